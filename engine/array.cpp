@@ -1,0 +1,200 @@
+#include "engine/array.h"
+
+#include <cstdint>
+
+#include "engine/strided.h"
+
+namespace inkling {
+
+std::size_t size_of(const Shape& shape) {
+    std::size_t n = 1;
+    for (const std::size_t d : shape) {
+        check(!__builtin_mul_overflow(n, d, &n), "array: the number of elements of shape {} is too large", shape);
+    }
+    return n;
+}
+
+std::string to_string(const Shape& shape) {
+    std::string text = "(";
+    for (std::size_t i = 0; i < shape.size(); ++i) text += (i ? ", " : "") + std::to_string(shape[i]);
+    return text + (shape.size() == 1 ? ",)" : ")");
+}
+
+Strides row_major_strides(const Shape& shape) {
+    Strides strides(shape.size());
+    std::ptrdiff_t step = 1;
+    for (std::size_t i = shape.size(); i-- > 0;) {
+        strides[i] = shape[i] == 1 ? 0 : step;
+        step *= static_cast<std::ptrdiff_t>(shape[i]);
+    }
+    return strides;
+}
+
+std::size_t normalize_axis(const char* op, std::ptrdiff_t axis, std::size_t rank) {
+    const auto r = static_cast<std::ptrdiff_t>(rank);
+    check(axis >= -r && axis < r, "{}: axis {} must be between {} and {}", op, axis, -r, r - 1);
+    return static_cast<std::size_t>(axis < 0 ? axis + r : axis);
+}
+
+template <class T>
+bool Array<T>::is_contiguous() const {
+    std::ptrdiff_t step = 1;
+    const auto& shape = this->shape();
+    for (std::size_t i = shape.size(); i-- > 0;) {
+        if (shape[i] == 0) return true;
+        if (shape[i] != 1 && this->strides()[i] != step) return false;
+        step *= static_cast<std::ptrdiff_t>(shape[i]);
+    }
+    return true;
+}
+
+template <class T>
+Array<T> Array<T>::reshaped(const Shape& shape) const {
+    check(size_of(shape) == this->size(), "reshape: the number of elements must stay {}, got {} from {}", this->size(),
+          shape, this->shape());
+    if (is_contiguous()) return Array(owner_, const_cast<T*>(this->data()), shape, row_major_strides(shape));
+    // Not contiguous: a view exists when each group of axes that is merged or split walks memory evenly.
+    const Shape& old = this->shape();
+    Strides strides(shape.size(), 0);
+    std::size_t i = 0, j = 0;  // groups old[i..i2) and shape[j..j2) of equal size
+    while (i < old.size() || j < shape.size()) {
+        std::size_t i2 = i, j2 = j, left = 1, right = 1;
+        if (i2 < old.size()) left *= old[i2++];
+        if (j2 < shape.size()) right *= shape[j2++];
+        while (left != right) {
+            if (left < right) {
+                left *= old[i2++];
+            } else {
+                right *= shape[j2++];
+            }
+        }
+        std::ptrdiff_t step = 0, expected = 0;
+        bool first = true;
+        for (std::size_t a = i2; a-- > i;) {
+            if (old[a] == 1) continue;
+            if (first) {
+                step = this->strides()[a];
+                first = false;
+            } else if (this->strides()[a] != expected) {
+                return clone().reshaped(shape);
+            }
+            expected = this->strides()[a] * static_cast<std::ptrdiff_t>(old[a]);
+        }
+        for (std::size_t b = j2; b-- > j;) {
+            strides[b] = shape[b] == 1 ? 0 : step;
+            step *= static_cast<std::ptrdiff_t>(shape[b]);
+        }
+        i = i2, j = j2;
+    }
+    return Array(owner_, const_cast<T*>(this->data()), shape, strides);
+}
+
+template <class T>
+Array<T> Array<T>::permuted(const Shape& axes) const {
+    check(axes.size() == rank(), "permute: every axis must be named once, got {} for shape {}", axes, this->shape());
+    Shape shape(rank()), seen(rank(), 0);
+    Strides strides(rank());
+    for (std::size_t i = 0; i < rank(); ++i) {
+        check(axes[i] < rank() && !seen[axes[i]]++, "permute: every axis must be named once, got {} for shape {}", axes,
+              this->shape());
+        shape[i] = this->shape()[axes[i]];
+        strides[i] = this->strides()[axes[i]];
+    }
+    return Array(owner_, const_cast<T*>(this->data()), shape, strides);
+}
+
+template <class T>
+Array<T> Array<T>::transposed(std::ptrdiff_t a, std::ptrdiff_t b) const {
+    Shape axes(rank());
+    for (std::size_t i = 0; i < rank(); ++i) axes[i] = i;
+    std::swap(axes[normalize_axis("transpose", a, rank())], axes[normalize_axis("transpose", b, rank())]);
+    return permuted(axes);
+}
+
+template <class T>
+Array<T> Array<T>::sliced(std::ptrdiff_t axis, std::size_t begin, std::size_t end, std::size_t step) const {
+    const std::size_t k = normalize_axis("slice", axis, rank());
+    check(begin <= end && end <= this->shape()[k] && step > 0,
+          "slice: 0 <= begin <= end <= size and step > 0 are required, got [{}, {}) by {} on axis {} of shape {}",
+          begin, end, step, k, this->shape());
+    Shape shape = this->shape();
+    Strides strides(this->strides().begin(), this->strides().end());
+    T* const start = const_cast<T*>(this->data()) + static_cast<std::ptrdiff_t>(begin) * strides[k];
+    shape[k] = (end - begin + step - 1) / step;
+    strides[k] = shape[k] == 1 ? 0 : strides[k] * static_cast<std::ptrdiff_t>(step);
+    return Array(owner_, start, shape, strides);
+}
+
+template <class T>
+Array<T> Array<T>::broadcasted(const Shape& shape) const {
+    check(shape.size() >= rank(), "broadcast: shape {} does not broadcast to {}", this->shape(), shape);
+    const std::size_t extra = shape.size() - rank();
+    Strides strides(shape.size(), 0);
+    for (std::size_t i = 0; i < rank(); ++i) {
+        const std::size_t d = this->shape()[i];
+        check(d == shape[extra + i] || d == 1, "broadcast: shape {} does not broadcast to {}", this->shape(), shape);
+        strides[extra + i] = d == 1 ? 0 : this->strides()[i];
+    }
+    return Array(owner_, const_cast<T*>(this->data()), shape, strides);
+}
+
+template <class T>
+Array<T> Array<T>::clone() const {
+    Array copy(this->shape());
+    copy_into(copy, *this);
+    return copy;
+}
+
+template <class T>
+Array<T> Array<T>::contiguous() const {
+    return is_contiguous() ? *this : clone();
+}
+
+namespace {
+
+template <class T, class Row>
+void pairwise(const char* op, Array<T>& dst, const Array<T>& src, const Row& row) {
+    check(dst.shape() == src.shape(), "{}: shapes must be equal, got {} and {}", op, dst.shape(), src.shape());
+    T* const to = dst.data();
+    const T* const from = src.data();
+    StridedLoop<2>(dst.shape(), {&dst.strides(), &src.strides()}).run([&](auto offsets, std::size_t n, auto steps) {
+        row(to + offsets[0], steps[0], from + offsets[1], steps[1], n);
+    });
+}
+
+}  // namespace
+
+template <class T>
+void copy_into(Array<T>& dst, const Array<T>& src) {
+    pairwise("copy", dst, src, [](T* to, auto ts, const T* from, auto fs, std::size_t n) {
+        if (ts == 1 && fs == 1) {
+            std::copy_n(from, n, to);
+        } else {
+            for (std::size_t i = 0; i < n; ++i, to += ts, from += fs) *to = *from;
+        }
+    });
+}
+
+template <class T>
+void add_into(Array<T>& dst, const Array<T>& src) {
+    pairwise("add", dst, src, [](T* to, auto ts, const T* from, auto fs, std::size_t n) {
+        if (ts == 1 && fs == 1) {
+            for (std::size_t i = 0; i < n; ++i) to[i] += from[i];
+        } else {
+            for (std::size_t i = 0; i < n; ++i, to += ts, from += fs) *to += *from;
+        }
+    });
+}
+
+template class Array<float>;
+template class Array<double>;
+template class Array<std::int32_t>;
+template class Array<std::uint8_t>;
+template void copy_into(Array<float>&, const Array<float>&);
+template void copy_into(Array<double>&, const Array<double>&);
+template void copy_into(Array<std::int32_t>&, const Array<std::int32_t>&);
+template void copy_into(Array<std::uint8_t>&, const Array<std::uint8_t>&);
+template void add_into(Array<float>&, const Array<float>&);
+template void add_into(Array<double>&, const Array<double>&);
+
+}  // namespace inkling

@@ -1,0 +1,123 @@
+#include "engine/backward.h"
+
+#include <algorithm>
+#include <atomic>
+
+namespace inkling {
+namespace {
+
+// Every node that `root` depends on, outputs first. Numbers given in the order of making are an order of the graph.
+template <class T>
+std::vector<NodePtr<T>> nodes_from(const NodePtr<T>& root) {
+    static std::atomic<std::uint64_t> walks = 0;
+    const std::uint64_t walk = ++walks;
+    std::vector<NodePtr<T>> found{root};
+    root->visited = walk;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        const Node<T>& node = *found[i];
+        check(!node.ran,
+              "backward: the graph behind '{}' was already run and released; keep it with backward(y, dy, Graph::keep)",
+              node.op);
+        for (std::size_t k = 0; k < found[i]->inputs.size(); ++k) {
+            const NodePtr<T>& input = found[i]->inputs[k];
+            if (!input || input->visited == walk) continue;
+            input->visited = walk;
+            found.push_back(input);
+        }
+    }
+    std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a->order > b->order; });
+    return found;
+}
+
+template <class T>
+void accumulate(Node<T>& node, Array<T> g) {
+    check(g.shape() == node.shape, "backward: the gradient of '{}' must have the shape of its value, got {} for {}",
+          node.op, g.shape(), node.shape);
+    if (!node.has_grad) {
+        if (!node.keep_place) {
+            node.grad = std::move(g);
+        } else {
+            copy_into(node.grad, g);
+        }
+        node.has_grad = true;
+    } else if (node.keep_place || !node.grad.shares_buffer()) {
+        add_into(node.grad, g);
+    } else {  // another node holds the same buffer: adding in place would change its gradient too
+        Array<T> sum = node.grad.clone();
+        add_into(sum, g);
+        node.grad = std::move(sum);
+    }
+}
+
+// Intermediate gradients must not outlive the run, even one that throws.
+template <class T>
+struct ForgetGradients {
+    std::vector<NodePtr<T>>& nodes;
+    ~ForgetGradients() {
+        for (const auto& node : nodes) {
+            if (node && !node->is_leaf()) node->has_grad = false, node->grad = Array<T>();
+        }
+    }
+};
+
+}  // namespace
+
+template <class T>
+void Gradients<T>::add(std::size_t i, Array<T> g) {
+    if (wanted(i)) accumulate(*node_.inputs[i], std::move(g));
+}
+
+template <class T>
+typename Gradients<T>::Target Gradients<T>::target(std::size_t i) {
+    Node<T>& input = *node_.inputs[i];
+    if (!input.has_grad) {
+        if (!input.keep_place) input.grad = new_gradient(input);
+        input.has_grad = true;
+        return {input.grad, false};
+    }
+    if (!input.keep_place && input.grad.shares_buffer()) input.grad = input.grad.clone();
+    return {input.grad, true};
+}
+
+template <class T>
+void backward(const Tensor<T>& y, const Array<T>& dy, Graph after) {
+    check(y.requires_grad(), "backward: the tensor does not depend on anything that requires a gradient");
+    check(dy.defined() || y.size() == 1,
+          "backward: a cotangent is required for a value that is not a scalar, got shape {}", y.shape());
+    check(!dy.defined() || dy.shape() == y.shape(),
+          "backward: the cotangent must have the value's shape, got {} for {}", dy.shape(), y.shape());
+    std::vector<NodePtr<T>> nodes = nodes_from(y.node());
+    const ForgetGradients<T> forget{nodes};
+    accumulate(*y.node(), dy.defined() ? dy.clone() : Array<T>(y.shape(), T{1}));
+    for (NodePtr<T>& node : nodes) {
+        if (node->is_leaf()) continue;
+        if (node->has_grad) {
+            const Array<T> g = std::move(node->grad);
+            node->grad = Array<T>();
+            node->has_grad = false;
+            Gradients<T> grads(*node);
+            try {
+                node->backward(g, grads);
+            } catch (const Overwritten& value) {
+                throw Error(
+                    fmt::format("{}: a value that its backward needs, of shape {}, was written to in place after "
+                                "it was saved: write to a clone instead",
+                                node->op, value.shape));
+            }
+        }
+        if (after == Graph::release) {
+            node->ran = true;
+            node->backward = nullptr;
+            node->make_grad = nullptr;
+            node->inputs.clear();
+            node.reset();
+        }
+    }
+}
+
+template class Gradients<float>;
+template class Gradients<double>;
+template void backward(const Tensor<float>&, const Array<float>&, Graph);
+template void backward(const Tensor<double>&, const Array<double>&, Graph);
+
+}  // namespace inkling

@@ -1,0 +1,103 @@
+#include "engine/buffer_pool.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdlib>
+#include <mutex>
+#include <new>
+#include <vector>
+
+namespace inkling {
+namespace {
+
+constexpr std::size_t kHugePage = std::size_t{2} << 20;
+constexpr std::size_t kSmallest = 64;
+
+// Size classes: 64 bytes times 1, 1.25, 1.5, 1.75, 2, ... so at most a quarter of a buffer is unused.
+std::size_t size_class(std::size_t bytes) {
+    if (bytes <= kSmallest) return 0;
+    const auto units = (bytes + kSmallest - 1) / kSmallest;
+    const auto octave = static_cast<std::size_t>(std::bit_width(units) - 1);
+    if (octave < 2) return units - 1;  // 1, 2, 3 units
+    const std::size_t quarter = std::size_t{1} << (octave - 2);
+    const std::size_t steps = (units - (std::size_t{1} << octave) + quarter - 1) / quarter;  // 0 .. 4
+    return 3 + (octave - 2) * 4 + steps;
+}
+
+std::size_t class_bytes(std::size_t index) {
+    if (index < 3) return (index + 1) * kSmallest;
+    const std::size_t octave = (index - 3) / 4 + 2, steps = (index - 3) % 4;
+    return ((std::size_t{1} << octave) + steps * (std::size_t{1} << (octave - 2))) * kSmallest;
+}
+
+struct Pool {
+    std::mutex mutex;
+    std::array<std::vector<void*>, 256> free;
+    PoolStatistics statistics;
+};
+
+// Never destroyed: buffers held by static objects may come back after main has ended.
+Pool& pool() {
+    static Pool* const instance = new Pool;
+    return *instance;
+}
+
+}  // namespace
+
+Buffer::Buffer(std::size_t bytes) {
+    if (bytes > (std::size_t{1} << 56)) throw std::bad_alloc();
+    const std::size_t index = size_class(bytes);
+    capacity = class_bytes(index);
+    Pool& p = pool();
+    {
+        const std::lock_guard lock(p.mutex);
+        auto& free = p.free[index];
+        if (!free.empty()) {
+            data = free.back();
+            free.pop_back();
+            p.statistics.bytes_cached -= capacity;
+        }
+    }
+    const bool from_system = data == nullptr;
+    if (from_system) {
+        const bool huge = capacity >= kHugePage;
+        const std::size_t alignment = huge ? kHugePage : kSmallest;
+        data = std::aligned_alloc(alignment, (capacity + alignment - 1) / alignment * alignment);
+        if (!data) throw std::bad_alloc();
+        if (huge) madvise(data, capacity, MADV_HUGEPAGE);  // advice: a refusal changes nothing but speed
+    }
+    const std::lock_guard lock(p.mutex);
+    p.statistics.system_allocations += from_system;
+    ++p.statistics.requests;
+    p.statistics.bytes_in_use += capacity;
+    p.statistics.peak_bytes = std::max(p.statistics.peak_bytes, p.statistics.bytes_in_use);
+}
+
+Buffer::~Buffer() {
+    Pool& p = pool();
+    const std::lock_guard lock(p.mutex);
+    p.free[size_class(capacity)].push_back(data);
+    p.statistics.bytes_in_use -= capacity;
+    p.statistics.bytes_cached += capacity;
+}
+
+PoolStatistics pool_statistics() {
+    Pool& p = pool();
+    const std::lock_guard lock(p.mutex);
+    return p.statistics;
+}
+
+void release_cached_buffers() {
+    Pool& p = pool();
+    const std::lock_guard lock(p.mutex);
+    for (auto& list : p.free) {
+        for (void* block : list) std::free(block);
+        list.clear();
+    }
+    p.statistics.bytes_cached = 0;
+}
+
+}  // namespace inkling

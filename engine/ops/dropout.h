@@ -1,0 +1,14 @@
+// Dropout with a mask that is a function of a key, so backward computes it again instead of storing it.
+#pragma once
+
+#include "engine/random.h"
+#include "engine/tensor.h"
+
+namespace inkling {
+
+// Keeps an element with probability 1 - p and multiplies it by 1 / (1 - p) (Srivastava et al. 2014). Element i is kept
+// when the i-th 32-bit word of the key's sequence is at least p 2^32.
+template <class T>
+Tensor<T> dropout(const Tensor<T>& x, double p, const RandomKey& key);
+
+}  // namespace inkling

@@ -1,0 +1,12 @@
+// Rows of a table, chosen by number.
+#pragma once
+
+#include "engine/tensor.h"
+
+namespace inkling {
+
+// ids (...), weight (V, C) -> (..., C): row ids[i] of the table. Throws when an id is not in [0, V).
+template <class T>
+Tensor<T> embedding(const IdArray& ids, const Tensor<T>& weight);
+
+}  // namespace inkling

@@ -1,0 +1,13 @@
+// Matrix products of tensors.
+#pragma once
+
+#include "engine/tensor.h"
+
+namespace inkling {
+
+// a (..., M, K), b (..., K, N) -> (..., M, N); the axes in front broadcast. A transposed operand, transpose(b, -2, -1),
+// is used as it lies.
+template <class T>
+Tensor<T> matmul(const Tensor<T>& a, const Tensor<T>& b);
+
+}  // namespace inkling

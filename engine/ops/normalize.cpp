@@ -1,0 +1,147 @@
+// Both norms, with r = 1 / sqrt(variance + eps) and xhat = (x - mean) r; rms_norm has mean 0:
+//   y = xhat gain + bias
+//   dx = r (g - mean(g) - xhat mean(g xhat)), g = dy gain      (rms_norm: without the term mean(g))
+//   dgain = sum over rows of dy xhat,  dbias = sum over rows of dy
+#include "engine/ops/normalize.h"
+
+#include <cmath>
+
+#include "engine/backward.h"
+#include "engine/ops/reduce.h"
+#include "engine/parallel.h"
+#include "engine/simd.h"
+
+namespace inkling {
+namespace {
+
+constexpr std::size_t kRows = 32;  // rows whose part of dgain and dbias is summed at a time, whatever the threads
+
+template <class T>
+struct RowNorm {
+    std::size_t rows, width;
+    bool centered;  // layer_norm subtracts the mean
+    Saved<T> x, gain, mean, scale;
+    bool has_gain;
+
+    void backward(const Array<T>& dy, Gradients<T>& grads) const;
+};
+
+template <class T>
+void backward_row(const RowNorm<T>& norm, const T* x, const T* dy, const T* gain, T mu, T r, T* dx, T* dgain,
+                  T* dbias) {
+    const std::size_t n = norm.width;
+    const Vec<T> vmu(mu), vr(r);
+    if (dgain) {
+        simd_map(
+            n, dgain, [=](auto acc, auto g, auto v) { return acc + g * (v - vmu) * vr; }, dgain, dy, x);
+        if (dbias)
+            simd_map(
+                n, dbias, [](auto acc, auto g) { return acc + g; }, dbias, dy);
+    }
+    if (!dx) return;
+    simd_map(
+        n, dx, [](auto g, auto w) { return g * w; }, dy, gain);
+    const T inverse = T{1} / static_cast<T>(n);
+    const Vec<T> mean_g(norm.centered ? simd_sum(
+                                            n, [](auto g) { return g; }, dx) *
+                                            inverse
+                                      : T{0});
+    const Vec<T> mean_gx(simd_sum(
+                             n, [=](auto g, auto v) { return g * (v - vmu) * vr; }, dx, x) *
+                         inverse);
+    simd_map(
+        n, dx, [=](auto g, auto v) { return vr * (g - mean_g - (v - vmu) * vr * mean_gx); }, dx, x);
+}
+
+template <class T>
+void RowNorm<T>::backward(const Array<T>& dy_any, Gradients<T>& grads) const {
+    const Array<T> dy = dy_any.contiguous();
+    const Array<T> weight = has_gain ? *gain : Array<T>({width}, T{1});
+    const std::size_t chunks = (rows + kRows - 1) / kRows;
+    const bool want_dx = grads.wanted(0), want_gain = grads.wanted(1), want_bias = centered && grads.wanted(2);
+    Array<T> dx = want_dx ? Array<T>(dy.shape()) : Array<T>();
+    Array<T> dgain = want_gain || want_bias ? Array<T>({chunks, width}, T{0}) : Array<T>();
+    Array<T> dbias = want_bias ? Array<T>({chunks, width}, T{0}) : Array<T>();
+    const T *const px = x->data(), *const pmean = mean->data(), *const pscale = scale->data();
+    parallel_for(chunks, std::max<std::size_t>(1, kGrain / (kRows * width)), [&](std::size_t begin, std::size_t end) {
+        for (std::size_t c = begin; c < end; ++c) {
+            for (std::size_t i = c * kRows; i < std::min(rows, (c + 1) * kRows); ++i) {
+                backward_row(*this, px + i * width, dy.data() + i * width, weight.data(), pmean[i], pscale[i],
+                             want_dx ? dx.data() + i * width : nullptr,
+                             dgain.defined() ? dgain.data() + c * width : nullptr,
+                             want_bias ? dbias.data() + c * width : nullptr);
+            }
+        }
+    });
+    if (want_dx) grads.add(0, dx);
+    if (want_gain) grads.add(1, sum_over(dgain, {0}));
+    if (want_bias) grads.add(2, sum_over(dbias, {0}));
+}
+
+template <class T>
+Tensor<T> normalize(const char* op, const Tensor<T>& x_any, const Tensor<T>& gain, const Tensor<T>& bias, double eps,
+                    bool centered) {
+    check(x_any.rank() > 0 && x_any.dim(-1) > 0, "{}: the last axis must not be empty, got shape {}", op,
+          x_any.shape());
+    const std::size_t width = x_any.dim(-1), rows = x_any.size() / width;
+    for (const Tensor<T>* parameter : {&gain, &bias}) {
+        check(!parameter->defined() || parameter->shape() == Shape{width},
+              "{}: gain and bias must have the size of the last axis, got {} for {}", op, parameter->shape(),
+              x_any.shape());
+    }
+    const Array<T> x = x_any.value().contiguous();
+    Array<T> y(x.shape()), mean({rows}, T{0}), scale({rows});
+    const T *const w = gain.defined() ? gain.value().data() : nullptr, *const b = bias.defined() ? bias.value().data()
+                                                                                                 : nullptr;
+    T *const py = y.data(), *const pmean = mean.data(), *const pscale = scale.data();
+    parallel_rows(rows, width, [&](std::size_t begin, std::size_t end) {
+        const T inverse = T{1} / static_cast<T>(width);
+        for (std::size_t r = begin; r < end; ++r) {
+            const T* const in = x.data() + r * width;
+            T* const out = py + r * width;
+            if (centered)
+                pmean[r] = simd_sum(
+                               width, [](auto v) { return v; }, in) *
+                           inverse;
+            const Vec<T> mu(pmean[r]);
+            const T variance = simd_sum(
+                                   width, [mu](auto v) { return (v - mu) * (v - mu); }, in) *
+                               inverse;
+            pscale[r] = T{1} / std::sqrt(variance + static_cast<T>(eps));
+            const Vec<T> s(pscale[r]);
+            if (w && b) {
+                simd_map(
+                    width, out, [=](auto v, auto g, auto c) { return (v - mu) * s * g + c; }, in, w, b);
+            } else if (w) {
+                simd_map(
+                    width, out, [=](auto v, auto g) { return (v - mu) * s * g; }, in, w);
+            } else {
+                simd_map(
+                    width, out, [=](auto v) { return (v - mu) * s; }, in);
+            }
+        }
+    });
+    const RowNorm<T> norm{rows, width, centered, Saved(x), Saved(gain), Saved(mean), Saved(scale), gain.defined()};
+    return record(op, std::move(y), inputs(x_any, gain, bias),
+                  [norm](const Array<T>& dy, Gradients<T>& grads) { norm.backward(dy, grads); });
+}
+
+}  // namespace
+
+template <class T>
+Tensor<T> layer_norm(const Tensor<T>& x, const Tensor<T>& gain, const Tensor<T>& bias, double eps) {
+    check(gain.defined() || !bias.defined(), "layer_norm: a bias needs a gain beside it");
+    return normalize("layer_norm", x, gain, bias, eps, true);
+}
+
+template <class T>
+Tensor<T> rms_norm(const Tensor<T>& x, const Tensor<T>& gain, double eps) {
+    return normalize("rms_norm", x, gain, Tensor<T>(), eps, false);
+}
+
+template Tensor<float> layer_norm(const Tensor<float>&, const Tensor<float>&, const Tensor<float>&, double);
+template Tensor<double> layer_norm(const Tensor<double>&, const Tensor<double>&, const Tensor<double>&, double);
+template Tensor<float> rms_norm(const Tensor<float>&, const Tensor<float>&, double);
+template Tensor<double> rms_norm(const Tensor<double>&, const Tensor<double>&, double);
+
+}  // namespace inkling

@@ -1,0 +1,165 @@
+//   reshape, permute, transpose    dx = dy, seen the other way round
+//   slice                          dx = 0 outside the slice, dy inside
+//   split                          dx = the pieces' gradients side by side, in one array
+//   concatenate, stack             each part's gradient is its slice of dy
+#include "engine/ops/shape.h"
+
+#include "engine/backward.h"
+
+namespace inkling {
+namespace {
+
+// y = view(x). An op that writes y's gradient itself does so in the layout of x's, so that `undo` copies nothing.
+template <class T, class View, class Undo>
+Tensor<T> view_of(const char* op, const Tensor<T>& x, const View& view, const Undo& undo) {
+    Tensor<T> y = record(op, view(x.value()), inputs(x),
+                         [undo](const Array<T>& dy, Gradients<T>& grads) { grads.add(0, undo(dy)); });
+    constexpr int kDeepest = 8;  // make_grad asks input by input; a longer chain of views just copies
+    if (Node<T>* const node = y.node().get()) {
+        node->view_depth = x.node()->view_depth + 1;
+        if (node->view_depth <= kDeepest) {
+            node->make_grad = [view](Node<T>& self) { return view(new_gradient(*self.inputs[0])); };
+        }
+    }
+    return y;
+}
+
+}  // namespace
+
+template <class T>
+Tensor<T> reshape(const Tensor<T>& x, const Shape& shape) {
+    if (x.value().is_contiguous()) {
+        return view_of(
+            "reshape", x, [shape](const Array<T>& a) { return a.reshaped(shape); },
+            [old = x.shape()](const Array<T>& dy) { return dy.reshaped(old); });
+    }
+    return record("reshape", x.value().reshaped(shape), inputs(x),
+                  [old = x.shape()](const Array<T>& dy, Gradients<T>& grads) { grads.add(0, dy.reshaped(old)); });
+}
+
+template <class T>
+Tensor<T> permute(const Tensor<T>& x, const Shape& axes) {
+    Shape inverse(axes.size());
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+        check(axes[i] < x.rank(), "permute: every axis must be named once, got {} for shape {}", axes, x.shape());
+        inverse[axes[i]] = i;
+    }
+    return view_of(
+        "permute", x, [axes](const Array<T>& a) { return a.permuted(axes); },
+        [inverse](const Array<T>& dy) { return dy.permuted(inverse); });
+}
+
+template <class T>
+Tensor<T> transpose(const Tensor<T>& x, std::ptrdiff_t a, std::ptrdiff_t b) {
+    const auto swap = [a, b](const Array<T>& array) { return array.transposed(a, b); };
+    return view_of("transpose", x, swap, swap);
+}
+
+template <class T>
+Tensor<T> slice(const Tensor<T>& x, std::ptrdiff_t axis, std::size_t begin, std::size_t end, std::size_t step) {
+    return record("slice", x.value().sliced(axis, begin, end, step), inputs(x),
+                  [=](const Array<T>& dy, Gradients<T>& grads) {
+                      auto [dx, accumulate] = grads.target(0);
+                      if (!accumulate) copy_into(dx, Array<T>({}, T{0}).broadcasted(dx.shape()));
+                      Array<T> part = dx.sliced(axis, begin, end, step);
+                      add_into(part, dy);
+                  });
+}
+
+template <class T>
+std::vector<Tensor<T>> split(const Tensor<T>& x, std::size_t parts, std::ptrdiff_t axis) {
+    const std::size_t length = x.shape()[normalize_axis("split", axis, x.rank())];
+    check(parts > 0 && length % parts == 0, "split: {} equal parts are required on axis {}, got shape {}", parts, axis,
+          x.shape());
+    const std::size_t width = length / parts;
+    const auto piece = [axis, width](const Array<T>& a, std::size_t i) {
+        return a.sliced(axis, i * width, (i + 1) * width);
+    };
+    // One node stands for x seen as pieces. Its gradient is written piece by piece, by the pieces' own backward.
+    auto written = std::make_shared<std::vector<bool>>(parts, false);
+    const Tensor<T> whole = record("split", x.value(), inputs(x), [=](const Array<T>& dy, Gradients<T>& grads) {
+        for (std::size_t i = 0; i < parts; ++i) {
+            Array<T> hole = piece(dy, i);
+            if (!(*written)[i]) copy_into(hole, Array<T>({}, T{0}).broadcasted(hole.shape()));
+        }
+        written->assign(parts, false);
+        grads.add(0, dy);
+    });
+    const auto joint_piece = [=](Node<T>& joint, std::size_t i) {
+        if (!joint.has_grad) {
+            joint.grad = new_gradient(*joint.inputs[0]);
+            joint.has_grad = true;
+            written->assign(parts, false);
+        }
+        return piece(joint.grad, i);
+    };
+    std::vector<Tensor<T>> pieces;
+    for (std::size_t i = 0; i < parts; ++i) {
+        Tensor<T> y = record("split", piece(x.value(), i), inputs(whole), [=](const Array<T>& dy, Gradients<T>& grads) {
+            Array<T> place = joint_piece(grads.input(0), i);
+            if (place.data() != dy.data() || place.strides() != dy.strides()) copy_into(place, dy);
+            (*written)[i] = true;
+        });
+        if (y.node()) y.node()->make_grad = [=](Node<T>& self) { return joint_piece(*self.inputs[0], i); };
+        pieces.push_back(std::move(y));
+    }
+    return pieces;
+}
+
+template <class T>
+Tensor<T> concatenate(const std::vector<Tensor<T>>& parts, std::ptrdiff_t axis) {
+    check(!parts.empty(), "concatenate: at least one tensor is required");
+    const std::size_t k = normalize_axis("concatenate", axis, parts[0].rank());
+    Shape shape = parts[0].shape();
+    shape[k] = 0;
+    std::vector<NodePtr<T>> nodes;
+    std::vector<std::size_t> ends;
+    for (const auto& part : parts) {
+        Shape expected = shape;
+        if (part.rank() == shape.size()) expected[k] = part.shape()[k];
+        check(part.shape() == expected, "concatenate: shapes must agree but on axis {}, got {} and {}", k,
+              parts[0].shape(), part.shape());
+        shape[k] += part.shape()[k];
+        ends.push_back(shape[k]);
+        nodes.push_back(part.node());
+    }
+    Array<T> y(shape);
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        Array<T> place = y.sliced(axis, i ? ends[i - 1] : 0, ends[i]);
+        copy_into(place, parts[i].value());
+    }
+    return record("concatenate", std::move(y), std::move(nodes), [ends, axis](const Array<T>& dy, Gradients<T>& grads) {
+        for (std::size_t i = 0; i < ends.size(); ++i) {
+            if (grads.wanted(i)) grads.add(i, dy.sliced(axis, i ? ends[i - 1] : 0, ends[i]));
+        }
+    });
+}
+
+template <class T>
+Tensor<T> stack(const std::vector<Tensor<T>>& parts, std::ptrdiff_t axis) {
+    check(!parts.empty(), "stack: at least one tensor is required");
+    const std::size_t k = normalize_axis("stack", axis, parts[0].rank() + 1);
+    std::vector<Tensor<T>> wide;
+    for (const auto& part : parts) {
+        check(part.shape() == parts[0].shape(), "stack: shapes must be equal, got {} and {}", parts[0].shape(),
+              part.shape());
+        Shape shape = part.shape();
+        shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(k), 1);
+        wide.push_back(reshape(part, shape));
+    }
+    return concatenate(wide, static_cast<std::ptrdiff_t>(k));
+}
+
+#define INKLING_INSTANTIATE(T)                                                                         \
+    template Tensor<T> reshape(const Tensor<T>&, const Shape&);                                        \
+    template Tensor<T> permute(const Tensor<T>&, const Shape&);                                        \
+    template Tensor<T> transpose(const Tensor<T>&, std::ptrdiff_t, std::ptrdiff_t);                    \
+    template Tensor<T> slice(const Tensor<T>&, std::ptrdiff_t, std::size_t, std::size_t, std::size_t); \
+    template std::vector<Tensor<T>> split(const Tensor<T>&, std::size_t, std::ptrdiff_t);              \
+    template Tensor<T> concatenate(const std::vector<Tensor<T>>&, std::ptrdiff_t);                     \
+    template Tensor<T> stack(const std::vector<Tensor<T>>&, std::ptrdiff_t);
+INKLING_INSTANTIATE(float)
+INKLING_INSTANTIATE(double)
+#undef INKLING_INSTANTIATE
+
+}  // namespace inkling

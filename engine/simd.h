@@ -1,0 +1,85 @@
+// Vector loops through xsimd: one generic lambda serves whole vectors, and the ragged end of a row is padded to a
+// vector, so that an element's bits do not depend on where in a row it stands.
+//   simd_map(n, y, [](auto x) { return xsimd::exp(x); }, x);          // y[i] = exp(x[i])
+//   float s = simd_sum(n, [](auto a, auto b) { return a * b; }, x, y);  // sum of x[i] y[i], in a fixed order
+#pragma once
+
+#include <xsimd/xsimd.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+
+namespace inkling {
+
+template <class T>
+using Vec = xsimd::batch<T>;
+
+template <class T>
+Vec<T> load_part(const T* p, std::size_t n, T padding = T{0}) {
+    alignas(64) T lanes[Vec<T>::size];
+    std::fill(std::copy_n(p, n, lanes), lanes + Vec<T>::size, padding);
+    return Vec<T>::load_aligned(lanes);
+}
+
+template <class T>
+void store_part(T* p, const Vec<T>& v, std::size_t n) {
+    alignas(64) T lanes[Vec<T>::size];
+    v.store_aligned(lanes);
+    std::copy_n(lanes, n, p);
+}
+
+// out[i] = f(in[i]...); out may be one of the inputs.
+template <class T, class F, class... In>
+inline void simd_map(std::size_t n, T* out, const F& f, const In*... in) {
+    constexpr std::size_t W = Vec<T>::size;
+    std::size_t i = 0;
+    for (; i + W <= n; i += W) Vec<T>(f(Vec<T>::load_unaligned(in + i)...)).store_unaligned(out + i);
+    if (i < n) store_part<T>(out + i, f(load_part<T>(in + i, n - i)...), n - i);
+}
+
+// The lanes of v, added as a tree.
+template <class T>
+inline T sum_lanes(const Vec<T>& v) {
+    alignas(64) T lanes[Vec<T>::size];
+    v.store_aligned(lanes);
+    for (std::size_t width = Vec<T>::size / 2; width > 0; width /= 2) {
+        for (std::size_t i = 0; i < width; ++i) lanes[i] += lanes[i + width];
+    }
+    return lanes[0];
+}
+
+// sum_i f(in[i]...), with two running vectors, always in the same order.
+template <class F, class T, class... In>
+inline T simd_sum(std::size_t n, const F& f, const T* first, const In*... in) {
+    constexpr std::size_t W = Vec<T>::size;
+    Vec<T> even(T{0}), odd(T{0});
+    std::size_t i = 0;
+    for (; i + 2 * W <= n; i += 2 * W) {
+        even += f(Vec<T>::load_unaligned(first + i), Vec<T>::load_unaligned(in + i)...);
+        odd += f(Vec<T>::load_unaligned(first + i + W), Vec<T>::load_unaligned(in + i + W)...);
+    }
+    for (; i + W <= n; i += W) even += f(Vec<T>::load_unaligned(first + i), Vec<T>::load_unaligned(in + i)...);
+    if (i < n) {
+        alignas(64) T lanes[W] = {};
+        store_part<T>(lanes, f(load_part<T>(first + i, n - i), load_part<T>(in + i, n - i)...), n - i);
+        odd += Vec<T>::load_aligned(lanes);
+    }
+    return sum_lanes<T>(even + odd);
+}
+
+// max_i in[i]; minus infinity for n = 0. A NaN anywhere makes the result unspecified.
+template <class T>
+inline T simd_max(std::size_t n, const T* in) {
+    constexpr std::size_t W = Vec<T>::size;
+    constexpr T lowest = -std::numeric_limits<T>::infinity();
+    Vec<T> best(lowest);
+    std::size_t i = 0;
+    for (; i + W <= n; i += W) best = xsimd::max(best, Vec<T>::load_unaligned(in + i));
+    if (i < n) best = xsimd::max(best, load_part<T>(in + i, n - i, lowest));
+    alignas(64) T lanes[W];
+    best.store_aligned(lanes);
+    return *std::max_element(lanes, lanes + W);
+}
+
+}  // namespace inkling

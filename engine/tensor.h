@@ -1,0 +1,136 @@
+// Tensor<T>: a value and, when a gradient is wanted, the node of the graph that made it.
+//   Tensor<double> w(Array<double>({3}, 2.0), true);   // a leaf whose gradient is wanted
+//   Tensor<double> y = sum(mul(w, w));
+//   backward(y);                                        // w.grad() is 2 w
+// Copies share value and node. A node does not keep the value: what backward needs is saved by the op, so any other
+// intermediate goes back to the pool as soon as its last handle does.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "engine/array.h"
+
+namespace inkling {
+
+template <class T>
+struct Node;
+template <class T>
+using NodePtr = std::shared_ptr<Node<T>>;
+template <class T>
+class Gradients;
+
+template <class T>
+struct Node {
+    using Backward = std::function<void(const Array<T>& dy, Gradients<T>& grads)>;
+
+    Node(const char* op_name, Shape value_shape);
+    ~Node();  // without recursion, however long the chain behind it
+    Node(const Node&) = delete;
+    Node& operator=(const Node&) = delete;
+
+    bool is_leaf() const { return inputs.empty() && !ran; }
+
+    const char* op;
+    std::uint64_t order;             // nodes are numbered as they are made: inputs come before outputs
+    std::uint64_t visited = 0;       // the walk that saw this node last
+    Shape shape;                     // of the value, and so of the gradient
+    std::vector<NodePtr<T>> inputs;  // null where an input wants no gradient
+    Backward backward;
+    bool ran = false;  // backward has run and what it had saved is gone
+
+    Array<T> grad;            // dL/dvalue so far, when has_grad
+    bool has_grad = false;    // the first contribution is taken over, not added to zeros
+    bool keep_place = false;  // a parameter: the gradient has a fixed place (in the model's flat buffer)
+    // Where the first contribution is best written, when it is not just a new contiguous array: view ops answer with
+    // the layout that their input's gradient has, so that undoing the view copies nothing.
+    std::function<Array<T>(Node&)> make_grad;
+    int view_depth = 0;  // views of views behind this node
+};
+
+template <class T>
+class Tensor {
+  public:
+    Tensor() = default;
+    explicit Tensor(Array<T> value, bool requires_grad = false);
+    Tensor(Array<T> value, NodePtr<T> node) : value_(std::move(value)), node_(std::move(node)) {}
+
+    bool defined() const { return value_.defined(); }
+    const Array<T>& value() const { return value_; }
+    Array<T>& value_in_place();  // for writing; a graph that saved this value will refuse to run backward
+    const Shape& shape() const { return value_.shape(); }
+    std::size_t rank() const { return value_.rank(); }
+    std::size_t size() const { return value_.size(); }
+    std::size_t dim(std::ptrdiff_t axis) const { return value_.dim(axis); }
+    T item() const;  // the one element; throws when there are more
+
+    bool requires_grad() const { return node_ != nullptr; }
+    const NodePtr<T>& node() const { return node_; }
+    Array<T> grad() const;  // zeros when nothing was accumulated; throws when no gradient is wanted
+    void zero_grad();
+    Tensor detach() const { return Tensor(value_); }  // the same value, cut from the graph
+
+    // Fixes where value and gradient live (views of a model's flat buffers); the value is copied there.
+    void bind(Array<T> value, Array<T> grad);
+
+  private:
+    Array<T> value_;
+    NodePtr<T> node_;
+};
+
+// An array that backward will need, with the version it has now. get() throws when it was written to since.
+template <class T>
+class Saved {
+  public:
+    Saved() = default;
+    explicit Saved(const Array<T>& array) : array_(array), version_(array.version()) {}
+    explicit Saved(const Tensor<T>& tensor) : Saved(tensor.value()) {}
+    const Array<T>& get() const;
+    const Array<T>& operator*() const { return get(); }
+    const Array<T>* operator->() const { return &get(); }
+
+  private:
+    Array<T> array_;
+    std::uint32_t version_ = 0;
+};
+
+// Inside a scope with a NoGrad, ops record no graph (on this thread).
+class NoGrad {
+  public:
+    NoGrad() { ++depth(); }
+    ~NoGrad() { --depth(); }
+    NoGrad(const NoGrad&) = delete;
+    NoGrad& operator=(const NoGrad&) = delete;
+    static bool active() { return depth() > 0; }
+
+  private:
+    static int& depth();
+};
+
+template <class... Tensors>
+auto inputs(const Tensors&... tensors) {
+    return std::vector{tensors.node()...};
+}
+
+// Every op ends here. Makes the output, with a node when any input wants a gradient; otherwise `backward` is dropped.
+template <class T, class Backward>
+Tensor<T> record(const char* op, Array<T> value, std::vector<NodePtr<T>> input_nodes, Backward&& backward) {
+    bool wanted = false;
+    for (const auto& node : input_nodes) wanted = wanted || node;
+    if (!wanted || NoGrad::active()) return Tensor<T>(std::move(value));
+    auto node = std::make_shared<Node<T>>(op, value.shape());
+    node->inputs = std::move(input_nodes);
+    node->backward = std::forward<Backward>(backward);
+    return Tensor<T>(std::move(value), std::move(node));
+}
+
+extern template class Tensor<float>;
+extern template class Tensor<double>;
+extern template struct Node<float>;
+extern template struct Node<double>;
+extern template class Saved<float>;
+extern template class Saved<double>;
+
+}  // namespace inkling
