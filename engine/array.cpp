@@ -38,10 +38,10 @@ std::size_t normalize_axis(const char* op, std::ptrdiff_t axis, std::size_t rank
 
 template <class T>
 bool Array<T>::is_contiguous() const {
+    if (this->size() == 0) return true;
     std::ptrdiff_t step = 1;
     const auto& shape = this->shape();
     for (std::size_t i = shape.size(); i-- > 0;) {
-        if (shape[i] == 0) return true;
         if (shape[i] != 1 && this->strides()[i] != step) return false;
         step *= static_cast<std::ptrdiff_t>(shape[i]);
     }

@@ -1,6 +1,6 @@
-//   cross_entropy   y = mean_i (lse_i - z_i[t_i]), lse_i = ln sum_j e^z_ij     dz_ij = dy (e^(z_ij - lse_i) - [j =
-//   t_i]) / n
-// The probabilities are not kept: backward makes them again from the logits and one number a row.
+//   cross_entropy   y = mean_i (l_i - (z_i[t_i] - m_i)), m_i = max_j z_ij, l_i = ln sum_j e^(z_ij - m_i)
+//                   dz_ij = dy (e^(z_ij - m_i - l_i) - [j = t_i]) / n
+// The probabilities are not kept: backward makes them again from the logits and two numbers a row.
 #include "engine/ops/cross_entropy.h"
 
 #include <cmath>
@@ -27,29 +27,35 @@ Tensor<T> cross_entropy(const Tensor<T>& logits, const IdArray& targets_any, std
               "cross_entropy: targets must be at least 0 and below {}, or {}, got {}", width, ignore, t);
         counted += t != ignore;
     }
-    Array<T> lse({rows});
-    T* const norm = lse.data();
+    Array<T> maxima({rows}), log_sums({rows});
+    T *const top = maxima.data(), *const log_sum = log_sums.data();
     parallel_rows(rows, width, [&](std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) {
+            if (targets.data()[i] == ignore) continue;
             const T* const row = z.data() + i * width;
-            const T m = simd_max(width, row);
-            const Vec<T> vm(m);
-            norm[i] = m + std::log(simd_sum(
-                              width, [vm](auto v) { return xsimd::exp(v - vm); }, row));
+            top[i] = simd_max(width, row);
+            check(top[i] != -std::numeric_limits<T>::infinity(),
+                  "cross_entropy: a row must have a value above -inf: every place of one is masked");
+            const Vec<T> m(top[i]);
+            log_sum[i] = std::log(simd_sum(
+                width, [m](auto v) { return xsimd::exp(v - m); }, row));
         }
     });
     double total = 0;  // in double and in order: the mean of many rows keeps its last digits
     for (std::size_t i = 0; i < rows; ++i) {
         const std::int32_t t = targets.data()[i];
-        if (t != ignore) total += static_cast<double>(norm[i] - z.data()[i * width + static_cast<std::size_t>(t)]);
+        if (t == ignore) continue;
+        const T target = z.data()[i * width + static_cast<std::size_t>(t)];
+        total += static_cast<double>(log_sum[i]) - static_cast<double>(target - top[i]);
     }
     const double weight = counted ? 1.0 / static_cast<double>(counted) : 0.0;
     return record("cross_entropy", Array<T>(Shape{}, static_cast<T>(total * weight)), inputs(logits),
-                  [z = Saved(z), lse, targets, ignore, weight, width, rows](const Array<T>& dy, Gradients<T>& grads) {
+                  [z = Saved(z), maxima, log_sums, targets, ignore, weight, width, rows](const Array<T>& dy,
+                                                                                         Gradients<T>& grads) {
                       Array<T> dz(z->shape());
                       T* const out = dz.data();
                       const Vec<T> g(*dy.data() * static_cast<T>(weight));
-                      const T *const pz = z->data(), *const pl = lse.data();
+                      const T *const pz = z->data(), *const pm = maxima.data(), *const pl = log_sums.data();
                       parallel_rows(rows, width, [&](std::size_t begin, std::size_t end) {
                           for (std::size_t i = begin; i < end; ++i) {
                               T* const row = out + i * width;
@@ -58,9 +64,9 @@ Tensor<T> cross_entropy(const Tensor<T>& logits, const IdArray& targets_any, std
                                   std::fill_n(row, width, T{0});
                                   continue;
                               }
-                              const Vec<T> norm_i(pl[i]);
+                              const Vec<T> m(pm[i]), l(pl[i]);
                               simd_map(
-                                  width, row, [=](auto v) { return g * xsimd::exp(v - norm_i); }, pz + i * width);
+                                  width, row, [=](auto v) { return g * xsimd::exp((v - m) - l); }, pz + i * width);
                               row[t] -= g.get(0);
                           }
                       });

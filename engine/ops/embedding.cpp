@@ -28,9 +28,11 @@ Tensor<T> embedding(const IdArray& ids_any, const Tensor<T>& weight) {
     return record(
         "embedding", std::move(y), inputs(weight), [ids, n, width](const Array<T>& dy_any, Gradients<T>& grads) {
             const Array<T> dy = dy_any.contiguous();
-            auto [dw, accumulate] = grads.target(0);
+            auto [place, accumulate] = grads.target(0);
+            const bool direct = place.is_contiguous();  // it is not where the table is a transposed view
+            Array<T> dw = direct ? place : Array<T>(place.shape());
             T* const to = dw.data();
-            if (!accumulate) {
+            if (!direct || !accumulate) {
                 parallel_for(dw.size(), kGrain,
                              [&](std::size_t begin, std::size_t end) { std::fill(to + begin, to + end, T{0}); });
             }
@@ -43,6 +45,7 @@ Tensor<T> embedding(const IdArray& ids_any, const Tensor<T>& weight) {
                                  for (std::size_t c = begin; c < end; ++c) row[c] += from[c];
                              }
                          });
+            if (!direct) accumulate ? add_into(place, dw) : copy_into(place, dw);
         });
 }
 

@@ -13,12 +13,13 @@ Tensor<T> linear(const Tensor<T>& x, const Tensor<T>& weight, const Tensor<T>& b
     check(x.rank() >= 1 && weight.rank() == 2 && x.dim(-1) == weight.dim(1) &&
               (!bias.defined() || bias.shape() == Shape{weight.dim(0)}),
           "linear: x (..., in), weight (out, in) and bias (out) are required, got {}, {} and {}", x.shape(),
-          weight.shape(), bias.defined() ? bias.shape() : Shape{weight.shape()[0]});
-    const std::size_t in = weight.dim(1), out = weight.dim(0), rows = size_of(x.shape()) / std::max<std::size_t>(in, 1);
+          weight.shape(), bias.defined() ? to_string(bias.shape()) : "none");
+    const std::size_t in = weight.dim(1), out = weight.dim(0);
+    const std::size_t rows = size_of(Shape(x.shape().begin(), x.shape().end() - 1));
     Shape shape = x.shape();
     shape.back() = out;
     Array<T> y(shape), y2 = y.reshaped({rows, out});
-    gemm(x.value().reshaped({rows, in}), weight.value().transposed(0, 1), y2, {}, bias.value());
+    gemm(x.value().reshaped({rows, in}), weight.value().transposed(0, 1), y2, {}, bias.value().contiguous());
     return record("linear", std::move(y), inputs(x, weight, bias),
                   [x = Saved(x), w = Saved(weight), rows, in, out](const Array<T>& dy, Gradients<T>& grads) {
                       const Array<T> dy2 = dy.reshaped({rows, out});

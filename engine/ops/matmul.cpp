@@ -9,15 +9,15 @@
 namespace inkling {
 namespace {
 
-// (..., M, K) with several batch axes is one tall matrix when the other operand is a single one.
-template <class T>
-Array<T> as_matrix(const Array<T>& x) {
-    return x.reshaped({x.size() / std::max<std::size_t>(1, x.dim(-1)), x.dim(-1)});
-}
-
 template <class T>
 Shape batch_of(const Array<T>& x) {
     return Shape(x.shape().begin(), x.shape().end() - 2);
+}
+
+// (..., M, K) with several batch axes is one tall matrix when the other operand is a single one.
+template <class T>
+Array<T> as_matrix(const Array<T>& x) {
+    return x.reshaped({size_of(batch_of(x)) * x.dim(-2), x.dim(-1)});
 }
 
 template <class T>
@@ -26,7 +26,7 @@ Array<T> product(const Array<T>& a, const Array<T>& b) {
     shape.push_back(a.dim(-2));
     shape.push_back(b.dim(-1));
     Array<T> y(shape);
-    if (b.rank() == 2 && a.rank() > 2 && a.dim(-1) > 0) {
+    if (b.rank() == 2 && a.rank() > 2) {
         Array<T> tall = as_matrix(y);
         gemm(as_matrix(a), b, tall);
     } else {

@@ -89,10 +89,10 @@ Tensor<T> normalize(const char* op, const Tensor<T>& x_any, const Tensor<T>& gai
               "{}: gain and bias must have the size of the last axis, got {} for {}", op, parameter->shape(),
               x_any.shape());
     }
-    const Array<T> x = x_any.value().contiguous();
+    const Array<T> x = x_any.value().contiguous(), weight = gain.value().contiguous(),
+                   shift = bias.value().contiguous();
     Array<T> y(x.shape()), mean({rows}, T{0}), scale({rows});
-    const T *const w = gain.defined() ? gain.value().data() : nullptr, *const b = bias.defined() ? bias.value().data()
-                                                                                                 : nullptr;
+    const T *const w = gain.defined() ? weight.data() : nullptr, *const b = bias.defined() ? shift.data() : nullptr;
     T *const py = y.data(), *const pmean = mean.data(), *const pscale = scale.data();
     parallel_rows(rows, width, [&](std::size_t begin, std::size_t end) {
         const T inverse = T{1} / static_cast<T>(width);
@@ -121,7 +121,7 @@ Tensor<T> normalize(const char* op, const Tensor<T>& x_any, const Tensor<T>& gai
             }
         }
     });
-    const RowNorm<T> norm{rows, width, centered, Saved(x), Saved(gain), Saved(mean), Saved(scale), gain.defined()};
+    const RowNorm<T> norm{rows, width, centered, Saved(x), Saved(weight), Saved(mean), Saved(scale), gain.defined()};
     return record(op, std::move(y), inputs(x_any, gain, bias),
                   [norm](const Array<T>& dy, Gradients<T>& grads) { norm.backward(dy, grads); });
 }

@@ -39,6 +39,7 @@ Tensor<T> reshape(const Tensor<T>& x, const Shape& shape) {
 
 template <class T>
 Tensor<T> permute(const Tensor<T>& x, const Shape& axes) {
+    check(axes.size() == x.rank(), "permute: every axis must be named once, got {} for shape {}", axes, x.shape());
     Shape inverse(axes.size());
     for (std::size_t i = 0; i < axes.size(); ++i) {
         check(axes[i] < x.rank(), "permute: every axis must be named once, got {} for shape {}", axes, x.shape());
@@ -77,6 +78,7 @@ std::vector<Tensor<T>> split(const Tensor<T>& x, std::size_t parts, std::ptrdiff
     };
     // One node stands for x seen as pieces. Its gradient is written piece by piece, by the pieces' own backward.
     auto written = std::make_shared<std::vector<bool>>(parts, false);
+    auto given = std::make_shared<std::vector<bool>>(parts, false);  // a piece's place, to the first who asks for it
     const Tensor<T> whole = record("split", x.value(), inputs(x), [=](const Array<T>& dy, Gradients<T>& grads) {
         for (std::size_t i = 0; i < parts; ++i) {
             Array<T> hole = piece(dy, i);
@@ -90,6 +92,7 @@ std::vector<Tensor<T>> split(const Tensor<T>& x, std::size_t parts, std::ptrdiff
             joint.grad = new_gradient(*joint.inputs[0]);
             joint.has_grad = true;
             written->assign(parts, false);
+            given->assign(parts, false);
         }
         return piece(joint.grad, i);
     };
@@ -100,7 +103,14 @@ std::vector<Tensor<T>> split(const Tensor<T>& x, std::size_t parts, std::ptrdiff
             if (place.data() != dy.data() || place.strides() != dy.strides()) copy_into(place, dy);
             (*written)[i] = true;
         });
-        if (y.node()) y.node()->make_grad = [=](Node<T>& self) { return joint_piece(*self.inputs[0], i); };
+        if (y.node()) {
+            y.node()->make_grad = [=](Node<T>& self) {
+                const Array<T> place = joint_piece(*self.inputs[0], i);
+                if ((*given)[i]) return Array<T>(place.shape());  // two views of a piece must not write to one place
+                (*given)[i] = true;
+                return place;
+            };
+        }
         pieces.push_back(std::move(y));
     }
     return pieces;

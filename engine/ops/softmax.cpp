@@ -1,6 +1,6 @@
 //   softmax      y_i = e^(x_i - m) / sum_j e^(x_j - m), m = max_j x_j    dx_i = y_i (dy_i - sum_j y_j dy_j)
 //   log_softmax  y_i = x_i - m - ln sum_j e^(x_j - m)                    dx_i = dy_i - e^y_i sum_j dy_j
-// The maximum is subtracted so that exp() cannot overflow.
+// The maximum is subtracted so that exp() cannot overflow, and before the logarithm, which a large one would swallow.
 #include "engine/ops/softmax.h"
 
 #include <cmath>
@@ -75,10 +75,10 @@ Tensor<T> log_softmax(const Tensor<T>& x, std::ptrdiff_t axis) {
         for_rows(rows.value().contiguous(), y, [](const T* in, T* out, std::size_t n) {
             const T m = row_maximum("log_softmax", in, n);
             const Vec<T> vm(m);
-            const Vec<T> norm(m + std::log(simd_sum(
-                                      n, [vm](auto v) { return xsimd::exp(v - vm); }, in)));
+            const Vec<T> log_sum(std::log(simd_sum(
+                n, [vm](auto v) { return xsimd::exp(v - vm); }, in)));
             simd_map(
-                n, out, [norm](auto v) { return v - norm; }, in);
+                n, out, [vm, log_sum](auto v) { return (v - vm) - log_sum; }, in);
         });
         return record("log_softmax", y, inputs(rows), [y = Saved(y)](const Array<T>& dy, Gradients<T>& grads) {
             Array<T> dx = dy.clone();

@@ -1,0 +1,126 @@
+// inkling bench
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "cli/common.h"
+#include "data/char_tokenizer.h"
+#include "engine/random.h"
+#include "nn/init.h"
+#include "train/trainer.h"
+
+namespace inkling::cli {
+namespace {
+
+struct Preset {
+    std::size_t n_layer, n_head, n_embd, block_size, batch_size, vocab_size;
+};
+
+const std::map<std::string, Preset> kPresets = {
+    {"micro", {1, 4, 16, 16, 1, 27}},
+    {"tiny", {4, 4, 128, 64, 12, 65}},
+    {"small", {6, 6, 384, 256, 8, 65}},
+    {"gpt2", {12, 12, 768, 256, 4, 50257}},
+};
+
+struct Arguments {
+    std::vector<std::string> presets{"tiny"};
+    std::size_t batch = 0, threads = 0;
+    double seconds = 6;
+    bool json = false;
+};
+
+// As many tokens as the vocabulary has; the bench never writes text with it.
+std::vector<char32_t> any_characters(std::size_t n) {
+    std::vector<char32_t> characters(n);
+    for (std::size_t i = 0; i < n; ++i) characters[i] = static_cast<char32_t>(0x10000 + i);
+    return characters;
+}
+
+nlohmann::ordered_json bench(const std::string& name, const Preset& p, const Arguments& args, std::size_t threads) {
+    train::TrainOptions options;
+    options.n_layer = p.n_layer, options.n_head = p.n_head, options.n_embd = p.n_embd,
+    options.block_size = p.block_size;
+    options.batch_size = args.batch ? args.batch : p.batch_size;
+    options.bias = true;
+    options.learning_rate = 3e-4;
+    options.schedule = "constant";
+    options.beta2 = 0.95;
+    options.val_fraction = 0;
+    nn::default_generator() = {options.seed, 0};
+    models::GPT<float> model(options.model_config(p.vocab_size));
+    std::vector<std::int32_t> tokens(200'000);
+    for (std::size_t i = 0; i < tokens.size(); ++i)
+        tokens[i] = static_cast<std::int32_t>(random_below({2, 0}, i, p.vocab_size));
+    const data::CharTokenizer tokenizer(any_characters(p.vocab_size));
+    train::Report quiet(true);
+    train::Trainer trainer(options, model, tokenizer, tokens, quiet);
+    std::vector<double> times;
+    double total = 0;
+    for (std::size_t step = 0; step < 5 || (total < args.seconds && step < 100000); ++step) {
+        const auto start = std::chrono::steady_clock::now();
+        trainer.step();
+        const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        if (step < 3) continue;  // while buffers and primitives are made
+        times.push_back(seconds);
+        total += seconds;
+    }
+    std::sort(times.begin(), times.end());
+    const double median = times[times.size() / 2];
+    const double B = static_cast<double>(options.batch_size), T = static_cast<double>(p.block_size),
+                 C = static_cast<double>(p.n_embd);
+    const double params = static_cast<double>(model.parameter_count());
+    // 6 operations a weight and token, forward and backward; causal attention, half of T x T, beside them
+    const double flops = 6 * (params - T * C) * B * T + 6 * static_cast<double>(p.n_layer) * C * T * B * T;
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    const auto rounded = [](double x, double unit) { return std::round(x / unit) * unit; };
+    return {{"preset", name},
+            {"precision", "fp32"},
+            {"threads", threads},
+            {"batch", options.batch_size},
+            {"params", model.parameter_count()},
+            {"ms_step", median * 1e3},
+            {"best_ms", times.front() * 1e3},
+            {"tok_s", rounded(B * T / median, 1)},
+            {"gflops", rounded(flops / median / 1e9, 0.1)},
+            {"peak_rss_mb", usage.ru_maxrss / 1024}};
+}
+
+int run_bench(const Arguments& args) {
+    if (!(args.seconds > 0)) throw Usage(fmt::format("--seconds must be above 0, got {}", args.seconds));
+    const std::size_t threads = set_threads(args.threads);
+    for (const auto& name : args.presets) {
+        const auto found = kPresets.find(name);
+        if (found == kPresets.end())
+            throw Usage(fmt::format("--preset must be one of micro, tiny, small, gpt2, got '{}'", name));
+    }
+    for (const auto& name : args.presets) {
+        const auto r = bench(name, kPresets.at(name), args, threads);
+        print(args.json
+                  ? r.dump() + "\n"
+                  : fmt::format("{:<6} {:9.3f} ms a step (best {:.3f}), {:.0f} tokens/s, {:.0f} GF/s, {} MB\n", name,
+                                r["ms_step"].get<double>(), r["best_ms"].get<double>(), r["tok_s"].get<double>(),
+                                r["gflops"].get<double>(), r["peak_rss_mb"].get<long>()));
+    }
+    return 0;
+}
+
+}  // namespace
+
+Action add_bench(CLI::App& app) {
+    auto args = std::make_shared<Arguments>();
+    app.add_option("--preset", args->presets, "micro, tiny, small, gpt2; several with commas")
+        ->delimiter(',')
+        ->capture_default_str();
+    app.add_option("--batch", args->batch, "windows a step; 0: the preset's")->capture_default_str();
+    app.add_option("--threads", args->threads, "OpenMP threads; 0: the physical cores")->capture_default_str();
+    app.add_option("--seconds", args->seconds, "how long to measure each preset")->capture_default_str();
+    app.add_flag("--json", args->json, "one JSON object a preset");
+    return [args] { return run_bench(*args); };
+}
+
+}  // namespace inkling::cli

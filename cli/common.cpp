@@ -1,0 +1,64 @@
+#include "cli/common.h"
+
+#include <omp.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fstream>
+#include <set>
+
+namespace inkling::cli {
+namespace {
+
+std::atomic<int> received_signal = 0;
+static_assert(std::atomic<int>::is_always_lock_free, "a signal handler may not lock");
+
+extern "C" void on_signal(int number) {
+    if (received_signal.exchange(number) != 0) _exit(128 + number);
+}
+
+// Hyper-threads of one core share its multipliers: count cores. Where the system does not tell, count processors.
+std::size_t physical_cores() {
+    cpu_set_t allowed;
+    CPU_ZERO(&allowed);
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return 1;
+    std::set<std::string> cores;
+    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+        if (!CPU_ISSET(cpu, &allowed)) continue;
+        std::ifstream file("/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/topology/thread_siblings_list");
+        std::string siblings;
+        if (!std::getline(file, siblings)) siblings = std::to_string(cpu);
+        cores.insert(siblings);
+    }
+    return std::max<std::size_t>(1, cores.size());
+}
+
+}  // namespace
+
+std::size_t set_threads(std::size_t threads) {
+    constexpr std::size_t kMost = 1024;
+    if (threads > kMost) throw Usage(fmt::format("--threads must be at most {}, got {}", kMost, threads));
+    if (threads == 0) threads = physical_cores();
+    omp_set_dynamic(0);
+    omp_set_num_threads(static_cast<int>(threads));
+    return threads;
+}
+
+const std::atomic<int>& catch_signals() {
+    struct sigaction action {};
+    action.sa_handler = on_signal;
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, nullptr);
+    sigaction(SIGTERM, &action, nullptr);
+    return received_signal;
+}
+
+void print(const std::string& text) {
+    const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+    check(written, "stdout: cannot be written: {}", std::strerror(errno));
+}
+
+}  // namespace inkling::cli

@@ -1,0 +1,40 @@
+// What the commands share: how they are registered, how they fail, signals and threads.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <atomic>
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "engine/check.h"
+
+namespace inkling::cli {
+
+// Exit codes. 0: done.
+enum Exit { kRunFailed = 1, kWrongUsage = 2, kBadInput = 3, kDiverged = 4, kCheckFailed = 5 };
+
+// The command line asks for something that cannot be.
+struct Usage : Error {
+    using Error::Error;
+};
+
+// A command adds its flags to `app` and answers with what to do once they are parsed; that returns the exit code.
+using Action = std::function<int()>;
+Action add_train(CLI::App& app);
+Action add_generate(CLI::App& app);
+Action add_eval(CLI::App& app);
+Action add_gradcheck(CLI::App& app);
+Action add_info(CLI::App& app);
+Action add_bench(CLI::App& app);
+
+// --threads: sets OpenMP's number of threads; 0: the physical cores that this process may use. Returns the number.
+std::size_t set_threads(std::size_t threads);
+
+// Catches SIGINT and SIGTERM: the first sets the flag to the signal's number, the second ends the program at once.
+const std::atomic<int>& catch_signals();
+
+// Writes to stdout, and fails when that fails (a full disk, a closed pipe).
+void print(const std::string& text);
+
+}  // namespace inkling::cli

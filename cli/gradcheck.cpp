@@ -1,0 +1,50 @@
+// inkling gradcheck
+#include <nlohmann/json.hpp>
+
+#include "cli/common.h"
+#include "models/gradcheck.h"
+#include "nn/gradcheck.h"
+
+namespace inkling::cli {
+namespace {
+
+struct Arguments {
+    std::string filter;
+    bool json = false;
+};
+
+int check_gradients(const Arguments& args) {
+    std::vector<GradcheckRow> rows = gradcheck_ops();
+    for (const auto& more : {nn::gradcheck_layers(), models::gradcheck_models()})
+        rows.insert(rows.end(), more.begin(), more.end());
+    std::size_t shown = 0, failed = 0;
+    for (const GradcheckRow& row : rows) {
+        if (row.name.find(args.filter) == std::string::npos) continue;
+        const double error = row.worst_error();
+        const bool passed = error <= row.bound;
+        ++shown;
+        failed += !passed;
+        if (args.json) {
+            const nlohmann::ordered_json line = {
+                {"name", row.name}, {"max_rel_error", error}, {"bound", row.bound}, {"passed", passed}};
+            print(line.dump() + "\n");
+        } else {
+            print(fmt::format("{:<44} {:9.2e}  {}\n", row.name, error,
+                              passed ? "ok" : fmt::format("FAILED, bound {:g}", row.bound)));
+        }
+    }
+    if (shown == 0) throw Usage(fmt::format("--filter '{}' matches no row: see inkling gradcheck", args.filter));
+    if (!args.json) print(fmt::format("{} rows, {} failed\n", shown, failed));
+    return failed ? kCheckFailed : 0;
+}
+
+}  // namespace
+
+Action add_gradcheck(CLI::App& app) {
+    auto args = std::make_shared<Arguments>();
+    app.add_option("--filter", args->filter, "only rows whose name has this text in it");
+    app.add_flag("--json", args->json, "one JSON object a row");
+    return [args] { return check_gradients(*args); };
+}
+
+}  // namespace inkling::cli

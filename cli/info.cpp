@@ -1,0 +1,62 @@
+// inkling info
+#include <nlohmann/json.hpp>
+
+#include "cli/common.h"
+#include "models/folder.h"
+#include "models/safetensors.h"
+
+namespace inkling::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Arguments {
+    std::string model;
+    bool json = false;
+};
+
+int show(const Arguments& args) {
+    const fs::path folder = models::find_model(args.model);
+    const auto [model, tokenizer] = models::load_model(folder);
+    const models::GPTConfig& c = model->config;
+    nlohmann::ordered_json info = {{"folder", folder.string()},
+                                   {"arch", "gpt2"},
+                                   {"parameters", model->parameter_count()},
+                                   {"n_layer", c.n_layer},
+                                   {"n_head", c.n_head},
+                                   {"n_embd", c.n_embd},
+                                   {"block_size", c.block_size},
+                                   {"vocab_size", c.vocab_size},
+                                   {"bias", c.bias},
+                                   {"dropout", c.dropout},
+                                   {"tokenizer", tokenizer->kind()},
+                                   {"bytes", fs::file_size(folder / "model.safetensors")}};
+    const fs::path state = folder / "training_state.safetensors";
+    if (fs::exists(state)) {
+        const auto file = models::SafetensorsFile::open(state);
+        for (const char* key : {"step", "best_val_loss", "train_s"}) {
+            const auto found = file.metadata().find(key);
+            if (found != file.metadata().end())
+                info[key] = nlohmann::ordered_json::parse(found->second, nullptr, false);
+        }
+    }
+    if (args.json) {
+        print(info.dump() + "\n");
+    } else {
+        for (const auto& [key, value] : info.items()) {
+            print(fmt::format("{:<14} {}\n", key, value.is_string() ? value.get<std::string>() : value.dump()));
+        }
+    }
+    return 0;
+}
+
+}  // namespace
+
+Action add_info(CLI::App& app) {
+    auto args = std::make_shared<Arguments>();
+    app.add_option("--model", args->model, "model folder, or the folder of a run")->required();
+    app.add_flag("--json", args->json, "print one JSON object");
+    return [args] { return show(*args); };
+}
+
+}  // namespace inkling::cli

@@ -1,0 +1,82 @@
+// inkling: trains small language models, writes text with them, and checks its own gradients.
+#include <csignal>
+#include <cstdio>
+#include <new>
+
+#include "cli/common.h"
+#include "train/trainer.h"
+
+namespace {
+
+using namespace inkling;
+
+// Flags may be written with underscores: --n_layer is --n-layer.
+std::vector<std::string> arguments(int argc, char** argv) {
+    std::vector<std::string> result;
+    bool flags = true;
+    for (int i = 1; i < argc; ++i) {
+        std::string text = argv[i];
+        flags = flags && text != "--";
+        if (flags && text.starts_with("--"))
+            std::replace(text.begin(),
+                         text.begin() + static_cast<std::ptrdiff_t>(std::min(text.find('='), text.size())), '_', '-');
+        result.push_back(std::move(text));
+    }
+    std::reverse(result.begin(), result.end());  // as CLI11 wants them
+    return result;
+}
+
+int fail(int code, std::string message) {
+    std::replace(message.begin(), message.end(), '\n', ' ');
+    std::fprintf(stderr, "inkling: %s\n", message.c_str());
+    return code;
+}
+
+int run(const cli::Action& action) {
+    try {
+        return action();
+    } catch (const cli::Usage& e) {
+        return fail(cli::kWrongUsage, e.what());
+    } catch (const BadInput& e) {
+        return fail(cli::kBadInput, e.what());
+    } catch (const train::Diverged& e) {
+        return fail(cli::kDiverged, e.what());
+    } catch (const std::bad_alloc&) {
+        return fail(cli::kRunFailed, "out of memory: choose a smaller model, batch or context");
+    } catch (const std::exception& e) {
+        return fail(cli::kRunFailed, e.what());
+    }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error like a full disk
+    CLI::App app("Inkling trains small language models on a CPU, writes text with them, and checks its own gradients.",
+                 "inkling");
+    app.set_version_flag("--version", "inkling " INKLING_VERSION);
+    app.require_subcommand(1);
+    app.get_formatter()->column_width(38);
+    std::vector<std::pair<CLI::App*, cli::Action>> commands;
+    const auto add = [&](const char* name, const char* help, cli::Action (*add_flags)(CLI::App&)) {
+        CLI::App* const command = app.add_subcommand(name, help);
+        commands.emplace_back(command, add_flags(*command));
+    };
+    add("train", "Train a model on text, or on the built-in stories", cli::add_train);
+    add("generate", "Write text with a model", cli::add_generate);
+    add("eval", "Measure a model's loss on a text", cli::add_eval);
+    add("gradcheck", "Compare every gradient with finite differences", cli::add_gradcheck);
+    add("info", "Show what a model folder holds", cli::add_info);
+    add("bench", "Time whole training steps on random tokens", cli::add_bench);
+    try {
+        app.parse(arguments(argc, argv));
+    } catch (const CLI::Success& e) {  // --help, --version
+        return app.exit(e);
+    } catch (const CLI::ParseError& e) {
+        return fail(cli::kWrongUsage, std::string(e.what()) + ": see inkling --help");
+    }
+    for (const auto& [command, action] : commands) {
+        if (command->parsed()) return run(action);
+    }
+    return cli::kWrongUsage;
+}

@@ -1,0 +1,189 @@
+// inkling train
+#include <cmath>
+#include <csignal>
+#include <map>
+
+#include "cli/common.h"
+#include "data/char_tokenizer.h"
+#include "data/corpus.h"
+#include "data/stories.h"
+#include "data/tokenizer_json.h"
+#include "models/folder.h"
+#include "nn/init.h"
+#include "train/trainer.h"
+
+namespace inkling::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using train::TrainOptions;
+
+constexpr std::uint64_t kStoriesSeed = 1;
+constexpr std::size_t kStoriesBytes = 2'000'000;
+
+struct Arguments {
+    TrainOptions given;  // what the flags say, where they are given
+    std::string recipe, config;
+    std::map<std::string, CLI::Option*> flags;
+
+    bool has(const std::string& flag) const { return flags.at(flag)->count() > 0; }
+};
+
+// Command line over config file over recipe over default. A resumed run starts from its own settings.
+TrainOptions resolve(const Arguments& args, const fs::path& checkpoint) {
+    TrainOptions options;
+    const fs::path own_config = fs::path(args.given.out) / "config.toml";
+    if (!checkpoint.empty() && fs::exists(own_config)) read_toml(own_config, options);
+    if (!args.recipe.empty()) {
+        options = train::recipe(args.recipe);
+    } else if (checkpoint.empty() && args.given.data.empty() && args.config.empty()) {
+        options = train::recipe("stories");
+    }
+    if (!args.config.empty()) read_toml(args.config, options);
+    TrainOptions::visit(options, [&](const std::string& flag, auto& field, const char*) {
+        TrainOptions::visit(args.given, [&](const std::string& other, const auto& value, const char*) {
+            if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::decay_t<decltype(field)>>) {
+                if (flag == other && args.has(flag)) field = value;
+            }
+        });
+    });
+    try {
+        options.validate();
+    } catch (const Error& e) {
+        throw Usage(e.what());
+    }
+    return options;
+}
+
+// The checkpoints that --resume may go on from, the newest first; none: start anew.
+std::vector<fs::path> resume_candidates(const TrainOptions& given) {
+    if (given.resume.empty()) return {};
+    if (given.resume != "auto") return {models::find_model(given.resume)};
+    if (!fs::is_directory(given.out)) return {};
+    std::vector<fs::path> found;
+    for (const auto& entry : fs::directory_iterator(given.out)) {
+        if (entry.path().filename().string().starts_with("step-")) found.push_back(entry.path());
+    }
+    std::sort(found.begin(), found.end(), [](const fs::path& a, const fs::path& b) {
+        const auto length = [](const fs::path& p) { return p.string().size(); };
+        return length(a) != length(b) ? length(a) > length(b) : a > b;
+    });
+    return found;
+}
+
+// The first candidate that can be read whole; those that cannot are reported.
+std::pair<fs::path, models::LoadedModel> load_first(const std::vector<fs::path>& candidates, double dropout,
+                                                    train::Report& report) {
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+        try {
+            return {candidates[i], models::load_model(candidates[i], dropout)};
+        } catch (const BadInput& e) {
+            if (i + 1 == candidates.size()) throw;
+            report.warn(std::string(e.what()) + ": trying the checkpoint before");
+        }
+    }
+    throw BadInput("no checkpoint to go on from");
+}
+
+// The model's shape is the folder's; flags that say otherwise are refused.
+void take_shape(const Arguments& args, const models::GPTConfig& config, TrainOptions& options) {
+    const auto take = [&](const char* flag, auto& field, auto value) {
+        if (args.has(flag) && field != value) {
+            throw Usage(
+                fmt::format("--{} is {} in the model that is loaded, got {}: leave the flag out", flag, value, field));
+        }
+        field = value;
+    };
+    take("n-layer", options.n_layer, config.n_layer);
+    take("n-head", options.n_head, config.n_head);
+    take("n-embd", options.n_embd, config.n_embd);
+    take("block-size", options.block_size, config.block_size);
+    take("bias", options.bias, config.bias);
+}
+
+int train_model(const Arguments& args) {
+    train::Report report;
+    const auto candidates = resume_candidates(args.given);
+    TrainOptions options = resolve(args, candidates.empty() ? fs::path() : candidates.front());
+    const std::size_t threads = set_threads(options.threads);
+    const bool built_in = options.data.empty();
+    const std::string text =
+        built_in ? data::generate_stories(kStoriesSeed, kStoriesBytes) : data::read_corpus(options.data).text;
+
+    nn::default_generator() = {options.seed, 0};
+    models::LoadedModel loaded;
+    fs::path checkpoint;
+    if (!candidates.empty()) {
+        std::tie(checkpoint, loaded) = load_first(candidates, options.dropout, report);
+    } else if (!options.init_from.empty()) {
+        loaded = models::load_model(models::find_model(options.init_from), options.dropout);
+    } else if (options.tokenizer == "char") {
+        loaded.tokenizer = std::make_unique<data::CharTokenizer>(data::CharTokenizer::from_text(text));
+    } else {
+        loaded.tokenizer = data::load_tokenizer(options.tokenizer);
+    }
+    if (loaded.model) take_shape(args, loaded.model->config, options);
+    const std::vector<std::int32_t> tokens = loaded.tokenizer->encode(text);
+    if (!loaded.model)
+        loaded.model = std::make_unique<models::GPT<float>>(options.model_config(loaded.tokenizer->vocab_size()));
+
+    train::Trainer trainer(options, *loaded.model, *loaded.tokenizer, tokens, report);
+    if (!checkpoint.empty()) trainer.resume(checkpoint);
+
+    train::RunFolder folder(options.out);
+    if (checkpoint.empty() && folder.holds_run()) {
+        if (!options.overwrite) {
+            throw Usage(
+                fmt::format("{} already holds a run: go on with --resume auto, replace it with --overwrite, or choose "
+                            "another --out",
+                            options.out));
+        }
+        folder.clear();
+    }
+    report.note(fmt::format(
+        "{:.2f}M parameters, {} tokens of {} kinds ({}), {} threads, seed {}",
+        static_cast<double>(loaded.model->parameter_count()) / 1e6, tokens.size(), loaded.tokenizer->vocab_size(),
+        built_in ? "the built-in stories" : fmt::format("{}", fmt::join(options.data, ", ")), threads, options.seed));
+    if (built_in) {
+        report.note(
+            fmt::format("the stories' own entropy, below which no validation loss can go: {:.4f} nats a character",
+                        data::stories_entropy().nats_per_char));
+    }
+    if (!checkpoint.empty())
+        report.note(fmt::format("going on from {}, step {}", checkpoint.string(), trainer.state().step));
+
+    const std::atomic<int>& signal = catch_signals();
+    trainer.run(&folder, &signal);
+    if (signal != 0) {
+        report.note(fmt::format("stopped at step {}; saved in {}; go on with --resume auto", trainer.state().step,
+                                (folder.path() / "latest").string()));
+        return 128 + signal;
+    }
+    report.note(fmt::format("saved in {}; write text with: inkling generate --model {}",
+                            (folder.path() / "latest").string(), options.out));
+    return 0;
+}
+
+}  // namespace
+
+Action add_train(CLI::App& app) {
+    auto args = std::make_shared<Arguments>();
+    app.add_option("--recipe", args->recipe,
+                   fmt::format("named settings, which other flags override: {}; without data: stories",
+                               fmt::join(train::recipe_names(), ", ")));
+    app.add_option("--config", args->config, "settings from a TOML file, such as a run's config.toml");
+    TrainOptions::visit(args->given, [&](const std::string& flag, auto& field, const char* help) {
+        using Field = std::decay_t<decltype(field)>;
+        CLI::Option*& option = args->flags[flag];
+        if constexpr (std::is_same_v<Field, bool>) {
+            option = app.add_flag("--" + flag + ",!--no-" + flag, field, help);
+        } else {
+            option = app.add_option("--" + flag, field, help)->capture_default_str();
+            if constexpr (std::is_same_v<Field, std::vector<std::string>>)
+                option->take_all()->expected(1)->allow_extra_args(false);
+        }
+    });
+    return [args] { return train_model(*args); };
+}
+
+}  // namespace inkling::cli

@@ -1,0 +1,176 @@
+#include "data/file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "engine/check.h"
+
+namespace inkling::data {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string reason(int error) { return std::generic_category().message(error); }
+
+// Calls again when a signal interrupted. The result of the system call, or -1 with errno set.
+template <class Call>
+auto retry(Call call) {
+    auto result = call();
+    while (result == -1 && errno == EINTR) result = call();
+    return result;
+}
+
+// 0, or the errno of a system call that returned -1.
+int error_of(long result) { return result == -1 ? errno : 0; }
+
+// An open file to read, closed at the end of its scope.
+struct Input {
+    const fs::path& path;
+    int fd = -1;
+    struct stat status = {};
+
+    explicit Input(const fs::path& p) : path(p), fd(retry([&] { return ::open(p.c_str(), O_RDONLY | O_CLOEXEC); })) {
+        require(error_of(fd));
+        int error = error_of(::fstat(fd, &status));
+        if (error == 0 && S_ISDIR(status.st_mode)) error = EISDIR;
+        if (error != 0) ::close(fd);
+        require(error);
+    }
+    ~Input() { ::close(fd); }
+    Input(const Input&) = delete;
+    Input& operator=(const Input&) = delete;
+
+    void require(int error) const {
+        if (error != 0) check<BadInput>(false, "cannot read {}: {}", path.string(), reason(error));
+    }
+
+    // Up to the end, whatever size the system gave beforehand: pipes and files in /proc have none.
+    std::string read_all() const {
+        std::string content(S_ISREG(status.st_mode) ? static_cast<std::size_t>(status.st_size) + 1 : 65536, '\0');
+        std::size_t used = 0;
+        for (;;) {
+            if (used == content.size()) content.resize(2 * content.size());
+            const ssize_t got = retry([&] { return ::read(fd, content.data() + used, content.size() - used); });
+            require(error_of(got));
+            if (got == 0) break;
+            used += static_cast<std::size_t>(got);
+        }
+        content.resize(used);
+        return content;
+    }
+};
+
+// A name beside the target that no other writer has; a long name is cut so that the whole stays under 255 bytes.
+fs::path temporary_name(const fs::path& target) {
+    static std::atomic<unsigned> count{0};
+    const std::string name = target.filename().string().substr(0, 200);
+    return target.parent_path() / fmt::format(".{}.tmp.{}.{}", name, ::getpid(), count++);
+}
+
+}  // namespace
+
+std::string read_file(const fs::path& path) { return Input(path).read_all(); }
+
+void write_file_atomic(const fs::path& path, std::string_view content) {
+    FileWriter file(path);
+    file.write(content.data(), content.size());
+    file.commit();
+}
+
+void sync_directory(const fs::path& directory) {
+    const fs::path path = directory.empty() ? fs::path(".") : directory;
+    const int fd = retry([&] { return ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
+    int error = error_of(fd);
+    if (error == 0) {
+        error = error_of(::fsync(fd));
+        ::close(fd);
+    }
+    if (error == EINVAL) error = 0;  // a file system without it
+    if (error != 0) check(false, "cannot write {}: {}", path.string(), reason(error));
+}
+
+FileWriter::FileWriter(const fs::path& path) : path_(path), target_(path) {
+    struct stat old = {};
+    const int error = error_of(::stat(path.c_str(), &old));
+    const bool exists = error == 0;
+    require(error == ENOENT ? 0 : error);
+    require((exists && S_ISDIR(old.st_mode)) || !path.has_filename() ? EISDIR : 0);
+    if (exists && !S_ISREG(old.st_mode)) {
+        fd_ = retry([&] { return ::open(path.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC); });
+        require(error_of(fd_));
+        return;
+    }
+    std::error_code unresolved;
+    if (exists && fs::is_symlink(path, unresolved)) target_ = fs::canonical(path, unresolved);
+    require(unresolved.value());
+    const mode_t mode = exists ? old.st_mode & 0777 : 0666;
+    do {
+        temp_ = temporary_name(target_);
+        fd_ = retry([&] { return ::open(temp_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode); });
+    } while (fd_ == -1 && errno == EEXIST);  // left by a dead process that had our number
+    const int opened = error_of(fd_);
+    if (opened != 0) temp_.clear();
+    require(opened);
+    if (exists) require(error_of(::fchmod(fd_, mode)));
+}
+
+FileWriter::~FileWriter() { discard(); }
+
+void FileWriter::write(const void* data, std::size_t size) {
+    const char* next = static_cast<const char*>(data);
+    while (size > 0) {  // the system may take less than it is given
+        const ssize_t taken = retry([&] { return ::write(fd_, next, size); });
+        require(error_of(taken));
+        next += taken;
+        size -= static_cast<std::size_t>(taken);
+    }
+}
+
+void FileWriter::commit() {
+    const bool direct = temp_.empty();
+    if (!direct) require(error_of(::fsync(fd_)));
+    const int closed = error_of(::close(std::exchange(fd_, -1)));
+    require(closed == EINTR ? 0 : closed);  // it is closed all the same, and was synced before
+    if (direct) return;
+    require(error_of(::rename(temp_.c_str(), target_.c_str())));
+    temp_.clear();
+    sync_directory(target_.parent_path());
+}
+
+void FileWriter::require(int error) {
+    if (error == 0) return;
+    discard();
+    check(false, "cannot write {}: {}", path_.string(), reason(error));
+}
+
+void FileWriter::discard() noexcept {
+    if (fd_ != -1) ::close(std::exchange(fd_, -1));
+    if (!temp_.empty()) ::unlink(temp_.c_str());
+    temp_.clear();
+}
+
+MappedFile::MappedFile(const fs::path& path) {
+    const Input input(path);
+    const auto size = static_cast<std::size_t>(input.status.st_size);
+    void* mapped = S_ISREG(input.status.st_mode) && size > 0
+                       ? ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, input.fd, 0)
+                       : MAP_FAILED;
+    if (mapped != MAP_FAILED) {
+        owner_ = std::shared_ptr<const void>(mapped, [size](const void* p) { ::munmap(const_cast<void*>(p), size); });
+        bytes_ = {static_cast<const std::byte*>(mapped), size};
+        return;
+    }
+    const auto content = std::make_shared<const std::string>(input.read_all());
+    owner_ = content;
+    bytes_ = std::as_bytes(std::span(*content));
+}
+
+}  // namespace inkling::data

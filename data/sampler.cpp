@@ -1,0 +1,87 @@
+#include "data/sampler.h"
+
+#include <algorithm>
+
+#include "data/permutation.h"
+#include "engine/check.h"
+#include "engine/random.h"
+
+namespace inkling::data {
+
+namespace {
+
+// Streams of this file; the number is "sampl" in ASCII, far above those that a Generator hands out. Each epoch of
+// `shuffle` takes the next one.
+constexpr std::uint64_t first_stream = 0x73616D706Cull << 24;
+
+class RandomSampler final : public Sampler {
+  public:
+    RandomSampler(std::span<const std::int32_t> tokens, std::size_t batch, std::size_t length, std::uint64_t seed)
+        : Sampler(tokens, batch, length), key_{seed, first_stream} {}
+
+  private:
+    std::size_t window_start(std::uint64_t row) const override {
+        return random_below(key_, row, tokens_.size() - length_);
+    }
+
+    const RandomKey key_;
+};
+
+class ShuffleSampler final : public Sampler {
+  public:
+    ShuffleSampler(std::span<const std::int32_t> tokens, std::size_t batch, std::size_t length, std::uint64_t seed)
+        : Sampler(tokens, batch, length), seed_(seed) {}
+
+  private:
+    std::size_t window_start(std::uint64_t row) const override {
+        const std::uint64_t epoch = row / windows_;
+        const RandomKey order{seed_, first_stream + 1 + 2 * epoch}, offset{seed_, order.stream + 1};
+        const std::uint64_t spare =
+            tokens_.size() - 1 - windows_ * length_;  // tokens that no window covers at offset 0
+        return permute(order, row % windows_, windows_) * length_ + random_below(offset, 0, spare + 1);
+    }
+
+    const std::uint64_t seed_;
+};
+
+class SequentialSampler final : public Sampler {
+  public:
+    using Sampler::Sampler;
+    SequentialSampler(std::span<const std::int32_t> tokens, std::size_t batch, std::size_t length)
+        : Sampler(tokens, batch, length) {}
+
+  private:
+    std::size_t window_start(std::uint64_t row) const override { return row % windows_ * length_; }
+};
+
+}  // namespace
+
+Sampler::Sampler(std::span<const std::int32_t> tokens, std::size_t batch, std::size_t length)
+    : tokens_(tokens), batch_(batch), length_(length), windows_(tokens.empty() ? 0 : (tokens.size() - 1) / length) {
+    check<BadInput>(windows_ > 0,
+                    "the text has {} tokens, the context of {} needs at least {}: lower --block-size or add text",
+                    tokens.size(), length, length + 1);
+}
+
+void Sampler::fill(std::uint64_t step, Batch& out) const {
+    out.batch = batch_;
+    out.length = length_;
+    out.inputs.resize(batch_ * length_);
+    out.targets.resize(batch_ * length_);
+    for (std::size_t b = 0; b < batch_; ++b) {
+        const auto window = tokens_.subspan(window_start(step * batch_ + b), length_ + 1);
+        std::copy_n(window.begin(), length_, out.inputs.begin() + static_cast<std::ptrdiff_t>(b * length_));
+        std::copy_n(window.begin() + 1, length_, out.targets.begin() + static_cast<std::ptrdiff_t>(b * length_));
+    }
+}
+
+std::unique_ptr<Sampler> make_sampler(std::string_view kind, std::span<const std::int32_t> tokens, std::size_t batch,
+                                      std::size_t length, std::uint64_t seed) {
+    check(batch > 0 && length > 0, "sampler: batch and length must be positive, got {} and {}", batch, length);
+    if (kind == "random") return std::make_unique<RandomSampler>(tokens, batch, length, seed);
+    if (kind == "shuffle") return std::make_unique<ShuffleSampler>(tokens, batch, length, seed);
+    check(kind == "sequential", "sampler: the kind is random, shuffle or sequential, got '{}'", kind);
+    return std::make_unique<SequentialSampler>(tokens, batch, length);
+}
+
+}  // namespace inkling::data

@@ -1,0 +1,52 @@
+// Batches of token windows for training. A batch is a pure function of (tokens, sizes, seed, step), so any step can be
+// asked for in any order and a resumed run needs nothing but its step number:
+//   auto sampler = make_sampler("random", split.train, 12, 64, seed);
+//   Batch batch;                   // kept from step to step: its buffers are reused
+//   sampler->fill(step, batch);
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace inkling::data {
+
+// Row-major (batch, length); targets are the inputs one token further.
+struct Batch {
+    std::vector<std::int32_t> inputs, targets;
+    std::size_t batch = 0, length = 0;
+};
+
+class Sampler {
+  public:
+    virtual ~Sampler() = default;
+
+    // Fills in the batch of this step, 0 the first. Allocates only when the batch has not had this size before.
+    void fill(std::uint64_t step, Batch& out) const;
+
+  protected:
+    // Tokens are not copied: they must outlive the sampler. Throws BadInput when they are fewer than length + 1.
+    Sampler(std::span<const std::int32_t> tokens, std::size_t batch, std::size_t length);
+
+    // Where the window of a row begins, in [0, N - T); row = step * batch + b counts all rows of the run.
+    virtual std::size_t window_start(std::uint64_t row) const = 0;
+
+    const std::span<const std::int32_t> tokens_;  // N
+    const std::size_t batch_, length_;            // B, T
+    const std::uint64_t windows_;                 // that do not overlap: floor((N - 1) / T)
+};
+
+// Kinds, for row r = step * B + b:
+//   random      a uniform start in [0, N - T), as nanoGPT
+//   shuffle     every non-overlapping window once an epoch, in an order that depends on (seed, epoch) alone; the
+//   windows of an epoch
+//               all begin the same random 0 .. (N - 1) mod T tokens into the text, so that its last tokens are seen too
+//   sequential  window r mod floor((N - 1) / T), which begins at that number times T
+// Throws Error for another kind or a size of zero, BadInput when there are fewer than length + 1 tokens.
+std::unique_ptr<Sampler> make_sampler(std::string_view kind, std::span<const std::int32_t> tokens, std::size_t batch,
+                                      std::size_t length, std::uint64_t seed);
+
+}  // namespace inkling::data

@@ -1,0 +1,18 @@
+// The last part of a text is kept for validation, as nanoGPT does:
+//   const auto [train, val] = split_tokens(tokens, 0.1);
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace inkling::data {
+
+// Views of the tokens that were split; those must outlive them.
+struct Split {
+    std::span<const std::int32_t> train, val;
+};
+
+// The first floor(n (1 - val_fraction)) tokens train. Throws Error unless 0 <= val_fraction < 1.
+Split split_tokens(std::span<const std::int32_t> tokens, double val_fraction);
+
+}  // namespace inkling::data

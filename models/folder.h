@@ -1,0 +1,31 @@
+// Model folders, as Hugging Face's transformers reads and writes them: config.json, generation_config.json,
+// model.safetensors, tokenizer.json, tokenizer_config.json. Linear weights of GPT-2 are stored (in, out) there, ours
+// are (out, in): they are turned on the way.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "data/tokenizer.h"
+#include "models/gpt.h"
+
+namespace inkling::models {
+
+struct LoadedModel {
+    std::unique_ptr<GPT<float>> model;
+    std::unique_ptr<data::Tokenizer> tokenizer;
+};
+
+// Reads a model folder. Throws BadInput, naming the file, for anything that is missing or does not fit; of wrong
+// weights, all are named at once. The model is in evaluation mode; `dropout` takes the place of config.json's.
+LoadedModel load_model(const std::filesystem::path& folder, std::optional<double> dropout = std::nullopt);
+GPTConfig load_config(const std::filesystem::path& folder);
+
+// Writes the files into an existing folder, each in one step.
+void save_model(const std::filesystem::path& folder, GPT<float>& model, const data::Tokenizer& tokenizer);
+
+// OUT of a run means OUT/best, else OUT/latest; a model folder means itself. Throws BadInput when there is neither.
+std::filesystem::path find_model(const std::filesystem::path& path);
+
+}  // namespace inkling::models

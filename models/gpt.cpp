@@ -1,0 +1,104 @@
+#include "models/gpt.h"
+
+#include <cmath>
+
+#include "engine/ops.h"
+#include "nn/init.h"
+
+namespace inkling::models {
+
+template <class T>
+Block<T>::Block(const GPTConfig& c)
+    : ln_1(c.n_embd, c.bias, c.layer_norm_epsilon),
+      ln_2(c.n_embd, c.bias, c.layer_norm_epsilon),
+      attn(typename nn::MultiHeadAttention<T>::Packed{c.n_embd, c.block_size, c.n_head, c.dropout, c.bias}),
+      mlp(c.n_embd, 4 * c.n_embd, c.dropout, c.bias),
+      dropout(c.dropout) {}
+
+template <class T>
+Tensor<T> Block<T>::forward(const Tensor<T>& x_in) const {
+    const Tensor<T> x = add(x_in, dropout.forward(attn.forward(ln_1.forward(x_in)).output));
+    return add(x, mlp.forward(ln_2.forward(x)));
+}
+
+template <class T>
+void Block<T>::visit(const nn::Visitor<T>& v) {
+    v("ln_1", ln_1);
+    v("attn", attn);
+    v("ln_2", ln_2);
+    v("mlp", mlp);
+    v("dropout", dropout);
+}
+
+namespace {
+
+const GPTConfig& valid(const GPTConfig& config) {
+    config.validate();
+    return config;
+}
+
+bool ends_with(const std::string& text, const std::string& end) {
+    return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+template <class T>
+void init_as_gpt2(GPT<T>& model) {
+    const double projection = 0.02 / std::sqrt(2.0 * static_cast<double>(model.config.n_layer));
+    for (auto& [name, p] : model.parameters()) {
+        if (p.rank() >= 2) {
+            nn::fill_normal(p, ends_with(name, "c_proj.weight") ? projection : 0.02);
+        } else if (ends_with(name, ".bias")) {
+            Array<T>& values = p.value_in_place();
+            std::fill_n(values.data(), values.size(), T{0});
+        }
+    }
+}
+
+}  // namespace
+
+template <class T>
+GPT<T>::GPT(const GPTConfig& c)
+    : config(valid(c)),
+      wte(c.vocab_size, c.n_embd),
+      wpe(c.block_size, c.n_embd),
+      dropout(c.dropout),
+      ln_f(c.n_embd, c.bias, c.layer_norm_epsilon) {
+    for (std::size_t i = 0; i < c.n_layer; ++i) blocks.push_back(std::make_unique<Block<T>>(c));
+    init_as_gpt2(*this);
+}
+
+template <class T>
+Tensor<T> GPT<T>::hidden(const IdArray& ids) const {
+    check(ids.rank() == 2 && ids.dim(1) >= 1 && ids.dim(1) <= config.block_size,
+          "gpt: ids (B, T) with T from 1 to the context of {} are required, got shape {}", config.block_size,
+          ids.shape());
+    Tensor<T> x = dropout.forward(wpe.forward(wte.forward(ids)));  // (B, T, C)
+    for (const auto& block : blocks) x = block->forward(x);
+    return ln_f.forward(x);
+}
+
+template <class T>
+Tensor<T> GPT<T>::logits(const Tensor<T>& x) const {
+    return linear(x, wte.weight);
+}
+
+template <class T>
+Tensor<T> GPT<T>::loss(const IdArray& ids, const IdArray& targets) const {
+    return cross_entropy(forward(ids), targets);
+}
+
+template <class T>
+void GPT<T>::visit(const nn::Visitor<T>& v) {
+    v("transformer.wte", wte);
+    v("transformer.wpe", wpe);
+    v("transformer.drop", dropout);
+    for (std::size_t i = 0; i < blocks.size(); ++i) v("transformer.h." + std::to_string(i), *blocks[i]);
+    v("transformer.ln_f", ln_f);
+}
+
+template class Block<float>;
+template class Block<double>;
+template class GPT<float>;
+template class GPT<double>;
+
+}  // namespace inkling::models

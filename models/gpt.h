@@ -1,0 +1,59 @@
+// GPT-2 (Radford et al. 2019): tokens and learned positions, blocks of causal attention and a feed-forward part, each
+// behind a layer norm and added to the stream, and a head that shares its weights with the token table.
+//   GPT<float> model(config);
+//   Tensor<float> loss = model.loss(ids, targets);   // both (B, T)
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "models/gpt_config.h"
+#include "nn/attention/multi_head.h"
+#include "nn/embedding.h"
+#include "nn/mlp.h"
+#include "nn/norm.h"
+#include "nn/positions.h"
+
+namespace inkling::models {
+
+template <class T>
+class Block : public nn::Module<T> {
+  public:
+    explicit Block(const GPTConfig& config);
+    Tensor<T> forward(const Tensor<T>& x) const;  // (B, T, C) -> (B, T, C)
+    void visit(const nn::Visitor<T>& v) override;
+
+    nn::LayerNorm<T> ln_1, ln_2;
+    nn::MultiHeadAttention<T> attn;
+    nn::MLP<T> mlp;
+    nn::Dropout<T> dropout;
+};
+
+template <class T>
+class GPT : public nn::Module<T> {
+  public:
+    // Initial values as GPT-2: N(0, 0.02), projections back into the stream N(0, 0.02 / sqrt(2 n_layer)), biases 0.
+    explicit GPT(const GPTConfig& config);
+
+    Tensor<T> hidden(const IdArray& ids) const;       // (B, T) -> (B, T, C), after the last norm
+    Tensor<T> logits(const Tensor<T>& hidden) const;  // (..., C) -> (..., V)
+    Tensor<T> forward(const IdArray& ids) const { return logits(hidden(ids)); }
+    Tensor<T> loss(const IdArray& ids, const IdArray& targets) const;  // mean nats a token
+
+    // Names as in Hugging Face's GPT2LMHeadModel: transformer.h.0.attn.c_attn.weight, ...
+    void visit(const nn::Visitor<T>& v) override;
+
+    GPTConfig config;
+    nn::Embedding<T> wte;
+    nn::LearnedPositions<T> wpe;
+    nn::Dropout<T> dropout;
+    std::vector<std::unique_ptr<Block<T>>> blocks;
+    nn::LayerNorm<T> ln_f;
+};
+
+extern template class Block<float>;
+extern template class Block<double>;
+extern template class GPT<float>;
+extern template class GPT<double>;
+
+}  // namespace inkling::models

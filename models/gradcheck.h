@@ -1,0 +1,10 @@
+// The rows of `inkling gradcheck` for whole models.
+#pragma once
+
+#include "engine/gradcheck.h"
+
+namespace inkling::models {
+
+std::vector<GradcheckRow> gradcheck_models();
+
+}  // namespace inkling::models

@@ -1,0 +1,54 @@
+// Multi-head attention: several heads side by side, each on its own slice of the width, mixed by a last projection.
+//   MultiHeadAttention<float> attention(128, 128, 64, 0.1, 4);
+//   auto [y, weights] = attention.forward(x);                 // self-attention, causal
+//   auto [z, w] = attention.forward(query, key, value, mask);  // cross attention
+#pragma once
+
+#include "nn/attention/scaled_dot_product.h"
+#include "nn/dropout.h"
+#include "nn/linear.h"
+
+namespace inkling::nn {
+
+// (B, L, H d) -> (B, H, L, d) and back. Both are views as far as the strides allow.
+template <class T>
+Tensor<T> split_heads(const Tensor<T>& x, std::size_t heads);
+template <class T>
+Tensor<T> merge_heads(const Tensor<T>& x);
+
+template <class T>
+class MultiHeadAttention : public Module<T> {
+  public:
+    // Separate projections W_query, W_key, W_value (d_out, d_in) and out_proj (d_out, d_out), which has a bias.
+    MultiHeadAttention(std::size_t d_in, std::size_t d_out, std::size_t context_length, double dropout,
+                       std::size_t num_heads, bool qkv_bias = false);
+
+    // GPT-2's form: one projection c_attn (3 width, width) makes query, key and value at once, c_proj mixes the heads.
+    struct Packed {
+        std::size_t width, context_length, num_heads;
+        double dropout;
+        bool bias = true;
+    };
+    explicit MultiHeadAttention(const Packed& packed);
+
+    // Causal self-attention: x (B, L, d_in), L <= context_length -> (B, L, d_out).
+    Attended<T> forward(const Tensor<T>& x) const;
+    // query (B, Lq, d_in), key and value (B, Lk, d_in); the mask broadcasts to (B, H, Lq, Lk), 0 = blocked.
+    Attended<T> forward(const Tensor<T>& query, const Tensor<T>& key, const Tensor<T>& value,
+                        const MaskArray& mask = {}) const;
+
+    void visit(const Visitor<T>& v) override;
+
+    std::size_t heads, context;
+    double dropout;
+    std::optional<Linear<T>> W_query, W_key, W_value, c_attn;
+    Linear<T> out_proj;
+
+  private:
+    Attended<T> attend(const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v, AttentionOptions options) const;
+};
+
+extern template class MultiHeadAttention<float>;
+extern template class MultiHeadAttention<double>;
+
+}  // namespace inkling::nn

@@ -1,0 +1,35 @@
+#include "nn/attention/scaled_dot_product.h"
+
+#include <cmath>
+#include <limits>
+
+#include "engine/ops.h"
+
+namespace inkling::nn {
+
+template <class T>
+Attended<T> scaled_dot_product_attention(const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v,
+                                         const AttentionOptions& options) {
+    check(q.rank() == 4 && k.rank() == 4 && v.rank() == 4 && q.dim(-1) == k.dim(-1) && k.dim(-2) == v.dim(-2),
+          "scaled_dot_product_attention: q (B, H, Lq, d), k (B, H, Lk, d) and v (B, H, Lk, dv) are required, got {}, "
+          "{} and {}",
+          q.shape(), k.shape(), v.shape());
+    constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
+    const double factor = options.scale.value_or(1.0 / std::sqrt(static_cast<double>(q.dim(-1))));
+    Tensor<T> scores = scale(matmul(q, transpose(k, -2, -1)), factor);  // (B, H, Lq, Lk)
+    if (options.causal) scores = masked_fill(scores, causal_mask(q.dim(-2), k.dim(-2)), minus_infinity);
+    if (options.mask.defined()) {
+        MaskArray blocked = options.mask.clone();
+        for (std::size_t i = 0; i < blocked.size(); ++i) blocked.data()[i] = !blocked.data()[i];
+        scores = masked_fill(scores, blocked, minus_infinity);
+    }
+    const Tensor<T> weights = softmax(scores);
+    return {matmul(dropout(weights, options.dropout, options.dropout_key), v), weights};
+}
+
+template Attended<float> scaled_dot_product_attention(const Tensor<float>&, const Tensor<float>&, const Tensor<float>&,
+                                                      const AttentionOptions&);
+template Attended<double> scaled_dot_product_attention(const Tensor<double>&, const Tensor<double>&,
+                                                       const Tensor<double>&, const AttentionOptions&);
+
+}  // namespace inkling::nn

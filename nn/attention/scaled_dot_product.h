@@ -1,0 +1,30 @@
+// The heart of attention: softmax(q k^T / sqrt(d)) v (Vaswani et al. 2017).
+#pragma once
+
+#include <optional>
+
+#include "engine/random.h"
+#include "engine/tensor.h"
+
+namespace inkling::nn {
+
+struct AttentionOptions {
+    bool causal = false;          // a query sees its own position and those before; the last query is the last key's
+    MaskArray mask;               // broadcasts to (B, H, Lq, Lk); 0 = blocked; undefined: nothing is blocked
+    double dropout = 0;           // of the weights
+    RandomKey dropout_key;        // which mask
+    std::optional<double> scale;  // of the scores; none: 1 / sqrt(d)
+};
+
+template <class T>
+struct Attended {
+    Tensor<T> output;   // (B, H, Lq, dv)
+    Tensor<T> weights;  // (B, H, Lq, Lk), rows sum to 1, before dropout; a blocked place has exactly 0
+};
+
+// q (B, H, Lq, d), k (B, H, Lk, d), v (B, H, Lk, dv). A query that may see no key is an error.
+template <class T>
+Attended<T> scaled_dot_product_attention(const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v,
+                                         const AttentionOptions& options = {});
+
+}  // namespace inkling::nn

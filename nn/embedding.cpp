@@ -1,0 +1,22 @@
+#include "nn/embedding.h"
+
+#include "engine/ops/embedding.h"
+#include "nn/init.h"
+
+namespace inkling::nn {
+
+template <class T>
+Embedding<T>::Embedding(std::size_t count, std::size_t width) {
+    check(count > 0 && width > 0, "Embedding: sizes above 0 are required, got {} ids of width {}", count, width);
+    weight = normal_parameter<T>({count, width}, 1.0);
+}
+
+template <class T>
+Tensor<T> Embedding<T>::forward(const IdArray& ids) const {
+    return embedding(ids, weight);
+}
+
+template class Embedding<float>;
+template class Embedding<double>;
+
+}  // namespace inkling::nn

@@ -1,0 +1,22 @@
+// A table of vectors, one for each id.
+#pragma once
+
+#include "nn/module.h"
+
+namespace inkling::nn {
+
+template <class T>
+class Embedding : public Module<T> {
+  public:
+    Embedding(std::size_t count, std::size_t width);  // initial values N(0, 1), as torch.nn.Embedding
+
+    Tensor<T> forward(const IdArray& ids) const;  // (...) -> (..., width)
+    void visit(const Visitor<T>& v) override { v("weight", weight); }
+
+    Tensor<T> weight;  // (count, width)
+};
+
+extern template class Embedding<float>;
+extern template class Embedding<double>;
+
+}  // namespace inkling::nn

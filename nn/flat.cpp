@@ -1,0 +1,56 @@
+#include "nn/flat.h"
+
+#include <algorithm>
+
+namespace inkling::nn {
+
+template <class T>
+FlatParameters<T>::FlatParameters(Module<T>& module) {
+    constexpr std::size_t kAlign = 64 / sizeof(T);
+    for (auto& [name, p] : module.parameters()) entries_.push_back({name, p, 0});
+    const auto is_matrix = [](const Entry& e) { return e.parameter.rank() >= 2; };
+    std::stable_partition(entries_.begin(), entries_.end(), is_matrix);
+    std::size_t end = 0;
+    for (Entry& e : entries_) {
+        e.offset = end;
+        end += (e.parameter.size() + kAlign - 1) / kAlign * kAlign;
+        if (is_matrix(e)) matrix_elements_ = end;
+    }
+    values_ = Array<T>({end}, T{0});
+    gradients_ = Array<T>({end}, T{0});
+    std::size_t next = 0;
+    module.visit({[&](const std::string& name, Tensor<T>& p) {
+                      const auto entry = std::find_if(entries_.begin(), entries_.end(),
+                                                      [&](const Entry& e) { return e.name == name; });
+                      const auto place = [&](const Array<T>& flat) {
+                          return flat.sliced(0, entry->offset, entry->offset + p.size()).reshaped(p.shape());
+                      };
+                      p.bind(place(values_), place(gradients_));
+                      entry->parameter = p;
+                      ++next;
+                  },
+                  nullptr, ""});
+    check(next == entries_.size(), "flat parameters: every name must be unique, got {} names for {} parameters", next,
+          entries_.size());
+}
+
+template <class T>
+Array<T>& FlatParameters<T>::gradients() {
+    for (Entry& e : entries_) {
+        Node<T>& node = *e.parameter.node();
+        if (node.has_grad) continue;
+        std::fill_n(node.grad.data(), node.grad.size(), T{0});
+        node.has_grad = true;
+    }
+    return gradients_;
+}
+
+template <class T>
+void FlatParameters<T>::zero_gradients() {
+    for (Entry& e : entries_) e.parameter.zero_grad();
+}
+
+template class FlatParameters<float>;
+template class FlatParameters<double>;
+
+}  // namespace inkling::nn

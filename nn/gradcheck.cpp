@@ -1,0 +1,114 @@
+#include "nn/gradcheck.h"
+
+#include "engine/ops.h"
+#include "nn/attention/multi_head.h"
+#include "nn/embedding.h"
+#include "nn/init.h"
+#include "nn/mlp.h"
+#include "nn/norm.h"
+#include "nn/positions.h"
+
+namespace inkling::nn {
+
+double module_gradient_error(Module<double>& module, const Function& f, const std::vector<Array<double>>& at) {
+    Inputs leaves;
+    for (const auto& x : at) leaves.emplace_back(x.clone(), true);
+    Inputs all = leaves;
+    for (const auto& [name, p] : module.parameters()) all.push_back(p);
+    const Generator before = default_generator();
+    const double error = parameter_gradient_error(
+        [&] {
+            default_generator() = {4, 0};
+            return f(leaves);
+        },
+        all);
+    default_generator() = before;
+    return error;
+}
+
+namespace {
+
+// A layer that maps one tensor to one, on inputs of several shapes.
+template <class Layer>
+double layer_error(Layer& layer, const std::vector<Shape>& shapes) {
+    double worst = 0;
+    for (const Shape& shape : shapes) {
+        worst = std::max(worst, module_gradient_error(layer, [&](const Inputs& in) { return layer.forward(in[0]); },
+                                                      {normal(shape, 41)}));
+    }
+    return worst;
+}
+
+double attention_error(bool packed, double dropout, bool weights) {
+    MultiHeadAttention<double> attention =
+        packed ? MultiHeadAttention<double>(MultiHeadAttention<double>::Packed{6, 5, 2, dropout, true})
+               : MultiHeadAttention<double>(4, 6, 5, dropout, 3, true);
+    const auto f = [&](const Inputs& in) {
+        const auto [y, w] = attention.forward(in[0]);
+        return weights ? w : y;
+    };
+    return module_gradient_error(attention, f, {normal({2, 5, packed ? 6u : 4u}, 42)});
+}
+
+double cross_attention_error() {
+    MultiHeadAttention<double> attention(4, 4, 5, 0.2, 2);
+    MaskArray padding({2, 1, 1, 5}, 1);
+    padding.data()[4] = padding.data()[8] = padding.data()[9] = 0;
+    const auto f = [&](const Inputs& in) { return attention.forward(in[0], in[1], in[2], padding).output; };
+    return module_gradient_error(attention, f, {normal({2, 3, 4}, 43), normal({2, 5, 4}, 44), normal({2, 5, 4}, 45)});
+}
+
+}  // namespace
+
+std::vector<GradcheckRow> gradcheck_layers() {
+    return {
+        {"Linear",
+         [] {
+             Linear<double> with_bias(4, 3), without(5, 2, false);
+             return std::max(layer_error(with_bias, {{4}, {2, 4}, {2, 3, 4}}), layer_error(without, {{3, 5}}));
+         }},
+        {"Embedding",
+         [] {
+             Embedding<double> table(5, 3);
+             IdArray ids({2, 3}, 1);
+             ids.data()[4] = 4;
+             return module_gradient_error(table, [&](const Inputs&) { return table.forward(ids); }, {});
+         }},
+        {"LayerNorm",
+         [] {
+             LayerNorm<double> with_bias(5), without(4, false);
+             return std::max(layer_error(with_bias, {{5}, {2, 3, 5}}), layer_error(without, {{3, 4}}));
+         }},
+        {"RMSNorm",
+         [] {
+             RMSNorm<double> norm(5);
+             return layer_error(norm, {{5}, {2, 3, 5}});
+         }},
+        {"Dropout",
+         [] {
+             Dropout<double> drop(0.3);
+             return layer_error(drop, {{7}, {2, 3, 4}});
+         }},
+        {"MLP",
+         [] {
+             MLP<double> mlp(4, 8, 0.2), without(3, 5, 0.0, false);
+             return std::max(layer_error(mlp, {{2, 3, 4}}), layer_error(without, {{2, 3}}));
+         }},
+        {"LearnedPositions",
+         [] {
+             LearnedPositions<double> positions(6, 4);
+             return std::max(
+                 layer_error(positions, {{5, 4}, {2, 6, 4}}),
+                 module_gradient_error(positions, [&](const Inputs& in) { return positions.forward(in[0], 2); },
+                                       {normal({3, 4}, 46)}));
+         }},
+        {"MultiHeadAttention (causal)",
+         [] { return std::max(attention_error(false, 0, false), attention_error(true, 0, false)); }},
+        {"MultiHeadAttention (dropout)",
+         [] { return std::max(attention_error(false, 0.3, false), attention_error(true, 0.3, false)); }},
+        {"MultiHeadAttention (weights)", [] { return attention_error(false, 0, true); }},
+        {"MultiHeadAttention (cross, padding mask)", [] { return cross_attention_error(); }},
+    };
+}
+
+}  // namespace inkling::nn

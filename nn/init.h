@@ -1,0 +1,25 @@
+// Initial values of parameters.
+#pragma once
+
+#include "engine/random.h"
+#include "engine/tensor.h"
+
+namespace inkling::nn {
+
+// Where modules take their random keys from: initial values as they are made, dropout masks as they run. Set it to
+// repeat a run: default_generator() = {seed, stream}.
+Generator& default_generator();
+
+// Parameters: leaves that want a gradient.
+template <class T>
+Tensor<T> parameter(const Shape& shape, T value);
+template <class T>
+Tensor<T> normal_parameter(const Shape& shape, double deviation);  // N(0, deviation^2)
+template <class T>
+Tensor<T> uniform_parameter(const Shape& shape, double bound);  // uniform in [-bound, bound)
+
+// Overwrites a parameter with N(0, deviation^2).
+template <class T>
+void fill_normal(Tensor<T>& p, double deviation);
+
+}  // namespace inkling::nn

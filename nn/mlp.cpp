@@ -1,0 +1,19 @@
+#include "nn/mlp.h"
+
+#include "engine/ops/activation.h"
+
+namespace inkling::nn {
+
+template <class T>
+MLP<T>::MLP(std::size_t width, std::size_t hidden, double dropout_p, bool bias)
+    : c_fc(width, hidden, bias), c_proj(hidden, width, bias), dropout(dropout_p) {}
+
+template <class T>
+Tensor<T> MLP<T>::forward(const Tensor<T>& x) const {
+    return dropout.forward(c_proj.forward(gelu(c_fc.forward(x))));
+}
+
+template class MLP<float>;
+template class MLP<double>;
+
+}  // namespace inkling::nn

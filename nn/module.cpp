@@ -1,0 +1,33 @@
+#include "nn/module.h"
+
+namespace inkling::nn {
+
+template <class T>
+std::vector<std::pair<std::string, Tensor<T>>> Module<T>::parameters() {
+    std::vector<std::pair<std::string, Tensor<T>>> found;
+    visit({[&](const std::string& name, Tensor<T>& p) { found.emplace_back(name, p); }, nullptr, ""});
+    return found;
+}
+
+template <class T>
+std::size_t Module<T>::parameter_count() {
+    std::size_t n = 0;
+    for (const auto& [name, p] : parameters()) n += p.size();
+    return n;
+}
+
+template <class T>
+void Module<T>::train(bool on) {
+    training_ = on;
+    visit({nullptr, [on](Module<T>& child) { child.training_ = on; }, ""});
+}
+
+template <class T>
+void Module<T>::zero_grad() {
+    for (auto& [name, p] : parameters()) p.zero_grad();
+}
+
+template class Module<float>;
+template class Module<double>;
+
+}  // namespace inkling::nn

@@ -1,0 +1,40 @@
+// A folder for one test, removed at its end:
+//   ScratchFolder folder;
+//   const std::string path = folder.write("a.txt", "text");
+#pragma once
+
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
+
+namespace inkling::data::tests {
+
+class ScratchFolder {
+  public:
+    ScratchFolder() {
+        std::string name = (std::filesystem::temp_directory_path() / "inkling-data-XXXXXX").string();
+        path_ = ::mkdtemp(name.data());
+    }
+    ~ScratchFolder() { std::filesystem::remove_all(path_); }
+    ScratchFolder(const ScratchFolder&) = delete;
+    ScratchFolder& operator=(const ScratchFolder&) = delete;
+
+    std::string path(const std::string& name = "") const {
+        return name.empty() ? path_.string() : (path_ / name).string();
+    }
+
+    // Makes the folders above it as needed.
+    std::string write(const std::string& name, std::string_view content) const {
+        std::filesystem::create_directories((path_ / name).parent_path());
+        std::ofstream(path_ / name, std::ios::binary) << content;
+        return path(name);
+    }
+
+  private:
+    std::filesystem::path path_;
+};
+
+}  // namespace inkling::data::tests

@@ -1,0 +1,107 @@
+#include "data/corpus.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <sstream>
+
+#include "engine/check.h"
+#include "tests/catch.h"
+#include "tests/data/scratch_folder.h"
+
+using namespace inkling;
+using namespace inkling::data;
+using inkling::data::tests::ScratchFolder;
+namespace fs = std::filesystem;
+
+TEST_CASE("corpus: a file is read as it is", "[data]") {
+    const ScratchFolder folder;
+    const std::string path = folder.write("a.txt", "caf\xC3\xA9\r\nend");
+    const Corpus corpus = read_corpus({path});
+    CHECK(corpus.text == "caf\xC3\xA9\r\nend");
+    CHECK(corpus.sources == std::vector<std::string>{path});
+    CHECK(corpus.skipped.empty());
+}
+
+TEST_CASE("corpus: sources are joined with one newline where it is missing", "[data]") {
+    const ScratchFolder folder;
+    const std::string a = folder.write("a", "one"), b = folder.write("b", "two\n"), c = folder.write("c", "three");
+    std::istringstream in("in");
+    CHECK(read_corpus({a, b, "-", c}, in).text == "one\ntwo\nin\nthree");
+}
+
+TEST_CASE("corpus: standard input is read to its end, and only when named", "[data]") {
+    const ScratchFolder folder;
+    std::istringstream in("line 1\nline 2\n");
+    CHECK(read_corpus({folder.write("a", "x")}, in).text == "x");
+    const Corpus corpus = read_corpus({"-"}, in);
+    CHECK(corpus.text == "line 1\nline 2\n");
+    CHECK(corpus.sources == std::vector<std::string>{"standard input"});
+    CHECK_THROWS_WITH(read_corpus({"-"}, in), ContainsSubstring("standard input: is empty"));
+}
+
+TEST_CASE("corpus: a folder's texts in the order of their paths", "[data]") {
+    const ScratchFolder folder;
+    folder.write("b.md", "B");
+    folder.write("a/z.py", "A");
+    folder.write("c/d/e.txt", "C\n");
+    folder.write("no-extension", "N");
+    folder.write(".hidden", "H");
+    folder.write(".git/config", "G");
+    folder.write("empty.txt", "");
+    folder.write("latin1.txt", "caf\xE9");
+    folder.write("image.png", std::string("\x89PNG\0\0", 6));
+    folder.write("late-nul.txt", std::string(5000, 'x') + '\0');
+    fs::create_symlink("nowhere", folder.path("dangling"));
+    fs::create_directory_symlink(".", folder.path("loop"));
+    const Corpus corpus = read_corpus({folder.path()});
+    CHECK(corpus.text == "A\nB\nC\nN");
+    CHECK(corpus.sources == std::vector{folder.path("a/z.py"), folder.path("b.md"), folder.path("c/d/e.txt"),
+                                        folder.path("no-extension")});
+    CHECK(corpus.skipped ==
+          std::vector{folder.path("image.png"), folder.path("late-nul.txt"), folder.path("latin1.txt")});
+}
+
+TEST_CASE("corpus: a byte order mark is dropped from every source", "[data]") {
+    const ScratchFolder folder;
+    const std::string a = folder.write("d/a", "\xEF\xBB\xBFone\n"),
+                      b = folder.write("b", "\xEF\xBB\xBFtwo\xEF\xBB\xBF");
+    CHECK(read_corpus({folder.path("d"), b}).text == "one\ntwo\xEF\xBB\xBF");
+}
+
+TEST_CASE("corpus: errors name the path", "[data]") {
+    const ScratchFolder folder;
+    const auto refusal = [](const std::string& path) -> std::string {
+        try {
+            read_corpus({path});
+        } catch (const BadInput& e) {
+            CHECK(std::string(e.what()).find('\n') == std::string::npos);
+            CHECK_THAT(e.what(), ContainsSubstring(path));
+            return e.what();
+        }
+        return "";
+    };
+    CHECK(refusal(folder.path("missing")) != "");
+    CHECK_THAT(refusal(folder.write("empty", "")), ContainsSubstring("is empty"));
+    CHECK_THAT(refusal(folder.write("mark", "\xEF\xBB\xBF")), ContainsSubstring("is empty"));
+    CHECK_THAT(refusal(folder.write("latin1", "caf\xE9!")), ContainsSubstring("not UTF-8: byte 3 is 0xE9"));
+    fs::create_directory(folder.path("nothing"));
+    CHECK_THAT(refusal(folder.path("nothing")), ContainsSubstring("no UTF-8 text file"));
+    folder.write("binary/x", std::string(3, '\0'));
+    CHECK_THAT(refusal(folder.path("binary")), ContainsSubstring("no UTF-8 text file"));
+    CHECK_THROWS_AS(read_corpus({}), BadInput);
+}
+
+TEST_CASE("corpus: what may not be read is an error, in a folder too", "[data]") {
+    const ScratchFolder folder;
+    const std::string path = folder.write("in/closed.txt", "secret");
+    folder.write("in/open.txt", "open");
+    ::chmod(path.c_str(), 0);
+    if (::access(path.c_str(), R_OK) == 0) {
+        WARN("left out: this user may read every file");
+        SUCCEED();
+        return;
+    }
+    CHECK_THROWS_AS(read_corpus({path}), BadInput);
+    CHECK_THROWS_AS(read_corpus({folder.path("in")}), BadInput);
+}

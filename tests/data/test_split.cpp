@@ -1,0 +1,43 @@
+#include "data/split.h"
+
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "engine/check.h"
+#include "tests/catch.h"
+#include "tests/data/shakespeare.h"
+
+using namespace inkling;
+using namespace inkling::data;
+
+TEST_CASE("split_tokens: the last part validates", "[data]") {
+    std::vector<std::int32_t> tokens(10);
+    std::iota(tokens.begin(), tokens.end(), 0);
+    const auto [train, val] = split_tokens(tokens, 0.25);
+    CHECK(std::vector(train.begin(), train.end()) == std::vector<std::int32_t>{0, 1, 2, 3, 4, 5, 6});
+    CHECK(std::vector(val.begin(), val.end()) == std::vector<std::int32_t>{7, 8, 9});
+    CHECK(train.data() == tokens.data());
+}
+
+TEST_CASE("split_tokens: the sizes of nanoGPT", "[data]") {
+    const std::vector<std::int32_t> tokens(1'115'394);
+    CHECK(split_tokens(tokens, 0.1).train.size() == 1'003'854);
+    CHECK(split_tokens(tokens, 0.1).val.size() == 111'540);
+    CHECK(split_tokens(tokens, 0).val.empty());
+    CHECK(split_tokens(std::span(tokens).first(10), 0.1).val.size() == 1);
+    CHECK(split_tokens({}, 0.1).train.empty());
+}
+
+TEST_CASE("split_tokens: tiny Shakespeare", "[data]") {
+    const std::string text = tests::shakespeare();
+    if (text.empty()) return;
+    CHECK(split_tokens(std::vector<std::int32_t>(text.size()), 0.1).train.size() == 1'003'854);
+}
+
+TEST_CASE("split_tokens: fractions outside [0, 1) are refused", "[data]") {
+    const std::vector<std::int32_t> tokens(10);
+    CHECK_THROWS_WITH(split_tokens(tokens, 1), ContainsSubstring("in [0, 1), got 1"));
+    CHECK_THROWS_AS(split_tokens(tokens, -0.1), Error);
+    CHECK_THROWS_AS(split_tokens(tokens, std::nan("")), Error);
+}

@@ -1,0 +1,174 @@
+// What the engine's tests share: small arrays by value, comparisons that report the worst element, and runs of an op in
+// float against double or with several numbers of threads.
+#pragma once
+
+#include <omp.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "engine/backward.h"
+#include "engine/gradcheck.h"
+#include "engine/random.h"
+#include "tests/catch.h"
+
+namespace inkling::testing {
+
+// Around the sizes of vectors and of blocks.
+inline const std::vector<std::size_t> kRagged = {1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 33, 63, 65, 127, 129};
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+template <class T>
+Array<T> of(const Shape& shape, const std::vector<double>& values) {
+    Array<T> a(shape);
+    REQUIRE(values.size() == a.size());
+    std::transform(values.begin(), values.end(), a.data(), [](double v) { return static_cast<T>(v); });
+    return a;
+}
+
+template <class T>
+Array<T> of(const std::vector<double>& values) {
+    return of<T>({values.size()}, values);
+}
+
+template <class To, class From>
+Array<To> cast(const Array<From>& from) {
+    const Array<From> dense = from.contiguous();
+    Array<To> to(from.shape());
+    std::transform(dense.data(), dense.data() + dense.size(), to.data(), [](From v) { return static_cast<To>(v); });
+    return to;
+}
+
+// Normal numbers that float holds exactly, so that float and double runs start from the same.
+template <class T>
+Array<T> random_array(const Shape& shape, std::uint64_t seed) {
+    return cast<T>(cast<float>(normal(shape, seed)));
+}
+
+inline IdArray random_ids(const Shape& shape, std::size_t below, std::uint64_t seed) {
+    IdArray ids(shape);
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+        ids.data()[i] = static_cast<std::int32_t>(random_below({seed, 9}, i, below));
+    }
+    return ids;
+}
+
+// Equal shapes, and every difference at most `tolerance` times the largest of 0.01, the expected value, and the
+// expected array's root mean square. Infinities must be the same; NaN matches NaN.
+template <class A, class B>
+void check_close(const Array<A>& actual_any, const Array<B>& expected_any, double tolerance,
+                 const std::string& what = "value") {
+    INFO(what);
+    REQUIRE(to_string(actual_any.shape()) == to_string(expected_any.shape()));
+    const Array<A> actual = actual_any.contiguous();
+    const Array<B> expected = expected_any.contiguous();
+    double squares = 0;
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+        const auto e = static_cast<double>(expected.data()[i]);
+        if (std::isfinite(e)) squares += e * e;
+    }
+    const double typical = std::sqrt(squares / std::max<double>(1, static_cast<double>(expected.size())));
+    double worst = 0;
+    std::size_t where = 0;
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+        const auto a = static_cast<double>(actual.data()[i]), e = static_cast<double>(expected.data()[i]);
+        double error = std::abs(a - e) / std::max({0.01, std::abs(e), typical});
+        if (a == e || (std::isnan(a) && std::isnan(e))) error = 0;
+        if (!std::isfinite(error)) error = kInfinity;
+        if (error > worst) worst = error, where = i;
+    }
+    INFO("worst at element " << where << " of shape " << to_string(expected.shape()));
+    if (worst > tolerance) INFO("got " << +actual.data()[where] << ", expected " << +expected.data()[where]);
+    CHECK(worst <= tolerance);
+}
+
+template <class T>
+void check_equal(const Array<T>& actual, const std::vector<double>& expected) {
+    check_close(actual, of<T>(actual.shape(), expected), 0);
+}
+
+template <class T>
+bool same_bits(const Array<T>& a_any, const Array<T>& b_any) {
+    if (a_any.shape() != b_any.shape()) return false;
+    const Array<T> a = a_any.contiguous(), b = b_any.contiguous();
+    return a.size() == 0 || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
+}
+
+template <class T>
+struct Result {
+    Array<T> value;
+    std::vector<Array<T>> grads;
+};
+
+// f's value at `at`, a vector of arrays, and the gradients of all of them under `dy` (random when not given).
+template <class T, class F>
+Result<T> run(const F& f, const std::vector<Array<T>>& at, Array<T> dy = {}) {
+    std::vector<Tensor<T>> in;
+    for (const auto& a : at) in.emplace_back(a, true);
+    const Tensor<T> y = f(in);
+    if (!dy.defined()) dy = random_array<T>(y.shape(), 77);
+    backward(y, dy);
+    Result<T> result{y.value(), {}};
+    for (const auto& x : in) result.grads.push_back(x.grad());
+    return result;
+}
+
+// The float kernel against the double one, forward and backward, at the same random inputs.
+template <class F>
+void check_float_against_double(const F& f, const std::vector<Shape>& shapes,
+                                Array<double> (*prepare)(Array<double>) = nullptr, double tolerance = 1e-5) {
+    std::vector<Array<float>> narrow;
+    std::vector<Array<double>> wide;
+    std::string text;
+    for (const Shape& shape : shapes) {
+        Array<double> x = normal(shape, 41 + narrow.size());
+        narrow.push_back(cast<float>(prepare ? prepare(x) : x));
+        wide.push_back(cast<double>(narrow.back()));
+        text += to_string(shape) + " ";
+    }
+    const auto a = run<float>(f, narrow);
+    const auto b = run<double>(f, wide);
+    check_close(a.value, b.value, tolerance, "value at " + text);
+    for (std::size_t i = 0; i < shapes.size(); ++i) {
+        check_close(a.grads[i], b.grads[i], tolerance, "gradient " + std::to_string(i) + " at " + text);
+    }
+}
+
+// Sets the number of threads and puts the old one back.
+struct Threads {
+    int before = omp_get_max_threads();
+    explicit Threads(int count) { omp_set_num_threads(count); }
+    ~Threads() { omp_set_num_threads(before); }
+    Threads(const Threads&) = delete;
+    Threads& operator=(const Threads&) = delete;
+};
+
+// f() returns a vector of arrays: the same bits must come out with 1, 2, 3, 5, 7 and 8 threads.
+template <class F>
+void check_same_with_any_threads(const std::string& what, const F& f) {
+    const auto with = [&f](int threads) {
+        const Threads scope(threads);
+        return f();
+    };
+    const auto one = with(1);
+    for (const int threads : {2, 3, 5, 7, 8}) {
+        const auto many = with(threads);
+        for (std::size_t i = 0; i < one.size(); ++i) {
+            INFO(what << ", result " << i << ", " << threads << " threads");
+            CHECK(same_bits(one[i], many[i]));
+        }
+    }
+}
+
+// Value and gradients as one list, for check_same_with_any_threads.
+template <class T>
+std::vector<Array<T>> all_of(const Result<T>& result) {
+    std::vector<Array<T>> list = result.grads;
+    list.push_back(result.value);
+    return list;
+}
+
+}  // namespace inkling::testing

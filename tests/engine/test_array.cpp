@@ -1,0 +1,199 @@
+// Array: shapes, views over one buffer, copies, counted writes, and life as an xtensor expression.
+#include "engine/array.h"
+
+#include <xtensor/xview.hpp>
+
+#include "tests/engine/helpers.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+
+namespace {
+
+Array<double> counting(const Shape& shape) {  // 0, 1, 2, ...
+    Array<double> a(shape);
+    for (std::size_t i = 0; i < a.size(); ++i) a.data()[i] = static_cast<double>(i);
+    return a;
+}
+
+// A random way of cutting n into axes.
+Shape random_factors(std::size_t n, std::uint64_t seed) {
+    Shape shape;
+    for (std::uint64_t i = 0; n > 1 || i < 2; ++i) {
+        std::size_t d = 1 + random_below({seed, 1}, i, n);
+        while (n % d != 0) --d;
+        shape.push_back(d);
+        n /= d;
+    }
+    return shape;
+}
+
+}  // namespace
+
+TEST_CASE("array: shapes know their size and print as in Python", "[engine]") {
+    CHECK(size_of({}) == 1);
+    CHECK(size_of({2, 3, 4}) == 24);
+    CHECK(size_of({2, 0, 4}) == 0);
+    CHECK(to_string(Shape{}) == "()");
+    CHECK(to_string({5}) == "(5,)");
+    CHECK(to_string({2, 3}) == "(2, 3)");
+    CHECK(fmt::format("{}", Shape{2, 3}) == "(2, 3)");
+    CHECK_THROWS_WITH(size_of({std::size_t{1} << 40, std::size_t{1} << 40}), ContainsSubstring("too large"));
+}
+
+TEST_CASE("array: axes count from either end", "[engine]") {
+    CHECK(normalize_axis("op", 0, 3) == 0);
+    CHECK(normalize_axis("op", -1, 3) == 2);
+    CHECK(normalize_axis("op", -3, 3) == 0);
+    CHECK(counting({2, 5}).dim(-1) == 5);
+    CHECK_THROWS_WITH(normalize_axis("softmax", 3, 3), ContainsSubstring("softmax: axis 3 must be between -3 and 2"));
+    CHECK_THROWS_WITH(normalize_axis("softmax", -4, 3), ContainsSubstring("axis -4"));
+    CHECK_THROWS_AS(normalize_axis("softmax", 0, 0), Error);
+}
+
+TEST_CASE("array: an array without a buffer is not defined", "[engine]") {
+    CHECK_FALSE(Array<float>().defined());
+    CHECK(Array<float>().version() == 0);
+    CHECK(Array<float>(Shape{}).defined());
+    CHECK(Array<float>({0, 3}).defined());
+    CHECK(Array<float>({0, 3}).size() == 0);
+    check_equal(Array<double>({2, 2}, 1.5), {1.5, 1.5, 1.5, 1.5});
+}
+
+TEST_CASE("array: copies share the elements, clones do not", "[engine]") {
+    Array<double> a = counting({3});
+    Array<double> copy = a, clone = a.clone();
+    a.data()[0] = 9;
+    CHECK(copy.data()[0] == 9);
+    CHECK(clone.data()[0] == 0);
+    CHECK(copy.same_buffer(a));
+    CHECK_FALSE(clone.same_buffer(a));
+    CHECK(a.shares_buffer());
+    CHECK_FALSE(clone.shares_buffer());
+}
+
+TEST_CASE("array: permuted, sliced and broadcast views copy nothing", "[engine]") {
+    const Array<double> a = counting({2, 3});
+    check_equal(a.permuted({1, 0}), {0, 3, 1, 4, 2, 5});
+    check_equal(a.transposed(-1, 0), {0, 3, 1, 4, 2, 5});
+    check_equal(a.sliced(1, 1, 3), {1, 2, 4, 5});
+    check_equal(a.sliced(-1, 0, 3, 2), {0, 2, 3, 5});
+    check_equal(a.sliced(0, 1, 1), {});
+    check_equal(a.sliced(0, 1, 2).broadcasted({2, 2, 3}), {3, 4, 5, 3, 4, 5, 3, 4, 5, 3, 4, 5});
+    const Array<double> cube = counting({2, 3, 4});
+    CHECK(cube.permuted({2, 0, 1})(3, 1, 2) == cube(1, 2, 3));
+    for (const auto& view :
+         {a.permuted({1, 0}), a.sliced(1, 0, 2), a.broadcasted({4, 2, 3}), a.reshaped({3, 2}), a.contiguous()}) {
+        CHECK(view.same_buffer(a));
+    }
+    Array<double> view = a.sliced(1, 2, 3).transposed(0, 1);
+    view.data()[0] = -7;
+    CHECK(a(0, 2) == -7);
+}
+
+TEST_CASE("array: contiguous means row-major without gaps", "[engine]") {
+    const Array<double> a = counting({2, 3, 1});
+    CHECK(a.is_contiguous());
+    CHECK(a.sliced(0, 1, 2).is_contiguous());
+    CHECK(a.permuted({2, 0, 1}).is_contiguous());  // only an axis of size 1 moved
+    CHECK_FALSE(a.permuted({1, 0, 2}).is_contiguous());
+    CHECK_FALSE(a.sliced(1, 0, 2).is_contiguous());
+    CHECK_FALSE(a.broadcasted({2, 3, 2}).is_contiguous());
+    CHECK_FALSE(a.permuted({1, 0, 2}).contiguous().same_buffer(a));
+    check_equal(a.permuted({1, 0, 2}).contiguous(), {0, 3, 1, 4, 2, 5});
+    CHECK(counting({3, 0}).transposed(0, 1).is_contiguous());
+}
+
+TEST_CASE("array: reshape is a view where strides allow it", "[engine]") {
+    const Array<double> a = counting({2, 3, 4});
+    CHECK(a.reshaped({4, 6}).same_buffer(a));
+    CHECK(a.permuted({2, 0, 1}).reshaped({4, 6}).same_buffer(a));           // merges what lies evenly
+    CHECK(a.sliced(2, 1, 3).reshaped({6, 2}).same_buffer(a));               // rows with a gap
+    CHECK(a.sliced(2, 0, 4, 2).reshaped({2, 3, 2, 1}).same_buffer(a));      // a step inside a row
+    CHECK_FALSE(a.permuted({1, 0, 2}).reshaped({24}).same_buffer(a));
+    CHECK_FALSE(a.sliced(2, 1, 3).reshaped({12}).same_buffer(a));
+    check_equal(a.sliced(2, 1, 3).reshaped({12}), {1, 2, 5, 6, 9, 10, 13, 14, 17, 18, 21, 22});
+    check_equal(of<double>(Shape{}, {5}).reshaped({1, 1}), {5});
+    CHECK_THROWS_WITH(a.reshaped({5, 5}), ContainsSubstring("reshape") && ContainsSubstring("(5, 5)") &&
+                                              ContainsSubstring("(2, 3, 4)"));
+}
+
+TEST_CASE("array: reshape reads in row-major order whatever the strides", "[engine]") {
+    for (std::uint64_t seed = 0; seed < 400; ++seed) {
+        const Array<double> base = counting(random_factors(std::size_t{48} << (seed % 3), seed));
+        Array<double> view = base;
+        if (seed % 2) view = view.transposed(0, -1);
+        if (seed % 3 == 1) view = view.transposed(0, 1);
+        if (seed % 5 == 2 && view.dim(-1) % 2 == 0) view = view.sliced(-1, 0, view.dim(-1), 2);
+        if (seed % 7 == 3) view = view.sliced(0, view.dim(0) / 2, view.dim(0));
+        const Shape shape = random_factors(view.size(), seed + 1000);
+        INFO(to_string(base.shape()) << " as " << to_string(view.shape()) << " to " << to_string(shape));
+        REQUIRE(same_bits(view.reshaped(shape), view.clone().reshaped(shape)));
+    }
+}
+
+TEST_CASE("array: empty arrays can be viewed, reshaped and copied", "[engine]") {
+    const Array<double> a({3, 0});
+    CHECK(a.transposed(0, 1).reshaped({3, 0}).size() == 0);
+    CHECK(a.transposed(0, 1).reshaped({0, 7}).shape() == Shape{0, 7});
+    CHECK(Array<double>({2, 0, 3}).permuted({2, 1, 0}).reshaped({0}).shape() == Shape{0});
+    CHECK(a.sliced(0, 1, 2).clone().shape() == Shape{1, 0});
+    CHECK(Array<double>({1, 3}).broadcasted({0, 3}).clone().size() == 0);
+}
+
+TEST_CASE("array: what does not fit the shape is refused, with both shapes", "[engine]") {
+    const Array<double> a = counting({2, 3});
+    CHECK_THROWS_WITH(a.permuted({0}), ContainsSubstring("permute") && ContainsSubstring("(2, 3)"));
+    CHECK_THROWS_WITH(a.permuted({0, 0}), ContainsSubstring("(0, 0)"));
+    CHECK_THROWS_WITH(a.permuted({0, 2}), ContainsSubstring("(0, 2)"));
+    CHECK_THROWS_WITH(a.transposed(0, 2), ContainsSubstring("transpose: axis 2"));
+    CHECK_THROWS_WITH(a.sliced(1, 2, 4), ContainsSubstring("slice") && ContainsSubstring("[2, 4)"));
+    CHECK_THROWS_AS(a.sliced(1, 2, 1), Error);
+    CHECK_THROWS_AS(a.sliced(1, 0, 1, 0), Error);
+    CHECK_THROWS_WITH(a.broadcasted({3, 3}), ContainsSubstring("(2, 3)") && ContainsSubstring("(3, 3)"));
+    CHECK_THROWS_AS(a.broadcasted({3}), Error);
+}
+
+TEST_CASE("array: writes are counted for the buffer that views share", "[engine]") {
+    Array<float> a({4}, 0.0f);
+    Array<float> view = a.sliced(0, 1, 2);
+    const auto before = a.version();
+    view.count_write();
+    CHECK(a.version() == before + 1);
+    CHECK(a.clone().version() == 0);
+}
+
+TEST_CASE("array: it is an xtensor expression", "[engine]") {
+    const Array<double> a = xt::xarray<double>{{1, 2, 3}, {4, 5, 6}};
+    const Array<double> t = a.transposed(0, 1);
+    const Array<double> b = 2.0 * a + 1.0;
+    check_equal(b, {3, 5, 7, 9, 11, 13});
+    const Array<double> c = t * t;  // strided
+    check_equal(c, {1, 16, 4, 25, 9, 36});
+    Array<double> d;
+    d = xt::view(a, xt::all(), 1);
+    check_equal(d, {2, 5});
+    CHECK(d.shape() == Shape{2});
+    d = d + d;  // reads what it replaces
+    check_equal(d, {4, 10});
+    check_equal(a, {1, 2, 3, 4, 5, 6});
+}
+
+TEST_CASE("array: copy_into and add_into follow any strides", "[engine]") {
+    for (const std::size_t rows : {1, 7, 130}) {
+        for (const std::size_t columns : {1, 33, 1000}) {
+            const Array<double> src = random_array<double>({columns, rows}, 1).transposed(0, 1);
+            Array<double> wide({rows, 2 * columns}, 0.5);
+            Array<double> dst = wide.sliced(1, 0, 2 * columns, 2);
+            copy_into(dst, src);
+            CHECK(same_bits(dst, src));
+            add_into(dst, src);
+            const Array<double> twice = 2.0 * src;
+            CHECK(same_bits(dst, twice));
+            CHECK(same_bits(wide.sliced(1, 1, 2 * columns, 2), Array<double>({rows, columns}, 0.5)));
+        }
+    }
+    Array<double> dst({2, 3});
+    CHECK_THROWS_WITH(copy_into(dst, Array<double>({3, 2})), ContainsSubstring("(2, 3) and (3, 2)"));
+    CHECK_THROWS_AS(add_into(dst, Array<double>({3})), Error);
+}

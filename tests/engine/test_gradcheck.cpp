@@ -1,0 +1,98 @@
+// The gradient checker: every op's row is far below its bound, and wrong gradients do not pass.
+#include "engine/gradcheck.h"
+
+#include <set>
+
+#include "engine/ops.h"
+#include "tests/engine/helpers.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+
+namespace {
+
+using Wrong = std::function<Array<double>(const Array<double>& dy, const Array<double>& x)>;
+
+// x^2 with a gradient of one's own.
+double error_with(const Wrong& gradient, const Array<double>& at = normal({3, 4}, 1)) {
+    const auto square = [&](const Inputs& in) {
+        const Tensor<double>& x = in[0];
+        const Array<double> y = x.value() * x.value();
+        return record("square", y, inputs(x),
+                      [gradient, x = Saved(x)](const Array<double>& dy, Gradients<double>& grads) {
+                          grads.add(0, gradient(dy, *x));
+                      });
+    };
+    return gradient_error(square, {at});
+}
+
+}  // namespace
+
+TEST_CASE("gradcheck: every op's gradient agrees with finite differences", "[engine]") {
+    for (const GradcheckRow& row : gradcheck_ops()) {
+        const double error = row.worst_error();
+        INFO(row.name << ": " << error);
+        CHECK(error < row.bound);
+        CHECK(error < 1e-8);
+    }
+}
+
+TEST_CASE("gradcheck: every op has a row of its own", "[engine]") {
+    std::set<std::string> names;
+    for (const GradcheckRow& row : gradcheck_ops()) CHECK(names.insert(row.name).second);
+    for (const char* op :
+         {"add",       "sub",     "mul",           "div",      "neg",        "exp",         "log",       "sqrt",
+          "pow",       "affine",  "tanh",          "sigmoid",  "relu",       "silu",        "gelu",      "gelu_erf",
+          "sum",       "mean",    "max",           "softmax",  "layer_norm", "log_softmax", "rms_norm",  "reshape",
+          "permute",   "slice",   "cross_entropy", "split",    "transpose",  "concatenate", "stack",     "where",
+          "tril",      "triu",    "masked_fill",   "matmul",   "linear",     "embedding",   "dropout"}) {
+        INFO(op);
+        CHECK(names.count(op) == 1);
+    }
+}
+
+TEST_CASE("gradcheck: a right gradient passes and wrong ones do not", "[engine]") {
+    CHECK(error_with([](const auto& dy, const auto& x) -> Array<double> { return 2.0 * dy * x; }) < 1e-9);
+    CHECK(error_with([](const auto& dy, const auto& x) -> Array<double> { return -2.0 * dy * x; }) > 1);
+    CHECK(error_with([](const auto& dy, const auto& x) -> Array<double> { return dy * x; }) > 0.4);
+    CHECK(error_with([](const auto& dy, const auto& x) -> Array<double> { return 2.0 * x + 0.0 * dy; }) > 0.1);
+    CHECK(error_with([](const auto& dy, const auto& x) -> Array<double> { return 2.0001 * dy * x; }) > 1e-5);
+    CHECK(error_with([](const auto& dy, const auto&) { return Array<double>(dy.shape(), 0.0); }) > 0.9);
+    CHECK(error_with([](const auto& dy, const auto& x) -> Array<double> {
+              Array<double> g = 2.0 * dy * x;
+              g.data()[7] += 1e-3;  // one element alone
+              return g;
+          }) > 1e-4);
+    const auto not_a_number = [](const auto& dy, const auto&) { return Array<double>(dy.shape(), std::nan("")); };
+    CHECK(error_with(not_a_number) == kInfinity);
+}
+
+TEST_CASE("gradcheck: the random cotangent sees what a plain sum cannot", "[engine]") {
+    // softmax sums to 1, so a backward that returns 0 is right for sum() and for nothing else
+    const auto flat = [](const Inputs& in) {
+        return record("flat", softmax(in[0]).value(), inputs(in[0]), [](const auto& dy, Gradients<double>& grads) {
+            grads.add(0, Array<double>(dy.shape(), 0.0));
+        });
+    };
+    CHECK(gradient_error(flat, {normal({2, 5}, 1)}) > 0.9);
+    CHECK(gradient_error([&](const Inputs& in) { return sum(flat(in)); }, {normal({2, 5}, 1)}) < 1e-4);
+}
+
+TEST_CASE("gradcheck: inputs and parameters are put back as they were", "[engine]") {
+    const Array<double> at = normal({5}, 1);
+    const Array<double> before = at.clone();
+    CHECK(gradient_error([](const Inputs& in) { return exp(in[0]); }, {at}) < 1e-8);
+    CHECK(same_bits(at, before));
+    const Tensor<double> w(at.clone(), true), b(normal({5}, 2), true);
+    CHECK(parameter_gradient_error([&] { return sum(mul(exp(w), b)); }, {w, b}) < 1e-8);
+    CHECK(same_bits(w.value(), before));
+    const auto forgets_b = [&] { return sum(mul(exp(w), b.detach())); };
+    CHECK(parameter_gradient_error(forgets_b, {w, b}) > 0.9);
+}
+
+TEST_CASE("gradcheck: inputs keep away from kinks and poles", "[engine]") {
+    for (const double v : away_from_zero(normal({1000}, 3))) CHECK(std::abs(v) >= 0.1);
+    for (const double v : positive(normal({1000}, 4))) CHECK(v >= 0.5);
+    CHECK(same_bits(normal({10}, 5), normal({10}, 5)));
+    CHECK_FALSE(same_bits(normal({10}, 5), normal({10}, 6)));
+}

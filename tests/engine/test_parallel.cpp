@@ -1,0 +1,101 @@
+// Parallel loops: every index once, exceptions, nesting, and sums that do not depend on the number of threads.
+#include "engine/parallel.h"
+
+#include <atomic>
+#include <numeric>
+
+#include "engine/check.h"
+#include "engine/strided.h"
+#include "tests/engine/helpers.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+
+TEST_CASE("parallel_for: ranges cover every index once", "[engine]") {
+    for (const int threads : {1, 2, 3, 8}) {
+        const Threads scope(threads);
+        for (const std::size_t n : {0, 1, 2, 3, 7, 8, 9, 100, 1001}) {
+            for (const std::size_t grain : {0, 1, 3, 50, 5000}) {
+                std::vector<int> seen(n, 0);
+                parallel_for(n, grain, [&](std::size_t begin, std::size_t end) {
+                    for (std::size_t i = begin; i < end; ++i) ++seen[i];
+                });
+                INFO(n << " indices, grain " << grain << ", " << threads << " threads");
+                CHECK(std::count(seen.begin(), seen.end(), 1) == static_cast<std::ptrdiff_t>(n));
+            }
+        }
+    }
+}
+
+TEST_CASE("parallel_for: work below two grains stays on the calling thread, more is shared", "[engine]") {
+    const Threads scope(4);
+    std::atomic<int> calls = 0;
+    const auto count = [&](std::size_t, std::size_t) { ++calls; };
+    parallel_for(199, 100, count);
+    CHECK(calls == 1);
+    calls = 0;
+    parallel_for(200, 100, count);
+    CHECK(calls == 2);
+    calls = 0;
+    parallel_for(100000, 100, count);
+    CHECK(calls == 4);
+    calls = 0;
+    parallel_rows(64, kGrain / 16, count);  // the grain of rows is in elements: 4 threads have 16 rows each
+    CHECK(calls == 4);
+    calls = 0;
+    parallel_rows(16, kGrain / 16, count);
+    CHECK(calls == 1);
+}
+
+TEST_CASE("parallel_for: an exception on any thread reaches the caller", "[engine]") {
+    const Threads scope(4);
+    for (const std::size_t bad : {0, 333, 999}) {
+        const auto body = [bad](std::size_t begin, std::size_t end) {
+            check(bad < begin || bad >= end, "index {}", bad);
+        };
+        CHECK_THROWS_WITH(parallel_for(1000, 1, body), ContainsSubstring(std::to_string(bad)));
+    }
+    std::atomic<std::size_t> sum = 0;  // and the next loop works
+    parallel_for(1000, 1, [&](std::size_t begin, std::size_t end) { sum += end - begin; });
+    CHECK(sum == 1000);
+}
+
+TEST_CASE("parallel_for: a loop inside a loop runs on its thread", "[engine]") {
+    const Threads scope(4);
+    std::atomic<int> inner = 0, outer = 0;
+    parallel_for(4, 1, [&](std::size_t, std::size_t) {
+        ++outer;
+        parallel_for(1000, 1, [&](std::size_t begin, std::size_t end) { inner += begin == 0 && end == 1000; });
+    });
+    CHECK(outer == 4);
+    CHECK(inner == 4);
+}
+
+TEST_CASE("chunked_sum: the chunks are added in order, with any number of threads", "[engine]") {
+    const std::size_t n = 1000003, chunk = 1000;
+    const Array<float> x = random_array<float>({n}, 1);
+    const auto part = [&](std::size_t begin, std::size_t end) {
+        return std::accumulate(x.data() + begin, x.data() + end, 0.0f);
+    };
+    float expected = 0;
+    for (std::size_t begin = 0; begin < n; begin += chunk) expected += part(begin, std::min(n, begin + chunk));
+    for (const int threads : {1, 2, 3, 5, 7, 8}) {
+        const Threads scope(threads);
+        CHECK(chunked_sum<float>(n, chunk, part) == expected);
+    }
+    CHECK(chunked_sum<float>(0, chunk, part) == 0);
+}
+
+TEST_CASE("StridedLoop: axes that all operands walk evenly become one", "[engine]") {
+    const Array<float> a({2, 3, 4}), b({2, 1, 4});
+    const auto merged = [](const Shape& shape, const Array<float>& x, const Array<float>& y) {
+        return StridedLoop<2>(shape, {&x.strides(), &y.strides()}).shape;
+    };
+    CHECK(merged({2, 3, 4}, a, a) == Shape{24});
+    CHECK(merged({2, 3, 4}, a, b.broadcasted({2, 3, 4})) == Shape{2, 3, 4});
+    CHECK(merged({2, 3, 4}, a, Array<float>(Shape{}).broadcasted({2, 3, 4})) == Shape{24});
+    CHECK(merged({2, 1, 4}, b, b) == Shape{8});
+    CHECK(merged({}, Array<float>(Shape{}), Array<float>(Shape{})) == Shape{1});
+    const Array<float> t = a.transposed(0, 1);
+    CHECK(merged({3, 2, 4}, t, t) == Shape{3, 2, 4});
+}

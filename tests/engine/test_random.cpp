@@ -1,0 +1,97 @@
+// Random numbers: Philox against its published vectors, ranges and moments, and independence of keys.
+#include "engine/random.h"
+
+#include <set>
+
+#include "tests/engine/helpers.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+
+TEST_CASE("random: the words are Philox-4x32-10, by the vectors that come with Random123", "[engine]") {
+    const auto words = [](std::uint64_t seed, std::uint64_t stream, std::uint64_t index) {
+        const auto w = random_words({seed, stream}, index);
+        return std::vector<std::uint32_t>{w[0], w[1], w[2], w[3]};
+    };
+    using Words = std::vector<std::uint32_t>;
+    CHECK(words(0, 0, 0) == Words{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
+    const std::uint64_t ones = ~std::uint64_t{0};
+    CHECK(words(ones, ones, ones) == Words{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd});
+    CHECK(words(0x299f31d0a4093822, 0x0370734413198a2e, 0x85a308d3243f6a88) ==
+          Words{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1});
+}
+
+TEST_CASE("random: seed, stream and index all matter", "[engine]") {
+    std::set<double> seen;
+    for (std::uint64_t seed : {0ull, 1ull, 1ull << 32, 1ull << 63}) {
+        for (std::uint64_t stream : {0ull, 1ull, 1ull << 32, 1ull << 63}) {
+            for (std::uint64_t index : {0ull, 1ull, 1ull << 32, 1ull << 63}) {
+                seen.insert(random_uniform({seed, stream}, index));
+            }
+        }
+    }
+    CHECK(seen.size() == 64);
+    CHECK(random_uniform({1, 2}, 3) == random_uniform({1, 2}, 3));
+}
+
+TEST_CASE("random: uniform numbers fill [0, 1) evenly", "[engine]") {
+    constexpr std::size_t n = 200000, bins = 50;
+    std::vector<double> count(bins, 0);
+    double sum = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        const double u = random_uniform({3, 4}, i);
+        REQUIRE((u >= 0 && u < 1));
+        sum += u;
+        ++count[static_cast<std::size_t>(u * bins)];
+    }
+    CHECK(std::abs(sum / n - 0.5) < 4 * std::sqrt(1.0 / 12 / n));
+    double chi2 = 0;
+    for (const double c : count) chi2 += (c - n / bins) * (c - n / bins) / (n / bins);
+    CHECK(chi2 < 95);  // 49 degrees of freedom: exceeded once in 10,000 keys
+    CHECK(chi2 > 19);
+}
+
+TEST_CASE("random: normal numbers have the normal distribution's moments and tails", "[engine]") {
+    constexpr std::size_t n = 200000;
+    double m1 = 0, m2 = 0, m3 = 0, m4 = 0, within = 0, neighbours = 0, last = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        const double z = random_normal({5, 6}, i);
+        REQUIRE(std::isfinite(z));
+        m1 += z, m2 += z * z, m3 += z * z * z, m4 += z * z * z * z, within += std::abs(z) < 1, neighbours += z * last;
+        last = z;
+    }
+    const double sigma = 1 / std::sqrt(static_cast<double>(n));
+    CHECK(std::abs(m1 / n) < 4 * sigma);
+    CHECK(std::abs(m2 / n - 1) < 4 * std::sqrt(2.0) * sigma);
+    CHECK(std::abs(m3 / n) < 4 * std::sqrt(15.0) * sigma);
+    CHECK(std::abs(m4 / n - 3) < 4 * std::sqrt(96.0) * sigma);
+    CHECK(std::abs(within / n - 0.682689) < 4 * 0.4655 * sigma);
+    CHECK(std::abs(neighbours / n) < 4 * sigma);
+}
+
+TEST_CASE("random: random_below is even over its range and reaches both ends", "[engine]") {
+    for (const std::uint64_t n : {1u, 2u, 3u, 7u, 100u}) {
+        std::vector<double> count(n, 0);
+        const double each = 10000;
+        for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(each) * n; ++i) {
+            const std::uint64_t k = random_below({7, n}, i, n);
+            REQUIRE(k < n);
+            ++count[k];
+        }
+        for (const double c : count) CHECK(std::abs(c - each) < 4.5 * std::sqrt(each));
+    }
+    const std::uint64_t huge = std::uint64_t{1} << 63;
+    bool upper = false;
+    for (std::uint64_t i = 0; i < 64; ++i) upper = upper || random_below({8, 0}, i, huge) >= huge / 2;
+    CHECK(upper);
+}
+
+TEST_CASE("random: a generator hands out one stream a use, and two numbers are its state", "[engine]") {
+    Generator g{42, 0};
+    const RandomKey first = g.next(), second = g.next();
+    CHECK(first.seed == 42);
+    CHECK(first.stream == 0);
+    CHECK(second.stream == 1);
+    Generator resumed{g.seed, g.next_stream};
+    CHECK(resumed.next().stream == 2);
+}

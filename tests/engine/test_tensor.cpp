@@ -1,0 +1,266 @@
+// Tensors and the graph behind them: what is recorded, how gradients add up, how long values live, and what is refused.
+#include "engine/tensor.h"
+
+#include "engine/ops.h"
+#include "tests/engine/helpers.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+
+namespace {
+
+Tensor<double> leaf(const std::vector<double>& values) { return Tensor<double>(of<double>(values), true); }
+
+// x, but backward throws as long as *broken.
+Tensor<double> breakable(const Tensor<double>& x, const std::shared_ptr<bool>& broken) {
+    return record("breakable", x.value(), inputs(x), [broken](const Array<double>& dy, Gradients<double>& grads) {
+        check(!*broken, "breakable: broken");
+        grads.add(0, dy);
+    });
+}
+
+}  // namespace
+
+TEST_CASE("tensor: a graph is recorded only where a gradient is wanted", "[engine]") {
+    const Tensor<double> c(of<double>({1, 2})), w = leaf({3, 4});
+    CHECK_FALSE(mul(c, c).requires_grad());
+    CHECK(mul(c, w).requires_grad());
+    CHECK(mul(c, w).node()->inputs[0] == nullptr);
+    CHECK(std::string(mul(c, w).node()->op) == "mul");
+    CHECK_FALSE(mul(c, w).detach().requires_grad());
+    CHECK(w.detach().value().same_buffer(w.value()));
+    CHECK_FALSE(Tensor<double>().defined());
+    CHECK_THROWS_WITH(c.grad(), ContainsSubstring("requires_grad"));
+    CHECK_THROWS_WITH(backward(sum(c)), ContainsSubstring("does not depend on anything that requires a gradient"));
+}
+
+TEST_CASE("tensor: nothing is recorded inside NoGrad", "[engine]") {
+    const Tensor<double> w = leaf({3});
+    {
+        const NoGrad outer;
+        { const NoGrad inner; }
+        CHECK(NoGrad::active());
+        CHECK_FALSE(mul(w, w).requires_grad());
+    }
+    CHECK_FALSE(NoGrad::active());
+    try {
+        const NoGrad scope;
+        throw Error("left by an exception");
+    } catch (const Error&) {
+    }
+    CHECK(mul(w, w).requires_grad());
+}
+
+TEST_CASE("tensor: item is the one element", "[engine]") {
+    CHECK(Tensor<double>(of<double>({1, 1}, {2.5})).item() == 2.5);
+    CHECK_THROWS_WITH(leaf({1, 2}).item(), ContainsSubstring("item") && ContainsSubstring("(2,)"));
+}
+
+TEST_CASE("tensor: every use of a tensor adds to its gradient", "[engine]") {
+    const Tensor<double> x = leaf({3, -2});
+    backward(sum(mul(x, x)));
+    check_equal(x.grad(), {6, -4});
+
+    const Tensor<double> u = leaf({3, -2});
+    backward(sum(add(u, u)));
+    check_equal(u.grad(), {2, 2});
+
+    const Tensor<double> a = leaf({3, -2});  // a diamond: (a + 1) (a * 2) + a
+    backward(sum(add(mul(affine(a, 1, 1), scale(a, 2)), a)));
+    check_equal(a.grad(), {4 * 3 + 3, 4 * -2 + 3});
+
+    const Tensor<double> deep = leaf({1});  // doubled 40 times, each node used twice
+    Tensor<double> y = deep;
+    for (int i = 0; i < 40; ++i) y = add(y, y);
+    backward(y);
+    check_equal(deep.grad(), {0x1p40});
+}
+
+TEST_CASE("tensor: an input that the value does not depend on has gradient zero", "[engine]") {
+    const Tensor<double> x = leaf({1, 2}), unused = leaf({3, 4});
+    backward(sum(x));
+    check_equal(unused.grad(), {0, 0});
+    check_equal(x.grad(), {1, 1});
+    const Tensor<double> y = leaf({1, 2});
+    backward(sum(mul(y, y)), Array<double>(Shape{}, 0.0));
+    check_equal(y.grad(), {0, 0});
+}
+
+TEST_CASE("tensor: gradients of several runs add up until zero_grad", "[engine]") {
+    Tensor<double> x = leaf({3});
+    backward(mul(x, x));
+    const Array<double> first = x.grad();
+    backward(scale(x, 10));
+    check_equal(x.grad(), {16});
+    check_equal(first, {6});  // what was handed out does not change under its holder
+    x.zero_grad();
+    check_equal(x.grad(), {0});
+    backward(x);
+    check_equal(x.grad(), {1});
+}
+
+TEST_CASE("tensor: gradients that start as one array stay apart", "[engine]") {
+    const Tensor<double> a = leaf({1, 2}), b = leaf({3, 4});
+    Array<double> dy = of<double>({5, 6});
+    backward(add(a, b), dy);  // both take over the same array
+    dy.data()[0] = 0;
+    backward(sum(scale(a, 100)));
+    check_equal(a.grad(), {105, 106});
+    check_equal(b.grad(), {5, 6});
+    const auto parts = {leaf({1}), leaf({2})};  // pieces of one array
+    const Tensor<double> joined = concatenate<double>(parts, 0);
+    backward(joined, of<double>({7, 8}));
+    backward(sum(*parts.begin()));
+    check_equal(parts.begin()->grad(), {8});
+    check_equal((parts.begin() + 1)->grad(), {8});
+}
+
+TEST_CASE("tensor: 100,000 ops in a row run backward and are destroyed", "[engine]") {
+    constexpr int n = 100000;
+    const Tensor<double> x = leaf({1, 2});
+    {
+        Tensor<double> y = x;
+        for (int i = 0; i < n; ++i) y = affine(y, 1.0, 0.001);
+        backward(y, of<double>({2, 3}));
+        check_equal(x.grad(), {2, 3});
+        check_close(y.value(), of<double>({101, 102}), 1e-9);
+    }
+    {
+        Tensor<double> kept = x;
+        for (int i = 0; i < n; ++i) kept = add(kept, x);
+        backward(kept, of<double>({1, 1}), Graph::keep);  // destroyed with all its nodes
+        check_equal(x.grad(), {2 + n + 1, 3 + n + 1});
+    }
+    Tensor<double> never_run = x;
+    for (int i = 0; i < n; ++i) never_run = mul(never_run, i % 2 ? x : never_run);
+    never_run = Tensor<double>();
+    Tensor<double> views = reshape(x, {2, 1});
+    for (int i = 0; i < n; ++i) views = transpose(views, 0, 1);
+    backward(views, of<double>({2, 1}, {1, 1}));
+    check_equal(x.grad(), {2 + n + 2, 3 + n + 2});
+}
+
+TEST_CASE("tensor: a kept graph runs again with the same bits, a released one does not", "[engine]") {
+    Tensor<double> x(random_array<double>({6, 12}, 1), true), w(random_array<double>({12, 12}, 2), true);
+    const auto q = split(matmul(x, w), 3, -1);
+    const Tensor<double> y = sum(mul(softmax(matmul(q[0], transpose(q[1], 0, 1))), matmul(q[1], transpose(q[2], 0, 1))));
+    backward(y, {}, Graph::keep);
+    const Array<double> dx = x.grad().clone(), dw = w.grad().clone();
+    x.zero_grad(), w.zero_grad();
+    backward(y, {}, Graph::keep);
+    CHECK(same_bits(x.grad(), dx));
+    CHECK(same_bits(w.grad(), dw));
+    backward(y);
+    const Array<double> twice = 2.0 * dx;
+    CHECK(same_bits(x.grad(), twice));
+    CHECK_THROWS_WITH(backward(y), ContainsSubstring("sum") && ContainsSubstring("Graph::keep"));
+    CHECK(same_bits(x.grad(), twice));
+}
+
+TEST_CASE("tensor: a graph released by one result cannot serve another", "[engine]") {
+    const Tensor<double> x = leaf({2});
+    const Tensor<double> shared = mul(x, x);
+    const Tensor<double> a = scale(shared, 2), b = scale(shared, 3);
+    backward(a);
+    CHECK_THROWS_WITH(backward(b), ContainsSubstring("'mul'"));
+    check_equal(x.grad(), {8});
+}
+
+TEST_CASE("tensor: a cotangent is required for what is not a scalar, in its shape", "[engine]") {
+    const Tensor<double> x = leaf({1, 2});
+    CHECK_THROWS_WITH(backward(mul(x, x)), ContainsSubstring("cotangent") && ContainsSubstring("(2,)"));
+    CHECK_THROWS_WITH(backward(mul(x, x), of<double>({1, 2, 3})),
+                      ContainsSubstring("(3,)") && ContainsSubstring("(2,)"));
+    Array<double> dy = of<double>({5, 7});
+    backward(x, dy);  // a leaf takes the cotangent over, but not the caller's array
+    dy.data()[0] = 0;
+    check_equal(x.grad(), {5, 7});
+}
+
+TEST_CASE("tensor: a gradient of another shape than the value is refused, naming the op", "[engine]") {
+    const Tensor<double> x = leaf({1, 2});
+    const Tensor<double> inner = affine(x, 1, 0);
+    const Tensor<double> y = record("bad", sum(inner).value(), inputs(inner),
+                                    [](const Array<double>& dy, Gradients<double>& grads) { grads.add(0, dy); });
+    CHECK_THROWS_WITH(backward(y), ContainsSubstring("'affine'") && ContainsSubstring("() for (2,)"));
+}
+
+TEST_CASE("tensor: writing to a value that backward needs is an error that names the op", "[engine]") {
+    Tensor<double> x = leaf({1, 2});
+    const Tensor<double> y = sum(mul(x, x));
+    x.value_in_place().data()[0] = 5;
+    CHECK_THROWS_WITH(backward(y), ContainsSubstring("mul:") && ContainsSubstring("in place") &&
+                                       ContainsSubstring("(2,)"));
+
+    Tensor<double> whole = leaf({1, 2, 3, 4});  // through a view of it
+    const Tensor<double> z = sum(exp(whole));
+    Tensor<double> e = exp(whole);
+    const Tensor<double> s = sum(log(slice(e, 0, 0, 2)));
+    e.value_in_place().data()[3] = 1;
+    CHECK_THROWS_WITH(backward(s), ContainsSubstring("log:"));
+    backward(z);  // another buffer
+    CHECK(whole.grad().data()[0] == Approx(std::exp(1.0)));
+
+    Tensor<double> free = leaf({1, 2});  // add needs neither value
+    const Tensor<double> t = sum(add(free, free));
+    free.value_in_place().data()[0] = 5;
+    backward(t);
+    check_equal(free.grad(), {2, 2});
+}
+
+TEST_CASE("tensor: an exception inside backward leaves no intermediate gradients", "[engine]") {
+    const auto broken = std::make_shared<bool>(true);
+    Tensor<double> x = leaf({3, 4});
+    const Tensor<double> square = mul(x, x);
+    const Tensor<double> parts = add(breakable(square, broken), scale(square, 2));
+    const auto halves = split(parts, 2, 0);
+    const Tensor<double> y = add(mul(halves[0], halves[1]), halves[1]);
+    CHECK_THROWS_WITH(backward(y, {}, Graph::keep), ContainsSubstring("broken"));
+    for (const auto& t : {square, parts, halves[0], halves[1], y}) {
+        CHECK_FALSE(t.node()->has_grad);
+        CHECK_FALSE(t.node()->grad.defined());
+    }
+    *broken = false;
+    x.zero_grad();
+    backward(y);  // y = 3a 3b + 3b, a = x0^2, b = x1^2
+    check_equal(x.grad(), {9 * 16 * 2 * 3, (9 * 9 + 3) * 2 * 4});
+}
+
+TEST_CASE("tensor: backward frees what it has used", "[engine]") {
+    const auto before = pool_statistics().bytes_in_use;
+    {
+        Tensor<double> x(Array<double>({1000}, 1.0), true);
+        const auto with_leaf = pool_statistics().bytes_in_use;
+        Tensor<double> y = x;
+        for (int i = 0; i < 20; ++i) y = exp(scale(y, 0.1));
+        CHECK(pool_statistics().bytes_in_use >= with_leaf + 20 * 8000);  // one value a step is needed
+        y = sum(y);
+        backward(y);
+        x.zero_grad();
+        CHECK(pool_statistics().bytes_in_use <= with_leaf + 8000);
+    }
+    CHECK(pool_statistics().bytes_in_use == before);
+}
+
+TEST_CASE("tensor: a bound parameter keeps its places", "[engine]") {
+    Tensor<double> p = leaf({1, 2});
+    backward(sum(p));
+    Array<double> values({4}, 0.0), grads({4}, 0.0);
+    p.bind(values.sliced(0, 1, 3), grads.sliced(0, 1, 3));
+    check_equal(values, {0, 1, 2, 0});
+    check_equal(grads, {0, 1, 1, 0});
+    backward(sum(mul(p, p)));
+    check_equal(grads, {0, 3, 5, 0});
+    p.zero_grad();
+    check_equal(p.grad(), {0, 0});
+    backward(linear(reshape(p, {1, 2}), reshape(p, {1, 2})));
+    check_equal(grads, {0, 2, 4, 0});
+    p.zero_grad();
+    const Tensor<double> column(of<double>({3, 1}, {1, 1, 1}));
+    backward(sum(linear(column, reshape(p, {2, 1}))));
+    check_equal(grads, {0, 3, 3, 0});
+    CHECK(p.grad().same_buffer(grads));
+    CHECK_THROWS_WITH(p.bind(Array<double>({3}), grads), ContainsSubstring("bind") && ContainsSubstring("(3,)"));
+    Tensor<double> made = mul(p, p);
+    CHECK_THROWS_WITH(made.bind(of<double>({1, 2}), of<double>({1, 2})), ContainsSubstring("parameter"));
+}

@@ -1,0 +1,41 @@
+#include "train/metrics.h"
+
+#include <cerrno>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "data/file.h"
+#include "engine/check.h"
+
+namespace inkling::train {
+
+MetricsFile::MetricsFile(const std::filesystem::path& path, std::size_t last_step) : path_(path) {
+    if (std::filesystem::exists(path)) {
+        std::istringstream old(data::read_file(path));
+        std::string kept;
+        for (std::string line; std::getline(old, line);) {
+            const auto json = nlohmann::json::parse(line, nullptr, false);
+            if (json.is_object() && json.value("step", std::size_t{0}) <= last_step) kept += line + "\n";
+        }
+        data::write_file_atomic(path, kept);
+    }
+    file_ =
+        std::shared_ptr<std::FILE>(std::fopen(path.c_str(), "a"), [](std::FILE* f) { return f ? std::fclose(f) : 0; });
+    check(file_ != nullptr, "{}: cannot be written: {}", path.string(), std::strerror(errno));
+}
+
+void MetricsFile::write(const Metrics& metrics) {
+    nlohmann::ordered_json line = {{"step", metrics.step}, {"loss", metrics.loss}};
+    if (metrics.val_loss) line["val_loss"] = *metrics.val_loss;
+    line["lr"] = metrics.lr;
+    line["grad_norm"] = metrics.grad_norm;
+    line["tok_s"] = metrics.tok_s;
+    line["train_s"] = metrics.train_s;
+    line["elapsed_s"] = metrics.elapsed_s;
+    const std::string text = line.dump() + "\n";
+    const bool written = std::fputs(text.c_str(), file_.get()) >= 0 && std::fflush(file_.get()) == 0;
+    check(written, "{}: cannot be written: {}", path_.string(), std::strerror(errno));
+}
+
+}  // namespace inkling::train

@@ -1,0 +1,31 @@
+// OUT/metrics.jsonl: one JSON object a line. Keys: step, loss, val_loss (where evaluated), lr, grad_norm, tok_s,
+// train_s (seconds in training steps alone), elapsed_s (wall clock since the start).
+#pragma once
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+namespace inkling::train {
+
+struct Metrics {
+    std::size_t step = 0;
+    double loss = 0;  // of the step's batch, before the update
+    std::optional<double> val_loss;
+    double lr = 0, grad_norm = 0, tok_s = 0, train_s = 0, elapsed_s = 0;
+};
+
+class MetricsFile {
+  public:
+    // Opens for appending; lines of steps after `last_step`, left by a run that got further than the checkpoint that it
+    // is resumed from, are dropped.
+    MetricsFile(const std::filesystem::path& path, std::size_t last_step);
+    void write(const Metrics& metrics);
+
+  private:
+    std::filesystem::path path_;
+    std::shared_ptr<std::FILE> file_;
+};
+
+}  // namespace inkling::train

@@ -1,0 +1,143 @@
+#include "train/options.h"
+
+#include <toml++/toml.h>
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <sstream>
+
+#include "data/file.h"
+#include "engine/check.h"
+
+namespace inkling::train {
+namespace {
+
+std::string key_of(std::string flag) {
+    std::replace(flag.begin(), flag.end(), '-', '_');
+    return flag;
+}
+
+template <class Field>
+void read_field(const toml::node& node, Field& field, const std::string& what) {
+    if constexpr (std::is_same_v<Field, std::vector<std::string>>) {
+        const toml::array* const list = node.as_array();
+        check<BadInput>(list != nullptr, "{}: a list of strings is required", what);
+        field.clear();
+        for (const auto& item : *list) {
+            check<BadInput>(item.is_string(), "{}: a list of strings is required", what);
+            field.push_back(*item.value<std::string>());
+        }
+    } else if constexpr (std::is_same_v<Field, std::string>) {
+        check<BadInput>(node.is_string(), "{}: a string is required", what);
+        field = *node.value<std::string>();
+    } else if constexpr (std::is_same_v<Field, bool>) {
+        check<BadInput>(node.is_boolean(), "{}: true or false is required", what);
+        field = *node.value<bool>();
+    } else if constexpr (std::is_same_v<Field, double>) {
+        check<BadInput>(node.is_number(), "{}: a number is required", what);
+        field = *node.value<double>();
+    } else {
+        check<BadInput>(node.is_integer() && *node.value<std::int64_t>() >= 0,
+                        "{}: a whole number of at least 0 is required", what);
+        field = static_cast<Field>(*node.value<std::int64_t>());
+    }
+}
+
+}  // namespace
+
+models::GPTConfig TrainOptions::model_config(std::size_t vocab_size) const {
+    return {vocab_size, n_layer, n_head, n_embd, block_size, dropout, bias, 1e-5};
+}
+
+void TrainOptions::validate() const {
+    model_config(1).validate();
+    const auto at_least_one = [](const char* flag, std::size_t value) {
+        check(value >= 1, "{} must be at least 1, got {}", flag, value);
+    };
+    at_least_one("--batch-size", batch_size);
+    at_least_one("--gradient-accumulation-steps", gradient_accumulation_steps);
+    at_least_one("--log-every", log_every);
+    const auto in_range = [](const char* flag, double value, double low, double high) {
+        check(std::isfinite(value) && value >= low && value <= high, "{} must be between {} and {}, got {}", flag, low,
+              high, value);
+    };
+    in_range("--learning-rate", learning_rate, 0, 1e6);
+    in_range("--min-lr", min_lr, 0, 1e6);
+    in_range("--weight-decay", weight_decay, 0, 1e6);
+    in_range("--beta1", beta1, 0, 0.999999999);
+    in_range("--beta2", beta2, 0, 0.999999999);
+    in_range("--grad-clip", grad_clip, 0, 1e30);
+    in_range("--max-time", max_time, 0, 1e9);
+    in_range("--val-fraction", val_fraction, 0, 0.9);
+    const auto one_of = [](const char* flag, const std::string& value, const std::set<std::string>& names) {
+        std::string list;
+        for (const auto& name : names) list += (list.empty() ? "" : ", ") + name;
+        check(names.contains(value), "{} must be one of {}, got '{}'", flag, list, value);
+    };
+    one_of("--arch", arch, {"gpt2"});
+    one_of("--schedule", schedule, {"cosine", "linear", "constant"});
+    one_of("--sampler", sampler, {"random", "shuffle", "sequential"});
+    check(!out.empty(), "--out must name a directory");
+}
+
+std::vector<std::string> recipe_names() { return {"stories", "nanogpt-cpu"}; }
+
+TrainOptions recipe(const std::string& name) {
+    TrainOptions o;
+    if (name == "nanogpt-cpu") return o;  // the defaults are nanoGPT's CPU recipe
+    if (name == "stories") {              // about a minute on the built-in corpus
+        o.n_embd = 128;
+        o.block_size = 128;
+        o.batch_size = 12;
+        o.max_iters = 2000;
+        o.learning_rate = 3e-3;
+        o.min_lr = 0;
+        o.schedule = "linear";
+        o.warmup_iters = 50;
+        return o;
+    }
+    std::string list;
+    for (const auto& known : recipe_names()) list += (list.empty() ? "" : ", ") + known;
+    throw Error(fmt::format("--recipe must be one of {}, got '{}'", list, name));
+}
+
+void read_toml(const std::filesystem::path& path, TrainOptions& options) {
+    toml::table table;
+    const std::string text = data::read_file(path);
+    try {
+        table = toml::parse(text);
+    } catch (const toml::parse_error& e) {
+        throw BadInput(fmt::format("{}: line {}: {}", path.string(), e.source().begin.line, e.description()));
+    }
+    std::set<std::string> known;
+    TrainOptions::visit(options, [&](const std::string& flag, auto& field, const char*) {
+        const std::string key = key_of(flag);
+        known.insert(key);
+        if (const toml::node* const node = table.get(key)) read_field(*node, field, path.string() + ": " + key);
+    });
+    for (const auto& [key, node] : table) {
+        check<BadInput>(known.contains(std::string(key.str())), "{}: unknown key '{}'", path.string(), key.str());
+    }
+}
+
+std::string to_toml(const TrainOptions& options) {
+    toml::table table;
+    TrainOptions::visit(options, [&](const std::string& flag, const auto& field, const char*) {
+        using Field = std::decay_t<decltype(field)>;
+        if constexpr (std::is_same_v<Field, std::vector<std::string>>) {
+            toml::array list;
+            for (const auto& item : field) list.push_back(item);
+            table.insert(key_of(flag), list);
+        } else if constexpr (std::is_same_v<Field, std::string> || std::is_same_v<Field, bool> ||
+                             std::is_same_v<Field, double>) {
+            table.insert(key_of(flag), field);
+        } else {
+            table.insert(key_of(flag), static_cast<std::int64_t>(field));
+        }
+    });
+    std::ostringstream out;
+    out << table << "\n";
+    return out.str();
+}
+
+}  // namespace inkling::train

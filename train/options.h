@@ -1,0 +1,97 @@
+// Everything that a training run can be told, each setting listed once, in visit(): its name gives the command line
+// flag
+// (--n-layer), the key of config.toml (n_layer), the default and the help text.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "models/gpt_config.h"
+
+namespace inkling::train {
+
+struct TrainOptions {
+    std::vector<std::string> data;
+    std::string out = "out";
+    std::string resume;  // "", "auto" or a checkpoint folder
+    bool overwrite = false;
+    std::string init_from;  // a model folder, or ""
+    std::string tokenizer = "char";
+
+    std::string arch = "gpt2";
+    std::size_t n_layer = 4, n_head = 4, n_embd = 128, block_size = 64;
+    double dropout = 0.0;
+    bool bias = false;
+
+    std::size_t batch_size = 12, gradient_accumulation_steps = 1, max_iters = 2000;
+    double max_time = 0;
+    double learning_rate = 1e-3, min_lr = 1e-4;
+    std::string schedule = "cosine";
+    std::size_t warmup_iters = 100, lr_decay_iters = 0;
+    double weight_decay = 0.1, beta1 = 0.9, beta2 = 0.99, grad_clip = 1.0;
+
+    std::string sampler = "random";
+    double val_fraction = 0.1;
+    std::uint64_t seed = 1337;
+    std::size_t threads = 0;
+    std::size_t eval_every = 250, eval_iters = 0, save_every = 0, sample_every = 500, log_every = 10;
+
+    // v(name, field, help) for every setting. `Options` is TrainOptions or const TrainOptions.
+    template <class Options, class V>
+    static void visit(Options& o, const V& v) {
+        v("data", o.data,
+          "text to train on: a UTF-8 file, a directory, or - for stdin; repeatable; none: the built-in stories");
+        v("out", o.out, "directory of the run: checkpoints, config.toml, metrics.jsonl");
+        v("resume", o.resume,
+          "'auto': go on from the newest checkpoint in --out, if any; or the checkpoint to go on from");
+        v("overwrite", o.overwrite, "replace the run that --out already holds");
+        v("init-from", o.init_from, "model folder whose weights and tokenizer to start from");
+        v("tokenizer", o.tokenizer, "'char', or a tokenizer.json");
+        v("arch", o.arch, "model family: gpt2");
+        v("n-layer", o.n_layer, "transformer blocks");
+        v("n-head", o.n_head, "attention heads");
+        v("n-embd", o.n_embd, "width; a multiple of --n-head");
+        v("block-size", o.block_size, "context: tokens that the model sees");
+        v("dropout", o.dropout, "dropout probability");
+        v("bias", o.bias, "biases in linear layers and norms");
+        v("batch-size", o.batch_size, "windows a step");
+        v("gradient-accumulation-steps", o.gradient_accumulation_steps,
+          "batches whose gradients are averaged into one step");
+        v("max-iters", o.max_iters, "training steps");
+        v("max-time", o.max_time, "stop after this many seconds of training steps; 0: no limit");
+        v("learning-rate", o.learning_rate, "peak learning rate of AdamW");
+        v("min-lr", o.min_lr, "learning rate at the end of the decay");
+        v("schedule", o.schedule, "after the warm-up: cosine, linear or constant");
+        v("warmup-iters", o.warmup_iters, "steps of rising learning rate");
+        v("lr-decay-iters", o.lr_decay_iters, "step at which --min-lr is reached; 0: --max-iters");
+        v("weight-decay", o.weight_decay, "of matrices; vectors are left alone");
+        v("beta1", o.beta1, "AdamW's decay of the mean");
+        v("beta2", o.beta2, "AdamW's decay of the mean square");
+        v("grad-clip", o.grad_clip, "longest gradient, as a norm over all parameters; 0: no limit");
+        v("sampler", o.sampler, "windows: random, shuffle (each once an epoch) or sequential");
+        v("val-fraction", o.val_fraction, "last part of the text, kept for validation");
+        v("seed", o.seed, "of initial weights, windows, dropout and samples");
+        v("threads", o.threads, "OpenMP threads; 0: the physical cores that this process may use");
+        v("eval-every", o.eval_every, "steps between evaluations; 0: at the end alone");
+        v("eval-iters", o.eval_iters, "batches an evaluation; 0: the whole validation part");
+        v("save-every", o.save_every, "steps between checkpoints; 0: with every evaluation");
+        v("sample-every", o.sample_every, "steps between samples of text; 0: none");
+        v("log-every", o.log_every, "steps between progress lines");
+    }
+
+    models::GPTConfig model_config(std::size_t vocab_size) const;
+    // Throws Error, naming the flag, for values that make no sense.
+    void validate() const;
+};
+
+// The settings of a named recipe; throws Error for a name that is none.
+TrainOptions recipe(const std::string& name);
+std::vector<std::string> recipe_names();
+
+// Reads the keys of a config.toml over `options`. Throws BadInput for unknown keys and values of the wrong type.
+void read_toml(const std::filesystem::path& path, TrainOptions& options);
+std::string to_toml(const TrainOptions& options);
+
+}  // namespace inkling::train

@@ -1,0 +1,81 @@
+#include "train/report.h"
+
+#include <fmt/format.h>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+namespace inkling::train {
+namespace {
+
+std::shared_ptr<spdlog::logger> logger() {
+    static const auto instance = [] {
+        auto made = spdlog::stderr_logger_mt("inkling");
+        made->set_pattern("%v");
+        return made;
+    }();
+    return instance;
+}
+
+std::string duration(double seconds) {
+    const auto s = static_cast<long>(seconds + 0.5);
+    if (s < 60) return fmt::format("{}s", s);
+    if (s < 3600) return fmt::format("{}m{:02}s", s / 60, s % 60);
+    return fmt::format("{}h{:02}m", s / 3600, s / 60 % 60);
+}
+
+std::size_t terminal_width() {
+    winsize size{};
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+}  // namespace
+
+Report::Report(bool quiet) : quiet_(quiet), terminal_(isatty(STDERR_FILENO)) {}
+
+Report::~Report() { wipe(); }
+
+void Report::wipe() {
+    if (moving_) std::fputs("\r\x1b[K", stderr);
+    moving_ = false;
+}
+
+void Report::line(const std::string& text) {
+    if (quiet_) return;
+    wipe();
+    logger()->info("{}", text);
+}
+
+void Report::note(const std::string& text) { line(text); }
+
+void Report::warn(const std::string& text) { line("warning: " + text); }
+
+void Report::progress(const Metrics& m, std::size_t max_steps, double eta_s) {
+    if (quiet_) return;
+    std::string text = fmt::format("step {}/{}  loss {:.4f}  {:.0f} tok/s  ETA {}", m.step, max_steps, m.loss, m.tok_s,
+                                   duration(eta_s));
+    if (terminal_) {
+        const std::size_t width = terminal_width();
+        if (text.size() >= width) text.resize(width - 1);  // a line that wraps cannot be wiped
+        std::fputs(("\r\x1b[K" + text).c_str(), stderr);
+        std::fflush(stderr);
+        moving_ = true;
+        return;
+    }
+    const auto now = std::chrono::steady_clock::now();
+    if (now < next_plain_line_) return;
+    next_plain_line_ = now + std::chrono::seconds(5);
+    line(text);
+}
+
+void Report::evaluation(const Metrics& m, std::size_t max_steps) {
+    line(fmt::format("step {}/{}  loss {:.4f}  validation {:.4f}  {:.0f} tok/s  {} trained", m.step, max_steps, m.loss,
+                     m.val_loss.value_or(0), m.tok_s, duration(m.train_s)));
+}
+
+void Report::sample(const std::string& text) { line("--- a sample ---\n" + text + "\n----------------"); }
+
+}  // namespace inkling::train

@@ -1,0 +1,42 @@
+// OUT, the folder of a run: OUT/step-000500/ (a model folder with training_state.safetensors beside), OUT/latest and
+// OUT/best (symbolic links), config.toml, metrics.jsonl. One run at a time: the folder is locked while in use.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace inkling::train {
+
+class RunFolder {
+  public:
+    // Makes the folder when it does not exist, locks it, and clears what an interrupted save has left. Throws Error
+    // when it cannot be written or another run has it.
+    explicit RunFolder(std::filesystem::path path);
+    ~RunFolder();
+    RunFolder(const RunFolder&) = delete;
+    RunFolder& operator=(const RunFolder&) = delete;
+
+    const std::filesystem::path& path() const { return path_; }
+    bool holds_run() const;  // a checkpoint or metrics are there
+    void clear();            // removes the run that it holds, and nothing else
+
+    // The checkpoints that are there, newest first.
+    std::vector<std::filesystem::path> checkpoints() const;
+
+    // Writes a checkpoint whole or not at all: `write` fills a folder beside, which is synced and renamed to
+    // step-NNNNNN. Then `latest` points to it, and `best` too when `is_best`; all others but the one before and the
+    // best are removed.
+    std::filesystem::path save(std::size_t step, bool is_best,
+                               const std::function<void(const std::filesystem::path&)>& write);
+
+  private:
+    void link(const std::string& name, const std::string& target) const;
+    void remove_old(const std::string& newest) const;
+
+    std::filesystem::path path_;
+    int lock_ = -1;
+};
+
+}  // namespace inkling::train

@@ -1,0 +1,19 @@
+// The learning rate of each step.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace inkling::train {
+
+struct Schedule {
+    std::string kind = "cosine";  // cosine, linear or constant
+    double peak = 1e-3, floor = 1e-4;
+    std::size_t warmup = 100, decay_steps = 2000;
+
+    // Step 0 is the first. As nanoGPT: peak (step + 1) / (warmup + 1) while step < warmup; floor from decay_steps on;
+    // between them from peak to floor along half a cosine or a line, or peak throughout.
+    double at(std::size_t step) const;
+};
+
+}  // namespace inkling::train

@@ -1,0 +1,179 @@
+#include "train/trainer.h"
+
+#include <chrono>
+#include <cmath>
+
+#include "data/file.h"
+#include "data/split.h"
+#include "engine/backward.h"
+#include "engine/ops/elementwise.h"
+#include "models/generate.h"
+#include "nn/init.h"
+#include "train/evaluate.h"
+
+namespace inkling::train {
+namespace {
+
+double seconds_now() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+constexpr std::size_t kMostRefused = 5;
+
+}  // namespace
+
+Trainer::Trainer(const TrainOptions& options, models::GPT<float>& model, const data::Tokenizer& tokenizer,
+                 std::span<const std::int32_t> tokens, Report& report)
+    : options_(options),
+      model_(model),
+      tokenizer_(tokenizer),
+      report_(report),
+      parameters_(model),
+      optimizer_(parameters_, {options.beta1, options.beta2, 1e-8, options.weight_decay}),
+      schedule_{options.schedule, options.learning_rate, options.min_lr, options.warmup_iters,
+                options.lr_decay_iters ? options.lr_decay_iters : options.max_iters} {
+    const data::Split split = data::split_tokens(tokens, options.val_fraction);
+    train_ = split.train;
+    val_ = split.val;
+    sampler_ = data::make_sampler(options.sampler, train_, options.batch_size, options.block_size, options.seed);
+    check<BadInput>(val_.size() != 1, "the validation part has 1 token and needs 2: raise --val-fraction or add text");
+    if (options.eval_iters > 0 && !val_.empty()) {
+        data::make_sampler("random", val_, options.batch_size, options.block_size, 0);  // throws when it is too short
+    }
+    state_.data_fingerprint = fingerprint(tokens);
+    state_.config = to_toml(options);
+}
+
+void Trainer::resume(const std::filesystem::path& checkpoint) {
+    const TrainingState loaded = load_state(checkpoint, parameters_, optimizer_);
+    check<BadInput>(loaded.data_fingerprint == state_.data_fingerprint,
+                    "{}: was trained on another text: {} tokens and hash there, {} now", checkpoint.string(),
+                    loaded.data_fingerprint, state_.data_fingerprint);
+    const std::string config = state_.config;
+    state_ = loaded;
+    state_.config = config;
+    saved_step_ = state_.step;
+}
+
+double Trainer::step() {
+    const double start = seconds_now();
+    nn::default_generator() = {options_.seed, (state_.step + 1) << 20};  // dropout masks follow from the step alone
+    parameters_.zero_gradients();
+    double loss = 0;
+    const std::size_t micro_steps = options_.gradient_accumulation_steps;
+    for (std::size_t i = 0; i < micro_steps; ++i) {
+        sampler_->fill(state_.step * micro_steps + i, batch_);
+        const Tensor<float> y = model_.loss(id_array(batch_.inputs, batch_.batch, batch_.length),
+                                            id_array(batch_.targets, batch_.batch, batch_.length));
+        const double part = static_cast<double>(y.item());
+        loss += part / static_cast<double>(micro_steps);
+        if (!std::isfinite(part)) break;
+        backward(micro_steps == 1 ? y : scale(y, 1.0 / static_cast<double>(micro_steps)));
+    }
+    const double norm = std::isfinite(loss) ? gradient_norm(parameters_.gradients()) : loss;
+    metrics_.lr = schedule_.at(state_.step);
+    if (std::isfinite(norm)) {
+        optimizer_.step(metrics_.lr, clip_scale(norm, options_.grad_clip));
+        refused_in_a_row_ = 0;
+    } else {
+        ++refused_in_a_row_;
+    }
+    ++state_.step;
+    const double seconds = seconds_now() - start;
+    state_.train_s += seconds;
+    const double tokens = static_cast<double>(options_.batch_size * options_.block_size * micro_steps);
+    const double speed = tokens / seconds;
+    metrics_.tok_s = metrics_.tok_s > 0 ? 0.95 * metrics_.tok_s + 0.05 * speed : speed;
+    metrics_.step = state_.step;
+    metrics_.loss = loss;
+    metrics_.grad_norm = norm;
+    metrics_.train_s = state_.train_s;
+    metrics_.val_loss.reset();
+    return loss;
+}
+
+void Trainer::run(RunFolder* folder, const std::atomic<int>* stop) {
+    folder_ = folder;
+    const double start = seconds_now() - state_.elapsed_s;
+    if (folder_) {
+        data::write_file_atomic(folder_->path() / "config.toml", state_.config);
+        metrics_file_ = std::make_unique<MetricsFile>(folder_->path() / "metrics.jsonl", state_.step);
+    }
+    model_.train();
+    const auto out_of_time = [&] { return options_.max_time > 0 && state_.train_s >= options_.max_time; };
+    const auto interrupted = [&] { return stop && stop->load() != 0; };
+    bool last = state_.step >= options_.max_iters || out_of_time();
+    if (last) report_.note(fmt::format("nothing to do: step {} of {} is reached", state_.step, options_.max_iters));
+    while (!last && !interrupted()) {
+        const bool first = state_.step == 0;
+        const double loss = step();
+        if (first && options_.init_from.empty()) check_first_loss(loss);
+        if (!std::isfinite(metrics_.grad_norm)) refuse_step(loss, metrics_.grad_norm);
+        last = state_.step >= options_.max_iters || out_of_time();
+        const bool evaluated = !val_.empty() && (last || due(options_.eval_every)) && !interrupted();
+        if (evaluated) evaluate_now(stop);
+        state_.elapsed_s = metrics_.elapsed_s = seconds_now() - start;
+        if (due(options_.log_every) || first || last || metrics_.val_loss) {
+            if (metrics_file_ && std::isfinite(metrics_.grad_norm)) metrics_file_->write(metrics_);
+            if (metrics_.val_loss) {
+                report_.evaluation(metrics_, options_.max_iters);
+            } else {
+                const double per_step = state_.train_s / static_cast<double>(state_.step);
+                double eta = per_step * static_cast<double>(options_.max_iters - state_.step);
+                if (options_.max_time > 0) eta = std::min(eta, options_.max_time - state_.train_s);
+                report_.progress(metrics_, options_.max_iters, eta);
+            }
+        }
+        const bool best = metrics_.val_loss && *metrics_.val_loss < state_.best_val_loss;
+        if (best) state_.best_val_loss = *metrics_.val_loss;
+        if (best || last || due(options_.save_every ? options_.save_every : options_.eval_every)) save(best);
+        if (!last && due(options_.sample_every) && !interrupted()) report_.sample(sample_text());
+    }
+    if (saved_step_ != state_.step) save(false);  // interrupted between two checkpoints
+}
+
+void Trainer::evaluate_now(const std::atomic<int>* stop) {
+    const double loss = options_.eval_iters > 0
+                            ? evaluate_sample(model_, val_, options_.eval_iters, options_.batch_size)
+                            : evaluate(model_, val_, [stop] { return stop && stop->load() != 0; });
+    if (std::isfinite(loss)) metrics_.val_loss = last_val_loss_ = loss;
+}
+
+void Trainer::save(bool is_best) {
+    saved_step_ = state_.step;
+    if (!folder_) return;
+    folder_->save(state_.step, is_best, [&](const std::filesystem::path& folder) {
+        save_checkpoint(folder, model_, tokenizer_, parameters_, optimizer_, state_);
+    });
+}
+
+void Trainer::check_first_loss(double loss) {
+    const double expected = std::log(static_cast<double>(model_.config.vocab_size));
+    if (std::abs(loss - expected) > 0.05 * expected + 0.05) {
+        report_.warn(
+            fmt::format("the first loss is {:.3f}, far from ln(vocabulary) = {:.3f}: initial weights or data are off",
+                        loss, expected));
+    }
+}
+
+void Trainer::refuse_step(double loss, double norm) {
+    report_.warn(
+        fmt::format("step {}: loss {} and gradient norm {} are not finite at learning rate {:g}: the step is skipped",
+                    state_.step, loss, norm, metrics_.lr));
+    if (refused_in_a_row_ < kMostRefused) return;
+    throw Diverged(
+        fmt::format("training diverged: {} steps in a row were not finite, the last one step {}: lower --learning-rate",
+                    kMostRefused, state_.step));
+}
+
+std::string Trainer::sample_text() {
+    model_.eval();
+    models::GenerateOptions options;
+    options.max_tokens = 200;
+    options.seed = options_.seed;
+    const auto text = models::generate(model_, val_.empty() ? train_.first(1) : val_.first(1), options);
+    model_.train();
+    return tokenizer_.decode(text);
+}
+
+}  // namespace inkling::train
