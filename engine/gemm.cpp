@@ -3,6 +3,7 @@
 #include <omp.h>
 
 #include <oneapi/dnnl/dnnl.hpp>
+#include <string_view>
 #include <unordered_map>
 
 #include "engine/broadcast.h"
@@ -43,6 +44,14 @@ struct Problem {
 
     std::size_t batches() const { return size_of(batch); }
 
+    std::ptrdiff_t batch_offset(std::size_t operand, std::size_t index) const {
+        std::ptrdiff_t offset = 0;
+        for (std::size_t axis = batch.size(); axis-- > 0; index /= batch[axis]) {
+            offset += static_cast<std::ptrdiff_t>(index % batch[axis]) * batch_strides[operand][axis];
+        }
+        return offset;
+    }
+
   private:
     template <class T>
     static std::ptrdiff_t row_stride(const Array<T>& x) {
@@ -81,18 +90,12 @@ void plain(const Problem& p, const T* a, const T* b, T* c, bool accumulate, cons
             }
         }
     };
-    const auto batch_offset = [&](std::size_t operand, std::size_t index) {
-        std::ptrdiff_t offset = 0;
-        for (std::size_t axis = p.batch.size(); axis-- > 0; index /= p.batch[axis]) {
-            offset += static_cast<std::ptrdiff_t>(index % p.batch[axis]) * p.batch_strides[operand][axis];
-        }
-        return offset;
-    };
     parallel_rows(p.batches() * p.m, row_work, [&](std::size_t begin, std::size_t end) {
         while (begin < end) {  // rows of all batches, one batch at a time
             const std::size_t batch = begin / p.m, first = begin % p.m;
             const std::size_t last = std::min(p.m, first + (end - begin));
-            one_batch(a + batch_offset(0, batch), b + batch_offset(1, batch), c + batch_offset(2, batch), first, last);
+            one_batch(a + p.batch_offset(0, batch), b + p.batch_offset(1, batch), c + p.batch_offset(2, batch), first,
+                      last);
             begin += last - first;
         }
     });
@@ -138,6 +141,7 @@ struct Product {  // a primitive with its arguments; the data pointers are set a
     dnnl::matmul primitive;
     dnnl::memory a, b, c, bias, scratch;
     std::unordered_map<int, dnnl::memory> arguments;
+    bool steady;  // the same bits with any number of threads
 };
 
 const dnnl::engine& cpu() {
@@ -167,7 +171,8 @@ Product make_product(const Matrix& a, const Matrix& b, const Matrix& c, bool acc
     const dnnl::matmul::primitive_desc description(operation, attributes, cpu());
 #endif
     Product product{
-        dnnl::matmul(description), {da, cpu(), nullptr}, {db, cpu(), nullptr}, {dc, cpu(), nullptr}, {}, {}, {}};
+        dnnl::matmul(description), {da, cpu(), nullptr}, {db, cpu(), nullptr}, {dc, cpu(), nullptr}, {}, {}, {}, false};
+    product.steady = std::string_view(description.impl_info_str()).find("brg") != std::string_view::npos;
     product.arguments = {{DNNL_ARG_SRC, product.a}, {DNNL_ARG_WEIGHTS, product.b}, {DNNL_ARG_DST, product.c}};
     if (with_bias) product.arguments[DNNL_ARG_BIAS] = product.bias = memory(dbias, cpu(), nullptr);
     if (description.scratchpad_desc().get_size() > 0) {
@@ -185,21 +190,22 @@ struct KeyHash {
     }
 };
 
-void multiply(const Matrix& a, const Matrix& b, const Matrix& c, const float* pa, const float* pb, float* pc,
-              bool accumulate, const float* bias) {
+Product& product_for(const Matrix& a, const Matrix& b, const Matrix& c, bool accumulate, bool with_bias) {
     thread_local std::unordered_map<std::vector<std::int64_t>, Product, KeyHash> products;
     thread_local std::vector<std::int64_t> key;
-    thread_local dnnl::stream stream(cpu());
-    thread_local std::unique_ptr<Buffer> scratch;
-    key.assign({omp_in_parallel() ? 1 : omp_get_max_threads(), accumulate, bias != nullptr});
+    key.assign({omp_in_parallel() ? 1 : omp_get_max_threads(), accumulate, with_bias});
     for (const Matrix* x : {&a, &b, &c}) {
         key.insert(key.end(), x->dims.begin(), x->dims.end());
         key.insert(key.end(), x->strides.begin(), x->strides.end());
     }
     auto found = products.find(key);
-    if (found == products.end())
-        found = products.emplace(key, make_product(a, b, c, accumulate, bias != nullptr)).first;
-    Product& product = found->second;
+    if (found == products.end()) found = products.emplace(key, make_product(a, b, c, accumulate, with_bias)).first;
+    return found->second;
+}
+
+void execute(Product& product, const float* pa, const float* pb, float* pc, const float* bias) {
+    thread_local dnnl::stream stream(cpu());
+    thread_local std::unique_ptr<Buffer> scratch;
     product.a.set_data_handle(const_cast<float*>(pa));
     product.b.set_data_handle(const_cast<float*>(pb));
     product.c.set_data_handle(pc);
@@ -218,6 +224,35 @@ void multiply(const Matrix& a, const Matrix& b, const Matrix& c, const float* pa
 constexpr std::size_t kLongestDepth = 1024, kSmallResult = 512 * 512;
 constexpr std::size_t kPlainWork = 4096;  // multiply-adds below which the plain loop is faster than a call
 
+// Kernels of oneDNN other than brgemm (before AVX-512, and for some strides) divide a product among the threads in ways
+// that change its bits: it is cut into tiles that are always the same, and each is computed by one thread.
+void tiled(const Problem& p, std::size_t from, const float* a, const float* b, float* c, bool accumulate,
+           const float* bias) {
+    constexpr std::size_t kEdge = 192;
+    const std::size_t down = (p.m + kEdge - 1) / kEdge, across = (p.n + kEdge - 1) / kEdge, depth = p.k - from;
+    const auto dims = [](std::size_t rows, std::size_t columns) {
+        return Dims{static_cast<std::ptrdiff_t>(rows), static_cast<std::ptrdiff_t>(columns)};
+    };
+    parallel_for(p.batches() * down * across, 1, [&](std::size_t begin, std::size_t end) {
+        const int threads = omp_get_max_threads();
+        omp_set_num_threads(1);
+        for (std::size_t tile = begin; tile < end; ++tile) {
+            const std::size_t batch = tile / (down * across), i = tile / across % down * kEdge,
+                              j = tile % across * kEdge;
+            const std::size_t rows = std::min(kEdge, p.m - i), columns = std::min(kEdge, p.n - j);
+            const auto row = static_cast<std::ptrdiff_t>(i), column = static_cast<std::ptrdiff_t>(j),
+                       k = static_cast<std::ptrdiff_t>(from);
+            Product& product =
+                product_for({dims(rows, depth), {p.a_row, p.a_col}}, {dims(depth, columns), {p.b_row, p.b_col}},
+                            {dims(rows, columns), {p.c_row, p.c_col}}, accumulate, bias != nullptr);
+            execute(product, a + p.batch_offset(0, batch) + row * p.a_row + k * p.a_col,
+                    b + p.batch_offset(1, batch) + k * p.b_row + column * p.b_col,
+                    c + p.batch_offset(2, batch) + row * p.c_row + column * p.c_col, bias ? bias + j : nullptr);
+        }
+        omp_set_num_threads(threads);
+    });
+}
+
 void onednn(Problem p, const float* a, const float* b, float* c, bool accumulate, const float* bias) {
     mend_strides(p.m, p.k, p.a_row, p.a_col);
     mend_strides(p.k, p.n, p.b_row, p.b_col);
@@ -226,9 +261,11 @@ void onednn(Problem p, const float* a, const float* b, float* c, bool accumulate
     const std::size_t piece = p.m * p.n < kSmallResult ? kLongestDepth : p.k;
     for (std::size_t k = 0; k < p.k; k += piece) {
         const std::size_t depth = std::min(piece, p.k - k);
-        multiply(matrix(p, 0, p.m, depth, p.a_row, p.a_col), matrix(p, 1, depth, p.n, p.b_row, p.b_col), mc,
-                 a + static_cast<std::ptrdiff_t>(k) * p.a_col, b + static_cast<std::ptrdiff_t>(k) * p.b_row, c,
-                 accumulate || k > 0, k == 0 ? bias : nullptr);
+        Product& product = product_for(matrix(p, 0, p.m, depth, p.a_row, p.a_col),
+                                       matrix(p, 1, depth, p.n, p.b_row, p.b_col), mc, accumulate || k > 0, bias && !k);
+        if (!product.steady) return tiled(p, k, a, b, c, accumulate || k > 0, k == 0 ? bias : nullptr);
+        execute(product, a + static_cast<std::ptrdiff_t>(k) * p.a_col, b + static_cast<std::ptrdiff_t>(k) * p.b_row, c,
+                k == 0 ? bias : nullptr);
     }
 }
 

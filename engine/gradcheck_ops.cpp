@@ -139,7 +139,8 @@ std::vector<GradcheckRow> reduction_rows() {
     return {
         over_axes("sum", [](V x, const Axes& axes, bool keep) { return sum(x, axes, keep); }),
         over_axes("mean", [](V x, const Axes& axes, bool keep) { return mean(x, axes, keep); }),
-        over_axes("max", [](V x, const Axes& axes, bool keep) { return max(x, axes, keep); }, spread),
+        over_axes(
+            "max", [](V x, const Axes& axes, bool keep) { return max(x, axes, keep); }, spread),
         rows("softmax", [](V x) { return softmax(x); }),
         {"softmax (other axes)",
          [] {
@@ -317,6 +318,26 @@ std::vector<GradcheckRow> product_rows() {
                                       return mul(embedding(ids({2, 3}, 6), in[0]), embedding(ids({2, 3}, 5), in[0]));
                                   },
                                   {{6, 2}})});
+         }},
+        {"attention (fused)",
+         [] {
+             const auto self = [](FusedAttention options) {
+                 return [options](const Inputs& in) { return attention(in[0], in[1], in[2], options); };
+             };
+             const auto packed = [](const Inputs& in) {  // q, k, v as pieces of one tensor, seen as heads
+                 const auto p = split(in[0], 3, -1);
+                 const auto head = [](const Tensor<double>& t) { return transpose(reshape(t, {2, 5, 2, 3}), 1, 2); };
+                 return attention(head(p[0]), head(p[1]), head(p[2]), {0.6, true, {}, 0.2, {1, 2}});
+             };
+             const auto same = [](const Inputs& in) { return attention(in[0], in[0], in[0], {1.0, true, {}, 0, {}}); };
+             MaskArray mask({2, 1, 1, 5}, 1);
+             mask.data()[3] = mask.data()[9] = 0;
+             return worst_of(
+                 {error_of(self({0.5, false, {}, 0, {}}), {{2, 2, 3, 4}, {2, 2, 5, 4}, {2, 2, 5, 3}}),
+                  error_of(self({0.5, true, {}, 0, {}}), {{1, 2, 5, 2}, {1, 2, 5, 2}, {1, 2, 5, 2}}),
+                  error_of(self({0.5, true, {}, 0.3, {3, 4}}), {{1, 1, 3, 2}, {1, 1, 5, 2}, {1, 1, 5, 1}}),
+                  error_of(self({0.5, false, mask, 0.3, {3, 4}}), {{2, 1, 4, 9}, {2, 1, 5, 9}, {2, 1, 5, 17}}),
+                  error_of(packed, {{2, 5, 18}}), error_of(same, {{1, 2, 4, 3}})});
          }},
         {"dropout",
          [] {

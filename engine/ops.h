@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/ops/activation.h"
+#include "engine/ops/attention.h"
 #include "engine/ops/cross_entropy.h"
 #include "engine/ops/dropout.h"
 #include "engine/ops/elementwise.h"

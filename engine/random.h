@@ -6,6 +6,7 @@
 #include <Random123/philox.h>
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <numbers>
 
@@ -22,6 +23,14 @@ inline r123::Philox4x32::ctr_type random_words(const RandomKey& key, std::uint64
     const auto lo = [](std::uint64_t v) { return static_cast<std::uint32_t>(v); };
     const auto hi = [](std::uint64_t v) { return static_cast<std::uint32_t>(v >> 32); };
     return r123::Philox4x32{}({{lo(index), hi(index), lo(key.stream), hi(key.stream)}}, {{lo(key.seed), hi(key.seed)}});
+}
+
+// Word number e of a key's sequence is word e % 4 of random_words(key, e / 4). out[i] = word first + i.
+void random_words_range(const RandomKey& key, std::uint64_t first, std::size_t n, std::uint32_t* out);
+
+// An element is dropped with probability p when its word is below this.
+inline std::uint32_t dropout_threshold(double p) {
+    return static_cast<std::uint32_t>(std::fmin(std::round(p * 0x1p32), 0x1p32 - 1));
 }
 
 // Uniform in [0, 1) with 53 random bits.

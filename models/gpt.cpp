@@ -17,7 +17,7 @@ Block<T>::Block(const GPTConfig& c)
 
 template <class T>
 Tensor<T> Block<T>::forward(const Tensor<T>& x_in) const {
-    const Tensor<T> x = add(x_in, dropout.forward(attn.forward(ln_1.forward(x_in)).output));
+    const Tensor<T> x = add(x_in, dropout.forward(attn.forward(ln_1.forward(x_in), nn::Weights::none).output));
     return add(x, mlp.forward(ln_2.forward(x)));
 }
 

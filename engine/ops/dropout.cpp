@@ -1,8 +1,6 @@
 //   dropout   y = x m / (1 - p)     dx = dy m / (1 - p),  m the mask of the key
 #include "engine/ops/dropout.h"
 
-#include <cmath>
-
 #include "engine/backward.h"
 #include "engine/parallel.h"
 
@@ -13,17 +11,17 @@ template <class T>
 Array<T> drop(const Array<T>& x_any, double p, const RandomKey& key) {
     const Array<T> x = x_any.contiguous();
     Array<T> y(x.shape());
-    const auto threshold = static_cast<std::uint32_t>(std::min(std::round(p * 0x1p32), 0x1p32 - 1));
+    const std::uint32_t threshold = dropout_threshold(p);
     const T scale = static_cast<T>(1.0 / (1.0 - p));
     const T* const in = x.data();
     T* const out = y.data();
-    const std::size_t n = x.size();
-    parallel_for((n + 3) / 4, kGrain / 16, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t group = begin; group < end; ++group) {  // four elements to a call of the generator
-            const auto words = random_words(key, group);
-            for (std::size_t i = 4 * group; i < std::min(n, 4 * group + 4); ++i) {
-                out[i] = words[i % 4] >= threshold ? in[i] * scale : T{0};
-            }
+    parallel_for(x.size(), kGrain / 4, [&](std::size_t begin, std::size_t end) {
+        constexpr std::size_t kBlock = 256;
+        std::uint32_t words[kBlock];
+        for (std::size_t i = begin; i < end; i += kBlock) {
+            const std::size_t n = std::min(kBlock, end - i);
+            random_words_range(key, i, n, words);
+            for (std::size_t j = 0; j < n; ++j) out[i + j] = words[j] >= threshold ? in[i + j] * scale : T{0};
         }
     });
     return y;

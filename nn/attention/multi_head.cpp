@@ -64,19 +64,19 @@ void MultiHeadAttention<T>::visit(const Visitor<T>& v) {
 }
 
 template <class T>
-Attended<T> MultiHeadAttention<T>::forward(const Tensor<T>& x) const {
+Attended<T> MultiHeadAttention<T>::forward(const Tensor<T>& x, Weights wanted) const {
     check(x.rank() == 3 && x.dim(1) <= context,
           "MultiHeadAttention: x (B, L, C) with L of at most {} is required, got shape {}", context, x.shape());
     AttentionOptions options;
     options.causal = true;
-    if (!c_attn) return attend(W_query->forward(x), W_key->forward(x), W_value->forward(x), options);
+    if (!c_attn) return attend(W_query->forward(x), W_key->forward(x), W_value->forward(x), options, wanted);
     const auto qkv = split(c_attn->forward(x), 3, -1);  // (B, L, 3C) -> 3 of (B, L, C)
-    return attend(qkv[0], qkv[1], qkv[2], options);
+    return attend(qkv[0], qkv[1], qkv[2], options, wanted);
 }
 
 template <class T>
 Attended<T> MultiHeadAttention<T>::forward(const Tensor<T>& query, const Tensor<T>& key, const Tensor<T>& value,
-                                           const MaskArray& mask) const {
+                                           const MaskArray& mask, Weights wanted) const {
     check(W_query.has_value(), "MultiHeadAttention: cross attention needs separate projections, not a packed one");
     check(query.rank() == 3 && key.rank() == 3 && value.rank() == 3 && query.dim(0) == key.dim(0) &&
               key.dim(0) == value.dim(0) && key.dim(1) == value.dim(1),
@@ -84,18 +84,18 @@ Attended<T> MultiHeadAttention<T>::forward(const Tensor<T>& query, const Tensor<
           query.shape(), key.shape(), value.shape());
     AttentionOptions options;
     options.mask = mask;
-    return attend(W_query->forward(query), W_key->forward(key), W_value->forward(value), options);
+    return attend(W_query->forward(query), W_key->forward(key), W_value->forward(value), options, wanted);
 }
 
 template <class T>
 Attended<T> MultiHeadAttention<T>::attend(const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v,
-                                          AttentionOptions options) const {
+                                          AttentionOptions options, Weights wanted) const {
     if (this->training() && dropout > 0) {
         options.dropout = dropout;
         options.dropout_key = default_generator().next();
     }
-    const auto [y, weights] =
-        scaled_dot_product_attention(split_heads(q, heads), split_heads(k, heads), split_heads(v, heads), options);
+    const auto [y, weights] = scaled_dot_product_attention(split_heads(q, heads), split_heads(k, heads),
+                                                           split_heads(v, heads), options, wanted);
     return {out_proj.forward(merge_heads(y)), weights};
 }
 

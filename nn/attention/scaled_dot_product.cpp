@@ -9,13 +9,16 @@ namespace inkling::nn {
 
 template <class T>
 Attended<T> scaled_dot_product_attention(const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v,
-                                         const AttentionOptions& options) {
+                                         const AttentionOptions& options, Weights wanted) {
     check(q.rank() == 4 && k.rank() == 4 && v.rank() == 4 && q.dim(-1) == k.dim(-1) && k.dim(-2) == v.dim(-2),
           "scaled_dot_product_attention: q (B, H, Lq, d), k (B, H, Lk, d) and v (B, H, Lk, dv) are required, got {}, "
           "{} and {}",
           q.shape(), k.shape(), v.shape());
     constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
     const double factor = options.scale.value_or(1.0 / std::sqrt(static_cast<double>(q.dim(-1))));
+    if (wanted == Weights::none) {
+        return {attention(q, k, v, {factor, options.causal, options.mask, options.dropout, options.dropout_key}), {}};
+    }
     Tensor<T> scores = scale(matmul(q, transpose(k, -2, -1)), factor);  // (B, H, Lq, Lk)
     if (options.causal) scores = masked_fill(scores, causal_mask(q.dim(-2), k.dim(-2)), minus_infinity);
     if (options.mask.defined()) {
@@ -28,8 +31,8 @@ Attended<T> scaled_dot_product_attention(const Tensor<T>& q, const Tensor<T>& k,
 }
 
 template Attended<float> scaled_dot_product_attention(const Tensor<float>&, const Tensor<float>&, const Tensor<float>&,
-                                                      const AttentionOptions&);
+                                                      const AttentionOptions&, Weights);
 template Attended<double> scaled_dot_product_attention(const Tensor<double>&, const Tensor<double>&,
-                                                       const Tensor<double>&, const AttentionOptions&);
+                                                       const Tensor<double>&, const AttentionOptions&, Weights);
 
 }  // namespace inkling::nn

@@ -16,15 +16,20 @@ struct AttentionOptions {
     std::optional<double> scale;  // of the scores; none: 1 / sqrt(d)
 };
 
+// Whether the attention weights are wanted beside the output. Without them the fused op does the work, and the (Lq, Lk)
+// matrix is never built.
+enum class Weights { none, keep };
+
 template <class T>
 struct Attended {
     Tensor<T> output;   // (B, H, Lq, dv)
-    Tensor<T> weights;  // (B, H, Lq, Lk), rows sum to 1, before dropout; a blocked place has exactly 0
+    Tensor<T> weights;  // (B, H, Lq, Lk), rows sum to 1, before dropout; a blocked place has exactly 0; Weights::none:
+                        // undefined
 };
 
 // q (B, H, Lq, d), k (B, H, Lk, d), v (B, H, Lk, dv). A query that may see no key is an error.
 template <class T>
 Attended<T> scaled_dot_product_attention(const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v,
-                                         const AttentionOptions& options = {});
+                                         const AttentionOptions& options = {}, Weights wanted = Weights::keep);
 
 }  // namespace inkling::nn

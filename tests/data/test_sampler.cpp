@@ -36,7 +36,7 @@ std::vector<std::size_t> starts(const Sampler& sampler, std::uint64_t steps) {
 }  // namespace
 
 TEST_CASE("sampler: rows are windows, and targets are one further", "[data]") {
-    const std::string kind = GENERATE("random", "shuffle", "sequential");
+    const std::string kind = GENERATE(as<std::string>(), "random", "shuffle", "sequential");
     const auto tokens = positions(101);
     const auto sampler = make_sampler(kind, tokens, 3, 8, 1);
     Batch batch;
@@ -55,7 +55,7 @@ TEST_CASE("sampler: rows are windows, and targets are one further", "[data]") {
 }
 
 TEST_CASE("sampler: any step in any order is the same, and buffers are kept", "[data]") {
-    const std::string kind = GENERATE("random", "shuffle", "sequential");
+    const std::string kind = GENERATE(as<std::string>(), "random", "shuffle", "sequential");
     const auto tokens = positions(500);
     const auto a = make_sampler(kind, tokens, 4, 16, 42), b = make_sampler(kind, tokens, 4, 16, 42);
     Batch forward, single;
@@ -122,7 +122,7 @@ TEST_CASE("sampler sequential: step s, row b takes window (s B + b) mod floor((N
 }
 
 TEST_CASE("sampler: the shortest text that is enough", "[data]") {
-    const std::string kind = GENERATE("random", "shuffle", "sequential");
+    const std::string kind = GENERATE(as<std::string>(), "random", "shuffle", "sequential");
     const auto tokens = positions(9);
     CHECK(starts(*make_sampler(kind, tokens, 2, 8, 1), 2) == std::vector<std::size_t>(4, 0));
     CHECK_THROWS_AS(make_sampler(kind, std::span(tokens).first(8), 2, 8, 1), BadInput);

@@ -1,0 +1,65 @@
+# Sourced by quickstart and check: `root`, `say`, `fail`, `install_missing` and `build`.
+# All messages go to stderr, so that stdout holds only what was asked for.
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+name=$(basename "$0")
+
+say() { printf '%s: %s\n' "$name" "$*" >&2; }
+fail() {
+    say "$@"
+    exit 1
+}
+
+# What the build and the tests need; the same names in Debian 12 and 13.
+packages=(g++ cmake ninja-build libxtensor-dev libxsimd-dev libdnnl-dev librandom123-dev libspdlog-dev libfmt-dev
+    libcli11-dev nlohmann-json3-dev libtomlplusplus-dev catch2)
+
+# Asks apt-get for the packages that dpkg does not have. With all there: no network, no root.
+install_missing() {
+    local missing=() as_root=() package log
+    if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+        fail "this script installs Debian's packages, and here is no apt-get: install the equivalents of" \
+            "${packages[*]}, then run: cmake --preset release && cmake --build --preset release"
+    fi
+    for package in "${packages[@]}"; do
+        dpkg-query -W -f '${db:Status-Status}\n' "$package" 2>/dev/null | grep -qx installed || missing+=("$package")
+    done
+    [ ${#missing[@]} -eq 0 ] && return
+    if [ "$(id -u)" -ne 0 ]; then
+        command -v sudo >/dev/null ||
+            fail "missing packages, and neither root nor sudo; as root: apt-get install ${missing[*]}"
+        as_root=(sudo)
+    fi
+    say "installing Debian packages${as_root[*]:+ with sudo}: ${missing[*]}"
+    log=$(mktemp)
+    # A failed update is no reason to stop: the lists may be good enough, and if not, install says so.
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=120 update >"$log" 2>&1 ||
+        true
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=120 \
+        --no-install-recommends install "${missing[@]}" >>"$log" 2>&1 </dev/null ||
+        fail "apt-get failed: $(grep -E '^(E|Err|sudo):' "$log" | tail -n 1); its output is in $log"
+    rm -f "$log"
+    say "installed in $SECONDS s"
+}
+
+# build PRESET TARGET [cmake flags]: one moving line on a terminal; otherwise only a log, shown when something fails.
+build() {
+    local preset=$1 target=$2 dir=$root/build log start=$SECONDS
+    shift 2
+    [ "$preset" = release ] || dir=$root/build-$preset
+    log=$dir/build.log
+    mkdir -p "$dir"
+    say "building $target ($preset) in ${dir#"$PWD"/}"
+    cmake -S "$root" --preset "$preset" "$@" >"$log" 2>&1 || {
+        grep -A 8 -m 1 'CMake Error' "$log" >&2 || tail -n 8 "$log" >&2
+        fail "cmake cannot configure; its output is in $log"
+    }
+    if [ -t 2 ]; then
+        cmake --build "$dir" --target "$target" -j "$(nproc)" >&2 || fail "the build failed"
+    else
+        cmake --build "$dir" --target "$target" -j "$(nproc)" >>"$log" 2>&1 || {
+            grep -E -A 4 'error:|FAILED:|ninja: error' "$log" | head -n 40 >&2
+            fail "the build failed; its output is in $log"
+        }
+    fi
+    say "built $target ($preset) in $((SECONDS - start)) s"
+}

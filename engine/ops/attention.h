@@ -1,0 +1,23 @@
+// Attention in one pass, for training: softmax(scale q k^T) v without the (Lq, Lk) matrix ever being kept. Its composed
+// twin, which hands the weights out, is nn::scaled_dot_product_attention; a test shows that they agree.
+#pragma once
+
+#include "engine/random.h"
+#include "engine/tensor.h"
+
+namespace inkling {
+
+struct FusedAttention {
+    double scale = 1.0;
+    bool causal = false;   // query i sees keys 0 .. i + Lk - Lq
+    MaskArray mask;        // broadcasts to (B, H, Lq, Lk), 0 = blocked; undefined: nothing is blocked
+    double dropout = 0.0;  // of the weights, with the mask that dropout() has for an array (B, H, Lq, Lk)
+    RandomKey dropout_key;
+};
+
+// q (B, H, Lq, d), k (B, H, Lk, d), v (B, H, Lk, dv) -> (B, H, Lq, dv), which lies in memory as (B, Lq, H, dv), so that
+// merging the heads is a view. Throws when a query may see no key.
+template <class T>
+Tensor<T> attention(const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v, const FusedAttention& options);
+
+}  // namespace inkling

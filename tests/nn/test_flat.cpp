@@ -1,0 +1,166 @@
+// FlatParameters: one buffer for all parameters and one for all gradients.
+#include "nn/flat.h"
+
+#include <cstdint>
+#include <set>
+
+#include "engine/ops.h"
+#include "nn/init.h"
+#include "nn/linear.h"
+#include "nn/norm.h"
+#include "tests/engine/helpers.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+
+namespace {
+
+template <class T>
+struct Net : nn::Module<T> {
+    nn::LayerNorm<T> norm{3};
+    nn::Linear<T> one{3, 5}, two{5, 2};
+    nn::Linear<T> spare{7, 1};  // takes no part in forward
+    void visit(const nn::Visitor<T>& v) override {
+        v("norm", norm);
+        v("one", one);
+        v("two", two);
+        v("spare", spare);
+    }
+    Tensor<T> forward(const Tensor<T>& x) const { return two.forward(gelu(one.forward(norm.forward(x)))); }
+};
+
+// Elements of the buffer that belong to no parameter.
+template <class T>
+std::vector<std::size_t> gaps(const nn::FlatParameters<T>& flat, std::size_t size) {
+    std::vector<bool> taken(size);
+    for (const auto& e : flat.entries())
+        std::fill_n(taken.begin() + static_cast<std::ptrdiff_t>(e.offset), e.parameter.size(), true);
+    std::vector<std::size_t> result;
+    for (std::size_t i = 0; i < size; ++i)
+        if (!taken[i]) result.push_back(i);
+    return result;
+}
+
+struct Twice : nn::Module<double> {
+    nn::Linear<double> a{2, 2};
+    void visit(const nn::Visitor<double>& v) override {
+        v("same", a.weight);
+        v("same", a.bias);
+    }
+};
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("flat parameters: matrices first, each on 64 bytes, values kept", "[nn]", float, double) {
+    using T = TestType;
+    Net<T> net;
+    std::vector<std::pair<std::string, Array<T>>> before;
+    for (const auto& [name, p] : net.parameters()) before.emplace_back(name, p.value().clone());
+    nn::FlatParameters<T> flat(net);
+
+    std::vector<std::string> order;
+    std::size_t end = 0;
+    for (const auto& e : flat.entries()) {
+        INFO(e.name);
+        order.push_back(e.name);
+        CHECK(e.offset >= end);
+        CHECK(e.offset * sizeof(T) % 64 == 0);
+        CHECK((e.parameter.rank() >= 2) == (e.offset < flat.matrix_elements()));
+        CHECK(e.parameter.value().data() == flat.values().data() + e.offset);
+        end = e.offset + e.parameter.size();
+    }
+    CHECK(order == std::vector<std::string>{"one.weight", "two.weight", "spare.weight", "norm.weight", "norm.bias",
+                                            "one.bias", "two.bias", "spare.bias"});
+    CHECK(reinterpret_cast<std::uintptr_t>(flat.values().data()) % 64 == 0);
+    CHECK(flat.values().size() >= end);
+    CHECK(flat.matrix_elements() * sizeof(T) % 64 == 0);
+    for (const auto& [name, p] : net.parameters()) {
+        INFO(name);
+        const auto old = std::find_if(before.begin(), before.end(), [&, &n = name](const auto& b) { return b.first == n; });
+        CHECK(same_bits(old->second, p.value()));
+    }
+    // the module computes with the buffer itself
+    const Tensor<T> x(random_array<T>({4, 3}, 1));
+    const Array<T> y = net.forward(x).value().clone();
+    for (std::size_t i = 0; i < flat.values().size(); ++i) flat.values().data()[i] *= T{2};
+    CHECK_FALSE(same_bits(net.forward(x).value(), y));
+}
+
+TEST_CASE("flat parameters: gradients are those of the single parameters, zero where nothing was reached", "[nn]") {
+    nn::default_generator() = {5, 0};
+    Net<double> net;
+    const Tensor<double> x(normal({4, 3}, 1));
+    const Array<double> dy = normal({4, 2}, 2);
+    backward(net.forward(x), dy);
+    std::vector<std::pair<std::string, Array<double>>> expected;
+    for (const auto& [name, p] : net.parameters()) expected.emplace_back(name, p.grad().clone());
+    net.zero_grad();
+
+    nn::FlatParameters<double> flat(net);
+    std::fill_n(flat.gradients().data(), flat.gradients().size(), 0.0);
+    flat.zero_gradients();
+    backward(net.forward(x), dy);
+    const Array<double>& gradients = flat.gradients();
+    for (const auto& e : flat.entries()) {
+        INFO(e.name);
+        const auto& want = std::find_if(expected.begin(), expected.end(), [&](const auto& w) { return w.first == e.name; });
+        const Array<double> got = gradients.sliced(0, e.offset, e.offset + e.parameter.size());
+        CHECK(same_bits(got, want->second.reshaped(got.shape())));
+        if (e.name.starts_with("spare")) check_close(got, Array<double>(got.shape(), 0.0), 0);
+    }
+}
+
+TEST_CASE("flat parameters: what an unreached parameter had before does not come back", "[nn]") {
+    Net<double> net;
+    nn::FlatParameters<double> flat(net);
+    const Tensor<double> x(normal({4, 3}, 1));
+    backward(net.spare.forward(Tensor<double>(normal({2, 7}, 3))), Array<double>({2, 1}, 1.0));
+    const auto spare = [&] {
+        const Array<double>& g = flat.gradients();
+        double total = 0;
+        for (const auto& e : flat.entries())
+            for (std::size_t i = 0; e.name.starts_with("spare") && i < e.parameter.size(); ++i)
+                total += std::abs(g.data()[e.offset + i]);
+        return total;
+    };
+    CHECK(spare() > 0);
+    flat.zero_gradients();
+    backward(net.forward(x), Array<double>({4, 2}, 1.0));
+    CHECK(spare() == 0);
+}
+
+TEST_CASE("flat parameters: the gaps stay zero in both buffers", "[nn]") {
+    Net<float> net;
+    nn::FlatParameters<float> flat(net);
+    const auto holes = gaps(flat, flat.values().size());
+    REQUIRE(holes.size() > 20);
+    for (int step = 0; step < 3; ++step) {
+        flat.zero_gradients();
+        backward(net.forward(Tensor<float>(random_array<float>({4, 3}, 8))), Array<float>({4, 2}, 1.0f));
+        for (const std::size_t i : holes) {
+            REQUIRE(flat.gradients().data()[i] == 0);
+            REQUIRE(flat.values().data()[i] == 0);
+        }
+    }
+}
+
+TEST_CASE("flat parameters: two backward calls add up to one of twice the cotangent", "[nn]") {
+    Net<double> net;
+    nn::FlatParameters<double> flat(net);
+    const Tensor<double> x(normal({4, 3}, 1)), x2(normal({4, 3}, 9));
+    const Array<double> dy = normal({4, 2}, 2);
+    const auto run = [&](std::initializer_list<const Tensor<double>*> parts) {
+        flat.zero_gradients();
+        for (const Tensor<double>* part : parts) backward(net.forward(*part), dy);
+        return flat.gradients().clone();
+    };
+    const Array<double> first = run({&x}), second = run({&x2}), both = run({&x, &x2}), twice = run({&x, &x});
+    check_close(twice, Array<double>(first + first), 1e-15);
+    check_close(both, Array<double>(first + second), 1e-14);
+    CHECK(same_bits(run({&x}), first));  // and nothing is left over
+}
+
+TEST_CASE("flat parameters: a name used twice is refused", "[nn]") {
+    Twice module;
+    CHECK_THROWS_WITH(nn::FlatParameters<double>(module), ContainsSubstring("every name must be unique"));
+}

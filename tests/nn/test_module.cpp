@@ -1,0 +1,146 @@
+// Modules: the names and the order in which parameters are listed, training and evaluation mode of whole trees, and
+// initial values.
+#include "nn/module.h"
+
+#include "nn/attention/multi_head.h"
+#include "nn/embedding.h"
+#include "nn/init.h"
+#include "nn/mlp.h"
+#include "nn/norm.h"
+#include "tests/engine/helpers.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+
+namespace {
+
+struct Inner : nn::Module<double> {
+    nn::Linear<double> up{2, 3}, down{3, 2, false};
+    nn::Dropout<double> drop{0.5};
+    void visit(const nn::Visitor<double>& v) override {
+        v("up", up);
+        v("down", down);
+        v("drop", drop);
+    }
+};
+
+struct Outer : nn::Module<double> {
+    Tensor<double> gain = nn::parameter<double>({4}, 1.0);
+    Inner first, second;
+    void visit(const nn::Visitor<double>& v) override {
+        v("second", second);
+        v("gain", gain);
+        v("first", first);
+    }
+};
+
+template <class T>
+std::vector<std::string> names(nn::Module<T>& module) {
+    std::vector<std::string> result;
+    for (const auto& [name, p] : module.parameters()) result.push_back(name);
+    return result;
+}
+
+struct Moments {
+    double mean = 0, deviation = 0;
+};
+
+template <class T>
+Moments moments(const Array<T>& a) {
+    Moments m;
+    for (std::size_t i = 0; i < a.size(); ++i) m.mean += static_cast<double>(a.data()[i]) / static_cast<double>(a.size());
+    for (std::size_t i = 0; i < a.size(); ++i)
+        m.deviation += std::pow(static_cast<double>(a.data()[i]) - m.mean, 2) / static_cast<double>(a.size());
+    m.deviation = std::sqrt(m.deviation);
+    return m;
+}
+
+}  // namespace
+
+TEST_CASE("module: parameters are listed in the order of visit, with dotted names, without undefined ones", "[nn]") {
+    Outer outer;
+    CHECK(names(outer) == std::vector<std::string>{"second.up.weight", "second.up.bias", "second.down.weight", "gain",
+                                                   "first.up.weight", "first.up.bias", "first.down.weight"});
+    CHECK(outer.parameter_count() == 2 * (6 + 3 + 6) + 4);
+    // handles on the parameters themselves, not on copies
+    outer.parameters()[3].second.value_in_place().data()[0] = 7;
+    CHECK(outer.gain.value().data()[0] == 7);
+}
+
+TEST_CASE("module: the library's layers have the names of files", "[nn]") {
+    using Names = std::vector<std::string>;
+    nn::MultiHeadAttention<float> separate(4, 6, 5, 0, 2, true), plain(4, 6, 5, 0, 2);
+    CHECK(names(separate) == Names{"W_query.weight", "W_query.bias", "W_key.weight", "W_key.bias", "W_value.weight",
+                                   "W_value.bias", "out_proj.weight", "out_proj.bias"});
+    CHECK(names(plain) == Names{"W_query.weight", "W_key.weight", "W_value.weight", "out_proj.weight", "out_proj.bias"});
+    nn::MultiHeadAttention<float> packed(nn::MultiHeadAttention<float>::Packed{6, 5, 2, 0.0, true});
+    CHECK(names(packed) == Names{"c_attn.weight", "c_attn.bias", "c_proj.weight", "c_proj.bias"});
+    nn::MLP<float> mlp(4, 8, 0.0, false);
+    CHECK(names(mlp) == Names{"c_fc.weight", "c_proj.weight"});
+    nn::LayerNorm<float> norm(4), without(4, false);
+    CHECK(names(norm) == Names{"weight", "bias"});
+    CHECK(names(without) == Names{"weight"});
+}
+
+TEST_CASE("module: train and eval reach every child", "[nn]") {
+    Outer outer;
+    CHECK((outer.training() && outer.first.training() && outer.second.drop.training()));
+    outer.eval();
+    CHECK_FALSE((outer.training() || outer.first.training() || outer.second.drop.training()));
+    CHECK_FALSE((outer.first.up.training() || outer.second.down.training()));
+    outer.first.train();
+    CHECK((outer.first.drop.training() && outer.first.training()));
+    CHECK_FALSE((outer.training() || outer.second.drop.training()));
+    outer.train();
+    CHECK((outer.training() && outer.second.training() && outer.second.drop.training()));
+}
+
+TEST_CASE("module: zero_grad reaches every parameter", "[nn]") {
+    Inner inner;
+    const Tensor<double> x(normal({4, 2}, 1));
+    backward(inner.down.forward(inner.up.forward(x)), Array<double>({4, 2}, 1.0));
+    for (const auto& [name, p] : inner.parameters()) {
+        INFO(name);
+        CHECK(moments(p.grad()).deviation > 0);
+    }
+    inner.zero_grad();
+    for (const auto& [name, p] : inner.parameters()) {
+        INFO(name);
+        check_close(p.grad(), Array<double>(p.shape(), 0.0), 0);
+    }
+}
+
+TEST_CASE("init: layers begin as PyTorch's do", "[nn]") {
+    nn::default_generator() = {3, 0};
+    nn::Linear<float> linear(100, 400);
+    const double bound = 1.0 / std::sqrt(100.0);
+    for (const auto& [name, p] : linear.parameters()) {
+        INFO(name);
+        const auto [least, most] = std::minmax_element(p.value().data(), p.value().data() + p.size());
+        CHECK((*least >= -bound && *most <= bound));
+        CHECK((*least < -0.95 * bound && *most > 0.95 * bound));
+        CHECK(moments(p.value()).deviation == Approx(bound / std::sqrt(3.0)).epsilon(0.1));
+    }
+    nn::Embedding<float> table(200, 100);
+    CHECK(moments(table.weight.value()).mean == Approx(0).margin(0.03));
+    CHECK(moments(table.weight.value()).deviation == Approx(1).epsilon(0.02));
+    Tensor<float> p = nn::normal_parameter<float>({100, 100}, 0.02);
+    CHECK(p.requires_grad());
+    CHECK(moments(p.value()).deviation == Approx(0.02).epsilon(0.03));
+    nn::fill_normal(p, 3.0);
+    CHECK(moments(p.value()).deviation == Approx(3).epsilon(0.03));
+}
+
+TEST_CASE("init: values repeat with the generator's state, differ without, and ignore threads", "[nn]") {
+    const auto make = [](int threads) {
+        const Threads scope(threads);
+        nn::default_generator() = {11, 0};
+        nn::Linear<float> a(64, 64), b(64, 64);
+        return std::vector<Array<float>>{a.weight.value(), a.bias.value(), b.weight.value()};
+    };
+    const auto one = make(1), many = make(5);
+    for (std::size_t i = 0; i < one.size(); ++i) CHECK(same_bits(one[i], many[i]));
+    CHECK_FALSE(same_bits(one[0], one[2]));
+    nn::default_generator() = {12, 0};
+    CHECK_FALSE(same_bits(nn::Linear<float>(64, 64).weight.value(), one[0]));
+}
