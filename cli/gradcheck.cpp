@@ -3,6 +3,7 @@
 
 #include "cli/common.h"
 #include "models/gradcheck.h"
+#include "nn/attention/gradcheck.h"
 #include "nn/gradcheck.h"
 
 namespace inkling::cli {
@@ -15,7 +16,7 @@ struct Arguments {
 
 int check_gradients(const Arguments& args) {
     std::vector<GradcheckRow> rows = gradcheck_ops();
-    for (const auto& more : {nn::gradcheck_layers(), models::gradcheck_models()})
+    for (const auto& more : {nn::gradcheck_layers(), nn::gradcheck_attention(), models::gradcheck_models()})
         rows.insert(rows.end(), more.begin(), more.end());
     std::size_t shown = 0, failed = 0;
     for (const GradcheckRow& row : rows) {

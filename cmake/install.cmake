@@ -3,8 +3,23 @@ include(CMakePackageConfigHelpers)
 
 install(TARGETS inkling RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS inkling_lib EXPORT inkling-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+
+# Vector code that the library inlines stays out: it depends on -march, and a program compiled with another one would
+# hold two versions of the same functions.
 install(DIRECTORY engine nn data models train DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/inkling
-        FILES_MATCHING PATTERN "*.h")
+        FILES_MATCHING PATTERN "*.h" PATTERN simd.h EXCLUDE PATTERN map.h EXCLUDE PATTERN tile_product.h EXCLUDE)
+
+# "engine/tensor.h" becomes "inkling/engine/tensor.h": folders called data or train are common, and a program's own would
+# be found instead.
+install(CODE "set(headers \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_INCLUDEDIR}/inkling\")")
+install(CODE [[
+  file(GLOB_RECURSE headers "${headers}/*.h")
+  foreach(header IN LISTS headers)
+    file(READ "${header}" text)
+    string(REGEX REPLACE "#include \"(engine|nn|data|models|train)/" "#include \"inkling/\\1/" text "${text}")
+    file(WRITE "${header}" "${text}")
+  endforeach()]])
+
 install(EXPORT inkling-targets NAMESPACE inkling:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/inkling)
 configure_package_config_file(cmake/inkling-config.cmake.in ${CMAKE_CURRENT_BINARY_DIR}/inkling-config.cmake
                               INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/inkling)

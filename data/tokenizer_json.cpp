@@ -35,6 +35,12 @@ void refuse_part(const json& root, const char* key, const std::string& what) {
     check<BadInput>(part.is_null(), "{}: a character tokenizer has no {}, got type '{}'", what, key, type_of(part));
 }
 
+// What transformers puts into every tokenizer that it saves: a template of the text and nothing else.
+bool adds_nothing(const json& post_processor) {
+    static const json text_alone = json::parse(R"([{"Sequence": {"id": "A", "type_id": 0}}])");
+    return type_of(post_processor) == "TemplateProcessing" && at_or_null(post_processor, "single") == text_alone;
+}
+
 // For messages: escaped to one line of ASCII, and short.
 std::string quote(const json& value) { return value.dump(-1, ' ', true).substr(0, 40); }
 
@@ -57,8 +63,8 @@ std::vector<char32_t> characters_by_id(const json& vocab, const std::string& wha
 
 // A BPE model without merges and without anything that would change the text before or after it.
 std::unique_ptr<Tokenizer> parse_characters(const json& root, const json& model, const std::string& what) {
-    for (const char* part : {"normalizer", "pre_tokenizer", "post_processor", "truncation", "padding"})
-        refuse_part(root, part, what);
+    for (const char* part : {"normalizer", "pre_tokenizer", "truncation", "padding"}) refuse_part(root, part, what);
+    if (!adds_nothing(at_or_null(root, "post_processor"))) refuse_part(root, "post_processor", what);
     const json& decoder = at_or_null(root, "decoder");
     check<BadInput>(type_of(decoder) == "Fuse", "{}: the decoder of a character tokenizer is Fuse, got type '{}'", what,
                     type_of(decoder));

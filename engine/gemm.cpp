@@ -257,6 +257,11 @@ void onednn(Problem p, const float* a, const float* b, float* c, bool accumulate
     mend_strides(p.m, p.k, p.a_row, p.a_col);
     mend_strides(p.k, p.n, p.b_row, p.b_col);
     mend_strides(p.m, p.n, p.c_row, p.c_col);
+    for (std::size_t axis = 0; axis < p.batch.size() && p.batches() > 1; ++axis) {
+        if (p.batch_strides[0][axis] == 0 && p.batch_strides[1][axis] == 0) {  // oneDNN takes one of the two
+            return tiled(p, 0, a, b, c, accumulate, bias);
+        }
+    }
     const Matrix mc = matrix(p, 2, p.m, p.n, p.c_row, p.c_col);
     const std::size_t piece = p.m * p.n < kSmallResult ? kLongestDepth : p.k;
     for (std::size_t k = 0; k < p.k; k += piece) {

@@ -20,7 +20,7 @@ double weighted_sum(const Array<double>& y_any, const Array<double>& v) {
 std::vector<double> finite_differences(const std::function<double()>& loss, double* x, std::size_t n) {
     std::vector<double> slope(n);
     for (std::size_t i = 0; i < n; ++i) {
-        const double here = x[i], h = 1e-3 * std::max(1.0, std::abs(here));
+        const double here = x[i], h = 5e-4 * std::max(1.0, std::abs(here));
         const auto at = [&](double step) {
             x[i] = here + step;
             return loss();

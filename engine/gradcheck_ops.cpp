@@ -319,6 +319,18 @@ std::vector<GradcheckRow> product_rows() {
                                   },
                                   {{6, 2}})});
          }},
+        {"rotary",
+         [] {
+             double worst = 0;
+             for (const RotaryPairs pairs : {RotaryPairs::halves, RotaryPairs::interleaved}) {
+                 for (const bool clockwise : {false, true}) {
+                     const RotaryOptions options{100, pairs, clockwise, 2};
+                     const auto f = [=](const Tensor<double>& x) { return rotary(x, options); };
+                     worst = std::max(worst, unary_error(f, {{4, 4}, {2, 2, 4}, {2, 3, 2, 8}}));
+                 }
+             }
+             return worst;
+         }},
         {"attention (fused)",
          [] {
              const auto self = [](FusedAttention options) {
@@ -327,16 +339,18 @@ std::vector<GradcheckRow> product_rows() {
              const auto packed = [](const Inputs& in) {  // q, k, v as pieces of one tensor, seen as heads
                  const auto p = split(in[0], 3, -1);
                  const auto head = [](const Tensor<double>& t) { return transpose(reshape(t, {2, 5, 2, 3}), 1, 2); };
-                 return attention(head(p[0]), head(p[1]), head(p[2]), {0.6, true, {}, 0.2, {1, 2}});
+                 return attention(head(p[0]), head(p[1]), head(p[2]), {0.6, true, {}, 0.2, {1, 2}, {}});
              };
-             const auto same = [](const Inputs& in) { return attention(in[0], in[0], in[0], {1.0, true, {}, 0, {}}); };
+             const auto same = [](const Inputs& in) {
+                 return attention(in[0], in[0], in[0], {1.0, true, {}, 0, {}, {}});
+             };
              MaskArray mask({2, 1, 1, 5}, 1);
              mask.data()[3] = mask.data()[9] = 0;
              return worst_of(
-                 {error_of(self({0.5, false, {}, 0, {}}), {{2, 2, 3, 4}, {2, 2, 5, 4}, {2, 2, 5, 3}}),
-                  error_of(self({0.5, true, {}, 0, {}}), {{1, 2, 5, 2}, {1, 2, 5, 2}, {1, 2, 5, 2}}),
-                  error_of(self({0.5, true, {}, 0.3, {3, 4}}), {{1, 1, 3, 2}, {1, 1, 5, 2}, {1, 1, 5, 1}}),
-                  error_of(self({0.5, false, mask, 0.3, {3, 4}}), {{2, 1, 4, 9}, {2, 1, 5, 9}, {2, 1, 5, 17}}),
+                 {error_of(self({0.5, false, {}, 0, {}, {}}), {{2, 2, 3, 4}, {2, 2, 5, 4}, {2, 2, 5, 3}}),
+                  error_of(self({0.5, true, {}, 0, {}, {}}), {{1, 2, 5, 2}, {1, 2, 5, 2}, {1, 2, 5, 2}}),
+                  error_of(self({0.5, true, {}, 0.3, {3, 4}, {}}), {{1, 1, 3, 2}, {1, 1, 5, 2}, {1, 1, 5, 1}}),
+                  error_of(self({0.5, false, mask, 0.3, {3, 4}, {}}), {{2, 1, 4, 9}, {2, 1, 5, 9}, {2, 1, 5, 17}}),
                   error_of(packed, {{2, 5, 18}}), error_of(same, {{1, 2, 4, 3}})});
          }},
         {"dropout",

@@ -12,5 +12,6 @@
 #include "engine/ops/matmul.h"
 #include "engine/ops/normalize.h"
 #include "engine/ops/reduce.h"
+#include "engine/ops/rotary.h"
 #include "engine/ops/shape.h"
 #include "engine/ops/softmax.h"

@@ -16,8 +16,11 @@ Block<T>::Block(const GPTConfig& c)
       dropout(c.dropout) {}
 
 template <class T>
-Tensor<T> Block<T>::forward(const Tensor<T>& x_in) const {
-    const Tensor<T> x = add(x_in, dropout.forward(attn.forward(ln_1.forward(x_in), nn::Weights::none).output));
+Tensor<T> Block<T>::forward(const Tensor<T>& x_in, Tensor<T>* weights) const {
+    const auto wanted = weights ? nn::Weights::keep : nn::Weights::none;
+    const nn::Attended<T> attended = attn.forward(ln_1.forward(x_in), wanted);
+    if (weights) *weights = attended.weights;
+    const Tensor<T> x = add(x_in, dropout.forward(attended.output));
     return add(x, mlp.forward(ln_2.forward(x)));
 }
 
@@ -68,12 +71,15 @@ GPT<T>::GPT(const GPTConfig& c)
 }
 
 template <class T>
-Tensor<T> GPT<T>::hidden(const IdArray& ids) const {
+Tensor<T> GPT<T>::hidden(const IdArray& ids, std::vector<Tensor<T>>* weights) const {
     check(ids.rank() == 2 && ids.dim(1) >= 1 && ids.dim(1) <= config.block_size,
           "gpt: ids (B, T) with T from 1 to the context of {} are required, got shape {}", config.block_size,
           ids.shape());
     Tensor<T> x = dropout.forward(wpe.forward(wte.forward(ids)));  // (B, T, C)
-    for (const auto& block : blocks) x = block->forward(x);
+    for (const auto& block : blocks) {
+        if (weights) weights->emplace_back();
+        x = block->forward(x, weights ? &weights->back() : nullptr);
+    }
     return ln_f.forward(x);
 }
 

@@ -20,7 +20,8 @@ template <class T>
 class Block : public nn::Module<T> {
   public:
     explicit Block(const GPTConfig& config);
-    Tensor<T> forward(const Tensor<T>& x) const;  // (B, T, C) -> (B, T, C)
+    // (B, T, C) -> (B, T, C). When asked, the attention weights (B, H, T, T) are put in `weights`.
+    Tensor<T> forward(const Tensor<T>& x, Tensor<T>* weights = nullptr) const;
     void visit(const nn::Visitor<T>& v) override;
 
     nn::LayerNorm<T> ln_1, ln_2;
@@ -35,7 +36,8 @@ class GPT : public nn::Module<T> {
     // Initial values as GPT-2: N(0, 0.02), projections back into the stream N(0, 0.02 / sqrt(2 n_layer)), biases 0.
     explicit GPT(const GPTConfig& config);
 
-    Tensor<T> hidden(const IdArray& ids) const;       // (B, T) -> (B, T, C), after the last norm
+    // (B, T) -> (B, T, C), after the last norm. When asked, each block's attention weights are appended to `weights`.
+    Tensor<T> hidden(const IdArray& ids, std::vector<Tensor<T>>* weights = nullptr) const;
     Tensor<T> logits(const Tensor<T>& hidden) const;  // (..., C) -> (..., V)
     Tensor<T> forward(const IdArray& ids) const { return logits(hidden(ids)); }
     Tensor<T> loss(const IdArray& ids, const IdArray& targets) const;  // mean nats a token

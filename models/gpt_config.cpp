@@ -1,6 +1,8 @@
 #include "models/gpt_config.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "engine/check.h"
@@ -26,9 +28,11 @@ void GPTConfig::validate() const {
 }
 
 std::size_t GPTConfig::parameter_count() const {
-    const std::size_t C = n_embd, b = bias;
-    const std::size_t block = 12 * C * C + 2 * C + b * (11 * C);  // 4 C^2 attention, 8 C^2 mlp, two norms
-    return (vocab_size + block_size) * C + n_layer * block + C + b * C;
+    using Wide = unsigned __int128;  // sizes of up to 2^30 each, which a lying config.json may have, take 95 bits
+    const Wide C = n_embd, b = bias;
+    const Wide block = 12 * C * C + 2 * C + b * (11 * C);  // 4 C^2 attention, 8 C^2 mlp, two norms
+    const Wide all = (Wide{vocab_size} + block_size) * C + n_layer * block + C + b * C;
+    return static_cast<std::size_t>(std::min<Wide>(all, std::numeric_limits<std::size_t>::max()));
 }
 
 json GPTConfig::to_json(std::int64_t end_of_text) const {

@@ -1,13 +1,18 @@
 #include "nn/flat.h"
 
 #include <algorithm>
+#include <set>
 
 namespace inkling::nn {
 
 template <class T>
 FlatParameters<T>::FlatParameters(Module<T>& module) {
     constexpr std::size_t kAlign = 64 / sizeof(T);
-    for (auto& [name, p] : module.parameters()) entries_.push_back({name, p, 0});
+    std::set<std::string> names;
+    for (auto& [name, p] : module.parameters()) {
+        check(names.insert(name).second, "flat parameters: every name must be unique, got '{}' twice", name);
+        entries_.push_back({name, p, 0});
+    }
     const auto is_matrix = [](const Entry& e) { return e.parameter.rank() >= 2; };
     std::stable_partition(entries_.begin(), entries_.end(), is_matrix);
     std::size_t end = 0;
@@ -18,7 +23,6 @@ FlatParameters<T>::FlatParameters(Module<T>& module) {
     }
     values_ = Array<T>({end}, T{0});
     gradients_ = Array<T>({end}, T{0});
-    std::size_t next = 0;
     module.visit({[&](const std::string& name, Tensor<T>& p) {
                       const auto entry = std::find_if(entries_.begin(), entries_.end(),
                                                       [&](const Entry& e) { return e.name == name; });
@@ -27,11 +31,8 @@ FlatParameters<T>::FlatParameters(Module<T>& module) {
                       };
                       p.bind(place(values_), place(gradients_));
                       entry->parameter = p;
-                      ++next;
                   },
                   nullptr, ""});
-    check(next == entries_.size(), "flat parameters: every name must be unique, got {} names for {} parameters", next,
-          entries_.size());
 }
 
 template <class T>

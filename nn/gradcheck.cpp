@@ -1,7 +1,6 @@
 #include "nn/gradcheck.h"
 
 #include "engine/ops.h"
-#include "nn/attention/multi_head.h"
 #include "nn/embedding.h"
 #include "nn/init.h"
 #include "nn/mlp.h"
@@ -37,25 +36,6 @@ double layer_error(Layer& layer, const std::vector<Shape>& shapes) {
                                                       {normal(shape, 41)}));
     }
     return worst;
-}
-
-double attention_error(bool packed, double dropout, bool weights) {
-    MultiHeadAttention<double> attention =
-        packed ? MultiHeadAttention<double>(MultiHeadAttention<double>::Packed{6, 5, 2, dropout, true})
-               : MultiHeadAttention<double>(4, 6, 5, dropout, 3, true);
-    const auto f = [&](const Inputs& in) {
-        const auto [y, w] = attention.forward(in[0]);
-        return weights ? w : y;
-    };
-    return module_gradient_error(attention, f, {normal({2, 5, packed ? 6u : 4u}, 42)});
-}
-
-double cross_attention_error() {
-    MultiHeadAttention<double> attention(4, 4, 5, 0.2, 2);
-    MaskArray padding({2, 1, 1, 5}, 1);
-    padding.data()[4] = padding.data()[8] = padding.data()[9] = 0;
-    const auto f = [&](const Inputs& in) { return attention.forward(in[0], in[1], in[2], padding).output; };
-    return module_gradient_error(attention, f, {normal({2, 3, 4}, 43), normal({2, 5, 4}, 44), normal({2, 5, 4}, 45)});
 }
 
 }  // namespace
@@ -102,12 +82,6 @@ std::vector<GradcheckRow> gradcheck_layers() {
                  module_gradient_error(positions, [&](const Inputs& in) { return positions.forward(in[0], 2); },
                                        {normal({3, 4}, 46)}));
          }},
-        {"MultiHeadAttention (causal)",
-         [] { return std::max(attention_error(false, 0, false), attention_error(true, 0, false)); }},
-        {"MultiHeadAttention (dropout)",
-         [] { return std::max(attention_error(false, 0.3, false), attention_error(true, 0.3, false)); }},
-        {"MultiHeadAttention (weights)", [] { return attention_error(false, 0, true); }},
-        {"MultiHeadAttention (cross, padding mask)", [] { return cross_attention_error(); }},
     };
 }
 

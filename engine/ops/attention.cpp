@@ -64,8 +64,17 @@ struct Plan {
         }
     }
 
-    // Blocked places of row i among the n scores from key j0 become -inf.
-    void block(std::size_t b, std::size_t h, std::size_t i, std::size_t j0, std::size_t n, T* scores) const {
+    // Products q . k of row i with n keys from j0 become scores: scaled, less the distance, -inf in blocked places.
+    void finish_scores(std::size_t b, std::size_t h, std::size_t i, std::size_t j0, std::size_t n, T* scores) const {
+        const Vec<T> scale(static_cast<T>(options.scale));
+        simd_map(
+            n, scores, [scale](auto x) { return x * scale; }, scores);
+        if (!options.alibi.empty()) {
+            const double here = static_cast<double>(i + Lk - Lq);
+            for (std::size_t j = 0; j < n; ++j) {
+                scores[j] -= static_cast<T>(options.alibi[h] * (here - static_cast<double>(j0 + j)));
+            }
+        }
         if (!mask.defined()) return;
         const auto& s = mask.strides();
         const auto at = [](std::size_t index, std::ptrdiff_t stride) {
@@ -101,7 +110,6 @@ void forward_head(const Plan<T>& plan, std::size_t b, std::size_t h, const Array
     T* const kt = scratch.kt.data();
     plan.turn(k, plan.Lk, plan.d, kt);
     T* const s = scratch.s.data();
-    const Vec<T> scale(static_cast<T>(plan.options.scale));
     for (std::size_t i0 = 0; i0 < plan.Lq; i0 += kRows) {
         const std::size_t i1 = std::min(plan.Lq, i0 + kRows), rows = i1 - i0, seen = plan.seen(i1);
         T m[kRows], l[kRows];
@@ -114,9 +122,7 @@ void forward_head(const Plan<T>& plan, std::size_t b, std::size_t h, const Array
             for (std::size_t r = 0; r < rows; ++r) {
                 T* const row = s + r * kKeys;
                 const std::size_t width = plan.width(i0 + r, j0, j1);
-                simd_map(
-                    width, row, [scale](auto x) { return x * scale; }, row);
-                plan.block(b, h, i0 + r, j0, width, row);
+                plan.finish_scores(b, h, i0 + r, j0, width, row);
                 const T top = std::max(m[r], simd_max(width, row));
                 if (top == -std::numeric_limits<T>::infinity()) {
                     std::fill_n(row, n, T{0});
@@ -181,9 +187,7 @@ void backward_head(const Plan<T>& plan, std::size_t b, std::size_t h, const std:
                 T *const pr = p + r * kKeys, *const dpr = dp + r * kKeys;
                 const std::size_t i = i0 + r, width = plan.width(i, j0, j1);
                 const Vec<T> norm(lse[i]);
-                simd_map(
-                    width, pr, [scale](auto x) { return x * scale; }, pr);
-                plan.block(b, h, i, j0, width, pr);
+                plan.finish_scores(b, h, i, j0, width, pr);
                 simd_map(
                     width, pr, [norm](auto x) { return xsimd::exp(x - norm); }, pr);
                 std::fill(pr + width, pr + n, T{0});
@@ -227,6 +231,8 @@ Tensor<T> attention(const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v, 
           k.shape(), v.shape());
     check(!options.causal || q.dim(2) <= k.dim(2),
           "attention: a causal query must have a key of its own, got {} queries for {} keys", q.dim(2), k.dim(2));
+    check(options.alibi.empty() || options.alibi.size() == q.dim(1),
+          "attention: one ALiBi slope a head is required, got {} for q {}", options.alibi.size(), q.shape());
     check(options.dropout >= 0 && options.dropout < 1,
           "attention: a dropout of at least 0 and below 1 is required, got {}", options.dropout);
     Plan<T> plan{q.dim(0), q.dim(1), q.dim(2), k.dim(2), q.dim(3), v.dim(3), options, {}};

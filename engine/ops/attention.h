@@ -2,6 +2,8 @@
 // twin, which hands the weights out, is nn::scaled_dot_product_attention; a test shows that they agree.
 #pragma once
 
+#include <vector>
+
 #include "engine/random.h"
 #include "engine/tensor.h"
 
@@ -13,6 +15,7 @@ struct FusedAttention {
     MaskArray mask;        // broadcasts to (B, H, Lq, Lk), 0 = blocked; undefined: nothing is blocked
     double dropout = 0.0;  // of the weights, with the mask that dropout() has for an array (B, H, Lq, Lk)
     RandomKey dropout_key;
+    std::vector<double> alibi;  // a slope a head: -slope (i + Lk - Lq - j) is added to the score; empty: nothing is
 };
 
 // q (B, H, Lq, d), k (B, H, Lk, d), v (B, H, Lk, dv) -> (B, H, Lq, dv), which lies in memory as (B, Lq, H, dv), so that

@@ -5,8 +5,8 @@
 
 namespace inkling {
 
-// a where the mask is true, b elsewhere; all three broadcast. Call it as inkling::where: xtensor has a where() of its own,
-// which an unqualified call with an Array would also find.
+// a where the mask is true, b elsewhere; all three broadcast. Call it as inkling::where: xtensor has a where() of its
+// own, which an unqualified call with an Array would also find.
 template <class T>
 Tensor<T> where(const MaskArray& mask, const Tensor<T>& a, const Tensor<T>& b);
 

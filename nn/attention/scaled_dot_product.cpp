@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "engine/ops.h"
+#include "nn/attention/alibi.h"
 
 namespace inkling::nn {
 
@@ -17,16 +18,19 @@ Attended<T> scaled_dot_product_attention(const Tensor<T>& q, const Tensor<T>& k,
     constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
     const double factor = options.scale.value_or(1.0 / std::sqrt(static_cast<double>(q.dim(-1))));
     if (wanted == Weights::none) {
-        return {attention(q, k, v, {factor, options.causal, options.mask, options.dropout, options.dropout_key}), {}};
+        return {attention(q, k, v,
+                          {factor, options.causal, options.mask, options.dropout, options.dropout_key, options.alibi}),
+                {}};
     }
     Tensor<T> scores = scale(matmul(q, transpose(k, -2, -1)), factor);  // (B, H, Lq, Lk)
-    if (options.causal) scores = masked_fill(scores, causal_mask(q.dim(-2), k.dim(-2)), minus_infinity);
-    if (options.mask.defined()) {
-        MaskArray blocked = options.mask.clone();
-        for (std::size_t i = 0; i < blocked.size(); ++i) blocked.data()[i] = !blocked.data()[i];
-        scores = masked_fill(scores, blocked, minus_infinity);
+    if (!options.alibi.empty()) {
+        check(options.alibi.size() == q.dim(1),
+              "scaled_dot_product_attention: one ALiBi slope a head is required, got {} for q {}", options.alibi.size(),
+              q.shape());
+        scores = add(scores, Tensor<T>(alibi_bias<T>(options.alibi, q.dim(-2), k.dim(-2))));
     }
-    const Tensor<T> weights = softmax(scores);
+    if (options.causal) scores = masked_fill(scores, causal_mask(q.dim(-2), k.dim(-2)), minus_infinity);
+    const Tensor<T> weights = softmax(block_scores(scores, options.mask));
     return {matmul(dropout(weights, options.dropout, options.dropout_key), v), weights};
 }
 

@@ -2,9 +2,10 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "engine/random.h"
-#include "engine/tensor.h"
+#include "nn/attention/attended.h"
 
 namespace inkling::nn {
 
@@ -14,20 +15,15 @@ struct AttentionOptions {
     double dropout = 0;           // of the weights
     RandomKey dropout_key;        // which mask
     std::optional<double> scale;  // of the scores; none: 1 / sqrt(d)
+    std::vector<double> alibi;    // a slope a head: the score of query i and key j falls by slope (i - j); empty: none
 };
 
 // Whether the attention weights are wanted beside the output. Without them the fused op does the work, and the (Lq, Lk)
 // matrix is never built.
 enum class Weights { none, keep };
 
-template <class T>
-struct Attended {
-    Tensor<T> output;   // (B, H, Lq, dv)
-    Tensor<T> weights;  // (B, H, Lq, Lk), rows sum to 1, before dropout; a blocked place has exactly 0; Weights::none:
-                        // undefined
-};
-
-// q (B, H, Lq, d), k (B, H, Lk, d), v (B, H, Lk, dv). A query that may see no key is an error.
+// q (B, H, Lq, d), k (B, H, Lk, d), v (B, H, Lk, dv) -> output (B, H, Lq, dv) and, when wanted, weights (B, H, Lq, Lk)
+// before dropout, with exactly 0 in blocked places. A query that may see no key is an error.
 template <class T>
 Attended<T> scaled_dot_product_attention(const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v,
                                          const AttentionOptions& options = {}, Weights wanted = Weights::keep);

@@ -124,10 +124,10 @@ TEST_CASE("gemm: float agrees with the plain loop in double on 1500 shapes and l
         gemm_plain(cast<double>(a), cast<double>(b), expected, {accumulate}, bias64);
         gemm_plain(magnitude(cast<double>(a)), magnitude(cast<double>(b)), sizes, {accumulate},
                    with_bias ? magnitude(bias64) : bias64);
-        gemm(a, b, c, {accumulate}, bias);
         INFO("case " << seed << ": m " << m << ", n " << n << ", k " << k << ", batch " << to_string(front) << text
                      << ", accumulate " << accumulate << ", bias " << with_bias);
-        REQUIRE(worst_error(c, expected, sizes) < 1e-6);
+        CHECK_NOTHROW(gemm(a, b, c, {accumulate}, bias));
+        CHECK(worst_error(c, expected, sizes) < 1e-6);
     }
 }
 

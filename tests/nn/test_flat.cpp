@@ -76,7 +76,8 @@ TEMPLATE_TEST_CASE("flat parameters: matrices first, each on 64 bytes, values ke
     CHECK(flat.matrix_elements() * sizeof(T) % 64 == 0);
     for (const auto& [name, p] : net.parameters()) {
         INFO(name);
-        const auto old = std::find_if(before.begin(), before.end(), [&, &n = name](const auto& b) { return b.first == n; });
+        const auto old =
+            std::find_if(before.begin(), before.end(), [&, &n = name](const auto& b) { return b.first == n; });
         CHECK(same_bits(old->second, p.value()));
     }
     // the module computes with the buffer itself
@@ -103,7 +104,8 @@ TEST_CASE("flat parameters: gradients are those of the single parameters, zero w
     const Array<double>& gradients = flat.gradients();
     for (const auto& e : flat.entries()) {
         INFO(e.name);
-        const auto& want = std::find_if(expected.begin(), expected.end(), [&](const auto& w) { return w.first == e.name; });
+        const auto& want =
+            std::find_if(expected.begin(), expected.end(), [&](const auto& w) { return w.first == e.name; });
         const Array<double> got = gradients.sliced(0, e.offset, e.offset + e.parameter.size());
         CHECK(same_bits(got, want->second.reshaped(got.shape())));
         if (e.name.starts_with("spare")) check_close(got, Array<double>(got.shape(), 0.0), 0);

@@ -48,7 +48,8 @@ struct Moments {
 template <class T>
 Moments moments(const Array<T>& a) {
     Moments m;
-    for (std::size_t i = 0; i < a.size(); ++i) m.mean += static_cast<double>(a.data()[i]) / static_cast<double>(a.size());
+    for (std::size_t i = 0; i < a.size(); ++i)
+        m.mean += static_cast<double>(a.data()[i]) / static_cast<double>(a.size());
     for (std::size_t i = 0; i < a.size(); ++i)
         m.deviation += std::pow(static_cast<double>(a.data()[i]) - m.mean, 2) / static_cast<double>(a.size());
     m.deviation = std::sqrt(m.deviation);
@@ -72,7 +73,8 @@ TEST_CASE("module: the library's layers have the names of files", "[nn]") {
     nn::MultiHeadAttention<float> separate(4, 6, 5, 0, 2, true), plain(4, 6, 5, 0, 2);
     CHECK(names(separate) == Names{"W_query.weight", "W_query.bias", "W_key.weight", "W_key.bias", "W_value.weight",
                                    "W_value.bias", "out_proj.weight", "out_proj.bias"});
-    CHECK(names(plain) == Names{"W_query.weight", "W_key.weight", "W_value.weight", "out_proj.weight", "out_proj.bias"});
+    CHECK(names(plain) ==
+          Names{"W_query.weight", "W_key.weight", "W_value.weight", "out_proj.weight", "out_proj.bias"});
     nn::MultiHeadAttention<float> packed(nn::MultiHeadAttention<float>::Packed{6, 5, 2, 0.0, true});
     CHECK(names(packed) == Names{"c_attn.weight", "c_attn.bias", "c_proj.weight", "c_proj.bias"});
     nn::MLP<float> mlp(4, 8, 0.0, false);
@@ -118,7 +120,7 @@ TEST_CASE("init: layers begin as PyTorch's do", "[nn]") {
         INFO(name);
         const auto [least, most] = std::minmax_element(p.value().data(), p.value().data() + p.size());
         CHECK((*least >= -bound && *most <= bound));
-        CHECK((*least < -0.95 * bound && *most > 0.95 * bound));
+        CHECK((*least<-0.95 * bound&& * most> 0.95 * bound));
         CHECK(moments(p.value()).deviation == Approx(bound / std::sqrt(3.0)).epsilon(0.1));
     }
     nn::Embedding<float> table(200, 100);

@@ -1,0 +1,72 @@
+// The attention weights of one prompt, in every head of every layer, and what all pictures of them share: token
+// labels in which nothing is invisible, and the colour scale.
+//   const AttentionMap map = attention_map("out", model, tokenizer, prompt);
+//   map.weight({0, 3}, 7, 2);   // layer 0, head 3: how much token 7 looks at token 2
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "data/tokenizer.h"
+#include "models/gpt.h"
+
+namespace inkling::cli {
+
+struct Head {
+    std::size_t layer, head;  // from 0
+};
+
+struct AttentionMap {
+    std::string model;                // as the pictures call it
+    std::vector<std::string> tokens;  // labels
+    std::size_t layers, heads;
+    // The lower triangle of each head, row by row, heads of a layer side by side: causal weights are 0 above it.
+    std::vector<std::vector<float>> triangles;
+
+    std::span<const float> triangle(Head at) const { return triangles[at.layer * heads + at.head]; }
+    std::span<const float> row(Head at, std::size_t query) const {
+        return triangle(at).subspan(query * (query + 1) / 2, query + 1);
+    }
+    float weight(Head at, std::size_t query, std::size_t key) const {
+        return key <= query ? row(at, query)[key] : 0.0f;
+    }
+};
+
+// Throws BadInput when the prompt is empty, longer than the model's context, or has what the tokenizer cannot write.
+AttentionMap attention_map(std::string name, const models::GPT<float>& model, const data::Tokenizer& tokenizer,
+                           std::string_view prompt);
+
+// A text with its spaces as ␣, line ends as ↵, tabs as ⇥, other control characters as their pictures, and what else
+// cannot be seen (bytes of part of a character, marks of direction) by number.
+std::string visible(std::string_view text);
+
+struct Colour {
+    std::uint8_t red, green, blue;
+};
+
+// Viridis (van der Walt and Smith, 2015), from the lowest weight to the highest: even steps to the eye, also to a
+// colour-blind one, and in grey.
+inline constexpr std::array<Colour, 10> kScale = {{{68, 1, 84},
+                                                   {72, 40, 120},
+                                                   {62, 73, 137},
+                                                   {49, 104, 142},
+                                                   {38, 130, 142},
+                                                   {31, 158, 137},
+                                                   {53, 183, 121},
+                                                   {110, 206, 88},
+                                                   {181, 222, 43},
+                                                   {253, 231, 37}}};
+
+// Where a weight stands on the scale, in [0, 1]: its square root, because a row of n weights that sum to 1 is mostly
+// of the size of 1 / n. The same for every head, so that heads can be compared.
+double scale_position(float weight);
+Colour scale_colour(double position);
+
+// Weights that the legends name.
+inline constexpr std::array<float, 5> kLegend = {0.0f, 0.05f, 0.25f, 0.5f, 1.0f};
+
+}  // namespace inkling::cli

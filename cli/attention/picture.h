@@ -1,0 +1,48 @@
+// Pictures of attention weights: heatmaps with the queries as rows, the keys as columns and the tokens as labels.
+//   write_file_atomic("heads.svg", svg_picture(map, std::nullopt));   // the grid: layers are rows, heads columns
+//   write_file_atomic("head.png", png_picture(map, Head{0, 3}));      // one head, large
+//   print(terminal_picture(map, Head{0, 3}, terminal));
+// draw() lays a picture out, once for all kinds; a Surface is what it is drawn on.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "cli/attention/map.h"
+
+namespace inkling::cli {
+
+// Lengths in pixels, the origin at the top left.
+class Surface {
+  public:
+    virtual ~Surface() = default;
+    virtual void resize(double width, double height) = 0;  // once, before all else; white
+    virtual void rectangle(double x, double y, double width, double height, Colour colour) = 0;
+    // The lower triangle of squares, row by row, with its top left corner at (x, y).
+    virtual void triangle(double x, double y, double cell, std::span<const float> weights) = 0;
+
+    enum class Anchor { start, middle, end };
+    struct Text {
+        double x, y, size;  // y: the middle of the line
+        Anchor anchor = Anchor::start;
+        Colour colour = {32, 33, 36};
+        bool upwards = false;  // read from the bottom to the top, anchored along the vertical
+        double most = 0;       // narrowed to this length; 0: any
+    };
+    virtual void text(const Text& how, std::string_view what) = 0;
+    virtual double text_width(std::string_view text, double size) const = 0;
+};
+
+void draw(Surface& surface, const AttentionMap& map, std::optional<Head> only);
+
+std::string svg_picture(const AttentionMap& map, std::optional<Head> only);
+std::string png_picture(const AttentionMap& map, std::optional<Head> only);
+
+struct Terminal {
+    std::size_t columns = 80;
+    bool colour = false;  // 256 colours for backgrounds; otherwise block characters
+};
+std::string terminal_picture(const AttentionMap& map, Head at, const Terminal& terminal);
+
+}  // namespace inkling::cli

@@ -1,0 +1,90 @@
+// Pictures as SVG. A heatmap is one path for each of 64 colours, runs of equal squares joined: a fraction of the size
+// of a rectangle for every weight.
+#include <cmath>
+#include <vector>
+
+#include "cli/attention/escape.h"
+#include "cli/attention/picture.h"
+#include "data/utf8.h"
+
+namespace inkling::cli {
+namespace {
+
+std::string hex(Colour c) { return fmt::format("#{:02x}{:02x}{:02x}", c.red, c.green, c.blue); }
+
+// At most two decimals, none where there are none.
+std::string number(double x) { return fmt::format("{}", std::round(x * 100) / 100); }
+
+class Svg : public Surface {
+  public:
+    void resize(double width, double height) override {
+        body_ = fmt::format(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" "
+            "font-family=\"ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace\">\n"
+            "<title>Attention weights</title>\n<rect width=\"{0}\" height=\"{1}\" fill=\"#ffffff\"/>\n",
+            number(std::ceil(width)), number(std::ceil(height)));
+    }
+
+    void rectangle(double x, double y, double width, double height, Colour colour) override {
+        body_ += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\"/>\n", number(x), number(y),
+                             number(width), number(height), hex(colour));
+    }
+
+    void triangle(double x, double y, double cell, std::span<const float> weights) override {
+        constexpr std::size_t kColours = 64;
+        std::vector<std::string> paths(kColours);
+        const auto step = [](float w) { return std::min(kColours - 1, std::size_t(scale_position(w) * kColours)); };
+        for (std::size_t row = 0, at = 0; at < weights.size(); at += ++row) {
+            for (std::size_t begin = 0, end; begin <= row; begin = end) {
+                const std::size_t colour = step(weights[at + begin]);
+                for (end = begin + 1; end <= row && step(weights[at + end]) == colour;) ++end;
+                paths[colour] += fmt::format("M{} {}h{}v1H{}z", begin, row, end - begin, begin);
+            }
+        }
+        body_ += fmt::format("<g transform=\"translate({} {}) scale({})\" shape-rendering=\"crispEdges\">\n", number(x),
+                             number(y), number(cell));
+        for (std::size_t i = 0; i < kColours; ++i) {
+            const Colour colour = scale_colour((static_cast<double>(i) + 0.5) / kColours);
+            if (!paths[i].empty()) body_ += fmt::format("<path fill=\"{}\" d=\"{}\"/>\n", hex(colour), paths[i]);
+        }
+        body_ += "</g>\n";
+    }
+
+    void text(const Text& how, std::string_view what) override {
+        constexpr const char* kAnchors[] = {"start", "middle", "end"};
+        std::string attributes = fmt::format("font-size=\"{}\" text-anchor=\"{}\" fill=\"{}\"", number(how.size),
+                                             kAnchors[static_cast<int>(how.anchor)], hex(how.colour));
+        if (how.most > 0 && text_width(what, how.size) > how.most)
+            attributes += fmt::format(" textLength=\"{}\" lengthAdjust=\"spacingAndGlyphs\"", number(how.most));
+        // The baseline lies about a third of the size below the middle; dominant-baseline is not everywhere.
+        if (how.upwards) {
+            attributes += fmt::format(" transform=\"translate({} {}) rotate(-90)\"", number(how.x + how.size * 0.35),
+                                      number(how.y));
+        } else {
+            attributes += fmt::format(" x=\"{}\" y=\"{}\"", number(how.x), number(how.y + how.size * 0.35));
+        }
+        body_ += fmt::format("<text {}>{}</text>\n", attributes, escape_markup(what));
+    }
+
+    // Wide characters, as those of Chinese, are about as wide as high.
+    double text_width(std::string_view text, double size) const override {
+        double width = 0;
+        for (std::size_t at = 0; at < text.size();) width += data::next_code_point(text, at) < 0x1100 ? 0.61 : 1.0;
+        return width * size;
+    }
+
+    std::string finish() { return std::move(body_) + "</svg>\n"; }
+
+  private:
+    std::string body_;
+};
+
+}  // namespace
+
+std::string svg_picture(const AttentionMap& map, std::optional<Head> only) {
+    Svg svg;
+    draw(svg, map, only);
+    return svg.finish();
+}
+
+}  // namespace inkling::cli

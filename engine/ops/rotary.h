@@ -1,0 +1,26 @@
+// Rotary positions (Su et al. 2021, RoFormer): pairs of a query's or key's numbers are turned by an angle that grows
+// with the position, so that a product of the two depends on how far apart they are.
+#pragma once
+
+#include "engine/tensor.h"
+
+namespace inkling {
+
+enum class RotaryPairs {
+    halves,       // (x_i, x_{i + d/2}): GPT-NeoX, Hugging Face's Llama
+    interleaved,  // (x_2i, x_{2i+1}): RoFormer, GPT-J
+};
+
+struct RotaryOptions {
+    double base = 10000;
+    RotaryPairs pairs = RotaryPairs::halves;
+    bool clockwise = false;  // turns by -angle, as nanochat does: y1 = x1 c + x2 s, y2 = x2 c - x1 s
+    std::size_t start = 0;   // the first row's position
+};
+
+// x (..., L, d), d even: pair i of the row at position p is turned by p base^(-2i/d):
+//   y1 = x1 cos - x2 sin,  y2 = x2 cos + x1 sin
+template <class T>
+Tensor<T> rotary(const Tensor<T>& x, const RotaryOptions& options = {});
+
+}  // namespace inkling

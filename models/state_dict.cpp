@@ -1,0 +1,50 @@
+#include "models/state_dict.h"
+
+#include <algorithm>
+
+#include "models/safetensors.h"
+
+namespace inkling::models {
+
+template <class T>
+void load_state_dict(nn::Module<T>& module, const std::filesystem::path& path) {
+    const SafetensorsFile file = SafetensorsFile::open(path);
+    auto parameters = module.parameters();
+    std::string problems;
+    for (auto& [name, p] : parameters) {
+        if (!file.contains(name)) {
+            problems += fmt::format("; {} is missing", name);
+            continue;
+        }
+        const auto& stored = file.info(name).shape;
+        const Shape shape(stored.begin(), stored.end());
+        if (shape != p.shape())
+            problems += fmt::format("; {} has shape {}, the module's is {}", name, shape, p.shape());
+    }
+    for (const auto& [name, info] : file.tensors()) {
+        const bool known =
+            std::any_of(parameters.begin(), parameters.end(), [&](const auto& p) { return p.first == name; });
+        if (!known) problems += fmt::format("; {} is not known", name);
+    }
+    check<BadInput>(problems.empty(), "{}: does not fit the module{}", path.string(), problems);
+    for (auto& [name, p] : parameters) file.read(name, p.value_in_place().data(), p.size());
+}
+
+template <class T>
+void save_state_dict(nn::Module<T>& module, const std::filesystem::path& path) {
+    SafetensorsWriter out;
+    out.set_metadata("format", "pt");
+    auto parameters = module.parameters();
+    for (const auto& [name, p] : parameters) {
+        const std::vector<std::uint64_t> shape(p.shape().begin(), p.shape().end());
+        out.add(name, sizeof(T) == 4 ? DType::F32 : DType::F64, shape, p.value().data());
+    }
+    out.write(path);
+}
+
+template void load_state_dict(nn::Module<float>&, const std::filesystem::path&);
+template void load_state_dict(nn::Module<double>&, const std::filesystem::path&);
+template void save_state_dict(nn::Module<float>&, const std::filesystem::path&);
+template void save_state_dict(nn::Module<double>&, const std::filesystem::path&);
+
+}  // namespace inkling::models

@@ -1,0 +1,164 @@
+#include "nn/attention/gradcheck.h"
+
+#include "engine/ops.h"
+#include "nn/attention/alibi.h"
+#include "nn/attention/causal.h"
+#include "nn/attention/multi_head.h"
+#include "nn/attention/multi_head_wrapper.h"
+#include "nn/attention/self_attention.h"
+#include "nn/attention/single_head.h"
+#include "nn/gradcheck.h"
+
+namespace inkling::nn {
+namespace {
+
+// Output and weights as one tensor (..., Lq, dv + Lk), so that both are checked under the random cotangent.
+Tensor<double> both(const Attended<double>& a) { return concatenate<double>({a.output, a.weights}, -1); }
+
+template <class Layer>
+double self_error(Layer& layer, const Shape& shape) {
+    return module_gradient_error(layer, [&](const Inputs& in) { return both(layer.forward(in[0])); },
+                                 {normal(shape, 61)});
+}
+
+ValidLengths lengths(const Shape& shape, std::initializer_list<std::int32_t> values) {
+    ValidLengths result(shape);
+    std::copy(values.begin(), values.end(), result.data());
+    return result;
+}
+
+double causal_error(CausalMask how) {
+    CausalAttention<double> plain(3, 2, 6, 0.0, true, how), dropping(3, 2, 6, 0.4, false, how);
+    const auto output = [&](const Inputs& in) { return dropping.forward(in[0]).output; };
+    return std::max(self_error(plain, {2, 5, 3}), module_gradient_error(dropping, output, {normal({2, 6, 3}, 62)}));
+}
+
+// A scoring function in a whole attention, with lengths and, where they may, widths of Q and K that differ.
+double score_error(std::unique_ptr<Score<double>> score, std::size_t dq, std::size_t dk) {
+    Attention<double> attention(std::move(score), 0.3);
+    const ValidLengths valid = lengths({2}, {2, 4});
+    const auto f = [&](const Inputs& in) {
+        const Tensor<double> scores = attention.score->forward(in[0], in[1]);
+        return concatenate<double>({attention.forward(in[0], in[1], in[2], valid).output, scores}, -1);
+    };
+    return module_gradient_error(attention, f, {normal({2, 3, dq}, 63), normal({2, 4, dk}, 64), normal({2, 4, 5}, 65)});
+}
+
+double additive_error() {
+    AdditiveAttention<double> attention(3, 4, 6, 0.2);
+    double worst = 0;
+    for (const ValidLengths& valid : {ValidLengths(), lengths({2}, {2, 5}), lengths({2, 2}, {1, 5, 3, 4})}) {
+        const auto f = [&](const Inputs& in) { return attention.forward(in[0], in[1], in[2], valid).output; };
+        worst = std::max(
+            worst,
+            module_gradient_error(attention, f, {normal({2, 2, 4}, 66), normal({2, 5, 3}, 67), normal({2, 5, 3}, 68)}));
+    }
+    return worst;
+}
+
+double multi_head_error(bool packed, double dropout) {
+    using Attention = MultiHeadAttention<double>;
+    Attention attention =
+        packed ? Attention(Attention::Packed{6, 5, 2, dropout, true}) : Attention(4, 6, 5, dropout, 3, true);
+    const Array<double> x = normal({2, 5, packed ? 6u : 4u}, 69);
+    double worst = 0;
+    for (const Weights wanted : {Weights::none, Weights::keep}) {
+        const auto f = [&](const Inputs& in) { return attention.forward(in[0], wanted).output; };
+        worst = std::max(worst, module_gradient_error(attention, f, {x}));
+    }
+    const auto weights = [&](const Inputs& in) { return attention.forward(in[0]).weights; };
+    return std::max(worst, module_gradient_error(attention, weights, {x}));
+}
+
+double cross_error() {
+    MultiHeadAttention<double> attention(4, 4, 5, 0.2, 2);
+    double worst = 0;
+    const MaskArray plain = look_ahead_mask(3, 5).reshaped({3, 5});
+    for (const MaskArray& mask : {MaskArray(), padding_mask({4, 3}, 5), look_ahead_mask(3, 5), plain}) {
+        for (const Weights wanted : {Weights::none, Weights::keep}) {
+            const auto f = [&](const Inputs& in) {
+                return attention.forward(in[0], in[1], in[2], mask, wanted).output;
+            };
+            worst = std::max(
+                worst, module_gradient_error(attention, f,
+                                             {normal({2, 3, 4}, 70), normal({2, 5, 4}, 71), normal({2, 5, 4}, 72)}));
+        }
+    }
+    return worst;
+}
+
+double scaled_dot_product_error(Weights wanted) {
+    AttentionOptions causal, masked, alibi;
+    causal.causal = true;
+    causal.dropout = 0.3;
+    causal.dropout_key = {7, 8};
+    masked.mask = padding_mask({4, 2}, 4);
+    masked.dropout = 0.2;
+    alibi.causal = true;
+    alibi.alibi = alibi_slopes(2);
+    double worst = 0;
+    for (const AttentionOptions& options : {AttentionOptions(), causal, masked, alibi}) {
+        const auto f = [&](const Inputs& in) {
+            return scaled_dot_product_attention(in[0], in[1], in[2], options, wanted).output;
+        };
+        worst = std::max(
+            worst, gradient_error(f, {normal({2, 2, 3, 4}, 73), normal({2, 2, 4, 4}, 74), normal({2, 2, 4, 5}, 75)}));
+    }
+    return worst;
+}
+
+}  // namespace
+
+std::vector<GradcheckRow> gradcheck_attention() {
+    return {
+        {"simple_self_attention",
+         [] {
+             const auto f = [](const Inputs& in) { return both(simple_self_attention(in[0])); };
+             return std::max(gradient_error(f, {normal({6, 3}, 60)}), gradient_error(f, {normal({2, 4, 3}, 60)}));
+         }},
+        {"SelfAttention",
+         [] {
+             SelfAttention<double> one(3, 2), two(4, 3, 5);
+             const MaskArray mask = look_ahead_mask(4, 4).reshaped({1, 4, 4});
+             const auto masked = [&](const Inputs& in) { return both(two.forward(in[0], mask)); };
+             return std::max({self_error(one, {6, 3}), self_error(two, {2, 3, 4}),
+                              module_gradient_error(two, masked, {normal({2, 4, 4}, 61)})});
+         }},
+        {"CausalAttention (fill_minus_infinity)", [] { return causal_error(CausalMask::fill_minus_infinity); }},
+        {"CausalAttention (renormalize)", [] { return causal_error(CausalMask::renormalize); }},
+        {"MultiHeadAttentionWrapper",
+         [] {
+             MultiHeadAttentionWrapper<double> plain(3, 2, 5, 0.0, 2), mixed(3, 2, 5, 0.2, 3, true, true);
+             const auto output = [](auto& layer) {
+                 return module_gradient_error(layer, [&](const Inputs& in) { return layer.forward(in[0]).output; },
+                                              {normal({2, 4, 3}, 61)});
+             };
+             return std::max(output(plain), output(mixed));
+         }},
+        {"MultiHeadAttention (self)",
+         [] { return std::max(multi_head_error(false, 0), multi_head_error(false, 0.3)); }},
+        {"MultiHeadAttention (self, packed)",
+         [] { return std::max(multi_head_error(true, 0), multi_head_error(true, 0.3)); }},
+        {"MultiHeadAttention (cross, masks)", cross_error},
+        {"scaled_dot_product_attention (composed)", [] { return scaled_dot_product_error(Weights::keep); }},
+        {"scaled_dot_product_attention (fused)", [] { return scaled_dot_product_error(Weights::none); }},
+        {"DotScore", [] { return score_error(std::make_unique<DotScore<double>>(), 3, 3); }},
+        {"ScaledDotScore", [] { return score_error(std::make_unique<ScaledDotScore<double>>(), 3, 3); }},
+        {"BilinearScore", [] { return score_error(std::make_unique<BilinearScore<double>>(3, 2), 3, 2); }},
+        {"ConcatScore", [] { return score_error(std::make_unique<ConcatScore<double>>(3, 2), 3, 2); }},
+        {"AdditiveScore", [] { return score_error(std::make_unique<AdditiveScore<double>>(3, 2, 4), 3, 2); }},
+        {"AdditiveAttention", additive_error},
+        {"masked_softmax",
+         [] {
+             double worst = 0;
+             for (const ValidLengths& valid :
+                  {ValidLengths(), lengths({2}, {2, 4}), lengths({2, 3}, {1, 2, 3, 4, 1, 2})}) {
+                 const auto f = [&](const Inputs& in) { return masked_softmax(in[0], valid); };
+                 worst = std::max(worst, gradient_error(f, {normal({2, 3, 4}, 76)}));
+             }
+             return worst;
+         }},
+    };
+}
+
+}  // namespace inkling::nn

@@ -1,0 +1,55 @@
+#include "nn/attention/masks.h"
+
+#include "engine/ops/mask.h"
+#include "engine/ops/softmax.h"
+
+namespace inkling::nn {
+
+MaskArray padding_mask(const std::vector<std::size_t>& lengths, std::size_t keys) {
+    MaskArray mask({lengths.size(), 1, 1, keys});
+    for (std::size_t b = 0; b < lengths.size(); ++b) {
+        check(lengths[b] <= keys, "padding_mask: a length must not exceed the {} keys, got {} for sequence {}", keys,
+              lengths[b], b);
+        for (std::size_t j = 0; j < keys; ++j) mask.data()[b * keys + j] = j < lengths[b];
+    }
+    return mask;
+}
+
+MaskArray look_ahead_mask(std::size_t queries, std::size_t keys) {
+    MaskArray mask = causal_mask(queries, keys);  // true where blocked
+    for (std::size_t i = 0; i < mask.size(); ++i) mask.data()[i] = !mask.data()[i];
+    return mask.reshaped({1, 1, queries, keys});
+}
+
+template <class T>
+Tensor<T> sequence_mask(const Tensor<T>& x, const ValidLengths& valid_lens, double value) {
+    check(x.rank() == 3, "sequence_mask: x (B, Lq, Lk) is required, got shape {}", x.shape());
+    const std::size_t B = x.dim(0), Lq = x.dim(1), Lk = x.dim(2);
+    const bool per_query = valid_lens.rank() == 2;
+    check(valid_lens.shape() == (per_query ? Shape{B, Lq} : Shape{B}),
+          "sequence_mask: valid lengths (B) or (B, Lq) are required, got {} for x {}", valid_lens.shape(), x.shape());
+    const ValidLengths lengths = valid_lens.contiguous();
+    MaskArray beyond(per_query ? Shape{B, Lq, Lk} : Shape{B, 1, Lk});
+    for (std::size_t r = 0; r < lengths.size(); ++r) {
+        const std::int32_t length = lengths.data()[r];
+        check(length >= 0 && static_cast<std::size_t>(length) <= Lk,
+              "sequence_mask: valid lengths from 0 to the {} keys are required, got {} for x {}", Lk, length,
+              x.shape());
+        for (std::size_t j = 0; j < Lk; ++j) beyond.data()[r * Lk + j] = j >= static_cast<std::size_t>(length);
+    }
+    return masked_fill(x, beyond, value);
+}
+
+template <class T>
+Tensor<T> masked_softmax(const Tensor<T>& x, const ValidLengths& valid_lens) {
+    return softmax(valid_lens.defined() ? sequence_mask(x, valid_lens, -1e6) : x);
+}
+
+#define INKLING_INSTANTIATE(T)                                                       \
+    template Tensor<T> sequence_mask(const Tensor<T>&, const ValidLengths&, double); \
+    template Tensor<T> masked_softmax(const Tensor<T>&, const ValidLengths&);
+INKLING_INSTANTIATE(float)
+INKLING_INSTANTIATE(double)
+#undef INKLING_INSTANTIATE
+
+}  // namespace inkling::nn

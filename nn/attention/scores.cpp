@@ -1,0 +1,82 @@
+#include "nn/attention/scores.h"
+
+#include <cmath>
+
+#include "engine/ops.h"
+#include "nn/attention/attended.h"
+#include "nn/init.h"
+
+namespace inkling::nn {
+namespace {
+
+template <class T>
+void check_pair(const char* name, const Tensor<T>& Q, const Tensor<T>& K, std::size_t dq, std::size_t dk) {
+    check(Q.rank() == 3 && K.rank() == 3 && Q.dim(0) == K.dim(0) && Q.dim(2) == dq && K.dim(2) == dk,
+          "{}: queries (B, Lq, {}) and keys (B, Lk, {}) are required, got {} and {}", name, dq, dk, Q.shape(),
+          K.shape());
+}
+
+double uniform_bound(std::size_t width) { return 1.0 / std::sqrt(static_cast<double>(width)); }
+
+}  // namespace
+
+template <class T>
+Tensor<T> DotScore<T>::forward(const Tensor<T>& Q, const Tensor<T>& K) const {
+    check_pair("DotScore", Q, K, Q.dim(-1), Q.dim(-1));
+    return matmul(Q, transpose(K, 1, 2));
+}
+
+template <class T>
+Tensor<T> ScaledDotScore<T>::forward(const Tensor<T>& Q, const Tensor<T>& K) const {
+    check_pair("ScaledDotScore", Q, K, Q.dim(-1), Q.dim(-1));
+    return scaled_scores(Q, K);
+}
+
+template <class T>
+BilinearScore<T>::BilinearScore(std::size_t dq, std::size_t dk)
+    : W(uniform_parameter<T>({dq, dk}, uniform_bound(dk))) {}
+
+template <class T>
+Tensor<T> BilinearScore<T>::forward(const Tensor<T>& Q, const Tensor<T>& K) const {
+    check_pair("BilinearScore", Q, K, W.dim(0), W.dim(1));
+    return matmul(matmul(Q, W), transpose(K, 1, 2));  // (B, Lq, dk) (B, dk, Lk)
+}
+
+template <class T>
+ConcatScore<T>::ConcatScore(std::size_t dq, std::size_t dk)
+    : w(uniform_parameter<T>({dq + dk}, uniform_bound(dq + dk))) {}
+
+template <class T>
+Tensor<T> ConcatScore<T>::forward(const Tensor<T>& Q, const Tensor<T>& K) const {
+    const std::size_t dq = Q.dim(-1), both = w.dim(0);
+    check(dq < both, "ConcatScore: queries narrower than {} are required, got {}", both, Q.shape());
+    check_pair("ConcatScore", Q, K, dq, both - dq);
+    // w^T [q; k] is a number of the query plus a number of the key: no pair is ever written side by side.
+    const Tensor<T> of_query = matmul(Q, reshape(slice(w, 0, 0, dq), {dq, 1}));          // (B, Lq, 1)
+    const Tensor<T> of_key = matmul(K, reshape(slice(w, 0, dq, both), {both - dq, 1}));  // (B, Lk, 1)
+    return add(of_query, transpose(of_key, 1, 2));
+}
+
+template <class T>
+AdditiveScore<T>::AdditiveScore(std::size_t dq, std::size_t dk, std::size_t num_hiddens)
+    : W_k(dk, num_hiddens, false), W_q(dq, num_hiddens, false), w_v(num_hiddens, 1, false) {}
+
+template <class T>
+Tensor<T> AdditiveScore<T>::forward(const Tensor<T>& Q, const Tensor<T>& K) const {
+    check_pair("AdditiveScore", Q, K, W_q.weight.dim(1), W_k.weight.dim(1));
+    const std::size_t B = Q.dim(0), Lq = Q.dim(1), Lk = K.dim(1), h = W_q.weight.dim(0);
+    const Tensor<T> q = reshape(W_q.forward(Q), {B, Lq, 1, h}), k = reshape(W_k.forward(K), {B, 1, Lk, h});
+    return reshape(w_v.forward(tanh(add(q, k))), {B, Lq, Lk});  // (B, Lq, Lk, h) -> (B, Lq, Lk, 1) -> (B, Lq, Lk)
+}
+
+#define INKLING_INSTANTIATE(T)        \
+    template class DotScore<T>;       \
+    template class ScaledDotScore<T>; \
+    template class BilinearScore<T>;  \
+    template class ConcatScore<T>;    \
+    template class AdditiveScore<T>;
+INKLING_INSTANTIATE(float)
+INKLING_INSTANTIATE(double)
+#undef INKLING_INSTANTIATE
+
+}  // namespace inkling::nn

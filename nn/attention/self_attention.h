@@ -1,0 +1,40 @@
+// Self-attention with one head: a token's query is compared with every token's key, and the values are averaged with
+// the softmax of the scores.
+#pragma once
+
+#include <concepts>
+
+#include "nn/attention/attended.h"
+#include "nn/linear.h"
+
+namespace inkling::nn {
+
+// Without any weights: softmax(x x^T) x, x (..., L, d). Similar tokens look at each other.
+template <class T>
+Attended<T> simple_self_attention(const Tensor<T>& x);
+
+// softmax(q k^T / sqrt(d_k)) v with q = W_query x, k = W_key x, v = W_value x.
+template <class T>
+class SelfAttention : public Module<T> {
+  public:
+    SelfAttention(std::size_t d_in, std::size_t d_out) : SelfAttention(d_in, d_out, d_out, false) {}
+    // Only a bool is a bias here: a number is the width d_v of the constructor below.
+    SelfAttention(std::size_t d_in, std::size_t d_out, std::same_as<bool> auto qkv_bias)
+        : SelfAttention(d_in, d_out, d_out, qkv_bias) {}
+    SelfAttention(std::size_t d_model, std::size_t d_k, std::size_t d_v, bool bias = true);
+
+    // x (..., L, d_in) -> output (..., L, d_v), weights (..., L, L). The mask broadcasts to (..., L, L), 0 = blocked.
+    Attended<T> forward(const Tensor<T>& x, const MaskArray& mask = {}) const;
+    void visit(const Visitor<T>& v) override {
+        v("W_query", W_query);
+        v("W_key", W_key);
+        v("W_value", W_value);
+    }
+
+    Linear<T> W_query, W_key, W_value;
+};
+
+extern template class SelfAttention<float>;
+extern template class SelfAttention<double>;
+
+}  // namespace inkling::nn

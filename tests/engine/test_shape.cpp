@@ -1,0 +1,167 @@
+// Views and joins: what they look like, that they copy nothing, and that gradients find their way through any stack of
+// views.
+#include "engine/ops/shape.h"
+
+#include "engine/ops.h"
+#include "tests/engine/helpers.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+
+namespace {
+
+using In = std::vector<Tensor<double>>;
+
+Array<double> counting(const Shape& shape) {
+    Array<double> a(shape);
+    for (std::size_t i = 0; i < a.size(); ++i) a.data()[i] = static_cast<double>(i);
+    return a;
+}
+
+// Split by slices that are copied: the slow twin of split().
+template <class T>
+std::vector<Tensor<T>> split_by_copies(const Tensor<T>& x, std::size_t parts, std::ptrdiff_t axis) {
+    std::vector<Tensor<T>> pieces;
+    const std::size_t width = x.dim(axis) / parts;
+    for (std::size_t i = 0; i < parts; ++i) {
+        const Tensor<T> piece = slice(x, axis, i * width, (i + 1) * width);
+        pieces.push_back(record("copy", piece.value().clone(), inputs(piece),
+                                [](const Array<T>& dy, Gradients<T>& grads) { grads.add(0, dy.clone()); }));
+    }
+    return pieces;
+}
+
+}  // namespace
+
+TEST_CASE("shape: views share the buffer and read as in NumPy", "[engine]") {
+    const Tensor<double> x(counting({2, 3}), true);
+    check_equal(reshape(x, {3, 2}).value(), {0, 1, 2, 3, 4, 5});
+    check_equal(permute(x, {1, 0}).value(), {0, 3, 1, 4, 2, 5});
+    check_equal(transpose(x, 0, -1).value(), {0, 3, 1, 4, 2, 5});
+    check_equal(slice(x, 1, 1, 3).value(), {1, 2, 4, 5});
+    check_equal(slice(x, 1, 0, 3, 2).value(), {0, 2, 3, 5});
+    check_equal(split(x, 3, 1)[1].value(), {1, 4});
+    check_equal(split(x, 2, 0)[1].value(), {3, 4, 5});
+    for (const auto& view : {reshape(x, {6}), permute(x, {1, 0}), transpose(x, 0, 1), slice(x, 0, 0, 1), split(x, 3, 1)[2]}) {
+        CHECK(view.value().same_buffer(x.value()));
+    }
+    check_equal(reshape(transpose(x, 0, 1), {6}).value(), {0, 3, 1, 4, 2, 5});
+    const Tensor<double> cube(counting({2, 3, 4}));
+    CHECK(permute(cube, {2, 0, 1}).value()(3, 1, 2) == cube.value()(1, 2, 3));
+}
+
+TEST_CASE("shape: gradients of views lie where their elements came from", "[engine]") {
+    const auto gradient = [](const auto& f, const Array<double>& dy) {
+        return run<double>([&f](const auto& in) { return f(in[0]); }, {counting({2, 3})}, dy).grads[0];
+    };
+    using V = const Tensor<double>&;
+    check_equal(gradient([](V x) { return reshape(x, {6}); }, counting({6})), {0, 1, 2, 3, 4, 5});
+    check_equal(gradient([](V x) { return permute(x, {1, 0}); }, counting({3, 2})), {0, 2, 4, 1, 3, 5});
+    check_equal(gradient([](V x) { return slice(x, 1, 0, 3, 2); }, of<double>({2, 2}, {7, 8, 9, 10})), {7, 0, 8, 9, 0, 10});
+    check_equal(gradient([](V x) { return slice(x, 0, 1, 1); }, Array<double>({0, 3})), {0, 0, 0, 0, 0, 0});
+    check_equal(gradient([](V x) { return split(x, 3, -1)[2]; }, of<double>({2, 1}, {7, 8})), {0, 0, 7, 0, 0, 8});
+    check_equal(gradient([](V x) { return reshape(transpose(x, 0, 1), {6}); }, counting({6})), {0, 2, 4, 1, 3, 5});
+}
+
+TEST_CASE("shape: concatenate and stack join, and hand each part its gradient", "[engine]") {
+    const Tensor<double> a(of<double>({2, 1}, {1, 2}), true), b(of<double>({2, 2}, {3, 4, 5, 6}), true);
+    const Tensor<double> y = concatenate<double>({a, b, a}, -1);
+    check_equal(y.value(), {1, 3, 4, 1, 2, 5, 6, 2});
+    backward(y, of<double>({2, 4}, {10, 20, 30, 40, 50, 60, 70, 80}));
+    check_equal(a.grad(), {50, 130});
+    check_equal(b.grad(), {20, 30, 60, 70});
+    check_equal(concatenate<double>({b, Tensor<double>(Array<double>({0, 2}))}, 0).value(), {3, 4, 5, 6});
+
+    const Tensor<double> u(of<double>({1, 2}), true), v(of<double>({3, 4}), true);
+    check_equal(stack<double>({u, v}, 0).value(), {1, 2, 3, 4});
+    const Tensor<double> columns = stack<double>({u, v}, -1);
+    check_equal(columns.value(), {1, 3, 2, 4});
+    backward(columns, of<double>({2, 2}, {5, 6, 7, 8}));
+    check_equal(u.grad(), {5, 7});
+    check_equal(v.grad(), {6, 8});
+    CHECK(stack<double>({Tensor<double>(of<double>(Shape{}, {1})), Tensor<double>(of<double>(Shape{}, {2}))}, 0).shape() ==
+          Shape{2});
+}
+
+TEST_CASE("shape: what does not fit is refused, naming op and shapes", "[engine]") {
+    const Tensor<double> x(counting({2, 3}), true), y(counting({2, 2})), deep(counting({1, 1, 1, 1, 1, 2}));
+    CHECK_THROWS_WITH(reshape(x, {4}), ContainsSubstring("reshape") && ContainsSubstring("(4,)") && ContainsSubstring("(2, 3)"));
+    CHECK_THROWS_WITH(permute(x, {0, 2}), ContainsSubstring("permute") && ContainsSubstring("(0, 2)"));
+    CHECK_THROWS_WITH(permute(x, {1, 1}), ContainsSubstring("permute") && ContainsSubstring("(2, 3)"));
+    CHECK_THROWS_WITH(permute(deep, {5}), ContainsSubstring("permute") && ContainsSubstring("(5,)"));
+    CHECK_THROWS_WITH(transpose(x, 0, 2), ContainsSubstring("transpose: axis 2"));
+    CHECK_THROWS_WITH(slice(x, 0, 1, 3), ContainsSubstring("slice") && ContainsSubstring("(2, 3)"));
+    CHECK_THROWS_WITH(split(x, 2, 1), ContainsSubstring("split: 2 equal parts") && ContainsSubstring("(2, 3)"));
+    CHECK_THROWS_AS(split(x, 0, 1), Error);
+    CHECK_THROWS_WITH(concatenate<double>({x, y}, 0), ContainsSubstring("concatenate") && ContainsSubstring("(2, 3) and (2, 2)"));
+    CHECK_THROWS_WITH(concatenate<double>({x, deep}, 0), ContainsSubstring("concatenate"));
+    CHECK_THROWS_WITH(concatenate<double>({}, 0), ContainsSubstring("concatenate: at least one"));
+    CHECK_THROWS_WITH(stack<double>({x, y}, 0), ContainsSubstring("stack") && ContainsSubstring("(2, 3) and (2, 2)"));
+    CHECK_THROWS_AS(stack<double>({}, 0), Error);
+    CHECK_THROWS_WITH(stack<double>({x, x}, 3), ContainsSubstring("stack: axis 3"));
+}
+
+TEMPLATE_TEST_CASE("shape: split to heads to products, as with copies", "[engine]", float, double) {
+    using T = TestType;
+    const std::size_t B = 2, N = 9, H = 3, D = 5;
+    const auto attend = [=](const std::vector<Tensor<T>>& parts) {
+        const auto heads = [=](const Tensor<T>& t) { return transpose(reshape(t, {B, N, H, D}), 1, 2); };
+        const Tensor<T> weights = softmax(matmul(heads(parts[0]), transpose(heads(parts[1]), -2, -1)));
+        return reshape(transpose(matmul(weights, heads(parts[2])), 1, 2), {B, N, H * D});
+    };
+    const std::vector<Array<T>> at = {random_array<T>({B, N, 3 * H * D}, 1)};
+    const auto views = run<T>([&](const auto& in) { return attend(split(in[0], 3, -1)); }, at);
+    const auto copies = run<T>([&](const auto& in) { return attend(split_by_copies(in[0], 3, -1)); }, at);
+    const double tolerance = sizeof(T) == 4 ? 1e-5 : 1e-13;
+    check_close(views.value, copies.value, tolerance);
+    check_close(views.grads[0], copies.grads[0], tolerance);
+}
+
+TEST_CASE("shape: pieces that are used twice, not at all, or through several views", "[engine]") {
+    using Use = Tensor<double> (*)(const In& p);
+    const std::vector<Use> uses = {
+        [](const In& p) { return matmul(p[0], transpose(p[0], -2, -1)); },
+        [](const In& p) { return matmul(transpose(p[0], 0, 1), p[0]) + matmul(transpose(p[0], 0, 1), p[2]); },
+        [](const In& p) { return matmul(transpose(p[1], 0, 1), transpose(transpose(p[1], 0, 1), 0, 1)); },
+        [](const In& p) { return p[2] * p[2] + p[1]; },
+        [](const In& p) { return linear(p[0], p[0]) + linear(p[0], p[1]); },
+        [](const In& p) { return slice(p[0], 0, 0, 2) + slice(p[0], 0, 2, 4) + slice(p[2], 0, 1, 3); },
+        [](const In& p) { return concatenate<double>({p[1], p[0], p[1]}, 0); },
+        [](const In& p) { return split(p[0], 2, -1)[0] * split(p[0], 2, 1)[1] + split(p[1], 2, 1)[0]; },
+        [](const In& p) { return matmul(split(p[0], 2, 0)[1], transpose(split(p[0], 2, 0)[1], 0, 1)); },
+        [](const In& p) { return softmax(p[0] + reshape(p[1], {4, 4}), 0) * layer_norm(p[2], {}, {}); },
+    };
+    for (std::size_t i = 0; i < uses.size(); ++i) {
+        for (const std::ptrdiff_t axis : {0, 1}) {
+            const Array<double> x = normal(axis == 0 ? Shape{12, 4} : Shape{4, 12}, i + 1);
+            const auto with = [&](const auto& cut) {
+                return run<double>([&](const auto& in) { return uses[i](cut(in[0], 3, axis)); }, {x});
+            };
+            const auto views = with([](const auto& t, auto n, auto k) { return split(t, n, k); });
+            const auto copies = with([](const auto& t, auto n, auto k) { return split_by_copies(t, n, k); });
+            INFO("use " << i << ", axis " << axis);
+            CHECK(same_bits(views.value, copies.value));
+            check_close(views.grads[0], copies.grads[0], 1e-13);
+            const auto twice = [&](const Inputs& in) {  // of something that is itself a view, and used elsewhere
+                const Tensor<double> t = transpose(in[0], 0, 1);
+                return uses[i](split(transpose(t, 0, 1), 3, axis)) * sum(t * t);
+            };
+            CHECK(gradient_error(twice, {x}) < 1e-8);
+        }
+    }
+}
+
+TEST_CASE("shape: split runs again on a kept graph, with other pieces wanted", "[engine]") {
+    Tensor<double> x(of<double>({1, 2, 3, 4, 5, 6}), true);
+    const auto p = split(x, 3, 0);
+    const Tensor<double> first = sum(p[0] * p[1]), second = sum(p[2]);
+    backward(first, {}, Graph::keep);
+    check_equal(x.grad(), {3, 4, 1, 2, 0, 0});
+    x.zero_grad();
+    backward(second, {}, Graph::keep);
+    check_equal(x.grad(), {0, 0, 0, 0, 1, 1});
+    backward(first, {}, Graph::keep);
+    check_equal(x.grad(), {3, 4, 1, 2, 1, 1});
+    const NoGrad scope;
+    CHECK_FALSE(split(x, 3, 0)[0].requires_grad());
+}

@@ -1,0 +1,100 @@
+// softmax and log_softmax: values by hand, shifts, extremes, masked rows, axes, float against double.
+#include "engine/ops/softmax.h"
+
+#include "engine/ops.h"
+#include "tests/engine/helpers.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+
+TEMPLATE_TEST_CASE("softmax: values and gradients by hand", "[engine]", float, double) {
+    using T = TestType;
+    const double tolerance = sizeof(T) == 4 ? 1e-6 : 1e-14, l2 = std::log(2.0);
+    const std::vector<Array<T>> at = {of<T>({2, 2}, {0, 0, l2, 0})};  // (1/2, 1/2), (2/3, 1/3)
+    const auto p = run<T>([](const auto& in) { return softmax(in[0]); }, at, of<T>({2, 2}, {1, 0, 9, 0}));
+    check_close(p.value, of<T>({2, 2}, {0.5, 0.5, 2.0 / 3, 1.0 / 3}), tolerance);
+    check_close(p.grads[0], of<T>({2, 2}, {0.25, -0.25, 2, -2}), tolerance);
+    const auto l = run<T>([](const auto& in) { return log_softmax(in[0]); }, at, of<T>({2, 2}, {1, 0, 9, 0}));
+    check_close(l.value, of<T>({2, 2}, {-l2, -l2, std::log(2.0 / 3), std::log(1.0 / 3)}), tolerance);
+    check_close(l.grads[0], of<T>({2, 2}, {0.5, -0.5, 3, -3}), tolerance);
+}
+
+TEMPLATE_TEST_CASE("softmax: large and equal logits", "[engine]", float, double) {
+    using T = TestType;
+    const double tolerance = sizeof(T) == 4 ? 1e-6 : 1e-14;
+    for (const double level : {0.0, 1e4, -1e4, 1e30, -1e30}) {
+        INFO(level);
+        const Tensor<T> x(Array<T>({1, 37}, static_cast<T>(level)));
+        check_close(softmax(x).value(), Array<T>({1, 37}, static_cast<T>(1.0 / 37)), tolerance);
+        check_close(log_softmax(x).value(), Array<T>({1, 37}, static_cast<T>(-std::log(37.0))), tolerance);
+    }
+    const std::vector<Array<T>> at = {of<T>({1e4, -1e4, 9999})};
+    const auto p = run<T>([](const auto& in) { return softmax(in[0]); }, at, of<T>({1, 1, 0}));
+    const double s = 1 / (1 + std::exp(-1.0));
+    check_close(p.value, of<T>({s, 0, 1 - s}), tolerance);
+    check_close(p.grads[0], of<T>({s * (1 - s), 0, -s * (1 - s)}), tolerance);
+    const auto l = run<T>([](const auto& in) { return log_softmax(in[0]); }, at, of<T>({0, 1, 0}));
+    check_close(l.value, of<T>({std::log(s), -2e4 + std::log(s), std::log(1 - s)}), tolerance);
+    check_close(l.grads[0], of<T>({-s, 1, s - 1}), tolerance);
+}
+
+TEMPLATE_TEST_CASE("softmax: -inf gets exactly 0, a row of nothing else is refused", "[engine]", float, double) {
+    using T = TestType;
+    const std::vector<Array<T>> at = {of<T>({2, 3}, {0, -kInfinity, 0, -kInfinity, -kInfinity, 5})};
+    const auto p = run<T>([](const auto& in) { return softmax(in[0]); }, at, of<T>({2, 3}, {1, 1, 3, 1, 1, 1}));
+    check_close(p.value, of<T>({2, 3}, {0.5, 0, 0.5, 0, 0, 1}), 1e-7);
+    check_close(p.grads[0], of<T>({2, 3}, {-0.5, 0, 0.5, 0, 0, 0}), 1e-7);
+    const auto l = run<T>([](const auto& in) { return log_softmax(in[0]); }, at, of<T>({2, 3}, {1, 0, 1, 0, 0, 1}));
+    check_close(l.value, of<T>({2, 3}, {-std::log(2.0), -kInfinity, -std::log(2.0), -kInfinity, -kInfinity, 0}), 1e-7);
+    check_close(l.grads[0], of<T>({2, 3}, {0, 0, 0, 0, 0, 0}), 1e-7);
+    for (const std::size_t n : {1, 5, 40}) {
+        const Tensor<T> masked(Array<T>({2, n}, -std::numeric_limits<T>::infinity()));
+        CHECK_THROWS_WITH(softmax(masked), ContainsSubstring("softmax:") && ContainsSubstring("-inf"));
+        CHECK_THROWS_WITH(log_softmax(masked), ContainsSubstring("log_softmax:") && ContainsSubstring("-inf"));
+    }
+    const Tensor<T> broken(Array<T>({1, 40}, static_cast<T>(std::nan(""))));
+    CHECK(std::isnan(softmax(broken).value().data()[0]));  // NaN passes through instead
+}
+
+TEST_CASE("softmax: any axis, and no other", "[engine]") {
+    const Array<double> x = normal({3, 4, 5}, 1);
+    for (const std::ptrdiff_t axis : {0, 1, 2, -1, -2, -3}) {
+        const std::size_t k = normalize_axis("test", axis, 3);
+        const Array<double> moved = x.transposed(axis, -1).clone();
+        check_close(softmax(Tensor<double>(x), axis).value(), softmax(Tensor<double>(moved)).value().transposed(axis, -1), 0);
+        check_close(log_softmax(Tensor<double>(x), axis).value(),
+                    log_softmax(Tensor<double>(moved)).value().transposed(axis, -1), 0);
+        const Array<double> total = sum_over(softmax(Tensor<double>(x), axis).value(), {k});
+        check_close(total, Array<double>(total.shape(), 1.0), 1e-14);
+    }
+    const Tensor<double> t(x);
+    CHECK_THROWS_WITH(softmax(t, 3), ContainsSubstring("softmax: axis 3"));
+    CHECK_THROWS_WITH(log_softmax(t, -4), ContainsSubstring("log_softmax: axis -4"));
+    CHECK_THROWS_WITH(softmax(Tensor<double>(Array<double>({2, 0}))), ContainsSubstring("softmax") && ContainsSubstring("(2, 0)"));
+    CHECK_THROWS_WITH(log_softmax(Tensor<double>(Array<double>(Shape{}, 1.0))), ContainsSubstring("log_softmax"));
+    CHECK(softmax(Tensor<double>(Array<double>({0, 2}))).shape() == Shape{0, 2});
+}
+
+TEST_CASE("softmax: adding a number to a row changes nothing, and gradients of a row add up to 0", "[engine]") {
+    const Array<double> x = normal({7, 33}, 1);
+    const Array<double> shifted = x + 3.0;
+    check_close(softmax(Tensor<double>(shifted)).value(), softmax(Tensor<double>(x)).value(), 1e-14);
+    for (const bool logarithm : {false, true}) {
+        const auto f = [=](const auto& in) { return logarithm ? log_softmax(in[0]) : softmax(in[0]); };
+        const Array<double> rows = sum_over(run<double>(f, {x}).grads[0], {1});
+        for (const double row : rows) CHECK(std::abs(row) < 1e-13);
+    }
+    check_close(exp(log_softmax(Tensor<double>(x))).value(), softmax(Tensor<double>(x)).value(), 1e-14);
+}
+
+TEST_CASE("softmax: float agrees with double on ragged rows, with any number of threads", "[engine]") {
+    for (const std::size_t n : kRagged) {
+        check_float_against_double([](const auto& in) { return softmax(in[0]); }, {{3, n}});
+        check_float_against_double([](const auto& in) { return log_softmax(in[0]); }, {{3, n}});
+        check_float_against_double([](const auto& in) { return softmax(in[0], 0); }, {{n, 3}});
+    }
+    const std::vector<Array<float>> at = {random_array<float>({1000, 129}, 1)};
+    check_same_with_any_threads("softmax", [&] { return all_of(run<float>([](const auto& in) { return softmax(in[0]); }, at)); });
+    check_same_with_any_threads("log_softmax",
+                                [&] { return all_of(run<float>([](const auto& in) { return log_softmax(in[0], 0); }, at)); });
+}

@@ -1,0 +1,49 @@
+// Every layer's gradients against finite differences.
+#include "nn/gradcheck.h"
+
+#include "nn/init.h"
+#include "nn/linear.h"
+#include "tests/engine/helpers.h"
+
+using namespace inkling;
+
+TEST_CASE("gradcheck: every layer is right to 1e-7", "[nn]") {
+    const auto rows = nn::gradcheck_layers();
+    REQUIRE(rows.size() >= 11);
+    for (const auto& row : rows) {
+        INFO(row.name);
+        CHECK(row.bound <= 1e-6);
+        CHECK(row.worst_error() < 1e-7);
+    }
+}
+
+TEST_CASE("gradcheck: a layer whose gradient is wrong is found out, in inputs and in parameters", "[nn]") {
+    nn::Linear<double> linear(3, 2);
+    const auto wrong_input = [&](const Inputs& in) {  // forgets half of the input's gradient
+        const Tensor<double> x = in[0];
+        Tensor<double> y = linear.forward(x.detach());
+        return record("wrong", y.value(), inputs(x),
+                      [&linear, w = linear.weight.value()](const Array<double>& dy, Gradients<double>& grads) {
+                          Array<double> dx({4, 3}, 0.0);
+                          for (std::size_t i = 0; i < 4; ++i)
+                              for (std::size_t j = 0; j < 3; ++j) dx.data()[i * 3 + j] = dy.data()[i * 2] * w.data()[j];
+                          grads.add(0, dx);
+                      });
+    };
+    CHECK(nn::module_gradient_error(linear, wrong_input, {normal({4, 3}, 1)}) > 1e-2);
+    const auto detached = [&](const Inputs& in) {  // reaches no parameter
+        const Tensor<double> y = linear.forward(in[0]);
+        return Tensor<double>(y.value());
+    };
+    CHECK_THROWS(nn::module_gradient_error(linear, detached, {normal({4, 3}, 1)}));
+    CHECK(nn::module_gradient_error(linear, [&](const Inputs& in) { return linear.forward(in[0]); },
+                                    {normal({4, 3}, 1)}) < 1e-8);
+}
+
+TEST_CASE("gradcheck: leaves the generator as it was", "[nn]") {
+    nn::default_generator() = {77, 5};
+    nn::Linear<double> linear(2, 2);  // takes two streams
+    nn::module_gradient_error(linear, [&](const Inputs& in) { return linear.forward(in[0]); }, {normal({1, 2}, 1)});
+    CHECK(nn::default_generator().seed == 77);
+    CHECK(nn::default_generator().next_stream == 7);
+}

@@ -1,0 +1,27 @@
+#include <inkling/engine/backward.h>
+#include <inkling/engine/ops.h>
+#include <inkling/models/folder.h>
+#include <inkling/models/generate.h>
+
+#include <iostream>
+#include <xtensor/xio.hpp>
+
+int main(int argc, char** argv) {
+    using namespace inkling;
+
+    // Gradients: softmax regression on one point.
+    Tensor<double> w(Array<double>({3, 2}, 0.5), true);  // a leaf whose gradient is wanted
+    Tensor<double> x(Array<double>(xt::xarray<double>{{1.0, -2.0}}));
+    Tensor<double> loss = cross_entropy(linear(x, w), IdArray({1}, 2));
+    backward(loss);
+    std::cout << "loss " << loss.item() << ", d loss / d w\n" << w.grad() << "\n";
+
+    // A model folder, from inkling train or from transformers.
+    if (argc > 1) {
+        const auto [model, tokenizer] = models::load_model(models::find_model(argv[1]));
+        models::GenerateOptions options;
+        options.max_tokens = 100;
+        const auto ids = models::generate(*model, tokenizer->encode("The "), options);
+        std::cout << tokenizer->decode(ids) << "\n";
+    }
+}

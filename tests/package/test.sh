@@ -1,0 +1,28 @@
+#!/bin/sh
+# test.sh CMAKE BUILD_DIR CXX: installs the build into a scratch folder, builds the example against it, and runs it.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+fail() {
+    echo "package: $*" >&2
+    exit 1
+}
+
+"$1" --install "$2" --prefix "$scratch/usr" >"$scratch/install.log" || fail "cmake --install failed"
+"$scratch/usr/bin/inkling" --version
+
+# Nothing public may depend on -march, or on the place of the sources.
+if grep -rlE 'xsimd|#include "(engine|nn|data|models|train)/' "$scratch/usr/include"; then
+    fail "the headers above must not be installed like this"
+fi
+
+"$1" -S "$here" -B "$scratch/build" -DCMAKE_PREFIX_PATH="$scratch/usr" -DCMAKE_CXX_COMPILER="$3" >"$scratch/configure.log" ||
+    fail "find_package(inkling) failed"
+"$1" --build "$scratch/build"
+"$scratch/build/example" "$here/../reference/gpt2_tiny" | tee "$scratch/output"
+grep -q 'loss 1.0986' "$scratch/output" || fail "the loss is not log 3"
+
+# The README shows this very program.
+sed -n '/^```cpp$/,/^```$/{/^```/!p}' "$here/../../README.md" | diff - "$here/example.cpp" ||
+    fail "the example in README.md is not tests/package/example.cpp"
