@@ -24,6 +24,7 @@ using Action = std::function<int()>;
 Action add_train(CLI::App& app);
 Action add_generate(CLI::App& app);
 Action add_eval(CLI::App& app);
+Action add_attention(CLI::App& app);
 Action add_gradcheck(CLI::App& app);
 Action add_info(CLI::App& app);
 Action add_bench(CLI::App& app);

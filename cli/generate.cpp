@@ -55,7 +55,7 @@ int generate_text(Arguments& args) {
         double first = start;
         std::string text;
         std::size_t made = 0;
-        models::generate(*model, ids, args.options, [&](std::int32_t token) {
+        models::generate(*model, ids, args.options, [&, &tokenizer = tokenizer](std::int32_t token) {
             if (made++ == 0) first = seconds_now();
             const std::string piece = tokenizer->decode(std::span(&token, 1));
             text += piece;

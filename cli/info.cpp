@@ -36,8 +36,9 @@ int show(const Arguments& args) {
         const auto file = models::SafetensorsFile::open(state);
         for (const char* key : {"step", "best_val_loss", "train_s"}) {
             const auto found = file.metadata().find(key);
-            if (found != file.metadata().end())
-                info[key] = nlohmann::ordered_json::parse(found->second, nullptr, false);
+            if (found == file.metadata().end()) continue;
+            const auto number = nlohmann::ordered_json::parse(found->second, nullptr, false);
+            if (number.is_number()) info[key] = number;  // a best_val_loss of "inf" is none
         }
     }
     if (args.json) {

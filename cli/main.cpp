@@ -1,6 +1,9 @@
 // inkling: trains small language models, writes text with them, and checks its own gradients.
+#include <unistd.h>
+
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <new>
 
 #include "cli/common.h"
@@ -9,6 +12,16 @@
 namespace {
 
 using namespace inkling;
+
+// OpenMP's threads spin while they wait for each other, by default for a millisecond and more. Where other programs
+// want the processors too, that time is taken from the very thread that is waited for, and a step can take fifty times
+// as long; with a short spin it does not. libgomp reads the setting before main() runs, so the program starts itself
+// once more.
+void spin_briefly(char** argv) {
+    if (std::getenv("OMP_WAIT_POLICY") || std::getenv("GOMP_SPINCOUNT")) return;
+    setenv("GOMP_SPINCOUNT", "200", 1);
+    execv("/proc/self/exe", argv);  // when that fails, the program goes on as it is
+}
 
 // Flags may be written with underscores: --n_layer is --n-layer.
 std::vector<std::string> arguments(int argc, char** argv) {
@@ -51,6 +64,7 @@ int run(const cli::Action& action) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    spin_briefly(argv);
     std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error like a full disk
     CLI::App app("Inkling trains small language models on a CPU, writes text with them, and checks its own gradients.",
                  "inkling");
@@ -65,6 +79,7 @@ int main(int argc, char** argv) {
     add("train", "Train a model on text, or on the built-in stories", cli::add_train);
     add("generate", "Write text with a model", cli::add_generate);
     add("eval", "Measure a model's loss on a text", cli::add_eval);
+    add("attention", "Show what each token looks at, in every head", cli::add_attention);
     add("gradcheck", "Compare every gradient with finite differences", cli::add_gradcheck);
     add("info", "Show what a model folder holds", cli::add_info);
     add("bench", "Time whole training steps on random tokens", cli::add_bench);

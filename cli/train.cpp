@@ -35,6 +35,8 @@ TrainOptions resolve(const Arguments& args, const fs::path& checkpoint) {
     const fs::path own_config = fs::path(args.given.out) / "config.toml";
     if (!checkpoint.empty() && fs::exists(own_config)) read_toml(own_config, options);
     if (!args.recipe.empty()) {
+        if (const auto names = train::recipe_names(); std::find(names.begin(), names.end(), args.recipe) == names.end())
+            throw Usage(fmt::format("--recipe must be one of {}, got '{}'", fmt::join(names, ", "), args.recipe));
         options = train::recipe(args.recipe);
     } else if (checkpoint.empty() && args.given.data.empty() && args.config.empty()) {
         options = train::recipe("stories");
@@ -59,30 +61,7 @@ TrainOptions resolve(const Arguments& args, const fs::path& checkpoint) {
 std::vector<fs::path> resume_candidates(const TrainOptions& given) {
     if (given.resume.empty()) return {};
     if (given.resume != "auto") return {models::find_model(given.resume)};
-    if (!fs::is_directory(given.out)) return {};
-    std::vector<fs::path> found;
-    for (const auto& entry : fs::directory_iterator(given.out)) {
-        if (entry.path().filename().string().starts_with("step-")) found.push_back(entry.path());
-    }
-    std::sort(found.begin(), found.end(), [](const fs::path& a, const fs::path& b) {
-        const auto length = [](const fs::path& p) { return p.string().size(); };
-        return length(a) != length(b) ? length(a) > length(b) : a > b;
-    });
-    return found;
-}
-
-// The first candidate that can be read whole; those that cannot are reported.
-std::pair<fs::path, models::LoadedModel> load_first(const std::vector<fs::path>& candidates, double dropout,
-                                                    train::Report& report) {
-    for (std::size_t i = 0; i < candidates.size(); ++i) {
-        try {
-            return {candidates[i], models::load_model(candidates[i], dropout)};
-        } catch (const BadInput& e) {
-            if (i + 1 == candidates.size()) throw;
-            report.warn(std::string(e.what()) + ": trying the checkpoint before");
-        }
-    }
-    throw BadInput("no checkpoint to go on from");
+    return train::find_checkpoints(given.out);
 }
 
 // The model's shape is the folder's; flags that say otherwise are refused.
@@ -112,23 +91,39 @@ int train_model(const Arguments& args) {
 
     nn::default_generator() = {options.seed, 0};
     models::LoadedModel loaded;
+    std::vector<std::int32_t> tokens;
+    std::unique_ptr<train::Trainer> trainer;
+    const auto prepare = [&] {
+        if (loaded.model) take_shape(args, loaded.model->config, options);
+        tokens = loaded.tokenizer->encode(text);
+        if (!loaded.model)
+            loaded.model = std::make_unique<models::GPT<float>>(options.model_config(loaded.tokenizer->vocab_size()));
+        trainer = std::make_unique<train::Trainer>(options, *loaded.model, *loaded.tokenizer, tokens, report);
+    };
     fs::path checkpoint;
-    if (!candidates.empty()) {
-        std::tie(checkpoint, loaded) = load_first(candidates, options.dropout, report);
-    } else if (!options.init_from.empty()) {
-        loaded = models::load_model(models::find_model(options.init_from), options.dropout);
-    } else if (options.tokenizer == "char") {
-        loaded.tokenizer = std::make_unique<data::CharTokenizer>(data::CharTokenizer::from_text(text));
-    } else {
-        loaded.tokenizer = data::load_tokenizer(options.tokenizer);
+    for (const fs::path& candidate : candidates) {  // the newest that is whole
+        try {
+            loaded = models::load_model(candidate, options.dropout);
+            prepare();
+            trainer->resume(candidate);
+            checkpoint = candidate;
+            break;
+        } catch (const BadInput& e) {
+            trainer.reset();
+            if (candidate == candidates.back()) throw;
+            report.warn(std::string(e.what()) + ": trying the checkpoint before");
+        }
     }
-    if (loaded.model) take_shape(args, loaded.model->config, options);
-    const std::vector<std::int32_t> tokens = loaded.tokenizer->encode(text);
-    if (!loaded.model)
-        loaded.model = std::make_unique<models::GPT<float>>(options.model_config(loaded.tokenizer->vocab_size()));
-
-    train::Trainer trainer(options, *loaded.model, *loaded.tokenizer, tokens, report);
-    if (!checkpoint.empty()) trainer.resume(checkpoint);
+    if (checkpoint.empty()) {
+        if (!options.init_from.empty()) {
+            loaded = models::load_model(models::find_model(options.init_from), options.dropout);
+        } else if (options.tokenizer == "char") {
+            loaded.tokenizer = std::make_unique<data::CharTokenizer>(data::CharTokenizer::from_text(text));
+        } else {
+            loaded.tokenizer = data::load_tokenizer(options.tokenizer);
+        }
+        prepare();
+    }
 
     train::RunFolder folder(options.out);
     if (checkpoint.empty() && folder.holds_run()) {
@@ -150,12 +145,12 @@ int train_model(const Arguments& args) {
                         data::stories_entropy().nats_per_char));
     }
     if (!checkpoint.empty())
-        report.note(fmt::format("going on from {}, step {}", checkpoint.string(), trainer.state().step));
+        report.note(fmt::format("going on from {}, step {}", checkpoint.string(), trainer->state().step));
 
     const std::atomic<int>& signal = catch_signals();
-    trainer.run(&folder, &signal);
+    trainer->run(&folder, &signal);
     if (signal != 0) {
-        report.note(fmt::format("stopped at step {}; saved in {}; go on with --resume auto", trainer.state().step,
+        report.note(fmt::format("stopped at step {}; saved in {}; go on with --resume auto", trainer->state().step,
                                 (folder.path() / "latest").string()));
         return 128 + signal;
     }

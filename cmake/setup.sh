@@ -12,7 +12,7 @@ fail() {
 # What the build and the tests need; the same names in Debian 12 and 13. OpenCL is there only because the CMake package
 # of Debian 12's libdnnl-dev asks for it.
 packages=(g++ cmake ninja-build libxtensor-dev libxsimd-dev libdnnl-dev ocl-icd-opencl-dev librandom123-dev
-    libspdlog-dev libfmt-dev libcli11-dev nlohmann-json3-dev libtomlplusplus-dev catch2)
+    libspdlog-dev libfmt-dev libcli11-dev nlohmann-json3-dev libtomlplusplus-dev libpng-dev catch2)
 
 # Asks apt-get for the packages that dpkg does not have. With all there: no network, no root.
 install_missing() {
@@ -37,7 +37,7 @@ install_missing() {
         true
     "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=120 \
         --no-install-recommends install "${missing[@]}" >>"$log" 2>&1 </dev/null ||
-        fail "apt-get failed: $(grep -E '^(E|Err|sudo):' "$log" | tail -n 1); its output is in $log"
+        fail "apt-get failed: $(grep -m 1 -E '^(E|sudo):' "$log"); its output is in $log"
     rm -f "$log"
     say "installed in $SECONDS s"
 }

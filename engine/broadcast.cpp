@@ -15,6 +15,15 @@ Shape broadcast_shape(const char* op, const Shape& a, const Shape& b) {
     return shape;
 }
 
+bool broadcasts_to(const Shape& from, const Shape& to) {
+    if (from.size() > to.size()) return false;
+    const std::size_t extra = to.size() - from.size();
+    for (std::size_t i = 0; i < from.size(); ++i) {
+        if (from[i] != 1 && from[i] != to[extra + i]) return false;
+    }
+    return true;
+}
+
 template <class T>
 Array<T> sum_to(const Array<T>& g, const Shape& shape) {
     if (g.shape() == shape) return g;

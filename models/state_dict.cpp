@@ -22,8 +22,8 @@ void load_state_dict(nn::Module<T>& module, const std::filesystem::path& path) {
             problems += fmt::format("; {} has shape {}, the module's is {}", name, shape, p.shape());
     }
     for (const auto& [name, info] : file.tensors()) {
-        const bool known =
-            std::any_of(parameters.begin(), parameters.end(), [&](const auto& p) { return p.first == name; });
+        const bool known = std::any_of(parameters.begin(), parameters.end(),
+                                       [&name = name](const auto& p) { return p.first == name; });
         if (!known) problems += fmt::format("; {} is not known", name);
     }
     check<BadInput>(problems.empty(), "{}: does not fit the module{}", path.string(), problems);

@@ -1,8 +1,10 @@
 #include "train/checkpoint.h"
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <cmath>
+#include <map>
 #include <span>
 
 #include "models/folder.h"
@@ -16,6 +18,7 @@ namespace {
 
 constexpr const char* kFile = "training_state.safetensors";
 constexpr const char* kFormat = "1";
+constexpr const char* kChecksum = "checksum";
 
 // Doubles are kept as text that reads back to the same bits.
 template <class Number>
@@ -35,13 +38,46 @@ Number read_number(const models::SafetensorsFile& file, const std::string& key, 
     return x;
 }
 
+// FNV-1a, a 32-bit word at a time: one that differs always changes the value.
+struct Hash {
+    std::uint64_t value = 1469598103934665603ull;
+
+    void add(std::uint32_t word) { value = (value ^ word) * 1099511628211ull; }
+    void add(const std::string& text) {
+        for (const char c : text) add(static_cast<std::uint32_t>(static_cast<unsigned char>(c)));
+        add(~0u);
+    }
+    void add(const float* values, std::size_t n) {
+        for (std::size_t i = 0; i < n; ++i) add(std::bit_cast<std::uint32_t>(values[i]));
+    }
+};
+
+using Metadata = std::map<std::string, std::string>;
+
+// Of all that a checkpoint holds, the model's weights among it: files have no checksum of their own.
+std::string checksum(const Metadata& metadata, const nn::FlatParameters<float>& parameters,
+                     const AdamW<float>& optimizer) {
+    Hash hash;
+    for (const auto& [key, text] : metadata) {
+        if (key == kChecksum) continue;
+        hash.add(key);
+        hash.add(text);
+    }
+    for (const auto& entry : parameters.entries()) {
+        for (const float* values :
+             {entry.parameter.value().data(), optimizer.m.data() + entry.offset, optimizer.v.data() + entry.offset}) {
+            hash.add(values, entry.parameter.size());
+        }
+    }
+    return fmt::format("{:016x}", hash.value);
+}
+
 }  // namespace
 
 std::string fingerprint(std::span<const std::int32_t> tokens) {
-    std::uint64_t h = 1469598103934665603ull;  // FNV-1a
-    for (const std::int32_t t : tokens)
-        h = (h ^ static_cast<std::uint64_t>(static_cast<std::uint32_t>(t))) * 1099511628211ull;
-    return fmt::format("{}-{:016x}", tokens.size(), h);
+    Hash hash;
+    for (const std::int32_t t : tokens) hash.add(static_cast<std::uint32_t>(t));
+    return fmt::format("{}-{:016x}", tokens.size(), hash.value);
 }
 
 void save_checkpoint(const fs::path& folder, models::GPT<float>& model, const data::Tokenizer& tokenizer,
@@ -56,14 +92,16 @@ void save_checkpoint(const fs::path& folder, models::GPT<float>& model, const da
         out.add("adamw.m." + entry.name, models::DType::F32, shape, optimizer.m.data() + entry.offset);
         out.add("adamw.v." + entry.name, models::DType::F32, shape, optimizer.v.data() + entry.offset);
     }
-    out.set_metadata("format", kFormat);
-    out.set_metadata("step", number_text(state.step));
-    out.set_metadata("updates", number_text(optimizer.updates));
-    out.set_metadata("best_val_loss", number_text(state.best_val_loss));
-    out.set_metadata("train_s", number_text(state.train_s));
-    out.set_metadata("elapsed_s", number_text(state.elapsed_s));
-    out.set_metadata("data_fingerprint", state.data_fingerprint);
-    out.set_metadata("config", state.config);
+    Metadata metadata = {{"format", kFormat},
+                         {"step", number_text(state.step)},
+                         {"updates", number_text(optimizer.updates)},
+                         {"best_val_loss", number_text(state.best_val_loss)},
+                         {"train_s", number_text(state.train_s)},
+                         {"elapsed_s", number_text(state.elapsed_s)},
+                         {"data_fingerprint", state.data_fingerprint},
+                         {"config", state.config}};
+    metadata[kChecksum] = checksum(metadata, parameters, optimizer);
+    for (const auto& [key, text] : metadata) out.set_metadata(key, text);
     models::save_model(folder, model, tokenizer);
     out.write(folder / kFile);
 }
@@ -90,6 +128,10 @@ TrainingState load_state(const fs::path& folder, const nn::FlatParameters<float>
         }
     }
     optimizer.updates = read_number<std::uint64_t>(file, "updates", what);
+    check<BadInput>(text(kChecksum) == checksum(file.metadata(), parameters, optimizer),
+                    "{}: is damaged, or of other weights than the model.safetensors beside it: go on from another "
+                    "checkpoint",
+                    what);
     return state;
 }
 

@@ -25,7 +25,8 @@ void save_checkpoint(const std::filesystem::path& folder, models::GPT<float>& mo
                      const nn::FlatParameters<float>& parameters, const AdamW<float>& optimizer,
                      const TrainingState& state);
 
-// Reads training_state.safetensors into the optimizer. Throws BadInput when it does not fit the parameters.
+// Reads training_state.safetensors into the optimizer. Throws BadInput when it does not fit the parameters, which hold
+// the weights of the model beside it, or when a bit of either file is not as it was written.
 TrainingState load_state(const std::filesystem::path& folder, const nn::FlatParameters<float>& parameters,
                          AdamW<float>& optimizer);
 

@@ -3,6 +3,7 @@
 #include <toml++/toml.h>
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <set>
 #include <sstream>
 
@@ -51,6 +52,11 @@ models::GPTConfig TrainOptions::model_config(std::size_t vocab_size) const {
 
 void TrainOptions::validate() const {
     model_config(1).validate();
+    visit(*this, [](const std::string& flag, const auto& value, const char*) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::size_t>) {
+            check(value <= INT64_MAX, "--{} must be at most {}, got {}", flag, INT64_MAX, value);  // TOML holds no more
+        }
+    });
     const auto at_least_one = [](const char* flag, std::size_t value) {
         check(value >= 1, "{} must be at least 1, got {}", flag, value);
     };

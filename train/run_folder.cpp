@@ -20,7 +20,7 @@ namespace {
 constexpr const char* kUnfinished = ".unfinished-";
 
 bool is_checkpoint(const std::string& name) {
-    return name.starts_with("step-") && name.size() > 5 &&
+    return name.starts_with("step-") && name.size() > 5 && name.size() < 24 &&
            std::all_of(name.begin() + 5, name.end(), [](unsigned char c) { return std::isdigit(c); });
 }
 
@@ -35,6 +35,17 @@ void attempt(const fs::path& path, const Operation& operation) {
 }
 
 }  // namespace
+
+std::vector<fs::path> find_checkpoints(const fs::path& folder) {
+    std::vector<fs::path> found;
+    if (!fs::is_directory(folder)) return found;
+    for (const auto& entry : fs::directory_iterator(folder)) {
+        if (is_checkpoint(entry.path().filename().string())) found.push_back(entry.path());
+    }
+    const auto step = [](const fs::path& p) { return std::stoull(p.filename().string().substr(5)); };
+    std::sort(found.begin(), found.end(), [&](const auto& a, const auto& b) { return step(a) > step(b); });
+    return found;
+}
 
 RunFolder::RunFolder(fs::path path) : path_(std::move(path)) {
     check(!fs::exists(path_) || fs::is_directory(path_), "{}: is a file: --out must name a directory", path_.string());
@@ -57,16 +68,6 @@ RunFolder::~RunFolder() {
     std::error_code ignored;
     fs::remove(path_ / ".lock", ignored);
     close(lock_);  // and unlocks
-}
-
-std::vector<fs::path> RunFolder::checkpoints() const {
-    std::vector<fs::path> found;
-    for (const auto& entry : fs::directory_iterator(path_)) {
-        if (is_checkpoint(entry.path().filename().string())) found.push_back(entry.path());
-    }
-    const auto step = [](const fs::path& p) { return std::stoull(p.filename().string().substr(5)); };
-    std::sort(found.begin(), found.end(), [&](const auto& a, const auto& b) { return step(a) > step(b); });
-    return found;
 }
 
 bool RunFolder::holds_run() const { return !checkpoints().empty() || fs::exists(path_ / "metrics.jsonl"); }

@@ -9,6 +9,9 @@
 
 namespace inkling::train {
 
+// The checkpoints in a folder, newest first; none when there is no such folder.
+std::vector<std::filesystem::path> find_checkpoints(const std::filesystem::path& folder);
+
 class RunFolder {
   public:
     // Makes the folder when it does not exist, locks it, and clears what an interrupted save has left. Throws Error
@@ -22,8 +25,7 @@ class RunFolder {
     bool holds_run() const;  // a checkpoint or metrics are there
     void clear();            // removes the run that it holds, and nothing else
 
-    // The checkpoints that are there, newest first.
-    std::vector<std::filesystem::path> checkpoints() const;
+    std::vector<std::filesystem::path> checkpoints() const { return find_checkpoints(path_); }
 
     // Writes a checkpoint whole or not at all: `write` fills a folder beside, which is synced and renamed to
     // step-NNNNNN. Then `latest` points to it, and `best` too when `is_best`; all others but the one before and the

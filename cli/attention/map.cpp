@@ -80,7 +80,11 @@ AttentionMap attention_map(std::string name, const models::GPT<float>& model, co
     return map;
 }
 
-double scale_position(float weight) { return std::sqrt(std::clamp(static_cast<double>(weight), 0.0, 1.0)); }
+double AttentionMap::exponent() const {
+    return std::min(0.5, std::log(5.0) / std::log(static_cast<double>(tokens.size())));
+}
+
+double AttentionMap::position(double weight) const { return std::pow(std::clamp(weight, 0.0, 1.0), exponent()); }
 
 Colour scale_colour(double position) {
     const double at = std::clamp(position, 0.0, 1.0) * (kScale.size() - 1);

@@ -27,6 +27,12 @@ struct AttentionMap {
     // The lower triangle of each head, row by row, heads of a layer side by side: causal weights are 0 above it.
     std::vector<std::vector<float>> triangles;
 
+    // Where a weight stands on the colour scale, in [0, 1]: weight ^ exponent(), the same for every head, so that heads
+    // can be compared. A row of n weights sums to 1, so most are of the size of 1 / n: that comes at a fifth of the
+    // scale, or at the square root where this is higher.
+    double exponent() const;
+    double position(double weight) const;
+
     std::span<const float> triangle(Head at) const { return triangles[at.layer * heads + at.head]; }
     std::span<const float> row(Head at, std::size_t query) const {
         return triangle(at).subspan(query * (query + 1) / 2, query + 1);
@@ -61,12 +67,9 @@ inline constexpr std::array<Colour, 10> kScale = {{{68, 1, 84},
                                                    {181, 222, 43},
                                                    {253, 231, 37}}};
 
-// Where a weight stands on the scale, in [0, 1]: its square root, because a row of n weights that sum to 1 is mostly
-// of the size of 1 / n. The same for every head, so that heads can be compared.
-double scale_position(float weight);
-Colour scale_colour(double position);
+Colour scale_colour(double position);  // in [0, 1]
 
 // Weights that the legends name.
-inline constexpr std::array<float, 5> kLegend = {0.0f, 0.05f, 0.25f, 0.5f, 1.0f};
+inline constexpr std::array<double, 5> kLegend = {0, 0.01, 0.05, 0.25, 1};
 
 }  // namespace inkling::cli

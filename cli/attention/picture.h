@@ -19,8 +19,8 @@ class Surface {
     virtual ~Surface() = default;
     virtual void resize(double width, double height) = 0;  // once, before all else; white
     virtual void rectangle(double x, double y, double width, double height, Colour colour) = 0;
-    // The lower triangle of squares, row by row, with its top left corner at (x, y).
-    virtual void triangle(double x, double y, double cell, std::span<const float> weights) = 0;
+    // The lower triangle of squares, row by row, with its top left corner at (x, y), as positions on the colour scale.
+    virtual void triangle(double x, double y, double cell, std::span<const double> positions) = 0;
 
     enum class Anchor { start, middle, end };
     struct Text {
@@ -28,7 +28,6 @@ class Surface {
         Anchor anchor = Anchor::start;
         Colour colour = {32, 33, 36};
         bool upwards = false;  // read from the bottom to the top, anchored along the vertical
-        double most = 0;       // narrowed to this length; 0: any
     };
     virtual void text(const Text& how, std::string_view what) = 0;
     virtual double text_width(std::string_view text, double size) const = 0;

@@ -7,8 +7,11 @@
 // right edge. Capitals reach from -12 to 9, which is the baseline.
 #include "cli/attention/stroke_font.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <array>
-#include <cmath>
+#include <string>
 
 #include "data/utf8.h"
 
@@ -115,5 +118,116 @@ constexpr std::array<const char*, 95> kGlyphs = {  // ' ' to '~'
 };
 // clang-format on
 
-@@REST@@
+struct Glyph {
+    char32_t character;
+    const char* strokes;
+};
+constexpr Glyph kSigns[] = {
+    {U'…', "I[KZK[ RRZR[ RYZY["},        {U'«', "H\\QLKRQX RYLSRYX"},
+    {U'»', "H\\KLQRKX RSLYRSX"},         {U'␣', "H\\JVJ[Z[ZV"},  // an open box
+    {U'↵', "F^ZJZTJT RNOJTNY"},                                  // down, and back to the left
+    {U'⇥', "F^HQXQ RSLXQSV RZLZV"},                              // an arrow to a bar
+    {U'◌', "H\\QMSM RMQMS RWQWS RQWSW"},                         // where an accent's letter is missing
+};
+
+// Marks above a letter, y counted from its top; then which letters have which.
+constexpr const char *kGrave = "OLTP", *kAcute = "ULPP", *kCircumflex = "NPRLVP", *kTilde = "MPPMTPWM",
+                     *kDiaeresis = "NNON RUNVN", *kRing = "RKPMROTMRK", *kCaron = "NLRPVL";
+constexpr const char* kCedilla = "R[S^O`";  // below, from the baseline
+struct Accented {
+    const char* mark;
+    std::u32string_view letters;
+    std::string_view bases;
+};
+constexpr Accented kAccented[] = {
+    {kGrave, U"ÀÈÌÒÙàèìòù", "AEIOUaeiou"},       {kAcute, U"ÁÉÍÓÚÝáéíóúýćńśź", "AEIOUYaeiouycnsz"},
+    {kCircumflex, U"ÂÊÎÔÛâêîôû", "AEIOUaeiou"},  {kTilde, U"ÃÑÕãñõ", "ANOano"},
+    {kDiaeresis, U"ÄËÏÖÜäëïöüÿ", "AEIOUaeiouy"}, {kRing, U"Ååů", "Aau"},
+    {kCaron, U"ČŘŠŽčřšžěň", "CRSZcrszen"},       {kCedilla, U"Çç", "Cc"},
+};
+constexpr std::u32string_view kTypographic = U"‘’“”–—−", kPlain = U"''\"\"---";
+
+// Appends strokes in a glyph's notation, those above `ceiling` left out.
+void append(StrokeText& text, const char* points, double x, double y, double scale = 1, double ceiling = -100) {
+    constexpr double kMiddle = -1.5;  // of a capital
+    bool down = false;
+    double from_x = 0, from_y = 0;
+    for (; points[0] && points[1]; points += 2) {
+        if (points[0] == ' ' && points[1] == 'R') {
+            down = false;
+            continue;
+        }
+        const double to_x = x + (points[0] - 'R') * scale, to_y = y + (points[1] - 'R' - kMiddle) * scale;
+        if (down && points[1] - 'R' >= ceiling) text.strokes.push_back({from_x, from_y, to_x, to_y});
+        from_x = to_x, from_y = to_y, down = true;
+    }
+}
+
+// The centre's distance from the left edge; moves the end of the text past the glyph.
+double advance(StrokeText& text, const char* glyph, double scale = 1) {
+    const double centre = text.width - (glyph[0] - 'R') * scale;
+    text.width = centre + (glyph[1] - 'R') * scale;
+    return centre;
+}
+
+void append_glyph(StrokeText& text, const char* glyph, double y = 0, double scale = 1) {
+    append(text, glyph + 2, advance(text, glyph, scale), y, scale);
+}
+
+const char* glyph_of(char32_t c) {
+    if (const auto at = kTypographic.find(c); at != kTypographic.npos) c = kPlain[at];
+    if (c >= ' ' && c <= '~') return kGlyphs[c - ' '];
+    for (const Glyph& sign : kSigns)
+        if (sign.character == c) return sign.strokes;
+    return nullptr;
+}
+
+bool append_accented(StrokeText& text, char32_t c) {
+    for (const auto& [mark, letters, bases] : kAccented) {
+        const std::size_t at = letters.find(c);
+        if (at == letters.npos) continue;
+        const char* const base = glyph_of(static_cast<unsigned char>(bases[at]));
+        const double top = bases[at] >= 'a' ? -5 : -12, x = advance(text, base);
+        append(text, base + 2, x, 0, 1, top);  // without the dot of an i
+        append(text, mark, x, mark == kCedilla ? 0 : top);
+        return true;
+    }
+    return false;
+}
+
+// Half of the digits above the other half, in a box.
+void append_number(StrokeText& text, char32_t c) {
+    std::string digits = fmt::format("{:04X}", static_cast<std::uint32_t>(c));
+    if (digits.size() % 2) digits.insert(digits.begin(), '0');
+    const double left = text.width + 2, half = kCapitalHeight / 2 + 3;
+    double right = left;
+    for (const std::size_t row : {0, 1}) {
+        text.width = left + 1;
+        for (std::size_t i = 0; i < digits.size() / 2; ++i)
+            append_glyph(text, glyph_of(digits[row * digits.size() / 2 + i]), row == 0 ? -half / 2 : half / 2, 0.5);
+        right = std::max(right, text.width + 1);
+    }
+    for (const Stroke side : {Stroke{left, -half, right, -half}, Stroke{right, -half, right, half},
+                              Stroke{right, half, left, half}, Stroke{left, half, left, -half}})
+        text.strokes.push_back(side);
+    text.width = right + 2;
+}
+
+}  // namespace
+
+StrokeText stroke_text(std::string_view text) {
+    StrokeText result;
+    for (std::size_t at = 0; at < text.size();) {
+        const char32_t c = data::next_code_point(text, at);
+        if (c == data::invalid_code_point) {
+            ++at;
+        } else if (const char* const glyph = glyph_of(c)) {
+            append_glyph(result, glyph);
+        } else if (!append_accented(result, c)) {
+            append_number(result, c);
+        }
+    }
+    return result;
+}
+
 }  // namespace inkling::cli

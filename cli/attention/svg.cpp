@@ -26,18 +26,21 @@ class Svg : public Surface {
     }
 
     void rectangle(double x, double y, double width, double height, Colour colour) override {
-        body_ += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\"/>\n", number(x), number(y),
-                             number(width), number(height), hex(colour));
+        body_ += fmt::format(
+            "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\" shape-rendering=\"crispEdges\"/>\n",
+            number(x), number(y), number(width), number(height), hex(colour));
     }
 
-    void triangle(double x, double y, double cell, std::span<const float> weights) override {
+    void triangle(double x, double y, double cell, std::span<const double> positions) override {
         constexpr std::size_t kColours = 64;
         std::vector<std::string> paths(kColours);
-        const auto step = [](float w) { return std::min(kColours - 1, std::size_t(scale_position(w) * kColours)); };
-        for (std::size_t row = 0, at = 0; at < weights.size(); at += ++row) {
+        const auto step = [&](std::size_t i) {
+            return std::min(kColours - 1, static_cast<std::size_t>(positions[i] * kColours));
+        };
+        for (std::size_t row = 0, at = 0; at < positions.size(); at += ++row) {
             for (std::size_t begin = 0, end; begin <= row; begin = end) {
-                const std::size_t colour = step(weights[at + begin]);
-                for (end = begin + 1; end <= row && step(weights[at + end]) == colour;) ++end;
+                const std::size_t colour = step(at + begin);
+                for (end = begin + 1; end <= row && step(at + end) == colour;) ++end;
                 paths[colour] += fmt::format("M{} {}h{}v1H{}z", begin, row, end - begin, begin);
             }
         }
@@ -54,8 +57,6 @@ class Svg : public Surface {
         constexpr const char* kAnchors[] = {"start", "middle", "end"};
         std::string attributes = fmt::format("font-size=\"{}\" text-anchor=\"{}\" fill=\"{}\"", number(how.size),
                                              kAnchors[static_cast<int>(how.anchor)], hex(how.colour));
-        if (how.most > 0 && text_width(what, how.size) > how.most)
-            attributes += fmt::format(" textLength=\"{}\" lengthAdjust=\"spacingAndGlyphs\"", number(how.most));
         // The baseline lies about a third of the size below the middle; dominant-baseline is not everywhere.
         if (how.upwards) {
             attributes += fmt::format(" transform=\"translate({} {}) rotate(-90)\"", number(how.x + how.size * 0.35),

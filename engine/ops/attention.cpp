@@ -10,6 +10,7 @@
 #include <cmath>
 
 #include "engine/backward.h"
+#include "engine/broadcast.h"
 #include "engine/parallel.h"
 #include "engine/simd.h"
 #include "engine/tile_product.h"
@@ -35,9 +36,11 @@ Head<T> head_of(const Array<T>& x, std::size_t b, std::size_t h) {
             s[2] == 0 ? static_cast<std::ptrdiff_t>(x.dim(3)) : s[2]};
 }
 
+// Elements of a row side by side, and a row for each position: not one row that is broadcast to all.
 template <class T>
 Array<T> with_dense_rows(const Array<T>& x) {
-    return x.strides()[3] == 1 || x.dim(3) == 1 ? x : x.clone();
+    const bool dense = x.strides()[3] == 1 || x.dim(3) == 1, broadcast = x.strides()[2] == 0 && x.dim(2) > 1;
+    return dense && !broadcast ? x : x.clone();
 }
 
 // What both passes share: sizes, and the scores of a block.
@@ -124,7 +127,10 @@ void forward_head(const Plan<T>& plan, std::size_t b, std::size_t h, const Array
                 const std::size_t width = plan.width(i0 + r, j0, j1);
                 plan.finish_scores(b, h, i0 + r, j0, width, row);
                 const T top = std::max(m[r], simd_max(width, row));
-                if (top == -std::numeric_limits<T>::infinity()) {
+                if (top == -std::numeric_limits<T>::infinity()) {  // blocked; or NaN, which no maximum shows
+                    if (std::any_of(row, row + width, [](T x) { return std::isnan(x); })) {
+                        l[r] = std::numeric_limits<T>::quiet_NaN();
+                    }
                     std::fill_n(row, n, T{0});
                     continue;
                 }
@@ -229,15 +235,21 @@ Tensor<T> attention(const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v, 
               k.dim(2) > 0,
           "attention: q (B, H, Lq, d), k (B, H, Lk, d) and v (B, H, Lk, dv) are required, got {}, {} and {}", q.shape(),
           k.shape(), v.shape());
-    check(!options.causal || q.dim(2) <= k.dim(2),
-          "attention: a causal query must have a key of its own, got {} queries for {} keys", q.dim(2), k.dim(2));
+    check((!options.causal && options.alibi.empty()) || q.dim(2) <= k.dim(2),
+          "attention: causal queries and those with ALiBi must have a key of their own, got {} queries for {} keys",
+          q.dim(2), k.dim(2));
     check(options.alibi.empty() || options.alibi.size() == q.dim(1),
           "attention: one ALiBi slope a head is required, got {} for q {}", options.alibi.size(), q.shape());
     check(options.dropout >= 0 && options.dropout < 1,
           "attention: a dropout of at least 0 and below 1 is required, got {}", options.dropout);
     Plan<T> plan{q.dim(0), q.dim(1), q.dim(2), k.dim(2), q.dim(3), v.dim(3), options, {}};
-    const auto [B, H, Lq, Lk, d, dv] = std::tuple{plan.B, plan.H, plan.Lq, plan.Lk, plan.d, plan.dv};
-    if (options.mask.defined()) plan.mask = options.mask.broadcasted({B, H, Lq, Lk});
+    const std::size_t B = plan.B, H = plan.H, Lq = plan.Lq, Lk = plan.Lk, d = plan.d, dv = plan.dv;
+    if (options.mask.defined()) {
+        const Shape scores{B, H, Lq, Lk};
+        check(broadcasts_to(options.mask.shape(), scores),
+              "attention: the mask must broadcast to the scores {}, got {}", scores, options.mask.shape());
+        plan.mask = options.mask.broadcasted(scores);
+    }
     const Array<T> qa = with_dense_rows(q.value()), ka = with_dense_rows(k.value()), va = with_dense_rows(v.value());
     Array<T> y = Array<T>({B, Lq, H, dv}).transposed(1, 2), lse({B * H, Lq});
     const std::size_t turned = plan.turned_row(Lk), work = Lq * Lk * (d + dv);

@@ -13,8 +13,15 @@ Tensor<T> causal_weights(const Tensor<T>& scores, CausalMask how) {  // (..., L,
     if (how == CausalMask::fill_minus_infinity) {
         return softmax(masked_fill(scores, causal_mask(L, L), -std::numeric_limits<double>::infinity()));
     }
-    const Tensor<T> lower = tril(softmax(scores));
-    return div(lower, sum(lower, {-1}, true));
+    const Tensor<T> lower = tril(softmax(scores)), left = sum(lower, {-1}, true);  // (..., L, L), (..., L, 1)
+    for (std::size_t i = 0; i < left.size(); ++i) {
+        check(
+            left.value().data()[i] != 0,
+            "CausalAttention: renormalize needs a weight above 0 among what a token may see, got none for token {} of "
+            "scores {}: hidden scores are too large, use fill_minus_infinity",
+            i % L, scores.shape());
+    }
+    return div(lower, left);
 }
 
 }  // namespace

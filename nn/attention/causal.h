@@ -10,7 +10,9 @@ namespace inkling::nn {
 // Two ways to the same weights, up to rounding.
 enum class CausalMask {
     fill_minus_infinity,  // scores above the diagonal become -inf before softmax
-    renormalize,          // softmax first; then what is above the diagonal is cut off and each row divided by its sum
+    // softmax first; then what is above the diagonal is cut off and each row divided by its sum. An error where nothing
+    // is left of a row: hidden scores that exceed all visible ones by more than exp() can hold.
+    renormalize,
 };
 
 template <class T>

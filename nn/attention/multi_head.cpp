@@ -19,10 +19,12 @@ Tensor<T> merge_heads(const Tensor<T>& x) {
 
 namespace {
 
-void check_heads(std::size_t width, std::size_t heads) {
+void check_options(std::size_t width, std::size_t heads, double dropout) {
     check(heads > 0 && width % heads == 0,
           "MultiHeadAttention: the width must be divisible by the number of heads, got width {} and {} heads", width,
           heads);
+    check(dropout >= 0 && dropout < 1, "MultiHeadAttention: a dropout of at least 0 and below 1 is required, got {}",
+          dropout);
 }
 
 }  // namespace
@@ -37,7 +39,7 @@ MultiHeadAttention<T>::MultiHeadAttention(std::size_t d_in, std::size_t d_out, s
       W_key(Linear<T>(d_in, d_out, qkv_bias)),
       W_value(Linear<T>(d_in, d_out, qkv_bias)),
       out_proj(d_out, d_out) {
-    check_heads(d_out, heads);
+    check_options(d_out, heads, dropout);
 }
 
 template <class T>
@@ -47,7 +49,7 @@ MultiHeadAttention<T>::MultiHeadAttention(const Packed& p)
       dropout(p.dropout),
       c_attn(Linear<T>(p.width, 3 * p.width, p.bias)),
       out_proj(p.width, p.width, p.bias) {
-    check_heads(p.width, heads);
+    check_options(p.width, heads, dropout);
 }
 
 template <class T>
@@ -77,7 +79,9 @@ Attended<T> MultiHeadAttention<T>::forward(const Tensor<T>& x, Weights wanted) c
 template <class T>
 Attended<T> MultiHeadAttention<T>::forward(const Tensor<T>& query, const Tensor<T>& key, const Tensor<T>& value,
                                            const MaskArray& mask, Weights wanted) const {
-    check(W_query.has_value(), "MultiHeadAttention: cross attention needs separate projections, not a packed one");
+    check(W_query.has_value(),
+          "MultiHeadAttention: cross attention needs separate projections, not a packed one, got {}, {} and {}",
+          query.shape(), key.shape(), value.shape());
     check(query.rank() == 3 && key.rank() == 3 && value.rank() == 3 && query.dim(0) == key.dim(0) &&
               key.dim(0) == value.dim(0) && key.dim(1) == value.dim(1),
           "MultiHeadAttention: query (B, Lq, d), key and value (B, Lk, d) are required, got {}, {} and {}",

@@ -11,7 +11,8 @@ namespace inkling::nn {
 template <class T>
 Attended<T> scaled_dot_product_attention(const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v,
                                          const AttentionOptions& options, Weights wanted) {
-    check(q.rank() == 4 && k.rank() == 4 && v.rank() == 4 && q.dim(-1) == k.dim(-1) && k.dim(-2) == v.dim(-2),
+    check(q.rank() == 4 && k.rank() == 4 && v.rank() == 4 && q.dim(0) == k.dim(0) && k.dim(0) == v.dim(0) &&
+              q.dim(1) == k.dim(1) && k.dim(1) == v.dim(1) && q.dim(3) == k.dim(3) && k.dim(2) == v.dim(2),
           "scaled_dot_product_attention: q (B, H, Lq, d), k (B, H, Lk, d) and v (B, H, Lk, dv) are required, got {}, "
           "{} and {}",
           q.shape(), k.shape(), v.shape());
@@ -30,7 +31,7 @@ Attended<T> scaled_dot_product_attention(const Tensor<T>& q, const Tensor<T>& k,
         scores = add(scores, Tensor<T>(alibi_bias<T>(options.alibi, q.dim(-2), k.dim(-2))));
     }
     if (options.causal) scores = masked_fill(scores, causal_mask(q.dim(-2), k.dim(-2)), minus_infinity);
-    const Tensor<T> weights = softmax(block_scores(scores, options.mask));
+    const Tensor<T> weights = softmax(block_scores("scaled_dot_product_attention", scores, options.mask));
     return {matmul(dropout(weights, options.dropout, options.dropout_key), v), weights};
 }
 

@@ -22,7 +22,7 @@ Attended<T> SelfAttention<T>::forward(const Tensor<T>& x, const MaskArray& mask)
     check(x.rank() >= 2 && x.dim(-1) == W_query.weight.dim(1),
           "SelfAttention: x (..., L, {}) is required, got shape {}", W_query.weight.dim(1), x.shape());
     const Tensor<T> scores = scaled_scores(W_query.forward(x), W_key.forward(x));  // (..., L, L)
-    const Tensor<T> weights = softmax(block_scores(scores, mask));
+    const Tensor<T> weights = softmax(block_scores("SelfAttention", scores, mask));
     return {matmul(weights, W_value.forward(x)), weights};
 }
 

@@ -107,15 +107,15 @@ TEST_CASE("array: contiguous means row-major without gaps", "[engine]") {
 TEST_CASE("array: reshape is a view where strides allow it", "[engine]") {
     const Array<double> a = counting({2, 3, 4});
     CHECK(a.reshaped({4, 6}).same_buffer(a));
-    CHECK(a.permuted({2, 0, 1}).reshaped({4, 6}).same_buffer(a));           // merges what lies evenly
-    CHECK(a.sliced(2, 1, 3).reshaped({6, 2}).same_buffer(a));               // rows with a gap
-    CHECK(a.sliced(2, 0, 4, 2).reshaped({2, 3, 2, 1}).same_buffer(a));      // a step inside a row
+    CHECK(a.permuted({2, 0, 1}).reshaped({4, 6}).same_buffer(a));       // merges what lies evenly
+    CHECK(a.sliced(2, 1, 3).reshaped({6, 2}).same_buffer(a));           // rows with a gap
+    CHECK(a.sliced(2, 0, 4, 2).reshaped({2, 3, 2, 1}).same_buffer(a));  // a step inside a row
     CHECK_FALSE(a.permuted({1, 0, 2}).reshaped({24}).same_buffer(a));
     CHECK_FALSE(a.sliced(2, 1, 3).reshaped({12}).same_buffer(a));
     check_equal(a.sliced(2, 1, 3).reshaped({12}), {1, 2, 5, 6, 9, 10, 13, 14, 17, 18, 21, 22});
     check_equal(of<double>(Shape{}, {5}).reshaped({1, 1}), {5});
-    CHECK_THROWS_WITH(a.reshaped({5, 5}), ContainsSubstring("reshape") && ContainsSubstring("(5, 5)") &&
-                                              ContainsSubstring("(2, 3, 4)"));
+    CHECK_THROWS_WITH(a.reshaped({5, 5}),
+                      ContainsSubstring("reshape") && ContainsSubstring("(5, 5)") && ContainsSubstring("(2, 3, 4)"));
 }
 
 TEST_CASE("array: reshape reads in row-major order whatever the strides", "[engine]") {

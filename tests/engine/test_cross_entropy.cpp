@@ -11,7 +11,9 @@ TEMPLATE_TEST_CASE("cross_entropy: losses by hand", "[engine]", float, double) {
     using T = TestType;
     const double l2 = std::log(2.0), tolerance = sizeof(T) == 4 ? 1e-6 : 1e-14;
     const Tensor<T> z(of<T>({2, 2}, {0, 0, l2, 0}), true);  // probabilities (1/2, 1/2), (2/3, 1/3)
-    const auto loss = [&](int a, int b) { return static_cast<double>(cross_entropy(z, of<std::int32_t>({double(a), double(b)})).item()); };
+    const auto loss = [&](int a, int b) {
+        return static_cast<double>(cross_entropy(z, of<std::int32_t>({double(a), double(b)})).item());
+    };
     CHECK(loss(0, 0) == Approx((l2 + std::log(1.5)) / 2).epsilon(tolerance));
     CHECK(loss(1, 1) == Approx((l2 + std::log(3.0)) / 2).epsilon(tolerance));
     backward(cross_entropy(z, of<std::int32_t>({0, 1})), Array<T>(Shape{}, T{6}));
@@ -25,7 +27,8 @@ TEMPLATE_TEST_CASE("cross_entropy: its gradient is (p - onehot) / N, and rows ad
     for (const std::size_t n : kRagged) {
         const Array<T> z = random_array<T>({5, n}, n);
         const IdArray targets = random_ids({5}, n, n);
-        const auto r = run<T>([&](const auto& in) { return cross_entropy(in[0], targets); }, {z}, Array<T>(Shape{}, T{1}));
+        const auto r =
+            run<T>([&](const auto& in) { return cross_entropy(in[0], targets); }, {z}, Array<T>(Shape{}, T{1}));
         Array<T> expected = softmax(Tensor<T>(z)).value().clone();
         for (std::size_t i = 0; i < 5; ++i) expected(i, static_cast<std::size_t>(targets(i))) -= 1;
         check_close(r.grads[0], Array<T>(expected / T{5}), sizeof(T) == 4 ? 2e-6 : 1e-14);
@@ -41,15 +44,23 @@ TEMPLATE_TEST_CASE("cross_entropy: ignored rows count for nothing", "[engine]", 
     z.sliced(0, 3, 4).data()[2] = std::numeric_limits<T>::infinity();
     const IdArray targets = of<std::int32_t>({2, kIgnore, 0, kIgnore});
     const auto r = run<T>([&](const auto& in) { return cross_entropy(in[0], targets); }, {z}, Array<T>(Shape{}, T{1}));
-    const auto kept = run<T>([&](const auto& in) { return cross_entropy(in[0], of<std::int32_t>({2, 0})); },
-                             {z.sliced(0, 0, 4, 2).clone()}, Array<T>(Shape{}, T{1}));
+    const auto kept = run<T>(
+        [&](const auto& in) {
+            return cross_entropy(in[0], of<std::int32_t>({2, 0}));
+        },
+        {z.sliced(0, 0, 4, 2).clone()}, Array<T>(Shape{}, T{1}));
     CHECK(same_bits(r.value, kept.value));
     CHECK(same_bits(r.grads[0].sliced(0, 0, 4, 2), kept.grads[0]));
     CHECK(same_bits(r.grads[0].sliced(0, 1, 4, 2), Array<T>({2, 3}, T{0})));
-    const auto none = run<T>([&](const auto& in) { return cross_entropy(in[0], IdArray({4}, kIgnore)); }, {z}, Array<T>(Shape{}, T{1}));
+    const auto none = run<T>([&](const auto& in) { return cross_entropy(in[0], IdArray({4}, kIgnore)); }, {z},
+                             Array<T>(Shape{}, T{1}));
     check_equal(none.value, {0});
     CHECK(same_bits(none.grads[0], Array<T>({4, 3}, T{0})));
-    const auto other = run<T>([&](const auto& in) { return cross_entropy(in[0], of<std::int32_t>({2, 1, 0, 1}), 1); }, {z}, Array<T>(Shape{}, T{1}));
+    const auto other = run<T>(
+        [&](const auto& in) {
+            return cross_entropy(in[0], of<std::int32_t>({2, 1, 0, 1}), 1);
+        },
+        {z}, Array<T>(Shape{}, T{1}));
     CHECK(same_bits(other.grads[0], r.grads[0]));
     CHECK(cross_entropy(Tensor<T>(Array<T>({0, 3})), IdArray({0})).item() == 0);
 }
@@ -65,7 +76,8 @@ TEMPLATE_TEST_CASE("cross_entropy: large, equal and infinite logits", "[engine]"
         check_close(r.grads[0], expected, 1e-5);
     }
     const auto loss = [](const std::vector<double>& logits, int target) {
-        return run<T>([&](const auto& in) { return cross_entropy(in[0], IdArray(Shape{}, target)); }, {of<T>(logits)}, Array<T>(Shape{}, T{1}));
+        return run<T>([&](const auto& in) { return cross_entropy(in[0], IdArray(Shape{}, target)); }, {of<T>(logits)},
+                      Array<T>(Shape{}, T{1}));
     };
     check_equal(loss({1e4, -1e4, 0}, 0).value, {0});
     check_equal(loss({1e4, -1e4, 0}, 0).grads[0], {0, 0, 0});
@@ -74,13 +86,16 @@ TEMPLATE_TEST_CASE("cross_entropy: large, equal and infinite logits", "[engine]"
     check_close(loss({0, -kInfinity, 0}, 0).value, of<T>(Shape{}, {std::log(2.0)}), 1e-6);
     check_close(loss({0, -kInfinity, 0}, 0).grads[0], of<T>({-0.5, 0, 0.5}), 1e-6);
     check_equal(loss({0, -kInfinity, 0}, 1).value, {kInfinity});
-    CHECK_THROWS_WITH(loss({-kInfinity, -kInfinity}, 0), ContainsSubstring("cross_entropy") && ContainsSubstring("-inf"));
+    CHECK_THROWS_WITH(loss({-kInfinity, -kInfinity}, 0),
+                      ContainsSubstring("cross_entropy") && ContainsSubstring("-inf"));
 }
 
 TEST_CASE("cross_entropy: what does not fit is refused", "[engine]") {
     const Tensor<float> z(Array<float>({2, 3}, 0.0f));
-    CHECK_THROWS_WITH(cross_entropy(z, IdArray({3}, 0)), ContainsSubstring("cross_entropy: logits (..., V)") && ContainsSubstring("(2, 3) and (3,)"));
-    CHECK_THROWS_WITH(cross_entropy(z, of<std::int32_t>({0, 3})), ContainsSubstring("below 3") && ContainsSubstring("got 3"));
+    CHECK_THROWS_WITH(cross_entropy(z, IdArray({3}, 0)),
+                      ContainsSubstring("cross_entropy: logits (..., V)") && ContainsSubstring("(2, 3) and (3,)"));
+    CHECK_THROWS_WITH(cross_entropy(z, of<std::int32_t>({0, 3})),
+                      ContainsSubstring("below 3") && ContainsSubstring("got 3"));
     CHECK_THROWS_WITH(cross_entropy(z, of<std::int32_t>({0, -1})), ContainsSubstring("got -1"));
     CHECK_THROWS_WITH(cross_entropy(z, of<std::int32_t>({0, kIgnore}), -1), ContainsSubstring("or -1, got -100"));
     CHECK_THROWS_WITH(cross_entropy(Tensor<float>(Array<float>({2, 0})), IdArray({2}, 0)), ContainsSubstring("(2, 0)"));
@@ -97,7 +112,8 @@ TEST_CASE("cross_entropy: it is the mean of -log_softmax at the targets", "[engi
         return scale(sum(inkling::where(chosen, log_softmax(reshape(in[0], {rows, V})), zero)), -1.0 / rows);
     };
     const std::vector<Array<double>> at = {normal({3, 4, V}, 2)};
-    const auto a = run<double>([&](const auto& in) { return cross_entropy(in[0], targets); }, at), b = run<double>(composed, at);
+    const auto a = run<double>([&](const auto&in) { return cross_entropy(in[0], targets); }, at),
+               b = run<double>(composed, at);
     check_close(a.value, b.value, 1e-14);
     check_close(a.grads[0], b.grads[0], 1e-14);
 }

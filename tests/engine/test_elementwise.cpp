@@ -27,7 +27,8 @@ void check_by_hand(const F& f, const std::vector<std::vector<double>>& in, const
 TEMPLATE_TEST_CASE("elementwise: values and gradients by hand", "[engine]", float, double) {
     using T = TestType;
     const double e = std::exp(1.0), nan = std::nan("");
-    check_by_hand<T>([](const auto& in) { return in[0] + in[1]; }, {{1, 2}, {10, 20}}, {5, 7}, {11, 22}, {{5, 7}, {5, 7}});
+    check_by_hand<T>([](const auto& in) { return in[0] + in[1]; }, {{1, 2}, {10, 20}}, {5, 7}, {11, 22},
+                     {{5, 7}, {5, 7}});
     check_by_hand<T>([](const auto& in) { return in[0] - in[1]; }, {{1, 2}, {10, 20}}, {5, 7}, {-9, -18},
                      {{5, 7}, {-5, -7}});
     check_by_hand<T>([](const auto& in) { return in[0] * in[1]; }, {{1, 2}, {10, -20}}, {5, 7}, {10, -40},
@@ -36,14 +37,17 @@ TEMPLATE_TEST_CASE("elementwise: values and gradients by hand", "[engine]", floa
                      {{0.5, -0.35}, {-0.05, -0.035}});
     check_by_hand<T>([](const auto& in) { return -in[0]; }, {{1, -2}}, {5, 7}, {-1, 2}, {{-5, -7}});
     check_by_hand<T>([](const auto& in) { return exp(in[0]); }, {{0, 1}}, {5, 7}, {1, e}, {{5, 7 * e}});
-    check_by_hand<T>([](const auto& in) { return log(in[0]); }, {{1, e, 4}}, {5, e, 8}, {0, 1, std::log(4.0)}, {{5, 1, 2}});
+    check_by_hand<T>([](const auto& in) { return log(in[0]); }, {{1, e, 4}}, {5, e, 8}, {0, 1, std::log(4.0)},
+                     {{5, 1, 2}});
     check_by_hand<T>([](const auto& in) { return sqrt(in[0]); }, {{4, 9}}, {8, 9}, {2, 3}, {{2, 1.5}});
     check_by_hand<T>([](const auto& in) { return affine(in[0], 3, -1); }, {{4, 9}}, {8, 9}, {11, 26}, {{24, 27}});
     check_by_hand<T>([](const auto& in) { return scale(in[0], 0.5); }, {{4, 9}}, {8, 9}, {2, 4.5}, {{4, 4.5}});
-    check_by_hand<T>([](const auto& in) { return pow(in[0], 3); }, {{2, -2, 0}}, {1, 10, 1}, {8, -8, 0}, {{12, 120, 0}});
+    check_by_hand<T>([](const auto& in) { return pow(in[0], 3); }, {{2, -2, 0}}, {1, 10, 1}, {8, -8, 0},
+                     {{12, 120, 0}});
     check_by_hand<T>([](const auto& in) { return pow(in[0], 0); }, {{2, 0}}, {1, 1}, {1, 1}, {{0, 0}});
     check_by_hand<T>([](const auto& in) { return pow(in[0], 1); }, {{2, 0}}, {3, 4}, {2, 0}, {{3, 4}});
-    check_by_hand<T>([](const auto& in) { return pow(in[0], -1); }, {{2, -4}}, {1, 1}, {0.5, -0.25}, {{-0.25, -0.0625}});
+    check_by_hand<T>([](const auto& in) { return pow(in[0], -1); }, {{2, -4}}, {1, 1}, {0.5, -0.25},
+                     {{-0.25, -0.0625}});
     check_by_hand<T>([](const auto& in) { return pow(in[0], 0.5); }, {{4, -1}}, {1, 1}, {2, nan}, {{0.25, nan}});
 }
 
@@ -52,7 +56,8 @@ TEMPLATE_TEST_CASE("elementwise: poles and overflow are IEEE's", "[engine]", flo
     const double inf = kInfinity, nan = std::nan("");
     check_by_hand<T>([](const auto& in) { return log(in[0]); }, {{0, -1, inf}}, {1, 1, 1}, {-inf, nan, inf},
                      {{inf, -1, 0}});
-    check_by_hand<T>([](const auto& in) { return sqrt(in[0]); }, {{0, -1, inf}}, {1, 1, 1}, {0, nan, inf}, {{inf, nan, 0}});
+    check_by_hand<T>([](const auto& in) { return sqrt(in[0]); }, {{0, -1, inf}}, {1, 1, 1}, {0, nan, inf},
+                     {{inf, nan, 0}});
     check_by_hand<T>([](const auto& in) { return in[0] / in[1]; }, {{1, -1, 0, 1}, {0, 0, 0, inf}}, {1, 1, 1, 1},
                      {inf, -inf, nan, 0}, {{inf, inf, inf, 0}, {-inf, inf, nan, 0}});
     check_by_hand<T>([](const auto& in) { return exp(in[0]); }, {{1000, -1000, -inf, inf, nan}}, {1, 1, 1, 1, 1},
@@ -114,6 +119,7 @@ TEMPLATE_TEST_CASE("elementwise: an element's bits do not depend on its place", 
     }
     const Tensor<T> large(random_array<T>({100003}, 2), true);
     check_same_with_any_threads("elementwise", [&] {
-        return all_of(run<T>([](const auto& in) { return exp(affine(in[0] * in[0], -0.5, 1)) / in[0]; }, {large.value()}));
+        return all_of(
+            run<T>([](const auto& in) { return exp(affine(in[0] * in[0], -0.5, 1)) / in[0]; }, {large.value()}));
     });
 }

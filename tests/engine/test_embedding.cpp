@@ -25,8 +25,10 @@ TEMPLATE_TEST_CASE("embedding: rows are looked up and their gradients added", "[
 
 TEST_CASE("embedding: the table may be a view, and its gradient may lie in any layout", "[engine]") {
     const IdArray ids = of<std::int32_t>({0, 2, 0});
-    CHECK(gradient_error([&](const Inputs& in) { return embedding(ids, transpose(in[0], 0, 1)); }, {normal({4, 3}, 1)}) < 1e-8);
-    CHECK(gradient_error([&](const Inputs& in) { return embedding(ids, split(in[0], 2, 1)[1]); }, {normal({4, 6}, 1)}) < 1e-8);
+    CHECK(gradient_error([&](const Inputs& in) { return embedding(ids, transpose(in[0], 0, 1)); },
+                         {normal({4, 3}, 1)}) < 1e-8);
+    CHECK(gradient_error([&](const Inputs& in) { return embedding(ids, split(in[0], 2, 1)[1]); }, {normal({4, 6}, 1)}) <
+          1e-8);
     const auto both = [&](const Inputs& in) {
         const Tensor<double> e = embedding(ids, in[0]);
         return sum(e * e) + sum(transpose(in[0], 0, 1) * in[1]);
@@ -36,7 +38,8 @@ TEST_CASE("embedding: the table may be a view, and its gradient may lie in any l
 
 TEST_CASE("embedding: ids outside the table are refused", "[engine]") {
     const Tensor<float> table(Array<float>({4, 2}, 1.0f));
-    CHECK_THROWS_WITH(embedding(of<std::int32_t>({0, 4}), table), ContainsSubstring("embedding: ids must be at least 0 and below 4, got 4"));
+    CHECK_THROWS_WITH(embedding(of<std::int32_t>({0, 4}), table),
+                      ContainsSubstring("embedding: ids must be at least 0 and below 4, got 4"));
     CHECK_THROWS_WITH(embedding(of<std::int32_t>({-1}), table), ContainsSubstring("got -1"));
     CHECK_THROWS_WITH(embedding(of<std::int32_t>({0}), Tensor<float>(Array<float>({4}, 1.0f))),
                       ContainsSubstring("embedding: a table (V, C)") && ContainsSubstring("(4,)"));
@@ -49,7 +52,6 @@ TEST_CASE("embedding: float agrees with double, with any number of threads", "[e
     }
     const IdArray ids = random_ids({4, 1000}, 65, 1);
     const std::vector<Array<float>> at = {random_array<float>({65, 257}, 1)};
-    check_same_with_any_threads("embedding", [&] {
-        return all_of(run<float>([&](const auto& in) { return embedding(ids, in[0]); }, at));
-    });
+    check_same_with_any_threads(
+        "embedding", [&] { return all_of(run<float>([&](const auto& in) { return embedding(ids, in[0]); }, at)); });
 }

@@ -23,10 +23,21 @@ Array<float> laid_out(Dice& dice, Shape shape, std::string& text) {
     const auto numbers = [&] { return random_array<float>(buffer, dice.seed * 8 + dice.next); };
     switch (layout) {
         case 0:
-        case 1: text += " dense"; return numbers();
-        case 2: text += " transposed"; std::swap(buffer[rank - 1], buffer[rank - 2]); return numbers().transposed(-2, -1);
-        case 3: text += " padded"; buffer[rank - 1] += 5; return numbers().sliced(-1, 2, 2 + shape[rank - 1]);
-        case 4: text += " stepped"; buffer[rank - 1] *= 2; return numbers().sliced(-1, 0, buffer[rank - 1], 2);
+        case 1:
+            text += " dense";
+            return numbers();
+        case 2:
+            text += " transposed";
+            std::swap(buffer[rank - 1], buffer[rank - 2]);
+            return numbers().transposed(-2, -1);
+        case 3:
+            text += " padded";
+            buffer[rank - 1] += 5;
+            return numbers().sliced(-1, 2, 2 + shape[rank - 1]);
+        case 4:
+            text += " stepped";
+            buffer[rank - 1] *= 2;
+            return numbers().sliced(-1, 0, buffer[rank - 1], 2);
         default:  // heads: the batch axis lies between rows and columns
             text += " heads";
             if (rank == 2) return numbers();
@@ -101,8 +112,8 @@ TEMPLATE_TEST_CASE("gemm: shapes that do not fit are refused and nothing is writ
     check_equal(c, {7, 7, 7, 7});
 }
 
-TEST_CASE("gemm: float agrees with the plain loop in double on 1500 shapes and layouts", "[engine]") {
-    for (std::uint64_t seed = 1; seed <= 1500; ++seed) {
+TEST_CASE("gemm: float agrees with the plain loop in double on 1000 shapes and layouts", "[engine]") {
+    for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
         Dice dice{seed};
         const auto size = [&] { return kSizes[dice.below(kSizes.size())]; };
         const std::size_t m = size(), n = size(), k = size(), batches = dice.below(4);
@@ -135,7 +146,8 @@ TEST_CASE("gemm: only the result is written", "[engine]") {
     for (const std::size_t n : {3, 40}) {  // the plain loop and oneDNN
         Array<float> wide({n, 2 * n + 3}, 0.25f), tall({2 * n, n}, 0.25f);
         const Array<float> a = random_array<float>({n, n}, 1), b = random_array<float>({n, n}, 2);
-        Array<float> padded = wide.sliced(1, 1, n + 1), stepped = tall.sliced(0, 0, 2 * n, 2).transposed(0, 1), dense({n, n});
+        Array<float> padded = wide.sliced(1, 1, n + 1), stepped = tall.sliced(0, 0, 2 * n, 2).transposed(0, 1),
+                     dense({n, n});
         gemm(a, b, dense);
         gemm(a, b, padded);
         gemm(a, b, stepped);
@@ -152,12 +164,11 @@ TEST_CASE("gemm: the same bits with any number of threads", "[engine]") {
         std::size_t m, n, k;
         bool transposed_a, transposed_b;
     };
-    const std::vector<Case> cases = {{768, 384, 128, false, true},  {128, 384, 768, true, false},
-                                     {65, 128, 2048, true, false},  {384, 1536, 2048, true, false},
-                                     {65, 384, 3000, true, false},  {384, 65, 768, false, true},
-                                     {1, 384, 1536, false, true},   {1, 65, 5000, false, false},
-                                     {17, 33, 4097, false, false},  {256, 256, 1024, false, true},
-                                     {512, 513, 1500, true, false}, {3, 5, 400, false, true}};
+    const std::vector<Case> cases = {
+        {768, 384, 128, false, true},   {128, 384, 768, true, false},  {65, 128, 2048, true, false},
+        {384, 1536, 2048, true, false}, {65, 384, 3000, true, false},  {384, 65, 768, false, true},
+        {1, 384, 1536, false, true},    {1, 65, 5000, false, false},   {17, 33, 4097, false, false},
+        {256, 256, 1024, false, true},  {512, 513, 1500, true, false}, {3, 5, 400, false, true}};
     for (const Case& p : cases) {
         Array<float> a = random_array<float>(p.transposed_a ? Shape{p.k, p.m} : Shape{p.m, p.k}, 1);
         Array<float> b = random_array<float>(p.transposed_b ? Shape{p.n, p.k} : Shape{p.k, p.n}, 2);

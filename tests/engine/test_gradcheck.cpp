@@ -41,11 +41,11 @@ TEST_CASE("gradcheck: every op has a row of its own", "[engine]") {
     std::set<std::string> names;
     for (const GradcheckRow& row : gradcheck_ops()) CHECK(names.insert(row.name).second);
     for (const char* op :
-         {"add",       "sub",     "mul",           "div",      "neg",        "exp",         "log",       "sqrt",
-          "pow",       "affine",  "tanh",          "sigmoid",  "relu",       "silu",        "gelu",      "gelu_erf",
-          "sum",       "mean",    "max",           "softmax",  "layer_norm", "log_softmax", "rms_norm",  "reshape",
-          "permute",   "slice",   "cross_entropy", "split",    "transpose",  "concatenate", "stack",     "where",
-          "tril",      "triu",    "masked_fill",   "matmul",   "linear",     "embedding",   "dropout"}) {
+         {"add",     "sub",    "mul",           "div",     "neg",        "exp",         "log",      "sqrt",
+          "pow",     "affine", "tanh",          "sigmoid", "relu",       "silu",        "gelu",     "gelu_erf",
+          "sum",     "mean",   "max",           "softmax", "layer_norm", "log_softmax", "rms_norm", "reshape",
+          "permute", "slice",  "cross_entropy", "split",   "transpose",  "concatenate", "stack",    "where",
+          "tril",    "triu",   "masked_fill",   "matmul",  "linear",     "embedding",   "dropout"}) {
         INFO(op);
         CHECK(names.count(op) == 1);
     }
@@ -70,9 +70,8 @@ TEST_CASE("gradcheck: a right gradient passes and wrong ones do not", "[engine]"
 TEST_CASE("gradcheck: the random cotangent sees what a plain sum cannot", "[engine]") {
     // softmax sums to 1, so a backward that returns 0 is right for sum() and for nothing else
     const auto flat = [](const Inputs& in) {
-        return record("flat", softmax(in[0]).value(), inputs(in[0]), [](const auto& dy, Gradients<double>& grads) {
-            grads.add(0, Array<double>(dy.shape(), 0.0));
-        });
+        return record("flat", softmax(in[0]).value(), inputs(in[0]),
+                      [](const auto& dy, Gradients<double>& grads) { grads.add(0, Array<double>(dy.shape(), 0.0)); });
     };
     CHECK(gradient_error(flat, {normal({2, 5}, 1)}) > 0.9);
     CHECK(gradient_error([&](const Inputs& in) { return sum(flat(in)); }, {normal({2, 5}, 1)}) < 1e-4);

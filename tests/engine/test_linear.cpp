@@ -16,7 +16,8 @@ const auto without_bias = [](const auto& in) { return linear(in[0], in[1]); };
 
 TEMPLATE_TEST_CASE("linear: x W^T + b and its gradients by hand", "[engine]", float, double) {
     using T = TestType;
-    const std::vector<Array<T>> at = {of<T>({2, 2}, {1, 2, 3, 4}), of<T>({3, 2}, {1, 0, 0, 1, 1, 1}), of<T>({10, 20, 30})};
+    const std::vector<Array<T>> at = {of<T>({2, 2}, {1, 2, 3, 4}), of<T>({3, 2}, {1, 0, 0, 1, 1, 1}),
+                                      of<T>({10, 20, 30})};
     const auto r = run<T>(with_bias, at, of<T>({2, 3}, {1, 0, 2, 0, 1, 0}));
     check_equal(r.value, {11, 22, 33, 13, 24, 37});
     check_equal(r.grads[0], {3, 2, 0, 1});
@@ -67,8 +68,9 @@ TEST_CASE("linear: empty axes", "[engine]") {
 
 TEST_CASE("linear: what does not fit is refused, with all shapes", "[engine]") {
     const auto zeros = [](const Shape& shape) { return Tensor<double>(Array<double>(shape, 0.0)); };
-    CHECK_THROWS_WITH(linear(zeros({2, 3}), zeros({3, 2})), ContainsSubstring("linear: x (..., in), weight (out, in)") &&
-                                                                ContainsSubstring("(2, 3), (3, 2) and none"));
+    CHECK_THROWS_WITH(
+        linear(zeros({2, 3}), zeros({3, 2})),
+        ContainsSubstring("linear: x (..., in), weight (out, in)") && ContainsSubstring("(2, 3), (3, 2) and none"));
     CHECK_THROWS_WITH(linear(zeros({2, 3}), zeros({4, 3}), zeros({3})), ContainsSubstring("(2, 3), (4, 3) and (3,)"));
     CHECK_THROWS_WITH(linear(zeros({2, 3}), zeros({3})), ContainsSubstring("linear"));
     CHECK_THROWS_WITH(linear(zeros({}), zeros({3, 1})), ContainsSubstring("linear") && ContainsSubstring("()"));

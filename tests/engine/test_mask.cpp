@@ -56,7 +56,8 @@ TEMPLATE_TEST_CASE("mask: triangles keep one side of a diagonal", "[engine]", fl
     backward(triu(x, 1), of<T>({2, 3}, {10, 20, 30, 40, 50, 60}));
     check_equal(x.grad(), {10, 20, 30, 40, 50, 60});
     check_equal(tril(Tensor<T>(Array<T>({2, 2, 2}, T{1}))).value(), {1, 0, 1, 1, 1, 0, 1, 1});
-    CHECK_THROWS_WITH(tril(Tensor<T>(Array<T>({3}))), ContainsSubstring("tril: at least two axes") && ContainsSubstring("(3,)"));
+    CHECK_THROWS_WITH(tril(Tensor<T>(Array<T>({3}))),
+                      ContainsSubstring("tril: at least two axes") && ContainsSubstring("(3,)"));
     CHECK_THROWS_WITH(triu(Tensor<T>(Array<T>(Shape{}))), ContainsSubstring("triu"));
 }
 

@@ -1,6 +1,7 @@
 // Matrix products of tensors: by hand, batches that broadcast, transposed views, empty axes, float against double.
 #include "engine/ops/matmul.h"
 
+#include "engine/ops/elementwise.h"
 #include "engine/ops/shape.h"
 #include "tests/engine/helpers.h"
 
@@ -15,7 +16,8 @@ const auto product = [](const auto& in) { return matmul(in[0], in[1]); };
 
 TEMPLATE_TEST_CASE("matmul: a product and its gradients by hand", "[engine]", float, double) {
     using T = TestType;
-    const auto r = run<T>(product, {of<T>({2, 3}, {1, 2, 3, 4, 5, 6}), of<T>({3, 1}, {1, 0, -1})}, of<T>({2, 1}, {1, 10}));
+    const auto r =
+        run<T>(product, {of<T>({2, 3}, {1, 2, 3, 4, 5, 6}), of<T>({3, 1}, {1, 0, -1})}, of<T>({2, 1}, {1, 10}));
     check_equal(r.value, {-2, -2});
     check_equal(r.grads[0], {1, 0, -1, 10, 0, -10});
     check_equal(r.grads[1], {41, 52, 63});
@@ -33,7 +35,7 @@ TEMPLATE_TEST_CASE("matmul: a transposed operand is used as it lies", "[engine]"
 
 TEST_CASE("matmul: batches broadcast as in NumPy", "[engine]") {
     const std::vector<std::vector<Shape>> pairs = {
-        {{2, 3, 4}, {2, 4, 5}},    {{2, 3, 4}, {4, 5}},    {{3, 4}, {2, 4, 5}},           {{2, 1, 3, 4}, {3, 4, 5}},
+        {{2, 3, 4}, {2, 4, 5}},    {{2, 3, 4}, {4, 5}},    {{3, 4}, {2, 4, 5}},         {{2, 1, 3, 4}, {3, 4, 5}},
         {{1, 3, 4}, {2, 2, 4, 5}}, {{2, 3, 4}, {1, 4, 5}}, {{2, 1, 1, 4}, {2, 3, 4, 5}}};
     for (const auto& shapes : pairs) {
         INFO(to_string(shapes[0]) << " " << to_string(shapes[1]));
@@ -57,12 +59,12 @@ TEST_CASE("matmul: batches broadcast as in NumPy", "[engine]") {
 
 TEST_CASE("matmul: empty axes give empty or zero products, and gradients of the right shape", "[engine]") {
     for (const auto& [a, b] : std::vector<std::pair<Shape, Shape>>{{{0, 3}, {3, 2}},
-                                                                    {{2, 0}, {0, 3}},
-                                                                    {{2, 3}, {3, 0}},
-                                                                    {{4, 2, 3}, {3, 0}},
-                                                                    {{4, 2, 0}, {0, 3}},
-                                                                    {{0, 2, 3}, {3, 2}},
-                                                                    {{0, 2, 3}, {0, 3, 2}}}) {
+                                                                   {{2, 0}, {0, 3}},
+                                                                   {{2, 3}, {3, 0}},
+                                                                   {{4, 2, 3}, {3, 0}},
+                                                                   {{4, 2, 0}, {0, 3}},
+                                                                   {{0, 2, 3}, {3, 2}},
+                                                                   {{0, 2, 3}, {0, 3, 2}}}) {
         INFO(to_string(a) << " " << to_string(b));
         const auto r = run<double>(product, {normal(a, 1), normal(b, 2)});
         check_close(r.value, Array<double>(r.value.shape(), 0.0), 0);
@@ -73,7 +75,8 @@ TEST_CASE("matmul: empty axes give empty or zero products, and gradients of the 
 
 TEST_CASE("matmul: what does not fit is refused, with both shapes", "[engine]") {
     const auto zeros = [](const Shape& shape) { return Tensor<double>(Array<double>(shape, 0.0)); };
-    CHECK_THROWS_WITH(matmul(zeros({2, 3}), zeros({2, 3})), ContainsSubstring("matmul") && ContainsSubstring("(2, 3) and (2, 3)"));
+    CHECK_THROWS_WITH(matmul(zeros({2, 3}), zeros({2, 3})),
+                      ContainsSubstring("matmul") && ContainsSubstring("(2, 3) and (2, 3)"));
     CHECK_THROWS_WITH(matmul(zeros({3}), zeros({3, 2})), ContainsSubstring("(3,) and (3, 2)"));
     CHECK_THROWS_WITH(matmul(zeros({2, 3}), zeros({3})), ContainsSubstring("matmul"));
     CHECK_THROWS_WITH(matmul(zeros({2, 2, 3}), zeros({3, 3, 2})), ContainsSubstring("matmul: shapes must broadcast"));
@@ -85,8 +88,11 @@ TEST_CASE("matmul: float agrees with double on ragged shapes", "[engine]") {
         check_float_against_double(product, {{m, k}, {k, n}});
         check_float_against_double(product, {{3, m, k}, {k, n}});
         check_float_against_double(product, {{2, 3, m, k}, {3, k, n}});
-        check_float_against_double([](const auto& in) { return matmul(in[0], transpose(in[1], -2, -1)); }, {{2, m, k}, {2, n, k}});
-        check_float_against_double([](const auto& in) { return matmul(transpose(in[0], 0, 1), in[1]); }, {{k, m}, {k, n}});
-        check_float_against_double([](const auto& in) { return matmul(in[0], in[0]) * matmul(in[0], in[0]); }, {{m, m}});
+        check_float_against_double([](const auto& in) { return matmul(in[0], transpose(in[1], -2, -1)); },
+                                   {{2, m, k}, {2, n, k}});
+        check_float_against_double([](const auto& in) { return matmul(transpose(in[0], 0, 1), in[1]); },
+                                   {{k, m}, {k, n}});
+        check_float_against_double([](const auto& in) { return matmul(in[0], in[0]) * matmul(in[0], in[0]); },
+                                   {{m, m}});
     }
 }

@@ -115,10 +115,14 @@ TEST_CASE("reduce: the same bits with any number of threads", "[engine]") {
     const std::vector<Array<float>> at = {random_array<float>({700, 1201}, 1)};
     check_same_with_any_threads("sums", [&] {
         const Tensor<float> x(at[0]);
-        return std::vector{sum(x).value(), sum(x, {0}).value(), sum(x, {1}).value(), mean(x, {0}).value(),
-                           sum_over(at[0].transposed(0, 1), {0}), max(x, {1}).value(), max(x).value()};
+        return std::vector{sum(x).value(),
+                           sum(x, {0}).value(),
+                           sum(x, {1}).value(),
+                           mean(x, {0}).value(),
+                           sum_over(at[0].transposed(0, 1), {0}),
+                           max(x, {1}).value(),
+                           max(x).value()};
     });
-    check_same_with_any_threads("max, backward", [&] {
-        return all_of(run<float>([](const auto& in) { return max(in[0], {0}); }, at));
-    });
+    check_same_with_any_threads("max, backward",
+                                [&] { return all_of(run<float>([](const auto& in) { return max(in[0], {0}); }, at)); });
 }

@@ -42,7 +42,8 @@ TEST_CASE("shape: views share the buffer and read as in NumPy", "[engine]") {
     check_equal(slice(x, 1, 0, 3, 2).value(), {0, 2, 3, 5});
     check_equal(split(x, 3, 1)[1].value(), {1, 4});
     check_equal(split(x, 2, 0)[1].value(), {3, 4, 5});
-    for (const auto& view : {reshape(x, {6}), permute(x, {1, 0}), transpose(x, 0, 1), slice(x, 0, 0, 1), split(x, 3, 1)[2]}) {
+    for (const auto& view :
+         {reshape(x, {6}), permute(x, {1, 0}), transpose(x, 0, 1), slice(x, 0, 0, 1), split(x, 3, 1)[2]}) {
         CHECK(view.value().same_buffer(x.value()));
     }
     check_equal(reshape(transpose(x, 0, 1), {6}).value(), {0, 3, 1, 4, 2, 5});
@@ -57,7 +58,8 @@ TEST_CASE("shape: gradients of views lie where their elements came from", "[engi
     using V = const Tensor<double>&;
     check_equal(gradient([](V x) { return reshape(x, {6}); }, counting({6})), {0, 1, 2, 3, 4, 5});
     check_equal(gradient([](V x) { return permute(x, {1, 0}); }, counting({3, 2})), {0, 2, 4, 1, 3, 5});
-    check_equal(gradient([](V x) { return slice(x, 1, 0, 3, 2); }, of<double>({2, 2}, {7, 8, 9, 10})), {7, 0, 8, 9, 0, 10});
+    check_equal(gradient([](V x) { return slice(x, 1, 0, 3, 2); }, of<double>({2, 2}, {7, 8, 9, 10})),
+                {7, 0, 8, 9, 0, 10});
     check_equal(gradient([](V x) { return slice(x, 0, 1, 1); }, Array<double>({0, 3})), {0, 0, 0, 0, 0, 0});
     check_equal(gradient([](V x) { return split(x, 3, -1)[2]; }, of<double>({2, 1}, {7, 8})), {0, 0, 7, 0, 0, 8});
     check_equal(gradient([](V x) { return reshape(transpose(x, 0, 1), {6}); }, counting({6})), {0, 2, 4, 1, 3, 5});
@@ -79,13 +81,14 @@ TEST_CASE("shape: concatenate and stack join, and hand each part its gradient", 
     backward(columns, of<double>({2, 2}, {5, 6, 7, 8}));
     check_equal(u.grad(), {5, 7});
     check_equal(v.grad(), {6, 8});
-    CHECK(stack<double>({Tensor<double>(of<double>(Shape{}, {1})), Tensor<double>(of<double>(Shape{}, {2}))}, 0).shape() ==
-          Shape{2});
+    CHECK(stack<double>({Tensor<double>(of<double>(Shape{}, {1})), Tensor<double>(of<double>(Shape{}, {2}))}, 0)
+              .shape() == Shape{2});
 }
 
 TEST_CASE("shape: what does not fit is refused, naming op and shapes", "[engine]") {
     const Tensor<double> x(counting({2, 3}), true), y(counting({2, 2})), deep(counting({1, 1, 1, 1, 1, 2}));
-    CHECK_THROWS_WITH(reshape(x, {4}), ContainsSubstring("reshape") && ContainsSubstring("(4,)") && ContainsSubstring("(2, 3)"));
+    CHECK_THROWS_WITH(reshape(x, {4}),
+                      ContainsSubstring("reshape") && ContainsSubstring("(4,)") && ContainsSubstring("(2, 3)"));
     CHECK_THROWS_WITH(permute(x, {0, 2}), ContainsSubstring("permute") && ContainsSubstring("(0, 2)"));
     CHECK_THROWS_WITH(permute(x, {1, 1}), ContainsSubstring("permute") && ContainsSubstring("(2, 3)"));
     CHECK_THROWS_WITH(permute(deep, {5}), ContainsSubstring("permute") && ContainsSubstring("(5,)"));
@@ -93,7 +96,8 @@ TEST_CASE("shape: what does not fit is refused, naming op and shapes", "[engine]
     CHECK_THROWS_WITH(slice(x, 0, 1, 3), ContainsSubstring("slice") && ContainsSubstring("(2, 3)"));
     CHECK_THROWS_WITH(split(x, 2, 1), ContainsSubstring("split: 2 equal parts") && ContainsSubstring("(2, 3)"));
     CHECK_THROWS_AS(split(x, 0, 1), Error);
-    CHECK_THROWS_WITH(concatenate<double>({x, y}, 0), ContainsSubstring("concatenate") && ContainsSubstring("(2, 3) and (2, 2)"));
+    CHECK_THROWS_WITH(concatenate<double>({x, y}, 0),
+                      ContainsSubstring("concatenate") && ContainsSubstring("(2, 3) and (2, 2)"));
     CHECK_THROWS_WITH(concatenate<double>({x, deep}, 0), ContainsSubstring("concatenate"));
     CHECK_THROWS_WITH(concatenate<double>({}, 0), ContainsSubstring("concatenate: at least one"));
     CHECK_THROWS_WITH(stack<double>({x, y}, 0), ContainsSubstring("stack") && ContainsSubstring("(2, 3) and (2, 2)"));
@@ -126,10 +130,14 @@ TEST_CASE("shape: pieces that are used twice, not at all, or through several vie
         [](const In& p) { return p[2] * p[2] + p[1]; },
         [](const In& p) { return linear(p[0], p[0]) + linear(p[0], p[1]); },
         [](const In& p) { return slice(p[0], 0, 0, 2) + slice(p[0], 0, 2, 4) + slice(p[2], 0, 1, 3); },
-        [](const In& p) { return concatenate<double>({p[1], p[0], p[1]}, 0); },
+        [](const In& p) {
+            return concatenate<double>({p[1], p[0], p[1]}, 0);
+        },
         [](const In& p) { return split(p[0], 2, -1)[0] * split(p[0], 2, 1)[1] + split(p[1], 2, 1)[0]; },
         [](const In& p) { return matmul(split(p[0], 2, 0)[1], transpose(split(p[0], 2, 0)[1], 0, 1)); },
-        [](const In& p) { return softmax(p[0] + reshape(p[1], {4, 4}), 0) * layer_norm(p[2], {}, {}); },
+        [](const In& p) {
+            return softmax(p[0] + reshape(p[1], {4, 4}), 0) * layer_norm(p[2], {}, {});
+        },
     };
     for (std::size_t i = 0; i < uses.size(); ++i) {
         for (const std::ptrdiff_t axis : {0, 1}) {

@@ -61,7 +61,8 @@ TEST_CASE("softmax: any axis, and no other", "[engine]") {
     for (const std::ptrdiff_t axis : {0, 1, 2, -1, -2, -3}) {
         const std::size_t k = normalize_axis("test", axis, 3);
         const Array<double> moved = x.transposed(axis, -1).clone();
-        check_close(softmax(Tensor<double>(x), axis).value(), softmax(Tensor<double>(moved)).value().transposed(axis, -1), 0);
+        check_close(softmax(Tensor<double>(x), axis).value(),
+                    softmax(Tensor<double>(moved)).value().transposed(axis, -1), 0);
         check_close(log_softmax(Tensor<double>(x), axis).value(),
                     log_softmax(Tensor<double>(moved)).value().transposed(axis, -1), 0);
         const Array<double> total = sum_over(softmax(Tensor<double>(x), axis).value(), {k});
@@ -70,7 +71,8 @@ TEST_CASE("softmax: any axis, and no other", "[engine]") {
     const Tensor<double> t(x);
     CHECK_THROWS_WITH(softmax(t, 3), ContainsSubstring("softmax: axis 3"));
     CHECK_THROWS_WITH(log_softmax(t, -4), ContainsSubstring("log_softmax: axis -4"));
-    CHECK_THROWS_WITH(softmax(Tensor<double>(Array<double>({2, 0}))), ContainsSubstring("softmax") && ContainsSubstring("(2, 0)"));
+    CHECK_THROWS_WITH(softmax(Tensor<double>(Array<double>({2, 0}))),
+                      ContainsSubstring("softmax") && ContainsSubstring("(2, 0)"));
     CHECK_THROWS_WITH(log_softmax(Tensor<double>(Array<double>(Shape{}, 1.0))), ContainsSubstring("log_softmax"));
     CHECK(softmax(Tensor<double>(Array<double>({0, 2}))).shape() == Shape{0, 2});
 }
@@ -94,7 +96,8 @@ TEST_CASE("softmax: float agrees with double on ragged rows, with any number of 
         check_float_against_double([](const auto& in) { return softmax(in[0], 0); }, {{n, 3}});
     }
     const std::vector<Array<float>> at = {random_array<float>({1000, 129}, 1)};
-    check_same_with_any_threads("softmax", [&] { return all_of(run<float>([](const auto& in) { return softmax(in[0]); }, at)); });
-    check_same_with_any_threads("log_softmax",
-                                [&] { return all_of(run<float>([](const auto& in) { return log_softmax(in[0], 0); }, at)); });
+    check_same_with_any_threads("softmax",
+                                [&] { return all_of(run<float>([](const auto& in) { return softmax(in[0]); }, at)); });
+    check_same_with_any_threads(
+        "log_softmax", [&] { return all_of(run<float>([](const auto& in) { return log_softmax(in[0], 0); }, at)); });
 }

@@ -143,7 +143,8 @@ TEST_CASE("tensor: 100,000 ops in a row run backward and are destroyed", "[engin
 TEST_CASE("tensor: a kept graph runs again with the same bits, a released one does not", "[engine]") {
     Tensor<double> x(random_array<double>({6, 12}, 1), true), w(random_array<double>({12, 12}, 2), true);
     const auto q = split(matmul(x, w), 3, -1);
-    const Tensor<double> y = sum(mul(softmax(matmul(q[0], transpose(q[1], 0, 1))), matmul(q[1], transpose(q[2], 0, 1))));
+    const Tensor<double> y =
+        sum(mul(softmax(matmul(q[0], transpose(q[1], 0, 1))), matmul(q[1], transpose(q[2], 0, 1))));
     backward(y, {}, Graph::keep);
     const Array<double> dx = x.grad().clone(), dw = w.grad().clone();
     x.zero_grad(), w.zero_grad();
@@ -189,8 +190,8 @@ TEST_CASE("tensor: writing to a value that backward needs is an error that names
     Tensor<double> x = leaf({1, 2});
     const Tensor<double> y = sum(mul(x, x));
     x.value_in_place().data()[0] = 5;
-    CHECK_THROWS_WITH(backward(y), ContainsSubstring("mul:") && ContainsSubstring("in place") &&
-                                       ContainsSubstring("(2,)"));
+    CHECK_THROWS_WITH(backward(y),
+                      ContainsSubstring("mul:") && ContainsSubstring("in place") && ContainsSubstring("(2,)"));
 
     Tensor<double> whole = leaf({1, 2, 3, 4});  // through a view of it
     const Tensor<double> z = sum(exp(whole));

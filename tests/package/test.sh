@@ -17,7 +17,8 @@ if grep -rlE 'xsimd|#include "(engine|nn|data|models|train)/' "$scratch/usr/incl
     fail "the headers above must not be installed like this"
 fi
 
-"$1" -S "$here" -B "$scratch/build" -DCMAKE_PREFIX_PATH="$scratch/usr" -DCMAKE_CXX_COMPILER="$3" >"$scratch/configure.log" ||
+"$1" -S "$here" -B "$scratch/build" -G Ninja -DCMAKE_PREFIX_PATH="$scratch/usr" -DCMAKE_CXX_COMPILER="$3" \
+    >"$scratch/configure.log" ||
     fail "find_package(inkling) failed"
 "$1" --build "$scratch/build"
 "$scratch/build/example" "$here/../reference/gpt2_tiny" | tee "$scratch/output"

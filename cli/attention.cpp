@@ -1,0 +1,146 @@
+// inkling attention
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <iostream>
+#include <iterator>
+
+#include "cli/attention/page.h"
+#include "cli/attention/picture.h"
+#include "cli/common.h"
+#include "data/file.h"
+#include "models/folder.h"
+
+namespace inkling::cli {
+namespace {
+
+struct Arguments {
+    std::string model, prompt, prompt_file, out, format, head;
+    std::size_t threads = 0;
+    bool json = false;
+    CLI::Option* prompt_option = nullptr;
+};
+
+constexpr const char* kFormats = "html, png, svg, json or text";
+
+std::string choose_format(const Arguments& args) {
+    const bool by_ending = args.format.empty() && !args.out.empty() && args.out != "-";
+    std::string format = args.format;
+    if (args.json) return "json";
+    if (by_ending) {
+        format = std::filesystem::path(args.out).extension().string();
+        format = format == ".htm" ? "html" : format == ".txt" ? "text" : format.erase(0, 1);
+    } else if (format.empty()) {
+        format = "text";
+    }
+    std::transform(format.begin(), format.end(), format.begin(), [](unsigned char c) { return std::tolower(c); });
+    for (const char* known : {"html", "png", "svg", "json", "text"})
+        if (format == known) return format;
+    if (by_ending)
+        throw Usage(
+            fmt::format("--out {}: its ending names no format: choose one with --format {}", args.out, kFormats));
+    throw Usage(fmt::format("--format must be {}, got {}", kFormats, args.format));
+}
+
+// "L.H", both from 0.
+std::optional<Head> parse_head(const std::string& text) {
+    if (text.empty()) return std::nullopt;
+    Head head{};
+    const char *const begin = text.data(), *const end = begin + text.size();
+    const auto layer = std::from_chars(begin, end, head.layer);
+    const bool dot = layer.ec == std::errc() && layer.ptr != end && *layer.ptr == '.';
+    const auto rest = dot ? std::from_chars(layer.ptr + 1, end, head.head) : layer;
+    if (!dot || rest.ec != std::errc() || rest.ptr != end)
+        throw Usage(fmt::format("--head must be LAYER.HEAD, both counted from 0, such as 0.3, got {}", text));
+    return head;
+}
+
+std::string read_prompt(const Arguments& args) {
+    if (args.prompt_file.empty()) return args.prompt;
+    if (args.prompt_file != "-") return data::read_file(args.prompt_file);
+    return {std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()};
+}
+
+Terminal terminal_of_stdout() {
+    Terminal terminal;
+    const char *const columns = std::getenv("COLUMNS"), *const plain = std::getenv("NO_COLOR");
+    winsize size{};
+    const bool is_terminal = isatty(STDOUT_FILENO) != 0;
+    if (is_terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
+        terminal.columns = size.ws_col;
+    } else if (columns != nullptr && std::atoi(columns) > 0) {
+        terminal.columns = static_cast<std::size_t>(std::atoi(columns));
+    }
+    const char* const kind = std::getenv("TERM");
+    terminal.colour =
+        is_terminal && (plain == nullptr || *plain == '\0') && (kind == nullptr || std::string_view(kind) != "dumb");
+    return terminal;
+}
+
+std::string terminal_pictures(const AttentionMap& map, std::optional<Head> only, const Terminal& terminal) {
+    if (only) return terminal_picture(map, *only, terminal);
+    std::string text;
+    for (std::size_t i = 0; i < map.layers * map.heads; ++i)
+        text += (i > 0 ? "\n" : "") + terminal_picture(map, {i / map.heads, i % map.heads}, terminal);
+    return text;
+}
+
+int show_attention(const Arguments& args) {
+    const std::string format = choose_format(args);
+    const std::optional<Head> only = parse_head(args.head);
+    const bool to_stdout = args.out.empty() || args.out == "-";
+    if (args.prompt_file.empty() && args.prompt_option->count() == 0)
+        throw Usage("a text to look at is required: give --prompt TEXT or --prompt-file FILE");
+    if (to_stdout && format == "png" && isatty(STDOUT_FILENO))
+        throw Usage("--format png: a terminal cannot show it: give --out FILE.png");
+    if (to_stdout && args.format.empty() && !args.json && !only)
+        throw Usage("choose --out FILE.html for a page with all heads, or --head LAYER.HEAD for one in the terminal");
+    set_threads(args.threads);
+    const auto [model, tokenizer] = models::load_model(models::find_model(args.model));
+    const std::size_t layers = model->config.n_layer, heads = model->config.n_head;
+    if (only && (only->layer >= layers || only->head >= heads))
+        throw Usage(
+            fmt::format("--head {}: the model has layers 0 to {} and heads 0 to {}", args.head, layers - 1, heads - 1));
+    const AttentionMap map = attention_map(args.model, *model, *tokenizer, read_prompt(args));
+
+    const Terminal terminal = to_stdout ? terminal_of_stdout() : Terminal{.columns = 1'000'000};
+    const std::string content = format == "html"   ? attention_page(map, only.value_or(Head{0, 0}))
+                                : format == "png"  ? png_picture(map, only)
+                                : format == "svg"  ? svg_picture(map, only)
+                                : format == "json" ? attention_json(map)
+                                                   : terminal_pictures(map, only, terminal);
+    if (to_stdout) {
+        print(content);
+    } else {
+        data::write_file_atomic(args.out, content);
+        std::fprintf(stderr, "wrote %s: layers %zu, heads %zu, tokens %zu\n", args.out.c_str(), map.layers, map.heads,
+                     map.tokens.size());
+    }
+    constexpr std::size_t kHeavy = 64 << 20;
+    if (content.size() > kHeavy)
+        std::fprintf(stderr, "it is %zu MB large: a shorter prompt makes it lighter\n", content.size() >> 20);
+    return 0;
+}
+
+}  // namespace
+
+Action add_attention(CLI::App& app) {
+    auto args = std::make_shared<Arguments>();
+    app.add_option("--model", args->model, "model folder, or the folder of a run")->required();
+    args->prompt_option = app.add_option("-p,--prompt", args->prompt, "text to look at");
+    app.add_option("-f,--prompt-file", args->prompt_file, "file with the text to look at; -: stdin")
+        ->excludes(args->prompt_option);
+    app.add_option("-o,--out", args->out, "file to write; -: stdout");
+    CLI::Option* const format = app.add_option(
+        "--format", args->format, fmt::format("{}; without it: from the ending of --out, or text", kFormats));
+    app.add_option("--head", args->head,
+                   "LAYER.HEAD, both counted from 0: this head alone, large; in html: the one that is shown first");
+    app.add_flag("--json", args->json, "all weights as one JSON object: --format json")->excludes(format);
+    app.add_option("--threads", args->threads, "OpenMP threads; 0: the physical cores")->capture_default_str();
+    return [args] { return show_attention(*args); };
+}
+
+}  // namespace inkling::cli

@@ -1,0 +1,59 @@
+"use strict";
+// What the page shows: the weights, their numbers and colours, and what is chosen.
+const data = JSON.parse(document.getElementById("data").textContent);
+const { tokens, layers, heads } = data, count = tokens.length;
+const $ = (id) => document.getElementById(id);
+const state = { layer: data.first.layer, head: data.first.head, query: count - 1, key: 0, pointed: null };
+let cell = 0, fitted = true, printing = false, ratio = window.devicePixelRatio || 1;  // cell: a weight's side in CSS pixels
+
+// --- weights: the lower triangle of each head, row by row, as little-endian floats in base64
+const triangles = new Map();
+function triangle(layer, head) {
+  const at = layer * heads + head;
+  if (!triangles.has(at)) {
+    const text = atob(data.weights[at]), bytes = new Uint8Array(text.length);
+    for (let i = 0; i < text.length; ++i) bytes[i] = text.charCodeAt(i);
+    triangles.set(at, new Float32Array(bytes.buffer));
+  }
+  return triangles.get(at);
+}
+const weight = (query, key) =>
+  key > query ? 0 : triangle(state.layer, state.head)[query * (query + 1) / 2 + key];
+
+// The shortest number of at least 6 digits that is this float and no other.
+function exact(w) {
+  if (w === 0) return "0";
+  for (let digits = 6; digits < 9; ++digits) {
+    if (Math.fround(Number(w.toPrecision(digits))) === w) return w.toPrecision(digits);
+  }
+  return w.toPrecision(9);
+}
+
+// --- colours: where a weight stands on the scale is the same for all heads
+const position = (w) => Math.min(1, Math.max(0, w)) ** data.exponent;
+const steps = Array.from({ length: 256 }, (_, i) => {
+  const at = i / 255 * (data.scale.length - 1), low = Math.min(data.scale.length - 2, Math.floor(at));
+  return data.scale[low].map((c, j) => Math.round(c + (data.scale[low + 1][j] - c) * (at - low)));
+});
+const words = Uint32Array.from(steps, ([r, g, b]) => (255 << 24 | b << 16 | g << 8 | r) >>> 0);  // as pixels are stored
+const colour = (w) => steps[Math.round(position(w) * 255)];
+const css = (rgb) => `rgb(${rgb.join(" ")})`;
+const theme = (name) => getComputedStyle(document.documentElement).getPropertyValue(name);
+
+// One pixel a weight, or the highest weight of each square where there are more than `most` tokens.
+function paint(canvas, layer, head, most) {
+  const side = Math.min(count, most), highest = new Float32Array(side * side).fill(-1), weights = triangle(layer, head);
+  for (let query = 0, i = 0; query < count; ++query) {
+    const row = Math.floor(query * side / count) * side;
+    for (let key = 0; key <= query; ++key, ++i) {
+      const at = row + Math.floor(key * side / count);
+      if (weights[i] > highest[at]) highest[at] = weights[i];
+    }
+  }
+  canvas.width = canvas.height = side;
+  const image = new ImageData(side, side), out = new Uint32Array(image.data.buffer);
+  for (let at = 0; at < out.length; ++at) {
+    if (highest[at] >= 0) out[at] = words[Math.round(position(highest[at]) * 255)];
+  }
+  canvas.getContext("2d").putImageData(image, 0, 0);
+}

@@ -1,0 +1,128 @@
+// Runs the built program as a user does, and catches its output and exit code:
+//   const Result r = inkling({"generate", "--model", dir, "-n", "5"});   // r.code, r.out, r.err
+//   Process p({"train", ...});  p.signal(SIGINT);  p.wait();
+#pragma once
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "data/file.h"
+#include "tests/catch.h"
+#include "tests/data/scratch_folder.h"
+
+namespace inkling::testing {
+
+struct Result {
+    int code = -1;  // 128 + the signal's number when one ended it
+    std::string out, err;
+};
+
+using Arguments = std::vector<std::string>;
+
+class Process {
+  public:
+    // `out` and `in` are files to write stdout to and to read stdin from, when given.
+    explicit Process(Arguments arguments, const std::string& out = "", const std::string& in = "/dev/null")
+        : out_(out.empty() ? folder_.path("out") : out) {
+        arguments.insert(arguments.begin(), INKLING_PROGRAM);
+        std::vector<char*> argv;
+        for (std::string& a : arguments) argv.push_back(a.data());
+        argv.push_back(nullptr);
+        const std::string err = folder_.path("err");
+        pid_ = fork();
+        REQUIRE(pid_ >= 0);
+        if (pid_ == 0) {  // only calls that are safe between fork and exec
+            const int files[3] = {open(in.c_str(), O_RDONLY), open(out_.c_str(), O_WRONLY | O_CREAT, 0666),
+                                  open(err.c_str(), O_WRONLY | O_CREAT, 0666)};
+            for (int i = 0; i < 3; ++i)
+                if (files[i] < 0 || dup2(files[i], i) < 0) _exit(126);
+            execv(argv[0], argv.data());
+            _exit(127);
+        }
+    }
+    ~Process() {
+        if (pid_ <= 0) return;
+        kill(pid_, SIGKILL);
+        waitpid(pid_, nullptr, 0);
+    }
+    Process(const Process&) = delete;
+    Process& operator=(const Process&) = delete;
+
+    void signal(int number) const { kill(pid_, number); }
+
+    Result wait(int seconds = 120) {
+        Result result;
+        int status = 0;
+        const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
+        while (waitpid(pid_, &status, WNOHANG) == 0) {
+            if (std::chrono::steady_clock::now() > end) {
+                kill(pid_, SIGKILL);
+                FAIL("the program did not end within " << seconds << " s");
+            }
+            std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        }
+        pid_ = 0;
+        result.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+        if (out_.starts_with(folder_.path())) result.out = data::read_file(out_);
+        result.err = data::read_file(folder_.path("err"));
+        return result;
+    }
+
+  private:
+    data::tests::ScratchFolder folder_;
+    std::string out_;
+    pid_t pid_ = 0;
+};
+
+inline Result inkling(const Arguments& arguments, const std::string& out = "", const std::string& in = "/dev/null") {
+    return Process(arguments, out, in).wait();
+}
+
+// The exit code is `code`, nothing is on stdout, and stderr is one line, "inkling: ..." with `text` in it.
+inline void check_fails(const Result& r, int code, const std::string& text = "") {
+    INFO("stderr: " << r.err);
+    CHECK(r.code == code);
+    CHECK(r.out.empty());
+    CHECK(r.err.starts_with("inkling: "));
+    CHECK(std::count(r.err.begin(), r.err.end(), '\n') == 1);
+    CHECK(r.err.ends_with('\n'));
+    CHECK_THAT(r.err, ContainsSubstring(text));
+}
+
+inline Arguments operator+(Arguments a, const Arguments& b) {
+    a.insert(a.end(), b.begin(), b.end());
+    return a;
+}
+
+// 1,200 characters of text, and the flags of a model that trains on it in a moment.
+inline std::string small_text() {
+    std::string text;
+    while (text.size() < 1200) text += "the quick brown fox jumps over the lazy dog.\n";
+    return text;
+}
+inline const Arguments kSmall = {"--n-layer",    "1", "--n-head",    "2",  "--n-embd",       "16", "--block-size", "8",
+                                 "--batch-size", "4", "--max-iters", "20", "--warmup-iters", "2",  "--eval-every", "10",
+                                 "--log-every",  "5", "--threads",   "1"};
+
+// A run that was trained once, for all tests that only read it.
+inline const std::string& small_run() {
+    static const data::tests::ScratchFolder folder;
+    static const std::string out = [] {
+        const std::string path = folder.path("run");
+        const Result r =
+            inkling(Arguments{"train", "--data", folder.write("text.txt", small_text()), "--out", path} + kSmall);
+        INFO(r.err);
+        REQUIRE(r.code == 0);
+        return path;
+    }();
+    return out;
+}
+
+}  // namespace inkling::testing

@@ -1,0 +1,227 @@
+// inkling attention: the page, the pictures, the terminal, and what it refuses.
+#include <cstdlib>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "models/folder.h"
+#include "tests/cli/program.h"
+
+using namespace inkling::testing;
+using inkling::data::read_file;
+using inkling::data::tests::ScratchFolder;
+using nlohmann::json;
+
+namespace {
+
+Result ask(const Arguments& arguments) { return Process(arguments).wait(); }
+
+// Two layers of two heads, and a vocabulary that would do harm in markup.
+const std::string& sharp_run() {
+    static const ScratchFolder folder;
+    static const std::string out = [] {
+        std::string text;
+        while (text.size() < 1200) text += "</script><b id=\"x\">it's & so\ton\n{{page.css}}";
+        const std::string path = folder.path("run");
+        const Result r = ask({"train",       "--data",       folder.write("text.txt", text),
+                              "--out",       path,           "--n-layer",
+                              "2",           "--n-head",     "2",
+                              "--n-embd",    "16",           "--block-size",
+                              "24",          "--batch-size", "4",
+                              "--max-iters", "10",           "--warmup-iters",
+                              "2",           "--threads",    "1"});
+        INFO(r.err);
+        REQUIRE(r.code == 0);
+        return path;
+    }();
+    return out;
+}
+
+const std::string kSharp = "</script><b>'\"&\t\n{{p}}";
+
+Arguments attention(const std::string& prompt, const Arguments& rest) {
+    return Arguments{"attention", "--model", sharp_run(), "--threads", "1", "--prompt", prompt} + rest;
+}
+
+// The file that the command wrote.
+std::string written(const std::string& prompt, const std::string& name, const Arguments& rest = {}) {
+    const ScratchFolder folder;
+    const Result r = ask(attention(prompt, Arguments{"--out", folder.path(name)} + rest));
+    INFO(r.err);
+    REQUIRE(r.code == 0);
+    CHECK(r.out.empty());
+    return read_file(folder.path(name));
+}
+
+std::size_t occurrences(const std::string& text, const std::string& what) {
+    std::size_t n = 0;
+    for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + what.size())) ++n;
+    return n;
+}
+
+json page_data(const std::string& page) {
+    const std::string opening = "<script type=\"application/json\" id=\"data\">";
+    const std::size_t begin = page.find(opening) + opening.size();
+    return json::parse(page.substr(begin, page.find("</script>", begin) - begin));
+}
+
+std::vector<float> floats_of_base64(const std::string& text) {
+    const std::string digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    std::string bytes;
+    unsigned bits = 0;
+    int held = 0;
+    for (const char c : text.substr(0, text.find('='))) {
+        bits = bits << 6 | static_cast<unsigned>(digits.find(c));
+        held += 6;
+        if (held >= 8) bytes += static_cast<char>(bits >> (held -= 8) & 0xFF);
+    }
+    std::vector<float> values(bytes.size() / sizeof(float));
+    std::memcpy(values.data(), bytes.data(), values.size() * sizeof(float));
+    return values;
+}
+
+unsigned big_endian(const std::string& bytes, std::size_t at) {
+    unsigned value = 0;
+    for (std::size_t i = 0; i < 4; ++i) value = value << 8 | static_cast<unsigned char>(bytes.at(at + i));
+    return value;
+}
+
+}  // namespace
+
+TEST_CASE("attention: --json holds the weights that the model computes", "[cli]") {
+    const Result r = ask(attention(kSharp, {"--json"}));
+    REQUIRE(r.code == 0);
+    const json j = json::parse(r.out);
+    const auto [model, tokenizer] = inkling::models::load_model(inkling::models::find_model(sharp_run()));
+    const auto tokens = tokenizer->encode(kSharp);
+    inkling::IdArray ids({1, tokens.size()}, 0);
+    std::copy(tokens.begin(), tokens.end(), ids.data());
+    std::vector<inkling::Tensor<float>> weights;
+    model->hidden(ids, &weights);
+    REQUIRE(j["weights"].size() == 2);
+    CHECK(j["tokens"].size() == tokens.size());
+    CHECK(j["tokens"][0] == "<");
+    CHECK(j["tokens"][15] == "⇥");
+    CHECK(j["tokens"][16] == "↵");
+    for (std::size_t layer = 0; layer < 2; ++layer) {
+        const auto& value = weights[layer].value();
+        for (std::size_t head = 0; head < 2; ++head) {
+            for (std::size_t q = 0; q < tokens.size(); ++q) {
+                const auto row = j["weights"][layer][head][q].get<std::vector<float>>();
+                REQUIRE(row.size() == tokens.size());
+                double sum = 0;
+                for (std::size_t k = 0; k < row.size(); ++k) {
+                    sum += row[k];
+                    CHECK(row[k] == Approx(value(0, head, q, k)).margin(1e-6));
+                    if (k > q) CHECK(row[k] == 0.0f);
+                }
+                CHECK(sum == Approx(1).margin(1e-5));
+            }
+        }
+    }
+}
+
+TEST_CASE("attention: the page needs nothing else and holds every weight exactly", "[cli]") {
+    const std::string page = written(kSharp, "heads.html");
+    for (const char* outside : {"http://", "https://", "<link", "src=", "@import", "url(", "fetch("})
+        CHECK(page.find(outside) == std::string::npos);
+    CHECK(page.starts_with("<!DOCTYPE html>"));
+    CHECK(occurrences(page, "<script") == 2);
+    CHECK(occurrences(page, "</script>") == 2);
+    CHECK(occurrences(page, "<style>") == 1);
+
+    const json data = page_data(page), exact = json::parse(ask(attention(kSharp, {"--json"})).out);
+    CHECK(data["tokens"] == exact["tokens"]);
+    CHECK(data["tokens"][17] == "{");
+    REQUIRE(data["weights"].size() == 4);
+    for (std::size_t i = 0; i < 4; ++i) {
+        const auto triangle = floats_of_base64(data["weights"][i]);
+        const std::size_t count = data["tokens"].size();
+        REQUIRE(triangle.size() == count * (count + 1) / 2);
+        for (std::size_t q = 0, at = 0; q < count; ++q)
+            for (std::size_t k = 0; k <= q; ++k)
+                CHECK(triangle[at++] == exact["weights"][i / 2][i % 2][q][k].get<float>());
+    }
+    CHECK(page_data(written("it", "a.htm", {"--head", "1.0"}))["first"] == json({{"layer", 1}, {"head", 0}}));
+}
+
+TEST_CASE("attention: the SVG is well-formed and shows tokens as they are", "[cli]") {
+    const std::string svg = written(kSharp, "heads.svg"), one = written(kSharp, "one.SVG", {"--head", "1.1"});
+    for (const std::string& text : {svg, one}) {
+        CHECK(text.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\""));
+        CHECK(text.ends_with("</svg>\n"));
+        for (const char* name : {"svg", "g", "text", "title"})
+            CHECK(occurrences(text, std::string("<") + name + ' ') + occurrences(text, std::string("<") + name + '>') ==
+                  occurrences(text, std::string("</") + name + '>'));
+        CHECK(occurrences(text, "<") == occurrences(text, ">"));
+        CHECK(occurrences(text, "\"") % 2 == 0);
+        for (const char* label : {">&lt;<", ">&amp;<", ">&quot;<", ">&#39;<", ">↵<", ">⇥<"})
+            CHECK(text.find(label) != std::string::npos);
+    }
+    CHECK(occurrences(svg, "<g ") == 4);
+    CHECK(occurrences(one, "<g ") == 1);
+    CHECK_THAT(svg, ContainsSubstring("layer 0, head 1"));
+    CHECK_THAT(one, ContainsSubstring("layer 1, head 1"));
+    CHECK(ask(attention(kSharp, {"--format", "svg"})).out == svg);
+}
+
+TEST_CASE("attention: the PNG is whole, and larger for all heads than for one", "[cli]") {
+    const std::string all = written("it's so", "heads.png"),
+                      one = written("it's so", "x", {"--format", "png", "--head", "0.0"});
+    for (const std::string& png : {all, one}) {
+        CHECK(png.starts_with("\x89PNG\r\n\x1a\n"));
+        CHECK(png.substr(12, 4) == "IHDR");
+        CHECK(png.substr(png.size() - 8, 4) == "IEND");
+        CHECK(big_endian(png, 16) >= 560);
+        CHECK(big_endian(png, 20) >= 300);
+    }
+    CHECK(big_endian(all, 20) > big_endian(one, 20));
+}
+
+TEST_CASE("attention: one head in the terminal fits its width and is plain in a pipe", "[cli]") {
+    const ScratchFolder folder;
+    const std::string prompt = "it's so\n</script><b>";
+    Arguments command = {"attention", "--model", sharp_run(), "--head", "0.1", "-f", folder.write("p.txt", prompt)};
+    const Result wide = ask(command);
+    CHECK(wide.code == 0);
+    CHECK_THAT(wide.out, ContainsSubstring("layer 0, head 1"));
+    CHECK_THAT(wide.out, ContainsSubstring("\ni ██\n"));
+    CHECK_THAT(wide.out, ContainsSubstring("\n↵ "));
+    CHECK_THAT(wide.out, ContainsSubstring("\n␣ "));
+    CHECK(wide.out.find('\x1b') == std::string::npos);
+    CHECK(occurrences(wide.out, "\n") == 2 + 2 + prompt.size());
+
+    setenv("COLUMNS", "16", 1);
+    const Result narrow = ask(command);
+    unsetenv("COLUMNS");
+    std::size_t begin = narrow.out.find("\n\n") + 2;  // behind the title and the legend
+    CHECK(narrow.out.find("\n\n", begin) != std::string::npos);
+    for (std::size_t end; (end = narrow.out.find('\n', begin)) != std::string::npos; begin = end + 1) {
+        const std::string line = narrow.out.substr(begin, end - begin);
+        CHECK(std::count_if(line.begin(), line.end(), [](char c) { return (c & 0xC0) != 0x80; }) <= 16);
+    }
+    command[4] = "1.1";
+    CHECK(ask(command).out != wide.out);
+    CHECK(ask({"attention", "--model", sharp_run(), "-p", "it", "--format", "text"}).code == 0);  // every head
+}
+
+TEST_CASE("attention: what cannot be shown is refused in one line", "[cli]") {
+    const ScratchFolder folder;
+    const auto fails = [](const std::string& prompt, const Arguments& rest, int code, const std::string& text) {
+        check_fails(ask(attention(prompt, rest)), code, text);
+    };
+    const std::string out = folder.path("x.html");
+    fails(std::string(25, 'i'), {"--out", out}, 3, "25 tokens: the model's context holds 24");
+    fails("", {"--out", out}, 3, "empty");
+    fails("iZi", {"--out", out}, 3, "'Z'");
+    fails("it", {"--out", folder.path("none/x.html")}, 1, "none/x.html");
+    fails("it", {"--head", "2.0"}, 2, "layers 0 to 1");
+    fails("it", {"--head", "0.2"}, 2, "heads 0 to 1");
+    for (const char* head : {"1", "a.b", "0.", ".1", "-1.0", "0.0.0"}) fails("it", {"--head", head}, 2, "LAYER.HEAD");
+    fails("it", {"--out", folder.path("x.gif")}, 2, "x.gif");
+    fails("it", {"--format", "bmp"}, 2, "bmp");
+    fails("it", {}, 2, "--out");
+    fails("it", {"-f", "x", "--out", out}, 2, "");
+    check_fails(ask({"attention", "--model", sharp_run(), "--out", out}), 2, "--prompt");
+    check_fails(ask({"attention", "--prompt", "it", "--out", out}), 2, "--model");
+    CHECK_FALSE(std::filesystem::exists(out));
+}

@@ -1,0 +1,100 @@
+// SIGINT and SIGTERM: the run ends with 130 and 143, and with a checkpoint that it can go on from.
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/program.h"
+
+using namespace inkling::testing;
+using inkling::data::tests::ScratchFolder;
+namespace fs = std::filesystem;
+
+namespace {
+
+// Waits until the file has something in it.
+bool appears(const std::string& path) {
+    for (int i = 0; i < 30'000; ++i) {
+        std::error_code none;
+        if (fs::file_size(path, none) > 0 && !none) return true;
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    return false;
+}
+
+long step_of(const std::string& model) {
+    const Result r = inkling({"info", "--model", model, "--json"});
+    INFO(r.err);
+    REQUIRE(r.code == 0);
+    return nlohmann::json::parse(r.out)["step"];
+}
+
+}  // namespace
+
+TEST_CASE("signals: a run that is interrupted saves its step, and can be resumed", "[cli]") {
+    for (const auto& [number, code] : {std::pair{SIGINT, 130}, std::pair{SIGTERM, 143}}) {
+        const ScratchFolder folder;
+        const std::string out = folder.path("out"), text = folder.write("text.txt", small_text());
+        Process train(Arguments{"train", "--data", text, "--out", out} + kSmall +
+                      Arguments{"--max-iters", "100000000", "--eval-every", "0", "--log-every", "1"});
+        REQUIRE(appears(out + "/metrics.jsonl"));
+        train.signal(number);
+        const Result r = train.wait();
+        INFO(r.err);
+        CHECK(r.code == code);
+        CHECK(r.out.empty());
+        CHECK_THAT(r.err, ContainsSubstring("--resume auto"));
+        const long step = step_of(out + "/latest");
+        CHECK(step > 0);
+        for (const auto& entry : fs::directory_iterator(out)) {
+            const std::string name = entry.path().filename().string();
+            CHECK_FALSE(name.starts_with("."));  // no lock, nothing unfinished
+        }
+        const Result resumed =
+            inkling({"train", "--out", out, "--resume", "auto", "--max-iters", std::to_string(step + 3)});
+        INFO(resumed.err);
+        CHECK(resumed.code == 0);
+        CHECK(step_of(out + "/latest") == step + 3);
+    }
+}
+
+TEST_CASE("signals: a run that is killed leaves a folder that the next one can use", "[cli]") {
+    const ScratchFolder folder;
+    const std::string out = folder.path("out"), text = folder.write("text.txt", small_text());
+    const Arguments flags =
+        Arguments{"train", "--data", text, "--out", out} + kSmall + Arguments{"--save-every", "1", "--eval-every", "0"};
+    {
+        Process train(flags + Arguments{"--max-iters", "100000000"});
+        REQUIRE(appears(out + "/metrics.jsonl"));
+        REQUIRE(appears(out + "/latest/config.json"));
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        train.signal(SIGKILL);
+        CHECK(train.wait().code == 128 + SIGKILL);
+    }
+    const long step = step_of(out + "/latest");
+    const Result resumed = inkling(flags + Arguments{"--resume", "auto", "--max-iters", std::to_string(step + 5)});
+    INFO(resumed.err);
+    CHECK(resumed.code == 0);
+    CHECK(step_of(out + "/latest") == step + 5);
+    for (const auto& entry : fs::directory_iterator(out))
+        CHECK_FALSE(entry.path().filename().string().starts_with("."));
+}
+
+TEST_CASE("signals: generate ends with 130, after whole characters", "[cli]") {
+    const ScratchFolder folder;
+    const std::string text = folder.path("text");
+    Process generate({"generate", "--model", small_run(), "-p", "the", "-n", "100000000"}, text);
+    REQUIRE(appears(text));
+    generate.signal(SIGINT);
+    CHECK(generate.wait().code == 130);
+    CHECK(inkling::data::read_file(text).starts_with("the"));
+    CHECK(inkling::data::read_file(text).ends_with('\n'));
+}
+
+TEST_CASE("signals: two runs cannot write to one folder", "[cli]") {
+    const ScratchFolder folder;
+    const std::string out = folder.path("out"), text = folder.write("text.txt", small_text());
+    const Arguments flags = Arguments{"train", "--data", text, "--out", out} + kSmall;
+    Process first(flags + Arguments{"--max-iters", "100000000", "--eval-every", "0"});
+    REQUIRE(appears(out + "/metrics.jsonl"));
+    check_fails(inkling(flags + Arguments{"--overwrite"}), 1, "another run is writing there");
+    first.signal(SIGINT);
+    CHECK(first.wait().code == 130);
+}

@@ -1,0 +1,179 @@
+// inkling train: the files of a run, where settings come from, and going on where a run stopped.
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+
+#include "tests/cli/program.h"
+
+using namespace inkling::testing;
+using inkling::data::read_file;
+using inkling::data::tests::ScratchFolder;
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+namespace {
+
+std::set<std::string> names(const fs::path& folder) {
+    std::set<std::string> result;
+    for (const auto& entry : fs::directory_iterator(folder)) result.insert(entry.path().filename().string());
+    return result;
+}
+
+std::vector<json> metrics(const std::string& out) {
+    std::istringstream in(read_file(out + "/metrics.jsonl"));
+    std::vector<json> result;
+    for (std::string line; std::getline(in, line);) result.push_back(json::parse(line));
+    return result;
+}
+
+// The value of a key in OUT/config.toml, as it stands there.
+std::string setting(const std::string& out, const std::string& key) {
+    std::istringstream in(read_file(out + "/config.toml"));
+    for (std::string line; std::getline(in, line);)
+        if (line.starts_with(key + " = ")) return line.substr(key.size() + 3);
+    return "none";
+}
+
+}  // namespace
+
+TEST_CASE("train: writes every file of a run", "[cli]") {
+    const std::string& out = small_run();
+    CHECK(names(out) ==
+          std::set<std::string>{"step-000010", "step-000020", "latest", "best", "config.toml", "metrics.jsonl"});
+    CHECK(fs::read_symlink(out + "/latest") == "step-000020");
+    CHECK(fs::read_symlink(out + "/best").string().starts_with("step-0000"));
+    const std::set<std::string> files{"config.json",    "generation_config.json", "model.safetensors",
+                                      "tokenizer.json", "tokenizer_config.json",  "training_state.safetensors"};
+    CHECK(names(out + "/step-000010") == files);
+    CHECK(names(out + "/latest") == files);
+
+    const auto lines = metrics(out);
+    std::vector<int> steps;
+    for (const json& line : lines) {
+        steps.push_back(line.at("step"));
+        for (const char* key : {"loss", "lr", "grad_norm", "tok_s", "train_s", "elapsed_s"})
+            CHECK(line.at(key).is_number());
+        CHECK(line.contains("val_loss") == (line["step"] == 10 || line["step"] == 20));
+    }
+    CHECK(steps == std::vector<int>{1, 5, 10, 15, 20});
+    CHECK(lines.front()["loss"].get<double>() == Approx(std::log(29.0)).epsilon(0.05));
+    CHECK(lines.back()["val_loss"] < lines.front()["loss"]);
+    CHECK(lines.back()["train_s"] <= lines.back()["elapsed_s"]);
+    CHECK(setting(out, "n_layer") == "1");
+    CHECK(setting(out, "batch_size") == "4");
+    CHECK(setting(out, "sampler").find("random") != std::string::npos);
+}
+
+TEST_CASE("train: says what it does on stderr alone, with the seed", "[cli]") {
+    const ScratchFolder folder;
+    const Result r = inkling(Arguments{"train", "--data", folder.write("text.txt", small_text()), "--out",
+                                       folder.path("out"), "--seed", "4711"} +
+                             kSmall);
+    CHECK(r.code == 0);
+    CHECK(r.out.empty());
+    CHECK_THAT(r.err, ContainsSubstring("4711") && ContainsSubstring("step 20/20") && ContainsSubstring("validation"));
+    CHECK(r.err.find('\x1b') == std::string::npos);  // no terminal
+    CHECK(r.err.find('\r') == std::string::npos);
+}
+
+TEST_CASE("train: flags over config file over recipe over defaults", "[cli]") {
+    const ScratchFolder folder;
+    const std::string out = folder.path("out"), text = folder.write("text.txt", small_text());
+    const std::string config = folder.write("c.toml",
+                                            "n_layer = 2\nn_head = 2\nn_embd = 16\nblock_size = 8\nbatch_size = "
+                                            "3\nmax_iters = 2\nlearning_rate = 0.5\nbias = true\neval_every = 0\n");
+    const Result r = inkling({"train", "--recipe", "stories", "--config", config, "--data", text, "--out", out,
+                              "--n-layer", "1", "--learning-rate", "0.25", "--no-bias", "--threads", "1"});
+    INFO(r.err);
+    REQUIRE(r.code == 0);
+    CHECK(setting(out, "n_layer") == "1");           // flag over config file
+    CHECK(setting(out, "learning_rate") == "0.25");  // the same
+    CHECK(setting(out, "bias") == "false");
+    CHECK(setting(out, "batch_size") == "3");     // config file over default
+    CHECK(setting(out, "max_iters") == "2");      // config file over recipe
+    CHECK(setting(out, "warmup_iters") == "50");  // recipe over default
+    CHECK(setting(out, "beta2") == "0.99");       // default
+    // and what was resolved gives the same run again
+    const Result again = inkling({"train", "--config", out + "/config.toml", "--out", folder.path("again")});
+    INFO(again.err);
+    CHECK(again.code == 0);
+    CHECK(read_file(out + "/latest/model.safetensors") == read_file(folder.path("again/latest/model.safetensors")));
+}
+
+TEST_CASE("train: the built-in stories are there without any data", "[cli]") {
+    const ScratchFolder folder;
+    const Result r = inkling(Arguments{"train", "--out", folder.path("out")} + kSmall +
+                             Arguments{"--max-iters", "2", "--eval-every", "0", "--eval-iters", "1"});
+    INFO(r.err);
+    CHECK(r.code == 0);
+    CHECK_THAT(r.err, ContainsSubstring("built-in stories") && ContainsSubstring("entropy"));
+}
+
+TEST_CASE("train: text from stdin and from several places", "[cli]") {
+    const ScratchFolder folder;
+    const std::string text = folder.write("text.txt", small_text());
+    const Result piped = inkling(Arguments{"train", "--data", "-", "--out", folder.path("a")} + kSmall, "", text);
+    INFO(piped.err);
+    CHECK(piped.code == 0);
+    CHECK(inkling(Arguments{"train", "--data", text, "--out", folder.path("b")} + kSmall).code == 0);
+    CHECK(read_file(folder.path("a/latest/model.safetensors")) == read_file(folder.path("b/latest/model.safetensors")));
+    const std::string second = folder.write("more/more.txt", "Zebras!\n");
+    CHECK(inkling(Arguments{"train", "--data", text, "--data", folder.path("more"), "--out", folder.path("c")} + kSmall)
+              .code == 0);
+    CHECK_THAT(read_file(folder.path("c/latest/tokenizer.json")), ContainsSubstring("\"Z\""));
+}
+
+TEST_CASE("train: a run that is resumed ends as one that never stopped", "[cli]") {
+    const ScratchFolder folder;
+    const std::string text = folder.write("text.txt", small_text());
+    const Arguments flags =
+        Arguments{"train", "--data", text} + kSmall + Arguments{"--dropout", "0.1", "--lr-decay-iters", "20"};
+    const std::string a = folder.path("a"), b = folder.path("b");
+    REQUIRE(inkling(flags + Arguments{"--out", a}).code == 0);
+    const Result anew =
+        inkling(flags + Arguments{"--out", b, "--max-iters", "7", "--resume", "auto"});  // none there: begins
+    REQUIRE(anew.code == 0);
+    // the run's own settings, but for those that are given
+    const Result resumed = inkling({"train", "--out", b, "--resume", "auto", "--max-iters", "20", "--threads", "2"});
+    INFO(resumed.err);
+    REQUIRE(resumed.code == 0);
+    CHECK_THAT(resumed.err, ContainsSubstring("going on from") && ContainsSubstring("step 7"));
+    CHECK(read_file(a + "/latest/model.safetensors") == read_file(b + "/latest/model.safetensors"));
+    const auto lines = metrics(b);
+    for (std::size_t i = 1; i < lines.size(); ++i) CHECK(lines[i]["step"] > lines[i - 1]["step"]);
+    CHECK(lines.back()["step"] == 20);
+    const Result done = inkling({"train", "--out", b, "--resume", "auto"});
+    CHECK(done.code == 0);
+    CHECK_THAT(done.err, ContainsSubstring("nothing to do"));
+    check_fails(inkling({"train", "--out", b, "--resume", "auto", "--n-layer", "3"}), 2, "--n-layer");
+    const Result other = inkling(
+        {"train", "--out", b, "--resume", "auto", "--data", folder.write("other.txt", small_text() + "the end")});
+    CHECK(other.code == 3);
+    CHECK_THAT(other.err, ContainsSubstring("another text"));
+}
+
+TEST_CASE("train: --resume auto goes on from the newest checkpoint that is whole", "[cli]") {
+    for (const char* name : {"model.safetensors", "training_state.safetensors", "config.json"}) {
+        const ScratchFolder folder;
+        fs::copy(small_run(), folder.path("run"), fs::copy_options::recursive | fs::copy_options::copy_symlinks);
+        folder.write("run/step-by-step/notes.txt", "mine");
+        const std::string damaged = std::string("run/step-000020/") + name, whole = read_file(folder.path(damaged));
+        folder.write(damaged, whole.substr(0, whole.size() / 2));
+        const Result r = inkling({"train", "--out", folder.path("run"), "--resume", "auto", "--data",
+                                  folder.write("text.txt", small_text()), "--max-iters", "22"});
+        INFO(name << ": " << r.err);
+        CHECK(r.code == 0);
+        CHECK_THAT(r.err, ContainsSubstring("warning: ") && ContainsSubstring(name) && ContainsSubstring("step 10"));
+        CHECK(fs::read_symlink(folder.path("run/latest")) == "step-000022");
+    }
+}
+
+TEST_CASE("train: --init-from starts a new run from a model's weights", "[cli]") {
+    const ScratchFolder folder;
+    const std::string text = folder.write("text.txt", small_text()), out = folder.path("out");
+    const Result r = inkling({"train", "--init-from", small_run(), "--data", text, "--out", out, "--max-iters", "0"});
+    INFO(r.err);
+    CHECK(r.code == 0);
+    CHECK(read_file(out + "/latest/model.safetensors") == read_file(small_run() + "/best/model.safetensors"));
+    CHECK(names(out).contains("step-000000"));
+}

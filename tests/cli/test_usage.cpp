@@ -1,0 +1,113 @@
+// The command line: help, version, and every kind of wrong usage, which exits with 2 and one line on stderr.
+#include "tests/cli/program.h"
+
+using namespace inkling::testing;
+using inkling::data::tests::ScratchFolder;
+
+TEST_CASE("command line: help and version", "[cli]") {
+    const Result help = inkling({"--help"});
+    CHECK(help.code == 0);
+    CHECK(help.err.empty());
+    for (const char* command : {"train", "generate", "eval", "gradcheck", "info", "bench"}) {
+        CHECK_THAT(help.out, ContainsSubstring(command));
+        const Result r = inkling({command, "--help"});
+        INFO(command);
+        CHECK(r.code == 0);
+        CHECK(r.err.empty());
+        CHECK_THAT(r.out, ContainsSubstring("--"));
+    }
+    const Result train = inkling({"train", "--help"});
+    for (const char* flag :
+         {"--n-layer",        "--n-head",        "--n-embd",     "--block-size", "--dropout",
+          "--bias",           "--learning-rate", "--min-lr",     "--schedule",   "--warmup-iters",
+          "--lr-decay-iters", "--max-iters",     "--max-time",   "--batch-size", "--gradient-accumulation-steps",
+          "--weight-decay",   "--beta1",         "--beta2",      "--grad-clip",  "--out",
+          "--recipe",         "--config",        "--seed",       "--threads",    "--sampler",
+          "--val-fraction",   "--eval-every",    "--eval-iters", "--save-every", "--sample-every",
+          "--log-every",      "--resume",        "--init-from"})
+        CHECK_THAT(train.out, ContainsSubstring(flag));
+    CHECK_THAT(train.out, ContainsSubstring("0.001"));  // defaults are shown
+    const Result version = inkling({"--version"});
+    CHECK(version.code == 0);
+    CHECK_THAT(version.out, ContainsSubstring("inkling 0."));
+}
+
+TEST_CASE("command line: no command, unknown commands and unknown flags", "[cli]") {
+    check_fails(inkling({}), 2);
+    check_fails(inkling({"trian"}), 2, "trian");
+    check_fails(inkling({"--wrong"}), 2);
+    for (const char* command : {"train", "generate", "eval", "gradcheck", "info", "bench"})
+        check_fails(inkling({command, "--no-such-flag"}), 2);
+    check_fails(inkling({"generate"}), 2, "--model");
+    check_fails(inkling({"eval", "--model", "x"}), 2, "--data");
+    check_fails(inkling({"train", "text.txt"}), 2, "text.txt");
+}
+
+TEST_CASE("command line: values that make no sense, with --out left alone", "[cli]") {
+    const ScratchFolder folder;
+    const std::string text = folder.write("text.txt", small_text()), out = folder.path("out");
+    const auto train = [&](const Arguments& more) {
+        return inkling(Arguments{"train", "--data", text, "--out", out} + more);
+    };
+    check_fails(train({"--n-embd", "10", "--n-head", "4"}), 2, "--n-embd must be divisible by --n-head, got 10 and 4");
+    for (const char* flag : {"--n-layer", "--n-head", "--n-embd", "--block-size", "--batch-size",
+                             "--gradient-accumulation-steps", "--log-every"}) {
+        INFO(flag);
+        for (const char* value : {"0", "-1", "1.5", "many", "", "1e9", "99999999999999999999"})
+            check_fails(train({flag, value}), 2, flag);
+    }
+    for (const auto& [flag, value] : std::vector<std::pair<std::string, std::string>>{{"--learning-rate", "-1"},
+                                                                                      {"--learning-rate", "nan"},
+                                                                                      {"--learning-rate", "fast"},
+                                                                                      {"--dropout", "1"},
+                                                                                      {"--dropout", "-0.5"},
+                                                                                      {"--beta1", "1"},
+                                                                                      {"--weight-decay", "inf"},
+                                                                                      {"--grad-clip", "-1"},
+                                                                                      {"--val-fraction", "1"},
+                                                                                      {"--seed", "-1"},
+                                                                                      {"--threads", "100000"},
+                                                                                      {"--arch", "llama"},
+                                                                                      {"--schedule", "step"},
+                                                                                      {"--sampler", "best"},
+                                                                                      {"--recipe", "fast"},
+                                                                                      {"--out", ""}}) {
+        INFO(flag << " " << value);
+        check_fails(train({flag, value}), 2, flag);
+    }
+    CHECK_FALSE(std::filesystem::exists(out));
+    check_fails(inkling({"bench", "--preset", "huge"}), 2, "huge");
+    check_fails(inkling({"bench", "--seconds", "0"}), 2, "--seconds");
+    check_fails(inkling({"gradcheck", "--filter", "no such row"}), 2, "no such row");
+    check_fails(inkling({"generate", "--model", small_run(), "--temperature", "-1"}), 2, "--temperature");
+    check_fails(inkling({"generate", "--model", small_run(), "--max-tokens", "-1"}), 2, "--max-tokens");
+    check_fails(inkling({"generate", "--model", small_run(), "-p", "a", "-f", text}), 2);
+}
+
+TEST_CASE("command line: flags may have underscores", "[cli]") {
+    const ScratchFolder folder;
+    const std::string text = folder.write("under_score.txt", small_text());
+    const Result r =
+        inkling({"train", "--data=" + text, "--out", folder.path("out_put"), "--n_layer", "1", "--n_head=2", "--n_embd",
+                 "16", "--block_size", "8", "--batch_size", "4", "--max_iters", "3", "--no_bias", "--eval_every", "0"});
+    INFO(r.err);
+    CHECK(r.code == 0);
+    CHECK(std::filesystem::exists(folder.path("out_put/step-000003")));
+    check_fails(inkling({"train", "--n_layers", "3"}), 2);
+}
+
+TEST_CASE("command line: an existing run is not written over", "[cli]") {
+    const ScratchFolder folder;
+    const Arguments train =
+        Arguments{"train", "--data", folder.write("text.txt", small_text()), "--out", folder.path("out")} + kSmall;
+    REQUIRE(inkling(train).code == 0);
+    folder.write("out/notes.txt", "mine");
+    const std::string metrics = inkling::data::read_file(folder.path("out/metrics.jsonl"));
+    check_fails(inkling(train), 2, "already holds a run");
+    CHECK(inkling::data::read_file(folder.path("out/metrics.jsonl")) == metrics);
+    const Result again = inkling(train + Arguments{"--overwrite", "--max-iters", "5"});
+    CHECK(again.code == 0);
+    CHECK(std::filesystem::exists(folder.path("out/step-000005")));
+    CHECK_FALSE(std::filesystem::exists(folder.path("out/step-000020")));
+    CHECK(inkling::data::read_file(folder.path("out/notes.txt")) == "mine");
+}

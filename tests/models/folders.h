@@ -1,0 +1,85 @@
+// Model folders for the tests: one made by Inkling in a scratch folder, and changes to its files.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "data/char_tokenizer.h"
+#include "data/file.h"
+#include "models/folder.h"
+#include "models/safetensors.h"
+#include "nn/init.h"
+#include "tests/data/scratch_folder.h"
+
+namespace inkling::testing {
+
+struct StoredTensor {
+    std::vector<std::uint64_t> shape;
+    std::vector<float> values;
+};
+using StoredTensors = std::map<std::string, StoredTensor>;
+
+inline StoredTensors read_tensors(const std::filesystem::path& path) {
+    const auto file = models::SafetensorsFile::open(path);
+    StoredTensors tensors;
+    for (const auto& [name, info] : file.tensors()) {
+        StoredTensor t{info.shape, std::vector<float>(info.count)};
+        file.read(name, t.values.data(), info.count);
+        tensors.emplace(name, std::move(t));
+    }
+    return tensors;
+}
+
+inline void write_tensors(const std::filesystem::path& path, const StoredTensors& tensors) {
+    models::SafetensorsWriter out;
+    for (const auto& [name, t] : tensors) out.add(name, models::DType::F32, t.shape, t.values.data());
+    out.write(path);
+}
+
+// A folder with a small model of the characters a to h.
+struct ModelFolder {
+    data::tests::ScratchFolder scratch;
+    data::CharTokenizer tokenizer = data::CharTokenizer::from_text("abcdefgh");
+    models::GPT<float> model;
+
+    explicit ModelFolder(bool bias = true, std::uint64_t seed = 3) : model(made(bias, seed)) {
+        for (auto& [name, p] : model.parameters()) nn::fill_normal(p, 0.2);  // biases and gains too
+        model.eval();
+        models::save_model(path(), model, tokenizer);
+    }
+
+    std::filesystem::path path(const std::string& name = "") const { return scratch.path(name); }
+    std::filesystem::path weights() const { return path("model.safetensors"); }
+
+    void change_json(const std::string& name, const std::function<void(nlohmann::json&)>& change) const {
+        auto j = nlohmann::json::parse(data::read_file(path(name)));
+        change(j);
+        scratch.write(name, j.dump());
+    }
+    void change_weights(const std::function<void(StoredTensors&)>& change) const {
+        StoredTensors tensors = read_tensors(weights());
+        change(tensors);
+        write_tensors(weights(), tensors);
+    }
+
+    // What load_model refuses the folder with; "" when it opens. Whatever else is thrown fails the test.
+    std::string refusal() const {
+        try {
+            models::load_model(path());
+        } catch (const BadInput& e) {
+            return e.what();
+        }
+        return "";
+    }
+
+  private:
+    static models::GPTConfig made(bool bias, std::uint64_t seed) {
+        nn::default_generator() = {seed, 0};
+        return {8, 2, 2, 12, 6, 0.0, bias, 1e-5};
+    }
+};
+
+}  // namespace inkling::testing

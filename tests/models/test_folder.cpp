@@ -1,0 +1,176 @@
+// Model folders: there and back, and the same numbers as transformers computes from a folder that it wrote.
+#include "models/folder.h"
+
+#include "models/generate.h"
+#include "tests/engine/helpers.h"
+#include "tests/models/folders.h"
+#include "tests/reference/read.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+namespace fs = std::filesystem;
+
+namespace {
+
+const fs::path kTiny = INKLING_TESTS_DIR "/reference/gpt2_tiny";
+
+nlohmann::json expected() { return reference("gpt2_tiny/expected.json"); }
+
+}  // namespace
+
+TEST_CASE("folder: transformers' logits, loss and greedy text come out of its own folder", "[models]") {
+    const auto numbers = expected();
+    const auto [model, tokenizer] = models::load_model(kTiny);
+    CHECK_FALSE(model->training());
+    CHECK(model->config.bias);
+    CHECK(model->parameter_count() == 15'288);
+    const auto rows = numbers["ids"].get<std::vector<std::vector<std::int32_t>>>();
+    IdArray ids({rows.size(), rows[0].size()});
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        std::copy(rows[i].begin(), rows[i].end(), ids.data() + i * rows[0].size());
+    const auto want = numbers["logits"].get<std::vector<double>>();
+    const Array<float> z = model->forward(ids).value().contiguous();
+    REQUIRE(z.size() == want.size());
+    double worst = 0, largest = 0;
+    for (std::size_t i = 0; i < want.size(); ++i) {
+        worst = std::max(worst, std::abs(static_cast<double>(z.data()[i]) - want[i]));
+        largest = std::max(largest, std::abs(want[i]));
+    }
+    INFO("the largest logit is " << largest);
+    CHECK(worst < 1e-5);
+
+    const std::string text = numbers["text"];
+    const auto tokens = tokenizer->encode(text);
+    CHECK(tokens == numbers["encoded"].get<std::vector<std::int32_t>>());
+    CHECK(tokenizer->decode(tokens) == text);
+    const auto row = [&](std::size_t first, std::size_t n) {
+        IdArray a({1, n});
+        std::copy_n(tokens.data() + first, n, a.data());
+        return a;
+    };
+    const double loss = model->loss(row(0, tokens.size() - 1), row(1, tokens.size() - 1)).item();
+    CHECK(loss == Approx(numbers["loss"].get<double>()).margin(1e-5));
+
+    models::GenerateOptions greedy;
+    greedy.temperature = 0;
+    greedy.max_tokens = 9;
+    std::vector<std::int32_t> written(tokens.begin(), tokens.begin() + 3);
+    for (const auto token : models::generate(*model, written, greedy)) written.push_back(token);
+    CHECK(written == numbers["greedy"].get<std::vector<std::int32_t>>());
+}
+
+TEST_CASE("folder: a model comes back bit by bit, and is saved as the same bytes again", "[models]") {
+    for (const bool bias : {true, false}) {
+        ModelFolder folder(bias);
+        auto [model, tokenizer] = models::load_model(folder.path());
+        CHECK_FALSE(model->training());
+        CHECK(model->config.bias == bias);
+        CHECK(model->config.block_size == 6);
+        const auto before = folder.model.parameters(), after = model->parameters();
+        REQUIRE(before.size() == after.size());
+        for (std::size_t i = 0; i < before.size(); ++i) {
+            INFO(before[i].first);
+            CHECK(before[i].first == after[i].first);
+            CHECK(same_bits(before[i].second.value(), after[i].second.value()));
+        }
+        CHECK(tokenizer->encode("hab") == std::vector<std::int32_t>{7, 0, 1});
+        const data::tests::ScratchFolder second;
+        models::save_model(second.path(), *model, *tokenizer);
+        std::vector<std::string> names;
+        for (const auto& entry : fs::directory_iterator(folder.path())) {
+            const std::string name = entry.path().filename().string();
+            names.push_back(name);
+            INFO(name);
+            CHECK(data::read_file(entry.path()) == data::read_file(second.path(name)));
+        }
+        std::sort(names.begin(), names.end());
+        CHECK(names == std::vector<std::string>{"config.json", "generation_config.json", "model.safetensors",
+                                                "tokenizer.json", "tokenizer_config.json"});
+    }
+}
+
+TEST_CASE("folder: saving what transformers wrote keeps every weight", "[models]") {
+    auto [model, tokenizer] = models::load_model(kTiny);
+    const data::tests::ScratchFolder copy;
+    models::save_model(copy.path(), *model, *tokenizer);
+    const StoredTensors theirs = read_tensors(kTiny / "model.safetensors"),
+                        ours = read_tensors(copy.path("model.safetensors"));
+    REQUIRE(ours.size() == theirs.size());
+    for (const auto& [name, tensor] : theirs) {
+        INFO(name);
+        REQUIRE(ours.contains(name));
+        CHECK(ours.at(name).shape == tensor.shape);
+        CHECK(ours.at(name).values == tensor.values);
+    }
+}
+
+TEST_CASE("folder: linear weights are stored as (in, out)", "[models]") {
+    ModelFolder folder;
+    const StoredTensors stored = read_tensors(folder.weights());
+    const StoredTensor& fc = stored.at("transformer.h.1.mlp.c_fc.weight");
+    CHECK(fc.shape == std::vector<std::uint64_t>{12, 48});
+    const Array<float>& ours = folder.model.blocks[1]->mlp.c_fc.weight.value();  // (48, 12)
+    for (std::size_t in = 0; in < 12; ++in)
+        for (std::size_t out = 0; out < 48; ++out) REQUIRE(fc.values[in * 48 + out] == ours.data()[out * 12 + in]);
+    CHECK(stored.at("transformer.wte.weight").shape == std::vector<std::uint64_t>{8, 12});
+}
+
+TEST_CASE("folder: a model without biases is stored with biases of zero", "[models]") {
+    ModelFolder folder(false);
+    const StoredTensors stored = read_tensors(folder.weights());
+    CHECK(stored.size() == 2 + 2 * 12 + 2);
+    std::size_t biases = 0;
+    for (const auto& [name, t] : stored) {
+        if (!name.ends_with(".bias")) continue;
+        ++biases;
+        INFO(name);
+        CHECK(std::all_of(t.values.begin(), t.values.end(), [](float v) { return v == 0; }));
+    }
+    CHECK(biases == 13);
+    folder.change_weights([](StoredTensors& t) { t["transformer.h.0.ln_1.bias"].values[3] = 0.5f; });
+    CHECK_THAT(folder.refusal(), ContainsSubstring("transformer.h.0.ln_1.bias is not zero"));
+}
+
+TEST_CASE("folder: weights without prefix, mask buffers and a stored head are read", "[models]") {
+    ModelFolder folder;
+    const IdArray ids = random_ids({1, 6}, 8, 1);
+    const Array<float> want = folder.model.forward(ids).value();
+    folder.change_weights([](StoredTensors& t) {
+        StoredTensors bare;
+        for (auto& [name, tensor] : t) bare[name.substr(std::string("transformer.").size())] = tensor;
+        bare["h.0.attn.bias"] = {{1, 1, 6, 6}, std::vector<float>(36, 1.0f)};
+        bare["h.0.attn.masked_bias"] = {{}, {-1e4f}};
+        bare["lm_head.weight"] = bare["wte.weight"];
+        t = bare;
+    });
+    CHECK(folder.refusal().empty());
+    CHECK(same_bits(models::load_model(folder.path()).model->forward(ids).value(), want));
+    folder.change_weights([](StoredTensors& t) { t["lm_head.weight"].values[0] += 1; });
+    CHECK_THAT(folder.refusal(), ContainsSubstring("only a tied head"));
+}
+
+TEST_CASE("folder: dropout may be given in place of the config's", "[models]") {
+    ModelFolder folder;
+    CHECK(models::load_model(folder.path()).model->config.dropout == 0);
+    auto loaded = models::load_model(folder.path(), 0.5);
+    CHECK(loaded.model->config.dropout == 0.5);
+    CHECK(loaded.model->blocks[0]->mlp.dropout.p == 0.5);
+}
+
+TEST_CASE("folder: find_model follows best, then latest, then takes the folder itself", "[models]") {
+    const data::tests::ScratchFolder run;
+    const auto find = [&] { return models::find_model(run.path()).filename().string(); };
+    CHECK_THROWS_WITH(models::find_model(run.path("nowhere")),
+                      ContainsSubstring("nowhere: there is no such model folder"));
+    CHECK_THROWS_AS(find(), BadInput);
+    run.write("step-000010/config.json", "{}");
+    run.write("step-000020/config.json", "{}");
+    fs::create_directory_symlink("step-000020", run.path("latest"));
+    CHECK(find() == "latest");
+    fs::create_directory_symlink("step-000030", run.path("best"));  // a link to nowhere
+    CHECK(find() == "latest");
+    fs::remove(run.path("best"));
+    fs::create_directory_symlink("step-000010", run.path("best"));
+    CHECK(find() == "best");
+    CHECK(models::find_model(run.path("step-000020")) == run.path("step-000020"));
+}

@@ -1,0 +1,159 @@
+// Model folders that are not what they should be: each is refused as bad input, and the message names the file.
+
+#include <chrono>
+
+#include "tests/catch.h"
+#include "tests/models/folders.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+TEST_CASE("damaged folder: the test's own folder is good", "[models]") { CHECK(ModelFolder().refusal().empty()); }
+
+TEST_CASE("damaged folder: a missing file is named", "[models]") {
+    for (const char* name : {"config.json", "model.safetensors", "tokenizer.json"}) {
+        const ModelFolder folder;
+        fs::remove(folder.path(name));
+        INFO(name);
+        CHECK_THAT(folder.refusal(), ContainsSubstring(folder.path(name).string()));
+        fs::create_directory(folder.path(name));
+        CHECK_THAT(folder.refusal(), ContainsSubstring(folder.path(name).string()));
+    }
+    const ModelFolder folder;
+    fs::remove(folder.path("generation_config.json"));
+    fs::remove(folder.path("tokenizer_config.json"));
+    CHECK(folder.refusal().empty());  // these only tell other programs how to write text
+}
+
+TEST_CASE("damaged folder: every file cut short anywhere is refused by name", "[models]") {
+    for (const char* name : {"config.json", "model.safetensors", "tokenizer.json"}) {
+        const ModelFolder folder;
+        const std::string whole = data::read_file(folder.path(name));
+        for (std::size_t part = 0; part < 12; ++part) {
+            // for text, the last bytes are a newline and the closing bracket
+            const std::size_t length = part * (whole.size() - 2) / 11;
+            folder.scratch.write(name, whole.substr(0, length));
+            INFO(name << " cut to " << length << " of " << whole.size() << " bytes");
+            CHECK_THAT(folder.refusal(), ContainsSubstring(folder.path(name).string()));
+        }
+    }
+}
+
+TEST_CASE("damaged folder: JSON that is none, of another kind, or of another tokenizer", "[models]") {
+    const ModelFolder folder;
+    const std::string config = data::read_file(folder.path("config.json"));
+    for (const char* text :
+         {"", "{", "[]", "3", "\"gpt2\"", "{\"model_type\": \"gpt2\"}", "{\"model_type\": \"llama\"}",
+          "version https://git-lfs.github.com/spec/v1", "\xff\xfe{}"}) {
+        folder.scratch.write("config.json", text);
+        INFO(text);
+        CHECK_THAT(folder.refusal(), ContainsSubstring("config.json"));
+    }
+    folder.scratch.write("config.json", config);
+    for (const char* text : {"", "{}", "[]", "{\"model\": {\"type\": \"WordPiece\"}}"}) {
+        folder.scratch.write("tokenizer.json", text);
+        INFO(text);
+        CHECK_THAT(folder.refusal(), ContainsSubstring("tokenizer.json"));
+    }
+    folder.scratch.write("tokenizer.json", data::CharTokenizer::from_text("abcdefghi").to_json());
+    CHECK_THAT(folder.refusal(), ContainsSubstring("tokenizer.json: 9 tokens do not fit the model's vocabulary of 8"));
+    folder.scratch.write("tokenizer.json", data::CharTokenizer::from_text("abc").to_json());
+    CHECK(folder.refusal().empty());  // a padded vocabulary
+}
+
+TEST_CASE("damaged folder: all that is wrong with the weights is listed at once", "[models]") {
+    const ModelFolder folder;
+    folder.change_weights([](StoredTensors& t) {
+        t.erase("transformer.h.0.ln_1.weight");
+        t.erase("transformer.ln_f.bias");
+        t["transformer.h.1.mlp.c_fc.weight"].shape = {48, 12};
+        t["transformer.wpe.weight"] = {{7, 12}, std::vector<float>(84)};
+        t["transformer.h.2.ln_1.weight"] = {{12}, std::vector<float>(12)};
+        t["adapter"] = {{100}, std::vector<float>(100)};
+    });
+    const std::string message = folder.refusal();
+    CHECK_THAT(message, ContainsSubstring(folder.weights().string() + ": the weights do not fit config.json"));
+    for (const char* part : {"transformer.h.0.ln_1.weight is missing", "transformer.ln_f.bias is missing",
+                             "transformer.h.1.mlp.c_fc.weight has shape (48, 12) where config.json wants (12, 48)",
+                             "transformer.wpe.weight has shape (7, 12) where config.json wants (6, 12)",
+                             "transformer.h.2.ln_1.weight is not known", "adapter is not known"})
+        CHECK_THAT(message, ContainsSubstring(part));
+    CHECK(message.find('\n') == std::string::npos);
+}
+
+TEST_CASE("damaged folder: weights that are not finite or no floats are refused by name", "[models]") {
+    for (const float bad :
+         {std::nanf(""), std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity()}) {
+        for (const char* name :
+             {"transformer.h.1.attn.c_proj.weight", "transformer.wte.weight", "transformer.ln_f.bias"}) {
+            const ModelFolder folder;
+            folder.change_weights([&](StoredTensors& t) { t[name].values.back() = bad; });
+            CHECK_THAT(folder.refusal(), ContainsSubstring(std::string("model.safetensors: ") + name));
+        }
+    }
+    const ModelFolder folder;
+    const StoredTensors tensors = read_tensors(folder.weights());
+    models::SafetensorsWriter out;
+    for (const auto& [name, t] : tensors)
+        out.add(name, name == "transformer.wpe.weight" ? models::DType::I32 : models::DType::F32, t.shape,
+                t.values.data());
+    out.write(folder.weights());
+    CHECK_THAT(folder.refusal(), ContainsSubstring("transformer.wpe.weight"));
+}
+
+TEST_CASE("damaged folder: a config of another shape than the weights is refused", "[models]") {
+    for (const auto& [key, value] : std::vector<std::pair<const char*, int>>{{"n_layer", 1},
+                                                                             {"n_layer", 3},
+                                                                             {"n_embd", 10},
+                                                                             {"n_embd", 16},
+                                                                             {"vocab_size", 9},
+                                                                             {"n_positions", 5},
+                                                                             {"n_positions", 7}}) {
+        const ModelFolder folder;
+        folder.change_json("config.json", [&, k = key, v = value](json& j) { j[k] = v; });
+        INFO(key << " = " << value);
+        CHECK_THAT(folder.refusal(), ContainsSubstring("model.safetensors"));
+    }
+}
+
+TEST_CASE("damaged folder: a config that claims huge sizes takes no memory", "[models]") {
+    const ModelFolder folder;
+    const auto claims = [&](std::uint64_t vocab, std::uint64_t layers, std::uint64_t width, std::uint64_t positions) {
+        folder.change_json("config.json", [&](json& j) {
+            j["vocab_size"] = vocab, j["n_layer"] = layers, j["n_head"] = 1, j["n_embd"] = width,
+            j["n_positions"] = positions;
+        });
+    };
+    constexpr std::uint64_t most = 1u << 30;
+    const auto start = std::chrono::steady_clock::now();
+    claims(most, most, most, most);
+    CHECK_THAT(folder.refusal(), ContainsSubstring("model.safetensors"));
+    claims(most, 165191053, most, 1073741781);  // as many parameters as a multiple of 2^64
+    CHECK_THAT(folder.refusal(), ContainsSubstring("model.safetensors"));
+    for (const std::uint64_t size : {std::uint64_t{1} << 20, most}) {
+        claims(size, 2, 12, 6);
+        CHECK_THAT(folder.refusal(), ContainsSubstring("model.safetensors"));
+        claims(8, size, 12, 6);
+        CHECK_THAT(folder.refusal(), ContainsSubstring("model.safetensors"));
+        claims(8, 2, size, 6);
+        CHECK_THAT(folder.refusal(), ContainsSubstring("model.safetensors"));
+        claims(8, 2, 12, size);
+        CHECK_THAT(folder.refusal(), ContainsSubstring("model.safetensors"));
+    }
+    CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(5));
+}
+
+TEST_CASE("damaged folder: saving where nothing can be written is an error, and half a file is not left", "[models]") {
+    ModelFolder folder;
+    const std::string before = data::read_file(folder.weights());
+    CHECK_THROWS_AS(models::save_model(folder.path("nowhere"), folder.model, folder.tokenizer), Error);
+    fs::remove(folder.path("tokenizer.json"));
+    fs::create_directory(folder.path("tokenizer.json"));
+    folder.model.wte.weight.value_in_place().data()[0] += 1;
+    CHECK_THROWS_AS(models::save_model(folder.path(), folder.model, folder.tokenizer), Error);
+    CHECK(data::read_file(folder.weights()) == before);
+    for (const auto& entry : fs::directory_iterator(folder.path()))
+        CHECK(entry.path().filename().string().find(".tmp") == std::string::npos);
+}

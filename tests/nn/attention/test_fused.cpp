@@ -1,0 +1,147 @@
+// The fused attention against the composed one, its oracle: values and gradients on ragged sizes.
+#include "engine/ops/attention.h"
+
+#include "engine/ops.h"
+#include "nn/attention/alibi.h"
+#include "nn/attention/multi_head.h"
+#include "tests/nn/attention/compare.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+using nn::AttentionOptions;
+using nn::Weights;
+
+namespace {
+
+struct Sizes {
+    std::size_t B, H, Lq, Lk, d, dv;
+};
+
+template <class T>
+std::vector<Array<T>> random_qkv(const Sizes& s, std::uint64_t seed) {
+    return {random_array<T>({s.B, s.H, s.Lq, s.d}, seed), random_array<T>({s.B, s.H, s.Lk, s.d}, seed + 1),
+            random_array<T>({s.B, s.H, s.Lk, s.dv}, seed + 2)};
+}
+
+template <class T>
+Result<T> attend(const std::vector<Array<T>>& qkv, const AttentionOptions& options, Weights wanted) {
+    return run<T>(
+        [&](const auto& in) { return nn::scaled_dot_product_attention(in[0], in[1], in[2], options, wanted).output; },
+        qkv);
+}
+
+template <class T>
+void check_fused(const Sizes& s, const AttentionOptions& options, std::uint64_t seed) {
+    INFO("B " << s.B << ", H " << s.H << ", Lq " << s.Lq << ", Lk " << s.Lk << ", d " << s.d << ", dv " << s.dv
+              << ", causal " << options.causal << ", mask " << to_string(options.mask.shape()) << ", dropout "
+              << options.dropout << ", ALiBi " << !options.alibi.empty());
+    const double tolerance = std::is_same_v<T, double> ? 1e-12 : 2e-5;
+    const auto qkv = random_qkv<T>(s, seed);
+    const Result<T> fused = attend(qkv, options, Weights::none), composed = attend(qkv, options, Weights::keep);
+    check_close(fused.value, composed.value, tolerance, "output");
+    const char* names[] = {"q", "k", "v"};
+    for (std::size_t i = 0; i < 3; ++i)
+        check_gradient(fused.grads[i], composed.grads[i], tolerance, std::string("gradient of ") + names[i]);
+}
+
+// Random, but every query sees the first key.
+MaskArray random_mask(const Shape& shape, std::uint64_t seed) {
+    MaskArray mask(shape);
+    for (std::size_t i = 0; i < mask.size(); ++i)
+        mask.data()[i] = i % shape.back() == 0 || random_below({seed, 3}, i, 3) > 0;
+    return mask;
+}
+
+// Combination number i of all options: each is met with each of the others.
+AttentionOptions options_number(std::size_t i, const Sizes& s) {
+    AttentionOptions options;
+    options.causal = i % 2;
+    const std::vector<Shape> masks = {
+        {}, {s.B, 1, 1, s.Lk}, {s.Lq, s.Lk}, {}, {s.B, s.H, s.Lq, s.Lk}, {1, s.H, 1, s.Lk}, {s.Lq, 1}};
+    if (const Shape& shape = masks[i % masks.size()]; !shape.empty()) options.mask = random_mask(shape, i);
+    if (i % 3 == 1) options.dropout = 0.1 * static_cast<double>(1 + i % 5), options.dropout_key = {i, 2 * i};
+    if (i % 5 == 2) options.alibi = nn::alibi_slopes(s.H);
+    if (i % 11 == 3) options.scale = 0.7;
+    return options;
+}
+
+const std::vector<std::size_t> kLengths = {1, 2, 31, 32, 33, 64, 65, 127, 130};
+const std::vector<std::size_t> kWidths = {1, 3, 4, 8, 16, 24, 32, 33, 64, 96};
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("fused attention: agrees with the composed one on ragged sizes", "[nn]", float, double) {
+    // 63 combinations: every length as Lk with seven of the widths, Lq at or below it, and the options in turn.
+    std::size_t i = 0;
+    for (std::size_t length = 0; length < kLengths.size(); ++length) {
+        for (std::size_t repeat = 0; repeat < 7; ++repeat, ++i) {
+            const std::size_t Lq = repeat % 3 == 1 ? kLengths[i * 5 % (length + 1)] : kLengths[length];
+            const Sizes s{1 + i % 2,
+                          1 + i % 3,
+                          Lq,
+                          kLengths[length],
+                          kWidths[(length + 3 * repeat) % kWidths.size()],
+                          kWidths[(length * 3 + repeat + i % 4) % kWidths.size()]};
+            check_fused<TestType>(s, options_number(i, s), 100 + i);
+        }
+    }
+}
+
+TEMPLATE_TEST_CASE("fused attention: more queries than keys, where nothing is causal", "[nn]", float, double) {
+    check_fused<TestType>({2, 2, 65, 3, 8, 5}, {}, 1);
+    check_fused<TestType>({1, 3, 130, 33, 16, 16}, {}, 2);
+}
+
+TEMPLATE_TEST_CASE("fused attention: more keys than a block of 512", "[nn]", float, double) {
+    AttentionOptions causal, masked, alibi;
+    causal.causal = true;
+    causal.dropout = 0.2;
+    causal.dropout_key = {3, 4};
+    masked.mask = random_mask({1, 1, 1, 1100}, 5);
+    std::fill_n(masked.mask.data(), 600, std::uint8_t{0});  // a first block without any key that may be seen
+    alibi.causal = true;
+    alibi.alibi = {0.01, 0.5};
+    check_fused<TestType>({1, 2, 600, 600, 8, 4}, causal, 1);
+    check_fused<TestType>({1, 1, 40, 1100, 4, 8}, masked, 2);
+    check_fused<TestType>({1, 2, 70, 1100, 4, 3}, alibi, 3);
+    check_fused<TestType>({1, 1, 3, 513, 33, 33}, {}, 4);
+}
+
+TEMPLATE_TEST_CASE("fused attention: the running maximum stands large scores of either sign", "[nn]", float, double) {
+    using T = TestType;
+    // One key a block stands out, the later the more; the exponentials of the others vanish or would overflow.
+    Array<T> q({1, 1, 2, 1}, T{1}), k({1, 1, 1030, 1}, T{0});
+    q.data()[1] = T{-1};
+    k.data()[10] = T{500}, k.data()[600] = T{2000}, k.data()[1029] = T{9000};
+    const auto check_at = [&](const AttentionOptions& options) {
+        const std::vector<Array<T>> qkv = {q, k, random_array<T>({1, 1, 1030, 3}, 9)};
+        const auto fused = attend(qkv, options, Weights::none), composed = attend(qkv, options, Weights::keep);
+        check_close(fused.value, composed.value, 1e-5);
+        check_close(Array<T>(fused.value.sliced(2, 0, 1)), Array<T>(qkv[2].sliced(2, 1029, 1030)), 1e-6);
+    };
+    check_at({});
+}
+
+TEMPLATE_TEST_CASE("fused attention: the same key drops exactly the same weights", "[nn]", float, double) {
+    using T = TestType;
+    for (const std::size_t L : {1, 33, 130, 520}) {
+        Array<T> identity({2, 1, L, L}, T{0});  // values: with them, the output is the weights after dropout
+        for (std::size_t i = 0; i < 2 * L; ++i) identity.data()[i * L + i % L] = T{1};
+        const std::vector<Array<T>> qkv = {random_array<T>({2, 1, L, 4}, 1), random_array<T>({2, 1, L, 4}, 2),
+                                           identity};
+        AttentionOptions options;
+        options.dropout = 0.4;
+        options.dropout_key = {5, L};
+        const Array<T> fused = attend(qkv, options, Weights::none).value.contiguous();
+        const Array<T> composed = attend(qkv, options, Weights::keep).value.contiguous();
+        const Array<T> scaled = dropout(Tensor<T>(Array<T>(fused.shape(), T{1})), 0.4, options.dropout_key).value();
+        std::size_t wrong = 0;
+        for (std::size_t i = 0; i < fused.size(); ++i)
+            wrong += (fused.data()[i] == 0) != (scaled.data()[i] == 0) ||
+                     (fused.data()[i] == 0) != (composed.data()[i] == 0);
+        INFO("L " << L);
+        CHECK(wrong == 0);
+        options.dropout_key.stream += 1;
+        if (L > 1) CHECK_FALSE(same_bits(attend(qkv, options, Weights::none).value.contiguous(), fused));
+    }
+}

@@ -1,0 +1,129 @@
+// The fused attention does not care how its inputs lie in memory, nor how many threads there are.
+#include "engine/ops.h"
+#include "nn/attention/alibi.h"
+#include "nn/attention/multi_head.h"
+#include "tests/engine/helpers.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+using nn::AttentionOptions;
+using nn::Weights;
+
+namespace {
+
+AttentionOptions everything(std::size_t heads) {
+    AttentionOptions options;
+    options.causal = true;
+    options.dropout = 0.2;
+    options.dropout_key = {1, 2};
+    options.alibi = nn::alibi_slopes(heads);
+    return options;
+}
+
+template <class T>
+double tolerance() {
+    return std::is_same_v<T, double> ? 1e-12 : 1e-5;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("fused attention: same bits with any number of threads", "[nn]", float, double) {
+    using T = TestType;
+    for (const std::size_t L : {33, 130, 520}) {
+        check_same_with_any_threads("attention, L " + std::to_string(L), [&] {
+            const auto f = [](const auto& in) {
+                return nn::scaled_dot_product_attention(in[0], in[1], in[2], everything(3), Weights::none).output;
+            };
+            return all_of(run<T>(f, {random_array<T>({2, 3, L, 24}, 1), random_array<T>({2, 3, L, 24}, 2),
+                                     random_array<T>({2, 3, L, 17}, 3)}));
+        });
+    }
+}
+
+TEMPLATE_TEST_CASE("fused attention: pieces of one packed tensor give what copies of them give", "[nn]", float,
+                   double) {
+    using T = TestType;
+    const std::size_t B = 2, L = 65, H = 3, d = 8, C = H * d;
+    const Array<T> packed = random_array<T>({B, L, 3 * C}, 1);
+    const auto heads = [&](const Tensor<T>& x) { return nn::split_heads(x, H); };
+    const auto strided = [&](const auto& in) {
+        const auto qkv = split(in[0], 3, -1);
+        return nn::scaled_dot_product_attention(heads(qkv[0]), heads(qkv[1]), heads(qkv[2]), everything(H),
+                                                Weights::none)
+            .output;
+    };
+    const auto separate = [&](const auto& in) {
+        return nn::scaled_dot_product_attention(in[0], in[1], in[2], everything(H), Weights::none).output;
+    };
+    std::vector<Array<T>> copies;
+    for (std::size_t i = 0; i < 3; ++i)
+        copies.push_back(packed.sliced(2, i * C, (i + 1) * C).reshaped({B, L, H, d}).transposed(1, 2).clone());
+    const Result<T> a = run<T>(strided, {packed}), b = run<T>(separate, copies);
+    CHECK(same_bits(a.value, b.value));
+    for (std::size_t i = 0; i < 3; ++i) {
+        const Array<T> part = a.grads[0].sliced(2, i * C, (i + 1) * C).reshaped({B, L, H, d}).transposed(1, 2);
+        CHECK(same_bits(part, b.grads[i]));
+    }
+}
+
+TEMPLATE_TEST_CASE("fused attention: query, key and value may be one tensor, or two of them", "[nn]", float, double) {
+    using T = TestType;
+    const Array<T> x = random_array<T>({2, 2, 40, 8}, 1), other = random_array<T>({2, 2, 40, 8}, 2);
+    for (const int kind : {0, 1, 2, 3}) {
+        const auto with = [&](Weights wanted) {
+            return run<T>(
+                [&](const auto& in) {
+                    const Tensor<T>&a = in[0], &b = in[1];
+                    const Tensor<T>&q = kind == 1 ? b : a, &k = kind == 2 ? b : a, &v = kind == 3 ? b : a;
+                    return nn::scaled_dot_product_attention(q, k, v, everything(2), wanted).output;
+                },
+                {x, other});
+        };
+        INFO("kind " << kind);
+        const Result<T> fused = with(Weights::none), composed = with(Weights::keep);
+        check_close(fused.value, composed.value, tolerance<T>());
+        check_close(fused.grads[0], composed.grads[0], tolerance<T>(), "gradient");
+        check_close(fused.grads[1], composed.grads[1], tolerance<T>(), "gradient of the other");
+    }
+}
+
+TEMPLATE_TEST_CASE("fused attention: any strides, and one row that is broadcast to all positions", "[nn]", float,
+                   double) {
+    using T = TestType;
+    const Array<T> q = random_array<T>({2, 2, 8, 33}, 1).transposed(2, 3);           // columns side by side
+    const Array<T> k = random_array<T>({1, 2, 1, 8}, 2).broadcasted({2, 2, 40, 8});  // every key the same
+    const Array<T> v = random_array<T>({2, 2, 80, 10}, 3).sliced(2, 0, 80, 2).sliced(3, 0, 10, 2);
+    const auto f = [](const auto& in) {
+        return nn::scaled_dot_product_attention(in[0], in[1], in[2], {}, Weights::none).output;
+    };
+    const Array<T> dy = random_array<T>({1, 2, 1, 5}, 4).broadcasted({2, 2, 33, 5});
+    const Result<T> a = run<T>(f, {q, k, v}, dy), b = run<T>(f, {q.clone(), k.clone(), v.clone()}, dy.clone());
+    CHECK(same_bits(a.value, b.value));
+    for (std::size_t i = 0; i < 3; ++i) CHECK(same_bits(a.grads[i], b.grads[i]));
+    // Equal keys: each query gets the mean of the values.
+    for (std::size_t i = 0; i < 5; ++i) {
+        double total = 0;
+        for (std::size_t j = 0; j < 40; ++j) total += static_cast<double>(v(0, 1, j, i));
+        CHECK(static_cast<double>(a.value(0, 1, 7, i)) == Approx(total / 40).epsilon(1e-4).margin(1e-5));
+    }
+}
+
+TEMPLATE_TEST_CASE("fused attention: gradients are added to what is there, and only wanted ones are made", "[nn]",
+                   float, double) {
+    using T = TestType;
+    const Array<T> x = random_array<T>({1, 2, 33, 8}, 1), dy = random_array<T>({1, 2, 33, 8}, 2);
+    const auto attend = [](const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v) {
+        return nn::scaled_dot_product_attention(q, k, v, everything(2), Weights::none).output;
+    };
+    const Tensor<T> q(x, true), k(x, true), v(x, true);
+    backward(attend(q, k, v), dy);
+    const Array<T> dq = q.grad().clone(), dk = k.grad().clone(), dv = v.grad().clone();
+    backward(attend(q, k, v), dy);
+    for (const auto& [tensor, once] : {std::pair{q, dq}, std::pair{k, dk}, std::pair{v, dv}})
+        check_close(tensor.grad(), Array<T>(once * T{2}), 1e-6);
+    const Tensor<T> alone(x, true);
+    backward(attend(Tensor<T>(x), alone, Tensor<T>(x)), dy);
+    CHECK(same_bits(alone.grad(), dk));
+    const Tensor<T> plain(x);
+    CHECK_FALSE(attend(plain, plain, plain).requires_grad());
+}

@@ -1,0 +1,170 @@
+// Masks, lengths and ALiBi's slopes: known values, weights of exactly 0, and rows that may see nothing.
+#include "nn/attention/masks.h"
+
+#include "engine/ops.h"
+#include "nn/attention/alibi.h"
+#include "nn/attention/multi_head_wrapper.h"
+#include "nn/attention/scaled_dot_product.h"
+#include "nn/attention/self_attention.h"
+#include "tests/engine/helpers.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+using nn::Weights;
+
+namespace {
+
+nn::ValidLengths lengths(const Shape& shape, const std::vector<double>& values) {
+    return of<std::int32_t>(shape, values);
+}
+
+// Weights (..., L, L): exactly 0 above the diagonal, above 0 elsewhere, rows that sum to 1.
+template <class T>
+void check_causal(const Array<T>& weights_any) {
+    const Array<T> weights = weights_any.contiguous();
+    const std::size_t L = weights.dim(-1);
+    std::size_t wrong = 0;
+    for (std::size_t row = 0; row < weights.size() / L; ++row) {
+        double total = 0;
+        for (std::size_t j = 0; j < L; ++j) {
+            const T w = weights.data()[row * L + j];
+            wrong += (w == 0) != (j > row % L);
+            total += static_cast<double>(w);
+        }
+        CHECK(total == Approx(1).epsilon(1e-6));
+    }
+    CHECK(wrong == 0);
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("causal attention: blocked places have a weight of exactly 0, both ways", "[nn]", float, double) {
+    using T = TestType;
+    const Tensor<T> x(random_array<T>({2, 9, 4}, 1));
+    for (const auto how : {nn::CausalMask::fill_minus_infinity, nn::CausalMask::renormalize})
+        check_causal(nn::CausalAttention<T>(4, 4, 9, 0.5, false, how).forward(x).weights.value());
+    check_causal(nn::MultiHeadAttentionWrapper<T>(4, 3, 9, 0.5, 2).forward(x).weights.value());
+    nn::AttentionOptions options;
+    options.causal = true;
+    const Tensor<T> q(random_array<T>({2, 3, 9, 4}, 2));
+    check_causal(nn::scaled_dot_product_attention(q, q, q, options).weights.value());
+}
+
+TEMPLATE_TEST_CASE("causal attention: what comes later changes nothing, to the last bit", "[nn]", float, double) {
+    using T = TestType;
+    const Array<T> x = random_array<T>({1, 8, 4}, 1);
+    for (const auto how : {nn::CausalMask::fill_minus_infinity, nn::CausalMask::renormalize}) {
+        const nn::CausalAttention<T> attention(4, 4, 8, 0.0, false, how);
+        const Array<T> before = attention.forward(Tensor<T>(x)).output.value();
+        Array<T> changed = x.clone(), end = changed.sliced(1, 5, 8);
+        copy_into(end, random_array<T>({1, 3, 4}, 2));
+        const Array<T> after = attention.forward(Tensor<T>(changed)).output.value();
+        if (how == nn::CausalMask::fill_minus_infinity) CHECK(same_bits(after.sliced(1, 0, 5), before.sliced(1, 0, 5)));
+        check_close(Array<T>(after.sliced(1, 0, 5)), Array<T>(before.sliced(1, 0, 5)), 1e-5);
+        CHECK_FALSE(same_bits(after.sliced(1, 5, 6), before.sliced(1, 5, 6)));
+    }
+}
+
+TEMPLATE_TEST_CASE("attention masks: a masked weight is exactly 0, and its key and value do not matter", "[nn]", float,
+                   double) {
+    using T = TestType;
+    const nn::SelfAttention<T> attention(3, 2);
+    const MaskArray mask = of<std::uint8_t>({1, 3, 3}, {1, 0, 1, 0, 1, 0, 1, 1, 1});
+    const auto [y, weights] = attention.forward(Tensor<T>(random_array<T>({2, 3, 3}, 1)), mask);
+    for (std::size_t i = 0; i < 18; ++i) CHECK((weights.value().data()[i] == 0) == !mask.data()[i % 9]);
+    CHECK(weights.value().data()[4] == 1);  // the one that is left
+
+    nn::AttentionOptions options;
+    options.mask = nn::padding_mask({3, 5}, 5);
+    const Array<T> q = random_array<T>({2, 2, 4, 8}, 1), k = random_array<T>({2, 2, 5, 8}, 2);
+    Array<T> v = random_array<T>({2, 2, 5, 3}, 3);
+    for (const Weights wanted : {Weights::keep, Weights::none}) {
+        const auto run_at = [&] {
+            return nn::scaled_dot_product_attention(Tensor<T>(q), Tensor<T>(k), Tensor<T>(v), options, wanted)
+                .output.value()
+                .contiguous();
+        };
+        const Array<T> before = run_at();
+        Array<T> padding = v.sliced(0, 0, 1).sliced(2, 3, 5);
+        copy_into(padding, Array<T>(padding.shape(), T{1e30f}));
+        CHECK(same_bits(run_at(), before));
+    }
+}
+
+TEMPLATE_TEST_CASE("attention masks: a query that may see nothing is an error, which names the op", "[nn]", float,
+                   double) {
+    using T = TestType;
+    const Tensor<T> q(random_array<T>({2, 1, 3, 4}, 1)), x(random_array<T>({2, 3, 4}, 1));
+    nn::AttentionOptions options;
+    options.mask = MaskArray({2, 1, 3, 3}, 1);
+    std::fill_n(options.mask.data() + 12, 3, std::uint8_t{0});  // query 1 of batch 1
+    CHECK_THROWS_WITH(nn::scaled_dot_product_attention(q, q, q, options, Weights::none),
+                      ContainsSubstring("attention: query 1 of batch 1 may see no key"));
+    CHECK_THROWS_WITH(nn::scaled_dot_product_attention(q, q, q, options, Weights::keep),
+                      ContainsSubstring("softmax: ") && ContainsSubstring("every place of one is masked"));
+    CHECK_THROWS_WITH(nn::SelfAttention<T>(4, 2).forward(x, options.mask.reshaped({2, 3, 3})),
+                      ContainsSubstring("softmax: ") && ContainsSubstring("masked"));
+    // Causal, and what is left to query 0 is blocked.
+    options.mask = of<std::uint8_t>({1, 1, 1, 3}, {0, 1, 1});
+    options.causal = true;
+    CHECK_THROWS_WITH(nn::scaled_dot_product_attention(q, q, q, options, Weights::none),
+                      ContainsSubstring("attention: query 0"));
+    CHECK_THROWS_WITH(nn::scaled_dot_product_attention(q, q, q, options), ContainsSubstring("softmax: "));
+    options.causal = false;
+    CHECK_NOTHROW(nn::scaled_dot_product_attention(q, q, q, options, Weights::none));
+    CHECK_NOTHROW(nn::scaled_dot_product_attention(q, q, q, options));
+}
+
+TEMPLATE_TEST_CASE("causal attention: renormalize says when nothing is left of a row", "[nn]", float, double) {
+    using T = TestType;
+    nn::CausalAttention<T> fill(1, 1, 2, 0.0), renormalize(1, 1, 2, 0.0, false, nn::CausalMask::renormalize);
+    for (auto* attention : {&fill, &renormalize})
+        for (auto& [name, p] : attention->parameters()) p.value_in_place().data()[0] = T{1};
+    const Tensor<T> x(of<T>({2, 1}, {30, 60}));  // the first token's scores are 900 and 1800
+    CHECK_THROWS_WITH(renormalize.forward(x), ContainsSubstring("CausalAttention: renormalize") &&
+                                                  ContainsSubstring("token 0 of scores (2, 2)") &&
+                                                  ContainsSubstring("use fill_minus_infinity"));
+    check_close(fill.forward(x).output.value(), of<T>({2, 1}, {30, 60}), 1e-6);
+}
+
+TEMPLATE_TEST_CASE("masked_softmax: with -1e6, a row without a valid key is uniform, and others have 0 there", "[nn]",
+                   float, double) {
+    using T = TestType;
+    const Tensor<T> x(random_array<T>({2, 2, 5}, 1));
+    const Array<T> y = nn::masked_softmax(x, lengths({2, 2}, {0, 1, 3, 5})).value();
+    for (std::size_t j = 0; j < 5; ++j) {
+        CHECK(y.data()[j] == Approx(0.2).epsilon(1e-6));
+        CHECK(y.data()[5 + j] == (j == 0 ? 1 : 0));
+        CHECK((y.data()[10 + j] == 0) == (j >= 3));
+        CHECK(y.data()[15 + j] > 0);
+    }
+    const Array<T> each = nn::masked_softmax(x, lengths({2}, {2, 4})).value();
+    for (std::size_t i = 0; i < 20; ++i) CHECK((each.data()[i] == 0) == (i % 5 >= (i < 10 ? 2 : 4)));
+    CHECK(same_bits(nn::masked_softmax(x).value(), softmax(x).value()));
+    CHECK(same_bits(nn::masked_softmax(x, lengths({2}, {5, 5})).value(), softmax(x).value()));
+}
+
+TEST_CASE("sequence_mask: the value stands beyond the lengths", "[nn]") {
+    const Tensor<double> x(of<double>({1, 2, 3}, {1, 2, 3, 4, 5, 6}));
+    check_equal(nn::sequence_mask(x, lengths({1}, {1})).value(), {1, 0, 0, 4, 0, 0});
+    check_equal(nn::sequence_mask(x, lengths({1, 2}, {2, 0}), -7).value(), {1, 2, -7, -7, -7, -7});
+}
+
+TEST_CASE("masks: padding and look-ahead, by value", "[nn]") {
+    const MaskArray padding = nn::padding_mask({1, 0, 3}, 3), ahead = nn::look_ahead_mask(2, 4);
+    CHECK(to_string(padding.shape()) == "(3, 1, 1, 3)");
+    check_equal(padding, {1, 0, 0, 0, 0, 0, 1, 1, 1});
+    CHECK(to_string(ahead.shape()) == "(1, 1, 2, 4)");
+    check_equal(ahead, {1, 1, 1, 0, 1, 1, 1, 1});
+}
+
+TEST_CASE("ALiBi: slopes for powers of two and for other numbers of heads, and the bias by value", "[nn]") {
+    check_close(of<double>(nn::alibi_slopes(4)), of<double>({.25, .0625, .015625, .00390625}), 0);
+    check_close(of<double>(nn::alibi_slopes(6)), of<double>({.25, .0625, .015625, .00390625, .5, .125}), 0);
+    check_close(of<double>(nn::alibi_slopes(1)), of<double>({.00390625}), 0);
+    REQUIRE(nn::alibi_slopes(8).size() == 8);
+    CHECK(nn::alibi_slopes(8).front() == .5);
+    const Array<double> bias = nn::alibi_bias<double>({1, .5}, 2, 3);
+    CHECK(to_string(bias.shape()) == "(1, 2, 2, 3)");
+    check_equal(bias, {-1, 0, 1, -2, -1, 0, -.5, 0, .5, -1, -.5, 0});
+}

@@ -1,0 +1,93 @@
+// Dropout of attention weights: in training alone, repeatable, and not in the weights that are handed out.
+#include "engine/ops.h"
+#include "nn/attention/multi_head.h"
+#include "nn/attention/multi_head_wrapper.h"
+#include "nn/attention/single_head.h"
+#include "nn/init.h"
+#include "tests/engine/helpers.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+
+namespace {
+
+// Two layers with the same parameters, of which one drops; run(layer) gives output and weights.
+template <class Layer, class Run>
+void check_dropout(Layer dropping, Layer plain, const Run& run) {
+    auto from = plain.parameters(), to = dropping.parameters();
+    for (std::size_t i = 0; i < from.size(); ++i) copy_into(to[i].second.value_in_place(), from[i].second.value());
+    const auto expected = run(plain);
+    nn::default_generator() = {9, 0};
+    const auto first = run(dropping), second = run(dropping);
+    CHECK_FALSE(same_bits(first.output.value(), expected.output.value()));
+    CHECK_FALSE(same_bits(first.output.value(), second.output.value()));
+    CHECK(same_bits(first.weights.value(), expected.weights.value()));  // before dropout
+    nn::default_generator() = {9, 0};
+    const auto again = run(dropping);
+    CHECK(same_bits(first.output.value(), again.output.value()));
+    dropping.eval();
+    const std::uint64_t stream = nn::default_generator().next_stream;
+    CHECK(same_bits(run(dropping).output.value(), expected.output.value()));
+    CHECK(nn::default_generator().next_stream == stream);
+    dropping.train();
+    CHECK_FALSE(same_bits(run(dropping).output.value(), expected.output.value()));
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("dropout of weights: causal heads, the wrapper and multi-head attention", "[nn]", float, double) {
+    using T = TestType;
+    const Tensor<T> x(random_array<T>({2, 8, 6}, 1));
+    const auto run = [&](const auto& layer) { return layer.forward(x); };
+    for (const auto how : {nn::CausalMask::fill_minus_infinity, nn::CausalMask::renormalize})
+        check_dropout(nn::CausalAttention<T>(6, 4, 8, 0.5, false, how),
+                      nn::CausalAttention<T>(6, 4, 8, 0.0, false, how), run);
+    check_dropout(nn::MultiHeadAttentionWrapper<T>(6, 4, 8, 0.5, 2), nn::MultiHeadAttentionWrapper<T>(6, 4, 8, 0.0, 2),
+                  run);
+    check_dropout(nn::MultiHeadAttention<T>(6, 4, 8, 0.5, 2), nn::MultiHeadAttention<T>(6, 4, 8, 0.0, 2), run);
+    const Tensor<T> key(random_array<T>({2, 5, 6}, 2));
+    check_dropout(nn::MultiHeadAttention<T>(6, 4, 8, 0.5, 2), nn::MultiHeadAttention<T>(6, 4, 8, 0.0, 2),
+                  [&](const auto& layer) { return layer.forward(x, key, key); });
+}
+
+TEMPLATE_TEST_CASE("dropout of weights: Attention with any score, and AdditiveAttention", "[nn]", float, double) {
+    using T = TestType;
+    const Tensor<T> Q(random_array<T>({2, 8, 6}, 1)), K(random_array<T>({2, 9, 6}, 2));
+    const auto run = [&](const auto& layer) { return layer.forward(Q, K, K); };
+    const auto bilinear = [](double p) { return nn::Attention<T>(std::make_unique<nn::BilinearScore<T>>(6, 6), p); };
+    check_dropout(bilinear(0.5), bilinear(0.0), run);
+    check_dropout(nn::AdditiveAttention<T>(6, 6, 4, 0.5), nn::AdditiveAttention<T>(6, 6, 4, 0.0), run);
+}
+
+TEMPLATE_TEST_CASE("dropout of weights: multi-head attention drops the same with and without its weights", "[nn]",
+                   float, double) {
+    using T = TestType;
+    const nn::MultiHeadAttention<T> attention(6, 8, 40, 0.5, 2);
+    const Tensor<T> x(random_array<T>({2, 40, 6}, 1));
+    const auto with = [&](nn::Weights wanted) {
+        nn::default_generator() = {3, 0};
+        return attention.forward(x, wanted).output.value();
+    };
+    check_close(with(nn::Weights::none), with(nn::Weights::keep), std::is_same_v<T, double> ? 1e-13 : 1e-5);
+}
+
+TEST_CASE("dropout of weights: a kept weight is scaled by 1 / (1 - p), so that the mean stays", "[nn]") {
+    const std::size_t L = 200;
+    Array<double> identity({1, 1, L, L}, 0.0);
+    for (std::size_t i = 0; i < L; ++i) identity.data()[i * L + i] = 1;
+    const Tensor<double> q(normal({1, 1, L, 4}, 1)), k(normal({1, 1, L, 4}, 2)), v(identity);
+    for (const double p : {0.2, 0.75}) {
+        nn::AttentionOptions options;
+        options.dropout = p;
+        options.dropout_key = {1, 1};
+        const auto [y, weights] = nn::scaled_dot_product_attention(q, k, v, options);
+        std::size_t wrong = 0, kept = 0;
+        for (std::size_t i = 0; i < L * L; ++i) {
+            const double dropped = y.value().data()[i], weight = weights.value().data()[i];
+            kept += dropped != 0;
+            wrong += dropped != 0 && std::abs(dropped - weight / (1 - p)) > 1e-15;
+        }
+        CHECK(wrong == 0);
+        CHECK(static_cast<double>(kept) / (L * L) == Approx(1 - p).margin(0.01));
+    }
+}

@@ -1,0 +1,122 @@
+"""Writes engine.json: values and gradients of every op of engine/ops, computed by PyTorch in double precision.
+
+    python make_engine_reference.py
+
+Each case has a name, its inputs, the cotangent, the output and the gradients of the inputs. test_reference.cpp computes
+the same cases; neither the build nor the tests need PyTorch.
+"""
+
+import json
+import pathlib
+
+import torch
+import torch.nn.functional as F
+
+torch.manual_seed(1234)
+cases = []
+
+
+def array(x):
+    return {"shape": list(x.shape), "data": x.detach().reshape(-1).tolist()}
+
+
+def normal(*shape):
+    # float holds these numbers exactly, so the float kernels start from the same inputs
+    return torch.randn(shape, dtype=torch.float32).double()
+
+
+def positive(*shape):
+    return (normal(*shape).abs() + 0.5).float().double()
+
+
+def case(name, function, *inputs):
+    inputs = [x.clone().requires_grad_() for x in inputs]
+    y = function(*inputs)
+    dy = normal(*y.shape)
+    grads = torch.autograd.grad(y, inputs, dy)
+    cases.append(
+        {"name": name, "inputs": [array(x) for x in inputs], "dy": array(dy), "y": array(y), "grads": [array(g) for g in grads]}
+    )
+
+
+# Elementwise
+case("add", torch.add, normal(2, 1, 4), normal(3, 1))
+case("sub", torch.sub, normal(5), normal(3, 5))
+case("mul", torch.mul, normal(2, 3, 4), normal(3, 4))
+case("div", torch.div, normal(3, 4), positive(4))
+case("neg", torch.neg, normal(5))
+case("exp", torch.exp, normal(3, 5))
+case("log", torch.log, positive(3, 5))
+case("sqrt", torch.sqrt, positive(3, 5))
+case("pow 2.5", lambda x: x**2.5, positive(17))
+case("pow 3", lambda x: x**3, normal(17))
+case("affine", lambda x: -1.5 * x + 0.25, normal(9))
+
+# Activations
+case("tanh", torch.tanh, 2 * normal(33))
+case("sigmoid", torch.sigmoid, 2 * normal(33))
+case("relu", torch.relu, normal(33))
+case("silu", F.silu, 2 * normal(33))
+case("gelu", lambda x: F.gelu(x, approximate="tanh"), 2 * normal(33))
+case("gelu_erf", F.gelu, 2 * normal(33))
+
+# Reductions; amax shares the gradient among equal maxima
+tied = torch.tensor([[1.0, 3.0, 3.0, -1.0], [2.0, 2.0, 2.0, 2.0], [0.0, -1.0, -2.0, 5.0]], dtype=torch.float64)
+case("sum", torch.sum, normal(3, 4))
+case("sum 0 2", lambda x: x.sum((0, 2)), normal(2, 3, 4))
+case("mean", torch.mean, normal(3, 4))
+case("mean 1 keep", lambda x: x.mean(1, keepdim=True), normal(2, 3, 4))
+case("max 1", lambda x: x.amax(1), tied)
+case("max", torch.amax, normal(3, 4))
+
+# Shapes
+case("reshape", lambda x: x.reshape(4, 6), normal(2, 3, 4))
+case("reshape transposed", lambda x: x.transpose(0, 2).reshape(6, 4), normal(2, 3, 4))
+case("permute", lambda x: x.permute(2, 0, 1), normal(2, 3, 4))
+case("slice", lambda x: x[:, 1:6:2], normal(3, 7))
+case("split", lambda x: x.split(2, dim=1)[0] * x.split(2, dim=1)[2], normal(3, 6))
+case("concatenate", lambda a, b: torch.cat([a, b, a], 1), normal(2, 3), normal(2, 1))
+case("stack", lambda a, b: torch.stack([a, b], -1), normal(2, 3), normal(2, 3))
+
+# Masks
+pattern = torch.arange(12).reshape(3, 4) % 3 == 1
+case("where", lambda a, b: torch.where(pattern, a, b), normal(3, 4), normal(4))
+case("masked_fill", lambda x: x.masked_fill(pattern, -2.0), normal(2, 3, 4))
+case("tril -1", lambda x: x.tril(-1), normal(4, 5))
+case("triu 1", lambda x: x.triu(1), normal(2, 4, 5))
+
+# Products
+case("matmul", torch.matmul, normal(5, 7), normal(7, 3))
+case("matmul batched", torch.matmul, normal(2, 1, 4, 3), normal(3, 3, 5))
+case("matmul tall", torch.matmul, normal(2, 4, 3), normal(3, 5))
+case("matmul transposed", lambda a, b: a @ b.transpose(-2, -1), normal(2, 4, 3), normal(2, 5, 3))
+case("linear", F.linear, normal(2, 3, 9), normal(7, 9), normal(7))
+case("linear without bias", F.linear, normal(17, 8), normal(3, 8))
+ids = torch.tensor([[0, 3, 3], [1, 0, 3]])
+case("embedding", lambda w: F.embedding(ids, w), normal(5, 4))
+
+# Softmax, norms, loss
+case("softmax", lambda x: torch.softmax(x, -1), 3 * normal(3, 17))
+case("softmax 0", lambda x: torch.softmax(x, 0), normal(5, 2, 3))
+case("log_softmax", lambda x: torch.log_softmax(x, -1), 3 * normal(3, 17))
+case("layer_norm", lambda x, g, b: F.layer_norm(x, (9,), g, b), normal(4, 9), normal(9), normal(9))
+case("layer_norm bare, eps 0.1", lambda x: F.layer_norm(x, (9,), eps=0.1), normal(2, 3, 9))
+case("rms_norm", lambda x, g: F.rms_norm(x, (9,), g, eps=1e-5), normal(4, 9), normal(9))
+targets = torch.tensor([3, 0, -100, 10, 3])
+case("cross_entropy", lambda x: F.cross_entropy(x, targets), 2 * normal(5, 11))
+
+
+def attention(x, w):
+    """Causal self-attention with 2 heads: split, reshape, transpose, two products, masked softmax."""
+    q, k, v = (t.reshape(2, 5, 2, 3).transpose(1, 2) for t in (x @ w.T).split(6, dim=-1))
+    hidden = torch.ones(5, 5, dtype=torch.bool).triu(1)
+    weights = torch.softmax((q @ k.transpose(-2, -1) / 3**0.5).masked_fill(hidden, -torch.inf), -1)
+    return (weights @ v).transpose(1, 2).reshape(2, 5, 6)
+
+
+case("attention", attention, normal(2, 5, 6), normal(18, 6))
+
+text = ",\n".join(json.dumps(c) for c in cases)
+path = pathlib.Path(__file__).with_name("engine.json")
+path.write_text('{"torch": "%s", "cases": [\n%s\n]}\n' % (torch.__version__, text))
+print(f"{path}: {len(cases)} cases, {path.stat().st_size} bytes")

@@ -1,0 +1,62 @@
+// A small training run for the tests: text, tokenizer, model and trainer that belong together.
+//   Run run(small_options());
+//   run.trainer.step();
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "data/char_tokenizer.h"
+#include "models/folder.h"
+#include "nn/init.h"
+#include "tests/engine/helpers.h"
+#include "train/trainer.h"
+
+namespace inkling::testing {
+
+// 1 layer, 2 heads, 16 wide, context 8, 4 windows a step, 20 steps.
+inline train::TrainOptions small_options() {
+    train::TrainOptions o;
+    o.n_layer = 1, o.n_head = 2, o.n_embd = 16, o.block_size = 8, o.batch_size = 4, o.max_iters = 20;
+    o.bias = true;
+    o.learning_rate = 3e-3, o.min_lr = 3e-4, o.warmup_iters = 3, o.lr_decay_iters = 20;
+    o.eval_every = 0, o.save_every = 0, o.sample_every = 0, o.log_every = 1;
+    return o;
+}
+
+// Letters with some order in them, the same for a seed.
+inline std::string letters(std::size_t n, std::uint64_t seed = 1) {
+    std::string text = "abcdefghij ";
+    while (text.size() < n) {
+        const char next = static_cast<char>('a' + (text.back() - 'a' + 1 + 32) % 10);
+        text += random_below({seed, 5}, text.size(), 4) == 0 ? ' ' : next;
+    }
+    return text.substr(0, n);
+}
+
+struct Run {
+    train::TrainOptions options;
+    data::CharTokenizer tokenizer;
+    std::vector<std::int32_t> tokens;
+    std::unique_ptr<models::GPT<float>> model;
+    train::Report report{true};
+    train::Trainer trainer;
+
+    explicit Run(train::TrainOptions o, const std::string& text = letters(600),
+                 std::unique_ptr<models::GPT<float>> from = nullptr)
+        : options(std::move(o)),
+          tokenizer(data::CharTokenizer::from_text(text)),
+          tokens(tokenizer.encode(text)),
+          model(from ? std::move(from) : fresh()),
+          trainer(options, *model, tokenizer, tokens, report) {}
+
+    Array<float> weights() { return trainer.parameters().values().clone(); }
+
+  private:
+    std::unique_ptr<models::GPT<float>> fresh() const {
+        nn::default_generator() = {options.seed, 0};
+        return std::make_unique<models::GPT<float>>(options.model_config(tokenizer.vocab_size()));
+    }
+};
+
+}  // namespace inkling::testing

@@ -1,0 +1,132 @@
+// Steps that are not finite: they change nothing, five in a row end the run, and no checkpoint ever holds such weights.
+#include "data/file.h"
+#include "models/safetensors.h"
+#include "tests/data/scratch_folder.h"
+#include "tests/train/run.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+namespace fs = std::filesystem;
+
+namespace {
+
+bool finite(const Array<float>& a) {
+    return std::all_of(a.data(), a.data() + a.size(), [](float x) { return std::isfinite(x); });
+}
+
+// Loss and logits stay as they are, but the gradient of the token table overflows when it is squared.
+void make_gradients_huge(models::GPT<float>& model) {
+    const auto scale = [](Tensor<float>& p, float factor) {
+        Array<float>& a = p.value_in_place();
+        for (std::size_t i = 0; i < a.size(); ++i) a.data()[i] *= factor;
+    };
+    scale(model.wte.weight, 1e-25f);
+    scale(model.ln_f.weight, 1e25f);
+}
+
+}  // namespace
+
+TEST_CASE("anomalies: a NaN among the weights makes a step that changes nothing", "[train]") {
+    const char* names[] = {"transformer.wte.weight", "transformer.h.0.ln_1.bias", "transformer.h.0.mlp.c_proj.weight"};
+    for (const float bad : {std::nanf(""), std::numeric_limits<float>::infinity()}) {
+        for (const char* name : names) {
+            Run run(small_options());
+            run.trainer.step();
+            for (auto& [n, p] : run.model->parameters())
+                if (n == name) std::fill_n(p.value_in_place().data(), 16, bad);
+            const Array<float> before = run.weights();
+            const double loss = run.trainer.step();
+            INFO(name);
+            CHECK_FALSE((std::isfinite(loss) && std::isfinite(run.trainer.metrics().grad_norm)));
+            CHECK(same_bits(run.weights(), before));
+            CHECK(run.trainer.state().step == 2);
+        }
+    }
+}
+
+TEST_CASE("anomalies: a finite loss with gradients that are not finite changes nothing, moments neither", "[train]") {
+    train::TrainOptions o = small_options();
+    o.max_iters = 1;
+    o.val_fraction = 0;
+    Run run(o);
+    make_gradients_huge(*run.model);
+    const Array<float> before = run.weights();
+    const data::tests::ScratchFolder scratch;
+    train::RunFolder folder(scratch.path("out"));
+    run.trainer.run(&folder);
+    CHECK(std::isfinite(run.trainer.metrics().loss));
+    CHECK_FALSE(std::isfinite(run.trainer.metrics().grad_norm));
+    CHECK(same_bits(run.weights(), before));
+    const auto state = models::SafetensorsFile::open(scratch.path("out/latest/training_state.safetensors"));
+    CHECK(state.metadata().at("updates") == "0");
+    CHECK(state.metadata().at("step") == "1");
+    for (const auto& [name, info] : state.tensors()) {
+        std::vector<float> values(info.count);
+        state.read(name, values.data(), values.size());
+        INFO(name);
+        CHECK(std::all_of(values.begin(), values.end(), [](float x) { return x == 0; }));
+    }
+}
+
+TEST_CASE("anomalies: a bad step between good ones is skipped, and training goes on", "[train]") {
+    Run run(small_options());
+    for (int i = 0; i < 3; ++i) run.trainer.step();
+    float& weight = run.model->wpe.weight.value_in_place().data()[3];
+    const float kept = weight;
+    weight = std::nanf("");
+    CHECK_FALSE(std::isfinite(run.trainer.step()));
+    weight = kept;
+    const Array<float> before = run.weights();
+    CHECK(std::isfinite(run.trainer.step()));
+    CHECK(std::isfinite(run.trainer.metrics().grad_norm));
+    CHECK(finite(run.weights()));
+    CHECK_FALSE(same_bits(run.weights(), before));
+}
+
+TEST_CASE("anomalies: five bad steps in a row end the run, and nothing is saved", "[train]") {
+    const data::tests::ScratchFolder scratch;
+    Run run(small_options());
+    run.model->wte.weight.value_in_place().data()[0] = std::nanf("");
+    const Array<float> before = run.weights();
+    train::RunFolder folder(scratch.path("out"));
+    CHECK_THROWS_AS(run.trainer.run(&folder), train::Diverged);
+    CHECK(run.trainer.state().step == 5);
+    CHECK(same_bits(run.weights(), before));
+    CHECK(folder.checkpoints().empty());
+}
+
+TEST_CASE("anomalies: an absurd learning rate diverges, and the checkpoints before it are finite", "[train]") {
+    for (const std::size_t save_every : {1, 4, 1000}) {
+        const data::tests::ScratchFolder scratch;
+        train::TrainOptions o = small_options();
+        o.learning_rate = o.min_lr = 1e6;
+        o.warmup_iters = 0;
+        o.max_iters = 200;
+        o.save_every = save_every;
+        Run run(o);
+        train::RunFolder folder(scratch.path("out"));
+        INFO("a checkpoint every " << save_every << " steps");
+        CHECK_THROWS_AS(run.trainer.run(&folder), train::Diverged);
+        if (save_every < 1000) CHECK_FALSE(folder.checkpoints().empty());
+        for (const auto& checkpoint : folder.checkpoints()) {
+            INFO(checkpoint.string());
+            CHECK_NOTHROW(models::load_model(checkpoint));  // which refuses weights that are not finite
+        }
+        for (const auto& entry : fs::directory_iterator(folder.path()))
+            CHECK_FALSE(entry.path().filename().string().starts_with(".unfinished"));
+    }
+}
+
+TEST_CASE("anomalies: weights that are not finite are never written", "[train]") {
+    const data::tests::ScratchFolder scratch;
+    Run run(small_options());
+    train::AdamW<float> optimizer(run.trainer.parameters(), {});
+    const auto save = [&] {
+        train::save_checkpoint(scratch.path(), *run.model, run.tokenizer, run.trainer.parameters(), optimizer, {});
+    };
+    save();
+    const std::string good = data::read_file(scratch.path("model.safetensors"));
+    run.model->blocks[0]->mlp.c_fc.weight.value_in_place().data()[7] = std::nanf("");
+    CHECK_THROWS_WITH(save(), ContainsSubstring("transformer.h.0.mlp.c_fc.weight") && ContainsSubstring("not finite"));
+    CHECK(data::read_file(scratch.path("model.safetensors")) == good);
+}

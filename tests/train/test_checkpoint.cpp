@@ -1,0 +1,225 @@
+// Checkpoints: a run that stops and goes on ends with the same bytes as one that never stopped; damage is refused.
+#include "train/checkpoint.h"
+
+#include "data/file.h"
+#include "models/safetensors.h"
+#include "tests/data/scratch_folder.h"
+#include "tests/models/folders.h"
+#include "tests/train/run.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+using data::tests::ScratchFolder;
+namespace fs = std::filesystem;
+
+namespace {
+
+train::TrainOptions options_until(std::size_t steps, const char* sampler = "random") {
+    train::TrainOptions o = small_options();
+    o.dropout = 0.1;
+    o.sampler = sampler;
+    o.max_iters = steps;  // the schedule ends at lr_decay_iters in any case
+    o.eval_every = 7;
+    o.save_every = 100;
+    return o;
+}
+
+// Trains in `out` up to `steps`, from the newest checkpoint if there is one, with everything made anew.
+void train_in(const std::string& out, const train::TrainOptions& o, const std::string& text = letters(600)) {
+    train::RunFolder folder(out);
+    std::unique_ptr<models::GPT<float>> from;
+    if (!folder.checkpoints().empty()) from = models::load_model(folder.checkpoints().front(), o.dropout).model;
+    const bool resumed = from != nullptr;
+    Run run(o, text, std::move(from));
+    if (resumed) run.trainer.resume(folder.checkpoints().front());
+    nn::default_generator() = {123, 456};
+    run.trainer.run(&folder);
+}
+
+void check_same_checkpoint(const fs::path& a, const fs::path& b) {
+    for (const char* name : {"model.safetensors", "config.json", "tokenizer.json"}) {
+        INFO(name);
+        CHECK(data::read_file(a / name) == data::read_file(b / name));
+    }
+    const StoredTensors x = read_tensors(a / "training_state.safetensors"),
+                        y = read_tensors(b / "training_state.safetensors");
+    REQUIRE(x.size() == y.size());
+    for (const auto& [name, tensor] : x) {
+        INFO(name);
+        CHECK(y.at(name).values == tensor.values);
+    }
+    const auto meta = [](const fs::path& p) {
+        auto m = models::SafetensorsFile::open(p / "training_state.safetensors").metadata();
+        for (const char* key : {"train_s", "elapsed_s", "config", "checksum"}) CHECK(m.erase(key) == 1);
+        return m;
+    };
+    CHECK(meta(a) == meta(b));
+}
+
+// A finished run of 6 steps to damage or go on from.
+struct SavedRun {
+    ScratchFolder scratch;
+    fs::path checkpoint;
+    SavedRun() {
+        train_in(scratch.path("out"), options_until(6));
+        checkpoint = scratch.path("out/step-000006");
+    }
+    fs::path state() const { return checkpoint / "training_state.safetensors"; }
+
+    // What resume says; "" when it goes on.
+    std::string refusal(const std::string& text = letters(600)) const {
+        Run run(options_until(20), text, models::load_model(checkpoint).model);
+        try {
+            run.trainer.resume(checkpoint);
+        } catch (const BadInput& e) {
+            return e.what();
+        }
+        return "";
+    }
+};
+
+}  // namespace
+
+TEST_CASE("checkpoint: stopped after any step and resumed, a run ends with the same bytes", "[train]") {
+    const ScratchFolder scratch;
+    train_in(scratch.path("straight"), options_until(20));
+    const fs::path straight = fs::canonical(scratch.path("straight/latest"));
+    CHECK(straight.filename() == "step-000020");
+    for (const std::size_t k : {1, 2, 7, 16}) {
+        const std::string out = scratch.path("stopped-" + std::to_string(k));
+        train_in(out, options_until(k));
+        train_in(out, options_until(20));
+        INFO("stopped at " << k);
+        check_same_checkpoint(straight, fs::canonical(out + "/latest"));
+    }
+}
+
+TEST_CASE("checkpoint: the same with other samplers, other numbers of threads, and several stops", "[train]") {
+    const ScratchFolder scratch;
+    for (const char* sampler : {"shuffle", "sequential"}) {
+        const std::string a = scratch.path(std::string(sampler) + "-a"), b = scratch.path(std::string(sampler) + "-b");
+        {
+            const Threads one(1);
+            train_in(a, options_until(20, sampler));
+        }
+        for (const std::size_t k : {2, 9, 13, 20}) {
+            const Threads scope(static_cast<int>(k % 4 + 1));
+            train_in(b, options_until(k, sampler));
+        }
+        INFO(sampler);
+        check_same_checkpoint(fs::canonical(a + "/latest"), fs::canonical(b + "/latest"));
+    }
+}
+
+TEST_CASE("checkpoint: interrupted between checkpoints, the step is saved and goes on alike", "[train]") {
+    const ScratchFolder scratch;
+    train_in(scratch.path("straight"), options_until(20));
+    const std::string out = scratch.path("stopped");
+    {
+        train::RunFolder folder(out);
+        Run run(options_until(20));
+        const std::atomic<int> stop = 2;  // before the first step
+        run.trainer.run(&folder, &stop);
+        CHECK(run.trainer.state().step == 0);
+        CHECK(folder.checkpoints().front().filename() == "step-000000");
+    }
+    train_in(out, options_until(20));
+    check_same_checkpoint(fs::canonical(scratch.path("straight/latest")), fs::canonical(out + "/latest"));
+}
+
+TEST_CASE("checkpoint: the state comes back as it was", "[train]") {
+    const ScratchFolder scratch;
+    Run run(small_options());
+    train::AdamW<float> optimizer(run.trainer.parameters(), {}), other(run.trainer.parameters(), {});
+    optimizer.updates = 17;
+    for (std::size_t i = 0; i < optimizer.m.size(); ++i)
+        optimizer.m.data()[i] = static_cast<float>(i) * 0.1f, optimizer.v.data()[i] = static_cast<float>(i) + 0.5f;
+    const train::TrainingState state{20, 1.0 / 3, 1e-300, 12345.678, "5-abc", "n_layer = 1\n# \"é\"\n"};
+    train::save_checkpoint(scratch.path(), *run.model, run.tokenizer, run.trainer.parameters(), optimizer, state);
+    const train::TrainingState back = train::load_state(scratch.path(), run.trainer.parameters(), other);
+    CHECK((back.step == 20 && back.best_val_loss == 1.0 / 3 && back.train_s == 1e-300 && back.elapsed_s == 12345.678));
+    CHECK((back.data_fingerprint == "5-abc" && back.config == state.config));
+    CHECK(other.updates == 17);
+    for (const auto& e : run.trainer.parameters().entries()) {
+        const auto part = [&](const Array<float>& a) { return a.sliced(0, e.offset, e.offset + e.parameter.size()); };
+        CHECK(same_bits(part(other.m), part(optimizer.m)));
+        CHECK(same_bits(part(other.v), part(optimizer.v)));
+    }
+    train::save_checkpoint(scratch.path(), *run.model, run.tokenizer, run.trainer.parameters(), optimizer, {});
+    CHECK(train::load_state(scratch.path(), run.trainer.parameters(), other).best_val_loss == kInfinity);
+}
+
+TEST_CASE("checkpoint: fingerprints tell texts apart", "[train]") {
+    using Tokens = std::vector<std::int32_t>;
+    const std::string one = train::fingerprint(Tokens{1, 2, 3});
+    CHECK(train::fingerprint(Tokens{1, 2, 3}) == one);
+    for (const Tokens& other : {Tokens{1, 2, 4}, Tokens{1, 3, 2}, Tokens{1, 2}, Tokens{1, 2, 3, 0}, Tokens{0, 1, 2, 3}})
+        CHECK(train::fingerprint(other) != one);
+}
+
+TEST_CASE("checkpoint: of another text it is refused, be it by one letter", "[train]") {
+    const SavedRun saved;
+    CHECK(saved.refusal().empty());
+    std::string text = letters(600);
+    text[300] = text[300] == 'a' ? 'b' : 'a';
+    CHECK_THAT(saved.refusal(text),
+               ContainsSubstring("was trained on another text") && ContainsSubstring(saved.checkpoint.string()));
+    CHECK_THAT(saved.refusal(letters(601)), ContainsSubstring("another text"));
+}
+
+TEST_CASE("checkpoint: a training state that is missing or cut short is refused by name", "[train]") {
+    const SavedRun saved;
+    const std::string whole = data::read_file(saved.state());
+    for (std::size_t part = 0; part < 20; ++part) {
+        saved.scratch.write("out/step-000006/training_state.safetensors", whole.substr(0, part * whole.size() / 20));
+        INFO(part << " of 20 parts");
+        CHECK_THAT(saved.refusal(), ContainsSubstring("training_state.safetensors"));
+    }
+    saved.scratch.write("out/step-000006/training_state.safetensors", whole + "x");
+    CHECK_THAT(saved.refusal(), ContainsSubstring("training_state.safetensors"));
+    fs::remove(saved.state());
+    CHECK_THAT(saved.refusal(), ContainsSubstring("training_state.safetensors"));
+}
+
+TEST_CASE("checkpoint: one bit that flipped, in the state or in the weights, is found", "[train]") {
+    const SavedRun saved;
+    for (const char* name : {"training_state.safetensors", "model.safetensors"}) {
+        const fs::path path = saved.checkpoint / name;
+        const std::string whole = data::read_file(path);
+        for (std::uint64_t i = 0; i < 40; ++i) {
+            std::string flipped = whole;
+            const std::size_t at = random_below({6, 1}, i, whole.size());
+            flipped[at] = static_cast<char>(flipped[at] ^ (1 << (i % 8)));
+            saved.scratch.write((fs::path("out/step-000006") / name).string(), flipped);
+            INFO(name << ", byte " << at << " of " << whole.size());
+            std::string message;
+            try {
+                message = saved.refusal();
+            } catch (const BadInput& e) {  // the model itself does not load
+                message = e.what();
+            }
+            CHECK_FALSE(message.empty());
+        }
+        saved.scratch.write((fs::path("out/step-000006") / name).string(), whole);
+    }
+    CHECK(saved.refusal().empty());
+}
+
+TEST_CASE("checkpoint: a state of another model or another version is refused", "[train]") {
+    const SavedRun saved;
+    train::TrainOptions o = options_until(20);
+    o.n_layer = 2;
+    Run deeper(o);
+    CHECK_THROWS_AS(deeper.trainer.resume(saved.checkpoint), BadInput);
+    const auto file = models::SafetensorsFile::open(saved.state());
+    const StoredTensors tensors = read_tensors(saved.state());
+    for (const auto& [key, value] : std::vector<std::pair<std::string, std::string>>{
+             {"format", "99"}, {"step", "-3"}, {"step", "six"}, {"updates", ""}, {"best_val_loss", "1,5"}}) {
+        models::SafetensorsWriter out;
+        for (const auto& [name, t] : tensors) out.add(name, models::DType::F32, t.shape, t.values.data());
+        for (const auto& [k, v] : file.metadata()) out.set_metadata(k, k == key ? value : v);
+        out.write(saved.state());
+        INFO(key << " = " << value);
+        CHECK_THAT(saved.refusal(), ContainsSubstring("training_state.safetensors") && ContainsSubstring(key));
+    }
+}

@@ -1,0 +1,109 @@
+// Evaluation: every token but the first is predicted once, and always with the same result.
+#include "train/evaluate.h"
+
+#include "data/sampler.h"
+#include "tests/train/run.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+
+namespace {
+
+models::GPT<float> model(double dropout = 0) {
+    nn::default_generator() = {2, 0};
+    models::GPT<float> made({10, 1, 2, 16, 16, dropout, true, 1e-5});
+    for (auto& [name, p] : made.parameters())
+        if (p.rank() == 2) nn::fill_normal(p, 0.3);
+    return made;
+}
+
+std::vector<std::int32_t> random_tokens(std::size_t n) {
+    const IdArray ids = random_ids({n}, 10, 6);
+    return {ids.data(), ids.data() + n};
+}
+
+// Windows of 16 side by side, one at a time, the last one short.
+double by_hand(const models::GPT<float>& gpt, const std::vector<std::int32_t>& tokens) {
+    double total = 0;
+    std::size_t predicted = 0;
+    for (std::size_t at = 0; at + 1 < tokens.size(); at += 16) {
+        const std::size_t n = std::min<std::size_t>(16, tokens.size() - 1 - at);
+        IdArray x({1, n}), y({1, n});
+        std::copy_n(tokens.data() + at, n, x.data());
+        std::copy_n(tokens.data() + at + 1, n, y.data());
+        total += static_cast<double>(gpt.loss(x, y).item()) * static_cast<double>(n);
+        predicted += n;
+    }
+    CHECK(predicted == tokens.size() - 1);
+    return total / static_cast<double>(predicted);
+}
+
+}  // namespace
+
+TEST_CASE("evaluate: the mean over every token but the first, the short last window included", "[train]") {
+    models::GPT<float> gpt = model();
+    // one window; a whole number of windows; a rest of 1 and of 15; more than are computed at once
+    for (const std::size_t n : {2, 16, 17, 33, 18, 48, 1000, 4096 + 17, 10'000}) {
+        const auto tokens = random_tokens(n);
+        INFO(n << " tokens");
+        CHECK(train::evaluate(gpt, tokens) == Approx(by_hand(gpt, tokens)).epsilon(1e-6));
+    }
+}
+
+TEST_CASE("evaluate: runs without dropout and without a graph, and leaves the mode as it was", "[train]") {
+    models::GPT<float> dropping = model(0.5), plain = model();
+    const auto tokens = random_tokens(500);
+    for (const bool training : {true, false}) {
+        dropping.train(training);
+        CHECK(train::evaluate(dropping, tokens) == train::evaluate(plain, tokens));
+        CHECK(train::evaluate_sample(dropping, tokens, 3, 4) == train::evaluate_sample(plain, tokens, 3, 4));
+        CHECK(dropping.training() == training);
+        CHECK(dropping.dropout.training() == training);
+    }
+    CHECK_FALSE(NoGrad::active());
+}
+
+TEST_CASE("evaluate: the same bits with any number of threads", "[train]") {
+    models::GPT<float> gpt = model();
+    const auto tokens = random_tokens(3000);
+    const auto with = [&](int threads) {
+        const Threads scope(threads);
+        return train::evaluate(gpt, tokens);
+    };
+    const double one = with(1);
+    for (const int threads : {2, 3, 5}) CHECK(with(threads) == one);
+}
+
+TEST_CASE("evaluate: can be stopped, and leaves the mode as it was then too", "[train]") {
+    models::GPT<float> gpt = model();
+    int asked = 0;
+    const auto tokens = random_tokens(20'000);
+    CHECK(std::isnan(train::evaluate(gpt, tokens, [&] { return ++asked == 3; })));
+    CHECK(asked == 3);
+    CHECK(gpt.training());
+    CHECK_FALSE(NoGrad::active());
+}
+
+TEST_CASE("evaluate: a text of fewer than two tokens is refused", "[train]") {
+    models::GPT<float> gpt = model();
+    CHECK_THROWS_AS(train::evaluate(gpt, random_tokens(1)), BadInput);
+    CHECK_THROWS_AS(train::evaluate(gpt, {}), BadInput);
+    CHECK(gpt.training());
+}
+
+TEST_CASE("evaluate_sample: the mean over the same random windows every time", "[train]") {
+    models::GPT<float> gpt = model();
+    const auto tokens = random_tokens(500);
+    const double loss = train::evaluate_sample(gpt, tokens, 5, 3);
+    nn::default_generator() = {99, 99};
+    CHECK(train::evaluate_sample(gpt, tokens, 5, 3) == loss);
+    const auto sampler = data::make_sampler("random", tokens, 3, 16, 0);
+    data::Batch batch;
+    double total = 0;
+    for (std::size_t i = 0; i < 5; ++i) {
+        sampler->fill(i, batch);
+        total += gpt.loss(train::id_array(batch.inputs, 3, 16), train::id_array(batch.targets, 3, 16)).item() / 5;
+    }
+    CHECK(loss == Approx(total).epsilon(1e-6));
+    CHECK(train::evaluate_sample(gpt, tokens, 6, 3) != loss);
+}

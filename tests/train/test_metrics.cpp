@@ -1,0 +1,84 @@
+// metrics.jsonl: its keys, and what a resumed run keeps of it.
+#include "train/metrics.h"
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "data/file.h"
+#include "engine/check.h"
+#include "tests/catch.h"
+#include "tests/data/scratch_folder.h"
+
+using namespace inkling;
+using train::Metrics;
+using train::MetricsFile;
+
+namespace {
+
+std::vector<nlohmann::ordered_json> lines(const std::string& path) {
+    std::istringstream in(data::read_file(path));
+    std::vector<nlohmann::ordered_json> result;
+    for (std::string line; std::getline(in, line);) result.push_back(nlohmann::ordered_json::parse(line));
+    return result;
+}
+
+std::vector<std::size_t> steps(const std::string& path) {
+    std::vector<std::size_t> result;
+    for (const auto& line : lines(path)) result.push_back(line.at("step"));
+    return result;
+}
+
+Metrics at(std::size_t step) {
+    Metrics m;
+    m.step = step;
+    return m;
+}
+
+}  // namespace
+
+TEST_CASE("metrics: one JSON object a line, with val_loss where it was evaluated", "[train]") {
+    const data::tests::ScratchFolder folder;
+    const std::string path = folder.path("metrics.jsonl");
+    {
+        MetricsFile file(path, 0);
+        file.write({3, 2.5, std::nullopt, 1e-3, 0.25, 1000, 1.5, 2.5});
+        CHECK(lines(path).size() == 1);  // on disk as soon as it is written
+        file.write({4, 2.25, 2.0, 1e-4, 0.125, 2000, 1.75, 3});
+    }
+    const auto written = lines(path);
+    const auto keys = [](const nlohmann::ordered_json& j) {
+        std::vector<std::string> names;
+        for (const auto& [key, value] : j.items()) names.push_back(key);
+        return names;
+    };
+    CHECK(keys(written[0]) ==
+          std::vector<std::string>{"step", "loss", "lr", "grad_norm", "tok_s", "train_s", "elapsed_s"});
+    CHECK(keys(written[1]) ==
+          std::vector<std::string>{"step", "loss", "val_loss", "lr", "grad_norm", "tok_s", "train_s", "elapsed_s"});
+    CHECK((written[0]["step"] == 3 && written[0]["loss"] == 2.5 && written[0]["lr"] == 1e-3));
+    CHECK((written[0]["grad_norm"] == 0.25 && written[0]["tok_s"] == 1000));
+    CHECK((written[1]["val_loss"] == 2.0 && written[1]["train_s"] == 1.75 && written[1]["elapsed_s"] == 3));
+}
+
+TEST_CASE("metrics: a resumed run drops the lines of later steps, and what is no line", "[train]") {
+    const data::tests::ScratchFolder folder;
+    const std::string path = folder.path("metrics.jsonl");
+    {
+        MetricsFile file(path, 0);
+        for (const std::size_t step : {1, 5, 10, 15, 20}) file.write(at(step));
+    }
+    folder.write("metrics.jsonl", data::read_file(path) + "{\"step\": 21, \"lo");  // cut short by a crash
+    {
+        MetricsFile file(path, 10);
+        CHECK(steps(path) == std::vector<std::size_t>{1, 5, 10});
+        file.write(at(11));
+    }
+    CHECK(steps(path) == std::vector<std::size_t>{1, 5, 10, 11});
+    const MetricsFile anew(path, 0);
+    CHECK(steps(path).empty());
+}
+
+TEST_CASE("metrics: a file that cannot be written is an error that names it", "[train]") {
+    const data::tests::ScratchFolder folder;
+    CHECK_THROWS_WITH(MetricsFile(folder.path("nowhere/metrics.jsonl"), 0), ContainsSubstring("nowhere/metrics.jsonl"));
+}

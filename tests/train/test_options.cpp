@@ -1,0 +1,171 @@
+// TrainOptions: defaults, recipes, config.toml there and back, and values that make no sense.
+#include "train/options.h"
+
+#include <set>
+
+#include "engine/check.h"
+#include "tests/catch.h"
+#include "tests/data/scratch_folder.h"
+
+using namespace inkling;
+using train::TrainOptions;
+
+namespace {
+
+// Every setting as "name = value", for comparisons.
+std::vector<std::string> listed(const TrainOptions& options) {
+    std::vector<std::string> result;
+    TrainOptions::visit(options, [&](const std::string& name, const auto& value, const char*) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::vector<std::string>>) {
+            std::string all;
+            for (const auto& item : value) all += "[" + item + "]";
+            result.push_back(name + " = " + all);
+        } else {
+            result.push_back(fmt::format("{} = {}", name, value));
+        }
+    });
+    return result;
+}
+
+TrainOptions all_different() {
+    TrainOptions o;
+    int n = 2;
+    TrainOptions::visit(o, [&](const std::string& name, auto& value, const char*) {
+        using Field = std::decay_t<decltype(value)>;
+        ++n;
+        if constexpr (std::is_same_v<Field, std::vector<std::string>>)
+            value = {"a b.txt", "quote\"and\\slash", "é\n"};
+        else if constexpr (std::is_same_v<Field, std::string>)
+            value = "text of " + name;
+        else if constexpr (std::is_same_v<Field, bool>)
+            value = !value;
+        else if constexpr (std::is_same_v<Field, double>)
+            value = 1.0 / 3 + n;
+        else
+            value = static_cast<Field>(1000 + n);
+    });
+    o.learning_rate = 1e-30, o.min_lr = 3, o.grad_clip = 0.1;
+    return o;
+}
+
+std::string refusal(const std::string& toml) {
+    const data::tests::ScratchFolder folder;
+    TrainOptions o;
+    try {
+        train::read_toml(folder.write("c.toml", toml), o);
+    } catch (const BadInput& e) {
+        CHECK_THAT(e.what(), ContainsSubstring("c.toml: "));
+        CHECK(std::string(e.what()).find('\n') == std::string::npos);
+        return e.what();
+    }
+    return "";
+}
+
+}  // namespace
+
+TEST_CASE("options: config.toml comes back as it was", "[train]") {
+    const data::tests::ScratchFolder folder;
+    for (const TrainOptions& options : {TrainOptions{}, train::recipe("stories"), all_different()}) {
+        TrainOptions back = all_different();
+        back.data = {"other"};
+        train::read_toml(folder.write("c.toml", train::to_toml(options)), back);
+        CHECK(listed(back) == listed(options));
+    }
+}
+
+TEST_CASE("options: every number that a flag takes survives config.toml", "[train]") {
+    const data::tests::ScratchFolder folder;
+    TrainOptions options, back;
+    for (const std::uint64_t seed : {std::uint64_t{0}, std::uint64_t{1} << 62, std::uint64_t{INT64_MAX}}) {
+        options.seed = seed;
+        CHECK_NOTHROW(options.validate());
+        train::read_toml(folder.write("c.toml", train::to_toml(options)), back);
+        CHECK(back.seed == seed);
+    }
+    // TOML's integers end at 2^63 - 1: a larger seed is refused rather than written as another
+    options.seed = std::uint64_t{1} << 63;
+    CHECK_THROWS_WITH(options.validate(), ContainsSubstring("--seed"));
+}
+
+TEST_CASE("options: config.toml changes what it names and nothing else", "[train]") {
+    const data::tests::ScratchFolder folder;
+    TrainOptions options = train::recipe("stories"), expected = options;
+    train::read_toml(folder.write("c.toml", "n_layer = 7\nlearning_rate = 1\nbias = true\ndata = [\"x\"]\n"), options);
+    expected.n_layer = 7, expected.learning_rate = 1, expected.bias = true, expected.data = {"x"};
+    CHECK(listed(options) == listed(expected));
+    train::read_toml(folder.write("empty.toml", "# nothing\n"), options);
+    CHECK(listed(options) == listed(expected));
+}
+
+TEST_CASE("options: unknown keys, wrong types and broken TOML are refused", "[train]") {
+    CHECK(refusal("n_layer = 3").empty());
+    CHECK_THAT(refusal("n_layers = 3"), ContainsSubstring("unknown key 'n_layers'"));
+    CHECK_THAT(refusal("[model]\nn_layer = 3"), ContainsSubstring("unknown key 'model'"));
+    CHECK_THAT(refusal("n-layer = 3"), ContainsSubstring("unknown key 'n-layer'"));
+    for (const char* value : {"-1", "1.5", "\"3\"", "true", "[3]"})
+        CHECK_THAT(refusal(std::string("n_layer = ") + value),
+                   ContainsSubstring("n_layer: a whole number of at least 0"));
+    CHECK_THAT(refusal("learning_rate = \"fast\""), ContainsSubstring("learning_rate: a number"));
+    CHECK_THAT(refusal("bias = 1"), ContainsSubstring("bias: true or false"));
+    CHECK_THAT(refusal("out = 3"), ContainsSubstring("out: a string"));
+    CHECK_THAT(refusal("data = \"x\""), ContainsSubstring("data: a list of strings"));
+    CHECK_THAT(refusal("data = [1]"), ContainsSubstring("data: a list of strings"));
+    CHECK_THAT(refusal("\n\nn_layer = = 3"), ContainsSubstring("line 3"));
+    CHECK_THAT(refusal("n_layer = 3\nn_layer = 4"), ContainsSubstring("line 2"));
+    TrainOptions o;
+    CHECK_THROWS_WITH(train::read_toml("/nowhere/c.toml", o), ContainsSubstring("/nowhere/c.toml"));
+}
+
+TEST_CASE("options: the recipe nanogpt-cpu is nanoGPT's", "[train]") {
+    const TrainOptions o = train::recipe("nanogpt-cpu");
+    CHECK(o.arch == "gpt2");
+    CHECK_FALSE(o.bias);
+    CHECK((o.n_layer == 4 && o.n_head == 4 && o.n_embd == 128 && o.block_size == 64 && o.batch_size == 12));
+    CHECK((o.dropout == 0 && o.max_iters == 2000 && o.warmup_iters == 100 && o.gradient_accumulation_steps == 1));
+    CHECK((o.learning_rate == 1e-3 && o.min_lr == 1e-4 && o.schedule == "cosine"));
+    CHECK((o.lr_decay_iters == 0 || o.lr_decay_iters == 2000));
+    CHECK((o.beta1 == 0.9 && o.beta2 == 0.99 && o.weight_decay == 0.1 && o.grad_clip == 1));
+    CHECK((o.sampler == "random" && o.tokenizer == "char" && o.val_fraction == 0.1));
+}
+
+TEST_CASE("options: every recipe that is listed exists and makes sense", "[train]") {
+    const auto names = train::recipe_names();
+    CHECK(std::set<std::string>(names.begin(), names.end()).contains("nanogpt-cpu"));
+    for (const auto& name : names) CHECK_NOTHROW(train::recipe(name).validate());
+    CHECK_THROWS_WITH(train::recipe("fast"),
+                      ContainsSubstring("--recipe") && ContainsSubstring("nanogpt-cpu") && ContainsSubstring("'fast'"));
+}
+
+TEST_CASE("options: validate names the flag whose value makes no sense", "[train]") {
+    const auto message = [](auto change) {
+        TrainOptions o;
+        change(o);
+        try {
+            o.validate();
+        } catch (const Error& e) {
+            return std::string(e.what());
+        }
+        return std::string();
+    };
+    const double nan = std::nan("");
+    CHECK(message([](auto&) {}).empty());
+    CHECK_THAT(message([](auto& o) { o.batch_size = 0; }), ContainsSubstring("--batch-size"));
+    CHECK_THAT(message([](auto& o) { o.gradient_accumulation_steps = 0; }),
+               ContainsSubstring("--gradient-accumulation-steps"));
+    CHECK_THAT(message([](auto& o) { o.n_embd = 127; }), ContainsSubstring("--n-embd"));
+    CHECK_THAT(message([](auto& o) { o.block_size = 0; }), ContainsSubstring("--block-size"));
+    CHECK_THAT(message([](auto& o) { o.learning_rate = -1; }), ContainsSubstring("--learning-rate"));
+    CHECK_THAT(message([=](auto& o) { o.learning_rate = nan; }), ContainsSubstring("--learning-rate"));
+    CHECK_THAT(message([=](auto& o) { o.min_lr = nan; }), ContainsSubstring("--min-lr"));
+    CHECK_THAT(message([](auto& o) { o.beta1 = 1; }), ContainsSubstring("--beta1"));
+    CHECK_THAT(message([](auto& o) { o.beta2 = 1; }), ContainsSubstring("--beta2"));
+    CHECK_THAT(message([](auto& o) { o.weight_decay = -0.1; }), ContainsSubstring("--weight-decay"));
+    CHECK_THAT(message([](auto& o) { o.grad_clip = -1; }), ContainsSubstring("--grad-clip"));
+    CHECK_THAT(message([](auto& o) { o.max_time = -1; }), ContainsSubstring("--max-time"));
+    CHECK_THAT(message([](auto& o) { o.val_fraction = 1; }), ContainsSubstring("--val-fraction"));
+    CHECK_THAT(message([](auto& o) { o.dropout = 1; }), ContainsSubstring("--dropout"));
+    CHECK_THAT(message([](auto& o) { o.arch = "llama"; }), ContainsSubstring("--arch") && ContainsSubstring("'llama'"));
+    CHECK_THAT(message([](auto& o) { o.schedule = "step"; }), ContainsSubstring("--schedule"));
+    CHECK_THAT(message([](auto& o) { o.sampler = ""; }), ContainsSubstring("--sampler"));
+    CHECK_THAT(message([](auto& o) { o.out = ""; }), ContainsSubstring("--out"));
+}

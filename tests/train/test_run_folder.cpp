@@ -1,0 +1,176 @@
+// The folder of a run: checkpoints whole or not at all, links, pruning, the lock.
+#include "train/run_folder.h"
+
+#include <set>
+
+#include "engine/check.h"
+#include "tests/catch.h"
+#include "tests/data/scratch_folder.h"
+
+using namespace inkling;
+using data::tests::ScratchFolder;
+using train::RunFolder;
+namespace fs = std::filesystem;
+
+namespace {
+
+std::set<std::string> names(const fs::path& folder) {
+    std::set<std::string> result;
+    for (const auto& entry : fs::directory_iterator(folder)) result.insert(entry.path().filename().string());
+    return result;
+}
+
+void write(const fs::path& folder, const std::string& text) { std::ofstream(folder / "file") << text; }
+
+std::string read(const fs::path& path) {
+    std::ifstream in(path);
+    std::string text;
+    std::getline(in, text);
+    return text;
+}
+
+fs::path save(RunFolder& folder, std::size_t step, bool best = false, const std::string& text = "x") {
+    return folder.save(step, best, [&](const fs::path& p) { write(p, text); });
+}
+
+}  // namespace
+
+TEST_CASE("run folder: a checkpoint is there under its step, with links to it", "[train]") {
+    const ScratchFolder scratch;
+    RunFolder folder(scratch.path("a/b/out"));  // made with those above it
+    CHECK(save(folder, 500, true, "first") == folder.path() / "step-000500");
+    CHECK(names(folder.path()) == std::set<std::string>{".lock", "step-000500", "latest", "best"});
+    CHECK(fs::read_symlink(folder.path() / "latest") == "step-000500");  // relative: the folder may be moved
+    CHECK(fs::read_symlink(folder.path() / "best") == "step-000500");
+    CHECK(read(folder.path() / "best" / "file") == "first");
+    save(folder, 1'234'567, false, "second");
+    CHECK(fs::read_symlink(folder.path() / "latest") == "step-1234567");
+    CHECK(fs::read_symlink(folder.path() / "best") == "step-000500");
+    const auto found = folder.checkpoints();
+    REQUIRE(found.size() == 2);
+    CHECK((found[0].filename() == "step-1234567" && found[1].filename() == "step-000500"));
+}
+
+TEST_CASE("run folder: keeps the last two and the best", "[train]") {
+    const ScratchFolder scratch;
+    RunFolder folder(scratch.path());
+    const auto kept = [&] {
+        std::set<std::string> result;
+        for (const auto& c : folder.checkpoints()) result.insert(c.filename().string());
+        return result;
+    };
+    save(folder, 1);
+    save(folder, 2, true);
+    CHECK(kept() == std::set<std::string>{"step-000001", "step-000002"});
+    save(folder, 3);
+    save(folder, 4);
+    save(folder, 5);
+    CHECK(kept() == std::set<std::string>{"step-000002", "step-000004", "step-000005"});
+    save(folder, 6, true);
+    CHECK(kept() == std::set<std::string>{"step-000005", "step-000006"});
+    // a run that is resumed from an older checkpoint keeps what it writes
+    save(folder, 3, false, "again");
+    CHECK(kept().contains("step-000003"));
+    CHECK(read(folder.path() / "latest" / "file") == "again");
+}
+
+TEST_CASE("run folder: the same step can be saved again", "[train]") {
+    const ScratchFolder scratch;
+    RunFolder folder(scratch.path());
+    save(folder, 7, true, "old");
+    save(folder, 7, false, "new");
+    CHECK(read(folder.path() / "best" / "file") == "new");
+    CHECK(names(folder.path()) == std::set<std::string>{".lock", "step-000007", "latest", "best"});
+}
+
+TEST_CASE("run folder: a save that fails leaves what was there and nothing else", "[train]") {
+    const ScratchFolder scratch;
+    RunFolder folder(scratch.path());
+    save(folder, 1, true, "good");
+    const auto before = names(folder.path());
+    for (const std::size_t step : {1, 2}) {
+        CHECK_THROWS_WITH(folder.save(step, true,
+                                      [](const fs::path& p) {
+                                          write(p, "half");
+                                          throw Error("no space");
+                                      }),
+                          ContainsSubstring("no space"));
+        CHECK(names(folder.path()) == before);
+        CHECK(read(folder.path() / "latest" / "file") == "good");
+        CHECK(fs::read_symlink(folder.path() / "best") == "step-000001");
+    }
+}
+
+TEST_CASE("run folder: while a checkpoint is written, nothing of it has its name", "[train]") {
+    const ScratchFolder scratch;
+    RunFolder folder(scratch.path());
+    folder.save(3, false, [&](const fs::path& p) {
+        CHECK(p.parent_path() == folder.path());
+        CHECK(p.filename() != "step-000003");
+        CHECK_FALSE(fs::exists(folder.path() / "step-000003"));
+        CHECK_FALSE(fs::exists(folder.path() / "latest"));
+        CHECK(folder.checkpoints().empty());
+        write(p, "x");
+    });
+    CHECK(folder.checkpoints().size() == 1);
+}
+
+TEST_CASE("run folder: what an interrupted save has left is cleared, foreign files are not", "[train]") {
+    const ScratchFolder scratch;
+    scratch.write("notes.txt", "mine");
+    scratch.write("step-by-step/guide", "mine");
+    {
+        RunFolder folder(scratch.path());
+        save(folder, 5);
+    }
+    scratch.write(".unfinished-step-000006/model.safetensors", "half");
+    scratch.write(".unfinished-latest", "half");
+    RunFolder folder(scratch.path());
+    CHECK(names(folder.path()) == std::set<std::string>{".lock", "step-000005", "latest", "notes.txt", "step-by-step"});
+    CHECK(folder.checkpoints().size() == 1);
+}
+
+TEST_CASE("run folder: one run at a time", "[train]") {
+    const ScratchFolder scratch;
+    {
+        RunFolder folder(scratch.path());
+        CHECK_THROWS_WITH(RunFolder(scratch.path()),
+                          ContainsSubstring("another run is writing there") && ContainsSubstring(scratch.path()));
+        save(folder, 1);  // and the one that has it goes on
+        CHECK_THROWS_AS(RunFolder(scratch.path()), Error);
+    }
+    CHECK_NOTHROW(RunFolder(scratch.path()));
+    CHECK(names(scratch.path()) == std::set<std::string>{"step-000001", "latest"});
+}
+
+TEST_CASE("run folder: knows whether it holds a run, and clears that alone", "[train]") {
+    const ScratchFolder scratch;
+    scratch.write("notes.txt", "mine");
+    scratch.write("step-by-step/guide", "mine");
+    scratch.write("tokenizer.json", "mine");
+    RunFolder folder(scratch.path());
+    const auto foreign = names(folder.path());
+    CHECK_FALSE(folder.holds_run());
+    save(folder, 1, true);
+    CHECK(folder.holds_run());
+    scratch.write("metrics.jsonl", "{}\n");
+    scratch.write("config.toml", "");
+    folder.clear();
+    CHECK_FALSE(folder.holds_run());
+    CHECK(names(folder.path()) == foreign);
+    scratch.write("metrics.jsonl", "{}\n");
+    CHECK(folder.holds_run());
+    folder.clear();
+    folder.clear();  // nothing there is fine too
+    CHECK(names(folder.path()) == foreign);
+}
+
+TEST_CASE("run folder: a file in its place, or above it, is an error that names it", "[train]") {
+    const ScratchFolder scratch;
+    const std::string file = scratch.write("file", "x");
+    CHECK_THROWS_WITH(RunFolder(file), ContainsSubstring(file) && ContainsSubstring("is a file"));
+    CHECK_THROWS_AS(RunFolder(file + "/out"), Error);
+    CHECK_THROWS_WITH(RunFolder(file + "/out"), ContainsSubstring(file));
+    CHECK_THROWS_AS(RunFolder("/proc/inkling-out"), Error);
+    CHECK(names(scratch.path()) == std::set<std::string>{"file"});
+}

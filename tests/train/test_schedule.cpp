@@ -1,0 +1,59 @@
+// The learning rate of each step.
+#include "train/schedule.h"
+
+#include "tests/catch.h"
+
+using inkling::train::Schedule;
+
+TEST_CASE("schedule: nanoGPT's cosine has known values", "[train]") {
+    const Schedule s{"cosine", 1e-3, 1e-4, 100, 2000};
+    CHECK(s.at(0) == Approx(9.900990099009901e-06).epsilon(1e-14));
+    CHECK(s.at(99) == Approx(9.9009900990099e-04).epsilon(1e-14));
+    CHECK(s.at(100) == Approx(1e-3).epsilon(1e-14));
+    CHECK(s.at(1050) == Approx(5.5e-4).epsilon(1e-14));
+    CHECK(s.at(2000) == Approx(1e-4).epsilon(1e-14));
+    CHECK(s.at(5'000'000) == 1e-4);
+}
+
+TEST_CASE("schedule: linear and constant", "[train]") {
+    const Schedule line{"linear", 1.0, 0.2, 10, 20};
+    CHECK(line.at(0) == Approx(1.0 / 11));
+    CHECK(line.at(9) == Approx(10.0 / 11));
+    CHECK(line.at(10) == Approx(1.0));
+    CHECK(line.at(15) == Approx(0.6));
+    CHECK(line.at(19) == Approx(0.28));
+    CHECK(line.at(20) == 0.2);
+    const Schedule flat{"constant", 1.0, 0.2, 2, 20};
+    CHECK(flat.at(0) == Approx(1.0 / 3));
+    for (const std::size_t step : {2, 19, 20, 1000}) CHECK(flat.at(step) == 1.0);
+}
+
+TEST_CASE("schedule: rises in the warm-up, never rises after it, and stays between the two rates", "[train]") {
+    for (const char* kind : {"cosine", "linear", "constant"}) {
+        for (const std::size_t warmup : {0, 1, 7}) {
+            const Schedule s{kind, 1e-3, 1e-5, warmup, 50};
+            INFO(kind << ", warm-up " << warmup);
+            for (std::size_t step = 0; step < 60; ++step) {
+                const double now = s.at(step), next = s.at(step + 1);
+                if (step < warmup)
+                    CHECK(next > now);
+                else
+                    CHECK(next <= now);
+                CHECK((now > 0 && now <= 1e-3));
+                if (step >= warmup) CHECK(now >= 1e-5);
+            }
+        }
+    }
+}
+
+TEST_CASE("schedule: a warm-up as long as the whole run, or longer, divides by nothing", "[train]") {
+    for (const std::size_t warmup : {20, 30}) {
+        for (const char* kind : {"cosine", "linear"}) {
+            const Schedule s{kind, 1.0, 0.1, warmup, 20};
+            for (std::size_t step = 0; step < 40; ++step) {
+                CHECK(std::isfinite(s.at(step)));
+                if (step >= warmup) CHECK(s.at(step) == 0.1);
+            }
+        }
+    }
+}

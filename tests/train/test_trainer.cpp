@@ -1,0 +1,155 @@
+// The training loop: the same losses as PyTorch, learning, and what a step depends on.
+#include "models/generate.h"
+#include "tests/reference/read.h"
+#include "tests/train/run.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+
+TEST_CASE("PyTorch agrees: 30 steps of training from the same weights on the same windows", "[train]") {
+    const auto numbers = reference("training.json");
+    train::TrainOptions o;
+    o.n_layer = numbers["n_layer"], o.n_head = numbers["n_head"], o.n_embd = numbers["n_embd"];
+    o.block_size = numbers["block_size"], o.batch_size = numbers["batch_size"];
+    o.bias = true;
+    o.learning_rate = numbers["learning_rate"], o.min_lr = numbers["min_lr"];
+    o.warmup_iters = numbers["warmup_iters"], o.grad_clip = numbers["grad_clip"];
+    o.weight_decay = numbers["weight_decay"];
+    o.sampler = "sequential";
+    o.val_fraction = 0;
+    const auto losses = numbers["losses"].get<std::vector<double>>();
+    const auto norms = numbers["grad_norms"].get<std::vector<double>>();
+    const auto tokens = numbers["tokens"].get<std::vector<std::int32_t>>();
+    REQUIRE(losses.size() == 30);
+    o.max_iters = losses.size();
+
+    models::GPT<float> model(o.model_config(numbers["vocab_size"]));
+    std::size_t k = 0;
+    for (auto& [name, p] : model.parameters()) {  // the formula of make_training_reference.py
+        float* const values = p.value_in_place().data();
+        const bool gain = name.find(".ln_") != std::string::npos && name.ends_with("weight");
+        for (std::size_t i = 0; i < p.size(); ++i)
+            values[i] = static_cast<float>(
+                gain + 0.05 * std::sin(12.9898 * static_cast<double>(i + 1) + 78.233 * static_cast<double>(k)));
+        ++k;
+    }
+    const data::CharTokenizer tokenizer = data::CharTokenizer::from_text("abcdefghijk");
+    train::Report quiet(true);
+    train::Trainer trainer(o, model, tokenizer, tokens, quiet);
+    double worst_loss = 0, worst_norm = 0;
+    for (std::size_t i = 0; i < losses.size(); ++i) {
+        worst_loss = std::max(worst_loss, std::abs(trainer.step() - losses[i]));
+        worst_norm = std::max(worst_norm, std::abs(trainer.metrics().grad_norm / norms[i] - 1));
+    }
+    CHECK(worst_loss < 2e-5);
+    CHECK(worst_norm < 2e-3);
+    for (const auto& [name, p] : model.parameters()) {
+        INFO(name);
+        // a key's bias changes no weight of attention: its gradient is rounding noise, which AdamW makes large
+        if (name.ends_with("c_attn.bias")) continue;
+        CHECK(train::gradient_norm(p.value().contiguous()) ==
+              Approx(numbers["final_norms"][name].get<double>()).epsilon(1e-4));
+    }
+}
+
+TEST_CASE("trainer: learns a text by heart, and then writes it", "[train]") {
+    train::TrainOptions o = small_options();
+    o.n_layer = 2, o.n_embd = 32, o.n_head = 4, o.block_size = 16, o.batch_size = 8;
+    o.max_iters = o.lr_decay_iters = 150;
+    o.learning_rate = 1e-2, o.warmup_iters = 10;
+    o.val_fraction = 0;
+    std::string text;
+    while (text.size() < 400) text += "the quick fox; ";
+    Run run(o, text);
+    const double first = run.trainer.step();
+    CHECK(first == Approx(std::log(static_cast<double>(run.tokenizer.vocab_size()))).epsilon(0.05));
+    double last = 0;
+    while (run.trainer.state().step < o.max_iters) last = run.trainer.step();
+    CHECK(last < 0.1);
+    run.model->eval();
+    models::GenerateOptions greedy;
+    greedy.temperature = 0;
+    greedy.max_tokens = 30;
+    const auto written = models::generate(*run.model, run.tokenizer.encode("the quick fox"), greedy);
+    CHECK(run.tokenizer.decode(written) == "; the quick fox; the quick fox");
+}
+
+TEST_CASE("trainer: two halves of a batch, accumulated, are the whole batch", "[train]") {
+    for (const char* sampler : {"random", "shuffle", "sequential"}) {
+        train::TrainOptions whole = small_options();
+        whole.sampler = sampler;
+        whole.batch_size = 12;
+        train::TrainOptions halves = whole;
+        halves.batch_size = 6;
+        halves.gradient_accumulation_steps = 2;
+        Run a(whole), b(halves);
+        REQUIRE(same_bits(a.weights(), b.weights()));
+        for (int step = 0; step < 5; ++step) {
+            INFO(sampler << ", step " << step);
+            CHECK(a.trainer.step() == Approx(b.trainer.step()).margin(1e-5));
+            CHECK(a.trainer.metrics().grad_norm == Approx(b.trainer.metrics().grad_norm).epsilon(1e-5));
+        }
+        check_close(a.weights(), b.weights(), 1e-4);
+    }
+}
+
+TEST_CASE("trainer: a seed gives one run, to the last bit; another seed gives another", "[train]") {
+    const auto trained = [](std::uint64_t seed, double dropout) {
+        train::TrainOptions o = small_options();
+        o.seed = seed;
+        o.dropout = dropout;
+        Run run(o);
+        nn::default_generator() = {4, 4};  // whatever was drawn before makes no difference
+        for (int i = 0; i < 5; ++i) run.trainer.step();
+        return run.weights();
+    };
+    const Array<float> weights = trained(1, 0.2);
+    CHECK(same_bits(trained(1, 0.2), weights));
+    CHECK_FALSE(same_bits(trained(2, 0.2), weights));
+    CHECK_FALSE(same_bits(trained(1, 0.0), weights));
+}
+
+TEST_CASE("trainer: metrics of a step", "[train]") {
+    Run run(small_options());
+    const double loss = run.trainer.step();
+    const train::Metrics& m = run.trainer.metrics();
+    CHECK((m.step == 1 && m.loss == loss && m.grad_norm > 0 && m.tok_s > 0 && m.train_s > 0));
+    CHECK(m.lr == Approx(3e-3 / 4));
+    run.trainer.step();
+    CHECK((m.step == 2 && m.lr == Approx(2 * 3e-3 / 4)));
+    CHECK(run.trainer.state().step == 2);
+}
+
+TEST_CASE("trainer: the gradient that is applied is no longer than the clip", "[train]") {
+    train::TrainOptions o = small_options();
+    o.beta1 = 0, o.beta2 = 0, o.weight_decay = 0, o.learning_rate = o.min_lr = 1e-3, o.warmup_iters = 0;
+    o.grad_clip = 1e-12;  // far below AdamW's epsilon: steps become p -= lr g / eps
+    Run run(o);
+    const Array<float> before = run.weights();
+    run.trainer.step();
+    CHECK(run.trainer.metrics().grad_norm > 0.1);  // as it was before clipping
+    const Array<float> moved = run.weights() - before;
+    CHECK(train::gradient_norm(moved) < 1e-3 * 1e-12 / 1e-8 * 1.05);
+}
+
+TEST_CASE("trainer: a text that is too short is refused as bad input", "[train]") {
+    CHECK_THROWS_WITH(Run(small_options(), "abcdefgh"), ContainsSubstring("--block-size"));
+    CHECK_THROWS_AS(Run(small_options(), "abcdefgh"), BadInput);
+    CHECK_THROWS_AS(Run(small_options(), letters(10)), BadInput);  // one token for validation
+    train::TrainOptions sampled = small_options();
+    sampled.eval_iters = 2;
+    CHECK_THROWS_AS(Run(sampled, letters(60)), BadInput);  // 6 tokens, windows of 8
+    CHECK_NOTHROW(Run(sampled, letters(200)));
+}
+
+TEST_CASE("trainer: stops at max_time", "[train]") {
+    train::TrainOptions o = small_options();
+    o.max_iters = 1'000'000'000;
+    o.max_time = 0.05;
+    Run run(o);
+    run.trainer.run();
+    CHECK(run.trainer.state().train_s >= 0.05);
+    CHECK(run.trainer.state().train_s < 2);
+    CHECK(run.trainer.state().step > 1);
+    CHECK(std::isfinite(run.trainer.last_val_loss()));
+}

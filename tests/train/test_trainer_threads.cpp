@@ -1,0 +1,42 @@
+// Training gives the same bits with any number of threads.
+#include "tests/train/run.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+
+TEST_CASE("trainer: 40 steps of nanoGPT's CPU model, with dropout, give the same weights on 1, 2, 3 and 5 threads",
+          "[train][slow]") {
+    train::TrainOptions o = train::recipe("nanogpt-cpu");
+    o.dropout = 0.2;
+    o.max_iters = 40;
+    o.warmup_iters = 4;
+    const auto trained = [&](int threads) {
+        const Threads scope(threads);
+        Run run(o, letters(20'000));
+        for (int i = 0; i < 40; ++i) run.trainer.step();
+        CHECK(std::isfinite(run.trainer.metrics().grad_norm));
+        return run.weights();
+    };
+    const Array<float> one = trained(1);
+    for (const int threads : {2, 3, 5}) {
+        INFO(threads << " threads");
+        CHECK(same_bits(trained(threads), one));
+    }
+}
+
+TEST_CASE("trainer: ragged sizes give the same weights on any number of threads", "[train]") {
+    train::TrainOptions o = small_options();
+    o.n_layer = 2, o.n_head = 3, o.n_embd = 51, o.block_size = 37, o.batch_size = 5;
+    o.dropout = 0.1;
+    const auto trained = [&](int threads) {
+        const Threads scope(threads);
+        Run run(o);
+        for (int i = 0; i < 5; ++i) run.trainer.step();
+        return run.weights();
+    };
+    const Array<float> one = trained(1);
+    for (const int threads : {2, 4, 7}) {
+        INFO(threads << " threads");
+        CHECK(same_bits(trained(threads), one));
+    }
+}
