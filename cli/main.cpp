@@ -1,6 +1,7 @@
 // inkling: trains small language models, writes text with them, and checks its own gradients.
 #include <unistd.h>
 
+#include <charconv>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -39,6 +40,14 @@ std::vector<std::string> arguments(int argc, char** argv) {
     return result;
 }
 
+// CLI11 would take -1 for the largest number there is.
+std::string refuse_no_whole_number(const std::string& text) {
+    std::uint64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error == std::errc() && end == text.data() + text.size()) return "";
+    return fmt::format("a whole number of at least 0 is required, got '{}'", text);
+}
+
 int fail(int code, std::string message) {
     std::replace(message.begin(), message.end(), '\n', ' ');
     std::fprintf(stderr, "inkling: %s\n", message.c_str());
@@ -75,6 +84,9 @@ int main(int argc, char** argv) {
     const auto add = [&](const char* name, const char* help, cli::Action (*add_flags)(CLI::App&)) {
         CLI::App* const command = app.add_subcommand(name, help);
         commands.emplace_back(command, add_flags(*command));
+        for (CLI::Option* const option : command->get_options()) {
+            if (option->get_type_name() == "UINT") option->check(refuse_no_whole_number);
+        }
     };
     add("train", "Train a model on text, or on the built-in stories", cli::add_train);
     add("generate", "Write text with a model", cli::add_generate);
@@ -87,6 +99,10 @@ int main(int argc, char** argv) {
         app.parse(arguments(argc, argv));
     } catch (const CLI::Success& e) {  // --help, --version
         return app.exit(e);
+    } catch (const CLI::RequiredError& e) {
+        const auto unknown = app.remaining();
+        const auto what = unknown.empty() ? e.what() : fmt::format("'{}' is not a command", unknown.front());
+        return fail(cli::kWrongUsage, what + ": see inkling --help");
     } catch (const CLI::ParseError& e) {
         return fail(cli::kWrongUsage, std::string(e.what()) + ": see inkling --help");
     }

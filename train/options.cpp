@@ -92,11 +92,8 @@ TrainOptions recipe(const std::string& name) {
     TrainOptions o;
     if (name == "nanogpt-cpu") return o;  // the defaults are nanoGPT's CPU recipe
     if (name == "stories") {              // about a minute on the built-in corpus
-        o.n_embd = 128;
         o.block_size = 128;
-        o.batch_size = 12;
-        o.max_iters = 2000;
-        o.learning_rate = 3e-3;
+        o.learning_rate = 4e-3;
         o.min_lr = 0;
         o.schedule = "linear";
         o.warmup_iters = 50;
@@ -127,22 +124,21 @@ void read_toml(const std::filesystem::path& path, TrainOptions& options) {
 }
 
 std::string to_toml(const TrainOptions& options) {
-    toml::table table;
+    std::ostringstream out;
     TrainOptions::visit(options, [&](const std::string& flag, const auto& field, const char*) {
         using Field = std::decay_t<decltype(field)>;
+        out << key_of(flag) << " = ";
         if constexpr (std::is_same_v<Field, std::vector<std::string>>) {
             toml::array list;
             for (const auto& item : field) list.push_back(item);
-            table.insert(key_of(flag), list);
-        } else if constexpr (std::is_same_v<Field, std::string> || std::is_same_v<Field, bool> ||
-                             std::is_same_v<Field, double>) {
-            table.insert(key_of(flag), field);
+            out << list;
+        } else if constexpr (std::is_same_v<Field, std::string>) {
+            out << toml::value<std::string>(field);
         } else {
-            table.insert(key_of(flag), static_cast<std::int64_t>(field));
+            out << fmt::format("{}", field);  // for a double, the shortest text that reads back to the same bits
         }
+        out << "\n";
     });
-    std::ostringstream out;
-    out << table << "\n";
     return out.str();
 }
 

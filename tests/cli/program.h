@@ -1,5 +1,5 @@
 // Runs the built program as a user does, and catches its output and exit code:
-//   const Result r = inkling({"generate", "--model", dir, "-n", "5"});   // r.code, r.out, r.err
+//   const Result r = program({"generate", "--model", dir, "-n", "5"});   // r.code, r.out, r.err
 //   Process p({"train", ...});  p.signal(SIGINT);  p.wait();
 #pragma once
 
@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <string>
 #include <thread>
@@ -81,7 +82,7 @@ class Process {
     pid_t pid_ = 0;
 };
 
-inline Result inkling(const Arguments& arguments, const std::string& out = "", const std::string& in = "/dev/null") {
+inline Result program(const Arguments& arguments, const std::string& out = "", const std::string& in = "/dev/null") {
     return Process(arguments, out, in).wait();
 }
 
@@ -111,13 +112,26 @@ inline const Arguments kSmall = {"--n-layer",    "1", "--n-head",    "2",  "--n-
                                  "--batch-size", "4", "--max-iters", "20", "--warmup-iters", "2",  "--eval-every", "10",
                                  "--log-every",  "5", "--threads",   "1"};
 
+// The same, with other values for some flags, given as "--flag", "value".
+inline Arguments small(const Arguments& changes) {
+    Arguments flags = kSmall;
+    for (std::size_t i = 0; i < changes.size(); i += 2) {
+        const auto old = std::find(flags.begin(), flags.end(), changes[i]);
+        if (old == flags.end())
+            flags.insert(flags.end(), {changes[i], changes[i + 1]});
+        else
+            *(old + 1) = changes[i + 1];
+    }
+    return flags;
+}
+
 // A run that was trained once, for all tests that only read it.
 inline const std::string& small_run() {
     static const data::tests::ScratchFolder folder;
     static const std::string out = [] {
         const std::string path = folder.path("run");
         const Result r =
-            inkling(Arguments{"train", "--data", folder.write("text.txt", small_text()), "--out", path} + kSmall);
+            program(Arguments{"train", "--data", folder.write("text.txt", small_text()), "--out", path} + kSmall);
         INFO(r.err);
         REQUIRE(r.code == 0);
         return path;

@@ -30,19 +30,19 @@ void check_keys(const ordered_json& j, const std::vector<std::string>& keys) {
 }  // namespace
 
 TEST_CASE("generate: prints the prompt and its continuation, the seed on stderr", "[cli]") {
-    const Result r = inkling({"generate", "--model", small_run(), "-p", "the quick", "-n", "30", "--seed", "5"});
+    const Result r = program({"generate", "--model", small_run(), "-p", "the quick", "-n", "30", "--seed", "5"});
     CHECK(r.code == 0);
     CHECK(r.out.starts_with("the quick"));
     CHECK(r.out.size() == 9 + 30 + 1);
     CHECK_THAT(r.err, ContainsSubstring("seed 5"));
     const Result alone =
-        inkling({"generate", "--model", small_run(), "-p", "the quick", "-n", "30", "--seed", "5", "--no-prompt"});
+        program({"generate", "--model", small_run(), "-p", "the quick", "-n", "30", "--seed", "5", "--no-prompt"});
     CHECK("the quick" + alone.out == r.out);
-    const Result other = inkling({"generate", "--model", small_run(), "-p", "the quick", "-n", "30", "--seed", "6"});
+    const Result other = program({"generate", "--model", small_run(), "-p", "the quick", "-n", "30", "--seed", "6"});
     CHECK(other.out != r.out);
-    const Result none = inkling({"generate", "--model", small_run(), "-p", "fox", "-n", "0"});
+    const Result none = program({"generate", "--model", small_run(), "-p", "fox", "-n", "0"});
     CHECK(none.out == "fox\n");
-    CHECK(inkling({"generate", "--model", small_run() + "/latest", "-n", "4", "--top-k", "3", "--threads", "2"})
+    CHECK(program({"generate", "--model", small_run() + "/latest", "-n", "4", "--top-k", "3", "--threads", "2"})
               .out.size() == 5);
 }
 
@@ -50,16 +50,16 @@ TEST_CASE("generate: the prompt may come from a file or from stdin", "[cli]") {
     const ScratchFolder folder;
     const std::string file = folder.write("prompt.txt", "the lazy");
     const Arguments rest = {"-n", "10", "--temp", "0"};
-    const std::string expected = inkling(Arguments{"generate", "--model", small_run(), "-p", "the lazy"} + rest).out;
+    const std::string expected = program(Arguments{"generate", "--model", small_run(), "-p", "the lazy"} + rest).out;
     CHECK(expected.size() == 19);
-    CHECK(inkling(Arguments{"generate", "--model", small_run(), "-f", file} + rest).out == expected);
-    CHECK(inkling(Arguments{"generate", "--model", small_run(), "-f", "-"} + rest, "", file).out == expected);
+    CHECK(program(Arguments{"generate", "--model", small_run(), "-f", file} + rest).out == expected);
+    CHECK(program(Arguments{"generate", "--model", small_run(), "-f", "-"} + rest, "", file).out == expected);
 }
 
 TEST_CASE("generate: --json is one object a text", "[cli]") {
     const Arguments command = {"generate", "--model", small_run(),     "-p", "fox", "-n", "12",
                                "--seed",   "7",       "--num-samples", "3"};
-    const auto texts = lines(inkling(command + Arguments{"--json"}));
+    const auto texts = lines(program(command + Arguments{"--json"}));
     REQUIRE(texts.size() == 3);
     for (const auto& j : texts) {
         check_keys(j, {"text", "tokens", "prompt_tokens", "tok_s", "prompt_tok_s", "seed", "stop_reason"});
@@ -70,13 +70,13 @@ TEST_CASE("generate: --json is one object a text", "[cli]") {
     // the same texts as without --json
     std::string expected;
     for (const auto& j : texts) expected += (expected.empty() ? "fox" : "\n---\nfox") + j["text"].get<std::string>();
-    CHECK(inkling(command).out == expected + "\n");
+    CHECK(program(command).out == expected + "\n");
 }
 
 TEST_CASE("eval: loss, perplexity, bits per byte and tokens", "[cli]") {
     const ScratchFolder folder;
     const std::string text = "the lazy fox jumps.\n", file = folder.write("text.txt", text);
-    const auto j = lines(inkling({"eval", "--model", small_run(), "--data", file, "--json"})).at(0);
+    const auto j = lines(program({"eval", "--model", small_run(), "--data", file, "--json"})).at(0);
     check_keys(j, {"loss", "perplexity", "bits_per_byte", "tokens"});
     const auto [model, tokenizer] = inkling::models::load_model(small_run() + "/best");
     const double loss = inkling::train::evaluate(*model, tokenizer->encode(text));
@@ -84,35 +84,35 @@ TEST_CASE("eval: loss, perplexity, bits per byte and tokens", "[cli]") {
     CHECK(j["loss"].get<double>() == Approx(loss).epsilon(1e-6));
     CHECK(j["perplexity"].get<double>() == Approx(std::exp(loss)).epsilon(1e-6));
     CHECK(j["bits_per_byte"].get<double>() == Approx(loss / std::log(2.0)).epsilon(1e-6));  // a byte a token here
-    const Result plain = inkling({"eval", "--model", small_run(), "--data", file});
+    const Result plain = program({"eval", "--model", small_run(), "--data", file});
     CHECK(plain.code == 0);
     CHECK_THAT(plain.out, ContainsSubstring("perplexity") && ContainsSubstring("19"));
 }
 
 TEST_CASE("info: the shape of a model and the state of its training", "[cli]") {
-    const auto j = lines(inkling({"info", "--model", small_run() + "/latest", "--json"})).at(0);
+    const auto j = lines(program({"info", "--model", small_run() + "/latest", "--json"})).at(0);
     CHECK((j["arch"] == "gpt2" && j["n_layer"] == 1 && j["n_head"] == 2 && j["n_embd"] == 16 && j["block_size"] == 8));
     CHECK((j["vocab_size"] == 29 && j["tokenizer"] == "char" && j["bias"] == false && j["step"] == 20));
     CHECK(j["parameters"] == (29 + 8) * 16 + 12 * 256 + 3 * 16);
     CHECK(j["best_val_loss"].is_number());
     CHECK(j["bytes"] > 4 * j["parameters"].get<int>());
-    CHECK_THAT(inkling({"info", "--model", small_run()}).out, ContainsSubstring("parameters"));
+    CHECK_THAT(program({"info", "--model", small_run()}).out, ContainsSubstring("parameters"));
 }
 
 TEST_CASE("info: a run without validation has no best loss, and is valid JSON", "[cli]") {
     const ScratchFolder folder;
-    REQUIRE(inkling(Arguments{"train", "--data", folder.write("text.txt", small_text()), "--out", folder.path("out"),
+    REQUIRE(program(Arguments{"train", "--data", folder.write("text.txt", small_text()), "--out", folder.path("out"),
                               "--val-fraction", "0"} +
                     kSmall)
                 .code == 0);
-    const auto j = lines(inkling({"info", "--model", folder.path("out"), "--json"})).at(0);
+    const auto j = lines(program({"info", "--model", folder.path("out"), "--json"})).at(0);
     CHECK_FALSE(j.contains("best_val_loss"));
     CHECK(j["step"] == 20);
 }
 
 TEST_CASE("bench: times training steps", "[cli]") {
     const auto rows = lines(
-        inkling({"bench", "--preset", "micro,tiny", "--batch", "2", "--seconds", "0.05", "--threads", "1", "--json"}));
+        program({"bench", "--preset", "micro,tiny", "--batch", "2", "--seconds", "0.05", "--threads", "1", "--json"}));
     REQUIRE(rows.size() == 2);
     for (const auto& j : rows) {
         check_keys(j, {"preset", "precision", "threads", "batch", "params", "ms_step", "best_ms", "tok_s", "gflops",
@@ -128,7 +128,7 @@ TEST_CASE("bench: times training steps", "[cli]") {
 }
 
 TEST_CASE("gradcheck: a row each, filtered", "[cli]") {
-    const auto rows = lines(inkling({"gradcheck", "--filter", "Norm", "--json"}));
+    const auto rows = lines(program({"gradcheck", "--filter", "Norm", "--json"}));
     REQUIRE(rows.size() >= 2);
     for (const auto& j : rows) {
         check_keys(j, {"name", "max_rel_error", "bound", "passed"});
@@ -136,7 +136,7 @@ TEST_CASE("gradcheck: a row each, filtered", "[cli]") {
         CHECK(j["passed"] == true);
         CHECK(j["max_rel_error"] <= j["bound"]);
     }
-    const Result plain = inkling({"gradcheck", "--filter", "softmax"});
+    const Result plain = program({"gradcheck", "--filter", "softmax"});
     CHECK(plain.code == 0);
     CHECK_THAT(plain.out, ContainsSubstring("softmax") && ContainsSubstring(" 0 failed"));
 }

@@ -20,7 +20,7 @@ bool appears(const std::string& path) {
 }
 
 long step_of(const std::string& model) {
-    const Result r = inkling({"info", "--model", model, "--json"});
+    const Result r = program({"info", "--model", model, "--json"});
     INFO(r.err);
     REQUIRE(r.code == 0);
     return nlohmann::json::parse(r.out)["step"];
@@ -32,8 +32,8 @@ TEST_CASE("signals: a run that is interrupted saves its step, and can be resumed
     for (const auto& [number, code] : {std::pair{SIGINT, 130}, std::pair{SIGTERM, 143}}) {
         const ScratchFolder folder;
         const std::string out = folder.path("out"), text = folder.write("text.txt", small_text());
-        Process train(Arguments{"train", "--data", text, "--out", out} + kSmall +
-                      Arguments{"--max-iters", "100000000", "--eval-every", "0", "--log-every", "1"});
+        Process train(Arguments{"train", "--data", text, "--out", out} +
+                      small({"--max-iters", "100000000", "--eval-every", "0", "--log-every", "1"}));
         REQUIRE(appears(out + "/metrics.jsonl"));
         train.signal(number);
         const Result r = train.wait();
@@ -48,7 +48,7 @@ TEST_CASE("signals: a run that is interrupted saves its step, and can be resumed
             CHECK_FALSE(name.starts_with("."));  // no lock, nothing unfinished
         }
         const Result resumed =
-            inkling({"train", "--out", out, "--resume", "auto", "--max-iters", std::to_string(step + 3)});
+            program({"train", "--out", out, "--resume", "auto", "--max-iters", std::to_string(step + 3)});
         INFO(resumed.err);
         CHECK(resumed.code == 0);
         CHECK(step_of(out + "/latest") == step + 3);
@@ -58,10 +58,12 @@ TEST_CASE("signals: a run that is interrupted saves its step, and can be resumed
 TEST_CASE("signals: a run that is killed leaves a folder that the next one can use", "[cli]") {
     const ScratchFolder folder;
     const std::string out = folder.path("out"), text = folder.write("text.txt", small_text());
-    const Arguments flags =
-        Arguments{"train", "--data", text, "--out", out} + kSmall + Arguments{"--save-every", "1", "--eval-every", "0"};
+    const auto flags = [&](const std::string& steps) {
+        return Arguments{"train", "--data", text, "--out", out} +
+               small({"--save-every", "1", "--eval-every", "0", "--max-iters", steps});
+    };
     {
-        Process train(flags + Arguments{"--max-iters", "100000000"});
+        Process train(flags("100000000"));
         REQUIRE(appears(out + "/metrics.jsonl"));
         REQUIRE(appears(out + "/latest/config.json"));
         std::this_thread::sleep_for(std::chrono::milliseconds(50));
@@ -69,7 +71,7 @@ TEST_CASE("signals: a run that is killed leaves a folder that the next one can u
         CHECK(train.wait().code == 128 + SIGKILL);
     }
     const long step = step_of(out + "/latest");
-    const Result resumed = inkling(flags + Arguments{"--resume", "auto", "--max-iters", std::to_string(step + 5)});
+    const Result resumed = program(flags(std::to_string(step + 5)) + Arguments{"--resume", "auto"});
     INFO(resumed.err);
     CHECK(resumed.code == 0);
     CHECK(step_of(out + "/latest") == step + 5);
@@ -91,10 +93,11 @@ TEST_CASE("signals: generate ends with 130, after whole characters", "[cli]") {
 TEST_CASE("signals: two runs cannot write to one folder", "[cli]") {
     const ScratchFolder folder;
     const std::string out = folder.path("out"), text = folder.write("text.txt", small_text());
-    const Arguments flags = Arguments{"train", "--data", text, "--out", out} + kSmall;
-    Process first(flags + Arguments{"--max-iters", "100000000", "--eval-every", "0"});
+    const Arguments flags =
+        Arguments{"train", "--data", text, "--out", out} + small({"--max-iters", "100000000", "--eval-every", "0"});
+    Process first(flags);
     REQUIRE(appears(out + "/metrics.jsonl"));
-    check_fails(inkling(flags + Arguments{"--overwrite"}), 1, "another run is writing there");
+    check_fails(program(flags + Arguments{"--overwrite"}), 1, "another run is writing there");
     first.signal(SIGINT);
     CHECK(first.wait().code == 130);
 }

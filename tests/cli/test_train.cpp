@@ -66,7 +66,7 @@ TEST_CASE("train: writes every file of a run", "[cli]") {
 
 TEST_CASE("train: says what it does on stderr alone, with the seed", "[cli]") {
     const ScratchFolder folder;
-    const Result r = inkling(Arguments{"train", "--data", folder.write("text.txt", small_text()), "--out",
+    const Result r = program(Arguments{"train", "--data", folder.write("text.txt", small_text()), "--out",
                                        folder.path("out"), "--seed", "4711"} +
                              kSmall);
     CHECK(r.code == 0);
@@ -82,7 +82,7 @@ TEST_CASE("train: flags over config file over recipe over defaults", "[cli]") {
     const std::string config = folder.write("c.toml",
                                             "n_layer = 2\nn_head = 2\nn_embd = 16\nblock_size = 8\nbatch_size = "
                                             "3\nmax_iters = 2\nlearning_rate = 0.5\nbias = true\neval_every = 0\n");
-    const Result r = inkling({"train", "--recipe", "stories", "--config", config, "--data", text, "--out", out,
+    const Result r = program({"train", "--recipe", "stories", "--config", config, "--data", text, "--out", out,
                               "--n-layer", "1", "--learning-rate", "0.25", "--no-bias", "--threads", "1"});
     INFO(r.err);
     REQUIRE(r.code == 0);
@@ -94,7 +94,7 @@ TEST_CASE("train: flags over config file over recipe over defaults", "[cli]") {
     CHECK(setting(out, "warmup_iters") == "50");  // recipe over default
     CHECK(setting(out, "beta2") == "0.99");       // default
     // and what was resolved gives the same run again
-    const Result again = inkling({"train", "--config", out + "/config.toml", "--out", folder.path("again")});
+    const Result again = program({"train", "--config", out + "/config.toml", "--out", folder.path("again")});
     INFO(again.err);
     CHECK(again.code == 0);
     CHECK(read_file(out + "/latest/model.safetensors") == read_file(folder.path("again/latest/model.safetensors")));
@@ -102,8 +102,8 @@ TEST_CASE("train: flags over config file over recipe over defaults", "[cli]") {
 
 TEST_CASE("train: the built-in stories are there without any data", "[cli]") {
     const ScratchFolder folder;
-    const Result r = inkling(Arguments{"train", "--out", folder.path("out")} + kSmall +
-                             Arguments{"--max-iters", "2", "--eval-every", "0", "--eval-iters", "1"});
+    const Result r = program(Arguments{"train", "--out", folder.path("out")} +
+                             small({"--max-iters", "2", "--eval-every", "0", "--eval-iters", "1"}));
     INFO(r.err);
     CHECK(r.code == 0);
     CHECK_THAT(r.err, ContainsSubstring("built-in stories") && ContainsSubstring("entropy"));
@@ -112,13 +112,13 @@ TEST_CASE("train: the built-in stories are there without any data", "[cli]") {
 TEST_CASE("train: text from stdin and from several places", "[cli]") {
     const ScratchFolder folder;
     const std::string text = folder.write("text.txt", small_text());
-    const Result piped = inkling(Arguments{"train", "--data", "-", "--out", folder.path("a")} + kSmall, "", text);
+    const Result piped = program(Arguments{"train", "--data", "-", "--out", folder.path("a")} + kSmall, "", text);
     INFO(piped.err);
     CHECK(piped.code == 0);
-    CHECK(inkling(Arguments{"train", "--data", text, "--out", folder.path("b")} + kSmall).code == 0);
+    CHECK(program(Arguments{"train", "--data", text, "--out", folder.path("b")} + kSmall).code == 0);
     CHECK(read_file(folder.path("a/latest/model.safetensors")) == read_file(folder.path("b/latest/model.safetensors")));
     const std::string second = folder.write("more/more.txt", "Zebras!\n");
-    CHECK(inkling(Arguments{"train", "--data", text, "--data", folder.path("more"), "--out", folder.path("c")} + kSmall)
+    CHECK(program(Arguments{"train", "--data", text, "--data", folder.path("more"), "--out", folder.path("c")} + kSmall)
               .code == 0);
     CHECK_THAT(read_file(folder.path("c/latest/tokenizer.json")), ContainsSubstring("\"Z\""));
 }
@@ -126,15 +126,16 @@ TEST_CASE("train: text from stdin and from several places", "[cli]") {
 TEST_CASE("train: a run that is resumed ends as one that never stopped", "[cli]") {
     const ScratchFolder folder;
     const std::string text = folder.write("text.txt", small_text());
-    const Arguments flags =
-        Arguments{"train", "--data", text} + kSmall + Arguments{"--dropout", "0.1", "--lr-decay-iters", "20"};
+    const auto flags = [&](const std::string& steps) {
+        return Arguments{"train", "--data", text} +
+               small({"--dropout", "0.1", "--lr-decay-iters", "20", "--max-iters", steps});
+    };
     const std::string a = folder.path("a"), b = folder.path("b");
-    REQUIRE(inkling(flags + Arguments{"--out", a}).code == 0);
-    const Result anew =
-        inkling(flags + Arguments{"--out", b, "--max-iters", "7", "--resume", "auto"});  // none there: begins
+    REQUIRE(program(flags("20") + Arguments{"--out", a}).code == 0);
+    const Result anew = program(flags("7") + Arguments{"--out", b, "--resume", "auto"});  // none there: begins
     REQUIRE(anew.code == 0);
     // the run's own settings, but for those that are given
-    const Result resumed = inkling({"train", "--out", b, "--resume", "auto", "--max-iters", "20", "--threads", "2"});
+    const Result resumed = program({"train", "--out", b, "--resume", "auto", "--max-iters", "20", "--threads", "2"});
     INFO(resumed.err);
     REQUIRE(resumed.code == 0);
     CHECK_THAT(resumed.err, ContainsSubstring("going on from") && ContainsSubstring("step 7"));
@@ -142,11 +143,11 @@ TEST_CASE("train: a run that is resumed ends as one that never stopped", "[cli]"
     const auto lines = metrics(b);
     for (std::size_t i = 1; i < lines.size(); ++i) CHECK(lines[i]["step"] > lines[i - 1]["step"]);
     CHECK(lines.back()["step"] == 20);
-    const Result done = inkling({"train", "--out", b, "--resume", "auto"});
+    const Result done = program({"train", "--out", b, "--resume", "auto"});
     CHECK(done.code == 0);
     CHECK_THAT(done.err, ContainsSubstring("nothing to do"));
-    check_fails(inkling({"train", "--out", b, "--resume", "auto", "--n-layer", "3"}), 2, "--n-layer");
-    const Result other = inkling(
+    check_fails(program({"train", "--out", b, "--resume", "auto", "--n-layer", "3"}), 2, "--n-layer");
+    const Result other = program(
         {"train", "--out", b, "--resume", "auto", "--data", folder.write("other.txt", small_text() + "the end")});
     CHECK(other.code == 3);
     CHECK_THAT(other.err, ContainsSubstring("another text"));
@@ -159,7 +160,7 @@ TEST_CASE("train: --resume auto goes on from the newest checkpoint that is whole
         folder.write("run/step-by-step/notes.txt", "mine");
         const std::string damaged = std::string("run/step-000020/") + name, whole = read_file(folder.path(damaged));
         folder.write(damaged, whole.substr(0, whole.size() / 2));
-        const Result r = inkling({"train", "--out", folder.path("run"), "--resume", "auto", "--data",
+        const Result r = program({"train", "--out", folder.path("run"), "--resume", "auto", "--data",
                                   folder.write("text.txt", small_text()), "--max-iters", "22"});
         INFO(name << ": " << r.err);
         CHECK(r.code == 0);
@@ -171,7 +172,7 @@ TEST_CASE("train: --resume auto goes on from the newest checkpoint that is whole
 TEST_CASE("train: --init-from starts a new run from a model's weights", "[cli]") {
     const ScratchFolder folder;
     const std::string text = folder.write("text.txt", small_text()), out = folder.path("out");
-    const Result r = inkling({"train", "--init-from", small_run(), "--data", text, "--out", out, "--max-iters", "0"});
+    const Result r = program({"train", "--init-from", small_run(), "--data", text, "--out", out, "--max-iters", "0"});
     INFO(r.err);
     CHECK(r.code == 0);
     CHECK(read_file(out + "/latest/model.safetensors") == read_file(small_run() + "/best/model.safetensors"));

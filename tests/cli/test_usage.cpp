@@ -5,18 +5,18 @@ using namespace inkling::testing;
 using inkling::data::tests::ScratchFolder;
 
 TEST_CASE("command line: help and version", "[cli]") {
-    const Result help = inkling({"--help"});
+    const Result help = program({"--help"});
     CHECK(help.code == 0);
     CHECK(help.err.empty());
     for (const char* command : {"train", "generate", "eval", "gradcheck", "info", "bench"}) {
         CHECK_THAT(help.out, ContainsSubstring(command));
-        const Result r = inkling({command, "--help"});
+        const Result r = program({command, "--help"});
         INFO(command);
         CHECK(r.code == 0);
         CHECK(r.err.empty());
         CHECK_THAT(r.out, ContainsSubstring("--"));
     }
-    const Result train = inkling({"train", "--help"});
+    const Result train = program({"train", "--help"});
     for (const char* flag :
          {"--n-layer",        "--n-head",        "--n-embd",     "--block-size", "--dropout",
           "--bias",           "--learning-rate", "--min-lr",     "--schedule",   "--warmup-iters",
@@ -27,27 +27,27 @@ TEST_CASE("command line: help and version", "[cli]") {
           "--log-every",      "--resume",        "--init-from"})
         CHECK_THAT(train.out, ContainsSubstring(flag));
     CHECK_THAT(train.out, ContainsSubstring("0.001"));  // defaults are shown
-    const Result version = inkling({"--version"});
+    const Result version = program({"--version"});
     CHECK(version.code == 0);
     CHECK_THAT(version.out, ContainsSubstring("inkling 0."));
 }
 
 TEST_CASE("command line: no command, unknown commands and unknown flags", "[cli]") {
-    check_fails(inkling({}), 2);
-    check_fails(inkling({"trian"}), 2, "trian");
-    check_fails(inkling({"--wrong"}), 2);
+    check_fails(program({}), 2);
+    check_fails(program({"trian"}), 2, "'trian' is not a command");
+    check_fails(program({"--wrong"}), 2);
     for (const char* command : {"train", "generate", "eval", "gradcheck", "info", "bench"})
-        check_fails(inkling({command, "--no-such-flag"}), 2);
-    check_fails(inkling({"generate"}), 2, "--model");
-    check_fails(inkling({"eval", "--model", "x"}), 2, "--data");
-    check_fails(inkling({"train", "text.txt"}), 2, "text.txt");
+        check_fails(program({command, "--no-such-flag"}), 2);
+    check_fails(program({"generate"}), 2, "--model");
+    check_fails(program({"eval", "--model", "x"}), 2, "--data");
+    check_fails(program({"train", "text.txt"}), 2, "text.txt");
 }
 
 TEST_CASE("command line: values that make no sense, with --out left alone", "[cli]") {
     const ScratchFolder folder;
     const std::string text = folder.write("text.txt", small_text()), out = folder.path("out");
     const auto train = [&](const Arguments& more) {
-        return inkling(Arguments{"train", "--data", text, "--out", out} + more);
+        return program(Arguments{"train", "--data", text, "--out", out} + more);
     };
     check_fails(train({"--n-embd", "10", "--n-head", "4"}), 2, "--n-embd must be divisible by --n-head, got 10 and 4");
     for (const char* flag : {"--n-layer", "--n-head", "--n-embd", "--block-size", "--batch-size",
@@ -66,6 +66,8 @@ TEST_CASE("command line: values that make no sense, with --out left alone", "[cl
                                                                                       {"--grad-clip", "-1"},
                                                                                       {"--val-fraction", "1"},
                                                                                       {"--seed", "-1"},
+                                                                                      {"--max-iters", "-1"},
+                                                                                      {"--threads", "-1"},
                                                                                       {"--threads", "100000"},
                                                                                       {"--arch", "llama"},
                                                                                       {"--schedule", "step"},
@@ -76,36 +78,38 @@ TEST_CASE("command line: values that make no sense, with --out left alone", "[cl
         check_fails(train({flag, value}), 2, flag);
     }
     CHECK_FALSE(std::filesystem::exists(out));
-    check_fails(inkling({"bench", "--preset", "huge"}), 2, "huge");
-    check_fails(inkling({"bench", "--seconds", "0"}), 2, "--seconds");
-    check_fails(inkling({"gradcheck", "--filter", "no such row"}), 2, "no such row");
-    check_fails(inkling({"generate", "--model", small_run(), "--temperature", "-1"}), 2, "--temperature");
-    check_fails(inkling({"generate", "--model", small_run(), "--max-tokens", "-1"}), 2, "--max-tokens");
-    check_fails(inkling({"generate", "--model", small_run(), "-p", "a", "-f", text}), 2);
+    check_fails(program({"bench", "--preset", "huge"}), 2, "huge");
+    check_fails(program({"bench", "--seconds", "0"}), 2, "--seconds");
+    check_fails(program({"gradcheck", "--filter", "no such row"}), 2, "no such row");
+    check_fails(program({"generate", "--model", small_run(), "--temperature", "-1"}), 2, "--temperature");
+    check_fails(program({"generate", "--model", small_run(), "--max-tokens", "-1"}), 2, "--max-tokens");
+    check_fails(program({"generate", "--model", small_run(), "-p", "a", "-f", text}), 2);
 }
 
 TEST_CASE("command line: flags may have underscores", "[cli]") {
     const ScratchFolder folder;
     const std::string text = folder.write("under_score.txt", small_text());
     const Result r =
-        inkling({"train", "--data=" + text, "--out", folder.path("out_put"), "--n_layer", "1", "--n_head=2", "--n_embd",
+        program({"train", "--data=" + text, "--out", folder.path("out_put"), "--n_layer", "1", "--n_head=2", "--n_embd",
                  "16", "--block_size", "8", "--batch_size", "4", "--max_iters", "3", "--no_bias", "--eval_every", "0"});
     INFO(r.err);
     CHECK(r.code == 0);
     CHECK(std::filesystem::exists(folder.path("out_put/step-000003")));
-    check_fails(inkling({"train", "--n_layers", "3"}), 2);
+    check_fails(program({"train", "--n_layers", "3"}), 2);
 }
 
 TEST_CASE("command line: an existing run is not written over", "[cli]") {
     const ScratchFolder folder;
     const Arguments train =
         Arguments{"train", "--data", folder.write("text.txt", small_text()), "--out", folder.path("out")} + kSmall;
-    REQUIRE(inkling(train).code == 0);
+    REQUIRE(program(train).code == 0);
     folder.write("out/notes.txt", "mine");
     const std::string metrics = inkling::data::read_file(folder.path("out/metrics.jsonl"));
-    check_fails(inkling(train), 2, "already holds a run");
+    check_fails(program(train), 2, "already holds a run");
     CHECK(inkling::data::read_file(folder.path("out/metrics.jsonl")) == metrics);
-    const Result again = inkling(train + Arguments{"--overwrite", "--max-iters", "5"});
+    const Result again =
+        program(Arguments{"train", "--overwrite", "--data", folder.path("text.txt"), "--out", folder.path("out")} +
+                small({"--max-iters", "5"}));
     CHECK(again.code == 0);
     CHECK(std::filesystem::exists(folder.path("out/step-000005")));
     CHECK_FALSE(std::filesystem::exists(folder.path("out/step-000020")));

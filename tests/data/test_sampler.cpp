@@ -78,7 +78,7 @@ TEST_CASE("sampler: the seed matters where there is chance", "[data]") {
     CHECK(first("sequential", 1) == first("sequential", 2));
 }
 
-TEST_CASE("sampler random: starts are uniform over all of [0, N - T)", "[data]") {
+TEST_CASE("sampler random: starts are uniform over all of 0 to N - T - 1", "[data]") {
     const auto tokens = positions(30);
     std::map<std::size_t, int> count;
     for (std::size_t s : starts(*make_sampler("random", tokens, 10, 20, 5), 10'000)) ++count[s];

@@ -35,7 +35,7 @@ TEST_CASE("split_tokens: tiny Shakespeare", "[data]") {
     CHECK(split_tokens(std::vector<std::int32_t>(text.size()), 0.1).train.size() == 1'003'854);
 }
 
-TEST_CASE("split_tokens: fractions outside [0, 1) are refused", "[data]") {
+TEST_CASE("split_tokens: fractions below 0 and from 1 on are refused", "[data]") {
     const std::vector<std::int32_t> tokens(10);
     CHECK_THROWS_WITH(split_tokens(tokens, 1), ContainsSubstring("in [0, 1), got 1"));
     CHECK_THROWS_AS(split_tokens(tokens, -0.1), Error);

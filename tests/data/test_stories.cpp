@@ -25,7 +25,7 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 }
 
 constexpr auto story =
-    "In a house by the mill lived Rosa, a young bear. Rosa loved her blue drum. But one evening the blue drum was "
+    "By the mill lived a young bear named Rosa. Rosa loved her blue drum. But one evening the blue drum was "
     "gone. "
     "\"I lost my blue drum,\" Rosa told a gentle deer. The deer looked on a tree stump, and there was the drum! Rosa "
     "thanked "
@@ -35,7 +35,7 @@ constexpr auto story =
 
 TEST_CASE("stories: a seed always writes the same text", "[data][stories]") {
     const std::string text = generate_stories(1337, 10'000);
-    CHECK(hash(text.substr(0, 10'000)) == 0xC252D770EC0E5619);
+    CHECK(hash(text.substr(0, 10'000)) == 0xA2CD0C6F6D4F0004);
     CHECK(generate_stories(1337, 20'000).starts_with(text));
     CHECK(generate_stories(1338, 10'000) != text);
     CHECK(text.starts_with(generate_story(1337, 0) + "\n\n" + generate_story(1337, 1) + "\n\n"));
@@ -104,9 +104,9 @@ TEST_CASE("stories: sampled surprise and length agree with the exact entropy", "
 
 TEST_CASE("stories: the figures that the documentation names", "[data][stories]") {
     const StoryEntropy e = stories_entropy();
-    CHECK(e.nats_per_story == Approx(31.534).margin(5e-4));
-    CHECK(e.nats_per_char == Approx(0.1236).margin(5e-5));
-    CHECK(e.mean_chars == Approx(255.13).margin(5e-3));
+    CHECK(e.nats_per_story == Approx(29.0624).margin(5e-5));
+    CHECK(e.nats_per_char == Approx(0.11092).margin(5e-6));
+    CHECK(e.mean_chars == Approx(262.01).margin(5e-3));
 }
 
 TEST_CASE("stories: one that is consistent is accepted", "[data][stories]") {

@@ -168,7 +168,8 @@ TEST_CASE("gemm: the same bits with any number of threads", "[engine]") {
         {768, 384, 128, false, true},   {128, 384, 768, true, false},  {65, 128, 2048, true, false},
         {384, 1536, 2048, true, false}, {65, 384, 3000, true, false},  {384, 65, 768, false, true},
         {1, 384, 1536, false, true},    {1, 65, 5000, false, false},   {17, 33, 4097, false, false},
-        {256, 256, 1024, false, true},  {512, 513, 1500, true, false}, {3, 5, 400, false, true}};
+        {256, 256, 1024, false, true},  {512, 513, 1500, true, false}, {384, 500, 1500, false, false},
+        {129, 65, 2100, false, true},   {3, 5, 400, false, true}};
     for (const Case& p : cases) {
         Array<float> a = random_array<float>(p.transposed_a ? Shape{p.k, p.m} : Shape{p.m, p.k}, 1);
         Array<float> b = random_array<float>(p.transposed_b ? Shape{p.n, p.k} : Shape{p.k, p.n}, 2);
@@ -195,14 +196,27 @@ TEST_CASE("gemm: the same bits with any number of threads", "[engine]") {
     });
 }
 
-TEST_CASE("gemm: a long depth cut into pieces is still one product", "[engine]") {
-    for (const std::size_t k : {1023, 1024, 1025, 2048, 2049, 5000}) {
-        const Array<float> a = random_array<float>({9, k}, 1), b = random_array<float>({k, 17}, 2);
-        const Array<float> bias = random_array<float>({17}, 3);
-        Array<double> expected = cast<double>(random_array<float>({9, 17}, 4));
-        Array<float> c = cast<float>(expected);
-        gemm_plain(cast<double>(a), cast<double>(b), expected, {.accumulate = true}, cast<double>(bias));
-        gemm(a, b, c, {.accumulate = true}, bias);  // bias and the old value once, not once a piece
-        check_close(c, expected, 5e-6);
+TEST_CASE("gemm: a large product cut into pieces is still one product", "[engine]") {
+    struct Case {
+        std::size_t m, n, k;
+    };
+    const std::vector<Case> cases = {{9, 17, 1023}, {9, 17, 1024},   {9, 17, 1025},  {9, 17, 2048},    {9, 17, 2049},
+                                     {9, 17, 5000}, {193, 400, 300}, {385, 97, 257}, {200, 385, 1030}, {1, 600, 1025}};
+    for (const Case& p : cases) {
+        for (int layout = 0; layout < 8; ++layout) {  // which kernel, and so which pieces, depends on the layout
+            INFO("m " << p.m << ", n " << p.n << ", k " << p.k << ", layout " << layout);
+            const auto matrix = [](std::size_t rows, std::size_t columns, bool turned, std::size_t gap) {
+                const Shape shape = turned ? Shape{columns, rows + gap} : Shape{rows, columns + gap};
+                const Array<float> x = random_array<float>(shape, rows).sliced(1, gap, shape[1]);
+                return turned ? x.transposed(0, 1) : x;
+            };
+            const Array<float> a = matrix(p.m, p.k, layout & 1, 0), b = matrix(p.k, p.n, layout & 2, layout & 4);
+            const Array<float> bias = random_array<float>({p.n}, 3);
+            Array<double> expected = cast<double>(random_array<float>({p.m, p.n}, 4));
+            Array<float> c = cast<float>(expected);
+            gemm_plain(cast<double>(a), cast<double>(b), expected, {.accumulate = true}, cast<double>(bias));
+            gemm(a, b, c, {.accumulate = true}, bias);  // bias and the old value once, not once a piece
+            check_close(c, expected, 1e-5);
+        }
     }
 }

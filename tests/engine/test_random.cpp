@@ -34,7 +34,7 @@ TEST_CASE("random: seed, stream and index all matter", "[engine]") {
     CHECK(random_uniform({1, 2}, 3) == random_uniform({1, 2}, 3));
 }
 
-TEST_CASE("random: uniform numbers fill [0, 1) evenly", "[engine]") {
+TEST_CASE("random: uniform numbers fill 0 to 1 evenly", "[engine]") {
     constexpr std::size_t n = 200000, bins = 50;
     std::vector<double> count(bins, 0);
     double sum = 0;

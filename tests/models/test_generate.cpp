@@ -90,7 +90,7 @@ TEST_CASE("sampling: temperature 0 takes the likeliest, the first of equals", "[
     }
 }
 
-TEST_CASE("sampling: the ends of [0, 1), impossible tokens and extreme logits", "[models]") {
+TEST_CASE("sampling: the smallest and largest lot, impossible tokens and extreme logits", "[models]") {
     const float none = -std::numeric_limits<float>::infinity();
     const double last = std::nextafter(1.0, 0.0);
     const std::vector<float> logits{none, 0.0f, none, 1.0f, none};

@@ -147,7 +147,7 @@ TEST_CASE("Dropout: the same key repeats, other keys differ, evaluation and p = 
     CHECK(same_bits(nn::Dropout<float>(0).forward(x).value(), x.value()));
 }
 
-TEST_CASE("Dropout: refuses probabilities outside [0, 1)", "[nn]") {
+TEST_CASE("Dropout: refuses probabilities below 0 and from 1 on", "[nn]") {
     for (const double p : {-0.1, 1.0, 1.5, std::nan("")})
         CHECK_THROWS_WITH(nn::Dropout<float>(p), ContainsSubstring("Dropout: a probability"));
     CHECK_THROWS_WITH(nn::MLP<float>(2, 2, 1.0), ContainsSubstring("Dropout"));
