@@ -20,7 +20,7 @@ using namespace inkling;
 // once more.
 void spin_briefly(char** argv) {
     if (std::getenv("OMP_WAIT_POLICY") || std::getenv("GOMP_SPINCOUNT")) return;
-    setenv("GOMP_SPINCOUNT", "200", 1);
+    setenv("GOMP_SPINCOUNT", "2000", 1);
     execv("/proc/self/exe", argv);  // when that fails, the program goes on as it is
 }
 
