@@ -6,6 +6,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "cli/bench_profile.h"
 #include "cli/common.h"
 #include "data/char_tokenizer.h"
 #include "engine/random.h"
@@ -29,8 +30,9 @@ const std::map<std::string, Preset> kPresets = {
 struct Arguments {
     std::vector<std::string> presets{"tiny"};
     std::size_t batch = 0, threads = 0;
+    std::string precision = "fp32";
     double seconds = 6;
-    bool json = false;
+    bool profile = false, checkpoint = false, json = false;
 };
 
 // As many tokens as the vocabulary has; the bench never writes text with it.
@@ -50,6 +52,8 @@ nlohmann::ordered_json bench(const std::string& name, const Preset& p, const Arg
     options.schedule = "constant";
     options.beta2 = 0.95;
     options.val_fraction = 0;
+    options.precision = args.precision;
+    options.checkpoint_activations = args.checkpoint;
     nn::default_generator() = {options.seed, 0};
     models::GPT<float> model(options.model_config(p.vocab_size));
     std::vector<std::int32_t> tokens(200'000);
@@ -75,11 +79,16 @@ nlohmann::ordered_json bench(const std::string& name, const Preset& p, const Arg
     const double params = static_cast<double>(model.parameter_count());
     // 6 operations a weight and token, forward and backward; causal attention, half of T x T, beside them
     const double flops = 6 * (params - T * C) * B * T + 6 * static_cast<double>(p.n_layer) * C * T * B * T;
-    rusage usage{};
+    rusage usage{};  // before the profile, which measures the machine with large arrays
     getrusage(RUSAGE_SELF, &usage);
+    std::string table;
+    if (args.profile) {
+        const auto precision = args.precision == "bf16" ? Precision::bf16 : Precision::fp32;
+        table = profile_table([&trainer] { trainer.step(); }, args.seconds, precision);
+    }
     const auto rounded = [](double x, double unit) { return std::round(x / unit) * unit; };
     return {{"preset", name},
-            {"precision", "fp32"},
+            {"precision", args.precision},
             {"threads", threads},
             {"batch", options.batch_size},
             {"params", model.parameter_count()},
@@ -87,7 +96,8 @@ nlohmann::ordered_json bench(const std::string& name, const Preset& p, const Arg
             {"best_ms", times.front() * 1e3},
             {"tok_s", rounded(B * T / median, 1)},
             {"gflops", rounded(flops / median / 1e9, 0.1)},
-            {"peak_rss_mb", usage.ru_maxrss / 1024}};
+            {"peak_rss_mb", usage.ru_maxrss / 1024},
+            {"profile", table}};
 }
 
 int run_bench(const Arguments& args) {
@@ -99,12 +109,15 @@ int run_bench(const Arguments& args) {
             throw Usage(fmt::format("--preset must be one of micro, tiny, small, gpt2, got '{}'", name));
     }
     for (const auto& name : args.presets) {
-        const auto r = bench(name, kPresets.at(name), args, threads);
+        auto r = bench(name, kPresets.at(name), args, threads);
+        const std::string table = r["profile"];
+        if (table.empty() || !args.json) r.erase("profile");
         print(args.json
                   ? r.dump() + "\n"
-                  : fmt::format("{:<6} {:9.3f} ms a step (best {:.3f}), {:.0f} tokens/s, {:.0f} GF/s, {} MB\n", name,
-                                r["ms_step"].get<double>(), r["best_ms"].get<double>(), r["tok_s"].get<double>(),
-                                r["gflops"].get<double>(), r["peak_rss_mb"].get<long>()));
+                  : fmt::format("{:<6} {} {:9.3f} ms a step (best {:.3f}), {:.0f} tokens/s, {:.0f} GF/s, {} MB\n", name,
+                                args.precision, r["ms_step"].get<double>(), r["best_ms"].get<double>(),
+                                r["tok_s"].get<double>(), r["gflops"].get<double>(), r["peak_rss_mb"].get<long>()) +
+                        table);
     }
     return 0;
 }
@@ -119,6 +132,11 @@ Action add_bench(CLI::App& app) {
     app.add_option("--batch", args->batch, "windows a step; 0: the preset's")->capture_default_str();
     app.add_option("--threads", args->threads, "OpenMP threads; 0: the physical cores")->capture_default_str();
     app.add_option("--seconds", args->seconds, "how long to measure each preset")->capture_default_str();
+    app.add_option("--precision", args->precision, "of the products' operands: fp32 or bf16")
+        ->check(CLI::IsMember({"fp32", "bf16"}))
+        ->capture_default_str();
+    app.add_flag("--checkpoint-activations", args->checkpoint, "as in training: less memory, more time");
+    app.add_flag("--profile", args->profile, "a table of where the time goes, op by op");
     app.add_flag("--json", args->json, "one JSON object a preset");
     return [args] { return run_bench(*args); };
 }

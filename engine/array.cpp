@@ -2,6 +2,9 @@
 
 #include <cstdint>
 
+#include "engine/bfloat16.h"
+#include "engine/profile.h"
+
 #include "engine/strided.h"
 
 namespace inkling {
@@ -166,6 +169,7 @@ void pairwise(const char* op, Array<T>& dst, const Array<T>& src, const Row& row
 
 template <class T>
 void copy_into(Array<T>& dst, const Array<T>& src) {
+    profile::count_bytes(static_cast<double>(2 * dst.size() * sizeof(T)));
     pairwise("copy", dst, src, [](T* to, auto ts, const T* from, auto fs, std::size_t n) {
         if (ts == 1 && fs == 1) {
             std::copy_n(from, n, to);
@@ -177,6 +181,7 @@ void copy_into(Array<T>& dst, const Array<T>& src) {
 
 template <class T>
 void add_into(Array<T>& dst, const Array<T>& src) {
+    profile::count_bytes(static_cast<double>(3 * dst.size() * sizeof(T)));
     pairwise("add", dst, src, [](T* to, auto ts, const T* from, auto fs, std::size_t n) {
         if (ts == 1 && fs == 1) {
             for (std::size_t i = 0; i < n; ++i) to[i] += from[i];
@@ -190,10 +195,12 @@ template class Array<float>;
 template class Array<double>;
 template class Array<std::int32_t>;
 template class Array<std::uint8_t>;
+template class Array<BFloat16>;
 template void copy_into(Array<float>&, const Array<float>&);
 template void copy_into(Array<double>&, const Array<double>&);
 template void copy_into(Array<std::int32_t>&, const Array<std::int32_t>&);
 template void copy_into(Array<std::uint8_t>&, const Array<std::uint8_t>&);
+template void copy_into(Array<BFloat16>&, const Array<BFloat16>&);
 template void add_into(Array<float>&, const Array<float>&);
 template void add_into(Array<double>&, const Array<double>&);
 

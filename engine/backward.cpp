@@ -98,6 +98,7 @@ void backward(const Tensor<T>& y, const Array<T>& dy, Graph after) {
             Gradients<T> grads(*node);
             try {
                 node->backward(g, grads);
+                profile::lap(node->op, true);
             } catch (const Overwritten& value) {
                 throw Error(
                     fmt::format("{}: a value that its backward needs, of shape {}, was written to in place after "
@@ -109,6 +110,7 @@ void backward(const Tensor<T>& y, const Array<T>& dy, Graph after) {
             node->ran = true;
             node->backward = nullptr;
             node->make_grad = nullptr;
+            node->recompute = nullptr;
             node->inputs.clear();
             node.reset();
         }

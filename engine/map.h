@@ -1,6 +1,7 @@
 // Elementwise functions of broadcast arrays: out[i] = f(a[i], b[i], ...), vectorised and in parallel.
 #pragma once
 
+#include "engine/profile.h"
 #include "engine/simd.h"
 #include "engine/strided.h"
 
@@ -12,6 +13,7 @@ Array<T> map_arrays(const Shape& shape, const F& f, const Array<In>&... in) {
     constexpr std::size_t K = sizeof...(In);
     constexpr std::size_t kBlock = 256;  // elements gathered at a time from inputs that are not dense along a row
     Array<T> out(shape);
+    profile::count_bytes(static_cast<double>((out.size() + (in.size() + ... + 0)) * sizeof(T)));
     const std::array<Array<T>, K> wide{(in.shape() == shape ? in : in.broadcasted(shape))...};
     std::array<const Strides*, K + 1> strides;
     std::array<const T*, K> data;

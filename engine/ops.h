@@ -8,6 +8,7 @@
 #include "engine/ops/elementwise.h"
 #include "engine/ops/embedding.h"
 #include "engine/ops/linear.h"
+#include "engine/ops/linear_cross_entropy.h"
 #include "engine/ops/mask.h"
 #include "engine/ops/matmul.h"
 #include "engine/ops/normalize.h"

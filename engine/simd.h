@@ -38,15 +38,20 @@ inline void simd_map(std::size_t n, T* out, const F& f, const In*... in) {
     if (i < n) store_part<T>(out + i, f(load_part<T>(in + i, n - i)...), n - i);
 }
 
-// The lanes of v, added as a tree.
-template <class T>
-inline T sum_lanes(const Vec<T>& v) {
+// The lanes of v combined as a tree: halves, quarters, ...
+template <class T, class F>
+inline T fold_lanes(const Vec<T>& v, const F& f) {
     alignas(64) T lanes[Vec<T>::size];
     v.store_aligned(lanes);
     for (std::size_t width = Vec<T>::size / 2; width > 0; width /= 2) {
-        for (std::size_t i = 0; i < width; ++i) lanes[i] += lanes[i + width];
+        for (std::size_t i = 0; i < width; ++i) lanes[i] = f(lanes[i], lanes[i + width]);
     }
     return lanes[0];
+}
+
+template <class T>
+inline T sum_lanes(const Vec<T>& v) {
+    return fold_lanes<T>(v, [](T a, T b) { return a + b; });
 }
 
 // sum_i f(in[i]...), with two running vectors, always in the same order.
@@ -77,9 +82,7 @@ inline T simd_max(std::size_t n, const T* in) {
     std::size_t i = 0;
     for (; i + W <= n; i += W) best = xsimd::max(best, Vec<T>::load_unaligned(in + i));
     if (i < n) best = xsimd::max(best, load_part<T>(in + i, n - i, lowest));
-    alignas(64) T lanes[W];
-    best.store_aligned(lanes);
-    return *std::max_element(lanes, lanes + W);
+    return fold_lanes<T>(best, [](T a, T b) { return a > b ? a : b; });
 }
 
 }  // namespace inkling

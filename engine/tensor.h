@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "engine/array.h"
+#include "engine/profile.h"
 
 namespace inkling {
 
@@ -48,6 +49,9 @@ struct Node {
     // the layout that their input's gradient has, so that undoing the view copies nothing.
     std::function<Array<T>(Node&)> make_grad;
     int view_depth = 0;  // views of views behind this node
+    // Makes the value again from what the op keeps anyway, when that is cheap: an op that takes the value then need not
+    // keep it for its backward. Set for large values alone; small ones stay in the cache.
+    std::function<Array<T>()> recompute;
 };
 
 template <class T>
@@ -96,6 +100,14 @@ class Saved {
     std::uint32_t version_ = 0;
 };
 
+// Bytes of a value from which on it is made again rather than kept.
+inline constexpr std::size_t kWorthRecomputing = std::size_t{2} << 20;
+
+template <class T>
+void set_recompute(const Tensor<T>& y, std::function<Array<T>()> recompute) {
+    if (y.requires_grad() && y.size() * sizeof(T) >= kWorthRecomputing) y.node()->recompute = std::move(recompute);
+}
+
 // Inside a scope with a NoGrad, ops record no graph (on this thread).
 class NoGrad {
   public:
@@ -117,6 +129,7 @@ auto inputs(const Tensors&... tensors) {
 // Every op ends here. Makes the output, with a node when any input wants a gradient; otherwise `backward` is dropped.
 template <class T, class Backward>
 Tensor<T> record(const char* op, Array<T> value, std::vector<NodePtr<T>> input_nodes, Backward&& backward) {
+    profile::lap(op);
     bool wanted = false;
     for (const auto& node : input_nodes) wanted = wanted || node;
     if (!wanted || NoGrad::active()) return Tensor<T>(std::move(value));

@@ -6,6 +6,43 @@
 
 namespace inkling {
 
+// n rounded up to whole vectors.
+template <class T>
+constexpr std::size_t whole_vectors(std::size_t n) {
+    return (n + Vec<T>::size - 1) / Vec<T>::size * Vec<T>::size;
+}
+
+// Turns x, n rows of `depth` numbers that lie `row` apart: out[k ld + j] = x[j row + k], and 0 for j from n to ld.
+// In blocks, so that neither side is walked with a long stride for long.
+template <class T>
+inline void turn(const T* x, std::ptrdiff_t row, std::size_t n, std::size_t depth, T* out, std::size_t ld) {
+    constexpr std::size_t W = Vec<T>::size;
+    for (std::size_t j = 0; j < n; j += W) {
+        const std::size_t rows = std::min(W, n - j);
+        for (std::size_t k = 0; k < depth; k += W) {
+            const std::size_t columns = std::min(W, depth - k);
+            alignas(64) T block[W * W];
+            if (rows == W && columns == W) {
+                for (std::size_t r = 0; r < W; ++r) {
+                    Vec<T>::load_unaligned(x + static_cast<std::ptrdiff_t>(j + r) * row + k)
+                        .store_aligned(block + r * W);
+                }
+                for (std::size_t c = 0; c < W; ++c) {
+                    for (std::size_t r = 0; r < W; ++r) out[(k + c) * ld + j + r] = block[r * W + c];
+                }
+                continue;
+            }
+            for (std::size_t c = 0; c < columns; ++c) {
+                for (std::size_t r = 0; r < rows; ++r) {
+                    out[(k + c) * ld + j + r] =
+                        x[static_cast<std::ptrdiff_t>(j + r) * row + static_cast<std::ptrdiff_t>(k + c)];
+                }
+            }
+        }
+    }
+    for (std::size_t k = 0; k < depth && n < ld; ++k) std::fill(out + k * ld + n, out + (k + 1) * ld, T{0});
+}
+
 // MR x (NV vectors) of C in registers.
 template <class T, std::size_t MR, std::size_t NV>
 inline void product_tile(std::size_t K, const T* A, std::ptrdiff_t a_row, std::ptrdiff_t a_col, const T* B,
@@ -55,13 +92,25 @@ inline void tile_product(std::size_t M, std::size_t N, std::size_t K, const T* A
     for (; n + 2 * W <= N; n += 2 * W) product_strip<T, 2>(M, K, A, a_row, a_col, B + n, ldb, C + n, ldc, accumulate);
     for (; n + W <= N; n += W) product_strip<T, 1>(M, K, A, a_row, a_col, B + n, ldb, C + n, ldc, accumulate);
     if (n == N) return;
-    for (std::size_t m = 0; m < M; ++m) {  // the ragged end
-        T* const row = C + static_cast<std::ptrdiff_t>(m) * ldc;
-        if (!accumulate) std::fill(row + n, row + N, T{0});
-        for (std::size_t k = 0; k < K; ++k) {
-            const T a = A[static_cast<std::ptrdiff_t>(m) * a_row + static_cast<std::ptrdiff_t>(k) * a_col];
-            const T* const b = B + static_cast<std::ptrdiff_t>(k) * ldb;
-            for (std::size_t j = n; j < N; ++j) row[j] += a * b[j];
+    // The ragged end: its columns of B and C, padded to a vector.
+    constexpr std::size_t kDepth = 64, kHeight = 8;
+    const std::size_t rest = N - n;
+    alignas(64) T b[kDepth * W] = {}, c[kHeight * W] = {};
+    for (std::size_t k = 0; k < K || k == 0; k += kDepth) {
+        const std::size_t depth = std::min(kDepth, K - k);
+        for (std::size_t i = 0; i < depth; ++i)
+            std::copy_n(B + static_cast<std::ptrdiff_t>(k + i) * ldb + n, rest, b + i * W);
+        for (std::size_t m = 0; m < M; m += kHeight) {
+            const std::size_t height = std::min(kHeight, M - m);
+            T* const to = C + static_cast<std::ptrdiff_t>(m) * ldc + n;
+            const bool add = accumulate || k > 0;
+            for (std::size_t r = 0; r < height && add; ++r)
+                std::copy_n(to + static_cast<std::ptrdiff_t>(r) * ldc, rest, c + r * W);
+            product_strip<T, 1>(
+                height, depth, A + static_cast<std::ptrdiff_t>(m) * a_row + static_cast<std::ptrdiff_t>(k) * a_col,
+                a_row, a_col, b, static_cast<std::ptrdiff_t>(W), c, static_cast<std::ptrdiff_t>(W), add);
+            for (std::size_t r = 0; r < height; ++r)
+                std::copy_n(c + r * W, rest, to + static_cast<std::ptrdiff_t>(r) * ldc);
         }
     }
 }

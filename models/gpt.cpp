@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "engine/ops.h"
+#include "nn/checkpoint.h"
 #include "nn/init.h"
 
 namespace inkling::models {
@@ -77,6 +78,10 @@ Tensor<T> GPT<T>::hidden(const IdArray& ids, std::vector<Tensor<T>>* weights) co
           ids.shape());
     Tensor<T> x = dropout.forward(wpe.forward(wte.forward(ids)));  // (B, T, C)
     for (const auto& block : blocks) {
+        if (checkpoint_activations && !weights) {
+            x = nn::checkpoint<T>([&block = *block](const Tensor<T>& in) { return block.forward(in); }, x);
+            continue;
+        }
         if (weights) weights->emplace_back();
         x = block->forward(x, weights ? &weights->back() : nullptr);
     }
@@ -90,7 +95,7 @@ Tensor<T> GPT<T>::logits(const Tensor<T>& x) const {
 
 template <class T>
 Tensor<T> GPT<T>::loss(const IdArray& ids, const IdArray& targets) const {
-    return cross_entropy(forward(ids), targets);
+    return linear_cross_entropy(hidden(ids), wte.weight, targets);
 }
 
 template <class T>

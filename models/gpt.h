@@ -46,6 +46,7 @@ class GPT : public nn::Module<T> {
     void visit(const nn::Visitor<T>& v) override;
 
     GPTConfig config;
+    bool checkpoint_activations = false;  // run each block once more in backward, instead of keeping what is inside
     nn::Embedding<T> wte;
     nn::LearnedPositions<T> wpe;
     nn::Dropout<T> dropout;

@@ -7,18 +7,12 @@
 #include <bit>
 #include <cstdint>
 
+#include "engine/bfloat16.h"
+
 namespace inkling::models {
 
-inline float bf16_to_f32(std::uint16_t h) { return std::bit_cast<float>(static_cast<std::uint32_t>(h) << 16); }
-
-inline std::uint16_t f32_to_bf16(float x) {
-    const auto bits = std::bit_cast<std::uint32_t>(x);
-    if ((bits & 0x7fffffffu) > 0x7f800000u) {  // NaN: never let the cut turn it into infinity
-        const std::uint32_t top = bits >> 16;
-        return static_cast<std::uint16_t>((top & 0x7fu) != 0 ? top : top | 0x40u);
-    }
-    return static_cast<std::uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
-}
+inline float bf16_to_f32(std::uint16_t h) { return widen(BFloat16{h}); }
+inline std::uint16_t f32_to_bf16(float x) { return round_to_bfloat16(x).bits; }
 
 inline float f16_to_f32(std::uint16_t h) {
     const std::uint32_t sign = static_cast<std::uint32_t>(h & 0x8000u) << 16;

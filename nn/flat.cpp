@@ -33,6 +33,7 @@ FlatParameters<T>::FlatParameters(Module<T>& module) {
                       entry->parameter = p;
                   },
                   nullptr, ""});
+    release_cached_buffers();  // the places that the parameters had before
 }
 
 template <class T>

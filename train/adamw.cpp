@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "engine/parallel.h"
+#include "engine/profile.h"
 #include "engine/simd.h"
 
 namespace inkling::train {
@@ -23,6 +24,7 @@ void AdamW<T>::step(double learning_rate, double gradient_scale) {
                  rate = vec(learning_rate / (1 - std::pow(options_.beta1, t))),
                  root = vec(std::sqrt(1 - std::pow(options_.beta2, t)));
     Array<T>& values = parameters_.values();
+    profile::count_bytes(static_cast<double>(7 * values.size() * sizeof(T)));
     values.count_write();
     T *const p = values.data(), *const pm = m.data(), *const pv = v.data();
     const T* const g = parameters_.gradients().data();
@@ -54,6 +56,7 @@ void AdamW<T>::step(double learning_rate, double gradient_scale) {
 
 template <class T>
 double gradient_norm(const Array<T>& gradients) {
+    profile::count_bytes(static_cast<double>(gradients.size() * sizeof(T)));
     const T* const g = gradients.data();
     return std::sqrt(chunked_sum<double>(gradients.size(), 4096, [g](std::size_t begin, std::size_t end) {
         return static_cast<double>(simd_sum(

@@ -82,6 +82,7 @@ void TrainOptions::validate() const {
     };
     one_of("--arch", arch, {"gpt2"});
     one_of("--schedule", schedule, {"cosine", "linear", "constant"});
+    one_of("--precision", precision, {"fp32", "bf16"});
     one_of("--sampler", sampler, {"random", "shuffle", "sequential"});
     check(!out.empty(), "--out must name a directory");
 }

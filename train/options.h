@@ -32,6 +32,8 @@ struct TrainOptions {
     std::size_t warmup_iters = 100, lr_decay_iters = 0;
     double weight_decay = 0.1, beta1 = 0.9, beta2 = 0.99, grad_clip = 1.0;
 
+    std::string precision = "fp32";
+    bool checkpoint_activations = false;
     std::string sampler = "random";
     double val_fraction = 0.1;
     std::uint64_t seed = 1337;
@@ -70,6 +72,9 @@ struct TrainOptions {
         v("beta1", o.beta1, "AdamW's decay of the mean");
         v("beta2", o.beta2, "AdamW's decay of the mean square");
         v("grad-clip", o.grad_clip, "longest gradient, as a norm over all parameters; 0: no limit");
+        v("precision", o.precision, "of matrix products' operands: fp32, or bf16 (fast on CPUs with AVX512_BF16 or AMX)");
+        v("checkpoint-activations", o.checkpoint_activations,
+          "run each block again in backward instead of keeping its activations: less memory, a third more time");
         v("sampler", o.sampler, "windows: random, shuffle (each once an epoch) or sequential");
         v("val-fraction", o.val_fraction, "last part of the text, kept for validation");
         v("seed", o.seed, "of initial weights, windows, dropout and samples");

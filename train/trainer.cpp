@@ -7,6 +7,7 @@
 #include "data/split.h"
 #include "engine/backward.h"
 #include "engine/ops/elementwise.h"
+#include "engine/precision.h"
 #include "models/generate.h"
 #include "nn/init.h"
 #include "train/evaluate.h"
@@ -32,6 +33,7 @@ Trainer::Trainer(const TrainOptions& options, models::GPT<float>& model, const d
       optimizer_(parameters_, {options.beta1, options.beta2, 1e-8, options.weight_decay}),
       schedule_{options.schedule, options.learning_rate, options.min_lr, options.warmup_iters,
                 options.lr_decay_iters ? options.lr_decay_iters : options.max_iters} {
+    model_.checkpoint_activations = options.checkpoint_activations;
     const data::Split split = data::split_tokens(tokens, options.val_fraction);
     train_ = split.train;
     val_ = split.val;
@@ -57,12 +59,14 @@ void Trainer::resume(const std::filesystem::path& checkpoint) {
 
 double Trainer::step() {
     const double start = seconds_now();
+    const WithPrecision scope(options_.precision == "bf16" ? Precision::bf16 : Precision::fp32);
     nn::default_generator() = {options_.seed, (state_.step + 1) << 20};  // dropout masks follow from the step alone
     parameters_.zero_gradients();
     double loss = 0;
     const std::size_t micro_steps = options_.gradient_accumulation_steps;
     for (std::size_t i = 0; i < micro_steps; ++i) {
         sampler_->fill(state_.step * micro_steps + i, batch_);
+        profile::lap("batch");
         const Tensor<float> y = model_.loss(id_array(batch_.inputs, batch_.batch, batch_.length),
                                             id_array(batch_.targets, batch_.batch, batch_.length));
         const double part = static_cast<double>(y.item());
@@ -70,10 +74,13 @@ double Trainer::step() {
         if (!std::isfinite(part)) break;
         backward(micro_steps == 1 ? y : scale(y, 1.0 / static_cast<double>(micro_steps)));
     }
+    profile::lap("loss");
     const double norm = std::isfinite(loss) ? gradient_norm(parameters_.gradients()) : loss;
+    profile::lap("gradient norm");
     metrics_.lr = schedule_.at(state_.step);
     if (std::isfinite(norm)) {
         optimizer_.step(metrics_.lr, clip_scale(norm, options_.grad_clip));
+        profile::lap("adamw");
         refused_in_a_row_ = 0;
     } else {
         ++refused_in_a_row_;
@@ -133,6 +140,7 @@ void Trainer::run(RunFolder* folder, const std::atomic<int>* stop) {
 }
 
 void Trainer::evaluate_now(const std::atomic<int>* stop) {
+    const WithPrecision scope(options_.precision == "bf16" ? Precision::bf16 : Precision::fp32);
     const double loss = options_.eval_iters > 0
                             ? evaluate_sample(model_, val_, options_.eval_iters, options_.batch_size)
                             : evaluate(model_, val_, [stop] { return stop && stop->load() != 0; });

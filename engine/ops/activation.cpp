@@ -90,12 +90,16 @@ Tensor<T> silu(const Tensor<T>& x) {
 
 template <class T>
 Tensor<T> gelu(const Tensor<T>& x) {
-    Array<T> y = map_arrays<T>(
-        x.shape(), [](auto v) { return v * GeluGate(v).s; }, x.value());
-    return activation("gelu", x, std::move(y), x.value(), [](auto g, auto v) {
+    const auto forward = [x = Saved(x)] {
+        return map_arrays<T>(
+            x->shape(), [](auto v) { return v * GeluGate(v).s; }, *x);
+    };
+    const Tensor<T> y = activation("gelu", x, forward(), x.value(), [](auto g, auto v) {
         const GeluGate gate(v);
         return g * (gate.s + v * gate.ds);
     });
+    set_recompute<T>(y, forward);
+    return y;
 }
 
 template <class T>

@@ -12,6 +12,7 @@
 #include "engine/backward.h"
 #include "engine/broadcast.h"
 #include "engine/parallel.h"
+#include "engine/profile.h"
 #include "engine/simd.h"
 #include "engine/tile_product.h"
 
@@ -57,28 +58,32 @@ struct Plan {
         return std::min(j1, std::max(j0, seen(i + 1))) - j0;
     }
 
-    // K (or V), turned: (d, n) with rows of `n` rounded up to whole vectors.
-    static std::size_t turned_row(std::size_t n) { return (n + Vec<T>::size - 1) / Vec<T>::size * Vec<T>::size; }
-    static void turn(const Head<T>& x, std::size_t n, std::size_t depth, T* out) {
-        const std::size_t ld = turned_row(n);
-        for (std::size_t k = 0; k < depth; ++k) {
-            for (std::size_t j = 0; j < n; ++j) out[k * ld + j] = x.at(j)[k];
-            std::fill(out + k * ld + n, out + (k + 1) * ld, T{0});
-        }
+    // What products q . k are to be multiplied with once they are finished. A plain positive scale waits until then.
+    T late_scale() const {
+        const bool plain = options.alibi.empty() && !mask.defined() && options.scale > 0;
+        return plain ? static_cast<T>(options.scale) : T{1};
     }
 
-    // Products q . k of row i with n keys from j0 become scores: scaled, less the distance, -inf in blocked places.
-    void finish_scores(std::size_t b, std::size_t h, std::size_t i, std::size_t j0, std::size_t n, T* scores) const {
+    // Products q . k of row i with n keys from j0 become scores: less the distance, -inf in blocked places and in those
+    // up to the next whole vector, whose number is returned.
+    std::size_t finish_scores(std::size_t b, std::size_t h, std::size_t i, std::size_t j0, std::size_t n,
+                              T* scores) const {
+        const std::size_t whole = whole_vectors<T>(n);
+        if (options.alibi.empty() && !mask.defined() && options.scale > 0) {
+            std::fill(scores + n, scores + whole, -std::numeric_limits<T>::infinity());
+            return whole;
+        }
         const Vec<T> scale(static_cast<T>(options.scale));
         simd_map(
             n, scores, [scale](auto x) { return x * scale; }, scores);
+        std::fill(scores + n, scores + whole, -std::numeric_limits<T>::infinity());
         if (!options.alibi.empty()) {
             const double here = static_cast<double>(i + Lk - Lq);
             for (std::size_t j = 0; j < n; ++j) {
                 scores[j] -= static_cast<T>(options.alibi[h] * (here - static_cast<double>(j0 + j)));
             }
         }
-        if (!mask.defined()) return;
+        if (!mask.defined()) return whole;
         const auto& s = mask.strides();
         const auto at = [](std::size_t index, std::ptrdiff_t stride) {
             return static_cast<std::ptrdiff_t>(index) * stride;
@@ -87,6 +92,7 @@ struct Plan {
         for (std::size_t j = 0; j < n; ++j, flag += s[3]) {
             if (!*flag) scores[j] = -std::numeric_limits<T>::infinity();
         }
+        return whole;
     }
 
     // The dropout factors of row i, keys j0 .. j0 + n: 0, or 1 / (1 - p).
@@ -109,10 +115,11 @@ template <class T>
 void forward_head(const Plan<T>& plan, std::size_t b, std::size_t h, const Array<T>& qa, const Array<T>& ka,
                   const Array<T>& va, Array<T>& ya, T* lse, Scratch<T>& scratch) {
     const Head<T> q = head_of(qa, b, h), k = head_of(ka, b, h), v = head_of(va, b, h), y = head_of(ya, b, h);
-    const auto ld = static_cast<std::ptrdiff_t>(plan.turned_row(plan.Lk));
+    const auto ld = static_cast<std::ptrdiff_t>(whole_vectors<T>(plan.Lk));
     T* const kt = scratch.kt.data();
-    plan.turn(k, plan.Lk, plan.d, kt);
+    turn(k.data, k.row, plan.Lk, plan.d, kt, static_cast<std::size_t>(ld));
     T* const s = scratch.s.data();
+    const T late = plan.late_scale();
     for (std::size_t i0 = 0; i0 < plan.Lq; i0 += kRows) {
         const std::size_t i1 = std::min(plan.Lq, i0 + kRows), rows = i1 - i0, seen = plan.seen(i1);
         T m[kRows], l[kRows];
@@ -125,8 +132,8 @@ void forward_head(const Plan<T>& plan, std::size_t b, std::size_t h, const Array
             for (std::size_t r = 0; r < rows; ++r) {
                 T* const row = s + r * kKeys;
                 const std::size_t width = plan.width(i0 + r, j0, j1);
-                plan.finish_scores(b, h, i0 + r, j0, width, row);
-                const T top = std::max(m[r], simd_max(width, row));
+                const std::size_t whole = plan.finish_scores(b, h, i0 + r, j0, width, row);
+                const T top = std::max(m[r], simd_max(whole, row) * late);
                 if (top == -std::numeric_limits<T>::infinity()) {  // blocked; or NaN, which no maximum shows
                     if (std::any_of(row, row + width, [](T x) { return std::isnan(x); })) {
                         l[r] = std::numeric_limits<T>::quiet_NaN();
@@ -134,14 +141,14 @@ void forward_head(const Plan<T>& plan, std::size_t b, std::size_t h, const Array
                     std::fill_n(row, n, T{0});
                     continue;
                 }
-                const Vec<T> vtop(top);
                 simd_map(
-                    width, row, [vtop](auto x) { return xsimd::exp(x - vtop); }, row);
+                    whole, row,
+                    [vtop = Vec<T>(top), late = Vec<T>(late)](auto x) { return xsimd::exp(x * late - vtop); }, row);
                 const T shrink = std::exp(m[r] - top);
                 l[r] = l[r] * shrink + simd_sum(
-                                           width, [](auto x) { return x; }, row);
+                                           whole, [](auto x) { return x; }, row);
                 m[r] = top;
-                std::fill(row + width, row + n, T{0});
+                if (whole < n) std::fill(row + whole, row + n, T{0});
                 if (plan.options.dropout > 0) {
                     T factors[kKeys];
                     plan.drop_factors(b, h, i0 + r, j0, width, factors);
@@ -172,17 +179,17 @@ void backward_head(const Plan<T>& plan, std::size_t b, std::size_t h, const std:
     const auto& [qa, ka, va, ya, dya] = arrays;
     const Head<T> q = head_of(qa, b, h), k = head_of(ka, b, h), v = head_of(va, b, h), y = head_of(ya, b, h),
                   dy = head_of(dya, b, h), dq = head_of(dqa, b, h);
-    const auto ld = static_cast<std::ptrdiff_t>(plan.turned_row(plan.Lk)), lds = static_cast<std::ptrdiff_t>(kKeys);
+    const auto ld = static_cast<std::ptrdiff_t>(whole_vectors<T>(plan.Lk)), lds = static_cast<std::ptrdiff_t>(kKeys);
     const auto d = static_cast<std::ptrdiff_t>(plan.d), dv = static_cast<std::ptrdiff_t>(plan.dv);
     T *const kt = scratch.kt.data(), *const vt = scratch.vt.data();
-    plan.turn(k, plan.Lk, plan.d, kt);
-    plan.turn(v, plan.Lk, plan.dv, vt);
+    turn(k.data, k.row, plan.Lk, plan.d, kt, static_cast<std::size_t>(ld));
+    turn(v.data, v.row, plan.Lk, plan.dv, vt, static_cast<std::size_t>(ld));
     T *const p = scratch.s.data(), *const dp = scratch.dp.data(), *const dk = scratch.dk.data(),
              *const dvs = scratch.dv.data();
     std::fill_n(dk, plan.Lk * plan.d, T{0});
     std::fill_n(dvs, plan.Lk * plan.dv, T{0});
     const bool dropping = plan.options.dropout > 0;
-    const Vec<T> scale(static_cast<T>(plan.options.scale));
+    const Vec<T> scale(static_cast<T>(plan.options.scale)), late(plan.late_scale());
     for (std::size_t i0 = 0; i0 < plan.Lq; i0 += kRows) {
         const std::size_t i1 = std::min(plan.Lq, i0 + kRows), rows = i1 - i0, seen = plan.seen(i1);
         for (std::size_t j0 = 0; j0 < seen; j0 += kKeys) {
@@ -193,10 +200,10 @@ void backward_head(const Plan<T>& plan, std::size_t b, std::size_t h, const std:
                 T *const pr = p + r * kKeys, *const dpr = dp + r * kKeys;
                 const std::size_t i = i0 + r, width = plan.width(i, j0, j1);
                 const Vec<T> norm(lse[i]);
-                plan.finish_scores(b, h, i, j0, width, pr);
+                const std::size_t whole = plan.finish_scores(b, h, i, j0, width, pr);
                 simd_map(
-                    width, pr, [norm](auto x) { return xsimd::exp(x - norm); }, pr);
-                std::fill(pr + width, pr + n, T{0});
+                    whole, pr, [norm, late](auto x) { return xsimd::exp(x * late - norm); }, pr);
+                if (whole < n) std::fill(pr + whole, pr + n, T{0});
                 T factors[kKeys];
                 if (dropping) {
                     plan.drop_factors(b, h, i, j0, width, factors);
@@ -206,7 +213,7 @@ void backward_head(const Plan<T>& plan, std::size_t b, std::size_t h, const std:
                 const Vec<T> D(simd_sum(
                     plan.dv, [](auto u, auto w) { return u * w; }, dy.at(i), y.at(i)));
                 simd_map(
-                    width, dpr, [=](auto prob, auto g) { return prob * (g - D) * scale; }, pr, dpr);
+                    whole, dpr, [=](auto prob, auto g) { return prob * (g - D) * scale; }, pr, dpr);
                 std::fill(dpr + width, dpr + n, T{0});
                 if (dropping)
                     simd_map(
@@ -252,7 +259,11 @@ Tensor<T> attention(const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v, 
     }
     const Array<T> qa = with_dense_rows(q.value()), ka = with_dense_rows(k.value()), va = with_dense_rows(v.value());
     Array<T> y = Array<T>({B, Lq, H, dv}).transposed(1, 2), lse({B * H, Lq});
-    const std::size_t turned = plan.turned_row(Lk), work = Lq * Lk * (d + dv);
+    const std::size_t turned = whole_vectors<T>(Lk), work = Lq * Lk * (d + dv);
+    const double seen = options.causal ? (static_cast<double>(Lk - Lq) + static_cast<double>(Lq + 1) / 2)
+                                       : static_cast<double>(Lk),
+                 product_flops = 2.0 * static_cast<double>(B * H * Lq) * seen;  // of one unit of depth
+    profile::count_flops(product_flops * static_cast<double>(d + dv));
     const auto scores = [&] { return Array<T>({kRows, kKeys}); };
     parallel_rows(B * H, work, [&](std::size_t begin, std::size_t end) {
         Scratch<T> scratch{Array<T>({d, turned}), {}, scores(), {}, {}, {}};
@@ -263,6 +274,7 @@ Tensor<T> attention(const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v, 
     return record(
         "attention", y, inputs(q, k, v),
         [=, sq = Saved(qa), sk = Saved(ka), sv = Saved(va), sy = Saved(y)](const Array<T>& dy, Gradients<T>& grads) {
+            profile::count_flops(product_flops * static_cast<double>(3 * d + 2 * dv));
             const std::array<Array<T>, 5> arrays{*sq, *sk, *sv, *sy, with_dense_rows(dy)};
             // Written where the gradient lives, when nothing is there yet and its rows are dense.
             std::array<Array<T>, 3> out{Array<T>(), Array<T>(), Array<T>()};

@@ -7,6 +7,7 @@
 
 #include "engine/backward.h"
 #include "engine/parallel.h"
+#include "engine/profile.h"
 #include "engine/simd.h"
 
 namespace inkling {

@@ -3,6 +3,7 @@
 
 #include "engine/backward.h"
 #include "engine/parallel.h"
+#include "engine/profile.h"
 
 namespace inkling {
 
@@ -18,6 +19,7 @@ Tensor<T> embedding(const IdArray& ids_any, const Tensor<T>& weight) {
     Shape shape = ids.shape();
     shape.push_back(width);
     Array<T> y(shape);
+    profile::count_bytes(static_cast<double>(2 * y.size() * sizeof(T)));
     const Array<T> table = weight.value().contiguous();
     T* const out = y.data();
     parallel_rows(n, width, [&](std::size_t begin, std::size_t end) {

@@ -1,10 +1,12 @@
 //   linear   Y = X W^T + b     dX = dY W     dW = dY^T X     db = sum of dY's rows
-// The bias is added inside the product; dX, dW go straight to where the gradients live.
+// The bias is added inside the product; dX, dW go straight to where the gradients live. In bfloat16 X is kept rounded,
+// which is all that dW needs of it; or it is made again, by an op that offers it (Node::recompute). W is rounded again
+// in backward, because a second copy of all weights is large.
 #include "engine/ops/linear.h"
 
 #include "engine/backward.h"
-#include "engine/gemm.h"
 #include "engine/ops/reduce.h"
+#include "engine/precision.h"
 
 namespace inkling {
 
@@ -19,28 +21,34 @@ Tensor<T> linear(const Tensor<T>& x, const Tensor<T>& weight, const Tensor<T>& b
     Shape shape = x.shape();
     shape.back() = out;
     Array<T> y(shape), y2 = y.reshaped({rows, out});
-    gemm(x.value().reshaped({rows, in}), weight.value().transposed(0, 1), y2, {}, bias.value().contiguous());
-    return record("linear", std::move(y), inputs(x, weight, bias),
-                  [x = Saved(x), w = Saved(weight), rows, in, out](const Array<T>& dy, Gradients<T>& grads) {
-                      const Array<T> dy2 = dy.reshaped({rows, out});
-                      if (grads.wanted(0)) {
-                          auto [dx, accumulate] = grads.target(0);
-                          if (dx.is_contiguous()) {
-                              Array<T> dx2 = dx.reshaped({rows, in});
-                              gemm(dy2, *w, dx2, {accumulate});
-                          } else {  // a strided place: reshaped() would copy it
-                              Array<T> dense({rows, in});
-                              gemm(dy2, *w, dense);
-                              accumulate ? add_into(dx, dense.reshaped(dx.shape()))
-                                         : copy_into(dx, dense.reshaped(dx.shape()));
-                          }
-                      }
-                      if (grads.wanted(1)) {
-                          auto [dw, accumulate] = grads.target(1);
-                          gemm(dy2.transposed(0, 1), x->reshaped({rows, in}), dw, {accumulate});
-                      }
-                      if (grads.wanted(2)) grads.add(2, sum_over(dy2, {0}));
-                  });
+    Operand<T> x2(x.value().reshaped({rows, in}));
+    product(x2, Operand<T>(weight.value()).transposed(), y2, {}, bias.value().contiguous());
+    const Precision precision = x2.precision();
+    const std::function<Array<T>()> recompute = x.requires_grad() ? x.node()->recompute : nullptr;
+    if (recompute) x2 = Operand<T>();
+    return record(
+        "linear", std::move(y), inputs(x, weight, bias),
+        [x2, recompute, precision, w = Saved(weight), rows, in, out](const Array<T>& dy, Gradients<T>& grads) {
+            const Operand<T> dy2(dy.reshaped({rows, out}), precision);
+            if (grads.wanted(0)) {
+                const Operand<T> w2(*w, precision);
+                auto [dx, accumulate] = grads.target(0);
+                if (dx.is_contiguous()) {
+                    Array<T> dx2 = dx.reshaped({rows, in});
+                    product(dy2, w2, dx2, {accumulate});
+                } else {  // a strided place: reshaped() would copy it
+                    Array<T> dense({rows, in});
+                    product(dy2, w2, dense);
+                    accumulate ? add_into(dx, dense.reshaped(dx.shape())) : copy_into(dx, dense.reshaped(dx.shape()));
+                }
+            }
+            if (grads.wanted(1)) {
+                auto [dw, accumulate] = grads.target(1);
+                const Operand<T> kept = recompute ? Operand<T>(recompute().reshaped({rows, in}), precision) : x2;
+                product(dy2.transposed(), kept, dw, {accumulate});
+            }
+            if (grads.wanted(2)) grads.add(2, sum_over(dy.reshaped({rows, out}), {0}));
+        });
 }
 
 template Tensor<float> linear(const Tensor<float>&, const Tensor<float>&, const Tensor<float>&);

@@ -4,7 +4,7 @@
 
 #include "engine/backward.h"
 #include "engine/broadcast.h"
-#include "engine/gemm.h"
+#include "engine/precision.h"
 
 namespace inkling {
 namespace {
@@ -21,18 +21,30 @@ Array<T> as_matrix(const Array<T>& x) {
 }
 
 template <class T>
-Array<T> product(const Array<T>& a, const Array<T>& b) {
+Array<T> multiplied(const Array<T>& a, const Array<T>& b, Precision precision) {
     Shape shape = broadcast_shape("matmul", batch_of(a), batch_of(b));
     shape.push_back(a.dim(-2));
     shape.push_back(b.dim(-1));
     Array<T> y(shape);
     if (b.rank() == 2 && a.rank() > 2) {
         Array<T> tall = as_matrix(y);
-        gemm(as_matrix(a), b, tall);
+        product(Operand<T>(as_matrix(a), precision), Operand<T>(b, precision), tall);
     } else {
-        gemm(a, b, y);
+        product(Operand<T>(a, precision), Operand<T>(b, precision), y);
     }
     return y;
+}
+
+// The gradient of input i is A B, summed over the axes that the input was broadcast along.
+template <class T>
+void add_product(Gradients<T>& grads, std::size_t i, const Array<T>& a, const Array<T>& b, const Shape& shape,
+                 Precision precision) {
+    if (a.rank() == b.rank() && Shape(shape.begin(), shape.end() - 2) == batch_of(a) && batch_of(a) == batch_of(b)) {
+        auto [place, accumulate] = grads.target(i);
+        product(Operand<T>(a, precision), Operand<T>(b, precision), place, {accumulate});
+    } else {
+        grads.add(i, sum_to(multiplied(a, b, precision), shape));
+    }
 }
 
 }  // namespace
@@ -41,27 +53,14 @@ template <class T>
 Tensor<T> matmul(const Tensor<T>& a, const Tensor<T>& b) {
     check(a.rank() >= 2 && b.rank() >= 2 && a.dim(-1) == b.dim(-2),
           "matmul: (..., M, K) and (..., K, N) are required, got {} and {}", a.shape(), b.shape());
-    return record("matmul", product(a.value(), b.value()), inputs(a, b),
-                  [a = Saved(a), b = Saved(b)](const Array<T>& dy, Gradients<T>& grads) {
-                      if (grads.wanted(0)) {
-                          const Array<T> bt = b->transposed(-2, -1);
-                          if (a->rank() == dy.rank() && batch_of(*a) == batch_of(dy)) {
-                              auto [da, accumulate] = grads.target(0);
-                              gemm(dy, bt, da, {accumulate});
-                          } else {
-                              grads.add(0, sum_to(product(dy, bt), a->shape()));
-                          }
-                      }
-                      if (grads.wanted(1)) {
-                          if (b->rank() == 2) {  // one product sums over rows and batches at once
-                              auto [db, accumulate] = grads.target(1);
-                              gemm(as_matrix(*a).transposed(0, 1), as_matrix(dy), db, {accumulate});
-                          } else if (batch_of(*b) == batch_of(dy)) {
-                              auto [db, accumulate] = grads.target(1);
-                              gemm(a->transposed(-2, -1), dy, db, {accumulate});
-                          } else {
-                              grads.add(1, sum_to(product(a->transposed(-2, -1), dy), b->shape()));
-                          }
+    const Precision precision = product_precision();
+    return record("matmul", multiplied(a.value(), b.value(), precision), inputs(a, b),
+                  [a = Saved(a), b = Saved(b), precision](const Array<T>& dy, Gradients<T>& grads) {
+                      if (grads.wanted(0)) add_product(grads, 0, dy, b->transposed(-2, -1), a->shape(), precision);
+                      if (grads.wanted(1) && b->rank() == 2) {  // one product sums over rows and batches at once
+                          add_product(grads, 1, as_matrix(*a).transposed(0, 1), as_matrix(dy), b->shape(), precision);
+                      } else if (grads.wanted(1)) {
+                          add_product(grads, 1, a->transposed(-2, -1), dy, b->shape(), precision);
                       }
                   });
 }

@@ -9,6 +9,7 @@
 #include "engine/backward.h"
 #include "engine/ops/reduce.h"
 #include "engine/parallel.h"
+#include "engine/profile.h"
 #include "engine/simd.h"
 
 namespace inkling {
@@ -56,6 +57,7 @@ void backward_row(const RowNorm<T>& norm, const T* x, const T* dy, const T* gain
 template <class T>
 void RowNorm<T>::backward(const Array<T>& dy_any, Gradients<T>& grads) const {
     const Array<T> dy = dy_any.contiguous();
+    profile::count_bytes(static_cast<double>(3 * dy.size() * sizeof(T)));
     const Array<T> weight = has_gain ? *gain : Array<T>({width}, T{1});
     const std::size_t chunks = (rows + kRows - 1) / kRows;
     const bool want_dx = grads.wanted(0), want_gain = grads.wanted(1), want_bias = centered && grads.wanted(2);
@@ -78,6 +80,36 @@ void RowNorm<T>::backward(const Array<T>& dy_any, Gradients<T>& grads) const {
     if (want_bias) grads.add(2, sum_over(dbias, {0}));
 }
 
+// (x - mean) scale gain + bias, row by row, after prepare(row of x, r) has set the row's mean and scale.
+template <class T, class Prepare>
+Array<T> normalized(const Array<T>& x, const Array<T>& gain, const Array<T>& bias, const Array<T>& mean,
+                    const Array<T>& scale, const Prepare& prepare) {
+    const std::size_t width = x.dim(-1), rows = x.size() / width;
+    profile::count_bytes(static_cast<double>(2 * x.size() * sizeof(T)));
+    Array<T> y(x.shape());
+    const T *const w = gain.defined() ? gain.data() : nullptr, *const b = bias.defined() ? bias.data() : nullptr;
+    T* const py = y.data();
+    parallel_rows(rows, width, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t r = begin; r < end; ++r) {
+            const T* const in = x.data() + r * width;
+            T* const out = py + r * width;
+            prepare(in, r);
+            const Vec<T> mu(mean.data()[r]), s(scale.data()[r]);
+            if (w && b) {
+                simd_map(
+                    width, out, [=](auto v, auto g, auto c) { return (v - mu) * s * g + c; }, in, w, b);
+            } else if (w) {
+                simd_map(
+                    width, out, [=](auto v, auto g) { return (v - mu) * s * g; }, in, w);
+            } else {
+                simd_map(
+                    width, out, [=](auto v) { return (v - mu) * s; }, in);
+            }
+        }
+    });
+    return y;
+}
+
 template <class T>
 Tensor<T> normalize(const char* op, const Tensor<T>& x_any, const Tensor<T>& gain, const Tensor<T>& bias, double eps,
                     bool centered) {
@@ -91,39 +123,26 @@ Tensor<T> normalize(const char* op, const Tensor<T>& x_any, const Tensor<T>& gai
     }
     const Array<T> x = x_any.value().contiguous(), weight = gain.value().contiguous(),
                    shift = bias.value().contiguous();
-    Array<T> y(x.shape()), mean({rows}, T{0}), scale({rows});
-    const T *const w = gain.defined() ? weight.data() : nullptr, *const b = bias.defined() ? shift.data() : nullptr;
-    T *const py = y.data(), *const pmean = mean.data(), *const pscale = scale.data();
-    parallel_rows(rows, width, [&](std::size_t begin, std::size_t end) {
+    Array<T> mean({rows}, T{0}), scale({rows});
+    T *const pmean = mean.data(), *const pscale = scale.data();
+    Array<T> y = normalized(x, weight, shift, mean, scale, [=](const T* in, std::size_t r) {
         const T inverse = T{1} / static_cast<T>(width);
-        for (std::size_t r = begin; r < end; ++r) {
-            const T* const in = x.data() + r * width;
-            T* const out = py + r * width;
-            if (centered)
-                pmean[r] = simd_sum(
-                               width, [](auto v) { return v; }, in) *
+        if (centered)
+            pmean[r] = simd_sum(
+                           width, [](auto v) { return v; }, in) *
+                       inverse;
+        const T variance = simd_sum(
+                               width, [mu = Vec<T>(pmean[r])](auto v) { return (v - mu) * (v - mu); }, in) *
                            inverse;
-            const Vec<T> mu(pmean[r]);
-            const T variance = simd_sum(
-                                   width, [mu](auto v) { return (v - mu) * (v - mu); }, in) *
-                               inverse;
-            pscale[r] = T{1} / std::sqrt(variance + static_cast<T>(eps));
-            const Vec<T> s(pscale[r]);
-            if (w && b) {
-                simd_map(
-                    width, out, [=](auto v, auto g, auto c) { return (v - mu) * s * g + c; }, in, w, b);
-            } else if (w) {
-                simd_map(
-                    width, out, [=](auto v, auto g) { return (v - mu) * s * g; }, in, w);
-            } else {
-                simd_map(
-                    width, out, [=](auto v) { return (v - mu) * s; }, in);
-            }
-        }
+        pscale[r] = T{1} / std::sqrt(variance + static_cast<T>(eps));
     });
     const RowNorm<T> norm{rows, width, centered, Saved(x), Saved(weight), Saved(mean), Saved(scale), gain.defined()};
-    return record(op, std::move(y), inputs(x_any, gain, bias),
-                  [norm](const Array<T>& dy, Gradients<T>& grads) { norm.backward(dy, grads); });
+    const Tensor<T> result = record(op, std::move(y), inputs(x_any, gain, bias),
+                                    [norm](const Array<T>& dy, Gradients<T>& grads) { norm.backward(dy, grads); });
+    set_recompute<T>(result, [norm, shift = Saved(shift)] {
+        return normalized(*norm.x, *norm.gain, *shift, *norm.mean, *norm.scale, [](const T*, std::size_t) {});
+    });
+    return result;
 }
 
 }  // namespace

@@ -20,6 +20,9 @@ Tensor<T> view_of(const char* op, const Tensor<T>& x, const View& view, const Un
         if (node->view_depth <= kDeepest) {
             node->make_grad = [view](Node<T>& self) { return view(new_gradient(*self.inputs[0])); };
         }
+        if (const auto& recompute = x.node()->recompute) {
+            node->recompute = [view, recompute] { return view(recompute()); };
+        }
     }
     return y;
 }
@@ -28,7 +31,7 @@ Tensor<T> view_of(const char* op, const Tensor<T>& x, const View& view, const Un
 
 template <class T>
 Tensor<T> reshape(const Tensor<T>& x, const Shape& shape) {
-    if (x.value().is_contiguous()) {
+    if (x.value().reshaped(shape).same_buffer(x.value())) {
         return view_of(
             "reshape", x, [shape](const Array<T>& a) { return a.reshaped(shape); },
             [old = x.shape()](const Array<T>& dy) { return dy.reshaped(old); });

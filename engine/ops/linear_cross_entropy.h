@@ -1,0 +1,14 @@
+// The head of a language model and its loss in one op, for large vocabularies: the logits never exist as a whole.
+#pragma once
+
+#include "engine/ops/cross_entropy.h"
+
+namespace inkling {
+
+// cross_entropy(linear(x, weight), targets, ignore) for x (..., C), weight (V, C) and targets (...), with at most
+// `block` columns of logits at a time; 0 chooses: all of them, and the two ops above, when they take less than 32 MiB.
+template <class T>
+Tensor<T> linear_cross_entropy(const Tensor<T>& x, const Tensor<T>& weight, const IdArray& targets,
+                               std::int32_t ignore = kIgnore, std::size_t block = 0);
+
+}  // namespace inkling

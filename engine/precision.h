@@ -1,0 +1,56 @@
+// In which precision matrix products take their operands. Sums, and everything that is not a product, stay float32.
+//   const WithPrecision scope(Precision::bf16);      // products of ops called from here on round to bfloat16
+//   Operand<float> x16(x);  product(x16, w16, y);     // x itself, or x rounded: one name for both
+// double arrays are never rounded.
+#pragma once
+
+#include <optional>
+
+#include "engine/gemm.h"
+#include "engine/tensor.h"
+
+namespace inkling {
+
+enum class Precision { fp32, bf16 };
+
+Precision product_precision();  // of ops called on this thread
+
+class WithPrecision {
+  public:
+    explicit WithPrecision(Precision precision);
+    ~WithPrecision();
+    WithPrecision(const WithPrecision&) = delete;
+    WithPrecision& operator=(const WithPrecision&) = delete;
+
+  private:
+    Precision before_;
+};
+
+// An operand of products, in the precision that was set when it was made; it can be saved for backward.
+template <class T>
+class Operand {
+  public:
+    Operand() = default;
+    explicit Operand(const Array<T>& x) : Operand(x, product_precision()) {}
+    Operand(const Array<T>& x, Precision precision);
+
+    Precision precision() const { return half_ ? Precision::bf16 : Precision::fp32; }
+    Operand reshaped(const Shape& shape) const;
+    Operand transposed() const;  // the two last axes
+
+    template <class U>
+    friend void product(const Operand<U>& a, const Operand<U>& b, Array<U>& c, GemmOptions options,
+                        const Array<U>& bias);
+
+  private:
+    Operand(Saved<T> full, std::optional<Array<BFloat16>> half) : full_(std::move(full)), half_(std::move(half)) {}
+    Saved<T> full_;
+    std::optional<Array<BFloat16>> half_;
+};
+
+// C (+)= A B + bias, as gemm. Both operands must have the same precision.
+template <class T>
+void product(const Operand<T>& a, const Operand<T>& b, Array<T>& c, GemmOptions options = {},
+             const Array<T>& bias = {});
+
+}  // namespace inkling
