@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
+#include <utility>
 
 namespace inkling {
 
@@ -38,20 +39,37 @@ inline void simd_map(std::size_t n, T* out, const F& f, const In*... in) {
     if (i < n) store_part<T>(out + i, f(load_part<T>(in + i, n - i)...), n - i);
 }
 
+// The compiler's own vector, for what xsimd 8 has no words for: shuffles with an order that is known at compile time.
+template <class T>
+struct NativeVector {
+    typedef T type __attribute__((vector_size(sizeof(T) * Vec<T>::size)));
+};
+template <class T>
+using Native = typename NativeVector<T>::type;
+
+template <class T, std::size_t Width, class F, int... I>
+inline Native<T> fold_from(const Native<T>& v, const F& f, std::integer_sequence<int, I...> order) {
+    const Native<T> both = f(v, Native<T>(__builtin_shufflevector(v, v, (I ^ static_cast<int>(Width))...)));
+    if constexpr (Width == 1) {
+        return both;
+    } else {
+        return fold_from<T, Width / 2>(both, f, order);
+    }
+}
+
 // The lanes of v combined as a tree: halves, quarters, ...
 template <class T, class F>
 inline T fold_lanes(const Vec<T>& v, const F& f) {
-    alignas(64) T lanes[Vec<T>::size];
-    v.store_aligned(lanes);
-    for (std::size_t width = Vec<T>::size / 2; width > 0; width /= 2) {
-        for (std::size_t i = 0; i < width; ++i) lanes[i] = f(lanes[i], lanes[i + width]);
-    }
-    return lanes[0];
+    Native<T> lanes;
+    static_assert(sizeof(lanes) == sizeof(v));
+    __builtin_memcpy(&lanes, &v, sizeof(lanes));
+    return fold_from<T, Vec<T>::size / 2>(lanes, f,
+                                          std::make_integer_sequence<int, static_cast<int>(Vec<T>::size)>{})[0];
 }
 
 template <class T>
 inline T sum_lanes(const Vec<T>& v) {
-    return fold_lanes<T>(v, [](T a, T b) { return a + b; });
+    return fold_lanes<T>(v, [](const auto& a, const auto& b) { return a + b; });
 }
 
 // sum_i f(in[i]...), with two running vectors, always in the same order.
@@ -82,7 +100,7 @@ inline T simd_max(std::size_t n, const T* in) {
     std::size_t i = 0;
     for (; i + W <= n; i += W) best = xsimd::max(best, Vec<T>::load_unaligned(in + i));
     if (i < n) best = xsimd::max(best, load_part<T>(in + i, n - i, lowest));
-    return fold_lanes<T>(best, [](T a, T b) { return a > b ? a : b; });
+    return fold_lanes<T>(best, [](const auto& a, const auto& b) { return a > b ? a : b; });
 }
 
 }  // namespace inkling

@@ -3,6 +3,7 @@
 #include <atomic>
 
 #include "engine/backward.h"
+#include "engine/bfloat16.h"
 
 namespace inkling {
 
@@ -84,5 +85,6 @@ template class Tensor<float>;
 template class Tensor<double>;
 template class Saved<float>;
 template class Saved<double>;
+template class Saved<BFloat16>;
 
 }  // namespace inkling

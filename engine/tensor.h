@@ -6,6 +6,7 @@
 // intermediate goes back to the pool as soon as its last handle does.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -90,7 +91,7 @@ class Saved {
   public:
     Saved() = default;
     explicit Saved(const Array<T>& array) : array_(array), version_(array.version()) {}
-    explicit Saved(const Tensor<T>& tensor) : Saved(tensor.value()) {}
+    explicit Saved(const Tensor<T>& tensor) requires std::floating_point<T> : Saved(tensor.value()) {}
     const Array<T>& get() const;
     const Array<T>& operator*() const { return get(); }
     const Array<T>* operator->() const { return &get(); }

@@ -1,6 +1,9 @@
 // Small matrix products inside one thread, for ops that keep their operands in cache: C (+)= A B with B and C row-major
-// and A of any strides. Larger products belong to gemm.h.
+// and A of any strides. Larger products belong to gemm.h. Operands are numbers, or pairs of bfloat16 that lie side by
+// side along K, each pair in one word: (a0, a1) (b0, b1) adds a0 b0 + a1 b1 to a float.
 #pragma once
+
+#include <utility>
 
 #include "engine/simd.h"
 
@@ -12,30 +15,47 @@ constexpr std::size_t whole_vectors(std::size_t n) {
     return (n + Vec<T>::size - 1) / Vec<T>::size * Vec<T>::size;
 }
 
+// A vector's worth of rows becomes columns: as many stages of interleaving as the width has bits.
+template <class T>
+struct Turned {
+    static constexpr std::ptrdiff_t W = Vec<T>::size;
+    using V = Native<T>;
+
+    template <int... I>
+    static void interleave(const V& a, const V& b, V& low, V& high, std::integer_sequence<int, I...>) {
+        low = __builtin_shufflevector(a, b, (I / 2 + I % 2 * static_cast<int>(W))...);
+        high = __builtin_shufflevector(a, b, (static_cast<int>(W) / 2 + I / 2 + I % 2 * static_cast<int>(W))...);
+    }
+    static void block(const T* x, std::ptrdiff_t row, T* out, std::ptrdiff_t ld) {
+        V from[W], to[W];
+        for (std::ptrdiff_t i = 0; i < W; ++i) __builtin_memcpy(&from[i], x + i * row, sizeof(V));
+        for (std::ptrdiff_t stage = 1; stage < W; stage *= 2) {
+            for (std::ptrdiff_t i = 0; i < W / 2; ++i) {
+                interleave(from[i], from[i + W / 2], to[2 * i], to[2 * i + 1],
+                           std::make_integer_sequence<int, static_cast<int>(W)>{});
+            }
+            std::swap(from, to);
+        }
+        for (std::ptrdiff_t i = 0; i < W; ++i) __builtin_memcpy(out + i * ld, &from[i], sizeof(V));
+    }
+};
+
 // Turns x, n rows of `depth` numbers that lie `row` apart: out[k ld + j] = x[j row + k], and 0 for j from n to ld.
-// In blocks, so that neither side is walked with a long stride for long.
 template <class T>
 inline void turn(const T* x, std::ptrdiff_t row, std::size_t n, std::size_t depth, T* out, std::size_t ld) {
     constexpr std::size_t W = Vec<T>::size;
     for (std::size_t j = 0; j < n; j += W) {
-        const std::size_t rows = std::min(W, n - j);
         for (std::size_t k = 0; k < depth; k += W) {
-            const std::size_t columns = std::min(W, depth - k);
-            alignas(64) T block[W * W];
-            if (rows == W && columns == W) {
-                for (std::size_t r = 0; r < W; ++r) {
-                    Vec<T>::load_unaligned(x + static_cast<std::ptrdiff_t>(j + r) * row + k)
-                        .store_aligned(block + r * W);
-                }
-                for (std::size_t c = 0; c < W; ++c) {
-                    for (std::size_t r = 0; r < W; ++r) out[(k + c) * ld + j + r] = block[r * W + c];
-                }
+            const T* const from = x + static_cast<std::ptrdiff_t>(j) * row + static_cast<std::ptrdiff_t>(k);
+            T* const to = out + k * ld + j;
+            if (j + W <= n && k + W <= depth) {
+                Turned<T>::block(from, row, to, static_cast<std::ptrdiff_t>(ld));
                 continue;
             }
+            const std::size_t rows = std::min(W, n - j), columns = std::min(W, depth - k);
             for (std::size_t c = 0; c < columns; ++c) {
                 for (std::size_t r = 0; r < rows; ++r) {
-                    out[(k + c) * ld + j + r] =
-                        x[static_cast<std::ptrdiff_t>(j + r) * row + static_cast<std::ptrdiff_t>(k + c)];
+                    to[c * ld + r] = from[static_cast<std::ptrdiff_t>(r) * row + static_cast<std::ptrdiff_t>(c)];
                 }
             }
         }
@@ -43,9 +63,26 @@ inline void turn(const T* x, std::ptrdiff_t row, std::size_t n, std::size_t dept
     for (std::size_t k = 0; k < depth && n < ld; ++k) std::fill(out + k * ld + n, out + (k + 1) * ld, T{0});
 }
 
+// c + a b for each lane.
+template <class T>
+inline Vec<T> multiply_add(const Vec<T>& a, const Vec<T>& b, const Vec<T>& c) {
+    return xsimd::fma(a, b, c);
+}
+
+#ifdef __AVX512BF16__
+inline constexpr bool kPairProducts = true;
+using Pair = std::uint32_t;
+inline Vec<float> multiply_add(const Vec<Pair>& a, const Vec<Pair>& b, const Vec<float>& c) {
+    const __m512i x = a, y = b;
+    return _mm512_dpbf16_ps(c, reinterpret_cast<const __m512bh&>(x), reinterpret_cast<const __m512bh&>(y));
+}
+#else
+inline constexpr bool kPairProducts = false;
+#endif
+
 // MR x (NV vectors) of C in registers.
-template <class T, std::size_t MR, std::size_t NV>
-inline void product_tile(std::size_t K, const T* A, std::ptrdiff_t a_row, std::ptrdiff_t a_col, const T* B,
+template <std::size_t MR, std::size_t NV, class E, class T>
+inline void product_tile(std::size_t K, const E* A, std::ptrdiff_t a_row, std::ptrdiff_t a_col, const E* B,
                          std::ptrdiff_t ldb, T* C, std::ptrdiff_t ldc, bool accumulate) {
     constexpr auto W = static_cast<std::ptrdiff_t>(Vec<T>::size);
     constexpr auto rows = static_cast<std::ptrdiff_t>(MR), vectors = static_cast<std::ptrdiff_t>(NV);
@@ -56,11 +93,11 @@ inline void product_tile(std::size_t K, const T* A, std::ptrdiff_t a_row, std::p
         }
     }
     for (std::ptrdiff_t k = 0; k < static_cast<std::ptrdiff_t>(K); ++k) {
-        Vec<T> b[NV];
-        for (std::ptrdiff_t v = 0; v < vectors; ++v) b[v] = Vec<T>::load_unaligned(B + k * ldb + v * W);
+        Vec<E> b[NV];
+        for (std::ptrdiff_t v = 0; v < vectors; ++v) b[v] = Vec<E>::load_unaligned(B + k * ldb + v * W);
         for (std::ptrdiff_t r = 0; r < rows; ++r) {
-            const Vec<T> a(A[r * a_row + k * a_col]);
-            for (std::ptrdiff_t v = 0; v < vectors; ++v) c[r][v] = xsimd::fma(a, b[v], c[r][v]);
+            const Vec<E> a(A[r * a_row + k * a_col]);
+            for (std::ptrdiff_t v = 0; v < vectors; ++v) c[r][v] = multiply_add(a, b[v], c[r][v]);
         }
     }
     for (std::ptrdiff_t r = 0; r < rows; ++r) {
@@ -68,34 +105,35 @@ inline void product_tile(std::size_t K, const T* A, std::ptrdiff_t a_row, std::p
     }
 }
 
-template <class T, std::size_t NV>
-inline void product_strip(std::size_t M, std::size_t K, const T* A, std::ptrdiff_t a_row, std::ptrdiff_t a_col,
-                          const T* B, std::ptrdiff_t ldb, T* C, std::ptrdiff_t ldc, bool accumulate) {
+template <std::size_t NV, class E, class T>
+inline void product_strip(std::size_t M, std::size_t K, const E* A, std::ptrdiff_t a_row, std::ptrdiff_t a_col,
+                          const E* B, std::ptrdiff_t ldb, T* C, std::ptrdiff_t ldc, bool accumulate) {
     constexpr std::size_t MR = sizeof(T) * Vec<T>::size == 64 ? 8 : 4;  // AVX-512 has twice the registers
     std::size_t m = 0;
     const auto at = [&](std::size_t row) { return static_cast<std::ptrdiff_t>(row); };
     for (; m + MR <= M; m += MR) {
-        product_tile<T, MR, NV>(K, A + at(m) * a_row, a_row, a_col, B, ldb, C + at(m) * ldc, ldc, accumulate);
+        product_tile<MR, NV>(K, A + at(m) * a_row, a_row, a_col, B, ldb, C + at(m) * ldc, ldc, accumulate);
     }
     for (; m < M; ++m) {
-        product_tile<T, 1, NV>(K, A + at(m) * a_row, a_row, a_col, B, ldb, C + at(m) * ldc, ldc, accumulate);
+        product_tile<1, NV>(K, A + at(m) * a_row, a_row, a_col, B, ldb, C + at(m) * ldc, ldc, accumulate);
     }
 }
 
-// C (M, N) (+)= A (M, K) B (K, N); element (m, k) of A is A[m a_row + k a_col].
-template <class T>
-inline void tile_product(std::size_t M, std::size_t N, std::size_t K, const T* A, std::ptrdiff_t a_row,
-                         std::ptrdiff_t a_col, const T* B, std::ptrdiff_t ldb, T* C, std::ptrdiff_t ldc,
+// C (M, N) (+)= A (M, K) B (K, N); element (m, k) of A is A[m a_row + k a_col]. For pairs K counts the pairs.
+template <class E, class T>
+inline void tile_product(std::size_t M, std::size_t N, std::size_t K, const E* A, std::ptrdiff_t a_row,
+                         std::ptrdiff_t a_col, const E* B, std::ptrdiff_t ldb, T* C, std::ptrdiff_t ldc,
                          bool accumulate) {
     constexpr std::size_t W = Vec<T>::size;
     std::size_t n = 0;
-    for (; n + 2 * W <= N; n += 2 * W) product_strip<T, 2>(M, K, A, a_row, a_col, B + n, ldb, C + n, ldc, accumulate);
-    for (; n + W <= N; n += W) product_strip<T, 1>(M, K, A, a_row, a_col, B + n, ldb, C + n, ldc, accumulate);
+    for (; n + 2 * W <= N; n += 2 * W) product_strip<2>(M, K, A, a_row, a_col, B + n, ldb, C + n, ldc, accumulate);
+    for (; n + W <= N; n += W) product_strip<1>(M, K, A, a_row, a_col, B + n, ldb, C + n, ldc, accumulate);
     if (n == N) return;
     // The ragged end: its columns of B and C, padded to a vector.
     constexpr std::size_t kDepth = 64, kHeight = 8;
     const std::size_t rest = N - n;
-    alignas(64) T b[kDepth * W] = {}, c[kHeight * W] = {};
+    alignas(64) E b[kDepth * W] = {};
+    alignas(64) T c[kHeight * W] = {};
     for (std::size_t k = 0; k < K || k == 0; k += kDepth) {
         const std::size_t depth = std::min(kDepth, K - k);
         for (std::size_t i = 0; i < depth; ++i)
@@ -106,9 +144,9 @@ inline void tile_product(std::size_t M, std::size_t N, std::size_t K, const T* A
             const bool add = accumulate || k > 0;
             for (std::size_t r = 0; r < height && add; ++r)
                 std::copy_n(to + static_cast<std::ptrdiff_t>(r) * ldc, rest, c + r * W);
-            product_strip<T, 1>(
-                height, depth, A + static_cast<std::ptrdiff_t>(m) * a_row + static_cast<std::ptrdiff_t>(k) * a_col,
-                a_row, a_col, b, static_cast<std::ptrdiff_t>(W), c, static_cast<std::ptrdiff_t>(W), add);
+            product_strip<1>(height, depth,
+                             A + static_cast<std::ptrdiff_t>(m) * a_row + static_cast<std::ptrdiff_t>(k) * a_col, a_row,
+                             a_col, b, static_cast<std::ptrdiff_t>(W), c, static_cast<std::ptrdiff_t>(W), add);
             for (std::size_t r = 0; r < height; ++r)
                 std::copy_n(c + r * W, rest, to + static_cast<std::ptrdiff_t>(r) * ldc);
         }

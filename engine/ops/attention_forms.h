@@ -1,0 +1,85 @@
+// How the products of attention take their operands: as numbers (FloatForm), or as pairs of bfloat16 (PairForm). An
+// operand comes in three shapes, each made from the first:
+//   natural   a row a position, pairs along the row      left of a product over the columns
+//   stacked   pairs of rows, a number of each            right of a product over the positions, or left of it, turned
+//   turned    a row a column                             right of a product over the columns
+#pragma once
+
+#include <cstring>
+
+#include "engine/bfloat16.h"
+#include "engine/tile_product.h"
+
+namespace inkling {
+
+// One head of an array (B, H, L, d) with dense rows, or any matrix with dense rows.
+template <class T>
+struct Head {
+    T* data;
+    std::ptrdiff_t row;
+    T* at(std::size_t i) const { return data + static_cast<std::ptrdiff_t>(i) * row; }
+};
+
+template <class T>
+struct FloatForm {
+    using Source = T;   // of q, k and v as they are kept
+    using Element = T;  // of operands
+    static constexpr std::size_t kPack = 1;
+
+    static Head<const T> natural(const Head<const T>& x, std::size_t, std::size_t, T*) { return x; }
+    static Head<const T> stacked(const Head<const T>& x, std::size_t, std::size_t, T*) { return x; }
+};
+
+#ifdef __AVX512BF16__
+struct PairForm {
+    using Source = BFloat16;
+    using Element = Pair;
+    static constexpr std::size_t kPack = 2;
+
+    // n rows of `width` numbers, which is even.
+    static Head<const Pair> natural(const Head<const BFloat16>& x, std::size_t n, std::size_t width, Pair* out) {
+        for (std::size_t i = 0; i < n; ++i) std::memcpy(out + i * width / 2, x.at(i), width * sizeof(BFloat16));
+        return {out, static_cast<std::ptrdiff_t>(width / 2)};
+    }
+    static Head<const Pair> natural(const Head<const float>& x, std::size_t n, std::size_t width, Pair* out) {
+        for (std::size_t i = 0; i < n; ++i) {
+            const float* const row = x.at(i);
+            Pair* const to = out + i * width / 2;
+            for (std::size_t j = 0; j < width; j += 16) {
+                const __mmask16 lanes = width - j >= 16 ? 0xffff : static_cast<__mmask16>((1u << (width - j)) - 1);
+                const __m256bh half = _mm512_cvtneps_pbh(_mm512_maskz_loadu_ps(lanes, row + j));
+                _mm256_mask_storeu_epi16(to + j / 2, lanes, reinterpret_cast<const __m256i&>(half));
+            }
+        }
+        return {out, static_cast<std::ptrdiff_t>(width / 2)};
+    }
+
+    // From natural pairs; a missing last row is 0.
+    static Head<const Pair> stacked(const Head<const Pair>& x, std::size_t n, std::size_t width, Pair* out) {
+        alignas(64) std::uint16_t order[2][32];  // of the numbers 0 .. 31 of a, 32 .. 63 of b
+        for (std::uint16_t i = 0; i < 32; ++i) {
+            order[0][i] = static_cast<std::uint16_t>(i / 2 + i % 2 * 32);
+            order[1][i] = static_cast<std::uint16_t>(order[0][i] + 16);
+        }
+        const __m512i low = _mm512_load_si512(order[0]), high = _mm512_load_si512(order[1]);
+        for (std::size_t i = 0; i < n; i += 2) {
+            Pair* const to = out + i / 2 * width;
+            for (std::size_t j = 0; j < width / 2; j += 16) {
+                const std::size_t pairs = std::min<std::size_t>(16, width / 2 - j);
+                const auto lanes = static_cast<__mmask16>((1u << pairs) - 1);
+                const __m512i a = _mm512_maskz_loadu_epi32(lanes, x.at(i) + j);
+                const __m512i b = i + 1 < n ? _mm512_maskz_loadu_epi32(lanes, x.at(i + 1) + j) : _mm512_setzero_si512();
+                const auto all = static_cast<__mmask32>((std::uint64_t{1} << (2 * pairs)) - 1);
+                _mm512_mask_storeu_epi32(to + 2 * j, static_cast<__mmask16>(all), _mm512_permutex2var_epi16(a, low, b));
+                if (pairs > 8) {
+                    _mm512_mask_storeu_epi32(to + 2 * j + 16, static_cast<__mmask16>(all >> 16),
+                                             _mm512_permutex2var_epi16(a, high, b));
+                }
+            }
+        }
+        return {out, static_cast<std::ptrdiff_t>(width)};
+    }
+};
+#endif
+
+}  // namespace inkling

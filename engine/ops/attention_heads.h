@@ -1,0 +1,257 @@
+// The passes of attention over one head; the formulas are in attention.cpp.
+#pragma once
+
+#include <cmath>
+
+#include "engine/ops/attention.h"
+#include "engine/ops/attention_forms.h"
+#include "engine/simd.h"
+
+namespace inkling {
+
+constexpr std::size_t kRows = 32;   // queries at a time
+constexpr std::size_t kKeys = 512;  // keys at a time
+
+// What both passes share: sizes, and the scores of a block.
+template <class T>
+struct Plan {
+    std::size_t B, H, Lq, Lk, d, dv;
+    FusedAttention options;
+    MaskArray mask;  // broadcast to (B, H, Lq, Lk), when there is one
+
+    // Keys that queries before `end` may see.
+    std::size_t seen(std::size_t end) const { return options.causal ? end + Lk - Lq : Lk; }
+    // Of keys [j0, j1), how many query i may see.
+    std::size_t width(std::size_t i, std::size_t j0, std::size_t j1) const {
+        return std::min(j1, std::max(j0, seen(i + 1))) - j0;
+    }
+
+    // What products q . k are to be multiplied with once they are finished. A plain positive scale waits until then.
+    T late_scale() const {
+        const bool plain = options.alibi.empty() && !mask.defined() && options.scale > 0;
+        return plain ? static_cast<T>(options.scale) : T{1};
+    }
+
+    // Products q . k of row i with n keys from j0 become scores: less the distance, -inf in blocked places and in those
+    // up to the next whole vector, whose number is returned.
+    std::size_t finish_scores(std::size_t b, std::size_t h, std::size_t i, std::size_t j0, std::size_t n,
+                              T* scores) const {
+        const std::size_t whole = whole_vectors<T>(n);
+        if (options.alibi.empty() && !mask.defined() && options.scale > 0) {
+            std::fill(scores + n, scores + whole, -std::numeric_limits<T>::infinity());
+            return whole;
+        }
+        const Vec<T> scale(static_cast<T>(options.scale));
+        simd_map(
+            n, scores, [scale](auto x) { return x * scale; }, scores);
+        std::fill(scores + n, scores + whole, -std::numeric_limits<T>::infinity());
+        if (!options.alibi.empty()) {
+            const double here = static_cast<double>(i + Lk - Lq);
+            for (std::size_t j = 0; j < n; ++j) {
+                scores[j] -= static_cast<T>(options.alibi[h] * (here - static_cast<double>(j0 + j)));
+            }
+        }
+        if (!mask.defined()) return whole;
+        const auto& s = mask.strides();
+        const auto at = [](std::size_t index, std::ptrdiff_t stride) {
+            return static_cast<std::ptrdiff_t>(index) * stride;
+        };
+        const std::uint8_t* flag = mask.data() + at(b, s[0]) + at(h, s[1]) + at(i, s[2]) + at(j0, s[3]);
+        for (std::size_t j = 0; j < n; ++j, flag += s[3]) {
+            if (!*flag) scores[j] = -std::numeric_limits<T>::infinity();
+        }
+        return whole;
+    }
+
+    // The dropout factors of row i, keys j0 .. j0 + n: 0, or 1 / (1 - p).
+    void drop_factors(std::size_t b, std::size_t h, std::size_t i, std::size_t j0, std::size_t n, T* factors) const {
+        std::uint32_t words[kKeys];
+        const std::uint64_t first = ((static_cast<std::uint64_t>(b) * H + h) * Lq + i) * Lk + j0;
+        random_words_range(options.dropout_key, first, n, words);
+        const std::uint32_t threshold = dropout_threshold(options.dropout);
+        const T keep = static_cast<T>(1.0 / (1.0 - options.dropout));
+        for (std::size_t j = 0; j < n; ++j) factors[j] = words[j] >= threshold ? keep : T{0};
+    }
+};
+
+// What one thread works in. The sizes are those of FloatForm, which no other form exceeds.
+template <class T>
+struct Scratch {
+    Array<T> kt, vt, s, dp, dk, dv, packed;
+
+    Scratch(const Plan<T>& p, bool backward)
+        : kt({p.d, whole_vectors<T>(p.Lk)}),
+          s({kRows, kKeys}),
+          packed({(p.Lq + p.Lk) * (p.d + p.dv) * 2 + 4 * kRows * kKeys}) {
+        if (!backward) return;
+        vt = Array<T>({p.dv, whole_vectors<T>(p.Lk)}), dp = Array<T>({kRows, kKeys});
+        dk = Array<T>({p.Lk, p.d}), dv = Array<T>({p.Lk, p.dv});
+    }
+};
+
+// Hands out pieces of a thread's scratch for packed operands.
+template <class E>
+class Packing {
+  public:
+    template <class T>
+    explicit Packing(Array<T>& memory) : next_(reinterpret_cast<E*>(memory.data())) {
+        static_assert(sizeof(E) == sizeof(T));
+    }
+    E* take(std::size_t elements) {
+        E* const piece = next_;
+        next_ += (elements + 15) / 16 * 16;
+        return piece;
+    }
+
+  private:
+    E* next_;
+};
+
+template <class Form, class T>
+void forward_head(const Plan<T>& plan, std::size_t b, std::size_t h, const Head<const typename Form::Source>& q_in,
+                  const Head<const typename Form::Source>& k_in, const Head<const typename Form::Source>& v_in,
+                  const Head<T>& y, T* lse, Scratch<T>& scratch) {
+    using E = typename Form::Element;
+    constexpr std::size_t pack = Form::kPack;
+    const std::size_t d = plan.d, dv = plan.dv;
+    Packing<E> packing(scratch.packed);
+    const auto q = Form::natural(q_in, plan.Lq, d, packing.take(plan.Lq * d / pack)),
+               k = Form::natural(k_in, plan.Lk, d, packing.take(plan.Lk * d / pack)),
+               v = Form::stacked(Form::natural(v_in, plan.Lk, dv, packing.take(plan.Lk * dv / pack)), plan.Lk, dv,
+                                 packing.take((plan.Lk + 1) / pack * dv));
+    E* const p_natural = packing.take(kRows * kKeys / pack);
+    const std::size_t ld = whole_vectors<T>(plan.Lk);
+    E* const kt = reinterpret_cast<E*>(scratch.kt.data());
+    turn(k.data, k.row, plan.Lk, d / pack, kt, ld);
+    T* const s = scratch.s.data();
+    const T late = plan.late_scale();
+    for (std::size_t i0 = 0; i0 < plan.Lq; i0 += kRows) {
+        const std::size_t i1 = std::min(plan.Lq, i0 + kRows), rows = i1 - i0, seen = plan.seen(i1);
+        T m[kRows], l[kRows];
+        std::fill_n(m, rows, -std::numeric_limits<T>::infinity());
+        std::fill_n(l, rows, T{0});
+        for (std::size_t j0 = 0; j0 < seen; j0 += kKeys) {
+            const std::size_t j1 = std::min(seen, j0 + kKeys), n = j1 - j0, depth = (n + pack - 1) / pack;
+            tile_product(rows, n, d / pack, q.at(i0), q.row, 1, kt + j0, static_cast<std::ptrdiff_t>(ld), s,
+                         static_cast<std::ptrdiff_t>(kKeys), false);
+            for (std::size_t r = 0; r < rows; ++r) {
+                T* const row = s + r * kKeys;
+                const std::size_t width = plan.width(i0 + r, j0, j1);
+                const std::size_t whole = plan.finish_scores(b, h, i0 + r, j0, width, row);
+                const T top = std::max(m[r], simd_max(whole, row) * late);
+                if (top == -std::numeric_limits<T>::infinity()) {  // blocked; or NaN, which no maximum shows
+                    if (std::any_of(row, row + width, [](T x) { return std::isnan(x); })) {
+                        l[r] = std::numeric_limits<T>::quiet_NaN();
+                    }
+                    std::fill_n(row, depth * pack, T{0});
+                    continue;
+                }
+                simd_map(
+                    whole, row,
+                    [vtop = Vec<T>(top), late = Vec<T>(late)](auto x) { return xsimd::exp(x * late - vtop); }, row);
+                const T shrink = std::exp(m[r] - top);
+                l[r] = l[r] * shrink + simd_sum(
+                                           whole, [](auto x) { return x; }, row);
+                m[r] = top;
+                if (whole < depth * pack) std::fill(row + whole, row + depth * pack, T{0});
+                if (plan.options.dropout > 0) {
+                    T factors[kKeys];
+                    plan.drop_factors(b, h, i0 + r, j0, width, factors);
+                    simd_map(
+                        width, row, [](auto x, auto f) { return x * f; }, row, factors);
+                }
+                if (j0 > 0 && shrink != T{1}) {
+                    simd_map(
+                        dv, y.at(i0 + r), [f = Vec<T>(shrink)](auto x) { return x * f; }, y.at(i0 + r));
+                }
+            }
+            const auto p =
+                Form::natural(Head<const T>{s, static_cast<std::ptrdiff_t>(kKeys)}, rows, depth * pack, p_natural);
+            tile_product(rows, dv, depth, p.data, p.row, 1, v.at(j0 / pack), v.row, y.at(i0), y.row, j0 > 0);
+        }
+        for (std::size_t r = 0; r < rows; ++r) {
+            check(l[r] > 0 || std::isnan(l[r]), "attention: query {} of batch {} may see no key: every place is masked",
+                  i0 + r, b);
+            simd_map(
+                dv, y.at(i0 + r), [f = Vec<T>(T{1} / l[r])](auto x) { return x * f; }, y.at(i0 + r));
+            lse[i0 + r] = m[r] + std::log(l[r]);
+        }
+    }
+}
+
+// dQ is written to dq; dK and dV are left in the scratch, (Lk, d) and (Lk, dv).
+template <class Form, class T>
+void backward_head(const Plan<T>& plan, std::size_t b, std::size_t h, const Head<const typename Form::Source>& q_in,
+                   const Head<const typename Form::Source>& k_in, const Head<const typename Form::Source>& v_in,
+                   const Head<const T>& y, const Head<const T>& dy, const T* lse, const Head<T>& dq,
+                   Scratch<T>& scratch) {
+    using E = typename Form::Element;
+    constexpr std::size_t pack = Form::kPack;
+    const std::size_t d = plan.d, dv = plan.dv, Lq = plan.Lq, Lk = plan.Lk;
+    Packing<E> packing(scratch.packed);
+    const auto natural = [&](const auto& x, std::size_t n, std::size_t width) {
+        return Form::natural(x, n, width, packing.take(n * width / pack));
+    };
+    const auto stacked = [&](const auto& x, std::size_t n, std::size_t width) {
+        return Form::stacked(x, n, width, packing.take((n + 1) / pack * width));
+    };
+    const auto q = natural(q_in, Lq, d), k = natural(k_in, Lk, d), v = natural(v_in, Lk, dv), g = natural(dy, Lq, dv);
+    const auto q2 = stacked(q, Lq, d), k2 = stacked(k, Lk, d), g2 = stacked(g, Lq, dv);
+    E *const block = packing.take(kRows * kKeys / pack), *const block2 = packing.take(kRows * kKeys / pack);
+    const std::size_t row_of_turned = whole_vectors<T>(Lk);
+    const auto ld = static_cast<std::ptrdiff_t>(row_of_turned), lds = static_cast<std::ptrdiff_t>(kKeys);
+    E *const kt = reinterpret_cast<E*>(scratch.kt.data()), *const vt = reinterpret_cast<E*>(scratch.vt.data());
+    turn(k.data, k.row, Lk, d / pack, kt, row_of_turned);
+    turn(v.data, v.row, Lk, dv / pack, vt, row_of_turned);
+    T *const p = scratch.s.data(), *const dp = scratch.dp.data(), *const dk = scratch.dk.data(),
+             *const dvs = scratch.dv.data();
+    std::fill_n(dk, Lk * d, T{0});
+    std::fill_n(dvs, Lk * dv, T{0});
+    const bool dropping = plan.options.dropout > 0;
+    const Vec<T> scale(static_cast<T>(plan.options.scale)), late(plan.late_scale());
+    for (std::size_t i0 = 0; i0 < Lq; i0 += kRows) {
+        const std::size_t i1 = std::min(Lq, i0 + kRows), rows = i1 - i0, seen = plan.seen(i1);
+        for (std::size_t j0 = 0; j0 < seen; j0 += kKeys) {
+            const std::size_t j1 = std::min(seen, j0 + kKeys), n = j1 - j0, columns = (n + pack - 1) / pack * pack;
+            tile_product(rows, n, d / pack, q.at(i0), q.row, 1, kt + j0, ld, p, lds, false);
+            tile_product(rows, n, dv / pack, g.at(i0), g.row, 1, vt + j0, ld, dp, lds, false);
+            for (std::size_t r = 0; r < rows; ++r) {
+                T *const pr = p + r * kKeys, *const dpr = dp + r * kKeys;
+                const std::size_t i = i0 + r, width = plan.width(i, j0, j1);
+                const Vec<T> norm(lse[i]);
+                const std::size_t whole = plan.finish_scores(b, h, i, j0, width, pr);
+                simd_map(
+                    whole, pr, [norm, late](auto x) { return xsimd::exp(x * late - norm); }, pr);
+                if (whole < columns) std::fill(pr + whole, pr + columns, T{0});
+                T factors[kKeys];
+                if (dropping) {
+                    plan.drop_factors(b, h, i, j0, width, factors);
+                    simd_map(
+                        width, dpr, [](auto x, auto f) { return x * f; }, dpr, factors);
+                }
+                const Vec<T> D(simd_sum(
+                    dv, [](auto u, auto w) { return u * w; }, dy.at(i), y.at(i)));
+                simd_map(
+                    whole, dpr, [=](auto prob, auto gradient) { return prob * (gradient - D) * scale; }, pr, dpr);
+                std::fill(dpr + width, dpr + std::max(columns, width), T{0});
+                if (dropping)
+                    simd_map(
+                        width, pr, [](auto x, auto f) { return x * f; }, pr, factors);  // as V met it
+            }
+            const auto at = static_cast<std::ptrdiff_t>(j0);
+            const auto p2 =
+                Form::stacked(Form::natural(Head<const T>{p, lds}, rows, columns, block), rows, columns, block2);
+            const std::size_t pairs = (rows + pack - 1) / pack;
+            tile_product(n, dv, pairs, p2.data, 1, p2.row, g2.at(i0 / pack), g2.row,
+                         dvs + at * static_cast<std::ptrdiff_t>(dv), static_cast<std::ptrdiff_t>(dv), true);
+            const auto ds = Form::natural(Head<const T>{dp, lds}, rows, columns, block);
+            const auto ds2 = Form::stacked(ds, rows, columns, block2);
+            tile_product(n, d, pairs, ds2.data, 1, ds2.row, q2.at(i0 / pack), q2.row,
+                         dk + at * static_cast<std::ptrdiff_t>(d), static_cast<std::ptrdiff_t>(d), true);
+            tile_product(rows, d, columns / pack, ds.data, ds.row, 1, k2.at(j0 / pack), k2.row, dq.at(i0), dq.row,
+                         j0 > 0);
+        }
+    }
+}
+
+}  // namespace inkling
