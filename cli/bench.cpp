@@ -29,7 +29,7 @@ const std::map<std::string, Preset> kPresets = {
 
 struct Arguments {
     std::vector<std::string> presets{"tiny"};
-    std::size_t batch = 0, threads = 0;
+    std::size_t batch = 0, block_size = 0, vocab_size = 0, threads = 0;
     std::string precision = "fp32";
     double seconds = 6;
     bool profile = false, checkpoint = false, json = false;
@@ -42,7 +42,9 @@ std::vector<char32_t> any_characters(std::size_t n) {
     return characters;
 }
 
-nlohmann::ordered_json bench(const std::string& name, const Preset& p, const Arguments& args, std::size_t threads) {
+nlohmann::ordered_json bench(const std::string& name, Preset p, const Arguments& args, std::size_t threads) {
+    if (args.block_size) p.block_size = args.block_size;
+    if (args.vocab_size) p.vocab_size = args.vocab_size;
     train::TrainOptions options;
     options.n_layer = p.n_layer, options.n_head = p.n_head, options.n_embd = p.n_embd,
     options.block_size = p.block_size;
@@ -130,6 +132,9 @@ Action add_bench(CLI::App& app) {
         ->delimiter(',')
         ->capture_default_str();
     app.add_option("--batch", args->batch, "windows a step; 0: the preset's")->capture_default_str();
+    app.add_option("--block-size", args->block_size, "context; 0: the preset's")->capture_default_str();
+    app.add_option("--vocab-size", args->vocab_size, "tokens in the vocabulary; 0: the preset's")
+        ->capture_default_str();
     app.add_option("--threads", args->threads, "OpenMP threads; 0: the physical cores")->capture_default_str();
     app.add_option("--seconds", args->seconds, "how long to measure each preset")->capture_default_str();
     app.add_option("--precision", args->precision, "of the products' operands: fp32 or bf16")

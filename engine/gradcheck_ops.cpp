@@ -176,6 +176,18 @@ std::vector<GradcheckRow> reduction_rows() {
              return worst_of({loss({4}, false), loss({6, 5}, false), loss({6, 5}, true), loss({2, 3, 7}, true),
                               loss({3, 1}, false), error_of(strided, {{5, 3}})});
          }},
+        {"linear_cross_entropy",
+         [] {
+             const auto loss = [](std::size_t n, std::size_t vocabulary, std::size_t block) {
+                 IdArray targets = ids({n}, vocabulary);
+                 if (n > 1) targets.data()[1] = kIgnore;
+                 const auto f = [=](const Inputs& in) {
+                     return linear_cross_entropy(in[0], in[1], targets, kIgnore, block);
+                 };
+                 return error_of(f, {{n, 4}, {vocabulary, 4}});
+             };
+             return worst_of({loss(5, 7, 0), loss(5, 7, 3), loss(3, 8, 1), loss(1, 2, 8)});
+         }},
     };
 }
 

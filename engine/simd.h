@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
+#include <type_traits>
 #include <utility>
 
 namespace inkling {
@@ -16,18 +17,48 @@ namespace inkling {
 template <class T>
 using Vec = xsimd::batch<T>;
 
+// The first n lanes, for the ragged ends of rows: loaded with `padding` behind them, stored alone, kept with 0 behind
+// them. AVX-512 has masks for it; elsewhere the lanes go through memory.
 template <class T>
-Vec<T> load_part(const T* p, std::size_t n, T padding = T{0}) {
+inline Vec<T> load_part(const T* p, std::size_t n, T padding = T{0}) {
+#ifdef __AVX512F__
+    if constexpr (std::is_same_v<T, float>) {
+        return _mm512_mask_loadu_ps(_mm512_set1_ps(padding), static_cast<__mmask16>((1u << n) - 1), p);
+    } else if constexpr (std::is_same_v<T, double>) {
+        return _mm512_mask_loadu_pd(_mm512_set1_pd(padding), static_cast<__mmask8>((1u << n) - 1), p);
+    }
+#endif
     alignas(64) T lanes[Vec<T>::size];
     std::fill(std::copy_n(p, n, lanes), lanes + Vec<T>::size, padding);
     return Vec<T>::load_aligned(lanes);
 }
 
 template <class T>
-void store_part(T* p, const Vec<T>& v, std::size_t n) {
+inline void store_part(T* p, const Vec<T>& v, std::size_t n) {
+#ifdef __AVX512F__
+    if constexpr (std::is_same_v<T, float>) {
+        return _mm512_mask_storeu_ps(p, static_cast<__mmask16>((1u << n) - 1), v);
+    } else if constexpr (std::is_same_v<T, double>) {
+        return _mm512_mask_storeu_pd(p, static_cast<__mmask8>((1u << n) - 1), v);
+    }
+#endif
     alignas(64) T lanes[Vec<T>::size];
     v.store_aligned(lanes);
     std::copy_n(lanes, n, p);
+}
+
+template <class T>
+inline Vec<T> keep_part(const Vec<T>& v, std::size_t n) {
+#ifdef __AVX512F__
+    if constexpr (std::is_same_v<T, float>) {
+        return _mm512_maskz_mov_ps(static_cast<__mmask16>((1u << n) - 1), v);
+    } else if constexpr (std::is_same_v<T, double>) {
+        return _mm512_maskz_mov_pd(static_cast<__mmask8>((1u << n) - 1), v);
+    }
+#endif
+    alignas(64) T lanes[Vec<T>::size] = {};
+    store_part<T>(lanes, v, n);
+    return Vec<T>::load_aligned(lanes);
 }
 
 // out[i] = f(in[i]...); out may be one of the inputs.
@@ -84,14 +115,17 @@ inline T simd_sum(std::size_t n, const F& f, const T* first, const In*... in) {
     }
     for (; i + W <= n; i += W) even += f(Vec<T>::load_unaligned(first + i), Vec<T>::load_unaligned(in + i)...);
     if (i < n) {
-        alignas(64) T lanes[W] = {};
-        store_part<T>(lanes, f(load_part<T>(first + i, n - i), load_part<T>(in + i, n - i)...), n - i);
-        odd += Vec<T>::load_aligned(lanes);
+        odd += keep_part<T>(f(load_part<T>(first + i, n - i), load_part<T>(in + i, n - i)...), n - i);
     }
     return sum_lanes<T>(even + odd);
 }
 
-// max_i in[i]; minus infinity for n = 0. A NaN anywhere makes the result unspecified.
+template <class T>
+inline bool has_nan(std::size_t n, const T* in) {
+    return std::any_of(in, in + n, [](T x) { return x != x; });
+}
+
+// max_i in[i]; minus infinity for n = 0. A NaN anywhere makes the result unspecified: minus infinity, too.
 template <class T>
 inline T simd_max(std::size_t n, const T* in) {
     constexpr std::size_t W = Vec<T>::size;

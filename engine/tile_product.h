@@ -132,23 +132,24 @@ inline void tile_product(std::size_t M, std::size_t N, std::size_t K, const E* A
     // The ragged end: its columns of B and C, padded to a vector.
     constexpr std::size_t kDepth = 64, kHeight = 8;
     const std::size_t rest = N - n;
-    alignas(64) E b[kDepth * W] = {};
-    alignas(64) T c[kHeight * W] = {};
+    alignas(64) E b[kDepth * W];
+    alignas(64) T c[kHeight * W];
+    const auto at = [](std::size_t i, std::ptrdiff_t stride) { return static_cast<std::ptrdiff_t>(i) * stride; };
     for (std::size_t k = 0; k < K || k == 0; k += kDepth) {
         const std::size_t depth = std::min(kDepth, K - k);
-        for (std::size_t i = 0; i < depth; ++i)
-            std::copy_n(B + static_cast<std::ptrdiff_t>(k + i) * ldb + n, rest, b + i * W);
+        for (std::size_t i = 0; i < depth; ++i) load_part(B + at(k + i, ldb) + n, rest).store_aligned(b + i * W);
         for (std::size_t m = 0; m < M; m += kHeight) {
             const std::size_t height = std::min(kHeight, M - m);
-            T* const to = C + static_cast<std::ptrdiff_t>(m) * ldc + n;
+            T* const to = C + at(m, ldc) + n;
             const bool add = accumulate || k > 0;
-            for (std::size_t r = 0; r < height && add; ++r)
-                std::copy_n(to + static_cast<std::ptrdiff_t>(r) * ldc, rest, c + r * W);
-            product_strip<1>(height, depth,
-                             A + static_cast<std::ptrdiff_t>(m) * a_row + static_cast<std::ptrdiff_t>(k) * a_col, a_row,
-                             a_col, b, static_cast<std::ptrdiff_t>(W), c, static_cast<std::ptrdiff_t>(W), add);
-            for (std::size_t r = 0; r < height; ++r)
-                std::copy_n(c + r * W, rest, to + static_cast<std::ptrdiff_t>(r) * ldc);
+            for (std::size_t r = 0; r < height && add; ++r) {
+                load_part(to + at(r, ldc), rest).store_aligned(c + r * W);
+            }
+            product_strip<1>(height, depth, A + at(m, a_row) + at(k, a_col), a_row, a_col, b, at(1, W), c, at(1, W),
+                             add);
+            for (std::size_t r = 0; r < height; ++r) {
+                store_part(to + at(r, ldc), Vec<T>::load_aligned(c + r * W), rest);
+            }
         }
     }
 }

@@ -26,21 +26,11 @@ struct Plan {
         return std::min(j1, std::max(j0, seen(i + 1))) - j0;
     }
 
-    // What products q . k are to be multiplied with once they are finished. A plain positive scale waits until then.
-    T late_scale() const {
-        const bool plain = options.alibi.empty() && !mask.defined() && options.scale > 0;
-        return plain ? static_cast<T>(options.scale) : T{1};
-    }
-
-    // Products q . k of row i with n keys from j0 become scores: less the distance, -inf in blocked places and in those
-    // up to the next whole vector, whose number is returned.
+    // Products q . k of row i with n keys from j0 become scores: scaled, less the distance, -inf in blocked places and
+    // in those up to the next whole vector, whose number is returned.
     std::size_t finish_scores(std::size_t b, std::size_t h, std::size_t i, std::size_t j0, std::size_t n,
                               T* scores) const {
         const std::size_t whole = whole_vectors<T>(n);
-        if (options.alibi.empty() && !mask.defined() && options.scale > 0) {
-            std::fill(scores + n, scores + whole, -std::numeric_limits<T>::infinity());
-            return whole;
-        }
         const Vec<T> scale(static_cast<T>(options.scale));
         simd_map(
             n, scores, [scale](auto x) { return x * scale; }, scores);
@@ -124,7 +114,6 @@ void forward_head(const Plan<T>& plan, std::size_t b, std::size_t h, const Head<
     E* const kt = reinterpret_cast<E*>(scratch.kt.data());
     turn(k.data, k.row, plan.Lk, d / pack, kt, ld);
     T* const s = scratch.s.data();
-    const T late = plan.late_scale();
     for (std::size_t i0 = 0; i0 < plan.Lq; i0 += kRows) {
         const std::size_t i1 = std::min(plan.Lq, i0 + kRows), rows = i1 - i0, seen = plan.seen(i1);
         T m[kRows], l[kRows];
@@ -138,17 +127,14 @@ void forward_head(const Plan<T>& plan, std::size_t b, std::size_t h, const Head<
                 T* const row = s + r * kKeys;
                 const std::size_t width = plan.width(i0 + r, j0, j1);
                 const std::size_t whole = plan.finish_scores(b, h, i0 + r, j0, width, row);
-                const T top = std::max(m[r], simd_max(whole, row) * late);
+                const T top = std::max(m[r], simd_max(whole, row));
                 if (top == -std::numeric_limits<T>::infinity()) {  // blocked; or NaN, which no maximum shows
-                    if (std::any_of(row, row + width, [](T x) { return std::isnan(x); })) {
-                        l[r] = std::numeric_limits<T>::quiet_NaN();
-                    }
+                    if (has_nan(width, row)) l[r] = std::numeric_limits<T>::quiet_NaN();
                     std::fill_n(row, depth * pack, T{0});
                     continue;
                 }
                 simd_map(
-                    whole, row,
-                    [vtop = Vec<T>(top), late = Vec<T>(late)](auto x) { return xsimd::exp(x * late - vtop); }, row);
+                    whole, row, [vtop = Vec<T>(top)](auto x) { return xsimd::exp(x - vtop); }, row);
                 const T shrink = std::exp(m[r] - top);
                 l[r] = l[r] * shrink + simd_sum(
                                            whole, [](auto x) { return x; }, row);
@@ -208,7 +194,7 @@ void backward_head(const Plan<T>& plan, std::size_t b, std::size_t h, const Head
     std::fill_n(dk, Lk * d, T{0});
     std::fill_n(dvs, Lk * dv, T{0});
     const bool dropping = plan.options.dropout > 0;
-    const Vec<T> scale(static_cast<T>(plan.options.scale)), late(plan.late_scale());
+    const Vec<T> scale(static_cast<T>(plan.options.scale));
     for (std::size_t i0 = 0; i0 < Lq; i0 += kRows) {
         const std::size_t i1 = std::min(Lq, i0 + kRows), rows = i1 - i0, seen = plan.seen(i1);
         for (std::size_t j0 = 0; j0 < seen; j0 += kKeys) {
@@ -221,7 +207,7 @@ void backward_head(const Plan<T>& plan, std::size_t b, std::size_t h, const Head
                 const Vec<T> norm(lse[i]);
                 const std::size_t whole = plan.finish_scores(b, h, i, j0, width, pr);
                 simd_map(
-                    whole, pr, [norm, late](auto x) { return xsimd::exp(x * late - norm); }, pr);
+                    whole, pr, [norm](auto x) { return xsimd::exp(x - norm); }, pr);
                 if (whole < columns) std::fill(pr + whole, pr + columns, T{0});
                 T factors[kKeys];
                 if (dropping) {

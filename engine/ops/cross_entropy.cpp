@@ -35,7 +35,7 @@ Tensor<T> cross_entropy(const Tensor<T>& logits, const IdArray& targets_any, std
             if (targets.data()[i] == ignore) continue;
             const T* const row = z.data() + i * width;
             top[i] = simd_max(width, row);
-            check(top[i] != -std::numeric_limits<T>::infinity(),
+            check(top[i] != -std::numeric_limits<T>::infinity() || has_nan(width, row),
                   "cross_entropy: a row must have a value above -inf: every place of one is masked");
             const Vec<T> m(top[i]);
             log_sum[i] = std::log(simd_sum(

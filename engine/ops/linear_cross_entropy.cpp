@@ -33,6 +33,8 @@ void take_block(Row<T>& row, const T* z, std::size_t n, std::size_t first, std::
         row.sum = row.sum * std::exp(row.top - top) + simd_sum(
                                                           n, [m](auto v) { return xsimd::exp(v - m); }, z);
         row.top = top;
+    } else if (has_nan(n, z)) {
+        row.sum = std::numeric_limits<T>::quiet_NaN();
     }
     const auto at = static_cast<std::size_t>(target) - first;
     if (static_cast<std::size_t>(target) >= first && at < n) row.target = z[at];
@@ -85,7 +87,7 @@ Tensor<T> linear_cross_entropy(const Tensor<T>& x, const Tensor<T>& weight, cons
     for (std::size_t i = 0; i < rows; ++i) {
         if (targets.data()[i] == ignore) continue;
         const Row<T>& r = stats[i];
-        check(r.top != -std::numeric_limits<T>::infinity(),
+        check(r.top != -std::numeric_limits<T>::infinity() || std::isnan(r.sum),
               "linear_cross_entropy: a row must have a logit above -inf, got only -inf in row {}", i);
         const T log_sum = std::log(r.sum);
         log_sums.data()[i] = r.top + log_sum;

@@ -127,6 +127,18 @@ TEST_CASE("bench: times training steps", "[cli]") {
     CHECK(rows[1]["params"] > 100 * rows[0]["params"].get<int>());
 }
 
+TEST_CASE("bench: bf16, less memory for time, and where the time goes", "[cli]") {
+    const auto rows = lines(program({"bench", "--preset", "micro", "--precision", "bf16", "--checkpoint-activations",
+                                     "--profile", "--seconds", "0.05", "--json"}));
+    REQUIRE(rows.size() == 1);
+    CHECK(rows[0]["precision"] == "bf16");
+    const std::string table = rows[0]["profile"];
+    for (const char* part :
+         {"linear'", "checkpoint'", "attention", "adamw", "GF/s", "ceilings", "0.00 from the system"})
+        CHECK_THAT(table, ContainsSubstring(part));
+    check_fails(program({"bench", "--precision", "fp8"}), 2, "fp8");
+}
+
 TEST_CASE("gradcheck: a row each, filtered", "[cli]") {
     const auto rows = lines(program({"gradcheck", "--filter", "Norm", "--json"}));
     REQUIRE(rows.size() >= 2);

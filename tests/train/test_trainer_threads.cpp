@@ -24,6 +24,23 @@ TEST_CASE("trainer: 40 steps of nanoGPT's CPU model, with dropout, give the same
     }
 }
 
+TEST_CASE("trainer: bf16 gives the same weights on any number of threads, and a loss near that of fp32", "[train]") {
+    train::TrainOptions o = train::recipe("nanogpt-cpu");
+    o.n_layer = 2, o.n_embd = 64, o.warmup_iters = 2;
+    const auto trained = [&](int threads, const std::string& precision, double& loss) {
+        const Threads scope(threads);
+        o.precision = precision;
+        Run run(o, letters(5'000));
+        for (int i = 0; i < 12; ++i) loss = run.trainer.step();
+        return run.weights();
+    };
+    double fp32 = 0, bf16 = 0, other = 0;
+    const Array<float> full = trained(2, "fp32", fp32), half = trained(1, "bf16", bf16);
+    CHECK_FALSE(same_bits(full, half));
+    CHECK(std::abs(fp32 - bf16) < 0.01);
+    for (const int threads : {2, 3, 5}) CHECK(same_bits(trained(threads, "bf16", other), half));
+}
+
 TEST_CASE("trainer: ragged sizes give the same weights on any number of threads", "[train]") {
     train::TrainOptions o = small_options();
     o.n_layer = 2, o.n_head = 3, o.n_embd = 51, o.block_size = 37, o.batch_size = 5;

@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+"""Times whole training steps of Inkling and of PyTorch in turn, and prints the table of bench/README.md.
+
+    bench/compare.py --torch-python /path/to/venv/bin/python            # needs PyTorch there: pip install torch
+    bench/compare.py --presets tiny --rounds 5 --seconds 4
+
+Machines are noisy: only figures of one run compare. Each round runs every candidate once, so that all meet the same
+noise; the figure of a candidate is the median over the rounds of its median step.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+MODES = ["eager-fp32", "compile-fp32", "eager-bf16", "compile-bf16"]
+
+
+def last_json(command):
+    out = subprocess.run(command, capture_output=True, text=True)
+    lines = [line for line in out.stdout.splitlines() if line.startswith("{")]
+    if out.returncode or not lines:
+        sys.exit(f"{' '.join(command)}: exit {out.returncode}\n{out.stderr.strip()[-500:]}")
+    return json.loads(lines[-1])
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--inkling", default=os.path.join(HERE, "..", "build", "inkling"))
+    parser.add_argument("--torch-python", default=sys.executable, help="a python that has torch")
+    parser.add_argument("--presets", default="micro,tiny,small,gpt2")
+    parser.add_argument("--precisions", default="fp32,bf16")
+    parser.add_argument("--modes", default=",".join(MODES))
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=6, help="a candidate and round")
+    args = parser.parse_args()
+    print("| preset | Inkling | ms a step | MB | PyTorch's best mode | ms a step | times faster |")
+    print("|---|---|---|---|---|---|---|")
+    for preset in args.presets.split(","):
+        times, memory = {}, {}
+        for _ in range(args.rounds):
+            for precision in args.precisions.split(","):
+                r = last_json([args.inkling, "bench", "--preset", preset, "--precision", precision, "--json",
+                               "--threads", str(args.threads), "--seconds", str(args.seconds)])
+                times.setdefault(precision, []).append(r["ms_step"])
+                memory[precision] = r["peak_rss_mb"]
+            for mode in args.modes.split(","):
+                r = last_json([args.torch_python, os.path.join(HERE, "torch_gpt.py"), "--preset", preset, "--mode", mode,
+                               "--threads", str(args.threads), "--seconds", str(args.seconds)])
+                times.setdefault(mode, []).append(r["ms_step"])
+        ms = {name: statistics.median(values) for name, values in times.items()}
+        best = min((mode for mode in args.modes.split(",")), key=ms.get)
+        for precision in args.precisions.split(","):
+            print(f"| {preset} | {precision} | {ms[precision]:.3f} | {memory[precision]} | {best} | {ms[best]:.3f} | "
+                  f"{ms[best] / ms[precision]:.2f} |", flush=True)
+        print(f"<!-- {preset}: " + ", ".join(f"{name} {value:.3f}" for name, value in ms.items()) + " -->", flush=True)
+
+
+if __name__ == "__main__":
+    main()

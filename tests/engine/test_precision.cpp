@@ -1,0 +1,130 @@
+// Products in bfloat16: which operands are rounded, where the setting reaches, and that threads change no bit.
+#include "engine/precision.h"
+
+#include "engine/ops.h"
+#include "tests/engine/helpers.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+
+namespace {
+
+Array<float> rounded(const Array<float>& x) { return widen(round_to_bfloat16(x)); }
+
+}  // namespace
+
+TEST_CASE("precision: holds for a scope, and for double never", "[engine]") {
+    CHECK(product_precision() == Precision::fp32);
+    {
+        const WithPrecision scope(Precision::bf16);
+        CHECK(product_precision() == Precision::bf16);
+        {
+            const WithPrecision inner(Precision::fp32);
+            CHECK(product_precision() == Precision::fp32);
+        }
+        CHECK(product_precision() == Precision::bf16);
+        const Array<double> a = random_array<double>({3, 4}, 1), b = random_array<double>({4, 2}, 2);
+        Array<double> c({3, 2}), exact({3, 2});
+        product(Operand<double>(a), Operand<double>(b), c);
+        gemm_plain(a, b, exact);
+        CHECK(same_bits(c, exact));
+        CHECK(Operand<double>(a).precision() == Precision::fp32);
+    }
+    CHECK(product_precision() == Precision::fp32);
+    const Operand<float> full(Array<float>({2, 2}, 1.0f), Precision::fp32),
+        half(Array<float>({2, 2}, 1.0f), Precision::bf16);
+    Array<float> c({2, 2});
+    CHECK_THROWS_WITH(product(full, half, c), ContainsSubstring("same precision"));
+}
+
+TEST_CASE("precision: linear and matmul in bf16 are those of rounded operands, forward and backward", "[engine]") {
+    for (const std::size_t rows : {3, 40, 200}) {
+        for (const std::size_t width : {5, 48, 130}) {
+            const Array<float> x = random_array<float>({rows, width}, 1), w = random_array<float>({33, width}, 2),
+                               bias = random_array<float>({33}, 3), dy = random_array<float>({rows, 33}, 4);
+            INFO("rows " << rows << ", width " << width);
+            const auto f = [](const auto& in) { return linear(in[0], in[1], in[2]); };
+            Result<float> half;
+            {
+                const WithPrecision scope(Precision::bf16);
+                half = run<float>(f, {x, w, bias}, dy);
+            }
+            const auto full = run<float>(f, {rounded(x), rounded(w), bias}, rounded(dy));
+            check_close(half.value, full.value, 1e-5);
+            check_close(half.grads[0], full.grads[0], 1e-5);
+            check_close(half.grads[1], full.grads[1], 1e-5);
+            check_close(half.grads[2], sum_over(dy, {0}), 1e-5);  // the bias is no product: nothing is rounded
+            CHECK_FALSE(same_bits(half.value, run<float>(f, {x, w, bias}, dy).value));
+
+            const auto g = [](const auto& in) { return matmul(in[0], transpose(in[1], 0, 1)); };
+            Result<float> half_matmul;
+            {
+                const WithPrecision scope(Precision::bf16);
+                half_matmul = run<float>(g, {x, w}, dy);
+            }
+            const auto full_matmul = run<float>(g, {rounded(x), rounded(w)}, rounded(dy));
+            for (std::size_t i = 0; i < 2; ++i) check_close(half_matmul.grads[i], full_matmul.grads[i], 1e-5);
+            check_close(half_matmul.value, full_matmul.value, 1e-5);
+        }
+    }
+}
+
+TEST_CASE("precision: backward has the precision of forward", "[engine]") {
+    const Tensor<float> x(random_array<float>({4, 40}, 1), true), w(random_array<float>({30, 40}, 2), true);
+    Tensor<float> y;
+    {
+        const WithPrecision scope(Precision::bf16);
+        y = linear(x, w);
+    }
+    const Array<float> dy = random_array<float>({4, 30}, 3);
+    backward(y, dy);
+    Array<float> dx({4, 40});
+    gemm(rounded(dy), rounded(w.value()), dx);
+    check_close(x.grad(), dx, 1e-6);
+}
+
+TEST_CASE("precision: attention in bf16 is near that of float, ragged sizes and options", "[engine]") {
+    std::size_t number = 0;
+    for (const std::size_t length : {1, 2, 7, 31, 33, 64, 100, 515}) {
+        for (const std::size_t depth : {1, 2, 6, 16, 32, 34, 64}) {
+            FusedAttention options;
+            options.scale = 1 / std::sqrt(static_cast<double>(depth));
+            options.causal = number % 2;
+            if (number % 3 == 0) options.dropout = 0.2, options.dropout_key = {7, 7};
+            if (number % 5 == 0) options.alibi = {0.5, 0.25};
+            ++number;
+            INFO("length " << length << ", depth " << depth << ", causal " << options.causal << ", dropout "
+                           << options.dropout << ", alibi " << options.alibi.size());
+            const Shape shape{1, 2, length, depth};
+            const std::vector<Array<float>> qkv{rounded(random_array<float>(shape, 1)),
+                                                rounded(random_array<float>(shape, 2)),
+                                                rounded(random_array<float>(shape, 3))};
+            const Array<float> dy = rounded(random_array<float>(shape, 4));
+            const auto f = [&](const auto& in) { return inkling::attention(in[0], in[1], in[2], options); };
+            const auto full = run<float>(f, qkv, dy);
+            const WithPrecision scope(Precision::bf16);
+            const auto half = run<float>(f, qkv, dy);
+            check_close(half.value, full.value, 0.03, "output");
+            for (std::size_t i = 0; i < 3; ++i) check_close(half.grads[i], full.grads[i], 0.05, "gradient");
+        }
+    }
+}
+
+TEST_CASE("precision: the same bits in bf16 with any number of threads", "[engine]") {
+    const WithPrecision scope(Precision::bf16);
+    const auto f = [](const auto& in) { return linear(in[0], in[1]); };
+    for (const Shape& shape : {Shape{768, 128, 384}, Shape{2048, 384, 65}, Shape{96, 1536, 70}, Shape{37, 51, 153}}) {
+        check_same_with_any_threads("linear " + to_string(shape), [&] {
+            return all_of(run<float>(
+                f, {random_array<float>({shape[0], shape[1]}, 1), random_array<float>({shape[2], shape[1]}, 2)}));
+        });
+    }
+    FusedAttention options;
+    options.causal = true;
+    const auto g = [&](const auto& in) { return inkling::attention(in[0], in[1], in[2], options); };
+    check_same_with_any_threads("attention", [&] {
+        const Shape shape{3, 4, 65, 32};
+        return all_of(run<float>(
+            g, {random_array<float>(shape, 1), random_array<float>(shape, 2), random_array<float>(shape, 3)}));
+    });
+}

@@ -1,0 +1,71 @@
+// The lap timer behind `inkling bench --profile`, and values that are made again instead of kept.
+#include "engine/profile.h"
+
+#include <chrono>
+
+#include "engine/ops.h"
+#include "tests/engine/helpers.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+
+TEST_CASE("profile: every op has its laps, products their work, and the laps add up to the time", "[engine]") {
+    const Tensor<float> a(random_array<float>({40, 30}, 1), true), b(random_array<float>({30, 20}, 2), true);
+    const auto start = std::chrono::steady_clock::now();
+    profile::start();
+    for (int i = 0; i < 3; ++i) backward(sum(tanh(matmul(a, b))));
+    const auto laps = profile::stop();
+    const double elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    std::vector<std::string> names;
+    double seconds = 0;
+    for (const auto& [name, lap] : laps) names.push_back(name), seconds += lap.seconds;
+    CHECK(names == std::vector<std::string>{"matmul", "matmul'", "sum", "sum'", "tanh", "tanh'"});
+    CHECK((seconds > 0 && seconds <= elapsed));
+    CHECK(laps.at("matmul").calls == 3);
+    CHECK(laps.at("matmul").flops == 3 * 2.0 * 40 * 20 * 30);
+    CHECK(laps.at("matmul'").flops == 3 * 4.0 * 40 * 20 * 30);
+    CHECK(laps.at("tanh").bytes == 3 * 2.0 * 40 * 20 * 4);
+    CHECK(laps.at("tanh").flops == 0);
+    matmul(a, b);
+    profile::start();
+    CHECK(profile::stop().empty());  // nothing is left of what ran before
+}
+
+TEST_CASE("recompute: large values of norms and activations are made again, small ones kept, with the same bits",
+          "[engine]") {
+    const std::size_t rows = kWorthRecomputing / sizeof(float) / 64;
+    const Array<float> x = random_array<float>({rows, 64}, 1), gain = random_array<float>({64}, 2),
+                       bias = random_array<float>({64}, 3), w = random_array<float>({8, 64}, 4),
+                       dy = random_array<float>({rows, 8}, 5);
+    using Op = Tensor<float> (*)(const std::vector<Tensor<float>>&);
+    const std::vector<Op> ops = {[](const auto& in) { return layer_norm(in[0], in[1], in[2]); },
+                                 [](const auto& in) { return rms_norm(in[0], in[1]); },
+                                 [](const auto& in) { return gelu(in[0]); }};
+    for (const Op op : ops) {
+        const auto f = [&](bool keep) {
+            return [&, keep](const auto& in) {
+                const Tensor<float> h = op(in);
+                CHECK(h.node()->recompute != nullptr);
+                if (keep) h.node()->recompute = nullptr;
+                return linear(reshape(h, {rows / 2, 2, 64}), in[3]);
+            };
+        };
+        const Array<float> cotangent = dy.reshaped({rows / 2, 2, 8});
+        const auto again = run<float>(f(false), {x, gain, bias, w}, cotangent),
+                   kept = run<float>(f(true), {x, gain, bias, w}, cotangent);
+        for (std::size_t i = 0; i < 4; ++i) CHECK(same_bits(again.grads[i], kept.grads[i]));
+        const Tensor<float> small = op({Tensor<float>(random_array<float>({rows / 2, 64}, 1), true),
+                                        Tensor<float>(gain, true), Tensor<float>(bias, true)});
+        CHECK(small.node()->recompute == nullptr);
+    }
+    const auto bytes_kept = [&](bool keep) {
+        const Tensor<float> leaf(x, true), weight(w, true);
+        const std::size_t before = pool_statistics().bytes_in_use;
+        Tensor<float> h = gelu(leaf);
+        if (keep) h.node()->recompute = nullptr;
+        const Tensor<float> y = linear(h, weight);
+        h = {};
+        return pool_statistics().bytes_in_use - before;
+    };
+    CHECK(bytes_kept(true) >= bytes_kept(false) + kWorthRecomputing);
+}

@@ -1,0 +1,64 @@
+// Activation checkpointing: the same gradients, the same dropout, less memory.
+#include "nn/checkpoint.h"
+
+#include "engine/ops.h"
+#include "engine/precision.h"
+#include "models/gpt.h"
+#include "nn/init.h"
+#include "nn/mlp.h"
+#include "tests/engine/helpers.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+
+TEST_CASE("checkpoint: a model has the same loss and gradients, to the last bit, and forward keeps less", "[nn]") {
+    models::GPTConfig config{29, 4, 2, 32, 16, 0.2, true, 1e-5};
+    const IdArray ids = random_ids({8, 16}, 29, 1), targets = random_ids({8, 16}, 29, 2);
+    for (const Precision precision : {Precision::fp32, Precision::bf16}) {
+        const WithPrecision scope(precision);
+        const auto trained = [&](bool checkpointing, std::size_t& kept) {
+            nn::default_generator() = {5, 0};
+            models::GPT<float> model(config);
+            model.checkpoint_activations = checkpointing;
+            nn::default_generator() = {6, 0};
+            const std::size_t before = pool_statistics().bytes_in_use;
+            const Tensor<float> loss = model.loss(ids, targets);
+            kept = pool_statistics().bytes_in_use - before;
+            const Generator after_forward = nn::default_generator();
+            backward(loss);
+            CHECK(nn::default_generator().next_stream == after_forward.next_stream);
+            std::vector<Array<float>> result{loss.value()};
+            for (const auto& [name, p] : model.parameters()) result.push_back(p.grad());
+            return result;
+        };
+        std::size_t kept_all = 0, kept_few = 0;
+        const auto all = trained(false, kept_all), few = trained(true, kept_few);
+        REQUIRE(all.size() == few.size());
+        for (std::size_t i = 0; i < all.size(); ++i) CHECK(same_bits(all[i], few[i]));
+        CHECK(kept_few < kept_all / 3);
+    }
+}
+
+TEST_CASE("checkpoint: without a gradient to want it is just f", "[nn]") {
+    int calls = 0;
+    const std::function<Tensor<double>(const Tensor<double>&)> f = [&](const Tensor<double>& x) {
+        ++calls;
+        return tanh(x);
+    };
+    const Tensor<double> constant(random_array<double>({3}, 1));
+    CHECK_FALSE(nn::checkpoint<double>(f, constant).requires_grad());
+    CHECK(calls == 1);
+    const Tensor<double> x(random_array<double>({3}, 1), true);
+    {
+        const NoGrad none;
+        CHECK_FALSE(nn::checkpoint<double>(f, x).requires_grad());
+    }
+    CHECK(calls == 2);
+    Tensor<double> y = nn::checkpoint<double>(f, x);
+    CHECK(calls == 3);
+    backward(sum(mul(y, y)));
+    CHECK(calls == 4);
+    const auto direct = run<double>([](const auto& in) { return sum(mul(tanh(in[0]), tanh(in[0]))); }, {x.value()},
+                                    Array<double>(Shape{}, 1.0));
+    CHECK(same_bits(x.grad(), direct.grads[0]));
+}
