@@ -72,7 +72,8 @@ struct TrainOptions {
         v("beta1", o.beta1, "AdamW's decay of the mean");
         v("beta2", o.beta2, "AdamW's decay of the mean square");
         v("grad-clip", o.grad_clip, "longest gradient, as a norm over all parameters; 0: no limit");
-        v("precision", o.precision, "of matrix products' operands: fp32, or bf16 (fast on CPUs with AVX512_BF16 or AMX)");
+        v("precision", o.precision,
+          "of matrix products' operands: fp32, or bf16 (fast on CPUs with AVX512_BF16 or AMX)");
         v("checkpoint-activations", o.checkpoint_activations,
           "run each block again in backward instead of keeping its activations: less memory, a third more time");
         v("sampler", o.sampler, "windows: random, shuffle (each once an epoch) or sequential");

@@ -69,21 +69,22 @@ Tensor<T> run(const Plan<T>& plan, const std::array<Array<typename Form::Source>
                                lse.data() + i * Lq, scratch);
         }
     });
+    const Array<S> kept = Form::keep(y);
     const Tensor<T> result =
         record("attention", y, std::move(nodes),
-               [=, q = Saved(qkv[0]), k = Saved(qkv[1]), v = Saved(qkv[2]), y = Saved(y)](const Array<T>& dy_any,
-                                                                                          Gradients<T>& grads) {
+               [=, q = Saved(qkv[0]), k = Saved(qkv[1]), v = Saved(qkv[2]), y = Saved(kept)](const Array<T>& dy_any,
+                                                                                             Gradients<T>& grads) {
                    profile::count_flops(product_flops * static_cast<double>(3 * d + 2 * dv));
                    const Array<T> dy = with_dense_rows(dy_any);
                    const std::array<Array<S>, 3> in{*q, *k, *v};
-                   const Array<T> out = *y;
+                   const Array<S> out = *y;
                    Place<T> dq(grads, 0, q->shape()), dk(grads, 1, k->shape()), dvalue(grads, 2, v->shape());
                    parallel_rows(B * H, work, [&](std::size_t begin, std::size_t end) {
                        Scratch<T> scratch(plan, true);
                        for (std::size_t i = begin; i < end; ++i) {
                            const std::size_t b = i / H, h = i % H;
                            const auto head = [&](std::size_t n) { return head_of<const S>(in[n], b, h); };
-                           backward_head<Form>(plan, b, h, head(0), head(1), head(2), head_of<const T>(out, b, h),
+                           backward_head<Form>(plan, b, h, head(0), head(1), head(2), head_of<const S>(out, b, h),
                                                head_of<const T>(dy, b, h), lse.data() + i * Lq,
                                                head_of<T>(dq.array, b, h), scratch);
                            store_rows(scratch.dk.data(), Lk, d, head_of<T>(dk.array, b, h));
@@ -94,7 +95,7 @@ Tensor<T> run(const Plan<T>& plan, const std::array<Array<typename Form::Source>
                    if (grads.wanted(1) && !dk.in_place) grads.add(1, dk.array);
                    if (grads.wanted(2) && !dvalue.in_place) grads.add(2, dvalue.array);
                });
-    set_recompute<T>(result, [y] { return y; });  // kept anyway
+    set_recompute<T>(result, [kept] { return Form::full(kept); });  // it is kept anyway
     return result;
 }
 

@@ -26,6 +26,12 @@ struct FloatForm {
     using Element = T;  // of operands
     static constexpr std::size_t kPack = 1;
 
+    static const Array<T>& keep(const Array<T>& y) { return y; }
+    static const Array<T>& full(const Array<T>& y) { return y; }
+    static T dot(const T* a, const T* b, std::size_t n) {
+        return simd_sum(
+            n, [](auto u, auto w) { return u * w; }, a, b);
+    }
     static Head<const T> natural(const Head<const T>& x, std::size_t, std::size_t, T*) { return x; }
     static Head<const T> stacked(const Head<const T>& x, std::size_t, std::size_t, T*) { return x; }
 };
@@ -35,6 +41,21 @@ struct PairForm {
     using Source = BFloat16;
     using Element = Pair;
     static constexpr std::size_t kPack = 2;
+
+    static Array<BFloat16> keep(const Array<float>& y) {  // in the order in which y lies in memory: (B, L, H, d)
+        return round_to_bfloat16(y.transposed(1, 2)).transposed(1, 2);
+    }
+    static Array<float> full(const Array<BFloat16>& y) { return widen(y.transposed(1, 2)).transposed(1, 2); }
+    static float dot(const float* a, const BFloat16* b, std::size_t n) {
+        __m512 sum = _mm512_setzero_ps();
+        for (std::size_t i = 0; i < n; i += 16) {
+            const __mmask16 lanes = n - i >= 16 ? 0xffff : static_cast<__mmask16>((1u << (n - i)) - 1);
+            const __m512i half = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(lanes, b + i));
+            sum = _mm512_fmadd_ps(_mm512_maskz_loadu_ps(lanes, a + i), _mm512_castsi512_ps(_mm512_slli_epi32(half, 16)),
+                                  sum);
+        }
+        return _mm512_reduce_add_ps(sum);
+    }
 
     // n rows of `width` numbers, which is even.
     static Head<const Pair> natural(const Head<const BFloat16>& x, std::size_t n, std::size_t width, Pair* out) {

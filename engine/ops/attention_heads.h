@@ -169,7 +169,7 @@ void forward_head(const Plan<T>& plan, std::size_t b, std::size_t h, const Head<
 template <class Form, class T>
 void backward_head(const Plan<T>& plan, std::size_t b, std::size_t h, const Head<const typename Form::Source>& q_in,
                    const Head<const typename Form::Source>& k_in, const Head<const typename Form::Source>& v_in,
-                   const Head<const T>& y, const Head<const T>& dy, const T* lse, const Head<T>& dq,
+                   const Head<const typename Form::Source>& y, const Head<const T>& dy, const T* lse, const Head<T>& dq,
                    Scratch<T>& scratch) {
     using E = typename Form::Element;
     constexpr std::size_t pack = Form::kPack;
@@ -215,8 +215,7 @@ void backward_head(const Plan<T>& plan, std::size_t b, std::size_t h, const Head
                     simd_map(
                         width, dpr, [](auto x, auto f) { return x * f; }, dpr, factors);
                 }
-                const Vec<T> D(simd_sum(
-                    dv, [](auto u, auto w) { return u * w; }, dy.at(i), y.at(i)));
+                const Vec<T> D(Form::dot(dy.at(i), y.at(i), dv));
                 simd_map(
                     whole, dpr, [=](auto prob, auto gradient) { return prob * (gradient - D) * scale; }, pr, dpr);
                 std::fill(dpr + width, dpr + std::max(columns, width), T{0});

@@ -18,6 +18,7 @@ namespace inkling {
 namespace {
 
 constexpr std::size_t kLogits = std::size_t{32} << 20;  // bytes of logits that are kept rather than made again
+constexpr std::size_t kBlock = std::size_t{4} << 20;    // bytes of logits at a time when they are not
 
 // Of a row so far: its largest logit, the sum of e^(z - top), and the target's logit.
 template <class T>
@@ -53,7 +54,7 @@ Tensor<T> linear_cross_entropy(const Tensor<T>& x, const Tensor<T>& weight, cons
     const std::size_t row_bytes = std::max<std::size_t>(rows, 1) * sizeof(T);
     if (block == 0) {
         if (V * row_bytes <= kLogits) return cross_entropy(linear(x, weight), targets_any, ignore);
-        block = std::max<std::size_t>(512, kLogits / 2 / row_bytes / 64 * 64);
+        block = std::max<std::size_t>(512, kBlock / row_bytes / 64 * 64);
     }
     const IdArray targets = targets_any.contiguous();
     std::size_t counted = 0;
