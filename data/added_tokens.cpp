@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "data/regex.h"
+#include "data/split_dialect.h"
 #include "data/utf8.h"
 #include "engine/check.h"
 
@@ -27,13 +28,13 @@ bool matches_whole(const Regex& one_character, std::string_view text) {
 // \w as Unicode (UTS 18) defines it: alphabetic, mark, decimal number, connector, joiner. The ranges are the symbols
 // that are alphabetic.
 bool is_word(std::string_view character) {
-    static const Regex word(
-        R"([\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}\x{200C}\x{200D}\x{24B6}-\x{24E9}\x{1F130}-\x{1F149}\x{1F150}-\x{1F169}\x{1F170}-\x{1F189}])");
+    static const Regex word(pcre2_pattern(R"([\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}\x{200C}\x{200D}\x{24B6}-\x{24E9}])"
+                                          R"(|[\x{1F130}-\x{1F149}\x{1F150}-\x{1F169}\x{1F170}-\x{1F189}])"));
     return matches_whole(word, character);
 }
 
 bool is_space(std::string_view character) {
-    static const Regex space(R"([\t-\r\x{85}\p{Z}])");
+    static const Regex space(pcre2_pattern(R"(\s)"));
     return matches_whole(space, character);
 }
 

@@ -8,9 +8,8 @@
 
 namespace inkling::data {
 
-// As PCRE2 takes it: its own \s would also have U+180E, which is white space no longer since Unicode 6.3.
-inline constexpr char gpt2_pattern[] = R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\t-\r\x{85}\p{Z}\p{L}\p{N}]+)"
-                                       R"(|[\t-\r\x{85}\p{Z}]+(?![^\t-\r\x{85}\p{Z}])|[\t-\r\x{85}\p{Z}]+)";
+// See split_dialect.h.
+inline constexpr char gpt2_pattern[] = R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
 
 // The end of the piece that begins at text[at]; 0 when a character beyond ASCII has a say in it.
 std::size_t gpt2_ascii_piece_end(std::string_view text, std::size_t at);

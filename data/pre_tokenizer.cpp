@@ -7,7 +7,7 @@ namespace inkling::data {
 PreTokenizer::PreTokenizer(PreTokenizerSpec spec) : spec_(std::move(spec)) {
     for (const auto& split : spec_.splits)
         splits_.emplace_back(split.literal ? pcre2_literal(split.pattern) : pcre2_pattern(split.pattern));
-    if (spec_.gpt2_pattern) gpt2_.emplace(gpt2_pattern);
+    if (spec_.gpt2_pattern) gpt2_.emplace(pcre2_pattern(gpt2_pattern));
 }
 
 PreTokenizer::Scan::Scan(const PreTokenizer& pre) : pre_(pre) {

@@ -3,6 +3,8 @@
 
 #include <pcre2.h>
 
+#include <cstdlib>
+
 #include "engine/check.h"
 
 namespace inkling::data {
@@ -28,6 +30,12 @@ Regex::Regex(const std::string& pattern) {
     pcre2_pattern_info(code, PCRE2_INFO_MATCHEMPTY, &empty);
     check<BadInput>(empty == 0, "the pattern can match nothing at all");
     pcre2_jit_compile(code, PCRE2_JIT_COMPLETE);  // where there is no compiler, PCRE2 interprets
+}
+
+int Regex::unicode_version() {
+    char text[64] = "";  // "14.0.0"
+    pcre2_config(PCRE2_CONFIG_UNICODE_VERSION, text);
+    return std::atoi(text);
 }
 
 struct Regex::Scan::State {

@@ -18,6 +18,9 @@ class Regex {
     // Throws BadInput, one line, for a pattern that PCRE2 does not take or that matches the empty text.
     explicit Regex(const std::string& pattern);
 
+    // Of PCRE2's tables: 14 in Debian 12, 16 in Debian 13.
+    static int unicode_version();
+
     struct Match {
         std::size_t begin, end;
     };

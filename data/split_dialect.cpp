@@ -1,5 +1,10 @@
 #include "data/split_dialect.h"
 
+#include <algorithm>
+#include <cstdint>
+
+#include "data/regex.h"
+#include "data/unicode_additions.h"
 #include "engine/check.h"
 
 namespace inkling::data {
@@ -52,15 +57,16 @@ class Translation {
     void escape() {
         require(at_ + 1 < pattern_.size(), "a '\\' at its end");
         const char c = pattern_[at_ + 1];
-        if (c == 'p' || c == 'P') {  // \p{L}, \p{Lu}: general categories alone, both know them by the same names
-            const std::size_t end = pattern_.find('}', at_);
-            const std::string_view name =
-                end == std::string_view::npos ? "" : pattern_.substr(at_, end - at_).substr(2);  // "{Lu"
-            const bool category = name.size() >= 2 && name.size() <= 3 && name[0] == '{' &&
-                                  std::string_view("LMNPSZC").find(name[1]) != std::string_view::npos &&
-                                  (name.size() == 2 || (name[2] >= 'a' && name[2] <= 'z'));
-            require(category, "a property other than a general category");
-            take(end + 1 - at_);
+        if (c == 'p' || c == 'P') {
+            property(c == 'P');
+        } else if (c == 'x') {
+            const std::size_t end = std::min(pattern_.find('}', at_), pattern_.size() - 1);
+            const std::string_view digits = pattern_.substr(at_, end - at_ + 1);  // \x{180E}
+            require(digits.size() >= 5 && digits.size() <= 10 && digits[2] == '{' && digits.ends_with('}') &&
+                        digits.substr(3, digits.size() - 4).find_first_not_of("0123456789abcdefABCDEF") ==
+                            std::string_view::npos,
+                    "'\\x' without digits in braces");
+            take(digits.size());
         } else if (c == 's') {
             result_ += in_class_ ? std::string(white_space) : fmt::format("[{}]", white_space);
             at_ += 2;
@@ -73,6 +79,33 @@ class Translation {
                     fmt::format("'\\' before byte 0x{:02X}", static_cast<unsigned char>(c)));
             take(2);
         }
+    }
+
+    // \p{L}, \p{Lu}: general categories alone, which both know by the same names.
+    void property(bool negated) {
+        const std::size_t end = std::min(pattern_.find('}', at_), pattern_.size());
+        const std::string_view name = pattern_.substr(at_, end - at_).substr(2);  // "{Lu"
+        const bool category = end < pattern_.size() && name.size() >= 2 && name.size() <= 3 && name[0] == '{' &&
+                              std::string_view("LMNPSZ").find(name[1]) != std::string_view::npos &&
+                              (name.size() == 2 || (name[2] >= 'a' && name[2] <= 'z'));
+        require(category, "a property other than one of the categories L M N P S Z and their parts");
+        const std::string more = missing(name.substr(1));
+        require(!negated || !in_class_, "'\\P' in a class");
+        const auto members = fmt::format("\\p{}}}{}", name, more);
+        result_ += in_class_ ? members : fmt::format("[{}{}]", negated ? "^" : "", members);
+        at_ = end + 1;
+    }
+
+    // What PCRE2's Unicode lacks of a category.
+    static std::string missing(std::string_view category) {
+        std::string ranges;
+        if (Regex::unicode_version() >= 16) return ranges;
+        for (const UnicodeRange& r : unicode_additions) {
+            if (std::string_view(r.category).starts_with(category))
+                ranges += fmt::format("\\x{{{:X}}}-\\x{{{:X}}}", static_cast<std::uint32_t>(r.first),
+                                      static_cast<std::uint32_t>(r.last));
+        }
+        return ranges;
     }
 
     void class_character(char c) {
