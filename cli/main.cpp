@@ -105,7 +105,7 @@ int main(int argc, char** argv) {
     } catch (const CLI::Success& e) {  // --help, --version
         return app.exit(e);
     } catch (const CLI::RequiredError& e) {
-        const auto unknown = app.remaining();
+        const auto unknown = app.remaining(true);
         const auto what = unknown.empty() ? e.what() : fmt::format("'{}' is not a command", unknown.front());
         return fail(cli::kWrongUsage, what + ": see inkling --help");
     } catch (const CLI::ParseError& e) {

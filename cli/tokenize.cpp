@@ -41,11 +41,10 @@ int train(const Arguments& args) {
                                 data::smallest_bpe_vocab, data::end_of_text_token, args.vocab_size));
     set_threads(args.threads);
     const data::Corpus corpus = data::read_corpus(args.data);
-    const std::string_view text = corpus.text;
-    const data::BpeTokenizer tokenizer(data::train_bpe(std::span(&text, 1), args.vocab_size));
+    const data::BpeTokenizer tokenizer(data::train_bpe(corpus.documents(), args.vocab_size));
     data::write_file_atomic(args.out, tokenizer.to_json());
     const std::size_t size = tokenizer.vocab_size();
-    std::fprintf(stderr, "%zu tokens from %zu bytes of text, in %s\n", size, text.size(), args.out.c_str());
+    std::fprintf(stderr, "%zu tokens from %zu bytes of text, in %s\n", size, corpus.text.size(), args.out.c_str());
     if (size < args.vocab_size)
         std::fprintf(stderr, "fewer than %zu: nothing in the text is left to merge\n", args.vocab_size);
     return 0;

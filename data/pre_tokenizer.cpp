@@ -1,5 +1,7 @@
 #include "data/pre_tokenizer.h"
 
+#include <fmt/format.h>
+
 #include "data/split_dialect.h"
 
 namespace inkling::data {
@@ -39,7 +41,7 @@ void PreTokenizer::Scan::split(std::string_view text, std::size_t stage, std::ve
 
 std::string_view PreTokenizer::Scan::with_prefix(std::string_view piece) {
     if (piece.starts_with(' ')) return piece;
-    return kept_.emplace_back(" " + std::string(piece));
+    return kept_.emplace_back(fmt::format(" {}", piece));
 }
 
 }  // namespace inkling::data

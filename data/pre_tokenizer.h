@@ -25,7 +25,7 @@ struct PreTokenizerSpec {
         bool matches_only = false;  // "Removed" with "invert": what lies between two matches is dropped
         bool operator==(const Split&) const = default;
     };
-    std::vector<Split> splits;
+    std::vector<Split> splits = {};
     bool add_prefix_space = false;  // before pieces of the splits that do not begin with one
     bool gpt2_pattern = true;       // "use_regex"
     bool operator==(const PreTokenizerSpec&) const = default;
