@@ -22,6 +22,7 @@ int evaluate_model(const Arguments& args) {
     set_threads(args.threads);
     const auto [model, tokenizer] = models::load_model(models::find_model(args.model));
     const data::Corpus corpus = data::read_corpus(args.data);
+    if (const std::string note = corpus.skipped_note(); !note.empty()) std::fprintf(stderr, "%s\n", note.c_str());
     const std::vector<std::int32_t> tokens = data::encode_documents(*tokenizer, corpus.documents());
     const std::atomic<int>& signal = catch_signals();
     const double loss = train::evaluate(*model, tokens, [&] { return signal != 0; });

@@ -41,6 +41,7 @@ int train(const Arguments& args) {
                                 data::smallest_bpe_vocab, data::end_of_text_token, args.vocab_size));
     set_threads(args.threads);
     const data::Corpus corpus = data::read_corpus(args.data);
+    if (const std::string note = corpus.skipped_note(); !note.empty()) std::fprintf(stderr, "%s\n", note.c_str());
     const data::BpeTokenizer tokenizer(data::train_bpe(corpus.documents(), args.vocab_size));
     data::write_file_atomic(args.out, tokenizer.to_json());
     const std::size_t size = tokenizer.vocab_size();

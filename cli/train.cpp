@@ -105,7 +105,7 @@ int train_model(const Arguments& args) {
     const std::size_t threads = set_threads(options.threads);
     const bool built_in = options.data.empty();
     const data::Corpus corpus = built_in ? built_in_corpus() : data::read_corpus(options.data);
-    for (const std::string& file : corpus.skipped) report.warn(file + ": not UTF-8 text, left out");
+    if (const std::string note = corpus.skipped_note(); !note.empty()) report.warn(note);
 
     nn::default_generator() = {options.seed, 0};
     models::LoadedModel loaded;

@@ -93,6 +93,12 @@ std::vector<std::string_view> Corpus::documents() const {
     return result;
 }
 
+std::string Corpus::skipped_note() const {
+    if (skipped.empty()) return "";
+    if (skipped.size() == 1) return fmt::format("left out, because it is not UTF-8 text: {}", skipped[0]);
+    return fmt::format("left out, because they are not UTF-8 text: {} and {} more", skipped[0], skipped.size() - 1);
+}
+
 std::vector<std::int32_t> encode_documents(const Tokenizer& tokenizer, const std::vector<std::string_view>& documents) {
     std::vector<std::int32_t> ids;
     for (const std::string_view document : documents) {

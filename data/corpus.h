@@ -20,6 +20,7 @@ struct Corpus {
     std::vector<std::size_t> starts;   // of the sources in the text
 
     std::vector<std::string_view> documents() const;  // the sources' texts, which together are `text`
+    std::string skipped_note() const;                 // one line for the user; "" when nothing was skipped
 };
 
 // A path is a UTF-8 file, a folder, or "-" for standard input. Of a folder, all regular files below it are read in the

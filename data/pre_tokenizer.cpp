@@ -17,9 +17,8 @@ PreTokenizer::Scan::Scan(const PreTokenizer& pre) : pre_(pre) {
     if (pre.gpt2_) gpt2_.emplace(*pre.gpt2_);
 }
 
-std::string_view PreTokenizer::Scan::next_run(std::string_view text) {
-    const std::size_t invalid = find_invalid_utf8(text);
-    return text.substr(0, invalid == 0 ? 1 : invalid);
+std::string_view PreTokenizer::Scan::valid_run(std::string_view text) {
+    return text.substr(0, find_invalid_utf8(text));
 }
 
 void PreTokenizer::Scan::split(std::string_view text, std::size_t stage, std::vector<std::string_view>& pieces) {

@@ -51,8 +51,8 @@ class PreTokenizer {
         void pieces(std::string_view text, const Take& take);
 
       private:
-        // The text's beginning up to the first byte that is not UTF-8; for such a byte, it alone.
-        static std::string_view next_run(std::string_view text);
+        // The text's beginning up to the first byte that is not UTF-8.
+        static std::string_view valid_run(std::string_view text);
         void split(std::string_view text, std::size_t stage, std::vector<std::string_view>& pieces);
         std::string_view with_prefix(std::string_view piece);
         template <class Take>
@@ -74,7 +74,11 @@ template <class Take>
 void PreTokenizer::Scan::pieces(std::string_view text, const Take& take) {
     const bool plain = splits_.empty() && !pre_.spec_.add_prefix_space;
     for (std::size_t done = 0; done < text.size();) {
-        const std::string_view run = next_run(text.substr(done));
+        const std::string_view run = valid_run(text.substr(done));
+        if (run.empty()) {  // and no pattern sees it: they are for UTF-8 alone
+            take(text.substr(done++, 1));
+            continue;
+        }
         const bool prefix = pre_.spec_.add_prefix_space && (done == 0 || !splits_.empty());
         done += run.size();
         if (plain) {
@@ -89,10 +93,7 @@ void PreTokenizer::Scan::pieces(std::string_view text, const Take& take) {
 
 template <class Take>
 void PreTokenizer::Scan::gpt2_pieces(std::string_view text, const Take& take) {
-    if (!gpt2_ || text.size() < 2) {
-        if (!text.empty()) take(text);
-        return;
-    }
+    if (!gpt2_) return take(text);
     for (std::size_t at = 0; at < text.size();) {
         std::size_t end = gpt2_ascii_piece_end(text, at);
         if (end == 0) end = gpt2_->find(text, at)->end;  // the pattern matches at every character

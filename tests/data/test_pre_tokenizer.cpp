@@ -90,6 +90,10 @@ TEST_CASE("pre-tokenizer: bytes that are not UTF-8 stand alone", "[data][bpe]") 
         for (const auto& piece : pieces_of(bytes)) joined += piece;
         REQUIRE(joined == bytes);
     }
+    // patterns never see them
+    const PreTokenizerSpec spec{.splits = {{R"((?i:'s)|[^\r~\n\p{L}\p{N}]?\p{L}+?\p{N}{2,3}|\s+)"}},
+                                .add_prefix_space = true};
+    CHECK(pieces_of("a\xE6\x97\xFF x", spec) == Pieces{" a", "\xE6", "\x97", "\xFF", " ", " x"});
 }
 
 TEST_CASE("pre-tokenizer: splits, and a space before", "[data][bpe]") {
