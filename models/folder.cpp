@@ -141,7 +141,7 @@ LoadedModel load_model(const fs::path& folder, std::optional<double> dropout) {
     LoadedModel loaded{std::make_unique<GPT<float>>(config), data::load_tokenizer(folder)};
     load_weights(*loaded.model, file, weights.string());
     check<BadInput>(loaded.tokenizer->vocab_size() <= config.vocab_size,
-                    "{}: the tokenizer's {} tokens do not fit the model's vocabulary of {}", folder.string(),
+                    "{}: {} tokens do not fit the model's vocabulary of {}", (folder / "tokenizer.json").string(),
                     loaded.tokenizer->vocab_size(), config.vocab_size);
     loaded.model->eval();
     return loaded;
