@@ -56,6 +56,15 @@ const std::atomic<int>& catch_signals() {
     return received_signal;
 }
 
+std::string to_printable(std::string_view bytes) {
+    std::string text;
+    for (const char c : bytes) {
+        const bool plain = c >= ' ' && c < 0x7F;
+        text += plain ? std::string(1, c) : fmt::format("\\x{:02X}", static_cast<unsigned char>(c));
+    }
+    return text;
+}
+
 void print(const std::string& text) {
     const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
     check(written, "stdout: cannot be written: {}", std::strerror(errno));

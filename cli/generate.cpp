@@ -6,6 +6,8 @@
 
 #include "cli/common.h"
 #include "data/file.h"
+#include "data/utf8.h"
+#include "data/utf8_stream.h"
 #include "models/folder.h"
 #include "models/generate.h"
 
@@ -24,9 +26,16 @@ double seconds_now() {
 }
 
 std::string read_prompt(const Arguments& args) {
-    if (args.prompt_file.empty()) return args.prompt;
-    if (args.prompt_file != "-") return data::read_file(args.prompt_file);
-    return {std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()};
+    std::string prompt = args.prompt;
+    if (args.prompt_file == "-") {
+        prompt = {std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()};
+    } else if (!args.prompt_file.empty()) {
+        prompt = data::read_file(args.prompt_file);
+    }
+    const std::size_t invalid = data::find_invalid_utf8(prompt);
+    check<BadInput>(invalid == std::string::npos, "the prompt is not UTF-8: byte {} is 0x{:02X}", invalid,
+                    static_cast<unsigned char>(invalid < prompt.size() ? prompt[invalid] : 0));
+    return prompt;
 }
 
 // A text begins after a line's end; a model that knows no such character begins with its first token.
@@ -54,14 +63,18 @@ int generate_text(Arguments& args) {
         const double start = seconds_now();
         double first = start;
         std::string text;
+        data::Utf8Stream stream;  // a token may end inside a character
+        const auto add = [&](const std::string& piece) {
+            text += piece;
+            if (!args.json) print(piece);
+        };
         std::size_t made = 0;
         models::generate(*model, ids, args.options, [&, &tokenizer = tokenizer](std::int32_t token) {
             if (made++ == 0) first = seconds_now();
-            const std::string piece = tokenizer->decode(std::span(&token, 1));
-            text += piece;
-            if (!args.json) print(piece);
+            add(stream.push(tokenizer->decode(std::span(&token, 1))));
             return signal == 0;
         });
+        add(stream.finish());
         const double end = seconds_now();
         if (!args.json) continue;
         const auto speed = [](std::size_t n, double seconds) {

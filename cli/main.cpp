@@ -84,13 +84,18 @@ int main(int argc, char** argv) {
     const auto add = [&](const char* name, const char* help, cli::Action (*add_flags)(CLI::App&)) {
         CLI::App* const command = app.add_subcommand(name, help);
         commands.emplace_back(command, add_flags(*command));
-        for (CLI::Option* const option : command->get_options()) {
-            if (option->get_type_name() == "UINT") option->check(refuse_no_whole_number);
+        std::vector<CLI::App*> parts = command->get_subcommands({});
+        parts.push_back(command);
+        for (CLI::App* const part : parts) {
+            for (CLI::Option* const option : part->get_options()) {
+                if (option->get_type_name() == "UINT") option->check(refuse_no_whole_number);
+            }
         }
     };
     add("train", "Train a model on text, or on the built-in stories", cli::add_train);
     add("generate", "Write text with a model", cli::add_generate);
     add("eval", "Measure a model's loss on a text", cli::add_eval);
+    add("tokenize", "Learn a tokenizer, or use one: text to ids and back", cli::add_tokenize);
     add("attention", "Show what each token looks at, in every head", cli::add_attention);
     add("gradcheck", "Compare every gradient with finite differences", cli::add_gradcheck);
     add("info", "Show what a model folder holds", cli::add_info);
@@ -100,7 +105,7 @@ int main(int argc, char** argv) {
     } catch (const CLI::Success& e) {  // --help, --version
         return app.exit(e);
     } catch (const CLI::RequiredError& e) {
-        const auto unknown = app.remaining();
+        const auto unknown = app.remaining(true);
         const auto what = unknown.empty() ? e.what() : fmt::format("'{}' is not a command", unknown.front());
         return fail(cli::kWrongUsage, what + ": see inkling --help");
     } catch (const CLI::ParseError& e) {

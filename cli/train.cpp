@@ -4,6 +4,7 @@
 #include <map>
 
 #include "cli/common.h"
+#include "data/bpe_train.h"
 #include "data/char_tokenizer.h"
 #include "data/corpus.h"
 #include "data/stories.h"
@@ -49,6 +50,8 @@ TrainOptions resolve(const Arguments& args, const fs::path& checkpoint) {
             }
         });
     });
+    if (args.has("vocab-size") && options.tokenizer != "bpe")
+        throw Usage(fmt::format("--vocab-size is for --tokenizer bpe, got --tokenizer {}", options.tokenizer));
     try {
         options.validate();
     } catch (const Error& e) {
@@ -80,14 +83,29 @@ void take_shape(const Arguments& args, const models::GPTConfig& config, TrainOpt
     take("bias", options.bias, config.bias);
 }
 
+data::Corpus built_in_corpus() {
+    data::Corpus corpus;
+    corpus.text = data::generate_stories(kStoriesSeed, kStoriesBytes);
+    corpus.starts = {0};
+    return corpus;
+}
+
+std::unique_ptr<data::Tokenizer> make_tokenizer(const TrainOptions& options, const data::Corpus& corpus) {
+    if (options.tokenizer == "char")
+        return std::make_unique<data::CharTokenizer>(data::CharTokenizer::from_text(corpus.text));
+    if (options.tokenizer == "bpe")
+        return std::make_unique<data::BpeTokenizer>(data::train_bpe(corpus.documents(), options.vocab_size));
+    return data::load_tokenizer(options.tokenizer);
+}
+
 int train_model(const Arguments& args) {
     train::Report report;
     const auto candidates = resume_candidates(args.given);
     TrainOptions options = resolve(args, candidates.empty() ? fs::path() : candidates.front());
     const std::size_t threads = set_threads(options.threads);
     const bool built_in = options.data.empty();
-    const std::string text =
-        built_in ? data::generate_stories(kStoriesSeed, kStoriesBytes) : data::read_corpus(options.data).text;
+    const data::Corpus corpus = built_in ? built_in_corpus() : data::read_corpus(options.data);
+    if (const std::string note = corpus.skipped_note(); !note.empty()) report.warn(note);
 
     nn::default_generator() = {options.seed, 0};
     models::LoadedModel loaded;
@@ -95,7 +113,7 @@ int train_model(const Arguments& args) {
     std::unique_ptr<train::Trainer> trainer;
     const auto prepare = [&] {
         if (loaded.model) take_shape(args, loaded.model->config, options);
-        tokens = loaded.tokenizer->encode(text);
+        tokens = data::encode_documents(*loaded.tokenizer, corpus.documents());
         if (!loaded.model)
             loaded.model = std::make_unique<models::GPT<float>>(options.model_config(loaded.tokenizer->vocab_size()));
         trainer = std::make_unique<train::Trainer>(options, *loaded.model, *loaded.tokenizer, tokens, report);
@@ -117,10 +135,8 @@ int train_model(const Arguments& args) {
     if (checkpoint.empty()) {
         if (!options.init_from.empty()) {
             loaded = models::load_model(models::find_model(options.init_from), options.dropout);
-        } else if (options.tokenizer == "char") {
-            loaded.tokenizer = std::make_unique<data::CharTokenizer>(data::CharTokenizer::from_text(text));
         } else {
-            loaded.tokenizer = data::load_tokenizer(options.tokenizer);
+            loaded.tokenizer = make_tokenizer(options, corpus);
         }
         prepare();
     }

@@ -22,6 +22,7 @@ constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 void add(Corpus& corpus, std::string_view text, const std::string& source) {
     if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
     if (!corpus.text.empty() && corpus.text.back() != '\n') corpus.text += '\n';
+    corpus.starts.push_back(corpus.text.size());
     corpus.text += text;
     corpus.sources.push_back(source);
 }
@@ -82,6 +83,34 @@ void add_folder(Corpus& corpus, const std::string& folder) {
 }
 
 }  // namespace
+
+std::vector<std::string_view> Corpus::documents() const {
+    std::vector<std::string_view> result;
+    for (std::size_t i = 0; i < starts.size(); ++i) {
+        const std::size_t end = i + 1 < starts.size() ? starts[i + 1] : text.size();
+        result.push_back(std::string_view(text).substr(starts[i], end - starts[i]));
+    }
+    return result;
+}
+
+std::string Corpus::skipped_note() const {
+    if (skipped.empty()) return "";
+    if (skipped.size() == 1) return fmt::format("left out, because it is not UTF-8 text: {}", skipped[0]);
+    return fmt::format("left out, because they are not UTF-8 text: {} and {} more", skipped[0], skipped.size() - 1);
+}
+
+std::vector<std::int32_t> encode_documents(const Tokenizer& tokenizer, const std::vector<std::string_view>& documents) {
+    std::vector<std::int32_t> ids;
+    for (const std::string_view document : documents) {
+        if (!ids.empty() && tokenizer.end_of_text()) ids.push_back(*tokenizer.end_of_text());
+        std::vector<std::int32_t> more = tokenizer.encode(document);
+        if (ids.empty())
+            ids = std::move(more);
+        else
+            ids.insert(ids.end(), more.begin(), more.end());
+    }
+    return ids;
+}
 
 Corpus read_corpus(const std::vector<std::string>& paths) { return read_corpus(paths, std::cin); }
 

@@ -2,9 +2,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include "data/bpe_json.h"
 #include "data/char_tokenizer.h"
 #include "data/file.h"
 #include "data/json.h"
+#include "data/json_parts.h"
 #include "data/utf8.h"
 #include "engine/check.h"
 
@@ -13,36 +15,14 @@ namespace inkling::data {
 namespace {
 
 using nlohmann::json;
+namespace fs = std::filesystem;
 
 constexpr int max_depth = 128;
-
-// What is at a key, or null: absent and null mean the same to the `tokenizers` library.
-const json& at_or_null(const json& object, const char* key) {
-    static const json null;
-    const auto found = object.find(key);
-    return found == object.end() ? null : *found;
-}
-
-// The "type" of a part such as the decoder: "none" when it is absent.
-std::string type_of(const json& part) {
-    if (part.is_null()) return "none";
-    if (part.is_object() && at_or_null(part, "type").is_string()) return at_or_null(part, "type").get<std::string>();
-    return "unknown";
-}
 
 void refuse_part(const json& root, const char* key, const std::string& what) {
     const json& part = at_or_null(root, key);
     check<BadInput>(part.is_null(), "{}: a character tokenizer has no {}, got type '{}'", what, key, type_of(part));
 }
-
-// What transformers puts into every tokenizer that it saves: a template of the text and nothing else.
-bool adds_nothing(const json& post_processor) {
-    static const json text_alone = json::parse(R"([{"Sequence": {"id": "A", "type_id": 0}}])");
-    return type_of(post_processor) == "TemplateProcessing" && at_or_null(post_processor, "single") == text_alone;
-}
-
-// For messages: escaped to one line of ASCII, and short.
-std::string quote(const json& value) { return value.dump(-1, ' ', true).substr(0, 40); }
 
 // {"a": 0, "b": 1} to characters by id.
 std::vector<char32_t> characters_by_id(const json& vocab, const std::string& what) {
@@ -64,7 +44,7 @@ std::vector<char32_t> characters_by_id(const json& vocab, const std::string& wha
 // A BPE model without merges and without anything that would change the text before or after it.
 std::unique_ptr<Tokenizer> parse_characters(const json& root, const json& model, const std::string& what) {
     for (const char* part : {"normalizer", "pre_tokenizer", "truncation", "padding"}) refuse_part(root, part, what);
-    if (!adds_nothing(at_or_null(root, "post_processor"))) refuse_part(root, "post_processor", what);
+    if (!is_empty_template(at_or_null(root, "post_processor"))) refuse_part(root, "post_processor", what);
     const json& decoder = at_or_null(root, "decoder");
     check<BadInput>(type_of(decoder) == "Fuse", "{}: the decoder of a character tokenizer is Fuse, got type '{}'", what,
                     type_of(decoder));
@@ -82,6 +62,15 @@ std::unique_ptr<Tokenizer> parse_characters(const json& root, const json& model,
     return std::make_unique<CharTokenizer>(characters_by_id(model["vocab"], what));
 }
 
+// Patterns are compiled as the tokenizer is made: names the file in what goes wrong there.
+std::unique_ptr<Tokenizer> named(const std::string& what, BpeSpec spec) {
+    try {
+        return std::make_unique<BpeTokenizer>(std::move(spec));
+    } catch (const BadInput& e) {
+        throw BadInput(what + ": " + e.what());
+    }
+}
+
 }  // namespace
 
 std::unique_ptr<Tokenizer> parse_tokenizer(std::string_view tokenizer_json, const std::string& what) {
@@ -90,16 +79,25 @@ std::unique_ptr<Tokenizer> parse_tokenizer(std::string_view tokenizer_json, cons
                     "{}: not a tokenizer: it has no \"model\" object", what);
     const json& model = root["model"];
     check<BadInput>(type_of(model) == "BPE", "{}: model type '{}' is not supported: only BPE is", what, type_of(model));
+    if (is_byte_level(root)) return named(what, parse_byte_level(root, what));
     check<BadInput>(at_or_null(model, "vocab").is_object() && !model["vocab"].empty(),
                     "{}: model.vocab must map tokens to ids", what);
     const json& merges = at_or_null(model, "merges");
     check<BadInput>(merges.is_array(), "{}: model.merges must be a list", what);
-    check<BadInput>(merges.empty(), "{}: BPE with merges is not supported: only characters are", what);
+    check<BadInput>(merges.empty(), "{}: BPE with merges but without a ByteLevel pre_tokenizer is not supported", what);
     return parse_characters(root, model, what);
 }
 
-std::unique_ptr<Tokenizer> load_tokenizer(const std::filesystem::path& tokenizer_json) {
-    return parse_tokenizer(read_file(tokenizer_json), tokenizer_json.string());
+std::unique_ptr<Tokenizer> load_tokenizer(const fs::path& path) {
+    if (!fs::is_directory(path)) return parse_tokenizer(read_file(path), path.string());
+    const fs::path whole = path / "tokenizer.json";
+    for (const auto& [vocab, merges] :
+         {std::pair("vocab.json", "merges.txt"), std::pair("encoder.json", "vocab.bpe")}) {
+        const fs::path v = path / vocab, m = path / merges;
+        if (fs::exists(whole) || !fs::exists(v) || !fs::exists(m)) continue;
+        return named(v.string(), parse_vocab_and_merges(read_file(v), v.string(), read_file(m), m.string()));
+    }
+    return parse_tokenizer(read_file(whole), whole.string());
 }
 
 }  // namespace inkling::data

@@ -1,6 +1,7 @@
 #include "data/utf8.h"
 
 #include <cstdint>
+#include <cstring>
 
 #include "engine/check.h"
 
@@ -32,8 +33,17 @@ char32_t next_code_point(std::string_view text, std::size_t& offset) {
 }
 
 std::size_t find_invalid_utf8(std::string_view text) {
-    for (std::size_t at = 0; at < text.size();)
+    for (std::size_t at = 0; at < text.size();) {
+        std::uint64_t eight = 0;
+        if (text.size() - at >= sizeof eight) {
+            std::memcpy(&eight, text.data() + at, sizeof eight);
+            if ((eight & 0x8080808080808080u) == 0) {  // all ASCII
+                at += sizeof eight;
+                continue;
+            }
+        }
         if (next_code_point(text, at) == invalid_code_point) return at;
+    }
     return std::string_view::npos;
 }
 

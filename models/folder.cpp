@@ -131,17 +131,17 @@ GPTConfig load_config(const fs::path& folder) {
 LoadedModel load_model(const fs::path& folder, std::optional<double> dropout) {
     GPTConfig config = load_config(folder);
     if (dropout) config.dropout = *dropout;
-    const fs::path weights = folder / "model.safetensors", tokenizer = folder / "tokenizer.json";
+    const fs::path weights = folder / "model.safetensors";
     const SafetensorsFile file = SafetensorsFile::open(weights);
     // Before memory for the model is taken: a lying config.json asks for no more than the file can fill.
     std::uint64_t stored = 0;
     for (const auto& [name, info] : file.tensors()) stored += info.count;
     check<BadInput>(config.parameter_count() <= stored, "{}: holds {} numbers where config.json wants {}",
                     weights.string(), stored, config.parameter_count());
-    LoadedModel loaded{std::make_unique<GPT<float>>(config), data::load_tokenizer(tokenizer)};
+    LoadedModel loaded{std::make_unique<GPT<float>>(config), data::load_tokenizer(folder)};
     load_weights(*loaded.model, file, weights.string());
     check<BadInput>(loaded.tokenizer->vocab_size() <= config.vocab_size,
-                    "{}: {} tokens do not fit the model's vocabulary of {}", tokenizer.string(),
+                    "{}: {} tokens do not fit the model's vocabulary of {}", (folder / "tokenizer.json").string(),
                     loaded.tokenizer->vocab_size(), config.vocab_size);
     loaded.model->eval();
     return loaded;
@@ -155,9 +155,14 @@ void save_model(const fs::path& folder, GPT<float>& model, const data::Tokenizer
     write("config.json", model.config.to_json(end));
     const json eot = end < 0 ? json(nullptr) : json(end);
     write("generation_config.json", {{"bos_token_id", eot}, {"eos_token_id", eot}, {"do_sample", true}});
-    write("tokenizer_config.json", {{"tokenizer_class", "PreTrainedTokenizerFast"},
-                                    {"model_max_length", model.config.block_size},
-                                    {"clean_up_tokenization_spaces", false}});
+    json tokenizer_config = {{"tokenizer_class", "PreTrainedTokenizerFast"},
+                             {"model_max_length", model.config.block_size},
+                             {"clean_up_tokenization_spaces", false}};
+    if (const auto id = tokenizer.end_of_text()) {
+        for (const char* key : {"bos_token", "eos_token", "unk_token"})
+            tokenizer_config[key] = tokenizer.decode(std::span(&*id, 1));
+    }
+    write("tokenizer_config.json", tokenizer_config);
     data::write_file_atomic(folder / "tokenizer.json", tokenizer.to_json());
 
     SafetensorsWriter out;

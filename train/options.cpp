@@ -7,6 +7,7 @@
 #include <set>
 #include <sstream>
 
+#include "data/bpe_train.h"
 #include "data/file.h"
 #include "engine/check.h"
 
@@ -46,8 +47,8 @@ void read_field(const toml::node& node, Field& field, const std::string& what) {
 
 }  // namespace
 
-models::GPTConfig TrainOptions::model_config(std::size_t vocab_size) const {
-    return {vocab_size, n_layer, n_head, n_embd, block_size, dropout, bias, 1e-5};
+models::GPTConfig TrainOptions::model_config(std::size_t tokens) const {
+    return {tokens, n_layer, n_head, n_embd, block_size, dropout, bias, 1e-5};
 }
 
 void TrainOptions::validate() const {
@@ -63,6 +64,8 @@ void TrainOptions::validate() const {
     at_least_one("--batch-size", batch_size);
     at_least_one("--gradient-accumulation-steps", gradient_accumulation_steps);
     at_least_one("--log-every", log_every);
+    check(vocab_size >= data::smallest_bpe_vocab && vocab_size <= 10'000'000,
+          "--vocab-size must be between {} and 10000000, got {}", data::smallest_bpe_vocab, vocab_size);
     const auto in_range = [](const char* flag, double value, double low, double high) {
         check(std::isfinite(value) && value >= low && value <= high, "{} must be between {} and {}, got {}", flag, low,
               high, value);

@@ -19,6 +19,7 @@ struct TrainOptions {
     bool overwrite = false;
     std::string init_from;  // a model folder, or ""
     std::string tokenizer = "char";
+    std::size_t vocab_size = 4096;
 
     std::string arch = "gpt2";
     std::size_t n_layer = 4, n_head = 4, n_embd = 128, block_size = 64;
@@ -50,7 +51,8 @@ struct TrainOptions {
           "'auto': go on from the newest checkpoint in --out, if any; or the checkpoint to go on from");
         v("overwrite", o.overwrite, "replace the run that --out already holds");
         v("init-from", o.init_from, "model folder whose weights and tokenizer to start from");
-        v("tokenizer", o.tokenizer, "'char', or a tokenizer.json");
+        v("tokenizer", o.tokenizer, "'char', 'bpe' (learnt from the text), or a tokenizer.json");
+        v("vocab-size", o.vocab_size, "tokens that --tokenizer bpe learns");
         v("arch", o.arch, "model family: gpt2");
         v("n-layer", o.n_layer, "transformer blocks");
         v("n-head", o.n_head, "attention heads");
@@ -87,7 +89,7 @@ struct TrainOptions {
         v("log-every", o.log_every, "steps between progress lines");
     }
 
-    models::GPTConfig model_config(std::size_t vocab_size) const;
+    models::GPTConfig model_config(std::size_t tokens) const;  // of the tokenizer
     // Throws Error, naming the flag, for values that make no sense.
     void validate() const;
 };

@@ -5,6 +5,7 @@
 
 #include "data/file.h"
 #include "data/split.h"
+#include "data/utf8_stream.h"
 #include "engine/backward.h"
 #include "engine/ops/elementwise.h"
 #include "engine/precision.h"
@@ -181,7 +182,7 @@ std::string Trainer::sample_text() {
     options.seed = options_.seed;
     const auto text = models::generate(model_, val_.empty() ? train_.first(1) : val_.first(1), options);
     model_.train();
-    return tokenizer_.decode(text);
+    return data::to_valid_utf8(tokenizer_.decode(text));
 }
 
 }  // namespace inkling::train

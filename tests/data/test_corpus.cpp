@@ -5,6 +5,8 @@
 
 #include <sstream>
 
+#include "data/bpe_train.h"
+#include "data/char_tokenizer.h"
 #include "engine/check.h"
 #include "tests/catch.h"
 #include "tests/data/scratch_folder.h"
@@ -104,4 +106,38 @@ TEST_CASE("corpus: what may not be read is an error, in a folder too", "[data]")
     }
     CHECK_THROWS_AS(read_corpus({path}), BadInput);
     CHECK_THROWS_AS(read_corpus({folder.path("in")}), BadInput);
+}
+
+TEST_CASE("corpus: documents are the sources, and together the text", "[data]") {
+    const ScratchFolder folder;
+    const auto a = folder.write("a.txt", "one"), b = folder.write("b.txt", "\xEF\xBB\xBFtwo\n");
+    std::istringstream in("three");
+    const Corpus corpus = read_corpus({a, b, "-"}, in);
+    CHECK(corpus.documents() == std::vector<std::string_view>{"one\n", "two\n", "three"});
+    CHECK(corpus.text == "one\ntwo\nthree");
+    CHECK(corpus.skipped_note().empty());
+}
+
+TEST_CASE("corpus: a note of what was left out", "[data]") {
+    const ScratchFolder folder;
+    folder.write("a.txt", "text");
+    folder.write("b.png", std::string("\x89PNG\0", 5));
+    CHECK(read_corpus({folder.path()}).skipped_note() ==
+          "left out, because it is not UTF-8 text: " + folder.path("b.png"));
+    folder.write("c.txt", "caf\xE9");
+    CHECK(read_corpus({folder.path()}).skipped_note() ==
+          "left out, because they are not UTF-8 text: " + folder.path("b.png") + " and 1 more");
+}
+
+TEST_CASE("corpus: an end of text between documents, where there is one", "[data]") {
+    const std::vector<std::string_view> documents = {"ab", "", "b"};
+    CHECK(encode_documents(CharTokenizer::from_text("ab"), documents) == std::vector<std::int32_t>{0, 1, 1});
+    const BpeTokenizer bpe(train_bpe(documents, 300));
+    const std::int32_t end = *bpe.end_of_text();
+    std::vector<std::int32_t> expected = bpe.encode("ab");
+    expected.insert(expected.end(), {end, end});
+    expected.push_back(bpe.encode("b")[0]);
+    CHECK(encode_documents(bpe, documents) == expected);
+    CHECK(encode_documents(bpe, {"ab"}) == bpe.encode("ab"));
+    CHECK(encode_documents(bpe, {}).empty());
 }

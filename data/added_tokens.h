@@ -1,0 +1,56 @@
+// Tokens that are looked for in the text itself, before it is split, such as <|endoftext|>:
+//   const AddedTokens added({{.content = "<|endoftext|>", .id = 50256}});
+//   for (const auto& [text, id] : added.cut("a<|endoftext|>b")) ...     // {"a", -1} {"<|endoftext|>", 50256} {"b", -1}
+// The leftmost counts, of those that begin in one place the longest; the flags are those of the `tokenizers` library.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace inkling::data {
+
+struct AddedToken {
+    std::string content;
+    std::int32_t id = 0;
+    bool single_word = false;  // only where no letter, digit or the like touches it
+    bool lstrip = false;       // takes the white space before it along
+    bool rstrip = false;       // and after it
+    bool normalized = false;   // looked for after the others, in what they leave
+    bool special = true;       // no text: a mark, which decoders may leave out
+    bool operator==(const AddedToken&) const = default;
+};
+
+class AddedTokens {
+  public:
+    // Contents must differ, not be empty, and have at most longest_content bytes.
+    explicit AddedTokens(std::vector<AddedToken> tokens);
+    AddedTokens(const AddedTokens&) = delete;
+    AddedTokens& operator=(const AddedTokens&) = delete;
+
+    static constexpr std::size_t longest_content = 1000;
+
+    const std::vector<AddedToken>& list() const { return tokens_; }
+
+    struct Part {
+        std::string_view text;
+        std::int32_t id;  // -1: text to be split and encoded
+    };
+    std::vector<Part> cut(std::string_view text) const;
+
+  private:
+    // Tokens to look for together, by content.
+    struct Set {
+        std::vector<const AddedToken*> sorted;
+        std::array<bool, 256> begins = {};  // whether any begins with the byte
+        const AddedToken* longest_at(std::string_view text) const;
+        void cut(std::string_view text, std::vector<Part>& parts) const;
+    };
+
+    std::vector<AddedToken> tokens_;
+    std::array<Set, 2> sets_;  // not normalized, normalized
+};
+
+}  // namespace inkling::data

@@ -1,0 +1,22 @@
+// Learns a byte-level tokenizer from texts: again and again the two neighbours that come most often side by side become
+// one token. Vocabulary, merges and ids are those of the `tokenizers` library:
+//   BpeTrainer(vocab_size=N, initial_alphabet=ByteLevel.alphabet(), special_tokens=["<|endoftext|>"])
+// fed with each text whole.
+//   const BpeTokenizer tokenizer(train_bpe(texts, 8192));
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "data/bpe_tokenizer.h"
+
+namespace inkling::data {
+
+// <|endoftext|> and the 256 bytes.
+inline constexpr std::size_t smallest_bpe_vocab = 257;
+
+// `vocab_size` tokens, or fewer when the texts run out of pairs that come at least `min_frequency` times (and once).
+// Throws Error for a vocabulary that is too small.
+BpeSpec train_bpe(std::span<const std::string_view> texts, std::size_t vocab_size, std::int64_t min_frequency = 0);
+
+}  // namespace inkling::data

@@ -1,0 +1,53 @@
+// The second half of a byte-level tokenizer: the bytes of a piece to ids, by merging neighbours. Of all neighbours in
+// the piece that have a merge, the one learnt first is made, the leftmost of equals, until none has one.
+//   const BytePairs pairs(bytes, merges);
+//   pairs.append_ids(" world", ids);
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace inkling::data {
+
+// left and right become one token.
+struct Merge {
+    std::int32_t left, right, merged;
+    bool operator==(const Merge&) const = default;
+};
+
+class BytePairs {
+  public:
+    // `bytes[b]` is the id of byte b alone, -1 when it has none. Merges in the order that they were learnt in; of two
+    // for the same pair the later one counts.
+    BytePairs(const std::array<std::int32_t, 256>& bytes, const std::vector<Merge>& merges);
+
+    // Throws BadInput for a byte without an id.
+    void append_ids(std::string_view piece, std::vector<std::int32_t>& ids) const;
+
+    // What append_ids does up to and from a certain length. Both give the same ids; the first takes time that grows
+    // with the square of the length, the second as n log n.
+    void append_short(std::string_view piece, std::vector<std::int32_t>& ids) const;
+    void append_long(std::string_view piece, std::vector<std::int32_t>& ids) const;
+
+  private:
+    static constexpr std::uint32_t no_rank = 0xFFFFFFFF;
+    struct Slot {
+        std::uint64_t pair = no_pair;
+        std::uint32_t rank = no_rank;
+        std::int32_t merged = -1;
+    };
+    static constexpr std::uint64_t no_pair = ~std::uint64_t{0};
+
+    std::int32_t id_of(char byte) const;
+    const Slot& find(std::int32_t left, std::int32_t right) const;
+    std::size_t home(std::uint64_t pair) const { return (pair * 0x9E3779B97F4A7C15u) >> shift_; }
+
+    std::array<std::int32_t, 256> bytes_;
+    std::vector<Slot> slots_;  // open addressing, at most half full
+    unsigned shift_ = 63;
+};
+
+}  // namespace inkling::data

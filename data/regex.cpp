@@ -1,0 +1,82 @@
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include "data/regex.h"
+
+#include <pcre2.h>
+
+#include <cstdlib>
+
+#include "engine/check.h"
+
+namespace inkling::data {
+
+namespace {
+
+std::string message_of(int error) {
+    PCRE2_UCHAR8 text[120];
+    return pcre2_get_error_message(error, text, sizeof text) < 0 ? fmt::format("error {}", error)
+                                                                 : reinterpret_cast<const char*>(text);
+}
+
+}  // namespace
+
+Regex::Regex(const std::string& pattern) {
+    int error = 0;
+    PCRE2_SIZE where = 0;
+    pcre2_code* const code = pcre2_compile(reinterpret_cast<PCRE2_SPTR8>(pattern.data()), pattern.size(),
+                                           PCRE2_UTF | PCRE2_UCP | PCRE2_NEVER_BACKSLASH_C, &error, &where, nullptr);
+    if (!code) check<BadInput>(false, "the pattern is wrong at byte {}: {}", where, message_of(error));
+    code_ = std::shared_ptr<const void>(code, [code](const void*) { pcre2_code_free(code); });
+    std::uint32_t empty = 0;
+    pcre2_pattern_info(code, PCRE2_INFO_MATCHEMPTY, &empty);
+    check<BadInput>(empty == 0, "the pattern can match nothing at all");
+    pcre2_jit_compile(code, PCRE2_JIT_COMPLETE);  // where there is no compiler, PCRE2 interprets
+}
+
+int Regex::unicode_version() {
+    char text[64] = "";  // "14.0.0"
+    pcre2_config(PCRE2_CONFIG_UNICODE_VERSION, text);
+    return std::atoi(text);
+}
+
+struct Regex::Scan::State {
+    std::shared_ptr<const void> code;
+    pcre2_match_data* match = nullptr;
+    pcre2_match_context* context = nullptr;
+    pcre2_jit_stack* stack = nullptr;  // only for texts that need more than the machine stack's 32 KiB
+
+    ~State() {
+        pcre2_match_data_free(match);
+        pcre2_match_context_free(context);
+        pcre2_jit_stack_free(stack);
+    }
+};
+
+Regex::Scan::Scan(const Regex& regex) : state_(std::make_unique<State>()) {
+    state_->code = regex.code_;
+    state_->match = pcre2_match_data_create(1, nullptr);
+    state_->context = pcre2_match_context_create(nullptr);
+    if (!state_->match || !state_->context) throw std::bad_alloc();
+}
+
+Regex::Scan::~Scan() = default;
+Regex::Scan::Scan(Scan&&) noexcept = default;
+
+std::optional<Regex::Match> Regex::Scan::find(std::string_view text, std::size_t from) {
+    State& s = *state_;
+    const auto attempt = [&] {
+        return pcre2_match(static_cast<const pcre2_code*>(s.code.get()), reinterpret_cast<PCRE2_SPTR8>(text.data()),
+                           text.size(), from, PCRE2_NO_UTF_CHECK, s.match, s.context);
+    };
+    int result = attempt();
+    if (result == PCRE2_ERROR_JIT_STACKLIMIT && !s.stack) {
+        s.stack = pcre2_jit_stack_create(64 * 1024, 256 * 1024 * 1024, nullptr);  // taken as it is touched
+        pcre2_jit_stack_assign(s.context, nullptr, s.stack);
+        result = attempt();
+    }
+    if (result == PCRE2_ERROR_NOMATCH) return std::nullopt;
+    check<BadInput>(result >= 0, "the pattern cannot split this text: {}", message_of(result));
+    const PCRE2_SIZE* const ends = pcre2_get_ovector_pointer(s.match);
+    return Match{ends[0], ends[1]};
+}
+
+}  // namespace inkling::data

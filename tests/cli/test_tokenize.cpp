@@ -1,0 +1,120 @@
+// inkling tokenize, and training with --tokenizer bpe.
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/program.h"
+
+using namespace inkling::testing;
+using inkling::data::read_file;
+using inkling::data::tests::ScratchFolder;
+using nlohmann::json;
+
+namespace {
+
+const std::string kText = "the caf\xC3\xA9 opens, it's 8 o'clock \xF0\x9F\x98\x80\r\n\tthe end";
+
+Arguments train_tokenizer(const ScratchFolder& folder, const std::string& size = "300") {
+    return {"tokenize",     "train", "--data", folder.write("text.txt", small_text()),
+            "--vocab-size", size,    "--out",  folder.path("tokenizer.json")};
+}
+
+}  // namespace
+
+TEST_CASE("tokenize: learns, encodes and decodes", "[cli][bpe]") {
+    const ScratchFolder folder;
+    const Result made = program(train_tokenizer(folder));
+    INFO(made.err);
+    REQUIRE(made.code == 0);
+    CHECK(made.out.empty());
+    const std::string tokenizer = folder.path("tokenizer.json");
+    const json file = json::parse(read_file(tokenizer));
+    CHECK(file["model"]["type"] == "BPE");
+    const Result ids = program({"tokenize", "encode", "--tokenizer", tokenizer, "-f", folder.write("in.txt", kText)});
+    CHECK(ids.code == 0);
+    CHECK(ids.err.empty());
+    CHECK(ids.out.find_first_not_of("0123456789 \n") == std::string::npos);
+    CHECK(ids.out.ends_with('\n'));
+    const std::string written = folder.write("ids.txt", ids.out);
+    CHECK(program({"tokenize", "decode", "--tokenizer", tokenizer, "-f", written}).out == kText);
+    CHECK(program({"tokenize", "encode", "--tokenizer", tokenizer, "-f", "-"}, "", folder.path("in.txt")).out ==
+          ids.out);
+    CHECK(program({"tokenize", "encode", "--tokenizer", tokenizer}, "", folder.path("in.txt")).out == ids.out);
+    CHECK(program({"tokenize", "decode", "--tokenizer", folder.path()}, "", written).out == kText);
+    CHECK(program({"tokenize", "encode", "--tokenizer", tokenizer}).out == "\n");
+    // bytes that are no text come back too
+    const std::string bytes("\xFF\x00 a\xC3", 5);
+    const Result raw = program({"tokenize", "encode", "--tokenizer", tokenizer, "-f", folder.write("raw", bytes)});
+    CHECK(program({"tokenize", "decode", "--tokenizer", tokenizer, "-f", folder.write("raw ids", raw.out)}).out ==
+          bytes);
+}
+
+TEST_CASE("tokenize: what it says when there is nothing left to merge", "[cli][bpe]") {
+    const ScratchFolder folder;
+    const Result made = program(train_tokenizer(folder, "100000"));
+    CHECK(made.code == 0);
+    CHECK_THAT(made.err, ContainsSubstring("fewer than 100000"));
+}
+
+TEST_CASE("tokenize: wrong usage and bad input", "[cli][bpe]") {
+    const ScratchFolder folder;
+    check_fails(program({"tokenize"}), 2);
+    check_fails(program({"tokenize", "count"}), 2, "count");
+    check_fails(program({"tokenize", "encode"}), 2, "--tokenizer");
+    check_fails(program({"tokenize", "train", "--data", "x", "--out", "y"}), 2, "--vocab-size");
+    for (const char* size : {"0", "256", "-1", "many", "1e3"})
+        check_fails(program(train_tokenizer(folder, size)), 2, "--vocab-size");
+    CHECK_FALSE(std::filesystem::exists(folder.path("tokenizer.json")));
+    check_fails(program({"tokenize", "train", "--data", folder.write("l1.txt", "caf\xE9"), "--vocab-size", "300",
+                         "--out", folder.path("t.json")}),
+                3, "UTF-8");
+    check_fails(program({"tokenize", "encode", "--tokenizer", folder.path("none.json")}), 3, "none.json");
+    check_fails(program({"tokenize", "encode", "--tokenizer", folder.path()}), 3, folder.path());
+    REQUIRE(program(train_tokenizer(folder)).code == 0);
+    const std::string tokenizer = folder.path("tokenizer.json");
+    check_fails(program({"tokenize", "encode", "--tokenizer", tokenizer, "-f", folder.path("none.txt")}), 3,
+                "none.txt");
+    for (const char* ids : {"1 x", "-1", "1.5", "99999999999999999999", "1,2", "100000", "1 \x01\n"})
+        check_fails(program({"tokenize", "decode", "--tokenizer", tokenizer, "-f", folder.write("ids", ids)}), 3);
+}
+
+TEST_CASE("train: a tokenizer that is learnt from the text", "[cli][bpe]") {
+    const ScratchFolder folder;
+    std::string text;
+    for (int i = 0; i < 30; ++i) text += small_text();
+    const std::string file = folder.write("text.txt", text), out = folder.path("out");
+    const Arguments train = Arguments{"train", "--data", file, "--data", folder.write("more.txt", text), "--out", out};
+    const Result run = program(train + Arguments{"--tokenizer", "bpe", "--vocab-size", "270"} + kSmall);
+    INFO(run.err);
+    REQUIRE(run.code == 0);
+    const auto info = json::parse(program({"info", "--model", out, "--json"}).out);
+    CHECK(info["tokenizer"] == "bpe");
+    CHECK(info["vocab_size"] == 270);
+    // the model folder says what ends a text
+    const std::string best = out + "/best/";
+    CHECK(json::parse(read_file(best + "tokenizer_config.json"))["eos_token"] == "<|endoftext|>");
+    CHECK(json::parse(read_file(best + "config.json"))["eos_token_id"] == 0);
+    CHECK(json::parse(read_file(best + "generation_config.json"))["eos_token_id"] == 0);
+    // the same tokenizer as by hand
+    REQUIRE(program({"tokenize", "train", "--data", file, "--data", folder.path("more.txt"), "--vocab-size", "270",
+                     "--out", folder.path("t.json")})
+                .code == 0);
+    CHECK(read_file(folder.path("t.json")) == read_file(best + "tokenizer.json"));
+    CHECK(program({"tokenize", "encode", "--tokenizer", out, "-f", file}).out ==
+          program({"tokenize", "encode", "--tokenizer", folder.path("t.json"), "-f", file}).out);
+    // text comes whole, as JSON too
+    for (const char* seed : {"1", "2"}) {
+        const Arguments generate = {"generate", "--model", out, "-p", "the", "-n", "40", "--temp", "5", "--seed", seed};
+        const Result plain = program(generate + Arguments{"--no-prompt"});
+        const json line = json::parse(program(generate + Arguments{"--json"}).out);
+        CHECK(plain.out == line["text"].get<std::string>() + "\n");
+        CHECK(line["tokens"] == 40);
+    }
+    // resumed with its own tokenizer
+    CHECK(program(Arguments{"train", "--out", out, "--resume", "auto", "--max-iters", "25"}).code == 0);
+    // eval counts the bytes of the text
+    const json eval = json::parse(program({"eval", "--model", out, "--data", file, "--json"}).out);
+    const double nats = eval["loss"].get<double>() * eval["tokens"].get<double>();
+    CHECK(eval["bits_per_byte"].get<double>() ==
+          Approx(nats / std::log(2.0) / static_cast<double>(text.size())).epsilon(1e-3));
+    check_fails(program(train + Arguments{"--tokenizer", "bpe", "--vocab-size", "100"} + kSmall), 2, "--vocab-size");
+    check_fails(program(train + Arguments{"--tokenizer", "char", "--vocab-size", "300"} + kSmall), 2, "--vocab-size");
+}

@@ -1,0 +1,66 @@
+// What the `tokenizers` library makes of some texts (tests/reference/bpe.json), and random bytes and text.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <random>
+#include <string>
+
+#include "data/bpe_tokenizer.h"
+#include "data/tokenizer_json.h"
+#include "data/utf8.h"
+#include "tests/catch.h"
+#include "tests/reference/read.h"
+
+namespace inkling::data::tests {
+
+inline const nlohmann::json& bpe_reference() {
+    static const nlohmann::json all = testing::reference("bpe.json");
+    return all;
+}
+
+inline std::vector<std::string> reference_texts() { return bpe_reference()["texts"].get<std::vector<std::string>>(); }
+
+// A tokenizer of 400 tokens, which the library trained.
+inline const BpeTokenizer& small_tokenizer() {
+    static const auto read = parse_tokenizer(bpe_reference()["tokenizer"].dump(), "bpe.json");
+    return dynamic_cast<const BpeTokenizer&>(*read);
+}
+
+// GPT-2's own vocabulary, where the machine has it beside the checkout; else null, and the test has said so.
+inline const Tokenizer* gpt2_tokenizer() {
+    const std::filesystem::path path = INKLING_TESTS_DIR "/../../shared/data/gpt2";
+    static const auto read = std::filesystem::exists(path) ? load_tokenizer(path) : nullptr;
+    if (!read) {
+        WARN("left out: " << path.string() << " is not here");
+        SUCCEED();
+    }
+    return read.get();
+}
+
+inline std::vector<std::int32_t> ids_of(const nlohmann::json& ids) { return ids.get<std::vector<std::int32_t>>(); }
+
+using Random = std::mt19937;
+
+inline std::size_t below(Random& random, std::size_t n) { return random() % n; }
+
+inline std::string random_bytes(Random& random, std::size_t size) {
+    std::string bytes(size, '\0');
+    for (char& c : bytes) c = static_cast<char>(below(random, 256));
+    return bytes;
+}
+
+// Characters of many kinds, those on which splits turn more often.
+inline std::string random_text(Random& random, std::size_t characters) {
+    static const std::u32string often =
+        U"abcXYZ  ''\n\t09.,!?-srtvemld\r\v\f\x85\xA0\u3000\u2028\u180E\u200B\u00E9\u00DF\u0301\u0436\u03BB\u05E9"
+        U"\u05B0\u0645\u0663\u0928\u093F\u4F60\u3042\uD55C\u0E31\U0001F600\u200D\uFE0F\u2167\u00BD\U00031A37";
+    std::string text;
+    while (characters-- > 0) {
+        char32_t c = often[below(random, often.size())];
+        if (below(random, 10) == 0) c = static_cast<char32_t>(below(random, 0x110000));
+        if (c < 0xD800 || c > 0xDFFF) append_utf8(text, c);
+    }
+    return text;
+}
+
+}  // namespace inkling::data::tests

@@ -1,0 +1,135 @@
+#include "data/bpe_tokenizer.h"
+
+#include <omp.h>
+
+#include "data/bpe_train.h"
+#include "engine/check.h"
+#include "tests/catch.h"
+#include "tests/data/bpe_reference.h"
+#include "tests/data/shakespeare.h"
+
+using namespace inkling;
+using namespace inkling::data;
+using namespace inkling::data::tests;
+using nlohmann::json;
+
+TEST_CASE("BPE: the ids of the tokenizers library", "[data][bpe]") {
+    const BpeTokenizer& t = small_tokenizer();
+    CHECK(t.kind() == "bpe");
+    CHECK(t.vocab_size() == 400);
+    CHECK(t.end_of_text() == 0);
+    for (const json& sample : bpe_reference()["samples"]) {
+        const auto text = sample["text"].get<std::string>();
+        INFO(json(text).dump());
+        CHECK(t.encode(text) == ids_of(sample["ids"]));
+        CHECK(t.decode(t.encode(text)) == text);
+    }
+}
+
+TEST_CASE("BPE: every setting of tokenizer.json does what it does in the library", "[data][bpe]") {
+    const json& whole = bpe_reference()["tokenizer"];
+    std::size_t that_differ = 0;
+    for (const json& variant : bpe_reference()["variants"]) {
+        json changed = whole;
+        for (const auto& [key, value] : variant["patch"].items()) {
+            if (key == "model")
+                changed[key].update(value);
+            else
+                changed[key] = value;
+        }
+        const auto read = parse_tokenizer(changed.dump(), "t");
+        const auto written = parse_tokenizer(read->to_json(), "t");
+        CHECK(written->to_json() == read->to_json());
+        bool differs = false;
+        for (const json& sample : variant["samples"]) {
+            const auto text = sample["text"].get<std::string>();
+            INFO(variant["name"] << " " << json(text).dump());
+            CHECK(read->encode(text) == ids_of(sample["ids"]));
+            CHECK(written->encode(text) == ids_of(sample["ids"]));
+            differs = differs || small_tokenizer().encode(text) != ids_of(sample["ids"]);
+        }
+        that_differ += differs;
+        CHECK((differs || variant["name"] == "string_merges"));
+    }
+    CHECK(that_differ + 1 == bpe_reference()["variants"].size());
+}
+
+TEST_CASE("BPE: GPT-2's vocabulary gives GPT-2's ids", "[data][bpe]") {
+    const Tokenizer* const t = gpt2_tokenizer();
+    if (!t) return;
+    CHECK(t->vocab_size() == 50257);
+    CHECK(t->end_of_text() == 50256);
+    CHECK(t->encode("Hello world!") == std::vector<std::int32_t>{15496, 995, 0});
+    const json& samples = bpe_reference()["samples"];
+    const auto again = parse_tokenizer(t->to_json(), "t");
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+        const auto text = samples[i]["text"].get<std::string>();
+        INFO(json(text).dump());
+        CHECK(t->encode(text) == ids_of(bpe_reference()["gpt2"][i]));
+        CHECK(again->encode(text) == ids_of(bpe_reference()["gpt2"][i]));
+        CHECK(t->decode(t->encode(text)) == text);
+    }
+    const std::string text = shakespeare();
+    const auto ids = t->encode(text);
+    std::uint64_t hash = 0xCBF29CE484222325u;
+    for (const std::int32_t id : ids) hash = (hash ^ static_cast<std::uint64_t>(id)) * 0x100000001B3u;
+    CHECK(ids.size() == bpe_reference()["shakespeare"]["gpt2_count"]);
+    CHECK(std::to_string(hash) == bpe_reference()["shakespeare"]["gpt2_fnv"]);
+    CHECK(t->decode(ids) == text);
+}
+
+TEST_CASE("BPE: all bytes come back", "[data][bpe]") {
+    Random random(5);
+    const BpeTokenizer& t = small_tokenizer();
+    for (int i = 0; i < 2000; ++i) {
+        std::string bytes = random_bytes(random, below(random, 40));
+        if (i % 2) bytes += random_text(random, 20) + "<|endoftext|>" + random_bytes(random, 3) + " a";
+        REQUIRE(t.decode(t.encode(bytes)) == bytes);
+    }
+    const std::string large = random_bytes(random, 1 << 20);
+    CHECK(t.decode(t.encode(large)) == large);
+}
+
+TEST_CASE("BPE: the ids of a large text do not depend on threads", "[data][bpe]") {
+    Random random(6);
+    std::string text;
+    while (text.size() < 1'500'000) text += random_text(random, 20) + " bananas baked it's ";
+    const int threads = omp_get_max_threads();
+    omp_set_num_threads(1);
+    const auto alone = small_tokenizer().encode(text);
+    omp_set_num_threads(4);
+    CHECK(small_tokenizer().encode(text) == alone);
+    omp_set_num_threads(threads);
+    // and neither on where it is cut
+    std::vector<std::int32_t> piecewise;
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t end = gpt2_safe_cut(text, at + 5000);
+        for (const auto id : small_tokenizer().encode(std::string_view(text).substr(at, end - at)))
+            piecewise.push_back(id);
+        at = end;
+    }
+    CHECK(piecewise == alone);
+    CHECK(small_tokenizer().decode(alone) == text);
+}
+
+TEST_CASE("BPE: more different pieces than are kept", "[data][bpe]") {
+    std::string text;
+    for (int i = 0; i < 300'000; ++i) text += fmt::format(" {}", i);
+    CHECK(small_tokenizer().decode(small_tokenizer().encode(text)) == text);
+}
+
+TEST_CASE("BPE: ids that are none", "[data][bpe]") {
+    const BpeTokenizer& t = small_tokenizer();
+    for (const std::int32_t id : {-1, 400, 2147483647})
+        CHECK_THROWS_WITH(t.decode(std::span(&id, 1)), ContainsSubstring("a token id is in [0, 400), got"));
+    CHECK(t.decode({}) == "");
+}
+
+TEST_CASE("BPE: a file without a byte refuses that byte alone", "[data][bpe]") {
+    json file = bpe_reference()["tokenizer"];
+    file["model"]["vocab"].erase("z");
+    file["model"]["merges"] = json::array();
+    const auto t = parse_tokenizer(file.dump(), "t");
+    CHECK(t->decode(t->encode("abc")) == "abc");
+    CHECK_THROWS_WITH(t->encode("a z"), ContainsSubstring("0x7A"));
+}

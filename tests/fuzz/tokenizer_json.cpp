@@ -1,0 +1,41 @@
+// A fuzz target for tokenizer.json: any bytes are read or refused with BadInput; what is read gives back every text and
+// is written as a file that gives the same ids. Not part of the build; from the top of the checkout:
+//   clang++ -std=c++20 -O1 -g -I. -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -fopenmp \
+//     tests/fuzz/tokenizer_json.cpp data/{added_tokens,bpe_json,bpe_json_writer,bpe_tokenizer,byte_alphabet}.cpp \
+//     data/{byte_pairs,char_tokenizer,file,gpt2_split,json,pre_tokenizer,regex,split_dialect,tokenizer_json,utf8}.cpp \
+//     -lfmt -lpcre2-8 -o fuzz_tokenizer && ./fuzz_tokenizer -max_len=20000 -timeout=5 -rss_limit_mb=1024 corpus/
+// with tokenizer.json files to begin with in corpus/.
+#include <cstdint>
+#include <cstdlib>
+
+#include "data/bpe_tokenizer.h"
+#include "data/tokenizer_json.h"
+#include "engine/check.h"
+
+using namespace inkling;
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+    const std::string_view file(reinterpret_cast<const char*>(bytes), size);
+    try {
+        const auto tokenizer = data::parse_tokenizer(file, "fuzz");
+        const auto again = data::parse_tokenizer(tokenizer->to_json(), "fuzz");
+        if (tokenizer->kind() != "bpe") return 0;
+        const auto& spec = dynamic_cast<const data::BpeTokenizer&>(*tokenizer).spec();
+        for (const std::string_view text :
+             {std::string_view("ab <|endoftext|> ab\n\n  it's \xE6\x97\xA5\xFF x123"), file.substr(0, 2000)}) {
+            std::vector<std::int32_t> ids;
+            try {
+                ids = tokenizer->encode(text);
+            } catch (const BadInput&) {
+                continue;
+            }
+            if (again->encode(text) != ids) std::abort();
+            bool changes_text = spec.pre_tokenizer.add_prefix_space;
+            for (const auto& split : spec.pre_tokenizer.splits) changes_text = changes_text || split.matches_only;
+            for (const auto& token : spec.added) changes_text = changes_text || token.lstrip || token.rstrip;
+            if (!changes_text && tokenizer->decode(ids) != text) std::abort();
+        }
+    } catch (const BadInput&) {
+    }
+    return 0;
+}
