@@ -63,7 +63,7 @@ Tensor<T> linear_cross_entropy(const Tensor<T>& x, const Tensor<T>& weight, cons
               "linear_cross_entropy: targets must be at least 0 and below {}, or {}, got {}", V, ignore, t);
         counted += t != ignore;
     }
-    const Operand<T> x2(x.value().reshaped({rows, C}));
+    const auto x2 = Operand<T>::rounded(x.value().reshaped({rows, C}));
     // visit(v, n, W's rows [v, v + n), z): blocks in order; z is the visitor's to write to.
     const auto each_block = [rows, V, block, x2](const Array<T>& w_all, const auto& visit) {
         for (std::size_t v = 0; v < V; v += block) {
@@ -120,7 +120,7 @@ Tensor<T> linear_cross_entropy(const Tensor<T>& x, const Tensor<T>& weight, cons
                         if (static_cast<std::size_t>(t) >= v && at < n) row[at] -= g;
                     }
                 });
-                const Operand<T> dz(z, x2.precision());
+                const auto dz = Operand<T>::rounded(z, x2.precision());
                 if (grads.wanted(0)) product(dz, w, dx, {.accumulate = v > 0});
                 if (grads.wanted(1)) {
                     Array<T> part = dw.sliced(0, v, v + n);
