@@ -22,11 +22,6 @@ namespace {
 
 constexpr const char* kUnfinished = ".unfinished-";
 
-bool is_checkpoint(const std::string& name) {
-    return name.starts_with("step-") && name.size() > 5 && name.size() < 24 &&
-           std::all_of(name.begin() + 5, name.end(), [](unsigned char c) { return std::isdigit(c); });
-}
-
 Error unwritable(const fs::path& path, const std::string& reason) {
     return Error(fmt::format("{}: cannot be written: {}", path.string(), reason));
 }
@@ -74,6 +69,11 @@ int take_lock(const fs::path& path) {
 }
 
 }  // namespace
+
+bool is_checkpoint(const std::string& name) {
+    return name.starts_with("step-") && name.size() > 5 && name.size() < 24 &&
+           std::all_of(name.begin() + 5, name.end(), [](unsigned char c) { return std::isdigit(c); });
+}
 
 std::size_t step_of(const fs::path& checkpoint) { return std::stoull(checkpoint.filename().string().substr(5)); }
 

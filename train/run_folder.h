@@ -12,6 +12,7 @@ namespace inkling::train {
 // The checkpoints in a folder, newest first; none when there is no such folder.
 std::vector<std::filesystem::path> find_checkpoints(const std::filesystem::path& folder);
 
+bool is_checkpoint(const std::string& name);                   // step-000500
 std::size_t step_of(const std::filesystem::path& checkpoint);  // by its name
 
 class RunFolder {
