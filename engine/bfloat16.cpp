@@ -1,6 +1,8 @@
 #include "engine/bfloat16.h"
 
+#include "engine/ops/reduce.h"
 #include "engine/profile.h"
+#include "engine/simd.h"
 #include "engine/strided.h"
 
 namespace inkling {
@@ -32,6 +34,28 @@ Array<BFloat16> round_to_bfloat16(const Array<float>& x) {
 
 Array<float> widen(const Array<BFloat16>& h) {
     return converted<float>(h, [](BFloat16 v) { return widen(v); });
+}
+
+Array<BFloat16> round_and_sum(const Array<float>& x, Array<float>& column_sums) {
+    constexpr std::size_t kRows = 64;  // whose sums are added at a time, whatever the threads
+    const std::size_t rows = x.dim(0), columns = x.dim(1), chunks = (rows + kRows - 1) / kRows;
+    profile::count_bytes(static_cast<double>(6 * x.size()));
+    Array<BFloat16> y(x.shape());
+    Array<float> partial({chunks, columns}, 0.0f);
+    const float* const from = x.data();
+    BFloat16* const to = y.data();
+    parallel_rows(chunks, kRows * columns, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t r = begin * kRows; r < std::min(rows, end * kRows); ++r) {
+            const float* const row = from + r * columns;
+            BFloat16* const out = to + r * columns;
+            float* const sums = partial.data() + r / kRows * columns;
+            for (std::size_t c = 0; c < columns; ++c) out[c] = round_to_bfloat16(row[c]);
+            simd_map(
+                columns, sums, [](auto sum, auto v) { return sum + v; }, sums, row);
+        }
+    });
+    column_sums = sum_over(partial, {0});
+    return y;
 }
 
 }  // namespace inkling

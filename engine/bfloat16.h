@@ -28,4 +28,7 @@ extern template class Array<BFloat16>;
 Array<BFloat16> round_to_bfloat16(const Array<float>& x);  // contiguous, whatever the strides of x
 Array<float> widen(const Array<BFloat16>& h);
 
+// x (rows, columns), dense: rounded, and the sums of its columns, in one pass.
+Array<BFloat16> round_and_sum(const Array<float>& x, Array<float>& column_sums);
+
 }  // namespace inkling

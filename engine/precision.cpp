@@ -1,5 +1,7 @@
 #include "engine/precision.h"
 
+#include "engine/ops/reduce.h"
+
 namespace inkling {
 namespace {
 
@@ -21,6 +23,18 @@ Operand<T>::Operand(const Array<T>& x, Precision precision) {
         }
     }
     full_ = Saved<T>(x);
+}
+
+template <class T>
+Operand<T>::Operand(const Array<T>& x, Precision precision, Array<T>& column_sums) {
+    if constexpr (std::is_same_v<T, float>) {
+        if (precision == Precision::bf16) {
+            half_ = round_and_sum(x.contiguous(), column_sums);
+            return;
+        }
+    }
+    full_ = Saved<T>(x);
+    column_sums = sum_over(x, {0});
 }
 
 template <class T>

@@ -33,6 +33,8 @@ class Operand {
     Operand() = default;
     explicit Operand(const Array<T>& x) : Operand(x, product_precision()) {}
     Operand(const Array<T>& x, Precision precision);
+    // The same for x (rows, columns), and the sums of its columns in the same pass.
+    Operand(const Array<T>& x, Precision precision, Array<T>& column_sums);
 
     Precision precision() const { return half_ ? Precision::bf16 : Precision::fp32; }
     Operand reshaped(const Shape& shape) const;

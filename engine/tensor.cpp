@@ -3,7 +3,6 @@
 #include <atomic>
 
 #include "engine/backward.h"
-#include "engine/bfloat16.h"
 
 namespace inkling {
 
@@ -85,6 +84,6 @@ template class Tensor<float>;
 template class Tensor<double>;
 template class Saved<float>;
 template class Saved<double>;
-template class Saved<BFloat16>;
+template class Saved<std::int32_t>;
 
 }  // namespace inkling

@@ -18,11 +18,12 @@
 namespace inkling {
 namespace {
 
-template <class To, class T>
-Head<To> head_of(const Array<T>& x, std::size_t b, std::size_t h) {
+template <class To, class A>
+Head<To> head_of(const A& x, std::size_t b, std::size_t h) {
     const auto& s = x.strides();
-    return {const_cast<To*>(x.data()) + static_cast<std::ptrdiff_t>(b) * s[0] + static_cast<std::ptrdiff_t>(h) * s[1],
-            s[2] == 0 ? static_cast<std::ptrdiff_t>(x.dim(3)) : s[2]};
+    const auto at = [](std::size_t i, std::ptrdiff_t stride) { return static_cast<std::ptrdiff_t>(i) * stride; };
+    auto* const data = const_cast<typename A::value_type*>(x.data()) + at(b, s[0]) + at(h, s[1]);
+    return {reinterpret_cast<To*>(data), s[2] == 0 ? static_cast<std::ptrdiff_t>(x.dim(3)) : s[2]};
 }
 
 // Elements of a row side by side, and a row for each position: not one row that is broadcast to all.
@@ -54,48 +55,50 @@ struct Place {
 };
 
 template <class Form, class T>
-Tensor<T> run(const Plan<T>& plan, const std::array<Array<typename Form::Source>, 3>& qkv,
-              std::vector<NodePtr<T>> nodes, double product_flops) {
-    using S = typename Form::Source;
+Tensor<T> run(const Plan<T>& plan, const std::array<Array<T>, 3>& qkv, std::vector<NodePtr<T>> nodes) {
+    using E = typename Form::Element;
+    using Kept = typename Form::Kept;
     const std::size_t B = plan.B, H = plan.H, Lq = plan.Lq, Lk = plan.Lk, d = plan.d, dv = plan.dv;
-    Array<T> y = Array<T>({B, Lq, H, dv}).transposed(1, 2), lse({B * H, Lq});
-    const std::size_t work = Lq * Lk * (d + dv);
+    const double seen =
+        plan.options.causal ? static_cast<double>(Lk - Lq) + static_cast<double>(Lq + 1) / 2 : static_cast<double>(Lk);
+    const double product_flops = 2.0 * static_cast<double>(B * H * Lq) * seen;  // of one unit of depth
     profile::count_flops(product_flops * static_cast<double>(d + dv));
+    Array<T> y = Array<T>({B, Lq, H, dv}).transposed(1, 2), lse({B * H, Lq});
+    const Kept q = Form::room(qkv[0]), k = Form::room(qkv[1]), v = Form::room(qkv[2]), y_kept = Form::room(y);
+    const std::size_t work = Lq * Lk * (d + dv);
     parallel_rows(B * H, work, [&](std::size_t begin, std::size_t end) {
         Scratch<T> scratch(plan, false);
         for (std::size_t i = begin; i < end; ++i) {
-            const auto head = [&](std::size_t k) { return head_of<const S>(qkv[k], i / H, i % H); };
-            forward_head<Form>(plan, i / H, i % H, head(0), head(1), head(2), head_of<T>(y, i / H, i % H),
+            const auto head = [&](std::size_t n) { return head_of<const T>(qkv[n], i / H, i % H); };
+            const KeptPlaces<E> kept{Form::place(q, i), Form::place(k, i), Form::place(v, i)};
+            forward_head<Form>(plan, i / H, i % H, head(0), head(1), head(2), kept, head_of<T>(y, i / H, i % H),
                                lse.data() + i * Lq, scratch);
+            Form::natural(head_of<const T>(y, i / H, i % H), Lq, dv, Form::place(y_kept, i));
         }
     });
-    const Array<S> kept = Form::keep(y);
-    const Tensor<T> result =
-        record("attention", y, std::move(nodes),
-               [=, q = Saved(qkv[0]), k = Saved(qkv[1]), v = Saved(qkv[2]), y = Saved(kept)](const Array<T>& dy_any,
-                                                                                             Gradients<T>& grads) {
-                   profile::count_flops(product_flops * static_cast<double>(3 * d + 2 * dv));
-                   const Array<T> dy = with_dense_rows(dy_any);
-                   const std::array<Array<S>, 3> in{*q, *k, *v};
-                   const Array<S> out = *y;
-                   Place<T> dq(grads, 0, q->shape()), dk(grads, 1, k->shape()), dvalue(grads, 2, v->shape());
-                   parallel_rows(B * H, work, [&](std::size_t begin, std::size_t end) {
-                       Scratch<T> scratch(plan, true);
-                       for (std::size_t i = begin; i < end; ++i) {
-                           const std::size_t b = i / H, h = i % H;
-                           const auto head = [&](std::size_t n) { return head_of<const S>(in[n], b, h); };
-                           backward_head<Form>(plan, b, h, head(0), head(1), head(2), head_of<const S>(out, b, h),
-                                               head_of<const T>(dy, b, h), lse.data() + i * Lq,
-                                               head_of<T>(dq.array, b, h), scratch);
-                           store_rows(scratch.dk.data(), Lk, d, head_of<T>(dk.array, b, h));
-                           store_rows(scratch.dv.data(), Lk, dv, head_of<T>(dvalue.array, b, h));
-                       }
-                   });
-                   if (grads.wanted(0) && !dq.in_place) grads.add(0, dq.array);
-                   if (grads.wanted(1) && !dk.in_place) grads.add(1, dk.array);
-                   if (grads.wanted(2) && !dvalue.in_place) grads.add(2, dvalue.array);
-               });
-    set_recompute<T>(result, [kept] { return Form::full(kept); });  // it is kept anyway
+    const Tensor<T> result = record(
+        "attention", y, std::move(nodes),
+        [=, q = Saved(q), k = Saved(k), v = Saved(v), y = Saved(y_kept)](const Array<T>& dy_any, Gradients<T>& grads) {
+            profile::count_flops(product_flops * static_cast<double>(3 * d + 2 * dv));
+            const Array<T> dy = with_dense_rows(dy_any);
+            const std::array<Kept, 4> in{*q, *k, *v, *y};
+            Place<T> dq(grads, 0, {B, H, Lq, d}), dk(grads, 1, {B, H, Lk, d}), dvalue(grads, 2, {B, H, Lk, dv});
+            parallel_rows(B * H, work, [&](std::size_t begin, std::size_t end) {
+                Scratch<T> scratch(plan, true);
+                for (std::size_t i = begin; i < end; ++i) {
+                    const std::size_t b = i / H, h = i % H;
+                    const auto head = [&](std::size_t n) { return head_of<const E>(in[n], b, h); };
+                    backward_head<Form>(plan, b, h, head(0), head(1), head(2), head(3), head_of<const T>(dy, b, h),
+                                        lse.data() + i * Lq, head_of<T>(dq.array, b, h), scratch);
+                    store_rows(scratch.dk.data(), Lk, d, head_of<T>(dk.array, b, h));
+                    store_rows(scratch.dv.data(), Lk, dv, head_of<T>(dvalue.array, b, h));
+                }
+            });
+            if (grads.wanted(0) && !dq.in_place) grads.add(0, dq.array);
+            if (grads.wanted(1) && !dk.in_place) grads.add(1, dk.array);
+            if (grads.wanted(2) && !dvalue.in_place) grads.add(2, dvalue.array);
+        });
+    set_recompute<T>(result, [y_kept] { return Form::full(y_kept); });  // it is kept anyway
     return result;
 }
 
@@ -123,23 +126,16 @@ Tensor<T> attention(const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v, 
               "attention: the mask must broadcast to the scores {}, got {}", scores, options.mask.shape());
         plan.mask = options.mask.broadcasted(scores);
     }
-    const double seen = options.causal ? (static_cast<double>(Lk - Lq) + static_cast<double>(Lq + 1) / 2)
-                                       : static_cast<double>(Lk),
-                 product_flops = 2.0 * static_cast<double>(B * H * Lq) * seen;  // of one unit of depth
+    std::array<Array<T>, 3> qkv{with_dense_rows(q.value()), with_dense_rows(k.value()), with_dense_rows(v.value())};
     if constexpr (std::is_same_v<T, float>) {
         if (product_precision() == Precision::bf16) {
-            const std::array<Array<BFloat16>, 3> half{round_to_bfloat16(q.value()), round_to_bfloat16(k.value()),
-                                                      round_to_bfloat16(v.value())};
 #ifdef __AVX512BF16__
-            if (d % 2 == 0 && dv % 2 == 0) return run<PairForm>(plan, half, inputs(q, k, v), product_flops);
+            if (d % 2 == 0 && dv % 2 == 0) return run<PairForm>(plan, qkv, inputs(q, k, v));
 #endif
-            const std::array<Array<T>, 3> rounded{widen(half[0]), widen(half[1]), widen(half[2])};
-            return run<FloatForm<T>>(plan, rounded, inputs(q, k, v), product_flops);
+            for (Array<T>& x : qkv) x = widen(round_to_bfloat16(x));
         }
     }
-    const std::array<Array<T>, 3> qkv{with_dense_rows(q.value()), with_dense_rows(k.value()),
-                                      with_dense_rows(v.value())};
-    return run<FloatForm<T>>(plan, qkv, inputs(q, k, v), product_flops);
+    return run<FloatForm<T>>(plan, qkv, inputs(q, k, v));
 }
 
 template Tensor<float> attention(const Tensor<float>&, const Tensor<float>&, const Tensor<float>&,

@@ -5,9 +5,10 @@
 //   turned    a row a column                             right of a product over the columns
 #pragma once
 
-#include <cstring>
+#include <bit>
 
-#include "engine/bfloat16.h"
+#include "engine/array.h"
+#include "engine/parallel.h"
 #include "engine/tile_product.h"
 
 namespace inkling {
@@ -22,12 +23,13 @@ struct Head {
 
 template <class T>
 struct FloatForm {
-    using Source = T;   // of q, k and v as they are kept
-    using Element = T;  // of operands
+    using Element = T;      // of operands
+    using Kept = Array<T>;  // what backward gets of q, k, v and y
     static constexpr std::size_t kPack = 1;
 
-    static const Array<T>& keep(const Array<T>& y) { return y; }
-    static const Array<T>& full(const Array<T>& y) { return y; }
+    static Kept room(const Array<T>& x) { return x; }
+    static T* place(const Kept&, std::size_t) { return nullptr; }
+    static Array<T> full(const Kept& y) { return y; }
     static T dot(const T* a, const T* b, std::size_t n) {
         return simd_sum(
             n, [](auto u, auto w) { return u * w; }, a, b);
@@ -38,19 +40,38 @@ struct FloatForm {
 
 #ifdef __AVX512BF16__
 struct PairForm {
-    using Source = BFloat16;
     using Element = Pair;
+    using Kept = Array<std::int32_t>;  // natural pairs of (B, H, L, d)
     static constexpr std::size_t kPack = 2;
 
-    static Array<BFloat16> keep(const Array<float>& y) {  // in the order in which y lies in memory: (B, L, H, d)
-        return round_to_bfloat16(y.transposed(1, 2)).transposed(1, 2);
+    static Kept room(const Array<float>& x) { return Kept({x.dim(0), x.dim(1), x.dim(2), x.dim(3) / 2}); }
+    static Pair* place(const Kept& kept, std::size_t head) {
+        auto* const data = const_cast<std::int32_t*>(kept.data());
+        return reinterpret_cast<Pair*>(data + head * kept.dim(2) * kept.dim(3));
     }
-    static Array<float> full(const Array<BFloat16>& y) { return widen(y.transposed(1, 2)).transposed(1, 2); }
-    static float dot(const float* a, const BFloat16* b, std::size_t n) {
+    static Array<float> full(const Kept& kept) {  // lies in memory as (B, L, H, d)
+        const std::size_t B = kept.dim(0), H = kept.dim(1), L = kept.dim(2), pairs = kept.dim(3);
+        Array<float> y({B, L, H, 2 * pairs});
+        float* const out = y.data();
+        parallel_rows(B * H, L * pairs, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i) {
+                const Pair* const from = place(kept, i);
+                for (std::size_t l = 0; l < L; ++l) {
+                    float* const row = out + ((i / H * L + l) * H + i % H) * 2 * pairs;
+                    for (std::size_t j = 0; j < pairs; ++j) {
+                        row[2 * j] = std::bit_cast<float>(from[l * pairs + j] << 16);
+                        row[2 * j + 1] = std::bit_cast<float>(from[l * pairs + j] & 0xffff0000u);
+                    }
+                }
+            }
+        });
+        return y.transposed(1, 2);
+    }
+    static float dot(const float* a, const Pair* b, std::size_t n) {
         __m512 sum = _mm512_setzero_ps();
         for (std::size_t i = 0; i < n; i += 16) {
             const __mmask16 lanes = n - i >= 16 ? 0xffff : static_cast<__mmask16>((1u << (n - i)) - 1);
-            const __m512i half = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(lanes, b + i));
+            const __m512i half = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(lanes, b + i / 2));
             sum = _mm512_fmadd_ps(_mm512_maskz_loadu_ps(lanes, a + i), _mm512_castsi512_ps(_mm512_slli_epi32(half, 16)),
                                   sum);
         }
@@ -58,10 +79,6 @@ struct PairForm {
     }
 
     // n rows of `width` numbers, which is even.
-    static Head<const Pair> natural(const Head<const BFloat16>& x, std::size_t n, std::size_t width, Pair* out) {
-        for (std::size_t i = 0; i < n; ++i) std::memcpy(out + i * width / 2, x.at(i), width * sizeof(BFloat16));
-        return {out, static_cast<std::ptrdiff_t>(width / 2)};
-    }
     static Head<const Pair> natural(const Head<const float>& x, std::size_t n, std::size_t width, Pair* out) {
         for (std::size_t i = 0; i < n; ++i) {
             const float* const row = x.at(i);

@@ -97,18 +97,23 @@ class Packing {
     E* next_;
 };
 
+// Where the operands of one head are kept for backward (FloatForm: they are already).
+template <class E>
+struct KeptPlaces {
+    E *q, *k, *v;
+};
+
 template <class Form, class T>
-void forward_head(const Plan<T>& plan, std::size_t b, std::size_t h, const Head<const typename Form::Source>& q_in,
-                  const Head<const typename Form::Source>& k_in, const Head<const typename Form::Source>& v_in,
+void forward_head(const Plan<T>& plan, std::size_t b, std::size_t h, const Head<const T>& q_in,
+                  const Head<const T>& k_in, const Head<const T>& v_in, const KeptPlaces<typename Form::Element>& kept,
                   const Head<T>& y, T* lse, Scratch<T>& scratch) {
     using E = typename Form::Element;
     constexpr std::size_t pack = Form::kPack;
     const std::size_t d = plan.d, dv = plan.dv;
     Packing<E> packing(scratch.packed);
-    const auto q = Form::natural(q_in, plan.Lq, d, packing.take(plan.Lq * d / pack)),
-               k = Form::natural(k_in, plan.Lk, d, packing.take(plan.Lk * d / pack)),
-               v = Form::stacked(Form::natural(v_in, plan.Lk, dv, packing.take(plan.Lk * dv / pack)), plan.Lk, dv,
-                                 packing.take((plan.Lk + 1) / pack * dv));
+    const auto q = Form::natural(q_in, plan.Lq, d, kept.q), k = Form::natural(k_in, plan.Lk, d, kept.k);
+    const auto v =
+        Form::stacked(Form::natural(v_in, plan.Lk, dv, kept.v), plan.Lk, dv, packing.take((plan.Lk + 1) / pack * dv));
     E* const p_natural = packing.take(kRows * kKeys / pack);
     const std::size_t ld = whole_vectors<T>(plan.Lk);
     E* const kt = reinterpret_cast<E*>(scratch.kt.data());
@@ -165,23 +170,20 @@ void forward_head(const Plan<T>& plan, std::size_t b, std::size_t h, const Head<
     }
 }
 
-// dQ is written to dq; dK and dV are left in the scratch, (Lk, d) and (Lk, dv).
+// q, k, v and y as forward kept them. dQ is written to dq; dK and dV are left in the scratch, (Lk, d) and (Lk, dv).
 template <class Form, class T>
-void backward_head(const Plan<T>& plan, std::size_t b, std::size_t h, const Head<const typename Form::Source>& q_in,
-                   const Head<const typename Form::Source>& k_in, const Head<const typename Form::Source>& v_in,
-                   const Head<const typename Form::Source>& y, const Head<const T>& dy, const T* lse, const Head<T>& dq,
-                   Scratch<T>& scratch) {
+void backward_head(const Plan<T>& plan, std::size_t b, std::size_t h, const Head<const typename Form::Element>& q,
+                   const Head<const typename Form::Element>& k, const Head<const typename Form::Element>& v,
+                   const Head<const typename Form::Element>& y, const Head<const T>& dy, const T* lse,
+                   const Head<T>& dq, Scratch<T>& scratch) {
     using E = typename Form::Element;
     constexpr std::size_t pack = Form::kPack;
     const std::size_t d = plan.d, dv = plan.dv, Lq = plan.Lq, Lk = plan.Lk;
     Packing<E> packing(scratch.packed);
-    const auto natural = [&](const auto& x, std::size_t n, std::size_t width) {
-        return Form::natural(x, n, width, packing.take(n * width / pack));
-    };
     const auto stacked = [&](const auto& x, std::size_t n, std::size_t width) {
         return Form::stacked(x, n, width, packing.take((n + 1) / pack * width));
     };
-    const auto q = natural(q_in, Lq, d), k = natural(k_in, Lk, d), v = natural(v_in, Lk, dv), g = natural(dy, Lq, dv);
+    const auto g = Form::natural(dy, Lq, dv, packing.take(Lq * dv / pack));
     const auto q2 = stacked(q, Lq, d), k2 = stacked(k, Lk, d), g2 = stacked(g, Lq, dv);
     E *const block = packing.take(kRows * kKeys / pack), *const block2 = packing.take(kRows * kKeys / pack);
     const std::size_t row_of_turned = whole_vectors<T>(Lk);

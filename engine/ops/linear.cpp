@@ -5,7 +5,6 @@
 #include "engine/ops/linear.h"
 
 #include "engine/backward.h"
-#include "engine/ops/reduce.h"
 #include "engine/precision.h"
 
 namespace inkling {
@@ -29,7 +28,10 @@ Tensor<T> linear(const Tensor<T>& x, const Tensor<T>& weight, const Tensor<T>& b
     return record(
         "linear", std::move(y), inputs(x, weight, bias),
         [x2, recompute, precision, w = Saved(weight), rows, in, out](const Array<T>& dy, Gradients<T>& grads) {
-            const Operand<T> dy2(dy.reshaped({rows, out}), precision);
+            const Array<T> dy_rows = dy.reshaped({rows, out});
+            Array<T> db;
+            const Operand<T> dy2 =
+                grads.wanted(2) ? Operand<T>(dy_rows, precision, db) : Operand<T>(dy_rows, precision);
             if (grads.wanted(0)) {
                 const Operand<T> w2(*w, precision);
                 auto [dx, accumulate] = grads.target(0);
@@ -47,7 +49,7 @@ Tensor<T> linear(const Tensor<T>& x, const Tensor<T>& weight, const Tensor<T>& b
                 const Operand<T> kept = recompute ? Operand<T>(recompute().reshaped({rows, in}), precision) : x2;
                 product(dy2.transposed(), kept, dw, {accumulate});
             }
-            if (grads.wanted(2)) grads.add(2, sum_over(dy.reshaped({rows, out}), {0}));
+            if (grads.wanted(2)) grads.add(2, db);
         });
 }
 

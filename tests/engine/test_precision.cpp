@@ -105,7 +105,10 @@ TEST_CASE("precision: attention in bf16 is near that of float, ragged sizes and 
             const WithPrecision scope(Precision::bf16);
             const auto half = run<float>(f, qkv, dy);
             check_close(half.value, full.value, 0.03, "output");
-            for (std::size_t i = 0; i < 3; ++i) check_close(half.grads[i], full.grads[i], 0.05, "gradient");
+            for (std::size_t i = 0; i < 3; ++i) {  // with one key dQ and dK are differences of equal numbers, near 0
+                const Array<float> shift(full.grads[i].shape(), length == 1 ? 1.0f : 0.0f);
+                check_close(Array<float>(half.grads[i] + shift), Array<float>(full.grads[i] + shift), 0.05, "gradient");
+            }
         }
     }
 }
