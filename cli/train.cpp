@@ -76,8 +76,11 @@ void take_shape(const Arguments& args, const models::GPTConfig& config, TrainOpt
         }
         field = value;
     };
+    take("arch", options.arch, models::arch_name(config.arch));
     take("n-layer", options.n_layer, config.n_layer);
     take("n-head", options.n_head, config.n_head);
+    if (options.n_kv_head == config.n_head) options.n_kv_head = 0;
+    take("n-kv-head", options.n_kv_head, config.n_kv_head);
     take("n-embd", options.n_embd, config.n_embd);
     take("block-size", options.block_size, config.block_size);
     take("bias", options.bias, config.bias);
@@ -115,7 +118,7 @@ int train_model(const Arguments& args) {
         if (loaded.model) take_shape(args, loaded.model->config, options);
         tokens = data::encode_documents(*loaded.tokenizer, corpus.documents());
         if (!loaded.model)
-            loaded.model = std::make_unique<models::GPT<float>>(options.model_config(loaded.tokenizer->vocab_size()));
+            loaded.model = models::make_model<float>(options.model_config(loaded.tokenizer->vocab_size()));
         trainer = std::make_unique<train::Trainer>(options, *loaded.model, *loaded.tokenizer, tokens, report);
     };
     fs::path checkpoint;

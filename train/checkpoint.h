@@ -7,7 +7,7 @@
 #include <string>
 
 #include "data/tokenizer.h"
-#include "models/gpt.h"
+#include "models/language_model.h"
 #include "train/optimizer.h"
 #include "train/weight_average.h"
 
@@ -23,9 +23,9 @@ struct TrainingState {
 
 // Fills an existing folder. Throws Error rather than write weights that are not finite. With an average of the weights,
 // the parameters must hold it (Averaged): it is the model that is saved, and the weights go with the training state.
-void save_checkpoint(const std::filesystem::path& folder, models::GPT<float>& model, const data::Tokenizer& tokenizer,
-                     const nn::FlatParameters<float>& parameters, Optimizer<float>& optimizer,
-                     const WeightAverage& average, const TrainingState& state);
+void save_checkpoint(const std::filesystem::path& folder, models::LanguageModel<float>& model,
+                     const data::Tokenizer& tokenizer, const nn::FlatParameters<float>& parameters,
+                     Optimizer<float>& optimizer, const WeightAverage& average, const TrainingState& state);
 
 // Reads training_state.safetensors into the optimizer and the average, and the weights into the parameters, which hold
 // the model beside it. Throws BadInput when it does not fit the parameters or is of another optimizer, or when a bit of
