@@ -18,6 +18,7 @@ train::TrainOptions options_with(const std::string& optimizer, double ema, std::
     o.max_iters = steps;  // the schedule ends at lr_decay_iters in any case
     o.muon_split_heads = ema > 0;
     o.precision = ema > 0 ? "bf16" : "fp32";
+    o.arch = ema > 0 ? "nanochat" : "gpt2";
     o.schedule = "wsd";
     o.learning_rate = 0.02;
     return o;
@@ -25,7 +26,7 @@ train::TrainOptions options_with(const std::string& optimizer, double ema, std::
 
 void train_in(const std::string& out, const train::TrainOptions& o) {
     train::RunFolder folder(out);
-    std::unique_ptr<models::GPT<float>> from;
+    std::unique_ptr<models::LanguageModel<float>> from;
     if (!folder.checkpoints().empty()) from = models::load_model(folder.checkpoints().front(), o.dropout).model;
     const bool resumed = from != nullptr;
     Run run(o, letters(600), std::move(from));
