@@ -30,7 +30,7 @@ const std::map<std::string, Preset> kPresets = {
 struct Arguments {
     std::vector<std::string> presets{"tiny"};
     std::size_t batch = 0, block_size = 0, vocab_size = 0, threads = 0;
-    std::string precision = "fp32";
+    std::string precision = "fp32", arch = "gpt2";
     double seconds = 6;
     bool profile = false, checkpoint = false, json = false;
 };
@@ -49,7 +49,8 @@ nlohmann::ordered_json bench(const std::string& name, Preset p, const Arguments&
     options.n_layer = p.n_layer, options.n_head = p.n_head, options.n_embd = p.n_embd,
     options.block_size = p.block_size;
     options.batch_size = args.batch ? args.batch : p.batch_size;
-    options.bias = true;
+    options.arch = args.arch;
+    options.bias = args.arch == "gpt2";
     options.learning_rate = 3e-4;
     options.schedule = "constant";
     options.beta2 = 0.95;
@@ -57,7 +58,8 @@ nlohmann::ordered_json bench(const std::string& name, Preset p, const Arguments&
     options.precision = args.precision;
     options.checkpoint_activations = args.checkpoint;
     nn::default_generator() = {options.seed, 0};
-    models::GPT<float> model(options.model_config(p.vocab_size));
+    const auto built = models::make_model<float>(options.model_config(p.vocab_size));
+    models::LanguageModel<float>& model = *built;
     std::vector<std::int32_t> tokens(200'000);
     for (std::size_t i = 0; i < tokens.size(); ++i)
         tokens[i] = static_cast<std::int32_t>(random_below({2, 0}, i, p.vocab_size));
@@ -79,8 +81,10 @@ nlohmann::ordered_json bench(const std::string& name, Preset p, const Arguments&
     const double B = static_cast<double>(options.batch_size), T = static_cast<double>(p.block_size),
                  C = static_cast<double>(p.n_embd);
     const double params = static_cast<double>(model.parameter_count());
+    // tables that are looked up, not multiplied: positions, or nanochat's tokens, which are not its head
+    const double tables = C * (args.arch == "gpt2" ? T : static_cast<double>(p.vocab_size));
     // 6 operations a weight and token, forward and backward; causal attention, half of T x T, beside them
-    const double flops = 6 * (params - T * C) * B * T + 6 * static_cast<double>(p.n_layer) * C * T * B * T;
+    const double flops = 6 * (params - tables) * B * T + 6 * static_cast<double>(p.n_layer) * C * T * B * T;
     rusage usage{};  // before the profile, which measures the machine with large arrays
     getrusage(RUSAGE_SELF, &usage);
     std::string table;
@@ -90,6 +94,7 @@ nlohmann::ordered_json bench(const std::string& name, Preset p, const Arguments&
     }
     const auto rounded = [](double x, double unit) { return std::round(x / unit) * unit; };
     return {{"preset", name},
+            {"arch", args.arch},
             {"precision", args.precision},
             {"threads", threads},
             {"batch", options.batch_size},
@@ -130,6 +135,9 @@ Action add_bench(CLI::App& app) {
     auto args = std::make_shared<Arguments>();
     app.add_option("--preset", args->presets, "micro, tiny, small, gpt2; several with commas")
         ->delimiter(',')
+        ->capture_default_str();
+    app.add_option("--arch", args->arch, "model family: gpt2 or nanochat")
+        ->check(CLI::IsMember(models::arch_names()))
         ->capture_default_str();
     app.add_option("--batch", args->batch, "windows a step; 0: the preset's")->capture_default_str();
     app.add_option("--block-size", args->block_size, "context; 0: the preset's")->capture_default_str();

@@ -4,6 +4,7 @@
 #include "cli/common.h"
 #include "models/folder.h"
 #include "models/safetensors.h"
+#include "models/weight_files.h"
 
 namespace inkling::cli {
 namespace {
@@ -20,7 +21,7 @@ int show(const Arguments& args) {
     const auto [model, tokenizer] = models::load_model(folder);
     const models::GPTConfig& c = model->config;
     nlohmann::ordered_json info = {{"folder", folder.string()},
-                                   {"arch", "gpt2"},
+                                   {"arch", models::arch_name(c.arch)},
                                    {"parameters", model->parameter_count()},
                                    {"n_layer", c.n_layer},
                                    {"n_head", c.n_head},
@@ -30,7 +31,8 @@ int show(const Arguments& args) {
                                    {"bias", c.bias},
                                    {"dropout", c.dropout},
                                    {"tokenizer", tokenizer->kind()},
-                                   {"bytes", fs::file_size(folder / "model.safetensors")}};
+                                   {"bytes", models::WeightFiles::open(folder).bytes()}};
+    if (c.kv_heads() != c.n_head) info["n_kv_head"] = c.kv_heads();
     const fs::path state = folder / "training_state.safetensors";
     if (fs::exists(state)) {
         const auto file = models::SafetensorsFile::open(state);

@@ -113,7 +113,7 @@ class Preparation {
             throw train::Mismatch(fmt::format("{}: was trained on another text: {}", candidate.string(), e.what()));
         }
         const std::size_t kinds = run.loaded.tokenizer->vocab_size();
-        if (!run.loaded.model) run.loaded.model = std::make_unique<models::GPT<float>>(options_.model_config(kinds));
+        if (!run.loaded.model) run.loaded.model = models::make_model<float>(options_.model_config(kinds));
         run.trainer = std::make_unique<train::Trainer>(options_, *run.loaded.model, *run.loaded.tokenizer,
                                                        run.tokens.ids, report_);
     }

@@ -115,6 +115,9 @@ std::vector<GradcheckRow> elementwise_rows() {
         unary("silu", [](V x) { return silu(x); }),
         unary("gelu", [](V x) { return gelu(x); }),
         unary("gelu_erf", [](V x) { return gelu_erf(x); }),
+        unary(
+            "squared_relu", [](V x) { return squared_relu(x); }, away_from_zero),
+        unary("softcap", [](V x) { return softcap(x, 1.5); }),
     };
 }
 
@@ -178,15 +181,16 @@ std::vector<GradcheckRow> reduction_rows() {
          }},
         {"linear_cross_entropy",
          [] {
-             const auto loss = [](std::size_t n, std::size_t vocabulary, std::size_t block) {
+             const auto loss = [](std::size_t n, std::size_t vocabulary, std::size_t block, double cap) {
                  IdArray targets = ids({n}, vocabulary);
                  if (n > 1) targets.data()[1] = kIgnore;
                  const auto f = [=](const Inputs& in) {
-                     return linear_cross_entropy(in[0], in[1], targets, kIgnore, block);
+                     return linear_cross_entropy(in[0], in[1], targets, kIgnore, block, cap);
                  };
                  return error_of(f, {{n, 4}, {vocabulary, 4}});
              };
-             return worst_of({loss(5, 7, 0), loss(5, 7, 3), loss(3, 8, 1), loss(1, 2, 8)});
+             return worst_of({loss(5, 7, 0, 0), loss(5, 7, 3, 0), loss(3, 8, 1, 0), loss(1, 2, 8, 0),
+                              loss(5, 7, 0, 1.5), loss(5, 7, 3, 1.5)});
          }},
     };
 }
@@ -330,6 +334,17 @@ std::vector<GradcheckRow> product_rows() {
                                       return mul(embedding(ids({2, 3}, 6), in[0]), embedding(ids({2, 3}, 5), in[0]));
                                   },
                                   {{6, 2}})});
+         }},
+        {"repeat",
+         [] {
+             double worst = 0;
+             for (const std::size_t times : {1, 3}) {
+                 for (const std::ptrdiff_t axis : {0, 1, -1}) {
+                     const auto f = [=](const Tensor<double>& x) { return repeat(x, times, axis); };
+                     worst = std::max(worst, unary_error(f, {{3, 4}, {2, 2, 3, 5}}));
+                 }
+             }
+             return worst;
          }},
         {"rotary",
          [] {

@@ -2,13 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <list>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "data/file.h"
 #include "data/json.h"
 #include "data/tokenizer_json.h"
 #include "models/safetensors.h"
+#include "models/stored_form.h"
+#include "models/weight_files.h"
 
 namespace inkling::models {
 
@@ -17,64 +21,32 @@ using nlohmann::json;
 
 namespace {
 
-bool is_conv1d(const std::string& name) {  // GPT-2's linear layers, stored (in, out)
-    return name.ends_with("c_attn.weight") || name.ends_with("c_proj.weight") || name.ends_with("c_fc.weight");
-}
-
-std::vector<std::uint64_t> stored_shape(const std::string& name, const Shape& shape) {
+std::vector<std::uint64_t> stored_shape(const StoredForm& form, const std::string& name, const Shape& shape) {
     std::vector<std::uint64_t> result(shape.begin(), shape.end());
-    if (is_conv1d(name)) std::reverse(result.begin(), result.end());
+    if (form.turned(name)) std::reverse(result.begin(), result.end());
     return result;
 }
 
 std::string shape_text(const std::vector<std::uint64_t>& shape) { return to_string(Shape(shape.begin(), shape.end())); }
 
-// The biases that transformers expects of a model that has none.
-std::vector<std::pair<std::string, std::size_t>> missing_biases(const GPTConfig& c) {
-    std::vector<std::pair<std::string, std::size_t>> names;
-    if (c.bias) return names;
-    for (std::size_t i = 0; i < c.n_layer; ++i) {
-        const std::string h = "transformer.h." + std::to_string(i) + ".";
-        for (const auto& [name, width] :
-             std::initializer_list<std::pair<const char*, std::size_t>>{{"ln_1", 1},
-                                                                        {"attn.c_attn", 3},
-                                                                        {"attn.c_proj", 1},
-                                                                        {"ln_2", 1},
-                                                                        {"mlp.c_fc", 4},
-                                                                        {"mlp.c_proj", 1}}) {
-            names.emplace_back(h + name + ".bias", width * c.n_embd);
-        }
-    }
-    names.emplace_back("transformer.ln_f.bias", c.n_embd);
-    return names;
-}
-
-// Buffers of old GPT-2 files that are no weights: the causal mask.
-bool is_mask_buffer(const std::string& name) {
-    return name.ends_with(".attn.bias") || name.ends_with(".attn.masked_bias");
-}
-
-void load_weights(GPT<float>& model, const SafetensorsFile& file, const std::string& what) {
-    // openai's own files lack the prefix
-    const auto stored_name = [&](const std::string& name) {
-        const std::string bare = name.substr(std::string("transformer.").size());
-        return file.contains(name) || !file.contains(bare) ? name : bare;
-    };
+// What is missing, left over or of another shape, all at once.
+std::string misfits(LanguageModel<float>& model, const StoredForm& form, const WeightFiles& file,
+                    const std::function<std::string(const std::string&)>& stored_name) {
     std::string problems;
-    std::vector<std::string> known{"lm_head.weight"};
+    std::set<std::string> known{form.copy};
     for (auto& [name, p] : model.parameters()) {
         const std::string stored = stored_name(name);
-        known.push_back(stored);
+        known.insert(stored);
         if (!file.contains(stored)) {
             problems += fmt::format("; {} is missing", name);
-        } else if (file.info(stored).shape != stored_shape(name, p.shape())) {
+        } else if (const auto wanted = stored_shape(form, name, p.shape()); file.info(stored).shape != wanted) {
             problems += fmt::format("; {} has shape {} where config.json wants {}", name,
-                                    shape_text(file.info(stored).shape), shape_text(stored_shape(name, p.shape())));
+                                    shape_text(file.info(stored).shape), shape_text(wanted));
         }
     }
-    for (const auto& [name, width] : missing_biases(model.config)) {
+    for (const auto& [name, width] : form.zeros) {
         const std::string stored = stored_name(name);
-        known.push_back(stored);
+        known.insert(stored);
         if (!file.contains(stored)) continue;
         std::vector<float> values(file.info(stored).count);
         file.read(stored, values.data(), values.size());
@@ -82,16 +54,25 @@ void load_weights(GPT<float>& model, const SafetensorsFile& file, const std::str
             problems += fmt::format("; {} is not zero although config.json says that there are no biases", name);
         }
     }
-    for (const auto& [name, info] : file.tensors()) {
-        if (std::find(known.begin(), known.end(), name) == known.end() && !is_mask_buffer(name)) {
-            problems += fmt::format("; {} is not known", name);
-        }
+    for (const auto& [name, shard] : file.tensors()) {
+        if (!known.contains(name) && !form.ignored(name)) problems += fmt::format("; {} is not known", name);
     }
+    return problems;
+}
+
+void load_weights(LanguageModel<float>& model, const WeightFiles& file) {
+    const std::string what = file.path.string();
+    const StoredForm form = stored_form(model.config);
+    const auto stored_name = [&](const std::string& name) {
+        const std::string bare = name.substr(form.prefix.size());
+        return file.contains(name) || !file.contains(bare) ? name : bare;
+    };
+    const std::string problems = misfits(model, form, file, stored_name);
     check<BadInput>(problems.empty(), "{}: the weights do not fit config.json{}", what, problems);
     for (auto& [name, p] : model.parameters()) {
         Array<float>& values = p.value_in_place();
         const std::string stored = stored_name(name);
-        if (is_conv1d(name)) {
+        if (form.turned(name)) {
             Array<float> turned({p.dim(1), p.dim(0)});
             file.read(stored, turned.data(), turned.size());
             copy_into(values, turned.transposed(0, 1));
@@ -101,13 +82,11 @@ void load_weights(GPT<float>& model, const SafetensorsFile& file, const std::str
         const float* const v = values.data();
         check<BadInput>(std::all_of(v, v + values.size(), [](float x) { return std::isfinite(x); }),
                         "{}: {} holds values that are not finite", what, name);
-    }
-    if (file.contains("lm_head.weight")) {
-        const Array<float>& wte = model.wte.weight.value();
-        std::vector<float> head(file.info("lm_head.weight").count);
-        file.read("lm_head.weight", head.data(), head.size());
-        check<BadInput>(head.size() == wte.size() && std::equal(head.begin(), head.end(), wte.data()),
-                        "{}: lm_head.weight differs from wte.weight: only a tied head is supported", what);
+        if (name != form.original || !file.contains(form.copy)) continue;
+        std::vector<float> copy(file.info(form.copy).count);
+        file.read(form.copy, copy.data(), copy.size());
+        check<BadInput>(copy.size() == values.size() && std::equal(copy.begin(), copy.end(), v),
+                        "{}: {} differs from {}: only a tied head is supported", what, form.copy, stored);
     }
 }
 
@@ -131,15 +110,12 @@ GPTConfig load_config(const fs::path& folder) {
 LoadedModel load_model(const fs::path& folder, std::optional<double> dropout) {
     GPTConfig config = load_config(folder);
     if (dropout) config.dropout = *dropout;
-    const fs::path weights = folder / "model.safetensors";
-    const SafetensorsFile file = SafetensorsFile::open(weights);
+    const WeightFiles file = WeightFiles::open(folder);
     // Before memory for the model is taken: a lying config.json asks for no more than the file can fill.
-    std::uint64_t stored = 0;
-    for (const auto& [name, info] : file.tensors()) stored += info.count;
-    check<BadInput>(config.parameter_count() <= stored, "{}: holds {} numbers where config.json wants {}",
-                    weights.string(), stored, config.parameter_count());
-    LoadedModel loaded{std::make_unique<GPT<float>>(config), data::load_tokenizer(folder)};
-    load_weights(*loaded.model, file, weights.string());
+    check<BadInput>(config.parameter_count() <= file.numbers(), "{}: holds {} numbers where config.json wants {}",
+                    file.path.string(), file.numbers(), config.parameter_count());
+    LoadedModel loaded{make_model<float>(config), data::load_tokenizer(folder)};
+    load_weights(*loaded.model, file);
     check<BadInput>(loaded.tokenizer->vocab_size() <= config.vocab_size,
                     "{}: {} tokens do not fit the model's vocabulary of {}", (folder / "tokenizer.json").string(),
                     loaded.tokenizer->vocab_size(), config.vocab_size);
@@ -147,7 +123,7 @@ LoadedModel load_model(const fs::path& folder, std::optional<double> dropout) {
     return loaded;
 }
 
-void save_model(const fs::path& folder, GPT<float>& model, const data::Tokenizer& tokenizer) {
+void save_model(const fs::path& folder, LanguageModel<float>& model, const data::Tokenizer& tokenizer) {
     const std::int64_t end = tokenizer.end_of_text().value_or(-1);
     const auto write = [&](const char* name, const json& content) {
         data::write_file_atomic(folder / name, content.dump(2) + "\n");
@@ -165,16 +141,17 @@ void save_model(const fs::path& folder, GPT<float>& model, const data::Tokenizer
     write("tokenizer_config.json", tokenizer_config);
     data::write_file_atomic(folder / "tokenizer.json", tokenizer.to_json());
 
+    const StoredForm form = stored_form(model.config);
     SafetensorsWriter out;
     out.set_metadata("format", "pt");
-    std::list<Array<float>> turned;  // kept until write()
+    std::list<Array<float>> made;  // kept until write()
     for (auto& [name, p] : model.parameters()) {
         const float* data = p.value().data();
-        if (is_conv1d(name)) data = turned.emplace_back(p.value().transposed(0, 1).clone()).data();
-        out.add(name, DType::F32, stored_shape(name, p.shape()), data);
+        if (form.turned(name)) data = made.emplace_back(p.value().transposed(0, 1).clone()).data();
+        out.add(name, DType::F32, stored_shape(form, name, p.shape()), data);
     }
-    for (const auto& [name, width] : missing_biases(model.config)) {
-        out.add(name, DType::F32, {width}, turned.emplace_back(Array<float>({width}, 0.0f)).data());
+    for (const auto& [name, width] : form.zeros) {
+        out.add(name, DType::F32, {width}, made.emplace_back(Array<float>({width}, 0.0f)).data());
     }
     out.write(folder / "model.safetensors");
 }

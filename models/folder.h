@@ -1,6 +1,6 @@
 // Model folders, as Hugging Face's transformers reads and writes them: config.json, generation_config.json,
-// model.safetensors, tokenizer.json, tokenizer_config.json. Linear weights of GPT-2 are stored (in, out) there, ours
-// are (out, in): they are turned on the way.
+// model.safetensors (or shards of it), tokenizer.json, tokenizer_config.json. Linear weights of GPT-2 are stored
+// (in, out) there, ours are (out, in): they are turned on the way.
 #pragma once
 
 #include <filesystem>
@@ -8,12 +8,12 @@
 #include <optional>
 
 #include "data/tokenizer.h"
-#include "models/gpt.h"
+#include "models/language_model.h"
 
 namespace inkling::models {
 
 struct LoadedModel {
-    std::unique_ptr<GPT<float>> model;
+    std::unique_ptr<LanguageModel<float>> model;
     std::unique_ptr<data::Tokenizer> tokenizer;
 };
 
@@ -23,7 +23,7 @@ LoadedModel load_model(const std::filesystem::path& folder, std::optional<double
 GPTConfig load_config(const std::filesystem::path& folder);
 
 // Writes the files into an existing folder, each in one step.
-void save_model(const std::filesystem::path& folder, GPT<float>& model, const data::Tokenizer& tokenizer);
+void save_model(const std::filesystem::path& folder, LanguageModel<float>& model, const data::Tokenizer& tokenizer);
 
 // OUT of a run means OUT/best, else OUT/latest; a model folder means itself. Throws BadInput when there is neither.
 std::filesystem::path find_model(const std::filesystem::path& path);

@@ -42,7 +42,7 @@ namespace {
 
 // Logits of the token after `window`. The window is padded to one of a few lengths, because each new shape costs the
 // matrix library a compilation; causal attention never looks at what comes after.
-std::vector<float> next_logits(const GPT<float>& model, std::span<const std::int32_t> window) {
+std::vector<float> next_logits(const LanguageModel<float>& model, std::span<const std::int32_t> window) {
     constexpr std::size_t kStep = 32;
     const std::size_t length = std::min((window.size() + kStep - 1) / kStep * kStep, model.config.block_size);
     IdArray ids({1, length}, 0);
@@ -54,7 +54,7 @@ std::vector<float> next_logits(const GPT<float>& model, std::span<const std::int
 
 }  // namespace
 
-std::vector<std::int32_t> generate(const GPT<float>& model, std::span<const std::int32_t> prompt,
+std::vector<std::int32_t> generate(const LanguageModel<float>& model, std::span<const std::int32_t> prompt,
                                    const GenerateOptions& options, const std::function<bool(std::int32_t)>& on_token) {
     check(!prompt.empty(), "generate: a prompt of at least one token is required");
     check(!model.training(), "generate: the model must be in evaluation mode: call eval()");

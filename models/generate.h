@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "models/gpt.h"
+#include "models/language_model.h"
 
 namespace inkling::models {
 
@@ -24,7 +24,7 @@ std::int32_t sample_token(std::span<const float> logits, const GenerateOptions& 
 // Continues `prompt` (at least one token), seeing at most the last block_size tokens. Each token is handed to
 // `on_token` as it is made, which ends the text by answering false. Token i is drawn by the lot (seed, sample, i), so
 // the text does not depend on threads. Returns the new tokens.
-std::vector<std::int32_t> generate(const GPT<float>& model, std::span<const std::int32_t> prompt,
+std::vector<std::int32_t> generate(const LanguageModel<float>& model, std::span<const std::int32_t> prompt,
                                    const GenerateOptions& options,
                                    const std::function<bool(std::int32_t)>& on_token = nullptr);
 

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "engine/ops.h"
-#include "nn/checkpoint.h"
+#include "models/run_blocks.h"
 #include "nn/init.h"
 
 namespace inkling::models {
@@ -36,22 +36,13 @@ void Block<T>::visit(const nn::Visitor<T>& v) {
 
 namespace {
 
-const GPTConfig& valid(const GPTConfig& config) {
-    config.validate();
-    return config;
-}
-
-bool ends_with(const std::string& text, const std::string& end) {
-    return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
-}
-
 template <class T>
 void init_as_gpt2(GPT<T>& model) {
     const double projection = 0.02 / std::sqrt(2.0 * static_cast<double>(model.config.n_layer));
     for (auto& [name, p] : model.parameters()) {
         if (p.rank() >= 2) {
-            nn::fill_normal(p, ends_with(name, "c_proj.weight") ? projection : 0.02);
-        } else if (ends_with(name, ".bias")) {
+            nn::fill_normal(p, name.ends_with("c_proj.weight") ? projection : 0.02);
+        } else if (name.ends_with(".bias")) {
             Array<T>& values = p.value_in_place();
             std::fill_n(values.data(), values.size(), T{0});
         }
@@ -62,7 +53,7 @@ void init_as_gpt2(GPT<T>& model) {
 
 template <class T>
 GPT<T>::GPT(const GPTConfig& c)
-    : config(valid(c)),
+    : LanguageModel<T>(c),
       wte(c.vocab_size, c.n_embd),
       wpe(c.block_size, c.n_embd),
       dropout(c.dropout),
@@ -73,19 +64,9 @@ GPT<T>::GPT(const GPTConfig& c)
 
 template <class T>
 Tensor<T> GPT<T>::hidden(const IdArray& ids, std::vector<Tensor<T>>* weights) const {
-    check(ids.rank() == 2 && ids.dim(1) >= 1 && ids.dim(1) <= config.block_size,
-          "gpt: ids (B, T) with T from 1 to the context of {} are required, got shape {}", config.block_size,
-          ids.shape());
-    Tensor<T> x = dropout.forward(wpe.forward(wte.forward(ids)));  // (B, T, C)
-    for (const auto& block : blocks) {
-        if (checkpoint_activations && !weights) {
-            x = nn::checkpoint<T>([&block = *block](const Tensor<T>& in) { return block.forward(in); }, x);
-            continue;
-        }
-        if (weights) weights->emplace_back();
-        x = block->forward(x, weights ? &weights->back() : nullptr);
-    }
-    return ln_f.forward(x);
+    this->check_ids(ids);
+    const Tensor<T> x = dropout.forward(wpe.forward(wte.forward(ids)));  // (B, T, C)
+    return ln_f.forward(run_blocks(blocks, x, this->checkpoint_activations, weights));
 }
 
 template <class T>

@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "models/gpt_config.h"
+#include "models/language_model.h"
 #include "nn/attention/multi_head.h"
 #include "nn/embedding.h"
 #include "nn/mlp.h"
@@ -31,22 +31,18 @@ class Block : public nn::Module<T> {
 };
 
 template <class T>
-class GPT : public nn::Module<T> {
+class GPT : public LanguageModel<T> {
   public:
     // Initial values as GPT-2: N(0, 0.02), projections back into the stream N(0, 0.02 / sqrt(2 n_layer)), biases 0.
     explicit GPT(const GPTConfig& config);
 
-    // (B, T) -> (B, T, C), after the last norm. When asked, each block's attention weights are appended to `weights`.
-    Tensor<T> hidden(const IdArray& ids, std::vector<Tensor<T>>* weights = nullptr) const;
-    Tensor<T> logits(const Tensor<T>& hidden) const;  // (..., C) -> (..., V)
-    Tensor<T> forward(const IdArray& ids) const { return logits(hidden(ids)); }
-    Tensor<T> loss(const IdArray& ids, const IdArray& targets) const;  // mean nats a token
+    Tensor<T> hidden(const IdArray& ids, std::vector<Tensor<T>>* weights = nullptr) const override;
+    Tensor<T> logits(const Tensor<T>& hidden) const override;
+    Tensor<T> loss(const IdArray& ids, const IdArray& targets) const override;
 
     // Names as in Hugging Face's GPT2LMHeadModel: transformer.h.0.attn.c_attn.weight, ...
     void visit(const nn::Visitor<T>& v) override;
 
-    GPTConfig config;
-    bool checkpoint_activations = false;  // run each block once more in backward, instead of keeping what is inside
     nn::Embedding<T> wte;
     nn::LearnedPositions<T> wpe;
     nn::Dropout<T> dropout;

@@ -89,7 +89,7 @@ std::string fingerprint(std::span<const std::int32_t> tokens) {
     return fmt::format("{}-{:016x}", tokens.size(), hash.value);
 }
 
-void save_checkpoint(const fs::path& folder, models::GPT<float>& model, const data::Tokenizer& tokenizer,
+void save_checkpoint(const fs::path& folder, models::LanguageModel<float>& model, const data::Tokenizer& tokenizer,
                      const nn::FlatParameters<float>& parameters, const AdamW<float>& optimizer,
                      const TrainingState& state) {
     models::SafetensorsWriter out;

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "data/tokenizer.h"
-#include "models/gpt.h"
+#include "models/language_model.h"
 #include "train/adamw.h"
 
 namespace inkling::train {
@@ -21,9 +21,9 @@ struct TrainingState {
 };
 
 // Fills an existing folder. Throws Error rather than write weights that are not finite.
-void save_checkpoint(const std::filesystem::path& folder, models::GPT<float>& model, const data::Tokenizer& tokenizer,
-                     const nn::FlatParameters<float>& parameters, const AdamW<float>& optimizer,
-                     const TrainingState& state);
+void save_checkpoint(const std::filesystem::path& folder, models::LanguageModel<float>& model,
+                     const data::Tokenizer& tokenizer, const nn::FlatParameters<float>& parameters,
+                     const AdamW<float>& optimizer, const TrainingState& state);
 
 // Reads training_state.safetensors into the optimizer. Throws BadInput when it does not fit the parameters, which hold
 // the weights of the model beside it, or when a bit of either file is not as it was written.

@@ -12,13 +12,15 @@ namespace {
 // Evaluation mode, and no graph, while in scope.
 class Evaluating {
   public:
-    explicit Evaluating(models::GPT<float>& model) : model_(model), training_(model.training()) { model.eval(); }
+    explicit Evaluating(models::LanguageModel<float>& model) : model_(model), training_(model.training()) {
+        model.eval();
+    }
     ~Evaluating() { model_.train(training_); }
     Evaluating(const Evaluating&) = delete;
     Evaluating& operator=(const Evaluating&) = delete;
 
   private:
-    models::GPT<float>& model_;
+    models::LanguageModel<float>& model_;
     bool training_;
     NoGrad no_grad_;
 };
@@ -31,7 +33,8 @@ IdArray id_array(std::span<const std::int32_t> ids, std::size_t batch, std::size
     return array;
 }
 
-double evaluate(models::GPT<float>& model, std::span<const std::int32_t> tokens, const std::function<bool()>& stop) {
+double evaluate(models::LanguageModel<float>& model, std::span<const std::int32_t> tokens,
+                const std::function<bool()>& stop) {
     check<BadInput>(tokens.size() >= 2, "evaluate: a text of at least 2 tokens is required, got {}", tokens.size());
     const Evaluating scope(model);
     const std::size_t T = model.config.block_size, all = tokens.size() - 1;
@@ -52,7 +55,7 @@ double evaluate(models::GPT<float>& model, std::span<const std::int32_t> tokens,
     return total / static_cast<double>(all);
 }
 
-double evaluate_sample(models::GPT<float>& model, std::span<const std::int32_t> tokens, std::size_t batches,
+double evaluate_sample(models::LanguageModel<float>& model, std::span<const std::int32_t> tokens, std::size_t batches,
                        std::size_t batch_size) {
     const Evaluating scope(model);
     const auto sampler = data::make_sampler("random", tokens, batch_size, model.config.block_size, 0);

@@ -5,17 +5,17 @@
 #include <functional>
 #include <span>
 
-#include "models/gpt.h"
+#include "models/language_model.h"
 
 namespace inkling::train {
 
 // Mean nats a token over the whole of `tokens`: windows of the context's length side by side, so that every token but
 // the first is predicted once. The model is left in the mode that it was in. `stop` may end it early, with NaN.
-double evaluate(models::GPT<float>& model, std::span<const std::int32_t> tokens,
+double evaluate(models::LanguageModel<float>& model, std::span<const std::int32_t> tokens,
                 const std::function<bool()>& stop = nullptr);
 
 // The same over `batches` batches of random windows, always the same ones.
-double evaluate_sample(models::GPT<float>& model, std::span<const std::int32_t> tokens, std::size_t batches,
+double evaluate_sample(models::LanguageModel<float>& model, std::span<const std::int32_t> tokens, std::size_t batches,
                        std::size_t batch_size);
 
 // A batch's ids as arrays (B, T).

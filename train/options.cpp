@@ -48,7 +48,11 @@ void read_field(const toml::node& node, Field& field, const std::string& what) {
 }  // namespace
 
 models::GPTConfig TrainOptions::model_config(std::size_t tokens) const {
-    return {tokens, n_layer, n_head, n_embd, block_size, dropout, bias, 1e-5};
+    models::GPTConfig config{tokens, n_layer, n_head, n_embd, block_size, dropout, bias};
+    config.arch = models::arch_from_name(arch);
+    config.n_kv_head = n_kv_head == n_head ? 0 : n_kv_head;
+    if (config.arch == models::Arch::nanochat) config.layer_norm_epsilon = 1e-6;  // transformers' default
+    return config;
 }
 
 void TrainOptions::validate() const {
@@ -83,7 +87,6 @@ void TrainOptions::validate() const {
         for (const auto& name : names) list += (list.empty() ? "" : ", ") + name;
         check(names.contains(value), "{} must be one of {}, got '{}'", flag, list, value);
     };
-    one_of("--arch", arch, {"gpt2"});
     one_of("--schedule", schedule, {"cosine", "linear", "constant"});
     one_of("--precision", precision, {"fp32", "bf16"});
     one_of("--sampler", sampler, {"random", "shuffle", "sequential"});

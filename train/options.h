@@ -22,7 +22,7 @@ struct TrainOptions {
     std::size_t vocab_size = 4096;
 
     std::string arch = "gpt2";
-    std::size_t n_layer = 4, n_head = 4, n_embd = 128, block_size = 64;
+    std::size_t n_layer = 4, n_head = 4, n_kv_head = 0, n_embd = 128, block_size = 64;
     double dropout = 0.0;
     bool bias = false;
 
@@ -53,9 +53,10 @@ struct TrainOptions {
         v("init-from", o.init_from, "model folder whose weights and tokenizer to start from");
         v("tokenizer", o.tokenizer, "'char', 'bpe' (learnt from the text), or a tokenizer.json");
         v("vocab-size", o.vocab_size, "tokens that --tokenizer bpe learns");
-        v("arch", o.arch, "model family: gpt2");
+        v("arch", o.arch, "model family: gpt2 or nanochat");
         v("n-layer", o.n_layer, "transformer blocks");
         v("n-head", o.n_head, "attention heads");
+        v("n-kv-head", o.n_kv_head, "nanochat: heads of keys and values, shared by the attention heads; 0: --n-head");
         v("n-embd", o.n_embd, "width; a multiple of --n-head");
         v("block-size", o.block_size, "context: tokens that the model sees");
         v("dropout", o.dropout, "dropout probability");

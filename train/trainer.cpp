@@ -26,7 +26,7 @@ constexpr std::size_t kMostRefused = 5;
 
 }  // namespace
 
-Trainer::Trainer(const TrainOptions& options, models::GPT<float>& model, const data::Tokenizer& tokenizer,
+Trainer::Trainer(const TrainOptions& options, models::LanguageModel<float>& model, const data::Tokenizer& tokenizer,
                  std::span<const std::int32_t> tokens, Report& report)
     : options_(options),
       model_(model),

@@ -49,8 +49,8 @@ std::string visible(std::string_view text) {
     return result;
 }
 
-AttentionMap attention_map(std::string name, const models::GPT<float>& model, const data::Tokenizer& tokenizer,
-                           std::string_view prompt) {
+AttentionMap attention_map(std::string name, const models::LanguageModel<float>& model,
+                           const data::Tokenizer& tokenizer, std::string_view prompt) {
     check<BadInput>(!prompt.empty(), "the prompt is empty: attention needs a text to look at");
     const std::vector<std::int32_t> tokens = tokenizer.encode(prompt);
     const std::size_t length = tokens.size(), context = model.config.block_size;

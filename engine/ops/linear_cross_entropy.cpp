@@ -1,7 +1,8 @@
-//   z = X W^T, a block of the vocabulary (columns of z) at a time
+//   z = X W^T, a block of the vocabulary (columns of z) at a time;  with a cap, z = c tanh(X W^T / c)
 //   forward    running maximum m and sum l = sum_v e^(z_v - m) of each row: when m grows, l shrinks by e^(m_old - m)
 //              loss = mean over rows of (m + ln l) - z_target
-//   backward   z again;  dz = dy / rows (e^(z - m - ln l) - onehot)    dX += dz W     dW's rows of the block = dz^T X
+//   backward   z again;  dz = dy / rows (e^(z - m - ln l) - onehot), with a cap times 1 - (z / c)^2
+//              dX += dz W     dW's rows of the block = dz^T X
 // Blocks of columns rather than of rows: each part of dW is written once, and W is read as often as z is made.
 #include "engine/ops/linear_cross_entropy.h"
 
@@ -10,6 +11,7 @@
 
 #include "engine/backward.h"
 #include "engine/ops/linear.h"
+#include "engine/ops/softcap.h"
 #include "engine/parallel.h"
 #include "engine/precision.h"
 #include "engine/simd.h"
@@ -41,19 +43,29 @@ void take_block(Row<T>& row, const T* z, std::size_t n, std::size_t first, std::
     if (static_cast<std::size_t>(target) >= first && at < n) row.target = z[at];
 }
 
+template <class T>
+void cap_row(std::size_t n, T* z, T cap, T inverse) {
+    simd_map(
+        n, z, [c = Vec<T>(cap), r = Vec<T>(inverse)](auto v) { return c * xsimd::tanh(v * r); }, z);
+}
+
 }  // namespace
 
 template <class T>
 Tensor<T> linear_cross_entropy(const Tensor<T>& x, const Tensor<T>& weight, const IdArray& targets_any,
-                               std::int32_t ignore, std::size_t block) {
+                               std::int32_t ignore, std::size_t block, double cap) {
     check(x.rank() >= 1 && weight.rank() == 2 && x.dim(-1) == weight.dim(1) && weight.dim(0) > 0 &&
               targets_any.shape() == Shape(x.shape().begin(), x.shape().end() - 1),
           "linear_cross_entropy: x (..., C), weight (V, C) and targets (...) are required, got {}, {} and {}",
           x.shape(), weight.shape(), targets_any.shape());
+    check(cap >= 0, "linear_cross_entropy: a cap above 0, or 0 for none, is required, got {}", cap);
     const std::size_t V = weight.dim(0), C = weight.dim(1), rows = targets_any.size();
     const std::size_t row_bytes = std::max<std::size_t>(rows, 1) * sizeof(T);
     if (block == 0) {
-        if (V * row_bytes <= kLogits) return cross_entropy(linear(x, weight), targets_any, ignore);
+        if (V * row_bytes <= kLogits) {
+            const Tensor<T> z = linear(x, weight);
+            return cross_entropy(cap > 0 ? softcap(z, cap) : z, targets_any, ignore);
+        }
         block = std::max<std::size_t>(512, kBlock / row_bytes / 64 * 64);
     }
     const IdArray targets = targets_any.contiguous();
@@ -63,8 +75,9 @@ Tensor<T> linear_cross_entropy(const Tensor<T>& x, const Tensor<T>& weight, cons
               "linear_cross_entropy: targets must be at least 0 and below {}, or {}, got {}", V, ignore, t);
         counted += t != ignore;
     }
-    const Operand<T> x2(x.value().reshaped({rows, C}));
-    // visit(v, n, W's rows [v, v + n), z): blocks in order; z is the visitor's to write to.
+    const auto x2 = Operand<T>::rounded(x.value().reshaped({rows, C}));
+    const T c = static_cast<T>(cap), inverse = static_cast<T>(1 / cap);
+    // visit(v, n, W's rows [v, v + n), X W^T): blocks in order; z is the visitor's to write to.
     const auto each_block = [rows, V, block, x2](const Array<T>& w_all, const auto& visit) {
         for (std::size_t v = 0; v < V; v += block) {
             const std::size_t n = std::min(block, V - v);
@@ -76,10 +89,12 @@ Tensor<T> linear_cross_entropy(const Tensor<T>& x, const Tensor<T>& weight, cons
     };
     std::vector<Row<T>> stats(rows);
     each_block(weight.value(), [&](std::size_t v, std::size_t n, const Operand<T>&, Array<T>& z) {
-        const T* const logits = z.data();
+        T* const logits = z.data();
         parallel_rows(rows, n, [&](std::size_t begin, std::size_t end) {
             for (std::size_t i = begin; i < end; ++i) {
-                if (targets.data()[i] != ignore) take_block(stats[i], logits + i * n, n, v, targets.data()[i]);
+                if (targets.data()[i] == ignore) continue;
+                if (cap > 0) cap_row(n, logits + i * n, c, inverse);
+                take_block(stats[i], logits + i * n, n, v, targets.data()[i]);
             }
         });
     });
@@ -95,45 +110,56 @@ Tensor<T> linear_cross_entropy(const Tensor<T>& x, const Tensor<T>& weight, cons
         total += static_cast<double>(log_sum) - static_cast<double>(r.target - r.top);
     }
     const double weight_of_row = counted ? 1.0 / static_cast<double>(counted) : 0.0;
-    return record(
-        "linear_cross_entropy", Array<T>(Shape{}, static_cast<T>(total * weight_of_row)), inputs(x, weight),
-        [=, w_all = Saved(weight), shape = x.shape()](const Array<T>& dy, Gradients<T>& grads) {
-            const T g = *dy.data() * static_cast<T>(weight_of_row);
-            Array<T> dx = grads.wanted(0) ? Array<T>({rows, C}) : Array<T>();
-            const auto [dw, dw_accumulate] = grads.wanted(1) ? grads.target(1) : typename Gradients<T>::Target{};
-            each_block(*w_all, [&, dw = dw, dw_accumulate = dw_accumulate](std::size_t v, std::size_t n,
-                                                                           const Operand<T>& w, Array<T>& z) {
-                T* const logits = z.data();
-                parallel_rows(rows, n, [&](std::size_t begin, std::size_t end) {
-                    for (std::size_t i = begin; i < end; ++i) {
-                        T* const row = logits + i * n;
-                        const std::int32_t t = targets.data()[i];
-                        if (t == ignore) {
-                            std::fill_n(row, n, T{0});
-                            continue;
-                        }
-                        simd_map(
-                            n, row,
-                            [g = Vec<T>(g), l = Vec<T>(log_sums.data()[i])](auto u) { return g * xsimd::exp(u - l); },
-                            row);
-                        const auto at = static_cast<std::size_t>(t) - v;
-                        if (static_cast<std::size_t>(t) >= v && at < n) row[at] -= g;
-                    }
-                });
-                const Operand<T> dz(z, x2.precision());
-                if (grads.wanted(0)) product(dz, w, dx, {.accumulate = v > 0});
-                if (grads.wanted(1)) {
-                    Array<T> part = dw.sliced(0, v, v + n);
-                    product(dz.transposed(), x2, part, {.accumulate = dw_accumulate});
-                }
-            });
-            if (grads.wanted(0)) grads.add(0, dx.reshaped(shape));
-        });
+    return record("linear_cross_entropy", Array<T>(Shape{}, static_cast<T>(total * weight_of_row)), inputs(x, weight),
+                  [=, w_all = Saved(weight), shape = x.shape()](const Array<T>& dy, Gradients<T>& grads) {
+                      const T g = *dy.data() * static_cast<T>(weight_of_row);
+                      Array<T> dx = grads.wanted(0) ? Array<T>({rows, C}) : Array<T>();
+                      const auto [dw, dw_accumulate] =
+                          grads.wanted(1) ? grads.target(1) : typename Gradients<T>::Target{};
+                      each_block(*w_all, [&, dw = dw, dw_accumulate = dw_accumulate](std::size_t v, std::size_t n,
+                                                                                     const Operand<T>& w, Array<T>& z) {
+                          T* const logits = z.data();
+                          parallel_rows(rows, n, [&](std::size_t begin, std::size_t end) {
+                              for (std::size_t i = begin; i < end; ++i) {
+                                  T* const row = logits + i * n;
+                                  const std::int32_t t = targets.data()[i];
+                                  if (t == ignore) {
+                                      std::fill_n(row, n, T{0});
+                                      continue;
+                                  }
+                                  const auto at = static_cast<std::size_t>(t) - v;
+                                  const bool hit = static_cast<std::size_t>(t) >= v && at < n;
+                                  const Vec<T> wide(g), l(log_sums.data()[i]);
+                                  if (cap > 0) {
+                                      cap_row(n, row, c, inverse);
+                                      const T slope = hit ? 1 - row[at] * inverse * (row[at] * inverse) : T{0};
+                                      const Vec<T> r(inverse), one(T{1});
+                                      const auto capped = [=](auto u) {
+                                          return wide * xsimd::exp(u - l) * (one - u * r * (u * r));
+                                      };
+                                      simd_map(n, row, capped, row);
+                                      if (hit) row[at] -= g * slope;
+                                  } else {
+                                      simd_map(
+                                          n, row, [=](auto u) { return wide * xsimd::exp(u - l); }, row);
+                                      if (hit) row[at] -= g;
+                                  }
+                              }
+                          });
+                          const auto dz = Operand<T>::rounded(z, x2.precision());
+                          if (grads.wanted(0)) product(dz, w, dx, {.accumulate = v > 0});
+                          if (grads.wanted(1)) {
+                              Array<T> part = dw.sliced(0, v, v + n);
+                              product(dz.transposed(), x2, part, {.accumulate = dw_accumulate});
+                          }
+                      });
+                      if (grads.wanted(0)) grads.add(0, dx.reshaped(shape));
+                  });
 }
 
 template Tensor<float> linear_cross_entropy(const Tensor<float>&, const Tensor<float>&, const IdArray&, std::int32_t,
-                                            std::size_t);
+                                            std::size_t, double);
 template Tensor<double> linear_cross_entropy(const Tensor<double>&, const Tensor<double>&, const IdArray&, std::int32_t,
-                                             std::size_t);
+                                             std::size_t, double);
 
 }  // namespace inkling

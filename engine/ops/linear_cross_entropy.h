@@ -7,8 +7,9 @@ namespace inkling {
 
 // cross_entropy(linear(x, weight), targets, ignore) for x (..., C), weight (V, C) and targets (...), with at most
 // `block` columns of logits at a time; 0 chooses: all of them, and the two ops above, when they take less than 32 MiB.
+// With a cap above 0, softcap(., cap) lies between the two.
 template <class T>
 Tensor<T> linear_cross_entropy(const Tensor<T>& x, const Tensor<T>& weight, const IdArray& targets,
-                               std::int32_t ignore = kIgnore, std::size_t block = 0);
+                               std::int32_t ignore = kIgnore, std::size_t block = 0, double cap = 0);
 
 }  // namespace inkling

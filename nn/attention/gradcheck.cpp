@@ -3,6 +3,7 @@
 #include "engine/ops.h"
 #include "nn/attention/alibi.h"
 #include "nn/attention/causal.h"
+#include "nn/attention/grouped_query.h"
 #include "nn/attention/multi_head.h"
 #include "nn/attention/multi_head_wrapper.h"
 #include "nn/attention/self_attention.h"
@@ -87,6 +88,14 @@ double cross_error() {
     return worst;
 }
 
+double grouped_query_error(const GroupedQueryShape& shape) {
+    GroupedQueryAttention<double> attention(shape);
+    const Array<double> x = normal({2, 5, shape.width}, 77);
+    const auto output = [&](const Inputs& in) { return attention.forward(in[0], Weights::none).output; };
+    const auto weights = [&](const Inputs& in) { return attention.forward(in[0], Weights::keep).weights; };
+    return std::max(module_gradient_error(attention, output, {x}), module_gradient_error(attention, weights, {x}));
+}
+
 double scaled_dot_product_error(Weights wanted) {
     AttentionOptions causal, masked, alibi;
     causal.causal = true;
@@ -140,6 +149,12 @@ std::vector<GradcheckRow> gradcheck_attention() {
         {"MultiHeadAttention (self, packed)",
          [] { return std::max(multi_head_error(true, 0), multi_head_error(true, 0.3)); }},
         {"MultiHeadAttention (cross, masks)", cross_error},
+        {"GroupedQueryAttention",
+         [] {
+             // a large eps: the direction of a short vector bends more than finite differences can follow
+             return std::max(grouped_query_error({8, 5, 4, 2, 0.3, true, 100, 0.1}),
+                             grouped_query_error({8, 6, 2, 2, 0, false, 100, 0.1}));
+         }},
         {"scaled_dot_product_attention (composed)", [] { return scaled_dot_product_error(Weights::keep); }},
         {"scaled_dot_product_attention (fused)", [] { return scaled_dot_product_error(Weights::none); }},
         {"DotScore", [] { return score_error(std::make_unique<DotScore<double>>(), 3, 3); }},

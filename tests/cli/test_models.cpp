@@ -115,8 +115,8 @@ TEST_CASE("bench: times training steps", "[cli]") {
         program({"bench", "--preset", "micro,tiny", "--batch", "2", "--seconds", "0.05", "--threads", "1", "--json"}));
     REQUIRE(rows.size() == 2);
     for (const auto& j : rows) {
-        check_keys(j, {"preset", "precision", "threads", "batch", "params", "ms_step", "best_ms", "tok_s", "gflops",
-                       "peak_rss_mb"});
+        check_keys(j, {"preset", "arch", "precision", "threads", "batch", "params", "ms_step", "best_ms", "tok_s",
+                       "gflops", "peak_rss_mb"});
         CHECK((j["precision"] == "fp32" && j["threads"] == 1 && j["batch"] == 2));
         CHECK(j["ms_step"] > 0);
         CHECK(j["best_ms"] <= j["ms_step"]);

@@ -78,11 +78,39 @@ TEST_CASE("linear_cross_entropy: extreme logits and ignored rows", "[engine]") {
                       ContainsSubstring("above -inf"));
 }
 
+TEMPLATE_TEST_CASE("linear_cross_entropy: a cap is softcap between the two ops", "[engine]", float, double) {
+    using T = TestType;
+    const double tolerance = sizeof(T) == 4 ? 1e-5 : 1e-12;
+    const Array<T> x = random_array<T>({9, 12}, 1), w = random_array<T>({130, 12}, 2), dy(Shape{}, T{3});
+    IdArray targets = random_ids({9}, 130, 3);
+    targets.data()[4] = kIgnore;
+    for (const double cap : {1.5, 15.0}) {
+        const auto twin = run<T>(
+            [&](const auto& in) { return cross_entropy(softcap(linear(in[0], in[1]), cap), targets); }, {x, w}, dy);
+        for (const std::size_t block : {0, 1, 17, 64, 1000}) {
+            INFO("cap " << cap << ", block " << block);
+            const auto fused =
+                run<T>([&](const auto& in) { return linear_cross_entropy(in[0], in[1], targets, kIgnore, block, cap); },
+                       {x, w}, dy);
+            check_close(fused.value, twin.value, tolerance);
+            check_close(fused.grads[0], twin.grads[0], tolerance, "x");
+            check_close(fused.grads[1], twin.grads[1], tolerance, "weight");
+        }
+    }
+    // logits far beyond the cap: the loss is finite, the gradient 0
+    const auto far =
+        run<T>([](const auto& in) { return linear_cross_entropy(in[0], in[1], IdArray({1}, 0), kIgnore, 2, 15); },
+               {of<T>({1, 1}, {1}), of<T>({3, 1}, {-1e30, 1e30, 1e30})}, Array<T>(Shape{}, T{1}));
+    CHECK(static_cast<double>(far.value()) == Approx(30 + std::log(2.0)).epsilon(1e-6));
+    check_equal(far.grads[0], {0});
+}
+
 TEST_CASE("linear_cross_entropy: what does not fit is refused", "[engine]") {
     const Tensor<double> x(Array<double>({2, 3}, 1.0)), w(Array<double>({4, 3}, 1.0));
     CHECK_THROWS_WITH(linear_cross_entropy(x, w, IdArray({3}, 0)), ContainsSubstring("(2, 3), (4, 3) and (3,)"));
     CHECK_THROWS_WITH(linear_cross_entropy(x, Tensor<double>(Array<double>({4, 2}, 1.0)), IdArray({2}, 0)),
                       ContainsSubstring("(4, 2)"));
+    CHECK_THROWS_WITH(linear_cross_entropy(x, w, IdArray({2}, 0), kIgnore, 0, -1), ContainsSubstring("got -1"));
     for (const std::size_t block : {0, 2}) {
         CHECK_THROWS_WITH(linear_cross_entropy(x, w, IdArray({2}, 4), kIgnore, block), ContainsSubstring("below 4"));
         CHECK_THROWS_WITH(linear_cross_entropy(x, w, IdArray({2}, -1), kIgnore, block), ContainsSubstring("got -1"));

@@ -10,6 +10,7 @@
 #include "data/char_tokenizer.h"
 #include "data/file.h"
 #include "models/folder.h"
+#include "models/gpt.h"
 #include "models/safetensors.h"
 #include "nn/init.h"
 #include "tests/data/scratch_folder.h"

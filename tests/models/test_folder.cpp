@@ -1,62 +1,22 @@
 // Model folders: there and back, and the same numbers as transformers computes from a folder that it wrote.
 #include "models/folder.h"
 
-#include "models/generate.h"
 #include "tests/engine/helpers.h"
 #include "tests/models/folders.h"
-#include "tests/reference/read.h"
+#include "tests/models/transformers.h"
 
 using namespace inkling;
 using namespace inkling::testing;
 namespace fs = std::filesystem;
 
-namespace {
-
-const fs::path kTiny = INKLING_TESTS_DIR "/reference/gpt2_tiny";
-
-nlohmann::json expected() { return reference("gpt2_tiny/expected.json"); }
-
-}  // namespace
-
 TEST_CASE("folder: transformers' logits, loss and greedy text come out of its own folder", "[models]") {
-    const auto numbers = expected();
-    const auto [model, tokenizer] = models::load_model(kTiny);
+    const auto numbers = reference("gpt2_tiny/expected.json");
+    const auto [model, tokenizer] = models::load_model(kGpt2Tiny);
     CHECK_FALSE(model->training());
     CHECK(model->config.bias);
     CHECK(model->parameter_count() == 15'288);
-    const auto rows = numbers["ids"].get<std::vector<std::vector<std::int32_t>>>();
-    IdArray ids({rows.size(), rows[0].size()});
-    for (std::size_t i = 0; i < rows.size(); ++i)
-        std::copy(rows[i].begin(), rows[i].end(), ids.data() + i * rows[0].size());
-    const auto want = numbers["logits"].get<std::vector<double>>();
-    const Array<float> z = model->forward(ids).value().contiguous();
-    REQUIRE(z.size() == want.size());
-    double worst = 0, largest = 0;
-    for (std::size_t i = 0; i < want.size(); ++i) {
-        worst = std::max(worst, std::abs(static_cast<double>(z.data()[i]) - want[i]));
-        largest = std::max(largest, std::abs(want[i]));
-    }
-    INFO("the largest logit is " << largest);
-    CHECK(worst < 1e-5);
-
-    const std::string text = numbers["text"];
-    const auto tokens = tokenizer->encode(text);
-    CHECK(tokens == numbers["encoded"].get<std::vector<std::int32_t>>());
-    CHECK(tokenizer->decode(tokens) == text);
-    const auto row = [&](std::size_t first, std::size_t n) {
-        IdArray a({1, n});
-        std::copy_n(tokens.data() + first, n, a.data());
-        return a;
-    };
-    const double loss = model->loss(row(0, tokens.size() - 1), row(1, tokens.size() - 1)).item();
-    CHECK(loss == Approx(numbers["loss"].get<double>()).margin(1e-5));
-
-    models::GenerateOptions greedy;
-    greedy.temperature = 0;
-    greedy.max_tokens = 9;
-    std::vector<std::int32_t> written(tokens.begin(), tokens.begin() + 3);
-    for (const auto token : models::generate(*model, written, greedy)) written.push_back(token);
-    CHECK(written == numbers["greedy"].get<std::vector<std::int32_t>>());
+    check_logits(*model, numbers, "logits", 1e-5);
+    check_loss_and_text(*model, *tokenizer, numbers);
 }
 
 TEST_CASE("folder: a model comes back bit by bit, and is saved as the same bytes again", "[models]") {
@@ -90,10 +50,10 @@ TEST_CASE("folder: a model comes back bit by bit, and is saved as the same bytes
 }
 
 TEST_CASE("folder: saving what transformers wrote keeps every weight", "[models]") {
-    auto [model, tokenizer] = models::load_model(kTiny);
+    auto [model, tokenizer] = models::load_model(kGpt2Tiny);
     const data::tests::ScratchFolder copy;
     models::save_model(copy.path(), *model, *tokenizer);
-    const StoredTensors theirs = read_tensors(kTiny / "model.safetensors"),
+    const StoredTensors theirs = read_tensors(kGpt2Tiny / "model.safetensors"),
                         ours = read_tensors(copy.path("model.safetensors"));
     REQUIRE(ours.size() == theirs.size());
     for (const auto& [name, tensor] : theirs) {
@@ -154,7 +114,7 @@ TEST_CASE("folder: dropout may be given in place of the config's", "[models]") {
     CHECK(models::load_model(folder.path()).model->config.dropout == 0);
     auto loaded = models::load_model(folder.path(), 0.5);
     CHECK(loaded.model->config.dropout == 0.5);
-    CHECK(loaded.model->blocks[0]->mlp.dropout.p == 0.5);
+    CHECK(dynamic_cast<models::GPT<float>&>(*loaded.model).blocks[0]->mlp.dropout.p == 0.5);
 }
 
 TEST_CASE("folder: find_model follows best, then latest, then takes the folder itself", "[models]") {

@@ -3,6 +3,7 @@
 
 #include <numeric>
 
+#include "models/gpt.h"
 #include "nn/init.h"
 #include "tests/engine/helpers.h"
 

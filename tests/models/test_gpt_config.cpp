@@ -14,9 +14,15 @@ namespace {
 
 json good() { return GPTConfig{65, 3, 2, 32, 16, 0.25, false, 1e-6}.to_json(); }
 
+GPTConfig nanochat() {
+    GPTConfig config{65, 3, 4, 32, 16, 0.25, true, 1e-6};
+    config.arch = models::Arch::nanochat;
+    config.n_kv_head = 2, config.n_inner = 100, config.rope_theta = 50000, config.softcap = 20;
+    return config;
+}
+
 // The message that a config is refused with after one change; "" when it is read.
-std::string refusal(const char* key, const json& value) {
-    json j = good();
+std::string refusal(const char* key, const json& value, json j = good()) {
     j[key] = value;
     try {
         GPTConfig::from_json(json::parse(j.dump()), "config.json");
@@ -42,6 +48,11 @@ TEST_CASE("config.json: comes back as it was", "[models]") {
         CHECK(back.bias == bias);
         CHECK(back.layer_norm_epsilon == 1e-6);
     }
+    for (const double cap : {0.0, 20.0}) {
+        GPTConfig config = nanochat();
+        config.softcap = cap;
+        CHECK(GPTConfig::from_json(json::parse(config.to_json().dump()), "c") == config);
+    }
 }
 
 TEST_CASE("config.json: has what transformers needs to open the model", "[models]") {
@@ -53,6 +64,11 @@ TEST_CASE("config.json: has what transformers needs to open the model", "[models
     CHECK(j["n_positions"] == 16);
     CHECK(j["eos_token_id"].is_null());
     CHECK(GPTConfig{}.to_json(5)["eos_token_id"] == 5);
+    const json n = nanochat().to_json();
+    CHECK(n["architectures"] == json::array({"NanoChatForCausalLM"}));
+    CHECK((n["model_type"] == "nanochat" && n["hidden_act"] == "relu2" && n["tie_word_embeddings"] == false));
+    CHECK((n["num_key_value_heads"] == 2 && n["intermediate_size"] == 100 && n["final_logit_softcapping"] == 20.0));
+    CHECK((n["rope_parameters"]["rope_theta"] == 50000.0 && n["rope_parameters"]["rope_type"] == "default"));
 }
 
 TEST_CASE("config.json: what is left out has GPT-2's value", "[models]") {
@@ -70,20 +86,57 @@ TEST_CASE("config.json: what is left out has GPT-2's value", "[models]") {
     }
 }
 
+TEST_CASE("config.json: what is left out has NanoChatConfig's value, old names are read", "[models]") {
+    json least = {{"model_type", "nanochat"},    {"vocab_size", 9},         {"hidden_size", 4},
+                  {"num_hidden_layers", 1},      {"intermediate_size", 16}, {"num_attention_heads", 2},
+                  {"max_position_embeddings", 2}};
+    const auto read = [&] { return GPTConfig::from_json(json::parse(least.dump()), "c"); };
+    const GPTConfig config = read();
+    CHECK((config.kv_heads() == 2 && config.inner() == 16 && !config.bias && config.dropout == 0));
+    CHECK((config.softcap == 15 && config.rope_theta == 10000 && config.layer_norm_epsilon == 1e-6));
+    least["rope_theta"] = 500.0;  // before transformers 5
+    least["final_logit_softcapping"] = nullptr;
+    CHECK((read().rope_theta == 500 && read().softcap == 0));
+}
+
 TEST_CASE("config.json: models of other kinds are refused by name", "[models]") {
     CHECK(refusal("n_layer", 4).empty());
     CHECK_THAT(refusal("model_type", "llama"), ContainsSubstring("model_type 'llama' is not supported"));
     CHECK_THAT(refusal("model_type", 5), ContainsSubstring("model_type 'none'"));
     CHECK_THAT(refusal("activation_function", "relu"), ContainsSubstring("'relu'"));
     CHECK(refusal("activation_function", "gelu_pytorch_tanh").empty());
-    CHECK_THAT(refusal("tie_word_embeddings", false), ContainsSubstring("tied head"));
-    CHECK_THAT(refusal("scale_attn_weights", false), ContainsSubstring("plain GPT-2"));
-    CHECK_THAT(refusal("add_cross_attention", true), ContainsSubstring("plain GPT-2"));
-    CHECK_THAT(refusal("scale_attn_by_inverse_layer_idx", true), ContainsSubstring("plain GPT-2"));
+    CHECK_THAT(refusal("tie_word_embeddings", false), ContainsSubstring("tie_word_embeddings false is not"));
+    CHECK_THAT(refusal("scale_attn_weights", false), ContainsSubstring("scale_attn_weights false is not supported"));
+    CHECK_THAT(refusal("add_cross_attention", true), ContainsSubstring("add_cross_attention true is not"));
+    CHECK_THAT(refusal("scale_attn_by_inverse_layer_idx", true), ContainsSubstring("layer_idx true is not supported"));
+    CHECK_THAT(refusal("quantization_config", {{"bits", 4}}), ContainsSubstring("quantization_config"));
     CHECK_THAT(refusal("n_inner", 100), ContainsSubstring("n_inner"));
     CHECK(refusal("n_inner", 128).empty());
     for (const json& j : {json::array(), json(3), json(nullptr), json("gpt2")})
         CHECK_THROWS_AS(GPTConfig::from_json(j, "c"), BadInput);
+}
+
+TEST_CASE("config.json: nanochat with what would change the function is refused by name", "[models]") {
+    const auto refuses = [](const char* key, const json& value, const char* text) {
+        CHECK_THAT(refusal(key, value, nanochat().to_json()), ContainsSubstring(text));
+    };
+    CHECK(refusal("num_key_value_heads", 4, nanochat().to_json()).empty());
+    CHECK(refusal("head_dim", 8, nanochat().to_json()).empty());
+    refuses("hidden_act", "silu", "hidden_act 'silu' is not supported: relu2 is");
+    refuses("tie_word_embeddings", true, "tie_word_embeddings true is not supported: false is");
+    refuses("rope_parameters", {{"rope_type", "yarn"}, {"rope_theta", 1e4}}, "rope_type 'yarn' is not supported");
+    refuses("rope_parameters", {{"rope_theta", 1e4}, {"partial_rotary_factor", 0.5}},
+            "partial_rotary_factor must be 1");
+    refuses("rope_parameters", {{"rope_theta", 0}}, "rope_theta");
+    refuses("rope_parameters", 3, "rope_parameters must be an object");
+    refuses("rope_scaling", {{"type", "linear"}}, "rope_scaling");
+    refuses("head_dim", 16, "head_dim");
+    refuses("final_logit_softcapping", 0, "final_logit_softcapping");
+    refuses("final_logit_softcapping", -15.0, "final_logit_softcapping");
+    refuses("num_key_value_heads", 3, "--n-kv-head");
+    refuses("num_attention_heads", 32, "even width");
+    refuses("intermediate_size", nullptr, "intermediate_size");
+    refuses("quantization_config", {{"bits", 4}}, "quantization_config");
 }
 
 TEST_CASE("config.json: senseless values are refused", "[models]") {
@@ -115,6 +168,9 @@ TEST_CASE("config: validate names the flag to change", "[models]") {
     CHECK_THROWS_WITH(with([](auto& c) { c.block_size = 0; }).validate(), ContainsSubstring("--block-size"));
     CHECK_THROWS_WITH(with([](auto& c) { c.vocab_size = 0; }).validate(), ContainsSubstring("vocabulary"));
     CHECK_THROWS_WITH(with([](auto& c) { c.n_embd = 130; }).validate(), ContainsSubstring("130 and 4"));
+    CHECK_THROWS_WITH(with([](auto& c) { c.n_kv_head = 2; }).validate(),
+                      ContainsSubstring("--n-kv-head is for --arch nanochat"));
+    CHECK_THROWS_WITH(models::arch_from_name("llama"), ContainsSubstring("--arch must be one of gpt2, nanochat"));
     for (const double p : {-0.1, 1.0, std::nan("")})
         CHECK_THROWS_WITH(with([p](auto& c) { c.dropout = p; }).validate(), ContainsSubstring("--dropout"));
 }
@@ -124,4 +180,7 @@ TEST_CASE("config: the number of parameters never wraps around", "[models]") {
     const GPTConfig huge{1u << 30, 165191053, 1, 1u << 30, 1073741781, 0.0, true, 1e-5};
     CHECK_NOTHROW(huge.validate());
     CHECK(huge.parameter_count() == std::numeric_limits<std::size_t>::max());
+    GPTConfig other = nanochat();
+    other.vocab_size = other.n_layer = other.n_embd = other.n_inner = 1u << 30;
+    CHECK(other.parameter_count() == std::numeric_limits<std::size_t>::max());
 }

@@ -3,7 +3,7 @@
 
 #include "engine/ops.h"
 #include "engine/precision.h"
-#include "models/gpt.h"
+#include "models/language_model.h"
 #include "nn/init.h"
 #include "nn/mlp.h"
 #include "tests/engine/helpers.h"
@@ -12,13 +12,17 @@ using namespace inkling;
 using namespace inkling::testing;
 
 TEST_CASE("checkpoint: a model has the same loss and gradients, to the last bit, and forward keeps less", "[nn]") {
-    models::GPTConfig config{29, 4, 2, 32, 16, 0.2, true, 1e-5};
+    const models::Arch arch = GENERATE(models::Arch::gpt2, models::Arch::nanochat);
     const IdArray ids = random_ids({8, 16}, 29, 1), targets = random_ids({8, 16}, 29, 2);
     for (const Precision precision : {Precision::fp32, Precision::bf16}) {
+        INFO(models::arch_name(arch));
         const WithPrecision scope(precision);
         const auto trained = [&](bool checkpointing, std::size_t& kept) {
             nn::default_generator() = {5, 0};
-            models::GPT<float> model(config);
+            models::GPTConfig config{29, 4, 2, 32, 16, 0.2, true, 1e-5};
+            config.arch = arch;
+            const auto made = models::make_model<float>(config);
+            models::LanguageModel<float>& model = *made;
             model.checkpoint_activations = checkpointing;
             nn::default_generator() = {6, 0};
             const std::size_t before = pool_statistics().bytes_in_use;

@@ -38,12 +38,12 @@ struct Run {
     train::TrainOptions options;
     data::CharTokenizer tokenizer;
     std::vector<std::int32_t> tokens;
-    std::unique_ptr<models::GPT<float>> model;
+    std::unique_ptr<models::LanguageModel<float>> model;
     train::Report report{true};
     train::Trainer trainer;
 
     explicit Run(train::TrainOptions o, const std::string& text = letters(600),
-                 std::unique_ptr<models::GPT<float>> from = nullptr)
+                 std::unique_ptr<models::LanguageModel<float>> from = nullptr)
         : options(std::move(o)),
           tokenizer(data::CharTokenizer::from_text(text)),
           tokens(tokenizer.encode(text)),
@@ -53,9 +53,9 @@ struct Run {
     Array<float> weights() { return trainer.parameters().values().clone(); }
 
   private:
-    std::unique_ptr<models::GPT<float>> fresh() const {
+    std::unique_ptr<models::LanguageModel<float>> fresh() const {
         nn::default_generator() = {options.seed, 0};
-        return std::make_unique<models::GPT<float>>(options.model_config(tokenizer.vocab_size()));
+        return models::make_model<float>(options.model_config(tokenizer.vocab_size()));
     }
 };
 

@@ -29,7 +29,7 @@ train::TrainOptions options_until(std::size_t steps, const char* sampler = "rand
 // Trains in `out` up to `steps`, from the newest checkpoint if there is one, with everything made anew.
 void train_in(const std::string& out, const train::TrainOptions& o, const std::string& text = letters(600)) {
     train::RunFolder folder(out);
-    std::unique_ptr<models::GPT<float>> from;
+    std::unique_ptr<models::LanguageModel<float>> from;
     if (!folder.checkpoints().empty()) from = models::load_model(folder.checkpoints().front(), o.dropout).model;
     const bool resumed = from != nullptr;
     Run run(o, text, std::move(from));

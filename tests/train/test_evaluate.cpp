@@ -2,6 +2,7 @@
 #include "train/evaluate.h"
 
 #include "data/sampler.h"
+#include "models/gpt.h"
 #include "tests/train/run.h"
 
 using namespace inkling;

@@ -1,5 +1,6 @@
 // The training loop: the same losses as PyTorch, learning, and what a step depends on.
 #include "models/generate.h"
+#include "models/gpt.h"
 #include "tests/reference/read.h"
 #include "tests/train/run.h"
 

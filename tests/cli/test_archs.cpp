@@ -1,0 +1,122 @@
+// --arch nanochat, and folders that transformers wrote, through every command.
+#include <nlohmann/json.hpp>
+
+#include "models/safetensors.h"
+#include "tests/cli/program.h"
+
+using namespace inkling::testing;
+using inkling::data::read_file;
+using inkling::data::tests::ScratchFolder;
+using nlohmann::json;
+
+namespace {
+
+const std::string kReference = INKLING_TESTS_DIR "/reference/";
+
+// Text of the characters that the reference models know.
+std::string known_text() {
+    std::string text;
+    while (text.size() < 1200) text += "hello, world! all is well in the old house.\n";
+    std::erase_if(text, [](char c) { return std::string("\n !,.abdehilnorstuwy").find(c) == std::string::npos; });
+    return text;
+}
+
+// The flags of small(), some of them changed, and others that have no value.
+Result train_nanochat(const ScratchFolder& folder, const std::string& out, const Arguments& changes = {},
+                      const Arguments& others = {}) {
+    return program(Arguments{"train", "--arch", "nanochat", "--data", folder.write("text.txt", small_text()), "--out",
+                             folder.path(out)} +
+                   small(Arguments{"--n-kv-head", "1"} + changes) + others);
+}
+
+json only_line(const Result& r) {
+    INFO(r.err);
+    REQUIRE(r.code == 0);
+    return json::parse(r.out);
+}
+
+}  // namespace
+
+TEST_CASE("nanochat: train, and every command on what it wrote", "[cli]") {
+    const ScratchFolder folder;
+    const Result trained = train_nanochat(folder, "run");
+    INFO(trained.err);
+    REQUIRE(trained.code == 0);
+    const std::string run = folder.path("run"), text = folder.path("text.txt");
+    const json info = only_line(program({"info", "--model", run, "--json"}));
+    CHECK((info["arch"] == "nanochat" && info["n_head"] == 2 && info["n_kv_head"] == 1 && info["bias"] == false));
+    CHECK(info["parameters"] == 2 * 29 * 16 + 2 * 256 + 2 * 128 + 8 * 256);
+    CHECK(json::parse(read_file(run + "/latest/config.json"))["rms_norm_eps"] == 1e-6);
+
+    const Result written = program({"generate", "--model", run, "-p", "fox", "-n", "12"});
+    CHECK((written.code == 0 && written.out.size() == 3 + 12 + 1));
+    CHECK(only_line(program({"eval", "--model", run, "--data", text, "--json"}))["loss"] < std::log(29.0));
+    CHECK(program({"attention", "--model", run, "--prompt", "fox", "--out", folder.path("a.html")}).code == 0);
+    const json bench =
+        only_line(program({"bench", "--arch", "nanochat", "--preset", "micro", "--seconds", "0.02", "--json"}));
+    CHECK((bench["arch"] == "nanochat" && bench["params"] == 2 * 27 * 16 + 12 * 256));
+    check_fails(program({"bench", "--arch", "llama"}), 2, "llama");
+}
+
+TEST_CASE("nanochat: in bf16, in less memory, resumed, and the same bits each time", "[cli]") {
+    const ScratchFolder folder;
+    const auto weights = [&](const std::string& out) {
+        return read_file(folder.path(out + "/latest/model.safetensors"));
+    };
+    const Arguments more = {"--dropout", "0.1"};
+    REQUIRE(train_nanochat(folder, "a", more).code == 0);
+    REQUIRE(train_nanochat(folder, "b", more, {"--checkpoint-activations"}).code == 0);
+    CHECK(weights("a") == weights("b"));
+    REQUIRE(train_nanochat(folder, "c", more + Arguments{"--lr-decay-iters", "20", "--max-iters", "7"}).code == 0);
+    const Result resumed =
+        program({"train", "--out", folder.path("c"), "--resume", "auto", "--max-iters", "20", "--threads", "2"});
+    INFO(resumed.err);
+    REQUIRE(resumed.code == 0);
+    CHECK(weights("a") == weights("c"));
+    check_fails(program({"train", "--out", folder.path("c"), "--resume", "auto", "--arch", "gpt2"}), 2, "--arch");
+    check_fails(program({"train", "--out", folder.path("c"), "--resume", "auto", "--n-kv-head", "2"}), 2,
+                "--n-kv-head");
+    CHECK(train_nanochat(folder, "d", {"--precision", "bf16"}).code == 0);
+}
+
+TEST_CASE("train: --init-from goes on from folders of transformers, with their tokenizers", "[cli]") {
+    const ScratchFolder folder;
+    const std::string text = folder.write("text.txt", known_text());
+    for (const std::string name : {"gpt2_tiny", "nanochat_tiny"}) {
+        const std::string from = kReference + name, out = folder.path(name);
+        const auto loss = [&](const std::string& model) {
+            return only_line(program({"eval", "--model", model, "--data", text, "--json"}))["loss"].get<double>();
+        };
+        const Result r = program({"train", "--init-from", from, "--data", text, "--out", out, "--max-iters", "40",
+                                  "--warmup-iters", "2", "--batch-size", "8", "--eval-every", "0", "--threads", "1"});
+        INFO(name << ": " << r.err);
+        REQUIRE(r.code == 0);
+        CHECK(loss(out) < 0.7 * loss(from));
+        const json before = json::parse(read_file(from + "/config.json")),
+                   after = json::parse(read_file(out + "/latest/config.json"));
+        for (const char* key : {"model_type", "vocab_size", "n_embd", "hidden_size", "intermediate_size"})
+            if (before.contains(key)) CHECK(after[key] == before[key]);
+        CHECK(json::parse(read_file(out + "/latest/tokenizer.json"))["model"]["vocab"] ==
+              json::parse(read_file(from + "/tokenizer.json"))["model"]["vocab"]);
+        check_fails(
+            program({"train", "--init-from", from, "--data", text, "--out", folder.path("x"), "--n-embd", "32"}), 2,
+            "--n-embd");
+        check_fails(program({"train", "--init-from", from, "--data", folder.write("z.txt", "zzzz zzzz zzzz zzzz zzzz"),
+                             "--out", folder.path("x")}),
+                    3, "z");
+    }
+}
+
+TEST_CASE("nanochat: shapes that make no sense are wrong usage", "[cli]") {
+    const ScratchFolder folder;
+    const auto fails = [&](const Arguments& more, const char* text) {
+        check_fails(train_nanochat(folder, "out", more), 2, text);
+    };
+    fails({"--n-kv-head", "3"}, "--n-kv-head");
+    fails({"--n-embd", "6"}, "even width");
+    check_fails(
+        program(Arguments{"train", "--n-kv-head", "1", "--data", folder.path("text.txt"), "--out", folder.path("out")} +
+                kSmall),
+        2, "--n-kv-head is for --arch nanochat");
+    CHECK_FALSE(std::filesystem::exists(folder.path("out")));
+}

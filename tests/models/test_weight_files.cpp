@@ -1,0 +1,134 @@
+// The weights of a folder: one file or shards, in three precisions; what is wrong with an index is said in one line.
+#include "models/weight_files.h"
+
+#include "models/half.h"
+#include "tests/engine/helpers.h"
+#include "tests/models/folders.h"
+#include "tests/models/transformers.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+using models::DType;
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+namespace {
+
+// A folder whose weights are two shards, and the index as it is or with a change.
+struct Sharded : ModelFolder {
+    json index = {{"metadata", {{"total_size", 0}}}, {"weight_map", json::object()}};
+
+    Sharded() {
+        const StoredTensors all = read_tensors(weights());
+        StoredTensors parts[2];
+        for (const auto& [name, t] : all) {
+            const int shard = name.find("h.1.") != std::string::npos;
+            parts[shard].emplace(name, t);
+            index["weight_map"][name] = file(shard);
+        }
+        for (const int shard : {0, 1}) write_tensors(path(file(shard)), parts[shard]);
+        fs::remove(weights());
+        write_index(index);
+    }
+    static std::string file(int shard) { return "model-0000" + std::to_string(shard + 1) + "-of-00002.safetensors"; }
+    void write_index(const json& j) const { scratch.write("model.safetensors.index.json", j.dump()); }
+    std::string refusal_with(const std::function<void(json&)>& change) const {
+        json changed = index;
+        change(changed);
+        write_index(changed);
+        return refusal();
+    }
+};
+
+const std::string kName = "transformer.wpe.weight";
+
+}  // namespace
+
+TEST_CASE("weight files: shards are one set of weights", "[models]") {
+    Sharded folder;
+    REQUIRE(folder.refusal().empty());
+    const IdArray ids = random_ids({1, 6}, 8, 1);
+    CHECK(same_bits(models::load_model(folder.path()).model->forward(ids).value(), folder.model.forward(ids).value()));
+    const auto files = models::WeightFiles::open(folder.path());
+    CHECK(files.tensors().size() == 28);
+    CHECK((files.numbers() == folder.model.parameter_count() && files.bytes() == 4 * files.numbers()));
+    models::save_model(folder.path(), folder.model, folder.tokenizer);  // a whole file beside the index is preferred
+    folder.write_index({});
+    CHECK(folder.refusal().empty());
+}
+
+TEST_CASE("weight files: an index that does not fit its shards is refused by name", "[models]") {
+    const Sharded folder;
+    const auto refuses = [&](const std::function<void(json&)>& change, const std::string& text) {
+        const std::string message = folder.refusal_with(change);
+        CHECK_THAT(message, ContainsSubstring(text));
+        CHECK(message.find('\n') == std::string::npos);
+    };
+    refuses([](json& j) { j["weight_map"][kName] = "gone.safetensors"; }, folder.path("gone.safetensors").string());
+    refuses([](json& j) { j["weight_map"][kName] = Sharded::file(1); }, kName + " is not in " + Sharded::file(1));
+    refuses([](json& j) { j["weight_map"].erase(kName); }, "holds 3888 numbers where config.json wants 3960");
+    refuses([](json& j) { j["weight_map"]["extra"] = Sharded::file(0); }, "extra is not in");
+    refuses([](json& j) { j["weight_map"][kName] = 3; }, kName + " must be a name, got 3");
+    for (const char* bad : {"../model.safetensors", "/etc/passwd", "", "a/b.safetensors", "model.bin", ".."})
+        refuses([&](json& j) { j["weight_map"][kName] = bad; }, "must be a .safetensors file beside it");
+    refuses([](json& j) { j.erase("weight_map"); }, "an object with a weight_map is required");
+    refuses([](json& j) { j = json::array(); }, "an object with a weight_map is required");
+    refuses([](json& j) { j["weight_map"] = json::array(); }, "an object with a weight_map is required");
+    folder.scratch.write("model.safetensors.index.json", "{\"weight_map\": ");
+    CHECK_THAT(folder.refusal(), ContainsSubstring("model.safetensors.index.json"));
+    folder.write_index(folder.index);
+    const std::string shard = data::read_file(folder.path(Sharded::file(1)));
+    folder.scratch.write(Sharded::file(1), shard.substr(0, shard.size() - 5));
+    CHECK_THAT(folder.refusal(), ContainsSubstring(Sharded::file(1)));
+}
+
+TEST_CASE("weight files: float16, bfloat16 and double are read, other kinds are refused by name", "[models]") {
+    for (const DType dtype : {DType::F16, DType::BF16, DType::F64}) {
+        ModelFolder folder;
+        const StoredTensors tensors = read_tensors(folder.weights());
+        models::SafetensorsWriter out;
+        std::map<std::string, std::vector<double>> wide;
+        for (const auto& [name, t] : tensors) {
+            if (dtype == DType::F64) {
+                auto& values = wide[name] = std::vector<double>(t.values.begin(), t.values.end());
+                out.add(name, dtype, t.shape, values.data());
+            } else {
+                out.add_rounded(name, dtype, t.shape, t.values.data());
+            }
+        }
+        out.write(folder.weights());
+        const auto loaded = models::load_model(folder.path());
+        const auto narrowed = [&](float v) {
+            if (dtype == DType::F16) return models::f16_to_f32(models::f32_to_f16(v));
+            return dtype == DType::BF16 ? models::bf16_to_f32(models::f32_to_bf16(v)) : v;
+        };
+        const auto before = folder.model.parameters(), after = loaded.model->parameters();
+        for (std::size_t i = 0; i < before.size(); ++i) {
+            Array<float> want = before[i].second.value().clone();
+            std::transform(want.data(), want.data() + want.size(), want.data(), narrowed);
+            INFO(before[i].first);
+            CHECK(same_bits(after[i].second.value(), want));
+        }
+    }
+}
+
+TEST_CASE("weight files: a nanochat folder comes back bit by bit, grouped heads and biases too", "[models]") {
+    auto [model, tokenizer] = models::load_model(kNanoChatTiny);
+    models::GPTConfig config = model->config;
+    config.bias = true, config.softcap = 0, config.rope_theta = 500;
+    const auto other = models::make_model<float>(config);
+    for (models::LanguageModel<float>* const m : {model.get(), other.get()}) {
+        for (auto& [name, p] : m->parameters()) nn::fill_normal(p, 0.2);
+        m->eval();
+        const data::tests::ScratchFolder folder;
+        models::save_model(folder.path(), *m, *tokenizer);
+        const auto back = models::load_model(folder.path());
+        CHECK(back.model->config == m->config);
+        const IdArray ids = random_ids({2, 12}, 21, 1);
+        CHECK(same_bits(back.model->forward(ids).value(), m->forward(ids).value()));
+        const StoredTensors stored = read_tensors(folder.path("model.safetensors"));
+        CHECK(stored.size() == m->parameters().size());
+        CHECK(stored.at("model.layers.1.mlp.fc1.weight").shape == std::vector<std::uint64_t>{40, 24});  // (out, in)
+        CHECK(stored.at("model.layers.1.self_attn.k_proj.weight").shape == std::vector<std::uint64_t>{12, 24});
+    }
+}

@@ -1,0 +1,66 @@
+// Folders that transformers wrote, and a model against the numbers that it computed from them.
+#pragma once
+
+#include "data/tokenizer.h"
+#include "engine/backward.h"
+#include "models/generate.h"
+#include "models/language_model.h"
+#include "tests/engine/helpers.h"
+#include "tests/reference/read.h"
+
+namespace inkling::testing {
+
+inline const std::filesystem::path kGpt2Tiny = INKLING_TESTS_DIR "/reference/gpt2_tiny";
+inline const std::filesystem::path kNanoChatTiny = INKLING_TESTS_DIR "/reference/nanochat_tiny";
+
+inline void check_logits(const models::LanguageModel<float>& model, const nlohmann::json& numbers, const char* key,
+                         double tolerance) {
+    const auto rows = numbers["ids"].get<std::vector<std::vector<std::int32_t>>>();
+    IdArray ids({rows.size(), rows[0].size()});
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        std::copy(rows[i].begin(), rows[i].end(), ids.data() + i * rows[0].size());
+    const auto want = numbers[key].get<std::vector<double>>();
+    const Array<float> z = model.forward(ids).value().contiguous();
+    REQUIRE(z.size() == want.size());
+    double worst = 0, largest = 0;
+    for (std::size_t i = 0; i < want.size(); ++i) {
+        worst = std::max(worst, std::abs(static_cast<double>(z.data()[i]) - want[i]));
+        largest = std::max(largest, std::abs(want[i]));
+    }
+    INFO(key << ": the largest is " << largest);
+    CHECK(worst < tolerance);
+}
+
+// The tokenizer's ids, the loss of the text, the gradients of that loss where they are given, and the greedy text.
+inline void check_loss_and_text(models::LanguageModel<float>& model, const data::Tokenizer& tokenizer,
+                                const nlohmann::json& numbers) {
+    const std::string text = numbers["text"];
+    const auto tokens = tokenizer.encode(text);
+    CHECK(tokens == numbers["encoded"].get<std::vector<std::int32_t>>());
+    CHECK(tokenizer.decode(tokens) == text);
+    const auto row = [&](std::size_t first) {
+        IdArray a({1, tokens.size() - 1});
+        std::copy_n(tokens.data() + first, tokens.size() - 1, a.data());
+        return a;
+    };
+    const Tensor<float> loss = model.loss(row(0), row(1));
+    CHECK(static_cast<double>(loss.item()) == Approx(numbers["loss"].get<double>()).margin(1e-5));
+    if (numbers.contains("gradient_norms")) {
+        model.zero_grad();
+        backward(loss);
+        for (const auto& [name, p] : model.parameters()) {
+            INFO(name);
+            double squares = 0;
+            for (const float g : p.grad().contiguous()) squares += static_cast<double>(g) * static_cast<double>(g);
+            CHECK(std::sqrt(squares) == Approx(numbers["gradient_norms"][name].get<double>()).epsilon(1e-4));
+        }
+    }
+    models::GenerateOptions greedy;
+    greedy.temperature = 0;
+    greedy.max_tokens = 9;
+    std::vector<std::int32_t> written(tokens.begin(), tokens.begin() + 3);
+    for (const auto token : models::generate(model, written, greedy)) written.push_back(token);
+    CHECK(written == numbers["greedy"].get<std::vector<std::int32_t>>());
+}
+
+}  // namespace inkling::testing
