@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <new>
+#include <sstream>
 
 #include "cli/common.h"
 #include "train/trainer.h"
@@ -104,7 +105,12 @@ int main(int argc, char** argv) {
     try {
         app.parse(arguments(argc, argv));
     } catch (const CLI::Success& e) {  // --help, --version
-        return app.exit(e);
+        std::ostringstream text;
+        app.exit(e, text);
+        return run([&] {
+            cli::print(text.str());
+            return 0;
+        });
     } catch (const CLI::RequiredError& e) {
         const auto unknown = app.remaining(true);
         const auto what = unknown.empty() ? e.what() : fmt::format("'{}' is not a command", unknown.front());

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <csignal>
 #include <map>
+#include <optional>
 
 #include "cli/common.h"
 #include "data/bpe_train.h"
@@ -25,21 +26,57 @@ constexpr std::size_t kStoriesBytes = 2'000'000;
 struct Arguments {
     TrainOptions given;  // what the flags say, where they are given
     std::string recipe, config;
+    bool force = false;
     std::map<std::string, CLI::Option*> flags;
 
     bool has(const std::string& flag) const { return flags.at(flag)->count() > 0; }
 };
 
-// Command line over config file over recipe over default. A resumed run starts from its own settings.
-TrainOptions resolve(const Arguments& args, const fs::path& checkpoint) {
+// What --resume asks for.
+struct Resume {
+    fs::path run;                      // the folder of the run; empty: not known
+    std::vector<fs::path> candidates;  // checkpoints that may be gone on from, the newest first; none: start anew
+};
+
+Resume find_resume(const Arguments& args) {
     TrainOptions options;
-    const fs::path own_config = fs::path(args.given.out) / "config.toml";
-    if (!checkpoint.empty() && fs::exists(own_config)) read_toml(own_config, options);
+    if (!args.config.empty()) read_toml(args.config, options);
+    if (args.has("out")) options.out = args.given.out;
+    const std::string& from = args.given.resume;
+    if (from.empty()) return {};
+    if (from == "auto") return {options.out, train::find_checkpoints(options.out)};
+    Resume resume{from, train::find_checkpoints(from)};
+    if (!resume.candidates.empty()) return resume;
+    const fs::path checkpoint = fs::weakly_canonical(models::find_model(from));  // `latest` is a link
+    const bool named_as_one = train::is_checkpoint(checkpoint.filename().string());
+    return {named_as_one ? checkpoint.parent_path() : fs::path(), {checkpoint}};
+}
+
+// A resumed run starts from its own settings: those of its folder, which may be newer, else of a checkpoint.
+void read_own_settings(const Resume& resume, TrainOptions& options) {
+    if (!resume.run.empty() && fs::exists(resume.run / "config.toml"))
+        return read_toml(resume.run / "config.toml", options);
+    for (const fs::path& candidate : resume.candidates) {
+        try {
+            return train::parse_toml(train::stored_config(candidate), candidate.string(), options);
+        } catch (const BadInput&) {  // said when it is tried
+        }
+    }
+}
+
+// Command line over config file over recipe over default.
+TrainOptions resolve(const Arguments& args, const Resume& resume) {
+    TrainOptions options;
+    const bool resumed = !resume.candidates.empty();
+    if (resumed) {
+        read_own_settings(resume, options);
+        if (!resume.run.empty()) options.out = resume.run.string();  // it may have been moved
+    }
     if (!args.recipe.empty()) {
         if (const auto names = train::recipe_names(); std::find(names.begin(), names.end(), args.recipe) == names.end())
             throw Usage(fmt::format("--recipe must be one of {}, got '{}'", fmt::join(names, ", "), args.recipe));
         options = train::recipe(args.recipe);
-    } else if (checkpoint.empty() && args.given.data.empty() && args.config.empty()) {
+    } else if (!resumed && args.given.data.empty() && args.config.empty()) {
         options = train::recipe("stories");
     }
     if (!args.config.empty()) read_toml(args.config, options);
@@ -58,13 +95,6 @@ TrainOptions resolve(const Arguments& args, const fs::path& checkpoint) {
         throw Usage(e.what());
     }
     return options;
-}
-
-// The checkpoints that --resume may go on from, the newest first; none: start anew.
-std::vector<fs::path> resume_candidates(const TrainOptions& given) {
-    if (given.resume.empty()) return {};
-    if (given.resume != "auto") return {models::find_model(given.resume)};
-    return train::find_checkpoints(given.out);
 }
 
 // The model's shape is the folder's; flags that say otherwise are refused.
@@ -101,11 +131,24 @@ std::unique_ptr<data::Tokenizer> make_tokenizer(const TrainOptions& options, con
     return data::load_tokenizer(options.tokenizer);
 }
 
+// A tokenizer that is named must be the checkpoint's, which is the one that is used.
+void check_tokenizer(const TrainOptions& options, const data::Tokenizer& own, const fs::path& checkpoint, bool force) {
+    if (options.tokenizer == "char" || options.tokenizer == "bpe" || !fs::exists(options.tokenizer) || force) return;
+    if (data::load_tokenizer(options.tokenizer)->to_json() == own.to_json()) return;
+    throw train::Mismatch(
+        fmt::format("{}: was trained with another tokenizer than {} holds: undo that, or go on with "
+                    "the checkpoint's own by --force",
+                    checkpoint.string(), options.tokenizer));
+}
+
 int train_model(const Arguments& args) {
+    std::signal(SIGPIPE, SIG_IGN);  // nobody reads the progress any more: no reason to stop
     train::Report report;
-    const auto candidates = resume_candidates(args.given);
-    TrainOptions options = resolve(args, candidates.empty() ? fs::path() : candidates.front());
+    const Resume resume = find_resume(args);
+    TrainOptions options = resolve(args, resume);
     const std::size_t threads = set_threads(options.threads);
+    std::optional<train::RunFolder> folder;
+    if (!resume.candidates.empty() && fs::exists(options.out)) folder.emplace(options.out);  // nobody else's from here
     const bool built_in = options.data.empty();
     const data::Corpus corpus = built_in ? built_in_corpus() : data::read_corpus(options.data);
     if (const std::string note = corpus.skipped_note(); !note.empty()) report.warn(note);
@@ -114,24 +157,32 @@ int train_model(const Arguments& args) {
     models::LoadedModel loaded;
     std::vector<std::int32_t> tokens;
     std::unique_ptr<train::Trainer> trainer;
-    const auto prepare = [&] {
+    const auto prepare = [&](const fs::path& from) {
         if (loaded.model) take_shape(args, loaded.model->config, options);
-        tokens = data::encode_documents(*loaded.tokenizer, corpus.documents());
+        try {
+            tokens = data::encode_documents(*loaded.tokenizer, corpus.documents());
+        } catch (const BadInput& e) {
+            if (from.empty()) throw;
+            throw train::Mismatch(fmt::format("{}: was trained on another text: {}", from.string(), e.what()));
+        }
         if (!loaded.model)
             loaded.model = models::make_model<float>(options.model_config(loaded.tokenizer->vocab_size()));
         trainer = std::make_unique<train::Trainer>(options, *loaded.model, *loaded.tokenizer, tokens, report);
     };
     fs::path checkpoint;
-    for (const fs::path& candidate : candidates) {  // the newest that is whole
+    for (const fs::path& candidate : resume.candidates) {  // the newest that is whole
         try {
             loaded = models::load_model(candidate, options.dropout);
-            prepare();
-            trainer->resume(candidate);
+            check_tokenizer(options, *loaded.tokenizer, candidate, args.force);
+            prepare(candidate);
+            trainer->resume(candidate, args.force);
             checkpoint = candidate;
             break;
+        } catch (const train::Mismatch&) {
+            throw;
         } catch (const BadInput& e) {
             trainer.reset();
-            if (candidate == candidates.back()) throw;
+            if (candidate == resume.candidates.back()) throw;
             report.warn(std::string(e.what()) + ": trying the checkpoint before");
         }
     }
@@ -141,18 +192,19 @@ int train_model(const Arguments& args) {
         } else {
             loaded.tokenizer = make_tokenizer(options, corpus);
         }
-        prepare();
+        prepare("");
     }
 
-    train::RunFolder folder(options.out);
-    if (checkpoint.empty() && folder.holds_run()) {
+    if (!folder) folder.emplace(options.out);
+    const bool own = !checkpoint.empty() && fs::equivalent(checkpoint.parent_path(), folder->path());
+    if (!own && folder->holds_run()) {
         if (!options.overwrite) {
             throw Usage(
                 fmt::format("{} already holds a run: go on with --resume auto, replace it with --overwrite, or choose "
                             "another --out",
                             options.out));
         }
-        folder.clear();
+        folder->clear();
     }
     report.note(fmt::format(
         "{:.2f}M parameters, {} tokens of {} kinds ({}), {} threads, seed {}",
@@ -167,14 +219,14 @@ int train_model(const Arguments& args) {
         report.note(fmt::format("going on from {}, step {}", checkpoint.string(), trainer->state().step));
 
     const std::atomic<int>& signal = catch_signals();
-    trainer->run(&folder, &signal);
+    trainer->run(&*folder, &signal);
     if (signal != 0) {
         report.note(fmt::format("stopped at step {}; saved in {}; go on with --resume auto", trainer->state().step,
-                                (folder.path() / "latest").string()));
+                                (folder->path() / "latest").string()));
         return 128 + signal;
     }
     report.note(fmt::format("saved in {}; write text with: inkling generate --model {}",
-                            (folder.path() / "latest").string(), options.out));
+                            (folder->path() / "latest").string(), options.out));
     return 0;
 }
 
@@ -186,6 +238,7 @@ Action add_train(CLI::App& app) {
                    fmt::format("named settings, which other flags override: {}; without data: stories",
                                fmt::join(train::recipe_names(), ", ")));
     app.add_option("--config", args->config, "settings from a TOML file, such as a run's config.toml");
+    app.add_flag("--force", args->force, "go on from a checkpoint of another text, tokenizer or other settings");
     TrainOptions::visit(args->given, [&](const std::string& flag, auto& field, const char* help) {
         using Field = std::decay_t<decltype(field)>;
         CLI::Option*& option = args->flags[flag];

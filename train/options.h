@@ -101,6 +101,8 @@ std::vector<std::string> recipe_names();
 
 // Reads the keys of a config.toml over `options`. Throws BadInput for unknown keys and values of the wrong type.
 void read_toml(const std::filesystem::path& path, TrainOptions& options);
+void parse_toml(const std::string& text, const std::string& what, TrainOptions& options);
+// All settings but --overwrite and --resume.
 std::string to_toml(const TrainOptions& options);
 
 }  // namespace inkling::train
