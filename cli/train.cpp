@@ -1,13 +1,13 @@
 // inkling train
 #include <cmath>
 #include <csignal>
-#include <map>
 #include <optional>
 
-#include "cli/common.h"
+#include "cli/train_options.h"
 #include "data/bpe_train.h"
 #include "data/char_tokenizer.h"
 #include "data/corpus.h"
+#include "data/encoded_corpus.h"
 #include "data/stories.h"
 #include "data/tokenizer_json.h"
 #include "models/folder.h"
@@ -23,111 +23,20 @@ using train::TrainOptions;
 constexpr std::uint64_t kStoriesSeed = 1;
 constexpr std::size_t kStoriesBytes = 2'000'000;
 
-struct Arguments {
-    TrainOptions given;  // what the flags say, where they are given
-    std::string recipe, config;
-    bool force = false;
-    std::map<std::string, CLI::Option*> flags;
-
-    bool has(const std::string& flag) const { return flags.at(flag)->count() > 0; }
-};
-
-// What --resume asks for.
-struct Resume {
-    fs::path run;                      // the folder of the run; empty: not known
-    std::vector<fs::path> candidates;  // checkpoints that may be gone on from, the newest first; none: start anew
-};
-
-Resume find_resume(const Arguments& args) {
-    TrainOptions options;
-    if (!args.config.empty()) read_toml(args.config, options);
-    if (args.has("out")) options.out = args.given.out;
-    const std::string& from = args.given.resume;
-    if (from.empty()) return {};
-    if (from == "auto") return {options.out, train::find_checkpoints(options.out)};
-    Resume resume{from, train::find_checkpoints(from)};
-    if (!resume.candidates.empty()) return resume;
-    const fs::path checkpoint = fs::weakly_canonical(models::find_model(from));  // `latest` is a link
-    const bool named_as_one = train::is_checkpoint(checkpoint.filename().string());
-    return {named_as_one ? checkpoint.parent_path() : fs::path(), {checkpoint}};
-}
-
-// A resumed run starts from its own settings: those of its folder, which may be newer, else of a checkpoint.
-void read_own_settings(const Resume& resume, TrainOptions& options) {
-    if (!resume.run.empty() && fs::exists(resume.run / "config.toml"))
-        return read_toml(resume.run / "config.toml", options);
-    for (const fs::path& candidate : resume.candidates) {
-        try {
-            return train::parse_toml(train::stored_config(candidate), candidate.string(), options);
-        } catch (const BadInput&) {  // said when it is tried
-        }
-    }
-}
-
-// Command line over config file over recipe over default.
-TrainOptions resolve(const Arguments& args, const Resume& resume) {
-    TrainOptions options;
-    const bool resumed = !resume.candidates.empty();
-    if (resumed) {
-        read_own_settings(resume, options);
-        if (!resume.run.empty()) options.out = resume.run.string();  // it may have been moved
-    }
-    if (!args.recipe.empty()) {
-        if (const auto names = train::recipe_names(); std::find(names.begin(), names.end(), args.recipe) == names.end())
-            throw Usage(fmt::format("--recipe must be one of {}, got '{}'", fmt::join(names, ", "), args.recipe));
-        options = train::recipe(args.recipe);
-    } else if (!resumed && args.given.data.empty() && args.config.empty()) {
-        options = train::recipe("stories");
-    }
-    if (!args.config.empty()) read_toml(args.config, options);
-    TrainOptions::visit(options, [&](const std::string& flag, auto& field, const char*) {
-        TrainOptions::visit(args.given, [&](const std::string& other, const auto& value, const char*) {
-            if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::decay_t<decltype(field)>>) {
-                if (flag == other && args.has(flag)) field = value;
-            }
-        });
-    });
-    if (args.has("vocab-size") && options.tokenizer != "bpe")
-        throw Usage(fmt::format("--vocab-size is for --tokenizer bpe, got --tokenizer {}", options.tokenizer));
-    try {
-        options.validate();
-    } catch (const Error& e) {
-        throw Usage(e.what());
-    }
-    return options;
-}
-
-// The model's shape is the folder's; flags that say otherwise are refused.
-void take_shape(const Arguments& args, const models::GPTConfig& config, TrainOptions& options) {
-    const auto take = [&](const char* flag, auto& field, auto value) {
-        if (args.has(flag) && field != value) {
-            throw Usage(
-                fmt::format("--{} is {} in the model that is loaded, got {}: leave the flag out", flag, value, field));
-        }
-        field = value;
-    };
-    take("arch", options.arch, models::arch_name(config.arch));
-    take("n-layer", options.n_layer, config.n_layer);
-    take("n-head", options.n_head, config.n_head);
-    if ((options.n_kv_head ? options.n_kv_head : config.n_head) != config.kv_heads())
-        take("n-kv-head", options.n_kv_head, config.kv_heads());
-    take("n-embd", options.n_embd, config.n_embd);
-    take("block-size", options.block_size, config.block_size);
-    take("bias", options.bias, config.bias);
-}
-
 data::Corpus built_in_corpus() {
     data::Corpus corpus;
-    corpus.text = data::generate_stories(kStoriesSeed, kStoriesBytes);
-    corpus.starts = {0};
+    corpus.add(data::generate_stories(kStoriesSeed, kStoriesBytes), "the built-in stories");
     return corpus;
 }
 
 std::unique_ptr<data::Tokenizer> make_tokenizer(const TrainOptions& options, const data::Corpus& corpus) {
-    if (options.tokenizer == "char")
-        return std::make_unique<data::CharTokenizer>(data::CharTokenizer::from_text(corpus.text));
+    if (options.tokenizer == "char") {
+        std::vector<std::string_view> texts = corpus.documents;
+        if (texts.size() > 1) texts.push_back("\n");  // what joins them: see encoded_corpus.h
+        return std::make_unique<data::CharTokenizer>(data::CharTokenizer::from_texts(texts));
+    }
     if (options.tokenizer == "bpe")
-        return std::make_unique<data::BpeTokenizer>(data::train_bpe(corpus.documents(), options.vocab_size));
+        return std::make_unique<data::BpeTokenizer>(data::train_bpe(corpus.documents, options.vocab_size));
     return data::load_tokenizer(options.tokenizer);
 }
 
@@ -141,87 +50,118 @@ void check_tokenizer(const TrainOptions& options, const data::Tokenizer& own, co
                     checkpoint.string(), options.tokenizer));
 }
 
-int train_model(const Arguments& args) {
+// A run that is already in --out, and not the one that goes on, is left alone unless --overwrite is given.
+void check_place(const TrainOptions& options, const Resume& resume) {
+    if (!train::holds_run(options.out) || options.overwrite) return;
+    if (!resume.candidates.empty() && fs::exists(resume.run) && fs::equivalent(resume.run, options.out)) return;
+    const bool nothing_saved = options.resume == "auto" && train::find_checkpoints(options.out).empty();
+    if (nothing_saved) return;  // it ended before its first checkpoint: `auto` begins anew
+    throw Usage(fmt::format(
+        "{} already holds a run: go on with --resume auto, replace it with --overwrite, or choose another --out",
+        options.out));
+}
+
+// Everything that a run needs, made in this order.
+struct Prepared {
+    data::Corpus corpus;
+    models::LoadedModel loaded;
+    data::EncodedCorpus tokens;
+    std::unique_ptr<train::Trainer> trainer;
+    fs::path checkpoint;  // gone on from; empty: none
+};
+
+class Preparation {
+  public:
+    Preparation(const TrainArguments& args, TrainOptions& options, train::Report& report)
+        : args_(args), options_(options), report_(report) {}
+
+    // The newest of the candidates that is whole, else a new model.
+    void prepare(Prepared& run, const Resume& resume) const {
+        for (const fs::path& candidate : resume.candidates) {
+            try {
+                run.loaded = models::load_model(candidate, options_.dropout);
+                check_tokenizer(options_, *run.loaded.tokenizer, candidate, args_.force);
+                make_trainer(run, candidate);
+                run.trainer->resume(candidate, args_.force);
+                run.checkpoint = candidate;
+                return;
+            } catch (const train::Mismatch&) {
+                throw;
+            } catch (const BadInput& e) {
+                run.trainer.reset();
+                if (candidate == resume.candidates.back()) throw;
+                report_.warn(std::string(e.what()) + ": trying the checkpoint before");
+            }
+        }
+        if (!options_.init_from.empty()) {
+            run.loaded = models::load_model(models::find_model(options_.init_from), options_.dropout);
+        } else {
+            run.loaded = {nullptr, make_tokenizer(options_, run.corpus)};
+        }
+        make_trainer(run, "");
+    }
+
+  private:
+    void make_trainer(Prepared& run, const fs::path& candidate) const {
+        if (run.loaded.model) take_shape(args_, run.loaded.model->config, options_);
+        try {
+            run.tokens = data::encode_corpus(
+                *run.loaded.tokenizer, run.corpus.documents,
+                {.cache = options_.out, .progress = [this](auto done, auto all) { report_.encoding(done, all); }});
+        } catch (const BadInput& e) {
+            if (candidate.empty()) throw;
+            throw train::Mismatch(fmt::format("{}: was trained on another text: {}", candidate.string(), e.what()));
+        }
+        const std::size_t kinds = run.loaded.tokenizer->vocab_size();
+        if (!run.loaded.model) run.loaded.model = models::make_model<float>(options_.model_config(kinds));
+        run.trainer = std::make_unique<train::Trainer>(options_, *run.loaded.model, *run.loaded.tokenizer,
+                                                       run.tokens.ids, report_);
+    }
+
+    const TrainArguments& args_;
+    TrainOptions& options_;
+    train::Report& report_;
+};
+
+int train_model(const TrainArguments& args) {
     std::signal(SIGPIPE, SIG_IGN);  // nobody reads the progress any more: no reason to stop
     train::Report report;
     const Resume resume = find_resume(args);
     TrainOptions options = resolve(args, resume);
     const std::size_t threads = set_threads(options.threads);
+    check_place(options, resume);
     std::optional<train::RunFolder> folder;
     if (!resume.candidates.empty() && fs::exists(options.out)) folder.emplace(options.out);  // nobody else's from here
     const bool built_in = options.data.empty();
-    const data::Corpus corpus = built_in ? built_in_corpus() : data::read_corpus(options.data);
-    if (const std::string note = corpus.skipped_note(); !note.empty()) report.warn(note);
+    Prepared run;
+    run.corpus = built_in ? built_in_corpus() : data::read_corpus(options.data);
+    if (const std::string note = run.corpus.skipped_note(); !note.empty()) report.warn(note);
 
     nn::default_generator() = {options.seed, 0};
-    models::LoadedModel loaded;
-    std::vector<std::int32_t> tokens;
-    std::unique_ptr<train::Trainer> trainer;
-    const auto prepare = [&](const fs::path& from) {
-        if (loaded.model) take_shape(args, loaded.model->config, options);
-        try {
-            tokens = data::encode_documents(*loaded.tokenizer, corpus.documents());
-        } catch (const BadInput& e) {
-            if (from.empty()) throw;
-            throw train::Mismatch(fmt::format("{}: was trained on another text: {}", from.string(), e.what()));
-        }
-        if (!loaded.model)
-            loaded.model = models::make_model<float>(options.model_config(loaded.tokenizer->vocab_size()));
-        trainer = std::make_unique<train::Trainer>(options, *loaded.model, *loaded.tokenizer, tokens, report);
-    };
-    fs::path checkpoint;
-    for (const fs::path& candidate : resume.candidates) {  // the newest that is whole
-        try {
-            loaded = models::load_model(candidate, options.dropout);
-            check_tokenizer(options, *loaded.tokenizer, candidate, args.force);
-            prepare(candidate);
-            trainer->resume(candidate, args.force);
-            checkpoint = candidate;
-            break;
-        } catch (const train::Mismatch&) {
-            throw;
-        } catch (const BadInput& e) {
-            trainer.reset();
-            if (candidate == resume.candidates.back()) throw;
-            report.warn(std::string(e.what()) + ": trying the checkpoint before");
-        }
-    }
-    if (checkpoint.empty()) {
-        if (!options.init_from.empty()) {
-            loaded = models::load_model(models::find_model(options.init_from), options.dropout);
-        } else {
-            loaded.tokenizer = make_tokenizer(options, corpus);
-        }
-        prepare("");
-    }
+    Preparation(args, options, report).prepare(run, resume);
+    run.corpus = {};  // large texts need not stay in memory
 
     if (!folder) folder.emplace(options.out);
-    const bool own = !checkpoint.empty() && fs::equivalent(checkpoint.parent_path(), folder->path());
-    if (!own && folder->holds_run()) {
-        if (!options.overwrite) {
-            throw Usage(
-                fmt::format("{} already holds a run: go on with --resume auto, replace it with --overwrite, or choose "
-                            "another --out",
-                            options.out));
-        }
-        folder->clear();
-    }
-    report.note(fmt::format(
-        "{:.2f}M parameters, {} tokens of {} kinds ({}), {} threads, seed {}",
-        static_cast<double>(loaded.model->parameter_count()) / 1e6, tokens.size(), loaded.tokenizer->vocab_size(),
-        built_in ? "the built-in stories" : fmt::format("{}", fmt::join(options.data, ", ")), threads, options.seed));
+    check_place(options, resume);  // nothing has come there in the meantime
+    const fs::path& checkpoint = run.checkpoint;
+    if (checkpoint.empty() || !fs::equivalent(checkpoint.parent_path(), folder->path())) folder->clear();
+    report.note(fmt::format("{:.2f}M parameters, {} tokens of {} kinds ({}), {} threads, seed {}",
+                            static_cast<double>(run.loaded.model->parameter_count()) / 1e6, run.tokens.ids.size(),
+                            run.loaded.tokenizer->vocab_size(),
+                            built_in ? "the built-in stories" : fmt::format("{}", fmt::join(options.data, ", ")),
+                            threads, options.seed));
     if (built_in) {
         report.note(
             fmt::format("the stories' own entropy, below which no validation loss can go: {:.4f} nats a character",
                         data::stories_entropy().nats_per_char));
     }
     if (!checkpoint.empty())
-        report.note(fmt::format("going on from {}, step {}", checkpoint.string(), trainer->state().step));
+        report.note(fmt::format("going on from {}, step {}", checkpoint.string(), run.trainer->state().step));
 
     const std::atomic<int>& signal = catch_signals();
-    trainer->run(&*folder, &signal);
+    run.trainer->run(&*folder, &signal);
     if (signal != 0) {
-        report.note(fmt::format("stopped at step {}; saved in {}; go on with --resume auto", trainer->state().step,
+        report.note(fmt::format("stopped at step {}; saved in {}; go on with --resume auto", run.trainer->state().step,
                                 (folder->path() / "latest").string()));
         return 128 + signal;
     }
@@ -233,7 +173,7 @@ int train_model(const Arguments& args) {
 }  // namespace
 
 Action add_train(CLI::App& app) {
-    auto args = std::make_shared<Arguments>();
+    auto args = std::make_shared<TrainArguments>();
     app.add_option("--recipe", args->recipe,
                    fmt::format("named settings, which other flags override: {}; without data: stories",
                                fmt::join(train::recipe_names(), ", ")));

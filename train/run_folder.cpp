@@ -87,6 +87,10 @@ std::vector<fs::path> find_checkpoints(const fs::path& folder) {
     return found;
 }
 
+bool holds_run(const fs::path& folder) {
+    return !find_checkpoints(folder).empty() || fs::exists(folder / "metrics.jsonl");
+}
+
 RunFolder::RunFolder(fs::path path) : path_(std::move(path)) {
     check(!fs::exists(path_) || fs::is_directory(path_), "{}: is a file: --out must name a directory", path_.string());
     attempt("mkdir", path_, [&] { fs::create_directories(path_); });
@@ -107,8 +111,6 @@ RunFolder::~RunFolder() {
     fs::remove(path_ / ".lock", ignored);  // before it is unlocked: see take_lock
     close(lock_);
 }
-
-bool RunFolder::holds_run() const { return !checkpoints().empty() || fs::exists(path_ / "metrics.jsonl"); }
 
 void RunFolder::clear() {
     attempt("remove", path_, [&] {

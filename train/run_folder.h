@@ -15,6 +15,8 @@ std::vector<std::filesystem::path> find_checkpoints(const std::filesystem::path&
 bool is_checkpoint(const std::string& name);                   // step-000500
 std::size_t step_of(const std::filesystem::path& checkpoint);  // by its name
 
+bool holds_run(const std::filesystem::path& folder);  // a checkpoint or metrics are there
+
 class RunFolder {
   public:
     // Makes the folder when it does not exist, locks it, and clears what an interrupted save has left. Throws Error
@@ -25,8 +27,8 @@ class RunFolder {
     RunFolder& operator=(const RunFolder&) = delete;
 
     const std::filesystem::path& path() const { return path_; }
-    bool holds_run() const;  // a checkpoint or metrics are there
-    void clear();            // removes the run that it holds, and nothing else
+    bool holds_run() const { return train::holds_run(path_); }
+    void clear();  // removes the run that it holds, and nothing else
 
     std::vector<std::filesystem::path> checkpoints() const { return find_checkpoints(path_); }
 

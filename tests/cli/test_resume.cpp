@@ -156,3 +156,48 @@ TEST_CASE("resume: a disk that is full ends the run, says which checkpoint is wh
     CHECK(r.code == 0);
     CHECK(run.latest() == "step-000030");
 }
+
+TEST_CASE("resume: a run that was killed before its first checkpoint begins anew", "[cli]") {
+    const ScratchFolder folder;
+    const std::string text = folder.write("text.txt", small_text()), out = folder.path("out");
+    folder.write("out/metrics.jsonl", "{\"step\":1,\"loss\":3}\n");
+    folder.write("out/config.toml", "n_layer = 7\n");
+    folder.write("out/notes.txt", "mine");
+    const Arguments train = Arguments{"train", "--data", text, "--out", out} + kSmall;
+    check_fails(program(train), 2, "already holds a run");
+    const Result r = program(train + Arguments{"--resume", "auto"});
+    INFO(r.err);
+    CHECK(r.code == 0);
+    CHECK(read_file(out + "/latest/model.safetensors") == read_file(small_run() + "/latest/model.safetensors"));
+    CHECK(read_file(out + "/metrics.jsonl").find("\"loss\":3}") == std::string::npos);
+    CHECK(read_file(out + "/notes.txt") == "mine");
+}
+
+TEST_CASE("resume: a text that is large is encoded once", "[cli][slow]") {
+    const ScratchFolder folder;
+    std::string large;
+    while (large.size() < (65 << 20)) large += small_text();
+    const std::string text = folder.write("text.txt", large), out = folder.path("out");
+    const Arguments train = Arguments{"train", "--data", text, "--out", out} + small({"--eval-iters", "1"});
+    const Result first = program(train);
+    INFO(first.err);
+    REQUIRE(first.code == 0);
+    CHECK_THAT(first.err, ContainsSubstring("text to tokens: "));
+    std::string ids;
+    for (const auto& entry : fs::directory_iterator(out))
+        if (entry.path().filename().string().starts_with("tokens-")) ids = entry.path();
+    REQUIRE_FALSE(ids.empty());
+    const auto written = fs::last_write_time(ids);
+    const Arguments resume{"train", "--out", out, "--resume", "auto", "--max-iters"};
+    const Result second = program(resume + Arguments{"22"});
+    INFO(second.err);
+    CHECK(second.code == 0);
+    CHECK(fs::last_write_time(ids) == written);
+    CHECK(second.err.find("text to tokens") == std::string::npos);
+    std::fstream(ids, std::ios::in | std::ios::out | std::ios::binary).seekp(1000) << "damage";
+    const Result third = program(resume + Arguments{"24"});
+    INFO(third.err);
+    CHECK(third.code == 0);
+    CHECK(fs::last_write_time(ids) != written);
+    CHECK_THAT(third.err, ContainsSubstring("text to tokens"));
+}
