@@ -82,8 +82,8 @@ void take_shape(const TrainArguments& args, const models::GPTConfig& config, Tra
     take("arch", options.arch, models::arch_name(config.arch));
     take("n-layer", options.n_layer, config.n_layer);
     take("n-head", options.n_head, config.n_head);
-    if (options.n_kv_head == config.n_head) options.n_kv_head = 0;
-    take("n-kv-head", options.n_kv_head, config.n_kv_head);
+    if ((options.n_kv_head ? options.n_kv_head : config.n_head) != config.kv_heads())
+        take("n-kv-head", options.n_kv_head, config.kv_heads());
     take("n-embd", options.n_embd, config.n_embd);
     take("block-size", options.block_size, config.block_size);
     take("bias", options.bias, config.bias);
