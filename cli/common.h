@@ -29,6 +29,7 @@ Action add_gradcheck(CLI::App& app);
 Action add_info(CLI::App& app);
 Action add_bench(CLI::App& app);
 Action add_tokenize(CLI::App& app);
+Action add_export(CLI::App& app);
 
 // --threads: sets OpenMP's number of threads; 0: the physical cores that this process may use. Returns the number.
 std::size_t set_threads(std::size_t threads);

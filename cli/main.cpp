@@ -98,6 +98,7 @@ int main(int argc, char** argv) {
     add("eval", "Measure a model's loss on a text", cli::add_eval);
     add("tokenize", "Learn a tokenizer, or use one: text to ids and back", cli::add_tokenize);
     add("attention", "Show what each token looks at, in every head", cli::add_attention);
+    add("export", "Write a model for other programs: a GGUF file, or a folder", cli::add_export);
     add("gradcheck", "Compare every gradient with finite differences", cli::add_gradcheck);
     add("info", "Show what a model folder holds", cli::add_info);
     add("bench", "Time whole training steps on random tokens", cli::add_bench);

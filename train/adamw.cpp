@@ -9,29 +9,58 @@
 namespace inkling::train {
 
 template <class T>
-AdamW<T>::AdamW(nn::FlatParameters<T>& parameters, const AdamWOptions& options)
-    : m(parameters.values().shape(), T{0}),
-      v(parameters.values().shape(), T{0}),
-      parameters_(parameters),
-      options_(options) {}
+AdamW<T>::AdamW(nn::FlatParameters<T>& parameters, const AdamWOptions& options,
+                const std::function<bool(const Entry&)>& takes)
+    : parameters_(parameters), options_(options) {
+    const auto& entries = parameters.entries();
+    std::size_t held = 0;
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        if (takes && !takes(entries[i])) continue;
+        const std::size_t begin = entries[i].offset;
+        const std::size_t end = i + 1 < entries.size() ? entries[i + 1].offset : parameters.values().size();
+        const double rate = options.rates.of(role_of(entries[i].name, entries[i].parameter.shape()));
+        const double decay = begin < parameters.matrix_elements() ? options.weight_decay : 0.0;
+        Part* const last = parts_.empty() ? nullptr : &parts_.back();
+        if (last && last->end == begin && last->rate == rate && last->weight_decay == decay) {
+            last->end = end;
+        } else {
+            parts_.push_back({begin, end, held, rate, decay});
+        }
+        held += end - begin;
+    }
+    m = Array<T>({held}, T{0});
+    v = Array<T>({held}, T{0});
+}
+
+template <class T>
+std::vector<typename Optimizer<T>::State> AdamW<T>::state_of(const Entry& entry) {
+    for (const Part& part : parts_) {
+        if (entry.offset < part.begin || entry.offset >= part.end) continue;
+        const std::size_t at = part.state + entry.offset - part.begin;
+        return {{"adamw.m", m.data() + at}, {"adamw.v", v.data() + at}};
+    }
+    return {};
+}
 
 template <class T>
 void AdamW<T>::step(double learning_rate, double gradient_scale) {
-    const auto t = static_cast<double>(++updates);
+    const auto t = static_cast<double>(++this->updates);
     const auto vec = [](double x) { return Vec<T>(static_cast<T>(x)); };
     const Vec<T> scale = vec(gradient_scale), one_less_b1 = vec(1 - options_.beta1), b2 = vec(options_.beta2),
                  one_less_b2 = vec(1 - options_.beta2), eps = vec(options_.eps),
-                 rate = vec(learning_rate / (1 - std::pow(options_.beta1, t))),
                  root = vec(std::sqrt(1 - std::pow(options_.beta2, t)));
     Array<T>& values = parameters_.values();
-    profile::count_bytes(static_cast<double>(7 * values.size() * sizeof(T)));
+    profile::count_bytes(static_cast<double>(7 * m.size() * sizeof(T)));
     values.count_write();
-    T *const p = values.data(), *const pm = m.data(), *const pv = v.data();
-    const T* const g = parameters_.gradients().data();
-    const auto update = [&](std::size_t first, std::size_t last, double decay) {
-        const Vec<T> keep = vec(1 - learning_rate * decay);
-        parallel_for(last - first, kGrain, [&](std::size_t begin, std::size_t end) {
-            const std::size_t at = first + begin, n = end - begin;
+    const T* const all_g = parameters_.gradients().data();
+    for (const Part& part : parts_) {
+        T *const p = values.data() + part.begin, *const pm = m.data() + part.state, *const pv = v.data() + part.state;
+        const T* const g = all_g + part.begin;
+        const double own_rate = learning_rate * part.rate;
+        const Vec<T> keep = vec(1 - own_rate * part.weight_decay),
+                     rate = vec(own_rate / (1 - std::pow(options_.beta1, t)));
+        parallel_for(part.end - part.begin, kGrain, [&](std::size_t at, std::size_t end) {
+            const std::size_t n = end - at;
             simd_map(
                 n, pm + at, [=](auto mean, auto grad) { return mean + (grad * scale - mean) * one_less_b1; }, pm + at,
                 g + at);
@@ -49,26 +78,10 @@ void AdamW<T>::step(double learning_rate, double gradient_scale) {
                 },
                 p + at, pm + at, pv + at);
         });
-    };
-    update(0, parameters_.matrix_elements(), options_.weight_decay);
-    update(parameters_.matrix_elements(), values.size(), 0.0);
+    }
 }
-
-template <class T>
-double gradient_norm(const Array<T>& gradients) {
-    profile::count_bytes(static_cast<double>(gradients.size() * sizeof(T)));
-    const T* const g = gradients.data();
-    return std::sqrt(chunked_sum<double>(gradients.size(), 4096, [g](std::size_t begin, std::size_t end) {
-        return static_cast<double>(simd_sum(
-            end - begin, [](auto x) { return x * x; }, g + begin));
-    }));
-}
-
-double clip_scale(double norm, double longest) { return longest > 0 ? std::min(1.0, longest / (norm + 1e-6)) : 1.0; }
 
 template class AdamW<float>;
 template class AdamW<double>;
-template double gradient_norm(const Array<float>&);
-template double gradient_norm(const Array<double>&);
 
 }  // namespace inkling::train

@@ -1,41 +1,50 @@
 // AdamW (Loshchilov and Hutter 2019) as torch.optim.AdamW computes it, in one pass over a flat buffer.
 #pragma once
 
-#include "nn/flat.h"
+#include <functional>
+
+#include "train/optimizer.h"
+#include "train/parameter_role.h"
 
 namespace inkling::train {
 
 struct AdamWOptions {
     double beta1 = 0.9, beta2 = 0.99, eps = 1e-8;
-    double weight_decay = 0.1;  // of matrices; vectors (gains, biases) are left alone
+    double weight_decay = 0.1;  // of matrices
+    RoleRates rates = {};       // what the learning rate is multiplied with
 };
 
 template <class T>
-class AdamW {
+class AdamW : public Optimizer<T> {
   public:
-    AdamW(nn::FlatParameters<T>& parameters, const AdamWOptions& options);
+    using typename Optimizer<T>::Entry;
+    using typename Optimizer<T>::State;
 
-    // One update with the gradients times `gradient_scale` (which clipping asks for):
+    // Of all parameters, or of those that `takes` says yes to.
+    AdamW(nn::FlatParameters<T>& parameters, const AdamWOptions& options,
+          const std::function<bool(const Entry&)>& takes = nullptr);
+
+    // With lr the learning rate times that of the parameter's role:
     //   p *= 1 - lr wd;  m += (g - m) (1 - b1);  v = v b2 + (1 - b2) g^2
     //   p -= lr / (1 - b1^t) m / (sqrt(v) / sqrt(1 - b2^t) + eps)
-    void step(double learning_rate, double gradient_scale = 1.0);
+    void step(double learning_rate, double gradient_scale = 1.0) override;
+    const char* name() const override { return "adamw"; }
+    std::vector<State> state_of(const Entry& entry) override;
 
-    // The state: updates made, and the two moments, laid out as the flat parameters.
-    std::uint64_t updates = 0;
+    // The two moments, laid out as the flat parameters, without what is not taken.
     Array<T> m, v;
 
   private:
+    // A range of the flat buffer, and where its moments begin.
+    struct Part {
+        std::size_t begin, end, state;
+        double rate, weight_decay;
+    };
+
     nn::FlatParameters<T>& parameters_;
     AdamWOptions options_;
+    std::vector<Part> parts_;
 };
-
-// The L2 norm of all gradients, in double, by chunks of a fixed size.
-template <class T>
-double gradient_norm(const Array<T>& gradients);
-
-// What gradients are multiplied with so that their norm is at most `longest`, as torch's clip_grad_norm_:
-// min(1, longest / (norm + 1e-6)); longest 0: no limit.
-double clip_scale(double norm, double longest);
 
 extern template class AdamW<float>;
 extern template class AdamW<double>;

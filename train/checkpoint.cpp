@@ -21,6 +21,7 @@ constexpr const char* kFile = "training_state.safetensors";
 constexpr const char* kFormat = "1";
 constexpr const char* kChecksum = "checksum";
 constexpr const char* kModelFiles = "model_files";
+const std::string kWeights = "weights.";  // those in training, where the model beside is their average
 
 // Doubles are kept as text that reads back to the same bits.
 template <class Number>
@@ -63,9 +64,10 @@ std::string files_checksum(const fs::path& folder) {
     return fmt::format("{:016x}", hash.value);
 }
 
-// Of all that a checkpoint holds, the model's weights among it: files have no checksum of their own.
-std::string checksum(const Metadata& metadata, const nn::FlatParameters<float>& parameters,
-                     const AdamW<float>& optimizer) {
+// Of all that a checkpoint holds, the model's weights among it: files have no checksum of their own. `weights`, if any,
+// are those that the model is the average of.
+std::string checksum(const Metadata& metadata, const nn::FlatParameters<float>& parameters, Optimizer<float>& optimizer,
+                     const Array<float>& weights) {
     Hash hash;
     for (const auto& [key, text] : metadata) {
         if (key == kChecksum) continue;
@@ -73,10 +75,10 @@ std::string checksum(const Metadata& metadata, const nn::FlatParameters<float>& 
         hash.add(text);
     }
     for (const auto& entry : parameters.entries()) {
-        for (const float* values :
-             {entry.parameter.value().data(), optimizer.m.data() + entry.offset, optimizer.v.data() + entry.offset}) {
-            hash.add(values, entry.parameter.size());
-        }
+        const std::size_t n = entry.parameter.size();
+        hash.add(entry.parameter.value().data(), n);
+        for (const auto& state : optimizer.state_of(entry)) hash.add(state.values, n);
+        if (weights.defined()) hash.add(weights.data() + entry.offset, n);
     }
     return fmt::format("{:016x}", hash.value);
 }
@@ -90,18 +92,26 @@ std::string fingerprint(std::span<const std::int32_t> tokens) {
 }
 
 void save_checkpoint(const fs::path& folder, models::LanguageModel<float>& model, const data::Tokenizer& tokenizer,
-                     const nn::FlatParameters<float>& parameters, const AdamW<float>& optimizer,
-                     const TrainingState& state) {
+                     const nn::FlatParameters<float>& parameters, Optimizer<float>& optimizer,
+                     const WeightAverage& average, const TrainingState& state) {
     models::SafetensorsWriter out;
     for (const auto& entry : parameters.entries()) {
         const Array<float>& p = entry.parameter.value();
-        const bool finite = std::all_of(p.data(), p.data() + p.size(), [](float x) { return std::isfinite(x); });
-        check(finite, "checkpoint: {} holds values that are not finite: nothing is saved", entry.name);
         const std::vector<std::uint64_t> shape(p.shape().begin(), p.shape().end());
-        out.add("adamw.m." + entry.name, models::DType::F32, shape, optimizer.m.data() + entry.offset);
-        out.add("adamw.v." + entry.name, models::DType::F32, shape, optimizer.v.data() + entry.offset);
+        const auto check_finite = [&](const float* values) {
+            const bool finite = std::all_of(values, values + p.size(), [](float x) { return std::isfinite(x); });
+            check(finite, "checkpoint: {} holds values that are not finite: nothing is saved", entry.name);
+        };
+        check_finite(p.data());
+        for (const auto& [kind, values] : optimizer.state_of(entry))
+            out.add(fmt::format("{}.{}", kind, entry.name), models::DType::F32, shape, values);
+        if (average.on()) {
+            check_finite(average.kept.data() + entry.offset);
+            out.add(kWeights + entry.name, models::DType::F32, shape, average.kept.data() + entry.offset);
+        }
     }
     Metadata metadata = {{"format", kFormat},
+                         {"optimizer", optimizer.name()},
                          {"step", number_text(state.step)},
                          {"updates", number_text(optimizer.updates)},
                          {"best_val_loss", number_text(state.best_val_loss)},
@@ -111,12 +121,13 @@ void save_checkpoint(const fs::path& folder, models::LanguageModel<float>& model
                          {"config", state.config}};
     models::save_model(folder, model, tokenizer);
     metadata[kModelFiles] = files_checksum(folder);
-    metadata[kChecksum] = checksum(metadata, parameters, optimizer);
+    metadata[kChecksum] = checksum(metadata, parameters, optimizer, average.kept);
     for (const auto& [key, text] : metadata) out.set_metadata(key, text);
     out.write(folder / kFile);
 }
 
-TrainingState load_state(const fs::path& folder, const nn::FlatParameters<float>& parameters, AdamW<float>& optimizer) {
+TrainingState load_state(const fs::path& folder, nn::FlatParameters<float>& parameters, Optimizer<float>& optimizer,
+                         WeightAverage& average) {
     const std::string what = (folder / kFile).string();
     const auto file = models::SafetensorsFile::open(folder / kFile);
     const auto text = [&](const std::string& key) {
@@ -132,13 +143,21 @@ TrainingState load_state(const fs::path& folder, const nn::FlatParameters<float>
     state.elapsed_s = read_number<double>(file, "elapsed_s", what);
     state.data_fingerprint = text("data_fingerprint");
     state.config = text("config");
+    const auto& found = file.metadata();
+    const std::string name = found.contains("optimizer") ? found.at("optimizer") : "adamw";  // once the only one
+    check<BadInput>(name == optimizer.name(), "{}: was trained with --optimizer {}: go on with it, not with {}", what,
+                    name, optimizer.name());
+    const bool averaged = file.contains(kWeights + parameters.entries().front().name);
+    Array<float> weights;
+    if (averaged) weights = Array<float>(parameters.values().shape(), 0.0f);
     for (const auto& entry : parameters.entries()) {
-        for (auto [prefix, moments] : {std::pair{"adamw.m.", &optimizer.m}, std::pair{"adamw.v.", &optimizer.v}}) {
-            file.read(prefix + entry.name, moments->data() + entry.offset, entry.parameter.size());
-        }
+        const std::size_t n = entry.parameter.size();
+        for (const auto& [kind, values] : optimizer.state_of(entry))
+            file.read(fmt::format("{}.{}", kind, entry.name), values, n);
+        if (averaged) file.read(kWeights + entry.name, weights.data() + entry.offset, n);
     }
     optimizer.updates = read_number<std::uint64_t>(file, "updates", what);
-    check<BadInput>(text(kChecksum) == checksum(file.metadata(), parameters, optimizer),
+    check<BadInput>(text(kChecksum) == checksum(found, parameters, optimizer, weights),
                     "{}: is damaged, or of other weights than the model.safetensors beside it: go on from another "
                     "checkpoint",
                     what);
@@ -146,6 +165,8 @@ TrainingState load_state(const fs::path& folder, const nn::FlatParameters<float>
     check<BadInput>(files == file.metadata().end() || files->second == files_checksum(folder),
                     "{}: config.json or tokenizer.json beside it is not as it was saved: go on from another checkpoint",
                     what);
+    average.start();
+    if (averaged) copy_into(parameters.values(), weights);
     return state;
 }
 

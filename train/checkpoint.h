@@ -8,7 +8,8 @@
 
 #include "data/tokenizer.h"
 #include "models/language_model.h"
-#include "train/adamw.h"
+#include "train/optimizer.h"
+#include "train/weight_average.h"
 
 namespace inkling::train {
 
@@ -20,15 +21,17 @@ struct TrainingState {
     std::string config;            // the resolved config.toml
 };
 
-// Fills an existing folder. Throws Error rather than write weights that are not finite.
+// Fills an existing folder. Throws Error rather than write weights that are not finite. With an average of the weights,
+// the parameters must hold it (Averaged): it is the model that is saved, and the weights go with the training state.
 void save_checkpoint(const std::filesystem::path& folder, models::LanguageModel<float>& model,
                      const data::Tokenizer& tokenizer, const nn::FlatParameters<float>& parameters,
-                     const AdamW<float>& optimizer, const TrainingState& state);
+                     Optimizer<float>& optimizer, const WeightAverage& average, const TrainingState& state);
 
-// Reads training_state.safetensors into the optimizer. Throws BadInput when it does not fit the parameters, which hold
-// the weights of the model beside it, or when a bit of either file is not as it was written.
-TrainingState load_state(const std::filesystem::path& folder, const nn::FlatParameters<float>& parameters,
-                         AdamW<float>& optimizer);
+// Reads training_state.safetensors into the optimizer and the average, and the weights into the parameters, which hold
+// the model beside it. Throws BadInput when it does not fit the parameters or is of another optimizer, or when a bit of
+// either file is not as it was written.
+TrainingState load_state(const std::filesystem::path& folder, nn::FlatParameters<float>& parameters,
+                         Optimizer<float>& optimizer, WeightAverage& average);
 
 // The config.toml of the run that wrote it. Throws BadInput.
 std::string stored_config(const std::filesystem::path& folder);

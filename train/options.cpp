@@ -76,6 +76,16 @@ void TrainOptions::validate() const {
     };
     in_range("--learning-rate", learning_rate, 0, 1e6);
     in_range("--min-lr", min_lr, 0, 1e6);
+    for (const auto& [flag, rate] :
+         {std::pair{"--embedding-lr", embedding_lr}, {"--head-lr", head_lr}, {"--vector-lr", vector_lr}}) {
+        in_range(flag, rate, 0, 1e6);
+        check(rate == 0 || optimizer != "sgd", "{} is for --optimizer adamw and muon, got sgd", flag);
+        check(rate == 0 || learning_rate > 0, "{} needs a --learning-rate above 0, whose schedule it follows", flag);
+    }
+    in_range("--decay-fraction", decay_fraction, 0, 1);
+    in_range("--momentum", momentum, 0, 0.999999999);
+    check(ns_steps >= 1 && ns_steps <= 100, "--ns-steps must be between 1 and 100, got {}", ns_steps);
+    in_range("--ema", ema, 0, 0.999999999);
     in_range("--weight-decay", weight_decay, 0, 1e6);
     in_range("--beta1", beta1, 0, 0.999999999);
     in_range("--beta2", beta2, 0, 0.999999999);
@@ -87,7 +97,9 @@ void TrainOptions::validate() const {
         for (const auto& name : names) list += (list.empty() ? "" : ", ") + name;
         check(names.contains(value), "{} must be one of {}, got '{}'", flag, list, value);
     };
-    one_of("--schedule", schedule, {"cosine", "linear", "constant"});
+    one_of("--schedule", schedule, {"cosine", "linear", "wsd", "constant"});
+    one_of("--optimizer", optimizer, {"adamw", "muon", "sgd"});
+    one_of("--muon-scale", muon_scale, {"adamw", "original"});
     one_of("--precision", precision, {"fp32", "bf16"});
     one_of("--sampler", sampler, {"random", "shuffle", "sequential"});
     check(!out.empty(), "--out must name a directory");

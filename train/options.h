@@ -28,10 +28,19 @@ struct TrainOptions {
 
     std::size_t batch_size = 12, gradient_accumulation_steps = 1, max_iters = 2000;
     double max_time = 0;
+    std::string optimizer = "adamw";
     double learning_rate = 1e-3, min_lr = 1e-4;
+    double embedding_lr = 0, head_lr = 0, vector_lr = 0;
     std::string schedule = "cosine";
     std::size_t warmup_iters = 100, lr_decay_iters = 0;
+    double decay_fraction = 0.2;
     double weight_decay = 0.1, beta1 = 0.9, beta2 = 0.99, grad_clip = 1.0;
+    double momentum = 0.95;
+    bool nesterov = true;
+    std::size_t ns_steps = 5;
+    bool muon_split_heads = false;
+    std::string muon_scale = "adamw";
+    double ema = 0;
 
     std::string precision = "fp32";
     bool checkpoint_activations = false;
@@ -66,15 +75,29 @@ struct TrainOptions {
           "batches whose gradients are averaged into one step");
         v("max-iters", o.max_iters, "training steps");
         v("max-time", o.max_time, "stop after this many seconds of training steps; 0: no limit");
-        v("learning-rate", o.learning_rate, "peak learning rate of AdamW");
+        v("optimizer", o.optimizer,
+          "adamw; muon (of the matrices inside blocks; AdamW of embeddings, head, vectors); or sgd");
+        v("learning-rate", o.learning_rate, "peak learning rate");
         v("min-lr", o.min_lr, "learning rate at the end of the decay");
-        v("schedule", o.schedule, "after the warm-up: cosine, linear or constant");
+        v("embedding-lr", o.embedding_lr,
+          "adamw, muon: peak learning rate of token and position tables; 0: --learning-rate");
+        v("head-lr", o.head_lr, "adamw, muon: of a head that is not tied to the token table; 0: --learning-rate");
+        v("vector-lr", o.vector_lr, "adamw, muon: of gains and biases; 0: --learning-rate");
+        v("schedule", o.schedule, "after the warm-up: cosine, linear, wsd (stable, then decay) or constant");
         v("warmup-iters", o.warmup_iters, "steps of rising learning rate");
         v("lr-decay-iters", o.lr_decay_iters, "step at which --min-lr is reached; 0: --max-iters");
+        v("decay-fraction", o.decay_fraction, "wsd: the last part of --lr-decay-iters, in which the rate decays");
         v("weight-decay", o.weight_decay, "of matrices; vectors are left alone");
         v("beta1", o.beta1, "AdamW's decay of the mean");
         v("beta2", o.beta2, "AdamW's decay of the mean square");
         v("grad-clip", o.grad_clip, "longest gradient, as a norm over all parameters; 0: no limit");
+        v("momentum", o.momentum, "of muon and sgd");
+        v("nesterov", o.nesterov, "muon and sgd step along gradient and momentum, not momentum alone");
+        v("ns-steps", o.ns_steps, "muon: Newton-Schulz steps that make an update orthogonal");
+        v("muon-split-heads", o.muon_split_heads, "muon: each head of query, key and value is a matrix of its own");
+        v("muon-scale", o.muon_scale,
+          "muon: adamw (updates as long as AdamW's, and so its learning rates), or original (rates of about 0.02)");
+        v("ema", o.ema, "evaluate and save a moving average of the weights with this decay, such as 0.999; 0: off");
         v("precision", o.precision,
           "of matrix products' operands: fp32, or bf16 (fast on CPUs with AVX512_BF16 or AMX)");
         v("checkpoint-activations", o.checkpoint_activations,

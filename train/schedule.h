@@ -7,12 +7,14 @@
 namespace inkling::train {
 
 struct Schedule {
-    std::string kind = "cosine";  // cosine, linear or constant
+    std::string kind = "cosine";  // cosine, linear, wsd or constant
     double peak = 1e-3, floor = 1e-4;
     std::size_t warmup = 100, decay_steps = 2000;
+    double decay_fraction = 0.2;  // of decay_steps: the last part, in which wsd decays
 
     // Step 0 is the first. As nanoGPT: peak (step + 1) / (warmup + 1) while step < warmup; floor from decay_steps on;
-    // between them from peak to floor along half a cosine or a line, or peak throughout.
+    // between them from peak to floor along half a cosine or a line, or peak throughout. wsd (warm-up, stable, decay:
+    // Hu et al. 2024) stays at peak and then falls as 1 - sqrt(part of the decay that is over) (Haegele et al. 2024).
     double at(std::size_t step) const;
 };
 

@@ -33,9 +33,14 @@ Trainer::Trainer(const TrainOptions& options, models::LanguageModel<float>& mode
       tokenizer_(tokenizer),
       report_(report),
       parameters_(model),
-      optimizer_(parameters_, {options.beta1, options.beta2, 1e-8, options.weight_decay}),
-      schedule_{options.schedule, options.learning_rate, options.min_lr, options.warmup_iters,
-                options.lr_decay_iters ? options.lr_decay_iters : options.max_iters} {
+      optimizer_(make_optimizer(options, parameters_)),
+      average_(parameters_, options.ema),
+      schedule_{options.schedule,
+                options.learning_rate,
+                options.min_lr,
+                options.warmup_iters,
+                options.lr_decay_iters ? options.lr_decay_iters : options.max_iters,
+                options.decay_fraction} {
     model_.checkpoint_activations = options.checkpoint_activations;
     const data::Split split = data::split_tokens(tokens, options.val_fraction);
     train_ = split.train;
@@ -50,7 +55,7 @@ Trainer::Trainer(const TrainOptions& options, models::LanguageModel<float>& mode
 }
 
 void Trainer::resume(const std::filesystem::path& checkpoint, bool force) {
-    const TrainingState loaded = load_state(checkpoint, parameters_, optimizer_);
+    const TrainingState loaded = load_state(checkpoint, parameters_, *optimizer_, average_);
     std::vector<std::string> changes = changed_settings(loaded.config, state_.config);
     if (loaded.data_fingerprint != state_.data_fingerprint)
         changes.insert(changes.begin(), fmt::format("it was trained on another text, {} tokens and hash, not {}",
@@ -88,8 +93,9 @@ double Trainer::step() {
     profile::lap("gradient norm");
     metrics_.lr = schedule_.at(state_.step);
     if (std::isfinite(norm)) {
-        optimizer_.step(metrics_.lr, clip_scale(norm, options_.grad_clip));
-        profile::lap("adamw");
+        optimizer_->step(metrics_.lr, clip_scale(norm, options_.grad_clip));
+        average_.update(optimizer_->updates);
+        profile::lap(optimizer_->name());
         refused_in_a_row_ = 0;
     } else {
         ++refused_in_a_row_;
@@ -150,6 +156,7 @@ void Trainer::run(RunFolder* folder, const std::atomic<int>* stop) {
 
 void Trainer::evaluate_now(const std::atomic<int>* stop) {
     const WithPrecision scope(options_.precision == "bf16" ? Precision::bf16 : Precision::fp32);
+    const Averaged weights(average_);
     const double loss = options_.eval_iters > 0
                             ? evaluate_sample(model_, val_, options_.eval_iters, options_.batch_size)
                             : evaluate(model_, val_, [stop] { return stop && stop->load() != 0; });
@@ -159,8 +166,9 @@ void Trainer::evaluate_now(const std::atomic<int>* stop) {
 void Trainer::save(bool is_best) {
     saved_step_ = state_.step;
     if (!folder_) return;
+    const Averaged weights(average_);
     folder_->save(state_.step, is_best, [&](const std::filesystem::path& folder) {
-        save_checkpoint(folder, model_, tokenizer_, parameters_, optimizer_, state_);
+        save_checkpoint(folder, model_, tokenizer_, parameters_, *optimizer_, average_, state_);
     });
 }
 
@@ -184,6 +192,7 @@ void Trainer::refuse_step(double loss, double norm) {
 }
 
 std::string Trainer::sample_text() {
+    const Averaged weights(average_);
     model_.eval();
     models::GenerateOptions options;
     options.max_tokens = 200;

@@ -1,4 +1,4 @@
-// The training loop: windows in, forward, backward, clip, AdamW, and now and then an evaluation, a sample, a
+// The training loop: windows in, forward, backward, clip, update, and now and then an evaluation, a sample, a
 // checkpoint.
 //   Trainer trainer(options, model, tokenizer, tokens, report);
 //   trainer.run(&folder);
@@ -12,6 +12,7 @@
 #include "data/tokenizer.h"
 #include "train/changed_settings.h"
 #include "train/checkpoint.h"
+#include "train/optimizer.h"
 #include "train/options.h"
 #include "train/report.h"
 #include "train/run_folder.h"
@@ -62,7 +63,8 @@ class Trainer {
     RunFolder* folder_ = nullptr;
     Report& report_;
     nn::FlatParameters<float> parameters_;
-    AdamW<float> optimizer_;
+    std::unique_ptr<Optimizer<float>> optimizer_;
+    WeightAverage average_;
     Schedule schedule_;
     std::unique_ptr<data::Sampler> sampler_;
     data::Batch batch_;

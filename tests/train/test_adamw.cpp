@@ -4,6 +4,7 @@
 #include "nn/init.h"
 #include "tests/engine/helpers.h"
 #include "tests/reference/read.h"
+#include "tests/train/parameters.h"
 
 using namespace inkling;
 using namespace inkling::testing;
@@ -130,4 +131,20 @@ TEST_CASE("clipping: the scale is torch's", "[train]") {
     CHECK(train::clip_scale(1, 1) == 1 / (1 + 1e-6));
     CHECK(train::clip_scale(0, 1) == 1);
     CHECK(train::clip_scale(1e30, 0) == 1);  // no limit
+}
+
+TEST_CASE("adamw: each role learns at its own multiple of the learning rate", "[train]") {
+    const std::vector<std::pair<std::string, Array<double>>> starts = {{"wte.weight", Array<double>({2, 2}, 1.0)},
+                                                                       {"lm_head.weight", Array<double>({2, 2}, 1.0)},
+                                                                       {"mlp.c_fc.weight", Array<double>({2, 2}, 1.0)},
+                                                                       {"ln_f.weight", Array<double>({2}, 1.0)}};
+    Named<double> module(starts);
+    nn::FlatParameters<double> flat(module);
+    AdamW<double> adamw(flat, {0.9, 0.99, 0, 0.5, {1, 2, 3, 4}});
+    for (const auto& [name, start] : starts) set_gradient(flat, name, start);
+    adamw.step(0.01);  // the first update is as long as the rate
+    CHECK(module["wte.weight"].data()[0] == Approx(1 * (1 - 0.005) - 0.01).epsilon(1e-14));
+    CHECK(module["lm_head.weight"].data()[3] == Approx(1 * (1 - 0.01) - 0.02).epsilon(1e-14));
+    CHECK(module["mlp.c_fc.weight"].data()[0] == Approx(1 * (1 - 0.015) - 0.03).epsilon(1e-14));
+    CHECK(module["ln_f.weight"].data()[1] == Approx(1 - 0.04).epsilon(1e-14));
 }

@@ -4,6 +4,7 @@
 #include "models/safetensors.h"
 #include "tests/data/scratch_folder.h"
 #include "tests/train/run.h"
+#include "train/adamw.h"
 
 using namespace inkling;
 using namespace inkling::testing;
@@ -124,8 +125,10 @@ TEST_CASE("anomalies: weights that are not finite are never written", "[train]")
     const data::tests::ScratchFolder scratch;
     Run run(small_options());
     train::AdamW<float> optimizer(run.trainer.parameters(), {});
+    const train::WeightAverage average(run.trainer.parameters(), 0);
     const auto save = [&] {
-        train::save_checkpoint(scratch.path(), *run.model, run.tokenizer, run.trainer.parameters(), optimizer, {});
+        train::save_checkpoint(scratch.path(), *run.model, run.tokenizer, run.trainer.parameters(), optimizer, average,
+                               {});
     };
     save();
     const std::string good = data::read_file(scratch.path("model.safetensors"));

@@ -8,6 +8,7 @@
 #include "tests/data/scratch_folder.h"
 #include "tests/models/folders.h"
 #include "tests/train/run.h"
+#include "train/adamw.h"
 
 using namespace inkling;
 using namespace inkling::testing;
@@ -140,12 +141,14 @@ TEST_CASE("checkpoint: the state comes back as it was", "[train]") {
     const ScratchFolder scratch;
     Run run(small_options());
     train::AdamW<float> optimizer(run.trainer.parameters(), {}), other(run.trainer.parameters(), {});
+    train::WeightAverage average(run.trainer.parameters(), 0);
     optimizer.updates = 17;
     for (std::size_t i = 0; i < optimizer.m.size(); ++i)
         optimizer.m.data()[i] = static_cast<float>(i) * 0.1f, optimizer.v.data()[i] = static_cast<float>(i) + 0.5f;
     const train::TrainingState state{20, 1.0 / 3, 1e-300, 12345.678, "5-abc", "n_layer = 1\n# \"é\"\n"};
-    train::save_checkpoint(scratch.path(), *run.model, run.tokenizer, run.trainer.parameters(), optimizer, state);
-    const train::TrainingState back = train::load_state(scratch.path(), run.trainer.parameters(), other);
+    train::save_checkpoint(scratch.path(), *run.model, run.tokenizer, run.trainer.parameters(), optimizer, average,
+                           state);
+    const train::TrainingState back = train::load_state(scratch.path(), run.trainer.parameters(), other, average);
     CHECK((back.step == 20 && back.best_val_loss == 1.0 / 3 && back.train_s == 1e-300 && back.elapsed_s == 12345.678));
     CHECK((back.data_fingerprint == "5-abc" && back.config == state.config));
     CHECK(other.updates == 17);
@@ -154,8 +157,8 @@ TEST_CASE("checkpoint: the state comes back as it was", "[train]") {
         CHECK(same_bits(part(other.m), part(optimizer.m)));
         CHECK(same_bits(part(other.v), part(optimizer.v)));
     }
-    train::save_checkpoint(scratch.path(), *run.model, run.tokenizer, run.trainer.parameters(), optimizer, {});
-    CHECK(train::load_state(scratch.path(), run.trainer.parameters(), other).best_val_loss == kInfinity);
+    train::save_checkpoint(scratch.path(), *run.model, run.tokenizer, run.trainer.parameters(), optimizer, average, {});
+    CHECK(train::load_state(scratch.path(), run.trainer.parameters(), other, average).best_val_loss == kInfinity);
 }
 
 TEST_CASE("checkpoint: fingerprints tell texts apart", "[train]") {

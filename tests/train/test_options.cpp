@@ -170,5 +170,18 @@ TEST_CASE("options: validate names the flag whose value makes no sense", "[train
     CHECK_THAT(message([](auto& o) { o.arch = "llama"; }), ContainsSubstring("--arch") && ContainsSubstring("'llama'"));
     CHECK_THAT(message([](auto& o) { o.schedule = "step"; }), ContainsSubstring("--schedule"));
     CHECK_THAT(message([](auto& o) { o.sampler = ""; }), ContainsSubstring("--sampler"));
+    CHECK_THAT(message([](auto& o) { o.optimizer = "adam"; }),
+               ContainsSubstring("--optimizer must be one of adamw, muon, sgd, got 'adam'"));
+    CHECK_THAT(message([](auto& o) { o.embedding_lr = -1; }), ContainsSubstring("--embedding-lr"));
+    CHECK_THAT(message([](auto& o) { o.optimizer = "sgd", o.head_lr = 1e-3; }),
+               ContainsSubstring("--head-lr is for --optimizer adamw and muon"));
+    CHECK_THAT(message([](auto& o) { o.vector_lr = 1e-3, o.learning_rate = 0; }),
+               ContainsSubstring("--vector-lr needs a --learning-rate"));
+    CHECK_THAT(message([](auto& o) { o.muon_scale = "spectral"; }), ContainsSubstring("--muon-scale"));
+    CHECK_THAT(message([](auto& o) { o.ns_steps = 0; }), ContainsSubstring("--ns-steps"));
+    CHECK_THAT(message([](auto& o) { o.momentum = 1; }), ContainsSubstring("--momentum"));
+    CHECK_THAT(message([](auto& o) { o.decay_fraction = 1.1; }), ContainsSubstring("--decay-fraction"));
+    CHECK_THAT(message([](auto& o) { o.ema = 1; }), ContainsSubstring("--ema"));
+    CHECK_THAT(message([=](auto& o) { o.ema = nan; }), ContainsSubstring("--ema"));
     CHECK_THAT(message([](auto& o) { o.out = ""; }), ContainsSubstring("--out"));
 }
