@@ -22,6 +22,8 @@ extern "C" void on_signal(int number) {
 
 // Hyper-threads of one core share its multipliers: count cores. Where the system does not tell, count processors.
 std::size_t physical_cores() {
+    // With OMP_PROC_BIND this thread is bound to one processor already: OpenMP knows how many there were.
+    if (omp_get_proc_bind() != omp_proc_bind_false) return static_cast<std::size_t>(omp_get_num_procs());
     cpu_set_t allowed;
     CPU_ZERO(&allowed);
     if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return 1;

@@ -52,6 +52,12 @@ Buffer::Buffer(std::size_t bytes) {
     const std::size_t index = size_class(bytes);
     capacity = class_bytes(index);
     Pool& p = pool();
+    const auto hand_out = [&](bool from_system) {
+        p.statistics.system_allocations += from_system;
+        ++p.statistics.requests;
+        p.statistics.bytes_in_use += capacity;
+        p.statistics.peak_bytes = std::max(p.statistics.peak_bytes, p.statistics.bytes_in_use);
+    };
     {
         const std::lock_guard lock(p.mutex);
         auto& free = p.free[index];
@@ -59,21 +65,17 @@ Buffer::Buffer(std::size_t bytes) {
             data = free.back();
             free.pop_back();
             p.statistics.bytes_cached -= capacity;
+            hand_out(false);
+            return;
         }
     }
-    const bool from_system = data == nullptr;
-    if (from_system) {
-        const bool huge = capacity >= kHugePage;
-        const std::size_t alignment = huge ? kHugePage : kSmallest;
-        data = std::aligned_alloc(alignment, (capacity + alignment - 1) / alignment * alignment);
-        if (!data) throw std::bad_alloc();
-        if (huge) madvise(data, capacity, MADV_HUGEPAGE);  // advice: a refusal changes nothing but speed
-    }
+    const bool huge = capacity >= kHugePage;
+    const std::size_t alignment = huge ? kHugePage : kSmallest;
+    data = std::aligned_alloc(alignment, (capacity + alignment - 1) / alignment * alignment);
+    if (!data) throw std::bad_alloc();
+    if (huge) madvise(data, capacity, MADV_HUGEPAGE);  // advice: a refusal changes nothing but speed
     const std::lock_guard lock(p.mutex);
-    p.statistics.system_allocations += from_system;
-    ++p.statistics.requests;
-    p.statistics.bytes_in_use += capacity;
-    p.statistics.peak_bytes = std::max(p.statistics.peak_bytes, p.statistics.bytes_in_use);
+    hand_out(true);
 }
 
 Buffer::~Buffer() {

@@ -18,9 +18,12 @@ Problem::Problem(const Array<A>& a, const Array<B>& b, const Array<T>& c) {
     m = c.dim(-2), n = c.dim(-1), k = a.dim(-1);
     check(a.dim(-2) == m && b.dim(-1) == n && b.dim(-2) == k,
           "gemm: (M, K) (K, N) -> (M, N) is required, got {}, {} and {}", a.shape(), b.shape(), c.shape());
+    const auto row = [](const auto& x) { return x.strides()[x.rank() - 2]; };
+    const auto column = [](const auto& x) { return x.strides()[x.rank() - 1]; };
+    a_row = row(a), a_col = column(a), b_row = row(b), b_col = column(b), c_row = row(c), c_col = column(c);
+    if (a.rank() == 2 && b.rank() == 2 && c.rank() == 2) return;
     const Shape full(c.shape().begin(), c.shape().end() - 2);
     const auto with_batch = [&full](const auto& x) {
-        if (x.rank() == 2 && full.empty()) return x;
         Shape shape = full;
         shape.push_back(x.dim(-2));
         shape.push_back(x.dim(-1));
@@ -28,9 +31,6 @@ Problem::Problem(const Array<A>& a, const Array<B>& b, const Array<T>& c) {
     };
     const Array<A> wide_a = with_batch(a);
     const Array<B> wide_b = with_batch(b);
-    const auto row = [](const auto& x) { return x.strides()[x.rank() - 2]; };
-    const auto column = [](const auto& x) { return x.strides()[x.rank() - 1]; };
-    a_row = row(a), a_col = column(a), b_row = row(b), b_col = column(b), c_row = row(c), c_col = column(c);
     const StridedLoop<3> merged(full, {&wide_a.strides(), &wide_b.strides(), &c.strides()});
     batch = merged.shape;
     batch_strides = merged.strides;
