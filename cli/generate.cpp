@@ -38,8 +38,9 @@ std::string read_prompt(const Arguments& args) {
     return prompt;
 }
 
-// A text begins after a line's end; a model that knows no such character begins with its first token.
+// A text begins where another ends, else after a line's end; a model that knows neither begins with its first token.
 std::vector<std::int32_t> beginning(const data::Tokenizer& tokenizer) {
+    if (const auto end = tokenizer.end_of_text()) return {*end};
     try {
         return tokenizer.encode("\n");
     } catch (const BadInput&) {
@@ -54,6 +55,7 @@ int generate_text(Arguments& args) {
     const auto [model, tokenizer] = models::load_model(models::find_model(args.model));
     const std::string prompt = read_prompt(args);
     const std::vector<std::int32_t> ids = prompt.empty() ? beginning(*tokenizer) : tokenizer->encode(prompt);
+    args.options.fit(*tokenizer);
     const std::atomic<int>& signal = catch_signals();
     if (!args.json) std::fprintf(stderr, "seed %llu\n", static_cast<unsigned long long>(args.options.seed));
     for (std::size_t i = 0; i < args.num_samples && signal == 0; ++i) {
@@ -80,13 +82,16 @@ int generate_text(Arguments& args) {
         const auto speed = [](std::size_t n, double seconds) {
             return seconds > 0 ? static_cast<double>(n) / seconds : 0.0;
         };
+        const char* const reason = signal != 0                      ? "interrupted"
+                                   : made < args.options.max_tokens ? "end_of_text"
+                                                                    : "length";
         const nlohmann::ordered_json line = {{"text", text},
                                              {"tokens", made},
                                              {"prompt_tokens", prompt.empty() ? 0 : ids.size()},
                                              {"tok_s", speed(made > 0 ? made - 1 : 0, end - first)},
                                              {"prompt_tok_s", speed(ids.size(), first - start)},
                                              {"seed", args.options.seed},
-                                             {"stop_reason", signal == 0 ? "length" : "interrupted"}};
+                                             {"stop_reason", reason}};
         print(line.dump() + "\n");
     }
     if (!args.json) print("\n");

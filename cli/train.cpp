@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "cli/train_options.h"
+#include "cli/train_plan.h"
 #include "data/bpe_train.h"
 #include "data/char_tokenizer.h"
 #include "data/corpus.h"
@@ -129,14 +130,16 @@ int train_model(const TrainArguments& args) {
     const Resume resume = find_resume(args);
     TrainOptions options = resolve(args, resume);
     const std::size_t threads = set_threads(options.threads);
-    check_place(options, resume);
+    if (!args.dry_run) check_place(options, resume);
     std::optional<train::RunFolder> folder;
-    if (!resume.candidates.empty() && fs::exists(options.out)) folder.emplace(options.out);  // nobody else's from here
+    if (!args.dry_run && !resume.candidates.empty() && fs::exists(options.out))
+        folder.emplace(options.out);  // nobody else's from here
     const bool built_in = options.data.empty();
     Prepared run;
     run.corpus = built_in ? built_in_corpus() : data::read_corpus(options.data);
     if (const std::string note = run.corpus.skipped_note(); !note.empty()) report.warn(note);
 
+    if (args.dry_run) return print_plan(options, run.corpus, threads);
     nn::default_generator() = {options.seed, 0};
     Preparation(args, options, report).prepare(run, resume);
     run.corpus = {};  // large texts need not stay in memory
@@ -178,6 +181,7 @@ Action add_train(CLI::App& app) {
                    fmt::format("named settings, which other flags override: {}; without data: stories",
                                fmt::join(train::recipe_names(), ", ")));
     app.add_option("--config", args->config, "settings from a TOML file, such as a run's config.toml");
+    app.add_flag("--dry-run", args->dry_run, "print parameters, memory, work and time of the run, and do nothing else");
     app.add_flag("--force", args->force, "go on from a checkpoint of another text, tokenizer or other settings");
     TrainOptions::visit(args->given, [&](const std::string& flag, auto& field, const char* help) {
         using Field = std::decay_t<decltype(field)>;

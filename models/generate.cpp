@@ -9,6 +9,11 @@
 
 namespace inkling::models {
 
+void GenerateOptions::fit(const data::Tokenizer& tokenizer) {
+    vocab_size = tokenizer.vocab_size();
+    end_of_text = tokenizer.end_of_text();
+}
+
 std::int32_t sample_token(std::span<const float> logits, const GenerateOptions& options, double uniform) {
     check(!logits.empty(), "sample: at least one logit is required");
     check(options.temperature >= 0, "sample: a temperature of at least 0 is required, got {}", options.temperature);
@@ -63,8 +68,11 @@ std::vector<std::int32_t> generate(const LanguageModel<float>& model, std::span<
     for (std::size_t i = 0; i < options.max_tokens; ++i) {
         const std::size_t seen = std::min(text.size(), model.config.block_size);
         const auto logits = next_logits(model, std::span(text).last(seen));
+        const std::size_t known = options.vocab_size ? std::min(options.vocab_size, logits.size()) : logits.size();
         const double lot = random_uniform({options.seed, options.sample}, i);
-        text.push_back(sample_token(logits, options, lot));
+        const std::int32_t token = sample_token(std::span(logits).first(known), options, lot);
+        if (token == options.end_of_text) break;
+        text.push_back(token);
         if (on_token && !on_token(text.back())) break;
     }
     return {text.begin() + static_cast<std::ptrdiff_t>(prompt.size()), text.end()};

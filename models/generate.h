@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "data/tokenizer.h"
 #include "models/language_model.h"
 
 namespace inkling::models {
@@ -16,6 +18,12 @@ struct GenerateOptions {
     std::size_t top_k = 0;     // only the k likeliest tokens; 0: all
     std::uint64_t seed = 1337;
     std::uint64_t sample = 0;  // which of several texts of one seed
+
+    // Of a tokenizer, whose vocabulary may be smaller than the model's: larger ids are never drawn, and its end of
+    // text, if it has one, ends the text and is no part of it.
+    std::size_t vocab_size = 0;  // 0: the model's
+    std::optional<std::int32_t> end_of_text = std::nullopt;
+    void fit(const data::Tokenizer& tokenizer);
 };
 
 // Draws from softmax(logits / temperature) over the top_k likeliest, with `uniform` in [0, 1) as the lot.

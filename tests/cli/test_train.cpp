@@ -178,3 +178,28 @@ TEST_CASE("train: --init-from starts a new run from a model's weights", "[cli]")
     CHECK(read_file(out + "/latest/model.safetensors") == read_file(small_run() + "/best/model.safetensors"));
     CHECK(names(out).contains("step-000000"));
 }
+
+TEST_CASE("train: --dry-run tells what a run would take, and does nothing", "[cli]") {
+    const ScratchFolder folder;
+    const std::string text = folder.write("text.txt", small_text()), out = folder.path("out");
+    const Arguments train = Arguments{"train", "--data", text, "--out", out, "--dry-run"} + kSmall;
+    const Result r = program(train);
+    INFO(r.out << r.err);
+    CHECK(r.code == 0);
+    CHECK(r.err.empty());
+    for (const char* part : {"parameters   3.71k (3712)", "1.22 kB, 1.22k tokens of 29 kinds",
+                             "20 of 32 tokens: 640 tokens", "\nmemory", "\ndisk", "\ntime", "FLOP/s"})
+        CHECK_THAT(r.out, ContainsSubstring(part));
+    CHECK_FALSE(fs::exists(out));
+    // sizes that no machine has are told, not tried
+    const Result huge = program(Arguments{"train", "--data", text, "--out", out, "--dry-run"} +
+                                small({"--n-embd", "16384", "--n-head", "128", "--n-layer", "120", "--block-size",
+                                       "2048", "--batch-size", "2048", "--max-iters", "500000"}));
+    INFO(huge.out << huge.err);
+    CHECK(huge.code == 0);
+    CHECK_THAT(huge.out, ContainsSubstring("parameters   387G") && ContainsSubstring(" days of training steps"));
+    check_fails(program({"train", "--data", folder.path("none.txt"), "--dry-run"}), 3, "none.txt");
+    for (const Arguments& more : {Arguments{"--tokenizer", "bpe", "--arch", "nanochat"},
+                                  Arguments{"--optimizer", "muon"}, Arguments{"--max-time", "0.001"}})
+        CHECK(program(train + more).code == 0);
+}
