@@ -2,6 +2,7 @@
 #include <cmath>
 #include <csignal>
 #include <map>
+#include <set>
 
 #include "cli/common.h"
 #include "data/bpe_train.h"
@@ -11,6 +12,8 @@
 #include "data/tokenizer_json.h"
 #include "models/folder.h"
 #include "nn/init.h"
+#include "train/pace.h"
+#include "train/recipes.h"
 #include "train/trainer.h"
 
 namespace inkling::cli {
@@ -20,7 +23,7 @@ namespace fs = std::filesystem;
 using train::TrainOptions;
 
 constexpr std::uint64_t kStoriesSeed = 1;
-constexpr std::size_t kStoriesBytes = 2'000'000;
+constexpr std::size_t kStoriesBytes = 8'000'000;
 
 struct Arguments {
     TrainOptions given;  // what the flags say, where they are given
@@ -30,34 +33,76 @@ struct Arguments {
     bool has(const std::string& flag) const { return flags.at(flag)->count() > 0; }
 };
 
-// Command line over config file over recipe over default. A resumed run starts from its own settings.
-TrainOptions resolve(const Arguments& args, const fs::path& checkpoint) {
+struct Settings {
     TrainOptions options;
-    const fs::path own_config = fs::path(args.given.out) / "config.toml";
-    if (!checkpoint.empty() && fs::exists(own_config)) read_toml(own_config, options);
-    if (!args.recipe.empty()) {
-        if (const auto names = train::recipe_names(); std::find(names.begin(), names.end(), args.recipe) == names.end())
-            throw Usage(fmt::format("--recipe must be one of {}, got '{}'", fmt::join(names, ", "), args.recipe));
-        options = train::recipe(args.recipe);
-    } else if (checkpoint.empty() && args.given.data.empty() && args.config.empty()) {
-        options = train::recipe("stories");
-    }
-    if (!args.config.empty()) read_toml(args.config, options);
-    TrainOptions::visit(options, [&](const std::string& flag, auto& field, const char*) {
-        TrainOptions::visit(args.given, [&](const std::string& other, const auto& value, const char*) {
-            if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::decay_t<decltype(field)>>) {
-                if (flag == other && args.has(flag)) field = value;
-            }
-        });
-    });
-    if (args.has("vocab-size") && options.tokenizer != "bpe")
-        throw Usage(fmt::format("--vocab-size is for --tokenizer bpe, got --tokenizer {}", options.tokenizer));
+    std::string recipe;           // "" when there is none
+    std::set<std::string> given;  // flags, and keys of --config as flags
+
+    bool fits_itself() const { return recipe == "fast" || recipe == "stories"; }  // see fit_recipe
+};
+
+void validate(const TrainOptions& options) {
     try {
         options.validate();
     } catch (const Error& e) {
         throw Usage(e.what());
     }
-    return options;
+}
+
+// Command line over config file over recipe over default. A resumed run starts from its own settings, whatever the
+// recipe.
+Settings resolve(const Arguments& args, const fs::path& checkpoint) {
+    Settings s;
+    const auto names = train::recipe_names();
+    if (!args.recipe.empty() && std::find(names.begin(), names.end(), args.recipe) == names.end())
+        throw Usage(fmt::format("--recipe must be one of {}, got '{}'", fmt::join(names, ", "), args.recipe));
+    const fs::path own_config = checkpoint.empty() ? "" : checkpoint.parent_path() / "config.toml";
+    if (fs::exists(own_config)) {
+        read_toml(own_config, s.options);
+    } else if (!args.recipe.empty()) {
+        s.recipe = args.recipe;
+    } else if (args.config.empty() && checkpoint.empty()) {
+        s.recipe = args.given.data.empty() ? "stories" : "fast";
+    }
+    if (!s.recipe.empty()) s.options = train::recipe(s.recipe);
+    if (!args.config.empty()) s.given = read_toml(args.config, s.options);
+    TrainOptions::visit(s.options, [&](const std::string& flag, auto& field, const char*) {
+        TrainOptions::visit(args.given, [&](const std::string& other, const auto& value, const char*) {
+            if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::decay_t<decltype(field)>>) {
+                if (flag != other || !args.has(flag)) return;
+                field = value;
+                s.given.insert(flag);
+            }
+        });
+    });
+    if (s.fits_itself()) train::fit_given(s.given, s.options);
+    if (args.has("vocab-size") && s.options.tokenizer != "bpe")
+        throw Usage(fmt::format("--vocab-size is for --tokenizer bpe, got --tokenizer {}", s.options.tokenizer));
+    validate(s.options);
+    return s;
+}
+
+// A recipe that fits itself, once the text is known: sizes from the time and the machine's speed, and the number of
+// steps from trying some. Without a limit of time no clock is asked, so that the same flags give the same run.
+void fit_recipe(const data::Tokenizer& tokenizer, std::span<const std::int32_t> tokens, bool has_shape, Settings& s) {
+    TrainOptions& o = s.options;
+    const double fp32 = train::product_gflops(Precision::fp32), bf16 = train::product_gflops(Precision::bf16);
+    if (!s.given.contains("precision")) o.precision = bf16 > 1.2 * fp32 ? "bf16" : "fp32";
+    train::Budget budget;
+    budget.tokens = tokens.size();
+    if (o.max_time > 0) budget.seconds = o.max_time, budget.gflops = o.precision == "bf16" ? bf16 : fp32;
+    train::fit(budget, has_shape || s.recipe == "stories", s.given, o);
+    validate(o);
+    if (!s.given.contains("max-iters")) {
+        const double step = train::seconds_per_step(o, tokenizer, tokens, 0.03 * budget.seconds);
+        o.max_iters = train::steps_within(budget, step, o);
+    }
+    train::fit_to_steps(s.given, o);
+}
+
+std::string fitted_note(const TrainOptions& o) {
+    return fmt::format("{} layers, {} heads, {} wide, {}; {} steps of {} windows of {} tokens", o.n_layer, o.n_head,
+                       o.n_embd, o.precision, o.max_iters, o.batch_size, o.block_size);
 }
 
 // The checkpoints that --resume may go on from, the newest first; none: start anew.
@@ -89,6 +134,7 @@ void take_shape(const Arguments& args, const models::GPTConfig& config, TrainOpt
 data::Corpus built_in_corpus() {
     data::Corpus corpus;
     corpus.text = data::generate_stories(kStoriesSeed, kStoriesBytes);
+    corpus.text.pop_back();  // one line end is enough: two, with no story behind, would be a token of their own
     corpus.starts = {0};
     return corpus;
 }
@@ -104,7 +150,8 @@ std::unique_ptr<data::Tokenizer> make_tokenizer(const TrainOptions& options, con
 int train_model(const Arguments& args) {
     train::Report report;
     const auto candidates = resume_candidates(args.given);
-    TrainOptions options = resolve(args, candidates.empty() ? fs::path() : candidates.front());
+    Settings settings = resolve(args, candidates.empty() ? fs::path() : candidates.front());
+    TrainOptions& options = settings.options;
     const std::size_t threads = set_threads(options.threads);
     const bool built_in = options.data.empty();
     const data::Corpus corpus = built_in ? built_in_corpus() : data::read_corpus(options.data);
@@ -117,6 +164,10 @@ int train_model(const Arguments& args) {
     const auto prepare = [&] {
         if (loaded.model) take_shape(args, loaded.model->config, options);
         tokens = data::encode_documents(*loaded.tokenizer, corpus.documents());
+        if (settings.fits_itself()) {
+            fit_recipe(*loaded.tokenizer, tokens, loaded.model != nullptr, settings);
+            report.note(fitted_note(options));
+        }
         if (!loaded.model)
             loaded.model = models::make_model<float>(options.model_config(loaded.tokenizer->vocab_size()));
         trainer = std::make_unique<train::Trainer>(options, *loaded.model, *loaded.tokenizer, tokens, report);
@@ -183,7 +234,7 @@ int train_model(const Arguments& args) {
 Action add_train(CLI::App& app) {
     auto args = std::make_shared<Arguments>();
     app.add_option("--recipe", args->recipe,
-                   fmt::format("named settings, which other flags override: {}; without data: stories",
+                   fmt::format("named settings, which other flags override: {}; none: stories without data, else fast",
                                fmt::join(train::recipe_names(), ", ")));
     app.add_option("--config", args->config, "settings from a TOML file, such as a run's config.toml");
     TrainOptions::visit(args->given, [&](const std::string& flag, auto& field, const char* help) {

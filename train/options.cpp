@@ -105,25 +105,7 @@ void TrainOptions::validate() const {
     check(!out.empty(), "--out must name a directory");
 }
 
-std::vector<std::string> recipe_names() { return {"stories", "nanogpt-cpu"}; }
-
-TrainOptions recipe(const std::string& name) {
-    TrainOptions o;
-    if (name == "nanogpt-cpu") return o;  // the defaults are nanoGPT's CPU recipe
-    if (name == "stories") {              // about a minute on the built-in corpus
-        o.block_size = 128;
-        o.learning_rate = 4e-3;
-        o.min_lr = 0;
-        o.schedule = "linear";
-        o.warmup_iters = 50;
-        return o;
-    }
-    std::string list;
-    for (const auto& known : recipe_names()) list += (list.empty() ? "" : ", ") + known;
-    throw Error(fmt::format("--recipe must be one of {}, got '{}'", list, name));
-}
-
-void read_toml(const std::filesystem::path& path, TrainOptions& options) {
+std::set<std::string> read_toml(const std::filesystem::path& path, TrainOptions& options) {
     toml::table table;
     const std::string text = data::read_file(path);
     try {
@@ -131,15 +113,19 @@ void read_toml(const std::filesystem::path& path, TrainOptions& options) {
     } catch (const toml::parse_error& e) {
         throw BadInput(fmt::format("{}: line {}: {}", path.string(), e.source().begin.line, e.description()));
     }
-    std::set<std::string> known;
+    std::set<std::string> known, read;
     TrainOptions::visit(options, [&](const std::string& flag, auto& field, const char*) {
         const std::string key = key_of(flag);
         known.insert(key);
-        if (const toml::node* const node = table.get(key)) read_field(*node, field, path.string() + ": " + key);
+        if (const toml::node* const node = table.get(key)) {
+            read_field(*node, field, path.string() + ": " + key);
+            read.insert(flag);
+        }
     });
     for (const auto& [key, node] : table) {
         check<BadInput>(known.contains(std::string(key.str())), "{}: unknown key '{}'", path.string(), key.str());
     }
+    return read;
 }
 
 std::string to_toml(const TrainOptions& options) {
