@@ -1,6 +1,8 @@
 #include "train/pace.h"
 
+#include <algorithm>
 #include <chrono>
+#include <vector>
 
 #include "nn/init.h"
 #include "train/trainer.h"
@@ -36,15 +38,15 @@ double seconds_per_step(const TrainOptions& options, const data::Tokenizer& toke
     Trainer trainer(options, *model, tokenizer, tokens, quiet);
     const double begin = seconds_now();
     for (int i = 0; i < 3 && seconds_now() - begin < at_most; ++i) trainer.step();  // buffers and primitives are made
-    const double start = seconds_now();
-    double steps = 0;
+    std::vector<double> seconds;
     do {
+        const double start = seconds_now();
         trainer.step();
-        ++steps;
-    } while (seconds_now() - begin < at_most && steps < 100);
-    const double seconds = (seconds_now() - start) / steps;
+        seconds.push_back(seconds_now() - start);
+    } while (seconds_now() - begin < at_most && seconds.size() < 100);
+    std::sort(seconds.begin(), seconds.end());
     nn::default_generator() = before;
-    return seconds;
+    return seconds[seconds.size() / 4];
 }
 
 }  // namespace inkling::train
