@@ -29,11 +29,13 @@ Action add_gradcheck(CLI::App& app);
 Action add_info(CLI::App& app);
 Action add_bench(CLI::App& app);
 Action add_tokenize(CLI::App& app);
+Action add_export(CLI::App& app);
 
 // --threads: sets OpenMP's number of threads; 0: the physical cores that this process may use. Returns the number.
 std::size_t set_threads(std::size_t threads);
 
-// Catches SIGINT and SIGTERM: the first sets the flag to the signal's number, the second ends the program at once.
+// Catches SIGINT, SIGTERM and SIGHUP: the first sets the flag to the signal's number, the second ends the program at
+// once.
 const std::atomic<int>& catch_signals();
 
 // For messages: one line of ASCII, other bytes as \xNN.

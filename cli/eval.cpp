@@ -5,6 +5,7 @@
 
 #include "cli/common.h"
 #include "data/corpus.h"
+#include "data/encoded_corpus.h"
 #include "data/stories.h"
 #include "models/folder.h"
 #include "models/generate.h"
@@ -69,12 +70,13 @@ int evaluate_model(const Arguments& args) {
     const auto [model, tokenizer] = models::load_model(models::find_model(args.model));
     const data::Corpus corpus = data::read_corpus(args.data);
     if (const std::string note = corpus.skipped_note(); !note.empty()) std::fprintf(stderr, "%s\n", note.c_str());
-    const std::vector<std::int32_t> tokens = data::encode_documents(*tokenizer, corpus.documents());
+    const data::EncodedCorpus encoded = data::encode_corpus(*tokenizer, corpus.documents);
+    const std::span<const std::int32_t> tokens = encoded.ids;
     const std::atomic<int>& signal = catch_signals();
     const double loss = train::evaluate(*model, tokens, [&] { return signal != 0; });
     if (signal != 0) return 128 + signal;
     const std::size_t predicted = tokens.size() - 1;  // every token but the first
-    const std::size_t bytes = corpus.text.size() - tokenizer->decode(std::span(tokens).first(1)).size();
+    const std::size_t bytes = encoded.bytes - tokenizer->decode(tokens.first(1)).size();
     const double bits_per_byte = loss * static_cast<double>(predicted) / std::numbers::ln2 / static_cast<double>(bytes);
     if (args.json) {
         const nlohmann::ordered_json line = {

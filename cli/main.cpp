@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <new>
+#include <sstream>
 
 #include "cli/common.h"
 #include "train/trainer.h"
@@ -97,13 +98,19 @@ int main(int argc, char** argv) {
     add("eval", "Measure a model's loss on a text", cli::add_eval);
     add("tokenize", "Learn a tokenizer, or use one: text to ids and back", cli::add_tokenize);
     add("attention", "Show what each token looks at, in every head", cli::add_attention);
+    add("export", "Write a model for other programs: a GGUF file, or a folder", cli::add_export);
     add("gradcheck", "Compare every gradient with finite differences", cli::add_gradcheck);
     add("info", "Show what a model folder holds", cli::add_info);
     add("bench", "Time whole training steps on random tokens", cli::add_bench);
     try {
         app.parse(arguments(argc, argv));
     } catch (const CLI::Success& e) {  // --help, --version
-        return app.exit(e);
+        std::ostringstream text;
+        app.exit(e, text);
+        return run([&] {
+            cli::print(text.str());
+            return 0;
+        });
     } catch (const CLI::RequiredError& e) {
         const auto unknown = app.remaining(true);
         const auto what = unknown.empty() ? e.what() : fmt::format("'{}' is not a command", unknown.front());

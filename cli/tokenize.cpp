@@ -42,10 +42,10 @@ int train(const Arguments& args) {
     set_threads(args.threads);
     const data::Corpus corpus = data::read_corpus(args.data);
     if (const std::string note = corpus.skipped_note(); !note.empty()) std::fprintf(stderr, "%s\n", note.c_str());
-    const data::BpeTokenizer tokenizer(data::train_bpe(corpus.documents(), args.vocab_size));
+    const data::BpeTokenizer tokenizer(data::train_bpe(corpus.documents, args.vocab_size));
     data::write_file_atomic(args.out, tokenizer.to_json());
     const std::size_t size = tokenizer.vocab_size();
-    std::fprintf(stderr, "%zu tokens from %zu bytes of text, in %s\n", size, corpus.text.size(), args.out.c_str());
+    std::fprintf(stderr, "%zu tokens from %zu bytes of text, in %s\n", size, corpus.bytes(), args.out.c_str());
     if (size < args.vocab_size)
         std::fprintf(stderr, "fewer than %zu: nothing in the text is left to merge\n", args.vocab_size);
     return 0;

@@ -9,9 +9,8 @@ fail() {
     exit 1
 }
 
-# What the build and the tests need; the same names in Debian 12 and 13. OpenCL is there only because the CMake package
-# of Debian 12's libdnnl-dev asks for it.
-packages=(g++ cmake ninja-build libxtensor-dev libxsimd-dev libdnnl-dev ocl-icd-opencl-dev librandom123-dev
+# What the build and the tests need; the same names in Debian 12 and 13.
+packages=(g++ cmake ninja-build libxtensor-dev libxsimd-dev librandom123-dev
     libspdlog-dev libfmt-dev libcli11-dev nlohmann-json3-dev libtomlplusplus-dev libpcre2-dev libpng-dev
     catch2)
 

@@ -33,6 +33,11 @@ BpeTokenizer::BpeTokenizer(BpeSpec spec)
         bytes_[id] = token.content;
         if (token.content == end_of_text_token) end_of_text_ = token.id;
     }
+    // A cut is after a letter and before white space: it must not be inside of an added token, nor of what one takes.
+    may_be_cut_ =
+        pre_tokenizer_.may_be_cut() && std::none_of(spec_.added.begin(), spec_.added.end(), [](const auto& token) {
+            return token.rstrip || gpt2_safe_cut(token.content, 0) < token.content.size();
+        });
     check<BadInput>(!bytes_.empty(), "the vocabulary is empty");
     pairs_.emplace(single, spec_.merges);
 }
@@ -91,6 +96,10 @@ std::vector<std::int32_t> BpeTokenizer::encode(std::string_view text) const {
     ids.reserve(count);
     for (const auto& part : parts) ids.insert(ids.end(), part.begin(), part.end());
     return ids;
+}
+
+std::size_t BpeTokenizer::safe_cut(std::string_view text, std::size_t from) const {
+    return may_be_cut_ ? gpt2_safe_cut(text, from) : text.size();
 }
 
 std::string BpeTokenizer::decode(std::span<const std::int32_t> ids) const {

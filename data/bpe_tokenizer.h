@@ -40,6 +40,7 @@ class BpeTokenizer final : public Tokenizer {
     std::vector<std::int32_t> encode(std::string_view text) const override;
     // Bytes: a token, and even the whole, may begin or end inside a character (utf8_stream.h makes text of them).
     std::string decode(std::span<const std::int32_t> ids) const override;
+    std::size_t safe_cut(std::string_view text, std::size_t from) const override;
     std::size_t vocab_size() const override { return bytes_.size(); }
     std::string to_json() const override;
     std::string kind() const override { return "bpe"; }
@@ -63,6 +64,7 @@ class BpeTokenizer final : public Tokenizer {
     std::unordered_map<std::string, std::int32_t> whole_;  // by bytes, for ignore_merges alone
     std::optional<BytePairs> pairs_;
     std::optional<std::int32_t> end_of_text_;
+    bool may_be_cut_ = false;  // at gpt2_safe_cut
 };
 
 }  // namespace inkling::data

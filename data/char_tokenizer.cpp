@@ -19,11 +19,26 @@ std::string describe(char32_t c) {
     return control ? number : fmt::format("'{}' ({})", glyph, number);
 }
 
+void check_valid(char32_t c, std::string_view text, std::size_t at) {
+    if (c == invalid_code_point) [[unlikely]]
+        throw BadInput(
+            fmt::format("the text is not UTF-8: byte {} is 0x{:02X}", at, static_cast<unsigned char>(text[at])));
+}
+
 }  // namespace
 
-CharTokenizer CharTokenizer::from_text(std::string_view text) {
+CharTokenizer CharTokenizer::from_text(std::string_view text) { return from_texts(std::span(&text, 1)); }
+
+CharTokenizer CharTokenizer::from_texts(std::span<const std::string_view> texts) {
     std::vector<bool> seen(0x110000);
-    for (char32_t c : to_code_points(text)) seen[c] = true;
+    for (const std::string_view text : texts) {
+        for (std::size_t at = 0; at < text.size();) {
+            const std::size_t start = at;
+            const char32_t c = next_code_point(text, at);
+            check_valid(c, text, start);
+            seen[c] = true;
+        }
+    }
     std::vector<char32_t> characters;
     for (char32_t c = 0; c < seen.size(); ++c)
         if (seen[c]) characters.push_back(c);
@@ -46,8 +61,7 @@ std::vector<std::int32_t> CharTokenizer::encode(std::string_view text) const {
     for (std::size_t at = 0; at < text.size();) {
         const std::size_t start = at;
         const char32_t c = next_code_point(text, at);
-        check<BadInput>(c != invalid_code_point, "the text is not UTF-8: byte {} is 0x{:02X}", start,
-                        static_cast<unsigned char>(text[start]));
+        check_valid(c, text, start);
         const std::int32_t id = c < ids_.size() ? ids_[c] : -1;
         if (id < 0) [[unlikely]]
             throw BadInput(
@@ -57,6 +71,11 @@ std::vector<std::int32_t> CharTokenizer::encode(std::string_view text) const {
         ids.push_back(id);
     }
     return ids;
+}
+
+std::size_t CharTokenizer::safe_cut(std::string_view text, std::size_t from) const {
+    while (from < text.size() && (static_cast<unsigned char>(text[from]) & 0xC0) == 0x80) ++from;
+    return std::min(from, text.size());
 }
 
 std::string CharTokenizer::decode(std::span<const std::int32_t> ids) const {

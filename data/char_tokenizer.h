@@ -12,11 +12,15 @@ class CharTokenizer final : public Tokenizer {
     // The characters that the text has. Throws BadInput when it is empty or not UTF-8.
     static CharTokenizer from_text(std::string_view text);
 
+    // The same of several texts.
+    static CharTokenizer from_texts(std::span<const std::string_view> texts);
+
     // characters[id], all different; throws BadInput for duplicates and for an empty vocabulary.
     explicit CharTokenizer(std::vector<char32_t> characters);
 
     std::vector<std::int32_t> encode(std::string_view text) const override;
     std::string decode(std::span<const std::int32_t> ids) const override;
+    std::size_t safe_cut(std::string_view text, std::size_t from) const override;
     std::size_t vocab_size() const override { return characters_.size(); }
     std::string to_json() const override;
     std::string kind() const override { return "char"; }

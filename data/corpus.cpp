@@ -1,11 +1,13 @@
 #include "data/corpus.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
-#include <iterator>
+#include <utility>
 
 #include "data/file.h"
 #include "data/utf8.h"
@@ -18,22 +20,67 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+constexpr std::size_t large_text = 64 << 20;  // bytes
 
-void add(Corpus& corpus, std::string_view text, const std::string& source) {
-    if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
-    if (!corpus.text.empty() && corpus.text.back() != '\n') corpus.text += '\n';
-    corpus.starts.push_back(corpus.text.size());
-    corpus.text += text;
-    corpus.sources.push_back(source);
+// A text, and what keeps it.
+struct Text {
+    std::string_view bytes;
+    std::shared_ptr<const void> owner;
+};
+
+Text kept(std::string text) {
+    auto owner = std::make_shared<const std::string>(std::move(text));
+    return {*owner, owner};
 }
 
-void add_checked(Corpus& corpus, std::string_view text, const std::string& source) {
-    check<BadInput>(!text.empty() && text != byte_order_mark, "{}: is empty: name a file that holds text", source);
-    const std::size_t at = find_invalid_utf8(text);
+Text mapped(const fs::path& file) {
+    auto owner = std::make_shared<const MappedFile>(file);
+    return {{reinterpret_cast<const char*>(owner->data()), owner->size()}, owner};
+}
+
+// A file that another program cuts short while it is mapped cannot be read to its end: small ones are copied at once.
+Text read_text(const fs::path& file) {
+    std::error_code unknown;  // read_file says what is wrong with a file that cannot be looked at
+    const std::uintmax_t size = fs::file_size(file, unknown);
+    return !unknown && size >= large_text ? mapped(file) : kept(read_file(file));
+}
+
+// Up to the end of the stream; what is large goes through a file that has no name any more.
+Text read_stream(std::istream& in) {
+    std::string text, block(1 << 20, '\0');
+    const auto read_block = [&] {
+        in.read(block.data(), static_cast<std::streamsize>(block.size()));
+        return std::string_view(block).substr(0, static_cast<std::size_t>(in.gcount()));
+    };
+    while (text.size() < large_text) {
+        const std::string_view more = read_block();
+        if (more.empty()) return kept(std::move(text));
+        text += more;
+    }
+    const fs::path path = fs::temp_directory_path() / fmt::format("inkling-{}.txt", ::getpid());
+    FileWriter file(path);
+    file.write(text.data(), text.size());
+    text = {};
+    for (std::string_view more = read_block(); !more.empty(); more = read_block()) file.write(more.data(), more.size());
+    file.commit();
+    const Text result = mapped(path);
+    fs::remove(path);
+    return result;
+}
+
+void add(Corpus& corpus, Text text, const std::string& source) {
+    if (text.bytes.starts_with(byte_order_mark)) text.bytes.remove_prefix(byte_order_mark.size());
+    corpus.add(text.bytes, std::move(text.owner), source);
+}
+
+void add_checked(Corpus& corpus, Text text, const std::string& source) {
+    check<BadInput>(!text.bytes.empty() && text.bytes != byte_order_mark, "{}: is empty: name a file that holds text",
+                    source);
+    const std::size_t at = find_invalid_utf8(text.bytes);
     check<BadInput>(at == std::string_view::npos,
                     "{}: not UTF-8: byte {} is 0x{:02X}: convert it first, e.g. with iconv -t UTF-8", source, at,
-                    static_cast<unsigned char>(at < text.size() ? text[at] : 0));
-    add(corpus, text, source);
+                    static_cast<unsigned char>(at < text.bytes.size() ? text.bytes[at] : 0));
+    add(corpus, std::move(text), source);
 }
 
 // Whether a NUL is among the first bytes: spares reading large binary files whole. A file that does not open is not
@@ -71,11 +118,11 @@ std::vector<fs::path> files_below(const fs::path& folder) {
 void add_folder(Corpus& corpus, const std::string& folder) {
     const std::size_t sources_before = corpus.sources.size();
     for (const fs::path& file : files_below(folder)) {
-        const std::string text = looks_binary(file) ? std::string(1, '\0') : read_file(file);
-        if (!is_text(text)) {
+        Text text = looks_binary(file) ? Text{std::string_view("", 1), nullptr} : read_text(file);
+        if (!is_text(text.bytes)) {
             corpus.skipped.push_back(file.string());
-        } else if (!text.empty() && text != byte_order_mark) {
-            add(corpus, text, file.string());
+        } else if (!text.bytes.empty() && text.bytes != byte_order_mark) {
+            add(corpus, std::move(text), file.string());
         }
     }
     check<BadInput>(corpus.sources.size() > sources_before, "{}: the folder has no UTF-8 text file: name one that has",
@@ -84,32 +131,27 @@ void add_folder(Corpus& corpus, const std::string& folder) {
 
 }  // namespace
 
-std::vector<std::string_view> Corpus::documents() const {
-    std::vector<std::string_view> result;
-    for (std::size_t i = 0; i < starts.size(); ++i) {
-        const std::size_t end = i + 1 < starts.size() ? starts[i + 1] : text.size();
-        result.push_back(std::string_view(text).substr(starts[i], end - starts[i]));
-    }
-    return result;
+std::size_t Corpus::bytes() const {
+    std::size_t sum = 0;
+    for (const std::string_view document : documents) sum += document.size();
+    return sum;
+}
+
+void Corpus::add(std::string_view text, std::shared_ptr<const void> owner, std::string source) {
+    documents.push_back(text);
+    sources.push_back(std::move(source));
+    owners_.push_back(std::move(owner));
+}
+
+void Corpus::add(std::string text, std::string source) {
+    Text owned = kept(std::move(text));
+    add(owned.bytes, std::move(owned.owner), std::move(source));
 }
 
 std::string Corpus::skipped_note() const {
     if (skipped.empty()) return "";
     if (skipped.size() == 1) return fmt::format("left out, because it is not UTF-8 text: {}", skipped[0]);
     return fmt::format("left out, because they are not UTF-8 text: {} and {} more", skipped[0], skipped.size() - 1);
-}
-
-std::vector<std::int32_t> encode_documents(const Tokenizer& tokenizer, const std::vector<std::string_view>& documents) {
-    std::vector<std::int32_t> ids;
-    for (const std::string_view document : documents) {
-        if (!ids.empty() && tokenizer.end_of_text()) ids.push_back(*tokenizer.end_of_text());
-        std::vector<std::int32_t> more = tokenizer.encode(document);
-        if (ids.empty())
-            ids = std::move(more);
-        else
-            ids.insert(ids.end(), more.begin(), more.end());
-    }
-    return ids;
 }
 
 Corpus read_corpus(const std::vector<std::string>& paths) { return read_corpus(paths, std::cin); }
@@ -119,11 +161,11 @@ Corpus read_corpus(const std::vector<std::string>& paths, std::istream& standard
     for (const std::string& path : paths) {
         std::error_code error;  // read_file says what is wrong with a path that cannot be looked at
         if (path == "-") {
-            add_checked(corpus, std::string(std::istreambuf_iterator<char>(standard_input), {}), "standard input");
+            add_checked(corpus, read_stream(standard_input), "standard input");
         } else if (fs::is_directory(path, error)) {
             add_folder(corpus, path);
         } else {
-            add_checked(corpus, read_file(path), path);
+            add_checked(corpus, read_text(path), path);
         }
     }
     check<BadInput>(!paths.empty(), "no text was named: give at least one file, folder or - for standard input");

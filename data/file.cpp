@@ -11,6 +11,7 @@
 #include <system_error>
 #include <utility>
 
+#include "data/file_calls.h"
 #include "engine/check.h"
 
 namespace inkling::data {
@@ -30,6 +31,13 @@ auto retry(Call call) {
 
 // 0, or the errno of a system call that returned -1.
 int error_of(long result) { return result == -1 ? errno : 0; }
+
+// The same of a call that changes a disk.
+template <class Call>
+int error_of_change(std::string_view name, const fs::path& path, Call call) {
+    if (const int refused = refused_file_call(name, path)) return refused;
+    return error_of(call());
+}
 
 // An open file to read, closed at the end of its scope.
 struct Input {
@@ -77,6 +85,8 @@ fs::path temporary_name(const fs::path& target) {
 
 }  // namespace
 
+bool is_unfinished(const std::string& name, const std::string& of) { return name.starts_with("." + of + ".tmp."); }
+
 std::string read_file(const fs::path& path) { return Input(path).read_all(); }
 
 void write_file_atomic(const fs::path& path, std::string_view content) {
@@ -90,7 +100,7 @@ void sync_directory(const fs::path& directory) {
     const int fd = retry([&] { return ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
     int error = error_of(fd);
     if (error == 0) {
-        error = error_of(::fsync(fd));
+        error = error_of_change("fsync directory", path, [&] { return ::fsync(fd); });
         ::close(fd);
     }
     if (error == EINVAL) error = 0;  // a file system without it
@@ -116,8 +126,9 @@ FileWriter::FileWriter(const fs::path& path) : path_(path), target_(path) {
         temp_ = temporary_name(target_);
         fd_ = retry([&] { return ::open(temp_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode); });
     } while (fd_ == -1 && errno == EEXIST);  // left by a dead process that had our number
-    const int opened = error_of(fd_);
-    if (opened != 0) temp_.clear();
+    int opened = error_of(fd_);
+    if (opened == 0) opened = refused_file_call("open", temp_);
+    if (fd_ == -1) temp_.clear();
     require(opened);
     if (exists) require(error_of(::fchmod(fd_, mode)));
 }
@@ -127,8 +138,9 @@ FileWriter::~FileWriter() { discard(); }
 void FileWriter::write(const void* data, std::size_t size) {
     const char* next = static_cast<const char*>(data);
     while (size > 0) {  // the system may take less than it is given
-        const ssize_t taken = retry([&] { return ::write(fd_, next, size); });
-        require(error_of(taken));
+        ssize_t taken = 0;
+        require(
+            error_of_change("write", temp_, [&] { return taken = retry([&] { return ::write(fd_, next, size); }); }));
         next += taken;
         size -= static_cast<std::size_t>(taken);
     }
@@ -136,11 +148,11 @@ void FileWriter::write(const void* data, std::size_t size) {
 
 void FileWriter::commit() {
     const bool direct = temp_.empty();
-    if (!direct) require(error_of(::fsync(fd_)));
-    const int closed = error_of(::close(std::exchange(fd_, -1)));
+    if (!direct) require(error_of_change("fsync", temp_, [&] { return ::fsync(fd_); }));
+    const int closed = error_of_change("close", temp_, [&] { return ::close(std::exchange(fd_, -1)); });
     require(closed == EINTR ? 0 : closed);  // it is closed all the same, and was synced before
     if (direct) return;
-    require(error_of(::rename(temp_.c_str(), target_.c_str())));
+    require(error_of_change("rename", temp_, [&] { return ::rename(temp_.c_str(), target_.c_str()); }));
     temp_.clear();
     sync_directory(target_.parent_path());
 }

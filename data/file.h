@@ -24,6 +24,9 @@ std::string read_file(const std::filesystem::path& path);
 // The file at `path` holds `content` once this returns, on disk too. A replaced file's permissions are kept.
 void write_file_atomic(const std::filesystem::path& path, std::string_view content);
 
+// Whether a name in a folder is that of a file `of` whose writer died.
+bool is_unfinished(const std::string& name, const std::string& of);
+
 // Waits until the names in a directory (files made, renamed, removed) are on disk.
 void sync_directory(const std::filesystem::path& directory);
 

@@ -1,6 +1,7 @@
 #include "data/json.h"
 
 #include <algorithm>
+#include <optional>
 #include <unordered_set>
 #include <vector>
 
@@ -18,6 +19,21 @@ std::string reason_of(std::string message) {
     if (const auto place = message.find(": "); message.starts_with("parse error") && place != std::string::npos)
         message.erase(0, place + 2);
     return message.substr(0, std::min(message.find("; last read"), std::size_t{120}));
+}
+
+// What nlohmann does not see, or sees too late.
+void check_bytes(std::string_view text, const std::string& what) {
+    const std::size_t invalid = find_invalid_utf8(text);
+    check<BadInput>(invalid == std::string_view::npos, "{}: not UTF-8: byte {} is 0x{:02X}", what, invalid,
+                    static_cast<unsigned char>(invalid < text.size() ? text[invalid] : 0));
+    // nlohmann takes NUL for the end of the text and would leave the rest unread.
+    const std::size_t nul = text.find('\0');
+    check<BadInput>(nul == std::string_view::npos, "{}: not valid JSON: byte {} is NUL", what, nul);
+}
+
+std::string syntax_error(const std::string& what, const nlohmann::json::exception& e, std::optional<std::size_t> byte) {
+    const std::string place = byte ? fmt::format(" at byte {}", *byte) : "";
+    return fmt::format("{}: not valid JSON{}: {}", what, place, reason_of(e.what()));
 }
 
 // A first pass that builds nothing: depth and duplicate keys. nlohmann's own parser callback would cost a search of the
@@ -58,22 +74,25 @@ struct Strict : nlohmann::json_sax<nlohmann::json> {
 }  // namespace
 
 nlohmann::json parse_json(std::string_view text, const std::string& what, int max_depth) {
-    const std::size_t invalid = find_invalid_utf8(text);
-    check<BadInput>(invalid == std::string_view::npos, "{}: not UTF-8: byte {} is 0x{:02X}", what, invalid,
-                    static_cast<unsigned char>(invalid < text.size() ? text[invalid] : 0));
-    // nlohmann takes NUL for the end of the text and would leave the rest unread.
-    const std::size_t nul = text.find('\0');
-    check<BadInput>(nul == std::string_view::npos, "{}: not valid JSON: byte {} is NUL", what, nul);
-
+    check_bytes(text, what);
     Strict strict{what, max_depth};
     try {
         nlohmann::json::sax_parse(text.begin(), text.end(), &strict);
         return nlohmann::json::parse(text.begin(), text.end());
     } catch (const nlohmann::json::parse_error& e) {
-        throw BadInput(fmt::format("{}: not valid JSON at byte {}: {}", what, e.byte, reason_of(e.what())));
+        throw BadInput(syntax_error(what, e, e.byte));
     } catch (const nlohmann::json::exception& e) {
-        throw BadInput(fmt::format("{}: not valid JSON: {}", what, reason_of(e.what())));
+        throw BadInput(syntax_error(what, e, {}));
     }
+}
+
+bool JsonParts::parse_error(std::size_t byte, const std::string&, const nlohmann::json::exception& error) {
+    throw BadInput(syntax_error(what_, error, byte));
+}
+
+void read_json(std::string_view text, JsonParts& parts) {
+    check_bytes(text, parts.what());
+    nlohmann::json::sax_parse(text.begin(), text.end(), &parts);
 }
 
 }  // namespace inkling::data

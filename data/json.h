@@ -6,6 +6,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace inkling::data {
 
@@ -13,5 +14,20 @@ namespace inkling::data {
 // errors, nesting deeper than max_depth, duplicate keys in an object, invalid UTF-8, NUL bytes, numbers that no double
 // holds. A UTF-8 byte order mark at the start is skipped.
 nlohmann::json parse_json(std::string_view text, const std::string& what, int max_depth);
+
+// Takes the parts of a JSON text as they are read, so that nothing of it need be kept; what it throws ends the reading.
+class JsonParts : public nlohmann::json_sax<nlohmann::json> {
+  public:
+    explicit JsonParts(std::string what) : what_(std::move(what)) {}
+    const std::string& what() const { return what_; }
+    bool binary(binary_t&) final { return false; }
+    bool parse_error(std::size_t byte, const std::string&, const nlohmann::json::exception& error) final;
+
+  private:
+    const std::string what_;  // begins every message
+};
+
+// Throws BadInput as parse_json does; depth and duplicate keys are left to the taker.
+void read_json(std::string_view text, JsonParts& parts);
 
 }  // namespace inkling::data

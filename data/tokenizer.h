@@ -22,6 +22,10 @@ class Tokenizer {
     // Throws BadInput when an id is not in [0, vocab_size()).
     virtual std::string decode(std::span<const std::int32_t> ids) const = 0;
 
+    // The first place at or after `from` where a text may be cut and its parts encoded by themselves, with the same
+    // ids; the text's end when there is none.
+    virtual std::size_t safe_cut(std::string_view text, std::size_t from) const = 0;
+
     virtual std::size_t vocab_size() const = 0;
 
     // The text of tokenizer.json, as the Hugging Face `tokenizers` library reads it, with the same ids.

@@ -3,23 +3,31 @@
 #include "engine/strided.h"
 
 namespace inkling::kernels {
+namespace {
 
-template <class In, class T>
-Problem::Problem(const Array<In>& a, const Array<In>& b, const Array<T>& c) {
+float number(BFloat16 x) { return widen(x); }
+float number(float x) { return x; }
+double number(double x) { return x; }
+
+}  // namespace
+
+template <class A, class B, class T>
+Problem::Problem(const Array<A>& a, const Array<B>& b, const Array<T>& c) {
     check(a.rank() >= 2 && b.rank() >= 2 && c.rank() >= 2, "gemm: matrices are required, got {}, {} and {}", a.shape(),
           b.shape(), c.shape());
     m = c.dim(-2), n = c.dim(-1), k = a.dim(-1);
     check(a.dim(-2) == m && b.dim(-1) == n && b.dim(-2) == k,
           "gemm: (M, K) (K, N) -> (M, N) is required, got {}, {} and {}", a.shape(), b.shape(), c.shape());
     const Shape full(c.shape().begin(), c.shape().end() - 2);
-    const auto with_batch = [&full](const Array<In>& x) {
+    const auto with_batch = [&full](const auto& x) {
         if (x.rank() == 2 && full.empty()) return x;
         Shape shape = full;
         shape.push_back(x.dim(-2));
         shape.push_back(x.dim(-1));
         return x.broadcasted(shape);
     };
-    const Array<In> wide_a = with_batch(a), wide_b = with_batch(b);
+    const Array<A> wide_a = with_batch(a);
+    const Array<B> wide_b = with_batch(b);
     const auto row = [](const auto& x) { return x.strides()[x.rank() - 2]; };
     const auto column = [](const auto& x) { return x.strides()[x.rank() - 1]; };
     a_row = row(a), a_col = column(a), b_row = row(b), b_col = column(b), c_row = row(c), c_col = column(c);
@@ -77,6 +85,8 @@ void plain(const Problem& p, const In* a, const In* b, T* c, bool accumulate, co
 template Problem::Problem(const Array<float>&, const Array<float>&, const Array<float>&);
 template Problem::Problem(const Array<double>&, const Array<double>&, const Array<double>&);
 template Problem::Problem(const Array<BFloat16>&, const Array<BFloat16>&, const Array<float>&);
+template Problem::Problem(const Array<float>&, const Array<BFloat16>&, const Array<float>&);
+template Problem::Problem(const Array<BFloat16>&, const Array<float>&, const Array<float>&);
 template void plain(const Problem&, const float*, const float*, float*, bool, const float*);
 template void plain(const Problem&, const double*, const double*, double*, bool, const double*);
 template void plain(const Problem&, const BFloat16*, const BFloat16*, float*, bool, const float*);

@@ -15,45 +15,65 @@ WithPrecision::WithPrecision(Precision precision) : before_(current) { current =
 WithPrecision::~WithPrecision() { current = before_; }
 
 template <class T>
-Operand<T>::Operand(const Array<T>& x, Precision precision) {
+Operand<T>::Operand(const Array<T>& x, Precision precision)
+    : precision_(std::is_same_v<T, float> ? precision : Precision::fp32), full_(x) {}
+
+template <class T>
+Operand<T> Operand<T>::rounded(const Array<T>& x, Precision precision) {
+    Operand result(x, precision);
     if constexpr (std::is_same_v<T, float>) {
         if (precision == Precision::bf16) {
-            half_ = round_to_bfloat16(x);
-            return;
+            result.half_ = round_to_bfloat16(x);
+            result.full_ = {};
         }
     }
-    full_ = Saved<T>(x);
+    return result;
 }
 
 template <class T>
-Operand<T>::Operand(const Array<T>& x, Precision precision, Array<T>& column_sums) {
+Operand<T> Operand<T>::rounded(const Array<T>& x, Precision precision, Array<T>& column_sums) {
+    Operand result(x, precision);
     if constexpr (std::is_same_v<T, float>) {
         if (precision == Precision::bf16) {
-            half_ = round_and_sum(x.contiguous(), column_sums);
-            return;
+            result.half_ = round_and_sum(x.contiguous(), column_sums);
+            result.full_ = {};
+            return result;
         }
     }
-    full_ = Saved<T>(x);
     column_sums = sum_over(x, {0});
+    return result;
 }
 
 template <class T>
 Operand<T> Operand<T>::reshaped(const Shape& shape) const {
-    if (half_) return {{}, half_->reshaped(shape)};
-    return {Saved<T>(full_->reshaped(shape)), {}};
+    Operand result = *this;
+    if (half_) {
+        result.half_ = half_->reshaped(shape);
+    } else {
+        result.full_ = Saved<T>(full_->reshaped(shape));
+    }
+    return result;
 }
 
 template <class T>
 Operand<T> Operand<T>::transposed() const {
-    if (half_) return {{}, half_->transposed(-2, -1)};
-    return {Saved<T>(full_->transposed(-2, -1)), {}};
+    Operand result = *this;
+    if (half_) {
+        result.half_ = half_->transposed(-2, -1);
+    } else {
+        result.full_ = Saved<T>(full_->transposed(-2, -1));
+    }
+    return result;
 }
 
 template <class T>
 void product(const Operand<T>& a, const Operand<T>& b, Array<T>& c, GemmOptions options, const Array<T>& bias) {
-    check(a.precision() == b.precision(), "product: both operands must have the same precision");
+    check(a.precision_ == b.precision_, "product: both operands must have the same precision");
+    options.round = a.precision_ == Precision::bf16;
     if constexpr (std::is_same_v<T, float>) {
-        if (a.half_) return gemm(*a.half_, *b.half_, c, options, bias);
+        if (a.half_ && b.half_) return gemm(*a.half_, *b.half_, c, options, bias);
+        if (a.half_) return gemm(*a.half_, *b.full_, c, options, bias);
+        if (b.half_) return gemm(*a.full_, *b.half_, c, options, bias);
     }
     gemm(*a.full_, *b.full_, c, options, bias);
 }

@@ -26,17 +26,20 @@ class WithPrecision {
     Precision before_;
 };
 
-// An operand of products, in the precision that was set when it was made; it can be saved for backward.
+// An operand of products, in the precision that was set when it was made; it can be saved for backward. It is rounded
+// on its way into each product, or once and for all.
 template <class T>
 class Operand {
   public:
     Operand() = default;
     explicit Operand(const Array<T>& x) : Operand(x, product_precision()) {}
     Operand(const Array<T>& x, Precision precision);
+    // Rounded now, which holds half the memory: for what is saved, or used more than once.
+    static Operand rounded(const Array<T>& x, Precision precision = product_precision());
     // The same for x (rows, columns), and the sums of its columns in the same pass.
-    Operand(const Array<T>& x, Precision precision, Array<T>& column_sums);
+    static Operand rounded(const Array<T>& x, Precision precision, Array<T>& column_sums);
 
-    Precision precision() const { return half_ ? Precision::bf16 : Precision::fp32; }
+    Precision precision() const { return precision_; }
     Operand reshaped(const Shape& shape) const;
     Operand transposed() const;  // the two last axes
 
@@ -45,7 +48,7 @@ class Operand {
                         const Array<U>& bias);
 
   private:
-    Operand(Saved<T> full, std::optional<Array<BFloat16>> half) : full_(std::move(full)), half_(std::move(half)) {}
+    Precision precision_ = Precision::fp32;
     Saved<T> full_;
     std::optional<Array<BFloat16>> half_;
 };

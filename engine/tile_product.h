@@ -114,6 +114,9 @@ inline void product_strip(std::size_t M, std::size_t K, const E* A, std::ptrdiff
     for (; m + MR <= M; m += MR) {
         product_tile<MR, NV>(K, A + at(m) * a_row, a_row, a_col, B, ldb, C + at(m) * ldc, ldc, accumulate);
     }
+    for (; m + 4 <= M; m += 4) {
+        product_tile<4, NV>(K, A + at(m) * a_row, a_row, a_col, B, ldb, C + at(m) * ldc, ldc, accumulate);
+    }
     for (; m < M; ++m) {
         product_tile<1, NV>(K, A + at(m) * a_row, a_row, a_col, B, ldb, C + at(m) * ldc, ldc, accumulate);
     }

@@ -10,7 +10,6 @@
 #include "data/file.h"
 #include "data/json.h"
 #include "data/tokenizer_json.h"
-#include "models/safetensors.h"
 #include "models/stored_form.h"
 #include "models/weight_files.h"
 
@@ -123,12 +122,14 @@ LoadedModel load_model(const fs::path& folder, std::optional<double> dropout) {
     return loaded;
 }
 
-void save_model(const fs::path& folder, LanguageModel<float>& model, const data::Tokenizer& tokenizer) {
+void save_model(const fs::path& folder, LanguageModel<float>& model, const data::Tokenizer& tokenizer, DType type) {
     const std::int64_t end = tokenizer.end_of_text().value_or(-1);
     const auto write = [&](const char* name, const json& content) {
         data::write_file_atomic(folder / name, content.dump(2) + "\n");
     };
-    write("config.json", model.config.to_json(end));
+    json config = model.config.to_json(end);
+    config["torch_dtype"] = type == DType::F16 ? "float16" : type == DType::BF16 ? "bfloat16" : "float32";
+    write("config.json", config);
     const json eot = end < 0 ? json(nullptr) : json(end);
     write("generation_config.json", {{"bos_token_id", eot}, {"eos_token_id", eot}, {"do_sample", true}});
     json tokenizer_config = {{"tokenizer_class", "PreTrainedTokenizerFast"},
@@ -147,11 +148,13 @@ void save_model(const fs::path& folder, LanguageModel<float>& model, const data:
     std::list<Array<float>> made;  // kept until write()
     for (auto& [name, p] : model.parameters()) {
         const float* data = p.value().data();
+        check(type != DType::F16 || std::all_of(data, data + p.size(), [](float x) { return std::abs(x) < 65520; }),
+              "{} holds values that float16 has no numbers for: choose bf16 or f32", name);
         if (form.turned(name)) data = made.emplace_back(p.value().transposed(0, 1).clone()).data();
-        out.add(name, DType::F32, stored_shape(form, name, p.shape()), data);
+        out.add_rounded(name, type, stored_shape(form, name, p.shape()), data);
     }
     for (const auto& [name, width] : form.zeros) {
-        out.add(name, DType::F32, {width}, made.emplace_back(Array<float>({width}, 0.0f)).data());
+        out.add_rounded(name, type, {width}, made.emplace_back(Array<float>({width}, 0.0f)).data());
     }
     out.write(folder / "model.safetensors");
 }

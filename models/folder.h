@@ -9,6 +9,7 @@
 
 #include "data/tokenizer.h"
 #include "models/language_model.h"
+#include "models/safetensors.h"
 
 namespace inkling::models {
 
@@ -22,8 +23,10 @@ struct LoadedModel {
 LoadedModel load_model(const std::filesystem::path& folder, std::optional<double> dropout = std::nullopt);
 GPTConfig load_config(const std::filesystem::path& folder);
 
-// Writes the files into an existing folder, each in one step.
-void save_model(const std::filesystem::path& folder, LanguageModel<float>& model, const data::Tokenizer& tokenizer);
+// Writes the files into an existing folder, each in one step. The weights are stored as `type`: F32, F16 or BF16,
+// rounded to nearest.
+void save_model(const std::filesystem::path& folder, LanguageModel<float>& model, const data::Tokenizer& tokenizer,
+                DType type = DType::F32);
 
 // OUT of a run means OUT/best, else OUT/latest; a model folder means itself. Throws BadInput when there is neither.
 std::filesystem::path find_model(const std::filesystem::path& path);

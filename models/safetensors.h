@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -53,6 +54,7 @@ enum class DType {
 };
 std::string_view dtype_name(DType dtype);
 std::uint64_t dtype_bits(DType dtype);
+std::optional<DType> dtype_named(std::string_view name);
 
 struct TensorInfo {
     std::string name = {};

@@ -7,6 +7,7 @@
 #include <map>
 #include <span>
 
+#include "data/file.h"
 #include "models/folder.h"
 #include "models/safetensors.h"
 
@@ -19,6 +20,7 @@ namespace {
 constexpr const char* kFile = "training_state.safetensors";
 constexpr const char* kFormat = "1";
 constexpr const char* kChecksum = "checksum";
+constexpr const char* kModelFiles = "model_files";
 const std::string kWeights = "weights.";  // those in training, where the model beside is their average
 
 // Doubles are kept as text that reads back to the same bits.
@@ -54,6 +56,13 @@ struct Hash {
 };
 
 using Metadata = std::map<std::string, std::string>;
+
+// Of the model's files that hold no weights.
+std::string files_checksum(const fs::path& folder) {
+    Hash hash;
+    for (const char* name : {"config.json", "tokenizer.json"}) hash.add(data::read_file(folder / name));
+    return fmt::format("{:016x}", hash.value);
+}
 
 // Of all that a checkpoint holds, the model's weights among it: files have no checksum of their own. `weights`, if any,
 // are those that the model is the average of.
@@ -110,9 +119,10 @@ void save_checkpoint(const fs::path& folder, models::LanguageModel<float>& model
                          {"elapsed_s", number_text(state.elapsed_s)},
                          {"data_fingerprint", state.data_fingerprint},
                          {"config", state.config}};
+    models::save_model(folder, model, tokenizer);
+    metadata[kModelFiles] = files_checksum(folder);
     metadata[kChecksum] = checksum(metadata, parameters, optimizer, average.kept);
     for (const auto& [key, text] : metadata) out.set_metadata(key, text);
-    models::save_model(folder, model, tokenizer);
     out.write(folder / kFile);
 }
 
@@ -151,9 +161,20 @@ TrainingState load_state(const fs::path& folder, nn::FlatParameters<float>& para
                     "{}: is damaged, or of other weights than the model.safetensors beside it: go on from another "
                     "checkpoint",
                     what);
+    const auto files = file.metadata().find(kModelFiles);
+    check<BadInput>(files == file.metadata().end() || files->second == files_checksum(folder),
+                    "{}: config.json or tokenizer.json beside it is not as it was saved: go on from another checkpoint",
+                    what);
     average.start();
     if (averaged) copy_into(parameters.values(), weights);
     return state;
+}
+
+std::string stored_config(const fs::path& folder) {
+    const auto file = models::SafetensorsFile::open(folder / kFile);
+    const auto found = file.metadata().find("config");
+    check<BadInput>(found != file.metadata().end(), "{}: config is missing", (folder / kFile).string());
+    return found->second;
 }
 
 }  // namespace inkling::train

@@ -33,6 +33,9 @@ void save_checkpoint(const std::filesystem::path& folder, models::LanguageModel<
 TrainingState load_state(const std::filesystem::path& folder, nn::FlatParameters<float>& parameters,
                          Optimizer<float>& optimizer, WeightAverage& average);
 
+// The config.toml of the run that wrote it. Throws BadInput.
+std::string stored_config(const std::filesystem::path& folder);
+
 // A number that two texts of tokens share only by being equal (or by an accident of 1 in 2^64), with their count.
 std::string fingerprint(std::span<const std::int32_t> tokens);
 

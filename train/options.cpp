@@ -106,24 +106,27 @@ void TrainOptions::validate() const {
 }
 
 std::set<std::string> read_toml(const std::filesystem::path& path, TrainOptions& options) {
+    return parse_toml(data::read_file(path), path.string(), options);
+}
+
+std::set<std::string> parse_toml(const std::string& text, const std::string& what, TrainOptions& options) {
     toml::table table;
-    const std::string text = data::read_file(path);
     try {
         table = toml::parse(text);
     } catch (const toml::parse_error& e) {
-        throw BadInput(fmt::format("{}: line {}: {}", path.string(), e.source().begin.line, e.description()));
+        throw BadInput(fmt::format("{}: line {}: {}", what, e.source().begin.line, e.description()));
     }
     std::set<std::string> known, read;
     TrainOptions::visit(options, [&](const std::string& flag, auto& field, const char*) {
         const std::string key = key_of(flag);
         known.insert(key);
         if (const toml::node* const node = table.get(key)) {
-            read_field(*node, field, path.string() + ": " + key);
+            read_field(*node, field, what + ": " + key);
             read.insert(flag);
         }
     });
     for (const auto& [key, node] : table) {
-        check<BadInput>(known.contains(std::string(key.str())), "{}: unknown key '{}'", path.string(), key.str());
+        check<BadInput>(known.contains(std::string(key.str())), "{}: unknown key '{}'", what, key.str());
     }
     return read;
 }
@@ -132,6 +135,7 @@ std::string to_toml(const TrainOptions& options) {
     std::ostringstream out;
     TrainOptions::visit(options, [&](const std::string& flag, const auto& field, const char*) {
         using Field = std::decay_t<decltype(field)>;
+        if (flag == "overwrite" || flag == "resume") return;  // said of one start, not of the run
         out << key_of(flag) << " = ";
         if constexpr (std::is_same_v<Field, std::vector<std::string>>) {
             toml::array list;

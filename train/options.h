@@ -122,6 +122,8 @@ struct TrainOptions {
 // Reads the keys of a config.toml over `options`, and names the flags that they stand for. Throws BadInput for unknown
 // keys and values of the wrong type.
 std::set<std::string> read_toml(const std::filesystem::path& path, TrainOptions& options);
+std::set<std::string> parse_toml(const std::string& text, const std::string& what, TrainOptions& options);
+// All settings but --overwrite and --resume.
 std::string to_toml(const TrainOptions& options);
 
 }  // namespace inkling::train

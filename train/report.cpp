@@ -53,10 +53,8 @@ void Report::note(const std::string& text) { line(text); }
 
 void Report::warn(const std::string& text) { line("warning: " + text); }
 
-void Report::progress(const Metrics& m, std::size_t max_steps, double eta_s) {
-    if (quiet_) return;
-    std::string text = fmt::format("step {}/{}  loss {:.4f}  {:.0f} tok/s  ETA {}", m.step, max_steps, m.loss, m.tok_s,
-                                   duration(eta_s));
+// On a terminal the last one is written over, elsewhere there is one every few seconds.
+void Report::moving_line(std::string text) {
     if (terminal_) {
         const std::size_t width = terminal_width();
         if (text.size() >= width) text.resize(width - 1);  // a line that wraps cannot be wiped
@@ -69,6 +67,22 @@ void Report::progress(const Metrics& m, std::size_t max_steps, double eta_s) {
     if (now < next_plain_line_) return;
     next_plain_line_ = now + std::chrono::seconds(5);
     line(text);
+}
+
+void Report::encoding(std::size_t done, std::size_t all) {
+    constexpr std::size_t kLarge = 64 << 20;
+    if (quiet_ || all < kLarge) return;
+    moving_line(fmt::format("text to tokens: {:.0f}% of {:.2f} GB",
+                            100.0 * static_cast<double>(done) / static_cast<double>(all),
+                            static_cast<double>(all) / 1e9));
+    if (done == all) wipe();
+}
+
+void Report::progress(const Metrics& m, std::size_t max_steps, double eta_s) {
+    if (quiet_) return;
+    std::string text = fmt::format("step {}/{}  loss {:.4f}  {:.0f} tok/s  ETA {}", m.step, max_steps, m.loss, m.tok_s,
+                                   duration(eta_s));
+    moving_line(std::move(text));
 }
 
 void Report::evaluation(const Metrics& m, std::size_t max_steps) {

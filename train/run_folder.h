@@ -12,6 +12,11 @@ namespace inkling::train {
 // The checkpoints in a folder, newest first; none when there is no such folder.
 std::vector<std::filesystem::path> find_checkpoints(const std::filesystem::path& folder);
 
+bool is_checkpoint(const std::string& name);                   // step-000500
+std::size_t step_of(const std::filesystem::path& checkpoint);  // by its name
+
+bool holds_run(const std::filesystem::path& folder);  // a checkpoint or metrics are there
+
 class RunFolder {
   public:
     // Makes the folder when it does not exist, locks it, and clears what an interrupted save has left. Throws Error
@@ -22,20 +27,20 @@ class RunFolder {
     RunFolder& operator=(const RunFolder&) = delete;
 
     const std::filesystem::path& path() const { return path_; }
-    bool holds_run() const;  // a checkpoint or metrics are there
-    void clear();            // removes the run that it holds, and nothing else
+    bool holds_run() const { return train::holds_run(path_); }
+    void clear();  // removes the run that it holds, and nothing else
 
     std::vector<std::filesystem::path> checkpoints() const { return find_checkpoints(path_); }
 
     // Writes a checkpoint whole or not at all: `write` fills a folder beside, which is synced and renamed to
     // step-NNNNNN. Then `latest` points to it, and `best` too when `is_best`; all others but the one before and the
-    // best are removed.
+    // best are removed. Throws Error, with the checkpoint that is whole in any case.
     std::filesystem::path save(std::size_t step, bool is_best,
                                const std::function<void(const std::filesystem::path&)>& write);
 
   private:
     void link(const std::string& name, const std::string& target) const;
-    void remove_old(const std::string& newest) const;
+    void remove_old(std::size_t newest) const;
 
     std::filesystem::path path_;
     int lock_ = -1;

@@ -1,5 +1,7 @@
 #include "train/trainer.h"
 
+#include <fmt/ranges.h>
+
 #include <chrono>
 #include <cmath>
 
@@ -52,11 +54,17 @@ Trainer::Trainer(const TrainOptions& options, models::LanguageModel<float>& mode
     state_.config = to_toml(options);
 }
 
-void Trainer::resume(const std::filesystem::path& checkpoint) {
+void Trainer::resume(const std::filesystem::path& checkpoint, bool force) {
     const TrainingState loaded = load_state(checkpoint, parameters_, *optimizer_, average_);
-    check<BadInput>(loaded.data_fingerprint == state_.data_fingerprint,
-                    "{}: was trained on another text: {} tokens and hash there, {} now", checkpoint.string(),
-                    loaded.data_fingerprint, state_.data_fingerprint);
+    std::vector<std::string> changes = changed_settings(loaded.config, state_.config);
+    if (loaded.data_fingerprint != state_.data_fingerprint)
+        changes.insert(changes.begin(), fmt::format("it was trained on another text, {} tokens and hash, not {}",
+                                                    loaded.data_fingerprint, state_.data_fingerprint));
+    if (!changes.empty()) {
+        const std::string what = fmt::format("{}: {}", checkpoint.string(), fmt::join(changes, "; "));
+        if (!force) throw Mismatch(what + ": undo that, or go on all the same with --force");
+        report_.warn(what);
+    }
     const std::string config = state_.config;
     state_ = loaded;
     state_.config = config;

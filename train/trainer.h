@@ -10,6 +10,7 @@
 
 #include "data/sampler.h"
 #include "data/tokenizer.h"
+#include "train/changed_settings.h"
 #include "train/checkpoint.h"
 #include "train/optimizer.h"
 #include "train/options.h"
@@ -30,8 +31,9 @@ class Trainer {
     Trainer(const TrainOptions& options, models::LanguageModel<float>& model, const data::Tokenizer& tokenizer,
             std::span<const std::int32_t> tokens, Report& report);
 
-    // Goes on from a checkpoint, whose weights the model already has. Throws BadInput when it is of another text.
-    void resume(const std::filesystem::path& checkpoint);
+    // Goes on from a checkpoint, whose weights the model already has. Throws BadInput when it is damaged, Mismatch when
+    // it is of another text or of other settings; with `force`, those are a warning.
+    void resume(const std::filesystem::path& checkpoint, bool force = false);
 
     // Trains to --max-iters or --max-time. When `stop` becomes true the step is finished and saved. Throws Diverged.
     // Without a folder nothing is saved.

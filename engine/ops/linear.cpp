@@ -20,18 +20,20 @@ Tensor<T> linear(const Tensor<T>& x, const Tensor<T>& weight, const Tensor<T>& b
     Shape shape = x.shape();
     shape.back() = out;
     Array<T> y(shape), y2 = y.reshaped({rows, out});
-    Operand<T> x2(x.value().reshaped({rows, in}));
+    const std::function<Array<T>()> recompute = x.requires_grad() ? x.node()->recompute : nullptr;
+    const bool keep = weight.requires_grad() && !recompute;
+    const Array<T> rows_of_x = x.value().reshaped({rows, in});
+    Operand<T> x2 = keep ? Operand<T>::rounded(rows_of_x) : Operand<T>(rows_of_x);
     product(x2, Operand<T>(weight.value()).transposed(), y2, {}, bias.value().contiguous());
     const Precision precision = x2.precision();
-    const std::function<Array<T>()> recompute = x.requires_grad() ? x.node()->recompute : nullptr;
-    if (recompute) x2 = Operand<T>();
+    if (!keep) x2 = Operand<T>();
     return record(
         "linear", std::move(y), inputs(x, weight, bias),
         [x2, recompute, precision, w = Saved(weight), rows, in, out](const Array<T>& dy, Gradients<T>& grads) {
             const Array<T> dy_rows = dy.reshaped({rows, out});
             Array<T> db;
             const Operand<T> dy2 =
-                grads.wanted(2) ? Operand<T>(dy_rows, precision, db) : Operand<T>(dy_rows, precision);
+                grads.wanted(2) ? Operand<T>::rounded(dy_rows, precision, db) : Operand<T>::rounded(dy_rows, precision);
             if (grads.wanted(0)) {
                 const Operand<T> w2(*w, precision);
                 auto [dx, accumulate] = grads.target(0);

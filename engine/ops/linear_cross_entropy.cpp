@@ -75,7 +75,7 @@ Tensor<T> linear_cross_entropy(const Tensor<T>& x, const Tensor<T>& weight, cons
               "linear_cross_entropy: targets must be at least 0 and below {}, or {}, got {}", V, ignore, t);
         counted += t != ignore;
     }
-    const Operand<T> x2(x.value().reshaped({rows, C}));
+    const auto x2 = Operand<T>::rounded(x.value().reshaped({rows, C}));
     const T c = static_cast<T>(cap), inverse = static_cast<T>(1 / cap);
     // visit(v, n, W's rows [v, v + n), X W^T): blocks in order; z is the visitor's to write to.
     const auto each_block = [rows, V, block, x2](const Array<T>& w_all, const auto& visit) {
@@ -146,7 +146,7 @@ Tensor<T> linear_cross_entropy(const Tensor<T>& x, const Tensor<T>& weight, cons
                                   }
                               }
                           });
-                          const Operand<T> dz(z, x2.precision());
+                          const auto dz = Operand<T>::rounded(z, x2.precision());
                           if (grads.wanted(0)) product(dz, w, dx, {.accumulate = v > 0});
                           if (grads.wanted(1)) {
                               Array<T> part = dw.sliced(0, v, v + n);

@@ -29,7 +29,7 @@ long step_of(const std::string& model) {
 }  // namespace
 
 TEST_CASE("signals: a run that is interrupted saves its step, and can be resumed", "[cli]") {
-    for (const auto& [number, code] : {std::pair{SIGINT, 130}, std::pair{SIGTERM, 143}}) {
+    for (const auto& [number, code] : {std::pair{SIGINT, 130}, std::pair{SIGTERM, 143}, std::pair{SIGHUP, 129}}) {
         const ScratchFolder folder;
         const std::string out = folder.path("out"), text = folder.write("text.txt", small_text());
         Process train(Arguments{"train", "--data", text, "--out", out} +
@@ -100,4 +100,51 @@ TEST_CASE("signals: two runs cannot write to one folder", "[cli]") {
     check_fails(program(flags + Arguments{"--overwrite"}), 1, "another run is writing there");
     first.signal(SIGINT);
     CHECK(first.wait().code == 130);
+}
+
+TEST_CASE("signals: a second one ends the program at once", "[cli]") {
+    const ScratchFolder folder;
+    const std::string out = folder.path("out"), text = folder.write("text.txt", small_text());
+    // long steps, so that the first signal has something to wait for
+    Process train(Arguments{"train", "--data", text, "--out", out} +
+                  small({"--n-embd", "256", "--n-layer", "4", "--block-size", "64", "--batch-size", "64",
+                         "--eval-every", "0", "--log-every", "1", "--max-iters", "1000"}));
+    REQUIRE(appears(out + "/metrics.jsonl"));
+    train.signal(SIGINT);
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    const auto start = std::chrono::steady_clock::now();
+    train.signal(SIGTERM);
+    const Result r = train.wait();
+    CHECK(r.code == 143);
+    CHECK(std::chrono::steady_clock::now() - start < std::chrono::milliseconds(500));
+    CHECK_FALSE(fs::exists(out + "/latest"));
+}
+
+TEST_CASE("signals: at any moment of a run that evaluates and saves all the time", "[cli]") {
+    const ScratchFolder folder;
+    const std::string out = folder.path("out"), text = folder.write("text.txt", small_text());
+    for (int i = 0; i < 12; ++i) {
+        Process train(Arguments{"train", "--data", text, "--out", out, "--resume", "auto"} +
+                      small({"--max-iters", "100000000", "--eval-every", "1", "--log-every", "1"}));
+        REQUIRE(appears(out + "/metrics.jsonl"));
+        std::this_thread::sleep_for(std::chrono::milliseconds(40 + 7 * i));
+        train.signal(SIGTERM);
+        const Result r = train.wait();
+        INFO(r.err);
+        CHECK(r.code == 143);  // also when it came before there was anything to save
+        CHECK(r.err.find("warning") == std::string::npos);
+        for (const auto& entry : fs::directory_iterator(out))
+            CHECK_FALSE(entry.path().filename().string().starts_with(".unfinished"));
+    }
+    CHECK(step_of(out + "/latest") > 0);
+}
+
+TEST_CASE("signals: a run goes on when nobody reads its progress any more", "[cli]") {
+    const ScratchFolder folder;
+    const std::string out = folder.path("out"), text = folder.write("text.txt", small_text());
+    std::string command = std::string(INKLING_PROGRAM) + " train --data " + text + " --out " + out;
+    for (const std::string& flag : small({"--log-every", "1", "--eval-every", "1"})) command += " " + flag;
+    REQUIRE(std::system((command + " 2>&1 | head -n 1 >/dev/null").c_str()) == 0);
+    REQUIRE(std::system((command + " --overwrite 2>/dev/full").c_str()) == 0);
+    CHECK(step_of(out + "/latest") == 20);
 }

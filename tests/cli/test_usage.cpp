@@ -115,3 +115,8 @@ TEST_CASE("command line: an existing run is not written over", "[cli]") {
     CHECK_FALSE(std::filesystem::exists(folder.path("out/step-000020")));
     CHECK(inkling::data::read_file(folder.path("out/notes.txt")) == "mine");
 }
+
+TEST_CASE("command line: help and version that cannot be written fail", "[cli]") {
+    for (const Arguments& command : {Arguments{"--help"}, Arguments{"train", "--help"}, Arguments{"--version"}})
+        check_fails(program(command, "/dev/full"), 1, "stdout: cannot be written: No space left on device");
+}

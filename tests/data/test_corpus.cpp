@@ -16,28 +16,40 @@ using namespace inkling::data;
 using inkling::data::tests::ScratchFolder;
 namespace fs = std::filesystem;
 
+namespace {
+
+// The documents one after the other, in brackets.
+std::string texts(const Corpus& corpus) {
+    std::string all;
+    for (const std::string_view document : corpus.documents) all += fmt::format("[{}]", document);
+    return all;
+}
+
+}  // namespace
+
 TEST_CASE("corpus: a file is read as it is", "[data]") {
     const ScratchFolder folder;
     const std::string path = folder.write("a.txt", "caf\xC3\xA9\r\nend");
     const Corpus corpus = read_corpus({path});
-    CHECK(corpus.text == "caf\xC3\xA9\r\nend");
+    CHECK(texts(corpus) == "[caf\xC3\xA9\r\nend]");
+    CHECK(corpus.bytes() == 10);
     CHECK(corpus.sources == std::vector<std::string>{path});
     CHECK(corpus.skipped.empty());
 }
 
-TEST_CASE("corpus: sources are joined with one newline where it is missing", "[data]") {
+TEST_CASE("corpus: every source is a document, in the order that they are named in", "[data]") {
     const ScratchFolder folder;
     const std::string a = folder.write("a", "one"), b = folder.write("b", "two\n"), c = folder.write("c", "three");
     std::istringstream in("in");
-    CHECK(read_corpus({a, b, "-", c}, in).text == "one\ntwo\nin\nthree");
+    CHECK(texts(read_corpus({a, b, "-", c}, in)) == "[one][two\n][in][three]");
 }
 
 TEST_CASE("corpus: standard input is read to its end, and only when named", "[data]") {
     const ScratchFolder folder;
     std::istringstream in("line 1\nline 2\n");
-    CHECK(read_corpus({folder.write("a", "x")}, in).text == "x");
+    CHECK(texts(read_corpus({folder.write("a", "x")}, in)) == "[x]");
     const Corpus corpus = read_corpus({"-"}, in);
-    CHECK(corpus.text == "line 1\nline 2\n");
+    CHECK(texts(corpus) == "[line 1\nline 2\n]");
     CHECK(corpus.sources == std::vector<std::string>{"standard input"});
     CHECK_THROWS_WITH(read_corpus({"-"}, in), ContainsSubstring("standard input: is empty"));
 }
@@ -57,7 +69,7 @@ TEST_CASE("corpus: a folder's texts in the order of their paths", "[data]") {
     fs::create_symlink("nowhere", folder.path("dangling"));
     fs::create_directory_symlink(".", folder.path("loop"));
     const Corpus corpus = read_corpus({folder.path()});
-    CHECK(corpus.text == "A\nB\nC\nN");
+    CHECK(texts(corpus) == "[A][B][C\n][N]");
     CHECK(corpus.sources == std::vector{folder.path("a/z.py"), folder.path("b.md"), folder.path("c/d/e.txt"),
                                         folder.path("no-extension")});
     CHECK(corpus.skipped ==
@@ -68,7 +80,7 @@ TEST_CASE("corpus: a byte order mark is dropped from every source", "[data]") {
     const ScratchFolder folder;
     const std::string a = folder.write("d/a", "\xEF\xBB\xBFone\n"),
                       b = folder.write("b", "\xEF\xBB\xBFtwo\xEF\xBB\xBF");
-    CHECK(read_corpus({folder.path("d"), b}).text == "one\ntwo\xEF\xBB\xBF");
+    CHECK(texts(read_corpus({folder.path("d"), b})) == "[one\n][two\xEF\xBB\xBF]");
 }
 
 TEST_CASE("corpus: errors name the path", "[data]") {
@@ -108,14 +120,18 @@ TEST_CASE("corpus: what may not be read is an error, in a folder too", "[data]")
     CHECK_THROWS_AS(read_corpus({folder.path("in")}), BadInput);
 }
 
-TEST_CASE("corpus: documents are the sources, and together the text", "[data]") {
+TEST_CASE("corpus: texts that are large are mapped, and standard input that is large goes through a file", "[data]") {
     const ScratchFolder folder;
-    const auto a = folder.write("a.txt", "one"), b = folder.write("b.txt", "\xEF\xBB\xBFtwo\n");
-    std::istringstream in("three");
-    const Corpus corpus = read_corpus({a, b, "-"}, in);
-    CHECK(corpus.documents() == std::vector<std::string_view>{"one\n", "two\n", "three"});
-    CHECK(corpus.text == "one\ntwo\nthree");
-    CHECK(corpus.skipped_note().empty());
+    std::string large;
+    while (large.size() < (65 << 20))
+        large += "A line of text that is like every other one, and there are many of them.\n";
+    const Corpus corpus = read_corpus({folder.write("large.txt", large)});
+    CHECK((corpus.documents.size() == 1 && corpus.documents[0] == large));
+    std::istringstream in(large);
+    const Corpus piped = read_corpus({"-"}, in), copy = piped;
+    CHECK((piped.documents.size() == 1 && piped.documents[0] == large && copy.documents == piped.documents));
+    folder.write("large.txt", large + "\xFF");
+    CHECK_THROWS_WITH(read_corpus({folder.path("large.txt")}), ContainsSubstring("not UTF-8"));
 }
 
 TEST_CASE("corpus: a note of what was left out", "[data]") {
@@ -127,17 +143,4 @@ TEST_CASE("corpus: a note of what was left out", "[data]") {
     folder.write("c.txt", "caf\xE9");
     CHECK(read_corpus({folder.path()}).skipped_note() ==
           "left out, because they are not UTF-8 text: " + folder.path("b.png") + " and 1 more");
-}
-
-TEST_CASE("corpus: an end of text between documents, where there is one", "[data]") {
-    const std::vector<std::string_view> documents = {"ab", "", "b"};
-    CHECK(encode_documents(CharTokenizer::from_text("ab"), documents) == std::vector<std::int32_t>{0, 1, 1});
-    const BpeTokenizer bpe(train_bpe(documents, 300));
-    const std::int32_t end = *bpe.end_of_text();
-    std::vector<std::int32_t> expected = bpe.encode("ab");
-    expected.insert(expected.end(), {end, end});
-    expected.push_back(bpe.encode("b")[0]);
-    CHECK(encode_documents(bpe, documents) == expected);
-    CHECK(encode_documents(bpe, {"ab"}) == bpe.encode("ab"));
-    CHECK(encode_documents(bpe, {}).empty());
 }

@@ -137,13 +137,48 @@ TEST_CASE("gemm: float agrees with the plain loop in double on 1000 shapes and l
                    with_bias ? magnitude(bias64) : bias64);
         INFO("case " << seed << ": m " << m << ", n " << n << ", k " << k << ", batch " << to_string(front) << text
                      << ", accumulate " << accumulate << ", bias " << with_bias);
+        Array<double> c64 = cast<double>(c);
+        CHECK_NOTHROW(gemm(cast<double>(a), cast<double>(b), c64, {accumulate}, bias64));
+        check_close(c64, expected, 1e-13);
         CHECK_NOTHROW(gemm(a, b, c, {accumulate}, bias));
         CHECK(worst_error(c, expected, sizes) < 1e-6);
     }
 }
 
+TEST_CASE("gemm: operands of float are rounded on their way, those of bfloat16 are already", "[engine]") {
+    for (const std::size_t k : {1, 2, 31, 64, 129, 2100}) {
+        for (const std::size_t n : {3, 16, 65}) {
+            for (int layout = 0; layout < 4; ++layout) {
+                INFO("k " << k << ", n " << n << ", layout " << layout);
+                const auto matrix = [](std::size_t rows, std::size_t columns, bool turned) {
+                    const auto x = random_array<float>(turned ? Shape{columns, rows} : Shape{rows, columns}, rows);
+                    return turned ? x.transposed(0, 1) : x;
+                };
+                const Array<float> a = matrix(77, k, layout & 1), b = matrix(k, n, layout & 2);
+                const auto half = [](const Array<float>& x, bool turned) {  // in the same layout
+                    if (!turned) return round_to_bfloat16(x);
+                    return round_to_bfloat16(x.transposed(0, 1)).transposed(0, 1);
+                };
+                const Array<BFloat16> a16 = half(a, layout & 1), b16 = half(b, layout & 2);
+                const Array<double> a64 = cast<double>(widen(a16)), b64 = cast<double>(widen(b16));
+                Array<double> expected({77, n});
+                gemm_plain(a64, b64, expected);
+                Array<float> neither({77, n}), left({77, n}), right({77, n}), both({77, n});
+                gemm(a, b, neither, {.round = true});
+                gemm(a16, b, left);
+                gemm(a, b16, right);
+                gemm(a16, b16, both);
+                check_close(both, expected, 1e-4);
+                CHECK(same_bits(neither, both));
+                CHECK(same_bits(left, both));
+                CHECK(same_bits(right, both));
+            }
+        }
+    }
+}
+
 TEST_CASE("gemm: only the result is written", "[engine]") {
-    for (const std::size_t n : {3, 40}) {  // the plain loop and oneDNN
+    for (const std::size_t n : {3, 60}) {  // on one thread, and in blocks
         Array<float> wide({n, 2 * n + 3}, 0.25f), tall({2 * n, n}, 0.25f);
         const Array<float> a = random_array<float>({n, n}, 1), b = random_array<float>({n, n}, 2);
         Array<float> padded = wide.sliced(1, 1, n + 1), stepped = tall.sliced(0, 0, 2 * n, 2).transposed(0, 1),

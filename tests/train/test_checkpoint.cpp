@@ -1,6 +1,8 @@
 // Checkpoints: a run that stops and goes on ends with the same bytes as one that never stopped; damage is refused.
 #include "train/checkpoint.h"
 
+#include <fstream>
+
 #include "data/file.h"
 #include "models/safetensors.h"
 #include "tests/data/scratch_folder.h"
@@ -81,14 +83,21 @@ struct SavedRun {
 
 }  // namespace
 
-TEST_CASE("checkpoint: stopped after any step and resumed, a run ends with the same bytes", "[train]") {
+TEST_CASE("checkpoint: stopped after any step and resumed with another number of threads, the same bytes", "[train]") {
     const ScratchFolder scratch;
-    train_in(scratch.path("straight"), options_until(20));
+    {
+        const Threads two(2);
+        train_in(scratch.path("straight"), options_until(20));
+    }
     const fs::path straight = fs::canonical(scratch.path("straight/latest"));
     CHECK(straight.filename() == "step-000020");
-    for (const std::size_t k : {1, 2, 7, 16}) {
+    for (std::size_t k = 1; k <= 20; ++k) {
         const std::string out = scratch.path("stopped-" + std::to_string(k));
-        train_in(out, options_until(k));
+        {
+            const Threads before(static_cast<int>(k % 2 + 1));
+            train_in(out, options_until(k));
+        }
+        const Threads after(static_cast<int>(k % 3 + 1));
         train_in(out, options_until(20));
         INFO("stopped at " << k);
         check_same_checkpoint(straight, fs::canonical(out + "/latest"));
@@ -184,26 +193,50 @@ TEST_CASE("checkpoint: a training state that is missing or cut short is refused 
     CHECK_THAT(saved.refusal(), ContainsSubstring("training_state.safetensors"));
 }
 
-TEST_CASE("checkpoint: one bit that flipped, in the state or in the weights, is found", "[train]") {
+TEST_CASE("checkpoint: one bit that flipped, in any of its files that matter, is found", "[train]") {
     const SavedRun saved;
-    for (const char* name : {"training_state.safetensors", "model.safetensors"}) {
+    for (const char* name : {"training_state.safetensors", "model.safetensors", "config.json", "tokenizer.json"}) {
         const fs::path path = saved.checkpoint / name;
         const std::string whole = data::read_file(path);
-        for (std::uint64_t i = 0; i < 40; ++i) {
+        for (std::uint64_t i = 0; i < 500; ++i) {
             std::string flipped = whole;
             const std::size_t at = random_below({6, 1}, i, whole.size());
             flipped[at] = static_cast<char>(flipped[at] ^ (1 << (i % 8)));
-            saved.scratch.write((fs::path("out/step-000006") / name).string(), flipped);
-            INFO(name << ", byte " << at << " of " << whole.size());
+            std::ofstream(path, std::ios::binary) << flipped;
             std::string message;
             try {
                 message = saved.refusal();
             } catch (const BadInput& e) {  // the model itself does not load
                 message = e.what();
             }
-            CHECK_FALSE(message.empty());
+            INFO(name << ", byte " << at << " of " << whole.size());
+            REQUIRE_FALSE(message.empty());
+            REQUIRE(message.find('\n') == std::string::npos);
         }
-        saved.scratch.write((fs::path("out/step-000006") / name).string(), whole);
+        std::ofstream(path, std::ios::binary) << whole;
+    }
+    CHECK(saved.refusal().empty());
+}
+
+TEST_CASE("checkpoint: cut short at every byte of its header, and at every 97th of the rest, it is refused",
+          "[train][slow]") {
+    const SavedRun saved;
+    for (const char* name : {"training_state.safetensors", "model.safetensors"}) {
+        const fs::path path = saved.checkpoint / name;
+        const std::string whole = data::read_file(path);
+        const std::size_t header = whole.find("}}") + 10;
+        for (std::size_t size = 0; size < whole.size(); size += size < header ? 1 : 97) {
+            std::ofstream(path, std::ios::binary) << whole.substr(0, size);
+            std::string message;
+            try {
+                message = saved.refusal();
+            } catch (const BadInput& e) {
+                message = e.what();
+            }
+            INFO(name << ", " << size << " of " << whole.size());
+            REQUIRE_THAT(message, ContainsSubstring(name));
+        }
+        std::ofstream(path, std::ios::binary) << whole;
     }
     CHECK(saved.refusal().empty());
 }

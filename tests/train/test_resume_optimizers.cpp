@@ -75,7 +75,7 @@ TEST_CASE("resume: averaging may begin late", "[train]") {
     const ScratchFolder scratch;
     train_in(scratch.path("out"), options_with("adamw", 0, 5));
     Run run(options_with("adamw", 0.9, 9), letters(600), models::load_model(scratch.path("out/step-000005")).model);
-    run.trainer.resume(scratch.path("out/step-000005"));
+    run.trainer.resume(scratch.path("out/step-000005"), true);
     CHECK_NOTHROW(run.trainer.run());
     CHECK(std::isfinite(run.trainer.last_val_loss()));
 }

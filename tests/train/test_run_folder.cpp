@@ -1,7 +1,14 @@
 // The folder of a run: checkpoints whole or not at all, links, pruning, the lock.
 #include "train/run_folder.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <memory>
 #include <set>
+#include <thread>
 
 #include "engine/check.h"
 #include "tests/catch.h"
@@ -173,4 +180,69 @@ TEST_CASE("run folder: a file in its place, or above it, is an error that names 
     CHECK_THROWS_WITH(RunFolder(file + "/out"), ContainsSubstring(file));
     CHECK_THROWS_AS(RunFolder("/proc/inkling-out"), Error);
     CHECK(names(scratch.path()) == std::set<std::string>{"file"});
+}
+
+TEST_CASE("run folder: a lock whose file another run has removed is no lock", "[train]") {
+    const ScratchFolder scratch;
+    auto first = std::make_unique<RunFolder>(scratch.path());
+    const int waiting = open(scratch.path(".lock").c_str(), O_RDWR);  // as a run that comes while the first ends
+    first.reset();
+    REQUIRE(flock(waiting, LOCK_EX | LOCK_NB) == 0);  // it has the lock of a file that is gone
+    const RunFolder second(scratch.path());           // which must not keep this one out
+    CHECK_THROWS_WITH(RunFolder(scratch.path()), ContainsSubstring("another run is writing there"));
+    close(waiting);
+}
+
+TEST_CASE("run folder: of many runs that begin and end, one at a time has it", "[train]") {
+    const ScratchFolder scratch;
+    std::atomic<int> inside = 0, most = 0, runs = 0;
+    const auto run = [&] {
+        for (int i = 0; i < 300; ++i) {
+            try {
+                const RunFolder folder(scratch.path("run"));
+                most = std::max<int>(most, ++inside);
+                ++runs;
+                --inside;
+            } catch (const Error&) {
+            }
+        }
+    };
+    std::thread other(run), third(run);
+    run();
+    other.join();
+    third.join();
+    CHECK(most == 1);
+    CHECK(runs > 0);
+}
+
+TEST_CASE("run folder: steps beyond the one that a run went back to are removed", "[train]") {
+    const ScratchFolder scratch;
+    RunFolder folder(scratch.path());
+    for (const std::size_t step : {10, 20, 30}) save(folder, step);
+    save(folder, 25);  // resumed from 20
+    CHECK(folder.checkpoints().front().filename() == "step-000025");
+    CHECK(folder.checkpoints().size() == 2);
+}
+
+TEST_CASE("run folder: files that a killed writer has left are removed, others are not", "[train]") {
+    const ScratchFolder scratch;
+    for (const char* name : {".config.toml.tmp.12.0", ".metrics.jsonl.tmp.7.3", ".notes.tmp.1.1", ".config.toml.bak"})
+        scratch.write(name, "x");
+    const RunFolder folder(scratch.path());
+    CHECK(names(folder.path()) == std::set<std::string>{".lock", ".notes.tmp.1.1", ".config.toml.bak"});
+}
+
+TEST_CASE("run folder: it may be a link, and have any name", "[train]") {
+    const ScratchFolder scratch;
+    for (const std::string& name : {std::string("a b\nc"), std::string(255, 'n'), std::string("\xff")}) {
+        RunFolder folder(scratch.path(name));
+        save(folder, 1, true, "x");
+        CHECK(read(folder.path() / "latest" / "file") == "x");
+    }
+    fs::create_directory(scratch.path("real"));
+    fs::create_directory_symlink("real", scratch.path("link"));
+    RunFolder folder(scratch.path("link"));
+    save(folder, 1, false, "x");
+    CHECK(read(scratch.path("real/latest/file")) == "x");
+    CHECK_THROWS_AS(RunFolder(scratch.path("real")), Error);
 }

@@ -52,6 +52,6 @@ TEST_CASE("average: it is evaluated and saved; training itself does not change",
     CHECK(train::evaluate(*saved.model, val) == averaged.trainer.last_val_loss());
     o.ema = 0;  // going on without it: from the weights, not from their average
     Run on(o, letters(600), models::load_model(folder.checkpoints().front()).model);
-    on.trainer.resume(folder.checkpoints().front());
+    on.trainer.resume(folder.checkpoints().front(), true);
     CHECK(same_bits(on.weights(), plain.weights()));
 }

@@ -1,0 +1,75 @@
+// inkling export
+#include <unistd.h>
+
+#include "cli/common.h"
+#include "data/file.h"
+#include "models/folder.h"
+#include "models/gguf_export.h"
+
+namespace inkling::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Arguments {
+    std::string model, out, format = "gguf", type = "f32";
+};
+
+const std::map<std::string, models::GgufType> kGgufTypes = {{"f32", models::GgufType::F32},
+                                                            {"f16", models::GgufType::F16},
+                                                            {"bf16", models::GgufType::BF16},
+                                                            {"q8_0", models::GgufType::Q8_0}};
+const std::map<std::string, models::DType> kFolderTypes = {
+    {"f32", models::DType::F32}, {"f16", models::DType::F16}, {"bf16", models::DType::BF16}};
+
+// The folder appears whole: it is written under another name beside `out`, and renamed.
+void write_folder(const fs::path& out, const models::LoadedModel& loaded, models::DType type) {
+    if (fs::exists(out) && !(fs::is_directory(out) && fs::is_empty(out)))
+        throw Usage(fmt::format("--out {} is there already: choose another name", out.string()));
+    const fs::path target = fs::absolute(out).lexically_normal(),
+                   whole = target.has_filename() ? target : target.parent_path();
+    const fs::path made = whole.parent_path() / fmt::format(".{}.tmp.{}", whole.filename().string(), getpid());
+    fs::create_directories(made);
+    try {
+        models::save_model(made, *loaded.model, *loaded.tokenizer, type);
+        fs::rename(made, whole);
+        data::sync_directory(whole.parent_path());
+    } catch (...) {
+        std::error_code ignored;
+        fs::remove_all(made, ignored);
+        throw;
+    }
+}
+
+int export_model(const Arguments& args) {
+    const fs::path folder = models::find_model(args.model), out = args.out;
+    if (out.empty()) throw Usage("--out must name what to write");
+    if (args.format == "hf" && !kFolderTypes.contains(args.type))
+        throw Usage(fmt::format("--type for --format hf must be one of f32, f16, bf16, got '{}'", args.type));
+    const models::LoadedModel loaded = models::load_model(folder);
+    if (args.format == "hf") {
+        write_folder(out, loaded, kFolderTypes.at(args.type));
+    } else {
+        const fs::path given = fs::absolute(args.model).lexically_normal();
+        const std::string name = (given.has_filename() ? given : given.parent_path()).filename().string();
+        models::write_gguf(out, *loaded.model, *loaded.tokenizer, kGgufTypes.at(args.type), name);
+    }
+    return 0;
+}
+
+}  // namespace
+
+Action add_export(CLI::App& app) {
+    auto args = std::make_shared<Arguments>();
+    app.add_option("--model", args->model, "model folder, or the folder of a run")->required();
+    app.add_option("--out", args->out, "what to write: a file for gguf, a folder for hf")->required();
+    app.add_option("--format", args->format, "gguf: for llama.cpp; hf: a folder with the model alone")
+        ->check(CLI::IsMember({"gguf", "hf"}))
+        ->capture_default_str();
+    app.add_option("--type,--outtype", args->type, "of the weights: f32, f16, bf16, or for gguf q8_0")
+        ->check(CLI::IsMember({"f32", "f16", "bf16", "q8_0"}))
+        ->capture_default_str();
+    return [args] { return export_model(*args); };
+}
+
+}  // namespace inkling::cli

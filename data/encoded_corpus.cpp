@@ -1,0 +1,148 @@
+#include "data/encoded_corpus.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <optional>
+
+#include "data/content_hash.h"
+#include "engine/check.h"
+
+namespace inkling::data {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t chunk_size = 16 << 20;  // bytes of text that are encoded in one go
+
+// The last bytes of a file of ids, which begins with them: int32, as they are in memory.
+struct Trailer {
+    char magic[8] = {'I', 'N', 'K', 'T', 'O', 'K', '0', '1'};
+    std::uint64_t key = 0, count = 0, bytes = 0, checksum = 0;  // bytes: of text; checksum: of the ids and that
+};
+
+std::string_view bytes_of(std::span<const std::int32_t> ids) {
+    return {reinterpret_cast<const char*>(ids.data()), ids.size_bytes()};
+}
+
+// Calls take(ids) for the whole corpus, part by part. Returns the bytes of text.
+template <class Take>
+std::size_t encode_parts(const Tokenizer& tokenizer, const std::vector<std::string_view>& documents,
+                         const EncodeOptions& options, const Take& take) {
+    std::size_t all = 0, done = 0, added = 0;
+    for (const std::string_view document : documents) all += document.size();
+    for (std::size_t i = 0; i < documents.size(); ++i) {
+        const std::string_view text = documents[i];
+        if (const auto end = tokenizer.end_of_text(); i > 0 && end) take(std::span(&*end, 1));
+        for (std::size_t at = 0; at < text.size();) {
+            std::size_t end = text.size();
+            if (end - at > chunk_size) end = tokenizer.safe_cut(text.substr(at), chunk_size) + at;
+            take(std::span<const std::int32_t>(tokenizer.encode(text.substr(at, end - at))));
+            done += end - at;
+            at = end;
+            if (options.progress) options.progress(done, all);
+        }
+        const bool open_line = i + 1 < documents.size() && !text.empty() && text.back() != '\n';
+        if (open_line && !tokenizer.end_of_text()) {
+            take(std::span<const std::int32_t>(tokenizer.encode("\n")));
+            ++added;
+        }
+    }
+    return done + added;
+}
+
+std::uint64_t checksum_of(ContentHash ids, std::uint64_t bytes) {
+    ids.add({reinterpret_cast<const char*>(&bytes), sizeof bytes});
+    return ids.value();
+}
+
+std::uint64_t content_key(const Tokenizer& tokenizer, const std::vector<std::string_view>& documents) {
+    ContentHash hash;
+    const auto add = [&](std::string_view text) {
+        const std::uint64_t size = text.size();
+        hash.add({reinterpret_cast<const char*>(&size), sizeof size});
+        hash.add(text);
+    };
+    add(tokenizer.to_json());
+    for (const std::string_view document : documents) add(document);
+    return hash.value();
+}
+
+// The ids in the file, when it is there, whole, and of this corpus.
+std::optional<EncodedCorpus> read_ids(const fs::path& path, std::uint64_t key, std::size_t vocab_size) {
+    if (!fs::is_regular_file(path)) return std::nullopt;
+    EncodedCorpus corpus;
+    Trailer trailer;
+    const Trailer expected;
+    try {
+        corpus.file = MappedFile(path);
+    } catch (const BadInput&) {
+        return std::nullopt;
+    }
+    const std::size_t size = corpus.file.size();
+    if (size < sizeof trailer || size % sizeof(std::int32_t) != 0) return std::nullopt;
+    std::memcpy(&trailer, corpus.file.data() + size - sizeof trailer, sizeof trailer);
+    const std::size_t count = (size - sizeof trailer) / sizeof(std::int32_t);
+    if (std::memcmp(trailer.magic, expected.magic, sizeof trailer.magic) != 0 || trailer.key != key ||
+        trailer.count != count)
+        return std::nullopt;
+    corpus.ids = {reinterpret_cast<const std::int32_t*>(corpus.file.data()), count};
+    corpus.bytes = trailer.bytes;
+    corpus.from_cache = true;
+    ContentHash hash;
+    hash.add(bytes_of(corpus.ids));
+    if (checksum_of(hash, trailer.bytes) != trailer.checksum) return std::nullopt;
+    for (const std::int32_t id : corpus.ids)
+        if (id < 0 || static_cast<std::size_t>(id) >= vocab_size) return std::nullopt;
+    return corpus;
+}
+
+// Those of other corpora and of writers that died: each may be larger than all else in the folder.
+void remove_others(const fs::path& folder, const fs::path& kept) {
+    std::error_code none;
+    for (const auto& entry : fs::directory_iterator(folder, none)) {
+        const std::string name = entry.path().filename().string();
+        const bool ids = (name.starts_with("tokens-") || name.starts_with(".tokens-")) && name.size() >= 27;
+        if (ids && entry.path() != kept && (name.ends_with(".bin") || name.find(".bin.tmp.") != std::string::npos))
+            fs::remove(entry.path(), none);
+    }
+}
+
+}  // namespace
+
+EncodedCorpus encode_corpus(const Tokenizer& tokenizer, const std::vector<std::string_view>& documents,
+                            const EncodeOptions& options) {
+    std::size_t all = 0;
+    for (const std::string_view document : documents) all += document.size();
+    if (options.cache.empty() || all < options.cache_from) {
+        EncodedCorpus corpus;
+        corpus.bytes = encode_parts(tokenizer, documents, options, [&](std::span<const std::int32_t> ids) {
+            corpus.owned.insert(corpus.owned.end(), ids.begin(), ids.end());
+        });
+        corpus.ids = corpus.owned;
+        return corpus;
+    }
+    Trailer trailer;
+    trailer.key = content_key(tokenizer, documents);
+    const fs::path path = options.cache / fmt::format("tokens-{:016x}.bin", trailer.key);
+    if (auto found = read_ids(path, trailer.key, tokenizer.vocab_size())) return std::move(*found);
+    std::error_code ignored;  // FileWriter says what is wrong
+    fs::create_directories(options.cache, ignored);
+    FileWriter file(path);
+    ContentHash hash;
+    trailer.bytes = encode_parts(tokenizer, documents, options, [&](std::span<const std::int32_t> ids) {
+        file.write(ids.data(), ids.size_bytes());
+        hash.add(bytes_of(ids));
+        trailer.count += ids.size();
+    });
+    trailer.checksum = checksum_of(hash, trailer.bytes);
+    file.write(&trailer, sizeof trailer);
+    file.commit();
+    remove_others(options.cache, path);
+    auto made = read_ids(path, trailer.key, tokenizer.vocab_size());
+    check(made.has_value(), "{}: what was written there cannot be read back", path.string());
+    made->from_cache = false;
+    return std::move(*made);
+}
+
+}  // namespace inkling::data

@@ -1,0 +1,18 @@
+// Where tests make a disk fail, or the power go: every call of this library that changes a disk asks here first.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string_view>
+
+namespace inkling::data {
+
+// Given the call (open, write, fsync, close, rename, exchange, symlink, mkdir, remove, fsync directory) and its path:
+// the errno that it is to fail with, or 0. Empty but in tests.
+inline std::function<int(std::string_view call, const std::filesystem::path& path)> before_file_call;
+
+inline int refused_file_call(std::string_view call, const std::filesystem::path& path) {
+    return before_file_call ? before_file_call(call, path) : 0;
+}
+
+}  // namespace inkling::data

@@ -1,0 +1,86 @@
+// inkling export: a GGUF file, or a folder with the model alone.
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "models/safetensors.h"
+#include "tests/cli/program.h"
+#include "tests/models/gguf_reader.h"
+
+using namespace inkling::testing;
+using inkling::data::read_file;
+using inkling::data::tests::ScratchFolder;
+namespace fs = std::filesystem;
+
+namespace {
+
+const std::string kNanoChat = INKLING_TESTS_DIR "/reference/nanochat_tiny";
+
+}  // namespace
+
+TEST_CASE("export: gguf in every type, over what was there", "[cli]") {
+    const ScratchFolder folder;
+    const std::string out = folder.path("m.gguf");
+    std::uintmax_t last = 0;
+    for (const char* type : {"q8_0", "f16", "bf16", "f32"}) {
+        const Result r = program({"export", "--model", small_run(), "--out", out, "--format", "gguf", "--type", type});
+        INFO(r.err);
+        REQUIRE((r.code == 0 && r.out.empty()));
+        const Gguf file(out);
+        CHECK((file.pairs["general.name"] == "run" && file.pairs["gpt2.context_length"] == 8));
+        CHECK(file.tensors.at("token_embd.weight").shape == std::vector<std::uint64_t>{29, 16});
+        CHECK(fs::file_size(out) >= last);
+        last = fs::file_size(out);
+    }
+    // f32 is the default, gguf too
+    const std::string by_name = read_file(out);
+    CHECK(program({"export", "--model", small_run() + "/", "--out", out}).code == 0);
+    CHECK(read_file(out) == by_name);
+}
+
+TEST_CASE("export: a folder with the model alone, in any precision, with the same text", "[cli]") {
+    const ScratchFolder folder;
+    const auto text = [&](const std::string& model) {
+        return program({"generate", "--model", model, "-p", "hello", "-n", "7", "--temp", "0"}).out;
+    };
+    for (const std::string type : {"f32", "f16", "bf16"}) {
+        const std::string out = folder.path(type);
+        const Result r = program({"export", "--model", kNanoChat, "--out", out, "--format", "hf", "--type", type});
+        INFO(r.err);
+        REQUIRE(r.code == 0);
+        std::set<std::string> names;
+        for (const auto& entry : fs::directory_iterator(out)) names.insert(entry.path().filename().string());
+        CHECK(names == std::set<std::string>{"config.json", "generation_config.json", "model.safetensors",
+                                             "tokenizer.json", "tokenizer_config.json"});
+        const auto file = inkling::models::SafetensorsFile::open(out + "/model.safetensors");
+        CHECK(dtype_name(file.info("lm_head.weight").dtype) == (type == "f32"   ? "F32"
+                                                                : type == "f16" ? "F16"
+                                                                                : "BF16"));
+        CHECK(nlohmann::json::parse(read_file(out + "/config.json"))["torch_dtype"] == (type == "f32"   ? "float32"
+                                                                                        : type == "f16" ? "float16"
+                                                                                                        : "bfloat16"));
+        if (type != "bf16") CHECK(text(out) == text(kNanoChat));
+        CHECK(text(out).size() == text(kNanoChat).size());
+    }
+    CHECK(program({"export", "--model", small_run(), "--out", folder.path("a/"), "--format", "hf"}).code == 0);
+    CHECK(read_file(folder.path("a/model.safetensors")) == read_file(small_run() + "/best/model.safetensors"));
+    CHECK_FALSE(fs::exists(folder.path("a/training_state.safetensors")));
+}
+
+TEST_CASE("export: what cannot be is one line, and leaves nothing", "[cli]") {
+    const ScratchFolder folder;
+    const std::string out = folder.path("out");
+    check_fails(program({"export", "--model", kNanoChat, "--out", out}), 3, "llama.cpp has no nanochat");
+    check_fails(program({"export", "--model", small_run(), "--out", out, "--format", "onnx"}), 2, "onnx");
+    check_fails(program({"export", "--model", small_run(), "--out", out, "--type", "q4_0"}), 2, "q4_0");
+    check_fails(program({"export", "--model", small_run(), "--out", out, "--format", "hf", "--type", "q8_0"}), 2,
+                "q8_0");
+    check_fails(program({"export", "--model", folder.path("none"), "--out", out}), 3, "no such model folder");
+    check_fails(program({"export", "--model", small_run()}), 2, "--out");
+    check_fails(program({"export", "--model", small_run(), "--out", ""}), 2, "--out");
+    check_fails(program({"export", "--model", small_run(), "--out", folder.path("no/where/x.gguf")}), 1, "x.gguf");
+    folder.write("kept/notes.txt", "mine");
+    check_fails(program({"export", "--model", small_run(), "--out", folder.path("kept"), "--format", "hf"}), 2,
+                "is there already");
+    CHECK(read_file(folder.path("kept/notes.txt")) == "mine");
+    CHECK(std::distance(fs::directory_iterator(folder.path("")), {}) == 1);
+}

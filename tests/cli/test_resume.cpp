@@ -1,0 +1,203 @@
+// Going on with a run: what has changed since is said, and refused unless --force is given; whatever becomes of the
+// newest checkpoint, the one before stands in.
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "tests/cli/program.h"
+
+using namespace inkling::testing;
+using inkling::data::read_file;
+using inkling::data::tests::ScratchFolder;
+namespace fs = std::filesystem;
+
+namespace {
+
+// A copy of small_run, whose text is beside it.
+struct CopiedRun {
+    ScratchFolder folder;
+    std::string out = folder.path("run"), text = folder.write("text.txt", small_text());
+
+    CopiedRun() { fs::copy(small_run(), out, fs::copy_options::recursive | fs::copy_options::copy_symlinks); }
+
+    Result resume(const Arguments& more, const std::string& steps = "22") const {
+        const bool other_text = std::find(more.begin(), more.end(), "--data") != more.end();
+        const Arguments data = other_text ? Arguments{} : Arguments{"--data", text};
+        return program(Arguments{"train", "--out", out, "--resume", "auto", "--max-iters", steps} + data + more);
+    }
+    std::string latest() const { return fs::read_symlink(out + "/latest").string(); }
+};
+
+}  // namespace
+
+TEST_CASE("resume: another text is refused in one line, and taken with --force", "[cli]") {
+    const CopiedRun run;
+    const std::string other = run.folder.write("other.txt", small_text() + "the end");
+    check_fails(run.resume({"--data", other}), 3, "another text");
+    CHECK(run.latest() == "step-000020");
+    std::string changed = small_text();
+    changed[700] = changed[700] == 'o' ? 'u' : 'o';
+    run.folder.write("text.txt", changed);  // one letter, in the same file
+    check_fails(run.resume({}), 3, "another text");
+    run.folder.write("text.txt", small_text() + "NEW LETTERS");
+    check_fails(run.resume({}), 3, "another text");
+    run.folder.write("text.txt", changed);
+    const Result forced = run.resume({"--force"});
+    INFO(forced.err);
+    CHECK(forced.code == 0);
+    CHECK_THAT(forced.err, ContainsSubstring("warning: ") && ContainsSubstring("another text"));
+    CHECK(run.latest() == "step-000022");
+}
+
+TEST_CASE("resume: other settings are refused in one line that names them, and taken with --force", "[cli]") {
+    const CopiedRun run;
+    check_fails(run.resume({"--learning-rate", "0.5"}), 3, "--learning-rate was 0.001, is 0.5");
+    const Result two = run.resume({"--seed", "7", "--batch-size", "8"});
+    check_fails(two, 3, "--seed was 1337, is 7");
+    CHECK_THAT(two.err, ContainsSubstring("--batch-size was 4, is 8") && ContainsSubstring("--force"));
+    for (const Arguments& change :
+         {Arguments{"--val-fraction", "0.2"}, Arguments{"--dropout", "0.1"}, Arguments{"--sampler", "shuffle"},
+          Arguments{"--tokenizer", "bpe"}, Arguments{"--warmup-iters", "9"}})
+        check_fails(run.resume(change), 3, change[0] + " was ");
+    CHECK(run.latest() == "step-000020");
+    // as is what a hand has changed in the run's own config.toml
+    const std::string config = read_file(run.out + "/config.toml");
+    std::string edited = config;
+    edited.replace(edited.find("beta1 = 0.9"), 11, "beta1 = 0.8");
+    run.folder.write("run/config.toml", edited);
+    check_fails(run.resume({}), 3, "--beta1 was 0.9, is 0.8");
+    run.folder.write("run/config.toml", config);
+    // how long, and how often something is written, may change
+    const Result free = run.resume({"--threads", "2", "--eval-every", "3", "--log-every", "1", "--save-every", "1"});
+    INFO(free.err);
+    CHECK(free.code == 0);
+    const Result forced = run.resume({"--learning-rate", "0.5", "--force"}, "23");
+    CHECK(forced.code == 0);
+    CHECK_THAT(forced.err, ContainsSubstring("warning: ") && ContainsSubstring("--learning-rate was 0.001, is 0.5"));
+    CHECK(run.latest() == "step-000023");
+}
+
+TEST_CASE("resume: another tokenizer file is refused", "[cli]") {
+    const ScratchFolder folder;
+    const std::string text = folder.write("text.txt", small_text()), out = folder.path("out"),
+                      tokenizer = folder.path("t.json");
+    REQUIRE(program({"tokenize", "train", "--data", text, "--vocab-size", "280", "--out", tokenizer}).code == 0);
+    REQUIRE(program(Arguments{"train", "--data", text, "--out", out, "--tokenizer", tokenizer} + kSmall).code == 0);
+    const Arguments resume{"train", "--out", out, "--resume", "auto"};
+    REQUIRE(program({"tokenize", "train", "--data", text, "--vocab-size", "290", "--out", tokenizer}).code == 0);
+    check_fails(program(resume), 3, "another tokenizer");
+    const Result forced = program(resume + Arguments{"--force"});
+    INFO(forced.err);
+    CHECK(forced.code == 0);
+    fs::remove(tokenizer);  // the checkpoint has its own
+    CHECK(program(resume + Arguments{"--max-iters", "22"}).code == 0);
+}
+
+TEST_CASE("resume: a folder that was moved, and a checkpoint that is named", "[cli]") {
+    const CopiedRun run;
+    const std::string moved = run.folder.path("moved");
+    fs::rename(run.out, moved);
+    const Result a = program({"train", "--resume", moved, "--data", run.text, "--max-iters", "21"});
+    INFO(a.err);
+    CHECK(a.code == 0);
+    CHECK(fs::exists(moved + "/step-000021"));
+    CHECK_FALSE(fs::exists(run.out));
+    // going back: what came later is of another history
+    const Result b = program({"train", "--resume", moved + "/step-000020", "--data", run.text, "--max-iters", "21"});
+    INFO(b.err);
+    CHECK(b.code == 0);
+    CHECK_THAT(b.err, ContainsSubstring("going on from") && ContainsSubstring("step 20"));
+    // into another folder
+    const std::string other = run.folder.path("other");
+    const Result c = program({"train", "--resume", moved, "--out", other, "--data", run.text, "--max-iters", "22"});
+    INFO(c.err);
+    CHECK(c.code == 0);
+    CHECK(fs::exists(other + "/step-000022"));
+    CHECK_FALSE(fs::exists(moved + "/step-000022"));
+    check_fails(program({"train", "--resume", moved, "--out", other, "--data", run.text, "--max-iters", "23"}), 2,
+                "already holds a run");
+}
+
+TEST_CASE("resume: --out may come from a config file", "[cli]") {
+    const CopiedRun run;
+    const std::string config = run.folder.write("c.toml", "out = \"" + run.out + "\"\n");
+    const Result r = program(
+        {"train", "--config", config, "--resume", "auto", "--data", run.text, "--max-iters", "21", "--no-overwrite"});
+    INFO(r.err);
+    CHECK(r.code == 0);
+    CHECK(run.latest() == "step-000021");
+}
+
+TEST_CASE("resume: --overwrite is not kept, and does not replace the next run", "[cli]") {
+    const ScratchFolder folder;
+    const std::string text = folder.write("text.txt", small_text()), out = folder.path("out");
+    REQUIRE(program(Arguments{"train", "--data", text, "--out", out, "--overwrite"} + kSmall).code == 0);
+    CHECK(read_file(out + "/config.toml").find("overwrite") == std::string::npos);
+    check_fails(program({"train", "--config", out + "/config.toml"}), 2, "already holds a run");
+}
+
+TEST_CASE("resume: a disk that is full ends the run, says which checkpoint is whole, and leaves it so", "[cli]") {
+    const CopiedRun run;
+    const std::string weights = read_file(run.out + "/step-000020/model.safetensors");
+    const std::string command = std::string("ulimit -f 24; exec ") + INKLING_PROGRAM + " train --out '" + run.out +
+                                "' --resume auto --data '" + run.text + "' --max-iters 30 2> '" +
+                                run.folder.path("err") + "'";  // in units of 512 bytes
+    const int status = std::system(("sh -c \"" + command + "\"").c_str());
+    const std::string said = read_file(run.folder.path("err"));
+    INFO(said);
+    CHECK(WEXITSTATUS(status) == 1);
+    CHECK_THAT(said, ContainsSubstring("inkling: cannot write ") && ContainsSubstring("File too large") &&
+                         ContainsSubstring("step-000020 is whole: go on from it with --resume auto"));
+    CHECK(run.latest() == "step-000020");
+    CHECK(read_file(run.out + "/step-000020/model.safetensors") == weights);
+    for (const auto& entry : fs::directory_iterator(run.out))
+        CHECK_FALSE(entry.path().filename().string().starts_with("."));
+    const Result r = run.resume({}, "30");
+    INFO(r.err);
+    CHECK(r.code == 0);
+    CHECK(run.latest() == "step-000030");
+}
+
+TEST_CASE("resume: a run that was killed before its first checkpoint begins anew", "[cli]") {
+    const ScratchFolder folder;
+    const std::string text = folder.write("text.txt", small_text()), out = folder.path("out");
+    folder.write("out/metrics.jsonl", "{\"step\":1,\"loss\":3}\n");
+    folder.write("out/config.toml", "n_layer = 7\n");
+    folder.write("out/notes.txt", "mine");
+    const Arguments train = Arguments{"train", "--data", text, "--out", out} + kSmall;
+    check_fails(program(train), 2, "already holds a run");
+    const Result r = program(train + Arguments{"--resume", "auto"});
+    INFO(r.err);
+    CHECK(r.code == 0);
+    CHECK(read_file(out + "/latest/model.safetensors") == read_file(small_run() + "/latest/model.safetensors"));
+    CHECK(read_file(out + "/metrics.jsonl").find("\"loss\":3}") == std::string::npos);
+    CHECK(read_file(out + "/notes.txt") == "mine");
+}
+
+TEST_CASE("resume: a text that is large is encoded once", "[cli][slow]") {
+    const ScratchFolder folder;
+    std::string large;
+    while (large.size() < (65 << 20)) large += small_text();
+    const std::string text = folder.write("text.txt", large), out = folder.path("out");
+    const Arguments train = Arguments{"train", "--data", text, "--out", out} + small({"--eval-iters", "1"});
+    const Result first = program(train);
+    INFO(first.err);
+    REQUIRE(first.code == 0);
+    CHECK_THAT(first.err, ContainsSubstring("text to tokens: "));
+    std::string ids;
+    for (const auto& entry : fs::directory_iterator(out))
+        if (entry.path().filename().string().starts_with("tokens-")) ids = entry.path();
+    REQUIRE_FALSE(ids.empty());
+    const auto written = fs::last_write_time(ids);
+    const Arguments resume{"train", "--out", out, "--resume", "auto", "--max-iters"};
+    const Result second = program(resume + Arguments{"22"});
+    INFO(second.err);
+    CHECK(second.code == 0);
+    CHECK(fs::last_write_time(ids) == written);
+    CHECK(second.err.find("text to tokens") == std::string::npos);
+    std::fstream(ids, std::ios::in | std::ios::out | std::ios::binary).seekp(1000) << "damage";
+    const Result third = program(resume + Arguments{"24"});
+    INFO(third.err);
+    CHECK(third.code == 0);
+    CHECK(fs::last_write_time(ids) != written);
+    CHECK_THAT(third.err, ContainsSubstring("text to tokens"));
+}

@@ -1,0 +1,206 @@
+// GGUF files: the bytes that llama.cpp's own package writes, and what it writes with them; every type; every refusal.
+#include "models/gguf_export.h"
+
+#include "data/bpe_train.h"
+#include "models/gguf_tokenizer.h"
+#include "models/gpt.h"
+#include "tests/models/folders.h"
+#include "tests/models/gguf_reader.h"
+#include "tests/models/transformers.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+using models::GgufType;
+
+namespace {
+
+using Tokens = std::vector<std::int32_t>;
+
+// The model of make_gguf_reference.py.
+std::unique_ptr<models::LanguageModel<float>> reference_model() {
+    auto model = models::make_model<float>({24, 1, 2, 32, 16, 0.0, true, 1e-5});
+    int k = 0;
+    for (auto& [name, p] : model->parameters()) {
+        float* const values = p.value_in_place().data();
+        const float scale = p.rank() == 2 ? 0.25f : 1.0f,
+                    gain = name.find("ln_") != std::string::npos && name.ends_with("weight");
+        for (std::size_t i = 0; i < p.size(); ++i)
+            values[i] = gain + scale * static_cast<float>((37 * static_cast<int>(i) + 101 * k) % 255 - 127) / 256;
+        ++k;
+    }
+    model->eval();
+    return model;
+}
+
+struct Exported {
+    data::tests::ScratchFolder scratch;
+    std::filesystem::path path = scratch.path("model.gguf");
+    Gguf file;
+    Exported(models::LanguageModel<float>& model, const data::Tokenizer& tokenizer, GgufType type)
+        : file((models::write_gguf(path, model, tokenizer, type, "mine"), path)) {}
+};
+
+data::BpeSpec small_bpe() {
+    const std::string text = "the hen and the duck and the hen";
+    const std::string_view part = text;
+    return data::train_bpe(std::span(&part, 1), 262);
+}
+
+std::string refusal(const std::function<void(data::BpeSpec&)>& change) {
+    data::BpeSpec spec = small_bpe();
+    change(spec);
+    models::GgufWriter out;
+    try {
+        models::set_gguf_tokenizer(out, data::BpeTokenizer(spec), 300);
+    } catch (const BadInput& e) {
+        return e.what();
+    }
+    return "";
+}
+
+}  // namespace
+
+TEST_CASE("gguf: the bytes of llama.cpp's own package, and the text that llama.cpp writes", "[models]") {
+    const auto expected = reference("gguf/expected.json");
+    const auto model = reference_model();
+    const auto tokenizer = data::CharTokenizer::from_text(expected["characters"].get<std::string>());
+    const data::tests::ScratchFolder scratch;
+    models::write_gguf(scratch.path("q8.gguf"), *model, tokenizer, GgufType::Q8_0, "reference");
+    const std::string ours = data::read_file(scratch.path("q8.gguf")),
+                      theirs = data::read_file(INKLING_TESTS_DIR "/reference/gguf/tiny-q8_0.gguf");
+    CHECK(ours.size() == theirs.size());
+    CHECK((ours == theirs));
+
+    const Tokens want = expected["greedy_f32"];
+    Tokens text = tokenizer.encode(expected["prompt"].get<std::string>());
+    models::GenerateOptions greedy;
+    greedy.temperature = 0;
+    greedy.max_tokens = want.size() - text.size();
+    for (const auto token : models::generate(*model, text, greedy)) text.push_back(token);
+    CHECK(text == want);
+}
+
+TEST_CASE("gguf: every number of a model, in every type", "[models]") {
+    for (const bool bias : {true, false}) {
+        models::GPTConfig config{10, 2, 2, 32, 6, 0.0, bias, 1e-6};
+        nn::default_generator() = {3, 0};
+        models::GPT<float> model(config);
+        for (auto& [name, p] : model.parameters()) nn::fill_normal(p, 0.2);
+        const auto tokenizer = data::CharTokenizer::from_text("abcdefgh");
+        for (const GgufType type : {GgufType::F32, GgufType::F16, GgufType::BF16, GgufType::Q8_0}) {
+            const Gguf file = Exported(model, tokenizer, type).file;
+            CHECK(file.tensors.size() == 2 + 2 * 12 + 2);
+            const auto same = [&](const char* stored, const Tensor<float>& p, GgufType as) {
+                INFO(stored << " as " << static_cast<int>(as));
+                const GgufTensor& t = file.tensors.at(stored);
+                CHECK(t.type == static_cast<std::uint32_t>(as));
+                CHECK((Shape(t.shape.begin(), t.shape.end()) == p.shape()));
+                const float* const v = p.value().data();
+                for (std::size_t i = 0; i < p.size(); ++i) {
+                    float want = v[i], within = 0;
+                    if (as == GgufType::F16) want = models::f16_to_f32(models::f32_to_f16(want));
+                    if (as == GgufType::BF16) want = models::bf16_to_f32(models::f32_to_bf16(want));
+                    if (as == GgufType::Q8_0) {
+                        for (std::size_t k = i / 32 * 32; k < i / 32 * 32 + 32; ++k)
+                            within = std::max(within, std::abs(v[k]));
+                        within *= 0.6f / 127;  // half a step, and the step's own rounding to f16
+                    }
+                    REQUIRE(std::abs(t.values[i] - want) <= within);
+                }
+            };
+            const auto& block = *model.blocks[1];
+            same("token_embd.weight", model.wte.weight, type);
+            same("position_embd.weight", model.wpe.weight, GgufType::F32);
+            same("blk.1.attn_qkv.weight", block.attn.c_attn->weight, type);
+            same("blk.1.attn_output.weight", block.attn.out_proj.weight, type);
+            same("blk.1.ffn_up.weight", block.mlp.c_fc.weight, type);
+            same("blk.1.ffn_down.weight", block.mlp.c_proj.weight, type);
+            same("blk.1.attn_norm.weight", block.ln_1.weight, GgufType::F32);
+            same("blk.1.ffn_norm.weight", block.ln_2.weight, GgufType::F32);
+            same("output_norm.weight", model.ln_f.weight, GgufType::F32);
+            if (bias) {
+                same("blk.1.ffn_up.bias", block.mlp.c_fc.bias, GgufType::F32);
+            } else {
+                CHECK(file.tensors.at("blk.1.attn_qkv.bias").values == std::vector<float>(96));
+            }
+        }
+    }
+}
+
+TEST_CASE("gguf: the keys of a model and of characters", "[models]") {
+    const ModelFolder folder;
+    auto loaded = models::load_model(folder.path());
+    const auto tokenizer = data::CharTokenizer::from_text("\n\\ abc\x7f");
+    const Gguf file = Exported(*loaded.model, tokenizer, GgufType::Q8_0).file;  // 12 wide: no blocks of 32
+    CHECK(file.tensors.at("blk.0.ffn_up.weight").type == 1);
+    const auto& j = file.pairs;
+    CHECK((j["general.architecture"] == "gpt2" && j["general.name"] == "mine" && j["general.file_type"] == 7));
+    CHECK((j["gpt2.block_count"] == 2 && j["gpt2.context_length"] == 6 && j["gpt2.embedding_length"] == 12));
+    CHECK((j["gpt2.feed_forward_length"] == 48 && j["gpt2.attention.head_count"] == 2));
+    CHECK(j["gpt2.attention.layer_norm_epsilon"].get<float>() == 1e-5f);
+    CHECK(j["tokenizer.ggml.model"] == "rwkv");
+    CHECK(j["tokenizer.ggml.tokens"] ==
+          nlohmann::ordered_json({"\\x0a", " ", "\\\\", "a", "b", "c", "\\x7f", "[PAD7]"}));
+    CHECK(j["tokenizer.ggml.token_type"] == nlohmann::ordered_json({1, 1, 1, 1, 1, 1, 1, 5}));
+    CHECK_FALSE(j.contains("tokenizer.ggml.eos_token_id"));
+}
+
+TEST_CASE("gguf: byte pairs", "[models]") {
+    const data::BpeTokenizer tokenizer(small_bpe());
+    models::GgufWriter out;
+    models::set_gguf_tokenizer(out, tokenizer, tokenizer.vocab_size() + 2);
+    const data::tests::ScratchFolder scratch;
+    out.write(scratch.path("t.gguf"));
+    const auto j = Gguf(scratch.path("t.gguf")).pairs;
+    const auto& spec = tokenizer.spec();
+    CHECK((j["tokenizer.ggml.model"] == "gpt2" && j["tokenizer.ggml.pre"] == "gpt-2"));
+    const auto tokens = j["tokenizer.ggml.tokens"].get<std::vector<std::string>>();
+    const auto kinds = j["tokenizer.ggml.token_type"].get<std::vector<int>>();
+    REQUIRE(tokens.size() == tokenizer.vocab_size() + 2);
+    const auto end = static_cast<std::size_t>(tokenizer.end_of_text().value());
+    for (std::size_t id = 0; id < tokenizer.vocab_size(); ++id) {
+        CHECK(kinds[id] == (id == end ? 3 : 1));
+        if (id != end) CHECK(tokens[id] == spec.vocab[id]);
+    }
+    CHECK((tokens[end] == "<|endoftext|>" && j["tokenizer.ggml.eos_token_id"] == end));
+    CHECK((kinds.back() == 5 && j["tokenizer.ggml.add_bos_token"] == false));
+    const auto merges = j["tokenizer.ggml.merges"].get<std::vector<std::string>>();
+    REQUIRE(merges.size() == spec.merges.size());
+    CHECK(merges[0] == spec.vocab[static_cast<std::size_t>(spec.merges[0].left)] + " " +
+                           spec.vocab[static_cast<std::size_t>(spec.merges[0].right)]);
+}
+
+TEST_CASE("gguf: what llama.cpp would not do the same is refused by name", "[models]") {
+    CHECK(refusal([](auto&) {}).empty());
+    CHECK_THAT(refusal([](auto& s) { s.ignore_merges = true; }), ContainsSubstring("ignore_merges"));
+    CHECK_THAT(refusal([](auto& s) { s.pre_tokenizer.add_prefix_space = true; }),
+               ContainsSubstring("add_prefix_space"));
+    CHECK_THAT(refusal([](auto& s) { s.pre_tokenizer.splits = {{"\\p{N}"}}; }),
+               ContainsSubstring("a pattern of its own"));
+    CHECK_THAT(refusal([](auto& s) { s.added.at(0).rstrip = true; }), ContainsSubstring("rstrip"));
+    CHECK_THAT(refusal([](auto& s) { s.added.clear(); }), ContainsSubstring("no <|endoftext|>"));
+    auto [model, tokenizer] = models::load_model(kNanoChatTiny);
+    const data::tests::ScratchFolder scratch;
+    CHECK_THROWS_WITH(models::write_gguf(scratch.path("x"), *model, *tokenizer, GgufType::F32, "x"),
+                      ContainsSubstring("llama.cpp has no nanochat"));
+    CHECK_FALSE(std::filesystem::exists(scratch.path("x")));
+}
+
+TEST_CASE("gguf: the writer refuses what makes no file", "[models]") {
+    models::GgufWriter out;
+    const std::vector<float> x(64, 70000.0f), infinite(2, std::numeric_limits<float>::infinity()),
+        none(2, std::nanf(""));
+    out.set_u32("a", 1);
+    CHECK_THROWS_WITH(out.set_text("a", "b"), ContainsSubstring("the key a was set twice"));
+    out.add("a", GgufType::Q8_0, {2, 32}, x.data());
+    CHECK_THROWS_WITH(out.add("a", GgufType::F32, {2}, x.data()), ContainsSubstring("added twice"));
+    CHECK_THROWS_WITH(out.add("b", GgufType::Q8_0, {2, 31}, x.data()), ContainsSubstring("(2, 31)"));
+    CHECK_THROWS_WITH(out.add("c", GgufType::F16, {2}, x.data()), ContainsSubstring("c has the value 70000"));
+    for (const GgufType type : {GgufType::F32, GgufType::BF16, GgufType::F16}) {
+        CHECK_THROWS_WITH(out.add(fmt::format("i{}", static_cast<int>(type)), type, {2}, infinite.data()),
+                          ContainsSubstring("inf"));
+        CHECK_THROWS_WITH(out.add(fmt::format("n{}", static_cast<int>(type)), type, {2}, none.data()),
+                          ContainsSubstring("nan"));
+    }
+    CHECK_THROWS_AS(out.write("/nowhere/x.gguf"), Error);
+}

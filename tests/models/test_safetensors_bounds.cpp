@@ -1,0 +1,92 @@
+// Headers made to cost memory or time: what reading one may take is bounded, whatever it holds.
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include "tests/catch.h"
+#include "tests/cli/program.h"
+#include "tests/models/safetensors_bytes.h"
+
+using namespace inkling;
+using namespace inkling::safetensors_bytes;
+
+namespace {
+
+constexpr std::size_t kHeader = 99'000'000;
+
+// `first`, as many items as there is room for, `last`.
+template <class Item>
+std::string filled(std::string first, const Item& item, const char* last) {
+    std::string header = std::move(first);
+    for (std::size_t i = 0; header.size() < kHeader; ++i) {
+        if (i > 0) header += ',';
+        header += item(i);
+    }
+    header += last;
+    return header;
+}
+
+}  // namespace
+
+TEST_CASE("safetensors: keys that the format does not know are passed over", "[models]") {
+    const std::string known = R"("dtype":"U8","shape":[1],"data_offsets":[0,1])";
+    for (const char* extra : {R"("x":1)", R"("x":null)", R"("x":[])", R"("x":{"dtype":"F99","y":[1.5,[true]]})",
+                              R"("x":[[[["deep"]]]])", R"("y":{"shape":[2]},"x":"text")"}) {
+        CAPTURE(extra);
+        CHECK(refusal_of(fmt::format("{{{},{}}}", extra, known), 1) == "");
+        CHECK(refusal_of(fmt::format("{{{},{}}}", known, extra), 1) == "");
+    }
+    CHECK_THAT(refusal_of(R"({"x":[[[[[[[1]]]]]]],)" + known + "}", 1), ContainsSubstring("nested deeper"));
+    CHECK(refusal_of("{" + known + R"(,"x":[})", 1) != "");
+}
+
+TEST_CASE("safetensors: a key that comes twice is refused wherever it is", "[models]") {
+    for (const char* twice : {R"("dtype":"U8")", R"("shape":[1])", R"("data_offsets":[0,1])"}) {
+        CAPTURE(twice);
+        CHECK_THAT(refusal_of(fmt::format(R"({{{},"dtype":"U8","shape":[1],"data_offsets":[0,1]}})", twice), 1),
+                   ContainsSubstring("appears twice"));
+    }
+    CHECK_THAT(refusal(file_of(R"({"__metadata__":{"a":"","a":""}})", 0)), ContainsSubstring("\"a\" appears twice"));
+    CHECK_THAT(refusal(file_of(R"({"__metadata__":{},"__metadata__":{}})", 0)), ContainsSubstring("appears twice"));
+}
+
+TEST_CASE("safetensors: more dimensions than any array has are refused", "[models]") {
+    std::string ones = "1";
+    for (int i = 1; i < 64; ++i) ones += ",1";
+    CHECK(refusal_of(tensor("U8", "[" + ones + "]", "[0,1]"), 1) == "");
+    CHECK_THAT(refusal_of(tensor("U8", "[" + ones + ",1]", "[0,1]"), 1), ContainsSubstring("more than 64"));
+}
+
+TEST_CASE("safetensors: a hostile header of 99 MB costs at most four times its size, and seconds", "[models][slow]") {
+    using testing::program;
+    const std::string empty = R"({"dtype":"U8","shape":[0],"data_offsets":[0,0]})";
+    const data::tests::ScratchFolder folder;
+    folder.write("config.json", R"({"model_type":"gpt2","vocab_size":65,"n_layer":1,"n_head":1,"n_embd":16,)"
+                                R"("n_positions":8})");
+    for (int kind = 0; kind < 7; ++kind) {
+        std::string header;
+        if (kind == 0)
+            header = filled(
+                "{", [&](auto i) { return fmt::format("\"{:x}\":{}", i, empty); }, "}");
+        if (kind == 1)
+            header = filled(
+                "{", [&](auto i) { return fmt::format("\"{:x}{}\":{}", i, std::string(400, 'n'), empty); }, "}");
+        if (kind == 2)
+            header = filled(
+                "{\"__metadata__\":{", [](auto i) { return fmt::format("\"{:x}\":\"\"", i); }, "}}");
+        if (kind == 3) header = "{\"__metadata__\":{\"a\":\"" + std::string(kHeader, 'x') + "\"}}";
+        if (kind == 4) header = "{\"a\":{\"dtype\":\"U8\",\"shape\":[" + std::string(kHeader, '1') + "]}}";
+        if (kind == 5)
+            header = filled(
+                "{\"a\":{\"x\":[", [](auto) { return std::string("0"); }, "]}}");
+        if (kind == 6) header = "{\"a\":" + std::string(kHeader, '[');
+        folder.write("model.safetensors", file_of(header, 0));
+        header = {};
+        INFO("kind " << kind);
+        const auto start = std::chrono::steady_clock::now();
+        testing::check_fails(program({"info", "--model", folder.path()}), 3, "model.safetensors");
+        CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(10));  // 2 on a quiet machine
+    }
+    rusage children{};
+    getrusage(RUSAGE_CHILDREN, &children);
+    CHECK(children.ru_maxrss * 1024 < 4 * static_cast<long>(kHeader));
+}

@@ -1,0 +1,237 @@
+// Disks that fail, processes that are killed, and power that goes, at every single call: a whole checkpoint remains,
+// and never an older one than the last that was reported as saved.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <map>
+
+#include "data/file.h"
+#include "data/file_calls.h"
+#include "engine/check.h"
+#include "tests/catch.h"
+#include "tests/data/scratch_folder.h"
+#include "train/run_folder.h"
+
+using namespace inkling;
+using data::tests::ScratchFolder;
+using train::RunFolder;
+namespace fs = std::filesystem;
+
+namespace {
+
+// Asks `f` before every call that changes a disk, while in scope.
+struct Asking {
+    template <class F>
+    explicit Asking(F f) {
+        data::before_file_call = f;
+    }
+    ~Asking() { data::before_file_call = nullptr; }
+};
+
+std::string content(std::size_t step, const char* file) { return std::string(3000, 'a') + std::to_string(step) + file; }
+
+void save(RunFolder& folder, std::size_t step) {
+    folder.save(step, step % 2 == 1, [&](const fs::path& p) {
+        for (const char* file : {"model", "state"}) data::write_file_atomic(p / file, content(step, file));
+    });
+}
+
+bool is_whole(const fs::path& checkpoint) {
+    const std::size_t step = train::step_of(checkpoint);
+    for (const char* file : {"model", "state"}) {
+        if (!fs::exists(checkpoint / file) || data::read_file(checkpoint / file) != content(step, file)) return false;
+    }
+    return true;
+}
+
+// The step of the newest whole checkpoint; 0 when there is none.
+std::size_t newest_whole(const fs::path& folder) {
+    for (const fs::path& checkpoint : train::find_checkpoints(folder))
+        if (is_whole(checkpoint)) return train::step_of(checkpoint);
+    return 0;
+}
+
+// No link may show what is not whole.
+void check_links(const fs::path& folder) {
+    for (const char* link : {"latest", "best"}) {
+        if (!fs::is_symlink(fs::symlink_status(folder / link))) continue;
+        INFO(link << " -> " << fs::read_symlink(folder / link));
+        CHECK(is_whole(folder / fs::read_symlink(folder / link)));
+    }
+}
+
+// What a disk surely keeps of the files and folders below one folder: what was synced, and nothing else. Files that
+// were seen are kept open, so that no number is given out twice.
+class SyncedDisk {
+  public:
+    explicit SyncedDisk(fs::path root) : root_(std::move(root)) { sync_folder(root_); }
+    ~SyncedDisk() {
+        for (const int file : open_) close(file);
+    }
+
+    void before(std::string_view call, const fs::path& path) {
+        if (call == "fsync") contents_[number(path)] = data::read_file(path);
+        if (call == "fsync directory") sync_folder(path);
+    }
+
+    // The folder as it is after the power went: names as they were synced, or (`eager`) as they are now; contents as
+    // they were synced.
+    void restore(const fs::path& to, bool eager) const { restore(root_, number_of_.at(root_.string()), to, eager); }
+
+  private:
+    struct Entry {
+        ino_t number;
+        fs::path link;  // where it leads
+        bool folder;
+    };
+    using Entries = std::map<std::string, Entry>;
+
+    ino_t number(const fs::path& path) {
+        const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+        struct stat status {};
+        REQUIRE(fstat(file, &status) == 0);
+        open_.push_back(file);
+        return number_of_[path.string()] = status.st_ino;
+    }
+
+    static Entries entries_of(const fs::path& folder) {
+        Entries entries;
+        for (const auto& e : fs::directory_iterator(folder)) {
+            struct stat status {};
+            lstat(e.path().c_str(), &status);
+            const bool link = S_ISLNK(status.st_mode);
+            entries[e.path().filename().string()] = {status.st_ino, link ? fs::read_symlink(e.path()) : "",
+                                                     S_ISDIR(status.st_mode)};
+        }
+        return entries;
+    }
+
+    void sync_folder(const fs::path& folder) { folders_[number(folder)] = entries_of(folder); }
+
+    void restore(const fs::path& from, ino_t folder, const fs::path& to, bool eager) const {
+        fs::create_directory(to);
+        const auto synced = folders_.find(folder);
+        const Entries entries = eager ? entries_of(from) : synced == folders_.end() ? Entries{} : synced->second;
+        for (const auto& [name, e] : entries) {
+            if (e.folder) {
+                restore(from / name, e.number, to / name, eager);
+            } else if (!e.link.empty()) {
+                fs::create_symlink(e.link, to / name);
+            } else {
+                const auto kept = contents_.find(e.number);
+                std::ofstream(to / name) << (kept == contents_.end() ? "" : kept->second);
+            }
+        }
+    }
+
+    fs::path root_;
+    std::map<std::string, ino_t> number_of_;
+    std::map<ino_t, std::string> contents_;
+    std::map<ino_t, Entries> folders_;
+    std::vector<int> open_;
+};
+
+}  // namespace
+
+TEST_CASE("disk faults: any call that fails, once or from then on, leaves the checkpoint before whole", "[train]") {
+    for (const int error : {ENOSPC, EIO, EDQUOT}) {
+        for (const bool persistent : {false, true}) {
+            for (int n = 1;; ++n) {
+                const ScratchFolder scratch;
+                RunFolder folder(scratch.path());
+                save(folder, 1);
+                int calls = 0;
+                std::string failed_call, message;
+                {
+                    const Asking asking([&](std::string_view call, const fs::path&) {
+                        ++calls;
+                        if (calls == n) failed_call = call;
+                        return calls == n || (persistent && calls > n) ? error : 0;
+                    });
+                    try {
+                        save(folder, 2);
+                    } catch (const Error& e) {
+                        message = e.what();
+                    }
+                }
+                INFO(std::strerror(error) << ", call " << n << ": " << failed_call << ": " << message);
+                if (calls < n) break;
+                if (failed_call != "remove") {  // an old checkpoint that stays is no failure
+                    CHECK_THAT(message, ContainsSubstring(scratch.path()) && ContainsSubstring(std::strerror(error)) &&
+                                            ContainsSubstring(" is whole: go on from it with --resume auto"));
+                }
+                CHECK(newest_whole(scratch.path()) >= 1);
+                check_links(scratch.path());
+                for (const auto& checkpoint : folder.checkpoints()) CHECK(is_whole(checkpoint));
+                for (const auto& entry : fs::recursive_directory_iterator(scratch.path()))
+                    CHECK(entry.path().filename().string().find(".tmp.") == std::string::npos);
+                save(folder, 3);  // once there is room again, the run can go on
+                CHECK(newest_whole(scratch.path()) == 3);
+            }
+        }
+    }
+}
+
+TEST_CASE("disk faults: a process that is killed at any call", "[train]") {
+    constexpr std::size_t kSaves = 4;
+    for (int n = 1;; ++n) {
+        const ScratchFolder scratch;
+        const pid_t child = fork();
+        REQUIRE(child >= 0);
+        if (child == 0) {
+            int calls = 0;
+            data::before_file_call = [&](std::string_view, const fs::path&) {
+                if (++calls == n) _exit(1);
+                return 0;
+            };
+            RunFolder folder(scratch.path("run"));
+            for (std::size_t step = 1; step <= kSaves; ++step) {
+                save(folder, step);
+                scratch.write("saved", std::to_string(step));  // what a run says that it has saved
+            }
+            _exit(0);
+        }
+        int status = 0;
+        REQUIRE(waitpid(child, &status, 0) == child);
+        const std::size_t said =
+            fs::exists(scratch.path("saved")) ? std::stoul(data::read_file(scratch.path("saved"))) : 0;
+        INFO("killed at call " << n << ", after checkpoint " << said);
+        CHECK(newest_whole(scratch.path("run")) >= said);
+        if (fs::exists(scratch.path("run"))) check_links(scratch.path("run"));
+        {
+            RunFolder folder(scratch.path("run"));
+            for (const auto& entry : fs::directory_iterator(folder.path()))
+                CHECK_FALSE(entry.path().filename().string().starts_with(".unfinished"));
+        }
+        if (WIFEXITED(status) && WEXITSTATUS(status) == 0) break;
+    }
+}
+
+TEST_CASE("disk faults: the power goes at any call, and only what was synced is left", "[train]") {
+    const ScratchFolder scratch;
+    fs::create_directory(scratch.path("run"));
+    SyncedDisk disk(scratch.path("run"));
+    std::size_t said = 0, cuts = 0;
+    {
+        RunFolder folder(scratch.path("run"));
+        const Asking asking([&](std::string_view call, const fs::path& path) {
+            for (const bool eager : {false, true}) {
+                const ScratchFolder after;
+                disk.restore(after.path("run"), eager);
+                INFO("cut " << ++cuts << " before " << call << " " << path << ", after checkpoint " << said
+                            << (eager ? ", names ahead of contents" : ""));
+                CHECK(newest_whole(after.path("run")) >= said);
+                check_links(after.path("run"));
+            }
+            disk.before(call, path);
+            return 0;
+        });
+        for (const std::size_t step : {1, 2, 3, 4, 4, 5}) {
+            save(folder, step);
+            said = step;
+        }
+    }
+    CHECK(cuts > 100);
+}

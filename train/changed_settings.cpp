@@ -1,0 +1,41 @@
+#include "train/changed_settings.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <sstream>
+
+namespace inkling::train {
+namespace {
+
+const std::set<std::string> kFree = {
+    "data",  // by its content, not by its name
+    "out",     "resume",     "overwrite",  "init_from",  "max_iters", "max_time",    "checkpoint_activations",
+    "threads", "eval_every", "eval_iters", "save_every", "log_every", "sample_every"};
+
+std::map<std::string, std::string> settings(const std::string& toml) {
+    std::map<std::string, std::string> result;
+    std::istringstream in(toml);
+    for (std::string line; std::getline(in, line);) {
+        const std::size_t equals = line.find(" = ");
+        if (equals != std::string::npos) result.emplace(line.substr(0, equals), line.substr(equals + 3));
+    }
+    return result;
+}
+
+}  // namespace
+
+std::vector<std::string> changed_settings(const std::string& then, const std::string& now) {
+    std::vector<std::string> changes;
+    const auto before = settings(then);
+    for (const auto& [key, value] : settings(now)) {
+        const auto old = before.find(key);
+        if (kFree.contains(key) || old == before.end() || old->second == value) continue;
+        std::string flag = key;
+        std::replace(flag.begin(), flag.end(), '_', '-');
+        changes.push_back(fmt::format("--{} was {}, is {}", flag, old->second, value));
+    }
+    return changes;
+}
+
+}  // namespace inkling::train
