@@ -13,6 +13,7 @@
 #include "data/tokenizer_json.h"
 #include "models/folder.h"
 #include "nn/init.h"
+#include "train/recipes.h"
 #include "train/trainer.h"
 
 namespace inkling::cli {
@@ -22,11 +23,13 @@ namespace fs = std::filesystem;
 using train::TrainOptions;
 
 constexpr std::uint64_t kStoriesSeed = 1;
-constexpr std::size_t kStoriesBytes = 2'000'000;
+constexpr std::size_t kStoriesBytes = 8'000'000;
 
 data::Corpus built_in_corpus() {
     data::Corpus corpus;
-    corpus.add(data::generate_stories(kStoriesSeed, kStoriesBytes), "the built-in stories");
+    std::string text = data::generate_stories(kStoriesSeed, kStoriesBytes);
+    text.pop_back();  // one line end is enough: two, with no story behind, would be a token of their own
+    corpus.add(std::move(text), "the built-in stories");
     return corpus;
 }
 
@@ -73,8 +76,8 @@ struct Prepared {
 
 class Preparation {
   public:
-    Preparation(const TrainArguments& args, TrainOptions& options, train::Report& report)
-        : args_(args), options_(options), report_(report) {}
+    Preparation(const TrainArguments& args, Settings& settings, train::Report& report)
+        : args_(args), settings_(settings), options_(settings.options), report_(report) {}
 
     // The newest of the candidates that is whole, else a new model.
     void prepare(Prepared& run, const Resume& resume) const {
@@ -113,6 +116,9 @@ class Preparation {
             if (candidate.empty()) throw;
             throw train::Mismatch(fmt::format("{}: was trained on another text: {}", candidate.string(), e.what()));
         }
+        const std::string chosen =
+            fit_recipe(*run.loaded.tokenizer, run.tokens.ids, run.loaded.model != nullptr, settings_);
+        if (!chosen.empty()) report_.note(chosen);
         const std::size_t kinds = run.loaded.tokenizer->vocab_size();
         if (!run.loaded.model) run.loaded.model = models::make_model<float>(options_.model_config(kinds));
         run.trainer = std::make_unique<train::Trainer>(options_, *run.loaded.model, *run.loaded.tokenizer,
@@ -120,6 +126,7 @@ class Preparation {
     }
 
     const TrainArguments& args_;
+    Settings& settings_;
     TrainOptions& options_;
     train::Report& report_;
 };
@@ -128,7 +135,8 @@ int train_model(const TrainArguments& args) {
     std::signal(SIGPIPE, SIG_IGN);  // nobody reads the progress any more: no reason to stop
     train::Report report;
     const Resume resume = find_resume(args);
-    TrainOptions options = resolve(args, resume);
+    Settings settings = resolve(args, resume);
+    TrainOptions& options = settings.options;
     const std::size_t threads = set_threads(options.threads);
     if (!args.dry_run) check_place(options, resume);
     std::optional<train::RunFolder> folder;
@@ -141,7 +149,7 @@ int train_model(const TrainArguments& args) {
 
     if (args.dry_run) return print_plan(options, run.corpus, threads);
     nn::default_generator() = {options.seed, 0};
-    Preparation(args, options, report).prepare(run, resume);
+    Preparation(args, settings, report).prepare(run, resume);
     run.corpus = {};  // large texts need not stay in memory
 
     if (!folder) folder.emplace(options.out);
@@ -178,7 +186,7 @@ int train_model(const TrainArguments& args) {
 Action add_train(CLI::App& app) {
     auto args = std::make_shared<TrainArguments>();
     app.add_option("--recipe", args->recipe,
-                   fmt::format("named settings, which other flags override: {}; without data: stories",
+                   fmt::format("named settings, which other flags override: {}; none: stories without data, else fast",
                                fmt::join(train::recipe_names(), ", ")));
     app.add_option("--config", args->config, "settings from a TOML file, such as a run's config.toml");
     app.add_flag("--dry-run", args->dry_run, "print parameters, memory, work and time of the run, and do nothing else");
