@@ -11,6 +11,7 @@
 #include "data/char_tokenizer.h"
 #include "engine/random.h"
 #include "nn/init.h"
+#include "train/plan.h"
 #include "train/trainer.h"
 
 namespace inkling::cli {
@@ -78,13 +79,8 @@ nlohmann::ordered_json bench(const std::string& name, Preset p, const Arguments&
     }
     std::sort(times.begin(), times.end());
     const double median = times[times.size() / 2];
-    const double B = static_cast<double>(options.batch_size), T = static_cast<double>(p.block_size),
-                 C = static_cast<double>(p.n_embd);
-    const double params = static_cast<double>(model.parameter_count());
-    // tables that are looked up, not multiplied: positions, or nanochat's tokens, which are not its head
-    const double tables = C * (args.arch == "gpt2" ? T : static_cast<double>(p.vocab_size));
-    // 6 operations a weight and token, forward and backward; causal attention, half of T x T, beside them
-    const double flops = 6 * (params - tables) * B * T + 6 * static_cast<double>(p.n_layer) * C * T * B * T;
+    const double B = static_cast<double>(options.batch_size), T = static_cast<double>(p.block_size);
+    const double flops = train::training_flops(model.config, B * T);
     rusage usage{};  // before the profile, which measures the machine with large arrays
     getrusage(RUSAGE_SELF, &usage);
     std::string table;

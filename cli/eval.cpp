@@ -6,7 +6,9 @@
 #include "cli/common.h"
 #include "data/corpus.h"
 #include "data/encoded_corpus.h"
+#include "data/stories.h"
 #include "models/folder.h"
+#include "models/generate.h"
 #include "train/evaluate.h"
 
 namespace inkling::cli {
@@ -15,12 +17,56 @@ namespace {
 struct Arguments {
     std::string model;
     std::vector<std::string> data;
-    std::size_t threads = 0;
+    std::size_t stories = 0, threads = 0;
     bool json = false;
 };
 
+// Stories that the model writes, and how many of them the grammar of the built-in corpus could have written, too; and
+// its loss on stories that it was not trained on, against their own entropy.
+int evaluate_stories(const Arguments& args) {
+    constexpr std::uint64_t kFresh = 2;  // the corpus is of seed 1
+    constexpr std::size_t kBytes = 100'000;
+    const auto [model, tokenizer] = models::load_model(models::find_model(args.model));
+    const std::atomic<int>& signal = catch_signals();
+    models::GenerateOptions options;
+    options.max_tokens = 1000;
+    std::size_t accepted = 0;
+    for (options.sample = 0; options.sample < args.stories && signal == 0; ++options.sample) {
+        std::string text;  // after a story of the grammar's own: the corpus, too, has one before each
+        const auto start = tokenizer->encode(data::generate_story(kFresh, options.sample) + "\n");
+        models::generate(*model, start, options, [&, &tokenizer = tokenizer](std::int32_t token) {
+            text += tokenizer->decode(std::span(&token, 1));
+            return text.find("\n\n", 1) == std::string::npos && signal == 0;
+        });
+        const std::size_t end = text.find("\n\n", 1);  // it begins with the second line end
+        accepted += end != std::string::npos && data::is_story(std::string_view(text).substr(1, end - 1));
+    }
+    const std::string text = data::generate_stories(kFresh, kBytes);
+    const std::vector<std::int32_t> tokens = tokenizer->encode(text);
+    const double loss = train::evaluate(*model, tokens, [&] { return signal != 0; });
+    if (signal != 0) return 128 + signal;
+    const double chars = static_cast<double>(text.size() - tokenizer->decode(std::span(tokens).first(1)).size());
+    const double per_char = loss * static_cast<double>(tokens.size() - 1) / chars;
+    const double floor = data::stories_entropy().nats_per_char;
+    if (args.json) {
+        const nlohmann::ordered_json line = {{"stories", args.stories},
+                                             {"accepted", accepted},
+                                             {"nats_per_char", per_char},
+                                             {"entropy_nats_per_char", floor}};
+        print(line.dump() + "\n");
+    } else {
+        print(
+            fmt::format("{} of {} stories keep to the grammar of the built-in corpus (temperature {})\n"
+                        "{:.4f} nats a character on new stories, {:.1f}% above their own entropy of {:.4f}\n",
+                        accepted, args.stories, options.temperature, per_char, 100 * (per_char / floor - 1), floor));
+    }
+    return 0;
+}
+
 int evaluate_model(const Arguments& args) {
     set_threads(args.threads);
+    if (args.stories > 0) return evaluate_stories(args);
+    if (args.data.empty()) throw Usage("--data or --stories is required: see inkling eval --help");
     const auto [model, tokenizer] = models::load_model(models::find_model(args.model));
     const data::Corpus corpus = data::read_corpus(args.data);
     if (const std::string note = corpus.skipped_note(); !note.empty()) std::fprintf(stderr, "%s\n", note.c_str());
@@ -50,10 +96,11 @@ Action add_eval(CLI::App& app) {
     auto args = std::make_shared<Arguments>();
     app.add_option("--model", args->model, "model folder, or the folder of a run")->required();
     app.add_option("--data", args->data, "text: a UTF-8 file, a directory, or - for stdin; repeatable")
-        ->required()
         ->take_all()
         ->expected(1)
         ->allow_extra_args(false);
+    app.add_option("--stories", args->stories,
+                   "instead: have the model write this many stories, and check them by the built-in corpus' grammar");
     app.add_option("--threads", args->threads, "OpenMP threads; 0: the physical cores")->capture_default_str();
     app.add_flag("--json", args->json, "print one JSON object");
     return [args] { return evaluate_model(*args); };

@@ -75,10 +75,18 @@ int run(const cli::Action& action) {
     }
 }
 
+// A mapped file that another program cuts short has no bytes there any more.
+extern "C" void on_bus_error(int) {
+    constexpr char text[] = "inkling: a file was cut short while it was read: start again\n";
+    [[maybe_unused]] const auto written = write(STDERR_FILENO, text, sizeof text - 1);
+    _exit(cli::kBadInput);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
     set_up_libraries(argv);
+    std::signal(SIGBUS, on_bus_error);
     std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error like a full disk
     CLI::App app("Inkling trains small language models on a CPU, writes text with them, and checks its own gradients.",
                  "inkling");

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "cli/train_options.h"
+#include "cli/train_plan.h"
 #include "data/bpe_train.h"
 #include "data/char_tokenizer.h"
 #include "data/corpus.h"
@@ -12,6 +13,7 @@
 #include "data/tokenizer_json.h"
 #include "models/folder.h"
 #include "nn/init.h"
+#include "train/recipes.h"
 #include "train/trainer.h"
 
 namespace inkling::cli {
@@ -21,11 +23,13 @@ namespace fs = std::filesystem;
 using train::TrainOptions;
 
 constexpr std::uint64_t kStoriesSeed = 1;
-constexpr std::size_t kStoriesBytes = 2'000'000;
+constexpr std::size_t kStoriesBytes = 8'000'000;
 
 data::Corpus built_in_corpus() {
     data::Corpus corpus;
-    corpus.add(data::generate_stories(kStoriesSeed, kStoriesBytes), "the built-in stories");
+    std::string text = data::generate_stories(kStoriesSeed, kStoriesBytes);
+    text.pop_back();  // one line end is enough: two, with no story behind, would be a token of their own
+    corpus.add(std::move(text), "the built-in stories");
     return corpus;
 }
 
@@ -72,8 +76,8 @@ struct Prepared {
 
 class Preparation {
   public:
-    Preparation(const TrainArguments& args, TrainOptions& options, train::Report& report)
-        : args_(args), options_(options), report_(report) {}
+    Preparation(const TrainArguments& args, Settings& settings, train::Report& report)
+        : args_(args), settings_(settings), options_(settings.options), report_(report) {}
 
     // The newest of the candidates that is whole, else a new model.
     void prepare(Prepared& run, const Resume& resume) const {
@@ -112,6 +116,9 @@ class Preparation {
             if (candidate.empty()) throw;
             throw train::Mismatch(fmt::format("{}: was trained on another text: {}", candidate.string(), e.what()));
         }
+        const std::string chosen =
+            fit_recipe(*run.loaded.tokenizer, run.tokens.ids, run.loaded.model != nullptr, settings_);
+        if (!chosen.empty()) report_.note(chosen);
         const std::size_t kinds = run.loaded.tokenizer->vocab_size();
         if (!run.loaded.model) run.loaded.model = models::make_model<float>(options_.model_config(kinds));
         run.trainer = std::make_unique<train::Trainer>(options_, *run.loaded.model, *run.loaded.tokenizer,
@@ -119,6 +126,7 @@ class Preparation {
     }
 
     const TrainArguments& args_;
+    Settings& settings_;
     TrainOptions& options_;
     train::Report& report_;
 };
@@ -127,18 +135,21 @@ int train_model(const TrainArguments& args) {
     std::signal(SIGPIPE, SIG_IGN);  // nobody reads the progress any more: no reason to stop
     train::Report report;
     const Resume resume = find_resume(args);
-    TrainOptions options = resolve(args, resume);
+    Settings settings = resolve(args, resume);
+    TrainOptions& options = settings.options;
     const std::size_t threads = set_threads(options.threads);
-    check_place(options, resume);
+    if (!args.dry_run) check_place(options, resume);
     std::optional<train::RunFolder> folder;
-    if (!resume.candidates.empty() && fs::exists(options.out)) folder.emplace(options.out);  // nobody else's from here
+    if (!args.dry_run && !resume.candidates.empty() && fs::exists(options.out))
+        folder.emplace(options.out);  // nobody else's from here
     const bool built_in = options.data.empty();
     Prepared run;
     run.corpus = built_in ? built_in_corpus() : data::read_corpus(options.data);
     if (const std::string note = run.corpus.skipped_note(); !note.empty()) report.warn(note);
 
+    if (args.dry_run) return print_plan(options, run.corpus, threads);
     nn::default_generator() = {options.seed, 0};
-    Preparation(args, options, report).prepare(run, resume);
+    Preparation(args, settings, report).prepare(run, resume);
     run.corpus = {};  // large texts need not stay in memory
 
     if (!folder) folder.emplace(options.out);
@@ -175,9 +186,10 @@ int train_model(const TrainArguments& args) {
 Action add_train(CLI::App& app) {
     auto args = std::make_shared<TrainArguments>();
     app.add_option("--recipe", args->recipe,
-                   fmt::format("named settings, which other flags override: {}; without data: stories",
+                   fmt::format("named settings, which other flags override: {}; none: stories without data, else fast",
                                fmt::join(train::recipe_names(), ", ")));
     app.add_option("--config", args->config, "settings from a TOML file, such as a run's config.toml");
+    app.add_flag("--dry-run", args->dry_run, "print parameters, memory, work and time of the run, and do nothing else");
     app.add_flag("--force", args->force, "go on from a checkpoint of another text, tokenizer or other settings");
     TrainOptions::visit(args->given, [&](const std::string& flag, auto& field, const char* help) {
         using Field = std::decay_t<decltype(field)>;

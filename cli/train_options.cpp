@@ -1,7 +1,11 @@
 #include "cli/train_options.h"
 
+#include <algorithm>
+
 #include "models/folder.h"
 #include "train/checkpoint.h"
+#include "train/pace.h"
+#include "train/recipes.h"
 #include "train/run_folder.h"
 
 namespace inkling::cli {
@@ -14,12 +18,22 @@ namespace {
 // A resumed run starts from its own settings: those of its folder, which may be newer, else of a checkpoint.
 void read_own_settings(const Resume& resume, TrainOptions& options) {
     if (!resume.run.empty() && fs::exists(resume.run / "config.toml"))
-        return read_toml(resume.run / "config.toml", options);
+        return static_cast<void>(read_toml(resume.run / "config.toml", options));
     for (const fs::path& candidate : resume.candidates) {
         try {
-            return train::parse_toml(train::stored_config(candidate), candidate.string(), options);
+            return static_cast<void>(train::parse_toml(train::stored_config(candidate), candidate.string(), options));
         } catch (const BadInput&) {  // said when it is tried
         }
+    }
+}
+
+bool fits_itself(const std::string& recipe) { return recipe == "fast" || recipe == "stories"; }
+
+void validate(const TrainOptions& options) {
+    try {
+        options.validate();
+    } catch (const Error& e) {
+        throw Usage(e.what());
     }
 }
 
@@ -39,36 +53,57 @@ Resume find_resume(const TrainArguments& args) {
     return {named_as_one ? checkpoint.parent_path() : fs::path(), {checkpoint}};
 }
 
-TrainOptions resolve(const TrainArguments& args, const Resume& resume) {
-    TrainOptions options;
+Settings resolve(const TrainArguments& args, const Resume& resume) {
+    Settings s;
     const bool resumed = !resume.candidates.empty();
     if (resumed) {
-        read_own_settings(resume, options);
-        if (!resume.run.empty()) options.out = resume.run.string();  // it may have been moved
+        read_own_settings(resume, s.options);
+        if (!resume.run.empty()) s.options.out = resume.run.string();  // it may have been moved
     }
-    if (!args.recipe.empty()) {
-        if (const auto names = train::recipe_names(); std::find(names.begin(), names.end(), args.recipe) == names.end())
-            throw Usage(fmt::format("--recipe must be one of {}, got '{}'", fmt::join(names, ", "), args.recipe));
-        options = train::recipe(args.recipe);
-    } else if (!resumed && args.given.data.empty() && args.config.empty()) {
-        options = train::recipe("stories");
+    const auto names = train::recipe_names();
+    if (!args.recipe.empty() && std::find(names.begin(), names.end(), args.recipe) == names.end())
+        throw Usage(fmt::format("--recipe must be one of {}, got '{}'", fmt::join(names, ", "), args.recipe));
+    if (!args.recipe.empty() && !(resumed && fits_itself(args.recipe))) {  // what it chose at first holds
+        s.recipe = args.recipe;
+    } else if (!resumed && args.config.empty()) {
+        s.recipe = args.given.data.empty() ? "stories" : "fast";
     }
-    if (!args.config.empty()) read_toml(args.config, options);
-    TrainOptions::visit(options, [&](const std::string& flag, auto& field, const char*) {
+    if (!s.recipe.empty()) s.options = train::recipe(s.recipe);
+    if (!args.config.empty()) s.given = read_toml(args.config, s.options);
+    TrainOptions::visit(s.options, [&](const std::string& flag, auto& field, const char*) {
         TrainOptions::visit(args.given, [&](const std::string& other, const auto& value, const char*) {
             if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::decay_t<decltype(field)>>) {
-                if (flag == other && args.has(flag)) field = value;
+                if (flag != other || !args.has(flag)) return;
+                field = value;
+                s.given.insert(flag);
             }
         });
     });
-    if (args.has("vocab-size") && options.tokenizer != "bpe")
-        throw Usage(fmt::format("--vocab-size is for --tokenizer bpe, got --tokenizer {}", options.tokenizer));
-    try {
-        options.validate();
-    } catch (const Error& e) {
-        throw Usage(e.what());
+    if (fits_itself(s.recipe)) train::fit_given(s.given, s.options);
+    if (args.has("vocab-size") && s.options.tokenizer != "bpe")
+        throw Usage(fmt::format("--vocab-size is for --tokenizer bpe, got --tokenizer {}", s.options.tokenizer));
+    validate(s.options);
+    return s;
+}
+
+std::string fit_recipe(const data::Tokenizer& tokenizer, std::span<const std::int32_t> tokens, bool has_shape,
+                       Settings& s) {
+    if (!fits_itself(s.recipe)) return "";
+    TrainOptions& o = s.options;
+    const double fp32 = train::product_gflops(Precision::fp32), bf16 = train::product_gflops(Precision::bf16);
+    if (!s.given.contains("precision")) o.precision = bf16 > 1.2 * fp32 ? "bf16" : "fp32";
+    train::Budget budget;
+    budget.tokens = tokens.size();
+    if (o.max_time > 0) budget.seconds = o.max_time, budget.gflops = o.precision == "bf16" ? bf16 : fp32;
+    train::fit(budget, has_shape || s.recipe == "stories", s.given, o);
+    validate(o);
+    if (!s.given.contains("max-iters")) {
+        const double step = train::seconds_per_step(o, tokenizer, tokens, 0.03 * budget.seconds);
+        o.max_iters = train::steps_within(budget, step, o);
     }
-    return options;
+    train::fit_to_steps(s.given, o);
+    return fmt::format("{} layers, {} heads, {} wide, {}; {} steps of {} windows of {} tokens", o.n_layer, o.n_head,
+                       o.n_embd, o.precision, o.max_iters, o.batch_size, o.block_size);
 }
 
 void take_shape(const TrainArguments& args, const models::GPTConfig& config, TrainOptions& options) {
@@ -82,8 +117,8 @@ void take_shape(const TrainArguments& args, const models::GPTConfig& config, Tra
     take("arch", options.arch, models::arch_name(config.arch));
     take("n-layer", options.n_layer, config.n_layer);
     take("n-head", options.n_head, config.n_head);
-    if (options.n_kv_head == config.n_head) options.n_kv_head = 0;
-    take("n-kv-head", options.n_kv_head, config.n_kv_head);
+    if ((options.n_kv_head ? options.n_kv_head : config.n_head) != config.kv_heads())
+        take("n-kv-head", options.n_kv_head, config.kv_heads());
     take("n-embd", options.n_embd, config.n_embd);
     take("block-size", options.block_size, config.block_size);
     take("bias", options.bias, config.bias);

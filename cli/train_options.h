@@ -2,8 +2,11 @@
 #pragma once
 
 #include <map>
+#include <set>
+#include <span>
 
 #include "cli/common.h"
+#include "data/tokenizer.h"
 #include "models/gpt_config.h"
 #include "train/options.h"
 
@@ -26,9 +29,21 @@ struct Resume {
 
 Resume find_resume(const TrainArguments& args);
 
+struct Settings {
+    train::TrainOptions options;
+    std::string recipe;           // that they start from; "": none
+    std::set<std::string> given;  // flags, and keys of --config as flags
+};
+
 // Command line over config file over recipe over default; a resumed run starts from its own settings. Throws Usage for
 // values that make no sense.
-train::TrainOptions resolve(const TrainArguments& args, const Resume& resume);
+Settings resolve(const TrainArguments& args, const Resume& resume);
+
+// For a recipe that fits itself to the text, once the text is known: sizes from the time and the machine's speed, and
+// the number of steps from trying some. Without a limit of time no clock is asked, so that the same flags give the same
+// run. Returns what was chosen, for the user; "" when the recipe is another.
+std::string fit_recipe(const data::Tokenizer& tokenizer, std::span<const std::int32_t> tokens, bool has_shape,
+                       Settings& settings);
 
 // The model's shape is the folder's; flags that say otherwise are Usage.
 void take_shape(const TrainArguments& args, const models::GPTConfig& config, train::TrainOptions& options);

@@ -53,9 +53,10 @@ std::string misfits(LanguageModel<float>& model, const StoredForm& form, const W
             problems += fmt::format("; {} is not zero although config.json says that there are no biases", name);
         }
     }
-    for (const auto& [name, shard] : file.tensors()) {
-        if (!known.contains(name) && !form.ignored(name)) problems += fmt::format("; {} is not known", name);
-    }
+    file.each([&](const TensorInfo& info) {
+        if (!known.contains(info.name) && !form.ignored(info.name))
+            problems += fmt::format("; {} is not known", info.name);
+    });
     return problems;
 }
 

@@ -49,7 +49,8 @@ float largest(GgufType type) {
 void append_q8(std::string& out, const float* x) {
     float most = 0;
     for (std::size_t i = 0; i < kQ8Block; ++i) most = std::max(most, std::abs(x[i]));
-    const float d = most / 127, inverse = d > 0 ? 1 / d : 0;
+    const float d = most / 127;
+    const float inverse = std::isfinite(1 / d) ? 1 / d : 0;  // d that small is 0 in float16 anyway
     append(out, f32_to_f16(d));
     for (std::size_t i = 0; i < kQ8Block; ++i) append(out, static_cast<std::int8_t>(std::round(x[i] * inverse)));
 }

@@ -17,9 +17,7 @@ WeightFiles WeightFiles::open(const fs::path& folder) {
         return weights;
     }
     weights.path = folder / "model.safetensors";
-    auto& file = weights.files_[""];
-    file = std::make_unique<SafetensorsFile>(SafetensorsFile::open(weights.path));
-    for (const auto& [name, info] : file->tensors()) weights.tensors_.emplace(name, file.get());
+    weights.single_ = std::make_unique<SafetensorsFile>(SafetensorsFile::open(weights.path));
     return weights;
 }
 
@@ -34,22 +32,40 @@ void WeightFiles::add_shards(const fs::path& folder) {
         const fs::path plain(file_name);
         check<BadInput>(!file_name.empty() && plain.filename() == plain && file_name.ends_with(".safetensors"),
                         "{}: the file of {} must be a .safetensors file beside it, got '{}'", what, name, file_name);
-        auto& file = files_[file_name];
+        auto& file = shards_[file_name];
         if (!file) file = std::make_unique<SafetensorsFile>(SafetensorsFile::open(folder / plain));
         check<BadInput>(file->contains(name), "{}: {} is not in {}", what, name, file_name);
-        tensors_.emplace(name, file.get());
+        shard_of_.emplace(name, file.get());
     }
+}
+
+const SafetensorsFile* WeightFiles::holder(const std::string& name) const {
+    if (single_) return single_->contains(name) ? single_.get() : nullptr;
+    const auto found = shard_of_.find(name);
+    return found == shard_of_.end() ? nullptr : found->second;
+}
+
+const TensorInfo& WeightFiles::info(const std::string& name) const {
+    const SafetensorsFile* const file = holder(name);
+    check<BadInput>(file, "{}: {} is missing", path.string(), name);
+    return file->info(name);
+}
+
+void WeightFiles::read(const std::string& name, float* out, std::uint64_t count) const {
+    const SafetensorsFile* const file = holder(name);
+    check<BadInput>(file, "{}: {} is missing", path.string(), name);
+    file->read(name, out, count);
 }
 
 std::uint64_t WeightFiles::numbers() const {
     std::uint64_t n = 0;
-    for (const auto& [name, file] : tensors_) n += file->info(name).count;
+    each([&](const TensorInfo& info) { n += info.count; });
     return n;
 }
 
 std::uint64_t WeightFiles::bytes() const {
     std::uint64_t n = 0;
-    for (const auto& [name, file] : tensors_) n += file->info(name).end - file->info(name).begin;
+    each([&](const TensorInfo& info) { n += info.end - info.begin; });
     return n;
 }
 

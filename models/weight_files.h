@@ -17,11 +17,14 @@ class WeightFiles {
     // Throws BadInput when there is neither, and when a shard is missing or lacks a tensor that the index promises.
     static WeightFiles open(const std::filesystem::path& folder);
 
-    const std::map<std::string, const SafetensorsFile*>& tensors() const { return tensors_; }
-    bool contains(const std::string& name) const { return tensors_.contains(name); }
-    const TensorInfo& info(const std::string& name) const { return tensors_.at(name)->info(name); }
-    void read(const std::string& name, float* out, std::uint64_t count) const {
-        tensors_.at(name)->read(name, out, count);
+    bool contains(const std::string& name) const { return holder(name) != nullptr; }
+    const TensorInfo& info(const std::string& name) const;  // BadInput when there is none
+    void read(const std::string& name, float* out, std::uint64_t count) const;
+    template <class Visit>
+    void each(const Visit& visit) const {  // visit(TensorInfo), of every tensor
+        if (single_)
+            for (const auto& [name, info] : single_->tensors()) visit(info);
+        for (const auto& [name, shard] : shard_of_) visit(shard->info(name));
     }
     std::uint64_t numbers() const;  // elements of all tensors
     std::uint64_t bytes() const;    // that they take
@@ -30,9 +33,11 @@ class WeightFiles {
 
   private:
     void add_shards(const std::filesystem::path& folder);
+    const SafetensorsFile* holder(const std::string& name) const;  // null: there is no such tensor
 
-    std::map<std::string, std::unique_ptr<SafetensorsFile>> files_;
-    std::map<std::string, const SafetensorsFile*> tensors_;
+    std::unique_ptr<SafetensorsFile> single_;  // or else:
+    std::map<std::string, std::unique_ptr<SafetensorsFile>> shards_;
+    std::map<std::string, const SafetensorsFile*> shard_of_;  // by tensor
 };
 
 }  // namespace inkling::models

@@ -105,44 +105,30 @@ void TrainOptions::validate() const {
     check(!out.empty(), "--out must name a directory");
 }
 
-std::vector<std::string> recipe_names() { return {"stories", "nanogpt-cpu"}; }
-
-TrainOptions recipe(const std::string& name) {
-    TrainOptions o;
-    if (name == "nanogpt-cpu") return o;  // the defaults are nanoGPT's CPU recipe
-    if (name == "stories") {              // about a minute on the built-in corpus
-        o.block_size = 128;
-        o.learning_rate = 4e-3;
-        o.min_lr = 0;
-        o.schedule = "linear";
-        o.warmup_iters = 50;
-        return o;
-    }
-    std::string list;
-    for (const auto& known : recipe_names()) list += (list.empty() ? "" : ", ") + known;
-    throw Error(fmt::format("--recipe must be one of {}, got '{}'", list, name));
+std::set<std::string> read_toml(const std::filesystem::path& path, TrainOptions& options) {
+    return parse_toml(data::read_file(path), path.string(), options);
 }
 
-void read_toml(const std::filesystem::path& path, TrainOptions& options) {
-    parse_toml(data::read_file(path), path.string(), options);
-}
-
-void parse_toml(const std::string& text, const std::string& what, TrainOptions& options) {
+std::set<std::string> parse_toml(const std::string& text, const std::string& what, TrainOptions& options) {
     toml::table table;
     try {
         table = toml::parse(text);
     } catch (const toml::parse_error& e) {
         throw BadInput(fmt::format("{}: line {}: {}", what, e.source().begin.line, e.description()));
     }
-    std::set<std::string> known;
+    std::set<std::string> known, read;
     TrainOptions::visit(options, [&](const std::string& flag, auto& field, const char*) {
         const std::string key = key_of(flag);
         known.insert(key);
-        if (const toml::node* const node = table.get(key)) read_field(*node, field, what + ": " + key);
+        if (const toml::node* const node = table.get(key)) {
+            read_field(*node, field, what + ": " + key);
+            read.insert(flag);
+        }
     });
     for (const auto& [key, node] : table) {
         check<BadInput>(known.contains(std::string(key.str())), "{}: unknown key '{}'", what, key.str());
     }
+    return read;
 }
 
 std::string to_toml(const TrainOptions& options) {

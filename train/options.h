@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -118,13 +119,10 @@ struct TrainOptions {
     void validate() const;
 };
 
-// The settings of a named recipe; throws Error for a name that is none.
-TrainOptions recipe(const std::string& name);
-std::vector<std::string> recipe_names();
-
-// Reads the keys of a config.toml over `options`. Throws BadInput for unknown keys and values of the wrong type.
-void read_toml(const std::filesystem::path& path, TrainOptions& options);
-void parse_toml(const std::string& text, const std::string& what, TrainOptions& options);
+// Reads the keys of a config.toml over `options`, and names the flags that they stand for. Throws BadInput for unknown
+// keys and values of the wrong type.
+std::set<std::string> read_toml(const std::filesystem::path& path, TrainOptions& options);
+std::set<std::string> parse_toml(const std::string& text, const std::string& what, TrainOptions& options);
 // All settings but --overwrite and --resume.
 std::string to_toml(const TrainOptions& options);
 

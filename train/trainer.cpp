@@ -197,7 +197,9 @@ std::string Trainer::sample_text() {
     models::GenerateOptions options;
     options.max_tokens = 200;
     options.seed = options_.seed;
-    const auto text = models::generate(model_, val_.empty() ? train_.first(1) : val_.first(1), options);
+    options.fit(tokenizer_);
+    const std::int32_t begin = options.end_of_text.value_or(val_.empty() ? train_[0] : val_[0]);
+    const auto text = models::generate(model_, std::span(&begin, 1), options);
     model_.train();
     return data::to_valid_utf8(tokenizer_.decode(text));
 }

@@ -11,6 +11,7 @@
 
 #include "engine/backward.h"
 #include "engine/map.h"
+#include "engine/precision.h"
 
 namespace inkling {
 namespace {
@@ -90,15 +91,19 @@ Tensor<T> silu(const Tensor<T>& x) {
 
 template <class T>
 Tensor<T> gelu(const Tensor<T>& x) {
-    const auto forward = [x = Saved(x)] {
+    const auto forward = [](const Array<T>& in) {
         return map_arrays<T>(
-            x->shape(), [](auto v) { return v * GeluGate(v).s; }, *x);
+            in.shape(), [](auto v) { return v * GeluGate(v).s; }, in);
     };
-    const Tensor<T> y = activation("gelu", x, forward(), x.value(), [](auto g, auto v) {
-        const GeluGate gate(v);
-        return g * (gate.s + v * gate.ds);
+    const Operand<T> kept = kept_input(x);
+    const Tensor<T> y = record("gelu", forward(x.value()), inputs(x), [kept](const Array<T>& dy, Gradients<T>& grads) {
+        const auto slope = [](auto g, auto v) {
+            const GeluGate gate(v);
+            return g * (gate.s + v * gate.ds);
+        };
+        grads.add(0, map_arrays<T>(dy.shape(), slope, dy, kept.value()));
     });
-    set_recompute<T>(y, forward);
+    set_recompute<T>(y, [kept, forward] { return forward(kept.value()); });
     return y;
 }
 

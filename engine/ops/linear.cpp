@@ -34,6 +34,11 @@ Tensor<T> linear(const Tensor<T>& x, const Tensor<T>& weight, const Tensor<T>& b
             Array<T> db;
             const Operand<T> dy2 =
                 grads.wanted(2) ? Operand<T>::rounded(dy_rows, precision, db) : Operand<T>::rounded(dy_rows, precision);
+            if (grads.wanted(1)) {  // first, because an input that is made again goes at once
+                auto [dw, accumulate] = grads.target(1);
+                const Operand<T> kept = recompute ? Operand<T>(recompute().reshaped({rows, in}), precision) : x2;
+                product(dy2.transposed(), kept, dw, {accumulate});
+            }
             if (grads.wanted(0)) {
                 const Operand<T> w2(*w, precision);
                 auto [dx, accumulate] = grads.target(0);
@@ -45,11 +50,6 @@ Tensor<T> linear(const Tensor<T>& x, const Tensor<T>& weight, const Tensor<T>& b
                     product(dy2, w2, dense);
                     accumulate ? add_into(dx, dense.reshaped(dx.shape())) : copy_into(dx, dense.reshaped(dx.shape()));
                 }
-            }
-            if (grads.wanted(1)) {
-                auto [dw, accumulate] = grads.target(1);
-                const Operand<T> kept = recompute ? Operand<T>(recompute().reshaped({rows, in}), precision) : x2;
-                product(dy2.transposed(), kept, dw, {accumulate});
             }
             if (grads.wanted(2)) grads.add(2, db);
         });

@@ -3,26 +3,28 @@
 
 #include "engine/backward.h"
 #include "engine/map.h"
+#include "engine/precision.h"
 
 namespace inkling {
 
 template <class T>
 Tensor<T> squared_relu(const Tensor<T>& x) {
-    const auto forward = [x = Saved(x)] {
+    const auto forward = [](const Array<T>& in) {
         return map_arrays<T>(
-            x->shape(),
+            in.shape(),
             [](auto v) {
                 const auto r = xsimd::max(v, Vec<T>(T{0}));
                 return r * r;
             },
-            *x);
+            in);
     };
+    const Operand<T> kept = kept_input(x);
     const Tensor<T> y =
-        record("squared_relu", forward(), inputs(x), [x = Saved(x)](const Array<T>& dy, Gradients<T>& grads) {
+        record("squared_relu", forward(x.value()), inputs(x), [kept](const Array<T>& dy, Gradients<T>& grads) {
             const auto slope = [](auto g, auto v) { return g * (Vec<T>(T{2}) * xsimd::max(v, Vec<T>(T{0}))); };
-            grads.add(0, map_arrays<T>(dy.shape(), slope, dy, *x));
+            grads.add(0, map_arrays<T>(dy.shape(), slope, dy, kept.value()));
         });
-    set_recompute<T>(y, forward);
+    set_recompute<T>(y, [kept, forward] { return forward(kept.value()); });
     return y;
 }
 

@@ -108,9 +108,10 @@ inline std::string small_text() {
     while (text.size() < 1200) text += "the quick brown fox jumps over the lazy dog.\n";
     return text;
 }
-inline const Arguments kSmall = {"--n-layer",    "1", "--n-head",    "2",  "--n-embd",       "16", "--block-size", "8",
-                                 "--batch-size", "4", "--max-iters", "20", "--warmup-iters", "2",  "--eval-every", "10",
-                                 "--log-every",  "5", "--threads",   "1"};
+inline const Arguments kSmall = {"--recipe",    "nanogpt-cpu", "--n-layer",      "1", "--n-head",     "2",
+                                 "--n-embd",    "16",          "--block-size",   "8", "--batch-size", "4",
+                                 "--max-iters", "20",          "--warmup-iters", "2", "--eval-every", "10",
+                                 "--log-every", "5",           "--threads",      "1"};
 
 // The same, with other values for some flags, given as "--flag", "value".
 inline Arguments small(const Arguments& changes) {

@@ -77,6 +77,11 @@ TEST_CASE("nanochat: in bf16, in less memory, resumed, and the same bits each ti
     check_fails(program({"train", "--out", folder.path("c"), "--resume", "auto", "--n-kv-head", "2"}), 2,
                 "--n-kv-head");
     CHECK(train_nanochat(folder, "d", {"--precision", "bf16"}).code == 0);
+    // as many as --n-head is the same as leaving it out
+    REQUIRE(train_nanochat(folder, "e", {"--n-kv-head", "2", "--max-iters", "2"}).code == 0);
+    const Result more_steps = program({"train", "--out", folder.path("e"), "--resume", "auto", "--max-iters", "3"});
+    INFO(more_steps.err);
+    CHECK(more_steps.code == 0);
 }
 
 TEST_CASE("train: --init-from goes on from folders of transformers, with their tokenizers", "[cli]") {

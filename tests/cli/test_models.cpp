@@ -152,3 +152,22 @@ TEST_CASE("gradcheck: a row each, filtered", "[cli]") {
     CHECK(plain.code == 0);
     CHECK_THAT(plain.out, ContainsSubstring("softmax") && ContainsSubstring(" 0 failed"));
 }
+
+TEST_CASE("generate: a text begins and ends with the end of text, where the tokenizer has one", "[cli]") {
+    const ScratchFolder folder;
+    for (int i = 0; i < 60; ++i) folder.write("texts/" + std::to_string(100 + i), "one two three");
+    const std::string out = folder.path("out");
+    const Result trained = program(
+        Arguments{"train", "--data", folder.path("texts"), "--out", out, "--tokenizer", "bpe", "--vocab-size", "280"} +
+        small({"--max-iters", "300", "--learning-rate", "0.02", "--eval-every", "0", "--val-fraction", "0",
+               "--sample-every", "0"}));
+    INFO(trained.err);
+    REQUIRE(trained.code == 0);
+    const auto j = lines(program({"generate", "--model", out, "--json", "--temperature", "0", "-n", "50"})).at(0);
+    CHECK((j["text"] == "one two three" && j["stop_reason"] == "end_of_text" && j["prompt_tokens"] == 0));
+    CHECK(j["tokens"] < 50);
+    const auto more =
+        lines(program({"generate", "--model", out, "--json", "--temperature", "0", "-p", "one two"})).at(0);
+    CHECK((more["text"] == " three" && more["stop_reason"] == "end_of_text"));
+    CHECK(program({"generate", "--model", out, "--temperature", "0", "-n", "50"}).out == "one two three\n");
+}

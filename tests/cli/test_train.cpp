@@ -89,10 +89,10 @@ TEST_CASE("train: flags over config file over recipe over defaults", "[cli]") {
     CHECK(setting(out, "n_layer") == "1");           // flag over config file
     CHECK(setting(out, "learning_rate") == "0.25");  // the same
     CHECK(setting(out, "bias") == "false");
-    CHECK(setting(out, "batch_size") == "3");     // config file over default
-    CHECK(setting(out, "max_iters") == "2");      // config file over recipe
-    CHECK(setting(out, "warmup_iters") == "50");  // recipe over default
-    CHECK(setting(out, "beta2") == "0.99");       // default
+    CHECK(setting(out, "batch_size") == "3");  // config file over recipe
+    CHECK(setting(out, "max_iters") == "2");
+    CHECK(setting(out, "warmup_iters") == "0");  // recipe over default
+    CHECK(setting(out, "beta2") == "0.99");      // default
     // and what was resolved gives the same run again
     const Result again = program({"train", "--config", out + "/config.toml", "--out", folder.path("again")});
     INFO(again.err);
@@ -100,13 +100,59 @@ TEST_CASE("train: flags over config file over recipe over defaults", "[cli]") {
     CHECK(read_file(out + "/latest/model.safetensors") == read_file(folder.path("again/latest/model.safetensors")));
 }
 
-TEST_CASE("train: the built-in stories are there without any data", "[cli]") {
+TEST_CASE("train: without a recipe, one that fits itself to the text and the time", "[cli]") {
     const ScratchFolder folder;
-    const Result r = program(Arguments{"train", "--out", folder.path("out")} +
-                             small({"--max-iters", "2", "--eval-every", "0", "--eval-iters", "1"}));
+    const std::string text = folder.write("text.txt", small_text()), out = folder.path("out");
+    const Arguments command{"train", "--data", text, "--out", out, "--max-time", "0.3", "--threads", "1"};
+    const Result r = program(command);
+    INFO(r.err);
+    REQUIRE(r.code == 0);
+    CHECK_THAT(r.err, ContainsSubstring("layers") && ContainsSubstring("validation"));
+    CHECK(setting(out, "arch") == "'nanochat'");
+    CHECK(setting(out, "optimizer") == "'muon'");
+    CHECK(setting(out, "max_time") == "0.3");
+    CHECK(metrics(out).back()["train_s"] < 3);
+    // the plan is part of the run: the same command goes on with it, and does not make another
+    const std::string config = read_file(out + "/config.toml");
+    const Result again = program(command + Arguments{"--recipe", "fast", "--resume", "auto"});
+    CHECK(again.code == 0);
+    CHECK_THAT(again.err, ContainsSubstring("nothing to do") && !ContainsSubstring("layers"));
+    const auto plan = [](const std::string& toml) { return toml.substr(toml.find("arch = ")); };
+    CHECK(plan(read_file(out + "/config.toml")) == plan(config));
+}
+
+TEST_CASE("train: a recipe that fits itself resumes to the last bit", "[cli]") {
+    const ScratchFolder folder;
+    const std::string text = folder.write("text.txt", small_text());
+    const auto train = [&](const std::string& out, const std::string& steps) {
+        const Result r = program({"train", "--data", text, "--out", folder.path(out), "--max-iters", steps, "--n-embd",
+                                  "32", "--lr-decay-iters", "9", "--ema", "0.9", "--resume", "auto", "--threads", "1"});
+        INFO(r.err);
+        REQUIRE(r.code == 0);
+        return read_file(folder.path(out + "/latest/model.safetensors"));
+    };
+    const std::string straight = train("a", "9");
+    CHECK(train("b", "4") != straight);
+    CHECK(train("b", "9") == straight);
+}
+
+TEST_CASE("train: the built-in stories are there without any data, and eval checks what is written", "[cli]") {
+    const ScratchFolder folder;
+    const Result r =
+        program({"train", "--out", folder.path("out"), "--max-iters", "2", "--eval-every", "0", "--eval-iters", "1",
+                 "--n-layer", "1", "--n-embd", "32", "--block-size", "32", "--batch-size", "2", "--threads", "1"});
     INFO(r.err);
     CHECK(r.code == 0);
     CHECK_THAT(r.err, ContainsSubstring("built-in stories") && ContainsSubstring("entropy"));
+    CHECK(setting(folder.path("out"), "tokenizer") == "'bpe'");
+    const Result checked = program({"eval", "--model", folder.path("out"), "--stories", "2", "--json"});
+    INFO(checked.err);
+    REQUIRE(checked.code == 0);
+    const json line = json::parse(checked.out);
+    CHECK((line["stories"] == 2 && line["accepted"] == 0));
+    CHECK(line["nats_per_char"] > line["entropy_nats_per_char"]);
+    CHECK_THAT(program({"eval", "--model", folder.path("out"), "--stories", "1"}).out,
+               ContainsSubstring("0 of 1 stories") && ContainsSubstring("entropy"));
 }
 
 TEST_CASE("train: text from stdin and from several places", "[cli]") {
@@ -177,4 +223,29 @@ TEST_CASE("train: --init-from starts a new run from a model's weights", "[cli]")
     CHECK(r.code == 0);
     CHECK(read_file(out + "/latest/model.safetensors") == read_file(small_run() + "/best/model.safetensors"));
     CHECK(names(out).contains("step-000000"));
+}
+
+TEST_CASE("train: --dry-run tells what a run would take, and does nothing", "[cli]") {
+    const ScratchFolder folder;
+    const std::string text = folder.write("text.txt", small_text()), out = folder.path("out");
+    const Arguments train = Arguments{"train", "--data", text, "--out", out, "--dry-run"} + kSmall;
+    const Result r = program(train);
+    INFO(r.out << r.err);
+    CHECK(r.code == 0);
+    CHECK(r.err.empty());
+    for (const char* part : {"parameters   3.71k (3712)", "1.22 kB, 1.22k tokens of 29 kinds",
+                             "20 of 32 tokens: 640 tokens", "\nmemory", "\ndisk", "\ntime", "FLOP/s"})
+        CHECK_THAT(r.out, ContainsSubstring(part));
+    CHECK_FALSE(fs::exists(out));
+    // sizes that no machine has are told, not tried
+    const Result huge = program(Arguments{"train", "--data", text, "--out", out, "--dry-run"} +
+                                small({"--n-embd", "16384", "--n-head", "128", "--n-layer", "120", "--block-size",
+                                       "2048", "--batch-size", "2048", "--max-iters", "500000"}));
+    INFO(huge.out << huge.err);
+    CHECK(huge.code == 0);
+    CHECK_THAT(huge.out, ContainsSubstring("parameters   387G") && ContainsSubstring(" days of training steps"));
+    check_fails(program({"train", "--data", folder.path("none.txt"), "--dry-run"}), 3, "none.txt");
+    for (const Arguments& more : {Arguments{"--tokenizer", "bpe", "--arch", "nanochat"},
+                                  Arguments{"--optimizer", "muon"}, Arguments{"--max-time", "0.001"}})
+        CHECK(program(train + more).code == 0);
 }

@@ -72,7 +72,7 @@ TEST_CASE("command line: values that make no sense, with --out left alone", "[cl
                                                                                       {"--arch", "llama"},
                                                                                       {"--schedule", "step"},
                                                                                       {"--sampler", "best"},
-                                                                                      {"--recipe", "fast"},
+                                                                                      {"--recipe", "best"},
                                                                                       {"--out", ""}}) {
         INFO(flag << " " << value);
         check_fails(train({flag, value}), 2, flag);

@@ -1,10 +1,5 @@
 // A fuzz target for tokenizer.json: any bytes are read or refused with BadInput; what is read gives back every text and
-// is written as a file that gives the same ids. Not part of the build; from the top of the checkout:
-//   clang++ -std=c++20 -O1 -g -I. -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -fopenmp \
-//     tests/fuzz/tokenizer_json.cpp data/{added_tokens,bpe_json,bpe_json_writer,bpe_tokenizer,byte_alphabet}.cpp \
-//     data/{byte_pairs,char_tokenizer,file,gpt2_split,json,pre_tokenizer,regex,split_dialect,tokenizer_json,utf8}.cpp \
-//     -lfmt -lpcre2-8 -o fuzz_tokenizer && ./fuzz_tokenizer -max_len=20000 -timeout=5 -rss_limit_mb=1024 corpus/
-// with tokenizer.json files to begin with in corpus/.
+// is written as a file that gives the same ids. See run.sh.
 #include <cstdint>
 #include <cstdlib>
 

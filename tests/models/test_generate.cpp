@@ -202,3 +202,38 @@ TEST_CASE("generate: the text does not depend on the number of threads", "[model
     const Tokens one = with(1);
     CHECK(with(2) == one);
 }
+
+TEST_CASE("generate: ids that the tokenizer does not have are never drawn", "[models]") {
+    nn::default_generator() = {1, 0};
+    GPT<float> model({32, 1, 2, 8, 16, 0.0, true});
+    model.eval();
+    for (const double temperature : {0.0, 1.0, 100.0}) {
+        GenerateOptions options = choose(temperature);
+        options.max_tokens = 300;
+        options.vocab_size = 5;
+        bool all = true;
+        for (const std::int32_t id : generate(model, Tokens{1}, options)) all = all && id < 5;
+        CHECK(all);
+        options.vocab_size = 99;  // more than the model has: its own bound
+        CHECK(generate(model, Tokens{1}, options).size() == 300);
+    }
+}
+
+TEST_CASE("generate: the end of text ends it, and is no part of it", "[models]") {
+    nn::default_generator() = {1, 0};
+    GPT<float> model({8, 1, 2, 8, 16, 0.0, true});
+    model.eval();
+    GenerateOptions options = choose(1.0);
+    options.max_tokens = 100;
+    const Tokens whole = generate(model, Tokens{1}, options);
+    REQUIRE(whole.size() == 100);
+    options.end_of_text = whole[40];
+    Tokens seen;
+    const Tokens ended = generate(model, Tokens{1}, options, [&](std::int32_t id) {
+        seen.push_back(id);
+        return true;
+    });
+    const auto first = std::find(whole.begin(), whole.end(), whole[40]);
+    CHECK(ended == Tokens(whole.begin(), first));
+    CHECK(seen == ended);
+}

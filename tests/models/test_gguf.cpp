@@ -186,6 +186,20 @@ TEST_CASE("gguf: what llama.cpp would not do the same is refused by name", "[mod
     CHECK_FALSE(std::filesystem::exists(scratch.path("x")));
 }
 
+TEST_CASE("gguf: blocks of zeros, of numbers too small for a scale, and of one large one", "[models]") {
+    std::vector<float> x(96);
+    x[40] = 1e-44f;
+    x[70] = -63.5f, x[71] = 0.25f, x[72] = 0.24f, x[73] = 63.5f;
+    models::GgufWriter out;
+    out.add("x", GgufType::Q8_0, {3, 32}, x.data());
+    const data::tests::ScratchFolder scratch;
+    out.write(scratch.path("x.gguf"));
+    const auto values = Gguf(scratch.path("x.gguf")).tensors.at("x").values;
+    std::vector<float> want(96);
+    want[70] = -63.5f, want[71] = 0.5f, want[73] = 63.5f;  // d = 0.5, halves away from 0
+    CHECK(values == want);
+}
+
 TEST_CASE("gguf: the writer refuses what makes no file", "[models]") {
     models::GgufWriter out;
     const std::vector<float> x(64, 70000.0f), infinite(2, std::numeric_limits<float>::infinity()),

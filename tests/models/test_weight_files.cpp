@@ -50,7 +50,10 @@ TEST_CASE("weight files: shards are one set of weights", "[models]") {
     const IdArray ids = random_ids({1, 6}, 8, 1);
     CHECK(same_bits(models::load_model(folder.path()).model->forward(ids).value(), folder.model.forward(ids).value()));
     const auto files = models::WeightFiles::open(folder.path());
-    CHECK(files.tensors().size() == 28);
+    std::size_t tensors = 0;
+    files.each([&](const models::TensorInfo& info) { tensors += files.contains(info.name); });
+    CHECK(tensors == 28);
+    CHECK_THROWS_WITH(files.info("none"), ContainsSubstring("none is missing"));
     CHECK((files.numbers() == folder.model.parameter_count() && files.bytes() == 4 * files.numbers()));
     models::save_model(folder.path(), folder.model, folder.tokenizer);  // a whole file beside the index is preferred
     folder.write_index({});

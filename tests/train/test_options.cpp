@@ -1,4 +1,4 @@
-// TrainOptions: defaults, recipes, config.toml there and back, and values that make no sense.
+// TrainOptions: defaults, config.toml there and back, and values that make no sense.
 #include "train/options.h"
 
 #include <set>
@@ -65,7 +65,7 @@ std::string refusal(const std::string& toml) {
 
 TEST_CASE("options: config.toml comes back as it was", "[train]") {
     const data::tests::ScratchFolder folder;
-    for (const TrainOptions& options : {TrainOptions{}, train::recipe("stories"), all_different()}) {
+    for (const TrainOptions& options : {TrainOptions{}, all_different()}) {
         TrainOptions back = all_different();
         back.data = {"other"};
         back.overwrite = options.overwrite, back.resume = options.resume;  // not kept: they are said of one start
@@ -92,8 +92,10 @@ TEST_CASE("options: every number that a flag takes survives config.toml", "[trai
 
 TEST_CASE("options: config.toml changes what it names and nothing else", "[train]") {
     const data::tests::ScratchFolder folder;
-    TrainOptions options = train::recipe("stories"), expected = options;
-    train::read_toml(folder.write("c.toml", "n_layer = 7\nlearning_rate = 1\nbias = true\ndata = [\"x\"]\n"), options);
+    TrainOptions options = all_different(), expected = options;
+    const auto read = train::read_toml(
+        folder.write("c.toml", "n_layer = 7\nlearning_rate = 1\nbias = true\ndata = [\"x\"]\n"), options);
+    CHECK(read == std::set<std::string>{"n-layer", "learning-rate", "bias", "data"});
     expected.n_layer = 7, expected.learning_rate = 1, expected.bias = true, expected.data = {"x"};
     CHECK(listed(options) == listed(expected));
     train::read_toml(folder.write("empty.toml", "# nothing\n"), options);
@@ -117,26 +119,6 @@ TEST_CASE("options: unknown keys, wrong types and broken TOML are refused", "[tr
     CHECK_THAT(refusal("n_layer = 3\nn_layer = 4"), ContainsSubstring("line 2"));
     TrainOptions o;
     CHECK_THROWS_WITH(train::read_toml("/nowhere/c.toml", o), ContainsSubstring("/nowhere/c.toml"));
-}
-
-TEST_CASE("options: the recipe nanogpt-cpu is nanoGPT's", "[train]") {
-    const TrainOptions o = train::recipe("nanogpt-cpu");
-    CHECK(o.arch == "gpt2");
-    CHECK_FALSE(o.bias);
-    CHECK((o.n_layer == 4 && o.n_head == 4 && o.n_embd == 128 && o.block_size == 64 && o.batch_size == 12));
-    CHECK((o.dropout == 0 && o.max_iters == 2000 && o.warmup_iters == 100 && o.gradient_accumulation_steps == 1));
-    CHECK((o.learning_rate == 1e-3 && o.min_lr == 1e-4 && o.schedule == "cosine"));
-    CHECK((o.lr_decay_iters == 0 || o.lr_decay_iters == 2000));
-    CHECK((o.beta1 == 0.9 && o.beta2 == 0.99 && o.weight_decay == 0.1 && o.grad_clip == 1));
-    CHECK((o.sampler == "random" && o.tokenizer == "char" && o.val_fraction == 0.1));
-}
-
-TEST_CASE("options: every recipe that is listed exists and makes sense", "[train]") {
-    const auto names = train::recipe_names();
-    CHECK(std::set<std::string>(names.begin(), names.end()).contains("nanogpt-cpu"));
-    for (const auto& name : names) CHECK_NOTHROW(train::recipe(name).validate());
-    CHECK_THROWS_WITH(train::recipe("fast"),
-                      ContainsSubstring("--recipe") && ContainsSubstring("nanogpt-cpu") && ContainsSubstring("'fast'"));
 }
 
 TEST_CASE("options: validate names the flag whose value makes no sense", "[train]") {

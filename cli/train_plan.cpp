@@ -1,0 +1,94 @@
+#include "cli/train_plan.h"
+
+#include <cmath>
+
+#include "cli/common.h"
+#include "data/bpe_train.h"
+#include "data/char_tokenizer.h"
+#include "data/tokenizer_json.h"
+#include "models/folder.h"
+#include "train/plan.h"
+
+namespace inkling::cli {
+namespace {
+
+// 1234567 of "B" as "1.23 MB": three digits and a unit of 1000.
+std::string quantity(double x, const char* unit) {
+    constexpr const char* kPrefixes[] = {"", "k", "M", "G", "T", "P", "E"};
+    std::size_t prefix = 0;
+    while (x >= 999.5 && prefix + 1 < std::size(kPrefixes)) x /= 1000, ++prefix;
+    const int digits = prefix == 0 || x >= 99.95 ? 0 : x >= 9.995 ? 1 : 2;
+    return fmt::format("{:.{}f} {}{}", x, digits, kPrefixes[prefix], unit);
+}
+
+// The same without a unit: "1.23M".
+std::string number(double x) {
+    std::string text = quantity(x, "");
+    text.erase(text.find(' '), 1);
+    return text;
+}
+
+std::string duration(double s) {
+    if (s < 90) return fmt::format("{:.1f} seconds", s);
+    if (s < 5400) return fmt::format("{:.1f} minutes", s / 60);
+    if (s < 2 * 86400) return fmt::format("{:.1f} hours", s / 3600);
+    return fmt::format("{:.1f} days", s / 86400);
+}
+
+struct Vocabulary {
+    std::size_t size = 0;
+    double tokens = 0;  // of the whole text
+    bool exact = false;
+};
+
+// Byte pairs that are yet to be learnt come out at about 3.5 bytes each; other texts are judged by their beginning.
+Vocabulary vocabulary(const train::TrainOptions& options, const data::Corpus& corpus) {
+    constexpr std::size_t kSample = 4 << 20;
+    const double bytes = static_cast<double>(corpus.bytes());
+    std::unique_ptr<data::Tokenizer> tokenizer;
+    if (!options.init_from.empty()) {
+        tokenizer = data::load_tokenizer(models::find_model(options.init_from));
+    } else if (options.tokenizer == "bpe") {
+        return {options.vocab_size, bytes / 3.5, false};
+    } else if (options.tokenizer == "char") {
+        tokenizer = std::make_unique<data::CharTokenizer>(data::CharTokenizer::from_texts(corpus.documents));
+    } else {
+        tokenizer = data::load_tokenizer(options.tokenizer);
+    }
+    std::size_t read = 0, tokens = 0;
+    for (const std::string_view document : corpus.documents) {
+        const std::size_t end = std::min(document.size(), tokenizer->safe_cut(document, kSample - read));
+        tokens += tokenizer->encode(document.substr(0, end)).size();
+        read += end;
+        if (read >= kSample) break;
+    }
+    const double scale = bytes / static_cast<double>(std::max<std::size_t>(read, 1));
+    return {tokenizer->vocab_size(), static_cast<double>(tokens) * scale, read == corpus.bytes()};
+}
+
+}  // namespace
+
+int print_plan(const train::TrainOptions& options, const data::Corpus& corpus, std::size_t threads) {
+    const Vocabulary vocabulary_ = vocabulary(options, corpus);
+    const train::Plan plan = train::make_plan(options, vocabulary_.size);
+    const double steps = static_cast<double>(options.max_iters), seen = steps * plan.tokens_a_step;
+    const double passes = seen / std::max(1.0, vocabulary_.tokens * (1 - options.val_fraction));
+    const auto row = [](const char* name, const std::string& text) { print(fmt::format("{:<12} {}\n", name, text)); };
+    row("parameters", fmt::format("{} ({})", number(static_cast<double>(plan.parameters)), plan.parameters));
+    row("text", fmt::format("{}, {}{} tokens of {} kinds", quantity(static_cast<double>(corpus.bytes()), "B"),
+                            vocabulary_.exact ? "" : "about ", number(vocabulary_.tokens), vocabulary_.size));
+    row("steps", fmt::format("{} of {} tokens: {} tokens, {:.2g} times the training part", options.max_iters,
+                             plan.tokens_a_step, number(seen), passes));
+    row("work", fmt::format("{}, {} a step, evaluation not counted", quantity(plan.flops, "FLOP"),
+                            quantity(plan.flops_a_step, "FLOP")));
+    row("memory",
+        fmt::format("about {}: {} parameters, gradients and optimizer, {} activations, {} tokens",
+                    quantity(plan.memory_bytes() + 4 * vocabulary_.tokens, "B"), quantity(plan.state_bytes, "B"),
+                    quantity(plan.activation_bytes, "B"), quantity(4 * vocabulary_.tokens, "B")));
+    row("disk", fmt::format("{} a checkpoint, of which up to 3 are kept", quantity(plan.checkpoint_bytes, "B")));
+    row("time", fmt::format("about {} of training steps, at {} as measured now with {} threads", duration(plan.seconds),
+                            quantity(plan.flops_per_s, "FLOP/s"), threads));
+    return 0;
+}
+
+}  // namespace inkling::cli

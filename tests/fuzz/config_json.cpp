@@ -1,0 +1,34 @@
+// A fuzz target for config.json: any bytes are a model's shape that makes sense or refused with BadInput, in one line;
+// what is read is written as a file that says the same. See run.sh.
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <string_view>
+
+#include "data/json.h"
+#include "engine/check.h"
+#include "models/gpt_config.h"
+
+using namespace inkling;
+
+namespace {
+
+std::optional<models::GPTConfig> read(std::string_view text) {
+    try {
+        return models::GPTConfig::from_json(data::parse_json(text, "fuzz", 64), "fuzz");
+    } catch (const BadInput& e) {
+        if (std::strchr(e.what(), '\n')) std::abort();
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+    const auto config = read({reinterpret_cast<const char*>(bytes), size});
+    if (!config) return 0;
+    config->validate();
+    if (config->parameter_count() == 0 || read(config->to_json().dump()) != config) std::abort();
+    return 0;
+}

@@ -1,0 +1,47 @@
+// A fuzz target for safetensors files: any bytes are read within their bounds or refused with BadInput. The input is a
+// file; it is also the header of one whose length fits, up to the first NUL, with the rest as the data. See run.sh.
+#include <cstdlib>
+#include <cstring>
+
+#include "engine/check.h"
+#include "models/safetensors.h"
+
+using namespace inkling;
+
+namespace {
+
+void read_all(std::string_view bytes) {
+    try {
+        const auto file = models::SafetensorsFile::parse(std::as_bytes(std::span(bytes)), "fuzz");
+        std::uint64_t total = 0;
+        for (const auto& [name, t] : file.tensors()) {
+            total += t.end - t.begin;
+            if (t.name != name || t.end > bytes.size() || t.count > 8 * bytes.size()) std::abort();
+            std::uint64_t sum = 0;
+            for (std::uint64_t i = 0; i < t.end - t.begin; ++i) sum += static_cast<std::uint64_t>(file.data(t)[i]);
+            if (sum > 255 * bytes.size()) std::abort();
+            std::vector<float> values(t.count);
+            try {
+                file.read(name, values.data(), values.size());
+            } catch (const BadInput&) {  // not of floats
+            }
+        }
+        if (total > bytes.size()) std::abort();
+    } catch (const BadInput& e) {
+        if (std::strchr(e.what(), '\n') || std::strlen(e.what()) > 2000) std::abort();
+    }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+    const std::string_view input(reinterpret_cast<const char*>(bytes), size);
+    read_all(input);
+    const std::string_view header = input.substr(0, input.find('\0'));
+    const std::uint64_t length = header.size();
+    std::string file(reinterpret_cast<const char*>(&length), sizeof length);
+    file += header;
+    if (header.size() < input.size()) file += input.substr(header.size() + 1);
+    read_all(file);
+    return 0;
+}

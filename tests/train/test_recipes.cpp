@@ -1,0 +1,129 @@
+// The named settings, and how those that fit themselves do it.
+#include "train/recipes.h"
+
+#include "tests/train/run.h"
+#include "train/pace.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+using train::Budget;
+using train::TrainOptions;
+
+namespace {
+
+TrainOptions fitted(const Budget& budget, const std::set<std::string>& given = {},
+                    TrainOptions options = train::recipe("fast")) {
+    train::fit_given(given, options);
+    train::fit(budget, false, given, options);
+    CHECK_NOTHROW(options.validate());
+    return options;
+}
+
+double matrices(const TrainOptions& o) { return 12.0 * static_cast<double>(o.n_layer * o.n_embd * o.n_embd); }
+
+}  // namespace
+
+TEST_CASE("recipes: nanogpt-cpu is nanoGPT's", "[train]") {
+    const TrainOptions o = train::recipe("nanogpt-cpu");
+    CHECK(o.arch == "gpt2");
+    CHECK_FALSE(o.bias);
+    CHECK((o.n_layer == 4 && o.n_head == 4 && o.n_embd == 128 && o.block_size == 64 && o.batch_size == 12));
+    CHECK((o.dropout == 0 && o.max_iters == 2000 && o.warmup_iters == 100 && o.gradient_accumulation_steps == 1));
+    CHECK((o.learning_rate == 1e-3 && o.min_lr == 1e-4 && o.schedule == "cosine"));
+    CHECK((o.lr_decay_iters == 0 || o.lr_decay_iters == 2000));
+    CHECK((o.beta1 == 0.9 && o.beta2 == 0.99 && o.weight_decay == 0.1 && o.grad_clip == 1));
+    CHECK((o.sampler == "random" && o.tokenizer == "char" && o.val_fraction == 0.1));
+}
+
+TEST_CASE("recipes: every one that is listed exists and makes sense", "[train]") {
+    const auto names = train::recipe_names();
+    CHECK(names.size() == 3);
+    for (const auto& name : names) CHECK_NOTHROW(train::recipe(name).validate());
+    CHECK_THROWS_WITH(train::recipe("slow"),
+                      ContainsSubstring("--recipe") && ContainsSubstring("nanogpt-cpu") && ContainsSubstring("'slow'"));
+}
+
+TEST_CASE("recipes: fast grows with the time and with the machine", "[train]") {
+    const std::size_t tokens = 1'000'000'000;
+    double before = 0;
+    for (const double seconds : {0.1, 1.0, 10.0, 60.0, 600.0, 3600.0, 86400.0, 1e9}) {
+        const TrainOptions o = fitted({seconds, 900, tokens});
+        CHECK(matrices(o) >= before);
+        before = matrices(o);
+        CHECK((o.batch_size * o.block_size >= 256 && o.batch_size * o.block_size <= 16384));
+        CHECK(matrices(fitted({seconds, 90, tokens})) <= before);
+        CHECK(matrices(fitted({seconds, 9000, tokens})) >= before);
+    }
+    const TrainOptions minute = fitted({60, 900, 1'115'394});  // what docs/recipes.md measures
+    CHECK((minute.n_layer == 4 && minute.n_embd == 128 && minute.n_head == 2 && minute.block_size == 128));
+    CHECK(minute.batch_size == 16);
+}
+
+TEST_CASE("recipes: a small text has a small model", "[train]") {
+    CHECK(matrices(fitted({86400, 900, 1'000'000})) <= 900'000);
+    CHECK(matrices(fitted({86400, 900, 1'000'000})) > matrices(fitted({86400, 900, 100'000})));
+}
+
+TEST_CASE("recipes: a short text has a short context", "[train]") {
+    for (const std::size_t tokens : {5u, 20u, 100u, 400u}) {
+        const TrainOptions o = fitted({60, 900, tokens});
+        CHECK((o.block_size >= 1 && o.block_size <= std::max<std::size_t>(1, tokens / 4)));
+    }
+}
+
+TEST_CASE("recipes: what is given stays, and the rest goes with it", "[train]") {
+    const Budget budget{60, 900, 1'000'000};
+    TrainOptions o = train::recipe("fast");
+    o.n_layer = 9, o.batch_size = 3, o.embedding_lr = 0.5;
+    o = fitted(budget, {"n-layer", "batch-size", "embedding-lr"}, o);
+    CHECK((o.n_layer == 9 && o.batch_size == 3 && o.embedding_lr == 0.5));
+    CHECK(o.n_embd == fitted(budget).n_embd);
+    for (const std::size_t width : {16, 64, 96, 100, 192}) {
+        o.n_embd = width;
+        o = fitted(budget, {"n-embd"}, o);
+        CHECK((o.n_embd == width && width % o.n_head == 0 && width / o.n_head % 2 == 0));
+    }
+    for (const std::size_t heads : {1, 3, 5, 12}) {
+        o.n_head = heads;
+        o = fitted(budget, {"n-head"}, o);
+        CHECK((o.n_head == heads && o.n_embd % (2 * heads) == 0));
+    }
+    const auto with = [&](const std::string& optimizer, const std::set<std::string>& given) {
+        TrainOptions other = train::recipe("fast");
+        other.optimizer = optimizer;
+        return fitted(budget, given, other);
+    };
+    CHECK(with("adamw", {"optimizer"}).learning_rate == 3e-3);
+    CHECK(with("adamw", {"optimizer"}).embedding_lr == 0);
+    CHECK(with("adamw", {"optimizer", "learning-rate"}).learning_rate == 0.02);
+    CHECK(with("sgd", {"optimizer"}).head_lr == 0);
+    CHECK(with("muon", {"max-iters"}).max_time == 0);
+    CHECK(with("muon", {"max-iters", "max-time"}).max_time == 60);
+}
+
+TEST_CASE("recipes: the steps that fit into the time, and what follows from them", "[train]") {
+    TrainOptions o = train::recipe("fast");
+    o.batch_size = 16, o.block_size = 100, o.val_fraction = 0.5;
+    CHECK(train::steps_within({60, 900, 1'000'000'000}, 0.03, o) == 1900);
+    CHECK(train::steps_within({60, 900, 400'000}, 0.03, o) == 1000);  // 8 times 200,000 tokens
+    CHECK(train::steps_within({0.001, 900, 400'000}, 10, o) == 1);
+    o.max_iters = 2000;
+    train::fit_to_steps({"log-every"}, o);
+    CHECK((o.eval_every == 500 && o.sample_every == 1000 && o.log_every == TrainOptions{}.log_every));
+    CHECK(o.ema == Approx(0.975).epsilon(1e-3));
+    for (const std::size_t steps : {0, 1, 3, 60}) {
+        o.max_iters = steps;
+        train::fit_to_steps({}, o);
+        CHECK_NOTHROW(o.validate());
+    }
+}
+
+TEST_CASE("pace: measured, above 0, and without a trace in what is trained after", "[train]") {
+    CHECK(train::product_gflops(Precision::fp32) > 0);
+    CHECK(train::product_gflops(Precision::bf16) > 0);
+    Run plain(small_options());
+    const TrainOptions o = small_options();
+    const Generator before = nn::default_generator();
+    CHECK(train::seconds_per_step(o, plain.tokenizer, plain.tokens, 0.01) > 0);
+    CHECK((nn::default_generator().seed == before.seed && nn::default_generator().next_stream == before.next_stream));
+}

@@ -1,0 +1,52 @@
+#include "train/pace.h"
+
+#include <algorithm>
+#include <chrono>
+#include <vector>
+
+#include "nn/init.h"
+#include "train/trainer.h"
+
+namespace inkling::train {
+namespace {
+
+double seconds_now() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace
+
+double product_gflops(Precision precision) {
+    constexpr std::size_t M = 1024, K = 256, N = 256;
+    const WithPrecision scope(precision);
+    const Operand<float> a(Array<float>({M, K}, 0.5f)), b(Array<float>({K, N}, 0.25f));
+    Array<float> c({M, N});
+    double best = 1e30;
+    for (int i = 0; i < 20; ++i) {
+        const double start = seconds_now();
+        product(a, b, c);
+        best = std::min(best, seconds_now() - start);
+    }
+    return 2.0 * M * K * N / best / 1e9;
+}
+
+double seconds_per_step(const TrainOptions& options, const data::Tokenizer& tokenizer,
+                        std::span<const std::int32_t> tokens, double at_most) {
+    const Generator before = nn::default_generator();
+    const auto model = models::make_model<float>(options.model_config(tokenizer.vocab_size()));
+    Report quiet(true);
+    Trainer trainer(options, *model, tokenizer, tokens, quiet);
+    const double begin = seconds_now();
+    for (int i = 0; i < 3 && seconds_now() - begin < at_most; ++i) trainer.step();  // buffers and primitives are made
+    std::vector<double> seconds;
+    do {
+        const double start = seconds_now();
+        trainer.step();
+        seconds.push_back(seconds_now() - start);
+    } while (seconds_now() - begin < at_most && seconds.size() < 100);
+    std::sort(seconds.begin(), seconds.end());
+    nn::default_generator() = before;
+    return seconds[seconds.size() / 4];
+}
+
+}  // namespace inkling::train

@@ -1,0 +1,143 @@
+#include "train/recipes.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/check.h"
+
+namespace inkling::train {
+namespace {
+
+// Shapes of growing size. Heads are 64 wide, or 32 in the smallest.
+struct Rung {
+    std::size_t n_layer, n_embd, n_head, block_size;
+    double parameters() const {  // of the matrices inside blocks
+        return 12.0 * static_cast<double>(n_layer) * static_cast<double>(n_embd) * static_cast<double>(n_embd);
+    }
+};
+constexpr Rung kLadder[] = {{2, 32, 1, 64},    {3, 64, 2, 64},    {4, 96, 3, 128},  {4, 128, 2, 128},
+                            {6, 192, 3, 256},  {6, 256, 4, 256},  {8, 320, 5, 256}, {8, 384, 6, 256},
+                            {10, 512, 8, 256}, {12, 768, 12, 512}};
+
+constexpr double kEfficiency = 0.4;        // of a step, against products alone
+constexpr double kTokensPerParameter = 2;  // that a model sees, so that the loss in a given time is least
+constexpr double kSteps = 2000;            // aimed at: few enough for large products, many enough for the optimizer
+constexpr double kTimeToSpare = 0.05;
+// A text seen more often, or by a larger model, is learnt by heart.
+constexpr double kMostEpochs = 8, kMostParametersPerToken = 1;
+
+double power_of_two(double x, double low, double high) {
+    return std::clamp(std::exp2(std::round(std::log2(std::max(x, 1.0)))), low, high);
+}
+
+std::size_t heads_for(std::size_t width) {  // the most heads of at least 32, an even number of columns each
+    for (std::size_t heads = std::max<std::size_t>(1, width / 32); heads > 1; --heads)
+        if (width % heads == 0 && width / heads % 2 == 0) return heads;
+    return 1;
+}
+
+TrainOptions fast() {
+    TrainOptions o;
+    o.arch = "nanochat";
+    o.optimizer = "muon";
+    o.muon_scale = "original";
+    o.muon_split_heads = true;
+    o.momentum = 0.9;
+    o.learning_rate = 0.02;
+    o.embedding_lr = 0.01;
+    o.head_lr = 0.004;
+    o.min_lr = 0;
+    o.schedule = "linear";
+    o.warmup_iters = 0;
+    o.weight_decay = 0.1;
+    o.block_size = 128;
+    o.batch_size = 16;
+    o.max_time = 60;
+    return o;
+}
+
+// Of the built-in corpus. Byte pairs make one token of each word, and a context of several stories leaves little of the
+// text without its beginning.
+TrainOptions stories() {
+    TrainOptions o = fast();
+    o.tokenizer = "bpe";
+    o.vocab_size = 1024;
+    o.n_layer = 4, o.n_head = 2, o.n_embd = 128, o.block_size = 512;
+    o.learning_rate = 0.01, o.embedding_lr = 0.003, o.head_lr = 0.002;
+    o.val_fraction = 0.025;
+    return o;
+}
+
+}  // namespace
+
+std::vector<std::string> recipe_names() { return {"fast", "stories", "nanogpt-cpu"}; }
+
+TrainOptions recipe(const std::string& name) {
+    if (name == "fast") return fast();
+    if (name == "stories") return stories();
+    if (name == "nanogpt-cpu") return {};  // the defaults are nanoGPT's CPU recipe
+    std::string list;
+    for (const auto& known : recipe_names()) list += (list.empty() ? "" : ", ") + known;
+    throw Error(fmt::format("--recipe must be one of {}, got '{}'", list, name));
+}
+
+void fit_given(const std::set<std::string>& given, TrainOptions& o) {
+    const auto set = [&](const char* flag, auto& field, double value) {
+        if (!given.contains(flag)) field = value;
+    };
+    if (given.contains("n-embd") && !given.contains("n-head")) o.n_head = heads_for(o.n_embd);
+    if (given.contains("n-head") && !given.contains("n-embd") && o.n_head > 0)  // an even number of columns a head
+        o.n_embd = std::max<std::size_t>(1, (o.n_embd / o.n_head + 1) / 2) * 2 * o.n_head;
+    if (given.contains("max-iters")) set("max-time", o.max_time, 0);
+    if (o.optimizer != "muon") set("learning-rate", o.learning_rate, o.optimizer == "adamw" ? 3e-3 : 0.1);
+    if (o.optimizer != "muon" || o.learning_rate == 0) {
+        set("embedding-lr", o.embedding_lr, 0);
+        set("head-lr", o.head_lr, 0);
+    }
+}
+
+void fit(const Budget& budget, bool has_shape, const std::set<std::string>& given, TrainOptions& o) {
+    const auto set = [&](const char* flag, auto& field, auto value) {
+        if (!given.contains(flag)) field = static_cast<std::decay_t<decltype(field)>>(value);
+    };
+    // 6 operations a parameter and token: the time is worth that many parameters times tokens
+    const double flops = budget.seconds * budget.gflops * 1e9 * kEfficiency;
+    const auto train_tokens = static_cast<double>(budget.tokens) * (1 - o.val_fraction);
+    const double parameters =
+        std::min(std::sqrt(flops / (6 * kTokensPerParameter)), kMostParametersPerToken * train_tokens);
+    const Rung* rung = std::begin(kLadder);
+    while (rung + 1 != std::end(kLadder) && rung[1].parameters() <= parameters) ++rung;
+    if (!has_shape) {
+        set("n-layer", o.n_layer, rung->n_layer);
+        set("n-embd", o.n_embd, rung->n_embd);
+        set("n-head", o.n_head, rung->n_head);
+        fit_given(given, o);
+        set("block-size", o.block_size, std::clamp(train_tokens / 4, 1.0, static_cast<double>(rung->block_size)));
+    }
+    const auto L = static_cast<double>(o.n_layer), C = static_cast<double>(o.n_embd);
+    const double seen = std::min(flops / (6 * 12 * L * C * C), kMostEpochs * train_tokens);
+    const double batch_tokens = power_of_two(seen / kSteps, 512, 16384);
+    set("batch-size", o.batch_size, std::max(1.0, batch_tokens / static_cast<double>(o.block_size)));
+    set("embedding-lr", o.embedding_lr, o.embedding_lr * std::sqrt(128 / C));
+    set("head-lr", o.head_lr, o.head_lr * std::sqrt(128 / C));
+}
+
+std::size_t steps_within(const Budget& budget, double seconds_a_step, const TrainOptions& o) {
+    const double in_time = (1 - kTimeToSpare) * budget.seconds / seconds_a_step;
+    const auto a_step = static_cast<double>(o.batch_size * o.block_size * o.gradient_accumulation_steps);
+    const double steps =
+        std::min(in_time, kMostEpochs * static_cast<double>(budget.tokens) * (1 - o.val_fraction) / a_step);
+    return static_cast<std::size_t>(std::clamp(steps, 1.0, 1e9));
+}
+
+void fit_to_steps(const std::set<std::string>& given, TrainOptions& o) {
+    const auto part = [&](const char* flag, std::size_t& field, std::size_t of) {
+        if (!given.contains(flag)) field = std::max<std::size_t>(1, o.max_iters / of);
+    };
+    part("eval-every", o.eval_every, 4);
+    part("sample-every", o.sample_every, 2);
+    part("log-every", o.log_every, 100);
+    if (!given.contains("ema")) o.ema = std::max(0.0, 1 - 50.0 / static_cast<double>(o.max_iters + 1));
+}
+
+}  // namespace inkling::train

@@ -1,0 +1,41 @@
+// The named settings of `inkling train --recipe`. "fast", the default, fits a small modern model to the text, the time
+// and the machine, and "stories" likewise to the built-in corpus; docs/recipes.md says why as they do.
+//   TrainOptions o = recipe("fast");
+//   fit({.seconds = 60, .gflops = 900, .tokens = tokens.size()}, false, {"n-layer"}, o);
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "train/options.h"
+
+namespace inkling::train {
+
+std::vector<std::string> recipe_names();
+
+// Throws Error for a name that is none.
+TrainOptions recipe(const std::string& name);
+
+// What "fast" goes by.
+struct Budget {
+    double seconds = 60;     // of training
+    double gflops = 900;     // that matrix products reach on this machine, in the precision of the run
+    std::size_t tokens = 0;  // of the text
+};
+
+// The functions below leave alone the settings that the user gave: `given` holds their flags, without dashes.
+
+// What goes with the given settings: heads with a width, rates with an optimizer, no limit of time with steps.
+void fit_given(const std::set<std::string>& given, TrainOptions& options);
+
+// The model's shape (unless it has one already), the batch and what depends on them.
+void fit(const Budget& budget, bool has_shape, const std::set<std::string>& given, TrainOptions& options);
+
+// How many steps fit into the time, with some to spare, and do not repeat the text too often; at least 1.
+std::size_t steps_within(const Budget& budget, double seconds_a_step, const TrainOptions& options);
+
+// What follows from the number of steps: how often to evaluate, sample and log, and how long weights are averaged.
+void fit_to_steps(const std::set<std::string>& given, TrainOptions& options);
+
+}  // namespace inkling::train
