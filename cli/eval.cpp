@@ -4,10 +4,11 @@
 #include <numbers>
 
 #include "cli/common.h"
+#include "cli/model_argument.h"
 #include "data/corpus.h"
 #include "data/encoded_corpus.h"
 #include "data/stories.h"
-#include "models/folder.h"
+#include "engine/precision.h"
 #include "models/generate.h"
 #include "train/evaluate.h"
 
@@ -17,7 +18,8 @@ namespace {
 struct Arguments {
     std::string model;
     std::vector<std::string> data;
-    std::size_t stories = 0, threads = 0;
+    std::size_t stories = 0, stride = 0, threads = 0;
+    std::string precision = "fp32";
     bool json = false;
 };
 
@@ -26,10 +28,11 @@ struct Arguments {
 int evaluate_stories(const Arguments& args) {
     constexpr std::uint64_t kFresh = 2;  // the corpus is of seed 1
     constexpr std::size_t kBytes = 100'000;
-    const auto [model, tokenizer] = models::load_model(models::find_model(args.model));
+    const auto [model, tokenizer] = load_current(args.model);
     const std::atomic<int>& signal = catch_signals();
     models::GenerateOptions options;
     options.max_tokens = 1000;
+    options.context_shift = 1;  // a story's rules hold over all that the model can see
     std::size_t accepted = 0;
     for (options.sample = 0; options.sample < args.stories && signal == 0; ++options.sample) {
         std::string text;  // after a story of the grammar's own: the corpus, too, has one before each
@@ -65,15 +68,20 @@ int evaluate_stories(const Arguments& args) {
 
 int evaluate_model(const Arguments& args) {
     set_threads(args.threads);
+    const WithPrecision precision(args.precision == "bf16" ? Precision::bf16 : Precision::fp32);
     if (args.stories > 0) return evaluate_stories(args);
     if (args.data.empty()) throw Usage("--data or --stories is required: see inkling eval --help");
-    const auto [model, tokenizer] = models::load_model(models::find_model(args.model));
+    const auto [model, tokenizer] = load_current(args.model);
     const data::Corpus corpus = data::read_corpus(args.data);
     if (const std::string note = corpus.skipped_note(); !note.empty()) std::fprintf(stderr, "%s\n", note.c_str());
     const data::EncodedCorpus encoded = data::encode_corpus(*tokenizer, corpus.documents);
     const std::span<const std::int32_t> tokens = encoded.ids;
     const std::atomic<int>& signal = catch_signals();
-    const double loss = train::evaluate(*model, tokens, [&] { return signal != 0; });
+    if (args.stride > model->config.block_size)
+        throw Usage(
+            fmt::format("--stride must be at most the context of {}, got {}", model->config.block_size, args.stride));
+    const double loss = train::evaluate(
+        *model, tokens, [&] { return signal != 0; }, args.stride);
     if (signal != 0) return 128 + signal;
     const std::size_t predicted = tokens.size() - 1;  // every token but the first
     const std::size_t bytes = encoded.bytes - tokenizer->decode(tokens.first(1)).size();
@@ -99,8 +107,16 @@ Action add_eval(CLI::App& app) {
         ->take_all()
         ->expected(1)
         ->allow_extra_args(false);
-    app.add_option("--stories", args->stories,
-                   "instead: have the model write this many stories, and check them by the built-in corpus' grammar");
+    auto* const stories = app.add_option(
+        "--stories", args->stories,
+        "instead: have the model write this many stories, and check them by the built-in corpus' grammar");
+    app.add_option("--stride", args->stride,
+                   "tokens from one window to the next: the smaller, the more each token sees; 0: the context")
+        ->excludes(stories)
+        ->capture_default_str();
+    app.add_option("--precision", args->precision, "of the products' operands: fp32 or bf16")
+        ->check(CLI::IsMember({"fp32", "bf16"}))
+        ->capture_default_str();
     app.add_option("--threads", args->threads, "OpenMP threads; 0: the physical cores")->capture_default_str();
     app.add_flag("--json", args->json, "print one JSON object");
     return [args] { return evaluate_model(*args); };

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "data/sampler.h"
+#include "engine/ops/cross_entropy.h"
 
 namespace inkling::train {
 namespace {
@@ -34,23 +35,24 @@ IdArray id_array(std::span<const std::int32_t> ids, std::size_t batch, std::size
 }
 
 double evaluate(models::LanguageModel<float>& model, std::span<const std::int32_t> tokens,
-                const std::function<bool()>& stop) {
+                const std::function<bool()>& stop, std::size_t stride) {
     check<BadInput>(tokens.size() >= 2, "evaluate: a text of at least 2 tokens is required, got {}", tokens.size());
     const Evaluating scope(model);
-    const std::size_t T = model.config.block_size, all = tokens.size() - 1;
+    const std::size_t T = model.config.block_size, all = tokens.size() - 1, step = stride ? std::min(stride, T) : T;
     const std::size_t most_rows = std::max<std::size_t>(1, 4096 / T);
     double total = 0;
-    for (std::size_t at = 0; at < all;) {
+    for (std::size_t at = 0; at < all;) {  // targets at + 1 .. are to be predicted
         if (stop && stop()) return std::numeric_limits<double>::quiet_NaN();
-        const std::size_t rows = std::min(most_rows, (all - at) / T);  // whole windows; 0: the rest, a short one
-        const std::size_t batch = std::max<std::size_t>(rows, 1), length = rows ? T : all - at;
-        const std::size_t n = batch * length;
-        total += static_cast<double>(model
-                                         .loss(id_array(tokens.subspan(at, n), batch, length),
-                                               id_array(tokens.subspan(at + 1, n), batch, length))
-                                         .item()) *
-                 static_cast<double>(n);
-        at += n;
+        // Rows of whole windows that count `fresh` targets each, the last ones; the text's ends are rows by themselves.
+        const std::size_t fresh = std::min(at == 0 ? T : step, all - at), length = at == 0 || !stride ? fresh : T;
+        const std::size_t rows = at == 0 && step < T ? 1 : std::clamp<std::size_t>((all - at) / fresh, 1, most_rows);
+        IdArray inputs({rows, length}), targets({rows, length}, kIgnore);
+        for (std::size_t r = 0; r < rows; ++r, at += fresh) {
+            const std::int32_t* const begin = tokens.data() + at + fresh - length;
+            std::copy_n(begin, length, inputs.data() + r * length);
+            std::copy_n(begin + 1 + length - fresh, fresh, targets.data() + (r + 1) * length - fresh);
+        }
+        total += static_cast<double>(model.loss(inputs, targets).item()) * static_cast<double>(rows * fresh);
     }
     return total / static_cast<double>(all);
 }

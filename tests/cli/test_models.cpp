@@ -89,6 +89,22 @@ TEST_CASE("eval: loss, perplexity, bits per byte and tokens", "[cli]") {
     CHECK_THAT(plain.out, ContainsSubstring("perplexity") && ContainsSubstring("19"));
 }
 
+TEST_CASE("eval: windows with a stride, and products in bfloat16", "[cli]") {
+    const ScratchFolder folder;
+    const std::string file = folder.write("text.txt", small_text());
+    const Arguments command = {"eval", "--model", small_run(), "--data", file, "--json"};
+    const double loss = lines(program(command)).at(0)["loss"];
+    const auto strided = lines(program(command + Arguments{"--stride", "2"})).at(0);
+    CHECK(strided["tokens"] == lines(program(command)).at(0)["tokens"]);
+    CHECK(strided["loss"].get<double>() != Approx(loss).epsilon(1e-6));
+    CHECK(lines(program(command + Arguments{"--stride", "8"})).at(0)["loss"].get<double>() ==
+          Approx(loss).epsilon(0.01));
+    const double rounded = lines(program(command + Arguments{"--precision", "bf16"})).at(0)["loss"];
+    CHECK(rounded != loss);
+    CHECK(rounded == Approx(loss).epsilon(0.01));
+    check_fails(program(command + Arguments{"--stride", "9"}), 2, "context of 8");
+}
+
 TEST_CASE("info: the shape of a model and the state of its training", "[cli]") {
     const auto j = lines(program({"info", "--model", small_run() + "/latest", "--json"})).at(0);
     CHECK((j["arch"] == "gpt2" && j["n_layer"] == 1 && j["n_head"] == 2 && j["n_embd"] == 16 && j["block_size"] == 8));

@@ -16,12 +16,16 @@ int main(int argc, char** argv) {
     backward(loss);
     std::cout << "loss " << loss.item() << ", d loss / d w\n" << w.grad() << "\n";
 
-    // A model folder, from inkling train or from transformers.
+    // A model folder, from inkling train or from transformers: its text, token by token.
     if (argc > 1) {
         const auto [model, tokenizer] = models::load_model(models::find_model(argv[1]));
         models::GenerateOptions options;
         options.max_tokens = 100;
-        const auto ids = models::generate(*model, tokenizer->encode("the "), options);
-        std::cout << tokenizer->decode(ids) << "\n";
+        options.top_p = 0.95;
+        options.fit(*tokenizer);
+        models::Generator text(*model, options);
+        text.add(tokenizer->encode("the "));
+        while (const auto token = text.next()) std::cout << tokenizer->decode({&*token, 1}) << std::flush;
+        std::cout << "\n";
     }
 }

@@ -2,6 +2,7 @@
 #include "train/evaluate.h"
 
 #include "data/sampler.h"
+#include "engine/ops/cross_entropy.h"
 #include "models/gpt.h"
 #include "tests/train/run.h"
 
@@ -48,6 +49,30 @@ TEST_CASE("evaluate: the mean over every token but the first, the short last win
         const auto tokens = random_tokens(n);
         INFO(n << " tokens");
         CHECK(train::evaluate(gpt, tokens) == Approx(by_hand(gpt, tokens)).epsilon(1e-6));
+    }
+}
+
+TEST_CASE("evaluate: with a stride, each token is predicted once, from at least context - stride tokens", "[train]") {
+    models::GPT<float> gpt = model();
+    for (const std::size_t n : {2, 10, 17, 18, 33, 100, 5000}) {
+        const auto tokens = random_tokens(n);
+        for (const std::size_t stride : {1, 5, 8, 16}) {
+            if (n == 5000 && stride == 1) continue;
+            double total = 0;
+            for (std::size_t at = 0; at + 1 < n;) {
+                const std::size_t fresh = std::min<std::size_t>(at == 0 ? 16 : stride, n - 1 - at);
+                const std::size_t length = at == 0 ? fresh : 16;
+                IdArray x({1, length}), y({1, length}, kIgnore);
+                std::copy_n(tokens.data() + at + fresh - length, length, x.data());
+                for (std::size_t i = 0; i < fresh; ++i) y.data()[length - fresh + i] = tokens[at + 1 + i];
+                total += static_cast<double>(gpt.loss(x, y).item()) * static_cast<double>(fresh);
+                at += fresh;
+            }
+            INFO(n << " tokens, stride " << stride);
+            CHECK(train::evaluate(gpt, tokens, nullptr, stride) ==
+                  Approx(total / static_cast<double>(n - 1)).epsilon(1e-6));
+        }
+        CHECK(train::evaluate(gpt, tokens, nullptr, 0) == Approx(by_hand(gpt, tokens)).epsilon(1e-6));
     }
 }
 

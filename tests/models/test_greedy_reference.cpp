@@ -1,0 +1,28 @@
+// Trained models write the text that transformers writes with them, when both take the likeliest token
+// (tests/reference/make_greedy_reference.py).
+#include "models/folder.h"
+#include "models/generate.h"
+#include "tests/catch.h"
+#include "tests/reference/read.h"
+
+using namespace inkling;
+
+TEST_CASE("greedy text: that of transformers, on models trained here", "[models]") {
+    const auto expected = testing::reference("greedy.json");
+    for (const std::string arch : {"gpt2", "nanochat"}) {
+        const auto [model, tokenizer] = models::load_model(INKLING_TESTS_DIR "/reference/greedy_" + arch);
+        for (const auto& text : expected[arch]) {
+            const auto ids = text["ids"].get<std::vector<std::int32_t>>();
+            const auto prompt = tokenizer->encode(text["prompt"].get<std::string>());
+            models::GenerateOptions options;
+            options.temperature = 0;
+            options.max_tokens = ids.size() - prompt.size();
+            models::Generator generator(*model, options);
+            generator.add(prompt);
+            while (generator.next()) {
+            }
+            INFO(arch << ", transformers: " << text["text"].get<std::string>());
+            CHECK(tokenizer->decode(generator.tokens()) == tokenizer->decode(ids));
+        }
+    }
+}
