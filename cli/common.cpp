@@ -61,6 +61,8 @@ const std::atomic<int>& catch_signals() {
     return received_signal;
 }
 
+void forget_signal() { received_signal = 0; }
+
 std::string to_printable(std::string_view bytes) {
     std::string text;
     for (const char c : bytes) {

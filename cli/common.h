@@ -37,6 +37,7 @@ std::size_t set_threads(std::size_t threads);
 // Catches SIGINT, SIGTERM and SIGHUP: the first sets the flag to the signal's number, the second ends the program at
 // once.
 const std::atomic<int>& catch_signals();
+void forget_signal();  // the flag is 0 again
 
 // For messages: one line of ASCII, other bytes as \xNN.
 std::string to_printable(std::string_view bytes);

@@ -1,29 +1,25 @@
 // inkling generate
-#include <chrono>
+#include "cli/generate.h"
+
 #include <iostream>
 #include <iterator>
-#include <nlohmann/json.hpp>
 
 #include "cli/common.h"
+#include "cli/model_argument.h"
 #include "data/file.h"
 #include "data/utf8.h"
-#include "data/utf8_stream.h"
-#include "models/folder.h"
-#include "models/generate.h"
 
 namespace inkling::cli {
 namespace {
 
-struct Arguments {
-    std::string model, prompt, prompt_file;
-    models::GenerateOptions options;
-    std::size_t num_samples = 1, threads = 0;
-    bool json = false, no_prompt = false;
-};
+constexpr std::size_t kTogether = 16;  // texts that are written at once: each has a cache of its own
 
-double seconds_now() {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+struct Arguments {
+    std::string model, prompt, prompt_file, precision = "fp32", quantize;
+    WritingOptions writing;
+    std::size_t num_samples = 1, threads = 0;
+    bool interactive = false;
+};
 
 std::string read_prompt(const Arguments& args) {
     std::string prompt = args.prompt;
@@ -38,7 +34,70 @@ std::string read_prompt(const Arguments& args) {
     return prompt;
 }
 
-// A text begins where another ends, else after a line's end; a model that knows neither begins with its first token.
+models::WeightType weight_type(const Arguments& args) {
+    if (args.quantize == "q8_0") return models::WeightType::q8_0;
+    return args.precision == "bf16" ? models::WeightType::bf16 : models::WeightType::fp32;
+}
+
+// Texts first .. first + n - 1, written as a batch; each is printed as it comes, once those before it are done.
+void write_together(const models::Generator& begun, const data::Tokenizer& tokenizer, const std::string& prompt,
+                    std::size_t prompt_tokens, const WritingOptions& writing, std::size_t first, std::size_t n,
+                    const std::atomic<int>& signal) {
+    std::vector<WrittenText> texts;
+    for (std::size_t i = 0; i < n; ++i)
+        texts.emplace_back(begun.another(first + i), tokenizer, writing.stops, writing.logprobs);
+    for (std::size_t shown = 0; shown < n; ++shown) {
+        if (signal != 0 && shown > 0) return;
+        if (!writing.json && first + shown > 0) print("\n---\n");
+        if (!writing.json && !writing.no_prompt) print(prompt);
+        WrittenText& text = texts[shown];
+        while (true) {
+            if (signal != 0) text.end("interrupted");
+            if (!writing.json) print(text.take());
+            if (text.done()) break;
+            WrittenText::advance(texts);
+        }
+        if (writing.json) print(text.json(prompt_tokens, writing.options.seed).dump() + "\n");
+    }
+}
+
+int generate_text(Arguments& args) {
+    WritingOptions& writing = args.writing;
+    try {
+        writing.options.validate();
+        data::StopTexts stops(writing.stops);
+    } catch (const Error& e) {
+        throw Usage(e.what());
+    }
+    if (writing.logprobs > 0 && !writing.json) throw Usage("--logprobs is shown with --json alone: add --json");
+    set_threads(args.threads);
+    auto [model, tokenizer] = load_current(args.model);
+    const std::string prompt = read_prompt(args);
+    const std::vector<std::int32_t> ids = prompt.empty() ? beginning(*tokenizer) : tokenizer->encode(prompt);
+    writing.options.fit(*tokenizer);
+    const std::size_t context = model->config.block_size;
+    if (writing.options.context_shift > context)
+        throw Usage(fmt::format("--context-shift must be at most the context of {}, got {}", context,
+                                writing.options.context_shift));
+    const auto decoder = std::make_shared<const models::Decoder>(*model, weight_type(args));
+    model.reset();  // the decoder has what it needs
+    if (!writing.json) std::fprintf(stderr, "seed %llu\n", static_cast<unsigned long long>(writing.options.seed));
+    if (args.interactive) return write_interactively(decoder, *tokenizer, prompt, writing);
+    if (ids.size() > context)
+        std::fprintf(stderr, "the prompt has %zu tokens: the model sees the last %zu\n", ids.size(), context);
+    const std::atomic<int>& signal = catch_signals();
+    models::Generator begun(decoder, writing.options);
+    begun.add(ids);
+    for (std::size_t i = 0; i < args.num_samples && signal == 0; i += kTogether) {
+        write_together(begun, *tokenizer, prompt, prompt.empty() ? 0 : ids.size(), writing, i,
+                       std::min(kTogether, args.num_samples - i), signal);
+    }
+    if (!writing.json) print("\n");
+    return signal == 0 ? 0 : 128 + signal;
+}
+
+}  // namespace
+
 std::vector<std::int32_t> beginning(const data::Tokenizer& tokenizer) {
     if (const auto end = tokenizer.end_of_text()) return {*end};
     try {
@@ -48,73 +107,51 @@ std::vector<std::int32_t> beginning(const data::Tokenizer& tokenizer) {
     }
 }
 
-int generate_text(Arguments& args) {
-    if (!(args.options.temperature >= 0))
-        throw Usage(fmt::format("--temperature must be at least 0, got {}", args.options.temperature));
-    set_threads(args.threads);
-    const auto [model, tokenizer] = models::load_model(models::find_model(args.model));
-    const std::string prompt = read_prompt(args);
-    const std::vector<std::int32_t> ids = prompt.empty() ? beginning(*tokenizer) : tokenizer->encode(prompt);
-    args.options.fit(*tokenizer);
-    const std::atomic<int>& signal = catch_signals();
-    if (!args.json) std::fprintf(stderr, "seed %llu\n", static_cast<unsigned long long>(args.options.seed));
-    for (std::size_t i = 0; i < args.num_samples && signal == 0; ++i) {
-        args.options.sample = i;
-        if (!args.json && i > 0) print("\n---\n");
-        if (!args.json && !args.no_prompt) print(prompt);
-        const double start = seconds_now();
-        double first = start;
-        std::string text;
-        data::Utf8Stream stream;  // a token may end inside a character
-        const auto add = [&](const std::string& piece) {
-            text += piece;
-            if (!args.json) print(piece);
-        };
-        std::size_t made = 0;
-        models::generate(*model, ids, args.options, [&, &tokenizer = tokenizer](std::int32_t token) {
-            if (made++ == 0) first = seconds_now();
-            add(stream.push(tokenizer->decode(std::span(&token, 1))));
-            return signal == 0;
-        });
-        add(stream.finish());
-        const double end = seconds_now();
-        if (!args.json) continue;
-        const auto speed = [](std::size_t n, double seconds) {
-            return seconds > 0 ? static_cast<double>(n) / seconds : 0.0;
-        };
-        const char* const reason = signal != 0                      ? "interrupted"
-                                   : made < args.options.max_tokens ? "end_of_text"
-                                                                    : "length";
-        const nlohmann::ordered_json line = {{"text", text},
-                                             {"tokens", made},
-                                             {"prompt_tokens", prompt.empty() ? 0 : ids.size()},
-                                             {"tok_s", speed(made > 0 ? made - 1 : 0, end - first)},
-                                             {"prompt_tok_s", speed(ids.size(), first - start)},
-                                             {"seed", args.options.seed},
-                                             {"stop_reason", reason}};
-        print(line.dump() + "\n");
-    }
-    if (!args.json) print("\n");
-    return signal == 0 ? 0 : 128 + signal;
-}
-
-}  // namespace
-
 Action add_generate(CLI::App& app) {
     auto args = std::make_shared<Arguments>();
+    WritingOptions& writing = args->writing;
+    models::GenerateOptions& options = writing.options;
     app.add_option("--model", args->model, "model folder, or the folder of a run")->required();
     auto* const prompt = app.add_option("-p,--prompt", args->prompt, "text to continue");
-    app.add_option("-f,--prompt-file", args->prompt_file, "file with the text to continue; -: stdin")->excludes(prompt);
-    app.add_option("-n,--max-tokens", args->options.max_tokens, "tokens to write")->capture_default_str();
-    app.add_option("--temperature,--temp", args->options.temperature, "0: always the likeliest token; higher: wilder")
+    auto* const file =
+        app.add_option("-f,--prompt-file", args->prompt_file, "file with the text to continue; -: stdin");
+    file->excludes(prompt);
+    app.add_option("-n,--max-tokens", options.max_tokens, "tokens to write")->capture_default_str();
+    app.add_option("--temperature,--temp", options.temperature, "0: always the likeliest token; higher: wilder")
         ->capture_default_str();
-    app.add_option("--top-k", args->options.top_k, "choose among the k likeliest tokens; 0: all")
+    app.add_option("--top-k", options.top_k, "choose among the k likeliest tokens; 0: all")->capture_default_str();
+    app.add_option("--top-p", options.top_p, "of those, among the fewest likeliest that make up p; 1: all")
         ->capture_default_str();
-    app.add_option("--num-samples", args->num_samples, "texts to write")->capture_default_str();
-    app.add_option("--seed", args->options.seed, "of the choices")->capture_default_str();
+    app.add_option("--min-p", options.min_p, "of those, among those min_p times as likely as the likeliest; 0: all")
+        ->capture_default_str();
+    app.add_option("--repeat-penalty", options.repeat_penalty,
+                   "makes tokens that the text has already less likely; comes first, then temperature, top-k, top-p, "
+                   "min-p; 1: off")
+        ->capture_default_str();
+    app.add_option("--stop", writing.stops, "ends a text before this; repeatable")
+        ->take_all()
+        ->expected(1)
+        ->allow_extra_args(false);
+    auto* const samples = app.add_option("--num-samples", args->num_samples, "texts to write")->capture_default_str();
+    app.add_option("--seed", options.seed, "of the choices")->capture_default_str();
+    app.add_option("--context-shift", options.context_shift,
+                   "oldest tokens that leave a full context at once; 0: half of it")
+        ->capture_default_str();
+    auto* const precision = app.add_option("--precision", args->precision, "of the weights: fp32 or bf16")
+                                ->check(CLI::IsMember({"fp32", "bf16"}))
+                                ->capture_default_str();
+    app.add_option("--quantize", args->quantize, "weights in 8 bits, as llama.cpp: q8_0")
+        ->check(CLI::IsMember({"q8_0"}))
+        ->excludes(precision);
     app.add_option("--threads", args->threads, "OpenMP threads; 0: the physical cores")->capture_default_str();
-    app.add_flag("--no-prompt", args->no_prompt, "write the continuation alone");
-    app.add_flag("--json", args->json, "one JSON object a text");
+    app.add_flag("--no-prompt", writing.no_prompt, "write the continuation alone");
+    app.add_flag("--interactive", args->interactive, "continue what you type, line by line")
+        ->excludes(samples)
+        ->excludes(file);
+    app.add_flag("--json", writing.json, "one JSON object a text");
+    app.add_option("--logprobs", writing.logprobs,
+                   "with --json: log-probabilities of each token and of the N likeliest in its place; 0: none")
+        ->capture_default_str();
     return [args] { return generate_text(*args); };
 }
 

@@ -1,10 +1,7 @@
 #include "models/generate.h"
 
 #include <algorithm>
-#include <cmath>
-#include <numeric>
 
-#include "engine/ops/shape.h"
 #include "engine/random.h"
 
 namespace inkling::models {
@@ -14,68 +11,105 @@ void GenerateOptions::fit(const data::Tokenizer& tokenizer) {
     end_of_text = tokenizer.end_of_text();
 }
 
-std::int32_t sample_token(std::span<const float> logits, const GenerateOptions& options, double uniform) {
-    check(!logits.empty(), "sample: at least one logit is required");
-    check(options.temperature >= 0, "sample: a temperature of at least 0 is required, got {}", options.temperature);
-    for (const float z : logits) check(!std::isnan(z), "sample: the model gives logits that are not numbers");
-    if (options.temperature == 0) {
-        return static_cast<std::int32_t>(std::max_element(logits.begin(), logits.end()) - logits.begin());
-    }
-    std::vector<std::int32_t> order(logits.size());  // likeliest first; equals by id
-    std::iota(order.begin(), order.end(), 0);
-    const auto likelier = [&](std::int32_t a, std::int32_t b) {
-        const float za = logits[static_cast<std::size_t>(a)], zb = logits[static_cast<std::size_t>(b)];
-        return za != zb ? za > zb : a < b;
-    };
-    const std::size_t k = options.top_k ? std::min(options.top_k, order.size()) : order.size();
-    std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(k), order.end(), likelier);
-    order.resize(k);
-    std::vector<double> weight(k);
-    const double top = logits[static_cast<std::size_t>(order[0])];
-    for (std::size_t i = 0; i < k; ++i) {
-        weight[i] = std::exp((logits[static_cast<std::size_t>(order[i])] - top) / options.temperature);
-    }
-    double left = uniform * std::accumulate(weight.begin(), weight.end(), 0.0);
-    for (std::size_t i = 0; i < k; ++i) {
-        if (left < weight[i]) return order[i];
-        left -= weight[i];
-    }
-    return order[0];  // rounding used the lot up
+Generator::Generator(std::shared_ptr<const Decoder> decoder, GenerateOptions options)
+    : decoder_(std::move(decoder)), options_(options), cache_(decoder_->config()) {
+    options_.validate();
+    const std::size_t T = decoder_->config().block_size;
+    check(options_.context_shift <= T, "--context-shift must be at most the context of {}, got {}", T,
+          options_.context_shift);
 }
 
-namespace {
+Generator::Generator(const LanguageModel<float>& model, GenerateOptions options)
+    : Generator(std::make_shared<Decoder>(model), options) {}
 
-// Logits of the token after `window`. The window is padded to one of a few lengths, because each new shape costs the
-// matrix library a compilation; causal attention never looks at what comes after.
-std::vector<float> next_logits(const LanguageModel<float>& model, std::span<const std::int32_t> window) {
-    constexpr std::size_t kStep = 32;
-    const std::size_t length = std::min((window.size() + kStep - 1) / kStep * kStep, model.config.block_size);
-    IdArray ids({1, length}, 0);
-    std::copy(window.begin(), window.end(), ids.data());
-    const Tensor<float> last = slice(model.hidden(ids), 1, window.size() - 1, window.size());  // (1, 1, C)
-    const Tensor<float> logits = model.logits(last);
-    return std::vector<float>(logits.value().data(), logits.value().data() + logits.size());
+void Generator::add(std::span<const std::int32_t> tokens) {
+    text_.insert(text_.end(), tokens.begin(), tokens.end());
+    if (!tokens.empty()) fresh_ = at_end_ = false;
 }
 
-}  // namespace
+void Generator::prepare() {
+    check(!text_.empty(), "generate: a prompt of at least one token is required");
+    if (fresh_) return;
+    const std::size_t T = decoder_->config().block_size, n = text_.size();
+    if (n - begin_ > T) {
+        const std::size_t half = std::max<std::size_t>(1, T / 2);
+        const std::size_t shift = options_.context_shift ? options_.context_shift : half;
+        const bool unread = begin_ + cache_.length() + 1 < n;  // what was added need not make room for more
+        begin_ = unread ? n - T : n - (T + 1 - shift);
+        cache_.set_length(0);
+    }
+    const std::span<const std::int32_t> rest = std::span(text_).subspan(begin_ + cache_.length());
+    if (rest.size() == 1 && cache_.length() > 0) return;
+    logits_.resize(decoder_->config().vocab_size);
+    decoder_->read(cache_, rest, logits_);
+    fresh_ = true;
+}
+
+void Generator::draw() {
+    const double lot = random_uniform({options_.seed, options_.sample}, made_);
+    const std::size_t known = options_.vocab_size ? std::min(options_.vocab_size, logits_.size()) : logits_.size();
+    const std::int32_t token = sample_token(std::span(logits_).first(known), options_, lot, text_);
+    at_end_ = token == options_.end_of_text;
+    if (at_end_) return;
+    text_.push_back(token);
+    fresh_ = false;
+    ++made_;
+}
+
+void Generator::advance(std::span<Generator* const> texts) {
+    std::vector<KvCache*> caches;
+    std::vector<std::int32_t> tokens;
+    std::vector<Generator*> stepping;
+    for (Generator* const g : texts) {
+        if (g->ended()) continue;
+        g->prepare();
+        if (g->fresh_) continue;
+        check(stepping.empty() || g->decoder_ == stepping[0]->decoder_, "generate: texts of one decoder are required");
+        stepping.push_back(g);
+        caches.push_back(&g->cache_);
+        tokens.push_back(g->text_.back());
+    }
+    if (!stepping.empty()) {
+        const auto& decoder = *stepping[0]->decoder_;
+        const std::size_t V = decoder.config().vocab_size;
+        std::vector<float> logits(stepping.size() * V);
+        decoder.step(caches, tokens, logits);
+        for (std::size_t b = 0; b < stepping.size(); ++b) {
+            const auto row = logits.begin() + static_cast<std::ptrdiff_t>(b * V);
+            stepping[b]->logits_.assign(row, row + static_cast<std::ptrdiff_t>(V));
+            stepping[b]->fresh_ = true;
+        }
+    }
+    for (Generator* const g : texts)
+        if (!g->ended()) g->draw();
+}
+
+std::optional<std::int32_t> Generator::next() {
+    if (ended()) return std::nullopt;
+    Generator* const self = this;
+    advance(std::span(&self, 1));
+    if (at_end_) return std::nullopt;
+    return text_.back();
+}
+
+Generator Generator::another(std::uint64_t sample) const {
+    Generator copy = *this;
+    copy.cache_ = cache_.clone();
+    copy.options_.sample = sample;
+    return copy;
+}
 
 std::vector<std::int32_t> generate(const LanguageModel<float>& model, std::span<const std::int32_t> prompt,
                                    const GenerateOptions& options, const std::function<bool(std::int32_t)>& on_token) {
     check(!prompt.empty(), "generate: a prompt of at least one token is required");
     check(!model.training(), "generate: the model must be in evaluation mode: call eval()");
-    const NoGrad no_grad;
-    std::vector<std::int32_t> text(prompt.begin(), prompt.end());
-    for (std::size_t i = 0; i < options.max_tokens; ++i) {
-        const std::size_t seen = std::min(text.size(), model.config.block_size);
-        const auto logits = next_logits(model, std::span(text).last(seen));
-        const std::size_t known = options.vocab_size ? std::min(options.vocab_size, logits.size()) : logits.size();
-        const double lot = random_uniform({options.seed, options.sample}, i);
-        const std::int32_t token = sample_token(std::span(logits).first(known), options, lot);
-        if (token == options.end_of_text) break;
-        text.push_back(token);
-        if (on_token && !on_token(text.back())) break;
+    Generator text(model, options);
+    text.add(prompt);
+    while (const auto token = text.next()) {
+        if (on_token && !on_token(*token)) break;
     }
-    return {text.begin() + static_cast<std::ptrdiff_t>(prompt.size()), text.end()};
+    const auto made = text.tokens().subspan(prompt.size());
+    return {made.begin(), made.end()};
 }
 
 }  // namespace inkling::models

@@ -118,18 +118,35 @@ TEST_CASE("sampling: what cannot be drawn from is refused", "[models]") {
                       ContainsSubstring("temperature"));
 }
 
-TEST_CASE("generate: takes the likeliest token of the whole forward pass, step by step", "[models]") {
-    Tokens text{3, 7};
-    const Tokens made = text_of(text, 30, 0);
-    REQUIRE(made.size() == 30);
-    for (const std::int32_t token : made) {
-        const std::size_t n = std::min<std::size_t>(text.size(), 12);
-        IdArray ids({1, n});
-        std::copy(text.end() - static_cast<std::ptrdiff_t>(n), text.end(), ids.data());
+namespace {
+
+// The text that whole forward passes give, each over what the model sees of the text: the last tokens that fit into the
+// context of 12, and `left` of them when it is full.
+Tokens greedy_by_forward(Tokens text, std::size_t tokens, std::size_t left) {
+    std::size_t begin = text.size() > 12 ? text.size() - 12 : 0;
+    const std::size_t before = text.size();
+    while (text.size() < before + tokens) {
+        if (text.size() - begin > 12) begin = text.size() - left;
+        IdArray ids({1, text.size() - begin});
+        std::copy(text.begin() + static_cast<std::ptrdiff_t>(begin), text.end(), ids.data());
         const Array<float> z = model().forward(ids).value().contiguous();
-        const float* const row = z.data() + (n - 1) * 20;
-        REQUIRE(token == std::max_element(row, row + 20) - row);
-        text.push_back(token);
+        const float* const row = z.data() + z.size() - 20;
+        text.push_back(static_cast<std::int32_t>(std::max_element(row, row + 20) - row));
+    }
+    return {text.begin() + static_cast<std::ptrdiff_t>(before), text.end()};
+}
+
+}  // namespace
+
+TEST_CASE("generate: takes the likeliest token of the whole forward pass, step by step", "[models]") {
+    for (const Tokens& prompt : {Tokens{3, 7}, Tokens{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13}}) {
+        CHECK(text_of(prompt, 40, 0) == greedy_by_forward(prompt, 40, 7));  // half goes, and there is one new
+        GenerateOptions options = choose(0);
+        options.max_tokens = 40;
+        options.context_shift = 1;
+        CHECK(generate(model(), prompt, options) == greedy_by_forward(prompt, 40, 12));
+        options.context_shift = 12;
+        CHECK(generate(model(), prompt, options) == greedy_by_forward(prompt, 40, 1));
     }
 }
 

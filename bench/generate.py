@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+"""Times writing text with GPT-2 124M shapes and random weights: inkling generate and llama.cpp in turn.
+
+    bench/generate.py --python /path/to/venv/bin/python      # needs numpy and llama-cpp-python there
+
+Makes a model folder once, exports it as GGUF with inkling export, and lets both write the same number of tokens and
+read the same prompt, in turn, round by round, because machines are noisy. Each round is a fresh process; the figure is
+the median over the rounds, the best is beside it. Random weights take as long as trained ones.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import struct
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+V, T, C, LAYERS, HEADS = 50257, 1024, 768, 12, 12
+FLAGS = {"f32": [], "bf16": ["--precision", "bf16"], "q8_0": ["--quantize", "q8_0"]}
+
+
+def make_folder(folder):
+    import numpy
+    rng = numpy.random.default_rng(1)
+    shapes = {"wte.weight": (V, C), "wpe.weight": (T, C), "ln_f.weight": (C,), "ln_f.bias": (C,)}
+    for i in range(LAYERS):
+        for name, shape in {"ln_1": (C,), "ln_2": (C,), "attn.c_attn": (C, 3 * C), "attn.c_proj": (C, C),
+                            "mlp.c_fc": (C, 4 * C), "mlp.c_proj": (4 * C, C)}.items():
+            shapes[f"h.{i}.{name}.weight"] = shape
+            shapes[f"h.{i}.{name}.bias"] = shape[-1:]
+    header, parts, at = {}, [], 0
+    for name, shape in shapes.items():
+        x = rng.standard_normal(shape, dtype=numpy.float32) * numpy.float32(0.02)
+        x += numpy.float32(1 if ".ln_" in "." + name and name.endswith("weight") else 0)
+        header["transformer." + name] = {"dtype": "F32", "shape": shape, "data_offsets": [at, at + x.nbytes]}
+        at += x.nbytes
+        parts.append(x.tobytes())
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    with open(os.path.join(folder, "model.safetensors"), "wb") as f:
+        f.write(struct.pack("<Q", len(text)) + text)
+        f.writelines(parts)
+    config = {"model_type": "gpt2", "architectures": ["GPT2LMHeadModel"], "vocab_size": V, "n_positions": T, "n_embd": C,
+              "n_layer": LAYERS, "n_head": HEADS, "activation_function": "gelu_new", "layer_norm_epsilon": 1e-5}
+    json.dump(config, open(os.path.join(folder, "config.json"), "w"))
+    # byte-level, as GPT-2's: 256 bytes, and pairs of them until the vocabulary is full
+    alphabet = [c for c in range(256) if 33 <= c <= 126 or 161 <= c <= 172 or c >= 174]
+    letters = [chr(c) for c in alphabet] + [chr(256 + i) for i in range(256 - len(alphabet))]
+    vocab = {c: i for i, c in enumerate(letters)}
+    merges = []
+    for pair in ((a, b) for a in letters for b in letters):
+        if len(vocab) == V:
+            break
+        vocab["".join(pair)] = len(vocab)
+        merges.append(list(pair))
+    json.dump({"version": "1.0", "truncation": None, "padding": None, "added_tokens": [], "normalizer": None,
+               "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True},
+               "post_processor": None, "decoder": {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True,
+                                                   "use_regex": True},
+               "model": {"type": "BPE", "dropout": None, "unk_token": None, "continuing_subword_prefix": None,
+                         "end_of_word_suffix": None, "fuse_unk": False, "byte_fallback": False, "vocab": vocab,
+                         "merges": merges}}, open(os.path.join(folder, "tokenizer.json"), "w"))
+
+
+LLAMA = """
+import json, sys, time
+import numpy
+import llama_cpp
+path, prompt, tokens, threads = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
+llm = llama_cpp.Llama(path, n_ctx=1024, n_batch=1024, n_ubatch=1024, n_threads=threads, n_threads_batch=threads, verbose=False)
+ids = [int(i) for i in numpy.random.default_rng(2).integers(0, 256, prompt)]
+llm.eval(ids[:8]); llm.reset()
+start = time.perf_counter()
+llm.eval(ids)
+read = time.perf_counter() - start
+llm.reset(); llm.eval(ids[:4])
+logits = llama_cpp.llama_get_logits
+token = 5
+start = time.perf_counter()
+for _ in range(tokens):
+    llm.eval([token])
+    row = numpy.ctypeslib.as_array(logits(llm._ctx.ctx), (llm.n_vocab(),))
+    token = int(row.argmax())
+decode = time.perf_counter() - start
+print(json.dumps({"prompt": prompt / read, "decode": tokens / decode}))
+"""
+
+
+def run(command):
+    out = subprocess.run(command, capture_output=True, text=True)
+    lines = [line for line in out.stdout.splitlines() if line.startswith("{")]
+    if out.returncode or not lines:
+        sys.exit(f"{' '.join(command[:3])}: exit {out.returncode}\n{out.stderr.strip()[-500:]}")
+    return json.loads(lines[-1])
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--inkling", default=os.path.join(HERE, "..", "build", "inkling"))
+    parser.add_argument("--python", default=sys.executable, help="a python that has numpy and llama-cpp-python")
+    parser.add_argument("--folder", default=os.path.join(tempfile.gettempdir(), "inkling-gpt2-random"))
+    parser.add_argument("--make", action="store_true", help="make the folder alone (needs numpy in this python)")
+    parser.add_argument("--types", default="f32,bf16,q8_0")
+    parser.add_argument("--tokens", type=int, default=128)
+    parser.add_argument("--prompt", type=int, default=512, help="tokens")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=5)
+    args = parser.parse_args()
+    if args.make:
+        return make_folder(args.folder)
+    if not os.path.exists(os.path.join(args.folder, "tokenizer.json")):
+        os.makedirs(args.folder, exist_ok=True)
+        subprocess.run([args.python, __file__, "--make", "--folder", args.folder], check=True)
+    text = "".join(chr(97 + i % 25) + " " for i in range(args.prompt // 2))  # a token each character here
+    times = {}
+    for kind in args.types.split(","):
+        gguf = os.path.join(args.folder, kind + ".gguf")
+        if not os.path.exists(gguf):
+            subprocess.run([args.inkling, "export", "--model", args.folder, "--out", gguf, "--format", "gguf", "--type",
+                            kind], check=True, stdout=subprocess.DEVNULL)
+        common = [args.inkling, "generate", "--model", args.folder, "--threads", str(args.threads), "--temperature", "0",
+                  "--json", *FLAGS[kind]]
+        for _ in range(args.rounds):
+            decode = run([*common, "-p", "a b ", "-n", str(args.tokens)])
+            prompt = run([*common, "-p", text, "-n", "2"])
+            other = run([args.python, "-c", LLAMA, gguf, str(prompt["prompt_tokens"]), str(args.tokens),
+                         str(args.threads)])
+            for key, value in (("decode", decode["tok_s"]), ("prompt", prompt["prompt_tok_s"])):
+                times.setdefault((kind, key, "inkling"), []).append(value)
+                times.setdefault((kind, key, "llama"), []).append(other[key])
+    print("| weights | what | Inkling, tokens/s (best) | llama.cpp (best) | times |")
+    print("|---|---|---|---|---|")
+    for kind in args.types.split(","):
+        for key in ("decode", "prompt"):
+            a, b = times[kind, key, "inkling"], times[kind, key, "llama"]
+            print(f"| {kind} | {key} | {statistics.median(a):.0f} ({max(a):.0f}) | {statistics.median(b):.0f} "
+                  f"({max(b):.0f}) | {statistics.median(a) / statistics.median(b):.2f} |")
+
+
+if __name__ == "__main__":
+    main()

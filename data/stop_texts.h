@@ -1,0 +1,29 @@
+// Text that comes in pieces and ends before the first of some stop texts, however the pieces are cut:
+//   StopTexts stop({"\n\n", "END"});
+//   print(stop.push("some text\n"));    // "some text": the line's end may begin a stop text
+//   print(stop.push("\nmore"));         // "", and stop.found()
+//   print(stop.finish());               // what was held back, when none came
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace inkling::data {
+
+class StopTexts {
+  public:
+    explicit StopTexts(std::vector<std::string> stops);  // none of them empty; throws
+
+    // The text that is now certain. The stop text that is complete first counts; of several at once, the longest.
+    std::string push(std::string_view piece);
+    std::string finish();
+    bool found() const { return found_; }
+
+  private:
+    std::vector<std::string> stops_;
+    std::string held_;
+    bool found_ = false;
+};
+
+}  // namespace inkling::data

@@ -1,0 +1,203 @@
+#include "models/decoder.h"
+
+#include <cmath>
+
+#include "engine/parallel.h"
+#include "engine/simd.h"
+
+namespace inkling::models {
+namespace {
+
+constexpr std::size_t kBytesAThread = std::size_t{1} << 20;  // of weights that are worth a thread of their own
+
+// Threads that go through a step together: each takes its part of the rows, and waits where it needs the others'.
+struct Team {
+    std::size_t me = static_cast<std::size_t>(omp_get_thread_num());
+    std::size_t all = static_cast<std::size_t>(omp_get_num_threads());
+
+    template <class Body>
+    void share(std::size_t n, const Body& body) const {  // body(begin, end)
+        const std::size_t begin = n * me / all, end = n * (me + 1) / all;
+        if (begin < end) body(begin, end);
+    }
+    static void wait() {
+#pragma omp barrier
+    }
+};
+
+// nanochat's queries and keys: turned by their position's angles, then normed (its rms norm has no gain).
+void turn_and_norm(float* x, std::size_t d, const float* turns, float eps) {
+    const std::size_t half = d / 2;
+    for (std::size_t i = 0; i < half; ++i) {
+        const float c = turns[i], s = turns[half + i], x1 = x[i], x2 = x[half + i];
+        x[i] = x1 * c - x2 * s;
+        x[half + i] = x2 * c + x1 * s;
+    }
+    const float mean_square = simd_sum(
+                                  d, [](auto v) { return v * v; }, x) /
+                              static_cast<float>(d);
+    const Vec<float> scale(1.0f / std::sqrt(mean_square + eps));
+    simd_map(
+        d, x, [=](auto v) { return v * scale; }, x);
+}
+
+// y = softmax(q . keys / sqrt(d)) values for one query; keys and values (n, d), scores room for n.
+void attend(const float* q, const float* keys, const float* values, std::size_t n, std::size_t d, float* scores,
+            float* y) {
+    const float scale = 1.0f / std::sqrt(static_cast<float>(d));
+    for (std::size_t j = 0; j < n; ++j) {
+        scores[j] = scale * simd_sum(
+                                d, [](auto a, auto b) { return a * b; }, q, keys + j * d);
+    }
+    const Vec<float> top(simd_max(n, scores));
+    simd_map(
+        n, scores, [=](auto v) { return xsimd::exp(v - top); }, scores);
+    const Vec<float> inverse(1.0f / simd_sum(
+                                        n, [](auto v) { return v; }, scores));
+    constexpr std::size_t W = Vec<float>::size;
+    for (std::size_t i = 0; i < d; i += W) {
+        const std::size_t part = std::min(W, d - i);
+        Vec<float> even(0.0f), odd(0.0f);
+        std::size_t j = 0;
+        for (; j + 2 <= n; j += 2) {
+            even = xsimd::fma(Vec<float>(scores[j]), load_part<float>(values + j * d + i, part), even);
+            odd = xsimd::fma(Vec<float>(scores[j + 1]), load_part<float>(values + (j + 1) * d + i, part), odd);
+        }
+        if (j < n) even = xsimd::fma(Vec<float>(scores[j]), load_part<float>(values + j * d + i, part), even);
+        store_part<float>(y + i, (even + odd) * inverse, part);
+    }
+}
+
+}  // namespace
+
+// One token each of B texts, through all layers: what the threads share, (B, ...) row by row.
+struct Decoder::Step {
+    const DecoderWeights& w;
+    std::span<KvCache* const> caches;
+    std::size_t B = caches.size(), C = w.config.n_embd, qkv_width = C + 2 * w.kv_width,
+                inner = w.layers[0].up.weight.rows();
+    std::vector<float> x, qkv, attended, hidden;
+
+    Step(const DecoderWeights& weights, std::span<KvCache* const> texts)
+        : w(weights), caches(texts), x(B * C), qkv(B * qkv_width), attended(B * C), hidden(B * inner) {}
+
+    // x += W in + bias
+    void add(const Team& team, const Projection& p, const std::vector<float>& in, float* out) {
+        team.share(C, [&](std::size_t begin, std::size_t end) {
+            p.apply(begin, end, in.data(), B, out, C);
+            for (std::size_t b = 0; b < B; ++b) {
+                float* const row = x.data() + b * C;
+                for (std::size_t i = begin; i < end; ++i) row[i] += out[b * C + i];
+            }
+        });
+        Team::wait();
+    }
+
+    // Text b's key and value of one head go to its cache, and its queries that share this head look at all so far.
+    void attend_head(std::size_t layer, std::size_t b, std::size_t kv_head, float* scores) {
+        const GPTConfig& c = w.config;
+        const std::size_t d = c.head_size(), group = c.n_head / c.kv_heads(), at = caches[b]->length();
+        float* const q = qkv.data() + b * qkv_width + kv_head * group * d;
+        float* const k = qkv.data() + b * qkv_width + C + kv_head * d;
+        float *const keys = caches[b]->keys(layer, kv_head), *const values = caches[b]->values(layer, kv_head);
+        if (!w.turns.empty()) {
+            const float* const turns = w.turns.data() + at * d;
+            const auto eps = static_cast<float>(c.layer_norm_epsilon);
+            turn_and_norm(k, d, turns, eps);
+            for (std::size_t g = 0; g < group; ++g) turn_and_norm(q + g * d, d, turns, eps);
+        }
+        std::copy_n(k, d, keys + at * d);
+        std::copy_n(k + w.kv_width, d, values + at * d);
+        for (std::size_t g = 0; g < group; ++g) {
+            float* const y = attended.data() + b * C + (kv_head * group + g) * d;
+            attend(q + g * d, keys, values, at + 1, d, scores, y);
+            round_for(w.type, y, d);
+        }
+    }
+
+    void run(const Team& team, std::span<float> logits) {
+        std::size_t longest = 0;
+        for (const KvCache* cache : caches) longest = std::max(longest, cache->length() + 1);
+        std::vector<float> normed(B * C), out(B * C), scores(longest);  // a thread's own
+        const auto normalize = [&](const Norm& norm) {
+            w.normalize(norm, x.data(), B, normed.data());
+            round_for(w.type, normed.data(), normed.size());
+        };
+        for (std::size_t l = 0; l < w.layers.size(); ++l) {
+            const DecoderLayer& layer = w.layers[l];
+            normalize(layer.before_attention);
+            std::size_t first = 0;
+            for (const Projection& p : layer.qkv) {
+                team.share(p.weight.rows(), [&](std::size_t begin, std::size_t end) {
+                    p.apply(begin, end, normed.data(), B, qkv.data() + first, qkv_width);
+                });
+                first += p.weight.rows();
+            }
+            Team::wait();
+            const std::size_t heads = w.config.kv_heads();
+            team.share(B * heads, [&](std::size_t begin, std::size_t end) {
+                for (std::size_t i = begin; i < end; ++i) attend_head(l, i / heads, i % heads, scores.data());
+            });
+            Team::wait();
+            add(team, layer.out, attended, out.data());
+            normalize(layer.before_mlp);
+            team.share(inner, [&](std::size_t begin, std::size_t end) {
+                layer.up.apply(begin, end, normed.data(), B, hidden.data(), inner);
+                for (std::size_t b = 0; b < B; ++b) {
+                    w.activate(hidden.data() + b * inner + begin, end - begin);
+                    round_for(w.type, hidden.data() + b * inner + begin, end - begin);
+                }
+            });
+            Team::wait();
+            add(team, layer.down, hidden, out.data());
+        }
+        normalize(w.last);
+        const std::size_t V = w.config.vocab_size;
+        team.share(V, [&](std::size_t begin, std::size_t end) {
+            w.head.apply(begin, end, normed.data(), B, logits.data(), V);
+            for (std::size_t b = 0; b < B; ++b) w.cap(logits.data() + b * V + begin, end - begin);
+        });
+    }
+};
+
+void Decoder::check_room(const KvCache& cache, std::span<const std::int32_t> tokens) const {
+    check(!tokens.empty() && cache.length() + tokens.size() <= config().block_size,
+          "Decoder: 1 token to the context of {} is required, got {} after {}", config().block_size, tokens.size(),
+          cache.length());
+    for (const std::int32_t t : tokens) {
+        check(t >= 0 && static_cast<std::size_t>(t) < config().vocab_size,
+              "Decoder: tokens below the vocabulary of {} are required, got {}", config().vocab_size, t);
+    }
+}
+
+void Decoder::embed(std::int32_t token, std::size_t position, float* x) const {
+    const std::size_t C = config().n_embd;
+    const float* const row = weights_.tokens.data() + static_cast<std::size_t>(token) * C;
+    if (weights_.positions.defined()) {
+        simd_map(
+            C, x, [](auto a, auto b) { return a + b; }, row, weights_.positions.data() + position * C);
+    } else {
+        weights_.normalize({}, row, 1, x);  // nanochat norms its token table's rows
+    }
+}
+
+void Decoder::step(std::span<KvCache* const> caches, std::span<const std::int32_t> tokens,
+                   std::span<float> logits) const {
+    check(!caches.empty() && caches.size() == tokens.size() && logits.size() == caches.size() * config().vocab_size,
+          "Decoder: a token and {} logits a text are required, got {} texts, {} tokens and {} logits",
+          config().vocab_size, caches.size(), tokens.size(), logits.size());
+    Step step(weights_, caches);
+    for (std::size_t b = 0; b < caches.size(); ++b) {
+        check_room(*caches[b], tokens.subspan(b, 1));
+        caches[b]->reserve(caches[b]->length() + 1);
+        embed(tokens[b], caches[b]->length(), step.x.data() + b * config().n_embd);
+    }
+    const std::size_t worth =
+        std::max<std::size_t>(1, weights_.bytes() * std::min<std::size_t>(caches.size(), 8) / kBytesAThread);
+    const std::size_t threads = std::min(worth, static_cast<std::size_t>(omp_get_max_threads()));
+#pragma omp parallel num_threads(static_cast <int>(threads))
+    step.run(Team{}, logits);
+    for (KvCache* const cache : caches) cache->set_length(cache->length() + 1);
+}
+
+}  // namespace inkling::models

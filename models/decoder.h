@@ -1,0 +1,39 @@
+// A model that reads and writes text with a memory of what it has seen: logits of the next token without computing the
+// tokens before it again. Outside autograd; the same numbers as model.forward(), up to rounding.
+//   Decoder decoder(model, WeightType::bf16);
+//   KvCache cache(model.config);
+//   decoder.read(cache, prompt, logits);              // many tokens at once: gemm
+//   decoder.step(std::span(&cache_pointer, 1), std::span(&token, 1), logits);   // one token each of several texts
+// The same bits with any number of threads, and for a text alone or among others.
+#pragma once
+
+#include <span>
+
+#include "models/decoder_weights.h"
+#include "models/kv_cache.h"
+
+namespace inkling::models {
+
+class Decoder {
+  public:
+    explicit Decoder(const LanguageModel<float>& model, WeightType type = WeightType::fp32) : weights_(model, type) {}
+
+    const GPTConfig& config() const { return weights_.config; }
+    WeightType type() const { return weights_.type; }
+
+    // Appends tokens (1 or more) to the text in `cache`, which with them must not exceed the context; then logits (V)
+    // are those of the token after the last.
+    void read(KvCache& cache, std::span<const std::int32_t> tokens, std::span<float> logits) const;
+
+    // Appends tokens[b] to the text in caches[b]; logits (B, V).
+    void step(std::span<KvCache* const> caches, std::span<const std::int32_t> tokens, std::span<float> logits) const;
+
+  private:
+    struct Step;
+    void check_room(const KvCache& cache, std::span<const std::int32_t> tokens) const;
+    void embed(std::int32_t token, std::size_t position, float* x) const;
+
+    DecoderWeights weights_;
+};
+
+}  // namespace inkling::models

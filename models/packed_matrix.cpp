@@ -1,0 +1,182 @@
+#include "models/packed_matrix.h"
+
+#include <cmath>
+#include <cstring>
+
+#include "engine/gemm.h"
+#include "engine/parallel.h"
+#include "engine/simd.h"
+#include "models/half.h"
+
+namespace inkling::models {
+namespace {
+
+constexpr std::size_t W = Vec<float>::size;
+constexpr std::size_t kBatch = 4;  // vectors that share one reading of a row
+
+// W numbers of a smaller type as floats, by the compiler's own vectors: xsimd 8 goes through memory for it.
+template <class Small, class Wide>
+inline auto load_lanes(const Small* p) {
+    typedef Small Packed __attribute__((vector_size(sizeof(Small) * W)));
+    typedef Wide Lanes __attribute__((vector_size(sizeof(Wide) * W)));
+    Packed packed;
+    std::memcpy(&packed, p, sizeof packed);
+    return __builtin_convertvector(packed, Lanes);
+}
+
+template <class Lanes>
+inline Vec<float> as_vec(const Lanes& lanes) {
+    Vec<float> v;
+    static_assert(sizeof v == sizeof lanes);
+    std::memcpy(&v, &lanes, sizeof v);
+    return v;
+}
+
+inline Vec<float> load_wide(const float* p) { return Vec<float>::load_unaligned(p); }
+inline Vec<float> load_wide(const BFloat16* p) {
+    return as_vec(load_lanes<std::uint16_t, std::uint32_t>(reinterpret_cast<const std::uint16_t*>(p)) << 16);
+}
+inline Vec<float> load_wide(const std::int8_t* p) {
+    const auto whole = load_lanes<std::int8_t, std::int32_t>(p);
+    return as_vec(__builtin_convertvector(whole, Native<float>));
+}
+
+inline Vec<float> load_wide_part(const float* p, std::size_t n) { return load_part<float>(p, n); }
+inline Vec<float> load_wide_part(const BFloat16* p, std::size_t n) {
+    alignas(64) float lanes[W] = {};
+    for (std::size_t i = 0; i < n; ++i) lanes[i] = widen(p[i]);
+    return Vec<float>::load_aligned(lanes);
+}
+
+// y[b] = w . x[b], in four running vectors and always in the same order: N changes no bit.
+template <std::size_t N, class Weight>
+inline void dot(const Weight* w, std::size_t n, const float* x, float* y, std::size_t y_stride) {
+    constexpr std::size_t kRunning = 4;
+    Vec<float> sum[N][kRunning];
+    for (auto& row : sum)
+        for (auto& s : row) s = Vec<float>(0.0f);
+    std::size_t i = 0;
+    for (; i + kRunning * W <= n; i += kRunning * W) {
+        for (std::size_t k = 0; k < kRunning; ++k) {
+            const Vec<float> v = load_wide(w + i + k * W);
+            for (std::size_t b = 0; b < N; ++b)
+                sum[b][k] = xsimd::fma(v, Vec<float>::load_unaligned(x + b * n + i + k * W), sum[b][k]);
+        }
+    }
+    for (; i < n; i += W) {
+        const std::size_t part = std::min(W, n - i);
+        const Vec<float> v = part == W ? load_wide(w + i) : load_wide_part(w + i, part);
+        for (std::size_t b = 0; b < N; ++b) sum[b][0] = xsimd::fma(v, load_part<float>(x + b * n + i, part), sum[b][0]);
+    }
+    for (std::size_t b = 0; b < N; ++b)
+        y[b * y_stride] = sum_lanes<float>((sum[b][0] + sum[b][1]) + (sum[b][2] + sum[b][3]));
+}
+
+// The same with 8-bit weights: n is a multiple of 32, and each 32 have a scale.
+template <std::size_t N>
+inline void dot_q8(const std::int8_t* w, const float* scale, std::size_t n, const float* x, float* y,
+                   std::size_t y_stride) {
+    constexpr std::size_t kBlock = PackedMatrix::kBlock;
+    Vec<float> sum[N][2];
+    for (auto& row : sum) row[0] = row[1] = Vec<float>(0.0f);
+    for (std::size_t i = 0; i < n; i += kBlock) {
+        Vec<float> v[kBlock / W];
+        for (std::size_t k = 0; k < kBlock / W; ++k) v[k] = load_wide(w + i + k * W);
+        const Vec<float> d(scale[i / kBlock]);
+        for (std::size_t b = 0; b < N; ++b) {
+            Vec<float> block = v[0] * Vec<float>::load_unaligned(x + b * n + i);
+            for (std::size_t k = 1; k < kBlock / W; ++k)
+                block = xsimd::fma(v[k], Vec<float>::load_unaligned(x + b * n + i + k * W), block);
+            sum[b][i / kBlock % 2] = xsimd::fma(block, d, sum[b][i / kBlock % 2]);
+        }
+    }
+    for (std::size_t b = 0; b < N; ++b) y[b * y_stride] = sum_lanes<float>(sum[b][0] + sum[b][1]);
+}
+
+}  // namespace
+
+PackedMatrix::PackedMatrix(const Array<float>& weight, WeightType type)
+    : type_(type), rows_(weight.dim(0)), columns_(weight.dim(1)) {
+    check(weight.rank() == 2, "PackedMatrix: a matrix is required, got shape {}", weight.shape());
+    if (type == WeightType::q8_0 && columns_ % kBlock != 0) type_ = WeightType::fp32;
+    if (type_ == WeightType::fp32) full_ = weight.contiguous();
+    if (type_ == WeightType::bf16) half_ = round_to_bfloat16(weight);
+    if (type_ == WeightType::q8_0) pack_q8(weight.contiguous());
+}
+
+void PackedMatrix::pack_q8(const Array<float>& weight) {
+    quants_.resize(rows_ * columns_);
+    scales_.resize(quants_.size() / kBlock);
+    parallel_for(scales_.size(), kGrain / kBlock, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t block = begin; block < end; ++block) {
+            const float* const x = weight.data() + block * kBlock;
+            float most = 0;
+            for (std::size_t i = 0; i < kBlock; ++i) most = std::max(most, std::abs(x[i]));
+            const float d = most / 127, inverse = d > 0 ? 1 / d : 0;
+            scales_[block] = f16_to_f32(f32_to_f16(d));
+            for (std::size_t i = 0; i < kBlock; ++i)
+                quants_[block * kBlock + i] = static_cast<std::int8_t>(std::round(x[i] * inverse));
+        }
+    });
+}
+
+std::size_t PackedMatrix::bytes() const {
+    const std::size_t n = rows_ * columns_;
+    return type_ == WeightType::fp32 ? 4 * n : type_ == WeightType::bf16 ? 2 * n : n + n / kBlock * sizeof(float);
+}
+
+void PackedMatrix::multiply(std::size_t begin, std::size_t end, const float* x, std::size_t batch, float* y,
+                            std::size_t y_stride) const {
+    const std::size_t n = columns_;
+    const auto rows = [&](const auto& row_by_vectors) {
+        for (std::size_t r = begin; r < end; ++r) {
+            std::size_t b = 0;
+            for (; b + kBatch <= batch; b += kBatch)
+                row_by_vectors(r, x + b * n, y + b * y_stride + r, std::integral_constant<std::size_t, kBatch>{});
+            for (; b < batch; ++b)
+                row_by_vectors(r, x + b * n, y + b * y_stride + r, std::integral_constant<std::size_t, 1>{});
+        }
+    };
+    switch (type_) {
+        case WeightType::fp32:
+            return rows([&, w = full_.data()](std::size_t r, const float* xs, float* ys, auto N) {
+                dot<N>(w + r * n, n, xs, ys, y_stride);
+            });
+        case WeightType::bf16:
+            return rows([&, w = half_.data()](std::size_t r, const float* xs, float* ys, auto N) {
+                dot<N>(w + r * n, n, xs, ys, y_stride);
+            });
+        case WeightType::q8_0:
+            return rows([&, w = quants_.data(), d = scales_.data()](std::size_t r, const float* xs, float* ys, auto N) {
+                dot_q8<N>(w + r * n, d + r * (n / kBlock), n, xs, ys, y_stride);
+            });
+    }
+}
+
+Array<float> PackedMatrix::product(const Array<float>& x, const Array<float>& bias) const {
+    Array<float> y({x.dim(0), rows_});
+    if (type_ == WeightType::bf16) {
+        gemm(x, half_.transposed(0, 1), y, {}, bias);
+    } else {
+        gemm(x, (type_ == WeightType::fp32 ? full_ : unpacked()).transposed(0, 1), y, {}, bias);
+    }
+    return y;
+}
+
+Array<float> PackedMatrix::unpacked() const {
+    if (type_ == WeightType::fp32) return full_;
+    if (type_ == WeightType::bf16) return widen(half_);
+    Array<float> full({rows_, columns_});
+    parallel_for(scales_.size(), kGrain / kBlock, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin * kBlock; i < end * kBlock; i += W)
+            (load_wide(quants_.data() + i) * Vec<float>(scales_[i / kBlock])).store_unaligned(full.data() + i);
+    });
+    return full;
+}
+
+void round_for(WeightType type, float* x, std::size_t n) {
+    if (type != WeightType::bf16) return;
+    for (std::size_t i = 0; i < n; ++i) x[i] = widen(round_to_bfloat16(x[i]));
+}
+
+}  // namespace inkling::models

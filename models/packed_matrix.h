@@ -1,0 +1,57 @@
+// A weight matrix (rows, columns) as writing text reads it: float32 (the model's own memory, nothing is copied), or a
+// copy in bfloat16 or in 8 bits. One vector at a time costs what reading the weights costs, so smaller ones are faster.
+//   const PackedMatrix w(linear.weight.value(), WeightType::q8_0);
+//   w.multiply(0, w.rows(), x, 1, y, w.rows());      // y = W x, on this thread
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/bfloat16.h"
+
+namespace inkling::models {
+
+enum class WeightType {
+    fp32,
+    bf16,  // products round both operands, and add in float32
+    q8_0,  // llama.cpp's: 32 numbers as a scale d (float16) and 32 int8 q: d q, d = max |x| / 127
+};
+
+class PackedMatrix {
+  public:
+    static constexpr std::size_t kBlock = 32;  // of q8_0
+
+    PackedMatrix() = default;
+    // weight (rows, columns). Rows that are no multiple of 32 long stay float32 in q8_0.
+    PackedMatrix(const Array<float>& weight, WeightType type);
+
+    std::size_t rows() const { return rows_; }
+    std::size_t columns() const { return columns_; }
+    WeightType type() const { return type_; }
+    std::size_t bytes() const;
+
+    // y[b y_stride + r] = sum_c W[r, c] x[b columns + c] for rows [begin, end) and `batch` vectors x. For bf16 x must
+    // hold rounded numbers. An element's bits depend neither on the range nor on the batch.
+    void multiply(std::size_t begin, std::size_t end, const float* x, std::size_t batch, float* y,
+                  std::size_t y_stride) const;
+
+    // x (n, columns) -> x W^T + bias (n, rows), many vectors at once through gemm, on all threads.
+    Array<float> product(const Array<float>& x, const Array<float>& bias) const;
+
+    Array<float> unpacked() const;  // (rows, columns)
+
+  private:
+    void pack_q8(const Array<float>& weight);
+
+    WeightType type_ = WeightType::fp32;
+    std::size_t rows_ = 0, columns_ = 0;
+    Array<float> full_;
+    Array<BFloat16> half_;
+    std::vector<std::int8_t> quants_;  // (rows, columns)
+    std::vector<float> scales_;        // (rows, columns / 32)
+};
+
+// Rounds n numbers to bfloat16, where `type` has products of rounded numbers.
+void round_for(WeightType type, float* x, std::size_t n);
+
+}  // namespace inkling::models

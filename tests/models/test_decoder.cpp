@@ -1,0 +1,214 @@
+// The decoder against whole forward passes, and its cache, batches, threads and weight types against each other.
+#include "models/decoder.h"
+
+#include "models/half.h"
+#include "models/nanochat.h"
+#include "nn/init.h"
+#include "tests/engine/helpers.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+using namespace inkling::models;
+using Tokens = std::vector<std::int32_t>;
+using Logits = std::vector<float>;
+
+namespace {
+
+GPTConfig gpt2(bool bias, std::size_t width = 48) { return {37, 3, 3, width, 24, 0.0, bias, 1e-5}; }
+
+GPTConfig nanochat(std::size_t kv_heads, bool bias = false) {
+    GPTConfig c{37, 3, 4, 48, 24, 0.0, bias, 1e-6, Arch::nanochat};
+    c.n_kv_head = kv_heads;
+    c.n_inner = 80;
+    return c;
+}
+
+std::unique_ptr<LanguageModel<float>> made(const GPTConfig& config) {
+    nn::default_generator() = {11, 0};
+    auto model = make_model<float>(config);
+    for (auto& [name, p] : model->parameters()) nn::fill_normal(p, p.rank() == 2 ? 0.15 : 0.5);
+    model->eval();
+    return model;
+}
+
+Tokens some_tokens(std::size_t n, std::uint64_t seed = 1) {
+    const IdArray ids = random_ids({n}, 37, seed);
+    return {ids.data(), ids.data() + n};
+}
+
+Logits step(const Decoder& decoder, KvCache& cache, std::int32_t token) {
+    Logits logits(37);
+    KvCache* const one = &cache;
+    decoder.step(std::span(&one, 1), std::span(&token, 1), logits);
+    return logits;
+}
+
+Logits read(const Decoder& decoder, KvCache& cache, std::span<const std::int32_t> tokens) {
+    Logits logits(37);
+    decoder.read(cache, tokens, logits);
+    return logits;
+}
+
+double worst(const Logits& a, const float* b) {
+    double most = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) most = std::max(most, std::abs(static_cast<double>(a[i] - b[i])));
+    return most;
+}
+
+const std::vector<GPTConfig> kShapes = {gpt2(true),  gpt2(false), gpt2(true, 9),    nanochat(4),
+                                        nanochat(2), nanochat(1), nanochat(2, true)};
+
+}  // namespace
+
+TEST_CASE("decoder: token by token, in pieces and at once are the whole forward pass", "[models]") {
+    for (const GPTConfig& config : kShapes) {
+        const auto model = made(config);
+        const Tokens text = some_tokens(24);
+        IdArray ids({1, 24});
+        std::copy(text.begin(), text.end(), ids.data());
+        const Array<float> z = model->forward(ids).value().contiguous();
+        const auto expected = [&](std::size_t i) { return z.data() + i * 37; };
+        const Decoder decoder(*model);
+        INFO(arch_name(config.arch) << ", width " << config.n_embd << ", key heads " << config.kv_heads());
+        KvCache by_token(config);
+        for (std::size_t i = 0; i < 24; ++i) CHECK(worst(step(decoder, by_token, text[i]), expected(i)) < 1e-5);
+        for (const std::size_t cut : {1, 5, 17, 23}) {
+            KvCache pieces(config);
+            CHECK(worst(read(decoder, pieces, std::span(text).first(cut)), expected(cut - 1)) < 1e-5);
+            CHECK(worst(read(decoder, pieces, std::span(text).subspan(cut)), expected(23)) < 1e-5);
+            KvCache prompt(config);
+            read(decoder, prompt, std::span(text).first(cut));
+            for (std::size_t i = cut; i < 24; ++i) CHECK(worst(step(decoder, prompt, text[i]), expected(i)) < 1e-5);
+        }
+    }
+}
+
+TEST_CASE("decoder: a text has the same bits alone, in a batch and with any number of threads", "[models]") {
+    for (const auto type : {WeightType::fp32, WeightType::bf16, WeightType::q8_0}) {
+        for (GPTConfig config : {gpt2(true, 96), nanochat(2)}) {
+            config.n_embd = 192;  // enough for several threads
+            config.n_head = config.arch == Arch::gpt2 ? 3 : 4;
+            const auto model = made(config);
+            const Decoder decoder(*model, type);
+            const auto texts = [&](std::size_t batch) {
+                std::vector<KvCache> caches;
+                for (std::size_t b = 0; b < batch; ++b) {
+                    caches.emplace_back(config);
+                    read(decoder, caches[b], some_tokens(1 + b, b));  // of different lengths
+                }
+                std::vector<KvCache*> pointers;
+                for (KvCache& c : caches) pointers.push_back(&c);
+                Logits logits(batch * 37), all;
+                for (std::int32_t i = 0; i < 5; ++i) {
+                    const Tokens next(batch, i);
+                    decoder.step(pointers, next, logits);
+                    all.insert(all.end(), logits.begin(), logits.begin() + 37);  // of the first text
+                }
+                Array<float> first({all.size()});
+                std::copy(all.begin(), all.end(), first.data());
+                return first;
+            };
+            check_same_with_any_threads("decoder", [&] { return std::vector{texts(1), texts(7)}; });
+            for (const std::size_t batch : {2, 4, 5, 9}) CHECK(same_bits(texts(1), texts(batch)));
+        }
+    }
+}
+
+TEST_CASE("decoder: bf16 and q8_0 are the model with rounded weights", "[models]") {
+    for (const GPTConfig& config : {gpt2(true, 96), nanochat(2)}) {
+        const auto model = made(config);
+        const Tokens text = some_tokens(20);
+        for (const auto type : {WeightType::bf16, WeightType::q8_0}) {
+            const Decoder decoder(*model, type);
+            const auto rounded = made(config);
+            for (auto& [name, p] : rounded->parameters()) {  // tables of tokens stay as they are: compare the rest
+                if (p.rank() != 2 || name.find("wte") != std::string::npos || name.find("wpe") != std::string::npos ||
+                    name.find("embed_tokens") != std::string::npos)
+                    continue;
+                const Array<float> packed = PackedMatrix(p.value(), type).unpacked();
+                copy_into(p.value_in_place(), packed);
+            }
+            const Decoder expected(*rounded);
+            KvCache a(config), b(config), c(config);
+            Logits stepped, same;
+            for (const std::int32_t token : text) {
+                stepped = step(decoder, a, token);
+                same = step(expected, b, token);
+            }
+            const bool tied = config.arch == Arch::gpt2;  // there the head is rounded, and in `expected` it is not
+            INFO(arch_name(config.arch) << (type == WeightType::bf16 ? ", bf16" : ", q8_0"));
+            CHECK(worst(stepped, same.data()) < (type == WeightType::bf16 || tied ? 0.1 : 1e-4));
+            CHECK(worst(stepped, read(decoder, c, text).data()) < (type == WeightType::bf16 ? 0.05 : 1e-4));
+        }
+    }
+}
+
+TEST_CASE("decoder: q8_0 keeps each block of 32 to half a step of its largest number", "[models]") {
+    const Array<float> w = cast<float>(normal({5, 96}, 3));
+    const PackedMatrix packed(w, WeightType::q8_0);
+    REQUIRE(packed.type() == WeightType::q8_0);
+    const Array<float> back = packed.unpacked();
+    for (std::size_t i = 0; i < w.size(); i += 32) {
+        float most = 0;
+        for (std::size_t j = i; j < i + 32; ++j) most = std::max(most, std::abs(w.data()[j]));
+        const float d = f16_to_f32(f32_to_f16(most / 127));
+        for (std::size_t j = i; j < i + 32; ++j) {
+            const float q = back.data()[j] / d;
+            CHECK(std::abs(q - std::round(q)) < 1e-4f);
+            CHECK(std::abs(back.data()[j] - w.data()[j]) <= 0.56f * d);
+        }
+    }
+    CHECK(PackedMatrix(cast<float>(normal({5, 33}, 3)), WeightType::q8_0).type() == WeightType::fp32);
+    CHECK(PackedMatrix(Array<float>({2, 32}, 0.0f), WeightType::q8_0).unpacked().data()[40] == 0.0f);
+}
+
+TEST_CASE("decoder: products of rows are those of double", "[models]") {
+    for (const std::size_t n : {1, 7, 16, 31, 32, 64, 65, 96, 160, 257}) {
+        for (const auto type : {WeightType::fp32, WeightType::bf16, WeightType::q8_0}) {
+            const PackedMatrix w(cast<float>(normal({6, n}, n)), type);
+            Array<float> x = cast<float>(normal({5, n}, n + 1));
+            round_for(w.type(), x.data(), x.size());
+            const Array<float> full = w.unpacked();
+            std::vector<float> y(30);
+            w.multiply(0, 4, x.data(), 5, y.data(), 6);
+            w.multiply(4, 6, x.data(), 5, y.data(), 6);
+            for (std::size_t b = 0; b < 5; ++b) {
+                for (std::size_t r = 0; r < 6; ++r) {
+                    double sum = 0, size = 0;
+                    for (std::size_t i = 0; i < n; ++i) {
+                        const double term =
+                            static_cast<double>(full.data()[r * n + i]) * static_cast<double>(x.data()[b * n + i]);
+                        sum += term, size += std::abs(term);
+                    }
+                    CHECK(std::abs(static_cast<double>(y[b * 6 + r]) - sum) <= 1e-6 * size);
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("decoder: a copied cache goes on by itself", "[models]") {
+    const auto model = made(gpt2(true));
+    const Decoder decoder(*model);
+    KvCache cache(model->config);
+    read(decoder, cache, some_tokens(10));
+    KvCache copy = cache.clone();
+    const Logits a = step(decoder, cache, 3);
+    step(decoder, copy, 30);
+    cache.set_length(10);
+    CHECK(step(decoder, cache, 3) == a);
+    copy.set_length(10);
+    CHECK(step(decoder, copy, 3) == a);
+}
+
+TEST_CASE("decoder: what does not fit is refused", "[models]") {
+    const auto model = made(gpt2(true));
+    const Decoder decoder(*model);
+    KvCache cache(model->config);
+    CHECK_THROWS_WITH(read(decoder, cache, {}), ContainsSubstring("1 token to the context of 24"));
+    CHECK_THROWS_WITH(read(decoder, cache, some_tokens(25)), ContainsSubstring("got 25 after 0"));
+    CHECK_THROWS_WITH(step(decoder, cache, 37), ContainsSubstring("below the vocabulary of 37"));
+    CHECK_THROWS_WITH(step(decoder, cache, -1), ContainsSubstring("got -1"));
+    read(decoder, cache, some_tokens(24));
+    CHECK_THROWS_WITH(step(decoder, cache, 1), ContainsSubstring("got 1 after 24"));
+}
