@@ -73,7 +73,8 @@ Buffer::Buffer(std::size_t bytes) {
     const std::size_t alignment = huge ? kHugePage : kSmallest;
     data = std::aligned_alloc(alignment, (capacity + alignment - 1) / alignment * alignment);
     if (!data) throw std::bad_alloc();
-    if (huge) madvise(data, capacity, MADV_HUGEPAGE);  // advice: a refusal changes nothing but speed
+    // Of whole huge pages only: one that reaches behind the end would cost memory that nobody uses.
+    if (huge) madvise(data, capacity / kHugePage * kHugePage, MADV_HUGEPAGE);  // a refusal changes nothing but speed
     const std::lock_guard lock(p.mutex);
     hand_out(true);
 }

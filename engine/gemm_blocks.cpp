@@ -9,11 +9,12 @@
 namespace inkling::kernels {
 namespace {
 
-constexpr std::size_t kDepth = 1024;     // words of K in a block: 8 rows of A stay in L1, and a panel of B in L2
-constexpr std::size_t kHeight = 96;      // rows of C in a block: those of A stay in L2
-constexpr std::size_t kWidth = 4096;     // columns of B that are packed at a time: they stay in L3
-constexpr std::size_t kWorth = 1 << 19;  // multiply-adds that are worth a thread
-constexpr std::size_t kShares = 32;      // at least so many pieces of work, so that threads get equal shares
+constexpr std::size_t kDepth = 1024;       // words of K in a block: 8 rows of A stay in L1, and a panel of B in L2
+constexpr std::size_t kHeight = 96;        // rows of C in a block: those of A stay in L2
+constexpr std::size_t kWidth = 4096;       // columns of B that are packed at a time: they stay in L3
+constexpr std::size_t kInPlace = 1 << 18;  // numbers of B that are read where they lie: they stay in L2
+constexpr std::size_t kWorth = 1 << 19;    // multiply-adds that are worth a thread
+constexpr std::size_t kShares = 32;        // at least so many pieces of work, so that threads get equal shares
 
 std::size_t pieces(std::size_t count, std::size_t most) { return (count + most - 1) / most; }
 
@@ -30,6 +31,7 @@ struct Strip {
     const Word* a;
     std::ptrdiff_t a_row, a_col, a_tile;  // steps to the next row, word, and row of tiles
     const Word* b;
+    std::ptrdiff_t b_row, b_panel;  // steps to the next word and panel
     T* c;
     std::ptrdiff_t c_row;
     bool accumulate;
@@ -74,8 +76,9 @@ struct Strip {
                     }
                 }
             }
-            product_strip<Vectors>(high, words, left, a_row, a_col, b + first * words,
-                                   static_cast<std::ptrdiff_t>(kTileColumns), tile, tile_row, accumulate || bias);
+            product_strip<Vectors>(high, words, left, a_row, a_col,
+                                   b + static_cast<std::ptrdiff_t>(first / kTileColumns) * b_panel, b_row, tile,
+                                   tile_row, accumulate || bias);
             for (std::size_t r = 0; r < high && !whole; ++r) {
                 std::copy_n(tile + static_cast<std::ptrdiff_t>(r) * tile_row, wide,
                             to + static_cast<std::ptrdiff_t>(r) * c_row);
@@ -112,11 +115,15 @@ struct Product {
 
     void block(std::size_t j, std::size_t columns, std::size_t from, std::size_t deep, Word* panels) const {
         const std::size_t across = pieces(columns, C), words = pieces(deep, numbers);
-        parallel_for(
-            across, std::max<std::size_t>(1, kWorth / 16 / (deep * C)), [&](std::size_t begin, std::size_t end) {
-                const Buffer scratch(b.along == 1 ? C * words * sizeof(Word) : 0);
-                pack_panels<C>(b.at(from, j), deep, columns, begin, end, panels, static_cast<Word*>(scratch.data));
-            });
+        const Side<Form, B> right = b.at(from, j);
+        const bool in_place = takes_in_place(right, deep, columns);
+        if (!in_place) {
+            parallel_for(across, std::max<std::size_t>(1, kWorth / 16 / (deep * C)),
+                         [&](std::size_t begin, std::size_t end) {
+                             const Buffer scratch(b.along == 1 ? C * words * sizeof(Word) : 0);
+                             pack_panels<C>(right, deep, columns, begin, end, panels, static_cast<Word*>(scratch.data));
+                         });
+        }
         std::size_t high = kHeight;
         while (high > R && pieces(m, high) * across < kShares) high = pieces(high / 2, R) * R;
         const std::size_t shares = pieces(m, high) * across;
@@ -130,7 +137,9 @@ struct Product {
                                    0,
                                    0,
                                    0,
-                                   panels,
+                                   in_place ? right.words() : panels,
+                                   in_place ? right.along : static_cast<std::ptrdiff_t>(C),
+                                   static_cast<std::ptrdiff_t>(in_place ? C : C * words),
                                    nullptr,
                                    c_row,
                                    accumulate || from > 0,
@@ -145,6 +154,12 @@ struct Product {
                              rows.panel(share % across);
                          }
                      });
+    }
+
+    // A small matrix whose rows are whole vectors is read where it lies: packing would take as long as it saves.
+    static bool takes_in_place(const Side<Form, B>& x, std::size_t deep, std::size_t columns) {
+        return std::is_same_v<B, Word> && std::is_same_v<Form, Full<B>> && x.across == 1 && columns % Rows::W == 0 &&
+               static_cast<std::size_t>(x.along) * deep <= kInPlace;
     }
 
     // Rows of words as they are; made here; columns that lie side by side as they are, if they are words; or panels.

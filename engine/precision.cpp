@@ -67,21 +67,6 @@ Operand<T> Operand<T>::transposed() const {
 }
 
 template <class T>
-Array<T> Operand<T>::value() const {
-    if constexpr (std::is_same_v<T, float>) {
-        if (half_) return widen(*half_);
-    }
-    return *full_;
-}
-
-template <class T>
-Operand<T> kept_input(const Tensor<T>& x) {
-    const bool large = x.size() * sizeof(T) >= kWorthRecomputing;
-    if (!x.requires_grad()) return {};
-    return large ? Operand<T>::rounded(x.value()) : Operand<T>(x.value(), Precision::fp32);
-}
-
-template <class T>
 void product(const Operand<T>& a, const Operand<T>& b, Array<T>& c, GemmOptions options, const Array<T>& bias) {
     check(a.precision_ == b.precision_, "product: both operands must have the same precision");
     options.round = a.precision_ == Precision::bf16;
@@ -95,8 +80,6 @@ void product(const Operand<T>& a, const Operand<T>& b, Array<T>& c, GemmOptions 
 
 template class Operand<float>;
 template class Operand<double>;
-template Operand<float> kept_input(const Tensor<float>&);
-template Operand<double> kept_input(const Tensor<double>&);
 template void product(const Operand<float>&, const Operand<float>&, Array<float>&, GemmOptions, const Array<float>&);
 template void product(const Operand<double>&, const Operand<double>&, Array<double>&, GemmOptions,
                       const Array<double>&);

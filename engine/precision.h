@@ -40,7 +40,6 @@ class Operand {
     static Operand rounded(const Array<T>& x, Precision precision, Array<T>& column_sums);
 
     Precision precision() const { return precision_; }
-    Array<T> value() const;  // as it is kept: the numbers, or what rounding left of them
     Operand reshaped(const Shape& shape) const;
     Operand transposed() const;  // the two last axes
 
@@ -53,11 +52,6 @@ class Operand {
     Saved<T> full_;
     std::optional<Array<BFloat16>> half_;
 };
-
-// The input of an activation function, kept for backward: where it is large and products are in bfloat16, rounded,
-// since what the function makes of it is rounded too.
-template <class T>
-Operand<T> kept_input(const Tensor<T>& x);
 
 // C (+)= A B + bias, as gemm. Both operands must have the same precision.
 template <class T>

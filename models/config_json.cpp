@@ -1,6 +1,7 @@
 // GPTConfig to and from config.json, as transformers writes it for GPT2Config and NanoChatConfig.
 #include <nlohmann/json.hpp>
 
+#include "data/json_parts.h"
 #include "engine/check.h"
 #include "models/gpt_config.h"
 
@@ -59,6 +60,12 @@ json nanochat_json(const GPTConfig& c, const json& eot) {
             {"vocab_size", c.vocab_size}};
 }
 
+// A text for messages: one short line of ASCII.
+std::string shown(const std::string& text) {
+    const std::string quoted = data::quote(text);
+    return quoted.substr(1, quoted.size() - (quoted.ends_with('"') ? 2 : 1));
+}
+
 // Values of a config.json by key; every complaint names the file and the key.
 class Reader {
   public:
@@ -68,37 +75,39 @@ class Reader {
     bool names(const char* key) const { return json_.contains(key); }
     std::string text(const char* key, const std::string& otherwise) const {
         const json* const found = find(key);
-        return found && found->is_string() ? found->get<std::string>() : otherwise;
+        if (!found) return otherwise;
+        require(found->is_string(), "{} must be a text, got {}", key, data::quote(*found));
+        return found->get<std::string>();
     }
     std::size_t size(const char* key) const {
         const json* const found = find(key);
         const bool good = found && found->is_number_unsigned() && found->get<std::uint64_t>() >= 1 &&
                           found->get<std::uint64_t>() <= (1u << 30);
-        require(good, "{} must be a whole number of at least 1, got {}", key, found ? found->dump() : "nothing");
+        require(good, "{} must be a whole number of at least 1, got {}", key, found ? data::quote(*found) : "nothing");
         return found->get<std::size_t>();
     }
     double number(const char* key, double otherwise) const {
         const json* const found = find(key);
         if (!found) return otherwise;
-        require(found->is_number(), "{} must be a number, got {}", key, found->dump());
+        require(found->is_number(), "{} must be a number, got {}", key, data::quote(*found));
         return found->get<double>();
     }
     bool flag(const char* key, bool otherwise) const {
         const json* const found = find(key);
         if (!found) return otherwise;
-        require(found->is_boolean(), "{} must be true or false, got {}", key, found->dump());
+        require(found->is_boolean(), "{} must be true or false, got {}", key, data::quote(*found));
         return found->get<bool>();
     }
     // A choice that models may make, of which this program knows one side.
     void require_flag(const char* key, bool value) const {
         require(flag(key, value) == value, "{} {} is not supported: {} is", key, !value, value);
     }
-    std::string dump(const char* key) const { return has(key) ? find(key)->dump() : "null"; }
+    std::string dump(const char* key) const { return has(key) ? data::quote(*find(key)) : "null"; }
     // An object, or an empty one.
     json object(const char* key) const {
         const json* const found = find(key);
         if (!found) return json::object();
-        require(found->is_object(), "{} must be an object, got {}", key, found->dump());
+        require(found->is_object(), "{} must be an object, got {}", key, data::quote(*found));
         return *found;
     }
 
@@ -120,7 +129,7 @@ class Reader {
 GPTConfig read_gpt2(const Reader& in) {
     const std::string activation = in.text("activation_function", "gelu_new");
     in.require(activation == "gelu_new" || activation == "gelu_pytorch_tanh",
-               "activation_function '{}' is not supported: gelu_new is", activation);
+               "activation_function '{}' is not supported: gelu_new is", shown(activation));
     in.require_flag("scale_attn_weights", true);
     in.require_flag("scale_attn_by_inverse_layer_idx", false);
     in.require_flag("add_cross_attention", false);
@@ -141,14 +150,14 @@ GPTConfig read_gpt2(const Reader& in) {
 
 GPTConfig read_nanochat(const Reader& in, const std::string& what) {
     const std::string activation = in.text("hidden_act", "relu2");
-    in.require(activation == "relu2", "hidden_act '{}' is not supported: relu2 is", activation);
+    in.require(activation == "relu2", "hidden_act '{}' is not supported: relu2 is", shown(activation));
     in.require_flag("tie_word_embeddings", false);
     in.require(!in.has("rope_scaling"), "rope_scaling {} is not supported: null is", in.dump("rope_scaling"));
     const json rope_object = in.object("rope_parameters");
     const std::string rope_name = what + ": rope_parameters";
     const Reader rope(rope_object, rope_name);
     const std::string rope_type = rope.text("rope_type", "default");
-    in.require(rope_type == "default", "rope_type '{}' is not supported: default is", rope_type);
+    in.require(rope_type == "default", "rope_type '{}' is not supported: default is", shown(rope_type));
     in.require(rope.number("partial_rotary_factor", 1) == 1,
                "partial_rotary_factor must be 1: rotary positions turn the whole of a head");
     GPTConfig config;
@@ -184,7 +193,8 @@ GPTConfig GPTConfig::from_json(const json& j, const std::string& what) {
     check<BadInput>(j.is_object(), "{}: a JSON object is required", what);
     const Reader in(j, what);
     const std::string type = in.text("model_type", "none");
-    in.require(type == "gpt2" || type == "nanochat", "model_type '{}' is not supported: gpt2 and nanochat are", type);
+    in.require(type == "gpt2" || type == "nanochat", "model_type '{}' is not supported: gpt2 and nanochat are",
+               shown(type));
     in.require(!in.has("quantization_config"),
                "quantization_config: quantized weights are not supported: float32, float16 and bfloat16 are");
     const GPTConfig config = type == "gpt2" ? read_gpt2(in) : read_nanochat(in, what);

@@ -10,6 +10,7 @@
 #include "data/file.h"
 #include "data/json.h"
 #include "data/tokenizer_json.h"
+#include "models/safetensors_header.h"
 #include "models/stored_form.h"
 #include "models/weight_files.h"
 
@@ -55,8 +56,10 @@ std::string misfits(LanguageModel<float>& model, const StoredForm& form, const W
     }
     file.each([&](const TensorInfo& info) {
         if (!known.contains(info.name) && !form.ignored(info.name))
-            problems += fmt::format("; {} is not known", info.name);
+            problems += fmt::format("; {} is not known", shown_name(info.name));
     });
+    constexpr std::size_t most = 4000;  // a file may hold many thousands of tensors
+    if (problems.size() > most) problems = problems.substr(0, problems.rfind("; ", most)) + "; and more";
     return problems;
 }
 

@@ -4,6 +4,7 @@
 
 #include "data/json.h"
 #include "engine/check.h"
+#include "models/safetensors_header.h"
 
 namespace inkling::models {
 
@@ -27,14 +28,16 @@ void WeightFiles::add_shards(const fs::path& folder) {
     const bool has_map = index.is_object() && index.contains("weight_map") && index["weight_map"].is_object();
     check<BadInput>(has_map, "{}: an object with a weight_map is required", what);
     for (const auto& [name, shard] : index["weight_map"].items()) {
-        check<BadInput>(shard.is_string(), "{}: the file of {} must be a name, got {}", what, name, shard.dump());
+        check<BadInput>(shard.is_string(), "{}: the file of {} must be a name, got {}", what, shown_name(name),
+                        shard.dump().substr(0, 80));
         const std::string file_name = shard.get<std::string>();
         const fs::path plain(file_name);
         check<BadInput>(!file_name.empty() && plain.filename() == plain && file_name.ends_with(".safetensors"),
-                        "{}: the file of {} must be a .safetensors file beside it, got '{}'", what, name, file_name);
+                        "{}: the file of {} must be a .safetensors file beside it, got '{}'", what, shown_name(name),
+                        shown_name(file_name));
         auto& file = shards_[file_name];
         if (!file) file = std::make_unique<SafetensorsFile>(SafetensorsFile::open(folder / plain));
-        check<BadInput>(file->contains(name), "{}: {} is not in {}", what, name, file_name);
+        check<BadInput>(file->contains(name), "{}: {} is not in {}", what, shown_name(name), shown_name(file_name));
         shard_of_.emplace(name, file.get());
     }
 }

@@ -10,8 +10,8 @@
 #include <numbers>
 
 #include "engine/backward.h"
+#include "engine/kept_input.h"
 #include "engine/map.h"
-#include "engine/precision.h"
 
 namespace inkling {
 namespace {
@@ -91,19 +91,16 @@ Tensor<T> silu(const Tensor<T>& x) {
 
 template <class T>
 Tensor<T> gelu(const Tensor<T>& x) {
-    const auto forward = [](const Array<T>& in) {
-        return map_arrays<T>(
-            in.shape(), [](auto v) { return v * GeluGate(v).s; }, in);
+    const auto value = [](auto v) { return v * GeluGate(v).s; };
+    const auto slope = [](auto g, auto v) {
+        const GeluGate gate(v);
+        return g * (gate.s + v * gate.ds);
     };
-    const Operand<T> kept = kept_input(x);
-    const Tensor<T> y = record("gelu", forward(x.value()), inputs(x), [kept](const Array<T>& dy, Gradients<T>& grads) {
-        const auto slope = [](auto g, auto v) {
-            const GeluGate gate(v);
-            return g * (gate.s + v * gate.ds);
-        };
-        grads.add(0, map_arrays<T>(dy.shape(), slope, dy, kept.value()));
-    });
-    set_recompute<T>(y, [kept, forward] { return forward(kept.value()); });
+    const KeptInput<T> kept(x);
+    const Tensor<T> y =
+        record("gelu", map_arrays<T>(x.shape(), value, x.value()), inputs(x),
+               [kept, slope](const Array<T>& dy, Gradients<T>& grads) { grads.add(0, kept.map(dy, slope)); });
+    set_recompute<T>(y, [kept, value] { return kept.map(value); });
     return y;
 }
 

@@ -2,29 +2,23 @@
 #include "engine/ops/squared_relu.h"
 
 #include "engine/backward.h"
+#include "engine/kept_input.h"
 #include "engine/map.h"
-#include "engine/precision.h"
 
 namespace inkling {
 
 template <class T>
 Tensor<T> squared_relu(const Tensor<T>& x) {
-    const auto forward = [](const Array<T>& in) {
-        return map_arrays<T>(
-            in.shape(),
-            [](auto v) {
-                const auto r = xsimd::max(v, Vec<T>(T{0}));
-                return r * r;
-            },
-            in);
+    const auto value = [](auto v) {
+        const auto r = xsimd::max(v, Vec<T>(T{0}));
+        return r * r;
     };
-    const Operand<T> kept = kept_input(x);
+    const auto slope = [](auto g, auto v) { return g * (Vec<T>(T{2}) * xsimd::max(v, Vec<T>(T{0}))); };
+    const KeptInput<T> kept(x);
     const Tensor<T> y =
-        record("squared_relu", forward(x.value()), inputs(x), [kept](const Array<T>& dy, Gradients<T>& grads) {
-            const auto slope = [](auto g, auto v) { return g * (Vec<T>(T{2}) * xsimd::max(v, Vec<T>(T{0}))); };
-            grads.add(0, map_arrays<T>(dy.shape(), slope, dy, kept.value()));
-        });
-    set_recompute<T>(y, [kept, forward] { return forward(kept.value()); });
+        record("squared_relu", map_arrays<T>(x.shape(), value, x.value()), inputs(x),
+               [kept, slope](const Array<T>& dy, Gradients<T>& grads) { grads.add(0, kept.map(dy, slope)); });
+    set_recompute<T>(y, [kept, value] { return kept.map(value); });
     return y;
 }
 

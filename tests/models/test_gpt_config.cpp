@@ -102,7 +102,7 @@ TEST_CASE("config.json: what is left out has NanoChatConfig's value, old names a
 TEST_CASE("config.json: models of other kinds are refused by name", "[models]") {
     CHECK(refusal("n_layer", 4).empty());
     CHECK_THAT(refusal("model_type", "llama"), ContainsSubstring("model_type 'llama' is not supported"));
-    CHECK_THAT(refusal("model_type", 5), ContainsSubstring("model_type 'none'"));
+    CHECK_THAT(refusal("model_type", 5), ContainsSubstring("model_type must be a text, got 5"));
     CHECK_THAT(refusal("activation_function", "relu"), ContainsSubstring("'relu'"));
     CHECK(refusal("activation_function", "gelu_pytorch_tanh").empty());
     CHECK_THAT(refusal("tie_word_embeddings", false), ContainsSubstring("tie_word_embeddings false is not"));
@@ -183,4 +183,23 @@ TEST_CASE("config: the number of parameters never wraps around", "[models]") {
     GPTConfig other = nanochat();
     other.vocab_size = other.n_layer = other.n_embd = other.n_inner = 1u << 30;
     CHECK(other.parameter_count() == std::numeric_limits<std::size_t>::max());
+}
+
+TEST_CASE("config.json: messages stay one short line whatever a value holds", "[models]") {
+    for (const std::string key : {"model_type", "activation_function", "n_layer", "bias", "resid_pdrop"}) {
+        for (const nlohmann::json& value :
+             {nlohmann::json("a\nb\x1b[31m" + std::string(100000, 'x')), nlohmann::json(std::vector<int>(100000, 1))}) {
+            nlohmann::json j = GPTConfig().to_json();
+            j[key] = value;
+            std::string message;
+            try {
+                GPTConfig::from_json(j, "config.json");
+            } catch (const BadInput& e) {
+                message = e.what();
+            }
+            INFO(key);
+            CHECK((!message.empty() && message.size() < 300));
+            CHECK(message.find_first_of("\n\x1b") == std::string::npos);
+        }
+    }
 }

@@ -1,6 +1,5 @@
 // Headers made to cost memory or time: what reading one may take is bounded, whatever it holds.
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include "tests/catch.h"
 #include "tests/cli/program.h"
@@ -56,8 +55,7 @@ TEST_CASE("safetensors: more dimensions than any array has are refused", "[model
     CHECK_THAT(refusal_of(tensor("U8", "[" + ones + ",1]", "[0,1]"), 1), ContainsSubstring("more than 64"));
 }
 
-TEST_CASE("safetensors: a hostile header of 99 MB costs at most four times its size, and seconds", "[models][slow]") {
-    using testing::program;
+TEST_CASE("safetensors: a hostile header of 99 MB costs a few times its size, and seconds", "[models][slow]") {
     const std::string empty = R"({"dtype":"U8","shape":[0],"data_offsets":[0,0]})";
     const data::tests::ScratchFolder folder;
     folder.write("config.json", R"({"model_type":"gpt2","vocab_size":65,"n_layer":1,"n_head":1,"n_embd":16,)"
@@ -83,10 +81,11 @@ TEST_CASE("safetensors: a hostile header of 99 MB costs at most four times its s
         header = {};
         INFO("kind " << kind);
         const auto start = std::chrono::steady_clock::now();
-        testing::check_fails(program({"info", "--model", folder.path()}), 3, "model.safetensors");
+        // 700 MB for the mapped file and all else, libraries and the stacks of threads too
+        const std::string command = fmt::format("ulimit -v 700000; OMP_NUM_THREADS=1 {} info --model {} 2>{}",
+                                                INKLING_PROGRAM, folder.path(), folder.path("said"));
+        CHECK(WEXITSTATUS(std::system(command.c_str())) == 3);
+        CHECK_THAT(data::read_file(folder.path("said")), ContainsSubstring("model.safetensors"));
         CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(10));  // 2 on a quiet machine
     }
-    rusage children{};
-    getrusage(RUSAGE_CHILDREN, &children);
-    CHECK(children.ru_maxrss * 1024 < 4 * static_cast<long>(kHeader));
 }

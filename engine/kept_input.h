@@ -1,0 +1,72 @@
+// The input of an activation function, kept for its backward and for making its value again. Where it is large and
+// products are in bfloat16 it is kept rounded: the function's value is rounded for the next product anyway.
+#pragma once
+
+#include <optional>
+
+#include "engine/parallel.h"
+#include "engine/precision.h"
+#include "engine/profile.h"
+#include "engine/simd.h"
+
+namespace inkling {
+
+template <class T>
+class KeptInput {
+  public:
+    explicit KeptInput(const Tensor<T>& x) {
+        if (!x.requires_grad()) return;
+        if constexpr (std::is_same_v<T, float>) {
+            if (product_precision() == Precision::bf16 && x.size() * sizeof(T) >= kWorthRecomputing) {
+                half_ = round_to_bfloat16(x.value());
+                return;
+            }
+        }
+        full_ = Saved<T>(x.value());
+    }
+
+    const Shape& shape() const { return half_ ? half_->shape() : full_->shape(); }
+
+    // f(x), element by element; f takes and returns Vec<T>.
+    template <class F>
+    Array<T> map(const F& f) const {
+        Array<T> y(shape());
+        run(y, [&](std::size_t n, T* out, std::size_t, const T* x) { simd_map(n, out, f, x); });
+        return y;
+    }
+
+    // f(dy, x), in dy's own memory if nothing else holds it.
+    template <class F>
+    Array<T> map(const Array<T>& dy, const F& f) const {
+        const bool own = dy.is_contiguous() && !dy.shares_buffer();
+        Array<T> dx = own ? dy : Array<T>(dy.shape());
+        const Array<T> g = dy.contiguous();
+        run(dx, [&](std::size_t n, T* out, std::size_t at, const T* x) { simd_map(n, out, f, g.data() + at, x); });
+        return dx;
+    }
+
+  private:
+    // body(n, out, index of the first element, x) for pieces of `out`.
+    template <class Body>
+    void run(Array<T>& out, const Body& body) const {
+        constexpr std::size_t kPiece = 1024;
+        profile::count_bytes(static_cast<double>(out.size() * 2 * sizeof(T)));
+        T* const to = out.data();
+        const Array<T> x = half_ ? Array<T>() : full_->contiguous();
+        parallel_for(out.size(), kGrain, [&](std::size_t begin, std::size_t end) {
+            alignas(64) T wide[kPiece];
+            for (std::size_t i = begin; i < end; i += kPiece) {
+                const std::size_t n = std::min(kPiece, end - i);
+                if constexpr (std::is_same_v<T, float>) {
+                    for (std::size_t j = 0; half_ && j < n; ++j) wide[j] = widen(half_->data()[i + j]);
+                }
+                body(n, to + i, i, half_ ? wide : x.data() + i);
+            }
+        });
+    }
+
+    Saved<T> full_;
+    std::optional<Array<BFloat16>> half_;
+};
+
+}  // namespace inkling
