@@ -58,7 +58,8 @@ template <class Form, class T>
 Tensor<T> run(const Plan<T>& plan, const std::array<Array<T>, 3>& qkv, std::vector<NodePtr<T>> nodes) {
     using E = typename Form::Element;
     using Kept = typename Form::Kept;
-    const std::size_t B = plan.B, H = plan.H, Lq = plan.Lq, Lk = plan.Lk, d = plan.d, dv = plan.dv;
+    const std::size_t B = plan.B, H = plan.H, Lq = plan.Lq, Lk = plan.Lk;
+    [[maybe_unused]] const std::size_t d = plan.d, dv = plan.dv;  // used where pairs of bfloat16 are multiplied
     const double seen =
         plan.options.causal ? static_cast<double>(Lk - Lq) + static_cast<double>(Lq + 1) / 2 : static_cast<double>(Lk);
     const double product_flops = 2.0 * static_cast<double>(B * H * Lq) * seen;  // of one unit of depth
@@ -119,7 +120,8 @@ Tensor<T> attention(const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v, 
     check(options.dropout >= 0 && options.dropout < 1,
           "attention: a dropout of at least 0 and below 1 is required, got {}", options.dropout);
     Plan<T> plan{q.dim(0), q.dim(1), q.dim(2), k.dim(2), q.dim(3), v.dim(3), options, {}};
-    const std::size_t B = plan.B, H = plan.H, Lq = plan.Lq, Lk = plan.Lk, d = plan.d, dv = plan.dv;
+    const std::size_t B = plan.B, H = plan.H, Lq = plan.Lq, Lk = plan.Lk;
+    [[maybe_unused]] const std::size_t d = plan.d, dv = plan.dv;  // used where pairs of bfloat16 are multiplied
     if (options.mask.defined()) {
         const Shape scores{B, H, Lq, Lk};
         check(broadcasts_to(options.mask.shape(), scores),
