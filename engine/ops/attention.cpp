@@ -58,8 +58,7 @@ template <class Form, class T>
 Tensor<T> run(const Plan<T>& plan, const std::array<Array<T>, 3>& qkv, std::vector<NodePtr<T>> nodes) {
     using E = typename Form::Element;
     using Kept = typename Form::Kept;
-    const std::size_t B = plan.B, H = plan.H, Lq = plan.Lq, Lk = plan.Lk;
-    [[maybe_unused]] const std::size_t d = plan.d, dv = plan.dv;  // used where pairs of bfloat16 are multiplied
+    const std::size_t B = plan.B, H = plan.H, Lq = plan.Lq, Lk = plan.Lk, d = plan.d, dv = plan.dv;
     const double seen =
         plan.options.causal ? static_cast<double>(Lk - Lq) + static_cast<double>(Lq + 1) / 2 : static_cast<double>(Lk);
     const double product_flops = 2.0 * static_cast<double>(B * H * Lq) * seen;  // of one unit of depth
