@@ -107,7 +107,7 @@ TEST_CASE("signals: a second one ends the program at once", "[cli]") {
     const std::string out = folder.path("out"), text = folder.write("text.txt", small_text());
     // long steps, so that the first signal has something to wait for
     Process train(Arguments{"train", "--data", text, "--out", out} +
-                  small({"--n-embd", "256", "--n-layer", "4", "--block-size", "64", "--batch-size", "64",
+                  small({"--n-embd", "128", "--n-layer", "2", "--block-size", "64", "--batch-size", "64",
                          "--eval-every", "0", "--log-every", "1", "--max-iters", "1000"}));
     REQUIRE(appears(out + "/metrics.jsonl"));
     train.signal(SIGINT);
