@@ -32,7 +32,8 @@ std::string duration(double s) {
     if (s < 90) return fmt::format("{:.1f} seconds", s);
     if (s < 5400) return fmt::format("{:.1f} minutes", s / 60);
     if (s < 2 * 86400) return fmt::format("{:.1f} hours", s / 3600);
-    return fmt::format("{:.1f} days", s / 86400);
+    if (s < 2 * 365 * 86400.0) return fmt::format("{:.1f} days", s / 86400);
+    return fmt::format("{:.0f} years", s / (365 * 86400.0));
 }
 
 struct Vocabulary {

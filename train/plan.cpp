@@ -83,11 +83,11 @@ Plan make_plan(const TrainOptions& options, std::size_t vocab_size) {
 
     TrainOptions small = options;
     const std::size_t head = options.n_embd / options.n_head;
-    small.n_head = std::clamp<std::size_t>(1024 / head, 1, options.n_head);
+    small.n_head = std::clamp<std::size_t>(512 / head, 1, options.n_head);
     small.n_kv_head = 0;
     small.n_embd = head * small.n_head;
-    small.block_size = std::min<std::size_t>(options.block_size, 1024);
-    small.batch_size = std::clamp<std::size_t>(1024 / small.block_size, 1, options.batch_size);
+    small.block_size = std::min<std::size_t>(options.block_size, 512);
+    small.batch_size = std::clamp<std::size_t>(512 / small.block_size, 1, options.batch_size);
     small.gradient_accumulation_steps = 1;
     small.val_fraction = 0;
     const std::size_t kinds = std::min<std::size_t>(vocab_size, 8192);

@@ -124,11 +124,11 @@ TEST_CASE("nanochat: transformers' logits, loss, gradients and greedy text come 
     auto [model, tokenizer] = models::load_model(kNanoChatTiny);
     CHECK((model->config.kv_heads() == 2 && model->config.inner() == 40 && model->config.softcap == 15));
     CHECK(model->parameter_count() == 8'304);
-    check_logits(*model, numbers, "logits", 1e-5);
+    check_logits(*model, numbers, "logits", 2e-5);  // of up to 12
     check_loss_and_text(*model, *tokenizer, numbers);
     model->config.softcap = 0;
-    check_logits(*model, numbers, "uncapped", 1e-5);
+    check_logits(*model, numbers, "uncapped", 2e-5);
     model->config.softcap = 15;
     const WithPrecision scope(Precision::bf16);
-    check_logits(*model, numbers, "logits", 0.5);  // of up to 12
+    check_logits(*model, numbers, "logits", 0.5);
 }

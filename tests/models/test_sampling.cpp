@@ -16,7 +16,7 @@ namespace {
 // The part of [0, 1) that each token is drawn by.
 Shares shares(const std::vector<float>& logits, const SamplingOptions& options,
               const std::vector<std::int32_t>& text = {}) {
-    constexpr int kLots = 100'000;
+    constexpr int kLots = 10'000;
     Shares share(logits.size());
     for (int i = 0; i < kLots; ++i)
         share[static_cast<std::size_t>(sample_token(logits, options, (i + 0.5) / kLots, text))] += 1.0 / kLots;
@@ -78,7 +78,7 @@ TEST_CASE("sampling: every combination of steps is its definition", "[models]") 
                         double worst = 0;
                         for (std::size_t v = 0; v < got.size(); ++v)
                             worst = std::max(worst, std::abs(got[v] - want[v]));
-                        CHECK(worst < 3e-5);
+                        CHECK(worst < 3e-4);
                     }
 }
 
