@@ -34,7 +34,8 @@ double state_bytes(const TrainOptions& options, const models::GPTConfig& config)
 }
 
 Measured measure(const TrainOptions& options, std::size_t vocab_size) {
-    constexpr int kSteps = 5, kWarm = 2;
+    constexpr int kSteps = 5;
+    constexpr double kEnough = 0.5;  // seconds
     const models::GPTConfig config = options.model_config(vocab_size);
     const Generator before = nn::default_generator();
     const data::CharTokenizer tokenizer = any_tokenizer(vocab_size);
@@ -46,12 +47,13 @@ Measured measure(const TrainOptions& options, std::size_t vocab_size) {
     const auto model = models::make_model<float>(config);
     Trainer trainer(options, *model, tokenizer, tokens, quiet);
     model->train();
-    double best = 1e30;
-    for (int i = 0; i < kSteps; ++i) {
+    double best = 1e30, sum = 0;
+    for (int i = 0; i < kSteps && sum < kEnough; ++i) {
         const auto start = std::chrono::steady_clock::now();
         trainer.step();
         const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-        if (i >= kWarm) best = std::min(best, seconds);
+        best = std::min(best, seconds);
+        sum += seconds;
     }
     nn::default_generator() = before;
     const double state = state_bytes(options, config);
