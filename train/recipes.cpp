@@ -21,7 +21,6 @@ constexpr Rung kLadder[] = {{2, 32, 1, 64},    {3, 64, 2, 64},    {4, 96, 3, 128
 
 constexpr double kEfficiency = 0.4;        // of a step, against products alone
 constexpr double kTokensPerParameter = 2;  // that a model sees, so that the loss in a given time is least
-constexpr double kTimeToSpare = 0.05;
 // A text seen more often, or by a larger model, is learnt by heart; dropout helps once it is seen this often.
 constexpr double kMostEpochs = 10, kMostParametersPerToken = 3, kEpochsWithoutDropout = 6;
 // Tokens a step grow with the tokens seen, by nanochat's exponent.
@@ -130,14 +129,14 @@ void fit(const Budget& budget, bool has_shape, const std::set<std::string>& give
     const auto L = static_cast<double>(o.n_layer), C = static_cast<double>(o.n_embd);
     const double seen = std::min(flops / (6 * 12 * L * C * C), kMostEpochs * train_tokens);
     if (seen > kEpochsWithoutDropout * train_tokens) set("dropout", o.dropout, 0.1);
-    const double batch_tokens = power_of_two(kBatch * std::pow(seen / kBatchSeen, kBatchExponent), 256, 65536);
+    const double batch_tokens = power_of_two(kBatch * std::pow(seen / kBatchSeen, kBatchExponent), 256, 16384);
     set("batch-size", o.batch_size, std::max(1.0, batch_tokens / static_cast<double>(o.block_size)));
     set("embedding-lr", o.embedding_lr, o.embedding_lr * std::sqrt(128 / C));
     set("head-lr", o.head_lr, o.head_lr * std::sqrt(128 / C));
 }
 
 std::size_t steps_within(const Budget& budget, double seconds_a_step, const TrainOptions& o) {
-    const double in_time = (1 - kTimeToSpare) * budget.seconds / seconds_a_step;
+    const double in_time = budget.seconds / seconds_a_step;
     const auto a_step = static_cast<double>(o.batch_size * o.block_size * o.gradient_accumulation_steps);
     const double steps =
         std::min(in_time, kMostEpochs * static_cast<double>(budget.tokens) * (1 - o.val_fraction) / a_step);
