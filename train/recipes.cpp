@@ -22,7 +22,7 @@ constexpr Rung kLadder[] = {{2, 32, 1, 64},    {3, 64, 2, 64},    {4, 96, 3, 128
 constexpr double kEfficiency = 0.4;        // of a step, against products alone
 constexpr double kTokensPerParameter = 2;  // that a model sees, so that the loss in a given time is least
 // A text seen more often, or by a larger model, is learnt by heart; dropout helps once it is seen this often.
-constexpr double kMostEpochs = 10, kMostParametersPerToken = 3, kEpochsWithoutDropout = 6;
+constexpr double kMostEpochs = 10, kMostParametersPerToken = 9, kEpochsWithoutDropout = 6;
 // Tokens a step grow with the tokens seen, by nanochat's exponent.
 constexpr double kBatch = 2048, kBatchSeen = 4.5e6, kBatchExponent = 0.383;
 
