@@ -172,9 +172,9 @@ int train_model(const TrainArguments& args) {
     if (built_in) {
         const double a_char = data::stories_entropy().nats_per_char;
         const double chars = static_cast<double>(run.tokens.bytes) / static_cast<double>(run.tokens.ids.size());
-        report.note(
-            fmt::format("the stories' own entropy, below which no loss can stay: {:.4f} nats a token, {:.4f} a character",
-                        a_char * chars, a_char));
+        report.note(fmt::format(
+            "the stories' own entropy, below which no loss can stay: {:.4f} nats a token, {:.4f} a character",
+            a_char * chars, a_char));
     }
     if (!checkpoint.empty())
         report.note(fmt::format("going on from {}, step {}", checkpoint.string(), run.trainer->state().step));
