@@ -72,6 +72,8 @@ std::string to_printable(std::string_view bytes) {
     return text;
 }
 
+std::string counted(std::size_t n, const char* what) { return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s"); }
+
 void print(const std::string& text) {
     const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
     check(written, "stdout: cannot be written: {}", std::strerror(errno));

@@ -26,7 +26,7 @@ struct Arguments {
 // Stories that the model writes, and how many of them the grammar of the built-in corpus could have written, too; and
 // its loss on stories that it was not trained on, against their own entropy.
 int evaluate_stories(const Arguments& args) {
-    constexpr std::uint64_t kFresh = 2;  // the corpus is of seed 1
+    constexpr std::uint64_t kFresh = 2;      // the corpus is of seed 1
     constexpr std::size_t kBytes = 400'000;  // they differ by 0.2% in entropy
     const auto [model, tokenizer] = load_current(args.model);
     const std::atomic<int>& signal = catch_signals();

@@ -13,8 +13,8 @@ namespace inkling::train {
 double product_gflops(Precision precision);
 
 // Of the fastest training step with these options, among those of a model that is thrown away, for at most about
-// `at_most` seconds. What else the machine does for a moment should not make a plan short: that costs more than one that
-// is a fifth too long, which the clock stops with averaged weights.
+// `at_most` seconds. What else the machine does for a moment should not make a plan short: that costs more than one
+// that is a fifth too long, which the clock stops with averaged weights.
 double seconds_per_step(const TrainOptions& options, const data::Tokenizer& tokenizer,
                         std::span<const std::int32_t> tokens, double at_most);
 

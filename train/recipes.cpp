@@ -68,8 +68,8 @@ TrainOptions stories() {
     return o;
 }
 
-// nanoGPT's config/train_shakespeare_char.py over its defaults; nanogpt-cpu is its README's smaller one for a CPU, which
-// is what TrainOptions begin with.
+// nanoGPT's config/train_shakespeare_char.py over its defaults; nanogpt-cpu is its README's smaller one for a CPU,
+// which is what TrainOptions begin with.
 TrainOptions nanogpt_baby() {
     TrainOptions o;
     o.n_layer = 6, o.n_head = 6, o.n_embd = 384, o.block_size = 256;
