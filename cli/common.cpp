@@ -72,6 +72,8 @@ std::string to_printable(std::string_view bytes) {
     return text;
 }
 
+std::string counted(std::size_t n, const char* what) { return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s"); }
+
 void print(const std::string& text) {
     bool written = std::fflush(stdout) == 0;
     for (std::size_t i = 0; written && i < text.size();) {

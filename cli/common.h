@@ -42,6 +42,9 @@ void forget_signal();  // the flag is 0 again
 // For messages: one line of ASCII, other bytes as \xNN.
 std::string to_printable(std::string_view bytes);
 
+// "1 thread", "2 threads".
+std::string counted(std::size_t n, const char* what);
+
 // Writes to stdout, and fails when that fails (a full disk, a closed pipe).
 void print(const std::string& text);
 

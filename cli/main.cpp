@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "cli/common.h"
+#include "cli/wrong_usage.h"
 #include "train/trainer.h"
 
 namespace {
@@ -41,7 +42,6 @@ std::vector<std::string> arguments(int argc, char** argv) {
                          text.begin() + static_cast<std::ptrdiff_t>(std::min(text.find('='), text.size())), '_', '-');
         result.push_back(std::move(text));
     }
-    std::reverse(result.begin(), result.end());  // as CLI11 wants them
     return result;
 }
 
@@ -102,6 +102,8 @@ int main(int argc, char** argv) {
         for (CLI::App* const part : parts) {
             for (CLI::Option* const option : part->get_options()) {
                 if (option->get_type_name() == "UINT") option->check(refuse_no_whole_number);
+                const bool takes_any_text = option->check_lname("prompt") || option->check_lname("stop");
+                if (option->get_expected_min() > 0 && !takes_any_text) option->check(cli::refuse_flag_names(*part));
             }
         }
     };
@@ -114,21 +116,18 @@ int main(int argc, char** argv) {
     add("gradcheck", "Compare every gradient with finite differences", cli::add_gradcheck);
     add("info", "Show what a model folder holds", cli::add_info);
     add("bench", "Time whole training steps on random tokens", cli::add_bench);
+    const std::vector<std::string> given = arguments(argc, argv);
     try {
-        app.parse(arguments(argc, argv));
-    } catch (const CLI::Success& e) {  // --help, --version
+        app.parse(std::vector<std::string>(given.rbegin(), given.rend()));  // as CLI11 wants them
+    } catch (const CLI::Success& e) {                                       // --help, --version
         std::ostringstream text;
         app.exit(e, text);
         return run([&] {
             cli::print(text.str());
             return 0;
         });
-    } catch (const CLI::RequiredError& e) {
-        const auto unknown = app.remaining(true);
-        const auto what = unknown.empty() ? e.what() : fmt::format("'{}' is not a command", unknown.front());
-        return fail(cli::kWrongUsage, what + ": see inkling --help");
     } catch (const CLI::ParseError& e) {
-        return fail(cli::kWrongUsage, std::string(e.what()) + ": see inkling --help");
+        return fail(cli::kWrongUsage, cli::wrong_usage(app, e, given));
     }
     for (const auto& [command, action] : commands) {
         if (command->parsed()) return run(action);

@@ -41,6 +41,12 @@ std::unique_ptr<data::Tokenizer> make_tokenizer(const TrainOptions& options, con
     }
     if (options.tokenizer == "bpe")
         return std::make_unique<data::BpeTokenizer>(data::train_bpe(corpus.documents, options.vocab_size));
+    if (!fs::exists(options.tokenizer)) {
+        throw BadInput(
+            fmt::format("--tokenizer {}: there is no such file: char, bpe, a tokenizer.json or a model "
+                        "folder is required",
+                        options.tokenizer));
+    }
     return data::load_tokenizer(options.tokenizer);
 }
 
@@ -156,15 +162,19 @@ int train_model(const TrainArguments& args) {
     check_place(options, resume);  // nothing has come there in the meantime
     const fs::path& checkpoint = run.checkpoint;
     if (checkpoint.empty() || !fs::equivalent(checkpoint.parent_path(), folder->path())) folder->clear();
-    report.note(fmt::format("{:.2f}M parameters, {} tokens of {} kinds ({}), {} threads, seed {}",
-                            static_cast<double>(run.loaded.model->parameter_count()) / 1e6, run.tokens.ids.size(),
-                            run.loaded.tokenizer->vocab_size(),
+    const std::uint64_t parameters = run.loaded.model->parameter_count();
+    report.note(fmt::format("{} parameters, {} tokens of {} kinds ({}), {}, seed {}",
+                            parameters < 10'000 ? fmt::format("{}", parameters)
+                                                : fmt::format("{:.2f}M", static_cast<double>(parameters) / 1e6),
+                            run.tokens.ids.size(), run.loaded.tokenizer->vocab_size(),
                             built_in ? "the built-in stories" : fmt::format("{}", fmt::join(options.data, ", ")),
-                            threads, options.seed));
+                            counted(threads, "thread"), options.seed));
     if (built_in) {
-        report.note(
-            fmt::format("the stories' own entropy, below which no validation loss can go: {:.4f} nats a character",
-                        data::stories_entropy().nats_per_char));
+        const double a_char = data::stories_entropy().nats_per_char;
+        const double chars = static_cast<double>(run.tokens.bytes) / static_cast<double>(run.tokens.ids.size());
+        report.note(fmt::format(
+            "the stories' own entropy, below which no loss can stay: {:.4f} nats a token, {:.4f} a character",
+            a_char * chars, a_char));
     }
     if (!checkpoint.empty())
         report.note(fmt::format("going on from {}, step {}", checkpoint.string(), run.trainer->state().step));

@@ -102,8 +102,9 @@ std::string fit_recipe(const data::Tokenizer& tokenizer, std::span<const std::in
         o.max_iters = train::steps_within(budget, step, o);
     }
     train::fit_to_steps(s.given, o);
-    return fmt::format("{} layers, {} heads, {} wide, {}; {} steps of {} windows of {} tokens", o.n_layer, o.n_head,
-                       o.n_embd, o.precision, o.max_iters, o.batch_size, o.block_size);
+    return fmt::format("{}, {}, {} wide, {}; {} of {} of {}", counted(o.n_layer, "layer"), counted(o.n_head, "head"),
+                       o.n_embd, o.precision, counted(o.max_iters, "step"), counted(o.batch_size, "window"),
+                       counted(o.block_size, "token"));
 }
 
 void take_shape(const TrainArguments& args, const models::GPTConfig& config, TrainOptions& options) {

@@ -78,8 +78,11 @@ int print_plan(const train::TrainOptions& options, const data::Corpus& corpus, s
     row("parameters", fmt::format("{} ({})", number(static_cast<double>(plan.parameters)), plan.parameters));
     row("text", fmt::format("{}, {}{} tokens of {} kinds", quantity(static_cast<double>(corpus.bytes()), "B"),
                             vocabulary_.exact ? "" : "about ", number(vocabulary_.tokens), vocabulary_.size));
-    row("steps", fmt::format("{} of {} tokens: {} tokens, {:.2g} times the training part", options.max_iters,
-                             plan.tokens_a_step, number(seen), passes));
+    row("steps", fmt::format("{} of {} tokens: {} tokens, {:.{}f} times the training part", options.max_iters,
+                             plan.tokens_a_step, number(seen), passes,
+                             passes < 1    ? 3
+                             : passes < 10 ? 1
+                                           : 0));
     row("work", fmt::format("{}, {} a step, evaluation not counted", quantity(plan.flops, "FLOP"),
                             quantity(plan.flops_a_step, "FLOP")));
     row("memory",
@@ -87,8 +90,8 @@ int print_plan(const train::TrainOptions& options, const data::Corpus& corpus, s
                     quantity(plan.memory_bytes() + 4 * vocabulary_.tokens, "B"), quantity(plan.state_bytes, "B"),
                     quantity(plan.activation_bytes, "B"), quantity(4 * vocabulary_.tokens, "B")));
     row("disk", fmt::format("{} a checkpoint, of which up to 3 are kept", quantity(plan.checkpoint_bytes, "B")));
-    row("time", fmt::format("about {} of training steps, at {} as measured now with {} threads", duration(plan.seconds),
-                            quantity(plan.flops_per_s, "FLOP/s"), threads));
+    row("time", fmt::format("about {} of training steps, at {} as measured now with {}", duration(plan.seconds),
+                            quantity(plan.flops_per_s, "FLOP/s"), counted(threads, "thread")));
     return 0;
 }
 

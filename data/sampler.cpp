@@ -58,9 +58,8 @@ class SequentialSampler final : public Sampler {
 
 Sampler::Sampler(std::span<const std::int32_t> tokens, std::size_t batch, std::size_t length)
     : tokens_(tokens), batch_(batch), length_(length), windows_(tokens.empty() ? 0 : (tokens.size() - 1) / length) {
-    check<BadInput>(windows_ > 0,
-                    "the text has {} tokens, the context of {} needs at least {}: lower --block-size or add text",
-                    tokens.size(), length, length + 1);
+    check<BadInput>(windows_ > 0, "the text to train on has {} tokens, the context of {} needs at least {}: {}add text",
+                    tokens.size(), length, length + 1, length > 1 ? "lower --block-size or " : "");
 }
 
 void Sampler::fill(std::uint64_t step, Batch& out) const {

@@ -12,7 +12,7 @@ namespace inkling::models {
 namespace {
 
 constexpr std::size_t W = Vec<float>::size;
-constexpr std::size_t kBatch = 4;      // vectors that share one reading of a row
+constexpr std::size_t kBatch = 4;     // vectors that share one reading of a row
 constexpr std::size_t kAhead = 3072;  // bytes: rows follow each other, and the CPU's own prefetching stops at each page
 
 // W numbers of a smaller type as floats, by the compiler's own vectors: xsimd 8 goes through memory for it.

@@ -141,7 +141,7 @@ fs::path RunFolder::save(std::size_t step, bool is_best, const std::function<voi
         std::error_code ignored;
         fs::remove_all(beside, ignored);
         const auto whole = checkpoints();
-        if (whole.empty()) throw;
+        if (whole.empty()) throw Error(fmt::format("{}: nothing was saved yet: make room and begin anew", e.what()));
         throw Error(fmt::format("{}: {} is whole: go on from it with --resume auto", e.what(),
                                 whole.front().filename().string()));
     } catch (...) {

@@ -1,0 +1,16 @@
+// What is wrong with a command line, in a line that says what to do.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+namespace inkling::cli {
+
+// A check for the flags of `command`: a flag's name in the place of a value is a value that was forgotten.
+std::function<std::string(const std::string&)> refuse_flag_names(const CLI::App& command);
+
+// `arguments` as they were given, in their order; the message without "inkling: ".
+std::string wrong_usage(const CLI::App& app, const CLI::ParseError& error, const std::vector<std::string>& arguments);
+
+}  // namespace inkling::cli
