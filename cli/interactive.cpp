@@ -65,8 +65,10 @@ int write_interactively(std::shared_ptr<const models::Decoder> decoder, const da
     const std::atomic<int>& signal = catch_signals();
     const bool terminal = isatty(STDIN_FILENO);
     if (terminal)
-        std::fputs("an empty line lets the model go on, /new begins another text, Ctrl-C stops it or drops a line, Ctrl-D ends\n",
-                   stderr);
+        std::fputs(
+            "an empty line lets the model go on, /new begins another text, Ctrl-C stops it or drops a line, Ctrl-D "
+            "ends\n",
+            stderr);
     Conversation conversation(std::move(decoder), tokenizer, writing);
     const auto say = [&](const std::string& line, bool echo) {
         try {
@@ -88,6 +90,7 @@ int write_interactively(std::shared_ptr<const models::Decoder> decoder, const da
             continue;
         }
         if (!line) break;
+        if (terminal && signal == SIGINT) forget_signal();  // it came before the line
         if (*line == "/new") {
             conversation.start_anew();
         } else {

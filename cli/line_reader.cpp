@@ -1,5 +1,6 @@
 #include "cli/line_reader.h"
 
+#include <termios.h>
 #include <unistd.h>
 
 #include <clocale>
@@ -13,15 +14,55 @@
 
 namespace inkling::cli {
 
+#ifdef INKLING_LIBEDIT
+namespace {
+
+bool dropped = false;
+
+// While a line is edited: a signal could come just before the editor waits for a key, and it would wait on.
+struct CtrlCIsAKey {
+    termios before{};
+    CtrlCIsAKey() {
+        tcgetattr(STDIN_FILENO, &before);
+        termios changed = before;
+        changed.c_cc[VINTR] = _POSIX_VDISABLE;
+        tcsetattr(STDIN_FILENO, TCSADRAIN, &changed);
+    }
+    ~CtrlCIsAKey() { tcsetattr(STDIN_FILENO, TCSADRAIN, &before); }
+};
+
+int drop_line(int, int) {
+    dropped = true;
+    rl_done = 1;
+    return 0;
+}
+
+}  // namespace
+#endif
+
 LineReader::LineReader() : terminal_(isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)) {
     // the editor takes bytes for characters by the locale; in the default one it would drop those that are not ASCII
     if (terminal_ && (!std::setlocale(LC_CTYPE, "") || MB_CUR_MAX == 1)) std::setlocale(LC_CTYPE, "C.UTF-8");
+#ifdef INKLING_LIBEDIT
+    if (!terminal_) return;
+    const CtrlCIsAKey now;
+    rl_initialize();
+    rl_add_defun("drop-line", drop_line, '\x03');
+#endif
 }
 
 std::optional<std::string> LineReader::next(const char* prompt) {
 #ifdef INKLING_LIBEDIT
-    if (terminal_) {
+    while (terminal_) {
+        const CtrlCIsAKey now;
+        dropped = false;
+        rl_done = 0;
         char* const line = readline(prompt);
+        if (dropped) {
+            std::free(line);
+            std::fputc('\n', stderr);
+            continue;
+        }
         if (!line) return std::nullopt;
         std::string text = line;
         std::free(line);
