@@ -46,17 +46,19 @@ def make_folder(folder):
     config = {"model_type": "gpt2", "architectures": ["GPT2LMHeadModel"], "vocab_size": V, "n_positions": T, "n_embd": C,
               "n_layer": LAYERS, "n_head": HEADS, "activation_function": "gelu_new", "layer_norm_epsilon": 1e-5}
     json.dump(config, open(os.path.join(folder, "config.json"), "w"))
-    # byte-level, as GPT-2's: 256 bytes, and pairs of them until the vocabulary is full
+    # byte-level, as GPT-2's: 256 bytes, pairs of them until the vocabulary is full, and the token that ends a text
     alphabet = [c for c in range(256) if 33 <= c <= 126 or 161 <= c <= 172 or c >= 174]
     letters = [chr(c) for c in alphabet] + [chr(256 + i) for i in range(256 - len(alphabet))]
     vocab = {c: i for i, c in enumerate(letters)}
     merges = []
     for pair in ((a, b) for a in letters for b in letters):
-        if len(vocab) == V:
+        if len(vocab) == V - 1:
             break
         vocab["".join(pair)] = len(vocab)
         merges.append(list(pair))
-    json.dump({"version": "1.0", "truncation": None, "padding": None, "added_tokens": [], "normalizer": None,
+    end = {"id": V - 1, "content": "<|endoftext|>", "single_word": False, "lstrip": False, "rstrip": False,
+           "normalized": False, "special": True}
+    json.dump({"version": "1.0", "truncation": None, "padding": None, "added_tokens": [end], "normalizer": None,
                "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True},
                "post_processor": None, "decoder": {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True,
                                                    "use_regex": True},

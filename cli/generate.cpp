@@ -39,17 +39,29 @@ models::WeightType weight_type(const Arguments& args) {
     return args.precision == "bf16" ? models::WeightType::bf16 : models::WeightType::fp32;
 }
 
-// Texts first .. first + n - 1, written as a batch; each is printed as it comes, once those before it are done.
-void write_together(const models::Generator& begun, const data::Tokenizer& tokenizer, const std::string& prompt,
-                    std::size_t prompt_tokens, const WritingOptions& writing, std::size_t first, std::size_t n,
-                    const std::atomic<int>& signal) {
+// Copies of `begun`, which is read once. `reading`: the seconds that it took, which count for every text.
+std::vector<WrittenText> several(models::Generator& begun, const data::Tokenizer& tokenizer,
+                                 const WritingOptions& writing, std::size_t first, std::size_t n, double& reading) {
+    const double start = seconds_now();
+    if (!begun.ended()) begun.read();
+    if (first == 0) reading = seconds_now() - start;
     std::vector<WrittenText> texts;
     for (std::size_t i = 0; i < n; ++i)
-        texts.emplace_back(begun.another(first + i), tokenizer, writing.stops, writing.logprobs);
+        texts.emplace_back(begun.another(first + i), tokenizer, writing.stops, writing.logprobs,
+                           seconds_now() - reading);
+    return texts;
+}
+
+// Texts first .. first + n - 1, written as a batch; each is printed as it comes, once those before it are done.
+void write_together(models::Generator& begun, const data::Tokenizer& tokenizer, const std::string& prompt,
+                    std::size_t prompt_tokens, const WritingOptions& writing, std::size_t first, std::size_t n,
+                    double& reading, const std::atomic<int>& signal) {
+    std::vector<WrittenText> texts;
     for (std::size_t shown = 0; shown < n; ++shown) {
         if (signal != 0 && shown > 0) return;
         if (!writing.json && first + shown > 0) print("\n---\n");
         if (!writing.json && !writing.no_prompt) print(prompt);
+        if (texts.empty()) texts = several(begun, tokenizer, writing, first, n, reading);
         WrittenText& text = texts[shown];
         while (true) {
             if (signal != 0) text.end("interrupted");
@@ -88,9 +100,10 @@ int generate_text(Arguments& args) {
     const std::atomic<int>& signal = catch_signals();
     models::Generator begun(decoder, writing.options);
     begun.add(ids);
+    double reading = 0;
     for (std::size_t i = 0; i < args.num_samples && signal == 0; i += kTogether) {
         write_together(begun, *tokenizer, prompt, prompt.empty() ? 0 : ids.size(), writing, i,
-                       std::min(kTogether, args.num_samples - i), signal);
+                       std::min(kTogether, args.num_samples - i), reading, signal);
     }
     if (!writing.json) print("\n");
     return signal == 0 ? 0 : 128 + signal;

@@ -170,9 +170,11 @@ int train_model(const TrainArguments& args) {
                             built_in ? "the built-in stories" : fmt::format("{}", fmt::join(options.data, ", ")),
                             counted(threads, "thread"), options.seed));
     if (built_in) {
-        report.note(
-            fmt::format("the stories' own entropy, below which no validation loss can go: {:.4f} nats a character",
-                        data::stories_entropy().nats_per_char));
+        const double a_char = data::stories_entropy().nats_per_char;
+        const double chars = static_cast<double>(run.tokens.bytes) / static_cast<double>(run.tokens.ids.size());
+        report.note(fmt::format(
+            "the stories' own entropy, below which no loss can stay: {:.4f} nats a token, {:.4f} a character",
+            a_char * chars, a_char));
     }
     if (!checkpoint.empty())
         report.note(fmt::format("going on from {}, step {}", checkpoint.string(), run.trainer->state().step));

@@ -10,13 +10,13 @@ double seconds_now() {
 }
 
 WrittenText::WrittenText(models::Generator generator, const data::Tokenizer& tokenizer,
-                         const std::vector<std::string>& stops, std::size_t logprobs)
+                         const std::vector<std::string>& stops, std::size_t logprobs, double start)
     : generator_(std::move(generator)),
       tokenizer_(&tokenizer),
       stops_(stops),
       logprobs_(logprobs),
       before_(generator_.made()),
-      start_(seconds_now()) {
+      start_(start) {
     if (generator_.ended()) end("length");  // of no tokens at all
 }
 

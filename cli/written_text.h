@@ -10,10 +10,12 @@
 
 namespace inkling::cli {
 
+double seconds_now();
+
 class WrittenText {
   public:
     WrittenText(models::Generator generator, const data::Tokenizer& tokenizer, const std::vector<std::string>& stops,
-                std::size_t logprobs = 0);
+                std::size_t logprobs = 0, double start = seconds_now());  // start: of reading the prompt
 
     // One more token for each of them that is not done, as a batch.
     static void advance(std::vector<WrittenText>& texts);
@@ -38,7 +40,5 @@ class WrittenText {
     std::string text_, fresh_, reason_;
     nlohmann::ordered_json probabilities_ = nlohmann::ordered_json::array();
 };
-
-double seconds_now();
 
 }  // namespace inkling::cli

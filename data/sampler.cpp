@@ -58,8 +58,7 @@ class SequentialSampler final : public Sampler {
 
 Sampler::Sampler(std::span<const std::int32_t> tokens, std::size_t batch, std::size_t length)
     : tokens_(tokens), batch_(batch), length_(length), windows_(tokens.empty() ? 0 : (tokens.size() - 1) / length) {
-    check<BadInput>(windows_ > 0,
-                    "the text to train on has {} tokens, the context of {} needs at least {}: {}add text",
+    check<BadInput>(windows_ > 0, "the text to train on has {} tokens, the context of {} needs at least {}: {}add text",
                     tokens.size(), length, length + 1, length > 1 ? "lower --block-size or " : "");
 }
 

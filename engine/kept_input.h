@@ -11,6 +11,19 @@
 
 namespace inkling {
 
+// f(x), element by element; in x's own memory if the caller has given it up and nothing else holds it.
+template <class T, class F>
+Array<T> map_given(Tensor<T> x, const F& f) {
+    const Array<T> in = x.value().contiguous();
+    x = Tensor<T>();
+    Array<T> y = in.shares_buffer() ? Array<T>(in.shape()) : in;
+    profile::count_bytes(static_cast<double>(2 * y.size() * sizeof(T)));
+    T* const out = y.data();
+    parallel_for(y.size(), kGrain,
+                 [&](std::size_t begin, std::size_t end) { simd_map(end - begin, out + begin, f, in.data() + begin); });
+    return y;
+}
+
 template <class T>
 class KeptInput {
   public:

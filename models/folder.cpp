@@ -13,6 +13,7 @@
 #include "models/safetensors_header.h"
 #include "models/stored_form.h"
 #include "models/weight_files.h"
+#include "nn/init.h"
 
 namespace inkling::models {
 
@@ -117,7 +118,11 @@ LoadedModel load_model(const fs::path& folder, std::optional<double> dropout) {
     // Before memory for the model is taken: a lying config.json asks for no more than the file can fill.
     check<BadInput>(config.parameter_count() <= file.numbers(), "{}: holds {} numbers where config.json wants {}",
                     file.path.string(), file.numbers(), config.parameter_count());
-    LoadedModel loaded{make_model<float>(config), data::load_tokenizer(folder)};
+    const auto unfilled = [&] {
+        const nn::NoInitialValues none;  // they would take ten times as long as reading
+        return make_model<float>(config);
+    };
+    LoadedModel loaded{unfilled(), data::load_tokenizer(folder)};
     load_weights(*loaded.model, file);
     check<BadInput>(loaded.tokenizer->vocab_size() <= config.vocab_size,
                     "{}: {} tokens do not fit the model's vocabulary of {}", (folder / "tokenizer.json").string(),

@@ -6,6 +6,8 @@
 
 namespace inkling::models {
 
+constexpr std::size_t kRoom = 256;  // tokens
+
 void GenerateOptions::fit(const data::Tokenizer& tokenizer) {
     vocab_size = tokenizer.vocab_size();
     end_of_text = tokenizer.end_of_text();
@@ -27,7 +29,8 @@ void Generator::add(std::span<const std::int32_t> tokens) {
     if (!tokens.empty()) fresh_ = at_end_ = false;
 }
 
-void Generator::prepare() {
+// All but the last token are read; with a new window, or much to read, that one, too.
+void Generator::read() {
     check(!text_.empty(), "generate: a prompt of at least one token is required");
     if (fresh_) return;
     const std::size_t T = decoder_->config().block_size, n = text_.size();
@@ -38,6 +41,8 @@ void Generator::prepare() {
         begin_ = unread ? n - T : n - (T + 1 - shift);
         cache_.set_length(0);
     }
+    // room for what comes, so that it need not be copied to a larger place while the text is written
+    cache_.reserve(std::min(T, text_.size() - begin_ + std::min(options_.max_tokens - made_, kRoom)));
     const std::span<const std::int32_t> rest = std::span(text_).subspan(begin_ + cache_.length());
     if (rest.size() == 1 && cache_.length() > 0) return;
     logits_.resize(decoder_->config().vocab_size);
@@ -62,7 +67,7 @@ void Generator::advance(std::span<Generator* const> texts) {
     std::vector<Generator*> stepping;
     for (Generator* const g : texts) {
         if (g->ended()) continue;
-        g->prepare();
+        g->read();
         if (g->fresh_) continue;
         check(stepping.empty() || g->decoder_ == stepping[0]->decoder_, "generate: texts of one decoder are required");
         stepping.push_back(g);

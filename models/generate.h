@@ -53,10 +53,10 @@ class Generator {
     std::span<const float> logits() const { return logits_; }       // (V), from which the last token was drawn
 
     void allow(std::size_t more) { options_.max_tokens = made_ + more; }  // for a text that goes on after an end
+    void read();  // what was added, now rather than with the next token: another() need not read it again
     Generator another(std::uint64_t sample) const;  // the same text as `sample` of the seed, what is read is kept
 
   private:
-    void prepare();  // all but the last token are read; with a new window, or much to read, that one, too
     void draw();
 
     std::shared_ptr<const Decoder> decoder_;

@@ -12,7 +12,8 @@ namespace inkling::models {
 namespace {
 
 constexpr std::size_t W = Vec<float>::size;
-constexpr std::size_t kBatch = 4;  // vectors that share one reading of a row
+constexpr std::size_t kBatch = 4;     // vectors that share one reading of a row
+constexpr std::size_t kAhead = 3072;  // bytes: rows follow each other, and the CPU's own prefetching stops at each page
 
 // W numbers of a smaller type as floats, by the compiler's own vectors: xsimd 8 goes through memory for it.
 template <class Small, class Wide>
@@ -36,9 +37,26 @@ inline Vec<float> load_wide(const float* p) { return Vec<float>::load_unaligned(
 inline Vec<float> load_wide(const BFloat16* p) {
     return as_vec(load_lanes<std::uint16_t, std::uint32_t>(reinterpret_cast<const std::uint16_t*>(p)) << 16);
 }
-inline Vec<float> load_wide(const std::int8_t* p) {
+inline Vec<float> load_wide(const std::int8_t* p) {  // GCC 12 would go through scalar registers
+#if defined(__AVX512F__)
+    if constexpr (W == 16)
+        return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))));
+#elif defined(__AVX2__)
+    if constexpr (W == 8)
+        return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p))));
+#endif
     const auto whole = load_lanes<std::int8_t, std::int32_t>(p);
     return as_vec(__builtin_convertvector(whole, Native<float>));
+}
+
+// A float16 in every lane, as a float.
+inline Vec<float> all_lanes(std::uint16_t half) {
+#if defined(__AVX512F__)
+    if constexpr (W == 16) return _mm512_cvtph_ps(_mm256_set1_epi16(static_cast<short>(half)));
+#elif defined(__F16C__)
+    if constexpr (W == 8) return _mm256_cvtph_ps(_mm_set1_epi16(static_cast<short>(half)));
+#endif
+    return Vec<float>(f16_to_f32(half));
 }
 
 inline Vec<float> load_wide_part(const float* p, std::size_t n) { return load_part<float>(p, n); }
@@ -46,6 +64,11 @@ inline Vec<float> load_wide_part(const BFloat16* p, std::size_t n) {
     alignas(64) float lanes[W] = {};
     for (std::size_t i = 0; i < n; ++i) lanes[i] = widen(p[i]);
     return Vec<float>::load_aligned(lanes);
+}
+
+// The lines of memory from p on, `bytes` of them, in a while.
+inline void prefetch(const void* p, std::size_t bytes) {
+    for (std::size_t i = 0; i < bytes; i += 64) __builtin_prefetch(static_cast<const char*>(p) + kAhead + i);
 }
 
 // y[b] = w . x[b], in four running vectors and always in the same order: N changes no bit.
@@ -57,6 +80,7 @@ inline void dot(const Weight* w, std::size_t n, const float* x, float* y, std::s
         for (auto& s : row) s = Vec<float>(0.0f);
     std::size_t i = 0;
     for (; i + kRunning * W <= n; i += kRunning * W) {
+        prefetch(w + i, kRunning * W * sizeof(Weight));
         for (std::size_t k = 0; k < kRunning; ++k) {
             const Vec<float> v = load_wide(w + i + k * W);
             for (std::size_t b = 0; b < N; ++b)
@@ -74,23 +98,30 @@ inline void dot(const Weight* w, std::size_t n, const float* x, float* y, std::s
 
 // The same with 8-bit weights: n is a multiple of 32, and each 32 have a scale.
 template <std::size_t N>
-inline void dot_q8(const std::int8_t* w, const float* scale, std::size_t n, const float* x, float* y,
+inline void dot_q8(const std::int8_t* w, const std::uint16_t* scale, std::size_t n, const float* x, float* y,
                    std::size_t y_stride) {
     constexpr std::size_t kBlock = PackedMatrix::kBlock;
-    Vec<float> sum[N][2];
-    for (auto& row : sum) row[0] = row[1] = Vec<float>(0.0f);
-    for (std::size_t i = 0; i < n; i += kBlock) {
+    Vec<float> even[N], odd[N];
+    for (std::size_t b = 0; b < N; ++b) even[b] = odd[b] = Vec<float>(0.0f);
+    const auto block = [&](std::size_t i, Vec<float>* sum) {
         Vec<float> v[kBlock / W];
         for (std::size_t k = 0; k < kBlock / W; ++k) v[k] = load_wide(w + i + k * W);
-        const Vec<float> d(scale[i / kBlock]);
+        const Vec<float> d = all_lanes(scale[i / kBlock]);
         for (std::size_t b = 0; b < N; ++b) {
-            Vec<float> block = v[0] * Vec<float>::load_unaligned(x + b * n + i);
+            Vec<float> part = v[0] * Vec<float>::load_unaligned(x + b * n + i);
             for (std::size_t k = 1; k < kBlock / W; ++k)
-                block = xsimd::fma(v[k], Vec<float>::load_unaligned(x + b * n + i + k * W), block);
-            sum[b][i / kBlock % 2] = xsimd::fma(block, d, sum[b][i / kBlock % 2]);
+                part = xsimd::fma(v[k], Vec<float>::load_unaligned(x + b * n + i + k * W), part);
+            sum[b] = xsimd::fma(part, d, sum[b]);
         }
+    };
+    std::size_t i = 0;
+    for (; i + 2 * kBlock <= n; i += 2 * kBlock) {
+        prefetch(w + i, 2 * kBlock);
+        block(i, even);
+        block(i + kBlock, odd);
     }
-    for (std::size_t b = 0; b < N; ++b) y[b * y_stride] = sum_lanes<float>(sum[b][0] + sum[b][1]);
+    if (i < n) block(i, even);
+    for (std::size_t b = 0; b < N; ++b) y[b * y_stride] = sum_lanes<float>(even[b] + odd[b]);
 }
 
 }  // namespace
@@ -104,25 +135,28 @@ PackedMatrix::PackedMatrix(const Array<float>& weight, WeightType type)
     if (type_ == WeightType::q8_0) pack_q8(weight.contiguous());
 }
 
+const std::int8_t* PackedMatrix::quants() const { return reinterpret_cast<const std::int8_t*>(quants_.data()); }
+
 void PackedMatrix::pack_q8(const Array<float>& weight) {
-    quants_.resize(rows_ * columns_);
+    quants_ = Array<std::uint8_t>({rows_, columns_});
     scales_.resize(quants_.size() / kBlock);
+    auto* const quants = reinterpret_cast<std::int8_t*>(quants_.data());
     parallel_for(scales_.size(), kGrain / kBlock, [&](std::size_t begin, std::size_t end) {
         for (std::size_t block = begin; block < end; ++block) {
             const float* const x = weight.data() + block * kBlock;
             float most = 0;
             for (std::size_t i = 0; i < kBlock; ++i) most = std::max(most, std::abs(x[i]));
             const float d = most / 127, inverse = d > 0 ? 1 / d : 0;
-            scales_[block] = f16_to_f32(f32_to_f16(d));
+            scales_[block] = f32_to_f16(d);
             for (std::size_t i = 0; i < kBlock; ++i)
-                quants_[block * kBlock + i] = static_cast<std::int8_t>(std::round(x[i] * inverse));
+                quants[block * kBlock + i] = static_cast<std::int8_t>(std::round(x[i] * inverse));
         }
     });
 }
 
 std::size_t PackedMatrix::bytes() const {
     const std::size_t n = rows_ * columns_;
-    return type_ == WeightType::fp32 ? 4 * n : type_ == WeightType::bf16 ? 2 * n : n + n / kBlock * sizeof(float);
+    return type_ == WeightType::fp32 ? 4 * n : type_ == WeightType::bf16 ? 2 * n : n + n / kBlock * sizeof(scales_[0]);
 }
 
 void PackedMatrix::multiply(std::size_t begin, std::size_t end, const float* x, std::size_t batch, float* y,
@@ -147,7 +181,7 @@ void PackedMatrix::multiply(std::size_t begin, std::size_t end, const float* x, 
                 dot<N>(w + r * n, n, xs, ys, y_stride);
             });
         case WeightType::q8_0:
-            return rows([&, w = quants_.data(), d = scales_.data()](std::size_t r, const float* xs, float* ys, auto N) {
+            return rows([&, w = quants(), d = scales_.data()](std::size_t r, const float* xs, float* ys, auto N) {
                 dot_q8<N>(w + r * n, d + r * (n / kBlock), n, xs, ys, y_stride);
             });
     }
@@ -169,7 +203,7 @@ Array<float> PackedMatrix::unpacked() const {
     Array<float> full({rows_, columns_});
     parallel_for(scales_.size(), kGrain / kBlock, [&](std::size_t begin, std::size_t end) {
         for (std::size_t i = begin * kBlock; i < end * kBlock; i += W)
-            (load_wide(quants_.data() + i) * Vec<float>(scales_[i / kBlock])).store_unaligned(full.data() + i);
+            (load_wide(quants() + i) * all_lanes(scales_[i / kBlock])).store_unaligned(full.data() + i);
     });
     return full;
 }

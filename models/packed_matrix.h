@@ -42,13 +42,14 @@ class PackedMatrix {
 
   private:
     void pack_q8(const Array<float>& weight);
+    const std::int8_t* quants() const;
 
     WeightType type_ = WeightType::fp32;
     std::size_t rows_ = 0, columns_ = 0;
     Array<float> full_;
     Array<BFloat16> half_;
-    std::vector<std::int8_t> quants_;  // (rows, columns)
-    std::vector<float> scales_;        // (rows, columns / 32)
+    Array<std::uint8_t> quants_;         // (rows, columns), int8 each
+    std::vector<std::uint16_t> scales_;  // (rows, columns / 32), float16 each
 };
 
 // Rounds n numbers to bfloat16, where `type` has products of rounded numbers.

@@ -1,5 +1,7 @@
 #include "nn/init.h"
 
+#include <utility>
+
 #include "engine/parallel.h"
 
 namespace inkling::nn {
@@ -11,9 +13,12 @@ Generator& default_generator() {
 
 namespace {
 
+thread_local bool no_initial_values = false;
+
 template <class T, class Draw>
 void fill(Tensor<T>& p, const Draw& draw) {
     const RandomKey key = default_generator().next();
+    if (no_initial_values) return;
     T* const data = p.value_in_place().data();
     parallel_for(p.size(), kGrain / 16, [&](std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) data[i] = static_cast<T>(draw(key, i));
@@ -21,6 +26,9 @@ void fill(Tensor<T>& p, const Draw& draw) {
 }
 
 }  // namespace
+
+NoInitialValues::NoInitialValues() : before_(std::exchange(no_initial_values, true)) {}
+NoInitialValues::~NoInitialValues() { no_initial_values = before_; }
 
 template <class T>
 void fill_normal(Tensor<T>& p, double deviation) {

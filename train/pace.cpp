@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <chrono>
-#include <vector>
 
 #include "nn/init.h"
 #include "train/trainer.h"
 
 namespace inkling::train {
 namespace {
+
+constexpr double kProductSeconds = 0.1;  // longer than what another program takes of a core at a time
 
 double seconds_now() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -22,7 +23,7 @@ double product_gflops(Precision precision) {
     const Operand<float> a(Array<float>({M, K}, 0.5f)), b(Array<float>({K, N}, 0.25f));
     Array<float> c({M, N});
     double best = 1e30;
-    for (int i = 0; i < 20; ++i) {
+    for (const double begin = seconds_now(); seconds_now() - begin < kProductSeconds;) {
         const double start = seconds_now();
         product(a, b, c);
         best = std::min(best, seconds_now() - start);
@@ -38,15 +39,15 @@ double seconds_per_step(const TrainOptions& options, const data::Tokenizer& toke
     Trainer trainer(options, *model, tokenizer, tokens, quiet);
     const double begin = seconds_now();
     for (int i = 0; i < 3 && seconds_now() - begin < at_most; ++i) trainer.step();  // buffers and primitives are made
-    std::vector<double> seconds;
+    double best = 1e30;
+    int steps = 0;
     do {
         const double start = seconds_now();
         trainer.step();
-        seconds.push_back(seconds_now() - start);
-    } while (seconds_now() - begin < at_most && seconds.size() < 100);
-    std::sort(seconds.begin(), seconds.end());
+        best = std::min(best, seconds_now() - start);
+    } while (seconds_now() - begin < at_most && ++steps < 100);
     nn::default_generator() = before;
-    return seconds[seconds.size() / 4];
+    return best;
 }
 
 }  // namespace inkling::train

@@ -21,10 +21,10 @@ constexpr Rung kLadder[] = {{2, 32, 1, 64},    {3, 64, 2, 64},    {4, 96, 3, 128
 
 constexpr double kEfficiency = 0.4;        // of a step, against products alone
 constexpr double kTokensPerParameter = 2;  // that a model sees, so that the loss in a given time is least
-constexpr double kSteps = 2000;            // aimed at: few enough for large products, many enough for the optimizer
-constexpr double kTimeToSpare = 0.05;
-// A text seen more often, or by a larger model, is learnt by heart.
-constexpr double kMostEpochs = 8, kMostParametersPerToken = 1;
+// A text seen more often, or by a larger model, is learnt by heart; dropout helps once it is seen this often.
+constexpr double kMostEpochs = 10, kMostParametersPerToken = 9, kEpochsWithoutDropout = 6;
+// Tokens a step grow with the tokens seen, by nanochat's exponent.
+constexpr double kBatch = 2048, kBatchSeen = 4.5e6, kBatchExponent = 0.383;
 
 double power_of_two(double x, double low, double high) {
     return std::clamp(std::exp2(std::round(std::log2(std::max(x, 1.0)))), low, high);
@@ -68,14 +68,26 @@ TrainOptions stories() {
     return o;
 }
 
+// nanoGPT's config/train_shakespeare_char.py over its defaults; nanogpt-cpu is its README's smaller one for a CPU,
+// which is what TrainOptions begin with.
+TrainOptions nanogpt_baby() {
+    TrainOptions o;
+    o.n_layer = 6, o.n_head = 6, o.n_embd = 384, o.block_size = 256;
+    o.batch_size = 64;
+    o.dropout = 0.2;
+    o.max_iters = 5000;
+    return o;
+}
+
 }  // namespace
 
-std::vector<std::string> recipe_names() { return {"fast", "stories", "nanogpt-cpu"}; }
+std::vector<std::string> recipe_names() { return {"fast", "stories", "nanogpt-cpu", "nanogpt-baby"}; }
 
 TrainOptions recipe(const std::string& name) {
     if (name == "fast") return fast();
     if (name == "stories") return stories();
-    if (name == "nanogpt-cpu") return {};  // the defaults are nanoGPT's CPU recipe
+    if (name == "nanogpt-cpu") return {};
+    if (name == "nanogpt-baby") return nanogpt_baby();
     std::string list;
     for (const auto& known : recipe_names()) list += (list.empty() ? "" : ", ") + known;
     throw Error(fmt::format("--recipe must be one of {}, got '{}'", list, name));
@@ -116,14 +128,15 @@ void fit(const Budget& budget, bool has_shape, const std::set<std::string>& give
     }
     const auto L = static_cast<double>(o.n_layer), C = static_cast<double>(o.n_embd);
     const double seen = std::min(flops / (6 * 12 * L * C * C), kMostEpochs * train_tokens);
-    const double batch_tokens = power_of_two(seen / kSteps, 512, 16384);
+    if (seen > kEpochsWithoutDropout * train_tokens) set("dropout", o.dropout, 0.1);
+    const double batch_tokens = power_of_two(kBatch * std::pow(seen / kBatchSeen, kBatchExponent), 256, 16384);
     set("batch-size", o.batch_size, std::max(1.0, batch_tokens / static_cast<double>(o.block_size)));
     set("embedding-lr", o.embedding_lr, o.embedding_lr * std::sqrt(128 / C));
     set("head-lr", o.head_lr, o.head_lr * std::sqrt(128 / C));
 }
 
 std::size_t steps_within(const Budget& budget, double seconds_a_step, const TrainOptions& o) {
-    const double in_time = (1 - kTimeToSpare) * budget.seconds / seconds_a_step;
+    const double in_time = budget.seconds / seconds_a_step;
     const auto a_step = static_cast<double>(o.batch_size * o.block_size * o.gradient_accumulation_steps);
     const double steps =
         std::min(in_time, kMostEpochs * static_cast<double>(budget.tokens) * (1 - o.val_fraction) / a_step);

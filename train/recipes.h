@@ -29,10 +29,10 @@ struct Budget {
 // What goes with the given settings: heads with a width, rates with an optimizer, no limit of time with steps.
 void fit_given(const std::set<std::string>& given, TrainOptions& options);
 
-// The model's shape (unless it has one already), the batch and what depends on them.
+// The model's shape (unless it has one already), the batch, dropout and what depends on them.
 void fit(const Budget& budget, bool has_shape, const std::set<std::string>& given, TrainOptions& options);
 
-// How many steps fit into the time, with some to spare, and do not repeat the text too often; at least 1.
+// How many steps fit into the time and do not repeat the text too often; at least 1.
 std::size_t steps_within(const Budget& budget, double seconds_a_step, const TrainOptions& options);
 
 // What follows from the number of steps: how often to evaluate, sample and log, and how long weights are averaged.

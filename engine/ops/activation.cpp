@@ -90,15 +90,16 @@ Tensor<T> silu(const Tensor<T>& x) {
 }
 
 template <class T>
-Tensor<T> gelu(const Tensor<T>& x) {
+Tensor<T> gelu(Tensor<T> x) {
     const auto value = [](auto v) { return v * GeluGate(v).s; };
     const auto slope = [](auto g, auto v) {
         const GeluGate gate(v);
         return g * (gate.s + v * gate.ds);
     };
     const KeptInput<T> kept(x);
+    auto nodes = inputs(x);
     const Tensor<T> y =
-        record("gelu", map_arrays<T>(x.shape(), value, x.value()), inputs(x),
+        record("gelu", map_given(std::move(x), value), std::move(nodes),
                [kept, slope](const Array<T>& dy, Gradients<T>& grads) { grads.add(0, kept.map(dy, slope)); });
     set_recompute<T>(y, [kept, value] { return kept.map(value); });
     return y;
@@ -117,7 +118,7 @@ Tensor<T> gelu_erf(const Tensor<T>& x) {
     template Tensor<T> sigmoid(const Tensor<T>&); \
     template Tensor<T> relu(const Tensor<T>&);    \
     template Tensor<T> silu(const Tensor<T>&);    \
-    template Tensor<T> gelu(const Tensor<T>&);    \
+    template Tensor<T> gelu(Tensor<T>);           \
     template Tensor<T> gelu_erf(const Tensor<T>&);
 INKLING_INSTANTIATE(float)
 INKLING_INSTANTIATE(double)

@@ -14,7 +14,7 @@ Tensor<T> relu(const Tensor<T>& x);  // max(x, 0); the gradient at 0 is 0
 template <class T>
 Tensor<T> silu(const Tensor<T>& x);  // x sigmoid(x)
 template <class T>
-Tensor<T> gelu(const Tensor<T>& x);  // GPT-2's: x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))
+Tensor<T> gelu(Tensor<T> x);  // GPT-2's: x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))
 template <class T>
 Tensor<T> gelu_erf(const Tensor<T>& x);  // x Phi(x), Phi the normal distribution (Hendrycks and Gimpel 2016)
 

@@ -2,6 +2,7 @@
 // operand comes in three shapes, each made from the first:
 //   natural   a row a position, pairs along the row      left of a product over the columns
 //   stacked   pairs of rows, a number of each            right of a product over the positions, or left of it, turned
+//             (right: packed, because rows of several heads that lie far apart share few places of the first cache)
 //   turned    a row a column                             right of a product over the columns
 #pragma once
 
@@ -36,6 +37,10 @@ struct FloatForm {
     }
     static Head<const T> natural(const Head<const T>& x, std::size_t, std::size_t, T*) { return x; }
     static Head<const T> stacked(const Head<const T>& x, std::size_t, std::size_t, T*) { return x; }
+    static Head<const T> right(const Head<const T>& x, std::size_t n, std::size_t width, T* out) {
+        for (std::size_t i = 0; i < n; ++i) std::copy_n(x.at(i), width, out + i * width);
+        return {out, static_cast<std::ptrdiff_t>(width)};
+    }
 };
 
 #ifdef __AVX512BF16__
@@ -116,6 +121,9 @@ struct PairForm {
             }
         }
         return {out, static_cast<std::ptrdiff_t>(width)};
+    }
+    static Head<const Pair> right(const Head<const Pair>& x, std::size_t n, std::size_t width, Pair* out) {
+        return stacked(x, n, width, out);
     }
 };
 #endif

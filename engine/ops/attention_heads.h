@@ -19,6 +19,9 @@ struct Plan {
     FusedAttention options;
     MaskArray mask;  // broadcast to (B, H, Lq, Lk), when there is one
 
+    // From one row of a block of scores to the next: not a power of two, whose rows would share few places of the
+    // cache.
+    std::size_t score_row() const { return whole_vectors<T>(std::min(Lk, kKeys)) + Vec<T>::size; }
     // Keys that queries before `end` may see.
     std::size_t seen(std::size_t end) const { return options.causal ? end + Lk - Lq : Lk; }
     // Of keys [j0, j1), how many query i may see.
@@ -71,10 +74,10 @@ struct Scratch {
 
     Scratch(const Plan<T>& p, bool backward)
         : kt({p.d, whole_vectors<T>(p.Lk)}),
-          s({kRows, kKeys}),
+          s({kRows, p.score_row()}),
           packed({(p.Lq + p.Lk) * (p.d + p.dv) * 2 + 4 * kRows * kKeys}) {
         if (!backward) return;
-        vt = Array<T>({p.dv, whole_vectors<T>(p.Lk)}), dp = Array<T>({kRows, kKeys});
+        vt = Array<T>({p.dv, whole_vectors<T>(p.Lk)}), dp = Array<T>({kRows, p.score_row()});
         dk = Array<T>({p.Lk, p.d}), dv = Array<T>({p.Lk, p.dv});
     }
 };
@@ -109,11 +112,12 @@ void forward_head(const Plan<T>& plan, std::size_t b, std::size_t h, const Head<
                   const Head<T>& y, T* lse, Scratch<T>& scratch) {
     using E = typename Form::Element;
     constexpr std::size_t pack = Form::kPack;
-    const std::size_t d = plan.d, dv = plan.dv;
+    const std::size_t d = plan.d, dv = plan.dv, score_row = plan.score_row();
+    const auto lds = static_cast<std::ptrdiff_t>(score_row);
     Packing<E> packing(scratch.packed);
     const auto q = Form::natural(q_in, plan.Lq, d, kept.q), k = Form::natural(k_in, plan.Lk, d, kept.k);
     const auto v =
-        Form::stacked(Form::natural(v_in, plan.Lk, dv, kept.v), plan.Lk, dv, packing.take((plan.Lk + 1) / pack * dv));
+        Form::right(Form::natural(v_in, plan.Lk, dv, kept.v), plan.Lk, dv, packing.take((plan.Lk + 1) / pack * dv));
     E* const p_natural = packing.take(kRows * kKeys / pack);
     const std::size_t ld = whole_vectors<T>(plan.Lk);
     E* const kt = reinterpret_cast<E*>(scratch.kt.data());
@@ -126,10 +130,10 @@ void forward_head(const Plan<T>& plan, std::size_t b, std::size_t h, const Head<
         std::fill_n(l, rows, T{0});
         for (std::size_t j0 = 0; j0 < seen; j0 += kKeys) {
             const std::size_t j1 = std::min(seen, j0 + kKeys), n = j1 - j0, depth = (n + pack - 1) / pack;
-            tile_product(rows, n, d / pack, q.at(i0), q.row, 1, kt + j0, static_cast<std::ptrdiff_t>(ld), s,
-                         static_cast<std::ptrdiff_t>(kKeys), false);
+            tile_product(rows, n, d / pack, q.at(i0), q.row, 1, kt + j0, static_cast<std::ptrdiff_t>(ld), s, lds,
+                         false);
             for (std::size_t r = 0; r < rows; ++r) {
-                T* const row = s + r * kKeys;
+                T* const row = s + r * score_row;
                 const std::size_t width = plan.width(i0 + r, j0, j1);
                 const std::size_t whole = plan.finish_scores(b, h, i0 + r, j0, width, row);
                 const T top = std::max(m[r], simd_max(whole, row));
@@ -156,8 +160,7 @@ void forward_head(const Plan<T>& plan, std::size_t b, std::size_t h, const Head<
                         dv, y.at(i0 + r), [f = Vec<T>(shrink)](auto x) { return x * f; }, y.at(i0 + r));
                 }
             }
-            const auto p =
-                Form::natural(Head<const T>{s, static_cast<std::ptrdiff_t>(kKeys)}, rows, depth * pack, p_natural);
+            const auto p = Form::natural(Head<const T>{s, lds}, rows, depth * pack, p_natural);
             tile_product(rows, dv, depth, p.data, p.row, 1, v.at(j0 / pack), v.row, y.at(i0), y.row, j0 > 0);
         }
         for (std::size_t r = 0; r < rows; ++r) {
@@ -178,16 +181,16 @@ void backward_head(const Plan<T>& plan, std::size_t b, std::size_t h, const Head
                    const Head<T>& dq, Scratch<T>& scratch) {
     using E = typename Form::Element;
     constexpr std::size_t pack = Form::kPack;
-    const std::size_t d = plan.d, dv = plan.dv, Lq = plan.Lq, Lk = plan.Lk;
+    const std::size_t d = plan.d, dv = plan.dv, Lq = plan.Lq, Lk = plan.Lk, score_row = plan.score_row();
     Packing<E> packing(scratch.packed);
-    const auto stacked = [&](const auto& x, std::size_t n, std::size_t width) {
-        return Form::stacked(x, n, width, packing.take((n + 1) / pack * width));
+    const auto right = [&](const auto& x, std::size_t n, std::size_t width) {
+        return Form::right(x, n, width, packing.take((n + 1) / pack * width));
     };
     const auto g = Form::natural(dy, Lq, dv, packing.take(Lq * dv / pack));
-    const auto q2 = stacked(q, Lq, d), k2 = stacked(k, Lk, d), g2 = stacked(g, Lq, dv);
+    const auto q2 = right(q, Lq, d), k2 = right(k, Lk, d), g2 = right(g, Lq, dv);
     E *const block = packing.take(kRows * kKeys / pack), *const block2 = packing.take(kRows * kKeys / pack);
     const std::size_t row_of_turned = whole_vectors<T>(Lk);
-    const auto ld = static_cast<std::ptrdiff_t>(row_of_turned), lds = static_cast<std::ptrdiff_t>(kKeys);
+    const auto ld = static_cast<std::ptrdiff_t>(row_of_turned), lds = static_cast<std::ptrdiff_t>(score_row);
     E *const kt = reinterpret_cast<E*>(scratch.kt.data()), *const vt = reinterpret_cast<E*>(scratch.vt.data());
     turn(k.data, k.row, Lk, d / pack, kt, row_of_turned);
     turn(v.data, v.row, Lk, dv / pack, vt, row_of_turned);
@@ -204,7 +207,7 @@ void backward_head(const Plan<T>& plan, std::size_t b, std::size_t h, const Head
             tile_product(rows, n, d / pack, q.at(i0), q.row, 1, kt + j0, ld, p, lds, false);
             tile_product(rows, n, dv / pack, g.at(i0), g.row, 1, vt + j0, ld, dp, lds, false);
             for (std::size_t r = 0; r < rows; ++r) {
-                T *const pr = p + r * kKeys, *const dpr = dp + r * kKeys;
+                T *const pr = p + r * score_row, *const dpr = dp + r * score_row;
                 const std::size_t i = i0 + r, width = plan.width(i, j0, j1);
                 const Vec<T> norm(lse[i]);
                 const std::size_t whole = plan.finish_scores(b, h, i, j0, width, pr);

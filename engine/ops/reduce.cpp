@@ -53,18 +53,29 @@ T sum_row(const T* row, std::size_t n) {
         n, kChunk, [&](std::size_t begin, std::size_t end) { return simd_sum(end - begin, identity, row + begin); });
 }
 
-// Sums the rows of (rows, width): each thread has columns of its own and adds the rows in order.
+// Sums the rows of (rows, width). Many rows are summed in pieces of a fixed number, each by one thread, which most
+// likely wrote them; of a few each thread has columns of its own. Either way rows are added in order.
 template <class T>
 Array<T> sum_rows(const Array<T>& x, std::size_t rows, std::size_t width) {
-    Array<T> y({width}, T{0});
+    constexpr std::size_t kRows = 64;
     const T* const from = x.data();
-    T* const to = y.data();
+    const auto add = [from, width](T* to, std::size_t row, std::size_t first, std::size_t n) {
+        simd_map(
+            n, to, [](auto sum, auto v) { return sum + v; }, to, from + row * width + first);
+    };
+    if (rows > 2 * kRows) {
+        const std::size_t pieces = (rows + kRows - 1) / kRows;
+        Array<T> sums({pieces, width}, T{0});
+        parallel_rows(pieces, kRows * width, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t r = begin * kRows; r < std::min(rows, end * kRows); ++r)
+                add(sums.data() + r / kRows * width, r, 0, width);
+        });
+        return sum_rows(sums, pieces, width);
+    }
+    Array<T> y({width}, T{0});
     parallel_for(width, std::max<std::size_t>(16, kGrain / std::max<std::size_t>(rows, 1)),
                  [&](std::size_t begin, std::size_t end) {
-                     for (std::size_t r = 0; r < rows; ++r) {
-                         const T* const row = from + r * width;
-                         for (std::size_t c = begin; c < end; ++c) to[c] += row[c];
-                     }
+                     for (std::size_t r = 0; r < rows; ++r) add(y.data() + begin, r, begin, end - begin);
                  });
     return y;
 }

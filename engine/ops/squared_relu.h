@@ -7,6 +7,6 @@ namespace inkling {
 
 // max(x, 0)^2
 template <class T>
-Tensor<T> squared_relu(const Tensor<T>& x);
+Tensor<T> squared_relu(Tensor<T> x);
 
 }  // namespace inkling

@@ -1,8 +1,10 @@
 // inkling train: the files of a run, where settings come from, and going on where a run stopped.
 #include <nlohmann/json.hpp>
+#include <numbers>
 #include <set>
 #include <sstream>
 
+#include "data/stories.h"
 #include "tests/cli/program.h"
 
 using namespace inkling::testing;
@@ -143,7 +145,7 @@ TEST_CASE("train: the built-in stories are there without any data, and eval chec
                  "--n-layer", "1", "--n-embd", "32", "--block-size", "32", "--batch-size", "2", "--threads", "1"});
     INFO(r.err);
     CHECK(r.code == 0);
-    CHECK_THAT(r.err, ContainsSubstring("built-in stories") && ContainsSubstring("entropy"));
+    CHECK_THAT(r.err, ContainsSubstring("built-in stories") && ContainsSubstring("nats a token"));
     CHECK(setting(folder.path("out"), "tokenizer") == "'bpe'");
     const Result checked = program({"eval", "--model", folder.path("out"), "--stories", "2", "--json"});
     INFO(checked.err);
@@ -151,6 +153,12 @@ TEST_CASE("train: the built-in stories are there without any data, and eval chec
     const json line = json::parse(checked.out);
     CHECK((line["stories"] == 2 && line["accepted"] == 0));
     CHECK(line["nats_per_char"] > line["entropy_nats_per_char"]);
+    // the loss is that of stories that training has not seen, in windows that overlap by half
+    const std::string fresh = folder.write("fresh.txt", inkling::data::generate_stories(2, 400'000));
+    const Result same = program({"eval", "--model", folder.path("out"), "--data", fresh, "--stride", "16", "--json"});
+    REQUIRE(same.code == 0);
+    const double nats = json::parse(same.out)["bits_per_byte"].get<double>() * std::numbers::ln2;
+    CHECK(line["nats_per_char"].get<double>() == Approx(nats).epsilon(1e-6));
     CHECK_THAT(program({"eval", "--model", folder.path("out"), "--stories", "1"}).out,
                ContainsSubstring("0 of 1 stories") && ContainsSubstring("entropy"));
 }

@@ -133,7 +133,8 @@ TEST_CASE("sampler: errors say what to do", "[data]") {
     const auto tokens = positions(12);
     CHECK_THROWS_WITH(
         make_sampler("random", tokens, 2, 64, 1),
-        ContainsSubstring("the text to train on has 12 tokens, the context of 64 needs at least 65: lower --block-size"));
+        ContainsSubstring(
+            "the text to train on has 12 tokens, the context of 64 needs at least 65: lower --block-size"));
     CHECK_THROWS_WITH(make_sampler("chance", tokens, 2, 8, 1),
                       ContainsSubstring("random, shuffle or sequential, got 'chance'"));
     CHECK_THROWS_AS(make_sampler("random", tokens, 0, 8, 1), Error);
