@@ -3,8 +3,8 @@
 
     bench/byte_pairs.py [--program build/inkling] [--rounds 3] [--gpt2 FOLDER of encoder.json and vocab.bpe]
 
-To be run with a Python that has tokenizers and tiktoken. The text is this machine's own documentation, headers and modules
-(/usr/share/doc, /usr/include, /usr/share/perl, Python's packages), shuffled. Fails when ids or merges differ.
+To be run with a Python that has tokenizers and tiktoken. The text is this machine's own documentation, headers and
+modules (/usr/share/doc, /usr/include, /usr/share/perl, Python's packages), shuffled. Fails when ids or merges differ.
 """
 import argparse
 import json
@@ -77,14 +77,17 @@ with tempfile.TemporaryDirectory() as scratch:
     pathlib.Path(file).write_text(text, newline="")
     size = len(text.encode()) / 1e6
     ranks = tiktoken.load.data_gym_to_mergeable_bpe_ranks(f"{gpt2}/vocab.bpe", f"{gpt2}/encoder.json")
-    theirs = tiktoken.Encoding("gpt2", pat_str=gpt2_pattern, mergeable_ranks=ranks, special_tokens={"<|endoftext|>": 50256})
+    special = {"<|endoftext|>": 50256}
+    theirs = tiktoken.Encoding("gpt2", pat_str=gpt2_pattern, mergeable_ranks=ranks, special_tokens=special)
     for _ in range(args.rounds):
-        timed("learn inkling", lambda: ours("train", "--data", file, "--vocab-size", "8192", "--out", learnt, "--threads", "1"))
+        arguments = ["train", "--data", file, "--vocab-size", "8192", "--out", learnt, "--threads", "1"]
+        timed("learn inkling", lambda: ours(*arguments))
         other = timed("learn tokenizers", lambda: learn([text]))
-        mine = json.loads(pathlib.Path(learnt).read_text())["model"]
-        assert {k: mine[k] for k in ("vocab", "merges")} == {k: json.loads(other.to_str())["model"][k] for k in ("vocab", "merges")}
+        a, b = json.loads(pathlib.Path(learnt).read_text())["model"], json.loads(other.to_str())["model"]
+        assert a["vocab"] == b["vocab"] and a["merges"] == b["merges"]
         timed("start inkling", lambda: ours("encode", "--tokenizer", gpt2, "--threads", "1", input=b"a"))
-        ids = timed("encode inkling", lambda: ours("encode", "--tokenizer", gpt2, "-f", file, "--threads", "1")).stdout.split()
+        encode = lambda: ours("encode", "--tokenizer", gpt2, "-f", file, "--threads", "1").stdout.split()
+        ids = timed("encode inkling", encode)
         assert list(map(int, ids)) == timed("encode tiktoken", lambda: theirs.encode(text, disallowed_special=()))
         ids = ours("encode", "--tokenizer", learnt, "-f", file).stdout.split()
         assert list(map(int, ids)) == timed("encode tokenizers", lambda: other.encode(text)).ids
@@ -94,6 +97,7 @@ with tempfile.TemporaryDirectory() as scratch:
 s = {name: statistics.median(times) for name, times in seconds.items()}
 print(f"{size:.1f} MB of mixed text, medians of {args.rounds} rounds, one thread each, the same merges and ids")
 print(f"learning 8,192 tokens: inkling {s['learn inkling']:.2f} s, tokenizers {s['learn tokenizers']:.2f} s")
-print(f"encoding: inkling {size / (s['encode inkling'] - s['start inkling']):.0f} MB/s (GPT-2's vocabulary; printing the ids "
-      f"included, {s['start inkling']:.2f} s of loading not), tiktoken {size / s['encode tiktoken']:.1f} MB/s (the same), "
+print(f"encoding: inkling {size / (s['encode inkling'] - s['start inkling']):.0f} MB/s (GPT-2's vocabulary; "
+      f"printing the ids included, {s['start inkling']:.2f} s of loading not), tiktoken "
+      f"{size / s['encode tiktoken']:.1f} MB/s (the same), "
       f"tokenizers {size / s['encode tokenizers']:.1f} MB/s (the learnt one)")
