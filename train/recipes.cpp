@@ -56,8 +56,8 @@ TrainOptions fast() {
     return o;
 }
 
-// Of the built-in corpus, in which a few words are to be copied from the beginning of a story to its end: byte pairs make
-// one token of each word, and one wide head and quick tables find what to copy soonest.
+// Of the built-in corpus, in which a few words are to be copied from the beginning of a story to its end: byte pairs
+// make one token of each word, and one wide head and quick tables find what to copy soonest.
 TrainOptions stories() {
     TrainOptions o = fast();
     o.tokenizer = "bpe";
