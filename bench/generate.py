@@ -6,11 +6,15 @@
 Makes a model folder once, exports it as GGUF with inkling export, and lets both write the same number of tokens and
 read the same prompt, in turn, round by round, because machines are noisy. Each round is a fresh process; the figure is
 the median over the rounds, the best is beside it. Random weights take as long as trained ones.
+
+A token reads every weight once: "of the memory" is Inkling's tokens/s times the bytes of its weights, over the memory's
+speed as inkling bench --profile measures it in the same round.
 """
 
 import argparse
 import json
 import os
+import re
 import statistics
 import struct
 import subprocess
@@ -19,6 +23,8 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 V, T, C, LAYERS, HEADS = 50257, 1024, 768, 12, 12
+WEIGHTS = V * C + LAYERS * 12 * C * C  # that a token reads; the vectors beside them are little
+BYTES = {"f32": 4, "bf16": 2, "q8_0": 34 / 32}  # a weight
 FLAGS = {"f32": [], "bf16": ["--precision", "bf16"], "q8_0": ["--quantize", "q8_0"]}
 
 
@@ -99,6 +105,12 @@ def run(command):
     return json.loads(lines[-1])
 
 
+def memory_speed(inkling, threads):  # bytes/s
+    out = subprocess.run([inkling, "bench", "--preset", "micro", "--profile", "--seconds", "0.1", "--threads", threads],
+                         capture_output=True, text=True, check=True).stdout
+    return float(re.search(r"memory ([\d.]+) GB/s", out)[1]) * 1e9
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--inkling", default=os.path.join(HERE, "..", "build", "inkling"))
@@ -128,18 +140,21 @@ def main():
         for _ in range(args.rounds):
             decode = run([*common, "-p", "a b ", "-n", str(args.tokens)])
             prompt = run([*common, "-p", text, "-n", "2"])
+            memory = memory_speed(args.inkling, str(args.threads))
+            times.setdefault((kind, "decode", "share"), []).append(decode["tok_s"] * WEIGHTS * BYTES[kind] / memory)
             other = run([args.python, "-c", LLAMA, gguf, str(prompt["prompt_tokens"]), str(args.tokens),
                          str(args.threads)])
             for key, value in (("decode", decode["tok_s"]), ("prompt", prompt["prompt_tok_s"])):
                 times.setdefault((kind, key, "inkling"), []).append(value)
                 times.setdefault((kind, key, "llama"), []).append(other[key])
-    print("| weights | what | Inkling, tokens/s (best) | llama.cpp (best) | times |")
-    print("|---|---|---|---|---|")
+    print("| weights | what | Inkling, tokens/s (best) | llama.cpp (best) | times | of the memory |")
+    print("|---|---|---|---|---|---|")
     for kind in args.types.split(","):
         for key in ("decode", "prompt"):
             a, b = times[kind, key, "inkling"], times[kind, key, "llama"]
+            share = f"{statistics.median(times[kind, key, 'share']):.0%}" if key == "decode" else ""
             print(f"| {kind} | {key} | {statistics.median(a):.0f} ({max(a):.0f}) | {statistics.median(b):.0f} "
-                  f"({max(b):.0f}) | {statistics.median(a) / statistics.median(b):.2f} |")
+                  f"({max(b):.0f}) | {statistics.median(a) / statistics.median(b):.2f} | {share} |")
 
 
 if __name__ == "__main__":

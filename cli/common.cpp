@@ -75,7 +75,13 @@ std::string to_printable(std::string_view bytes) {
 std::string counted(std::size_t n, const char* what) { return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s"); }
 
 void print(const std::string& text) {
-    const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+    bool written = std::fflush(stdout) == 0;
+    for (std::size_t i = 0; written && i < text.size();) {
+        const ssize_t n = write(STDOUT_FILENO, text.data() + i, text.size() - i);
+        if (n >= 0) i += static_cast<std::size_t>(n);
+        written =
+            n >= 0 || errno == EINTR;  // a signal while a terminal or a pipe is full: the rest is due all the same
+    }
     check(written, "stdout: cannot be written: {}", std::strerror(errno));
 }
 

@@ -81,6 +81,7 @@ int generate_text(Arguments& args) {
     } catch (const Error& e) {
         throw Usage(e.what());
     }
+    if (args.num_samples == 0) throw Usage("--num-samples must be at least 1, got 0");
     if (writing.logprobs > 0 && !writing.json) throw Usage("--logprobs is shown with --json alone: add --json");
     set_threads(args.threads);
     auto [model, tokenizer] = load_current(args.model);

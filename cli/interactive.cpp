@@ -65,8 +65,10 @@ int write_interactively(std::shared_ptr<const models::Decoder> decoder, const da
     const std::atomic<int>& signal = catch_signals();
     const bool terminal = isatty(STDIN_FILENO);
     if (terminal)
-        std::fputs("an empty line lets the model go on, /new begins another text, Ctrl-C stops it, Ctrl-D ends\n",
-                   stderr);
+        std::fputs(
+            "an empty line lets the model go on, /new begins another text, Ctrl-C stops it or drops a line, Ctrl-D "
+            "ends\n",
+            stderr);
     Conversation conversation(std::move(decoder), tokenizer, writing);
     const auto say = [&](const std::string& line, bool echo) {
         try {
@@ -82,7 +84,13 @@ int write_interactively(std::shared_ptr<const models::Decoder> decoder, const da
     LineReader lines;
     while (going) {
         const std::optional<std::string> line = lines.next("> ");
+        if (!line && terminal) std::fputc('\n', stderr);  // what comes next has a line of its own
+        if (!line && terminal && signal == SIGINT) {      // this line is dropped; Ctrl-D ends
+            forget_signal();
+            continue;
+        }
         if (!line) break;
+        if (terminal && signal == SIGINT) forget_signal();  // it came before the line
         if (*line == "/new") {
             conversation.start_anew();
         } else {

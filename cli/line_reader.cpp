@@ -1,23 +1,68 @@
 #include "cli/line_reader.h"
 
+#include <termios.h>
 #include <unistd.h>
 
+#include <clocale>
+#include <cstdio>
+#include <cstdlib>
 #include <iostream>
 
 #ifdef INKLING_LIBEDIT
 #include <editline/readline.h>
-
-#include <cstdlib>
 #endif
 
 namespace inkling::cli {
 
-LineReader::LineReader() : terminal_(isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)) {}
+#ifdef INKLING_LIBEDIT
+namespace {
+
+bool dropped = false;
+
+// While a line is edited: a signal could come just before the editor waits for a key, and it would wait on.
+struct CtrlCIsAKey {
+    termios before{};
+    CtrlCIsAKey() {
+        tcgetattr(STDIN_FILENO, &before);
+        termios changed = before;
+        changed.c_cc[VINTR] = _POSIX_VDISABLE;
+        tcsetattr(STDIN_FILENO, TCSADRAIN, &changed);
+    }
+    ~CtrlCIsAKey() { tcsetattr(STDIN_FILENO, TCSADRAIN, &before); }
+};
+
+int drop_line(int, int) {
+    dropped = true;
+    rl_done = 1;
+    return 0;
+}
+
+}  // namespace
+#endif
+
+LineReader::LineReader() : terminal_(isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)) {
+    // the editor takes bytes for characters by the locale; in the default one it would drop those that are not ASCII
+    if (terminal_ && (!std::setlocale(LC_CTYPE, "") || MB_CUR_MAX == 1)) std::setlocale(LC_CTYPE, "C.UTF-8");
+#ifdef INKLING_LIBEDIT
+    if (!terminal_) return;
+    const CtrlCIsAKey now;
+    rl_initialize();
+    rl_add_defun("drop-line", drop_line, '\x03');
+#endif
+}
 
 std::optional<std::string> LineReader::next(const char* prompt) {
 #ifdef INKLING_LIBEDIT
-    if (terminal_) {
+    while (terminal_) {
+        const CtrlCIsAKey now;
+        dropped = false;
+        rl_done = 0;
         char* const line = readline(prompt);
+        if (dropped) {
+            std::free(line);
+            std::fputc('\n', stderr);
+            continue;
+        }
         if (!line) return std::nullopt;
         std::string text = line;
         std::free(line);
@@ -29,8 +74,10 @@ std::optional<std::string> LineReader::next(const char* prompt) {
         std::cout << prompt << std::flush;
     }
     std::string text;
-    if (!std::getline(std::cin, text)) return std::nullopt;
-    return text;
+    if (std::getline(std::cin, text)) return text;
+    std::cin.clear();  // a signal ends a line, and not all of them
+    std::clearerr(stdin);
+    return std::nullopt;
 }
 
 }  // namespace inkling::cli

@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "engine/backward.h"
 #include "engine/parallel.h"
 #include "engine/precision.h"
 #include "engine/profile.h"
@@ -81,5 +82,17 @@ class KeptInput {
     Saved<T> full_;
     std::optional<Array<BFloat16>> half_;
 };
+
+// y = value(x), dx = slope(dy, x), element by element; y can be made again from the kept x.
+template <class T, class F, class D>
+Tensor<T> activation_of_kept(const char* op, Tensor<T> x, const F& value, const D& slope) {
+    const KeptInput<T> kept(x);
+    auto nodes = inputs(x);
+    const Tensor<T> y =
+        record(op, map_given(std::move(x), value), std::move(nodes),
+               [kept, slope](const Array<T>& dy, Gradients<T>& grads) { grads.add(0, kept.map(dy, slope)); });
+    set_recompute<T>(y, [kept, value] { return kept.map(value); });
+    return y;
+}
 
 }  // namespace inkling

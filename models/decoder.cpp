@@ -8,7 +8,9 @@
 namespace inkling::models {
 namespace {
 
-constexpr std::size_t kBytesAThread = std::size_t{1} << 20;  // of weights that are worth a thread of their own
+// Of weights that are worth a thread of their own. Less is quicker with two threads than with one only while no other
+// program wants the second processor; else each of a step's waits, 5 a layer, may take a turn of that program's.
+constexpr std::size_t kBytesAThread = std::size_t{4} << 20;
 
 // Threads that go through a step together: each takes its part of the rows, and waits where it needs the others'.
 struct Team {

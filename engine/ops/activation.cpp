@@ -96,13 +96,7 @@ Tensor<T> gelu(Tensor<T> x) {
         const GeluGate gate(v);
         return g * (gate.s + v * gate.ds);
     };
-    const KeptInput<T> kept(x);
-    auto nodes = inputs(x);
-    const Tensor<T> y =
-        record("gelu", map_given(std::move(x), value), std::move(nodes),
-               [kept, slope](const Array<T>& dy, Gradients<T>& grads) { grads.add(0, kept.map(dy, slope)); });
-    set_recompute<T>(y, [kept, value] { return kept.map(value); });
-    return y;
+    return activation_of_kept<T>("gelu", std::move(x), value, slope);
 }
 
 template <class T>

@@ -105,19 +105,15 @@ TEST_CASE("signals: two runs cannot write to one folder", "[cli]") {
 TEST_CASE("signals: a second one ends the program at once", "[cli]") {
     const ScratchFolder folder;
     const std::string out = folder.path("out"), text = folder.write("text.txt", small_text());
-    // long steps, so that the first signal has something to wait for
     Process train(Arguments{"train", "--data", text, "--out", out} +
-                  small({"--n-embd", "128", "--n-layer", "2", "--block-size", "64", "--batch-size", "64",
-                         "--eval-every", "0", "--log-every", "1", "--max-iters", "1000"}));
+                  small({"--eval-every", "0", "--log-every", "1", "--max-iters", "100000000"}));
     REQUIRE(appears(out + "/metrics.jsonl"));
-    train.signal(SIGINT);
-    std::this_thread::sleep_for(std::chrono::milliseconds(30));
-    const auto start = std::chrono::steady_clock::now();
-    train.signal(SIGTERM);
+    for (const int number : {SIGSTOP, SIGINT, SIGTERM, SIGCONT}) train.signal(number);  // both within one step
     const Result r = train.wait();
-    CHECK(r.code == 143);
-    CHECK(std::chrono::steady_clock::now() - start < std::chrono::milliseconds(500));
+    INFO(r.err);
+    CHECK((r.code == 130 || r.code == 143));  // of the one that came second
     CHECK_FALSE(fs::exists(out + "/latest"));
+    CHECK(r.err.find("stopped at step") == std::string::npos);
 }
 
 TEST_CASE("signals: at any moment of a run that evaluates and saves all the time", "[cli]") {

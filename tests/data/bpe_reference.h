@@ -63,4 +63,41 @@ inline std::string random_text(Random& random, std::size_t characters) {
     return text;
 }
 
+// The random texts of make_bpe_reference.py, one after the other.
+class ReferenceTexts {
+  public:
+    std::string next() {
+        static const std::vector<char32_t> blocks = {0x41,   0x61,   0xC0,   0x391,  0x410,  0x531,  0x5D0,   0x627,
+                                                     0x915,  0x995,  0xB95,  0xE01,  0xF40,  0x10D0, 0x1100,  0x1208,
+                                                     0x1780, 0x1820, 0x3041, 0x30A1, 0x4E00, 0xAC00, 0x10330, 0x1F600};
+        static const std::vector<char32_t> marks = {0x301,  0x308,   0x5B0, 0x64B,  0x93F,  0xE31, 0x200D,
+                                                    0xFE0F, 0x1F3FD, 0x27,  0x2019, 0x3000, 0xA0,  0x2028};
+        static const std::u32string common = U" \t\n\r 'ste09.,!<|>";
+        std::string text;
+        char32_t start = 0x61;
+        for (std::size_t left = below(24); left > 0; --left) {
+            const std::size_t kind = below(16);
+            if (kind < 2) start = blocks[below(blocks.size())];
+            const auto c = kind < 9    ? start + static_cast<char32_t>(below(26))
+                           : kind < 11 ? marks[below(marks.size())]
+                           : kind < 15 ? common[below(common.size())]
+                                       : static_cast<char32_t>(below(0x110000));
+            if (c < 0xD800 || c > 0xDFFF) append_utf8(text, c);
+        }
+        return text;
+    }
+
+  private:
+    std::size_t below(std::size_t n) {
+        state_ = state_ * 6364136223846793005u + 1442695040888963407u;
+        return (state_ >> 33) % n;
+    }
+    std::uint64_t state_ = 1;
+};
+
+inline std::uint64_t fnv(std::span<const std::int32_t> ids, std::uint64_t hash = 0xCBF29CE484222325u) {
+    for (const std::int32_t id : ids) hash = (hash ^ static_cast<std::uint64_t>(id)) * 0x100000001B3u;
+    return hash;
+}
+
 }  // namespace inkling::data::tests

@@ -71,11 +71,33 @@ TEST_CASE("BPE: GPT-2's vocabulary gives GPT-2's ids", "[data][bpe]") {
     }
     const std::string text = shakespeare();
     const auto ids = t->encode(text);
-    std::uint64_t hash = 0xCBF29CE484222325u;
-    for (const std::int32_t id : ids) hash = (hash ^ static_cast<std::uint64_t>(id)) * 0x100000001B3u;
     CHECK(ids.size() == bpe_reference()["shakespeare"]["gpt2_count"]);
-    CHECK(std::to_string(hash) == bpe_reference()["shakespeare"]["gpt2_fnv"]);
+    CHECK(std::to_string(fnv(ids)) == bpe_reference()["shakespeare"]["gpt2_fnv"]);
     CHECK(t->decode(ids) == text);
+}
+
+// 100,000 texts of letters of 24 scripts, emoji, combining marks, tabs, line ends and any other character.
+TEST_CASE("BPE: random texts in many scripts have the ids of the tokenizers library, and come back", "[data][bpe]") {
+    const Tokenizer* const gpt2 = gpt2_tokenizer();
+    const json& expected = bpe_reference()["random_texts"];
+    ReferenceTexts texts;
+    for (std::size_t thousand = 0; thousand < 100; ++thousand) {
+        std::uint64_t trained = fnv({}), large = fnv({});
+        for (int i = 0; i < 1000; ++i) {
+            const std::string text = texts.next();
+            const auto size = static_cast<std::int32_t>(text.size());
+            for (const auto& [t, hash] : {std::pair<const Tokenizer*, std::uint64_t*>{&small_tokenizer(), &trained},
+                                          std::pair<const Tokenizer*, std::uint64_t*>{gpt2, &large}}) {
+                if (!t) continue;
+                const auto ids = t->encode(text);
+                *hash = fnv(ids, fnv({&size, 1}, *hash));
+                if (t->decode(ids) != text) FAIL("does not come back: " << json(text).dump());
+            }
+        }
+        INFO("texts " << 1000 * thousand << " to " << 1000 * thousand + 999);
+        CHECK(std::to_string(trained) == expected["trained"][thousand]);
+        if (gpt2) CHECK(std::to_string(large) == expected["gpt2"][thousand]);
+    }
 }
 
 TEST_CASE("BPE: all bytes come back", "[data][bpe]") {

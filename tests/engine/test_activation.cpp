@@ -109,3 +109,16 @@ TEST_CASE("activation: float agrees with double on ragged rows", "[engine]") {
         }
     }
 }
+
+TEST_CASE("gelu: an input that is given up is written over, one that is held is not", "[engine]") {
+    const Tensor<float> held(Array<float>({3, 40}, 0.5f));
+    const Tensor<float> y = gelu(held);
+    CHECK(y.value().data() != held.value().data());
+    CHECK(held.value().data()[0] == 0.5f);
+
+    Tensor<float> given(Array<float>({3, 40}, 0.5f));
+    const float* const place = given.value().data();
+    const Tensor<float> z = gelu(std::move(given));
+    CHECK(z.value().data() == place);
+    CHECK(z.value().data()[119] == y.value().data()[119]);
+}

@@ -143,6 +143,25 @@ TEST_CASE("safetensors: data need not be aligned", "[models]") {
     CHECK(rounded == 0.1f);
 }
 
+TEST_CASE("safetensors: doubles are read as they are, or rounded to the nearest float", "[models]") {
+    const std::vector<double> x = {0.1,   -0.0,   std::numeric_limits<double>::denorm_min(), 1e-42,       -0x1.000001p0,
+                                   1e300, -1e300, std::numeric_limits<double>::infinity(),   std::nan("")};
+    std::string bytes = file_of("{\"a\":" + tensor("F64", "[9]", "[0,72]") + "}", 72);
+    std::memcpy(bytes.data() + bytes.size() - 72, x.data(), 72);
+    std::vector<double> same(9);
+    parse(bytes).read("a", same.data(), 9);
+    CHECK(std::memcmp(same.data(), x.data(), 72) == 0);
+    std::vector<float> rounded(9);
+    parse(bytes).read("a", rounded.data(), 9);
+    for (std::size_t i = 0; i + 1 < x.size(); ++i) {
+        INFO(x[i]);
+        CHECK(rounded[i] == static_cast<float>(x[i]));
+        CHECK(std::signbit(rounded[i]) == std::signbit(x[i]));
+    }
+    CHECK(rounded[3] > 0);  // below the smallest normal float, and not flushed
+    CHECK(std::isnan(rounded[8]));
+}
+
 TEST_CASE("safetensors: reading what is missing, of another size or kind is refused", "[models]") {
     const std::string bytes = valid_file();
     const SafetensorsFile file = parse(bytes);

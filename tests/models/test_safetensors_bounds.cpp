@@ -1,4 +1,4 @@
-// Headers made to cost memory or time: what reading one may take is bounded, whatever it holds.
+// Headers made to cost memory or work: what reading one may take is bounded, whatever it holds.
 #include <fmt/format.h>
 
 #include "tests/catch.h"
@@ -55,7 +55,8 @@ TEST_CASE("safetensors: more dimensions than any array has are refused", "[model
     CHECK_THAT(refusal_of(tensor("U8", "[" + ones + ",1]", "[0,1]"), 1), ContainsSubstring("more than 64"));
 }
 
-TEST_CASE("safetensors: a hostile header of 99 MB costs a few times its size, and seconds", "[models][slow]") {
+TEST_CASE("safetensors: a hostile header of 99 MB costs a few times its size, and no more than seconds",
+          "[models][slow]") {
     const std::string empty = R"({"dtype":"U8","shape":[0],"data_offsets":[0,0]})";
     const data::tests::ScratchFolder folder;
     folder.write("config.json", R"({"model_type":"gpt2","vocab_size":65,"n_layer":1,"n_head":1,"n_embd":16,)"
@@ -80,12 +81,12 @@ TEST_CASE("safetensors: a hostile header of 99 MB costs a few times its size, an
         folder.write("model.safetensors", file_of(header, 0));
         header = {};
         INFO("kind " << kind);
-        const auto start = std::chrono::steady_clock::now();
-        // 700 MB for the mapped file and all else, libraries and the stacks of threads too
-        const std::string command = fmt::format("ulimit -v 700000; OMP_NUM_THREADS=1 {} info --model {} 2>{}",
+        // 700 MB for the mapped file and all else, libraries and the stacks of threads too; seconds of the processor,
+        // which do not depend on what else the machine does: 2 at most, where work that grows with the square of the
+        // number of entries would take hours
+        const std::string command = fmt::format("ulimit -v 700000 -t 30; OMP_NUM_THREADS=1 {} info --model {} 2>{}",
                                                 INKLING_PROGRAM, folder.path(), folder.path("said"));
         CHECK(WEXITSTATUS(std::system(command.c_str())) == 3);
         CHECK_THAT(data::read_file(folder.path("said")), ContainsSubstring("model.safetensors"));
-        CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(10));  // 2 on a quiet machine
     }
 }

@@ -249,8 +249,12 @@ TEST_CASE("checkpoint: a state of another model or another version is refused", 
     CHECK_THROWS_AS(deeper.trainer.resume(saved.checkpoint), BadInput);
     const auto file = models::SafetensorsFile::open(saved.state());
     const StoredTensors tensors = read_tensors(saved.state());
-    for (const auto& [key, value] : std::vector<std::pair<std::string, std::string>>{
-             {"format", "99"}, {"step", "-3"}, {"step", "six"}, {"updates", ""}, {"best_val_loss", "1,5"}}) {
+    for (const auto& [key, value] : std::vector<std::pair<std::string, std::string>>{{"format", "99"},
+                                                                                     {"format", "0"},
+                                                                                     {"step", "-3"},
+                                                                                     {"step", "six"},
+                                                                                     {"updates", ""},
+                                                                                     {"best_val_loss", "1,5"}}) {
         models::SafetensorsWriter out;
         for (const auto& [name, t] : tensors) out.add(name, models::DType::F32, t.shape, t.values.data());
         for (const auto& [k, v] : file.metadata()) out.set_metadata(k, k == key ? value : v);

@@ -150,7 +150,6 @@ TEST_CASE("trainer: stops at max_time", "[train]") {
     Run run(o);
     run.trainer.run();
     CHECK(run.trainer.state().train_s >= 0.05);
-    CHECK(run.trainer.state().train_s < 2);
-    CHECK(run.trainer.state().step > 1);
+    CHECK((run.trainer.state().step > 1 && run.trainer.state().step < o.max_iters));
     CHECK(std::isfinite(run.trainer.last_val_loss()));
 }

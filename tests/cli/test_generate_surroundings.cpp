@@ -1,0 +1,159 @@
+// inkling generate where it is used: on a terminal, with closed files, beside programs that replace its model.
+#include <atomic>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+
+#include "tests/cli/terminal.h"
+#include "tests/models/folders.h"
+
+using namespace inkling::testing;
+using inkling::data::read_file;
+using inkling::data::tests::ScratchFolder;
+using nlohmann::ordered_json;
+namespace fs = std::filesystem;
+
+namespace {
+
+// A shell's command line, "$inkling" and "$run" in it; stderr goes to a file, unless the line says otherwise.
+Result shell(const std::string& line) {
+    const ScratchFolder folder;
+    const std::string command = "inkling='" + std::string(INKLING_PROGRAM) + "' run='" + small_run() + "'; exec 2>'" +
+                                folder.path("err") + "'; " + line;
+    Result r;
+    FILE* const pipe = popen(command.c_str(), "r");
+    REQUIRE(pipe != nullptr);
+    for (char c = 0; std::fread(&c, 1, 1, pipe) == 1;) r.out += c;
+    const int status = pclose(pipe);
+    r.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    r.err = read_file(folder.path("err"));
+    return r;
+}
+
+Arguments interactive(const Arguments& more) {
+    return Arguments{"generate", "--model", small_run(), "--interactive"} + more;
+}
+
+}  // namespace
+
+TEST_CASE("generate: an output that cannot be written is one line and an exit code", "[cli]") {
+    for (const char* out : {">&-", ">/dev/full"}) {
+        for (const char* flags : {"--no-prompt", "--json", "-n 0", "--interactive </dev/null -n 3", "--help"}) {
+            const Result r = shell("\"$inkling\" generate --model \"$run\" -p the " + std::string(flags) + " " + out);
+            INFO(flags << " " << out);
+            CHECK(r.code == 1);
+            CHECK_THAT(r.err, ContainsSubstring("inkling: stdout: cannot be written: "));
+        }
+    }
+    CHECK(shell("\"$inkling\" generate --model \"$run\" -p the -n 5 2>&- <&-").out.size() == 9);
+}
+
+TEST_CASE("generate: texts of a batch end each for itself", "[cli]") {
+    const auto texts = [](const Arguments& more) {
+        const Result r = program(Arguments{"generate", "--model", small_run(), "-p", "the quick", "-n", "60", "--json",
+                                           "--num-samples", "8", "--logprobs", "1"} +
+                                 more);
+        std::istringstream lines(r.out);
+        std::vector<ordered_json> result;
+        for (std::string line; std::getline(lines, line);) result.push_back(ordered_json::parse(line));
+        REQUIRE(result.size() == 8);
+        return result;
+    };
+    const auto whole = texts({}), ended = texts({"--stop", "e", "--stop", "qu"});
+    std::set<std::size_t> lengths;
+    for (std::size_t i = 0; i < 8; ++i) {
+        const std::string text = whole[i]["text"];
+        const std::size_t at = std::min(text.find('e'), text.find("qu"));
+        CHECK(ended[i]["text"] == text.substr(0, at));
+        CHECK(ended[i]["stop_reason"] == (at == std::string::npos ? "length" : "stop"));
+        CHECK(ended[i]["logprobs"].size() == ended[i]["tokens"]);
+        for (std::size_t t = 0; t < ended[i]["logprobs"].size(); ++t)
+            CHECK(ended[i]["logprobs"][t] == whole[i]["logprobs"][t]);
+        CHECK(whole[i]["tokens"] == 60);  // of a context of 8
+        lengths.insert(ended[i]["tokens"].get<std::size_t>());
+    }
+    CHECK(lengths.size() > 1);
+}
+
+TEST_CASE("generate: on a terminal, Ctrl-C stops a text or drops a line, Ctrl-D ends", "[cli]") {
+    Terminal t(interactive({"-n", "100000000"}));
+    t.expect("> ");
+    t.type("the quick\n");
+    t.expect("the quick\r\n");
+    t.expect("o");  // it writes
+    t.interrupt("\r\n> ");
+    t.type("caf");
+    t.expect("caf");
+    t.interrupt("\r\n> ");
+    t.type("caf\xC3\xA9\n");  // the editor knows characters of several bytes
+    CHECK_THAT(t.expect("> "), ContainsSubstring("the character '\xC3\xA9' (U+00E9) at byte 3"));
+    t.type("\x04");
+    CHECK(t.wait() == 0);
+    CHECK(t.rest().ends_with("\n"));
+}
+
+TEST_CASE("generate: a narrow terminal takes long lines", "[cli]") {
+    Terminal t(interactive({"-n", "5", "--json"}), 12);
+    t.expect("> ");
+    t.type("the quick brown fox jumps over the lazy dog\n");
+    CHECK(t.expect("\"stop_reason\"").find("\"prompt_tokens\":43") != std::string::npos);
+    t.expect("> ");
+    t.type("\x1B[A\n");  // the line before, by the arrow
+    CHECK(t.expect("\"stop_reason\"").find("\"prompt_tokens\":43") != std::string::npos);
+    t.expect("> ");
+    t.type("\x04");
+    CHECK(t.wait() == 0);
+}
+
+TEST_CASE("generate: without a terminal Ctrl-C ends the lines, too", "[cli]") {
+    const ScratchFolder folder;
+    const std::string in = folder.write("lines", "the quick\nfox\n"), text = folder.path("text");
+    Process generate(interactive({"-n", "100000000"}), text, in);
+    for (int i = 0; i < 30'000; ++i) {
+        std::error_code none;
+        if (fs::file_size(text, none) > 20 && !none) break;
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    generate.signal(SIGINT);
+    CHECK(generate.wait().code == 130);
+    CHECK(read_file(text).find("fox\n", 20) == std::string::npos);
+}
+
+TEST_CASE("generate: a model whose files are replaced one by one is the old one, the new one or one line", "[cli]") {
+    const ModelFolder a, b(false);
+    const ScratchFolder folder;
+    const fs::path place = folder.path("model");
+    fs::copy(a.path(), place);
+    const auto run = [&] {
+        return program({"generate", "--model", place, "-p", "abc", "-n", "8", "--temperature", "0"});
+    };
+    const std::string of_a = run().out;
+    std::atomic<bool> done = false;
+    std::thread replacing([&] {
+        for (std::size_t i = 0; !done; ++i) {
+            for (const auto& file : fs::directory_iterator(i % 2 ? a.path() : b.path())) {
+                const fs::path next = folder.path("next");
+                fs::copy_file(file.path(), next, fs::copy_options::overwrite_existing);
+                fs::rename(next, place / file.path().filename());
+                std::this_thread::sleep_for(std::chrono::microseconds(500));
+            }
+            std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        }
+    });
+    std::vector<Result> results;
+    for (int i = 0; i < 25; ++i) results.push_back(run());
+    done = true;
+    replacing.join();
+    fs::copy(b.path(), place, fs::copy_options::overwrite_existing | fs::copy_options::recursive);
+    const std::string of_b = run().out;
+    CHECK(of_a != of_b);
+    for (const Result& r : results) {
+        INFO(r.out << r.err);
+        if (r.code == 0) {
+            CHECK((r.out == of_a || r.out == of_b));
+        } else {
+            check_fails(r, 3);
+        }
+    }
+}
