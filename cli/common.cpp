@@ -79,7 +79,8 @@ void print(const std::string& text) {
     for (std::size_t i = 0; written && i < text.size();) {
         const ssize_t n = write(STDOUT_FILENO, text.data() + i, text.size() - i);
         if (n >= 0) i += static_cast<std::size_t>(n);
-        written = n >= 0 || errno == EINTR;  // a signal while a terminal or a pipe is full: the rest is due all the same
+        written =
+            n >= 0 || errno == EINTR;  // a signal while a terminal or a pipe is full: the rest is due all the same
     }
     check(written, "stdout: cannot be written: {}", std::strerror(errno));
 }
