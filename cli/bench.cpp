@@ -2,13 +2,13 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <chrono>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "cli/bench_profile.h"
 #include "cli/common.h"
 #include "data/char_tokenizer.h"
+#include "engine/clock.h"
 #include "engine/random.h"
 #include "nn/init.h"
 #include "train/plan.h"
@@ -70,9 +70,9 @@ nlohmann::ordered_json bench(const std::string& name, Preset p, const Arguments&
     std::vector<double> times;
     double total = 0;
     for (std::size_t step = 0; step < 5 || (total < args.seconds && step < 100000); ++step) {
-        const auto start = std::chrono::steady_clock::now();
+        const double start = seconds_now();
         trainer.step();
-        const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        const double seconds = seconds_now() - start;
         if (step < 3) continue;  // while buffers and primitives are made
         times.push_back(seconds);
         total += seconds;

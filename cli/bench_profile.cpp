@@ -4,19 +4,15 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <chrono>
 #include <vector>
 
+#include "engine/clock.h"
 #include "engine/parallel.h"
 #include "engine/profile.h"
 #include "engine/simd.h"
 
 namespace inkling::cli {
 namespace {
-
-double seconds_now() {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 // The shortest of several runs.
 template <class F>

@@ -1,13 +1,8 @@
 #include "cli/written_text.h"
 
-#include <chrono>
 #include <utility>
 
 namespace inkling::cli {
-
-double seconds_now() {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 WrittenText::WrittenText(models::Generator generator, const data::Tokenizer& tokenizer,
                          const std::vector<std::string>& stops, std::size_t logprobs, double start)

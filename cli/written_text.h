@@ -6,11 +6,10 @@
 #include "data/stop_texts.h"
 #include "data/tokenizer.h"
 #include "data/utf8_stream.h"
+#include "engine/clock.h"
 #include "models/generate.h"
 
 namespace inkling::cli {
-
-double seconds_now();
 
 class WrittenText {
   public:

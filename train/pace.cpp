@@ -1,8 +1,8 @@
 #include "train/pace.h"
 
 #include <algorithm>
-#include <chrono>
 
+#include "engine/clock.h"
 #include "nn/init.h"
 #include "train/trainer.h"
 
@@ -10,10 +10,6 @@ namespace inkling::train {
 namespace {
 
 constexpr double kProductSeconds = 0.1;  // longer than what another program takes of a core at a time
-
-double seconds_now() {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 }  // namespace
 

@@ -1,10 +1,10 @@
 #include "train/plan.h"
 
 #include <algorithm>
-#include <chrono>
 
 #include "data/char_tokenizer.h"
 #include "engine/buffer_pool.h"
+#include "engine/clock.h"
 #include "engine/random.h"
 #include "models/language_model.h"
 #include "nn/init.h"
@@ -49,9 +49,9 @@ Measured measure(const TrainOptions& options, std::size_t vocab_size) {
     model->train();
     double best = 1e30, sum = 0;
     for (int i = 0; i < kSteps && sum < kEnough; ++i) {
-        const auto start = std::chrono::steady_clock::now();
+        const double start = seconds_now();
         trainer.step();
-        const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        const double seconds = seconds_now() - start;
         best = std::min(best, seconds);
         sum += seconds;
     }

@@ -2,13 +2,13 @@
 
 #include <fmt/ranges.h>
 
-#include <chrono>
 #include <cmath>
 
 #include "data/file.h"
 #include "data/split.h"
 #include "data/utf8_stream.h"
 #include "engine/backward.h"
+#include "engine/clock.h"
 #include "engine/ops/elementwise.h"
 #include "engine/precision.h"
 #include "models/generate.h"
@@ -17,10 +17,6 @@
 
 namespace inkling::train {
 namespace {
-
-double seconds_now() {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 constexpr std::size_t kMostRefused = 5;
 
