@@ -19,16 +19,17 @@ namespace {
 
 bool dropped = false;
 
-// While a line is edited: a signal could come just before the editor waits for a key, and it would wait on.
-struct CtrlCIsAKey {
+// While a line is edited, Ctrl-C and Ctrl-D are keys like others. The editor shows its prompt before it asks the
+// terminal for keys: until then Ctrl-C would be a signal, after which it would wait on, and Ctrl-D would be lost.
+struct ControlKeysAreKeys {
     termios before{};
-    CtrlCIsAKey() {
+    ControlKeysAreKeys() {
         tcgetattr(STDIN_FILENO, &before);
         termios changed = before;
-        changed.c_cc[VINTR] = _POSIX_VDISABLE;
+        changed.c_cc[VINTR] = changed.c_cc[VEOF] = _POSIX_VDISABLE;
         tcsetattr(STDIN_FILENO, TCSADRAIN, &changed);
     }
-    ~CtrlCIsAKey() { tcsetattr(STDIN_FILENO, TCSADRAIN, &before); }
+    ~ControlKeysAreKeys() { tcsetattr(STDIN_FILENO, TCSADRAIN, &before); }
 };
 
 int drop_line(int, int) {
@@ -45,7 +46,7 @@ LineReader::LineReader() : terminal_(isatty(STDIN_FILENO) && isatty(STDOUT_FILEN
     if (terminal_ && (!std::setlocale(LC_CTYPE, "") || MB_CUR_MAX == 1)) std::setlocale(LC_CTYPE, "C.UTF-8");
 #ifdef INKLING_LIBEDIT
     if (!terminal_) return;
-    const CtrlCIsAKey now;
+    const ControlKeysAreKeys now;
     rl_initialize();
     rl_add_defun("drop-line", drop_line, '\x03');
 #endif
@@ -54,7 +55,7 @@ LineReader::LineReader() : terminal_(isatty(STDIN_FILENO) && isatty(STDOUT_FILEN
 std::optional<std::string> LineReader::next(const char* prompt) {
 #ifdef INKLING_LIBEDIT
     while (terminal_) {
-        const CtrlCIsAKey now;
+        const ControlKeysAreKeys now;
         dropped = false;
         rl_done = 0;
         char* const line = readline(prompt);
