@@ -153,7 +153,7 @@ int train_model(const TrainArguments& args) {
     run.corpus = built_in ? built_in_corpus() : data::read_corpus(options.data);
     if (const std::string note = run.corpus.skipped_note(); !note.empty()) report.warn(note);
 
-    if (args.dry_run) return print_plan(options, run.corpus, threads);
+    if (args.dry_run) return print_plan(args, settings, run.corpus, threads);
     nn::default_generator() = {options.seed, 0};
     Preparation(args, settings, report).prepare(run, resume);
     run.corpus = {};  // large texts need not stay in memory

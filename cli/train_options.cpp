@@ -5,7 +5,6 @@
 #include "models/folder.h"
 #include "train/checkpoint.h"
 #include "train/pace.h"
-#include "train/recipes.h"
 #include "train/run_folder.h"
 
 namespace inkling::cli {
@@ -26,8 +25,6 @@ void read_own_settings(const Resume& resume, TrainOptions& options) {
         }
     }
 }
-
-bool fits_itself(const std::string& recipe) { return recipe == "fast" || recipe == "stories"; }
 
 void validate(const TrainOptions& options) {
     try {
@@ -52,6 +49,8 @@ Resume find_resume(const TrainArguments& args) {
     const bool named_as_one = train::is_checkpoint(checkpoint.filename().string());
     return {named_as_one ? checkpoint.parent_path() : fs::path(), {checkpoint}};
 }
+
+bool fits_itself(const std::string& recipe) { return recipe == "fast" || recipe == "stories"; }
 
 Settings resolve(const TrainArguments& args, const Resume& resume) {
     Settings s;
@@ -86,17 +85,23 @@ Settings resolve(const TrainArguments& args, const Resume& resume) {
     return s;
 }
 
-std::string fit_recipe(const data::Tokenizer& tokenizer, std::span<const std::int32_t> tokens, bool has_shape,
-                       Settings& s) {
-    if (!fits_itself(s.recipe)) return "";
+train::Budget fit_sizes(std::size_t tokens, bool has_shape, Settings& s) {
     TrainOptions& o = s.options;
     const double fp32 = train::product_gflops(Precision::fp32), bf16 = train::product_gflops(Precision::bf16);
     if (!s.given.contains("precision")) o.precision = bf16 > 1.2 * fp32 ? "bf16" : "fp32";
     train::Budget budget;
-    budget.tokens = tokens.size();
+    budget.tokens = tokens;
     if (o.max_time > 0) budget.seconds = o.max_time, budget.gflops = o.precision == "bf16" ? bf16 : fp32;
     train::fit(budget, has_shape || s.recipe == "stories", s.given, o);
     validate(o);
+    return budget;
+}
+
+std::string fit_recipe(const data::Tokenizer& tokenizer, std::span<const std::int32_t> tokens, bool has_shape,
+                       Settings& s) {
+    if (!fits_itself(s.recipe)) return "";
+    TrainOptions& o = s.options;
+    const train::Budget budget = fit_sizes(tokens.size(), has_shape, s);
     if (!s.given.contains("max-iters")) {
         const double step = train::seconds_per_step(o, tokenizer, tokens, 0.03 * budget.seconds);
         o.max_iters = train::steps_within(budget, step, o);

@@ -9,6 +9,7 @@
 #include "data/tokenizer.h"
 #include "models/gpt_config.h"
 #include "train/options.h"
+#include "train/recipes.h"
 
 namespace inkling::cli {
 
@@ -39,9 +40,14 @@ struct Settings {
 // values that make no sense.
 Settings resolve(const TrainArguments& args, const Resume& resume);
 
-// For a recipe that fits itself to the text, once the text is known: sizes from the time and the machine's speed, and
-// the number of steps from trying some. Without a limit of time no clock is asked, so that the same flags give the same
-// run. Returns what was chosen, for the user; "" when the recipe is another.
+// Of a recipe that sizes itself to the text, the time and the machine.
+bool fits_itself(const std::string& recipe);
+
+// Such a recipe's model and batch, for a text of so many tokens. Without a limit of time no clock is asked, so that the
+// same flags give the same run. Returns what it went by.
+train::Budget fit_sizes(std::size_t tokens, bool has_shape, Settings& settings);
+
+// That, and the number of steps, from trying some. Returns what was chosen, for the user; "" when the recipe is another.
 std::string fit_recipe(const data::Tokenizer& tokenizer, std::span<const std::int32_t> tokens, bool has_shape,
                        Settings& settings);
 

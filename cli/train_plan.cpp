@@ -69,12 +69,24 @@ Vocabulary vocabulary(const train::TrainOptions& options, const data::Corpus& co
 
 }  // namespace
 
-int print_plan(const train::TrainOptions& options, const data::Corpus& corpus, std::size_t threads) {
+int print_plan(const TrainArguments& args, Settings settings, const data::Corpus& corpus, std::size_t threads) {
+    train::TrainOptions& options = settings.options;
+    const bool has_shape = !options.init_from.empty(), fits = fits_itself(settings.recipe);
+    if (has_shape) take_shape(args, models::load_config(models::find_model(options.init_from)), options);
     const Vocabulary vocabulary_ = vocabulary(options, corpus);
+    train::Budget budget;
+    if (fits) budget = fit_sizes(static_cast<std::size_t>(vocabulary_.tokens), has_shape, settings);
     const train::Plan plan = train::make_plan(options, vocabulary_.size);
+    if (fits && !settings.given.contains("max-iters"))
+        options.max_iters = train::steps_within(budget, plan.seconds_a_step(), options);
     const double steps = static_cast<double>(options.max_iters), seen = steps * plan.tokens_a_step;
     const double passes = seen / std::max(1.0, vocabulary_.tokens * (1 - options.val_fraction));
+    double seconds = steps * plan.seconds_a_step();
+    if (options.max_time > 0) seconds = std::min(seconds, options.max_time);
     const auto row = [](const char* name, const std::string& text) { print(fmt::format("{:<12} {}\n", name, text)); };
+    row("model", fmt::format("{}, {}, {}, {} wide, {}, windows of {}", options.arch, counted(options.n_layer, "layer"),
+                             counted(options.n_head, "head"), options.n_embd, options.precision,
+                             counted(options.block_size, "token")));
     row("parameters", fmt::format("{} ({})", number(static_cast<double>(plan.parameters)), plan.parameters));
     row("text", fmt::format("{}, {}{} tokens of {} kinds", quantity(static_cast<double>(corpus.bytes()), "B"),
                             vocabulary_.exact ? "" : "about ", number(vocabulary_.tokens), vocabulary_.size));
@@ -83,14 +95,14 @@ int print_plan(const train::TrainOptions& options, const data::Corpus& corpus, s
                              passes < 1    ? 3
                              : passes < 10 ? 1
                                            : 0));
-    row("work", fmt::format("{}, {} a step, evaluation not counted", quantity(plan.flops, "FLOP"),
+    row("work", fmt::format("{}, {} a step, evaluation not counted", quantity(steps * plan.flops_a_step, "FLOP"),
                             quantity(plan.flops_a_step, "FLOP")));
     row("memory",
         fmt::format("about {}: {} parameters, gradients and optimizer, {} activations, {} tokens",
                     quantity(plan.memory_bytes() + 4 * vocabulary_.tokens, "B"), quantity(plan.state_bytes, "B"),
                     quantity(plan.activation_bytes, "B"), quantity(4 * vocabulary_.tokens, "B")));
     row("disk", fmt::format("{} a checkpoint, of which up to 3 are kept", quantity(plan.checkpoint_bytes, "B")));
-    row("time", fmt::format("about {} of training steps, at {} as measured now with {}", duration(plan.seconds),
+    row("time", fmt::format("about {} of training steps, at {} as measured now with {}", duration(seconds),
                             quantity(plan.flops_per_s, "FLOP/s"), counted(threads, "thread")));
     return 0;
 }

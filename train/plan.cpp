@@ -79,7 +79,6 @@ Plan make_plan(const TrainOptions& options, std::size_t vocab_size) {
     plan.tokens_a_step =
         static_cast<double>(options.batch_size * options.block_size * options.gradient_accumulation_steps);
     plan.flops_a_step = training_flops(config, plan.tokens_a_step);
-    plan.flops = plan.flops_a_step * static_cast<double>(options.max_iters);
     plan.state_bytes = state_bytes(options, config);
     plan.checkpoint_bytes = plan.state_bytes - 4 * static_cast<double>(plan.parameters);  // no gradients
 
@@ -99,8 +98,6 @@ Plan make_plan(const TrainOptions& options, std::size_t vocab_size) {
     };
     const Measured one = with_layers(1), two = with_layers(2);
     plan.flops_per_s = two.flops_per_s;
-    plan.seconds = plan.flops / plan.flops_per_s;
-    if (options.max_time > 0) plan.seconds = std::min(plan.seconds, options.max_time);
 
     // a part for each layer, and one for embeddings and head; both grow with the tokens, and with the width
     const double layer = std::max(0.0, two.activation_bytes - one.activation_bytes);

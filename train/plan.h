@@ -1,6 +1,6 @@
 // What a run will take, told before it begins.
 //   const Plan plan = make_plan(options, vocab_size);
-//   plan.memory_bytes(), plan.seconds
+//   plan.memory_bytes(), plan.seconds_a_step()
 #pragma once
 
 #include <cstddef>
@@ -16,13 +16,13 @@ double training_flops(const models::GPTConfig& config, double tokens);
 
 struct Plan {
     std::size_t parameters = 0;
-    double tokens_a_step = 0, flops_a_step = 0, flops = 0;
+    double tokens_a_step = 0, flops_a_step = 0;
     double state_bytes = 0;       // parameters, gradients, the optimizer's state, averages
     double activation_bytes = 0;  // estimated
     double checkpoint_bytes = 0;  // on disk
     double flops_per_s = 0;       // measured
-    double seconds = 0;           // of training steps alone; at most --max-time
 
+    double seconds_a_step() const { return flops_a_step / flops_per_s; }
     double memory_bytes() const { return state_bytes + activation_bytes; }
 };
 

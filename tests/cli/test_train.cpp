@@ -281,3 +281,26 @@ TEST_CASE("train: --dry-run tells what a run would take, and does nothing", "[cl
                                   Arguments{"--optimizer", "muon"}, Arguments{"--max-time", "0.001"}})
         CHECK(program(train + more).code == 0);
 }
+
+TEST_CASE("train: --dry-run plans the run that would be", "[cli]") {
+    const ScratchFolder folder;
+    const std::string text = folder.write("text.txt", small_text()), out = folder.path("out");
+    const auto plan = [&](const Arguments& flags) {
+        const Result r = program(Arguments{"train", "--data", text, "--out", out} + flags + Arguments{"--dry-run"});
+        INFO(r.out << r.err);
+        CHECK(r.code == 0);
+        return r.out;
+    };
+    // the recipe "fast" sizes itself
+    const Arguments flags{"--max-time", "20", "--precision", "fp32"};
+    const std::string planned = plan(flags);
+    const Result run = program(Arguments{"train", "--data", text, "--out", out} + flags);
+    INFO(planned << run.err);
+    CHECK(run.code == 0);
+    CHECK_THAT(run.err, ContainsSubstring(", fp32; 42 steps of 4 windows of 64 tokens\n"));
+    CHECK_THAT(planned, ContainsSubstring(run.err.substr(0, run.err.find(';')) + ", windows of 64 tokens\n") &&
+                            ContainsSubstring(" 42 of 256 tokens"));
+    // a model that is tuned has its own shape
+    CHECK_THAT(plan({"--init-from", small_run(), "--recipe", "nanogpt-cpu"}),
+               ContainsSubstring("gpt2, 1 layer, 2 heads, 16 wide") && ContainsSubstring("parameters   3.71k"));
+}
