@@ -34,7 +34,7 @@ std::vector<RuleText> story_rules() {
           {2, " It was the best day of all."},
           {2, " That night {hero} slept <well>."},
           {2, " {hero} smiled all the way home."},
-          {2, " {hero} and the {helper} were friends ever after."},
+          {2, " {hero} and the {nature} {helper} were friends ever after."},
           {1, " And {hero} never forgot the {helper}."}}},
         {"well", {{2, "very well"}, {1, "like a stone"}, {1, "with a smile"}}},
         {"plot",
@@ -88,7 +88,7 @@ std::vector<RuleText> story_rules() {
           {2, "Then a {nature} {helper} came to look for the {color} {toy}."}}},
         {"recovered",
          {{3, "They found the {toy} {spot}."},
-          {2, "The {helper} looked {spot}, and there was the {toy}!"},
+          {2, "The {nature} {helper} looked {spot}, and there was the {toy}!"},
           {2, "And where was the {toy}? It was {spot}!"}}},
 
         // A thing found, and given back.
@@ -110,7 +110,7 @@ std::vector<RuleText> story_rules() {
           {2, "\"Here is your {toy},\" said {hero}."},
           {2, "So {hero} gave the {helper} the {toy}<at once>."}}},
         {"reward",
-         {{2, "The {helper} gave {hero} {food}."},
+         {{2, "The {nature} {helper} gave {hero} {food}."},
           {2, "\"Thank you, {hero}!\" said the {helper}."},
           {1, "The {helper} was so glad that they {used} the {toy} together."},
           {1, "Then {hero} and the {helper} shared {food}."}}},

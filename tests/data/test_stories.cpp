@@ -27,7 +27,8 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 constexpr auto story =
     "By the mill lived a young bear named Rosa. Rosa loved her blue drum. But one evening the blue drum was "
     "gone. "
-    "\"I lost my blue drum,\" Rosa told a gentle deer. The deer looked on a tree stump, and there was the drum! Rosa "
+    "\"I lost my blue drum,\" Rosa told a gentle deer. The gentle deer looked on a tree stump, and there was the drum! "
+    "Rosa "
     "thanked "
     "the gentle deer. That night Rosa slept very well.";
 
@@ -35,7 +36,7 @@ constexpr auto story =
 
 TEST_CASE("stories: a seed always writes the same text", "[data][stories]") {
     const std::string text = generate_stories(1337, 10'000);
-    CHECK(hash(text.substr(0, 10'000)) == 0xA2CD0C6F6D4F0004);
+    CHECK(hash(text.substr(0, 10'000)) == 0xF6451CE56D6D7782);
     CHECK(generate_stories(1337, 20'000).starts_with(text));
     CHECK(generate_stories(1338, 10'000) != text);
     CHECK(text.starts_with(generate_story(1337, 0) + "\n\n" + generate_story(1337, 1) + "\n\n"));
@@ -105,8 +106,8 @@ TEST_CASE("stories: sampled surprise and length agree with the exact entropy", "
 TEST_CASE("stories: the figures that the documentation names", "[data][stories]") {
     const StoryEntropy e = stories_entropy();
     CHECK(e.nats_per_story == Approx(29.0624).margin(5e-5));
-    CHECK(e.nats_per_char == Approx(0.11092).margin(5e-6));
-    CHECK(e.mean_chars == Approx(262.01).margin(5e-3));
+    CHECK(e.nats_per_char == Approx(0.11004).margin(5e-6));
+    CHECK(e.mean_chars == Approx(264.12).margin(5e-3));
 }
 
 TEST_CASE("stories: one that is consistent is accepted", "[data][stories]") {
@@ -117,14 +118,27 @@ TEST_CASE("stories: one that is consistent is accepted", "[data][stories]") {
 
 TEST_CASE("stories: what does not hold together is rejected", "[data][stories]") {
     const std::string s = story;
-    for (const std::string& wrong :
-         {replaced(s, "loved her", "loved his"), replaced(s, "the drum!", "the kite!"),
-          replaced(s, "the blue drum", "the red drum"), replaced(s, "The deer", "The mole"),
-          replaced(s, "thanked the gentle deer", "thanked the gentle owl"),
-          replaced(s, "thanked the gentle", "thanked the jolly"), replaced(s, "Rosa", "Sam", true),
-          replaced(s, "gone", "gnoe"), replaced(s, ". ", "."), replaced(s, "mill", "moon"), s.substr(0, s.size() - 1),
-          s.substr(0, 100), s.substr(1), s + " ", s + "\n", " " + s, s + " It was the best day of all.", std::string(),
-          s + "\n\n" + s}) {
+    for (const std::string& wrong : {replaced(s, "loved her", "loved his"),
+                                     replaced(s, "the drum!", "the kite!"),
+                                     replaced(s, "the blue drum", "the red drum"),
+                                     replaced(s, "The gentle deer", "The gentle mole"),
+                                     replaced(s, "The gentle deer", "The wise deer"),
+                                     replaced(s, "The gentle deer", "The deer"),
+                                     replaced(s, "thanked the gentle deer", "thanked the gentle owl"),
+                                     replaced(s, "thanked the gentle", "thanked the jolly"),
+                                     replaced(s, "Rosa", "Sam", true),
+                                     replaced(s, "gone", "gnoe"),
+                                     replaced(s, ". ", "."),
+                                     replaced(s, "mill", "moon"),
+                                     s.substr(0, s.size() - 1),
+                                     s.substr(0, 100),
+                                     s.substr(1),
+                                     s + " ",
+                                     s + "\n",
+                                     " " + s,
+                                     s + " It was the best day of all.",
+                                     std::string(),
+                                     s + "\n\n" + s}) {
         CHECK_FALSE(is_story(wrong));
         CHECK(story_log_probability(wrong) == -INFINITY);
     }
