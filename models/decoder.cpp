@@ -27,13 +27,13 @@ struct Team {
     }
 };
 
-// nanochat's queries and keys: turned by their position's angles, then normed (its rms norm has no gain).
-void turn_and_norm(float* x, std::size_t d, const float* turns, float eps) {
+// nanochat's queries and keys: turned clockwise by their position's angles, then normed (its rms norm has no gain).
+void turn_and_norm(float* x, std::size_t d, const float* angles, float eps) {
     const std::size_t half = d / 2;
     for (std::size_t i = 0; i < half; ++i) {
-        const float c = turns[i], s = turns[half + i], x1 = x[i], x2 = x[half + i];
-        x[i] = x1 * c - x2 * s;
-        x[half + i] = x2 * c + x1 * s;
+        const float c = angles[i], s = angles[half + i], x1 = x[i], x2 = x[half + i];
+        x[i] = x1 * c + x2 * s;
+        x[half + i] = x2 * c - x1 * s;
     }
     const float mean_square = simd_sum(
                                   d, [](auto v) { return v * v; }, x) /
@@ -102,11 +102,11 @@ struct Decoder::Step {
         float* const q = qkv.data() + b * qkv_width + kv_head * group * d;
         float* const k = qkv.data() + b * qkv_width + C + kv_head * d;
         float *const keys = caches[b]->keys(layer, kv_head), *const values = caches[b]->values(layer, kv_head);
-        if (!w.turns.empty()) {
-            const float* const turns = w.turns.data() + at * d;
+        if (!w.angles.empty()) {
+            const float* const angles = w.angles.data() + at * d;
             const auto eps = static_cast<float>(c.layer_norm_epsilon);
-            turn_and_norm(k, d, turns, eps);
-            for (std::size_t g = 0; g < group; ++g) turn_and_norm(q + g * d, d, turns, eps);
+            turn_and_norm(k, d, angles, eps);
+            for (std::size_t g = 0; g < group; ++g) turn_and_norm(q + g * d, d, angles, eps);
         }
         std::copy_n(k, d, keys + at * d);
         std::copy_n(k + w.kv_width, d, values + at * d);

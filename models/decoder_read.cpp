@@ -24,7 +24,7 @@ Rows normalized(const DecoderWeights& w, const Norm& norm, const Rows& x) {
 }
 
 Rows turned(const DecoderWeights& w, const Rows& heads, std::size_t start) {
-    if (w.turns.empty()) return heads;
+    if (w.angles.empty()) return heads;
     const Tensor<float> x = rotary(Tensor<float>(heads), {w.config.rope_theta, RotaryPairs::halves, true, start});
     return rms_norm(x, {}, w.config.layer_norm_epsilon).value();
 }

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "engine/ops/rotary.h"
 #include "engine/simd.h"
 #include "models/gpt.h"
 #include "models/nanochat.h"
@@ -31,24 +32,9 @@ void read_gpt2(const GPT<float>& model, DecoderWeights& w) {
     w.head = {PackedMatrix(w.tokens, w.type), {}};
 }
 
-// As engine/ops/rotary.cpp has them, turned clockwise.
-std::vector<float> angles(const GPTConfig& c) {
-    const std::size_t half = c.head_size() / 2;
-    std::vector<float> turns(c.block_size * 2 * half);
-    for (std::size_t p = 0; p < c.block_size; ++p) {
-        for (std::size_t i = 0; i < half; ++i) {
-            const double angle = static_cast<double>(p) *
-                                 std::pow(c.rope_theta, -2.0 * static_cast<double>(i) / static_cast<double>(2 * half));
-            turns[p * 2 * half + i] = static_cast<float>(std::cos(angle));
-            turns[p * 2 * half + half + i] = static_cast<float>(-std::sin(angle));
-        }
-    }
-    return turns;
-}
-
 void read_nanochat(const NanoChat<float>& model, DecoderWeights& w) {
     w.tokens = model.embed_tokens.weight.value();
-    w.turns = angles(model.config);
+    w.angles = rotary_angles<float>(0, model.config.block_size, model.config.head_size(), model.config.rope_theta);
     for (const auto& b : model.layers) {
         const auto& a = b->self_attn;
         w.layers.push_back({{},

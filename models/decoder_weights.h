@@ -42,7 +42,7 @@ struct DecoderWeights {
     WeightType type;
     std::size_t kv_width;            // of all keys of a token, and of all values
     Array<float> tokens, positions;  // tables (V, C) and (T, C); nanochat has no positions
-    std::vector<float> turns;        // nanochat: cos and sin of each position's angles, (T, 2, d / 2)
+    std::vector<float> angles;       // nanochat: cos and sin of each position's angles, (T, 2, d / 2)
     std::vector<DecoderLayer> layers;
     Norm last;
     Projection head;  // (V, C)

@@ -2,6 +2,7 @@
 #include "engine/ops/rotary.h"
 
 #include <cmath>
+#include <tuple>
 
 #include "engine/backward.h"
 #include "engine/parallel.h"
@@ -9,33 +10,46 @@
 namespace inkling {
 namespace {
 
+// All layers of a model ask for the same angles, forward and backward: the last ones are kept.
+template <class T>
+const T* kept_angles(std::size_t start, std::size_t rows, std::size_t d, double base) {
+    using Asked = std::tuple<std::size_t, std::size_t, std::size_t, double>;
+    static thread_local Asked last;
+    static thread_local std::vector<T> angles;
+    const Asked asked{start, rows, d, base};
+    if (asked != last || angles.empty()) {
+        angles = rotary_angles<T>(start, rows, d, base);
+        last = asked;
+    }
+    return angles.data();
+}
+
+// Pair i is x[step i], x[step i + other].
+template <std::size_t step, class T>
+void turn_row(const T* x, const T* c, const T* s, T sign, std::size_t half, std::size_t other, T* y) {
+#pragma omp simd
+    for (std::size_t i = 0; i < half; ++i) {
+        const T x1 = x[step * i], x2 = x[step * i + other], turn = sign * s[i];
+        y[step * i] = x1 * c[i] - x2 * turn;
+        y[step * i + other] = x2 * c[i] + x1 * turn;
+    }
+}
+
 template <class T>
 Array<T> turn(const Array<T>& x_any, const RotaryOptions& options, bool back) {
     const Array<T> x = x_any.contiguous();
     const std::size_t d = x.dim(-1), half = d / 2, L = x.dim(-2), rows = d ? x.size() / d : 0;
-    Array<T> cosine({L, half}), sine({L, half});
-    const double sign = options.clockwise != back ? -1 : 1;
-    for (std::size_t p = 0; p < L; ++p) {
-        for (std::size_t i = 0; i < half; ++i) {
-            const double angle = static_cast<double>(options.start + p) *
-                                 std::pow(options.base, -2.0 * static_cast<double>(i) / static_cast<double>(d));
-            cosine.data()[p * half + i] = static_cast<T>(std::cos(angle));
-            sine.data()[p * half + i] = static_cast<T>(sign * std::sin(angle));
-        }
-    }
+    const T* const angles = kept_angles<T>(options.start, L, d, options.base);
+    const T sign = options.clockwise != back ? -1 : 1;
     Array<T> y(x.shape());
-    const bool halves = options.pairs == RotaryPairs::halves;
-    const std::size_t step = halves ? 1 : 2, other = halves ? half : 1;  // pair i is x[step i], x[step i + other]
     parallel_rows(rows, d, [&](std::size_t begin, std::size_t end) {
         for (std::size_t r = begin; r < end; ++r) {
-            const T *const in = x.data() + r * d, *const c = cosine.data() + r % L * half,
-                           *const s = sine.data() + r % L * half;
+            const T *const in = x.data() + r * d, *const c = angles + r % L * d, *const s = c + half;
             T* const out = y.data() + r * d;
-            for (std::size_t i = 0; i < half; ++i) {
-                const T x1 = in[step * i], x2 = in[step * i + other];
-                out[step * i] = x1 * c[i] - x2 * s[i];
-                out[step * i + other] = x2 * c[i] + x1 * s[i];
-            }
+            if (options.pairs == RotaryPairs::halves)
+                turn_row<1>(in, c, s, sign, half, half, out);
+            else
+                turn_row<2>(in, c, s, sign, half, 1, out);
         }
     });
     return y;
@@ -52,7 +66,24 @@ Tensor<T> rotary(const Tensor<T>& x, const RotaryOptions& options) {
                   [options](const Array<T>& dy, Gradients<T>& grads) { grads.add(0, turn(dy, options, true)); });
 }
 
+template <class T>
+std::vector<T> rotary_angles(std::size_t start, std::size_t rows, std::size_t d, double base) {
+    const std::size_t half = d / 2;
+    std::vector<T> angles(rows * d);
+    for (std::size_t i = 0; i < half; ++i) {
+        const double rate = std::pow(base, -2.0 * static_cast<double>(i) / static_cast<double>(d));
+        for (std::size_t p = 0; p < rows; ++p) {
+            const double angle = static_cast<double>(start + p) * rate;
+            angles[p * d + i] = static_cast<T>(std::cos(angle));
+            angles[p * d + half + i] = static_cast<T>(std::sin(angle));
+        }
+    }
+    return angles;
+}
+
 template Tensor<float> rotary(const Tensor<float>&, const RotaryOptions&);
 template Tensor<double> rotary(const Tensor<double>&, const RotaryOptions&);
+template std::vector<float> rotary_angles(std::size_t, std::size_t, std::size_t, double);
+template std::vector<double> rotary_angles(std::size_t, std::size_t, std::size_t, double);
 
 }  // namespace inkling

@@ -2,6 +2,8 @@
 // with the position, so that a product of the two depends on how far apart they are.
 #pragma once
 
+#include <vector>
+
 #include "engine/tensor.h"
 
 namespace inkling {
@@ -22,5 +24,9 @@ struct RotaryOptions {
 //   y1 = x1 cos - x2 sin,  y2 = x2 cos + x1 sin
 template <class T>
 Tensor<T> rotary(const Tensor<T>& x, const RotaryOptions& options = {});
+
+// cos and sin of the angles by which the rows at positions start .. start + rows - 1 are turned: (rows, 2, d / 2).
+template <class T>
+std::vector<T> rotary_angles(std::size_t start, std::size_t rows, std::size_t d, double base);
 
 }  // namespace inkling
