@@ -23,7 +23,7 @@ def last_json(command):
     out = subprocess.run(command, capture_output=True, text=True)
     lines = [line for line in out.stdout.splitlines() if line.startswith("{")]
     if out.returncode or not lines:
-        sys.exit(f"{' '.join(command)}: exit {out.returncode}\n{out.stderr.strip()[-500:]}")
+        sys.exit(f"{' '.join(command)[:200]}: exit {out.returncode}\n{out.stderr.strip()[-500:]}")
     return json.loads(lines[-1])
 
 

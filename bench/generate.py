@@ -21,6 +21,8 @@ import subprocess
 import sys
 import tempfile
 
+from compare import last_json
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 V, T, C, LAYERS, HEADS = 50257, 1024, 768, 12, 12
 WEIGHTS = V * C + LAYERS * 12 * C * C  # that a token reads; the vectors beside them are little
@@ -97,14 +99,6 @@ print(json.dumps({"prompt": prompt / read, "decode": tokens / decode}))
 """
 
 
-def run(command):
-    out = subprocess.run(command, capture_output=True, text=True)
-    lines = [line for line in out.stdout.splitlines() if line.startswith("{")]
-    if out.returncode or not lines:
-        sys.exit(f"{' '.join(command[:3])}: exit {out.returncode}\n{out.stderr.strip()[-500:]}")
-    return json.loads(lines[-1])
-
-
 def memory_speed(inkling, threads):  # bytes/s
     out = subprocess.run([inkling, "bench", "--preset", "micro", "--profile", "--seconds", "0.1", "--threads", threads],
                          capture_output=True, text=True, check=True).stdout
@@ -138,11 +132,11 @@ def main():
         common = [args.inkling, "generate", "--model", args.folder, "--threads", str(args.threads), "--temperature", "0",
                   "--json", *FLAGS[kind]]
         for _ in range(args.rounds):
-            decode = run([*common, "-p", "a b ", "-n", str(args.tokens)])
-            prompt = run([*common, "-p", text, "-n", "2"])
+            decode = last_json([*common, "-p", "a b ", "-n", str(args.tokens)])
+            prompt = last_json([*common, "-p", text, "-n", "2"])
             memory = memory_speed(args.inkling, str(args.threads))
             times.setdefault((kind, "decode", "share"), []).append(decode["tok_s"] * WEIGHTS * BYTES[kind] / memory)
-            other = run([args.python, "-c", LLAMA, gguf, str(prompt["prompt_tokens"]), str(args.tokens),
+            other = last_json([args.python, "-c", LLAMA, gguf, str(prompt["prompt_tokens"]), str(args.tokens),
                          str(args.threads)])
             for key, value in (("decode", decode["tok_s"]), ("prompt", prompt["prompt_tok_s"])):
                 times.setdefault((kind, key, "inkling"), []).append(value)

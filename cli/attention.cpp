@@ -12,8 +12,8 @@
 #include "cli/attention/page.h"
 #include "cli/attention/picture.h"
 #include "cli/common.h"
+#include "cli/model_argument.h"
 #include "data/file.h"
-#include "models/folder.h"
 
 namespace inkling::cli {
 namespace {
@@ -100,7 +100,7 @@ int show_attention(const Arguments& args) {
     if (to_stdout && args.format.empty() && !args.json && !only)
         throw Usage("choose --out FILE.html for a page with all heads, or --head LAYER.HEAD for one in the terminal");
     set_threads(args.threads);
-    const auto [model, tokenizer] = models::load_model(models::find_model(args.model));
+    const auto [model, tokenizer] = load_current(args.model);
     const std::size_t layers = model->config.n_layer, heads = model->config.n_head;
     if (only && (only->layer >= layers || only->head >= heads))
         throw Usage(

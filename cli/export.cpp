@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include "cli/common.h"
+#include "cli/model_argument.h"
 #include "data/file.h"
 #include "models/folder.h"
 #include "models/gguf_export.h"
@@ -42,11 +43,11 @@ void write_folder(const fs::path& out, const models::LoadedModel& loaded, models
 }
 
 int export_model(const Arguments& args) {
-    const fs::path folder = models::find_model(args.model), out = args.out;
+    const fs::path out = args.out;
     if (out.empty()) throw Usage("--out must name what to write");
     if (args.format == "hf" && !kFolderTypes.contains(args.type))
         throw Usage(fmt::format("--type for --format hf must be one of f32, f16, bf16, got '{}'", args.type));
-    const models::LoadedModel loaded = models::load_model(folder);
+    const models::LoadedModel loaded = load_current(args.model);
     if (args.format == "hf") {
         write_folder(out, loaded, kFolderTypes.at(args.type));
     } else {

@@ -47,7 +47,8 @@ bool fits_itself(const std::string& recipe);
 // same flags give the same run. Returns what it went by.
 train::Budget fit_sizes(std::size_t tokens, bool has_shape, Settings& settings);
 
-// That, and the number of steps, from trying some. Returns what was chosen, for the user; "" when the recipe is another.
+// That, and the number of steps, from trying some. Returns what was chosen, for the user; "" when the recipe is
+// another.
 std::string fit_recipe(const data::Tokenizer& tokenizer, std::span<const std::int32_t> tokens, bool has_shape,
                        Settings& settings);
 

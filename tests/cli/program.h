@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -84,6 +86,20 @@ class Process {
 
 inline Result program(const Arguments& arguments, const std::string& out = "", const std::string& in = "/dev/null") {
     return Process(arguments, out, in).wait();
+}
+
+// Of stdout, or of a file, with one JSON object a line.
+inline std::vector<nlohmann::ordered_json> json_lines(const std::string& text) {
+    std::istringstream lines(text);
+    std::vector<nlohmann::ordered_json> result;
+    for (std::string line; std::getline(lines, line);) result.push_back(nlohmann::ordered_json::parse(line));
+    return result;
+}
+
+inline std::vector<nlohmann::ordered_json> json_lines(const Result& r) {
+    INFO(r.err);
+    REQUIRE(r.code == 0);
+    return json_lines(r.out);
 }
 
 // The exit code is `code`, nothing is on stdout, and stderr is one line, "inkling: ..." with `text` in it.

@@ -1,7 +1,6 @@
 // inkling generate: what a user meets beside the text itself.
 #include <atomic>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "tests/cli/program.h"
 #include "tests/models/folders.h"
@@ -16,13 +15,7 @@ namespace {
 Arguments generate(const Arguments& more) { return Arguments{"generate", "--model", small_run()} + more; }
 
 std::vector<ordered_json> objects(const Arguments& arguments, const std::string& in = "/dev/null") {
-    const Result r = program(arguments, "", in);
-    INFO(r.err);
-    REQUIRE(r.code == 0);
-    std::istringstream lines(r.out);
-    std::vector<ordered_json> result;
-    for (std::string line; std::getline(lines, line);) result.push_back(ordered_json::parse(line));
-    return result;
+    return json_lines(program(arguments, "", in));
 }
 
 std::string text_of(const Arguments& more) { return objects(generate(more + Arguments{"--json"})).at(0)["text"]; }

@@ -1,9 +1,7 @@
 // inkling generate where it is used: on a terminal, with closed files, beside programs that replace its model.
 #include <atomic>
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 #include <set>
-#include <sstream>
 
 #include "tests/cli/terminal.h"
 #include "tests/models/folders.h"
@@ -11,7 +9,6 @@
 using namespace inkling::testing;
 using inkling::data::read_file;
 using inkling::data::tests::ScratchFolder;
-using nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
 namespace {
@@ -51,12 +48,9 @@ TEST_CASE("generate: an output that cannot be written is one line and an exit co
 
 TEST_CASE("generate: texts of a batch end each for itself", "[cli]") {
     const auto texts = [](const Arguments& more) {
-        const Result r = program(Arguments{"generate", "--model", small_run(), "-p", "the quick", "-n", "60", "--json",
-                                           "--num-samples", "8", "--logprobs", "1"} +
-                                 more);
-        std::istringstream lines(r.out);
-        std::vector<ordered_json> result;
-        for (std::string line; std::getline(lines, line);) result.push_back(ordered_json::parse(line));
+        const auto result = json_lines(program(Arguments{"generate", "--model", small_run(), "-p", "the quick", "-n",
+                                                         "60", "--json", "--num-samples", "8", "--logprobs", "1"} +
+                                               more));
         REQUIRE(result.size() == 8);
         return result;
     };

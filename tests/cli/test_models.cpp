@@ -1,6 +1,5 @@
 // inkling generate, eval, info, bench and gradcheck: what they print, and the keys of their JSON.
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "models/folder.h"
 #include "tests/cli/program.h"
@@ -11,15 +10,6 @@ using inkling::data::tests::ScratchFolder;
 using nlohmann::ordered_json;
 
 namespace {
-
-std::vector<ordered_json> lines(const Result& r) {
-    INFO(r.err);
-    CHECK(r.code == 0);
-    std::istringstream in(r.out);
-    std::vector<ordered_json> result;
-    for (std::string line; std::getline(in, line);) result.push_back(ordered_json::parse(line));
-    return result;
-}
 
 void check_keys(const ordered_json& j, const std::vector<std::string>& keys) {
     std::vector<std::string> found;
@@ -59,7 +49,7 @@ TEST_CASE("generate: the prompt may come from a file or from stdin", "[cli]") {
 TEST_CASE("generate: --json is one object a text", "[cli]") {
     const Arguments command = {"generate", "--model", small_run(),     "-p", "fox", "-n", "12",
                                "--seed",   "7",       "--num-samples", "3"};
-    const auto texts = lines(program(command + Arguments{"--json"}));
+    const auto texts = json_lines(program(command + Arguments{"--json"}));
     REQUIRE(texts.size() == 3);
     for (const auto& j : texts) {
         check_keys(j, {"text", "tokens", "prompt_tokens", "tok_s", "prompt_tok_s", "seed", "stop_reason"});
@@ -76,7 +66,7 @@ TEST_CASE("generate: --json is one object a text", "[cli]") {
 TEST_CASE("eval: loss, perplexity, bits per byte and tokens", "[cli]") {
     const ScratchFolder folder;
     const std::string text = "the lazy fox jumps.\n", file = folder.write("text.txt", text);
-    const auto j = lines(program({"eval", "--model", small_run(), "--data", file, "--json"})).at(0);
+    const auto j = json_lines(program({"eval", "--model", small_run(), "--data", file, "--json"})).at(0);
     check_keys(j, {"loss", "perplexity", "bits_per_byte", "tokens"});
     const auto [model, tokenizer] = inkling::models::load_model(small_run() + "/best");
     const double loss = inkling::train::evaluate(*model, tokenizer->encode(text));
@@ -93,20 +83,20 @@ TEST_CASE("eval: windows with a stride, and products in bfloat16", "[cli]") {
     const ScratchFolder folder;
     const std::string file = folder.write("text.txt", small_text());
     const Arguments command = {"eval", "--model", small_run(), "--data", file, "--json"};
-    const double loss = lines(program(command)).at(0)["loss"];
-    const auto strided = lines(program(command + Arguments{"--stride", "2"})).at(0);
-    CHECK(strided["tokens"] == lines(program(command)).at(0)["tokens"]);
+    const double loss = json_lines(program(command)).at(0)["loss"];
+    const auto strided = json_lines(program(command + Arguments{"--stride", "2"})).at(0);
+    CHECK(strided["tokens"] == json_lines(program(command)).at(0)["tokens"]);
     CHECK(strided["loss"].get<double>() != Approx(loss).epsilon(1e-6));
-    CHECK(lines(program(command + Arguments{"--stride", "8"})).at(0)["loss"].get<double>() ==
+    CHECK(json_lines(program(command + Arguments{"--stride", "8"})).at(0)["loss"].get<double>() ==
           Approx(loss).epsilon(0.01));
-    const double rounded = lines(program(command + Arguments{"--precision", "bf16"})).at(0)["loss"];
+    const double rounded = json_lines(program(command + Arguments{"--precision", "bf16"})).at(0)["loss"];
     CHECK(rounded != loss);
     CHECK(rounded == Approx(loss).epsilon(0.01));
     check_fails(program(command + Arguments{"--stride", "9"}), 2, "context of 8");
 }
 
 TEST_CASE("info: the shape of a model and the state of its training", "[cli]") {
-    const auto j = lines(program({"info", "--model", small_run() + "/latest", "--json"})).at(0);
+    const auto j = json_lines(program({"info", "--model", small_run() + "/latest", "--json"})).at(0);
     CHECK((j["arch"] == "gpt2" && j["n_layer"] == 1 && j["n_head"] == 2 && j["n_embd"] == 16 && j["block_size"] == 8));
     CHECK((j["vocab_size"] == 29 && j["tokenizer"] == "char" && j["bias"] == false && j["step"] == 20));
     CHECK(j["parameters"] == (29 + 8) * 16 + 12 * 256 + 3 * 16);
@@ -121,13 +111,13 @@ TEST_CASE("info: a run without validation has no best loss, and is valid JSON", 
                               "--val-fraction", "0"} +
                     kSmall)
                 .code == 0);
-    const auto j = lines(program({"info", "--model", folder.path("out"), "--json"})).at(0);
+    const auto j = json_lines(program({"info", "--model", folder.path("out"), "--json"})).at(0);
     CHECK_FALSE(j.contains("best_val_loss"));
     CHECK(j["step"] == 20);
 }
 
 TEST_CASE("bench: times training steps", "[cli]") {
-    const auto rows = lines(
+    const auto rows = json_lines(
         program({"bench", "--preset", "micro,tiny", "--batch", "2", "--seconds", "0.05", "--threads", "1", "--json"}));
     REQUIRE(rows.size() == 2);
     for (const auto& j : rows) {
@@ -144,8 +134,8 @@ TEST_CASE("bench: times training steps", "[cli]") {
 }
 
 TEST_CASE("bench: bf16, less memory for time, and where the time goes", "[cli]") {
-    const auto rows = lines(program({"bench", "--preset", "micro", "--precision", "bf16", "--checkpoint-activations",
-                                     "--profile", "--seconds", "0.05", "--json"}));
+    const auto rows = json_lines(program({"bench", "--preset", "micro", "--precision", "bf16",
+                                          "--checkpoint-activations", "--profile", "--seconds", "0.05", "--json"}));
     REQUIRE(rows.size() == 1);
     CHECK(rows[0]["precision"] == "bf16");
     const std::string table = rows[0]["profile"];
@@ -156,7 +146,7 @@ TEST_CASE("bench: bf16, less memory for time, and where the time goes", "[cli]")
 }
 
 TEST_CASE("gradcheck: a row each, filtered", "[cli]") {
-    const auto rows = lines(program({"gradcheck", "--filter", "Norm", "--json"}));
+    const auto rows = json_lines(program({"gradcheck", "--filter", "Norm", "--json"}));
     REQUIRE(rows.size() >= 2);
     for (const auto& j : rows) {
         check_keys(j, {"name", "max_rel_error", "bound", "passed"});
@@ -179,11 +169,11 @@ TEST_CASE("generate: a text begins and ends with the end of text, where the toke
                "--sample-every", "0"}));
     INFO(trained.err);
     REQUIRE(trained.code == 0);
-    const auto j = lines(program({"generate", "--model", out, "--json", "--temperature", "0", "-n", "50"})).at(0);
+    const auto j = json_lines(program({"generate", "--model", out, "--json", "--temperature", "0", "-n", "50"})).at(0);
     CHECK((j["text"] == "one two three" && j["stop_reason"] == "end_of_text" && j["prompt_tokens"] == 0));
     CHECK(j["tokens"] < 50);
     const auto more =
-        lines(program({"generate", "--model", out, "--json", "--temperature", "0", "-p", "one two"})).at(0);
+        json_lines(program({"generate", "--model", out, "--json", "--temperature", "0", "-p", "one two"})).at(0);
     CHECK((more["text"] == " three" && more["stop_reason"] == "end_of_text"));
     CHECK(program({"generate", "--model", out, "--temperature", "0", "-n", "50"}).out == "one two three\n");
 }

@@ -10,7 +10,7 @@
 using namespace inkling::testing;
 using inkling::data::read_file;
 using inkling::data::tests::ScratchFolder;
-using nlohmann::json;
+using json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
 namespace {
@@ -21,12 +21,7 @@ std::set<std::string> names(const fs::path& folder) {
     return result;
 }
 
-std::vector<json> metrics(const std::string& out) {
-    std::istringstream in(read_file(out + "/metrics.jsonl"));
-    std::vector<json> result;
-    for (std::string line; std::getline(in, line);) result.push_back(json::parse(line));
-    return result;
-}
+std::vector<json> metrics(const std::string& out) { return json_lines(read_file(out + "/metrics.jsonl")); }
 
 // The value of a key in OUT/config.toml, as it stands there.
 std::string setting(const std::string& out, const std::string& key) {
