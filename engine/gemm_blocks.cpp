@@ -60,6 +60,9 @@ struct Strip {
     void tiles(std::size_t first, std::size_t wide) const {
         alignas(64) T ragged[kTileRows * kTileColumns] = {};  // stands for a tile of C that is no whole vectors wide
         const bool whole = wide == Vectors * W;
+        alignas(64) T ragged_bias[kTileColumns] = {};
+        if (bias && !whole) std::copy_n(bias + first, wide, ragged_bias);
+        const T* const start = !bias ? nullptr : whole ? bias + first : ragged_bias;
         const std::ptrdiff_t tile_row = whole ? c_row : static_cast<std::ptrdiff_t>(kTileColumns);
         for (std::size_t i = 0; i < rows; i += kTileRows) {
             const std::size_t high = std::min(kTileRows, rows - i);
@@ -67,18 +70,13 @@ struct Strip {
             T* const tile = whole ? to : ragged;
             const Word* const left = a + static_cast<std::ptrdiff_t>(i / kTileRows) * a_tile;
             if (first == 0 && a_col == 1) prefetch_rows(i + kTileRows);
-            if (bias || (accumulate && !whole)) {
-                for (std::size_t r = 0; r < high; ++r) {
-                    const T* const old = to + static_cast<std::ptrdiff_t>(r) * c_row;
-                    T* const start = tile + static_cast<std::ptrdiff_t>(r) * tile_row;
-                    for (std::size_t j = 0; j < wide; ++j) {
-                        start[j] = (accumulate ? old[j] : T{0}) + (bias ? bias[first + j] : T{0});
-                    }
-                }
+            for (std::size_t r = 0; r < high && accumulate && !whole; ++r) {
+                std::copy_n(to + static_cast<std::ptrdiff_t>(r) * c_row, wide,
+                            tile + static_cast<std::ptrdiff_t>(r) * tile_row);
             }
             product_strip<Vectors>(high, words, left, a_row, a_col,
                                    b + static_cast<std::ptrdiff_t>(first / kTileColumns) * b_panel, b_row, tile,
-                                   tile_row, accumulate || bias);
+                                   tile_row, accumulate, start);
             for (std::size_t r = 0; r < high && !whole; ++r) {
                 std::copy_n(tile + static_cast<std::ptrdiff_t>(r) * tile_row, wide,
                             to + static_cast<std::ptrdiff_t>(r) * c_row);

@@ -80,25 +80,42 @@ inline Vec<float> multiply_add(const Vec<Pair>& a, const Vec<Pair>& b, const Vec
 inline constexpr bool kPairProducts = false;
 #endif
 
-// MR x (NV vectors) of C in registers.
+// Hides from the compiler where a value comes from, so that it is kept in a register and not made again.
+template <class V>
+inline void keep_in_register(V& value) {
+    asm("" : "+r"(value));
+}
+
+// MR x (NV vectors) of C in registers; they begin with `bias`, if any.
 template <std::size_t MR, std::size_t NV, class E, class T>
 inline void product_tile(std::size_t K, const E* A, std::ptrdiff_t a_row, std::ptrdiff_t a_col, const E* B,
-                         std::ptrdiff_t ldb, T* C, std::ptrdiff_t ldc, bool accumulate) {
+                         std::ptrdiff_t ldb, T* C, std::ptrdiff_t ldc, bool accumulate, const T* bias) {
     constexpr auto W = static_cast<std::ptrdiff_t>(Vec<T>::size);
     constexpr auto rows = static_cast<std::ptrdiff_t>(MR), vectors = static_cast<std::ptrdiff_t>(NV);
     Vec<T> c[MR][NV];
-    for (std::ptrdiff_t r = 0; r < rows; ++r) {
-        for (std::ptrdiff_t v = 0; v < vectors; ++v) {
-            c[r][v] = accumulate ? Vec<T>::load_unaligned(C + r * ldc + v * W) : Vec<T>(T{0});
+    for (std::ptrdiff_t v = 0; v < vectors; ++v) {
+        const Vec<T> start = bias ? Vec<T>::load_unaligned(bias + v * W) : Vec<T>(T{0});
+        for (std::ptrdiff_t r = 0; r < rows; ++r) {
+            c[r][v] = accumulate ? Vec<T>::load_unaligned(C + r * ldc + v * W) + start : start;
         }
     }
-    for (std::ptrdiff_t k = 0; k < static_cast<std::ptrdiff_t>(K); ++k) {
+    // Four rows of A are read from one pointer: a pointer or a step for each row would be more than there are
+    // registers.
+    std::ptrdiff_t three_rows = 3 * a_row;
+    keep_in_register(three_rows);
+    const E* four[(MR + 3) / 4];
+    for (std::ptrdiff_t i = 0; 4 * i < rows; ++i) {
+        four[i] = A + 4 * i * a_row;
+        keep_in_register(four[i]);
+    }
+    for (std::size_t k = 0; k < K; ++k, B += ldb) {
         Vec<E> b[NV];
-        for (std::ptrdiff_t v = 0; v < vectors; ++v) b[v] = Vec<E>::load_unaligned(B + k * ldb + v * W);
+        for (std::ptrdiff_t v = 0; v < vectors; ++v) b[v] = Vec<E>::load_unaligned(B + v * W);
         for (std::ptrdiff_t r = 0; r < rows; ++r) {
-            const Vec<E> a(A[r * a_row + k * a_col]);
+            const Vec<E> a(four[r / 4][r % 4 == 3 ? three_rows : r % 4 * a_row]);
             for (std::ptrdiff_t v = 0; v < vectors; ++v) c[r][v] = multiply_add(a, b[v], c[r][v]);
         }
+        for (const E*& from : four) from += a_col;
     }
     for (std::ptrdiff_t r = 0; r < rows; ++r) {
         for (std::ptrdiff_t v = 0; v < vectors; ++v) c[r][v].store_unaligned(C + r * ldc + v * W);
@@ -107,18 +124,19 @@ inline void product_tile(std::size_t K, const E* A, std::ptrdiff_t a_row, std::p
 
 template <std::size_t NV, class E, class T>
 inline void product_strip(std::size_t M, std::size_t K, const E* A, std::ptrdiff_t a_row, std::ptrdiff_t a_col,
-                          const E* B, std::ptrdiff_t ldb, T* C, std::ptrdiff_t ldc, bool accumulate) {
+                          const E* B, std::ptrdiff_t ldb, T* C, std::ptrdiff_t ldc, bool accumulate,
+                          const T* bias = nullptr) {
     constexpr std::size_t MR = sizeof(T) * Vec<T>::size == 64 ? 8 : 4;  // AVX-512 has twice the registers
     std::size_t m = 0;
     const auto at = [&](std::size_t row) { return static_cast<std::ptrdiff_t>(row); };
     for (; m + MR <= M; m += MR) {
-        product_tile<MR, NV>(K, A + at(m) * a_row, a_row, a_col, B, ldb, C + at(m) * ldc, ldc, accumulate);
+        product_tile<MR, NV>(K, A + at(m) * a_row, a_row, a_col, B, ldb, C + at(m) * ldc, ldc, accumulate, bias);
     }
     for (; m + 4 <= M; m += 4) {
-        product_tile<4, NV>(K, A + at(m) * a_row, a_row, a_col, B, ldb, C + at(m) * ldc, ldc, accumulate);
+        product_tile<4, NV>(K, A + at(m) * a_row, a_row, a_col, B, ldb, C + at(m) * ldc, ldc, accumulate, bias);
     }
     for (; m < M; ++m) {
-        product_tile<1, NV>(K, A + at(m) * a_row, a_row, a_col, B, ldb, C + at(m) * ldc, ldc, accumulate);
+        product_tile<1, NV>(K, A + at(m) * a_row, a_row, a_col, B, ldb, C + at(m) * ldc, ldc, accumulate, bias);
     }
 }
 
