@@ -33,11 +33,6 @@ Array<T> with_dense_rows(const Array<T>& x) {
     return dense && !broadcast ? x : x.clone();
 }
 
-template <class T>
-void store_rows(const T* from, std::size_t rows, std::size_t width, const Head<T>& to) {
-    for (std::size_t i = 0; i < rows; ++i) std::copy_n(from + i * width, width, to.at(i));
-}
-
 // Where the gradient of input i is written: where it lives, when nothing is there yet and its rows are dense.
 template <class T>
 struct Place {
@@ -89,9 +84,8 @@ Tensor<T> run(const Plan<T>& plan, const std::array<Array<T>, 3>& qkv, std::vect
                     const std::size_t b = i / H, h = i % H;
                     const auto head = [&](std::size_t n) { return head_of<const E>(in[n], b, h); };
                     backward_head<Form>(plan, b, h, head(0), head(1), head(2), head(3), head_of<const T>(dy, b, h),
-                                        lse.data() + i * Lq, head_of<T>(dq.array, b, h), scratch);
-                    store_rows(scratch.dk.data(), Lk, d, head_of<T>(dk.array, b, h));
-                    store_rows(scratch.dv.data(), Lk, dv, head_of<T>(dvalue.array, b, h));
+                                        lse.data() + i * Lq, head_of<T>(dq.array, b, h), head_of<T>(dk.array, b, h),
+                                        head_of<T>(dvalue.array, b, h), scratch);
                 }
             });
             if (grads.wanted(0) && !dq.in_place) grads.add(0, dq.array);

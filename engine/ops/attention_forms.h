@@ -38,7 +38,10 @@ struct FloatForm {
     static Head<const T> natural(const Head<const T>& x, std::size_t, std::size_t, T*) { return x; }
     static Head<const T> stacked(const Head<const T>& x, std::size_t, std::size_t, T*) { return x; }
     static Head<const T> right(const Head<const T>& x, std::size_t n, std::size_t width, T* out) {
-        for (std::size_t i = 0; i < n; ++i) std::copy_n(x.at(i), width, out + i * width);
+        for (std::size_t i = 0; i < n; ++i) {
+            simd_map(
+                width, out + i * width, [](auto v) { return v; }, x.at(i));  // rows are short for memcpy
+        }
         return {out, static_cast<std::ptrdiff_t>(width)};
     }
 };

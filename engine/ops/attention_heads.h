@@ -70,7 +70,7 @@ struct Plan {
 // What one thread works in. The sizes are those of FloatForm, which no other form exceeds.
 template <class T>
 struct Scratch {
-    Array<T> kt, vt, s, dp, dk, dv, packed;
+    Array<T> kt, vt, s, dp, packed;
 
     Scratch(const Plan<T>& p, bool backward)
         : kt({p.d, whole_vectors<T>(p.Lk)}),
@@ -78,7 +78,6 @@ struct Scratch {
           packed({(p.Lq + p.Lk) * (p.d + p.dv) * 2 + 4 * kRows * kKeys}) {
         if (!backward) return;
         vt = Array<T>({p.dv, whole_vectors<T>(p.Lk)}), dp = Array<T>({kRows, p.score_row()});
-        dk = Array<T>({p.Lk, p.d}), dv = Array<T>({p.Lk, p.dv});
     }
 };
 
@@ -173,12 +172,21 @@ void forward_head(const Plan<T>& plan, std::size_t b, std::size_t h, const Head<
     }
 }
 
-// q, k, v and y as forward kept them. dQ is written to dq; dK and dV are left in the scratch, (Lk, d) and (Lk, dv).
+// Sums over queries: rows [0, old) of C grow by A B, those from there to n are A B. A is given by columns.
+template <class E, class T>
+void add_product(std::size_t old, std::size_t n, std::size_t width, std::size_t depth, const Head<const E>& a,
+                 const Head<const E>& b, const Head<T>& c) {
+    old = std::min(old, n);
+    tile_product(old, width, depth, a.data, 1, a.row, b.data, b.row, c.data, c.row, true);
+    tile_product(n - old, width, depth, a.data + old, 1, a.row, b.data, b.row, c.at(old), c.row, false);
+}
+
+// q, k, v and y as forward kept them.
 template <class Form, class T>
 void backward_head(const Plan<T>& plan, std::size_t b, std::size_t h, const Head<const typename Form::Element>& q,
                    const Head<const typename Form::Element>& k, const Head<const typename Form::Element>& v,
                    const Head<const typename Form::Element>& y, const Head<const T>& dy, const T* lse,
-                   const Head<T>& dq, Scratch<T>& scratch) {
+                   const Head<T>& dq, const Head<T>& dk, const Head<T>& dvalue, Scratch<T>& scratch) {
     using E = typename Form::Element;
     constexpr std::size_t pack = Form::kPack;
     const std::size_t d = plan.d, dv = plan.dv, Lq = plan.Lq, Lk = plan.Lk, score_row = plan.score_row();
@@ -194,14 +202,12 @@ void backward_head(const Plan<T>& plan, std::size_t b, std::size_t h, const Head
     E *const kt = reinterpret_cast<E*>(scratch.kt.data()), *const vt = reinterpret_cast<E*>(scratch.vt.data());
     turn(k.data, k.row, Lk, d / pack, kt, row_of_turned);
     turn(v.data, v.row, Lk, dv / pack, vt, row_of_turned);
-    T *const p = scratch.s.data(), *const dp = scratch.dp.data(), *const dk = scratch.dk.data(),
-             *const dvs = scratch.dv.data();
-    std::fill_n(dk, Lk * d, T{0});
-    std::fill_n(dvs, Lk * dv, T{0});
+    T *const p = scratch.s.data(), *const dp = scratch.dp.data();
     const bool dropping = plan.options.dropout > 0;
     const Vec<T> scale(static_cast<T>(plan.options.scale));
     for (std::size_t i0 = 0; i0 < Lq; i0 += kRows) {
         const std::size_t i1 = std::min(Lq, i0 + kRows), rows = i1 - i0, seen = plan.seen(i1);
+        const std::size_t seen_before = i0 > 0 ? plan.seen(i0) : 0;  // keys whose gradient has begun
         for (std::size_t j0 = 0; j0 < seen; j0 += kKeys) {
             const std::size_t j1 = std::min(seen, j0 + kKeys), n = j1 - j0, columns = (n + pack - 1) / pack * pack;
             tile_product(rows, n, d / pack, q.at(i0), q.row, 1, kt + j0, ld, p, lds, false);
@@ -228,16 +234,14 @@ void backward_head(const Plan<T>& plan, std::size_t b, std::size_t h, const Head
                     simd_map(
                         width, pr, [](auto x, auto f) { return x * f; }, pr, factors);  // as V met it
             }
-            const auto at = static_cast<std::ptrdiff_t>(j0);
+            const std::size_t old = seen_before - std::min(seen_before, j0);
             const auto p2 =
                 Form::stacked(Form::natural(Head<const T>{p, lds}, rows, columns, block), rows, columns, block2);
             const std::size_t pairs = (rows + pack - 1) / pack;
-            tile_product(n, dv, pairs, p2.data, 1, p2.row, g2.at(i0 / pack), g2.row,
-                         dvs + at * static_cast<std::ptrdiff_t>(dv), static_cast<std::ptrdiff_t>(dv), true);
+            add_product<E, T>(old, n, dv, pairs, p2, {g2.at(i0 / pack), g2.row}, {dvalue.at(j0), dvalue.row});
             const auto ds = Form::natural(Head<const T>{dp, lds}, rows, columns, block);
             const auto ds2 = Form::stacked(ds, rows, columns, block2);
-            tile_product(n, d, pairs, ds2.data, 1, ds2.row, q2.at(i0 / pack), q2.row,
-                         dk + at * static_cast<std::ptrdiff_t>(d), static_cast<std::ptrdiff_t>(d), true);
+            add_product<E, T>(old, n, d, pairs, ds2, {q2.at(i0 / pack), q2.row}, {dk.at(j0), dk.row});
             tile_product(rows, d, columns / pack, ds.data, ds.row, 1, k2.at(j0 / pack), k2.row, dq.at(i0), dq.row,
                          j0 > 0);
         }
