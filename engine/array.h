@@ -14,12 +14,12 @@
 #include <string>
 
 #include "engine/buffer_pool.h"
-#include "engine/check.h"
+#include "engine/extents.h"
 
 namespace inkling {
 
-using Shape = xt::dynamic_shape<std::size_t>;
-using Strides = xt::dynamic_shape<std::ptrdiff_t>;  // in elements; 0 along an axis of size 1 or a broadcast one
+using Shape = Extents<std::size_t>;
+using Strides = Extents<std::ptrdiff_t>;  // in elements; 0 along an axis of size 1 or a broadcast one
 
 std::size_t size_of(const Shape& shape);    // product; 1 for a scalar
 std::string to_string(const Shape& shape);  // "(2, 3)"
@@ -33,7 +33,11 @@ class Array;
 
 }  // namespace inkling
 
-// xtensor's extension point: what makes Array one of its containers.
+// xtensor's extension points: what makes Array one of its containers, and Extents their shape.
+template <class X, class T>
+struct xt::rebind_container<X, inkling::Extents<T>> {
+    using type = inkling::Extents<X>;
+};
 template <class T>
 struct xt::xcontainer_inner_types<inkling::Array<T>> {
     using storage_type = xt::xbuffer_adaptor<T*, xt::no_ownership, std::allocator<T>>;
@@ -106,7 +110,10 @@ class Array : public xt::xstrided_container<Array<T>>, public xt::xcontainer_sem
         : Array(owner, static_cast<T*>(owner->data), shape, row_major_strides(shape)) {}
     Array(std::shared_ptr<Buffer> owner, T* data, const Shape& shape, const Strides& strides)
         : storage_(std::move(data), size_of(shape)), owner_(std::move(owner)) {
-        Base::resize(shape, strides);
+        this->shape_impl() = shape;
+        this->strides_impl() = strides;
+        this->backstrides_impl().resize(shape.size());
+        xt::adapt_strides(this->shape_impl(), this->strides_impl(), this->backstrides_impl());
     }
 
     Storage& storage_impl() noexcept { return storage_; }

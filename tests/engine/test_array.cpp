@@ -20,7 +20,7 @@ Array<double> counting(const Shape& shape) {  // 0, 1, 2, ...
 Shape random_factors(std::size_t n, std::uint64_t seed) {
     Shape shape;
     for (std::uint64_t i = 0; n > 1 || i < 2; ++i) {
-        std::size_t d = 1 + random_below({seed, 1}, i, n);
+        std::size_t d = i + 1 == Shape::kMost ? n : 1 + random_below({seed, 1}, i, n);
         while (n % d != 0) --d;
         shape.push_back(d);
         n /= d;
@@ -39,6 +39,23 @@ TEST_CASE("array: shapes know their size and print as in Python", "[engine]") {
     CHECK(to_string({2, 3}) == "(2, 3)");
     CHECK(fmt::format("{}", Shape{2, 3}) == "(2, 3)");
     CHECK_THROWS_WITH(size_of({std::size_t{1} << 40, std::size_t{1} << 40}), ContainsSubstring("too large"));
+}
+
+TEST_CASE("array: shapes have room for eight axes, and no more", "[engine]") {
+    Shape shape{1, 2, 3};
+    shape.insert(shape.begin() + 1, 7);
+    CHECK(shape == Shape{1, 7, 2, 3});
+    shape.insert(shape.end(), 4);
+    CHECK(shape == Shape{1, 7, 2, 3, 4});
+    shape.pop_back();
+    shape.resize(6, 5);
+    CHECK(shape == Shape{1, 7, 2, 3, 5, 5});
+    CHECK_FALSE(shape == Shape{1, 7, 2, 3, 5});
+    const Array<double> most({1, 2, 1, 2, 1, 2, 1, 2}, 1.0);
+    CHECK(most.size() == 16);
+    CHECK_THROWS_WITH(most.broadcasted({3, 1, 2, 1, 2, 1, 2, 1, 2}), ContainsSubstring("at most 8 axes"));
+    CHECK_THROWS_WITH(most.reshaped({2, 2, 2, 2, 1, 1, 1, 1, 1}), ContainsSubstring("at most 8 axes"));
+    CHECK_THROWS_WITH(Shape(9, 1), ContainsSubstring("at most 8 axes are possible, got 9"));
 }
 
 TEST_CASE("array: axes count from either end", "[engine]") {
