@@ -46,6 +46,16 @@ void parallel_rows(std::size_t rows, std::size_t width, const Body& body, std::s
     parallel_for(rows, std::max<std::size_t>(1, grain / std::max<std::size_t>(width, 1)), body);
 }
 
+// body(begin, end) over elements in short pieces: of several arrays, they stay in the first cache while the body goes
+// over them more than once.
+template <class Body>
+void parallel_pieces(std::size_t n, const Body& body) {
+    constexpr std::size_t kPiece = 1024;
+    parallel_for(n, kGrain, [&](std::size_t begin, std::size_t end) {
+        for (; begin < end; begin += kPiece) body(begin, std::min(end, begin + kPiece));
+    });
+}
+
 // The sum of part(begin, end) over chunks of a fixed size, added in index order: same bits with any number of threads.
 template <class Sum, class Part>
 Sum chunked_sum(std::size_t n, std::size_t chunk, const Part& part) {

@@ -59,7 +59,7 @@ void AdamW<T>::step(double learning_rate, double gradient_scale) {
         const double own_rate = learning_rate * part.rate;
         const Vec<T> keep = vec(1 - own_rate * part.weight_decay),
                      rate = vec(own_rate / (1 - std::pow(options_.beta1, t)));
-        parallel_for(part.end - part.begin, kGrain, [&](std::size_t at, std::size_t end) {
+        parallel_pieces(part.end - part.begin, [&](std::size_t at, std::size_t end) {
             const std::size_t n = end - at;
             simd_map(
                 n, pm + at, [=](auto mean, auto grad) { return mean + (grad * scale - mean) * one_less_b1; }, pm + at,

@@ -59,7 +59,7 @@ std::vector<typename Optimizer<T>::State> Muon<T>::state_of(const Entry& entry) 
 template <class T>
 template <class Body>
 void Muon<T>::over(const Group& group, const Body& body) {
-    parallel_for(group.momentum.size(), kGrain, [&](std::size_t begin, std::size_t end) {
+    parallel_pieces(group.momentum.size(), [&](std::size_t begin, std::size_t end) {
         std::size_t at = 0;  // where the parameter starts in the group
         for (std::size_t i = 0; i < group.offsets.size(); at += group.sizes[i++]) {
             const std::size_t first = std::max(begin, at), last = std::min(end, at + group.sizes[i]);

@@ -22,7 +22,7 @@ void SGD<T>::step(double learning_rate, double gradient_scale) {
     const T* const g = parameters_.gradients().data();
     const auto update = [&](std::size_t first, std::size_t last, double weight_decay) {
         const Vec<T> decay = vec(weight_decay);
-        parallel_for(last - first, kGrain, [&](std::size_t begin, std::size_t end) {
+        parallel_pieces(last - first, [&](std::size_t begin, std::size_t end) {
             const std::size_t at = first + begin, n = end - begin;
             simd_map(
                 n, b + at,
