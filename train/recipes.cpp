@@ -23,6 +23,8 @@ constexpr double kEfficiency = 0.4;        // of a step, against products alone
 constexpr double kTokensPerParameter = 2;  // that a model sees, so that the loss in a given time is least
 // A text seen more often, or by a larger model, is learnt by heart; dropout helps once it is seen this often.
 constexpr double kMostEpochs = 10, kMostParametersPerToken = 9, kEpochsWithoutDropout = 6;
+// More steps are planned than were measured to fit: a plan that the clock stops costs less than one that ends early.
+constexpr double kPlannedTime = 1.1;
 // Tokens a step grow with the tokens seen, by nanochat's exponent.
 constexpr double kBatch = 2048, kBatchSeen = 4.5e6, kBatchExponent = 0.383;
 
@@ -136,7 +138,7 @@ void fit(const Budget& budget, bool has_shape, const std::set<std::string>& give
 }
 
 std::size_t steps_within(const Budget& budget, double seconds_a_step, const TrainOptions& o) {
-    const double in_time = budget.seconds / seconds_a_step;
+    const double in_time = kPlannedTime * budget.seconds / seconds_a_step;
     const auto a_step = static_cast<double>(o.batch_size * o.block_size * o.gradient_accumulation_steps);
     const double steps =
         std::min(in_time, kMostEpochs * static_cast<double>(budget.tokens) * (1 - o.val_fraction) / a_step);
