@@ -133,7 +133,7 @@ TEST_CASE("train: a recipe that fits itself resumes to the last bit", "[cli]") {
     CHECK(train("b", "9") == straight);
 }
 
-TEST_CASE("train: the built-in stories are there without any data, and eval checks what is written", "[cli]") {
+TEST_CASE("train: the built-in stories are there without any data, and eval checks what is written", "[cli][slow]") {
     const ScratchFolder folder;
     const Result r =
         program({"train", "--out", folder.path("out"), "--max-iters", "2", "--eval-every", "0", "--eval-iters", "1",

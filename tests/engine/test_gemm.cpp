@@ -194,7 +194,7 @@ TEST_CASE("gemm: only the result is written", "[engine]") {
     }
 }
 
-TEST_CASE("gemm: the same bits with any number of threads", "[engine]") {
+TEST_CASE("gemm: the same bits with any number of threads", "[engine][slow]") {
     struct Case {
         std::size_t m, n, k;
         bool transposed_a, transposed_b;

@@ -83,7 +83,7 @@ TEST_CASE("decoder: token by token, in pieces and at once are the whole forward 
     }
 }
 
-TEST_CASE("decoder: a text has the same bits alone, in a batch and with any number of threads", "[models]") {
+TEST_CASE("decoder: a text has the same bits alone, in a batch and with any number of threads", "[models][slow]") {
     for (const auto type : {WeightType::fp32, WeightType::bf16, WeightType::q8_0}) {
         for (GPTConfig config : {gpt2(true, 96), nanochat(2)}) {
             config.n_embd = 288;  // enough for several threads, the smaller types in batches
