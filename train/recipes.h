@@ -32,7 +32,8 @@ void fit_given(const std::set<std::string>& given, TrainOptions& options);
 // The model's shape (unless it has one already), the batch, dropout and what depends on them.
 void fit(const Budget& budget, bool has_shape, const std::set<std::string>& given, TrainOptions& options);
 
-// How many steps to plan: a tenth more than fit into the time, but none that would repeat the text too often; at least 1.
+// How many steps to plan: a tenth more than fit into the time, but none that would repeat the text too often; at
+// least 1.
 std::size_t steps_within(const Budget& budget, double seconds_a_step, const TrainOptions& options);
 
 // What follows from the number of steps: how often to evaluate, sample and log, and how long weights are averaged.

@@ -122,7 +122,7 @@ TEST_CASE("recipes: the steps that fit into the time, and what follows from them
     TrainOptions o = train::recipe("fast");
     o.batch_size = 16, o.block_size = 100, o.val_fraction = 0.5;
     CHECK(train::steps_within({60, 900, 1'000'000'000}, 0.03, o) == 2200);  // a tenth more than fit
-    CHECK(train::steps_within({60, 900, 400'000}, 0.03, o) == 1250);  // 10 times 200,000 tokens
+    CHECK(train::steps_within({60, 900, 400'000}, 0.03, o) == 1250);        // 10 times 200,000 tokens
     CHECK(train::steps_within({0.001, 900, 400'000}, 10, o) == 1);
     o.max_iters = 2000;
     train::fit_to_steps({"log-every"}, o);
