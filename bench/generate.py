@@ -137,7 +137,7 @@ def main():
             memory = memory_speed(args.inkling, str(args.threads))
             times.setdefault((kind, "decode", "share"), []).append(decode["tok_s"] * WEIGHTS * BYTES[kind] / memory)
             other = last_json([args.python, "-c", LLAMA, gguf, str(prompt["prompt_tokens"]), str(args.tokens),
-                         str(args.threads)])
+                               str(args.threads)])
             for key, value in (("decode", decode["tok_s"]), ("prompt", prompt["prompt_tok_s"])):
                 times.setdefault((kind, key, "inkling"), []).append(value)
                 times.setdefault((kind, key, "llama"), []).append(other[key])

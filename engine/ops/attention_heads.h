@@ -246,6 +246,10 @@ void backward_head(const Plan<T>& plan, std::size_t b, std::size_t h, const Head
                          j0 > 0);
         }
     }
+    for (std::size_t j = Lq > 0 ? plan.seen(Lq) : 0; j < Lk; ++j) {  // keys that no query sees
+        std::fill_n(dk.at(j), d, T{0});
+        std::fill_n(dvalue.at(j), dv, T{0});
+    }
 }
 
 }  // namespace inkling

@@ -92,6 +92,18 @@ TEMPLATE_TEST_CASE("fused attention: more queries than keys, where nothing is ca
     check_fused<TestType>({1, 3, 130, 33, 16, 16}, {}, 2);
 }
 
+TEMPLATE_TEST_CASE("fused attention: without queries, keys and values have a gradient of 0", "[nn]", float, double) {
+    using T = TestType;
+    const Array<T> q({1, 2, 0, 16}), k({1, 2, 70, 16}, T{3}), v({1, 2, 70, 16}, T{5});
+    for (const bool causal : {false, true}) {
+        { const Array<T> stale(k.shape(), T{7}), more(k.shape(), T{7}); }  // what the pool hands out next
+        const auto result =
+            run<T>([&](const auto& in) { return attention(in[0], in[1], in[2], {.causal = causal}); }, {q, k, v}, q);
+        CHECK(same_bits(result.grads[1], Array<T>(k.shape(), T{0})));
+        CHECK(same_bits(result.grads[2], Array<T>(v.shape(), T{0})));
+    }
+}
+
 TEMPLATE_TEST_CASE("fused attention: more keys than a block of 512", "[nn]", float, double) {
     AttentionOptions causal, masked, alibi;
     causal.causal = true;
