@@ -96,9 +96,11 @@ TEMPLATE_TEST_CASE("fused attention: without queries, keys and values have a gra
     using T = TestType;
     const Array<T> q({1, 2, 0, 16}), k({1, 2, 70, 16}, T{3}), v({1, 2, 70, 16}, T{5});
     for (const bool causal : {false, true}) {
+        FusedAttention options;
+        options.causal = causal;
         { const Array<T> stale(k.shape(), T{7}), more(k.shape(), T{7}); }  // what the pool hands out next
         const auto result =
-            run<T>([&](const auto& in) { return attention(in[0], in[1], in[2], {.causal = causal}); }, {q, k, v}, q);
+            run<T>([&](const auto& in) { return attention(in[0], in[1], in[2], options); }, {q, k, v}, q);
         CHECK(same_bits(result.grads[1], Array<T>(k.shape(), T{0})));
         CHECK(same_bits(result.grads[2], Array<T>(v.shape(), T{0})));
     }
