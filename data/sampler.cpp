@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "data/paragraphs.h"
 #include "data/permutation.h"
 #include "engine/check.h"
 #include "engine/random.h"
@@ -54,6 +55,25 @@ class SequentialSampler final : public Sampler {
     std::size_t window_start(std::uint64_t row) const override { return row % windows_ * length_; }
 };
 
+class ParagraphSampler final : public Sampler {
+  public:
+    ParagraphSampler(std::span<const std::int32_t> tokens, std::size_t batch, std::size_t length, std::uint64_t seed,
+                     const Tokenizer& tokenizer)
+        : Sampler(tokens, batch, length), key_{seed, first_stream}, paragraphs_(tokenizer) {}
+
+  private:
+    std::size_t window_start(std::uint64_t row) const override {
+        const std::size_t any = random_below(key_, row, tokens_.size() - length_);
+        for (std::size_t start = any; any - start < length_; --start) {  // ends at 0, which begins one
+            if (paragraphs_.begins(tokens_, start)) return start;
+        }
+        return any;
+    }
+
+    const RandomKey key_;
+    const Paragraphs paragraphs_;
+};
+
 }  // namespace
 
 Sampler::Sampler(std::span<const std::int32_t> tokens, std::size_t batch, std::size_t length)
@@ -75,11 +95,15 @@ void Sampler::fill(std::uint64_t step, Batch& out) const {
 }
 
 std::unique_ptr<Sampler> make_sampler(std::string_view kind, std::span<const std::int32_t> tokens, std::size_t batch,
-                                      std::size_t length, std::uint64_t seed) {
+                                      std::size_t length, std::uint64_t seed, const Tokenizer* tokenizer) {
     check(batch > 0 && length > 0, "sampler: batch and length must be positive, got {} and {}", batch, length);
     if (kind == "random") return std::make_unique<RandomSampler>(tokens, batch, length, seed);
     if (kind == "shuffle") return std::make_unique<ShuffleSampler>(tokens, batch, length, seed);
-    check(kind == "sequential", "sampler: the kind is random, shuffle or sequential, got '{}'", kind);
+    if (kind == "paragraphs") {
+        check(tokenizer != nullptr, "sampler: paragraphs need the tokenizer of the tokens");
+        return std::make_unique<ParagraphSampler>(tokens, batch, length, seed, *tokenizer);
+    }
+    check(kind == "sequential", "sampler: the kind is random, shuffle, sequential or paragraphs, got '{}'", kind);
     return std::make_unique<SequentialSampler>(tokens, batch, length);
 }
 

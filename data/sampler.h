@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "data/tokenizer.h"
+
 namespace inkling::data {
 
 // Row-major (batch, length); targets are the inputs one token further.
@@ -42,11 +44,14 @@ class Sampler {
 // Kinds, for row r = step * B + b:
 //   random      a uniform start in [0, N - T), as nanoGPT
 //   shuffle     every non-overlapping window once an epoch, in an order that depends on (seed, epoch) alone; the
-//   windows of an epoch
-//               all begin the same random 0 .. (N - 1) mod T tokens into the text, so that its last tokens are seen too
+//               windows of an epoch all begin the same random 0 .. (N - 1) mod T tokens into the text, so that its last
+//               tokens are seen too
 //   sequential  window r mod floor((N - 1) / T), which begins at that number times T
+//   paragraphs  as random, moved back to where the paragraph begins if that is less than T tokens before: what is read
+//               there does not hang on what the window leaves out (nanochat begins its rows with documents). Needs the
+//               tokenizer of the tokens.
 // Throws Error for another kind or a size of zero, BadInput when there are fewer than length + 1 tokens.
 std::unique_ptr<Sampler> make_sampler(std::string_view kind, std::span<const std::int32_t> tokens, std::size_t batch,
-                                      std::size_t length, std::uint64_t seed);
+                                      std::size_t length, std::uint64_t seed, const Tokenizer* tokenizer = nullptr);
 
 }  // namespace inkling::data

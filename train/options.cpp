@@ -101,7 +101,7 @@ void TrainOptions::validate() const {
     one_of("--optimizer", optimizer, {"adamw", "muon", "sgd"});
     one_of("--muon-scale", muon_scale, {"adamw", "original"});
     one_of("--precision", precision, {"fp32", "bf16"});
-    one_of("--sampler", sampler, {"random", "shuffle", "sequential"});
+    one_of("--sampler", sampler, {"random", "shuffle", "sequential", "paragraphs"});
     check(!out.empty(), "--out must name a directory");
 }
 

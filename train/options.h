@@ -103,7 +103,9 @@ struct TrainOptions {
           "of matrix products' operands: fp32, or bf16 (fast on CPUs with AVX512_BF16 or AMX)");
         v("checkpoint-activations", o.checkpoint_activations,
           "run each block again in backward instead of keeping its activations: less memory, a third more time");
-        v("sampler", o.sampler, "windows: random, shuffle (each once an epoch) or sequential");
+        v("sampler", o.sampler,
+          "windows: random, shuffle (each once an epoch), sequential, or paragraphs (random, from a paragraph's "
+          "beginning on)");
         v("val-fraction", o.val_fraction, "last part of the text, kept for validation");
         v("seed", o.seed, "of initial weights, windows, dropout and samples");
         v("threads", o.threads, "OpenMP threads; 0: the physical cores that this process may use");

@@ -59,12 +59,14 @@ TrainOptions fast() {
 }
 
 // Of the built-in corpus, in which a few words are to be copied from the beginning of a story to its end: byte pairs
-// make one token of each word, and wide heads and quick tables find what to copy soonest.
+// make one token of each word, and wide heads, quick tables, and windows that begin with a story find what to copy
+// soonest.
 TrainOptions stories() {
     TrainOptions o = fast();
     o.tokenizer = "bpe";
     o.vocab_size = 1024;
-    o.n_layer = 4, o.n_head = 2, o.n_embd = 128, o.block_size = 256;
+    o.n_layer = 2, o.n_head = 2, o.n_embd = 128, o.block_size = 128;
+    o.sampler = "paragraphs";
     o.embedding_lr = 0.03, o.head_lr = 0.01;
     o.val_fraction = 0.025;
     return o;

@@ -41,7 +41,8 @@ Trainer::Trainer(const TrainOptions& options, models::LanguageModel<float>& mode
     const data::Split split = data::split_tokens(tokens, options.val_fraction);
     train_ = split.train;
     val_ = split.val;
-    sampler_ = data::make_sampler(options.sampler, train_, options.batch_size, options.block_size, options.seed);
+    sampler_ =
+        data::make_sampler(options.sampler, train_, options.batch_size, options.block_size, options.seed, &tokenizer);
     check<BadInput>(val_.size() != 1, "the validation part has 1 token and needs 2: raise --val-fraction or add text");
     if (options.eval_iters > 0 && !val_.empty()) {
         data::make_sampler("random", val_, options.batch_size, options.block_size, 0);  // throws when it is too short
@@ -151,11 +152,14 @@ void Trainer::run(RunFolder* folder, const std::atomic<int>* stop) {
 }
 
 void Trainer::evaluate_now(const std::atomic<int>* stop) {
+    // A model that has only seen paragraphs from their beginning is asked about those that it sees much of.
+    const std::size_t stride = options_.sampler == "paragraphs" ? std::max<std::size_t>(1, options_.block_size / 2) : 0;
     const WithPrecision scope(options_.precision == "bf16" ? Precision::bf16 : Precision::fp32);
     const Averaged weights(average_);
     const double loss = options_.eval_iters > 0
                             ? evaluate_sample(model_, val_, options_.eval_iters, options_.batch_size)
-                            : evaluate(model_, val_, [stop] { return stop && stop->load() != 0; });
+                            : evaluate(
+                                  model_, val_, [stop] { return stop && stop->load() != 0; }, stride);
     if (std::isfinite(loss)) metrics_.val_loss = last_val_loss_ = loss;
 }
 

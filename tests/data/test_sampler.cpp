@@ -136,7 +136,7 @@ TEST_CASE("sampler: errors say what to do", "[data]") {
         ContainsSubstring(
             "the text to train on has 12 tokens, the context of 64 needs at least 65: lower --block-size"));
     CHECK_THROWS_WITH(make_sampler("chance", tokens, 2, 8, 1),
-                      ContainsSubstring("random, shuffle or sequential, got 'chance'"));
+                      ContainsSubstring("random, shuffle, sequential or paragraphs, got 'chance'"));
     CHECK_THROWS_AS(make_sampler("random", tokens, 0, 8, 1), Error);
     CHECK_THROWS_AS(make_sampler("random", tokens, 2, 0, 1), Error);
 }

@@ -106,7 +106,7 @@ TEST_CASE("checkpoint: stopped after any step and resumed with another number of
 
 TEST_CASE("checkpoint: the same with other samplers, other numbers of threads, and several stops", "[train]") {
     const ScratchFolder scratch;
-    for (const char* sampler : {"shuffle", "sequential"}) {
+    for (const char* sampler : {"shuffle", "sequential", "paragraphs"}) {
         const std::string a = scratch.path(std::string(sampler) + "-a"), b = scratch.path(std::string(sampler) + "-b");
         {
             const Threads one(1);

@@ -55,6 +55,13 @@ TEST_CASE("recipes: every one that is listed exists and makes sense", "[train]")
                       ContainsSubstring("--recipe") && ContainsSubstring("nanogpt-cpu") && ContainsSubstring("'slow'"));
 }
 
+TEST_CASE("recipes: stories begin where their windows do", "[train]") {
+    const TrainOptions o = train::recipe("stories");
+    CHECK((o.sampler == "paragraphs" && o.tokenizer == "bpe"));
+    CHECK((o.n_layer == 2 && o.n_embd == 128 && o.block_size == 128));
+    CHECK(train::recipe("fast").sampler == "random");
+}
+
 TEST_CASE("recipes: fast grows with the time and with the machine", "[train]") {
     const std::size_t tokens = 1'000'000'000;
     double before = 0;

@@ -1,8 +1,10 @@
 // The training loop: the same losses as PyTorch, learning, and what a step depends on.
+#include "data/split.h"
 #include "models/generate.h"
 #include "models/gpt.h"
 #include "tests/reference/read.h"
 #include "tests/train/run.h"
+#include "train/evaluate.h"
 
 using namespace inkling;
 using namespace inkling::testing;
@@ -76,7 +78,7 @@ TEST_CASE("trainer: learns a text by heart, and then writes it", "[train]") {
 }
 
 TEST_CASE("trainer: two halves of a batch, accumulated, are the whole batch", "[train]") {
-    for (const char* sampler : {"random", "shuffle", "sequential"}) {
+    for (const char* sampler : {"random", "shuffle", "sequential", "paragraphs"}) {
         train::TrainOptions whole = small_options();
         whole.sampler = sampler;
         whole.batch_size = 12;
@@ -119,6 +121,22 @@ TEST_CASE("trainer: metrics of a step", "[train]") {
     run.trainer.step();
     CHECK((m.step == 2 && m.lr == Approx(2 * 3e-3 / 4)));
     CHECK(run.trainer.state().step == 2);
+}
+
+TEST_CASE("trainer: with windows that begin with paragraphs, those of the evaluation overlap by half", "[train]") {
+    std::string text;
+    for (std::uint64_t i = 0; i < 40; ++i) text += letters(7 + i % 9, i) + "\n\n";
+    train::TrainOptions o = small_options();
+    o.max_iters = 3;
+    const auto val_loss = [&](const char* sampler, std::size_t stride) {
+        o.sampler = sampler;
+        Run run(o, text);
+        run.trainer.run();
+        const auto val = data::split_tokens(run.tokens, o.val_fraction).val;
+        CHECK(run.trainer.last_val_loss() == train::evaluate(*run.model, val, nullptr, stride));
+        return run.trainer.last_val_loss();
+    };
+    CHECK(val_loss("paragraphs", 4) != val_loss("random", 0));
 }
 
 TEST_CASE("trainer: the gradient that is applied is no longer than the clip", "[train]") {

@@ -1,0 +1,143 @@
+#include "data/paragraphs.h"
+
+#include <map>
+#include <numeric>
+#include <set>
+
+#include "data/bpe_tokenizer.h"
+#include "data/bpe_train.h"
+#include "data/char_tokenizer.h"
+#include "data/encoded_corpus.h"
+#include "data/sampler.h"
+#include "engine/check.h"
+#include "tests/catch.h"
+
+using namespace inkling;
+using namespace inkling::data;
+
+namespace {
+
+// Tokens with any text.
+class Vocabulary final : public Tokenizer {
+  public:
+    explicit Vocabulary(std::vector<std::string> words, std::optional<std::int32_t> end = {})
+        : words_(std::move(words)), end_(end) {}
+
+    std::vector<std::int32_t> encode(std::string_view) const override { throw Error("no test asks for that"); }
+    std::string decode(std::span<const std::int32_t> ids) const override {
+        std::string text;
+        for (const std::int32_t id : ids) text += words_.at(static_cast<std::size_t>(id));
+        return text;
+    }
+    std::size_t safe_cut(std::string_view text, std::size_t) const override { return text.size(); }
+    std::size_t vocab_size() const override { return words_.size(); }
+    std::string to_json() const override { return ""; }
+    std::string kind() const override { return "bpe"; }
+    std::optional<std::int32_t> end_of_text() const override { return end_; }
+
+  private:
+    const std::vector<std::string> words_;
+    const std::optional<std::int32_t> end_;
+};
+
+// The text with a bar before each token that begins a paragraph.
+std::string marked(const Tokenizer& tokenizer, std::span<const std::int32_t> ids) {
+    const Paragraphs paragraphs(tokenizer);
+    std::string text;
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+        if (paragraphs.begins(ids, i)) text += '|';
+        text += tokenizer.decode(ids.subspan(i, 1));
+    }
+    return text;
+}
+
+std::string marked_letters(const std::string& text) {
+    const CharTokenizer tokenizer = CharTokenizer::from_text(text);
+    return marked(tokenizer, tokenizer.encode(text));
+}
+
+// Where the windows of `steps` batches of 4 begin.
+std::vector<std::size_t> starts(const Sampler& sampler, std::uint64_t steps) {
+    std::vector<std::size_t> all;
+    Batch batch;
+    for (std::uint64_t step = 0; step < steps; ++step) {
+        sampler.fill(step, batch);
+        for (std::size_t b = 0; b < batch.batch; ++b)
+            all.push_back(static_cast<std::size_t>(batch.inputs[b * batch.length]));
+    }
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE("paragraphs: begin at the text's beginning and after a blank line", "[data]") {
+    CHECK(marked_letters("ab\nc\n\nd\n\ne") == "|ab\nc\n\n|d\n\n|e");
+    CHECK(marked_letters("a\r\nb\r\n\r\nc\rd") == "|a\r\nb\r\n\r\n|c\rd");
+    CHECK(marked_letters("a\n\n\nb") == "|a\n\n|\n|b");
+    CHECK(marked_letters("a\n \nb") == "|a\n \nb");  // not blank, as Markdown has it: too rare to look for
+    CHECK(marked_letters("\na") == "|\n|a");         // the first line is blank
+}
+
+TEST_CASE("paragraphs: whatever tokens a blank line is made of, and after an end of text", "[data]") {
+    const Vocabulary words({"a", "\n", "\n\n", ".\n", "", "\r", " \r\n\r\n", "b\n\n", "<end>"}, 8);
+    const auto begins = [&](std::vector<std::int32_t> ids) { return Paragraphs(words).begins(ids, ids.size() - 1); };
+    CHECK(begins({0}));
+    CHECK(begins({0, 2, 0}));
+    CHECK(begins({3, 1, 0}));
+    CHECK(begins({0, 1, 1, 0}));
+    CHECK(begins({3, 4, 1, 0}));  // a token without text is no matter
+    CHECK(begins({3, 5, 1, 0}));
+    CHECK(begins({6, 0}));
+    CHECK(begins({7, 0}));
+    CHECK(begins({0, 8, 0}));
+    CHECK_FALSE(begins({0, 0}));
+    CHECK_FALSE(begins({0, 1, 0}));
+    CHECK_FALSE(begins({3, 0}));
+    CHECK_FALSE(begins({3, 5, 0}));
+    CHECK_FALSE(begins({1, 0, 1, 0}));
+
+    const std::vector<std::string_view> documents = {"one\n", "two\n\nThe end."};
+    const BpeTokenizer bpe(train_bpe(documents, 300));
+    const EncodedCorpus corpus = encode_corpus(bpe, documents);
+    CHECK(marked(bpe, corpus.ids) == "|one\n<|endoftext|>|two\n\n|The end.");
+}
+
+TEST_CASE("sampler paragraphs: windows begin where a paragraph does", "[data]") {
+    std::vector<std::int32_t> ids(100);  // ids[i] == i, of which 9, 39 and 69 end a paragraph
+    std::iota(ids.begin(), ids.end(), 0);
+    std::vector<std::string> words(ids.size(), "a");
+    words[9] = words[39] = words[69] = "\n\n";
+    const Vocabulary tokenizer(words);
+    const auto all = starts(*make_sampler("paragraphs", ids, 4, 30, 1, &tokenizer), 2000);
+    std::map<std::size_t, int> count;
+    for (const std::size_t start : all) ++count[start];
+    // of 70 places to begin at, 10 belong to the first paragraph and 30 to each of the others
+    REQUIRE(count.size() == 3);
+    CHECK(std::abs(count[0] - 8000 * 10 / 70) < 160);  // 5 standard deviations
+    CHECK(std::abs(count[10] - 8000 * 30 / 70) < 220);
+    CHECK(std::abs(count[40] - 8000 * 30 / 70) < 220);
+}
+
+TEST_CASE("sampler paragraphs: all of a paragraph longer than the window is seen", "[data]") {
+    std::vector<std::int32_t> ids(100);
+    std::iota(ids.begin(), ids.end(), 0);
+    std::vector<std::string> words(ids.size(), "a");
+    words[49] = "\n\n";
+    const Vocabulary tokenizer(words);
+    std::set<std::size_t> found;
+    for (const std::size_t start : starts(*make_sampler("paragraphs", ids, 4, 8, 1, &tokenizer), 2000))
+        found.insert(start);
+    std::set<std::size_t> expected = {0, 50};
+    for (std::size_t i = 8; i < 50; ++i) expected.insert(i);
+    for (std::size_t i = 58; i < 92; ++i) expected.insert(i);
+    CHECK(found == expected);
+
+    // and without any blank line the windows are those of random
+    const Vocabulary plain(std::vector<std::string>(100, "a"));
+    auto random = starts(*make_sampler("random", ids, 4, 8, 1), 100);
+    for (std::size_t& start : random) start = start < 8 ? 0 : start;  // the text's beginning is a paragraph's
+    CHECK(starts(*make_sampler("paragraphs", ids, 4, 8, 1, &plain), 100) == random);
+    CHECK(starts(*make_sampler("paragraphs", ids, 4, 8, 2, &plain), 100) != random);
+    CHECK_THROWS_WITH(make_sampler("paragraphs", ids, 4, 8, 1), ContainsSubstring("tokenizer"));
+    CHECK_THROWS_AS(make_sampler("paragraphs", std::span(ids).first(8), 4, 8, 1, &plain), BadInput);
+}
