@@ -35,7 +35,7 @@ TEMPLATE_TEST_CASE("dropout: the share that stays is 1 - p, and the mean stays",
     }
 }
 
-TEST_CASE("dropout: seed, stream and p matter; the same key gives the same mask", "[engine]") {
+TEST_CASE("dropout: seed, stream and p matter, and the same key gives the same mask", "[engine]") {
     const Tensor<float> x(Array<float>({1000}, 1.0f));
     const Array<float> y = dropout(x, 0.5, {1, 2}).value();
     CHECK(same_bits(dropout(x, 0.5, {1, 2}).value(), y));

@@ -150,7 +150,7 @@ TEST_CASE("generate: takes the likeliest token of the whole forward pass, step b
     }
 }
 
-TEST_CASE("generate: a seed gives one text; other seeds and samples give others", "[models]") {
+TEST_CASE("generate: a seed gives one text, other seeds and samples give others", "[models]") {
     const Tokens text = text_of({1}, 40, 1);
     CHECK(text_of({1}, 40, 1) == text);
     CHECK(text_of({1}, 40, 1, 2) != text);

@@ -49,7 +49,7 @@ TEST_CASE("newton-schulz: singular values go where the polynomial takes them, wi
     }
 }
 
-TEST_CASE("newton-schulz: wide, tall and stacked matrices come out nearly orthogonal; bf16 nearly so", "[train]") {
+TEST_CASE("newton-schulz: wide, tall and stacked matrices come out nearly orthogonal, in bf16 nearly so", "[train]") {
     for (const Shape& shape : {Shape{1, 7, 33}, Shape{1, 33, 7}, Shape{3, 8, 20}}) {
         const Array<float> u = random_array<float>(shape, 3);
         const Array<float> o = newton_schulz(u, 5);

@@ -96,7 +96,7 @@ TEST_CASE("trainer: two halves of a batch, accumulated, are the whole batch", "[
     }
 }
 
-TEST_CASE("trainer: a seed gives one run, to the last bit; another seed gives another", "[train]") {
+TEST_CASE("trainer: a seed gives one run, to the last bit, and another seed another", "[train]") {
     const auto trained = [](std::uint64_t seed, double dropout) {
         train::TrainOptions o = small_options();
         o.seed = seed;

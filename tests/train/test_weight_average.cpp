@@ -36,7 +36,7 @@ TEST_CASE("average: known values, swapped in and out", "[train]") {
     CHECK_FALSE((off.on() || off.kept.defined()));
 }
 
-TEST_CASE("average: it is evaluated and saved; training itself does not change", "[train]") {
+TEST_CASE("average: it is evaluated and saved, and training itself does not change", "[train]") {
     const data::tests::ScratchFolder scratch;
     train::TrainOptions o = small_options();
     Run plain(o);
