@@ -87,11 +87,13 @@ Settings resolve(const TrainArguments& args, const Resume& resume) {
 
 train::Budget fit_sizes(std::size_t tokens, bool has_shape, Settings& s) {
     TrainOptions& o = s.options;
-    const double fp32 = train::product_gflops(Precision::fp32), bf16 = train::product_gflops(Precision::bf16);
-    if (!s.given.contains("precision")) o.precision = bf16 > 1.2 * fp32 ? "bf16" : "fp32";
+    if (!s.given.contains("precision")) o.precision = has_fast_bf16() ? "bf16" : "fp32";
     train::Budget budget;
     budget.tokens = tokens;
-    if (o.max_time > 0) budget.seconds = o.max_time, budget.gflops = o.precision == "bf16" ? bf16 : fp32;
+    if (o.max_time > 0) {
+        budget.seconds = o.max_time;
+        budget.gflops = train::product_gflops(o.precision == "bf16" ? Precision::bf16 : Precision::fp32);
+    }
     train::fit(budget, has_shape || s.recipe == "stories", s.given, o);
     validate(o);
     return budget;

@@ -15,6 +15,8 @@ enum class Precision { fp32, bf16 };
 
 Precision product_precision();  // of ops called on this thread
 
+bool has_fast_bf16();  // whether this program multiplies bfloat16 in the CPU's own instructions, AVX512_BF16
+
 class WithPrecision {
   public:
     explicit WithPrecision(Precision precision);

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "data/stories.h"
+#include "engine/precision.h"
 #include "tests/cli/program.h"
 
 using namespace inkling::testing;
@@ -108,6 +109,8 @@ TEST_CASE("train: without a recipe, one that fits itself to the text and the tim
     CHECK(setting(out, "arch") == "'nanochat'");
     CHECK(setting(out, "optimizer") == "'muon'");
     CHECK(setting(out, "max_time") == "0.3");
+    // by the CPU, never by a measurement: the same command gives the same bits, however busy the machine
+    CHECK(setting(out, "precision") == (inkling::has_fast_bf16() ? "'bf16'" : "'fp32'"));
     CHECK(metrics(out).back()["train_s"] < 30);  // without --max-time: 60
     // the plan is part of the run: the same command goes on with it, and does not make another
     const std::string config = read_file(out + "/config.toml");
