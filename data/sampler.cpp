@@ -15,16 +15,17 @@ namespace {
 // `shuffle` takes the next one.
 constexpr std::uint64_t first_stream = 0x73616D706Cull << 24;
 
-class RandomSampler final : public Sampler {
+class RandomSampler : public Sampler {
   public:
     RandomSampler(std::span<const std::int32_t> tokens, std::size_t batch, std::size_t length, std::uint64_t seed)
         : Sampler(tokens, batch, length), key_{seed, first_stream} {}
 
-  private:
+  protected:
     std::size_t window_start(std::uint64_t row) const override {
         return random_below(key_, row, tokens_.size() - length_);
     }
 
+  private:
     const RandomKey key_;
 };
 
@@ -55,22 +56,21 @@ class SequentialSampler final : public Sampler {
     std::size_t window_start(std::uint64_t row) const override { return row % windows_ * length_; }
 };
 
-class ParagraphSampler final : public Sampler {
+class ParagraphSampler final : public RandomSampler {
   public:
     ParagraphSampler(std::span<const std::int32_t> tokens, std::size_t batch, std::size_t length, std::uint64_t seed,
                      const Tokenizer& tokenizer)
-        : Sampler(tokens, batch, length), key_{seed, first_stream}, paragraphs_(tokenizer) {}
+        : RandomSampler(tokens, batch, length, seed), paragraphs_(tokenizer) {}
 
   private:
     std::size_t window_start(std::uint64_t row) const override {
-        const std::size_t any = random_below(key_, row, tokens_.size() - length_);
+        const std::size_t any = RandomSampler::window_start(row);
         for (std::size_t start = any; any - start < length_; --start) {  // ends at 0, which begins one
             if (paragraphs_.begins(tokens_, start)) return start;
         }
         return any;
     }
 
-    const RandomKey key_;
     const Paragraphs paragraphs_;
 };
 

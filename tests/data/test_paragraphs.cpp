@@ -1,19 +1,19 @@
 #include "data/paragraphs.h"
 
 #include <map>
-#include <numeric>
 #include <set>
 
 #include "data/bpe_tokenizer.h"
 #include "data/bpe_train.h"
 #include "data/char_tokenizer.h"
 #include "data/encoded_corpus.h"
-#include "data/sampler.h"
 #include "engine/check.h"
 #include "tests/catch.h"
+#include "tests/data/windows.h"
 
 using namespace inkling;
 using namespace inkling::data;
+using namespace inkling::data::tests;
 
 namespace {
 
@@ -56,18 +56,6 @@ std::string marked_letters(const std::string& text) {
     return marked(tokenizer, tokenizer.encode(text));
 }
 
-// Where the windows of `steps` batches of 4 begin.
-std::vector<std::size_t> starts(const Sampler& sampler, std::uint64_t steps) {
-    std::vector<std::size_t> all;
-    Batch batch;
-    for (std::uint64_t step = 0; step < steps; ++step) {
-        sampler.fill(step, batch);
-        for (std::size_t b = 0; b < batch.batch; ++b)
-            all.push_back(static_cast<std::size_t>(batch.inputs[b * batch.length]));
-    }
-    return all;
-}
-
 }  // namespace
 
 TEST_CASE("paragraphs: begin at the text's beginning and after a blank line", "[data]") {
@@ -103,8 +91,7 @@ TEST_CASE("paragraphs: whatever tokens a blank line is made of, and after an end
 }
 
 TEST_CASE("sampler paragraphs: windows begin where a paragraph does", "[data]") {
-    std::vector<std::int32_t> ids(100);  // ids[i] == i, of which 9, 39 and 69 end a paragraph
-    std::iota(ids.begin(), ids.end(), 0);
+    const auto ids = positions(100);  // of which 9, 39 and 69 end a paragraph
     std::vector<std::string> words(ids.size(), "a");
     words[9] = words[39] = words[69] = "\n\n";
     const Vocabulary tokenizer(words);
@@ -119,8 +106,7 @@ TEST_CASE("sampler paragraphs: windows begin where a paragraph does", "[data]") 
 }
 
 TEST_CASE("sampler paragraphs: all of a paragraph longer than the window is seen", "[data]") {
-    std::vector<std::int32_t> ids(100);
-    std::iota(ids.begin(), ids.end(), 0);
+    const auto ids = positions(100);
     std::vector<std::string> words(ids.size(), "a");
     words[49] = "\n\n";
     const Vocabulary tokenizer(words);

@@ -2,38 +2,16 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <set>
 
 #include "data/permutation.h"
 #include "engine/check.h"
 #include "tests/catch.h"
+#include "tests/data/windows.h"
 
 using namespace inkling;
 using namespace inkling::data;
-
-namespace {
-
-// 0, 1, 2, ...: the value of a token says where it stands.
-std::vector<std::int32_t> positions(std::size_t n) {
-    std::vector<std::int32_t> tokens(n);
-    std::iota(tokens.begin(), tokens.end(), 0);
-    return tokens;
-}
-
-// Where the windows of steps [0, steps) begin, in order.
-std::vector<std::size_t> starts(const Sampler& sampler, std::uint64_t steps) {
-    std::vector<std::size_t> all;
-    Batch batch;
-    for (std::uint64_t step = 0; step < steps; ++step) {
-        sampler.fill(step, batch);
-        for (std::size_t b = 0; b < batch.batch; ++b)
-            all.push_back(static_cast<std::size_t>(batch.inputs[b * batch.length]));
-    }
-    return all;
-}
-
-}  // namespace
+using namespace inkling::data::tests;
 
 TEST_CASE("sampler: rows are windows, and targets are one further", "[data]") {
     const std::string kind = GENERATE(as<std::string>(), "random", "shuffle", "sequential");

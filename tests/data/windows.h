@@ -1,0 +1,29 @@
+// What a sampler's windows show.
+#pragma once
+
+#include <vector>
+
+#include "data/sampler.h"
+
+namespace inkling::data::tests {
+
+// Where the windows of steps [0, steps) begin, in order, of tokens whose values say where they stand.
+inline std::vector<std::size_t> starts(const Sampler& sampler, std::uint64_t steps) {
+    std::vector<std::size_t> all;
+    Batch batch;
+    for (std::uint64_t step = 0; step < steps; ++step) {
+        sampler.fill(step, batch);
+        for (std::size_t b = 0; b < batch.batch; ++b)
+            all.push_back(static_cast<std::size_t>(batch.inputs[b * batch.length]));
+    }
+    return all;
+}
+
+// 0, 1, 2, ...: the value of a token says where it stands.
+inline std::vector<std::int32_t> positions(std::size_t n) {
+    std::vector<std::int32_t> tokens(n);
+    for (std::size_t i = 0; i < n; ++i) tokens[i] = static_cast<std::int32_t>(i);
+    return tokens;
+}
+
+}  // namespace inkling::data::tests
