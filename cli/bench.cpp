@@ -85,7 +85,7 @@ nlohmann::ordered_json bench(const std::string& name, Preset p, const Arguments&
     getrusage(RUSAGE_SELF, &usage);
     std::string table;
     if (args.profile) {
-        const auto precision = args.precision == "bf16" ? Precision::bf16 : Precision::fp32;
+        const auto precision = precision_named(args.precision);
         table = profile_table([&trainer] { trainer.step(); }, args.seconds, precision);
     }
     const auto rounded = [](double x, double unit) { return std::round(x / unit) * unit; };

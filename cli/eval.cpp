@@ -70,7 +70,7 @@ int evaluate_stories(const Arguments& args) {
 
 int evaluate_model(const Arguments& args) {
     set_threads(args.threads);
-    const WithPrecision precision(args.precision == "bf16" ? Precision::bf16 : Precision::fp32);
+    const WithPrecision precision(precision_named(args.precision));
     if (args.stories > 0) return evaluate_stories(args);
     if (args.data.empty()) throw Usage("--data or --stories is required: see inkling eval --help");
     const auto [model, tokenizer] = load_current(args.model);

@@ -92,7 +92,7 @@ train::Budget fit_sizes(std::size_t tokens, bool has_shape, Settings& s) {
     budget.tokens = tokens;
     if (o.max_time > 0) {
         budget.seconds = o.max_time;
-        budget.gflops = train::product_gflops(o.precision == "bf16" ? Precision::bf16 : Precision::fp32);
+        budget.gflops = train::product_gflops(precision_named(o.precision));
     }
     train::fit(budget, has_shape || s.recipe == "stories", s.given, o);
     validate(o);

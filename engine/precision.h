@@ -5,6 +5,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 
 #include "engine/gemm.h"
 #include "engine/tensor.h"
@@ -12,6 +13,8 @@
 namespace inkling {
 
 enum class Precision { fp32, bf16 };
+
+Precision precision_named(std::string_view name);  // "fp32" or "bf16"; throws Error for another name
 
 Precision product_precision();  // of ops called on this thread
 

@@ -70,7 +70,7 @@ void Trainer::resume(const std::filesystem::path& checkpoint, bool force) {
 
 double Trainer::step() {
     const double start = seconds_now();
-    const WithPrecision scope(options_.precision == "bf16" ? Precision::bf16 : Precision::fp32);
+    const WithPrecision scope(precision_named(options_.precision));
     nn::default_generator() = {options_.seed, (state_.step + 1) << 20};  // dropout masks follow from the step alone
     parameters_.zero_gradients();
     double loss = 0;
@@ -154,7 +154,7 @@ void Trainer::run(RunFolder* folder, const std::atomic<int>* stop) {
 void Trainer::evaluate_now(const std::atomic<int>* stop) {
     // A model that has only seen paragraphs from their beginning is asked about those that it sees much of.
     const std::size_t stride = options_.sampler == "paragraphs" ? std::max<std::size_t>(1, options_.block_size / 2) : 0;
-    const WithPrecision scope(options_.precision == "bf16" ? Precision::bf16 : Precision::fp32);
+    const WithPrecision scope(precision_named(options_.precision));
     const Averaged weights(average_);
     const double loss = options_.eval_iters > 0
                             ? evaluate_sample(model_, val_, options_.eval_iters, options_.batch_size)

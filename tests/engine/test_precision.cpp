@@ -13,6 +13,12 @@ Array<float> rounded(const Array<float>& x) { return widen(round_to_bfloat16(x))
 
 }  // namespace
 
+TEST_CASE("precision: has a name", "[engine]") {
+    CHECK(precision_named("fp32") == Precision::fp32);
+    CHECK(precision_named("bf16") == Precision::bf16);
+    CHECK_THROWS_AS(precision_named("fp8"), Error);
+}
+
 TEST_CASE("precision: holds for a scope, and for double never", "[engine]") {
     CHECK(product_precision() == Precision::fp32);
     {
