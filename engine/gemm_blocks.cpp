@@ -36,8 +36,9 @@ struct Strip {
     std::ptrdiff_t c_row;
     bool accumulate;
     const T* bias;
+    LinesAhead fetch{};
 
-    void panel(std::size_t p) const {
+    void panel(std::size_t p) {
         const std::size_t first = p * kTileColumns, wide = std::min(kTileColumns, columns - first);
         if (wide > 2 * W) {
             tiles<3>(first, wide);
@@ -48,16 +49,8 @@ struct Strip {
         }
     }
 
-    // Eight rows at once are more than hardware foresees.
-    void prefetch_rows(std::size_t i) const {
-        for (std::size_t r = i; r < std::min(rows, i + kTileRows); ++r) {
-            const Word* const row = a + static_cast<std::ptrdiff_t>(r) * a_row;
-            for (std::size_t w = 0; w < words; w += 64 / sizeof(Word)) __builtin_prefetch(row + w);
-        }
-    }
-
     template <std::size_t Vectors>
-    void tiles(std::size_t first, std::size_t wide) const {
+    void tiles(std::size_t first, std::size_t wide) {
         alignas(64) T ragged[kTileRows * kTileColumns] = {};  // stands for a tile of C that is no whole vectors wide
         const bool whole = wide == Vectors * W;
         alignas(64) T ragged_bias[kTileColumns] = {};
@@ -69,14 +62,13 @@ struct Strip {
             T* const to = c + static_cast<std::ptrdiff_t>(i) * c_row + first;
             T* const tile = whole ? to : ragged;
             const Word* const left = a + static_cast<std::ptrdiff_t>(i / kTileRows) * a_tile;
-            if (first == 0 && a_col == 1) prefetch_rows(i + kTileRows);
             for (std::size_t r = 0; r < high && accumulate && !whole; ++r) {
                 std::copy_n(to + static_cast<std::ptrdiff_t>(r) * c_row, wide,
                             tile + static_cast<std::ptrdiff_t>(r) * tile_row);
             }
             product_strip<Vectors>(high, words, left, a_row, a_col,
                                    b + static_cast<std::ptrdiff_t>(first / kTileColumns) * b_panel, b_row, tile,
-                                   tile_row, accumulate, start);
+                                   tile_row, accumulate, start, fetch);
             for (std::size_t r = 0; r < high && !whole; ++r) {
                 std::copy_n(tile + static_cast<std::ptrdiff_t>(r) * tile_row, wide,
                             to + static_cast<std::ptrdiff_t>(r) * c_row);
@@ -124,34 +116,42 @@ struct Product {
         }
         std::size_t high = kHeight;
         while (high > R && pieces(m, high) * across < kShares) high = pieces(high / 2, R) * R;
-        const std::size_t shares = pieces(m, high) * across;
-        parallel_for(shares, std::max<std::size_t>(1, kWorth / (high * C * deep)),
-                     [&](std::size_t begin, std::size_t end) {
-                         const Buffer block((high + R) * words * sizeof(Word));
-                         Rows rows{0,
-                                   columns,
-                                   words,
-                                   nullptr,
-                                   0,
-                                   0,
-                                   0,
-                                   in_place ? right.words() : panels,
-                                   in_place ? right.along : static_cast<std::ptrdiff_t>(C),
-                                   static_cast<std::ptrdiff_t>(in_place ? C : C * words),
-                                   nullptr,
-                                   c_row,
-                                   accumulate || from > 0,
-                                   from == 0 && bias ? bias + j : nullptr};
-                         for (std::size_t share = begin; share < end; ++share) {
-                             if (share == begin || share % across == 0) {
-                                 const std::size_t i = share / across * high;
-                                 rows.rows = std::min(high, m - i);
-                                 rows.c = c + static_cast<std::ptrdiff_t>(i) * c_row + j;
-                                 take_rows(a.at(from, i), deep, rows, static_cast<Word*>(block.data));
-                             }
-                             rows.panel(share % across);
-                         }
-                     });
+        // As even as whole tiles allow, so that threads with as many blocks have as much to do.
+        const std::size_t down = pieces(m, high), shares = down * across;
+        const auto start = [&](std::size_t i) { return std::min(m, pieces(m, R) * i / down * R); };
+        parallel_for(
+            shares, std::max<std::size_t>(1, kWorth / (high * C * deep)), [&](std::size_t begin, std::size_t end) {
+                const Buffer block((high + R) * words * sizeof(Word));
+                Rows rows{0,
+                          columns,
+                          words,
+                          nullptr,
+                          0,
+                          0,
+                          0,
+                          in_place ? right.words() : panels,
+                          in_place ? right.along : static_cast<std::ptrdiff_t>(C),
+                          static_cast<std::ptrdiff_t>(in_place ? C : C * words),
+                          nullptr,
+                          c_row,
+                          accumulate || from > 0,
+                          from == 0 && bias ? bias + j : nullptr};
+                for (std::size_t share = begin; share < end; ++share) {
+                    if (share == begin || share % across == 0) {
+                        const std::size_t i = share / across;
+                        rows.rows = start(i + 1) - start(i);
+                        rows.c = c + static_cast<std::ptrdiff_t>(start(i)) * c_row + j;
+                        take_rows(a.at(from, start(i)), deep, rows, static_cast<Word*>(block.data));
+                        // Next come the rows below, or the first ones again, further along K.
+                        const bool below = (i + 1) * across < end;
+                        const std::size_t next = below ? i + 1 : begin / across, k0 = below ? from : from + deep;
+                        rows.fetch = k0 < k ? LinesAhead(a.at(k0, start(next)), std::min(deep, k - k0),
+                                                         start(next + 1) - start(next))
+                                            : LinesAhead();
+                    }
+                    rows.panel(share % across);
+                }
+            });
     }
 
     // A small matrix whose rows are whole vectors is read where it lies: packing would take as long as it saves.

@@ -105,6 +105,37 @@ void prefetch(const Side<Form, In>& x, std::size_t k, std::size_t count, std::si
     }
 }
 
+// A block of a matrix that is needed next, asked for a line at a time while the present one is multiplied: at once they
+// would be more than the CPU can wait for.
+class LinesAhead {
+  public:
+    LinesAhead() = default;
+    template <class Form, class In>
+    LinesAhead(const Side<Form, In>& x, std::size_t depth, std::size_t columns)
+        : line_(reinterpret_cast<const char*>(x.data)) {
+        const bool along = x.along == 1;  // where numbers lie side by side
+        if (!along && x.across != 1) return;
+        runs_ = along ? columns : depth;
+        lines_ = left_ = ((along ? depth : columns) * sizeof(In) + 63) / 64;
+        skip_ = (along ? x.across : x.along) * static_cast<std::ptrdiff_t>(sizeof(In)) -
+                static_cast<std::ptrdiff_t>(64 * lines_);
+    }
+    void operator()() {
+        if (runs_ == 0) return;
+        __builtin_prefetch(line_, 0, 2);  // into L2
+        line_ += 64;
+        if (--left_ > 0) return;
+        line_ += skip_;
+        left_ = lines_;
+        --runs_;
+    }
+
+  private:
+    const char* line_ = nullptr;
+    std::size_t runs_ = 0, lines_ = 0, left_ = 0;  // runs of lines; lines in each, and left of this one
+    std::ptrdiff_t skip_ = 0;                      // bytes from a run's end to the next
+};
+
 // Panels first to last of Width columns, out of `columns`: in each, the words of its columns side by side, 0 behind the
 // last column, and K downwards. `scratch` holds Width rows of words.
 template <std::size_t Width, class Form, class In>

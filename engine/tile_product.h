@@ -86,10 +86,15 @@ inline void keep_in_register(V& value) {
     asm("" : "+r"(value));
 }
 
+// What a tile does beside its products: ask for memory that is needed later, every 16 steps of K; or nothing.
+struct FetchNothing {
+    void operator()() const {}
+};
+
 // MR x (NV vectors) of C in registers; they begin with `bias`, if any.
-template <std::size_t MR, std::size_t NV, class E, class T>
+template <std::size_t MR, std::size_t NV, class E, class T, class Fetch>
 inline void product_tile(std::size_t K, const E* A, std::ptrdiff_t a_row, std::ptrdiff_t a_col, const E* B,
-                         std::ptrdiff_t ldb, T* C, std::ptrdiff_t ldc, bool accumulate, const T* bias) {
+                         std::ptrdiff_t ldb, T* C, std::ptrdiff_t ldc, bool accumulate, const T* bias, Fetch& fetch) {
     constexpr auto W = static_cast<std::ptrdiff_t>(Vec<T>::size);
     constexpr auto rows = static_cast<std::ptrdiff_t>(MR), vectors = static_cast<std::ptrdiff_t>(NV);
     Vec<T> c[MR][NV];
@@ -108,35 +113,39 @@ inline void product_tile(std::size_t K, const E* A, std::ptrdiff_t a_row, std::p
         four[i] = A + 4 * i * a_row;
         keep_in_register(four[i]);
     }
-    for (std::size_t k = 0; k < K; ++k, B += ldb) {
-        Vec<E> b[NV];
-        for (std::ptrdiff_t v = 0; v < vectors; ++v) b[v] = Vec<E>::load_unaligned(B + v * W);
-        for (std::ptrdiff_t r = 0; r < rows; ++r) {
-            const Vec<E> a(four[r / 4][r % 4 == 3 ? three_rows : r % 4 * a_row]);
-            for (std::ptrdiff_t v = 0; v < vectors; ++v) c[r][v] = multiply_add(a, b[v], c[r][v]);
+    const std::size_t piece = std::is_same_v<Fetch, const FetchNothing> ? K : 16;
+    for (std::size_t done = 0; done < K; done += piece) {
+        fetch();
+        for (std::size_t k = std::min(piece, K - done); k > 0; --k, B += ldb) {
+            Vec<E> b[NV];
+            for (std::ptrdiff_t v = 0; v < vectors; ++v) b[v] = Vec<E>::load_unaligned(B + v * W);
+            for (std::ptrdiff_t r = 0; r < rows; ++r) {
+                const Vec<E> a(four[r / 4][r % 4 == 3 ? three_rows : r % 4 * a_row]);
+                for (std::ptrdiff_t v = 0; v < vectors; ++v) c[r][v] = multiply_add(a, b[v], c[r][v]);
+            }
+            for (const E*& from : four) from += a_col;
         }
-        for (const E*& from : four) from += a_col;
     }
     for (std::ptrdiff_t r = 0; r < rows; ++r) {
         for (std::ptrdiff_t v = 0; v < vectors; ++v) c[r][v].store_unaligned(C + r * ldc + v * W);
     }
 }
 
-template <std::size_t NV, class E, class T>
+template <std::size_t NV, class E, class T, class Fetch = const FetchNothing>
 inline void product_strip(std::size_t M, std::size_t K, const E* A, std::ptrdiff_t a_row, std::ptrdiff_t a_col,
                           const E* B, std::ptrdiff_t ldb, T* C, std::ptrdiff_t ldc, bool accumulate,
-                          const T* bias = nullptr) {
+                          const T* bias = nullptr, Fetch&& fetch = {}) {
     constexpr std::size_t MR = sizeof(T) * Vec<T>::size == 64 ? 8 : 4;  // AVX-512 has twice the registers
     std::size_t m = 0;
     const auto at = [&](std::size_t row) { return static_cast<std::ptrdiff_t>(row); };
     for (; m + MR <= M; m += MR) {
-        product_tile<MR, NV>(K, A + at(m) * a_row, a_row, a_col, B, ldb, C + at(m) * ldc, ldc, accumulate, bias);
+        product_tile<MR, NV>(K, A + at(m) * a_row, a_row, a_col, B, ldb, C + at(m) * ldc, ldc, accumulate, bias, fetch);
     }
     for (; m + 4 <= M; m += 4) {
-        product_tile<4, NV>(K, A + at(m) * a_row, a_row, a_col, B, ldb, C + at(m) * ldc, ldc, accumulate, bias);
+        product_tile<4, NV>(K, A + at(m) * a_row, a_row, a_col, B, ldb, C + at(m) * ldc, ldc, accumulate, bias, fetch);
     }
     for (; m < M; ++m) {
-        product_tile<1, NV>(K, A + at(m) * a_row, a_row, a_col, B, ldb, C + at(m) * ldc, ldc, accumulate, bias);
+        product_tile<1, NV>(K, A + at(m) * a_row, a_row, a_col, B, ldb, C + at(m) * ldc, ldc, accumulate, bias, fetch);
     }
 }
 
