@@ -27,12 +27,12 @@ std::size_t even(std::size_t count, std::size_t most, std::size_t unit) {
 template <class Word, class T>
 struct Strip {
     static constexpr std::size_t W = Vec<T>::size, kTileRows = sizeof(T) * W == 64 ? 8 : 4, kTileColumns = 3 * W;
-    std::size_t rows, columns, words;
-    const Word* a;
-    std::ptrdiff_t a_row, a_col, a_tile;  // steps to the next row, word, and row of tiles
+    std::size_t rows = 0, columns, words;
+    const Word* a = nullptr;
+    std::ptrdiff_t a_row = 0, a_col = 0, a_tile = 0;  // steps to the next row, word, and row of tiles
     const Word* b;
     std::ptrdiff_t b_row, b_panel;  // steps to the next word and panel
-    T* c;
+    T* c = nullptr;
     std::ptrdiff_t c_row;
     bool accumulate;
     const T* bias;
@@ -119,39 +119,33 @@ struct Product {
         // As even as whole tiles allow, so that threads with as many blocks have as much to do.
         const std::size_t down = pieces(m, high), shares = down * across;
         const auto start = [&](std::size_t i) { return std::min(m, pieces(m, R) * i / down * R); };
-        parallel_for(
-            shares, std::max<std::size_t>(1, kWorth / (high * C * deep)), [&](std::size_t begin, std::size_t end) {
-                const Buffer block((high + R) * words * sizeof(Word));
-                Rows rows{0,
-                          columns,
-                          words,
-                          nullptr,
-                          0,
-                          0,
-                          0,
-                          in_place ? right.words() : panels,
-                          in_place ? right.along : static_cast<std::ptrdiff_t>(C),
-                          static_cast<std::ptrdiff_t>(in_place ? C : C * words),
-                          nullptr,
-                          c_row,
-                          accumulate || from > 0,
-                          from == 0 && bias ? bias + j : nullptr};
-                for (std::size_t share = begin; share < end; ++share) {
-                    if (share == begin || share % across == 0) {
-                        const std::size_t i = share / across;
-                        rows.rows = start(i + 1) - start(i);
-                        rows.c = c + static_cast<std::ptrdiff_t>(start(i)) * c_row + j;
-                        take_rows(a.at(from, start(i)), deep, rows, static_cast<Word*>(block.data));
-                        // Next come the rows below, or the first ones again, further along K.
-                        const bool below = (i + 1) * across < end;
-                        const std::size_t next = below ? i + 1 : begin / across, k0 = below ? from : from + deep;
-                        rows.fetch = k0 < k ? LinesAhead(a.at(k0, start(next)), std::min(deep, k - k0),
-                                                         start(next + 1) - start(next))
-                                            : LinesAhead();
-                    }
-                    rows.panel(share % across);
+        const auto ahead = [&](std::size_t k0, std::size_t i) {
+            return k0 < k ? LinesAhead(a.at(k0, start(i)), std::min(deep, k - k0), start(i + 1) - start(i))
+                          : LinesAhead();
+        };
+        const auto work = [&](std::size_t begin, std::size_t end) {
+            const Buffer room((high + R) * words * sizeof(Word));
+            Rows rows{.columns = columns,
+                      .words = words,
+                      .b = in_place ? right.words() : panels,
+                      .b_row = in_place ? right.along : static_cast<std::ptrdiff_t>(C),
+                      .b_panel = static_cast<std::ptrdiff_t>(in_place ? C : C * words),
+                      .c_row = c_row,
+                      .accumulate = accumulate || from > 0,
+                      .bias = from == 0 && bias ? bias + j : nullptr};
+            for (std::size_t share = begin; share < end; ++share) {
+                const std::size_t i = share / across;
+                if (share == begin || share % across == 0) {
+                    rows.rows = start(i + 1) - start(i);
+                    rows.c = c + static_cast<std::ptrdiff_t>(start(i)) * c_row + j;
+                    take_rows(a.at(from, start(i)), deep, rows, static_cast<Word*>(room.data));
+                    // Next come the rows below, or the first ones again, further along K.
+                    rows.fetch = (i + 1) * across < end ? ahead(from, i + 1) : ahead(from + deep, begin / across);
                 }
-            });
+                rows.panel(share % across);
+            }
+        };
+        parallel_for(shares, std::max<std::size_t>(1, kWorth / (high * C * deep)), work);
     }
 
     // A small matrix whose rows are whole vectors is read where it lies: packing would take as long as it saves.
