@@ -120,6 +120,42 @@ inline T simd_sum(std::size_t n, const F& f, const T* first, const In*... in) {
     return sum_lanes<T>(even + odd);
 }
 
+// out[i] = f(in[i]), and their sum.
+template <class F, class T>
+inline T simd_map_sum(std::size_t n, T* out, const F& f, const T* in) {
+    constexpr std::size_t W = Vec<T>::size;
+    Vec<T> sum(T{0});
+    std::size_t i = 0;
+    for (; i + W <= n; i += W) {
+        const Vec<T> y = f(Vec<T>::load_unaligned(in + i));
+        y.store_unaligned(out + i);
+        sum += y;
+    }
+    if (i < n) {
+        const Vec<T> y = f(load_part<T>(in + i, n - i));
+        store_part<T>(out + i, y, n - i);
+        sum += keep_part<T>(y, n - i);
+    }
+    return sum_lanes<T>(sum);
+}
+
+// f(x, y...) changes its vectors, of arrays that it updates in place.
+template <class F, class... T>
+inline void simd_update(std::size_t n, const F& f, T*... x) {
+    constexpr std::size_t W = Vec<std::common_type_t<T...>>::size;
+    std::size_t i = 0;
+    const auto whole = [&](Vec<T>... v) {
+        f(v...);
+        (v.store_unaligned(x + i), ...);
+    };
+    for (; i + W <= n; i += W) whole(Vec<T>::load_unaligned(x + i)...);
+    const auto part = [&](Vec<T>... v) {
+        f(v...);
+        (store_part<T>(x + i, v, n - i), ...);
+    };
+    if (i < n) part(load_part<T>(x + i, n - i)...);
+}
+
 template <class T>
 inline bool has_nan(std::size_t n, const T* in) {
     return std::any_of(in, in + n, [](T x) { return x != x; });

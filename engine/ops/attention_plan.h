@@ -1,0 +1,107 @@
+// What the passes of attention over the heads share: sizes, the scores of a block, and what a thread works in.
+#pragma once
+
+#include "engine/ops/attention.h"
+#include "engine/simd.h"
+#include "engine/tile_product.h"
+
+namespace inkling {
+
+constexpr std::size_t kRows = 32;   // queries at a time
+constexpr std::size_t kKeys = 512;  // keys at a time
+constexpr std::size_t kStrip = 8;   // queries at a time in a product, which then ends near the diagonal
+
+template <class T>
+struct Plan {
+    std::size_t B, H, Lq, Lk, d, dv;
+    FusedAttention options;
+    MaskArray mask;  // broadcast to (B, H, Lq, Lk), when there is one
+
+    // From one row of a block of scores to the next: not a power of two, whose rows would share few places of the
+    // cache.
+    std::size_t score_row() const { return whole_vectors<T>(std::min(Lk, kKeys)) + Vec<T>::size; }
+    // Keys that queries before `end` may see.
+    std::size_t seen(std::size_t end) const { return options.causal ? end + Lk - Lq : Lk; }
+    // Of keys [j0, j1), how many query i may see.
+    std::size_t width(std::size_t i, std::size_t j0, std::size_t j1) const {
+        return std::min(j1, std::max(j0, seen(i + 1))) - j0;
+    }
+
+    // body(i, count, width): queries i .. i + count of [i0, i1) see the first `width` of keys [j0, j1), or fewer.
+    template <class Body>
+    void for_strips(std::size_t i0, std::size_t i1, std::size_t j0, std::size_t j1, const Body& body) const {
+        for (std::size_t i = i0; i < i1; i += kStrip) {
+            const std::size_t count = std::min(kStrip, i1 - i);
+            body(i, count, width(i + count - 1, j0, j1));
+        }
+    }
+
+    // Products q . k of row i with n keys from j0 become scores, -inf in blocked places, up to a factor that is
+    // returned: the scale, if nothing else is done to them.
+    T finish_scores(std::size_t b, std::size_t h, std::size_t i, std::size_t j0, std::size_t n, T* scores) const {
+        const T scale = static_cast<T>(options.scale);
+        if (options.alibi.empty() && !mask.defined() && scale > 0) return scale;
+        simd_map(
+            n, scores, [v = Vec<T>(scale)](auto x) { return x * v; }, scores);
+        if (!options.alibi.empty()) {
+            const double here = static_cast<double>(i + Lk - Lq);
+            for (std::size_t j = 0; j < n; ++j) {
+                scores[j] -= static_cast<T>(options.alibi[h] * (here - static_cast<double>(j0 + j)));
+            }
+        }
+        if (!mask.defined()) return T{1};
+        const auto& s = mask.strides();
+        const auto at = [](std::size_t index, std::ptrdiff_t stride) {
+            return static_cast<std::ptrdiff_t>(index) * stride;
+        };
+        const std::uint8_t* flag = mask.data() + at(b, s[0]) + at(h, s[1]) + at(i, s[2]) + at(j0, s[3]);
+        for (std::size_t j = 0; j < n; ++j, flag += s[3]) {
+            if (!*flag) scores[j] = -std::numeric_limits<T>::infinity();
+        }
+        return T{1};
+    }
+
+    // The dropout factors of row i, keys j0 .. j0 + n: 0, or 1 / (1 - p).
+    void drop_factors(std::size_t b, std::size_t h, std::size_t i, std::size_t j0, std::size_t n, T* factors) const {
+        std::uint32_t words[kKeys];
+        const std::uint64_t first = ((static_cast<std::uint64_t>(b) * H + h) * Lq + i) * Lk + j0;
+        random_words_range(options.dropout_key, first, n, words);
+        const std::uint32_t threshold = dropout_threshold(options.dropout);
+        const T keep = static_cast<T>(1.0 / (1.0 - options.dropout));
+        for (std::size_t j = 0; j < n; ++j) factors[j] = words[j] >= threshold ? keep : T{0};
+    }
+};
+
+// What one thread works in. The sizes are those of FloatForm, which no other form exceeds.
+template <class T>
+struct Scratch {
+    Array<T> kt, vt, s, dp, packed;
+
+    Scratch(const Plan<T>& p, bool backward)
+        : kt({p.d, whole_vectors<T>(p.Lk)}),
+          s({kRows, p.score_row()}),
+          packed({(p.Lq + p.Lk) * (p.d + p.dv) * 2 + 4 * kRows * kKeys}) {
+        if (!backward) return;
+        vt = Array<T>({p.dv, whole_vectors<T>(p.Lk)}), dp = Array<T>({kRows, p.score_row()});
+    }
+};
+
+// Hands out pieces of a thread's scratch for packed operands.
+template <class E>
+class Packing {
+  public:
+    template <class T>
+    explicit Packing(Array<T>& memory) : next_(reinterpret_cast<E*>(memory.data())) {
+        static_assert(sizeof(E) == sizeof(T));
+    }
+    E* take(std::size_t elements) {
+        E* const piece = next_;
+        next_ += (elements + 15) / 16 * 16;
+        return piece;
+    }
+
+  private:
+    E* next_;
+};
+
+}  // namespace inkling
