@@ -32,6 +32,16 @@ class Gradients {
     };
     Target target(std::size_t i);
 
+    // The same for an op that needs an array without gaps: write(array, accumulate).
+    template <class Write>
+    void write(std::size_t i, const Write& write) {
+        auto [place, accumulate] = target(i);
+        if (place.is_contiguous()) return write(place, accumulate);
+        Array<T> dense(place.shape());
+        write(dense, false);
+        accumulate ? add_into(place, dense) : copy_into(place, dense);
+    }
+
     Node<T>& input(std::size_t i) { return *node_.inputs[i]; }  // for views that share their input's gradient
 
   private:

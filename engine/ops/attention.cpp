@@ -58,7 +58,8 @@ Tensor<T> run(const Plan<T>& plan, const std::array<Array<T>, 3>& qkv, std::vect
         plan.options.causal ? static_cast<double>(Lk - Lq) + static_cast<double>(Lq + 1) / 2 : static_cast<double>(Lk);
     const double product_flops = 2.0 * static_cast<double>(B * H * Lq) * seen;  // of one unit of depth
     profile::count_flops(product_flops * static_cast<double>(d + dv));
-    Array<T> y = Array<T>({B, Lq, H, dv}).transposed(1, 2), lse({B * H, Lq});
+    const auto heads_side_by_side = [=] { return Array<T>({B, Lq, H, dv}).transposed(1, 2); };  // as they leave
+    Array<T> y = heads_side_by_side(), lse({B * H, Lq});
     const Kept q = Form::room(qkv[0]), k = Form::room(qkv[1]), v = Form::room(qkv[2]), y_kept = Form::room(y);
     const std::size_t work = Lq * Lk * (d + dv);
     parallel_rows(B * H, work, [&](std::size_t begin, std::size_t end) {
@@ -92,6 +93,7 @@ Tensor<T> run(const Plan<T>& plan, const std::array<Array<T>, 3>& qkv, std::vect
             if (grads.wanted(1) && !dk.in_place) grads.add(1, dk.array);
             if (grads.wanted(2) && !dvalue.in_place) grads.add(2, dvalue.array);
         });
+    if (result.node()) result.node()->make_grad = [=](Node<T>&) { return heads_side_by_side(); };
     set_recompute<T>(result, [y_kept] { return Form::full(y_kept); });  // it is kept anyway
     return result;
 }

@@ -41,15 +41,10 @@ Tensor<T> linear(const Tensor<T>& x, const Tensor<T>& weight, const Tensor<T>& b
             }
             if (grads.wanted(0)) {
                 const Operand<T> w2(*w, precision);
-                auto [dx, accumulate] = grads.target(0);
-                if (dx.is_contiguous()) {
+                grads.write(0, [&](const Array<T>& dx, bool accumulate) {
                     Array<T> dx2 = dx.reshaped({rows, in});
                     product(dy2, w2, dx2, {accumulate});
-                } else {  // a strided place: reshaped() would copy it
-                    Array<T> dense({rows, in});
-                    product(dy2, w2, dense);
-                    accumulate ? add_into(dx, dense.reshaped(dx.shape())) : copy_into(dx, dense.reshaped(dx.shape()));
-                }
+                });
             }
             if (grads.wanted(2)) grads.add(2, db);
         });

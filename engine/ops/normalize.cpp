@@ -27,31 +27,37 @@ struct RowNorm {
     void backward(const Array<T>& dy, Gradients<T>& grads) const;
 };
 
+// dx = or, if it accumulates, += the gradient of a row; `g` is room for one.
 template <class T>
-void backward_row(const RowNorm<T>& norm, const T* x, const T* dy, const T* gain, T mu, T r, T* dx, T* dgain,
-                  T* dbias) {
+void backward_row(const RowNorm<T>& norm, const T* x, const T* dy, const T* gain, T mu, T r, T* dx, bool accumulate,
+                  T* g, T* dgain, T* dbias) {
     const std::size_t n = norm.width;
     const Vec<T> vmu(mu), vr(r);
     if (dgain) {
         simd_map(
-            n, dgain, [=](auto acc, auto g, auto v) { return acc + g * (v - vmu) * vr; }, dgain, dy, x);
+            n, dgain, [=](auto acc, auto d, auto v) { return acc + d * (v - vmu) * vr; }, dgain, dy, x);
         if (dbias)
             simd_map(
-                n, dbias, [](auto acc, auto g) { return acc + g; }, dbias, dy);
+                n, dbias, [](auto acc, auto d) { return acc + d; }, dbias, dy);
     }
     if (!dx) return;
     simd_map(
-        n, dx, [](auto g, auto w) { return g * w; }, dy, gain);
+        n, g, [](auto d, auto w) { return d * w; }, dy, gain);
     const T inverse = T{1} / static_cast<T>(n);
     const Vec<T> mean_g(norm.centered ? simd_sum(
-                                            n, [](auto g) { return g; }, dx) *
+                                            n, [](auto v) { return v; }, g) *
                                             inverse
                                       : T{0});
     const Vec<T> mean_gx(simd_sum(
-                             n, [=](auto g, auto v) { return g * (v - vmu) * vr; }, dx, x) *
+                             n, [=](auto d, auto v) { return d * (v - vmu) * vr; }, g, x) *
                          inverse);
-    simd_map(
-        n, dx, [=](auto g, auto v) { return vr * (g - mean_g - (v - vmu) * vr * mean_gx); }, dx, x);
+    const auto gradient = [=](auto d, auto v) { return vr * (d - mean_g - (v - vmu) * vr * mean_gx); };
+    if (accumulate) {
+        simd_map(
+            n, dx, [=](auto old, auto d, auto v) { return old + gradient(d, v); }, dx, g, x);
+    } else {
+        simd_map(n, dx, gradient, g, x);
+    }
 }
 
 template <class T>
@@ -61,21 +67,23 @@ void RowNorm<T>::backward(const Array<T>& dy_any, Gradients<T>& grads) const {
     const Array<T> weight = has_gain ? *gain : Array<T>({width}, T{1});
     const std::size_t chunks = (rows + kRows - 1) / kRows;
     const bool want_dx = grads.wanted(0), want_gain = grads.wanted(1), want_bias = centered && grads.wanted(2);
-    Array<T> dx = want_dx ? Array<T>(dy.shape()) : Array<T>();
     Array<T> dgain = want_gain || want_bias ? Array<T>({chunks, width}, T{0}) : Array<T>();
     Array<T> dbias = want_bias ? Array<T>({chunks, width}, T{0}) : Array<T>();
     const T *const px = x->data(), *const pmean = mean->data(), *const pscale = scale->data();
-    parallel_for(chunks, std::max<std::size_t>(1, kGrain / (kRows * width)), [&](std::size_t begin, std::size_t end) {
-        for (std::size_t c = begin; c < end; ++c) {
-            for (std::size_t i = c * kRows; i < std::min(rows, (c + 1) * kRows); ++i) {
+    const auto run = [&](Array<T> dx, bool accumulate) {
+        const auto rows_of_chunks = [&](std::size_t begin, std::size_t end) {
+            std::vector<T> g(width);
+            for (std::size_t i = begin * kRows; i < std::min(rows, end * kRows); ++i) {
+                const std::size_t c = i / kRows;
                 backward_row(*this, px + i * width, dy.data() + i * width, weight.data(), pmean[i], pscale[i],
-                             want_dx ? dx.data() + i * width : nullptr,
+                             want_dx ? dx.data() + i * width : nullptr, accumulate, g.data(),
                              dgain.defined() ? dgain.data() + c * width : nullptr,
                              want_bias ? dbias.data() + c * width : nullptr);
             }
-        }
-    });
-    if (want_dx) grads.add(0, dx);
+        };
+        parallel_for(chunks, std::max<std::size_t>(1, kGrain / (kRows * width)), rows_of_chunks);
+    };
+    want_dx ? grads.write(0, run) : run({}, false);
     if (want_gain) grads.add(1, sum_over(dgain, {0}));
     if (want_bias) grads.add(2, sum_over(dbias, {0}));
 }
