@@ -2,6 +2,7 @@
 //   forward    S = scale Q K^T    P = e^(S - m)    l = sum_j P_j    Y = P V / l
 //              keys come in blocks too, with a running maximum m: when it grows, l and Y so far shrink by e^(m_old - m)
 //   backward   from lse = m + ln l:  P = e^(S - lse)    D_i = dY_i . Y_i
+//              the scale enters with the exponential, e^(scale (Q K^T - m)), so m and lse are kept without it
 //              dV = P^T dY    dP = dY V^T    dS = P (dP - D) scale    dQ = dS K    dK = dS^T Q
 // With dropout, P is masked before it meets V, and dP after; D is the same. Keys above the diagonal are never touched.
 // A thread works on whole heads, so every sum has one order.

@@ -80,7 +80,7 @@ void forward_head(const Plan<T>& plan, std::size_t b, std::size_t h, const Head<
                   i0 + r, b);
             simd_map(
                 dv, y.at(i0 + r), [f = Vec<T>(T{1} / l[r])](auto x) { return x * f; }, y.at(i0 + r));
-            lse[i0 + r] = m[r] * factor + std::log(l[r]);
+            lse[i0 + r] = m[r] + std::log(l[r]) / factor;
         }
     }
 }
@@ -137,7 +137,7 @@ void backward_head(const Plan<T>& plan, std::size_t b, std::size_t h, const Head
                 const Vec<T> factor(plan.finish_scores(b, h, i, j0, width, pr)), norm(lse[i]);
                 const Vec<T> D(Form::dot(dy.at(i), y.at(i), dv));
                 const auto slope = [=](auto& x, auto& dx) {  // a score and dP become P and dS
-                    x = xsimd::exp(xsimd::fms(x, factor, norm));
+                    x = xsimd::exp((x - norm) * factor);
                     dx = x * (dx - D) * scale;
                 };
                 if (dropping) {

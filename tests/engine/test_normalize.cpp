@@ -97,6 +97,31 @@ TEST_CASE("normalize: only what is wanted is computed, and parameters may be str
     CHECK(gradient_error(strided, {normal({3, 5}, 1), normal({10}, 2)}) < 1e-8);
 }
 
+TEST_CASE("normalize: dx is added to what the input has, also where that is strided", "[engine]") {
+    const std::vector<Array<double>> in = {random_array<double>({17, 5}, 1), random_array<double>({17}, 2),
+                                           random_array<double>({17}, 3)};
+    const auto turned = [](const auto& x) { return transpose(x, 0, 1); };
+    const auto copied = [](const auto& x) { return reshape(transpose(x, 0, 1), {85}); };  // its gradient is dense
+    const Array<double> dy = random_array<double>({5, 17}, 4);
+    const auto expected = run<double>(
+        [&](const auto& t) {
+            return layer_norm(reshape(copied(t[0]), {5, 17}), t[1], t[2]);
+        },
+        in, dy);
+    const auto strided = run<double>([&](const auto& t) { return layer_norm(turned(t[0]), t[1], t[2]); }, in, dy);
+    const auto twice = run<double>(
+        [&](const auto& t) {
+            const auto x = turned(t[0]);
+            return layer_norm(x, t[1], t[2]) + x + layer_norm(x, t[1], t[2]);
+        },
+        in, dy);
+    check_close(strided.grads[0], expected.grads[0], 1e-14);
+    Array<double> sum = expected.grads[0].clone();
+    add_into(sum, expected.grads[0]);
+    add_into(sum, dy.transposed(0, 1));
+    check_close(twice.grads[0], sum, 1e-14);
+}
+
 TEST_CASE("normalize: what does not fit is refused, naming op and shapes", "[engine]") {
     const auto zeros = [](const Shape& shape) { return Tensor<double>(Array<double>(shape, 0.0)); };
     CHECK_THROWS_WITH(layer_norm(zeros({2, 3}), zeros({2}), {}),

@@ -133,6 +133,31 @@ TEMPLATE_TEST_CASE("fused attention: the running maximum stands large scores of 
     check_close(Array<T>(fused.value.sliced(2, 0, 1)), Array<T>(qkv[2].sliced(2, 1029, 1030)), 1e-6);
 }
 
+TEMPLATE_TEST_CASE("fused attention: a scale that is negative or 0", "[nn]", float, double) {
+    for (const double scale : {-0.4, 0.0}) {
+        AttentionOptions options;
+        options.scale = scale;
+        options.causal = true;
+        check_fused<TestType>({2, 2, 33, 40, 8, 8}, options, 7);
+        options.alibi = {0.1, 0.2};
+        check_fused<TestType>({1, 2, 9, 9, 4, 4}, options, 8);
+    }
+}
+
+TEST_CASE("fused attention: scores near the largest float pick one key", "[nn]") {
+    Array<float> q({1, 1, 1, 1}, 3e18f), k({1, 1, 40, 1}, 1e18f);
+    k.data()[17] = 1.3e19f;
+    const Array<float> v = random_array<float>({1, 1, 40, 3}, 1);
+    AttentionOptions options;
+    options.scale = 0.7;  // the product with the scale is not a float
+    const Result<float> fused = attend(std::vector{q, k, v}, options, Weights::none);
+    check_close(fused.value, Array<float>(v.sliced(2, 17, 18)), 0);
+    double elsewhere = 0;
+    for (std::size_t i = 0; i < v.size(); ++i) elsewhere += i / 3 == 17 ? 0 : std::abs(fused.grads[2].data()[i]);
+    CHECK(elsewhere == 0);
+    CHECK(fused.grads[2].data()[17 * 3] != 0);
+}
+
 TEMPLATE_TEST_CASE("fused attention: the same key drops exactly the same weights", "[nn]", float, double) {
     using T = TestType;
     for (const std::size_t L : {1, 33, 130, 520}) {
