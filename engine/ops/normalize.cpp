@@ -72,7 +72,7 @@ void RowNorm<T>::backward(const Array<T>& dy_any, Gradients<T>& grads) const {
     const T *const px = x->data(), *const pmean = mean->data(), *const pscale = scale->data();
     const auto run = [&](Array<T> dx, bool accumulate) {
         const auto rows_of_chunks = [&](std::size_t begin, std::size_t end) {
-            std::vector<T> g(width);
+            Array<T> g({width});
             for (std::size_t i = begin * kRows; i < std::min(rows, end * kRows); ++i) {
                 const std::size_t c = i / kRows;
                 backward_row(*this, px + i * width, dy.data() + i * width, weight.data(), pmean[i], pscale[i],
