@@ -19,6 +19,7 @@
 #include "data/file.h"
 #include "tests/catch.h"
 #include "tests/data/scratch_folder.h"
+#include "tests/paths.h"
 
 namespace inkling::testing {
 
@@ -34,7 +35,7 @@ class Process {
     // `out` and `in` are files to write stdout to and to read stdin from, when given.
     explicit Process(Arguments arguments, const std::string& out = "", const std::string& in = "/dev/null")
         : out_(out.empty() ? folder_.path("out") : out) {
-        arguments.insert(arguments.begin(), INKLING_PROGRAM);
+        arguments.insert(arguments.begin(), kProgram);
         std::vector<char*> argv;
         for (std::string& a : arguments) argv.push_back(a.data());
         argv.push_back(nullptr);

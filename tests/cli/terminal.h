@@ -7,13 +7,14 @@
 #include <pty.h>
 
 #include "tests/cli/program.h"
+#include "tests/paths.h"
 
 namespace inkling::testing {
 
 class Terminal {
   public:
     explicit Terminal(Arguments arguments, unsigned short columns = 80) {
-        arguments.insert(arguments.begin(), INKLING_PROGRAM);
+        arguments.insert(arguments.begin(), kProgram);
         std::vector<char*> argv;
         for (std::string& a : arguments) argv.push_back(a.data());
         argv.push_back(nullptr);

@@ -3,6 +3,7 @@
 
 #include "models/safetensors.h"
 #include "tests/cli/program.h"
+#include "tests/paths.h"
 
 using namespace inkling::testing;
 using inkling::data::read_file;
@@ -11,7 +12,7 @@ using nlohmann::json;
 
 namespace {
 
-const std::string kReference = INKLING_TESTS_DIR "/reference/";
+const std::string kReference = tests_path("reference/");
 
 // Text of the characters that the reference models know.
 std::string known_text() {

@@ -5,6 +5,7 @@
 #include "models/safetensors.h"
 #include "tests/cli/program.h"
 #include "tests/models/gguf_reader.h"
+#include "tests/paths.h"
 
 using namespace inkling::testing;
 using inkling::data::read_file;
@@ -13,7 +14,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const std::string kNanoChat = INKLING_TESTS_DIR "/reference/nanochat_tiny";
+const std::string kNanoChat = tests_path("reference/nanochat_tiny");
 
 }  // namespace
 

@@ -4,6 +4,7 @@
 
 #include "tests/cli/program.h"
 #include "tests/models/folders.h"
+#include "tests/paths.h"
 
 using namespace inkling::testing;
 using inkling::data::tests::ScratchFolder;
@@ -99,7 +100,7 @@ TEST_CASE("generate: senseless choices are usage errors", "[cli]") {
 }
 
 TEST_CASE("generate: ends quietly when nobody reads", "[cli]") {
-    const std::string command = std::string("'") + INKLING_PROGRAM + "' generate --model '" + small_run() +
+    const std::string command = std::string("'") + kProgram + "' generate --model '" + small_run() +
                                 "' -p 'the quick' -n 100000000 2>/dev/null | head -n 1 | wc -l";
     FILE* const pipe = popen(("timeout 20 sh -c \"" + command + "\"").c_str(), "r");
     REQUIRE(pipe != nullptr);

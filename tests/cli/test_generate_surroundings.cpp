@@ -5,6 +5,7 @@
 
 #include "tests/cli/terminal.h"
 #include "tests/models/folders.h"
+#include "tests/paths.h"
 
 using namespace inkling::testing;
 using inkling::data::read_file;
@@ -16,7 +17,7 @@ namespace {
 // A shell's command line, "$inkling" and "$run" in it; stderr goes to a file, unless the line says otherwise.
 Result shell(const std::string& line) {
     const ScratchFolder folder;
-    const std::string command = "inkling='" + std::string(INKLING_PROGRAM) + "' run='" + small_run() + "'; exec 2>'" +
+    const std::string command = "inkling='" + std::string(kProgram) + "' run='" + small_run() + "'; exec 2>'" +
                                 folder.path("err") + "'; " + line;
     Result r;
     FILE* const pipe = popen(command.c_str(), "r");

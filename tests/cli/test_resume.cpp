@@ -4,6 +4,7 @@
 #include <set>
 
 #include "tests/cli/program.h"
+#include "tests/paths.h"
 
 using namespace inkling::testing;
 using inkling::data::read_file;
@@ -138,7 +139,7 @@ TEST_CASE("resume: --overwrite is not kept, and does not replace the next run", 
 TEST_CASE("resume: a disk that is full ends the run, says which checkpoint is whole, and leaves it so", "[cli]") {
     const CopiedRun run;
     const std::string weights = read_file(run.out + "/step-000020/model.safetensors");
-    const std::string command = std::string("ulimit -f 24; exec ") + INKLING_PROGRAM + " train --out '" + run.out +
+    const std::string command = std::string("ulimit -f 24; exec ") + kProgram + " train --out '" + run.out +
                                 "' --resume auto --data '" + run.text + "' --max-iters 30 2> '" +
                                 run.folder.path("err") + "'";  // in units of 512 bytes
     const int status = std::system(("sh -c \"" + command + "\"").c_str());

@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/program.h"
+#include "tests/paths.h"
 
 using namespace inkling::testing;
 using inkling::data::tests::ScratchFolder;
@@ -138,7 +139,7 @@ TEST_CASE("signals: at any moment of a run that evaluates and saves all the time
 TEST_CASE("signals: a run goes on when nobody reads its progress any more", "[cli]") {
     const ScratchFolder folder;
     const std::string out = folder.path("out"), text = folder.write("text.txt", small_text());
-    std::string command = std::string(INKLING_PROGRAM) + " train --data " + text + " --out " + out;
+    std::string command = std::string(kProgram) + " train --data " + text + " --out " + out;
     for (const std::string& flag : small({"--log-every", "1", "--eval-every", "1"})) command += " " + flag;
     REQUIRE(std::system((command + " 2>&1 | head -n 1 >/dev/null").c_str()) == 0);
     REQUIRE(std::system((command + " --overwrite 2>/dev/full").c_str()) == 0);

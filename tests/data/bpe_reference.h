@@ -9,6 +9,7 @@
 #include "data/tokenizer_json.h"
 #include "data/utf8.h"
 #include "tests/catch.h"
+#include "tests/paths.h"
 #include "tests/reference/read.h"
 
 namespace inkling::data::tests {
@@ -28,7 +29,7 @@ inline const BpeTokenizer& small_tokenizer() {
 
 // GPT-2's own vocabulary, where the machine has it beside the checkout; else null, and the test has said so.
 inline const Tokenizer* gpt2_tokenizer() {
-    const std::filesystem::path path = INKLING_TESTS_DIR "/../../shared/data/gpt2";
+    const std::filesystem::path path = testing::tests_path("../../shared/data/gpt2");
     static const auto read = std::filesystem::exists(path) ? load_tokenizer(path) : nullptr;
     if (!read) {
         WARN("left out: " << path.string() << " is not here");

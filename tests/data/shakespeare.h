@@ -8,11 +8,12 @@
 
 #include "data/file.h"
 #include "tests/catch.h"
+#include "tests/paths.h"
 
 namespace inkling::data::tests {
 
 inline std::string shakespeare() {
-    const std::filesystem::path path = INKLING_TESTS_DIR "/../../shared/data/tinyshakespeare.txt";
+    const std::filesystem::path path = testing::tests_path("../../shared/data/tinyshakespeare.txt");
     if (std::filesystem::exists(path)) return read_file(path);
     WARN("left out: " << path.string() << " is not here");
     SUCCEED();

@@ -7,11 +7,12 @@
 
 #include "data/file.h"
 #include "tests/catch.h"
+#include "tests/paths.h"
 
 namespace {
 
 using Lines = std::vector<std::string>;
-const std::string kDocs = INKLING_TESTS_DIR "/../docs/";
+const std::string kDocs = inkling::testing::tests_path("../docs/");
 
 Lines lines_of(const std::string& text) {
     Lines lines;
@@ -51,7 +52,7 @@ std::string output_of(const std::string& program) {
 TEST_CASE("attention tutorial: the page shows what the program prints", "[docs]") {
     Lines page;
     for (const Lines& block : blocks("text")) page.insert(page.end(), block.begin(), block.end());
-    const Lines program = lines_of(output_of(INKLING_TUTORIAL));
+    const Lines program = lines_of(output_of(inkling::testing::kTutorial));
     REQUIRE(page.size() > 100);
     for (std::size_t i = 0; i < std::min(page.size(), program.size()); ++i) {
         INFO("line " << i + 1 << " of the output");

@@ -6,6 +6,7 @@
 
 #include "engine/ops.h"
 #include "tests/engine/helpers.h"
+#include "tests/paths.h"
 
 using namespace inkling;
 using namespace inkling::testing;
@@ -120,7 +121,7 @@ Array<double> read_array(const nlohmann::json& json) {
 TEMPLATE_TEST_CASE("reference: values and gradients are PyTorch's", "[engine]", float, double) {
     using T = TestType;
     const double tolerance = sizeof(T) == 4 ? 1e-5 : 1e-10;
-    std::ifstream file(INKLING_TESTS_DIR "/reference/engine.json");
+    std::ifstream file(tests_path("reference/engine.json"));
     REQUIRE(file);
     const nlohmann::json reference = nlohmann::json::parse(file);
     Cases<T> ours = cases<T>();

@@ -7,6 +7,7 @@
 #include "tests/models/folders.h"
 #include "tests/models/gguf_reader.h"
 #include "tests/models/transformers.h"
+#include "tests/paths.h"
 
 using namespace inkling;
 using namespace inkling::testing;
@@ -67,7 +68,7 @@ TEST_CASE("gguf: the bytes of llama.cpp's own package, and the text that llama.c
     const data::tests::ScratchFolder scratch;
     models::write_gguf(scratch.path("q8.gguf"), *model, tokenizer, GgufType::Q8_0, "reference");
     const std::string ours = data::read_file(scratch.path("q8.gguf")),
-                      theirs = data::read_file(INKLING_TESTS_DIR "/reference/gguf/tiny-q8_0.gguf");
+                      theirs = data::read_file(tests_path("reference/gguf/tiny-q8_0.gguf"));
     CHECK(ours.size() == theirs.size());
     CHECK((ours == theirs));
 

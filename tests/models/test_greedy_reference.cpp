@@ -3,6 +3,7 @@
 #include "models/folder.h"
 #include "models/generate.h"
 #include "tests/catch.h"
+#include "tests/paths.h"
 #include "tests/reference/read.h"
 
 using namespace inkling;
@@ -10,7 +11,7 @@ using namespace inkling;
 TEST_CASE("greedy text: that of transformers, on models trained here", "[models]") {
     const auto expected = testing::reference("greedy.json");
     for (const std::string arch : {"gpt2", "nanochat"}) {
-        const auto [model, tokenizer] = models::load_model(INKLING_TESTS_DIR "/reference/greedy_" + arch);
+        const auto [model, tokenizer] = models::load_model(testing::tests_path("reference/greedy_" + arch));
         for (const auto& text : expected[arch]) {
             const auto ids = text["ids"].get<std::vector<std::int32_t>>();
             const auto prompt = tokenizer->encode(text["prompt"].get<std::string>());

@@ -4,6 +4,7 @@
 #include "tests/catch.h"
 #include "tests/cli/program.h"
 #include "tests/models/safetensors_bytes.h"
+#include "tests/paths.h"
 
 using namespace inkling;
 using namespace inkling::safetensors_bytes;
@@ -85,7 +86,7 @@ TEST_CASE("safetensors: a hostile header of 99 MB costs a few times its size, an
         // which do not depend on what else the machine does: 2 at most, where work that grows with the square of the
         // number of entries would take hours
         const std::string command = fmt::format("ulimit -v 700000 -t 30; OMP_NUM_THREADS=1 {} info --model {} 2>{}",
-                                                INKLING_PROGRAM, folder.path(), folder.path("said"));
+                                                testing::kProgram, folder.path(), folder.path("said"));
         CHECK(WEXITSTATUS(std::system(command.c_str())) == 3);
         CHECK_THAT(data::read_file(folder.path("said")), ContainsSubstring("model.safetensors"));
     }

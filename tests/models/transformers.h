@@ -6,12 +6,13 @@
 #include "models/generate.h"
 #include "models/language_model.h"
 #include "tests/engine/helpers.h"
+#include "tests/paths.h"
 #include "tests/reference/read.h"
 
 namespace inkling::testing {
 
-inline const std::filesystem::path kGpt2Tiny = INKLING_TESTS_DIR "/reference/gpt2_tiny";
-inline const std::filesystem::path kNanoChatTiny = INKLING_TESTS_DIR "/reference/nanochat_tiny";
+inline const std::filesystem::path kGpt2Tiny = tests_path("reference/gpt2_tiny");
+inline const std::filesystem::path kNanoChatTiny = tests_path("reference/nanochat_tiny");
 
 inline void check_logits(const models::LanguageModel<float>& model, const nlohmann::json& numbers, const char* key,
                          double tolerance) {

@@ -8,11 +8,12 @@
 
 #include "data/file.h"
 #include "engine/array.h"
+#include "tests/paths.h"
 
 namespace inkling::testing {
 
 inline nlohmann::json reference(const std::string& name) {
-    return nlohmann::json::parse(data::read_file(INKLING_TESTS_DIR "/reference/" + name));
+    return nlohmann::json::parse(data::read_file(tests_path("reference/" + name)));
 }
 
 template <class T>

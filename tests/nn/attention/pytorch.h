@@ -11,6 +11,7 @@
 #include "nn/attention/attended.h"
 #include "nn/attention/masks.h"
 #include "tests/nn/attention/compare.h"
+#include "tests/paths.h"
 
 namespace inkling::testing {
 
@@ -19,7 +20,7 @@ template <class T>
 inline constexpr double kTolerance = std::is_same_v<T, double> ? 1e-10 : 1e-5;
 
 inline std::string attention_file(const std::string& name) {
-    return INKLING_TESTS_DIR "/reference/attention/" + name + ".safetensors";
+    return tests_path("reference/attention/" + name + ".safetensors");
 }
 
 // One case of numbers.safetensors. What it does not hold is an undefined array.

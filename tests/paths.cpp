@@ -1,0 +1,10 @@
+#include "tests/paths.h"
+
+namespace inkling::testing {
+
+const char* const kProgram = INKLING_PROGRAM;
+const char* const kTutorial = INKLING_TUTORIAL;
+
+std::string tests_path(const std::string& name) { return INKLING_TESTS_DIR "/" + name; }
+
+}  // namespace inkling::testing

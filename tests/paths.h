@@ -1,0 +1,14 @@
+// Where the tests find what they read and run. The build fills these in, for paths.cpp alone, so that the other test
+// files compile to the same objects in every checkout.
+#pragma once
+
+#include <string>
+
+namespace inkling::testing {
+
+extern const char* const kProgram;   // build/inkling
+extern const char* const kTutorial;  // the program of docs/attention.md
+
+std::string tests_path(const std::string& name);  // of a file below tests/
+
+}  // namespace inkling::testing
