@@ -18,7 +18,7 @@
 namespace inkling::cli {
 namespace {
 
-struct Arguments {
+struct AttentionArguments {
     std::string model, prompt, prompt_file, out, format, head;
     std::size_t threads = 0;
     bool json = false;
@@ -27,7 +27,7 @@ struct Arguments {
 
 constexpr const char* kFormats = "html, png, svg, json or text";
 
-std::string choose_format(const Arguments& args) {
+std::string choose_format(const AttentionArguments& args) {
     const bool by_ending = args.format.empty() && !args.out.empty() && args.out != "-";
     std::string format = args.format;
     if (args.json) return "json";
@@ -59,7 +59,7 @@ std::optional<Head> parse_head(const std::string& text) {
     return head;
 }
 
-std::string read_prompt(const Arguments& args) {
+std::string read_prompt(const AttentionArguments& args) {
     if (args.prompt_file.empty()) return args.prompt;
     if (args.prompt_file != "-") return data::read_file(args.prompt_file);
     return {std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()};
@@ -89,7 +89,7 @@ std::string terminal_pictures(const AttentionMap& map, std::optional<Head> only,
     return text;
 }
 
-int show_attention(const Arguments& args) {
+int show_attention(const AttentionArguments& args) {
     const std::string format = choose_format(args);
     const std::optional<Head> only = parse_head(args.head);
     const bool to_stdout = args.out.empty() || args.out == "-";
@@ -129,7 +129,7 @@ int show_attention(const Arguments& args) {
 }  // namespace
 
 Action add_attention(CLI::App& app) {
-    auto args = std::make_shared<Arguments>();
+    auto args = std::make_shared<AttentionArguments>();
     app.add_option("--model", args->model, "model folder, or the folder of a run")->required();
     args->prompt_option = app.add_option("-p,--prompt", args->prompt, "text to look at");
     app.add_option("-f,--prompt-file", args->prompt_file, "file with the text to look at; -: stdin")

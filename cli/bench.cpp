@@ -28,7 +28,7 @@ const std::map<std::string, Preset> kPresets = {
     {"gpt2", {12, 12, 768, 256, 4, 50257}},
 };
 
-struct Arguments {
+struct BenchArguments {
     std::vector<std::string> presets{"tiny"};
     std::size_t batch = 0, block_size = 0, vocab_size = 0, threads = 0;
     std::string precision = "fp32", arch = "gpt2";
@@ -43,7 +43,7 @@ std::vector<char32_t> any_characters(std::size_t n) {
     return characters;
 }
 
-nlohmann::ordered_json bench(const std::string& name, Preset p, const Arguments& args, std::size_t threads) {
+nlohmann::ordered_json bench(const std::string& name, Preset p, const BenchArguments& args, std::size_t threads) {
     if (args.block_size) p.block_size = args.block_size;
     if (args.vocab_size) p.vocab_size = args.vocab_size;
     train::TrainOptions options;
@@ -103,7 +103,7 @@ nlohmann::ordered_json bench(const std::string& name, Preset p, const Arguments&
             {"profile", table}};
 }
 
-int run_bench(const Arguments& args) {
+int run_bench(const BenchArguments& args) {
     if (!(args.seconds > 0)) throw Usage(fmt::format("--seconds must be above 0, got {}", args.seconds));
     const std::size_t threads = set_threads(args.threads);
     for (const auto& name : args.presets) {
@@ -128,7 +128,7 @@ int run_bench(const Arguments& args) {
 }  // namespace
 
 Action add_bench(CLI::App& app) {
-    auto args = std::make_shared<Arguments>();
+    auto args = std::make_shared<BenchArguments>();
     app.add_option("--preset", args->presets, "micro, tiny, small, gpt2; several with commas")
         ->delimiter(',')
         ->capture_default_str();

@@ -15,7 +15,7 @@
 namespace inkling::cli {
 namespace {
 
-struct Arguments {
+struct EvalArguments {
     std::string model;
     std::vector<std::string> data;
     std::size_t stories = 0, stride = 0, threads = 0;
@@ -25,7 +25,7 @@ struct Arguments {
 
 // Stories that the model writes, and how many of them the grammar of the built-in corpus could have written, too; and
 // its loss on stories that it was not trained on, against their own entropy.
-int evaluate_stories(const Arguments& args) {
+int evaluate_stories(const EvalArguments& args) {
     constexpr std::uint64_t kFresh = 2;      // the corpus is of seed 1
     constexpr std::size_t kBytes = 400'000;  // they differ by 0.2% in entropy
     const auto [model, tokenizer] = load_current(args.model);
@@ -68,7 +68,7 @@ int evaluate_stories(const Arguments& args) {
     return 0;
 }
 
-int evaluate_model(const Arguments& args) {
+int evaluate_model(const EvalArguments& args) {
     set_threads(args.threads);
     const WithPrecision precision(precision_named(args.precision));
     if (args.stories > 0) return evaluate_stories(args);
@@ -103,7 +103,7 @@ int evaluate_model(const Arguments& args) {
 }  // namespace
 
 Action add_eval(CLI::App& app) {
-    auto args = std::make_shared<Arguments>();
+    auto args = std::make_shared<EvalArguments>();
     app.add_option("--model", args->model, "model folder, or the folder of a run")->required();
     app.add_option("--data", args->data, "text: a UTF-8 file, a directory, or - for stdin; repeatable")
         ->take_all()

@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Arguments {
+struct ExportArguments {
     std::string model, out, format = "gguf", type = "f32";
 };
 
@@ -42,7 +42,7 @@ void write_folder(const fs::path& out, const models::LoadedModel& loaded, models
     }
 }
 
-int export_model(const Arguments& args) {
+int export_model(const ExportArguments& args) {
     const fs::path out = args.out;
     if (out.empty()) throw Usage("--out must name what to write");
     if (args.format == "hf" && !kFolderTypes.contains(args.type))
@@ -61,7 +61,7 @@ int export_model(const Arguments& args) {
 }  // namespace
 
 Action add_export(CLI::App& app) {
-    auto args = std::make_shared<Arguments>();
+    auto args = std::make_shared<ExportArguments>();
     app.add_option("--model", args->model, "model folder, or the folder of a run")->required();
     app.add_option("--out", args->out, "what to write: a file for gguf, a folder for hf")->required();
     app.add_option("--format", args->format, "gguf: for llama.cpp; hf: a folder with the model alone")

@@ -14,14 +14,14 @@ namespace {
 
 constexpr std::size_t kTogether = 16;  // texts that are written at once: each has a cache of its own
 
-struct Arguments {
+struct GenerateArguments {
     std::string model, prompt, prompt_file, precision = "fp32", quantize;
     WritingOptions writing;
     std::size_t num_samples = 1, threads = 0;
     bool interactive = false;
 };
 
-std::string read_prompt(const Arguments& args) {
+std::string read_prompt(const GenerateArguments& args) {
     std::string prompt = args.prompt;
     if (args.prompt_file == "-") {
         prompt = {std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()};
@@ -34,7 +34,7 @@ std::string read_prompt(const Arguments& args) {
     return prompt;
 }
 
-models::WeightType weight_type(const Arguments& args) {
+models::WeightType weight_type(const GenerateArguments& args) {
     if (args.quantize == "q8_0") return models::WeightType::q8_0;
     return args.precision == "bf16" ? models::WeightType::bf16 : models::WeightType::fp32;
 }
@@ -73,7 +73,7 @@ void write_together(models::Generator& begun, const data::Tokenizer& tokenizer, 
     }
 }
 
-int generate_text(Arguments& args) {
+int generate_text(GenerateArguments& args) {
     WritingOptions& writing = args.writing;
     try {
         writing.options.validate();
@@ -122,7 +122,7 @@ std::vector<std::int32_t> beginning(const data::Tokenizer& tokenizer) {
 }
 
 Action add_generate(CLI::App& app) {
-    auto args = std::make_shared<Arguments>();
+    auto args = std::make_shared<GenerateArguments>();
     WritingOptions& writing = args->writing;
     models::GenerateOptions& options = writing.options;
     app.add_option("--model", args->model, "model folder, or the folder of a run")->required();

@@ -9,12 +9,12 @@
 namespace inkling::cli {
 namespace {
 
-struct Arguments {
+struct GradcheckArguments {
     std::string filter;
     bool json = false;
 };
 
-int check_gradients(const Arguments& args) {
+int check_gradients(const GradcheckArguments& args) {
     std::vector<GradcheckRow> rows = gradcheck_ops();
     for (const auto& more : {nn::gradcheck_layers(), nn::gradcheck_attention(), models::gradcheck_models()})
         rows.insert(rows.end(), more.begin(), more.end());
@@ -42,7 +42,7 @@ int check_gradients(const Arguments& args) {
 }  // namespace
 
 Action add_gradcheck(CLI::App& app) {
-    auto args = std::make_shared<Arguments>();
+    auto args = std::make_shared<GradcheckArguments>();
     app.add_option("--filter", args->filter, "only rows whose name has this text in it");
     app.add_flag("--json", args->json, "one JSON object a row");
     return [args] { return check_gradients(*args); };

@@ -11,12 +11,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Arguments {
+struct InfoArguments {
     std::string model;
     bool json = false;
 };
 
-int show(const Arguments& args) {
+int show(const InfoArguments& args) {
     const fs::path folder = models::find_model(args.model);
     const auto [model, tokenizer] = models::load_model(folder);
     const models::GPTConfig& c = model->config;
@@ -56,7 +56,7 @@ int show(const Arguments& args) {
 }  // namespace
 
 Action add_info(CLI::App& app) {
-    auto args = std::make_shared<Arguments>();
+    auto args = std::make_shared<InfoArguments>();
     app.add_option("--model", args->model, "model folder, or the folder of a run")->required();
     app.add_flag("--json", args->json, "print one JSON object");
     return [args] { return show(*args); };

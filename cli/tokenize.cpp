@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Arguments {
+struct TokenizeArguments {
     std::vector<std::string> data;
     std::size_t vocab_size = 0, threads = 0;
     std::string out, tokenizer, file = "-";
@@ -35,7 +35,7 @@ std::string read_input(const std::string& file) {
     return {std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()};
 }
 
-int train(const Arguments& args) {
+int train(const TokenizeArguments& args) {
     if (args.vocab_size < data::smallest_bpe_vocab)
         throw Usage(fmt::format("--vocab-size must be at least {}: {} and the 256 bytes; got {}",
                                 data::smallest_bpe_vocab, data::end_of_text_token, args.vocab_size));
@@ -51,7 +51,7 @@ int train(const Arguments& args) {
     return 0;
 }
 
-int encode(const Arguments& args) {
+int encode(const TokenizeArguments& args) {
     set_threads(args.threads);
     const auto tokenizer = open_tokenizer(args.tokenizer);
     const std::vector<std::int32_t> ids = tokenizer->encode(read_input(args.file));
@@ -80,7 +80,7 @@ std::vector<std::int32_t> read_ids(std::string_view text) {
     }
 }
 
-int decode(const Arguments& args) {
+int decode(const TokenizeArguments& args) {
     const auto tokenizer = open_tokenizer(args.tokenizer);
     print(tokenizer->decode(read_ids(read_input(args.file))));
     return 0;
@@ -89,7 +89,7 @@ int decode(const Arguments& args) {
 }  // namespace
 
 Action add_tokenize(CLI::App& app) {
-    auto args = std::make_shared<Arguments>();
+    auto args = std::make_shared<TokenizeArguments>();
     app.require_subcommand(1);
     CLI::App* const learn = app.add_subcommand("train", "Learn a byte-level BPE tokenizer from text");
     learn->add_option("--data", args->data, "text: a UTF-8 file, a directory, or - for stdin; repeatable")

@@ -1,0 +1,19 @@
+// What nearly all files of the library include, parsed once: half of what compiling one of them costs. Only the build
+// knows this file. Every other file still includes what it uses (tests/package compiles each header alone).
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/backward.h"
+#include "engine/parallel.h"

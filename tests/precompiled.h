@@ -1,0 +1,5 @@
+// The same for the tests: see cmake/precompiled.h.
+#pragma once
+
+#include "cmake/precompiled.h"
+#include "tests/catch.h"
