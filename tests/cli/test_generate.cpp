@@ -53,14 +53,14 @@ TEST_CASE("generate: log-probabilities of each token on request", "[cli]") {
     REQUIRE(j["logprobs"].size() == 5);
     std::string text;
     for (const auto& token : j["logprobs"]) {
-        text += token["text"];
+        text += token["text"].get<std::string>();
         REQUIRE(token["top"].size() == 3);
         CHECK(token["logprob"] <= token["top"][0]["logprob"]);
         CHECK(token["top"][2]["logprob"] <= token["top"][1]["logprob"]);
         CHECK(token["top"][0]["logprob"] <= 0);
         CHECK(token["id"].is_number());
     }
-    CHECK(text == j["text"]);
+    CHECK(text == j["text"].get<std::string>());
     check_fails(program(generate({"-p", "the", "--logprobs", "3"})), 2, "--json");
 }
 

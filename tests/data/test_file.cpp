@@ -16,7 +16,7 @@
 #include <typeinfo>
 
 #include "engine/check.h"
-#include "tests/catch.h"
+#include "tests/skip.h"
 
 using namespace inkling;
 using namespace inkling::data;
@@ -224,11 +224,8 @@ TEST_CASE("file: a link stays, the file that it names is replaced, with its perm
 TEST_CASE("file: a link to another file system is followed, and the file is written beside its old self", "[data]") {
     const Folder dir;
     struct stat here = {}, there = {};
-    if (::stat(dir.path.c_str(), &here) != 0 || ::stat("/dev/shm", &there) != 0 || here.st_dev == there.st_dev) {
-        WARN("left out: /dev/shm is no file system of its own");
-        SUCCEED();
-        return;
-    }
+    if (::stat(dir.path.c_str(), &here) != 0 || ::stat("/dev/shm", &there) != 0 || here.st_dev == there.st_dev)
+        SKIP_TEST("/dev/shm is no file system of its own");
     const fs::path target = fs::path("/dev/shm") / dir.path.filename();
     write_file_atomic(target, "old");
     fs::create_symlink(target, dir.path / "link");
