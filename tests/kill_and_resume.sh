@@ -1,14 +1,17 @@
 #!/usr/bin/env bash
 # Training that is killed again and again ends with the same bits as training that is left alone.
 #   tests/kill_and_resume.sh PROGRAM [KILLS]      for example: tests/kill_and_resume.sh build/inkling 200
-# The run saves every 5 steps; each of its lives ends by kill -9 after a random time of at most 0.6 s (SEED chooses the
-# times), in the midst of a step, a save, an evaluation or its start; then it goes on with --resume auto.
+# The run saves every 5 steps and would go on for hours; each of its lives ends by kill -9 after a random time (SEED
+# chooses the times), in the midst of a step, a save, an evaluation or its start; then it goes on with --resume auto.
+# So no kill can come too late. Nor may too many come before there is something new to lose: while lives end without a
+# new checkpoint, as they may where a program starts slowly, the next ones may last longer.
 set -euo pipefail
 program=$(realpath "$1")
 kills=${2:-20}
 RANDOM=${SEED:-1}
 folder=$(mktemp -d)
-trap 'kill -9 $! 2>/dev/null || true; rm -rf "$folder"' EXIT
+life=
+trap '[ -z "$life" ] || kill -9 "$life" 2>/dev/null || true; rm -rf "$folder"' EXIT
 fail() {
     echo "kill_and_resume: $*" >&2
     exit 1
@@ -17,27 +20,44 @@ fail() {
 for i in $(seq 300); do
     echo "Line $i: the $((i * 7919 % 101)) quick brown foxes jump over $((i * 104729 % 97)) lazy dogs."
 done >"$folder/text.txt"
-steps=$((500 + 150 * kills))
 train=("$program" train --data "$folder/text.txt" --n-layer 2 --n-head 2 --n-embd 32 --block-size 32 --batch-size 4
-    --dropout 0.1 --sampler shuffle --max-iters "$steps" --eval-every 50 --eval-iters 2 --sample-every 0)
+    --dropout 0.1 --sampler shuffle --lr-decay-iters 100000 --ema 0.9 --eval-every 50 --eval-iters 2 --sample-every 0)
 
 # The step that a folder's newest checkpoint, as it is reported, is of; 0: none.
 step() { readlink "$1/latest" 2>/dev/null | sed 's/step-0*//' || echo 0; }
 
-"${train[@]}" --threads 2 --save-every 1000000 --out "$folder/straight" 2>"$folder/log" || fail "$(cat "$folder/log")"
-
-last=0 done=0
+last=0 new=0
+shortest=600 longest=$shortest  # of a life, in milliseconds: at least the former, and a random part of the latter
 for ((i = 1; i <= kills; ++i)); do
-    "${train[@]}" --threads $((i % 3 + 1)) --save-every 5 --out "$folder/killed" --resume auto 2>"$folder/log" &
-    sleep "0.$((RANDOM % 6))$((RANDOM % 10))"
-    kill -9 $! 2>/dev/null || done=$((done + 1))
-    wait $! 2>/dev/null || true
-    grep -q -e 'warning' -e '^inkling:' "$folder/log" && fail "life $i: $(cat "$folder/log")"
+    "${train[@]}" --threads $((i % 3 + 1)) --max-iters 1000000000 --save-every 5 --out "$folder/killed" --resume auto \
+        2>"$folder/log" &
+    life=$!
+    time=$((RANDOM % longest))
+    sleep "$((time / 1000)).$(printf %03d $((time % 1000)))"
+    kill -9 "$life" 2>/dev/null || true
+    code=0
+    wait "$life" 2>/dev/null || code=$?
+    life=
+    [ "$code" -eq 137 ] || fail "life $i ended by itself, with exit code $code, before it was killed: $(cat "$folder/log")"
+    ! grep -q -e 'warning' -e '^inkling:' "$folder/log" || fail "life $i: $(cat "$folder/log")"
     now=$(step "$folder/killed")
     [ "${now:-0}" -ge "$last" ] || fail "life $i: the newest checkpoint is of step $now, after one of step $last"
-    last=${now:-0}
+    if [ "${now:-0}" -gt "$last" ]; then
+        new=$((new + 1)) last=$now
+        longest=$((longest * 3 / 4 > shortest ? longest * 3 / 4 : shortest))
+    else
+        longest=$((longest < 20000 ? longest * 3 / 2 : longest))
+    fi
 done
-"${train[@]}" --threads 1 --save-every 1000000 --out "$folder/killed" --resume auto 2>"$folder/log" || fail "$(cat "$folder/log")"
+[ $((4 * new)) -ge "$kills" ] || fail "only $new of $kills lives saved anything before they were killed"
+
+steps=$((last + 20))
+"${train[@]}" --threads 1 --max-iters "$steps" --save-every 1000000 --out "$folder/killed" --resume auto \
+    2>"$folder/log" || fail "$(cat "$folder/log")"
+# with the settings that the recipe chose at first, for a run of another length
+"$program" train --config "$folder/killed/config.toml" --threads 2 --max-iters "$steps" --save-every 1000000 \
+    --out "$folder/straight" \
+    2>"$folder/log" || fail "$(cat "$folder/log")"
 
 cmp "$folder/straight/latest/model.safetensors" "$folder/killed/latest/model.safetensors" || fail "the weights differ"
 parameters=$("$program" info --model "$folder/straight/latest" --json | sed 's/.*"parameters":\([0-9]*\).*/\1/')
@@ -47,4 +67,4 @@ done
 cmp "$folder/straight.moments" "$folder/killed.moments" || fail "the optimizer's state differs"
 [ "$(step "$folder/killed")" -eq "$steps" ] || fail "ended at step $(step "$folder/killed"), not $steps"
 for left in "$folder"/killed/.[!.]*; do [ ! -e "$left" ] || fail "left behind: $left"; done
-echo "$kills kills, the last at step $last or later of $steps, $done of them too late: the same bits"
+echo "killed $kills times in $steps steps, $new times with a new checkpoint: the same bits"
