@@ -162,6 +162,10 @@ struct Decoder::Step {
     }
 };
 
+std::size_t Decoder::worthwhile_threads(std::size_t texts) const {
+    return std::max<std::size_t>(1, weights_.bytes() * std::min<std::size_t>(texts, 8) / kBytesAThread);
+}
+
 void Decoder::check_room(const KvCache& cache, std::span<const std::int32_t> tokens) const {
     check(!tokens.empty() && cache.length() + tokens.size() <= config().block_size,
           "Decoder: 1 token to the context of {} is required, got {} after {}", config().block_size, tokens.size(),
@@ -194,9 +198,8 @@ void Decoder::step(std::span<KvCache* const> caches, std::span<const std::int32_
         caches[b]->reserve(caches[b]->length() + 1);
         embed(tokens[b], caches[b]->length(), step.x.data() + b * config().n_embd);
     }
-    const std::size_t worth =
-        std::max<std::size_t>(1, weights_.bytes() * std::min<std::size_t>(caches.size(), 8) / kBytesAThread);
-    const std::size_t threads = std::min(worth, static_cast<std::size_t>(omp_get_max_threads()));
+    const std::size_t threads =
+        std::min(worthwhile_threads(caches.size()), static_cast<std::size_t>(omp_get_max_threads()));
 #pragma omp parallel num_threads(static_cast <int>(threads))
     step.run(Team{}, logits);
     for (KvCache* const cache : caches) cache->set_length(cache->length() + 1);

@@ -20,6 +20,8 @@ class Decoder {
 
     const GPTConfig& config() const { return weights_.config; }
     WeightType type() const { return weights_.type; }
+    // How many threads are worth their waits in a step of so many texts, where there are as many processors.
+    std::size_t worthwhile_threads(std::size_t texts) const;
 
     // Appends tokens (1 or more) to the text in `cache`, which with them must not exceed the context; then logits (V)
     // are those of the token after the last.

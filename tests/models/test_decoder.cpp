@@ -87,9 +87,11 @@ TEST_CASE("decoder: a text has the same bits alone, in a batch and with any numb
     for (const auto type : {WeightType::fp32, WeightType::bf16, WeightType::q8_0}) {
         for (GPTConfig config : {gpt2(true, 96), nanochat(2)}) {
             config.n_embd = 288;  // enough for several threads, the smaller types in batches
+            config.n_inner = 0;   // 4 times as wide
             config.n_head = config.arch == Arch::gpt2 ? 3 : 4;
             const auto model = made(config);
             const Decoder decoder(*model, type);
+            CHECK(decoder.worthwhile_threads(7) >= 3);
             const auto texts = [&](std::size_t batch) {
                 std::vector<KvCache> caches;
                 for (std::size_t b = 0; b < batch; ++b) {
