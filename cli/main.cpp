@@ -102,6 +102,9 @@ int main(int argc, char** argv) {
         for (CLI::App* const part : parts) {
             for (CLI::Option* const option : part->get_options()) {
                 if (option->get_type_name() == "UINT") option->check(refuse_no_whole_number);
+                if (option->get_expected_max() == 1 &&
+                    option->get_multi_option_policy() == CLI::MultiOptionPolicy::Throw)
+                    option->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);  // of a flag that is given twice
                 const bool takes_any_text = option->check_lname("prompt") || option->check_lname("stop");
                 if (option->get_expected_min() > 0 && !takes_any_text) option->check(cli::refuse_flag_names(*part));
             }

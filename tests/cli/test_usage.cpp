@@ -117,6 +117,20 @@ TEST_CASE("command line: flags may have underscores", "[cli]") {
     check_fails(program({"train", "--n_layers", "3"}), 2);
 }
 
+TEST_CASE("command line: of a flag that is given twice the last holds, where it may not be repeated", "[cli]") {
+    const Result r = program({"generate", "--model", "nowhere", "--model", small_run(), "-p", "a", "--prompt", "the",
+                              "-n", "9", "-n", "2", "--seed", "3", "--seed", "4", "--json"});
+    const auto j = json_lines(r).at(0);
+    CHECK((j["prompt_tokens"] == 3 && j["tokens"] == 2 && j["seed"] == 4));
+    const Arguments plan = {"train", "--dry-run", "--n-layer", "5", "--max-iters", "7"};
+    const Result last = program(plan + Arguments{"--n-layer", "1", "--bias", "--no-bias", "--max-iters=3"});
+    INFO(last.err);
+    CHECK(last.code == 0);
+    CHECK_THAT(last.out, ContainsSubstring(" 1 layer,") && ContainsSubstring("3 of "));
+    check_fails(program(plan + Arguments{"--n-layer", "none", "--n-layer", "1"}), 2,
+                "--n-layer");  // each must make sense
+}
+
 TEST_CASE("command line: an existing run is not written over", "[cli]") {
     const ScratchFolder folder;
     const Arguments train =
