@@ -66,7 +66,7 @@ std::vector<std::int32_t> CharTokenizer::encode(std::string_view text) const {
         if (id < 0) [[unlikely]]
             throw BadInput(
                 fmt::format("the character {} at byte {} is not in the vocabulary of {} characters: leave it out, "
-                            "or train on a text that has it",
+                            "train on a text that has it, or train with --tokenizer bpe, which takes any text",
                             describe(c), start, vocab_size()));
         ids.push_back(id);
     }

@@ -50,7 +50,8 @@ GgufType stored_type(GgufType type, const std::string& name, const Shape& shape)
 void write_gguf(const std::filesystem::path& path, LanguageModel<float>& model, const data::Tokenizer& tokenizer,
                 GgufType type, const std::string& name) {
     const GPTConfig& c = model.config;
-    check<BadInput>(c.arch == Arch::gpt2, "gguf: llama.cpp has no {}: only gpt2 models can be exported as gguf",
+    check<BadInput>(c.arch == Arch::gpt2,
+                    "gguf: llama.cpp has no {}: train with --arch gpt2, or export a folder with --format hf",
                     arch_name(c.arch));
     GgufWriter out;
     out.set_text("general.architecture", "gpt2");

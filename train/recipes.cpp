@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "engine/check.h"
 
@@ -102,7 +103,10 @@ void fit_given(const std::set<std::string>& given, TrainOptions& o) {
         if (!given.contains(flag)) field = value;
     };
     if (given.contains("n-embd") && !given.contains("n-head")) o.n_head = heads_for(o.n_embd);
-    if (given.contains("n-head") && !given.contains("n-embd") && o.n_head > 0)  // an even number of columns a head
+    const bool shared = given.contains("n-kv-head") && !given.contains("n-head") && o.n_kv_head > 0;
+    if (shared) o.n_head = std::lcm(o.n_head, o.n_kv_head);
+    if ((given.contains("n-head") || shared) && !given.contains("n-embd") &&
+        o.n_head > 0)  // an even number of columns a head
         o.n_embd = std::max<std::size_t>(1, (o.n_embd / o.n_head + 1) / 2) * 2 * o.n_head;
     if (given.contains("max-iters")) set("max-time", o.max_time, 0);
     if (o.optimizer != "muon") set("learning-rate", o.learning_rate, o.optimizer == "adamw" ? 3e-3 : 0.1);

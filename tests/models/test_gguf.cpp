@@ -183,7 +183,7 @@ TEST_CASE("gguf: what llama.cpp would not do the same is refused by name", "[mod
     auto [model, tokenizer] = models::load_model(kNanoChatTiny);
     const data::tests::ScratchFolder scratch;
     CHECK_THROWS_WITH(models::write_gguf(scratch.path("x"), *model, *tokenizer, GgufType::F32, "x"),
-                      ContainsSubstring("llama.cpp has no nanochat"));
+                      ContainsSubstring("llama.cpp has no nanochat: train with --arch gpt2"));
     CHECK_FALSE(std::filesystem::exists(scratch.path("x")));
 }
 

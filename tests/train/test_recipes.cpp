@@ -112,6 +112,14 @@ TEST_CASE("recipes: what is given stays, and the rest goes with it", "[train]") 
         o = fitted(budget, {"n-head"}, o);
         CHECK((o.n_head == heads && o.n_embd % (2 * heads) == 0));
     }
+    for (const std::size_t tokens : {1'000, 8'000, 30'000, 1'000'000}) {  // of 1, 2, 3 and more heads
+        for (const std::size_t kv_heads : {1, 2, 3, 4, 5}) {
+            TrainOptions shared = train::recipe("fast");
+            shared.n_kv_head = kv_heads;
+            shared = fitted({60, 900, tokens}, {"n-kv-head"}, shared);
+            CHECK((shared.n_head % kv_heads == 0 && shared.n_embd % (2 * shared.n_head) == 0));
+        }
+    }
     const auto with = [&](const std::string& optimizer, const std::set<std::string>& given) {
         TrainOptions other = train::recipe("fast");
         other.optimizer = optimizer;
