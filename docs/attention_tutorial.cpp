@@ -21,16 +21,16 @@ using namespace inkling;
 namespace {
 
 // Name, shape and four decimals; the last axis is a line, and an empty line stands between matrices.
-template <class T>
-void show(const char* name, const Array<T>& a_any) {
-    const Array<T> a = a_any.contiguous();
+template <class A>
+void show(const char* name, const A& a_any) {
+    const auto a = a_any.contiguous();
     fmt::print("{} {}\n", name, to_string(a.shape()));
     const std::size_t columns = a.dim(-1), rows = a.size() / columns;
     for (std::size_t r = 0; r < rows; ++r) {
         if (r > 0 && a.rank() > 2 && r % a.dim(-2) == 0) fmt::print("\n");
         for (std::size_t c = 0; c < columns; ++c) {
             const double value = static_cast<double>(a.data()[r * columns + c]);
-            if (std::is_integral_v<T>)
+            if (std::is_integral_v<typename A::value_type>)
                 fmt::print("{:3}", value);
             else
                 fmt::print("{:9.4f}", std::abs(value) < 0.5e-4 ? 0.0 : value);  // never -0.0000
@@ -42,7 +42,7 @@ void show(const char* name, const Tensor<double>& t) { show(name, t.value()); }
 void show_shape(const char* name, const Tensor<double>& t) { fmt::print("{} {}\n", name, to_string(t.shape())); }
 
 double largest_difference(const Tensor<double>& a, const Tensor<double>& b) {
-    const Array<double> d = sub(a, b).value();
+    const ConstArray<double> d = sub(a, b).value();
     double most = 0;
     for (std::size_t i = 0; i < d.size(); ++i) most = std::max(most, std::abs(d.data()[i]));
     return most;
@@ -104,8 +104,8 @@ void causal() {
     nn::default_generator() = {2, 0};
     const nn::CausalAttention<double> fill(3, 2, 6, 0.0);  // at most 6 tokens, no dropout
     nn::CausalAttention<double> renormalize(3, 2, 6, 0.0, false, nn::CausalMask::renormalize);
-    renormalize.W_query = fill.W_query;
-    renormalize.W_key = fill.W_key;
+    renormalize.W_query.weight = fill.W_query.weight;  // one parameter for both
+    renormalize.W_key.weight = fill.W_key.weight;
     const auto [output, weights] = fill.forward(tokens());  // (6, 3) -> (6, 2), (6, 6)
     show("weights", weights);
     const bool equal = largest_difference(renormalize.forward(tokens()).weights, weights) < 1e-14;
@@ -246,6 +246,19 @@ void gradients() {
     for (const auto& [name, parameter] : attention.parameters()) show(name.c_str(), parameter.grad());
 }
 
+void descent() {
+    nn::default_generator() = {10, 0};
+    nn::SelfAttention<double> attention(3, 2);
+    for (int step = 0; step < 4; ++step) {
+        const Tensor<double> y = attention.forward(tokens()).output;
+        const Tensor<double> loss = sum(mul(y, y));
+        attention.zero_grad();
+        backward(loss);
+        fmt::print("{:.4f}\n", loss.item());
+        for (auto& [name, parameter] : attention.parameters()) parameter.value_in_place() -= 0.2 * parameter.grad();
+    }
+}
+
 }  // namespace
 
 int main() {
@@ -265,4 +278,5 @@ int main() {
     rotary_positions();
     alibi();
     gradients();
+    descent();
 }

@@ -3,8 +3,8 @@
 #include <cstdint>
 
 #include "engine/bfloat16.h"
+#include "engine/broadcast.h"
 #include "engine/profile.h"
-
 #include "engine/strided.h"
 
 namespace inkling {
@@ -40,7 +40,7 @@ std::size_t normalize_axis(const char* op, std::ptrdiff_t axis, std::size_t rank
 }
 
 template <class T>
-bool Array<T>::is_contiguous() const {
+bool ConstArray<T>::is_contiguous() const {
     if (this->size() == 0) return true;
     std::ptrdiff_t step = 1;
     const auto& shape = this->shape();
@@ -52,10 +52,10 @@ bool Array<T>::is_contiguous() const {
 }
 
 template <class T>
-Array<T> Array<T>::reshaped(const Shape& shape) const {
+ConstArray<T> ConstArray<T>::reshaped(const Shape& shape) const {
     check(size_of(shape) == this->size(), "reshape: the number of elements must stay {}, got {} from {}", this->size(),
           shape, this->shape());
-    if (is_contiguous()) return Array(owner_, const_cast<T*>(this->data()), shape, row_major_strides(shape));
+    if (is_contiguous()) return ConstArray(owner_, this->data(), shape, row_major_strides(shape));
     // Not contiguous: a view exists when each group of axes that is merged or split walks memory evenly.
     const Shape& old = this->shape();
     Strides strides(shape.size(), 0);
@@ -89,11 +89,11 @@ Array<T> Array<T>::reshaped(const Shape& shape) const {
         }
         i = i2, j = j2;
     }
-    return Array(owner_, const_cast<T*>(this->data()), shape, strides);
+    return ConstArray(owner_, this->data(), shape, strides);
 }
 
 template <class T>
-Array<T> Array<T>::permuted(const Shape& axes) const {
+ConstArray<T> ConstArray<T>::permuted(const Shape& axes) const {
     check(axes.size() == rank(), "permute: every axis must be named once, got {} for shape {}", axes, this->shape());
     Shape shape(rank()), seen(rank(), 0);
     Strides strides(rank());
@@ -103,11 +103,11 @@ Array<T> Array<T>::permuted(const Shape& axes) const {
         shape[i] = this->shape()[axes[i]];
         strides[i] = this->strides()[axes[i]];
     }
-    return Array(owner_, const_cast<T*>(this->data()), shape, strides);
+    return ConstArray(owner_, this->data(), shape, strides);
 }
 
 template <class T>
-Array<T> Array<T>::transposed(std::ptrdiff_t a, std::ptrdiff_t b) const {
+ConstArray<T> ConstArray<T>::transposed(std::ptrdiff_t a, std::ptrdiff_t b) const {
     Shape axes(rank());
     for (std::size_t i = 0; i < rank(); ++i) axes[i] = i;
     std::swap(axes[normalize_axis("transpose", a, rank())], axes[normalize_axis("transpose", b, rank())]);
@@ -115,21 +115,21 @@ Array<T> Array<T>::transposed(std::ptrdiff_t a, std::ptrdiff_t b) const {
 }
 
 template <class T>
-Array<T> Array<T>::sliced(std::ptrdiff_t axis, std::size_t begin, std::size_t end, std::size_t step) const {
+ConstArray<T> ConstArray<T>::sliced(std::ptrdiff_t axis, std::size_t begin, std::size_t end, std::size_t step) const {
     const std::size_t k = normalize_axis("slice", axis, rank());
     check(begin <= end && end <= this->shape()[k] && step > 0,
           "slice: 0 <= begin <= end <= size and step > 0 are required, got [{}, {}) by {} on axis {} of shape {}",
           begin, end, step, k, this->shape());
     Shape shape = this->shape();
     Strides strides(this->strides().begin(), this->strides().end());
-    T* const start = const_cast<T*>(this->data()) + static_cast<std::ptrdiff_t>(begin) * strides[k];
+    const T* const start = this->data() + static_cast<std::ptrdiff_t>(begin) * strides[k];
     shape[k] = (end - begin + step - 1) / step;
     strides[k] = shape[k] == 1 ? 0 : strides[k] * static_cast<std::ptrdiff_t>(step);
-    return Array(owner_, start, shape, strides);
+    return ConstArray(owner_, start, shape, strides);
 }
 
 template <class T>
-Array<T> Array<T>::broadcasted(const Shape& shape) const {
+ConstArray<T> ConstArray<T>::broadcasted(const Shape& shape) const {
     check(shape.size() >= rank(), "broadcast: shape {} does not broadcast to {}", this->shape(), shape);
     const std::size_t extra = shape.size() - rank();
     Strides strides(shape.size(), 0);
@@ -138,25 +138,25 @@ Array<T> Array<T>::broadcasted(const Shape& shape) const {
         check(d == shape[extra + i] || d == 1, "broadcast: shape {} does not broadcast to {}", this->shape(), shape);
         strides[extra + i] = d == 1 ? 0 : this->strides()[i];
     }
-    return Array(owner_, const_cast<T*>(this->data()), shape, strides);
+    return ConstArray(owner_, this->data(), shape, strides);
 }
 
 template <class T>
-Array<T> Array<T>::clone() const {
-    Array copy(this->shape());
+Array<T> ConstArray<T>::clone() const {
+    Array<T> copy(this->shape());
     copy_into(copy, *this);
     return copy;
 }
 
 template <class T>
-Array<T> Array<T>::contiguous() const {
-    return is_contiguous() ? *this : clone();
+ConstArray<T> ConstArray<T>::contiguous() const {
+    return is_contiguous() ? *this : ConstArray(clone());
 }
 
 namespace {
 
 template <class T, class Row>
-void pairwise(const char* op, Array<T>& dst, const Array<T>& src, const Row& row) {
+void pairwise(const char* op, Array<T>& dst, const ConstArray<T>& src, const Row& row) {
     check(dst.shape() == src.shape(), "{}: shapes must be equal, got {} and {}", op, dst.shape(), src.shape());
     T* const to = dst.data();
     const T* const from = src.data();
@@ -168,7 +168,42 @@ void pairwise(const char* op, Array<T>& dst, const Array<T>& src, const Row& row
 }  // namespace
 
 template <class T>
-void copy_into(Array<T>& dst, const Array<T>& src) {
+template <class F>
+Array<T>& Array<T>::update(const ConstArray<T>& values, const F& f) {
+    check(defined(), "array: one without elements cannot be written to: give it a shape first");
+    check(broadcasts_to(values.shape(), this->shape()),
+          "array: what is written in place must broadcast to the shape {}, got {}", this->shape(), values.shape());
+    const ConstArray<T> apart = same_buffer(values) ? ConstArray<T>(values.clone()) : values;
+    pairwise("array", *this, apart.broadcasted(this->shape()), [f](T* to, auto ts, const T* from, auto fs, auto n) {
+        for (std::size_t i = 0; i < n; ++i, to += ts, from += fs) *to = f(*to, *from);
+    });
+    count_write();
+    return *this;
+}
+
+template <class T>
+Array<T>& Array<T>::operator=(const ConstArray<T>& values) && {
+    return update(values, [](T, T value) { return value; });
+}
+template <class T>
+Array<T>& Array<T>::operator+=(const ConstArray<T>& values) requires std::is_arithmetic_v<T> {
+    return update(values, [](T x, T value) { return static_cast<T>(x + value); });
+}
+template <class T>
+Array<T>& Array<T>::operator-=(const ConstArray<T>& values) requires std::is_arithmetic_v<T> {
+    return update(values, [](T x, T value) { return static_cast<T>(x - value); });
+}
+template <class T>
+Array<T>& Array<T>::operator*=(const ConstArray<T>& values) requires std::is_arithmetic_v<T> {
+    return update(values, [](T x, T value) { return static_cast<T>(x * value); });
+}
+template <class T>
+Array<T>& Array<T>::operator/=(const ConstArray<T>& values) requires std::is_arithmetic_v<T> {
+    return update(values, [](T x, T value) { return static_cast<T>(x / value); });
+}
+
+template <class T>
+void copy_into(Array<T>& dst, const ConstArray<std::type_identity_t<T>>& src) {
     profile::count_bytes(static_cast<double>(2 * dst.size() * sizeof(T)));
     pairwise("copy", dst, src, [](T* to, auto ts, const T* from, auto fs, std::size_t n) {
         if (ts == 1 && fs == 1) {
@@ -180,7 +215,7 @@ void copy_into(Array<T>& dst, const Array<T>& src) {
 }
 
 template <class T>
-void add_into(Array<T>& dst, const Array<T>& src) {
+void add_into(Array<T>& dst, const ConstArray<std::type_identity_t<T>>& src) {
     profile::count_bytes(static_cast<double>(3 * dst.size() * sizeof(T)));
     pairwise("add", dst, src, [](T* to, auto ts, const T* from, auto fs, std::size_t n) {
         if (ts == 1 && fs == 1) {
@@ -191,17 +226,22 @@ void add_into(Array<T>& dst, const Array<T>& src) {
     });
 }
 
+template class ConstArray<float>;
+template class ConstArray<double>;
+template class ConstArray<std::int32_t>;
+template class ConstArray<std::uint8_t>;
+template class ConstArray<BFloat16>;
 template class Array<float>;
 template class Array<double>;
 template class Array<std::int32_t>;
 template class Array<std::uint8_t>;
 template class Array<BFloat16>;
-template void copy_into(Array<float>&, const Array<float>&);
-template void copy_into(Array<double>&, const Array<double>&);
-template void copy_into(Array<std::int32_t>&, const Array<std::int32_t>&);
-template void copy_into(Array<std::uint8_t>&, const Array<std::uint8_t>&);
-template void copy_into(Array<BFloat16>&, const Array<BFloat16>&);
-template void add_into(Array<float>&, const Array<float>&);
-template void add_into(Array<double>&, const Array<double>&);
+template void copy_into(Array<float>&, const ConstArray<float>&);
+template void copy_into(Array<double>&, const ConstArray<double>&);
+template void copy_into(Array<std::int32_t>&, const ConstArray<std::int32_t>&);
+template void copy_into(Array<std::uint8_t>&, const ConstArray<std::uint8_t>&);
+template void copy_into(Array<BFloat16>&, const ConstArray<BFloat16>&);
+template void add_into(Array<float>&, const ConstArray<float>&);
+template void add_into(Array<double>&, const ConstArray<double>&);
 
 }  // namespace inkling

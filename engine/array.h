@@ -2,16 +2,22 @@
 //   Array<float> a({2, 3}, 0.5f);            // filled; without the value: not initialised
 //   Array<float> b = xt::xarray<float>{{1, 2}, {3, 4}};
 //   Array<float> t = b.permuted({1, 0});     // a view: shares b's buffer, copies nothing
-// Copying an Array copies the handle, not the elements (clone() does that). Assign xtensor expressions to an Array at
-// once: one kept in `auto` refers to what it was made from. This is the one place where xtensor's types are named.
+//   t = 2 * a;                               // a plain variable is bound anew: b stays as it is
+//   t += 1;  b.sliced(0, 0, 1) = a;          // these write to the elements, where they lie; shapes are checked
+// Copying an Array copies the handle, not the elements (clone() does that). ConstArray<T> is the same for reading
+// alone: an Array serves wherever one is wanted, and what is copied or viewed from it stays one. Assign xtensor
+// expressions at once: one kept in `auto` refers to what it was made from. This is the one place where xtensor's types
+// are named.
 #pragma once
 
 #include <xtensor/xarray.hpp>
 #include <xtensor/xbuffer_adaptor.hpp>
 
 #include <algorithm>
+#include <concepts>
 #include <memory>
 #include <string>
+#include <type_traits>
 
 #include "engine/buffer_pool.h"
 #include "engine/extents.h"
@@ -30,59 +36,58 @@ std::size_t normalize_axis(const char* op, std::ptrdiff_t axis, std::size_t rank
 
 template <class T>
 class Array;
+template <class T>
+class ConstArray;
+template <class T>
+class Tensor;
+
+template <class T>  // const for a ConstArray
+struct ArrayTypes {
+    using storage_type = xt::xbuffer_adaptor<T*, xt::no_ownership, std::allocator<std::remove_const_t<T>>>;
+    using reference = T&;
+    using const_reference = const T&;
+    using size_type = std::size_t;
+    using shape_type = Shape;
+    using strides_type = Strides;
+    using backstrides_type = Strides;
+    using inner_shape_type = shape_type;
+    using inner_strides_type = strides_type;
+    using inner_backstrides_type = backstrides_type;
+    using temporary_type = Array<std::remove_const_t<T>>;
+    static constexpr xt::layout_type layout = xt::layout_type::dynamic;
+};
 
 }  // namespace inkling
 
-// xtensor's extension points: what makes Array one of its containers, and Extents their shape.
+// xtensor's extension points: what makes both its containers, and Extents their shape.
 template <class X, class T>
 struct xt::rebind_container<X, inkling::Extents<T>> {
     using type = inkling::Extents<X>;
 };
 template <class T>
-struct xt::xcontainer_inner_types<inkling::Array<T>> {
-    using storage_type = xt::xbuffer_adaptor<T*, xt::no_ownership, std::allocator<T>>;
-    using reference = T&;
-    using const_reference = const T&;
-    using size_type = std::size_t;
-    using shape_type = inkling::Shape;
-    using strides_type = inkling::Strides;
-    using backstrides_type = inkling::Strides;
-    using inner_shape_type = shape_type;
-    using inner_strides_type = strides_type;
-    using inner_backstrides_type = backstrides_type;
-    using temporary_type = inkling::Array<T>;
-    static constexpr xt::layout_type layout = xt::layout_type::dynamic;
-};
+struct xt::xcontainer_inner_types<inkling::Array<T>> : inkling::ArrayTypes<T> {};
+template <class T>
+struct xt::xcontainer_inner_types<inkling::ConstArray<T>> : inkling::ArrayTypes<const T> {};
 template <class T>
 struct xt::xiterable_inner_types<inkling::Array<T>> : xt::xcontainer_iterable_types<inkling::Array<T>> {};
+template <class T>
+struct xt::xiterable_inner_types<inkling::ConstArray<T>> : xt::xcontainer_iterable_types<inkling::ConstArray<T>> {};
 
 namespace inkling {
 
+template <class E, class T>
+concept ExpressionOf = std::convertible_to<typename E::value_type, T> && !std::same_as<E, Array<T>>;
+
 template <class T>
-class Array : public xt::xstrided_container<Array<T>>, public xt::xcontainer_semantic<Array<T>> {
-    using Base = xt::xstrided_container<Array<T>>;
+class ConstArray : public xt::xstrided_container<ConstArray<T>>, public xt::xexpression<ConstArray<T>> {
+    using Base = xt::xstrided_container<ConstArray<T>>;
     using Storage = typename Base::storage_type;
 
   public:
-    Array() : storage_(nullptr, 1) {}  // no buffer: defined() is false
-    explicit Array(const Shape& shape) : Array(std::make_shared<Buffer>(size_of(shape) * sizeof(T)), shape) {}
-    Array(const Shape& shape, T value) : Array(shape) { std::fill_n(this->data(), this->size(), value); }
-
-    template <class E>
-    Array(const xt::xexpression<E>& expression)  // NOLINT: implicit on purpose
-        : Array(Shape(expression.derived_cast().shape().begin(), expression.derived_cast().shape().end())) {
-        xt::xcontainer_semantic<Array<T>>::assign(expression);
-    }
-    template <class E>
-    Array& operator=(const xt::xexpression<E>& expression) {
-        return *this = Array(expression);
-    }
-
-    Array(const Array&) = default;
-    Array(Array&&) = default;
-    Array& operator=(const Array&) = default;
-    Array& operator=(Array&&) = default;
-    ~Array() = default;
+    ConstArray() : storage_(nullptr, 1) {}  // no buffer: defined() is false
+    template <ExpressionOf<T> E>
+    ConstArray(const xt::xexpression<E>& expression)  // NOLINT: implicit on purpose
+        : ConstArray(Array<T>(expression)) {}
 
     bool defined() const { return owner_ != nullptr; }
     std::size_t rank() const { return this->dimension(); }
@@ -90,25 +95,22 @@ class Array : public xt::xstrided_container<Array<T>>, public xt::xcontainer_sem
     bool is_contiguous() const;  // row-major without gaps
 
     // Views; each throws when the request does not fit the shape.
-    Array reshaped(const Shape& shape) const;  // a copy only when the strides do not allow a view
-    Array permuted(const Shape& axes) const;   // axis i of the result is axis axes[i] of this
-    Array transposed(std::ptrdiff_t a, std::ptrdiff_t b) const;
-    Array sliced(std::ptrdiff_t axis, std::size_t begin, std::size_t end, std::size_t step = 1) const;
-    Array broadcasted(const Shape& shape) const;  // axes of size 1, and new ones in front, get stride 0
+    ConstArray reshaped(const Shape& shape) const;  // a copy only when the strides do not allow a view
+    ConstArray permuted(const Shape& axes) const;   // axis i of the result is axis axes[i] of this
+    ConstArray transposed(std::ptrdiff_t a, std::ptrdiff_t b) const;
+    ConstArray sliced(std::ptrdiff_t axis, std::size_t begin, std::size_t end, std::size_t step = 1) const;
+    ConstArray broadcasted(const Shape& shape) const;  // axes of size 1, and new ones in front, get stride 0
 
-    Array clone() const;       // a contiguous copy
-    Array contiguous() const;  // this, or a contiguous copy
+    Array<T> clone() const;         // a contiguous copy
+    ConstArray contiguous() const;  // this, or a contiguous copy
 
     // Writes in place are counted for the whole buffer that views share.
     std::uint32_t version() const { return owner_ ? owner_->version.load(std::memory_order_relaxed) : 0; }
-    void count_write() { owner_->version.fetch_add(1, std::memory_order_relaxed); }
     bool shares_buffer() const { return owner_.use_count() > 1; }
-    bool same_buffer(const Array& other) const { return owner_ == other.owner_; }
+    bool same_buffer(const ConstArray& other) const { return owner_ == other.owner_; }
 
   private:
-    Array(std::shared_ptr<Buffer> owner, const Shape& shape)
-        : Array(owner, static_cast<T*>(owner->data), shape, row_major_strides(shape)) {}
-    Array(std::shared_ptr<Buffer> owner, T* data, const Shape& shape, const Strides& strides)
+    ConstArray(std::shared_ptr<Buffer> owner, const T* data, const Shape& shape, const Strides& strides)
         : storage_(std::move(data), size_of(shape)), owner_(std::move(owner)) {
         this->shape_impl() = shape;
         this->strides_impl() = strides;
@@ -118,12 +120,111 @@ class Array : public xt::xstrided_container<Array<T>>, public xt::xcontainer_sem
 
     Storage& storage_impl() noexcept { return storage_; }
     const Storage& storage_impl() const noexcept { return storage_; }
-    friend class xt::xcontainer<Array<T>>;
+    friend class xt::xcontainer<ConstArray<T>>;
+    friend class Array<T>;
 
     Storage storage_;
     std::shared_ptr<Buffer> owner_;
 };
 
+template <class T>
+class Array : public xt::xcontainer<Array<T>>, public xt::xexpression<Array<T>> {
+    using Storage = typename xt::xcontainer<Array<T>>::storage_type;
+
+  public:
+    Array() : storage_(nullptr, 1) {}  // no buffer: defined() is false
+    explicit Array(const Shape& shape) : Array(std::make_shared<Buffer>(size_of(shape) * sizeof(T)), shape) {}
+    Array(const Shape& shape, T value) : Array(shape) { std::fill_n(this->data(), this->size(), value); }
+    template <ExpressionOf<T> E>
+    Array(const xt::xexpression<E>& expression)  // NOLINT: implicit on purpose
+        : Array(Shape(expression.derived_cast().shape().begin(), expression.derived_cast().shape().end())) {
+        xt::assign_data(*this, expression, false);
+    }
+    Array(const ConstArray<T>&) = delete;  // clone() it; a tensor's own elements are written by value_in_place()
+    Array(const Array&) = default;
+    Array(Array&&) = default;
+    ~Array() = default;
+
+    operator const ConstArray<T>&() const noexcept { return elements_; }
+
+    // A variable is bound to another array; what a call gave back (a view, a value_in_place()) is written to.
+    Array& operator=(const Array&) & = default;
+    Array& operator=(Array&&) & = default;
+    template <std::same_as<ConstArray<T>> C>
+    Array& operator=(const C&) & = delete;
+    template <class E>
+    Array& operator=(const xt::xexpression<E>& expression) & {
+        return *this = Array(expression);
+    }
+    Array& operator=(const ConstArray<T>& values) &&;  // broadcast to this shape
+    Array& operator=(const Array& values) && { return std::move(*this) = values.elements_; }
+    template <class E>
+    Array& operator=(const xt::xexpression<E>& expression) && {
+        return std::move(*this) = ConstArray<T>(expression);
+    }
+    Array& operator=(T value) && { return std::move(*this) = Array(Shape{}, value); }
+
+    // In place; the values are a number or what broadcasts to this shape.
+    Array& operator+=(const ConstArray<T>& values) requires std::is_arithmetic_v<T>;
+    Array& operator-=(const ConstArray<T>& values) requires std::is_arithmetic_v<T>;
+    Array& operator*=(const ConstArray<T>& values) requires std::is_arithmetic_v<T>;
+    Array& operator/=(const ConstArray<T>& values) requires std::is_arithmetic_v<T>;
+    Array& operator+=(T value) requires std::is_arithmetic_v<T> { return *this += Array(Shape{}, value); }
+    Array& operator-=(T value) requires std::is_arithmetic_v<T> { return *this -= Array(Shape{}, value); }
+    Array& operator*=(T value) requires std::is_arithmetic_v<T> { return *this *= Array(Shape{}, value); }
+    Array& operator/=(T value) requires std::is_arithmetic_v<T> { return *this /= Array(Shape{}, value); }
+
+    bool defined() const { return elements_.defined(); }
+    std::size_t rank() const { return elements_.rank(); }
+    std::size_t dim(std::ptrdiff_t axis) const { return elements_.dim(axis); }
+    bool is_contiguous() const { return elements_.is_contiguous(); }
+    xt::layout_type layout() const noexcept { return xt::layout_type::dynamic; }
+
+    // As ConstArray's. A broadcast view is read alone: several of its elements lie in one place.
+    Array reshaped(const Shape& shape) const { return writable(elements_.reshaped(shape)); }
+    Array permuted(const Shape& axes) const { return writable(elements_.permuted(axes)); }
+    Array transposed(std::ptrdiff_t a, std::ptrdiff_t b) const { return writable(elements_.transposed(a, b)); }
+    Array sliced(std::ptrdiff_t axis, std::size_t begin, std::size_t end, std::size_t step = 1) const {
+        return writable(elements_.sliced(axis, begin, end, step));
+    }
+    ConstArray<T> broadcasted(const Shape& shape) const { return elements_.broadcasted(shape); }
+    Array clone() const { return elements_.clone(); }
+    Array contiguous() const { return writable(elements_.contiguous()); }
+
+    std::uint32_t version() const { return elements_.version(); }
+    void count_write() { elements_.owner_->version.fetch_add(1, std::memory_order_relaxed); }
+    bool shares_buffer() const { return elements_.shares_buffer(); }
+    bool same_buffer(const ConstArray<T>& other) const { return elements_.same_buffer(other); }
+
+  private:
+    Array(std::shared_ptr<Buffer> owner, const Shape& shape)
+        : storage_(static_cast<T*>(owner->data), size_of(shape)),
+          elements_(std::move(owner), storage_.data(), shape, row_major_strides(shape)) {}
+    Array(T* data, ConstArray<T> elements)
+        : storage_(std::move(data), elements.size()), elements_(std::move(elements)) {}
+    static Array writable(ConstArray<T> elements) {
+        return Array(const_cast<T*>(elements.data()), std::move(elements));
+    }
+    template <class F>
+    Array& update(const ConstArray<T>& values, const F& f);  // each element becomes f(it, its value)
+
+    const Shape& shape_impl() const noexcept { return elements_.shape_impl(); }
+    const Strides& strides_impl() const noexcept { return elements_.strides_impl(); }
+    const Strides& backstrides_impl() const noexcept { return elements_.backstrides_impl(); }
+    Storage& storage_impl() noexcept { return storage_; }
+    const Storage& storage_impl() const noexcept { return storage_; }
+    friend class xt::xcontainer<Array<T>>;
+    friend class ConstArray<T>;
+    friend class Tensor<T>;
+
+    Storage storage_;  // where elements_ lie
+    ConstArray<T> elements_;
+};
+
+extern template class ConstArray<float>;
+extern template class ConstArray<double>;
+extern template class ConstArray<std::int32_t>;
+extern template class ConstArray<std::uint8_t>;
 extern template class Array<float>;
 extern template class Array<double>;
 extern template class Array<std::int32_t>;
@@ -134,9 +235,9 @@ using MaskArray = Array<std::uint8_t>;  // 0 is false; anything else true
 
 // dst = src, or dst += src; equal shapes, any strides. In parallel.
 template <class T>
-void copy_into(Array<T>& dst, const Array<T>& src);
+void copy_into(Array<T>& dst, const ConstArray<std::type_identity_t<T>>& src);
 template <class T>
-void add_into(Array<T>& dst, const Array<T>& src);
+void add_into(Array<T>& dst, const ConstArray<std::type_identity_t<T>>& src);
 
 }  // namespace inkling
 

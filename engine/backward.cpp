@@ -6,7 +6,8 @@
 namespace inkling {
 namespace {
 
-// Every node that `root` depends on, outputs first. Numbers given in the order of making are an order of the graph.
+// Every node but leaves that `root` depends on, outputs first. Numbers given in the order of making are an order of the
+// graph.
 template <class T>
 std::vector<NodePtr<T>> nodes_from(const NodePtr<T>& root) {
     static std::atomic<std::uint64_t> walks = 0;
@@ -20,7 +21,7 @@ std::vector<NodePtr<T>> nodes_from(const NodePtr<T>& root) {
               node.op);
         for (std::size_t k = 0; k < found[i]->inputs.size(); ++k) {
             const NodePtr<T>& input = found[i]->inputs[k];
-            if (!input || input->visited == walk) continue;
+            if (!input || input->is_leaf() || input->visited == walk) continue;  // leaves may be other threads', too
             input->visited = walk;
             found.push_back(input);
         }
@@ -63,13 +64,36 @@ struct ForgetGradients {
 }  // namespace
 
 template <class T>
+bool Gradients<T>::take(Node<T>& input) {
+    if (!input.is_leaf()) return true;
+    for (const auto& lock : taken_) {
+        if (lock.mutex() == &input.writing) return true;
+    }
+    std::unique_lock lock(input.writing, std::try_to_lock);
+    if (!lock) return false;
+    taken_.push_back(std::move(lock));
+    return true;
+}
+
+template <class T>
 void Gradients<T>::add(std::size_t i, Array<T> g) {
-    if (wanted(i)) accumulate(*node_.inputs[i], std::move(g));
+    if (!wanted(i)) return;
+    Node<T>& input = *node_.inputs[i];
+    if (take(input)) {
+        accumulate(input, std::move(g));
+    } else {
+        waiting_.emplace_back(&input, std::move(g));
+    }
 }
 
 template <class T>
 typename Gradients<T>::Target Gradients<T>::target(std::size_t i) {
+    check(wanted(i), "{}: its backward writes a gradient of input {}, which wants none", node_.op, i);
     Node<T>& input = *node_.inputs[i];
+    if (!take(input)) {
+        waiting_.emplace_back(&input, Array<T>(input.shape));
+        return {waiting_.back().second, false};
+    }
     if (!input.has_grad) {
         if (!input.keep_place) input.grad = new_gradient(input);
         input.has_grad = true;
@@ -80,7 +104,18 @@ typename Gradients<T>::Target Gradients<T>::target(std::size_t i) {
 }
 
 template <class T>
-void backward(const Tensor<T>& y, const Array<T>& dy, Graph after) {
+void Gradients<T>::finish() {
+    taken_.clear();  // first: whoever waits must hold nothing
+    for (auto& [input, g] : waiting_) {
+        const std::lock_guard lock(input->writing);
+        accumulate(*input, std::move(g));
+    }
+    waiting_.clear();
+}
+
+template <class T>
+void backward(const Tensor<T>& y, const ConstArray<std::type_identity_t<T>>& dy, Graph after) {
+    check_defined("backward", y);
     check(y.requires_grad(), "backward: the tensor does not depend on anything that requires a gradient");
     check(dy.defined() || y.size() == 1,
           "backward: a cotangent is required for a value that is not a scalar, got shape {}", y.shape());
@@ -88,7 +123,10 @@ void backward(const Tensor<T>& y, const Array<T>& dy, Graph after) {
           "backward: the cotangent must have the value's shape, got {} for {}", dy.shape(), y.shape());
     std::vector<NodePtr<T>> nodes = nodes_from(y.node());
     const ForgetGradients<T> forget{nodes};
-    accumulate(*y.node(), dy.defined() ? dy.clone() : Array<T>(y.shape(), T{1}));
+    {
+        const std::lock_guard lock(y.node()->writing);  // it may be a leaf itself
+        accumulate(*y.node(), dy.defined() ? dy.clone() : Array<T>(y.shape(), T{1}));
+    }
     for (NodePtr<T>& node : nodes) {
         if (node->is_leaf()) continue;
         if (node->has_grad) {
@@ -98,6 +136,7 @@ void backward(const Tensor<T>& y, const Array<T>& dy, Graph after) {
             Gradients<T> grads(*node);
             try {
                 node->backward(g, grads);
+                grads.finish();
                 profile::lap(node->op, true);
             } catch (const Overwritten& value) {
                 throw Error(
@@ -107,11 +146,13 @@ void backward(const Tensor<T>& y, const Array<T>& dy, Graph after) {
             }
         }
         if (after == Graph::release) {
-            node->ran = true;
-            node->backward = nullptr;
-            node->make_grad = nullptr;
             node->recompute = nullptr;
-            node->inputs.clear();
+            if (!node->reusable) {
+                node->ran = true;
+                node->backward = nullptr;
+                node->make_grad = nullptr;
+                node->inputs.clear();
+            }
             node.reset();
         }
     }
@@ -119,7 +160,7 @@ void backward(const Tensor<T>& y, const Array<T>& dy, Graph after) {
 
 template class Gradients<float>;
 template class Gradients<double>;
-template void backward(const Tensor<float>&, const Array<float>&, Graph);
-template void backward(const Tensor<double>&, const Array<double>&, Graph);
+template void backward(const Tensor<float>&, const ConstArray<float>&, Graph);
+template void backward(const Tensor<double>&, const ConstArray<double>&, Graph);
 
 }  // namespace inkling

@@ -9,7 +9,7 @@ namespace inkling {
 namespace {
 
 template <class To, class From, class F>
-Array<To> converted(const Array<From>& x, const F& convert) {
+Array<To> converted(const ConstArray<From>& x, const F& convert) {
     profile::count_bytes(static_cast<double>(x.size() * (sizeof(To) + sizeof(From))));
     Array<To> y(x.shape());
     const From* const from = x.data();
@@ -28,15 +28,15 @@ Array<To> converted(const Array<From>& x, const F& convert) {
 
 }  // namespace
 
-Array<BFloat16> round_to_bfloat16(const Array<float>& x) {
+Array<BFloat16> round_to_bfloat16(const ConstArray<float>& x) {
     return converted<BFloat16>(x, [](float v) { return round_to_bfloat16(v); });
 }
 
-Array<float> widen(const Array<BFloat16>& h) {
+Array<float> widen(const ConstArray<BFloat16>& h) {
     return converted<float>(h, [](BFloat16 v) { return widen(v); });
 }
 
-Array<BFloat16> round_and_sum(const Array<float>& x, Array<float>& column_sums) {
+Array<BFloat16> round_and_sum(const ConstArray<float>& x, Array<float>& column_sums) {
     constexpr std::size_t kRows = 64;  // whose sums are added at a time, whatever the threads
     const std::size_t rows = x.dim(0), columns = x.dim(1), chunks = (rows + kRows - 1) / kRows;
     profile::count_bytes(static_cast<double>(6 * x.size()));
@@ -54,7 +54,7 @@ Array<BFloat16> round_and_sum(const Array<float>& x, Array<float>& column_sums) 
                 columns, sums, [](auto sum, auto v) { return sum + v; }, sums, row);
         }
     });
-    column_sums = sum_over(partial, {0});
+    column_sums = sum_over<float>(partial, {0});
     return y;
 }
 

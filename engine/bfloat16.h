@@ -23,12 +23,13 @@ inline BFloat16 round_to_bfloat16(float x) {
     return {static_cast<std::uint16_t>((bits & 0x7fffffffu) > 0x7f800000u ? nan : rounded)};
 }
 
+extern template class ConstArray<BFloat16>;
 extern template class Array<BFloat16>;
 
-Array<BFloat16> round_to_bfloat16(const Array<float>& x);  // contiguous, whatever the strides of x
-Array<float> widen(const Array<BFloat16>& h);
+Array<BFloat16> round_to_bfloat16(const ConstArray<float>& x);  // contiguous, whatever the strides of x
+Array<float> widen(const ConstArray<BFloat16>& h);
 
 // x (rows, columns), dense: rounded, and the sums of its columns, in one pass.
-Array<BFloat16> round_and_sum(const Array<float>& x, Array<float>& column_sums);
+Array<BFloat16> round_and_sum(const ConstArray<float>& x, Array<float>& column_sums);
 
 }  // namespace inkling

@@ -32,7 +32,7 @@ Array<T> sum_to(const Array<T>& g, const Shape& shape) {
     for (std::size_t i = 0; i < g.rank(); ++i) {
         if (i < extra || (shape[i - extra] == 1 && g.shape()[i] != 1)) axes.push_back(i);
     }
-    return sum_over(g, axes).reshaped(shape);
+    return sum_over<T>(g, axes).reshaped(shape);
 }
 
 template Array<float> sum_to(const Array<float>&, const Shape&);

@@ -8,7 +8,9 @@
 #include <cstdlib>
 #include <mutex>
 #include <new>
-#include <vector>
+#include <utility>
+
+#include "engine/memory.h"
 
 namespace inkling {
 namespace {
@@ -33,9 +35,14 @@ std::size_t class_bytes(std::size_t index) {
     return ((std::size_t{1} << octave) + steps * (std::size_t{1} << (octave - 2))) * kSmallest;
 }
 
+// A free buffer holds the address of the next one of its size, so that giving one back takes no memory.
+struct FreeBuffer {
+    FreeBuffer* next;
+};
+
 struct Pool {
     std::mutex mutex;
-    std::array<std::vector<void*>, 256> free;
+    std::array<FreeBuffer*, 256> free{};
     PoolStatistics statistics;
 };
 
@@ -48,7 +55,7 @@ Pool& pool() {
 }  // namespace
 
 Buffer::Buffer(std::size_t bytes) {
-    if (bytes > (std::size_t{1} << 56)) throw std::bad_alloc();
+    if (bytes > (std::size_t{1} << 56)) throw OutOfMemory(bytes);
     const std::size_t index = size_class(bytes);
     capacity = class_bytes(index);
     Pool& p = pool();
@@ -60,10 +67,9 @@ Buffer::Buffer(std::size_t bytes) {
     };
     {
         const std::lock_guard lock(p.mutex);
-        auto& free = p.free[index];
-        if (!free.empty()) {
-            data = free.back();
-            free.pop_back();
+        if (FreeBuffer* const free = p.free[index]) {
+            data = free;
+            p.free[index] = free->next;
             p.statistics.bytes_cached -= capacity;
             hand_out(false);
             return;
@@ -71,8 +77,13 @@ Buffer::Buffer(std::size_t bytes) {
     }
     const bool huge = capacity >= kHugePage;
     const std::size_t alignment = huge ? kHugePage : kSmallest;
-    data = std::aligned_alloc(alignment, (capacity + alignment - 1) / alignment * alignment);
-    if (!data) throw std::bad_alloc();
+    const std::size_t whole = (capacity + alignment - 1) / alignment * alignment;
+    data = std::aligned_alloc(alignment, whole);
+    if (!data) {  // what is kept for later may be enough
+        release_cached_buffers();
+        data = std::aligned_alloc(alignment, whole);
+    }
+    if (!data) throw OutOfMemory(bytes);
     // Of whole huge pages only: one that reaches behind the end would cost memory that nobody uses.
     if (huge) madvise(data, capacity / kHugePage * kHugePage, MADV_HUGEPAGE);  // a refusal changes nothing but speed
     const std::lock_guard lock(p.mutex);
@@ -82,7 +93,8 @@ Buffer::Buffer(std::size_t bytes) {
 Buffer::~Buffer() {
     Pool& p = pool();
     const std::lock_guard lock(p.mutex);
-    p.free[size_class(capacity)].push_back(data);
+    FreeBuffer*& free = p.free[size_class(capacity)];
+    free = new (data) FreeBuffer{free};
     p.statistics.bytes_in_use -= capacity;
     p.statistics.bytes_cached += capacity;
 }
@@ -96,9 +108,8 @@ PoolStatistics pool_statistics() {
 void release_cached_buffers() {
     Pool& p = pool();
     const std::lock_guard lock(p.mutex);
-    for (auto& list : p.free) {
-        for (void* block : list) std::free(block);
-        list.clear();
+    for (FreeBuffer*& list : p.free) {
+        while (list) std::free(std::exchange(list, list->next));
     }
     p.statistics.bytes_cached = 0;
 }

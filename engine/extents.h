@@ -76,6 +76,8 @@ class Extents {
     reverse_iterator rend() { return reverse_iterator(begin()); }
     const_reverse_iterator rbegin() const { return const_reverse_iterator(end()); }
     const_reverse_iterator rend() const { return const_reverse_iterator(begin()); }
+    const_reverse_iterator crbegin() const { return rbegin(); }
+    const_reverse_iterator crend() const { return rend(); }
 
     friend bool operator==(const Extents& a, const Extents& b) {
         return a.size_ == b.size_ && std::equal(a.begin(), a.end(), b.begin());

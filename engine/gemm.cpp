@@ -9,7 +9,7 @@ namespace {
 constexpr std::size_t kSmallWork = 1 << 16;  // multiply-adds that packing and a second thread would not pay for
 
 template <class T>
-const T* bias_data(const Array<T>& bias, const Array<T>& c) {
+const T* bias_data(const ConstArray<T>& bias, const Array<T>& c) {
     if (!bias.defined()) return nullptr;
     check(bias.rank() == 1 && bias.dim(0) == c.dim(-1) && bias.is_contiguous(),
           "gemm: a bias of one number a column is required, got {} for {}", bias.shape(), c.shape());
@@ -17,8 +17,8 @@ const T* bias_data(const Array<T>& bias, const Array<T>& c) {
 }
 
 template <class Form, class A, class B, class T>
-void run(const Array<A>& a, const Array<B>& b, Array<T>& c, bool accumulate, const Array<T>& bias) {
-    const kernels::Problem p(a, b, c);
+void run(const ConstArray<A>& a, const ConstArray<B>& b, Array<T>& c, bool accumulate, const ConstArray<T>& bias) {
+    const kernels::Problem p(a, b, ConstArray<T>(c));
     const T* const shift = bias_data(bias, c);
     if (p.work() < kSmallWork) {
         profile::count_flops(2.0 * static_cast<double>(p.work()));
@@ -36,10 +36,9 @@ void run(const Array<A>& a, const Array<B>& b, Array<T>& c, bool accumulate, con
     }
 }
 
-}  // namespace
-
 template <class A, class B, class T>
-void gemm(const Array<A>& a, const Array<B>& b, Array<T>& c, GemmOptions options, const Array<T>& bias) {
+void multiply(const ConstArray<A>& a, const ConstArray<B>& b, Array<T>& c, GemmOptions options,
+              const ConstArray<T>& bias) {
     if constexpr (std::is_same_v<T, float>) {
         constexpr bool half = std::is_same_v<A, BFloat16> || std::is_same_v<B, BFloat16>;
         if (half || options.round) return run<kernels::Half>(a, b, c, options.accumulate, bias);
@@ -50,19 +49,27 @@ void gemm(const Array<A>& a, const Array<B>& b, Array<T>& c, GemmOptions options
 }
 
 template <class In, class T>
-void gemm_plain(const Array<In>& a, const Array<In>& b, Array<T>& c, GemmOptions options, const Array<T>& bias) {
-    kernels::plain(kernels::Problem(a, b, c), a.data(), b.data(), c.data(), options.accumulate, bias_data(bias, c));
+void multiply_plain(const ConstArray<In>& a, const ConstArray<In>& b, Array<T>& c, GemmOptions options,
+                    const ConstArray<T>& bias) {
+    const kernels::Problem p(a, b, ConstArray<T>(c));
+    kernels::plain(p, a.data(), b.data(), c.data(), options.accumulate, bias_data(bias, c));
 }
 
-template void gemm(const Array<double>&, const Array<double>&, Array<double>&, GemmOptions, const Array<double>&);
-template void gemm(const Array<float>&, const Array<float>&, Array<float>&, GemmOptions, const Array<float>&);
-template void gemm(const Array<float>&, const Array<BFloat16>&, Array<float>&, GemmOptions, const Array<float>&);
-template void gemm(const Array<BFloat16>&, const Array<float>&, Array<float>&, GemmOptions, const Array<float>&);
-template void gemm(const Array<BFloat16>&, const Array<BFloat16>&, Array<float>&, GemmOptions, const Array<float>&);
+}  // namespace
 
-template void gemm_plain(const Array<float>&, const Array<float>&, Array<float>&, GemmOptions, const Array<float>&);
-template void gemm_plain(const Array<double>&, const Array<double>&, Array<double>&, GemmOptions, const Array<double>&);
-template void gemm_plain(const Array<BFloat16>&, const Array<BFloat16>&, Array<float>&, GemmOptions,
-                         const Array<float>&);
+#define INKLING_GEMM(name, multiply, A, B, T)                                                   \
+    void name(const ConstArray<A>& a, const ConstArray<B>& b, Array<T>& c, GemmOptions options, \
+              const ConstArray<T>& bias) {                                                      \
+        multiply(a, b, c, options, bias);                                                       \
+    }
+INKLING_GEMM(gemm, multiply, double, double, double)
+INKLING_GEMM(gemm, multiply, float, float, float)
+INKLING_GEMM(gemm, multiply, float, BFloat16, float)
+INKLING_GEMM(gemm, multiply, BFloat16, float, float)
+INKLING_GEMM(gemm, multiply, BFloat16, BFloat16, float)
+INKLING_GEMM(gemm_plain, multiply_plain, double, double, double)
+INKLING_GEMM(gemm_plain, multiply_plain, float, float, float)
+INKLING_GEMM(gemm_plain, multiply_plain, BFloat16, BFloat16, float)
+#undef INKLING_GEMM
 
 }  // namespace inkling

@@ -12,13 +12,24 @@ struct GemmOptions {
 };
 
 // a (..., M, K), b (..., K, N), c (..., M, N); the axes in front broadcast to c's. `bias` (N), or an undefined array,
-// is added to every row. a and b are of type T; for a float result each may be bfloat16, and the other is rounded then.
-template <class A, class B, class T>
-void gemm(const Array<A>& a, const Array<B>& b, Array<T>& c, GemmOptions options = {}, const Array<T>& bias = {});
+// is added to every row. For a float result each of a and b may be bfloat16, and the other is rounded then.
+void gemm(const ConstArray<double>& a, const ConstArray<double>& b, Array<double>& c, GemmOptions options = {},
+          const ConstArray<double>& bias = {});
+void gemm(const ConstArray<float>& a, const ConstArray<float>& b, Array<float>& c, GemmOptions options = {},
+          const ConstArray<float>& bias = {});
+void gemm(const ConstArray<float>& a, const ConstArray<BFloat16>& b, Array<float>& c, GemmOptions options = {},
+          const ConstArray<float>& bias = {});
+void gemm(const ConstArray<BFloat16>& a, const ConstArray<float>& b, Array<float>& c, GemmOptions options = {},
+          const ConstArray<float>& bias = {});
+void gemm(const ConstArray<BFloat16>& a, const ConstArray<BFloat16>& b, Array<float>& c, GemmOptions options = {},
+          const ConstArray<float>& bias = {});
 
 // The plain loop, K innermost in order: the oracle of the tests. Nothing is rounded.
-template <class In, class T>
-void gemm_plain(const Array<In>& a, const Array<In>& b, Array<T>& c, GemmOptions options = {},
-                const Array<T>& bias = {});
+void gemm_plain(const ConstArray<double>& a, const ConstArray<double>& b, Array<double>& c, GemmOptions options = {},
+                const ConstArray<double>& bias = {});
+void gemm_plain(const ConstArray<float>& a, const ConstArray<float>& b, Array<float>& c, GemmOptions options = {},
+                const ConstArray<float>& bias = {});
+void gemm_plain(const ConstArray<BFloat16>& a, const ConstArray<BFloat16>& b, Array<float>& c, GemmOptions options = {},
+                const ConstArray<float>& bias = {});
 
 }  // namespace inkling

@@ -18,7 +18,7 @@ struct Problem {
 
     // Throws when the shapes do not fit.
     template <class A, class B, class T>
-    Problem(const Array<A>& a, const Array<B>& b, const Array<T>& c);
+    Problem(const ConstArray<A>& a, const ConstArray<B>& b, const ConstArray<T>& c);
 
     std::size_t batches() const { return size_of(batch); }
     std::size_t work() const { return batches() * m * n * k; }  // multiply-adds

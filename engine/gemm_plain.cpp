@@ -12,7 +12,7 @@ double number(double x) { return x; }
 }  // namespace
 
 template <class A, class B, class T>
-Problem::Problem(const Array<A>& a, const Array<B>& b, const Array<T>& c) {
+Problem::Problem(const ConstArray<A>& a, const ConstArray<B>& b, const ConstArray<T>& c) {
     check(a.rank() >= 2 && b.rank() >= 2 && c.rank() >= 2, "gemm: matrices are required, got {}, {} and {}", a.shape(),
           b.shape(), c.shape());
     m = c.dim(-2), n = c.dim(-1), k = a.dim(-1);
@@ -29,8 +29,8 @@ Problem::Problem(const Array<A>& a, const Array<B>& b, const Array<T>& c) {
         shape.push_back(x.dim(-1));
         return x.broadcasted(shape);
     };
-    const Array<A> wide_a = with_batch(a);
-    const Array<B> wide_b = with_batch(b);
+    const ConstArray<A> wide_a = with_batch(a);
+    const ConstArray<B> wide_b = with_batch(b);
     const StridedLoop<3> merged(full, {&wide_a.strides(), &wide_b.strides(), &c.strides()});
     batch = merged.shape;
     batch_strides = merged.strides;
@@ -82,11 +82,11 @@ void plain(const Problem& p, const In* a, const In* b, T* c, bool accumulate, co
     });
 }
 
-template Problem::Problem(const Array<float>&, const Array<float>&, const Array<float>&);
-template Problem::Problem(const Array<double>&, const Array<double>&, const Array<double>&);
-template Problem::Problem(const Array<BFloat16>&, const Array<BFloat16>&, const Array<float>&);
-template Problem::Problem(const Array<float>&, const Array<BFloat16>&, const Array<float>&);
-template Problem::Problem(const Array<BFloat16>&, const Array<float>&, const Array<float>&);
+template Problem::Problem(const ConstArray<float>&, const ConstArray<float>&, const ConstArray<float>&);
+template Problem::Problem(const ConstArray<double>&, const ConstArray<double>&, const ConstArray<double>&);
+template Problem::Problem(const ConstArray<BFloat16>&, const ConstArray<BFloat16>&, const ConstArray<float>&);
+template Problem::Problem(const ConstArray<float>&, const ConstArray<BFloat16>&, const ConstArray<float>&);
+template Problem::Problem(const ConstArray<BFloat16>&, const ConstArray<float>&, const ConstArray<float>&);
 template void plain(const Problem&, const float*, const float*, float*, bool, const float*);
 template void plain(const Problem&, const double*, const double*, double*, bool, const double*);
 template void plain(const Problem&, const BFloat16*, const BFloat16*, float*, bool, const float*);

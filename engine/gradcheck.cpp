@@ -9,8 +9,8 @@
 namespace inkling {
 namespace {
 
-double weighted_sum(const Array<double>& y_any, const Array<double>& v) {
-    const Array<double> y = y_any.contiguous();
+double weighted_sum(const ConstArray<double>& y_any, const Array<double>& v) {
+    const ConstArray<double> y = y_any.contiguous();
     double total = 0;
     for (std::size_t i = 0; i < y.size(); ++i) total += y.data()[i] * v.data()[i];
     return total;

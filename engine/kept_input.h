@@ -15,13 +15,13 @@ namespace inkling {
 // f(x), element by element; in x's own memory if the caller has given it up and nothing else holds it.
 template <class T, class F>
 Array<T> map_given(Tensor<T> x, const F& f) {
-    const Array<T> in = x.value().contiguous();
-    x = Tensor<T>();
-    Array<T> y = in.shares_buffer() ? Array<T>(in.shape()) : in;
+    const bool dense = x.value().is_contiguous();
+    Array<T> y = !dense ? x.value().clone() : x.value().shares_buffer() ? Array<T>(x.shape()) : x.value_in_place();
+    const T* const in = dense ? x.value().data() : y.data();
     profile::count_bytes(static_cast<double>(2 * y.size() * sizeof(T)));
     T* const out = y.data();
     parallel_for(y.size(), kGrain,
-                 [&](std::size_t begin, std::size_t end) { simd_map(end - begin, out + begin, f, in.data() + begin); });
+                 [&](std::size_t begin, std::size_t end) { simd_map(end - begin, out + begin, f, in + begin); });
     return y;
 }
 
@@ -36,7 +36,7 @@ class KeptInput {
                 return;
             }
         }
-        full_ = Saved<T>(x.value());
+        full_ = Saved<T>(x);
     }
 
     const Shape& shape() const { return half_ ? half_->shape() : full_->shape(); }
@@ -66,7 +66,7 @@ class KeptInput {
         constexpr std::size_t kPiece = 1024;
         profile::count_bytes(static_cast<double>(out.size() * 2 * sizeof(T)));
         T* const to = out.data();
-        const Array<T> x = half_ ? Array<T>() : full_->contiguous();
+        const ConstArray<T> x = half_ ? ConstArray<T>() : full_->contiguous();
         parallel_for(out.size(), kGrain, [&](std::size_t begin, std::size_t end) {
             alignas(64) T wide[kPiece];
             for (std::size_t i = begin; i < end; i += kPiece) {

@@ -7,14 +7,15 @@
 
 namespace inkling {
 
-// f takes and returns Vec<T>. Every input must broadcast to `shape`. The result is contiguous.
+// f takes and returns Vec<T>. Every input is an array that must broadcast to `shape`. The result is contiguous.
 template <class T, class F, class... In>
-Array<T> map_arrays(const Shape& shape, const F& f, const Array<In>&... in) {
+Array<T> map_arrays(const Shape& shape, const F& f, const In&... in) {
     constexpr std::size_t K = sizeof...(In);
     constexpr std::size_t kBlock = 256;  // elements gathered at a time from inputs that are not dense along a row
     Array<T> out(shape);
     profile::count_bytes(static_cast<double>((out.size() + (in.size() + ... + 0)) * sizeof(T)));
-    const std::array<Array<T>, K> wide{(in.shape() == shape ? in : in.broadcasted(shape))...};
+    const auto widened = [&shape](const ConstArray<T>& a) { return a.shape() == shape ? a : a.broadcasted(shape); };
+    const std::array<ConstArray<T>, K> wide{widened(in)...};
     std::array<const Strides*, K + 1> strides;
     std::array<const T*, K> data;
     strides[K] = &out.strides();

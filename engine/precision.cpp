@@ -28,11 +28,11 @@ WithPrecision::WithPrecision(Precision precision) : before_(current) { current =
 WithPrecision::~WithPrecision() { current = before_; }
 
 template <class T>
-Operand<T>::Operand(const Array<T>& x, Precision precision)
+Operand<T>::Operand(const ConstArray<T>& x, Precision precision)
     : precision_(std::is_same_v<T, float> ? precision : Precision::fp32), full_(x) {}
 
 template <class T>
-Operand<T> Operand<T>::rounded(const Array<T>& x, Precision precision) {
+Operand<T> Operand<T>::rounded(const ConstArray<T>& x, Precision precision) {
     Operand result(x, precision);
     if constexpr (std::is_same_v<T, float>) {
         if (precision == Precision::bf16) {
@@ -44,7 +44,7 @@ Operand<T> Operand<T>::rounded(const Array<T>& x, Precision precision) {
 }
 
 template <class T>
-Operand<T> Operand<T>::rounded(const Array<T>& x, Precision precision, Array<T>& column_sums) {
+Operand<T> Operand<T>::rounded(const ConstArray<T>& x, Precision precision, Array<T>& column_sums) {
     Operand result(x, precision);
     if constexpr (std::is_same_v<T, float>) {
         if (precision == Precision::bf16) {
@@ -53,7 +53,7 @@ Operand<T> Operand<T>::rounded(const Array<T>& x, Precision precision, Array<T>&
             return result;
         }
     }
-    column_sums = sum_over(x, {0});
+    column_sums = sum_over<T>(x, {0});
     return result;
 }
 
@@ -80,7 +80,8 @@ Operand<T> Operand<T>::transposed() const {
 }
 
 template <class T>
-void product(const Operand<T>& a, const Operand<T>& b, Array<T>& c, GemmOptions options, const Array<T>& bias) {
+void product(const Operand<T>& a, const Operand<T>& b, Array<T>& c, GemmOptions options,
+             const ConstArray<std::type_identity_t<T>>& bias) {
     check(a.precision_ == b.precision_, "product: both operands must have the same precision");
     options.round = a.precision_ == Precision::bf16;
     if constexpr (std::is_same_v<T, float>) {
@@ -93,8 +94,9 @@ void product(const Operand<T>& a, const Operand<T>& b, Array<T>& c, GemmOptions 
 
 template class Operand<float>;
 template class Operand<double>;
-template void product(const Operand<float>&, const Operand<float>&, Array<float>&, GemmOptions, const Array<float>&);
+template void product(const Operand<float>&, const Operand<float>&, Array<float>&, GemmOptions,
+                      const ConstArray<float>&);
 template void product(const Operand<double>&, const Operand<double>&, Array<double>&, GemmOptions,
-                      const Array<double>&);
+                      const ConstArray<double>&);
 
 }  // namespace inkling

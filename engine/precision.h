@@ -37,12 +37,12 @@ template <class T>
 class Operand {
   public:
     Operand() = default;
-    explicit Operand(const Array<T>& x) : Operand(x, product_precision()) {}
-    Operand(const Array<T>& x, Precision precision);
+    explicit Operand(const ConstArray<T>& x) : Operand(x, product_precision()) {}
+    Operand(const ConstArray<T>& x, Precision precision);
     // Rounded now, which holds half the memory: for what is saved, or used more than once.
-    static Operand rounded(const Array<T>& x, Precision precision = product_precision());
+    static Operand rounded(const ConstArray<T>& x, Precision precision = product_precision());
     // The same for x (rows, columns), and the sums of its columns in the same pass.
-    static Operand rounded(const Array<T>& x, Precision precision, Array<T>& column_sums);
+    static Operand rounded(const ConstArray<T>& x, Precision precision, Array<T>& column_sums);
 
     Precision precision() const { return precision_; }
     Operand reshaped(const Shape& shape) const;
@@ -50,17 +50,17 @@ class Operand {
 
     template <class U>
     friend void product(const Operand<U>& a, const Operand<U>& b, Array<U>& c, GemmOptions options,
-                        const Array<U>& bias);
+                        const ConstArray<std::type_identity_t<U>>& bias);
 
   private:
     Precision precision_ = Precision::fp32;
     Saved<T> full_;
-    std::optional<Array<BFloat16>> half_;
+    std::optional<ConstArray<BFloat16>> half_;
 };
 
 // C (+)= A B + bias, as gemm. Both operands must have the same precision.
 template <class T>
 void product(const Operand<T>& a, const Operand<T>& b, Array<T>& c, GemmOptions options = {},
-             const Array<T>& bias = {});
+             const ConstArray<std::type_identity_t<T>>& bias = {});
 
 }  // namespace inkling

@@ -158,7 +158,20 @@ inline void simd_update(std::size_t n, const F& f, T*... x) {
 
 template <class T>
 inline bool has_nan(std::size_t n, const T* in) {
-    return std::any_of(in, in + n, [](T x) { return x != x; });
+    constexpr std::size_t W = Vec<T>::size;
+    typename Vec<T>::batch_bool_type found(false);
+    std::size_t i = 0;
+    const auto look = [&](const Vec<T>& v) { found = found | xsimd::isnan(v); };
+    for (; i + W <= n; i += W) look(Vec<T>::load_unaligned(in + i));
+    if (i < n) look(load_part<T>(in + i, n - i));
+    return xsimd::any(found);
+}
+
+// The larger of x and a bound that is a number; NaN where x is NaN, since of two that do not compare x86 takes the
+// second.
+template <class V>
+inline V at_least(const V& bound, const V& x) {
+    return xsimd::max(bound, x);
 }
 
 // max_i in[i]; minus infinity for n = 0. A NaN anywhere makes the result unspecified: minus infinity, too.

@@ -12,32 +12,44 @@ Node<T>::Node(const char* op_name, Shape value_shape) : op(op_name), shape(std::
     order = ++count;
 }
 
-// Destroying inputs one inside the other would use one stack frame a node; here a list takes their place.
+// Destroying inputs one inside the other would use one stack frame a node; here a list, linked through the nodes
+// themselves because a destructor may not ask for memory, takes their place.
 template <class T>
 Node<T>::~Node() {
-    std::vector<NodePtr<T>> doomed = std::move(inputs);
-    while (!doomed.empty()) {
-        const NodePtr<T> node = std::move(doomed.back());
-        doomed.pop_back();
-        if (!node || node.use_count() > 1) continue;
-        for (auto& input : node->inputs) doomed.push_back(std::move(input));
-        node->inputs.clear();
+    NodePtr<T> doomed;
+    const auto take = [&doomed](std::vector<NodePtr<T>>& from) {
+        for (NodePtr<T>& input : from) {
+            if (input && input.use_count() == 1) {
+                input->next_doomed = std::move(doomed);
+                doomed = std::move(input);
+            }
+            input.reset();
+        }
+    };
+    take(inputs);
+    while (doomed) {
+        const NodePtr<T> node = std::move(doomed);
+        doomed = std::move(node->next_doomed);
+        take(node->inputs);
     }
 }
 
 template <class T>
-Tensor<T>::Tensor(Array<T> value, bool requires_grad) : value_(std::move(value)) {
+Tensor<T>::Tensor(ConstArray<T> value, bool requires_grad) : value_(std::move(value)) {
     if (requires_grad) node_ = std::make_shared<Node<T>>("leaf", value_.shape());
 }
 
 template <class T>
-Array<T>& Tensor<T>::value_in_place() {
-    value_.count_write();
-    return value_;
+Array<T> Tensor<T>::value_in_place() {
+    check_defined("value_in_place", *this);
+    Array<T> value = Array<T>::writable(value_);
+    value.count_write();
+    return value;
 }
 
 template <class T>
 T Tensor<T>::item() const {
+    check_defined("item", *this);
     check(size() == 1, "item: exactly one element is required, got shape {}", shape());
     return *value_.data();
 }
@@ -68,7 +80,7 @@ void Tensor<T>::bind(Array<T> value, Array<T> grad) {
 }
 
 template <class T>
-const Array<T>& Saved<T>::get() const {
+const ConstArray<T>& Saved<T>::get() const {
     if (array_.version() != version_) throw Overwritten(array_.shape());
     return array_;
 }

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "engine/array.h"
@@ -41,7 +42,10 @@ struct Node {
     Shape shape;                     // of the value, and so of the gradient
     std::vector<NodePtr<T>> inputs;  // null where an input wants no gradient
     Backward backward;
-    bool ran = false;  // backward has run and what it had saved is gone
+    NodePtr<T> next_doomed;  // while a graph is destroyed
+    bool ran = false;        // backward has run and what it had saved is gone
+    bool reusable = false;   // it saves nothing: it stays as it is when the graph is released
+    std::mutex writing;      // of a leaf's gradient, which threads with graphs of their own may share
 
     Array<T> grad;            // dL/dvalue so far, when has_grad
     bool has_grad = false;    // the first contribution is taken over, not added to zeros
@@ -52,19 +56,20 @@ struct Node {
     int view_depth = 0;  // views of views behind this node
     // Makes the value again from what the op keeps anyway, when that is cheap: an op that takes the value then need not
     // keep it for its backward. Set for large values alone; small ones stay in the cache.
-    std::function<Array<T>()> recompute;
+    std::function<ConstArray<T>()> recompute;
 };
 
 template <class T>
 class Tensor {
   public:
     Tensor() = default;
-    explicit Tensor(Array<T> value, bool requires_grad = false);
-    Tensor(Array<T> value, NodePtr<T> node) : value_(std::move(value)), node_(std::move(node)) {}
+    explicit Tensor(ConstArray<T> value, bool requires_grad = false);
+    Tensor(ConstArray<T> value, NodePtr<T> node) : value_(std::move(value)), node_(std::move(node)) {}
 
     bool defined() const { return value_.defined(); }
-    const Array<T>& value() const { return value_; }
-    Array<T>& value_in_place();  // for writing; a graph that saved this value will refuse to run backward
+    const ConstArray<T>& value() const { return value_; }
+    // For writing: p.value_in_place() -= 0.1 * p.grad(). A graph that saved this value will refuse to run backward.
+    Array<T> value_in_place();
     const Shape& shape() const { return value_.shape(); }
     std::size_t rank() const { return value_.rank(); }
     std::size_t size() const { return value_.size(); }
@@ -81,31 +86,39 @@ class Tensor {
     void bind(Array<T> value, Array<T> grad);
 
   private:
-    Array<T> value_;
+    ConstArray<T> value_;
     NodePtr<T> node_;
 };
+
+// Throws, naming the op, unless all tensors have a value.
+template <class... Tensors>
+void check_defined(const char* op, const Tensors&... tensors) {
+    check((tensors.defined() && ...), "{}: a tensor with a value is required, got an undefined one", op);
+}
 
 // An array that backward will need, with the version it has now. get() throws when it was written to since.
 template <class T>
 class Saved {
   public:
     Saved() = default;
-    explicit Saved(const Array<T>& array) : array_(array), version_(array.version()) {}
+    explicit Saved(const ConstArray<T>& array) : array_(array), version_(array.version()) {}
     explicit Saved(const Tensor<T>& tensor) requires std::floating_point<T> : Saved(tensor.value()) {}
-    const Array<T>& get() const;
-    const Array<T>& operator*() const { return get(); }
-    const Array<T>* operator->() const { return &get(); }
+    const ConstArray<T>& get() const;
+    const ConstArray<T>& operator*() const { return get(); }
+    const ConstArray<T>* operator->() const { return &get(); }
 
   private:
-    Array<T> array_;
+    ConstArray<T> array_;
     std::uint32_t version_ = 0;
 };
+template <class T>
+Saved(const Array<T>&) -> Saved<T>;
 
 // Bytes of a value from which on it is made again rather than kept.
 inline constexpr std::size_t kWorthRecomputing = std::size_t{2} << 20;
 
 template <class T>
-void set_recompute(const Tensor<T>& y, std::function<Array<T>()> recompute) {
+void set_recompute(const Tensor<T>& y, std::function<ConstArray<T>()> recompute) {
     if (y.requires_grad() && y.size() * sizeof(T) >= kWorthRecomputing) y.node()->recompute = std::move(recompute);
 }
 
@@ -129,7 +142,8 @@ auto inputs(const Tensors&... tensors) {
 
 // Every op ends here. Makes the output, with a node when any input wants a gradient; otherwise `backward` is dropped.
 template <class T, class Backward>
-Tensor<T> record(const char* op, Array<T> value, std::vector<NodePtr<T>> input_nodes, Backward&& backward) {
+Tensor<T> record(const char* op, ConstArray<std::type_identity_t<T>> value, std::vector<NodePtr<T>> input_nodes,
+                 Backward&& backward) {
     profile::lap(op);
     bool wanted = false;
     for (const auto& node : input_nodes) wanted = wanted || node;

@@ -11,7 +11,7 @@ Tensor<T> checkpoint(const std::function<Tensor<T>(const Tensor<T>&)>& f, const 
     if (!x.requires_grad() || NoGrad::active()) return f(x);
     const Generator before = default_generator();
     const Precision precision = product_precision();
-    Array<T> y;
+    ConstArray<T> y;
     {
         const NoGrad scope;
         y = f(x.detach()).value();

@@ -11,7 +11,7 @@ class Embedding : public Module<T> {
     Embedding(std::size_t count, std::size_t width);  // initial values N(0, 1), as torch.nn.Embedding
 
     Tensor<T> forward(const IdArray& ids) const;  // (...) -> (..., width)
-    void visit(const Visitor<T>& v) override { v("weight", weight); }
+    void visit(const Visitor<T>& v) override { v("weight", weight, {Role::embedding}); }
 
     Tensor<T> weight;  // (count, width)
 };

@@ -9,10 +9,12 @@ template <class T>
 FlatParameters<T>::FlatParameters(Module<T>& module) {
     constexpr std::size_t kAlign = 64 / sizeof(T);
     std::set<std::string> names;
-    for (auto& [name, p] : module.parameters()) {
-        check(names.insert(name).second, "flat parameters: every name must be unique, got '{}' twice", name);
-        entries_.push_back({name, p, 0});
-    }
+    module.visit({[&](const std::string& name, Tensor<T>& p, const ParameterKind& kind) {
+                      check(names.insert(name).second, "flat parameters: every name must be unique, got '{}' twice",
+                            name);
+                      entries_.push_back({name, p, 0, kind});
+                  },
+                  nullptr, ""});
     const auto is_matrix = [](const Entry& e) { return e.parameter.rank() >= 2; };
     std::stable_partition(entries_.begin(), entries_.end(), is_matrix);
     std::size_t end = 0;
@@ -23,7 +25,7 @@ FlatParameters<T>::FlatParameters(Module<T>& module) {
     }
     values_ = Array<T>({end}, T{0});
     gradients_ = Array<T>({end}, T{0});
-    module.visit({[&](const std::string& name, Tensor<T>& p) {
+    module.visit({[&](const std::string& name, Tensor<T>& p, const ParameterKind&) {
                       const auto entry = std::find_if(entries_.begin(), entries_.end(),
                                                       [&](const Entry& e) { return e.name == name; });
                       const auto place = [&](const Array<T>& flat) {

@@ -14,6 +14,7 @@ class FlatParameters {
         std::string name;
         Tensor<T> parameter;
         std::size_t offset;  // in elements
+        ParameterKind kind;
     };
 
     FlatParameters() = default;

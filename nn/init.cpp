@@ -1,7 +1,5 @@
 #include "nn/init.h"
 
-#include <utility>
-
 #include "engine/parallel.h"
 
 namespace inkling::nn {
@@ -13,26 +11,19 @@ Generator& default_generator() {
 
 namespace {
 
-thread_local bool no_initial_values = false;
-
 template <class T, class Draw>
 void fill(Tensor<T>& p, const Draw& draw) {
-    const RandomKey key = default_generator().next();
-    if (no_initial_values) return;
     T* const data = p.value_in_place().data();
     parallel_for(p.size(), kGrain / 16, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i) data[i] = static_cast<T>(draw(key, i));
+        for (std::size_t i = begin; i < end; ++i) data[i] = static_cast<T>(draw(i));
     });
 }
 
 }  // namespace
 
-NoInitialValues::NoInitialValues() : before_(std::exchange(no_initial_values, true)) {}
-NoInitialValues::~NoInitialValues() { no_initial_values = before_; }
-
 template <class T>
-void fill_normal(Tensor<T>& p, double deviation) {
-    fill(p, [deviation](const RandomKey& key, std::size_t i) { return deviation * random_normal(key, i); });
+void fill_normal(Tensor<T>& p, double deviation, const RandomKey& key) {
+    fill(p, [&](std::size_t i) { return deviation * random_normal(key, i); });
 }
 
 template <class T>
@@ -43,21 +34,22 @@ Tensor<T> parameter(const Shape& shape, T value) {
 template <class T>
 Tensor<T> normal_parameter(const Shape& shape, double deviation) {
     Tensor<T> p(Array<T>(shape), true);
-    fill_normal(p, deviation);
+    fill_normal(p, deviation, default_generator().next());
     return p;
 }
 
 template <class T>
 Tensor<T> uniform_parameter(const Shape& shape, double bound) {
     Tensor<T> p(Array<T>(shape), true);
-    fill(p, [bound](const RandomKey& key, std::size_t i) { return bound * (2 * random_uniform(key, i) - 1); });
+    const RandomKey key = default_generator().next();
+    fill(p, [&](std::size_t i) { return bound * (2 * random_uniform(key, i) - 1); });
     return p;
 }
 
-#define INKLING_INSTANTIATE(T)                                 \
-    template void fill_normal(Tensor<T>&, double);             \
-    template Tensor<T> parameter(const Shape&, T);             \
-    template Tensor<T> normal_parameter(const Shape&, double); \
+#define INKLING_INSTANTIATE(T)                                       \
+    template void fill_normal(Tensor<T>&, double, const RandomKey&); \
+    template Tensor<T> parameter(const Shape&, T);                   \
+    template Tensor<T> normal_parameter(const Shape&, double);       \
     template Tensor<T> uniform_parameter(const Shape&, double);
 INKLING_INSTANTIATE(float)
 INKLING_INSTANTIATE(double)

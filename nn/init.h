@@ -20,19 +20,6 @@ Tensor<T> uniform_parameter(const Shape& shape, double bound);  // uniform in [-
 
 // Overwrites a parameter with N(0, deviation^2).
 template <class T>
-void fill_normal(Tensor<T>& p, double deviation);
-
-// While one lives, parameters that this thread makes get no random values: all of them are about to be read from a
-// file. Keys are taken as ever, so that what is drawn later does not change.
-class NoInitialValues {
-  public:
-    NoInitialValues();
-    ~NoInitialValues();
-    NoInitialValues(const NoInitialValues&) = delete;
-    NoInitialValues& operator=(const NoInitialValues&) = delete;
-
-  private:
-    bool before_;
-};
+void fill_normal(Tensor<T>& p, double deviation, const RandomKey& key);
 
 }  // namespace inkling::nn

@@ -5,7 +5,15 @@ namespace inkling::nn {
 template <class T>
 std::vector<std::pair<std::string, Tensor<T>>> Module<T>::parameters() {
     std::vector<std::pair<std::string, Tensor<T>>> found;
-    visit({[&](const std::string& name, Tensor<T>& p) { found.emplace_back(name, p); }, nullptr, ""});
+    visit({[&](const std::string& name, Tensor<T>& p, const ParameterKind&) { found.emplace_back(name, p); }, nullptr,
+           ""});
+    return found;
+}
+
+template <class T>
+std::vector<std::string> Module<T>::buffers() {
+    std::vector<std::string> found;
+    visit({nullptr, nullptr, "", [&](const std::string& name) { found.push_back(name); }});
     return found;
 }
 

@@ -18,27 +18,54 @@ namespace inkling::nn {
 template <class T>
 class Module;
 
+// What a parameter is for: optimizers have rates and ways of their own for each.
+enum class Role {
+    embedding,  // a table that ids look rows up in, or that adds a row to each position; a tied head is one too
+    head,       // a head of its own
+    matrix,     // from activations to activations
+    vector,     // gains, biases, scalars
+};
+struct ParameterKind {
+    Role role;
+    std::size_t stacked = 1;    // maps stacked in a matrix's rows: 3 where one makes query, key and value
+    std::size_t head_size = 0;  // rows of a head, where a matrix's rows are those of heads; 0: they are not
+};
+
 template <class T>
 class Visitor {
   public:
-    std::function<void(const std::string& name, Tensor<T>& parameter)> on_parameter;
+    std::function<void(const std::string& name, Tensor<T>& parameter, const ParameterKind& kind)> on_parameter;
     std::function<void(Module<T>& module)> on_module;
     std::string prefix;
+    std::function<void(const std::string& name)> on_buffer = nullptr;
 
     // An undefined tensor, such as the bias of a layer made without one, is passed over.
+    void operator()(const std::string& name, Tensor<T>& parameter, const ParameterKind& kind) const {
+        if (parameter.defined() && on_parameter) on_parameter(prefix + name, parameter, kind);
+    }
     void operator()(const std::string& name, Tensor<T>& parameter) const {
-        if (parameter.defined() && on_parameter) on_parameter(prefix + name, parameter);
+        operator()(name, parameter, {parameter.rank() < 2 ? Role::vector : Role::matrix});
     }
     void operator()(const std::string& name, Module<T>& child) const;
+    void buffer(const std::string& name) const {
+        if (on_buffer) on_buffer(prefix + name);
+    }
 };
 
 template <class T>
 class Module {
   public:
+    Module() = default;
+    Module(const Module&) = delete;  // a copy would share its parameters: make another, and copy their values
+    Module& operator=(const Module&) = delete;
+    Module(Module&&) = default;
+    Module& operator=(Module&&) = default;
     virtual ~Module() = default;
     virtual void visit(const Visitor<T>& visitor) = 0;
 
     std::vector<std::pair<std::string, Tensor<T>>> parameters();
+    std::vector<std::string>
+    buffers();  // what else the same module of PyTorch keeps in a state dict, and this does not
     std::size_t parameter_count();
 
     // Dropout drops in training mode alone. New modules are in training mode.
@@ -55,7 +82,7 @@ class Module {
 template <class T>
 void Visitor<T>::operator()(const std::string& name, Module<T>& child) const {
     if (on_module) on_module(child);
-    child.visit({on_parameter, on_module, prefix + name + "."});
+    child.visit({on_parameter, on_module, prefix + name + ".", on_buffer});
 }
 
 extern template class Module<float>;

@@ -18,7 +18,7 @@ class LearnedPositions : public Module<T> {
 
     // x (..., L, width) + the vectors of positions start .. start + L - 1.
     Tensor<T> forward(const Tensor<T>& x, std::size_t start = 0) const;
-    void visit(const Visitor<T>& v) override { v("weight", weight); }
+    void visit(const Visitor<T>& v) override { v("weight", weight, {Role::embedding}); }
 
     Tensor<T> weight;  // (length, width)
 };

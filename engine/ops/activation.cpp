@@ -1,6 +1,6 @@
 //   tanh      dx = dy (1 - y^2)
 //   sigmoid   dx = dy y (1 - y)
-//   relu      dx = dy where x > 0
+//   relu      dx = dy where not x <= 0
 //   silu      y = x s, s = sigmoid(x)                      dx = dy (s + x s (1 - s))
 //   gelu      y = x s, s = sigmoid(2 u), since (1 + tanh u) / 2 = sigmoid(2 u);
 //             u = c (x + k x^3), c = sqrt(2/pi), k = 0.044715  dx = dy (s + x s (1 - s) 2 c (1 + 3 k x^2))
@@ -49,8 +49,9 @@ V normal_pdf(const V& x) {
 }
 
 template <class T, class F>
-Tensor<T> activation(const char* op, const Tensor<T>& x, Array<T> y, const Array<T>& saved, const F& df) {
-    return record(op, std::move(y), inputs(x), [saved = Saved(saved), df](const Array<T>& dy, Gradients<T>& grads) {
+Tensor<T> activation(const char* op, const Tensor<T>& x, const ConstArray<T>& y, const ConstArray<T>& saved,
+                     const F& df) {
+    return record(op, y, inputs(x), [saved = Saved(saved), df](const Array<T>& dy, Gradients<T>& grads) {
         grads.add(0, map_arrays<T>(dy.shape(), df, dy, *saved));
     });
 }
@@ -59,31 +60,35 @@ Tensor<T> activation(const char* op, const Tensor<T>& x, Array<T> y, const Array
 
 template <class T>
 Tensor<T> tanh(const Tensor<T>& x) {
+    check_defined("tanh", x);
     Array<T> y = map_arrays<T>(
         x.shape(), [](auto v) { return xsimd::tanh(v); }, x.value());
-    return activation("tanh", x, y, y, [](auto g, auto t) { return g * (Vec<T>(T{1}) - t * t); });
+    return activation<T>("tanh", x, y, y, [](auto g, auto t) { return g * (Vec<T>(T{1}) - t * t); });
 }
 
 template <class T>
 Tensor<T> sigmoid(const Tensor<T>& x) {
+    check_defined("sigmoid", x);
     Array<T> y = map_arrays<T>(
         x.shape(), [](auto v) { return logistic(v); }, x.value());
-    return activation("sigmoid", x, y, y, [](auto g, auto s) { return g * s * (Vec<T>(T{1}) - s); });
+    return activation<T>("sigmoid", x, y, y, [](auto g, auto s) { return g * s * (Vec<T>(T{1}) - s); });
 }
 
 template <class T>
 Tensor<T> relu(const Tensor<T>& x) {
+    check_defined("relu", x);
     const Vec<T> zero(T{0});
     Array<T> y = map_arrays<T>(
-        x.shape(), [zero](auto v) { return xsimd::max(v, zero); }, x.value());
-    return activation("relu", x, y, y, [zero](auto g, auto r) { return xsimd::select(r > zero, g, zero); });
+        x.shape(), [zero](auto v) { return at_least(zero, v); }, x.value());
+    return activation<T>("relu", x, y, y, [zero](auto g, auto r) { return xsimd::select(r <= zero, zero, g); });
 }
 
 template <class T>
 Tensor<T> silu(const Tensor<T>& x) {
+    check_defined("silu", x);
     Array<T> y = map_arrays<T>(
         x.shape(), [](auto v) { return v * logistic(v); }, x.value());
-    return activation("silu", x, std::move(y), x.value(), [](auto g, auto v) {
+    return activation<T>("silu", x, std::move(y), x.value(), [](auto g, auto v) {
         const auto s = logistic(v);
         return g * (s + v * s * (Vec<T>(T{1}) - s));
     });
@@ -91,6 +96,7 @@ Tensor<T> silu(const Tensor<T>& x) {
 
 template <class T>
 Tensor<T> gelu(Tensor<T> x) {
+    check_defined("gelu", x);
     const auto value = [](auto v) { return v * GeluGate(v).s; };
     const auto slope = [](auto g, auto v) {
         const GeluGate gate(v);
@@ -101,10 +107,11 @@ Tensor<T> gelu(Tensor<T> x) {
 
 template <class T>
 Tensor<T> gelu_erf(const Tensor<T>& x) {
+    check_defined("gelu_erf", x);
     Array<T> y = map_arrays<T>(
         x.shape(), [](auto v) { return v * normal_cdf(v); }, x.value());
-    return activation("gelu_erf", x, std::move(y), x.value(),
-                      [](auto g, auto v) { return g * (normal_cdf(v) + v * normal_pdf(v)); });
+    return activation<T>("gelu_erf", x, std::move(y), x.value(),
+                         [](auto g, auto v) { return g * (normal_cdf(v) + v * normal_pdf(v)); });
 }
 
 #define INKLING_INSTANTIATE(T)                    \

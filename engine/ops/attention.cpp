@@ -29,9 +29,9 @@ Head<To> head_of(const A& x, std::size_t b, std::size_t h) {
 
 // Elements of a row side by side, and a row for each position: not one row that is broadcast to all.
 template <class T>
-Array<T> with_dense_rows(const Array<T>& x) {
+ConstArray<T> with_dense_rows(const ConstArray<T>& x) {
     const bool dense = x.strides()[3] == 1 || x.dim(3) == 1, broadcast = x.strides()[2] == 0 && x.dim(2) > 1;
-    return dense && !broadcast ? x : x.clone();
+    return dense && !broadcast ? x : ConstArray<T>(x.clone());
 }
 
 // Where the gradient of input i is written: where it lives, when nothing is there yet and its rows are dense.
@@ -41,7 +41,7 @@ struct Place {
     bool in_place = false;
 
     Place(Gradients<T>& grads, std::size_t i, const Shape& shape) {
-        if (grads.wanted(i) && !grads.input(i).has_grad && !grads.input(i).keep_place) {
+        if (grads.wanted(i) && !grads.input(i).is_leaf() && !grads.input(i).has_grad) {
             array = grads.target(i).array;
             in_place = array.strides()[3] == 1 || array.dim(3) == 1;
             if (!in_place) grads.input(i).has_grad = false;
@@ -51,7 +51,7 @@ struct Place {
 };
 
 template <class Form, class T>
-Tensor<T> run(const Plan<T>& plan, const std::array<Array<T>, 3>& qkv, std::vector<NodePtr<T>> nodes) {
+Tensor<T> run(const Plan<T>& plan, const std::array<ConstArray<T>, 3>& qkv, std::vector<NodePtr<T>> nodes) {
     using E = typename Form::Element;
     using Kept = typename Form::Kept;
     const std::size_t B = plan.B, H = plan.H, Lq = plan.Lq, Lk = plan.Lk, d = plan.d, dv = plan.dv;
@@ -77,8 +77,8 @@ Tensor<T> run(const Plan<T>& plan, const std::array<Array<T>, 3>& qkv, std::vect
         "attention", y, std::move(nodes),
         [=, q = Saved(q), k = Saved(k), v = Saved(v), y = Saved(y_kept)](const Array<T>& dy_any, Gradients<T>& grads) {
             profile::count_flops(product_flops * static_cast<double>(3 * d + 2 * dv));
-            const Array<T> dy = with_dense_rows(dy_any);
-            const std::array<Kept, 4> in{*q, *k, *v, *y};
+            const ConstArray<T> dy = with_dense_rows<T>(dy_any);
+            const std::array<ConstArray<typename Kept::value_type>, 4> in{*q, *k, *v, *y};
             Place<T> dq(grads, 0, {B, H, Lq, d}), dk(grads, 1, {B, H, Lk, d}), dvalue(grads, 2, {B, H, Lk, dv});
             parallel_rows(B * H, work, [&](std::size_t begin, std::size_t end) {
                 Scratch<T> scratch(plan, true);
@@ -103,6 +103,7 @@ Tensor<T> run(const Plan<T>& plan, const std::array<Array<T>, 3>& qkv, std::vect
 
 template <class T>
 Tensor<T> attention(const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v, const FusedAttention& options) {
+    check_defined("attention", q, k, v);
     check(q.rank() == 4 && k.rank() == 4 && v.rank() == 4 && q.dim(0) == k.dim(0) && q.dim(1) == k.dim(1) &&
               q.dim(3) == k.dim(3) && v.dim(0) == k.dim(0) && v.dim(1) == k.dim(1) && v.dim(2) == k.dim(2) &&
               k.dim(2) > 0,
@@ -124,13 +125,14 @@ Tensor<T> attention(const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v, 
               "attention: the mask must broadcast to the scores {}, got {}", scores, options.mask.shape());
         plan.mask = options.mask.broadcasted(scores);
     }
-    std::array<Array<T>, 3> qkv{with_dense_rows(q.value()), with_dense_rows(k.value()), with_dense_rows(v.value())};
+    std::array<ConstArray<T>, 3> qkv{with_dense_rows(q.value()), with_dense_rows(k.value()),
+                                     with_dense_rows(v.value())};
     if constexpr (std::is_same_v<T, float>) {
         if (product_precision() == Precision::bf16) {
 #ifdef __AVX512BF16__
             if (d % 2 == 0 && dv % 2 == 0) return run<PairForm>(plan, qkv, inputs(q, k, v));
 #endif
-            for (Array<T>& x : qkv) x = widen(round_to_bfloat16(x));
+            for (ConstArray<T>& x : qkv) x = widen(round_to_bfloat16(x));
         }
     }
     return run<FloatForm<T>>(plan, qkv, inputs(q, k, v));

@@ -4,8 +4,8 @@
 
 #include <vector>
 
+#include "engine/ops/softmax.h"
 #include "engine/random.h"
-#include "engine/tensor.h"
 
 namespace inkling {
 
@@ -16,10 +16,12 @@ struct FusedAttention {
     double dropout = 0.0;  // of the weights, with the mask that dropout() has for an array (B, H, Lq, Lk)
     RandomKey dropout_key;
     std::vector<double> alibi;  // a slope a head: -slope (i + Lk - Lq - j) is added to the score; empty: nothing is
+    // The weights of a query whose every key the mask blocks; Masked::uniform is 1 / Lk for each of all keys.
+    Masked masked = Masked::error;
 };
 
 // q (B, H, Lq, d), k (B, H, Lk, d), v (B, H, Lk, dv) -> (B, H, Lq, dv), which lies in memory as (B, Lq, H, dv), so that
-// merging the heads is a view. Throws when a query may see no key.
+// merging the heads is a view. A query whose scores are all -inf, but not by the mask, gives NaN.
 template <class T>
 Tensor<T> attention(const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v, const FusedAttention& options);
 

@@ -24,13 +24,13 @@ struct Head {
 
 template <class T>
 struct FloatForm {
-    using Element = T;      // of operands
-    using Kept = Array<T>;  // what backward gets of q, k, v and y
+    using Element = T;           // of operands
+    using Kept = ConstArray<T>;  // what backward gets of q, k, v and y
     static constexpr std::size_t kPack = 1;
 
-    static Kept room(const Array<T>& x) { return x; }
+    static Kept room(const Kept& x) { return x; }
     static T* place(const Kept&, std::size_t) { return nullptr; }
-    static Array<T> full(const Kept& y) { return y; }
+    static Kept full(const Kept& y) { return y; }
     static T dot(const T* a, const T* b, std::size_t n) {
         return simd_sum(
             n, [](auto u, auto w) { return u * w; }, a, b);
@@ -52,7 +52,7 @@ struct PairForm {
     using Kept = Array<std::int32_t>;  // natural pairs of (B, H, L, d)
     static constexpr std::size_t kPack = 2;
 
-    static Kept room(const Array<float>& x) { return Kept({x.dim(0), x.dim(1), x.dim(2), x.dim(3) / 2}); }
+    static Kept room(const ConstArray<float>& x) { return Kept({x.dim(0), x.dim(1), x.dim(2), x.dim(3) / 2}); }
     static Pair* place(const Kept& kept, std::size_t head) {
         auto* const data = const_cast<std::int32_t*>(kept.data());
         return reinterpret_cast<Pair*>(data + head * kept.dim(2) * kept.dim(3));

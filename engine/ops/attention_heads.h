@@ -14,6 +14,18 @@ struct KeptPlaces {
     E *q, *k, *v;
 };
 
+// The output of a query whose every key is masked.
+template <class T>
+void see_nothing(const Plan<T>& plan, std::size_t b, std::size_t h, std::size_t i, const Head<const T>& v, T* y) {
+    check(plan.options.masked != Masked::error, "attention: query {} of batch {} may see no key: every place is masked",
+          i, b);
+    std::fill_n(y, plan.dv, T{0});
+    plan.for_even_weights(b, h, i, [&](std::size_t j, Vec<T> weight) {
+        simd_map(
+            plan.dv, y, [weight](auto sum, auto value) { return sum + weight * value; }, y, v.at(j));
+    });
+}
+
 template <class Form, class T>
 void forward_head(const Plan<T>& plan, std::size_t b, std::size_t h, const Head<const T>& q_in,
                   const Head<const T>& k_in, const Head<const T>& v_in, const KeptPlaces<typename Form::Element>& kept,
@@ -76,8 +88,14 @@ void forward_head(const Plan<T>& plan, std::size_t b, std::size_t h, const Head<
             });
         }
         for (std::size_t r = 0; r < rows; ++r) {
-            check(l[r] > 0 || std::isnan(l[r]), "attention: query {} of batch {} may see no key: every place is masked",
-                  i0 + r, b);
+            if (l[r] == 0) {  // no score above -inf
+                if (!plan.sees_any(b, h, i0 + r)) {
+                    see_nothing(plan, b, h, i0 + r, v_in, y.at(i0 + r));
+                    lse[i0 + r] = std::numeric_limits<T>::infinity();  // so that backward finds every weight 0
+                    continue;
+                }
+                l[r] = std::numeric_limits<T>::quiet_NaN();
+            }
             simd_map(
                 dv, y.at(i0 + r), [f = Vec<T>(T{1} / l[r])](auto x) { return x * f; }, y.at(i0 + r));
             lse[i0 + r] = m[r] + std::log(l[r]) / factor;
@@ -172,6 +190,14 @@ void backward_head(const Plan<T>& plan, std::size_t b, std::size_t h, const Head
     for (std::size_t j = Lq > 0 ? plan.seen(Lq) : 0; j < Lk; ++j) {  // keys that no query sees
         std::fill_n(dk.at(j), d, T{0});
         std::fill_n(dvalue.at(j), dv, T{0});
+    }
+    for (std::size_t i = 0; i < Lq; ++i) {
+        if (lse[i] != std::numeric_limits<T>::infinity()) continue;
+        plan.for_even_weights(b, h, i, [&](std::size_t j, Vec<T> weight) {
+            simd_map(
+                dv, dvalue.at(j), [weight](auto sum, auto of_y) { return sum + weight * of_y; }, dvalue.at(j),
+                dy.at(i));
+        });
     }
 }
 

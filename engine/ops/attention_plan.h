@@ -15,7 +15,7 @@ template <class T>
 struct Plan {
     std::size_t B, H, Lq, Lk, d, dv;
     FusedAttention options;
-    MaskArray mask;  // broadcast to (B, H, Lq, Lk), when there is one
+    ConstArray<std::uint8_t> mask;  // broadcast to (B, H, Lq, Lk), when there is one
 
     // From one row of a block of scores to the next: not a power of two, whose rows would share few places of the
     // cache.
@@ -61,6 +61,15 @@ struct Plan {
         return T{1};
     }
 
+    // Whether the mask leaves query i a key.
+    bool sees_any(std::size_t b, std::size_t h, std::size_t i) const {
+        if (!mask.defined()) return true;
+        for (std::size_t j = 0; j < seen(i + 1); ++j) {
+            if (mask(b, h, i, j)) return true;
+        }
+        return false;
+    }
+
     // The dropout factors of row i, keys j0 .. j0 + n: 0, or 1 / (1 - p).
     void drop_factors(std::size_t b, std::size_t h, std::size_t i, std::size_t j0, std::size_t n, T* factors) const {
         std::uint32_t words[kKeys];
@@ -69,6 +78,19 @@ struct Plan {
         const std::uint32_t threshold = dropout_threshold(options.dropout);
         const T keep = static_cast<T>(1.0 / (1.0 - options.dropout));
         for (std::size_t j = 0; j < n; ++j) factors[j] = words[j] >= threshold ? keep : T{0};
+    }
+
+    // body(key, weight) for a query whose every key is masked, when its weights are to be even.
+    template <class Body>
+    void for_even_weights(std::size_t b, std::size_t h, std::size_t i, const Body& body) const {
+        if (options.masked != Masked::uniform) return;
+        for (std::size_t j0 = 0; j0 < Lk; j0 += kKeys) {
+            const std::size_t n = std::min(kKeys, Lk - j0);
+            T factors[kKeys];
+            std::fill_n(factors, n, T{1});
+            if (options.dropout > 0) drop_factors(b, h, i, j0, n, factors);
+            for (std::size_t j = 0; j < n; ++j) body(j0 + j, Vec<T>(factors[j] / static_cast<T>(Lk)));
+        }
     }
 };
 

@@ -1,4 +1,4 @@
-//   dropout   y = x m / (1 - p)     dx = dy m / (1 - p),  m the mask of the key
+//   dropout   y = x m / (1 - p)     dx = dy m / (1 - p),  m the mask of the key: a product, so that NaN stays NaN
 #include "engine/ops/dropout.h"
 
 #include "engine/backward.h"
@@ -8,8 +8,8 @@ namespace inkling {
 namespace {
 
 template <class T>
-Array<T> drop(const Array<T>& x_any, double p, const RandomKey& key) {
-    const Array<T> x = x_any.contiguous();
+Array<T> dropped(const ConstArray<T>& x_any, double p, const RandomKey& key) {
+    const ConstArray<T> x = x_any.contiguous();
     Array<T> y(x.shape());
     const std::uint32_t threshold = dropout_threshold(p);
     const T scale = static_cast<T>(1.0 / (1.0 - p));
@@ -21,7 +21,7 @@ Array<T> drop(const Array<T>& x_any, double p, const RandomKey& key) {
         for (std::size_t i = begin; i < end; i += kBlock) {
             const std::size_t n = std::min(kBlock, end - i);
             random_words_range(key, i, n, words);
-            for (std::size_t j = 0; j < n; ++j) out[i + j] = words[j] >= threshold ? in[i + j] * scale : T{0};
+            for (std::size_t j = 0; j < n; ++j) out[i + j] = in[i + j] * (words[j] >= threshold ? scale : T{0});
         }
     });
     return y;
@@ -31,10 +31,11 @@ Array<T> drop(const Array<T>& x_any, double p, const RandomKey& key) {
 
 template <class T>
 Tensor<T> dropout(const Tensor<T>& x, double p, const RandomKey& key) {
+    check_defined("dropout", x);
     check(p >= 0 && p < 1, "dropout: a probability of at least 0 and below 1 is required, got {}", p);
     if (p == 0) return x;
-    return record("dropout", drop(x.value(), p, key), inputs(x),
-                  [p, key](const Array<T>& dy, Gradients<T>& grads) { grads.add(0, drop(dy, p, key)); });
+    return record("dropout", dropped(x.value(), p, key), inputs(x),
+                  [p, key](const Array<T>& dy, Gradients<T>& grads) { grads.add(0, dropped<T>(dy, p, key)); });
 }
 
 template Tensor<float> dropout(const Tensor<float>&, double, const RandomKey&);

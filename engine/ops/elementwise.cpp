@@ -20,6 +20,7 @@ namespace inkling {
 
 template <class T>
 Tensor<T> add(const Tensor<T>& a, const Tensor<T>& b) {
+    check_defined("add", a, b);
     const Shape shape = broadcast_shape("add", a.shape(), b.shape());
     Array<T> y = map_arrays<T>(
         shape, [](auto u, auto v) { return u + v; }, a.value(), b.value());
@@ -32,6 +33,7 @@ Tensor<T> add(const Tensor<T>& a, const Tensor<T>& b) {
 
 template <class T>
 Tensor<T> sub(const Tensor<T>& a, const Tensor<T>& b) {
+    check_defined("sub", a, b);
     const Shape shape = broadcast_shape("sub", a.shape(), b.shape());
     Array<T> y = map_arrays<T>(
         shape, [](auto u, auto v) { return u - v; }, a.value(), b.value());
@@ -48,6 +50,7 @@ Tensor<T> sub(const Tensor<T>& a, const Tensor<T>& b) {
 
 template <class T>
 Tensor<T> mul(const Tensor<T>& a, const Tensor<T>& b) {
+    check_defined("mul", a, b);
     const Shape shape = broadcast_shape("mul", a.shape(), b.shape());
     Array<T> y = map_arrays<T>(
         shape, [](auto u, auto v) { return u * v; }, a.value(), b.value());
@@ -62,6 +65,7 @@ Tensor<T> mul(const Tensor<T>& a, const Tensor<T>& b) {
 
 template <class T>
 Tensor<T> div(const Tensor<T>& a, const Tensor<T>& b) {
+    check_defined("div", a, b);
     const Shape shape = broadcast_shape("div", a.shape(), b.shape());
     Array<T> y = map_arrays<T>(
         shape, [](auto u, auto v) { return u / v; }, a.value(), b.value());
@@ -83,6 +87,7 @@ namespace {
 // y = f(x), dx = df(dy, x); only x is saved.
 template <class T, class F, class DF>
 Tensor<T> from_input(const char* op, const Tensor<T>& x, const F& f, const DF& df) {
+    check_defined(op, x);
     return record(op, map_arrays<T>(x.shape(), f, x.value()), inputs(x),
                   [x = Saved(x), df](const Array<T>& dy, Gradients<T>& grads) {
                       grads.add(0, map_arrays<T>(dy.shape(), df, dy, *x));
@@ -92,6 +97,7 @@ Tensor<T> from_input(const char* op, const Tensor<T>& x, const F& f, const DF& d
 // y = f(x), dx = df(dy, y); only y is saved.
 template <class T, class F, class DF>
 Tensor<T> from_output(const char* op, const Tensor<T>& x, const F& f, const DF& df) {
+    check_defined(op, x);
     Array<T> y = map_arrays<T>(x.shape(), f, x.value());
     return record(op, y, inputs(x), [y = Saved(y), df](const Array<T>& dy, Gradients<T>& grads) {
         grads.add(0, map_arrays<T>(dy.shape(), df, dy, *y));
@@ -134,6 +140,7 @@ Tensor<T> pow(const Tensor<T>& x, double exponent) {
 
 template <class T>
 Tensor<T> affine(const Tensor<T>& x, double factor, double offset) {
+    check_defined("affine", x);
     const Vec<T> a(static_cast<T>(factor)), b(static_cast<T>(offset));
     return record("affine",
                   map_arrays<T>(

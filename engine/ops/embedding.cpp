@@ -9,6 +9,8 @@ namespace inkling {
 
 template <class T>
 Tensor<T> embedding(const IdArray& ids_any, const Tensor<T>& weight) {
+    check_defined("embedding", weight);
+    check(ids_any.defined(), "embedding: ids are required, got an undefined array");
     check(weight.rank() == 2, "embedding: a table (V, C) is required, got shape {}", weight.shape());
     const IdArray ids = ids_any.contiguous();
     const std::size_t rows = weight.dim(0), width = weight.dim(1), n = ids.size();
@@ -20,7 +22,7 @@ Tensor<T> embedding(const IdArray& ids_any, const Tensor<T>& weight) {
     shape.push_back(width);
     Array<T> y(shape);
     profile::count_bytes(static_cast<double>(2 * y.size() * sizeof(T)));
-    const Array<T> table = weight.value().contiguous();
+    const ConstArray<T> table = weight.value().contiguous();
     T* const out = y.data();
     parallel_rows(n, width, [&](std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) {

@@ -11,6 +11,7 @@ namespace inkling {
 
 template <class T>
 Tensor<T> linear(const Tensor<T>& x, const Tensor<T>& weight, const Tensor<T>& bias) {
+    check_defined("linear", x, weight);
     check(x.rank() >= 1 && weight.rank() == 2 && x.dim(-1) == weight.dim(1) &&
               (!bias.defined() || bias.shape() == Shape{weight.dim(0)}),
           "linear: x (..., in), weight (out, in) and bias (out) are required, got {}, {} and {}", x.shape(),
@@ -20,9 +21,9 @@ Tensor<T> linear(const Tensor<T>& x, const Tensor<T>& weight, const Tensor<T>& b
     Shape shape = x.shape();
     shape.back() = out;
     Array<T> y(shape), y2 = y.reshaped({rows, out});
-    const std::function<Array<T>()> recompute = x.requires_grad() ? x.node()->recompute : nullptr;
+    const std::function<ConstArray<T>()> recompute = x.requires_grad() ? x.node()->recompute : nullptr;
     const bool keep = weight.requires_grad() && !recompute;
-    const Array<T> rows_of_x = x.value().reshaped({rows, in});
+    const ConstArray<T> rows_of_x = x.value().reshaped({rows, in});
     Operand<T> x2 = keep ? Operand<T>::rounded(rows_of_x) : Operand<T>(rows_of_x);
     product(x2, Operand<T>(weight.value()).transposed(), y2, {}, bias.value().contiguous());
     const Precision precision = x2.precision();

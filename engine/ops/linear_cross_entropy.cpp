@@ -51,22 +51,29 @@ void cap_row(std::size_t n, T* z, T cap, T inverse) {
 
 }  // namespace
 
+std::size_t columns_at_a_time(std::size_t rows, std::size_t vocab_size, std::size_t element_bytes) {
+    const std::size_t column = std::max<std::size_t>(rows, 1) * element_bytes;
+    if (vocab_size <= kLogits / column) return vocab_size;
+    return std::max<std::size_t>(512, kBlock / column / 64 * 64);
+}
+
 template <class T>
 Tensor<T> linear_cross_entropy(const Tensor<T>& x, const Tensor<T>& weight, const IdArray& targets_any,
                                std::int32_t ignore, std::size_t block, double cap) {
+    check_defined("linear_cross_entropy", x, weight);
+    check(targets_any.defined(), "linear_cross_entropy: targets are required, got an undefined array");
     check(x.rank() >= 1 && weight.rank() == 2 && x.dim(-1) == weight.dim(1) && weight.dim(0) > 0 &&
               targets_any.shape() == Shape(x.shape().begin(), x.shape().end() - 1),
           "linear_cross_entropy: x (..., C), weight (V, C) and targets (...) are required, got {}, {} and {}",
           x.shape(), weight.shape(), targets_any.shape());
     check(cap >= 0, "linear_cross_entropy: a cap above 0, or 0 for none, is required, got {}", cap);
     const std::size_t V = weight.dim(0), C = weight.dim(1), rows = targets_any.size();
-    const std::size_t row_bytes = std::max<std::size_t>(rows, 1) * sizeof(T);
     if (block == 0) {
-        if (V * row_bytes <= kLogits) {
+        block = columns_at_a_time(rows, V, sizeof(T));
+        if (block == V) {
             const Tensor<T> z = linear(x, weight);
             return cross_entropy(cap > 0 ? softcap(z, cap) : z, targets_any, ignore);
         }
-        block = std::max<std::size_t>(512, kBlock / row_bytes / 64 * 64);
     }
     const IdArray targets = targets_any.contiguous();
     std::size_t counted = 0;
@@ -78,7 +85,7 @@ Tensor<T> linear_cross_entropy(const Tensor<T>& x, const Tensor<T>& weight, cons
     const auto x2 = Operand<T>::rounded(x.value().reshaped({rows, C}));
     const T c = static_cast<T>(cap), inverse = static_cast<T>(1 / cap);
     // visit(v, n, W's rows [v, v + n), X W^T): blocks in order; z is the visitor's to write to.
-    const auto each_block = [rows, V, block, x2](const Array<T>& w_all, const auto& visit) {
+    const auto each_block = [rows, V, block, x2](const ConstArray<T>& w_all, const auto& visit) {
         for (std::size_t v = 0; v < V; v += block) {
             const std::size_t n = std::min(block, V - v);
             const Operand<T> w(w_all.sliced(0, v, v + n), x2.precision());
@@ -103,8 +110,6 @@ Tensor<T> linear_cross_entropy(const Tensor<T>& x, const Tensor<T>& weight, cons
     for (std::size_t i = 0; i < rows; ++i) {
         if (targets.data()[i] == ignore) continue;
         const Row<T>& r = stats[i];
-        check(r.top != -std::numeric_limits<T>::infinity() || std::isnan(r.sum),
-              "linear_cross_entropy: a row must have a logit above -inf, got only -inf in row {}", i);
         const T log_sum = std::log(r.sum);
         log_sums.data()[i] = r.top + log_sum;
         total += static_cast<double>(log_sum) - static_cast<double>(r.target - r.top);

@@ -12,4 +12,7 @@ template <class T>
 Tensor<T> linear_cross_entropy(const Tensor<T>& x, const Tensor<T>& weight, const IdArray& targets,
                                std::int32_t ignore = kIgnore, std::size_t block = 0, double cap = 0);
 
+// The columns that it chooses, for so many rows of x and elements of so many bytes.
+std::size_t columns_at_a_time(std::size_t rows, std::size_t vocab_size, std::size_t element_bytes);
+
 }  // namespace inkling

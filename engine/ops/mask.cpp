@@ -12,10 +12,10 @@ namespace {
 
 // mask ? a : b; everything broadcasts to `shape`.
 template <class T>
-Array<T> choose(const Shape& shape, const MaskArray& mask, const Array<T>& a, const Array<T>& b) {
+Array<T> choose(const Shape& shape, const MaskArray& mask, const ConstArray<T>& a, const ConstArray<T>& b) {
     Array<T> y(shape);
-    const MaskArray m = mask.broadcasted(shape);
-    const Array<T> wide_a = a.broadcasted(shape), wide_b = b.broadcasted(shape);
+    const ConstArray<std::uint8_t> m = mask.broadcasted(shape);
+    const ConstArray<T> wide_a = a.broadcasted(shape), wide_b = b.broadcasted(shape);
     StridedLoop<4>(shape, {&y.strides(), &m.strides(), &wide_a.strides(), &wide_b.strides()})
         .run([&](const auto& offsets, std::size_t n, const auto& steps) {
             T* to = y.data() + offsets[0];
@@ -35,6 +35,7 @@ Array<T> scalar(T value) {
 
 template <class T>
 Tensor<T> triangle(const char* op, const Tensor<T>& x, std::ptrdiff_t k, bool lower) {
+    check_defined(op, x);
     check(x.rank() >= 2, "{}: at least two axes are required, got shape {}", op, x.shape());
     MaskArray keep({x.dim(-2), x.dim(-1)});
     std::uint8_t* flag = keep.data();
@@ -44,31 +45,37 @@ Tensor<T> triangle(const char* op, const Tensor<T>& x, std::ptrdiff_t k, bool lo
             *flag++ = lower ? diagonal <= k : diagonal >= k;
         }
     }
-    return record(
-        op, choose(x.shape(), keep, x.value(), scalar<T>(0)), inputs(x),
-        [keep](const Array<T>& dy, Gradients<T>& grads) { grads.add(0, choose(dy.shape(), keep, dy, scalar<T>(0))); });
+    return record(op, choose<T>(x.shape(), keep, x.value(), scalar<T>(0)), inputs(x),
+                  [keep](const Array<T>& dy, Gradients<T>& grads) {
+                      grads.add(0, choose<T>(dy.shape(), keep, dy, scalar<T>(0)));
+                  });
 }
 
 }  // namespace
 
 template <class T>
 Tensor<T> where(const MaskArray& mask, const Tensor<T>& a, const Tensor<T>& b) {
+    check_defined("where", a, b);
+    check(mask.defined(), "where: a mask is required, got an undefined one");
     const Shape shape = broadcast_shape("where", mask.shape(), broadcast_shape("where", a.shape(), b.shape()));
-    return record("where", choose(shape, mask, a.value(), b.value()), inputs(a, b),
+    return record("where", choose<T>(shape, mask, a.value(), b.value()), inputs(a, b),
                   [mask, sa = a.shape(), sb = b.shape()](const Array<T>& dy, Gradients<T>& grads) {
                       const Array<T> zero = scalar<T>(0);
-                      if (grads.wanted(0)) grads.add(0, sum_to(choose(dy.shape(), mask, dy, zero), sa));
-                      if (grads.wanted(1)) grads.add(1, sum_to(choose(dy.shape(), mask, zero, dy), sb));
+                      if (grads.wanted(0)) grads.add(0, sum_to(choose<T>(dy.shape(), mask, dy, zero), sa));
+                      if (grads.wanted(1)) grads.add(1, sum_to(choose<T>(dy.shape(), mask, zero, dy), sb));
                   });
 }
 
 template <class T>
 Tensor<T> masked_fill(const Tensor<T>& x, const MaskArray& mask, double value) {
+    check_defined("masked_fill", x);
+    check(mask.defined(), "masked_fill: a mask is required, got an undefined one");
     check(broadcast_shape("masked_fill", x.shape(), mask.shape()) == x.shape(),
           "masked_fill: the mask must broadcast to the values, got {} for {}", mask.shape(), x.shape());
-    return record(
-        "masked_fill", choose(x.shape(), mask, scalar(static_cast<T>(value)), x.value()), inputs(x),
-        [mask](const Array<T>& dy, Gradients<T>& grads) { grads.add(0, choose(dy.shape(), mask, scalar<T>(0), dy)); });
+    return record("masked_fill", choose<T>(x.shape(), mask, scalar(static_cast<T>(value)), x.value()), inputs(x),
+                  [mask](const Array<T>& dy, Gradients<T>& grads) {
+                      grads.add(0, choose<T>(dy.shape(), mask, scalar<T>(0), dy));
+                  });
 }
 
 template <class T>

@@ -10,24 +10,24 @@ namespace inkling {
 namespace {
 
 template <class T>
-Shape batch_of(const Array<T>& x) {
+Shape batch_of(const ConstArray<T>& x) {
     return Shape(x.shape().begin(), x.shape().end() - 2);
 }
 
 // (..., M, K) with several batch axes is one tall matrix when the other operand is a single one.
 template <class T>
-Array<T> as_matrix(const Array<T>& x) {
+ConstArray<T> as_matrix(const ConstArray<T>& x) {
     return x.reshaped({size_of(batch_of(x)) * x.dim(-2), x.dim(-1)});
 }
 
 template <class T>
-Array<T> multiplied(const Array<T>& a, const Array<T>& b, Precision precision) {
+Array<T> multiplied(const ConstArray<T>& a, const ConstArray<T>& b, Precision precision) {
     Shape shape = broadcast_shape("matmul", batch_of(a), batch_of(b));
     shape.push_back(a.dim(-2));
     shape.push_back(b.dim(-1));
     Array<T> y(shape);
     if (b.rank() == 2 && a.rank() > 2) {
-        Array<T> tall = as_matrix(y);
+        Array<T> tall = y.reshaped({size_of(batch_of<T>(y)) * y.dim(-2), y.dim(-1)});
         product(Operand<T>(as_matrix(a), precision), Operand<T>(b, precision), tall);
     } else {
         product(Operand<T>(a, precision), Operand<T>(b, precision), y);
@@ -37,7 +37,7 @@ Array<T> multiplied(const Array<T>& a, const Array<T>& b, Precision precision) {
 
 // The gradient of input i is A B, summed over the axes that the input was broadcast along.
 template <class T>
-void add_product(Gradients<T>& grads, std::size_t i, const Array<T>& a, const Array<T>& b, const Shape& shape,
+void add_product(Gradients<T>& grads, std::size_t i, const ConstArray<T>& a, const ConstArray<T>& b, const Shape& shape,
                  Precision precision) {
     if (a.rank() == b.rank() && Shape(shape.begin(), shape.end() - 2) == batch_of(a) && batch_of(a) == batch_of(b)) {
         auto [place, accumulate] = grads.target(i);
@@ -51,16 +51,18 @@ void add_product(Gradients<T>& grads, std::size_t i, const Array<T>& a, const Ar
 
 template <class T>
 Tensor<T> matmul(const Tensor<T>& a, const Tensor<T>& b) {
+    check_defined("matmul", a, b);
     check(a.rank() >= 2 && b.rank() >= 2 && a.dim(-1) == b.dim(-2),
           "matmul: (..., M, K) and (..., K, N) are required, got {} and {}", a.shape(), b.shape());
     const Precision precision = product_precision();
     return record("matmul", multiplied(a.value(), b.value(), precision), inputs(a, b),
                   [a = Saved(a), b = Saved(b), precision](const Array<T>& dy, Gradients<T>& grads) {
-                      if (grads.wanted(0)) add_product(grads, 0, dy, b->transposed(-2, -1), a->shape(), precision);
+                      if (grads.wanted(0)) add_product<T>(grads, 0, dy, b->transposed(-2, -1), a->shape(), precision);
                       if (grads.wanted(1) && b->rank() == 2) {  // one product sums over rows and batches at once
-                          add_product(grads, 1, as_matrix(*a).transposed(0, 1), as_matrix(dy), b->shape(), precision);
+                          add_product<T>(grads, 1, as_matrix(*a).transposed(0, 1), as_matrix<T>(dy), b->shape(),
+                                         precision);
                       } else if (grads.wanted(1)) {
-                          add_product(grads, 1, a->transposed(-2, -1), dy, b->shape(), precision);
+                          add_product<T>(grads, 1, a->transposed(-2, -1), dy, b->shape(), precision);
                       }
                   });
 }

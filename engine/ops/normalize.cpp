@@ -64,7 +64,7 @@ template <class T>
 void RowNorm<T>::backward(const Array<T>& dy_any, Gradients<T>& grads) const {
     const Array<T> dy = dy_any.contiguous();
     profile::count_bytes(static_cast<double>(3 * dy.size() * sizeof(T)));
-    const Array<T> weight = has_gain ? *gain : Array<T>({width}, T{1});
+    const ConstArray<T> weight = has_gain ? *gain : ConstArray<T>(Array<T>({width}, T{1}));
     const std::size_t chunks = (rows + kRows - 1) / kRows;
     const bool want_dx = grads.wanted(0), want_gain = grads.wanted(1), want_bias = centered && grads.wanted(2);
     Array<T> dgain = want_gain || want_bias ? Array<T>({chunks, width}, T{0}) : Array<T>();
@@ -84,14 +84,14 @@ void RowNorm<T>::backward(const Array<T>& dy_any, Gradients<T>& grads) const {
         parallel_for(chunks, std::max<std::size_t>(1, kGrain / (kRows * width)), rows_of_chunks);
     };
     want_dx ? grads.write(0, run) : run({}, false);
-    if (want_gain) grads.add(1, sum_over(dgain, {0}));
-    if (want_bias) grads.add(2, sum_over(dbias, {0}));
+    if (want_gain) grads.add(1, sum_over<T>(dgain, {0}));
+    if (want_bias) grads.add(2, sum_over<T>(dbias, {0}));
 }
 
 // (x - mean) scale gain + bias, row by row, after prepare(row of x, r) has set the row's mean and scale.
 template <class T, class Prepare>
-Array<T> normalized(const Array<T>& x, const Array<T>& gain, const Array<T>& bias, const Array<T>& mean,
-                    const Array<T>& scale, const Prepare& prepare) {
+Array<T> normalized(const ConstArray<T>& x, const ConstArray<T>& gain, const ConstArray<T>& bias,
+                    const ConstArray<T>& mean, const ConstArray<T>& scale, const Prepare& prepare) {
     const std::size_t width = x.dim(-1), rows = x.size() / width;
     profile::count_bytes(static_cast<double>(2 * x.size() * sizeof(T)));
     Array<T> y(x.shape());
@@ -121,6 +121,7 @@ Array<T> normalized(const Array<T>& x, const Array<T>& gain, const Array<T>& bia
 template <class T>
 Tensor<T> normalize(const char* op, const Tensor<T>& x_any, const Tensor<T>& gain, const Tensor<T>& bias, double eps,
                     bool centered) {
+    check_defined(op, x_any);
     check(x_any.rank() > 0 && x_any.dim(-1) > 0, "{}: the last axis must not be empty, got shape {}", op,
           x_any.shape());
     const std::size_t width = x_any.dim(-1), rows = x_any.size() / width;
@@ -129,11 +130,11 @@ Tensor<T> normalize(const char* op, const Tensor<T>& x_any, const Tensor<T>& gai
               "{}: gain and bias must have the size of the last axis, got {} for {}", op, parameter->shape(),
               x_any.shape());
     }
-    const Array<T> x = x_any.value().contiguous(), weight = gain.value().contiguous(),
-                   shift = bias.value().contiguous();
+    const ConstArray<T> x = x_any.value().contiguous(), weight = gain.value().contiguous(),
+                        shift = bias.value().contiguous();
     Array<T> mean({rows}, T{0}), scale({rows});
     T *const pmean = mean.data(), *const pscale = scale.data();
-    Array<T> y = normalized(x, weight, shift, mean, scale, [=](const T* in, std::size_t r) {
+    Array<T> y = normalized<T>(x, weight, shift, mean, scale, [=](const T* in, std::size_t r) {
         const T inverse = T{1} / static_cast<T>(width);
         if (centered)
             pmean[r] = simd_sum(
@@ -148,7 +149,7 @@ Tensor<T> normalize(const char* op, const Tensor<T>& x_any, const Tensor<T>& gai
     const Tensor<T> result = record(op, std::move(y), inputs(x_any, gain, bias),
                                     [norm](const Array<T>& dy, Gradients<T>& grads) { norm.backward(dy, grads); });
     set_recompute<T>(result, [norm, shift = Saved(shift)] {
-        return normalized(*norm.x, *norm.gain, *shift, *norm.mean, *norm.scale, [](const T*, std::size_t) {});
+        return normalized<T>(*norm.x, *norm.gain, *shift, *norm.mean, *norm.scale, [](const T*, std::size_t) {});
     });
     return result;
 }

@@ -34,7 +34,7 @@ Shape shape_without(const Shape& shape, const std::vector<std::size_t>& axes, bo
 
 // x as (outputs, reduced elements), contiguous: the reduced axes moved to the back.
 template <class T>
-Array<T> as_rows(const Array<T>& x, const std::vector<std::size_t>& axes) {
+ConstArray<T> as_rows(const ConstArray<T>& x, const std::vector<std::size_t>& axes) {
     Shape order;
     std::size_t width = 1;
     for (std::size_t i = 0; i < x.rank(); ++i) {
@@ -56,7 +56,7 @@ T sum_row(const T* row, std::size_t n) {
 // Sums the rows of (rows, width). Many rows are summed in pieces of a fixed number, each by one thread, which most
 // likely wrote them; of a few each thread has columns of its own. Either way rows are added in order.
 template <class T>
-Array<T> sum_rows(const Array<T>& x, std::size_t rows, std::size_t width) {
+Array<T> sum_rows(const ConstArray<T>& x, std::size_t rows, std::size_t width) {
     constexpr std::size_t kRows = 64;
     const T* const from = x.data();
     const auto add = [from, width](T* to, std::size_t row, std::size_t first, std::size_t n) {
@@ -70,7 +70,7 @@ Array<T> sum_rows(const Array<T>& x, std::size_t rows, std::size_t width) {
             for (std::size_t r = begin * kRows; r < std::min(rows, end * kRows); ++r)
                 add(sums.data() + r / kRows * width, r, 0, width);
         });
-        return sum_rows(sums, pieces, width);
+        return sum_rows<T>(sums, pieces, width);
     }
     Array<T> y({width}, T{0});
     parallel_for(width, std::max<std::size_t>(16, kGrain / std::max<std::size_t>(rows, 1)),
@@ -82,21 +82,21 @@ Array<T> sum_rows(const Array<T>& x, std::size_t rows, std::size_t width) {
 
 // dy of a reduced shape, as it lies against x: reduced axes back with size 1.
 template <class T>
-Array<T> expanded(const Array<T>& dy, const Shape& x_shape, const std::vector<std::size_t>& axes) {
+ConstArray<T> expanded(const ConstArray<T>& dy, const Shape& x_shape, const std::vector<std::size_t>& axes) {
     return dy.reshaped(shape_without(x_shape, axes, true));
 }
 
 }  // namespace
 
 template <class T>
-Array<T> sum_over(const Array<T>& x, const std::vector<std::size_t>& axes) {
+Array<T> sum_over(const ConstArray<T>& x, const std::vector<std::size_t>& axes) {
     const Shape shape = shape_without(x.shape(), axes, false);
-    if (axes.empty()) return x;
+    if (axes.empty()) return x.clone();
     if (x.is_contiguous() && x.size() > 0 && axes.size() < x.rank() &&
         axes.back() == axes.size() - 1) {  // leading axes
-        return sum_rows(x, x.size() / size_of(shape), size_of(shape)).reshaped(shape);
+        return sum_rows<T>(x, x.size() / size_of(shape), size_of(shape)).reshaped(shape);
     }
-    const Array<T> rows = as_rows(x, axes);
+    const ConstArray<T> rows = as_rows(x, axes);
     Array<T> y(shape);
     T* const to = y.data();
     const std::size_t width = rows.dim(1);
@@ -112,16 +112,18 @@ Array<T> sum_over(const Array<T>& x, const std::vector<std::size_t>& axes) {
 
 template <class T>
 Tensor<T> sum(const Tensor<T>& x, const Axes& axes, bool keep_axes) {
+    check_defined("sum", x);
     const auto reduced = sorted_axes("sum", axes, x.rank());
     Array<T> y = sum_over(x.value(), reduced).reshaped(shape_without(x.shape(), reduced, keep_axes));
     return record("sum", std::move(y), inputs(x),
                   [shape = x.shape(), reduced](const Array<T>& dy, Gradients<T>& grads) {
-                      grads.add(0, expanded(dy, shape, reduced).broadcasted(shape).clone());
+                      grads.add(0, expanded<T>(dy, shape, reduced).broadcasted(shape).clone());
                   });
 }
 
 template <class T>
 Tensor<T> mean(const Tensor<T>& x, const Axes& axes, bool keep_axes) {
+    check_defined("mean", x);
     const auto reduced = sorted_axes("mean", axes, x.rank());
     std::size_t n = 1;
     for (const std::size_t axis : reduced) n *= x.shape()[axis];
@@ -131,8 +133,9 @@ Tensor<T> mean(const Tensor<T>& x, const Axes& axes, bool keep_axes) {
 
 template <class T>
 Tensor<T> max(const Tensor<T>& x, const Axes& axes, bool keep_axes) {
+    check_defined("max", x);
     const auto reduced = sorted_axes("max", axes, x.rank());
-    const Array<T> rows = as_rows(x.value(), reduced);
+    const ConstArray<T> rows = as_rows(x.value(), reduced);
     const std::size_t width = rows.dim(1);
     check(width > 0, "max: at least one element is required, got shape {}", x.shape());
     Array<T> y(shape_without(x.shape(), reduced, keep_axes)), share(y.shape());
@@ -140,24 +143,28 @@ Tensor<T> max(const Tensor<T>& x, const Axes& axes, bool keep_axes) {
     parallel_rows(rows.dim(0), width, [&](std::size_t begin, std::size_t end) {
         for (std::size_t r = begin; r < end; ++r) {
             const T* const row = rows.data() + r * width;
-            best[r] = *std::max_element(row, row + width);
+            if (has_nan(width, row)) {  // the maximum, and so whoever has a share in it
+                best[r] = part[r] = std::numeric_limits<T>::quiet_NaN();
+                continue;
+            }
+            best[r] = simd_max(width, row);
             part[r] = T{1} / static_cast<T>(std::count(row, row + width, best[r]));
         }
     });
     return record("max", y, inputs(x),
                   [x = Saved(x), y = Saved(y), share, reduced](const Array<T>& dy, Gradients<T>& grads) {
-                      const auto lie = [&](const Array<T>& a) { return expanded(a, x->shape(), reduced); };
+                      const auto lie = [&](const ConstArray<T>& a) { return expanded(a, x->shape(), reduced); };
                       const auto dx = [](auto g, auto v, auto top, auto s) {
-                          return xsimd::select(v == top, g * s, Vec<T>(T{0}));
+                          return xsimd::select(v == top, g * s, s - s);  // 0, or NaN
                       };
                       grads.add(0, map_arrays<T>(x->shape(), dx, lie(dy), *x, lie(*y), lie(share)));
                   });
 }
 
-#define INKLING_INSTANTIATE(T)                                                    \
-    template Array<T> sum_over(const Array<T>&, const std::vector<std::size_t>&); \
-    template Tensor<T> sum(const Tensor<T>&, const Axes&, bool);                  \
-    template Tensor<T> mean(const Tensor<T>&, const Axes&, bool);                 \
+#define INKLING_INSTANTIATE(T)                                                         \
+    template Array<T> sum_over(const ConstArray<T>&, const std::vector<std::size_t>&); \
+    template Tensor<T> sum(const Tensor<T>&, const Axes&, bool);                       \
+    template Tensor<T> mean(const Tensor<T>&, const Axes&, bool);                      \
     template Tensor<T> max(const Tensor<T>&, const Axes&, bool);
 INKLING_INSTANTIATE(float)
 INKLING_INSTANTIATE(double)

@@ -8,6 +8,7 @@ namespace inkling {
 
 template <class T>
 Tensor<T> repeat(const Tensor<T>& x, std::size_t times, std::ptrdiff_t axis) {
+    check_defined("repeat", x);
     check(times >= 1, "repeat: at least 1 time is required, got {} for shape {}", times, x.shape());
     const std::size_t a = normalize_axis("repeat", axis, x.rank());
     if (times == 1) return x;

@@ -36,8 +36,8 @@ void turn_row(const T* x, const T* c, const T* s, T sign, std::size_t half, std:
 }
 
 template <class T>
-Array<T> turn(const Array<T>& x_any, const RotaryOptions& options, bool back) {
-    const Array<T> x = x_any.contiguous();
+Array<T> turn(const ConstArray<T>& x_any, const RotaryOptions& options, bool back) {
+    const ConstArray<T> x = x_any.contiguous();
     const std::size_t d = x.dim(-1), half = d / 2, L = x.dim(-2), rows = d ? x.size() / d : 0;
     const T* const angles = kept_angles<T>(options.start, L, d, options.base);
     const T sign = options.clockwise != back ? -1 : 1;
@@ -59,11 +59,12 @@ Array<T> turn(const Array<T>& x_any, const RotaryOptions& options, bool back) {
 
 template <class T>
 Tensor<T> rotary(const Tensor<T>& x, const RotaryOptions& options) {
+    check_defined("rotary", x);
     check(x.rank() >= 2 && x.dim(-1) % 2 == 0, "rotary: x (..., L, d) with an even d is required, got shape {}",
           x.shape());
     check(options.base > 0, "rotary: a base above 0 is required, got {}", options.base);
     return record("rotary", turn(x.value(), options, false), inputs(x),
-                  [options](const Array<T>& dy, Gradients<T>& grads) { grads.add(0, turn(dy, options, true)); });
+                  [options](const Array<T>& dy, Gradients<T>& grads) { grads.add(0, turn<T>(dy, options, true)); });
 }
 
 template <class T>

@@ -9,11 +9,18 @@
 namespace inkling {
 namespace {
 
+// These ops keep no values, so a graph that was released may go through them again.
+template <class T>
+Tensor<T> reusable(Tensor<T> y) {
+    if (y.node()) y.node()->reusable = true;
+    return y;
+}
+
 // y = view(x). An op that writes y's gradient itself does so in the layout of x's, so that `undo` copies nothing.
 template <class T, class View, class Undo>
 Tensor<T> view_of(const char* op, const Tensor<T>& x, const View& view, const Undo& undo) {
-    Tensor<T> y = record(op, view(x.value()), inputs(x),
-                         [undo](const Array<T>& dy, Gradients<T>& grads) { grads.add(0, undo(dy)); });
+    Tensor<T> y = reusable(record(op, view(x.value()), inputs(x),
+                                  [undo](const Array<T>& dy, Gradients<T>& grads) { grads.add(0, undo(dy)); }));
     constexpr int kDeepest = 8;  // make_grad asks input by input; a longer chain of views just copies
     if (Node<T>* const node = y.node().get()) {
         node->view_depth = x.node()->view_depth + 1;
@@ -31,17 +38,21 @@ Tensor<T> view_of(const char* op, const Tensor<T>& x, const View& view, const Un
 
 template <class T>
 Tensor<T> reshape(const Tensor<T>& x, const Shape& shape) {
-    if (x.value().reshaped(shape).same_buffer(x.value())) {
+    check_defined("reshape", x);
+    const ConstArray<T> y = x.value().reshaped(shape);
+    if (y.same_buffer(x.value())) {
         return view_of(
-            "reshape", x, [shape](const Array<T>& a) { return a.reshaped(shape); },
+            "reshape", x, [shape](const auto& a) { return a.reshaped(shape); },
             [old = x.shape()](const Array<T>& dy) { return dy.reshaped(old); });
     }
-    return record("reshape", x.value().reshaped(shape), inputs(x),
-                  [old = x.shape()](const Array<T>& dy, Gradients<T>& grads) { grads.add(0, dy.reshaped(old)); });
+    return reusable(record("reshape", y, inputs(x), [old = x.shape()](const Array<T>& dy, Gradients<T>& grads) {
+        grads.add(0, dy.reshaped(old));
+    }));
 }
 
 template <class T>
 Tensor<T> permute(const Tensor<T>& x, const Shape& axes) {
+    check_defined("permute", x);
     check(axes.size() == x.rank(), "permute: every axis must be named once, got {} for shape {}", axes, x.shape());
     Shape inverse(axes.size());
     for (std::size_t i = 0; i < axes.size(); ++i) {
@@ -49,47 +60,51 @@ Tensor<T> permute(const Tensor<T>& x, const Shape& axes) {
         inverse[axes[i]] = i;
     }
     return view_of(
-        "permute", x, [axes](const Array<T>& a) { return a.permuted(axes); },
+        "permute", x, [axes](const auto& a) { return a.permuted(axes); },
         [inverse](const Array<T>& dy) { return dy.permuted(inverse); });
 }
 
 template <class T>
 Tensor<T> transpose(const Tensor<T>& x, std::ptrdiff_t a, std::ptrdiff_t b) {
-    const auto swap = [a, b](const Array<T>& array) { return array.transposed(a, b); };
+    check_defined("transpose", x);
+    const auto swap = [a, b](const auto& array) { return array.transposed(a, b); };
     return view_of("transpose", x, swap, swap);
 }
 
 template <class T>
 Tensor<T> slice(const Tensor<T>& x, std::ptrdiff_t axis, std::size_t begin, std::size_t end, std::size_t step) {
-    return record("slice", x.value().sliced(axis, begin, end, step), inputs(x),
-                  [=](const Array<T>& dy, Gradients<T>& grads) {
-                      auto [dx, accumulate] = grads.target(0);
-                      if (!accumulate) copy_into(dx, Array<T>({}, T{0}).broadcasted(dx.shape()));
-                      Array<T> part = dx.sliced(axis, begin, end, step);
-                      add_into(part, dy);
-                  });
+    check_defined("slice", x);
+    return reusable(record("slice", x.value().sliced(axis, begin, end, step), inputs(x),
+                           [=](const Array<T>& dy, Gradients<T>& grads) {
+                               auto [dx, accumulate] = grads.target(0);
+                               if (!accumulate) copy_into(dx, Array<T>({}, T{0}).broadcasted(dx.shape()));
+                               Array<T> part = dx.sliced(axis, begin, end, step);
+                               add_into(part, dy);
+                           }));
 }
 
 template <class T>
 std::vector<Tensor<T>> split(const Tensor<T>& x, std::size_t parts, std::ptrdiff_t axis) {
+    check_defined("split", x);
     const std::size_t length = x.shape()[normalize_axis("split", axis, x.rank())];
     check(parts > 0 && length % parts == 0, "split: {} equal parts are required on axis {}, got shape {}", parts, axis,
           x.shape());
     const std::size_t width = length / parts;
-    const auto piece = [axis, width](const Array<T>& a, std::size_t i) {
+    const auto piece = [axis, width](const auto& a, std::size_t i) {
         return a.sliced(axis, i * width, (i + 1) * width);
     };
     // One node stands for x seen as pieces. Its gradient is written piece by piece, by the pieces' own backward.
     auto written = std::make_shared<std::vector<bool>>(parts, false);
     auto given = std::make_shared<std::vector<bool>>(parts, false);  // a piece's place, to the first who asks for it
-    const Tensor<T> whole = record("split", x.value(), inputs(x), [=](const Array<T>& dy, Gradients<T>& grads) {
-        for (std::size_t i = 0; i < parts; ++i) {
-            Array<T> hole = piece(dy, i);
-            if (!(*written)[i]) copy_into(hole, Array<T>({}, T{0}).broadcasted(hole.shape()));
-        }
-        written->assign(parts, false);
-        grads.add(0, dy);
-    });
+    const Tensor<T> whole =
+        reusable(record("split", x.value(), inputs(x), [=](const Array<T>& dy, Gradients<T>& grads) {
+            for (std::size_t i = 0; i < parts; ++i) {
+                Array<T> hole = piece(dy, i);
+                if (!(*written)[i]) copy_into(hole, Array<T>({}, T{0}).broadcasted(hole.shape()));
+            }
+            written->assign(parts, false);
+            grads.add(0, dy);
+        }));
     const auto joint_piece = [=](Node<T>& joint, std::size_t i) {
         if (!joint.has_grad) {
             joint.grad = new_gradient(*joint.inputs[0]);
@@ -101,11 +116,12 @@ std::vector<Tensor<T>> split(const Tensor<T>& x, std::size_t parts, std::ptrdiff
     };
     std::vector<Tensor<T>> pieces;
     for (std::size_t i = 0; i < parts; ++i) {
-        Tensor<T> y = record("split", piece(x.value(), i), inputs(whole), [=](const Array<T>& dy, Gradients<T>& grads) {
+        const auto write = [=](const Array<T>& dy, Gradients<T>& grads) {
             Array<T> place = joint_piece(grads.input(0), i);
             if (place.data() != dy.data() || place.strides() != dy.strides()) copy_into(place, dy);
             (*written)[i] = true;
-        });
+        };
+        Tensor<T> y = reusable(record("split", piece(x.value(), i), inputs(whole), write));
         if (y.node()) {
             y.node()->make_grad = [=](Node<T>& self) {
                 const Array<T> place = joint_piece(*self.inputs[0], i);
@@ -122,6 +138,7 @@ std::vector<Tensor<T>> split(const Tensor<T>& x, std::size_t parts, std::ptrdiff
 template <class T>
 Tensor<T> concatenate(const std::vector<Tensor<T>>& parts, std::ptrdiff_t axis) {
     check(!parts.empty(), "concatenate: at least one tensor is required");
+    for (const auto& part : parts) check_defined("concatenate", part);
     const std::size_t k = normalize_axis("concatenate", axis, parts[0].rank());
     Shape shape = parts[0].shape();
     shape[k] = 0;
@@ -141,16 +158,18 @@ Tensor<T> concatenate(const std::vector<Tensor<T>>& parts, std::ptrdiff_t axis) 
         Array<T> place = y.sliced(axis, i ? ends[i - 1] : 0, ends[i]);
         copy_into(place, parts[i].value());
     }
-    return record("concatenate", std::move(y), std::move(nodes), [ends, axis](const Array<T>& dy, Gradients<T>& grads) {
+    const auto cut = [ends, axis](const Array<T>& dy, Gradients<T>& grads) {
         for (std::size_t i = 0; i < ends.size(); ++i) {
             if (grads.wanted(i)) grads.add(i, dy.sliced(axis, i ? ends[i - 1] : 0, ends[i]));
         }
-    });
+    };
+    return reusable(record("concatenate", std::move(y), std::move(nodes), cut));
 }
 
 template <class T>
 Tensor<T> stack(const std::vector<Tensor<T>>& parts, std::ptrdiff_t axis) {
     check(!parts.empty(), "stack: at least one tensor is required");
+    for (const auto& part : parts) check_defined("stack", part);
     const std::size_t k = normalize_axis("stack", axis, parts[0].rank() + 1);
     std::vector<Tensor<T>> wide;
     for (const auto& part : parts) {

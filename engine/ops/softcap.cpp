@@ -8,6 +8,7 @@ namespace inkling {
 
 template <class T>
 Tensor<T> softcap(const Tensor<T>& x, double cap) {
+    check_defined("softcap", x);
     check(cap > 0, "softcap: a cap above 0 is required, got {} for shape {}", cap, x.shape());
     const T c = static_cast<T>(cap), inverse = static_cast<T>(1 / cap);
     const Array<T> y = map_arrays<T>(

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "engine/backward.h"
+#include "engine/broadcast.h"
 #include "engine/ops/shape.h"
 #include "engine/parallel.h"
 #include "engine/simd.h"
@@ -13,26 +14,48 @@
 namespace inkling {
 namespace {
 
-// row(x, y, n) over the last axis of contiguous arrays.
+// row(x, y, n, index) over the last axis of contiguous arrays.
 template <class T, class Row>
-void for_rows(const Array<T>& x, Array<T>& y, const Row& row) {
+void for_rows(const ConstArray<T>& x, Array<T>& y, const Row& row) {
     const std::size_t n = x.dim(-1);
     parallel_rows(x.size() / n, n, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t r = begin; r < end; ++r) row(x.data() + r * n, y.data() + r * n, n);
+        for (std::size_t r = begin; r < end; ++r) row(x.data() + r * n, y.data() + r * n, n, r);
     });
 }
 
 template <class T>
 T row_maximum(const char* op, const T* x, std::size_t n) {
     const T m = simd_max(n, x);
-    check(m > -std::numeric_limits<T>::infinity() || std::isnan(x[0]),
+    check(m != -std::numeric_limits<T>::infinity() || has_nan(n, x),
           "{}: a row must have a value above -inf: every place of one is masked", op);
     return m;
+}
+
+// out = e^(in - m) / sum e^(in - m); out may be in.
+template <class T>
+void softmax_row(const T* in, T top, T* out, std::size_t n) {
+    const Vec<T> m(top);
+    simd_map(
+        n, out, [m](auto v) { return xsimd::exp(v - m); }, in);
+    const Vec<T> inverse(T{1} / simd_sum(
+                                    n, [](auto v) { return v; }, out));
+    simd_map(
+        n, out, [inverse](auto e) { return e * inverse; }, out);
+}
+
+// d = p (d - p . d)
+template <class T>
+void softmax_slope(const T* p, T* d, std::size_t n) {
+    const Vec<T> dot(simd_sum(
+        n, [](auto a, auto b) { return a * b; }, p, d));
+    simd_map(
+        n, d, [dot](auto a, auto g) { return a * (g - dot); }, p, d);
 }
 
 // The op along the last axis of x; other axes are brought there and back.
 template <class T, class Op>
 Tensor<T> along(const char* op, const Tensor<T>& x, std::ptrdiff_t axis, const Op& last_axis) {
+    check_defined(op, x);
     check(x.rank() > 0, "{}: at least one axis is required, got shape {}", op, x.shape());
     const std::size_t k = normalize_axis(op, axis, x.rank());
     check(x.shape()[k] > 0, "{}: the axis must not be empty, got shape {}", op, x.shape());
@@ -46,25 +69,61 @@ template <class T>
 Tensor<T> softmax(const Tensor<T>& x, std::ptrdiff_t axis) {
     return along("softmax", x, axis, [](const Tensor<T>& rows) {
         Array<T> y(rows.shape());
-        for_rows(rows.value().contiguous(), y, [](const T* in, T* out, std::size_t n) {
-            const Vec<T> m(row_maximum("softmax", in, n));
-            simd_map(
-                n, out, [m](auto v) { return xsimd::exp(v - m); }, in);
-            const Vec<T> inverse(T{1} / simd_sum(
-                                            n, [](auto v) { return v; }, out));
-            simd_map(
-                n, out, [inverse](auto e) { return e * inverse; }, out);
+        for_rows(rows.value().contiguous(), y, [](const T* in, T* out, std::size_t n, std::size_t) {
+            softmax_row(in, row_maximum("softmax", in, n), out, n);
         });
         return record("softmax", y, inputs(rows), [y = Saved(y)](const Array<T>& dy, Gradients<T>& grads) {
             Array<T> dx = dy.clone();
-            for_rows(*y, dx, [](const T* p, T* d, std::size_t n) {
-                const Vec<T> dot(simd_sum(
-                    n, [](auto a, auto b) { return a * b; }, p, d));
-                simd_map(
-                    n, d, [dot](auto a, auto g) { return a * (g - dot); }, p, d);
-            });
+            for_rows(*y, dx, [](const T* p, T* d, std::size_t n, std::size_t) { softmax_slope(p, d, n); });
             grads.add(0, dx);
         });
+    });
+}
+
+namespace {
+
+// Row r of scores (B, ..., Lq, Lk), for messages.
+std::string query_of(const Shape& shape, std::size_t r) {
+    if (shape.size() < 2) return "a query";
+    const std::size_t queries = shape[shape.size() - 2];
+    const std::size_t rows = size_of(shape) / shape.back();  // of all sequences
+    std::string text = fmt::format("query {}", r % queries);
+    if (shape.size() > 2) text += fmt::format(" of batch {}", r / (rows / shape[0]));
+    return text;
+}
+
+}  // namespace
+
+template <class T>
+Tensor<T> softmax(const Tensor<T>& x, const MaskArray& allowed, Masked none, const char* op) {
+    check_defined(op, x);
+    check(x.rank() > 0 && x.dim(-1) > 0, "{}: the last axis must not be empty, got shape {}", op, x.shape());
+    check(!allowed.defined() || broadcasts_to(allowed.shape(), x.shape()),
+          "{}: the mask must broadcast to the scores {}, got {}", op, x.shape(), allowed.shape());
+    constexpr T infinity = std::numeric_limits<T>::infinity();
+    const MaskArray keep = allowed.defined() ? allowed.broadcasted(x.shape()).clone() : MaskArray();
+    Array<T> y(x.shape());
+    for_rows(x.value().contiguous(), y, [&](const T* in, T* out, std::size_t n, std::size_t r) {
+        if (!keep.defined()) return softmax_row(in, simd_max(n, in), out, n);
+        const std::uint8_t* const seen = keep.data() + r * n;
+        for (std::size_t j = 0; j < n; ++j) out[j] = seen[j] ? in[j] : -infinity;
+        const T top = simd_max(n, out);
+        if (top == -infinity && std::all_of(seen, seen + n, [](std::uint8_t flag) { return flag == 0; })) {
+            check(none != Masked::error, "{}: {} may see no key: every place is masked", op, query_of(x.shape(), r));
+            std::fill_n(out, n, none == Masked::uniform ? T{1} / static_cast<T>(n) : T{0});
+        } else {
+            softmax_row(out, top, out, n);
+        }
+    });
+    return record("softmax", y, inputs(x), [y = Saved(y), keep](const Array<T>& dy, Gradients<T>& grads) {
+        Array<T> dx = dy.clone();
+        for_rows(*y, dx, [&](const T* p, T* d, std::size_t n, std::size_t r) {
+            softmax_slope(p, d, n);
+            if (!keep.defined()) return;
+            const std::uint8_t* const seen = keep.data() + r * n;
+            for (std::size_t j = 0; j < n; ++j) d[j] = seen[j] ? d[j] : T{0};
+        });
+        grads.add(0, dx);
     });
 }
 
@@ -72,7 +131,7 @@ template <class T>
 Tensor<T> log_softmax(const Tensor<T>& x, std::ptrdiff_t axis) {
     return along("log_softmax", x, axis, [](const Tensor<T>& rows) {
         Array<T> y(rows.shape());
-        for_rows(rows.value().contiguous(), y, [](const T* in, T* out, std::size_t n) {
+        for_rows(rows.value().contiguous(), y, [](const T* in, T* out, std::size_t n, std::size_t) {
             const T m = row_maximum("log_softmax", in, n);
             const Vec<T> vm(m);
             const Vec<T> log_sum(std::log(simd_sum(
@@ -82,7 +141,7 @@ Tensor<T> log_softmax(const Tensor<T>& x, std::ptrdiff_t axis) {
         });
         return record("log_softmax", y, inputs(rows), [y = Saved(y)](const Array<T>& dy, Gradients<T>& grads) {
             Array<T> dx = dy.clone();
-            for_rows(*y, dx, [](const T* l, T* d, std::size_t n) {
+            for_rows(*y, dx, [](const T* l, T* d, std::size_t n, std::size_t) {
                 const Vec<T> total(simd_sum(
                     n, [](auto g) { return g; }, d));
                 simd_map(
@@ -93,9 +152,12 @@ Tensor<T> log_softmax(const Tensor<T>& x, std::ptrdiff_t axis) {
     });
 }
 
-template Tensor<float> softmax(const Tensor<float>&, std::ptrdiff_t);
-template Tensor<double> softmax(const Tensor<double>&, std::ptrdiff_t);
-template Tensor<float> log_softmax(const Tensor<float>&, std::ptrdiff_t);
-template Tensor<double> log_softmax(const Tensor<double>&, std::ptrdiff_t);
+#define INKLING_INSTANTIATE(T)                                                           \
+    template Tensor<T> softmax(const Tensor<T>&, std::ptrdiff_t);                        \
+    template Tensor<T> softmax(const Tensor<T>&, const MaskArray&, Masked, const char*); \
+    template Tensor<T> log_softmax(const Tensor<T>&, std::ptrdiff_t);
+INKLING_INSTANTIATE(float)
+INKLING_INSTANTIATE(double)
+#undef INKLING_INSTANTIATE
 
 }  // namespace inkling

@@ -7,11 +7,12 @@ namespace inkling {
 
 template <class T>
 Tensor<T> squared_relu(Tensor<T> x) {
+    check_defined("squared_relu", x);
     const auto value = [](auto v) {
-        const auto r = xsimd::max(v, Vec<T>(T{0}));
+        const auto r = at_least(Vec<T>(T{0}), v);
         return r * r;
     };
-    const auto slope = [](auto g, auto v) { return g * (Vec<T>(T{2}) * xsimd::max(v, Vec<T>(T{0}))); };
+    const auto slope = [](auto g, auto v) { return g * (Vec<T>(T{2}) * at_least(Vec<T>(T{0}), v)); };
     return activation_of_kept<T>("squared_relu", std::move(x), value, slope);
 }
 

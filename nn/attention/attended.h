@@ -15,9 +15,4 @@ struct Attended {
 template <class T>
 Tensor<T> scaled_scores(const Tensor<T>& q, const Tensor<T>& k);
 
-// Scores with -inf where the mask, which broadcasts to them, has 0, so that their weight is exactly 0. An undefined
-// mask blocks nothing. Errors name `op`.
-template <class T>
-Tensor<T> block_scores(const char* op, const Tensor<T>& scores, const MaskArray& mask);
-
 }  // namespace inkling::nn

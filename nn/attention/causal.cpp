@@ -1,8 +1,7 @@
 #include "nn/attention/causal.h"
 
-#include <limits>
-
 #include "engine/ops.h"
+#include "nn/attention/masks.h"
 
 namespace inkling::nn {
 namespace {
@@ -11,7 +10,7 @@ template <class T>
 Tensor<T> causal_weights(const Tensor<T>& scores, CausalMask how) {  // (..., L, L)
     const std::size_t L = scores.dim(-1);
     if (how == CausalMask::fill_minus_infinity) {
-        return softmax(masked_fill(scores, causal_mask(L, L), -std::numeric_limits<double>::infinity()));
+        return softmax(scores, look_ahead_mask(L, L).reshaped({L, L}), Masked::error, "CausalAttention");
     }
     const Tensor<T> lower = tril(softmax(scores)), left = sum(lower, {-1}, true);  // (..., L, L), (..., L, 1)
     for (std::size_t i = 0; i < left.size(); ++i) {

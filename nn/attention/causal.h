@@ -28,6 +28,7 @@ class CausalAttention : public Module<T> {
         v("W_key", W_key);
         v("W_value", W_value);
         v("dropout", dropout);
+        v.buffer("mask");
     }
 
     Linear<T> W_query, W_key, W_value;

@@ -62,6 +62,7 @@ void MultiHeadAttention<T>::visit(const Visitor<T>& v) {
         v("W_key", *W_key);
         v("W_value", *W_value);
         v("out_proj", out_proj);
+        v.buffer("mask");
     }
 }
 
@@ -94,6 +95,7 @@ Attended<T> MultiHeadAttention<T>::forward(const Tensor<T>& query, const Tensor<
 template <class T>
 Attended<T> MultiHeadAttention<T>::attend(const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v,
                                           AttentionOptions options, Weights wanted) const {
+    options.masked = masked;
     if (this->training() && dropout > 0) {
         options.dropout = dropout;
         options.dropout_key = default_generator().next();

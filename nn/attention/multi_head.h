@@ -41,6 +41,7 @@ class MultiHeadAttention : public Module<T> {
 
     std::size_t heads, context;
     double dropout;
+    Masked masked = Masked::error;  // the weights of a query whose every key the mask blocks
     std::optional<Linear<T>> W_query, W_key, W_value, c_attn;
     Linear<T> out_proj;
 

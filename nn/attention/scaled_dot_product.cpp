@@ -1,10 +1,10 @@
 #include "nn/attention/scaled_dot_product.h"
 
 #include <cmath>
-#include <limits>
 
 #include "engine/ops.h"
 #include "nn/attention/alibi.h"
+#include "nn/attention/masks.h"
 
 namespace inkling::nn {
 
@@ -16,11 +16,11 @@ Attended<T> scaled_dot_product_attention(const Tensor<T>& q, const Tensor<T>& k,
           "scaled_dot_product_attention: q (B, H, Lq, d), k (B, H, Lk, d) and v (B, H, Lk, dv) are required, got {}, "
           "{} and {}",
           q.shape(), k.shape(), v.shape());
-    constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
     const double factor = options.scale.value_or(1.0 / std::sqrt(static_cast<double>(q.dim(-1))));
     if (wanted == Weights::none) {
         return {attention(q, k, v,
-                          {factor, options.causal, options.mask, options.dropout, options.dropout_key, options.alibi}),
+                          {factor, options.causal, options.mask, options.dropout, options.dropout_key, options.alibi,
+                           options.masked}),
                 {}};
     }
     Tensor<T> scores = scale(matmul(q, transpose(k, -2, -1)), factor);  // (B, H, Lq, Lk)
@@ -30,8 +30,12 @@ Attended<T> scaled_dot_product_attention(const Tensor<T>& q, const Tensor<T>& k,
               q.shape());
         scores = add(scores, Tensor<T>(alibi_bias<T>(options.alibi, q.dim(-2), k.dim(-2))));
     }
-    if (options.causal) scores = masked_fill(scores, causal_mask(q.dim(-2), k.dim(-2)), minus_infinity);
-    const Tensor<T> weights = softmax(block_scores("scaled_dot_product_attention", scores, options.mask));
+    MaskArray allowed = options.mask;
+    if (options.causal) {
+        const MaskArray past = look_ahead_mask(q.dim(-2), k.dim(-2));
+        allowed = allowed.defined() ? MaskArray(allowed && past) : past;
+    }
+    const Tensor<T> weights = softmax(scores, allowed, options.masked, "scaled_dot_product_attention");
     return {matmul(dropout(weights, options.dropout, options.dropout_key), v), weights};
 }
 

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "engine/ops/softmax.h"
 #include "engine/random.h"
 #include "nn/attention/attended.h"
 
@@ -16,6 +17,8 @@ struct AttentionOptions {
     RandomKey dropout_key;        // which mask
     std::optional<double> scale;  // of the scores; none: 1 / sqrt(d)
     std::vector<double> alibi;    // a slope a head: the score of query i and key j falls by slope (i - j); empty: none
+    // The weights of a query whose every key the mask blocks: an error, 1 / Lk for each of all keys, or zeros.
+    Masked masked = Masked::error;
 };
 
 // Whether the attention weights are wanted beside the output. Without them the fused op does the work, and the (Lq, Lk)
@@ -23,7 +26,7 @@ struct AttentionOptions {
 enum class Weights { none, keep };
 
 // q (B, H, Lq, d), k (B, H, Lk, d), v (B, H, Lk, dv) -> output (B, H, Lq, dv) and, when wanted, weights (B, H, Lq, Lk)
-// before dropout, with exactly 0 in blocked places. A query that may see no key is an error.
+// before dropout, with exactly 0 in blocked places.
 template <class T>
 Attended<T> scaled_dot_product_attention(const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v,
                                          const AttentionOptions& options = {}, Weights wanted = Weights::keep);

@@ -9,7 +9,8 @@ namespace inkling::nn {
 template <class T>
 Attended<T> simple_self_attention(const Tensor<T>& x) {
     check(x.rank() >= 2, "simple_self_attention: x (..., L, d) is required, got shape {}", x.shape());
-    const Tensor<T> weights = softmax(matmul(x, transpose(x, -2, -1)));  // (..., L, L)
+    const Tensor<T> scores = matmul(x, transpose(x, -2, -1));  // (..., L, L)
+    const Tensor<T> weights = softmax(scores, {}, Masked::error, "simple_self_attention");
     return {matmul(weights, x), weights};
 }
 
@@ -22,7 +23,7 @@ Attended<T> SelfAttention<T>::forward(const Tensor<T>& x, const MaskArray& mask)
     check(x.rank() >= 2 && x.dim(-1) == W_query.weight.dim(1),
           "SelfAttention: x (..., L, {}) is required, got shape {}", W_query.weight.dim(1), x.shape());
     const Tensor<T> scores = scaled_scores(W_query.forward(x), W_key.forward(x));  // (..., L, L)
-    const Tensor<T> weights = softmax(block_scores("SelfAttention", scores, mask));
+    const Tensor<T> weights = softmax(scores, mask, masked, "SelfAttention");
     return {matmul(weights, W_value.forward(x)), weights};
 }
 

@@ -4,6 +4,7 @@
 
 #include <concepts>
 
+#include "engine/ops/softmax.h"
 #include "nn/attention/attended.h"
 #include "nn/linear.h"
 
@@ -32,6 +33,7 @@ class SelfAttention : public Module<T> {
     }
 
     Linear<T> W_query, W_key, W_value;
+    Masked masked = Masked::error;  // the weights of a query whose every key is blocked
 };
 
 extern template class SelfAttention<float>;

@@ -34,11 +34,12 @@ Array<T> of(const std::vector<double>& values) {
     return of<T>({values.size()}, values);
 }
 
+// Of an Array or a ConstArray.
 template <class To, class From>
-Array<To> cast(const Array<From>& from) {
-    const Array<From> dense = from.contiguous();
+Array<To> cast(const From& from) {
+    const auto dense = from.contiguous();
     Array<To> to(from.shape());
-    std::transform(dense.data(), dense.data() + dense.size(), to.data(), [](From v) { return static_cast<To>(v); });
+    std::transform(dense.data(), dense.data() + dense.size(), to.data(), [](auto v) { return static_cast<To>(v); });
     return to;
 }
 
@@ -58,13 +59,12 @@ inline IdArray random_ids(const Shape& shape, std::size_t below, std::uint64_t s
 
 // Equal shapes, and every difference at most `tolerance` times the largest of 0.01, the expected value, and the
 // expected array's root mean square. Infinities must be the same; NaN matches NaN.
-template <class A, class B>
-void check_close(const Array<A>& actual_any, const Array<B>& expected_any, double tolerance,
-                 const std::string& what = "value") {
+template <class A, class B>  // Arrays or ConstArrays
+void check_close(const A& actual_any, const B& expected_any, double tolerance, const std::string& what = "value") {
     INFO(what);
     REQUIRE(to_string(actual_any.shape()) == to_string(expected_any.shape()));
-    const Array<A> actual = actual_any.contiguous();
-    const Array<B> expected = expected_any.contiguous();
+    const auto actual = actual_any.contiguous();
+    const auto expected = expected_any.contiguous();
     double squares = 0;
     for (std::size_t i = 0; i < expected.size(); ++i) {
         const auto e = static_cast<double>(expected.data()[i]);
@@ -85,27 +85,28 @@ void check_close(const Array<A>& actual_any, const Array<B>& expected_any, doubl
     CHECK(worst <= tolerance);
 }
 
-template <class T>
-void check_equal(const Array<T>& actual, const std::vector<double>& expected) {
-    check_close(actual, of<T>(actual.shape(), expected), 0);
+template <class A>
+void check_equal(const A& actual, const std::vector<double>& expected) {
+    check_close(actual, of<typename A::value_type>(actual.shape(), expected), 0);
 }
 
-template <class T>
-bool same_bits(const Array<T>& a_any, const Array<T>& b_any) {
+template <class A, class B>
+bool same_bits(const A& a_any, const B& b_any) {
     if (a_any.shape() != b_any.shape()) return false;
-    const Array<T> a = a_any.contiguous(), b = b_any.contiguous();
-    return a.size() == 0 || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
+    const auto a = a_any.contiguous();
+    const auto b = b_any.contiguous();
+    return a.size() == 0 || std::memcmp(a.data(), b.data(), a.size() * sizeof(*a.data())) == 0;
 }
 
 template <class T>
 struct Result {
-    Array<T> value;
+    ConstArray<T> value;
     std::vector<Array<T>> grads;
 };
 
 // f's value at `at`, a vector of arrays, and the gradients of all of them under `dy` (random when not given).
-template <class T, class F>
-Result<T> run(const F& f, const std::vector<Array<T>>& at, Array<T> dy = {}) {
+template <class T, class F, class Arrays = std::vector<ConstArray<T>>>
+Result<T> run(const F& f, const Arrays& at, ConstArray<T> dy = {}) {
     std::vector<Tensor<T>> in;
     for (const auto& a : at) in.emplace_back(a, true);
     const Tensor<T> y = f(in);
@@ -165,8 +166,8 @@ void check_same_with_any_threads(const std::string& what, const F& f) {
 
 // Value and gradients as one list, for check_same_with_any_threads.
 template <class T>
-std::vector<Array<T>> all_of(const Result<T>& result) {
-    std::vector<Array<T>> list = result.grads;
+std::vector<ConstArray<T>> all_of(const Result<T>& result) {
+    std::vector<ConstArray<T>> list(result.grads.begin(), result.grads.end());
     list.push_back(result.value);
     return list;
 }

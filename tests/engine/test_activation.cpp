@@ -27,7 +27,7 @@ void check_formula(const char* name, const F& f, double (*formula)(double), doub
         x.data()[i] = (static_cast<double>(i) - 1000) / 125;
         expected.data()[i] = formula(x.data()[i]);
     }
-    const Array<double> y = f(Tensor<double>(x)).value();
+    const ConstArray<double> y = f(Tensor<double>(x)).value();
     double worst = 0;
     for (std::size_t i = 0; i < x.size(); ++i) worst = std::max(worst, std::abs(y.data()[i] - expected.data()[i]));
     CHECK(worst < tolerance);

@@ -99,8 +99,8 @@ TEST_CASE("array: permuted, sliced and broadcast views copy nothing", "[engine]"
     check_equal(a.sliced(0, 1, 2).broadcasted({2, 2, 3}), {3, 4, 5, 3, 4, 5, 3, 4, 5, 3, 4, 5});
     const Array<double> cube = counting({2, 3, 4});
     CHECK(cube.permuted({2, 0, 1})(3, 1, 2) == cube(1, 2, 3));
-    for (const auto& view :
-         {a.permuted({1, 0}), a.sliced(1, 0, 2), a.broadcasted({4, 2, 3}), a.reshaped({3, 2}), a.contiguous()}) {
+    for (const ConstArray<double>& view : std::vector<ConstArray<double>>{
+             a.permuted({1, 0}), a.sliced(1, 0, 2), a.broadcasted({4, 2, 3}), a.reshaped({3, 2}), a.contiguous()}) {
         CHECK(view.same_buffer(a));
     }
     Array<double> view = a.sliced(1, 2, 3).transposed(0, 1);
@@ -180,6 +180,107 @@ TEST_CASE("array: writes are counted for the buffer that views share", "[engine]
     CHECK(a.clone().version() == 0);
 }
 
+TEST_CASE("array: assignment to a view writes to the elements, to a variable it binds anew", "[engine]") {
+    Array<double> c({2, 3}, 1.0);
+    const auto before = c.version();
+    c.sliced(0, 0, 1) = of<double>({1, 3}, {5, 6, 7});
+    check_equal(c, {5, 6, 7, 1, 1, 1});
+    CHECK(c.version() == before + 1);
+    c.transposed(0, 1).sliced(0, 2, 3) = 9;
+    check_equal(c, {5, 6, 9, 1, 1, 9});
+    c.sliced(1, 0, 2) = of<double>({2, 1}, {3, 4});  // broadcast
+    check_equal(c, {3, 3, 9, 4, 4, 9});
+    c.reshaped({6}) = 2.0 * c.reshaped({6}) + 1.0;  // an expression of what it replaces
+    check_equal(c, {7, 7, 19, 9, 9, 19});
+    c.sliced(1, 0, 2) = c.sliced(1, 1, 3);  // overlapping
+    check_equal(c, {7, 19, 19, 9, 19, 19});
+    const ConstArray<double> values = of<double>({1, 3}, {1, 2, 3});
+    c.sliced(0, 1, 2) = values;
+    check_equal(c, {7, 19, 19, 1, 2, 3});
+    Array<double> u = c.sliced(0, 0, 1);
+    u = of<double>({2}, {8, 8});
+    check_equal(u, {8, 8});
+    check_equal(c, {7, 19, 19, 1, 2, 3});
+    u = c;
+    CHECK(u.same_buffer(c));
+    CHECK_THROWS_WITH(c.sliced(0, 0, 1) = of<double>({2}, {1, 2}),
+                      ContainsSubstring("array: ") && ContainsSubstring("(1, 3)") && ContainsSubstring("(2,)"));
+    CHECK_THROWS_AS(c.sliced(0, 0, 1) = of<double>({2, 3}, {1, 2, 3, 4, 5, 6}), Error);
+    check_equal(c, {7, 19, 19, 1, 2, 3});
+}
+
+TEST_CASE("array: compound assignment writes to the elements, through a variable too", "[engine]") {
+    Array<double> c({2, 3}, 1.0);
+    Array<double> u = c.sliced(0, 0, 1);
+    const Array<double> step = of<double>({1, 3}, {1, 2, 3});
+    const auto before = c.version();
+    u += step;
+    check_equal(c, {2, 3, 4, 1, 1, 1});
+    CHECK(c.version() == before + 1);
+    u -= 0.5 * step;
+    check_equal(c, {1.5, 2, 2.5, 1, 1, 1});
+    u *= of<double>({3}, {2, 3, 4});
+    check_equal(c, {3, 6, 10, 1, 1, 1});
+    u /= 2;
+    check_equal(c, {1.5, 3, 5, 1, 1, 1});
+    c.transposed(0, 1) += of<double>({2}, {10, 20});
+    check_equal(c, {11.5, 13, 15, 21, 21, 21});
+    c += c;
+    check_equal(c, {23, 26, 30, 42, 42, 42});
+    Array<float> narrow({2}, 1.0f);
+    narrow -= 0.25 * narrow;  // of double
+    check_equal(narrow, {0.75, 0.75});
+    IdArray whole({2}, 7);
+    whole /= 2;
+    check_equal(whole, {3, 3});
+    CHECK_THROWS_WITH(u += c,
+                      ContainsSubstring("array: ") && ContainsSubstring("(1, 3)") && ContainsSubstring("(2, 3)"));
+    CHECK_THROWS_AS(u -= of<double>({2}, {1, 2}), Error);
+    CHECK_THROWS_AS(u = c.sliced(0, 0, 1) += of<double>({2}, {1, 2}), Error);
+    Array<double> none;
+    CHECK_THROWS_WITH(none += step, ContainsSubstring("array: one without elements"));
+    CHECK_THROWS_AS(none *= 2, Error);
+    check_equal(c, {23, 26, 30, 42, 42, 42});
+}
+
+template <class To, class From>
+concept Assignable = requires(To to, From from) {
+    to = from;
+};
+template <class A, class B>
+concept AddsTo = requires(A& a, const B& b) {
+    a += b;
+};
+
+TEST_CASE("array: through a ConstArray, and its copies and views, nothing can be written", "[engine]") {
+    using Const = ConstArray<double>;
+    Array<double> a = counting({2, 3});
+    const Const c = a;
+    auto v = c, row = v.sliced(0, 1, 2);  // no const
+    check_equal(v.transposed(0, 1), {0, 3, 1, 4, 2, 5});
+    check_equal(Array<double>(2.0 * row + xt::view(v, 0)), {6, 9, 12});
+    CHECK(v(1, 2) == 5);
+    CHECK(v.same_buffer(a));
+    a(1, 2) = 50;
+    CHECK(row(0, 2) == 50);
+    STATIC_REQUIRE(std::is_same_v<decltype(v(0, 0)), const double&>);
+    STATIC_REQUIRE(std::is_same_v<decltype(v.data()), const double*>);
+    STATIC_REQUIRE(std::is_same_v<decltype(*v.begin()), const double&>);
+    STATIC_REQUIRE(std::is_same_v<decltype(xt::view(v, 0)(0)), const double&>);
+    STATIC_REQUIRE(std::is_same_v<decltype(v.contiguous()), Const>);
+    STATIC_REQUIRE(std::is_same_v<decltype(v.reshaped({6})), Const>);
+    STATIC_REQUIRE(std::is_same_v<decltype(v.permuted({1, 0})), Const>);
+    STATIC_REQUIRE(std::is_same_v<decltype(a.broadcasted({2, 2, 3})), Const>);  // several elements in one place
+    STATIC_REQUIRE(std::is_same_v<decltype(v.clone()), Array<double>>);
+    STATIC_REQUIRE_FALSE(std::is_convertible_v<Const, Array<double>>);  // neither as a handle nor, unasked, as a copy
+    STATIC_REQUIRE_FALSE(std::is_convertible_v<Const, Array<double>&>);
+    STATIC_REQUIRE_FALSE(Assignable<Array<double>&, Const>);
+    STATIC_REQUIRE_FALSE(AddsTo<Const, double>);
+    STATIC_REQUIRE_FALSE(AddsTo<Const, Array<double>>);
+    STATIC_REQUIRE(AddsTo<Array<double>, Const>);
+    STATIC_REQUIRE(std::is_same_v<decltype(std::declval<const Tensor<double>&>().value()), const Const&>);
+}
+
 TEST_CASE("array: it is an xtensor expression", "[engine]") {
     const Array<double> a = xt::xarray<double>{{1, 2, 3}, {4, 5, 6}};
     const Array<double> t = a.transposed(0, 1);
@@ -194,6 +295,11 @@ TEST_CASE("array: it is an xtensor expression", "[engine]") {
     d = d + d;  // reads what it replaces
     check_equal(d, {4, 10});
     check_equal(a, {1, 2, 3, 4, 5, 6});
+    Array<double> e = a.clone();
+    xt::view(e, xt::all(), 1) = 0.0;
+    check_equal(e, {1, 0, 3, 4, 0, 6});
+    e = xt::transpose(a);
+    check_equal(e, {1, 4, 2, 5, 3, 6});
 }
 
 TEST_CASE("array: copy_into and add_into follow any strides", "[engine]") {

@@ -26,7 +26,7 @@ TEMPLATE_TEST_CASE("dropout: the share that stays is 1 - p, and the mean stays",
     const double n = 100000;
     const Tensor<T> x(Array<T>({100000}, T{1}));
     for (const double p : {0.05, 0.2, 0.5, 0.95}) {
-        const Array<T> y = dropout(x, p, {1, 2}).value();
+        const ConstArray<T> y = dropout(x, p, {1, 2}).value();
         double kept = 0, total = 0;
         for (const T v : y) kept += v != 0, total += static_cast<double>(v);
         const double sigma = std::sqrt(p * (1 - p) / n);
@@ -37,7 +37,7 @@ TEMPLATE_TEST_CASE("dropout: the share that stays is 1 - p, and the mean stays",
 
 TEST_CASE("dropout: seed, stream and p matter, and the same key gives the same mask", "[engine]") {
     const Tensor<float> x(Array<float>({1000}, 1.0f));
-    const Array<float> y = dropout(x, 0.5, {1, 2}).value();
+    const ConstArray<float> y = dropout(x, 0.5, {1, 2}).value();
     CHECK(same_bits(dropout(x, 0.5, {1, 2}).value(), y));
     CHECK_FALSE(same_bits(dropout(x, 0.5, {2, 2}).value(), y));
     CHECK_FALSE(same_bits(dropout(x, 0.5, {1, 3}).value(), y));

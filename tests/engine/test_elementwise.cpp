@@ -110,7 +110,7 @@ TEST_CASE("elementwise: float agrees with double on ragged rows", "[engine]") {
 TEMPLATE_TEST_CASE("elementwise: an element's bits do not depend on its place", "[engine]", float, double) {
     using T = TestType;
     const Tensor<T> x(random_array<T>({129}, 1));
-    const Array<T> whole = exp(tanh(x) * x + x).value();
+    const ConstArray<T> whole = exp(tanh(x) * x + x).value();
     for (std::size_t begin = 0; begin < 129; begin += 11) {
         for (std::size_t end = begin; end <= 129; end += 13) {
             const Tensor<T> part(x.value().sliced(0, begin, end).clone());

@@ -11,7 +11,7 @@ using namespace inkling::testing;
 
 namespace {
 
-using Wrong = std::function<Array<double>(const Array<double>& dy, const Array<double>& x)>;
+using Wrong = std::function<Array<double>(const ConstArray<double>& dy, const ConstArray<double>& x)>;
 
 // x^2 with a gradient of one's own.
 double error_with(const Wrong& gradient, const Array<double>& at = normal({3, 4}, 1)) {

@@ -75,7 +75,7 @@ TEST_CASE("mask: large choices are the same with any number of threads and in bo
     const auto choose = [&](const auto& in) { return inkling::where(mask, in[0], in[1]); };
     check_same_with_any_threads("where", [&] { return all_of(run<float>(choose, at)); });
     check_float_against_double(choose, {{129, 513}, {513}});
-    const Array<float> y = choose(std::vector{Tensor<float>(at[0]), Tensor<float>(at[1])}).value();
+    const ConstArray<float> y = choose(std::vector{Tensor<float>(at[0]), Tensor<float>(at[1])}).value();
     std::size_t wrong = 0;
     for (std::size_t i = 0; i < 129; ++i) {
         for (std::size_t j = 0; j < 513; ++j) wrong += y(i, j) != (mask(i, j) ? at[0](i, j) : at[1](j));

@@ -42,12 +42,12 @@ TEST_CASE("matmul: batches broadcast as in NumPy", "[engine]") {
         const Array<double> a = normal(shapes[0], 1), b = normal(shapes[1], 2);
         const Tensor<double> y = matmul(Tensor<double>(a), Tensor<double>(b));
         const Shape front(y.shape().begin(), y.shape().end() - 2);
-        const auto flat = [&](const Array<double>& x) {
+        const auto flat = [&](const ConstArray<double>& x) {
             Shape wide = front;
             wide.push_back(x.dim(-2)), wide.push_back(x.dim(-1));
             return x.broadcasted(wide).reshaped({size_of(front), x.dim(-2), x.dim(-1)});
         };
-        const Array<double> fa = flat(a), fb = flat(b);
+        const ConstArray<double> fa = flat(a), fb = flat(b);
         Array<double> expected({size_of(front), a.dim(-2), 5}, 0.0);
         for (std::size_t i = 0; i < expected.dim(0); ++i)
             for (std::size_t r = 0; r < expected.dim(1); ++r)

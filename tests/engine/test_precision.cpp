@@ -9,7 +9,7 @@ using namespace inkling::testing;
 
 namespace {
 
-Array<float> rounded(const Array<float>& x) { return widen(round_to_bfloat16(x)); }
+Array<float> rounded(const ConstArray<float>& x) { return widen(round_to_bfloat16(x)); }
 
 }  // namespace
 
@@ -59,7 +59,7 @@ TEST_CASE("precision: linear and matmul in bf16 are those of rounded operands, f
             check_close(half.value, full.value, 1e-5);
             check_close(half.grads[0], full.grads[0], 1e-5);
             check_close(half.grads[1], full.grads[1], 1e-5);
-            check_close(half.grads[2], sum_over(dy, {0}), 1e-5);  // the bias is no product: nothing is rounded
+            check_close(half.grads[2], sum_over<float>(dy, {0}), 1e-5);  // the bias is no product: nothing is rounded
             CHECK_FALSE(same_bits(half.value, run<float>(f, {x, w, bias}, dy).value));
 
             const auto g = [](const auto& in) { return matmul(in[0], transpose(in[1], 0, 1)); };

@@ -26,7 +26,7 @@ TEST_CASE("repeat: one time is the tensor itself, and nothing may be repeated", 
     CHECK(to_string(repeat(Tensor<double>(Array<double>({2, 0, 3})), 4, 1).shape()) == "(2, 0, 3)");
     CHECK(to_string(repeat(x, 5, 1).shape()) == "(2, 15, 4)");
     // a view that is not contiguous
-    const Array<double> turned = x.value().transposed(0, 2);
+    const ConstArray<double> turned = x.value().transposed(0, 2);
     const Array<double> dense = turned.clone();
     check_close(repeat(Tensor<double>(turned), 3, 1).value(), repeat(Tensor<double>(dense), 3, 1).value(), 0);
 }

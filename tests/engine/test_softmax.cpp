@@ -2,6 +2,7 @@
 #include "engine/ops/softmax.h"
 
 #include "engine/ops.h"
+#include "engine/ops/mask.h"
 #include "tests/engine/helpers.h"
 
 using namespace inkling;
@@ -52,8 +53,58 @@ TEMPLATE_TEST_CASE("softmax: -inf gets exactly 0, a row of nothing else is refus
         CHECK_THROWS_WITH(softmax(masked), ContainsSubstring("softmax:") && ContainsSubstring("-inf"));
         CHECK_THROWS_WITH(log_softmax(masked), ContainsSubstring("log_softmax:") && ContainsSubstring("-inf"));
     }
-    const Tensor<T> broken(Array<T>({1, 40}, static_cast<T>(std::nan(""))));
-    CHECK(std::isnan(softmax(broken).value().data()[0]));  // NaN passes through instead
+    for (const std::size_t where : {0, 1, 16, 39}) {  // NaN passes through instead, also among -inf
+        Array<T> broken({1, 40}, -std::numeric_limits<T>::infinity());
+        broken.data()[where] = std::numeric_limits<T>::quiet_NaN();
+        const Tensor<T> q = softmax(Tensor<T>(broken)), lq = log_softmax(Tensor<T>(broken));
+        for (const T y : q.value()) CHECK(std::isnan(y));
+        for (const T y : lq.value()) CHECK(std::isnan(y));
+    }
+}
+
+TEMPLATE_TEST_CASE("softmax: over what a mask allows", "[engine]", float, double) {
+    using T = TestType;
+    const MaskArray allowed = of<std::uint8_t>({2, 1, 3}, {1, 0, 1, 0, 1, 1});  // of each sequence, for both queries
+    const auto masked = [&](const auto& in) { return softmax(in[0], allowed); };
+    const auto filled = [&](const auto& in) {
+        return softmax(masked_fill(in[0], of<std::uint8_t>({2, 1, 3}, {0, 1, 0, 1, 0, 0}), -kInfinity));
+    };
+    const Array<T> at = random_array<T>({2, 2, 3}, 1);
+    const auto a = run<T>(masked, {at}), b = run<T>(filled, {at});
+    CHECK(same_bits(a.value, b.value));
+    CHECK(same_bits(a.grads[0], b.grads[0]));
+    CHECK(same_bits(softmax(Tensor<T>(at), MaskArray()).value(), softmax(Tensor<T>(at)).value()));
+    CHECK_THROWS_WITH(softmax(Tensor<T>(at), MaskArray({2, 2}, 1)), ContainsSubstring("(2, 2, 3), got (2, 2)"));
+    // Infinite scores are no mask.
+    Array<T> low = at.clone();
+    std::fill_n(low.data() + 3, 3, -std::numeric_limits<T>::infinity());  // query 1 of sequence 0
+    const auto y = run<T>(masked, {low});
+    for (std::size_t i = 0; i < 12; ++i) CHECK(std::isnan(y.value.data()[i]) == (i >= 3 && i < 6));
+    CHECK(std::isnan(y.grads[0].data()[3]));
+    CHECK(std::isnan(softmax(Tensor<T>(low), MaskArray()).value().data()[5]));
+}
+
+TEMPLATE_TEST_CASE("softmax: a row that is masked everywhere is refused, even or zero", "[engine]", float, double) {
+    using T = TestType;
+    MaskArray allowed({2, 1, 3, 5}, 1);
+    std::fill_n(allowed.data() + 15 + 5, 5, std::uint8_t{0});  // query 1 of sequence 1, in both heads
+    Array<T> at = random_array<T>({2, 2, 3, 5}, 1);
+    at(1, 0, 1, 2) = std::numeric_limits<T>::quiet_NaN();  // hidden by the mask
+    CHECK_THROWS_WITH(softmax(Tensor<T>(at), allowed),
+                      ContainsSubstring("softmax: query 1 of batch 1 may see no key: every place is masked"));
+    CHECK_THROWS_WITH(softmax(Tensor<T>(at), allowed, Masked::error, "mine"), ContainsSubstring("mine: query 1"));
+    const Tensor<T> row(at.sliced(0, 0, 1).sliced(1, 0, 1).reshaped({3, 5}));
+    CHECK_THROWS_WITH(softmax(row, MaskArray({1, 5}, 0)), ContainsSubstring("may see no key"));
+    for (const Masked none : {Masked::uniform, Masked::zero}) {
+        const auto r = run<T>([&](const auto& in) { return softmax(in[0], allowed, none); }, {at});
+        for (std::size_t i = 0; i < at.size(); ++i) {
+            const bool hidden = i / 5 == 7 || i / 5 == 10;  // rows (1, 0, 1) and (1, 1, 1)
+            const T y = r.value.data()[i], dx = r.grads[0].data()[i];
+            if (hidden) CHECK(y == (none == Masked::uniform ? T{1} / 5 : T{0}));
+            if (hidden) CHECK(dx == 0);
+            CHECK(y < 1);
+        }
+    }
 }
 
 TEST_CASE("softmax: any axis, and no other", "[engine]") {
@@ -83,7 +134,7 @@ TEST_CASE("softmax: adding a number to a row changes nothing, and gradients of a
     check_close(softmax(Tensor<double>(shifted)).value(), softmax(Tensor<double>(x)).value(), 1e-14);
     for (const bool logarithm : {false, true}) {
         const auto f = [=](const auto& in) { return logarithm ? log_softmax(in[0]) : softmax(in[0]); };
-        const Array<double> rows = sum_over(run<double>(f, {x}).grads[0], {1});
+        const Array<double> rows = sum_over<double>(run<double>(f, {x}).grads[0], {1});
         for (const double row : rows) CHECK(std::abs(row) < 1e-13);
     }
     check_close(exp(log_softmax(Tensor<double>(x))).value(), softmax(Tensor<double>(x)).value(), 1e-14);

@@ -209,6 +209,40 @@ TEST_CASE("tensor: writing to a value that backward needs is an error that names
     check_equal(free.grad(), {2, 2});
 }
 
+TEST_CASE("tensor: an update in place reaches the tensor, and must fit it", "[engine]") {
+    Tensor<double> p(of<double>({1, 2}, {1, 2}), true);
+    const Tensor<double> alias = p, detached = p.detach();
+    p.value_in_place() -= Array<double>({1, 2}, 0.5);
+    check_equal(p.value(), {0.5, 1.5});
+    p.value_in_place() -= 0.5;
+    check_equal(p.value(), {0, 1});
+    backward(sum(mul(p, p)));
+    p.value_in_place() -= 0.25 * p.grad();  // a step of gradient descent
+    check_equal(p.value(), {0, 0.5});
+    p.value_in_place() = of<double>({2}, {7, 8});
+    check_equal(p.value(), {7, 8});
+    p.value_in_place().sliced(1, 1, 2) *= 2;
+    check_equal(p.value(), {7, 16});
+    p.value_in_place()(0, 0) = 3;
+    check_equal(p.value(), {3, 16});
+    check_equal(alias.value(), {3, 16});
+    check_equal(detached.value(), {3, 16});
+
+    Tensor<double> t = leaf({1, 2});
+    CHECK_THROWS_WITH(t.value_in_place() = Array<double>({3}, 0.0),
+                      ContainsSubstring("(2,)") && ContainsSubstring("(3,)"));
+    CHECK_THROWS_AS(t.value_in_place() += Array<double>({2, 2}, 1.0), Error);
+    check_equal(t.value(), {1, 2});
+    CHECK(t.shape() == Shape{2});
+
+    const Tensor<double> y = sum(mul(t, t));
+    Array<double> kept = t.value_in_place();  // a handle that outlives its statement counts each write of its own
+    const Tensor<double> z = sum(mul(t, t));
+    CHECK_THROWS_WITH(backward(y), ContainsSubstring("in place"));
+    kept += 1;
+    CHECK_THROWS_WITH(backward(z), ContainsSubstring("in place"));
+}
+
 TEST_CASE("tensor: an exception inside backward leaves no intermediate gradients", "[engine]") {
     const auto broken = std::make_shared<bool>(true);
     Tensor<double> x = leaf({3, 4});

@@ -11,7 +11,7 @@ using Attention = nn::MultiHeadAttention<double>;
 namespace {
 
 // The same input with other values from position `from` on.
-Array<double> changed_from(const Array<double>& x, std::size_t from, std::uint64_t seed) {
+Array<double> changed_from(const ConstArray<double>& x, std::size_t from, std::uint64_t seed) {
     Array<double> y = x.clone();
     Array<double> end = y.sliced(1, from, y.dim(1));
     const Array<double> other = normal(end.shape(), seed);
@@ -30,8 +30,8 @@ void copy_weights(const Attention& from, Attention& to) {
         copy_into(bias, part->bias.value());
         row += width;
     }
-    copy_into(to.out_proj.weight.value_in_place(), from.out_proj.weight.value());
-    copy_into(to.out_proj.bias.value_in_place(), from.out_proj.bias.value());
+    to.out_proj.weight.value_in_place() = from.out_proj.weight.value();
+    to.out_proj.bias.value_in_place() = from.out_proj.bias.value();
 }
 
 }  // namespace
@@ -49,22 +49,22 @@ TEST_CASE("attention: later tokens do not change earlier outputs", "[nn]") {
     const Attention separate(6, 8, 7, 0, 4), packed(Attention::Packed{6, 7, 3, 0.0, true});
     for (const Attention* attention : {&separate, &packed}) {
         const Array<double> x = normal({2, 7, 6}, 5);
-        const Array<double> y = attention->forward(Tensor<double>(x)).output.value();
+        const ConstArray<double> y = attention->forward(Tensor<double>(x)).output.value();
         for (std::size_t from = 1; from < 7; ++from) {
-            const Array<double> z = attention->forward(Tensor<double>(changed_from(x, from, from))).output.value();
+            const ConstArray<double> z = attention->forward(Tensor<double>(changed_from(x, from, from))).output.value();
             INFO("changed from " << from);
             CHECK(same_bits(z.sliced(1, 0, from), y.sliced(1, 0, from)));
             CHECK_FALSE(same_bits(z.sliced(1, from, from + 1), y.sliced(1, from, from + 1)));
         }
         // and a shorter text gives the beginning of a longer one's outputs
-        const Array<double> shorter = attention->forward(Tensor<double>(x.sliced(1, 0, 4))).output.value();
+        const ConstArray<double> shorter = attention->forward(Tensor<double>(x.sliced(1, 0, 4))).output.value();
         check_close(shorter, y.sliced(1, 0, 4), 1e-14);
     }
 }
 
 TEST_CASE("attention: weights are exactly 0 above the diagonal, and rows sum to 1", "[nn]") {
     const Attention attention(6, 8, 7, 0, 2);
-    const Array<double> w = attention.forward(Tensor<double>(normal({2, 5, 6}, 5))).weights.value().contiguous();
+    const ConstArray<double> w = attention.forward(Tensor<double>(normal({2, 5, 6}, 5))).weights.value().contiguous();
     REQUIRE(to_string(w.shape()) == "(2, 2, 5, 5)");
     for (std::size_t row = 0; row < w.size() / 5; ++row) {
         const double* const at = w.data() + row * 5;
@@ -83,7 +83,7 @@ TEST_CASE("attention: one head of known weights gives known values", "[nn]") {
     Attention attention(2, 2, 2, 0, 1);
     const Array<double> identity = of<double>({2, 2}, {1, 0, 0, 1});
     for (auto* part : {&*attention.W_query, &*attention.W_key, &*attention.W_value, &attention.out_proj})
-        copy_into(part->weight.value_in_place(), identity);
+        part->weight.value_in_place() = identity;
     std::fill_n(attention.out_proj.bias.value_in_place().data(), 2, 0.5);
     const auto [y, w] = attention.forward(Tensor<double>(of<double>({1, 2, 2}, {1, 0, 0, 2})));
     // scores of the second token: 0 and 4, over sqrt(2)
@@ -102,7 +102,7 @@ TEST_CASE("attention: the packed and the separate form agree with the same weigh
         const Tensor<double> in(x, true);
         const auto [y, w] = attention.forward(in);
         backward(y, dy);
-        return std::vector<Array<double>>{y.value(), w.value(), in.grad(), attention.out_proj.weight.grad()};
+        return std::vector<ConstArray<double>>{y.value(), w.value(), in.grad(), attention.out_proj.weight.grad()};
     };
     for (const bool training : {true, false}) {
         separate.train(training), packed.train(training);
@@ -116,7 +116,7 @@ TEST_CASE("attention: dropout of weights acts in training alone", "[nn]") {
     nn::default_generator() = {2, 0};
     Attention attention(4, 4, 16, 0.5, 2), none(4, 4, 16, 0, 2);
     for (std::size_t i = 0; i < attention.parameters().size(); ++i)
-        copy_into(attention.parameters()[i].second.value_in_place(), none.parameters()[i].second.value());
+        attention.parameters()[i].second.value_in_place() = none.parameters()[i].second.value();
     const Tensor<double> x(normal({2, 16, 4}, 1));
     const auto trained = attention.forward(x);
     CHECK_FALSE(same_bits(trained.output.value(), none.forward(x).output.value()));
@@ -136,7 +136,7 @@ TEST_CASE("attention: cross attention ignores padded keys and values", "[nn]") {
     };
     const auto [y, weights] = run(key, value);
     CHECK(to_string(y.shape()) == "(2, 3, 6)");
-    const Array<double> w = weights.value().contiguous();
+    const ConstArray<double> w = weights.value().contiguous();
     for (std::size_t i = 0; i < w.size(); ++i) {
         const std::size_t row = i / 30, column = i % 5;
         if (column >= (row == 0 ? 4u : 3u))
@@ -145,11 +145,11 @@ TEST_CASE("attention: cross attention ignores padded keys and values", "[nn]") {
             CHECK(w.data()[i] > 0);
     }
     CHECK(same_bits(run(changed_from(key, 4, 7), changed_from(value, 4, 8)).output.value(), y.value()));
-    const Array<double> other = run(changed_from(key, 3, 7), changed_from(value, 3, 8)).output.value();
+    const ConstArray<double> other = run(changed_from(key, 3, 7), changed_from(value, 3, 8)).output.value();
     CHECK(same_bits(other.sliced(0, 1, 2), y.value().sliced(0, 1, 2)));
     CHECK_FALSE(same_bits(other.sliced(0, 0, 1), y.value().sliced(0, 0, 1)));
     // as if the padding had never been there
-    const Array<double> cut =
+    const ConstArray<double> cut =
         attention
             .forward(Tensor<double>(query.sliced(0, 1, 2)), Tensor<double>(key.sliced(0, 1, 2).sliced(1, 0, 3)),
                      Tensor<double>(value.sliced(0, 1, 2).sliced(1, 0, 3)))

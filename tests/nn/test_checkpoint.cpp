@@ -3,35 +3,31 @@
 
 #include "engine/ops.h"
 #include "engine/precision.h"
-#include "models/language_model.h"
-#include "nn/init.h"
 #include "nn/mlp.h"
 #include "tests/engine/helpers.h"
+#include "tests/models/architectures.h"
 
 using namespace inkling;
 using namespace inkling::testing;
 
 TEST_CASE("checkpoint: a model has the same loss and gradients, to the last bit, and forward keeps less", "[nn]") {
-    const models::Arch arch = GENERATE(models::Arch::gpt2, models::Arch::nanochat);
+    const std::string arch = GENERATE(as<std::string>(), "gpt2", "nanochat", "llama");
     const IdArray ids = random_ids({8, 16}, 29, 1), targets = random_ids({8, 16}, 29, 2);
     for (const Precision precision : {Precision::fp32, Precision::bf16}) {
-        INFO(models::arch_name(arch));
+        INFO(arch);
         const WithPrecision scope(precision);
         const auto trained = [&](bool checkpointing, std::size_t& kept) {
-            nn::default_generator() = {5, 0};
-            models::GPTConfig config{29, 4, 2, 32, 16, 0.2, true, 1e-5};
-            config.arch = arch;
-            const auto made = models::make_model<float>(config);
-            models::LanguageModel<float>& model = *made;
+            models::Transformer<float> model(shape_of(arch.c_str(), 29, 4, 2, 32, 16, 0.2, true), Generator{5, 0});
             model.checkpoint_activations = checkpointing;
-            nn::default_generator() = {6, 0};
+            Generator random{6, 0};
             const std::size_t before = pool_statistics().bytes_in_use;
-            const Tensor<float> loss = model.loss(ids, targets);
+            const Tensor<float> loss = model.loss(ids, targets, &random);
             kept = pool_statistics().bytes_in_use - before;
-            const Generator after_forward = nn::default_generator();
+            const std::uint64_t after_forward = random.next_stream;
             backward(loss);
-            CHECK(nn::default_generator().next_stream == after_forward.next_stream);
-            std::vector<Array<float>> result{loss.value()};
+            CHECK(random.next_stream == after_forward);
+            CHECK(random.next_stream == (arch == "gpt2" ? 1u + 4 * 3 : 4u));  // a mask each, once
+            std::vector<ConstArray<float>> result{loss.value()};
             for (const auto& [name, p] : model.parameters()) result.push_back(p.grad());
             return result;
         };

@@ -5,9 +5,11 @@
 #include <set>
 
 #include "engine/ops.h"
+#include "nn/embedding.h"
 #include "nn/init.h"
 #include "nn/linear.h"
 #include "nn/norm.h"
+#include "nn/positions.h"
 #include "tests/engine/helpers.h"
 
 using namespace inkling;
@@ -85,6 +87,32 @@ TEMPLATE_TEST_CASE("flat parameters: matrices first, each on 64 bytes, values ke
     const Array<T> y = net.forward(x).value().clone();
     for (std::size_t i = 0; i < flat.values().size(); ++i) flat.values().data()[i] *= T{2};
     CHECK_FALSE(same_bits(net.forward(x).value(), y));
+}
+
+TEST_CASE("flat parameters: entries know what they are for", "[nn]") {
+    struct Kinds : nn::Module<float> {
+        nn::Embedding<float> table{4, 3};
+        nn::LearnedPositions<float> positions{5, 3};
+        nn::Linear<float> one{3, 2};
+        Tensor<float> heads = nn::parameter<float>({6, 3}, 1);
+        void visit(const nn::Visitor<float>& v) override {
+            v("table", table);
+            v("positions", positions);
+            v("one", one);
+            v("heads", heads, {nn::Role::matrix, 3, 2});
+        }
+    } module;
+    std::vector<std::pair<std::string, nn::Role>> roles;
+    const nn::FlatParameters<float> flat(module);
+    for (const auto& e : flat.entries()) roles.emplace_back(e.name, e.kind.role);
+    using nn::Role;
+    CHECK(roles == std::vector<std::pair<std::string, Role>>{{"table.weight", Role::embedding},
+                                                             {"positions.weight", Role::embedding},
+                                                             {"one.weight", Role::matrix},
+                                                             {"heads", Role::matrix},
+                                                             {"one.bias", Role::vector}});
+    CHECK((flat.entries()[3].kind.stacked == 3 && flat.entries()[3].kind.head_size == 2));
+    CHECK((flat.entries()[2].kind.stacked == 1 && flat.entries()[2].kind.head_size == 0));
 }
 
 TEST_CASE("flat parameters: gradients are those of the single parameters, zero where nothing was reached", "[nn]") {

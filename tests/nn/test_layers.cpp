@@ -15,7 +15,7 @@ namespace {
 template <class T>
 void set(Tensor<T>& p, const std::vector<double>& values) {
     const Array<T> a = of<T>(p.shape(), values);
-    copy_into(p.value_in_place(), a);
+    p.value_in_place() = a;
 }
 
 IdArray ids(const Shape& shape, const std::vector<std::int32_t>& values) {
@@ -33,7 +33,7 @@ TEST_CASE("Linear: x W^T + b, with any number of axes in front", "[nn]") {
     set(linear.bias, {10, 20});
     check_equal(linear.forward(Tensor<double>(of<double>({1, 1, 2}))).value(), {19, 21});
     const Tensor<double> x(of<double>({2, 1, 3}, {1, 0, 0, 0, 0, 1}));
-    const Array<double> y = linear.forward(x).value();
+    const ConstArray<double> y = linear.forward(x).value();
     CHECK(to_string(y.shape()) == "(2, 1, 2)");
     check_equal(y, {11, 19, 13, 21});
     nn::Linear<double> without(3, 2, false);
@@ -53,7 +53,7 @@ TEST_CASE("Linear: refuses sizes of 0 and inputs of another width", "[nn]") {
 TEST_CASE("Embedding: rows by id", "[nn]") {
     nn::Embedding<double> table(3, 2);
     set(table.weight, {1, 2, 3, 4, 5, 6});
-    const Array<double> y = table.forward(ids({2, 2}, {2, 0, 2, 1})).value();
+    const ConstArray<double> y = table.forward(ids({2, 2}, {2, 0, 2, 1})).value();
     CHECK(to_string(y.shape()) == "(2, 2, 2)");
     check_equal(y, {5, 6, 1, 2, 5, 6, 3, 4});
     backward(table.forward(ids({3}, {2, 0, 2})), of<double>({3, 2}, {1, 2, 10, 20, 100, 200}));
@@ -114,7 +114,7 @@ TEST_CASE("Dropout: keeps 1 - p of the elements, scaled by 1 / (1 - p)", "[nn]")
         nn::default_generator() = {1, 0};
         const nn::Dropout<double> drop(p);
         const std::size_t n = 200'000;
-        const Array<double> y = drop.forward(Tensor<double>(Array<double>({n}, 3.0))).value();
+        const ConstArray<double> y = drop.forward(Tensor<double>(Array<double>({n}, 3.0))).value();
         std::size_t kept = 0, wrong = 0;
         for (std::size_t i = 0; i < n; ++i) {
             kept += y.data()[i] != 0;
@@ -130,7 +130,7 @@ TEST_CASE("Dropout: the same key repeats, other keys differ, evaluation and p = 
     nn::Dropout<float> drop(0.5);
     const Tensor<float> x(Array<float>({1000}, 1.0f), true);
     nn::default_generator() = {1, 7};
-    const Array<float> first = drop.forward(x).value(), second = drop.forward(x).value();
+    const ConstArray<float> first = drop.forward(x).value(), second = drop.forward(x).value();
     CHECK_FALSE(same_bits(first, second));
     nn::default_generator() = {1, 7};
     CHECK(same_bits(drop.forward(x).value(), first));

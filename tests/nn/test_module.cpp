@@ -45,8 +45,8 @@ struct Moments {
     double mean = 0, deviation = 0;
 };
 
-template <class T>
-Moments moments(const Array<T>& a) {
+template <class A>
+Moments moments(const A& a) {
     Moments m;
     for (std::size_t i = 0; i < a.size(); ++i)
         m.mean += static_cast<double>(a.data()[i]) / static_cast<double>(a.size());
@@ -129,8 +129,13 @@ TEST_CASE("init: layers begin as PyTorch's do", "[nn]") {
     Tensor<float> p = nn::normal_parameter<float>({100, 100}, 0.02);
     CHECK(p.requires_grad());
     CHECK(moments(p.value()).deviation == Approx(0.02).epsilon(0.03));
-    nn::fill_normal(p, 3.0);
+    nn::fill_normal(p, 3.0, {3, 100});
     CHECK(moments(p.value()).deviation == Approx(3).epsilon(0.03));
+    const Array<float> first = p.value().clone();
+    nn::fill_normal(p, 3.0, {3, 101});
+    CHECK_FALSE(same_bits(p.value(), first));
+    nn::fill_normal(p, 3.0, {3, 100});
+    CHECK(same_bits(p.value(), first));
 }
 
 TEST_CASE("init: values repeat with the generator's state, differ without, and ignore threads", "[nn]") {
@@ -138,7 +143,7 @@ TEST_CASE("init: values repeat with the generator's state, differ without, and i
         const Threads scope(threads);
         nn::default_generator() = {11, 0};
         nn::Linear<float> a(64, 64), b(64, 64);
-        return std::vector<Array<float>>{a.weight.value(), a.bias.value(), b.weight.value()};
+        return std::vector<ConstArray<float>>{a.weight.value(), a.bias.value(), b.weight.value()};
     };
     const auto one = make(1), many = make(5);
     for (std::size_t i = 0; i < one.size(); ++i) CHECK(same_bits(one[i], many[i]));

@@ -22,7 +22,7 @@ Tensor<T> input(const nlohmann::json& stored) {
 template <class T, class F>
 void compare(const nlohmann::json& numbers, nn::Module<T>& module,
              const std::vector<std::pair<std::string, Tensor<T>>>& in, const F& f) {
-    for (auto& [name, p] : module.parameters()) copy_into(p.value_in_place(), array_from<T>(numbers.at(name)));
+    for (auto& [name, p] : module.parameters()) p.value_in_place() = array_from<T>(numbers.at(name));
     const Tensor<T> y = f();
     check_close(y.value(), array_from<double>(numbers.at("y")), kTolerance<T>, "output");
     backward(y, array_from<T>(numbers.at("dy")));

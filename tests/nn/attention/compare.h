@@ -8,12 +8,12 @@ namespace inkling::testing {
 // A gradient that is 0 but for rounding (of a key's bias, which adds the same to all scores of a query, so that softmax
 // does not see it; of a query with a single key) is compared with the numbers around 1 that it is the sum of.
 template <class A, class B>
-void check_gradient(const Array<A>& actual, const Array<B>& expected_any, double tolerance, const std::string& what) {
-    const Array<B> expected = expected_any.contiguous();
+void check_gradient(const A& actual, const B& expected_any, double tolerance, const std::string& what) {
+    const auto expected = expected_any.contiguous();
     const bool zero = std::all_of(expected.data(), expected.data() + expected.size(),
-                                  [](B g) { return std::abs(static_cast<double>(g)) < 1e-13; });
-    const Array<A> one(actual.shape(), zero ? A{1} : A{0});
-    check_close(Array<A>(actual + one), Array<B>(expected + cast<B>(one)), tolerance, what);
+                                  [](auto g) { return std::abs(static_cast<double>(g)) < 1e-13; });
+    const Array<double> one(actual.shape(), zero ? 1.0 : 0.0);
+    check_close(Array<double>(actual + one), Array<double>(expected + one), tolerance, what);
 }
 
 }  // namespace inkling::testing

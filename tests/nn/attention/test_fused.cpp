@@ -130,7 +130,7 @@ TEMPLATE_TEST_CASE("fused attention: the running maximum stands large scores of 
     const std::vector<Array<T>> qkv = {q, k, random_array<T>({1, 1, 1030, 3}, 9)};
     const Result<T> fused = attend(qkv, {}, Weights::none), composed = attend(qkv, {}, Weights::keep);
     check_close(fused.value, composed.value, 1e-5);
-    check_close(Array<T>(fused.value.sliced(2, 0, 1)), Array<T>(qkv[2].sliced(2, 1029, 1030)), 1e-6);
+    check_close(ConstArray<T>(fused.value.sliced(2, 0, 1)), ConstArray<T>(qkv[2].sliced(2, 1029, 1030)), 1e-6);
 }
 
 TEMPLATE_TEST_CASE("fused attention: a scale that is negative or 0", "[nn]", float, double) {
@@ -171,8 +171,8 @@ TEMPLATE_TEST_CASE("fused attention: the same key drops exactly the same weights
         const auto dropped = [&](Weights wanted) {
             return nn::scaled_dot_product_attention(q, k, v, options, wanted).output.value().contiguous();
         };
-        const Array<T> fused = dropped(Weights::none), composed = dropped(Weights::keep);
-        const Array<T> mask = dropout(Tensor<T>(Array<T>(fused.shape(), T{1})), 0.4, options.dropout_key).value();
+        const ConstArray<T> fused = dropped(Weights::none), composed = dropped(Weights::keep);
+        const ConstArray<T> mask = dropout(Tensor<T>(Array<T>(fused.shape(), T{1})), 0.4, options.dropout_key).value();
         std::size_t wrong = 0;
         for (std::size_t i = 0; i < fused.size(); ++i) {
             const bool gone = mask.data()[i] == 0;

@@ -90,13 +90,13 @@ TEMPLATE_TEST_CASE("fused attention: query, key and value may be one tensor, or 
 TEMPLATE_TEST_CASE("fused attention: any strides, and one row that is broadcast to all positions", "[nn]", float,
                    double) {
     using T = TestType;
-    const Array<T> q = random_array<T>({2, 2, 8, 33}, 1).transposed(2, 3);           // columns side by side
-    const Array<T> k = random_array<T>({1, 2, 1, 8}, 2).broadcasted({2, 2, 40, 8});  // every key the same
+    const Array<T> q = random_array<T>({2, 2, 8, 33}, 1).transposed(2, 3);                // columns side by side
+    const ConstArray<T> k = random_array<T>({1, 2, 1, 8}, 2).broadcasted({2, 2, 40, 8});  // every key the same
     const Array<T> v = random_array<T>({2, 2, 80, 10}, 3).sliced(2, 0, 80, 2).sliced(3, 0, 10, 2);
     const auto f = [](const auto& in) {
         return nn::scaled_dot_product_attention(in[0], in[1], in[2], {}, Weights::none).output;
     };
-    const Array<T> dy = random_array<T>({1, 2, 1, 5}, 4).broadcasted({2, 2, 33, 5});
+    const ConstArray<T> dy = random_array<T>({1, 2, 1, 5}, 4).broadcasted({2, 2, 33, 5});
     const Result<T> a = run<T>(f, {q, k, v}, dy), b = run<T>(f, {q.clone(), k.clone(), v.clone()}, dy.clone());
     CHECK(same_bits(a.value, b.value));
     for (std::size_t i = 0; i < 3; ++i) CHECK(same_bits(a.grads[i], b.grads[i]));

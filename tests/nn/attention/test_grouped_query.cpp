@@ -54,10 +54,10 @@ TEST_CASE("grouped query attention: float and bfloat16 are close to double", "[n
     auto narrow = made<float>(shape);
     for (auto [name, p] : narrow.parameters()) {
         for (auto [other, q] : wide.parameters())
-            if (name == other) copy_into(p.value_in_place(), cast<float>(q.value()));
+            if (name == other) p.value_in_place() = cast<float>(q.value());
     }
     const Array<float> x = random_array<float>({2, 33, 32}, 1);
-    const Array<double> want = wide.forward(Tensor<double>(cast<double>(x)), Weights::none).output.value();
+    const ConstArray<double> want = wide.forward(Tensor<double>(cast<double>(x)), Weights::none).output.value();
     check_close(narrow.forward(Tensor<float>(x), Weights::none).output.value(), want, 1e-5);
     const WithPrecision scope(Precision::bf16);
     check_close(narrow.forward(Tensor<float>(x), Weights::none).output.value(), want, 0.05);

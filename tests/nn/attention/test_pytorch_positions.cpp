@@ -60,7 +60,7 @@ TEST_CASE("rotary: lengths stay, position 0 stays as it is, and pairs and sign m
     const auto turned = [&](RotaryPairs pairs, bool clockwise) {
         return rotary(x, {10000, pairs, clockwise, 0}).value();
     };
-    const Array<double> y = turned(RotaryPairs::halves, false);
+    const ConstArray<double> y = turned(RotaryPairs::halves, false);
     CHECK(same_bits(y.sliced(0, 0, 1), x.value().sliced(0, 0, 1)));
     for (std::size_t p = 0; p < 3; ++p) {
         double before = 0, after = 0;
@@ -73,9 +73,9 @@ TEST_CASE("rotary: lengths stay, position 0 stays as it is, and pairs and sign m
     CHECK_FALSE(same_bits(y, turned(RotaryPairs::interleaved, false)));
     CHECK_FALSE(same_bits(y, turned(RotaryPairs::halves, true)));
     // The two pairings are one another's, with the columns in another order: 0 1 2 3 4 5 to 0 2 4 1 3 5.
-    const auto reordered = [](const Array<double>& a) {
-        return Array<double>(a.reshaped({3, 3, 2}).transposed(1, 2).reshaped({3, 6}));
+    const auto reordered = [](const ConstArray<double>& a) {
+        return a.reshaped({3, 3, 2}).transposed(1, 2).reshaped({3, 6});
     };
-    const Array<double> other = rotary(Tensor<double>(reordered(x.value()))).value();
+    const ConstArray<double> other = rotary(Tensor<double>(reordered(x.value()))).value();
     check_close(other, reordered(turned(RotaryPairs::interleaved, false)), 1e-15);
 }

@@ -15,7 +15,7 @@ namespace {
 template <class Layer, class Run>
 void check_dropout(Layer dropping, Layer plain, const Run& run) {
     auto from = plain.parameters(), to = dropping.parameters();
-    for (std::size_t i = 0; i < from.size(); ++i) copy_into(to[i].second.value_in_place(), from[i].second.value());
+    for (std::size_t i = 0; i < from.size(); ++i) to[i].second.value_in_place() = from[i].second.value();
     const auto expected = run(plain);
     nn::default_generator() = {9, 0};
     const auto first = run(dropping), second = run(dropping);

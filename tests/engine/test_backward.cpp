@@ -1,0 +1,121 @@
+// backward: threads that share leaves, graphs that run in parts, and gradients that an op may not give.
+#include "engine/backward.h"
+
+#include <thread>
+
+#include "engine/ops.h"
+#include "tests/engine/helpers.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+
+namespace {
+
+// Each of `threads` threads runs f, with OpenMP loops on that thread alone.
+template <class F>
+void on_threads(std::size_t threads, const F& f) {
+    std::vector<std::thread> all;
+    for (std::size_t t = 0; t < threads; ++t) {
+        all.emplace_back([&f, t] {
+            omp_set_num_threads(1);
+            f(t);
+        });
+    }
+    for (std::thread& thread : all) thread.join();
+}
+
+}  // namespace
+
+TEST_CASE("backward: threads that share leaves lose no gradient", "[engine]") {
+    // Whole numbers, so that sums are exact in any order. Three ways to a gradient: given (mul), written in place where
+    // it lives (matmul, linear, embedding), and added in two inputs of one op (mul of a tensor with itself).
+    constexpr std::size_t kThreads = 4;
+    constexpr int kRuns = 60;
+    const Array<double> whole = of<double>({2, 3}, {1, 2, 3, 4, 5, 6});
+    Tensor<double> w(Array<double>({3, 3}, 2.0), true), b(Array<double>({3}, 1.0), true), v(whole.clone(), true);
+    Tensor<double> table(Array<double>({4, 3}, 1.0), true);
+    const auto step = [&](std::size_t t) {
+        const Tensor<double> x(whole.clone());
+        const Tensor<double> rows = embedding(IdArray({2}, static_cast<std::int32_t>(t)), table);
+        backward(sum(linear(x + rows, w, b)) + sum(mul(v, v)) + sum(matmul(v, w)) + sum(mul(b, b)));
+    };
+    for (const std::size_t t : {0, 1, 2, 3}) step(t);
+    std::vector<Array<double>> once;
+    for (Tensor<double>* leaf : {&w, &b, &v, &table}) {
+        once.push_back(leaf->grad().clone());
+        leaf->zero_grad();
+    }
+    on_threads(kThreads, [&](std::size_t t) {
+        for (int i = 0; i < kRuns; ++i) step(t);
+    });
+    std::size_t i = 0;
+    for (const Tensor<double>* leaf : {&w, &b, &v, &table}) {
+        check_equal(Array<double>(leaf->grad() - kRuns * 1.0 * once[i++]), std::vector<double>(leaf->size(), 0.0));
+    }
+}
+
+TEST_CASE("backward: threads that share parameters with places of their own lose no gradient", "[engine]") {
+    Tensor<float> p(Array<float>({64, 64}, 1.0f), true);
+    Array<float> values({64, 64}), gradients({64, 64}, 0.0f);
+    p.bind(values, gradients);
+    const Tensor<float> x(Array<float>({8, 64}, 1.0f));
+    on_threads(4, [&](std::size_t) {
+        for (int i = 0; i < 50; ++i) backward(sum(linear(x, p)));
+    });
+    check_equal(gradients, std::vector<double>(64 * 64, 4 * 50 * 8));
+    CHECK(p.grad().same_buffer(gradients));
+}
+
+TEST_CASE("backward: parts of one split run one after the other", "[engine]") {
+    for (const bool of_leaf : {true, false}) {
+        Tensor<double> x(of<double>({1, 2, 3, 4}), true);
+        const Tensor<double> base = of_leaf ? x : reshape(x, {4});
+        const auto parts = split(base, 2, 0);
+        backward(sum(mul(parts[0], parts[0])));
+        check_equal(x.grad(), {2, 4, 0, 0});
+        backward(sum(scale(parts[1], 3)));
+        check_equal(x.grad(), {2, 4, 3, 3});
+        backward(sum(concatenate<double>({parts[1], parts[0]}, 0)));  // and both again
+        check_equal(x.grad(), {3, 5, 4, 4});
+    }
+    // What lies behind the split is gone once it has run, if it keeps values.
+    Tensor<double> x(of<double>({1, 2}), true);
+    const auto parts = split(exp(x), 2, 0);
+    backward(parts[0], of<double>({1}));
+    CHECK_THROWS_WITH(backward(parts[1], of<double>({1})), ContainsSubstring("'exp'"));
+}
+
+TEST_CASE("backward: views that were released run again, and hold no values", "[engine]") {
+    Tensor<double> x(of<double>({2, 2}, {1, 2, 3, 4}), true);
+    const Tensor<double> turned = transpose(x, 0, 1), row = slice(turned, 0, 0, 1);
+    backward(sum(row));
+    backward(sum(scale(turned, 10)));
+    check_equal(x.grad(), {11, 10, 11, 10});
+    const auto before = pool_statistics().bytes_in_use;
+    {
+        const Tensor<float> large(Array<float>({1024, 1024}, 1.0f), true);
+        const Tensor<float> view = reshape(gelu(large), {1024 * 1024});
+        backward(sum(view));
+        CHECK(pool_statistics().bytes_in_use <= before + 3 * (std::size_t{4} << 20) + (1 << 20));  // value, gradient
+    }
+    CHECK(pool_statistics().bytes_in_use == before);
+}
+
+TEST_CASE("backward: an op may give gradients to inputs that it has, and to no others", "[engine]") {
+    const Tensor<double> x(of<double>({1, 2}), true), fixed(of<double>({3, 4}));
+    const auto with = [&](auto backward_of) {
+        return record("lone", ConstArray<double>(x.value()), inputs(x, fixed),
+                      [=](const Array<double>& dy, Gradients<double>& grads) { backward_of(dy, grads); });
+    };
+    const Array<double> dy = of<double>({1, 1});
+    CHECK_THROWS_WITH(backward(with([](const auto& g, auto& grads) { grads.add(5, g); }), dy),
+                      ContainsSubstring("lone: its backward names input 5, but it has 2"));
+    CHECK_THROWS_WITH(backward(with([](const auto&, auto& grads) { (void)grads.wanted(2); }), dy),
+                      ContainsSubstring("input 2"));
+    CHECK_THROWS_WITH(backward(with([](const auto&, auto& grads) { grads.target(7); }), dy),
+                      ContainsSubstring("input 7"));
+    CHECK_THROWS_WITH(backward(with([](const auto&, auto& grads) { grads.target(1); }), dy),
+                      ContainsSubstring("lone: its backward writes a gradient of input 1, which wants none"));
+    CHECK_NOTHROW(backward(with([](const auto& g, auto& grads) { grads.add(1, g); }), dy));  // not wanted: dropped
+    check_equal(x.grad(), {0, 0});
+}
