@@ -85,7 +85,7 @@ const AddedToken* AddedTokens::Set::longest_at(std::string_view text) const {
     return longest;
 }
 
-void AddedTokens::Set::cut(std::string_view text, std::vector<Part>& parts) const {
+void AddedTokens::Set::cut(std::string_view text, const TakePart& take) const {
     std::size_t done = 0;
     for (std::size_t at = 0; at < text.size() && !sorted.empty();) {
         const AddedToken* const token =
@@ -107,24 +107,15 @@ void AddedTokens::Set::cut(std::string_view text, std::vector<Part>& parts) cons
         if (token->rstrip) {
             while (end < text.size() && is_space(first_character(text, end))) end += first_character(text, end).size();
         }
-        if (begin > done) parts.push_back({text.substr(done, begin - done), -1});
-        parts.push_back({text.substr(begin, end - begin), token->id});
+        if (begin > done) take({text.substr(done, begin - done), -1});
+        take({text.substr(begin, end - begin), token->id});
         done = end;
     }
-    if (done < text.size()) parts.push_back({text.substr(done), -1});
+    if (done < text.size()) take({text.substr(done), -1});
 }
 
-std::vector<AddedTokens::Part> AddedTokens::cut(std::string_view text) const {
-    std::vector<Part> first, parts;
-    sets_[0].cut(text, first);
-    for (const Part& part : first) {
-        if (part.id < 0) {
-            sets_[1].cut(part.text, parts);
-        } else {
-            parts.push_back(part);
-        }
-    }
-    return parts;
+void AddedTokens::cut(std::string_view text, const TakePart& take) const {
+    sets_[0].cut(text, [&](const Part& part) { part.id < 0 ? sets_[1].cut(part.text, take) : take(part); });
 }
 
 }  // namespace inkling::data

@@ -1,11 +1,12 @@
 // Tokens that are looked for in the text itself, before it is split, such as <|endoftext|>:
 //   const AddedTokens added({{.content = "<|endoftext|>", .id = 50256}});
-//   for (const auto& [text, id] : added.cut("a<|endoftext|>b")) ...     // {"a", -1} {"<|endoftext|>", 50256} {"b", -1}
+//   added.cut("a<|endoftext|>b", [](const auto& part) { ... });   // {"a", -1} {"<|endoftext|>", 50256} {"b", -1}
 // The leftmost counts, of those that begin in one place the longest; the flags are those of the `tokenizers` library.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,7 +39,8 @@ class AddedTokens {
         std::string_view text;
         std::int32_t id;  // -1: text to be split and encoded
     };
-    std::vector<Part> cut(std::string_view text) const;
+    using TakePart = std::function<void(const Part& part)>;
+    void cut(std::string_view text, const TakePart& take) const;  // in their order
 
   private:
     // Tokens to look for together, by content.
@@ -46,7 +48,7 @@ class AddedTokens {
         std::vector<const AddedToken*> sorted;
         std::array<bool, 256> begins = {};  // whether any begins with the byte
         const AddedToken* longest_at(std::string_view text) const;
-        void cut(std::string_view text, std::vector<Part>& parts) const;
+        void cut(std::string_view text, const TakePart& take) const;
     };
 
     std::vector<AddedToken> tokens_;

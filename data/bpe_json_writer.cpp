@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "data/bpe_tokenizer.h"
+#include "data/file.h"
+#include "engine/check.h"
 
 namespace inkling::data {
 
@@ -64,7 +66,7 @@ std::string BpeTokenizer::to_json() const {
         line(merges, pair.dump());
     }
     if (!merges.empty()) merges += "\n    ";
-    return fmt::format(
+    std::string file = fmt::format(
         R"({{
   "version": "1.0",
   "truncation": null,
@@ -91,6 +93,10 @@ std::string BpeTokenizer::to_json() const {
 )",
         added_tokens(spec_.added).dump(), pre_tokenizer(spec_.pre_tokenizer).dump(), byte_level(true, true).dump(),
         byte_level(true, true).dump(), spec_.ignore_merges, vocab, merges);
+    check(file.size() <= size_limit(FileKind::json),
+          "tokenizer.json: would have {} bytes, and at most {} MB are read again: choose a smaller --vocab-size",
+          file.size(), size_limit(FileKind::json) >> 20);
+    return file;
 }
 
 }  // namespace inkling::data

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "data/byte_alphabet.h"
+#include "data/named.h"
 #include "data/piece_cache.h"
 #include "engine/check.h"
 #include "engine/parallel.h"
@@ -11,7 +12,8 @@ namespace inkling::data {
 
 namespace {
 
-constexpr std::size_t task_size = 1 << 18;  // bytes that one thread encodes in one go
+constexpr std::size_t task_size = 1 << 18;   // bytes that one thread encodes in one go
+constexpr std::size_t batch_size = 1 << 24;  // bytes that all threads encode before their ids are handed over
 
 }  // namespace
 
@@ -24,7 +26,10 @@ BpeTokenizer::BpeTokenizer(BpeSpec spec)
         const auto id = static_cast<std::int32_t>(bytes_.size());
         auto bytes = from_byte_letters(token);  // else it is no merge's, and stands for itself
         if (bytes && bytes->size() == 1) single[static_cast<unsigned char>((*bytes)[0])] = id;
-        if (bytes && spec_.ignore_merges) whole_.emplace(*bytes, id);
+        if (bytes && spec_.ignore_merges) {
+            whole_.emplace(*bytes, id);
+            longest_ = std::max(longest_, bytes->size());
+        }
         bytes_.push_back(bytes ? std::move(*bytes) : token);
     }
     for (const AddedToken& token : spec_.added) {
@@ -42,60 +47,107 @@ BpeTokenizer::BpeTokenizer(BpeSpec spec)
     pairs_.emplace(single, spec_.merges);
 }
 
-std::vector<BpeTokenizer::Task> BpeTokenizer::tasks(std::string_view text) const {
-    std::vector<Task> made;
-    for (const auto& [part, id] : added_.cut(text)) {
-        if (id >= 0) {
-            made.push_back({part.substr(0, 0), id});
-            continue;
-        }
-        for (std::size_t at = 0; at < part.size();) {
-            const bool whole = !pre_tokenizer_.may_be_cut() || part.size() - at <= task_size;
-            const std::size_t end = whole ? part.size() : gpt2_safe_cut(part, at + task_size);
-            made.push_back({part.substr(at, end - at)});
-            at = end;
-        }
-    }
-    return made;
-}
+// What one thread needs to encode one task after the other.
+class BpeTokenizer::Encoder {
+  public:
+    explicit Encoder(const BpeTokenizer& tokenizer) : tokenizer_(tokenizer), scan_(tokenizer.pre_tokenizer_) {}
 
-void BpeTokenizer::encode_piece(std::string_view piece, PieceCache& cache, std::vector<std::int32_t>& ids) const {
-    if (const auto known = cache.find(piece)) {
-        ids.insert(ids.end(), known->begin(), known->end());
-        return;
+    // Calls full(ids) with ids that are many, before there are more, and leaves the rest.
+    template <class Full>
+    void encode(const Task& task, std::vector<std::int32_t>& ids, const Full& full) {
+        const auto hand_over = [&] {
+            if (ids.size() >= task_size) full(ids);
+        };
+        scan_.pieces(task.text, [&](std::string_view piece) {
+            encode_piece(piece, ids, hand_over);
+            hand_over();
+        });
+        if (task.id >= 0) ids.push_back(task.id);
     }
-    const std::size_t before = ids.size();
-    const auto whole = whole_.empty() ? whole_.end() : whole_.find(std::string(piece));
-    if (whole != whole_.end()) {
-        ids.push_back(whole->second);
-    } else {
-        pairs_->append_ids(piece, ids);
-    }
-    cache.insert(piece, std::span(ids).subspan(before));
-}
 
-std::vector<std::int32_t> BpeTokenizer::encode(std::string_view text) const {
-    const std::vector<Task> all = tasks(text);
-    std::vector<std::vector<std::int32_t>> parts(all.size());
+  private:
+    template <class Between>
+    void encode_piece(std::string_view piece, std::vector<std::int32_t>& ids, const Between& between) {
+        if (const auto known = cache_.find(piece)) {
+            ids.insert(ids.end(), known->begin(), known->end());
+            return;
+        }
+        const std::size_t before = ids.size();
+        const auto& whole = tokenizer_.whole_;
+        const auto found = piece.size() > tokenizer_.longest_ ? whole.end() : whole.find(std::string(piece));
+        if (found != whole.end()) {
+            ids.push_back(found->second);
+        } else if (piece.size() > task_size) {
+            return tokenizer_.pairs_->append_ids(piece, ids, between);
+        } else {
+            tokenizer_.pairs_->append_ids(piece, ids);
+        }
+        cache_.insert(piece, std::span(ids).subspan(before));
+    }
+
+    const BpeTokenizer& tokenizer_;
+    PreTokenizer::Scan scan_;
+    PieceCache cache_;
+};
+
+// A task that cannot be cut may be all of the text: its ids are handed over as they are made. Those of others wait for
+// the tasks before them.
+void BpeTokenizer::encode_tasks(std::span<const Task> all, std::string_view text, const TakeIds& take) const {
+    const auto end_of = [&](const Task& task) {
+        return static_cast<std::size_t>(task.text.data() + task.text.size() - text.data());
+    };
+    if (all.size() == 1) {
+        std::vector<std::int32_t> ids;
+        ids.reserve(std::min(all[0].text.size(), task_size) / 3 + 1);
+        const std::size_t begin = end_of(all[0]) - all[0].text.size();
+        Encoder(*this).encode(all[0], ids, [&](std::vector<std::int32_t>& some) {
+            take(some, begin);
+            some.clear();
+        });
+        return take(ids, end_of(all[0]));
+    }
     std::size_t bytes = 0;
     for (const Task& task : all) bytes += task.text.size();
-    const std::size_t grain = bytes > task_size ? 1 : all.size();
-    parallel_for(all.size(), grain, [&](std::size_t begin, std::size_t end) {
-        PieceCache cache;
-        PreTokenizer::Scan scan(pre_tokenizer_);
-        for (std::size_t i = begin; i < end; ++i) {
-            parts[i].reserve(all[i].text.size() / 3 + 1);
-            scan.pieces(all[i].text, [&](std::string_view piece) { encode_piece(piece, cache, parts[i]); });
-            if (all[i].id >= 0) parts[i].push_back(all[i].id);
-        }
+    std::vector<std::vector<std::int32_t>> parts(all.size());  // by the first task of a thread; of the others empty
+    std::vector<std::size_t> ends(all.size());
+    parallel_for(all.size(), bytes > task_size ? 1 : all.size(), [&](std::size_t begin, std::size_t end) {
+        Encoder encoder(*this);
+        for (std::size_t i = begin; i < end; ++i) encoder.encode(all[i], parts[begin], [](const auto&) {});
+        ends[begin] = end_of(all[end - 1]);
     });
-    if (parts.size() == 1) return std::move(parts[0]);
-    std::size_t count = 0;
-    for (const auto& part : parts) count += part.size();
-    std::vector<std::int32_t> ids;
-    ids.reserve(count);
-    for (const auto& part : parts) ids.insert(ids.end(), part.begin(), part.end());
-    return ids;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        if (!parts[i].empty()) take(parts[i], ends[i]);
+        parts[i] = {};
+    }
+}
+
+void BpeTokenizer::encode_parts(std::string_view text, const TakeIds& take) const {
+    std::vector<Task> batch;
+    std::size_t bytes = 0;
+    const auto encode_batch = [&] {
+        if (!batch.empty()) encode_tasks(batch, text, take);
+        batch.clear();
+        bytes = 0;
+    };
+    const auto add = [&](const Task& task) {
+        const bool large = task.text.size() > batch_size;  // for itself: see encode_tasks
+        if (large) encode_batch();
+        batch.push_back(task);
+        bytes += task.text.size();
+        if (large || bytes >= batch_size || batch.size() >= task_size) encode_batch();
+    };
+    named(origin, [&] {
+        added_.cut(text, [&](const AddedTokens::Part& part) {
+            if (part.id >= 0) return add({part.text.substr(part.text.size()), part.id});
+            for (std::size_t at = 0; at < part.text.size();) {
+                const bool whole = !pre_tokenizer_.may_be_cut() || part.text.size() - at <= task_size;
+                const std::size_t end = whole ? part.text.size() : gpt2_safe_cut(part.text, at + task_size);
+                add({part.text.substr(at, end - at)});
+                at = end;
+            }
+        });
+        encode_batch();
+    });
 }
 
 std::size_t BpeTokenizer::safe_cut(std::string_view text, std::size_t from) const {

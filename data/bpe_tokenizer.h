@@ -3,7 +3,7 @@
 //   const auto tokenizer = load_tokenizer(folder);                  // tokenizer_json.h
 //   const BpeTokenizer mine(train_bpe(texts, 8192));                // bpe_train.h
 //   mine.encode("Hello world!<|endoftext|>");
-// Large texts are encoded by several threads; the ids do not depend on how many.
+// Large texts are encoded part by part, by several threads; the ids do not depend on how many.
 #pragma once
 
 #include <optional>
@@ -15,8 +15,6 @@
 #include "data/tokenizer.h"
 
 namespace inkling::data {
-
-class PieceCache;
 
 inline constexpr char end_of_text_token[] = "<|endoftext|>";
 
@@ -36,8 +34,8 @@ class BpeTokenizer final : public Tokenizer {
     explicit BpeTokenizer(BpeSpec spec);
     BpeTokenizer(BpeTokenizer&&) = delete;
 
-    // Throws BadInput for a byte that the vocabulary lacks; most have all 256.
-    std::vector<std::int32_t> encode(std::string_view text) const override;
+    // Throws BadInput for a byte that the vocabulary lacks (most have all 256), and when a pattern would take too long.
+    void encode_parts(std::string_view text, const TakeIds& take) const override;
     // Bytes: a token, and even the whole, may begin or end inside a character (utf8_stream.h makes text of them).
     std::string decode(std::span<const std::int32_t> ids) const override;
     std::size_t safe_cut(std::string_view text, std::size_t from) const override;
@@ -54,8 +52,8 @@ class BpeTokenizer final : public Tokenizer {
         std::string_view text;
         std::int32_t id = -1;
     };
-    std::vector<Task> tasks(std::string_view text) const;
-    void encode_piece(std::string_view piece, PieceCache& cache, std::vector<std::int32_t>& ids) const;
+    class Encoder;
+    void encode_tasks(std::span<const Task> tasks, std::string_view text, const TakeIds& take) const;
 
     BpeSpec spec_;
     AddedTokens added_;
@@ -64,6 +62,7 @@ class BpeTokenizer final : public Tokenizer {
     std::unordered_map<std::string, std::int32_t> whole_;  // by bytes, for ignore_merges alone
     std::optional<BytePairs> pairs_;
     std::optional<std::int32_t> end_of_text_;
+    std::size_t longest_ = 0;  // of whole_, in bytes
     bool may_be_cut_ = false;  // at gpt2_safe_cut
 };
 

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "data/byte_alphabet.h"
+#include "data/byte_pairs.h"
 #include "data/piece_counts.h"
 #include "data/utf8.h"
 #include "engine/check.h"
@@ -14,11 +15,7 @@ namespace inkling::data {
 namespace {
 
 using Id = std::int32_t;
-using Pair = std::uint64_t;  // left << 32 | right, so that pairs are ordered by left, then right
-
-Pair pair_of(Id left, Id right) {
-    return (static_cast<Pair>(static_cast<std::uint32_t>(left)) << 32) | static_cast<std::uint32_t>(right);
-}
+using Pair = std::uint64_t;  // pair_of
 
 struct PairState {
     std::int64_t count = 0;
@@ -91,7 +88,7 @@ class Training {
         for (std::uint32_t w = 0; w < words_.size(); ++w) {
             for (std::size_t i = 1; i < words_[w].length; ++i) {
                 const Id* const s = &symbols_[words_[w].first + i];
-                change(pair_of(s[-1], s[0]), words_[w].count, w);
+                add(s[-1], s[0], words_[w].count, w);
             }
         }
         queue_changed();
@@ -122,14 +119,21 @@ class Training {
 
     Id add_token(const std::string& token) {
         const auto [place, fresh] = ids_.emplace(token, static_cast<Id>(spec_.vocab.size()));
-        if (fresh) spec_.vocab.push_back(token);
+        if (!fresh) return place->second;
+        spec_.vocab.push_back(token);
+        lengths_.push_back(1);  // of a byte; merge knows better
         return place->second;
     }
 
-    void change(Pair pair, std::int64_t by, std::uint32_t word) {
+    std::size_t length(Id id) const { return lengths_[static_cast<std::size_t>(id)]; }
+
+    void remove(Pair pair, std::int64_t count) { pairs_[pair].count -= count; }
+
+    void add(Id left, Id right, std::int64_t count, std::uint32_t word) {
+        if (length(left) + length(right) >= max_bpe_token_length) return;
+        const Pair pair = pair_of(left, right);
         PairState& state = pairs_[pair];
-        state.count += by;
-        if (by < 0) return;
+        state.count += count;
         if (state.words.empty()) changed_.push_back(pair);
         if (state.words.empty() || state.words.back() != word) state.words.push_back(word);
     }
@@ -153,6 +157,7 @@ class Training {
         // Two pairs can make the same token: "ab" + "c", "a" + "bc".
         const Id merged =
             add_token(spec_.vocab[static_cast<std::size_t>(left)] + spec_.vocab[static_cast<std::size_t>(right)]);
+        lengths_[static_cast<std::size_t>(merged)] = length(left) + length(right);
         spec_.merges.push_back({left, right, merged});
         for (const std::uint32_t w : top.words) merge_in(w, left, right, merged);
         queue_changed();
@@ -168,13 +173,13 @@ class Training {
                 continue;
             }
             if (out > 0) {
-                change(pair_of(s[out - 1], left), -word.count, w);
-                change(pair_of(s[out - 1], merged), word.count, w);
+                remove(pair_of(s[out - 1], left), word.count);
+                add(s[out - 1], merged, word.count, w);
             }
             in += 2;
             if (in < word.length) {
-                change(pair_of(right, s[in]), -word.count, w);
-                change(pair_of(merged, s[in]), word.count, w);
+                remove(pair_of(right, s[in]), word.count);
+                add(merged, s[in], word.count, w);
             }
             s[out] = merged;
         }
@@ -194,6 +199,7 @@ class Training {
     std::size_t vocab_size_;
     BpeSpec spec_;
     std::unordered_map<std::string, Id> ids_;
+    std::vector<std::size_t> lengths_;  // by id, in bytes
     std::vector<Id> symbols_;
     std::vector<Word> words_;
     PairTable pairs_;

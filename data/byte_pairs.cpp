@@ -1,8 +1,6 @@
 #include "data/byte_pairs.h"
 
 #include <algorithm>
-#include <functional>
-#include <utility>
 
 #include "engine/check.h"
 
@@ -11,10 +9,6 @@ namespace inkling::data {
 namespace {
 
 constexpr std::size_t longest_short = 64;
-
-std::uint64_t pair_of(std::int32_t left, std::int32_t right) {
-    return (static_cast<std::uint64_t>(static_cast<std::uint32_t>(left)) << 32) | static_cast<std::uint32_t>(right);
-}
 
 }  // namespace
 
@@ -43,8 +37,8 @@ std::int32_t BytePairs::id_of(char byte) const {
     return id;
 }
 
-void BytePairs::append_ids(std::string_view piece, std::vector<std::int32_t>& ids) const {
-    return piece.size() <= longest_short ? append_short(piece, ids) : append_long(piece, ids);
+void BytePairs::append_ids(std::string_view piece, std::vector<std::int32_t>& ids, const Between& between) const {
+    return piece.size() <= longest_short ? append_short(piece, ids) : append_long(piece, ids, between);
 }
 
 void BytePairs::append_short(std::string_view piece, std::vector<std::int32_t>& ids) const {
@@ -76,49 +70,6 @@ void BytePairs::append_short(std::string_view piece, std::vector<std::int32_t>& 
         if (best + 1 < size) rank[best] = find(id[best], id[best + 1]).rank;
     }
     ids.resize(first + size);
-}
-
-// Neighbours in a linked list, their merges in a heap; what a merge has made out of date is skipped as it comes up.
-void BytePairs::append_long(std::string_view piece, std::vector<std::int32_t>& ids) const {
-    struct Symbol {
-        std::int32_t id;
-        std::uint32_t previous, next;
-    };
-    check<BadInput>(piece.size() < no_rank, "a piece of {} bytes is too long: at most 2^32 - 2", piece.size());
-    const auto size = static_cast<std::uint32_t>(piece.size());
-    std::vector<Symbol> symbols(size);
-    using Candidate = std::pair<std::uint32_t, std::uint32_t>;  // rank, place of the left neighbour
-    std::vector<Candidate> heap;
-    const auto later = std::greater<Candidate>();
-    const auto rank_at = [&](std::uint32_t i) {
-        const std::uint32_t next = symbols[i].next;
-        return next < size ? find(symbols[i].id, symbols[next].id).rank : no_rank;
-    };
-    for (std::uint32_t i = 0; i < size; ++i) symbols[i] = {id_of(piece[i]), i - 1, i + 1};
-    for (std::uint32_t i = 0; i < size; ++i) {
-        if (const std::uint32_t rank = rank_at(i); rank != no_rank) heap.emplace_back(rank, i);
-    }
-    std::make_heap(heap.begin(), heap.end(), later);
-    const auto push = [&](std::uint32_t i) {
-        const std::uint32_t rank = rank_at(i);
-        if (rank == no_rank) return;
-        heap.emplace_back(rank, i);
-        std::push_heap(heap.begin(), heap.end(), later);
-    };
-    while (!heap.empty()) {
-        std::pop_heap(heap.begin(), heap.end(), later);
-        const auto [rank, left] = heap.back();
-        heap.pop_back();
-        if (symbols[left].id < 0 || rank_at(left) != rank) continue;
-        const std::uint32_t right = symbols[left].next, after = symbols[right].next;
-        symbols[left].id = find(symbols[left].id, symbols[right].id).merged;
-        symbols[left].next = after;
-        symbols[right].id = -1;
-        if (after < size) symbols[after].previous = left;
-        if (left > 0) push(symbols[left].previous);
-        push(left);
-    }
-    for (std::uint32_t i = 0; i < size; i = symbols[i].next) ids.push_back(symbols[i].id);
 }
 
 }  // namespace inkling::data

@@ -7,6 +7,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
 #include <string_view>
 #include <vector>
 
@@ -18,19 +21,28 @@ struct Merge {
     bool operator==(const Merge&) const = default;
 };
 
+// left << 32 | right, so that pairs are ordered by left, then right.
+inline std::uint64_t pair_of(std::int32_t left, std::int32_t right) {
+    return (static_cast<std::uint64_t>(static_cast<std::uint32_t>(left)) << 32) | static_cast<std::uint32_t>(right);
+}
+
 class BytePairs {
   public:
     // `bytes[b]` is the id of byte b alone, -1 when it has none. Merges in the order that they were learnt in; of two
     // for the same pair the later one counts.
     BytePairs(const std::array<std::int32_t, 256>& bytes, const std::vector<Merge>& merges);
 
-    // Throws BadInput for a byte without an id.
-    void append_ids(std::string_view piece, std::vector<std::int32_t>& ids) const;
+    // Throws BadInput for a byte without an id. `between`, if given, is called now and then in a piece of megabytes: it
+    // may take away the ids so far.
+    using Between = std::function<void()>;
+    void append_ids(std::string_view piece, std::vector<std::int32_t>& ids, const Between& between = nullptr) const;
 
     // What append_ids does up to and from a certain length. Both give the same ids; the first takes time that grows
-    // with the square of the length, the second as n log n.
+    // with the square of the length, the second as n log n, and memory for a window of so many bytes, which slides over
+    // the piece. (Merges can be such that a window tells nothing of what is left of its end; then it grows.)
     void append_short(std::string_view piece, std::vector<std::int32_t>& ids) const;
-    void append_long(std::string_view piece, std::vector<std::int32_t>& ids) const;
+    void append_long(std::string_view piece, std::vector<std::int32_t>& ids, const Between& between = nullptr,
+                     std::size_t window = 1 << 18) const;
 
   private:
     static constexpr std::uint32_t no_rank = 0xFFFFFFFF;
@@ -41,6 +53,10 @@ class BytePairs {
     };
     static constexpr std::uint64_t no_pair = ~std::uint64_t{0};
 
+    class Window;
+    class ByLeft;
+    const ByLeft& by_left() const;
+
     std::int32_t id_of(char byte) const;
     const Slot& find(std::int32_t left, std::int32_t right) const;
     std::size_t home(std::uint64_t pair) const { return (pair * 0x9E3779B97F4A7C15u) >> shift_; }
@@ -48,6 +64,8 @@ class BytePairs {
     std::array<std::int32_t, 256> bytes_;
     std::vector<Slot> slots_;  // open addressing, at most half full
     unsigned shift_ = 63;
+    mutable std::once_flag by_left_made_;  // for pieces that are longer than a window
+    mutable std::shared_ptr<const ByLeft> by_left_;
 };
 
 }  // namespace inkling::data

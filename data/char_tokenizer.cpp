@@ -55,9 +55,10 @@ CharTokenizer::CharTokenizer(std::vector<char32_t> characters) : characters_(std
     }
 }
 
-std::vector<std::int32_t> CharTokenizer::encode(std::string_view text) const {
+void CharTokenizer::encode_parts(std::string_view text, const TakeIds& take) const {
+    constexpr std::size_t part = 1 << 16;
     std::vector<std::int32_t> ids;
-    ids.reserve(text.size());
+    ids.reserve(std::min(text.size(), part));
     for (std::size_t at = 0; at < text.size();) {
         const std::size_t start = at;
         const char32_t c = next_code_point(text, at);
@@ -69,8 +70,11 @@ std::vector<std::int32_t> CharTokenizer::encode(std::string_view text) const {
                             "train on a text that has it, or train with --tokenizer bpe, which takes any text",
                             describe(c), start, vocab_size()));
         ids.push_back(id);
+        if (ids.size() < part) continue;
+        take(ids, at);
+        ids.clear();
     }
-    return ids;
+    if (!ids.empty()) take(ids, text.size());
 }
 
 std::size_t CharTokenizer::safe_cut(std::string_view text, std::size_t from) const {

@@ -18,7 +18,7 @@ class CharTokenizer final : public Tokenizer {
     // characters[id], all different; throws BadInput for duplicates and for an empty vocabulary.
     explicit CharTokenizer(std::vector<char32_t> characters);
 
-    std::vector<std::int32_t> encode(std::string_view text) const override;
+    void encode_parts(std::string_view text, const TakeIds& take) const override;
     std::string decode(std::span<const std::int32_t> ids) const override;
     std::size_t safe_cut(std::string_view text, std::size_t from) const override;
     std::size_t vocab_size() const override { return characters_.size(); }

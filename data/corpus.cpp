@@ -1,12 +1,11 @@
 #include "data/corpus.h"
 
-#include <unistd.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <filesystem>
 #include <fstream>
-#include <iostream>
 #include <utility>
 
 #include "data/file.h"
@@ -20,53 +19,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
-constexpr std::size_t large_text = 64 << 20;  // bytes
-
-// A text, and what keeps it.
-struct Text {
-    std::string_view bytes;
-    std::shared_ptr<const void> owner;
-};
-
-Text kept(std::string text) {
-    auto owner = std::make_shared<const std::string>(std::move(text));
-    return {*owner, owner};
-}
-
-Text mapped(const fs::path& file) {
-    auto owner = std::make_shared<const MappedFile>(file);
-    return {{reinterpret_cast<const char*>(owner->data()), owner->size()}, owner};
-}
-
-// A file that another program cuts short while it is mapped cannot be read to its end: small ones are copied at once.
-Text read_text(const fs::path& file) {
-    std::error_code unknown;  // read_file says what is wrong with a file that cannot be looked at
-    const std::uintmax_t size = fs::file_size(file, unknown);
-    return !unknown && size >= large_text ? mapped(file) : kept(read_file(file));
-}
-
-// Up to the end of the stream; what is large goes through a file that has no name any more.
-Text read_stream(std::istream& in) {
-    std::string text, block(1 << 20, '\0');
-    const auto read_block = [&] {
-        in.read(block.data(), static_cast<std::streamsize>(block.size()));
-        return std::string_view(block).substr(0, static_cast<std::size_t>(in.gcount()));
-    };
-    while (text.size() < large_text) {
-        const std::string_view more = read_block();
-        if (more.empty()) return kept(std::move(text));
-        text += more;
-    }
-    const fs::path path = fs::temp_directory_path() / fmt::format("inkling-{}.txt", ::getpid());
-    FileWriter file(path);
-    file.write(text.data(), text.size());
-    text = {};
-    for (std::string_view more = read_block(); !more.empty(); more = read_block()) file.write(more.data(), more.size());
-    file.commit();
-    const Text result = mapped(path);
-    fs::remove(path);
-    return result;
-}
 
 void add(Corpus& corpus, Text text, const std::string& source) {
     if (text.bytes.starts_with(byte_order_mark)) text.bytes.remove_prefix(byte_order_mark.size());
@@ -118,7 +70,8 @@ std::vector<fs::path> files_below(const fs::path& folder) {
 void add_folder(Corpus& corpus, const std::string& folder) {
     const std::size_t sources_before = corpus.sources.size();
     for (const fs::path& file : files_below(folder)) {
-        Text text = looks_binary(file) ? Text{std::string_view("", 1), nullptr} : read_text(file);
+        const bool binary = looks_binary(file) || has_hole(file);
+        Text text = binary ? Text{std::string_view("", 1), nullptr} : open_text(file.string());
         if (!is_text(text.bytes)) {
             corpus.skipped.push_back(file.string());
         } else if (!text.bytes.empty() && text.bytes != byte_order_mark) {
@@ -144,7 +97,7 @@ void Corpus::add(std::string_view text, std::shared_ptr<const void> owner, std::
 }
 
 void Corpus::add(std::string text, std::string source) {
-    Text owned = kept(std::move(text));
+    Text owned = keep_text(std::move(text));
     add(owned.bytes, std::move(owned.owner), std::move(source));
 }
 
@@ -154,18 +107,20 @@ std::string Corpus::skipped_note() const {
     return fmt::format("left out, because they are not UTF-8 text: {} and {} more", skipped[0], skipped.size() - 1);
 }
 
-Corpus read_corpus(const std::vector<std::string>& paths) { return read_corpus(paths, std::cin); }
+std::string Corpus::name() const {
+    if (sources.size() <= 3) return fmt::format("{}", fmt::join(sources, ", "));
+    return fmt::format("{} and {} more files", sources[0], sources.size() - 1);
+}
 
-Corpus read_corpus(const std::vector<std::string>& paths, std::istream& standard_input) {
+Corpus read_corpus(const std::vector<std::string>& paths, const ReadSome& standard_input) {
     Corpus corpus;
     for (const std::string& path : paths) {
-        std::error_code error;  // read_file says what is wrong with a path that cannot be looked at
         if (path == "-") {
-            add_checked(corpus, read_stream(standard_input), "standard input");
-        } else if (fs::is_directory(path, error)) {
+            add_checked(corpus, standard_input ? read_stream(standard_input) : open_text(path), "standard input");
+        } else if (is_folder(path)) {
             add_folder(corpus, path);
         } else {
-            add_checked(corpus, read_text(path), path);
+            add_checked(corpus, open_text(path), path);
         }
     }
     check<BadInput>(!paths.empty(), "no text was named: give at least one file, folder or - for standard input");

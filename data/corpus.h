@@ -1,17 +1,17 @@
 // Text to train on: files, folders and standard input, one document each.
 //   const Corpus corpus = read_corpus({"notes.txt", "books/", "-"});
 //   const EncodedCorpus ids = encode_corpus(tokenizer, corpus.documents);   // encoded_corpus.h
-// Large files are mapped, not read, and standard input that is large goes to a temporary file: a corpus may be larger
-// than memory.
+// A corpus may be larger than memory: see text_source.h.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <iosfwd>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "data/text_source.h"
 
 namespace inkling::data {
 
@@ -22,6 +22,7 @@ struct Corpus {
 
     std::size_t bytes() const;
     std::string skipped_note() const;  // one line for the user; "" when nothing was skipped
+    std::string name() const;          // of the whole, for messages: its sources, or the first and how many there are
 
     // `owner` keeps the text, and is kept as long as this corpus or a copy of it.
     void add(std::string_view text, std::shared_ptr<const void> owner, std::string source);
@@ -31,13 +32,11 @@ struct Corpus {
     std::vector<std::shared_ptr<const void>> owners_;
 };
 
-// A path is a UTF-8 file, a folder, or "-" for standard input. Of a folder, all regular files below it are read in the
-// order of their paths, except hidden ones (also below hidden folders), empty ones, and those with NUL bytes or that
-// are not UTF-8. A byte order mark is dropped, line ends are kept. Throws BadInput, naming the path: missing,
+// A path is a UTF-8 file, a FIFO, a folder, or "-" for standard input. Of a folder, all regular files below it are read
+// in the order of their paths, except hidden ones (also below hidden folders), empty ones, and those with NUL bytes or
+// that are not UTF-8. A byte order mark is dropped, line ends are kept. Throws BadInput, naming the path: missing,
 // unreadable, empty, not UTF-8, a folder without text.
-Corpus read_corpus(const std::vector<std::string>& paths);
-
-// The same, with another stream for "-".
-Corpus read_corpus(const std::vector<std::string>& paths, std::istream& standard_input);
+// `standard_input`: what "-" stands for, when it is given.
+Corpus read_corpus(const std::vector<std::string>& paths, const ReadSome& standard_input = nullptr);
 
 }  // namespace inkling::data

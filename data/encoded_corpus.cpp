@@ -2,18 +2,19 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
+#include <new>
 #include <optional>
 
 #include "data/content_hash.h"
+#include "data/named.h"
 #include "engine/check.h"
 
 namespace inkling::data {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::size_t chunk_size = 16 << 20;  // bytes of text that are encoded in one go
 
 // The last bytes of a file of ids, which begins with them: int32, as they are in memory.
 struct Trailer {
@@ -29,19 +30,21 @@ std::string_view bytes_of(std::span<const std::int32_t> ids) {
 template <class Take>
 std::size_t encode_parts(const Tokenizer& tokenizer, const std::vector<std::string_view>& documents,
                          const EncodeOptions& options, const Take& take) {
-    std::size_t all = 0, done = 0, added = 0;
+    constexpr std::size_t a_report = 16 << 20;  // bytes of text
+    std::size_t all = 0, done = 0, reported = 0, added = 0;
     for (const std::string_view document : documents) all += document.size();
     for (std::size_t i = 0; i < documents.size(); ++i) {
         const std::string_view text = documents[i];
         if (const auto end = tokenizer.end_of_text(); i > 0 && end) take(std::span(&*end, 1));
-        for (std::size_t at = 0; at < text.size();) {
-            std::size_t end = text.size();
-            if (end - at > chunk_size) end = tokenizer.safe_cut(text.substr(at), chunk_size) + at;
-            take(std::span<const std::int32_t>(tokenizer.encode(text.substr(at, end - at))));
-            done += end - at;
-            at = end;
-            if (options.progress) options.progress(done, all);
-        }
+        named(i < options.sources.size() ? options.sources[i] : "", [&] {
+            tokenizer.encode_parts(text, [&](std::span<const std::int32_t> ids, std::size_t upto) {
+                take(ids);
+                if (!options.progress || (done + upto < reported + a_report && done + upto < all)) return;
+                reported = done + upto;
+                options.progress(reported, all);
+            });
+        });
+        done += text.size();
         const bool open_line = i + 1 < documents.size() && !text.empty() && text.back() != '\n';
         if (open_line && !tokenizer.end_of_text()) {
             take(std::span<const std::int32_t>(tokenizer.encode("\n")));
@@ -110,16 +113,29 @@ void remove_others(const fs::path& folder, const fs::path& kept) {
 
 }  // namespace
 
+void GrowingIds::append(std::span<const std::int32_t> more) {
+    if (more.empty()) return;
+    if (size_ + more.size() > room_) {
+        const std::size_t room = std::max(size_ + more.size(), room_ + room_ / 2);
+        auto* const grown = static_cast<std::int32_t*>(std::realloc(data_.get(), room * sizeof(std::int32_t)));
+        if (!grown) throw std::bad_alloc();
+        static_cast<void>(data_.release());  // realloc has freed it
+        data_.reset(grown);
+        room_ = room;
+    }
+    std::copy(more.begin(), more.end(), data_.get() + size_);
+    size_ += more.size();
+}
+
 EncodedCorpus encode_corpus(const Tokenizer& tokenizer, const std::vector<std::string_view>& documents,
                             const EncodeOptions& options) {
     std::size_t all = 0;
     for (const std::string_view document : documents) all += document.size();
     if (options.cache.empty() || all < options.cache_from) {
         EncodedCorpus corpus;
-        corpus.bytes = encode_parts(tokenizer, documents, options, [&](std::span<const std::int32_t> ids) {
-            corpus.owned.insert(corpus.owned.end(), ids.begin(), ids.end());
-        });
-        corpus.ids = corpus.owned;
+        corpus.bytes = encode_parts(tokenizer, documents, options,
+                                    [&](std::span<const std::int32_t> ids) { corpus.owned.append(ids); });
+        corpus.ids = corpus.owned.ids();
         return corpus;
     }
     Trailer trailer;

@@ -8,9 +8,12 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -20,9 +23,25 @@
 namespace inkling::data {
 
 struct EncodeOptions {
-    std::filesystem::path cache = {};   // made when it is needed; empty: no file
-    std::size_t cache_from = 64 << 20;  // bytes of text
+    std::span<const std::string> sources = {};  // names of the documents, for messages
+    std::filesystem::path cache = {};           // made when it is needed; empty: no file
+    std::size_t cache_from = 64 << 20;          // bytes of text
     std::function<void(std::size_t done, std::size_t all)> progress = nullptr;  // bytes of text
+};
+
+// Ids that become more. Large blocks of memory grow in place, or are moved by the system without copying: a vector
+// would hold the old ones and the new ones for a moment.
+class GrowingIds {
+  public:
+    void append(std::span<const std::int32_t> more);
+    std::span<const std::int32_t> ids() const { return {data_.get(), size_}; }
+
+  private:
+    struct Free {
+        void operator()(std::int32_t* p) const { std::free(p); }
+    };
+    std::unique_ptr<std::int32_t, Free> data_;
+    std::size_t size_ = 0, room_ = 0;
 };
 
 struct EncodedCorpus {
@@ -35,11 +54,11 @@ struct EncodedCorpus {
     bool from_cache = false;  // the ids were there already
 
     // What keeps the ids.
-    std::vector<std::int32_t> owned = {};
+    GrowingIds owned = {};
     MappedFile file = {};
 };
 
-// Throws BadInput for a text that the tokenizer cannot write.
+// Throws BadInput, naming the source, for a text that the tokenizer cannot write.
 EncodedCorpus encode_corpus(const Tokenizer& tokenizer, const std::vector<std::string_view>& documents,
                             const EncodeOptions& options = {});
 

@@ -6,12 +6,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <atomic>
-#include <cerrno>
-#include <system_error>
-#include <utility>
+#include <algorithm>
 
-#include "data/file_calls.h"
+#include "data/system_calls.h"
 #include "engine/check.h"
 
 namespace inkling::data {
@@ -19,168 +16,134 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string reason(int error) { return std::generic_category().message(error); }
-
-// Calls again when a signal interrupted. The result of the system call, or -1 with errno set.
-template <class Call>
-auto retry(Call call) {
-    auto result = call();
-    while (result == -1 && errno == EINTR) result = call();
-    return result;
+// What is no regular file; nullptr for those.
+const char* special_kind(mode_t mode) {
+    if (S_ISFIFO(mode)) return "a FIFO";
+    if (S_ISSOCK(mode)) return "a socket";
+    return S_ISREG(mode) || S_ISDIR(mode) ? nullptr : "a device";
 }
 
-// 0, or the errno of a system call that returned -1.
-int error_of(long result) { return result == -1 ? errno : 0; }
-
-// The same of a call that changes a disk.
-template <class Call>
-int error_of_change(std::string_view name, const fs::path& path, Call call) {
-    if (const int refused = refused_file_call(name, path)) return refused;
-    return error_of(call());
+void require_readable(const fs::path& path, int error) {
+    if (error != 0) check<BadInput>(false, "cannot read {}: {}", path.string(), reason(error));
 }
 
-// An open file to read, closed at the end of its scope.
+// stat, or the errno.
+int look_at(const fs::path& path, struct stat& status) {
+    const bool whole = path.native().find('\0') == std::string::npos;  // else the system would take it for another name
+    check<BadInput>(whole, "cannot read {}...: its name has a NUL byte: rename it", path.c_str());
+    return error_of(::stat(path.c_str(), &status));
+}
+
+// An open regular file to read, closed at the end of its scope.
 struct Input {
     const fs::path& path;
     int fd = -1;
     struct stat status = {};
 
-    explicit Input(const fs::path& p) : path(p), fd(retry([&] { return ::open(p.c_str(), O_RDONLY | O_CLOEXEC); })) {
-        require(error_of(fd));
-        int error = error_of(::fstat(fd, &status));
-        if (error == 0 && S_ISDIR(status.st_mode)) error = EISDIR;
-        if (error != 0) ::close(fd);
-        require(error);
+    explicit Input(const fs::path& p) : path(p) {
+        require_readable(path, look_at(path, status));
+        require_regular();  // before it is opened: opening a FIFO waits for a writer, opening a tape rewinds it
+        fd = retry([&] { return ::open(p.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); });
+        require_readable(path, error_of(fd));
+        try {
+            require_readable(path, error_of(::fstat(fd, &status)));
+            require_regular();  // another may have its name by now
+        } catch (...) {
+            ::close(fd);
+            throw;
+        }
     }
     ~Input() { ::close(fd); }
     Input(const Input&) = delete;
     Input& operator=(const Input&) = delete;
 
-    void require(int error) const {
-        if (error != 0) check<BadInput>(false, "cannot read {}: {}", path.string(), reason(error));
+    void require_regular() const {
+        if (S_ISDIR(status.st_mode)) require_readable(path, EISDIR);
+        const char* const special = special_kind(status.st_mode);
+        check<BadInput>(!special, "cannot read {}: it is {}: name a regular file", path.string(),
+                        special ? special : "");
     }
 
-    // Up to the end, whatever size the system gave beforehand: pipes and files in /proc have none.
-    std::string read_all() const {
-        std::string content(S_ISREG(status.st_mode) ? static_cast<std::size_t>(status.st_size) + 1 : 65536, '\0');
+    std::uint64_t size() const { return static_cast<std::uint64_t>(status.st_size); }
+
+    // Up to the end, whatever size the system gave beforehand: files in /proc have none.
+    std::string read_all(FileKind kind) const {
+        const std::uint64_t most = size_limit(kind);
+        const auto require_size = [&](std::uint64_t bytes, const char* more) {
+            check<BadInput>(bytes <= most, "cannot read {}: it has {} bytes{}: {} has at most {} MB", path.string(),
+                            bytes, more, kind_name(kind), most >> 20);
+        };
+        require_size(size(), "");
+        std::string content(size() + 1, '\0');
         std::size_t used = 0;
         for (;;) {
-            if (used == content.size()) content.resize(2 * content.size());
+            if (used == content.size()) content.resize(std::max<std::size_t>(65536, 2 * content.size()));
             const ssize_t got = retry([&] { return ::read(fd, content.data() + used, content.size() - used); });
-            require(error_of(got));
+            require_readable(path, error_of(got));
             if (got == 0) break;
             used += static_cast<std::size_t>(got);
+            require_size(used, " and more");
         }
         content.resize(used);
         return content;
     }
 };
 
-// A name beside the target that no other writer has; a long name is cut so that the whole stays under 255 bytes.
-fs::path temporary_name(const fs::path& target) {
-    static std::atomic<unsigned> count{0};
-    const std::string name = target.filename().string().substr(0, 200);
-    return target.parent_path() / fmt::format(".{}.tmp.{}.{}", name, ::getpid(), count++);
-}
+struct KindRow {
+    const char* name;
+    std::uint64_t limit;
+};
+// In the order of FileKind. The largest tokenizer.json of known models has 35 MB, a run's config.toml 2 KB.
+constexpr KindRow kind_rows[] = {{"a JSON file", 64 << 20},
+                                 {"a list of merges", 64 << 20},
+                                 {"a file of settings", 1 << 20},
+                                 {"a prompt", 512 << 20},
+                                 {"a file that is read whole", 1 << 30}};
 
 }  // namespace
 
-bool is_unfinished(const std::string& name, const std::string& of) { return name.starts_with("." + of + ".tmp."); }
+std::uint64_t size_limit(FileKind kind) { return kind_rows[static_cast<std::size_t>(kind)].limit; }
 
-std::string read_file(const fs::path& path) { return Input(path).read_all(); }
+const char* kind_name(FileKind kind) { return kind_rows[static_cast<std::size_t>(kind)].name; }
 
-void write_file_atomic(const fs::path& path, std::string_view content) {
-    FileWriter file(path);
-    file.write(content.data(), content.size());
-    file.commit();
+std::string read_file(const fs::path& path, FileKind kind) { return Input(path).read_all(kind); }
+
+bool is_there(const fs::path& path) {
+    struct stat status = {};
+    const int error = look_at(path, status);
+    require_readable(path, error == ENOENT || error == ENOTDIR ? 0 : error);
+    return error == 0;
 }
 
-void sync_directory(const fs::path& directory) {
-    const fs::path path = directory.empty() ? fs::path(".") : directory;
-    const int fd = retry([&] { return ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
-    int error = error_of(fd);
-    if (error == 0) {
-        error = error_of_change("fsync directory", path, [&] { return ::fsync(fd); });
-        ::close(fd);
-    }
-    if (error == EINVAL) error = 0;  // a file system without it
-    if (error != 0) check(false, "cannot write {}: {}", path.string(), reason(error));
+bool is_folder(const fs::path& path) {
+    struct stat status = {};
+    return is_there(path) && look_at(path, status) == 0 && S_ISDIR(status.st_mode);
 }
 
-FileWriter::FileWriter(const fs::path& path) : path_(path), target_(path) {
-    struct stat old = {};
-    const int error = error_of(::stat(path.c_str(), &old));
-    const bool exists = error == 0;
-    require(error == ENOENT ? 0 : error);
-    require((exists && S_ISDIR(old.st_mode)) || !path.has_filename() ? EISDIR : 0);
-    if (exists && !S_ISREG(old.st_mode)) {
-        fd_ = retry([&] { return ::open(path.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC); });
-        require(error_of(fd_));
-        return;
-    }
-    std::error_code unresolved;
-    if (exists && fs::is_symlink(path, unresolved)) target_ = fs::canonical(path, unresolved);
-    require(unresolved.value());
-    const mode_t mode = exists ? old.st_mode & 0777 : 0666;
-    do {
-        temp_ = temporary_name(target_);
-        fd_ = retry([&] { return ::open(temp_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode); });
-    } while (fd_ == -1 && errno == EEXIST);  // left by a dead process that had our number
-    int opened = error_of(fd_);
-    if (opened == 0) opened = refused_file_call("open", temp_);
-    if (fd_ == -1) temp_.clear();
-    require(opened);
-    if (exists) require(error_of(::fchmod(fd_, mode)));
+bool has_hole(const fs::path& path) {
+    const Input input(path);
+    const off_t hole = ::lseek(input.fd, 0, SEEK_HOLE);  // -1: the file is empty, or its file system has no such call
+    return hole >= 0 && hole < input.status.st_size;
 }
 
-FileWriter::~FileWriter() { discard(); }
-
-void FileWriter::write(const void* data, std::size_t size) {
-    const char* next = static_cast<const char*>(data);
-    while (size > 0) {  // the system may take less than it is given
-        ssize_t taken = 0;
-        require(
-            error_of_change("write", temp_, [&] { return taken = retry([&] { return ::write(fd_, next, size); }); }));
-        next += taken;
-        size -= static_cast<std::size_t>(taken);
-    }
-}
-
-void FileWriter::commit() {
-    const bool direct = temp_.empty();
-    if (!direct) require(error_of_change("fsync", temp_, [&] { return ::fsync(fd_); }));
-    const int closed = error_of_change("close", temp_, [&] { return ::close(std::exchange(fd_, -1)); });
-    require(closed == EINTR ? 0 : closed);  // it is closed all the same, and was synced before
-    if (direct) return;
-    require(error_of_change("rename", temp_, [&] { return ::rename(temp_.c_str(), target_.c_str()); }));
-    temp_.clear();
-    sync_directory(target_.parent_path());
-}
-
-void FileWriter::require(int error) {
-    if (error == 0) return;
-    discard();
-    check(false, "cannot write {}: {}", path_.string(), reason(error));
-}
-
-void FileWriter::discard() noexcept {
-    if (fd_ != -1) ::close(std::exchange(fd_, -1));
-    if (!temp_.empty()) ::unlink(temp_.c_str());
-    temp_.clear();
+MappedFile::MappedFile(int fd, std::size_t size) {
+    if (size == 0) return;
+    void* const mapped = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
+    check(mapped != MAP_FAILED, "a file of {} bytes cannot be mapped: {}", size, reason(errno));
+    owner_ = std::shared_ptr<const void>(mapped, [size](const void* p) { ::munmap(const_cast<void*>(p), size); });
+    bytes_ = {static_cast<const std::byte*>(mapped), size};
 }
 
 MappedFile::MappedFile(const fs::path& path) {
     const Input input(path);
-    const auto size = static_cast<std::size_t>(input.status.st_size);
-    void* mapped = S_ISREG(input.status.st_mode) && size > 0
-                       ? ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, input.fd, 0)
-                       : MAP_FAILED;
-    if (mapped != MAP_FAILED) {
-        owner_ = std::shared_ptr<const void>(mapped, [size](const void* p) { ::munmap(const_cast<void*>(p), size); });
-        bytes_ = {static_cast<const std::byte*>(mapped), size};
-        return;
+    if (input.size() > 0) {
+        try {
+            *this = MappedFile(input.fd, input.size());
+            return;
+        } catch (const Error&) {  // then it is read
+        }
     }
-    const auto content = std::make_shared<const std::string>(input.read_all());
+    const auto content = std::make_shared<const std::string>(input.read_all(FileKind::any));
     owner_ = content;
     bytes_ = std::as_bytes(std::span(*content));
 }

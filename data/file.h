@@ -1,6 +1,8 @@
-// Files, read whole and written whole. A file that exists is replaced in one step or left as it was, also through a
-// crash or a full disk: the new one is written beside it as .NAME.tmp.PID.N, synced, and renamed over it.
-//   std::string text = read_file("input.txt");                 // BadInput: missing, a directory, unreadable
+// Files, read whole and written whole. Only regular files are read, up to a size that depends on what they are read as:
+// a FIFO or a device may have no end (text that may: text_source.h). A file that exists is replaced in one step or left
+// as it was, also through a crash or a full disk: the new one is written beside it as .NAME.tmp.PID.N, synced, and
+// renamed over it.
+//   std::string text = read_file("config.json", FileKind::json);   // BadInput: missing, no regular file, too large
 //   write_file_atomic("config.json", text);                    // Error: names the path and the reason
 //   FileWriter file("model.safetensors");                      // the same, in pieces
 //   file.write(data, size);
@@ -10,6 +12,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <span>
@@ -18,8 +21,23 @@
 
 namespace inkling::data {
 
+// What a file is read as. The sizes that they may have stand in file.cpp.
+enum class FileKind { json, merges, toml, prompt, any };
+
+// The largest size, in bytes, and the name of the kind, for messages: "a JSON file".
+std::uint64_t size_limit(FileKind kind);
+const char* kind_name(FileKind kind);
+
 // The whole content, byte for byte.
-std::string read_file(const std::filesystem::path& path);
+std::string read_file(const std::filesystem::path& path, FileKind kind = FileKind::any);
+
+// Whether something, or a folder, has this name; links are followed. Throws BadInput where that cannot be told: links
+// that lead in a circle, a folder that may not be entered.
+bool is_there(const std::filesystem::path& path);
+bool is_folder(const std::filesystem::path& path);
+
+// Whether a regular file has a place that was never written and reads as NUL bytes, as sparse files do.
+bool has_hole(const std::filesystem::path& path);
 
 // The file at `path` holds `content` once this returns, on disk too. A replaced file's permissions are kept.
 void write_file_atomic(const std::filesystem::path& path, std::string_view content);
@@ -51,13 +69,14 @@ class FileWriter {
     int fd_ = -1;
 };
 
-// The bytes of a file, read-only and fetched by the system as they are touched; copies share them. What cannot be
-// mapped (a pipe, an empty file) is read instead. A file that another program cuts short while it is mapped raises
-// SIGBUS where it is read; files that are replaced by renaming, as above, stay whole.
+// The bytes of a regular file, of any size, read-only and fetched by the system as they are touched; copies share them.
+// What cannot be mapped (an empty file, one in /proc) is read instead. A file that another program cuts short while it
+// is mapped raises SIGBUS where it is read; files that are replaced by renaming, as above, stay whole.
 class MappedFile {
   public:
     MappedFile() = default;
     explicit MappedFile(const std::filesystem::path& path);
+    MappedFile(int fd, std::size_t size);  // of an open file, which may be closed then; throws Error
 
     const std::byte* data() const { return bytes_.data(); }
     std::size_t size() const { return bytes_.size(); }

@@ -5,6 +5,8 @@
 #include <functional>
 #include <string_view>
 
+#include "data/system_calls.h"
+
 namespace inkling::data {
 
 // Given the call (open, write, fsync, close, rename, exchange, symlink, mkdir, remove, fsync directory) and its path:
@@ -13,6 +15,13 @@ inline std::function<int(std::string_view call, const std::filesystem::path& pat
 
 inline int refused_file_call(std::string_view call, const std::filesystem::path& path) {
     return before_file_call ? before_file_call(call, path) : 0;
+}
+
+// 0, or the errno of a call that changes a disk.
+template <class Call>
+int error_of_change(std::string_view name, const std::filesystem::path& path, Call call) {
+    if (const int refused = refused_file_call(name, path)) return refused;
+    return error_of(call());
 }
 
 }  // namespace inkling::data

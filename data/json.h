@@ -1,5 +1,5 @@
 // Strict JSON for files that come from elsewhere (tokenizer.json, config.json, safetensors headers):
-//   const nlohmann::json j = parse_json(read_file(path), path.string(), 128);
+//   const nlohmann::json j = parse_json(read_file(path, FileKind::json), path.string(), 128);
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -1,14 +1,18 @@
 #include "data/pre_tokenizer.h"
 
-#include <fmt/format.h>
+#include <algorithm>
 
 #include "data/split_dialect.h"
+#include "data/split_patterns.h"
 
 namespace inkling::data {
 
 PreTokenizer::PreTokenizer(PreTokenizerSpec spec) : spec_(std::move(spec)) {
-    for (const auto& split : spec_.splits)
-        splits_.emplace_back(split.literal ? pcre2_literal(split.pattern) : pcre2_pattern(split.pattern));
+    for (const auto& split : spec_.splits) {
+        const bool known = !split.literal && is_known_split(split.pattern);
+        splits_.emplace_back(split.literal ? pcre2_literal(split.pattern) : pcre2_pattern(split.pattern),
+                             known ? Regex::Steps::free : Regex::Steps::counted);
+    }
     if (spec_.gpt2_pattern) gpt2_.emplace(pcre2_pattern(gpt2_pattern));
 }
 
@@ -17,30 +21,23 @@ PreTokenizer::Scan::Scan(const PreTokenizer& pre) : pre_(pre) {
     if (pre.gpt2_) gpt2_.emplace(*pre.gpt2_);
 }
 
+// As many as a pattern takes whose every part is tried at every place, and 64 a byte for going back.
+void PreTokenizer::Scan::allow_steps(std::size_t text_size) {
+    constexpr std::size_t most_parts = 1000, a_byte = 64, least_bytes = 16;
+    for (std::size_t i = 0; i < splits_.size(); ++i) {
+        const std::size_t parts = std::min(pre_.spec_.splits[i].pattern.size(), most_parts);
+        splits_[i].allow((a_byte + parts) * (text_size + least_bytes));
+    }
+}
+
 std::string_view PreTokenizer::Scan::valid_run(std::string_view text) {
     return text.substr(0, find_invalid_utf8(text));
 }
 
-void PreTokenizer::Scan::split(std::string_view text, std::size_t stage, std::vector<std::string_view>& pieces) {
-    if (stage == splits_.size()) {
-        pieces.push_back(text);
-        return;
-    }
-    const bool keep_between = !pre_.spec_.splits[stage].matches_only;
-    std::size_t at = 0;
-    while (at < text.size()) {
-        const auto match = splits_[stage].find(text, at);
-        const std::size_t begin = match ? match->begin : text.size();
-        if (begin > at && keep_between) split(text.substr(at, begin - at), stage + 1, pieces);
-        if (!match) break;
-        split(text.substr(begin, match->end - begin), stage + 1, pieces);
-        at = match->end;
-    }
-}
-
 std::string_view PreTokenizer::Scan::with_prefix(std::string_view piece) {
     if (piece.starts_with(' ')) return piece;
-    return kept_.emplace_back(fmt::format(" {}", piece));
+    prefixed_.assign(1, ' ').append(piece);
+    return prefixed_;
 }
 
 }  // namespace inkling::data

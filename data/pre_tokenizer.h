@@ -5,7 +5,6 @@
 // A byte that is not UTF-8 is a piece of its own, and what is between two such bytes is split by itself.
 #pragma once
 
-#include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -46,14 +45,17 @@ class PreTokenizer {
         explicit Scan(const PreTokenizer& pre);
 
         // take(piece) in the order of the text, whose bytes the pieces are together (unless a split drops some). They
-        // are parts of `text` or of this scan, valid as long as both.
+        // are parts of `text`, or valid during the call alone where a space is put before them. Throws BadInput when a
+        // pattern needs more steps than so long a text may take.
         template <class Take>
         void pieces(std::string_view text, const Take& take);
 
       private:
         // The text's beginning up to the first byte that is not UTF-8.
         static std::string_view valid_run(std::string_view text);
-        void split(std::string_view text, std::size_t stage, std::vector<std::string_view>& pieces);
+        void allow_steps(std::size_t text_size);
+        template <class Take>
+        void split(std::string_view text, std::size_t stage, const Take& take);
         std::string_view with_prefix(std::string_view piece);
         template <class Take>
         void gpt2_pieces(std::string_view text, const Take& take);
@@ -61,7 +63,7 @@ class PreTokenizer {
         const PreTokenizer& pre_;
         std::optional<Regex::Scan> gpt2_;
         std::vector<Regex::Scan> splits_;
-        std::deque<std::string> kept_;  // pieces with a space before them
+        std::string prefixed_;  // a piece with a space before it
     };
 
   private:
@@ -73,6 +75,7 @@ class PreTokenizer {
 template <class Take>
 void PreTokenizer::Scan::pieces(std::string_view text, const Take& take) {
     const bool plain = splits_.empty() && !pre_.spec_.add_prefix_space;
+    allow_steps(text.size());
     for (std::size_t done = 0; done < text.size();) {
         const std::string_view run = valid_run(text.substr(done));
         if (run.empty()) {  // and no pattern sees it: they are for UTF-8 alone
@@ -85,9 +88,22 @@ void PreTokenizer::Scan::pieces(std::string_view text, const Take& take) {
             gpt2_pieces(run, take);
             continue;
         }
-        std::vector<std::string_view> pieces;
-        split(run, 0, pieces);
-        for (const std::string_view piece : pieces) gpt2_pieces(prefix ? with_prefix(piece) : piece, take);
+        split(run, 0, [&](std::string_view piece) { gpt2_pieces(prefix ? with_prefix(piece) : piece, take); });
+    }
+}
+
+template <class Take>
+void PreTokenizer::Scan::split(std::string_view text, std::size_t stage, const Take& take) {
+    if (stage == splits_.size()) return take(text);
+    const bool keep_between = !pre_.spec_.splits[stage].matches_only;
+    std::size_t at = 0;
+    while (at < text.size()) {
+        const auto match = splits_[stage].find(text, at);
+        const std::size_t begin = match ? match->begin : text.size();
+        if (begin > at && keep_between) split(text.substr(at, begin - at), stage + 1, take);
+        if (!match) break;
+        split(text.substr(begin, match->end - begin), stage + 1, take);
+        at = match->end;
     }
 }
 

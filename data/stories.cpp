@@ -7,7 +7,7 @@ namespace inkling::data {
 namespace {
 
 // Streams of this file: "stor" in ASCII, then the number of the story.
-constexpr std::uint64_t first_stream = 0x73746F72ull << 32;
+constexpr std::uint64_t first_story = 0x73746F72ull << 32;
 
 // Writes one story: takes every choice at random, in the order of the text.
 class Writer {
@@ -52,7 +52,7 @@ class Writer {
 std::string write_story(const StoryGrammar& grammar, const RandomKey& key) { return Writer(grammar, key).write(); }
 
 std::string generate_story(std::uint64_t seed, std::uint64_t index) {
-    return write_story(story_grammar(), {seed, first_stream + index});
+    return write_story(story_grammar(), {seed, first_story + index});
 }
 
 std::string generate_stories(std::uint64_t seed, std::size_t bytes) {

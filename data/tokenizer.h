@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,8 +17,20 @@ class Tokenizer {
   public:
     virtual ~Tokenizer() = default;
 
-    // Throws BadInput when the text is not UTF-8 or has something that the vocabulary can not write.
-    virtual std::vector<std::int32_t> encode(std::string_view text) const = 0;
+    // Hands over the ids of a text in their order, some thousands at a time, so that memory need not hold more of them
+    // than the taker does. `done`: the bytes of the text that are surely behind. Throws BadInput when the text is not
+    // UTF-8 or has something that the vocabulary can not write; what was handed over then is of no use.
+    using TakeIds = std::function<void(std::span<const std::int32_t> ids, std::size_t done)>;
+    virtual void encode_parts(std::string_view text, const TakeIds& take) const = 0;
+
+    // The same at once.
+    std::vector<std::int32_t> encode(std::string_view text) const {
+        std::vector<std::int32_t> all;
+        encode_parts(text, [&](std::span<const std::int32_t> ids, std::size_t) {
+            all.insert(all.end(), ids.begin(), ids.end());
+        });
+        return all;
+    }
 
     // Throws BadInput when an id is not in [0, vocab_size()).
     virtual std::string decode(std::span<const std::int32_t> ids) const = 0;
@@ -36,6 +49,8 @@ class Tokenizer {
 
     // The id that ends a text, where the vocabulary has one.
     virtual std::optional<std::int32_t> end_of_text() const { return std::nullopt; }
+
+    std::string origin;  // the file that it was read from, for messages; "": made here
 };
 
 }  // namespace inkling::data

@@ -7,6 +7,7 @@
 #include "data/file.h"
 #include "data/json.h"
 #include "data/json_parts.h"
+#include "data/named.h"
 #include "data/utf8.h"
 #include "engine/check.h"
 
@@ -63,12 +64,14 @@ std::unique_ptr<Tokenizer> parse_characters(const json& root, const json& model,
 }
 
 // Patterns are compiled as the tokenizer is made: names the file in what goes wrong there.
-std::unique_ptr<Tokenizer> named(const std::string& what, BpeSpec spec) {
-    try {
-        return std::make_unique<BpeTokenizer>(std::move(spec));
-    } catch (const BadInput& e) {
-        throw BadInput(what + ": " + e.what());
-    }
+std::unique_ptr<Tokenizer> make_byte_level(const std::string& what, BpeSpec spec) {
+    return named(what, [&] { return std::make_unique<BpeTokenizer>(std::move(spec)); });
+}
+
+std::unique_ptr<Tokenizer> read_tokenizer(const fs::path& file) {
+    auto tokenizer = parse_tokenizer(read_file(file, FileKind::json), file.string());
+    tokenizer->origin = file.string();
+    return tokenizer;
 }
 
 }  // namespace
@@ -79,7 +82,7 @@ std::unique_ptr<Tokenizer> parse_tokenizer(std::string_view tokenizer_json, cons
                     "{}: not a tokenizer: it has no \"model\" object", what);
     const json& model = root["model"];
     check<BadInput>(type_of(model) == "BPE", "{}: model type '{}' is not supported: only BPE is", what, type_of(model));
-    if (is_byte_level(root)) return named(what, parse_byte_level(root, what));
+    if (is_byte_level(root)) return make_byte_level(what, parse_byte_level(root, what));
     check<BadInput>(at_or_null(model, "vocab").is_object() && !model["vocab"].empty(),
                     "{}: model.vocab must map tokens to ids", what);
     const json& merges = at_or_null(model, "merges");
@@ -89,15 +92,19 @@ std::unique_ptr<Tokenizer> parse_tokenizer(std::string_view tokenizer_json, cons
 }
 
 std::unique_ptr<Tokenizer> load_tokenizer(const fs::path& path) {
-    if (!fs::is_directory(path)) return parse_tokenizer(read_file(path), path.string());
+    if (!is_folder(path)) return read_tokenizer(path);
     const fs::path whole = path / "tokenizer.json";
     for (const auto& [vocab, merges] :
          {std::pair("vocab.json", "merges.txt"), std::pair("encoder.json", "vocab.bpe")}) {
         const fs::path v = path / vocab, m = path / merges;
-        if (fs::exists(whole) || !fs::exists(v) || !fs::exists(m)) continue;
-        return named(v.string(), parse_vocab_and_merges(read_file(v), v.string(), read_file(m), m.string()));
+        if (is_there(whole) || !is_there(v) || !is_there(m)) continue;
+        auto tokenizer =
+            make_byte_level(v.string(), parse_vocab_and_merges(read_file(v, FileKind::json), v.string(),
+                                                               read_file(m, FileKind::merges), m.string()));
+        tokenizer->origin = v.string();
+        return tokenizer;
     }
-    return parse_tokenizer(read_file(whole), whole.string());
+    return read_tokenizer(whole);
 }
 
 }  // namespace inkling::data

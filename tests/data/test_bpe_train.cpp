@@ -51,6 +51,16 @@ TEST_CASE("BPE training: ties go to the smaller ids, and merges reach no further
     CHECK(merges_of(train({"aaaaa"}, 1000)) == json::parse(R"([["a", "a"], ["aa", "a"], ["aa", "aaa"]])"));
 }
 
+TEST_CASE("BPE training: a long run does not become one token", "[data][bpe]") {
+    const BpeSpec spec = train({std::string(1'000'000, 'a')}, 1000);
+    std::size_t longest = 0;
+    for (const std::string& token : spec.vocab) longest = std::max(longest, token.size());
+    CHECK((longest < max_bpe_token_length && longest > max_bpe_token_length / 2));
+    CHECK(spec.vocab.size() < 300);
+    const BpeTokenizer t(spec);
+    CHECK(t.decode(t.encode(std::string(300'001, 'a'))) == std::string(300'001, 'a'));
+}
+
 TEST_CASE("BPE training: texts are split one by one", "[data][bpe]") {
     CHECK(train({"ab", "ab"}, 300) != train({"abab"}, 300));
     CHECK(train({"ab", "ab"}, 300).merges.size() == 1);

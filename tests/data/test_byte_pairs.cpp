@@ -72,6 +72,67 @@ TEST_CASE("byte pairs: short and long way agree on random merges", "[data][bpe]"
     }
 }
 
+// Merges of any kind, in any order: a trained vocabulary is far tamer.
+std::vector<Merge> random_merges(tests::Random& random, std::size_t letters) {
+    std::vector<Merge> merges;
+    const auto count = static_cast<std::int32_t>(1 + tests::below(random, 40));
+    const bool trained = tests::below(random, 2) == 0;
+    for (std::int32_t id = 256; id < 256 + count; ++id) {
+        const auto any = [&] {
+            const std::size_t k = tests::below(random, letters + static_cast<std::size_t>(id - 256));
+            return static_cast<std::int32_t>(k < letters ? 'a' + k : 256 + k - letters);
+        };
+        const bool again = !trained && tests::below(random, 20) == 0;  // a token that another merge makes, too
+        merges.push_back({any(), any(), again && id > 256 ? id - 1 : id});
+    }
+    if (!trained) std::shuffle(merges.begin(), merges.end(), random);
+    return merges;
+}
+
+// At random, or over and over the same, or nearly so.
+std::string random_piece(tests::Random& random, std::size_t letters) {
+    const auto letter = [&] { return static_cast<char>('a' + tests::below(random, letters)); };
+    std::string period, piece;
+    for (std::size_t n = 1 + tests::below(random, 6); n > 0; --n) period += letter();
+    const std::size_t kind = tests::below(random, 3), size = tests::below(random, 400);
+    while (piece.size() < size) {
+        const bool other = kind == 0 || (kind == 1 && tests::below(random, 20) == 0);
+        piece += other ? letter() : period[piece.size() % period.size()];
+    }
+    return piece;
+}
+
+TEST_CASE("byte pairs: in windows of any size a piece has the ids that it has whole", "[data][bpe]") {
+    tests::Random random(12);
+    std::size_t windows = 0;
+    for (int round = 0; round < 400; ++round) {
+        const std::size_t letters = 1 + tests::below(random, 4);
+        const BytePairs p = pairs(random_merges(random, letters));
+        for (int i = 0; i < 20; ++i) {
+            const std::string piece = random_piece(random, letters);
+            Ids whole, parts;
+            p.append_short(piece, whole);
+            p.append_long(
+                piece, parts, [&] { ++windows; }, 1 + tests::below(random, 60));
+            REQUIRE(parts == whole);
+        }
+    }
+    CHECK(windows > 50'000);
+}
+
+TEST_CASE("byte pairs: a window is enough for tokens as they are learnt", "[data][bpe]") {
+    // hundreds of thousands of bytes in one piece: of these merges no window has to grow, so that memory stays small
+    std::vector<Merge> doubled;
+    for (std::int32_t i = 0; i < 8; ++i) doubled.push_back({i == 0 ? 'a' : 255 + i, i == 0 ? 'a' : 255 + i, 256 + i});
+    const BytePairs p = pairs(doubled);
+    std::size_t windows = 0;
+    Ids ids;
+    p.append_long(
+        std::string(300'000, 'a'), ids, [&] { ++windows; }, 4096);
+    CHECK(ids.size() == 300'000 / 256 + 3);  // 224 = 128 + 64 + 32
+    CHECK(windows >= 300'000 / 4096);
+}
+
 TEST_CASE("byte pairs: a megabyte in one piece", "[data][bpe]") {
     const BytePairs p = pairs({{'a', 'a', 256}, {256, 256, 257}, {257, 257, 258}});
     Ids ids;
@@ -87,4 +148,5 @@ TEST_CASE("byte pairs: bytes without an id", "[data][bpe]") {
     Ids ids;
     CHECK_THROWS_WITH(p.append_short("ab", ids), ContainsSubstring("the byte 0x62 is not in the vocabulary"));
     CHECK_THROWS_AS(p.append_long("ab", ids), BadInput);
+    CHECK_THROWS_AS(p.append_long("aaaaaaab", ids, nullptr, 4), BadInput);
 }

@@ -3,7 +3,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <fstream>
 #include <sstream>
+#include <thread>
 
 #include "data/bpe_train.h"
 #include "data/char_tokenizer.h"
@@ -33,6 +35,14 @@ std::string texts(const Corpus& corpus) {
     return all;
 }
 
+// For "-".
+ReadSome from(std::istream& in) {
+    return [&in](char* to, std::size_t most) {
+        in.read(to, static_cast<std::streamsize>(most));
+        return static_cast<std::size_t>(in.gcount());
+    };
+}
+
 }  // namespace
 
 TEST_CASE("corpus: a file is read as it is", "[data]") {
@@ -49,17 +59,17 @@ TEST_CASE("corpus: every source is a document, in the order that they are named 
     const ScratchFolder folder;
     const std::string a = folder.write("a", "one"), b = folder.write("b", "two\n"), c = folder.write("c", "three");
     std::istringstream in("in");
-    CHECK(texts(read_corpus({a, b, "-", c}, in)) == "[one][two\n][in][three]");
+    CHECK(texts(read_corpus({a, b, "-", c}, from(in))) == "[one][two\n][in][three]");
 }
 
 TEST_CASE("corpus: standard input is read to its end, and only when named", "[data]") {
     const ScratchFolder folder;
     std::istringstream in("line 1\nline 2\n");
-    CHECK(texts(read_corpus({folder.write("a", "x")}, in)) == "[x]");
-    const Corpus corpus = read_corpus({"-"}, in);
+    CHECK(texts(read_corpus({folder.write("a", "x")}, from(in))) == "[x]");
+    const Corpus corpus = read_corpus({"-"}, from(in));
     CHECK(texts(corpus) == "[line 1\nline 2\n]");
     CHECK(corpus.sources == std::vector<std::string>{"standard input"});
-    CHECK_THROWS_WITH(read_corpus({"-"}, in), ContainsSubstring("standard input: is empty"));
+    CHECK_THROWS_WITH(read_corpus({"-"}, from(in)), ContainsSubstring("standard input: is empty"));
 }
 
 TEST_CASE("corpus: a folder's texts in the order of their paths", "[data]") {
@@ -82,6 +92,29 @@ TEST_CASE("corpus: a folder's texts in the order of their paths", "[data]") {
                                         folder.path("no-extension")});
     CHECK(corpus.skipped ==
           std::vector{folder.path("image.png"), folder.path("late-nul.txt"), folder.path("latin1.txt")});
+}
+
+TEST_CASE("corpus: a FIFO is a text, in a folder it is none", "[data]") {
+    const ScratchFolder folder;
+    folder.write("b", "two");
+    REQUIRE(::mkfifo(folder.path("a").c_str(), 0600) == 0);
+    CHECK(texts(read_corpus({folder.path()})) == "[two]");
+    std::thread writer([&] { std::ofstream(folder.path("a")) << "\xEF\xBB\xBFone\n"; });
+    const Corpus corpus = read_corpus({folder.path("a"), folder.path("b")});
+    writer.join();
+    CHECK(texts(corpus) == "[one\n][two]");
+    CHECK(corpus.name() == folder.path("a") + ", " + folder.path("b"));
+}
+
+TEST_CASE("corpus: a terabyte of holes is no text", "[data]") {
+    const ScratchFolder folder;
+    folder.write("b", "two");
+    const std::string sparse = folder.write("sparse", std::string(10'000, 'x'));
+    fs::resize_file(sparse, std::uintmax_t{1} << 40);
+    CHECK_THROWS_WITH(read_corpus({sparse}), ContainsSubstring(sparse) && ContainsSubstring("holes"));
+    const Corpus corpus = read_corpus({folder.path()});
+    CHECK(texts(corpus) == "[two]");
+    CHECK(corpus.skipped == std::vector{sparse});
 }
 
 TEST_CASE("corpus: a byte order mark is dropped from every source", "[data]") {
@@ -111,6 +144,9 @@ TEST_CASE("corpus: errors name the path", "[data]") {
     CHECK_THAT(refusal(folder.path("nothing")), ContainsSubstring("no UTF-8 text file"));
     folder.write("binary/x", std::string(3, '\0'));
     CHECK_THAT(refusal(folder.path("binary")), ContainsSubstring("no UTF-8 text file"));
+    fs::create_symlink("loop", folder.path("loop"));
+    CHECK_THAT(refusal(folder.path("loop")), ContainsSubstring("Too many levels of symbolic links"));
+    CHECK_THAT(refusal("/dev/zero"), ContainsSubstring("a device"));
     CHECK_THROWS_AS(read_corpus({}), BadInput);
 }
 
@@ -134,10 +170,19 @@ TEST_CASE("corpus: texts that are large are mapped, and standard input that is l
     const Corpus corpus = read_corpus({folder.write("large.txt", large)});
     CHECK((corpus.documents.size() == 1 && corpus.documents[0] == large));
     std::istringstream in(large);
-    const Corpus piped = read_corpus({"-"}, in), copy = piped;
+    const Corpus piped = read_corpus({"-"}, from(in)), copy = piped;
     CHECK((piped.documents.size() == 1 && piped.documents[0] == large && copy.documents == piped.documents));
     folder.write("large.txt", large + "\xFF");
     CHECK_THROWS_WITH(read_corpus({folder.path("large.txt")}), ContainsSubstring("not UTF-8"));
+}
+
+TEST_CASE("corpus: a name for messages", "[data]") {
+    const ScratchFolder folder;
+    std::vector<std::string> paths;
+    for (const char* name : {"a", "b", "c", "d"}) paths.push_back(folder.write(name, "text"));
+    CHECK(read_corpus(paths).name() == paths[0] + " and 3 more files");
+    paths.resize(1);
+    CHECK(read_corpus(paths).name() == paths[0]);
 }
 
 TEST_CASE("corpus: a note of what was left out", "[data]") {

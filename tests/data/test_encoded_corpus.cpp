@@ -1,5 +1,7 @@
 #include "data/encoded_corpus.h"
 
+#include <algorithm>
+
 #include "data/bpe_train.h"
 #include "data/char_tokenizer.h"
 #include "data/content_hash.h"
@@ -74,6 +76,42 @@ TEST_CASE("encoded corpus: a text that is cut where the tokenizer says has the s
         }
         CHECK(tokenizer->safe_cut(text, text.size()) == text.size());
     }
+}
+
+TEST_CASE("encoded corpus: what cannot be encoded is named, with its place in the document", "[data]") {
+    const CharTokenizer characters = CharTokenizer::from_text("\nab");
+    const std::vector<std::string> sources = {"one.txt", "two.txt"};
+    const std::string late = std::string(200'000, 'a') + "c";
+    CHECK_THROWS_WITH(encode_corpus(characters, {"ab", late}, {.sources = sources}),
+                      ContainsSubstring("two.txt: the character 'c' (U+0063) at byte 200000 is not in"));
+    CHECK_THROWS_WITH(encode_corpus(characters, {"c"}), !ContainsSubstring("txt"));
+}
+
+TEST_CASE("encoded corpus: ids that grow", "[data]") {
+    GrowingIds growing;
+    CHECK(growing.ids().empty());
+    growing.append({});
+    Ids expected;
+    for (std::int32_t i = 0; i < 1000; ++i) {
+        const Ids more(static_cast<std::size_t>(i % 7 * 100), i);
+        growing.append(more);
+        expected.insert(expected.end(), more.begin(), more.end());
+    }
+    const GrowingIds moved = std::move(growing);
+    CHECK(Ids(moved.ids().begin(), moved.ids().end()) == expected);
+}
+
+TEST_CASE("encoded corpus: progress goes up to the whole", "[data]") {
+    const std::string a = mixed_text(40 << 20, 6), b = "end";
+    std::vector<std::size_t> done;
+    const EncodeOptions options{.progress = [&](std::size_t d, std::size_t all) {
+        CHECK(all == a.size() + b.size());
+        done.push_back(d);
+    }};
+    encode_corpus(CharTokenizer::from_text(a + b), {a, b}, options);
+    REQUIRE(done.size() == 3);  // 16 MB, 32 MB, all
+    CHECK(std::is_sorted(done.begin(), done.end()));
+    CHECK(done.back() == a.size() + b.size());
 }
 
 TEST_CASE("encoded corpus: added tokens that a cut would break are not cut", "[data]") {

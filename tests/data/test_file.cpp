@@ -2,12 +2,10 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <pthread.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
@@ -97,44 +95,88 @@ TEST_CASE("file: reading names what cannot be read, and why", "[data]") {
 
 TEST_CASE("file: files without a size beforehand are read to their end", "[data]") {
     CHECK_THAT(read_file("/proc/self/status"), ContainsSubstring("Pid:"));
-
-    const Folder dir;
-    const fs::path fifo = dir.path / "fifo";
-    REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
-    const std::string text = pattern(200000);
-    const auto feed = [&] { std::ofstream(fifo, std::ios::binary) << text; };
-    std::thread first(feed);
-    CHECK(read_file(fifo) == text);
-    first.join();
-    std::thread second(feed);
-    const MappedFile mapped(fifo);
-    second.join();
-    CHECK(std::string(reinterpret_cast<const char*>(mapped.data()), mapped.size()) == text);
+    const MappedFile status("/proc/self/status");
+    CHECK(status.size() > 100);
 }
 
-TEST_CASE("file: signals do not interrupt reading", "[data]") {
+TEST_CASE("file: what is no regular file is refused by name, without waiting for it", "[data]") {
     const Folder dir;
-    const fs::path fifo = dir.path / "fifo";
-    REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
-    struct sigaction quiet = {}, before = {};
-    quiet.sa_handler = [](int) {};  // without SA_RESTART: system calls return EINTR
-    ::sigaction(SIGUSR1, &quiet, &before);
-    std::string text;
-    std::thread reader([&] { text = read_file(fifo); });
-    const auto disturb = [&] {
-        for (int i = 0; i < 20; ++i) {
-            ::pthread_kill(reader.native_handle(), SIGUSR1);
-            std::this_thread::sleep_for(std::chrono::milliseconds(1));
-        }
-    };
-    disturb();  // while it waits in open
-    std::ofstream out(fifo);
-    disturb();  // while it waits in read
-    out << "whole" << std::flush;
-    out.close();
-    reader.join();
-    ::sigaction(SIGUSR1, &before, nullptr);
-    CHECK(text == "whole");
+    const fs::path fifo = dir.path / "fifo", socket = dir.path / "socket", link = dir.path / "link";
+    REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);  // nobody writes to it: opening it would wait for ever
+    REQUIRE(::mknod(socket.c_str(), S_IFSOCK | 0600, 0) == 0);
+    fs::create_symlink("/dev/zero", link);
+    for (const auto& [path, kind] : {std::pair{fifo, "a FIFO"},
+                                     {socket, "a socket"},
+                                     {fs::path("/dev/zero"), "a device"},
+                                     {fs::path("/dev/null"), "a device"},
+                                     {link, "a device"}}) {
+        const std::string expected = fmt::format("cannot read {}: it is {}: name a regular file", path.string(), kind);
+        for (const FileKind of : {FileKind::json, FileKind::toml, FileKind::prompt, FileKind::any})
+            CHECK(refusal<BadInput>([&] { read_file(path, of); }) == expected);
+        CHECK(refusal<BadInput>([&] { MappedFile{path}; }) == expected);
+    }
+}
+
+TEST_CASE("file: each kind has a largest size, which is refused before it is read", "[data]") {
+    const Folder dir;
+    const fs::path path = dir.path / "large";
+    for (const FileKind kind : {FileKind::json, FileKind::merges, FileKind::toml, FileKind::prompt, FileKind::any}) {
+        const std::uint64_t limit = size_limit(kind);
+        CHECK((limit >= 1 << 20 && limit <= 1 << 30));
+        std::ofstream(path, std::ios::binary) << "x";
+        fs::resize_file(path, std::uintmax_t{1} << 40);  // without taking place on the disk
+        CHECK(refusal<BadInput>([&] { read_file(path, kind); }) ==
+              fmt::format("cannot read {}: it has 1099511627776 bytes: {} has at most {} MB", path.string(),
+                          kind_name(kind), limit >> 20));
+        fs::resize_file(path, limit + 1);
+        CHECK_THAT(refusal<BadInput>([&] { read_file(path, kind); }), ContainsSubstring("has at most"));
+        if (limit > 64 << 20) continue;
+        fs::resize_file(path, limit);
+        CHECK(read_file(path, kind).size() == limit);
+    }
+    CHECK(size_limit(FileKind::json) == 64 << 20);
+    CHECK(MappedFile(path).size() > 1 << 30);  // those that are mapped may be larger than memory
+}
+
+TEST_CASE("file: a name with a NUL byte is refused, not cut", "[data]") {
+    const Folder dir;
+    write_file_atomic(dir.path / "a", "another file");
+    const fs::path name = dir.path / std::string("a\0b", 3);
+    for (const std::string& message :
+         {refusal<BadInput>([&] { read_file(name); }), refusal<BadInput>([&] { MappedFile{name}; }),
+          refusal<BadInput>([&] { is_there(name); }), refusal<BadInput>([&] { is_folder(name); })})
+        CHECK(message ==
+              fmt::format("cannot read {}...: its name has a NUL byte: rename it", (dir.path / "a").string()));
+    CHECK_THAT(refusal<Error>([&] { write_file_atomic(name, "x"); }), ContainsSubstring("its name has a NUL byte"));
+    CHECK(read_file(dir.path / "a") == "another file");
+}
+
+TEST_CASE("file: what is there, and what cannot be told", "[data]") {
+    const Folder dir;
+    write_file_atomic(dir.path / "file", "x");
+    CHECK((is_there(dir.path) && is_folder(dir.path)));
+    CHECK((is_there(dir.path / "file") && !is_folder(dir.path / "file")));
+    for (const fs::path& none : {dir.path / "none", dir.path / "file" / "below", fs::path()})
+        CHECK((!is_there(none) && !is_folder(none)));
+    fs::create_symlink("b", dir.path / "a");
+    fs::create_symlink("a", dir.path / "b");
+    for (const fs::path& loop : {dir.path / "a", dir.path / "a" / "below"}) {
+        const std::string expected = fmt::format("cannot read {}: Too many levels of symbolic links", loop.string());
+        CHECK(refusal<BadInput>([&] { is_there(loop); }) == expected);
+        CHECK(refusal<BadInput>([&] { is_folder(loop); }) == expected);
+        CHECK(refusal<BadInput>([&] { read_file(loop); }) == expected);
+    }
+}
+
+TEST_CASE("file: holes are found", "[data]") {
+    const Folder dir;
+    const fs::path path = dir.path / "a";
+    write_file_atomic(path, "");
+    CHECK_FALSE(has_hole(path));
+    write_file_atomic(path, pattern(100'000));
+    CHECK_FALSE(has_hole(path));
+    fs::resize_file(path, 1'000'000);
+    CHECK(has_hole(path));
 }
 
 TEST_CASE("file: a copy of a mapped file shares its bytes and outlives it", "[data]") {
@@ -201,7 +243,7 @@ TEST_CASE("file: devices and pipes are written to, not replaced", "[data]") {
     const fs::path fifo = dir.path / "fifo";
     REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
     std::string text;
-    std::thread reader([&] { text = read_file(fifo); });
+    std::thread reader([&] { std::getline(std::ifstream(fifo), text); });
     write_file_atomic(fifo, "through");
     reader.join();
     CHECK(text == "through");

@@ -1,6 +1,7 @@
 #include "data/pre_tokenizer.h"
 
 #include "data/split_dialect.h"
+#include "data/split_patterns.h"
 #include "tests/catch.h"
 #include "tests/data/bpe_reference.h"
 #include "tests/data/shakespeare.h"
@@ -113,6 +114,46 @@ TEST_CASE("pre-tokenizer: splits, and a space before", "[data][bpe]") {
     CHECK(pieces_of("a b", {.gpt2_pattern = false}) == Pieces{"a b"});
     CHECK_THROWS_AS(PreTokenizer({.splits = {{"("}}}), BadInput);
     CHECK_THROWS_AS(PreTokenizer({.splits = {{R"(\w)"}}}), BadInput);
+}
+
+TEST_CASE("pre-tokenizer: a pattern from outside has so many steps a byte, in all of a text", "[data][bpe]") {
+    const PreTokenizerSpec spec{.splits = {{R"((?:\p{L}|\p{L})*\p{N})"}}};
+    std::string words;
+    for (int i = 0; i < 1000; ++i) words += "abcdefghijklmnopqrs ";
+    CHECK_THROWS_WITH(pieces_of(words, spec),
+                      ContainsSubstring("the pattern cannot split this text: it takes more than"));
+    CHECK(pieces_of("ab1 c", spec) == Pieces{"ab", "1", " c"});
+    // it is of the text, not of a scan: what is left of one text is not the next one's
+    const PreTokenizer pre(spec);
+    PreTokenizer::Scan scan(pre);
+    for (int i = 0; i < 2000; ++i) scan.pieces("abc1 d", [](std::string_view) {});
+}
+
+TEST_CASE("pre-tokenizer: the patterns that are not counted need few steps on any text", "[data][bpe]") {
+    std::vector<std::string> texts = {tests::shakespeare()};
+    tests::Random random(11);
+    for (const char* unit : {"a",           "A",  " ",  "\n",       "\r\n",         "!",        "'",
+                             "1",           "Aa", "aA", " a",       " 1",           "!\n",      "\n ",
+                             " \n",         "a'", "'s", "\xC3\xA9", "\xE3\x81\x82", "\xCC\x81", "\xE3\x80\x80",
+                             "\xE2\x82\xAC"}) {
+        std::string run;
+        while (run.size() < 20'000) run += unit;
+        for (const char* end : {"", "x", "1", " ", "\n", "!"}) texts.push_back(run + end + run + end);
+    }
+    for (int i = 0; i < 300; ++i) texts.push_back(tests::random_text(random, 300));
+    for (const std::string_view pattern : known_split_patterns) {
+        const Regex regex(pcre2_pattern(pattern), Regex::Steps::counted);
+        Regex::Scan scan(regex);
+        for (const std::string& text : texts) {
+            scan.allow(24 * (text.size() + 16));  // of the more than 64 that others have
+            INFO(pattern << " on " << text.substr(0, 20));
+            CHECK_NOTHROW([&] {
+                for (std::size_t at = 0; const auto match = scan.find(text, at);) at = match->end;
+            }());
+        }
+        CHECK(is_known_split(pattern));
+    }
+    CHECK_FALSE(is_known_split("a"));
 }
 
 TEST_CASE("pre-tokenizer: long runs of one kind take no more than a moment", "[data][bpe]") {

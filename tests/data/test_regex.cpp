@@ -33,6 +33,47 @@ TEST_CASE("regex: a pattern that never ends on a text is given up", "[data][bpe]
     CHECK_THROWS_WITH(Regex::Scan(regex).find(std::string(5000, 'a'), 0), ContainsSubstring("cannot split this text"));
 }
 
+TEST_CASE("regex: steps are counted over all searches, and a pattern that needs more than are left is given up",
+          "[data][bpe]") {
+    std::string words;
+    for (int i = 0; i < 1000; ++i) words += "abcdefghijklmnopqrs ";
+    for (const auto& [pattern, text] :
+         {std::pair<std::string, std::string>{R"((?:\p{L}|\p{L})*\p{N})", words},  // each word in 2^19 ways
+          {R"(\p{L}+\p{N}|\p{L})", std::string(200'000, 'a')},                     // all that is left, at each place
+          {R"(\p{L}(?=\p{L}*))", std::string(200'000, 'a')},                       // the same, and it matches
+          {R"((?:a?){20}a{20}b|a)", std::string(50, 'a')},
+          {R"((?:(?:(?:a|aa)+|aaa)+)+b|a)", std::string(300, 'a')}}) {
+        INFO(pattern);
+        const Regex regex(pattern, Regex::Steps::counted);
+        Regex::Scan scan(regex);
+        scan.allow(100 * (text.size() + 16));
+        const auto split = [&] {
+            for (std::size_t at = 0; const auto match = scan.find(text, at);) at = match->end;
+        };
+        CHECK_THROWS_WITH(split(),
+                          ContainsSubstring(fmt::format("it takes more than {} steps", 100 * (text.size() + 16))));
+    }
+}
+
+TEST_CASE("regex: what is counted matches as what is not", "[data][bpe]") {
+    const std::string text = "Hello  world, it's 12345 o'clock\n\n\tcaf\xC3\xA9!";
+    for (const std::string pattern :
+         {R"(\p{N}{1,3})", R"( ?\p{L}+|\s+(?!\S)|\s+|.)", R"((?i:'S|'T)|\p{L}+?|[^\p{L}])"}) {
+        const Regex free(pattern), counted(pattern, Regex::Steps::counted);
+        Regex::Scan a(free), b(counted);
+        b.allow(100'000);
+        for (std::size_t at = 0;;) {
+            const auto match = a.find(text, at), same = b.find(text, at);
+            REQUIRE(match.has_value() == same.has_value());
+            if (!match) break;
+            REQUIRE((match->begin == same->begin && match->end == same->end));
+            at = match->end;
+        }
+        b.allow(0);
+        CHECK_THROWS_AS(b.find(text, 0), BadInput);
+    }
+}
+
 TEST_CASE("split dialect: what both engines take", "[data][bpe]") {
     for (const char* pattern :
          {R"([^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]++[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)",

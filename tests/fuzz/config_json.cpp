@@ -8,15 +8,15 @@
 
 #include "data/json.h"
 #include "engine/check.h"
-#include "models/gpt_config.h"
+#include "models/families/family.h"
 
 using namespace inkling;
 
 namespace {
 
-std::optional<models::GPTConfig> read(std::string_view text) {
+std::optional<models::Architecture> read(std::string_view text) {
     try {
-        return models::GPTConfig::from_json(data::parse_json(text, "fuzz", 64), "fuzz");
+        return models::read_config(data::parse_json(text, "fuzz", 64), "fuzz");
     } catch (const BadInput& e) {
         if (std::strchr(e.what(), '\n')) std::abort();
     }
@@ -29,6 +29,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
     const auto config = read({reinterpret_cast<const char*>(bytes), size});
     if (!config) return 0;
     config->validate();
-    if (config->parameter_count() == 0 || read(config->to_json().dump()) != config) std::abort();
+    if (models::parameter_count(*config) == 0 || read(models::config_json(*config, 0).dump()) != config) std::abort();
     return 0;
 }

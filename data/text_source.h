@@ -1,0 +1,54 @@
+// Text, or other bytes, from where a user may have it: a regular file, a FIFO, or standard input.
+//   const Text text = open_text("notes.txt");          // "-": standard input
+//   use(text.bytes);                                   // as long as text.owner or a copy of it lives
+// Large files are mapped, and what comes from a stream and is large goes through a file without a name, so that text
+// may be larger than memory.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "data/file.h"
+
+namespace inkling::data {
+
+// Bytes, and what keeps them.
+struct Text {
+    std::string_view bytes;
+    std::shared_ptr<const void> owner;
+};
+
+// Throws BadInput, naming the path: missing, unreadable, a device, a file with holes (which no text has).
+Text open_text(const std::string& path);
+
+// Puts up to `most` bytes at `to`; 0: the end.
+using ReadSome = std::function<std::size_t(char* to, std::size_t most)>;
+Text read_stream(const ReadSome& read);
+
+// A text that is in memory already.
+Text keep_text(std::string text);
+
+// A stream that is read as it comes, through interruptions. Throws BadInput, naming it.
+class InputStream {
+  public:
+    InputStream() = default;                                  // standard input
+    explicit InputStream(const std::filesystem::path& path);  // waits until a FIFO has a writer
+    ~InputStream();
+    InputStream(const InputStream&) = delete;
+    InputStream& operator=(const InputStream&) = delete;
+
+    std::size_t read(char* to, std::size_t most);
+
+  private:
+    std::string name_ = "standard input";
+    int fd_ = 0;
+};
+
+// The whole of standard input, up to the size that a file of this kind may have.
+std::string read_standard_input(FileKind kind);
+
+}  // namespace inkling::data

@@ -1,0 +1,115 @@
+#include "data/text_source.h"
+
+#include <pthread.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <thread>
+
+#include "engine/check.h"
+#include "tests/catch.h"
+#include "tests/data/scratch_folder.h"
+
+using namespace inkling;
+using namespace inkling::data;
+using inkling::data::tests::ScratchFolder;
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string make_fifo(const ScratchFolder& folder) {
+    const std::string path = folder.path("fifo");
+    REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
+    return path;
+}
+
+std::string read_whole(InputStream& in) {
+    std::string text, block(1000, '\0');
+    while (const std::size_t got = in.read(block.data(), block.size())) text.append(block, 0, got);
+    return text;
+}
+
+}  // namespace
+
+TEST_CASE("text source: files and FIFOs are read to their end", "[data]") {
+    const ScratchFolder folder;
+    CHECK(open_text(folder.write("a", "caf\xC3\xA9\n")).bytes == "caf\xC3\xA9\n");
+    CHECK(open_text(folder.write("empty", "")).bytes.empty());
+    const std::string fifo = make_fifo(folder), text(200'000, 'x');
+    std::thread writer([&] { std::ofstream(fifo, std::ios::binary) << text; });
+    const Text read = open_text(fifo), copy = read;
+    writer.join();
+    CHECK(copy.bytes == text);
+}
+
+TEST_CASE("text source: devices, folders, and files with holes are refused by name", "[data]") {
+    const ScratchFolder folder;
+    for (const char* device : {"/dev/zero", "/dev/null"})
+        CHECK_THROWS_WITH(open_text(device), ContainsSubstring(std::string(device) + ": it is a device"));
+    CHECK_THROWS_WITH(open_text(folder.path()), ContainsSubstring("Is a directory"));
+    CHECK_THROWS_AS(open_text(folder.path("none")), BadInput);
+    const std::string sparse = folder.write("sparse", "text");
+    fs::resize_file(sparse, std::uintmax_t{1} << 40);
+    CHECK_THROWS_WITH(open_text(sparse), ContainsSubstring(sparse) && ContainsSubstring("holes"));
+}
+
+TEST_CASE("text source: signals do not interrupt a stream", "[data]") {
+    const ScratchFolder folder;
+    const std::string fifo = make_fifo(folder);
+    struct sigaction quiet = {}, before = {};
+    quiet.sa_handler = [](int) {};  // without SA_RESTART: system calls return EINTR
+    ::sigaction(SIGUSR1, &quiet, &before);
+    std::string text;
+    std::thread reader([&] {
+        InputStream in{fs::path(fifo)};
+        text = read_whole(in);
+    });
+    const auto disturb = [&] {
+        for (int i = 0; i < 20; ++i) {
+            ::pthread_kill(reader.native_handle(), SIGUSR1);
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+    };
+    disturb();  // while it waits in open
+    std::ofstream out(fifo);
+    disturb();  // while it waits in read
+    out << "whole" << std::flush;
+    out.close();
+    reader.join();
+    ::sigaction(SIGUSR1, &before, nullptr);
+    CHECK(text == "whole");
+}
+
+TEST_CASE("text source: a large stream goes through a file that nobody finds", "[data]") {
+    const ScratchFolder folder;
+    const char* const old = std::getenv("TMPDIR");
+    const std::string before = old ? old : "";
+    ::setenv("TMPDIR", folder.path().c_str(), 1);
+    std::size_t left = 70'000'000, most_files = 0;
+    const Text text = read_stream([&](char* to, std::size_t most) {
+        const std::size_t n = std::min(left, most);
+        for (std::size_t i = 0; i < n; ++i) to[i] = static_cast<char>('a' + (left - i) % 26);
+        left -= n;
+        most_files = std::max(most_files, static_cast<std::size_t>(std::distance(fs::directory_iterator(folder.path()),
+                                                                                 fs::directory_iterator())));
+        return n;
+    });
+    ::setenv("TMPDIR", folder.path("none").c_str(), 1);
+    CHECK_THROWS_WITH(read_stream([](char* to, std::size_t most) {
+                          std::fill_n(to, most, 'x');
+                          return most;
+                      }),
+                      ContainsSubstring("cannot write " + folder.path("none")));
+    before.empty() ? ::unsetenv("TMPDIR") : ::setenv("TMPDIR", before.c_str(), 1);
+    CHECK(most_files == 0);
+    REQUIRE(text.bytes.size() == 70'000'000);
+    bool same = true;
+    for (std::size_t i = 0; i < text.bytes.size(); ++i)
+        same = same && text.bytes[i] == static_cast<char>('a' + (70'000'000 - i) % 26);
+    CHECK(same);
+}
