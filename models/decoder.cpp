@@ -27,22 +27,6 @@ struct Team {
     }
 };
 
-// nanochat's queries and keys: turned clockwise by their position's angles, then normed (its rms norm has no gain).
-void turn_and_norm(float* x, std::size_t d, const float* angles, float eps) {
-    const std::size_t half = d / 2;
-    for (std::size_t i = 0; i < half; ++i) {
-        const float c = angles[i], s = angles[half + i], x1 = x[i], x2 = x[half + i];
-        x[i] = x1 * c + x2 * s;
-        x[half + i] = x2 * c - x1 * s;
-    }
-    const float mean_square = simd_sum(
-                                  d, [](auto v) { return v * v; }, x) /
-                              static_cast<float>(d);
-    const Vec<float> scale(1.0f / std::sqrt(mean_square + eps));
-    simd_map(
-        d, x, [=](auto v) { return v * scale; }, x);
-}
-
 // y = softmax(q . keys / sqrt(d)) values for one query; keys and values (n, d), scores room for n.
 void attend(const float* q, const float* keys, const float* values, std::size_t n, std::size_t d, float* scores,
             float* y) {
@@ -76,12 +60,18 @@ void attend(const float* q, const float* keys, const float* values, std::size_t 
 struct Decoder::Step {
     const DecoderWeights& w;
     std::span<KvCache* const> caches;
-    std::size_t B = caches.size(), C = w.config.n_embd, qkv_width = C + 2 * w.kv_width,
-                inner = w.layers[0].up.weight.rows();
-    std::vector<float> x, qkv, attended, hidden;
+    std::size_t B = caches.size(), C = w.config.n_embd, q_width = w.config.query_width(),
+                kv_width = w.config.kv_width(), qkv_width = q_width + 2 * kv_width, inner = w.config.inner();
+    std::vector<float> x, qkv, attended, hidden, gates;
 
     Step(const DecoderWeights& weights, std::span<KvCache* const> texts)
-        : w(weights), caches(texts), x(B * C), qkv(B * qkv_width), attended(B * C), hidden(B * inner) {}
+        : w(weights),
+          caches(texts),
+          x(B * C),
+          qkv(B * qkv_width),
+          attended(B * q_width),
+          hidden(B * inner),
+          gates(w.config.gated ? B * inner : 0) {}
 
     // x += W in + bias
     void add(const Team& team, const Projection& p, const std::vector<float>& in, float* out) {
@@ -97,21 +87,17 @@ struct Decoder::Step {
 
     // Text b's key and value of one head go to its cache, and its queries that share this head look at all so far.
     void attend_head(std::size_t layer, std::size_t b, std::size_t kv_head, float* scores) {
-        const GPTConfig& c = w.config;
+        const Architecture& c = w.config;
         const std::size_t d = c.head_size(), group = c.n_head / c.kv_heads(), at = caches[b]->length();
         float* const q = qkv.data() + b * qkv_width + kv_head * group * d;
-        float* const k = qkv.data() + b * qkv_width + C + kv_head * d;
+        float* const k = qkv.data() + b * qkv_width + q_width + kv_head * d;
         float *const keys = caches[b]->keys(layer, kv_head), *const values = caches[b]->values(layer, kv_head);
-        if (!w.angles.empty()) {
-            const float* const angles = w.angles.data() + at * d;
-            const auto eps = static_cast<float>(c.layer_norm_epsilon);
-            turn_and_norm(k, d, angles, eps);
-            for (std::size_t g = 0; g < group; ++g) turn_and_norm(q + g * d, d, angles, eps);
-        }
+        w.rotate(k, at, w.layers[layer].key_gain);
+        for (std::size_t g = 0; g < group; ++g) w.rotate(q + g * d, at, w.layers[layer].query_gain);
         std::copy_n(k, d, keys + at * d);
-        std::copy_n(k + w.kv_width, d, values + at * d);
+        std::copy_n(k + kv_width, d, values + at * d);
         for (std::size_t g = 0; g < group; ++g) {
-            float* const y = attended.data() + b * C + (kv_head * group + g) * d;
+            float* const y = attended.data() + b * q_width + (kv_head * group + g) * d;
             attend(q + g * d, keys, values, at + 1, d, scores, y);
             round_for(w.type, y, d);
         }
@@ -145,9 +131,18 @@ struct Decoder::Step {
             normalize(layer.before_mlp);
             team.share(inner, [&](std::size_t begin, std::size_t end) {
                 layer.up.apply(begin, end, normed.data(), B, hidden.data(), inner);
+                if (w.config.gated) layer.gate.apply(begin, end, normed.data(), B, gates.data(), inner);
                 for (std::size_t b = 0; b < B; ++b) {
-                    w.activate(hidden.data() + b * inner + begin, end - begin);
-                    round_for(w.type, hidden.data() + b * inner + begin, end - begin);
+                    float* const up = hidden.data() + b * inner + begin;
+                    if (w.config.gated) {
+                        float* const gate = gates.data() + b * inner + begin;
+                        w.activate(gate, end - begin);
+                        simd_map(
+                            end - begin, up, [](auto u, auto g) { return u * g; }, up, gate);
+                    } else {
+                        w.activate(up, end - begin);
+                    }
+                    round_for(w.type, up, end - begin);
                 }
             });
             Team::wait();
@@ -179,11 +174,14 @@ void Decoder::check_room(const KvCache& cache, std::span<const std::int32_t> tok
 void Decoder::embed(std::int32_t token, std::size_t position, float* x) const {
     const std::size_t C = config().n_embd;
     const float* const row = weights_.tokens.data() + static_cast<std::size_t>(token) * C;
+    if (config().embedding_norm) {
+        weights_.normalize({}, row, 1, x);
+    } else {
+        std::copy_n(row, C, x);
+    }
     if (weights_.positions.defined()) {
         simd_map(
-            C, x, [](auto a, auto b) { return a + b; }, row, weights_.positions.data() + position * C);
-    } else {
-        weights_.normalize({}, row, 1, x);  // nanochat norms its token table's rows
+            C, x, [](auto a, auto b) { return a + b; }, x, weights_.positions.data() + position * C);
     }
 }
 

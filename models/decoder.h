@@ -16,9 +16,9 @@ namespace inkling::models {
 
 class Decoder {
   public:
-    explicit Decoder(const LanguageModel<float>& model, WeightType type = WeightType::fp32) : weights_(model, type) {}
+    explicit Decoder(const Transformer<float>& model, WeightType type = WeightType::fp32) : weights_(model, type) {}
 
-    const GPTConfig& config() const { return weights_.config; }
+    const Architecture& config() const { return weights_.config; }
     WeightType type() const { return weights_.type; }
     // How many threads are worth their waits in a step of so many texts, where there are as many processors.
     std::size_t worthwhile_threads(std::size_t texts) const;

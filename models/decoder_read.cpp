@@ -1,20 +1,22 @@
 // Decoder::read: many tokens at once, through the ops that training uses.
 #include "engine/ops.h"
 #include "engine/parallel.h"
+#include "engine/simd.h"
 #include "models/decoder.h"
 
 namespace inkling::models {
 namespace {
 
 using Rows = Array<float>;  // (n, width)
+using ConstRows = ConstArray<float>;
 
 // (n, H d) -> (1, H, n, d), a view
-Rows split_heads(const Rows& x, std::size_t heads) {
+ConstRows split_heads(const ConstRows& x, std::size_t heads) {
     const std::size_t n = x.dim(0), d = x.dim(1) / heads;
     return x.reshaped({1, n, heads, d}).transposed(1, 2);
 }
 
-Rows normalized(const DecoderWeights& w, const Norm& norm, const Rows& x) {
+Rows normalized(const DecoderWeights& w, const Norm& norm, const ConstRows& x) {
     Rows y(x.shape());
     parallel_rows(x.dim(0), x.dim(1), [&](std::size_t begin, std::size_t end) {
         const std::size_t C = x.dim(1);
@@ -23,30 +25,35 @@ Rows normalized(const DecoderWeights& w, const Norm& norm, const Rows& x) {
     return y;
 }
 
-Rows turned(const DecoderWeights& w, const Rows& heads, std::size_t start) {
-    if (w.angles.empty()) return heads;
-    const Tensor<float> x = rotary(Tensor<float>(heads), {w.config.rope_theta, RotaryPairs::halves, true, start});
-    return rms_norm(x, {}, w.config.layer_norm_epsilon).value();
+// Queries or keys (1, H, n, d) of n tokens from position `start` on.
+ConstRows rotated(const DecoderWeights& w, const ConstRows& heads, std::size_t start, const ConstArray<float>& gain) {
+    const Architecture& c = w.config;
+    Tensor<float> x(heads);
+    const auto norm = [&] { x = rms_norm(x, gain.defined() ? Tensor<float>(gain) : Tensor<float>(), c.norm_epsilon); };
+    if (c.head_norm == HeadNorm::before_rotary) norm();
+    if (c.positions == Positions::rotary) x = rotary(x, {c.rope_theta, RotaryPairs::halves, c.rope_clockwise, start});
+    if (c.head_norm == HeadNorm::after_rotary) norm();
+    return x.value();
 }
 
 // Keys and values of n tokens go to the cache, behind what it holds; then their queries look at all that they may.
-Rows attended(const DecoderWeights& w, std::size_t layer, const Rows& q_rows, const Rows& k, const Rows& v,
-              KvCache& cache) {
-    const GPTConfig& c = w.config;
+ConstRows attended(const DecoderWeights& w, std::size_t layer, const ConstRows& q_rows, const ConstRows& k,
+                   const ConstRows& v, KvCache& cache) {
+    const Architecture& c = w.config;
     const std::size_t n = q_rows.dim(0), start = cache.length(), group = c.n_head / c.kv_heads();
     Rows keys = cache.keys(layer).sliced(2, start, start + n), values = cache.values(layer).sliced(2, start, start + n);
-    copy_into(keys, turned(w, split_heads(k, c.kv_heads()), start));
+    copy_into(keys, rotated(w, split_heads(k, c.kv_heads()), start, w.layers[layer].key_gain));
     copy_into(values, split_heads(v, c.kv_heads()));
-    const auto all = [&](const Rows& kept) {  // (1, H, start + n, d)
+    const auto all = [&](const ConstRows& kept) {  // (1, H, start + n, d)
         const Tensor<float> heads(kept.sliced(2, 0, start + n));
         return group == 1 ? heads : repeat(heads, group, 1);
     };
     FusedAttention options;
     options.causal = true;
     options.scale = 1 / std::sqrt(static_cast<double>(c.head_size()));
-    const Tensor<float> q(turned(w, split_heads(q_rows, c.n_head), start));
+    const Tensor<float> q(rotated(w, split_heads(q_rows, c.n_head), start, w.layers[layer].query_gain));
     const Tensor<float> y = attention(q, all(cache.keys(layer)), all(cache.values(layer)), options);
-    return y.value().transposed(1, 2).reshaped({n, c.n_embd});
+    return y.value().transposed(1, 2).reshaped({n, c.query_width()});
 }
 
 }  // namespace
@@ -67,12 +74,20 @@ void Decoder::read(KvCache& cache, std::span<const std::int32_t> tokens, std::sp
         for (const Projection& p : layer.qkv) made.push_back(p.weight.product(h, p.bias));
         if (made.size() == 1) {
             const Rows qkv = made[0];
-            made = {qkv.sliced(1, 0, C), qkv.sliced(1, C, 2 * C), qkv.sliced(1, 2 * C, 3 * C)};
+            const std::size_t width = w.config.query_width();
+            made = {qkv.sliced(1, 0, width), qkv.sliced(1, width, 2 * width), qkv.sliced(1, 2 * width, 3 * width)};
         }
         add_into(x, layer.out.weight.product(attended(w, l, made[0], made[1], made[2], cache), layer.out.bias));
-        Rows inner = layer.up.weight.product(normalized(w, layer.before_mlp, x), layer.up.bias);
-        parallel_for(inner.size(), kGrain / 4,
-                     [&](std::size_t begin, std::size_t end) { w.activate(inner.data() + begin, end - begin); });
+        const Rows normed = normalized(w, layer.before_mlp, x);
+        Rows inner = layer.up.weight.product(normed, layer.up.bias);
+        Rows gate = w.config.gated ? layer.gate.weight.product(normed, layer.gate.bias) : Rows();
+        parallel_for(inner.size(), kGrain / 4, [&](std::size_t begin, std::size_t end) {
+            float* const up = inner.data() + begin;
+            if (!gate.defined()) return w.activate(up, end - begin);
+            w.activate(gate.data() + begin, end - begin);
+            simd_map(
+                end - begin, up, [](auto u, auto g) { return u * g; }, up, gate.data() + begin);
+        });
         add_into(x, layer.down.weight.product(inner, layer.down.bias));
     }
     cache.set_length(start + n);

@@ -5,47 +5,15 @@
 
 #include "engine/ops/rotary.h"
 #include "engine/simd.h"
-#include "models/gpt.h"
-#include "models/nanochat.h"
 
 namespace inkling::models {
 namespace {
 
-Projection pack(const nn::Linear<float>& linear, WeightType type) {
-    return {PackedMatrix(linear.weight.value(), type), linear.bias.value()};
+Projection pack(const Weights<Tensor<float>>& map, WeightType type) {
+    return {PackedMatrix(map.weight.value(), type), map.bias.value()};
 }
 
-Norm norm_of(const nn::LayerNorm<float>& norm) { return {norm.weight.value(), norm.bias.value()}; }
-
-void read_gpt2(const GPT<float>& model, DecoderWeights& w) {
-    w.tokens = model.wte.weight.value();
-    w.positions = model.wpe.weight.value();
-    for (const auto& b : model.blocks) {
-        w.layers.push_back({norm_of(b->ln_1),
-                            norm_of(b->ln_2),
-                            {pack(*b->attn.c_attn, w.type)},
-                            pack(b->attn.out_proj, w.type),
-                            pack(b->mlp.c_fc, w.type),
-                            pack(b->mlp.c_proj, w.type)});
-    }
-    w.last = norm_of(model.ln_f);
-    w.head = {PackedMatrix(w.tokens, w.type), {}};
-}
-
-void read_nanochat(const NanoChat<float>& model, DecoderWeights& w) {
-    w.tokens = model.embed_tokens.weight.value();
-    w.angles = rotary_angles<float>(0, model.config.block_size, model.config.head_size(), model.config.rope_theta);
-    for (const auto& b : model.layers) {
-        const auto& a = b->self_attn;
-        w.layers.push_back({{},
-                            {},
-                            {pack(a.q_proj, w.type), pack(a.k_proj, w.type), pack(a.v_proj, w.type)},
-                            pack(a.o_proj, w.type),
-                            pack(b->mlp.fc1, w.type),
-                            pack(b->mlp.fc2, w.type)});
-    }
-    w.head = pack(model.lm_head, w.type);
-}
+Norm norm_of(const Weights<Tensor<float>>& norm) { return {norm.weight.value(), norm.bias.value()}; }
 
 }  // namespace
 
@@ -60,20 +28,35 @@ void Projection::apply(std::size_t begin, std::size_t end, const float* x, std::
     }
 }
 
-DecoderWeights::DecoderWeights(const LanguageModel<float>& model, WeightType weight_type)
-    : config(model.config), type(weight_type), kv_width(config.kv_heads() * config.head_size()) {
-    if (config.arch == Arch::nanochat) {
-        read_nanochat(dynamic_cast<const NanoChat<float>&>(model), *this);
-    } else {
-        read_gpt2(dynamic_cast<const GPT<float>&>(model), *this);
+DecoderWeights::DecoderWeights(const Transformer<float>& model, WeightType weight_type)
+    : config(model.config), type(weight_type) {
+    tokens = model.parts[Part::token_table].weight.value();
+    positions = model.parts[Part::position_table].weight.value();
+    if (config.positions == Positions::rotary)
+        angles = rotary_angles<float>(0, config.block_size, config.head_size(), config.rope_theta);
+    for (const auto& l : model.layers) {
+        DecoderLayer& layer = layers.emplace_back();
+        layer.before_attention = norm_of(l[Part::attention_norm]);
+        layer.before_mlp = norm_of(l[Part::mlp_norm]);
+        for (const Part part : {Part::query_key_value, Part::query, Part::key, Part::value})
+            if (l[part].weight.defined()) layer.qkv.push_back(pack(l[part], type));
+        layer.query_gain = l[Part::query_norm].weight.value();
+        layer.key_gain = l[Part::key_norm].weight.value();
+        layer.out = pack(l[Part::attention_output], type);
+        if (config.gated) layer.gate = pack(l[Part::gate], type);
+        layer.up = pack(l[Part::up], type);
+        layer.down = pack(l[Part::down], type);
     }
+    last = norm_of(model.parts[Part::final_norm]);
+    head = {PackedMatrix(model.head_weight().value(), type), {}};
 }
 
+// (x - mean) / sqrt(variance + eps) gain + bias; an rms norm takes the mean for 0.
 void DecoderWeights::normalize(const Norm& norm, const float* x, std::size_t n, float* y) const {
     const std::size_t C = config.n_embd;
     const float inverse = 1.0f / static_cast<float>(C);
     for (std::size_t r = 0; r < n; ++r, x += C, y += C) {
-        const bool centered = config.arch == Arch::gpt2;
+        const bool centered = config.norm == NormKind::layer;
         const Vec<float> mean(centered ? simd_sum(
                                              C, [](auto v) { return v; }, x) *
                                              inverse
@@ -81,7 +64,7 @@ void DecoderWeights::normalize(const Norm& norm, const float* x, std::size_t n, 
         const float variance = simd_sum(
                                    C, [=](auto v) { return (v - mean) * (v - mean); }, x) *
                                inverse;
-        const Vec<float> scale(1.0f / std::sqrt(variance + static_cast<float>(config.layer_norm_epsilon)));
+        const Vec<float> scale(1.0f / std::sqrt(variance + static_cast<float>(config.norm_epsilon)));
         if (norm.bias.defined()) {
             simd_map(
                 C, y, [=](auto v, auto g, auto b) { return (v - mean) * scale * g + b; }, x, norm.gain.data(),
@@ -96,30 +79,59 @@ void DecoderWeights::normalize(const Norm& norm, const float* x, std::size_t n, 
     }
 }
 
+void DecoderWeights::rotate(float* x, std::size_t position, const ConstArray<float>& gain) const {
+    const std::size_t d = config.head_size(), half = d / 2;
+    const auto norm = [&] {
+        const float mean_square = simd_sum(
+                                      d, [](auto v) { return v * v; }, x) /
+                                  static_cast<float>(d);
+        const Vec<float> scale(1.0f / std::sqrt(mean_square + static_cast<float>(config.norm_epsilon)));
+        if (gain.defined()) {
+            simd_map(
+                d, x, [=](auto v, auto g) { return v * scale * g; }, x, gain.data());
+        } else {
+            simd_map(
+                d, x, [=](auto v) { return v * scale; }, x);
+        }
+    };
+    if (config.head_norm == HeadNorm::before_rotary) norm();
+    if (!angles.empty()) {
+        const float* const cos = angles.data() + position * d;
+        const float sign = config.rope_clockwise ? -1.0f : 1.0f;
+        for (std::size_t i = 0; i < half; ++i) {
+            const float c = cos[i], s = sign * cos[half + i], x1 = x[i], x2 = x[half + i];
+            x[i] = x1 * c - x2 * s;
+            x[half + i] = x2 * c + x1 * s;
+        }
+    }
+    if (config.head_norm == HeadNorm::after_rotary) norm();
+}
+
 void DecoderWeights::activate(float* x, std::size_t n) const {
     using V = Vec<float>;
-    if (config.arch == Arch::nanochat) {
-        return simd_map(
-            n, x,
-            [](auto v) {
-                const V positive = xsimd::max(v, V(0.0f));
-                return positive * positive;
-            },
-            x);
-    }
+    const auto relu2 = [](auto v) {
+        const V positive = xsimd::max(v, V(0.0f));
+        return positive * positive;
+    };
+    const auto silu = [](auto v) { return v / (V(1.0f) + xsimd::exp(-v)); };
     // gelu: x sigmoid(2 u), u = sqrt(2/pi) (x + 0.044715 x^3); beyond 20 the gate is 0 or 1
-    const V c(static_cast<float>(2 * std::numbers::sqrt2 * std::numbers::inv_sqrtpi)), k(0.044715f);
-    simd_map(
-        n, x,
-        [=](auto v) {
-            const V inner = xsimd::min(xsimd::max(v, V(-20.0f)), V(20.0f));
-            return v / (V(1.0f) + xsimd::exp(-(inner * (c + c * k * inner * inner))));
-        },
-        x);
+    const auto gelu = [](auto v) {
+        const V c(static_cast<float>(2 * std::numbers::sqrt2 * std::numbers::inv_sqrtpi)), k(0.044715f);
+        const V inner = xsimd::min(xsimd::max(v, V(-20.0f)), V(20.0f));
+        return v / (V(1.0f) + xsimd::exp(-(inner * (c + c * k * inner * inner))));
+    };
+    switch (config.activation) {
+        case Activation::squared_relu:
+            return simd_map(n, x, relu2, x);
+        case Activation::silu:
+            return simd_map(n, x, silu, x);
+        case Activation::gelu_tanh:
+            return simd_map(n, x, gelu, x);
+    }
 }
 
 void DecoderWeights::cap(float* logits, std::size_t n) const {
-    if (config.arch != Arch::nanochat || config.softcap <= 0) return;
+    if (config.softcap <= 0) return;
     const Vec<float> cap(static_cast<float>(config.softcap));
     simd_map(
         n, logits, [=](auto v) { return cap * xsimd::tanh(v / cap); }, logits);
@@ -128,7 +140,7 @@ void DecoderWeights::cap(float* logits, std::size_t n) const {
 std::size_t DecoderWeights::bytes() const {
     std::size_t all = head.weight.bytes();
     for (const DecoderLayer& l : layers) {
-        all += l.out.weight.bytes() + l.up.weight.bytes() + l.down.weight.bytes();
+        for (const Projection* p : {&l.out, &l.gate, &l.up, &l.down}) all += p->weight.bytes();
         for (const Projection& p : l.qkv) all += p.weight.bytes();
     }
     return all;

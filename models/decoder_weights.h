@@ -1,17 +1,16 @@
-// The weights of a model in the order in which writing text needs them, the same for both families: a model's layers
-// differ in their norms, positions and activation alone.
+// The weights of a model in the order in which writing text needs them, and the steps of which each layer is made.
 #pragma once
 
 #include <vector>
 
-#include "models/language_model.h"
 #include "models/packed_matrix.h"
+#include "models/transformer.h"
 
 namespace inkling::models {
 
 struct Projection {
     PackedMatrix weight;
-    Array<float> bias;  // undefined: none
+    ConstArray<float> bias;  // undefined: none
 
     // Rows [begin, end) of W x + bias, as PackedMatrix::multiply.
     void apply(std::size_t begin, std::size_t end, const float* x, std::size_t batch, float* y,
@@ -19,30 +18,32 @@ struct Projection {
 };
 
 struct Norm {
-    Array<float> gain, bias;  // undefined: none
+    ConstArray<float> gain, bias;  // undefined: none
 };
 
 struct DecoderLayer {
     Norm before_attention, before_mlp;
-    std::vector<Projection> qkv;  // one that makes query, key and value, or one for each
-    Projection out, up, down;
+    std::vector<Projection> qkv;             // one that makes query, key and value, or one for each
+    Projection out, gate, up, down;          // gate: empty where the feed-forward part has none
+    ConstArray<float> query_gain, key_gain;  // of the norms of heads; undefined: none
 };
 
 struct DecoderWeights {
     // Float32 weights are the model's own memory; others are copies, after which the model may go.
-    DecoderWeights(const LanguageModel<float>& model, WeightType type);
+    DecoderWeights(const Transformer<float>& model, WeightType type);
 
-    // x (n, C) -> y (n, C), row by row: gpt2's layer norm, nanochat's rms norm.
+    // x (n, C) -> y (n, C), row by row.
     void normalize(const Norm& norm, const float* x, std::size_t n, float* y) const;
-    void activate(float* x, std::size_t n) const;  // gpt2's gelu, nanochat's squared relu
+    void activate(float* x, std::size_t n) const;
+    // A head's query or key (d) at a position: rotated and normed, as far as the architecture does either.
+    void rotate(float* x, std::size_t position, const ConstArray<float>& gain) const;
     void cap(float* logits, std::size_t n) const;  // softcap
     std::size_t bytes() const;                     // of the matrices that every token reads
 
-    GPTConfig config;
+    Architecture config;
     WeightType type;
-    std::size_t kv_width;            // of all keys of a token, and of all values
-    Array<float> tokens, positions;  // tables (V, C) and (T, C); nanochat has no positions
-    std::vector<float> angles;       // nanochat: cos and sin of each position's angles, (T, 2, d / 2)
+    ConstArray<float> tokens, positions;  // tables (V, C) and (T, C); undefined: no learned positions
+    std::vector<float> angles;            // rotary: cos and sin of each position's angles, (T, 2, d / 2)
     std::vector<DecoderLayer> layers;
     Norm last;
     Projection head;  // (V, C)

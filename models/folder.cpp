@@ -10,10 +10,9 @@
 #include "data/file.h"
 #include "data/json.h"
 #include "data/tokenizer_json.h"
+#include "models/families/family.h"
 #include "models/safetensors_header.h"
-#include "models/stored_form.h"
 #include "models/weight_files.h"
-#include "nn/init.h"
 
 namespace inkling::models {
 
@@ -22,41 +21,69 @@ using nlohmann::json;
 
 namespace {
 
-std::vector<std::uint64_t> stored_shape(const StoredForm& form, const std::string& name, const Shape& shape) {
-    std::vector<std::uint64_t> result(shape.begin(), shape.end());
-    if (form.turned(name)) std::reverse(result.begin(), result.end());
-    return result;
+// How the parameters of a model lie in its files.
+struct Stored {
+    const Family& names;
+    const WeightFiles& file;
+
+    std::string name_of(const Parameter& p) const {
+        const std::string name = names.name_of(p), bare = name.substr(names.optional_prefix.size());
+        return !name.starts_with(names.optional_prefix) || file.contains(name) || !file.contains(bare) ? name : bare;
+    }
+};
+
+std::vector<std::uint64_t> stored_shape(const Family& names, const Parameter& p) {
+    std::vector<std::uint64_t> shape(p.shape.begin(), p.shape.end());
+    if (names.stored_transposed(p)) std::reverse(shape.begin(), shape.end());
+    return shape;
 }
 
 std::string shape_text(const std::vector<std::uint64_t>& shape) { return to_string(Shape(shape.begin(), shape.end())); }
 
+// A head that is tied may lie in files once more, under its own name.
+Parameter tied_head(const Architecture& a) {
+    return {Part::head, false, 0, {a.vocab_size, a.n_embd}, {nn::Role::head}, 0};
+}
+
+std::vector<float> read(const WeightFiles& file, const std::string& name) {
+    std::vector<float> values(file.info(name).count);
+    file.read(name, values.data(), values.size());
+    return values;
+}
+
 // What is missing, left over or of another shape, all at once.
-std::string misfits(LanguageModel<float>& model, const StoredForm& form, const WeightFiles& file,
-                    const std::function<std::string(const std::string&)>& stored_name) {
+std::string misfits(const Architecture& a, const Stored& stored) {
+    const WeightFiles& file = stored.file;
     std::string problems;
-    std::set<std::string> known{form.copy};
-    for (auto& [name, p] : model.parameters()) {
-        const std::string stored = stored_name(name);
-        known.insert(stored);
-        if (!file.contains(stored)) {
-            problems += fmt::format("; {} is missing", name);
-        } else if (const auto wanted = stored_shape(form, name, p.shape()); file.info(stored).shape != wanted) {
-            problems += fmt::format("; {} has shape {} where config.json wants {}", name,
-                                    shape_text(file.info(stored).shape), shape_text(wanted));
+    std::set<std::string> known;
+    if (a.tied_head) known.insert(stored.name_of(tied_head(a)));
+    for (const Parameter& p : parameters(a)) {
+        const std::string name = stored.name_of(p);
+        known.insert(name);
+        if (!file.contains(name)) {
+            problems += fmt::format("; {} is missing", stored.names.name_of(p));
+        } else if (const auto wanted = stored_shape(stored.names, p); file.info(name).shape != wanted) {
+            problems += fmt::format("; {} has shape {} where config.json wants {}", stored.names.name_of(p),
+                                    shape_text(file.info(name).shape), shape_text(wanted));
         }
     }
-    for (const auto& [name, width] : form.zeros) {
-        const std::string stored = stored_name(name);
-        known.insert(stored);
-        if (!file.contains(stored)) continue;
-        std::vector<float> values(file.info(stored).count);
-        file.read(stored, values.data(), values.size());
+    for (const Parameter& p : stored.names.zero_biases(a)) {
+        const std::string name = stored.name_of(p);
+        known.insert(name);
+        if (!file.contains(name)) continue;
+        if (file.info(name).count != size_of(p.shape)) {
+            problems += fmt::format("; {} has shape {} where config.json wants {}", stored.names.name_of(p),
+                                    shape_text(file.info(name).shape), p.shape);
+            continue;
+        }
+        const std::vector<float> values = read(file, name);
         if (!std::all_of(values.begin(), values.end(), [](float v) { return v == 0; })) {
-            problems += fmt::format("; {} is not zero although config.json says that there are no biases", name);
+            problems += fmt::format("; {} is not zero although config.json says that there are no biases",
+                                    stored.names.name_of(p));
         }
     }
     file.each([&](const TensorInfo& info) {
-        if (!known.contains(info.name) && !form.ignored(info.name))
+        if (!known.contains(info.name) && !stored.names.ignores(info.name))
             problems += fmt::format("; {} is not known", shown_name(info.name));
     });
     constexpr std::size_t most = 4000;  // a file may hold many thousands of tensors
@@ -64,65 +91,60 @@ std::string misfits(LanguageModel<float>& model, const StoredForm& form, const W
     return problems;
 }
 
-void load_weights(LanguageModel<float>& model, const WeightFiles& file) {
+void load_weights(Transformer<float>& model, const WeightFiles& file) {
     const std::string what = file.path.string();
-    const StoredForm form = stored_form(model.config);
-    const auto stored_name = [&](const std::string& name) {
-        const std::string bare = name.substr(form.prefix.size());
-        return file.contains(name) || !file.contains(bare) ? name : bare;
-    };
-    const std::string problems = misfits(model, form, file, stored_name);
+    const Stored stored{family(model.config.family), file};
+    const std::string problems = misfits(model.config, stored);
     check<BadInput>(problems.empty(), "{}: the weights do not fit config.json{}", what, problems);
-    for (auto& [name, p] : model.parameters()) {
-        Array<float>& values = p.value_in_place();
-        const std::string stored = stored_name(name);
-        if (form.turned(name)) {
-            Array<float> turned({p.dim(1), p.dim(0)});
-            file.read(stored, turned.data(), turned.size());
-            copy_into(values, turned.transposed(0, 1));
+    for (const Parameter& p : parameters(model.config)) {
+        Array<float> values = model.at(p).value_in_place();
+        const std::string name = stored.name_of(p);
+        if (stored.names.stored_transposed(p)) {
+            Array<float> transposed({values.dim(1), values.dim(0)});
+            file.read(name, transposed.data(), transposed.size());
+            copy_into(values, transposed.transposed(0, 1));
         } else {
-            file.read(stored, values.data(), values.size());
+            file.read(name, values.data(), values.size());
         }
-        const float* const v = values.data();
-        check<BadInput>(std::all_of(v, v + values.size(), [](float x) { return std::isfinite(x); }),
-                        "{}: {} holds values that are not finite", what, name);
-        if (name != form.original || !file.contains(form.copy)) continue;
-        std::vector<float> copy(file.info(form.copy).count);
-        file.read(form.copy, copy.data(), copy.size());
-        check<BadInput>(copy.size() == values.size() && std::equal(copy.begin(), copy.end(), v),
-                        "{}: {} differs from {}: only a tied head is supported", what, form.copy, stored);
+        check<BadInput>(
+            std::all_of(values.data(), values.data() + values.size(), [](float x) { return std::isfinite(x); }),
+            "{}: {} holds values that are not finite", what, stored.names.name_of(p));
     }
+    if (!model.config.tied_head) return;
+    const std::string copy = stored.name_of(tied_head(model.config));
+    if (!file.contains(copy)) return;
+    const ConstArray<float>& table = model.head_weight().value();
+    const bool same_size = file.info(copy).count == table.size();
+    const std::vector<float> head = same_size ? read(file, copy) : std::vector<float>();
+    check<BadInput>(same_size && std::equal(head.begin(), head.end(), table.data()),
+                    "{}: {} differs from the token table: only a tied head is supported", what, copy);
 }
 
 }  // namespace
 
 fs::path find_model(const fs::path& path) {
-    check<BadInput>(fs::exists(path), "{}: there is no such model folder", path.string());
+    check<BadInput>(data::is_there(path), "{}: there is no such model folder", path.string());
     for (const char* link : {"best", "latest"}) {
-        if (fs::exists(path / link / "config.json")) return path / link;
+        if (data::is_there(path / link / "config.json")) return path / link;
     }
-    check<BadInput>(fs::exists(path / "config.json"),
+    check<BadInput>(data::is_there(path / "config.json"),
                     "{}: neither a model folder (no config.json) nor a run with a checkpoint", path.string());
     return path;
 }
 
-GPTConfig load_config(const fs::path& folder) {
+Architecture load_config(const fs::path& folder) {
     const fs::path path = folder / "config.json";
-    return GPTConfig::from_json(data::parse_json(data::read_file(path), path.string(), 64), path.string());
+    return read_config(data::parse_json(data::read_file(path, data::FileKind::json), path.string(), 64), path.string());
 }
 
 LoadedModel load_model(const fs::path& folder, std::optional<double> dropout) {
-    GPTConfig config = load_config(folder);
+    Architecture config = load_config(folder);
     if (dropout) config.dropout = *dropout;
     const WeightFiles file = WeightFiles::open(folder);
     // Before memory for the model is taken: a lying config.json asks for no more than the file can fill.
-    check<BadInput>(config.parameter_count() <= file.numbers(), "{}: holds {} numbers where config.json wants {}",
-                    file.path.string(), file.numbers(), config.parameter_count());
-    const auto unfilled = [&] {
-        const nn::NoInitialValues none;  // they would take ten times as long as reading
-        return make_model<float>(config);
-    };
-    LoadedModel loaded{unfilled(), data::load_tokenizer(folder)};
+    check<BadInput>(parameter_count(config) <= file.numbers(), "{}: holds {} numbers where config.json wants {}",
+                    file.path.string(), file.numbers(), parameter_count(config));
+    LoadedModel loaded{std::make_unique<Transformer<float>>(config, std::nullopt), data::load_tokenizer(folder)};
     load_weights(*loaded.model, file);
     check<BadInput>(loaded.tokenizer->vocab_size() <= config.vocab_size,
                     "{}: {} tokens do not fit the model's vocabulary of {}", (folder / "tokenizer.json").string(),
@@ -131,16 +153,16 @@ LoadedModel load_model(const fs::path& folder, std::optional<double> dropout) {
     return loaded;
 }
 
-void save_model(const fs::path& folder, LanguageModel<float>& model, const data::Tokenizer& tokenizer, DType type) {
+void save_model(const fs::path& folder, Transformer<float>& model, const data::Tokenizer& tokenizer, DType type) {
     const std::int64_t end = tokenizer.end_of_text().value_or(-1);
     const auto write = [&](const char* name, const json& content) {
         data::write_file_atomic(folder / name, content.dump(2) + "\n");
     };
-    json config = model.config.to_json(end);
+    json config = config_json(model.config, end);
     config["torch_dtype"] = type == DType::F16 ? "float16" : type == DType::BF16 ? "bfloat16" : "float32";
     write("config.json", config);
-    const json eot = end < 0 ? json(nullptr) : json(end);
-    write("generation_config.json", {{"bos_token_id", eot}, {"eos_token_id", eot}, {"do_sample", true}});
+    write("generation_config.json",
+          {{"bos_token_id", config["bos_token_id"]}, {"eos_token_id", config["eos_token_id"]}, {"do_sample", true}});
     json tokenizer_config = {{"tokenizer_class", "PreTrainedTokenizerFast"},
                              {"model_max_length", model.config.block_size},
                              {"clean_up_tokenization_spaces", false}};
@@ -151,19 +173,22 @@ void save_model(const fs::path& folder, LanguageModel<float>& model, const data:
     write("tokenizer_config.json", tokenizer_config);
     data::write_file_atomic(folder / "tokenizer.json", tokenizer.to_json());
 
-    const StoredForm form = stored_form(model.config);
+    const Family& names = family(model.config.family);
     SafetensorsWriter out;
     out.set_metadata("format", "pt");
     std::list<Array<float>> made;  // kept until write()
-    for (auto& [name, p] : model.parameters()) {
-        const float* data = p.value().data();
-        check(type != DType::F16 || std::all_of(data, data + p.size(), [](float x) { return std::abs(x) < 65520; }),
-              "{} holds values that float16 has no numbers for: choose bf16 or f32", name);
-        if (form.turned(name)) data = made.emplace_back(p.value().transposed(0, 1).clone()).data();
-        out.add_rounded(name, type, stored_shape(form, name, p.shape()), data);
+    for (const Parameter& p : parameters(model.config)) {
+        const ConstArray<float>& values = model.at(p).value();
+        const float* data = values.data();
+        check(
+            type != DType::F16 || std::all_of(data, data + values.size(), [](float x) { return std::abs(x) < 65520; }),
+            "{} holds values that float16 has no numbers for: choose bf16 or f32", names.name_of(p));
+        if (names.stored_transposed(p)) data = made.emplace_back(values.transposed(0, 1).clone()).data();
+        out.add_rounded(names.name_of(p), type, stored_shape(names, p), data);
     }
-    for (const auto& [name, width] : form.zeros) {
-        out.add_rounded(name, type, {width}, made.emplace_back(Array<float>({width}, 0.0f)).data());
+    for (const Parameter& p : names.zero_biases(model.config)) {
+        out.add_rounded(names.name_of(p), type, stored_shape(names, p),
+                        made.emplace_back(Array<float>(p.shape, 0.0f)).data());
     }
     out.write(folder / "model.safetensors");
 }

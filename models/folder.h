@@ -8,24 +8,24 @@
 #include <optional>
 
 #include "data/tokenizer.h"
-#include "models/language_model.h"
 #include "models/safetensors.h"
+#include "models/transformer.h"
 
 namespace inkling::models {
 
 struct LoadedModel {
-    std::unique_ptr<LanguageModel<float>> model;
+    std::unique_ptr<Transformer<float>> model;
     std::unique_ptr<data::Tokenizer> tokenizer;
 };
 
 // Reads a model folder. Throws BadInput, naming the file, for anything that is missing or does not fit; of wrong
 // weights, all are named at once. The model is in evaluation mode; `dropout` takes the place of config.json's.
 LoadedModel load_model(const std::filesystem::path& folder, std::optional<double> dropout = std::nullopt);
-GPTConfig load_config(const std::filesystem::path& folder);
+Architecture load_config(const std::filesystem::path& folder);
 
 // Writes the files into an existing folder, each in one step. The weights are stored as `type`: F32, F16 or BF16,
 // rounded to nearest.
-void save_model(const std::filesystem::path& folder, LanguageModel<float>& model, const data::Tokenizer& tokenizer,
+void save_model(const std::filesystem::path& folder, Transformer<float>& model, const data::Tokenizer& tokenizer,
                 DType type = DType::F32);
 
 // OUT of a run means OUT/best, else OUT/latest; a model folder means itself. Throws BadInput when there is neither.

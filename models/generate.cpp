@@ -21,7 +21,7 @@ Generator::Generator(std::shared_ptr<const Decoder> decoder, GenerateOptions opt
           options_.context_shift);
 }
 
-Generator::Generator(const LanguageModel<float>& model, GenerateOptions options)
+Generator::Generator(const Transformer<float>& model, GenerateOptions options)
     : Generator(std::make_shared<Decoder>(model), options) {}
 
 void Generator::add(std::span<const std::int32_t> tokens) {
@@ -104,7 +104,7 @@ Generator Generator::another(std::uint64_t sample) const {
     return copy;
 }
 
-std::vector<std::int32_t> generate(const LanguageModel<float>& model, std::span<const std::int32_t> prompt,
+std::vector<std::int32_t> generate(const Transformer<float>& model, std::span<const std::int32_t> prompt,
                                    const GenerateOptions& options, const std::function<bool(std::int32_t)>& on_token) {
     check(!prompt.empty(), "generate: a prompt of at least one token is required");
     check(!model.training(), "generate: the model must be in evaluation mode: call eval()");

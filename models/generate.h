@@ -34,7 +34,7 @@ struct GenerateOptions : SamplingOptions {
 class Generator {
   public:
     explicit Generator(std::shared_ptr<const Decoder> decoder, GenerateOptions options = {});
-    explicit Generator(const LanguageModel<float>& model, GenerateOptions options = {});  // float32 weights
+    explicit Generator(const Transformer<float>& model, GenerateOptions options = {});  // float32 weights
 
     // Appends tokens to the text. Of more than the context, the last that fit into it are seen.
     void add(std::span<const std::int32_t> tokens);
@@ -72,7 +72,7 @@ class Generator {
 
 // Continues `prompt` (at least one token). Each token is handed to `on_token` as it is made, which ends the text by
 // answering false. Returns the new tokens.
-std::vector<std::int32_t> generate(const LanguageModel<float>& model, std::span<const std::int32_t> prompt,
+std::vector<std::int32_t> generate(const Transformer<float>& model, std::span<const std::int32_t> prompt,
                                    const GenerateOptions& options,
                                    const std::function<bool(std::int32_t)>& on_token = nullptr);
 

@@ -1,30 +1,45 @@
 #include "models/gguf_export.h"
 
+#include <fmt/ranges.h>
+
 #include <list>
 #include <map>
 
 #include "engine/check.h"
+#include "models/families/family.h"
 #include "models/gguf_tokenizer.h"
-#include "models/stored_form.h"
 
 namespace inkling::models {
 namespace {
 
-// transformer.h.0.attn.c_attn.weight -> blk.0.attn_qkv.weight
-std::string gguf_name(const std::string& name) {
-    static const std::map<std::string, std::string> parts = {
-        {"wte", "token_embd"}, {"wpe", "position_embd"},    {"ln_f", "output_norm"},
-        {"ln_1", "attn_norm"}, {"attn.c_attn", "attn_qkv"}, {"attn.c_proj", "attn_output"},
-        {"ln_2", "ffn_norm"},  {"mlp.c_fc", "ffn_up"},      {"mlp.c_proj", "ffn_down"},
+// llama.cpp has one name for a part, whatever the family: blk.0.attn_qkv.weight.
+std::string gguf_name(const Parameter& p) {
+    static const std::map<Part, std::string> names = {
+        {Part::token_table, "token_embd"},
+        {Part::position_table, "position_embd"},
+        {Part::final_norm, "output_norm"},
+        {Part::head, "output"},
+        {Part::attention_norm, "attn_norm"},
+        {Part::query_key_value, "attn_qkv"},
+        {Part::query, "attn_q"},
+        {Part::key, "attn_k"},
+        {Part::value, "attn_v"},
+        {Part::query_norm, "attn_q_norm"},
+        {Part::key_norm, "attn_k_norm"},
+        {Part::attention_output, "attn_output"},
+        {Part::mlp_norm, "ffn_norm"},
+        {Part::gate, "ffn_gate"},
+        {Part::up, "ffn_up"},
+        {Part::down, "ffn_down"},
     };
-    std::string rest = name.substr(std::string("transformer.").size()), block;
-    if (rest.starts_with("h.")) {
-        const std::size_t end = rest.find('.', 2) + 1;
-        block = "blk" + rest.substr(1, end - 1);
-        rest = rest.substr(end);
-    }
-    const std::size_t dot = rest.rfind('.');
-    return block + parts.at(rest.substr(0, dot)) + rest.substr(dot);
+    const std::string place = in_layer(p.part) ? "blk." + std::to_string(p.layer) + "." : "";
+    return place + names.at(p.part) + (p.bias ? ".bias" : ".weight");
+}
+
+// Rows of each head's query or key from (i, i + d/2), which are rotated as a pair, to (2i, 2i + 1).
+Array<float> interleaved(const ConstArray<float>& x, std::size_t head_size) {
+    const std::size_t heads = x.dim(0) / head_size, columns = x.size() / x.dim(0);
+    return x.reshaped({heads, 2, head_size / 2, columns}).transposed(1, 2).clone().reshaped(x.shape());
 }
 
 std::uint32_t file_type(GgufType type) {  // llama.cpp's llama_ftype
@@ -45,35 +60,38 @@ GgufType stored_type(GgufType type, const std::string& name, const Shape& shape)
     return type == GgufType::Q8_0 && shape.back() % kQ8Block != 0 ? GgufType::F16 : type;
 }
 
+std::vector<std::string> gguf_families() {
+    std::vector<std::string> names = family_names();
+    std::erase_if(names, [](const std::string& name) { return !family(name).set_gguf_keys; });
+    return names;
+}
+
 }  // namespace
 
-void write_gguf(const std::filesystem::path& path, LanguageModel<float>& model, const data::Tokenizer& tokenizer,
+void write_gguf(const std::filesystem::path& path, Transformer<float>& model, const data::Tokenizer& tokenizer,
                 GgufType type, const std::string& name) {
-    const GPTConfig& c = model.config;
-    check<BadInput>(c.arch == Arch::gpt2,
-                    "gguf: llama.cpp has no {}: train with --arch gpt2, or export a folder with --format hf",
-                    arch_name(c.arch));
+    const Architecture& a = model.config;
+    const Family& f = family(a.family);
+    check<BadInput>(f.set_gguf_keys,
+                    "gguf: llama.cpp has no {}: train with --arch {}, or export a folder with --format hf", a.family,
+                    fmt::join(gguf_families(), " or "));
     GgufWriter out;
-    out.set_text("general.architecture", "gpt2");
+    out.set_text("general.architecture", a.family);
     out.set_text("general.name", name);
-    const auto size = [&](const char* key, std::size_t n) { out.set_u32(key, static_cast<std::uint32_t>(n)); };
-    size("gpt2.block_count", c.n_layer);
-    size("gpt2.context_length", c.block_size);
-    size("gpt2.embedding_length", c.n_embd);
-    size("gpt2.feed_forward_length", 4 * c.n_embd);
-    size("gpt2.attention.head_count", c.n_head);
-    out.set_f32("gpt2.attention.layer_norm_epsilon", static_cast<float>(c.layer_norm_epsilon));
+    f.set_gguf_keys(out, a);
     out.set_u32("general.file_type", file_type(type));
     if (type == GgufType::Q8_0) out.set_u32("general.quantization_version", 2);
-    set_gguf_tokenizer(out, tokenizer, c.vocab_size);
+    set_gguf_tokenizer(out, tokenizer, a.vocab_size);
 
-    std::list<std::vector<float>> zeros;               // kept until write()
-    for (auto& [parameter, p] : model.parameters()) {  // weights are (out, in) there as here
-        const std::string stored = gguf_name(parameter);
-        out.add(stored, stored_type(type, stored, p.shape()), p.shape(), p.value().data());
+    std::list<Array<float>> made;               // kept until write()
+    for (const Parameter& p : parameters(a)) {  // weights are (out, in) there as here
+        ConstArray<float> values = model.at(p).value();
+        const bool rotated = p.part == Part::query || p.part == Part::key;
+        if (f.gguf_interleaved && rotated) values = made.emplace_back(interleaved(values, a.head_size()));
+        out.add(gguf_name(p), stored_type(type, gguf_name(p), p.shape), p.shape, values.data());
     }
-    for (const auto& [bias, width] : stored_form(c).zeros)
-        out.add(gguf_name(bias), GgufType::F32, {width}, zeros.emplace_back(width).data());
+    for (const Parameter& p : f.zero_biases(a))
+        out.add(gguf_name(p), GgufType::F32, p.shape, made.emplace_back(Array<float>(p.shape, 0.0f)).data());
     out.write(path);
 }
 

@@ -4,14 +4,14 @@
 
 #include "data/tokenizer.h"
 #include "models/gguf.h"
-#include "models/language_model.h"
+#include "models/transformer.h"
 
 namespace inkling::models {
 
 // Matrices as `type`, but for positions; those whose rows Q8_0 cannot cut into blocks, as F16. Norms, biases and
 // positions stay F32, as llama.cpp's own converter leaves them. `name` is what programs show.
 // Throws BadInput for a family or a tokenizer that llama.cpp does not know.
-void write_gguf(const std::filesystem::path& path, LanguageModel<float>& model, const data::Tokenizer& tokenizer,
+void write_gguf(const std::filesystem::path& path, Transformer<float>& model, const data::Tokenizer& tokenizer,
                 GgufType type, const std::string& name);
 
 }  // namespace inkling::models

@@ -2,7 +2,7 @@
 
 namespace inkling::models {
 
-KvCache::KvCache(const GPTConfig& config)
+KvCache::KvCache(const Architecture& config)
     : heads_(config.kv_heads()),
       head_size_(config.head_size()),
       most_(config.block_size),

@@ -7,13 +7,13 @@
 #include <vector>
 
 #include "engine/array.h"
-#include "models/gpt_config.h"
+#include "models/architecture.h"
 
 namespace inkling::models {
 
 class KvCache {
   public:
-    explicit KvCache(const GPTConfig& config);
+    explicit KvCache(const Architecture& config);
 
     std::size_t length() const { return length_; }     // tokens held
     void set_length(std::size_t n) { length_ = n; }    // the first n; reserve comes before

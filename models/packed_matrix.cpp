@@ -126,7 +126,7 @@ inline void dot_q8(const std::int8_t* w, const std::uint16_t* scale, std::size_t
 
 }  // namespace
 
-PackedMatrix::PackedMatrix(const Array<float>& weight, WeightType type)
+PackedMatrix::PackedMatrix(const ConstArray<float>& weight, WeightType type)
     : type_(type), rows_(weight.dim(0)), columns_(weight.dim(1)) {
     check(weight.rank() == 2, "PackedMatrix: a matrix is required, got shape {}", weight.shape());
     if (type == WeightType::q8_0 && columns_ % kBlock != 0) type_ = WeightType::fp32;
@@ -137,7 +137,7 @@ PackedMatrix::PackedMatrix(const Array<float>& weight, WeightType type)
 
 const std::int8_t* PackedMatrix::quants() const { return reinterpret_cast<const std::int8_t*>(quants_.data()); }
 
-void PackedMatrix::pack_q8(const Array<float>& weight) {
+void PackedMatrix::pack_q8(const ConstArray<float>& weight) {
     quants_ = Array<std::uint8_t>({rows_, columns_});
     scales_.resize(quants_.size() / kBlock);
     auto* const quants = reinterpret_cast<std::int8_t*>(quants_.data());
@@ -187,7 +187,7 @@ void PackedMatrix::multiply(std::size_t begin, std::size_t end, const float* x, 
     }
 }
 
-Array<float> PackedMatrix::product(const Array<float>& x, const Array<float>& bias) const {
+Array<float> PackedMatrix::product(const ConstArray<float>& x, const ConstArray<float>& bias) const {
     Array<float> y({x.dim(0), rows_});
     if (type_ == WeightType::bf16) {
         gemm(x, half_.transposed(0, 1), y, {}, bias);
@@ -197,7 +197,7 @@ Array<float> PackedMatrix::product(const Array<float>& x, const Array<float>& bi
     return y;
 }
 
-Array<float> PackedMatrix::unpacked() const {
+ConstArray<float> PackedMatrix::unpacked() const {
     if (type_ == WeightType::fp32) return full_;
     if (type_ == WeightType::bf16) return widen(half_);
     Array<float> full({rows_, columns_});

@@ -23,7 +23,7 @@ class PackedMatrix {
 
     PackedMatrix() = default;
     // weight (rows, columns). Rows that are no multiple of 32 long stay float32 in q8_0.
-    PackedMatrix(const Array<float>& weight, WeightType type);
+    PackedMatrix(const ConstArray<float>& weight, WeightType type);
 
     std::size_t rows() const { return rows_; }
     std::size_t columns() const { return columns_; }
@@ -36,17 +36,17 @@ class PackedMatrix {
                   std::size_t y_stride) const;
 
     // x (n, columns) -> x W^T + bias (n, rows), many vectors at once through gemm, on all threads.
-    Array<float> product(const Array<float>& x, const Array<float>& bias) const;
+    Array<float> product(const ConstArray<float>& x, const ConstArray<float>& bias) const;
 
-    Array<float> unpacked() const;  // (rows, columns)
+    ConstArray<float> unpacked() const;  // (rows, columns)
 
   private:
-    void pack_q8(const Array<float>& weight);
+    void pack_q8(const ConstArray<float>& weight);
     const std::int8_t* quants() const;
 
     WeightType type_ = WeightType::fp32;
     std::size_t rows_ = 0, columns_ = 0;
-    Array<float> full_;
+    ConstArray<float> full_;
     Array<BFloat16> half_;
     Array<std::uint8_t> quants_;         // (rows, columns), int8 each
     std::vector<std::uint16_t> scales_;  // (rows, columns / 32), float16 each

@@ -7,13 +7,15 @@
 namespace inkling::models {
 
 template <class T>
-void load_state_dict(nn::Module<T>& module, const std::filesystem::path& path) {
+Unmatched load_state_dict(nn::Module<T>& module, const std::filesystem::path& path, Match match) {
     const SafetensorsFile file = SafetensorsFile::open(path);
     auto parameters = module.parameters();
+    const std::vector<std::string> buffers = module.buffers();
+    Unmatched unmatched;
     std::string problems;
     for (auto& [name, p] : parameters) {
         if (!file.contains(name)) {
-            problems += fmt::format("; {} is missing", name);
+            unmatched.missing.push_back(name);
             continue;
         }
         const auto& stored = file.info(name).shape;
@@ -23,11 +25,19 @@ void load_state_dict(nn::Module<T>& module, const std::filesystem::path& path) {
     }
     for (const auto& [name, info] : file.tensors()) {
         const bool known = std::any_of(parameters.begin(), parameters.end(),
-                                       [&name = name](const auto& p) { return p.first == name; });
-        if (!known) problems += fmt::format("; {} is not known", name);
+                                       [&name = name](const auto& p) { return p.first == name; }) ||
+                           std::find(buffers.begin(), buffers.end(), name) != buffers.end();
+        if (!known) unmatched.unexpected.push_back(name);
+    }
+    if (match == Match::all) {
+        for (const std::string& name : unmatched.missing) problems += fmt::format("; {} is missing", name);
+        for (const std::string& name : unmatched.unexpected) problems += fmt::format("; {} is not known", name);
     }
     check<BadInput>(problems.empty(), "{}: does not fit the module{}", path.string(), problems);
-    for (auto& [name, p] : parameters) file.read(name, p.value_in_place().data(), p.size());
+    for (auto& [name, p] : parameters) {
+        if (file.contains(name)) file.read(name, p.value_in_place().data(), p.size());
+    }
+    return unmatched;
 }
 
 template <class T>
@@ -42,8 +52,8 @@ void save_state_dict(nn::Module<T>& module, const std::filesystem::path& path) {
     out.write(path);
 }
 
-template void load_state_dict(nn::Module<float>&, const std::filesystem::path&);
-template void load_state_dict(nn::Module<double>&, const std::filesystem::path&);
+template Unmatched load_state_dict(nn::Module<float>&, const std::filesystem::path&, Match);
+template Unmatched load_state_dict(nn::Module<double>&, const std::filesystem::path&, Match);
 template void save_state_dict(nn::Module<float>&, const std::filesystem::path&);
 template void save_state_dict(nn::Module<double>&, const std::filesystem::path&);
 

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "data/file.h"
 #include "data/json.h"
 #include "engine/check.h"
 #include "models/safetensors_header.h"
@@ -13,7 +14,7 @@ namespace fs = std::filesystem;
 WeightFiles WeightFiles::open(const fs::path& folder) {
     WeightFiles weights;
     weights.path = folder / "model.safetensors.index.json";
-    if (!fs::exists(folder / "model.safetensors") && fs::exists(weights.path)) {
+    if (!data::is_there(folder / "model.safetensors") && data::is_there(weights.path)) {
         weights.add_shards(folder);
         return weights;
     }
@@ -24,7 +25,7 @@ WeightFiles WeightFiles::open(const fs::path& folder) {
 
 void WeightFiles::add_shards(const fs::path& folder) {
     const std::string what = path.string();
-    const auto index = data::parse_json(data::read_file(path), what, 16);
+    const auto index = data::parse_json(data::read_file(path, data::FileKind::json), what, 16);
     const bool has_map = index.is_object() && index.contains("weight_map") && index["weight_map"].is_object();
     check<BadInput>(has_map, "{}: an object with a weight_map is required", what);
     for (const auto& [name, shard] : index["weight_map"].items()) {

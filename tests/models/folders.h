@@ -10,10 +10,9 @@
 #include "data/char_tokenizer.h"
 #include "data/file.h"
 #include "models/folder.h"
-#include "models/gpt.h"
 #include "models/safetensors.h"
-#include "nn/init.h"
 #include "tests/data/scratch_folder.h"
+#include "tests/models/architectures.h"
 
 namespace inkling::testing {
 
@@ -44,10 +43,10 @@ inline void write_tensors(const std::filesystem::path& path, const StoredTensors
 struct ModelFolder {
     data::tests::ScratchFolder scratch;
     data::CharTokenizer tokenizer = data::CharTokenizer::from_text("abcdefgh");
-    models::GPT<float> model;
+    models::Transformer<float> model;
 
-    explicit ModelFolder(bool bias = true, std::uint64_t seed = 3) : model(made(bias, seed)) {
-        for (auto& [name, p] : model.parameters()) nn::fill_normal(p, 0.2);  // biases and gains too
+    explicit ModelFolder(bool bias = true, std::uint64_t seed = 3) : model(gpt2_shape(8, 2, 2, 12, 6, 0.0, bias)) {
+        fill_parameters(model, 0.2, {seed, 0});  // biases and gains too
         model.eval();
         models::save_model(path(), model, tokenizer);
     }
@@ -74,12 +73,6 @@ struct ModelFolder {
             return e.what();
         }
         return "";
-    }
-
-  private:
-    static models::GPTConfig made(bool bias, std::uint64_t seed) {
-        nn::default_generator() = {seed, 0};
-        return {8, 2, 2, 12, 6, 0.0, bias, 1e-5};
     }
 };
 

@@ -2,9 +2,8 @@
 #include "models/decoder.h"
 
 #include "models/half.h"
-#include "models/nanochat.h"
-#include "nn/init.h"
 #include "tests/engine/helpers.h"
+#include "tests/models/architectures.h"
 
 using namespace inkling;
 using namespace inkling::testing;
@@ -14,21 +13,41 @@ using Logits = std::vector<float>;
 
 namespace {
 
-GPTConfig gpt2(bool bias, std::size_t width = 48) { return {37, 3, 3, width, 24, 0.0, bias, 1e-5}; }
+Architecture gpt2(bool bias, std::size_t width = 48) { return gpt2_shape(37, 3, 3, width, 24, 0.0, bias); }
 
-GPTConfig nanochat(std::size_t kv_heads, bool bias = false) {
-    GPTConfig c{37, 3, 4, 48, 24, 0.0, bias, 1e-6, Arch::nanochat};
-    c.n_kv_head = kv_heads;
-    c.n_inner = 80;
-    return c;
+Architecture nanochat(std::size_t kv_heads, bool bias = false) {
+    Architecture a = nanochat_shape(37, 3, 4, kv_heads, 48, 24, 0.0, bias);
+    a.n_inner = 80;
+    return a;
 }
 
-std::unique_ptr<LanguageModel<float>> made(const GPTConfig& config) {
-    nn::default_generator() = {11, 0};
-    auto model = make_model<float>(config);
-    for (auto& [name, p] : model->parameters()) nn::fill_normal(p, p.rank() == 2 ? 0.15 : 0.5);
-    model->eval();
-    return model;
+Architecture llama(std::size_t kv_heads, bool tied = false, std::size_t head_dim = 0, bool bias = false) {
+    Architecture a = llama_shape(37, 3, 4, kv_heads, 48, 24, 0.0, bias);
+    a.n_inner = 80, a.rope_theta = 500;
+    a.tied_head = tied, a.head_dim = head_dim;
+    return a;
+}
+
+// Norms of heads with gains, before or after the rotation.
+Architecture with_head_norm(HeadNorm norm) {
+    Architecture a = llama(2);
+    a.head_norm = norm, a.head_norm_gain = true;
+    return a;
+}
+
+// Token vectors are normed before those of positions are added.
+Architecture learned_and_normed() {
+    Architecture a = llama(2);
+    a.positions = Positions::learned, a.embedding_norm = true;
+    return a;
+}
+
+std::unique_ptr<Transformer<float>> made(const Architecture& config) {
+    auto model = std::make_unique<Transformer<float>>(config);
+    Generator random{11, 0};
+    for (const Parameter& p : parameters(config))
+        nn::fill_normal(model->at(p), p.shape.size() == 2 ? 0.15 : 0.5, random.next());
+    return model;  // without dropout, training is as evaluation
 }
 
 Tokens some_tokens(std::size_t n, std::uint64_t seed = 1) {
@@ -55,21 +74,34 @@ double worst(const Logits& a, const float* b) {
     return most;
 }
 
-const std::vector<GPTConfig> kShapes = {gpt2(true),  gpt2(false), gpt2(true, 9),    nanochat(4),
-                                        nanochat(2), nanochat(1), nanochat(2, true)};
+const std::vector<Architecture> kShapes = {gpt2(true),
+                                           gpt2(false),
+                                           gpt2(true, 9),
+                                           nanochat(4),
+                                           nanochat(2),
+                                           nanochat(1),
+                                           nanochat(2, true),
+                                           llama(4),
+                                           llama(2, true),
+                                           llama(1, false, 20),
+                                           llama(2, true, 6, true),
+                                           with_head_norm(HeadNorm::before_rotary),
+                                           with_head_norm(HeadNorm::after_rotary),
+                                           learned_and_normed()};
 
 }  // namespace
 
 TEST_CASE("decoder: token by token, in pieces and at once are the whole forward pass", "[models]") {
-    for (const GPTConfig& config : kShapes) {
+    for (const Architecture& config : kShapes) {
         const auto model = made(config);
         const Tokens text = some_tokens(24);
         IdArray ids({1, 24});
         std::copy(text.begin(), text.end(), ids.data());
-        const Array<float> z = model->forward(ids).value().contiguous();
+        const ConstArray<float> z = model->forward(ids).value().contiguous();
         const auto expected = [&](std::size_t i) { return z.data() + i * 37; };
         const Decoder decoder(*model);
-        INFO(arch_name(config.arch) << ", width " << config.n_embd << ", key heads " << config.kv_heads());
+        INFO(config.family << ", width " << config.n_embd << ", key heads " << config.kv_heads() << ", head size "
+                           << config.head_size());
         KvCache by_token(config);
         for (std::size_t i = 0; i < 24; ++i) CHECK(worst(step(decoder, by_token, text[i]), expected(i)) < 1e-5);
         for (const std::size_t cut : {1, 5, 17, 23}) {
@@ -85,10 +117,9 @@ TEST_CASE("decoder: token by token, in pieces and at once are the whole forward 
 
 TEST_CASE("decoder: a text has the same bits alone, in a batch and with any number of threads", "[models][slow]") {
     for (const auto type : {WeightType::fp32, WeightType::bf16, WeightType::q8_0}) {
-        for (GPTConfig config : {gpt2(true, 96), nanochat(2)}) {
+        for (Architecture config : {gpt2(true, 96), nanochat(2), llama(2, true, 80)}) {
             config.n_embd = 288;  // enough for several threads, the smaller types in batches
             config.n_inner = 0;   // 4 times as wide
-            config.n_head = config.arch == Arch::gpt2 ? 3 : 4;
             const auto model = made(config);
             const Decoder decoder(*model, type);
             CHECK(decoder.worthwhile_threads(7) >= 3);
@@ -117,7 +148,7 @@ TEST_CASE("decoder: a text has the same bits alone, in a batch and with any numb
 }
 
 TEST_CASE("decoder: bf16 and q8_0 are the model with rounded weights", "[models]") {
-    for (const GPTConfig& config : {gpt2(true, 96), nanochat(2)}) {
+    for (const Architecture& config : {gpt2(true, 96), nanochat(2), llama(2), llama(2, true, 32)}) {
         const auto model = made(config);
         const Tokens text = some_tokens(20);
         for (const auto type : {WeightType::bf16, WeightType::q8_0}) {
@@ -127,8 +158,8 @@ TEST_CASE("decoder: bf16 and q8_0 are the model with rounded weights", "[models]
                 if (p.rank() != 2 || name.find("wte") != std::string::npos || name.find("wpe") != std::string::npos ||
                     name.find("embed_tokens") != std::string::npos)
                     continue;
-                const Array<float> packed = PackedMatrix(p.value(), type).unpacked();
-                copy_into(p.value_in_place(), packed);
+                const ConstArray<float> packed = PackedMatrix(p.value(), type).unpacked();
+                p.value_in_place() = packed;
             }
             const Decoder expected(*rounded);
             KvCache a(config), b(config), c(config);
@@ -137,8 +168,8 @@ TEST_CASE("decoder: bf16 and q8_0 are the model with rounded weights", "[models]
                 stepped = step(decoder, a, token);
                 same = step(expected, b, token);
             }
-            const bool tied = config.arch == Arch::gpt2;  // there the head is rounded, and in `expected` it is not
-            INFO(arch_name(config.arch) << (type == WeightType::bf16 ? ", bf16" : ", q8_0"));
+            const bool tied = config.tied_head;  // there the head is rounded, and in `expected` it is not
+            INFO(config.family << (type == WeightType::bf16 ? ", bf16" : ", q8_0"));
             CHECK(worst(stepped, same.data()) < (type == WeightType::bf16 || tied ? 0.1 : 1e-4));
             CHECK(worst(stepped, read(decoder, c, text).data()) < (type == WeightType::bf16 ? 0.05 : 1e-4));
         }
@@ -149,7 +180,7 @@ TEST_CASE("decoder: q8_0 keeps each block of 32 to half a step of its largest nu
     const Array<float> w = cast<float>(normal({5, 96}, 3));
     const PackedMatrix packed(w, WeightType::q8_0);
     REQUIRE(packed.type() == WeightType::q8_0);
-    const Array<float> back = packed.unpacked();
+    const ConstArray<float> back = packed.unpacked();
     for (std::size_t i = 0; i < w.size(); i += 32) {
         float most = 0;
         for (std::size_t j = i; j < i + 32; ++j) most = std::max(most, std::abs(w.data()[j]));
@@ -170,7 +201,7 @@ TEST_CASE("decoder: products of rows are those of double", "[models]") {
             const PackedMatrix w(cast<float>(normal({6, n}, n)), type);
             Array<float> x = cast<float>(normal({5, n}, n + 1));
             round_for(w.type(), x.data(), x.size());
-            const Array<float> full = w.unpacked();
+            const ConstArray<float> full = w.unpacked();
             std::vector<float> y(30);
             w.multiply(0, 4, x.data(), 5, y.data(), 6);
             w.multiply(4, 6, x.data(), 5, y.data(), 6);

@@ -13,7 +13,8 @@ TEST_CASE("folder: transformers' logits, loss and greedy text come out of its ow
     const auto numbers = reference("gpt2_tiny/expected.json");
     const auto [model, tokenizer] = models::load_model(kGpt2Tiny);
     CHECK_FALSE(model->training());
-    CHECK(model->config.bias);
+    CHECK((model->config.qkv_bias && model->config.attention_bias && model->config.mlp_bias));
+    CHECK(model->config.norm_bias);
     CHECK(model->parameter_count() == 15'288);
     check_logits(*model, numbers, "logits", 1e-5);
     check_loss_and_text(*model, *tokenizer, numbers);
@@ -24,7 +25,8 @@ TEST_CASE("folder: a model comes back bit by bit, and is saved as the same bytes
         ModelFolder folder(bias);
         auto [model, tokenizer] = models::load_model(folder.path());
         CHECK_FALSE(model->training());
-        CHECK(model->config.bias == bias);
+        CHECK(model->config == folder.model.config);
+        CHECK(model->config.qkv_bias == bias);
         CHECK(model->config.block_size == 6);
         const auto before = folder.model.parameters(), after = model->parameters();
         REQUIRE(before.size() == after.size());
@@ -69,7 +71,7 @@ TEST_CASE("folder: linear weights are stored as (in, out)", "[models]") {
     const StoredTensors stored = read_tensors(folder.weights());
     const StoredTensor& fc = stored.at("transformer.h.1.mlp.c_fc.weight");
     CHECK(fc.shape == std::vector<std::uint64_t>{12, 48});
-    const Array<float>& ours = folder.model.blocks[1]->mlp.c_fc.weight.value();  // (48, 12)
+    const ConstArray<float>& ours = folder.model.layers[1][models::Part::up].weight.value();  // (48, 12)
     for (std::size_t in = 0; in < 12; ++in)
         for (std::size_t out = 0; out < 48; ++out) REQUIRE(fc.values[in * 48 + out] == ours.data()[out * 12 + in]);
     CHECK(stored.at("transformer.wte.weight").shape == std::vector<std::uint64_t>{8, 12});
@@ -94,7 +96,7 @@ TEST_CASE("folder: a model without biases is stored with biases of zero", "[mode
 TEST_CASE("folder: weights without prefix, mask buffers and a stored head are read", "[models]") {
     ModelFolder folder;
     const IdArray ids = random_ids({1, 6}, 8, 1);
-    const Array<float> want = folder.model.forward(ids).value();
+    const ConstArray<float> want = folder.model.forward(ids).value();
     folder.change_weights([](StoredTensors& t) {
         StoredTensors bare;
         for (auto& [name, tensor] : t) bare[name.substr(std::string("transformer.").size())] = tensor;
@@ -114,7 +116,12 @@ TEST_CASE("folder: dropout may be given in place of the config's", "[models]") {
     CHECK(models::load_model(folder.path()).model->config.dropout == 0);
     auto loaded = models::load_model(folder.path(), 0.5);
     CHECK(loaded.model->config.dropout == 0.5);
-    CHECK(dynamic_cast<models::GPT<float>&>(*loaded.model).blocks[0]->mlp.dropout.p == 0.5);
+    loaded.model->train();
+    Generator random{1, 0};
+    const IdArray ids = random_ids({1, 6}, 8, 1);
+    const auto hidden = [&] { return loaded.model->hidden(ids, nullptr, &random).value(); };
+    const ConstArray<float> first = hidden();
+    CHECK_FALSE(same_bits(first, hidden()));
 }
 
 TEST_CASE("folder: find_model follows best, then latest, then takes the folder itself", "[models]") {

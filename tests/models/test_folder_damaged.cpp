@@ -1,6 +1,9 @@
 // Model folders that are not what they should be: each is refused as bad input, and the message names the file.
 
 #include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <cstring>
 
 #include "tests/catch.h"
 #include "tests/models/folders.h"
@@ -61,6 +64,67 @@ TEST_CASE("damaged folder: JSON that is none, of another kind, or of another tok
     CHECK_THAT(folder.refusal(), ContainsSubstring("tokenizer.json: 9 tokens do not fit the model's vocabulary of 8"));
     folder.scratch.write("tokenizer.json", data::CharTokenizer::from_text("abc").to_json());
     CHECK(folder.refusal().empty());  // a padded vocabulary
+}
+
+TEST_CASE("damaged folder: what is no regular file, is endless or far too large is refused by name", "[models]") {
+    for (const char* name : {"config.json", "tokenizer.json", "model.safetensors", "model.safetensors.index.json"}) {
+        const ModelFolder folder;
+        if (std::string(name).ends_with("index.json")) fs::remove(folder.weights());
+        const std::string path = folder.path(name);
+        const auto refusal = [&] {
+            const std::string message = folder.refusal();
+            CHECK_THAT(message, ContainsSubstring("cannot read " + path + ": "));
+            return message;
+        };
+        fs::remove(path);
+        REQUIRE(::mkfifo(path.c_str(), 0600) == 0);  // nobody writes to it
+        CHECK_THAT(refusal(), ContainsSubstring("it is a FIFO"));
+        fs::remove(path);
+        fs::create_symlink("/dev/zero", path);
+        CHECK_THAT(refusal(), ContainsSubstring("it is a device"));
+        fs::remove(path);
+        fs::create_symlink(name, path);
+        CHECK_THAT(refusal(), ContainsSubstring("Too many levels of symbolic links"));
+        fs::remove(path);
+        if (std::string(name).ends_with(".safetensors")) continue;
+        folder.scratch.write(name, "{");
+        fs::resize_file(path, std::uintmax_t{1} << 40);
+        CHECK_THAT(refusal(), ContainsSubstring("a JSON file has at most 64 MB"));
+    }
+    const ModelFolder folder;  // weights are mapped: a terabyte of them is only more than the header says
+    fs::resize_file(folder.weights(), std::uintmax_t{1} << 40);
+    CHECK_THAT(folder.refusal(), ContainsSubstring("the file was added to"));
+}
+
+TEST_CASE("damaged folder: tensors that are compared with what the model has are not read when they are larger",
+          "[models]") {
+    // Headers of a terabyte of numbers, which a file without blocks on the disk holds.
+    for (const char* name : {"lm_head.weight", "transformer.ln_f.bias"}) {
+        const ModelFolder folder(false);
+        const std::uint64_t count = std::uint64_t{1} << 38;
+        const std::string old = data::read_file(folder.weights());
+        std::uint64_t size = 0;
+        std::memcpy(&size, old.data(), sizeof size);
+        json header = json::parse(old.substr(8, size));
+        const std::uint64_t end = old.size() - 8 - size;
+        std::uint64_t taken = 0;
+        if (header.contains(name)) {  // it goes to the end, and what was behind it moves up
+            const std::uint64_t begin = header[name]["data_offsets"][0], behind = header[name]["data_offsets"][1];
+            taken = behind - begin;
+            for (auto& [other, entry] : header.items()) {
+                if (other == "__metadata__" || entry["data_offsets"][0].get<std::uint64_t>() < behind) continue;
+                for (auto& offset : entry["data_offsets"]) offset = offset.get<std::uint64_t>() - taken;
+            }
+        }
+        header[name] = {{"dtype", "F32"}, {"shape", {count}}, {"data_offsets", {end - taken, end - taken + 4 * count}}};
+        std::string text = header.dump();
+        text.resize((text.size() + 7) / 8 * 8, ' ');
+        size = text.size();
+        folder.scratch.write("model.safetensors", std::string(reinterpret_cast<const char*>(&size), 8) + text +
+                                                      old.substr(old.size() - end));
+        fs::resize_file(folder.weights(), 8 + size + end - taken + 4 * count);
+        CHECK_THAT(folder.refusal(), ContainsSubstring(name));
+    }
 }
 
 TEST_CASE("damaged folder: all that is wrong with the weights is listed at once", "[models]") {
@@ -150,13 +214,24 @@ TEST_CASE("damaged folder: a config that claims huge sizes takes no memory", "[m
     CHECK(peak_mb() - before < 64);
 }
 
+TEST_CASE("find_model: links that lead in a circle are bad input", "[models]") {
+    const data::tests::ScratchFolder folder;
+    fs::create_symlink("loop", folder.path("loop"));
+    CHECK_THROWS_WITH(models::find_model(folder.path("loop")), ContainsSubstring("Too many levels of symbolic links"));
+    fs::create_symlink("best", folder.path("best"));
+    CHECK_THROWS_WITH(models::find_model(folder.path()), ContainsSubstring(folder.path("best")));
+    fs::remove(folder.path("best"));
+    fs::create_symlink("nowhere", folder.path("best"));
+    CHECK_THROWS_WITH(models::find_model(folder.path()), ContainsSubstring("neither a model folder"));
+}
+
 TEST_CASE("damaged folder: saving where nothing can be written is an error, and half a file is not left", "[models]") {
     ModelFolder folder;
     const std::string before = data::read_file(folder.weights());
     CHECK_THROWS_AS(models::save_model(folder.path("nowhere"), folder.model, folder.tokenizer), Error);
     fs::remove(folder.path("tokenizer.json"));
     fs::create_directory(folder.path("tokenizer.json"));
-    folder.model.wte.weight.value_in_place().data()[0] += 1;
+    folder.model.parts[models::Part::token_table].weight.value_in_place().data()[0] += 1;
     CHECK_THROWS_AS(models::save_model(folder.path(), folder.model, folder.tokenizer), Error);
     CHECK(data::read_file(folder.weights()) == before);
     for (const auto& entry : fs::directory_iterator(folder.path()))

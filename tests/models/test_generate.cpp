@@ -4,16 +4,15 @@
 #include <numeric>
 
 #include "models/decoder.h"
-#include "models/gpt.h"
-#include "nn/init.h"
 #include "tests/engine/helpers.h"
+#include "tests/models/architectures.h"
 
 using namespace inkling;
 using namespace inkling::testing;
 using models::generate;
 using models::GenerateOptions;
-using models::GPT;
 using models::sample_token;
+using models::Transformer;
 using Tokens = std::vector<std::int32_t>;
 
 namespace {
@@ -47,12 +46,10 @@ std::vector<double> definition(const std::vector<float>& logits, double temperat
     return p;
 }
 
-const GPT<float>& model() {
+const Transformer<float>& model() {
     static const auto made = [] {
-        nn::default_generator() = {9, 0};
-        auto gpt = std::make_unique<GPT<float>>(models::GPTConfig{20, 2, 2, 32, 12, 0.0, true, 1e-5});
-        for (auto& [name, p] : gpt->parameters())
-            if (p.rank() == 2) nn::fill_normal(p, 0.3);  // so that texts are not all of one token
+        auto gpt = std::make_unique<Transformer<float>>(gpt2_shape(20, 2, 2, 32, 12));
+        fill_matrices(*gpt, 0.3, {9, 0});  // so that texts are not all of one token
         gpt->eval();
         return gpt;
     }();
@@ -130,7 +127,7 @@ Tokens greedy_by_forward(Tokens text, std::size_t tokens, std::size_t left) {
         if (text.size() - begin > 12) begin = text.size() - left;
         IdArray ids({1, text.size() - begin});
         std::copy(text.begin() + static_cast<std::ptrdiff_t>(begin), text.end(), ids.data());
-        const Array<float> z = model().forward(ids).value().contiguous();
+        const ConstArray<float> z = model().forward(ids).value().contiguous();
         const float* const row = z.data() + z.size() - 20;
         text.push_back(static_cast<std::int32_t>(std::max_element(row, row + 20) - row));
     }
@@ -186,13 +183,12 @@ TEST_CASE("generate: ends where it is told to", "[models]") {
 
 TEST_CASE("generate: refuses an empty prompt and a model in training mode", "[models]") {
     CHECK_THROWS_WITH(text_of({}, 5, 1), ContainsSubstring("at least one token"));
-    GPT<float> training(models::GPTConfig{20, 1, 1, 8, 4, 0.5, true, 1e-5});
+    Transformer<float> training(gpt2_shape(20, 1, 1, 8, 4, 0.5));
     CHECK_THROWS_WITH(generate(training, Tokens{1}, choose(1)), ContainsSubstring("eval()"));
 }
 
 TEST_CASE("generate: the text does not depend on the number of threads", "[models]") {
-    nn::default_generator() = {4, 0};
-    GPT<float> gpt(models::GPTConfig{65, 4, 4, 256, 64, 0.0, false, 1e-5});
+    Transformer<float> gpt(gpt2_shape(65, 4, 4, 256, 64, 0.0, false), Generator{4, 0});
     gpt.eval();
     REQUIRE(models::Decoder(gpt).worthwhile_threads(1) >= 3);  // fewer weights would be left to one
     const auto with = [&](int threads) {
@@ -206,8 +202,7 @@ TEST_CASE("generate: the text does not depend on the number of threads", "[model
 }
 
 TEST_CASE("generate: ids that the tokenizer does not have are never drawn", "[models]") {
-    nn::default_generator() = {1, 0};
-    GPT<float> model({32, 1, 2, 8, 16, 0.0, true});
+    Transformer<float> model(gpt2_shape(32, 1, 2, 8, 16), Generator{1, 0});
     model.eval();
     for (const double temperature : {0.0, 1.0, 100.0}) {
         GenerateOptions options = choose(temperature);
@@ -222,8 +217,7 @@ TEST_CASE("generate: ids that the tokenizer does not have are never drawn", "[mo
 }
 
 TEST_CASE("generate: the end of text ends it, and is no part of it", "[models]") {
-    nn::default_generator() = {1, 0};
-    GPT<float> model({8, 1, 2, 8, 16, 0.0, true});
+    Transformer<float> model(gpt2_shape(8, 1, 2, 8, 16), Generator{1, 0});
     model.eval();
     GenerateOptions options = choose(1.0);
     options.max_tokens = 100;

@@ -1,9 +1,10 @@
 // GGUF files: the bytes that llama.cpp's own package writes, and what it writes with them; every type; every refusal.
 #include "models/gguf_export.h"
 
+#include <set>
+
 #include "data/bpe_train.h"
 #include "models/gguf_tokenizer.h"
-#include "models/gpt.h"
 #include "tests/models/folders.h"
 #include "tests/models/gguf_reader.h"
 #include "tests/models/transformers.h"
@@ -12,14 +13,15 @@
 using namespace inkling;
 using namespace inkling::testing;
 using models::GgufType;
+using models::Part;
 
 namespace {
 
 using Tokens = std::vector<std::int32_t>;
 
 // The model of make_gguf_reference.py.
-std::unique_ptr<models::LanguageModel<float>> reference_model() {
-    auto model = models::make_model<float>({24, 1, 2, 32, 16, 0.0, true, 1e-5});
+std::unique_ptr<models::Transformer<float>> reference_model() {
+    auto model = std::make_unique<models::Transformer<float>>(gpt2_shape(24, 1, 2, 32, 16));
     int k = 0;
     for (auto& [name, p] : model->parameters()) {
         float* const values = p.value_in_place().data();
@@ -37,7 +39,7 @@ struct Exported {
     data::tests::ScratchFolder scratch;
     std::filesystem::path path = scratch.path("model.gguf");
     Gguf file;
-    Exported(models::LanguageModel<float>& model, const data::Tokenizer& tokenizer, GgufType type)
+    Exported(models::Transformer<float>& model, const data::Tokenizer& tokenizer, GgufType type)
         : file((models::write_gguf(path, model, tokenizer, type, "mine"), path)) {}
 };
 
@@ -83,10 +85,8 @@ TEST_CASE("gguf: the bytes of llama.cpp's own package, and the text that llama.c
 
 TEST_CASE("gguf: every number of a model, in every type", "[models]") {
     for (const bool bias : {true, false}) {
-        models::GPTConfig config{10, 2, 2, 32, 6, 0.0, bias, 1e-6};
-        nn::default_generator() = {3, 0};
-        models::GPT<float> model(config);
-        for (auto& [name, p] : model.parameters()) nn::fill_normal(p, 0.2);
+        models::Transformer<float> model(gpt2_shape(10, 2, 2, 32, 6, 0.0, bias, 1e-6));
+        fill_parameters(model, 0.2, {3, 0});
         const auto tokenizer = data::CharTokenizer::from_text("abcdefgh");
         for (const GgufType type : {GgufType::F32, GgufType::F16, GgufType::BF16, GgufType::Q8_0}) {
             const Gguf file = Exported(model, tokenizer, type).file;
@@ -109,18 +109,18 @@ TEST_CASE("gguf: every number of a model, in every type", "[models]") {
                     REQUIRE(std::abs(t.values[i] - want) <= within);
                 }
             };
-            const auto& block = *model.blocks[1];
-            same("token_embd.weight", model.wte.weight, type);
-            same("position_embd.weight", model.wpe.weight, GgufType::F32);
-            same("blk.1.attn_qkv.weight", block.attn.c_attn->weight, type);
-            same("blk.1.attn_output.weight", block.attn.out_proj.weight, type);
-            same("blk.1.ffn_up.weight", block.mlp.c_fc.weight, type);
-            same("blk.1.ffn_down.weight", block.mlp.c_proj.weight, type);
-            same("blk.1.attn_norm.weight", block.ln_1.weight, GgufType::F32);
-            same("blk.1.ffn_norm.weight", block.ln_2.weight, GgufType::F32);
-            same("output_norm.weight", model.ln_f.weight, GgufType::F32);
+            const auto& layer = model.layers[1];
+            same("token_embd.weight", model.parts[Part::token_table].weight, type);
+            same("position_embd.weight", model.parts[Part::position_table].weight, GgufType::F32);
+            same("blk.1.attn_qkv.weight", layer[Part::query_key_value].weight, type);
+            same("blk.1.attn_output.weight", layer[Part::attention_output].weight, type);
+            same("blk.1.ffn_up.weight", layer[Part::up].weight, type);
+            same("blk.1.ffn_down.weight", layer[Part::down].weight, type);
+            same("blk.1.attn_norm.weight", layer[Part::attention_norm].weight, GgufType::F32);
+            same("blk.1.ffn_norm.weight", layer[Part::mlp_norm].weight, GgufType::F32);
+            same("output_norm.weight", model.parts[Part::final_norm].weight, GgufType::F32);
             if (bias) {
-                same("blk.1.ffn_up.bias", block.mlp.c_fc.bias, GgufType::F32);
+                same("blk.1.ffn_up.bias", layer[Part::up].bias, GgufType::F32);
             } else {
                 CHECK(file.tensors.at("blk.1.attn_qkv.bias").values == std::vector<float>(96));
             }
@@ -144,6 +144,67 @@ TEST_CASE("gguf: the keys of a model and of characters", "[models]") {
           nlohmann::ordered_json({"\\x0a", " ", "\\\\", "a", "b", "c", "\\x7f", "[PAD7]"}));
     CHECK(j["tokenizer.ggml.token_type"] == nlohmann::ordered_json({1, 1, 1, 1, 1, 1, 1, 5}));
     CHECK_FALSE(j.contains("tokenizer.ggml.eos_token_id"));
+}
+
+TEST_CASE("gguf: llama's names and keys, and rows of queries and keys in llama.cpp's order", "[models]") {
+    for (const auto& [path, tied] : {std::pair{kLlamaTiny, false}, {kLlamaTinyTied, true}}) {
+        INFO(path.string());
+        const auto loaded = models::load_model(path);
+        models::Transformer<float>& model = *loaded.model;
+        const models::Architecture& a = model.config;
+        const Gguf file = Exported(model, data::CharTokenizer::from_text("abcdefgh"), GgufType::F32).file;
+        std::set<std::string> names, wanted = {"token_embd.weight", "output_norm.weight"};
+        for (const auto& [name, t] : file.tensors) names.insert(name);
+        if (!tied) wanted.insert("output.weight");
+        for (const std::string layer : {"blk.0.", "blk.1."}) {
+            for (const char* part : {"attn_norm", "attn_q", "attn_k", "attn_v", "attn_output", "ffn_norm", "ffn_gate",
+                                     "ffn_up", "ffn_down"}) {
+                wanted.insert(layer + part + ".weight");
+                if (tied && std::string(part).starts_with("attn_") && std::string(part) != "attn_norm")
+                    wanted.insert(layer + part + ".bias");
+            }
+        }
+        CHECK(names == wanted);
+        // from row (h, half, i) of a head of d rows to (h, i, half)
+        const auto interleaved = [&](const Tensor<float>& p) {
+            const std::size_t d = a.head_size(), columns = p.size() / p.shape()[0];
+            std::vector<float> rows(p.size());
+            for (std::size_t row = 0; row < p.shape()[0]; ++row) {
+                const std::size_t h = row / d, half = row % d / (d / 2), i = row % (d / 2);
+                std::copy_n(p.value().data() + row * columns, columns, rows.data() + (h * d + 2 * i + half) * columns);
+            }
+            return rows;
+        };
+        const auto plain = [](const Tensor<float>& p) {
+            return std::vector<float>(p.value().data(), p.value().data() + p.size());
+        };
+        const auto& layer = model.layers[1];
+        CHECK(file.tensors.at("blk.1.attn_q.weight").values == interleaved(layer[Part::query].weight));
+        CHECK(file.tensors.at("blk.1.attn_k.weight").values == interleaved(layer[Part::key].weight));
+        CHECK(file.tensors.at("blk.1.attn_q.weight").values != plain(layer[Part::query].weight));
+        CHECK(file.tensors.at("blk.1.attn_v.weight").values == plain(layer[Part::value].weight));
+        CHECK(file.tensors.at("blk.1.attn_output.weight").values == plain(layer[Part::attention_output].weight));
+        CHECK(file.tensors.at("blk.1.ffn_gate.weight").values == plain(layer[Part::gate].weight));
+        CHECK(file.tensors.at("blk.1.ffn_up.weight").values == plain(layer[Part::up].weight));
+        CHECK(file.tensors.at("blk.1.ffn_down.weight").values == plain(layer[Part::down].weight));
+        CHECK(file.tensors.at("blk.1.ffn_norm.weight").values == plain(layer[Part::mlp_norm].weight));
+        CHECK(file.tensors.at("token_embd.weight").values == plain(model.parts[Part::token_table].weight));
+        if (tied) {
+            CHECK(file.tensors.at("blk.1.attn_q.bias").values == interleaved(layer[Part::query].bias));
+            CHECK(file.tensors.at("blk.1.attn_k.bias").values == interleaved(layer[Part::key].bias));
+            CHECK(file.tensors.at("blk.1.attn_v.bias").values == plain(layer[Part::value].bias));
+        } else {
+            CHECK(file.tensors.at("output.weight").values == plain(model.parts[Part::head].weight));
+        }
+        const auto& j = file.pairs;
+        CHECK((j["general.architecture"] == "llama" && j["llama.block_count"] == 2 && j["llama.context_length"] == 12));
+        CHECK((j["llama.embedding_length"] == 24 && j["llama.feed_forward_length"] == 40));
+        CHECK((j["llama.attention.head_count"] == 4 && j["llama.attention.head_count_kv"] == 2));
+        for (const char* key : {"attention.key_length", "attention.value_length", "rope.dimension_count"})
+            CHECK(j[std::string("llama.") + key] == (tied ? 8 : 6));
+        CHECK(j["llama.attention.layer_norm_rms_epsilon"].get<float>() == 1e-6f);
+        CHECK(j["llama.rope.freq_base"].get<float>() == 500.0f);
+    }
 }
 
 TEST_CASE("gguf: byte pairs", "[models]") {

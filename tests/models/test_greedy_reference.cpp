@@ -10,7 +10,7 @@ using namespace inkling;
 
 TEST_CASE("greedy text: that of transformers, on models trained here", "[models]") {
     const auto expected = testing::reference("greedy.json");
-    for (const std::string arch : {"gpt2", "nanochat"}) {
+    for (const std::string arch : {"gpt2", "nanochat", "llama"}) {
         const auto [model, tokenizer] = models::load_model(testing::tests_path("reference/greedy_" + arch));
         for (const auto& text : expected[arch]) {
             const auto ids = text["ids"].get<std::vector<std::int32_t>>();

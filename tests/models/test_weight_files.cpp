@@ -74,6 +74,8 @@ TEST_CASE("weight files: an index that does not fit its shards is refused by nam
     refuses([](json& j) { j["weight_map"][kName] = 3; }, kName + " must be a name, got 3");
     for (const char* bad : {"../model.safetensors", "/etc/passwd", "", "a/b.safetensors", "model.bin", ".."})
         refuses([&](json& j) { j["weight_map"][kName] = bad; }, "must be a .safetensors file beside it");
+    refuses([](json& j) { j["weight_map"][kName] = Sharded::file(0) + std::string(1, '\0') + ".safetensors"; },
+            Sharded::file(0) + "...: its name has a NUL byte");
     refuses([](json& j) { j.erase("weight_map"); }, "an object with a weight_map is required");
     refuses([](json& j) { j = json::array(); }, "an object with a weight_map is required");
     refuses([](json& j) { j["weight_map"] = json::array(); }, "an object with a weight_map is required");
@@ -117,11 +119,11 @@ TEST_CASE("weight files: float16, bfloat16 and double are read, other kinds are 
 
 TEST_CASE("weight files: a nanochat folder comes back bit by bit, grouped heads and biases too", "[models]") {
     auto [model, tokenizer] = models::load_model(kNanoChatTiny);
-    models::GPTConfig config = model->config;
-    config.bias = true, config.softcap = 0, config.rope_theta = 500;
-    const auto other = models::make_model<float>(config);
-    for (models::LanguageModel<float>* const m : {model.get(), other.get()}) {
-        for (auto& [name, p] : m->parameters()) nn::fill_normal(p, 0.2);
+    models::Architecture config = model->config;
+    config.qkv_bias = config.attention_bias = true, config.softcap = 0, config.rope_theta = 500;
+    const auto other = std::make_unique<models::Transformer<float>>(config);
+    for (models::Transformer<float>* const m : {model.get(), other.get()}) {
+        fill_parameters(*m, 0.2, {5, 0});
         m->eval();
         const data::tests::ScratchFolder folder;
         models::save_model(folder.path(), *m, *tokenizer);

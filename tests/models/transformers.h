@@ -4,7 +4,7 @@
 #include "data/tokenizer.h"
 #include "engine/backward.h"
 #include "models/generate.h"
-#include "models/language_model.h"
+#include "models/transformer.h"
 #include "tests/engine/helpers.h"
 #include "tests/paths.h"
 #include "tests/reference/read.h"
@@ -13,15 +13,17 @@ namespace inkling::testing {
 
 inline const std::filesystem::path kGpt2Tiny = tests_path("reference/gpt2_tiny");
 inline const std::filesystem::path kNanoChatTiny = tests_path("reference/nanochat_tiny");
+inline const std::filesystem::path kLlamaTiny = tests_path("reference/llama_tiny");
+inline const std::filesystem::path kLlamaTinyTied = tests_path("reference/llama_tiny_tied");
 
-inline void check_logits(const models::LanguageModel<float>& model, const nlohmann::json& numbers, const char* key,
+inline void check_logits(const models::Transformer<float>& model, const nlohmann::json& numbers, const char* key,
                          double tolerance) {
     const auto rows = numbers["ids"].get<std::vector<std::vector<std::int32_t>>>();
     IdArray ids({rows.size(), rows[0].size()});
     for (std::size_t i = 0; i < rows.size(); ++i)
         std::copy(rows[i].begin(), rows[i].end(), ids.data() + i * rows[0].size());
     const auto want = numbers[key].get<std::vector<double>>();
-    const Array<float> z = model.forward(ids).value().contiguous();
+    const ConstArray<float> z = model.forward(ids).value().contiguous();
     REQUIRE(z.size() == want.size());
     double worst = 0, largest = 0;
     for (std::size_t i = 0; i < want.size(); ++i) {
@@ -33,7 +35,7 @@ inline void check_logits(const models::LanguageModel<float>& model, const nlohma
 }
 
 // The tokenizer's ids, the loss of the text, the gradients of that loss where they are given, and the greedy text.
-inline void check_loss_and_text(models::LanguageModel<float>& model, const data::Tokenizer& tokenizer,
+inline void check_loss_and_text(models::Transformer<float>& model, const data::Tokenizer& tokenizer,
                                 const nlohmann::json& numbers) {
     const std::string text = numbers["text"];
     const auto tokens = tokenizer.encode(text);

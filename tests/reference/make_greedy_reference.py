@@ -1,7 +1,7 @@
-"""Makes greedy.json and the folders that it is about, greedy_gpt2/ and greedy_nanochat/: small models that Inkling
-trained on its built-in stories, and the text that transformers writes with them, always taking the likeliest token.
+"""Makes greedy.json and the folders that it is about, greedy_gpt2/, greedy_nanochat/ and greedy_llama/: small models that
+Inkling trained on its built-in stories, and the text that transformers writes with them, always taking the likeliest token.
 
-    python tests/reference/make_greedy_reference.py build/inkling        (torch, transformers)
+    python tests/reference/make_greedy_reference.py build/inkling [FAMILY...]        (torch, transformers)
 """
 import json
 import pathlib
@@ -16,13 +16,17 @@ import transformers
 here = pathlib.Path(__file__).parent
 flags = ["--n-layer", "2", "--n-head", "4", "--n-embd", "32", "--block-size", "96", "--max-iters", "600",
          "--learning-rate", "0.005", "--batch-size", "16", "--eval-every", "0", "--sample-every", "0"]
-expected = {"transformers": transformers.__version__, "torch": torch.__version__}
-for arch, more in (("gpt2", []), ("nanochat", ["--n-kv-head", "2"])):
+families = {"gpt2": [], "nanochat": ["--n-kv-head", "2"], "llama": ["--n-kv-head", "2", "--tokenizer", "char"]}
+types = {"gpt2": "f32", "nanochat": "f32", "llama": "f16"}
+expected = json.loads((here / "greedy.json").read_text())
+expected.update({"transformers": transformers.__version__, "torch": torch.__version__})
+for arch in sys.argv[2:] or families:
     folder = here / f"greedy_{arch}"
     with tempfile.TemporaryDirectory() as scratch:
-        subprocess.run([sys.argv[1], "train", "--out", scratch + "/run", "--arch", arch, *flags, *more], check=True)
+        subprocess.run([sys.argv[1], "train", "--out", scratch + "/run", "--arch", arch, *flags, *families[arch]], check=True)
         shutil.rmtree(folder, ignore_errors=True)
-        subprocess.run([sys.argv[1], "export", "--model", scratch + "/run", "--out", folder, "--format", "hf"], check=True)
+        subprocess.run([sys.argv[1], "export", "--model", scratch + "/run", "--out", folder, "--format", "hf", "--type",
+                        types[arch]], check=True)
     model = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     texts = []

@@ -1,0 +1,35 @@
+#include "models/architecture.h"
+
+#include <cstdint>
+
+#include "engine/check.h"
+
+namespace inkling::models {
+
+void Architecture::validate() const {
+    constexpr std::size_t max = std::size_t{1} << 30;
+    const auto in_range = [](const char* flag, std::size_t value) {
+        check(value >= 1 && value <= max, "{} must be at least 1, got {}", flag, static_cast<std::int64_t>(value));
+    };
+    in_range("--n-layer", n_layer);
+    in_range("--n-head", n_head);
+    in_range("--n-embd", n_embd);
+    in_range("--block-size", block_size);
+    in_range("the vocabulary", vocab_size);
+    if (n_inner) in_range("the feed-forward width", n_inner);
+    check(head_dim > 0 || n_embd % n_head == 0,
+          "--n-embd must be divisible by --n-head, got {} and {}: change one of them", n_embd, n_head);
+    in_range("the width of a head", head_size());
+    check(dropout >= 0 && dropout < 1, "--dropout must be at least 0 and below 1, got {}", dropout);
+    check(norm_epsilon > 0, "the norms' epsilon must be above 0, got {}", norm_epsilon);
+    check(!packed_qkv || kv_heads() == n_head, "--n-kv-head is not for --arch {}, got {} of {} heads: leave it out",
+          family, n_kv_head, n_head);
+    check(n_head % kv_heads() == 0, "--n-head must be divisible by --n-kv-head, got {} and {}: change one of them",
+          n_head, n_kv_head);
+    check(positions != Positions::rotary || head_size() % 2 == 0,
+          "rotary positions need heads of even width, got {}: change --n-embd or --n-head", head_size());
+    check(rope_theta > 0 && rope_theta < 1e30, "rope_theta must be above 0, got {}", rope_theta);
+    check(softcap >= 0 && softcap < 1e30, "the softcap must be at least 0, got {}", softcap);
+}
+
+}  // namespace inkling::models

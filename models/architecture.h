@@ -1,0 +1,67 @@
+// What a decoder is, as plain data: its sizes, and which of the field's choices it takes. The model that trains and the
+// one that writes text read this and nothing else; what a family's files call it stands in models/families.
+//   Architecture gpt2 = family("gpt2").defaults(true);
+//   gpt2.n_layer = 12;
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace inkling::models {
+
+enum class NormKind { layer, rms };
+enum class Positions {
+    learned,  // a vector for each position, added to the tokens'
+    rotary,   // queries and keys are rotated by their position's angles
+};
+enum class HeadNorm { none, before_rotary, after_rotary };  // an rms norm of each head's queries and keys
+enum class Activation { gelu_tanh, squared_relu, silu };
+
+struct Architecture {
+    std::string family = "gpt2";  // whose files it is kept in: a name of families/
+
+    bool has_bos = true;  // training showed texts that begin after an end of text, where the tokenizer has one
+
+    std::size_t vocab_size = 65;
+    std::size_t n_layer = 4;
+    std::size_t n_head = 4;
+    std::size_t n_kv_head = 0;  // heads of keys and values, each shared by as many query heads; 0: n_head
+    std::size_t head_dim = 0;   // width of a head; 0: n_embd / n_head
+    std::size_t n_embd = 128;
+    std::size_t n_inner = 0;      // width of the feed-forward part; 0: 4 n_embd
+    std::size_t block_size = 64;  // the context: the most tokens that a position exists for
+
+    double dropout = 0;           // of attention weights, in training
+    bool stream_dropout = false;  // also of the embeddings and of what each part adds to the stream
+
+    NormKind norm = NormKind::layer;
+    bool norm_gain = true, norm_bias = true;
+    double norm_epsilon = 1e-5;
+    bool embedding_norm = false;  // the token table's rows are normed, too
+
+    Positions positions = Positions::learned;
+    double rope_theta = 10000;    // base of the rotary angles: position p rotates pair i by p theta^(-2i/d)
+    bool rope_clockwise = false;  // by the negative of these angles
+    HeadNorm head_norm = HeadNorm::none;
+    bool head_norm_gain = false;
+
+    bool packed_qkv = false;  // one matrix makes query, key and value
+    bool qkv_bias = true, attention_bias = true, mlp_bias = true;
+    Activation activation = Activation::gelu_tanh;
+    bool gated = false;     // the feed-forward part is down(activation(gate x) * up x), not down(activation(up x))
+    bool tied_head = true;  // the head is the token table
+    double softcap = 0;     // logits z become softcap tanh(z / softcap); 0: they stay
+
+    std::size_t kv_heads() const { return n_kv_head ? n_kv_head : n_head; }
+    std::size_t head_size() const { return head_dim ? head_dim : n_embd / n_head; }
+    std::size_t query_width() const { return n_head * head_size(); }
+    std::size_t kv_width() const { return kv_heads() * head_size(); }
+    std::size_t inner() const { return n_inner ? n_inner : 4 * n_embd; }
+
+    // Throws Error, naming the flag that is to change, for sizes that cannot be or do not fit each other.
+    void validate() const;
+
+    bool operator==(const Architecture&) const = default;
+};
+
+}  // namespace inkling::models

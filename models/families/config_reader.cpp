@@ -1,0 +1,89 @@
+#include "models/families/config_reader.h"
+
+namespace inkling::models {
+
+using nlohmann::json;
+
+const json* ConfigReader::find(const char* key) const {
+    const auto found = json_.find(key);
+    return found == json_.end() || found->is_null() ? nullptr : &*found;
+}
+
+std::string ConfigReader::shown(const char* key) const {
+    const json* const found = find(key);
+    if (!found) return "null";
+    const std::string quoted = data::quote(*found);
+    if (!found->is_string()) return quoted;
+    return quoted.substr(1, quoted.size() - (quoted.ends_with('"') ? 2 : 1));
+}
+
+std::string ConfigReader::text(const char* key, const std::string& otherwise) const {
+    const json* const found = find(key);
+    if (!found) return otherwise;
+    require(found->is_string(), "{} must be a text, got {}", key, data::quote(*found));
+    return found->get<std::string>();
+}
+
+std::size_t ConfigReader::size(const char* key) const {
+    const json* const found = find(key);
+    const bool good = found && found->is_number_unsigned() && found->get<std::uint64_t>() >= 1 &&
+                      found->get<std::uint64_t>() <= (1u << 30);
+    require(good, "{} must be a whole number of at least 1, got {}", key, found ? data::quote(*found) : "nothing");
+    return found->get<std::size_t>();
+}
+
+double ConfigReader::number(const char* key, double otherwise) const {
+    const json* const found = find(key);
+    if (!found) return otherwise;
+    require(found->is_number(), "{} must be a number, got {}", key, data::quote(*found));
+    return found->get<double>();
+}
+
+double ConfigReader::positive(const char* key, double otherwise) const {
+    const double value = number(key, otherwise);
+    require(value > 0, "{} must be above 0, got {}", key, shown(key));
+    return value;
+}
+
+bool ConfigReader::flag(const char* key, bool otherwise) const {
+    const json* const found = find(key);
+    if (!found) return otherwise;
+    require(found->is_boolean(), "{} must be true or false, got {}", key, data::quote(*found));
+    return found->get<bool>();
+}
+
+ConfigReader ConfigReader::object(const char* key) const {
+    static const json none = json::object();
+    const json* const found = find(key);
+    require(!found || found->is_object(), "{} must be an object, got {}", key, shown(key));
+    return {found ? *found : none, what_ + ": " + key};
+}
+
+void ConfigReader::read_rotary_sizes(Architecture& a) const {
+    a.n_layer = size("num_hidden_layers");
+    a.n_head = size("num_attention_heads");
+    const std::size_t kv_heads = size("num_key_value_heads", a.n_head);
+    a.n_kv_head = kv_heads == a.n_head ? 0 : kv_heads;
+    a.n_embd = size("hidden_size");
+    const std::size_t head_dim = size("head_dim", a.n_embd / a.n_head);
+    a.head_dim = head_dim * a.n_head == a.n_embd ? 0 : head_dim;
+    a.n_inner = size("intermediate_size");
+    a.block_size = size("max_position_embeddings");
+    a.dropout = number("attention_dropout", 0);
+    require(!has("rope_scaling"), "rope_scaling {} is not supported: null is", shown("rope_scaling"));
+    const ConfigReader rope = object("rope_parameters");
+    rope.require_text("rope_type", "default");
+    require(rope.number("partial_rotary_factor", 1) == 1,
+            "partial_rotary_factor must be 1: rotary positions turn the whole of a head");
+    a.rope_theta = rope.positive("rope_theta", positive("rope_theta", 10000));
+}
+
+void ConfigReader::require_flag(const char* key, bool value) const {
+    require(flag(key, value) == value, "{} {} is not supported: {} is", key, !value, value);
+}
+
+void ConfigReader::require_text(const char* key, const std::string& value) const {
+    require(text(key, value) == value, "{} '{}' is not supported: {} is", key, shown(key), value);
+}
+
+}  // namespace inkling::models

@@ -1,0 +1,47 @@
+// Values of a config.json by key. Every complaint is a BadInput that names the file and the key.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "data/json_parts.h"
+#include "engine/check.h"
+#include "models/architecture.h"
+
+namespace inkling::models {
+
+class ConfigReader {
+  public:
+    ConfigReader(const nlohmann::json& object, const std::string& what) : json_(object), what_(what) {}
+
+    bool has(const char* key) const { return find(key) != nullptr; }  // and is not null
+    bool names(const char* key) const { return json_.contains(key); }
+    std::string text(const char* key, const std::string& otherwise) const;
+    std::size_t size(const char* key) const;  // a whole number from 1 to 2^30
+    std::size_t size(const char* key, std::size_t otherwise) const { return has(key) ? size(key) : otherwise; }
+    double number(const char* key, double otherwise) const;
+    double positive(const char* key, double otherwise) const;  // a number above 0
+    bool flag(const char* key, bool otherwise) const;
+    ConfigReader object(const char* key) const;  // an empty one where there is none
+
+    // Sizes, dropout and rotary positions under the keys that nanochat, Llama and their kin share.
+    void read_rotary_sizes(Architecture& a) const;
+
+    // A choice that models may make, of which this program knows one side.
+    void require_flag(const char* key, bool value) const;
+    void require_text(const char* key, const std::string& value) const;  // also where the key is absent
+    std::string shown(const char* key) const;                            // for messages: one short line of ASCII
+
+    template <class... Args>
+    void require(bool good, fmt::format_string<Args...> format, Args&&... args) const {
+        if (!good) throw BadInput(what_ + ": " + fmt::format(format, std::forward<Args>(args)...));
+    }
+
+  private:
+    const nlohmann::json* find(const char* key) const;  // null counts as absent
+
+    const nlohmann::json& json_;
+    std::string what_;
+};
+
+}  // namespace inkling::models

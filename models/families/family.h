@@ -1,0 +1,56 @@
+// Families of models. Each file of this folder says how one family's files express an Architecture: config.json there
+// and back, names and layouts of tensors, keys of GGUF. Nothing else in the program knows a family.
+//   Architecture a = family("gpt2").defaults(true);        // as --arch has it
+//   Architecture b = read_config(json, "config.json");     // of the family that its model_type names
+// A new family is one file and one line in registry.cpp.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "models/parameters.h"
+
+namespace inkling::models {
+
+class ConfigReader;
+class GgufWriter;
+
+struct Family {
+    std::string name;  // of --arch, and the model_type of config.json
+    bool biased;       // its models usually have biases
+    Architecture (*defaults)(bool bias);
+
+    // config.json, but for what all families share: vocab_size, ids of tokens, dtype.
+    nlohmann::json (*to_json)(const Architecture&);
+    Architecture (*from_json)(const ConfigReader&);
+
+    // Names of tensors in files; those of a layer behind layer_prefix and its number.
+    std::string layer_prefix;
+    std::vector<std::pair<Part, std::string>> names;
+    std::string optional_prefix = "";       // which some files leave out of every name
+    std::vector<std::string> ignored = {};  // ends of names of what is no weight
+    bool linear_in_out = false;             // weights of linear maps lie (in, out) in files
+    bool always_biased = false;             // files hold biases also for models without: zeros
+
+    // Keys of a GGUF file; null: llama.cpp does not have this family.
+    void (*set_gguf_keys)(GgufWriter&, const Architecture&) = nullptr;
+    bool gguf_interleaved = false;  // there, the two rows of a rotated pair lie side by side
+
+    std::string name_of(const Parameter& p) const;     // transformer.h.0.attn.c_attn.weight
+    bool stored_transposed(const Parameter& p) const;  // whether files hold it (in, out)
+    bool ignores(const std::string& tensor_name) const;
+    std::vector<Parameter> zero_biases(const Architecture& a) const;  // that files hold, and the model has not
+};
+
+// Throws Error, with the names there are.
+const Family& family(const std::string& name);
+std::vector<std::string> family_names();
+
+// The whole config.json. end_of_text < 0: the tokenizer has no such token.
+nlohmann::json config_json(const Architecture& architecture, std::int64_t end_of_text = -1);
+// Throws BadInput for a model of another kind and for missing or senseless values; `what` is the file's name.
+Architecture read_config(const nlohmann::json& json, const std::string& what);
+
+}  // namespace inkling::models

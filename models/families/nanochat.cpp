@@ -1,0 +1,79 @@
+// nanochat's model (Karpathy 2025), transformers' NanoChatForCausalLM: rotary positions the other way round, norms
+// without weights, queries and keys normed after they are rotated, heads of keys and values that query heads share,
+// squared relu, a norm behind the token table, and a head of its own whose logits are capped.
+#include "models/families/config_reader.h"
+#include "models/families/family.h"
+
+namespace inkling::models {
+namespace {
+
+using nlohmann::json;
+
+Architecture defaults(bool bias) {
+    Architecture a;
+    a.family = "nanochat";
+    a.norm = NormKind::rms;
+    a.norm_gain = a.norm_bias = false;
+    a.norm_epsilon = 1e-6;
+    a.embedding_norm = true;
+    a.positions = Positions::rotary;
+    a.rope_clockwise = true;
+    a.head_norm = HeadNorm::after_rotary;
+    a.qkv_bias = a.attention_bias = bias;
+    a.mlp_bias = false;
+    a.activation = Activation::squared_relu;
+    a.tied_head = false;
+    a.softcap = 15;
+    return a;
+}
+
+json to_json(const Architecture& a) {
+    return {{"architectures", {"NanoChatForCausalLM"}},
+            {"attention_bias", a.qkv_bias},
+            {"attention_dropout", a.dropout},
+            {"pad_token_id", nullptr},
+            {"final_logit_softcapping", a.softcap > 0 ? json(a.softcap) : json(nullptr)},
+            {"hidden_act", "relu2"},
+            {"hidden_size", a.n_embd},
+            {"intermediate_size", a.inner()},
+            {"max_position_embeddings", a.block_size},
+            {"num_attention_heads", a.n_head},
+            {"num_hidden_layers", a.n_layer},
+            {"num_key_value_heads", a.kv_heads()},
+            {"rms_norm_eps", a.norm_epsilon},
+            {"rope_parameters", {{"rope_theta", a.rope_theta}, {"rope_type", "default"}}}};
+}
+
+Architecture from_json(const ConfigReader& in) {
+    in.require_text("hidden_act", "relu2");
+    in.require_flag("tie_word_embeddings", false);
+    Architecture a = defaults(in.flag("attention_bias", false));
+    in.read_rotary_sizes(a);
+    a.norm_epsilon = in.positive("rms_norm_eps", 1e-6);
+    a.softcap = in.number("final_logit_softcapping", in.names("final_logit_softcapping") ? 0 : 15);
+    in.require(a.softcap > 0 || !in.has("final_logit_softcapping"),
+               "final_logit_softcapping must be above 0, or null, got {}", in.shown("final_logit_softcapping"));
+    in.require(a.head_dim == 0, "head_dim must be hidden_size / num_attention_heads");
+    return a;
+}
+
+}  // namespace
+
+Family nanochat_family() {
+    return {.name = "nanochat",
+            .biased = false,
+            .defaults = defaults,
+            .to_json = to_json,
+            .from_json = from_json,
+            .layer_prefix = "model.layers.",
+            .names = {{Part::token_table, "model.embed_tokens"},
+                      {Part::query, "self_attn.q_proj"},
+                      {Part::key, "self_attn.k_proj"},
+                      {Part::value, "self_attn.v_proj"},
+                      {Part::attention_output, "self_attn.o_proj"},
+                      {Part::up, "mlp.fc1"},
+                      {Part::down, "mlp.fc2"},
+                      {Part::head, "lm_head"}}};
+}
+
+}  // namespace inkling::models

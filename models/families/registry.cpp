@@ -1,0 +1,103 @@
+// The families that there are, and what all of them share.
+#include <fmt/ranges.h>
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "models/families/config_reader.h"
+#include "models/families/family.h"
+
+namespace inkling::models {
+
+using nlohmann::json;
+
+Family gpt2_family();
+Family nanochat_family();
+Family llama_family();
+
+namespace {
+
+const std::vector<Family>& families() {
+    static const std::vector<Family> all = {gpt2_family(), nanochat_family(), llama_family()};
+    return all;
+}
+
+}  // namespace
+
+std::vector<std::string> family_names() {
+    std::vector<std::string> names;
+    for (const Family& f : families()) names.push_back(f.name);
+    return names;
+}
+
+const Family& family(const std::string& name) {
+    const auto found =
+        std::find_if(families().begin(), families().end(), [&](const Family& f) { return f.name == name; });
+    check(found != families().end(), "--arch must be one of {}, got '{}'", fmt::join(family_names(), ", "), name);
+    return *found;
+}
+
+std::string Family::name_of(const Parameter& p) const {
+    const auto found = std::find_if(names.begin(), names.end(), [&](const auto& n) { return n.first == p.part; });
+    check(found != names.end(), "{}: its files have no name for this part of an architecture", name);
+    const std::string place = in_layer(p.part) ? layer_prefix + std::to_string(p.layer) + "." : "";
+    return place + found->second + (p.bias ? ".bias" : ".weight");
+}
+
+bool Family::stored_transposed(const Parameter& p) const { return linear_in_out && p.kind.role == nn::Role::matrix; }
+
+bool Family::ignores(const std::string& tensor_name) const {
+    return std::any_of(ignored.begin(), ignored.end(), [&](const auto& end) { return tensor_name.ends_with(end); });
+}
+
+std::vector<Parameter> Family::zero_biases(const Architecture& a) const {
+    if (!always_biased) return {};
+    Architecture full = a;
+    full.norm_bias = full.qkv_bias = full.attention_bias = full.mlp_bias = true;
+    std::vector<Parameter> missing = parameters(full);
+    const std::vector<Parameter> there = parameters(a);
+    std::size_t next = 0;  // both lists are in the same order
+    std::erase_if(missing, [&](const Parameter& p) {
+        const bool same = next < there.size() && there[next].part == p.part && there[next].bias == p.bias &&
+                          there[next].layer == p.layer;
+        next += same;
+        return same;
+    });
+    return missing;
+}
+
+json config_json(const Architecture& a, std::int64_t end_of_text) {
+    const Family& f = family(a.family);
+    const json end = end_of_text < 0 ? json(nullptr) : json(end_of_text);
+    json all = f.to_json(a);
+    all.update({{"model_type", f.name},
+                {"bos_token_id", a.has_bos ? end : json(nullptr)},
+                {"eos_token_id", end},
+                {"initializer_range", 0.02},
+                {"tie_word_embeddings", a.tied_head},
+                {"torch_dtype", "float32"},
+                {"use_cache", true},
+                {"vocab_size", a.vocab_size}});
+    return all;
+}
+
+Architecture read_config(const json& j, const std::string& what) {
+    check<BadInput>(j.is_object(), "{}: a JSON object is required", what);
+    const ConfigReader in(j, what);
+    const std::string type = in.text("model_type", "none");
+    const auto known = family_names();
+    in.require(std::find(known.begin(), known.end(), type) != known.end(), "model_type '{}' is not supported: {} are",
+               in.shown("model_type"), fmt::join(known, ", "));
+    in.require(!in.has("quantization_config"),
+               "quantization_config: quantized weights are not supported: float32, float16 and bfloat16 are");
+    Architecture a = family(type).from_json(in);
+    a.vocab_size = in.size("vocab_size");
+    a.has_bos = in.has("bos_token_id") || !in.has("eos_token_id");
+    try {
+        a.validate();
+    } catch (const Error& e) {
+        throw BadInput(fmt::format("{}: {}", what, e.what()));
+    }
+    return a;
+}
+
+}  // namespace inkling::models

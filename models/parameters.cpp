@@ -1,0 +1,112 @@
+#include "models/parameters.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace inkling::models {
+namespace {
+
+using nn::ParameterKind;
+using nn::Role;
+using Wide = unsigned __int128;  // sizes of up to 2^30 each, which a lying config.json may have, take 95 bits
+
+constexpr double kDeviation = 0.02;  // GPT-2's, which all families here take
+
+// Collects the parameters of one place, weight before bias.
+struct List {
+    const Architecture& a;
+    std::size_t layer;
+    std::vector<Parameter> all;
+
+    void linear(Part part, std::size_t out, std::size_t in, bool bias, ParameterKind kind, double deviation) {
+        all.push_back({part, false, layer, {out, in}, kind, deviation});
+        if (bias) all.push_back({part, true, layer, {out}, {Role::vector}, 0});
+    }
+    void norm(Part part, std::size_t width, bool gain, bool bias) {
+        if (gain) all.push_back({part, false, layer, {width}, {Role::vector}, 0});
+        if (bias) all.push_back({part, true, layer, {width}, {Role::vector}, 0});
+    }
+};
+
+std::vector<Parameter> first_parameters(const Architecture& a) {
+    List list{a, 0, {}};
+    list.linear(Part::token_table, a.vocab_size, a.n_embd, false, {Role::embedding}, kDeviation);
+    if (a.positions == Positions::learned)
+        list.linear(Part::position_table, a.block_size, a.n_embd, false, {Role::embedding}, kDeviation);
+    return list.all;
+}
+
+std::vector<Parameter> last_parameters(const Architecture& a) {
+    List list{a, 0, {}};
+    list.norm(Part::final_norm, a.n_embd, a.norm_gain, a.norm_bias);
+    if (!a.tied_head) list.linear(Part::head, a.vocab_size, a.n_embd, false, {Role::head}, kDeviation);
+    return list.all;
+}
+
+Wide count(const std::vector<Parameter>& list) {
+    Wide all = 0;
+    for (const Parameter& p : list) {
+        Wide n = 1;
+        for (const std::size_t extent : p.shape) n *= extent;
+        all += n;
+    }
+    return all;
+}
+
+std::uint64_t limited(Wide n) {
+    return static_cast<std::uint64_t>(std::min<Wide>(n, std::numeric_limits<std::uint64_t>::max()));
+}
+
+}  // namespace
+
+std::vector<Parameter> layer_parameters(const Architecture& a, std::size_t layer) {
+    const std::size_t C = a.n_embd, d = a.head_size(), F = a.inner();
+    const ParameterKind matrix{Role::matrix}, heads{Role::matrix, 1, d}, packed{Role::matrix, 3, d};
+    // back into the stream, to which 2 L parts are added (Radford et al. 2019)
+    const double projection = kDeviation / std::sqrt(2.0 * static_cast<double>(a.n_layer));
+    List list{a, layer, {}};
+    list.norm(Part::attention_norm, C, a.norm_gain, a.norm_bias);
+    if (a.packed_qkv) {
+        list.linear(Part::query_key_value, 3 * a.query_width(), C, a.qkv_bias, packed, kDeviation);
+    } else {
+        list.linear(Part::query, a.query_width(), C, a.qkv_bias, heads, kDeviation);
+        list.linear(Part::key, a.kv_width(), C, a.qkv_bias, heads, kDeviation);
+        list.linear(Part::value, a.kv_width(), C, a.qkv_bias, heads, kDeviation);
+    }
+    if (a.head_norm != HeadNorm::none) {
+        list.norm(Part::query_norm, d, a.head_norm_gain, false);
+        list.norm(Part::key_norm, d, a.head_norm_gain, false);
+    }
+    list.linear(Part::attention_output, C, a.query_width(), a.attention_bias, matrix, projection);
+    list.norm(Part::mlp_norm, C, a.norm_gain, a.norm_bias);
+    if (a.gated) list.linear(Part::gate, F, C, a.mlp_bias, matrix, kDeviation);
+    list.linear(Part::up, F, C, a.mlp_bias, matrix, kDeviation);
+    list.linear(Part::down, C, F, a.mlp_bias, matrix, projection);
+    return list.all;
+}
+
+std::vector<Parameter> parameters(const Architecture& a) {
+    std::vector<Parameter> all = first_parameters(a);
+    const auto append = [&](const std::vector<Parameter>& more) { all.insert(all.end(), more.begin(), more.end()); };
+    for (std::size_t i = 0; i < a.n_layer; ++i) append(layer_parameters(a, i));
+    append(last_parameters(a));
+    return all;
+}
+
+std::uint64_t parameter_count(const Architecture& a) {
+    return limited(count(first_parameters(a)) + a.n_layer * count(layer_parameters(a, 0)) + count(last_parameters(a)));
+}
+
+std::uint64_t matrix_count(const Architecture& a) {
+    std::vector<Parameter> matrices = layer_parameters(a, 0);
+    std::erase_if(matrices, [](const Parameter& p) { return p.kind.role != Role::matrix; });
+    return limited(a.n_layer * count(matrices));
+}
+
+std::uint64_t multiplied_count(const Architecture& a) {
+    const Wide tables = count(first_parameters(a)) - (a.tied_head ? Wide{a.vocab_size} * a.n_embd : Wide{0});
+    return limited(parameter_count(a) - tables);
+}
+
+}  // namespace inkling::models

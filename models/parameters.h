@@ -1,0 +1,75 @@
+// The one list of a decoder's parameters, made from its Architecture: what there is, of which shape, what optimizers
+// take it for, and how it starts. Models are built from it; files, counts and initial values follow it.
+//   for (const Parameter& p : parameters(architecture)) ...
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "models/architecture.h"
+#include "nn/module.h"
+
+namespace inkling::models {
+
+enum class Part {
+    token_table,     // (V, C)
+    position_table,  // (T, C)
+    final_norm,
+    head,  // (V, C)
+    // of each layer:
+    attention_norm,
+    query_key_value,   // one matrix for all three, or:
+    query,             // (H d, C)
+    key,               // (K d, C), for K heads of keys and values
+    value,             // (K d, C)
+    query_norm,        // (d)
+    key_norm,          // (d)
+    attention_output,  // (C, H d)
+    mlp_norm,
+    gate,  // (F, C)
+    up,    // (F, C)
+    down,  // (C, F)
+};
+inline constexpr std::size_t kParts = static_cast<std::size_t>(Part::down) + 1;
+constexpr bool in_layer(Part part) { return part >= Part::attention_norm; }
+constexpr bool is_norm(Part part) {
+    return part == Part::final_norm || part == Part::attention_norm || part == Part::mlp_norm ||
+           part == Part::query_norm || part == Part::key_norm;
+}
+
+struct Parameter {
+    Part part;
+    bool bias;          // its bias, not its weight
+    std::size_t layer;  // 0 where there is but one
+    Shape shape;        // weights of linear maps are (out, in)
+    nn::ParameterKind kind;
+    double deviation;  // initial values are N(0, deviation^2); 0: a norm's weight is ones, a bias zeros
+};
+
+// In the order in which models visit them, files list them and flat buffers hold them: tables, layers, norm, head.
+std::vector<Parameter> parameters(const Architecture& architecture);
+std::vector<Parameter> layer_parameters(const Architecture& architecture, std::size_t layer);
+
+// Numbers in all of them, without making the list; at most 2^64 - 1, whatever a lying config.json says.
+std::uint64_t parameter_count(const Architecture& architecture);
+// Numbers in the matrices from activations to activations: of role matrix.
+std::uint64_t matrix_count(const Architecture& architecture);
+// Numbers in the matrices that every token is multiplied with: no tables that are only looked up.
+std::uint64_t multiplied_count(const Architecture& architecture);
+
+// A weight and a bias, each undefined where the architecture has none.
+template <class Array>
+struct Weights {
+    Array weight, bias;
+};
+
+// What a model keeps of each part: of itself, or of one of its layers.
+template <class Kept>
+struct Parts {
+    std::array<Kept, kParts> all;
+    Kept& operator[](Part part) { return all[static_cast<std::size_t>(part)]; }
+    const Kept& operator[](Part part) const { return all[static_cast<std::size_t>(part)]; }
+};
+
+}  // namespace inkling::models

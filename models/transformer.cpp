@@ -1,0 +1,130 @@
+#include "models/transformer.h"
+
+#include "engine/ops.h"
+#include "nn/attention/multi_head.h"
+#include "nn/checkpoint.h"
+
+namespace inkling::models {
+namespace {
+
+template <class T>
+Tensor<T> applied(const Weights<Tensor<T>>& map, const Tensor<T>& x) {
+    return linear(x, map.weight, map.bias);
+}
+
+template <class T>
+Tensor<T> activate(Activation activation, Tensor<T> x) {
+    if (activation == Activation::squared_relu) return squared_relu(std::move(x));
+    return activation == Activation::silu ? silu(x) : gelu(std::move(x));
+}
+
+}  // namespace
+
+template <class T>
+Tensor<T> Transformer<T>::hidden(const IdArray& ids, std::vector<Tensor<T>>* weights, Generator* random) const {
+    check(ids.rank() == 2 && ids.dim(1) >= 1 && ids.dim(1) <= config.block_size,
+          "{}: ids (B, T) with T from 1 to the context of {} are required, got shape {}", config.family,
+          config.block_size, ids.shape());
+    check(!drops() || random, "{}: training with dropout needs random numbers: pass a Generator", config.family);
+    Generator none;
+    Generator& keys = random ? *random : none;
+
+    Tensor<T> x = embedding(ids, parts[Part::token_table].weight);  // (B, T, C)
+    if (config.embedding_norm) x = norm({}, x);
+    if (config.positions == Positions::learned) x = add(x, slice(parts[Part::position_table].weight, 0, 0, ids.dim(1)));
+    if (config.stream_dropout) x = dropped(x, keys);
+    for (const Layer& l : layers) {
+        if (checkpoint_activations && !weights) {
+            const Generator begin = keys;  // both runs draw the same
+            x = nn::checkpoint<T>(
+                [this, &l, begin](const Tensor<T>& in) {
+                    Generator again = begin;
+                    return layer(l, in, again, nullptr);
+                },
+                x);
+            if (drops()) keys.next_stream += config.stream_dropout ? 3 : 1;
+        } else {
+            if (weights) weights->emplace_back();
+            x = layer(l, x, keys, weights ? &weights->back() : nullptr);
+        }
+    }
+    return norm(parts[Part::final_norm], x);
+}
+
+template <class T>
+Tensor<T> Transformer<T>::layer(const Layer& l, const Tensor<T>& x_in, Generator& random, Tensor<T>* weights) const {
+    const auto wanted = weights ? nn::Weights::keep : nn::Weights::none;
+    const nn::Attended<T> attended = attention(l, norm(l[Part::attention_norm], x_in), random, wanted);
+    if (weights) *weights = attended.weights;
+    const auto keep = [&](const Tensor<T>& y) { return config.stream_dropout ? dropped(y, random) : y; };
+    const Tensor<T> x = add(x_in, keep(attended.output));
+    return add(x, keep(mlp(l, norm(l[Part::mlp_norm], x))));
+}
+
+// Heads of queries (B, H, T, d) look at heads of keys and values (B, K, T, d), each of which serves H / K of them.
+template <class T>
+nn::Attended<T> Transformer<T>::attention(const Layer& l, const Tensor<T>& x, Generator& random,
+                                          nn::Weights wanted) const {
+    const std::size_t H = config.n_head, K = config.kv_heads();
+    const std::vector<Tensor<T>> packed =
+        config.packed_qkv ? split(applied(l[Part::query_key_value], x), 3, -1) : std::vector<Tensor<T>>();
+    const auto heads = [&](Part part, std::size_t i, std::size_t n) {
+        return nn::split_heads(packed.empty() ? applied(l[part], x) : packed[i], n);
+    };
+    const auto shared = [&](const Tensor<T>& kv) { return H == K ? kv : repeat(kv, H / K, 1); };
+    const Tensor<T> q = rotated(heads(Part::query, 0, H), l[Part::query_norm].weight);
+    const Tensor<T> k = rotated(heads(Part::key, 1, K), l[Part::key_norm].weight);
+    const Tensor<T> v = heads(Part::value, 2, K);
+    nn::AttentionOptions options;
+    options.causal = true;
+    if (drops()) {
+        options.dropout = config.dropout;
+        options.dropout_key = random.next();
+    }
+    const auto [y, weights] = nn::scaled_dot_product_attention(q, shared(k), shared(v), options, wanted);
+    return {applied(l[Part::attention_output], nn::merge_heads(y)), weights};
+}
+
+template <class T>
+Tensor<T> Transformer<T>::rotated(const Tensor<T>& heads, const Tensor<T>& gain) const {
+    Tensor<T> x = heads;
+    if (config.head_norm == HeadNorm::before_rotary) x = rms_norm(x, gain, config.norm_epsilon);
+    if (config.positions == Positions::rotary)
+        x = rotary(x, {config.rope_theta, RotaryPairs::halves, config.rope_clockwise, 0});
+    if (config.head_norm == HeadNorm::after_rotary) x = rms_norm(x, gain, config.norm_epsilon);
+    return x;
+}
+
+template <class T>
+Tensor<T> Transformer<T>::mlp(const Layer& l, const Tensor<T>& x) const {
+    if (!config.gated) return applied(l[Part::down], activate(config.activation, applied(l[Part::up], x)));
+    const Tensor<T> gate = activate(config.activation, applied(l[Part::gate], x));
+    return applied(l[Part::down], mul(gate, applied(l[Part::up], x)));
+}
+
+template <class T>
+Tensor<T> Transformer<T>::norm(const Weights<Tensor<T>>& w, const Tensor<T>& x) const {
+    if (config.norm == NormKind::rms) return rms_norm(x, w.weight, config.norm_epsilon);
+    return layer_norm(x, w.weight, w.bias, config.norm_epsilon);
+}
+
+template <class T>
+Tensor<T> Transformer<T>::dropped(const Tensor<T>& x, Generator& random) const {
+    return drops() ? dropout(x, config.dropout, random.next()) : x;
+}
+
+template <class T>
+Tensor<T> Transformer<T>::logits(const Tensor<T>& x) const {
+    const Tensor<T> z = linear(x, head_weight());
+    return config.softcap > 0 ? softcap(z, config.softcap) : z;
+}
+
+template <class T>
+Tensor<T> Transformer<T>::loss(const IdArray& ids, const IdArray& targets, Generator* random) const {
+    return linear_cross_entropy(hidden(ids, nullptr, random), head_weight(), targets, kIgnore, 0, config.softcap);
+}
+
+template class Transformer<float>;
+template class Transformer<double>;
+
+}  // namespace inkling::models

@@ -1,0 +1,42 @@
+// A decoder-only transformer (Vaswani et al. 2017; Radford et al. 2018), of any Architecture: tokens and positions,
+// layers of causal attention and a feed-forward part, each behind a norm and added to the stream, a norm and a head.
+//   Transformer<float> model(architecture);
+//   Tensor<float> loss = model.loss(ids, targets);   // both (B, T)
+#pragma once
+
+#include "models/transformer_parameters.h"
+#include "nn/attention/scaled_dot_product.h"
+
+namespace inkling::models {
+
+template <class T>
+class Transformer : public TransformerParameters<T> {
+  public:
+    using TransformerParameters<T>::TransformerParameters;
+    using typename TransformerParameters<T>::Layer;
+    using TransformerParameters<T>::config, TransformerParameters<T>::parts, TransformerParameters<T>::layers;
+    using TransformerParameters<T>::head_weight;
+
+    // ids (B, T) -> (B, T, C), after the last norm. When asked, each layer's attention weights (B, H, T, T) are
+    // appended to `weights`. In training mode with dropout, its masks follow from keys of `random`.
+    Tensor<T> hidden(const IdArray& ids, std::vector<Tensor<T>>* weights = nullptr, Generator* random = nullptr) const;
+    Tensor<T> logits(const Tensor<T>& hidden) const;  // (..., C) -> (..., V)
+    Tensor<T> forward(const IdArray& ids) const { return logits(hidden(ids)); }
+    Tensor<T> loss(const IdArray& ids, const IdArray& targets, Generator* random = nullptr) const;  // mean nats a token
+
+    bool checkpoint_activations = false;  // run each layer once more in backward, instead of keeping what is inside
+
+  private:
+    Tensor<T> layer(const Layer& l, const Tensor<T>& x, Generator& random, Tensor<T>* weights) const;
+    nn::Attended<T> attention(const Layer& l, const Tensor<T>& x, Generator& random, nn::Weights wanted) const;
+    Tensor<T> mlp(const Layer& l, const Tensor<T>& x) const;
+    Tensor<T> norm(const Weights<Tensor<T>>& norm, const Tensor<T>& x) const;
+    Tensor<T> rotated(const Tensor<T>& heads, const Tensor<T>& gain) const;
+    bool drops() const { return this->training() && config.dropout > 0; }
+    Tensor<T> dropped(const Tensor<T>& x, Generator& random) const;
+};
+
+extern template class Transformer<float>;
+extern template class Transformer<double>;
+
+}  // namespace inkling::models

@@ -1,0 +1,38 @@
+// The parameters of a decoder as tensors: what a Transformer computes with, and a Decoder is made from.
+//   TransformerParameters<float> all(architecture);
+//   all.parts[Part::token_table].weight; all.layers[0][Part::up].bias
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "engine/random.h"
+#include "models/parameters.h"
+
+namespace inkling::models {
+
+template <class T>
+class TransformerParameters : public nn::Module<T> {
+  public:
+    using Layer = Parts<Weights<Tensor<T>>>;
+
+    // Initial values are drawn with keys of `random`; without it they are not set, since a file is about to be read.
+    // Throws when the architecture makes no sense.
+    explicit TransformerParameters(const Architecture& architecture,
+                                   std::optional<Generator> random = Generator{1337, 0});
+
+    // Under the names that the family's files use: transformer.h.0.attn.c_attn.weight, ...
+    void visit(const nn::Visitor<T>& visitor) override;
+
+    Tensor<T>& at(const Parameter& p);
+    const Tensor<T>& head_weight() const { return parts[config.tied_head ? Part::token_table : Part::head].weight; }
+
+    Architecture config;
+    Layer parts;                // of which there is one: tables, last norm, head
+    std::vector<Layer> layers;  // those of each layer
+};
+
+extern template class TransformerParameters<float>;
+extern template class TransformerParameters<double>;
+
+}  // namespace inkling::models

@@ -1,0 +1,58 @@
+// Small models of every family for the tests, and weights for them.
+//   models::Transformer<float> model(gpt2_shape(11, 2, 2, 16, 8));
+//   fill_parameters(model, 0.2, {3, 0});
+#pragma once
+
+#include "models/families/family.h"
+#include "models/transformer.h"
+#include "nn/init.h"
+
+namespace inkling::testing {
+
+inline models::Architecture shape_of(const char* family, std::size_t vocabulary, std::size_t layers, std::size_t heads,
+                                     std::size_t width, std::size_t context, double dropout, bool bias) {
+    models::Architecture a = models::family(family).defaults(bias);
+    a.vocab_size = vocabulary, a.n_layer = layers, a.n_head = heads, a.n_embd = width, a.block_size = context;
+    a.dropout = dropout;
+    return a;
+}
+
+inline models::Architecture gpt2_shape(std::size_t vocabulary, std::size_t layers, std::size_t heads, std::size_t width,
+                                       std::size_t context, double dropout = 0, bool bias = true,
+                                       double epsilon = 1e-5) {
+    models::Architecture a = shape_of("gpt2", vocabulary, layers, heads, width, context, dropout, bias);
+    a.norm_epsilon = epsilon;
+    return a;
+}
+
+// `kv_heads` heads of keys and values serve `heads` of queries.
+inline models::Architecture nanochat_shape(std::size_t vocabulary, std::size_t layers, std::size_t heads,
+                                           std::size_t kv_heads, std::size_t width, std::size_t context,
+                                           double dropout = 0, bool bias = false) {
+    models::Architecture a = shape_of("nanochat", vocabulary, layers, heads, width, context, dropout, bias);
+    a.n_kv_head = kv_heads;
+    return a;
+}
+
+inline models::Architecture llama_shape(std::size_t vocabulary, std::size_t layers, std::size_t heads,
+                                        std::size_t kv_heads, std::size_t width, std::size_t context,
+                                        double dropout = 0, bool bias = false) {
+    models::Architecture a = shape_of("llama", vocabulary, layers, heads, width, context, dropout, bias);
+    a.n_kv_head = kv_heads;
+    return a;
+}
+
+// All parameters become N(0, deviation^2), each with a key of its own.
+template <class T>
+void fill_parameters(nn::Module<T>& module, double deviation, Generator random) {
+    for (auto& [name, p] : module.parameters()) nn::fill_normal(p, deviation, random.next());
+}
+
+// Matrices alone; gains and biases stay as they are.
+template <class T>
+void fill_matrices(nn::Module<T>& module, double deviation, Generator random) {
+    for (auto& [name, p] : module.parameters())
+        if (p.rank() == 2) nn::fill_normal(p, deviation, random.next());
+}
+
+}  // namespace inkling::testing

@@ -1,0 +1,260 @@
+// config.json of every family: there and back, what is left out, what is refused.
+#include <nlohmann/json.hpp>
+
+#include "engine/check.h"
+#include "tests/catch.h"
+#include "tests/models/architectures.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+using models::Architecture;
+using models::config_json;
+using models::read_config;
+using nlohmann::json;
+
+namespace {
+
+json good() { return config_json(gpt2_shape(65, 3, 2, 32, 16, 0.25, false, 1e-6)); }
+
+Architecture nanochat() {
+    Architecture a = nanochat_shape(65, 3, 4, 2, 32, 16, 0.25, true);
+    a.n_inner = 100, a.rope_theta = 50000, a.softcap = 20;
+    return a;
+}
+
+// With a head size of its own.
+Architecture llama() {
+    Architecture a = llama_shape(65, 3, 4, 2, 32, 16, 0.25);
+    a.n_inner = 100, a.rope_theta = 500, a.head_dim = 12, a.norm_epsilon = 1e-5;
+    return a;
+}
+
+Architecture there_and_back(const Architecture& a, std::int64_t end = -1) {
+    return read_config(json::parse(config_json(a, end).dump()), "c");
+}
+
+// The message that a config is refused with after one change; "" when it is read.
+std::string refusal(const char* key, const json& value, json j = good()) {
+    j[key] = value;
+    try {
+        read_config(json::parse(j.dump()), "config.json");
+    } catch (const BadInput& e) {
+        CHECK(std::string(e.what()).starts_with("config.json: "));
+        return e.what();
+    }
+    return "";
+}
+
+}  // namespace
+
+TEST_CASE("config.json: comes back as it was", "[models]") {
+    for (const bool bias : {true, false}) {
+        const Architecture config = gpt2_shape(65, 3, 2, 32, 16, 0.1, bias, 1e-6);
+        const Architecture back = there_and_back(config, 7);
+        CHECK(back == config);
+        CHECK(back.vocab_size == 65);
+        CHECK(back.n_layer == 3);
+        CHECK(back.n_head == 2);
+        CHECK(back.n_embd == 32);
+        CHECK(back.block_size == 16);
+        CHECK(back.dropout == 0.1);
+        CHECK(
+            (back.qkv_bias == bias && back.attention_bias == bias && back.mlp_bias == bias && back.norm_bias == bias));
+        CHECK(back.norm_epsilon == 1e-6);
+    }
+    for (const double cap : {0.0, 20.0}) {
+        Architecture config = nanochat();
+        config.softcap = cap;
+        CHECK(there_and_back(config) == config);
+    }
+    for (const bool tied : {false, true}) {
+        for (const auto& [attention_bias, mlp_bias] : {std::pair{false, false}, {true, false}, {false, true}}) {
+            Architecture config = llama();
+            config.tied_head = tied;
+            config.qkv_bias = config.attention_bias = attention_bias, config.mlp_bias = mlp_bias;
+            CHECK(there_and_back(config) == config);
+        }
+    }
+    const Architecture back = there_and_back(llama());
+    CHECK((back.kv_heads() == 2 && back.head_size() == 12 && back.inner() == 100 && back.rope_theta == 500));
+    CHECK((back.gated && back.norm_gain && !back.norm_bias && back.dropout == 0.25 && back.norm_epsilon == 1e-5));
+}
+
+TEST_CASE("config.json: whether texts begin after an end of text", "[models]") {
+    for (Architecture config : {models::family("gpt2").defaults(true), nanochat()}) {
+        for (const bool has : {true, false}) {
+            config.has_bos = has;
+            const json j = models::config_json(config, 7);
+            CHECK(j["eos_token_id"] == 7);
+            CHECK(j["bos_token_id"] == (has ? json(7) : json(nullptr)));
+            CHECK(models::read_config(json::parse(j.dump()), "c") == config);
+        }
+        CHECK(models::read_config(json::parse(models::config_json(config).dump()), "c")
+                  .has_bos);  // there is no such token
+    }
+}
+
+TEST_CASE("config.json: has what transformers needs to open the model", "[models]") {
+    const json j = good();
+    CHECK(j["architectures"] == json::array({"GPT2LMHeadModel"}));
+    CHECK(j["model_type"] == "gpt2");
+    CHECK(j["activation_function"] == "gelu_new");
+    CHECK(j["tie_word_embeddings"] == true);
+    CHECK(j["n_positions"] == 16);
+    CHECK(j["eos_token_id"].is_null());
+    CHECK(config_json(gpt2_shape(65, 3, 2, 32, 16), 5)["eos_token_id"] == 5);
+    const json n = config_json(nanochat());
+    CHECK(n["architectures"] == json::array({"NanoChatForCausalLM"}));
+    CHECK((n["model_type"] == "nanochat" && n["hidden_act"] == "relu2" && n["tie_word_embeddings"] == false));
+    CHECK((n["num_key_value_heads"] == 2 && n["intermediate_size"] == 100 && n["final_logit_softcapping"] == 20.0));
+    CHECK((n["rope_parameters"]["rope_theta"] == 50000.0 && n["rope_parameters"]["rope_type"] == "default"));
+    const json l = config_json(llama(), 3);
+    CHECK(l["architectures"] == json::array({"LlamaForCausalLM"}));
+    CHECK((l["model_type"] == "llama" && l["hidden_act"] == "silu" && l["tie_word_embeddings"] == false));
+    CHECK((l["num_key_value_heads"] == 2 && l["intermediate_size"] == 100 && l["head_dim"] == 12));
+    CHECK((l["attention_bias"] == false && l["mlp_bias"] == false && l["rms_norm_eps"] == 1e-5));
+    CHECK((l["rope_parameters"]["rope_theta"] == 500.0 && l["eos_token_id"] == 3));
+}
+
+TEST_CASE("config.json: what is left out has GPT-2's value", "[models]") {
+    const json least = {{"model_type", "gpt2"}, {"vocab_size", 9}, {"n_layer", 1},
+                        {"n_head", 1},          {"n_embd", 4},     {"n_positions", 2}};
+    const Architecture config = read_config(json::parse(least.dump()), "c");
+    CHECK((config.qkv_bias && config.attention_bias && config.mlp_bias && config.norm_bias));
+    CHECK(config.norm_epsilon == 1e-5);
+    CHECK(config.dropout == 0.1);
+    for (const char* key : {"vocab_size", "n_layer", "n_head", "n_embd", "n_positions"}) {
+        json j = least;
+        j.erase(key);
+        CHECK_THROWS_WITH(read_config(json::parse(j.dump()), "c"),
+                          ContainsSubstring(key) && ContainsSubstring("got nothing"));
+    }
+}
+
+TEST_CASE("config.json: what is left out has NanoChatConfig's value, old names are read", "[models]") {
+    json least = {{"model_type", "nanochat"},    {"vocab_size", 9},         {"hidden_size", 4},
+                  {"num_hidden_layers", 1},      {"intermediate_size", 16}, {"num_attention_heads", 2},
+                  {"max_position_embeddings", 2}};
+    const auto read = [&] { return read_config(json::parse(least.dump()), "c"); };
+    const Architecture config = read();
+    CHECK((config.kv_heads() == 2 && config.inner() == 16 && config.dropout == 0));
+    CHECK((!config.qkv_bias && !config.attention_bias && !config.mlp_bias && !config.norm_bias));
+    CHECK((config.softcap == 15 && config.rope_theta == 10000 && config.norm_epsilon == 1e-6));
+    least["rope_theta"] = 500.0;  // before transformers 5
+    least["final_logit_softcapping"] = nullptr;
+    CHECK((read().rope_theta == 500 && read().softcap == 0));
+}
+
+TEST_CASE("config.json: what is left out has LlamaConfig's value, old names are read", "[models]") {
+    json least = {{"model_type", "llama"},       {"vocab_size", 9},         {"hidden_size", 8},
+                  {"num_hidden_layers", 1},      {"intermediate_size", 12}, {"num_attention_heads", 2},
+                  {"max_position_embeddings", 2}};
+    const auto read = [&] { return read_config(json::parse(least.dump()), "c"); };
+    const Architecture config = read();
+    CHECK((config.kv_heads() == 2 && config.head_size() == 4 && config.inner() == 12 && config.dropout == 0));
+    CHECK((!config.qkv_bias && !config.attention_bias && !config.mlp_bias && !config.tied_head));
+    CHECK((config.rope_theta == 10000 && config.norm_epsilon == 1e-6 && config.softcap == 0));
+    least["rope_theta"] = 500.0;  // before transformers 5
+    least["rope_scaling"] = nullptr;
+    CHECK(read().rope_theta == 500);
+    least["rope_parameters"] = {{"rope_theta", 700.0}};
+    CHECK(read().rope_theta == 700);
+}
+
+TEST_CASE("config.json: models of other kinds are refused by name", "[models]") {
+    CHECK(refusal("n_layer", 4).empty());
+    CHECK_THAT(refusal("model_type", "mamba"), ContainsSubstring("model_type 'mamba' is not supported"));
+    CHECK_THAT(refusal("model_type", 5), ContainsSubstring("model_type must be a text, got 5"));
+    CHECK_THAT(refusal("activation_function", "relu"), ContainsSubstring("'relu'"));
+    CHECK(refusal("activation_function", "gelu_pytorch_tanh").empty());
+    CHECK_THAT(refusal("tie_word_embeddings", false), ContainsSubstring("tie_word_embeddings false is not"));
+    CHECK_THAT(refusal("scale_attn_weights", false), ContainsSubstring("scale_attn_weights false is not supported"));
+    CHECK_THAT(refusal("add_cross_attention", true), ContainsSubstring("add_cross_attention true is not"));
+    CHECK_THAT(refusal("scale_attn_by_inverse_layer_idx", true), ContainsSubstring("layer_idx true is not supported"));
+    CHECK_THAT(refusal("quantization_config", {{"bits", 4}}), ContainsSubstring("quantization_config"));
+    CHECK_THAT(refusal("n_inner", 100), ContainsSubstring("n_inner"));
+    CHECK(refusal("n_inner", 128).empty());
+    for (const json& j : {json::array(), json(3), json(nullptr), json("gpt2")})
+        CHECK_THROWS_AS(read_config(j, "c"), BadInput);
+}
+
+TEST_CASE("config.json: nanochat with what would change the function is refused by name", "[models]") {
+    const auto refuses = [](const char* key, const json& value, const char* text) {
+        CHECK_THAT(refusal(key, value, config_json(nanochat())), ContainsSubstring(text));
+    };
+    CHECK(refusal("num_key_value_heads", 4, config_json(nanochat())).empty());
+    CHECK(refusal("head_dim", 8, config_json(nanochat())).empty());
+    refuses("hidden_act", "silu", "hidden_act 'silu' is not supported: relu2 is");
+    refuses("tie_word_embeddings", true, "tie_word_embeddings true is not supported: false is");
+    refuses("rope_parameters", {{"rope_type", "yarn"}, {"rope_theta", 1e4}}, "rope_type 'yarn' is not supported");
+    refuses("rope_parameters", {{"rope_theta", 1e4}, {"partial_rotary_factor", 0.5}},
+            "partial_rotary_factor must be 1");
+    refuses("rope_parameters", {{"rope_theta", 0}}, "rope_theta");
+    refuses("rope_parameters", 3, "rope_parameters must be an object");
+    refuses("rope_scaling", {{"type", "linear"}}, "rope_scaling");
+    refuses("head_dim", 16, "head_dim");
+    refuses("final_logit_softcapping", 0, "final_logit_softcapping");
+    refuses("final_logit_softcapping", -15.0, "final_logit_softcapping");
+    refuses("num_key_value_heads", 3, "--n-kv-head");
+    refuses("num_attention_heads", 32, "even width");
+    refuses("intermediate_size", nullptr, "intermediate_size");
+    refuses("quantization_config", {{"bits", 4}}, "quantization_config");
+}
+
+TEST_CASE("config.json: llama with what would change the function is refused by name", "[models]") {
+    const json good_llama = config_json(llama());
+    const auto refuses = [&](const char* key, const json& value, const char* text) {
+        CHECK_THAT(refusal(key, value, good_llama), ContainsSubstring(text));
+    };
+    CHECK(refusal("num_key_value_heads", 4, good_llama).empty());
+    CHECK(refusal("tie_word_embeddings", true, good_llama).empty());
+    CHECK(refusal("head_dim", nullptr, good_llama).empty());
+    CHECK(refusal("pretraining_tp", 1, good_llama).empty());
+    refuses("hidden_act", "gelu", "hidden_act 'gelu' is not supported: silu is");
+    refuses("rope_parameters", {{"rope_type", "llama3"}, {"rope_theta", 5e5}}, "rope_type 'llama3' is not supported");
+    refuses("rope_parameters", {{"rope_theta", 1e4}, {"partial_rotary_factor", 0.5}},
+            "partial_rotary_factor must be 1");
+    refuses("rope_parameters", {{"rope_theta", -1}}, "rope_theta");
+    refuses("rope_scaling", {{"type", "dynamic"}, {"factor", 2}}, "rope_scaling");
+    refuses("head_dim", 5, "even width, got 5");
+    refuses("head_dim", 0, "head_dim must be a whole number");
+    refuses("num_key_value_heads", 3, "--n-kv-head, got 4 and 3");
+    refuses("intermediate_size", nullptr, "intermediate_size");
+    refuses("rms_norm_eps", 0, "rms_norm_eps must be above 0");
+    refuses("attention_bias", "yes", "attention_bias must be true or false");
+    refuses("mlp_bias", 1, "mlp_bias must be true or false");
+    refuses("quantization_config", {{"bits", 4}}, "quantization_config");
+}
+
+TEST_CASE("config.json: senseless values are refused", "[models]") {
+    for (const json& value : {json(0), json(-1), json(1.5), json("4"), json(nullptr), json(1ull << 31), json(~0ull)}) {
+        for (const char* key : {"vocab_size", "n_layer", "n_head", "n_embd", "n_positions"}) {
+            INFO(key << " = " << value.dump());
+            CHECK_THAT(refusal(key, value), ContainsSubstring(key));
+        }
+    }
+    CHECK_THAT(refusal("n_head", 5), ContainsSubstring("divisible"));
+    CHECK_THAT(refusal("resid_pdrop", 1.0), ContainsSubstring("dropout"));
+    CHECK_THAT(refusal("resid_pdrop", "much"), ContainsSubstring("resid_pdrop"));
+    CHECK_THAT(refusal("layer_norm_epsilon", 0), ContainsSubstring("layer_norm_epsilon"));
+    CHECK_THAT(refusal("bias", 1), ContainsSubstring("bias"));
+}
+
+TEST_CASE("config.json: messages stay one short line whatever a value holds", "[models]") {
+    for (const std::string key : {"model_type", "activation_function", "n_layer", "bias", "resid_pdrop"}) {
+        for (const nlohmann::json& value :
+             {nlohmann::json("a\nb\x1b[31m" + std::string(100000, 'x')), nlohmann::json(std::vector<int>(100000, 1))}) {
+            nlohmann::json j = good();
+            j[key] = value;
+            std::string message;
+            try {
+                read_config(j, "config.json");
+            } catch (const BadInput& e) {
+                message = e.what();
+            }
+            INFO(key);
+            CHECK((!message.empty() && message.size() < 300));
+            CHECK(message.find_first_of("\n\x1b") == std::string::npos);
+        }
+    }
+}

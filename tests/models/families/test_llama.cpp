@@ -1,0 +1,212 @@
+// Llama: its parameters and initial values, its loss, and transformers' numbers from transformers' own folders.
+#include "engine/ops.h"
+#include "engine/precision.h"
+#include "models/folder.h"
+#include "tests/engine/helpers.h"
+#include "tests/models/architectures.h"
+#include "tests/models/folders.h"
+#include "tests/models/transformers.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+using models::Architecture;
+using models::Part;
+using models::Transformer;
+
+namespace {
+
+const std::string kLayer = "model.layers.0.";
+
+double deviation_of(const ConstArray<float>& a) {
+    double squares = 0;
+    for (std::size_t i = 0; i < a.size(); ++i)
+        squares += static_cast<double>(a.data()[i]) * static_cast<double>(a.data()[i]);
+    return std::sqrt(squares / static_cast<double>(a.size()));
+}
+
+std::vector<std::string> names_of(const Architecture& a) {
+    Transformer<float> model(a);
+    std::vector<std::string> names;
+    for (const auto& [name, p] : model.parameters()) names.push_back(name);
+    return names;
+}
+
+}  // namespace
+
+TEST_CASE("llama: parameters have transformers' names, and are as many as those of known models", "[models]") {
+    Architecture a = llama_shape(11, 1, 4, 2, 16, 8);
+    const std::vector<std::string> untied = {"model.embed_tokens.weight",
+                                             kLayer + "input_layernorm.weight",
+                                             kLayer + "self_attn.q_proj.weight",
+                                             kLayer + "self_attn.k_proj.weight",
+                                             kLayer + "self_attn.v_proj.weight",
+                                             kLayer + "self_attn.o_proj.weight",
+                                             kLayer + "post_attention_layernorm.weight",
+                                             kLayer + "mlp.gate_proj.weight",
+                                             kLayer + "mlp.up_proj.weight",
+                                             kLayer + "mlp.down_proj.weight",
+                                             "model.norm.weight",
+                                             "lm_head.weight"};
+    CHECK(names_of(a) == untied);
+    a.tied_head = true;
+    CHECK(names_of(a) == std::vector<std::string>(untied.begin(), untied.end() - 1));
+    for (const std::size_t head_dim : {0, 10}) {
+        for (const bool bias : {false, true}) {
+            a = llama_shape(13, 3, 4, 2, 24, 7, 0.0, bias);
+            a.n_inner = 50, a.head_dim = head_dim;
+            CHECK(Transformer<float>(a).parameter_count() == models::parameter_count(a));
+            const std::vector<std::string> names = names_of(a);
+            const auto biases =
+                std::count_if(names.begin(), names.end(), [](const auto& n) { return n.ends_with("bias"); });
+            CHECK(biases == (bias ? 3 * 7 : 0));
+        }
+    }
+    Architecture tiny_llama = llama_shape(32000, 22, 32, 4, 2048, 2048);
+    tiny_llama.n_inner = 5632;
+    CHECK(models::parameter_count(tiny_llama) == 1'100'048'384);
+    Architecture smollm2 = llama_shape(49152, 30, 9, 3, 576, 8192);  // SmolLM2-135M
+    smollm2.n_inner = 1536, smollm2.tied_head = true;
+    CHECK(models::parameter_count(smollm2) == 134'515'008);
+    Architecture llama2 = llama_shape(32000, 32, 32, 32, 4096, 4096);  // Llama-2-7b
+    llama2.n_inner = 11008;
+    CHECK(models::parameter_count(llama2) == 6'738'415'616);
+}
+
+TEST_CASE("llama: initial values", "[models]") {
+    Transformer<float> model(llama_shape(65, 4, 4, 2, 128, 64, 0.0, true), Generator{1, 0});
+    for (const auto& [name, p] : model.parameters()) {
+        INFO(name);
+        const bool back = name.ends_with("o_proj.weight") || name.ends_with("down_proj.weight");
+        if (p.rank() == 2) {
+            CHECK(deviation_of(p.value()) == Approx(back ? 0.02 / std::sqrt(8.0) : 0.02).epsilon(0.03));
+        } else {
+            const float want = name.ends_with(".bias") ? 0 : 1;
+            CHECK(std::all_of(p.value().data(), p.value().data() + p.size(), [=](float v) { return v == want; }));
+        }
+    }
+}
+
+TEST_CASE("llama: the first loss is close to ln V, and the head is its own or the token table", "[models]") {
+    for (const bool tied : {false, true}) {
+        Architecture a = llama_shape(65, 4, 4, 2, 128, 64);
+        a.tied_head = tied;
+        Transformer<float> model(a);
+        const IdArray ids = random_ids({12, 64}, 65, 1), targets = random_ids({12, 64}, 65, 2);
+        CHECK(model.loss(ids, targets).item() == Approx(std::log(65.0)).epsilon(0.03));
+        const Tensor<float> hidden = model.hidden(ids);
+        const ConstArray<float> before = model.logits(hidden).value();
+        model.parts[Part::token_table].weight.value_in_place().data()[0] += 1;
+        CHECK(same_bits(model.logits(hidden).value(), before) == !tied);
+    }
+}
+
+TEST_CASE("llama: the loss is the mean of -ln softmax, and dropout acts in training alone", "[models]") {
+    const Transformer<double> model(llama_shape(11, 2, 4, 2, 16, 8));
+    const IdArray ids = random_ids({3, 8}, 11, 1), targets = random_ids({3, 8}, 11, 2);
+    CHECK(model.loss(ids, targets).item() == Approx(cross_entropy(model.forward(ids), targets).item()).epsilon(1e-13));
+    Transformer<float> dropping(llama_shape(11, 2, 4, 2, 16, 8, 0.5));
+    Generator random{1, 0};
+    const auto loss = [&] { return dropping.loss(ids, targets, &random).item(); };
+    CHECK(loss() != loss());
+    dropping.eval();
+    CHECK(loss() == loss());
+}
+
+TEST_CASE("llama: later tokens do not change earlier logits by a bit", "[models]") {
+    const Transformer<float> model(llama_shape(65, 4, 4, 2, 128, 64));
+    const IdArray ids = random_ids({2, 64}, 65, 1);
+    const ConstArray<float> before = model.forward(ids).value();
+    for (const std::size_t from : {1, 32, 63}) {
+        IdArray changed = ids.clone();
+        for (std::size_t b = 0; b < 2; ++b)
+            for (std::size_t t = from; t < 64; ++t)
+                changed.data()[b * 64 + t] = (changed.data()[b * 64 + t] + 1 + static_cast<int>(t)) % 65;
+        const ConstArray<float> after = model.forward(changed).value();
+        CHECK(same_bits(before.sliced(1, 0, from), after.sliced(1, 0, from)));
+        CHECK_FALSE(same_bits(before.sliced(1, from, from + 1), after.sliced(1, from, from + 1)));
+    }
+}
+
+TEST_CASE("llama: shapes that do not fit are refused", "[models]") {
+    CHECK_THROWS_WITH(Transformer<float>(llama_shape(11, 2, 4, 3, 16, 8)),
+                      ContainsSubstring("--n-kv-head, got 4 and 3"));
+    CHECK_THROWS_WITH(Transformer<float>(llama_shape(11, 2, 4, 2, 12, 8)), ContainsSubstring("even width, got 3"));
+    Architecture a = llama_shape(11, 2, 4, 2, 16, 8);
+    a.head_dim = 5;
+    CHECK_THROWS_WITH(Transformer<float>(a), ContainsSubstring("even width, got 5"));
+}
+
+TEST_CASE("llama: transformers' logits, loss, gradients and greedy text come out of its own folders", "[models]") {
+    for (const auto& [path, tied] : {std::pair{kLlamaTiny, false}, {kLlamaTinyTied, true}}) {
+        INFO(path.string());
+        const auto numbers = reference(path.filename().string() + "/expected.json");
+        auto [model, tokenizer] = models::load_model(path);
+        const Architecture& a = model->config;
+        CHECK((a.kv_heads() == 2 && a.inner() == 40 && a.rope_theta == 500 && a.tied_head == tied));
+        CHECK((a.head_size() == (tied ? 8 : 6) && a.qkv_bias == tied && a.attention_bias == tied && !a.mlp_bias));
+        CHECK(model->parameter_count() == (tied ? 11'168 : 10'344));
+        CHECK(numbers["gradient_norms"].size() == model->parameters().size());
+        check_logits(*model, numbers, "logits", 2e-5);  // of up to 16
+        check_loss_and_text(*model, *tokenizer, numbers);
+        const WithPrecision scope(Precision::bf16);
+        check_logits(*model, numbers, "logits", 0.5);
+    }
+}
+
+TEST_CASE("llama: saving what transformers wrote keeps every weight, and its config", "[models]") {
+    for (const auto& path : {kLlamaTiny, kLlamaTinyTied}) {
+        INFO(path.string());
+        auto [model, tokenizer] = models::load_model(path);
+        const data::tests::ScratchFolder copy;
+        models::save_model(copy.path(), *model, *tokenizer);
+        const StoredTensors theirs = read_tensors(path / "model.safetensors"),
+                            ours = read_tensors(copy.path("model.safetensors"));
+        REQUIRE(ours.size() == theirs.size());
+        for (const auto& [name, tensor] : theirs) {
+            INFO(name);
+            REQUIRE(ours.contains(name));
+            CHECK(ours.at(name).shape == tensor.shape);
+            CHECK(ours.at(name).values == tensor.values);
+        }
+        CHECK(models::load_config(copy.path()) == model->config);
+        const auto before = nlohmann::json::parse(data::read_file(path / "config.json")),
+                   after = nlohmann::json::parse(data::read_file(copy.path("config.json")));
+        for (const auto& [key, value] : before.items()) {
+            INFO(key);
+            if (key == "transformers_version" || key == "pretraining_tp" || key == "dtype" || key == "pad_token_id")
+                continue;  // of the program that writes it
+            CHECK(after.value(key, nlohmann::json()) == value);
+        }
+    }
+}
+
+TEST_CASE("llama: a copy of a tied head and buffers of old files are read, another head is refused", "[models]") {
+    const data::tests::ScratchFolder folder;
+    for (const auto& entry : std::filesystem::directory_iterator(kLlamaTinyTied))
+        std::filesystem::copy(entry.path(), folder.path());
+    const auto change = [&](const std::function<void(StoredTensors&)>& f) {
+        StoredTensors tensors = read_tensors(folder.path("model.safetensors"));
+        f(tensors);
+        write_tensors(folder.path("model.safetensors"), tensors);
+    };
+    change([](StoredTensors& t) {
+        t["lm_head.weight"] = t.at("model.embed_tokens.weight");
+        t[kLayer + "self_attn.rotary_emb.inv_freq"] = {{4}, {1, 2, 3, 4}};
+    });
+    const IdArray ids = random_ids({1, 12}, 21, 1);
+    CHECK(same_bits(models::load_model(folder.path()).model->forward(ids).value(),
+                    models::load_model(kLlamaTinyTied).model->forward(ids).value()));
+    change([](StoredTensors& t) { t["lm_head.weight"].values[0] += 1; });
+    CHECK_THROWS_WITH(models::load_model(folder.path()),
+                      ContainsSubstring("lm_head.weight differs from the token table"));
+    change([](StoredTensors& t) {
+        t.erase("lm_head.weight");
+        t.erase(kLayer + "mlp.gate_proj.weight");
+        t[kLayer + "mlp.gate_proj.bias"] = {{2000}, std::vector<float>(2000)};
+        t[kLayer + "self_attn.k_proj.weight"].shape = {24, 16};
+    });
+    CHECK_THROWS_WITH(models::load_model(folder.path()),
+                      ContainsSubstring(kLayer + "mlp.gate_proj.weight is missing") &&
+                          ContainsSubstring("gate_proj.bias is not known") &&
+                          ContainsSubstring("k_proj.weight has shape (24, 16) where config.json wants (16, 24)"));
+}

@@ -1,0 +1,34 @@
+// Architecture: which sizes make sense.
+#include "models/architecture.h"
+
+#include "engine/check.h"
+#include "tests/catch.h"
+#include "tests/models/architectures.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+using models::Architecture;
+
+TEST_CASE("config: validate names the flag to change", "[models]") {
+    const auto with = [](auto change) {
+        Architecture config = gpt2_shape(65, 4, 4, 128, 64);
+        change(config);
+        return config;
+    };
+    CHECK_NOTHROW(Architecture{}.validate());
+    CHECK_NOTHROW(with([](auto&) {}).validate());
+    CHECK_THROWS_WITH(with([](auto& c) { c.n_layer = 0; }).validate(),
+                      ContainsSubstring("--n-layer must be at least 1, got 0"));
+    CHECK_THROWS_WITH(with([](auto& c) { c.n_head = 0; }).validate(), ContainsSubstring("--n-head"));
+    CHECK_THROWS_WITH(with([](auto& c) { c.n_embd = static_cast<std::size_t>(-1); }).validate(),
+                      ContainsSubstring("--n-embd"));
+    CHECK_THROWS_WITH(with([](auto& c) { c.block_size = 0; }).validate(), ContainsSubstring("--block-size"));
+    CHECK_THROWS_WITH(with([](auto& c) { c.vocab_size = 0; }).validate(), ContainsSubstring("vocabulary"));
+    CHECK_THROWS_WITH(with([](auto& c) { c.n_embd = 130; }).validate(), ContainsSubstring("130 and 4"));
+    CHECK_THROWS_WITH(with([](auto& c) { c.n_kv_head = 2; }).validate(),
+                      ContainsSubstring("--n-kv-head is not for --arch gpt2"));
+    CHECK_THROWS_WITH(models::family("mamba"),
+                      ContainsSubstring("--arch must be one of gpt2, nanochat, llama, got 'mamba'"));
+    for (const double p : {-0.1, 1.0, std::nan("")})
+        CHECK_THROWS_WITH(with([p](auto& c) { c.dropout = p; }).validate(), ContainsSubstring("--dropout"));
+}

@@ -1,0 +1,84 @@
+// State dicts: what a file may hold beside the parameters, what is refused, and what is reported instead.
+#include "models/state_dict.h"
+
+#include <list>
+
+#include "models/safetensors.h"
+#include "nn/attention/multi_head.h"
+#include "nn/attention/multi_head_wrapper.h"
+#include "tests/data/scratch_folder.h"
+#include "tests/engine/helpers.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+
+namespace {
+
+// The module's parameters but those named in `without`, and `more` tensors of zeros.
+void write_state(nn::Module<float>& module, const std::filesystem::path& path, const std::vector<std::string>& more,
+                 const std::vector<std::string>& without = {}) {
+    models::SafetensorsWriter out;
+    std::list<Array<float>> made;
+    auto parameters = module.parameters();
+    for (const auto& [name, p] : parameters) {
+        if (std::find(without.begin(), without.end(), name) != without.end()) continue;
+        const std::vector<std::uint64_t> shape(p.shape().begin(), p.shape().end());
+        out.add(name, models::DType::F32, shape, p.value().data());
+    }
+    for (const std::string& name : more) {
+        made.emplace_back(Shape{4, 4}, 0.0f);
+        out.add(name, models::DType::F32, {4, 4}, made.back().data());
+    }
+    out.write(path);
+}
+
+template <class Module>
+void check_loads(Module& to, Module& from, const std::filesystem::path& path) {
+    const models::Unmatched unmatched = models::load_state_dict(to, path);
+    CHECK(unmatched.missing.empty());
+    CHECK(unmatched.unexpected.empty());
+    const auto a = to.parameters(), b = from.parameters();
+    for (std::size_t i = 0; i < a.size(); ++i) CHECK(same_bits(a[i].second.value(), b[i].second.value()));
+}
+
+}  // namespace
+
+TEST_CASE("state dict: the mask that PyTorch's module keeps as a buffer is passed over", "[models]") {
+    const data::tests::ScratchFolder folder;
+    const auto path = folder.path("state.safetensors");
+    nn::CausalAttention<float> from(3, 2, 4, 0.0), to(3, 2, 4, 0.0);
+    CHECK(to.buffers() == std::vector<std::string>{"mask"});
+    write_state(from, path, {"mask"});
+    check_loads(to, from, path);
+    nn::MultiHeadAttention<float> many(3, 2, 4, 0.0, 2), other(3, 2, 4, 0.0, 2);
+    write_state(many, path, {"mask"});
+    check_loads(other, many, path);
+    nn::MultiHeadAttentionWrapper<float> heads(3, 2, 4, 0.0, 2), copy(3, 2, 4, 0.0, 2);
+    write_state(heads, path, {"heads.0.mask", "heads.1.mask"});
+    check_loads(copy, heads, path);
+    write_state(from, path, {"mask2"});
+    CHECK_THROWS_WITH(models::load_state_dict(to, path), ContainsSubstring("; mask2 is not known"));
+    nn::Linear<float> linear(3, 2);
+    write_state(linear, path, {"mask"});
+    CHECK_THROWS_AS(models::load_state_dict(linear, path), BadInput);
+}
+
+TEST_CASE("state dict: what does not match is refused, or reported when some is enough", "[models]") {
+    const data::tests::ScratchFolder folder;
+    const auto path = folder.path("state.safetensors");
+    nn::Linear<float> from(3, 2), to(3, 2);
+    const Array<float> weight = to.weight.value().clone(), bias = to.bias.value().clone();
+    write_state(from, path, {"extra", "more"}, {"bias"});
+    CHECK_THROWS_WITH(models::load_state_dict(to, path), ContainsSubstring("; bias is missing") &&
+                                                             ContainsSubstring("; extra is not known") &&
+                                                             ContainsSubstring("; more is not known"));
+    CHECK(same_bits(to.weight.value(), weight));
+    const models::Unmatched unmatched = models::load_state_dict(to, path, models::Match::some);
+    CHECK(unmatched.missing == std::vector<std::string>{"bias"});
+    CHECK(unmatched.unexpected == std::vector<std::string>{"extra", "more"});
+    CHECK(same_bits(to.weight.value(), from.weight.value()));
+    CHECK(same_bits(to.bias.value(), bias));
+    nn::Linear<float> wide(4, 2);
+    CHECK_THROWS_WITH(models::load_state_dict(wide, path, models::Match::some),
+                      ContainsSubstring("weight has shape (2, 3), the module's is (2, 4)"));
+}
