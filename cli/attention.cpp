@@ -6,14 +6,14 @@
 #include <cctype>
 #include <charconv>
 #include <cstdlib>
-#include <iostream>
-#include <iterator>
 
 #include "cli/attention/page.h"
 #include "cli/attention/picture.h"
 #include "cli/common.h"
 #include "cli/model_argument.h"
+#include "cli/prompt.h"
 #include "data/file.h"
+#include "data/named.h"
 
 namespace inkling::cli {
 namespace {
@@ -59,12 +59,6 @@ std::optional<Head> parse_head(const std::string& text) {
     return head;
 }
 
-std::string read_prompt(const AttentionArguments& args) {
-    if (args.prompt_file.empty()) return args.prompt;
-    if (args.prompt_file != "-") return data::read_file(args.prompt_file);
-    return {std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()};
-}
-
 Terminal terminal_of_stdout() {
     Terminal terminal;
     const char *const columns = std::getenv("COLUMNS"), *const plain = std::getenv("NO_COLOR");
@@ -105,7 +99,10 @@ int show_attention(const AttentionArguments& args) {
     if (only && (only->layer >= layers || only->head >= heads))
         throw Usage(
             fmt::format("--head {}: the model has layers 0 to {} and heads 0 to {}", args.head, layers - 1, heads - 1));
-    const AttentionMap map = attention_map(args.model, *model, *tokenizer, read_prompt(args));
+    const PromptText prompt = read_prompt(args.prompt, args.prompt_file);
+    const AttentionMap map = data::named(prompt.source, [&, &model = model, &tokenizer = tokenizer] {
+        return attention_map(args.model, *model, *tokenizer, prompt.text);
+    });
 
     const Terminal terminal = to_stdout ? terminal_of_stdout() : Terminal{.columns = 1'000'000};
     const std::string content = format == "html"   ? attention_page(map, only.value_or(Head{0, 0}))

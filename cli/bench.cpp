@@ -10,7 +10,7 @@
 #include "data/char_tokenizer.h"
 #include "engine/clock.h"
 #include "engine/random.h"
-#include "nn/init.h"
+#include "models/families/family.h"
 #include "train/plan.h"
 #include "train/trainer.h"
 
@@ -43,6 +43,8 @@ std::vector<char32_t> any_characters(std::size_t n) {
     return characters;
 }
 
+constexpr std::size_t kTokens = 200'000;  // of the text
+
 nlohmann::ordered_json bench(const std::string& name, Preset p, const BenchArguments& args, std::size_t threads) {
     if (args.block_size) p.block_size = args.block_size;
     if (args.vocab_size) p.vocab_size = args.vocab_size;
@@ -51,17 +53,18 @@ nlohmann::ordered_json bench(const std::string& name, Preset p, const BenchArgum
     options.block_size = p.block_size;
     options.batch_size = args.batch ? args.batch : p.batch_size;
     options.arch = args.arch;
-    options.bias = args.arch == "gpt2";
+    options.bias = models::family(args.arch).biased;
     options.learning_rate = 3e-4;
     options.schedule = "constant";
     options.beta2 = 0.95;
     options.val_fraction = 0;
     options.precision = args.precision;
     options.checkpoint_activations = args.checkpoint;
-    nn::default_generator() = {options.seed, 0};
-    const auto built = models::make_model<float>(options.model_config(p.vocab_size));
-    models::LanguageModel<float>& model = *built;
-    std::vector<std::int32_t> tokens(200'000);
+    train::check_memory(options, p.vocab_size, kTokens);
+    const auto built =
+        std::make_unique<models::Transformer<float>>(options.model_config(p.vocab_size), Generator{options.seed});
+    models::Transformer<float>& model = *built;
+    std::vector<std::int32_t> tokens(kTokens);
     for (std::size_t i = 0; i < tokens.size(); ++i)
         tokens[i] = static_cast<std::int32_t>(random_below({2, 0}, i, p.vocab_size));
     const data::CharTokenizer tokenizer(any_characters(p.vocab_size));
@@ -132,8 +135,8 @@ Action add_bench(CLI::App& app) {
     app.add_option("--preset", args->presets, "micro, tiny, small, gpt2; several with commas")
         ->delimiter(',')
         ->capture_default_str();
-    app.add_option("--arch", args->arch, "model family: gpt2 or nanochat")
-        ->check(CLI::IsMember(models::arch_names()))
+    app.add_option("--arch", args->arch, "model family: gpt2, nanochat or llama")
+        ->check(CLI::IsMember(models::family_names()))
         ->capture_default_str();
     app.add_option("--batch", args->batch, "windows a step; 0: the preset's")->capture_default_str();
     app.add_option("--block-size", args->block_size, "context; 0: the preset's")->capture_default_str();

@@ -1,6 +1,7 @@
 #include "cli/common.h"
 
 #include <omp.h>
+#include <pthread.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -9,15 +10,41 @@
 #include <cstring>
 #include <fstream>
 #include <set>
+#include <vector>
 
 namespace inkling::cli {
 namespace {
 
 std::atomic<int> received_signal = 0;
-static_assert(std::atomic<int>::is_always_lock_free, "a signal handler may not lock");
+std::atomic<bool> someone_looks = false;  // at it
+static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free,
+              "a signal handler may not lock");
 
 extern "C" void on_signal(int number) {
-    if (received_signal.exchange(number) != 0) _exit(128 + number);
+    if (!someone_looks || received_signal.exchange(number) != 0) _exit(128 + number);
+}
+
+extern "C" void* wait_for(void* mutex) {
+    pthread_mutex_lock(static_cast<pthread_mutex_t*>(mutex));
+    pthread_mutex_unlock(static_cast<pthread_mutex_t*>(mutex));
+    return nullptr;
+}
+
+// Starts n threads that are there at the same time, and ends them. Returns 0, or the errno of one that could not start,
+// for which OpenMP would end the program.
+int try_threads(std::size_t n) {
+    std::vector<pthread_t> started(n);
+    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&mutex);
+    int error = 0;
+    std::size_t count = 0;
+    while (count < n && error == 0) {
+        error = pthread_create(&started[count], nullptr, wait_for, &mutex);
+        count += error == 0;
+    }
+    pthread_mutex_unlock(&mutex);
+    for (std::size_t i = 0; i < count; ++i) pthread_join(started[i], nullptr);
+    return error;
 }
 
 // Hyper-threads of one core share its multipliers: count cores. Where the system does not tell, count processors.
@@ -44,12 +71,17 @@ std::size_t set_threads(std::size_t threads) {
     constexpr std::size_t kMost = 1024;
     if (threads > kMost) throw Usage(fmt::format("--threads must be at most {}, got {}", kMost, threads));
     if (threads == 0) threads = physical_cores();
+    if (const int error = try_threads(threads - 1)) {
+        std::fprintf(stderr, "warning: %zu threads cannot be started: %s: going on with 1\n", threads,
+                     std::strerror(error));
+        threads = 1;
+    }
     omp_set_dynamic(0);
     omp_set_num_threads(static_cast<int>(threads));
     return threads;
 }
 
-const std::atomic<int>& catch_signals() {
+void end_on_signals() {
     struct sigaction action {};
     action.sa_handler = on_signal;
     sigemptyset(&action.sa_mask);
@@ -58,6 +90,10 @@ const std::atomic<int>& catch_signals() {
     struct sigaction hang_up {};
     sigaction(SIGHUP, nullptr, &hang_up);
     if (hang_up.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);  // nohup has it ignored
+}
+
+const std::atomic<int>& catch_signals() {
+    someone_looks = true;
     return received_signal;
 }
 

@@ -31,11 +31,14 @@ Action add_bench(CLI::App& app);
 Action add_tokenize(CLI::App& app);
 Action add_export(CLI::App& app);
 
-// --threads: sets OpenMP's number of threads; 0: the physical cores that this process may use. Returns the number.
+// --threads: sets OpenMP's number of threads; 0: the physical cores that this process may use. Where the system does
+// not grant so many it warns, and it is 1. Returns the number.
 std::size_t set_threads(std::size_t threads);
 
-// Catches SIGINT, SIGTERM and SIGHUP: the first sets the flag to the signal's number, the second ends the program at
-// once.
+// SIGINT, SIGTERM and SIGHUP end the program at once, with 128 and the signal's number.
+void end_on_signals();
+
+// From here on the first of them sets the flag to its number, and only the second ends the program.
 const std::atomic<int>& catch_signals();
 void forget_signal();  // the flag is 0 again
 

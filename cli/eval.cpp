@@ -76,8 +76,10 @@ int evaluate_model(const EvalArguments& args) {
     const auto [model, tokenizer] = load_current(args.model);
     const data::Corpus corpus = data::read_corpus(args.data);
     if (const std::string note = corpus.skipped_note(); !note.empty()) std::fprintf(stderr, "%s\n", note.c_str());
-    const data::EncodedCorpus encoded = data::encode_corpus(*tokenizer, corpus.documents);
+    const data::EncodedCorpus encoded = data::encode_corpus(*tokenizer, corpus.documents, {.sources = corpus.sources});
     const std::span<const std::int32_t> tokens = encoded.ids;
+    check<BadInput>(tokens.size() >= 2, "{}: a text of at least 2 tokens is required, got {}: add text", corpus.name(),
+                    tokens.size());
     const std::atomic<int>& signal = catch_signals();
     if (args.stride > model->config.block_size)
         throw Usage(

@@ -3,6 +3,7 @@
 
 #include "cli/common.h"
 #include "cli/model_argument.h"
+#include "data/directory.h"
 #include "data/file.h"
 #include "models/folder.h"
 #include "models/gguf_export.h"
@@ -25,7 +26,7 @@ const std::map<std::string, models::DType> kFolderTypes = {
 
 // The folder appears whole: it is written under another name beside `out`, and renamed.
 void write_folder(const fs::path& out, const models::LoadedModel& loaded, models::DType type) {
-    if (fs::exists(out) && !(fs::is_directory(out) && fs::is_empty(out)))
+    if (data::is_there(out) && !(fs::is_directory(out) && fs::is_empty(out)))
         throw Usage(fmt::format("--out {} is there already: choose another name", out.string()));
     const fs::path target = fs::absolute(out).lexically_normal(),
                    whole = target.has_filename() ? target : target.parent_path();
@@ -36,14 +37,14 @@ void write_folder(const fs::path& out, const models::LoadedModel& loaded, models
         fs::rename(made, whole);
         data::sync_directory(whole.parent_path());
     } catch (...) {
-        std::error_code ignored;
-        fs::remove_all(made, ignored);
+        data::try_remove_tree(made);
         throw;
     }
 }
 
 int export_model(const ExportArguments& args) {
     const fs::path out = args.out;
+    set_threads(0);
     if (out.empty()) throw Usage("--out must name what to write");
     if (args.format == "hf" && !kFolderTypes.contains(args.type))
         throw Usage(fmt::format("--type for --format hf must be one of f32, f16, bf16, got '{}'", args.type));

@@ -1,12 +1,12 @@
 // inkling generate
 #include "cli/generate.h"
 
-#include <iostream>
-#include <iterator>
+#include <utility>
 
 #include "cli/common.h"
 #include "cli/model_argument.h"
-#include "data/file.h"
+#include "cli/prompt.h"
+#include "data/named.h"
 #include "data/utf8.h"
 
 namespace inkling::cli {
@@ -21,16 +21,47 @@ struct GenerateArguments {
     bool interactive = false;
 };
 
-std::string read_prompt(const GenerateArguments& args) {
-    std::string prompt = args.prompt;
-    if (args.prompt_file == "-") {
-        prompt = {std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()};
-    } else if (!args.prompt_file.empty()) {
-        prompt = data::read_file(args.prompt_file);
-    }
-    const std::size_t invalid = data::find_invalid_utf8(prompt);
-    check<BadInput>(invalid == std::string::npos, "the prompt is not UTF-8: byte {} is 0x{:02X}", invalid,
-                    static_cast<unsigned char>(invalid < prompt.size() ? prompt[invalid] : 0));
+struct Prompt {
+    std::string text;
+    // The last tokens, which the model sees. Of a longer prompt, those before them stand there once each: they count
+    // for
+    // --repeat-penalty.
+    std::vector<std::int32_t> ids;
+    std::size_t tokens = 0;  // all of them
+};
+
+// A prompt may be far longer than what the model sees, and need not be in memory as tokens.
+void encode_prompt(const data::Tokenizer& tokenizer, std::size_t context, Prompt& prompt) {
+    std::vector<bool> seen(tokenizer.vocab_size());
+    std::vector<std::int32_t> before;
+    const auto drop = [&](std::size_t n) {
+        const auto end = prompt.ids.begin() + static_cast<std::ptrdiff_t>(n);
+        for (auto id = prompt.ids.begin(); id != end; ++id) {
+            if (!seen[static_cast<std::size_t>(*id)]) before.push_back(*id);
+            seen[static_cast<std::size_t>(*id)] = true;
+        }
+        prompt.ids.erase(prompt.ids.begin(), end);
+    };
+    tokenizer.encode_parts(prompt.text, [&](std::span<const std::int32_t> ids, std::size_t) {
+        prompt.ids.insert(prompt.ids.end(), ids.begin(), ids.end());
+        prompt.tokens += ids.size();
+        if (prompt.ids.size() > 2 * context) drop(prompt.ids.size() - context);
+    });
+    if (prompt.ids.size() > context) drop(prompt.ids.size() - context);
+    prompt.ids.insert(prompt.ids.begin(), before.begin(), before.end());
+}
+
+Prompt make_prompt(const GenerateArguments& args, const data::Tokenizer& tokenizer,
+                   const models::Architecture& config) {
+    PromptText read = read_prompt(args.prompt, args.prompt_file);
+    Prompt prompt{std::move(read.text), {}, 0};
+    data::named(read.source, [&] {
+        const std::size_t invalid = data::find_invalid_utf8(prompt.text);
+        check<BadInput>(invalid == std::string::npos, "not UTF-8: byte {} is 0x{:02X}: convert it first", invalid,
+                        static_cast<unsigned char>(invalid < prompt.text.size() ? prompt.text[invalid] : 0));
+        encode_prompt(tokenizer, config.block_size, prompt);
+    });
+    if (prompt.text.empty()) prompt.ids = beginning(tokenizer, config);
     return prompt;
 }
 
@@ -53,14 +84,14 @@ std::vector<WrittenText> several(models::Generator& begun, const data::Tokenizer
 }
 
 // Texts first .. first + n - 1, written as a batch; each is printed as it comes, once those before it are done.
-void write_together(models::Generator& begun, const data::Tokenizer& tokenizer, const std::string& prompt,
-                    std::size_t prompt_tokens, const WritingOptions& writing, std::size_t first, std::size_t n,
-                    double& reading, const std::atomic<int>& signal) {
+void write_together(models::Generator& begun, const data::Tokenizer& tokenizer, const Prompt& prompt,
+                    const WritingOptions& writing, std::size_t first, std::size_t n, double& reading,
+                    const std::atomic<int>& signal) {
     std::vector<WrittenText> texts;
     for (std::size_t shown = 0; shown < n; ++shown) {
         if (signal != 0 && shown > 0) return;
         if (!writing.json && first + shown > 0) print("\n---\n");
-        if (!writing.json && !writing.no_prompt) print(prompt);
+        if (!writing.json && !writing.no_prompt) print(prompt.text);
         if (texts.empty()) texts = several(begun, tokenizer, writing, first, n, reading);
         WrittenText& text = texts[shown];
         while (true) {
@@ -69,7 +100,7 @@ void write_together(models::Generator& begun, const data::Tokenizer& tokenizer, 
             if (text.done()) break;
             WrittenText::advance(texts);
         }
-        if (writing.json) print(text.json(prompt_tokens, writing.options.seed).dump() + "\n");
+        if (writing.json) print(text.json(prompt.tokens, writing.options.seed).dump() + "\n");
     }
 }
 
@@ -85,8 +116,7 @@ int generate_text(GenerateArguments& args) {
     if (writing.logprobs > 0 && !writing.json) throw Usage("--logprobs is shown with --json alone: add --json");
     set_threads(args.threads);
     auto [model, tokenizer] = load_current(args.model);
-    const std::string prompt = read_prompt(args);
-    const std::vector<std::int32_t> ids = prompt.empty() ? beginning(*tokenizer) : tokenizer->encode(prompt);
+    const Prompt prompt = make_prompt(args, *tokenizer, model->config);
     writing.options.fit(*tokenizer);
     const std::size_t context = model->config.block_size;
     if (writing.options.context_shift > context)
@@ -95,16 +125,16 @@ int generate_text(GenerateArguments& args) {
     const auto decoder = std::make_shared<const models::Decoder>(*model, weight_type(args));
     model.reset();  // the decoder has what it needs
     if (!writing.json) std::fprintf(stderr, "seed %llu\n", static_cast<unsigned long long>(writing.options.seed));
-    if (args.interactive) return write_interactively(decoder, *tokenizer, prompt, writing);
-    if (ids.size() > context)
-        std::fprintf(stderr, "the prompt has %zu tokens: the model sees the last %zu\n", ids.size(), context);
+    if (args.interactive) return write_interactively(decoder, *tokenizer, prompt.text, writing);
+    if (prompt.tokens > context)
+        std::fprintf(stderr, "the prompt has %zu tokens: the model sees the last %zu\n", prompt.tokens, context);
     const std::atomic<int>& signal = catch_signals();
     models::Generator begun(decoder, writing.options);
-    begun.add(ids);
+    begun.add(prompt.ids);
     double reading = 0;
     for (std::size_t i = 0; i < args.num_samples && signal == 0; i += kTogether) {
-        write_together(begun, *tokenizer, prompt, prompt.empty() ? 0 : ids.size(), writing, i,
-                       std::min(kTogether, args.num_samples - i), reading, signal);
+        write_together(begun, *tokenizer, prompt, writing, i, std::min(kTogether, args.num_samples - i), reading,
+                       signal);
     }
     if (!writing.json) print("\n");
     return signal == 0 ? 0 : 128 + signal;
@@ -112,8 +142,8 @@ int generate_text(GenerateArguments& args) {
 
 }  // namespace
 
-std::vector<std::int32_t> beginning(const data::Tokenizer& tokenizer) {
-    if (const auto end = tokenizer.end_of_text()) return {*end};
+std::vector<std::int32_t> beginning(const data::Tokenizer& tokenizer, const models::Architecture& config) {
+    if (const auto end = tokenizer.end_of_text(); end && config.has_bos) return {*end};
     try {
         return tokenizer.encode("\n");
     } catch (const BadInput&) {

@@ -16,8 +16,9 @@ struct WritingOptions {
     bool json = false, no_prompt = false;
 };
 
-// A text begins where another ends, else after a line's end; a model that knows neither begins with its first token.
-std::vector<std::int32_t> beginning(const data::Tokenizer& tokenizer);
+// A text begins where another ends, if training showed that, else after a line's end; a model that knows neither begins
+// with its first token.
+std::vector<std::int32_t> beginning(const data::Tokenizer& tokenizer, const models::Architecture& config);
 
 // --interactive: continues `prompt`, if there is one, and then each line of stdin. Returns the exit code.
 int write_interactively(std::shared_ptr<const models::Decoder> decoder, const data::Tokenizer& tokenizer,

@@ -15,6 +15,7 @@ struct GradcheckArguments {
 };
 
 int check_gradients(const GradcheckArguments& args) {
+    set_threads(0);
     std::vector<GradcheckRow> rows = gradcheck_ops();
     for (const auto& more : {nn::gradcheck_layers(), nn::gradcheck_attention(), models::gradcheck_models()})
         rows.insert(rows.end(), more.begin(), more.end());

@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/common.h"
+#include "data/file.h"
 #include "models/folder.h"
 #include "models/safetensors.h"
 #include "models/weight_files.h"
@@ -19,22 +20,22 @@ struct InfoArguments {
 int show(const InfoArguments& args) {
     const fs::path folder = models::find_model(args.model);
     const auto [model, tokenizer] = models::load_model(folder);
-    const models::GPTConfig& c = model->config;
+    const models::Architecture& c = model->config;
     nlohmann::ordered_json info = {{"folder", folder.string()},
-                                   {"arch", models::arch_name(c.arch)},
+                                   {"arch", c.family},
                                    {"parameters", model->parameter_count()},
                                    {"n_layer", c.n_layer},
                                    {"n_head", c.n_head},
                                    {"n_embd", c.n_embd},
                                    {"block_size", c.block_size},
                                    {"vocab_size", c.vocab_size},
-                                   {"bias", c.bias},
+                                   {"bias", c.qkv_bias},
                                    {"dropout", c.dropout},
                                    {"tokenizer", tokenizer->kind()},
                                    {"bytes", models::WeightFiles::open(folder).bytes()}};
     if (c.kv_heads() != c.n_head) info["n_kv_head"] = c.kv_heads();
     const fs::path state = folder / "training_state.safetensors";
-    if (fs::exists(state)) {
+    if (data::is_there(state)) {
         const auto file = models::SafetensorsFile::open(state);
         for (const char* key : {"step", "best_val_loss", "train_s"}) {
             const auto found = file.metadata().find(key);

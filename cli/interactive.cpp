@@ -32,7 +32,7 @@ class Conversation {
             check<BadInput>(data::find_invalid_utf8(line) == std::string::npos, "this line is not UTF-8");
             ids = tokenizer_.encode(line);
         } else if (generator_.tokens().empty() || generator_.at_end()) {
-            ids = beginning(tokenizer_);
+            ids = beginning(tokenizer_, decoder_->config());
         }
         generator_.add(ids);
         generator_.allow(writing_.options.max_tokens);

@@ -1,5 +1,6 @@
 // inkling: trains small language models, writes text with them, and checks its own gradients.
 #include <omp.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <charconv>
@@ -8,8 +9,10 @@
 #include <cstdlib>
 #include <new>
 #include <sstream>
+#include <stdexcept>
 
 #include "cli/common.h"
+#include "cli/out_of_memory.h"
 #include "cli/wrong_usage.h"
 #include "train/trainer.h"
 
@@ -28,6 +31,23 @@ void set_up_libraries(char** argv) {
     setenv("GOMP_SPINCOUNT", "2000", 1);
     setenv("GLIBC_TUNABLES", "glibc.malloc.tcache_count=2000", 0);
     execv("/proc/self/exe", argv);  // when that fails, the program goes on as it is
+}
+
+// A stack that is too small ends a program without a word. The limit is raised as far as the system allows, for the
+// threads too: theirs is as large as it was when the program began.
+void set_up_stack(char** argv) {
+    constexpr rlim_t kLeast = rlim_t{1} << 20, kUsual = rlim_t{8} << 20;
+    rlimit limit{};
+    if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= kLeast) return;
+    const rlim_t now = limit.rlim_cur;
+    limit.rlim_cur = std::min(limit.rlim_max, kUsual);
+    if (limit.rlim_cur >= kLeast && setrlimit(RLIMIT_STACK, &limit) == 0) execv("/proc/self/exe", argv);
+    char line[128];
+    const int size = std::snprintf(line, sizeof line,
+                                   "inkling: the stack may have %llu kB and 1024 are needed: set ulimit -s 8192\n",
+                                   static_cast<unsigned long long>(now / 1024));
+    [[maybe_unused]] const auto written = write(STDERR_FILENO, line, static_cast<std::size_t>(size));
+    _exit(cli::kRunFailed);
 }
 
 // Flags may be written with underscores: --n_layer is --n-layer.
@@ -59,7 +79,9 @@ int fail(int code, std::string message) {
     return code;
 }
 
-int run(const cli::Action& action) {
+// What `action` returns, or the exit code of the error that it ends with.
+template <class Action>
+int run(const Action& action) {
     try {
         return action();
     } catch (const cli::Usage& e) {
@@ -68,8 +90,10 @@ int run(const cli::Action& action) {
         return fail(cli::kBadInput, e.what());
     } catch (const train::Diverged& e) {
         return fail(cli::kDiverged, e.what());
-    } catch (const std::bad_alloc&) {
-        return fail(cli::kRunFailed, "out of memory: choose a smaller model, batch or context");
+    } catch (const std::bad_alloc& e) {
+        return cli::fail_out_of_memory(e);
+    } catch (const std::length_error&) {  // more than any machine has
+        return cli::fail_out_of_memory(std::bad_alloc());
     } catch (const std::exception& e) {
         return fail(cli::kRunFailed, e.what());
     }
@@ -82,12 +106,7 @@ extern "C" void on_bus_error(int) {
     _exit(cli::kBadInput);
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-    set_up_libraries(argv);
-    std::signal(SIGBUS, on_bus_error);
-    std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error like a full disk
+int run_command(int argc, char** argv) {
     CLI::App app("Inkling trains small language models on a CPU, writes text with them, and checks its own gradients.",
                  "inkling");
     app.set_version_flag("--version", "inkling " INKLING_VERSION);
@@ -125,15 +144,24 @@ int main(int argc, char** argv) {
     } catch (const CLI::Success& e) {                                       // --help, --version
         std::ostringstream text;
         app.exit(e, text);
-        return run([&] {
-            cli::print(text.str());
-            return 0;
-        });
+        cli::print(text.str());
+        return 0;
     } catch (const CLI::ParseError& e) {
         return fail(cli::kWrongUsage, cli::wrong_usage(app, e, given));
     }
     for (const auto& [command, action] : commands) {
-        if (command->parsed()) return run(action);
+        if (command->parsed()) return action();
     }
     return cli::kWrongUsage;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    cli::end_on_signals();
+    set_up_stack(argv);
+    set_up_libraries(argv);
+    std::signal(SIGBUS, on_bus_error);
+    std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error like a full disk
+    return run([&] { return run_command(argc, argv); });
 }

@@ -1,14 +1,14 @@
 // inkling tokenize: text to ids and back, and tokenizers from text
-#include <unistd.h>
-
 #include <charconv>
-#include <iostream>
 #include <iterator>
 
 #include "cli/common.h"
 #include "data/bpe_train.h"
 #include "data/corpus.h"
+#include "data/encoded_corpus.h"
 #include "data/file.h"
+#include "data/named.h"
+#include "data/text_source.h"
 #include "data/tokenizer_json.h"
 #include "models/folder.h"
 
@@ -17,23 +17,27 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::size_t kBlock = 1 << 16;  // ids, or bytes, that are written at once
+
 struct TokenizeArguments {
     std::vector<std::string> data;
     std::size_t vocab_size = 0, threads = 0;
-    std::string out, tokenizer, file = "-";
+    std::string out, tokenizer, file;
 };
 
 // A tokenizer.json, a folder with one, or a run, whose newest checkpoint has one.
 std::unique_ptr<data::Tokenizer> open_tokenizer(const fs::path& path) {
-    const bool run = fs::is_directory(path) && !fs::exists(path / "tokenizer.json") &&
-                     (fs::exists(path / "best") || fs::exists(path / "latest"));
+    const bool run = data::is_folder(path) && !data::is_there(path / "tokenizer.json") &&
+                     (data::is_there(path / "best") || data::is_there(path / "latest"));
     return data::load_tokenizer(run ? models::find_model(path) : path);
 }
 
-std::string read_input(const std::string& file) {
-    if (file != "-") return data::read_file(file);
-    return {std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()};
+void require_file(const TokenizeArguments& args, const char* what) {
+    if (args.file.empty()) throw Usage(fmt::format("{} is required: give -f FILE, or -f - for standard input", what));
 }
+
+// For messages.
+std::string source_of(const TokenizeArguments& args) { return args.file == "-" ? "standard input" : args.file; }
 
 int train(const TokenizeArguments& args) {
     if (args.vocab_size < data::smallest_bpe_vocab)
@@ -52,37 +56,56 @@ int train(const TokenizeArguments& args) {
 }
 
 int encode(const TokenizeArguments& args) {
+    require_file(args, "a text");
     set_threads(args.threads);
     const auto tokenizer = open_tokenizer(args.tokenizer);
-    const std::vector<std::int32_t> ids = tokenizer->encode(read_input(args.file));
+    const data::Text text = data::open_text(args.file);
+    const std::string source = source_of(args);
+    const data::EncodedCorpus corpus =
+        data::encode_corpus(*tokenizer, {text.bytes}, {.sources = std::span(&source, 1)});
     std::string line;
-    for (const std::int32_t id : ids) {
-        if (!line.empty()) line += ' ';
-        fmt::format_to(std::back_inserter(line), "{}", id);
+    for (const std::int32_t& id : corpus.ids) {
+        if (&id != corpus.ids.data()) line += ' ';
+        char digits[12];
+        line.append(digits, std::to_chars(digits, std::end(digits), id).ptr);
+        if (line.size() < kBlock) continue;
+        print(line);
+        line.clear();
     }
     print(line + "\n");
     return 0;
 }
 
-std::vector<std::int32_t> read_ids(std::string_view text) {
-    std::vector<std::int32_t> ids;
+// Whole numbers below the vocabulary's size, with white space between.
+data::GrowingIds read_ids(std::string_view text, std::size_t vocab_size) {
+    data::GrowingIds ids;
     for (std::size_t at = 0;;) {
         at = std::min(text.find_first_not_of(" \t\r\n", at), text.size());
         if (at == text.size()) return ids;
         const std::size_t end = std::min(text.find_first_of(" \t\r\n", at), text.size());
         std::int32_t id = -1;
         const auto [stop, error] = std::from_chars(text.data() + at, text.data() + end, id);
-        check<BadInput>(error == std::errc() && stop == text.data() + end && id >= 0,
-                        "ids are whole numbers with spaces between, got '{}' at byte {}",
-                        to_printable(text.substr(at, std::min<std::size_t>(end - at, 20))), at);
-        ids.push_back(id);
+        const auto shown = [&] { return to_printable(text.substr(at, std::min<std::size_t>(end - at, 20))); };
+        if (error != std::errc() || stop != text.data() + end || id < 0)
+            throw BadInput(fmt::format("ids are whole numbers with spaces between, got '{}' at byte {}", shown(), at));
+        if (static_cast<std::size_t>(id) >= vocab_size)
+            throw BadInput(fmt::format("a token id is in [0, {}), got {} at byte {}", vocab_size, shown(), at));
+        ids.append(std::span(&id, 1));
         at = end;
     }
 }
 
 int decode(const TokenizeArguments& args) {
+    require_file(args, "a file of ids");
     const auto tokenizer = open_tokenizer(args.tokenizer);
-    print(tokenizer->decode(read_ids(read_input(args.file))));
+    const data::Text text = data::open_text(args.file);
+    const data::GrowingIds all =
+        data::named(source_of(args), [&] { return read_ids(text.bytes, tokenizer->vocab_size()); });
+    for (std::span<const std::int32_t> ids = all.ids(); !ids.empty();) {
+        const std::size_t n = std::min(ids.size(), kBlock);
+        print(tokenizer->decode(ids.first(n)));
+        ids = ids.subspan(n);
+    }
     return 0;
 }
 
@@ -104,7 +127,7 @@ Action add_tokenize(CLI::App& app) {
     for (CLI::App* const command : {to_ids, to_text}) {
         command->add_option("--tokenizer,--model", args->tokenizer, "tokenizer.json, model folder, or folder of a run")
             ->required();
-        command->add_option("-f,--file", args->file, "what to read; -: stdin")->capture_default_str();
+        command->add_option("-f,--file", args->file, "what to read; -: stdin");
     }
     for (CLI::App* const command : {learn, to_ids})
         command->add_option("--threads", args->threads, "OpenMP threads; 0: the physical cores")->capture_default_str();

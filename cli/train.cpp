@@ -1,4 +1,5 @@
 // inkling train
+#include <algorithm>
 #include <cmath>
 #include <csignal>
 #include <optional>
@@ -9,10 +10,12 @@
 #include "data/char_tokenizer.h"
 #include "data/corpus.h"
 #include "data/encoded_corpus.h"
+#include "data/file.h"
+#include "data/named.h"
 #include "data/stories.h"
 #include "data/tokenizer_json.h"
 #include "models/folder.h"
-#include "nn/init.h"
+#include "train/plan.h"
 #include "train/recipes.h"
 #include "train/trainer.h"
 
@@ -41,7 +44,7 @@ std::unique_ptr<data::Tokenizer> make_tokenizer(const TrainOptions& options, con
     }
     if (options.tokenizer == "bpe")
         return std::make_unique<data::BpeTokenizer>(data::train_bpe(corpus.documents, options.vocab_size));
-    if (!fs::exists(options.tokenizer)) {
+    if (!data::is_there(options.tokenizer)) {
         throw BadInput(
             fmt::format("--tokenizer {}: there is no such file: char, bpe, a tokenizer.json or a model "
                         "folder is required",
@@ -52,7 +55,8 @@ std::unique_ptr<data::Tokenizer> make_tokenizer(const TrainOptions& options, con
 
 // A tokenizer that is named must be the checkpoint's, which is the one that is used.
 void check_tokenizer(const TrainOptions& options, const data::Tokenizer& own, const fs::path& checkpoint, bool force) {
-    if (options.tokenizer == "char" || options.tokenizer == "bpe" || !fs::exists(options.tokenizer) || force) return;
+    if (options.tokenizer == "char" || options.tokenizer == "bpe" || !data::is_there(options.tokenizer) || force)
+        return;
     if (data::load_tokenizer(options.tokenizer)->to_json() == own.to_json()) return;
     throw train::Mismatch(
         fmt::format("{}: was trained with another tokenizer than {} holds: undo that, or go on with "
@@ -77,7 +81,8 @@ struct Prepared {
     models::LoadedModel loaded;
     data::EncodedCorpus tokens;
     std::unique_ptr<train::Trainer> trainer;
-    fs::path checkpoint;  // gone on from; empty: none
+    fs::path checkpoint;            // gone on from; empty: none
+    std::vector<fs::path> damaged;  // newer than that
 };
 
 class Preparation {
@@ -100,6 +105,7 @@ class Preparation {
             } catch (const BadInput& e) {
                 run.trainer.reset();
                 if (candidate == resume.candidates.back()) throw;
+                run.damaged.push_back(candidate);
                 report_.warn(std::string(e.what()) + ": trying the checkpoint before");
             }
         }
@@ -117,18 +123,31 @@ class Preparation {
         try {
             run.tokens = data::encode_corpus(
                 *run.loaded.tokenizer, run.corpus.documents,
-                {.cache = options_.out, .progress = [this](auto done, auto all) { report_.encoding(done, all); }});
+                {.sources = run.corpus.sources, .cache = options_.out, .progress = [this](auto done, auto all) {
+                     report_.encoding(done, all);
+                 }});
         } catch (const BadInput& e) {
             if (candidate.empty()) throw;
             throw train::Mismatch(fmt::format("{}: was trained on another text: {}", candidate.string(), e.what()));
         }
-        const std::string chosen =
-            fit_recipe(*run.loaded.tokenizer, run.tokens.ids, run.loaded.model != nullptr, settings_);
-        if (!chosen.empty()) report_.note(chosen);
-        const std::size_t kinds = run.loaded.tokenizer->vocab_size();
-        if (!run.loaded.model) run.loaded.model = models::make_model<float>(options_.model_config(kinds));
-        run.trainer = std::make_unique<train::Trainer>(options_, *run.loaded.model, *run.loaded.tokenizer,
-                                                       run.tokens.ids, report_);
+        data::named(run.corpus.name(), [&] {
+            const std::string chosen =
+                fit_recipe(*run.loaded.tokenizer, run.tokens.ids, run.loaded.model != nullptr, settings_);
+            if (!chosen.empty()) report_.note(chosen);
+            train::check_memory(options_, run.loaded.tokenizer->vocab_size(),
+                                static_cast<double>(run.tokens.ids.size()));
+            if (!run.loaded.model) run.loaded.model = new_model(*run.loaded.tokenizer, run.tokens.ids);
+            run.trainer = std::make_unique<train::Trainer>(options_, *run.loaded.model, *run.loaded.tokenizer,
+                                                           run.tokens.ids, report_);
+        });
+    }
+
+    std::unique_ptr<models::Transformer<float>> new_model(const data::Tokenizer& tokenizer,
+                                                          std::span<const std::int32_t> ids) const {
+        models::Architecture config = options_.model_config(tokenizer.vocab_size());
+        const auto end = tokenizer.end_of_text();
+        config.has_bos = end && std::find(ids.begin(), ids.end(), *end) != ids.end();
+        return std::make_unique<models::Transformer<float>>(config, Generator{options_.seed});
     }
 
     const TrainArguments& args_;
@@ -154,14 +173,17 @@ int train_model(const TrainArguments& args) {
     if (const std::string note = run.corpus.skipped_note(); !note.empty()) report.warn(note);
 
     if (args.dry_run) return print_plan(args, settings, run.corpus, threads);
-    nn::default_generator() = {options.seed, 0};
     Preparation(args, settings, report).prepare(run, resume);
     run.corpus = {};  // large texts need not stay in memory
 
     if (!folder) folder.emplace(options.out);
     check_place(options, resume);  // nothing has come there in the meantime
     const fs::path& checkpoint = run.checkpoint;
-    if (checkpoint.empty() || !fs::equivalent(checkpoint.parent_path(), folder->path())) folder->clear();
+    if (!checkpoint.empty() && fs::equivalent(checkpoint.parent_path(), folder->path())) {
+        folder->mend(checkpoint, run.damaged);
+    } else {
+        folder->clear();
+    }
     const std::uint64_t parameters = run.loaded.model->parameter_count();
     report.note(fmt::format("{} parameters, {} tokens of {} kinds ({}), {}, seed {}",
                             parameters < 10'000 ? fmt::format("{}", parameters)

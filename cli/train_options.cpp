@@ -2,9 +2,12 @@
 
 #include <algorithm>
 
+#include "data/file.h"
+#include "models/families/family.h"
 #include "models/folder.h"
 #include "train/checkpoint.h"
 #include "train/pace.h"
+#include "train/plan.h"
 #include "train/run_folder.h"
 
 namespace inkling::cli {
@@ -16,7 +19,7 @@ namespace {
 
 // A resumed run starts from its own settings: those of its folder, which may be newer, else of a checkpoint.
 void read_own_settings(const Resume& resume, TrainOptions& options) {
-    if (!resume.run.empty() && fs::exists(resume.run / "config.toml"))
+    if (!resume.run.empty() && data::is_there(resume.run / "config.toml"))
         return static_cast<void>(read_toml(resume.run / "config.toml", options));
     for (const fs::path& candidate : resume.candidates) {
         try {
@@ -41,6 +44,8 @@ Resume find_resume(const TrainArguments& args) {
     if (!args.config.empty()) read_toml(args.config, options);
     if (args.has("out")) options.out = args.given.out;
     const std::string& from = args.given.resume;
+    for (const std::string& path : {options.out, from})
+        if (path != "auto") static_cast<void>(data::is_there(path));  // else it says why that cannot be told
     if (from.empty()) return {};
     if (from == "auto") return {options.out, train::find_checkpoints(options.out)};
     Resume resume{from, train::find_checkpoints(from)};
@@ -104,6 +109,7 @@ std::string fit_recipe(const data::Tokenizer& tokenizer, std::span<const std::in
     if (!fits_itself(s.recipe)) return "";
     TrainOptions& o = s.options;
     const train::Budget budget = fit_sizes(tokens.size(), has_shape, s);
+    train::check_memory(o, tokenizer.vocab_size(), static_cast<double>(tokens.size()));
     if (!s.given.contains("max-iters")) {
         const double step = train::seconds_per_step(o, tokenizer, tokens, 0.03 * budget.seconds);
         o.max_iters = train::steps_within(budget, step, o);
@@ -114,7 +120,7 @@ std::string fit_recipe(const data::Tokenizer& tokenizer, std::span<const std::in
                        counted(o.block_size, "token"));
 }
 
-void take_shape(const TrainArguments& args, const models::GPTConfig& config, TrainOptions& options) {
+void take_shape(const TrainArguments& args, const models::Architecture& config, TrainOptions& options) {
     const auto take = [&](const char* flag, auto& field, auto value) {
         if (args.has(flag) && field != value) {
             throw Usage(
@@ -122,14 +128,14 @@ void take_shape(const TrainArguments& args, const models::GPTConfig& config, Tra
         }
         field = value;
     };
-    take("arch", options.arch, models::arch_name(config.arch));
+    take("arch", options.arch, config.family);
     take("n-layer", options.n_layer, config.n_layer);
     take("n-head", options.n_head, config.n_head);
     if ((options.n_kv_head ? options.n_kv_head : config.n_head) != config.kv_heads())
         take("n-kv-head", options.n_kv_head, config.kv_heads());
     take("n-embd", options.n_embd, config.n_embd);
     take("block-size", options.block_size, config.block_size);
-    take("bias", options.bias, config.bias);
+    take("bias", options.bias, config.qkv_bias);
 }
 
 }  // namespace inkling::cli

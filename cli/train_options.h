@@ -7,7 +7,7 @@
 
 #include "cli/common.h"
 #include "data/tokenizer.h"
-#include "models/gpt_config.h"
+#include "models/architecture.h"
 #include "train/options.h"
 #include "train/recipes.h"
 
@@ -53,6 +53,6 @@ std::string fit_recipe(const data::Tokenizer& tokenizer, std::span<const std::in
                        Settings& settings);
 
 // The model's shape is the folder's; flags that say otherwise are Usage.
-void take_shape(const TrainArguments& args, const models::GPTConfig& config, train::TrainOptions& options);
+void take_shape(const TrainArguments& args, const models::Architecture& config, train::TrainOptions& options);
 
 }  // namespace inkling::cli

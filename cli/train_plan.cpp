@@ -76,9 +76,13 @@ int print_plan(const TrainArguments& args, Settings settings, const data::Corpus
     const Vocabulary vocabulary_ = vocabulary(options, corpus);
     train::Budget budget;
     if (fits) budget = fit_sizes(static_cast<std::size_t>(vocabulary_.tokens), has_shape, settings);
-    const train::Plan plan = train::make_plan(options, vocabulary_.size);
+    train::Plan plan = train::make_plan(options, vocabulary_.size, vocabulary_.tokens);
     if (fits && !settings.given.contains("max-iters"))
         options.max_iters = train::steps_within(budget, plan.seconds_a_step(), options);
+    if (fits) {  // whether weights are averaged follows from the number of steps
+        train::fit_to_steps(settings.given, options);
+        train::plan_sizes(options, vocabulary_.size, vocabulary_.tokens, plan);
+    }
     const double steps = static_cast<double>(options.max_iters), seen = steps * plan.tokens_a_step;
     const double passes = seen / std::max(1.0, vocabulary_.tokens * (1 - options.val_fraction));
     double seconds = steps * plan.seconds_a_step();
@@ -98,9 +102,11 @@ int print_plan(const TrainArguments& args, Settings settings, const data::Corpus
     row("work", fmt::format("{}, {} a step, evaluation not counted", quantity(steps * plan.flops_a_step, "FLOP"),
                             quantity(plan.flops_a_step, "FLOP")));
     row("memory",
-        fmt::format("about {}: {} parameters, gradients and optimizer, {} activations, {} tokens",
-                    quantity(plan.memory_bytes() + 4 * vocabulary_.tokens, "B"), quantity(plan.state_bytes, "B"),
-                    quantity(plan.activation_bytes, "B"), quantity(4 * vocabulary_.tokens, "B")));
+        fmt::format(
+            "about {}: {} parameters, gradients and optimizer, {} activations and other work, {} tokens, {} the "
+            "program itself",
+            quantity(plan.memory_bytes(), "B"), quantity(plan.state_bytes, "B"), quantity(plan.work_bytes, "B"),
+            quantity(plan.text_bytes, "B"), quantity(plan.kProgramBytes, "B")));
     row("disk", fmt::format("{} a checkpoint, of which up to 3 are kept", quantity(plan.checkpoint_bytes, "B")));
     row("time", fmt::format("about {} of training steps, at {} as measured now with {}", duration(seconds),
                             quantity(plan.flops_per_s, "FLOP/s"), counted(threads, "thread")));

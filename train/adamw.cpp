@@ -8,6 +8,20 @@
 
 namespace inkling::train {
 
+double RoleRates::of(nn::Role role) const {
+    switch (role) {
+        case nn::Role::embedding:
+            return embedding;
+        case nn::Role::head:
+            return head;
+        case nn::Role::matrix:
+            return matrix;
+        case nn::Role::vector:
+            return vector;
+    }
+    return 1;
+}
+
 template <class T>
 AdamW<T>::AdamW(nn::FlatParameters<T>& parameters, const AdamWOptions& options,
                 const std::function<bool(const Entry&)>& takes)
@@ -18,7 +32,7 @@ AdamW<T>::AdamW(nn::FlatParameters<T>& parameters, const AdamWOptions& options,
         if (takes && !takes(entries[i])) continue;
         const std::size_t begin = entries[i].offset;
         const std::size_t end = i + 1 < entries.size() ? entries[i + 1].offset : parameters.values().size();
-        const double rate = options.rates.of(role_of(entries[i].name, entries[i].parameter.shape()));
+        const double rate = options.rates.of(entries[i].kind.role);
         const double decay = begin < parameters.matrix_elements() ? options.weight_decay : 0.0;
         Part* const last = parts_.empty() ? nullptr : &parts_.back();
         if (last && last->end == begin && last->rate == rate && last->weight_decay == decay) {

@@ -4,9 +4,14 @@
 #include <functional>
 
 #include "train/optimizer.h"
-#include "train/parameter_role.h"
 
 namespace inkling::train {
+
+// A learning rate for each role, as a multiple of one that they share.
+struct RoleRates {
+    double embedding = 1, head = 1, matrix = 1, vector = 1;
+    double of(nn::Role role) const;
+};
 
 struct AdamWOptions {
     double beta1 = 0.9, beta2 = 0.99, eps = 1e-8;

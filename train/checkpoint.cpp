@@ -21,6 +21,8 @@ constexpr const char* kFile = "training_state.safetensors";
 constexpr const char* kFormat = "1";
 constexpr const char* kChecksum = "checksum";
 constexpr const char* kModelFiles = "model_files";
+constexpr const char* kValLoss = "val_loss";
+constexpr const char* kBestValLoss = "best_val_loss";
 const std::string kWeights = "weights.";  // those in training, where the model beside is their average
 
 // Doubles are kept as text that reads back to the same bits.
@@ -39,6 +41,10 @@ Number read_number(const models::SafetensorsFile& file, const std::string& key, 
     check<BadInput>(error == std::errc() && end == text.data() + text.size(), "{}: {} must be a number, got '{}'", what,
                     key, text);
     return x;
+}
+
+double read_val_loss(const models::SafetensorsFile& file, const std::string& what) {
+    return read_number<double>(file, file.metadata().contains(kValLoss) ? kValLoss : kBestValLoss, what);
 }
 
 // FNV-1a, a 32-bit word at a time: one that differs always changes the value.
@@ -91,12 +97,12 @@ std::string fingerprint(std::span<const std::int32_t> tokens) {
     return fmt::format("{}-{:016x}", tokens.size(), hash.value);
 }
 
-void save_checkpoint(const fs::path& folder, models::LanguageModel<float>& model, const data::Tokenizer& tokenizer,
+void save_checkpoint(const fs::path& folder, models::Transformer<float>& model, const data::Tokenizer& tokenizer,
                      const nn::FlatParameters<float>& parameters, Optimizer<float>& optimizer,
                      const WeightAverage& average, const TrainingState& state) {
     models::SafetensorsWriter out;
     for (const auto& entry : parameters.entries()) {
-        const Array<float>& p = entry.parameter.value();
+        const ConstArray<float>& p = entry.parameter.value();
         const std::vector<std::uint64_t> shape(p.shape().begin(), p.shape().end());
         const auto check_finite = [&](const float* values) {
             const bool finite = std::all_of(values, values + p.size(), [](float x) { return std::isfinite(x); });
@@ -114,7 +120,8 @@ void save_checkpoint(const fs::path& folder, models::LanguageModel<float>& model
                          {"optimizer", optimizer.name()},
                          {"step", number_text(state.step)},
                          {"updates", number_text(optimizer.updates)},
-                         {"best_val_loss", number_text(state.best_val_loss)},
+                         {kValLoss, number_text(state.val_loss)},
+                         {kBestValLoss, number_text(state.best_val_loss)},
                          {"train_s", number_text(state.train_s)},
                          {"elapsed_s", number_text(state.elapsed_s)},
                          {"data_fingerprint", state.data_fingerprint},
@@ -138,7 +145,8 @@ TrainingState load_state(const fs::path& folder, nn::FlatParameters<float>& para
     check<BadInput>(text("format") == kFormat, "{}: format '{}' is not known to this version", what, text("format"));
     TrainingState state;
     state.step = read_number<std::size_t>(file, "step", what);
-    state.best_val_loss = read_number<double>(file, "best_val_loss", what);
+    state.val_loss = read_val_loss(file, what);
+    state.best_val_loss = read_number<double>(file, kBestValLoss, what);
     state.train_s = read_number<double>(file, "train_s", what);
     state.elapsed_s = read_number<double>(file, "elapsed_s", what);
     state.data_fingerprint = text("data_fingerprint");
@@ -175,6 +183,10 @@ std::string stored_config(const fs::path& folder) {
     const auto found = file.metadata().find("config");
     check<BadInput>(found != file.metadata().end(), "{}: config is missing", (folder / kFile).string());
     return found->second;
+}
+
+double stored_val_loss(const fs::path& folder) {
+    return read_val_loss(models::SafetensorsFile::open(folder / kFile), (folder / kFile).string());
 }
 
 }  // namespace inkling::train

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "data/tokenizer.h"
-#include "models/language_model.h"
+#include "models/transformer.h"
 #include "train/optimizer.h"
 #include "train/weight_average.h"
 
@@ -16,6 +16,7 @@ namespace inkling::train {
 struct TrainingState {
     std::size_t step = 0;  // updates tried so far; windows and dropout masks follow from it and the seed
     double best_val_loss = std::numeric_limits<double>::infinity();
+    double val_loss = std::numeric_limits<double>::infinity();  // of this step; infinity: it was not evaluated
     double train_s = 0, elapsed_s = 0;
     std::string data_fingerprint;  // of the tokens that it is trained on
     std::string config;            // the resolved config.toml
@@ -23,7 +24,7 @@ struct TrainingState {
 
 // Fills an existing folder. Throws Error rather than write weights that are not finite. With an average of the weights,
 // the parameters must hold it (Averaged): it is the model that is saved, and the weights go with the training state.
-void save_checkpoint(const std::filesystem::path& folder, models::LanguageModel<float>& model,
+void save_checkpoint(const std::filesystem::path& folder, models::Transformer<float>& model,
                      const data::Tokenizer& tokenizer, const nn::FlatParameters<float>& parameters,
                      Optimizer<float>& optimizer, const WeightAverage& average, const TrainingState& state);
 
@@ -35,6 +36,10 @@ TrainingState load_state(const std::filesystem::path& folder, nn::FlatParameters
 
 // The config.toml of the run that wrote it. Throws BadInput.
 std::string stored_config(const std::filesystem::path& folder);
+
+// The validation loss of a checkpoint's own step, from the header alone; infinity when it was not evaluated. In one of
+// a version that kept only the best until then, that. Throws BadInput.
+double stored_val_loss(const std::filesystem::path& folder);
 
 // A number that two texts of tokens share only by being equal (or by an accident of 1 in 2^64), with their count.
 std::string fingerprint(std::span<const std::int32_t> tokens);

@@ -13,7 +13,7 @@ namespace {
 // Evaluation mode, and no graph, while in scope.
 class Evaluating {
   public:
-    explicit Evaluating(models::LanguageModel<float>& model) : model_(model), training_(model.training()) {
+    explicit Evaluating(models::Transformer<float>& model) : model_(model), training_(model.training()) {
         model.eval();
     }
     ~Evaluating() { model_.train(training_); }
@@ -21,7 +21,7 @@ class Evaluating {
     Evaluating& operator=(const Evaluating&) = delete;
 
   private:
-    models::LanguageModel<float>& model_;
+    models::Transformer<float>& model_;
     bool training_;
     NoGrad no_grad_;
 };
@@ -34,7 +34,7 @@ IdArray id_array(std::span<const std::int32_t> ids, std::size_t batch, std::size
     return array;
 }
 
-double evaluate(models::LanguageModel<float>& model, std::span<const std::int32_t> tokens,
+double evaluate(models::Transformer<float>& model, std::span<const std::int32_t> tokens,
                 const std::function<bool()>& stop, std::size_t stride) {
     check<BadInput>(tokens.size() >= 2, "evaluate: a text of at least 2 tokens is required, got {}", tokens.size());
     const Evaluating scope(model);
@@ -57,7 +57,7 @@ double evaluate(models::LanguageModel<float>& model, std::span<const std::int32_
     return total / static_cast<double>(all);
 }
 
-double evaluate_sample(models::LanguageModel<float>& model, std::span<const std::int32_t> tokens, std::size_t batches,
+double evaluate_sample(models::Transformer<float>& model, std::span<const std::int32_t> tokens, std::size_t batches,
                        std::size_t batch_size) {
     const Evaluating scope(model);
     const auto sampler = data::make_sampler("random", tokens, batch_size, model.config.block_size, 0);

@@ -7,14 +7,21 @@
 #include "engine/profile.h"
 #include "engine/simd.h"
 #include "train/newton_schulz.h"
-#include "train/parameter_role.h"
 
 namespace inkling::train {
 namespace {
 
 template <class Entry>
 bool is_matrix(const Entry& entry) {
-    return role_of(entry.name, entry.parameter.shape()) == Role::matrix;
+    return entry.kind.role == nn::Role::matrix && entry.parameter.rank() == 2;
+}
+
+// Of the maps that a matrix is stacked from: query, key and value where one matrix packs them, and when they are split,
+// each of their heads.
+template <class Entry>
+std::size_t rows_of_map(const Entry& entry, bool split_heads) {
+    const std::size_t rows = entry.parameter.shape()[0];
+    return split_heads && entry.kind.head_size > 0 ? entry.kind.head_size : rows / entry.kind.stacked;
 }
 
 double scale_of(MuonScale scale, double rows, double columns) {
@@ -32,7 +39,7 @@ Muon<T>::Muon(nn::FlatParameters<T>& parameters, const MuonOptions& options)
     for (const Entry& entry : parameters.entries()) {
         if (!is_matrix(entry)) continue;
         const Shape& shape = entry.parameter.shape();
-        const std::size_t rows = rows_of_block(entry.name, shape, options.head_size);
+        const std::size_t rows = rows_of_map(entry, options.split_heads);
         auto group = std::find_if(groups_.begin(), groups_.end(),
                                   [&](const Group& g) { return g.shape[1] == rows && g.shape[2] == shape[1]; });
         if (group == groups_.end()) {

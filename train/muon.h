@@ -17,7 +17,7 @@ struct MuonOptions {
     bool nesterov = true;
     std::size_t ns_steps = 5;
     MuonScale scale = MuonScale::original;
-    std::size_t head_size = 0;  // above 0: each head of query, key and value is made orthogonal for itself
+    bool split_heads = false;  // each head of query, key and value is made orthogonal for itself
     double weight_decay = 0.1;
     AdamWOptions adamw;  // of all else; its rates are those of AdamW over Muon's
 };

@@ -26,7 +26,7 @@ std::unique_ptr<Optimizer<float>> make_optimizer(const TrainOptions& o, nn::Flat
     muon.nesterov = o.nesterov;
     muon.ns_steps = o.ns_steps;
     muon.scale = o.muon_scale == "original" ? MuonScale::original : MuonScale::adamw;
-    muon.head_size = o.muon_split_heads ? o.n_embd / o.n_head : 0;
+    muon.split_heads = o.muon_split_heads;
     muon.weight_decay = o.weight_decay;
     muon.adamw = adamw;
     return std::make_unique<Muon<float>>(parameters, muon);

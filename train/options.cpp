@@ -9,7 +9,9 @@
 
 #include "data/bpe_train.h"
 #include "data/file.h"
+#include "data/toml_nesting.h"
 #include "engine/check.h"
+#include "models/families/family.h"
 
 namespace inkling::train {
 namespace {
@@ -17,6 +19,16 @@ namespace {
 std::string key_of(std::string flag) {
     std::replace(flag.begin(), flag.end(), '-', '_');
     return flag;
+}
+
+// Said of one start, not of the run: by the command line alone, never by the config.toml of a run that was started so.
+bool is_of_one_start(const std::string& flag) { return flag == "overwrite" || flag == "resume"; }
+
+// A name with a NUL byte would be cut there.
+std::string read_string(const toml::node& node, const std::string& what) {
+    std::string text = *node.value<std::string>();
+    check<BadInput>(text.find('\0') == std::string::npos, "{}: a text without NUL bytes is required", what);
+    return text;
 }
 
 template <class Field>
@@ -27,11 +39,11 @@ void read_field(const toml::node& node, Field& field, const std::string& what) {
         field.clear();
         for (const auto& item : *list) {
             check<BadInput>(item.is_string(), "{}: a list of strings is required", what);
-            field.push_back(*item.value<std::string>());
+            field.push_back(read_string(item, what));
         }
     } else if constexpr (std::is_same_v<Field, std::string>) {
         check<BadInput>(node.is_string(), "{}: a string is required", what);
-        field = *node.value<std::string>();
+        field = read_string(node, what);
     } else if constexpr (std::is_same_v<Field, bool>) {
         check<BadInput>(node.is_boolean(), "{}: true or false is required", what);
         field = *node.value<bool>();
@@ -47,12 +59,13 @@ void read_field(const toml::node& node, Field& field, const std::string& what) {
 
 }  // namespace
 
-models::GPTConfig TrainOptions::model_config(std::size_t tokens) const {
-    models::GPTConfig config{tokens, n_layer, n_head, n_embd, block_size, dropout, bias};
-    config.arch = models::arch_from_name(arch);
-    config.n_kv_head = n_kv_head == n_head ? 0 : n_kv_head;
-    if (config.arch == models::Arch::nanochat) config.layer_norm_epsilon = 1e-6;  // transformers' default
-    return config;
+models::Architecture TrainOptions::model_config(std::size_t tokens) const {
+    models::Architecture a = models::family(arch).defaults(bias);
+    a.vocab_size = tokens;
+    a.n_layer = n_layer, a.n_head = n_head, a.n_embd = n_embd, a.block_size = block_size;
+    a.n_kv_head = n_kv_head == n_head ? 0 : n_kv_head;
+    a.dropout = dropout;
+    return a;
 }
 
 void TrainOptions::validate() const {
@@ -106,10 +119,11 @@ void TrainOptions::validate() const {
 }
 
 std::set<std::string> read_toml(const std::filesystem::path& path, TrainOptions& options) {
-    return parse_toml(data::read_file(path), path.string(), options);
+    return parse_toml(data::read_file(path, data::FileKind::toml), path.string(), options);
 }
 
 std::set<std::string> parse_toml(const std::string& text, const std::string& what, TrainOptions& options) {
+    data::check_toml_nesting(text, what);
     toml::table table;
     try {
         table = toml::parse(text);
@@ -120,7 +134,8 @@ std::set<std::string> parse_toml(const std::string& text, const std::string& wha
     TrainOptions::visit(options, [&](const std::string& flag, auto& field, const char*) {
         const std::string key = key_of(flag);
         known.insert(key);
-        if (const toml::node* const node = table.get(key)) {
+        const toml::node* const node = table.get(key);
+        if (node && !is_of_one_start(flag)) {
             read_field(*node, field, what + ": " + key);
             read.insert(flag);
         }
@@ -135,7 +150,7 @@ std::string to_toml(const TrainOptions& options) {
     std::ostringstream out;
     TrainOptions::visit(options, [&](const std::string& flag, const auto& field, const char*) {
         using Field = std::decay_t<decltype(field)>;
-        if (flag == "overwrite" || flag == "resume") return;  // said of one start, not of the run
+        if (is_of_one_start(flag)) return;
         out << key_of(flag) << " = ";
         if constexpr (std::is_same_v<Field, std::vector<std::string>>) {
             toml::array list;

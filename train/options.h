@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "models/gpt_config.h"
+#include "models/architecture.h"
 
 namespace inkling::train {
 
@@ -63,10 +63,11 @@ struct TrainOptions {
         v("init-from", o.init_from, "model folder whose weights and tokenizer to start from");
         v("tokenizer", o.tokenizer, "'char', 'bpe' (learnt from the text), or a tokenizer.json");
         v("vocab-size", o.vocab_size, "tokens that --tokenizer bpe learns");
-        v("arch", o.arch, "model family: gpt2 or nanochat");
+        v("arch", o.arch, "model family: gpt2, nanochat or llama");
         v("n-layer", o.n_layer, "transformer blocks");
         v("n-head", o.n_head, "attention heads");
-        v("n-kv-head", o.n_kv_head, "nanochat: heads of keys and values, shared by the attention heads; 0: --n-head");
+        v("n-kv-head", o.n_kv_head,
+          "nanochat, llama: heads of keys and values, shared by the attention heads; 0: --n-head");
         v("n-embd", o.n_embd, "width; a multiple of --n-head");
         v("block-size", o.block_size, "context: tokens that the model sees");
         v("dropout", o.dropout, "dropout probability");
@@ -116,13 +117,13 @@ struct TrainOptions {
         v("log-every", o.log_every, "steps between progress lines");
     }
 
-    models::GPTConfig model_config(std::size_t tokens) const;  // of the tokenizer
+    models::Architecture model_config(std::size_t tokens) const;  // of the tokenizer
     // Throws Error, naming the flag, for values that make no sense.
     void validate() const;
 };
 
-// Reads the keys of a config.toml over `options`, and names the flags that they stand for. Throws BadInput for unknown
-// keys and values of the wrong type.
+// Reads the keys of a config.toml over `options`, and names the flags that they stand for. Those of --overwrite and
+// --resume, which older versions wrote, are passed over. Throws BadInput for unknown keys and values of the wrong type.
 std::set<std::string> read_toml(const std::filesystem::path& path, TrainOptions& options);
 std::set<std::string> parse_toml(const std::string& text, const std::string& what, TrainOptions& options);
 // All settings but --overwrite and --resume.

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "engine/clock.h"
-#include "nn/init.h"
 #include "train/trainer.h"
 
 namespace inkling::train {
@@ -29,8 +28,7 @@ double product_gflops(Precision precision) {
 
 double seconds_per_step(const TrainOptions& options, const data::Tokenizer& tokenizer,
                         std::span<const std::int32_t> tokens, double at_most) {
-    const Generator before = nn::default_generator();
-    const auto model = models::make_model<float>(options.model_config(tokenizer.vocab_size()));
+    const auto model = std::make_unique<models::Transformer<float>>(options.model_config(tokenizer.vocab_size()));
     Report quiet(true);
     Trainer trainer(options, *model, tokenizer, tokens, quiet);
     const double begin = seconds_now();
@@ -42,7 +40,6 @@ double seconds_per_step(const TrainOptions& options, const data::Tokenizer& toke
         trainer.step();
         best = std::min(best, seconds_now() - start);
     } while (seconds_now() - begin < at_most && ++steps < 100);
-    nn::default_generator() = before;
     return best;
 }
 

@@ -1,33 +1,42 @@
 // What a run will take, told before it begins.
-//   const Plan plan = make_plan(options, vocab_size);
+//   const Plan plan = make_plan(options, vocab_size, tokens);
 //   plan.memory_bytes(), plan.seconds_a_step()
 #pragma once
 
 #include <cstddef>
 
-#include "models/gpt_config.h"
+#include "models/architecture.h"
 #include "train/options.h"
 
 namespace inkling::train {
 
 // Floating-point operations of forward and backward over `tokens` tokens in windows of the whole context: 6 for each
 // weight that is multiplied with, and causal attention, half of T x T.
-double training_flops(const models::GPTConfig& config, double tokens);
+double training_flops(const models::Architecture& config, double tokens);
 
 struct Plan {
     std::size_t parameters = 0;
     double tokens_a_step = 0, flops_a_step = 0;
-    double state_bytes = 0;       // parameters, gradients, the optimizer's state, averages
-    double activation_bytes = 0;  // estimated
+    double state_bytes = 0;       // parameters, gradients, the optimizer's state, the average of the weights
+    double work_bytes = 0;        // estimated: activations, and what updates, evaluations and saving need for a while
+    double text_bytes = 0;        // the tokens of the whole text
     double checkpoint_bytes = 0;  // on disk
     double flops_per_s = 0;       // measured
 
     double seconds_a_step() const { return flops_a_step / flops_per_s; }
-    double memory_bytes() const { return state_bytes + activation_bytes; }
+    double memory_bytes() const { return kProgramBytes + state_bytes + work_bytes + text_bytes; }
+
+    static constexpr double kProgramBytes = 15e6;  // of the program itself, the tokenizer, and all that is small
 };
 
-// Speed and activations are measured with a few steps of a smaller model of the same kind, about a second's work and at
-// most a few hundred MB, on as many threads as are set.
-Plan make_plan(const TrainOptions& options, std::size_t vocab_size);
+// Speed and activations are measured with a few steps: of the model itself when it is small, else of a smaller one of
+// the same kind. About a second's work and at most a few hundred MB, on as many threads as are set.
+Plan make_plan(const TrainOptions& options, std::size_t vocab_size, double text_tokens);
+
+// What follows from the options alone: state, text and checkpoint.
+void plan_sizes(const TrainOptions& options, std::size_t vocab_size, double text_tokens, Plan& plan);
+
+// Throws Error, before anything is allocated, when a run cannot have the memory that make_plan gives.
+void check_memory(const TrainOptions& options, std::size_t vocab_size, double text_tokens);
 
 }  // namespace inkling::train

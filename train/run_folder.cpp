@@ -1,18 +1,21 @@
 #include "train/run_folder.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
+#include <limits>
 
+#include "data/directory.h"
 #include "data/file.h"
 #include "data/file_calls.h"
 #include "engine/check.h"
+#include "train/checkpoint.h"
 
 namespace inkling::train {
 
@@ -22,49 +25,91 @@ namespace {
 
 constexpr const char* kUnfinished = ".unfinished-";
 
-Error unwritable(const fs::path& path, const std::string& reason) {
-    return Error(fmt::format("{}: cannot be written: {}", path.string(), reason));
-}
-
-// Runs a file operation; what it throws becomes a message of ours.
-template <class Operation>
-void attempt(const char* call, const fs::path& path, const Operation& operation) {
-    if (const int refused = data::refused_file_call(call, path)) throw unwritable(path, std::strerror(refused));
-    try {
-        operation();
-    } catch (const fs::filesystem_error& e) {
-        throw unwritable(path, e.code().message());
-    }
-}
-
-// Two folders swap their names in one step; where the file system cannot, in two, with a moment without `b` between.
-void exchange(const fs::path& a, const fs::path& b) {
-    if (renameat2(AT_FDCWD, a.c_str(), AT_FDCWD, b.c_str(), RENAME_EXCHANGE) == 0) return;
-    if (errno != EINVAL && errno != ENOSYS)
-        throw fs::filesystem_error("", std::error_code(errno, std::generic_category()));
-    const fs::path between = a.string() + "-old";
-    fs::remove_all(between);
-    fs::rename(b, between);
-    fs::rename(a, b);
-    fs::rename(between, a);
+Error unwritable(const fs::path& path, int error) {
+    return Error(fmt::format("{}: cannot be written: {}", path.string(), std::strerror(error)));
 }
 
 // The lock file, open and locked; -1: another process has it. A run removes its file while it still has the lock, so
 // one that was waited for may no longer be the one in the folder: then it is tried again.
 int take_lock(const fs::path& path) {
-    for (;;) {
+    constexpr int kTries = 1000;
+    for (int i = 0; i < kTries; ++i) {
         const int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-        if (file < 0) throw unwritable(path.parent_path(), std::strerror(errno));
-        struct stat held {
-        }, named{};
+        if (file < 0) throw unwritable(path.parent_path(), errno);
         if (flock(file, LOCK_EX | LOCK_NB) != 0) {
             close(file);
             return -1;
         }
-        const bool same = fstat(file, &held) == 0 && stat(path.c_str(), &named) == 0 && held.st_ino == named.st_ino &&
-                          held.st_dev == named.st_dev;
-        if (same) return file;
+        struct stat held {
+        }, named{};
+        int error = data::refused_file_call("stat", path);
+        if (error == 0 && (fstat(file, &held) != 0 || stat(path.c_str(), &named) != 0)) error = errno;
+        if (error == 0 && held.st_ino == named.st_ino && held.st_dev == named.st_dev) return file;
         close(file);
+        if (error != 0 && error != ENOENT) throw unwritable(path, error);
+    }
+    return -1;
+}
+
+struct Readable {
+    fs::path folder;
+    double val_loss;  // infinity: not evaluated
+
+    std::string name() const { return folder.filename().string(); }
+};
+
+// The checkpoints that say of themselves what they are, newest first. Others are left alone: a disk that fails for a
+// moment must not cost the best one.
+std::vector<Readable> readable(const fs::path& folder, const std::vector<std::string>& damaged) {
+    std::vector<Readable> found;
+    for (const fs::path& checkpoint : find_checkpoints(folder)) {
+        if (std::count(damaged.begin(), damaged.end(), checkpoint.filename().string()) > 0) continue;
+        try {
+            found.push_back({checkpoint, stored_val_loss(checkpoint)});
+        } catch (const Error&) {
+        }
+    }
+    return found;
+}
+
+// Of the lowest validation loss, the first that had it; "": none was evaluated.
+std::string best_of(const std::vector<Readable>& newest_first) {
+    std::string best;
+    double lowest = std::numeric_limits<double>::max();
+    for (const Readable& c : newest_first) {
+        if (!(c.val_loss <= lowest)) continue;
+        lowest = c.val_loss;
+        best = c.name();
+    }
+    return best;
+}
+
+void link(const fs::path& folder, const std::string& name, const std::string& target) {
+    std::error_code none;
+    if (fs::read_symlink(folder / name, none) == target) return;
+    const fs::path beside = folder / (kUnfinished + name);
+    data::remove_tree(beside);
+    if (target.empty()) {
+        if (fs::is_symlink(folder / name, none)) data::remove_tree(folder / name);
+        return;
+    }
+    data::make_link(target, beside);
+    data::rename_path(beside, folder / name);
+    data::sync_directory(folder);
+}
+
+// Its name goes first: no half of a checkpoint has one.
+void remove_checkpoint(const fs::path& checkpoint) {
+    const fs::path beside = checkpoint.parent_path() / (kUnfinished + checkpoint.filename().string());
+    data::remove_tree(beside);
+    data::rename_path(checkpoint, beside);
+    data::remove_tree(beside);
+}
+
+void try_remove_checkpoint(const fs::path& checkpoint) {
+    try {
+        remove_checkpoint(checkpoint);
+    } catch (const Error&) {  // one that stays is only untidy
     }
 }
 
@@ -79,9 +124,10 @@ std::size_t step_of(const fs::path& checkpoint) { return std::stoull(checkpoint.
 
 std::vector<fs::path> find_checkpoints(const fs::path& folder) {
     std::vector<fs::path> found;
-    if (!fs::is_directory(folder)) return found;
-    for (const auto& entry : fs::directory_iterator(folder)) {
-        if (is_checkpoint(entry.path().filename().string())) found.push_back(entry.path());
+    std::error_code none;
+    if (!fs::is_directory(folder, none)) return found;
+    for (const std::string& name : data::names_in(folder)) {
+        if (is_checkpoint(name)) found.push_back(folder / name);
     }
     std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return step_of(a) > step_of(b); });
     return found;
@@ -91,89 +137,101 @@ bool holds_run(const fs::path& folder) {
     return !find_checkpoints(folder).empty() || fs::exists(folder / "metrics.jsonl");
 }
 
-RunFolder::RunFolder(fs::path path) : path_(std::move(path)) {
-    check(!fs::exists(path_) || fs::is_directory(path_), "{}: is a file: --out must name a directory", path_.string());
-    attempt("mkdir", path_, [&] { fs::create_directories(path_); });
-    lock_ = take_lock(path_ / ".lock");
-    check(lock_ >= 0, "{}: another run is writing there: choose another --out", path_.string());
-    attempt("remove", path_, [&] {
-        for (const auto& entry : fs::directory_iterator(path_)) {
-            const std::string name = entry.path().filename().string();
-            if (name.starts_with(kUnfinished) || data::is_unfinished(name, "config.toml") ||
-                data::is_unfinished(name, "metrics.jsonl"))
-                fs::remove_all(entry.path());
-        }
-    });
+RunFolder::Lock::Lock(fs::path lock_path) : path(std::move(lock_path)), file(take_lock(path)) {
+    check(file >= 0, "{}: another run is writing there: choose another --out", path.parent_path().string());
 }
 
-RunFolder::~RunFolder() {
-    std::error_code ignored;
-    fs::remove(path_ / ".lock", ignored);  // before it is unlocked: see take_lock
-    close(lock_);
+RunFolder::Lock::~Lock() {
+    ::unlink(path.c_str());  // before it is unlocked: see take_lock
+    ::close(file);
+}
+
+RunFolder::RunFolder(fs::path path) : path_(std::move(path)) {
+    std::error_code error;
+    check(!fs::exists(path_, error) || fs::is_directory(path_, error), "{}: is a file: --out must name a directory",
+          path_.string());
+    error = {data::refused_file_call("mkdir", path_), std::generic_category()};
+    if (!error) fs::create_directories(path_, error);
+    if (error) throw unwritable(path_, error.value());
+    lock_ = std::make_unique<Lock>(path_ / ".lock");
+    clear_unfinished();
+}
+
+void RunFolder::clear_unfinished() const {
+    for (const std::string& name : data::names_in(path_)) {
+        if (!name.starts_with(kUnfinished)) continue;
+        const fs::path checkpoint = path_ / name.substr(std::strlen(kUnfinished));
+        const fs::path between = data::between_exchange(path_ / name);
+        std::error_code none;
+        if (fs::exists(between, none) && !fs::exists(checkpoint, none)) data::rename_path(between, checkpoint);
+    }
+    for (const std::string& name : data::names_in(path_)) {
+        if (name.starts_with(kUnfinished) || data::is_unfinished(name, "config.toml") ||
+            data::is_unfinished(name, "metrics.jsonl"))
+            data::remove_tree(path_ / name);
+    }
 }
 
 void RunFolder::clear() {
-    attempt("remove", path_, [&] {
-        for (const char* name : {"latest", "best", "metrics.jsonl", "config.toml"}) fs::remove(path_ / name);
-        for (const auto& folder : checkpoints()) fs::remove_all(folder);
-    });
+    for (const char* name : {"latest", "best", "metrics.jsonl", "config.toml"}) data::remove_tree(path_ / name);
+    for (const fs::path& checkpoint : checkpoints()) remove_checkpoint(checkpoint);
 }
 
-fs::path RunFolder::save(std::size_t step, bool is_best, const std::function<void(const fs::path&)>& write) {
+fs::path RunFolder::save(std::size_t step, const std::function<void(const fs::path&)>& write) {
     const std::string name = fmt::format("step-{:06}", step);
     const fs::path beside = path_ / (kUnfinished + name), target = path_ / name;
     try {
-        attempt("mkdir", beside, [&] {
-            fs::remove_all(beside);
-            fs::create_directory(beside);
-        });
+        data::remove_tree(beside);
+        data::make_directory(beside);
         write(beside);
         data::sync_directory(beside);
-        if (fs::exists(target)) {  // the same step saved again
-            attempt("exchange", target, [&] { exchange(beside, target); });
+        std::error_code none;
+        if (fs::exists(target, none)) {  // the same step saved again
+            data::exchange_paths(beside, target);
         } else {
-            attempt("rename", target, [&] { fs::rename(beside, target); });
+            data::rename_path(beside, target);
         }
         data::sync_directory(path_);
-        link("latest", name);
-        if (is_best) link("best", name);
+        std::erase(damaged_, name);
+        stored_val_loss(target);  // throws when it cannot be read back
+        settle(step, name);
     } catch (const Error& e) {
-        std::error_code ignored;
-        fs::remove_all(beside, ignored);
+        data::try_remove_tree(beside);
+        if (std::error_code none; !fs::exists(path_, none))
+            throw Error(fmt::format("{}: the folder of the run is gone", e.what()));
         const auto whole = checkpoints();
         if (whole.empty()) throw Error(fmt::format("{}: nothing was saved yet: make room and begin anew", e.what()));
         throw Error(fmt::format("{}: {} is whole: go on from it with --resume auto", e.what(),
                                 whole.front().filename().string()));
     } catch (...) {
-        std::error_code ignored;
-        fs::remove_all(beside, ignored);
+        data::try_remove_tree(beside);
         throw;
     }
-    std::error_code ignored;
-    fs::remove_all(beside, ignored);  // what an exchange has left
-    remove_old(step);
+    data::try_remove_tree(beside);  // what an exchange has left
+    for (const fs::path& checkpoint : checkpoints()) {
+        const bool damaged = std::count(damaged_.begin(), damaged_.end(), checkpoint.filename().string()) > 0;
+        if (damaged || step_of(checkpoint) > step)
+            try_remove_checkpoint(checkpoint);  // of a run that was gone back from
+    }
+    damaged_.clear();
     return target;
 }
 
-void RunFolder::link(const std::string& name, const std::string& target) const {
-    const fs::path beside = path_ / (kUnfinished + name);
-    attempt("symlink", beside, [&] {
-        fs::remove(beside);
-        fs::create_directory_symlink(target, beside);
-    });
-    attempt("rename", path_ / name, [&] { fs::rename(beside, path_ / name); });
-    data::sync_directory(path_);
+void RunFolder::mend(const fs::path& from, const std::vector<fs::path>& damaged) {
+    for (const fs::path& checkpoint : damaged) damaged_.push_back(checkpoint.filename().string());
+    settle(std::numeric_limits<std::size_t>::max(), from.filename().string());
 }
 
-// Later steps than the newest are of a run that was gone back from.
-void RunFolder::remove_old(std::size_t newest) const {
-    std::error_code none;
-    const std::string best = fs::read_symlink(path_ / "best", none).string();
-    std::size_t kept = 0;
-    for (const auto& folder : checkpoints()) {
-        const bool recent = step_of(folder) <= newest && kept++ < 2;
-        if (recent || folder.filename() == best || data::refused_file_call("remove", folder)) continue;
-        fs::remove_all(folder, none);  // one that stays is only untidy
+// Links come first: what a kill or a failing disk leaves in between is settled by the run that goes on.
+void RunFolder::settle(std::size_t newest, const std::string& kept) const {
+    std::vector<Readable> found = readable(path_, damaged_);
+    std::erase_if(found, [&](const Readable& c) { return step_of(c.folder) > newest; });
+    check(!found.empty(), "{}: no checkpoint can be read", path_.string());
+    const std::string best = best_of(found);
+    link(path_, "latest", found.front().name());
+    link(path_, "best", best);
+    for (std::size_t i = 2; i < found.size(); ++i) {
+        if (found[i].name() != best && found[i].name() != kept) try_remove_checkpoint(found[i].folder);
     }
 }
 

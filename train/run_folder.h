@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -22,9 +23,6 @@ class RunFolder {
     // Makes the folder when it does not exist, locks it, and clears what an interrupted save has left. Throws Error
     // when it cannot be written or another run has it.
     explicit RunFolder(std::filesystem::path path);
-    ~RunFolder();
-    RunFolder(const RunFolder&) = delete;
-    RunFolder& operator=(const RunFolder&) = delete;
 
     const std::filesystem::path& path() const { return path_; }
     bool holds_run() const { return train::holds_run(path_); }
@@ -33,17 +31,31 @@ class RunFolder {
     std::vector<std::filesystem::path> checkpoints() const { return find_checkpoints(path_); }
 
     // Writes a checkpoint whole or not at all: `write` fills a folder beside, which is synced and renamed to
-    // step-NNNNNN. Then `latest` points to it, and `best` too when `is_best`; all others but the one before and the
-    // best are removed. Throws Error, with the checkpoint that is whole in any case.
-    std::filesystem::path save(std::size_t step, bool is_best,
-                               const std::function<void(const std::filesystem::path&)>& write);
+    // step-NNNNNN. Then `latest` points to it, and `best` to the one with the lowest validation loss; all others but
+    // the one before are removed. Throws Error, with the checkpoint that is whole in any case.
+    std::filesystem::path save(std::size_t step, const std::function<void(const std::filesystem::path&)>& write);
+
+    // Does the same for the checkpoints that are there, when a run goes on from one of them: a save that was cut off
+    // leaves links to older ones. Those that could not be loaded are in `damaged`; the next save removes them.
+    void mend(const std::filesystem::path& from, const std::vector<std::filesystem::path>& damaged = {});
 
   private:
-    void link(const std::string& name, const std::string& target) const;
-    void remove_old(std::size_t newest) const;
+    struct Lock {
+        explicit Lock(std::filesystem::path lock_path);
+        ~Lock();
+        Lock(const Lock&) = delete;
+        Lock& operator=(const Lock&) = delete;
+        std::filesystem::path path;
+        int file;
+    };
+
+    void clear_unfinished() const;
+    // Of the checkpoints up to a step: links, then removes what is too old. `kept` stays in any case.
+    void settle(std::size_t newest, const std::string& kept) const;
 
     std::filesystem::path path_;
-    int lock_ = -1;
+    std::unique_ptr<Lock> lock_;
+    std::vector<std::string> damaged_;  // names of checkpoints
 };
 
 }  // namespace inkling::train

@@ -12,7 +12,6 @@
 #include "engine/ops/elementwise.h"
 #include "engine/precision.h"
 #include "models/generate.h"
-#include "nn/init.h"
 #include "train/evaluate.h"
 
 namespace inkling::train {
@@ -22,7 +21,7 @@ constexpr std::size_t kMostRefused = 5;
 
 }  // namespace
 
-Trainer::Trainer(const TrainOptions& options, models::LanguageModel<float>& model, const data::Tokenizer& tokenizer,
+Trainer::Trainer(const TrainOptions& options, models::Transformer<float>& model, const data::Tokenizer& tokenizer,
                  std::span<const std::int32_t> tokens, Report& report)
     : options_(options),
       model_(model),
@@ -71,7 +70,7 @@ void Trainer::resume(const std::filesystem::path& checkpoint, bool force) {
 double Trainer::step() {
     const double start = seconds_now();
     const WithPrecision scope(precision_named(options_.precision));
-    nn::default_generator() = {options_.seed, (state_.step + 1) << 20};  // dropout masks follow from the step alone
+    Generator random{options_.seed, (state_.step + 1) << 20};  // dropout masks follow from the step alone
     parameters_.zero_gradients();
     double loss = 0;
     const std::size_t micro_steps = options_.gradient_accumulation_steps;
@@ -79,7 +78,7 @@ double Trainer::step() {
         sampler_->fill(state_.step * micro_steps + i, batch_);
         profile::lap("batch");
         const Tensor<float> y = model_.loss(id_array(batch_.inputs, batch_.batch, batch_.length),
-                                            id_array(batch_.targets, batch_.batch, batch_.length));
+                                            id_array(batch_.targets, batch_.batch, batch_.length), &random);
         const double part = static_cast<double>(y.item());
         loss += part / static_cast<double>(micro_steps);
         if (!std::isfinite(part)) break;
@@ -108,6 +107,7 @@ double Trainer::step() {
     metrics_.grad_norm = norm;
     metrics_.train_s = state_.train_s;
     metrics_.val_loss.reset();
+    state_.val_loss = std::numeric_limits<double>::infinity();
     return loss;
 }
 
@@ -145,10 +145,10 @@ void Trainer::run(RunFolder* folder, const std::atomic<int>* stop) {
         }
         const bool best = metrics_.val_loss && *metrics_.val_loss < state_.best_val_loss;
         if (best) state_.best_val_loss = *metrics_.val_loss;
-        if (best || last || due(options_.save_every ? options_.save_every : options_.eval_every)) save(best);
+        if (best || last || due(options_.save_every ? options_.save_every : options_.eval_every)) save();
         if (!last && due(options_.sample_every) && !interrupted()) report_.sample(sample_text());
     }
-    if (saved_step_ != state_.step) save(false);  // interrupted between two checkpoints
+    if (saved_step_ != state_.step) save();  // interrupted between two checkpoints
 }
 
 void Trainer::evaluate_now(const std::atomic<int>* stop) {
@@ -160,14 +160,14 @@ void Trainer::evaluate_now(const std::atomic<int>* stop) {
                             ? evaluate_sample(model_, val_, options_.eval_iters, options_.batch_size)
                             : evaluate(
                                   model_, val_, [stop] { return stop && stop->load() != 0; }, stride);
-    if (std::isfinite(loss)) metrics_.val_loss = last_val_loss_ = loss;
+    if (std::isfinite(loss)) metrics_.val_loss = last_val_loss_ = state_.val_loss = loss;
 }
 
-void Trainer::save(bool is_best) {
+void Trainer::save() {
     saved_step_ = state_.step;
     if (!folder_) return;
     const Averaged weights(average_);
-    folder_->save(state_.step, is_best, [&](const std::filesystem::path& folder) {
+    folder_->save(state_.step, [&](const std::filesystem::path& folder) {
         save_checkpoint(folder, model_, tokenizer_, parameters_, *optimizer_, average_, state_);
     });
 }
@@ -198,7 +198,8 @@ std::string Trainer::sample_text() {
     options.max_tokens = 200;
     options.seed = options_.seed;
     options.fit(tokenizer_);
-    const std::int32_t begin = options.end_of_text.value_or(val_.empty() ? train_[0] : val_[0]);
+    const std::int32_t first = val_.empty() ? train_[0] : val_[0];
+    const std::int32_t begin = model_.config.has_bos ? options.end_of_text.value_or(first) : first;
     const auto text = models::generate(model_, std::span(&begin, 1), options);
     model_.train();
     return data::to_valid_utf8(tokenizer_.decode(text));

@@ -28,7 +28,7 @@ struct Diverged : Error {
 class Trainer {
   public:
     // `tokens` is the whole text; it and all else must outlive the trainer. Throws BadInput when it is too short.
-    Trainer(const TrainOptions& options, models::LanguageModel<float>& model, const data::Tokenizer& tokenizer,
+    Trainer(const TrainOptions& options, models::Transformer<float>& model, const data::Tokenizer& tokenizer,
             std::span<const std::int32_t> tokens, Report& report);
 
     // Goes on from a checkpoint, whose weights the model already has. Throws BadInput when it is damaged, Mismatch when
@@ -50,14 +50,14 @@ class Trainer {
 
   private:
     void evaluate_now(const std::atomic<int>* stop);
-    void save(bool is_best);
+    void save();
     void check_first_loss(double loss);
     void refuse_step(double loss, double norm);
     std::string sample_text();
     bool due(std::size_t every) const { return every > 0 && state_.step % every == 0; }
 
     const TrainOptions& options_;
-    models::LanguageModel<float>& model_;
+    models::Transformer<float>& model_;
     const data::Tokenizer& tokenizer_;
     std::span<const std::int32_t> train_, val_;
     RunFolder* folder_ = nullptr;

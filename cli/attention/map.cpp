@@ -49,11 +49,16 @@ std::string visible(std::string_view text) {
     return result;
 }
 
-AttentionMap attention_map(std::string name, const models::LanguageModel<float>& model,
-                           const data::Tokenizer& tokenizer, std::string_view prompt) {
+AttentionMap attention_map(std::string name, const models::Transformer<float>& model, const data::Tokenizer& tokenizer,
+                           std::string_view prompt) {
     check<BadInput>(!prompt.empty(), "the prompt is empty: attention needs a text to look at");
-    const std::vector<std::int32_t> tokens = tokenizer.encode(prompt);
-    const std::size_t length = tokens.size(), context = model.config.block_size;
+    const std::size_t context = model.config.block_size;
+    std::vector<std::int32_t> tokens;  // as many as can be shown
+    std::size_t length = 0;
+    tokenizer.encode_parts(prompt, [&](std::span<const std::int32_t> more, std::size_t) {
+        length += more.size();
+        if (length <= context) tokens.insert(tokens.end(), more.begin(), more.end());
+    });
     check<BadInput>(length <= context, "the prompt has {} tokens: the model's context holds {}: shorten it", length,
                     context);
     IdArray ids({1, length}, 0);
@@ -65,7 +70,7 @@ AttentionMap attention_map(std::string name, const models::LanguageModel<float>&
     AttentionMap map{visible(name), {}, weights.size(), weights.at(0).value().dim(1), {}};
     for (const std::int32_t token : tokens) map.tokens.push_back(visible(tokenizer.decode(std::span(&token, 1))));
     for (const Tensor<float>& layer : weights) {
-        const Array<float> rows = layer.value().contiguous();
+        const ConstArray<float> rows = layer.value().contiguous();
         for (std::size_t head = 0; head < map.heads; ++head) {
             std::vector<float>& triangle = map.triangles.emplace_back();
             triangle.reserve(length * (length + 1) / 2);

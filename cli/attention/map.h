@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "data/tokenizer.h"
-#include "models/language_model.h"
+#include "models/transformer.h"
 
 namespace inkling::cli {
 
@@ -43,8 +43,8 @@ struct AttentionMap {
 };
 
 // Throws BadInput when the prompt is empty, longer than the model's context, or has what the tokenizer cannot write.
-AttentionMap attention_map(std::string name, const models::LanguageModel<float>& model,
-                           const data::Tokenizer& tokenizer, std::string_view prompt);
+AttentionMap attention_map(std::string name, const models::Transformer<float>& model, const data::Tokenizer& tokenizer,
+                           std::string_view prompt);
 
 // A text with its spaces as ␣, line ends as ↵, tabs as ⇥, other control characters as their pictures, and what else
 // cannot be seen (bytes of part of a character, marks of direction) by number.

@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,7 +25,9 @@
 namespace inkling::testing {
 
 struct Result {
-    int code = -1;  // 128 + the signal's number when one ended it
+    int code = -1;            // 128 + the signal's number when one ended it
+    bool killed = false;      // by a signal, not by exit()
+    std::size_t peak_mb = 0;  // the most memory that it had
     std::string out, err;
 };
 
@@ -32,8 +35,10 @@ using Arguments = std::vector<std::string>;
 
 class Process {
   public:
-    // `out` and `in` are files to write stdout to and to read stdin from, when given.
-    explicit Process(Arguments arguments, const std::string& out = "", const std::string& in = "/dev/null")
+    // `out` and `in` are files to write stdout to and to read stdin from, when given. `limit` is called in the new
+    // process before the program starts.
+    explicit Process(Arguments arguments, const std::string& out = "", const std::string& in = "/dev/null",
+                     void (*limit)() = nullptr)
         : out_(out.empty() ? folder_.path("out") : out) {
         arguments.insert(arguments.begin(), kProgram);
         std::vector<char*> argv;
@@ -47,6 +52,7 @@ class Process {
                                   open(err.c_str(), O_WRONLY | O_CREAT, 0666)};
             for (int i = 0; i < 3; ++i)
                 if (files[i] < 0 || dup2(files[i], i) < 0) _exit(126);
+            if (limit) limit();
             execv(argv[0], argv.data());
             _exit(127);
         }
@@ -65,7 +71,8 @@ class Process {
         Result result;
         int status = 0;
         int naps = 500 * seconds;  // counted, not timed: a machine that pauses both programs is no reason to give up
-        while (waitpid(pid_, &status, WNOHANG) == 0) {
+        rusage used{};
+        while (wait4(pid_, &status, WNOHANG, &used) == 0) {
             if (naps-- == 0) {
                 kill(pid_, SIGKILL);
                 FAIL("the program did not end within " << seconds << " s");
@@ -73,7 +80,9 @@ class Process {
             std::this_thread::sleep_for(std::chrono::milliseconds(2));
         }
         pid_ = 0;
-        result.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+        result.killed = !WIFEXITED(status);
+        result.code = result.killed ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+        result.peak_mb = static_cast<std::size_t>(used.ru_maxrss) / 1024;
         if (out_.starts_with(folder_.path())) result.out = data::read_file(out_);
         result.err = data::read_file(folder_.path("err"));
         return result;
@@ -85,8 +94,9 @@ class Process {
     pid_t pid_ = 0;
 };
 
-inline Result program(const Arguments& arguments, const std::string& out = "", const std::string& in = "/dev/null") {
-    return Process(arguments, out, in).wait();
+inline Result program(const Arguments& arguments, const std::string& out = "", const std::string& in = "/dev/null",
+                      void (*limit)() = nullptr) {
+    return Process(arguments, out, in, limit).wait();
 }
 
 // Of stdout, or of a file, with one JSON object a line.

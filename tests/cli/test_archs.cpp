@@ -1,8 +1,9 @@
-// --arch nanochat, and folders that transformers wrote, through every command.
+// --arch nanochat and llama, and folders that transformers wrote, through every command.
 #include <nlohmann/json.hpp>
 
 #include "models/safetensors.h"
 #include "tests/cli/program.h"
+#include "tests/models/gguf_reader.h"
 #include "tests/paths.h"
 
 using namespace inkling::testing;
@@ -23,11 +24,16 @@ std::string known_text() {
 }
 
 // The flags of small(), some of them changed, and others that have no value.
-Result train_nanochat(const ScratchFolder& folder, const std::string& out, const Arguments& changes = {},
-                      const Arguments& others = {}) {
-    return program(Arguments{"train", "--arch", "nanochat", "--data", folder.write("text.txt", small_text()), "--out",
+Result train(const std::string& arch, const ScratchFolder& folder, const std::string& out,
+             const Arguments& changes = {}, const Arguments& others = {}) {
+    return program(Arguments{"train", "--arch", arch, "--data", folder.write("text.txt", small_text()), "--out",
                              folder.path(out)} +
                    small(Arguments{"--n-kv-head", "1"} + changes) + others);
+}
+
+Result train_nanochat(const ScratchFolder& folder, const std::string& out, const Arguments& changes = {},
+                      const Arguments& others = {}) {
+    return train("nanochat", folder, out, changes, others);
 }
 
 json only_line(const Result& r) {
@@ -56,7 +62,51 @@ TEST_CASE("nanochat: train, and every command on what it wrote", "[cli]") {
     const json bench =
         only_line(program({"bench", "--arch", "nanochat", "--preset", "micro", "--seconds", "0.02", "--json"}));
     CHECK((bench["arch"] == "nanochat" && bench["params"] == 2 * 27 * 16 + 12 * 256));
-    check_fails(program({"bench", "--arch", "llama"}), 2, "llama");
+    check_fails(program({"bench", "--arch", "mamba"}), 2, "mamba");
+}
+
+TEST_CASE("llama: train, and every command on what it wrote", "[cli]") {
+    const ScratchFolder folder;
+    const Result trained = train("llama", folder, "run");
+    INFO(trained.err);
+    REQUIRE(trained.code == 0);
+    const std::string run = folder.path("run"), text = folder.path("text.txt");
+    const json info = only_line(program({"info", "--model", run, "--json"}));
+    CHECK((info["arch"] == "llama" && info["n_head"] == 2 && info["n_kv_head"] == 1 && info["bias"] == false));
+    CHECK(info["parameters"] == 2 * 29 * 16 + 2 * 256 + 2 * 128 + 3 * 4 * 256 + 3 * 16);
+    const json config = json::parse(read_file(run + "/latest/config.json"));
+    CHECK((config["model_type"] == "llama" && config["tie_word_embeddings"] == false && config["head_dim"] == 8));
+
+    const Result written = program({"generate", "--model", run, "-p", "fox", "-n", "12"});
+    CHECK((written.code == 0 && written.out.size() == 3 + 12 + 1));
+    CHECK(only_line(program({"eval", "--model", run, "--data", text, "--json"}))["loss"] < std::log(29.0));
+    CHECK(program({"attention", "--model", run, "--prompt", "fox", "--out", folder.path("a.html")}).code == 0);
+    CHECK(program({"export", "--model", run, "--out", folder.path("m.gguf")}).code == 0);
+    const Gguf file(folder.path("m.gguf"));
+    CHECK((file.pairs["general.architecture"] == "llama" && file.tensors.contains("blk.0.ffn_gate.weight")));
+    const json bench =
+        only_line(program({"bench", "--arch", "llama", "--preset", "micro", "--seconds", "0.02", "--json"}));
+    CHECK((bench["arch"] == "llama" && bench["params"] == 2 * 27 * 16 + 16 * 256 + 3 * 16));
+}
+
+TEST_CASE("llama: in bf16, in less memory, by muon, resumed, and the same bits each time", "[cli]") {
+    const ScratchFolder folder;
+    const auto weights = [&](const std::string& out) {
+        return read_file(folder.path(out + "/latest/model.safetensors"));
+    };
+    const Arguments more = {"--dropout", "0.1", "--optimizer", "muon"};
+    REQUIRE(train("llama", folder, "a", more).code == 0);
+    REQUIRE(train("llama", folder, "b", more, {"--checkpoint-activations", "--muon-split-heads"}).code == 0);
+    CHECK(weights("a") != weights("b"));
+    REQUIRE(train("llama", folder, "c", more, {"--checkpoint-activations"}).code == 0);
+    CHECK(weights("a") == weights("c"));
+    REQUIRE(train("llama", folder, "d", more + Arguments{"--lr-decay-iters", "20", "--max-iters", "7"}).code == 0);
+    const Result resumed =
+        program({"train", "--out", folder.path("d"), "--resume", "auto", "--max-iters", "20", "--threads", "2"});
+    INFO(resumed.err);
+    REQUIRE(resumed.code == 0);
+    CHECK(weights("a") == weights("d"));
+    CHECK(train("llama", folder, "e", {"--precision", "bf16"}).code == 0);
 }
 
 TEST_CASE("nanochat: in bf16, in less memory, resumed, and the same bits each time", "[cli]") {
@@ -88,7 +138,7 @@ TEST_CASE("nanochat: in bf16, in less memory, resumed, and the same bits each ti
 TEST_CASE("train: --init-from goes on from folders of transformers, with their tokenizers", "[cli]") {
     const ScratchFolder folder;
     const std::string text = folder.write("text.txt", known_text());
-    for (const std::string name : {"gpt2_tiny", "nanochat_tiny"}) {
+    for (const std::string name : {"gpt2_tiny", "nanochat_tiny", "llama_tiny", "llama_tiny_tied"}) {
         const std::string from = kReference + name, out = folder.path(name);
         const auto loss = [&](const std::string& model) {
             return only_line(program({"eval", "--model", model, "--data", text, "--json"}))["loss"].get<double>();
@@ -123,6 +173,6 @@ TEST_CASE("nanochat: shapes that make no sense are wrong usage", "[cli]") {
     check_fails(
         program(Arguments{"train", "--n-kv-head", "1", "--data", folder.path("text.txt"), "--out", folder.path("out")} +
                 kSmall),
-        2, "--n-kv-head is for --arch nanochat");
+        2, "--n-kv-head is not for --arch gpt2");
     CHECK_FALSE(std::filesystem::exists(folder.path("out")));
 }

@@ -1,4 +1,9 @@
 // Bad input (exit code 3), failing writes (1) and divergence (4): one line on stderr, and nothing half made.
+#include <sys/stat.h>
+
+#include <fstream>
+#include <thread>
+
 #include "tests/cli/program.h"
 
 using namespace inkling::testing;
@@ -50,13 +55,136 @@ TEST_CASE("bad input: texts that cannot be trained on, and no --out is made", "[
 
 TEST_CASE("bad input: prompts and texts that the model cannot read", "[cli]") {
     const ScratchFolder folder;
-    check_fails(program({"generate", "--model", small_run(), "-p", "the fox\xe2\x82\xac"}), 3, "U+20AC");
-    check_fails(program({"generate", "--model", small_run(), "-p", "fox\xff"}), 3, "UTF-8");
+    check_fails(program({"generate", "--model", small_run(), "-p", "the fox\xe2\x82\xac"}), 3,
+                "--prompt: the character");
+    check_fails(program({"generate", "--model", small_run(), "-p", "fox\xff"}), 3,
+                "--prompt: not UTF-8: byte 3 is 0xFF");
+    const std::string latin1 = folder.write("latin1.txt", "caf\xe9");
+    for (const Arguments& command :
+         {Arguments{"generate", "--model", small_run()}, Arguments{"attention", "--model", small_run(), "--json"}}) {
+        check_fails(program(command + Arguments{"-f", latin1}), 3, latin1 + ": ");
+        check_fails(program(command + Arguments{"-f", "-"}, "", latin1), 3, "standard input: ");
+    }
     check_fails(program({"generate", "--model", small_run(), "-f", folder.path("none.txt")}), 3, "none.txt");
-    check_fails(program({"eval", "--model", small_run(), "--data", folder.write("other.txt", "THE FOX")}), 3, "'T'");
+    check_fails(program({"eval", "--model", small_run(), "--data", folder.write("other.txt", "THE FOX")}), 3,
+                folder.path("other.txt") + ": the character 'T' (U+0054) at byte 0");
     check_fails(program({"eval", "--model", small_run(), "--data", folder.write("one.txt", "t")}), 3,
-                "at least 2 tokens");
+                folder.path("one.txt") + ": a text of at least 2 tokens");
     check_fails(program({"eval", "--model", small_run(), "--data", folder.path("none.txt")}), 3, "none.txt");
+}
+
+TEST_CASE("bad input: FIFOs, devices and giant files are refused by name where files are read whole", "[cli]") {
+    const ScratchFolder folder;
+    copy_run(folder);
+    const std::string text = folder.write("text.txt", small_text()), fifo = folder.path("fifo"),
+                      step = folder.path("run/step-000020/");  // which best and latest name
+    REQUIRE(mkfifo(fifo.c_str(), 0600) == 0);                  // nobody writes to it: who waits for it waits for ever
+    const std::string giant = folder.write("giant", "x");
+    fs::resize_file(giant, std::uintmax_t{1} << 40);
+    for (const std::string& path : {fifo, std::string("/dev/zero"), giant}) {
+        check_fails(program(Arguments{"train", "--data", text, "--out", folder.path("out"), "--config", path} + kSmall),
+                    3, "cannot read " + path + ": it ");
+        check_fails(program({"generate", "--model", folder.path("run"), "-f", path}), 3,
+                    "cannot read " + path + ": it ");
+        check_fails(program({"attention", "--model", folder.path("run"), "--json", "-f", path}), 3,
+                    "cannot read " + path + ": it ");
+        check_fails(program({"tokenize", "encode", "--tokenizer", path, "-f", text}), 3,
+                    "cannot read " + path + ": it ");
+        if (path != fifo)  // which may be text
+            check_fails(program({"eval", "--model", folder.path("run"), "--data", path}), 3,
+                        "cannot read " + path + ": it ");
+        for (const char* name : {"config.json", "tokenizer.json", "model.safetensors"}) {
+            fs::rename(step + name, folder.path("kept"));
+            fs::create_symlink(path, step + name);
+            check_fails(program({"generate", "--model", folder.path("run"), "-p", "the"}), 3, step + name + ": ");
+            fs::remove(step + name);
+            fs::rename(folder.path("kept"), step + name);
+        }
+    }
+    CHECK(program({"generate", "--model", folder.path("run"), "-p", "the", "-n", "1"}).code == 0);
+    // standard input is a stream, but not an endless one
+    check_fails(program({"generate", "--model", folder.path("run"), "-f", "-"}, "", "/dev/zero"), 3,
+                "standard input: it has more than 512 MB");
+    check_fails(program({"generate", "--model", folder.path("run"), "-f", "-"}, "", folder.path()), 3,
+                "cannot read standard input: Is a directory");
+}
+
+TEST_CASE("bad input: --data may be a FIFO", "[cli]") {
+    const ScratchFolder folder;
+    const std::string fifo = folder.path("fifo");
+    REQUIRE(mkfifo(fifo.c_str(), 0600) == 0);
+    std::thread writer([&] { std::ofstream(fifo) << small_text(); });
+    const Result r = program({"eval", "--model", small_run(), "--data", fifo, "--json"});
+    writer.join();
+    CHECK(r.out == program({"eval", "--model", small_run(), "--data", folder.write("a", small_text()), "--json"}).out);
+    CHECK(r.code == 0);
+}
+
+TEST_CASE("bad input: links that lead in a circle", "[cli]") {
+    const ScratchFolder folder;
+    const std::string loop = folder.path("loop"), text = folder.write("text.txt", small_text()),
+                      message = "cannot read " + loop + ": Too many levels of symbolic links";
+    fs::create_symlink("loop", loop);
+    const Arguments train = Arguments{"train", "--data", text, "--out", folder.path("out")} + kSmall;
+    check_fails(program(Arguments{"train", "--data", loop, "--out", folder.path("out")} + kSmall), 3, message);
+    check_fails(program(Arguments{"train", "--data", text, "--out", loop} + kSmall), 3, message);
+    for (const char* flag : {"--config", "--resume", "--init-from", "--tokenizer"})
+        check_fails(program(train + Arguments{flag, loop}), 3, message);
+    for (const char* command : {"generate", "eval", "info", "attention", "export"}) {
+        Arguments arguments = {command, "--model", loop};
+        if (std::string(command) == "eval") arguments = arguments + Arguments{"--data", text};
+        if (std::string(command) == "attention") arguments = arguments + Arguments{"-p", "the", "--json"};
+        if (std::string(command) == "export") arguments = arguments + Arguments{"--out", folder.path("o.gguf")};
+        check_fails(program(arguments), 3, message);
+    }
+    check_fails(program({"generate", "--model", small_run(), "-f", loop}), 3, message);
+    check_fails(program({"tokenize", "encode", "--tokenizer", loop, "-f", text}), 3, message);
+    check_fails(program({"tokenize", "encode", "--tokenizer", small_run(), "-f", loop}), 3, message);
+    CHECK_FALSE(fs::exists(folder.path("out")));
+}
+
+TEST_CASE("bad input: settings with 50,000 parts in each other, and names with NUL", "[cli]") {
+    const ScratchFolder folder;
+    const std::string text = folder.write("text.txt", small_text()), out = folder.path("out");
+    const auto refuses = [&](const std::string& settings, const std::string& message) {
+        check_fails(program(Arguments{"train", "--data", text, "--config", folder.write("c.toml", settings)} + kSmall),
+                    3, folder.path("c.toml") + ": " + message);
+    };
+    std::string dotted, arrays = "data = ", tables = "out = ";
+    for (int i = 0; i < 50'000; ++i) dotted += "a.", arrays += "[", tables += "{a=";
+    for (const std::string& nested :
+         {dotted + "a = 1", "[" + dotted + "a]", arrays, tables, "x = {" + dotted + "a = 1}"})
+        refuses(nested, "line 1: more than 32 parts in each other");
+    refuses("out = \"" + out + "\\u0000more\"\n", "out: a text without NUL bytes is required");
+    refuses("data = [\"" + text + "\\u0000more\"]\n", "data: a text without NUL bytes is required");
+    CHECK_FALSE(fs::exists(out));
+}
+
+TEST_CASE("bad input: a pattern that takes for ever to split a text", "[cli]") {
+    const ScratchFolder folder;
+    copy_run(folder);
+    REQUIRE(program({"tokenize", "train", "--data", folder.write("text.txt", small_text()), "--vocab-size", "257",
+                     "--out", folder.path("tokenizer.json")})
+                .code == 0);
+    auto tokenizer = nlohmann::json::parse(inkling::data::read_file(folder.path("tokenizer.json")));
+    tokenizer["pre_tokenizer"] = {{"type", "Sequence"},
+                                  {"pretokenizers",
+                                   {{{"type", "Split"},
+                                     {"pattern", {{"Regex", R"((?:\p{L}|\p{L})*\p{N})"}}},
+                                     {"behavior", "Isolated"},
+                                     {"invert", false}},
+                                    {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", false}}}}};
+    const std::string hostile = folder.write("hostile.json", tokenizer.dump());
+    std::string words;
+    for (int i = 0; i < 1000; ++i) words += "abcdefghijklmnopqrs ";
+    const std::string text = folder.write("words.txt", words);
+    check_fails(program({"tokenize", "encode", "--tokenizer", hostile, "-f", text}), 3,
+                text + ": " + hostile + ": the pattern cannot split this text: it takes more than");
+    tokenizer["model"]["vocab"].erase("!");
+    tokenizer["pre_tokenizer"] = {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", true}};
+    const std::string lacking = folder.write("lacking.json", tokenizer.dump());
+    check_fails(program({"tokenize", "encode", "--tokenizer", lacking, "-f", folder.write("a.txt", "a!")}), 3,
+                folder.path("a.txt") + ": " + lacking + ": the byte 0x21 is not in the vocabulary");
 }
 
 TEST_CASE("bad input: model folders that are missing or damaged", "[cli]") {
@@ -71,8 +199,8 @@ TEST_CASE("bad input: model folders that are missing or damaged", "[cli]") {
     for (const char* command : {"generate", "info"})
         check_fails(program({command, "--model", folder.path("run")}), 3, "model.safetensors");
     folder.write("run/best/model.safetensors", weights);
-    folder.write("run/best/config.json", "{\"model_type\": \"llama\"}");
-    check_fails(program({"generate", "--model", folder.path("run")}), 3, "'llama' is not supported");
+    folder.write("run/best/config.json", "{\"model_type\": \"mamba\"}");
+    check_fails(program({"generate", "--model", folder.path("run")}), 3, "'mamba' is not supported");
     fs::remove(folder.path("run/best/config.json"));  // then `latest` stands in
     CHECK(program({"info", "--model", folder.path("run")}).code ==
           (fs::equivalent(folder.path("run/best"), folder.path("run/latest")) ? 3 : 0));

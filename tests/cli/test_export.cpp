@@ -71,7 +71,7 @@ TEST_CASE("export: what cannot be is one line, and leaves nothing", "[cli]") {
     const ScratchFolder folder;
     const std::string out = folder.path("out");
     check_fails(program({"export", "--model", kNanoChat, "--out", out}), 3,
-                "llama.cpp has no nanochat: train with --arch gpt2, or export a folder with --format hf");
+                "llama.cpp has no nanochat: train with --arch gpt2 or llama, or export a folder with --format hf");
     check_fails(program({"export", "--model", small_run(), "--out", out, "--format", "onnx"}), 2, "onnx");
     check_fails(program({"export", "--model", small_run(), "--out", out, "--type", "q4_0"}), 2, "q4_0");
     check_fails(program({"export", "--model", small_run(), "--out", out, "--format", "hf", "--type", "q8_0"}), 2,

@@ -136,6 +136,38 @@ TEST_CASE("resume: --overwrite is not kept, and does not replace the next run", 
     check_fails(program({"train", "--config", out + "/config.toml"}), 2, "already holds a run");
 }
 
+TEST_CASE("resume: a config.toml that an older version wrote with overwrite does not replace a run", "[cli]") {
+    const CopiedRun run, other;
+    const std::string config = run.folder.write("old.toml", "overwrite = true\n" + read_file(run.out + "/config.toml")),
+                      weights = read_file(run.out + "/latest/model.safetensors");
+    check_fails(program({"train", "--config", config, "--out", run.out, "--data", run.text, "--max-iters", "3"}), 2,
+                "already holds a run");
+    run.folder.write("run/config.toml", read_file(config));  // in the run itself: going on does not carry it along
+    check_fails(program({"train", "--resume", run.out, "--out", other.out, "--data", run.text}), 2,
+                "already holds a run");
+    CHECK(read_file(run.out + "/latest/model.safetensors") == weights);
+    CHECK(run.latest() == "step-000020");
+}
+
+TEST_CASE("resume: links that a killed save left behind are mended, also when nothing is left to do", "[cli]") {
+    for (const char* steps : {"20", "22"}) {
+        const CopiedRun run;
+        fs::remove(run.out + "/latest");
+        fs::create_directory_symlink("step-000010", run.out + "/latest");
+        const std::string best = fs::read_symlink(run.out + "/best");
+        fs::remove(run.out + "/best");
+        fs::create_directory_symlink(best == "step-000010" ? "step-000020" : "step-000010", run.out + "/best");
+        const Result r = run.resume({}, steps);
+        INFO(r.err);
+        CHECK(r.code == 0);
+        CHECK(run.latest() == std::string("step-0000") + steps);
+        const double loss =
+            nlohmann::json::parse(program({"info", "--model", run.out + "/latest", "--json"}).out)["best_val_loss"];
+        CHECK(nlohmann::json::parse(program({"info", "--model", run.out, "--json"}).out)["best_val_loss"] == loss);
+        if (std::string(steps) == "20") CHECK(fs::read_symlink(run.out + "/best") == best);
+    }
+}
+
 TEST_CASE("resume: a disk that is full ends the run, says which checkpoint is whole, and leaves it so", "[cli]") {
     const CopiedRun run;
     const std::string weights = read_file(run.out + "/step-000020/model.safetensors");

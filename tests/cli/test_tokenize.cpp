@@ -37,9 +37,8 @@ TEST_CASE("tokenize: learns, encodes and decodes", "[cli][bpe]") {
     CHECK(program({"tokenize", "decode", "--tokenizer", tokenizer, "-f", written}).out == kText);
     CHECK(program({"tokenize", "encode", "--tokenizer", tokenizer, "-f", "-"}, "", folder.path("in.txt")).out ==
           ids.out);
-    CHECK(program({"tokenize", "encode", "--tokenizer", tokenizer}, "", folder.path("in.txt")).out == ids.out);
-    CHECK(program({"tokenize", "decode", "--tokenizer", folder.path()}, "", written).out == kText);
-    CHECK(program({"tokenize", "encode", "--tokenizer", tokenizer}).out == "\n");
+    CHECK(program({"tokenize", "decode", "--tokenizer", folder.path(), "-f", "-"}, "", written).out == kText);
+    CHECK(program({"tokenize", "encode", "--tokenizer", tokenizer, "-f", "-"}).out == "\n");
     // bytes that are no text come back too
     const std::string bytes("\xFF\x00 a\xC3", 5);
     const Result raw = program({"tokenize", "encode", "--tokenizer", tokenizer, "-f", folder.write("raw", bytes)});
@@ -66,12 +65,20 @@ TEST_CASE("tokenize: wrong usage and bad input", "[cli][bpe]") {
     check_fails(program({"tokenize", "train", "--data", folder.write("l1.txt", "caf\xE9"), "--vocab-size", "300",
                          "--out", folder.path("t.json")}),
                 3, "UTF-8");
-    check_fails(program({"tokenize", "encode", "--tokenizer", folder.path("none.json")}), 3, "none.json");
-    check_fails(program({"tokenize", "encode", "--tokenizer", folder.path()}), 3, folder.path());
+    check_fails(program({"tokenize", "encode", "--tokenizer", folder.path("none.json"), "-f", "-"}), 3, "none.json");
+    check_fails(program({"tokenize", "encode", "--tokenizer", folder.path(), "-f", "-"}), 3, folder.path());
     REQUIRE(program(train_tokenizer(folder)).code == 0);
     const std::string tokenizer = folder.path("tokenizer.json");
     check_fails(program({"tokenize", "encode", "--tokenizer", tokenizer, "-f", folder.path("none.txt")}), 3,
                 "none.txt");
+    // stdin is read only where it is named
+    for (const char* command : {"encode", "decode"})
+        check_fails(program({"tokenize", command, "--tokenizer", tokenizer}, "", folder.path("l1.txt")), 2,
+                    "is required: give -f FILE, or -f - for standard input");
+    check_fails(program({"tokenize", "decode", "--tokenizer", tokenizer, "-f", folder.write("ids", "1 100000")}), 3,
+                "ids: a token id is in [0, 289), got 100000 at byte 2");
+    check_fails(program({"tokenize", "decode", "--tokenizer", tokenizer, "-f", "-"}, "", folder.write("ids", "1 x")), 3,
+                "standard input: ids are whole numbers with spaces between, got 'x' at byte 2");
     for (const char* ids : {"1 x", "-1", "1.5", "99999999999999999999", "1,2", "100000", "1 \x01\n"})
         check_fails(program({"tokenize", "decode", "--tokenizer", tokenizer, "-f", folder.write("ids", ids)}), 3);
 }

@@ -88,7 +88,7 @@ TEST_CASE("command line: values that make no sense, with --out left alone", "[cl
                                                                                       {"--max-iters", "-1"},
                                                                                       {"--threads", "-1"},
                                                                                       {"--threads", "100000"},
-                                                                                      {"--arch", "llama"},
+                                                                                      {"--arch", "mamba"},
                                                                                       {"--schedule", "step"},
                                                                                       {"--sampler", "best"},
                                                                                       {"--recipe", "best"},

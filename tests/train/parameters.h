@@ -1,7 +1,10 @@
 // A module of any parameters, by name, for the tests of optimizers.
-//   Named<double> module({{"h.0.mlp.c_fc.weight", start}});
+//   Named<double> module({{"h.0.mlp.c_fc.weight", start}}, {{"wte.weight", {nn::Role::embedding}}});
 //   nn::FlatParameters<double> flat(module);  set_gradient(flat, "h.0.mlp.c_fc.weight", g);
 #pragma once
+
+#include <map>
+#include <string>
 
 #include "nn/flat.h"
 #include "nn/init.h"
@@ -11,21 +14,32 @@ namespace inkling::testing {
 
 template <class T>
 struct Named : nn::Module<T> {
-    explicit Named(const std::vector<std::pair<std::string, Array<T>>>& starts) {
+    // Of other kinds than matrices and vectors: `kinds`.
+    explicit Named(const std::vector<std::pair<std::string, Array<T>>>& starts,
+                   std::map<std::string, nn::ParameterKind> other_kinds = {})
+        : kinds(std::move(other_kinds)) {
         for (const auto& [name, start] : starts) {
             parameters.emplace_back(name, nn::parameter<T>(start.shape(), T{0}));
-            copy_into(parameters.back().second.value_in_place(), start);
+            parameters.back().second.value_in_place() = start;
         }
     }
     void visit(const nn::Visitor<T>& v) override {
-        for (auto& [name, p] : parameters) v(name, p);
+        for (auto& [name, p] : parameters) {
+            const auto kind = kinds.find(name);
+            if (kind == kinds.end()) {
+                v(name, p);
+            } else {
+                v(name, p, kind->second);
+            }
+        }
     }
-    const Array<T>& operator[](const std::string& name) const {
+    const ConstArray<T>& operator[](const std::string& name) const {
         for (const auto& [other, p] : parameters)
             if (other == name) return p.value();
         throw Error("no parameter " + name);
     }
     std::vector<std::pair<std::string, Tensor<T>>> parameters;
+    std::map<std::string, nn::ParameterKind> kinds;
 };
 
 template <class T>

@@ -8,7 +8,6 @@
 
 #include "data/char_tokenizer.h"
 #include "models/folder.h"
-#include "nn/init.h"
 #include "tests/engine/helpers.h"
 #include "train/trainer.h"
 
@@ -38,12 +37,12 @@ struct Run {
     train::TrainOptions options;
     data::CharTokenizer tokenizer;
     std::vector<std::int32_t> tokens;
-    std::unique_ptr<models::LanguageModel<float>> model;
+    std::unique_ptr<models::Transformer<float>> model;
     train::Report report{true};
     train::Trainer trainer;
 
     explicit Run(train::TrainOptions o, const std::string& text = letters(600),
-                 std::unique_ptr<models::LanguageModel<float>> from = nullptr)
+                 std::unique_ptr<models::Transformer<float>> from = nullptr)
         : options(std::move(o)),
           tokenizer(data::CharTokenizer::from_text(text)),
           tokens(tokenizer.encode(text)),
@@ -53,9 +52,9 @@ struct Run {
     Array<float> weights() { return trainer.parameters().values().clone(); }
 
   private:
-    std::unique_ptr<models::LanguageModel<float>> fresh() const {
-        nn::default_generator() = {options.seed, 0};
-        return models::make_model<float>(options.model_config(tokenizer.vocab_size()));
+    std::unique_ptr<models::Transformer<float>> fresh() const {
+        return std::make_unique<models::Transformer<float>>(options.model_config(tokenizer.vocab_size()),
+                                                            Generator{options.seed, 0});
     }
 };
 

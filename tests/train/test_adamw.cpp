@@ -54,8 +54,8 @@ TEMPLATE_TEST_CASE("PyTorch agrees: 20 steps of AdamW with clipping and a changi
     const double tolerance = std::is_same_v<T, double> ? 1e-13 : 1e-5;
     const auto numbers = reference("nn.json")["AdamW"];
     Pair<T> p({3, 4}, {5});
-    copy_into(p.matrix.value_in_place(), array_from<T>(numbers["matrix"]));
-    copy_into(p.vector.value_in_place(), array_from<T>(numbers["vector"]));
+    p.matrix.value_in_place() = array_from<T>(numbers["matrix"]);
+    p.vector.value_in_place() = array_from<T>(numbers["vector"]);
     nn::FlatParameters<T> flat(p);
     AdamW<T> adamw(flat, {0.9, 0.99, 1e-8, 0.1});
     REQUIRE(numbers["steps"].size() == 20);
@@ -105,7 +105,7 @@ TEST_CASE("adamw: large buffers get the same bits with any number of threads", "
             set_gradients(flat, "vector", random_array<float>({40'003}, 9 + i));
             adamw.step(0.01, 0.5);
         }
-        return std::vector<Array<float>>{p.matrix.value(), p.vector.value(), adamw.m, adamw.v};
+        return std::vector<ConstArray<float>>{p.matrix.value(), p.vector.value(), adamw.m, adamw.v};
     });
 }
 
@@ -138,7 +138,7 @@ TEST_CASE("adamw: each role learns at its own multiple of the learning rate", "[
                                                                        {"lm_head.weight", Array<double>({2, 2}, 1.0)},
                                                                        {"mlp.c_fc.weight", Array<double>({2, 2}, 1.0)},
                                                                        {"ln_f.weight", Array<double>({2}, 1.0)}};
-    Named<double> module(starts);
+    Named<double> module(starts, {{"wte.weight", {nn::Role::embedding}}, {"lm_head.weight", {nn::Role::head}}});
     nn::FlatParameters<double> flat(module);
     AdamW<double> adamw(flat, {0.9, 0.99, 0, 0.5, {1, 2, 3, 4}});
     for (const auto& [name, start] : starts) set_gradient(flat, name, start);

@@ -1,6 +1,5 @@
 // Steps that are not finite: they change nothing, five in a row end the run, and no checkpoint ever holds such weights.
 #include "data/file.h"
-#include "models/gpt.h"
 #include "models/safetensors.h"
 #include "tests/data/scratch_folder.h"
 #include "tests/train/run.h"
@@ -8,24 +7,23 @@
 
 using namespace inkling;
 using namespace inkling::testing;
+using models::Part;
 namespace fs = std::filesystem;
 
 namespace {
 
-bool finite(const Array<float>& a) {
+bool finite(const ConstArray<float>& a) {
     return std::all_of(a.data(), a.data() + a.size(), [](float x) { return std::isfinite(x); });
 }
 
-models::GPT<float>& gpt(const Run& run) { return dynamic_cast<models::GPT<float>&>(*run.model); }
-
 // Loss and logits stay as they are, but the gradient of the token table overflows when it is squared.
-void make_gradients_huge(models::GPT<float>& model) {
+void make_gradients_huge(models::Transformer<float>& model) {
     const auto scale = [](Tensor<float>& p, float factor) {
-        Array<float>& a = p.value_in_place();
+        Array<float> a = p.value_in_place();
         for (std::size_t i = 0; i < a.size(); ++i) a.data()[i] *= factor;
     };
-    scale(model.wte.weight, 1e-25f);
-    scale(model.ln_f.weight, 1e25f);
+    scale(model.parts[Part::token_table].weight, 1e-25f);
+    scale(model.parts[Part::final_norm].weight, 1e25f);
 }
 
 }  // namespace
@@ -53,7 +51,7 @@ TEST_CASE("anomalies: a finite loss with gradients that are not finite changes n
     o.max_iters = 1;
     o.val_fraction = 0;
     Run run(o);
-    make_gradients_huge(gpt(run));
+    make_gradients_huge(*run.model);
     const Array<float> before = run.weights();
     const data::tests::ScratchFolder scratch;
     train::RunFolder folder(scratch.path("out"));
@@ -75,7 +73,7 @@ TEST_CASE("anomalies: a finite loss with gradients that are not finite changes n
 TEST_CASE("anomalies: a bad step between good ones is skipped, and training goes on", "[train]") {
     Run run(small_options());
     for (int i = 0; i < 3; ++i) run.trainer.step();
-    float& weight = gpt(run).wpe.weight.value_in_place().data()[3];
+    float& weight = run.model->parts[Part::position_table].weight.value_in_place().data()[3];
     const float kept = weight;
     weight = std::nanf("");
     CHECK_FALSE(std::isfinite(run.trainer.step()));
@@ -90,7 +88,7 @@ TEST_CASE("anomalies: a bad step between good ones is skipped, and training goes
 TEST_CASE("anomalies: five bad steps in a row end the run, and nothing is saved", "[train]") {
     const data::tests::ScratchFolder scratch;
     Run run(small_options());
-    gpt(run).wte.weight.value_in_place().data()[0] = std::nanf("");
+    run.model->parts[Part::token_table].weight.value_in_place().data()[0] = std::nanf("");
     const Array<float> before = run.weights();
     train::RunFolder folder(scratch.path("out"));
     CHECK_THROWS_AS(run.trainer.run(&folder), train::Diverged);
@@ -132,7 +130,7 @@ TEST_CASE("anomalies: weights that are not finite are never written", "[train]")
     };
     save();
     const std::string good = data::read_file(scratch.path("model.safetensors"));
-    gpt(run).blocks[0]->mlp.c_fc.weight.value_in_place().data()[7] = std::nanf("");
+    run.model->layers[0][Part::up].weight.value_in_place().data()[7] = std::nanf("");
     CHECK_THROWS_WITH(save(), ContainsSubstring("transformer.h.0.mlp.c_fc.weight") && ContainsSubstring("not finite"));
     CHECK(data::read_file(scratch.path("model.safetensors")) == good);
 }

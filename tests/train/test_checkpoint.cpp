@@ -30,7 +30,7 @@ train::TrainOptions options_until(std::size_t steps, const char* sampler = "rand
 // Trains in `out` up to `steps`, from the newest checkpoint if there is one, with everything made anew.
 void train_in(const std::string& out, const train::TrainOptions& o, const std::string& text = letters(600)) {
     train::RunFolder folder(out);
-    std::unique_ptr<models::LanguageModel<float>> from;
+    std::unique_ptr<models::Transformer<float>> from;
     if (!folder.checkpoints().empty()) from = models::load_model(folder.checkpoints().front(), o.dropout).model;
     const bool resumed = from != nullptr;
     Run run(o, text, std::move(from));
@@ -145,12 +145,13 @@ TEST_CASE("checkpoint: the state comes back as it was", "[train]") {
     optimizer.updates = 17;
     for (std::size_t i = 0; i < optimizer.m.size(); ++i)
         optimizer.m.data()[i] = static_cast<float>(i) * 0.1f, optimizer.v.data()[i] = static_cast<float>(i) + 0.5f;
-    const train::TrainingState state{20, 1.0 / 3, 1e-300, 12345.678, "5-abc", "n_layer = 1\n# \"é\"\n"};
+    const train::TrainingState state{20, 1.0 / 3, 2.0 / 3, 1e-300, 12345.678, "5-abc", "n_layer = 1\n# \"é\"\n"};
     train::save_checkpoint(scratch.path(), *run.model, run.tokenizer, run.trainer.parameters(), optimizer, average,
                            state);
     const train::TrainingState back = train::load_state(scratch.path(), run.trainer.parameters(), other, average);
     CHECK((back.step == 20 && back.best_val_loss == 1.0 / 3 && back.train_s == 1e-300 && back.elapsed_s == 12345.678));
     CHECK((back.data_fingerprint == "5-abc" && back.config == state.config));
+    CHECK((back.val_loss == 2.0 / 3 && train::stored_val_loss(scratch.path()) == 2.0 / 3));
     CHECK(other.updates == 17);
     for (const auto& e : run.trainer.parameters().entries()) {
         const auto part = [&](const Array<float>& a) { return a.sliced(0, e.offset, e.offset + e.parameter.size()); };
@@ -159,6 +160,11 @@ TEST_CASE("checkpoint: the state comes back as it was", "[train]") {
     }
     train::save_checkpoint(scratch.path(), *run.model, run.tokenizer, run.trainer.parameters(), optimizer, average, {});
     CHECK(train::load_state(scratch.path(), run.trainer.parameters(), other, average).best_val_loss == kInfinity);
+    CHECK(train::stored_val_loss(scratch.path()) == kInfinity);
+    models::SafetensorsWriter older;  // which knew only the best until then
+    older.set_metadata("best_val_loss", "1.5");
+    older.write(scratch.path("training_state.safetensors"));
+    CHECK(train::stored_val_loss(scratch.path()) == 1.5);
 }
 
 TEST_CASE("checkpoint: fingerprints tell texts apart", "[train]") {
@@ -254,6 +260,7 @@ TEST_CASE("checkpoint: a state of another model or another version is refused", 
                                                                                      {"step", "-3"},
                                                                                      {"step", "six"},
                                                                                      {"updates", ""},
+                                                                                     {"val_loss", "low"},
                                                                                      {"best_val_loss", "1,5"}}) {
         models::SafetensorsWriter out;
         for (const auto& [name, t] : tensors) out.add(name, models::DType::F32, t.shape, t.values.data());

@@ -3,7 +3,7 @@
 
 #include "data/sampler.h"
 #include "engine/ops/cross_entropy.h"
-#include "models/gpt.h"
+#include "tests/models/architectures.h"
 #include "tests/train/run.h"
 
 using namespace inkling;
@@ -11,11 +11,9 @@ using namespace inkling::testing;
 
 namespace {
 
-models::GPT<float> model(double dropout = 0) {
-    nn::default_generator() = {2, 0};
-    models::GPT<float> made({10, 1, 2, 16, 16, dropout, true, 1e-5});
-    for (auto& [name, p] : made.parameters())
-        if (p.rank() == 2) nn::fill_normal(p, 0.3);
+models::Transformer<float> model(double dropout = 0) {
+    models::Transformer<float> made(gpt2_shape(10, 1, 2, 16, 16, dropout));
+    fill_matrices(made, 0.3, {2, 0});
     return made;
 }
 
@@ -25,7 +23,7 @@ std::vector<std::int32_t> random_tokens(std::size_t n) {
 }
 
 // Windows of 16 side by side, one at a time, the last one short.
-double by_hand(const models::GPT<float>& gpt, const std::vector<std::int32_t>& tokens) {
+double by_hand(const models::Transformer<float>& gpt, const std::vector<std::int32_t>& tokens) {
     double total = 0;
     std::size_t predicted = 0;
     for (std::size_t at = 0; at + 1 < tokens.size(); at += 16) {
@@ -43,7 +41,7 @@ double by_hand(const models::GPT<float>& gpt, const std::vector<std::int32_t>& t
 }  // namespace
 
 TEST_CASE("evaluate: the mean over every token but the first, the short last window included", "[train]") {
-    models::GPT<float> gpt = model();
+    models::Transformer<float> gpt = model();
     // one window; a whole number of windows; a rest of 1 and of 15; more than are computed at once
     for (const std::size_t n : {2, 16, 17, 33, 18, 48, 1000, 4096 + 17, 10'000}) {
         const auto tokens = random_tokens(n);
@@ -53,7 +51,7 @@ TEST_CASE("evaluate: the mean over every token but the first, the short last win
 }
 
 TEST_CASE("evaluate: with a stride, each token is predicted once, from at least context - stride tokens", "[train]") {
-    models::GPT<float> gpt = model();
+    models::Transformer<float> gpt = model();
     for (const std::size_t n : {2, 10, 17, 18, 33, 100, 5000}) {
         const auto tokens = random_tokens(n);
         for (const std::size_t stride : {1, 5, 8, 16}) {
@@ -77,20 +75,23 @@ TEST_CASE("evaluate: with a stride, each token is predicted once, from at least 
 }
 
 TEST_CASE("evaluate: runs without dropout and without a graph, and leaves the mode as it was", "[train]") {
-    models::GPT<float> dropping = model(0.5), plain = model();
+    models::Transformer<float> dropping = model(0.5), plain = model();
     const auto tokens = random_tokens(500);
     for (const bool training : {true, false}) {
         dropping.train(training);
         CHECK(train::evaluate(dropping, tokens) == train::evaluate(plain, tokens));
         CHECK(train::evaluate_sample(dropping, tokens, 3, 4) == train::evaluate_sample(plain, tokens, 3, 4));
         CHECK(dropping.training() == training);
-        CHECK(dropping.dropout.training() == training);
+        const IdArray ids({1, 16}, 1);
+        Generator random{1, 0};
+        const ConstArray<float> first = dropping.hidden(ids, nullptr, &random).value();
+        CHECK(same_bits(dropping.hidden(ids, nullptr, &random).value(), first) == !training);
     }
     CHECK_FALSE(NoGrad::active());
 }
 
 TEST_CASE("evaluate: the same bits with any number of threads", "[train]") {
-    models::GPT<float> gpt = model();
+    models::Transformer<float> gpt = model();
     const auto tokens = random_tokens(3000);
     const auto with = [&](int threads) {
         const Threads scope(threads);
@@ -101,7 +102,7 @@ TEST_CASE("evaluate: the same bits with any number of threads", "[train]") {
 }
 
 TEST_CASE("evaluate: can be stopped, and leaves the mode as it was then too", "[train]") {
-    models::GPT<float> gpt = model();
+    models::Transformer<float> gpt = model();
     int asked = 0;
     const auto tokens = random_tokens(20'000);
     CHECK(std::isnan(train::evaluate(gpt, tokens, [&] { return ++asked == 3; })));
@@ -111,14 +112,14 @@ TEST_CASE("evaluate: can be stopped, and leaves the mode as it was then too", "[
 }
 
 TEST_CASE("evaluate: a text of fewer than two tokens is refused", "[train]") {
-    models::GPT<float> gpt = model();
+    models::Transformer<float> gpt = model();
     CHECK_THROWS_AS(train::evaluate(gpt, random_tokens(1)), BadInput);
     CHECK_THROWS_AS(train::evaluate(gpt, {}), BadInput);
     CHECK(gpt.training());
 }
 
 TEST_CASE("evaluate_sample: the mean over the same random windows every time", "[train]") {
-    models::GPT<float> gpt = model();
+    models::Transformer<float> gpt = model();
     const auto tokens = random_tokens(500);
     const double loss = train::evaluate_sample(gpt, tokens, 5, 3);
     nn::default_generator() = {99, 99};

@@ -6,14 +6,13 @@
 #include "tests/reference/read.h"
 #include "tests/train/parameters.h"
 #include "train/newton_schulz.h"
-#include "train/parameter_role.h"
 
 using namespace inkling;
 using namespace inkling::testing;
+using nn::Role;
 using train::Muon;
 using train::MuonOptions;
 using train::newton_schulz;
-using train::Role;
 
 namespace {
 
@@ -102,7 +101,10 @@ TEST_CASE("muon: embeddings, heads and vectors go by AdamW at their own rate", "
                                                                        {"h.0.attn.c_attn.weight", normal({12, 4}, 2)},
                                                                        {"lm_head.weight", normal({5, 4}, 3)},
                                                                        {"h.0.ln_1.weight", normal({4}, 4)}};
-    Named<double> a(starts), b(starts);
+    const std::map<std::string, nn::ParameterKind> kinds = {{"wte.weight", {Role::embedding}},
+                                                            {"h.0.attn.c_attn.weight", {Role::matrix, 3, 4}},
+                                                            {"lm_head.weight", {Role::head}}};
+    Named<double> a(starts, kinds), b(starts, kinds);
     nn::FlatParameters<double> flat_a(a), flat_b(b);
     MuonOptions options;
     options.adamw.rates = {0.5, 0.5, 0.5, 0.5};
@@ -127,26 +129,30 @@ TEST_CASE("muon: embeddings, heads and vectors go by AdamW at their own rate", "
 }
 
 TEST_CASE("muon: query, key and value are matrices of their own, and so are heads when asked", "[train]") {
-    // 2 heads of 3, 6 wide
-    const Array<double> g = normal({18, 6}, 5);
-    const auto update = [&](std::size_t head_size) {
-        Named<double> module({{"attn.c_attn.weight", Array<double>({18, 6}, 0.0)}});
+    const auto update = [&](const nn::ParameterKind& kind, bool split_heads, const Array<double>& g) {
+        Named<double> module({{"weight", Array<double>(g.shape(), 0.0)}}, {{"weight", kind}});
         nn::FlatParameters<double> flat(module);
         MuonOptions options;
-        options.head_size = head_size;
+        options.split_heads = split_heads;
         Muon<double> muon(flat, options);
-        set_gradient(flat, "attn.c_attn.weight", g);
+        set_gradient(flat, "weight", g);
         muon.step(1.0);
-        return module["attn.c_attn.weight"].clone();
+        return module["weight"].clone();
     };
-    check_close(update(0), Array<double>(newton_schulz(g.reshaped({3, 6, 6}), 5).reshaped({18, 6}) * -1.0), 1e-5);
-    check_close(update(3), Array<double>(newton_schulz(g.reshaped({6, 3, 6}), 5).reshaped({18, 6}) * -1.0), 1e-5);
-    CHECK_FALSE(same_bits(update(0), update(3)));
-    CHECK(train::rows_of_block("h.0.attn.c_attn.weight", {18, 6}, 0) == 6);
-    CHECK(train::rows_of_block("h.0.attn.c_attn.weight", {18, 6}, 3) == 3);
-    CHECK(train::rows_of_block("layers.0.self_attn.k_proj.weight", {6, 12}, 3) == 3);
-    CHECK(train::rows_of_block("layers.0.self_attn.o_proj.weight", {12, 12}, 3) == 12);
-    CHECK(train::rows_of_block("h.0.attn.c_proj.weight", {6, 6}, 3) == 6);
+    // What a step is when the rows are `maps` matrices.
+    const auto expected = [&](const Array<double>& g, std::size_t maps) {
+        const std::size_t rows = g.dim(0) / maps;
+        const double length = std::sqrt(std::max(1.0, static_cast<double>(rows) / static_cast<double>(g.dim(1))));
+        return Array<double>(newton_schulz(g.reshaped({maps, rows, g.dim(1)}), 5).reshaped(g.shape()) * -length);
+    };
+    const nn::ParameterKind packed{Role::matrix, 3, 3}, heads{Role::matrix, 1, 3}, plain{Role::matrix};
+    const Array<double> qkv = normal({18, 6}, 5), key = normal({6, 12}, 6), out = normal({12, 12}, 7);
+    check_close(update(packed, false, qkv), expected(qkv, 3), 1e-5);  // 2 heads of 3, 6 wide
+    check_close(update(packed, true, qkv), expected(qkv, 6), 1e-5);
+    CHECK_FALSE(same_bits(update(packed, false, qkv), update(packed, true, qkv)));
+    check_close(update(heads, false, key), expected(key, 1), 1e-5);
+    check_close(update(heads, true, key), expected(key, 2), 1e-5);
+    for (const bool split : {false, true}) check_close(update(plain, split, out), expected(out, 1), 1e-5);
 }
 
 TEST_CASE("muon: matrices of one shape are updated as each would be alone", "[train]") {
@@ -174,18 +180,6 @@ TEST_CASE("muon: matrices of one shape are updated as each would be alone", "[tr
     CHECK(muon.state_of(flat.entries()[2])[0].values != muon.state_of(flat.entries()[0])[0].values);
 }
 
-TEST_CASE("roles: told from names and shapes of both model families", "[train]") {
-    CHECK(train::role_of("transformer.wte.weight", {65, 8}) == Role::embedding);
-    CHECK(train::role_of("transformer.wpe.weight", {16, 8}) == Role::embedding);
-    CHECK(train::role_of("model.embed_tokens.weight", {65, 8}) == Role::embedding);
-    CHECK(train::role_of("lm_head.weight", {65, 8}) == Role::head);
-    for (const char* name : {"transformer.h.0.attn.c_attn.weight", "transformer.h.0.mlp.c_proj.weight",
-                             "model.layers.0.self_attn.o_proj.weight", "model.layers.0.mlp.fc1.weight"})
-        CHECK(train::role_of(name, {8, 8}) == Role::matrix);
-    for (const char* name : {"transformer.ln_f.weight", "transformer.h.0.attn.c_attn.bias"})
-        CHECK(train::role_of(name, {8}) == Role::vector);
-}
-
 TEST_CASE("muon: the same bits with any number of threads, in fp32 and bf16", "[train]") {
     for (const Precision precision : {Precision::fp32, Precision::bf16}) {
         check_same_with_any_threads("muon", [&] {
@@ -193,10 +187,11 @@ TEST_CASE("muon: the same bits with any number of threads, in fp32 and bf16", "[
             Named<float> module({{"attn.c_attn.weight", random_array<float>({3 * 96, 96}, 1)},
                                  {"mlp.c_fc.weight", random_array<float>({384, 96}, 2)},
                                  {"mlp.c_proj.weight", random_array<float>({96, 384}, 3)},
-                                 {"wte.weight", random_array<float>({301, 96}, 4)}});
+                                 {"wte.weight", random_array<float>({301, 96}, 4)}},
+                                {{"attn.c_attn.weight", {Role::matrix, 3, 32}}, {"wte.weight", {Role::embedding}}});
             nn::FlatParameters<float> flat(module);
             MuonOptions options;
-            options.head_size = 32;
+            options.split_heads = true;
             Muon<float> muon(flat, options);
             for (std::uint64_t i = 0; i < 2; ++i) {
                 for (const auto& e : flat.entries())

@@ -149,7 +149,7 @@ TEST_CASE("options: validate names the flag whose value makes no sense", "[train
     CHECK_THAT(message([](auto& o) { o.max_time = -1; }), ContainsSubstring("--max-time"));
     CHECK_THAT(message([](auto& o) { o.val_fraction = 1; }), ContainsSubstring("--val-fraction"));
     CHECK_THAT(message([](auto& o) { o.dropout = 1; }), ContainsSubstring("--dropout"));
-    CHECK_THAT(message([](auto& o) { o.arch = "llama"; }), ContainsSubstring("--arch") && ContainsSubstring("'llama'"));
+    CHECK_THAT(message([](auto& o) { o.arch = "mamba"; }), ContainsSubstring("--arch") && ContainsSubstring("'mamba'"));
     CHECK_THAT(message([](auto& o) { o.schedule = "step"; }), ContainsSubstring("--schedule"));
     CHECK_THAT(message([](auto& o) { o.sampler = ""; }), ContainsSubstring("--sampler"));
     CHECK_THAT(message([](auto& o) { o.optimizer = "adam"; }),

@@ -1,6 +1,7 @@
 // The named settings, and how those that fit themselves do it.
 #include "train/recipes.h"
 
+#include "nn/init.h"
 #include "tests/train/run.h"
 #include "train/pace.h"
 
@@ -34,8 +35,8 @@ TEST_CASE("recipes: nanogpt-cpu and nanogpt-baby are nanoGPT's", "[train]") {
         CHECK((o.n_layer == 6 && o.n_head == 6 && o.n_embd == 384 && o.block_size == 256 && o.batch_size == 64));
         CHECK((o.dropout == 0.2 && o.max_iters == 5000));
         // 10.65M with nanoGPT's way of counting, which leaves the position table out
-        const models::GPTConfig config = o.model_config(65);
-        CHECK(config.parameter_count() - config.block_size * config.n_embd == 10'646'784);
+        const models::Architecture config = o.model_config(65);
+        CHECK(models::parameter_count(config) - config.block_size * config.n_embd == 10'646'784);
     }
     CHECK(o.arch == "gpt2");
     CHECK_FALSE(o.bias);

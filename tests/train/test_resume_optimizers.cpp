@@ -26,7 +26,7 @@ train::TrainOptions options_with(const std::string& optimizer, double ema, std::
 
 void train_in(const std::string& out, const train::TrainOptions& o) {
     train::RunFolder folder(out);
-    std::unique_ptr<models::LanguageModel<float>> from;
+    std::unique_ptr<models::Transformer<float>> from;
     if (!folder.checkpoints().empty()) from = models::load_model(folder.checkpoints().front(), o.dropout).model;
     const bool resumed = from != nullptr;
     Run run(o, letters(600), std::move(from));

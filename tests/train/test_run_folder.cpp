@@ -6,16 +6,22 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
+#include <cstring>
 #include <memory>
 #include <set>
 #include <thread>
 
+#include "data/file_calls.h"
 #include "engine/check.h"
 #include "tests/catch.h"
 #include "tests/data/scratch_folder.h"
+#include "tests/train/checkpoints.h"
 
 using namespace inkling;
 using data::tests::ScratchFolder;
+using testing::kNotEvaluated;
+using testing::write_state;
 using train::RunFolder;
 namespace fs = std::filesystem;
 
@@ -36,8 +42,12 @@ std::string read(const fs::path& path) {
     return text;
 }
 
-fs::path save(RunFolder& folder, std::size_t step, bool best = false, const std::string& text = "x") {
-    return folder.save(step, best, [&](const fs::path& p) { write(p, text); });
+// With a validation loss, or infinity: not evaluated.
+fs::path save(RunFolder& folder, std::size_t step, double val_loss = kNotEvaluated, const std::string& text = "x") {
+    return folder.save(step, [&](const fs::path& p) {
+        write(p, text);
+        write_state(p, val_loss);
+    });
 }
 
 }  // namespace
@@ -45,12 +55,12 @@ fs::path save(RunFolder& folder, std::size_t step, bool best = false, const std:
 TEST_CASE("run folder: a checkpoint is there under its step, with links to it", "[train]") {
     const ScratchFolder scratch;
     RunFolder folder(scratch.path("a/b/out"));  // made with those above it
-    CHECK(save(folder, 500, true, "first") == folder.path() / "step-000500");
+    CHECK(save(folder, 500, 3, "first") == folder.path() / "step-000500");
     CHECK(names(folder.path()) == std::set<std::string>{".lock", "step-000500", "latest", "best"});
     CHECK(fs::read_symlink(folder.path() / "latest") == "step-000500");  // relative: the folder may be moved
     CHECK(fs::read_symlink(folder.path() / "best") == "step-000500");
     CHECK(read(folder.path() / "best" / "file") == "first");
-    save(folder, 1'234'567, false, "second");
+    save(folder, 1'234'567, 4, "second");
     CHECK(fs::read_symlink(folder.path() / "latest") == "step-1234567");
     CHECK(fs::read_symlink(folder.path() / "best") == "step-000500");
     const auto found = folder.checkpoints();
@@ -67,16 +77,16 @@ TEST_CASE("run folder: keeps the last two and the best", "[train]") {
         return result;
     };
     save(folder, 1);
-    save(folder, 2, true);
+    save(folder, 2, 3);
     CHECK(kept() == std::set<std::string>{"step-000001", "step-000002"});
     save(folder, 3);
     save(folder, 4);
     save(folder, 5);
     CHECK(kept() == std::set<std::string>{"step-000002", "step-000004", "step-000005"});
-    save(folder, 6, true);
+    save(folder, 6, 2);
     CHECK(kept() == std::set<std::string>{"step-000005", "step-000006"});
     // a run that is resumed from an older checkpoint keeps what it writes
-    save(folder, 3, false, "again");
+    save(folder, 3, kNotEvaluated, "again");
     CHECK(kept().contains("step-000003"));
     CHECK(read(folder.path() / "latest" / "file") == "again");
 }
@@ -84,8 +94,8 @@ TEST_CASE("run folder: keeps the last two and the best", "[train]") {
 TEST_CASE("run folder: the same step can be saved again", "[train]") {
     const ScratchFolder scratch;
     RunFolder folder(scratch.path());
-    save(folder, 7, true, "old");
-    save(folder, 7, false, "new");
+    save(folder, 7, 2, "old");
+    save(folder, 7, 3, "new");
     CHECK(read(folder.path() / "best" / "file") == "new");
     CHECK(names(folder.path()) == std::set<std::string>{".lock", "step-000007", "latest", "best"});
 }
@@ -93,10 +103,10 @@ TEST_CASE("run folder: the same step can be saved again", "[train]") {
 TEST_CASE("run folder: a save that fails leaves what was there and nothing else", "[train]") {
     const ScratchFolder scratch;
     RunFolder folder(scratch.path());
-    save(folder, 1, true, "good");
+    save(folder, 1, 2, "good");
     const auto before = names(folder.path());
     for (const std::size_t step : {1, 2}) {
-        CHECK_THROWS_WITH(folder.save(step, true,
+        CHECK_THROWS_WITH(folder.save(step,
                                       [](const fs::path& p) {
                                           write(p, "half");
                                           throw Error("no space");
@@ -111,13 +121,14 @@ TEST_CASE("run folder: a save that fails leaves what was there and nothing else"
 TEST_CASE("run folder: while a checkpoint is written, nothing of it has its name", "[train]") {
     const ScratchFolder scratch;
     RunFolder folder(scratch.path());
-    folder.save(3, false, [&](const fs::path& p) {
+    folder.save(3, [&](const fs::path& p) {
         CHECK(p.parent_path() == folder.path());
         CHECK(p.filename() != "step-000003");
         CHECK_FALSE(fs::exists(folder.path() / "step-000003"));
         CHECK_FALSE(fs::exists(folder.path() / "latest"));
         CHECK(folder.checkpoints().empty());
         write(p, "x");
+        write_state(p, kNotEvaluated);
     });
     CHECK(folder.checkpoints().size() == 1);
 }
@@ -158,7 +169,7 @@ TEST_CASE("run folder: knows whether it holds a run, and clears that alone", "[t
     RunFolder folder(scratch.path());
     const auto foreign = names(folder.path());
     CHECK_FALSE(folder.holds_run());
-    save(folder, 1, true);
+    save(folder, 1, 2);
     CHECK(folder.holds_run());
     scratch.write("metrics.jsonl", "{}\n");
     scratch.write("config.toml", "");
@@ -236,13 +247,100 @@ TEST_CASE("run folder: it may be a link, and have any name", "[train]") {
     const ScratchFolder scratch;
     for (const std::string& name : {std::string("a b\nc"), std::string(255, 'n'), std::string("\xff")}) {
         RunFolder folder(scratch.path(name));
-        save(folder, 1, true, "x");
+        save(folder, 1, 2, "x");
         CHECK(read(folder.path() / "latest" / "file") == "x");
     }
     fs::create_directory(scratch.path("real"));
     fs::create_directory_symlink("real", scratch.path("link"));
     RunFolder folder(scratch.path("link"));
-    save(folder, 1, false, "x");
+    save(folder, 1, 2, "x");
     CHECK(read(scratch.path("real/latest/file")) == "x");
     CHECK_THROWS_AS(RunFolder(scratch.path("real")), Error);
+}
+
+TEST_CASE("run folder: mending points the links to what the checkpoints say, then removes what is old", "[train]") {
+    const ScratchFolder scratch;
+    const auto make = [&](std::size_t step, double val_loss) {  // as a save that was killed before its links
+        const std::string name = fmt::format("step-{:06}", step);
+        scratch.write(name + "/file", name);
+        write_state(scratch.path(name), val_loss);
+        return fs::path(scratch.path(name));
+    };
+    RunFolder folder(scratch.path());
+    save(folder, 10, 2.5);
+    save(folder, 20, 2.0);
+    save(folder, 30, 3.0);
+    const auto newest = make(40, 1.5);
+    folder.mend(newest);
+    CHECK(read(folder.path() / "latest" / "file") == "step-000040");
+    CHECK(read(folder.path() / "best" / "file") == "step-000040");
+    CHECK(folder.checkpoints().size() == 2);  // 30 and 40
+    // of equal losses the first is the best, as while a run goes on
+    folder.mend(make(50, 1.5));
+    CHECK(fs::read_symlink(folder.path() / "best") == "step-000040");
+    CHECK(fs::read_symlink(folder.path() / "latest") == "step-000050");
+    // the one that the run goes on from stays, whatever else is there
+    const auto old = make(5, 9);
+    folder.mend(old);
+    CHECK(fs::exists(old));
+    CHECK(fs::read_symlink(folder.path() / "latest") == "step-000050");
+    save(folder, 6, 9);  // and what came after it goes once the run has gone on, the best of it too
+    CHECK(names(folder.path()) == std::set<std::string>{".lock", "step-000005", "step-000006", "latest", "best"});
+    CHECK(fs::read_symlink(folder.path() / "best") == "step-000005");
+}
+
+TEST_CASE("run folder: one that cannot be loaded is neither newest nor best, and goes with the next save", "[train]") {
+    const ScratchFolder scratch;
+    RunFolder folder(scratch.path());
+    save(folder, 10, 2);
+    const fs::path damaged = save(folder, 20, 1);
+    folder.mend(folder.path() / "step-000010", {damaged});
+    CHECK(fs::read_symlink(folder.path() / "latest") == "step-000010");
+    CHECK(fs::read_symlink(folder.path() / "best") == "step-000010");
+    CHECK(fs::exists(damaged));
+    save(folder, 22, 3);
+    CHECK(names(folder.path()) == std::set<std::string>{".lock", "step-000010", "step-000022", "latest", "best"});
+    CHECK(fs::read_symlink(folder.path() / "best") == "step-000010");
+}
+
+TEST_CASE("run folder: a checkpoint whose file cannot be read for a moment is not removed", "[train]") {
+    const ScratchFolder scratch;
+    RunFolder folder(scratch.path());
+    const fs::path best = save(folder, 1, 1), state = best / "training_state.safetensors", away = scratch.path("away");
+    save(folder, 2, 2);
+    fs::rename(state, away);
+    for (const std::size_t step : {3, 4, 5}) save(folder, step, 2);
+    CHECK(fs::exists(best));
+    fs::rename(away, state);
+    save(folder, 6, 2);
+    CHECK(fs::read_symlink(folder.path() / "best") == "step-000001");
+}
+
+TEST_CASE("run folder: without an evaluation there is no best", "[train]") {
+    const ScratchFolder scratch;
+    RunFolder folder(scratch.path());
+    save(folder, 1);
+    save(folder, 2);
+    CHECK_FALSE(fs::is_symlink(fs::symlink_status(folder.path() / "best")));
+    save(folder, 3, 5);
+    CHECK(fs::read_symlink(folder.path() / "best") == "step-000003");
+}
+
+TEST_CASE("run folder: one that is removed while a run writes there is told as such", "[train]") {
+    const ScratchFolder scratch;
+    RunFolder folder(scratch.path("run"));
+    save(folder, 1);
+    fs::remove_all(scratch.path("run"));
+    CHECK_THROWS_WITH(save(folder, 2), ContainsSubstring(scratch.path("run")) &&
+                                           ContainsSubstring("the folder of the run is gone") &&
+                                           !ContainsSubstring("make room"));
+}
+
+TEST_CASE("run folder: a lock file that cannot be looked at is an error, not a loop", "[train]") {
+    const ScratchFolder scratch;
+    data::before_file_call = [](std::string_view call, const fs::path&) { return call == "stat" ? EIO : 0; };
+    CHECK_THROWS_WITH(RunFolder(scratch.path()),
+                      ContainsSubstring(scratch.path()) && ContainsSubstring(std::strerror(EIO)));
+    data::before_file_call = nullptr;
+    CHECK_NOTHROW(RunFolder(scratch.path()));
 }

@@ -1,0 +1,78 @@
+// How much memory the program takes for texts of 64 MB: of a text in one piece, of many words, and of characters.
+#include "tests/cli/program.h"
+
+using namespace inkling::testing;
+using inkling::data::tests::ScratchFolder;
+
+namespace {
+
+constexpr std::size_t kMegabytes = 64;
+constexpr std::size_t kProgram_mb = 60;  // the program itself, and what it reads ahead
+
+std::string one_letter() { return std::string(kMegabytes << 20, 'a'); }
+
+std::string words() {
+    std::string text;
+    while (text.size() < kMegabytes << 20) text += small_text();
+    return text;
+}
+
+// A tokenizer of small_text, and the same with Llama 3's pattern.
+std::string tokenizer(const ScratchFolder& folder, bool split) {
+    const std::string path = folder.path("tokenizer.json");
+    const Result r = program(
+        {"tokenize", "train", "--data", folder.write("small.txt", small_text()), "--vocab-size", "300", "--out", path});
+    REQUIRE(r.code == 0);
+    if (!split) return path;
+    auto j = nlohmann::json::parse(inkling::data::read_file(path));
+    const char* const pattern =
+        R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+    j["pre_tokenizer"] = {
+        {"type", "Sequence"},
+        {"pretokenizers",
+         {{{"type", "Split"}, {"pattern", {{"Regex", pattern}}}, {"behavior", "Isolated"}, {"invert", false}},
+          {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", false}}}}};
+    return folder.write("split.json", j.dump());
+}
+
+}  // namespace
+
+TEST_CASE("memory: encoding takes twice the text and the ids at most", "[cli][slow]") {
+    for (const bool split : {false, true}) {
+        for (const bool letters : {false, true}) {
+            const ScratchFolder folder;
+            const std::string text = folder.write("text.txt", letters ? one_letter() : words());
+            const Result r = program({"tokenize", "encode", "--tokenizer", tokenizer(folder, split), "-f", text},
+                                     folder.path("ids"));
+            INFO(r.err);
+            REQUIRE(r.code == 0);
+            const std::string ids = inkling::data::read_file(folder.path("ids"));
+            const std::size_t count = 1 + static_cast<std::size_t>(std::count(ids.begin(), ids.end(), ' '));
+            INFO("split " << split << ", one letter " << letters << ", ids " << count);
+            CHECK(r.peak_mb < 2 * kMegabytes + (4 * count >> 20) + kProgram_mb);
+        }
+    }
+}
+
+TEST_CASE("memory: a long prompt takes twice its text at most, and counts whole", "[cli][slow]") {
+    const ScratchFolder folder;
+    std::string text = words();
+    const Arguments generate = {"generate",      "--model", small_run(),        "-n",  "20",
+                                "--temperature", "0",       "--repeat-penalty", "1.5", "--json"};
+    const Result r = program(generate + Arguments{"-f", folder.write("text.txt", text)});
+    const auto line = json_lines(r).at(0);
+    CHECK(line["prompt_tokens"] == text.size());
+    CHECK(r.peak_mb < 2 * kMegabytes + kProgram_mb);
+    // the model sees the end, and the penalty counts all
+    text = text.substr(text.size() - 5000);
+    CHECK(json_lines(program(generate + Arguments{"-f", folder.write("end.txt", text)})).at(0)["text"] == line["text"]);
+}
+
+TEST_CASE("memory: learning byte pairs from one letter makes no token of the whole text", "[cli][slow]") {
+    const ScratchFolder folder;
+    const Result r = program({"tokenize", "train", "--data", folder.write("text.txt", one_letter()), "--vocab-size",
+                              "1000", "--out", folder.path("tokenizer.json")});
+    CHECK(r.code == 0);
+    CHECK(r.peak_mb < 8 * kMegabytes);
+    CHECK(std::filesystem::file_size(folder.path("tokenizer.json")) < 1'000'000);
+}

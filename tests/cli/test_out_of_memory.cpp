@@ -1,0 +1,94 @@
+// Allocations that fail, each in turn: the program ends with exit code 1 and one line, never by a signal.
+#include <sys/resource.h>
+
+#include "tests/cli/program.h"
+#include "tests/paths.h"
+#include "tests/skip.h"
+
+using namespace inkling::testing;
+using inkling::data::tests::ScratchFolder;
+namespace fs = std::filesystem;
+
+namespace {
+
+// The n-th allocation fails, and `after` it all others. failed: whether there were so many.
+struct Starved {
+    Result result;
+    bool failed;
+
+    Starved(const Arguments& arguments, long n, bool after) {
+        const ScratchFolder folder;
+        const std::string mark = folder.path("mark");
+        setenv("LD_PRELOAD", kFailAllocation, 1);
+        setenv("INKLING_FAIL_ALLOCATION", std::to_string(n).c_str(), 1);
+        setenv("INKLING_FAILED_ALLOCATION", mark.c_str(), 1);
+        if (after) setenv("INKLING_FAIL_ALLOCATIONS_AFTER", "1", 1);
+        result = program(arguments);
+        for (const char* name :
+             {"LD_PRELOAD", "INKLING_FAIL_ALLOCATION", "INKLING_FAILED_ALLOCATION", "INKLING_FAIL_ALLOCATIONS_AFTER"})
+            unsetenv(name);
+        failed = fs::exists(mark);
+    }
+};
+
+// All of the first ones, which are made before a command runs, then ever fewer of those that repeat.
+long next(long n) { return n < 200 ? n + 1 : n + n / 40; }
+
+template <class Clean>
+void check_starved(const Arguments& arguments, const Clean& clean) {
+    int ended = 0;
+    for (const bool after : {false, true}) {
+        for (long n = 1;; n = next(n)) {
+            clean();
+            const Starved run(arguments, n, after);
+            INFO("allocation " << n << (after ? " and all after it" : "") << ": " << run.result.err);
+            if (!run.failed) {
+                CHECK(run.result.code == 0);
+                CHECK(n > 200);
+                break;
+            }
+            if (run.result.code == 0 && !after) continue;  // one that was not needed
+            ++ended;
+            CHECK(run.result.code == 1);
+            const std::string line = "inkling: out of memory: ";
+            const std::size_t at = run.result.err.find(line);
+            CHECK(at != std::string::npos);
+            CHECK_THAT(run.result.err, ContainsSubstring(" were asked for, ") && ContainsSubstring(" are in use and "));
+            CHECK(run.result.err.find("terminate") == std::string::npos);
+            CHECK(run.result.err.find('\n', at) == run.result.err.size() - 1);  // it is the last line
+        }
+    }
+    CHECK(ended > 300);
+}
+
+}  // namespace
+
+TEST_CASE("out of memory: any allocation of a training run may fail", "[cli][slow]") {
+    if (kSanitized) SKIP_TEST("sanitizers have allocators of their own");
+    const ScratchFolder folder;
+    const std::string text = folder.write("text/text.txt", small_text()), out = folder.path("out");
+    const Arguments train = Arguments{"train", "--data", folder.path("text"), "--out", out, "--resume", "auto"} +
+                            small({"--max-iters", "2", "--eval-every", "1", "--sample-every", "1"});
+    check_starved(train, [&] { fs::remove_all(out); });
+}
+
+TEST_CASE("out of memory: any allocation may fail while text is written", "[cli][slow]") {
+    if (kSanitized) SKIP_TEST("sanitizers have allocators of their own");
+    check_starved({"generate", "--model", small_run(), "-p", "the", "-n", "5", "--threads", "1"}, [] {});
+}
+
+TEST_CASE("out of memory: a limit on memory is told with what was asked for and what there is", "[cli]") {
+    if (kSanitized) SKIP_TEST("sanitizers take more memory than the limit");
+    const ScratchFolder folder;
+    const auto limited = [] {
+        const rlimit limit{rlim_t{600} << 20, rlim_t{600} << 20};
+        setrlimit(RLIMIT_AS, &limit);
+    };
+    const Result r =
+        program(Arguments{"train", "--data", folder.write("text.txt", small_text()), "--out", folder.path("out")} +
+                    small({"--batch-size", "4000", "--block-size", "512"}),
+                "", "/dev/null", limited);
+    CHECK(r.code == 1);
+    CHECK_THAT(r.err, ContainsSubstring("inkling: ") && ContainsSubstring("out of memory: ") &&
+                          ContainsSubstring(" MB") && !ContainsSubstring("terminate"));
+}

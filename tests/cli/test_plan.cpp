@@ -1,0 +1,91 @@
+// train --dry-run against what runs really take.
+#include <cmath>
+#include <sstream>
+
+#include "tests/cli/program.h"
+
+using namespace inkling::testing;
+using inkling::data::tests::ScratchFolder;
+namespace fs = std::filesystem;
+
+namespace {
+
+// The first quantity of bytes in a row of the plan: "memory       about 1.23 GB: ...".
+double bytes_in(const std::string& plan, const std::string& row) {
+    std::istringstream in(plan.substr(plan.find("\n" + row) + 1 + row.size()));
+    double x = 0;
+    std::string word;
+    while (in >> word)
+        if (std::isdigit(static_cast<unsigned char>(word[0]))) break;
+    std::istringstream(word) >> x;
+    in >> word;
+    for (const char prefix : std::string("kMGTPE")) {
+        x *= 1000;
+        if (word[0] == prefix) return x;
+    }
+    return x / 1e18;
+}
+
+double size_of(const fs::path& folder) {
+    double bytes = 0;
+    for (const auto& file : fs::directory_iterator(folder)) bytes += static_cast<double>(file.file_size());
+    return bytes;
+}
+
+}  // namespace
+
+TEST_CASE("plan: --dry-run tells the memory and the disk that a run takes", "[cli][slow]") {
+    const ScratchFolder folder;
+    std::string letters;
+    while (letters.size() < 40'000) letters += small_text();
+    const std::string text = folder.write("text.txt", letters);
+    const Arguments common{"--recipe",     "nanogpt-cpu", "--n-head",       "4", "--max-iters", "2",
+                           "--eval-every", "1",           "--warmup-iters", "1", "--threads",   "1"};
+    const auto sizes = [](const char* layers, const char* width, const char* context, const char* batch) {
+        return Arguments{"--n-layer", layers, "--n-embd", width, "--block-size", context, "--batch-size", batch};
+    };
+    for (const Arguments& flags :
+         {sizes("4", "128", "64", "64"),  // activations
+          sizes("3", "512", "64", "4"),   // parameters
+          sizes("3", "512", "64", "4") + Arguments{"--optimizer", "sgd"},
+          sizes("3", "512", "64", "4") + Arguments{"--optimizer", "muon"},
+          sizes("3", "512", "64", "4") + Arguments{"--arch", "nanochat", "--optimizer", "muon", "--ema", "0.9"},
+          sizes("8", "256", "128", "16") + Arguments{"--checkpoint-activations"},
+          sizes("4", "256", "256", "8") + Arguments{"--dropout", "0.2", "--val-fraction", "0"},
+          Arguments{"--recipe", "fast", "--n-layer", "6", "--n-embd", "384", "--max-iters", "60", "--batch-size", "2",
+                    "--block-size", "64"}}) {
+        const ScratchFolder place;
+        const bool fast = flags[1] == "fast";
+        const Arguments train = Arguments{"train", "--data", text, "--out", place.path("out")} +
+                                (fast ? Arguments{"--threads", "1"} : common) + flags;
+        const Result plan = program(train + Arguments{"--dry-run"}), run = program(train);
+        INFO(plan.out << plan.err << run.err << run.peak_mb << " MB of memory, " << [&] {
+            std::string all;
+            for (const std::string& flag : flags) all += flag + " ";
+            return all;
+        }());
+        REQUIRE((plan.code == 0 && run.code == 0));
+        CHECK(bytes_in(plan.out, "memory") == Approx(static_cast<double>(run.peak_mb) * 1024 * 1024).epsilon(0.2));
+        CHECK(bytes_in(plan.out, "disk") == Approx(size_of(place.path("out/latest"))).epsilon(0.03));
+    }
+}
+
+TEST_CASE("plan: a run that cannot fit is refused at once, with the figure that --dry-run gives", "[cli]") {
+    const ScratchFolder folder;
+    const Arguments train{"train",
+                          "--config",
+                          folder.write("big.toml", "n_layer = 1000000000\n"),
+                          "--data",
+                          folder.write("text.txt", small_text()),
+                          "--out",
+                          folder.path("out"),
+                          "--threads",
+                          "1"};
+    const Result plan = program(train + Arguments{"--dry-run"}), run = program(train);
+    INFO(plan.out << plan.err);
+    REQUIRE(plan.code == 0);
+    const std::string row = plan.out.substr(plan.out.find("\nmemory")), figure = row.substr(row.find("about "));
+    check_fails(run, 1, "out of memory: this run needs " + figure.substr(0, figure.find(':')) + ", and there are ");
+    CHECK_FALSE(fs::exists(folder.path("out")));
+    check_fails(program({"bench", "--preset", "tiny", "--batch", "100000000"}), 1, "out of memory: ");
+}

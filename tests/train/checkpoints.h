@@ -1,0 +1,21 @@
+// The one file that makes a folder a checkpoint, for tests of what is done with folders.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <limits>
+
+#include "models/safetensors.h"
+
+namespace inkling::testing {
+
+inline constexpr double kNotEvaluated = std::numeric_limits<double>::infinity();
+
+inline void write_state(const std::filesystem::path& folder, double val_loss) {
+    models::SafetensorsWriter state;
+    state.set_metadata("val_loss", fmt::format("{}", val_loss));
+    state.write(folder / "training_state.safetensors");
+}
+
+}  // namespace inkling::testing

@@ -1,0 +1,144 @@
+// Training runs that are killed, or whose disk fails, at every single call that changes a disk, and that go on: the
+// folder ends as that of a run which nothing disturbed, with the same files, links and bytes.
+#include <fcntl.h>
+#include <omp.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "data/file.h"
+#include "data/file_calls.h"
+#include "tests/catch.h"
+#include "tests/data/scratch_folder.h"
+#include "tests/train/run.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+using data::tests::ScratchFolder;
+namespace fs = std::filesystem;
+
+namespace {
+
+// Evaluates and saves after each step; the fourth is the best of the seven.
+train::TrainOptions options() {
+    train::TrainOptions o = small_options();
+    o.max_iters = 7, o.lr_decay_iters = 7, o.warmup_iters = 0;
+    o.learning_rate = 0.2, o.min_lr = 0.2;
+    o.eval_every = 1, o.save_every = 1;
+    return o;
+}
+
+// What `inkling train --resume auto` does, without its words.
+void train_on(const std::string& out) {
+    train::RunFolder folder(out);
+    const auto found = folder.checkpoints();
+    if (found.empty()) {
+        folder.clear();
+        Run(options()).trainer.run(&folder);
+        return;
+    }
+    Run run(options(), letters(600), models::load_model(found.front()).model);
+    run.trainer.resume(found.front());
+    folder.mend(found.front());
+    run.trainer.run(&folder);
+}
+
+// How a child process ends that trains; `before_call` is asked before each call that changes a disk.
+template <class F>
+int train_in_child(const std::string& out, F before_call) {
+    const pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+        data::before_file_call = before_call;
+        try {
+            train_on(out);
+        } catch (const Error&) {
+            _exit(1);
+        }
+        _exit(0);
+    }
+    int status = 0;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+// Without what a clock has written.
+std::string timeless(const fs::path& file) {
+    std::string text;
+    if (file.filename() == "metrics.jsonl") {
+        std::istringstream lines(data::read_file(file));
+        for (std::string line; std::getline(lines, line);) {
+            auto json = nlohmann::ordered_json::parse(line);
+            for (const char* key : {"tok_s", "train_s", "elapsed_s"}) json.erase(key);
+            text += json.dump() + "\n";
+        }
+    } else if (file.filename() == "training_state.safetensors") {
+        const auto state = models::SafetensorsFile::open(file);
+        for (const auto& [key, value] : state.metadata())
+            if (key != "train_s" && key != "elapsed_s" && key != "checksum") text += key + "=" + value + "\n";
+        for (const auto& [name, info] : state.tensors())
+            text += name + std::string(reinterpret_cast<const char*>(state.data(info)), info.end - info.begin);
+    } else {
+        text = data::read_file(file);
+    }
+    return text;
+}
+
+// All files by name, and where links lead.
+std::map<std::string, std::string> content(const fs::path& folder) {
+    std::map<std::string, std::string> result;
+    for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+        const std::string name = entry.path().lexically_relative(folder).string();
+        if (entry.is_symlink()) result[name] = "-> " + fs::read_symlink(entry.path()).string();
+        if (!entry.is_symlink() && entry.is_regular_file()) result[name] = timeless(entry.path());
+    }
+    return result;
+}
+
+std::string differences(const std::map<std::string, std::string>& a, const std::map<std::string, std::string>& b) {
+    std::string text;
+    for (const auto& [name, bytes] : a)
+        if (!b.contains(name) || b.at(name) != bytes) text += name + " ";
+    for (const auto& [name, bytes] : b)
+        if (!a.contains(name)) text += name + " ";
+    return text;
+}
+
+}  // namespace
+
+TEST_CASE("cut off saves: killed or failed at any call, a run that goes on ends as one that was not disturbed",
+          "[train][slow]") {
+    omp_set_num_threads(1);  // no threads that fork() would leave behind
+    const ScratchFolder scratch;
+    const std::string straight = scratch.path("straight");
+    int all = 0;
+    {
+        data::before_file_call = [&](std::string_view, const fs::path&) { return ++all, 0; };
+        train_on(straight);
+        data::before_file_call = nullptr;
+    }
+    const auto expected = content(straight);
+    REQUIRE(expected.at("latest") == "-> step-000007");
+    REQUIRE(expected.at("best") == "-> step-000004");
+    REQUIRE(all > 200);
+    enum class Fault { kill, once, from_then_on };
+    for (const Fault fault : {Fault::kill, Fault::once, Fault::from_then_on}) {
+        for (int n = 1; n <= all; ++n) {
+            const ScratchFolder place;
+            const std::string out = place.path("run");
+            int calls = 0;
+            const int code = train_in_child(out, [&](std::string_view, const fs::path&) {
+                ++calls;
+                if (calls == n && fault == Fault::kill) _exit(9);
+                return calls == n || (calls > n && fault == Fault::from_then_on) ? EIO : 0;
+            });
+            INFO((fault == Fault::kill ? "killed" : "failed") << " at call " << n << ", exit code " << code);
+            if (fault == Fault::kill) CHECK(code == 9);
+            CHECK(train_in_child(out, [](std::string_view, const fs::path&) { return 0; }) == 0);
+            CHECK(differences(expected, content(out)) == "");
+        }
+    }
+}

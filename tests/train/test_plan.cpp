@@ -1,0 +1,83 @@
+// What a run will take: sizes that follow from the options are those of a trainer with them.
+#include "train/plan.h"
+
+#include "engine/memory.h"
+#include "tests/catch.h"
+#include "tests/data/scratch_folder.h"
+#include "tests/train/run.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+using data::tests::ScratchFolder;
+namespace fs = std::filesystem;
+
+namespace {
+
+train::TrainOptions options(const char* optimizer, double ema, const char* arch = "gpt2") {
+    train::TrainOptions o = small_options();
+    o.arch = arch;
+    o.optimizer = optimizer;
+    o.ema = ema;
+    o.n_layer = 2, o.n_head = 4, o.n_embd = 64;
+    return o;
+}
+
+}  // namespace
+
+TEST_CASE("plan: matrices are counted as the optimizer tells them", "[train]") {
+    for (const char* arch : {"gpt2", "nanochat"}) {
+        for (const bool bias : {false, true}) {
+            for (const std::size_t kv_heads : {0, 2}) {
+                train::TrainOptions o = options("muon", 0, arch);
+                o.bias = bias;
+                if (o.arch == "nanochat") o.n_kv_head = kv_heads;
+                Run run(o);
+                std::size_t matrices = 0;
+                for (const auto& entry : run.trainer.parameters().entries())
+                    if (entry.kind.role == nn::Role::matrix) matrices += entry.parameter.size();
+                INFO(arch << " bias " << bias << " kv heads " << kv_heads);
+                CHECK(models::matrix_count(run.model->config) == matrices);
+            }
+        }
+    }
+}
+
+TEST_CASE("plan: a checkpoint takes as much of the disk, with every optimizer and average", "[train]") {
+    for (const char* optimizer : {"adamw", "muon", "sgd"}) {
+        for (const double ema : {0.0, 0.9}) {
+            for (const char* arch : {"gpt2", "nanochat"}) {
+                const ScratchFolder scratch;
+                train::TrainOptions o = options(optimizer, ema, arch);
+                o.max_iters = 1;
+                Run run(o);
+                train::RunFolder folder(scratch.path());
+                run.trainer.run(&folder);
+                double bytes = 0;
+                for (const auto& file : fs::directory_iterator(folder.path() / "latest"))
+                    bytes += static_cast<double>(file.file_size());
+                train::Plan plan;
+                train::plan_sizes(o, run.tokenizer.vocab_size(), 600, plan);
+                INFO(optimizer << " " << ema << " " << arch);
+                CHECK(plan.checkpoint_bytes == Approx(bytes).epsilon(0.05));
+                CHECK(plan.state_bytes ==
+                      plan.checkpoint_bytes + 4 * static_cast<double>(run.model->parameter_count()));
+                CHECK(plan.text_bytes == 2400);
+            }
+        }
+    }
+}
+
+TEST_CASE("plan: what cannot fit is refused before it is made, and what fits is not", "[train]") {
+    train::TrainOptions o = options("adamw", 0);
+    CHECK_NOTHROW(train::check_memory(o, 100, 1e6));
+    const std::size_t before = memory_in_use();
+    for (const auto& [layers, width, batch] : {std::tuple<std::size_t, std::size_t, std::size_t>{1'000'000'000, 64, 1},
+                                               {2, std::size_t{1} << 20, 1},
+                                               {2, 64, 1'000'000'000}}) {
+        o.n_layer = layers, o.n_embd = width, o.batch_size = batch;
+        CHECK_THROWS_WITH(train::check_memory(o, 100, 1e6), ContainsSubstring("out of memory: this run needs about ") &&
+                                                                ContainsSubstring("B, and there are ") &&
+                                                                ContainsSubstring("choose a smaller model"));
+        CHECK(memory_in_use() < before + (std::size_t{500} << 20));
+    }
+}
