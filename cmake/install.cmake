@@ -8,7 +8,8 @@ install(TARGETS inkling_lib EXPORT inkling-targets ARCHIVE DESTINATION ${CMAKE_I
 # hold two versions of the same functions.
 install(DIRECTORY engine nn data models train DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/inkling
         FILES_MATCHING PATTERN "*.h" PATTERN simd.h EXCLUDE PATTERN map.h EXCLUDE PATTERN tile_product.h EXCLUDE
-        PATTERN gemm_kernels.h EXCLUDE PATTERN gemm_panels.h EXCLUDE PATTERN attention_forms.h EXCLUDE PATTERN attention_heads.h EXCLUDE)
+        PATTERN gemm_kernels.h EXCLUDE PATTERN gemm_panels.h EXCLUDE PATTERN kept_input.h EXCLUDE
+        PATTERN attention_forms.h EXCLUDE PATTERN attention_heads.h EXCLUDE PATTERN attention_plan.h EXCLUDE)
 
 # "engine/tensor.h" becomes "inkling/engine/tensor.h": folders called data or train are common, and a program's own would
 # be found instead.

@@ -4,6 +4,9 @@ namespace inkling::testing {
 
 const char* const kProgram = INKLING_PROGRAM;
 const char* const kTutorial = INKLING_TUTORIAL;
+const char* const kFailAllocation = INKLING_FAIL_ALLOCATION;
+
+const bool kSanitized = INKLING_SANITIZED;
 
 std::string tests_path(const std::string& name) { return INKLING_TESTS_DIR "/" + name; }
 

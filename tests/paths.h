@@ -6,8 +6,11 @@
 
 namespace inkling::testing {
 
-extern const char* const kProgram;   // build/inkling
-extern const char* const kTutorial;  // the program of docs/attention.md
+extern const char* const kProgram;         // build/inkling
+extern const char* const kTutorial;        // the program of docs/attention.md
+extern const char* const kFailAllocation;  // the library of tests/preload
+
+extern const bool kSanitized;  // over a library with sanitizers, whose allocators are their own
 
 std::string tests_path(const std::string& name);  // of a file below tests/
 

@@ -15,6 +15,8 @@ int main(int argc, char** argv) {
     Tensor<double> loss = cross_entropy(linear(x, w), IdArray({1}, 2));
     backward(loss);
     std::cout << "loss " << loss.item() << ", d loss / d w\n" << w.grad() << "\n";
+    w.value_in_place() -= 0.1 * w.grad();  // a step of gradient descent, by hand
+    w.zero_grad();
 
     // A model folder, from inkling train or from transformers: its text, token by token.
     if (argc > 1) {

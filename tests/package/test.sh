@@ -1,5 +1,6 @@
 #!/bin/sh
-# test.sh CMAKE BUILD_DIR CXX: installs the build into a scratch folder, builds the example against it, and runs it.
+# test.sh CMAKE BUILD_DIR CXX: installs the build into a scratch folder, builds the example against it, and runs it;
+# compiles every header that is installed, on its own.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 scratch=$(mktemp -d)
@@ -20,7 +21,10 @@ fi
 "$1" -S "$here" -B "$scratch/build" -G Ninja -DCMAKE_PREFIX_PATH="$scratch/usr" -DCMAKE_CXX_COMPILER="$3" \
     >"$scratch/configure.log" ||
     fail "find_package(inkling) failed"
-"$1" --build "$scratch/build"
+"$1" --build "$scratch/build" -- -k 0 >"$scratch/build.log" || {
+    grep -E 'error:' "$scratch/build.log" >&2
+    fail "the example does not compile, or headers that are installed do not, each on its own"
+}
 "$scratch/build/example" "$here/../reference/gpt2_tiny" | tee "$scratch/output"
 grep -q 'loss 1.0986' "$scratch/output" || fail "the loss is not log 3"
 
