@@ -133,7 +133,7 @@ TEST_CASE("bench: times training steps", "[cli]") {
     CHECK(rows[1]["params"] > 100 * rows[0]["params"].get<int>());
 }
 
-TEST_CASE("bench: bf16, less memory for time, and where the time goes", "[cli]") {
+TEST_CASE("bench: bf16, less memory for time, and where the time goes", "[cli][slow]") {
     const auto rows = json_lines(program({"bench", "--preset", "micro", "--precision", "bf16",
                                           "--checkpoint-activations", "--profile", "--seconds", "0.05", "--json"}));
     REQUIRE(rows.size() == 1);
