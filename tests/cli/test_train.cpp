@@ -255,7 +255,7 @@ TEST_CASE("train: --init-from starts a new run from a model's weights", "[cli]")
     CHECK(names(out).contains("step-000000"));
 }
 
-TEST_CASE("train: --dry-run tells what a run would take, and does nothing", "[cli]") {
+TEST_CASE("train: --dry-run tells what a run would take, and does nothing", "[cli][slow]") {
     const ScratchFolder folder;
     const std::string text = folder.write("text.txt", small_text()), out = folder.path("out");
     const Arguments train = Arguments{"train", "--data", text, "--out", out, "--dry-run"} + kSmall;
