@@ -12,8 +12,8 @@
 #include "cli/common.h"
 #include "cli/model_argument.h"
 #include "cli/prompt.h"
-#include "data/file.h"
-#include "data/named.h"
+#include "formats/file.h"
+#include "formats/named.h"
 
 namespace inkling::cli {
 namespace {
@@ -100,7 +100,7 @@ int show_attention(const AttentionArguments& args) {
         throw Usage(
             fmt::format("--head {}: the model has layers 0 to {} and heads 0 to {}", args.head, layers - 1, heads - 1));
     const PromptText prompt = read_prompt(args.prompt, args.prompt_file);
-    const AttentionMap map = data::named(prompt.source, [&, &model = model, &tokenizer = tokenizer] {
+    const AttentionMap map = formats::named(prompt.source, [&, &model = model, &tokenizer = tokenizer] {
         return attention_map(args.model, *model, *tokenizer, prompt.text);
     });
 
@@ -113,7 +113,7 @@ int show_attention(const AttentionArguments& args) {
     if (to_stdout) {
         print(content);
     } else {
-        data::write_file_atomic(args.out, content);
+        formats::write_file_atomic(args.out, content);
         std::fprintf(stderr, "wrote %s: layers %zu, heads %zu, tokens %zu\n", args.out.c_str(), map.layers, map.heads,
                      map.tokens.size());
     }

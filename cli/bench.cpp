@@ -7,7 +7,7 @@
 
 #include "cli/bench_profile.h"
 #include "cli/common.h"
-#include "data/char_tokenizer.h"
+#include "data/tokenizers/char_tokenizer.h"
 #include "engine/clock.h"
 #include "engine/random.h"
 #include "models/families/family.h"

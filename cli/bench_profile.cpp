@@ -7,9 +7,10 @@
 #include <vector>
 
 #include "engine/clock.h"
+#include "engine/kernels/operand.h"
+#include "engine/kernels/simd.h"
 #include "engine/parallel.h"
 #include "engine/profile.h"
-#include "engine/simd.h"
 
 namespace inkling::cli {
 namespace {

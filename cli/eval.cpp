@@ -7,9 +7,9 @@
 #include "cli/model_argument.h"
 #include "data/corpus.h"
 #include "data/encoded_corpus.h"
-#include "data/stories.h"
+#include "data/stories/stories.h"
 #include "engine/precision.h"
-#include "models/generate.h"
+#include "generate/generate.h"
 #include "train/evaluate.h"
 
 namespace inkling::cli {

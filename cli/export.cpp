@@ -3,8 +3,8 @@
 
 #include "cli/common.h"
 #include "cli/model_argument.h"
-#include "data/directory.h"
-#include "data/file.h"
+#include "formats/directory.h"
+#include "formats/file.h"
 #include "models/folder.h"
 #include "models/gguf_export.h"
 
@@ -17,16 +17,16 @@ struct ExportArguments {
     std::string model, out, format = "gguf", type = "f32";
 };
 
-const std::map<std::string, models::GgufType> kGgufTypes = {{"f32", models::GgufType::F32},
-                                                            {"f16", models::GgufType::F16},
-                                                            {"bf16", models::GgufType::BF16},
-                                                            {"q8_0", models::GgufType::Q8_0}};
-const std::map<std::string, models::DType> kFolderTypes = {
-    {"f32", models::DType::F32}, {"f16", models::DType::F16}, {"bf16", models::DType::BF16}};
+const std::map<std::string, formats::GgufType> kGgufTypes = {{"f32", formats::GgufType::F32},
+                                                             {"f16", formats::GgufType::F16},
+                                                             {"bf16", formats::GgufType::BF16},
+                                                             {"q8_0", formats::GgufType::Q8_0}};
+const std::map<std::string, formats::DType> kFolderTypes = {
+    {"f32", formats::DType::F32}, {"f16", formats::DType::F16}, {"bf16", formats::DType::BF16}};
 
 // The folder appears whole: it is written under another name beside `out`, and renamed.
-void write_folder(const fs::path& out, const models::LoadedModel& loaded, models::DType type) {
-    if (data::is_there(out) && !(fs::is_directory(out) && fs::is_empty(out)))
+void write_folder(const fs::path& out, const models::LoadedModel& loaded, formats::DType type) {
+    if (formats::is_there(out) && !(fs::is_directory(out) && fs::is_empty(out)))
         throw Usage(fmt::format("--out {} is there already: choose another name", out.string()));
     const fs::path target = fs::absolute(out).lexically_normal(),
                    whole = target.has_filename() ? target : target.parent_path();
@@ -35,9 +35,9 @@ void write_folder(const fs::path& out, const models::LoadedModel& loaded, models
     try {
         models::save_model(made, *loaded.model, *loaded.tokenizer, type);
         fs::rename(made, whole);
-        data::sync_directory(whole.parent_path());
+        formats::sync_directory(whole.parent_path());
     } catch (...) {
-        data::try_remove_tree(made);
+        formats::try_remove_tree(made);
         throw;
     }
 }

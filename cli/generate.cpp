@@ -6,8 +6,8 @@
 #include "cli/common.h"
 #include "cli/model_argument.h"
 #include "cli/prompt.h"
-#include "data/named.h"
-#include "data/utf8.h"
+#include "formats/named.h"
+#include "formats/utf8.h"
 
 namespace inkling::cli {
 namespace {
@@ -55,8 +55,8 @@ Prompt make_prompt(const GenerateArguments& args, const data::Tokenizer& tokeniz
                    const models::Architecture& config) {
     PromptText read = read_prompt(args.prompt, args.prompt_file);
     Prompt prompt{std::move(read.text), {}, 0};
-    data::named(read.source, [&] {
-        const std::size_t invalid = data::find_invalid_utf8(prompt.text);
+    formats::named(read.source, [&] {
+        const std::size_t invalid = formats::find_invalid_utf8(prompt.text);
         check<BadInput>(invalid == std::string::npos, "not UTF-8: byte {} is 0x{:02X}: convert it first", invalid,
                         static_cast<unsigned char>(invalid < prompt.text.size() ? prompt.text[invalid] : 0));
         encode_prompt(tokenizer, config.block_size, prompt);

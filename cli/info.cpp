@@ -2,9 +2,9 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/common.h"
-#include "data/file.h"
+#include "formats/file.h"
+#include "formats/safetensors.h"
 #include "models/folder.h"
-#include "models/safetensors.h"
 #include "models/weight_files.h"
 
 namespace inkling::cli {
@@ -35,8 +35,8 @@ int show(const InfoArguments& args) {
                                    {"bytes", models::WeightFiles::open(folder).bytes()}};
     if (c.kv_heads() != c.n_head) info["n_kv_head"] = c.kv_heads();
     const fs::path state = folder / "training_state.safetensors";
-    if (data::is_there(state)) {
-        const auto file = models::SafetensorsFile::open(state);
+    if (formats::is_there(state)) {
+        const auto file = formats::SafetensorsFile::open(state);
         for (const char* key : {"step", "best_val_loss", "train_s"}) {
             const auto found = file.metadata().find(key);
             if (found == file.metadata().end()) continue;

@@ -9,7 +9,7 @@
 #include "cli/common.h"
 #include "cli/generate.h"
 #include "cli/line_reader.h"
-#include "data/utf8.h"
+#include "formats/utf8.h"
 
 namespace inkling::cli {
 namespace {
@@ -29,7 +29,7 @@ class Conversation {
     void go_on(const std::string& line, bool echo) {
         std::vector<std::int32_t> ids;
         if (!line.empty()) {
-            check<BadInput>(data::find_invalid_utf8(line) == std::string::npos, "this line is not UTF-8");
+            check<BadInput>(formats::find_invalid_utf8(line) == std::string::npos, "this line is not UTF-8");
             ids = tokenizer_.encode(line);
         } else if (generator_.tokens().empty() || generator_.at_end()) {
             ids = beginning(tokenizer_, decoder_->config());

@@ -3,13 +3,13 @@
 #include <iterator>
 
 #include "cli/common.h"
-#include "data/bpe_train.h"
 #include "data/corpus.h"
 #include "data/encoded_corpus.h"
-#include "data/file.h"
-#include "data/named.h"
 #include "data/text_source.h"
-#include "data/tokenizer_json.h"
+#include "data/tokenizers/bpe_train.h"
+#include "data/tokenizers/tokenizer_json.h"
+#include "formats/file.h"
+#include "formats/named.h"
 #include "models/folder.h"
 
 namespace inkling::cli {
@@ -27,8 +27,8 @@ struct TokenizeArguments {
 
 // A tokenizer.json, a folder with one, or a run, whose newest checkpoint has one.
 std::unique_ptr<data::Tokenizer> open_tokenizer(const fs::path& path) {
-    const bool run = data::is_folder(path) && !data::is_there(path / "tokenizer.json") &&
-                     (data::is_there(path / "best") || data::is_there(path / "latest"));
+    const bool run = formats::is_folder(path) && !formats::is_there(path / "tokenizer.json") &&
+                     (formats::is_there(path / "best") || formats::is_there(path / "latest"));
     return data::load_tokenizer(run ? models::find_model(path) : path);
 }
 
@@ -47,7 +47,7 @@ int train(const TokenizeArguments& args) {
     const data::Corpus corpus = data::read_corpus(args.data);
     if (const std::string note = corpus.skipped_note(); !note.empty()) std::fprintf(stderr, "%s\n", note.c_str());
     const data::BpeTokenizer tokenizer(data::train_bpe(corpus.documents, args.vocab_size));
-    data::write_file_atomic(args.out, tokenizer.to_json());
+    formats::write_file_atomic(args.out, tokenizer.to_json());
     const std::size_t size = tokenizer.vocab_size();
     std::fprintf(stderr, "%zu tokens from %zu bytes of text, in %s\n", size, corpus.bytes(), args.out.c_str());
     if (size < args.vocab_size)
@@ -100,7 +100,7 @@ int decode(const TokenizeArguments& args) {
     const auto tokenizer = open_tokenizer(args.tokenizer);
     const data::Text text = data::open_text(args.file);
     const data::GrowingIds all =
-        data::named(source_of(args), [&] { return read_ids(text.bytes, tokenizer->vocab_size()); });
+        formats::named(source_of(args), [&] { return read_ids(text.bytes, tokenizer->vocab_size()); });
     for (std::span<const std::int32_t> ids = all.ids(); !ids.empty();) {
         const std::size_t n = std::min(ids.size(), kBlock);
         print(tokenizer->decode(ids.first(n)));

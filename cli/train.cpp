@@ -6,14 +6,14 @@
 
 #include "cli/train_options.h"
 #include "cli/train_plan.h"
-#include "data/bpe_train.h"
-#include "data/char_tokenizer.h"
 #include "data/corpus.h"
 #include "data/encoded_corpus.h"
-#include "data/file.h"
-#include "data/named.h"
-#include "data/stories.h"
-#include "data/tokenizer_json.h"
+#include "data/stories/stories.h"
+#include "data/tokenizers/bpe_train.h"
+#include "data/tokenizers/char_tokenizer.h"
+#include "data/tokenizers/tokenizer_json.h"
+#include "formats/file.h"
+#include "formats/named.h"
 #include "models/folder.h"
 #include "train/plan.h"
 #include "train/recipes.h"
@@ -44,7 +44,7 @@ std::unique_ptr<data::Tokenizer> make_tokenizer(const TrainOptions& options, con
     }
     if (options.tokenizer == "bpe")
         return std::make_unique<data::BpeTokenizer>(data::train_bpe(corpus.documents, options.vocab_size));
-    if (!data::is_there(options.tokenizer)) {
+    if (!formats::is_there(options.tokenizer)) {
         throw BadInput(
             fmt::format("--tokenizer {}: there is no such file: char, bpe, a tokenizer.json or a model "
                         "folder is required",
@@ -55,7 +55,7 @@ std::unique_ptr<data::Tokenizer> make_tokenizer(const TrainOptions& options, con
 
 // A tokenizer that is named must be the checkpoint's, which is the one that is used.
 void check_tokenizer(const TrainOptions& options, const data::Tokenizer& own, const fs::path& checkpoint, bool force) {
-    if (options.tokenizer == "char" || options.tokenizer == "bpe" || !data::is_there(options.tokenizer) || force)
+    if (options.tokenizer == "char" || options.tokenizer == "bpe" || !formats::is_there(options.tokenizer) || force)
         return;
     if (data::load_tokenizer(options.tokenizer)->to_json() == own.to_json()) return;
     throw train::Mismatch(
@@ -130,7 +130,7 @@ class Preparation {
             if (candidate.empty()) throw;
             throw train::Mismatch(fmt::format("{}: was trained on another text: {}", candidate.string(), e.what()));
         }
-        data::named(run.corpus.name(), [&] {
+        formats::named(run.corpus.name(), [&] {
             const std::string chosen =
                 fit_recipe(*run.loaded.tokenizer, run.tokens.ids, run.loaded.model != nullptr, settings_);
             if (!chosen.empty()) report_.note(chosen);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "data/file.h"
+#include "formats/file.h"
 #include "models/families/family.h"
 #include "models/folder.h"
 #include "train/checkpoint.h"
@@ -19,7 +19,7 @@ namespace {
 
 // A resumed run starts from its own settings: those of its folder, which may be newer, else of a checkpoint.
 void read_own_settings(const Resume& resume, TrainOptions& options) {
-    if (!resume.run.empty() && data::is_there(resume.run / "config.toml"))
+    if (!resume.run.empty() && formats::is_there(resume.run / "config.toml"))
         return static_cast<void>(read_toml(resume.run / "config.toml", options));
     for (const fs::path& candidate : resume.candidates) {
         try {
@@ -45,7 +45,7 @@ Resume find_resume(const TrainArguments& args) {
     if (args.has("out")) options.out = args.given.out;
     const std::string& from = args.given.resume;
     for (const std::string& path : {options.out, from})
-        if (path != "auto") static_cast<void>(data::is_there(path));  // else it says why that cannot be told
+        if (path != "auto") static_cast<void>(formats::is_there(path));  // else it says why that cannot be told
     if (from.empty()) return {};
     if (from == "auto") return {options.out, train::find_checkpoints(options.out)};
     Resume resume{from, train::find_checkpoints(from)};

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "cli/common.h"
-#include "data/tokenizer.h"
+#include "data/tokenizers/tokenizer.h"
 #include "models/architecture.h"
 #include "train/options.h"
 #include "train/recipes.h"

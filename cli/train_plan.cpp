@@ -3,9 +3,9 @@
 #include <cmath>
 
 #include "cli/common.h"
-#include "data/bpe_train.h"
-#include "data/char_tokenizer.h"
-#include "data/tokenizer_json.h"
+#include "data/tokenizers/bpe_train.h"
+#include "data/tokenizers/char_tokenizer.h"
+#include "data/tokenizers/tokenizer_json.h"
 #include "models/folder.h"
 #include "train/plan.h"
 

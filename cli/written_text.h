@@ -3,11 +3,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include "data/stop_texts.h"
-#include "data/tokenizer.h"
-#include "data/utf8_stream.h"
+#include "data/tokenizers/tokenizer.h"
 #include "engine/clock.h"
-#include "models/generate.h"
+#include "generate/generate.h"
+#include "generate/stop_texts.h"
+#include "generate/utf8_stream.h"
 
 namespace inkling::cli {
 

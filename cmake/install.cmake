@@ -4,12 +4,10 @@ include(CMakePackageConfigHelpers)
 install(TARGETS inkling RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS inkling_lib EXPORT inkling-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 
-# Vector code that the library inlines stays out: it depends on -march, and a program compiled with another one would
-# hold two versions of the same functions.
-install(DIRECTORY engine nn data models train DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/inkling
-        FILES_MATCHING PATTERN "*.h" PATTERN simd.h EXCLUDE PATTERN map.h EXCLUDE PATTERN tile_product.h EXCLUDE
-        PATTERN gemm_kernels.h EXCLUDE PATTERN gemm_panels.h EXCLUDE PATTERN kept_input.h EXCLUDE
-        PATTERN attention_forms.h EXCLUDE PATTERN attention_heads.h EXCLUDE PATTERN attention_plan.h EXCLUDE)
+# What holds vector code stays out: it depends on -march, and a program compiled with another one would hold two versions
+# of the same functions.
+install(DIRECTORY engine nn formats data models generate train DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/inkling
+        FILES_MATCHING PATTERN "*.h" PATTERN kernels EXCLUDE PATTERN "ops/attention_*.h" EXCLUDE)
 
 # "engine/tensor.h" becomes "inkling/engine/tensor.h": folders called data or train are common, and a program's own would
 # be found instead.
@@ -18,7 +16,7 @@ install(CODE [[
   file(GLOB_RECURSE headers "${headers}/*.h")
   foreach(header IN LISTS headers)
     file(READ "${header}" text)
-    string(REGEX REPLACE "#include \"(engine|nn|data|models|train)/" "#include \"inkling/\\1/" text "${text}")
+    string(REGEX REPLACE "#include \"(engine|nn|formats|data|models|generate|train)/" "#include \"inkling/\\1/" text "${text}")
     file(WRITE "${header}" "${text}")
   endforeach()]])
 

@@ -8,9 +8,9 @@
 #include <fstream>
 #include <utility>
 
-#include "data/file.h"
-#include "data/utf8.h"
 #include "engine/check.h"
+#include "formats/file.h"
+#include "formats/utf8.h"
 
 namespace inkling::data {
 
@@ -28,7 +28,7 @@ void add(Corpus& corpus, Text text, const std::string& source) {
 void add_checked(Corpus& corpus, Text text, const std::string& source) {
     check<BadInput>(!text.bytes.empty() && text.bytes != byte_order_mark, "{}: is empty: name a file that holds text",
                     source);
-    const std::size_t at = find_invalid_utf8(text.bytes);
+    const std::size_t at = formats::find_invalid_utf8(text.bytes);
     check<BadInput>(at == std::string_view::npos,
                     "{}: not UTF-8: byte {} is 0x{:02X}: convert it first, e.g. with iconv -t UTF-8", source, at,
                     static_cast<unsigned char>(at < text.bytes.size() ? text.bytes[at] : 0));
@@ -46,7 +46,7 @@ bool looks_binary(const fs::path& file) {
 }
 
 bool is_text(std::string_view bytes) {
-    return bytes.find('\0') == std::string_view::npos && find_invalid_utf8(bytes) == std::string_view::npos;
+    return bytes.find('\0') == std::string_view::npos && formats::find_invalid_utf8(bytes) == std::string_view::npos;
 }
 
 // Regular files below a folder, none hidden, in the order of their paths.
@@ -70,7 +70,7 @@ std::vector<fs::path> files_below(const fs::path& folder) {
 void add_folder(Corpus& corpus, const std::string& folder) {
     const std::size_t sources_before = corpus.sources.size();
     for (const fs::path& file : files_below(folder)) {
-        const bool binary = looks_binary(file) || has_hole(file);
+        const bool binary = looks_binary(file) || formats::has_hole(file);
         Text text = binary ? Text{std::string_view("", 1), nullptr} : open_text(file.string());
         if (!is_text(text.bytes)) {
             corpus.skipped.push_back(file.string());
@@ -117,7 +117,7 @@ Corpus read_corpus(const std::vector<std::string>& paths, const ReadSome& standa
     for (const std::string& path : paths) {
         if (path == "-") {
             add_checked(corpus, standard_input ? read_stream(standard_input) : open_text(path), "standard input");
-        } else if (is_folder(path)) {
+        } else if (formats::is_folder(path)) {
             add_folder(corpus, path);
         } else {
             add_checked(corpus, open_text(path), path);

@@ -8,8 +8,8 @@
 #include <optional>
 
 #include "data/content_hash.h"
-#include "data/named.h"
 #include "engine/check.h"
+#include "formats/named.h"
 
 namespace inkling::data {
 namespace {
@@ -36,7 +36,7 @@ std::size_t encode_parts(const Tokenizer& tokenizer, const std::vector<std::stri
     for (std::size_t i = 0; i < documents.size(); ++i) {
         const std::string_view text = documents[i];
         if (const auto end = tokenizer.end_of_text(); i > 0 && end) take(std::span(&*end, 1));
-        named(i < options.sources.size() ? options.sources[i] : "", [&] {
+        formats::named(i < options.sources.size() ? options.sources[i] : "", [&] {
             tokenizer.encode_parts(text, [&](std::span<const std::int32_t> ids, std::size_t upto) {
                 take(ids);
                 if (!options.progress || (done + upto < reported + a_report && done + upto < all)) return;
@@ -78,7 +78,7 @@ std::optional<EncodedCorpus> read_ids(const fs::path& path, std::uint64_t key, s
     Trailer trailer;
     const Trailer expected;
     try {
-        corpus.file = MappedFile(path);
+        corpus.file = formats::MappedFile(path);
     } catch (const BadInput&) {
         return std::nullopt;
     }
@@ -144,7 +144,7 @@ EncodedCorpus encode_corpus(const Tokenizer& tokenizer, const std::vector<std::s
     if (auto found = read_ids(path, trailer.key, tokenizer.vocab_size())) return std::move(*found);
     std::error_code ignored;  // FileWriter says what is wrong
     fs::create_directories(options.cache, ignored);
-    FileWriter file(path);
+    formats::FileWriter file(path);
     ContentHash hash;
     trailer.bytes = encode_parts(tokenizer, documents, options, [&](std::span<const std::int32_t> ids) {
         file.write(ids.data(), ids.size_bytes());

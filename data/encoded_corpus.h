@@ -17,8 +17,8 @@
 #include <string_view>
 #include <vector>
 
-#include "data/file.h"
-#include "data/tokenizer.h"
+#include "data/tokenizers/tokenizer.h"
+#include "formats/file.h"
 
 namespace inkling::data {
 
@@ -55,7 +55,7 @@ struct EncodedCorpus {
 
     // What keeps the ids.
     GrowingIds owned = {};
-    MappedFile file = {};
+    formats::MappedFile file = {};
 };
 
 // Throws BadInput, naming the source, for a text that the tokenizer cannot write.

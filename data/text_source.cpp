@@ -8,8 +8,8 @@
 #include <cstdlib>
 #include <utility>
 
-#include "data/system_calls.h"
 #include "engine/check.h"
+#include "formats/system_calls.h"
 
 namespace inkling::data {
 namespace {
@@ -23,7 +23,7 @@ class NamelessFile {
   public:
     NamelessFile() {
         const char* const chosen = std::getenv("TMPDIR");  // else not /tmp, which may be memory
-        const fs::path folder = chosen ? chosen : is_folder("/var/tmp") ? "/var/tmp" : "/tmp";
+        const fs::path folder = chosen ? chosen : formats::is_folder("/var/tmp") ? "/var/tmp" : "/tmp";
         name_ = (folder / "inkling-XXXXXX").string();
         fd_ = ::mkostemp(name_.data(), O_CLOEXEC);
         require(fd_ >= 0);
@@ -36,23 +36,25 @@ class NamelessFile {
     void write(std::string_view bytes) {
         size_ += bytes.size();
         while (!bytes.empty()) {
-            const ssize_t taken = retry([&] { return ::write(fd_, bytes.data(), bytes.size()); });
+            const ssize_t taken = formats::retry([&] { return ::write(fd_, bytes.data(), bytes.size()); });
             require(taken >= 0);
             bytes.remove_prefix(static_cast<std::size_t>(taken));
         }
     }
-    MappedFile map() const { return MappedFile(fd_, size_); }
+    formats::MappedFile map() const { return formats::MappedFile(fd_, size_); }
 
   private:
-    void require(bool good) const { check(good, "cannot write {}, for text from a stream: {}", name_, reason(errno)); }
+    void require(bool good) const {
+        check(good, "cannot write {}, for text from a stream: {}", name_, formats::reason(errno));
+    }
 
     std::string name_;
     int fd_ = -1;
     std::size_t size_ = 0;
 };
 
-Text keep_mapped(MappedFile file) {
-    const auto owner = std::make_shared<const MappedFile>(std::move(file));
+Text keep_mapped(formats::MappedFile file) {
+    const auto owner = std::make_shared<const formats::MappedFile>(std::move(file));
     return {{reinterpret_cast<const char*>(owner->data()), owner->size()}, owner};
 }
 
@@ -70,11 +72,12 @@ Text open_text(const std::string& path) {
         InputStream in = path == "-" ? InputStream() : InputStream(path);
         return read_stream([&](char* to, std::size_t most) { return in.read(to, most); });
     }
-    check<BadInput>(!has_hole(path), "cannot read {}: it has holes, which read as NUL bytes: name a file of text",
-                    path);
+    check<BadInput>(!formats::has_hole(path),
+                    "cannot read {}: it has holes, which read as NUL bytes: name a file of text", path);
     // A file that another program cuts short while it is mapped cannot be read to its end: small ones are copied.
     const std::uintmax_t size = fs::file_size(path, unknown);
-    return !unknown && size >= large_text ? keep_mapped(MappedFile(path)) : keep_text(read_file(path));
+    return !unknown && size >= large_text ? keep_mapped(formats::MappedFile(path))
+                                          : keep_text(formats::read_file(path));
 }
 
 Text read_stream(const ReadSome& read) {
@@ -92,8 +95,8 @@ Text read_stream(const ReadSome& read) {
 }
 
 InputStream::InputStream(const fs::path& path) : name_(path.string()) {
-    fd_ = retry([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY); });
-    check<BadInput>(fd_ >= 0, "cannot read {}: {}", name_, reason(errno));
+    fd_ = formats::retry([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY); });
+    check<BadInput>(fd_ >= 0, "cannot read {}: {}", name_, formats::reason(errno));
 }
 
 InputStream::~InputStream() {
@@ -101,18 +104,18 @@ InputStream::~InputStream() {
 }
 
 std::size_t InputStream::read(char* to, std::size_t most) {
-    const ssize_t got = retry([&] { return ::read(fd_, to, most); });
-    check<BadInput>(got >= 0, "cannot read {}: {}", name_, reason(errno));
+    const ssize_t got = formats::retry([&] { return ::read(fd_, to, most); });
+    check<BadInput>(got >= 0, "cannot read {}: {}", name_, formats::reason(errno));
     return static_cast<std::size_t>(got);
 }
 
-std::string read_standard_input(FileKind kind) {
+std::string read_standard_input(formats::FileKind kind) {
     InputStream in;
     std::string content, block(1 << 20, '\0');
     while (const std::size_t got = in.read(block.data(), block.size())) {
-        check<BadInput>(content.size() + got <= size_limit(kind),
-                        "standard input: it has more than {} MB: {} has at most that", size_limit(kind) >> 20,
-                        kind_name(kind));
+        check<BadInput>(content.size() + got <= formats::size_limit(kind),
+                        "standard input: it has more than {} MB: {} has at most that", formats::size_limit(kind) >> 20,
+                        formats::kind_name(kind));
         content.append(block, 0, got);
     }
     return content;

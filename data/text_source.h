@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include "data/file.h"
+#include "formats/file.h"
 
 namespace inkling::data {
 
@@ -49,6 +49,6 @@ class InputStream {
 };
 
 // The whole of standard input, up to the size that a file of this kind may have.
-std::string read_standard_input(FileKind kind);
+std::string read_standard_input(formats::FileKind kind);
 
 }  // namespace inkling::data

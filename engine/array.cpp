@@ -4,8 +4,8 @@
 
 #include "engine/bfloat16.h"
 #include "engine/broadcast.h"
+#include "engine/kernels/strided.h"
 #include "engine/profile.h"
-#include "engine/strided.h"
 
 namespace inkling {
 

@@ -1,9 +1,9 @@
 #include "engine/bfloat16.h"
 
-#include "engine/ops/reduce.h"
+#include "engine/kernels/simd.h"
+#include "engine/kernels/strided.h"
 #include "engine/profile.h"
-#include "engine/simd.h"
-#include "engine/strided.h"
+#include "engine/sum.h"
 
 namespace inkling {
 namespace {

@@ -1,6 +1,6 @@
 #include "engine/broadcast.h"
 
-#include "engine/ops/reduce.h"
+#include "engine/sum.h"
 
 namespace inkling {
 

@@ -1,6 +1,6 @@
 #include "engine/precision.h"
 
-#include "engine/ops/reduce.h"
+#include "engine/check.h"
 
 namespace inkling {
 namespace {
@@ -26,77 +26,5 @@ bool has_fast_bf16() {
 
 WithPrecision::WithPrecision(Precision precision) : before_(current) { current = precision; }
 WithPrecision::~WithPrecision() { current = before_; }
-
-template <class T>
-Operand<T>::Operand(const ConstArray<T>& x, Precision precision)
-    : precision_(std::is_same_v<T, float> ? precision : Precision::fp32), full_(x) {}
-
-template <class T>
-Operand<T> Operand<T>::rounded(const ConstArray<T>& x, Precision precision) {
-    Operand result(x, precision);
-    if constexpr (std::is_same_v<T, float>) {
-        if (precision == Precision::bf16) {
-            result.half_ = round_to_bfloat16(x);
-            result.full_ = {};
-        }
-    }
-    return result;
-}
-
-template <class T>
-Operand<T> Operand<T>::rounded(const ConstArray<T>& x, Precision precision, Array<T>& column_sums) {
-    Operand result(x, precision);
-    if constexpr (std::is_same_v<T, float>) {
-        if (precision == Precision::bf16) {
-            result.half_ = round_and_sum(x.contiguous(), column_sums);
-            result.full_ = {};
-            return result;
-        }
-    }
-    column_sums = sum_over<T>(x, {0});
-    return result;
-}
-
-template <class T>
-Operand<T> Operand<T>::reshaped(const Shape& shape) const {
-    Operand result = *this;
-    if (half_) {
-        result.half_ = half_->reshaped(shape);
-    } else {
-        result.full_ = Saved<T>(full_->reshaped(shape));
-    }
-    return result;
-}
-
-template <class T>
-Operand<T> Operand<T>::transposed() const {
-    Operand result = *this;
-    if (half_) {
-        result.half_ = half_->transposed(-2, -1);
-    } else {
-        result.full_ = Saved<T>(full_->transposed(-2, -1));
-    }
-    return result;
-}
-
-template <class T>
-void product(const Operand<T>& a, const Operand<T>& b, Array<T>& c, GemmOptions options,
-             const ConstArray<std::type_identity_t<T>>& bias) {
-    check(a.precision_ == b.precision_, "product: both operands must have the same precision");
-    options.round = a.precision_ == Precision::bf16;
-    if constexpr (std::is_same_v<T, float>) {
-        if (a.half_ && b.half_) return gemm(*a.half_, *b.half_, c, options, bias);
-        if (a.half_) return gemm(*a.half_, *b.full_, c, options, bias);
-        if (b.half_) return gemm(*a.full_, *b.half_, c, options, bias);
-    }
-    gemm(*a.full_, *b.full_, c, options, bias);
-}
-
-template class Operand<float>;
-template class Operand<double>;
-template void product(const Operand<float>&, const Operand<float>&, Array<float>&, GemmOptions,
-                      const ConstArray<float>&);
-template void product(const Operand<double>&, const Operand<double>&, Array<double>&, GemmOptions,
-                      const ConstArray<double>&);
 
 }  // namespace inkling

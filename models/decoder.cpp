@@ -2,8 +2,8 @@
 
 #include <cmath>
 
+#include "engine/kernels/simd.h"
 #include "engine/parallel.h"
-#include "engine/simd.h"
 
 namespace inkling::models {
 namespace {

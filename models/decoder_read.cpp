@@ -1,7 +1,7 @@
 // Decoder::read: many tokens at once, through the ops that training uses.
+#include "engine/kernels/simd.h"
 #include "engine/ops.h"
 #include "engine/parallel.h"
-#include "engine/simd.h"
 #include "models/decoder.h"
 
 namespace inkling::models {

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "engine/kernels/simd.h"
 #include "engine/ops/rotary.h"
-#include "engine/simd.h"
 
 namespace inkling::models {
 namespace {

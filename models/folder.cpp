@@ -7,11 +7,11 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "data/file.h"
-#include "data/json.h"
-#include "data/tokenizer_json.h"
+#include "data/tokenizers/tokenizer_json.h"
+#include "formats/file.h"
+#include "formats/json.h"
+#include "formats/safetensors_header.h"
 #include "models/families/family.h"
-#include "models/safetensors_header.h"
 #include "models/weight_files.h"
 
 namespace inkling::models {
@@ -82,9 +82,9 @@ std::string misfits(const Architecture& a, const Stored& stored) {
                                     stored.names.name_of(p));
         }
     }
-    file.each([&](const TensorInfo& info) {
+    file.each([&](const formats::TensorInfo& info) {
         if (!known.contains(info.name) && !stored.names.ignores(info.name))
-            problems += fmt::format("; {} is not known", shown_name(info.name));
+            problems += fmt::format("; {} is not known", formats::shown_name(info.name));
     });
     constexpr std::size_t most = 4000;  // a file may hold many thousands of tensors
     if (problems.size() > most) problems = problems.substr(0, problems.rfind("; ", most)) + "; and more";
@@ -123,18 +123,19 @@ void load_weights(Transformer<float>& model, const WeightFiles& file) {
 }  // namespace
 
 fs::path find_model(const fs::path& path) {
-    check<BadInput>(data::is_there(path), "{}: there is no such model folder", path.string());
+    check<BadInput>(formats::is_there(path), "{}: there is no such model folder", path.string());
     for (const char* link : {"best", "latest"}) {
-        if (data::is_there(path / link / "config.json")) return path / link;
+        if (formats::is_there(path / link / "config.json")) return path / link;
     }
-    check<BadInput>(data::is_there(path / "config.json"),
+    check<BadInput>(formats::is_there(path / "config.json"),
                     "{}: neither a model folder (no config.json) nor a run with a checkpoint", path.string());
     return path;
 }
 
 Architecture load_config(const fs::path& folder) {
     const fs::path path = folder / "config.json";
-    return read_config(data::parse_json(data::read_file(path, data::FileKind::json), path.string(), 64), path.string());
+    return read_config(formats::parse_json(formats::read_file(path, formats::FileKind::json), path.string(), 64),
+                       path.string());
 }
 
 LoadedModel load_model(const fs::path& folder, std::optional<double> dropout) {
@@ -153,13 +154,16 @@ LoadedModel load_model(const fs::path& folder, std::optional<double> dropout) {
     return loaded;
 }
 
-void save_model(const fs::path& folder, Transformer<float>& model, const data::Tokenizer& tokenizer, DType type) {
+void save_model(const fs::path& folder, Transformer<float>& model, const data::Tokenizer& tokenizer,
+                formats::DType type) {
     const std::int64_t end = tokenizer.end_of_text().value_or(-1);
     const auto write = [&](const char* name, const json& content) {
-        data::write_file_atomic(folder / name, content.dump(2) + "\n");
+        formats::write_file_atomic(folder / name, content.dump(2) + "\n");
     };
     json config = config_json(model.config, end);
-    config["torch_dtype"] = type == DType::F16 ? "float16" : type == DType::BF16 ? "bfloat16" : "float32";
+    config["torch_dtype"] = type == formats::DType::F16    ? "float16"
+                            : type == formats::DType::BF16 ? "bfloat16"
+                                                           : "float32";
     write("config.json", config);
     write("generation_config.json",
           {{"bos_token_id", config["bos_token_id"]}, {"eos_token_id", config["eos_token_id"]}, {"do_sample", true}});
@@ -171,18 +175,18 @@ void save_model(const fs::path& folder, Transformer<float>& model, const data::T
             tokenizer_config[key] = tokenizer.decode(std::span(&*id, 1));
     }
     write("tokenizer_config.json", tokenizer_config);
-    data::write_file_atomic(folder / "tokenizer.json", tokenizer.to_json());
+    formats::write_file_atomic(folder / "tokenizer.json", tokenizer.to_json());
 
     const Family& names = family(model.config.family);
-    SafetensorsWriter out;
+    formats::SafetensorsWriter out;
     out.set_metadata("format", "pt");
     std::list<Array<float>> made;  // kept until write()
     for (const Parameter& p : parameters(model.config)) {
         const ConstArray<float>& values = model.at(p).value();
         const float* data = values.data();
-        check(
-            type != DType::F16 || std::all_of(data, data + values.size(), [](float x) { return std::abs(x) < 65520; }),
-            "{} holds values that float16 has no numbers for: choose bf16 or f32", names.name_of(p));
+        check(type != formats::DType::F16 ||
+                  std::all_of(data, data + values.size(), [](float x) { return std::abs(x) < 65520; }),
+              "{} holds values that float16 has no numbers for: choose bf16 or f32", names.name_of(p));
         if (names.stored_transposed(p)) data = made.emplace_back(values.transposed(0, 1).clone()).data();
         out.add_rounded(names.name_of(p), type, stored_shape(names, p), data);
     }

@@ -7,8 +7,8 @@
 #include <memory>
 #include <optional>
 
-#include "data/tokenizer.h"
-#include "models/safetensors.h"
+#include "data/tokenizers/tokenizer.h"
+#include "formats/safetensors.h"
 #include "models/transformer.h"
 
 namespace inkling::models {
@@ -26,7 +26,7 @@ Architecture load_config(const std::filesystem::path& folder);
 // Writes the files into an existing folder, each in one step. The weights are stored as `type`: F32, F16 or BF16,
 // rounded to nearest.
 void save_model(const std::filesystem::path& folder, Transformer<float>& model, const data::Tokenizer& tokenizer,
-                DType type = DType::F32);
+                formats::DType type = formats::DType::F32);
 
 // OUT of a run means OUT/best, else OUT/latest; a model folder means itself. Throws BadInput when there is neither.
 std::filesystem::path find_model(const std::filesystem::path& path);

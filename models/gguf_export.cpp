@@ -42,22 +42,22 @@ Array<float> interleaved(const ConstArray<float>& x, std::size_t head_size) {
     return x.reshaped({heads, 2, head_size / 2, columns}).transposed(1, 2).clone().reshaped(x.shape());
 }
 
-std::uint32_t file_type(GgufType type) {  // llama.cpp's llama_ftype
+std::uint32_t file_type(formats::GgufType type) {  // llama.cpp's llama_ftype
     switch (type) {
-        case GgufType::F16:
+        case formats::GgufType::F16:
             return 1;
-        case GgufType::Q8_0:
+        case formats::GgufType::Q8_0:
             return 7;
-        case GgufType::BF16:
+        case formats::GgufType::BF16:
             return 32;
         default:
             return 0;
     }
 }
 
-GgufType stored_type(GgufType type, const std::string& name, const Shape& shape) {
-    if (shape.size() < 2 || name == "position_embd.weight") return GgufType::F32;
-    return type == GgufType::Q8_0 && shape.back() % kQ8Block != 0 ? GgufType::F16 : type;
+formats::GgufType stored_type(formats::GgufType type, const std::string& name, const Shape& shape) {
+    if (shape.size() < 2 || name == "position_embd.weight") return formats::GgufType::F32;
+    return type == formats::GgufType::Q8_0 && shape.back() % formats::kQ8Block != 0 ? formats::GgufType::F16 : type;
 }
 
 std::vector<std::string> gguf_families() {
@@ -69,18 +69,18 @@ std::vector<std::string> gguf_families() {
 }  // namespace
 
 void write_gguf(const std::filesystem::path& path, Transformer<float>& model, const data::Tokenizer& tokenizer,
-                GgufType type, const std::string& name) {
+                formats::GgufType type, const std::string& name) {
     const Architecture& a = model.config;
     const Family& f = family(a.family);
     check<BadInput>(f.set_gguf_keys,
                     "gguf: llama.cpp has no {}: train with --arch {}, or export a folder with --format hf", a.family,
                     fmt::join(gguf_families(), " or "));
-    GgufWriter out;
+    formats::GgufWriter out;
     out.set_text("general.architecture", a.family);
     out.set_text("general.name", name);
     f.set_gguf_keys(out, a);
     out.set_u32("general.file_type", file_type(type));
-    if (type == GgufType::Q8_0) out.set_u32("general.quantization_version", 2);
+    if (type == formats::GgufType::Q8_0) out.set_u32("general.quantization_version", 2);
     set_gguf_tokenizer(out, tokenizer, a.vocab_size);
 
     std::list<Array<float>> made;               // kept until write()
@@ -91,7 +91,7 @@ void write_gguf(const std::filesystem::path& path, Transformer<float>& model, co
         out.add(gguf_name(p), stored_type(type, gguf_name(p), p.shape), p.shape, values.data());
     }
     for (const Parameter& p : f.zero_biases(a))
-        out.add(gguf_name(p), GgufType::F32, p.shape, made.emplace_back(Array<float>(p.shape, 0.0f)).data());
+        out.add(gguf_name(p), formats::GgufType::F32, p.shape, made.emplace_back(Array<float>(p.shape, 0.0f)).data());
     out.write(path);
 }
 

@@ -2,8 +2,8 @@
 //   write_gguf("mine.gguf", *model, *tokenizer, GgufType::Q8_0, "mine");
 #pragma once
 
-#include "data/tokenizer.h"
-#include "models/gguf.h"
+#include "data/tokenizers/tokenizer.h"
+#include "formats/gguf.h"
 #include "models/transformer.h"
 
 namespace inkling::models {
@@ -12,6 +12,6 @@ namespace inkling::models {
 // positions stay F32, as llama.cpp's own converter leaves them. `name` is what programs show.
 // Throws BadInput for a family or a tokenizer that llama.cpp does not know.
 void write_gguf(const std::filesystem::path& path, Transformer<float>& model, const data::Tokenizer& tokenizer,
-                GgufType type, const std::string& name);
+                formats::GgufType type, const std::string& name);
 
 }  // namespace inkling::models

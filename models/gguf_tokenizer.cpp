@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "data/bpe_tokenizer.h"
-#include "data/char_tokenizer.h"
+#include "data/tokenizers/bpe_tokenizer.h"
+#include "data/tokenizers/char_tokenizer.h"
 #include "engine/check.h"
 
 namespace inkling::models {
@@ -24,7 +24,7 @@ struct Tokens {
     }
 };
 
-void set_tokens(GgufWriter& out, const Tokens& tokens) {
+void set_tokens(formats::GgufWriter& out, const Tokens& tokens) {
     out.set_texts("tokenizer.ggml.tokens", tokens.texts);
     out.set_i32s("tokenizer.ggml.token_type", tokens.kinds);
 }
@@ -46,7 +46,7 @@ std::string escaped(const std::string& text) {
 
 // Characters are the longest tokens that fit, which is how llama.cpp reads RWKV's vocabulary. Its byte pairs would not
 // do: they take token 11 for the end of a text when the file names none.
-void set_characters(GgufWriter& out, const data::CharTokenizer& tokenizer, std::size_t vocab_size) {
+void set_characters(formats::GgufWriter& out, const data::CharTokenizer& tokenizer, std::size_t vocab_size) {
     Tokens tokens(vocab_size);
     for (std::size_t id = 0; id < tokenizer.vocab_size(); ++id) {
         const auto token = static_cast<std::int32_t>(id);
@@ -70,7 +70,7 @@ void check_known(const data::BpeTokenizer& tokenizer) {
     require(tokenizer.end_of_text().has_value(), "there is no <|endoftext|>, and llama.cpp would take token 11 for it");
 }
 
-void set_byte_pairs(GgufWriter& out, const data::BpeTokenizer& tokenizer, std::size_t vocab_size) {
+void set_byte_pairs(formats::GgufWriter& out, const data::BpeTokenizer& tokenizer, std::size_t vocab_size) {
     check_known(tokenizer);
     const data::BpeSpec& spec = tokenizer.spec();
     Tokens tokens(vocab_size);
@@ -95,7 +95,7 @@ void set_byte_pairs(GgufWriter& out, const data::BpeTokenizer& tokenizer, std::s
 
 }  // namespace
 
-void set_gguf_tokenizer(GgufWriter& out, const data::Tokenizer& tokenizer, std::size_t vocab_size) {
+void set_gguf_tokenizer(formats::GgufWriter& out, const data::Tokenizer& tokenizer, std::size_t vocab_size) {
     check(vocab_size >= tokenizer.vocab_size(), "gguf: {} tokens do not fit a vocabulary of {}", tokenizer.vocab_size(),
           vocab_size);
     if (const auto* const characters = dynamic_cast<const data::CharTokenizer*>(&tokenizer))

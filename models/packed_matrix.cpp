@@ -3,10 +3,10 @@
 #include <cmath>
 #include <cstring>
 
-#include "engine/gemm.h"
+#include "engine/kernels/gemm.h"
+#include "engine/kernels/simd.h"
 #include "engine/parallel.h"
-#include "engine/simd.h"
-#include "models/half.h"
+#include "formats/half.h"
 
 namespace inkling::models {
 namespace {
@@ -56,7 +56,7 @@ inline Vec<float> all_lanes(std::uint16_t half) {
 #elif defined(__F16C__)
     if constexpr (W == 8) return _mm256_cvtph_ps(_mm_set1_epi16(static_cast<short>(half)));
 #endif
-    return Vec<float>(f16_to_f32(half));
+    return Vec<float>(formats::f16_to_f32(half));
 }
 
 inline Vec<float> load_wide_part(const float* p, std::size_t n) { return load_part<float>(p, n); }
@@ -147,7 +147,7 @@ void PackedMatrix::pack_q8(const ConstArray<float>& weight) {
             float most = 0;
             for (std::size_t i = 0; i < kBlock; ++i) most = std::max(most, std::abs(x[i]));
             const float d = most / 127, inverse = d > 0 ? 1 / d : 0;
-            scales_[block] = f32_to_f16(d);
+            scales_[block] = formats::f32_to_f16(d);
             for (std::size_t i = 0; i < kBlock; ++i)
                 quants[block * kBlock + i] = static_cast<std::int8_t>(std::round(x[i] * inverse));
         }

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 
-#include "models/safetensors.h"
+#include "formats/safetensors.h"
 
 namespace inkling::models {
 
 template <class T>
 Unmatched load_state_dict(nn::Module<T>& module, const std::filesystem::path& path, Match match) {
-    const SafetensorsFile file = SafetensorsFile::open(path);
+    const formats::SafetensorsFile file = formats::SafetensorsFile::open(path);
     auto parameters = module.parameters();
     const std::vector<std::string> buffers = module.buffers();
     Unmatched unmatched;
@@ -42,12 +42,12 @@ Unmatched load_state_dict(nn::Module<T>& module, const std::filesystem::path& pa
 
 template <class T>
 void save_state_dict(nn::Module<T>& module, const std::filesystem::path& path) {
-    SafetensorsWriter out;
+    formats::SafetensorsWriter out;
     out.set_metadata("format", "pt");
     auto parameters = module.parameters();
     for (const auto& [name, p] : parameters) {
         const std::vector<std::uint64_t> shape(p.shape().begin(), p.shape().end());
-        out.add(name, sizeof(T) == 4 ? DType::F32 : DType::F64, shape, p.value().data());
+        out.add(name, sizeof(T) == 4 ? formats::DType::F32 : formats::DType::F64, shape, p.value().data());
     }
     out.write(path);
 }

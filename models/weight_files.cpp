@@ -2,10 +2,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "data/file.h"
-#include "data/json.h"
 #include "engine/check.h"
-#include "models/safetensors_header.h"
+#include "formats/file.h"
+#include "formats/json.h"
+#include "formats/safetensors_header.h"
 
 namespace inkling::models {
 
@@ -14,62 +14,63 @@ namespace fs = std::filesystem;
 WeightFiles WeightFiles::open(const fs::path& folder) {
     WeightFiles weights;
     weights.path = folder / "model.safetensors.index.json";
-    if (!data::is_there(folder / "model.safetensors") && data::is_there(weights.path)) {
+    if (!formats::is_there(folder / "model.safetensors") && formats::is_there(weights.path)) {
         weights.add_shards(folder);
         return weights;
     }
     weights.path = folder / "model.safetensors";
-    weights.single_ = std::make_unique<SafetensorsFile>(SafetensorsFile::open(weights.path));
+    weights.single_ = std::make_unique<formats::SafetensorsFile>(formats::SafetensorsFile::open(weights.path));
     return weights;
 }
 
 void WeightFiles::add_shards(const fs::path& folder) {
     const std::string what = path.string();
-    const auto index = data::parse_json(data::read_file(path, data::FileKind::json), what, 16);
+    const auto index = formats::parse_json(formats::read_file(path, formats::FileKind::json), what, 16);
     const bool has_map = index.is_object() && index.contains("weight_map") && index["weight_map"].is_object();
     check<BadInput>(has_map, "{}: an object with a weight_map is required", what);
     for (const auto& [name, shard] : index["weight_map"].items()) {
-        check<BadInput>(shard.is_string(), "{}: the file of {} must be a name, got {}", what, shown_name(name),
+        check<BadInput>(shard.is_string(), "{}: the file of {} must be a name, got {}", what, formats::shown_name(name),
                         shard.dump().substr(0, 80));
         const std::string file_name = shard.get<std::string>();
         const fs::path plain(file_name);
         check<BadInput>(!file_name.empty() && plain.filename() == plain && file_name.ends_with(".safetensors"),
-                        "{}: the file of {} must be a .safetensors file beside it, got '{}'", what, shown_name(name),
-                        shown_name(file_name));
+                        "{}: the file of {} must be a .safetensors file beside it, got '{}'", what,
+                        formats::shown_name(name), formats::shown_name(file_name));
         auto& file = shards_[file_name];
-        if (!file) file = std::make_unique<SafetensorsFile>(SafetensorsFile::open(folder / plain));
-        check<BadInput>(file->contains(name), "{}: {} is not in {}", what, shown_name(name), shown_name(file_name));
+        if (!file) file = std::make_unique<formats::SafetensorsFile>(formats::SafetensorsFile::open(folder / plain));
+        check<BadInput>(file->contains(name), "{}: {} is not in {}", what, formats::shown_name(name),
+                        formats::shown_name(file_name));
         shard_of_.emplace(name, file.get());
     }
 }
 
-const SafetensorsFile* WeightFiles::holder(const std::string& name) const {
+const formats::SafetensorsFile* WeightFiles::holder(const std::string& name) const {
     if (single_) return single_->contains(name) ? single_.get() : nullptr;
     const auto found = shard_of_.find(name);
     return found == shard_of_.end() ? nullptr : found->second;
 }
 
-const TensorInfo& WeightFiles::info(const std::string& name) const {
-    const SafetensorsFile* const file = holder(name);
+const formats::TensorInfo& WeightFiles::info(const std::string& name) const {
+    const formats::SafetensorsFile* const file = holder(name);
     check<BadInput>(file, "{}: {} is missing", path.string(), name);
     return file->info(name);
 }
 
 void WeightFiles::read(const std::string& name, float* out, std::uint64_t count) const {
-    const SafetensorsFile* const file = holder(name);
+    const formats::SafetensorsFile* const file = holder(name);
     check<BadInput>(file, "{}: {} is missing", path.string(), name);
     file->read(name, out, count);
 }
 
 std::uint64_t WeightFiles::numbers() const {
     std::uint64_t n = 0;
-    each([&](const TensorInfo& info) { n += info.count; });
+    each([&](const formats::TensorInfo& info) { n += info.count; });
     return n;
 }
 
 std::uint64_t WeightFiles::bytes() const {
     std::uint64_t n = 0;
-    each([&](const TensorInfo& info) { n += info.end - info.begin; });
+    each([&](const formats::TensorInfo& info) { n += info.end - info.begin; });
     return n;
 }
 

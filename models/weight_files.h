@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "models/safetensors.h"
+#include "formats/safetensors.h"
 
 namespace inkling::models {
 
@@ -18,7 +18,7 @@ class WeightFiles {
     static WeightFiles open(const std::filesystem::path& folder);
 
     bool contains(const std::string& name) const { return holder(name) != nullptr; }
-    const TensorInfo& info(const std::string& name) const;  // BadInput when there is none
+    const formats::TensorInfo& info(const std::string& name) const;  // BadInput when there is none
     void read(const std::string& name, float* out, std::uint64_t count) const;
     template <class Visit>
     void each(const Visit& visit) const {  // visit(TensorInfo), of every tensor
@@ -33,11 +33,11 @@ class WeightFiles {
 
   private:
     void add_shards(const std::filesystem::path& folder);
-    const SafetensorsFile* holder(const std::string& name) const;  // null: there is no such tensor
+    const formats::SafetensorsFile* holder(const std::string& name) const;  // null: there is no such tensor
 
-    std::unique_ptr<SafetensorsFile> single_;  // or else:
-    std::map<std::string, std::unique_ptr<SafetensorsFile>> shards_;
-    std::map<std::string, const SafetensorsFile*> shard_of_;  // by tensor
+    std::unique_ptr<formats::SafetensorsFile> single_;  // or else:
+    std::map<std::string, std::unique_ptr<formats::SafetensorsFile>> shards_;
+    std::map<std::string, const formats::SafetensorsFile*> shard_of_;  // by tensor
 };
 
 }  // namespace inkling::models

@@ -7,9 +7,9 @@
 #include <map>
 #include <span>
 
-#include "data/file.h"
+#include "formats/file.h"
+#include "formats/safetensors.h"
 #include "models/folder.h"
-#include "models/safetensors.h"
 
 namespace inkling::train {
 
@@ -32,7 +32,7 @@ std::string number_text(Number x) {
 }
 
 template <class Number>
-Number read_number(const models::SafetensorsFile& file, const std::string& key, const std::string& what) {
+Number read_number(const formats::SafetensorsFile& file, const std::string& key, const std::string& what) {
     const auto found = file.metadata().find(key);
     check<BadInput>(found != file.metadata().end(), "{}: {} is missing", what, key);
     Number x{};
@@ -43,7 +43,7 @@ Number read_number(const models::SafetensorsFile& file, const std::string& key, 
     return x;
 }
 
-double read_val_loss(const models::SafetensorsFile& file, const std::string& what) {
+double read_val_loss(const formats::SafetensorsFile& file, const std::string& what) {
     return read_number<double>(file, file.metadata().contains(kValLoss) ? kValLoss : kBestValLoss, what);
 }
 
@@ -66,7 +66,7 @@ using Metadata = std::map<std::string, std::string>;
 // Of the model's files that hold no weights.
 std::string files_checksum(const fs::path& folder) {
     Hash hash;
-    for (const char* name : {"config.json", "tokenizer.json"}) hash.add(data::read_file(folder / name));
+    for (const char* name : {"config.json", "tokenizer.json"}) hash.add(formats::read_file(folder / name));
     return fmt::format("{:016x}", hash.value);
 }
 
@@ -100,7 +100,7 @@ std::string fingerprint(std::span<const std::int32_t> tokens) {
 void save_checkpoint(const fs::path& folder, models::Transformer<float>& model, const data::Tokenizer& tokenizer,
                      const nn::FlatParameters<float>& parameters, Optimizer<float>& optimizer,
                      const WeightAverage& average, const TrainingState& state) {
-    models::SafetensorsWriter out;
+    formats::SafetensorsWriter out;
     for (const auto& entry : parameters.entries()) {
         const ConstArray<float>& p = entry.parameter.value();
         const std::vector<std::uint64_t> shape(p.shape().begin(), p.shape().end());
@@ -110,10 +110,10 @@ void save_checkpoint(const fs::path& folder, models::Transformer<float>& model, 
         };
         check_finite(p.data());
         for (const auto& [kind, values] : optimizer.state_of(entry))
-            out.add(fmt::format("{}.{}", kind, entry.name), models::DType::F32, shape, values);
+            out.add(fmt::format("{}.{}", kind, entry.name), formats::DType::F32, shape, values);
         if (average.on()) {
             check_finite(average.kept.data() + entry.offset);
-            out.add(kWeights + entry.name, models::DType::F32, shape, average.kept.data() + entry.offset);
+            out.add(kWeights + entry.name, formats::DType::F32, shape, average.kept.data() + entry.offset);
         }
     }
     Metadata metadata = {{"format", kFormat},
@@ -136,7 +136,7 @@ void save_checkpoint(const fs::path& folder, models::Transformer<float>& model, 
 TrainingState load_state(const fs::path& folder, nn::FlatParameters<float>& parameters, Optimizer<float>& optimizer,
                          WeightAverage& average) {
     const std::string what = (folder / kFile).string();
-    const auto file = models::SafetensorsFile::open(folder / kFile);
+    const auto file = formats::SafetensorsFile::open(folder / kFile);
     const auto text = [&](const std::string& key) {
         const auto found = file.metadata().find(key);
         check<BadInput>(found != file.metadata().end(), "{}: {} is missing", what, key);
@@ -179,14 +179,14 @@ TrainingState load_state(const fs::path& folder, nn::FlatParameters<float>& para
 }
 
 std::string stored_config(const fs::path& folder) {
-    const auto file = models::SafetensorsFile::open(folder / kFile);
+    const auto file = formats::SafetensorsFile::open(folder / kFile);
     const auto found = file.metadata().find("config");
     check<BadInput>(found != file.metadata().end(), "{}: config is missing", (folder / kFile).string());
     return found->second;
 }
 
 double stored_val_loss(const fs::path& folder) {
-    return read_val_loss(models::SafetensorsFile::open(folder / kFile), (folder / kFile).string());
+    return read_val_loss(formats::SafetensorsFile::open(folder / kFile), (folder / kFile).string());
 }
 
 }  // namespace inkling::train

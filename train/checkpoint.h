@@ -6,9 +6,9 @@
 #include <span>
 #include <string>
 
-#include "data/tokenizer.h"
+#include "data/tokenizers/tokenizer.h"
 #include "models/transformer.h"
-#include "train/optimizer.h"
+#include "train/optimizers/optimizer.h"
 #include "train/weight_average.h"
 
 namespace inkling::train {

@@ -5,20 +5,20 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "data/file.h"
 #include "engine/check.h"
+#include "formats/file.h"
 
 namespace inkling::train {
 
 MetricsFile::MetricsFile(const std::filesystem::path& path, std::size_t last_step) : path_(path) {
     if (std::filesystem::exists(path)) {
-        std::istringstream old(data::read_file(path));
+        std::istringstream old(formats::read_file(path));
         std::string kept;
         for (std::string line; std::getline(old, line);) {
             const auto json = nlohmann::json::parse(line, nullptr, false);
             if (json.is_object() && json.value("step", std::size_t{0}) <= last_step) kept += line + "\n";
         }
-        data::write_file_atomic(path, kept);
+        formats::write_file_atomic(path, kept);
     }
     file_ =
         std::shared_ptr<std::FILE>(std::fopen(path.c_str(), "a"), [](std::FILE* f) { return f ? std::fclose(f) : 0; });

@@ -7,10 +7,10 @@
 #include <set>
 #include <sstream>
 
-#include "data/bpe_train.h"
-#include "data/file.h"
-#include "data/toml_nesting.h"
+#include "data/tokenizers/bpe_train.h"
 #include "engine/check.h"
+#include "formats/file.h"
+#include "formats/toml_nesting.h"
 #include "models/families/family.h"
 
 namespace inkling::train {
@@ -119,11 +119,11 @@ void TrainOptions::validate() const {
 }
 
 std::set<std::string> read_toml(const std::filesystem::path& path, TrainOptions& options) {
-    return parse_toml(data::read_file(path, data::FileKind::toml), path.string(), options);
+    return parse_toml(formats::read_file(path, formats::FileKind::toml), path.string(), options);
 }
 
 std::set<std::string> parse_toml(const std::string& text, const std::string& what, TrainOptions& options) {
-    data::check_toml_nesting(text, what);
+    formats::check_toml_nesting(text, what);
     toml::table table;
     try {
         table = toml::parse(text);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/clock.h"
+#include "engine/kernels/operand.h"
 #include "train/trainer.h"
 
 namespace inkling::train {

@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "data/tokenizer.h"
+#include "data/tokenizers/tokenizer.h"
 #include "engine/precision.h"
 #include "train/options.h"
 

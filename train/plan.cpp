@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "data/char_tokenizer.h"
 #include "data/sampler.h"
+#include "data/tokenizers/char_tokenizer.h"
 #include "engine/backward.h"
 #include "engine/buffer_pool.h"
 #include "engine/clock.h"
@@ -15,7 +15,7 @@
 #include "models/families/family.h"
 #include "models/transformer.h"
 #include "train/evaluate.h"
-#include "train/optimizer.h"
+#include "train/optimizers/optimizer.h"
 #include "train/trainer.h"
 
 namespace inkling::train {

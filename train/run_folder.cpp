@@ -11,10 +11,10 @@
 #include <cstring>
 #include <limits>
 
-#include "data/directory.h"
-#include "data/file.h"
-#include "data/file_calls.h"
 #include "engine/check.h"
+#include "formats/directory.h"
+#include "formats/file.h"
+#include "formats/file_calls.h"
 #include "train/checkpoint.h"
 
 namespace inkling::train {
@@ -42,7 +42,7 @@ int take_lock(const fs::path& path) {
         }
         struct stat held {
         }, named{};
-        int error = data::refused_file_call("stat", path);
+        int error = formats::refused_file_call("stat", path);
         if (error == 0 && (fstat(file, &held) != 0 || stat(path.c_str(), &named) != 0)) error = errno;
         if (error == 0 && held.st_ino == named.st_ino && held.st_dev == named.st_dev) return file;
         close(file);
@@ -88,22 +88,22 @@ void link(const fs::path& folder, const std::string& name, const std::string& ta
     std::error_code none;
     if (fs::read_symlink(folder / name, none) == target) return;
     const fs::path beside = folder / (kUnfinished + name);
-    data::remove_tree(beside);
+    formats::remove_tree(beside);
     if (target.empty()) {
-        if (fs::is_symlink(folder / name, none)) data::remove_tree(folder / name);
+        if (fs::is_symlink(folder / name, none)) formats::remove_tree(folder / name);
         return;
     }
-    data::make_link(target, beside);
-    data::rename_path(beside, folder / name);
-    data::sync_directory(folder);
+    formats::make_link(target, beside);
+    formats::rename_path(beside, folder / name);
+    formats::sync_directory(folder);
 }
 
 // Its name goes first: no half of a checkpoint has one.
 void remove_checkpoint(const fs::path& checkpoint) {
     const fs::path beside = checkpoint.parent_path() / (kUnfinished + checkpoint.filename().string());
-    data::remove_tree(beside);
-    data::rename_path(checkpoint, beside);
-    data::remove_tree(beside);
+    formats::remove_tree(beside);
+    formats::rename_path(checkpoint, beside);
+    formats::remove_tree(beside);
 }
 
 void try_remove_checkpoint(const fs::path& checkpoint) {
@@ -126,7 +126,7 @@ std::vector<fs::path> find_checkpoints(const fs::path& folder) {
     std::vector<fs::path> found;
     std::error_code none;
     if (!fs::is_directory(folder, none)) return found;
-    for (const std::string& name : data::names_in(folder)) {
+    for (const std::string& name : formats::names_in(folder)) {
         if (is_checkpoint(name)) found.push_back(folder / name);
     }
     std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return step_of(a) > step_of(b); });
@@ -150,7 +150,7 @@ RunFolder::RunFolder(fs::path path) : path_(std::move(path)) {
     std::error_code error;
     check(!fs::exists(path_, error) || fs::is_directory(path_, error), "{}: is a file: --out must name a directory",
           path_.string());
-    error = {data::refused_file_call("mkdir", path_), std::generic_category()};
+    error = {formats::refused_file_call("mkdir", path_), std::generic_category()};
     if (!error) fs::create_directories(path_, error);
     if (error) throw unwritable(path_, error.value());
     lock_ = std::make_unique<Lock>(path_ / ".lock");
@@ -158,22 +158,22 @@ RunFolder::RunFolder(fs::path path) : path_(std::move(path)) {
 }
 
 void RunFolder::clear_unfinished() const {
-    for (const std::string& name : data::names_in(path_)) {
+    for (const std::string& name : formats::names_in(path_)) {
         if (!name.starts_with(kUnfinished)) continue;
         const fs::path checkpoint = path_ / name.substr(std::strlen(kUnfinished));
-        const fs::path between = data::between_exchange(path_ / name);
+        const fs::path between = formats::between_exchange(path_ / name);
         std::error_code none;
-        if (fs::exists(between, none) && !fs::exists(checkpoint, none)) data::rename_path(between, checkpoint);
+        if (fs::exists(between, none) && !fs::exists(checkpoint, none)) formats::rename_path(between, checkpoint);
     }
-    for (const std::string& name : data::names_in(path_)) {
-        if (name.starts_with(kUnfinished) || data::is_unfinished(name, "config.toml") ||
-            data::is_unfinished(name, "metrics.jsonl"))
-            data::remove_tree(path_ / name);
+    for (const std::string& name : formats::names_in(path_)) {
+        if (name.starts_with(kUnfinished) || formats::is_unfinished(name, "config.toml") ||
+            formats::is_unfinished(name, "metrics.jsonl"))
+            formats::remove_tree(path_ / name);
     }
 }
 
 void RunFolder::clear() {
-    for (const char* name : {"latest", "best", "metrics.jsonl", "config.toml"}) data::remove_tree(path_ / name);
+    for (const char* name : {"latest", "best", "metrics.jsonl", "config.toml"}) formats::remove_tree(path_ / name);
     for (const fs::path& checkpoint : checkpoints()) remove_checkpoint(checkpoint);
 }
 
@@ -181,22 +181,22 @@ fs::path RunFolder::save(std::size_t step, const std::function<void(const fs::pa
     const std::string name = fmt::format("step-{:06}", step);
     const fs::path beside = path_ / (kUnfinished + name), target = path_ / name;
     try {
-        data::remove_tree(beside);
-        data::make_directory(beside);
+        formats::remove_tree(beside);
+        formats::make_directory(beside);
         write(beside);
-        data::sync_directory(beside);
+        formats::sync_directory(beside);
         std::error_code none;
         if (fs::exists(target, none)) {  // the same step saved again
-            data::exchange_paths(beside, target);
+            formats::exchange_paths(beside, target);
         } else {
-            data::rename_path(beside, target);
+            formats::rename_path(beside, target);
         }
-        data::sync_directory(path_);
+        formats::sync_directory(path_);
         std::erase(damaged_, name);
         stored_val_loss(target);  // throws when it cannot be read back
         settle(step, name);
     } catch (const Error& e) {
-        data::try_remove_tree(beside);
+        formats::try_remove_tree(beside);
         if (std::error_code none; !fs::exists(path_, none))
             throw Error(fmt::format("{}: the folder of the run is gone", e.what()));
         const auto whole = checkpoints();
@@ -204,10 +204,10 @@ fs::path RunFolder::save(std::size_t step, const std::function<void(const fs::pa
         throw Error(fmt::format("{}: {} is whole: go on from it with --resume auto", e.what(),
                                 whole.front().filename().string()));
     } catch (...) {
-        data::try_remove_tree(beside);
+        formats::try_remove_tree(beside);
         throw;
     }
-    data::try_remove_tree(beside);  // what an exchange has left
+    formats::try_remove_tree(beside);  // what an exchange has left
     for (const fs::path& checkpoint : checkpoints()) {
         const bool damaged = std::count(damaged_.begin(), damaged_.end(), checkpoint.filename().string()) > 0;
         if (damaged || step_of(checkpoint) > step)

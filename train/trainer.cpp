@@ -4,14 +4,14 @@
 
 #include <cmath>
 
-#include "data/file.h"
 #include "data/split.h"
-#include "data/utf8_stream.h"
 #include "engine/backward.h"
 #include "engine/clock.h"
 #include "engine/ops/elementwise.h"
 #include "engine/precision.h"
-#include "models/generate.h"
+#include "formats/file.h"
+#include "generate/generate.h"
+#include "generate/utf8_stream.h"
 #include "train/evaluate.h"
 
 namespace inkling::train {
@@ -115,7 +115,7 @@ void Trainer::run(RunFolder* folder, const std::atomic<int>* stop) {
     folder_ = folder;
     const double start = seconds_now() - state_.elapsed_s;
     if (folder_) {
-        data::write_file_atomic(folder_->path() / "config.toml", state_.config);
+        formats::write_file_atomic(folder_->path() / "config.toml", state_.config);
         metrics_file_ = std::make_unique<MetricsFile>(folder_->path() / "metrics.jsonl", state_.step);
     }
     model_.train();

@@ -9,10 +9,10 @@
 #include <span>
 
 #include "data/sampler.h"
-#include "data/tokenizer.h"
+#include "data/tokenizers/tokenizer.h"
 #include "train/changed_settings.h"
 #include "train/checkpoint.h"
-#include "train/optimizer.h"
+#include "train/optimizers/optimizer.h"
 #include "train/options.h"
 #include "train/report.h"
 #include "train/run_folder.h"

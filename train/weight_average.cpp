@@ -1,7 +1,7 @@
 #include "train/weight_average.h"
 
+#include "engine/kernels/simd.h"
 #include "engine/parallel.h"
-#include "engine/simd.h"
 
 namespace inkling::train {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "data/utf8.h"
+#include "formats/utf8.h"
 
 namespace inkling::cli {
 namespace {
@@ -23,14 +23,14 @@ void append_visible(std::string& text, char32_t c) {
     } else if (c == '\t') {
         text += "⇥";
     } else if (c < 0x20) {
-        data::append_utf8(text, 0x2400 + c);
+        formats::append_utf8(text, 0x2400 + c);
     } else if (c == 0x7F) {
         text += "␡";
     } else if (is_hidden(c)) {
         text += fmt::format("\\u{{{:X}}}", static_cast<std::uint32_t>(c));
     } else {
         if (c >= 0x300 && c <= 0x36F) text += "◌";  // accents need something to sit on
-        data::append_utf8(text, c);
+        formats::append_utf8(text, c);
     }
 }
 
@@ -39,8 +39,8 @@ void append_visible(std::string& text, char32_t c) {
 std::string visible(std::string_view text) {
     std::string result;
     for (std::size_t at = 0; at < text.size();) {
-        const char32_t c = data::next_code_point(text, at);
-        if (c == data::invalid_code_point) {
+        const char32_t c = formats::next_code_point(text, at);
+        if (c == formats::invalid_code_point) {
             result += fmt::format("\\x{:02X}", static_cast<unsigned char>(text[at++]));
         } else {
             append_visible(result, c);

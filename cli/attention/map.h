@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "data/tokenizer.h"
+#include "data/tokenizers/tokenizer.h"
 #include "models/transformer.h"
 
 namespace inkling::cli {

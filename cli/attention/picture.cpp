@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "data/utf8.h"
+#include "formats/utf8.h"
 
 namespace inkling::cli {
 namespace {
@@ -21,7 +21,7 @@ std::string shorten(const Surface& surface, const std::string& text, double size
     std::string kept, shorter;
     for (std::size_t at = 0; at < text.size() && surface.text_width(shorter + "…", size) <= most;) {
         kept = shorter;
-        data::append_utf8(shorter, data::next_code_point(text, at));
+        formats::append_utf8(shorter, formats::next_code_point(text, at));
     }
     return kept + "…";
 }

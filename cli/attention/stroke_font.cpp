@@ -13,7 +13,7 @@
 #include <array>
 #include <string>
 
-#include "data/utf8.h"
+#include "formats/utf8.h"
 
 namespace inkling::cli {
 namespace {
@@ -218,8 +218,8 @@ void append_number(StrokeText& text, char32_t c) {
 StrokeText stroke_text(std::string_view text) {
     StrokeText result;
     for (std::size_t at = 0; at < text.size();) {
-        const char32_t c = data::next_code_point(text, at);
-        if (c == data::invalid_code_point) {
+        const char32_t c = formats::next_code_point(text, at);
+        if (c == formats::invalid_code_point) {
             ++at;
         } else if (const char* const glyph = glyph_of(c)) {
             append_glyph(result, glyph);

@@ -5,7 +5,7 @@
 
 #include "cli/attention/escape.h"
 #include "cli/attention/picture.h"
-#include "data/utf8.h"
+#include "formats/utf8.h"
 
 namespace inkling::cli {
 namespace {
@@ -70,7 +70,7 @@ class Svg : public Surface {
     // Wide characters, as those of Chinese, are about as wide as high.
     double text_width(std::string_view text, double size) const override {
         double width = 0;
-        for (std::size_t at = 0; at < text.size();) width += data::next_code_point(text, at) < 0x1100 ? 0.61 : 1.0;
+        for (std::size_t at = 0; at < text.size();) width += formats::next_code_point(text, at) < 0x1100 ? 0.61 : 1.0;
         return width * size;
     }
 

@@ -8,7 +8,7 @@
 #include <cstdlib>
 
 #include "cli/attention/picture.h"
-#include "data/utf8.h"
+#include "formats/utf8.h"
 
 namespace inkling::cli {
 namespace {
@@ -38,7 +38,7 @@ std::size_t columns_of(char32_t c) {
 Label make_label(const std::string& token) {
     Label label;
     for (std::size_t at = 0; at < token.size();) {
-        const std::size_t begin = at, columns = columns_of(data::next_code_point(token, at));
+        const std::size_t begin = at, columns = columns_of(formats::next_code_point(token, at));
         const std::string character = token.substr(begin, at - begin);
         if (columns == 0 && !label.characters.empty()) {
             label.characters.back().text += character;

@@ -10,8 +10,8 @@
 #include <numbers>
 
 #include "engine/backward.h"
-#include "engine/kept_input.h"
-#include "engine/map.h"
+#include "engine/kernels/kept_input.h"
+#include "engine/kernels/map.h"
 
 namespace inkling {
 namespace {

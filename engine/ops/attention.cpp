@@ -8,6 +8,7 @@
 // A thread works on whole heads, so every sum has one order.
 // In bfloat16 q, k, v, dY, P and dS are rounded as they enter a product, and q, k, v are kept rounded.
 #include "engine/ops/attention.h"
+#include "engine/bfloat16.h"
 
 #include "engine/backward.h"
 #include "engine/broadcast.h"

@@ -9,8 +9,8 @@
 #include <bit>
 
 #include "engine/array.h"
+#include "engine/kernels/tile_product.h"
 #include "engine/parallel.h"
-#include "engine/tile_product.h"
 
 namespace inkling {
 

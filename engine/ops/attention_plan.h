@@ -1,9 +1,9 @@
 // What the passes of attention over the heads share: sizes, the scores of a block, and what a thread works in.
 #pragma once
 
+#include "engine/kernels/simd.h"
+#include "engine/kernels/tile_product.h"
 #include "engine/ops/attention.h"
-#include "engine/simd.h"
-#include "engine/tile_product.h"
 
 namespace inkling {
 

@@ -7,9 +7,9 @@
 #include <cmath>
 
 #include "engine/backward.h"
+#include "engine/kernels/simd.h"
 #include "engine/parallel.h"
 #include "engine/profile.h"
-#include "engine/simd.h"
 
 namespace inkling {
 

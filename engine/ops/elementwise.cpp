@@ -14,7 +14,7 @@
 
 #include "engine/backward.h"
 #include "engine/broadcast.h"
-#include "engine/map.h"
+#include "engine/kernels/map.h"
 
 namespace inkling {
 

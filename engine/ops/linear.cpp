@@ -5,7 +5,7 @@
 #include "engine/ops/linear.h"
 
 #include "engine/backward.h"
-#include "engine/precision.h"
+#include "engine/kernels/operand.h"
 
 namespace inkling {
 

@@ -10,11 +10,11 @@
 #include <limits>
 
 #include "engine/backward.h"
+#include "engine/kernels/operand.h"
+#include "engine/kernels/simd.h"
 #include "engine/ops/linear.h"
 #include "engine/ops/softcap.h"
 #include "engine/parallel.h"
-#include "engine/precision.h"
-#include "engine/simd.h"
 
 namespace inkling {
 namespace {

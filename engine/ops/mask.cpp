@@ -5,7 +5,7 @@
 
 #include "engine/backward.h"
 #include "engine/broadcast.h"
-#include "engine/strided.h"
+#include "engine/kernels/strided.h"
 
 namespace inkling {
 namespace {

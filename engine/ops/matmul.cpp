@@ -4,7 +4,7 @@
 
 #include "engine/backward.h"
 #include "engine/broadcast.h"
-#include "engine/precision.h"
+#include "engine/kernels/operand.h"
 
 namespace inkling {
 namespace {

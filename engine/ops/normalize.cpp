@@ -7,10 +7,10 @@
 #include <cmath>
 
 #include "engine/backward.h"
-#include "engine/ops/reduce.h"
+#include "engine/kernels/simd.h"
 #include "engine/parallel.h"
 #include "engine/profile.h"
-#include "engine/simd.h"
+#include "engine/sum.h"
 
 namespace inkling {
 namespace {

@@ -18,8 +18,4 @@ Tensor<T> mean(const Tensor<T>& x, const Axes& axes = {}, bool keep_axes = false
 template <class T>
 Tensor<T> max(const Tensor<T>& x, const Axes& axes = {}, bool keep_axes = false);
 
-// The sum of an array over axes (increasing), which vanish.
-template <class T>
-Array<T> sum_over(const ConstArray<T>& x, const std::vector<std::size_t>& axes);
-
 }  // namespace inkling

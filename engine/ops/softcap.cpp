@@ -2,7 +2,7 @@
 #include "engine/ops/softcap.h"
 
 #include "engine/backward.h"
-#include "engine/map.h"
+#include "engine/kernels/map.h"
 
 namespace inkling {
 

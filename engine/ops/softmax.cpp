@@ -7,9 +7,9 @@
 
 #include "engine/backward.h"
 #include "engine/broadcast.h"
+#include "engine/kernels/simd.h"
 #include "engine/ops/shape.h"
 #include "engine/parallel.h"
-#include "engine/simd.h"
 
 namespace inkling {
 namespace {

@@ -1,7 +1,7 @@
 //   squared_relu  y = r^2, r = max(x, 0)   dx = dy 2 r
 #include "engine/ops/squared_relu.h"
 
-#include "engine/kept_input.h"
+#include "engine/kernels/kept_input.h"
 
 namespace inkling {
 

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "data/json_parts.h"
+#include "data/tokenizers/json_parts.h"
 #include "engine/check.h"
 #include "models/architecture.h"
 

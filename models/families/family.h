@@ -12,10 +12,12 @@
 
 #include "models/parameters.h"
 
+namespace inkling::formats {
+class GgufWriter;
+}
 namespace inkling::models {
 
 class ConfigReader;
-class GgufWriter;
 
 struct Family {
     std::string name;  // of --arch, and the model_type of config.json
@@ -35,7 +37,7 @@ struct Family {
     bool always_biased = false;             // files hold biases also for models without: zeros
 
     // Keys of a GGUF file; null: llama.cpp does not have this family.
-    void (*set_gguf_keys)(GgufWriter&, const Architecture&) = nullptr;
+    void (*set_gguf_keys)(formats::GgufWriter&, const Architecture&) = nullptr;
     bool gguf_interleaved = false;  // there, the two rows of a rotated pair lie side by side
 
     std::string name_of(const Parameter& p) const;     // transformer.h.0.attn.c_attn.weight

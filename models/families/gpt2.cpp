@@ -1,8 +1,8 @@
 // GPT-2 (Radford et al. 2019), transformers' GPT2LMHeadModel: learned positions, layer norms, gelu, one matrix for
 // query, key and value, a head tied to the token table. Files hold its linear weights (in, out), Conv1D there.
+#include "formats/gguf.h"
 #include "models/families/config_reader.h"
 #include "models/families/family.h"
-#include "models/gguf.h"
 
 namespace inkling::models {
 namespace {
@@ -52,7 +52,7 @@ Architecture from_json(const ConfigReader& in) {
     return a;
 }
 
-void set_gguf_keys(GgufWriter& out, const Architecture& a) {
+void set_gguf_keys(formats::GgufWriter& out, const Architecture& a) {
     const auto size = [&](const char* key, std::size_t n) { out.set_u32(key, static_cast<std::uint32_t>(n)); };
     size("gpt2.block_count", a.n_layer);
     size("gpt2.context_length", a.block_size);

@@ -1,8 +1,8 @@
 // Llama (Touvron et al. 2023), transformers' LlamaForCausalLM: rms norms with gains, rotary positions, heads of keys
 // and values that query heads share, a gated feed-forward part with silu, and a head that may be the token table.
+#include "formats/gguf.h"
 #include "models/families/config_reader.h"
 #include "models/families/family.h"
-#include "models/gguf.h"
 
 namespace inkling::models {
 namespace {
@@ -50,7 +50,7 @@ Architecture from_json(const ConfigReader& in) {
     return a;
 }
 
-void set_gguf_keys(GgufWriter& out, const Architecture& a) {
+void set_gguf_keys(formats::GgufWriter& out, const Architecture& a) {
     const auto size = [&](const char* key, std::size_t n) { out.set_u32(key, static_cast<std::uint32_t>(n)); };
     size("llama.block_count", a.n_layer);
     size("llama.context_length", a.block_size);

@@ -17,7 +17,7 @@
 #include <thread>
 #include <vector>
 
-#include "data/file.h"
+#include "formats/file.h"
 #include "tests/catch.h"
 #include "tests/data/scratch_folder.h"
 #include "tests/paths.h"
@@ -83,8 +83,8 @@ class Process {
         result.killed = !WIFEXITED(status);
         result.code = result.killed ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
         result.peak_mb = static_cast<std::size_t>(used.ru_maxrss) / 1024;
-        if (out_.starts_with(folder_.path())) result.out = data::read_file(out_);
-        result.err = data::read_file(folder_.path("err"));
+        if (out_.starts_with(folder_.path())) result.out = formats::read_file(out_);
+        result.err = formats::read_file(folder_.path("err"));
         return result;
     }
 

@@ -1,14 +1,14 @@
 // --arch nanochat and llama, and folders that transformers wrote, through every command.
 #include <nlohmann/json.hpp>
 
-#include "models/safetensors.h"
+#include "formats/safetensors.h"
 #include "tests/cli/program.h"
-#include "tests/models/gguf_reader.h"
+#include "tests/formats/gguf_reader.h"
 #include "tests/paths.h"
 
 using namespace inkling::testing;
-using inkling::data::read_file;
 using inkling::data::tests::ScratchFolder;
+using inkling::formats::read_file;
 using nlohmann::json;
 
 namespace {

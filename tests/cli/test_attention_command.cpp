@@ -7,8 +7,8 @@
 #include "tests/cli/program.h"
 
 using namespace inkling::testing;
-using inkling::data::read_file;
 using inkling::data::tests::ScratchFolder;
+using inkling::formats::read_file;
 using nlohmann::json;
 
 namespace {

@@ -166,7 +166,7 @@ TEST_CASE("bad input: a pattern that takes for ever to split a text", "[cli]") {
     REQUIRE(program({"tokenize", "train", "--data", folder.write("text.txt", small_text()), "--vocab-size", "257",
                      "--out", folder.path("tokenizer.json")})
                 .code == 0);
-    auto tokenizer = nlohmann::json::parse(inkling::data::read_file(folder.path("tokenizer.json")));
+    auto tokenizer = nlohmann::json::parse(inkling::formats::read_file(folder.path("tokenizer.json")));
     tokenizer["pre_tokenizer"] = {{"type", "Sequence"},
                                   {"pretokenizers",
                                    {{{"type", "Split"},
@@ -194,7 +194,7 @@ TEST_CASE("bad input: model folders that are missing or damaged", "[cli]") {
         check_fails(program({command, "--model", folder.path()}), 3, folder.path());
     }
     copy_run(folder);
-    const std::string weights = inkling::data::read_file(folder.path("run/best/model.safetensors"));
+    const std::string weights = inkling::formats::read_file(folder.path("run/best/model.safetensors"));
     folder.write("run/best/model.safetensors", weights.substr(0, weights.size() / 2));
     for (const char* command : {"generate", "info"})
         check_fails(program({command, "--model", folder.path("run")}), 3, "model.safetensors");
@@ -212,7 +212,7 @@ TEST_CASE("failed run: an --out that cannot be, and a stdout that is full", "[cl
     check_fails(program(Arguments{"train", "--data", text, "--out", text} + kSmall), 1, text);
     check_fails(program(Arguments{"train", "--data", text, "--out", text + "/out"} + kSmall), 1, text);
     check_fails(program(Arguments{"train", "--data", text, "--out", "/proc/inkling"} + kSmall), 1, "/proc/inkling");
-    CHECK(inkling::data::read_file(text) == small_text());
+    CHECK(inkling::formats::read_file(text) == small_text());
     for (const Arguments& command :
          {Arguments{"generate", "--model", small_run(), "-n", "3", "--json"}, Arguments{"info", "--model", small_run()},
           Arguments{"eval", "--model", small_run(), "--data", text}, Arguments{"gradcheck", "--filter", "Linear"}})

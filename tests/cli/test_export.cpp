@@ -2,14 +2,14 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "models/safetensors.h"
+#include "formats/safetensors.h"
 #include "tests/cli/program.h"
-#include "tests/models/gguf_reader.h"
+#include "tests/formats/gguf_reader.h"
 #include "tests/paths.h"
 
 using namespace inkling::testing;
-using inkling::data::read_file;
 using inkling::data::tests::ScratchFolder;
+using inkling::formats::read_file;
 namespace fs = std::filesystem;
 
 namespace {
@@ -52,7 +52,7 @@ TEST_CASE("export: a folder with the model alone, in any precision, with the sam
         for (const auto& entry : fs::directory_iterator(out)) names.insert(entry.path().filename().string());
         CHECK(names == std::set<std::string>{"config.json", "generation_config.json", "model.safetensors",
                                              "tokenizer.json", "tokenizer_config.json"});
-        const auto file = inkling::models::SafetensorsFile::open(out + "/model.safetensors");
+        const auto file = inkling::formats::SafetensorsFile::open(out + "/model.safetensors");
         CHECK(dtype_name(file.info("lm_head.weight").dtype) == (type == "f32"   ? "F32"
                                                                 : type == "f16" ? "F16"
                                                                                 : "BF16"));

@@ -8,8 +8,8 @@
 #include "tests/paths.h"
 
 using namespace inkling::testing;
-using inkling::data::read_file;
 using inkling::data::tests::ScratchFolder;
+using inkling::formats::read_file;
 namespace fs = std::filesystem;
 
 namespace {

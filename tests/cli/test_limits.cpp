@@ -14,8 +14,8 @@
 #include "tests/skip.h"
 
 using namespace inkling::testing;
-using inkling::data::read_file;
 using inkling::data::tests::ScratchFolder;
+using inkling::formats::read_file;
 namespace fs = std::filesystem;
 
 namespace {

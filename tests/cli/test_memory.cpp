@@ -24,7 +24,7 @@ std::string tokenizer(const ScratchFolder& folder, bool split) {
         {"tokenize", "train", "--data", folder.write("small.txt", small_text()), "--vocab-size", "300", "--out", path});
     REQUIRE(r.code == 0);
     if (!split) return path;
-    auto j = nlohmann::json::parse(inkling::data::read_file(path));
+    auto j = nlohmann::json::parse(inkling::formats::read_file(path));
     const char* const pattern =
         R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
     j["pre_tokenizer"] = {
@@ -46,7 +46,7 @@ TEST_CASE("memory: encoding takes twice the text and the ids at most", "[cli][sl
                                      folder.path("ids"));
             INFO(r.err);
             REQUIRE(r.code == 0);
-            const std::string ids = inkling::data::read_file(folder.path("ids"));
+            const std::string ids = inkling::formats::read_file(folder.path("ids"));
             const std::size_t count = 1 + static_cast<std::size_t>(std::count(ids.begin(), ids.end(), ' '));
             INFO("split " << split << ", one letter " << letters << ", ids " << count);
             CHECK(r.peak_mb < 2 * kMegabytes + (4 * count >> 20) + kProgram_mb);

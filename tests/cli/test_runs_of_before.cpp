@@ -5,8 +5,8 @@
 #include "tests/paths.h"
 
 using namespace inkling::testing;
-using inkling::data::read_file;
 using inkling::data::tests::ScratchFolder;
+using inkling::formats::read_file;
 namespace fs = std::filesystem;
 
 TEST_CASE("runs of before: evaluate, write and resume as they did", "[cli]") {

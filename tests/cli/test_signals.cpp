@@ -87,8 +87,8 @@ TEST_CASE("signals: generate ends with 130, after whole characters", "[cli]") {
     REQUIRE(appears(text));
     generate.signal(SIGINT);
     CHECK(generate.wait().code == 130);
-    CHECK(inkling::data::read_file(text).starts_with("the"));
-    CHECK(inkling::data::read_file(text).ends_with('\n'));
+    CHECK(inkling::formats::read_file(text).starts_with("the"));
+    CHECK(inkling::formats::read_file(text).ends_with('\n'));
 }
 
 TEST_CASE("signals: two runs cannot write to one folder", "[cli]") {

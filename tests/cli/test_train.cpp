@@ -4,13 +4,13 @@
 #include <set>
 #include <sstream>
 
-#include "data/stories.h"
+#include "data/stories/stories.h"
 #include "engine/precision.h"
 #include "tests/cli/program.h"
 
 using namespace inkling::testing;
-using inkling::data::read_file;
 using inkling::data::tests::ScratchFolder;
+using inkling::formats::read_file;
 using json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 

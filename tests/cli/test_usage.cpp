@@ -137,16 +137,16 @@ TEST_CASE("command line: an existing run is not written over", "[cli]") {
         Arguments{"train", "--data", folder.write("text.txt", small_text()), "--out", folder.path("out")} + kSmall;
     REQUIRE(program(train).code == 0);
     folder.write("out/notes.txt", "mine");
-    const std::string metrics = inkling::data::read_file(folder.path("out/metrics.jsonl"));
+    const std::string metrics = inkling::formats::read_file(folder.path("out/metrics.jsonl"));
     check_fails(program(train), 2, "already holds a run");
-    CHECK(inkling::data::read_file(folder.path("out/metrics.jsonl")) == metrics);
+    CHECK(inkling::formats::read_file(folder.path("out/metrics.jsonl")) == metrics);
     const Result again =
         program(Arguments{"train", "--overwrite", "--data", folder.path("text.txt"), "--out", folder.path("out")} +
                 small({"--max-iters", "5"}));
     CHECK(again.code == 0);
     CHECK(std::filesystem::exists(folder.path("out/step-000005")));
     CHECK_FALSE(std::filesystem::exists(folder.path("out/step-000020")));
-    CHECK(inkling::data::read_file(folder.path("out/notes.txt")) == "mine");
+    CHECK(inkling::formats::read_file(folder.path("out/notes.txt")) == "mine");
 }
 
 TEST_CASE("command line: help and version that cannot be written fail", "[cli]") {

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <string>
 
-#include "data/file.h"
+#include "formats/file.h"
 #include "tests/paths.h"
 #include "tests/skip.h"
 
@@ -14,7 +14,7 @@ namespace inkling::data::tests {
 inline std::string shakespeare() {
     const std::filesystem::path path = testing::tests_path("../../shared/data/tinyshakespeare.txt");
     if (!std::filesystem::exists(path)) SKIP_TEST(path.string() << " is not here");
-    return read_file(path);
+    return formats::read_file(path);
 }
 
 }  // namespace inkling::data::tests

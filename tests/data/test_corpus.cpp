@@ -7,8 +7,8 @@
 #include <sstream>
 #include <thread>
 
-#include "data/bpe_train.h"
-#include "data/char_tokenizer.h"
+#include "data/tokenizers/bpe_train.h"
+#include "data/tokenizers/char_tokenizer.h"
 #include "engine/check.h"
 #include "tests/data/scratch_folder.h"
 #include "tests/skip.h"

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "data/bpe_train.h"
-#include "data/char_tokenizer.h"
 #include "data/content_hash.h"
-#include "data/tokenizer_json.h"
+#include "data/tokenizers/bpe_train.h"
+#include "data/tokenizers/char_tokenizer.h"
+#include "data/tokenizers/tokenizer_json.h"
 #include "engine/check.h"
 #include "engine/random.h"
 #include "tests/catch.h"
@@ -158,7 +158,7 @@ TEST_CASE("encoded corpus: a file of ids that is damaged is made anew", "[data]"
     const EncodeOptions options{.cache = folder.path(), .cache_from = 1000};
     encode_corpus(bpe, {text}, options);
     REQUIRE(files(folder).size() == 1);
-    const std::string name = files(folder)[0].filename().string(), whole = read_file(files(folder)[0]);
+    const std::string name = files(folder)[0].filename().string(), whole = formats::read_file(files(folder)[0]);
     CHECK(name.starts_with("tokens-"));
     const auto check_remade = [&](const std::string& bytes) {
         folder.write(name, bytes);
@@ -167,7 +167,7 @@ TEST_CASE("encoded corpus: a file of ids that is damaged is made anew", "[data]"
         const EncodedCorpus corpus = encode_corpus(bpe, {text}, options);
         REQUIRE_FALSE(corpus.from_cache);
         REQUIRE(ids(corpus) == expected);
-        REQUIRE(read_file(folder.path(name)) == whole);
+        REQUIRE(formats::read_file(folder.path(name)) == whole);
         REQUIRE(files(folder).size() == 2);
     };
     for (std::size_t i = 0; i < 60; ++i) {

@@ -3,10 +3,10 @@
 #include <map>
 #include <set>
 
-#include "data/bpe_tokenizer.h"
-#include "data/bpe_train.h"
-#include "data/char_tokenizer.h"
 #include "data/encoded_corpus.h"
+#include "data/tokenizers/bpe_tokenizer.h"
+#include "data/tokenizers/bpe_train.h"
+#include "data/tokenizers/char_tokenizer.h"
 #include "engine/check.h"
 #include "tests/catch.h"
 #include "tests/data/windows.h"

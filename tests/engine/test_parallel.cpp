@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "engine/check.h"
-#include "engine/strided.h"
+#include "engine/kernels/strided.h"
 #include "tests/engine/helpers.h"
 
 using namespace inkling;

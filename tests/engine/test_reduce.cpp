@@ -1,5 +1,6 @@
 // Sums, means and maxima: values and gradients by hand, axes, shared maxima, precision, threads.
 #include "engine/ops/reduce.h"
+#include "engine/sum.h"
 
 #include "engine/ops/shape.h"
 #include "tests/engine/helpers.h"

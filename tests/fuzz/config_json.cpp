@@ -6,8 +6,8 @@
 #include <optional>
 #include <string_view>
 
-#include "data/json.h"
 #include "engine/check.h"
+#include "formats/json.h"
 #include "models/families/family.h"
 
 using namespace inkling;
@@ -16,7 +16,7 @@ namespace {
 
 std::optional<models::Architecture> read(std::string_view text) {
     try {
-        return models::read_config(data::parse_json(text, "fuzz", 64), "fuzz");
+        return models::read_config(formats::parse_json(text, "fuzz", 64), "fuzz");
     } catch (const BadInput& e) {
         if (std::strchr(e.what(), '\n')) std::abort();
     }

@@ -4,14 +4,14 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "data/file.h"
+#include "formats/file.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size);
 
 int main(int argc, char** argv) {
     std::size_t inputs = 0;
     const auto run = [&](const std::filesystem::path& path) {
-        const std::string input = inkling::data::read_file(path);
+        const std::string input = inkling::formats::read_file(path);
         std::printf("%s\n", path.c_str());
         std::fflush(stdout);  // the last line names the input that fails
         LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(input.data()), input.size());

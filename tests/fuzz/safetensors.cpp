@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "engine/check.h"
-#include "models/safetensors.h"
+#include "formats/safetensors.h"
 
 using namespace inkling;
 
@@ -12,7 +12,7 @@ namespace {
 
 void read_all(std::string_view bytes) {
     try {
-        const auto file = models::SafetensorsFile::parse(std::as_bytes(std::span(bytes)), "fuzz");
+        const auto file = formats::SafetensorsFile::parse(std::as_bytes(std::span(bytes)), "fuzz");
         std::uint64_t total = 0;
         for (const auto& [name, t] : file.tensors()) {
             total += t.end - t.begin;

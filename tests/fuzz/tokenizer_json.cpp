@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "data/bpe_tokenizer.h"
-#include "data/tokenizer_json.h"
+#include "data/tokenizers/bpe_tokenizer.h"
+#include "data/tokenizers/tokenizer_json.h"
 #include "engine/check.h"
 
 using namespace inkling;

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "data/char_tokenizer.h"
-#include "data/file.h"
+#include "data/tokenizers/char_tokenizer.h"
+#include "formats/file.h"
+#include "formats/safetensors.h"
 #include "models/folder.h"
-#include "models/safetensors.h"
 #include "tests/data/scratch_folder.h"
 #include "tests/models/architectures.h"
 
@@ -23,7 +23,7 @@ struct StoredTensor {
 using StoredTensors = std::map<std::string, StoredTensor>;
 
 inline StoredTensors read_tensors(const std::filesystem::path& path) {
-    const auto file = models::SafetensorsFile::open(path);
+    const auto file = formats::SafetensorsFile::open(path);
     StoredTensors tensors;
     for (const auto& [name, info] : file.tensors()) {
         StoredTensor t{info.shape, std::vector<float>(info.count)};
@@ -34,8 +34,8 @@ inline StoredTensors read_tensors(const std::filesystem::path& path) {
 }
 
 inline void write_tensors(const std::filesystem::path& path, const StoredTensors& tensors) {
-    models::SafetensorsWriter out;
-    for (const auto& [name, t] : tensors) out.add(name, models::DType::F32, t.shape, t.values.data());
+    formats::SafetensorsWriter out;
+    for (const auto& [name, t] : tensors) out.add(name, formats::DType::F32, t.shape, t.values.data());
     out.write(path);
 }
 
@@ -55,7 +55,7 @@ struct ModelFolder {
     std::filesystem::path weights() const { return path("model.safetensors"); }
 
     void change_json(const std::string& name, const std::function<void(nlohmann::json&)>& change) const {
-        auto j = nlohmann::json::parse(data::read_file(path(name)));
+        auto j = nlohmann::json::parse(formats::read_file(path(name)));
         change(j);
         scratch.write(name, j.dump());
     }

@@ -43,7 +43,7 @@ TEST_CASE("folder: a model comes back bit by bit, and is saved as the same bytes
             const std::string name = entry.path().filename().string();
             names.push_back(name);
             INFO(name);
-            CHECK(data::read_file(entry.path()) == data::read_file(second.path(name)));
+            CHECK(formats::read_file(entry.path()) == formats::read_file(second.path(name)));
         }
         std::sort(names.begin(), names.end());
         CHECK(names == std::vector<std::string>{"config.json", "generation_config.json", "model.safetensors",

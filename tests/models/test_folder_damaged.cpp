@@ -33,7 +33,7 @@ TEST_CASE("damaged folder: a missing file is named", "[models]") {
 TEST_CASE("damaged folder: every file cut short anywhere is refused by name", "[models]") {
     for (const char* name : {"config.json", "model.safetensors", "tokenizer.json"}) {
         const ModelFolder folder;
-        const std::string whole = data::read_file(folder.path(name));
+        const std::string whole = formats::read_file(folder.path(name));
         for (std::size_t part = 0; part < 12; ++part) {
             // for text, the last bytes are a newline and the closing bracket
             const std::size_t length = part * (whole.size() - 2) / 11;
@@ -46,7 +46,7 @@ TEST_CASE("damaged folder: every file cut short anywhere is refused by name", "[
 
 TEST_CASE("damaged folder: JSON that is none, of another kind, or of another tokenizer", "[models]") {
     const ModelFolder folder;
-    const std::string config = data::read_file(folder.path("config.json"));
+    const std::string config = formats::read_file(folder.path("config.json"));
     for (const char* text :
          {"", "{", "[]", "3", "\"gpt2\"", "{\"model_type\": \"gpt2\"}", "{\"model_type\": \"llama\"}",
           "version https://git-lfs.github.com/spec/v1", "\xff\xfe{}"}) {
@@ -102,7 +102,7 @@ TEST_CASE("damaged folder: tensors that are compared with what the model has are
     for (const char* name : {"lm_head.weight", "transformer.ln_f.bias"}) {
         const ModelFolder folder(false);
         const std::uint64_t count = std::uint64_t{1} << 38;
-        const std::string old = data::read_file(folder.weights());
+        const std::string old = formats::read_file(folder.weights());
         std::uint64_t size = 0;
         std::memcpy(&size, old.data(), sizeof size);
         json header = json::parse(old.substr(8, size));
@@ -159,9 +159,9 @@ TEST_CASE("damaged folder: weights that are not finite or no floats are refused 
     }
     const ModelFolder folder;
     const StoredTensors tensors = read_tensors(folder.weights());
-    models::SafetensorsWriter out;
+    formats::SafetensorsWriter out;
     for (const auto& [name, t] : tensors)
-        out.add(name, name == "transformer.wpe.weight" ? models::DType::I32 : models::DType::F32, t.shape,
+        out.add(name, name == "transformer.wpe.weight" ? formats::DType::I32 : formats::DType::F32, t.shape,
                 t.values.data());
     out.write(folder.weights());
     CHECK_THAT(folder.refusal(), ContainsSubstring("transformer.wpe.weight"));
@@ -227,13 +227,13 @@ TEST_CASE("find_model: links that lead in a circle are bad input", "[models]") {
 
 TEST_CASE("damaged folder: saving where nothing can be written is an error, and half a file is not left", "[models]") {
     ModelFolder folder;
-    const std::string before = data::read_file(folder.weights());
+    const std::string before = formats::read_file(folder.weights());
     CHECK_THROWS_AS(models::save_model(folder.path("nowhere"), folder.model, folder.tokenizer), Error);
     fs::remove(folder.path("tokenizer.json"));
     fs::create_directory(folder.path("tokenizer.json"));
     folder.model.parts[models::Part::token_table].weight.value_in_place().data()[0] += 1;
     CHECK_THROWS_AS(models::save_model(folder.path(), folder.model, folder.tokenizer), Error);
-    CHECK(data::read_file(folder.weights()) == before);
+    CHECK(formats::read_file(folder.weights()) == before);
     for (const auto& entry : fs::directory_iterator(folder.path()))
         CHECK(entry.path().filename().string().find(".tmp") == std::string::npos);
 }

@@ -3,7 +3,7 @@
 
 #include <list>
 
-#include "models/safetensors.h"
+#include "formats/safetensors.h"
 #include "nn/attention/multi_head.h"
 #include "nn/attention/multi_head_wrapper.h"
 #include "tests/data/scratch_folder.h"
@@ -17,17 +17,17 @@ namespace {
 // The module's parameters but those named in `without`, and `more` tensors of zeros.
 void write_state(nn::Module<float>& module, const std::filesystem::path& path, const std::vector<std::string>& more,
                  const std::vector<std::string>& without = {}) {
-    models::SafetensorsWriter out;
+    formats::SafetensorsWriter out;
     std::list<Array<float>> made;
     auto parameters = module.parameters();
     for (const auto& [name, p] : parameters) {
         if (std::find(without.begin(), without.end(), name) != without.end()) continue;
         const std::vector<std::uint64_t> shape(p.shape().begin(), p.shape().end());
-        out.add(name, models::DType::F32, shape, p.value().data());
+        out.add(name, formats::DType::F32, shape, p.value().data());
     }
     for (const std::string& name : more) {
         made.emplace_back(Shape{4, 4}, 0.0f);
-        out.add(name, models::DType::F32, {4, 4}, made.back().data());
+        out.add(name, formats::DType::F32, {4, 4}, made.back().data());
     }
     out.write(path);
 }

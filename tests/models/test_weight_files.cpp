@@ -1,14 +1,14 @@
 // The weights of a folder: one file or shards, in three precisions; what is wrong with an index is said in one line.
 #include "models/weight_files.h"
 
-#include "models/half.h"
+#include "formats/half.h"
 #include "tests/engine/helpers.h"
 #include "tests/models/folders.h"
 #include "tests/models/transformers.h"
 
 using namespace inkling;
 using namespace inkling::testing;
-using models::DType;
+using formats::DType;
 using nlohmann::json;
 namespace fs = std::filesystem;
 
@@ -51,7 +51,7 @@ TEST_CASE("weight files: shards are one set of weights", "[models]") {
     CHECK(same_bits(models::load_model(folder.path()).model->forward(ids).value(), folder.model.forward(ids).value()));
     const auto files = models::WeightFiles::open(folder.path());
     std::size_t tensors = 0;
-    files.each([&](const models::TensorInfo& info) { tensors += files.contains(info.name); });
+    files.each([&](const formats::TensorInfo& info) { tensors += files.contains(info.name); });
     CHECK(tensors == 28);
     CHECK_THROWS_WITH(files.info("none"), ContainsSubstring("none is missing"));
     CHECK((files.numbers() == folder.model.parameter_count() && files.bytes() == 4 * files.numbers()));
@@ -82,7 +82,7 @@ TEST_CASE("weight files: an index that does not fit its shards is refused by nam
     folder.scratch.write("model.safetensors.index.json", "{\"weight_map\": ");
     CHECK_THAT(folder.refusal(), ContainsSubstring("model.safetensors.index.json"));
     folder.write_index(folder.index);
-    const std::string shard = data::read_file(folder.path(Sharded::file(1)));
+    const std::string shard = formats::read_file(folder.path(Sharded::file(1)));
     folder.scratch.write(Sharded::file(1), shard.substr(0, shard.size() - 5));
     CHECK_THAT(folder.refusal(), ContainsSubstring(Sharded::file(1)));
 }
@@ -91,7 +91,7 @@ TEST_CASE("weight files: float16, bfloat16 and double are read, other kinds are 
     for (const DType dtype : {DType::F16, DType::BF16, DType::F64}) {
         ModelFolder folder;
         const StoredTensors tensors = read_tensors(folder.weights());
-        models::SafetensorsWriter out;
+        formats::SafetensorsWriter out;
         std::map<std::string, std::vector<double>> wide;
         for (const auto& [name, t] : tensors) {
             if (dtype == DType::F64) {
@@ -104,8 +104,8 @@ TEST_CASE("weight files: float16, bfloat16 and double are read, other kinds are 
         out.write(folder.weights());
         const auto loaded = models::load_model(folder.path());
         const auto narrowed = [&](float v) {
-            if (dtype == DType::F16) return models::f16_to_f32(models::f32_to_f16(v));
-            return dtype == DType::BF16 ? models::bf16_to_f32(models::f32_to_bf16(v)) : v;
+            if (dtype == DType::F16) return formats::f16_to_f32(formats::f32_to_f16(v));
+            return dtype == DType::BF16 ? formats::bf16_to_f32(formats::f32_to_bf16(v)) : v;
         };
         const auto before = folder.model.parameters(), after = loaded.model->parameters();
         for (std::size_t i = 0; i < before.size(); ++i) {

@@ -1,9 +1,9 @@
 // Folders that transformers wrote, and a model against the numbers that it computed from them.
 #pragma once
 
-#include "data/tokenizer.h"
+#include "data/tokenizers/tokenizer.h"
 #include "engine/backward.h"
-#include "models/generate.h"
+#include "generate/generate.h"
 #include "models/transformer.h"
 #include "tests/engine/helpers.h"
 #include "tests/paths.h"

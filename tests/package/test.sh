@@ -14,7 +14,7 @@ fail() {
 "$scratch/usr/bin/inkling" --version
 
 # Nothing public may depend on -march, or on the place of the sources.
-if grep -rlE 'xsimd|#include "(engine|nn|data|models|train)/' "$scratch/usr/include"; then
+if grep -rlE 'xsimd|#include "(engine|nn|formats|data|models|generate|train)/' "$scratch/usr/include"; then
     fail "the headers above must not be installed like this"
 fi
 

@@ -172,7 +172,7 @@ hashed = fnv(ids)
 small = library_trained([shakespeare], 1000)
 reference["shakespeare"] = {"gpt2_count": len(ids), "gpt2_fnv": str(hashed), "last_merges_of_1000": merged(small)[-20:]}
 
-# 100,000 random texts, as random_texts in ../data/bpe_reference.h makes them: hashes of their ids, one for each 1,000.
+# 100,000 random texts, as random_texts in ../data/tokenizers/bpe_reference.h makes them: hashes of their ids, one for each 1,000.
 # Letters of the blocks of 24 scripts, emoji, combining marks and joiners, ASCII, white space, any code point.
 blocks = [0x41, 0x61, 0xC0, 0x391, 0x410, 0x531, 0x5D0, 0x627, 0x915, 0x995, 0xB95, 0xE01, 0xF40, 0x10D0, 0x1100, 0x1208,
           0x1780, 0x1820, 0x3041, 0x30A1, 0x4E00, 0xAC00, 0x10330, 0x1F600]

@@ -1,4 +1,4 @@
-"""Writes data/unicode_additions.h: the characters that Unicode 15 and 16 added to version 14, with their categories.
+"""Writes data/tokenizers/unicode_additions.h: the characters that Unicode 15 and 16 added to version 14, with their categories.
 
     python make_unicode_additions.py > ../../data/unicode_additions.h
 

@@ -6,14 +6,14 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "data/file.h"
 #include "engine/array.h"
+#include "formats/file.h"
 #include "tests/paths.h"
 
 namespace inkling::testing {
 
 inline nlohmann::json reference(const std::string& name) {
-    return nlohmann::json::parse(data::read_file(tests_path("reference/" + name)));
+    return nlohmann::json::parse(formats::read_file(tests_path("reference/" + name)));
 }
 
 template <class T>

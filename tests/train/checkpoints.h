@@ -6,14 +6,14 @@
 #include <filesystem>
 #include <limits>
 
-#include "models/safetensors.h"
+#include "formats/safetensors.h"
 
 namespace inkling::testing {
 
 inline constexpr double kNotEvaluated = std::numeric_limits<double>::infinity();
 
 inline void write_state(const std::filesystem::path& folder, double val_loss) {
-    models::SafetensorsWriter state;
+    formats::SafetensorsWriter state;
     state.set_metadata("val_loss", fmt::format("{}", val_loss));
     state.write(folder / "training_state.safetensors");
 }

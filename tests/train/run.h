@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "data/char_tokenizer.h"
+#include "data/tokenizers/char_tokenizer.h"
 #include "models/folder.h"
 #include "tests/engine/helpers.h"
 #include "train/trainer.h"

@@ -1,9 +1,9 @@
 // Steps that are not finite: they change nothing, five in a row end the run, and no checkpoint ever holds such weights.
-#include "data/file.h"
-#include "models/safetensors.h"
+#include "formats/file.h"
+#include "formats/safetensors.h"
 #include "tests/data/scratch_folder.h"
 #include "tests/train/run.h"
-#include "train/adamw.h"
+#include "train/optimizers/adamw.h"
 
 using namespace inkling;
 using namespace inkling::testing;
@@ -59,7 +59,7 @@ TEST_CASE("anomalies: a finite loss with gradients that are not finite changes n
     CHECK(std::isfinite(run.trainer.metrics().loss));
     CHECK_FALSE(std::isfinite(run.trainer.metrics().grad_norm));
     CHECK(same_bits(run.weights(), before));
-    const auto state = models::SafetensorsFile::open(scratch.path("out/latest/training_state.safetensors"));
+    const auto state = formats::SafetensorsFile::open(scratch.path("out/latest/training_state.safetensors"));
     CHECK(state.metadata().at("updates") == "0");
     CHECK(state.metadata().at("step") == "1");
     for (const auto& [name, info] : state.tensors()) {
@@ -129,8 +129,8 @@ TEST_CASE("anomalies: weights that are not finite are never written", "[train]")
                                {});
     };
     save();
-    const std::string good = data::read_file(scratch.path("model.safetensors"));
+    const std::string good = formats::read_file(scratch.path("model.safetensors"));
     run.model->layers[0][Part::up].weight.value_in_place().data()[7] = std::nanf("");
     CHECK_THROWS_WITH(save(), ContainsSubstring("transformer.h.0.mlp.c_fc.weight") && ContainsSubstring("not finite"));
-    CHECK(data::read_file(scratch.path("model.safetensors")) == good);
+    CHECK(formats::read_file(scratch.path("model.safetensors")) == good);
 }

@@ -3,12 +3,12 @@
 
 #include <fstream>
 
-#include "data/file.h"
-#include "models/safetensors.h"
+#include "formats/file.h"
+#include "formats/safetensors.h"
 #include "tests/data/scratch_folder.h"
 #include "tests/models/folders.h"
 #include "tests/train/run.h"
-#include "train/adamw.h"
+#include "train/optimizers/adamw.h"
 
 using namespace inkling;
 using namespace inkling::testing;
@@ -42,7 +42,7 @@ void train_in(const std::string& out, const train::TrainOptions& o, const std::s
 void check_same_checkpoint(const fs::path& a, const fs::path& b) {
     for (const char* name : {"model.safetensors", "config.json", "tokenizer.json"}) {
         INFO(name);
-        CHECK(data::read_file(a / name) == data::read_file(b / name));
+        CHECK(formats::read_file(a / name) == formats::read_file(b / name));
     }
     const StoredTensors x = read_tensors(a / "training_state.safetensors"),
                         y = read_tensors(b / "training_state.safetensors");
@@ -52,7 +52,7 @@ void check_same_checkpoint(const fs::path& a, const fs::path& b) {
         CHECK(y.at(name).values == tensor.values);
     }
     const auto meta = [](const fs::path& p) {
-        auto m = models::SafetensorsFile::open(p / "training_state.safetensors").metadata();
+        auto m = formats::SafetensorsFile::open(p / "training_state.safetensors").metadata();
         for (const char* key : {"train_s", "elapsed_s", "config", "checksum"}) CHECK(m.erase(key) == 1);
         return m;
     };
@@ -161,7 +161,7 @@ TEST_CASE("checkpoint: the state comes back as it was", "[train]") {
     train::save_checkpoint(scratch.path(), *run.model, run.tokenizer, run.trainer.parameters(), optimizer, average, {});
     CHECK(train::load_state(scratch.path(), run.trainer.parameters(), other, average).best_val_loss == kInfinity);
     CHECK(train::stored_val_loss(scratch.path()) == kInfinity);
-    models::SafetensorsWriter older;  // which knew only the best until then
+    formats::SafetensorsWriter older;  // which knew only the best until then
     older.set_metadata("best_val_loss", "1.5");
     older.write(scratch.path("training_state.safetensors"));
     CHECK(train::stored_val_loss(scratch.path()) == 1.5);
@@ -187,7 +187,7 @@ TEST_CASE("checkpoint: of another text it is refused, be it by one letter", "[tr
 
 TEST_CASE("checkpoint: a training state that is missing or cut short is refused by name", "[train]") {
     const SavedRun saved;
-    const std::string whole = data::read_file(saved.state());
+    const std::string whole = formats::read_file(saved.state());
     for (std::size_t part = 0; part < 20; ++part) {
         saved.scratch.write("out/step-000006/training_state.safetensors", whole.substr(0, part * whole.size() / 20));
         INFO(part << " of 20 parts");
@@ -203,7 +203,7 @@ TEST_CASE("checkpoint: one bit that flipped, in any of its files that matter, is
     const SavedRun saved;
     for (const char* name : {"training_state.safetensors", "model.safetensors", "config.json", "tokenizer.json"}) {
         const fs::path path = saved.checkpoint / name;
-        const std::string whole = data::read_file(path);
+        const std::string whole = formats::read_file(path);
         for (std::uint64_t i = 0; i < 500; ++i) {
             std::string flipped = whole;
             const std::size_t at = random_below({6, 1}, i, whole.size());
@@ -229,7 +229,7 @@ TEST_CASE("checkpoint: cut short at every byte of its header, and at every 97th 
     const SavedRun saved;
     for (const char* name : {"training_state.safetensors", "model.safetensors"}) {
         const fs::path path = saved.checkpoint / name;
-        const std::string whole = data::read_file(path);
+        const std::string whole = formats::read_file(path);
         const std::size_t header = whole.find("}}") + 10;
         for (std::size_t size = 0; size < whole.size(); size += size < header ? 1 : 97) {
             std::ofstream(path, std::ios::binary) << whole.substr(0, size);
@@ -253,7 +253,7 @@ TEST_CASE("checkpoint: a state of another model or another version is refused", 
     o.n_layer = 2;
     Run deeper(o);
     CHECK_THROWS_AS(deeper.trainer.resume(saved.checkpoint), BadInput);
-    const auto file = models::SafetensorsFile::open(saved.state());
+    const auto file = formats::SafetensorsFile::open(saved.state());
     const StoredTensors tensors = read_tensors(saved.state());
     for (const auto& [key, value] : std::vector<std::pair<std::string, std::string>>{{"format", "99"},
                                                                                      {"format", "0"},
@@ -262,8 +262,8 @@ TEST_CASE("checkpoint: a state of another model or another version is refused", 
                                                                                      {"updates", ""},
                                                                                      {"val_loss", "low"},
                                                                                      {"best_val_loss", "1,5"}}) {
-        models::SafetensorsWriter out;
-        for (const auto& [name, t] : tensors) out.add(name, models::DType::F32, t.shape, t.values.data());
+        formats::SafetensorsWriter out;
+        for (const auto& [name, t] : tensors) out.add(name, formats::DType::F32, t.shape, t.values.data());
         for (const auto& [k, v] : file.metadata()) out.set_metadata(k, k == key ? value : v);
         out.write(saved.state());
         INFO(key << " = " << value);

@@ -9,8 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "data/file.h"
-#include "data/file_calls.h"
+#include "formats/file.h"
+#include "formats/file_calls.h"
 #include "tests/catch.h"
 #include "tests/data/scratch_folder.h"
 #include "tests/train/run.h"
@@ -52,7 +52,7 @@ int train_in_child(const std::string& out, F before_call) {
     const pid_t child = fork();
     REQUIRE(child >= 0);
     if (child == 0) {
-        data::before_file_call = before_call;
+        formats::before_file_call = before_call;
         try {
             train_on(out);
         } catch (const Error&) {
@@ -69,20 +69,20 @@ int train_in_child(const std::string& out, F before_call) {
 std::string timeless(const fs::path& file) {
     std::string text;
     if (file.filename() == "metrics.jsonl") {
-        std::istringstream lines(data::read_file(file));
+        std::istringstream lines(formats::read_file(file));
         for (std::string line; std::getline(lines, line);) {
             auto json = nlohmann::ordered_json::parse(line);
             for (const char* key : {"tok_s", "train_s", "elapsed_s"}) json.erase(key);
             text += json.dump() + "\n";
         }
     } else if (file.filename() == "training_state.safetensors") {
-        const auto state = models::SafetensorsFile::open(file);
+        const auto state = formats::SafetensorsFile::open(file);
         for (const auto& [key, value] : state.metadata())
             if (key != "train_s" && key != "elapsed_s" && key != "checksum") text += key + "=" + value + "\n";
         for (const auto& [name, info] : state.tensors())
             text += name + std::string(reinterpret_cast<const char*>(state.data(info)), info.end - info.begin);
     } else {
-        text = data::read_file(file);
+        text = formats::read_file(file);
     }
     return text;
 }
@@ -116,9 +116,9 @@ TEST_CASE("cut off saves: killed or failed at any call, a run that goes on ends 
     const std::string straight = scratch.path("straight");
     int all = 0;
     {
-        data::before_file_call = [&](std::string_view, const fs::path&) { return ++all, 0; };
+        formats::before_file_call = [&](std::string_view, const fs::path&) { return ++all, 0; };
         train_on(straight);
-        data::before_file_call = nullptr;
+        formats::before_file_call = nullptr;
     }
     const auto expected = content(straight);
     REQUIRE(expected.at("latest") == "-> step-000007");

@@ -7,9 +7,9 @@
 
 #include <map>
 
-#include "data/file.h"
-#include "data/file_calls.h"
 #include "engine/check.h"
+#include "formats/file.h"
+#include "formats/file_calls.h"
 #include "tests/catch.h"
 #include "tests/data/scratch_folder.h"
 #include "tests/train/checkpoints.h"
@@ -26,9 +26,9 @@ namespace {
 struct Asking {
     template <class F>
     explicit Asking(F f) {
-        data::before_file_call = f;
+        formats::before_file_call = f;
     }
-    ~Asking() { data::before_file_call = nullptr; }
+    ~Asking() { formats::before_file_call = nullptr; }
 };
 
 std::string content(std::size_t step, const char* file) { return std::string(3000, 'a') + std::to_string(step) + file; }
@@ -38,7 +38,7 @@ double val_loss(std::size_t step) { return step % 2 == 1 ? 1.0 / static_cast<dou
 
 void save(RunFolder& folder, std::size_t step) {
     folder.save(step, [&](const fs::path& p) {
-        for (const char* file : {"model", "state"}) data::write_file_atomic(p / file, content(step, file));
+        for (const char* file : {"model", "state"}) formats::write_file_atomic(p / file, content(step, file));
         testing::write_state(p, val_loss(step));
     });
 }
@@ -46,7 +46,8 @@ void save(RunFolder& folder, std::size_t step) {
 bool is_whole(const fs::path& checkpoint) {
     const std::size_t step = train::step_of(checkpoint);
     for (const char* file : {"model", "state"}) {
-        if (!fs::exists(checkpoint / file) || data::read_file(checkpoint / file) != content(step, file)) return false;
+        if (!fs::exists(checkpoint / file) || formats::read_file(checkpoint / file) != content(step, file))
+            return false;
     }
     return true;
 }
@@ -77,7 +78,7 @@ class SyncedDisk {
     }
 
     void before(std::string_view call, const fs::path& path) {
-        if (call == "fsync") contents_[number(path)] = data::read_file(path);
+        if (call == "fsync") contents_[number(path)] = formats::read_file(path);
         if (call == "fsync directory") sync_folder(path);
     }
 
@@ -192,7 +193,7 @@ TEST_CASE("disk faults: a process that is killed at any call", "[train]") {
             REQUIRE(child >= 0);
             if (child == 0) {
                 int calls = 0;
-                data::before_file_call = [&](std::string_view call, const fs::path&) {
+                formats::before_file_call = [&](std::string_view call, const fs::path&) {
                     if (++calls == n) _exit(1);
                     return call == "exchange" && !exchanges ? EINVAL : 0;
                 };
@@ -206,7 +207,7 @@ TEST_CASE("disk faults: a process that is killed at any call", "[train]") {
             int status = 0;
             REQUIRE(waitpid(child, &status, 0) == child);
             const std::size_t said =
-                fs::exists(scratch.path("saved")) ? std::stoul(data::read_file(scratch.path("saved"))) : 0;
+                fs::exists(scratch.path("saved")) ? std::stoul(formats::read_file(scratch.path("saved"))) : 0;
             INFO("killed at call " << n << ", after checkpoint " << said);
             if (exchanges) {
                 CHECK(newest_whole(scratch.path("run")) >= said);

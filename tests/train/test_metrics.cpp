@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "data/file.h"
 #include "engine/check.h"
+#include "formats/file.h"
 #include "tests/catch.h"
 #include "tests/data/scratch_folder.h"
 
@@ -16,7 +16,7 @@ using train::MetricsFile;
 namespace {
 
 std::vector<nlohmann::ordered_json> lines(const std::string& path) {
-    std::istringstream in(data::read_file(path));
+    std::istringstream in(formats::read_file(path));
     std::vector<nlohmann::ordered_json> result;
     for (std::string line; std::getline(in, line);) result.push_back(nlohmann::ordered_json::parse(line));
     return result;
@@ -67,7 +67,7 @@ TEST_CASE("metrics: a resumed run drops the lines of later steps, and what is no
         MetricsFile file(path, 0);
         for (const std::size_t step : {1, 5, 10, 15, 20}) file.write(at(step));
     }
-    folder.write("metrics.jsonl", data::read_file(path) + "{\"step\": 21, \"lo");  // cut short by a crash
+    folder.write("metrics.jsonl", formats::read_file(path) + "{\"step\": 21, \"lo");  // cut short by a crash
     {
         MetricsFile file(path, 10);
         CHECK(steps(path) == std::vector<std::size_t>{1, 5, 10});

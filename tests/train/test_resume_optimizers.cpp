@@ -1,6 +1,6 @@
 // With every optimizer, and with averaged weights: stopped and resumed, a run ends with the same bits as a straight
 // one.
-#include "data/file.h"
+#include "formats/file.h"
 #include "tests/data/scratch_folder.h"
 #include "tests/train/run.h"
 
@@ -50,7 +50,7 @@ TEST_CASE("resume: exact with every optimizer, averaged or not, on other numbers
                 train_in(scratch.path("stopped"), options_with(optimizer, ema, k));
             }
             const fs::path a = scratch.path("straight/step-000020"), b = scratch.path("stopped/step-000020");
-            CHECK(data::read_file(a / "model.safetensors") == data::read_file(b / "model.safetensors"));
+            CHECK(formats::read_file(a / "model.safetensors") == formats::read_file(b / "model.safetensors"));
             // one more step from each: nothing of the state is missing
             Run x(options_with(optimizer, ema, 25), letters(600), models::load_model(a, 0.0).model);
             Run y(options_with(optimizer, ema, 25), letters(600), models::load_model(b, 0.0).model);

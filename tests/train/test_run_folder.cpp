@@ -12,8 +12,8 @@
 #include <set>
 #include <thread>
 
-#include "data/file_calls.h"
 #include "engine/check.h"
+#include "formats/file_calls.h"
 #include "tests/catch.h"
 #include "tests/data/scratch_folder.h"
 #include "tests/train/checkpoints.h"
@@ -338,9 +338,9 @@ TEST_CASE("run folder: one that is removed while a run writes there is told as s
 
 TEST_CASE("run folder: a lock file that cannot be looked at is an error, not a loop", "[train]") {
     const ScratchFolder scratch;
-    data::before_file_call = [](std::string_view call, const fs::path&) { return call == "stat" ? EIO : 0; };
+    formats::before_file_call = [](std::string_view call, const fs::path&) { return call == "stat" ? EIO : 0; };
     CHECK_THROWS_WITH(RunFolder(scratch.path()),
                       ContainsSubstring(scratch.path()) && ContainsSubstring(std::strerror(EIO)));
-    data::before_file_call = nullptr;
+    formats::before_file_call = nullptr;
     CHECK_NOTHROW(RunFolder(scratch.path()));
 }

@@ -1,6 +1,6 @@
 // The training loop: the same losses as PyTorch, learning, and what a step depends on.
 #include "data/split.h"
-#include "models/generate.h"
+#include "generate/generate.h"
 #include "models/transformer.h"
 #include "nn/init.h"
 #include "tests/reference/read.h"

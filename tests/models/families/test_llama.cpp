@@ -169,8 +169,8 @@ TEST_CASE("llama: saving what transformers wrote keeps every weight, and its con
             CHECK(ours.at(name).values == tensor.values);
         }
         CHECK(models::load_config(copy.path()) == model->config);
-        const auto before = nlohmann::json::parse(data::read_file(path / "config.json")),
-                   after = nlohmann::json::parse(data::read_file(copy.path("config.json")));
+        const auto before = nlohmann::json::parse(formats::read_file(path / "config.json")),
+                   after = nlohmann::json::parse(formats::read_file(copy.path("config.json")));
         for (const auto& [key, value] : before.items()) {
             INFO(key);
             if (key == "transformers_version" || key == "pretraining_tp" || key == "dtype" || key == "pad_token_id")

@@ -3,8 +3,8 @@
 
 #include "engine/ops.h"
 #include "engine/precision.h"
+#include "generate/generate.h"
 #include "models/folder.h"
-#include "models/generate.h"
 #include "tests/engine/helpers.h"
 #include "tests/models/architectures.h"
 #include "tests/models/transformers.h"

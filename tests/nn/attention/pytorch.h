@@ -6,7 +6,7 @@
 #include <map>
 
 #include "engine/ops.h"
-#include "models/safetensors.h"
+#include "formats/safetensors.h"
 #include "models/state_dict.h"
 #include "nn/attention/attended.h"
 #include "nn/attention/masks.h"
@@ -45,8 +45,8 @@ class Case {
     }
 
   private:
-    static const models::SafetensorsFile& numbers() {
-        static const auto file = models::SafetensorsFile::open(attention_file("numbers"));
+    static const formats::SafetensorsFile& numbers() {
+        static const auto file = formats::SafetensorsFile::open(attention_file("numbers"));
         return file;
     }
     template <class T, class Stored>
@@ -60,7 +60,7 @@ class Case {
     }
 
     std::string name_;
-    const models::SafetensorsFile& file_;
+    const formats::SafetensorsFile& file_;
 };
 
 template <class T>

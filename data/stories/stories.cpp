@@ -1,0 +1,78 @@
+#include "data/stories/stories.h"
+
+#include "data/stories/grammar.h"
+
+namespace inkling::data {
+
+namespace {
+
+// Streams of this file: "stor" in ASCII, then the number of the story.
+constexpr std::uint64_t first_story = 0x73746F72ull << 32;
+
+// Writes one story: takes every choice at random, in the order of the text.
+class Writer {
+  public:
+    Writer(const StoryGrammar& grammar, const RandomKey& key) : grammar_(grammar), key_(key) {}
+
+    std::string write() {
+        expand(0);
+        return std::move(story_);
+    }
+
+  private:
+    void expand(std::size_t rule_index) {
+        const StoryGrammar::Rule& rule = grammar_.rules[rule_index];
+        std::uint64_t left = random_below(key_, choices_++, rule.total_weight);
+        auto taken = rule.alternatives.begin();
+        for (; left >= taken->weight; ++taken) left -= taken->weight;
+        for (const StoryGrammar::Piece& piece : taken->pieces) {
+            if (piece.kind == StoryGrammar::Piece::text) story_ += piece.letters;
+            if (piece.kind == StoryGrammar::Piece::rule) expand(piece.index);
+            if (piece.kind == StoryGrammar::Piece::field) mention(grammar_.fields[piece.index]);
+        }
+    }
+
+    void mention(const StoryGrammar::Field& field) {
+        constexpr std::size_t none = -1;
+        values_.resize(grammar_.value_counts.size(), none);
+        std::size_t& value = values_[field.variable];
+        if (value == none) value = random_below(key_, choices_++, field.words.size());
+        story_ += field.words[value];
+    }
+
+    const StoryGrammar& grammar_;
+    const RandomKey key_;
+    std::uint64_t choices_ = 0;
+    std::vector<std::size_t> values_;  // by variable
+    std::string story_;
+};
+
+}  // namespace
+
+std::string write_story(const StoryGrammar& grammar, const RandomKey& key) { return Writer(grammar, key).write(); }
+
+std::string generate_story(std::uint64_t seed, std::uint64_t index) {
+    return write_story(story_grammar(), {seed, first_story + index});
+}
+
+std::string generate_stories(std::uint64_t seed, std::size_t bytes) {
+    std::string text;
+    text.reserve(bytes + 1024);
+    for (std::uint64_t index = 0; text.size() < bytes; ++index) text += generate_story(seed, index) + "\n\n";
+    return text;
+}
+
+std::vector<std::string> split_stories(std::string_view text) {
+    std::vector<std::string> stories;
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find("\n\n"), text.size());
+        std::string_view story = text.substr(0, end);
+        text.remove_prefix(std::min(end + 2, text.size()));
+        while (story.starts_with('\n')) story.remove_prefix(1);
+        while (story.ends_with('\n')) story.remove_suffix(1);
+        if (!story.empty()) stories.emplace_back(story);
+    }
+    return stories;
+}
+
+}  // namespace inkling::data

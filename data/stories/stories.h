@@ -1,0 +1,43 @@
+// The built-in corpus: very short stories, written by a small probabilistic grammar (words.cpp,
+// rules.cpp), so that a model can be trained before anyone looks for data, and so that the least possible loss
+// on it is known exactly.
+//   const std::string text = generate_stories(1337, 2'000'000);     // whole stories, a blank line after each
+//   is_story("Once there was a small fox named Pip. ...")           // can the grammar write this?
+//   stories_entropy().nats_per_char                                 // no model's expected loss is lower
+// A story is a line of ASCII without its end. Names, things and pronouns stay consistent within it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace inkling::data {
+
+// Story number `index` of a seed: the same on every machine.
+std::string generate_story(std::uint64_t seed, std::uint64_t index);
+
+// Stories 0, 1, 2, ... of a seed, each followed by "\n\n", up to the first that makes the text at least `bytes` long.
+std::string generate_stories(std::uint64_t seed, std::size_t bytes);
+
+// The text between blank lines; pieces that are empty are left out.
+std::vector<std::string> split_stories(std::string_view text);
+
+// Log of the probability that the grammar writes exactly this story, in nats; -infinity if it can not.
+double story_log_probability(std::string_view story);
+
+bool is_story(std::string_view story);
+
+// Entropy of the grammar, exact: the expectation of -log p(story), and that over the expected length of a story with
+// its separator, which is the entropy rate of the endless text that generate_stories begins.
+struct StoryEntropy {
+    double nats_per_story = 0;
+    double nats_per_char = 0;
+    double bits_per_char = 0;
+    double mean_chars = 0;  // the blank line included
+};
+
+StoryEntropy stories_entropy();
+
+}  // namespace inkling::data

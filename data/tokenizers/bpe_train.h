@@ -1,0 +1,26 @@
+// Learns a byte-level tokenizer from texts: again and again the two neighbours that come most often side by side become
+// one token. Vocabulary, merges and ids are those of the `tokenizers` library:
+//   BpeTrainer(vocab_size=N, initial_alphabet=ByteLevel.alphabet(), special_tokens=["<|endoftext|>"],
+//              max_token_length=65536)
+// fed with each text whole.
+//   const BpeTokenizer tokenizer(train_bpe(texts, 8192));
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "data/tokenizers/bpe_tokenizer.h"
+
+namespace inkling::data {
+
+// <|endoftext|> and the 256 bytes.
+inline constexpr std::size_t smallest_bpe_vocab = 257;
+
+// Tokens stay shorter, in bytes: a run of one sign, which is one piece, would else become a token of its whole length.
+inline constexpr std::size_t max_bpe_token_length = 65536;
+
+// `vocab_size` tokens, or fewer when the texts run out of pairs that come at least `min_frequency` times (and once).
+// Throws Error for a vocabulary that is too small.
+BpeSpec train_bpe(std::span<const std::string_view> texts, std::size_t vocab_size, std::int64_t min_frequency = 0);
+
+}  // namespace inkling::data

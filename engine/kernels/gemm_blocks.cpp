@@ -1,0 +1,209 @@
+// Products in blocks that stay in the caches, after Goto and van de Geijn, "Anatomy of high-performance matrix
+// multiplication" (2008). B is packed into panels as wide as a register tile, which all threads share; then each thread
+// takes blocks of C, makes the rows of A for one readable as words, and runs register tiles (tile_product.h) over it.
+// An element of C is summed along K by one thread, in order: the same bits with any number of threads.
+#include "engine/buffer_pool.h"
+#include "engine/kernels/gemm_panels.h"
+#include "engine/parallel.h"
+
+namespace inkling::kernels {
+namespace {
+
+constexpr std::size_t kDepth = 1024;       // words of K in a block: 8 rows of A stay in L1, and a panel of B in L2
+constexpr std::size_t kHeight = 96;        // rows of C in a block: those of A stay in L2
+constexpr std::size_t kWidth = 4096;       // columns of B that are packed at a time: they stay in L3
+constexpr std::size_t kInPlace = 1 << 18;  // numbers of B that are read where they lie: they stay in L2
+constexpr std::size_t kWorth = 1 << 19;    // multiply-adds that are worth a thread
+constexpr std::size_t kShares = 32;        // at least so many pieces of work, so that threads get equal shares
+
+std::size_t pieces(std::size_t count, std::size_t most) { return (count + most - 1) / most; }
+
+// The length of pieces that are as even as multiples of `unit` can be.
+std::size_t even(std::size_t count, std::size_t most, std::size_t unit) {
+    return pieces(pieces(count, pieces(count, most)), unit) * unit;
+}
+
+// Rows of C (+)= rows of A times panels of B, through one block of K.
+template <class Word, class T>
+struct Strip {
+    static constexpr std::size_t W = Vec<T>::size, kTileRows = sizeof(T) * W == 64 ? 8 : 4, kTileColumns = 3 * W;
+    std::size_t rows = 0, columns, words;
+    const Word* a = nullptr;
+    std::ptrdiff_t a_row = 0, a_col = 0, a_tile = 0;  // steps to the next row, word, and row of tiles
+    const Word* b;
+    std::ptrdiff_t b_row, b_panel;  // steps to the next word and panel
+    T* c = nullptr;
+    std::ptrdiff_t c_row;
+    bool accumulate;
+    const T* bias;
+    LinesAhead fetch{};
+
+    void panel(std::size_t p) {
+        const std::size_t first = p * kTileColumns, wide = std::min(kTileColumns, columns - first);
+        if (wide > 2 * W) {
+            tiles<3>(first, wide);
+        } else if (wide > W) {
+            tiles<2>(first, wide);
+        } else {
+            tiles<1>(first, wide);
+        }
+    }
+
+    template <std::size_t Vectors>
+    void tiles(std::size_t first, std::size_t wide) {
+        alignas(64) T ragged[kTileRows * kTileColumns] = {};  // stands for a tile of C that is no whole vectors wide
+        const bool whole = wide == Vectors * W;
+        alignas(64) T ragged_bias[kTileColumns] = {};
+        if (bias && !whole) std::copy_n(bias + first, wide, ragged_bias);
+        const T* const start = !bias ? nullptr : whole ? bias + first : ragged_bias;
+        const std::ptrdiff_t tile_row = whole ? c_row : static_cast<std::ptrdiff_t>(kTileColumns);
+        for (std::size_t i = 0; i < rows; i += kTileRows) {
+            const std::size_t high = std::min(kTileRows, rows - i);
+            T* const to = c + static_cast<std::ptrdiff_t>(i) * c_row + first;
+            T* const tile = whole ? to : ragged;
+            const Word* const left = a + static_cast<std::ptrdiff_t>(i / kTileRows) * a_tile;
+            for (std::size_t r = 0; r < high && accumulate && !whole; ++r) {
+                std::copy_n(to + static_cast<std::ptrdiff_t>(r) * c_row, wide,
+                            tile + static_cast<std::ptrdiff_t>(r) * tile_row);
+            }
+            product_strip<Vectors>(high, words, left, a_row, a_col,
+                                   b + static_cast<std::ptrdiff_t>(first / kTileColumns) * b_panel, b_row, tile,
+                                   tile_row, accumulate, start, fetch);
+            for (std::size_t r = 0; r < high && !whole; ++r) {
+                std::copy_n(tile + static_cast<std::ptrdiff_t>(r) * tile_row, wide,
+                            to + static_cast<std::ptrdiff_t>(r) * c_row);
+            }
+        }
+    }
+};
+
+template <class Form, class A, class B>
+struct Product {
+    using Word = typename Form::Word;
+    using T = typename Form::Result;
+    using Rows = Strip<Word, T>;
+    static constexpr std::size_t numbers = Form::numbers, R = Rows::kTileRows, C = Rows::kTileColumns;
+
+    std::size_t m, n, k;
+    Side<Form, A> a;
+    Side<Form, B> b;
+    T* c;
+    std::ptrdiff_t c_row;
+    bool accumulate;
+    const T* bias;
+
+    void run() const {
+        const std::size_t deepest = a.along == 1 ? kDepth : kDepth / 2;  // columns of A lie far apart
+        const std::size_t width = even(n, kWidth, C), depth = even(k, deepest * numbers, numbers);
+        const Buffer panels(even(std::min(width, n), n, C) * pieces(depth, numbers) * sizeof(Word));
+        for (std::size_t j = 0; j < n; j += width) {
+            for (std::size_t from = 0; from < k; from += depth) {
+                block(j, std::min(width, n - j), from, std::min(depth, k - from), static_cast<Word*>(panels.data));
+            }
+        }
+    }
+
+    void block(std::size_t j, std::size_t columns, std::size_t from, std::size_t deep, Word* panels) const {
+        const std::size_t across = pieces(columns, C), words = pieces(deep, numbers);
+        const Side<Form, B> right = b.at(from, j);
+        const bool in_place = takes_in_place(right, deep, columns);
+        if (!in_place) {
+            parallel_for(across, std::max<std::size_t>(1, kWorth / 16 / (deep * C)),
+                         [&](std::size_t begin, std::size_t end) {
+                             const Buffer scratch(b.along == 1 ? C * words * sizeof(Word) : 0);
+                             pack_panels<C>(right, deep, columns, begin, end, panels, static_cast<Word*>(scratch.data));
+                         });
+        }
+        std::size_t high = kHeight;
+        while (high > R && pieces(m, high) * across < kShares) high = pieces(high / 2, R) * R;
+        // As even as whole tiles allow, so that threads with as many blocks have as much to do.
+        const std::size_t down = pieces(m, high), shares = down * across;
+        const auto start = [&](std::size_t i) { return std::min(m, pieces(m, R) * i / down * R); };
+        const auto ahead = [&](std::size_t k0, std::size_t i) {
+            return k0 < k ? LinesAhead(a.at(k0, start(i)), std::min(deep, k - k0), start(i + 1) - start(i))
+                          : LinesAhead();
+        };
+        const auto work = [&](std::size_t begin, std::size_t end) {
+            const Buffer room((high + R) * words * sizeof(Word));
+            Rows rows{.columns = columns,
+                      .words = words,
+                      .b = in_place ? right.words() : panels,
+                      .b_row = in_place ? right.along : static_cast<std::ptrdiff_t>(C),
+                      .b_panel = static_cast<std::ptrdiff_t>(in_place ? C : C * words),
+                      .c_row = c_row,
+                      .accumulate = accumulate || from > 0,
+                      .bias = from == 0 && bias ? bias + j : nullptr};
+            for (std::size_t share = begin; share < end; ++share) {
+                const std::size_t i = share / across;
+                if (share == begin || share % across == 0) {
+                    rows.rows = start(i + 1) - start(i);
+                    rows.c = c + static_cast<std::ptrdiff_t>(start(i)) * c_row + j;
+                    take_rows(a.at(from, start(i)), deep, rows, static_cast<Word*>(room.data));
+                    // Next come the rows below, or the first ones again, further along K.
+                    rows.fetch = (i + 1) * across < end ? ahead(from, i + 1) : ahead(from + deep, begin / across);
+                }
+                rows.panel(share % across);
+            }
+        };
+        parallel_for(shares, std::max<std::size_t>(1, kWorth / (high * C * deep)), work);
+    }
+
+    // A small matrix whose rows are whole vectors is read where it lies: packing would take as long as it saves.
+    static bool takes_in_place(const Side<Form, B>& x, std::size_t deep, std::size_t columns) {
+        return std::is_same_v<B, Word> && std::is_same_v<Form, Full<B>> && x.across == 1 && columns % Rows::W == 0 &&
+               static_cast<std::size_t>(x.along) * deep <= kInPlace;
+    }
+
+    // Rows of words as they are; made here; columns that lie side by side as they are, if they are words; or panels.
+    void take_rows(const Side<Form, A>& x, std::size_t deep, Rows& rows, Word* room) const {
+        const auto step = static_cast<std::ptrdiff_t>(rows.words);
+        if (x.has_words(deep)) {
+            rows.a = x.words(), rows.a_row = x.across / static_cast<std::ptrdiff_t>(numbers), rows.a_col = 1;
+        } else if (x.along == 1) {
+            pack_rows(x, deep, rows.rows, room, rows.words);
+            rows.a = room, rows.a_row = step, rows.a_col = 1;
+        } else if (std::is_same_v<A, Word> && std::is_same_v<Form, Full<A>>) {
+            rows.a = x.words(), rows.a_row = x.across, rows.a_col = x.along;
+        } else {
+            pack_panels<R>(x, deep, rows.rows, 0, pieces(rows.rows, R), room,
+                           room + even(rows.rows, rows.rows, R) * rows.words);
+            rows.a = room, rows.a_row = 1, rows.a_col = static_cast<std::ptrdiff_t>(R);
+            rows.a_tile = static_cast<std::ptrdiff_t>(R) * step;
+            return;
+        }
+        rows.a_tile = static_cast<std::ptrdiff_t>(R) * rows.a_row;
+    }
+};
+
+}  // namespace
+
+template <class Form, class A, class B>
+void blocks(const Problem& p, const A* a, const B* b, typename Form::Result* c, bool accumulate,
+            const typename Form::Result* bias) {
+    const auto batch = [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) {
+            Product<Form, A, B>{p.m,
+                                p.n,
+                                p.k,
+                                {a + p.batch_offset(0, i), p.a_col, p.a_row},
+                                {b + p.batch_offset(1, i), p.b_row, p.b_col},
+                                c + p.batch_offset(2, i),
+                                p.c_row,
+                                accumulate,
+                                bias}
+                .run();
+        }
+    };
+    const std::size_t each = p.m * p.n * p.k;
+    if (p.batches() >= 8 && each < 32 * kWorth) {
+        parallel_for(p.batches(), std::max<std::size_t>(1, kWorth / each), batch);
+    } else {
+        batch(0, p.batches());
+    }
+}
+
+#define INKLING_INSTANCE(Form, A, B) \
+    template void blocks<Form>(const Problem&, const A*, const B*, Form::Result*, bool, const Form::Result*);
+INKLING_FOR_EACH_PRODUCT(INKLING_INSTANCE)
+
+}  // namespace inkling::kernels

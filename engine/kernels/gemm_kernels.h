@@ -1,0 +1,85 @@
+// What gemm.cpp chooses from, each with its own file: the plain loop (gemm_plain.cpp), products that fit the first
+// cache (gemm_small.cpp), and blocks for all others (gemm_blocks.cpp). Not for other files.
+#pragma once
+
+#include <array>
+
+#include "engine/bfloat16.h"
+#include "engine/kernels/tile_product.h"
+
+namespace inkling::kernels {
+
+// A product with the batch axes merged: batch (count.., strides of a, b, c), then M, N, K with row and column strides.
+struct Problem {
+    Shape batch;
+    std::array<Strides, 3> batch_strides;
+    std::size_t m, n, k;
+    std::ptrdiff_t a_row, a_col, b_row, b_col, c_row, c_col;
+
+    // Throws when the shapes do not fit.
+    template <class A, class B, class T>
+    Problem(const ConstArray<A>& a, const ConstArray<B>& b, const ConstArray<T>& c);
+
+    std::size_t batches() const { return size_of(batch); }
+    std::size_t work() const { return batches() * m * n * k; }  // multiply-adds
+    std::ptrdiff_t batch_offset(std::size_t operand, std::size_t index) const;
+};
+
+// How numbers are multiplied: as they are, or rounded to bfloat16. A word is what a register's lane holds.
+template <class T>
+struct Full {
+    using Result = T;
+    using Word = T;
+    static constexpr std::size_t numbers = 1;  // in a word
+    static T convert(T x) { return x; }
+    static T pack(T x, T) { return x; }
+};
+
+struct Half {
+    using Result = float;
+    static BFloat16 round(float x) { return round_to_bfloat16(x); }
+    static BFloat16 round(BFloat16 x) { return x; }
+    template <class In>
+    static float convert(In x) {
+        return widen(round(x));
+    }
+#ifdef __AVX512BF16__
+    using Word = Pair;  // of two numbers that lie side by side along K
+    static constexpr std::size_t numbers = 2;
+    template <class In>
+    static Pair pack(In low, In high) {
+        return static_cast<Pair>(round(low).bits) | static_cast<Pair>(round(high).bits) << 16;
+    }
+#else
+    using Word = float;
+    static constexpr std::size_t numbers = 1;
+    template <class In>
+    static float pack(In x, In) {
+        return convert(x);
+    }
+#endif
+};
+
+// C (+)= A B + bias; bias may be null.
+template <class In, class T>
+void plain(const Problem& p, const In* a, const In* b, T* c, bool accumulate, const T* bias);
+
+template <class Form, class A, class B>
+void small(const Problem& p, const A* a, const B* b, typename Form::Result* c, bool accumulate,
+           const typename Form::Result* bias);
+
+// C's rows must be dense.
+template <class Form, class A, class B>
+void blocks(const Problem& p, const A* a, const B* b, typename Form::Result* c, bool accumulate,
+            const typename Form::Result* bias);
+
+// One translation unit for each kernel: the combinations that gemm() uses.
+#define INKLING_FOR_EACH_PRODUCT(X) \
+    X(Full<float>, float, float)    \
+    X(Full<double>, double, double) \
+    X(Half, float, float)           \
+    X(Half, float, BFloat16)        \
+    X(Half, BFloat16, float)        \
+    X(Half, BFloat16, BFloat16)
+
+}  // namespace inkling::kernels

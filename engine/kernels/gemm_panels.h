@@ -1,0 +1,185 @@
+// Packing: how operands of a product come to lie in memory as the register tiles read them, words of one K side by
+// side. Rounding to bfloat16 happens on the way. Only for gemm_blocks.cpp.
+#pragma once
+
+#include "engine/kernels/gemm_kernels.h"
+
+namespace inkling::kernels {
+
+// A matrix seen from K: `along` and `across` are the steps of a number along K and across it.
+template <class Form, class In>
+struct Side {
+    const In* data;
+    std::ptrdiff_t along, across;
+    using Word = typename Form::Word;
+    static constexpr std::size_t numbers = Form::numbers;
+
+    Side at(std::size_t k, std::size_t j) const {
+        return {data + static_cast<std::ptrdiff_t>(k) * along + static_cast<std::ptrdiff_t>(j) * across, along, across};
+    }
+    Word word(std::size_t k, std::size_t j, std::size_t depth) const {
+        return Form::pack(*at(k, j).data, k + 1 < depth ? *at(k + 1, j).data : In{});
+    }
+    // Whether `depth` numbers along K lie in memory as words already.
+    bool has_words(std::size_t depth) const {
+        constexpr bool same = sizeof(Word) == numbers * sizeof(In) &&
+                              (std::is_same_v<In, Word> ? std::is_same_v<Form, Full<In>> : numbers == 2);
+        return same && along == 1 && across % static_cast<std::ptrdiff_t>(numbers) == 0 && depth % numbers == 0 &&
+               reinterpret_cast<std::uintptr_t>(data) % sizeof(Word) == 0;
+    }
+    const Word* words() const { return reinterpret_cast<const Word*>(data); }
+};
+
+#ifdef __AVX512BF16__
+// As round_to_bfloat16, except that the instruction takes subnormal numbers for 0.
+inline __m256i halves(const float* x) {
+    const __m256bh h = _mm512_cvtneps_pbh(_mm512_loadu_ps(x));
+    return reinterpret_cast<const __m256i&>(h);
+}
+inline __m256i halves(const BFloat16* x) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(x)); }
+
+// 16 pairs of a row and the next.
+template <class In>
+inline void interleave(const In* row, const In* next, Pair* out) {
+    const __m512i low = _mm512_cvtepu16_epi32(halves(row)), high = _mm512_cvtepu16_epi32(halves(next));
+    _mm512_storeu_si512(out, _mm512_or_si512(low, _mm512_slli_epi32(high, 16)));
+}
+
+// 8 pairs.
+inline __m256i both_halves(const float* row, const float* next) {
+    const __m512 both = _mm512_insertf32x8(_mm512_castps256_ps512(_mm256_loadu_ps(row)), _mm256_loadu_ps(next), 1);
+    const __m256bh h = _mm512_cvtneps_pbh(both);
+    return reinterpret_cast<const __m256i&>(h);
+}
+inline __m256i both_halves(const BFloat16* row, const BFloat16* next) {
+    return _mm256_loadu2_m128i(reinterpret_cast<const __m128i*>(next), reinterpret_cast<const __m128i*>(row));
+}
+template <class In>
+inline void interleave_8(const In* row, const In* next, Pair* out) {
+    const __m256i h = both_halves(row, next);
+    const __m128i low = _mm256_castsi256_si128(h), high = _mm256_extracti128_si256(h, 1);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(out),
+                        _mm256_set_m128i(_mm_unpackhi_epi16(low, high), _mm_unpacklo_epi16(low, high)));
+}
+#endif
+
+// Words of a row and, if words are pairs, of the next, for Width columns that lie side by side.
+template <std::size_t Width, class Form, class In>
+inline void pack_row(const In* row, const In* next, typename Form::Word* out) {
+    std::size_t j = 0;
+#ifdef __AVX512BF16__
+    if constexpr (Form::numbers == 2) {
+        for (; j + 16 <= Width; j += 16) interleave(row + j, next + j, out + j);
+        for (; j + 8 <= Width; j += 8) interleave_8(row + j, next + j, out + j);
+    }
+#endif
+    for (; j < Width; ++j) out[j] = Form::pack(row[j], next[j]);
+}
+
+// Columns side by side become rows of words, `row` words apart.
+template <class Form, class In>
+void pack_rows(const Side<Form, In>& x, std::size_t depth, std::size_t columns, typename Form::Word* out,
+               std::size_t row) {
+    for (std::size_t j = 0; j < columns; ++j, out += row) {
+        std::size_t k = 0;
+#ifdef __AVX512BF16__
+        if constexpr (Form::numbers == 2) {
+            for (; x.along == 1 && k + 16 <= depth; k += 16) {
+                _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + k / 2), halves(x.at(k, j).data));
+            }
+        }
+#endif
+        for (; k < depth; k += Form::numbers) out[k / Form::numbers] = x.word(k, j, depth);
+    }
+}
+
+// Asks for rows k to k + count, of `depth`, and their columns j to j_end, which no hardware foresees: too short, and
+// far apart.
+template <class Form, class In>
+void prefetch(const Side<Form, In>& x, std::size_t k, std::size_t count, std::size_t depth, std::size_t j,
+              std::size_t j_end) {
+    for (std::size_t row = k; row < std::min(k + count, depth); ++row) {
+        for (std::size_t column = j; column < j_end; column += 64 / sizeof(In)) {
+            __builtin_prefetch(x.at(row, column).data);
+        }
+    }
+}
+
+// A block of a matrix that is needed next, asked for a line at a time while the present one is multiplied: at once they
+// would be more than the CPU can wait for.
+class LinesAhead {
+  public:
+    LinesAhead() = default;
+    template <class Form, class In>
+    LinesAhead(const Side<Form, In>& x, std::size_t depth, std::size_t columns)
+        : line_(reinterpret_cast<const char*>(x.data)) {
+        const bool along = x.along == 1;  // where numbers lie side by side
+        if (!along && x.across != 1) return;
+        runs_ = along ? columns : depth;
+        lines_ = left_ = ((along ? depth : columns) * sizeof(In) + 63) / 64;
+        skip_ = (along ? x.across : x.along) * static_cast<std::ptrdiff_t>(sizeof(In)) -
+                static_cast<std::ptrdiff_t>(64 * lines_);
+    }
+    void operator()() {
+        if (runs_ == 0) return;
+        __builtin_prefetch(line_, 0, 2);  // into L2
+        line_ += 64;
+        if (--left_ > 0) return;
+        line_ += skip_;
+        left_ = lines_;
+        --runs_;
+    }
+
+  private:
+    const char* line_ = nullptr;
+    std::size_t runs_ = 0, lines_ = 0, left_ = 0;  // runs of lines; lines in each, and left of this one
+    std::ptrdiff_t skip_ = 0;                      // bytes from a run's end to the next
+};
+
+// Panels first to last of Width columns, out of `columns`: in each, the words of its columns side by side, 0 behind the
+// last column, and K downwards. `scratch` holds Width rows of words.
+template <std::size_t Width, class Form, class In>
+void pack_panels(const Side<Form, In>& x, std::size_t depth, std::size_t columns, std::size_t first, std::size_t last,
+                 typename Form::Word* out, typename Form::Word* scratch) {
+    constexpr std::size_t kTogether = 8;  // rows of words that are read side by side
+    using Word = typename Form::Word;
+    const std::size_t words = (depth + Form::numbers - 1) / Form::numbers;
+    if (x.along == 1) {
+        for (std::size_t p = first; p < last; ++p) {
+            const std::size_t here = std::min(Width, columns - p * Width);
+            const Side<Form, In> panel = x.at(0, p * Width);
+            const bool ready = panel.has_words(depth);
+            if (!ready) pack_rows(panel, depth, here, scratch, words);
+            turn(ready ? panel.words() : scratch,
+                 ready ? panel.across / static_cast<std::ptrdiff_t>(Form::numbers) : static_cast<std::ptrdiff_t>(words),
+                 here, words, out + p * Width * words, Width);
+        }
+        return;
+    }
+    for (std::size_t begin = 0; begin < words; begin += kTogether) {
+        const std::size_t end = std::min(words, begin + kTogether);
+        if (x.across == 1)
+            prefetch(x, (begin + 2 * kTogether) * Form::numbers, kTogether * Form::numbers, depth, first * Width,
+                     std::min(last * Width, columns));
+        for (std::size_t p = first; p < last; ++p) {
+            Word* to = out + (p * words + begin) * Width;
+            const std::size_t here = std::min(Width, columns - p * Width);
+            const Side<Form, In> panel = x.at(0, p * Width);
+            std::size_t w = begin;
+            if (x.across == 1 && here == Width) {
+                const In* row = panel.at(w * Form::numbers, 0).data;
+                const std::ptrdiff_t next = static_cast<std::ptrdiff_t>(Form::numbers - 1) * x.along;
+                for (; w < std::min(end, depth / Form::numbers); ++w, to += Width) {
+                    pack_row<Width, Form>(row, row + next, to);
+                    row += next + x.along;
+                }
+            }
+            for (; w < end; ++w, to += Width) {
+                for (std::size_t j = 0; j < here; ++j) to[j] = panel.word(w * Form::numbers, j, depth);
+                std::fill(to + here, to + Width, Word{0});
+            }
+        }
+    }
+}
+
+}  // namespace inkling::kernels

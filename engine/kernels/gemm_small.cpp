@@ -1,0 +1,71 @@
+// Products that fit the first cache, on this thread: operands that are not numbers of the result's type with dense rows
+// are unpacked to what the register tiles of tile_product.h want.
+#include "engine/kernels/gemm_kernels.h"
+
+namespace inkling::kernels {
+namespace {
+
+// (rows, columns) with rows side by side, `ld` apart; the rest of each row becomes 0.
+template <class Form, class In, class T>
+void unpack(const In* x, std::ptrdiff_t row, std::ptrdiff_t col, std::size_t rows, std::size_t columns, T* out,
+            std::size_t ld) {
+    if constexpr (std::is_same_v<Form, Full<In>>) {
+        if (row == 1) return turn(x, col, columns, rows, out, ld);
+    }
+    for (std::size_t i = 0; i < rows; ++i) {
+        const In* const from = x + static_cast<std::ptrdiff_t>(i) * row;
+        for (std::size_t j = 0; j < columns; ++j) {
+            out[i * ld + j] = Form::convert(from[static_cast<std::ptrdiff_t>(j) * col]);
+        }
+        std::fill(out + i * ld + columns, out + (i + 1) * ld, T{0});
+    }
+}
+
+}  // namespace
+
+template <class Form, class A, class B>
+void small(const Problem& p, const A* a, const B* b, typename Form::Result* c, bool accumulate,
+           const typename Form::Result* bias) {
+    using T = typename Form::Result;
+    constexpr bool full = std::is_same_v<Form, Full<T>>;
+    const std::size_t ld = whole_vectors<T>(p.n);
+    const bool dense_b = full && p.b_col == 1 && ld == p.n;
+    const bool direct = p.c_col == 1 && ld == p.n && !bias;  // straight into C
+    thread_local std::vector<T> scratch;
+    scratch.resize(ld * (p.k + p.m) + p.m * p.k);
+    T *const unpacked_b = scratch.data(), *const product = unpacked_b + ld * p.k,
+             *const unpacked_a = product + ld * p.m;
+    for (std::size_t i = 0; i < p.batches(); ++i) {
+        const A* const ai = a + p.batch_offset(0, i);
+        const B* const bi = b + p.batch_offset(1, i);
+        T* const ci = c + p.batch_offset(2, i);
+        const T *left = unpacked_a, *right = unpacked_b;
+        std::ptrdiff_t a_row = static_cast<std::ptrdiff_t>(p.k), a_col = 1, b_row = static_cast<std::ptrdiff_t>(ld);
+        if constexpr (full) {
+            left = ai, a_row = p.a_row, a_col = p.a_col;
+            if (dense_b) right = bi, b_row = p.b_row;
+        } else {
+            unpack<Form>(ai, p.a_row, p.a_col, p.m, p.k, unpacked_a, p.k);
+        }
+        if (!dense_b) unpack<Form>(bi, p.b_row, p.b_col, p.k, p.n, unpacked_b, ld);
+        if (direct) {
+            tile_product(p.m, p.n, p.k, left, a_row, a_col, right, b_row, ci, p.c_row, accumulate);
+            continue;
+        }
+        tile_product(p.m, ld, p.k, left, a_row, a_col, right, b_row, product, static_cast<std::ptrdiff_t>(ld), false);
+        for (std::size_t r = 0; r < p.m; ++r) {
+            T* const to = ci + static_cast<std::ptrdiff_t>(r) * p.c_row;
+            const T* const from = product + r * ld;
+            for (std::size_t j = 0; j < p.n; ++j) {
+                T& out = to[static_cast<std::ptrdiff_t>(j) * p.c_col];
+                out = (accumulate ? out : T{0}) + (from[j] + (bias ? bias[j] : T{0}));
+            }
+        }
+    }
+}
+
+#define INKLING_INSTANCE(Form, A, B) \
+    template void small<Form>(const Problem&, const A*, const B*, Form::Result*, bool, const Form::Result*);
+INKLING_FOR_EACH_PRODUCT(INKLING_INSTANCE)
+
+}  // namespace inkling::kernels

@@ -1,0 +1,45 @@
+// Operands of matrix products in the precision that is set (engine/precision.h), one name for both:
+//   const Operand<float> x(array), w(weights);   product(x, w, y);     // the arrays themselves, or rounded to bfloat16
+#pragma once
+
+#include <optional>
+
+#include "engine/kernels/gemm.h"
+#include "engine/precision.h"
+#include "engine/tensor.h"
+
+namespace inkling {
+
+// An operand of products, in the precision that was set when it was made; it can be saved for backward. It is rounded
+// on its way into each product, or once and for all.
+template <class T>
+class Operand {
+  public:
+    Operand() = default;
+    explicit Operand(const ConstArray<T>& x) : Operand(x, product_precision()) {}
+    Operand(const ConstArray<T>& x, Precision precision);
+    // Rounded now, which holds half the memory: for what is saved, or used more than once.
+    static Operand rounded(const ConstArray<T>& x, Precision precision = product_precision());
+    // The same for x (rows, columns), and the sums of its columns in the same pass.
+    static Operand rounded(const ConstArray<T>& x, Precision precision, Array<T>& column_sums);
+
+    Precision precision() const { return precision_; }
+    Operand reshaped(const Shape& shape) const;
+    Operand transposed() const;  // the two last axes
+
+    template <class U>
+    friend void product(const Operand<U>& a, const Operand<U>& b, Array<U>& c, GemmOptions options,
+                        const ConstArray<std::type_identity_t<U>>& bias);
+
+  private:
+    Precision precision_ = Precision::fp32;
+    Saved<T> full_;
+    std::optional<ConstArray<BFloat16>> half_;
+};
+
+// C (+)= A B + bias, as gemm. Both operands must have the same precision.
+template <class T>
+void product(const Operand<T>& a, const Operand<T>& b, Array<T>& c, GemmOptions options = {},
+             const ConstArray<std::type_identity_t<T>>& bias = {});
+
+}  // namespace inkling

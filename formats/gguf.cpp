@@ -1,0 +1,162 @@
+#include "formats/gguf.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "engine/check.h"
+#include "formats/file.h"
+#include "formats/half.h"
+
+namespace inkling::formats {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "GGUF is little endian");
+
+constexpr std::uint64_t kAlignment = 32;  // of each tensor's data, the format's default
+constexpr std::uint32_t kU32 = 4, kI32 = 5, kF32 = 6, kBool = 7, kText = 8, kArray = 9;
+
+template <class T>
+void append(std::string& out, T value) {
+    out.append(reinterpret_cast<const char*>(&value), sizeof(value));
+}
+
+void append_text(std::string& out, std::string_view text) {
+    append<std::uint64_t>(out, text.size());
+    out += text;
+}
+
+std::uint64_t padded(std::uint64_t n) { return (n + kAlignment - 1) / kAlignment * kAlignment; }
+
+std::uint64_t bytes_of(GgufType type, std::uint64_t count) {
+    switch (type) {
+        case GgufType::F32:
+            return 4 * count;
+        case GgufType::Q8_0:
+            return count / kQ8Block * (2 + kQ8Block);
+        default:
+            return 2 * count;
+    }
+}
+
+// Up to which the type has finite values.
+float largest(GgufType type) {
+    if (type == GgufType::F16) return 65519;
+    if (type == GgufType::Q8_0) return 65504.0f * 127;
+    return type == GgufType::BF16 ? 3.39e38f : std::numeric_limits<float>::max();
+}
+
+void append_q8(std::string& out, const float* x) {
+    float most = 0;
+    for (std::size_t i = 0; i < kQ8Block; ++i) most = std::max(most, std::abs(x[i]));
+    const float d = most / 127;
+    const float inverse = std::isfinite(1 / d) ? 1 / d : 0;  // d that small is 0 in float16 anyway
+    append(out, f32_to_f16(d));
+    for (std::size_t i = 0; i < kQ8Block; ++i) append(out, static_cast<std::int8_t>(std::round(x[i] * inverse)));
+}
+
+void append_values(std::string& out, GgufType type, const float* x, std::size_t n) {
+    switch (type) {
+        case GgufType::F32:
+            out.append(reinterpret_cast<const char*>(x), 4 * n);
+            break;
+        case GgufType::F16:
+            for (std::size_t i = 0; i < n; ++i) append(out, f32_to_f16(x[i]));
+            break;
+        case GgufType::BF16:
+            for (std::size_t i = 0; i < n; ++i) append(out, f32_to_bf16(x[i]));
+            break;
+        case GgufType::Q8_0:
+            for (std::size_t i = 0; i < n; i += kQ8Block) append_q8(out, x + i);
+            break;
+    }
+}
+
+}  // namespace
+
+void GgufWriter::begin_value(const std::string& key, std::uint32_t type) {
+    check(names_.insert("key " + key).second, "gguf: the key {} was set twice", key);
+    ++pairs_;
+    append_text(pair_bytes_, key);
+    append(pair_bytes_, type);
+}
+
+void GgufWriter::set_u32(const std::string& key, std::uint32_t value) {
+    begin_value(key, kU32);
+    append(pair_bytes_, value);
+}
+
+void GgufWriter::set_f32(const std::string& key, float value) {
+    begin_value(key, kF32);
+    append(pair_bytes_, value);
+}
+
+void GgufWriter::set_bool(const std::string& key, bool value) {
+    begin_value(key, kBool);
+    append(pair_bytes_, static_cast<std::uint8_t>(value));
+}
+
+void GgufWriter::set_text(const std::string& key, std::string_view value) {
+    begin_value(key, kText);
+    append_text(pair_bytes_, value);
+}
+
+void GgufWriter::set_texts(const std::string& key, const std::vector<std::string>& values) {
+    begin_value(key, kArray);
+    append(pair_bytes_, kText);
+    append<std::uint64_t>(pair_bytes_, values.size());
+    for (const std::string& value : values) append_text(pair_bytes_, value);
+}
+
+void GgufWriter::set_i32s(const std::string& key, const std::vector<std::int32_t>& values) {
+    begin_value(key, kArray);
+    append(pair_bytes_, kI32);
+    append<std::uint64_t>(pair_bytes_, values.size());
+    for (const std::int32_t value : values) append(pair_bytes_, value);
+}
+
+void GgufWriter::add(const std::string& name, GgufType type, const Shape& shape, const float* values) {
+    check(names_.insert("tensor " + name).second, "gguf: the tensor {} was added twice", name);
+    std::size_t count = 1;
+    for (const std::size_t extent : shape) count *= extent;
+    check(!shape.empty() && count > 0 && (type != GgufType::Q8_0 || shape.back() % kQ8Block == 0),
+          "gguf: the tensor {} needs elements, for q8_0 a multiple of 32 a row, got shape {}", name, shape);
+    const float most = largest(type);
+    for (std::size_t i = 0; i < count; ++i) {
+        check(std::abs(values[i]) <= most, "gguf: the tensor {} has the value {}, which this type does not hold", name,
+              values[i]);
+    }
+    append_text(tensor_bytes_, name);
+    append(tensor_bytes_, static_cast<std::uint32_t>(shape.size()));
+    for (std::size_t i = shape.size(); i-- > 0;)
+        append<std::uint64_t>(tensor_bytes_, shape[i]);  // the row's length first
+    append(tensor_bytes_, static_cast<std::uint32_t>(type));
+    append(tensor_bytes_, next_);
+    next_ += padded(bytes_of(type, count));
+    entries_.push_back({type, count, values});
+}
+
+void GgufWriter::write(const std::filesystem::path& path) const {
+    std::string bytes = "GGUF";
+    append<std::uint32_t>(bytes, 3);
+    append<std::uint64_t>(bytes, entries_.size());
+    append(bytes, pairs_);
+    bytes += pair_bytes_ + tensor_bytes_;
+    bytes.resize(padded(bytes.size()), '\0');
+    FileWriter file(path);
+    file.write(bytes.data(), bytes.size());
+    for (const Entry& e : entries_) {
+        constexpr std::size_t kPart = 1 << 16;  // numbers at a time, a multiple of a block
+        for (std::size_t done = 0; done < e.count; done += kPart) {
+            bytes.clear();
+            append_values(bytes, e.type, e.values + done, std::min(kPart, e.count - done));
+            file.write(bytes.data(), bytes.size());
+        }
+        const std::uint64_t size = bytes_of(e.type, e.count);
+        const std::string padding(padded(size) - size, '\0');
+        file.write(padding.data(), padding.size());
+    }
+    file.commit();
+}
+
+}  // namespace inkling::formats

@@ -1,0 +1,61 @@
+// GGUF, the one-file models of llama.cpp: key-value pairs, then named tensors.
+//   GgufWriter out;
+//   out.set_text("general.architecture", "gpt2");
+//   out.add("token_embd.weight", GgufType::Q8_0, {65, 128}, weights.data());   // a pointer, used by write
+//   out.write("model.gguf");
+// Source: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md, version 3.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/array.h"
+
+namespace inkling::formats {
+
+// The numbers are the format's own.
+enum class GgufType : std::uint32_t {
+    F32 = 0,
+    F16 = 1,
+    Q8_0 = 8,  // 32 numbers as a float16 d and 32 int8 q: d q, d = max |x| / 127
+    BF16 = 30,
+};
+inline constexpr std::size_t kQ8Block = 32;
+
+class GgufWriter {
+  public:
+    // In the order of the calls. Error when a key is given twice.
+    void set_u32(const std::string& key, std::uint32_t value);
+    void set_f32(const std::string& key, float value);
+    void set_bool(const std::string& key, bool value);
+    void set_text(const std::string& key, std::string_view value);
+    void set_texts(const std::string& key, const std::vector<std::string>& values);
+    void set_i32s(const std::string& key, const std::vector<std::int32_t>& values);
+
+    // `values` in row-major order, rounded to nearest by write. Error when a name is given twice, a row of Q8_0 does
+    // not have a multiple of 32 numbers, or a value is beyond what the type holds.
+    void add(const std::string& name, GgufType type, const Shape& shape, const float* values);
+
+    // Error when the file cannot be written; what stood there before is then unharmed.
+    void write(const std::filesystem::path& path) const;
+
+  private:
+    struct Entry {
+        GgufType type;
+        std::size_t count;
+        const float* values;
+    };
+    void begin_value(const std::string& key, std::uint32_t type);
+
+    std::set<std::string> names_;
+    std::uint64_t pairs_ = 0;
+    std::string pair_bytes_, tensor_bytes_;  // as in the file
+    std::uint64_t next_ = 0;                 // offset of the next tensor in the data
+    std::vector<Entry> entries_;
+};
+
+}  // namespace inkling::formats

@@ -1,0 +1,24 @@
+// Says which file it was that something is wrong with:
+//   const auto ids = named("notes.txt", [&] { return tokenizer.encode(text); });   // BadInput: "notes.txt: ..."
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+
+#include "engine/check.h"
+
+namespace inkling::formats {
+
+// body(), and what it throws of BadInput begins with the name, unless that is empty.
+template <class Body>
+decltype(auto) named(const std::string& name, const Body& body) {
+    try {
+        return body();
+    } catch (const BadInput& e) {
+        if (name.empty()) throw;
+        throw BadInput(fmt::format("{}: {}", name, e.what()));
+    }
+}
+
+}  // namespace inkling::formats

@@ -1,0 +1,80 @@
+#include "formats/utf8.h"
+
+#include <cstdint>
+#include <cstring>
+
+#include "engine/check.h"
+
+namespace inkling::formats {
+
+namespace {
+
+bool is_scalar_value(char32_t c) { return c <= 0x10FFFF && (c < 0xD800 || c > 0xDFFF); }
+
+}  // namespace
+
+char32_t next_code_point(std::string_view text, std::size_t& offset) {
+    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+    const unsigned lead = byte(offset);
+    if (lead < 0x80) return static_cast<char32_t>(text[offset++]);
+
+    // Lead bytes C0, C1 (overlong) and F5..FF (too large) fall out of the value checks below, as do continuation bytes.
+    const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+    if (lead < 0xC0 || lead > 0xF7 || text.size() - offset < length) return invalid_code_point;
+    char32_t c = lead & (0x7Fu >> length);
+    for (std::size_t i = 1; i < length; ++i) {
+        if ((byte(offset + i) & 0xC0) != 0x80) return invalid_code_point;
+        c = (c << 6) | (byte(offset + i) & 0x3Fu);
+    }
+    constexpr char32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};  // by length: anything below is overlong
+    if (c < smallest[length] || !is_scalar_value(c)) return invalid_code_point;
+    offset += length;
+    return c;
+}
+
+std::size_t find_invalid_utf8(std::string_view text) {
+    for (std::size_t at = 0; at < text.size();) {
+        std::uint64_t eight = 0;
+        if (text.size() - at >= sizeof eight) {
+            std::memcpy(&eight, text.data() + at, sizeof eight);
+            if ((eight & 0x8080808080808080u) == 0) {  // all ASCII
+                at += sizeof eight;
+                continue;
+            }
+        }
+        if (next_code_point(text, at) == invalid_code_point) return at;
+    }
+    return std::string_view::npos;
+}
+
+std::vector<char32_t> to_code_points(std::string_view text) {
+    std::vector<char32_t> points;
+    points.reserve(text.size());
+    for (std::size_t at = 0; at < text.size();) {
+        points.push_back(next_code_point(text, at));
+        check<BadInput>(points.back() != invalid_code_point, "the text is not UTF-8: byte {} is 0x{:02X}", at,
+                        static_cast<unsigned char>(text[at < text.size() ? at : 0]));
+    }
+    return points;
+}
+
+void append_utf8(std::string& text, char32_t code_point) {
+    check(is_scalar_value(code_point), "append_utf8: a code point is at most U+10FFFF and no surrogate, got 0x{:X}",
+          static_cast<std::uint32_t>(code_point));
+    const auto put = [&](char32_t byte) { text.push_back(static_cast<char>(byte)); };
+    if (code_point < 0x80) return put(code_point);
+    if (code_point < 0x800) {
+        put(0xC0 | (code_point >> 6));
+    } else {
+        if (code_point < 0x10000) {
+            put(0xE0 | (code_point >> 12));
+        } else {
+            put(0xF0 | (code_point >> 18));
+            put(0x80 | ((code_point >> 12) & 0x3F));
+        }
+        put(0x80 | ((code_point >> 6) & 0x3F));
+    }
+    put(0x80 | (code_point & 0x3F));
+}
+
+}  // namespace inkling::formats

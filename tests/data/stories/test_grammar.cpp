@@ -1,0 +1,97 @@
+// The walks over a grammar, on grammars small enough to be worked out by hand.
+#include "data/stories/grammar.h"
+
+#include <cmath>
+
+#include "engine/check.h"
+#include "tests/catch.h"
+
+using namespace inkling;
+using namespace inkling::data;
+
+namespace {
+
+const std::vector<VariableText> nobody;
+const std::vector<VariableText> people = {{{"name", "he"}, {{"Al", "he"}, {"Beatrix", "she"}}},
+                                          {{"pet"}, {{"cat"}, {"dog"}, {"emu"}}}};
+
+}  // namespace
+
+TEST_CASE("story grammar: alternatives weigh as they say", "[data][stories]") {
+    const auto g = compile_grammar({{"story", {{3, "a"}, {1, "bc"}}}}, nobody);
+    CHECK(parse_story(g, "a").probability == 0.75);
+    CHECK(parse_story(g, "bc").probability == 0.25);
+    for (const char* other : {"", "b", "ab", "abc", "bcd"}) CHECK(parse_story(g, other).derivations == 0);
+    const StoryEntropy e = grammar_entropy(g);
+    CHECK(e.nats_per_story == Approx(0.75 * std::log(4.0 / 3) + 0.25 * std::log(4.0)));
+    CHECK(e.mean_chars == Approx(0.75 * 1 + 0.25 * 2 + 2));
+    CHECK(e.nats_per_char == Approx(e.nats_per_story / e.mean_chars));
+    CHECK(e.bits_per_char == Approx(e.nats_per_char / std::log(2.0)));
+}
+
+TEST_CASE("story grammar: a variable is free at first and keeps its value", "[data][stories]") {
+    const auto g = compile_grammar({{"story", {{1, "{name}: {He}, {name}."}}}}, people);
+    CHECK(parse_story(g, "Al: He, Al.").probability == 0.5);
+    CHECK(parse_story(g, "Beatrix: She, Beatrix.").probability == 0.5);
+    for (const char* wrong : {"Al: She, Al.", "Al: He, Beatrix.", "Al: he, Al."})
+        CHECK(parse_story(g, wrong).derivations == 0);
+    CHECK(grammar_entropy(g).nats_per_story == Approx(std::log(2.0)));
+    CHECK(grammar_entropy(g).mean_chars == Approx((11 + 22) / 2.0 + 2));
+}
+
+// {pet} is mentioned first in one story of four, and again at the end of all of them.
+TEST_CASE("story grammar: a variable that may have been mentioned before", "[data][stories]") {
+    const auto g =
+        compile_grammar({{"story", {{1, "<start>{pet}"}}}, {"start", {{3, ""}, {1, "{pet} {name} "}}}}, people);
+    CHECK(parse_story(g, "dog").probability == Approx(0.75 / 3));
+    CHECK(parse_story(g, "dog Al dog").probability == Approx(0.25 / 3 / 2));
+    CHECK(parse_story(g, "dog Al cat").derivations == 0);
+    const double start = 0.75 * std::log(4.0 / 3) + 0.25 * std::log(4.0);
+    CHECK(grammar_entropy(g).nats_per_story == Approx(start + std::log(3.0) + 0.25 * std::log(2.0)));
+    CHECK(grammar_entropy(g).mean_chars == Approx(3 + 0.25 * (3 + 1 + 4.5 + 1) + 2));
+}
+
+TEST_CASE("story grammar: probabilities of all stories add up to one", "[data][stories]") {
+    const auto g = compile_grammar(
+        {{"story", {{2, "<who> has a {pet}"}, {1, "no {pet}"}}}, {"who", {{1, "{name}"}, {4, "{He}"}}}}, people);
+    double sum = 0, nats = 0, chars = 0;
+    for (const std::string pet : {"cat", "dog", "emu"}) {
+        for (const std::string who : {"Al has a ", "Beatrix has a ", "He has a ", "She has a ", "no "}) {
+            const double p = parse_story(g, who + pet).probability;
+            sum += p;
+            nats -= p * std::log(p);
+            chars += p * static_cast<double>((who + pet).size() + 2);
+        }
+    }
+    CHECK(sum == Approx(1));
+    CHECK(grammar_entropy(g).nats_per_story == Approx(nats));
+    CHECK(grammar_entropy(g).mean_chars == Approx(chars));
+}
+
+TEST_CASE("story grammar: two ways to write a story are counted", "[data][stories]") {
+    const auto g = compile_grammar({{"story", {{1, "<x><x>"}}}, {"x", {{1, "a"}, {1, "aa"}}}}, nobody);
+    CHECK(parse_story(g, "aaa").derivations == 2);
+    CHECK(parse_story(g, "aaa").probability == 0.5);
+    CHECK(parse_story(g, "aaaa").derivations == 1);
+}
+
+TEST_CASE("story grammar: stories are drawn with their probabilities", "[data][stories]") {
+    const auto g = compile_grammar({{"story", {{3, "a{pet}"}, {1, "b"}}}}, people);
+    int b = 0, dog = 0;
+    for (std::uint64_t i = 0; i < 10'000; ++i) {
+        const std::string story = write_story(g, {9, i});
+        b += story == "b";
+        dog += story == "adog";
+    }
+    CHECK(std::abs(b - 2500) < 220);
+    CHECK(std::abs(dog - 2500) < 220);
+}
+
+TEST_CASE("story grammar: mistakes in its text are refused", "[data][stories]") {
+    CHECK_THROWS_WITH(compile_grammar({{"story", {{1, "<nothing>"}}}}, nobody),
+                      ContainsSubstring("nothing is called 'nothing'"));
+    CHECK_THROWS_WITH(compile_grammar({{"story", {{1, "{hero}"}}}}, nobody), ContainsSubstring("'hero'"));
+    CHECK_THROWS_WITH(compile_grammar({{"story", {{1, "a {pet"}}}}, people), ContainsSubstring("not closed"));
+    CHECK_THROWS_AS(compile_grammar({{"story", {{1, "a"}}}, {"story", {{1, "b"}}}}, nobody), Error);
+    CHECK_THROWS_AS(compile_grammar({{"story", {{1, "a"}}}}, {{{"a", "b"}, {{"only one"}}}}), Error);
+}

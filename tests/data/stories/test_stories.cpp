@@ -1,0 +1,155 @@
+#include "data/stories/stories.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "data/stories/grammar.h"
+#include "tests/catch.h"
+
+using namespace inkling::data;
+
+namespace {
+
+// FNV-1a, 64 bits.
+std::uint64_t hash(std::string_view text) {
+    std::uint64_t h = 0xCBF29CE484222325;
+    for (char c : text) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001B3;
+    return h;
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to, bool last = false) {
+    const std::size_t at = last ? text.rfind(from) : text.find(from);
+    REQUIRE(at != std::string::npos);
+    return text.replace(at, from.size(), to);
+}
+
+constexpr auto story =
+    "By the mill lived a young bear named Rosa. Rosa loved her blue drum. But one evening the blue drum was "
+    "gone. "
+    "\"I lost my blue drum,\" Rosa told a gentle deer. The gentle deer looked on a tree stump, and there was the drum! "
+    "Rosa "
+    "thanked "
+    "the gentle deer. That night Rosa slept very well.";
+
+}  // namespace
+
+TEST_CASE("stories: a seed always writes the same text", "[data][stories]") {
+    const std::string text = generate_stories(1337, 10'000);
+    CHECK(hash(text.substr(0, 10'000)) == 0xF6451CE56D6D7782);
+    CHECK(generate_stories(1337, 20'000).starts_with(text));
+    CHECK(generate_stories(1338, 10'000) != text);
+    CHECK(text.starts_with(generate_story(1337, 0) + "\n\n" + generate_story(1337, 1) + "\n\n"));
+}
+
+TEST_CASE("stories: sizes, letters and shape of the text", "[data][stories]") {
+    const std::string text = generate_stories(1, 300'000);
+    CHECK(text.size() >= 300'000);
+    CHECK(text.size() < 300'500);
+    CHECK(text.ends_with(".\n\n"));
+    CHECK(generate_stories(1, 0).empty());
+    CHECK(std::all_of(text.begin(), text.end(), [](char c) { return c == '\n' || (c >= ' ' && c < 127); }));
+    CHECK(text.find("  ") == std::string::npos);
+    CHECK(text.find(" \n") == std::string::npos);
+    CHECK(text.find("\n\n\n") == std::string::npos);
+    CHECK(std::set<char>(text.begin(), text.end()).size() < 64);
+    const auto stories = split_stories(text);
+    CHECK(stories.size() > 1000);
+    CHECK(std::set<std::string>(stories.begin(), stories.end()).size() == stories.size());
+    for (const std::string& s : stories) {
+        CHECK(s.size() > 100);
+        CHECK(s.size() < 450);
+        CHECK(s.find('\n') == std::string::npos);
+    }
+}
+
+TEST_CASE("stories: split at blank lines", "[data][stories]") {
+    CHECK(split_stories("a b.\n\nc\nd\n\n\n\ne\n") == std::vector<std::string>{"a b.", "c\nd", "e"});
+    CHECK(split_stories("").empty());
+    CHECK(split_stories("\n\n\n").empty());
+    CHECK(split_stories("one") == std::vector<std::string>{"one"});
+}
+
+TEST_CASE("stories: what is generated is accepted, in one way", "[data][stories]") {
+    std::size_t accepted = 0, once = 0;
+    for (std::uint64_t i = 0; i < 2000; ++i) {
+        const std::string s = generate_story(7, i);
+        accepted += is_story(s);
+        once += parse_story(story_grammar(), s).derivations == 1;
+    }
+    CHECK(accepted == 2000);
+    CHECK(once == 2000);
+}
+
+TEST_CASE("stories: sampled surprise and length agree with the exact entropy", "[data][stories]") {
+    constexpr int n = 20'000;
+    double nats = 0, nats2 = 0, chars = 0, chars2 = 0;
+    for (std::uint64_t i = 0; i < n; ++i) {
+        const std::string s = generate_story(11, i);
+        const double surprise = -story_log_probability(s), size = static_cast<double>(s.size() + 2);
+        nats += surprise;
+        nats2 += surprise * surprise;
+        chars += size;
+        chars2 += size * size;
+    }
+    const StoryEntropy e = stories_entropy();
+    const auto standard_error = [](double sum, double squares) {
+        return std::sqrt((squares / n - sum / n * sum / n) / n);
+    };
+    CHECK(std::abs(nats / n - e.nats_per_story) < 4 * standard_error(nats, nats2));
+    CHECK(std::abs(chars / n - e.mean_chars) < 4 * standard_error(chars, chars2));
+    CHECK(standard_error(nats, nats2) < 0.002 * e.nats_per_story);
+    CHECK(e.nats_per_char == Approx(e.nats_per_story / e.mean_chars));
+    CHECK(e.bits_per_char == Approx(e.nats_per_char / std::log(2.0)));
+}
+
+TEST_CASE("stories: the figures that the documentation names", "[data][stories]") {
+    const StoryEntropy e = stories_entropy();
+    CHECK(e.nats_per_story == Approx(29.0624).margin(5e-5));
+    CHECK(e.nats_per_char == Approx(0.11004).margin(5e-6));
+    CHECK(e.mean_chars == Approx(264.12).margin(5e-3));
+}
+
+TEST_CASE("stories: one that is consistent is accepted", "[data][stories]") {
+    CHECK(is_story(story));
+    CHECK(story_log_probability(story) < -10);
+    CHECK(std::isfinite(story_log_probability(story)));
+}
+
+TEST_CASE("stories: what does not hold together is rejected", "[data][stories]") {
+    const std::string s = story;
+    for (const std::string& wrong : {replaced(s, "loved her", "loved his"),
+                                     replaced(s, "the drum!", "the kite!"),
+                                     replaced(s, "the blue drum", "the red drum"),
+                                     replaced(s, "The gentle deer", "The gentle mole"),
+                                     replaced(s, "The gentle deer", "The wise deer"),
+                                     replaced(s, "The gentle deer", "The deer"),
+                                     replaced(s, "thanked the gentle deer", "thanked the gentle owl"),
+                                     replaced(s, "thanked the gentle", "thanked the jolly"),
+                                     replaced(s, "Rosa", "Sam", true),
+                                     replaced(s, "gone", "gnoe"),
+                                     replaced(s, ". ", "."),
+                                     replaced(s, "mill", "moon"),
+                                     s.substr(0, s.size() - 1),
+                                     s.substr(0, 100),
+                                     s.substr(1),
+                                     s + " ",
+                                     s + "\n",
+                                     " " + s,
+                                     s + " It was the best day of all.",
+                                     std::string(),
+                                     s + "\n\n" + s}) {
+        CHECK_FALSE(is_story(wrong));
+        CHECK(story_log_probability(wrong) == -INFINITY);
+    }
+}
+
+TEST_CASE("stories: a change of one letter is nearly always noticed", "[data][stories]") {
+    std::size_t accepted = 0;
+    for (std::uint64_t i = 0; i < 500; ++i) {
+        std::string s = generate_story(13, i);
+        s[(i * 7919) % s.size()] = '#';
+        accepted += is_story(s);
+    }
+    CHECK(accepted == 0);
+}

@@ -1,0 +1,220 @@
+// tokenizer.json of byte-level BPE: what is refused, by name, in one line.
+#include "data/tokenizers/bpe_json.h"
+
+#include <functional>
+
+#include "engine/check.h"
+#include "tests/catch.h"
+#include "tests/data/scratch_folder.h"
+#include "tests/data/tokenizers/bpe_reference.h"
+
+using namespace inkling;
+using namespace inkling::data;
+using namespace inkling::data::tests;
+using nlohmann::json;
+
+namespace {
+
+json whole() { return bpe_reference()["tokenizer"]; }
+
+std::string message(const std::string& text) {
+    try {
+        parse_tokenizer(text, "tokenizer.json");
+    } catch (const BadInput& e) {
+        const std::string what = e.what();
+        CHECK(what.starts_with("tokenizer.json: "));
+        CHECK(what.find('\n') == std::string::npos);
+        CHECK(what.size() < 400);
+        return what;
+    }
+    return "";
+}
+
+// The message that the reference file is refused with after a change; "" when it is read.
+std::string refusal(const std::function<void(json&)>& change) {
+    json j = whole();
+    change(j);
+    return message(j.dump());
+}
+
+json added(const char* content, int id) { return {{"id", id}, {"content", content}}; }
+
+}  // namespace
+
+TEST_CASE("BPE tokenizer.json: written and read again", "[data][bpe]") {
+    CHECK(refusal([](json&) {}).empty());
+    const BpeTokenizer& t = small_tokenizer();
+    const auto again = parse_tokenizer(t.to_json(), "t");
+    CHECK(dynamic_cast<const BpeTokenizer&>(*again).spec() == t.spec());
+    CHECK(again->to_json() == t.to_json());
+    const json written = json::parse(t.to_json()), read = whole();
+    for (const char* key : {"vocab", "merges", "type"}) CHECK(written["model"][key] == read["model"][key]);
+    CHECK(written["added_tokens"] == read["added_tokens"]);
+}
+
+TEST_CASE("BPE tokenizer.json: other kinds are refused by name", "[data][bpe]") {
+    for (const char* type : {"Unigram", "WordPiece", "WordLevel"})
+        CHECK_THAT(refusal([&](json& j) { j["model"]["type"] = type; }), ContainsSubstring(type));
+    const auto with_part = [](const char* part, const char* type) {
+        return refusal([&](json& j) { j[part] = {{"type", type}}; });
+    };
+    CHECK_THAT(with_part("normalizer", "NFC"), ContainsSubstring("normalizer of type 'NFC' is not supported"));
+    CHECK_THAT(with_part("pre_tokenizer", "Metaspace"), ContainsSubstring("'Metaspace'"));
+    CHECK_THAT(with_part("post_processor", "RobertaProcessing"), ContainsSubstring("'RobertaProcessing'"));
+    CHECK_THAT(with_part("post_processor", "TemplateProcessing"), ContainsSubstring("'TemplateProcessing'"));
+    CHECK_THAT(with_part("decoder", "WordPiece"), ContainsSubstring("'WordPiece'"));
+    CHECK_THAT(refusal([](json& j) { j["decoder"] = nullptr; }), ContainsSubstring("decoder"));
+    CHECK_THAT(refusal([](json& j) { j["truncation"] = {{"max_length", 5}}; }), ContainsSubstring("truncation"));
+    CHECK_THAT(refusal([](json& j) { j["padding"] = {{"length", 5}}; }), ContainsSubstring("padding"));
+    CHECK_THAT(refusal([](json& j) { j["pre_tokenizer"] = j["decoder"] = nullptr; }),
+               ContainsSubstring("without a ByteLevel pre_tokenizer"));
+    CHECK(refusal([](json& j) {
+              j["post_processor"] = json::parse(
+                  R"({"type": "TemplateProcessing", "single": [{"Sequence": {"id": "A", "type_id": 0}}], "pair": []})");
+          }).empty());
+    CHECK(with_part("post_processor", "ByteLevel").empty());
+}
+
+TEST_CASE("BPE tokenizer.json: steps before ByteLevel", "[data][bpe]") {
+    const auto steps = [](const char* list) {
+        return refusal([&](json& j) {
+            j["pre_tokenizer"] = {{"type", "Sequence"}, {"pretokenizers", json::parse(list)}};
+        });
+    };
+    const std::string last = R"({"type": "ByteLevel", "add_prefix_space": false, "use_regex": false}])";
+    const auto split = [&](const std::string& rest) {
+        return steps((R"([{"type": "Split", )" + rest + "}," + last).c_str());
+    };
+    CHECK(split(R"("pattern": {"Regex": "a+"}, "behavior": "Isolated", "invert": false)").empty());
+    CHECK(split(R"("pattern": {"String": "("}, "behavior": "Isolated", "invert": false)").empty());
+    CHECK_THAT(split(R"("pattern": {"Regex": "a+"}, "behavior": "MergedWithNext", "invert": false)"),
+               ContainsSubstring("MergedWithNext"));
+    CHECK_THAT(split(R"("pattern": {"Regex": "a+"}, "behavior": "Removed", "invert": false)"),
+               ContainsSubstring("Removed"));
+    CHECK_THAT(split(R"("pattern": {"Regex": "\\w+"}, "behavior": "Isolated", "invert": false)"),
+               ContainsSubstring("not supported"));
+    CHECK_THAT(split(R"("pattern": {"Regex": "(("}, "behavior": "Isolated")"), ContainsSubstring("pattern"));
+    CHECK_THAT(split(R"("pattern": {"Regex": "a*"}, "behavior": "Isolated")"), ContainsSubstring("nothing at all"));
+    CHECK_THAT(split(R"("pattern": {"Regex": ""}, "behavior": "Isolated")"), ContainsSubstring("empty pattern"));
+    CHECK_THAT(split(R"("pattern": "a", "behavior": "Isolated")"), ContainsSubstring("pattern"));
+    CHECK_THAT(steps(("[{\"type\": \"Digits\"}," + last).c_str()), ContainsSubstring("'Digits'"));
+    CHECK_THAT(steps(R"([{"type": "ByteLevel"}, {"type": "ByteLevel"}])"), ContainsSubstring("'ByteLevel'"));
+    CHECK_THAT(steps("[]"), ContainsSubstring("'Sequence'"));
+    CHECK_THAT(refusal([](json& j) { j["pre_tokenizer"]["use_regex"] = 1; }), ContainsSubstring("use_regex"));
+}
+
+TEST_CASE("BPE tokenizer.json: the model's settings", "[data][bpe]") {
+    const auto with = [](const char* key, const json& value, bool all_bytes = true) {
+        return refusal([&](json& j) {
+            j["model"][key] = value;
+            if (!all_bytes) j["model"]["vocab"].erase("~");
+        });
+    };
+    CHECK_THAT(with("dropout", 0.1), ContainsSubstring("dropout"));
+    CHECK(with("dropout", 0.0).empty());
+    CHECK_THAT(with("continuing_subword_prefix", "##"), ContainsSubstring("continuing_subword_prefix"));
+    CHECK(with("continuing_subword_prefix", "").empty());
+    CHECK_THAT(with("end_of_word_suffix", "</w>"), ContainsSubstring("end_of_word_suffix"));
+    CHECK(with("unk_token", "<|endoftext|>").empty());
+    CHECK_THAT(with("unk_token", "<|endoftext|>", false), ContainsSubstring("255 of 256"));
+    CHECK(with("byte_fallback", true).empty());
+    CHECK_THAT(with("byte_fallback", true, false), ContainsSubstring("byte_fallback"));
+    CHECK_THAT(with("ignore_merges", "yes"), ContainsSubstring("ignore_merges"));
+}
+
+TEST_CASE("BPE tokenizer.json: ids", "[data][bpe]") {
+    const auto with_id = [](const json& id) { return refusal([&](json& j) { j["model"]["vocab"]["b"] = id; }); };
+    for (const json& id :
+         std::vector<json>{-1, 1.0, 1e2, "1", nullptr, 18446744073709551615ull, 2147483648ull, 2000000})
+        CHECK_THAT(with_id(id), ContainsSubstring("whole numbers in [0, "));
+    CHECK_THAT(with_id(5), ContainsSubstring("id 5 is used twice"));
+    CHECK(with_id(1000).empty());  // gaps are no harm
+    CHECK_THAT(refusal([](json& j) { j["model"]["vocab"][""] = 400; }), ContainsSubstring("empty token"));
+    CHECK_THAT(refusal([](json& j) { j["model"]["vocab"] = json::object(); }), ContainsSubstring("vocabulary"));
+    CHECK_THAT(refusal([](json& j) { j["model"]["vocab"] = 3; }), ContainsSubstring("vocabulary"));
+}
+
+TEST_CASE("BPE tokenizer.json: merges", "[data][bpe]") {
+    const auto with = [](const char* merges) {
+        return refusal([&](json& j) { j["model"]["merges"] = json::parse(merges); });
+    };
+    CHECK(with("[]").empty());
+    CHECK(with(R"([["n", "a"], ["n", "a"]])").empty());
+    CHECK(with(R"(["n a"])").empty());
+    CHECK_THAT(with(R"([["a", "~~"]])"), ContainsSubstring("\"~~\", which is not in the vocabulary"));
+    CHECK_THAT(with(R"([["~", "~"]])"), ContainsSubstring("\"~~\", which is not in the vocabulary"));
+    for (const char* bad :
+         {"null", "{}", "[1]", "[[]]", R"([["a"]])", R"([["a", "b", "c"]])", R"([["a", 1]])", R"(["ab"])",
+          R"(["a b c"])", R"([""])", R"(["a b", ["a", "b"]])", R"([["a", "b"], "a b"])"}) {
+        INFO(bad);
+        CHECK_FALSE(with(bad).empty());
+    }
+}
+
+TEST_CASE("BPE tokenizer.json: added tokens", "[data][bpe]") {
+    const auto with = [](const json& token) { return refusal([&](json& j) { j["added_tokens"].push_back(token); }); };
+    CHECK(with(added("<a>", 400)).empty());
+    CHECK(with(added("b", small_tokenizer().encode("b")[0])).empty());
+    CHECK_THAT(with(added("<a>", 401)), ContainsSubstring("its id is 401, the tokenizers library would give it 400"));
+    CHECK_THAT(with(added("b", 400)), ContainsSubstring("its id is 400"));
+    CHECK_THAT(with(added("<a>", -1)), ContainsSubstring("whole numbers"));
+    CHECK_THAT(with(added("", 400)), ContainsSubstring("content"));
+    CHECK_THAT(with(added("<|endoftext|>", 0)), ContainsSubstring("twice"));
+    CHECK_THAT(with(added(std::string(1001, 'x').c_str(), 400)), ContainsSubstring("1000 bytes"));
+    for (const json& bad : std::vector<json>{1, nullptr, json::array(), {{"id", 400}}, {{"content", "<a>"}}})
+        CHECK_FALSE(with(bad).empty());
+    json token = added("<a>", 400);
+    for (const char* flag : {"special", "lstrip", "rstrip", "single_word", "normalized"}) {
+        token[flag] = 1;
+        CHECK_THAT(with(token), ContainsSubstring(flag));
+        token.erase(flag);
+    }
+    CHECK_FALSE(refusal([](json& j) { j["added_tokens"] = 7; }).empty());
+}
+
+TEST_CASE("BPE tokenizer.json: beginnings of the file, and damaged bytes", "[data][bpe]") {
+    json j = whole();
+    j["model"]["merges"].erase(j["model"]["merges"].begin() + 3, j["model"]["merges"].end());
+    const std::string text = j.dump();
+    for (std::size_t n = 0; n < text.size(); n += n < 300 || n + 300 > text.size() ? 1 : 13)
+        CHECK_FALSE(message(text.substr(0, n)).empty());
+    Random random(4);
+    for (int i = 0; i < 500; ++i) {
+        std::string damaged = text;
+        for (int k = 0; k < 3; ++k) damaged[below(random, damaged.size())] = static_cast<char>(below(random, 256));
+        message(damaged);  // read or refused
+    }
+}
+
+TEST_CASE("BPE tokenizer.json: large hostile files take no more than a moment", "[data][bpe]") {
+    json many = whole();
+    for (int i = 0; i < 30'000; ++i) many["added_tokens"].push_back(added(fmt::format("<{}>", i).c_str(), 400 + i));
+    CHECK(message(many.dump()).empty());
+    json same = whole();  // all begin alike
+    for (int i = 1; i < 500; ++i) same["added_tokens"].push_back(added(std::string(500 + i, 'a').c_str(), 399 + i));
+    const auto t = parse_tokenizer(same.dump(), "t");
+    CHECK(t->decode(t->encode(std::string(200'000, 'a'))) == std::string(200'000, 'a'));
+    json merges = whole();
+    for (int i = 0; i < 100'000; ++i) merges["model"]["merges"].push_back({"n", "a"});
+    CHECK(message(merges.dump()).empty());
+}
+
+TEST_CASE("GPT-2's two files", "[data][bpe]") {
+    const ScratchFolder folder;
+    folder.write("vocab.json", R"({"a": 0, "b": 1, "ab": 2, "<|endoftext|>": 3})");
+    folder.write("merges.txt", "#version: 0.2\na b\n");
+    const auto t = load_tokenizer(folder.path());
+    CHECK(t->encode("abba<|endoftext|>ab") == std::vector<std::int32_t>{2, 1, 0, 3, 2});
+    CHECK(t->end_of_text() == 3);
+    CHECK(parse_tokenizer(t->to_json(), "t")->encode("abba") == t->encode("abba"));
+    folder.write("merges.txt", "#version: 0.2\r\na b\r\n");
+    CHECK(load_tokenizer(folder.path())->encode("ab") == std::vector<std::int32_t>{2});
+    for (const char* bad : {"a c\n", "ab\n", "a b a\n", "a a\n"}) {
+        folder.write("merges.txt", bad);
+        CHECK_THROWS_WITH(load_tokenizer(folder.path()), ContainsSubstring("merges.txt: merge 0"));
+    }
+    folder.write("vocab.json", "[1]");
+    CHECK_THROWS_WITH(load_tokenizer(folder.path()), ContainsSubstring("vocab.json"));
+    folder.write("tokenizer.json", "{}");  // the newer file counts
+    CHECK_THROWS_WITH(load_tokenizer(folder.path()), ContainsSubstring("tokenizer.json: "));
+}

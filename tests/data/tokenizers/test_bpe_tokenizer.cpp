@@ -1,0 +1,196 @@
+#include "data/tokenizers/bpe_tokenizer.h"
+
+#include <omp.h>
+
+#include "data/tokenizers/bpe_train.h"
+#include "engine/check.h"
+#include "tests/catch.h"
+#include "tests/data/shakespeare.h"
+#include "tests/data/tokenizers/bpe_reference.h"
+
+using namespace inkling;
+using namespace inkling::data;
+using namespace inkling::data::tests;
+using nlohmann::json;
+
+TEST_CASE("BPE: the ids of the tokenizers library", "[data][bpe]") {
+    const BpeTokenizer& t = small_tokenizer();
+    CHECK(t.kind() == "bpe");
+    CHECK(t.vocab_size() == 400);
+    CHECK(t.end_of_text() == 0);
+    for (const json& sample : bpe_reference()["samples"]) {
+        const auto text = sample["text"].get<std::string>();
+        INFO(json(text).dump());
+        CHECK(t.encode(text) == ids_of(sample["ids"]));
+        CHECK(t.decode(t.encode(text)) == text);
+    }
+}
+
+TEST_CASE("BPE: every setting of tokenizer.json does what it does in the library", "[data][bpe]") {
+    const json& whole = bpe_reference()["tokenizer"];
+    std::size_t that_differ = 0;
+    for (const json& variant : bpe_reference()["variants"]) {
+        json changed = whole;
+        for (const auto& [key, value] : variant["patch"].items()) {
+            if (key == "model")
+                changed[key].update(value);
+            else
+                changed[key] = value;
+        }
+        const auto read = parse_tokenizer(changed.dump(), "t");
+        const auto written = parse_tokenizer(read->to_json(), "t");
+        CHECK(written->to_json() == read->to_json());
+        bool differs = false;
+        for (const json& sample : variant["samples"]) {
+            const auto text = sample["text"].get<std::string>();
+            INFO(variant["name"] << " " << json(text).dump());
+            CHECK(read->encode(text) == ids_of(sample["ids"]));
+            CHECK(written->encode(text) == ids_of(sample["ids"]));
+            differs = differs || small_tokenizer().encode(text) != ids_of(sample["ids"]);
+        }
+        that_differ += differs;
+        CHECK((differs || variant["name"] == "string_merges"));
+    }
+    CHECK(that_differ + 1 == bpe_reference()["variants"].size());
+}
+
+TEST_CASE("BPE: GPT-2's vocabulary gives GPT-2's ids", "[data][bpe]") {
+    const Tokenizer& t = gpt2_tokenizer();
+    CHECK(t.vocab_size() == 50257);
+    CHECK(t.end_of_text() == 50256);
+    CHECK(t.encode("Hello world!") == std::vector<std::int32_t>{15496, 995, 0});
+    const json& samples = bpe_reference()["samples"];
+    const auto again = parse_tokenizer(t.to_json(), "t");
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+        const auto text = samples[i]["text"].get<std::string>();
+        INFO(json(text).dump());
+        CHECK(t.encode(text) == ids_of(bpe_reference()["gpt2"][i]));
+        CHECK(again->encode(text) == ids_of(bpe_reference()["gpt2"][i]));
+        CHECK(t.decode(t.encode(text)) == text);
+    }
+}
+
+TEST_CASE("BPE: tiny Shakespeare by GPT-2's vocabulary", "[data][bpe]") {
+    const Tokenizer& t = gpt2_tokenizer();
+    const std::string text = shakespeare();
+    const auto ids = t.encode(text);
+    CHECK(ids.size() == bpe_reference()["shakespeare"]["gpt2_count"]);
+    CHECK(std::to_string(fnv(ids)) == bpe_reference()["shakespeare"]["gpt2_fnv"].get<std::string>());
+    CHECK(t.decode(ids) == text);
+}
+
+namespace {
+
+// 100,000 texts of letters of 24 scripts, emoji, combining marks, tabs, line ends and any other character; `hashes` has
+// one for each thousand of them.
+void check_random_texts(const Tokenizer& t, const json& hashes) {
+    ReferenceTexts texts;
+    for (std::size_t thousand = 0; thousand < 100; ++thousand) {
+        std::uint64_t hash = fnv({});
+        for (int i = 0; i < 1000; ++i) {
+            const std::string text = texts.next();
+            const auto size = static_cast<std::int32_t>(text.size());
+            const auto ids = t.encode(text);
+            hash = fnv(ids, fnv({&size, 1}, hash));
+            if (t.decode(ids) != text) FAIL("does not come back: " << json(text).dump());
+        }
+        INFO("texts " << 1000 * thousand << " to " << 1000 * thousand + 999);
+        CHECK(std::to_string(hash) == hashes[thousand].get<std::string>());
+    }
+}
+
+}  // namespace
+
+TEST_CASE("BPE: random texts in many scripts have the ids of the tokenizers library, and come back", "[data][bpe]") {
+    check_random_texts(small_tokenizer(), bpe_reference()["random_texts"]["trained"]);
+}
+
+TEST_CASE("BPE: random texts in many scripts have GPT-2's ids, and come back", "[data][bpe]") {
+    check_random_texts(gpt2_tokenizer(), bpe_reference()["random_texts"]["gpt2"]);
+}
+
+TEST_CASE("BPE: all bytes come back", "[data][bpe]") {
+    Random random(5);
+    const BpeTokenizer& t = small_tokenizer();
+    for (int i = 0; i < 2000; ++i) {
+        std::string bytes = random_bytes(random, below(random, 40));
+        if (i % 2) bytes += random_text(random, 20) + "<|endoftext|>" + random_bytes(random, 3) + " a";
+        REQUIRE(t.decode(t.encode(bytes)) == bytes);
+    }
+    const std::string large = random_bytes(random, 1 << 20);
+    CHECK(t.decode(t.encode(large)) == large);
+}
+
+TEST_CASE("BPE: the ids of a large text do not depend on threads", "[data][bpe]") {
+    Random random(6);
+    std::string text;
+    while (text.size() < 1'500'000) text += random_text(random, 20) + " bananas baked it's ";
+    const int threads = omp_get_max_threads();
+    omp_set_num_threads(1);
+    const auto alone = small_tokenizer().encode(text);
+    omp_set_num_threads(4);
+    CHECK(small_tokenizer().encode(text) == alone);
+    omp_set_num_threads(threads);
+    // and neither on where it is cut
+    std::vector<std::int32_t> piecewise;
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t end = gpt2_safe_cut(text, at + 5000);
+        for (const auto id : small_tokenizer().encode(std::string_view(text).substr(at, end - at)))
+            piecewise.push_back(id);
+        at = end;
+    }
+    CHECK(piecewise == alone);
+    CHECK(small_tokenizer().decode(alone) == text);
+}
+
+TEST_CASE("BPE: parts are the whole", "[data][bpe]") {
+    Random random(13);
+    std::string text, letters(3'000'000, 'a');
+    for (char& c : letters) c = static_cast<char>('a' + below(random, 4));
+    while (text.size() < 3'000'000) text += random_text(random, 20) + " bananas baked it's <|endoftext|>";
+    json file = bpe_reference()["tokenizer"];
+    file["pre_tokenizer"] = {
+        {"type", "Sequence"},
+        {"pretokenizers",
+         {{{"type", "Split"}, {"pattern", {{"Regex", R"(\p{N}|\p{L}+)"}}}, {"behavior", "Isolated"}, {"invert", false}},
+          {{"type", "ByteLevel"}, {"add_prefix_space", true}, {"use_regex", false}}}}};
+    const auto split = parse_tokenizer(file.dump(), "t");
+    for (const Tokenizer* const t : std::initializer_list<const Tokenizer*>{&small_tokenizer(), split.get()}) {
+        for (const std::string& whole : {text, letters, letters + " " + text, std::string()}) {
+            std::vector<std::int32_t> ids;
+            std::size_t last = 0;
+            t->encode_parts(whole, [&](std::span<const std::int32_t> some, std::size_t done) {
+                CHECK((done >= last && done <= whole.size()));
+                last = done;
+                ids.insert(ids.end(), some.begin(), some.end());
+            });
+            CHECK(ids == t->encode(whole));
+            CHECK(last == whole.size());
+            if (t != split.get()) CHECK(t->decode(ids) == whole);
+        }
+    }
+}
+
+TEST_CASE("BPE: more different pieces than are kept", "[data][bpe]") {
+    std::string text;
+    for (int i = 0; i < 300'000; ++i) text += fmt::format(" {}", i);
+    CHECK(small_tokenizer().decode(small_tokenizer().encode(text)) == text);
+}
+
+TEST_CASE("BPE: ids that are none", "[data][bpe]") {
+    const BpeTokenizer& t = small_tokenizer();
+    for (const std::int32_t id : {-1, 400, 2147483647})
+        CHECK_THROWS_WITH(t.decode(std::span(&id, 1)), ContainsSubstring("a token id is in [0, 400), got"));
+    CHECK(t.decode({}) == "");
+}
+
+TEST_CASE("BPE: a file without a byte refuses that byte alone", "[data][bpe]") {
+    json file = bpe_reference()["tokenizer"];
+    file["model"]["vocab"].erase("z");
+    file["model"]["merges"] = json::array();
+    const auto t = parse_tokenizer(file.dump(), "t");
+    CHECK(t->decode(t->encode("abc")) == "abc");
+    CHECK_THROWS_WITH(t->encode("a z"), "the byte 0x7A is not in the vocabulary");
+    t->origin = "t.json";
+    CHECK_THROWS_WITH(t->encode("a z"), "t.json: the byte 0x7A is not in the vocabulary");
+}

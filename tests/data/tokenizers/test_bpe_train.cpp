@@ -1,0 +1,101 @@
+#include "data/tokenizers/bpe_train.h"
+
+#include <omp.h>
+
+#include "data/tokenizers/piece_counts.h"
+#include "engine/check.h"
+#include "tests/catch.h"
+#include "tests/data/shakespeare.h"
+#include "tests/data/tokenizers/bpe_reference.h"
+
+using namespace inkling;
+using namespace inkling::data;
+using namespace inkling::data::tests;
+using nlohmann::json;
+
+namespace {
+
+BpeSpec train(const std::vector<std::string>& texts, std::size_t size, std::int64_t min_frequency = 0) {
+    const std::vector<std::string_view> views(texts.begin(), texts.end());
+    return train_bpe(views, size, min_frequency);
+}
+
+json merges_of(const BpeSpec& spec) { return json::parse(BpeTokenizer(spec).to_json())["model"]["merges"]; }
+
+}  // namespace
+
+TEST_CASE("BPE training: the vocabulary and merges of the tokenizers library", "[data][bpe]") {
+    const json made = json::parse(BpeTokenizer(train(reference_texts(), 400)).to_json());
+    const json& expected = bpe_reference()["tokenizer"];
+    CHECK(made["model"]["vocab"] == expected["model"]["vocab"]);
+    CHECK(made["model"]["merges"] == expected["model"]["merges"]);
+    CHECK(made["added_tokens"] == expected["added_tokens"]);
+    CHECK(made["pre_tokenizer"]["type"] == expected["pre_tokenizer"]["type"]);
+    CHECK(made["decoder"]["type"] == expected["decoder"]["type"]);
+}
+
+TEST_CASE("BPE training: until nothing is left, or is frequent enough", "[data][bpe]") {
+    CHECK(merges_of(train(reference_texts(), 100'000)) == bpe_reference()["all_merges"]);
+    CHECK(merges_of(train(reference_texts(), 1000, 150)) == bpe_reference()["min_frequency_150"]);
+    const BpeSpec nothing = train({""}, 1000);
+    CHECK(nothing.vocab.size() == 257);
+    CHECK(nothing.merges.empty());
+    CHECK(train({}, 1000) == nothing);
+    CHECK(train({"abcabc"}, 257) == nothing);
+}
+
+TEST_CASE("BPE training: ties go to the smaller ids, and merges reach no further than a piece", "[data][bpe]") {
+    // pairs (a b) and (c d) twice each: "a b" has the smaller ids; " c" is once
+    CHECK(merges_of(train({"ab cd\nab\ncd"}, 258)) == json::parse(R"([["a", "b"]])"));
+    CHECK(merges_of(train({"x x x x"}, 1000)) == json::parse("[[\"\\u0120\", \"x\"]]"));
+    CHECK(merges_of(train({"aaaaa"}, 1000)) == json::parse(R"([["a", "a"], ["aa", "a"], ["aa", "aaa"]])"));
+}
+
+TEST_CASE("BPE training: a long run does not become one token", "[data][bpe]") {
+    const BpeSpec spec = train({std::string(1'000'000, 'a')}, 1000);
+    std::size_t longest = 0;
+    for (const std::string& token : spec.vocab) longest = std::max(longest, token.size());
+    CHECK((longest < max_bpe_token_length && longest > max_bpe_token_length / 2));
+    CHECK(spec.vocab.size() < 300);
+    const BpeTokenizer t(spec);
+    CHECK(t.decode(t.encode(std::string(300'001, 'a'))) == std::string(300'001, 'a'));
+}
+
+TEST_CASE("BPE training: texts are split one by one", "[data][bpe]") {
+    CHECK(train({"ab", "ab"}, 300) != train({"abab"}, 300));
+    CHECK(train({"ab", "ab"}, 300).merges.size() == 1);
+}
+
+TEST_CASE("BPE training: the same with any number of threads", "[data][bpe]") {
+    Random random(2);
+    std::string text;
+    while (text.size() < 3'000'000) text += random_text(random, 10) + " banana bandana cabana ";
+    const int threads = omp_get_max_threads();
+    omp_set_num_threads(1);
+    const BpeSpec alone = train({text}, 600);
+    omp_set_num_threads(3);
+    CHECK(train({text}, 600) == alone);
+    omp_set_num_threads(threads);
+}
+
+TEST_CASE("BPE training: tiny Shakespeare", "[data][bpe]") {
+    const std::string text = shakespeare();
+    const json merges = merges_of(train({text}, 1000));
+    const json& last = bpe_reference()["shakespeare"]["last_merges_of_1000"];
+    CHECK(json(std::vector<json>(merges.end() - 20, merges.end())) == last);
+}
+
+TEST_CASE("BPE training: a vocabulary that cannot be", "[data][bpe]") {
+    CHECK_THROWS_WITH(train({"abc"}, 256), ContainsSubstring("at least 257 tokens"));
+    CHECK_THROWS_AS(train({"abc"}, 0), Error);
+}
+
+TEST_CASE("piece counts: sorted, over all texts", "[data][bpe]") {
+    const std::vector<std::string_view> texts = {"a b a", " b", ""};
+    const auto counts = count_pieces(texts);
+    REQUIRE(counts.size() == 3);
+    CHECK(counts[0].piece == " a");
+    CHECK(counts[1].piece == " b");
+    CHECK(counts[1].count == 2);
+    CHECK(counts[2].piece == "a");
+}

@@ -1,0 +1,166 @@
+#include "data/tokenizers/pre_tokenizer.h"
+
+#include "data/tokenizers/split_dialect.h"
+#include "data/tokenizers/split_patterns.h"
+#include "tests/catch.h"
+#include "tests/data/shakespeare.h"
+#include "tests/data/tokenizers/bpe_reference.h"
+
+using namespace inkling;
+using namespace inkling::data;
+
+namespace {
+
+using Pieces = std::vector<std::string>;
+
+Pieces pieces_of(std::string_view text, PreTokenizerSpec spec = {}) {
+    Pieces pieces;
+    const PreTokenizer pre(std::move(spec));
+    PreTokenizer::Scan(pre).pieces(text, [&](std::string_view piece) { pieces.emplace_back(piece); });
+    return pieces;
+}
+
+// By the pattern alone.
+Pieces by_pattern(std::string_view text) {
+    static const Regex regex(pcre2_pattern(gpt2_pattern));
+    Regex::Scan scan(regex);
+    Pieces pieces;
+    for (std::size_t at = 0; at < text.size();) {
+        const auto match = scan.find(text, at);
+        REQUIRE(match);
+        REQUIRE(match->begin == at);
+        pieces.emplace_back(text.substr(at, match->end - at));
+        at = match->end;
+    }
+    return pieces;
+}
+
+}  // namespace
+
+TEST_CASE("pre-tokenizer: GPT-2's pieces", "[data][bpe]") {
+    CHECK(pieces_of("Hello world's  42!\n\n x") == Pieces{"Hello", " world", "'s", " ", " 42", "!", "\n\n", " x"});
+    CHECK(pieces_of("'ll've're'd'm't'S'l") == Pieces{"'ll", "'ve", "'re", "'d", "'m", "'t", "'", "S", "'", "l"});
+    CHECK(pieces_of("!'s a ") == Pieces{"!'", "s", " a", " "});
+    CHECK(pieces_of("\t\ta\n") == Pieces{"\t", "\t", "a", "\n"});
+    CHECK(pieces_of("") == Pieces{});
+    CHECK(pieces_of("a\xC3\xA9 \xC3\xA9") == Pieces{"a\xC3\xA9", " \xC3\xA9"});
+}
+
+TEST_CASE("pre-tokenizer: the fast path is the pattern", "[data][bpe]") {
+    tests::Random random(7);
+    for (int i = 0; i < 3000; ++i) {
+        const std::string text = tests::random_text(random, 1 + tests::below(random, 60));
+        REQUIRE(pieces_of(text) == by_pattern(text));
+    }
+    // every ASCII string of 3 characters from those that matter
+    const std::string signs = "ab' \n\t1.!sltrevmd";
+    for (const char a : signs)
+        for (const char b : signs)
+            for (const char c : signs)
+                for (const char* end : {"", "\xC3\xA9", "\xE3\x80\x80"}) {
+                    const std::string text = std::string{a, b, c} + end;
+                    if (pieces_of(text) != by_pattern(text)) FAIL(text);
+                }
+}
+
+TEST_CASE("pre-tokenizer: the fast path is the pattern on tiny Shakespeare", "[data][bpe]") {
+    const std::string text = tests::shakespeare();
+    CHECK(pieces_of(text) == by_pattern(text));
+}
+
+TEST_CASE("pre-tokenizer: texts may be cut at safe places", "[data][bpe]") {
+    CHECK(gpt2_safe_cut("ab cd", 0) == 2);
+    CHECK(gpt2_safe_cut("ab cd", 3) == 5);
+    CHECK(gpt2_safe_cut("1  2 .\n", 0) == 7);
+    CHECK(gpt2_safe_cut("a", 0) == 1);
+    tests::Random random(8);
+    for (int i = 0; i < 500; ++i) {
+        const std::string text = tests::random_text(random, 100);
+        const std::size_t cut = gpt2_safe_cut(text, tests::below(random, text.size()));
+        Pieces parts = pieces_of(std::string_view(text).substr(0, cut));
+        for (const auto& piece : pieces_of(std::string_view(text).substr(cut))) parts.push_back(piece);
+        REQUIRE(parts == pieces_of(text));
+    }
+}
+
+TEST_CASE("pre-tokenizer: bytes that are not UTF-8 stand alone", "[data][bpe]") {
+    CHECK(pieces_of("ab\xFF"
+                    "cd \x80\x80 e\xC3") == Pieces{"ab", "\xFF", "cd", " ", "\x80", "\x80", " e", "\xC3"});
+    CHECK(pieces_of("\xED\xA0\x80"
+                    "a") == Pieces{"\xED", "\xA0", "\x80", "a"});
+    tests::Random random(9);
+    for (int i = 0; i < 300; ++i) {
+        const std::string bytes = tests::random_bytes(random, 100);
+        std::string joined;
+        for (const auto& piece : pieces_of(bytes)) joined += piece;
+        REQUIRE(joined == bytes);
+    }
+    // patterns never see them
+    const PreTokenizerSpec spec{.splits = {{R"((?i:'s)|[^\r~\n\p{L}\p{N}]?\p{L}+?\p{N}{2,3}|\s+)"}},
+                                .add_prefix_space = true};
+    CHECK(pieces_of("a\xE6\x97\xFF x", spec) == Pieces{" a", "\xE6", "\x97", "\xFF", " ", " x"});
+}
+
+TEST_CASE("pre-tokenizer: splits, and a space before", "[data][bpe]") {
+    PreTokenizerSpec spec{.splits = {{R"(\p{N}{1,2})"}}, .gpt2_pattern = false};
+    CHECK(pieces_of("a12345 b", spec) == Pieces{"a", "12", "34", "5", " b"});
+    spec.splits[0].matches_only = true;
+    CHECK(pieces_of("a12345 b", spec) == Pieces{"12", "34", "5"});
+    spec = {.splits = {{"3", true}, {"b|4"}}, .gpt2_pattern = true};
+    CHECK(pieces_of("a12345 bc", spec) == Pieces{"a", "12", "3", "4", "5", " ", "b", "c"});
+    CHECK(pieces_of("ab cd", {.add_prefix_space = true}) == Pieces{" ab", " cd"});
+    CHECK(pieces_of(" ab", {.add_prefix_space = true}) == Pieces{" ab"});
+    CHECK(pieces_of("\nab", {.add_prefix_space = true}) == Pieces{" ", "\n", "ab"});
+    CHECK(pieces_of("a b", {.gpt2_pattern = false}) == Pieces{"a b"});
+    CHECK_THROWS_AS(PreTokenizer({.splits = {{"("}}}), BadInput);
+    CHECK_THROWS_AS(PreTokenizer({.splits = {{R"(\w)"}}}), BadInput);
+}
+
+TEST_CASE("pre-tokenizer: a pattern from outside has so many steps a byte, in all of a text", "[data][bpe]") {
+    const PreTokenizerSpec spec{.splits = {{R"((?:\p{L}|\p{L})*\p{N})"}}};
+    std::string words;
+    for (int i = 0; i < 1000; ++i) words += "abcdefghijklmnopqrs ";
+    CHECK_THROWS_WITH(pieces_of(words, spec),
+                      ContainsSubstring("the pattern cannot split this text: it takes more than"));
+    CHECK(pieces_of("ab1 c", spec) == Pieces{"ab", "1", " c"});
+    // it is of the text, not of a scan: what is left of one text is not the next one's
+    const PreTokenizer pre(spec);
+    PreTokenizer::Scan scan(pre);
+    for (int i = 0; i < 2000; ++i) scan.pieces("abc1 d", [](std::string_view) {});
+}
+
+TEST_CASE("pre-tokenizer: the patterns that are not counted need few steps on any text", "[data][bpe]") {
+    std::vector<std::string> texts = {tests::shakespeare()};
+    tests::Random random(11);
+    for (const char* unit : {"a",           "A",  " ",  "\n",       "\r\n",         "!",        "'",
+                             "1",           "Aa", "aA", " a",       " 1",           "!\n",      "\n ",
+                             " \n",         "a'", "'s", "\xC3\xA9", "\xE3\x81\x82", "\xCC\x81", "\xE3\x80\x80",
+                             "\xE2\x82\xAC"}) {
+        std::string run;
+        while (run.size() < 20'000) run += unit;
+        for (const char* end : {"", "x", "1", " ", "\n", "!"}) texts.push_back(run + end + run + end);
+    }
+    for (int i = 0; i < 300; ++i) texts.push_back(tests::random_text(random, 300));
+    for (const std::string_view pattern : known_split_patterns) {
+        const Regex regex(pcre2_pattern(pattern), Regex::Steps::counted);
+        Regex::Scan scan(regex);
+        for (const std::string& text : texts) {
+            scan.allow(24 * (text.size() + 16));  // of the more than 64 that others have
+            INFO(pattern << " on " << text.substr(0, 20));
+            CHECK_NOTHROW([&] {
+                for (std::size_t at = 0; const auto match = scan.find(text, at);) at = match->end;
+            }());
+        }
+        CHECK(is_known_split(pattern));
+    }
+    CHECK_FALSE(is_known_split("a"));
+}
+
+TEST_CASE("pre-tokenizer: long runs of one kind take no more than a moment", "[data][bpe]") {
+    for (const char* unit : {"a", " ", "\n", "!", "1", "\xC3\xA9", "\xE3\x80\x80", "\xE2\x82\xAC"}) {
+        std::string text;
+        while (text.size() < 1'000'000) text += unit;
+        CHECK(pieces_of(text).size() == 1);
+        CHECK(pieces_of(text + "x").size() <= 3);
+    }
+}

@@ -1,0 +1,134 @@
+#include "data/tokenizers/tokenizer_json.h"
+
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "data/tokenizers/char_tokenizer.h"
+#include "engine/check.h"
+#include "tests/catch.h"
+#include "tests/data/scratch_folder.h"
+
+using namespace inkling;
+using namespace inkling::data;
+using nlohmann::json;
+
+namespace {
+
+// The message that a character tokenizer is refused with after a change; "" when it is read.
+std::string refusal(const std::function<void(json&)>& change) {
+    json j = json::parse(CharTokenizer::from_text("abc").to_json());
+    change(j);
+    try {
+        parse_tokenizer(j.dump(), "tokenizer.json");
+    } catch (const BadInput& e) {
+        CHECK(std::string(e.what()).starts_with("tokenizer.json: "));
+        CHECK(std::string(e.what()).find('\n') == std::string::npos);
+        return e.what();
+    }
+    return "";
+}
+
+}  // namespace
+
+TEST_CASE("tokenizer.json: characters come back with the same ids", "[data]") {
+    const tests::ScratchFolder folder;
+    const auto made =
+        CharTokenizer::from_text(std::string("a\0b\"\\\n\t\x7F \xC3\xA9\xE2\x80\xA8\xF0\x9F\x90\x8C", 19));
+    const auto read = load_tokenizer(folder.write("tokenizer.json", made.to_json()));
+    CHECK(read->kind() == "char");
+    CHECK(read->vocab_size() == made.vocab_size());
+    CHECK(read->to_json() == made.to_json());
+    const std::string text = "ab\xF0\x9F\x90\x8C\n\"\\ \xC3\xA9";
+    CHECK(read->encode(text) == made.encode(text));
+    CHECK(read->decode(read->encode(text)) == text);
+}
+
+TEST_CASE("tokenizer.json: ids may be in any order, and null parts may be absent", "[data]") {
+    const auto t = parse_tokenizer(
+        R"({"decoder":{"type":"Fuse"},"model":{"type":"BPE","vocab":{"a":2,"b":0,"c":1},"merges":[]}})", "t");
+    CHECK(t->encode("abc") == std::vector<std::int32_t>{2, 0, 1});
+    CHECK(parse_tokenizer(t->to_json(), "t")->encode("abc") == std::vector<std::int32_t>{2, 0, 1});
+}
+
+TEST_CASE("tokenizer.json: other kinds are refused by name", "[data]") {
+    CHECK(refusal([](json&) {}).empty());
+    CHECK_THAT(refusal([](json& j) { j["model"]["type"] = "Unigram"; }),
+               ContainsSubstring("model type 'Unigram' is not supported"));
+    CHECK_THAT(refusal([](json& j) { j["model"].erase("type"); }), ContainsSubstring("model type 'unknown'"));
+    CHECK_THAT(refusal([](json& j) {
+                   j["normalizer"] = {{"type", "NFC"}};
+               }),
+               ContainsSubstring("no normalizer, got type 'NFC'"));
+    CHECK_THAT(refusal([](json& j) {
+                   j["pre_tokenizer"] = {{"type", "Metaspace"}};
+               }),
+               ContainsSubstring("'Metaspace'"));
+    CHECK_THAT(refusal([](json& j) {
+                   j["post_processor"] = {{"type", "TemplateProcessing"}};
+               }),
+               ContainsSubstring("'TemplateProcessing'"));
+    CHECK_THAT(refusal([](json& j) { j["decoder"] = nullptr; }), ContainsSubstring("is Fuse, got type 'none'"));
+    CHECK_THAT(refusal([](json& j) { j["decoder"]["type"] = "WordPiece"; }), ContainsSubstring("'WordPiece'"));
+    CHECK_THAT(refusal([](json& j) { j["truncation"] = {{"max_length", 5}}; }), ContainsSubstring("truncation"));
+}
+
+TEST_CASE("tokenizer.json: model settings that change ids are refused", "[data]") {
+    for (const char* key : {"dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix"})
+        CHECK_THAT(refusal([&](json& j) { j["model"][key] = "x"; }), ContainsSubstring(key));
+    for (const char* key : {"fuse_unk", "byte_fallback", "ignore_merges"})
+        CHECK_THAT(refusal([&](json& j) { j["model"][key] = true; }), ContainsSubstring(key));
+}
+
+TEST_CASE("tokenizer.json: ids must be 0 to n-1, each once", "[data]") {
+    const auto with_id = [](const json& id) { return refusal([&](json& j) { j["model"]["vocab"]["b"] = id; }); };
+    CHECK_THAT(with_id(3), ContainsSubstring("whole numbers in [0, 3), \"b\" has 3"));
+    CHECK_THAT(with_id(-1), ContainsSubstring("\"b\" has -1"));
+    CHECK_THAT(with_id(1.0), ContainsSubstring("\"b\" has 1.0"));
+    CHECK_THAT(with_id("1"), ContainsSubstring("\"b\" has \"1\""));
+    CHECK_THAT(with_id(18446744073709551615ull), ContainsSubstring("18446744073709551615"));
+    CHECK_THAT(with_id(0), ContainsSubstring("id 0 is used twice"));
+}
+
+TEST_CASE("tokenizer.json: tokens must be single characters", "[data]") {
+    const auto with_token = [](const std::string& token) {
+        return refusal([&](json& j) { j["model"]["vocab"][token] = 3; });
+    };
+    CHECK_THAT(with_token("ab"), ContainsSubstring("tokens of one character, got \"ab\""));
+    CHECK_THAT(with_token(""), ContainsSubstring("got \"\""));
+    CHECK_THAT(with_token("a\nb"), ContainsSubstring("got \"a\\nb\""));
+    CHECK(with_token(std::string(1'000'000, 'x')).size() < 200);
+    CHECK(with_token("\xF0\x9F\x90\x8C").empty());
+}
+
+TEST_CASE("tokenizer.json: what is no tokenizer", "[data]") {
+    const std::string_view bad =
+        GENERATE(as<std::string_view>(), "", "{}", "[]", "7", "null", "{\"model\": 1}",
+                 "{\"model\": {\"type\": \"BPE\"}}", "{\"model\": {\"type\": \"BPE\", \"vocab\": []}}",
+                 "{\"model\": {\"type\": \"BPE\", \"vocab\": {}, \"merges\": []}}",
+                 "{\"model\": {\"type\": \"BPE\", \"vocab\": {\"a\": 0}}}", "{\"model\": {}, \"model\": {}}",
+                 "version https://git-lfs");
+    CHECK_THROWS_AS(parse_tokenizer(bad, "tokenizer.json"), BadInput);
+    CHECK_THROWS_WITH(parse_tokenizer(bad, "tokenizer.json"), ContainsSubstring("tokenizer.json: "));
+}
+
+TEST_CASE("tokenizer.json: every beginning of a file is refused", "[data]") {
+    const std::string whole = CharTokenizer::from_text("ab\xC3\xA9").to_json();
+    const std::size_t end = whole.rfind('}');
+    std::size_t read = 0;
+    for (std::size_t n = 0; n <= end; ++n) {
+        try {
+            parse_tokenizer(std::string_view(whole).substr(0, n), "t");
+            ++read;
+        } catch (const BadInput&) {
+        }
+    }
+    CHECK(read == 0);
+    CHECK_NOTHROW(parse_tokenizer(whole, "t"));
+}
+
+TEST_CASE("tokenizer.json: a missing file and deep nesting", "[data]") {
+    const tests::ScratchFolder folder;
+    CHECK_THROWS_AS(load_tokenizer(folder.path("tokenizer.json")), BadInput);
+    CHECK_THROWS_WITH(parse_tokenizer(std::string(1'000'000, '['), "t"), ContainsSubstring("deeper than 128"));
+    CHECK_THROWS_AS(load_tokenizer(folder.write("t.json", "{")), BadInput);
+}

@@ -1,0 +1,257 @@
+// Matrix products: by hand, the float kernel against the plain loop in double on many shapes and layouts, and the same
+// bits with any number of threads.
+#include "engine/kernels/gemm.h"
+
+#include "tests/engine/helpers.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+
+namespace {
+
+const std::vector<std::size_t> kSizes = {0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 33, 63, 65, 127, 129};
+
+struct Dice {  // choices for one case
+    std::uint64_t seed, next = 0;
+    std::size_t below(std::size_t n) { return random_below({seed, 5}, next++, n); }
+};
+
+// A matrix or batch of `shape` in one of several layouts, over a buffer that may be larger.
+Array<float> laid_out(Dice& dice, Shape shape, std::string& text) {
+    const std::size_t layout = dice.below(6), rank = shape.size();
+    Shape buffer = shape;
+    const auto numbers = [&] { return random_array<float>(buffer, dice.seed * 8 + dice.next); };
+    switch (layout) {
+        case 0:
+        case 1:
+            text += " dense";
+            return numbers();
+        case 2:
+            text += " transposed";
+            std::swap(buffer[rank - 1], buffer[rank - 2]);
+            return numbers().transposed(-2, -1);
+        case 3:
+            text += " padded";
+            buffer[rank - 1] += 5;
+            return numbers().sliced(-1, 2, 2 + shape[rank - 1]);
+        case 4:
+            text += " stepped";
+            buffer[rank - 1] *= 2;
+            return numbers().sliced(-1, 0, buffer[rank - 1], 2);
+        default:  // heads: the batch axis lies between rows and columns
+            text += " heads";
+            if (rank == 2) return numbers();
+            std::swap(buffer[rank - 3], buffer[rank - 2]);
+            return numbers().transposed(-3, -2);
+    }
+}
+
+template <class T>
+Array<T> magnitude(const Array<T>& a) {
+    return xt::abs(a);
+}
+
+// The worst error over the sum of the magnitudes of what was added, which is what rounding is relative to.
+double worst_error(const Array<float>& actual, const Array<double>& expected, const Array<double>& size) {
+    double worst = 0;
+    const Array<float> a = actual.contiguous();
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+        const double error = std::abs(a.data()[i] - expected.data()[i]);
+        worst = std::max(worst, std::isfinite(error) ? error / std::max(size.data()[i], 1e-30) : kInfinity);
+        if (error == 0) worst = std::max(worst, 0.0);
+    }
+    return worst;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("gemm: products by hand", "[engine]", float, double) {
+    using T = TestType;
+    const Array<T> a = of<T>({2, 3}, {1, 2, 3, 4, 5, 6}), b = of<T>({3, 2}, {7, 8, 9, 10, 11, 12});
+    Array<T> c({2, 2});
+    gemm(a, b, c);
+    check_equal(c, {58, 64, 139, 154});
+    gemm(a, b, c, {.accumulate = true});
+    check_equal(c, {116, 128, 278, 308});
+    gemm(a, b, c, {}, of<T>({100, 200}));
+    check_equal(c, {158, 264, 239, 354});
+    gemm(b.transposed(0, 1), a.transposed(0, 1), c);
+    check_equal(c, {58, 139, 64, 154});
+    Array<T> batch({2, 2, 2});  // b is used for both
+    gemm(of<T>({2, 2, 3}, {1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 1}), b, batch);
+    check_equal(batch, {7, 8, 9, 10, 11, 12, 27, 30});
+}
+
+TEMPLATE_TEST_CASE("gemm: without depth the product is 0, and the bias and what was there stay", "[engine]", float,
+                   double) {
+    using T = TestType;
+    const Array<T> a({2, 0}), b({0, 3}), bias = of<T>({1, 2, 3});
+    Array<T> c({2, 3}, T{5});
+    gemm(a, b, c, {.accumulate = true});
+    check_equal(c, {5, 5, 5, 5, 5, 5});
+    gemm(a, b, c, {}, bias);
+    check_equal(c, {1, 2, 3, 1, 2, 3});
+    gemm(a, b, c);
+    check_equal(c, {0, 0, 0, 0, 0, 0});
+    Array<T> none({0, 3});
+    gemm(Array<T>({0, 4}), Array<T>({4, 3}), none);
+    CHECK(none.size() == 0);
+}
+
+TEMPLATE_TEST_CASE("gemm: shapes that do not fit are refused and nothing is written", "[engine]", float, double) {
+    using T = TestType;
+    Array<T> c({2, 2}, T{7});
+    const auto a = Array<T>({2, 3}, T{1});
+    CHECK_THROWS_WITH(gemm(a, Array<T>({2, 2}, T{1}), c),
+                      ContainsSubstring("gemm") && ContainsSubstring("(2, 3), (2, 2) and (2, 2)"));
+    CHECK_THROWS_AS(gemm(a, Array<T>({3, 4}, T{1}), c), Error);
+    CHECK_THROWS_AS(gemm(Array<T>({3, 3}, T{1}), Array<T>({3, 2}, T{1}), c), Error);
+    CHECK_THROWS_AS(gemm(Array<T>({4, 2, 3}, T{1}), Array<T>({3, 2}, T{1}), c), Error);
+    CHECK_THROWS_AS(gemm(Array<T>({3}, T{1}), Array<T>({3, 2}, T{1}), c), Error);
+    CHECK_THROWS_WITH(gemm(a, Array<T>({3, 2}, T{1}), c, {}, Array<T>({3}, T{1})), ContainsSubstring("(3,)"));
+    check_equal(c, {7, 7, 7, 7});
+}
+
+TEST_CASE("gemm: float agrees with the plain loop in double on 1000 shapes and layouts", "[engine]") {
+    for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
+        Dice dice{seed};
+        const auto size = [&] { return kSizes[dice.below(kSizes.size())]; };
+        const std::size_t m = size(), n = size(), k = size(), batches = dice.below(4);
+        const Shape front = batches == 0 ? Shape{} : batches == 1 ? Shape{3} : batches == 2 ? Shape{2, 3} : Shape{1, 2};
+        const auto matrix = [&](std::size_t rows, std::size_t columns, std::string& text, bool may_broadcast) {
+            Shape shape = may_broadcast && dice.below(3) == 0 ? Shape{} : front;
+            if (may_broadcast && shape.size() == 2 && dice.below(3) == 0) shape[0] = 1;
+            shape.push_back(rows), shape.push_back(columns);
+            return laid_out(dice, shape, text);
+        };
+        std::string text;
+        const Array<float> a = matrix(m, k, text, true), b = matrix(k, n, text, true);
+        Array<float> c = matrix(m, n, text, false), around = c;
+        const bool accumulate = dice.below(2), with_bias = dice.below(2);
+        const Array<float> bias = with_bias ? random_array<float>({n}, seed) : Array<float>();
+        const Array<double> bias64 = with_bias ? cast<double>(bias) : Array<double>();
+
+        Array<double> expected = cast<double>(c), sizes = magnitude(expected);
+        gemm_plain(cast<double>(a), cast<double>(b), expected, {accumulate}, bias64);
+        gemm_plain(magnitude(cast<double>(a)), magnitude(cast<double>(b)), sizes, {accumulate},
+                   with_bias ? magnitude(bias64) : bias64);
+        INFO("case " << seed << ": m " << m << ", n " << n << ", k " << k << ", batch " << to_string(front) << text
+                     << ", accumulate " << accumulate << ", bias " << with_bias);
+        Array<double> c64 = cast<double>(c);
+        CHECK_NOTHROW(gemm(cast<double>(a), cast<double>(b), c64, {accumulate}, bias64));
+        check_close(c64, expected, 1e-13);
+        CHECK_NOTHROW(gemm(a, b, c, {accumulate}, bias));
+        CHECK(worst_error(c, expected, sizes) < 1e-6);
+    }
+}
+
+TEST_CASE("gemm: operands of float are rounded on their way, those of bfloat16 are already", "[engine]") {
+    for (const std::size_t k : {1, 2, 31, 64, 129, 2100}) {
+        for (const std::size_t n : {3, 16, 65}) {
+            for (int layout = 0; layout < 4; ++layout) {
+                INFO("k " << k << ", n " << n << ", layout " << layout);
+                const auto matrix = [](std::size_t rows, std::size_t columns, bool turned) {
+                    const auto x = random_array<float>(turned ? Shape{columns, rows} : Shape{rows, columns}, rows);
+                    return turned ? x.transposed(0, 1) : x;
+                };
+                const Array<float> a = matrix(77, k, layout & 1), b = matrix(k, n, layout & 2);
+                const auto half = [](const Array<float>& x, bool turned) {  // in the same layout
+                    if (!turned) return round_to_bfloat16(x);
+                    return round_to_bfloat16(x.transposed(0, 1)).transposed(0, 1);
+                };
+                const Array<BFloat16> a16 = half(a, layout & 1), b16 = half(b, layout & 2);
+                const Array<double> a64 = cast<double>(widen(a16)), b64 = cast<double>(widen(b16));
+                Array<double> expected({77, n});
+                gemm_plain(a64, b64, expected);
+                Array<float> neither({77, n}), left({77, n}), right({77, n}), both({77, n});
+                gemm(a, b, neither, {.round = true});
+                gemm(a16, b, left);
+                gemm(a, b16, right);
+                gemm(a16, b16, both);
+                check_close(both, expected, 1e-4);
+                CHECK(same_bits(neither, both));
+                CHECK(same_bits(left, both));
+                CHECK(same_bits(right, both));
+            }
+        }
+    }
+}
+
+TEST_CASE("gemm: only the result is written", "[engine]") {
+    for (const std::size_t n : {3, 60}) {  // on one thread, and in blocks
+        Array<float> wide({n, 2 * n + 3}, 0.25f), tall({2 * n, n}, 0.25f);
+        const Array<float> a = random_array<float>({n, n}, 1), b = random_array<float>({n, n}, 2);
+        Array<float> padded = wide.sliced(1, 1, n + 1), stepped = tall.sliced(0, 0, 2 * n, 2).transposed(0, 1),
+                     dense({n, n});
+        gemm(a, b, dense);
+        gemm(a, b, padded);
+        gemm(a, b, stepped);
+        check_close(padded, dense, 1e-6);
+        check_close(stepped, dense, 1e-6);
+        CHECK(same_bits(wide.sliced(1, n + 1, 2 * n + 3), Array<float>({n, n + 2}, 0.25f)));
+        CHECK(same_bits(wide.sliced(1, 0, 1), Array<float>({n, 1}, 0.25f)));
+        CHECK(same_bits(tall.sliced(0, 1, 2 * n, 2), Array<float>({n, n}, 0.25f)));
+    }
+}
+
+TEST_CASE("gemm: the same bits with any number of threads", "[engine][slow]") {
+    struct Case {
+        std::size_t m, n, k;
+        bool transposed_a, transposed_b;
+    };
+    const std::vector<Case> cases = {
+        {768, 384, 128, false, true},   {128, 384, 768, true, false},  {65, 128, 2048, true, false},
+        {384, 1536, 2048, true, false}, {65, 384, 3000, true, false},  {384, 65, 768, false, true},
+        {1, 384, 1536, false, true},    {1, 65, 5000, false, false},   {17, 33, 4097, false, false},
+        {256, 256, 1024, false, true},  {512, 513, 1500, true, false}, {384, 500, 1500, false, false},
+        {129, 65, 2100, false, true},   {3, 5, 400, false, true}};
+    for (const Case& p : cases) {
+        Array<float> a = random_array<float>(p.transposed_a ? Shape{p.k, p.m} : Shape{p.m, p.k}, 1);
+        Array<float> b = random_array<float>(p.transposed_b ? Shape{p.n, p.k} : Shape{p.k, p.n}, 2);
+        if (p.transposed_a) a = a.transposed(0, 1);
+        if (p.transposed_b) b = b.transposed(0, 1);
+        check_same_with_any_threads(fmt::format("m {}, n {}, k {}", p.m, p.n, p.k), [&] {
+            Array<float> c({p.m, p.n}), sum({p.m, p.n}, 1.0f);
+            gemm(a, b, c);
+            gemm(a, b, sum, {.accumulate = true});
+            return std::vector{c, sum};
+        });
+    }
+    const Array<float> q = random_array<float>({6, 8, 128, 48}, 3), k = random_array<float>({6, 8, 128, 48}, 4);
+    check_same_with_any_threads("a batch", [&] {
+        Array<float> c({6, 8, 128, 128});
+        gemm(q, k.transposed(-2, -1), c);
+        return std::vector{c};
+    });
+    const Array<double> x = random_array<double>({67, 129}, 5), y = random_array<double>({129, 65}, 6);
+    check_same_with_any_threads("double", [&] {
+        Array<double> c({67, 65});
+        gemm(x, y, c);
+        return std::vector{c};
+    });
+}
+
+TEST_CASE("gemm: a large product cut into pieces is still one product", "[engine]") {
+    struct Case {
+        std::size_t m, n, k;
+    };
+    const std::vector<Case> cases = {{9, 17, 1023}, {9, 17, 1024},   {9, 17, 1025},  {9, 17, 2048},    {9, 17, 2049},
+                                     {9, 17, 5000}, {193, 400, 300}, {385, 97, 257}, {200, 385, 1030}, {1, 600, 1025}};
+    for (const Case& p : cases) {
+        for (int layout = 0; layout < 8; ++layout) {  // which kernel, and so which pieces, depends on the layout
+            INFO("m " << p.m << ", n " << p.n << ", k " << p.k << ", layout " << layout);
+            const auto matrix = [](std::size_t rows, std::size_t columns, bool turned, std::size_t gap) {
+                const Shape shape = turned ? Shape{columns, rows + gap} : Shape{rows, columns + gap};
+                const Array<float> x = random_array<float>(shape, rows).sliced(1, gap, shape[1]);
+                return turned ? x.transposed(0, 1) : x;
+            };
+            const Array<float> a = matrix(p.m, p.k, layout & 1, 0), b = matrix(p.k, p.n, layout & 2, layout & 4);
+            const Array<float> bias = random_array<float>({p.n}, 3);
+            Array<double> expected = cast<double>(random_array<float>({p.m, p.n}, 4));
+            Array<float> c = cast<float>(expected);
+            gemm_plain(cast<double>(a), cast<double>(b), expected, {.accumulate = true}, cast<double>(bias));
+            gemm(a, b, c, {.accumulate = true}, bias);  // bias and the old value once, not once a piece
+            check_close(c, expected, 1e-5);
+        }
+    }
+}

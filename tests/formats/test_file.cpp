@@ -1,0 +1,337 @@
+#include "formats/file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <thread>
+#include <typeinfo>
+
+#include "engine/check.h"
+#include "tests/skip.h"
+
+using namespace inkling;
+using namespace inkling::formats;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Folder {
+    fs::path path;
+    Folder() {
+        std::string name = (fs::temp_directory_path() / "inkling-file-XXXXXX").string();
+        path = ::mkdtemp(name.data());
+    }
+    ~Folder() { fs::remove_all(path); }
+    std::ptrdiff_t entries() const { return std::distance(fs::directory_iterator(path), fs::directory_iterator()); }
+};
+
+// Writes past `bytes` fail with "File too large", as a full disk would, short writes first.
+struct FileSizeLimit {
+    rlimit before{};
+    void (*handler)(int);
+    explicit FileSizeLimit(rlim_t bytes) : handler(std::signal(SIGXFSZ, SIG_IGN)) {
+        ::getrlimit(RLIMIT_FSIZE, &before);
+        const rlimit now{bytes, before.rlim_max};
+        ::setrlimit(RLIMIT_FSIZE, &now);
+    }
+    ~FileSizeLimit() {
+        ::setrlimit(RLIMIT_FSIZE, &before);
+        std::signal(SIGXFSZ, handler);
+    }
+};
+
+// The message of the E, and no other, that `call` throws; "" when it throws none.
+template <class E, class Call>
+std::string refusal(Call call) {
+    try {
+        call();
+    } catch (const Error& e) {
+        return typeid(e) == typeid(E) ? e.what() : fmt::format("another error: {}", e.what());
+    }
+    return "";
+}
+
+std::string pattern(std::size_t size) {
+    std::string text(size, '\0');
+    for (std::size_t i = 0; i < size; ++i) text[i] = static_cast<char>(i * 131 % 251);
+    return text;
+}
+
+}  // namespace
+
+TEST_CASE("file: what is written is read back, byte for byte", "[data]") {
+    const Folder dir;
+    for (const std::size_t size : {0, 1, 4095, 4096, 65537, 1000000}) {
+        const std::string text = pattern(size);
+        write_file_atomic(dir.path / "a\nb c.bin", text);
+        CHECK(read_file(dir.path / "a\nb c.bin") == text);
+        const MappedFile mapped(dir.path / "a\nb c.bin");
+        CHECK(std::string(reinterpret_cast<const char*>(mapped.data()), mapped.size()) == text);
+    }
+    CHECK(dir.entries() == 1);
+}
+
+TEST_CASE("file: reading names what cannot be read, and why", "[data]") {
+    const Folder dir;
+    const fs::path missing = dir.path / "no.txt";
+    CHECK(refusal<BadInput>([&] { read_file(missing); }) ==
+          fmt::format("cannot read {}: No such file or directory", missing.string()));
+    CHECK_THAT(refusal<BadInput>([&] { read_file(dir.path); }), ContainsSubstring("Is a directory"));
+    CHECK_THAT(refusal<BadInput>([&] { MappedFile{missing}; }), ContainsSubstring("No such file"));
+    CHECK_THAT(refusal<BadInput>([&] { MappedFile{dir.path}; }), ContainsSubstring("Is a directory"));
+    if (::geteuid() != 0) {  // root reads everything
+        write_file_atomic(dir.path / "secret", "x");
+        fs::permissions(dir.path / "secret", fs::perms::none);
+        CHECK_THAT(refusal<BadInput>([&] { read_file(dir.path / "secret"); }), ContainsSubstring("Permission denied"));
+    }
+}
+
+TEST_CASE("file: files without a size beforehand are read to their end", "[data]") {
+    CHECK_THAT(read_file("/proc/self/status"), ContainsSubstring("Pid:"));
+    const MappedFile status("/proc/self/status");
+    CHECK(status.size() > 100);
+}
+
+TEST_CASE("file: what is no regular file is refused by name, without waiting for it", "[data]") {
+    const Folder dir;
+    const fs::path fifo = dir.path / "fifo", socket = dir.path / "socket", link = dir.path / "link";
+    REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);  // nobody writes to it: opening it would wait for ever
+    REQUIRE(::mknod(socket.c_str(), S_IFSOCK | 0600, 0) == 0);
+    fs::create_symlink("/dev/zero", link);
+    for (const auto& [path, kind] : {std::pair{fifo, "a FIFO"},
+                                     {socket, "a socket"},
+                                     {fs::path("/dev/zero"), "a device"},
+                                     {fs::path("/dev/null"), "a device"},
+                                     {link, "a device"}}) {
+        const std::string expected = fmt::format("cannot read {}: it is {}: name a regular file", path.string(), kind);
+        for (const FileKind of : {FileKind::json, FileKind::toml, FileKind::prompt, FileKind::any})
+            CHECK(refusal<BadInput>([&] { read_file(path, of); }) == expected);
+        CHECK(refusal<BadInput>([&] { MappedFile{path}; }) == expected);
+    }
+}
+
+TEST_CASE("file: each kind has a largest size, which is refused before it is read", "[data]") {
+    const Folder dir;
+    const fs::path path = dir.path / "large";
+    for (const FileKind kind : {FileKind::json, FileKind::merges, FileKind::toml, FileKind::prompt, FileKind::any}) {
+        const std::uint64_t limit = size_limit(kind);
+        CHECK((limit >= 1 << 20 && limit <= 1 << 30));
+        std::ofstream(path, std::ios::binary) << "x";
+        fs::resize_file(path, std::uintmax_t{1} << 40);  // without taking place on the disk
+        CHECK(refusal<BadInput>([&] { read_file(path, kind); }) ==
+              fmt::format("cannot read {}: it has 1099511627776 bytes: {} has at most {} MB", path.string(),
+                          kind_name(kind), limit >> 20));
+        fs::resize_file(path, limit + 1);
+        CHECK_THAT(refusal<BadInput>([&] { read_file(path, kind); }), ContainsSubstring("has at most"));
+        if (limit > 64 << 20) continue;
+        fs::resize_file(path, limit);
+        CHECK(read_file(path, kind).size() == limit);
+    }
+    CHECK(size_limit(FileKind::json) == 64 << 20);
+    CHECK(MappedFile(path).size() > 1 << 30);  // those that are mapped may be larger than memory
+}
+
+TEST_CASE("file: a name with a NUL byte is refused, not cut", "[data]") {
+    const Folder dir;
+    write_file_atomic(dir.path / "a", "another file");
+    const fs::path name = dir.path / std::string("a\0b", 3);
+    for (const std::string& message :
+         {refusal<BadInput>([&] { read_file(name); }), refusal<BadInput>([&] { MappedFile{name}; }),
+          refusal<BadInput>([&] { is_there(name); }), refusal<BadInput>([&] { is_folder(name); })})
+        CHECK(message ==
+              fmt::format("cannot read {}...: its name has a NUL byte: rename it", (dir.path / "a").string()));
+    CHECK_THAT(refusal<Error>([&] { write_file_atomic(name, "x"); }), ContainsSubstring("its name has a NUL byte"));
+    CHECK(read_file(dir.path / "a") == "another file");
+}
+
+TEST_CASE("file: what is there, and what cannot be told", "[data]") {
+    const Folder dir;
+    write_file_atomic(dir.path / "file", "x");
+    CHECK((is_there(dir.path) && is_folder(dir.path)));
+    CHECK((is_there(dir.path / "file") && !is_folder(dir.path / "file")));
+    for (const fs::path& none : {dir.path / "none", dir.path / "file" / "below", fs::path()})
+        CHECK((!is_there(none) && !is_folder(none)));
+    fs::create_symlink("b", dir.path / "a");
+    fs::create_symlink("a", dir.path / "b");
+    for (const fs::path& loop : {dir.path / "a", dir.path / "a" / "below"}) {
+        const std::string expected = fmt::format("cannot read {}: Too many levels of symbolic links", loop.string());
+        CHECK(refusal<BadInput>([&] { is_there(loop); }) == expected);
+        CHECK(refusal<BadInput>([&] { is_folder(loop); }) == expected);
+        CHECK(refusal<BadInput>([&] { read_file(loop); }) == expected);
+    }
+}
+
+TEST_CASE("file: holes are found", "[data]") {
+    const Folder dir;
+    const fs::path path = dir.path / "a";
+    write_file_atomic(path, "");
+    CHECK_FALSE(has_hole(path));
+    write_file_atomic(path, pattern(100'000));
+    CHECK_FALSE(has_hole(path));
+    fs::resize_file(path, 1'000'000);
+    CHECK(has_hole(path));
+}
+
+TEST_CASE("file: a copy of a mapped file shares its bytes and outlives it", "[data]") {
+    const Folder dir;
+    write_file_atomic(dir.path / "a", "mapped");
+    MappedFile copy;
+    CHECK(copy.size() == 0);
+    {
+        const MappedFile mapped(dir.path / "a");
+        copy = mapped;
+        CHECK(copy.data() == mapped.data());
+    }
+    fs::remove(dir.path / "a");
+    CHECK(static_cast<char>(copy.bytes()[5]) == 'd');
+}
+
+TEST_CASE("file: what cannot be written whole leaves the old file and nothing else", "[data]") {
+    const Folder dir;
+    const fs::path path = dir.path / "weights";
+    write_file_atomic(path, "old");
+    const std::string text = pattern(65536);
+    for (rlim_t limit = 0; limit < text.size(); limit += limit < 100 || limit > 65400 ? 1 : 97) {
+        std::string message;
+        {
+            const FileSizeLimit full(limit);
+            message = refusal<Error>([&] { write_file_atomic(path, text); });
+        }
+        CHECK(message == fmt::format("cannot write {}: File too large", path.string()));
+        CHECK(read_file(path) == "old");
+        CHECK(dir.entries() == 1);
+    }
+    write_file_atomic(path, text);
+    CHECK(read_file(path) == text);
+}
+
+TEST_CASE("file: a full device, a directory and a missing one are named as such", "[data]") {
+    const Folder dir;
+    CHECK(refusal<Error>([] { write_file_atomic("/dev/full", "x"); }) ==
+          "cannot write /dev/full: No space left on device");
+    CHECK_THAT(refusal<Error>([&] { write_file_atomic(dir.path, "x"); }), ContainsSubstring("Is a directory"));
+    CHECK_THAT(refusal<Error>([&] { write_file_atomic(dir.path / "", "x"); }), ContainsSubstring("Is a directory"));
+    CHECK_THAT(refusal<Error>([&] { write_file_atomic(dir.path / "no" / "a", "x"); }),
+               ContainsSubstring("No such file"));
+    CHECK_THAT(refusal<Error>([&] { sync_directory(dir.path / "no"); }), ContainsSubstring("No such file"));
+    CHECK_THAT(refusal<Error>([&] { write_file_atomic(dir.path / std::string(256, 'n'), "x"); }),
+               ContainsSubstring("File name too long"));
+    write_file_atomic(dir.path / "file", "x");
+    CHECK_THAT(refusal<Error>([&] { write_file_atomic(dir.path / "file" / "a", "x"); }),
+               ContainsSubstring("Not a directory"));
+    if (::geteuid() != 0) {  // root writes everywhere
+        fs::permissions(dir.path, fs::perms::owner_read | fs::perms::owner_exec);
+        CHECK_THAT(refusal<Error>([&] { write_file_atomic(dir.path / "b", "x"); }),
+                   ContainsSubstring("Permission denied"));
+        fs::permissions(dir.path, fs::perms::owner_all);
+    }
+    CHECK(dir.entries() == 1);
+}
+
+TEST_CASE("file: devices and pipes are written to, not replaced", "[data]") {
+    write_file_atomic("/dev/null", "x");
+    CHECK(fs::is_character_file("/dev/null"));
+
+    const Folder dir;
+    const fs::path fifo = dir.path / "fifo";
+    REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
+    std::string text;
+    std::thread reader([&] { std::getline(std::ifstream(fifo), text); });
+    write_file_atomic(fifo, "through");
+    reader.join();
+    CHECK(text == "through");
+    CHECK(fs::is_fifo(fifo));
+}
+
+TEST_CASE("file: a link stays, the file that it names is replaced, with its permissions", "[data]") {
+    const Folder dir;
+    fs::create_directory(dir.path / "store");
+    const fs::path target = dir.path / "store" / "real";
+    write_file_atomic(target, "old");
+    ::chmod(target.c_str(), 0640);
+    fs::create_symlink("store/real", dir.path / "link");
+    write_file_atomic(dir.path / "link", "new");
+    CHECK(fs::is_symlink(dir.path / "link"));
+    CHECK(read_file(target) == "new");
+    CHECK(static_cast<unsigned>(fs::status(target).permissions()) == 0640u);
+}
+
+TEST_CASE("file: a link to another file system is followed, and the file is written beside its old self", "[data]") {
+    const Folder dir;
+    struct stat here = {}, there = {};
+    if (::stat(dir.path.c_str(), &here) != 0 || ::stat("/dev/shm", &there) != 0 || here.st_dev == there.st_dev)
+        SKIP_TEST("/dev/shm is no file system of its own");
+    const fs::path target = fs::path("/dev/shm") / dir.path.filename();
+    write_file_atomic(target, "old");
+    fs::create_symlink(target, dir.path / "link");
+    write_file_atomic(dir.path / "link", "new");  // a rename from here to there would fail
+    CHECK(fs::is_symlink(dir.path / "link"));
+    CHECK(read_file(target) == "new");
+    CHECK(dir.entries() == 1);
+    fs::remove(target);
+}
+
+TEST_CASE("file: names of 255 bytes can be written", "[data]") {
+    const Folder dir;
+    write_file_atomic(dir.path / std::string(255, 'n'), "x");
+    CHECK(read_file(dir.path / std::string(255, 'n')) == "x");
+}
+
+TEST_CASE("file: a writer shows its file only when it commits", "[data]") {
+    const Folder dir;
+    const fs::path path = dir.path / "a";
+    {
+        FileWriter file(path);
+        file.write("half", 4);
+        CHECK_FALSE(fs::exists(path));
+        CHECK(dir.entries() == 1);  // the temporary file, beside it
+    }
+    CHECK(dir.entries() == 0);
+
+    FileWriter file(path);
+    file.write("ab", 2);
+    file.write(nullptr, 0);
+    file.write("cd", 2);
+    file.commit();
+    CHECK(read_file(path) == "abcd");
+    CHECK_THAT(refusal<Error>([&] { file.write("e", 1); }), ContainsSubstring("cannot write"));
+    CHECK(read_file(path) == "abcd");
+}
+
+TEST_CASE("file: a name that a dead process left is passed over", "[data]") {
+    const Folder dir;
+    const fs::path path = dir.path / "a";
+    fs::path temp;
+    unsigned next = 0;
+    {
+        const FileWriter probe(path);
+        temp = fs::directory_iterator(dir.path)->path();
+        next = static_cast<unsigned>(std::stoul(temp.extension().string().substr(1))) + 1;
+    }
+    const fs::path stale = temp.replace_extension(std::to_string(next));
+    std::ofstream(stale) << "stale";
+    write_file_atomic(path, "new");
+    CHECK(read_file(path) == "new");
+    CHECK(read_file(stale) == "stale");
+}
+
+TEST_CASE("file: two writers of one file do not mix", "[data]") {
+    const Folder dir;
+    const fs::path path = dir.path / "a";
+    const auto write_many = [&](char c) {
+        for (int i = 0; i < 50; ++i) write_file_atomic(path, std::string(10000, c));
+    };
+    std::thread other(write_many, 'x');
+    write_many('y');
+    other.join();
+    const std::string text = read_file(path);
+    CHECK(text == std::string(10000, text[0]));
+    CHECK(dir.entries() == 1);
+}

@@ -1,0 +1,282 @@
+// GGUF files: the bytes that llama.cpp's own package writes, and what it writes with them; every type; every refusal.
+#include "models/gguf_export.h"
+
+#include <set>
+
+#include "data/tokenizers/bpe_train.h"
+#include "models/gguf_tokenizer.h"
+#include "tests/formats/gguf_reader.h"
+#include "tests/models/folders.h"
+#include "tests/models/transformers.h"
+#include "tests/paths.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+using formats::GgufType;
+using models::Part;
+
+namespace {
+
+using Tokens = std::vector<std::int32_t>;
+
+// The model of make_gguf_reference.py.
+std::unique_ptr<models::Transformer<float>> reference_model() {
+    auto model = std::make_unique<models::Transformer<float>>(gpt2_shape(24, 1, 2, 32, 16));
+    int k = 0;
+    for (auto& [name, p] : model->parameters()) {
+        float* const values = p.value_in_place().data();
+        const float scale = p.rank() == 2 ? 0.25f : 1.0f,
+                    gain = name.find("ln_") != std::string::npos && name.ends_with("weight");
+        for (std::size_t i = 0; i < p.size(); ++i)
+            values[i] = gain + scale * static_cast<float>((37 * static_cast<int>(i) + 101 * k) % 255 - 127) / 256;
+        ++k;
+    }
+    model->eval();
+    return model;
+}
+
+struct Exported {
+    data::tests::ScratchFolder scratch;
+    std::filesystem::path path = scratch.path("model.gguf");
+    Gguf file;
+    Exported(models::Transformer<float>& model, const data::Tokenizer& tokenizer, GgufType type)
+        : file((models::write_gguf(path, model, tokenizer, type, "mine"), path)) {}
+};
+
+data::BpeSpec small_bpe() {
+    const std::string text = "the hen and the duck and the hen";
+    const std::string_view part = text;
+    return data::train_bpe(std::span(&part, 1), 262);
+}
+
+std::string refusal(const std::function<void(data::BpeSpec&)>& change) {
+    data::BpeSpec spec = small_bpe();
+    change(spec);
+    formats::GgufWriter out;
+    try {
+        models::set_gguf_tokenizer(out, data::BpeTokenizer(spec), 300);
+    } catch (const BadInput& e) {
+        return e.what();
+    }
+    return "";
+}
+
+}  // namespace
+
+TEST_CASE("gguf: the bytes of llama.cpp's own package, and the text that llama.cpp writes", "[models]") {
+    const auto expected = reference("gguf/expected.json");
+    const auto model = reference_model();
+    const auto tokenizer = data::CharTokenizer::from_text(expected["characters"].get<std::string>());
+    const data::tests::ScratchFolder scratch;
+    models::write_gguf(scratch.path("q8.gguf"), *model, tokenizer, GgufType::Q8_0, "reference");
+    const std::string ours = formats::read_file(scratch.path("q8.gguf")),
+                      theirs = formats::read_file(tests_path("reference/gguf/tiny-q8_0.gguf"));
+    CHECK(ours.size() == theirs.size());
+    CHECK((ours == theirs));
+
+    const Tokens want = expected["greedy_f32"];
+    Tokens text = tokenizer.encode(expected["prompt"].get<std::string>());
+    models::GenerateOptions greedy;
+    greedy.temperature = 0;
+    greedy.max_tokens = want.size() - text.size();
+    for (const auto token : models::generate(*model, text, greedy)) text.push_back(token);
+    CHECK(text == want);
+}
+
+TEST_CASE("gguf: every number of a model, in every type", "[models]") {
+    for (const bool bias : {true, false}) {
+        models::Transformer<float> model(gpt2_shape(10, 2, 2, 32, 6, 0.0, bias, 1e-6));
+        fill_parameters(model, 0.2, {3, 0});
+        const auto tokenizer = data::CharTokenizer::from_text("abcdefgh");
+        for (const GgufType type : {GgufType::F32, GgufType::F16, GgufType::BF16, GgufType::Q8_0}) {
+            const Gguf file = Exported(model, tokenizer, type).file;
+            CHECK(file.tensors.size() == 2 + 2 * 12 + 2);
+            const auto same = [&](const char* stored, const Tensor<float>& p, GgufType as) {
+                INFO(stored << " as " << static_cast<int>(as));
+                const GgufTensor& t = file.tensors.at(stored);
+                CHECK(t.type == static_cast<std::uint32_t>(as));
+                CHECK((Shape(t.shape.begin(), t.shape.end()) == p.shape()));
+                const float* const v = p.value().data();
+                for (std::size_t i = 0; i < p.size(); ++i) {
+                    float want = v[i], within = 0;
+                    if (as == GgufType::F16) want = formats::f16_to_f32(formats::f32_to_f16(want));
+                    if (as == GgufType::BF16) want = formats::bf16_to_f32(formats::f32_to_bf16(want));
+                    if (as == GgufType::Q8_0) {
+                        for (std::size_t k = i / 32 * 32; k < i / 32 * 32 + 32; ++k)
+                            within = std::max(within, std::abs(v[k]));
+                        within *= 0.6f / 127;  // half a step, and the step's own rounding to f16
+                    }
+                    REQUIRE(std::abs(t.values[i] - want) <= within);
+                }
+            };
+            const auto& layer = model.layers[1];
+            same("token_embd.weight", model.parts[Part::token_table].weight, type);
+            same("position_embd.weight", model.parts[Part::position_table].weight, GgufType::F32);
+            same("blk.1.attn_qkv.weight", layer[Part::query_key_value].weight, type);
+            same("blk.1.attn_output.weight", layer[Part::attention_output].weight, type);
+            same("blk.1.ffn_up.weight", layer[Part::up].weight, type);
+            same("blk.1.ffn_down.weight", layer[Part::down].weight, type);
+            same("blk.1.attn_norm.weight", layer[Part::attention_norm].weight, GgufType::F32);
+            same("blk.1.ffn_norm.weight", layer[Part::mlp_norm].weight, GgufType::F32);
+            same("output_norm.weight", model.parts[Part::final_norm].weight, GgufType::F32);
+            if (bias) {
+                same("blk.1.ffn_up.bias", layer[Part::up].bias, GgufType::F32);
+            } else {
+                CHECK(file.tensors.at("blk.1.attn_qkv.bias").values == std::vector<float>(96));
+            }
+        }
+    }
+}
+
+TEST_CASE("gguf: the keys of a model and of characters", "[models]") {
+    const ModelFolder folder;
+    auto loaded = models::load_model(folder.path());
+    const auto tokenizer = data::CharTokenizer::from_text("\n\\ abc\x7f");
+    const Gguf file = Exported(*loaded.model, tokenizer, GgufType::Q8_0).file;  // 12 wide: no blocks of 32
+    CHECK(file.tensors.at("blk.0.ffn_up.weight").type == 1);
+    const auto& j = file.pairs;
+    CHECK((j["general.architecture"] == "gpt2" && j["general.name"] == "mine" && j["general.file_type"] == 7));
+    CHECK((j["gpt2.block_count"] == 2 && j["gpt2.context_length"] == 6 && j["gpt2.embedding_length"] == 12));
+    CHECK((j["gpt2.feed_forward_length"] == 48 && j["gpt2.attention.head_count"] == 2));
+    CHECK(j["gpt2.attention.layer_norm_epsilon"].get<float>() == 1e-5f);
+    CHECK(j["tokenizer.ggml.model"] == "rwkv");
+    CHECK(j["tokenizer.ggml.tokens"] ==
+          nlohmann::ordered_json({"\\x0a", " ", "\\\\", "a", "b", "c", "\\x7f", "[PAD7]"}));
+    CHECK(j["tokenizer.ggml.token_type"] == nlohmann::ordered_json({1, 1, 1, 1, 1, 1, 1, 5}));
+    CHECK_FALSE(j.contains("tokenizer.ggml.eos_token_id"));
+}
+
+TEST_CASE("gguf: llama's names and keys, and rows of queries and keys in llama.cpp's order", "[models]") {
+    for (const auto& [path, tied] : {std::pair{kLlamaTiny, false}, {kLlamaTinyTied, true}}) {
+        INFO(path.string());
+        const auto loaded = models::load_model(path);
+        models::Transformer<float>& model = *loaded.model;
+        const models::Architecture& a = model.config;
+        const Gguf file = Exported(model, data::CharTokenizer::from_text("abcdefgh"), GgufType::F32).file;
+        std::set<std::string> names, wanted = {"token_embd.weight", "output_norm.weight"};
+        for (const auto& [name, t] : file.tensors) names.insert(name);
+        if (!tied) wanted.insert("output.weight");
+        for (const std::string layer : {"blk.0.", "blk.1."}) {
+            for (const char* part : {"attn_norm", "attn_q", "attn_k", "attn_v", "attn_output", "ffn_norm", "ffn_gate",
+                                     "ffn_up", "ffn_down"}) {
+                wanted.insert(layer + part + ".weight");
+                if (tied && std::string(part).starts_with("attn_") && std::string(part) != "attn_norm")
+                    wanted.insert(layer + part + ".bias");
+            }
+        }
+        CHECK(names == wanted);
+        // from row (h, half, i) of a head of d rows to (h, i, half)
+        const auto interleaved = [&](const Tensor<float>& p) {
+            const std::size_t d = a.head_size(), columns = p.size() / p.shape()[0];
+            std::vector<float> rows(p.size());
+            for (std::size_t row = 0; row < p.shape()[0]; ++row) {
+                const std::size_t h = row / d, half = row % d / (d / 2), i = row % (d / 2);
+                std::copy_n(p.value().data() + row * columns, columns, rows.data() + (h * d + 2 * i + half) * columns);
+            }
+            return rows;
+        };
+        const auto plain = [](const Tensor<float>& p) {
+            return std::vector<float>(p.value().data(), p.value().data() + p.size());
+        };
+        const auto& layer = model.layers[1];
+        CHECK(file.tensors.at("blk.1.attn_q.weight").values == interleaved(layer[Part::query].weight));
+        CHECK(file.tensors.at("blk.1.attn_k.weight").values == interleaved(layer[Part::key].weight));
+        CHECK(file.tensors.at("blk.1.attn_q.weight").values != plain(layer[Part::query].weight));
+        CHECK(file.tensors.at("blk.1.attn_v.weight").values == plain(layer[Part::value].weight));
+        CHECK(file.tensors.at("blk.1.attn_output.weight").values == plain(layer[Part::attention_output].weight));
+        CHECK(file.tensors.at("blk.1.ffn_gate.weight").values == plain(layer[Part::gate].weight));
+        CHECK(file.tensors.at("blk.1.ffn_up.weight").values == plain(layer[Part::up].weight));
+        CHECK(file.tensors.at("blk.1.ffn_down.weight").values == plain(layer[Part::down].weight));
+        CHECK(file.tensors.at("blk.1.ffn_norm.weight").values == plain(layer[Part::mlp_norm].weight));
+        CHECK(file.tensors.at("token_embd.weight").values == plain(model.parts[Part::token_table].weight));
+        if (tied) {
+            CHECK(file.tensors.at("blk.1.attn_q.bias").values == interleaved(layer[Part::query].bias));
+            CHECK(file.tensors.at("blk.1.attn_k.bias").values == interleaved(layer[Part::key].bias));
+            CHECK(file.tensors.at("blk.1.attn_v.bias").values == plain(layer[Part::value].bias));
+        } else {
+            CHECK(file.tensors.at("output.weight").values == plain(model.parts[Part::head].weight));
+        }
+        const auto& j = file.pairs;
+        CHECK((j["general.architecture"] == "llama" && j["llama.block_count"] == 2 && j["llama.context_length"] == 12));
+        CHECK((j["llama.embedding_length"] == 24 && j["llama.feed_forward_length"] == 40));
+        CHECK((j["llama.attention.head_count"] == 4 && j["llama.attention.head_count_kv"] == 2));
+        for (const char* key : {"attention.key_length", "attention.value_length", "rope.dimension_count"})
+            CHECK(j[std::string("llama.") + key] == (tied ? 8 : 6));
+        CHECK(j["llama.attention.layer_norm_rms_epsilon"].get<float>() == 1e-6f);
+        CHECK(j["llama.rope.freq_base"].get<float>() == 500.0f);
+    }
+}
+
+TEST_CASE("gguf: byte pairs", "[models]") {
+    const data::BpeTokenizer tokenizer(small_bpe());
+    formats::GgufWriter out;
+    models::set_gguf_tokenizer(out, tokenizer, tokenizer.vocab_size() + 2);
+    const data::tests::ScratchFolder scratch;
+    out.write(scratch.path("t.gguf"));
+    const auto j = Gguf(scratch.path("t.gguf")).pairs;
+    const auto& spec = tokenizer.spec();
+    CHECK((j["tokenizer.ggml.model"] == "gpt2" && j["tokenizer.ggml.pre"] == "gpt-2"));
+    const auto tokens = j["tokenizer.ggml.tokens"].get<std::vector<std::string>>();
+    const auto kinds = j["tokenizer.ggml.token_type"].get<std::vector<int>>();
+    REQUIRE(tokens.size() == tokenizer.vocab_size() + 2);
+    const auto end = static_cast<std::size_t>(tokenizer.end_of_text().value());
+    for (std::size_t id = 0; id < tokenizer.vocab_size(); ++id) {
+        CHECK(kinds[id] == (id == end ? 3 : 1));
+        if (id != end) CHECK(tokens[id] == spec.vocab[id]);
+    }
+    CHECK((tokens[end] == "<|endoftext|>" && j["tokenizer.ggml.eos_token_id"] == end));
+    CHECK((kinds.back() == 5 && j["tokenizer.ggml.add_bos_token"] == false));
+    const auto merges = j["tokenizer.ggml.merges"].get<std::vector<std::string>>();
+    REQUIRE(merges.size() == spec.merges.size());
+    CHECK(merges[0] == spec.vocab[static_cast<std::size_t>(spec.merges[0].left)] + " " +
+                           spec.vocab[static_cast<std::size_t>(spec.merges[0].right)]);
+}
+
+TEST_CASE("gguf: what llama.cpp would not do the same is refused by name", "[models]") {
+    CHECK(refusal([](auto&) {}).empty());
+    CHECK_THAT(refusal([](auto& s) { s.ignore_merges = true; }), ContainsSubstring("ignore_merges"));
+    CHECK_THAT(refusal([](auto& s) { s.pre_tokenizer.add_prefix_space = true; }),
+               ContainsSubstring("add_prefix_space"));
+    CHECK_THAT(refusal([](auto& s) { s.pre_tokenizer.splits = {{"\\p{N}"}}; }),
+               ContainsSubstring("a pattern of its own"));
+    CHECK_THAT(refusal([](auto& s) { s.added.at(0).rstrip = true; }), ContainsSubstring("rstrip"));
+    CHECK_THAT(refusal([](auto& s) { s.added.clear(); }), ContainsSubstring("no <|endoftext|>"));
+    auto [model, tokenizer] = models::load_model(kNanoChatTiny);
+    const data::tests::ScratchFolder scratch;
+    CHECK_THROWS_WITH(models::write_gguf(scratch.path("x"), *model, *tokenizer, GgufType::F32, "x"),
+                      ContainsSubstring("llama.cpp has no nanochat: train with --arch gpt2"));
+    CHECK_FALSE(std::filesystem::exists(scratch.path("x")));
+}
+
+TEST_CASE("gguf: blocks of zeros, of numbers too small for a scale, and of one large one", "[models]") {
+    std::vector<float> x(96);
+    x[40] = 1e-44f;
+    x[70] = -63.5f, x[71] = 0.25f, x[72] = 0.24f, x[73] = 63.5f;
+    formats::GgufWriter out;
+    out.add("x", GgufType::Q8_0, {3, 32}, x.data());
+    const data::tests::ScratchFolder scratch;
+    out.write(scratch.path("x.gguf"));
+    const auto values = Gguf(scratch.path("x.gguf")).tensors.at("x").values;
+    std::vector<float> want(96);
+    want[70] = -63.5f, want[71] = 0.5f, want[73] = 63.5f;  // d = 0.5, halves away from 0
+    CHECK(values == want);
+}
+
+TEST_CASE("gguf: the writer refuses what makes no file", "[models]") {
+    formats::GgufWriter out;
+    const std::vector<float> x(64, 70000.0f), infinite(2, std::numeric_limits<float>::infinity()),
+        none(2, std::nanf(""));
+    out.set_u32("a", 1);
+    CHECK_THROWS_WITH(out.set_text("a", "b"), ContainsSubstring("the key a was set twice"));
+    out.add("a", GgufType::Q8_0, {2, 32}, x.data());
+    CHECK_THROWS_WITH(out.add("a", GgufType::F32, {2}, x.data()), ContainsSubstring("added twice"));
+    CHECK_THROWS_WITH(out.add("b", GgufType::Q8_0, {2, 31}, x.data()), ContainsSubstring("(2, 31)"));
+    CHECK_THROWS_WITH(out.add("c", GgufType::F16, {2}, x.data()), ContainsSubstring("c has the value 70000"));
+    for (const GgufType type : {GgufType::F32, GgufType::BF16, GgufType::F16}) {
+        CHECK_THROWS_WITH(out.add(fmt::format("i{}", static_cast<int>(type)), type, {2}, infinite.data()),
+                          ContainsSubstring("inf"));
+        CHECK_THROWS_WITH(out.add(fmt::format("n{}", static_cast<int>(type)), type, {2}, none.data()),
+                          ContainsSubstring("nan"));
+    }
+    CHECK_THROWS_AS(out.write("/nowhere/x.gguf"), Error);
+}

@@ -1,0 +1,121 @@
+#include "formats/half.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "tests/catch.h"
+
+using namespace inkling::formats;
+
+namespace {
+
+std::uint32_t bits_of(float x) { return std::bit_cast<std::uint32_t>(x); }
+
+// The value of a finite 16-bit float, from its definition, in double.
+double value_of(std::uint16_t h, int exponent_bits, int fraction_bits) {
+    const int bias = (1 << (exponent_bits - 1)) - 1;
+    const int exponent = (h >> fraction_bits) & ((1 << exponent_bits) - 1);
+    const int fraction = h & ((1 << fraction_bits) - 1);
+    const double magnitude = exponent == 0
+                                 ? std::ldexp(fraction, 1 - bias - fraction_bits)
+                                 : std::ldexp(fraction + (1 << fraction_bits), exponent - bias - fraction_bits);
+    return (h & 0x8000) != 0 ? -magnitude : magnitude;
+}
+
+// Counts what fails over all patterns; one CHECK at the end keeps the test fast.
+template <class Widen, class Narrow>
+int failures_over_all_patterns(int exponent_bits, int fraction_bits, Widen widen, Narrow narrow) {
+    int failures = 0;
+    const int infinity = ((1 << exponent_bits) - 1) << fraction_bits;
+    for (int i = 0; i < 65536; ++i) {
+        const auto h = static_cast<std::uint16_t>(i);
+        const float x = widen(h);
+        failures += narrow(x) != h;
+        failures += std::signbit(x) != (i >= 32768);
+        if ((i & 0x7fff) > infinity)
+            failures += !std::isnan(x);
+        else if ((i & 0x7fff) == infinity)
+            failures += !std::isinf(x);
+        else
+            failures += static_cast<double>(x) != value_of(h, exponent_bits, fraction_bits);
+    }
+    return failures;
+}
+
+// Between each finite pattern and the next: just below the middle goes down, above it up, the middle to the even one.
+template <class Narrow>
+int failures_between_patterns(int exponent_bits, int fraction_bits, Narrow narrow) {
+    int failures = 0;
+    const int infinity = ((1 << exponent_bits) - 1) << fraction_bits;
+    for (int i = 0; i < infinity; ++i) {
+        const double low = value_of(static_cast<std::uint16_t>(i), exponent_bits, fraction_bits);
+        const double step =
+            std::ldexp(1.0, std::max(i >> fraction_bits, 1) - (1 << (exponent_bits - 1)) + 1 - fraction_bits);
+        const auto middle = static_cast<float>(low + step / 2);  // exact: one bit more than a 16-bit float has
+        const float big = std::numeric_limits<float>::max();
+        for (const float sign : {1.0f, -1.0f}) {
+            const int negative = sign < 0 ? 0x8000 : 0;
+            failures += narrow(sign * std::nextafter(middle, 0.0f)) != (i | negative);
+            failures += narrow(sign * middle) != ((i + (i & 1)) | negative);
+            failures += narrow(sign * std::nextafter(middle, big)) != ((i + 1) | negative);
+        }
+    }
+    return failures;
+}
+
+}  // namespace
+
+TEST_CASE("half: f16 widens exactly and comes back, all 65536 patterns", "[models]") {
+    CHECK(failures_over_all_patterns(5, 10, f16_to_f32, f32_to_f16) == 0);
+}
+
+TEST_CASE("half: bf16 widens exactly and comes back, all 65536 patterns", "[models]") {
+    CHECK(failures_over_all_patterns(8, 7, bf16_to_f32, f32_to_bf16) == 0);
+}
+
+TEST_CASE("half: narrowing rounds to nearest even around every middle", "[models]") {
+    CHECK(failures_between_patterns(5, 10, f32_to_f16) == 0);
+    CHECK(failures_between_patterns(8, 7, f32_to_bf16) == 0);
+}
+
+TEST_CASE("half: known f16 values", "[models]") {
+    CHECK(f32_to_f16(1.0f) == 0x3c00);
+    CHECK(f32_to_f16(-2.0f) == 0xc000);
+    CHECK(f32_to_f16(0.1f) == 0x2e66);
+    CHECK(f32_to_f16(65504.0f) == 0x7bff);   // the largest
+    CHECK(f32_to_f16(65519.99f) == 0x7bff);  // the last that rounds to it
+    CHECK(f32_to_f16(65520.0f) == 0x7c00);
+    CHECK(f32_to_f16(1e30f) == 0x7c00);
+    CHECK(f32_to_f16(0x1p-24f) == 0x0001);  // the smallest
+    CHECK(f32_to_f16(0x1p-25f) == 0x0000);  // a tie, to even
+    CHECK(f32_to_f16(0x1.000002p-25f) == 0x0001);
+    CHECK(f32_to_f16(0x1.ff8p-15f) == 0x03ff);     // the largest subnormal
+    CHECK(f32_to_f16(0x1.fffffep-15f) == 0x0400);  // rounds up into the normal ones
+    CHECK(f32_to_f16(-std::numeric_limits<float>::denorm_min()) == 0x8000);
+    CHECK(bits_of(f16_to_f32(0x8000)) == 0x80000000u);
+    CHECK(f16_to_f32(0x0001) == 0x1p-24f);
+    CHECK(f16_to_f32(0x3555) == 0.333251953125f);
+}
+
+TEST_CASE("half: known bf16 values", "[models]") {
+    CHECK(f32_to_bf16(1.0f) == 0x3f80);
+    CHECK(f32_to_bf16(0.1f) == 0x3dcd);
+    CHECK(f32_to_bf16(0x1.01p0f) == 0x3f80);  // a tie, to even
+    CHECK(f32_to_bf16(0x1.03p0f) == 0x3f82);
+    CHECK(f32_to_bf16(std::numeric_limits<float>::max()) == 0x7f80);
+    CHECK(f32_to_bf16(-0.0f) == 0x8000);
+    CHECK(bf16_to_f32(0x0001) == 0x1p-133f);
+}
+
+TEST_CASE("half: NaN stays NaN, with its sign", "[models]") {
+    for (const std::uint32_t bits : {0x7fc00000u, 0xffc00000u, 0x7f800001u, 0xff800001u, 0x7fffffffu, 0xffffffffu}) {
+        const float nan = std::bit_cast<float>(bits);
+        CHECK(std::isnan(f16_to_f32(f32_to_f16(nan))));
+        CHECK(std::isnan(bf16_to_f32(f32_to_bf16(nan))));
+        CHECK((f32_to_f16(nan) >> 15) == (bits >> 31));
+        CHECK((f32_to_bf16(nan) >> 15) == (bits >> 31));
+    }
+}

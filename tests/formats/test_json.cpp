@@ -1,0 +1,70 @@
+#include "formats/json.h"
+
+#include "engine/check.h"
+#include "tests/catch.h"
+
+using namespace inkling;
+using namespace inkling::formats;
+
+namespace {
+
+// The message of the BadInput that the text is refused with; "" when it is read.
+std::string refusal(std::string_view text, int max_depth = 128) {
+    try {
+        parse_json(text, "a.json", max_depth);
+    } catch (const BadInput& e) {
+        return e.what();
+    }
+    return "";
+}
+
+}  // namespace
+
+TEST_CASE("parse_json: values of every kind", "[data]") {
+    const auto j = parse_json(" {\"a\": [1, -2, 0.5, true, null], \"\\u00e9\": \"\\ud83d\\udc0c\"}\n", "a.json", 2);
+    CHECK(j["a"].size() == 5);
+    CHECK(j["a"][0].is_number_unsigned());
+    CHECK(j["a"][2] == 0.5);
+    CHECK(j["\xC3\xA9"] == "\xF0\x9F\x90\x8C");
+    CHECK(parse_json("7", "a.json", 1) == 7);
+}
+
+TEST_CASE("parse_json: the same key is fine in different objects", "[data]") {
+    CHECK(parse_json(R"({"a": {"a": 1}, "b": [{"a": 1}, {"a": 2}]})", "a.json", 9)["b"][1]["a"] == 2);
+}
+
+TEST_CASE("parse_json: what is not JSON is refused in one line that names the file", "[data]") {
+    const std::string_view bad = GENERATE(as<std::string_view>(), "", " ", "{", "[1", "{\"a\":}", "[1,]", "{\"a\":1,}",
+                                          "{} x", "{}{}", "nul", "'a'", "{a: 1}", "\"a\nb\"", "\"\\ud800\"", "\"\\x\"",
+                                          "01", "+1", ".5", "1e999", "NaN", "Infinity", "/**/1", "\"open", "\xEF\xBB");
+    const std::string message = refusal(bad);
+    CHECK(message.starts_with("a.json: "));
+    CHECK(message.find('\n') == std::string::npos);
+    CHECK(message.size() < 250);
+}
+
+TEST_CASE("parse_json: duplicate keys are refused, escaped ones too", "[data]") {
+    CHECK_THAT(refusal(R"({"a": 1, "b": 2, "a": 3})"), ContainsSubstring("the key \"a\" appears twice"));
+    CHECK_THAT(refusal(R"({"a": 1, "\u0061": 3})"), ContainsSubstring("appears twice"));
+    CHECK_THAT(refusal(R"({"x": {"a": {}, "a": {}}})"), ContainsSubstring("appears twice"));
+}
+
+TEST_CASE("parse_json: depth is counted and limited", "[data]") {
+    CHECK(refusal("[[1]]", 2).empty());
+    CHECK_THAT(refusal("[[[1]]]", 2), ContainsSubstring("deeper than 2 levels"));
+    CHECK_THAT(refusal("{\"a\":[{}]}", 2), ContainsSubstring("deeper than 2 levels"));
+    CHECK(refusal("1", 0).empty());
+    CHECK_THAT(refusal(std::string(1'000'000, '[')), ContainsSubstring("deeper than 128 levels"));
+}
+
+TEST_CASE("parse_json: bytes that are no text are refused", "[data]") {
+    CHECK_THAT(refusal("{\"a\": \"\xFF\"}"), ContainsSubstring("byte 7 is 0xFF"));
+    CHECK_THAT(refusal(std::string_view("{}\0garbage", 10)), ContainsSubstring("byte 2 is NUL"));
+    CHECK(refusal("\xEF\xBB\xBF{}").empty());
+}
+
+TEST_CASE("parse_json: a long broken string makes no long message", "[data]") {
+    CHECK(refusal("\"" + std::string(1'000'000, 'x')).size() < 250);
+    const std::string key = "\"" + std::string(1'000'000, 'x') + "\": 1";
+    CHECK(refusal("{" + key + "," + key + "}").size() < 250);
+}

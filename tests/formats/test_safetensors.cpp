@@ -1,0 +1,203 @@
+#include "formats/safetensors.h"
+
+#include <bit>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+
+#include "engine/check.h"
+#include "formats/file.h"
+#include "tests/catch.h"
+#include "tests/formats/safetensors_bytes.h"
+
+using namespace inkling;
+using namespace inkling::formats;
+using namespace inkling::safetensors_bytes;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Folder {
+    fs::path path;
+    Folder() {
+        std::string name = (fs::temp_directory_path() / "inkling-safetensors-XXXXXX").string();
+        path = ::mkdtemp(name.data());
+    }
+    ~Folder() { fs::remove_all(path); }
+};
+
+}  // namespace
+
+TEST_CASE("safetensors: what is written is read back", "[models]") {
+    const Folder dir;
+    const fs::path path = dir.path / "model.safetensors";
+    const std::vector<float> w = {1.5f, -0.0f, 1e-42f, INFINITY, -3.25f, 0.1f};
+    const std::vector<double> d = {0.1, -1e300};
+    const std::vector<std::uint64_t> u = {0, ~0ull};
+    const std::vector<std::int64_t> i = {std::numeric_limits<std::int64_t>::min()};
+    const std::vector<std::uint8_t> bytes = {1, 2, 255};
+    SafetensorsWriter out;
+    out.set_metadata("format", "pt");
+    out.set_metadata("text", "\"quoted\"\n\xc3\xa9");
+    out.add("w", DType::F32, {2, 3}, w.data());
+    out.add("d", DType::F64, {2}, d.data());
+    out.add("u", DType::U64, {2}, u.data());
+    out.add("i", DType::I64, {}, i.data());
+    out.add("bytes", DType::U8, {3, 1}, bytes.data());
+    out.add("empty", DType::F32, {4, 0}, nullptr);
+    out.add_rounded("same", DType::F32, {6}, w.data());
+    out.write(path);
+
+    const auto file = SafetensorsFile::open(path);
+    CHECK(file.metadata() == std::map<std::string, std::string>{{"format", "pt"}, {"text", "\"quoted\"\n\xc3\xa9"}});
+    CHECK(file.tensors().size() == 7);
+    CHECK(file.info("w").shape == std::vector<std::uint64_t>{2, 3});
+    CHECK(file.info("i").shape.empty());
+    CHECK(file.info("empty").shape == std::vector<std::uint64_t>{4, 0});
+    CHECK(file.contains("w"));
+    CHECK_FALSE(file.contains("W"));
+    for (const auto& [name, info] : file.tensors())  // the widest first, behind a padded header: each is aligned
+        CHECK(reinterpret_cast<std::uintptr_t>(file.data(info)) % (dtype_bits(info.dtype) / 8) == 0);
+
+    std::vector<float> w2(6), same(6);
+    file.read("w", w2.data(), 6);
+    file.read("same", same.data(), 6);
+    CHECK(std::memcmp(w2.data(), w.data(), 24) == 0);
+    CHECK(std::memcmp(same.data(), w.data(), 24) == 0);
+    std::vector<double> d2(2);
+    file.read("d", d2.data(), 2);
+    CHECK(d2 == d);
+    std::vector<std::uint64_t> u2(2);
+    file.read("u", u2.data(), 2);
+    CHECK(u2 == u);
+    std::vector<std::int64_t> i2(1);
+    file.read("i", i2.data(), 1);
+    CHECK(i2 == i);
+    std::vector<std::uint8_t> bytes2(3);
+    file.read("bytes", bytes2.data(), 3);
+    CHECK(bytes2 == bytes);
+    file.read("empty", w2.data(), 0);
+}
+
+TEST_CASE("safetensors: the bytes are those of the safetensors package", "[models]") {
+    const Folder dir;
+    const std::vector<float> a = {1, 2};
+    const std::vector<std::uint16_t> h = {0x3c00};
+    SafetensorsWriter out;
+    out.add("z", DType::F16, {1}, h.data());
+    out.add("b", DType::F32, {1}, a.data() + 1);
+    out.add("a", DType::F32, {1}, a.data());
+    out.write(dir.path / "f");
+    const std::string header = "{\"a\":" + tensor("F32", "[1]", "[0,4]") + ",\"b\":" + tensor("F32", "[1]", "[4,8]") +
+                               ",\"z\":" + tensor("F16", "[1]", "[8,10]") + "}";
+    CHECK(formats::read_file(dir.path / "f") == with_length(168, header + std::string(168 - header.size(), ' ')) +
+                                                    std::string("\0\0\x80\x3f\0\0\0\x40\0\x3c", 10));
+}
+
+TEST_CASE("safetensors: 16-bit floats are rounded on writing and widened on reading", "[models]") {
+    const Folder dir;
+    std::vector<float> x(100000);  // more than the block that is converted at a time
+    for (std::size_t i = 0; i < x.size(); ++i)
+        x[i] = std::ldexp(static_cast<float>(i % 1000) - 500.0f, static_cast<int>(i % 40) - 35);
+    x[0] = -0.0f;
+    x[1] = 1e30f;
+    x[2] = 0.1f;
+    SafetensorsWriter out;
+    out.add_rounded("f16", DType::F16, {100, 1000}, x.data());
+    out.add_rounded("bf16", DType::BF16, {100000}, x.data());
+    out.write(dir.path / "f");
+
+    const auto file = SafetensorsFile::open(dir.path / "f");
+    CHECK(fs::file_size(dir.path / "f") < 400000 + 500);
+    std::vector<float> y(x.size());
+    std::vector<double> z(x.size());
+    for (const char* name : {"f16", "bf16"}) {
+        file.read(name, y.data(), y.size());
+        file.read(name, z.data(), z.size());
+        CHECK(std::vector<double>(y.begin(), y.end()) == z);
+        CHECK(std::signbit(y[0]));
+        const float step = std::string(name) == "f16" ? 0x1p-11f : 0x1p-8f;
+        bool near = true;
+        for (std::size_t i = 2; i < x.size(); ++i)
+            near = near && std::abs(y[i] - x[i]) <= step * std::abs(x[i]) + 0x1p-25f;
+        CHECK(near);
+    }
+    file.read("f16", y.data(), y.size());
+    CHECK(std::isinf(y[1]));
+    CHECK(y[2] == 0.0999755859375f);
+    file.read("bf16", y.data(), y.size());
+    CHECK(y[1] == std::bit_cast<float>(0x714a0000u));
+}
+
+TEST_CASE("safetensors: data need not be aligned", "[models]") {
+    std::string bytes =
+        file_of("{\"a\":" + tensor("F64", "[1]", "[1,9]") + ",\"o\":" + tensor("BOOL", "[1]", "[0,1]") + "}", 9);
+    const double value = 0.1;
+    std::memcpy(bytes.data() + bytes.size() - 8, &value, 8);
+    double x = 0;
+    float rounded = 0;
+    parse(bytes).read("a", &x, 1);
+    parse(bytes).read("a", &rounded, 1);
+    CHECK(x == 0.1);
+    CHECK(rounded == 0.1f);
+}
+
+TEST_CASE("safetensors: doubles are read as they are, or rounded to the nearest float", "[models]") {
+    const std::vector<double> x = {0.1,   -0.0,   std::numeric_limits<double>::denorm_min(), 1e-42,       -0x1.000001p0,
+                                   1e300, -1e300, std::numeric_limits<double>::infinity(),   std::nan("")};
+    std::string bytes = file_of("{\"a\":" + tensor("F64", "[9]", "[0,72]") + "}", 72);
+    std::memcpy(bytes.data() + bytes.size() - 72, x.data(), 72);
+    std::vector<double> same(9);
+    parse(bytes).read("a", same.data(), 9);
+    CHECK(std::memcmp(same.data(), x.data(), 72) == 0);
+    std::vector<float> rounded(9);
+    parse(bytes).read("a", rounded.data(), 9);
+    for (std::size_t i = 0; i + 1 < x.size(); ++i) {
+        INFO(x[i]);
+        CHECK(rounded[i] == static_cast<float>(x[i]));
+        CHECK(std::signbit(rounded[i]) == std::signbit(x[i]));
+    }
+    CHECK(rounded[3] > 0);  // below the smallest normal float, and not flushed
+    CHECK(std::isnan(rounded[8]));
+}
+
+TEST_CASE("safetensors: reading what is missing, of another size or kind is refused", "[models]") {
+    const std::string bytes = valid_file();
+    const SafetensorsFile file = parse(bytes);
+    std::vector<float> x(8);
+    std::vector<std::uint64_t> u(8);
+    CHECK_THROWS_WITH(file.read("v", x.data(), 6), "f: tensor \"v\" is missing");
+    CHECK_THROWS_WITH(file.read("w", x.data(), 5), "f: tensor \"w\" must hold 5 elements, got 6, shape (2, 3)");
+    CHECK_THROWS_WITH(file.read("w", u.data(), 6), "f: tensor \"w\" must be U64, got F32");
+    const std::string integers = file_of("{\"a\":" + tensor("I32", "[]", "[0,4]") + "}", 4);
+    CHECK_THROWS_AS(parse(integers).read("a", x.data(), 1), BadInput);
+}
+
+TEST_CASE("safetensors: the writer refuses what the format cannot hold", "[models]") {
+    const Folder dir;
+    const std::vector<float> x(4);
+    SafetensorsWriter out;
+    out.add("a", DType::F32, {4}, x.data());
+    CHECK_THROWS_WITH(out.add("a", DType::F32, {4}, x.data()), ContainsSubstring("added twice"));
+    CHECK_THROWS_AS(out.add("__metadata__", DType::F32, {4}, x.data()), Error);
+    CHECK_THROWS_AS(out.add("b", DType::F32, {1ull << 60, 4}, x.data()), Error);
+    CHECK_THROWS_AS(out.add("b", DType::F4, {3}, x.data()), Error);
+    CHECK_THROWS_AS(out.add_rounded("b", DType::F64, {4}, x.data()), Error);
+    out.add("\xff", DType::F32, {4}, x.data());
+    CHECK_THROWS_WITH(out.write(dir.path / "f"), ContainsSubstring("UTF-8"));
+    CHECK(fs::is_empty(dir.path));
+}
+
+TEST_CASE("safetensors: a file that cannot be written whole leaves the old one", "[models]") {
+    const Folder dir;
+    const std::vector<float> x(4, 1.0f);
+    SafetensorsWriter out;
+    out.add("a", DType::F32, {4}, x.data());
+    CHECK_THROWS_WITH(out.write("/dev/full"), "cannot write /dev/full: No space left on device");
+    CHECK_THROWS_WITH(out.write(dir.path), ContainsSubstring("Is a directory"));
+    CHECK_THROWS_AS(SafetensorsFile::open(dir.path / "none"), BadInput);
+    out.write(dir.path / "f");
+    out.write(dir.path / "f");
+    CHECK(SafetensorsFile::open(dir.path / "f").info("a").count == 4);
+}

@@ -1,0 +1,94 @@
+// Headers made to cost memory or work: what reading one may take is bounded, whatever it holds.
+#include <fmt/format.h>
+
+#include "tests/catch.h"
+#include "tests/cli/program.h"
+#include "tests/formats/safetensors_bytes.h"
+#include "tests/paths.h"
+
+using namespace inkling;
+using namespace inkling::formats;
+using namespace inkling::safetensors_bytes;
+
+namespace {
+
+constexpr std::size_t kHeader = 99'000'000;
+
+// `first`, as many items as there is room for, `last`.
+template <class Item>
+std::string filled(std::string first, const Item& item, const char* last) {
+    std::string header = std::move(first);
+    for (std::size_t i = 0; header.size() < kHeader; ++i) {
+        if (i > 0) header += ',';
+        header += item(i);
+    }
+    header += last;
+    return header;
+}
+
+}  // namespace
+
+TEST_CASE("safetensors: keys that the format does not know are passed over", "[models]") {
+    const std::string known = R"("dtype":"U8","shape":[1],"data_offsets":[0,1])";
+    for (const char* extra : {R"("x":1)", R"("x":null)", R"("x":[])", R"("x":{"dtype":"F99","y":[1.5,[true]]})",
+                              R"("x":[[[["deep"]]]])", R"("y":{"shape":[2]},"x":"text")"}) {
+        CAPTURE(extra);
+        CHECK(refusal_of(fmt::format("{{{},{}}}", extra, known), 1) == "");
+        CHECK(refusal_of(fmt::format("{{{},{}}}", known, extra), 1) == "");
+    }
+    CHECK_THAT(refusal_of(R"({"x":[[[[[[[1]]]]]]],)" + known + "}", 1), ContainsSubstring("nested deeper"));
+    CHECK(refusal_of("{" + known + R"(,"x":[})", 1) != "");
+}
+
+TEST_CASE("safetensors: a key that comes twice is refused wherever it is", "[models]") {
+    for (const char* twice : {R"("dtype":"U8")", R"("shape":[1])", R"("data_offsets":[0,1])"}) {
+        CAPTURE(twice);
+        CHECK_THAT(refusal_of(fmt::format(R"({{{},"dtype":"U8","shape":[1],"data_offsets":[0,1]}})", twice), 1),
+                   ContainsSubstring("appears twice"));
+    }
+    CHECK_THAT(refusal(file_of(R"({"__metadata__":{"a":"","a":""}})", 0)), ContainsSubstring("\"a\" appears twice"));
+    CHECK_THAT(refusal(file_of(R"({"__metadata__":{},"__metadata__":{}})", 0)), ContainsSubstring("appears twice"));
+}
+
+TEST_CASE("safetensors: more dimensions than any array has are refused", "[models]") {
+    std::string ones = "1";
+    for (int i = 1; i < 64; ++i) ones += ",1";
+    CHECK(refusal_of(tensor("U8", "[" + ones + "]", "[0,1]"), 1) == "");
+    CHECK_THAT(refusal_of(tensor("U8", "[" + ones + ",1]", "[0,1]"), 1), ContainsSubstring("more than 64"));
+}
+
+TEST_CASE("safetensors: a hostile header of 99 MB costs a few times its size, and no more than seconds",
+          "[models][slow]") {
+    const std::string empty = R"({"dtype":"U8","shape":[0],"data_offsets":[0,0]})";
+    const data::tests::ScratchFolder folder;
+    folder.write("config.json", R"({"model_type":"gpt2","vocab_size":65,"n_layer":1,"n_head":1,"n_embd":16,)"
+                                R"("n_positions":8})");
+    for (int kind = 0; kind < 7; ++kind) {
+        std::string header;
+        if (kind == 0)
+            header = filled(
+                "{", [&](auto i) { return fmt::format("\"{:x}\":{}", i, empty); }, "}");
+        if (kind == 1)
+            header = filled(
+                "{", [&](auto i) { return fmt::format("\"{:x}{}\":{}", i, std::string(400, 'n'), empty); }, "}");
+        if (kind == 2)
+            header = filled(
+                "{\"__metadata__\":{", [](auto i) { return fmt::format("\"{:x}\":\"\"", i); }, "}}");
+        if (kind == 3) header = "{\"__metadata__\":{\"a\":\"" + std::string(kHeader, 'x') + "\"}}";
+        if (kind == 4) header = "{\"a\":{\"dtype\":\"U8\",\"shape\":[" + std::string(kHeader, '1') + "]}}";
+        if (kind == 5)
+            header = filled(
+                "{\"a\":{\"x\":[", [](auto) { return std::string("0"); }, "]}}");
+        if (kind == 6) header = "{\"a\":" + std::string(kHeader, '[');
+        folder.write("model.safetensors", file_of(header, 0));
+        header = {};
+        INFO("kind " << kind);
+        // 700 MB for the mapped file and all else, libraries and the stacks of threads too; seconds of the processor,
+        // which do not depend on what else the machine does: 2 at most, where work that grows with the square of the
+        // number of entries would take hours
+        const std::string command = fmt::format("ulimit -v 700000 -t 30; OMP_NUM_THREADS=1 {} info --model {} 2>{}",
+                                                testing::kProgram, folder.path(), folder.path("said"));
+        CHECK(WEXITSTATUS(std::system(command.c_str())) == 3);
+        CHECK_THAT(formats::read_file(folder.path("said")), ContainsSubstring("model.safetensors"));
+    }
+}

@@ -1,0 +1,209 @@
+// What a safetensors file can be made to say by mistake or on purpose: every rule of the format, broken.
+#include <fmt/format.h>
+
+#include <limits>
+#include <random>
+
+#include "engine/check.h"
+#include "formats/safetensors.h"
+#include "tests/catch.h"
+#include "tests/formats/safetensors_bytes.h"
+
+using namespace inkling;
+using namespace inkling::formats;
+using namespace inkling::safetensors_bytes;
+
+TEST_CASE("safetensors: the smallest files are legal", "[models]") {
+    CHECK(refusal(file_of("{}", 0)) == "");
+    CHECK(refusal(file_of("{\"__metadata__\":{}}", 0)) == "");
+    CHECK(refusal_of(tensor("F32", "[]", "[0,4]"), 4) == "");
+    CHECK(refusal_of(tensor("F32", "[0]", "[0,0]"), 0) == "");
+    CHECK(refusal_of(tensor("F32", "[0,18446744073709551615]", "[0,0]"), 0) == "");
+    CHECK(refusal_of(tensor("F4", "[2]", "[0,1]"), 1) == "");
+    CHECK(refusal(file_of("{\"a\":" + tensor("U8", "[0]", "[1,1]") + ",\"b\":" + tensor("U8", "[1]", "[0,1]") +
+                              ",\"c\":" + tensor("U8", "[0]", "[0,0]") + "}",
+                          1)) == "");
+    CHECK(refusal(valid_file()) == "");
+}
+
+TEST_CASE("safetensors: header lengths that attack or cut short are refused", "[models]") {
+    const std::string valid = valid_file();
+    const std::uint64_t size = valid.size();
+    const std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+    const std::vector<std::uint64_t> lengths = {0,        1,           7,           size - 9, size - 8,   size - 7,
+                                                size,     100'000'000, 100'000'001, 1u << 31, most >> 32, most / 2 + 1,
+                                                most - 7, most};
+    for (const std::uint64_t length : lengths) {
+        CAPTURE(length);
+        CHECK(refusal(with_length(length, valid.substr(8))) != "");
+    }
+    CHECK(refusal("") == "f: a safetensors file is 8 bytes at least, got 0");
+    CHECK_THAT(refusal("1234567"), ContainsSubstring("got 7"));
+    CHECK_THAT(refusal(with_length(100'000'001, "{}")), ContainsSubstring("at most 100000000"));
+    CHECK_THAT(refusal(with_length(100'000'000, "{}")), ContainsSubstring("cut short"));
+    CHECK_THAT(refusal("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n"),
+               ContainsSubstring("git lfs pull"));
+}
+
+TEST_CASE("safetensors: a header that is not one strict JSON object is refused", "[models]") {
+    CHECK_THAT(refusal(file_of(" {}", 0)), ContainsSubstring("must begin with {"));
+    CHECK_THAT(refusal(file_of("[]", 0)), ContainsSubstring("must begin with {"));
+    CHECK_THAT(refusal(file_of("\xef\xbb\xbf{}", 0)), ContainsSubstring("must begin with {"));
+    for (const char* header : {"{", "{}}", "{} x", "{\"a\"}", "{,}", "{}\1", "{\"\xff\":1}", "{\"\xc0\xaf\":1}",
+                               "{\"\\ud800\":1}", "{\"__metadata__\":{},\"__metadata__\":{}}"}) {
+        CAPTURE(header);
+        CHECK_THAT(refusal(file_of(header, 0)), ContainsSubstring("f: header"));
+    }
+    CHECK(refusal(file_of(std::string("{}\0", 3), 0)) != "");
+    CHECK(refusal(file_of("{\"a\":" + std::string(1000000, '['), 0)) != "");
+    std::string many;
+    for (int i = 0; i < 200000; ++i) many += "{\"a\":";
+    CHECK(refusal(file_of(many, 0)) != "");
+    const std::string a = tensor("U8", "[1]", "[0,1]"), b = tensor("U8", "[1]", "[1,2]");
+    CHECK_THAT(refusal(file_of("{\"a\":" + a + ",\"a\":" + b + "}", 2)), ContainsSubstring("twice"));
+}
+
+TEST_CASE("safetensors: metadata must be strings", "[models]") {
+    for (const char* value : {"1", "null", "[]", "\"x\"", "{\"a\":1}", "{\"a\":null}", "{\"a\":{\"b\":\"c\"}}"}) {
+        CAPTURE(value);
+        CHECK_THAT(refusal(file_of(fmt::format("{{\"__metadata__\":{}}}", value), 0)),
+                   ContainsSubstring("__metadata__"));
+    }
+}
+
+TEST_CASE("safetensors: an entry that is not a tensor is refused", "[models]") {
+    for (const char* entry :
+         {"1", "null", "[]", "\"x\"", "{}", R"({"dtype":"U8","shape":[1]})", R"({"dtype":"U8","data_offsets":[0,1]})",
+          R"({"shape":[1],"data_offsets":[0,1]})", R"({"dtype":1,"shape":[1],"data_offsets":[0,1]})",
+          R"({"dtype":"U8","shape":1,"data_offsets":[0,1]})", R"({"dtype":"U8","shape":[[1]],"data_offsets":[0,1]})",
+          R"({"dtype":"U8","shape":{"a":1},"data_offsets":[0,1]})"}) {
+        CAPTURE(entry);
+        CHECK(refusal_of(entry, 1) != "");
+    }
+    CHECK(refusal_of(tensor("F33", "[1]", "[0,4]"), 4) == "f: tensor \"a\": dtype \"F33\" is unknown");
+    CHECK(refusal_of(tensor("f32", "[1]", "[0,4]"), 4) != "");
+}
+
+TEST_CASE("safetensors: numbers other than integers from 0 up are refused", "[models]") {
+    CHECK(refusal_of(tensor("U8", "[1]", "[0,1]"), 1) == "");
+    for (const char* number : {"1.0", "1e0", "-1", "\"1\"", "true", "null", "18446744073709551616", "1e400"}) {
+        CAPTURE(number);
+        CHECK(refusal_of(tensor("U8", fmt::format("[{}]", number), "[0,1]"), 1) != "");
+        CHECK(refusal_of(tensor("U8", "[1]", fmt::format("[0,{}]", number)), 1) != "");
+    }
+    for (const char* zero : {"-0", "0.0", "0e0", "false"}) {
+        CAPTURE(zero);
+        CHECK(refusal_of(tensor("U8", fmt::format("[{}]", zero), "[0,0]"), 0) != "");
+        CHECK(refusal_of(tensor("U8", "[1]", fmt::format("[{},1]", zero)), 1) != "");
+    }
+}
+
+TEST_CASE("safetensors: shapes and offsets that disagree or overflow are refused", "[models]") {
+    CHECK_THAT(refusal_of(tensor("F32", "[2]", "[0,4]"), 4), ContainsSubstring("8 bytes"));
+    CHECK_THAT(refusal_of(tensor("F32", "[1]", "[4,0]"), 4), ContainsSubstring("end before they begin"));
+    CHECK_THAT(refusal_of(tensor("F4", "[3]", "[0,1]"), 1), ContainsSubstring("whole bytes"));
+    CHECK_THAT(refusal_of(tensor("U8", "[4294967296,4294967296]", "[0,0]"), 0), ContainsSubstring("64 bits"));
+    CHECK_THAT(refusal_of(tensor("F32", "[4611686018427387904]", "[0,0]"), 0), ContainsSubstring("64 bits"));
+    CHECK(refusal_of(tensor("F32", "[4611686018427387905]", "[0,4]"), 4) != "");
+    CHECK(refusal_of(tensor("U8", "[18446744073709551615,0]", "[18446744073709551615,18446744073709551615]"), 0) != "");
+    for (const char* offsets : {"[]", "[0]", "[0,1,1]", "{}", "[[0],[1]]", "1"}) {
+        CAPTURE(offsets);
+        CHECK(refusal_of(tensor("U8", "[1]", offsets), 1) != "");
+    }
+    CHECK_THAT(refusal_of(tensor("U8", "[1]", "[1,2]"), 2), ContainsSubstring("begins at byte 1, where 0 is due"));
+    for (const std::size_t size : {2, 3, 5, 6}) CHECK(refusal_of(tensor("F32", "[1]", "[0,4]"), size) != "");
+}
+
+TEST_CASE("safetensors: holes, overlaps and shared ranges are refused", "[models]") {
+    const auto pair = [](const char* first, const char* second, std::size_t size) {
+        return refusal(
+            file_of("{\"a\":" + tensor("U8", "[4]", first) + ",\"b\":" + tensor("U8", "[4]", second) + "}", size));
+    };
+    CHECK(pair("[0,4]", "[4,8]", 8) == "");
+    CHECK(pair("[4,8]", "[0,4]", 8) == "");
+    CHECK_THAT(pair("[0,4]", "[5,9]", 9), ContainsSubstring("begins at byte 5, where 4 is due"));
+    CHECK_THAT(pair("[0,4]", "[3,7]", 7), ContainsSubstring("begins at byte 3, where 4 is due"));
+    CHECK_THAT(pair("[0,4]", "[0,4]", 4), ContainsSubstring("no overlaps"));
+    CHECK_THAT(pair("[0,4]", "[4,8]", 7), ContainsSubstring("cut short"));
+    CHECK_THAT(pair("[0,4]", "[4,8]", 9), ContainsSubstring("added to"));
+
+    std::string header = "{";
+    for (int i = 0; i < 10; ++i)
+        header += fmt::format("{}\"t{}\":{}", i == 0 ? "" : ",", i, tensor("U8", "[1000]", "[0,1000]"));
+    CHECK_THAT(refusal(file_of(header + "}", 1000)), ContainsSubstring("no overlaps"));
+}
+
+TEST_CASE("safetensors: a hundred thousand tensors are read, and refused when they share a range", "[models]") {
+    std::string apart = "{", shared = "{";
+    for (int i = 0; i < 100000; ++i) {
+        apart +=
+            fmt::format("{}\"t{}\":{}", i == 0 ? "" : ",", i, tensor("U8", "[1]", fmt::format("[{},{}]", i, i + 1)));
+        shared += fmt::format("{}\"t{}\":{}", i == 0 ? "" : ",", i, tensor("U8", "[100000]", "[0,100000]"));
+    }
+    const std::string bytes = file_of(apart + "}", 100000);
+    CHECK(parse(bytes).tensors().size() == 100000);
+    CHECK(refusal(file_of(shared + "}", 100000)) != "");
+}
+
+TEST_CASE("safetensors: messages stay one short line whatever a name holds", "[models]") {
+    const std::string message = refusal(file_of("{\"\\n\\u001b" + std::string(100000, 'n') + "\":1}", 0));
+    CHECK(message.size() < 300);
+    CHECK(message.find('\n') == std::string::npos);
+    CHECK(message.find('\x1b') == std::string::npos);
+}
+
+TEST_CASE("safetensors: every prefix of a valid file is refused, and anything behind it", "[models]") {
+    const std::string valid = valid_file();
+    for (std::size_t size = 0; size < valid.size(); ++size) {
+        CAPTURE(size);
+        CHECK(refusal(valid.substr(0, size)) != "");
+    }
+    for (const std::size_t more : {1, 2, 8, 4096}) CHECK(refusal(valid + std::string(more, ' ')) != "");
+}
+
+// A flipped bit in the data or in a name is a valid file; whatever is accepted must keep to its bytes.
+TEST_CASE("safetensors: damaged files are refused or read within their bounds", "[models]") {
+    const std::string valid = valid_file();
+    int refused = 0;
+    const auto examine = [&](const std::string& bytes) {
+        try {
+            const SafetensorsFile file = parse(bytes);
+            std::uint64_t total = 0;
+            for (const auto& [name, info] : file.tensors()) {
+                total += info.end - info.begin;
+                REQUIRE(info.end <= bytes.size() - 8);
+                if (info.dtype != DType::F32 && info.dtype != DType::F16) continue;
+                std::vector<float> x(info.count);
+                file.read(name, x.data(), x.size());
+            }
+            REQUIRE(total < bytes.size());
+        } catch (const BadInput&) {
+            ++refused;
+        }
+    };
+    for (std::size_t bit = 0; bit < 8 * valid.size(); ++bit) {
+        std::string bytes = valid;
+        bytes[bit / 8] = static_cast<char>(bytes[bit / 8] ^ (1 << (bit % 8)));
+        examine(bytes);
+    }
+    CHECK(refused > 700);
+    std::mt19937 random(1);
+    const std::string alphabet = "{}[]\",:0123456789-.eE \\\0\xff\"dtypeshapeF32BF16";
+    for (int round = 0; round < 20000; ++round) {
+        std::string bytes = valid;
+        for (unsigned edits = 1 + random() % 3; edits > 0; --edits) {
+            const std::size_t at = random() % bytes.size();
+            const char c = alphabet[random() % alphabet.size()];
+            if (const unsigned kind = random() % 3; kind == 0)
+                bytes[at] = c;
+            else if (kind == 1)
+                bytes.insert(at, 1, c);
+            else
+                bytes.erase(at, 1);
+        }
+        if (random() % 2 == 0 && bytes.size() > 36)
+            bytes = file_of(bytes.substr(8, bytes.size() - 36), 28);  // the length fits
+        examine(bytes);
+    }
+    CHECK(refused > 15000);
+}

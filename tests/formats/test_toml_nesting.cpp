@@ -1,0 +1,57 @@
+#include "formats/toml_nesting.h"
+
+#include "engine/check.h"
+#include "tests/catch.h"
+
+using namespace inkling;
+using formats::check_toml_nesting;
+
+namespace {
+
+std::string times(int n, const std::string& text) {
+    std::string all;
+    for (int i = 0; i < n; ++i) all += text;
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE("toml nesting: parts in each other are refused from a depth on that no settings have", "[data]") {
+    for (const std::string& text : {
+             "x = " + times(50'000, "["),
+             "x = " + times(50'000, "[") + times(50'000, "]"),
+             "x = " + times(50'000, "{a="),
+             times(50'000, "a.") + "a = 1",
+             times(50'000, " \"a\" . ") + "a = 1",
+             "[" + times(50'000, "a.") + "a]\n",
+             "[[" + times(50'000, "a.") + "a]]\n",
+             "x = { " + times(50'000, "a.") + "a = 1 }",
+             "x = [ \"\"\"a\"\"\"\"\", { " + times(50'000, "a.") + "a = 1 } ]",  // the string ends in two quotes
+             "x = 'a' # \"\n" + times(50'000, "a.") + "a = 1",
+             "x = \"\\\"\"\n" + times(50'000, "a.") + "a = 1",
+             "x = '\\'\n" + times(50'000, "a.") + "a = 1",
+             "x = '''\n'''\n" + times(50'000, "a.") + "a = 1",
+         })
+        CHECK_THROWS_WITH(check_toml_nesting(text, "c.toml"), ContainsSubstring("more than 32 parts in each other"));
+    CHECK_THROWS_WITH(check_toml_nesting("a = 1\n\nb = " + times(33, "["), "c.toml"),
+                      ContainsSubstring("c.toml: line 3: "));
+}
+
+TEST_CASE("toml nesting: what settings have is let through, and so is what is wrong in other ways", "[data]") {
+    const std::string dots = times(100, "a.b/../");
+    for (const std::string& text : {
+             std::string(),
+             std::string("out = \"runs/mine\"\nlearning_rate = 1.5e-3\ndata = [\"a.txt\", 'b.txt']  # [[[\n"),
+             times(1000, "x = [1.5, 2.5, { a.b = 1.5 }]\n"),
+             "x = [" + times(1000, "1.5,") + "]",
+             "x = \"" + dots + times(100, "[") + "\"\ny = '" + dots + times(100, "{") + "'",
+             "x = \"\"\"\n" + dots + "\n" + times(100, "[\n") + "\"\"\"",
+             "# " + dots + times(100, "["),
+             "x = " + times(32, "["),
+             times(31, "a.") + "a = 1",
+             std::string("]]]]}}}}"),
+             std::string("x = \"never ends"),
+             std::string("x = '''never ends"),
+         })
+        CHECK_NOTHROW(check_toml_nesting(text, "c.toml"));
+}

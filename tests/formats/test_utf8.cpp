@@ -1,0 +1,83 @@
+#include "formats/utf8.h"
+
+#include <algorithm>
+
+#include "engine/check.h"
+#include "tests/catch.h"
+
+using namespace inkling;
+using namespace inkling::formats;
+
+namespace {
+
+constexpr auto npos = std::string_view::npos;
+
+std::string utf8(char32_t c) {
+    std::string text;
+    append_utf8(text, c);
+    return text;
+}
+
+}  // namespace
+
+TEST_CASE("utf8: known characters of one to four bytes", "[data]") {
+    CHECK(utf8(U'a') == "a");
+    CHECK(utf8(0xE9) == "\xC3\xA9");
+    CHECK(utf8(0x20AC) == "\xE2\x82\xAC");
+    CHECK(utf8(0x1F40C) == "\xF0\x9F\x90\x8C");
+    CHECK(to_code_points("a\xC3\xA9\xE2\x82\xAC\xF0\x9F\x90\x8C") ==
+          std::vector<char32_t>{U'a', 0xE9, 0x20AC, 0x1F40C});
+    CHECK(to_code_points("").empty());
+}
+
+TEST_CASE("utf8: every code point comes back from its bytes", "[data]") {
+    std::size_t wrong = 0, made = 0;
+    for (char32_t c = 0; c <= 0x10FFFF; ++c) {
+        if (c >= 0xD800 && c <= 0xDFFF) continue;
+        const std::string text = utf8(c);
+        std::size_t at = 0;
+        wrong += next_code_point(text, at) != c || at != text.size();
+        ++made;
+    }
+    CHECK(wrong == 0);
+    CHECK(made == 0x110000 - 0x800);
+}
+
+TEST_CASE("utf8: two bytes are valid exactly when the standard says so", "[data]") {
+    std::size_t wrong = 0;
+    for (int a = 0; a < 256; ++a) {
+        for (int b = 0; b < 256; ++b) {
+            const bool valid = (a < 0x80 && b < 0x80) || (a >= 0xC2 && a <= 0xDF && b >= 0x80 && b <= 0xBF);
+            const char text[] = {static_cast<char>(a), static_cast<char>(b)};
+            wrong += (find_invalid_utf8({text, 2}) == npos) != valid;
+        }
+    }
+    CHECK(wrong == 0);
+}
+
+TEST_CASE("utf8: what is not valid is found at its first byte", "[data]") {
+    const std::string_view bad =
+        GENERATE(as<std::string_view>(), "\x80", "\xBF", "\xC0\xAF", "\xC1\xBF",  // overlong /
+                 "\xE0\x80\xAF", "\xE0\x9F\xBF", "\xF0\x80\x80\xAF", "\xF0\x8F\xBF\xBF", "\xED\xA0\x80",
+                 "\xED\xBF\xBF",  // surrogates
+                 "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\xF8\x88\x80\x80\x80", "\xFE", "\xFF", "\xC3", "\xE2\x82",
+                 "\xF0\x9F\x90", "\xC3(", "\xE2(\xA1", "\xE2\x82(");
+    CHECK(find_invalid_utf8(bad) == 0);
+    CHECK(find_invalid_utf8("\xC3\xA9 " + std::string(bad) + " x") == 3);
+}
+
+TEST_CASE("utf8: the ends of the valid ranges are valid", "[data]") {
+    for (std::string_view good : {"\x7F", "\xC2\x80", "\xDF\xBF", "\xE0\xA0\x80", "\xED\x9F\xBF", "\xEE\x80\x80",
+                                  "\xEF\xBF\xBF", "\xF0\x90\x80\x80", "\xF4\x8F\xBF\xBF"})
+        CHECK(find_invalid_utf8(good) == npos);
+    CHECK(find_invalid_utf8(std::string_view("a\0b", 3)) == npos);
+}
+
+TEST_CASE("utf8: errors name the byte", "[data]") {
+    CHECK_THROWS_AS(to_code_points("ab\xFFz"), BadInput);
+    CHECK_THROWS_WITH(to_code_points("ab\xFFz"), ContainsSubstring("byte 2 is 0xFF"));
+    std::string text;
+    CHECK_THROWS_WITH(append_utf8(text, 0xD800), ContainsSubstring("0xD800"));
+    CHECK_THROWS_WITH(append_utf8(text, 0x110000), ContainsSubstring("0x110000"));
+    CHECK(text.empty());
+}

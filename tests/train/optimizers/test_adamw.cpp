@@ -1,0 +1,150 @@
+// AdamW against its definition and against torch.optim.AdamW, and the clipping of gradients.
+#include "train/optimizers/adamw.h"
+
+#include "nn/init.h"
+#include "tests/engine/helpers.h"
+#include "tests/reference/read.h"
+#include "tests/train/parameters.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+using train::AdamW;
+using train::AdamWOptions;
+
+namespace {
+
+template <class T>
+struct Pair : nn::Module<T> {
+    Pair(const Shape& m, const Shape& v) : matrix(nn::parameter<T>(m, T{1})), vector(nn::parameter<T>(v, T{1})) {}
+    void visit(const nn::Visitor<T>& v) override {
+        v("matrix", matrix);
+        v("vector", vector);
+    }
+    Tensor<T> matrix, vector;
+};
+
+template <class T>
+void set_gradients(nn::FlatParameters<T>& flat, const std::string& name, const Array<T>& g) {
+    for (const auto& e : flat.entries())
+        if (e.name == name) std::copy_n(g.data(), g.size(), flat.gradients().data() + e.offset);
+}
+
+}  // namespace
+
+TEST_CASE("adamw: three steps of known values, with decay of matrices alone", "[train]") {
+    Pair<double> p({1, 1}, {1});
+    nn::FlatParameters<double> flat(p);
+    AdamW<double> adamw(flat, {0.9, 0.99, 1e-8, 0.1});
+    const double decayed[] = {0.99890000002, 0.9985334105976773, 0.9982269287224479}, g[] = {0.5, -0.25, 1e-9};
+    double kept = 1, m = 0, v = 0;
+    for (int i = 0; i < 3; ++i) {
+        for (const char* name : {"matrix", "vector"}) set_gradients(flat, name, of<double>({g[i]}));
+        adamw.step(1e-3);
+        CHECK(p.matrix.value().data()[0] == Approx(decayed[i]).epsilon(1e-15));
+        m = 0.9 * m + 0.1 * g[i], v = 0.99 * v + 0.01 * g[i] * g[i];
+        kept -= 1e-3 * m / (1 - std::pow(0.9, i + 1)) / (std::sqrt(v / (1 - std::pow(0.99, i + 1))) + 1e-8);
+        CHECK(p.vector.value().data()[0] == Approx(kept).epsilon(1e-15));
+        CHECK(adamw.updates == static_cast<std::uint64_t>(i + 1));
+    }
+}
+
+TEMPLATE_TEST_CASE("PyTorch agrees: 20 steps of AdamW with clipping and a changing learning rate", "[train]", float,
+                   double) {
+    using T = TestType;
+    const double tolerance = std::is_same_v<T, double> ? 1e-13 : 1e-5;
+    const auto numbers = reference("nn.json")["AdamW"];
+    Pair<T> p({3, 4}, {5});
+    p.matrix.value_in_place() = array_from<T>(numbers["matrix"]);
+    p.vector.value_in_place() = array_from<T>(numbers["vector"]);
+    nn::FlatParameters<T> flat(p);
+    AdamW<T> adamw(flat, {0.9, 0.99, 1e-8, 0.1});
+    REQUIRE(numbers["steps"].size() == 20);
+    int clipped = 0;
+    for (const auto& step : numbers["steps"]) {
+        set_gradients(flat, "matrix", array_from<T>(step["d_matrix"]));
+        set_gradients(flat, "vector", array_from<T>(step["d_vector"]));
+        const double norm = train::gradient_norm(flat.gradients());
+        CHECK(norm == Approx(step["norm"].get<double>()).epsilon(tolerance));
+        const double scale = train::clip_scale(norm, numbers["clip"].get<double>());
+        clipped += scale < 1;
+        adamw.step(step["rate"].get<double>(), scale);
+        check_close(p.matrix.value(), array_from<double>(step["matrix"]), tolerance, "matrix");
+        check_close(p.vector.value(), array_from<double>(step["vector"]), tolerance, "vector");
+    }
+    CHECK((clipped > 3 && clipped < 17));
+}
+
+TEST_CASE("adamw: every option matters", "[train]") {
+    const auto run = [](AdamWOptions options, double rate = 0.01) {
+        Pair<double> p({2, 2}, {3});
+        nn::FlatParameters<double> flat(p);
+        AdamW<double> adamw(flat, options);
+        for (std::uint64_t i = 0; i < 3; ++i) {
+            set_gradients(flat, "matrix", normal({2, 2}, i));
+            adamw.step(rate);
+        }
+        return p.matrix.value().clone();
+    };
+    const Array<double> plain = run({});
+    CHECK(same_bits(plain, run({})));
+    CHECK_FALSE(same_bits(plain, run({.beta1 = 0.8})));
+    CHECK_FALSE(same_bits(plain, run({.beta2 = 0.999})));
+    CHECK_FALSE(same_bits(plain, run({.eps = 1e-3})));
+    CHECK_FALSE(same_bits(plain, run({.weight_decay = 0})));
+    CHECK_FALSE(same_bits(plain, run({}, 0.02)));
+    CHECK(same_bits(run({}, 0.0), Array<double>({2, 2}, 1.0)));
+}
+
+TEST_CASE("adamw: large buffers get the same bits with any number of threads", "[train]") {
+    check_same_with_any_threads("adamw", [] {
+        Pair<float> p({300, 301}, {40'003});
+        nn::FlatParameters<float> flat(p);
+        AdamW<float> adamw(flat, {});
+        for (std::uint64_t i = 0; i < 2; ++i) {
+            set_gradients(flat, "matrix", random_array<float>({300, 301}, i));
+            set_gradients(flat, "vector", random_array<float>({40'003}, 9 + i));
+            adamw.step(0.01, 0.5);
+        }
+        return std::vector<ConstArray<float>>{p.matrix.value(), p.vector.value(), adamw.m, adamw.v};
+    });
+}
+
+TEST_CASE("clipping: the norm of all gradients", "[train]") {
+    CHECK(train::gradient_norm(of<double>({3, -4})) == 5);
+    CHECK(train::gradient_norm(of<float>(std::vector<double>(17, 0.0))) == 0);
+    const Array<float> g = random_array<float>({100'003}, 4);
+    long double squares = 0;
+    for (std::size_t i = 0; i < g.size(); ++i) squares += static_cast<long double>(g.data()[i]) * g.data()[i];
+    CHECK(train::gradient_norm(g) == Approx(static_cast<double>(std::sqrt(squares))).epsilon(1e-6));
+    for (const double bad : {std::nan(""), kInfinity, -kInfinity}) {
+        for (const std::size_t at : {0, 4096, 100'002}) {
+            Array<float> broken = g.clone();
+            broken.data()[at] = static_cast<float>(bad);
+            CHECK_FALSE(std::isfinite(train::gradient_norm(broken)));
+        }
+    }
+}
+
+TEST_CASE("clipping: the scale is torch's", "[train]") {
+    CHECK(train::clip_scale(4, 1) == 1 / (4 + 1e-6));
+    CHECK(train::clip_scale(0.5, 1) == 1);
+    CHECK(train::clip_scale(1, 1) == 1 / (1 + 1e-6));
+    CHECK(train::clip_scale(0, 1) == 1);
+    CHECK(train::clip_scale(1e30, 0) == 1);  // no limit
+}
+
+TEST_CASE("adamw: each role learns at its own multiple of the learning rate", "[train]") {
+    const std::vector<std::pair<std::string, Array<double>>> starts = {{"wte.weight", Array<double>({2, 2}, 1.0)},
+                                                                       {"lm_head.weight", Array<double>({2, 2}, 1.0)},
+                                                                       {"mlp.c_fc.weight", Array<double>({2, 2}, 1.0)},
+                                                                       {"ln_f.weight", Array<double>({2}, 1.0)}};
+    Named<double> module(starts, {{"wte.weight", {nn::Role::embedding}}, {"lm_head.weight", {nn::Role::head}}});
+    nn::FlatParameters<double> flat(module);
+    AdamW<double> adamw(flat, {0.9, 0.99, 0, 0.5, {1, 2, 3, 4}});
+    for (const auto& [name, start] : starts) set_gradient(flat, name, start);
+    adamw.step(0.01);  // the first update is as long as the rate
+    CHECK(module["wte.weight"].data()[0] == Approx(1 * (1 - 0.005) - 0.01).epsilon(1e-14));
+    CHECK(module["lm_head.weight"].data()[3] == Approx(1 * (1 - 0.01) - 0.02).epsilon(1e-14));
+    CHECK(module["mlp.c_fc.weight"].data()[0] == Approx(1 * (1 - 0.015) - 0.03).epsilon(1e-14));
+    CHECK(module["ln_f.weight"].data()[1] == Approx(1 - 0.04).epsilon(1e-14));
+}

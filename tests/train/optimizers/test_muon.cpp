@@ -1,0 +1,204 @@
+// Muon against torch.optim.Muon, its Newton-Schulz iteration against known bounds, and who goes by AdamW.
+#include "train/optimizers/muon.h"
+
+#include "engine/kernels/gemm.h"
+#include "engine/precision.h"
+#include "tests/reference/read.h"
+#include "tests/train/parameters.h"
+#include "train/optimizers/newton_schulz.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+using nn::Role;
+using train::Muon;
+using train::MuonOptions;
+using train::newton_schulz;
+
+namespace {
+
+Array<double> diagonal(const std::vector<double>& values) {
+    Array<double> d({1, values.size(), values.size()}, 0.0);
+    for (std::size_t i = 0; i < values.size(); ++i) d.data()[i * (values.size() + 1)] = values[i];
+    return d;
+}
+
+// Where a singular value s of a matrix of norm 1 ends up, by the scalar polynomial.
+double image(double s, int steps) {
+    for (int i = 0; i < steps; ++i) s = 3.4445 * s - 4.7750 * s * s * s + 2.0315 * s * s * s * s * s;
+    return s;
+}
+
+}  // namespace
+
+TEST_CASE("newton-schulz: singular values go where the polynomial takes them, within the known range", "[train]") {
+    // recipes: [.01, 1] -> [.682, 1.134] in 5 steps; .003 up to 1.202; .001 down to .471
+    double low = 10, high = 0;
+    for (double s = 0.01; s <= 1; s += 1e-4) low = std::min(low, image(s, 5)), high = std::max(high, image(s, 5));
+    CHECK(low == Approx(0.682).margin(1e-3));
+    CHECK(high == Approx(1.134).margin(1e-3));
+    CHECK(image(0.001, 5) == Approx(0.471).margin(1e-3));
+    const std::vector<double> values = {0.9, 0.4, 0.1, 0.02, 0.004};
+    double norm = 0;
+    for (const double v : values) norm += v * v;
+    norm = std::sqrt(norm) + 1e-7;
+    for (const std::size_t steps : {1, 3, 5}) {
+        std::vector<double> expected;
+        for (const double v : values) expected.push_back(image(v / norm, static_cast<int>(steps)));
+        check_close(newton_schulz(diagonal(values), steps), diagonal(expected), 1e-12);
+    }
+}
+
+TEST_CASE("newton-schulz: wide, tall and stacked matrices come out nearly orthogonal, in bf16 nearly so", "[train]") {
+    for (const Shape& shape : {Shape{1, 7, 33}, Shape{1, 33, 7}, Shape{3, 8, 20}}) {
+        const Array<float> u = random_array<float>(shape, 3);
+        const Array<float> o = newton_schulz(u, 5);
+        check_close(o, newton_schulz(cast<double>(u), 5), 1e-4, to_string(shape));
+        check_close(newton_schulz(Array<float>(u * 1e-3f), 5), o, 1e-3, "a shorter one");
+        const std::size_t small = std::min(shape[1], shape[2]);
+        const Array<float> x = shape[1] > shape[2] ? o.transposed(1, 2) : o;
+        Array<float> gram({shape[0], small, small});
+        gemm(x, x.transposed(1, 2), gram);
+        for (std::size_t b = 0; b < shape[0]; ++b) {
+            for (std::size_t i = 0; i < small; ++i) {
+                const float square = gram.data()[(b * small + i) * small + i];
+                CHECK((square > 0.4 && square < 1.5));
+            }
+            const Array<float> alone = newton_schulz(u.sliced(0, b, b + 1), 5);
+            check_close(o.sliced(0, b, b + 1), alone, 1e-5, "each for itself");
+        }
+        const WithPrecision scope(Precision::bf16);
+        const Array<float> half = newton_schulz(u, 5);
+        CHECK_FALSE(same_bits(half, o));
+        check_close(half, o, 0.2, "bf16");
+    }
+    CHECK(same_bits(newton_schulz(Array<float>({1, 3, 4}, 0.0f), 5), Array<float>({1, 3, 4}, 0.0f)));
+    CHECK_THROWS_WITH(newton_schulz(Array<float>({3, 4}, 0.0f), 5), ContainsSubstring("(3, 4)"));
+}
+
+TEMPLATE_TEST_CASE("PyTorch agrees: 6 steps of Muon, wide, tall and square", "[train]", float, double) {
+    using T = TestType;
+    const double tolerance = std::is_same_v<T, double> ? 1e-6 : 1e-4;  // |u| + 1e-7 here, max(|u|, 1e-7) there
+    const auto cases = reference("optimizers.json")["muon"];
+    REQUIRE(cases.size() == 9);
+    for (const auto& c : cases) {
+        Named<T> module({{"mlp.c_fc.weight", array_from<T>(c["start"])}});
+        nn::FlatParameters<T> flat(module);
+        MuonOptions options;
+        options.momentum = c["momentum"], options.nesterov = c["nesterov"], options.ns_steps = c["ns_steps"];
+        options.weight_decay = c["weight_decay"];
+        options.scale = c["adjust_lr_fn"] == "original" ? train::MuonScale::original : train::MuonScale::adamw;
+        Muon<T> muon(flat, options);
+        for (const auto& step : c["steps"]) {
+            set_gradient(flat, "mlp.c_fc.weight", array_from<T>(step["gradient"]));
+            muon.step(step["rate"].get<double>());
+            check_close(module["mlp.c_fc.weight"], array_from<double>(step["after"]), tolerance);
+        }
+    }
+}
+
+TEST_CASE("muon: embeddings, heads and vectors go by AdamW at their own rate", "[train]") {
+    const std::vector<std::pair<std::string, Array<double>>> starts = {{"wte.weight", normal({5, 4}, 1)},
+                                                                       {"h.0.attn.c_attn.weight", normal({12, 4}, 2)},
+                                                                       {"lm_head.weight", normal({5, 4}, 3)},
+                                                                       {"h.0.ln_1.weight", normal({4}, 4)}};
+    const std::map<std::string, nn::ParameterKind> kinds = {{"wte.weight", {Role::embedding}},
+                                                            {"h.0.attn.c_attn.weight", {Role::matrix, 3, 4}},
+                                                            {"lm_head.weight", {Role::head}}};
+    Named<double> a(starts, kinds), b(starts, kinds);
+    nn::FlatParameters<double> flat_a(a), flat_b(b);
+    MuonOptions options;
+    options.adamw.rates = {0.5, 0.5, 0.5, 0.5};
+    Muon<double> muon(flat_a, options);
+    train::AdamW<double> adamw(flat_b, {});
+    for (std::uint64_t i = 0; i < 3; ++i) {
+        for (const auto& [name, start] : starts) {
+            set_gradient(flat_a, name, normal(start.shape(), 10 + i));
+            set_gradient(flat_b, name, normal(start.shape(), 10 + i));
+        }
+        muon.step(0.02);
+        adamw.step(0.01);
+    }
+    for (const char* name : {"wte.weight", "lm_head.weight", "h.0.ln_1.weight"}) {
+        INFO(name);
+        CHECK(same_bits(a[name], b[name]));
+    }
+    CHECK_FALSE(same_bits(a["h.0.attn.c_attn.weight"], b["h.0.attn.c_attn.weight"]));
+    CHECK(muon.updates == 3);
+    for (const auto& entry : flat_a.entries())
+        CHECK(muon.state_of(entry).size() == (entry.name == "h.0.attn.c_attn.weight" ? 1u : 2u));
+}
+
+TEST_CASE("muon: query, key and value are matrices of their own, and so are heads when asked", "[train]") {
+    const auto update = [&](const nn::ParameterKind& kind, bool split_heads, const Array<double>& g) {
+        Named<double> module({{"weight", Array<double>(g.shape(), 0.0)}}, {{"weight", kind}});
+        nn::FlatParameters<double> flat(module);
+        MuonOptions options;
+        options.split_heads = split_heads;
+        Muon<double> muon(flat, options);
+        set_gradient(flat, "weight", g);
+        muon.step(1.0);
+        return module["weight"].clone();
+    };
+    // What a step is when the rows are `maps` matrices.
+    const auto expected = [&](const Array<double>& g, std::size_t maps) {
+        const std::size_t rows = g.dim(0) / maps;
+        const double length = std::sqrt(std::max(1.0, static_cast<double>(rows) / static_cast<double>(g.dim(1))));
+        return Array<double>(newton_schulz(g.reshaped({maps, rows, g.dim(1)}), 5).reshaped(g.shape()) * -length);
+    };
+    const nn::ParameterKind packed{Role::matrix, 3, 3}, heads{Role::matrix, 1, 3}, plain{Role::matrix};
+    const Array<double> qkv = normal({18, 6}, 5), key = normal({6, 12}, 6), out = normal({12, 12}, 7);
+    check_close(update(packed, false, qkv), expected(qkv, 3), 1e-5);  // 2 heads of 3, 6 wide
+    check_close(update(packed, true, qkv), expected(qkv, 6), 1e-5);
+    CHECK_FALSE(same_bits(update(packed, false, qkv), update(packed, true, qkv)));
+    check_close(update(heads, false, key), expected(key, 1), 1e-5);
+    check_close(update(heads, true, key), expected(key, 2), 1e-5);
+    for (const bool split : {false, true}) check_close(update(plain, split, out), expected(out, 1), 1e-5);
+}
+
+TEST_CASE("muon: matrices of one shape are updated as each would be alone", "[train]") {
+    std::vector<std::pair<std::string, Array<double>>> starts;
+    for (const char* name : {"h.0.mlp.c_fc.weight", "h.0.mlp.c_proj.weight", "h.1.mlp.c_fc.weight"})
+        starts.emplace_back(name, normal(starts.size() == 1 ? Shape{4, 9} : Shape{9, 4}, 7));
+    Named<double> all(starts);
+    nn::FlatParameters<double> flat(all);
+    Muon<double> muon(flat, {});
+    const auto step = [](auto& optimizer, auto& parameters) {
+        for (std::uint64_t i = 0; i < 2; ++i) {
+            for (const auto& e : parameters.entries())
+                set_gradient(parameters, e.name, normal(e.parameter.shape(), i + e.name[2] * 10u));
+            optimizer.step(0.1);
+        }
+    };
+    step(muon, flat);
+    for (const auto& start : starts) {
+        Named<double> one({start});
+        nn::FlatParameters<double> alone(one);
+        Muon<double> single(alone, {});
+        step(single, alone);
+        check_close(all[start.first], one[start.first], 1e-14, start.first);
+    }
+    CHECK(muon.state_of(flat.entries()[2])[0].values != muon.state_of(flat.entries()[0])[0].values);
+}
+
+TEST_CASE("muon: the same bits with any number of threads, in fp32 and bf16", "[train]") {
+    for (const Precision precision : {Precision::fp32, Precision::bf16}) {
+        check_same_with_any_threads("muon", [&] {
+            const WithPrecision scope(precision);
+            Named<float> module({{"attn.c_attn.weight", random_array<float>({3 * 96, 96}, 1)},
+                                 {"mlp.c_fc.weight", random_array<float>({384, 96}, 2)},
+                                 {"mlp.c_proj.weight", random_array<float>({96, 384}, 3)},
+                                 {"wte.weight", random_array<float>({301, 96}, 4)}},
+                                {{"attn.c_attn.weight", {Role::matrix, 3, 32}}, {"wte.weight", {Role::embedding}}});
+            nn::FlatParameters<float> flat(module);
+            MuonOptions options;
+            options.split_heads = true;
+            Muon<float> muon(flat, options);
+            for (std::uint64_t i = 0; i < 2; ++i) {
+                for (const auto& e : flat.entries())
+                    set_gradient(flat, e.name, random_array<float>(e.parameter.shape(), 20 + i));
+                muon.step(0.02, 0.5);
+            }
+            return std::vector<Array<float>>{flat.values()};
+        });
+    }
+}

@@ -1,0 +1,101 @@
+#include "train/optimizers/adamw.h"
+
+#include <cmath>
+
+#include "engine/kernels/simd.h"
+#include "engine/parallel.h"
+#include "engine/profile.h"
+
+namespace inkling::train {
+
+double RoleRates::of(nn::Role role) const {
+    switch (role) {
+        case nn::Role::embedding:
+            return embedding;
+        case nn::Role::head:
+            return head;
+        case nn::Role::matrix:
+            return matrix;
+        case nn::Role::vector:
+            return vector;
+    }
+    return 1;
+}
+
+template <class T>
+AdamW<T>::AdamW(nn::FlatParameters<T>& parameters, const AdamWOptions& options,
+                const std::function<bool(const Entry&)>& takes)
+    : parameters_(parameters), options_(options) {
+    const auto& entries = parameters.entries();
+    std::size_t held = 0;
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        if (takes && !takes(entries[i])) continue;
+        const std::size_t begin = entries[i].offset;
+        const std::size_t end = i + 1 < entries.size() ? entries[i + 1].offset : parameters.values().size();
+        const double rate = options.rates.of(entries[i].kind.role);
+        const double decay = begin < parameters.matrix_elements() ? options.weight_decay : 0.0;
+        Part* const last = parts_.empty() ? nullptr : &parts_.back();
+        if (last && last->end == begin && last->rate == rate && last->weight_decay == decay) {
+            last->end = end;
+        } else {
+            parts_.push_back({begin, end, held, rate, decay});
+        }
+        held += end - begin;
+    }
+    m = Array<T>({held}, T{0});
+    v = Array<T>({held}, T{0});
+}
+
+template <class T>
+std::vector<typename Optimizer<T>::State> AdamW<T>::state_of(const Entry& entry) {
+    for (const Part& part : parts_) {
+        if (entry.offset < part.begin || entry.offset >= part.end) continue;
+        const std::size_t at = part.state + entry.offset - part.begin;
+        return {{"adamw.m", m.data() + at}, {"adamw.v", v.data() + at}};
+    }
+    return {};
+}
+
+template <class T>
+void AdamW<T>::step(double learning_rate, double gradient_scale) {
+    const auto t = static_cast<double>(++this->updates);
+    const auto vec = [](double x) { return Vec<T>(static_cast<T>(x)); };
+    const Vec<T> scale = vec(gradient_scale), one_less_b1 = vec(1 - options_.beta1), b2 = vec(options_.beta2),
+                 one_less_b2 = vec(1 - options_.beta2), eps = vec(options_.eps),
+                 root = vec(std::sqrt(1 - std::pow(options_.beta2, t)));
+    Array<T>& values = parameters_.values();
+    profile::count_bytes(static_cast<double>(7 * m.size() * sizeof(T)));
+    values.count_write();
+    const T* const all_g = parameters_.gradients().data();
+    for (const Part& part : parts_) {
+        T *const p = values.data() + part.begin, *const pm = m.data() + part.state, *const pv = v.data() + part.state;
+        const T* const g = all_g + part.begin;
+        const double own_rate = learning_rate * part.rate;
+        const Vec<T> keep = vec(1 - own_rate * part.weight_decay),
+                     rate = vec(own_rate / (1 - std::pow(options_.beta1, t)));
+        parallel_pieces(part.end - part.begin, [&](std::size_t at, std::size_t end) {
+            const std::size_t n = end - at;
+            simd_map(
+                n, pm + at, [=](auto mean, auto grad) { return mean + (grad * scale - mean) * one_less_b1; }, pm + at,
+                g + at);
+            simd_map(
+                n, pv + at,
+                [=](auto square, auto grad) {
+                    const auto scaled = grad * scale;
+                    return square * b2 + one_less_b2 * scaled * scaled;
+                },
+                pv + at, g + at);
+            simd_map(
+                n, p + at,
+                [=](auto value, auto mean, auto square) {
+                    return value * keep - rate * mean / (xsimd::sqrt(square) / root + eps);
+                },
+                p + at, pm + at, pv + at);
+        });
+    }
+}
+
+template class AdamW<float>;
+template class AdamW<double>;
+
+}  // namespace inkling::train

@@ -1,0 +1,119 @@
+#include "train/optimizers/muon.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/kernels/simd.h"
+#include "engine/parallel.h"
+#include "engine/profile.h"
+#include "train/optimizers/newton_schulz.h"
+
+namespace inkling::train {
+namespace {
+
+template <class Entry>
+bool is_matrix(const Entry& entry) {
+    return entry.kind.role == nn::Role::matrix && entry.parameter.rank() == 2;
+}
+
+// Of the maps that a matrix is stacked from: query, key and value where one matrix packs them, and when they are split,
+// each of their heads.
+template <class Entry>
+std::size_t rows_of_map(const Entry& entry, bool split_heads) {
+    const std::size_t rows = entry.parameter.shape()[0];
+    return split_heads && entry.kind.head_size > 0 ? entry.kind.head_size : rows / entry.kind.stacked;
+}
+
+double scale_of(MuonScale scale, double rows, double columns) {
+    if (scale == MuonScale::adamw) return 0.2 * std::sqrt(std::max(rows, columns));
+    return std::sqrt(std::max(1.0, rows / columns));
+}
+
+}  // namespace
+
+template <class T>
+Muon<T>::Muon(nn::FlatParameters<T>& parameters, const MuonOptions& options)
+    : parameters_(parameters),
+      options_(options),
+      others_(parameters, options.adamw, [](const Entry& entry) { return !is_matrix(entry); }) {
+    for (const Entry& entry : parameters.entries()) {
+        if (!is_matrix(entry)) continue;
+        const Shape& shape = entry.parameter.shape();
+        const std::size_t rows = rows_of_map(entry, options.split_heads);
+        auto group = std::find_if(groups_.begin(), groups_.end(),
+                                  [&](const Group& g) { return g.shape[1] == rows && g.shape[2] == shape[1]; });
+        if (group == groups_.end()) {
+            groups_.push_back({{0, rows, shape[1]}, {}, {}, {}});
+            group = groups_.end() - 1;
+        }
+        group->shape[0] += shape[0] / rows;
+        group->offsets.push_back(entry.offset);
+        group->sizes.push_back(entry.parameter.size());
+    }
+    for (Group& group : groups_) group.momentum = Array<T>(group.shape, T{0});
+}
+
+template <class T>
+std::vector<typename Optimizer<T>::State> Muon<T>::state_of(const Entry& entry) {
+    for (Group& group : groups_) {
+        std::size_t at = 0;
+        for (std::size_t i = 0; i < group.offsets.size(); at += group.sizes[i++])
+            if (group.offsets[i] == entry.offset) return {{"muon.momentum", group.momentum.data() + at}};
+    }
+    return others_.state_of(entry);
+}
+
+template <class T>
+template <class Body>
+void Muon<T>::over(const Group& group, const Body& body) {
+    parallel_pieces(group.momentum.size(), [&](std::size_t begin, std::size_t end) {
+        std::size_t at = 0;  // where the parameter starts in the group
+        for (std::size_t i = 0; i < group.offsets.size(); at += group.sizes[i++]) {
+            const std::size_t first = std::max(begin, at), last = std::min(end, at + group.sizes[i]);
+            if (first < last) body(group.offsets[i] + first - at, first, last - first);
+        }
+    });
+}
+
+template <class T>
+void Muon<T>::step(double learning_rate, double gradient_scale) {
+    others_.updates = this->updates++;
+    others_.step(learning_rate, gradient_scale);
+    const auto vec = [](double x) { return Vec<T>(static_cast<T>(x)); };
+    const Vec<T> scale = vec(gradient_scale), mu = vec(options_.momentum), one_less_mu = vec(1 - options_.momentum),
+                 keep = vec(1 - learning_rate * options_.weight_decay);
+    Array<T>& values = parameters_.values();
+    values.count_write();
+    const T* const g = parameters_.gradients().data();
+    for (Group& group : groups_) {
+        profile::count_bytes(static_cast<double>(7 * group.momentum.size() * sizeof(T)));
+        T* const m = group.momentum.data();
+        Array<T> u(group.shape);
+        over(group, [&](std::size_t from, std::size_t at, std::size_t n) {
+            simd_map(
+                n, m + at, [=](auto mean, auto grad) { return mean + (grad * scale - mean) * one_less_mu; }, m + at,
+                g + from);
+            if (options_.nesterov) {
+                simd_map(
+                    n, u.data() + at, [=](auto mean, auto grad) { return one_less_mu * (grad * scale) + mu * mean; },
+                    m + at, g + from);
+            } else {
+                std::copy_n(m + at, n, u.data() + at);
+            }
+        });
+        const Array<T> direction = newton_schulz(u, options_.ns_steps);
+        const double length =
+            scale_of(options_.scale, static_cast<double>(group.shape[1]), static_cast<double>(group.shape[2]));
+        const Vec<T> rate = vec(learning_rate * length);
+        over(group, [&](std::size_t to, std::size_t at, std::size_t n) {
+            T* const p = values.data() + to;
+            simd_map(
+                n, p, [=](auto value, auto step) { return value * keep - rate * step; }, p, direction.data() + at);
+        });
+    }
+}
+
+template class Muon<float>;
+template class Muon<double>;
+
+}  // namespace inkling::train

@@ -1,0 +1,81 @@
+#include "train/optimizers/newton_schulz.h"
+
+#include <cmath>
+
+#include "engine/kernels/operand.h"
+#include "engine/kernels/simd.h"
+#include "engine/parallel.h"
+
+namespace inkling::train {
+namespace {
+
+constexpr double kA = 3.4445, kB = -4.7750, kC = 2.0315;
+
+// u / (|u|_F + 1e-7), each matrix of `size` elements.
+template <class T>
+Array<T> normalized(const Array<T>& u, std::size_t size) {
+    Array<T> x(u.shape());
+    parallel_rows(x.size() / size, size, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) {
+            const T* const from = u.data() + i * size;
+            double squares = 0;  // by chunks, in double: the square of a large matrix must not lose its tail
+            for (std::size_t at = 0; at < size; at += 4096) {
+                squares += static_cast<double>(simd_sum(
+                    std::min<std::size_t>(4096, size - at), [](auto v) { return v * v; }, from + at));
+            }
+            const Vec<T> scale(static_cast<T>(1 / (std::sqrt(squares) + 1e-7)));
+            simd_map(
+                size, x.data() + i * size, [=](auto v) { return v * scale; }, from);
+        }
+    });
+    return x;
+}
+
+// square = a I + b A + c square, for each A (M, M).
+template <class T>
+void to_polynomial(Array<T>& square, const Array<T>& gram) {
+    const std::size_t M = gram.dim(-1);
+    const Vec<T> b(static_cast<T>(kB)), c(static_cast<T>(kC));
+    parallel_rows(gram.size() / M, M, [&](std::size_t begin, std::size_t end) {
+        T* const rows = square.data() + begin * M;
+        simd_map((end - begin) * M, rows, [=](auto aa, auto one) { return b * one + c * aa; }, rows,
+                 gram.data() + begin * M);
+        for (std::size_t row = begin; row < end; ++row) square.data()[row * M + row % M] += static_cast<T>(kA);
+    });
+}
+
+}  // namespace
+
+template <class T>
+Array<T> newton_schulz(const Array<T>& u, std::size_t steps) {
+    check(u.rank() == 3 && u.size() > 0 && u.is_contiguous(),
+          "newton_schulz: contiguous matrices (n, rows, columns) are required, got shape {}", u.shape());
+    const std::size_t n = u.dim(0), rows = u.dim(1), columns = u.dim(2), M = std::min(rows, columns);
+    const bool tall = rows > columns;
+    Array<T> x = normalized(u, rows * columns);
+    Array<T> gram({n, M, M}), square({n, M, M}), next(x.shape());
+    for (std::size_t i = 0; i < steps; ++i) {
+        const Operand<T> from(x);
+        if (tall) {
+            product(from.transposed(), from, gram);
+        } else {
+            product(from, from.transposed(), gram);
+        }
+        const Operand<T> factor(gram);
+        product(factor, factor, square);
+        to_polynomial(square, gram);
+        const Operand<T> polynomial(square);
+        if (tall) {
+            product(from, polynomial, next);
+        } else {
+            product(polynomial, from, next);
+        }
+        std::swap(x, next);
+    }
+    return x;
+}
+
+template Array<float> newton_schulz(const Array<float>&, std::size_t);
+template Array<double> newton_schulz(const Array<double>&, std::size_t);
+
+}  // namespace inkling::train

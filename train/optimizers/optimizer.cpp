@@ -1,0 +1,50 @@
+#include "train/optimizers/optimizer.h"
+
+#include <cmath>
+
+#include "engine/kernels/simd.h"
+#include "engine/parallel.h"
+#include "engine/profile.h"
+#include "train/optimizers/adamw.h"
+#include "train/optimizers/muon.h"
+#include "train/optimizers/sgd.h"
+
+namespace inkling::train {
+
+std::unique_ptr<Optimizer<float>> make_optimizer(const TrainOptions& o, nn::FlatParameters<float>& parameters) {
+    // all rates follow one schedule, so what stays of them is their ratio
+    const auto ratio = [&](double rate) { return rate > 0 ? rate / o.learning_rate : 1.0; };
+    const RoleRates rates{ratio(o.embedding_lr), ratio(o.head_lr), 1.0, ratio(o.vector_lr)};
+    const AdamWOptions adamw{o.beta1, o.beta2, 1e-8, o.weight_decay, rates};
+    if (o.optimizer == "adamw") return std::make_unique<AdamW<float>>(parameters, adamw);
+    if (o.optimizer == "sgd") {
+        return std::make_unique<SGD<float>>(parameters, SGDOptions{o.momentum, o.nesterov, o.weight_decay});
+    }
+    check(o.optimizer == "muon", "--optimizer must be one of adamw, muon, sgd, got '{}'", o.optimizer);
+    MuonOptions muon;
+    muon.momentum = o.momentum;
+    muon.nesterov = o.nesterov;
+    muon.ns_steps = o.ns_steps;
+    muon.scale = o.muon_scale == "original" ? MuonScale::original : MuonScale::adamw;
+    muon.split_heads = o.muon_split_heads;
+    muon.weight_decay = o.weight_decay;
+    muon.adamw = adamw;
+    return std::make_unique<Muon<float>>(parameters, muon);
+}
+
+template <class T>
+double gradient_norm(const Array<T>& gradients) {
+    profile::count_bytes(static_cast<double>(gradients.size() * sizeof(T)));
+    const T* const g = gradients.data();
+    return std::sqrt(chunked_sum<double>(gradients.size(), 4096, [g](std::size_t begin, std::size_t end) {
+        return static_cast<double>(simd_sum(
+            end - begin, [](auto x) { return x * x; }, g + begin));
+    }));
+}
+
+double clip_scale(double norm, double longest) { return longest > 0 ? std::min(1.0, longest / (norm + 1e-6)) : 1.0; }
+
+template double gradient_norm(const Array<float>&);
+template double gradient_norm(const Array<double>&);
+
+}  // namespace inkling::train
