@@ -54,6 +54,7 @@ class PreTokenizer {
         // The text's beginning up to the first byte that is not UTF-8.
         static std::string_view valid_run(std::string_view text);
         void allow_steps(std::size_t text_size);
+        std::optional<Regex::Match> find(std::size_t stage, std::string_view text, std::size_t from);
         template <class Take>
         void split(std::string_view text, std::size_t stage, const Take& take);
         std::string_view with_prefix(std::string_view piece);
@@ -62,14 +63,14 @@ class PreTokenizer {
 
         const PreTokenizer& pre_;
         std::optional<Regex::Scan> gpt2_;
-        std::vector<Regex::Scan> splits_;
-        std::string prefixed_;  // a piece with a space before it
+        std::vector<std::optional<Regex::Scan>> splits_;  // none: a literal
+        std::string prefixed_;                            // a piece with a space before it
     };
 
   private:
     PreTokenizerSpec spec_;
     std::optional<Regex> gpt2_;
-    std::vector<Regex> splits_;
+    std::vector<std::optional<Regex>> splits_;  // none: a literal
 };
 
 template <class Take>
@@ -98,7 +99,7 @@ void PreTokenizer::Scan::split(std::string_view text, std::size_t stage, const T
     const bool keep_between = !pre_.spec_.splits[stage].matches_only;
     std::size_t at = 0;
     while (at < text.size()) {
-        const auto match = splits_[stage].find(text, at);
+        const auto match = find(stage, text, at);
         const std::size_t begin = match ? match->begin : text.size();
         if (begin > at && keep_between) split(text.substr(at, begin - at), stage + 1, take);
         if (!match) break;

@@ -145,13 +145,4 @@ class Translation {
 
 std::string pcre2_pattern(std::string_view pattern) { return Translation(pattern).run(); }
 
-std::string pcre2_literal(std::string_view text) {
-    std::string pattern;
-    for (const char c : text) {
-        if (c > ' ' && c < 0x7F && !is_letter_or_digit(c)) pattern += '\\';
-        pattern += c;
-    }
-    return pattern;
-}
-
 }  // namespace inkling::data

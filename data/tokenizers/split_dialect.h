@@ -11,7 +11,4 @@ namespace inkling::data {
 // Throws BadInput, one line, for syntax on which the two differ or that is not needed by any known tokenizer.
 std::string pcre2_pattern(std::string_view pattern);
 
-// A pattern that matches `text` itself.
-std::string pcre2_literal(std::string_view text);
-
 }  // namespace inkling::data

@@ -129,6 +129,16 @@ TEST_CASE("pre-tokenizer: a pattern from outside has so many steps a byte, in al
     for (int i = 0; i < 2000; ++i) scan.pieces("abc1 d", [](std::string_view) {});
 }
 
+TEST_CASE("pre-tokenizer: a literal is found as it stands, in time linear in the text", "[data][bpe]") {
+    CHECK(pieces_of("axb a.b*\\ n-", {.splits = {{"a.b*\\ n", true}}, .gpt2_pattern = false}) ==
+          Pieces{"axb ", "a.b*\\ n", "-"});
+    const std::string literal = std::string(30'000, 'a') + "b", text = std::string(3'000'000, 'a') + "b";
+    const Pieces pieces = pieces_of(text, {.splits = {{literal, true}}, .gpt2_pattern = false});
+    REQUIRE(pieces.size() == 2);
+    CHECK(pieces[1] == literal);
+    CHECK_THROWS_AS(PreTokenizer({.splits = {{"", true}}}), BadInput);
+}
+
 TEST_CASE("pre-tokenizer: the patterns that are not counted need few steps on any text", "[data][bpe]") {
     std::vector<std::string> texts = {tests::shakespeare()};
     tests::Random random(11);

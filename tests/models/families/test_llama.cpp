@@ -146,7 +146,7 @@ TEST_CASE("llama: transformers' logits, loss, gradients and greedy text come out
         CHECK((a.head_size() == (tied ? 8 : 6) && a.qkv_bias == tied && a.attention_bias == tied && !a.mlp_bias));
         CHECK(model->parameter_count() == (tied ? 11'168 : 10'344));
         CHECK(numbers["gradient_norms"].size() == model->parameters().size());
-        check_logits(*model, numbers, "logits", 2e-5);  // of up to 16
+        check_logits(*model, numbers, "logits", 5e-5);  // of up to 16, whose last bit is 1e-6
         check_loss_and_text(*model, *tokenizer, numbers);
         const WithPrecision scope(Precision::bf16);
         check_logits(*model, numbers, "logits", 0.5);
