@@ -1,7 +1,7 @@
 #include <inkling/engine/backward.h>
 #include <inkling/engine/ops.h>
-#include <inkling/models/folder.h>
 #include <inkling/generate/generate.h>
+#include <inkling/models/folder.h>
 
 #include <iostream>
 #include <xtensor/xio.hpp>
