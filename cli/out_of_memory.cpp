@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -45,6 +46,8 @@ struct EndHandler {
 }  // namespace
 
 int fail_out_of_memory(const std::bad_alloc& e) noexcept {
+    static std::atomic_flag told;  // what the program does to end may run out of memory again
+    if (told.test_and_set()) return kRunFailed;
     char line[256];
     const int size = std::snprintf(line, sizeof line, "inkling: %s: choose a smaller model, batch or context\n",
                                    dynamic_cast<const OutOfMemory*>(&e) ? e.what() : "out of memory");
