@@ -112,7 +112,7 @@ std::string differences(const std::map<std::string, std::string>& a, const std::
 TEST_CASE("cut off saves: killed or failed at any call, a run that goes on ends as one that was not disturbed",
           "[train][slow]") {
     omp_set_num_threads(1);  // no threads that fork() would leave behind
-    const ScratchFolder scratch;
+    const ScratchFolder scratch = ScratchFolder::in_memory();
     const std::string straight = scratch.path("straight");
     int all = 0;
     {
@@ -127,7 +127,7 @@ TEST_CASE("cut off saves: killed or failed at any call, a run that goes on ends 
     enum class Fault { kill, once, from_then_on };
     for (const Fault fault : {Fault::kill, Fault::once, Fault::from_then_on}) {
         for (int n = 1; n <= all; ++n) {
-            const ScratchFolder place;
+            const ScratchFolder place = ScratchFolder::in_memory();
             const std::string out = place.path("run");
             int calls = 0;
             const int code = train_in_child(out, [&](std::string_view, const fs::path&) {
