@@ -54,7 +54,7 @@ Tensor<T> Transformer<T>::hidden(const IdArray& ids, std::vector<Tensor<T>>* wei
 template <class T>
 Tensor<T> Transformer<T>::layer(const Layer& l, const Tensor<T>& x_in, Generator& random, Tensor<T>* weights) const {
     const auto wanted = weights ? nn::Weights::keep : nn::Weights::none;
-    const nn::Attended<T> attended = attention(l, norm(l[Part::attention_norm], x_in), random, wanted);
+    const nn::AttentionOutput<T> attended = attention(l, norm(l[Part::attention_norm], x_in), random, wanted);
     if (weights) *weights = attended.weights;
     const auto keep = [&](const Tensor<T>& y) { return config.stream_dropout ? dropped(y, random) : y; };
     const Tensor<T> x = add(x_in, keep(attended.output));
@@ -63,8 +63,8 @@ Tensor<T> Transformer<T>::layer(const Layer& l, const Tensor<T>& x_in, Generator
 
 // Heads of queries (B, H, T, d) look at heads of keys and values (B, K, T, d), each of which serves H / K of them.
 template <class T>
-nn::Attended<T> Transformer<T>::attention(const Layer& l, const Tensor<T>& x, Generator& random,
-                                          nn::Weights wanted) const {
+nn::AttentionOutput<T> Transformer<T>::attention(const Layer& l, const Tensor<T>& x, Generator& random,
+                                                 nn::Weights wanted) const {
     const std::size_t H = config.n_head, K = config.kv_heads();
     const std::vector<Tensor<T>> packed =
         config.packed_qkv ? split(applied(l[Part::query_key_value], x), 3, -1) : std::vector<Tensor<T>>();

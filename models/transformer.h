@@ -28,7 +28,7 @@ class Transformer : public TransformerParameters<T> {
 
   private:
     Tensor<T> layer(const Layer& l, const Tensor<T>& x, Generator& random, Tensor<T>* weights) const;
-    nn::Attended<T> attention(const Layer& l, const Tensor<T>& x, Generator& random, nn::Weights wanted) const;
+    nn::AttentionOutput<T> attention(const Layer& l, const Tensor<T>& x, Generator& random, nn::Weights wanted) const;
     Tensor<T> mlp(const Layer& l, const Tensor<T>& x) const;
     Tensor<T> norm(const Weights<Tensor<T>>& norm, const Tensor<T>& x) const;
     Tensor<T> rotated(const Tensor<T>& heads, const Tensor<T>& gain) const;

@@ -36,7 +36,7 @@ CausalAttention<T>::CausalAttention(std::size_t d_in, std::size_t d_out, std::si
       mask(how) {}
 
 template <class T>
-Attended<T> CausalAttention<T>::forward(const Tensor<T>& x) const {
+AttentionOutput<T> CausalAttention<T>::forward(const Tensor<T>& x) const {
     check(x.rank() >= 2 && x.dim(-1) == W_query.weight.dim(1) && x.dim(-2) <= context,
           "CausalAttention: x (..., L, {}) with L of at most {} is required, got shape {}", W_query.weight.dim(1),
           context, x.shape());

@@ -1,7 +1,7 @@
 // Causal attention: a token sees itself and what is before it, so that a language model cannot look at the answer.
 #pragma once
 
-#include "nn/attention/attended.h"
+#include "nn/attention/attention_output.h"
 #include "nn/dropout.h"
 #include "nn/linear.h"
 
@@ -22,7 +22,7 @@ class CausalAttention : public Module<T> {
                     bool qkv_bias = false, CausalMask how = CausalMask::fill_minus_infinity);
 
     // x (..., L, d_in) with L <= context_length -> output (..., L, d_out), weights (..., L, L) before dropout.
-    Attended<T> forward(const Tensor<T>& x) const;
+    AttentionOutput<T> forward(const Tensor<T>& x) const;
     void visit(const Visitor<T>& v) override {
         v("W_query", W_query);
         v("W_key", W_key);

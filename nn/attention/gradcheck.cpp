@@ -14,7 +14,7 @@ namespace inkling::nn {
 namespace {
 
 // Output and weights as one tensor (..., Lq, dv + Lk), so that both are checked under the random cotangent.
-Tensor<double> both(const Attended<double>& a) { return concatenate<double>({a.output, a.weights}, -1); }
+Tensor<double> both(const AttentionOutput<double>& a) { return concatenate<double>({a.output, a.weights}, -1); }
 
 template <class Layer>
 double self_error(Layer& layer, const Shape& shape) {

@@ -23,7 +23,7 @@ class GroupedQueryAttention : public Module<T> {
     explicit GroupedQueryAttention(const GroupedQueryShape& shape);
 
     // x (B, L, width), L <= context_length -> output (B, L, width) and, when wanted, weights (B, heads, L, L).
-    Attended<T> forward(const Tensor<T>& x, Weights wanted = Weights::keep) const;
+    AttentionOutput<T> forward(const Tensor<T>& x, Weights wanted = Weights::keep) const;
     void visit(const Visitor<T>& v) override {
         v("q_proj", q_proj);
         v("k_proj", k_proj);

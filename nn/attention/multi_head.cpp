@@ -67,7 +67,7 @@ void MultiHeadAttention<T>::visit(const Visitor<T>& v) {
 }
 
 template <class T>
-Attended<T> MultiHeadAttention<T>::forward(const Tensor<T>& x, Weights wanted) const {
+AttentionOutput<T> MultiHeadAttention<T>::forward(const Tensor<T>& x, Weights wanted) const {
     check(x.rank() == 3 && x.dim(1) <= context,
           "MultiHeadAttention: x (B, L, C) with L of at most {} is required, got shape {}", context, x.shape());
     AttentionOptions options;
@@ -78,8 +78,8 @@ Attended<T> MultiHeadAttention<T>::forward(const Tensor<T>& x, Weights wanted) c
 }
 
 template <class T>
-Attended<T> MultiHeadAttention<T>::forward(const Tensor<T>& query, const Tensor<T>& key, const Tensor<T>& value,
-                                           const MaskArray& mask, Weights wanted) const {
+AttentionOutput<T> MultiHeadAttention<T>::forward(const Tensor<T>& query, const Tensor<T>& key, const Tensor<T>& value,
+                                                  const MaskArray& mask, Weights wanted) const {
     check(W_query.has_value(),
           "MultiHeadAttention: cross attention needs separate projections, not a packed one, got {}, {} and {}",
           query.shape(), key.shape(), value.shape());
@@ -93,8 +93,8 @@ Attended<T> MultiHeadAttention<T>::forward(const Tensor<T>& query, const Tensor<
 }
 
 template <class T>
-Attended<T> MultiHeadAttention<T>::attend(const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v,
-                                          AttentionOptions options, Weights wanted) const {
+AttentionOutput<T> MultiHeadAttention<T>::attend(const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v,
+                                                 AttentionOptions options, Weights wanted) const {
     options.masked = masked;
     if (this->training() && dropout > 0) {
         options.dropout = dropout;

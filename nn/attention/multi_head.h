@@ -32,10 +32,10 @@ class MultiHeadAttention : public Module<T> {
     explicit MultiHeadAttention(const Packed& packed);
 
     // Causal self-attention: x (B, L, d_in), L <= context_length -> (B, L, d_out).
-    Attended<T> forward(const Tensor<T>& x, Weights wanted = Weights::keep) const;
+    AttentionOutput<T> forward(const Tensor<T>& x, Weights wanted = Weights::keep) const;
     // query (B, Lq, d_in), key and value (B, Lk, d_in); the mask broadcasts to (B, H, Lq, Lk), 0 = blocked.
-    Attended<T> forward(const Tensor<T>& query, const Tensor<T>& key, const Tensor<T>& value,
-                        const MaskArray& mask = {}, Weights wanted = Weights::keep) const;
+    AttentionOutput<T> forward(const Tensor<T>& query, const Tensor<T>& key, const Tensor<T>& value,
+                               const MaskArray& mask = {}, Weights wanted = Weights::keep) const;
 
     void visit(const Visitor<T>& v) override;
 
@@ -46,8 +46,8 @@ class MultiHeadAttention : public Module<T> {
     Linear<T> out_proj;
 
   private:
-    Attended<T> attend(const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v, AttentionOptions options,
-                       Weights wanted) const;
+    AttentionOutput<T> attend(const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v, AttentionOptions options,
+                              Weights wanted) const;
 };
 
 extern template class MultiHeadAttention<float>;

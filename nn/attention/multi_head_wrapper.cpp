@@ -16,11 +16,11 @@ MultiHeadAttentionWrapper<T>::MultiHeadAttentionWrapper(std::size_t d_in, std::s
 }
 
 template <class T>
-Attended<T> MultiHeadAttentionWrapper<T>::forward(const Tensor<T>& x) const {
+AttentionOutput<T> MultiHeadAttentionWrapper<T>::forward(const Tensor<T>& x) const {
     check(x.rank() == 3, "MultiHeadAttentionWrapper: x (B, L, d_in) is required, got shape {}", x.shape());
     std::vector<Tensor<T>> outputs, weights;
     for (const auto& head : heads) {
-        const Attended<T> one = head->forward(x);
+        const AttentionOutput<T> one = head->forward(x);
         outputs.push_back(one.output);
         weights.push_back(one.weights);
     }

@@ -17,7 +17,7 @@ class MultiHeadAttentionWrapper : public Module<T> {
                               std::size_t num_heads, bool qkv_bias = false, bool final_linear = false);
 
     // x (B, L, d_in) -> output (B, L, num_heads * d_out), weights (B, num_heads, L, L).
-    Attended<T> forward(const Tensor<T>& x) const;
+    AttentionOutput<T> forward(const Tensor<T>& x) const;
     void visit(const Visitor<T>& v) override;
 
     std::vector<std::unique_ptr<CausalAttention<T>>> heads;

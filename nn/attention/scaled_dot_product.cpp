@@ -9,8 +9,8 @@
 namespace inkling::nn {
 
 template <class T>
-Attended<T> scaled_dot_product_attention(const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v,
-                                         const AttentionOptions& options, Weights wanted) {
+AttentionOutput<T> scaled_dot_product_attention(const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v,
+                                                const AttentionOptions& options, Weights wanted) {
     check(q.rank() == 4 && k.rank() == 4 && v.rank() == 4 && q.dim(0) == k.dim(0) && k.dim(0) == v.dim(0) &&
               q.dim(1) == k.dim(1) && k.dim(1) == v.dim(1) && q.dim(3) == k.dim(3) && k.dim(2) == v.dim(2),
           "scaled_dot_product_attention: q (B, H, Lq, d), k (B, H, Lk, d) and v (B, H, Lk, dv) are required, got {}, "
@@ -39,9 +39,9 @@ Attended<T> scaled_dot_product_attention(const Tensor<T>& q, const Tensor<T>& k,
     return {matmul(dropout(weights, options.dropout, options.dropout_key), v), weights};
 }
 
-template Attended<float> scaled_dot_product_attention(const Tensor<float>&, const Tensor<float>&, const Tensor<float>&,
-                                                      const AttentionOptions&, Weights);
-template Attended<double> scaled_dot_product_attention(const Tensor<double>&, const Tensor<double>&,
-                                                       const Tensor<double>&, const AttentionOptions&, Weights);
+template AttentionOutput<float> scaled_dot_product_attention(const Tensor<float>&, const Tensor<float>&,
+                                                             const Tensor<float>&, const AttentionOptions&, Weights);
+template AttentionOutput<double> scaled_dot_product_attention(const Tensor<double>&, const Tensor<double>&,
+                                                              const Tensor<double>&, const AttentionOptions&, Weights);
 
 }  // namespace inkling::nn

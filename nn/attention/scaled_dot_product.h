@@ -6,7 +6,7 @@
 
 #include "engine/ops/softmax.h"
 #include "engine/random.h"
-#include "nn/attention/attended.h"
+#include "nn/attention/attention_output.h"
 
 namespace inkling::nn {
 
@@ -28,7 +28,7 @@ enum class Weights { none, keep };
 // q (B, H, Lq, d), k (B, H, Lk, d), v (B, H, Lk, dv) -> output (B, H, Lq, dv) and, when wanted, weights (B, H, Lq, Lk)
 // before dropout, with exactly 0 in blocked places.
 template <class T>
-Attended<T> scaled_dot_product_attention(const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v,
-                                         const AttentionOptions& options = {}, Weights wanted = Weights::keep);
+AttentionOutput<T> scaled_dot_product_attention(const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v,
+                                                const AttentionOptions& options = {}, Weights wanted = Weights::keep);
 
 }  // namespace inkling::nn

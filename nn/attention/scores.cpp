@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "engine/ops.h"
-#include "nn/attention/attended.h"
+#include "nn/attention/attention_output.h"
 #include "nn/init.h"
 
 namespace inkling::nn {

@@ -7,7 +7,7 @@
 namespace inkling::nn {
 
 template <class T>
-Attended<T> simple_self_attention(const Tensor<T>& x) {
+AttentionOutput<T> simple_self_attention(const Tensor<T>& x) {
     check(x.rank() >= 2, "simple_self_attention: x (..., L, d) is required, got shape {}", x.shape());
     const Tensor<T> scores = matmul(x, transpose(x, -2, -1));  // (..., L, L)
     const Tensor<T> weights = softmax(scores, {}, Masked::error, "simple_self_attention");
@@ -19,7 +19,7 @@ SelfAttention<T>::SelfAttention(std::size_t d_model, std::size_t d_k, std::size_
     : W_query(d_model, d_k, bias), W_key(d_model, d_k, bias), W_value(d_model, d_v, bias) {}
 
 template <class T>
-Attended<T> SelfAttention<T>::forward(const Tensor<T>& x, const MaskArray& mask) const {
+AttentionOutput<T> SelfAttention<T>::forward(const Tensor<T>& x, const MaskArray& mask) const {
     check(x.rank() >= 2 && x.dim(-1) == W_query.weight.dim(1),
           "SelfAttention: x (..., L, {}) is required, got shape {}", W_query.weight.dim(1), x.shape());
     const Tensor<T> scores = scaled_scores(W_query.forward(x), W_key.forward(x));  // (..., L, L)
@@ -27,8 +27,8 @@ Attended<T> SelfAttention<T>::forward(const Tensor<T>& x, const MaskArray& mask)
     return {matmul(weights, W_value.forward(x)), weights};
 }
 
-template Attended<float> simple_self_attention(const Tensor<float>&);
-template Attended<double> simple_self_attention(const Tensor<double>&);
+template AttentionOutput<float> simple_self_attention(const Tensor<float>&);
+template AttentionOutput<double> simple_self_attention(const Tensor<double>&);
 template class SelfAttention<float>;
 template class SelfAttention<double>;
 

@@ -5,14 +5,14 @@
 #include <concepts>
 
 #include "engine/ops/softmax.h"
-#include "nn/attention/attended.h"
+#include "nn/attention/attention_output.h"
 #include "nn/linear.h"
 
 namespace inkling::nn {
 
 // Without any weights: softmax(x x^T) x, x (..., L, d). Similar tokens look at each other.
 template <class T>
-Attended<T> simple_self_attention(const Tensor<T>& x);
+AttentionOutput<T> simple_self_attention(const Tensor<T>& x);
 
 // softmax(q k^T / sqrt(d_k)) v with q = W_query x, k = W_key x, v = W_value x.
 template <class T>
@@ -25,7 +25,7 @@ class SelfAttention : public Module<T> {
     SelfAttention(std::size_t d_model, std::size_t d_k, std::size_t d_v, bool bias = true);
 
     // x (..., L, d_in) -> output (..., L, d_v), weights (..., L, L). The mask broadcasts to (..., L, L), 0 = blocked.
-    Attended<T> forward(const Tensor<T>& x, const MaskArray& mask = {}) const;
+    AttentionOutput<T> forward(const Tensor<T>& x, const MaskArray& mask = {}) const;
     void visit(const Visitor<T>& v) override {
         v("W_query", W_query);
         v("W_key", W_key);

@@ -11,8 +11,8 @@ Attention<T>::Attention(std::unique_ptr<Score<T>> scoring_function, double dropo
 }
 
 template <class T>
-Attended<T> Attention<T>::forward(const Tensor<T>& Q, const Tensor<T>& K, const Tensor<T>& V,
-                                  const ValidLengths& valid_lens) const {
+AttentionOutput<T> Attention<T>::forward(const Tensor<T>& Q, const Tensor<T>& K, const Tensor<T>& V,
+                                         const ValidLengths& valid_lens) const {
     check(V.rank() == 3 && K.rank() == 3 && V.dim(0) == K.dim(0) && V.dim(1) == K.dim(1),
           "Attention: keys (B, Lk, dk) and values (B, Lk, dv) are required, got {} and {}", K.shape(), V.shape());
     const Tensor<T> weights = masked_softmax(score->forward(Q, K), valid_lens);  // (B, Lq, Lk)
@@ -25,8 +25,8 @@ AdditiveAttention<T>::AdditiveAttention(std::size_t key_size, std::size_t query_
     : attention(std::make_unique<AdditiveScore<T>>(query_size, key_size, num_hiddens), dropout_p) {}
 
 template <class T>
-Attended<T> AdditiveAttention<T>::forward(const Tensor<T>& queries, const Tensor<T>& keys, const Tensor<T>& values,
-                                          const ValidLengths& valid_lens) const {
+AttentionOutput<T> AdditiveAttention<T>::forward(const Tensor<T>& queries, const Tensor<T>& keys,
+                                                 const Tensor<T>& values, const ValidLengths& valid_lens) const {
     return attention.forward(queries, keys, values, valid_lens);
 }
 

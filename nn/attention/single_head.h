@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "nn/attention/attended.h"
+#include "nn/attention/attention_output.h"
 #include "nn/attention/masks.h"
 #include "nn/attention/scores.h"
 #include "nn/dropout.h"
@@ -18,8 +18,8 @@ class Attention : public Module<T> {
     Attention(std::unique_ptr<Score<T>> scoring_function, double dropout_p);
 
     // Q (B, Lq, dq), K (B, Lk, dk), V (B, Lk, dv) -> output (B, Lq, dv), weights (B, Lq, Lk) before dropout.
-    Attended<T> forward(const Tensor<T>& Q, const Tensor<T>& K, const Tensor<T>& V,
-                        const ValidLengths& valid_lens = {}) const;
+    AttentionOutput<T> forward(const Tensor<T>& Q, const Tensor<T>& K, const Tensor<T>& V,
+                               const ValidLengths& valid_lens = {}) const;
     void visit(const Visitor<T>& v) override {
         v("score", *score);
         v("dropout", dropout);
@@ -36,8 +36,8 @@ class AdditiveAttention : public Module<T> {
     AdditiveAttention(std::size_t key_size, std::size_t query_size, std::size_t num_hiddens, double dropout_p);
 
     // queries (B, Lq, query_size), keys (B, Lk, key_size), values (B, Lk, dv).
-    Attended<T> forward(const Tensor<T>& queries, const Tensor<T>& keys, const Tensor<T>& values,
-                        const ValidLengths& valid_lens = {}) const;
+    AttentionOutput<T> forward(const Tensor<T>& queries, const Tensor<T>& keys, const Tensor<T>& values,
+                               const ValidLengths& valid_lens = {}) const;
     void visit(const Visitor<T>& v) override;
 
     Attention<T> attention;

@@ -8,7 +8,7 @@
 #include "engine/ops.h"
 #include "formats/safetensors.h"
 #include "models/state_dict.h"
-#include "nn/attention/attended.h"
+#include "nn/attention/attention_output.h"
 #include "nn/attention/masks.h"
 #include "tests/nn/attention/compare.h"
 #include "tests/paths.h"
@@ -78,7 +78,7 @@ Named<T> inputs_of(const Case& numbers, const std::vector<std::string>& names) {
 template <class T, class F>
 void compare(const Case& numbers, Named<T> in, nn::Module<T>* module, const F& f) {
     INFO("case " << numbers.name());
-    const nn::Attended<T> result = f(in);
+    const nn::AttentionOutput<T> result = f(in);
     check_close(result.output.value(), numbers.array<double>("output"), kTolerance<T>, "output");
     Tensor<T> loss = sum(mul(result.output, Tensor<T>(numbers.array<T>("dy"))));
     if (result.weights.defined()) {

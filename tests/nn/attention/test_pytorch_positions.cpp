@@ -16,10 +16,10 @@ TEMPLATE_TEST_CASE("PyTorch agrees: rotary, both pairings and both signs, from p
                                      (pairs == RotaryPairs::halves ? "halves" : "interleaved") +
                                      (clockwise ? "_clockwise" : "_counter");
             compare<T>(name, {"x"}, [&](const Named<T>& in) {
-                return nn::Attended<T>{rotary(in.at("x"), {10000, pairs, clockwise, 0}), {}};
+                return nn::AttentionOutput<T>{rotary(in.at("x"), {10000, pairs, clockwise, 0}), {}};
             });
             compare<T>(name + "_later", {"x"}, [&](const Named<T>& in) {
-                return nn::Attended<T>{rotary(in.at("x"), {500, pairs, clockwise, 7}), {}};
+                return nn::AttentionOutput<T>{rotary(in.at("x"), {500, pairs, clockwise, 7}), {}};
             });
         }
     }
@@ -31,7 +31,7 @@ TEMPLATE_TEST_CASE("PyTorch agrees: sinusoidal and learned positions", "[nn]", f
     nn::LearnedPositions<T> learned(7, 4);
     for (const std::size_t start : {0, 2}) {
         compare<T>(start ? "learned_later" : "learned", "learned", learned, {"x"}, [&](const Named<T>& in) {
-            return nn::Attended<T>{learned.forward(in.at("x"), start), {}};
+            return nn::AttentionOutput<T>{learned.forward(in.at("x"), start), {}};
         });
     }
 }

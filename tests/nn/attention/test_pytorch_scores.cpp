@@ -22,7 +22,7 @@ void compare_score(const std::string& name, bool has_parameters, std::unique_ptr
     }
     const Case alone(name + "_score");
     compare<T>(alone, inputs_of<T>(alone, {"Q", "K"}), attention.score.get(), [&](const Named<T>& in) {
-        return nn::Attended<T>{attention.score->forward(in.at("Q"), in.at("K")), {}};
+        return nn::AttentionOutput<T>{attention.score->forward(in.at("Q"), in.at("K")), {}};
     });
 }
 
@@ -54,11 +54,11 @@ TEMPLATE_TEST_CASE("PyTorch agrees: masked_softmax and sequence_mask", "[nn]", f
     for (const std::string& kind : kLengths) {
         const nn::ValidLengths valid_lens = Case("masked_softmax" + kind).valid_lens();
         compare<T>("masked_softmax" + kind, {"x"}, [&](const Named<T>& in) {
-            return nn::Attended<T>{nn::masked_softmax(in.at("x"), valid_lens), {}};
+            return nn::AttentionOutput<T>{nn::masked_softmax(in.at("x"), valid_lens), {}};
         });
         if (kind.empty()) continue;
         compare<T>("sequence_mask" + kind, {"x"}, [&](const Named<T>& in) {
-            return nn::Attended<T>{nn::sequence_mask(in.at("x"), valid_lens, -2.5), {}};
+            return nn::AttentionOutput<T>{nn::sequence_mask(in.at("x"), valid_lens, -2.5), {}};
         });
     }
 }

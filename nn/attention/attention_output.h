@@ -6,7 +6,7 @@
 namespace inkling::nn {
 
 template <class T>
-struct Attended {
+struct AttentionOutput {
     Tensor<T> output;
     Tensor<T> weights;  // (..., Lq, Lk), how much query i looks at key j: rows sum to 1
 };

@@ -1,4 +1,4 @@
-#include "nn/attention/attended.h"
+#include "nn/attention/attention_output.h"
 
 #include <cmath>
 
