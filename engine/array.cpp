@@ -39,6 +39,59 @@ std::size_t normalize_axis(const char* op, std::ptrdiff_t axis, std::size_t rank
     return static_cast<std::size_t>(axis < 0 ? axis + r : axis);
 }
 
+// Nearly every file copies, moves and destroys arrays: this is compiled here, once.
+template <class T>
+ConstArray<T>::ConstArray() : storage_(nullptr, 1) {}
+template <class T>
+ConstArray<T>::ConstArray(const ConstArray&) = default;
+template <class T>
+ConstArray<T>::ConstArray(ConstArray&&) noexcept = default;
+template <class T>
+ConstArray<T>::~ConstArray() = default;
+template <class T>
+ConstArray<T>& ConstArray<T>::operator=(const ConstArray&) = default;
+template <class T>
+ConstArray<T>& ConstArray<T>::operator=(ConstArray&&) noexcept = default;
+
+template <class T>
+ConstArray<T>::ConstArray(std::shared_ptr<Buffer> owner, const T* data, const Shape& shape, const Strides& strides)
+    : storage_(std::move(data), size_of(shape)), owner_(std::move(owner)) {
+    this->shape_impl() = shape;
+    this->strides_impl() = strides;
+    this->backstrides_impl().resize(shape.size());
+    xt::adapt_strides(this->shape_impl(), this->strides_impl(), this->backstrides_impl());
+}
+
+template <class T>
+Array<T>::Array() : storage_(nullptr, 1) {}
+template <class T>
+Array<T>::Array(const Shape& shape) : Array() {
+    auto buffer = std::make_shared<Buffer>(size_of(shape) * sizeof(T));
+    T* const data = static_cast<T*>(buffer->data);
+    *this = Array(data, ConstArray<T>(std::move(buffer), data, shape, row_major_strides(shape)));
+}
+template <class T>
+Array<T>::Array(const Shape& shape, T value) : Array(shape) {
+    std::fill_n(this->data(), this->size(), value);
+}
+template <class T>
+Array<T>::Array(T* data, ConstArray<T> elements)
+    : storage_(std::move(data), elements.size()), elements_(std::move(elements)) {}
+template <class T>
+Array<T>::Array(const Array&) = default;
+template <class T>
+Array<T>::Array(Array&&) noexcept = default;
+template <class T>
+Array<T>::~Array() = default;
+template <class T>
+Array<T>& Array<T>::operator=(const Array&) & = default;
+template <class T>
+Array<T>& Array<T>::operator=(Array&&) & noexcept = default;
+template <class T>
+Array<T> Array<T>::writable(ConstArray<T> elements) {
+    return Array(const_cast<T*>(elements.data()), std::move(elements));
+}
+
 template <class T>
 bool ConstArray<T>::is_contiguous() const {
     if (this->size() == 0) return true;
@@ -56,7 +109,7 @@ ConstArray<T> ConstArray<T>::reshaped(const Shape& shape) const {
     check(size_of(shape) == this->size(), "reshape: the number of elements must stay {}, got {} from {}", this->size(),
           shape, this->shape());
     if (is_contiguous()) return ConstArray(owner_, this->data(), shape, row_major_strides(shape));
-    // Not contiguous: a view exists when each group of axes that is merged or split walks memory evenly.
+    // Not contiguous: a view exists when the elements of each group of axes that is merged or split are evenly spaced.
     const Shape& old = this->shape();
     Strides strides(shape.size(), 0);
     std::size_t i = 0, j = 0;  // groups old[i..i2) and shape[j..j2) of equal size
@@ -155,14 +208,19 @@ ConstArray<T> ConstArray<T>::contiguous() const {
 
 namespace {
 
-template <class T, class Row>
-void pairwise(const char* op, Array<T>& dst, const ConstArray<T>& src, const Row& row) {
+// row(to, step of to, from, step of from, n) for rows of dst and src.
+template <class T>
+using PairRow = FunctionRef<void(T* to, std::ptrdiff_t ts, const T* from, std::ptrdiff_t fs, std::size_t n)>;
+
+template <class T>
+void pairwise(const char* op, Array<T>& dst, const ConstArray<T>& src, PairRow<T> row) {
     check(dst.shape() == src.shape(), "{}: shapes must be equal, got {} and {}", op, dst.shape(), src.shape());
     T* const to = dst.data();
     const T* const from = src.data();
-    StridedLoop<2>(dst.shape(), {&dst.strides(), &src.strides()}).run([&](auto offsets, std::size_t n, auto steps) {
-        row(to + offsets[0], steps[0], from + offsets[1], steps[1], n);
-    });
+    StridedLoop(dst.shape(), {&dst.strides(), &src.strides()})
+        .run([&](const auto& offsets, std::size_t n, const auto& steps) {
+            row(to + offsets[0], steps[0], from + offsets[1], steps[1], n);
+        });
 }
 
 }  // namespace
@@ -174,9 +232,10 @@ Array<T>& Array<T>::update(const ConstArray<T>& values, const F& f) {
     check(broadcasts_to(values.shape(), this->shape()),
           "array: what is written in place must broadcast to the shape {}, got {}", this->shape(), values.shape());
     const ConstArray<T> apart = same_buffer(values) ? ConstArray<T>(values.clone()) : values;
-    pairwise("array", *this, apart.broadcasted(this->shape()), [f](T* to, auto ts, const T* from, auto fs, auto n) {
+    const auto row = [&f](T* to, std::ptrdiff_t ts, const T* from, std::ptrdiff_t fs, std::size_t n) {
         for (std::size_t i = 0; i < n; ++i, to += ts, from += fs) *to = f(*to, *from);
-    });
+    };
+    pairwise<T>("array", *this, apart.broadcasted(this->shape()), row);
     count_write();
     return *this;
 }
@@ -205,7 +264,7 @@ Array<T>& Array<T>::operator/=(const ConstArray<T>& values) requires std::is_ari
 template <class T>
 void copy_into(Array<T>& dst, const ConstArray<std::type_identity_t<T>>& src) {
     profile::count_bytes(static_cast<double>(2 * dst.size() * sizeof(T)));
-    pairwise("copy", dst, src, [](T* to, auto ts, const T* from, auto fs, std::size_t n) {
+    pairwise<T>("copy", dst, src, [](T* to, std::ptrdiff_t ts, const T* from, std::ptrdiff_t fs, std::size_t n) {
         if (ts == 1 && fs == 1) {
             std::copy_n(from, n, to);
         } else {
@@ -217,7 +276,7 @@ void copy_into(Array<T>& dst, const ConstArray<std::type_identity_t<T>>& src) {
 template <class T>
 void add_into(Array<T>& dst, const ConstArray<std::type_identity_t<T>>& src) {
     profile::count_bytes(static_cast<double>(3 * dst.size() * sizeof(T)));
-    pairwise("add", dst, src, [](T* to, auto ts, const T* from, auto fs, std::size_t n) {
+    pairwise<T>("add", dst, src, [](T* to, std::ptrdiff_t ts, const T* from, std::ptrdiff_t fs, std::size_t n) {
         if (ts == 1 && fs == 1) {
             for (std::size_t i = 0; i < n; ++i) to[i] += from[i];
         } else {
@@ -245,3 +304,9 @@ template void add_into(Array<float>&, const ConstArray<float>&);
 template void add_into(Array<double>&, const ConstArray<double>&);
 
 }  // namespace inkling
+
+fmt::format_context::iterator fmt::formatter<inkling::Shape>::format(const inkling::Shape& shape,
+                                                                     fmt::format_context& context) const {
+    const std::string text = inkling::to_string(shape);
+    return std::copy(text.begin(), text.end(), context.out());
+}

@@ -2,12 +2,11 @@
 //   Array<float> a({2, 3}, 0.5f);            // filled; without the value: not initialised
 //   Array<float> b = xt::xarray<float>{{1, 2}, {3, 4}};
 //   Array<float> t = b.permuted({1, 0});     // a view: shares b's buffer, copies nothing
-//   t = 2 * a;                               // a plain variable is bound anew: b stays as it is
-//   t += 1;  b.sliced(0, 0, 1) = a;          // these write to the elements, where they lie; shapes are checked
-// Copying an Array copies the handle, not the elements (clone() does that). ConstArray<T> is the same for reading
-// alone: an Array serves wherever one is wanted, and what is copied or viewed from it stays one. Assign xtensor
-// expressions at once: one kept in `auto` refers to what it was made from. This is the one place where xtensor's types
-// are named.
+//   t = 2 * a;                               // assignment binds the variable t to a new array: b does not change
+//   t += 1;  b.sliced(0, 0, 1) = a;          // these write to the elements in place; shapes are checked
+// Copying an Array copies the handle, not the elements (clone() does that). ConstArray<T> is a read-only Array: an
+// Array converts to it, and its copies and views are read-only too. Assign xtensor expressions to an Array at once: an
+// expression kept in `auto` refers to its operands, which may be gone. Only this file names xtensor's types.
 #pragma once
 
 #include <xtensor/xarray.hpp>
@@ -20,12 +19,12 @@
 #include <type_traits>
 
 #include "engine/buffer_pool.h"
-#include "engine/extents.h"
+#include "engine/dims.h"
 
 namespace inkling {
 
-using Shape = Extents<std::size_t>;
-using Strides = Extents<std::ptrdiff_t>;  // in elements; 0 along an axis of size 1 or a broadcast one
+using Shape = Dims<std::size_t>;
+using Strides = Dims<std::ptrdiff_t>;  // in elements; 0 along an axis of size 1 or a broadcast one
 
 std::size_t size_of(const Shape& shape);    // product; 1 for a scalar
 std::string to_string(const Shape& shape);  // "(2, 3)"
@@ -59,10 +58,10 @@ struct ArrayTypes {
 
 }  // namespace inkling
 
-// xtensor's extension points: what makes both its containers, and Extents their shape.
+// xtensor's extension points: what makes both its containers, and Dims their shape.
 template <class X, class T>
-struct xt::rebind_container<X, inkling::Extents<T>> {
-    using type = inkling::Extents<X>;
+struct xt::rebind_container<X, inkling::Dims<T>> {
+    using type = inkling::Dims<X>;
 };
 template <class T>
 struct xt::xcontainer_inner_types<inkling::Array<T>> : inkling::ArrayTypes<T> {};
@@ -84,7 +83,12 @@ class ConstArray : public xt::xstrided_container<ConstArray<T>>, public xt::xexp
     using Storage = typename Base::storage_type;
 
   public:
-    ConstArray() : storage_(nullptr, 1) {}  // no buffer: defined() is false
+    ConstArray();  // no buffer: defined() is false
+    ConstArray(const ConstArray&);
+    ConstArray(ConstArray&&) noexcept;
+    ~ConstArray();
+    ConstArray& operator=(const ConstArray&);
+    ConstArray& operator=(ConstArray&&) noexcept;
     template <ExpressionOf<T> E>
     ConstArray(const xt::xexpression<E>& expression)  // NOLINT: implicit on purpose
         : ConstArray(Array<T>(expression)) {}
@@ -110,13 +114,7 @@ class ConstArray : public xt::xstrided_container<ConstArray<T>>, public xt::xexp
     bool same_buffer(const ConstArray& other) const { return owner_ == other.owner_; }
 
   private:
-    ConstArray(std::shared_ptr<Buffer> owner, const T* data, const Shape& shape, const Strides& strides)
-        : storage_(std::move(data), size_of(shape)), owner_(std::move(owner)) {
-        this->shape_impl() = shape;
-        this->strides_impl() = strides;
-        this->backstrides_impl().resize(shape.size());
-        xt::adapt_strides(this->shape_impl(), this->strides_impl(), this->backstrides_impl());
-    }
+    ConstArray(std::shared_ptr<Buffer> owner, const T* data, const Shape& shape, const Strides& strides);
 
     Storage& storage_impl() noexcept { return storage_; }
     const Storage& storage_impl() const noexcept { return storage_; }
@@ -132,24 +130,25 @@ class Array : public xt::xcontainer<Array<T>>, public xt::xexpression<Array<T>> 
     using Storage = typename xt::xcontainer<Array<T>>::storage_type;
 
   public:
-    Array() : storage_(nullptr, 1) {}  // no buffer: defined() is false
-    explicit Array(const Shape& shape) : Array(std::make_shared<Buffer>(size_of(shape) * sizeof(T)), shape) {}
-    Array(const Shape& shape, T value) : Array(shape) { std::fill_n(this->data(), this->size(), value); }
+    Array();                             // no buffer: defined() is false
+    explicit Array(const Shape& shape);  // not initialised
+    Array(const Shape& shape, T value);
     template <ExpressionOf<T> E>
     Array(const xt::xexpression<E>& expression)  // NOLINT: implicit on purpose
         : Array(Shape(expression.derived_cast().shape().begin(), expression.derived_cast().shape().end())) {
         xt::assign_data(*this, expression, false);
     }
     Array(const ConstArray<T>&) = delete;  // clone() it; a tensor's own elements are written by value_in_place()
-    Array(const Array&) = default;
-    Array(Array&&) = default;
-    ~Array() = default;
+    Array(const Array&);
+    Array(Array&&) noexcept;
+    ~Array();
 
     operator const ConstArray<T>&() const noexcept { return elements_; }
 
-    // A variable is bound to another array; what a call gave back (a view, a value_in_place()) is written to.
-    Array& operator=(const Array&) & = default;
-    Array& operator=(Array&&) & = default;
+    // Assigning to a variable binds it to another array. Assigning to what a call returned (a view, value_in_place())
+    // writes to its elements.
+    Array& operator=(const Array&) &;
+    Array& operator=(Array&&) & noexcept;
     template <std::same_as<ConstArray<T>> C>
     Array& operator=(const C&) & = delete;
     template <class E>
@@ -164,7 +163,7 @@ class Array : public xt::xcontainer<Array<T>>, public xt::xexpression<Array<T>> 
     }
     Array& operator=(T value) && { return std::move(*this) = Array(Shape{}, value); }
 
-    // In place; the values are a number or what broadcasts to this shape.
+    // In place; the values are a number, or an array that broadcasts to this shape.
     Array& operator+=(const ConstArray<T>& values) requires std::is_arithmetic_v<T>;
     Array& operator-=(const ConstArray<T>& values) requires std::is_arithmetic_v<T>;
     Array& operator*=(const ConstArray<T>& values) requires std::is_arithmetic_v<T>;
@@ -180,7 +179,7 @@ class Array : public xt::xcontainer<Array<T>>, public xt::xexpression<Array<T>> 
     bool is_contiguous() const { return elements_.is_contiguous(); }
     xt::layout_type layout() const noexcept { return xt::layout_type::dynamic; }
 
-    // As ConstArray's. A broadcast view is read alone: several of its elements lie in one place.
+    // As in ConstArray. A broadcast view is read-only, because several of its elements share one place in memory.
     Array reshaped(const Shape& shape) const { return writable(elements_.reshaped(shape)); }
     Array permuted(const Shape& axes) const { return writable(elements_.permuted(axes)); }
     Array transposed(std::ptrdiff_t a, std::ptrdiff_t b) const { return writable(elements_.transposed(a, b)); }
@@ -197,14 +196,8 @@ class Array : public xt::xcontainer<Array<T>>, public xt::xexpression<Array<T>> 
     bool same_buffer(const ConstArray<T>& other) const { return elements_.same_buffer(other); }
 
   private:
-    Array(std::shared_ptr<Buffer> owner, const Shape& shape)
-        : storage_(static_cast<T*>(owner->data), size_of(shape)),
-          elements_(std::move(owner), storage_.data(), shape, row_major_strides(shape)) {}
-    Array(T* data, ConstArray<T> elements)
-        : storage_(std::move(data), elements.size()), elements_(std::move(elements)) {}
-    static Array writable(ConstArray<T> elements) {
-        return Array(const_cast<T*>(elements.data()), std::move(elements));
-    }
+    Array(T* data, ConstArray<T> elements);
+    static Array writable(ConstArray<T> elements);
     template <class F>
     Array& update(const ConstArray<T>& values, const F& f);  // each element becomes f(it, its value)
 
@@ -217,7 +210,7 @@ class Array : public xt::xcontainer<Array<T>>, public xt::xexpression<Array<T>> 
     friend class ConstArray<T>;
     friend class Tensor<T>;
 
-    Storage storage_;  // where elements_ lie
+    Storage storage_;  // the memory of elements_
     ConstArray<T> elements_;
 };
 
@@ -241,10 +234,9 @@ void add_into(Array<T>& dst, const ConstArray<std::type_identity_t<T>>& src);
 
 }  // namespace inkling
 
+// "{}" of a shape. The work is done in array.cpp, so that files which print shapes compile no formatting of their own.
 template <>
-struct fmt::formatter<inkling::Shape> : fmt::formatter<std::string> {
-    template <class Context>
-    auto format(const inkling::Shape& shape, Context& context) const {
-        return fmt::formatter<std::string>::format(inkling::to_string(shape), context);
-    }
+struct fmt::formatter<inkling::Shape> {
+    constexpr auto parse(fmt::format_parse_context& context) { return context.begin(); }
+    fmt::format_context::iterator format(const inkling::Shape& shape, fmt::format_context& context) const;
 };

@@ -6,8 +6,8 @@
 namespace inkling {
 namespace {
 
-// Every node but leaves that `root` depends on, outputs first. Numbers given in the order of making are an order of the
-// graph.
+// All nodes but leaves that `root` depends on, outputs first: nodes are numbered as they are made, so that order is a
+// topological order.
 template <class T>
 std::vector<NodePtr<T>> nodes_from(const NodePtr<T>& root) {
     static std::atomic<std::uint64_t> walks = 0;
@@ -21,7 +21,7 @@ std::vector<NodePtr<T>> nodes_from(const NodePtr<T>& root) {
               node.op);
         for (std::size_t k = 0; k < found[i]->inputs.size(); ++k) {
             const NodePtr<T>& input = found[i]->inputs[k];
-            if (!input || input->is_leaf() || input->visited == walk) continue;  // leaves may be other threads', too
+            if (!input || input->is_leaf() || input->visited == walk) continue;  // other threads may visit leaves, too
             input->visited = walk;
             found.push_back(input);
         }
@@ -50,7 +50,7 @@ void accumulate(Node<T>& node, Array<T> g) {
     }
 }
 
-// Intermediate gradients must not outlive the run, even one that throws.
+// Intermediate gradients are freed after backward, even when it throws.
 template <class T>
 struct ForgetGradients {
     std::vector<NodePtr<T>>& nodes;
@@ -87,9 +87,19 @@ void Gradients<T>::add(std::size_t i, Array<T> g) {
 }
 
 template <class T>
-typename Gradients<T>::Target Gradients<T>::target(std::size_t i) {
+Node<T>& Gradients<T>::wanted_input(std::size_t i) {
     check(wanted(i), "{}: its backward writes a gradient of input {}, which wants none", node_.op, i);
-    Node<T>& input = *node_.inputs[i];
+    return *node_.inputs[i];
+}
+
+template <class T>
+Array<T> Gradients<T>::empty(std::size_t i) {
+    return new_gradient(wanted_input(i));
+}
+
+template <class T>
+typename Gradients<T>::Target Gradients<T>::target(std::size_t i) {
+    Node<T>& input = wanted_input(i);
     if (!take(input)) {
         waiting_.emplace_back(&input, Array<T>(input.shape));
         return {waiting_.back().second, false};
@@ -104,8 +114,17 @@ typename Gradients<T>::Target Gradients<T>::target(std::size_t i) {
 }
 
 template <class T>
+void Gradients<T>::write(std::size_t i, FunctionRef<void(Array<T>& array, bool accumulate)> body) {
+    auto [place, accumulate] = target(i);
+    if (place.is_contiguous()) return body(place, accumulate);
+    Array<T> dense(place.shape());
+    body(dense, false);
+    accumulate ? add_into(place, dense) : copy_into(place, dense);
+}
+
+template <class T>
 void Gradients<T>::finish() {
-    taken_.clear();  // first: whoever waits must hold nothing
+    taken_.clear();  // first: a thread that waits for a lock must hold none
     for (auto& [input, g] : waiting_) {
         const std::lock_guard lock(input->writing);
         accumulate(*input, std::move(g));
@@ -138,7 +157,7 @@ void backward(const Tensor<T>& y, const ConstArray<std::type_identity_t<T>>& dy,
                 node->backward(g, grads);
                 grads.finish();
                 profile::lap(node->op, true);
-            } catch (const Overwritten& value) {
+            } catch (const ModifiedInPlace& value) {
                 throw Error(
                     fmt::format("{}: a value that its backward needs, of shape {}, was written to in place after "
                                 "it was saved: write to a clone instead",

@@ -28,7 +28,7 @@ struct PoolStatistics {
     std::uint64_t requests = 0;            // buffers handed out
     std::size_t bytes_in_use = 0;
     std::size_t bytes_cached = 0;  // free, kept for later
-    std::size_t peak_bytes = 0;    // most bytes in use at a time
+    std::size_t peak_bytes = 0;    // the largest bytes_in_use so far
 };
 
 PoolStatistics pool_statistics();

@@ -1,4 +1,4 @@
-// The one way to throw. Messages read "op: what is required, got <every shape>", and the mend when it is known:
+// The one way to throw. Messages read "op: what is required, got <every shape>", and how to mend it when that is known:
 //   check(x.rank() > 0, "softmax: the last axis must exist, got shape {}", x.shape());
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace inkling {
 
-// A call that cannot be answered: shapes that do not fit, a value out of range. Nothing was changed.
+// A call that cannot be carried out: shapes that do not fit, a value out of range. Nothing was changed.
 struct Error : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
@@ -19,11 +19,16 @@ struct BadInput : Error {
     using Error::Error;
 };
 
+template <class E>
+[[noreturn]] void throw_error(fmt::string_view message, fmt::format_args args) {
+    throw E(fmt::vformat(message, args));
+}
+
 // Throws E, formatted, unless `ok`. The message is built only when it is needed.
 template <class E = Error, class... Args>
 void check(bool ok, fmt::format_string<Args...> message, Args&&... args) {
     if (!ok) [[unlikely]]
-        throw E(fmt::format(message, std::forward<Args>(args)...));
+        throw_error<E>(message, fmt::make_format_args(args...));
 }
 
 }  // namespace inkling

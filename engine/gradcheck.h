@@ -6,21 +6,22 @@
 #include <string>
 #include <vector>
 
+#include "engine/function_ref.h"
 #include "engine/tensor.h"
 
 namespace inkling {
 
 using Inputs = std::vector<Tensor<double>>;
-using Function = std::function<Tensor<double>(const Inputs&)>;
+using Function = FunctionRef<Tensor<double>(const Inputs&)>;
 
 // The worst relative error of backward over all elements of all inputs. The function's value is turned into a number by
 // a random cotangent v, L = sum v y, since a plain sum would hide errors (it is constant for softmax). dL/dx is
 // compared with the five-point central difference (8 (L(x+h) - L(x-h)) - (L(x+2h) - L(x-2h))) / 12h. An element's error
 // is relative to the larger of the two values and of the root mean square of that input's gradient.
-double gradient_error(const Function& f, const std::vector<Array<double>>& at, std::uint64_t seed = 1);
+double gradient_error(Function f, const std::vector<Array<double>>& at, std::uint64_t seed = 1);
 
 // The same for the parameters of a module, which are perturbed in place.
-double parameter_gradient_error(const std::function<Tensor<double>()>& f, const std::vector<Tensor<double>>& parameters,
+double parameter_gradient_error(FunctionRef<Tensor<double>()> f, const std::vector<Tensor<double>>& parameters,
                                 std::uint64_t seed = 1);
 
 // Standard normal numbers; `away_from_zero` pushes them at least 0.1 from 0, where relu has its kink.

@@ -1,4 +1,4 @@
-// How much memory there is, and the exception for when it is not enough. None is taken to tell.
+// How much memory is available, and the exception for running out of it. Neither allocates any.
 #pragma once
 
 #include <cstddef>
@@ -7,18 +7,18 @@
 
 namespace inkling {
 
-// Bytes that this process can still take: what the system has, swap among it, within the limits on the process
-// (ulimit -v, ulimit -d, the memory of its cgroup). The system may promise more, and end the program when it is used.
+// Bytes that this process can still allocate: the system's free memory and swap, within the limits on the process
+// (ulimit -v, ulimit -d, its cgroup's memory). The system may grant more, and kill the program when it is used.
 std::size_t available_memory() noexcept;
 
-// Bytes of memory that the process has taken: its resident set.
+// Bytes of memory that the process uses: its resident set.
 std::size_t memory_in_use() noexcept;
 
 std::string bytes_text(double bytes);  // 1234567890 as "1.23 GB"
 
 struct OutOfMemory : std::bad_alloc {
     explicit OutOfMemory(std::size_t bytes) noexcept;
-    const char* what() const noexcept override { return text_; }  // what was asked for, and what there was
+    const char* what() const noexcept override { return text_; }  // the bytes requested, in use and free
 
   private:
     char text_[160];

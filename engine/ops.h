@@ -16,6 +16,4 @@
 #include "engine/ops/repeat.h"
 #include "engine/ops/rotary.h"
 #include "engine/ops/shape.h"
-#include "engine/ops/softcap.h"
 #include "engine/ops/softmax.h"
-#include "engine/ops/squared_relu.h"

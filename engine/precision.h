@@ -1,4 +1,4 @@
-// In which precision matrix products take their operands. Sums, and everything that is not a product, stay float32.
+// The precision in which matrix products take their operands. Sums, and all that is not a product, stay float32.
 //   const WithPrecision scope(Precision::bf16);      // products of ops called from here on round to bfloat16
 // double arrays are never rounded.
 #pragma once
@@ -13,7 +13,7 @@ Precision precision_named(std::string_view name);  // "fp32" or "bf16"; throws E
 
 Precision product_precision();  // of ops called on this thread
 
-bool has_fast_bf16();  // whether this program multiplies bfloat16 in the CPU's own instructions, AVX512_BF16
+bool has_fast_bf16();  // whether this program multiplies bfloat16 with instructions of the CPU, AVX512_BF16
 
 class WithPrecision {
   public:

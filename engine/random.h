@@ -12,7 +12,7 @@
 
 namespace inkling {
 
-// Which sequence: numbers of different keys are independent.
+// Selects a sequence: numbers of different keys are independent.
 struct RandomKey {
     std::uint64_t seed = 0;
     std::uint64_t stream = 0;
@@ -54,7 +54,7 @@ inline std::uint64_t random_below(const RandomKey& key, std::uint64_t index, std
     return static_cast<std::uint64_t>((static_cast<unsigned __int128>(word) * n) >> 64);
 }
 
-// Hands out keys, one a use: a sequence of streams of one seed. Its whole state is these two numbers.
+// Hands out keys, one per use: the streams of one seed in order. Its whole state is these two numbers.
 struct Generator {
     std::uint64_t seed = 0;
     std::uint64_t next_stream = 0;

@@ -16,8 +16,9 @@ T sum_row(const T* row, std::size_t n) {
         n, kChunk, [&](std::size_t begin, std::size_t end) { return simd_sum(end - begin, identity, row + begin); });
 }
 
-// Sums the rows of (rows, width). Many rows are summed in pieces of a fixed number, each by one thread, which most
-// likely wrote them; of a few each thread has columns of its own. Either way rows are added in order.
+// Sums the rows of (rows, width). Many rows are summed in chunks of a fixed number of rows, each chunk by one
+// thread, most likely the one that wrote it. Of few rows, each thread sums columns of its own. Either way rows are
+// added in order.
 template <class T>
 Array<T> sum_rows(const ConstArray<T>& x, std::size_t rows, std::size_t width) {
     constexpr std::size_t kRows = 64;

@@ -8,7 +8,7 @@
 
 namespace inkling {
 
-// The sum over axes, which vanish.
+// The sum over axes, which the result does not have.
 template <class T>
 Array<T> sum_over(const ConstArray<T>& x, const std::vector<std::size_t>& axes);
 

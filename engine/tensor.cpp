@@ -12,8 +12,8 @@ Node<T>::Node(const char* op_name, Shape value_shape) : op(op_name), shape(std::
     order = ++count;
 }
 
-// Destroying inputs one inside the other would use one stack frame a node; here a list, linked through the nodes
-// themselves because a destructor may not ask for memory, takes their place.
+// Destroying inputs recursively would use a stack frame for each node. They are put on a list instead, which is linked
+// through the nodes themselves, because a destructor must not allocate.
 template <class T>
 Node<T>::~Node() {
     NodePtr<T> doomed;
@@ -33,6 +33,21 @@ Node<T>::~Node() {
         take(node->inputs);
     }
 }
+
+template <class T>
+Tensor<T>::Tensor() = default;
+template <class T>
+Tensor<T>::Tensor(ConstArray<T> value, NodePtr<T> node) : value_(std::move(value)), node_(std::move(node)) {}
+template <class T>
+Tensor<T>::Tensor(const Tensor&) = default;
+template <class T>
+Tensor<T>::Tensor(Tensor&&) noexcept = default;
+template <class T>
+Tensor<T>::~Tensor() = default;
+template <class T>
+Tensor<T>& Tensor<T>::operator=(const Tensor&) = default;
+template <class T>
+Tensor<T>& Tensor<T>::operator=(Tensor&&) noexcept = default;
 
 template <class T>
 Tensor<T>::Tensor(ConstArray<T> value, bool requires_grad) : value_(std::move(value)) {
@@ -81,8 +96,26 @@ void Tensor<T>::bind(Array<T> value, Array<T> grad) {
 
 template <class T>
 const ConstArray<T>& Saved<T>::get() const {
-    if (array_.version() != version_) throw Overwritten(array_.shape());
+    if (array_.version() != version_) throw ModifiedInPlace(array_.shape());
     return array_;
+}
+
+template <class T>
+void set_recompute(const Tensor<T>& y, std::function<ConstArray<T>()> recompute) {
+    if (y.requires_grad() && y.size() * sizeof(T) >= kWorthRecomputing) y.node()->recompute = std::move(recompute);
+}
+
+template <class T>
+Tensor<T> record(const char* op, ConstArray<std::type_identity_t<T>> value, std::vector<NodePtr<T>> input_nodes,
+                 typename Node<std::type_identity_t<T>>::Backward backward) {
+    profile::lap(op);
+    bool wanted = false;
+    for (const auto& node : input_nodes) wanted = wanted || node;
+    if (!wanted || NoGrad::active()) return Tensor<T>(std::move(value));
+    auto node = std::make_shared<Node<T>>(op, value.shape());
+    node->inputs = std::move(input_nodes);
+    node->backward = std::move(backward);
+    return Tensor<T>(std::move(value), std::move(node));
 }
 
 int& NoGrad::depth() {
@@ -97,5 +130,9 @@ template class Tensor<double>;
 template class Saved<float>;
 template class Saved<double>;
 template class Saved<std::int32_t>;
+template void set_recompute(const Tensor<float>&, std::function<ConstArray<float>()>);
+template void set_recompute(const Tensor<double>&, std::function<ConstArray<double>()>);
+template Tensor<float> record(const char*, ConstArray<float>, std::vector<NodePtr<float>>, Node<float>::Backward);
+template Tensor<double> record(const char*, ConstArray<double>, std::vector<NodePtr<double>>, Node<double>::Backward);
 
 }  // namespace inkling

@@ -38,33 +38,38 @@ struct Node {
 
     const char* op;
     std::uint64_t order;             // nodes are numbered as they are made: inputs come before outputs
-    std::uint64_t visited = 0;       // the walk that saw this node last
+    std::uint64_t visited = 0;       // the last backward() that came here
     Shape shape;                     // of the value, and so of the gradient
     std::vector<NodePtr<T>> inputs;  // null where an input wants no gradient
     Backward backward;
     NodePtr<T> next_doomed;  // while a graph is destroyed
-    bool ran = false;        // backward has run and what it had saved is gone
-    bool reusable = false;   // it saves nothing: it stays as it is when the graph is released
-    std::mutex writing;      // of a leaf's gradient, which threads with graphs of their own may share
+    bool ran = false;        // backward has run, and what it saved is gone
+    bool reusable = false;   // it saves no values, so it is kept when the graph is released
+    std::mutex writing;      // locked while a leaf's gradient is written: threads may share leaves
 
     Array<T> grad;            // dL/dvalue so far, when has_grad
     bool has_grad = false;    // the first contribution is taken over, not added to zeros
     bool keep_place = false;  // a parameter: the gradient has a fixed place (in the model's flat buffer)
-    // Where the first contribution is best written, when it is not just a new contiguous array: view ops answer with
-    // the layout that their input's gradient has, so that undoing the view copies nothing.
+    // Makes the array for the gradient, where it is not just a new contiguous one: view ops return an array in the
+    // layout of their input's gradient, so that undoing the view copies nothing.
     std::function<Array<T>(Node&)> make_grad;
     int view_depth = 0;  // views of views behind this node
-    // Makes the value again from what the op keeps anyway, when that is cheap: an op that takes the value then need not
-    // keep it for its backward. Set for large values alone; small ones stay in the cache.
+    // Computes the value again from what the op saves anyway, where that is cheap. An op that takes the value then need
+    // not save it. Set only for large values; small ones stay in cache.
     std::function<ConstArray<T>()> recompute;
 };
 
 template <class T>
 class Tensor {
   public:
-    Tensor() = default;
+    Tensor();
     explicit Tensor(ConstArray<T> value, bool requires_grad = false);
-    Tensor(ConstArray<T> value, NodePtr<T> node) : value_(std::move(value)), node_(std::move(node)) {}
+    Tensor(ConstArray<T> value, NodePtr<T> node);
+    Tensor(const Tensor&);
+    Tensor(Tensor&&) noexcept;
+    ~Tensor();
+    Tensor& operator=(const Tensor&);
+    Tensor& operator=(Tensor&&) noexcept;
 
     bool defined() const { return value_.defined(); }
     const ConstArray<T>& value() const { return value_; }
@@ -114,13 +119,11 @@ class Saved {
 template <class T>
 Saved(const Array<T>&) -> Saved<T>;
 
-// Bytes of a value from which on it is made again rather than kept.
+// A value of at least so many bytes is computed again rather than saved.
 inline constexpr std::size_t kWorthRecomputing = std::size_t{2} << 20;
 
 template <class T>
-void set_recompute(const Tensor<T>& y, std::function<ConstArray<T>()> recompute) {
-    if (y.requires_grad() && y.size() * sizeof(T) >= kWorthRecomputing) y.node()->recompute = std::move(recompute);
-}
+void set_recompute(const Tensor<T>& y, std::function<ConstArray<T>()> recompute);
 
 // Inside a scope with a NoGrad, ops record no graph (on this thread).
 class NoGrad {
@@ -141,18 +144,9 @@ auto inputs(const Tensors&... tensors) {
 }
 
 // Every op ends here. Makes the output, with a node when any input wants a gradient; otherwise `backward` is dropped.
-template <class T, class Backward>
+template <class T>
 Tensor<T> record(const char* op, ConstArray<std::type_identity_t<T>> value, std::vector<NodePtr<T>> input_nodes,
-                 Backward&& backward) {
-    profile::lap(op);
-    bool wanted = false;
-    for (const auto& node : input_nodes) wanted = wanted || node;
-    if (!wanted || NoGrad::active()) return Tensor<T>(std::move(value));
-    auto node = std::make_shared<Node<T>>(op, value.shape());
-    node->inputs = std::move(input_nodes);
-    node->backward = std::forward<Backward>(backward);
-    return Tensor<T>(std::move(value), std::move(node));
-}
+                 typename Node<std::type_identity_t<T>>::Backward backward);
 
 extern template class Tensor<float>;
 extern template class Tensor<double>;

@@ -1,5 +1,7 @@
 #include "models/decoder.h"
 
+#include <omp.h>
+
 #include <cmath>
 
 #include "engine/kernels/simd.h"

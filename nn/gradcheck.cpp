@@ -9,7 +9,7 @@
 
 namespace inkling::nn {
 
-double module_gradient_error(Module<double>& module, const Function& f, const std::vector<Array<double>>& at) {
+double module_gradient_error(Module<double>& module, Function f, const std::vector<Array<double>>& at) {
     Inputs leaves;
     for (const auto& x : at) leaves.emplace_back(x.clone(), true);
     Inputs all = leaves;

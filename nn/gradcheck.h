@@ -8,7 +8,7 @@ namespace inkling::nn {
 
 // The worst relative error over a module's parameters and the inputs of f, which runs it. Random keys are the same in
 // every run of f.
-double module_gradient_error(Module<double>& module, const Function& f, const std::vector<Array<double>>& at);
+double module_gradient_error(Module<double>& module, Function f, const std::vector<Array<double>>& at);
 
 std::vector<GradcheckRow> gradcheck_layers();
 

@@ -16,22 +16,22 @@ const T* bias_data(const ConstArray<T>& bias, const Array<T>& c) {
     return bias.data();
 }
 
-template <class Form, class A, class B, class T>
+template <class Format, class A, class B, class T>
 void run(const ConstArray<A>& a, const ConstArray<B>& b, Array<T>& c, bool accumulate, const ConstArray<T>& bias) {
-    const kernels::Problem p(a, b, ConstArray<T>(c));
+    const kernels::GemmShape p(a, b, ConstArray<T>(c));
     const T* const shift = bias_data(bias, c);
     if (p.work() < kSmallWork) {
         profile::count_flops(2.0 * static_cast<double>(p.work()));
-        kernels::small<Form>(p, a.data(), b.data(), c.data(), accumulate, shift);
+        kernels::small<Format>(p, a.data(), b.data(), c.data(), accumulate, shift);
     } else if (p.c_col == 1 || p.n == 1) {
         profile::count_flops(2.0 * static_cast<double>(p.work()));
-        kernels::blocks<Form>(p, a.data(), b.data(), c.data(), accumulate, shift);
+        kernels::blocks<Format>(p, a.data(), b.data(), c.data(), accumulate, shift);
     } else if (p.c_row == 1 && !shift) {  // C^T = B^T A^T
         Array<T> ct = c.transposed(-2, -1);
-        run<Form>(b.transposed(-2, -1), a.transposed(-2, -1), ct, accumulate, bias);
+        run<Format>(b.transposed(-2, -1), a.transposed(-2, -1), ct, accumulate, bias);
     } else {
         Array<T> dense = accumulate ? c.clone() : Array<T>(c.shape());
-        run<Form>(a, b, dense, accumulate, bias);
+        run<Format>(a, b, dense, accumulate, bias);
         copy_into(c, dense);
     }
 }
@@ -51,7 +51,7 @@ void multiply(const ConstArray<A>& a, const ConstArray<B>& b, Array<T>& c, GemmO
 template <class In, class T>
 void multiply_plain(const ConstArray<In>& a, const ConstArray<In>& b, Array<T>& c, GemmOptions options,
                     const ConstArray<T>& bias) {
-    const kernels::Problem p(a, b, ConstArray<T>(c));
+    const kernels::GemmShape p(a, b, ConstArray<T>(c));
     kernels::plain(p, a.data(), b.data(), c.data(), options.accumulate, bias_data(bias, c));
 }
 

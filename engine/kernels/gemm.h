@@ -8,7 +8,7 @@ namespace inkling {
 
 struct GemmOptions {
     bool accumulate = false;  // C += A B
-    bool round = false;       // float operands are rounded to bfloat16 on their way into the product
+    bool round = false;       // float operands are rounded to bfloat16 as they are packed
 };
 
 // a (..., M, K), b (..., K, N), c (..., M, N); the axes in front broadcast to c's. `bias` (N), or an undefined array,

@@ -13,14 +13,14 @@ constexpr std::size_t kDepth = 1024;       // words of K in a block: 8 rows of A
 constexpr std::size_t kHeight = 96;        // rows of C in a block: those of A stay in L2
 constexpr std::size_t kWidth = 4096;       // columns of B that are packed at a time: they stay in L3
 constexpr std::size_t kInPlace = 1 << 18;  // numbers of B that are read where they lie: they stay in L2
-constexpr std::size_t kWorth = 1 << 19;    // multiply-adds that are worth a thread
-constexpr std::size_t kShares = 32;        // at least so many pieces of work, so that threads get equal shares
+constexpr std::size_t kWorkPerThread = 1 << 19;  // multiply-adds that are worth a thread
+constexpr std::size_t kMinShares = 32;  // at least so many pieces of work, so that the threads get equal shares
 
-std::size_t pieces(std::size_t count, std::size_t most) { return (count + most - 1) / most; }
+std::size_t pieces(std::size_t count, std::size_t max) { return (count + max - 1) / max; }
 
 // The length of pieces that are as even as multiples of `unit` can be.
-std::size_t even(std::size_t count, std::size_t most, std::size_t unit) {
-    return pieces(pieces(count, pieces(count, most)), unit) * unit;
+std::size_t even(std::size_t count, std::size_t max, std::size_t unit) {
+    return pieces(pieces(count, pieces(count, max)), unit) * unit;
 }
 
 // Rows of C (+)= rows of A times panels of B, through one block of K.
@@ -77,16 +77,16 @@ struct Strip {
     }
 };
 
-template <class Form, class A, class B>
+template <class Format, class A, class B>
 struct Product {
-    using Word = typename Form::Word;
-    using T = typename Form::Result;
+    using Word = typename Format::Word;
+    using T = typename Format::Result;
     using Rows = Strip<Word, T>;
-    static constexpr std::size_t numbers = Form::numbers, R = Rows::kTileRows, C = Rows::kTileColumns;
+    static constexpr std::size_t numbers = Format::numbers, R = Rows::kTileRows, C = Rows::kTileColumns;
 
     std::size_t m, n, k;
-    Side<Form, A> a;
-    Side<Form, B> b;
+    OperandView<Format, A> a;
+    OperandView<Format, B> b;
     T* c;
     std::ptrdiff_t c_row;
     bool accumulate;
@@ -105,17 +105,17 @@ struct Product {
 
     void block(std::size_t j, std::size_t columns, std::size_t from, std::size_t deep, Word* panels) const {
         const std::size_t across = pieces(columns, C), words = pieces(deep, numbers);
-        const Side<Form, B> right = b.at(from, j);
+        const OperandView<Format, B> right = b.at(from, j);
         const bool in_place = takes_in_place(right, deep, columns);
         if (!in_place) {
-            parallel_for(across, std::max<std::size_t>(1, kWorth / 16 / (deep * C)),
+            parallel_for(across, std::max<std::size_t>(1, kWorkPerThread / 16 / (deep * C)),
                          [&](std::size_t begin, std::size_t end) {
                              const Buffer scratch(b.along == 1 ? C * words * sizeof(Word) : 0);
                              pack_panels<C>(right, deep, columns, begin, end, panels, static_cast<Word*>(scratch.data));
                          });
         }
         std::size_t high = kHeight;
-        while (high > R && pieces(m, high) * across < kShares) high = pieces(high / 2, R) * R;
+        while (high > R && pieces(m, high) * across < kMinShares) high = pieces(high / 2, R) * R;
         // As even as whole tiles allow, so that threads with as many blocks have as much to do.
         const std::size_t down = pieces(m, high), shares = down * across;
         const auto start = [&](std::size_t i) { return std::min(m, pieces(m, R) * i / down * R); };
@@ -145,24 +145,24 @@ struct Product {
                 rows.panel(share % across);
             }
         };
-        parallel_for(shares, std::max<std::size_t>(1, kWorth / (high * C * deep)), work);
+        parallel_for(shares, std::max<std::size_t>(1, kWorkPerThread / (high * C * deep)), work);
     }
 
     // A small matrix whose rows are whole vectors is read where it lies: packing would take as long as it saves.
-    static bool takes_in_place(const Side<Form, B>& x, std::size_t deep, std::size_t columns) {
-        return std::is_same_v<B, Word> && std::is_same_v<Form, Full<B>> && x.across == 1 && columns % Rows::W == 0 &&
+    static bool takes_in_place(const OperandView<Format, B>& x, std::size_t deep, std::size_t columns) {
+        return std::is_same_v<B, Word> && std::is_same_v<Format, Full<B>> && x.across == 1 && columns % Rows::W == 0 &&
                static_cast<std::size_t>(x.along) * deep <= kInPlace;
     }
 
     // Rows of words as they are; made here; columns that lie side by side as they are, if they are words; or panels.
-    void take_rows(const Side<Form, A>& x, std::size_t deep, Rows& rows, Word* room) const {
+    void take_rows(const OperandView<Format, A>& x, std::size_t deep, Rows& rows, Word* room) const {
         const auto step = static_cast<std::ptrdiff_t>(rows.words);
         if (x.has_words(deep)) {
             rows.a = x.words(), rows.a_row = x.across / static_cast<std::ptrdiff_t>(numbers), rows.a_col = 1;
         } else if (x.along == 1) {
             pack_rows(x, deep, rows.rows, room, rows.words);
             rows.a = room, rows.a_row = step, rows.a_col = 1;
-        } else if (std::is_same_v<A, Word> && std::is_same_v<Form, Full<A>>) {
+        } else if (std::is_same_v<A, Word> && std::is_same_v<Format, Full<A>>) {
             rows.a = x.words(), rows.a_row = x.across, rows.a_col = x.along;
         } else {
             pack_panels<R>(x, deep, rows.rows, 0, pieces(rows.rows, R), room,
@@ -177,33 +177,33 @@ struct Product {
 
 }  // namespace
 
-template <class Form, class A, class B>
-void blocks(const Problem& p, const A* a, const B* b, typename Form::Result* c, bool accumulate,
-            const typename Form::Result* bias) {
+template <class Format, class A, class B>
+void blocks(const GemmShape& p, const A* a, const B* b, typename Format::Result* c, bool accumulate,
+            const typename Format::Result* bias) {
     const auto batch = [&](std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) {
-            Product<Form, A, B>{p.m,
-                                p.n,
-                                p.k,
-                                {a + p.batch_offset(0, i), p.a_col, p.a_row},
-                                {b + p.batch_offset(1, i), p.b_row, p.b_col},
-                                c + p.batch_offset(2, i),
-                                p.c_row,
-                                accumulate,
-                                bias}
+            Product<Format, A, B>{p.m,
+                                  p.n,
+                                  p.k,
+                                  {a + p.batch_offset(0, i), p.a_col, p.a_row},
+                                  {b + p.batch_offset(1, i), p.b_row, p.b_col},
+                                  c + p.batch_offset(2, i),
+                                  p.c_row,
+                                  accumulate,
+                                  bias}
                 .run();
         }
     };
     const std::size_t each = p.m * p.n * p.k;
-    if (p.batches() >= 8 && each < 32 * kWorth) {
-        parallel_for(p.batches(), std::max<std::size_t>(1, kWorth / each), batch);
+    if (p.batches() >= 8 && each < 32 * kWorkPerThread) {
+        parallel_for(p.batches(), std::max<std::size_t>(1, kWorkPerThread / each), batch);
     } else {
         batch(0, p.batches());
     }
 }
 
-#define INKLING_INSTANCE(Form, A, B) \
-    template void blocks<Form>(const Problem&, const A*, const B*, Form::Result*, bool, const Form::Result*);
+#define INKLING_INSTANCE(Format, A, B) \
+    template void blocks<Format>(const GemmShape&, const A*, const B*, Format::Result*, bool, const Format::Result*);
 INKLING_FOR_EACH_PRODUCT(INKLING_INSTANCE)
 
 }  // namespace inkling::kernels

@@ -1,5 +1,5 @@
-// What gemm.cpp chooses from, each with its own file: the plain loop (gemm_plain.cpp), products that fit the first
-// cache (gemm_small.cpp), and blocks for all others (gemm_blocks.cpp). Not for other files.
+// The kernels that gemm.cpp chooses from, each in its own file: the plain loop (gemm_plain.cpp), products that fit L1
+// (gemm_small.cpp), and blocks for all others (gemm_blocks.cpp). Not for other files.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 namespace inkling::kernels {
 
 // A product with the batch axes merged: batch (count.., strides of a, b, c), then M, N, K with row and column strides.
-struct Problem {
+struct GemmShape {
     Shape batch;
     std::array<Strides, 3> batch_strides;
     std::size_t m, n, k;
@@ -18,7 +18,7 @@ struct Problem {
 
     // Throws when the shapes do not fit.
     template <class A, class B, class T>
-    Problem(const ConstArray<A>& a, const ConstArray<B>& b, const ConstArray<T>& c);
+    GemmShape(const ConstArray<A>& a, const ConstArray<B>& b, const ConstArray<T>& c);
 
     std::size_t batches() const { return size_of(batch); }
     std::size_t work() const { return batches() * m * n * k; }  // multiply-adds
@@ -62,16 +62,16 @@ struct Half {
 
 // C (+)= A B + bias; bias may be null.
 template <class In, class T>
-void plain(const Problem& p, const In* a, const In* b, T* c, bool accumulate, const T* bias);
+void plain(const GemmShape& p, const In* a, const In* b, T* c, bool accumulate, const T* bias);
 
-template <class Form, class A, class B>
-void small(const Problem& p, const A* a, const B* b, typename Form::Result* c, bool accumulate,
-           const typename Form::Result* bias);
+template <class Format, class A, class B>
+void small(const GemmShape& p, const A* a, const B* b, typename Format::Result* c, bool accumulate,
+           const typename Format::Result* bias);
 
 // C's rows must be dense.
-template <class Form, class A, class B>
-void blocks(const Problem& p, const A* a, const B* b, typename Form::Result* c, bool accumulate,
-            const typename Form::Result* bias);
+template <class Format, class A, class B>
+void blocks(const GemmShape& p, const A* a, const B* b, typename Format::Result* c, bool accumulate,
+            const typename Format::Result* bias);
 
 // One translation unit for each kernel: the combinations that gemm() uses.
 #define INKLING_FOR_EACH_PRODUCT(X) \

@@ -1,5 +1,5 @@
-// Packing: how operands of a product come to lie in memory as the register tiles read them, words of one K side by
-// side. Rounding to bfloat16 happens on the way. Only for gemm_blocks.cpp.
+// Packing: copies operands of a product to where the register tiles read them, with the words of one K side by side,
+// and rounds to bfloat16 where that is asked for. Only for gemm_blocks.cpp.
 #pragma once
 
 #include "engine/kernels/gemm_kernels.h"
@@ -7,23 +7,23 @@
 namespace inkling::kernels {
 
 // A matrix seen from K: `along` and `across` are the steps of a number along K and across it.
-template <class Form, class In>
-struct Side {
+template <class Format, class In>
+struct OperandView {
     const In* data;
     std::ptrdiff_t along, across;
-    using Word = typename Form::Word;
-    static constexpr std::size_t numbers = Form::numbers;
+    using Word = typename Format::Word;
+    static constexpr std::size_t numbers = Format::numbers;
 
-    Side at(std::size_t k, std::size_t j) const {
+    OperandView at(std::size_t k, std::size_t j) const {
         return {data + static_cast<std::ptrdiff_t>(k) * along + static_cast<std::ptrdiff_t>(j) * across, along, across};
     }
     Word word(std::size_t k, std::size_t j, std::size_t depth) const {
-        return Form::pack(*at(k, j).data, k + 1 < depth ? *at(k + 1, j).data : In{});
+        return Format::pack(*at(k, j).data, k + 1 < depth ? *at(k + 1, j).data : In{});
     }
     // Whether `depth` numbers along K lie in memory as words already.
     bool has_words(std::size_t depth) const {
         constexpr bool same = sizeof(Word) == numbers * sizeof(In) &&
-                              (std::is_same_v<In, Word> ? std::is_same_v<Form, Full<In>> : numbers == 2);
+                              (std::is_same_v<In, Word> ? std::is_same_v<Format, Full<In>> : numbers == 2);
         return same && along == 1 && across % static_cast<std::ptrdiff_t>(numbers) == 0 && depth % numbers == 0 &&
                reinterpret_cast<std::uintptr_t>(data) % sizeof(Word) == 0;
     }
@@ -64,39 +64,39 @@ inline void interleave_8(const In* row, const In* next, Pair* out) {
 #endif
 
 // Words of a row and, if words are pairs, of the next, for Width columns that lie side by side.
-template <std::size_t Width, class Form, class In>
-inline void pack_row(const In* row, const In* next, typename Form::Word* out) {
+template <std::size_t Width, class Format, class In>
+inline void pack_row(const In* row, const In* next, typename Format::Word* out) {
     std::size_t j = 0;
 #ifdef __AVX512BF16__
-    if constexpr (Form::numbers == 2) {
+    if constexpr (Format::numbers == 2) {
         for (; j + 16 <= Width; j += 16) interleave(row + j, next + j, out + j);
         for (; j + 8 <= Width; j += 8) interleave_8(row + j, next + j, out + j);
     }
 #endif
-    for (; j < Width; ++j) out[j] = Form::pack(row[j], next[j]);
+    for (; j < Width; ++j) out[j] = Format::pack(row[j], next[j]);
 }
 
 // Columns side by side become rows of words, `row` words apart.
-template <class Form, class In>
-void pack_rows(const Side<Form, In>& x, std::size_t depth, std::size_t columns, typename Form::Word* out,
+template <class Format, class In>
+void pack_rows(const OperandView<Format, In>& x, std::size_t depth, std::size_t columns, typename Format::Word* out,
                std::size_t row) {
     for (std::size_t j = 0; j < columns; ++j, out += row) {
         std::size_t k = 0;
 #ifdef __AVX512BF16__
-        if constexpr (Form::numbers == 2) {
+        if constexpr (Format::numbers == 2) {
             for (; x.along == 1 && k + 16 <= depth; k += 16) {
                 _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + k / 2), halves(x.at(k, j).data));
             }
         }
 #endif
-        for (; k < depth; k += Form::numbers) out[k / Form::numbers] = x.word(k, j, depth);
+        for (; k < depth; k += Format::numbers) out[k / Format::numbers] = x.word(k, j, depth);
     }
 }
 
-// Asks for rows k to k + count, of `depth`, and their columns j to j_end, which no hardware foresees: too short, and
-// far apart.
-template <class Form, class In>
-void prefetch(const Side<Form, In>& x, std::size_t k, std::size_t count, std::size_t depth, std::size_t j,
+// Prefetches rows k to k + count, of `depth`, from column j to j_end. The hardware does not: such rows are too short,
+// and too far apart.
+template <class Format, class In>
+void prefetch(const OperandView<Format, In>& x, std::size_t k, std::size_t count, std::size_t depth, std::size_t j,
               std::size_t j_end) {
     for (std::size_t row = k; row < std::min(k + count, depth); ++row) {
         for (std::size_t column = j; column < j_end; column += 64 / sizeof(In)) {
@@ -105,13 +105,13 @@ void prefetch(const Side<Form, In>& x, std::size_t k, std::size_t count, std::si
     }
 }
 
-// A block of a matrix that is needed next, asked for a line at a time while the present one is multiplied: at once they
-// would be more than the CPU can wait for.
+// Prefetches the block of a matrix that is needed next, one line at a time, while the present block is multiplied. All
+// lines at once would be more loads than the CPU can have outstanding.
 class LinesAhead {
   public:
     LinesAhead() = default;
-    template <class Form, class In>
-    LinesAhead(const Side<Form, In>& x, std::size_t depth, std::size_t columns)
+    template <class Format, class In>
+    LinesAhead(const OperandView<Format, In>& x, std::size_t depth, std::size_t columns)
         : line_(reinterpret_cast<const char*>(x.data)) {
         const bool along = x.along == 1;  // where numbers lie side by side
         if (!along && x.across != 1) return;
@@ -138,44 +138,45 @@ class LinesAhead {
 
 // Panels first to last of Width columns, out of `columns`: in each, the words of its columns side by side, 0 behind the
 // last column, and K downwards. `scratch` holds Width rows of words.
-template <std::size_t Width, class Form, class In>
-void pack_panels(const Side<Form, In>& x, std::size_t depth, std::size_t columns, std::size_t first, std::size_t last,
-                 typename Form::Word* out, typename Form::Word* scratch) {
+template <std::size_t Width, class Format, class In>
+void pack_panels(const OperandView<Format, In>& x, std::size_t depth, std::size_t columns, std::size_t first,
+                 std::size_t last, typename Format::Word* out, typename Format::Word* scratch) {
     constexpr std::size_t kTogether = 8;  // rows of words that are read side by side
-    using Word = typename Form::Word;
-    const std::size_t words = (depth + Form::numbers - 1) / Form::numbers;
+    using Word = typename Format::Word;
+    const std::size_t words = (depth + Format::numbers - 1) / Format::numbers;
     if (x.along == 1) {
         for (std::size_t p = first; p < last; ++p) {
             const std::size_t here = std::min(Width, columns - p * Width);
-            const Side<Form, In> panel = x.at(0, p * Width);
+            const OperandView<Format, In> panel = x.at(0, p * Width);
             const bool ready = panel.has_words(depth);
             if (!ready) pack_rows(panel, depth, here, scratch, words);
-            turn(ready ? panel.words() : scratch,
-                 ready ? panel.across / static_cast<std::ptrdiff_t>(Form::numbers) : static_cast<std::ptrdiff_t>(words),
-                 here, words, out + p * Width * words, Width);
+            transpose_into(ready ? panel.words() : scratch,
+                           ready ? panel.across / static_cast<std::ptrdiff_t>(Format::numbers)
+                                 : static_cast<std::ptrdiff_t>(words),
+                           here, words, out + p * Width * words, Width);
         }
         return;
     }
     for (std::size_t begin = 0; begin < words; begin += kTogether) {
         const std::size_t end = std::min(words, begin + kTogether);
         if (x.across == 1)
-            prefetch(x, (begin + 2 * kTogether) * Form::numbers, kTogether * Form::numbers, depth, first * Width,
+            prefetch(x, (begin + 2 * kTogether) * Format::numbers, kTogether * Format::numbers, depth, first * Width,
                      std::min(last * Width, columns));
         for (std::size_t p = first; p < last; ++p) {
             Word* to = out + (p * words + begin) * Width;
             const std::size_t here = std::min(Width, columns - p * Width);
-            const Side<Form, In> panel = x.at(0, p * Width);
+            const OperandView<Format, In> panel = x.at(0, p * Width);
             std::size_t w = begin;
             if (x.across == 1 && here == Width) {
-                const In* row = panel.at(w * Form::numbers, 0).data;
-                const std::ptrdiff_t next = static_cast<std::ptrdiff_t>(Form::numbers - 1) * x.along;
-                for (; w < std::min(end, depth / Form::numbers); ++w, to += Width) {
-                    pack_row<Width, Form>(row, row + next, to);
+                const In* row = panel.at(w * Format::numbers, 0).data;
+                const std::ptrdiff_t next = static_cast<std::ptrdiff_t>(Format::numbers - 1) * x.along;
+                for (; w < std::min(end, depth / Format::numbers); ++w, to += Width) {
+                    pack_row<Width, Format>(row, row + next, to);
                     row += next + x.along;
                 }
             }
             for (; w < end; ++w, to += Width) {
-                for (std::size_t j = 0; j < here; ++j) to[j] = panel.word(w * Form::numbers, j, depth);
+                for (std::size_t j = 0; j < here; ++j) to[j] = panel.word(w * Format::numbers, j, depth);
                 std::fill(to + here, to + Width, Word{0});
             }
         }

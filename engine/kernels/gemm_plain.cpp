@@ -12,7 +12,7 @@ double number(double x) { return x; }
 }  // namespace
 
 template <class A, class B, class T>
-Problem::Problem(const ConstArray<A>& a, const ConstArray<B>& b, const ConstArray<T>& c) {
+GemmShape::GemmShape(const ConstArray<A>& a, const ConstArray<B>& b, const ConstArray<T>& c) {
     check(a.rank() >= 2 && b.rank() >= 2 && c.rank() >= 2, "gemm: matrices are required, got {}, {} and {}", a.shape(),
           b.shape(), c.shape());
     m = c.dim(-2), n = c.dim(-1), k = a.dim(-1);
@@ -31,12 +31,12 @@ Problem::Problem(const ConstArray<A>& a, const ConstArray<B>& b, const ConstArra
     };
     const ConstArray<A> wide_a = with_batch(a);
     const ConstArray<B> wide_b = with_batch(b);
-    const StridedLoop<3> merged(full, {&wide_a.strides(), &wide_b.strides(), &c.strides()});
+    const StridedLoop merged(full, {&wide_a.strides(), &wide_b.strides(), &c.strides()});
     batch = merged.shape;
-    batch_strides = merged.strides;
+    std::copy_n(merged.strides.begin(), 3, batch_strides.begin());
 }
 
-std::ptrdiff_t Problem::batch_offset(std::size_t operand, std::size_t index) const {
+std::ptrdiff_t GemmShape::batch_offset(std::size_t operand, std::size_t index) const {
     std::ptrdiff_t offset = 0;
     for (std::size_t axis = batch.size(); axis-- > 0; index /= batch[axis]) {
         offset += static_cast<std::ptrdiff_t>(index % batch[axis]) * batch_strides[operand][axis];
@@ -45,7 +45,7 @@ std::ptrdiff_t Problem::batch_offset(std::size_t operand, std::size_t index) con
 }
 
 template <class In, class T>
-void plain(const Problem& p, const In* a, const In* b, T* c, bool accumulate, const T* bias) {
+void plain(const GemmShape& p, const In* a, const In* b, T* c, bool accumulate, const T* bias) {
     const std::size_t row_work = p.n * (p.k + 1);
     const auto one_batch = [&](const In* A, const In* B, T* C, std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) {
@@ -82,13 +82,13 @@ void plain(const Problem& p, const In* a, const In* b, T* c, bool accumulate, co
     });
 }
 
-template Problem::Problem(const ConstArray<float>&, const ConstArray<float>&, const ConstArray<float>&);
-template Problem::Problem(const ConstArray<double>&, const ConstArray<double>&, const ConstArray<double>&);
-template Problem::Problem(const ConstArray<BFloat16>&, const ConstArray<BFloat16>&, const ConstArray<float>&);
-template Problem::Problem(const ConstArray<float>&, const ConstArray<BFloat16>&, const ConstArray<float>&);
-template Problem::Problem(const ConstArray<BFloat16>&, const ConstArray<float>&, const ConstArray<float>&);
-template void plain(const Problem&, const float*, const float*, float*, bool, const float*);
-template void plain(const Problem&, const double*, const double*, double*, bool, const double*);
-template void plain(const Problem&, const BFloat16*, const BFloat16*, float*, bool, const float*);
+template GemmShape::GemmShape(const ConstArray<float>&, const ConstArray<float>&, const ConstArray<float>&);
+template GemmShape::GemmShape(const ConstArray<double>&, const ConstArray<double>&, const ConstArray<double>&);
+template GemmShape::GemmShape(const ConstArray<BFloat16>&, const ConstArray<BFloat16>&, const ConstArray<float>&);
+template GemmShape::GemmShape(const ConstArray<float>&, const ConstArray<BFloat16>&, const ConstArray<float>&);
+template GemmShape::GemmShape(const ConstArray<BFloat16>&, const ConstArray<float>&, const ConstArray<float>&);
+template void plain(const GemmShape&, const float*, const float*, float*, bool, const float*);
+template void plain(const GemmShape&, const double*, const double*, double*, bool, const double*);
+template void plain(const GemmShape&, const BFloat16*, const BFloat16*, float*, bool, const float*);
 
 }  // namespace inkling::kernels

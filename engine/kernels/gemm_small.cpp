@@ -1,4 +1,4 @@
-// Products that fit the first cache, on this thread: operands that are not numbers of the result's type with dense rows
+// Products that fit the L1, on this thread: operands that are not numbers of the result's type with dense rows
 // are unpacked to what the register tiles of tile_product.h want.
 #include "engine/kernels/gemm_kernels.h"
 
@@ -6,16 +6,16 @@ namespace inkling::kernels {
 namespace {
 
 // (rows, columns) with rows side by side, `ld` apart; the rest of each row becomes 0.
-template <class Form, class In, class T>
+template <class Format, class In, class T>
 void unpack(const In* x, std::ptrdiff_t row, std::ptrdiff_t col, std::size_t rows, std::size_t columns, T* out,
             std::size_t ld) {
-    if constexpr (std::is_same_v<Form, Full<In>>) {
-        if (row == 1) return turn(x, col, columns, rows, out, ld);
+    if constexpr (std::is_same_v<Format, Full<In>>) {
+        if (row == 1) return transpose_into(x, col, columns, rows, out, ld);
     }
     for (std::size_t i = 0; i < rows; ++i) {
         const In* const from = x + static_cast<std::ptrdiff_t>(i) * row;
         for (std::size_t j = 0; j < columns; ++j) {
-            out[i * ld + j] = Form::convert(from[static_cast<std::ptrdiff_t>(j) * col]);
+            out[i * ld + j] = Format::convert(from[static_cast<std::ptrdiff_t>(j) * col]);
         }
         std::fill(out + i * ld + columns, out + (i + 1) * ld, T{0});
     }
@@ -23,11 +23,11 @@ void unpack(const In* x, std::ptrdiff_t row, std::ptrdiff_t col, std::size_t row
 
 }  // namespace
 
-template <class Form, class A, class B>
-void small(const Problem& p, const A* a, const B* b, typename Form::Result* c, bool accumulate,
-           const typename Form::Result* bias) {
-    using T = typename Form::Result;
-    constexpr bool full = std::is_same_v<Form, Full<T>>;
+template <class Format, class A, class B>
+void small(const GemmShape& p, const A* a, const B* b, typename Format::Result* c, bool accumulate,
+           const typename Format::Result* bias) {
+    using T = typename Format::Result;
+    constexpr bool full = std::is_same_v<Format, Full<T>>;
     const std::size_t ld = whole_vectors<T>(p.n);
     const bool dense_b = full && p.b_col == 1 && ld == p.n;
     const bool direct = p.c_col == 1 && ld == p.n && !bias;  // straight into C
@@ -45,9 +45,9 @@ void small(const Problem& p, const A* a, const B* b, typename Form::Result* c, b
             left = ai, a_row = p.a_row, a_col = p.a_col;
             if (dense_b) right = bi, b_row = p.b_row;
         } else {
-            unpack<Form>(ai, p.a_row, p.a_col, p.m, p.k, unpacked_a, p.k);
+            unpack<Format>(ai, p.a_row, p.a_col, p.m, p.k, unpacked_a, p.k);
         }
-        if (!dense_b) unpack<Form>(bi, p.b_row, p.b_col, p.k, p.n, unpacked_b, ld);
+        if (!dense_b) unpack<Format>(bi, p.b_row, p.b_col, p.k, p.n, unpacked_b, ld);
         if (direct) {
             tile_product(p.m, p.n, p.k, left, a_row, a_col, right, b_row, ci, p.c_row, accumulate);
             continue;
@@ -64,8 +64,8 @@ void small(const Problem& p, const A* a, const B* b, typename Form::Result* c, b
     }
 }
 
-#define INKLING_INSTANCE(Form, A, B) \
-    template void small<Form>(const Problem&, const A*, const B*, Form::Result*, bool, const Form::Result*);
+#define INKLING_INSTANCE(Format, A, B) \
+    template void small<Format>(const GemmShape&, const A*, const B*, Format::Result*, bool, const Format::Result*);
 INKLING_FOR_EACH_PRODUCT(INKLING_INSTANCE)
 
 }  // namespace inkling::kernels

@@ -1,48 +1,42 @@
-// Elementwise functions of broadcast arrays: out[i] = f(a[i], b[i], ...), vectorised and in parallel.
+// Elementwise functions of broadcast arrays: y[i] = f(a[i], b[i], ...), vectorised and in parallel. Only a row of f is
+// compiled for each function; the loops around it are compiled once (map.cpp).
+//   Array<T> y = map_arrays<T>(shape, [](auto a, auto b) { return a + b; }, x, shift);
 #pragma once
 
+#include <array>
+#include <span>
+#include <utility>
+
+#include "engine/array.h"
+#include "engine/function_ref.h"
 #include "engine/kernels/simd.h"
-#include "engine/kernels/strided.h"
-#include "engine/profile.h"
 
 namespace inkling {
 
-// f takes and returns Vec<T>. Every input is an array that must broadcast to `shape`. The result is contiguous.
-template <class T, class F, class... In>
-Array<T> map_arrays(const Shape& shape, const F& f, const In&... in) {
-    constexpr std::size_t K = sizeof...(In);
-    constexpr std::size_t kBlock = 256;  // elements gathered at a time from inputs that are not dense along a row
-    Array<T> out(shape);
-    profile::count_bytes(static_cast<double>((out.size() + (in.size() + ... + 0)) * sizeof(T)));
-    const auto widened = [&shape](const ConstArray<T>& a) { return a.shape() == shape ? a : a.broadcasted(shape); };
-    const std::array<ConstArray<T>, K> wide{widened(in)...};
-    std::array<const Strides*, K + 1> strides;
-    std::array<const T*, K> data;
-    strides[K] = &out.strides();
-    for (std::size_t k = 0; k < K; ++k) strides[k] = &wide[k].strides(), data[k] = wide[k].data();
-    T* const result = out.data();
-    StridedLoop<K + 1>(shape, strides).run([&](const auto& offsets, std::size_t n, const auto& steps) {
-        const auto call = [&]<std::size_t... I>(std::index_sequence<I...>) {
-            if (((steps[I] == 1) && ...)) {
-                simd_map(n, result + offsets[K], f, (data[I] + offsets[I])...);
-                return;
-            }
-            alignas(64) T block[K][kBlock];
-            for (std::size_t done = 0; done < n; done += kBlock) {
-                const std::size_t count = std::min(kBlock, n - done);
-                for (std::size_t k = 0; k < K; ++k) {
-                    const T* from = data[k] + offsets[k] + static_cast<std::ptrdiff_t>(done) * steps[k];
-                    for (std::size_t i = 0; i < count; ++i, from += steps[k]) block[k][i] = *from;
-                }
-                simd_map(count, result + offsets[K] + done, f, block[I]...);
-            }
-        };
-        call(std::make_index_sequence<K>{});
-    });
-    return out;
+// row(n, out, in): out[i] = f(in[0][i], in[1][i], ...) for n elements that lie side by side; out may be an input.
+template <class T>
+using MapRow = FunctionRef<void(std::size_t n, T* out, const T* const* in)>;
+
+// The row of an f that takes K vectors Vec<T>, and returns one.
+template <class T, std::size_t K, class F>
+auto map_row(const F& f) {
+    return [f](std::size_t n, T* out, const T* const* in) {
+        [&]<std::size_t... I>(std::index_sequence<I...>) { simd_map(n, out, f, in[I]...); }
+        (std::make_index_sequence<K>{});
+    };
 }
 
-// The same for functions of one number that have no vector form.
+// Every input must broadcast to `shape`. The result is contiguous.
+template <class T>
+Array<T> map_rows(const Shape& shape, std::span<const ConstArray<T>* const> in, MapRow<T> row);
+
+template <class T, class F, class... In>
+Array<T> map_arrays(const Shape& shape, const F& f, const In&... in) {
+    const std::array<const ConstArray<T>*, sizeof...(In)> all{&static_cast<const ConstArray<T>&>(in)...};
+    return map_rows<T>(shape, all, map_row<T, sizeof...(In)>(f));
+}
+
+// A vector function made of a function of one number that has no vector form.
 template <class T, class F>
 auto lanewise(const F& f) {
     return [f](Vec<T> x) {

@@ -11,14 +11,14 @@
 namespace inkling {
 
 // An operand of products, in the precision that was set when it was made; it can be saved for backward. It is rounded
-// on its way into each product, or once and for all.
+// in each product as it is packed, or once, by rounded().
 template <class T>
 class Operand {
   public:
     Operand() = default;
     explicit Operand(const ConstArray<T>& x) : Operand(x, product_precision()) {}
     Operand(const ConstArray<T>& x, Precision precision);
-    // Rounded now, which holds half the memory: for what is saved, or used more than once.
+    // Rounded now, which takes half the memory: for what is saved, or used more than once.
     static Operand rounded(const ConstArray<T>& x, Precision precision = product_precision());
     // The same for x (rows, columns), and the sums of its columns in the same pass.
     static Operand rounded(const ConstArray<T>& x, Precision precision, Array<T>& column_sums);

@@ -17,7 +17,7 @@ constexpr std::size_t whole_vectors(std::size_t n) {
 
 // A vector's worth of rows becomes columns: as many stages of interleaving as the width has bits.
 template <class T>
-struct Turned {
+struct TransposedBlock {
     static constexpr std::ptrdiff_t W = Vec<T>::size;
     using V = Native<T>;
 
@@ -26,7 +26,7 @@ struct Turned {
         low = __builtin_shufflevector(a, b, (I / 2 + I % 2 * static_cast<int>(W))...);
         high = __builtin_shufflevector(a, b, (static_cast<int>(W) / 2 + I / 2 + I % 2 * static_cast<int>(W))...);
     }
-    static void block(const T* x, std::ptrdiff_t row, T* out, std::ptrdiff_t ld) {
+    static void store(const T* x, std::ptrdiff_t row, T* out, std::ptrdiff_t ld) {
         V from[W], to[W];
         for (std::ptrdiff_t i = 0; i < W; ++i) __builtin_memcpy(&from[i], x + i * row, sizeof(V));
         for (std::ptrdiff_t stage = 1; stage < W; stage *= 2) {
@@ -40,16 +40,16 @@ struct Turned {
     }
 };
 
-// Turns x, n rows of `depth` numbers that lie `row` apart: out[k ld + j] = x[j row + k], and 0 for j from n to ld.
+// Transposes x, n rows of `depth` numbers that lie `row` apart: out[k ld + j] = x[j row + k], and 0 for j from n to ld.
 template <class T>
-inline void turn(const T* x, std::ptrdiff_t row, std::size_t n, std::size_t depth, T* out, std::size_t ld) {
+inline void transpose_into(const T* x, std::ptrdiff_t row, std::size_t n, std::size_t depth, T* out, std::size_t ld) {
     constexpr std::size_t W = Vec<T>::size;
     for (std::size_t j = 0; j < n; j += W) {
         for (std::size_t k = 0; k < depth; k += W) {
             const T* const from = x + static_cast<std::ptrdiff_t>(j) * row + static_cast<std::ptrdiff_t>(k);
             T* const to = out + k * ld + j;
             if (j + W <= n && k + W <= depth) {
-                Turned<T>::block(from, row, to, static_cast<std::ptrdiff_t>(ld));
+                TransposedBlock<T>::store(from, row, to, static_cast<std::ptrdiff_t>(ld));
                 continue;
             }
             const std::size_t rows = std::min(W, n - j), columns = std::min(W, depth - k);
@@ -80,13 +80,13 @@ inline Vec<float> multiply_add(const Vec<Pair>& a, const Vec<Pair>& b, const Vec
 inline constexpr bool kPairProducts = false;
 #endif
 
-// Hides from the compiler where a value comes from, so that it is kept in a register and not made again.
+// Hides from the compiler how a value was computed, so that it keeps it in a register and does not compute it again.
 template <class V>
 inline void keep_in_register(V& value) {
     asm("" : "+r"(value));
 }
 
-// What a tile does beside its products: ask for memory that is needed later, every 16 steps of K; or nothing.
+// What a tile does beside its products, every 16 steps of K: prefetch what is needed later, or nothing.
 struct FetchNothing {
     void operator()() const {}
 };

@@ -5,13 +5,13 @@
 //   gelu      y = x s, s = sigmoid(2 u), since (1 + tanh u) / 2 = sigmoid(2 u);
 //             u = c (x + k x^3), c = sqrt(2/pi), k = 0.044715  dx = dy (s + x s (1 - s) 2 c (1 + 3 k x^2))
 //   gelu_erf  y = x P, P = (1 + erf(x / sqrt 2)) / 2       dx = dy (P + x e^(-x^2/2) / sqrt(2 pi))
+//   squared_relu  y = r^2, r = max(x, 0)                   dx = dy 2 r
+//   softcap   y = c tanh(x / c)                            dx = dy (1 - (y / c)^2)
 #include "engine/ops/activation.h"
 
 #include <numbers>
 
-#include "engine/backward.h"
-#include "engine/kernels/kept_input.h"
-#include "engine/kernels/map.h"
+#include "engine/kernels/unary.h"
 
 namespace inkling {
 namespace {
@@ -48,79 +48,90 @@ V normal_pdf(const V& x) {
     return V(static_cast<T>(std::numbers::inv_sqrtpi / std::numbers::sqrt2)) * xsimd::exp(V(T{-0.5}) * x * x);
 }
 
-template <class T, class F>
-Tensor<T> activation(const char* op, const Tensor<T>& x, const ConstArray<T>& y, const ConstArray<T>& saved,
-                     const F& df) {
-    return record(op, y, inputs(x), [saved = Saved(saved), df](const Array<T>& dy, Gradients<T>& grads) {
-        grads.add(0, map_arrays<T>(dy.shape(), df, dy, *saved));
-    });
-}
-
 }  // namespace
 
 template <class T>
 Tensor<T> tanh(const Tensor<T>& x) {
-    check_defined("tanh", x);
-    Array<T> y = map_arrays<T>(
-        x.shape(), [](auto v) { return xsimd::tanh(v); }, x.value());
-    return activation<T>("tanh", x, y, y, [](auto g, auto t) { return g * (Vec<T>(T{1}) - t * t); });
+    return unary_op(
+        "tanh", x, Saves::output, [](auto v) { return xsimd::tanh(v); },
+        [](auto dy, auto y) { return dy * (Vec<T>(T{1}) - y * y); });
 }
 
 template <class T>
 Tensor<T> sigmoid(const Tensor<T>& x) {
-    check_defined("sigmoid", x);
-    Array<T> y = map_arrays<T>(
-        x.shape(), [](auto v) { return logistic(v); }, x.value());
-    return activation<T>("sigmoid", x, y, y, [](auto g, auto s) { return g * s * (Vec<T>(T{1}) - s); });
+    return unary_op(
+        "sigmoid", x, Saves::output, [](auto v) { return logistic(v); },
+        [](auto dy, auto y) { return dy * y * (Vec<T>(T{1}) - y); });
 }
 
 template <class T>
 Tensor<T> relu(const Tensor<T>& x) {
-    check_defined("relu", x);
     const Vec<T> zero(T{0});
-    Array<T> y = map_arrays<T>(
-        x.shape(), [zero](auto v) { return at_least(zero, v); }, x.value());
-    return activation<T>("relu", x, y, y, [zero](auto g, auto r) { return xsimd::select(r <= zero, zero, g); });
+    return unary_op(
+        "relu", x, Saves::output, [zero](auto v) { return at_least(zero, v); },
+        [zero](auto dy, auto y) { return xsimd::select(y <= zero, zero, dy); });
 }
 
 template <class T>
 Tensor<T> silu(const Tensor<T>& x) {
-    check_defined("silu", x);
-    Array<T> y = map_arrays<T>(
-        x.shape(), [](auto v) { return v * logistic(v); }, x.value());
-    return activation<T>("silu", x, std::move(y), x.value(), [](auto g, auto v) {
-        const auto s = logistic(v);
-        return g * (s + v * s * (Vec<T>(T{1}) - s));
-    });
+    return unary_op(
+        "silu", x, Saves::input, [](auto v) { return v * logistic(v); },
+        [](auto dy, auto v) {
+            const auto s = logistic(v);
+            return dy * (s + v * s * (Vec<T>(T{1}) - s));
+        });
 }
 
 template <class T>
 Tensor<T> gelu(Tensor<T> x) {
-    check_defined("gelu", x);
-    const auto value = [](auto v) { return v * GeluGate(v).s; };
-    const auto slope = [](auto g, auto v) {
-        const GeluGate gate(v);
-        return g * (gate.s + v * gate.ds);
-    };
-    return activation_of_kept<T>("gelu", std::move(x), value, slope);
+    return unary_op(
+        "gelu", std::move(x), Saves::rounded_input, [](auto v) { return v * GeluGate(v).s; },
+        [](auto dy, auto v) {
+            const GeluGate gate(v);
+            return dy * (gate.s + v * gate.ds);
+        });
 }
 
 template <class T>
 Tensor<T> gelu_erf(const Tensor<T>& x) {
-    check_defined("gelu_erf", x);
-    Array<T> y = map_arrays<T>(
-        x.shape(), [](auto v) { return v * normal_cdf(v); }, x.value());
-    return activation<T>("gelu_erf", x, std::move(y), x.value(),
-                         [](auto g, auto v) { return g * (normal_cdf(v) + v * normal_pdf(v)); });
+    return unary_op(
+        "gelu_erf", x, Saves::input, [](auto v) { return v * normal_cdf(v); },
+        [](auto dy, auto v) { return dy * (normal_cdf(v) + v * normal_pdf(v)); });
 }
 
-#define INKLING_INSTANTIATE(T)                    \
-    template Tensor<T> tanh(const Tensor<T>&);    \
-    template Tensor<T> sigmoid(const Tensor<T>&); \
-    template Tensor<T> relu(const Tensor<T>&);    \
-    template Tensor<T> silu(const Tensor<T>&);    \
-    template Tensor<T> gelu(Tensor<T>);           \
-    template Tensor<T> gelu_erf(const Tensor<T>&);
+template <class T>
+Tensor<T> squared_relu(Tensor<T> x) {
+    return unary_op(
+        "squared_relu", std::move(x), Saves::rounded_input,
+        [](auto v) {
+            const auto r = at_least(Vec<T>(T{0}), v);
+            return r * r;
+        },
+        [](auto dy, auto v) { return dy * (Vec<T>(T{2}) * at_least(Vec<T>(T{0}), v)); });
+}
+
+template <class T>
+Tensor<T> softcap(const Tensor<T>& x, double cap) {
+    check_defined("softcap", x);
+    check(cap > 0, "softcap: a cap above 0 is required, got {} for shape {}", cap, x.shape());
+    const T c = static_cast<T>(cap), inverse = static_cast<T>(1 / cap);
+    return unary_op(
+        "softcap", x, Saves::output, [=](auto v) { return Vec<T>(c) * xsimd::tanh(v * Vec<T>(inverse)); },
+        [=](auto dy, auto y) {
+            const auto t = y * Vec<T>(inverse);
+            return dy * (Vec<T>(T{1}) - t * t);
+        });
+}
+
+#define INKLING_INSTANTIATE(T)                     \
+    template Tensor<T> tanh(const Tensor<T>&);     \
+    template Tensor<T> sigmoid(const Tensor<T>&);  \
+    template Tensor<T> relu(const Tensor<T>&);     \
+    template Tensor<T> silu(const Tensor<T>&);     \
+    template Tensor<T> gelu(Tensor<T>);            \
+    template Tensor<T> gelu_erf(const Tensor<T>&); \
+    template Tensor<T> squared_relu(Tensor<T>);    \
+    template Tensor<T> softcap(const Tensor<T>&, double);
 INKLING_INSTANTIATE(float)
 INKLING_INSTANTIATE(double)
 #undef INKLING_INSTANTIATE

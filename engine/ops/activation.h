@@ -1,4 +1,4 @@
-// Activation functions, element by element.
+// Activation functions, and the soft cap of logits, element by element.
 #pragma once
 
 #include "engine/tensor.h"
@@ -17,5 +17,11 @@ template <class T>
 Tensor<T> gelu(Tensor<T> x);  // GPT-2's: x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))
 template <class T>
 Tensor<T> gelu_erf(const Tensor<T>& x);  // x Phi(x), Phi the normal distribution (Hendrycks and Gimpel 2016)
+template <class T>
+Tensor<T> squared_relu(Tensor<T> x);  // max(x, 0)^2 (So et al. 2021, Primer)
+
+// cap tanh(x / cap): about x near 0, and never beyond +-cap (Gemma 2, nanochat's logits). cap > 0.
+template <class T>
+Tensor<T> softcap(const Tensor<T>& x, double cap);
 
 }  // namespace inkling

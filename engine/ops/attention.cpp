@@ -4,7 +4,7 @@
 //   backward   from lse = m + ln l:  P = e^(S - lse)    D_i = dY_i . Y_i
 //              the scale enters with the exponential, e^(scale (Q K^T - m)), so m and lse are kept without it
 //              dV = P^T dY    dP = dY V^T    dS = P (dP - D) scale    dQ = dS K    dK = dS^T Q
-// With dropout, P is masked before it meets V, and dP after; D is the same. Keys above the diagonal are never touched.
+// With dropout, P is masked before it meets V, and dP after; D is the same. Keys above the diagonal are never read.
 // A thread works on whole heads, so every sum has one order.
 // In bfloat16 q, k, v, dY, P and dS are rounded as they enter a product, and q, k, v are kept rounded.
 #include "engine/ops/attention.h"
@@ -21,7 +21,7 @@ namespace inkling {
 namespace {
 
 template <class To, class A>
-Head<To> head_of(const A& x, std::size_t b, std::size_t h) {
+HeadMatrix<To> head_of(const A& x, std::size_t b, std::size_t h) {
     const auto& s = x.strides();
     const auto at = [](std::size_t i, std::ptrdiff_t stride) { return static_cast<std::ptrdiff_t>(i) * stride; };
     auto* const data = const_cast<typename A::value_type*>(x.data()) + at(b, s[0]) + at(h, s[1]);
@@ -35,43 +35,35 @@ ConstArray<T> with_dense_rows(const ConstArray<T>& x) {
     return dense && !broadcast ? x : ConstArray<T>(x.clone());
 }
 
-// Where the gradient of input i is written: where it lives, when nothing is there yet and its rows are dense.
+// Where the gradient of input i, of the given shape, is written: with dense rows.
 template <class T>
-struct Place {
-    Array<T> array;
-    bool in_place = false;
+Array<T> gradient_rows(Gradients<T>& grads, std::size_t i, const Shape& shape) {
+    Array<T> place = grads.wanted(i) ? grads.empty(i) : Array<T>(shape);
+    return place.strides()[3] == 1 || place.dim(3) == 1 ? place : Array<T>(shape);
+}
 
-    Place(Gradients<T>& grads, std::size_t i, const Shape& shape) {
-        if (grads.wanted(i) && !grads.input(i).is_leaf() && !grads.input(i).has_grad) {
-            array = grads.target(i).array;
-            in_place = array.strides()[3] == 1 || array.dim(3) == 1;
-            if (!in_place) grads.input(i).has_grad = false;
-        }
-        if (!in_place) array = Array<T>(shape);
-    }
-};
-
-template <class Form, class T>
-Tensor<T> run(const Plan<T>& plan, const std::array<ConstArray<T>, 3>& qkv, std::vector<NodePtr<T>> nodes) {
-    using E = typename Form::Element;
-    using Kept = typename Form::Kept;
-    const std::size_t B = plan.B, H = plan.H, Lq = plan.Lq, Lk = plan.Lk, d = plan.d, dv = plan.dv;
+template <class Operands, class T>
+Tensor<T> run(const AttentionShape<T>& shape, const std::array<ConstArray<T>, 3>& qkv, std::vector<NodePtr<T>> nodes) {
+    using E = typename Operands::Element;
+    using Kept = typename Operands::Kept;
+    const std::size_t B = shape.B, H = shape.H, Lq = shape.Lq, Lk = shape.Lk, d = shape.d, dv = shape.dv;
     const double seen =
-        plan.options.causal ? static_cast<double>(Lk - Lq) + static_cast<double>(Lq + 1) / 2 : static_cast<double>(Lk);
+        shape.options.causal ? static_cast<double>(Lk - Lq) + static_cast<double>(Lq + 1) / 2 : static_cast<double>(Lk);
     const double product_flops = 2.0 * static_cast<double>(B * H * Lq) * seen;  // of one unit of depth
     profile::count_flops(product_flops * static_cast<double>(d + dv));
     const auto heads_side_by_side = [=] { return Array<T>({B, Lq, H, dv}).transposed(1, 2); };  // as they leave
     Array<T> y = heads_side_by_side(), lse({B * H, Lq});
-    const Kept q = Form::room(qkv[0]), k = Form::room(qkv[1]), v = Form::room(qkv[2]), y_kept = Form::room(y);
+    const Kept q = Operands::room(qkv[0]), k = Operands::room(qkv[1]), v = Operands::room(qkv[2]),
+               y_kept = Operands::room(y);
     const std::size_t work = Lq * Lk * (d + dv);
     parallel_rows(B * H, work, [&](std::size_t begin, std::size_t end) {
-        Scratch<T> scratch(plan, false);
+        Scratch<T> scratch(shape, false);
         for (std::size_t i = begin; i < end; ++i) {
             const auto head = [&](std::size_t n) { return head_of<const T>(qkv[n], i / H, i % H); };
-            const KeptPlaces<E> kept{Form::place(q, i), Form::place(k, i), Form::place(v, i)};
-            forward_head<Form>(plan, i / H, i % H, head(0), head(1), head(2), kept, head_of<T>(y, i / H, i % H),
-                               lse.data() + i * Lq, scratch);
-            Form::natural(head_of<const T>(y, i / H, i % H), Lq, dv, Form::place(y_kept, i));
+            const KeptPlaces<E> kept{Operands::place(q, i), Operands::place(k, i), Operands::place(v, i)};
+            forward_head<Operands>(shape, i / H, i % H, head(0), head(1), head(2), kept, head_of<T>(y, i / H, i % H),
+                                   lse.data() + i * Lq, scratch);
+            Operands::natural(head_of<const T>(y, i / H, i % H), Lq, dv, Operands::place(y_kept, i));
         }
     });
     const Tensor<T> result = record(
@@ -80,23 +72,24 @@ Tensor<T> run(const Plan<T>& plan, const std::array<ConstArray<T>, 3>& qkv, std:
             profile::count_flops(product_flops * static_cast<double>(3 * d + 2 * dv));
             const ConstArray<T> dy = with_dense_rows<T>(dy_any);
             const std::array<ConstArray<typename Kept::value_type>, 4> in{*q, *k, *v, *y};
-            Place<T> dq(grads, 0, {B, H, Lq, d}), dk(grads, 1, {B, H, Lk, d}), dvalue(grads, 2, {B, H, Lk, dv});
+            Array<T> dq = gradient_rows(grads, 0, {B, H, Lq, d}), dk = gradient_rows(grads, 1, {B, H, Lk, d});
+            Array<T> dvalue = gradient_rows(grads, 2, {B, H, Lk, dv});
             parallel_rows(B * H, work, [&](std::size_t begin, std::size_t end) {
-                Scratch<T> scratch(plan, true);
+                Scratch<T> scratch(shape, true);
                 for (std::size_t i = begin; i < end; ++i) {
                     const std::size_t b = i / H, h = i % H;
                     const auto head = [&](std::size_t n) { return head_of<const E>(in[n], b, h); };
-                    backward_head<Form>(plan, b, h, head(0), head(1), head(2), head(3), head_of<const T>(dy, b, h),
-                                        lse.data() + i * Lq, head_of<T>(dq.array, b, h), head_of<T>(dk.array, b, h),
-                                        head_of<T>(dvalue.array, b, h), scratch);
+                    backward_head<Operands>(shape, b, h, head(0), head(1), head(2), head(3), head_of<const T>(dy, b, h),
+                                            lse.data() + i * Lq, head_of<T>(dq, b, h), head_of<T>(dk, b, h),
+                                            head_of<T>(dvalue, b, h), scratch);
                 }
             });
-            if (grads.wanted(0) && !dq.in_place) grads.add(0, dq.array);
-            if (grads.wanted(1) && !dk.in_place) grads.add(1, dk.array);
-            if (grads.wanted(2) && !dvalue.in_place) grads.add(2, dvalue.array);
+            grads.add(0, std::move(dq));
+            grads.add(1, std::move(dk));
+            grads.add(2, std::move(dvalue));
         });
     if (result.node()) result.node()->make_grad = [=](Node<T>&) { return heads_side_by_side(); };
-    set_recompute<T>(result, [y_kept] { return Form::full(y_kept); });  // it is kept anyway
+    set_recompute<T>(result, [y_kept] { return Operands::full(y_kept); });  // it is kept anyway
     return result;
 }
 
@@ -117,26 +110,26 @@ Tensor<T> attention(const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v, 
           "attention: one ALiBi slope a head is required, got {} for q {}", options.alibi.size(), q.shape());
     check(options.dropout >= 0 && options.dropout < 1,
           "attention: a dropout of at least 0 and below 1 is required, got {}", options.dropout);
-    Plan<T> plan{q.dim(0), q.dim(1), q.dim(2), k.dim(2), q.dim(3), v.dim(3), options, {}};
-    const std::size_t B = plan.B, H = plan.H, Lq = plan.Lq, Lk = plan.Lk;
-    [[maybe_unused]] const std::size_t d = plan.d, dv = plan.dv;  // used where pairs of bfloat16 are multiplied
+    AttentionShape<T> shape{q.dim(0), q.dim(1), q.dim(2), k.dim(2), q.dim(3), v.dim(3), options, {}};
+    const std::size_t B = shape.B, H = shape.H, Lq = shape.Lq, Lk = shape.Lk;
+    [[maybe_unused]] const std::size_t d = shape.d, dv = shape.dv;  // used where pairs of bfloat16 are multiplied
     if (options.mask.defined()) {
         const Shape scores{B, H, Lq, Lk};
         check(broadcasts_to(options.mask.shape(), scores),
               "attention: the mask must broadcast to the scores {}, got {}", scores, options.mask.shape());
-        plan.mask = options.mask.broadcasted(scores);
+        shape.mask = options.mask.broadcasted(scores);
     }
     std::array<ConstArray<T>, 3> qkv{with_dense_rows(q.value()), with_dense_rows(k.value()),
                                      with_dense_rows(v.value())};
     if constexpr (std::is_same_v<T, float>) {
         if (product_precision() == Precision::bf16) {
 #ifdef __AVX512BF16__
-            if (d % 2 == 0 && dv % 2 == 0) return run<PairForm>(plan, qkv, inputs(q, k, v));
+            if (d % 2 == 0 && dv % 2 == 0) return run<PairOperands>(shape, qkv, inputs(q, k, v));
 #endif
             for (ConstArray<T>& x : qkv) x = widen(round_to_bfloat16(x));
         }
     }
-    return run<FloatForm<T>>(plan, qkv, inputs(q, k, v));
+    return run<FloatOperands<T>>(shape, qkv, inputs(q, k, v));
 }
 
 template Tensor<float> attention(const Tensor<float>&, const Tensor<float>&, const Tensor<float>&,

@@ -1,5 +1,5 @@
-// Attention in one pass, for training: softmax(scale q k^T) v without the (Lq, Lk) matrix ever being kept. Its composed
-// twin, which hands the weights out, is nn::scaled_dot_product_attention; a test shows that they agree.
+// Attention in one pass, for training: softmax(scale q k^T) v, without storing the (Lq, Lk) matrix. Its composed twin,
+// which returns the weights too, is nn::scaled_dot_product_attention; a test shows that they agree.
 #pragma once
 
 #include <vector>
@@ -15,13 +15,13 @@ struct FusedAttention {
     MaskArray mask;        // broadcasts to (B, H, Lq, Lk), 0 = blocked; undefined: nothing is blocked
     double dropout = 0.0;  // of the weights, with the mask that dropout() has for an array (B, H, Lq, Lk)
     RandomKey dropout_key;
-    std::vector<double> alibi;  // a slope a head: -slope (i + Lk - Lq - j) is added to the score; empty: nothing is
-    // The weights of a query whose every key the mask blocks; Masked::uniform is 1 / Lk for each of all keys.
+    std::vector<double> alibi;  // one slope per head: -slope (i + Lk - Lq - j) is added to the score; empty: nothing
+    // The weights of a query for which the mask blocks every key; Masked::uniform is 1 / Lk for all keys.
     Masked masked = Masked::error;
 };
 
 // q (B, H, Lq, d), k (B, H, Lk, d), v (B, H, Lk, dv) -> (B, H, Lq, dv), which lies in memory as (B, Lq, H, dv), so that
-// merging the heads is a view. A query whose scores are all -inf, but not by the mask, gives NaN.
+// merging the heads is a view. A query whose scores are all -inf without a mask gives NaN.
 template <class T>
 Tensor<T> attention(const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v, const FusedAttention& options);
 

@@ -1,7 +1,7 @@
 //   cross_entropy   y = mean_i (l_i - (z_i[t_i] - m_i)), m_i = max_j z_ij, l_i = ln sum_j e^(z_ij - m_i)
 //                   dz_ij = dy (e^(z_ij - m_i - l_i) - [j = t_i]) / n
 // A row with a NaN, with an infinite logit or without a finite one makes the loss NaN, and its gradient.
-// The probabilities are not kept: backward makes them again from the logits and two numbers a row.
+// The probabilities are not saved: backward computes them again from the logits and two numbers per row.
 #include "engine/ops/cross_entropy.h"
 
 #include <cmath>

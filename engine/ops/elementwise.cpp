@@ -7,6 +7,7 @@
 //   log   y = ln x      dx = dy / x
 //   sqrt  y = x^(1/2)   dx = dy / (2 y)
 //   pow   y = x^p       dx = dy p x^(p-1)
+//   affine  y = a x + b   dx = a dy
 // Gradients of broadcast operands are summed back to the operand's shape by sum_to.
 #include "engine/ops/elementwise.h"
 
@@ -14,7 +15,7 @@
 
 #include "engine/backward.h"
 #include "engine/broadcast.h"
-#include "engine/kernels/map.h"
+#include "engine/kernels/unary.h"
 
 namespace inkling {
 
@@ -40,11 +41,8 @@ Tensor<T> sub(const Tensor<T>& a, const Tensor<T>& b) {
     return record("sub", std::move(y), inputs(a, b),
                   [sa = a.shape(), sb = b.shape()](const Array<T>& dy, Gradients<T>& grads) {
                       if (grads.wanted(0)) grads.add(0, sum_to(dy, sa));
-                      if (grads.wanted(1)) {
-                          grads.add(1, sum_to(map_arrays<T>(
-                                                  dy.shape(), [](auto g) { return -g; }, dy),
-                                              sb));
-                      }
+                      const auto minus = [](auto g) { return -g; };
+                      if (grads.wanted(1)) grads.add(1, sum_to(map_arrays<T>(dy.shape(), minus, dy), sb));
                   });
 }
 
@@ -82,30 +80,6 @@ Tensor<T> div(const Tensor<T>& a, const Tensor<T>& b) {
                   });
 }
 
-namespace {
-
-// y = f(x), dx = df(dy, x); only x is saved.
-template <class T, class F, class DF>
-Tensor<T> from_input(const char* op, const Tensor<T>& x, const F& f, const DF& df) {
-    check_defined(op, x);
-    return record(op, map_arrays<T>(x.shape(), f, x.value()), inputs(x),
-                  [x = Saved(x), df](const Array<T>& dy, Gradients<T>& grads) {
-                      grads.add(0, map_arrays<T>(dy.shape(), df, dy, *x));
-                  });
-}
-
-// y = f(x), dx = df(dy, y); only y is saved.
-template <class T, class F, class DF>
-Tensor<T> from_output(const char* op, const Tensor<T>& x, const F& f, const DF& df) {
-    check_defined(op, x);
-    Array<T> y = map_arrays<T>(x.shape(), f, x.value());
-    return record(op, y, inputs(x), [y = Saved(y), df](const Array<T>& dy, Gradients<T>& grads) {
-        grads.add(0, map_arrays<T>(dy.shape(), df, dy, *y));
-    });
-}
-
-}  // namespace
-
 template <class T>
 Tensor<T> neg(const Tensor<T>& x) {
     return affine(x, -1.0, 0.0);
@@ -113,42 +87,36 @@ Tensor<T> neg(const Tensor<T>& x) {
 
 template <class T>
 Tensor<T> exp(const Tensor<T>& x) {
-    return from_output(
-        "exp", x, [](auto v) { return xsimd::exp(v); }, [](auto g, auto y) { return g * y; });
+    return unary_op(
+        "exp", x, Saves::output, [](auto v) { return xsimd::exp(v); }, [](auto dy, auto y) { return dy * y; });
 }
 
 template <class T>
 Tensor<T> log(const Tensor<T>& x) {
-    return from_input(
-        "log", x, [](auto v) { return xsimd::log(v); }, [](auto g, auto v) { return g / v; });
+    return unary_op(
+        "log", x, Saves::input, [](auto v) { return xsimd::log(v); }, [](auto dy, auto v) { return dy / v; });
 }
 
 template <class T>
 Tensor<T> sqrt(const Tensor<T>& x) {
-    return from_output(
-        "sqrt", x, [](auto v) { return xsimd::sqrt(v); }, [](auto g, auto y) { return g / (y + y); });
+    return unary_op(
+        "sqrt", x, Saves::output, [](auto v) { return xsimd::sqrt(v); }, [](auto dy, auto y) { return dy / (y + y); });
 }
 
 template <class T>
 Tensor<T> pow(const Tensor<T>& x, double exponent) {
     const T p = static_cast<T>(exponent);
     const auto power = [](T e) { return lanewise<T>([e](T v) { return std::pow(v, e); }); };
-    return from_input("pow", x, power(p), [p, lower = power(p - T{1})](auto g, auto v) {
-        return p == T{0} ? Vec<T>(T{0}) : g * Vec<T>(p) * lower(v);
+    return unary_op("pow", x, Saves::input, power(p), [p, lower = power(p - T{1})](auto dy, auto v) {
+        return p == T{0} ? Vec<T>(T{0}) : dy * Vec<T>(p) * lower(v);
     });
 }
 
 template <class T>
 Tensor<T> affine(const Tensor<T>& x, double factor, double offset) {
-    check_defined("affine", x);
     const Vec<T> a(static_cast<T>(factor)), b(static_cast<T>(offset));
-    return record("affine",
-                  map_arrays<T>(
-                      x.shape(), [a, b](auto v) { return a * v + b; }, x.value()),
-                  inputs(x), [a](const Array<T>& dy, Gradients<T>& grads) {
-                      grads.add(0, map_arrays<T>(
-                                       dy.shape(), [a](auto g) { return a * g; }, dy));
-                  });
+    return unary_op(
+        "affine", x, Saves::nothing, [a, b](auto v) { return a * v + b; }, [a](auto dy, auto) { return a * dy; });
 }
 
 #define INKLING_INSTANTIATE(T)                                  \

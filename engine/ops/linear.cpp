@@ -1,7 +1,7 @@
 //   linear   Y = X W^T + b     dX = dY W     dW = dY^T X     db = sum of dY's rows
-// The bias is added inside the product; dX, dW go straight to where the gradients live. In bfloat16 X is kept rounded,
-// which is all that dW needs of it; or it is made again, by an op that offers it (Node::recompute). W is rounded again
-// in backward, because a second copy of all weights is large.
+// The bias is added inside the product; the products dX and dW are written to the place of the gradient. In bfloat16 X
+// is saved rounded, because the product dW rounds it anyway; or it is computed again, where the op that made it can do
+// so (Node::recompute). W is rounded again in backward, because a second copy of all weights is large.
 #include "engine/ops/linear.h"
 
 #include "engine/backward.h"
@@ -35,7 +35,7 @@ Tensor<T> linear(const Tensor<T>& x, const Tensor<T>& weight, const Tensor<T>& b
             Array<T> db;
             const Operand<T> dy2 =
                 grads.wanted(2) ? Operand<T>::rounded(dy_rows, precision, db) : Operand<T>::rounded(dy_rows, precision);
-            if (grads.wanted(1)) {  // first, because an input that is made again goes at once
+            if (grads.wanted(1)) {  // first, so that an input that is computed again is freed at once
                 auto [dw, accumulate] = grads.target(1);
                 const Operand<T> kept = recompute ? Operand<T>(recompute().reshaped({rows, in}), precision) : x2;
                 product(dy2.transposed(), kept, dw, {accumulate});

@@ -3,7 +3,7 @@
 //              loss = mean over rows of (m + ln l) - z_target
 //   backward   z again;  dz = dy / rows (e^(z - m - ln l) - onehot), with a cap times 1 - (z / c)^2
 //              dX += dz W     dW's rows of the block = dz^T X
-// Blocks of columns rather than of rows: each part of dW is written once, and W is read as often as z is made.
+// Blocks of columns rather than of rows: each part of dW is written once, and W is read as often as z is computed.
 #include "engine/ops/linear_cross_entropy.h"
 
 #include <cmath>
@@ -12,17 +12,17 @@
 #include "engine/backward.h"
 #include "engine/kernels/operand.h"
 #include "engine/kernels/simd.h"
+#include "engine/ops/activation.h"
 #include "engine/ops/linear.h"
-#include "engine/ops/softcap.h"
 #include "engine/parallel.h"
 
 namespace inkling {
 namespace {
 
-constexpr std::size_t kLogits = std::size_t{32} << 20;  // bytes of logits that are kept rather than made again
-constexpr std::size_t kBlock = std::size_t{4} << 20;    // bytes of logits at a time when they are not
+constexpr std::size_t kLogits = std::size_t{32} << 20;  // bytes of logits that are saved rather than computed again
+constexpr std::size_t kBlock = std::size_t{4} << 20;    // bytes of logits at a time otherwise
 
-// Of a row so far: its largest logit, the sum of e^(z - top), and the target's logit.
+// A row so far: its largest logit, the sum of e^(z - top), and the logit of its target.
 template <class T>
 struct Row {
     T top = -std::numeric_limits<T>::infinity(), sum = 0, target = 0;
@@ -84,7 +84,7 @@ Tensor<T> linear_cross_entropy(const Tensor<T>& x, const Tensor<T>& weight, cons
     }
     const auto x2 = Operand<T>::rounded(x.value().reshaped({rows, C}));
     const T c = static_cast<T>(cap), inverse = static_cast<T>(1 / cap);
-    // visit(v, n, W's rows [v, v + n), X W^T): blocks in order; z is the visitor's to write to.
+    // visit(v, n, W's rows [v, v + n), z = X W^T) for the blocks in order; visit may write to z.
     const auto each_block = [rows, V, block, x2](const ConstArray<T>& w_all, const auto& visit) {
         for (std::size_t v = 0; v < V; v += block) {
             const std::size_t n = std::min(block, V - v);
@@ -137,13 +137,13 @@ Tensor<T> linear_cross_entropy(const Tensor<T>& x, const Tensor<T>& weight, cons
                                   const Vec<T> wide(g), l(log_sums.data()[i]);
                                   if (cap > 0) {
                                       cap_row(n, row, c, inverse);
-                                      const T slope = hit ? 1 - row[at] * inverse * (row[at] * inverse) : T{0};
+                                      const T cap_gradient = hit ? 1 - row[at] * inverse * (row[at] * inverse) : T{0};
                                       const Vec<T> r(inverse), one(T{1});
                                       const auto capped = [=](auto u) {
                                           return wide * xsimd::exp(u - l) * (one - u * r * (u * r));
                                       };
                                       simd_map(n, row, capped, row);
-                                      if (hit) row[at] -= g * slope;
+                                      if (hit) row[at] -= g * cap_gradient;
                                   } else {
                                       simd_map(
                                           n, row, [=](auto u) { return wide * xsimd::exp(u - l); }, row);

@@ -16,7 +16,7 @@ Array<T> choose(const Shape& shape, const MaskArray& mask, const ConstArray<T>& 
     Array<T> y(shape);
     const ConstArray<std::uint8_t> m = mask.broadcasted(shape);
     const ConstArray<T> wide_a = a.broadcasted(shape), wide_b = b.broadcasted(shape);
-    StridedLoop<4>(shape, {&y.strides(), &m.strides(), &wide_a.strides(), &wide_b.strides()})
+    StridedLoop(shape, {&y.strides(), &m.strides(), &wide_a.strides(), &wide_b.strides()})
         .run([&](const auto& offsets, std::size_t n, const auto& steps) {
             T* to = y.data() + offsets[0];
             const std::uint8_t* flag = m.data() + offsets[1];

@@ -1,4 +1,4 @@
-//   rotary   each pair is turned by its angle     dx: dy turned back
+//   rotary   each pair is rotated by its angle     dx: dy rotated back
 #include "engine/ops/rotary.h"
 
 #include <cmath>
@@ -10,36 +10,36 @@
 namespace inkling {
 namespace {
 
-// All layers of a model ask for the same angles, forward and backward: the last ones are kept.
+// All layers of a model need the same angles, forward and backward, so the last ones are cached.
 template <class T>
-const T* kept_angles(std::size_t start, std::size_t rows, std::size_t d, double base) {
-    using Asked = std::tuple<std::size_t, std::size_t, std::size_t, double>;
-    static thread_local Asked last;
+const T* cached_angles(std::size_t start, std::size_t rows, std::size_t d, double base) {
+    using Arguments = std::tuple<std::size_t, std::size_t, std::size_t, double>;
+    static thread_local Arguments last;
     static thread_local std::vector<T> angles;
-    const Asked asked{start, rows, d, base};
-    if (asked != last || angles.empty()) {
+    const Arguments arguments{start, rows, d, base};
+    if (arguments != last || angles.empty()) {
         angles = rotary_angles<T>(start, rows, d, base);
-        last = asked;
+        last = arguments;
     }
     return angles.data();
 }
 
 // Pair i is x[step i], x[step i + other].
 template <std::size_t step, class T>
-void turn_row(const T* x, const T* c, const T* s, T sign, std::size_t half, std::size_t other, T* y) {
+void rotate_row(const T* x, const T* c, const T* s, T sign, std::size_t half, std::size_t other, T* y) {
 #pragma omp simd
     for (std::size_t i = 0; i < half; ++i) {
-        const T x1 = x[step * i], x2 = x[step * i + other], turn = sign * s[i];
-        y[step * i] = x1 * c[i] - x2 * turn;
-        y[step * i + other] = x2 * c[i] + x1 * turn;
+        const T x1 = x[step * i], x2 = x[step * i + other], sine = sign * s[i];
+        y[step * i] = x1 * c[i] - x2 * sine;
+        y[step * i + other] = x2 * c[i] + x1 * sine;
     }
 }
 
 template <class T>
-Array<T> turn(const ConstArray<T>& x_any, const RotaryOptions& options, bool back) {
+Array<T> rotated(const ConstArray<T>& x_any, const RotaryOptions& options, bool back) {
     const ConstArray<T> x = x_any.contiguous();
     const std::size_t d = x.dim(-1), half = d / 2, L = x.dim(-2), rows = d ? x.size() / d : 0;
-    const T* const angles = kept_angles<T>(options.start, L, d, options.base);
+    const T* const angles = cached_angles<T>(options.start, L, d, options.base);
     const T sign = options.clockwise != back ? -1 : 1;
     Array<T> y(x.shape());
     parallel_rows(rows, d, [&](std::size_t begin, std::size_t end) {
@@ -47,9 +47,9 @@ Array<T> turn(const ConstArray<T>& x_any, const RotaryOptions& options, bool bac
             const T *const in = x.data() + r * d, *const c = angles + r % L * d, *const s = c + half;
             T* const out = y.data() + r * d;
             if (options.pairs == RotaryPairs::halves)
-                turn_row<1>(in, c, s, sign, half, half, out);
+                rotate_row<1>(in, c, s, sign, half, half, out);
             else
-                turn_row<2>(in, c, s, sign, half, 1, out);
+                rotate_row<2>(in, c, s, sign, half, 1, out);
         }
     });
     return y;
@@ -63,8 +63,8 @@ Tensor<T> rotary(const Tensor<T>& x, const RotaryOptions& options) {
     check(x.rank() >= 2 && x.dim(-1) % 2 == 0, "rotary: x (..., L, d) with an even d is required, got shape {}",
           x.shape());
     check(options.base > 0, "rotary: a base above 0 is required, got {}", options.base);
-    return record("rotary", turn(x.value(), options, false), inputs(x),
-                  [options](const Array<T>& dy, Gradients<T>& grads) { grads.add(0, turn<T>(dy, options, true)); });
+    return record("rotary", rotated(x.value(), options, false), inputs(x),
+                  [options](const Array<T>& dy, Gradients<T>& grads) { grads.add(0, rotated<T>(dy, options, true)); });
 }
 
 template <class T>

@@ -1,5 +1,5 @@
-// Rotary positions (Su et al. 2021, RoFormer): pairs of a query's or key's numbers are turned by an angle that grows
-// with the position, so that a product of the two depends on how far apart they are.
+// Rotary positions (Su et al. 2021, RoFormer): pairs of a query's or key's numbers are rotated by an angle that grows
+// with the position, so that the product of a query and a key depends on the distance between them.
 #pragma once
 
 #include <vector>
@@ -16,16 +16,16 @@ enum class RotaryPairs {
 struct RotaryOptions {
     double base = 10000;
     RotaryPairs pairs = RotaryPairs::halves;
-    bool clockwise = false;  // turns by -angle, as nanochat does: y1 = x1 c + x2 s, y2 = x2 c - x1 s
+    bool clockwise = false;  // rotates by -angle, as nanochat does: y1 = x1 c + x2 s, y2 = x2 c - x1 s
     std::size_t start = 0;   // the first row's position
 };
 
-// x (..., L, d), d even: pair i of the row at position p is turned by p base^(-2i/d):
+// x (..., L, d), d even: pair i of the row at position p is rotated by p base^(-2i/d):
 //   y1 = x1 cos - x2 sin,  y2 = x2 cos + x1 sin
 template <class T>
 Tensor<T> rotary(const Tensor<T>& x, const RotaryOptions& options = {});
 
-// cos and sin of the angles by which the rows at positions start .. start + rows - 1 are turned: (rows, 2, d / 2).
+// cos and sin of the angles by which the rows at positions start .. start + rows - 1 are rotated: (rows, 2, d / 2).
 template <class T>
 std::vector<T> rotary_angles(std::size_t start, std::size_t rows, std::size_t d, double base);
 

@@ -1,6 +1,6 @@
-//   reshape, permute, transpose    dx = dy, seen the other way round
+//   reshape, permute, transpose    dx = dy, viewed as x's shape
 //   slice                          dx = 0 outside the slice, dy inside
-//   split                          dx = the pieces' gradients side by side, in one array
+//   split                          dx = the pieces' gradients side by side in one array
 //   concatenate, stack             each part's gradient is its slice of dy
 #include "engine/ops/shape.h"
 
@@ -9,19 +9,19 @@
 namespace inkling {
 namespace {
 
-// These ops keep no values, so a graph that was released may go through them again.
+// These ops save no values, so they may run backward again after their graph was released.
 template <class T>
 Tensor<T> reusable(Tensor<T> y) {
     if (y.node()) y.node()->reusable = true;
     return y;
 }
 
-// y = view(x). An op that writes y's gradient itself does so in the layout of x's, so that `undo` copies nothing.
+// y = view(x). The gradient of y is made in the layout of x's gradient, so that `undo` copies nothing.
 template <class T, class View, class Undo>
 Tensor<T> view_of(const char* op, const Tensor<T>& x, const View& view, const Undo& undo) {
     Tensor<T> y = reusable(record(op, view(x.value()), inputs(x),
                                   [undo](const Array<T>& dy, Gradients<T>& grads) { grads.add(0, undo(dy)); }));
-    constexpr int kDeepest = 8;  // make_grad asks input by input; a longer chain of views just copies
+    constexpr int kDeepest = 8;  // make_grad calls itself for each view of a view; a longer chain of views copies
     if (Node<T>* const node = y.node().get()) {
         node->view_depth = x.node()->view_depth + 1;
         if (node->view_depth <= kDeepest) {
@@ -93,9 +93,9 @@ std::vector<Tensor<T>> split(const Tensor<T>& x, std::size_t parts, std::ptrdiff
     const auto piece = [axis, width](const auto& a, std::size_t i) {
         return a.sliced(axis, i * width, (i + 1) * width);
     };
-    // One node stands for x seen as pieces. Its gradient is written piece by piece, by the pieces' own backward.
+    // One node stands between x and its pieces. Its gradient is written piece by piece, by the backward of each piece.
     auto written = std::make_shared<std::vector<bool>>(parts, false);
-    auto given = std::make_shared<std::vector<bool>>(parts, false);  // a piece's place, to the first who asks for it
+    auto given = std::make_shared<std::vector<bool>>(parts, false);  // whether make_grad has handed out a piece's place
     const Tensor<T> whole =
         reusable(record("split", x.value(), inputs(x), [=](const Array<T>& dy, Gradients<T>& grads) {
             for (std::size_t i = 0; i < parts; ++i) {

@@ -45,14 +45,14 @@ void softmax_row(const T* in, T top, T* out, std::size_t n) {
 
 // d = p (d - p . d)
 template <class T>
-void softmax_slope(const T* p, T* d, std::size_t n) {
+void softmax_gradient(const T* p, T* d, std::size_t n) {
     const Vec<T> dot(simd_sum(
         n, [](auto a, auto b) { return a * b; }, p, d));
     simd_map(
         n, d, [dot](auto a, auto g) { return a * (g - dot); }, p, d);
 }
 
-// The op along the last axis of x; other axes are brought there and back.
+// The op along the last axis of x; another axis is transposed to the last place and back.
 template <class T, class Op>
 Tensor<T> along(const char* op, const Tensor<T>& x, std::ptrdiff_t axis, const Op& last_axis) {
     check_defined(op, x);
@@ -74,7 +74,7 @@ Tensor<T> softmax(const Tensor<T>& x, std::ptrdiff_t axis) {
         });
         return record("softmax", y, inputs(rows), [y = Saved(y)](const Array<T>& dy, Gradients<T>& grads) {
             Array<T> dx = dy.clone();
-            for_rows(*y, dx, [](const T* p, T* d, std::size_t n, std::size_t) { softmax_slope(p, d, n); });
+            for_rows(*y, dx, [](const T* p, T* d, std::size_t n, std::size_t) { softmax_gradient(p, d, n); });
             grads.add(0, dx);
         });
     });
@@ -118,7 +118,7 @@ Tensor<T> softmax(const Tensor<T>& x, const MaskArray& allowed, Masked none, con
     return record("softmax", y, inputs(x), [y = Saved(y), keep](const Array<T>& dy, Gradients<T>& grads) {
         Array<T> dx = dy.clone();
         for_rows(*y, dx, [&](const T* p, T* d, std::size_t n, std::size_t r) {
-            softmax_slope(p, d, n);
+            softmax_gradient(p, d, n);
             if (!keep.defined()) return;
             const std::uint8_t* const seen = keep.data() + r * n;
             for (std::size_t j = 0; j < n; ++j) d[j] = seen[j] ? d[j] : T{0};

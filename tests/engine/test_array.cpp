@@ -20,7 +20,7 @@ Array<double> counting(const Shape& shape) {  // 0, 1, 2, ...
 Shape random_factors(std::size_t n, std::uint64_t seed) {
     Shape shape;
     for (std::uint64_t i = 0; n > 1 || i < 2; ++i) {
-        std::size_t d = i + 1 == Shape::kMost ? n : 1 + random_below({seed, 1}, i, n);
+        std::size_t d = i + 1 == Shape::kMaxRank ? n : 1 + random_below({seed, 1}, i, n);
         while (n % d != 0) --d;
         shape.push_back(d);
         n /= d;

@@ -89,7 +89,7 @@ TEST_CASE("chunked_sum: the chunks are added in order, with any number of thread
 TEST_CASE("StridedLoop: axes that all operands walk evenly become one", "[engine]") {
     const Array<float> a({2, 3, 4}), b({2, 1, 4});
     const auto merged = [](const Shape& shape, const ConstArray<float>& x, const ConstArray<float>& y) {
-        return StridedLoop<2>(shape, {&x.strides(), &y.strides()}).shape;
+        return StridedLoop(shape, {&x.strides(), &y.strides()}).shape;
     };
     CHECK(merged({2, 3, 4}, a, a) == Shape{24});
     CHECK(merged({2, 3, 4}, a, b.broadcasted({2, 3, 4})) == Shape{2, 3, 4});

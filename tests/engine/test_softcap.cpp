@@ -1,5 +1,5 @@
 // softcap: the identity near zero, +-cap far away.
-#include "engine/ops/softcap.h"
+#include "engine/ops/activation.h"
 
 #include "tests/engine/helpers.h"
 

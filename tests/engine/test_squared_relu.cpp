@@ -1,5 +1,5 @@
 // squared_relu: max(x, 0)^2, smooth at 0.
-#include "engine/ops/squared_relu.h"
+#include "engine/ops/activation.h"
 
 #include "engine/ops.h"
 #include "tests/engine/helpers.h"

@@ -1,9 +1,10 @@
-// How the products of attention take their operands: as numbers (FloatForm), or as pairs of bfloat16 (PairForm). An
-// operand comes in three shapes, each made from the first:
-//   natural   a row a position, pairs along the row      left of a product over the columns
-//   stacked   pairs of rows, a number of each            right of a product over the positions, or left of it, turned
-//             (right: packed, because rows of several heads that lie far apart share few places of the first cache)
-//   turned    a row a column                             right of a product over the columns
+// How the products of attention take their operands: as numbers (FloatOperands), or as pairs of bfloat16 in one word each
+// (PairOperands). An operand has three layouts, each made from the first:
+//   natural     one row per position, pairs along the row: the left operand of a product over the columns
+//   stacked     one row per two positions, each pair a number of both: the right operand of a product over the
+//               positions, or its left operand, transposed. right() packs it, because the rows of a head that lie far
+//               apart in memory map to few sets of L1.
+//   transposed  one row per column: the right operand of a product over the columns
 #pragma once
 
 #include <bit>
@@ -16,14 +17,14 @@ namespace inkling {
 
 // One head of an array (B, H, L, d) with dense rows, or any matrix with dense rows.
 template <class T>
-struct Head {
+struct HeadMatrix {
     T* data;
     std::ptrdiff_t row;
     T* at(std::size_t i) const { return data + static_cast<std::ptrdiff_t>(i) * row; }
 };
 
 template <class T>
-struct FloatForm {
+struct FloatOperands {
     using Element = T;           // of operands
     using Kept = ConstArray<T>;  // what backward gets of q, k, v and y
     static constexpr std::size_t kPack = 1;
@@ -35,9 +36,9 @@ struct FloatForm {
         return simd_sum(
             n, [](auto u, auto w) { return u * w; }, a, b);
     }
-    static Head<const T> natural(const Head<const T>& x, std::size_t, std::size_t, T*) { return x; }
-    static Head<const T> stacked(const Head<const T>& x, std::size_t, std::size_t, T*) { return x; }
-    static Head<const T> right(const Head<const T>& x, std::size_t n, std::size_t width, T* out) {
+    static HeadMatrix<const T> natural(const HeadMatrix<const T>& x, std::size_t, std::size_t, T*) { return x; }
+    static HeadMatrix<const T> stacked(const HeadMatrix<const T>& x, std::size_t, std::size_t, T*) { return x; }
+    static HeadMatrix<const T> right(const HeadMatrix<const T>& x, std::size_t n, std::size_t width, T* out) {
         for (std::size_t i = 0; i < n; ++i) {
             simd_map(
                 width, out + i * width, [](auto v) { return v; }, x.at(i));  // rows are short for memcpy
@@ -47,7 +48,7 @@ struct FloatForm {
 };
 
 #ifdef __AVX512BF16__
-struct PairForm {
+struct PairOperands {
     using Element = Pair;
     using Kept = Array<std::int32_t>;  // natural pairs of (B, H, L, d)
     static constexpr std::size_t kPack = 2;
@@ -87,7 +88,8 @@ struct PairForm {
     }
 
     // n rows of `width` numbers, which is even.
-    static Head<const Pair> natural(const Head<const float>& x, std::size_t n, std::size_t width, Pair* out) {
+    static HeadMatrix<const Pair> natural(const HeadMatrix<const float>& x, std::size_t n, std::size_t width,
+                                          Pair* out) {
         for (std::size_t i = 0; i < n; ++i) {
             const float* const row = x.at(i);
             Pair* const to = out + i * width / 2;
@@ -101,7 +103,8 @@ struct PairForm {
     }
 
     // From natural pairs; a missing last row is 0.
-    static Head<const Pair> stacked(const Head<const Pair>& x, std::size_t n, std::size_t width, Pair* out) {
+    static HeadMatrix<const Pair> stacked(const HeadMatrix<const Pair>& x, std::size_t n, std::size_t width,
+                                          Pair* out) {
         alignas(64) std::uint16_t order[2][32];  // of the numbers 0 .. 31 of a, 32 .. 63 of b
         for (std::uint16_t i = 0; i < 32; ++i) {
             order[0][i] = static_cast<std::uint16_t>(i / 2 + i % 2 * 32);
@@ -125,7 +128,7 @@ struct PairForm {
         }
         return {out, static_cast<std::ptrdiff_t>(width)};
     }
-    static Head<const Pair> right(const Head<const Pair>& x, std::size_t n, std::size_t width, Pair* out) {
+    static HeadMatrix<const Pair> right(const HeadMatrix<const Pair>& x, std::size_t n, std::size_t width, Pair* out) {
         return stacked(x, n, width, out);
     }
 };

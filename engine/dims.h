@@ -1,5 +1,5 @@
-// Extents<T>: one number for each axis of an array, at most eight, where the array itself lies: copied without a call,
-// and nothing is allocated. A sequence as xtensor wants its shapes.
+// Dims<T>: one number for each axis of an array, at most eight. The numbers are stored inside the object, so a copy
+// allocates nothing. It is a sequence as xtensor requires it of a shape.
 #pragma once
 
 #include <algorithm>
@@ -12,9 +12,9 @@
 namespace inkling {
 
 template <class T>
-class Extents {
+class Dims {
   public:
-    static constexpr std::size_t kMost = 8;
+    static constexpr std::size_t kMaxRank = 8;
 
     using value_type = T;
     using size_type = std::size_t;
@@ -28,11 +28,11 @@ class Extents {
     using reverse_iterator = std::reverse_iterator<iterator>;
     using const_reverse_iterator = std::reverse_iterator<const_iterator>;
 
-    Extents() = default;
-    explicit Extents(std::size_t n, T value = {}) { resize(n, value); }
-    Extents(std::initializer_list<T> values) : Extents(values.begin(), values.end()) {}
+    Dims() = default;
+    explicit Dims(std::size_t n, T value = {}) { resize(n, value); }
+    Dims(std::initializer_list<T> values) : Dims(values.begin(), values.end()) {}
     template <std::input_iterator It>
-    Extents(It first, It last) {
+    Dims(It first, It last) {
         assign(first, last);
     }
 
@@ -79,18 +79,18 @@ class Extents {
     const_reverse_iterator crbegin() const { return rbegin(); }
     const_reverse_iterator crend() const { return rend(); }
 
-    friend bool operator==(const Extents& a, const Extents& b) {
+    friend bool operator==(const Dims& a, const Dims& b) {
         return a.size_ == b.size_ && std::equal(a.begin(), a.end(), b.begin());
     }
 
   private:
     void set_size(std::size_t n) {
-        check(n <= kMost, "array: at most {} axes are possible, got {}", kMost, n);
+        check(n <= kMaxRank, "array: at most {} axes are possible, got {}", kMaxRank, n);
         size_ = n;
     }
 
     std::size_t size_ = 0;
-    T values_[kMost];
+    T values_[kMaxRank];
 };
 
 }  // namespace inkling

@@ -1,4 +1,4 @@
-// What the passes of attention over the heads share: sizes, the scores of a block, and what a thread works in.
+// What forward and backward of attention share: sizes, the scores of a block, and the scratch memory of a thread.
 #pragma once
 
 #include "engine/kernels/simd.h"
@@ -12,12 +12,12 @@ constexpr std::size_t kKeys = 512;  // keys at a time
 constexpr std::size_t kStrip = 8;   // queries at a time in a product, which then ends near the diagonal
 
 template <class T>
-struct Plan {
+struct AttentionShape {
     std::size_t B, H, Lq, Lk, d, dv;
     FusedAttention options;
     ConstArray<std::uint8_t> mask;  // broadcast to (B, H, Lq, Lk), when there is one
 
-    // From one row of a block of scores to the next: not a power of two, whose rows would share few places of the
+    // From one row of a block of scores to the next. It is no power of two, because such rows map to few sets of the
     // cache.
     std::size_t score_row() const { return whole_vectors<T>(std::min(Lk, kKeys)) + Vec<T>::size; }
     // Keys that queries before `end` may see.
@@ -94,26 +94,26 @@ struct Plan {
     }
 };
 
-// What one thread works in. The sizes are those of FloatForm, which no other form exceeds.
+// The scratch memory of one thread. The sizes are those of FloatOperands; others take no more.
 template <class T>
 struct Scratch {
-    Array<T> kt, vt, s, dp, packed;
+    Array<T> kt, vt, s, dp, operands;
 
-    Scratch(const Plan<T>& p, bool backward)
+    Scratch(const AttentionShape<T>& p, bool backward)
         : kt({p.d, whole_vectors<T>(p.Lk)}),
           s({kRows, p.score_row()}),
-          packed({(p.Lq + p.Lk) * (p.d + p.dv) * 2 + 4 * kRows * kKeys}) {
+          operands({(p.Lq + p.Lk) * (p.d + p.dv) * 2 + 4 * kRows * kKeys}) {
         if (!backward) return;
         vt = Array<T>({p.dv, whole_vectors<T>(p.Lk)}), dp = Array<T>({kRows, p.score_row()});
     }
 };
 
-// Hands out pieces of a thread's scratch for packed operands.
+// Hands out pieces of a thread's scratch memory for packed operands.
 template <class E>
-class Packing {
+class ScratchPieces {
   public:
     template <class T>
-    explicit Packing(Array<T>& memory) : next_(reinterpret_cast<E*>(memory.data())) {
+    explicit ScratchPieces(Array<T>& memory) : next_(reinterpret_cast<E*>(memory.data())) {
         static_assert(sizeof(E) == sizeof(T));
     }
     E* take(std::size_t elements) {

@@ -1,0 +1,41 @@
+#include "engine/parallel.h"
+
+#include <omp.h>
+
+#include <exception>
+
+namespace inkling {
+
+void parallel_for(std::size_t n, std::size_t grain, RangeBody body) {
+    if (n == 0) return;
+    const std::size_t max_threads = n / std::max<std::size_t>(grain, 1);
+    const auto threads = std::min<std::size_t>(max_threads, static_cast<std::size_t>(omp_get_max_threads()));
+    if (threads <= 1 || omp_in_parallel()) return body(0, n);
+    std::exception_ptr error;
+#pragma omp parallel num_threads(static_cast <int>(threads))
+    {
+        const auto me = static_cast<std::size_t>(omp_get_thread_num());
+        const auto all = static_cast<std::size_t>(omp_get_num_threads());
+        const std::size_t begin = n * me / all, end = n * (me + 1) / all;
+        try {
+            if (begin < end) body(begin, end);
+        } catch (...) {  // an exception must not leave a parallel region: the first one is thrown again after it
+#pragma omp critical(inkling_parallel_error)
+            if (!error) error = std::current_exception();
+        }
+    }
+    if (error) std::rethrow_exception(error);
+}
+
+void parallel_rows(std::size_t rows, std::size_t width, RangeBody body, std::size_t grain) {
+    parallel_for(rows, std::max<std::size_t>(1, grain / std::max<std::size_t>(width, 1)), body);
+}
+
+void parallel_pieces(std::size_t n, RangeBody body) {
+    constexpr std::size_t kPiece = 1024;
+    parallel_for(n, kGrain, [&](std::size_t begin, std::size_t end) {
+        for (; begin < end; begin += kPiece) body(begin, std::min(end, begin + kPiece));
+    });
+}
+
+}  // namespace inkling
