@@ -42,14 +42,14 @@ std::string choose_format(const AttentionArguments& args) {
         if (format == known) return format;
     if (by_ending)
         throw Usage(
-            fmt::format("--out {}: its ending names no format: choose one with --format {}", args.out, kFormats));
+            fmt::format("--out {}: unknown file extension: choose a format with --format {}", args.out, kFormats));
     throw Usage(fmt::format("--format must be {}, got {}", kFormats, args.format));
 }
 
 // "L.H", both from 0.
-std::optional<Head> parse_head(const std::string& text) {
+std::optional<HeadIndex> parse_head(const std::string& text) {
     if (text.empty()) return std::nullopt;
-    Head head{};
+    HeadIndex head{};
     const char *const begin = text.data(), *const end = begin + text.size();
     const auto layer = std::from_chars(begin, end, head.layer);
     const bool dot = layer.ec == std::errc() && layer.ptr != end && *layer.ptr == '.';
@@ -75,7 +75,7 @@ Terminal terminal_of_stdout() {
     return terminal;
 }
 
-std::string terminal_pictures(const AttentionMap& map, std::optional<Head> only, const Terminal& terminal) {
+std::string terminal_pictures(const AttentionMap& map, std::optional<HeadIndex> only, const Terminal& terminal) {
     if (only) return terminal_picture(map, *only, terminal);
     std::string text;
     for (std::size_t i = 0; i < map.layers * map.heads; ++i)
@@ -85,14 +85,15 @@ std::string terminal_pictures(const AttentionMap& map, std::optional<Head> only,
 
 int show_attention(const AttentionArguments& args) {
     const std::string format = choose_format(args);
-    const std::optional<Head> only = parse_head(args.head);
+    const std::optional<HeadIndex> only = parse_head(args.head);
     const bool to_stdout = args.out.empty() || args.out == "-";
     if (args.prompt_file.empty() && args.prompt_option->count() == 0)
-        throw Usage("a text to look at is required: give --prompt TEXT or --prompt-file FILE");
+        throw Usage("a prompt is required: give --prompt TEXT or --prompt-file FILE");
     if (to_stdout && format == "png" && isatty(STDOUT_FILENO))
         throw Usage("--format png: a terminal cannot show it: give --out FILE.png");
     if (to_stdout && args.format.empty() && !args.json && !only)
-        throw Usage("choose --out FILE.html for a page with all heads, or --head LAYER.HEAD for one in the terminal");
+        throw Usage(
+            "give --out FILE.html for a page with all heads, or --head LAYER.HEAD for one head in the terminal");
     set_threads(args.threads);
     const auto [model, tokenizer] = load_current(args.model);
     const std::size_t layers = model->config.n_layer, heads = model->config.n_head;
@@ -105,7 +106,7 @@ int show_attention(const AttentionArguments& args) {
     });
 
     const Terminal terminal = to_stdout ? terminal_of_stdout() : Terminal{.columns = 1'000'000};
-    const std::string content = format == "html"   ? attention_page(map, only.value_or(Head{0, 0}))
+    const std::string content = format == "html"   ? attention_page(map, only.value_or(HeadIndex{0, 0}))
                                 : format == "png"  ? png_picture(map, only)
                                 : format == "svg"  ? svg_picture(map, only)
                                 : format == "json" ? attention_json(map)
@@ -119,7 +120,7 @@ int show_attention(const AttentionArguments& args) {
     }
     constexpr std::size_t kHeavy = 64 << 20;
     if (content.size() > kHeavy)
-        std::fprintf(stderr, "it is %zu MB large: a shorter prompt makes it lighter\n", content.size() >> 20);
+        std::fprintf(stderr, "it has %zu MB: a shorter prompt makes it smaller\n", content.size() >> 20);
     return 0;
 }
 
@@ -128,15 +129,15 @@ int show_attention(const AttentionArguments& args) {
 Action add_attention(CLI::App& app) {
     auto args = std::make_shared<AttentionArguments>();
     app.add_option("--model", args->model, "model folder, or the folder of a run")->required();
-    args->prompt_option = app.add_option("-p,--prompt", args->prompt, "text to look at");
-    app.add_option("-f,--prompt-file", args->prompt_file, "file with the text to look at; -: stdin")
+    args->prompt_option = app.add_option("-p,--prompt", args->prompt, "text whose attention weights to show");
+    app.add_option("-f,--prompt-file", args->prompt_file, "file with that text; -: stdin")
         ->excludes(args->prompt_option);
     app.add_option("-o,--out", args->out, "file to write; -: stdout");
     CLI::Option* const format = app.add_option(
-        "--format", args->format, fmt::format("{}; without it: from the ending of --out, or text", kFormats));
+        "--format", args->format, fmt::format("{}; default: by the extension of --out, else text", kFormats));
     app.add_option("--head", args->head,
-                   "LAYER.HEAD, both counted from 0: this head alone, large; in html: the one that is shown first");
-    app.add_flag("--json", args->json, "all weights as one JSON object: --format json")->excludes(format);
+                   "LAYER.HEAD, both counted from 0: show this head alone; html: the head that is shown first");
+    app.add_flag("--json", args->json, "print all weights as one JSON object, as --format json")->excludes(format);
     app.add_option("--threads", args->threads, "OpenMP threads; 0: the physical cores")->capture_default_str();
     return [args] { return show_attention(*args); };
 }

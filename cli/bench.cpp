@@ -36,7 +36,7 @@ struct BenchArguments {
     bool profile = false, checkpoint = false, json = false;
 };
 
-// As many tokens as the vocabulary has; the bench never writes text with it.
+// Any n different characters, as the vocabulary; the bench never generates text.
 std::vector<char32_t> any_characters(std::size_t n) {
     std::vector<char32_t> characters(n);
     for (std::size_t i = 0; i < n; ++i) characters[i] = static_cast<char32_t>(0x10000 + i);
@@ -120,8 +120,8 @@ int run_bench(const BenchArguments& args) {
         if (table.empty() || !args.json) r.erase("profile");
         print(args.json
                   ? r.dump() + "\n"
-                  : fmt::format("{:<6} {} {:9.3f} ms a step (best {:.3f}), {:.0f} tokens/s, {:.0f} GF/s, {} MB\n", name,
-                                args.precision, r["ms_step"].get<double>(), r["best_ms"].get<double>(),
+                  : fmt::format("{:<6} {} {:9.3f} ms per step (best {:.3f}), {:.0f} tokens/s, {:.0f} GF/s, {} MB\n",
+                                name, args.precision, r["ms_step"].get<double>(), r["best_ms"].get<double>(),
                                 r["tok_s"].get<double>(), r["gflops"].get<double>(), r["peak_rss_mb"].get<long>()) +
                         table);
     }
@@ -132,24 +132,24 @@ int run_bench(const BenchArguments& args) {
 
 Action add_bench(CLI::App& app) {
     auto args = std::make_shared<BenchArguments>();
-    app.add_option("--preset", args->presets, "micro, tiny, small, gpt2; several with commas")
+    app.add_option("--preset", args->presets, "micro, tiny, small, gpt2; several separated by commas")
         ->delimiter(',')
         ->capture_default_str();
     app.add_option("--arch", args->arch, "model family: gpt2, nanochat or llama")
         ->check(CLI::IsMember(models::family_names()))
         ->capture_default_str();
-    app.add_option("--batch", args->batch, "windows a step; 0: the preset's")->capture_default_str();
-    app.add_option("--block-size", args->block_size, "context; 0: the preset's")->capture_default_str();
-    app.add_option("--vocab-size", args->vocab_size, "tokens in the vocabulary; 0: the preset's")
-        ->capture_default_str();
+    app.add_option("--batch", args->batch, "sequences per step; 0: the preset's")->capture_default_str();
+    app.add_option("--block-size", args->block_size, "context size in tokens; 0: the preset's")->capture_default_str();
+    app.add_option("--vocab-size", args->vocab_size, "vocabulary size; 0: the preset's")->capture_default_str();
     app.add_option("--threads", args->threads, "OpenMP threads; 0: the physical cores")->capture_default_str();
-    app.add_option("--seconds", args->seconds, "how long to measure each preset")->capture_default_str();
-    app.add_option("--precision", args->precision, "of the products' operands: fp32 or bf16")
+    app.add_option("--seconds", args->seconds, "seconds to measure each preset for")->capture_default_str();
+    app.add_option("--precision", args->precision, "of the operands of matrix products: fp32 or bf16")
         ->check(CLI::IsMember({"fp32", "bf16"}))
         ->capture_default_str();
-    app.add_flag("--checkpoint-activations", args->checkpoint, "as in training: less memory, more time");
-    app.add_flag("--profile", args->profile, "a table of where the time goes, op by op");
-    app.add_flag("--json", args->json, "one JSON object a preset");
+    app.add_flag("--checkpoint-activations", args->checkpoint,
+                 "recompute activations in backward, as in training: less memory, more time");
+    app.add_flag("--profile", args->profile, "also print a table of the time of each op");
+    app.add_flag("--json", args->json, "print one JSON object per preset");
     return [args] { return run_bench(*args); };
 }
 

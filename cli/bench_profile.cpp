@@ -80,21 +80,21 @@ std::string profile_table(const std::function<void()>& step, double seconds, Pre
         in_laps += lap.seconds, flops += lap.flops;
     }
     const auto held = static_cast<double>(pool_after.bytes_in_use + pool_after.bytes_cached);
-    const auto a_step = [steps](auto now, auto then) { return static_cast<double>(now - then) / steps; };
-    table += fmt::format("{:<22} {:>6} {:>10.3f} {:>6.1f}%\n", "outside", "", (total - in_laps) / steps * 1e3,
+    const auto per_step = [steps](auto now, auto then) { return static_cast<double>(now - then) / steps; };
+    table += fmt::format("{:<22} {:>6} {:>10.3f} {:>6.1f}%\n", "other", "", (total - in_laps) / steps * 1e3,
                          100 * (total - in_laps) / total);
-    table += fmt::format("{:<22} {:>6} {:>10.3f} {:>6.1f}% {:>8}\n", "a step", "", total / steps * 1e3, 100.0,
+    table += fmt::format("{:<22} {:>6} {:>10.3f} {:>6.1f}% {:>8}\n", "whole step", "", total / steps * 1e3, 100.0,
                          rate(flops, total));
     table +=
-        fmt::format("ceilings measured now: products {:.0f} GF/s, memory {:.1f} GB/s (what fits the cache is faster)\n",
+        fmt::format("this machine's peak, measured now: products {:.0f} GF/s, memory {:.1f} GB/s (caches are faster)\n",
                     product_ceiling(precision) / 1e9, memory_ceiling() / 1e9);
     table += fmt::format(
-        "a step: {:.0f} buffers from the pool, {:.2f} from the system; {:.2f} page faults, {:.2f} context switches; "
-        "the pool holds {:.0f} MB, of which {:.0f} MB were in use at most\n",
-        a_step(pool_after.requests, pool_before.requests),
-        a_step(pool_after.system_allocations, pool_before.system_allocations),
-        a_step(after.ru_minflt + after.ru_majflt, before.ru_minflt + before.ru_majflt),
-        a_step(after.ru_nvcsw + after.ru_nivcsw, before.ru_nvcsw + before.ru_nivcsw), held / 1048576.0,
+        "per step: {:.0f} buffers from the pool, {:.2f} from the system; {:.2f} page faults, {:.2f} context switches; "
+        "the pool holds {:.0f} MB, at most {:.0f} MB of it were in use\n",
+        per_step(pool_after.requests, pool_before.requests),
+        per_step(pool_after.system_allocations, pool_before.system_allocations),
+        per_step(after.ru_minflt + after.ru_majflt, before.ru_minflt + before.ru_majflt),
+        per_step(after.ru_nvcsw + after.ru_nivcsw, before.ru_nvcsw + before.ru_nivcsw), held / 1048576.0,
         static_cast<double>(pool_after.peak_bytes) / 1048576.0);
     return table;
 }

@@ -16,12 +16,12 @@ namespace inkling::cli {
 namespace {
 
 std::atomic<int> received_signal = 0;
-std::atomic<bool> someone_looks = false;  // at it
+std::atomic<bool> flag_is_polled = false;  // else a signal ends the program at once
 static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free,
               "a signal handler may not lock");
 
 extern "C" void on_signal(int number) {
-    if (!someone_looks || received_signal.exchange(number) != 0) _exit(128 + number);
+    if (!flag_is_polled || received_signal.exchange(number) != 0) _exit(128 + number);
 }
 
 extern "C" void* wait_for(void* mutex) {
@@ -68,12 +68,11 @@ std::size_t physical_cores() {
 }  // namespace
 
 std::size_t set_threads(std::size_t threads) {
-    constexpr std::size_t kMost = 1024;
-    if (threads > kMost) throw Usage(fmt::format("--threads must be at most {}, got {}", kMost, threads));
+    constexpr std::size_t kMaxThreads = 1024;
+    if (threads > kMaxThreads) throw Usage(fmt::format("--threads must be at most {}, got {}", kMaxThreads, threads));
     if (threads == 0) threads = physical_cores();
     if (const int error = try_threads(threads - 1)) {
-        std::fprintf(stderr, "warning: %zu threads cannot be started: %s: going on with 1\n", threads,
-                     std::strerror(error));
+        std::fprintf(stderr, "warning: cannot start %zu threads: %s: using 1\n", threads, std::strerror(error));
         threads = 1;
     }
     omp_set_dynamic(0);
@@ -93,7 +92,7 @@ void end_on_signals() {
 }
 
 const std::atomic<int>& catch_signals() {
-    someone_looks = true;
+    flag_is_polled = true;
     return received_signal;
 }
 

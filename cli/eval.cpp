@@ -23,8 +23,8 @@ struct EvalArguments {
     bool json = false;
 };
 
-// Stories that the model writes, and how many of them the grammar of the built-in corpus could have written, too; and
-// its loss on stories that it was not trained on, against their own entropy.
+// Counts the stories written by the model that the grammar of the built-in corpus accepts, and compares the loss on
+// stories that it was not trained on with their entropy.
 int evaluate_stories(const EvalArguments& args) {
     constexpr std::uint64_t kFresh = 2;      // the corpus is of seed 1
     constexpr std::size_t kBytes = 400'000;  // they differ by 0.2% in entropy
@@ -46,7 +46,7 @@ int evaluate_stories(const EvalArguments& args) {
     }
     const std::string text = data::generate_stories(kFresh, kBytes);
     const std::vector<std::int32_t> tokens = tokenizer->encode(text);
-    // what a window that begins within a story cannot know is no fault of the model: windows overlap by half
+    // A window may begin within a story, whose beginning the model then cannot know: windows overlap by half.
     const double loss = train::evaluate(
         *model, tokens, [&] { return signal != 0; }, std::max<std::size_t>(1, model->config.block_size / 2));
     if (signal != 0) return 128 + signal;
@@ -61,8 +61,8 @@ int evaluate_stories(const EvalArguments& args) {
         print(line.dump() + "\n");
     } else {
         print(
-            fmt::format("{} of {} stories keep to the grammar of the built-in corpus (temperature {})\n"
-                        "{:.4f} nats a character on new stories, {:.1f}% above their own entropy of {:.4f}\n",
+            fmt::format("{} of {} stories follow the grammar of the built-in corpus (temperature {})\n"
+                        "{:.4f} nats per character on new stories, {:.1f}% above their entropy of {:.4f}\n",
                         accepted, args.stories, options.temperature, per_char, 100 * (per_char / floor - 1), floor));
     }
     return 0;
@@ -96,7 +96,7 @@ int evaluate_model(const EvalArguments& args) {
         print(line.dump() + "\n");
     } else {
         print(fmt::format(
-            "loss           {:.4f} nats a token\nperplexity     {:.3f}\nbits per byte  {:.4f}\ntokens         {}\n",
+            "loss           {:.4f} nats per token\nperplexity     {:.3f}\nbits per byte  {:.4f}\ntokens         {}\n",
             loss, std::exp(loss), bits_per_byte, predicted));
     }
     return 0;
@@ -113,12 +113,14 @@ Action add_eval(CLI::App& app) {
         ->allow_extra_args(false);
     auto* const stories = app.add_option(
         "--stories", args->stories,
-        "instead: have the model write this many stories, and check them by the built-in corpus' grammar");
+        "instead of --data: let the model write this many stories, and check them against the grammar of "
+        "the built-in corpus");
     app.add_option("--stride", args->stride,
-                   "tokens from one window to the next: the smaller, the more each token sees; 0: the context")
+                   "tokens from the start of one window to the next; a smaller stride gives tokens more context; 0: "
+                   "the context size")
         ->excludes(stories)
         ->capture_default_str();
-    app.add_option("--precision", args->precision, "of the products' operands: fp32 or bf16")
+    app.add_option("--precision", args->precision, "of the operands of matrix products: fp32 or bf16")
         ->check(CLI::IsMember({"fp32", "bf16"}))
         ->capture_default_str();
     app.add_option("--threads", args->threads, "OpenMP threads; 0: the physical cores")->capture_default_str();

@@ -27,7 +27,7 @@ const std::map<std::string, formats::DType> kFolderTypes = {
 // The folder appears whole: it is written under another name beside `out`, and renamed.
 void write_folder(const fs::path& out, const models::LoadedModel& loaded, formats::DType type) {
     if (formats::is_there(out) && !(fs::is_directory(out) && fs::is_empty(out)))
-        throw Usage(fmt::format("--out {} is there already: choose another name", out.string()));
+        throw Usage(fmt::format("--out {} already exists: choose another name", out.string()));
     const fs::path target = fs::absolute(out).lexically_normal(),
                    whole = target.has_filename() ? target : target.parent_path();
     const fs::path made = whole.parent_path() / fmt::format(".{}.tmp.{}", whole.filename().string(), getpid());
@@ -45,7 +45,7 @@ void write_folder(const fs::path& out, const models::LoadedModel& loaded, format
 int export_model(const ExportArguments& args) {
     const fs::path out = args.out;
     set_threads(0);
-    if (out.empty()) throw Usage("--out must name what to write");
+    if (out.empty()) throw Usage("--out must name a file or folder to write");
     if (args.format == "hf" && !kFolderTypes.contains(args.type))
         throw Usage(fmt::format("--type for --format hf must be one of f32, f16, bf16, got '{}'", args.type));
     const models::LoadedModel loaded = load_current(args.model);
@@ -64,11 +64,11 @@ int export_model(const ExportArguments& args) {
 Action add_export(CLI::App& app) {
     auto args = std::make_shared<ExportArguments>();
     app.add_option("--model", args->model, "model folder, or the folder of a run")->required();
-    app.add_option("--out", args->out, "what to write: a file for gguf, a folder for hf")->required();
-    app.add_option("--format", args->format, "gguf: for llama.cpp; hf: a folder with the model alone")
+    app.add_option("--out", args->out, "file (gguf) or folder (hf) to write")->required();
+    app.add_option("--format", args->format, "gguf: for llama.cpp; hf: a model folder without training state")
         ->check(CLI::IsMember({"gguf", "hf"}))
         ->capture_default_str();
-    app.add_option("--type,--outtype", args->type, "of the weights: f32, f16, bf16, or for gguf q8_0")
+    app.add_option("--type,--outtype", args->type, "number format of the weights: f32, f16, bf16; gguf also q8_0")
         ->check(CLI::IsMember({"f32", "f16", "bf16", "q8_0"}))
         ->capture_default_str();
     return [args] { return export_model(*args); };

@@ -44,8 +44,8 @@ int check_gradients(const GradcheckArguments& args) {
 
 Action add_gradcheck(CLI::App& app) {
     auto args = std::make_shared<GradcheckArguments>();
-    app.add_option("--filter", args->filter, "only rows whose name has this text in it");
-    app.add_flag("--json", args->json, "one JSON object a row");
+    app.add_option("--filter", args->filter, "only rows whose name contains this text");
+    app.add_flag("--json", args->json, "print one JSON object per row");
     return [args] { return check_gradients(*args); };
 }
 

@@ -20,11 +20,10 @@ namespace {
 
 using namespace inkling;
 
-// Two settings that libraries read before main() runs, so the program starts itself once more, unless the user has
-// chosen. OpenMP's threads spin while they wait for each other, by default for a millisecond and more. Where other
-// programs want the processors too, that time is taken from the very thread that is waited for, and a step can take
-// fifty times as long; with a short spin it does not. And malloc keeps more small blocks at hand: a step makes and
-// frees hundreds of them.
+// Two settings that libraries read before main() runs, so the program executes itself again, unless the user has set
+// them. OpenMP's threads spin while they wait for each other, by default for a millisecond and more. If other programs
+// use the processors too, the spinning takes time from the very thread that is waited for, and a step can take fifty
+// times as long; a short spin avoids that. And malloc caches more small blocks: a step makes and frees hundreds.
 void set_up_libraries(char** argv) {
     if (std::getenv("OMP_WAIT_POLICY") || std::getenv("GOMP_SPINCOUNT")) return;
     if (omp_get_proc_bind() != omp_proc_bind_false) return;  // bound to one processor, and so would be what it starts
@@ -33,19 +32,19 @@ void set_up_libraries(char** argv) {
     execv("/proc/self/exe", argv);  // when that fails, the program goes on as it is
 }
 
-// A stack that is too small ends a program without a word. The limit is raised as far as the system allows, for the
-// threads too: theirs is as large as it was when the program began.
+// A program whose stack is too small is killed without a message. The limit is raised as far as the system allows, and
+// the program executes itself again, because new threads get the limit that held when the program began.
 void set_up_stack(char** argv) {
-    constexpr rlim_t kLeast = rlim_t{1} << 20, kUsual = rlim_t{8} << 20;
+    constexpr rlim_t kMin = rlim_t{1} << 20, kUsual = rlim_t{8} << 20;
     rlimit limit{};
-    if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= kLeast) return;
+    if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= kMin) return;
     const rlim_t now = limit.rlim_cur;
     limit.rlim_cur = std::min(limit.rlim_max, kUsual);
-    if (limit.rlim_cur >= kLeast && setrlimit(RLIMIT_STACK, &limit) == 0) execv("/proc/self/exe", argv);
+    if (limit.rlim_cur >= kMin && setrlimit(RLIMIT_STACK, &limit) == 0) execv("/proc/self/exe", argv);
     char line[128];
-    const int size = std::snprintf(line, sizeof line,
-                                   "inkling: the stack may have %llu kB and 1024 are needed: set ulimit -s 8192\n",
-                                   static_cast<unsigned long long>(now / 1024));
+    const int size = std::snprintf(
+        line, sizeof line, "inkling: the stack limit is %llu kB, at least 1024 are required: set ulimit -s 8192\n",
+        static_cast<unsigned long long>(now / 1024));
     [[maybe_unused]] const auto written = write(STDERR_FILENO, line, static_cast<std::size_t>(size));
     _exit(cli::kRunFailed);
 }
@@ -99,9 +98,9 @@ int run(const Action& action) {
     }
 }
 
-// A mapped file that another program cuts short has no bytes there any more.
+// Reading a mapped file beyond the end to which another program truncated it raises SIGBUS.
 extern "C" void on_bus_error(int) {
-    constexpr char text[] = "inkling: a file was cut short while it was read: start again\n";
+    constexpr char text[] = "inkling: a file was truncated while it was read: run the command again\n";
     [[maybe_unused]] const auto written = write(STDERR_FILENO, text, sizeof text - 1);
     _exit(cli::kBadInput);
 }
@@ -132,10 +131,10 @@ int run_command(int argc, char** argv) {
     add("train", "Train a model on text, or on the built-in stories", cli::add_train);
     add("generate", "Write text with a model", cli::add_generate);
     add("eval", "Measure a model's loss on a text", cli::add_eval);
-    add("tokenize", "Learn a tokenizer, or use one: text to ids and back", cli::add_tokenize);
-    add("attention", "Show what each token looks at, in every head", cli::add_attention);
+    add("tokenize", "Train a tokenizer, or encode and decode with one", cli::add_tokenize);
+    add("attention", "Show the attention weights of every head", cli::add_attention);
     add("export", "Write a model for other programs: a GGUF file, or a folder", cli::add_export);
-    add("gradcheck", "Compare every gradient with finite differences", cli::add_gradcheck);
+    add("gradcheck", "Check every gradient against finite differences", cli::add_gradcheck);
     add("info", "Show what a model folder holds", cli::add_info);
     add("bench", "Time whole training steps on random tokens", cli::add_bench);
     const std::vector<std::string> given = arguments(argc, argv);

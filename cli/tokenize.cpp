@@ -49,9 +49,10 @@ int train(const TokenizeArguments& args) {
     const data::BpeTokenizer tokenizer(data::train_bpe(corpus.documents, args.vocab_size));
     formats::write_file_atomic(args.out, tokenizer.to_json());
     const std::size_t size = tokenizer.vocab_size();
-    std::fprintf(stderr, "%zu tokens from %zu bytes of text, in %s\n", size, corpus.bytes(), args.out.c_str());
+    std::fprintf(stderr, "vocabulary %zu, learned from %zu bytes of text, written to %s\n", size, corpus.bytes(),
+                 args.out.c_str());
     if (size < args.vocab_size)
-        std::fprintf(stderr, "fewer than %zu: nothing in the text is left to merge\n", args.vocab_size);
+        std::fprintf(stderr, "smaller than %zu: no pair in the text is left to merge\n", args.vocab_size);
     return 0;
 }
 
@@ -76,7 +77,7 @@ int encode(const TokenizeArguments& args) {
     return 0;
 }
 
-// Whole numbers below the vocabulary's size, with white space between.
+// Whole numbers below the vocabulary size, separated by white space.
 data::GrowingIds read_ids(std::string_view text, std::size_t vocab_size) {
     data::GrowingIds ids;
     for (std::size_t at = 0;;) {
@@ -87,9 +88,10 @@ data::GrowingIds read_ids(std::string_view text, std::size_t vocab_size) {
         const auto [stop, error] = std::from_chars(text.data() + at, text.data() + end, id);
         const auto shown = [&] { return to_printable(text.substr(at, std::min<std::size_t>(end - at, 20))); };
         if (error != std::errc() || stop != text.data() + end || id < 0)
-            throw BadInput(fmt::format("ids are whole numbers with spaces between, got '{}' at byte {}", shown(), at));
+            throw BadInput(
+                fmt::format("ids must be whole numbers separated by spaces, got '{}' at byte {}", shown(), at));
         if (static_cast<std::size_t>(id) >= vocab_size)
-            throw BadInput(fmt::format("a token id is in [0, {}), got {} at byte {}", vocab_size, shown(), at));
+            throw BadInput(fmt::format("token ids must be in [0, {}), got {} at byte {}", vocab_size, shown(), at));
         ids.append(std::span(&id, 1));
         at = end;
     }
@@ -120,14 +122,14 @@ Action add_tokenize(CLI::App& app) {
         ->take_all()
         ->expected(1)
         ->allow_extra_args(false);
-    learn->add_option("--vocab-size", args->vocab_size, "tokens to have in the end")->required();
+    learn->add_option("--vocab-size", args->vocab_size, "size of the vocabulary")->required();
     learn->add_option("--out", args->out, "tokenizer.json to write")->required();
-    CLI::App* const to_ids = app.add_subcommand("encode", "Write the ids of a text, with spaces between");
-    CLI::App* const to_text = app.add_subcommand("decode", "Write the text of ids, byte for byte");
+    CLI::App* const to_ids = app.add_subcommand("encode", "Print the ids of a text, separated by spaces");
+    CLI::App* const to_text = app.add_subcommand("decode", "Print the text of ids, byte for byte");
     for (CLI::App* const command : {to_ids, to_text}) {
         command->add_option("--tokenizer,--model", args->tokenizer, "tokenizer.json, model folder, or folder of a run")
             ->required();
-        command->add_option("-f,--file", args->file, "what to read; -: stdin");
+        command->add_option("-f,--file", args->file, "file to read; -: stdin");
     }
     for (CLI::App* const command : {learn, to_ids})
         command->add_option("--threads", args->threads, "OpenMP threads; 0: the physical cores")->capture_default_str();

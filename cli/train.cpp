@@ -217,12 +217,13 @@ int train_model(const TrainArguments& args) {
 
 Action add_train(CLI::App& app) {
     auto args = std::make_shared<TrainArguments>();
-    app.add_option("--recipe", args->recipe,
-                   fmt::format("named settings, which other flags override: {}; none: stories without data, else fast",
-                               fmt::join(train::recipe_names(), ", ")));
+    app.add_option(
+        "--recipe", args->recipe,
+        fmt::format("named settings, which other flags override: {}; default: stories without --data, else fast",
+                    fmt::join(train::recipe_names(), ", ")));
     app.add_option("--config", args->config, "settings from a TOML file, such as a run's config.toml");
-    app.add_flag("--dry-run", args->dry_run, "print parameters, memory, work and time of the run, and do nothing else");
-    app.add_flag("--force", args->force, "go on from a checkpoint of another text, tokenizer or other settings");
+    app.add_flag("--dry-run", args->dry_run, "print the parameters, memory, work and time of the run, and stop");
+    app.add_flag("--force", args->force, "resume even if the text, the tokenizer or settings have changed");
     TrainOptions::visit(args->given, [&](const std::string& flag, auto& field, const char* help) {
         using Field = std::decay_t<decltype(field)>;
         CLI::Option*& option = args->flags[flag];

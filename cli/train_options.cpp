@@ -115,8 +115,8 @@ std::string fit_recipe(const data::Tokenizer& tokenizer, std::span<const std::in
         o.max_iters = train::steps_within(budget, step, o);
     }
     train::fit_to_steps(s.given, o);
-    return fmt::format("{}, {}, {} wide, {}; {} of {} of {}", counted(o.n_layer, "layer"), counted(o.n_head, "head"),
-                       o.n_embd, o.precision, counted(o.max_iters, "step"), counted(o.batch_size, "window"),
+    return fmt::format("{}, {}, width {}, {}; {} of {} of {}", counted(o.n_layer, "layer"), counted(o.n_head, "head"),
+                       o.n_embd, o.precision, counted(o.max_iters, "step"), counted(o.batch_size, "sequence"),
                        counted(o.block_size, "token"));
 }
 

@@ -42,7 +42,7 @@ struct Vocabulary {
     bool exact = false;
 };
 
-// Byte pairs that are yet to be learnt come out at about 3.5 bytes each; other texts are judged by their beginning.
+// A BPE token that is yet to be learned has about 3.5 bytes; other tokenizers are tried on the beginning of the text.
 Vocabulary vocabulary(const train::TrainOptions& options, const data::Corpus& corpus) {
     constexpr std::size_t kSample = 4 << 20;
     const double bytes = static_cast<double>(corpus.bytes());
@@ -88,27 +88,26 @@ int print_plan(const TrainArguments& args, Settings settings, const data::Corpus
     double seconds = steps * plan.seconds_a_step();
     if (options.max_time > 0) seconds = std::min(seconds, options.max_time);
     const auto row = [](const char* name, const std::string& text) { print(fmt::format("{:<12} {}\n", name, text)); };
-    row("model", fmt::format("{}, {}, {}, {} wide, {}, windows of {}", options.arch, counted(options.n_layer, "layer"),
-                             counted(options.n_head, "head"), options.n_embd, options.precision,
-                             counted(options.block_size, "token")));
+    row("model", fmt::format("{}, {}, {}, width {}, {}, context {}", options.arch, counted(options.n_layer, "layer"),
+                             counted(options.n_head, "head"), options.n_embd, options.precision, options.block_size));
     row("parameters", fmt::format("{} ({})", number(static_cast<double>(plan.parameters)), plan.parameters));
-    row("text", fmt::format("{}, {}{} tokens of {} kinds", quantity(static_cast<double>(corpus.bytes()), "B"),
+    row("text", fmt::format("{}, {}{} tokens, vocabulary {}", quantity(static_cast<double>(corpus.bytes()), "B"),
                             vocabulary_.exact ? "" : "about ", number(vocabulary_.tokens), vocabulary_.size));
-    row("steps", fmt::format("{} of {} tokens: {} tokens, {:.{}f} times the training part", options.max_iters,
-                             plan.tokens_a_step, number(seen), passes,
+    row("steps", fmt::format("{} of {} tokens each: {} tokens, {:.{}f} epochs", options.max_iters, plan.tokens_a_step,
+                             number(seen), passes,
                              passes < 1    ? 3
                              : passes < 10 ? 1
                                            : 0));
-    row("work", fmt::format("{}, {} a step, evaluation not counted", quantity(steps * plan.flops_a_step, "FLOP"),
+    row("work", fmt::format("{}, {} per step, without evaluation", quantity(steps * plan.flops_a_step, "FLOP"),
                             quantity(plan.flops_a_step, "FLOP")));
     row("memory",
         fmt::format(
-            "about {}: {} parameters, gradients and optimizer, {} activations and other work, {} tokens, {} the "
+            "about {}: {} parameters, gradients and optimizer, {} activations and temporaries, {} tokens, {} the "
             "program itself",
             quantity(plan.memory_bytes(), "B"), quantity(plan.state_bytes, "B"), quantity(plan.work_bytes, "B"),
             quantity(plan.text_bytes, "B"), quantity(plan.kProgramBytes, "B")));
-    row("disk", fmt::format("{} a checkpoint, of which up to 3 are kept", quantity(plan.checkpoint_bytes, "B")));
-    row("time", fmt::format("about {} of training steps, at {} as measured now with {}", duration(seconds),
+    row("disk", fmt::format("{} per checkpoint; up to 3 are kept", quantity(plan.checkpoint_bytes, "B")));
+    row("time", fmt::format("about {} of training steps, at {} measured now with {}", duration(seconds),
                             quantity(plan.flops_per_s, "FLOP/s"), counted(threads, "thread")));
     return 0;
 }

@@ -56,7 +56,7 @@ std::string meant(const std::string& flag, const CLI::App& command) {
     return "";
 }
 
-// The first argument, in the order given, that nothing took; "" when all were taken.
+// The first argument, in the order given, that no flag or command took; "" if there is none.
 std::string first_left(const CLI::App& app, const std::vector<std::string>& arguments) {
     const std::vector<std::string> left = app.remaining(true);
     const auto is_left = [&](const std::string& a) { return std::find(left.begin(), left.end(), a) != left.end(); };
@@ -65,9 +65,9 @@ std::string first_left(const CLI::App& app, const std::vector<std::string>& argu
 }
 
 std::string unknown(const std::string& argument, const CLI::App& command) {
-    if (!argument.starts_with('-')) return fmt::format("'{}' belongs to no flag", argument);
+    if (!argument.starts_with('-')) return fmt::format("unexpected argument '{}'", argument);
     const std::string flag = argument.substr(0, argument.find('=')), other = meant(flag, command);
-    return fmt::format("there is no flag {}{}", flag, other.empty() ? "" : fmt::format(", did you mean {}", other));
+    return fmt::format("unknown flag {}{}", flag, other.empty() ? "" : fmt::format(", did you mean {}", other));
 }
 
 // Of a program or command that needs another behind it.

@@ -26,8 +26,8 @@ void add(Corpus& corpus, Text text, const std::string& source) {
 }
 
 void add_checked(Corpus& corpus, Text text, const std::string& source) {
-    check<BadInput>(!text.bytes.empty() && text.bytes != byte_order_mark, "{}: is empty: name a file that holds text",
-                    source);
+    check<BadInput>(!text.bytes.empty() && text.bytes != byte_order_mark,
+                    "{}: it is empty: name a file with text", source);
     const std::size_t at = formats::find_invalid_utf8(text.bytes);
     check<BadInput>(at == std::string_view::npos,
                     "{}: not UTF-8: byte {} is 0x{:02X}: convert it first, e.g. with iconv -t UTF-8", source, at,
@@ -35,8 +35,8 @@ void add_checked(Corpus& corpus, Text text, const std::string& source) {
     add(corpus, std::move(text), source);
 }
 
-// Whether a NUL is among the first bytes: spares reading large binary files whole. A file that does not open is not
-// judged here.
+// Whether a NUL is among the first bytes, so that large binary files need not be read whole. False for a file that
+// cannot be opened.
 bool looks_binary(const fs::path& file) {
     std::ifstream in(file, std::ios::binary);
     std::array<char, 4096> head;
@@ -78,8 +78,8 @@ void add_folder(Corpus& corpus, const std::string& folder) {
             add(corpus, std::move(text), file.string());
         }
     }
-    check<BadInput>(corpus.sources.size() > sources_before, "{}: the folder has no UTF-8 text file: name one that has",
-                    folder);
+    check<BadInput>(corpus.sources.size() > sources_before,
+                    "{}: the folder has no UTF-8 text file: name a folder with text", folder);
 }
 
 }  // namespace
@@ -103,8 +103,8 @@ void Corpus::add(std::string text, std::string source) {
 
 std::string Corpus::skipped_note() const {
     if (skipped.empty()) return "";
-    if (skipped.size() == 1) return fmt::format("left out, because it is not UTF-8 text: {}", skipped[0]);
-    return fmt::format("left out, because they are not UTF-8 text: {} and {} more", skipped[0], skipped.size() - 1);
+    if (skipped.size() == 1) return fmt::format("skipped, because it is not UTF-8 text: {}", skipped[0]);
+    return fmt::format("skipped, because they are not UTF-8 text: {} and {} more", skipped[0], skipped.size() - 1);
 }
 
 std::string Corpus::name() const {
@@ -123,7 +123,7 @@ Corpus read_corpus(const std::vector<std::string>& paths, const ReadSome& standa
             add_checked(corpus, open_text(path), path);
         }
     }
-    check<BadInput>(!paths.empty(), "no text was named: give at least one file, folder or - for standard input");
+    check<BadInput>(!paths.empty(), "no text was given: give at least one file, folder or - for standard input");
     return corpus;
 }
 

@@ -22,9 +22,9 @@ struct Corpus {
 
     std::size_t bytes() const;
     std::string skipped_note() const;  // one line for the user; "" when nothing was skipped
-    std::string name() const;          // of the whole, for messages: its sources, or the first and how many there are
+    std::string name() const;          // for messages: the sources, or the first of them and their number
 
-    // `owner` keeps the text, and is kept as long as this corpus or a copy of it.
+    // `owner` keeps the text alive; this corpus and its copies hold on to it.
     void add(std::string_view text, std::shared_ptr<const void> owner, std::string source);
     void add(std::string text, std::string source);
 
@@ -32,7 +32,7 @@ struct Corpus {
     std::vector<std::shared_ptr<const void>> owners_;
 };
 
-// A path is a UTF-8 file, a FIFO, a folder, or "-" for standard input. Of a folder, all regular files below it are read
+// A path is a UTF-8 file, a FIFO, a folder, or "-" for standard input. In a folder, all regular files below it are read
 // in the order of their paths, except hidden ones (also below hidden folders), empty ones, and those with NUL bytes or
 // that are not UTF-8. A byte order mark is dropped, line ends are kept. Throws BadInput, naming the path: missing,
 // unreadable, empty, not UTF-8, a folder without text.

@@ -16,10 +16,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The last bytes of a file of ids, which begins with them: int32, as they are in memory.
+// A cache file is the ids as int32, in the byte order of memory, followed by this trailer.
 struct Trailer {
     char magic[8] = {'I', 'N', 'K', 'T', 'O', 'K', '0', '1'};
-    std::uint64_t key = 0, count = 0, bytes = 0, checksum = 0;  // bytes: of text; checksum: of the ids and that
+    std::uint64_t key = 0, count = 0, bytes = 0, checksum = 0;  // bytes of text; checksum of the ids and bytes
 };
 
 std::string_view bytes_of(std::span<const std::int32_t> ids) {
@@ -30,7 +30,7 @@ std::string_view bytes_of(std::span<const std::int32_t> ids) {
 template <class Take>
 std::size_t encode_parts(const Tokenizer& tokenizer, const std::vector<std::string_view>& documents,
                          const EncodeOptions& options, const Take& take) {
-    constexpr std::size_t a_report = 16 << 20;  // bytes of text
+    constexpr std::size_t report_interval = 16 << 20;  // bytes of text
     std::size_t all = 0, done = 0, reported = 0, added = 0;
     for (const std::string_view document : documents) all += document.size();
     for (std::size_t i = 0; i < documents.size(); ++i) {
@@ -39,7 +39,7 @@ std::size_t encode_parts(const Tokenizer& tokenizer, const std::vector<std::stri
         formats::named(i < options.sources.size() ? options.sources[i] : "", [&] {
             tokenizer.encode_parts(text, [&](std::span<const std::int32_t> ids, std::size_t upto) {
                 take(ids);
-                if (!options.progress || (done + upto < reported + a_report && done + upto < all)) return;
+                if (!options.progress || (done + upto < reported + report_interval && done + upto < all)) return;
                 reported = done + upto;
                 options.progress(reported, all);
             });
@@ -71,7 +71,7 @@ std::uint64_t content_key(const Tokenizer& tokenizer, const std::vector<std::str
     return hash.value();
 }
 
-// The ids in the file, when it is there, whole, and of this corpus.
+// The ids in the file, if it exists, is complete, and belongs to this corpus.
 std::optional<EncodedCorpus> read_ids(const fs::path& path, std::uint64_t key, std::size_t vocab_size) {
     if (!fs::is_regular_file(path)) return std::nullopt;
     EncodedCorpus corpus;
@@ -100,7 +100,7 @@ std::optional<EncodedCorpus> read_ids(const fs::path& path, std::uint64_t key, s
     return corpus;
 }
 
-// Those of other corpora and of writers that died: each may be larger than all else in the folder.
+// Removes cache files of other corpora and temporary files of killed writers: they may be larger than all else here.
 void remove_others(const fs::path& folder, const fs::path& kept) {
     std::error_code none;
     for (const auto& entry : fs::directory_iterator(folder, none)) {

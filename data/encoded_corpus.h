@@ -1,10 +1,10 @@
-// The ids of a corpus, as one row. A tokenizer that has an end of text writes it between two documents; with others a
-// document that does not end its last line is followed by a line's end.
+// The ids of a corpus, concatenated. Between two documents stands the tokenizer's end-of-text token; if it has none, a
+// document whose last line has no newline is followed by one.
 //   const EncodedCorpus corpus = encode_corpus(tokenizer, documents, {.cache = "runs/mine"});
-//   corpus.ids                                                  // as long as `corpus`
-// The ids of a large corpus are written to a file of that folder as they are made, and mapped: they may be more than
-// memory holds, and are there the next time. The file, tokens-KEY.bin, is found by the content of the documents and of
-// the tokenizer, and checked whole before it is used: one that is damaged is made anew.
+//   corpus.ids                                                  // valid as long as `corpus`
+// The ids of a large corpus are written to a file in the cache folder and mapped, so they may be larger than memory,
+// and the next start finds them. KEY in its name, tokens-KEY.bin, is a hash of the documents and the tokenizer; its
+// checksum is verified before it is used, and a damaged file is replaced.
 #pragma once
 
 #include <cstdint>
@@ -23,14 +23,14 @@
 namespace inkling::data {
 
 struct EncodeOptions {
-    std::span<const std::string> sources = {};  // names of the documents, for messages
-    std::filesystem::path cache = {};           // made when it is needed; empty: no file
-    std::size_t cache_from = 64 << 20;          // bytes of text
+    std::span<const std::string> sources = {};                                  // names of the documents, for messages
+    std::filesystem::path cache = {};                                           // created when needed; empty: no file
+    std::size_t cache_from = 64 << 20;                                          // bytes of text
     std::function<void(std::size_t done, std::size_t all)> progress = nullptr;  // bytes of text
 };
 
-// Ids that become more. Large blocks of memory grow in place, or are moved by the system without copying: a vector
-// would hold the old ones and the new ones for a moment.
+// A growing array of ids. realloc extends large blocks in place or remaps their pages; a std::vector would hold the old
+// and the new block at the same time.
 class GrowingIds {
   public:
     void append(std::span<const std::int32_t> more);
@@ -50,10 +50,10 @@ struct EncodedCorpus {
     EncodedCorpus& operator=(EncodedCorpus&&) = default;
 
     std::span<const std::int32_t> ids;
-    std::size_t bytes = 0;    // of text that the ids stand for
-    bool from_cache = false;  // the ids were there already
+    std::size_t bytes = 0;    // of text that was encoded
+    bool from_cache = false;  // the ids were read from the cache
 
-    // What keeps the ids.
+    // Where the ids are stored: one of these.
     GrowingIds owned = {};
     formats::MappedFile file = {};
 };

@@ -1,4 +1,4 @@
-// Where paragraphs begin in a row of ids: at its beginning, after a blank line, and after an end of text.
+// Where paragraphs begin in a sequence of ids: at its start, after a blank line, and after an end-of-text token.
 //   const Paragraphs paragraphs(tokenizer);
 //   paragraphs.begins(ids, i)   // whether ids[i] is the first of one
 #pragma once
@@ -20,8 +20,8 @@ class Paragraphs {
 
   private:
     struct LineEnds {
-        std::uint8_t count = 0;  // of line feeds that the token ends with, carriage returns between them aside
-        bool alone = false;      // the token is nothing else
+        std::uint8_t count = 0;  // line feeds at the end of the token, ignoring carriage returns
+        bool alone = false;      // the token has no other characters
     };
     std::vector<LineEnds> line_ends_;  // by id
 };

@@ -103,7 +103,7 @@ std::unique_ptr<Sampler> make_sampler(std::string_view kind, std::span<const std
         check(tokenizer != nullptr, "sampler: paragraphs need the tokenizer of the tokens");
         return std::make_unique<ParagraphSampler>(tokens, batch, length, seed, *tokenizer);
     }
-    check(kind == "sequential", "sampler: the kind is random, shuffle, sequential or paragraphs, got '{}'", kind);
+    check(kind == "sequential", "sampler: the kind must be random, shuffle, sequential or paragraphs, got '{}'", kind);
     return std::make_unique<SequentialSampler>(tokens, batch, length);
 }
 

@@ -1,7 +1,7 @@
-// Batches of token windows for training. A batch is a pure function of (tokens, sizes, seed, step), so any step can be
-// asked for in any order and a resumed run needs nothing but its step number:
+// Batches of token sequences for training. A batch is a pure function of (tokens, sizes, seed, step), so steps can be
+// asked for in any order, and a resumed run needs only its step number:
 //   auto sampler = make_sampler("random", split.train, 12, 64, seed);
-//   Batch batch;                   // kept from step to step: its buffers are reused
+//   Batch batch;                   // reused from step to step
 //   sampler->fill(step, batch);
 #pragma once
 
@@ -47,9 +47,9 @@ class Sampler {
 //               windows of an epoch all begin the same random 0 .. (N - 1) mod T tokens into the text, so that its last
 //               tokens are seen too
 //   sequential  window r mod floor((N - 1) / T), which begins at that number times T
-//   paragraphs  as random, moved back to where the paragraph begins if that is less than T tokens before: what is read
-//               there does not hang on what the window leaves out (nanochat begins its rows with documents). Needs the
-//               tokenizer of the tokens.
+//   paragraphs  as random, moved back to the start of its paragraph if that is less than T tokens before, so that
+//               the text does not depend on what precedes the window (nanochat begins its rows with documents).
+//               Needs the tokenizer of the tokens.
 // Throws Error for another kind or a size of zero, BadInput when there are fewer than length + 1 tokens.
 std::unique_ptr<Sampler> make_sampler(std::string_view kind, std::span<const std::int32_t> tokens, std::size_t batch,
                                       std::size_t length, std::uint64_t seed, const Tokenizer* tokenizer = nullptr);

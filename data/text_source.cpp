@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t large_text = 64 << 20;  // bytes
 
-// A file without a name, to write once and then map: it is gone with the last who uses it, however that ends.
+// A file without a name, written once and then mapped. The system removes it with its last user, even after a crash.
 class NamelessFile {
   public:
     NamelessFile() {
@@ -70,10 +70,10 @@ Text open_text(const std::string& path) {
     const bool stream = path == "-" || fs::is_fifo(path, unknown);
     if (stream) {
         InputStream in = path == "-" ? InputStream() : InputStream(path);
-        return read_stream([&](char* to, std::size_t most) { return in.read(to, most); });
+        return read_stream([&](char* to, std::size_t max_size) { return in.read(to, max_size); });
     }
-    check<BadInput>(!formats::has_hole(path),
-                    "cannot read {}: it has holes, which read as NUL bytes: name a file of text", path);
+    check<BadInput>(!formats::has_hole(path), "cannot read {}: it has holes, which read as NUL bytes: name a text file",
+                    path);
     // A file that another program cuts short while it is mapped cannot be read to its end: small ones are copied.
     const std::uintmax_t size = fs::file_size(path, unknown);
     return !unknown && size >= large_text ? keep_mapped(formats::MappedFile(path))
@@ -103,8 +103,8 @@ InputStream::~InputStream() {
     if (fd_ != 0) ::close(fd_);
 }
 
-std::size_t InputStream::read(char* to, std::size_t most) {
-    const ssize_t got = formats::retry([&] { return ::read(fd_, to, most); });
+std::size_t InputStream::read(char* to, std::size_t max_size) {
+    const ssize_t got = formats::retry([&] { return ::read(fd_, to, max_size); });
     check<BadInput>(got >= 0, "cannot read {}: {}", name_, formats::reason(errno));
     return static_cast<std::size_t>(got);
 }
@@ -114,7 +114,7 @@ std::string read_standard_input(formats::FileKind kind) {
     std::string content, block(1 << 20, '\0');
     while (const std::size_t got = in.read(block.data(), block.size())) {
         check<BadInput>(content.size() + got <= formats::size_limit(kind),
-                        "standard input: it has more than {} MB: {} has at most that", formats::size_limit(kind) >> 20,
+                        "standard input: it has more than {} MB, the limit for {}", formats::size_limit(kind) >> 20,
                         formats::kind_name(kind));
         content.append(block, 0, got);
     }

@@ -1,8 +1,8 @@
-// Text, or other bytes, from where a user may have it: a regular file, a FIFO, or standard input.
+// Text, or other bytes, from a regular file, a FIFO, or standard input.
 //   const Text text = open_text("notes.txt");          // "-": standard input
 //   use(text.bytes);                                   // as long as text.owner or a copy of it lives
-// Large files are mapped, and what comes from a stream and is large goes through a file without a name, so that text
-// may be larger than memory.
+// Large files are mapped, and large streams are written to a file without a name and mapped, so text may be larger than
+// memory.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace inkling::data {
 
-// Bytes, and what keeps them.
+// Bytes, and their owner.
 struct Text {
     std::string_view bytes;
     std::shared_ptr<const void> owner;
@@ -25,14 +25,14 @@ struct Text {
 // Throws BadInput, naming the path: missing, unreadable, a device, a file with holes (which no text has).
 Text open_text(const std::string& path);
 
-// Puts up to `most` bytes at `to`; 0: the end.
-using ReadSome = std::function<std::size_t(char* to, std::size_t most)>;
+// Reads up to `max_size` bytes into `to` and returns their number; 0: the end.
+using ReadSome = std::function<std::size_t(char* to, std::size_t max_size)>;
 Text read_stream(const ReadSome& read);
 
-// A text that is in memory already.
+// Takes a text that is already in memory.
 Text keep_text(std::string text);
 
-// A stream that is read as it comes, through interruptions. Throws BadInput, naming it.
+// A stream, read as its bytes arrive; interrupted system calls are repeated. Throws BadInput, naming the stream.
 class InputStream {
   public:
     InputStream() = default;                                  // standard input
@@ -41,7 +41,7 @@ class InputStream {
     InputStream(const InputStream&) = delete;
     InputStream& operator=(const InputStream&) = delete;
 
-    std::size_t read(char* to, std::size_t most);
+    std::size_t read(char* to, std::size_t max_size);
 
   private:
     std::string name_ = "standard input";

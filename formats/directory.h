@@ -1,6 +1,6 @@
-// Folders: what is in them, and changes to them, each a system call that a test can refuse (file_calls.h). They throw
-// Error with the path and the reason. Where memory is short they throw std::bad_alloc; the iterators of std::filesystem
-// (and with them its remove_all) would end the program.
+// Listing and changing folders. Each change is a system call that a test can refuse (file_calls.h). Errors are Error
+// with the path and the reason, or std::bad_alloc: without memory the iterators of std::filesystem, and its remove_all,
+// would end the program.
 #pragma once
 
 #include <filesystem>

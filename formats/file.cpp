@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What is no regular file; nullptr for those.
+// The kind of what is neither a regular file nor a folder; else nullptr.
 const char* special_kind(mode_t mode) {
     if (S_ISFIFO(mode)) return "a FIFO";
     if (S_ISSOCK(mode)) return "a socket";
@@ -68,10 +68,10 @@ struct Input {
 
     // Up to the end, whatever size the system gave beforehand: files in /proc have none.
     std::string read_all(FileKind kind) const {
-        const std::uint64_t most = size_limit(kind);
+        const std::uint64_t limit = size_limit(kind);
         const auto require_size = [&](std::uint64_t bytes, const char* more) {
-            check<BadInput>(bytes <= most, "cannot read {}: it has {} bytes{}: {} has at most {} MB", path.string(),
-                            bytes, more, kind_name(kind), most >> 20);
+            check<BadInput>(bytes <= limit, "cannot read {}: it has {} bytes{}: the limit for {} is {} MB",
+                            path.string(), bytes, more, kind_name(kind), limit >> 20);
         };
         require_size(size(), "");
         std::string content(size() + 1, '\0');

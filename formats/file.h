@@ -1,7 +1,7 @@
 // Files, read whole and written whole. Only regular files are read, up to a size that depends on what they are read as:
-// a FIFO or a device may have no end (text that may: text_source.h). A file that exists is replaced in one step or left
-// as it was, also through a crash or a full disk: the new one is written beside it as .NAME.tmp.PID.N, synced, and
-// renamed over it.
+// a FIFO or a device may have no end (data/text_source.h reads text from these). A file that exists is replaced in one
+// step or left as it was, also through a crash or a full disk: the new one is written beside it as .NAME.tmp.PID.N,
+// synced, and renamed over it.
 //   std::string text = read_file("config.json", FileKind::json);   // BadInput: missing, no regular file, too large
 //   write_file_atomic("config.json", text);                    // Error: names the path and the reason
 //   FileWriter file("model.safetensors");                      // the same, in pieces
@@ -21,7 +21,7 @@
 
 namespace inkling::formats {
 
-// What a file is read as. The sizes that they may have stand in file.cpp.
+// What a file is read as. file.cpp has the size limit of each kind.
 enum class FileKind { json, merges, toml, prompt, any };
 
 // The largest size, in bytes, and the name of the kind, for messages: "a JSON file".
@@ -42,7 +42,7 @@ bool has_hole(const std::filesystem::path& path);
 // The file at `path` holds `content` once this returns, on disk too. A replaced file's permissions are kept.
 void write_file_atomic(const std::filesystem::path& path, std::string_view content);
 
-// Whether a name in a folder is that of a file `of` whose writer died.
+// Whether `name` is that of a temporary file for `of`, left by a killed writer.
 bool is_unfinished(const std::string& name, const std::string& of);
 
 // Waits until the names in a directory (files made, renamed, removed) are on disk.

@@ -1,4 +1,4 @@
-// Where tests make a disk fail, or the power go: every call of this library that changes a disk asks here first.
+// Where tests simulate a failing disk or a power cut: every call of this library that changes a disk asks here first.
 #pragma once
 
 #include <filesystem>

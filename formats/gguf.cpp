@@ -39,7 +39,7 @@ std::uint64_t bytes_of(GgufType type, std::uint64_t count) {
     }
 }
 
-// Up to which the type has finite values.
+// The largest finite value of the type, after rounding.
 float largest(GgufType type) {
     if (type == GgufType::F16) return 65519;
     if (type == GgufType::Q8_0) return 65504.0f * 127;
@@ -47,9 +47,9 @@ float largest(GgufType type) {
 }
 
 void append_q8(std::string& out, const float* x) {
-    float most = 0;
-    for (std::size_t i = 0; i < kQ8Block; ++i) most = std::max(most, std::abs(x[i]));
-    const float d = most / 127;
+    float max_abs = 0;
+    for (std::size_t i = 0; i < kQ8Block; ++i) max_abs = std::max(max_abs, std::abs(x[i]));
+    const float d = max_abs / 127;
     const float inverse = std::isfinite(1 / d) ? 1 / d : 0;  // d that small is 0 in float16 anyway
     append(out, f32_to_f16(d));
     for (std::size_t i = 0; i < kQ8Block; ++i) append(out, static_cast<std::int8_t>(std::round(x[i] * inverse)));
@@ -120,11 +120,12 @@ void GgufWriter::add(const std::string& name, GgufType type, const Shape& shape,
     std::size_t count = 1;
     for (const std::size_t extent : shape) count *= extent;
     check(!shape.empty() && count > 0 && (type != GgufType::Q8_0 || shape.back() % kQ8Block == 0),
-          "gguf: the tensor {} needs elements, for q8_0 a multiple of 32 a row, got shape {}", name, shape);
-    const float most = largest(type);
+          "gguf: the tensor {} must not be empty, and for q8_0 its rows need a multiple of 32 numbers, got shape {}",
+          name, shape);
+    const float max_value = largest(type);
     for (std::size_t i = 0; i < count; ++i) {
-        check(std::abs(values[i]) <= most, "gguf: the tensor {} has the value {}, which this type does not hold", name,
-              values[i]);
+        check(std::abs(values[i]) <= max_value,
+              "gguf: the tensor {} has the value {}, which is out of range for this type", name, values[i]);
     }
     append_text(tensor_bytes_, name);
     append(tensor_bytes_, static_cast<std::uint32_t>(shape.size()));

@@ -15,7 +15,7 @@ namespace inkling::formats {
 // holds. A UTF-8 byte order mark at the start is skipped.
 nlohmann::json parse_json(std::string_view text, const std::string& what, int max_depth);
 
-// Takes the parts of a JSON text as they are read, so that nothing of it need be kept; what it throws ends the reading.
+// Receives the parts of a JSON text as they are read, so that it need not be kept; an exception ends the reading.
 class JsonParts : public nlohmann::json_sax<nlohmann::json> {
   public:
     explicit JsonParts(std::string what) : what_(std::move(what)) {}

@@ -1,4 +1,4 @@
-// Says which file it was that something is wrong with:
+// Puts the name of a file before the message of an error:
 //   const auto ids = named("notes.txt", [&] { return tokenizer.encode(text); });   // BadInput: "notes.txt: ..."
 #pragma once
 

@@ -229,7 +229,7 @@ SafetensorsHeader read_safetensors_header(std::span<const std::byte> bytes, cons
     check<BadInput>(!text.starts_with("version https://git-lfs"),
                     "{}: a Git LFS pointer, not the weights: run git lfs pull in its folder", name);
     std::uint64_t length = 0;
-    check<BadInput>(bytes.size() >= sizeof(length), "{}: a safetensors file is 8 bytes at least, got {}", name,
+    check<BadInput>(bytes.size() >= sizeof(length), "{}: a safetensors file has at least 8 bytes, got {}", name,
                     bytes.size());
     std::memcpy(&length, bytes.data(), sizeof(length));
     const std::uint64_t rest = bytes.size() - sizeof(length);

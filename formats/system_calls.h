@@ -1,4 +1,4 @@
-// What files share that call the system directly.
+// Helpers for files that call the system directly.
 #pragma once
 
 #include <cerrno>
@@ -9,7 +9,7 @@ namespace inkling::formats {
 
 inline std::string reason(int error) { return std::generic_category().message(error); }
 
-// Calls again when a signal interrupted. The result of the system call, or -1 with errno set.
+// Repeats a call that a signal interrupted. The result of the system call, or -1 with errno set.
 template <class Call>
 auto retry(Call call) {
     auto result = call();

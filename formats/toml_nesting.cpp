@@ -8,7 +8,7 @@
 namespace inkling::formats {
 namespace {
 
-constexpr std::size_t most = 32;
+constexpr std::size_t max_toml_depth = 32;
 
 // The place behind the string that begins at text[at] with " or ' or three of them; the end when it does not end.
 std::size_t behind_string(std::string_view text, std::size_t at) {
@@ -47,10 +47,10 @@ void check_toml_nesting(std::string_view text, const std::string& what) {
         } else if (std::string_view("=,[]{}\n#").find(c) != std::string_view::npos) {
             dots = 0;
         }
-        if (open > most || dots >= most)
-            throw BadInput(
-                fmt::format("{}: line {}: more than {} parts in each other: settings are plain names and values", what,
-                            1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n'), most));
+        if (open > max_toml_depth || dots >= max_toml_depth)
+            throw BadInput(fmt::format(
+                "{}: line {}: nested deeper than {} levels: settings are plain names and values", what,
+                1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n'), max_toml_depth));
         ++at;
     }
 }

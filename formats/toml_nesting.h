@@ -1,4 +1,4 @@
-// TOML that nests many parts in each other, which the parser takes by calling itself, ends the program without a word:
+// Deeply nested TOML would overflow the stack of the parser, which is recursive:
 //   check_toml_nesting(text, "config.toml");   // before it is parsed
 #pragma once
 
@@ -8,7 +8,7 @@
 namespace inkling::formats {
 
 // Throws BadInput, "what: line N: ...", where more than 32 brackets are open at once, or a name has more than 32 parts:
-// a.b.c has 3. What else may be wrong with the text is left to the parser.
+// a.b.c has 3. All other errors are left to the parser.
 void check_toml_nesting(std::string_view text, const std::string& what);
 
 }  // namespace inkling::formats

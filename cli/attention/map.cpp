@@ -51,7 +51,7 @@ std::string visible(std::string_view text) {
 
 AttentionMap attention_map(std::string name, const models::Transformer<float>& model, const data::Tokenizer& tokenizer,
                            std::string_view prompt) {
-    check<BadInput>(!prompt.empty(), "the prompt is empty: attention needs a text to look at");
+    check<BadInput>(!prompt.empty(), "the prompt is empty: attention needs a text");
     const std::size_t context = model.config.block_size;
     std::vector<std::int32_t> tokens;  // as many as can be shown
     std::size_t length = 0;

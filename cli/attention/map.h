@@ -1,7 +1,7 @@
-// The attention weights of one prompt, in every head of every layer, and what all pictures of them share: token
-// labels in which nothing is invisible, and the colour scale.
+// The attention weights of one prompt, in every head of every layer, and what all pictures of them share: printable
+// token labels and the colour scale.
 //   const AttentionMap map = attention_map("out", model, tokenizer, prompt);
-//   map.weight({0, 3}, 7, 2);   // layer 0, head 3: how much token 7 looks at token 2
+//   map.weight({0, 3}, 7, 2);   // layer 0, head 3: how much token 7 attends to token 2
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@
 
 namespace inkling::cli {
 
-struct Head {
+struct HeadIndex {
     std::size_t layer, head;  // from 0
 };
 
@@ -28,16 +28,16 @@ struct AttentionMap {
     std::vector<std::vector<float>> triangles;
 
     // Where a weight stands on the colour scale, in [0, 1]: weight ^ exponent(), the same for every head, so that heads
-    // can be compared. A row of n weights sums to 1, so most are of the size of 1 / n: that comes at a fifth of the
-    // scale, or at the square root where this is higher.
+    // can be compared. A row of n weights sums to 1, so most are of the size of 1 / n: that lies at a fifth of the
+    // scale, or at its square root if this is higher.
     double exponent() const;
     double position(double weight) const;
 
-    std::span<const float> triangle(Head at) const { return triangles[at.layer * heads + at.head]; }
-    std::span<const float> row(Head at, std::size_t query) const {
+    std::span<const float> triangle(HeadIndex at) const { return triangles[at.layer * heads + at.head]; }
+    std::span<const float> row(HeadIndex at, std::size_t query) const {
         return triangle(at).subspan(query * (query + 1) / 2, query + 1);
     }
-    float weight(Head at, std::size_t query, std::size_t key) const {
+    float weight(HeadIndex at, std::size_t query, std::size_t key) const {
         return key <= query ? row(at, query)[key] : 0.0f;
     }
 };

@@ -59,7 +59,7 @@ std::string fill(std::string_view page, const std::vector<std::pair<std::string_
 
 }  // namespace
 
-std::string attention_page(const AttentionMap& map, Head first) {
+std::string attention_page(const AttentionMap& map, HeadIndex first) {
     Json weights = Json::array(), scale = Json::array();
     for (const std::vector<float>& triangle : map.triangles) weights.push_back(base64(triangle));
     for (const Colour c : kScale) scale.push_back({c.red, c.green, c.blue});
@@ -90,7 +90,7 @@ std::string attention_json(const AttentionMap& map) {
     text += "\"weights\":[";
     const std::size_t count = map.tokens.size();
     for (std::size_t i = 0; i < map.layers * map.heads; ++i) {
-        const Head at = {i / map.heads, i % map.heads};
+        const HeadIndex at = {i / map.heads, i % map.heads};
         text += at.head == 0 ? "[[" : "[";
         for (std::size_t query = 0; query < count; ++query) {
             for (std::size_t key = 0; key < count; ++key)

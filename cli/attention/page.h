@@ -1,5 +1,5 @@
 // Attention weights as one HTML page that needs nothing else: all heads as a grid, one of them large, and the text
-// with what each token looks at. The page's own parts are the page*.html, .css and .js beside this file,
+// coloured by what each token attends to. The page's own parts are the page*.html, .css and .js beside this file,
 // built into the program.
 #pragma once
 
@@ -10,7 +10,7 @@
 namespace inkling::cli {
 
 // `first` is the head that is shown large when the page opens.
-std::string attention_page(const AttentionMap& map, Head first);
+std::string attention_page(const AttentionMap& map, HeadIndex first);
 
 // For other programs: one object with model, tokens, layers, heads and weights[layer][head][query][key], all numbers
 // such that reading them gives the same float.

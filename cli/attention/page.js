@@ -67,14 +67,14 @@ function readout() {
   const { query, key } = state.pointed || state;
   for (const place of document.querySelectorAll(".readout")) {
     place.replaceChildren(element("b", exact(weight(query, key))), ": token ", `${query} `, element("code", tokens[query]),
-      key > query ? " does not see token " : " looks at token ", `${key} `, element("code", tokens[key]),
+      key > query ? " cannot attend to token " : " attends to token ", `${key} `, element("code", tokens[key]),
       key > query ? ", which comes later" : "");
   }
 }
 
 function show_row() {
   const row = tokens.slice(0, state.query + 1).map((_, key) => weight(state.query, key));
-  $("text-title").replaceChildren("What token ", `${state.query} `, element("code", tokens[state.query]), " looks at");
+  $("text-title").replaceChildren("What token ", `${state.query} `, element("code", tokens[state.query]), " attends to");
   const highest = Math.max(...row);  // colours share out what the row has, which may be little everywhere
   spans.forEach((span, key) => {
     const rgb = key <= state.query ? steps[Math.round(255 * (row[key] / highest))] : null;
@@ -95,7 +95,7 @@ function show_row() {
 }
 
 // --- what happens
-// The token looks, and the weight it looks at most is chosen.
+// Chooses a token as the query, and the key with its highest weight.
 function look(query) {
   const row = tokens.slice(0, query + 1).map((_, key) => weight(query, key));
   choose({ query, key: row.indexOf(Math.max(...row)) });

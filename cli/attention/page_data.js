@@ -40,9 +40,9 @@ const colour = (w) => steps[Math.round(position(w) * 255)];
 const css = (rgb) => `rgb(${rgb.join(" ")})`;
 const theme = (name) => getComputedStyle(document.documentElement).getPropertyValue(name);
 
-// One pixel a weight, or the highest weight of each square where there are more than `most` tokens.
-function paint(canvas, layer, head, most) {
-  const side = Math.min(count, most), highest = new Float32Array(side * side).fill(-1), weights = triangle(layer, head);
+// One pixel a weight, or the highest weight of each square where there are more than `max_side` tokens.
+function paint(canvas, layer, head, max_side) {
+  const side = Math.min(count, max_side), highest = new Float32Array(side * side).fill(-1), weights = triangle(layer, head);
   for (let query = 0, i = 0; query < count; ++query) {
     const row = Math.floor(query * side / count) * side;
     for (let key = 0; key <= query; ++key, ++i) {

@@ -18,17 +18,17 @@ function lay_out() {
   labels.top = labels.upwards ? labels.left : size + 8;
   $("extent").style.width = `${labels.left + cell * count + 1}px`;
   $("extent").style.height = `${labels.top + cell * count + 1}px`;
-  const most = printing ? Infinity : map.clientHeight;
-  const shown = [Math.min(width, labels.left + cell * count + 1), Math.min(most, labels.top + cell * count + 1)];
+  const max_height = printing ? Infinity : map.clientHeight;
+  const shown = [Math.min(width, labels.left + cell * count + 1), Math.min(max_height, labels.top + cell * count + 1)];
   heat.style.width = `${shown[0]}px`;
   heat.style.height = `${shown[1]}px`;
   [heat.width, heat.height] = shown.map((length) => Math.round(length * ratio));
 }
 
-function shorten(pen, text, most) {
-  if (pen.measureText(text).width <= most) return text;
+function shorten(pen, text, max_width) {
+  if (pen.measureText(text).width <= max_width) return text;
   let letters = [...text];
-  while (letters.length > 1 && pen.measureText(letters.join("") + "…").width > most) letters.pop();
+  while (letters.length > 1 && pen.measureText(letters.join("") + "…").width > max_width) letters.pop();
   return letters.join("") + "…";
 }
 

@@ -16,10 +16,10 @@ constexpr Colour kFaint = {95, 99, 104}, kFrame = {189, 193, 198};
 using Anchor = Surface::Anchor;
 
 // The text, or as much of its beginning as fits with "…" behind it.
-std::string shorten(const Surface& surface, const std::string& text, double size, double most) {
-    if (surface.text_width(text, size) <= most) return text;
+std::string shorten(const Surface& surface, const std::string& text, double size, double max_width) {
+    if (surface.text_width(text, size) <= max_width) return text;
     std::string kept, shorter;
-    for (std::size_t at = 0; at < text.size() && surface.text_width(shorter + "…", size) <= most;) {
+    for (std::size_t at = 0; at < text.size() && surface.text_width(shorter + "…", size) <= max_width;) {
         kept = shorter;
         formats::append_utf8(shorter, formats::next_code_point(text, at));
     }
@@ -62,7 +62,7 @@ Layout lay_out(const Surface& surface, const AttentionMap& map, bool alone) {
     return layout;
 }
 
-void draw_head(Surface& surface, const AttentionMap& map, const Layout& layout, Head at, double x, double y) {
+void draw_head(Surface& surface, const AttentionMap& map, const Layout& layout, HeadIndex at, double x, double y) {
     const std::size_t count = map.tokens.size();
     const double side = layout.cell * static_cast<double>(count);
     surface.text({.x = x + layout.left, .y = y + layout.name / 2, .size = layout.name},
@@ -85,9 +85,9 @@ void draw_head(Surface& surface, const AttentionMap& map, const Layout& layout, 
     }
 }
 
-void draw_header(Surface& surface, const AttentionMap& map, double scale, double most) {
+void draw_header(Surface& surface, const AttentionMap& map, double scale, double max_width) {
     surface.text({.x = kMargin, .y = kMargin + 10 * scale, .size = 20 * scale},
-                 shorten(surface, "Attention in " + map.model, 20 * scale, most));
+                 shorten(surface, "Attention in " + map.model, 20 * scale, max_width));
     const double x = kMargin + 4 * scale, y = kMargin + 34 * scale, width = 240 * scale, height = 12 * scale;
     constexpr int kSteps = 60;
     for (int i = 0; i < kSteps; ++i)
@@ -99,14 +99,14 @@ void draw_header(Surface& surface, const AttentionMap& map, double scale, double
         surface.text(text, fmt::format("{}", weight));
     }
     text = {.x = x + width + 24 * scale, .y = y, .size = 12 * scale, .colour = kFaint};
-    surface.text(text, "rows: the token that looks");
+    surface.text(text, "rows: the token that attends");
     text.y += 18 * scale;
-    surface.text(text, "columns: what it looks at");
+    surface.text(text, "columns: the token it attends to");
 }
 
 }  // namespace
 
-void draw(Surface& surface, const AttentionMap& map, std::optional<Head> only) {
+void draw(Surface& surface, const AttentionMap& map, std::optional<HeadIndex> only) {
     const Layout layout = lay_out(surface, map, only.has_value());
     const std::size_t rows = only ? 1 : map.layers, columns = only ? 1 : map.heads;
     const double side = layout.cell * static_cast<double>(map.tokens.size());
@@ -117,7 +117,7 @@ void draw(Surface& surface, const AttentionMap& map, std::optional<Head> only) {
     draw_header(surface, map, layout.header, across - 2 * kMargin);
     for (std::size_t row = 0; row < rows; ++row) {
         for (std::size_t column = 0; column < columns; ++column) {
-            draw_head(surface, map, layout, only.value_or(Head{row, column}),
+            draw_head(surface, map, layout, only.value_or(HeadIndex{row, column}),
                       kMargin + static_cast<double>(column) * (width + kGap),
                       layout.header_height + static_cast<double>(row) * (height + kGap));
         }

@@ -1,7 +1,7 @@
 // Pictures of attention weights: heatmaps with the queries as rows, the keys as columns and the tokens as labels.
 //   write_file_atomic("heads.svg", svg_picture(map, std::nullopt));   // the grid: layers are rows, heads columns
-//   write_file_atomic("head.png", png_picture(map, Head{0, 3}));      // one head, large
-//   print(terminal_picture(map, Head{0, 3}, terminal));
+//   write_file_atomic("head.png", png_picture(map, HeadIndex{0, 3}));      // one head, large
+//   print(terminal_picture(map, HeadIndex{0, 3}, terminal));
 // draw() lays a picture out, once for all kinds; a Surface is what it is drawn on.
 #pragma once
 
@@ -33,15 +33,15 @@ class Surface {
     virtual double text_width(std::string_view text, double size) const = 0;
 };
 
-void draw(Surface& surface, const AttentionMap& map, std::optional<Head> only);
+void draw(Surface& surface, const AttentionMap& map, std::optional<HeadIndex> only);
 
-std::string svg_picture(const AttentionMap& map, std::optional<Head> only);
-std::string png_picture(const AttentionMap& map, std::optional<Head> only);
+std::string svg_picture(const AttentionMap& map, std::optional<HeadIndex> only);
+std::string png_picture(const AttentionMap& map, std::optional<HeadIndex> only);
 
 struct Terminal {
     std::size_t columns = 80;
     bool colour = false;  // 256 colours for backgrounds; otherwise block characters
 };
-std::string terminal_picture(const AttentionMap& map, Head at, const Terminal& terminal);
+std::string terminal_picture(const AttentionMap& map, HeadIndex at, const Terminal& terminal);
 
 }  // namespace inkling::cli

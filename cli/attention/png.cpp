@@ -14,12 +14,12 @@ namespace {
 class Png : public Surface {
   public:
     void resize(double width, double height) override {
-        constexpr double kSharp = 5000, kMost = 120e6;  // pixels: across, and in all
+        constexpr double kSharp = 5000, kMaxPixels = 120e6;  // width up to which density is 2; width * height
         density_ = 2 * width <= kSharp ? 2 : 1;
         width_ = static_cast<std::ptrdiff_t>(std::ceil(width * density_));
         height_ = static_cast<std::ptrdiff_t>(std::ceil(height * density_));
         check(
-            width * height <= kMost,
+            width * height <= kMaxPixels,
             "attention: the picture would have {} x {} pixels: choose one head with --head, a shorter prompt, or html",
             width_, height_);
         pixels_.assign(static_cast<std::size_t>(width_ * height_), {255, 255, 255});
@@ -111,7 +111,7 @@ class Png : public Surface {
 
 }  // namespace
 
-std::string png_picture(const AttentionMap& map, std::optional<Head> only) {
+std::string png_picture(const AttentionMap& map, std::optional<HeadIndex> only) {
     Png png;
     draw(png, map, only);
     return png.finish();

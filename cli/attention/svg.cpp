@@ -82,7 +82,7 @@ class Svg : public Surface {
 
 }  // namespace
 
-std::string svg_picture(const AttentionMap& map, std::optional<Head> only) {
+std::string svg_picture(const AttentionMap& map, std::optional<HeadIndex> only) {
     Svg svg;
     draw(svg, map, only);
     return svg.finish();

@@ -13,7 +13,7 @@
 namespace inkling::cli {
 namespace {
 
-constexpr std::size_t kLongestLabel = 8;  // columns; of a key label: lines
+constexpr std::size_t kMaxLabel = 8;  // columns; of a key label: lines
 
 // A label as it stands in the terminal.
 struct Character {
@@ -34,7 +34,7 @@ std::size_t columns_of(char32_t c) {
     return width < 0 ? 1 : static_cast<std::size_t>(width);
 }
 
-// At most kLongestLabel columns; a longer one ends in "…".
+// At most kMaxLabel columns; a longer one ends in "…".
 Label make_label(const std::string& token) {
     Label label;
     for (std::size_t at = 0; at < token.size();) {
@@ -47,8 +47,8 @@ Label make_label(const std::string& token) {
         }
         label.width += columns;
     }
-    if (label.width <= kLongestLabel) return label;
-    while (label.width >= kLongestLabel) {
+    if (label.width <= kMaxLabel) return label;
+    while (label.width >= kMaxLabel) {
         label.width -= label.characters.back().columns;
         label.characters.pop_back();
     }
@@ -71,8 +71,9 @@ std::string square(double position, std::size_t width, bool colour) {
     return text;
 }
 
-std::string legend(const AttentionMap& map, Head at, bool colour) {
-    std::string text = fmt::format("{}: layer {}, head {}; rows look at columns\nweight", map.model, at.layer, at.head);
+std::string legend(const AttentionMap& map, HeadIndex at, bool colour) {
+    std::string text =
+        fmt::format("{}: layer {}, head {}; rows attend to columns\nweight", map.model, at.layer, at.head);
     for (const int step : {0, 1, 2, 3, 4, 5}) {
         if (step == 5 && !colour) break;  // there are five blocks: each is for what begins with its weight
         text +=
@@ -84,7 +85,7 @@ std::string legend(const AttentionMap& map, Head at, bool colour) {
 
 }  // namespace
 
-std::string terminal_picture(const AttentionMap& map, Head at, const Terminal& terminal) {
+std::string terminal_picture(const AttentionMap& map, HeadIndex at, const Terminal& terminal) {
     const std::size_t count = map.tokens.size();
     std::vector<Label> labels(count);
     std::transform(map.tokens.begin(), map.tokens.end(), labels.begin(), make_label);

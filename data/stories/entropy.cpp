@@ -1,5 +1,5 @@
-// The exact entropy of the stories: walks the grammar along every choice at once, adding up what each adds to the
-// expected surprise and to the expected length. By the chain rule the entropy of a derivation is the expected sum of
+// The exact entropy of the stories: walks the grammar along every choice at once, and sums what each adds to the
+// expected -log p and to the expected length. By the chain rule the entropy of a derivation is the expected sum of
 // the entropies of its choices, and a story has just one derivation.
 #include <cmath>
 #include <map>

@@ -18,7 +18,7 @@ std::string capitalized(std::string word) {
 
 std::size_t look_up(const Names& names, std::string_view name) {
     const auto found = names.find(name);
-    check(found != names.end(), "story grammar: nothing is called '{}'", name);
+    check(found != names.end(), "story grammar: there is no rule or field '{}'", name);
     return found->second;
 }
 
@@ -46,7 +46,7 @@ StoryGrammar compile_grammar(const std::vector<RuleText>& rules, const std::vect
     StoryGrammar grammar;
     Names rule_index, field_index;
     const auto name_it = [](Names& names, const std::string& name) {
-        check(names.emplace(name, names.size()).second, "story grammar: two things are called '{}'", name);
+        check(names.emplace(name, names.size()).second, "story grammar: the name '{}' is used twice", name);
     };
     for (const RuleText& rule : rules) name_it(rule_index, std::string(rule.name));
     for (const VariableText& variable : variables) {

@@ -64,7 +64,7 @@ StoryGrammar compile_grammar(const std::vector<RuleText>& rules, const std::vect
 // Compiled at the first call.
 const StoryGrammar& story_grammar();
 
-// A story of this grammar, drawn with the numbers of a key.
+// A story of this grammar, sampled with the random numbers of a key.
 std::string write_story(const StoryGrammar& grammar, const RandomKey& key);
 
 // How the grammar can write exactly this text: the probability, and in how many ways. It must be 1 for every story: the

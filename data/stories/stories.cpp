@@ -9,7 +9,7 @@ namespace {
 // Streams of this file: "stor" in ASCII, then the number of the story.
 constexpr std::uint64_t first_story = 0x73746F72ull << 32;
 
-// Writes one story: takes every choice at random, in the order of the text.
+// Writes one story: samples every choice, in the order of the text.
 class Writer {
   public:
     Writer(const StoryGrammar& grammar, const RandomKey& key) : grammar_(grammar), key_(key) {}

@@ -1,6 +1,6 @@
 // The built-in corpus: very short stories, written by a small probabilistic grammar (words.cpp,
-// rules.cpp), so that a model can be trained before anyone looks for data, and so that the least possible loss
-// on it is known exactly.
+// rules.cpp), so that a model can be trained without any data, and so that the lowest possible loss on it is
+// known exactly.
 //   const std::string text = generate_stories(1337, 2'000'000);     // whole stories, a blank line after each
 //   is_story("Once there was a small fox named Pip. ...")           // can the grammar write this?
 //   stories_entropy().nats_per_char                                 // no model's expected loss is lower
@@ -21,7 +21,7 @@ std::string generate_story(std::uint64_t seed, std::uint64_t index);
 // Stories 0, 1, 2, ... of a seed, each followed by "\n\n", up to the first that makes the text at least `bytes` long.
 std::string generate_stories(std::uint64_t seed, std::size_t bytes);
 
-// The text between blank lines; pieces that are empty are left out.
+// The texts between blank lines, without empty ones.
 std::vector<std::string> split_stories(std::string_view text);
 
 // Log of the probability that the grammar writes exactly this story, in nats; -infinity if it can not.

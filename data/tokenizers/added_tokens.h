@@ -1,7 +1,7 @@
-// Tokens that are looked for in the text itself, before it is split, such as <|endoftext|>:
+// Tokens that are found in the text itself before it is split, such as <|endoftext|>:
 //   const AddedTokens added({{.content = "<|endoftext|>", .id = 50256}});
 //   added.cut("a<|endoftext|>b", [](const auto& part) { ... });   // {"a", -1} {"<|endoftext|>", 50256} {"b", -1}
-// The leftmost counts, of those that begin in one place the longest; the flags are those of the `tokenizers` library.
+// The leftmost match wins, and of those at one place the longest; the flags are those of the `tokenizers` library.
 #pragma once
 
 #include <array>
@@ -16,11 +16,11 @@ namespace inkling::data {
 struct AddedToken {
     std::string content;
     std::int32_t id = 0;
-    bool single_word = false;  // only where no letter, digit or the like touches it
-    bool lstrip = false;       // takes the white space before it along
+    bool single_word = false;  // only where no letter or digit is beside it
+    bool lstrip = false;       // includes the white space before it
     bool rstrip = false;       // and after it
-    bool normalized = false;   // looked for after the others, in what they leave
-    bool special = true;       // no text: a mark, which decoders may leave out
+    bool normalized = false;   // searched after the others, in the text between them
+    bool special = true;       // a mark, not text: decoders may leave it out
     bool operator==(const AddedToken&) const = default;
 };
 

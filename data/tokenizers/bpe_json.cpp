@@ -16,7 +16,7 @@ namespace {
 using nlohmann::json;
 using Ids = std::unordered_map<std::string, std::int32_t>;
 
-constexpr std::size_t most_unused_ids = 1 << 20;  // a small file must not ask for much memory
+constexpr std::size_t max_unused_ids = 1 << 20;  // a small file must not ask for much memory
 
 std::int32_t read_id(const json& id, std::size_t limit, const json& token, const std::string& what) {
     check<BadInput>(id.is_number_unsigned() && id.get<std::uint64_t>() < limit,
@@ -32,7 +32,7 @@ Ids read_vocab(const json& vocab, BpeSpec& spec, const std::string& what) {
     ids.reserve(vocab.size());
     for (const auto& [token, id] : vocab.items()) {
         check<BadInput>(!token.empty(), "{}: the vocabulary has an empty token", what);
-        const std::int32_t number = read_id(id, vocab.size() + most_unused_ids, token, what);
+        const std::int32_t number = read_id(id, vocab.size() + max_unused_ids, token, what);
         const auto slot = static_cast<std::size_t>(number);
         if (slot >= spec.vocab.size()) spec.vocab.resize(std::max(slot + 1, vocab.size()));
         check<BadInput>(spec.vocab[slot].empty(), "{}: id {} is used twice", what, number);

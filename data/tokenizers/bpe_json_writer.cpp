@@ -94,8 +94,8 @@ std::string BpeTokenizer::to_json() const {
         added_tokens(spec_.added).dump(), pre_tokenizer(spec_.pre_tokenizer).dump(), byte_level(true, true).dump(),
         byte_level(true, true).dump(), spec_.ignore_merges, vocab, merges);
     check(file.size() <= formats::size_limit(formats::FileKind::json),
-          "tokenizer.json: would have {} bytes, and at most {} MB are read again: choose a smaller --vocab-size",
-          file.size(), formats::size_limit(formats::FileKind::json) >> 20);
+          "tokenizer.json: it would have {} bytes, the limit is {} MB: choose a smaller --vocab-size", file.size(),
+          formats::size_limit(formats::FileKind::json) >> 20);
     return file;
 }
 

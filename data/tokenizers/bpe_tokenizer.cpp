@@ -12,7 +12,7 @@ namespace inkling::data {
 
 namespace {
 
-constexpr std::size_t task_size = 1 << 18;   // bytes that one thread encodes in one go
+constexpr std::size_t task_size = 1 << 18;   // bytes that one thread encodes at once
 constexpr std::size_t batch_size = 1 << 24;  // bytes that all threads encode before their ids are handed over
 
 }  // namespace
@@ -47,12 +47,12 @@ BpeTokenizer::BpeTokenizer(BpeSpec spec)
     pairs_.emplace(single, spec_.merges);
 }
 
-// What one thread needs to encode one task after the other.
+// The state of one thread that encodes tasks.
 class BpeTokenizer::Encoder {
   public:
     explicit Encoder(const BpeTokenizer& tokenizer) : tokenizer_(tokenizer), scan_(tokenizer.pre_tokenizer_) {}
 
-    // Calls full(ids) with ids that are many, before there are more, and leaves the rest.
+    // Calls full(ids) whenever `ids` has become large; the rest stays in `ids`.
     template <class Full>
     void encode(const Task& task, std::vector<std::int32_t>& ids, const Full& full) {
         const auto hand_over = [&] {
@@ -158,7 +158,7 @@ std::string BpeTokenizer::decode(std::span<const std::int32_t> ids) const {
     std::string bytes;
     bytes.reserve(4 * ids.size());
     for (const std::int32_t id : ids) {
-        check<BadInput>(id >= 0 && static_cast<std::size_t>(id) < bytes_.size(), "a token id is in [0, {}), got {}",
+        check<BadInput>(id >= 0 && static_cast<std::size_t>(id) < bytes_.size(), "token ids must be in [0, {}), got {}",
                         bytes_.size(), id);
         bytes += bytes_[static_cast<std::size_t>(id)];
     }

@@ -1,5 +1,5 @@
-// Byte-level byte pair encoding, GPT-2's kind of tokenizer: every text has ids, decode(encode(x)) == x for any bytes x
-// (unless a space is asked for before the text), and ids are those of the `tokenizers` library.
+// Byte-level byte pair encoding, as in GPT-2: every text can be encoded, decode(encode(x)) == x for any bytes x (unless
+// add_prefix_space is set), and ids are those of the `tokenizers` library.
 //   const auto tokenizer = load_tokenizer(folder);                  // tokenizer_json.h
 //   const BpeTokenizer mine(train_bpe(texts, 8192));                // bpe_train.h
 //   mine.encode("Hello world!<|endoftext|>");
@@ -21,7 +21,7 @@ inline constexpr char end_of_text_token[] = "<|endoftext|>";
 // What a tokenizer.json holds.
 struct BpeSpec {
     std::vector<std::string> vocab;  // by id, in byte letters; "": the model has no such id
-    std::vector<Merge> merges;       // in the order that they were learnt in
+    std::vector<Merge> merges;       // in the order in which they were learned
     std::vector<AddedToken> added;
     PreTokenizerSpec pre_tokenizer;
     bool ignore_merges = false;  // a piece that is in the vocabulary is that token, whatever the merges make of it
@@ -34,7 +34,8 @@ class BpeTokenizer final : public Tokenizer {
     explicit BpeTokenizer(BpeSpec spec);
     BpeTokenizer(BpeTokenizer&&) = delete;
 
-    // Throws BadInput for a byte that the vocabulary lacks (most have all 256), and when a pattern would take too long.
+    // Throws BadInput for a byte that is not in the vocabulary (most have all 256), and if a pattern would take too
+    // long.
     void encode_parts(std::string_view text, const TakeIds& take) const override;
     // Bytes: a token, and even the whole, may begin or end inside a character (utf8_stream.h makes text of them).
     std::string decode(std::span<const std::int32_t> ids) const override;
@@ -47,7 +48,7 @@ class BpeTokenizer final : public Tokenizer {
     const BpeSpec& spec() const { return spec_; }
 
   private:
-    // Text to encode in one go, and then an added token if `id` is not -1.
+    // Text to encode at once, followed by an added token unless `id` is -1.
     struct Task {
         std::string_view text;
         std::int32_t id = -1;

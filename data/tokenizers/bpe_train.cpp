@@ -19,7 +19,7 @@ using Pair = std::uint64_t;  // pair_of
 
 struct PairState {
     std::int64_t count = 0;
-    std::vector<std::uint32_t> words;  // where it has come about since it was last put into the queue
+    std::vector<std::uint32_t> words;  // words in which it has appeared since it was last queued
 };
 
 // Pairs to their states, by open addressing. States stay where they are as it grows.
@@ -83,7 +83,7 @@ class Training {
             words_.push_back({symbols_.size(), piece.size(), count});
             for (const char c : piece) symbols_.push_back(id_of_byte[static_cast<unsigned char>(c)]);
         }
-        check(words_.size() < 0xFFFFFFFF, "training a tokenizer: at most 2^32 - 2 different pieces, got {}",
+        check(words_.size() < 0xFFFFFFFF, "train_bpe: at most 2^32 - 2 different pieces are supported, got {}",
               words_.size());
         for (std::uint32_t w = 0; w < words_.size(); ++w) {
             for (std::size_t i = 1; i < words_[w].length; ++i) {
@@ -186,7 +186,7 @@ class Training {
         word.length = out;
     }
 
-    // A pair that was merged again, in words where the same token had come about anew, has its last place.
+    // A pair that was merged twice, because one of its tokens was made again by another merge, keeps its last place.
     static void keep_last_of_equals(std::vector<Merge>& merges) {
         std::unordered_map<Pair, std::size_t> last;
         for (std::size_t i = 0; i < merges.size(); ++i) last[pair_of(merges[i].left, merges[i].right)] = i;
@@ -211,7 +211,7 @@ class Training {
 
 BpeSpec train_bpe(std::span<const std::string_view> texts, std::size_t vocab_size, std::int64_t min_frequency) {
     check(vocab_size >= smallest_bpe_vocab && vocab_size < 0x7FFFFFFF,
-          "a byte-level vocabulary has at least {} tokens: {} and the 256 bytes, got {}", smallest_bpe_vocab,
+          "train_bpe: the vocabulary must have at least {} tokens, {} and the 256 bytes, got {}", smallest_bpe_vocab,
           end_of_text_token, vocab_size);
     BpeSpec spec = Training(count_pieces(texts), vocab_size).run(min_frequency);
     spec.added.push_back({.content = end_of_text_token, .id = 0});

@@ -1,5 +1,5 @@
-// Learns a byte-level tokenizer from texts: again and again the two neighbours that come most often side by side become
-// one token. Vocabulary, merges and ids are those of the `tokenizers` library:
+// Learns a byte-level BPE tokenizer from texts: the most frequent pair of neighbours becomes one token, again and
+// again. Vocabulary, merges and ids are those of the `tokenizers` library:
 //   BpeTrainer(vocab_size=N, initial_alphabet=ByteLevel.alphabet(), special_tokens=["<|endoftext|>"],
 //              max_token_length=65536)
 // fed with each text whole.
@@ -16,10 +16,10 @@ namespace inkling::data {
 // <|endoftext|> and the 256 bytes.
 inline constexpr std::size_t smallest_bpe_vocab = 257;
 
-// Tokens stay shorter, in bytes: a run of one sign, which is one piece, would else become a token of its whole length.
+// The limit of a token's length in bytes: a run of one character, which is one piece, would otherwise become one token.
 inline constexpr std::size_t max_bpe_token_length = 65536;
 
-// `vocab_size` tokens, or fewer when the texts run out of pairs that come at least `min_frequency` times (and once).
+// `vocab_size` tokens, or fewer when no pair is left that occurs at least `min_frequency` times (and once).
 // Throws Error for a vocabulary that is too small.
 BpeSpec train_bpe(std::span<const std::string_view> texts, std::size_t vocab_size, std::int64_t min_frequency = 0);
 

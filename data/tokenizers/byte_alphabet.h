@@ -1,4 +1,4 @@
-// The letters that byte-level tokenizers write bytes with, GPT-2's bytes_to_unicode: printable bytes of Latin-1 stand
+// The letters with which byte-level tokenizers write bytes, GPT-2's bytes_to_unicode: printable bytes of Latin-1 stand
 // for themselves, the 68 others are U+0100, U+0101, ... in order, so that vocabularies and merges hold neither spaces
 // nor control characters.
 //   to_byte_letters(" a\n");        // "ĠaĊ"
@@ -18,7 +18,7 @@ const std::array<char32_t, 256>& byte_letters();
 // Bytes, whatever they are, as letters in UTF-8.
 std::string to_byte_letters(std::string_view bytes);
 
-// The bytes of a token; nothing when the text is not UTF-8 or has a character that is no byte's letter.
+// The bytes of a token; nothing when the text is not UTF-8 or has a character that stands for no byte.
 std::optional<std::string> from_byte_letters(std::string_view letters);
 
 }  // namespace inkling::data

@@ -1,5 +1,5 @@
 // The second half of a byte-level tokenizer: the bytes of a piece to ids, by merging neighbours. Of all neighbours in
-// the piece that have a merge, the one learnt first is made, the leftmost of equals, until none has one.
+// the piece that have a merge, the one learned first is made, the leftmost of equals, until none has one.
 //   const BytePairs pairs(bytes, merges);
 //   pairs.append_ids(" world", ids);
 #pragma once
@@ -28,7 +28,7 @@ inline std::uint64_t pair_of(std::int32_t left, std::int32_t right) {
 
 class BytePairs {
   public:
-    // `bytes[b]` is the id of byte b alone, -1 when it has none. Merges in the order that they were learnt in; of two
+    // `bytes[b]` is the id of byte b alone, -1 when it has none. Merges in the order in which they were learned; of two
     // for the same pair the later one counts.
     BytePairs(const std::array<std::int32_t, 256>& bytes, const std::vector<Merge>& merges);
 

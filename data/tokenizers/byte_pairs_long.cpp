@@ -25,14 +25,14 @@ class BytePairs::ByLeft {
             if (slot.rank == no_rank) continue;
             const auto left = static_cast<std::int32_t>(slot.pair >> 32);
             rows_.push_back({left, slot.rank, static_cast<std::int32_t>(slot.pair & no_rank), slot.merged});
-            most_ = std::max(most_, slot.merged);
+            max_id_ = std::max(max_id_, slot.merged);
         }
         std::sort(rows_.begin(), rows_.end());
     }
 
     // By id: what a symbol may become by merges with what is right of it, itself among it.
     std::vector<bool> grown_from(std::int32_t symbol) const {
-        std::vector<bool> grown(static_cast<std::size_t>(std::max(most_, symbol)) + 1);
+        std::vector<bool> grown(static_cast<std::size_t>(std::max(max_id_, symbol)) + 1);
         std::vector<std::int32_t> open = {symbol};
         while (!open.empty()) {
             const std::int32_t id = open.back();
@@ -66,7 +66,7 @@ class BytePairs::ByLeft {
     }
 
     std::vector<Row> rows_;
-    std::int32_t most_ = 0;  // of the ids that merges make
+    std::int32_t max_id_ = 0;  // of the ids that merges make
 };
 
 // Neighbours in a linked list, their merges in a heap; what a merge has made out of date is skipped as it comes up.
@@ -136,7 +136,7 @@ class BytePairs::Window {
                 crossing_ = pairs_.by_left().lowest_rank(last_, beyond_);
             }
             if (crossing_ >= rank) return;  // of equals, the one on the left comes first
-            draw_frontier(++retreats_ < most_retreats ? last : 0);
+            draw_frontier(++retreats_ < max_retreats ? last : 0);
         }
     }
 
@@ -157,7 +157,7 @@ class BytePairs::Window {
         std::push_heap(heap_.begin(), heap_.end(), later);
     }
 
-    static constexpr int most_retreats = 100;  // then a larger window is tried
+    static constexpr int max_retreats = 100;  // then a larger window is tried
 
     const BytePairs& pairs_;
     const bool open_;

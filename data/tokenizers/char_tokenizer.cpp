@@ -87,7 +87,7 @@ std::string CharTokenizer::decode(std::span<const std::int32_t> ids) const {
     text.reserve(ids.size());
     for (std::int32_t id : ids) {
         check<BadInput>(id >= 0 && static_cast<std::size_t>(id) < characters_.size(),
-                        "a token id is in [0, {}), got {}", characters_.size(), id);
+                        "token ids must be in [0, {}), got {}", characters_.size(), id);
         formats::append_utf8(text, characters_[static_cast<std::size_t>(id)]);
     }
     return text;

@@ -1,4 +1,4 @@
-// Ids of pieces that have come before in one text, because most words of a text are a few words again and again:
+// The ids of pieces that have occurred before in a text, because few words make up most of a text:
 //   if (const auto known = cache.find(piece)) ...              // ids
 //   cache.insert(piece, ids);
 #pragma once
@@ -21,9 +21,9 @@ class PieceCache {
         return std::span(ids_).subspan(entry.first, entry.count);
     }
 
-    // Does nothing for long pieces, which seldom come twice, and when the cache is full. No piece is empty.
+    // Does nothing for long pieces, which rarely occur twice, and when the cache is full. The piece must not be empty.
     void insert(std::string_view piece, std::span<const std::int32_t> ids) {
-        if (piece.size() > longest || used_ >= most) return;
+        if (piece.size() > kMaxPiece || used_ >= kMaxPieces) return;
         if (2 * (used_ + 1) > entries_.size()) grow();
         entries_[place(piece)] = {static_cast<std::uint32_t>(text_.size()), static_cast<std::uint32_t>(ids_.size()),
                                   static_cast<std::uint32_t>(piece.size()), static_cast<std::uint32_t>(ids.size())};
@@ -35,15 +35,15 @@ class PieceCache {
   private:
     struct Entry {
         std::uint32_t begin = 0, first = 0;  // in text_, in ids_
-        std::uint32_t size = 0, count = 0;   // of the piece; 0: nothing is here
+        std::uint32_t size = 0, count = 0;   // of the piece; 0: a free slot
     };
-    static constexpr std::size_t longest = 64, most = 1 << 18;
+    static constexpr std::size_t kMaxPiece = 64, kMaxPieces = 1 << 18;
 
     std::string_view text_of(const Entry& entry) const {
         return std::string_view(text_).substr(entry.begin, entry.size);
     }
 
-    // Where the piece is, or else would be.
+    // The slot of the piece, or the free slot for it.
     std::size_t place(std::string_view piece) const {
         std::size_t i = std::hash<std::string_view>()(piece) & (entries_.size() - 1);
         while (entries_[i].size != 0 && text_of(entries_[i]) != piece) i = (i + 1) & (entries_.size() - 1);

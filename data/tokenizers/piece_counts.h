@@ -1,4 +1,4 @@
-// How often each piece of GPT-2's pattern comes in some texts, which is all that training a tokenizer looks at.
+// How often each piece of GPT-2's pattern occurs in some texts, which is all that training a tokenizer needs.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ struct PieceCount {
     std::int64_t count;
 };
 
-// Each piece once, in the order of its bytes. Several threads count; the result does not depend on how many.
+// Each piece once, sorted by its bytes. The result does not depend on the number of threads.
 std::vector<PieceCount> count_pieces(std::span<const std::string_view> texts);
 
 }  // namespace inkling::data

@@ -25,7 +25,7 @@ PreTokenizer::Scan::Scan(const PreTokenizer& pre) : pre_(pre), splits_(pre.split
     if (pre.gpt2_) gpt2_.emplace(*pre.gpt2_);
 }
 
-// As many as a pattern takes whose every part is tried at every place, and 64 a byte for going back.
+// Enough for a pattern of which every part is tried at every byte, and 64 steps per byte for backtracking.
 void PreTokenizer::Scan::allow_steps(std::size_t text_size) {
     constexpr std::size_t max_parts = 1000, per_byte = 64, min_bytes = 16;
     for (std::size_t i = 0; i < splits_.size(); ++i) {

@@ -1,8 +1,8 @@
-// The first half of a byte-level tokenizer: text into pieces, which byte pairs are merged in.
+// The first half of a byte-level tokenizer: splits text into pieces, in which byte pairs are merged.
 //   const PreTokenizer pre({});                            // as GPT-2
-//   PreTokenizer::Scan scan(pre);                          // one a thread
+//   PreTokenizer::Scan scan(pre);                          // one per thread
 //   scan.pieces("Hello world!", [](std::string_view p) {});  // "Hello" " world" "!"
-// A byte that is not UTF-8 is a piece of its own, and what is between two such bytes is split by itself.
+// A byte that is not UTF-8 is a piece of its own; the text between two such bytes is split separately.
 #pragma once
 
 #include <optional>
@@ -32,7 +32,7 @@ struct PreTokenizerSpec {
 
 class PreTokenizer {
   public:
-    // Throws BadInput for patterns that cannot be used.
+    // Throws BadInput for patterns that are not supported.
     explicit PreTokenizer(PreTokenizerSpec spec);
 
     const PreTokenizerSpec& spec() const { return spec_; }

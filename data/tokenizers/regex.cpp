@@ -43,11 +43,11 @@ Regex::Regex(const std::string& pattern, Steps steps) : counted_(steps == Steps:
     const std::uint32_t options = PCRE2_UTF | PCRE2_UCP | PCRE2_NEVER_BACKSLASH_C | (counted_ ? PCRE2_AUTO_CALLOUT : 0);
     pcre2_code* const code =
         pcre2_compile(reinterpret_cast<PCRE2_SPTR8>(pattern.data()), pattern.size(), options, &error, &where, nullptr);
-    if (!code) check<BadInput>(false, "the pattern is wrong at byte {}: {}", where, message_of(error));
+    if (!code) check<BadInput>(false, "the pattern has an error at byte {}: {}", where, message_of(error));
     code_ = std::shared_ptr<const void>(code, [code](const void*) { pcre2_code_free(code); });
     std::uint32_t empty = 0;
     pcre2_pattern_info(code, PCRE2_INFO_MATCHEMPTY, &empty);
-    check<BadInput>(empty == 0, "the pattern can match nothing at all");
+    check<BadInput>(empty == 0, "the pattern can match the empty text");
     pcre2_jit_compile(code, PCRE2_JIT_COMPLETE);  // where there is no compiler, PCRE2 interprets
 }
 

@@ -1,12 +1,12 @@
 // Regular expressions over UTF-8, by PCRE2 with its compiler to machine code:
 //   const Regex regex("[0-9]+");
-//   Regex::Scan scan(regex);                              // one a thread
+//   Regex::Scan scan(regex);                              // one per thread
 //   if (const auto match = scan.find("ab 12", 0)) ...      // match->begin 3, match->end 5
 // Letters, numbers and case are Unicode's. This is the only file that includes PCRE2.
-// A search tries one way to match after the other, and a pattern can have more of them than there is time for, in one
-// search or in all of a text together. So of patterns from outside the steps are counted:
+// A search tries one way to match after another, and for some patterns there are too many, in one search or in all
+// searches of a text together. So the steps of patterns from outside are counted:
 //   const Regex regex(pattern, Regex::Steps::counted);
-//   scan.allow(1'000'000);                                // for all that it finds from here on
+//   scan.allow(1'000'000);                                // for all searches from here on
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ class Regex {
   public:
     enum class Steps { free, counted };  // counting makes a search take about 1.7 times as long
 
-    // Throws BadInput, one line, for a pattern that PCRE2 does not take or that matches the empty text.
+    // Throws BadInput, one line, for a pattern that PCRE2 refuses or that matches the empty text.
     explicit Regex(const std::string& pattern, Steps steps = Steps::free);
 
     // Of PCRE2's tables: 14 in Debian 12, 16 in Debian 13.

@@ -1,6 +1,6 @@
-// The patterns in a tokenizer.json are written for Oniguruma. What it and PCRE2 understand alike is handed on:
+// The patterns in a tokenizer.json are written for Oniguruma. Syntax that PCRE2 understands alike is passed on:
 //   pcre2_pattern(R"([^\r\n\p{L}\p{N}]?\p{L}+|\s+)");
-// and the rest refused by name, because a pattern that means something else gives other ids without a word.
+// and all other syntax is refused by name, because a pattern with another meaning would silently give other ids.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// What every tokenizer does: text to ids in [0, vocab_size()) and back. Kinds: CharTokenizer (char_tokenizer.h);
-// load_tokenizer (tokenizer_json.h) opens the tokenizer.json of a model folder, whatever its kind.
+// The interface of tokenizers: text to ids in [0, vocab_size()) and back. Kinds: CharTokenizer (char_tokenizer.h) and
+// BpeTokenizer (bpe_tokenizer.h); load_tokenizer (tokenizer_json.h) opens the tokenizer.json of a model folder.
 #pragma once
 
 #include <cstddef>
@@ -17,9 +17,9 @@ class Tokenizer {
   public:
     virtual ~Tokenizer() = default;
 
-    // Hands over the ids of a text in their order, some thousands at a time, so that memory need not hold more of them
-    // than the taker does. `done`: the bytes of the text that are surely behind. Throws BadInput when the text is not
-    // UTF-8 or has something that the vocabulary can not write; what was handed over then is of no use.
+    // Calls take(ids, done) with the ids of a text in order, some thousands at a time, so that they need not all be in
+    // memory. `done`: the bytes of the text that have been encoded. Throws BadInput when the text is not UTF-8 or has a
+    // character that is not in the vocabulary; the ids so far are then of no use.
     using TakeIds = std::function<void(std::span<const std::int32_t> ids, std::size_t done)>;
     virtual void encode_parts(std::string_view text, const TakeIds& take) const = 0;
 
@@ -35,8 +35,8 @@ class Tokenizer {
     // Throws BadInput when an id is not in [0, vocab_size()).
     virtual std::string decode(std::span<const std::int32_t> ids) const = 0;
 
-    // The first place at or after `from` where a text may be cut and its parts encoded by themselves, with the same
-    // ids; the text's end when there is none.
+    // The first place at or after `from` where the text may be cut, so that its parts encoded separately give the same
+    // ids; the end of the text if there is none.
     virtual std::size_t safe_cut(std::string_view text, std::size_t from) const = 0;
 
     virtual std::size_t vocab_size() const = 0;
@@ -50,7 +50,7 @@ class Tokenizer {
     // The id that ends a text, where the vocabulary has one.
     virtual std::optional<std::int32_t> end_of_text() const { return std::nullopt; }
 
-    std::string origin;  // the file that it was read from, for messages; "": made here
+    std::string origin;  // the file that it was read from, for messages; "": trained here
 };
 
 }  // namespace inkling::data

@@ -1,6 +1,6 @@
 // Opens a tokenizer.json of the Hugging Face `tokenizers` library, characters or byte-level BPE, or a folder with one:
 //   std::unique_ptr<Tokenizer> tokenizer = load_tokenizer(folder);
-// Read strictly: what Inkling can not do exactly as that library does is refused by name, never approximated.
+// Read strictly: what Inkling cannot do exactly as that library does is refused by name, never approximated.
 #pragma once
 
 #include <filesystem>

@@ -143,7 +143,7 @@ TEST_CASE("bad input: links that lead in a circle", "[cli]") {
     CHECK_FALSE(fs::exists(folder.path("out")));
 }
 
-TEST_CASE("bad input: settings with 50,000 parts in each other, and names with NUL", "[cli]") {
+TEST_CASE("bad input: settings nested 50,000 levels deep, and names with NUL", "[cli]") {
     const ScratchFolder folder;
     const std::string text = folder.write("text.txt", small_text()), out = folder.path("out");
     const auto refuses = [&](const std::string& settings, const std::string& message) {
@@ -154,7 +154,7 @@ TEST_CASE("bad input: settings with 50,000 parts in each other, and names with N
     for (int i = 0; i < 50'000; ++i) dotted += "a.", arrays += "[", tables += "{a=";
     for (const std::string& nested :
          {dotted + "a = 1", "[" + dotted + "a]", arrays, tables, "x = {" + dotted + "a = 1}"})
-        refuses(nested, "line 1: more than 32 parts in each other");
+        refuses(nested, "line 1: nested deeper than 32 levels");
     refuses("out = \"" + out + "\\u0000more\"\n", "out: a text without NUL bytes is required");
     refuses("data = [\"" + text + "\\u0000more\"]\n", "data: a text without NUL bytes is required");
     CHECK_FALSE(fs::exists(out));

@@ -82,7 +82,7 @@ TEST_CASE("export: what cannot be is one line, and leaves nothing", "[cli]") {
     check_fails(program({"export", "--model", small_run(), "--out", folder.path("no/where/x.gguf")}), 1, "x.gguf");
     folder.write("kept/notes.txt", "mine");
     check_fails(program({"export", "--model", small_run(), "--out", folder.path("kept"), "--format", "hf"}), 2,
-                "is there already");
+                "already exists");
     CHECK(read_file(folder.path("kept/notes.txt")) == "mine");
     CHECK(std::distance(fs::directory_iterator(folder.path("")), {}) == 1);
 }

@@ -58,8 +58,8 @@ TEST_CASE("limits: without threads to be had, one does the work, with the same b
     }
     INFO(limited.err);
     CHECK(limited.code == 0);
-    CHECK_THAT(limited.err, ContainsSubstring("warning: 2 threads cannot be started: ") &&
-                                ContainsSubstring(": going on with 1\n") && ContainsSubstring(", 1 thread, "));
+    CHECK_THAT(limited.err, ContainsSubstring("warning: cannot start 2 threads: ") &&
+                                ContainsSubstring(": using 1\n") && ContainsSubstring(", 1 thread, "));
     const Result free = train("free", nullptr);
     REQUIRE(free.code == 0);
     CHECK(free.err.find("warning") == std::string::npos);
@@ -85,8 +85,8 @@ TEST_CASE("limits: a small stack is made larger where that is allowed, and told 
     INFO(raised.err);
     CHECK(raised.code == 0);
     CHECK(program(train, "", "/dev/null", stack_limit<1024, 1024>).code == 0);
-    check_fails(program(train, "", "/dev/null", stack_limit<128, 128>), 1, "the stack may have 128 kB");
-    check_fails(program(train, "", "/dev/null", stack_limit<32, 32>), 1, "the stack may have 32 kB");
+    check_fails(program(train, "", "/dev/null", stack_limit<128, 128>), 1, "the stack limit is 128 kB");
+    check_fails(program(train, "", "/dev/null", stack_limit<32, 32>), 1, "the stack limit is 32 kB");
 }
 
 TEST_CASE("limits: a signal ends a run that is still reading its text", "[cli]") {

@@ -50,7 +50,7 @@ TEST_CASE("tokenize: what it says when there is nothing left to merge", "[cli][b
     const ScratchFolder folder;
     const Result made = program(train_tokenizer(folder, "100000"));
     CHECK(made.code == 0);
-    CHECK_THAT(made.err, ContainsSubstring("fewer than 100000"));
+    CHECK_THAT(made.err, ContainsSubstring("smaller than 100000"));
 }
 
 TEST_CASE("tokenize: wrong usage and bad input", "[cli][bpe]") {
@@ -76,14 +76,14 @@ TEST_CASE("tokenize: wrong usage and bad input", "[cli][bpe]") {
         check_fails(program({"tokenize", command, "--tokenizer", tokenizer}, "", folder.path("l1.txt")), 2,
                     "is required: give -f FILE, or -f - for standard input");
     check_fails(program({"tokenize", "decode", "--tokenizer", tokenizer, "-f", folder.write("ids", "1 100000")}), 3,
-                "ids: a token id is in [0, 289), got 100000 at byte 2");
+                "ids: token ids must be in [0, 289), got 100000 at byte 2");
     check_fails(program({"tokenize", "decode", "--tokenizer", tokenizer, "-f", "-"}, "", folder.write("ids", "1 x")), 3,
-                "standard input: ids are whole numbers with spaces between, got 'x' at byte 2");
+                "standard input: ids must be whole numbers separated by spaces, got 'x' at byte 2");
     for (const char* ids : {"1 x", "-1", "1.5", "99999999999999999999", "1,2", "100000", "1 \x01\n"})
         check_fails(program({"tokenize", "decode", "--tokenizer", tokenizer, "-f", folder.write("ids", ids)}), 3);
 }
 
-TEST_CASE("train: a tokenizer that is learnt from the text", "[cli][bpe]") {
+TEST_CASE("train: a tokenizer that is learned from the text", "[cli][bpe]") {
     const ScratchFolder folder;
     std::string text;
     for (int i = 0; i < 30; ++i) text += small_text();

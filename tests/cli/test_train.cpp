@@ -105,7 +105,7 @@ TEST_CASE("train: without a recipe, one that fits itself to the text and the tim
     const Result r = program(command);
     INFO(r.err);
     REQUIRE(r.code == 0);
-    CHECK_THAT(r.err, ContainsSubstring(" wide, ") && ContainsSubstring("validation"));
+    CHECK_THAT(r.err, ContainsSubstring(", width ") && ContainsSubstring("validation"));
     CHECK(setting(out, "arch") == "'nanochat'");
     CHECK(setting(out, "optimizer") == "'muon'");
     CHECK(setting(out, "max_time") == "0.3");
@@ -116,7 +116,7 @@ TEST_CASE("train: without a recipe, one that fits itself to the text and the tim
     const std::string config = read_file(out + "/config.toml");
     const Result again = program(command + Arguments{"--recipe", "fast", "--resume", "auto"});
     CHECK(again.code == 0);
-    CHECK_THAT(again.err, ContainsSubstring("nothing to do") && !ContainsSubstring(" wide, "));
+    CHECK_THAT(again.err, ContainsSubstring("nothing to do") && !ContainsSubstring(", width "));
     const auto plan = [](const std::string& toml) { return toml.substr(toml.find("arch = ")); };
     CHECK(plan(read_file(out + "/config.toml")) == plan(config));
 }
@@ -263,8 +263,8 @@ TEST_CASE("train: --dry-run tells what a run would take, and does nothing", "[cl
     INFO(r.out << r.err);
     CHECK(r.code == 0);
     CHECK(r.err.empty());
-    for (const char* part : {"parameters   3.71k (3712)", "1.22 kB, 1.22k tokens of 29 kinds",
-                             "20 of 32 tokens: 640 tokens", "\nmemory", "\ndisk", "\ntime", "FLOP/s"})
+    for (const char* part : {"parameters   3.71k (3712)", "1.22 kB, 1.22k tokens, vocabulary 29",
+                             "20 of 32 tokens each: 640 tokens", "\nmemory", "\ndisk", "\ntime", "FLOP/s"})
         CHECK_THAT(r.out, ContainsSubstring(part));
     CHECK_FALSE(fs::exists(out));
     // sizes that no machine has are told, not tried
@@ -295,10 +295,10 @@ TEST_CASE("train: --dry-run plans the run that would be", "[cli]") {
     const Result run = program(Arguments{"train", "--data", text, "--out", out} + flags);
     INFO(planned << run.err);
     CHECK(run.code == 0);
-    CHECK_THAT(run.err, ContainsSubstring(", fp32; 42 steps of 4 windows of 64 tokens\n"));
-    CHECK_THAT(planned, ContainsSubstring(run.err.substr(0, run.err.find(';')) + ", windows of 64 tokens\n") &&
+    CHECK_THAT(run.err, ContainsSubstring(", fp32; 42 steps of 4 sequences of 64 tokens\n"));
+    CHECK_THAT(planned, ContainsSubstring(run.err.substr(0, run.err.find(';')) + ", context 64\n") &&
                             ContainsSubstring(" 42 of 256 tokens"));
     // a model that is tuned has its own shape
     CHECK_THAT(plan({"--init-from", small_run(), "--recipe", "nanogpt-cpu"}),
-               ContainsSubstring("gpt2, 1 layer, 2 heads, 16 wide") && ContainsSubstring("parameters   3.71k"));
+               ContainsSubstring("gpt2, 1 layer, 2 heads, width 16") && ContainsSubstring("parameters   3.71k"));
 }

@@ -69,7 +69,7 @@ TEST_CASE("corpus: standard input is read to its end, and only when named", "[da
     const Corpus corpus = read_corpus({"-"}, from(in));
     CHECK(texts(corpus) == "[line 1\nline 2\n]");
     CHECK(corpus.sources == std::vector<std::string>{"standard input"});
-    CHECK_THROWS_WITH(read_corpus({"-"}, from(in)), ContainsSubstring("standard input: is empty"));
+    CHECK_THROWS_WITH(read_corpus({"-"}, from(in)), ContainsSubstring("standard input: it is empty"));
 }
 
 TEST_CASE("corpus: a folder's texts in the order of their paths", "[data]") {
@@ -190,8 +190,8 @@ TEST_CASE("corpus: a note of what was left out", "[data]") {
     folder.write("a.txt", "text");
     folder.write("b.png", std::string("\x89PNG\0", 5));
     CHECK(read_corpus({folder.path()}).skipped_note() ==
-          "left out, because it is not UTF-8 text: " + folder.path("b.png"));
+          "skipped, because it is not UTF-8 text: " + folder.path("b.png"));
     folder.write("c.txt", "caf\xE9");
     CHECK(read_corpus({folder.path()}).skipped_note() ==
-          "left out, because they are not UTF-8 text: " + folder.path("b.png") + " and 1 more");
+          "skipped, because they are not UTF-8 text: " + folder.path("b.png") + " and 1 more");
 }

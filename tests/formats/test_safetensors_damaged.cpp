@@ -37,7 +37,7 @@ TEST_CASE("safetensors: header lengths that attack or cut short are refused", "[
         CAPTURE(length);
         CHECK(refusal(with_length(length, valid.substr(8))) != "");
     }
-    CHECK(refusal("") == "f: a safetensors file is 8 bytes at least, got 0");
+    CHECK(refusal("") == "f: a safetensors file has at least 8 bytes, got 0");
     CHECK_THAT(refusal("1234567"), ContainsSubstring("got 7"));
     CHECK_THAT(refusal(with_length(100'000'001, "{}")), ContainsSubstring("at most 100000000"));
     CHECK_THAT(refusal(with_length(100'000'000, "{}")), ContainsSubstring("cut short"));

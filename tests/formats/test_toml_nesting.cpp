@@ -16,7 +16,7 @@ std::string times(int n, const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("toml nesting: parts in each other are refused from a depth on that no settings have", "[data]") {
+TEST_CASE("toml nesting: a depth that no settings have is refused", "[data]") {
     for (const std::string& text : {
              "x = " + times(50'000, "["),
              "x = " + times(50'000, "[") + times(50'000, "]"),
@@ -32,7 +32,7 @@ TEST_CASE("toml nesting: parts in each other are refused from a depth on that no
              "x = '\\'\n" + times(50'000, "a.") + "a = 1",
              "x = '''\n'''\n" + times(50'000, "a.") + "a = 1",
          })
-        CHECK_THROWS_WITH(check_toml_nesting(text, "c.toml"), ContainsSubstring("more than 32 parts in each other"));
+        CHECK_THROWS_WITH(check_toml_nesting(text, "c.toml"), ContainsSubstring("nested deeper than 32 levels"));
     CHECK_THROWS_WITH(check_toml_nesting("a = 1\n\nb = " + times(33, "["), "c.toml"),
                       ContainsSubstring("c.toml: line 3: "));
 }

@@ -89,7 +89,7 @@ TEST_CASE("damaged folder: what is no regular file, is endless or far too large 
         if (std::string(name).ends_with(".safetensors")) continue;
         folder.scratch.write(name, "{");
         fs::resize_file(path, std::uintmax_t{1} << 40);
-        CHECK_THAT(refusal(), ContainsSubstring("a JSON file has at most 64 MB"));
+        CHECK_THAT(refusal(), ContainsSubstring("the limit for a JSON file is 64 MB"));
     }
     const ModelFolder folder;  // weights are mapped: a terabyte of them is only more than the header says
     fs::resize_file(folder.weights(), std::uintmax_t{1} << 40);

@@ -74,7 +74,7 @@ TEST_CASE("recipes: fast grows with the time and with the machine", "[train]") {
         CHECK(matrices(fitted({seconds, 90, tokens})) <= before);
         CHECK(matrices(fitted({seconds, 9000, tokens})) >= before);
     }
-    const TrainOptions minute = fitted({60, 900, 1'115'394});  // what docs/recipes.md measures
+    const TrainOptions minute = fitted({60, 900, 1'115'394});  // what bench/recipes.md measures
     CHECK((minute.n_layer == 4 && minute.n_embd == 128 && minute.n_head == 2 && minute.block_size == 128));
     CHECK((minute.batch_size == 16 && minute.dropout == 0));
     const TrainOptions ten = fitted({600, 900, 1'115'394});

@@ -36,7 +36,7 @@ Ids ids_of(const BytePairs& p, std::string_view piece) {
 
 }  // namespace
 
-TEST_CASE("byte pairs: the merge learnt first, then the leftmost", "[data][bpe]") {
+TEST_CASE("byte pairs: the merge learned first, then the leftmost", "[data][bpe]") {
     const BytePairs p = pairs({{'b', 'c', 256}, {'a', 'b', 257}, {257, 257, 258}, {'a', 'a', 259}, {259, 'a', 260}});
     CHECK(ids_of(p, "") == Ids{});
     CHECK(ids_of(p, "x") == Ids{'x'});
@@ -120,7 +120,7 @@ TEST_CASE("byte pairs: in windows of any size a piece has the ids that it has wh
     CHECK(windows > 50'000);
 }
 
-TEST_CASE("byte pairs: a window is enough for tokens as they are learnt", "[data][bpe]") {
+TEST_CASE("byte pairs: a window is enough for tokens as they are learned", "[data][bpe]") {
     // hundreds of thousands of bytes in one piece: of these merges no window has to grow, so that memory stays small
     std::vector<Merge> doubled;
     for (std::int32_t i = 0; i < 8; ++i) doubled.push_back({i == 0 ? 'a' : 255 + i, i == 0 ? 'a' : 255 + i, 256 + i});
