@@ -38,7 +38,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=6, help="a candidate and round")
     args = parser.parse_args()
-    print("| preset | Inkling | ms a step | MB | PyTorch's best mode | ms a step | times faster |")
+    print("| preset | Inkling | ms per step | MB | PyTorch's best mode | ms per step | times faster |")
     print("|---|---|---|---|---|---|---|")
     for preset in args.presets.split(","):
         times, memory = {}, {}

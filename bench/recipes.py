@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How fast the recipes learn: the tables of docs/recipes.md. Losses are of the whole validation part; seconds are those
+"""How fast the recipes learn: the tables of bench/recipes.md. Losses are of the whole validation part; seconds are those
 of training steps, with evaluations and the trial that fits a recipe not counted, and in brackets those of the command.
 
     bench/recipes.py runs --data tinyshakespeare.txt --seeds 3 -- --max-time 60       any flags of inkling train
@@ -115,7 +115,7 @@ def race(args):
             ms[mode] = json.loads(lines[-1])["ms_step"]
         best = min(ms, key=ms.get)
         torch_s = 2000 * ms[best] / 1000
-        print(f"PyTorch: {ms[best]:.1f} ms a step ({best}), {torch_s:.1f} s for nanoGPT's 2,000 steps; all modes: " +
+        print(f"PyTorch: {ms[best]:.1f} ms per step ({best}), {torch_s:.1f} s for nanoGPT's 2,000 steps; all modes: " +
               ", ".join(f"{mode} {value:.1f}" for mode, value in ms.items()), flush=True)
     header(args, "flags")
     for seconds in args.times:

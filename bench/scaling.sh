@@ -11,7 +11,7 @@ row() {  # a name, then the shape's flags
         while read -r ms tokens mb; do printf '| %s | %.1f | %.0f | %s |\n' "$name" "$ms" "$tokens" "$mb"; done
 }
 more=$*
-printf '| shape | ms a step | tokens/s | MB |\n|---|---|---|---|\n'
+printf '| shape | ms per step | tokens/s | MB |\n|---|---|---|---|\n'
 for n in 64 128 256 512 1024 2048; do row "context $n, batch 4" --block-size $n --batch 4; done
 for n in 65 1024 8192 50257; do row "vocabulary $n, context 256, batch 4" --vocab-size $n --batch 4; done
 for n in 1 4 16 64; do row "batch $n, context 256" --batch $n; done

@@ -26,8 +26,8 @@ void add(Corpus& corpus, Text text, const std::string& source) {
 }
 
 void add_checked(Corpus& corpus, Text text, const std::string& source) {
-    check<BadInput>(!text.bytes.empty() && text.bytes != byte_order_mark,
-                    "{}: it is empty: name a file with text", source);
+    check<BadInput>(!text.bytes.empty() && text.bytes != byte_order_mark, "{}: it is empty: name a file with text",
+                    source);
     const std::size_t at = formats::find_invalid_utf8(text.bytes);
     check<BadInput>(at == std::string_view::npos,
                     "{}: not UTF-8: byte {} is 0x{:02X}: convert it first, e.g. with iconv -t UTF-8", source, at,

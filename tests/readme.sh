@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
-# Follows README.md: runs the commands of its blocks in their order, in a folder that holds nothing but two texts and
-# the program. Each must succeed, and write what its --out names.
+# Follows README.md and the pages of docs/: runs the commands of each page's blocks in order, in a folder that holds
+# nothing but two texts and the program. Each command must succeed, and write what its --out names.
 #   tests/readme.sh PROGRAM      for example: tests/readme.sh build/inkling
-# What would take long is made short by flags behind the README's own, the last of which hold: `train` takes
-# --max-iters, more with each command, so that --resume has something to do; `eval --stories` checks 2 stories; `bench`
-# measures for a moment, with one window a step. Of ./quickstart the training is run: the script itself, ./check and
-# what they stand for (cmake, ctest) are run in a bare system by tests/fresh_machine.sh, and cmake --install by
-# tests/package/test.sh.
+# Commands that would take long get flags behind the pages' own, the last of which hold: `train` takes --max-iters, more
+# with each command, so that --resume has something to do; `eval --stories` checks 2 stories; `bench` measures for a
+# moment, with one sequence per step. Of ./quickstart the training is run: the script itself, ./check and what they stand
+# for (cmake, ctest) are run in a bare system by tests/fresh_machine.sh, and cmake --install by tests/package/test.sh.
+# Blocks in C++ are compiled by tests/package/test.sh, and those of attention.md by tests/docs; others are not allowed.
 set -euo pipefail
 program=$(realpath "$1")
-readme=$(cd "$(dirname "$0")/.." && pwd)/README.md
+root=$(cd "$(dirname "$0")/.." && pwd)
+pages=("$root/README.md" "$root"/docs/{using,files,library,recipes,adding}.md)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 fail() {
@@ -17,18 +18,19 @@ fail() {
     exit 1
 }
 
-# The lines of blocks without a language that are commands; of the lines after `$ ./command`, what it prints, none is.
-commands=$(awk '/^```/ { inside = !inside; plain = $0 == "```"; next }
-                inside && plain && /^(\$ |\.\/|build\/|cmake |ctest |tests\/)/' "$readme" | sed 's/^\$ //; s/ \+# .*//')
+for page in "$root/README.md" "$root"/docs/*.md; do
+    case " ${pages[*]} $root/docs/attention.md " in *" $page "*) ;; *) fail "this test does not read $page" ;; esac
+done
+for page in "${pages[@]}"; do
+    languages=$(awk '/^ *```/ { inside = !inside; if (inside && !/^```(cpp)?$/) print }' "$page")
+    [ -z "$languages" ] || fail "$page has a block that no test runs or compiles: $languages"
+done
 
-mkdir "$folder/build"
-ln -s "$program" "$folder/build/inkling"
-cd "$folder"
-for i in $(seq 400); do
-    echo "Line $i: The cat and $((i * 7919 % 101)) quick brown foxes jump over $((i * 104729 % 97)) lazy dogs."
-done >my.txt
-echo "Crème brûlée, 3 €: other characters than those of my.txt, and a quick brown fox?" >other.txt
-echo "The quick brown" >typed
+# The lines of a page's blocks without a language that are commands; what a program prints is none.
+commands_of() {
+    awk '/^```/ { inside = !inside; plain = $0 == "```"; next }
+         inside && plain && /^(\$ |\.\/|build\/|cmake |ctest |tests\/)/' "$@" | sed 's/^\$ //; s/ \+# .*//'
+}
 
 run() {
     ran=$((ran + 1))
@@ -36,27 +38,44 @@ run() {
     (eval "$*") <typed >stdout 2>stderr || fail "exit code $? of: $*: $(cat stderr)"
     local out
     out=$(sed -n 's/.* --out \([^ ]*\).*/\1/p' <<<"$*")
+    case $* in *' --dry-run'*) out= ;; esac
     [ -z "$out" ] || [ -s "$out" ] || fail "$out was not written by: $*"
 }
 
 ran=0 steps=0
-while read -r command; do
-    case $command in
-    ./quickstart) command="build/inkling train --out runs/quickstart --overwrite" ;;
-    ./check | 'cmake '* | 'ctest '*) continue ;;
-    'build/inkling '*) ;;
-    *) fail "this test does not know how to run: $command" ;;
-    esac
-    case $command in
-    *' --dry-run'*) run "$command" ;;
-    'build/inkling train '*) run "$command" --max-iters $((steps += 5)) ;;
-    *' --stories '*) run "$command" --stories 2 ;;
-    'build/inkling bench '*) run "$command" --batch 1 --seconds 0.1 ;;
-    *) run "$command" ;;
-    esac
-done <<<"$commands"
+follow() {
+    local command
+    while read -r command; do
+        case $command in
+        ./quickstart) command="build/inkling train --out runs/quickstart --overwrite" ;;
+        ./check | 'cmake '* | 'ctest '*) continue ;;
+        'build/inkling '*) ;;
+        *) fail "this test does not know how to run: $command" ;;
+        esac
+        case $command in
+        *' --dry-run'*) run "$command" ;;
+        'build/inkling train '*) run "$command" --max-iters $((steps += 5)) ;;
+        *' --stories '*) run "$command" --stories 2 ;;
+        'build/inkling bench '*) run "$command" --batch 1 --seconds 0.1 ;;
+        *) run "$command" ;;
+        esac
+    done
+}
 
-for command in $(build/inkling --help | sed -n 's/^  \([a-z]\+\) .*/\1/p'); do
-    grep -qE "^build/inkling $command( |\$)" <<<"$commands" || fail "README.md does not show: inkling $command"
+for page in "${pages[@]}"; do
+    mkdir -p "$folder/$(basename "$page")/build"
+    cd "$folder/$(basename "$page")"
+    ln -s "$program" build/inkling
+    for i in $(seq 400); do
+        echo "Line $i: The cat and $((i * 7919 % 101)) quick brown foxes jump over $((i * 104729 % 97)) lazy dogs."
+    done >my.txt
+    echo "Crème brûlée, 3 €: other characters than those of my.txt, and a quick brown fox?" >other.txt
+    echo "The quick brown" >typed
+    follow < <(commands_of "$page")
+done
+
+for command in $("$program" --help | sed -n 's/^  \([a-z]\+\) .*/\1/p'); do
+    commands_of "${pages[@]}" | grep -E "^build/inkling $command( |\$)" >/dev/null ||
+        fail "the pages do not show: inkling $command"
 done
 echo "readme: $ran commands"

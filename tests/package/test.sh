@@ -1,6 +1,6 @@
 #!/bin/sh
-# test.sh CMAKE BUILD_DIR CXX: installs the build into a scratch folder, builds the example against it, and runs it;
-# compiles every header that is installed, on its own.
+# test.sh CMAKE BUILD_DIR CXX: installs the build into a scratch folder, and builds and runs the programs that the pages
+# show against it; compiles every header that is installed, on its own.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 scratch=$(mktemp -d)
@@ -28,6 +28,13 @@ fi
 "$scratch/build/example" "$here/../reference/gpt2_tiny" | tee "$scratch/output"
 grep -q 'loss 1.0986' "$scratch/output" || fail "the loss is not log 3"
 
-# The README shows this very program.
-sed -n '/^```cpp$/,/^```$/{/^```/!p}' "$here/../../README.md" | diff - "$here/example.cpp" ||
-    fail "the example in README.md is not tests/package/example.cpp"
+losses=$("$scratch/build/gradient_descent" | paste -sd, | sed 's/,/, /g')
+grep -q "// $losses\$" "$here/gradient_descent.cpp" || fail "gradient_descent printed other losses: $losses"
+
+# The pages show these very programs.
+shows() {  # PAGE PROGRAM
+    sed -n '/^```cpp$/,/^```$/{/^```/!p}' "$here/../../$1" | diff - "$here/$2" ||
+        fail "the program in $1 is not tests/package/$2"
+}
+shows README.md gradient_descent.cpp
+shows docs/library.md example.cpp

@@ -94,7 +94,8 @@ TEST_CASE("BPE tokenizer.json: steps before ByteLevel", "[data][bpe]") {
     CHECK_THAT(split(R"("pattern": {"Regex": "\\w+"}, "behavior": "Isolated", "invert": false)"),
                ContainsSubstring("not supported"));
     CHECK_THAT(split(R"("pattern": {"Regex": "(("}, "behavior": "Isolated")"), ContainsSubstring("pattern"));
-    CHECK_THAT(split(R"("pattern": {"Regex": "a*"}, "behavior": "Isolated")"), ContainsSubstring("can match the empty text"));
+    CHECK_THAT(split(R"("pattern": {"Regex": "a*"}, "behavior": "Isolated")"),
+               ContainsSubstring("can match the empty text"));
     CHECK_THAT(split(R"("pattern": {"Regex": ""}, "behavior": "Isolated")"), ContainsSubstring("empty pattern"));
     CHECK_THAT(split(R"("pattern": "a", "behavior": "Isolated")"), ContainsSubstring("pattern"));
     CHECK_THAT(steps(("[{\"type\": \"Digits\"}," + last).c_str()), ContainsSubstring("'Digits'"));
