@@ -9,7 +9,7 @@
 #include "data/encoded_corpus.h"
 #include "data/stories/stories.h"
 #include "engine/precision.h"
-#include "generate/generate.h"
+#include "generate/writer.h"
 #include "train/evaluate.h"
 
 namespace inkling::cli {
@@ -30,18 +30,21 @@ int evaluate_stories(const EvalArguments& args) {
     constexpr std::size_t kBytes = 400'000;  // they differ by 0.2% in entropy
     const auto [model, tokenizer] = load_current(args.model);
     const std::atomic<int>& signal = catch_signals();
-    models::GenerateOptions options;
+    generate::GenerateOptions options;
     options.max_tokens = 1000;
     options.context_shift = 1;  // a story's rules hold over all that the model can see
+    const auto decoder = std::make_shared<const models::Decoder>(*model);
     std::size_t accepted = 0;
     for (options.sample = 0; options.sample < args.stories && signal == 0; ++options.sample) {
-        std::string text;  // after a story of the grammar's own: the corpus, too, has one before each
-        const auto start = tokenizer->encode(data::generate_story(kFresh, options.sample) + "\n");
-        models::generate(*model, start, options, [&, &tokenizer = tokenizer](std::int32_t token) {
-            text += tokenizer->decode(std::span(&token, 1));
-            return text.find("\n\n", 1) == std::string::npos && signal == 0;
-        });
-        const std::size_t end = text.find("\n\n", 1);  // it begins with the second line end
+        generate::Writer story(decoder, tokenizer.get(), options);
+        // after a story of the grammar's own: the corpus, too, has one before each
+        story.add(data::generate_story(kFresh, options.sample) + "\n");
+        std::string text;
+        std::size_t end = std::string::npos;
+        while (end == std::string::npos && !story.finished() && signal == 0) {
+            text += story.next();
+            end = text.find("\n\n", 1);  // it begins with the second line end
+        }
         accepted += end != std::string::npos && data::is_story(std::string_view(text).substr(1, end - 1));
     }
     const std::string text = data::generate_stories(kFresh, kBytes);

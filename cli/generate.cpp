@@ -1,6 +1,7 @@
 // inkling generate
 #include "cli/generate.h"
 
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "cli/common.h"
@@ -12,56 +13,22 @@
 namespace inkling::cli {
 namespace {
 
+using nlohmann::ordered_json;
+
 constexpr std::size_t kTogether = 16;  // texts that are written at once: each has a cache of its own
 
 struct GenerateArguments {
     std::string model, prompt, prompt_file, precision = "fp32", quantize;
     WritingOptions writing;
-    std::size_t num_samples = 1, threads = 0;
+    std::size_t num_samples = 1, threads = 0, logprobs = 0;
     bool interactive = false;
 };
 
-struct Prompt {
-    std::string text;
-    // The last tokens, which the model sees. Of a longer prompt, those before them stand there once each: they count
-    // for
-    // --repeat-penalty.
-    std::vector<std::int32_t> ids;
-    std::size_t tokens = 0;  // all of them
-};
-
-// A prompt may be far longer than what the model sees, and need not be in memory as tokens.
-void encode_prompt(const data::Tokenizer& tokenizer, std::size_t context, Prompt& prompt) {
-    std::vector<bool> seen(tokenizer.vocab_size());
-    std::vector<std::int32_t> before;
-    const auto drop = [&](std::size_t n) {
-        const auto end = prompt.ids.begin() + static_cast<std::ptrdiff_t>(n);
-        for (auto id = prompt.ids.begin(); id != end; ++id) {
-            if (!seen[static_cast<std::size_t>(*id)]) before.push_back(*id);
-            seen[static_cast<std::size_t>(*id)] = true;
-        }
-        prompt.ids.erase(prompt.ids.begin(), end);
-    };
-    tokenizer.encode_parts(prompt.text, [&](std::span<const std::int32_t> ids, std::size_t) {
-        prompt.ids.insert(prompt.ids.end(), ids.begin(), ids.end());
-        prompt.tokens += ids.size();
-        if (prompt.ids.size() > 2 * context) drop(prompt.ids.size() - context);
-    });
-    if (prompt.ids.size() > context) drop(prompt.ids.size() - context);
-    prompt.ids.insert(prompt.ids.begin(), before.begin(), before.end());
-}
-
-Prompt make_prompt(const GenerateArguments& args, const data::Tokenizer& tokenizer,
-                   const models::Architecture& config) {
-    PromptText read = read_prompt(args.prompt, args.prompt_file);
-    Prompt prompt{std::move(read.text), {}, 0};
-    formats::named(read.source, [&] {
-        const std::size_t invalid = formats::find_invalid_utf8(prompt.text);
-        check<BadInput>(invalid == std::string::npos, "not UTF-8: byte {} is 0x{:02X}: convert it first", invalid,
-                        static_cast<unsigned char>(invalid < prompt.text.size() ? prompt.text[invalid] : 0));
-        encode_prompt(tokenizer, config.block_size, prompt);
-    });
-    if (prompt.text.empty()) prompt.ids = beginning(tokenizer, config);
+PromptText read_valid_prompt(const GenerateArguments& args) {
+    PromptText prompt = read_prompt(args.prompt, args.prompt_file);
+    const std::size_t invalid = formats::find_invalid_utf8(prompt.text);
+    check<BadInput>(invalid == std::string::npos, "{}: not UTF-8: byte {} is 0x{:02X}: convert it first", prompt.source,
+                    invalid, static_cast<unsigned char>(invalid < prompt.text.size() ? prompt.text[invalid] : 0));
     return prompt;
 }
 
@@ -70,37 +37,51 @@ models::WeightType weight_type(const GenerateArguments& args) {
     return args.precision == "bf16" ? models::WeightType::bf16 : models::WeightType::fp32;
 }
 
-// Copies of `begun`, which is read once. `reading`: the seconds that it took, which count for every text.
-std::vector<WrittenText> several(models::Generator& begun, const data::Tokenizer& tokenizer,
-                                 const WritingOptions& writing, std::size_t first, std::size_t n, double& reading) {
-    const double start = seconds_now();
-    if (!begun.ended()) begun.read();
-    if (first == 0) reading = seconds_now() - start;
-    std::vector<WrittenText> texts;
-    for (std::size_t i = 0; i < n; ++i)
-        texts.emplace_back(begun.another(first + i), tokenizer, writing.stops, writing.logprobs,
-                           seconds_now() - reading);
-    return texts;
+ordered_json json_of(const generate::Logprob& p, const data::Tokenizer& tokenizer) {
+    const bool known = static_cast<std::size_t>(p.id) < tokenizer.vocab_size();
+    const std::string piece = known ? tokenizer.decode(std::span(&p.id, 1)) : "";
+    return {{"id", p.id}, {"text", generate::to_valid_utf8(piece)}, {"logprob", p.logprob}};
 }
 
-// Texts first .. first + n - 1, written as a batch; each is printed as it comes, once those before it are done.
-void write_together(models::Generator& begun, const data::Tokenizer& tokenizer, const Prompt& prompt,
-                    const WritingOptions& writing, std::size_t first, std::size_t n, double& reading,
-                    const std::atomic<int>& signal) {
-    std::vector<WrittenText> texts;
+ordered_json json_of(generate::Writer& text, const data::Tokenizer& tokenizer,
+                     const generate::GenerateOptions& options) {
+    const auto speed = [](std::size_t n, double seconds) {
+        return seconds > 0 ? static_cast<double>(n) / seconds : 0.0;
+    };
+    const std::size_t n = text.generated().size();
+    ordered_json line = {{"text", text.take()},
+                         {"tokens", n},
+                         {"prompt_tokens", text.prompt_tokens()},
+                         {"tok_s", speed(n > 0 ? n - 1 : 0, text.seconds())},
+                         {"prompt_tok_s", speed(text.prompt_tokens(), text.prompt_seconds())},
+                         {"seed", options.seed},
+                         {"stop_reason", name(text.finish_reason())}};
+    if (!options.logprobs) return line;
+    line["logprobs"] = ordered_json::array();
+    for (const generate::TokenLogprobs& token : text.logprobs()) {
+        ordered_json& entry = line["logprobs"].emplace_back(json_of(token, tokenizer));
+        for (const generate::Logprob& p : token.top) entry["top"].push_back(json_of(p, tokenizer));
+    }
+    return line;
+}
+
+// Samples first .. first + n - 1 of what was begun, written as a batch; each is printed as it comes, once those before
+// it are done.
+void write_together(generate::Writer& begun, const data::Tokenizer& tokenizer, const std::string& prompt,
+                    const WritingOptions& writing, std::size_t first, std::size_t n) {
+    const std::atomic<int>& signal = catch_signals();
+    std::vector<generate::Writer> texts;
+    std::vector<generate::Writer*> batch;
     for (std::size_t shown = 0; shown < n; ++shown) {
         if (signal != 0 && shown > 0) return;
         if (!writing.json && first + shown > 0) print("\n---\n");
-        if (!writing.json && !writing.no_prompt) print(prompt.text);
-        if (texts.empty()) texts = several(begun, tokenizer, writing, first, n, reading);
-        WrittenText& text = texts[shown];
-        while (true) {
-            if (signal != 0) text.end("interrupted");
-            if (!writing.json) print(text.take());
-            if (text.done()) break;
-            WrittenText::advance(texts);
+        if (!writing.json && !writing.no_prompt) print(prompt);
+        if (texts.empty()) {
+            if (!begun.finished()) begun.read();
+            for (std::size_t i = 0; i < n; ++i) texts.push_back(begun.another(first + i));
+            for (generate::Writer& text : texts) batch.push_back(&text);
         }
-        if (writing.json) print(text.json(prompt.tokens, writing.options.seed).dump() + "\n");
+        print_text(texts[shown], batch, tokenizer, writing);
     }
 }
 
@@ -108,53 +89,52 @@ int generate_text(GenerateArguments& args) {
     WritingOptions& writing = args.writing;
     try {
         writing.options.validate();
-        data::StopTexts stops(writing.stops);
     } catch (const Error& e) {
         throw Usage(e.what());
     }
     if (args.num_samples == 0) throw Usage("--num-samples must be at least 1, got 0");
-    if (writing.logprobs > 0 && !writing.json) throw Usage("--logprobs is shown with --json alone: add --json");
+    if (args.logprobs > 0 && !writing.json) throw Usage("--logprobs is shown with --json alone: add --json");
+    if (args.logprobs > 0) writing.options.logprobs = args.logprobs;
     set_threads(args.threads);
     auto [model, tokenizer] = load_current(args.model);
-    const Prompt prompt = make_prompt(args, *tokenizer, model->config);
-    writing.options.fit(*tokenizer);
+    const PromptText prompt = read_valid_prompt(args);
     const std::size_t context = model->config.block_size;
     if (writing.options.context_shift > context)
         throw Usage(fmt::format("--context-shift must be at most the context of {}, got {}", context,
                                 writing.options.context_shift));
     const auto decoder = std::make_shared<const models::Decoder>(*model, weight_type(args));
     model.reset();  // the decoder has what it needs
+    generate::Writer text(decoder, tokenizer.get(), writing.options);
+    if (!args.interactive || !prompt.text.empty()) formats::named(prompt.source, [&] { text.add(prompt.text); });
     if (!writing.json) std::fprintf(stderr, "seed %llu\n", static_cast<unsigned long long>(writing.options.seed));
-    if (args.interactive) return write_interactively(decoder, *tokenizer, prompt.text, writing);
-    if (prompt.tokens > context)
-        std::fprintf(stderr, "the prompt has %zu tokens: the model sees the last %zu\n", prompt.tokens, context);
+    if (args.interactive) return write_interactively(std::move(text), decoder, *tokenizer, prompt.text, writing);
+    if (text.prompt_tokens() > context)
+        std::fprintf(stderr, "the prompt has %zu tokens: the model sees the last %zu\n", text.prompt_tokens(), context);
     const std::atomic<int>& signal = catch_signals();
-    models::Generator begun(decoder, writing.options);
-    begun.add(prompt.ids);
-    double reading = 0;
-    for (std::size_t i = 0; i < args.num_samples && signal == 0; i += kTogether) {
-        write_together(begun, *tokenizer, prompt, writing, i, std::min(kTogether, args.num_samples - i), reading,
-                       signal);
-    }
+    for (std::size_t i = 0; i < args.num_samples && signal == 0; i += kTogether)
+        write_together(text, *tokenizer, prompt.text, writing, i, std::min(kTogether, args.num_samples - i));
     if (!writing.json) print("\n");
     return signal == 0 ? 0 : 128 + signal;
 }
 
 }  // namespace
 
-std::vector<std::int32_t> beginning(const data::Tokenizer& tokenizer, const models::Architecture& config) {
-    if (const auto end = tokenizer.end_of_text(); end && config.has_bos) return {*end};
-    try {
-        return tokenizer.encode("\n");
-    } catch (const BadInput&) {
-        return {0};
+void print_text(generate::Writer& text, std::span<generate::Writer* const> batch, const data::Tokenizer& tokenizer,
+                const WritingOptions& writing) {
+    const std::atomic<int>& signal = catch_signals();
+    while (true) {
+        if (signal != 0) text.finish();
+        if (!writing.json) print(text.take());
+        if (text.finished()) break;
+        generate::step(batch);
     }
+    if (writing.json) print(json_of(text, tokenizer, writing.options).dump() + "\n");
 }
 
 Action add_generate(CLI::App& app) {
     auto args = std::make_shared<GenerateArguments>();
     WritingOptions& writing = args->writing;
-    models::GenerateOptions& options = writing.options;
+    generate::GenerateOptions& options = writing.options;
     app.add_option("--model", args->model, "model folder, or the folder of a run")->required();
     auto* const prompt = app.add_option("-p,--prompt", args->prompt, "text to continue");
     auto* const file =
@@ -172,7 +152,7 @@ Action add_generate(CLI::App& app) {
                    "makes tokens that the text has already less likely; comes first, then temperature, top-k, top-p, "
                    "min-p; 1: off")
         ->capture_default_str();
-    app.add_option("--stop", writing.stops, "ends a text before this; repeatable")
+    app.add_option("--stop", options.stop, "ends a text before this; repeatable")
         ->take_all()
         ->expected(1)
         ->allow_extra_args(false);
@@ -193,7 +173,7 @@ Action add_generate(CLI::App& app) {
         ->excludes(samples)
         ->excludes(file);
     app.add_flag("--json", writing.json, "one JSON object a text");
-    app.add_option("--logprobs", writing.logprobs,
+    app.add_option("--logprobs", args->logprobs,
                    "with --json: log-probabilities of each token and of the N likeliest in its place; 0: none")
         ->capture_default_str();
     return [args] { return generate_text(*args); };

@@ -12,56 +12,9 @@
 #include "formats/utf8.h"
 
 namespace inkling::cli {
-namespace {
 
-class Conversation {
-  public:
-    Conversation(std::shared_ptr<const models::Decoder> decoder, const data::Tokenizer& tokenizer,
-                 const WritingOptions& writing)
-        : decoder_(std::move(decoder)),
-          tokenizer_(tokenizer),
-          writing_(writing),
-          generator_(decoder_, writing.options) {}
-
-    void start_anew() { generator_ = models::Generator(decoder_, writing_.options); }
-
-    // Adds the line to the text, and what the model makes of it, up to a stop text or Ctrl-C.
-    void go_on(const std::string& line, bool echo) {
-        std::vector<std::int32_t> ids;
-        if (!line.empty()) {
-            check<BadInput>(formats::find_invalid_utf8(line) == std::string::npos, "this line is not UTF-8");
-            ids = tokenizer_.encode(line);
-        } else if (generator_.tokens().empty() || generator_.at_end()) {
-            ids = beginning(tokenizer_, decoder_->config());
-        }
-        generator_.add(ids);
-        generator_.allow(writing_.options.max_tokens);
-        std::vector<WrittenText> texts;
-        texts.emplace_back(std::move(generator_), tokenizer_, writing_.stops, writing_.logprobs);
-        WrittenText& text = texts[0];
-        const std::atomic<int>& signal = catch_signals();
-        if (!writing_.json && echo) print(line);
-        while (true) {
-            if (signal != 0) text.end("interrupted");
-            if (!writing_.json) print(text.take());
-            if (text.done()) break;
-            WrittenText::advance(texts);
-        }
-        print(writing_.json ? text.json(line.empty() ? 0 : ids.size(), writing_.options.seed).dump() + "\n" : "\n");
-        generator_ = text.release();
-    }
-
-  private:
-    std::shared_ptr<const models::Decoder> decoder_;
-    const data::Tokenizer& tokenizer_;
-    const WritingOptions& writing_;
-    models::Generator generator_;
-};
-
-}  // namespace
-
-int write_interactively(std::shared_ptr<const models::Decoder> decoder, const data::Tokenizer& tokenizer,
-                        const std::string& prompt, const WritingOptions& writing) {
+int write_interactively(generate::Writer text, const std::shared_ptr<const models::Decoder>& decoder,
+                        const data::Tokenizer& tokenizer, const std::string& prompt, const WritingOptions& writing) {
     const std::atomic<int>& signal = catch_signals();
     const bool terminal = isatty(STDIN_FILENO);
     if (terminal)
@@ -69,18 +22,22 @@ int write_interactively(std::shared_ptr<const models::Decoder> decoder, const da
             "an empty line lets the model go on, /new begins another text, Ctrl-C stops it or drops a line, Ctrl-D "
             "ends\n",
             stderr);
-    Conversation conversation(std::move(decoder), tokenizer, writing);
-    const auto say = [&](const std::string& line, bool echo) {
-        try {
-            conversation.go_on(line, echo);
-        } catch (const BadInput& e) {  // the next line may be better
-            std::fprintf(stderr, "inkling: %s\n", e.what());
-        }
+    const auto write = [&](const std::string& line, bool echo) {
+        generate::Writer* const batch = &text;
+        if (!writing.json && echo) print(line);
+        print_text(text, std::span(&batch, 1), tokenizer, writing);
+        if (!writing.json) print("\n");
+    };
+    const auto go_on = [&] {  // on a terminal, Ctrl-C stops the text alone
         if (!terminal || signal != SIGINT) return signal == 0;
         forget_signal();
         return true;
     };
-    bool going = prompt.empty() || say(prompt, !writing.no_prompt);
+    bool going = true;
+    if (!prompt.empty()) {
+        write(prompt, !writing.no_prompt);
+        going = go_on();
+    }
     LineReader lines;
     while (going) {
         const std::optional<std::string> line = lines.next("> ");
@@ -92,10 +49,17 @@ int write_interactively(std::shared_ptr<const models::Decoder> decoder, const da
         if (!line) break;
         if (terminal && signal == SIGINT) forget_signal();  // it came before the line
         if (*line == "/new") {
-            conversation.start_anew();
-        } else {
-            going = say(*line, !terminal && !writing.no_prompt);
+            text = generate::Writer(decoder, &tokenizer, writing.options);
+            continue;
         }
+        try {
+            check<BadInput>(formats::find_invalid_utf8(*line) == std::string::npos, "this line is not UTF-8");
+            text.add(*line);
+            write(*line, !terminal && !writing.no_prompt);
+        } catch (const BadInput& e) {  // the next line may be better
+            std::fprintf(stderr, "inkling: %s\n", e.what());
+        }
+        going = go_on();
     }
     return signal == 0 ? 0 : 128 + signal;
 }

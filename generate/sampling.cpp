@@ -7,7 +7,7 @@
 #include "engine/check.h"
 #include "engine/kernels/simd.h"
 
-namespace inkling::models {
+namespace inkling::generate {
 namespace {
 
 std::vector<float> penalized(std::span<const float> logits, double penalty, std::span<const std::int32_t> text) {
@@ -105,19 +105,19 @@ std::int32_t sample_token(std::span<const float> logits, const SamplingOptions& 
         if (weight[i] > 0 && left < weight[i]) return static_cast<std::int32_t>(i);
         left -= weight[i];
     }
-    return likeliest;  // rounding used the lot up
+    return likeliest;  // rounding used all of it up
 }
 
-std::vector<TokenProbability> log_probabilities(std::span<const float> logits, std::int32_t token, std::size_t n) {
+TokenLogprobs token_logprobs(std::span<const float> logits, std::int32_t token, std::size_t n) {
     const double top = *std::max_element(logits.begin(), logits.end());
     double sum = 0;
     for (const float z : logits) sum += std::exp(z - top);
     const double shift = top + std::log(sum);
-    const auto of = [&](std::int32_t id) { return TokenProbability{id, logits[static_cast<std::size_t>(id)] - shift}; };
-    std::vector<TokenProbability> result{of(token)};
+    const auto of = [&](std::int32_t id) { return Logprob{id, logits[static_cast<std::size_t>(id)] - shift}; };
+    TokenLogprobs result{of(token), {}};
     Likeliest order(logits);
-    for (std::size_t i = 0; i < std::min(n, logits.size()); ++i) result.push_back(of(order[i]));
+    for (std::size_t i = 0; i < std::min(n, logits.size()); ++i) result.top.push_back(of(order[i]));
     return result;
 }
 
-}  // namespace inkling::models
+}  // namespace inkling::generate

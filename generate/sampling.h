@@ -1,11 +1,11 @@
 // Choosing a token from a model's logits. What is not off happens in this order, which is that of transformers:
 //   1. repeat penalty r (Keskar et al. 2019): of tokens that the text has already, a logit z > 0 becomes z / r, others
-//   z r
-//   2. temperature t: z / t. 0: the largest of what 1 left is taken, and the rest left out
+//      z r
+//   2. temperature t: z / t. 0: the largest z after step 1 is taken, and the other steps are left out
 //   3. top-k: the k likeliest tokens stay
-//   4. top-p (Holtzman et al. 2019): the fewest of the likeliest whose probabilities, of what 3 left, add up to p stay
+//   4. top-p (Holtzman et al. 2019): the fewest of the likeliest whose probabilities, among those left, sum to p stay
 //   5. min-p (Nguyen et al. 2024): tokens at least min_p times as likely as the likeliest stay
-//   6. one of those left is drawn, by its probability
+//   6. one of those left is sampled by its probability
 // Among equally likely tokens the smaller id comes first.
 #pragma once
 
@@ -13,7 +13,7 @@
 #include <span>
 #include <vector>
 
-namespace inkling::models {
+namespace inkling::generate {
 
 struct SamplingOptions {
     double temperature = 0.8;   // 0: always the likeliest token
@@ -25,16 +25,19 @@ struct SamplingOptions {
     void validate() const;  // throws, naming the flag that is to change
 };
 
-// Draws by `uniform` in [0, 1). `text`: the tokens that count for the repeat penalty.
+// `uniform` in [0, 1) is the random number. `text`: the tokens that count for the repeat penalty.
 std::int32_t sample_token(std::span<const float> logits, const SamplingOptions& options, double uniform,
                           std::span<const std::int32_t> text = {});
 
-// log softmax of logits at the given tokens: the model's own log-probabilities, whatever the options.
-struct TokenProbability {
-    std::int32_t token;
-    double log_probability;
+// log softmax of the logits at a token: the model's own log-probability, whatever the options.
+struct Logprob {
+    std::int32_t id;
+    double logprob;
 };
-// `token` first, then the n likeliest.
-std::vector<TokenProbability> log_probabilities(std::span<const float> logits, std::int32_t token, std::size_t n);
+struct TokenLogprobs : Logprob {
+    std::vector<Logprob> top;  // the likeliest in its place, in order
+};
+// Of `token` and of the n likeliest.
+TokenLogprobs token_logprobs(std::span<const float> logits, std::int32_t token, std::size_t n);
 
-}  // namespace inkling::models
+}  // namespace inkling::generate

@@ -5,7 +5,7 @@
 
 #include "engine/check.h"
 
-namespace inkling::data {
+namespace inkling::generate {
 
 StopTexts::StopTexts(std::vector<std::string> stops) : stops_(std::move(stops)) {
     for (const std::string& stop : stops_) check(!stop.empty(), "a stop text must not be empty");
@@ -35,4 +35,4 @@ std::string StopTexts::push(std::string_view piece) {
 
 std::string StopTexts::finish() { return std::exchange(held_, ""); }
 
-}  // namespace inkling::data
+}  // namespace inkling::generate

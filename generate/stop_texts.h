@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace inkling::data {
+namespace inkling::generate {
 
 class StopTexts {
   public:
@@ -26,4 +26,4 @@ class StopTexts {
     bool found_ = false;
 };
 
-}  // namespace inkling::data
+}  // namespace inkling::generate

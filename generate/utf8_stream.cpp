@@ -6,7 +6,7 @@
 
 #include "formats/utf8.h"
 
-namespace inkling::data {
+namespace inkling::generate {
 
 namespace {
 
@@ -65,4 +65,4 @@ std::string to_valid_utf8(std::string_view bytes) {
     return text + stream.finish();
 }
 
-}  // namespace inkling::data
+}  // namespace inkling::generate

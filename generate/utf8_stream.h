@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace inkling::data {
+namespace inkling::generate {
 
 class Utf8Stream {
   public:
@@ -26,4 +26,4 @@ class Utf8Stream {
 // The whole at once.
 std::string to_valid_utf8(std::string_view bytes);
 
-}  // namespace inkling::data
+}  // namespace inkling::generate

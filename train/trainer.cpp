@@ -10,8 +10,7 @@
 #include "engine/ops/elementwise.h"
 #include "engine/precision.h"
 #include "formats/file.h"
-#include "generate/generate.h"
-#include "generate/utf8_stream.h"
+#include "generate/writer.h"
 #include "train/evaluate.h"
 
 namespace inkling::train {
@@ -194,15 +193,15 @@ void Trainer::refuse_step(double loss, double norm) {
 std::string Trainer::sample_text() {
     const Averaged weights(average_);
     model_.eval();
-    models::GenerateOptions options;
+    generate::GenerateOptions options;
     options.max_tokens = 200;
     options.seed = options_.seed;
-    options.fit(tokenizer_);
+    generate::Writer text(model_, &tokenizer_, options);
     const std::int32_t first = val_.empty() ? train_[0] : val_[0];
-    const std::int32_t begin = model_.config.has_bos ? options.end_of_text.value_or(first) : first;
-    const auto text = models::generate(model_, std::span(&begin, 1), options);
+    const std::int32_t begin = model_.config.has_bos ? tokenizer_.end_of_text().value_or(first) : first;
+    text.add(std::span(&begin, 1));
     model_.train();
-    return data::to_valid_utf8(tokenizer_.decode(text));
+    return text.write();
 }
 
 }  // namespace inkling::train

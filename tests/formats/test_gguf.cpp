@@ -75,12 +75,14 @@ TEST_CASE("gguf: the bytes of llama.cpp's own package, and the text that llama.c
     CHECK((ours == theirs));
 
     const Tokens want = expected["greedy_f32"];
-    Tokens text = tokenizer.encode(expected["prompt"].get<std::string>());
-    models::GenerateOptions greedy;
+    const Tokens prompt = tokenizer.encode(expected["prompt"].get<std::string>());
+    generate::GenerateOptions greedy;
     greedy.temperature = 0;
-    greedy.max_tokens = want.size() - text.size();
-    for (const auto token : models::generate(*model, text, greedy)) text.push_back(token);
-    CHECK(text == want);
+    greedy.max_tokens = want.size() - prompt.size();
+    generate::Writer text(*model, nullptr, greedy);
+    text.add(prompt);
+    text.write();
+    CHECK(Tokens(text.tokens().begin(), text.tokens().end()) == want);
 }
 
 TEST_CASE("gguf: every number of a model, in every type", "[models]") {

@@ -7,20 +7,23 @@
 
 using namespace inkling;
 using namespace inkling::testing;
-using models::sample_token;
-using models::SamplingOptions;
+using generate::sample_token;
+using generate::SamplingOptions;
 using Shares = std::vector<double>;
 
 namespace {
 
-// The part of [0, 1) that each token is drawn by.
+// The part of [0, 1) by which each token is sampled.
 Shares shares(const std::vector<float>& logits, const SamplingOptions& options,
-              const std::vector<std::int32_t>& text = {}) {
-    constexpr int kLots = 10'000;
+              const std::vector<std::int32_t>& text = {}, int n = 10'000) {
     Shares share(logits.size());
-    for (int i = 0; i < kLots; ++i)
-        share[static_cast<std::size_t>(sample_token(logits, options, (i + 0.5) / kLots, text))] += 1.0 / kLots;
+    for (int i = 0; i < n; ++i)
+        share[static_cast<std::size_t>(sample_token(logits, options, (i + 0.5) / n, text))] += 1.0 / n;
     return share;
+}
+
+SamplingOptions choose(double temperature, std::size_t top_k = 0) {
+    return {.temperature = temperature, .top_k = top_k};
 }
 
 void normalize(Shares& p) {
@@ -63,7 +66,57 @@ Shares definition(const std::vector<float>& logits, const SamplingOptions& o, co
 
 }  // namespace
 
-TEST_CASE("sampling: every combination of steps is its definition", "[models]") {
+TEST_CASE("sampling: tokens are sampled with the probabilities of the definition", "[generate]") {
+    const std::vector<float> logits{1.0f, -2.0f, 0.5f, 3.0f, 1.0f, 2.9f, -50.0f};
+    for (const double temperature : {0.1, 0.8, 1.0, 3.0}) {
+        for (const std::size_t k : {0, 1, 2, 4, 7, 100}) {
+            const SamplingOptions options = choose(temperature, k);
+            const Shares got = shares(logits, options, {}, 100'000), want = definition(logits, options, {});
+            for (std::size_t v = 0; v < logits.size(); ++v) {
+                INFO("temperature " << temperature << ", top_k " << k << ", token " << v);
+                CHECK(got[v] == Approx(want[v]).margin(3e-5));
+            }
+        }
+    }
+}
+
+TEST_CASE("sampling: temperature 0 takes the likeliest, the first of equals", "[generate]") {
+    for (const double uniform : {0.0, 0.5, 0.999}) {
+        CHECK(sample_token(std::vector<float>{1, 3, 2}, choose(0), uniform) == 1);
+        CHECK(sample_token(std::vector<float>{1, 3, 2, 3, 3}, choose(0), uniform) == 1);
+        CHECK(sample_token(std::vector<float>{0, 0, 0}, choose(0), uniform) == 0);
+        CHECK(sample_token(std::vector<float>{0, 2, 2}, choose(1, 1), uniform) == 1);
+    }
+}
+
+TEST_CASE("sampling: the smallest and largest random number, impossible tokens and extreme logits", "[generate]") {
+    const float none = -std::numeric_limits<float>::infinity();
+    const double last = std::nextafter(1.0, 0.0);
+    const std::vector<float> logits{none, 0.0f, none, 1.0f, none};
+    for (const double uniform : {0.0, last}) {
+        for (const std::size_t k : {0, 4, 5}) {
+            const auto token = sample_token(logits, choose(1, k), uniform);
+            CHECK((token == 1 || token == 3));
+        }
+    }
+    CHECK(sample_token(logits, choose(1), 0.0) != sample_token(logits, choose(1), last));
+    CHECK(sample_token(std::vector<float>{1e30f, -1e30f, 3e38f}, choose(0.01), 0.7) == 2);
+    CHECK(sample_token(std::vector<float>{5.0f}, choose(2), last) == 0);
+    const std::vector<float> even(1000, 0.25f);
+    CHECK(sample_token(even, choose(1), last) == 999);
+    CHECK(sample_token(even, choose(1), 0.0) == 0);
+}
+
+TEST_CASE("sampling: what cannot be sampled from is refused", "[generate]") {
+    CHECK_THROWS_WITH(sample_token(std::vector<float>{}, choose(1), 0.5), ContainsSubstring("at least one logit"));
+    CHECK_THROWS_WITH(sample_token(std::vector<float>{1, std::nanf("")}, choose(0), 0.5),
+                      ContainsSubstring("not numbers"));
+    CHECK_THROWS_WITH(sample_token(std::vector<float>{1, 2}, choose(-1), 0.5), ContainsSubstring("temperature"));
+    CHECK_THROWS_WITH(sample_token(std::vector<float>{1, 2}, choose(std::nan("")), 0.5),
+                      ContainsSubstring("temperature"));
+}
+
+TEST_CASE("sampling: every combination of steps is its definition", "[generate]") {
     const std::vector<float> logits{1.0f, -2.0f, 0.5f, 3.0f, 1.0f, 2.9f, -50.0f, 2.0f, 0.0f};
     const std::vector<std::int32_t> text{3, 1, 3, 8};
     for (const double temperature : {0.4, 1.0, 2.5})
@@ -82,7 +135,7 @@ TEST_CASE("sampling: every combination of steps is its definition", "[models]") 
                     }
 }
 
-TEST_CASE("sampling: top-p of a large vocabulary keeps the fewest that make it up", "[models]") {
+TEST_CASE("sampling: top-p of a large vocabulary keeps the fewest that make it up", "[generate]") {
     constexpr std::size_t V = 5000;
     const Array<float> z = cast<float>(normal({V}, 8));
     const std::vector<float> logits(z.data(), z.data() + V);
@@ -94,14 +147,14 @@ TEST_CASE("sampling: top-p of a large vocabulary keeps the fewest that make it u
     }
 }
 
-TEST_CASE("sampling: the repeat penalty counts without temperature, too", "[models]") {
+TEST_CASE("sampling: the repeat penalty counts without temperature, too", "[generate]") {
     const std::vector<float> logits{1.0f, 3.0f, 2.0f};
     CHECK(sample_token(logits, {0, 0, 1, 0, 2}, 0.5, std::vector<std::int32_t>{1, 1, 1}) == 2);
     CHECK(sample_token(logits, {0, 0, 1, 0, 1.4}, 0.5, std::vector<std::int32_t>{1}) == 1);
     CHECK(sample_token(std::vector<float>{-1.0f, -1.5f}, {0, 0, 1, 0, 2}, 0.5, std::vector<std::int32_t>{0}) == 1);
 }
 
-TEST_CASE("sampling: senseless options are refused", "[models]") {
+TEST_CASE("sampling: senseless options are refused", "[generate]") {
     const std::vector<float> z{1, 2};
     CHECK_THROWS_WITH(sample_token(z, {1, 0, 0}, 0), ContainsSubstring("--top-p must be above 0"));
     CHECK_THROWS_WITH(sample_token(z, {1, 0, 1.5}, 0), ContainsSubstring("got 1.5"));
@@ -110,14 +163,15 @@ TEST_CASE("sampling: senseless options are refused", "[models]") {
     CHECK_THROWS_WITH(sample_token(z, {kInfinity}, 0), ContainsSubstring("--temperature"));
 }
 
-TEST_CASE("sampling: log-probabilities are those of the softmax", "[models]") {
+TEST_CASE("sampling: log-probabilities are those of the softmax", "[generate]") {
     const std::vector<float> logits{1.0f, -2.0f, 0.5f, 3.0f};
-    const auto p = models::log_probabilities(logits, 2, 3);
-    REQUIRE(p.size() == 4);
-    CHECK((p[0].token == 2 && p[1].token == 3 && p[2].token == 0 && p[3].token == 2));
+    const auto p = generate::token_logprobs(logits, 2, 3);
+    REQUIRE(p.top.size() == 3);
+    CHECK((p.id == 2 && p.top[0].id == 3 && p.top[1].id == 0 && p.top[2].id == 2));
     const double sum = std::exp(1.0) + std::exp(-2.0) + std::exp(0.5) + std::exp(3.0);
-    for (const auto& [token, log_p] : p)
-        CHECK(log_p ==
-              Approx(static_cast<double>(logits[static_cast<std::size_t>(token)]) - std::log(sum)).margin(1e-12));
-    CHECK(models::log_probabilities(logits, 0, 99).size() == 5);
+    CHECK(p.logprob == p.top[2].logprob);
+    for (const auto& [id, logprob] : p.top)
+        CHECK(logprob ==
+              Approx(static_cast<double>(logits[static_cast<std::size_t>(id)]) - std::log(sum)).margin(1e-12));
+    CHECK(generate::token_logprobs(logits, 0, 99).top.size() == 4);
 }

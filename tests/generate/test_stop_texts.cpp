@@ -4,7 +4,7 @@
 #include "engine/check.h"
 #include "tests/catch.h"
 
-using inkling::data::StopTexts;
+using inkling::generate::StopTexts;
 
 namespace {
 
@@ -18,7 +18,7 @@ std::string shown(const std::vector<std::string>& stops, const std::string& text
 
 }  // namespace
 
-TEST_CASE("stop texts: the text ends before the first that is complete, however it is cut", "[data]") {
+TEST_CASE("stop texts: the text ends before the first that is complete, however it is cut", "[generate]") {
     for (std::size_t n = 1; n < 12; ++n) {
         INFO("pieces of " << n);
         CHECK(shown({}, "all of it", n) == "all of it");
@@ -33,7 +33,7 @@ TEST_CASE("stop texts: the text ends before the first that is complete, however 
     }
 }
 
-TEST_CASE("stop texts: what may still become one is held back, and nothing more", "[data]") {
+TEST_CASE("stop texts: what may still become one is held back, and nothing more", "[generate]") {
     StopTexts stop({"END", "\n\n"});
     CHECK(stop.push("a") == "a");
     CHECK(stop.push("E").empty());

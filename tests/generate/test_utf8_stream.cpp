@@ -5,9 +5,10 @@
 #include "tests/data/tokenizers/bpe_reference.h"
 
 using namespace inkling;
-using namespace inkling::data;
+using generate::to_valid_utf8;
+using generate::Utf8Stream;
 
-TEST_CASE("UTF-8 stream: never half a character", "[data]") {
+TEST_CASE("UTF-8 stream: never half a character", "[generate]") {
     Utf8Stream stream;
     CHECK(stream.push("a\xE2") == "a");
     CHECK(stream.push("\x82") == "");
@@ -19,7 +20,7 @@ TEST_CASE("UTF-8 stream: never half a character", "[data]") {
     CHECK(stream.push("b") == "b");
 }
 
-TEST_CASE("UTF-8 stream: what Python's errors='replace' makes of bytes", "[data]") {
+TEST_CASE("UTF-8 stream: what Python's errors='replace' makes of bytes", "[generate]") {
     const std::string r = "\xEF\xBF\xBD";
     CHECK(to_valid_utf8("") == "");
     CHECK(to_valid_utf8("\xFF"
@@ -36,16 +37,16 @@ TEST_CASE("UTF-8 stream: what Python's errors='replace' makes of bytes", "[data]
     CHECK(to_valid_utf8("\xF5\xC3") == r + r);
 }
 
-TEST_CASE("UTF-8 stream: the same however the bytes come", "[data]") {
-    tests::Random random(1);
+TEST_CASE("UTF-8 stream: the same however the bytes come", "[generate]") {
+    data::tests::Random random(1);
     for (int i = 0; i < 2000; ++i) {
-        std::string bytes =
-            tests::random_bytes(random, 6) + tests::random_text(random, 5) + tests::random_bytes(random, 3);
-        if (i % 3 == 0) bytes.erase(tests::below(random, bytes.size()), 1);
+        std::string bytes = data::tests::random_bytes(random, 6) + data::tests::random_text(random, 5) +
+                            data::tests::random_bytes(random, 3);
+        if (i % 3 == 0) bytes.erase(data::tests::below(random, bytes.size()), 1);
         Utf8Stream stream;
         std::string text;
         for (std::size_t at = 0; at < bytes.size();) {
-            const std::size_t n = std::min(1 + tests::below(random, 3), bytes.size() - at);
+            const std::size_t n = std::min(1 + data::tests::below(random, 3), bytes.size() - at);
             text += stream.push(bytes.substr(at, n));
             REQUIRE(formats::find_invalid_utf8(text) == std::string::npos);
             at += n;

@@ -1,6 +1,6 @@
 // Trained models write the text that transformers writes with them, when both take the likeliest token
 // (tests/reference/make_greedy_reference.py).
-#include "generate/generate.h"
+#include "generate/writer.h"
 #include "models/folder.h"
 #include "tests/catch.h"
 #include "tests/paths.h"
@@ -15,15 +15,15 @@ TEST_CASE("greedy text: that of transformers, on models trained here", "[models]
         for (const auto& text : expected[arch]) {
             const auto ids = text["ids"].get<std::vector<std::int32_t>>();
             const auto prompt = tokenizer->encode(text["prompt"].get<std::string>());
-            models::GenerateOptions options;
+            generate::GenerateOptions options;
             options.temperature = 0;
             options.max_tokens = ids.size() - prompt.size();
-            models::Generator generator(*model, options);
-            generator.add(prompt);
-            while (generator.next()) {
-            }
+            generate::Writer writer(*model, tokenizer.get(), options);
+            writer.add(prompt);
+            const std::string written = writer.write();
             INFO(arch << ", transformers: " << text["text"].get<std::string>());
-            CHECK(tokenizer->decode(generator.tokens()) == tokenizer->decode(ids));
+            CHECK(tokenizer->decode(writer.tokens()) == tokenizer->decode(ids));
+            CHECK(tokenizer->decode(prompt) + written == tokenizer->decode(ids));
         }
     }
 }

@@ -3,7 +3,7 @@
 
 #include "data/tokenizers/tokenizer.h"
 #include "engine/backward.h"
-#include "generate/generate.h"
+#include "generate/writer.h"
 #include "models/transformer.h"
 #include "tests/engine/helpers.h"
 #include "tests/paths.h"
@@ -58,12 +58,14 @@ inline void check_loss_and_text(models::Transformer<float>& model, const data::T
             CHECK(std::sqrt(squares) == Approx(numbers["gradient_norms"][name].get<double>()).epsilon(1e-4));
         }
     }
-    models::GenerateOptions greedy;
+    generate::GenerateOptions greedy;
     greedy.temperature = 0;
     greedy.max_tokens = 9;
-    std::vector<std::int32_t> written(tokens.begin(), tokens.begin() + 3);
-    for (const auto token : models::generate(model, written, greedy)) written.push_back(token);
-    CHECK(written == numbers["greedy"].get<std::vector<std::int32_t>>());
+    generate::Writer writer(model, nullptr, greedy);
+    writer.add(std::span(tokens).first(3));
+    writer.write();
+    CHECK(std::vector(writer.tokens().begin(), writer.tokens().end()) ==
+          numbers["greedy"].get<std::vector<std::int32_t>>());
 }
 
 }  // namespace inkling::testing

@@ -1,6 +1,6 @@
 #include <inkling/engine/backward.h>
 #include <inkling/engine/ops.h>
-#include <inkling/generate/generate.h>
+#include <inkling/generate/writer.h>
 #include <inkling/models/folder.h>
 
 #include <iostream>
@@ -21,13 +21,12 @@ int main(int argc, char** argv) {
     // A model folder, from inkling train or from transformers: its text, token by token.
     if (argc > 1) {
         const auto [model, tokenizer] = models::load_model(models::find_model(argv[1]));
-        models::GenerateOptions options;
+        generate::GenerateOptions options;
         options.max_tokens = 100;
         options.top_p = 0.95;
-        options.fit(*tokenizer);
-        models::Generator text(*model, options);
-        text.add(tokenizer->encode("the "));
-        while (const auto token = text.next()) std::cout << tokenizer->decode({&*token, 1}) << std::flush;
+        generate::Writer text(*model, tokenizer.get(), options);
+        text.add("the ");
+        while (!text.finished()) std::cout << text.next() << std::flush;
         std::cout << "\n";
     }
 }

@@ -1,6 +1,6 @@
 // The training loop: the same losses as PyTorch, learning, and what a step depends on.
 #include "data/split.h"
-#include "generate/generate.h"
+#include "generate/writer.h"
 #include "models/transformer.h"
 #include "nn/init.h"
 #include "tests/reference/read.h"
@@ -71,11 +71,12 @@ TEST_CASE("trainer: learns a text by heart, and then writes it", "[train]") {
     while (run.trainer.state().step < o.max_iters) last = run.trainer.step();
     CHECK(last < 0.1);
     run.model->eval();
-    models::GenerateOptions greedy;
+    generate::GenerateOptions greedy;
     greedy.temperature = 0;
     greedy.max_tokens = 30;
-    const auto written = models::generate(*run.model, run.tokenizer.encode("the quick fox"), greedy);
-    CHECK(run.tokenizer.decode(written) == "; the quick fox; the quick fox");
+    generate::Writer writer(*run.model, &run.tokenizer, greedy);
+    writer.add("the quick fox");
+    CHECK(writer.write() == "; the quick fox; the quick fox");
 }
 
 TEST_CASE("trainer: two halves of a batch, accumulated, are the whole batch", "[train]") {

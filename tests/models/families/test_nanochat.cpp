@@ -3,7 +3,6 @@
 
 #include "engine/ops.h"
 #include "engine/precision.h"
-#include "generate/generate.h"
 #include "models/folder.h"
 #include "tests/engine/helpers.h"
 #include "tests/models/architectures.h"

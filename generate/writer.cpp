@@ -1,0 +1,221 @@
+#include "generate/writer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/clock.h"
+#include "engine/random.h"
+
+namespace inkling::generate {
+namespace {
+
+constexpr std::size_t kReserved = 256;  // tokens
+
+struct Prompt {
+    std::vector<std::int32_t> ids;  // the last `context` tokens, and before them once each of those that came earlier
+    std::size_t tokens = 0;         // all of them
+};
+
+// A prompt may be far longer than what the model sees, and need not be in memory as tokens.
+Prompt encode_prompt(const data::Tokenizer& tokenizer, std::size_t context, std::string_view text) {
+    Prompt prompt;
+    std::vector<bool> seen(tokenizer.vocab_size());
+    std::vector<std::int32_t> before;
+    const auto keep = [&](std::size_t last) {
+        const auto end = prompt.ids.end() - static_cast<std::ptrdiff_t>(last);
+        for (auto id = prompt.ids.begin(); id != end; ++id) {
+            if (!seen[static_cast<std::size_t>(*id)]) before.push_back(*id);
+            seen[static_cast<std::size_t>(*id)] = true;
+        }
+        prompt.ids.erase(prompt.ids.begin(), end);
+    };
+    tokenizer.encode_parts(text, [&](std::span<const std::int32_t> ids, std::size_t) {
+        prompt.ids.insert(prompt.ids.end(), ids.begin(), ids.end());
+        prompt.tokens += ids.size();
+        if (prompt.ids.size() > 2 * context) keep(context);
+    });
+    if (prompt.ids.size() > context) keep(context);
+    prompt.ids.insert(prompt.ids.begin(), before.begin(), before.end());
+    return prompt;
+}
+
+std::vector<std::int32_t> beginning(const data::Tokenizer& tokenizer, const models::Architecture& config) {
+    if (const auto end = tokenizer.end_of_text(); end && config.has_bos) return {*end};
+    try {
+        return tokenizer.encode("\n");
+    } catch (const BadInput&) {
+        return {0};
+    }
+}
+
+std::shared_ptr<const models::Decoder> make_decoder(const models::Transformer<float>& model) {
+    check(!model.training(), "generate: the model must be in evaluation mode: call eval()");
+    return std::make_shared<models::Decoder>(model);
+}
+
+}  // namespace
+
+void GenerateOptions::validate() const {
+    SamplingOptions::validate();
+    StopTexts{stop};
+}
+
+const char* name(FinishReason reason) {
+    constexpr const char* kNames[] = {"none", "length", "stop", "end_of_text", "interrupted"};
+    return kNames[static_cast<std::size_t>(reason)];
+}
+
+Writer::Writer(std::shared_ptr<const models::Decoder> decoder, const data::Tokenizer* tokenizer,
+               GenerateOptions options)
+    : decoder_(std::move(decoder)),
+      tokenizer_(tokenizer),
+      options_(std::move(options)),
+      cache_(decoder_->config()),
+      stop_(options_.stop) {
+    options_.validate();
+    const std::size_t T = decoder_->config().block_size;
+    check(options_.context_shift <= T, "--context-shift must be at most the context of {}, got {}", T,
+          options_.context_shift);
+    check(tokenizer_ || options_.stop.empty(), "generate: stop texts need a tokenizer");
+    begin_turn();
+}
+
+Writer::Writer(const models::Transformer<float>& model, const data::Tokenizer* tokenizer, GenerateOptions options)
+    : Writer(make_decoder(model), tokenizer, std::move(options)) {}
+
+void Writer::begin_turn() {
+    prompt_tokens_ = generated_ = 0;
+    prompt_seconds_ = seconds_ = 0;
+    stop_ = StopTexts(options_.stop);
+    logprobs_.clear();
+    finish_reason_ = options_.max_tokens > 0 ? FinishReason::none : FinishReason::length;
+}
+
+void Writer::append(std::span<const std::int32_t> tokens, std::size_t count) {
+    if (generated_ > 0) finish();
+    if (finished()) begin_turn();
+    text_.insert(text_.end(), tokens.begin(), tokens.end());
+    prompt_tokens_ += count;
+    if (!tokens.empty()) fresh_ = false;
+}
+
+void Writer::add(std::span<const std::int32_t> tokens) { append(tokens, tokens.size()); }
+
+void Writer::add(std::string_view text) {
+    check(tokenizer_, "generate: adding text needs a tokenizer");
+    if (!text.empty()) {
+        const Prompt prompt = encode_prompt(*tokenizer_, decoder_->config().block_size, text);
+        append(prompt.ids, prompt.tokens);
+    } else if (text_.empty() || finish_reason_ == FinishReason::end_of_text) {
+        append(beginning(*tokenizer_, decoder_->config()), 0);
+    } else {
+        append({}, 0);
+    }
+}
+
+void Writer::read() {
+    const double start = seconds_now();
+    read_window();
+    prompt_seconds_ += seconds_now() - start;
+}
+
+// All but the last token are read; in a new window, or of much to read, that one, too, and the answer is true: there
+// are logits.
+bool Writer::read_window() {
+    check(!text_.empty(), "generate: a prompt of at least one token is required");
+    if (fresh_) return true;
+    const std::size_t T = decoder_->config().block_size, n = text_.size();
+    if (n - begin_ > T) {
+        const std::size_t half = std::max<std::size_t>(1, T / 2);
+        const std::size_t shift = options_.context_shift ? options_.context_shift : half;
+        const bool unread = begin_ + cache_.length() + 1 < n;  // what was added need not make room for more
+        begin_ = unread ? n - T : n - (T + 1 - shift);
+        cache_.set_length(0);
+    }
+    // room for what comes, so that it need not be copied to a larger place while the text is written
+    cache_.reserve(std::min(T, n - begin_ + std::min(options_.max_tokens - generated_, kReserved)));
+    const std::span<const std::int32_t> rest = tokens().subspan(begin_ + cache_.length());
+    if (rest.size() == 1 && cache_.length() > 0) return false;
+    logits_.resize(decoder_->config().vocab_size);
+    decoder_->read(cache_, rest, logits_);
+    return fresh_ = true;
+}
+
+void Writer::sample_next() {
+    const double uniform = random_uniform({options_.seed, options_.sample}, sampled_);
+    const std::size_t V = tokenizer_ ? std::min(tokenizer_->vocab_size(), logits_.size()) : logits_.size();
+    const std::int32_t token = sample_token(std::span(logits_).first(V), options_, uniform, text_);
+    if (tokenizer_ && token == tokenizer_->end_of_text()) return finish(FinishReason::end_of_text);
+    text_.push_back(token);
+    fresh_ = false;
+    ++sampled_;
+    ++generated_;
+    if (options_.logprobs) logprobs_.push_back(token_logprobs(logits_, token, *options_.logprobs));
+    if (tokenizer_) certain_ += stop_.push(characters_.push(tokenizer_->decode(std::span(&token, 1))));
+    if (stop_.found()) {
+        finish(FinishReason::stop);
+    } else if (generated_ >= options_.max_tokens) {
+        finish(FinishReason::length);
+    }
+}
+
+void Writer::finish(FinishReason reason) {
+    if (finished()) return;
+    finish_reason_ = reason;
+    certain_ += stop_.push(characters_.finish()) + stop_.finish();
+}
+
+std::string Writer::next() {
+    Writer* const self = this;
+    step(std::span(&self, 1));
+    return take();
+}
+
+std::string Writer::write() {
+    std::string text = take();
+    while (!finished()) text += next();
+    return text;
+}
+
+std::string Writer::take() { return std::exchange(certain_, ""); }
+
+Writer Writer::another(std::uint64_t sample) const {
+    Writer copy = *this;
+    copy.cache_ = cache_.clone();
+    copy.options_.sample = sample;
+    return copy;
+}
+
+void step(std::span<Writer* const> writers) {
+    const double start = seconds_now();
+    std::vector<Writer*> running, stepping;
+    std::vector<models::KvCache*> caches;
+    std::vector<std::int32_t> tokens;
+    for (Writer* const w : writers) {
+        if (w->finished()) continue;
+        running.push_back(w);
+        if (w->read_window()) continue;
+        check(w->decoder_ == running[0]->decoder_, "generate: texts of one decoder are required");
+        stepping.push_back(w);
+        caches.push_back(&w->cache_);
+        tokens.push_back(w->text_.back());
+    }
+    if (!stepping.empty()) {
+        const models::Decoder& decoder = *stepping[0]->decoder_;
+        const std::size_t V = decoder.config().vocab_size;
+        std::vector<float> logits(stepping.size() * V);
+        decoder.step(caches, tokens, logits);
+        for (std::size_t b = 0; b < stepping.size(); ++b) {
+            const auto row = logits.begin() + static_cast<std::ptrdiff_t>(b * V);
+            stepping[b]->logits_.assign(row, row + static_cast<std::ptrdiff_t>(V));
+            stepping[b]->fresh_ = true;
+        }
+    }
+    const double now = seconds_now();
+    for (Writer* const w : running) {
+        (w->generated_ == 0 ? w->prompt_seconds_ : w->seconds_) += now - start;
+        w->sample_next();
+    }
+}
+
+}  // namespace inkling::generate

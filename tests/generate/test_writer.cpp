@@ -1,0 +1,469 @@
+// Writing text token by token, alone and in batches.
+#include "generate/writer.h"
+
+#include "engine/ops/softmax.h"
+#include "formats/utf8.h"
+#include "tests/engine/helpers.h"
+#include "tests/models/architectures.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+using generate::FinishReason;
+using generate::GenerateOptions;
+using generate::to_valid_utf8;
+using generate::Writer;
+using models::Transformer;
+using Tokens = std::vector<std::int32_t>;
+
+namespace {
+
+GenerateOptions choose(double temperature, std::size_t max_tokens, std::uint64_t seed = 1, std::uint64_t sample = 0) {
+    GenerateOptions options;
+    options.temperature = temperature;
+    options.max_tokens = max_tokens;
+    options.seed = seed;
+    options.sample = sample;
+    return options;
+}
+
+// The text of each id; a text is encoded byte by byte.
+class Pieces final : public data::Tokenizer {
+  public:
+    explicit Pieces(std::vector<std::string> pieces, std::optional<std::int32_t> end = std::nullopt)
+        : pieces_(std::move(pieces)), end_(end) {}
+
+    void encode_parts(std::string_view text, const TakeIds& take) const override {
+        for (std::size_t i = 0; i < text.size(); ++i) {
+            const auto at = std::find(pieces_.begin(), pieces_.end(), text.substr(i, 1));
+            check<BadInput>(at != pieces_.end(), "byte {} is not in the vocabulary", i);
+            const auto id = static_cast<std::int32_t>(at - pieces_.begin());
+            take(std::span(&id, 1), i + 1);
+        }
+    }
+    std::string decode(std::span<const std::int32_t> ids) const override {
+        std::string text;
+        for (const std::int32_t id : ids) text += pieces_.at(static_cast<std::size_t>(id));
+        return text;
+    }
+    std::size_t safe_cut(std::string_view text, std::size_t) const override { return text.size(); }
+    std::size_t vocab_size() const override { return pieces_.size(); }
+    std::string to_json() const override { return ""; }
+    std::string kind() const override { return "pieces"; }
+    std::optional<std::int32_t> end_of_text() const override { return end_; }
+
+  private:
+    std::vector<std::string> pieces_;
+    std::optional<std::int32_t> end_;
+};
+
+// 20 of them, as the model has.
+Pieces letters(std::optional<std::int32_t> end = std::nullopt) {
+    std::vector<std::string> pieces;
+    for (char c = 'a'; c < 'a' + 20; ++c) pieces.emplace_back(1, c);
+    return Pieces(pieces, end);
+}
+
+// Vocabulary 20, context 12.
+const Transformer<float>& model() {
+    static const auto made = [] {
+        auto gpt = std::make_unique<Transformer<float>>(gpt2_shape(20, 2, 2, 32, 12));
+        fill_matrices(*gpt, 0.3, {9, 0});  // so that texts are not all of one token
+        gpt->eval();
+        return gpt;
+    }();
+    return *made;
+}
+
+Tokens copied(std::span<const std::int32_t> tokens) { return {tokens.begin(), tokens.end()}; }
+
+Tokens generated(const Transformer<float>& model, const Tokens& prompt, const GenerateOptions& options) {
+    Writer text(model, nullptr, options);
+    text.add(prompt);
+    text.write();
+    return copied(text.generated());
+}
+
+Tokens text_of(const Tokens& prompt, std::size_t tokens, double temperature, std::uint64_t seed = 1,
+               std::uint64_t sample = 0) {
+    return generated(model(), prompt, choose(temperature, tokens, seed, sample));
+}
+
+// The text that whole forward passes give, each over what the model sees of the text: the last tokens that fit into the
+// context of 12, and `left` of them when it is full.
+Tokens greedy_by_forward(Tokens text, std::size_t tokens, std::size_t left) {
+    std::size_t begin = text.size() > 12 ? text.size() - 12 : 0;
+    const std::size_t before = text.size();
+    while (text.size() < before + tokens) {
+        if (text.size() - begin > 12) begin = text.size() - left;
+        IdArray ids({1, text.size() - begin});
+        std::copy(text.begin() + static_cast<std::ptrdiff_t>(begin), text.end(), ids.data());
+        const ConstArray<float> z = model().forward(ids).value().contiguous();
+        const float* const row = z.data() + z.size() - 20;
+        text.push_back(static_cast<std::int32_t>(std::max_element(row, row + 20) - row));
+    }
+    return {text.begin() + static_cast<std::ptrdiff_t>(before), text.end()};
+}
+
+// All that a text comes to, to compare bits.
+struct Written {
+    std::string text;
+    Tokens tokens;
+    std::vector<double> logprobs;
+    FinishReason reason;
+    bool operator==(const Written&) const = default;
+};
+
+Written written(const Writer& writer, const std::string& text) {
+    Written w{text, copied(writer.generated()), {}, writer.finish_reason()};
+    for (const generate::TokenLogprobs& token : writer.logprobs()) {
+        w.logprobs.push_back(token.logprob);
+        for (const generate::Logprob& p : token.top) w.logprobs.insert(w.logprobs.end(), {double(p.id), p.logprob});
+    }
+    return w;
+}
+
+}  // namespace
+
+TEST_CASE("writer: takes the likeliest token of the whole forward pass, step by step", "[generate]") {
+    for (const Tokens& prompt : {Tokens{3, 7}, Tokens{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13}}) {
+        CHECK(text_of(prompt, 40, 0) == greedy_by_forward(prompt, 40, 7));  // half goes, and there is one new
+        GenerateOptions options = choose(0, 40);
+        options.context_shift = 1;
+        CHECK(generated(model(), prompt, options) == greedy_by_forward(prompt, 40, 12));
+        options.context_shift = 12;
+        CHECK(generated(model(), prompt, options) == greedy_by_forward(prompt, 40, 1));
+    }
+}
+
+TEST_CASE("writer: a seed gives one text, other seeds and samples give others", "[generate]") {
+    const Tokens text = text_of({1}, 40, 1);
+    CHECK(text_of({1}, 40, 1) == text);
+    CHECK(text_of({1}, 40, 1, 2) != text);
+    CHECK(text_of({1}, 40, 1, 1, 1) != text);
+    const Tokens shorter = text_of({1}, 10, 1);
+    CHECK(std::equal(shorter.begin(), shorter.end(), text.begin()));
+}
+
+TEST_CASE("writer: prompts longer than the context count by their end", "[generate]") {
+    Tokens prompt;
+    for (std::int32_t i = 0; i < 50; ++i) prompt.push_back(i * 7 % 20);
+    const Tokens end(prompt.end() - 12, prompt.end());
+    const Tokens text = text_of(prompt, 20, 1);
+    CHECK(text.size() == 20);
+    CHECK(text_of(end, 20, 1) == text);
+    prompt[0] = 19;
+    CHECK(text_of(prompt, 20, 1) == text);
+}
+
+TEST_CASE("writer: of a long text each token counts for the repeat penalty, and few are kept", "[generate]") {
+    const Pieces tokenizer = letters();
+    std::string prompt(300, 'c');
+    for (std::size_t i = 0; i < prompt.size(); i += 3) prompt[i] = static_cast<char>('a' + i * i % 17);
+    GenerateOptions options = choose(1, 30);
+    options.repeat_penalty = 1.7;
+    Writer by_ids(model(), &tokenizer, options), by_text(model(), &tokenizer, options);
+    by_ids.add(tokenizer.encode(prompt));
+    by_text.add(prompt);
+    CHECK(by_text.write() == by_ids.write());
+    CHECK(by_text.prompt_tokens() == 300);
+    CHECK(by_ids.tokens().size() == 330);
+    CHECK(by_text.tokens().size() <= 12 + 20 + 30);
+    options.repeat_penalty = 1;
+    Writer without(model(), &tokenizer, options);
+    without.add(prompt);
+    CHECK(tokenizer.decode(by_text.generated()) != without.write());
+}
+
+TEST_CASE("writer: refuses what it cannot write", "[generate]") {
+    CHECK_THROWS_WITH(text_of({}, 5, 1), ContainsSubstring("at least one token"));
+    Transformer<float> training(gpt2_shape(20, 1, 1, 8, 4, 0.5));
+    CHECK_THROWS_WITH(generated(training, Tokens{1}, choose(1, 5)), ContainsSubstring("eval()"));
+    GenerateOptions options = choose(1, 5);
+    options.context_shift = 13;
+    CHECK_THROWS_WITH(Writer(model(), nullptr, options), ContainsSubstring("at most the context of 12, got 13"));
+    options.context_shift = 12;
+    options.stop = {"a"};
+    CHECK_THROWS_WITH(Writer(model(), nullptr, options), ContainsSubstring("need a tokenizer"));
+    options.stop = {""};
+    CHECK_THROWS_WITH(options.validate(), ContainsSubstring("must not be empty"));
+    options = choose(-1, 5);
+    CHECK_THROWS_WITH(options.validate(), ContainsSubstring("--temperature"));
+    Writer a(model(), nullptr, choose(1, 5)), b(model(), nullptr, choose(1, 5));
+    CHECK_THROWS_WITH(a.add("text"), ContainsSubstring("needs a tokenizer"));
+    for (Writer* const w : {&a, &b}) w->add(Tokens{1}), w->next();
+    Writer* const both[] = {&a, &b};
+    CHECK_THROWS_WITH(generate::step(both), ContainsSubstring("texts of one decoder"));
+}
+
+TEST_CASE("writer: a text that cannot be encoded leaves the writer as it was", "[generate]") {
+    const Pieces tokenizer = letters();
+    Writer text(model(), &tokenizer, choose(1, 10)), other(model(), &tokenizer, choose(1, 10));
+    for (Writer* const w : {&text, &other}) w->add("abc");
+    CHECK_THROWS_WITH(text.add("abX"), ContainsSubstring("byte 2"));
+    CHECK(text.write() == other.write());
+}
+
+TEST_CASE("writer: the text does not depend on the number of threads", "[generate]") {
+    Transformer<float> gpt(gpt2_shape(65, 4, 4, 256, 64, 0.0, false), Generator{4, 0});
+    gpt.eval();
+    REQUIRE(models::Decoder(gpt).worthwhile_threads(1) >= 3);  // fewer weights would be left to one
+    const auto with = [&](int threads) {
+        const Threads scope(threads);
+        return generated(gpt, Tokens{1, 2, 3}, choose(1, 30));
+    };
+    const Tokens one = with(1);
+    for (const int threads : {2, 3}) CHECK(with(threads) == one);
+}
+
+TEST_CASE("writer: ids that the tokenizer does not have are never sampled", "[generate]") {
+    Transformer<float> model(gpt2_shape(32, 1, 2, 8, 16), Generator{1, 0});
+    model.eval();
+    const Pieces few({"a", "b", "c", "d", "e"}), many(std::vector<std::string>(99, "a"));
+    for (const double temperature : {0.0, 1.0, 100.0}) {
+        Writer text(model, &few, choose(temperature, 300));
+        text.add("b");
+        CHECK(text.write().size() == 300);
+        CHECK(*std::max_element(text.generated().begin(), text.generated().end()) < 5);
+        Writer all(model, &many, choose(temperature, 300));  // the model's own bound
+        all.add("a");
+        CHECK(all.write().size() == 300);
+    }
+}
+
+TEST_CASE("writer: ends at max_tokens, or before the end of text", "[generate]") {
+    CHECK(text_of({1}, 0, 1).empty());
+    const Pieces endless = letters();
+    Writer whole(model(), &endless, choose(1, 100));
+    whole.add("b");
+    const std::string text = whole.write();
+    REQUIRE(text.size() == 100);
+    CHECK(whole.finish_reason() == FinishReason::length);
+    CHECK(whole.next().empty());
+    CHECK(whole.generated().size() == 100);
+    const Pieces tokenizer = letters(whole.generated()[40]);
+    Writer ended(model(), &tokenizer, choose(1, 100));
+    ended.add("b");
+    CHECK(ended.write() == text.substr(0, text.find(text[40])));
+    CHECK(ended.finish_reason() == FinishReason::end_of_text);
+    CHECK(ended.generated().size() == text.find(text[40]));
+}
+
+TEST_CASE("writer: ends before a stop text, wherever tokens end", "[generate]") {
+    std::vector<std::string> pieces;
+    for (std::size_t i = 0; i < 20; ++i) pieces.push_back(std::string("abc\n").substr(i % 4) + "ab\nc"[i / 5]);
+    const Pieces tokenizer(pieces);
+    Writer writer(model(), &tokenizer, choose(1, 30));
+    writer.add(Tokens{1});
+    const std::string whole = writer.write();
+    CHECK(whole == tokenizer.decode(writer.generated()));
+    for (std::size_t at = 0; at < 40; ++at) {
+        for (std::size_t n = 1; n < 9; ++n) {
+            GenerateOptions options = choose(1, 30);
+            options.stop = {whole.substr(at, n)};
+            Writer stopped(model(), &tokenizer, options);
+            stopped.add(Tokens{1});
+            std::string text;
+            while (!stopped.finished()) {
+                text += stopped.next();
+                REQUIRE(whole.substr(0, whole.find(options.stop[0])).starts_with(text));
+            }
+            CHECK(text.size() == whole.find(options.stop[0]));
+            CHECK(stopped.finish_reason() == FinishReason::stop);
+            const auto tokens = stopped.generated();  // no more than it took
+            CHECK(tokenizer.decode(tokens).find(options.stop[0]) == text.size());
+            CHECK(tokenizer.decode(tokens.first(tokens.size() - 1)).find(options.stop[0]) == std::string::npos);
+        }
+    }
+}
+
+TEST_CASE("writer: gives whole characters alone", "[generate]") {
+    std::vector<std::string> pieces;
+    for (std::size_t i = 0; i < 20; ++i)
+        pieces.push_back(std::vector{"\xE2", "\x82", "\xAC",
+                                     "\x82\xAC"
+                                     "a"}[i % 4]);
+    const Pieces tokenizer(pieces);
+    std::size_t held = 0, whole = 0, cut = 0;
+    for (std::uint64_t seed = 0; seed < 50; ++seed) {
+        Writer writer(model(), &tokenizer, choose(3, 30, seed));
+        writer.add(Tokens{1});
+        std::string text;
+        while (!writer.finished()) {
+            const std::string part = writer.next();
+            REQUIRE(formats::find_invalid_utf8(part) == std::string::npos);
+            held += part.empty();
+            text += part;
+        }
+        CHECK(text == to_valid_utf8(tokenizer.decode(writer.generated())));
+        whole += text.find("\xE2\x82\xAC") != std::string::npos;
+        cut += tokenizer.decode(writer.generated().last(1)) == "\xE2";
+    }
+    CHECK((held > 50 && whole > 10 && cut > 5));
+}
+
+TEST_CASE("writer: log-probabilities are the model's own log-softmax, whatever the options", "[generate]") {
+    GenerateOptions options = choose(1.5, 10);
+    options.top_k = 6;
+    options.repeat_penalty = 1.5;
+    options.logprobs = 3;
+    Writer writer(model(), nullptr, options);
+    writer.add(Tokens{3, 7});
+    writer.write();
+    REQUIRE(writer.logprobs().size() == 10);
+    IdArray ids({1, 12});
+    std::copy(writer.tokens().begin(), writer.tokens().end(), ids.data());
+    const ConstArray<float> expected = log_softmax(model().forward(ids)).value().contiguous();
+    for (std::size_t i = 0; i < 10; ++i) {
+        const float* const row = expected.data() + (i + 1) * 20;
+        const generate::TokenLogprobs& got = writer.logprobs()[i];
+        CHECK(got.id == writer.generated()[i]);
+        CHECK(got.logprob == Approx(row[got.id]).margin(1e-5));
+        std::vector<float> sorted(row, row + 20);
+        std::sort(sorted.rbegin(), sorted.rend());
+        REQUIRE(got.top.size() == 3);
+        for (std::size_t k = 0; k < 3; ++k) {
+            CHECK(got.top[k].logprob == Approx(row[got.top[k].id]).margin(1e-5));
+            CHECK(got.top[k].logprob == Approx(sorted[k]).margin(1e-5));
+        }
+    }
+    options.logprobs = 0;  // those of the text alone
+    Writer alone(model(), nullptr, options);
+    alone.add(Tokens{3, 7});
+    alone.write();
+    CHECK(alone.logprobs().size() == 10);
+    CHECK(alone.logprobs()[4].logprob == writer.logprobs()[4].logprob);
+    CHECK(alone.logprobs()[4].top.empty());
+}
+
+TEST_CASE("writer: texts that join and leave a batch at random have the same bits alone", "[generate]") {
+    constexpr std::size_t kTexts = 30;
+    const Pieces tokenizer = letters(12);
+    for (const auto type : {models::WeightType::fp32, models::WeightType::bf16, models::WeightType::q8_0}) {
+        const auto decoder = std::make_shared<const models::Decoder>(model(), type);
+        const auto begun = [&](std::size_t i) {
+            GenerateOptions options = choose(std::vector{0.0, 0.8, 1.3}[i % 3], 1 + i * 11 % 60, i % 4, i);
+            options.top_k = i % 5 == 0 ? 7 : 0;
+            options.top_p = i % 2 == 0 ? 0.9 : 1;
+            options.repeat_penalty = i % 4 == 0 ? 1.2 : 1;
+            options.context_shift = std::vector{0, 1, 5, 12}[i % 4];  // texts are longer than the context of 12
+            if (i % 3 == 1) options.stop = {"ab", "ce", "g", "q"};
+            if (i % 2 == 0) options.logprobs = i % 7;
+            Writer text(decoder, &tokenizer, options);
+            Tokens prompt;
+            for (std::size_t t = 0; t < 1 + i * 5 % 31; ++t)
+                prompt.push_back(static_cast<std::int32_t>((i + t * t) % 19));
+            text.add(prompt);
+            return text;
+        };
+        std::vector<Writer> texts;
+        std::vector<std::string> shown(kTexts);
+        for (std::size_t i = 0; i < kTexts; ++i) texts.push_back(begun(i));
+        std::vector<std::size_t> sizes;
+        std::size_t moment = 0, left = kTexts;
+        const auto random = [&](std::size_t n) { return random_below({7, 0}, moment++, n); };
+        while (left > 0) {
+            std::vector<Writer*> batch;  // a third of the texts wait, and the others come in any order
+            for (Writer& text : texts)
+                if (random(3) > 0)
+                    batch.insert(batch.begin() + static_cast<std::ptrdiff_t>(random(batch.size() + 1)), &text);
+            generate::step(batch);
+            for (std::size_t i = 0; i < kTexts; ++i) shown[i] += texts[i].take();
+            if (random(8) == 0) texts[random(kTexts)].finish();  // one leaves for good
+            left = static_cast<std::size_t>(
+                std::count_if(texts.begin(), texts.end(), [](const Writer& w) { return !w.finished(); }));
+            sizes.push_back(batch.size());
+        }
+        CHECK(*std::max_element(sizes.begin(), sizes.end()) > 15);
+        std::map<FinishReason, std::size_t> reasons;
+        for (std::size_t i = 0; i < kTexts; ++i) {
+            shown[i] += texts[i].take();
+            Writer alone = begun(i);
+            const std::string text = alone.write();
+            INFO("text " << i << ", " << name(texts[i].finish_reason()));
+            ++reasons[texts[i].finish_reason()];
+            if (texts[i].finish_reason() == FinishReason::interrupted) {
+                CHECK(text.starts_with(shown[i]));
+                CHECK(tokenizer.decode(alone.generated()).starts_with(tokenizer.decode(texts[i].generated())));
+            } else {
+                CHECK(written(texts[i], shown[i]) == written(alone, text));
+            }
+        }
+        CHECK(reasons.size() == 4);  // length, stop, end of text, interrupted
+    }
+}
+
+TEST_CASE("writer: another sample of the same text is what it is from the start", "[generate]") {
+    const Pieces tokenizer = letters();
+    Writer begun(model(), &tokenizer, choose(1, 30));
+    begun.add("abcdefg");
+    begun.read();
+    for (const std::uint64_t sample : {0, 3, 1}) {
+        Writer direct(model(), &tokenizer, choose(1, 30, 1, sample)), copy = begun.another(sample);
+        direct.add("abcdefg");
+        CHECK(copy.prompt_tokens() == 7);
+        const std::string text = direct.write();
+        CHECK(copy.write() == text);
+        Writer half = begun.another(sample);  // of a text that has begun
+        std::string first;
+        for (int i = 0; i < 12; ++i) first += half.next();
+        Writer other = half.another(sample);
+        CHECK(first + other.write() == text);
+        CHECK(first + half.write() == text);
+    }
+}
+
+TEST_CASE("writer: a text goes on in turns", "[generate]") {
+    const Pieces tokenizer = letters();
+    Writer whole(model(), &tokenizer, choose(1, 30)), turns(model(), &tokenizer, choose(1, 10));
+    whole.add("abc");
+    turns.add("abc");
+    std::string text;
+    for (int i = 0; i < 3; ++i) {
+        CHECK(turns.prompt_tokens() == (i == 0 ? 3 : 0));
+        text += turns.write();
+        CHECK(turns.finish_reason() == FinishReason::length);
+        CHECK(turns.generated().size() == 10);
+        turns.add("");
+    }
+    CHECK(text == whole.write());
+    // to a text that has begun, too, and what it held back is not lost
+    GenerateOptions options = choose(1, 10);
+    options.stop = {text.substr(0, 5) + "!"};
+    Writer added(model(), &tokenizer, options);
+    added.add("abc");
+    for (int i = 0; i < 3; ++i) CHECK(added.next().empty());
+    added.add("de");
+    CHECK(added.take() == text.substr(0, 3));
+    CHECK(added.prompt_tokens() == 2);
+    CHECK(added.generated().empty());
+    added.write();
+    CHECK(added.generated().size() == 10);
+    CHECK(tokenizer.decode(added.tokens()).starts_with("abc" + text.substr(0, 3) + "de"));
+}
+
+TEST_CASE("writer: an empty text begins as the model was trained, and after an end of text again", "[generate]") {
+    const auto first = [](const Pieces& tokenizer, bool has_bos) {
+        models::Architecture shape = gpt2_shape(20, 1, 2, 8, 16);
+        shape.has_bos = has_bos;
+        Transformer<float> gpt(shape);
+        gpt.eval();
+        Writer text(gpt, &tokenizer, choose(1, 5));
+        text.add("");
+        CHECK(text.prompt_tokens() == 0);
+        CHECK(text.tokens().size() == 1);
+        return text.tokens()[0];
+    };
+    CHECK(first(letters(7), true) == 7);
+    CHECK(first(letters(), true) == 0);
+    CHECK(first(letters(7), false) == 0);
+    CHECK(first(Pieces({"a", "b", "\n"}, 1), false) == 2);
+    Tokens prompt{1};
+    const Pieces tokenizer = letters(text_of(prompt, 1, 0)[0]);  // the first token that the model writes
+    Writer text(model(), &tokenizer, choose(0, 5));
+    text.add(prompt);
+    CHECK(text.write().empty());
+    CHECK(text.finish_reason() == FinishReason::end_of_text);
+    text.add("");
+    CHECK_FALSE(text.finished());
+    CHECK(copied(text.tokens()) == Tokens{1, model().config.has_bos ? *tokenizer.end_of_text() : 0});
+}
