@@ -10,7 +10,9 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "data/tokenizers/tokenizer.h"
 #include "generate/sampling.h"
