@@ -3,7 +3,8 @@
 #include <cmath>
 #include <numbers>
 
-#include "engine/kernels/simd.h"
+#include "engine/kernels/norm_row.h"
+#include "engine/kernels/rotate_row.h"
 #include "engine/ops/rotary.h"
 
 namespace inkling::models {
@@ -51,31 +52,12 @@ DecoderWeights::DecoderWeights(const Transformer<float>& model, WeightType weigh
     head = {PackedMatrix(model.head_weight().value(), type), {}};
 }
 
-// (x - mean) / sqrt(variance + eps) gain + bias; an rms norm takes the mean for 0.
 void DecoderWeights::normalize(const Norm& norm, const float* x, std::size_t n, float* y) const {
     const std::size_t C = config.n_embd;
-    const float inverse = 1.0f / static_cast<float>(C);
+    const auto eps = static_cast<float>(config.norm_epsilon);
     for (std::size_t r = 0; r < n; ++r, x += C, y += C) {
-        const bool centered = config.norm == NormKind::layer;
-        const Vec<float> mean(centered ? simd_sum(
-                                             C, [](auto v) { return v; }, x) *
-                                             inverse
-                                       : 0.0f);
-        const float variance = simd_sum(
-                                   C, [=](auto v) { return (v - mean) * (v - mean); }, x) *
-                               inverse;
-        const Vec<float> scale(1.0f / std::sqrt(variance + static_cast<float>(config.norm_epsilon)));
-        if (norm.bias.defined()) {
-            simd_map(
-                C, y, [=](auto v, auto g, auto b) { return (v - mean) * scale * g + b; }, x, norm.gain.data(),
-                norm.bias.data());
-        } else if (norm.gain.defined()) {
-            simd_map(
-                C, y, [=](auto v, auto g) { return (v - mean) * scale * g; }, x, norm.gain.data());
-        } else {
-            simd_map(
-                C, y, [=](auto v) { return (v - mean) * scale; }, x);
-        }
+        normalize_row(C, x, row_moments(C, x, config.norm == NormKind::layer, eps), norm.gain.data(), norm.bias.data(),
+                      y);
     }
 }
 
@@ -97,12 +79,7 @@ void DecoderWeights::rotate(float* x, std::size_t position, const ConstArray<flo
     if (config.head_norm == HeadNorm::before_rotary) norm();
     if (!angles.empty()) {
         const float* const cos = angles.data() + position * d;
-        const float sign = config.rope_clockwise ? -1.0f : 1.0f;
-        for (std::size_t i = 0; i < half; ++i) {
-            const float c = cos[i], s = sign * cos[half + i], x1 = x[i], x2 = x[half + i];
-            x[i] = x1 * c - x2 * s;
-            x[half + i] = x2 * c + x1 * s;
-        }
+        rotate_row<1>(x, cos, cos + half, config.rope_clockwise ? -1.0f : 1.0f, half, half, x);
     }
     if (config.head_norm == HeadNorm::after_rotary) norm();
 }

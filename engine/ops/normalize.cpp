@@ -4,10 +4,8 @@
 //   dgain = sum over rows of dy xhat,  dbias = sum over rows of dy
 #include "engine/ops/normalize.h"
 
-#include <cmath>
-
 #include "engine/backward.h"
-#include "engine/kernels/simd.h"
+#include "engine/kernels/norm_row.h"
 #include "engine/parallel.h"
 #include "engine/profile.h"
 #include "engine/sum.h"
@@ -88,10 +86,11 @@ void RowNorm<T>::backward(const Array<T>& dy_any, Gradients<T>& grads) const {
     if (want_bias) grads.add(2, sum_over<T>(dbias, {0}));
 }
 
-// (x - mean) scale gain + bias, row by row, after prepare(row of x, r) has set the row's mean and scale.
-template <class T, class Prepare>
+// (x - mean) scale gain + bias, row by row, after prepare(row of x, r) has set mean and scale of row r.
+template <class T>
 Array<T> normalized(const ConstArray<T>& x, const ConstArray<T>& gain, const ConstArray<T>& bias,
-                    const ConstArray<T>& mean, const ConstArray<T>& scale, const Prepare& prepare) {
+                    const ConstArray<T>& mean, const ConstArray<T>& scale,
+                    FunctionRef<void(const T* x, std::size_t r)> prepare) {
     const std::size_t width = x.dim(-1), rows = x.size() / width;
     profile::count_bytes(static_cast<double>(2 * x.size() * sizeof(T)));
     Array<T> y(x.shape());
@@ -100,19 +99,8 @@ Array<T> normalized(const ConstArray<T>& x, const ConstArray<T>& gain, const Con
     parallel_rows(rows, width, [&](std::size_t begin, std::size_t end) {
         for (std::size_t r = begin; r < end; ++r) {
             const T* const in = x.data() + r * width;
-            T* const out = py + r * width;
             prepare(in, r);
-            const Vec<T> mu(mean.data()[r]), s(scale.data()[r]);
-            if (w && b) {
-                simd_map(
-                    width, out, [=](auto v, auto g, auto c) { return (v - mu) * s * g + c; }, in, w, b);
-            } else if (w) {
-                simd_map(
-                    width, out, [=](auto v, auto g) { return (v - mu) * s * g; }, in, w);
-            } else {
-                simd_map(
-                    width, out, [=](auto v) { return (v - mu) * s; }, in);
-            }
+            normalize_row(width, in, {mean.data()[r], scale.data()[r]}, w, b, py + r * width);
         }
     });
     return y;
@@ -135,15 +123,8 @@ Tensor<T> normalize(const char* op, const Tensor<T>& x_any, const Tensor<T>& gai
     Array<T> mean({rows}, T{0}), scale({rows});
     T *const pmean = mean.data(), *const pscale = scale.data();
     Array<T> y = normalized<T>(x, weight, shift, mean, scale, [=](const T* in, std::size_t r) {
-        const T inverse = T{1} / static_cast<T>(width);
-        if (centered)
-            pmean[r] = simd_sum(
-                           width, [](auto v) { return v; }, in) *
-                       inverse;
-        const T variance = simd_sum(
-                               width, [mu = Vec<T>(pmean[r])](auto v) { return (v - mu) * (v - mu); }, in) *
-                           inverse;
-        pscale[r] = T{1} / std::sqrt(variance + static_cast<T>(eps));
+        const RowMoments<T> moments = row_moments(width, in, centered, static_cast<T>(eps));
+        pmean[r] = moments.mean, pscale[r] = moments.scale;
     });
     const RowNorm<T> norm{rows, width, centered, Saved(x), Saved(weight), Saved(mean), Saved(scale), gain.defined()};
     const Tensor<T> result = record(op, std::move(y), inputs(x_any, gain, bias),

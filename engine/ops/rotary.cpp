@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "engine/backward.h"
+#include "engine/kernels/rotate_row.h"
 #include "engine/parallel.h"
 
 namespace inkling {
@@ -22,17 +23,6 @@ const T* cached_angles(std::size_t start, std::size_t rows, std::size_t d, doubl
         last = arguments;
     }
     return angles.data();
-}
-
-// Pair i is x[step i], x[step i + other].
-template <std::size_t step, class T>
-void rotate_row(const T* x, const T* c, const T* s, T sign, std::size_t half, std::size_t other, T* y) {
-#pragma omp simd
-    for (std::size_t i = 0; i < half; ++i) {
-        const T x1 = x[step * i], x2 = x[step * i + other], sine = sign * s[i];
-        y[step * i] = x1 * c[i] - x2 * sine;
-        y[step * i + other] = x2 * c[i] + x1 * sine;
-    }
 }
 
 template <class T>
