@@ -7,12 +7,11 @@
 
 #include "cli/bench_profile.h"
 #include "cli/common.h"
-#include "data/tokenizers/char_tokenizer.h"
 #include "engine/clock.h"
 #include "engine/random.h"
 #include "models/families/family.h"
-#include "train/plan.h"
-#include "train/trainer.h"
+#include "train/estimate.h"
+#include "train/step.h"
 
 namespace inkling::cli {
 namespace {
@@ -36,13 +35,6 @@ struct BenchArguments {
     bool profile = false, checkpoint = false, json = false;
 };
 
-// Any n different characters, as the vocabulary; the bench never generates text.
-std::vector<char32_t> any_characters(std::size_t n) {
-    std::vector<char32_t> characters(n);
-    for (std::size_t i = 0; i < n; ++i) characters[i] = static_cast<char32_t>(0x10000 + i);
-    return characters;
-}
-
 constexpr std::size_t kTokens = 200'000;  // of the text
 
 nlohmann::ordered_json bench(const std::string& name, Preset p, const BenchArguments& args, std::size_t threads) {
@@ -55,26 +47,26 @@ nlohmann::ordered_json bench(const std::string& name, Preset p, const BenchArgum
     options.arch = args.arch;
     options.bias = models::family(args.arch).biased;
     options.learning_rate = 3e-4;
-    options.schedule = "constant";
+    options.schedule = train::ScheduleKind::constant;
     options.beta2 = 0.95;
     options.val_fraction = 0;
-    options.precision = args.precision;
+    options.precision = *find_named<Precision>(args.precision);
     options.checkpoint_activations = args.checkpoint;
-    train::check_memory(options, p.vocab_size, kTokens);
-    const auto built =
-        std::make_unique<models::Transformer<float>>(options.model_config(p.vocab_size), Generator{options.seed});
-    models::Transformer<float>& model = *built;
+    const models::Architecture architecture = options.model_config(p.vocab_size);
+    train::check_memory(options, architecture, kTokens);
+    const auto model = std::make_unique<models::Transformer<float>>(architecture, Generator{options.seed});
     std::vector<std::int32_t> tokens(kTokens);
     for (std::size_t i = 0; i < tokens.size(); ++i)
         tokens[i] = static_cast<std::int32_t>(random_below({2, 0}, i, p.vocab_size));
-    const data::CharTokenizer tokenizer(any_characters(p.vocab_size));
-    train::Report quiet(true);
-    train::Trainer trainer(options, model, tokenizer, tokens, quiet);
+    const auto sampler =
+        data::make_sampler(options.sampler, tokens, options.batch_size, options.block_size, options.seed);
+    train::TrainingStep training(options, *model, *sampler);
     std::vector<double> times;
     double total = 0;
-    for (std::size_t step = 0; step < 5 || (total < args.seconds && step < 100000); ++step) {
+    std::size_t step = 0;
+    for (; step < 5 || (total < args.seconds && step < 100000); ++step) {
         const double start = seconds_now();
-        trainer.step();
+        training.run(step);
         const double seconds = seconds_now() - start;
         if (step < 3) continue;  // while buffers and primitives are made
         times.push_back(seconds);
@@ -83,21 +75,18 @@ nlohmann::ordered_json bench(const std::string& name, Preset p, const BenchArgum
     std::sort(times.begin(), times.end());
     const double median = times[times.size() / 2];
     const double B = static_cast<double>(options.batch_size), T = static_cast<double>(p.block_size);
-    const double flops = train::training_flops(model.config, B * T);
+    const double flops = train::training_flops(architecture, B * T);
     rusage usage{};  // before the profile, which measures the machine with large arrays
     getrusage(RUSAGE_SELF, &usage);
     std::string table;
-    if (args.profile) {
-        const auto precision = precision_named(args.precision);
-        table = profile_table([&trainer] { trainer.step(); }, args.seconds, precision);
-    }
+    if (args.profile) table = profile_table([&] { training.run(step++); }, args.seconds, options.precision);
     const auto rounded = [](double x, double unit) { return std::round(x / unit) * unit; };
     return {{"preset", name},
             {"arch", args.arch},
             {"precision", args.precision},
             {"threads", threads},
             {"batch", options.batch_size},
-            {"params", model.parameter_count()},
+            {"params", model->parameter_count()},
             {"ms_step", median * 1e3},
             {"best_ms", times.front() * 1e3},
             {"tok_s", rounded(B * T / median, 1)},
@@ -144,7 +133,7 @@ Action add_bench(CLI::App& app) {
     app.add_option("--threads", args->threads, "OpenMP threads; 0: the physical cores")->capture_default_str();
     app.add_option("--seconds", args->seconds, "seconds to measure each preset for")->capture_default_str();
     app.add_option("--precision", args->precision, "of the operands of matrix products: fp32 or bf16")
-        ->check(CLI::IsMember({"fp32", "bf16"}))
+        ->check(CLI::IsMember(names_of<Precision>()))
         ->capture_default_str();
     app.add_flag("--checkpoint-activations", args->checkpoint,
                  "recompute activations in backward, as in training: less memory, more time");

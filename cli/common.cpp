@@ -1,16 +1,12 @@
 #include "cli/common.h"
 
-#include <omp.h>
-#include <pthread.h>
-#include <sched.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <fstream>
-#include <set>
-#include <vector>
+
+#include "engine/threads.h"
 
 namespace inkling::cli {
 namespace {
@@ -24,59 +20,16 @@ extern "C" void on_signal(int number) {
     if (!flag_is_polled || received_signal.exchange(number) != 0) _exit(128 + number);
 }
 
-extern "C" void* wait_for(void* mutex) {
-    pthread_mutex_lock(static_cast<pthread_mutex_t*>(mutex));
-    pthread_mutex_unlock(static_cast<pthread_mutex_t*>(mutex));
-    return nullptr;
-}
-
-// Starts n threads that are there at the same time, and ends them. Returns 0, or the errno of one that could not start,
-// for which OpenMP would end the program.
-int try_threads(std::size_t n) {
-    std::vector<pthread_t> started(n);
-    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-    pthread_mutex_lock(&mutex);
-    int error = 0;
-    std::size_t count = 0;
-    while (count < n && error == 0) {
-        error = pthread_create(&started[count], nullptr, wait_for, &mutex);
-        count += error == 0;
-    }
-    pthread_mutex_unlock(&mutex);
-    for (std::size_t i = 0; i < count; ++i) pthread_join(started[i], nullptr);
-    return error;
-}
-
-// Hyper-threads of one core share its multipliers: count cores. Where the system does not tell, count processors.
-std::size_t physical_cores() {
-    // With OMP_PROC_BIND this thread is bound to one processor already: OpenMP knows how many there were.
-    if (omp_get_proc_bind() != omp_proc_bind_false) return static_cast<std::size_t>(omp_get_num_procs());
-    cpu_set_t allowed;
-    CPU_ZERO(&allowed);
-    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return 1;
-    std::set<std::string> cores;
-    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-        if (!CPU_ISSET(cpu, &allowed)) continue;
-        std::ifstream file("/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/topology/thread_siblings_list");
-        std::string siblings;
-        if (!std::getline(file, siblings)) siblings = std::to_string(cpu);
-        cores.insert(siblings);
-    }
-    return std::max<std::size_t>(1, cores.size());
-}
-
 }  // namespace
 
 std::size_t set_threads(std::size_t threads) {
     constexpr std::size_t kMaxThreads = 1024;
     if (threads > kMaxThreads) throw Usage(fmt::format("--threads must be at most {}, got {}", kMaxThreads, threads));
     if (threads == 0) threads = physical_cores();
-    if (const int error = try_threads(threads - 1)) {
+    if (const int error = inkling::set_threads(threads)) {
         std::fprintf(stderr, "warning: cannot start %zu threads: %s: using 1\n", threads, std::strerror(error));
         threads = 1;
     }
-    omp_set_dynamic(0);
-    omp_set_num_threads(static_cast<int>(threads));
     return threads;
 }
 

@@ -73,7 +73,7 @@ int evaluate_stories(const EvalArguments& args) {
 
 int evaluate_model(const EvalArguments& args) {
     set_threads(args.threads);
-    const WithPrecision precision(precision_named(args.precision));
+    const WithPrecision precision(*find_named<Precision>(args.precision));
     if (args.stories > 0) return evaluate_stories(args);
     if (args.data.empty()) throw Usage("--data or --stories is required: see inkling eval --help");
     const auto [model, tokenizer] = load_current(args.model);
@@ -124,7 +124,7 @@ Action add_eval(CLI::App& app) {
         ->excludes(stories)
         ->capture_default_str();
     app.add_option("--precision", args->precision, "of the operands of matrix products: fp32 or bf16")
-        ->check(CLI::IsMember({"fp32", "bf16"}))
+        ->check(CLI::IsMember(names_of<Precision>()))
         ->capture_default_str();
     app.add_option("--threads", args->threads, "OpenMP threads; 0: the physical cores")->capture_default_str();
     app.add_flag("--json", args->json, "print one JSON object");

@@ -31,7 +31,7 @@ int show(const InfoArguments& args) {
                                    {"vocab_size", c.vocab_size},
                                    {"bias", c.qkv_bias},
                                    {"dropout", c.dropout},
-                                   {"tokenizer", tokenizer->kind()},
+                                   {"tokenizer", name_of(tokenizer->kind())},
                                    {"bytes", models::WeightFiles::open(folder).bytes()}};
     if (c.kv_heads() != c.n_head) info["n_kv_head"] = c.kv_heads();
     const fs::path state = folder / "training_state.safetensors";

@@ -14,21 +14,19 @@
 #include "cli/common.h"
 #include "cli/out_of_memory.h"
 #include "cli/wrong_usage.h"
-#include "train/trainer.h"
+#include "engine/threads.h"
+#include "train/loop.h"
 
 namespace {
 
 using namespace inkling;
 
-// Two settings that libraries read before main() runs, so the program executes itself again, unless the user has set
-// them. OpenMP's threads spin while they wait for each other, by default for a millisecond and more. If other programs
-// use the processors too, the spinning takes time from the very thread that is waited for, and a step can take fifty
-// times as long; a short spin avoids that. And malloc caches more small blocks: a step makes and frees hundreds.
+// Settings that libraries read before main() runs (engine/threads.h), so the program executes itself again, unless the
+// user has set them.
 void set_up_libraries(char** argv) {
     if (std::getenv("OMP_WAIT_POLICY") || std::getenv("GOMP_SPINCOUNT")) return;
     if (omp_get_proc_bind() != omp_proc_bind_false) return;  // bound to one processor, and so would be what it starts
-    setenv("GOMP_SPINCOUNT", "2000", 1);
-    setenv("GLIBC_TUNABLES", "glibc.malloc.tcache_count=2000", 0);
+    for (const EnvironmentVariable& variable : kEnvironment) setenv(variable.name, variable.value, 0);
     execv("/proc/self/exe", argv);  // when that fails, the program goes on as it is
 }
 

@@ -4,8 +4,9 @@
 #include <csignal>
 #include <optional>
 
+#include "cli/dry_run.h"
+#include "cli/report.h"
 #include "cli/train_options.h"
-#include "cli/train_plan.h"
 #include "data/corpus.h"
 #include "data/encoded_corpus.h"
 #include "data/stories/stories.h"
@@ -15,9 +16,11 @@
 #include "formats/file.h"
 #include "formats/named.h"
 #include "models/folder.h"
-#include "train/plan.h"
+#include "train/estimate.h"
+#include "train/loop.h"
+#include "train/observers.h"
 #include "train/recipes.h"
-#include "train/trainer.h"
+#include "train/resume.h"
 
 namespace inkling::cli {
 namespace {
@@ -37,12 +40,13 @@ data::Corpus built_in_corpus() {
 }
 
 std::unique_ptr<data::Tokenizer> make_tokenizer(const TrainOptions& options, const data::Corpus& corpus) {
-    if (options.tokenizer == "char") {
+    const auto kind = find_named<data::TokenizerKind>(options.tokenizer);
+    if (kind == data::TokenizerKind::characters) {
         std::vector<std::string_view> texts = corpus.documents;
         if (texts.size() > 1) texts.push_back("\n");  // what joins them: see encoded_corpus.h
         return std::make_unique<data::CharTokenizer>(data::CharTokenizer::from_texts(texts));
     }
-    if (options.tokenizer == "bpe")
+    if (kind == data::TokenizerKind::byte_pairs)
         return std::make_unique<data::BpeTokenizer>(data::train_bpe(corpus.documents, options.vocab_size));
     if (!formats::is_there(options.tokenizer)) {
         throw BadInput(
@@ -55,8 +59,8 @@ std::unique_ptr<data::Tokenizer> make_tokenizer(const TrainOptions& options, con
 
 // A tokenizer that is named must be the checkpoint's, which is the one that is used.
 void check_tokenizer(const TrainOptions& options, const data::Tokenizer& own, const fs::path& checkpoint, bool force) {
-    if (options.tokenizer == "char" || options.tokenizer == "bpe" || !formats::is_there(options.tokenizer) || force)
-        return;
+    const bool is_kind = find_named<data::TokenizerKind>(options.tokenizer).has_value();
+    if (is_kind || !formats::is_there(options.tokenizer) || force) return;
     if (data::load_tokenizer(options.tokenizer)->to_json() == own.to_json()) return;
     throw train::Mismatch(
         fmt::format("{}: was trained with another tokenizer than {} holds: undo that, or go on with "
@@ -80,14 +84,14 @@ struct Prepared {
     data::Corpus corpus;
     models::LoadedModel loaded;
     data::EncodedCorpus tokens;
-    std::unique_ptr<train::Trainer> trainer;
+    std::unique_ptr<train::TrainingLoop> loop;
     fs::path checkpoint;            // gone on from; empty: none
     std::vector<fs::path> damaged;  // newer than that
 };
 
 class Preparation {
   public:
-    Preparation(const TrainArguments& args, Settings& settings, train::Report& report)
+    Preparation(const TrainArguments& args, Settings& settings, Report& report)
         : args_(args), settings_(settings), options_(settings.options), report_(report) {}
 
     // The newest of the candidates that is whole, else a new model.
@@ -96,14 +100,15 @@ class Preparation {
             try {
                 run.loaded = models::load_model(candidate, options_.dropout);
                 check_tokenizer(options_, *run.loaded.tokenizer, candidate, args_.force);
-                make_trainer(run, candidate);
-                run.trainer->resume(candidate, args_.force);
+                make_loop(run, candidate);
+                const std::string changes = train::resume(*run.loop, candidate, args_.force);
+                if (!changes.empty()) report_.warn(changes);
                 run.checkpoint = candidate;
                 return;
             } catch (const train::Mismatch&) {
                 throw;
             } catch (const BadInput& e) {
-                run.trainer.reset();
+                run.loop.reset();
                 if (candidate == resume.candidates.back()) throw;
                 run.damaged.push_back(candidate);
                 report_.warn(std::string(e.what()) + ": trying the checkpoint before");
@@ -114,11 +119,11 @@ class Preparation {
         } else {
             run.loaded = {nullptr, make_tokenizer(options_, run.corpus)};
         }
-        make_trainer(run, "");
+        make_loop(run, "");
     }
 
   private:
-    void make_trainer(Prepared& run, const fs::path& candidate) const {
+    void make_loop(Prepared& run, const fs::path& candidate) const {
         if (run.loaded.model) take_shape(args_, run.loaded.model->config, options_);
         try {
             run.tokens = data::encode_corpus(
@@ -131,14 +136,15 @@ class Preparation {
             throw train::Mismatch(fmt::format("{}: was trained on another text: {}", candidate.string(), e.what()));
         }
         formats::named(run.corpus.name(), [&] {
-            const std::string chosen =
-                fit_recipe(*run.loaded.tokenizer, run.tokens.ids, run.loaded.model != nullptr, settings_);
+            const data::Tokenizer& tokenizer = *run.loaded.tokenizer;
+            const std::span<const std::int32_t> ids = run.tokens.ids;
+            auto& model = run.loaded.model;
+            const std::string chosen = fit_recipe(tokenizer, ids, model ? &model->config : nullptr, settings_);
             if (!chosen.empty()) report_.note(chosen);
-            train::check_memory(options_, run.loaded.tokenizer->vocab_size(),
-                                static_cast<double>(run.tokens.ids.size()));
-            if (!run.loaded.model) run.loaded.model = new_model(*run.loaded.tokenizer, run.tokens.ids);
-            run.trainer = std::make_unique<train::Trainer>(options_, *run.loaded.model, *run.loaded.tokenizer,
-                                                           run.tokens.ids, report_);
+            train::check_memory(options_, model ? model->config : options_.model_config(tokenizer.vocab_size()),
+                                static_cast<double>(ids.size()));
+            if (!model) model = new_model(tokenizer, ids);
+            run.loop = std::make_unique<train::TrainingLoop>(options_, *model, ids, &tokenizer);
         });
     }
 
@@ -153,12 +159,12 @@ class Preparation {
     const TrainArguments& args_;
     Settings& settings_;
     TrainOptions& options_;
-    train::Report& report_;
+    Report& report_;
 };
 
 int train_model(const TrainArguments& args) {
     std::signal(SIGPIPE, SIG_IGN);  // nobody reads the progress any more: no reason to stop
-    train::Report report;
+    Report report;
     const Resume resume = find_resume(args);
     Settings settings = resolve(args, resume);
     TrainOptions& options = settings.options;
@@ -172,7 +178,7 @@ int train_model(const TrainArguments& args) {
     run.corpus = built_in ? built_in_corpus() : data::read_corpus(options.data);
     if (const std::string note = run.corpus.skipped_note(); !note.empty()) report.warn(note);
 
-    if (args.dry_run) return print_plan(args, settings, run.corpus, threads);
+    if (args.dry_run) return print_estimate(args, settings, run.corpus, threads);
     Preparation(args, settings, report).prepare(run, resume);
     run.corpus = {};  // large texts need not stay in memory
 
@@ -199,12 +205,18 @@ int train_model(const TrainArguments& args) {
             a_char * chars, a_char));
     }
     if (!checkpoint.empty())
-        report.note(fmt::format("going on from {}, step {}", checkpoint.string(), run.trainer->state().step));
+        report.note(fmt::format("going on from {}, step {}", checkpoint.string(), run.loop->state().step));
 
     const std::atomic<int>& signal = catch_signals();
-    run.trainer->run(&*folder, &signal);
+    const data::Tokenizer& tokenizer = *run.loaded.tokenizer;
+    train::CheckpointSaver checkpoints(*folder, tokenizer, *run.loop);
+    train::MetricsFile metrics(folder->path() / "metrics.jsonl", run.loop->state().step);
+    train::SampleWriter samples(tokenizer, [&report](const std::string& text) { report.sample(text); });
+    if (run.loop->finished())
+        report.note(fmt::format("nothing to do: step {} of {} is reached", run.loop->state().step, options.max_iters));
+    run.loop->run({&metrics, &report, &checkpoints, &samples}, [&signal] { return signal != 0; });
     if (signal != 0) {
-        report.note(fmt::format("stopped at step {}; saved in {}; go on with --resume auto", run.trainer->state().step,
+        report.note(fmt::format("stopped at step {}; saved in {}; go on with --resume auto", run.loop->state().step,
                                 (folder->path() / "latest").string()));
         return 128 + signal;
     }
@@ -229,6 +241,15 @@ Action add_train(CLI::App& app) {
         CLI::Option*& option = args->flags[flag];
         if constexpr (std::is_same_v<Field, bool>) {
             option = app.add_flag("--" + flag + ",!--no-" + flag, field, help);
+        } else if constexpr (std::is_enum_v<Field>) {
+            const auto read = [&field, flag](const std::string& name) {
+                try {
+                    field = named<Field>("--" + flag, name);
+                } catch (const Error& e) {
+                    throw Usage(e.what());
+                }
+            };
+            option = app.add_option_function<std::string>("--" + flag, read, help)->default_str(name_of(field));
         } else {
             option = app.add_option("--" + flag, field, help)->capture_default_str();
             if constexpr (std::is_same_v<Field, std::vector<std::string>>)

@@ -6,9 +6,9 @@
 #include "models/families/family.h"
 #include "models/folder.h"
 #include "train/checkpoint.h"
-#include "train/pace.h"
-#include "train/plan.h"
+#include "train/estimate.h"
 #include "train/run_folder.h"
+#include "train/speed.h"
 
 namespace inkling::cli {
 
@@ -29,9 +29,13 @@ void read_own_settings(const Resume& resume, TrainOptions& options) {
     }
 }
 
-void validate(const TrainOptions& options) {
+// body(), where what an Error refuses is a setting.
+template <class Body>
+auto as_usage(const Body& body) {
     try {
-        options.validate();
+        return body();
+    } catch (const BadInput&) {
+        throw;
     } catch (const Error& e) {
         throw Usage(e.what());
     }
@@ -41,7 +45,7 @@ void validate(const TrainOptions& options) {
 
 Resume find_resume(const TrainArguments& args) {
     TrainOptions options;
-    if (!args.config.empty()) read_toml(args.config, options);
+    if (!args.config.empty()) as_usage([&] { return read_toml(args.config, options); });
     if (args.has("out")) options.out = args.given.out;
     const std::string& from = args.given.resume;
     for (const std::string& path : {options.out, from})
@@ -55,25 +59,18 @@ Resume find_resume(const TrainArguments& args) {
     return {named_as_one ? checkpoint.parent_path() : fs::path(), {checkpoint}};
 }
 
-bool fits_itself(const std::string& recipe) { return recipe == "fast" || recipe == "stories"; }
-
 Settings resolve(const TrainArguments& args, const Resume& resume) {
     Settings s;
     const bool resumed = !resume.candidates.empty();
     if (resumed) {
-        read_own_settings(resume, s.options);
+        as_usage([&] { read_own_settings(resume, s.options); });
         if (!resume.run.empty()) s.options.out = resume.run.string();  // it may have been moved
     }
-    const auto names = train::recipe_names();
-    if (!args.recipe.empty() && std::find(names.begin(), names.end(), args.recipe) == names.end())
-        throw Usage(fmt::format("--recipe must be one of {}, got '{}'", fmt::join(names, ", "), args.recipe));
-    if (!args.recipe.empty() && !(resumed && fits_itself(args.recipe))) {  // what it chose at first holds
-        s.recipe = args.recipe;
-    } else if (!resumed && args.config.empty()) {
-        s.recipe = args.given.data.empty() ? "stories" : "fast";
-    }
-    if (!s.recipe.empty()) s.options = train::recipe(s.recipe);
-    if (!args.config.empty()) s.given = read_toml(args.config, s.options);
+    if (!args.recipe.empty()) s.recipe = as_usage([&] { return &train::recipe(args.recipe); });
+    if (resumed && s.fits_run()) s.recipe = nullptr;  // what it chose at first holds
+    if (!s.recipe && !resumed && args.config.empty()) s.recipe = &train::default_recipe(args.given.data.empty());
+    if (s.recipe) s.options = s.recipe->options;
+    if (!args.config.empty()) s.given = as_usage([&] { return read_toml(args.config, s.options); });
     TrainOptions::visit(s.options, [&](const std::string& flag, auto& field, const char*) {
         TrainOptions::visit(args.given, [&](const std::string& other, const auto& value, const char*) {
             if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::decay_t<decltype(field)>>) {
@@ -83,40 +80,41 @@ Settings resolve(const TrainArguments& args, const Resume& resume) {
             }
         });
     });
-    if (fits_itself(s.recipe)) train::fit_given(s.given, s.options);
+    if (s.fits_run()) train::fit_given(s.given, s.options);
     if (args.has("vocab-size") && s.options.tokenizer != "bpe")
         throw Usage(fmt::format("--vocab-size is for --tokenizer bpe, got --tokenizer {}", s.options.tokenizer));
-    validate(s.options);
+    as_usage([&] { s.options.validate(); });
     return s;
 }
 
-train::Budget fit_sizes(std::size_t tokens, bool has_shape, Settings& s) {
+train::Budget fit_sizes(std::size_t tokens, bool loaded, Settings& s) {
     TrainOptions& o = s.options;
-    if (!s.given.contains("precision")) o.precision = has_fast_bf16() ? "bf16" : "fp32";
+    if (!s.given.contains("precision")) o.precision = has_fast_bf16() ? Precision::bf16 : Precision::fp32;
     train::Budget budget;
     budget.tokens = tokens;
     if (o.max_time > 0) {
         budget.seconds = o.max_time;
-        budget.gflops = train::product_gflops(precision_named(o.precision));
+        budget.gflops = train::product_gflops(o.precision);
     }
-    train::fit(budget, has_shape || s.recipe == "stories", s.given, o);
-    validate(o);
+    train::fit(budget, s.recipe->fits_shape && !loaded, s.given, o);
+    as_usage([&] { o.validate(); });
     return budget;
 }
 
-std::string fit_recipe(const data::Tokenizer& tokenizer, std::span<const std::int32_t> tokens, bool has_shape,
-                       Settings& s) {
-    if (!fits_itself(s.recipe)) return "";
+std::string fit_recipe(const data::Tokenizer& tokenizer, std::span<const std::int32_t> tokens,
+                       const models::Architecture* loaded, Settings& s) {
+    if (!s.fits_run()) return "";
     TrainOptions& o = s.options;
-    const train::Budget budget = fit_sizes(tokens.size(), has_shape, s);
-    train::check_memory(o, tokenizer.vocab_size(), static_cast<double>(tokens.size()));
+    const train::Budget budget = fit_sizes(tokens.size(), loaded != nullptr, s);
+    const models::Architecture architecture = loaded ? *loaded : o.model_config(tokenizer.vocab_size());
+    train::check_memory(o, architecture, static_cast<double>(tokens.size()));
     if (!s.given.contains("max-iters")) {
-        const double step = train::seconds_per_step(o, tokenizer, tokens, 0.03 * budget.seconds);
+        const double step = train::seconds_per_step(o, architecture, tokenizer, tokens, 0.03 * budget.seconds);
         o.max_iters = train::steps_within(budget, step, o);
     }
     train::fit_to_steps(s.given, o);
     return fmt::format("{}, {}, width {}, {}; {} of {} of {}", counted(o.n_layer, "layer"), counted(o.n_head, "head"),
-                       o.n_embd, o.precision, counted(o.max_iters, "step"), counted(o.batch_size, "sequence"),
+                       o.n_embd, name_of(o.precision), counted(o.max_iters, "step"), counted(o.batch_size, "sequence"),
                        counted(o.block_size, "token"));
 }
 

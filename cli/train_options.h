@@ -32,25 +32,24 @@ Resume find_resume(const TrainArguments& args);
 
 struct Settings {
     train::TrainOptions options;
-    std::string recipe;           // that they start from; "": none
-    std::set<std::string> given;  // flags, and keys of --config as flags
+    const train::Recipe* recipe = nullptr;  // that they start from
+    std::set<std::string> given;            // flags, and keys of --config as flags
+
+    bool fits_run() const { return recipe && recipe->fits_run; }
 };
 
 // Command line over config file over recipe over default; a resumed run starts from its own settings. Throws Usage for
 // values that make no sense.
 Settings resolve(const TrainArguments& args, const Resume& resume);
 
-// Of a recipe that sizes itself to the text, the time and the machine.
-bool fits_itself(const std::string& recipe);
+// Model and batch of a recipe that fits the run, for a text of so many tokens; the shape of a model that is `loaded`
+// stays. Without a limit of time no clock is asked, so that the same flags give the same run. Returns what it went by.
+train::Budget fit_sizes(std::size_t tokens, bool loaded, Settings& settings);
 
-// Such a recipe's model and batch, for a text of so many tokens. Without a limit of time no clock is asked, so that the
-// same flags give the same run. Returns what it went by.
-train::Budget fit_sizes(std::size_t tokens, bool has_shape, Settings& settings);
-
-// That, and the number of steps, from trying some. Returns what was chosen, for the user; "" when the recipe is
-// another.
-std::string fit_recipe(const data::Tokenizer& tokenizer, std::span<const std::int32_t> tokens, bool has_shape,
-                       Settings& settings);
+// That, and the number of steps, from trying some. `loaded`: the model to start from, null: a new one. Returns what was
+// chosen, for the user; "" when the recipe is another.
+std::string fit_recipe(const data::Tokenizer& tokenizer, std::span<const std::int32_t> tokens,
+                       const models::Architecture* loaded, Settings& settings);
 
 // The model's shape is the folder's; flags that say otherwise are Usage.
 void take_shape(const TrainArguments& args, const models::Architecture& config, train::TrainOptions& options);

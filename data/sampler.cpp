@@ -94,17 +94,14 @@ void Sampler::fill(std::uint64_t step, Batch& out) const {
     }
 }
 
-std::unique_ptr<Sampler> make_sampler(std::string_view kind, std::span<const std::int32_t> tokens, std::size_t batch,
+std::unique_ptr<Sampler> make_sampler(SamplerKind kind, std::span<const std::int32_t> tokens, std::size_t batch,
                                       std::size_t length, std::uint64_t seed, const Tokenizer* tokenizer) {
     check(batch > 0 && length > 0, "sampler: batch and length must be positive, got {} and {}", batch, length);
-    if (kind == "random") return std::make_unique<RandomSampler>(tokens, batch, length, seed);
-    if (kind == "shuffle") return std::make_unique<ShuffleSampler>(tokens, batch, length, seed);
-    if (kind == "paragraphs") {
-        check(tokenizer != nullptr, "sampler: paragraphs need the tokenizer of the tokens");
-        return std::make_unique<ParagraphSampler>(tokens, batch, length, seed, *tokenizer);
-    }
-    check(kind == "sequential", "sampler: the kind must be random, shuffle, sequential or paragraphs, got '{}'", kind);
-    return std::make_unique<SequentialSampler>(tokens, batch, length);
+    if (kind == SamplerKind::random) return std::make_unique<RandomSampler>(tokens, batch, length, seed);
+    if (kind == SamplerKind::shuffle) return std::make_unique<ShuffleSampler>(tokens, batch, length, seed);
+    if (kind == SamplerKind::sequential) return std::make_unique<SequentialSampler>(tokens, batch, length);
+    check(tokenizer != nullptr, "sampler: paragraphs need the tokenizer of the tokens");
+    return std::make_unique<ParagraphSampler>(tokens, batch, length, seed, *tokenizer);
 }
 
 }  // namespace inkling::data

@@ -1,6 +1,6 @@
 // Batches of token sequences for training. A batch is a pure function of (tokens, sizes, seed, step), so steps can be
 // asked for in any order, and a resumed run needs only its step number:
-//   auto sampler = make_sampler("random", split.train, 12, 64, seed);
+//   auto sampler = make_sampler(SamplerKind::random, split.train, 12, 64, seed);
 //   Batch batch;                   // reused from step to step
 //   sampler->fill(step, batch);
 #pragma once
@@ -9,12 +9,30 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "data/tokenizers/tokenizer.h"
+#include "engine/names.h"
 
 namespace inkling::data {
+
+// Which windows of the text, of T tokens out of N, the rows of the batches are. Row r = step * B + b has:
+enum class SamplerKind {
+    random,      // a uniform start in [0, N - T), as nanoGPT
+    shuffle,     // every non-overlapping window once an epoch, in an order that depends on (seed, epoch) alone; the
+                 // windows of an epoch all begin the same random 0 .. (N - 1) mod T tokens into the text, so that its
+                 // last tokens are seen too
+    sequential,  // window r mod floor((N - 1) / T), which begins at that number times T
+    paragraphs,  // as random, moved back to where the paragraph begins if that is less than T tokens before: what is
+                 // read there does not depend on what the window leaves out (nanochat begins its rows with documents)
+};
+
+constexpr auto names(SamplerKind) {
+    return name_table<SamplerKind>({{SamplerKind::random, "random"},
+                                    {SamplerKind::shuffle, "shuffle"},
+                                    {SamplerKind::sequential, "sequential"},
+                                    {SamplerKind::paragraphs, "paragraphs"}});
+}
 
 // Row-major (batch, length); targets are the inputs one token further.
 struct Batch {
@@ -41,17 +59,9 @@ class Sampler {
     const std::uint64_t windows_;                 // that do not overlap: floor((N - 1) / T)
 };
 
-// Kinds, for row r = step * B + b:
-//   random      a uniform start in [0, N - T), as nanoGPT
-//   shuffle     every non-overlapping window once an epoch, in an order that depends on (seed, epoch) alone; the
-//               windows of an epoch all begin the same random 0 .. (N - 1) mod T tokens into the text, so that its last
-//               tokens are seen too
-//   sequential  window r mod floor((N - 1) / T), which begins at that number times T
-//   paragraphs  as random, moved back to the start of its paragraph if that is less than T tokens before, so that
-//               the text does not depend on what precedes the window (nanochat begins its rows with documents).
-//               Needs the tokenizer of the tokens.
-// Throws Error for another kind or a size of zero, BadInput when there are fewer than length + 1 tokens.
-std::unique_ptr<Sampler> make_sampler(std::string_view kind, std::span<const std::int32_t> tokens, std::size_t batch,
+// Only paragraphs need the tokenizer of the tokens. Throws Error for a size of zero, BadInput when there are fewer than
+// length + 1 tokens.
+std::unique_ptr<Sampler> make_sampler(SamplerKind kind, std::span<const std::int32_t> tokens, std::size_t batch,
                                       std::size_t length, std::uint64_t seed, const Tokenizer* tokenizer = nullptr);
 
 }  // namespace inkling::data

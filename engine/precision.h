@@ -3,13 +3,15 @@
 // double arrays are never rounded.
 #pragma once
 
-#include <string_view>
+#include "engine/names.h"
 
 namespace inkling {
 
 enum class Precision { fp32, bf16 };
 
-Precision precision_named(std::string_view name);  // "fp32" or "bf16"; throws Error for another name
+constexpr auto names(Precision) {
+    return name_table<Precision>({{Precision::fp32, "fp32"}, {Precision::bf16, "bf16"}});
+}
 
 Precision product_precision();  // of ops called on this thread
 

@@ -101,7 +101,7 @@ void set_gguf_tokenizer(formats::GgufWriter& out, const data::Tokenizer& tokeniz
     if (const auto* const characters = dynamic_cast<const data::CharTokenizer*>(&tokenizer))
         return set_characters(out, *characters, vocab_size);
     const auto* const pairs = dynamic_cast<const data::BpeTokenizer*>(&tokenizer);
-    check<BadInput>(pairs, "gguf: a tokenizer of kind {} is not supported", tokenizer.kind());
+    check<BadInput>(pairs, "gguf: a tokenizer of kind {} is not supported", name_of(tokenizer.kind()));
     set_byte_pairs(out, *pairs, vocab_size);
 }
 

@@ -117,7 +117,7 @@ void save_checkpoint(const fs::path& folder, models::Transformer<float>& model, 
         }
     }
     Metadata metadata = {{"format", kFormat},
-                         {"optimizer", optimizer.name()},
+                         {"optimizer", name_of(optimizer.kind())},
                          {"step", number_text(state.step)},
                          {"updates", number_text(optimizer.updates)},
                          {kValLoss, number_text(state.val_loss)},
@@ -153,8 +153,9 @@ TrainingState load_state(const fs::path& folder, nn::FlatParameters<float>& para
     state.config = text("config");
     const auto& found = file.metadata();
     const std::string name = found.contains("optimizer") ? found.at("optimizer") : "adamw";  // once the only one
-    check<BadInput>(name == optimizer.name(), "{}: was trained with --optimizer {}: go on with it, not with {}", what,
-                    name, optimizer.name());
+    check<BadInput>(name == name_of(optimizer.kind()),
+                    "{}: was trained with --optimizer {}: go on with it, not with {}", what, name,
+                    name_of(optimizer.kind()));
     const bool averaged = file.contains(kWeights + parameters.entries().front().name);
     Array<float> weights;
     if (averaged) weights = Array<float>(parameters.values().shape(), 0.0f);

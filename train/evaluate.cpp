@@ -39,13 +39,13 @@ double evaluate(models::Transformer<float>& model, std::span<const std::int32_t>
     check<BadInput>(tokens.size() >= 2, "evaluate: a text of at least 2 tokens is required, got {}", tokens.size());
     const Evaluating scope(model);
     const std::size_t T = model.config.block_size, all = tokens.size() - 1, step = stride ? std::min(stride, T) : T;
-    const std::size_t most_rows = std::max<std::size_t>(1, 4096 / T);
+    const std::size_t max_rows = std::max<std::size_t>(1, 4096 / T);
     double total = 0;
     for (std::size_t at = 0; at < all;) {  // targets at + 1 .. are to be predicted
         if (stop && stop()) return std::numeric_limits<double>::quiet_NaN();
         // Rows of whole windows that count `fresh` targets each, the last ones; the text's ends are rows by themselves.
         const std::size_t fresh = std::min(at == 0 ? T : step, all - at), length = at == 0 || !stride ? fresh : T;
-        const std::size_t rows = at == 0 && step < T ? 1 : std::clamp<std::size_t>((all - at) / fresh, 1, most_rows);
+        const std::size_t rows = at == 0 && step < T ? 1 : std::clamp<std::size_t>((all - at) / fresh, 1, max_rows);
         IdArray inputs({rows, length}), targets({rows, length}, kIgnore);
         for (std::size_t r = 0; r < rows; ++r, at += fresh) {
             const std::int32_t* const begin = tokens.data() + at + fresh - length;
@@ -60,7 +60,7 @@ double evaluate(models::Transformer<float>& model, std::span<const std::int32_t>
 double evaluate_sample(models::Transformer<float>& model, std::span<const std::int32_t> tokens, std::size_t batches,
                        std::size_t batch_size) {
     const Evaluating scope(model);
-    const auto sampler = data::make_sampler("random", tokens, batch_size, model.config.block_size, 0);
+    const auto sampler = data::make_sampler(data::SamplerKind::random, tokens, batch_size, model.config.block_size, 0);
     data::Batch batch;
     double total = 0;
     for (std::size_t i = 0; i < batches; ++i) {

@@ -1,12 +1,14 @@
 #include "train/metrics.h"
 
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "engine/check.h"
 #include "formats/file.h"
+#include "train/loop.h"
 
 namespace inkling::train {
 
@@ -23,6 +25,10 @@ MetricsFile::MetricsFile(const std::filesystem::path& path, std::size_t last_ste
     file_ =
         std::shared_ptr<std::FILE>(std::fopen(path.c_str(), "a"), [](std::FILE* f) { return f ? std::fclose(f) : 0; });
     check(file_ != nullptr, "{}: cannot be written: {}", path.string(), std::strerror(errno));
+}
+
+void MetricsFile::step_done(TrainingLoop& loop) {
+    if (loop.log_due() && std::isfinite(loop.metrics().grad_norm)) write(loop.metrics());
 }
 
 void MetricsFile::write(const Metrics& metrics) {

@@ -7,6 +7,8 @@
 #include <memory>
 #include <optional>
 
+#include "train/observer.h"
+
 namespace inkling::train {
 
 struct Metrics {
@@ -16,12 +18,13 @@ struct Metrics {
     double lr = 0, grad_norm = 0, tok_s = 0, train_s = 0, elapsed_s = 0;
 };
 
-class MetricsFile {
+class MetricsFile : public Observer {
   public:
     // Opens for appending; lines of steps after `last_step`, left by a run that got further than the checkpoint that it
     // is resumed from, are dropped.
     MetricsFile(const std::filesystem::path& path, std::size_t last_step);
     void write(const Metrics& metrics);
+    void step_done(TrainingLoop& loop) override;  // writes, where --log-every asks for it, of steps that are finite
 
   private:
     std::filesystem::path path_;

@@ -32,7 +32,7 @@ std::string read_string(const toml::node& node, const std::string& what) {
 }
 
 template <class Field>
-void read_field(const toml::node& node, Field& field, const std::string& what) {
+void read_field(const toml::node& node, Field& field, const std::string& flag, const std::string& what) {
     if constexpr (std::is_same_v<Field, std::vector<std::string>>) {
         const toml::array* const list = node.as_array();
         check<BadInput>(list != nullptr, "{}: a list of strings is required", what);
@@ -44,6 +44,9 @@ void read_field(const toml::node& node, Field& field, const std::string& what) {
     } else if constexpr (std::is_same_v<Field, std::string>) {
         check<BadInput>(node.is_string(), "{}: a string is required", what);
         field = read_string(node, what);
+    } else if constexpr (std::is_enum_v<Field>) {
+        check<BadInput>(node.is_string(), "{}: a string is required", what);
+        field = named<Field>("--" + flag, read_string(node, what));
     } else if constexpr (std::is_same_v<Field, bool>) {
         check<BadInput>(node.is_boolean(), "{}: true or false is required", what);
         field = *node.value<bool>();
@@ -69,7 +72,9 @@ models::Architecture TrainOptions::model_config(std::size_t tokens) const {
 }
 
 void TrainOptions::validate() const {
-    model_config(1).validate();
+    models::Architecture shape = model_config(1);
+    if (!init_from.empty()) shape.head_dim = 2, shape.n_kv_head = 0;  // the model that is loaded has its own
+    shape.validate();
     visit(*this, [](const std::string& flag, const auto& value, const char*) {
         if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::size_t>) {
             check(value <= INT64_MAX, "--{} must be at most {}, got {}", flag, INT64_MAX, value);  // TOML holds no more
@@ -92,7 +97,7 @@ void TrainOptions::validate() const {
     for (const auto& [flag, rate] :
          {std::pair{"--embedding-lr", embedding_lr}, {"--head-lr", head_lr}, {"--vector-lr", vector_lr}}) {
         in_range(flag, rate, 0, 1e6);
-        check(rate == 0 || optimizer != "sgd", "{} is for --optimizer adamw and muon, got sgd", flag);
+        check(rate == 0 || optimizer != OptimizerKind::sgd, "{} is for --optimizer adamw and muon, got sgd", flag);
         check(rate == 0 || learning_rate > 0, "{} needs a --learning-rate above 0, whose schedule it follows", flag);
     }
     in_range("--decay-fraction", decay_fraction, 0, 1);
@@ -105,16 +110,6 @@ void TrainOptions::validate() const {
     in_range("--grad-clip", grad_clip, 0, 1e30);
     in_range("--max-time", max_time, 0, 1e9);
     in_range("--val-fraction", val_fraction, 0, 0.9);
-    const auto one_of = [](const char* flag, const std::string& value, const std::set<std::string>& names) {
-        std::string list;
-        for (const auto& name : names) list += (list.empty() ? "" : ", ") + name;
-        check(names.contains(value), "{} must be one of {}, got '{}'", flag, list, value);
-    };
-    one_of("--schedule", schedule, {"cosine", "linear", "wsd", "constant"});
-    one_of("--optimizer", optimizer, {"adamw", "muon", "sgd"});
-    one_of("--muon-scale", muon_scale, {"adamw", "original"});
-    one_of("--precision", precision, {"fp32", "bf16"});
-    one_of("--sampler", sampler, {"random", "shuffle", "sequential", "paragraphs"});
     check(!out.empty(), "--out must name a directory");
 }
 
@@ -136,7 +131,7 @@ std::set<std::string> parse_toml(const std::string& text, const std::string& wha
         known.insert(key);
         const toml::node* const node = table.get(key);
         if (node && !is_of_one_start(flag)) {
-            read_field(*node, field, what + ": " + key);
+            read_field(*node, field, flag, what + ": " + key);
             read.insert(flag);
         }
     });
@@ -158,6 +153,8 @@ std::string to_toml(const TrainOptions& options) {
             out << list;
         } else if constexpr (std::is_same_v<Field, std::string>) {
             out << toml::value<std::string>(field);
+        } else if constexpr (std::is_enum_v<Field>) {
+            out << toml::value<std::string>(name_of(field));
         } else {
             out << fmt::format("{}", field);  // for a double, the shortest text that reads back to the same bits
         }

@@ -1,6 +1,5 @@
 // Everything that a training run can be told, each setting listed once, in visit(): its name gives the command line
-// flag
-// (--n-layer), the key of config.toml (n_layer), the default and the help text.
+// flag (--n-layer), the key of config.toml (n_layer), the default and the help text.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "data/sampler.h"
+#include "engine/precision.h"
 #include "models/architecture.h"
+#include "train/kinds.h"
 
 namespace inkling::train {
 
@@ -29,10 +31,10 @@ struct TrainOptions {
 
     std::size_t batch_size = 12, gradient_accumulation_steps = 1, max_iters = 2000;
     double max_time = 0;
-    std::string optimizer = "adamw";
+    OptimizerKind optimizer = OptimizerKind::adamw;
     double learning_rate = 1e-3, min_lr = 1e-4;
     double embedding_lr = 0, head_lr = 0, vector_lr = 0;
-    std::string schedule = "cosine";
+    ScheduleKind schedule = ScheduleKind::cosine;
     std::size_t warmup_iters = 100, lr_decay_iters = 0;
     double decay_fraction = 0.2;
     double weight_decay = 0.1, beta1 = 0.9, beta2 = 0.99, grad_clip = 1.0;
@@ -40,12 +42,12 @@ struct TrainOptions {
     bool nesterov = true;
     std::size_t ns_steps = 5;
     bool muon_split_heads = false;
-    std::string muon_scale = "adamw";
+    MuonScale muon_scale = MuonScale::adamw;
     double ema = 0;
 
-    std::string precision = "fp32";
+    Precision precision = Precision::fp32;
     bool checkpoint_activations = false;
-    std::string sampler = "random";
+    data::SamplerKind sampler = data::SamplerKind::random;
     double val_fraction = 0.1;
     std::uint64_t seed = 1337;
     std::size_t threads = 0;
@@ -62,7 +64,7 @@ struct TrainOptions {
         v("overwrite", o.overwrite, "replace the run that --out already holds");
         v("init-from", o.init_from, "model folder whose weights and tokenizer to start from");
         v("tokenizer", o.tokenizer, "'char', 'bpe' (learnt from the text), or a tokenizer.json");
-        v("vocab-size", o.vocab_size, "tokens that --tokenizer bpe learns");
+        v("vocab-size", o.vocab_size, "vocabulary that --tokenizer bpe learns");
         v("arch", o.arch, "model family: gpt2, nanochat or llama");
         v("n-layer", o.n_layer, "transformer blocks");
         v("n-head", o.n_head, "attention heads");
@@ -72,7 +74,7 @@ struct TrainOptions {
         v("block-size", o.block_size, "context: tokens that the model sees");
         v("dropout", o.dropout, "dropout probability");
         v("bias", o.bias, "biases in linear layers and norms");
-        v("batch-size", o.batch_size, "windows a step");
+        v("batch-size", o.batch_size, "sequences per step");
         v("gradient-accumulation-steps", o.gradient_accumulation_steps,
           "batches whose gradients are averaged into one step");
         v("max-iters", o.max_iters, "training steps");
@@ -92,7 +94,7 @@ struct TrainOptions {
         v("weight-decay", o.weight_decay, "of matrices; vectors are left alone");
         v("beta1", o.beta1, "AdamW's decay of the mean");
         v("beta2", o.beta2, "AdamW's decay of the mean square");
-        v("grad-clip", o.grad_clip, "longest gradient, as a norm over all parameters; 0: no limit");
+        v("grad-clip", o.grad_clip, "max norm of the gradient, over all parameters; 0: no limit");
         v("momentum", o.momentum, "of muon and sgd");
         v("nesterov", o.nesterov, "muon and sgd step along gradient and momentum, not momentum alone");
         v("ns-steps", o.ns_steps, "muon: Newton-Schulz steps that make an update orthogonal");
@@ -111,19 +113,21 @@ struct TrainOptions {
         v("seed", o.seed, "of initial weights, windows, dropout and samples");
         v("threads", o.threads, "OpenMP threads; 0: the physical cores that this process may use");
         v("eval-every", o.eval_every, "steps between evaluations; 0: at the end alone");
-        v("eval-iters", o.eval_iters, "batches an evaluation; 0: the whole validation part");
+        v("eval-iters", o.eval_iters, "batches per evaluation; 0: the whole validation part");
         v("save-every", o.save_every, "steps between checkpoints; 0: with every evaluation");
         v("sample-every", o.sample_every, "steps between samples of text; 0: none");
         v("log-every", o.log_every, "steps between progress lines");
     }
 
     models::Architecture model_config(std::size_t tokens) const;  // of the tokenizer
-    // Throws Error, naming the flag, for values that make no sense.
+    // Throws Error, naming the flag, for values that make no sense. With --init-from the heads need not fit the width:
+    // the shape is that of the model there.
     void validate() const;
 };
 
 // Reads the keys of a config.toml over `options`, and names the flags that they stand for. Those of --overwrite and
-// --resume, which older versions wrote, are passed over. Throws BadInput for unknown keys and values of the wrong type.
+// --resume, which older versions wrote, are passed over. Throws BadInput for unknown keys and values of the wrong type,
+// Error, naming the flag, for a name that none of its kinds has.
 std::set<std::string> read_toml(const std::filesystem::path& path, TrainOptions& options);
 std::set<std::string> parse_toml(const std::string& text, const std::string& what, TrainOptions& options);
 // All settings but --overwrite and --resume.

@@ -1,5 +1,7 @@
 #include "train/recipes.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -9,31 +11,31 @@
 namespace inkling::train {
 namespace {
 
-// Shapes of growing size. Heads are 64 wide, or 32 in the smallest.
-struct Rung {
+// Heads are 64 wide, or 32 in the smallest.
+struct ModelShape {
     std::size_t n_layer, n_embd, n_head, block_size;
     double parameters() const {  // of the matrices inside blocks
         return 12.0 * static_cast<double>(n_layer) * static_cast<double>(n_embd) * static_cast<double>(n_embd);
     }
 };
-constexpr Rung kLadder[] = {{2, 32, 1, 64},    {3, 64, 2, 64},    {4, 96, 3, 128},  {4, 128, 2, 128},
-                            {6, 192, 3, 256},  {6, 256, 4, 256},  {8, 320, 5, 256}, {8, 384, 6, 256},
-                            {10, 512, 8, 256}, {12, 768, 12, 512}};
+constexpr ModelShape kShapes[] =  // of growing size
+    {{2, 32, 1, 64},   {3, 64, 2, 64},   {4, 96, 3, 128},  {4, 128, 2, 128},  {6, 192, 3, 256},
+     {6, 256, 4, 256}, {8, 320, 5, 256}, {8, 384, 6, 256}, {10, 512, 8, 256}, {12, 768, 12, 512}};
 
 constexpr double kEfficiency = 0.4;        // of a step, against products alone
 constexpr double kTokensPerParameter = 2;  // that a model sees, so that the loss in a given time is least
 // A text seen more often, or by a larger model, is learnt by heart; dropout helps once it is seen this often.
-constexpr double kMostEpochs = 10, kMostParametersPerToken = 9, kEpochsWithoutDropout = 6;
+constexpr double kMaxEpochs = 10, kMaxParametersPerToken = 9, kEpochsWithoutDropout = 6;
 // More steps are planned than were measured to fit: a plan that the clock stops costs less than one that ends early.
 constexpr double kPlannedTime = 1.1;
-// Tokens a step grow with the tokens seen, by nanochat's exponent.
+// Tokens per step grow with the tokens seen, by nanochat's exponent.
 constexpr double kBatch = 2048, kBatchSeen = 4.5e6, kBatchExponent = 0.383;
 
 double power_of_two(double x, double low, double high) {
     return std::clamp(std::exp2(std::round(std::log2(std::max(x, 1.0)))), low, high);
 }
 
-std::size_t heads_for(std::size_t width) {  // the most heads of at least 32, an even number of columns each
+std::size_t heads_for(std::size_t width) {  // as many as there are of at least 32 columns, an even number each
     for (std::size_t heads = std::max<std::size_t>(1, width / 32); heads > 1; --heads)
         if (width % heads == 0 && width / heads % 2 == 0) return heads;
     return 1;
@@ -42,15 +44,15 @@ std::size_t heads_for(std::size_t width) {  // the most heads of at least 32, an
 TrainOptions fast() {
     TrainOptions o;
     o.arch = "nanochat";
-    o.optimizer = "muon";
-    o.muon_scale = "original";
+    o.optimizer = OptimizerKind::muon;
+    o.muon_scale = MuonScale::original;
     o.muon_split_heads = true;
     o.momentum = 0.9;
     o.learning_rate = 0.02;
     o.embedding_lr = 0.01;
     o.head_lr = 0.004;
     o.min_lr = 0;
-    o.schedule = "linear";
+    o.schedule = ScheduleKind::linear;
     o.warmup_iters = 0;
     o.weight_decay = 0.1;
     o.block_size = 128;
@@ -67,7 +69,7 @@ TrainOptions stories() {
     o.tokenizer = "bpe";
     o.vocab_size = 1024;
     o.n_layer = 2, o.n_head = 2, o.n_embd = 128, o.block_size = 128;
-    o.sampler = "paragraphs";
+    o.sampler = data::SamplerKind::paragraphs;
     o.embedding_lr = 0.03, o.head_lr = 0.01;
     o.val_fraction = 0.025;
     return o;
@@ -86,17 +88,30 @@ TrainOptions nanogpt_baby() {
 
 }  // namespace
 
-std::vector<std::string> recipe_names() { return {"fast", "stories", "nanogpt-cpu", "nanogpt-baby"}; }
-
-TrainOptions recipe(const std::string& name) {
-    if (name == "fast") return fast();
-    if (name == "stories") return stories();
-    if (name == "nanogpt-cpu") return {};
-    if (name == "nanogpt-baby") return nanogpt_baby();
-    std::string list;
-    for (const auto& known : recipe_names()) list += (list.empty() ? "" : ", ") + known;
-    throw Error(fmt::format("--recipe must be one of {}, got '{}'", list, name));
+const std::vector<Recipe>& recipes() {
+    static const std::vector<Recipe> all = {
+        {.name = "fast", .options = fast(), .fits_run = true, .fits_shape = true},
+        {.name = "stories", .options = stories(), .fits_run = true},
+        {.name = "nanogpt-cpu", .options = {}},
+        {.name = "nanogpt-baby", .options = nanogpt_baby()},
+    };
+    return all;
 }
+
+std::vector<std::string> recipe_names() {
+    std::vector<std::string> names;
+    for (const Recipe& r : recipes()) names.push_back(r.name);
+    return names;
+}
+
+const Recipe& recipe(const std::string& name) {
+    const auto found =
+        std::find_if(recipes().begin(), recipes().end(), [&](const Recipe& r) { return r.name == name; });
+    check(found != recipes().end(), "--recipe must be one of {}, got '{}'", fmt::join(recipe_names(), ", "), name);
+    return *found;
+}
+
+const Recipe& default_recipe(bool built_in_corpus) { return recipe(built_in_corpus ? "stories" : "fast"); }
 
 void fit_given(const std::set<std::string>& given, TrainOptions& o) {
     const auto set = [&](const char* flag, auto& field, double value) {
@@ -109,14 +124,15 @@ void fit_given(const std::set<std::string>& given, TrainOptions& o) {
         o.n_head > 0)  // an even number of columns a head
         o.n_embd = std::max<std::size_t>(1, (o.n_embd / o.n_head + 1) / 2) * 2 * o.n_head;
     if (given.contains("max-iters")) set("max-time", o.max_time, 0);
-    if (o.optimizer != "muon") set("learning-rate", o.learning_rate, o.optimizer == "adamw" ? 3e-3 : 0.1);
-    if (o.optimizer != "muon" || o.learning_rate == 0) {
+    if (o.optimizer != OptimizerKind::muon)
+        set("learning-rate", o.learning_rate, o.optimizer == OptimizerKind::adamw ? 3e-3 : 0.1);
+    if (o.optimizer != OptimizerKind::muon || o.learning_rate == 0) {
         set("embedding-lr", o.embedding_lr, 0);
         set("head-lr", o.head_lr, 0);
     }
 }
 
-void fit(const Budget& budget, bool has_shape, const std::set<std::string>& given, TrainOptions& o) {
+void fit(const Budget& budget, bool fit_shape, const std::set<std::string>& given, TrainOptions& o) {
     const auto set = [&](const char* flag, auto& field, auto value) {
         if (!given.contains(flag)) field = static_cast<std::decay_t<decltype(field)>>(value);
     };
@@ -124,18 +140,18 @@ void fit(const Budget& budget, bool has_shape, const std::set<std::string>& give
     const double flops = budget.seconds * budget.gflops * 1e9 * kEfficiency;
     const auto train_tokens = static_cast<double>(budget.tokens) * (1 - o.val_fraction);
     const double parameters =
-        std::min(std::sqrt(flops / (6 * kTokensPerParameter)), kMostParametersPerToken * train_tokens);
-    const Rung* rung = std::begin(kLadder);
-    while (rung + 1 != std::end(kLadder) && rung[1].parameters() <= parameters) ++rung;
-    if (!has_shape) {
-        set("n-layer", o.n_layer, rung->n_layer);
-        set("n-embd", o.n_embd, rung->n_embd);
-        set("n-head", o.n_head, rung->n_head);
+        std::min(std::sqrt(flops / (6 * kTokensPerParameter)), kMaxParametersPerToken * train_tokens);
+    if (fit_shape) {
+        const ModelShape* shape = std::begin(kShapes);
+        while (shape + 1 != std::end(kShapes) && shape[1].parameters() <= parameters) ++shape;
+        set("n-layer", o.n_layer, shape->n_layer);
+        set("n-embd", o.n_embd, shape->n_embd);
+        set("n-head", o.n_head, shape->n_head);
         fit_given(given, o);
-        set("block-size", o.block_size, std::clamp(train_tokens / 4, 1.0, static_cast<double>(rung->block_size)));
+        set("block-size", o.block_size, std::clamp(train_tokens / 4, 1.0, static_cast<double>(shape->block_size)));
     }
     const auto L = static_cast<double>(o.n_layer), C = static_cast<double>(o.n_embd);
-    const double seen = std::min(flops / (6 * 12 * L * C * C), kMostEpochs * train_tokens);
+    const double seen = std::min(flops / (6 * 12 * L * C * C), kMaxEpochs * train_tokens);
     if (seen > kEpochsWithoutDropout * train_tokens) set("dropout", o.dropout, 0.1);
     const double batch_tokens = power_of_two(kBatch * std::pow(seen / kBatchSeen, kBatchExponent), 256, 16384);
     set("batch-size", o.batch_size, std::max(1.0, batch_tokens / static_cast<double>(o.block_size)));
@@ -143,11 +159,11 @@ void fit(const Budget& budget, bool has_shape, const std::set<std::string>& give
     set("head-lr", o.head_lr, o.head_lr * std::sqrt(128 / C));
 }
 
-std::size_t steps_within(const Budget& budget, double seconds_a_step, const TrainOptions& o) {
-    const double in_time = kPlannedTime * budget.seconds / seconds_a_step;
-    const auto a_step = static_cast<double>(o.batch_size * o.block_size * o.gradient_accumulation_steps);
+std::size_t steps_within(const Budget& budget, double seconds_per_step, const TrainOptions& o) {
+    const double in_time = kPlannedTime * budget.seconds / seconds_per_step;
+    const auto per_step = static_cast<double>(o.batch_size * o.block_size * o.gradient_accumulation_steps);
     const double steps =
-        std::min(in_time, kMostEpochs * static_cast<double>(budget.tokens) * (1 - o.val_fraction) / a_step);
+        std::min(in_time, kMaxEpochs * static_cast<double>(budget.tokens) * (1 - o.val_fraction) / per_step);
     return static_cast<std::size_t>(std::clamp(steps, 1.0, 1e9));
 }
 

@@ -1,7 +1,7 @@
 // The named settings of `inkling train --recipe`. "fast", the default, fits a small modern model to the text, the time
 // and the machine, and "stories" likewise to the built-in corpus; docs/recipes.md says why as they do.
-//   TrainOptions o = recipe("fast");
-//   fit({.seconds = 60, .gflops = 900, .tokens = tokens.size()}, false, {"n-layer"}, o);
+//   TrainOptions o = recipe("fast").options;
+//   fit({.seconds = 60, .gflops = 900, .tokens = tokens.size()}, true, {"n-layer"}, o);
 #pragma once
 
 #include <set>
@@ -12,12 +12,23 @@
 
 namespace inkling::train {
 
+struct Recipe {
+    std::string name;
+    TrainOptions options;
+    bool fits_run = false;    // batch, dropout, rates and steps are fitted to the text, the time and the machine
+    bool fits_shape = false;  // and the model's shape
+};
+
+const std::vector<Recipe>& recipes();
 std::vector<std::string> recipe_names();
 
-// Throws Error for a name that is none.
-TrainOptions recipe(const std::string& name);
+// Throws Error, with the names there are, for a name that is none.
+const Recipe& recipe(const std::string& name);
 
-// What "fast" goes by.
+// The one that is taken when none is named.
+const Recipe& default_recipe(bool built_in_corpus);
+
+// What a run is fitted to.
 struct Budget {
     double seconds = 60;     // of training
     double gflops = 900;     // that matrix products reach on this machine, in the precision of the run
@@ -29,12 +40,12 @@ struct Budget {
 // What goes with the given settings: heads with a width, rates with an optimizer, no limit of time with steps.
 void fit_given(const std::set<std::string>& given, TrainOptions& options);
 
-// The model's shape (unless it has one already), the batch, dropout and what depends on them.
-void fit(const Budget& budget, bool has_shape, const std::set<std::string>& given, TrainOptions& options);
+// The model's shape, if asked for, the batch, dropout and what depends on them.
+void fit(const Budget& budget, bool fit_shape, const std::set<std::string>& given, TrainOptions& options);
 
 // How many steps to plan: a tenth more than fit into the time, but none that would repeat the text too often; at
 // least 1.
-std::size_t steps_within(const Budget& budget, double seconds_a_step, const TrainOptions& options);
+std::size_t steps_within(const Budget& budget, double seconds_per_step, const TrainOptions& options);
 
 // What follows from the number of steps: how often to evaluate, sample and log, and how long weights are averaged.
 void fit_to_steps(const std::set<std::string>& given, TrainOptions& options);

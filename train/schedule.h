@@ -2,12 +2,13 @@
 #pragma once
 
 #include <cstddef>
-#include <string>
+
+#include "train/kinds.h"
 
 namespace inkling::train {
 
 struct Schedule {
-    std::string kind = "cosine";  // cosine, linear, wsd or constant
+    ScheduleKind kind = ScheduleKind::cosine;
     double peak = 1e-3, floor = 1e-4;
     std::size_t warmup = 100, decay_steps = 2000;
     double decay_fraction = 0.2;  // of decay_steps: the last part, in which wsd decays

@@ -42,7 +42,7 @@ class BpeTokenizer final : public Tokenizer {
     std::size_t safe_cut(std::string_view text, std::size_t from) const override;
     std::size_t vocab_size() const override { return bytes_.size(); }
     std::string to_json() const override;
-    std::string kind() const override { return "bpe"; }
+    TokenizerKind kind() const override { return TokenizerKind::byte_pairs; }
     std::optional<std::int32_t> end_of_text() const override { return end_of_text_; }
 
     const BpeSpec& spec() const { return spec_; }

@@ -23,7 +23,7 @@ class CharTokenizer final : public Tokenizer {
     std::size_t safe_cut(std::string_view text, std::size_t from) const override;
     std::size_t vocab_size() const override { return characters_.size(); }
     std::string to_json() const override;
-    std::string kind() const override { return "char"; }
+    TokenizerKind kind() const override { return TokenizerKind::characters; }
 
   private:
     std::vector<char32_t> characters_;  // by id

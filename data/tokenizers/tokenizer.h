@@ -11,7 +11,15 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/names.h"
+
 namespace inkling::data {
+
+enum class TokenizerKind { characters, byte_pairs };
+
+constexpr auto names(TokenizerKind) {
+    return name_table<TokenizerKind>({{TokenizerKind::characters, "char"}, {TokenizerKind::byte_pairs, "bpe"}});
+}
 
 class Tokenizer {
   public:
@@ -44,8 +52,7 @@ class Tokenizer {
     // The text of tokenizer.json, as the Hugging Face `tokenizers` library reads it, with the same ids.
     virtual std::string to_json() const = 0;
 
-    // "char" or "bpe", as --tokenizer names it.
-    virtual std::string kind() const = 0;
+    virtual TokenizerKind kind() const = 0;
 
     // The id that ends a text, where the vocabulary has one.
     virtual std::optional<std::int32_t> end_of_text() const { return std::nullopt; }

@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "formats/safetensors.h"
+#include "models/folder.h"
 #include "tests/cli/program.h"
 #include "tests/formats/gguf_reader.h"
 #include "tests/paths.h"
@@ -175,4 +176,43 @@ TEST_CASE("nanochat: shapes that make no sense are wrong usage", "[cli]") {
                 kSmall),
         2, "--n-kv-head is not for --arch gpt2");
     CHECK_FALSE(std::filesystem::exists(folder.path("out")));
+}
+
+TEST_CASE("llama: a model whose heads do not fit its width is tuned, planned and gone on with", "[cli]") {
+    namespace models = inkling::models;
+    const ScratchFolder folder;
+    REQUIRE(train("llama", folder, "run").code == 0);
+    const auto trained = models::load_model(folder.path("run/latest"));
+    models::Architecture a = trained.model->config;
+    a.n_embd = 20, a.n_head = 3, a.n_kv_head = 1, a.head_dim = 12, a.n_inner = 30;
+    models::Transformer<float> model(a);
+    std::filesystem::create_directories(folder.path("wide"));
+    models::save_model(folder.path("wide"), model, *trained.tokenizer);
+
+    const Arguments tune{"train",
+                         "--recipe",
+                         "nanogpt-cpu",
+                         "--init-from",
+                         folder.path("wide"),
+                         "--data",
+                         folder.path("text.txt"),
+                         "--out",
+                         folder.path("tuned"),
+                         "--threads",
+                         "1",
+                         "--batch-size",
+                         "4"};
+    const Result planned = program(tune + Arguments{"--dry-run"});
+    INFO(planned.err);
+    REQUIRE(planned.code == 0);
+    CHECK_THAT(planned.out, ContainsSubstring("(" + std::to_string(model.parameter_count()) + ")"));
+    const Result tuned = program(tune + Arguments{"--max-iters", "3"});
+    INFO(tuned.err);
+    REQUIRE(tuned.code == 0);
+    CHECK(json::parse(read_file(folder.path("tuned/latest/config.json")))["head_dim"] == 12);
+    const Result on = program(tune + Arguments{"--max-iters", "5", "--resume", "auto"});
+    INFO(on.err);
+    CHECK(on.code == 0);
+    CHECK(std::filesystem::exists(folder.path("tuned/step-000005")));
+    check_fails(program(tune + Arguments{"--resume", "auto", "--n-head", "4"}), 2, "--n-head is 3 in the model");
 }

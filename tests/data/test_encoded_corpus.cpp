@@ -71,7 +71,7 @@ TEST_CASE("encoded corpus: a text that is cut where the tokenizer says has the s
             Ids parts = tokenizer->encode(text.substr(0, cut));
             const Ids rest = tokenizer->encode(text.substr(cut));
             parts.insert(parts.end(), rest.begin(), rest.end());
-            INFO(tokenizer->kind() << ", cut at " << cut);
+            INFO(name_of(tokenizer->kind()) << ", cut at " << cut);
             REQUIRE(parts == whole);
         }
         CHECK(tokenizer->safe_cut(text, text.size()) == text.size());

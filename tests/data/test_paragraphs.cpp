@@ -32,7 +32,7 @@ class Vocabulary final : public Tokenizer {
     std::size_t safe_cut(std::string_view text, std::size_t) const override { return text.size(); }
     std::size_t vocab_size() const override { return words_.size(); }
     std::string to_json() const override { return ""; }
-    std::string kind() const override { return "bpe"; }
+    TokenizerKind kind() const override { return TokenizerKind::byte_pairs; }
     std::optional<std::int32_t> end_of_text() const override { return end_; }
 
   private:
@@ -95,7 +95,7 @@ TEST_CASE("sampler paragraphs: windows begin where a paragraph does", "[data]") 
     std::vector<std::string> words(ids.size(), "a");
     words[9] = words[39] = words[69] = "\n\n";
     const Vocabulary tokenizer(words);
-    const auto all = starts(*make_sampler("paragraphs", ids, 4, 30, 1, &tokenizer), 2000);
+    const auto all = starts(*make_sampler(SamplerKind::paragraphs, ids, 4, 30, 1, &tokenizer), 2000);
     std::map<std::size_t, int> count;
     for (const std::size_t start : all) ++count[start];
     // of 70 places to begin at, 10 belong to the first paragraph and 30 to each of the others
@@ -111,7 +111,7 @@ TEST_CASE("sampler paragraphs: all of a paragraph longer than the window is seen
     words[49] = "\n\n";
     const Vocabulary tokenizer(words);
     std::set<std::size_t> found;
-    for (const std::size_t start : starts(*make_sampler("paragraphs", ids, 4, 8, 1, &tokenizer), 2000))
+    for (const std::size_t start : starts(*make_sampler(SamplerKind::paragraphs, ids, 4, 8, 1, &tokenizer), 2000))
         found.insert(start);
     std::set<std::size_t> expected = {0, 50};
     for (std::size_t i = 8; i < 50; ++i) expected.insert(i);
@@ -120,10 +120,10 @@ TEST_CASE("sampler paragraphs: all of a paragraph longer than the window is seen
 
     // and without any blank line the windows are those of random
     const Vocabulary plain(std::vector<std::string>(100, "a"));
-    auto random = starts(*make_sampler("random", ids, 4, 8, 1), 100);
+    auto random = starts(*make_sampler(SamplerKind::random, ids, 4, 8, 1), 100);
     for (std::size_t& start : random) start = start < 8 ? 0 : start;  // the text's beginning is a paragraph's
-    CHECK(starts(*make_sampler("paragraphs", ids, 4, 8, 1, &plain), 100) == random);
-    CHECK(starts(*make_sampler("paragraphs", ids, 4, 8, 2, &plain), 100) != random);
-    CHECK_THROWS_WITH(make_sampler("paragraphs", ids, 4, 8, 1), ContainsSubstring("tokenizer"));
-    CHECK_THROWS_AS(make_sampler("paragraphs", std::span(ids).first(8), 4, 8, 1, &plain), BadInput);
+    CHECK(starts(*make_sampler(SamplerKind::paragraphs, ids, 4, 8, 1, &plain), 100) == random);
+    CHECK(starts(*make_sampler(SamplerKind::paragraphs, ids, 4, 8, 2, &plain), 100) != random);
+    CHECK_THROWS_WITH(make_sampler(SamplerKind::paragraphs, ids, 4, 8, 1), ContainsSubstring("tokenizer"));
+    CHECK_THROWS_AS(make_sampler(SamplerKind::paragraphs, std::span(ids).first(8), 4, 8, 1, &plain), BadInput);
 }

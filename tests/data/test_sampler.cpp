@@ -14,7 +14,8 @@ using namespace inkling::data;
 using namespace inkling::data::tests;
 
 TEST_CASE("sampler: rows are windows, and targets are one further", "[data]") {
-    const std::string kind = GENERATE(as<std::string>(), "random", "shuffle", "sequential");
+    const SamplerKind kind = GENERATE(SamplerKind::random, SamplerKind::shuffle, SamplerKind::sequential);
+    CAPTURE(name_of(kind));
     const auto tokens = positions(101);
     const auto sampler = make_sampler(kind, tokens, 3, 8, 1);
     Batch batch;
@@ -33,7 +34,8 @@ TEST_CASE("sampler: rows are windows, and targets are one further", "[data]") {
 }
 
 TEST_CASE("sampler: any step in any order is the same, and buffers are kept", "[data]") {
-    const std::string kind = GENERATE(as<std::string>(), "random", "shuffle", "sequential");
+    const SamplerKind kind = GENERATE(SamplerKind::random, SamplerKind::shuffle, SamplerKind::sequential);
+    CAPTURE(name_of(kind));
     const auto tokens = positions(500);
     const auto a = make_sampler(kind, tokens, 4, 16, 42), b = make_sampler(kind, tokens, 4, 16, 42);
     Batch forward, single;
@@ -48,18 +50,18 @@ TEST_CASE("sampler: any step in any order is the same, and buffers are kept", "[
 
 TEST_CASE("sampler: the seed matters where there is chance", "[data]") {
     const auto tokens = positions(500);
-    const auto first = [&](const char* kind, std::uint64_t seed) {
+    const auto first = [&](SamplerKind kind, std::uint64_t seed) {
         return starts(*make_sampler(kind, tokens, 4, 16, seed), 3);
     };
-    CHECK(first("random", 1) != first("random", 2));
-    CHECK(first("shuffle", 1) != first("shuffle", 2));
-    CHECK(first("sequential", 1) == first("sequential", 2));
+    CHECK(first(SamplerKind::random, 1) != first(SamplerKind::random, 2));
+    CHECK(first(SamplerKind::shuffle, 1) != first(SamplerKind::shuffle, 2));
+    CHECK(first(SamplerKind::sequential, 1) == first(SamplerKind::sequential, 2));
 }
 
 TEST_CASE("sampler random: starts are uniform over all of 0 to N - T - 1", "[data]") {
     const auto tokens = positions(30);
     std::map<std::size_t, int> count;
-    for (std::size_t s : starts(*make_sampler("random", tokens, 10, 20, 5), 10'000)) ++count[s];
+    for (std::size_t s : starts(*make_sampler(SamplerKind::random, tokens, 10, 20, 5), 10'000)) ++count[s];
     CHECK(count.size() == 10);
     CHECK(count.rbegin()->first == 9);
     for (const auto& [start, n] : count) CHECK(std::abs(n - 10'000) < 500);  // 5 standard deviations
@@ -68,7 +70,8 @@ TEST_CASE("sampler random: starts are uniform over all of 0 to N - T - 1", "[dat
 TEST_CASE("sampler shuffle: every window once an epoch, each epoch in another order", "[data]") {
     const auto tokens = positions(213);  // 26 windows of 8, 4 tokens to spare
     const std::size_t windows = 26;
-    const auto all = starts(*make_sampler("shuffle", tokens, 4, 8, 3), 130);  // 20 epochs; batches cross their borders
+    const auto all =
+        starts(*make_sampler(SamplerKind::shuffle, tokens, 4, 8, 3), 130);  // 20 epochs; batches cross their borders
     std::set<std::vector<std::size_t>> orders;
     std::set<std::size_t> offsets;
     for (std::size_t epoch = 0; epoch < 20; ++epoch) {
@@ -93,14 +96,15 @@ TEST_CASE("sampler shuffle: every window once an epoch, each epoch in another or
 
 TEST_CASE("sampler sequential: step s, row b takes window (s B + b) mod floor((N - 1) / T)", "[data]") {
     const auto tokens = positions(33);  // 4 windows of 8
-    const auto all = starts(*make_sampler("sequential", tokens, 3, 8, 0), 4);
+    const auto all = starts(*make_sampler(SamplerKind::sequential, tokens, 3, 8, 0), 4);
     CHECK(all == std::vector<std::size_t>{0, 8, 16, 24, 0, 8, 16, 24, 0, 8, 16, 24});
-    const auto one_less = starts(*make_sampler("sequential", std::span(tokens).first(32), 3, 8, 0), 2);
+    const auto one_less = starts(*make_sampler(SamplerKind::sequential, std::span(tokens).first(32), 3, 8, 0), 2);
     CHECK(one_less == std::vector<std::size_t>{0, 8, 16, 0, 8, 16});
 }
 
 TEST_CASE("sampler: the shortest text that is enough", "[data]") {
-    const std::string kind = GENERATE(as<std::string>(), "random", "shuffle", "sequential");
+    const SamplerKind kind = GENERATE(SamplerKind::random, SamplerKind::shuffle, SamplerKind::sequential);
+    CAPTURE(name_of(kind));
     const auto tokens = positions(9);
     CHECK(starts(*make_sampler(kind, tokens, 2, 8, 1), 2) == std::vector<std::size_t>(4, 0));
     CHECK_THROWS_AS(make_sampler(kind, std::span(tokens).first(8), 2, 8, 1), BadInput);
@@ -110,13 +114,13 @@ TEST_CASE("sampler: the shortest text that is enough", "[data]") {
 TEST_CASE("sampler: errors say what to do", "[data]") {
     const auto tokens = positions(12);
     CHECK_THROWS_WITH(
-        make_sampler("random", tokens, 2, 64, 1),
+        make_sampler(SamplerKind::random, tokens, 2, 64, 1),
         ContainsSubstring(
             "the text to train on has 12 tokens, the context of 64 needs at least 65: lower --block-size"));
-    CHECK_THROWS_WITH(make_sampler("chance", tokens, 2, 8, 1),
-                      ContainsSubstring("random, shuffle, sequential or paragraphs, got 'chance'"));
-    CHECK_THROWS_AS(make_sampler("random", tokens, 0, 8, 1), Error);
-    CHECK_THROWS_AS(make_sampler("random", tokens, 2, 0, 1), Error);
+    CHECK_THROWS_WITH(named<SamplerKind>("--sampler", "chance"),
+                      "--sampler must be one of paragraphs, random, sequential, shuffle, got 'chance'");
+    CHECK_THROWS_AS(make_sampler(SamplerKind::random, tokens, 0, 8, 1), Error);
+    CHECK_THROWS_AS(make_sampler(SamplerKind::random, tokens, 2, 0, 1), Error);
 }
 
 TEST_CASE("permute: one to one at every size", "[data]") {

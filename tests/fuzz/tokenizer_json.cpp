@@ -14,7 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
     try {
         const auto tokenizer = data::parse_tokenizer(file, "fuzz");
         const auto again = data::parse_tokenizer(tokenizer->to_json(), "fuzz");
-        if (tokenizer->kind() != "bpe") return 0;
+        if (tokenizer->kind() != data::TokenizerKind::byte_pairs) return 0;
         const auto& spec = dynamic_cast<const data::BpeTokenizer&>(*tokenizer).spec();
         for (const std::string_view text :
              {std::string_view("ab <|endoftext|> ab\n\n  it's \xE6\x97\xA5\xFF x123"), file.substr(0, 2000)}) {

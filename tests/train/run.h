@@ -1,15 +1,19 @@
-// A small training run for the tests: text, tokenizer, model and trainer that belong together.
+// A small training run for the tests: text, tokenizer, model and loop that belong together.
 //   Run run(small_options());
-//   run.trainer.step();
+//   run.step();
 #pragma once
 
+#include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "data/tokenizers/char_tokenizer.h"
 #include "models/folder.h"
 #include "tests/engine/helpers.h"
-#include "train/trainer.h"
+#include "train/loop.h"
+#include "train/observers.h"
+#include "train/resume.h"
 
 namespace inkling::testing {
 
@@ -38,8 +42,7 @@ struct Run {
     data::CharTokenizer tokenizer;
     std::vector<std::int32_t> tokens;
     std::unique_ptr<models::Transformer<float>> model;
-    train::Report report{true};
-    train::Trainer trainer;
+    train::TrainingLoop loop;
 
     explicit Run(train::TrainOptions o, const std::string& text = letters(600),
                  std::unique_ptr<models::Transformer<float>> from = nullptr)
@@ -47,9 +50,29 @@ struct Run {
           tokenizer(data::CharTokenizer::from_text(text)),
           tokens(tokenizer.encode(text)),
           model(from ? std::move(from) : fresh()),
-          trainer(options, *model, tokenizer, tokens, report) {}
+          loop(options, *model, tokens, &tokenizer) {}
 
-    Array<float> weights() { return trainer.parameters().values().clone(); }
+    double step() { return loop.run_step(); }
+    const train::TrainingState& state() const { return loop.state(); }
+    const train::Metrics& metrics() const { return loop.metrics(); }
+    double last_val_loss() const { return loop.last_val_loss(); }
+    nn::FlatParameters<float>& parameters() { return loop.step().parameters; }
+    Array<float> weights() { return parameters().values().clone(); }
+    std::string resume(const std::filesystem::path& checkpoint, bool force = false) {
+        return train::resume(loop, checkpoint, force);
+    }
+
+    // With all that a run leaves in its folder, if any.
+    void to_end(train::RunFolder* folder = nullptr, const std::atomic<int>* stop = nullptr) {
+        std::optional<train::CheckpointSaver> checkpoints;
+        std::optional<train::MetricsFile> metrics_file;
+        std::vector<train::Observer*> observers;
+        if (folder) {
+            observers.push_back(&checkpoints.emplace(*folder, tokenizer, loop));
+            observers.push_back(&metrics_file.emplace(folder->path() / "metrics.jsonl", state().step));
+        }
+        loop.run(observers, [stop] { return stop && *stop != 0; });
+    }
 
   private:
     std::unique_ptr<models::Transformer<float>> fresh() const {

@@ -33,15 +33,15 @@ TEST_CASE("anomalies: a NaN among the weights makes a step that changes nothing"
     for (const float bad : {std::nanf(""), std::numeric_limits<float>::infinity()}) {
         for (const char* name : names) {
             Run run(small_options());
-            run.trainer.step();
+            run.step();
             for (auto& [n, p] : run.model->parameters())
                 if (n == name) std::fill_n(p.value_in_place().data(), 16, bad);
             const Array<float> before = run.weights();
-            const double loss = run.trainer.step();
+            const double loss = run.step();
             INFO(name);
-            CHECK_FALSE((std::isfinite(loss) && std::isfinite(run.trainer.metrics().grad_norm)));
+            CHECK_FALSE((std::isfinite(loss) && std::isfinite(run.metrics().grad_norm)));
             CHECK(same_bits(run.weights(), before));
-            CHECK(run.trainer.state().step == 2);
+            CHECK(run.state().step == 2);
         }
     }
 }
@@ -55,9 +55,9 @@ TEST_CASE("anomalies: a finite loss with gradients that are not finite changes n
     const Array<float> before = run.weights();
     const data::tests::ScratchFolder scratch;
     train::RunFolder folder(scratch.path("out"));
-    run.trainer.run(&folder);
-    CHECK(std::isfinite(run.trainer.metrics().loss));
-    CHECK_FALSE(std::isfinite(run.trainer.metrics().grad_norm));
+    run.to_end(&folder);
+    CHECK(std::isfinite(run.metrics().loss));
+    CHECK_FALSE(std::isfinite(run.metrics().grad_norm));
     CHECK(same_bits(run.weights(), before));
     const auto state = formats::SafetensorsFile::open(scratch.path("out/latest/training_state.safetensors"));
     CHECK(state.metadata().at("updates") == "0");
@@ -72,15 +72,15 @@ TEST_CASE("anomalies: a finite loss with gradients that are not finite changes n
 
 TEST_CASE("anomalies: a bad step between good ones is skipped, and training goes on", "[train]") {
     Run run(small_options());
-    for (int i = 0; i < 3; ++i) run.trainer.step();
+    for (int i = 0; i < 3; ++i) run.step();
     float& weight = run.model->parts[Part::position_table].weight.value_in_place().data()[3];
     const float kept = weight;
     weight = std::nanf("");
-    CHECK_FALSE(std::isfinite(run.trainer.step()));
+    CHECK_FALSE(std::isfinite(run.step()));
     weight = kept;
     const Array<float> before = run.weights();
-    CHECK(std::isfinite(run.trainer.step()));
-    CHECK(std::isfinite(run.trainer.metrics().grad_norm));
+    CHECK(std::isfinite(run.step()));
+    CHECK(std::isfinite(run.metrics().grad_norm));
     CHECK(finite(run.weights()));
     CHECK_FALSE(same_bits(run.weights(), before));
 }
@@ -91,8 +91,8 @@ TEST_CASE("anomalies: five bad steps in a row end the run, and nothing is saved"
     run.model->parts[Part::token_table].weight.value_in_place().data()[0] = std::nanf("");
     const Array<float> before = run.weights();
     train::RunFolder folder(scratch.path("out"));
-    CHECK_THROWS_AS(run.trainer.run(&folder), train::Diverged);
-    CHECK(run.trainer.state().step == 5);
+    CHECK_THROWS_AS(run.to_end(&folder), train::Diverged);
+    CHECK(run.state().step == 5);
     CHECK(same_bits(run.weights(), before));
     CHECK(folder.checkpoints().empty());
 }
@@ -108,7 +108,7 @@ TEST_CASE("anomalies: an absurd learning rate diverges, and the checkpoints befo
         Run run(o);
         train::RunFolder folder(scratch.path("out"));
         INFO("a checkpoint every " << save_every << " steps");
-        CHECK_THROWS_AS(run.trainer.run(&folder), train::Diverged);
+        CHECK_THROWS_AS(run.to_end(&folder), train::Diverged);
         if (save_every < 1000) CHECK_FALSE(folder.checkpoints().empty());
         for (const auto& checkpoint : folder.checkpoints()) {
             INFO(checkpoint.string());
@@ -122,11 +122,10 @@ TEST_CASE("anomalies: an absurd learning rate diverges, and the checkpoints befo
 TEST_CASE("anomalies: weights that are not finite are never written", "[train]") {
     const data::tests::ScratchFolder scratch;
     Run run(small_options());
-    train::AdamW<float> optimizer(run.trainer.parameters(), {});
-    const train::WeightAverage average(run.trainer.parameters(), 0);
+    train::AdamW<float> optimizer(run.parameters(), {});
+    const train::WeightAverage average(run.parameters(), 0);
     const auto save = [&] {
-        train::save_checkpoint(scratch.path(), *run.model, run.tokenizer, run.trainer.parameters(), optimizer, average,
-                               {});
+        train::save_checkpoint(scratch.path(), *run.model, run.tokenizer, run.parameters(), optimizer, average, {});
     };
     save();
     const std::string good = formats::read_file(scratch.path("model.safetensors"));

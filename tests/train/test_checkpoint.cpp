@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-train::TrainOptions options_until(std::size_t steps, const char* sampler = "random") {
+train::TrainOptions options_until(std::size_t steps, data::SamplerKind sampler = data::SamplerKind::random) {
     train::TrainOptions o = small_options();
     o.dropout = 0.1;
     o.sampler = sampler;
@@ -34,9 +34,9 @@ void train_in(const std::string& out, const train::TrainOptions& o, const std::s
     if (!folder.checkpoints().empty()) from = models::load_model(folder.checkpoints().front(), o.dropout).model;
     const bool resumed = from != nullptr;
     Run run(o, text, std::move(from));
-    if (resumed) run.trainer.resume(folder.checkpoints().front());
+    if (resumed) run.resume(folder.checkpoints().front());
     nn::default_generator() = {123, 456};
-    run.trainer.run(&folder);
+    run.to_end(&folder);
 }
 
 void check_same_checkpoint(const fs::path& a, const fs::path& b) {
@@ -73,7 +73,7 @@ struct SavedRun {
     std::string refusal(const std::string& text = letters(600)) const {
         Run run(options_until(20), text, models::load_model(checkpoint).model);
         try {
-            run.trainer.resume(checkpoint);
+            run.resume(checkpoint);
         } catch (const BadInput& e) {
             return e.what();
         }
@@ -106,8 +106,9 @@ TEST_CASE("checkpoint: stopped after any step and resumed with another number of
 
 TEST_CASE("checkpoint: the same with other samplers, other numbers of threads, and several stops", "[train]") {
     const ScratchFolder scratch;
-    for (const char* sampler : {"shuffle", "sequential", "paragraphs"}) {
-        const std::string a = scratch.path(std::string(sampler) + "-a"), b = scratch.path(std::string(sampler) + "-b");
+    using enum data::SamplerKind;
+    for (const auto sampler : {shuffle, sequential, paragraphs}) {
+        const std::string name = name_of(sampler), a = scratch.path(name + "-a"), b = scratch.path(name + "-b");
         {
             const Threads one(1);
             train_in(a, options_until(20, sampler));
@@ -116,7 +117,7 @@ TEST_CASE("checkpoint: the same with other samplers, other numbers of threads, a
             const Threads scope(static_cast<int>(k % 4 + 1));
             train_in(b, options_until(k, sampler));
         }
-        INFO(sampler);
+        INFO(name);
         check_same_checkpoint(fs::canonical(a + "/latest"), fs::canonical(b + "/latest"));
     }
 }
@@ -129,8 +130,8 @@ TEST_CASE("checkpoint: interrupted between checkpoints, the step is saved and go
         train::RunFolder folder(out);
         Run run(options_until(20));
         const std::atomic<int> stop = 2;  // before the first step
-        run.trainer.run(&folder, &stop);
-        CHECK(run.trainer.state().step == 0);
+        run.to_end(&folder, &stop);
+        CHECK(run.state().step == 0);
         CHECK(folder.checkpoints().front().filename() == "step-000000");
     }
     train_in(out, options_until(20));
@@ -140,26 +141,25 @@ TEST_CASE("checkpoint: interrupted between checkpoints, the step is saved and go
 TEST_CASE("checkpoint: the state comes back as it was", "[train]") {
     const ScratchFolder scratch;
     Run run(small_options());
-    train::AdamW<float> optimizer(run.trainer.parameters(), {}), other(run.trainer.parameters(), {});
-    train::WeightAverage average(run.trainer.parameters(), 0);
+    train::AdamW<float> optimizer(run.parameters(), {}), other(run.parameters(), {});
+    train::WeightAverage average(run.parameters(), 0);
     optimizer.updates = 17;
     for (std::size_t i = 0; i < optimizer.m.size(); ++i)
         optimizer.m.data()[i] = static_cast<float>(i) * 0.1f, optimizer.v.data()[i] = static_cast<float>(i) + 0.5f;
     const train::TrainingState state{20, 1.0 / 3, 2.0 / 3, 1e-300, 12345.678, "5-abc", "n_layer = 1\n# \"é\"\n"};
-    train::save_checkpoint(scratch.path(), *run.model, run.tokenizer, run.trainer.parameters(), optimizer, average,
-                           state);
-    const train::TrainingState back = train::load_state(scratch.path(), run.trainer.parameters(), other, average);
+    train::save_checkpoint(scratch.path(), *run.model, run.tokenizer, run.parameters(), optimizer, average, state);
+    const train::TrainingState back = train::load_state(scratch.path(), run.parameters(), other, average);
     CHECK((back.step == 20 && back.best_val_loss == 1.0 / 3 && back.train_s == 1e-300 && back.elapsed_s == 12345.678));
     CHECK((back.data_fingerprint == "5-abc" && back.config == state.config));
     CHECK((back.val_loss == 2.0 / 3 && train::stored_val_loss(scratch.path()) == 2.0 / 3));
     CHECK(other.updates == 17);
-    for (const auto& e : run.trainer.parameters().entries()) {
+    for (const auto& e : run.parameters().entries()) {
         const auto part = [&](const Array<float>& a) { return a.sliced(0, e.offset, e.offset + e.parameter.size()); };
         CHECK(same_bits(part(other.m), part(optimizer.m)));
         CHECK(same_bits(part(other.v), part(optimizer.v)));
     }
-    train::save_checkpoint(scratch.path(), *run.model, run.tokenizer, run.trainer.parameters(), optimizer, average, {});
-    CHECK(train::load_state(scratch.path(), run.trainer.parameters(), other, average).best_val_loss == kInfinity);
+    train::save_checkpoint(scratch.path(), *run.model, run.tokenizer, run.parameters(), optimizer, average, {});
+    CHECK(train::load_state(scratch.path(), run.parameters(), other, average).best_val_loss == kInfinity);
     CHECK(train::stored_val_loss(scratch.path()) == kInfinity);
     formats::SafetensorsWriter older;  // which knew only the best until then
     older.set_metadata("best_val_loss", "1.5");
@@ -252,7 +252,7 @@ TEST_CASE("checkpoint: a state of another model or another version is refused", 
     train::TrainOptions o = options_until(20);
     o.n_layer = 2;
     Run deeper(o);
-    CHECK_THROWS_AS(deeper.trainer.resume(saved.checkpoint), BadInput);
+    CHECK_THROWS_AS(deeper.resume(saved.checkpoint), BadInput);
     const auto file = formats::SafetensorsFile::open(saved.state());
     const StoredTensors tensors = read_tensors(saved.state());
     for (const auto& [key, value] : std::vector<std::pair<std::string, std::string>>{{"format", "99"},

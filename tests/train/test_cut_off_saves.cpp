@@ -37,13 +37,13 @@ void train_on(const std::string& out) {
     const auto found = folder.checkpoints();
     if (found.empty()) {
         folder.clear();
-        Run(options()).trainer.run(&folder);
+        Run(options()).to_end(&folder);
         return;
     }
     Run run(options(), letters(600), models::load_model(found.front()).model);
-    run.trainer.resume(found.front());
+    run.resume(found.front());
     folder.mend(found.front());
-    run.trainer.run(&folder);
+    run.to_end(&folder);
 }
 
 // How a child process ends that trains; `before_call` is asked before each call that changes a disk.

@@ -124,7 +124,7 @@ TEST_CASE("evaluate_sample: the mean over the same random windows every time", "
     const double loss = train::evaluate_sample(gpt, tokens, 5, 3);
     nn::default_generator() = {99, 99};
     CHECK(train::evaluate_sample(gpt, tokens, 5, 3) == loss);
-    const auto sampler = data::make_sampler("random", tokens, 3, 16, 0);
+    const auto sampler = data::make_sampler(data::SamplerKind::random, tokens, 3, 16, 0);
     data::Batch batch;
     double total = 0;
     for (std::size_t i = 0; i < 5; ++i) {

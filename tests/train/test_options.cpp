@@ -20,6 +20,8 @@ std::vector<std::string> listed(const TrainOptions& options) {
             std::string all;
             for (const auto& item : value) all += "[" + item + "]";
             result.push_back(name + " = " + all);
+        } else if constexpr (std::is_enum_v<std::decay_t<decltype(value)>>) {
+            result.push_back(name + " = " + name_of(value));
         } else {
             result.push_back(fmt::format("{} = {}", name, value));
         }
@@ -37,6 +39,8 @@ TrainOptions all_different() {
             value = {"a b.txt", "quote\"and\\slash", "é\n"};
         else if constexpr (std::is_same_v<Field, std::string>)
             value = "text of " + name;
+        else if constexpr (std::is_enum_v<Field>)
+            value = names(Field{}).back().value;
         else if constexpr (std::is_same_v<Field, bool>)
             value = !value;
         else if constexpr (std::is_same_v<Field, double>)
@@ -150,20 +154,53 @@ TEST_CASE("options: validate names the flag whose value makes no sense", "[train
     CHECK_THAT(message([](auto& o) { o.val_fraction = 1; }), ContainsSubstring("--val-fraction"));
     CHECK_THAT(message([](auto& o) { o.dropout = 1; }), ContainsSubstring("--dropout"));
     CHECK_THAT(message([](auto& o) { o.arch = "mamba"; }), ContainsSubstring("--arch") && ContainsSubstring("'mamba'"));
-    CHECK_THAT(message([](auto& o) { o.schedule = "step"; }), ContainsSubstring("--schedule"));
-    CHECK_THAT(message([](auto& o) { o.sampler = ""; }), ContainsSubstring("--sampler"));
-    CHECK_THAT(message([](auto& o) { o.optimizer = "adam"; }),
-               ContainsSubstring("--optimizer must be one of adamw, muon, sgd, got 'adam'"));
     CHECK_THAT(message([](auto& o) { o.embedding_lr = -1; }), ContainsSubstring("--embedding-lr"));
-    CHECK_THAT(message([](auto& o) { o.optimizer = "sgd", o.head_lr = 1e-3; }),
+    CHECK_THAT(message([](auto& o) { o.optimizer = train::OptimizerKind::sgd, o.head_lr = 1e-3; }),
                ContainsSubstring("--head-lr is for --optimizer adamw and muon"));
     CHECK_THAT(message([](auto& o) { o.vector_lr = 1e-3, o.learning_rate = 0; }),
                ContainsSubstring("--vector-lr needs a --learning-rate"));
-    CHECK_THAT(message([](auto& o) { o.muon_scale = "spectral"; }), ContainsSubstring("--muon-scale"));
     CHECK_THAT(message([](auto& o) { o.ns_steps = 0; }), ContainsSubstring("--ns-steps"));
     CHECK_THAT(message([](auto& o) { o.momentum = 1; }), ContainsSubstring("--momentum"));
     CHECK_THAT(message([](auto& o) { o.decay_fraction = 1.1; }), ContainsSubstring("--decay-fraction"));
     CHECK_THAT(message([](auto& o) { o.ema = 1; }), ContainsSubstring("--ema"));
     CHECK_THAT(message([=](auto& o) { o.ema = nan; }), ContainsSubstring("--ema"));
     CHECK_THAT(message([](auto& o) { o.out = ""; }), ContainsSubstring("--out"));
+}
+
+TEST_CASE("options: a name that a kind does not have is refused, with those that it has", "[train]") {
+    const auto message = [](const std::string& toml) {
+        TrainOptions o;
+        try {
+            train::parse_toml(toml, "c.toml", o);
+        } catch (const BadInput&) {
+            return std::string("bad input");
+        } catch (const Error& e) {
+            return std::string(e.what());
+        }
+        return std::string();
+    };
+    CHECK(message("optimizer = 'adam'") == "--optimizer must be one of adamw, muon, sgd, got 'adam'");
+    CHECK(message("schedule = 'step'") == "--schedule must be one of constant, cosine, linear, wsd, got 'step'");
+    CHECK(message("sampler = ''") == "--sampler must be one of paragraphs, random, sequential, shuffle, got ''");
+    CHECK(message("muon_scale = 'spectral'") == "--muon-scale must be one of adamw, original, got 'spectral'");
+    CHECK(message("precision = 'fp8'") == "--precision must be one of bf16, fp32, got 'fp8'");
+    CHECK(message("optimizer = 3") == "bad input");
+    TrainOptions o;
+    train::parse_toml(
+        "optimizer = 'muon'\nschedule = 'wsd'\nsampler = 'shuffle'\nmuon_scale = 'original'\n"
+        "precision = 'bf16'\n",
+        "c.toml", o);
+    CHECK((o.optimizer == train::OptimizerKind::muon && o.schedule == train::ScheduleKind::wsd));
+    CHECK((o.sampler == data::SamplerKind::shuffle && o.muon_scale == train::MuonScale::original));
+    CHECK(o.precision == Precision::bf16);
+}
+
+TEST_CASE("options: with a model to start from, the width need not be that of its heads", "[train]") {
+    TrainOptions o;
+    o.n_embd = 20, o.n_head = 3;
+    CHECK_THROWS_WITH(o.validate(), ContainsSubstring("--n-embd must be divisible by --n-head, got 20 and 3"));
+    o.init_from = "a folder";
+    CHECK_NOTHROW(o.validate());
+    o.n_head = 0;
+    CHECK_THROWS_WITH(o.validate(), ContainsSubstring("--n-head must be at least 1"));
 }

@@ -3,19 +3,20 @@
 
 #include "nn/init.h"
 #include "tests/train/run.h"
-#include "train/pace.h"
+#include "train/speed.h"
 
 using namespace inkling;
 using namespace inkling::testing;
 using train::Budget;
+using train::OptimizerKind;
 using train::TrainOptions;
 
 namespace {
 
 TrainOptions fitted(const Budget& budget, const std::set<std::string>& given = {},
-                    TrainOptions options = train::recipe("fast")) {
+                    TrainOptions options = train::recipe("fast").options) {
     train::fit_given(given, options);
-    train::fit(budget, false, given, options);
+    train::fit(budget, true, given, options);
     CHECK_NOTHROW(options.validate());
     return options;
 }
@@ -27,7 +28,7 @@ double matrices(const TrainOptions& o) { return 12.0 * static_cast<double>(o.n_l
 TEST_CASE("recipes: nanogpt-cpu and nanogpt-baby are nanoGPT's", "[train]") {
     const std::string name = GENERATE(as<std::string>(), "nanogpt-cpu", "nanogpt-baby");
     CAPTURE(name);
-    const TrainOptions o = train::recipe(name);
+    const TrainOptions o = train::recipe(name).options;
     if (name == "nanogpt-cpu") {
         CHECK((o.n_layer == 4 && o.n_head == 4 && o.n_embd == 128 && o.block_size == 64 && o.batch_size == 12));
         CHECK((o.dropout == 0 && o.max_iters == 2000));
@@ -41,26 +42,27 @@ TEST_CASE("recipes: nanogpt-cpu and nanogpt-baby are nanoGPT's", "[train]") {
     CHECK(o.arch == "gpt2");
     CHECK_FALSE(o.bias);
     CHECK((o.warmup_iters == 100 && o.gradient_accumulation_steps == 1));
-    CHECK((o.optimizer == "adamw" && o.learning_rate == 1e-3 && o.min_lr == 1e-4 && o.schedule == "cosine"));
+    CHECK((o.optimizer == OptimizerKind::adamw && o.learning_rate == 1e-3 && o.min_lr == 1e-4 &&
+           o.schedule == train::ScheduleKind::cosine));
     CHECK((o.embedding_lr == 0 && o.head_lr == 0 && o.vector_lr == 0 && o.ema == 0 && o.max_time == 0));
     CHECK((o.lr_decay_iters == 0 || o.lr_decay_iters == o.max_iters));
     CHECK((o.beta1 == 0.9 && o.beta2 == 0.99 && o.weight_decay == 0.1 && o.grad_clip == 1));
-    CHECK((o.sampler == "random" && o.tokenizer == "char" && o.val_fraction == 0.1));
+    CHECK((o.sampler == data::SamplerKind::random && o.tokenizer == "char" && o.val_fraction == 0.1));
 }
 
 TEST_CASE("recipes: every one that is listed exists and makes sense", "[train]") {
     const auto names = train::recipe_names();
     CHECK(names.size() == 4);
-    for (const auto& name : names) CHECK_NOTHROW(train::recipe(name).validate());
+    for (const auto& name : names) CHECK_NOTHROW(train::recipe(name).options.validate());
     CHECK_THROWS_WITH(train::recipe("slow"),
                       ContainsSubstring("--recipe") && ContainsSubstring("nanogpt-cpu") && ContainsSubstring("'slow'"));
 }
 
 TEST_CASE("recipes: stories begin where their windows do", "[train]") {
-    const TrainOptions o = train::recipe("stories");
-    CHECK((o.sampler == "paragraphs" && o.tokenizer == "bpe"));
+    const TrainOptions o = train::recipe("stories").options;
+    CHECK((o.sampler == data::SamplerKind::paragraphs && o.tokenizer == "bpe"));
     CHECK((o.n_layer == 2 && o.n_embd == 128 && o.block_size == 128));
-    CHECK(train::recipe("fast").sampler == "random");
+    CHECK(train::recipe("fast").options.sampler == data::SamplerKind::random);
 }
 
 TEST_CASE("recipes: fast grows with the time and with the machine", "[train]") {
@@ -98,7 +100,7 @@ TEST_CASE("recipes: a short text has a short context", "[train]") {
 
 TEST_CASE("recipes: what is given stays, and the rest goes with it", "[train]") {
     const Budget budget{60, 900, 1'000'000};
-    TrainOptions o = train::recipe("fast");
+    TrainOptions o = train::recipe("fast").options;
     o.n_layer = 9, o.batch_size = 3, o.embedding_lr = 0.5;
     o = fitted(budget, {"n-layer", "batch-size", "embedding-lr"}, o);
     CHECK((o.n_layer == 9 && o.batch_size == 3 && o.embedding_lr == 0.5));
@@ -115,27 +117,27 @@ TEST_CASE("recipes: what is given stays, and the rest goes with it", "[train]") 
     }
     for (const std::size_t tokens : {1'000, 8'000, 30'000, 1'000'000}) {  // of 1, 2, 3 and more heads
         for (const std::size_t kv_heads : {1, 2, 3, 4, 5}) {
-            TrainOptions shared = train::recipe("fast");
+            TrainOptions shared = train::recipe("fast").options;
             shared.n_kv_head = kv_heads;
             shared = fitted({60, 900, tokens}, {"n-kv-head"}, shared);
             CHECK((shared.n_head % kv_heads == 0 && shared.n_embd % (2 * shared.n_head) == 0));
         }
     }
-    const auto with = [&](const std::string& optimizer, const std::set<std::string>& given) {
-        TrainOptions other = train::recipe("fast");
+    const auto with = [&](OptimizerKind optimizer, const std::set<std::string>& given) {
+        TrainOptions other = train::recipe("fast").options;
         other.optimizer = optimizer;
         return fitted(budget, given, other);
     };
-    CHECK(with("adamw", {"optimizer"}).learning_rate == 3e-3);
-    CHECK(with("adamw", {"optimizer"}).embedding_lr == 0);
-    CHECK(with("adamw", {"optimizer", "learning-rate"}).learning_rate == 0.02);
-    CHECK(with("sgd", {"optimizer"}).head_lr == 0);
-    CHECK(with("muon", {"max-iters"}).max_time == 0);
-    CHECK(with("muon", {"max-iters", "max-time"}).max_time == 60);
+    CHECK(with(OptimizerKind::adamw, {"optimizer"}).learning_rate == 3e-3);
+    CHECK(with(OptimizerKind::adamw, {"optimizer"}).embedding_lr == 0);
+    CHECK(with(OptimizerKind::adamw, {"optimizer", "learning-rate"}).learning_rate == 0.02);
+    CHECK(with(OptimizerKind::sgd, {"optimizer"}).head_lr == 0);
+    CHECK(with(OptimizerKind::muon, {"max-iters"}).max_time == 0);
+    CHECK(with(OptimizerKind::muon, {"max-iters", "max-time"}).max_time == 60);
 }
 
 TEST_CASE("recipes: the steps that fit into the time, and what follows from them", "[train]") {
-    TrainOptions o = train::recipe("fast");
+    TrainOptions o = train::recipe("fast").options;
     o.batch_size = 16, o.block_size = 100, o.val_fraction = 0.5;
     CHECK(train::steps_within({60, 900, 1'000'000'000}, 0.03, o) == 2200);  // a tenth more than fit
     CHECK(train::steps_within({60, 900, 400'000}, 0.03, o) == 1250);        // 10 times 200,000 tokens
@@ -151,12 +153,12 @@ TEST_CASE("recipes: the steps that fit into the time, and what follows from them
     }
 }
 
-TEST_CASE("pace: measured, above 0, and without a trace in what is trained after", "[train]") {
+TEST_CASE("speed: measured, above 0, and without a trace in what is trained after", "[train]") {
     CHECK(train::product_gflops(Precision::fp32) > 0);
     CHECK(train::product_gflops(Precision::bf16) > 0);
     Run plain(small_options());
     const TrainOptions o = small_options();
     const Generator before = nn::default_generator();
-    CHECK(train::seconds_per_step(o, plain.tokenizer, plain.tokens, 0.01) > 0);
+    CHECK(train::seconds_per_step(o, plain.model->config, plain.tokenizer, plain.tokens, 0.01) > 0);
     CHECK((nn::default_generator().seed == before.seed && nn::default_generator().next_stream == before.next_stream));
 }

@@ -4,9 +4,10 @@
 #include "tests/catch.h"
 
 using inkling::train::Schedule;
+using inkling::train::ScheduleKind;
 
 TEST_CASE("schedule: nanoGPT's cosine has known values", "[train]") {
-    const Schedule s{"cosine", 1e-3, 1e-4, 100, 2000};
+    const Schedule s{ScheduleKind::cosine, 1e-3, 1e-4, 100, 2000};
     CHECK(s.at(0) == Approx(9.900990099009901e-06).epsilon(1e-14));
     CHECK(s.at(99) == Approx(9.9009900990099e-04).epsilon(1e-14));
     CHECK(s.at(100) == Approx(1e-3).epsilon(1e-14));
@@ -16,20 +17,20 @@ TEST_CASE("schedule: nanoGPT's cosine has known values", "[train]") {
 }
 
 TEST_CASE("schedule: linear and constant", "[train]") {
-    const Schedule line{"linear", 1.0, 0.2, 10, 20};
+    const Schedule line{ScheduleKind::linear, 1.0, 0.2, 10, 20};
     CHECK(line.at(0) == Approx(1.0 / 11));
     CHECK(line.at(9) == Approx(10.0 / 11));
     CHECK(line.at(10) == Approx(1.0));
     CHECK(line.at(15) == Approx(0.6));
     CHECK(line.at(19) == Approx(0.28));
     CHECK(line.at(20) == 0.2);
-    const Schedule flat{"constant", 1.0, 0.2, 2, 20};
+    const Schedule flat{ScheduleKind::constant, 1.0, 0.2, 2, 20};
     CHECK(flat.at(0) == Approx(1.0 / 3));
     for (const std::size_t step : {2, 19, 20, 1000}) CHECK(flat.at(step) == 1.0);
 }
 
 TEST_CASE("schedule: warm-up, stable, decay as 1 - sqrt, over a last part of any length", "[train]") {
-    const Schedule s{"wsd", 1e-3, 1e-4, 100, 2000, 0.2};
+    const Schedule s{ScheduleKind::wsd, 1e-3, 1e-4, 100, 2000, 0.2};
     CHECK(s.at(0) == Approx(9.900990099009901e-06).epsilon(1e-14));
     for (const std::size_t step : {100, 1050, 1599, 1600}) CHECK(s.at(step) == 1e-3);
     CHECK(s.at(1604) == Approx(9.1e-4).epsilon(1e-14));  // 1/100 of the decay: 1/10 of the way
@@ -37,18 +38,18 @@ TEST_CASE("schedule: warm-up, stable, decay as 1 - sqrt, over a last part of any
     CHECK(s.at(1999) == Approx(1.01125704005e-4).epsilon(1e-11));
     CHECK(s.at(2000) == 1e-4);
     CHECK(s.at(9000) == 1e-4);
-    const Schedule late{"wsd", 1, 0, 10, 100, 0};
+    const Schedule late{ScheduleKind::wsd, 1, 0, 10, 100, 0};
     CHECK((late.at(99) == 1 && late.at(100) == 0));
-    const Schedule all{"wsd", 1, 0, 10, 100, 1};  // decays as soon as the warm-up ends
+    const Schedule all{ScheduleKind::wsd, 1, 0, 10, 100, 1};  // decays as soon as the warm-up ends
     CHECK(all.at(10) == 1);
     CHECK(all.at(20) == Approx(1 - std::sqrt(1.0 / 9)));
 }
 
 TEST_CASE("schedule: rises in the warm-up, never rises after it, and stays between the two rates", "[train]") {
-    for (const char* kind : {"cosine", "linear", "wsd", "constant"}) {
+    for (const auto& [kind, name] : names(ScheduleKind{})) {
         for (const std::size_t warmup : {0, 1, 7}) {
             const Schedule s{kind, 1e-3, 1e-5, warmup, 50};
-            INFO(kind << ", warm-up " << warmup);
+            INFO(name << ", warm-up " << warmup);
             for (std::size_t step = 0; step < 60; ++step) {
                 const double now = s.at(step), next = s.at(step + 1);
                 if (step < warmup)
@@ -64,7 +65,7 @@ TEST_CASE("schedule: rises in the warm-up, never rises after it, and stays betwe
 
 TEST_CASE("schedule: a warm-up as long as the whole run, or longer, divides by nothing", "[train]") {
     for (const std::size_t warmup : {20, 30}) {
-        for (const char* kind : {"cosine", "linear", "wsd"}) {
+        for (const auto kind : {ScheduleKind::cosine, ScheduleKind::linear, ScheduleKind::wsd}) {
             const Schedule s{kind, 1.0, 0.1, warmup, 20};
             for (std::size_t step = 0; step < 40; ++step) {
                 CHECK(std::isfinite(s.at(step)));

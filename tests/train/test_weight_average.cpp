@@ -40,18 +40,18 @@ TEST_CASE("average: it is evaluated and saved, and training itself does not chan
     const data::tests::ScratchFolder scratch;
     train::TrainOptions o = small_options();
     Run plain(o);
-    plain.trainer.run();
+    plain.to_end();
     o.ema = 0.9;
     Run averaged(o);
     train::RunFolder folder(scratch.path("out"));
-    averaged.trainer.run(&folder);
+    averaged.to_end(&folder);
     CHECK(same_bits(plain.weights(), averaged.weights()));
-    CHECK(averaged.trainer.last_val_loss() != plain.trainer.last_val_loss());
+    CHECK(averaged.last_val_loss() != plain.last_val_loss());
     const auto saved = models::load_model(folder.checkpoints().front());
     const std::span<const std::int32_t> val = std::span<const std::int32_t>(averaged.tokens).subspan(540);
-    CHECK(train::evaluate(*saved.model, val) == averaged.trainer.last_val_loss());
+    CHECK(train::evaluate(*saved.model, val) == averaged.last_val_loss());
     o.ema = 0;  // going on without it: from the weights, not from their average
     Run on(o, letters(600), models::load_model(folder.checkpoints().front()).model);
-    on.trainer.resume(folder.checkpoints().front(), true);
+    on.resume(folder.checkpoints().front(), true);
     CHECK(same_bits(on.weights(), plain.weights()));
 }

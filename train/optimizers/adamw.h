@@ -33,7 +33,7 @@ class AdamW : public Optimizer<T> {
     //   p *= 1 - lr wd;  m += (g - m) (1 - b1);  v = v b2 + (1 - b2) g^2
     //   p -= lr / (1 - b1^t) m / (sqrt(v) / sqrt(1 - b2^t) + eps)
     void step(double learning_rate, double gradient_scale = 1.0) override;
-    const char* name() const override { return "adamw"; }
+    OptimizerKind kind() const override { return OptimizerKind::adamw; }
     std::vector<State> state_of(const Entry& entry) override;
 
     // The two moments, laid out as the flat parameters, without what is not taken.

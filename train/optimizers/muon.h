@@ -6,12 +6,6 @@
 
 namespace inkling::train {
 
-// What an orthogonal update of R rows and C columns is multiplied with.
-enum class MuonScale {
-    original,  // sqrt(max(1, R / C)); learning rates of about .02
-    adamw,     // .2 sqrt(max(R, C)): as long as AdamW's, so AdamW's learning rate fits (Liu et al. 2025, Moonlight)
-};
-
 struct MuonOptions {
     double momentum = 0.95;
     bool nesterov = true;
@@ -33,7 +27,7 @@ class Muon : public Optimizer<T> {
     //   m += (g - m) (1 - mu);  u = (1 - mu) g + mu m  with Nesterov, else m
     //   p *= 1 - lr wd;  p -= lr scale newton_schulz(u)
     void step(double learning_rate, double gradient_scale = 1.0) override;
-    const char* name() const override { return "muon"; }
+    OptimizerKind kind() const override { return OptimizerKind::muon; }
     std::vector<State> state_of(const Entry& entry) override;
 
   private:

@@ -16,16 +16,14 @@ std::unique_ptr<Optimizer<float>> make_optimizer(const TrainOptions& o, nn::Flat
     const auto ratio = [&](double rate) { return rate > 0 ? rate / o.learning_rate : 1.0; };
     const RoleRates rates{ratio(o.embedding_lr), ratio(o.head_lr), 1.0, ratio(o.vector_lr)};
     const AdamWOptions adamw{o.beta1, o.beta2, 1e-8, o.weight_decay, rates};
-    if (o.optimizer == "adamw") return std::make_unique<AdamW<float>>(parameters, adamw);
-    if (o.optimizer == "sgd") {
+    if (o.optimizer == OptimizerKind::adamw) return std::make_unique<AdamW<float>>(parameters, adamw);
+    if (o.optimizer == OptimizerKind::sgd)
         return std::make_unique<SGD<float>>(parameters, SGDOptions{o.momentum, o.nesterov, o.weight_decay});
-    }
-    check(o.optimizer == "muon", "--optimizer must be one of adamw, muon, sgd, got '{}'", o.optimizer);
     MuonOptions muon;
     muon.momentum = o.momentum;
     muon.nesterov = o.nesterov;
     muon.ns_steps = o.ns_steps;
-    muon.scale = o.muon_scale == "original" ? MuonScale::original : MuonScale::adamw;
+    muon.scale = o.muon_scale;
     muon.split_heads = o.muon_split_heads;
     muon.weight_decay = o.weight_decay;
     muon.adamw = adamw;
@@ -42,7 +40,7 @@ double gradient_norm(const Array<T>& gradients) {
     }));
 }
 
-double clip_scale(double norm, double longest) { return longest > 0 ? std::min(1.0, longest / (norm + 1e-6)) : 1.0; }
+double clip_scale(double norm, double max_norm) { return max_norm > 0 ? std::min(1.0, max_norm / (norm + 1e-6)) : 1.0; }
 
 template double gradient_norm(const Array<float>&);
 template double gradient_norm(const Array<double>&);

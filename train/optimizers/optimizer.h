@@ -24,7 +24,7 @@ class Optimizer {
     };
 
     virtual ~Optimizer() = default;
-    virtual const char* name() const = 0;  // as --optimizer has it
+    virtual OptimizerKind kind() const = 0;
 
     // One update with the gradients times `gradient_scale` (which clipping asks for).
     virtual void step(double learning_rate, double gradient_scale = 1.0) = 0;
@@ -40,8 +40,8 @@ std::unique_ptr<Optimizer<float>> make_optimizer(const TrainOptions& options, nn
 template <class T>
 double gradient_norm(const Array<T>& gradients);
 
-// What gradients are multiplied with so that their norm is at most `longest`, as torch's clip_grad_norm_:
-// min(1, longest / (norm + 1e-6)); longest 0: no limit.
-double clip_scale(double norm, double longest);
+// What gradients are multiplied with so that their norm is at most `max_norm`, as torch's clip_grad_norm_:
+// min(1, max_norm / (norm + 1e-6)); max_norm 0: no limit.
+double clip_scale(double norm, double max_norm);
 
 }  // namespace inkling::train

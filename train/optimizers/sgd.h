@@ -21,7 +21,7 @@ class SGD : public Optimizer<T> {
 
     //   g += wd p;  b = mu b + g;  p -= lr (g + mu b)  with Nesterov, else  p -= lr b
     void step(double learning_rate, double gradient_scale = 1.0) override;
-    const char* name() const override { return "sgd"; }
+    OptimizerKind kind() const override { return OptimizerKind::sgd; }
     std::vector<State> state_of(const Entry& entry) override {
         return {{"sgd.momentum", momentum.data() + entry.offset}};
     }

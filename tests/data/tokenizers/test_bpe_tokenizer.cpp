@@ -15,7 +15,7 @@ using nlohmann::json;
 
 TEST_CASE("BPE: the ids of the tokenizers library", "[data][bpe]") {
     const BpeTokenizer& t = small_tokenizer();
-    CHECK(t.kind() == "bpe");
+    CHECK(t.kind() == TokenizerKind::byte_pairs);
     CHECK(t.vocab_size() == 400);
     CHECK(t.end_of_text() == 0);
     for (const json& sample : bpe_reference()["samples"]) {

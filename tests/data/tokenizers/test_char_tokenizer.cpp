@@ -14,7 +14,7 @@ using Ids = std::vector<std::int32_t>;
 TEST_CASE("char tokenizer: ids are in code point order", "[data]") {
     const auto tokenizer = CharTokenizer::from_text("hello\n \xF0\x9F\x90\x8C\xC3\xA9");
     CHECK(tokenizer.vocab_size() == 8);
-    CHECK(tokenizer.kind() == "char");
+    CHECK(tokenizer.kind() == TokenizerKind::characters);
     CHECK(!tokenizer.end_of_text());
     CHECK(tokenizer.encode("\n ehlo\xC3\xA9\xF0\x9F\x90\x8C") == Ids{0, 1, 2, 3, 4, 5, 6, 7});
     CHECK(tokenizer.decode(Ids{3, 2, 4, 4, 5, 7, 0}) == "hello\xF0\x9F\x90\x8C\n");

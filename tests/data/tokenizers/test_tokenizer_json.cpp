@@ -35,7 +35,7 @@ TEST_CASE("tokenizer.json: characters come back with the same ids", "[data]") {
     const auto made =
         CharTokenizer::from_text(std::string("a\0b\"\\\n\t\x7F \xC3\xA9\xE2\x80\xA8\xF0\x9F\x90\x8C", 19));
     const auto read = load_tokenizer(folder.write("tokenizer.json", made.to_json()));
-    CHECK(read->kind() == "char");
+    CHECK(read->kind() == TokenizerKind::characters);
     CHECK(read->vocab_size() == made.vocab_size());
     CHECK(read->to_json() == made.to_json());
     const std::string text = "ab\xF0\x9F\x90\x8C\n\"\\ \xC3\xA9";

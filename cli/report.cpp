@@ -1,4 +1,4 @@
-#include "train/report.h"
+#include "cli/report.h"
 
 #include <fmt/format.h>
 #include <spdlog/sinks/stdout_sinks.h>
@@ -6,9 +6,12 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <cstdio>
 
-namespace inkling::train {
+#include "train/loop.h"
+
+namespace inkling::cli {
 namespace {
 
 std::shared_ptr<spdlog::logger> logger() {
@@ -34,7 +37,7 @@ std::size_t terminal_width() {
 
 }  // namespace
 
-Report::Report(bool quiet) : quiet_(quiet), terminal_(isatty(STDERR_FILENO)) {}
+Report::Report() : terminal_(isatty(STDERR_FILENO)) {}
 
 Report::~Report() { wipe(); }
 
@@ -44,7 +47,6 @@ void Report::wipe() {
 }
 
 void Report::line(const std::string& text) {
-    if (quiet_) return;
     wipe();
     logger()->info("{}", text);
 }
@@ -71,25 +73,43 @@ void Report::moving_line(std::string text) {
 
 void Report::encoding(std::size_t done, std::size_t all) {
     constexpr std::size_t kLarge = 64 << 20;
-    if (quiet_ || all < kLarge) return;
+    if (all < kLarge) return;
     moving_line(fmt::format("text to tokens: {:.0f}% of {:.2f} GB",
                             100.0 * static_cast<double>(done) / static_cast<double>(all),
                             static_cast<double>(all) / 1e9));
     if (done == all) wipe();
 }
 
-void Report::progress(const Metrics& m, std::size_t max_steps, double eta_s) {
-    if (quiet_) return;
-    std::string text = fmt::format("step {}/{}  loss {:.4f}  {:.0f} tok/s  ETA {}", m.step, max_steps, m.loss, m.tok_s,
-                                   duration(eta_s));
-    moving_line(std::move(text));
-}
-
-void Report::evaluation(const Metrics& m, std::size_t max_steps) {
-    line(fmt::format("step {}/{}  loss {:.4f}  validation {:.4f}  {:.0f} tok/s  {} trained", m.step, max_steps, m.loss,
-                     m.val_loss.value_or(0), m.tok_s, duration(m.train_s)));
-}
-
 void Report::sample(const std::string& text) { line("--- a sample ---\n" + text + "\n----------------"); }
 
-}  // namespace inkling::train
+void Report::step_refused(train::TrainingLoop& loop) {
+    const train::Metrics& m = loop.metrics();
+    warn(fmt::format("step {}: loss {} and gradient norm {} are not finite at learning rate {:g}: the step is skipped",
+                     m.step, m.loss, m.grad_norm, m.lr));
+}
+
+void Report::step_done(train::TrainingLoop& loop) {
+    const train::Metrics& m = loop.metrics();
+    const train::TrainOptions& options = loop.options();
+    if (m.step == 1 && options.init_from.empty()) {
+        const double expected = std::log(static_cast<double>(loop.model().config.vocab_size));
+        if (std::abs(m.loss - expected) > 0.05 * expected + 0.05)
+            warn(fmt::format(
+                "the first loss is {:.3f}, far from ln(vocabulary) = {:.3f}: initial weights or data are off", m.loss,
+                expected));
+    }
+    if (!loop.log_due() || m.val_loss) return;
+    const double per_step = m.train_s / static_cast<double>(m.step);
+    double eta = per_step * static_cast<double>(options.max_iters - m.step);
+    if (options.max_time > 0) eta = std::min(eta, options.max_time - m.train_s);
+    moving_line(fmt::format("step {}/{}  loss {:.4f}  {:.0f} tok/s  ETA {}", m.step, options.max_iters, m.loss, m.tok_s,
+                            duration(eta)));
+}
+
+void Report::evaluated(train::TrainingLoop& loop) {
+    const train::Metrics& m = loop.metrics();
+    line(fmt::format("step {}/{}  loss {:.4f}  validation {:.4f}  {:.0f} tok/s  {} trained", m.step,
+                     loop.options().max_iters, m.loss, *m.val_loss, m.tok_s, duration(m.train_s)));
+}
+
+}  // namespace inkling::cli

@@ -1,9 +1,13 @@
-#include "train/changed_settings.h"
+#include "train/resume.h"
+
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
 #include <set>
 #include <sstream>
+
+#include "train/loop.h"
 
 namespace inkling::train {
 namespace {
@@ -24,6 +28,20 @@ std::map<std::string, std::string> settings(const std::string& toml) {
 }
 
 }  // namespace
+
+std::string resume(TrainingLoop& loop, const std::filesystem::path& checkpoint, bool force) {
+    TrainingStep& step = loop.step();
+    const TrainingState saved = load_state(checkpoint, step.parameters, *step.optimizer, step.average);
+    std::vector<std::string> changes = changed_settings(saved.config, loop.state().config);
+    if (saved.data_fingerprint != loop.state().data_fingerprint)
+        changes.insert(changes.begin(), fmt::format("it was trained on another text, {} tokens and hash, not {}",
+                                                    saved.data_fingerprint, loop.state().data_fingerprint));
+    const std::string what =
+        changes.empty() ? "" : fmt::format("{}: {}", checkpoint.string(), fmt::join(changes, "; "));
+    if (!what.empty() && !force) throw Mismatch(what + ": undo that, or go on all the same with --force");
+    loop.go_on_from(saved);
+    return what;
+}
 
 std::vector<std::string> changed_settings(const std::string& then, const std::string& now) {
     std::vector<std::string> changes;

@@ -19,8 +19,7 @@ TEST_CASE("PyTorch agrees: 30 steps of training from the same weights on the sam
     o.learning_rate = numbers["learning_rate"], o.min_lr = numbers["min_lr"];
     o.warmup_iters = numbers["warmup_iters"], o.grad_clip = numbers["grad_clip"];
     o.weight_decay = numbers["weight_decay"];
-    o.sampler = "sequential";
-    o.val_fraction = 0;
+    o.sampler = data::SamplerKind::sequential;
     const auto losses = numbers["losses"].get<std::vector<double>>();
     const auto norms = numbers["grad_norms"].get<std::vector<double>>();
     const auto tokens = numbers["tokens"].get<std::vector<std::int32_t>>();
@@ -37,13 +36,13 @@ TEST_CASE("PyTorch agrees: 30 steps of training from the same weights on the sam
                 gain + 0.05 * std::sin(12.9898 * static_cast<double>(i + 1) + 78.233 * static_cast<double>(k)));
         ++k;
     }
-    const data::CharTokenizer tokenizer = data::CharTokenizer::from_text("abcdefghijk");
-    train::Report quiet(true);
-    train::Trainer trainer(o, model, tokenizer, tokens, quiet);
+    const auto sampler = data::make_sampler(o.sampler, tokens, o.batch_size, o.block_size, o.seed);
+    train::TrainingStep step(o, model, *sampler);
     double worst_loss = 0, worst_norm = 0;
     for (std::size_t i = 0; i < losses.size(); ++i) {
-        worst_loss = std::max(worst_loss, std::abs(trainer.step() - losses[i]));
-        worst_norm = std::max(worst_norm, std::abs(trainer.metrics().grad_norm / norms[i] - 1));
+        const train::StepResult result = step.run(i);
+        worst_loss = std::max(worst_loss, std::abs(result.loss - losses[i]));
+        worst_norm = std::max(worst_norm, std::abs(result.grad_norm / norms[i] - 1));
     }
     CHECK(worst_loss < 2e-5);
     CHECK(worst_norm < 2e-3);
@@ -56,7 +55,7 @@ TEST_CASE("PyTorch agrees: 30 steps of training from the same weights on the sam
     }
 }
 
-TEST_CASE("trainer: learns a text by heart, and then writes it", "[train]") {
+TEST_CASE("training: learns a text by heart, and then writes it", "[train]") {
     train::TrainOptions o = small_options();
     o.n_layer = 2, o.n_embd = 32, o.n_head = 4, o.block_size = 16, o.batch_size = 8;
     o.max_iters = o.lr_decay_iters = 150;
@@ -65,10 +64,10 @@ TEST_CASE("trainer: learns a text by heart, and then writes it", "[train]") {
     std::string text;
     while (text.size() < 400) text += "the quick fox; ";
     Run run(o, text);
-    const double first = run.trainer.step();
+    const double first = run.step();
     CHECK(first == Approx(std::log(static_cast<double>(run.tokenizer.vocab_size()))).epsilon(0.05));
     double last = 0;
-    while (run.trainer.state().step < o.max_iters) last = run.trainer.step();
+    while (run.state().step < o.max_iters) last = run.step();
     CHECK(last < 0.1);
     run.model->eval();
     generate::GenerateOptions greedy;
@@ -79,8 +78,8 @@ TEST_CASE("trainer: learns a text by heart, and then writes it", "[train]") {
     CHECK(writer.write() == "; the quick fox; the quick fox");
 }
 
-TEST_CASE("trainer: two halves of a batch, accumulated, are the whole batch", "[train]") {
-    for (const char* sampler : {"random", "shuffle", "sequential", "paragraphs"}) {
+TEST_CASE("training: two halves of a batch, accumulated, are the whole batch", "[train]") {
+    for (const auto& [sampler, name] : names(data::SamplerKind{})) {
         train::TrainOptions whole = small_options();
         whole.sampler = sampler;
         whole.batch_size = 12;
@@ -90,22 +89,22 @@ TEST_CASE("trainer: two halves of a batch, accumulated, are the whole batch", "[
         Run a(whole), b(halves);
         REQUIRE(same_bits(a.weights(), b.weights()));
         for (int step = 0; step < 5; ++step) {
-            INFO(sampler << ", step " << step);
-            CHECK(a.trainer.step() == Approx(b.trainer.step()).margin(1e-5));
-            CHECK(a.trainer.metrics().grad_norm == Approx(b.trainer.metrics().grad_norm).epsilon(1e-5));
+            INFO(name << ", step " << step);
+            CHECK(a.step() == Approx(b.step()).margin(1e-5));
+            CHECK(a.metrics().grad_norm == Approx(b.metrics().grad_norm).epsilon(1e-5));
         }
         check_close(a.weights(), b.weights(), 1e-4);
     }
 }
 
-TEST_CASE("trainer: a seed gives one run, to the last bit, and another seed another", "[train]") {
+TEST_CASE("training: a seed gives one run, to the last bit, and another seed another", "[train]") {
     const auto trained = [](std::uint64_t seed, double dropout) {
         train::TrainOptions o = small_options();
         o.seed = seed;
         o.dropout = dropout;
         Run run(o);
         nn::default_generator() = {4, 4};  // whatever was drawn before makes no difference
-        for (int i = 0; i < 5; ++i) run.trainer.step();
+        for (int i = 0; i < 5; ++i) run.step();
         return run.weights();
     };
     const Array<float> weights = trained(1, 0.2);
@@ -114,46 +113,46 @@ TEST_CASE("trainer: a seed gives one run, to the last bit, and another seed anot
     CHECK_FALSE(same_bits(trained(1, 0.0), weights));
 }
 
-TEST_CASE("trainer: metrics of a step", "[train]") {
+TEST_CASE("training: metrics of a step", "[train]") {
     Run run(small_options());
-    const double loss = run.trainer.step();
-    const train::Metrics& m = run.trainer.metrics();
+    const double loss = run.step();
+    const train::Metrics& m = run.metrics();
     CHECK((m.step == 1 && m.loss == loss && m.grad_norm > 0 && m.tok_s > 0 && m.train_s > 0));
     CHECK(m.lr == Approx(3e-3 / 4));
-    run.trainer.step();
+    run.step();
     CHECK((m.step == 2 && m.lr == Approx(2 * 3e-3 / 4)));
-    CHECK(run.trainer.state().step == 2);
+    CHECK(run.state().step == 2);
 }
 
-TEST_CASE("trainer: with windows that begin with paragraphs, those of the evaluation overlap by half", "[train]") {
+TEST_CASE("training: with windows that begin with paragraphs, those of the evaluation overlap by half", "[train]") {
     std::string text;
     for (std::uint64_t i = 0; i < 40; ++i) text += letters(7 + i % 9, i) + "\n\n";
     train::TrainOptions o = small_options();
     o.max_iters = 3;
-    const auto val_loss = [&](const char* sampler, std::size_t stride) {
+    const auto val_loss = [&](data::SamplerKind sampler, std::size_t stride) {
         o.sampler = sampler;
         Run run(o, text);
-        run.trainer.run();
+        run.to_end();
         const auto val = data::split_tokens(run.tokens, o.val_fraction).val;
-        CHECK(run.trainer.last_val_loss() == train::evaluate(*run.model, val, nullptr, stride));
-        return run.trainer.last_val_loss();
+        CHECK(run.last_val_loss() == train::evaluate(*run.model, val, nullptr, stride));
+        return run.last_val_loss();
     };
-    CHECK(val_loss("paragraphs", 4) != val_loss("random", 0));
+    CHECK(val_loss(data::SamplerKind::paragraphs, 4) != val_loss(data::SamplerKind::random, 0));
 }
 
-TEST_CASE("trainer: the gradient that is applied is no longer than the clip", "[train]") {
+TEST_CASE("training: the gradient that is applied is no longer than the clip", "[train]") {
     train::TrainOptions o = small_options();
     o.beta1 = 0, o.beta2 = 0, o.weight_decay = 0, o.learning_rate = o.min_lr = 1e-3, o.warmup_iters = 0;
     o.grad_clip = 1e-12;  // far below AdamW's epsilon: steps become p -= lr g / eps
     Run run(o);
     const Array<float> before = run.weights();
-    run.trainer.step();
-    CHECK(run.trainer.metrics().grad_norm > 0.1);  // as it was before clipping
+    run.step();
+    CHECK(run.metrics().grad_norm > 0.1);  // as it was before clipping
     const Array<float> moved = run.weights() - before;
     CHECK(train::gradient_norm(moved) < 1e-3 * 1e-12 / 1e-8 * 1.05);
 }
 
-TEST_CASE("trainer: a text that is too short is refused as bad input", "[train]") {
+TEST_CASE("training: a text that is too short is refused as bad input", "[train]") {
     CHECK_THROWS_WITH(Run(small_options(), "abcdefgh"), ContainsSubstring("--block-size"));
     CHECK_THROWS_AS(Run(small_options(), "abcdefgh"), BadInput);
     CHECK_THROWS_AS(Run(small_options(), letters(10)), BadInput);  // one token for validation
@@ -163,13 +162,13 @@ TEST_CASE("trainer: a text that is too short is refused as bad input", "[train]"
     CHECK_NOTHROW(Run(sampled, letters(200)));
 }
 
-TEST_CASE("trainer: stops at max_time", "[train]") {
+TEST_CASE("training: stops at max_time", "[train]") {
     train::TrainOptions o = small_options();
     o.max_iters = 1'000'000'000;
     o.max_time = 0.05;
     Run run(o);
-    run.trainer.run();
-    CHECK(run.trainer.state().train_s >= 0.05);
-    CHECK((run.trainer.state().step > 1 && run.trainer.state().step < o.max_iters));
-    CHECK(std::isfinite(run.trainer.last_val_loss()));
+    run.to_end();
+    CHECK(run.state().train_s >= 0.05);
+    CHECK((run.state().step > 1 && run.state().step < o.max_iters));
+    CHECK(std::isfinite(run.last_val_loss()));
 }

@@ -1,10 +1,11 @@
-#include "train/pace.h"
+#include "train/speed.h"
 
 #include <algorithm>
 
+#include "data/split.h"
 #include "engine/clock.h"
 #include "engine/kernels/operand.h"
-#include "train/trainer.h"
+#include "train/step.h"
 
 namespace inkling::train {
 namespace {
@@ -27,20 +28,22 @@ double product_gflops(Precision precision) {
     return 2.0 * M * K * N / best / 1e9;
 }
 
-double seconds_per_step(const TrainOptions& options, const data::Tokenizer& tokenizer,
-                        std::span<const std::int32_t> tokens, double at_most) {
-    const auto model = std::make_unique<models::Transformer<float>>(options.model_config(tokenizer.vocab_size()));
-    Report quiet(true);
-    Trainer trainer(options, *model, tokenizer, tokens, quiet);
+double seconds_per_step(const TrainOptions& options, const models::Architecture& architecture,
+                        const data::Tokenizer& tokenizer, std::span<const std::int32_t> tokens, double max_seconds) {
+    const auto model = std::make_unique<models::Transformer<float>>(architecture);
+    const auto sampler = data::make_sampler(options.sampler, data::split_tokens(tokens, options.val_fraction).train,
+                                            options.batch_size, options.block_size, options.seed, &tokenizer);
+    TrainingStep step(options, *model, *sampler);
     const double begin = seconds_now();
-    for (int i = 0; i < 3 && seconds_now() - begin < at_most; ++i) trainer.step();  // buffers and primitives are made
+    std::size_t number = 0;
+    while (number < 3 && seconds_now() - begin < max_seconds) step.run(number++);  // buffers and primitives are made
     double best = 1e30;
     int steps = 0;
     do {
         const double start = seconds_now();
-        trainer.step();
+        step.run(number++);
         best = std::min(best, seconds_now() - start);
-    } while (seconds_now() - begin < at_most && ++steps < 100);
+    } while (seconds_now() - begin < max_seconds && ++steps < 100);
     return best;
 }
 

@@ -5,17 +5,17 @@
 using namespace inkling;
 using namespace inkling::testing;
 
-TEST_CASE("trainer: 40 steps of nanoGPT's CPU model, with dropout, give the same weights on 1, 2, 3 and 5 threads",
+TEST_CASE("training: 40 steps of nanoGPT's CPU model, with dropout, give the same weights on 1, 2, 3 and 5 threads",
           "[train][slow]") {
-    train::TrainOptions o = train::recipe("nanogpt-cpu");
+    train::TrainOptions o = train::recipe("nanogpt-cpu").options;
     o.dropout = 0.2;
     o.max_iters = 40;
     o.warmup_iters = 4;
     const auto trained = [&](int threads) {
         const Threads scope(threads);
         Run run(o, letters(20'000));
-        for (int i = 0; i < 40; ++i) run.trainer.step();
-        CHECK(std::isfinite(run.trainer.metrics().grad_norm));
+        for (int i = 0; i < 40; ++i) run.step();
+        CHECK(std::isfinite(run.metrics().grad_norm));
         return run.weights();
     };
     const Array<float> one = trained(1);
@@ -25,31 +25,31 @@ TEST_CASE("trainer: 40 steps of nanoGPT's CPU model, with dropout, give the same
     }
 }
 
-TEST_CASE("trainer: bf16 gives the same weights on any number of threads, and a loss near that of fp32", "[train]") {
-    train::TrainOptions o = train::recipe("nanogpt-cpu");
+TEST_CASE("training: bf16 gives the same weights on any number of threads, and a loss near that of fp32", "[train]") {
+    train::TrainOptions o = train::recipe("nanogpt-cpu").options;
     o.n_layer = 2, o.n_embd = 64, o.warmup_iters = 2;
-    const auto trained = [&](int threads, const std::string& precision, double& loss) {
+    const auto trained = [&](int threads, Precision precision, double& loss) {
         const Threads scope(threads);
         o.precision = precision;
         Run run(o, letters(5'000));
-        for (int i = 0; i < 12; ++i) loss = run.trainer.step();
+        for (int i = 0; i < 12; ++i) loss = run.step();
         return run.weights();
     };
     double fp32 = 0, bf16 = 0, other = 0;
-    const Array<float> full = trained(2, "fp32", fp32), half = trained(1, "bf16", bf16);
+    const Array<float> full = trained(2, Precision::fp32, fp32), half = trained(1, Precision::bf16, bf16);
     CHECK_FALSE(same_bits(full, half));
     CHECK(std::abs(fp32 - bf16) < 0.01);
-    for (const int threads : {2, 3, 5}) CHECK(same_bits(trained(threads, "bf16", other), half));
+    for (const int threads : {2, 3, 5}) CHECK(same_bits(trained(threads, Precision::bf16, other), half));
 }
 
-TEST_CASE("trainer: ragged sizes give the same weights on any number of threads", "[train]") {
+TEST_CASE("training: ragged sizes give the same weights on any number of threads", "[train]") {
     train::TrainOptions o = small_options();
     o.n_layer = 2, o.n_head = 3, o.n_embd = 51, o.block_size = 37, o.batch_size = 5;
     o.dropout = 0.1;
     const auto trained = [&](int threads) {
         const Threads scope(threads);
         Run run(o);
-        for (int i = 0; i < 5; ++i) run.trainer.step();
+        for (int i = 0; i < 5; ++i) run.step();
         return run.weights();
     };
     const Array<float> one = trained(1);

@@ -1,13 +1,14 @@
-#include "cli/train_plan.h"
+#include "cli/dry_run.h"
 
 #include <cmath>
+#include <optional>
 
 #include "cli/common.h"
 #include "data/tokenizers/bpe_train.h"
 #include "data/tokenizers/char_tokenizer.h"
 #include "data/tokenizers/tokenizer_json.h"
 #include "models/folder.h"
-#include "train/plan.h"
+#include "train/estimate.h"
 
 namespace inkling::cli {
 namespace {
@@ -46,12 +47,13 @@ struct Vocabulary {
 Vocabulary vocabulary(const train::TrainOptions& options, const data::Corpus& corpus) {
     constexpr std::size_t kSample = 4 << 20;
     const double bytes = static_cast<double>(corpus.bytes());
+    const auto kind = find_named<data::TokenizerKind>(options.tokenizer);
     std::unique_ptr<data::Tokenizer> tokenizer;
     if (!options.init_from.empty()) {
         tokenizer = data::load_tokenizer(models::find_model(options.init_from));
-    } else if (options.tokenizer == "bpe") {
+    } else if (kind == data::TokenizerKind::byte_pairs) {
         return {options.vocab_size, bytes / 3.5, false};
-    } else if (options.tokenizer == "char") {
+    } else if (kind == data::TokenizerKind::characters) {
         tokenizer = std::make_unique<data::CharTokenizer>(data::CharTokenizer::from_texts(corpus.documents));
     } else {
         tokenizer = data::load_tokenizer(options.tokenizer);
@@ -69,46 +71,52 @@ Vocabulary vocabulary(const train::TrainOptions& options, const data::Corpus& co
 
 }  // namespace
 
-int print_plan(const TrainArguments& args, Settings settings, const data::Corpus& corpus, std::size_t threads) {
+int print_estimate(const TrainArguments& args, Settings settings, const data::Corpus& corpus, std::size_t threads) {
     train::TrainOptions& options = settings.options;
-    const bool has_shape = !options.init_from.empty(), fits = fits_itself(settings.recipe);
-    if (has_shape) take_shape(args, models::load_config(models::find_model(options.init_from)), options);
+    std::optional<models::Architecture> loaded;
+    if (!options.init_from.empty()) {
+        loaded = models::load_config(models::find_model(options.init_from));
+        take_shape(args, *loaded, options);
+    }
     const Vocabulary vocabulary_ = vocabulary(options, corpus);
     train::Budget budget;
-    if (fits) budget = fit_sizes(static_cast<std::size_t>(vocabulary_.tokens), has_shape, settings);
-    train::Plan plan = train::make_plan(options, vocabulary_.size, vocabulary_.tokens);
+    const bool fits = settings.fits_run();
+    if (fits) budget = fit_sizes(static_cast<std::size_t>(vocabulary_.tokens), loaded.has_value(), settings);
+    const models::Architecture architecture = loaded ? *loaded : options.model_config(vocabulary_.size);
+    train::Estimate needed = train::estimate(options, architecture, vocabulary_.tokens);
     if (fits && !settings.given.contains("max-iters"))
-        options.max_iters = train::steps_within(budget, plan.seconds_a_step(), options);
+        options.max_iters = train::steps_within(budget, needed.seconds_per_step(), options);
     if (fits) {  // whether weights are averaged follows from the number of steps
         train::fit_to_steps(settings.given, options);
-        train::plan_sizes(options, vocabulary_.size, vocabulary_.tokens, plan);
+        train::estimate_sizes(options, architecture, vocabulary_.tokens, needed);
     }
-    const double steps = static_cast<double>(options.max_iters), seen = steps * plan.tokens_a_step;
+    const double steps = static_cast<double>(options.max_iters), seen = steps * needed.tokens_per_step;
     const double passes = seen / std::max(1.0, vocabulary_.tokens * (1 - options.val_fraction));
-    double seconds = steps * plan.seconds_a_step();
+    double seconds = steps * needed.seconds_per_step();
     if (options.max_time > 0) seconds = std::min(seconds, options.max_time);
     const auto row = [](const char* name, const std::string& text) { print(fmt::format("{:<12} {}\n", name, text)); };
-    row("model", fmt::format("{}, {}, {}, width {}, {}, context {}", options.arch, counted(options.n_layer, "layer"),
-                             counted(options.n_head, "head"), options.n_embd, options.precision, options.block_size));
-    row("parameters", fmt::format("{} ({})", number(static_cast<double>(plan.parameters)), plan.parameters));
+    row("model",
+        fmt::format("{}, {}, {}, width {}, {}, context {}", options.arch, counted(options.n_layer, "layer"),
+                    counted(options.n_head, "head"), options.n_embd, name_of(options.precision), options.block_size));
+    row("parameters", fmt::format("{} ({})", number(static_cast<double>(needed.parameters)), needed.parameters));
     row("text", fmt::format("{}, {}{} tokens, vocabulary {}", quantity(static_cast<double>(corpus.bytes()), "B"),
                             vocabulary_.exact ? "" : "about ", number(vocabulary_.tokens), vocabulary_.size));
-    row("steps", fmt::format("{} of {} tokens each: {} tokens, {:.{}f} epochs", options.max_iters, plan.tokens_a_step,
-                             number(seen), passes,
+    row("steps", fmt::format("{} of {} tokens each: {} tokens, {:.{}f} epochs", options.max_iters,
+                             needed.tokens_per_step, number(seen), passes,
                              passes < 1    ? 3
                              : passes < 10 ? 1
                                            : 0));
-    row("work", fmt::format("{}, {} per step, without evaluation", quantity(steps * plan.flops_a_step, "FLOP"),
-                            quantity(plan.flops_a_step, "FLOP")));
+    row("work", fmt::format("{}, {} per step, without evaluation", quantity(steps * needed.flops_per_step, "FLOP"),
+                            quantity(needed.flops_per_step, "FLOP")));
     row("memory",
         fmt::format(
             "about {}: {} parameters, gradients and optimizer, {} activations and temporaries, {} tokens, {} the "
             "program itself",
-            quantity(plan.memory_bytes(), "B"), quantity(plan.state_bytes, "B"), quantity(plan.work_bytes, "B"),
-            quantity(plan.text_bytes, "B"), quantity(plan.kProgramBytes, "B")));
-    row("disk", fmt::format("{} per checkpoint; up to 3 are kept", quantity(plan.checkpoint_bytes, "B")));
+            quantity(needed.memory_bytes(), "B"), quantity(needed.state_bytes, "B"), quantity(needed.work_bytes, "B"),
+            quantity(needed.text_bytes, "B"), quantity(needed.kProgramBytes, "B")));
+    row("disk", fmt::format("{} per checkpoint; up to 3 are kept", quantity(needed.checkpoint_bytes, "B")));
     row("time", fmt::format("about {} of training steps, at {} measured now with {}", duration(seconds),
-                            quantity(plan.flops_per_s, "FLOP/s"), counted(threads, "thread")));
+                            quantity(needed.flops_per_s, "FLOP/s"), counted(threads, "thread")));
     return 0;
 }
 

@@ -1,5 +1,5 @@
-// What a run will take: sizes that follow from the options are those of a trainer with them.
-#include "train/plan.h"
+// What a run will take: sizes that follow from the options are those of a run with them.
+#include "train/estimate.h"
 
 #include "engine/memory.h"
 #include "tests/catch.h"
@@ -9,11 +9,12 @@
 using namespace inkling;
 using namespace inkling::testing;
 using data::tests::ScratchFolder;
+using train::OptimizerKind;
 namespace fs = std::filesystem;
 
 namespace {
 
-train::TrainOptions options(const char* optimizer, double ema, const char* arch = "gpt2") {
+train::TrainOptions options(OptimizerKind optimizer, double ema, const char* arch = "gpt2") {
     train::TrainOptions o = small_options();
     o.arch = arch;
     o.optimizer = optimizer;
@@ -24,16 +25,16 @@ train::TrainOptions options(const char* optimizer, double ema, const char* arch 
 
 }  // namespace
 
-TEST_CASE("plan: matrices are counted as the optimizer tells them", "[train]") {
+TEST_CASE("estimate: matrices are counted as the optimizer tells them", "[train]") {
     for (const char* arch : {"gpt2", "nanochat"}) {
         for (const bool bias : {false, true}) {
             for (const std::size_t kv_heads : {0, 2}) {
-                train::TrainOptions o = options("muon", 0, arch);
+                train::TrainOptions o = options(OptimizerKind::muon, 0, arch);
                 o.bias = bias;
                 if (o.arch == "nanochat") o.n_kv_head = kv_heads;
                 Run run(o);
                 std::size_t matrices = 0;
-                for (const auto& entry : run.trainer.parameters().entries())
+                for (const auto& entry : run.parameters().entries())
                     if (entry.kind.role == nn::Role::matrix) matrices += entry.parameter.size();
                 INFO(arch << " bias " << bias << " kv heads " << kv_heads);
                 CHECK(models::matrix_count(run.model->config) == matrices);
@@ -42,8 +43,8 @@ TEST_CASE("plan: matrices are counted as the optimizer tells them", "[train]") {
     }
 }
 
-TEST_CASE("plan: a checkpoint takes as much of the disk, with every optimizer and average", "[train]") {
-    for (const char* optimizer : {"adamw", "muon", "sgd"}) {
+TEST_CASE("estimate: a checkpoint takes as much of the disk, with every optimizer and average", "[train]") {
+    for (const auto& [optimizer, name] : names(OptimizerKind{})) {
         for (const double ema : {0.0, 0.9}) {
             for (const char* arch : {"gpt2", "nanochat"}) {
                 const ScratchFolder scratch;
@@ -51,33 +52,33 @@ TEST_CASE("plan: a checkpoint takes as much of the disk, with every optimizer an
                 o.max_iters = 1;
                 Run run(o);
                 train::RunFolder folder(scratch.path());
-                run.trainer.run(&folder);
+                run.to_end(&folder);
                 double bytes = 0;
                 for (const auto& file : fs::directory_iterator(folder.path() / "latest"))
                     bytes += static_cast<double>(file.file_size());
-                train::Plan plan;
-                train::plan_sizes(o, run.tokenizer.vocab_size(), 600, plan);
-                INFO(optimizer << " " << ema << " " << arch);
-                CHECK(plan.checkpoint_bytes == Approx(bytes).epsilon(0.05));
-                CHECK(plan.state_bytes ==
-                      plan.checkpoint_bytes + 4 * static_cast<double>(run.model->parameter_count()));
-                CHECK(plan.text_bytes == 2400);
+                train::Estimate needed;
+                train::estimate_sizes(o, run.model->config, 600, needed);
+                INFO(name << " " << ema << " " << arch);
+                CHECK(needed.checkpoint_bytes == Approx(bytes).epsilon(0.05));
+                CHECK(needed.state_bytes ==
+                      needed.checkpoint_bytes + 4 * static_cast<double>(run.model->parameter_count()));
+                CHECK(needed.text_bytes == 2400);
             }
         }
     }
 }
 
-TEST_CASE("plan: what cannot fit is refused before it is made, and what fits is not", "[train]") {
-    train::TrainOptions o = options("adamw", 0);
-    CHECK_NOTHROW(train::check_memory(o, 100, 1e6));
+TEST_CASE("estimate: what cannot fit is refused before it is made, and what fits is not", "[train]") {
+    train::TrainOptions o = options(OptimizerKind::adamw, 0);
+    CHECK_NOTHROW(train::check_memory(o, o.model_config(100), 1e6));
     const std::size_t before = memory_in_use();
     for (const auto& [layers, width, batch] : {std::tuple<std::size_t, std::size_t, std::size_t>{1'000'000'000, 64, 1},
                                                {2, std::size_t{1} << 20, 1},
                                                {2, 64, 1'000'000'000}}) {
         o.n_layer = layers, o.n_embd = width, o.batch_size = batch;
-        CHECK_THROWS_WITH(train::check_memory(o, 100, 1e6), ContainsSubstring("out of memory: this run needs about ") &&
-                                                                ContainsSubstring("B, and there are ") &&
-                                                                ContainsSubstring("choose a smaller model"));
+        CHECK_THROWS_WITH(train::check_memory(o, o.model_config(100), 1e6),
+                          ContainsSubstring("out of memory: this run needs about ") &&
+                              ContainsSubstring("B, and there are ") && ContainsSubstring("choose a smaller model"));
         CHECK(memory_in_use() < before + (std::size_t{500} << 20));
     }
 }

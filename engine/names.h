@@ -1,0 +1,58 @@
+// Enums whose values users name, in flags, files and messages. Each has one table of its names, beside it:
+//   enum class Precision { fp32, bf16 };
+//   constexpr auto names(Precision) { return name_table<Precision>({{Precision::fp32, "fp32"}, ...}); }
+//   name_of(Precision::bf16)                   // "bf16"
+//   named<Precision>("--precision", "fp8")     // Error: --precision must be one of bf16, fp32, got 'fp8'
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace inkling {
+
+template <class E>
+struct Name {
+    E value;
+    const char* name;
+};
+
+template <class E, std::size_t N>
+constexpr std::array<Name<E>, N> name_table(const Name<E> (&names)[N]) {
+    return std::to_array(names);
+}
+
+template <class E>
+constexpr const char* name_of(E value) {
+    for (const auto& entry : names(E{}))
+        if (entry.value == value) return entry.name;
+    return "?";
+}
+
+template <class E>
+std::vector<std::string> names_of() {
+    std::vector<std::string> all;
+    for (const auto& entry : names(E{})) all.push_back(entry.name);
+    return all;
+}
+
+template <class E>
+std::optional<E> find_named(std::string_view name) {
+    for (const auto& entry : names(E{}))
+        if (name == entry.name) return entry.value;
+    return std::nullopt;
+}
+
+[[noreturn]] void refuse_name(std::string_view what, std::string_view name, std::vector<std::string> known);
+
+// `what` is the flag or key that takes the name. Throws Error, with the names there are.
+template <class E>
+E named(std::string_view what, std::string_view name) {
+    const std::optional<E> found = find_named<E>(name);
+    if (!found) refuse_name(what, name, names_of<E>());
+    return *found;
+}
+
+}  // namespace inkling

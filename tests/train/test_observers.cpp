@@ -1,0 +1,130 @@
+// What the loop tells those who look on, and the hook where gradients of several processes become one.
+#include "train/observers.h"
+
+#include "formats/file.h"
+#include "tests/data/scratch_folder.h"
+#include "tests/train/run.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+using data::tests::ScratchFolder;
+using train::TrainingLoop;
+
+namespace {
+
+// "3 done", "3 evaluated", ...: the step and the event.
+struct Events : train::Observer {
+    std::vector<std::string> all;
+    void add(const TrainingLoop& loop, const char* event) {
+        all.push_back(std::to_string(loop.metrics().step) + " " + event);
+    }
+    void step_refused(TrainingLoop& loop) override { add(loop, "refused"); }
+    void step_done(TrainingLoop& loop) override { add(loop, loop.log_due() ? "done, log" : "done"); }
+    void evaluated(TrainingLoop& loop) override { add(loop, "evaluated"); }
+    void checkpoint_wanted(TrainingLoop& loop) override { add(loop, "checkpoint"); }
+    void sample_wanted(TrainingLoop& loop) override { add(loop, "sample"); }
+    void stopped(TrainingLoop& loop) override { add(loop, "stopped"); }
+};
+
+train::TrainOptions options(std::size_t steps) {
+    train::TrainOptions o = small_options();
+    o.max_iters = steps;
+    o.eval_every = 0, o.save_every = 3, o.sample_every = 2, o.log_every = 4;
+    return o;
+}
+
+}  // namespace
+
+TEST_CASE("observers: are told of steps, evaluations, checkpoints and samples when they are due", "[train]") {
+    Run run(options(5));
+    Events events, other;
+    run.loop.run({&events, &other});
+    const std::vector<std::string> expected = {"1 done, log",  "2 done",       "2 sample", "3 done",
+                                               "3 checkpoint", "4 done, log",  "4 sample", "5 done, log",
+                                               "5 evaluated",  "5 checkpoint", "5 stopped"};
+    CHECK(events.all == expected);
+    CHECK(other.all == expected);
+    CHECK(std::isfinite(run.last_val_loss()));
+}
+
+TEST_CASE("observers: a loop that is stopped wants a checkpoint of the step that it reached", "[train]") {
+    Run run(options(5));
+    Events events;
+    run.loop.run({&events}, [&] { return run.state().step == 2; });
+    CHECK(events.all == std::vector<std::string>{"1 done, log", "2 done", "2 checkpoint", "2 stopped"});
+}
+
+TEST_CASE("observers: steps that are refused are told, and a run that diverges ends with them", "[train]") {
+    Run run(options(20));
+    run.step();
+    run.model->parts[models::Part::token_table].weight.value_in_place().data()[0] = std::nanf("");
+    Events events;
+    CHECK_THROWS_AS(run.loop.run({&events}), train::Diverged);
+    CHECK(events.all == std::vector<std::string>{"2 refused", "2 done", "2 sample", "3 refused", "3 done",
+                                                 "3 checkpoint", "4 refused", "4 done, log", "4 sample", "5 refused",
+                                                 "5 done", "6 refused"});
+}
+
+TEST_CASE("observers: samples are text of the model, and change nothing of the run", "[train]") {
+    train::TrainOptions o = options(6);
+    o.dropout = 0.2;
+    Run plain(o), sampled(o);
+    std::vector<std::string> texts;
+    train::SampleWriter writer(sampled.tokenizer, [&](const std::string& text) { texts.push_back(text); });
+    plain.loop.run();
+    sampled.loop.run({&writer});
+    REQUIRE(texts.size() == 2);
+    CHECK(texts[0].size() == 200);
+    CHECK(same_bits(plain.weights(), sampled.weights()));
+}
+
+TEST_CASE("observers: a run's folder gets config.toml at once, and checkpoints where they are wanted", "[train]") {
+    const ScratchFolder scratch;
+    Run run(options(4));
+    train::RunFolder folder(scratch.path("out"));
+    train::CheckpointSaver saver(folder, run.tokenizer, run.loop);
+    CHECK(formats::read_file(scratch.path("out/config.toml")) == train::to_toml(run.options));
+    run.loop.run({&saver});
+    REQUIRE(folder.checkpoints().size() == 2);
+    CHECK(models::load_model(folder.checkpoints().front()).model->parameter_count() == run.model->parameter_count());
+}
+
+TEST_CASE("step: the hook gets the gradient of all batches, and what it leaves is clipped and applied", "[train]") {
+    train::TrainOptions o = small_options();
+    o.optimizer = train::OptimizerKind::sgd;
+    o.gradient_accumulation_steps = 2, o.weight_decay = 0, o.warmup_iters = 0, o.grad_clip = 0;
+    Run plain(o);
+    const auto sampler =
+        data::make_sampler(o.sampler, plain.loop.text().train, o.batch_size, o.block_size, o.seed, nullptr);
+    const auto train_step = [&](const train::CombineGradients& combine) {
+        models::Transformer<float> model(o.model_config(plain.tokenizer.vocab_size()), Generator{o.seed, 0});
+        train::TrainingStep step(o, model, *sampler, combine);
+        const train::StepResult result = step.run(0);
+        return std::pair{result, step.parameters.values().clone()};
+    };
+    const Array<float> before = plain.weights();
+    plain.step();
+    const auto [alone, moved] = train_step(nullptr);
+    CHECK(same_bits(moved, plain.weights()));
+    CHECK((alone.loss == plain.metrics().loss && alone.grad_norm == plain.metrics().grad_norm));
+
+    int calls = 0;
+    const auto [same, same_moved] = train_step([&](Array<float>& gradients, double& loss) {
+        ++calls;
+        CHECK(train::gradient_norm(gradients) == alone.grad_norm);
+        CHECK(loss == alone.loss);
+    });
+    CHECK(calls == 1);
+    CHECK(same_bits(same_moved, moved));
+
+    const auto [none, unmoved] = train_step([](Array<float>& gradients, double& loss) {
+        std::fill_n(gradients.data(), gradients.size(), 0.0f);
+        loss = 7;
+    });
+    CHECK((none.loss == 7 && none.grad_norm == 0));
+    CHECK(same_bits(unmoved, before));
+
+    const auto [lost, kept] = train_step([](Array<float>&, double& loss) { loss = std::nan(""); });
+    CHECK(std::isnan(lost.grad_norm));  // another process had a loss that is not finite: this one refuses, too
+    CHECK(same_bits(kept, before));
+}

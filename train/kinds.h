@@ -1,0 +1,34 @@
+// What a run can choose by name: --optimizer, --muon-scale, --schedule.
+#pragma once
+
+#include "engine/names.h"
+
+namespace inkling::train {
+
+enum class OptimizerKind { adamw, muon, sgd };
+
+constexpr auto names(OptimizerKind) {
+    return name_table<OptimizerKind>(
+        {{OptimizerKind::adamw, "adamw"}, {OptimizerKind::muon, "muon"}, {OptimizerKind::sgd, "sgd"}});
+}
+
+// What Muon multiplies an orthogonal update of R rows and C columns with.
+enum class MuonScale {
+    adamw,     // .2 sqrt(max(R, C)): as long as AdamW's, so AdamW's learning rate fits (Liu et al. 2025, Moonlight)
+    original,  // sqrt(max(1, R / C)); learning rates of about .02
+};
+
+constexpr auto names(MuonScale) {
+    return name_table<MuonScale>({{MuonScale::adamw, "adamw"}, {MuonScale::original, "original"}});
+}
+
+enum class ScheduleKind { constant, cosine, linear, wsd };
+
+constexpr auto names(ScheduleKind) {
+    return name_table<ScheduleKind>({{ScheduleKind::constant, "constant"},
+                                     {ScheduleKind::cosine, "cosine"},
+                                     {ScheduleKind::linear, "linear"},
+                                     {ScheduleKind::wsd, "wsd"}});
+}
+
+}  // namespace inkling::train

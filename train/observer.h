@@ -1,0 +1,24 @@
+// Those who look on while a run learns: progress on a terminal, metrics.jsonl, checkpoints, samples, tests. The loop
+// tells them what happened, and they read the rest from it.
+//   struct Losses : Observer {
+//       void step_done(TrainingLoop& loop) override { all.push_back(loop.metrics().loss); }
+//       std::vector<double> all;
+//   };
+#pragma once
+
+namespace inkling::train {
+
+class TrainingLoop;
+
+class Observer {
+  public:
+    virtual ~Observer() = default;
+    virtual void step_refused(TrainingLoop&) {}  // its loss or gradient was not finite: it changed nothing
+    virtual void step_done(TrainingLoop&) {}     // every step, refused ones too; metrics() are complete
+    virtual void evaluated(TrainingLoop&) {}     // metrics().val_loss is there
+    virtual void checkpoint_wanted(TrainingLoop&) {}
+    virtual void sample_wanted(TrainingLoop&) {}
+    virtual void stopped(TrainingLoop&) {}  // at the end, or because it was asked to; not when it throws
+};
+
+}  // namespace inkling::train

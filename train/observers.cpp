@@ -1,0 +1,40 @@
+#include "train/observers.h"
+
+#include "formats/file.h"
+#include "generate/writer.h"
+#include "train/loop.h"
+
+namespace inkling::train {
+
+CheckpointSaver::CheckpointSaver(RunFolder& folder, const data::Tokenizer& tokenizer, const TrainingLoop& loop)
+    : folder_(folder), tokenizer_(tokenizer) {
+    formats::write_file_atomic(folder.path() / "config.toml", loop.state().config);
+}
+
+void CheckpointSaver::checkpoint_wanted(TrainingLoop& loop) {
+    TrainingStep& step = loop.step();
+    const Averaged weights(step.average);
+    folder_.save(loop.state().step, [&](const std::filesystem::path& folder) {
+        save_checkpoint(folder, loop.model(), tokenizer_, step.parameters, *step.optimizer, step.average, loop.state());
+    });
+}
+
+SampleWriter::SampleWriter(const data::Tokenizer& tokenizer, std::function<void(const std::string&)> take)
+    : tokenizer_(tokenizer), take_(std::move(take)) {}
+
+void SampleWriter::sample_wanted(TrainingLoop& loop) {
+    const Averaged weights(loop.step().average);
+    models::Transformer<float>& model = loop.model();
+    model.eval();
+    generate::GenerateOptions options;
+    options.max_tokens = 200;
+    options.seed = loop.options().seed;
+    generate::Writer text(model, &tokenizer_, options);
+    const std::int32_t first = loop.text().val.empty() ? loop.text().train[0] : loop.text().val[0];
+    const std::int32_t begin = model.config.has_bos ? tokenizer_.end_of_text().value_or(first) : first;
+    text.add(std::span(&begin, 1));
+    model.train();
+    take_(text.write());
+}
+
+}  // namespace inkling::train

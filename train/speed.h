@@ -1,0 +1,22 @@
+// How fast this machine trains, measured.
+#pragma once
+
+#include <span>
+
+#include "data/tokenizers/tokenizer.h"
+#include "engine/precision.h"
+#include "models/architecture.h"
+#include "train/options.h"
+
+namespace inkling::train {
+
+// The best of many products of a size that models have, in 1e9 operations a second.
+double product_gflops(Precision precision);
+
+// The fastest of the training steps with these options that a new model of this architecture, which is thrown away,
+// makes in about `max_seconds`. What else the machine does for a moment should not make a plan short: that costs more
+// than one that is a fifth too long, which the clock stops with averaged weights.
+double seconds_per_step(const TrainOptions& options, const models::Architecture& architecture,
+                        const data::Tokenizer& tokenizer, std::span<const std::int32_t> tokens, double max_seconds);
+
+}  // namespace inkling::train

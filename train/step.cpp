@@ -1,0 +1,58 @@
+#include "train/step.h"
+
+#include <cmath>
+
+#include "engine/backward.h"
+#include "engine/ops/elementwise.h"
+#include "engine/profile.h"
+#include "train/evaluate.h"
+
+namespace inkling::train {
+
+TrainingStep::TrainingStep(const TrainOptions& options, models::Transformer<float>& model, const data::Sampler& sampler,
+                           CombineGradients combine)
+    : parameters(model),
+      optimizer(make_optimizer(options, parameters)),
+      average(parameters, options.ema),
+      options_(options),
+      model_(model),
+      sampler_(sampler),
+      combine_(std::move(combine)),
+      schedule_{.kind = options.schedule,
+                .peak = options.learning_rate,
+                .floor = options.min_lr,
+                .warmup = options.warmup_iters,
+                .decay_steps = options.lr_decay_iters ? options.lr_decay_iters : options.max_iters,
+                .decay_fraction = options.decay_fraction} {
+    model_.checkpoint_activations = options.checkpoint_activations;
+}
+
+StepResult TrainingStep::run(std::size_t number) {
+    const WithPrecision scope(options_.precision);
+    Generator random{options_.seed, (number + 1) << 20};  // dropout masks follow from the step alone
+    parameters.zero_gradients();
+    StepResult result;
+    const std::size_t micro_steps = options_.gradient_accumulation_steps;
+    for (std::size_t i = 0; i < micro_steps; ++i) {
+        sampler_.fill(number * micro_steps + i, batch_);
+        profile::lap("batch");
+        const Tensor<float> y = model_.loss(id_array(batch_.inputs, batch_.batch, batch_.length),
+                                            id_array(batch_.targets, batch_.batch, batch_.length), &random);
+        const double part = static_cast<double>(y.item());
+        result.loss += part / static_cast<double>(micro_steps);
+        if (!std::isfinite(part)) break;
+        backward(micro_steps == 1 ? y : scale(y, 1.0 / static_cast<double>(micro_steps)));
+    }
+    profile::lap("loss");
+    if (combine_) combine_(parameters.gradients(), result.loss);
+    result.grad_norm = std::isfinite(result.loss) ? gradient_norm(parameters.gradients()) : result.loss;
+    profile::lap("gradient norm");
+    result.learning_rate = schedule_.at(number);
+    if (!std::isfinite(result.grad_norm)) return result;
+    optimizer->step(result.learning_rate, clip_scale(result.grad_norm, options_.grad_clip));
+    average.update(optimizer->updates);
+    profile::lap(name_of(optimizer->kind()));
+    return result;
+}
+
+}  // namespace inkling::train
