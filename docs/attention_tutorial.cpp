@@ -81,8 +81,8 @@ void all_tokens_at_once() {
 }
 
 void learned_projections() {
-    nn::default_generator() = {1, 0};                            // the same random weights in every run
-    const nn::SelfAttention<double> attention(3, 2);             // W_query, W_key, W_value: (2, 3) each
+    Generator random{1, 0};                                      // the same random weights in every run
+    const nn::SelfAttention<double> attention(random, 3, 2);     // W_query, W_key, W_value: (2, 3) each
     const auto [output, weights] = attention.forward(tokens());  // (6, 3) -> (6, 2), (6, 6)
     show("W_query", attention.W_query.weight);
     show("weights", weights);
@@ -101,9 +101,9 @@ void why_scale() {
 }
 
 void causal() {
-    nn::default_generator() = {2, 0};
-    const nn::CausalAttention<double> fill(3, 2, 6, 0.0);  // at most 6 tokens, no dropout
-    nn::CausalAttention<double> renormalize(3, 2, 6, 0.0, false, nn::CausalMask::renormalize);
+    Generator random{2, 0};
+    const nn::CausalAttention<double> fill(random, 3, 2, 6, 0.0);  // at most 6 tokens, no dropout
+    nn::CausalAttention<double> renormalize(random, 3, 2, 6, 0.0, false, nn::CausalMask::renormalize);
     renormalize.W_query.weight = fill.W_query.weight;  // one parameter for both
     renormalize.W_key.weight = fill.W_key.weight;
     const auto [output, weights] = fill.forward(tokens());  // (6, 3) -> (6, 2), (6, 6)
@@ -113,29 +113,29 @@ void causal() {
 }
 
 void dropped_weights() {
-    nn::default_generator() = {3, 0};
-    nn::CausalAttention<double> attention(3, 2, 6, 0.5);
+    Generator random{3, 0};
+    nn::CausalAttention<double> attention(random, 3, 2, 6, 0.5);
     const Tensor<double> x = tokens();
-    show("training, once", slice(attention.forward(x).output, 0, 4, 6));  // the last two tokens
-    show("training, again", slice(attention.forward(x).output, 0, 4, 6));
+    show("training, once", slice(attention.forward(x, &random).output, 0, 4, 6));  // the last two tokens
+    show("training, again", slice(attention.forward(x, &random).output, 0, 4, 6));
     attention.eval();
     show("evaluation", slice(attention.forward(x).output, 0, 4, 6));
 }
 
 void heads_in_turn() {
-    nn::default_generator() = {4, 0};
-    const nn::MultiHeadAttentionWrapper<double> two(3, 2, 6, 0.0, 2);  // two causal heads of width 2
-    const Tensor<double> x = reshape(tokens(), {1, 6, 3});             // a batch of one text
-    const auto [output, weights] = two.forward(x);                     // (1, 6, 3) -> (1, 6, 4), (1, 2, 6, 6)
+    Generator random{4, 0};
+    const nn::MultiHeadAttentionWrapper<double> two(random, 3, 2, 6, 0.0, 2);  // two causal heads of width 2
+    const Tensor<double> x = reshape(tokens(), {1, 6, 3});                     // a batch of one text
+    const auto [output, weights] = two.forward(x);                             // (1, 6, 3) -> (1, 6, 4), (1, 2, 6, 6)
     show("output", output);
     show_shape("weights", weights);
 }
 
 void heads_side_by_side() {
-    nn::default_generator() = {5, 0};
-    const nn::MultiHeadAttention<double> attention(3, 4, 6, 0.0, 2);  // width 4: two heads of width 2
-    const Tensor<double> x = reshape(tokens(), {1, 6, 3});            // (1, 6, 3)
-    const Tensor<double> q = attention.W_query->forward(x);           // (1, 6, 4)
+    Generator random{5, 0};
+    const nn::MultiHeadAttention<double> attention(random, 3, 4, 6, 0.0, 2);  // width 4: two heads of width 2
+    const Tensor<double> x = reshape(tokens(), {1, 6, 3});                    // (1, 6, 3)
+    const Tensor<double> q = attention.W_query->forward(x);                   // (1, 6, 4)
     show_shape("q, all heads", q);
     show_shape("q, by heads", nn::split_heads(q, 2));  // (1, 6, 4) -> (1, 6, 2, 2) -> (1, 2, 6, 2)
     const auto [output, weights] = attention.forward(x);
@@ -144,8 +144,8 @@ void heads_side_by_side() {
 }
 
 void cross_attention() {
-    nn::default_generator() = {6, 0};
-    const nn::MultiHeadAttention<double> attention(3, 4, 6, 0.0, 2);
+    Generator random{6, 0};
+    const nn::MultiHeadAttention<double> attention(random, 3, 4, 6, 0.0, 2);
     const Tensor<double> query(normal({2, 2, 3}, 1));    // (2, 2, 3): two texts, two queries each
     const Tensor<double> memory(normal({2, 4, 3}, 2));   // (2, 4, 3): four keys and values each
     const MaskArray mask = nn::padding_mask({4, 3}, 4);  // (2, 1, 1, 4): the second text has three keys
@@ -175,7 +175,7 @@ void fused() {
 }
 
 void scoring_functions() {
-    nn::default_generator() = {7, 0};
+    Generator random{7, 0};
     const Tensor<double> Q(normal({1, 1, 2}, 1)), K(normal({1, 4, 2}, 2));  // (B, Lq, dq), (B, Lk, dk)
     const Tensor<double> V(normal({1, 4, 3}, 3));                           // (B, Lk, dv)
     const auto run = [&](const char* name, std::unique_ptr<nn::Score<double>> score) {
@@ -184,14 +184,14 @@ void scoring_functions() {
     };
     run("dot", std::make_unique<nn::DotScore<double>>());
     run("scaled dot", std::make_unique<nn::ScaledDotScore<double>>());
-    run("bilinear", std::make_unique<nn::BilinearScore<double>>(2, 2));
-    run("concat", std::make_unique<nn::ConcatScore<double>>(2, 2));
-    run("additive", std::make_unique<nn::AdditiveScore<double>>(2, 2, 8));
+    run("bilinear", std::make_unique<nn::BilinearScore<double>>(random, 2, 2));
+    run("concat", std::make_unique<nn::ConcatScore<double>>(random, 2, 2));
+    run("additive", std::make_unique<nn::AdditiveScore<double>>(random, 2, 2, 8));
 }
 
 void additive_with_lengths() {
-    nn::default_generator() = {8, 0};
-    const nn::AdditiveAttention<double> attention(2, 20, 8, 0.0);  // widths of keys, queries, hidden layer
+    Generator random{8, 0};
+    const nn::AdditiveAttention<double> attention(random, 2, 20, 8, 0.0);  // widths of keys, queries, hidden layer
     const Tensor<double> queries(normal({2, 1, 20}, 1));
     const Tensor<double> keys(Array<double>({2, 10, 2}, 1.0));  // all keys the same
     Array<double> numbers({2, 10, 4});                          // values 0 .. 39, twice
@@ -203,9 +203,9 @@ void additive_with_lengths() {
 }
 
 void order_is_not_seen() {
-    nn::default_generator() = {9, 0};
-    const nn::SelfAttention<double> attention(4, 4);
-    const nn::LearnedPositions<double> learned(3, 4);  // weight (3, 4), small and random at first
+    Generator random{9, 0};
+    const nn::SelfAttention<double> attention(random, 4, 4);
+    const nn::LearnedPositions<double> learned(random, 3, 4);  // weight (3, 4), small and random at first
     const Tensor<double> sinusoidal(nn::sinusoidal_positions<double>(3, 4));
     const auto backwards = [](const Tensor<double>& t) {
         return concatenate<double>({slice(t, 0, 2, 3), slice(t, 0, 1, 2), slice(t, 0, 0, 1)}, 0);
@@ -239,16 +239,16 @@ void alibi() {
 }
 
 void gradients() {
-    nn::default_generator() = {10, 0};
-    nn::SelfAttention<double> attention(3, 2);
+    Generator random{10, 0};
+    nn::SelfAttention<double> attention(random, 3, 2);
     const auto [output, weights] = attention.forward(tokens());
     backward(sum(mul(output, output)));
     for (const auto& [name, parameter] : attention.parameters()) show(name.c_str(), parameter.grad());
 }
 
 void descent() {
-    nn::default_generator() = {10, 0};
-    nn::SelfAttention<double> attention(3, 2);
+    Generator random{10, 0};
+    nn::SelfAttention<double> attention(random, 3, 2);
     for (int step = 0; step < 4; ++step) {
         const Tensor<double> y = attention.forward(tokens()).output;
         const Tensor<double> loss = sum(mul(y, y));

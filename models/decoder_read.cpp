@@ -31,7 +31,8 @@ ConstRows rotated(const DecoderWeights& w, const ConstRows& heads, std::size_t s
     Tensor<float> x(heads);
     const auto norm = [&] { x = rms_norm(x, gain.defined() ? Tensor<float>(gain) : Tensor<float>(), c.norm_epsilon); };
     if (c.head_norm == HeadNorm::before_rotary) norm();
-    if (c.positions == Positions::rotary) x = rotary(x, {c.rope_theta, RotaryPairs::halves, c.rope_clockwise, start});
+    if (c.positions == Positions::rotary)
+        x = rotary(x, {.base = c.rope_theta, .clockwise = c.rope_clockwise, .start = start});
     if (c.head_norm == HeadNorm::after_rotary) norm();
     return x.value();
 }

@@ -35,14 +35,9 @@ Tensor<T> Transformer<T>::hidden(const IdArray& ids, std::vector<Tensor<T>>* wei
     if (config.stream_dropout) x = dropped(x, keys);
     for (const Layer& l : layers) {
         if (checkpoint_activations && !weights) {
-            const Generator begin = keys;  // both runs draw the same
             x = nn::checkpoint<T>(
-                [this, &l, begin](const Tensor<T>& in) {
-                    Generator again = begin;
-                    return layer(l, in, again, nullptr);
-                },
-                x);
-            if (drops()) keys.next_stream += config.stream_dropout ? 3 : 1;
+                [this, &l](const Tensor<T>& in, Generator* layer_keys) { return layer(l, in, *layer_keys, nullptr); },
+                x, &keys);
         } else {
             if (weights) weights->emplace_back();
             x = layer(l, x, keys, weights ? &weights->back() : nullptr);
@@ -90,7 +85,7 @@ Tensor<T> Transformer<T>::rotated(const Tensor<T>& heads, const Tensor<T>& gain)
     Tensor<T> x = heads;
     if (config.head_norm == HeadNorm::before_rotary) x = rms_norm(x, gain, config.norm_epsilon);
     if (config.positions == Positions::rotary)
-        x = rotary(x, {config.rope_theta, RotaryPairs::halves, config.rope_clockwise, 0});
+        x = rotary(x, {.base = config.rope_theta, .clockwise = config.rope_clockwise});
     if (config.head_norm == HeadNorm::after_rotary) x = rms_norm(x, gain, config.norm_epsilon);
     return x;
 }

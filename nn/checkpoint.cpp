@@ -2,33 +2,34 @@
 
 #include "engine/backward.h"
 #include "engine/precision.h"
-#include "nn/init.h"
 
 namespace inkling::nn {
 
 template <class T>
-Tensor<T> checkpoint(const std::function<Tensor<T>(const Tensor<T>&)>& f, const Tensor<T>& x) {
-    if (!x.requires_grad() || NoGrad::active()) return f(x);
-    const Generator before = default_generator();
+using Step = std::function<Tensor<T>(const Tensor<T>& x, Generator* random)>;
+
+template <class T>
+Tensor<T> checkpoint(const Step<T>& f, const Tensor<T>& x, Generator* random) {
+    if (!x.requires_grad() || NoGrad::active()) return f(x, random);
+    const Generator before = random ? *random : Generator();
     const Precision precision = product_precision();
     ConstArray<T> y;
     {
         const NoGrad scope;
-        y = f(x.detach()).value();
+        y = f(x.detach(), random).value();
     }
-    return record("checkpoint", std::move(y), inputs(x),
-                  [f, before, precision, x = Saved(x)](const Array<T>& dy, Gradients<T>& grads) {
-                      const Generator now = default_generator();
-                      default_generator() = before;
-                      const WithPrecision scope(precision);
-                      const Tensor<T> again(*x, true);
-                      backward(f(again), dy);  // parameters get their gradients here
-                      default_generator() = now;
-                      grads.add(0, again.grad());
-                  });
+    return record(
+        "checkpoint", std::move(y), inputs(x),
+        [f, before, random = random != nullptr, precision, x = Saved(x)](const Array<T>& dy, Gradients<T>& grads) {
+            const WithPrecision scope(precision);
+            Generator again = before;
+            const Tensor<T> leaf(*x, true);
+            backward(f(leaf, random ? &again : nullptr), dy);  // parameters get their gradients here
+            grads.add(0, leaf.grad());
+        });
 }
 
-template Tensor<float> checkpoint(const std::function<Tensor<float>(const Tensor<float>&)>&, const Tensor<float>&);
-template Tensor<double> checkpoint(const std::function<Tensor<double>(const Tensor<double>&)>&, const Tensor<double>&);
+template Tensor<float> checkpoint(const Step<float>&, const Tensor<float>&, Generator*);
+template Tensor<double> checkpoint(const Step<double>&, const Tensor<double>&, Generator*);
 
 }  // namespace inkling::nn

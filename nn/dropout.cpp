@@ -1,7 +1,6 @@
 #include "nn/dropout.h"
 
 #include "engine/ops/dropout.h"
-#include "nn/init.h"
 
 namespace inkling::nn {
 
@@ -11,8 +10,10 @@ Dropout<T>::Dropout(double probability) : p(probability) {
 }
 
 template <class T>
-Tensor<T> Dropout<T>::forward(const Tensor<T>& x) const {
-    return this->training() && p > 0 ? dropout(x, p, default_generator().next()) : x;
+Tensor<T> Dropout<T>::forward(const Tensor<T>& x, Generator* random) const {
+    if (!this->training() || p == 0) return x;
+    check(random, "Dropout: training with dropout needs random numbers: pass a Generator, or call eval()");
+    return dropout(x, p, random->next());
 }
 
 template class Dropout<float>;

@@ -1,6 +1,7 @@
 // Dropout: in training, keeps an element with probability 1 - p and scales it by 1 / (1 - p); nothing in evaluation.
 #pragma once
 
+#include "engine/random.h"
 #include "nn/module.h"
 
 namespace inkling::nn {
@@ -10,7 +11,8 @@ class Dropout : public Module<T> {
   public:
     explicit Dropout(double probability);  // in [0, 1)
 
-    Tensor<T> forward(const Tensor<T>& x) const;  // each call in training takes a new key of default_generator()
+    // In training each call takes a key of `random`, which must be there.
+    Tensor<T> forward(const Tensor<T>& x, Generator* random = nullptr) const;
     void visit(const Visitor<T>&) override {}
 
     double p;

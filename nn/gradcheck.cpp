@@ -2,27 +2,24 @@
 
 #include "engine/ops.h"
 #include "nn/embedding.h"
-#include "nn/init.h"
 #include "nn/mlp.h"
 #include "nn/norm.h"
 #include "nn/positions.h"
 
 namespace inkling::nn {
 
-double module_gradient_error(Module<double>& module, Function f, const std::vector<Array<double>>& at) {
+double module_gradient_error(Module<double>& module, ModuleFunction f, const std::vector<Array<double>>& at) {
     Inputs leaves;
     for (const auto& x : at) leaves.emplace_back(x.clone(), true);
     Inputs all = leaves;
-    for (const auto& [name, p] : module.parameters()) all.push_back(p);
-    const Generator before = default_generator();
-    const double error = parameter_gradient_error(
+    for (const auto& [name, p] : module.parameters())
+        if (p.requires_grad()) all.push_back(p);
+    return parameter_gradient_error(
         [&] {
-            default_generator() = {4, 0};
-            return f(leaves);
+            Generator random{4, 0};
+            return f(leaves, &random);
         },
         all);
-    default_generator() = before;
-    return error;
 }
 
 namespace {
@@ -30,11 +27,12 @@ namespace {
 // A layer that maps one tensor to one, on inputs of several shapes.
 template <class Layer>
 double layer_error(Layer& layer, const std::vector<Shape>& shapes) {
+    const auto f = [&](const Inputs& in, [[maybe_unused]] Generator* random) {
+        if constexpr (requires { layer.forward(in[0], random); }) return layer.forward(in[0], random);
+        return layer.forward(in[0]);
+    };
     double worst = 0;
-    for (const Shape& shape : shapes) {
-        worst = std::max(worst, module_gradient_error(layer, [&](const Inputs& in) { return layer.forward(in[0]); },
-                                                      {normal(shape, 41)}));
-    }
+    for (const Shape& shape : shapes) worst = std::max(worst, module_gradient_error(layer, f, {normal(shape, 41)}));
     return worst;
 }
 
@@ -44,15 +42,17 @@ std::vector<GradcheckRow> gradcheck_layers() {
     return {
         {"Linear",
          [] {
-             Linear<double> with_bias(4, 3), without(5, 2, false);
+             Generator random{1337, 0};
+             Linear<double> with_bias(random, 4, 3), without(random, 5, 2, false);
              return std::max(layer_error(with_bias, {{4}, {2, 4}, {2, 3, 4}}), layer_error(without, {{3, 5}}));
          }},
         {"Embedding",
          [] {
-             Embedding<double> table(5, 3);
+             Generator random{1337, 0};
+             Embedding<double> table(random, 5, 3);
              IdArray ids({2, 3}, 1);
              ids.data()[4] = 4;
-             return module_gradient_error(table, [&](const Inputs&) { return table.forward(ids); }, {});
+             return module_gradient_error(table, [&](const Inputs&, Generator*) { return table.forward(ids); }, {});
          }},
         {"LayerNorm",
          [] {
@@ -71,16 +71,18 @@ std::vector<GradcheckRow> gradcheck_layers() {
          }},
         {"MLP",
          [] {
-             MLP<double> mlp(4, 8, 0.2), without(3, 5, 0.0, false);
+             Generator random{1337, 0};
+             MLP<double> mlp(random, 4, 8, 0.2), without(random, 3, 5, 0.0, false);
              return std::max(layer_error(mlp, {{2, 3, 4}}), layer_error(without, {{2, 3}}));
          }},
         {"LearnedPositions",
          [] {
-             LearnedPositions<double> positions(6, 4);
-             return std::max(
-                 layer_error(positions, {{5, 4}, {2, 6, 4}}),
-                 module_gradient_error(positions, [&](const Inputs& in) { return positions.forward(in[0], 2); },
-                                       {normal({3, 4}, 46)}));
+             Generator random{1337, 0};
+             LearnedPositions<double> positions(random, 6, 4);
+             return std::max(layer_error(positions, {{5, 4}, {2, 6, 4}}),
+                             module_gradient_error(
+                                 positions, [&](const Inputs& in, Generator*) { return positions.forward(in[0], 2); },
+                                 {normal({3, 4}, 46)}));
          }},
     };
 }

@@ -2,13 +2,16 @@
 #pragma once
 
 #include "engine/gradcheck.h"
+#include "engine/random.h"
 #include "nn/module.h"
 
 namespace inkling::nn {
 
-// The worst relative error over a module's parameters and the inputs of f, which runs it. Random keys are the same in
-// every run of f.
-double module_gradient_error(Module<double>& module, Function f, const std::vector<Array<double>>& at);
+// Runs a module on inputs; the generator is as new each time.
+using ModuleFunction = FunctionRef<Tensor<double>(const Inputs& in, Generator* random)>;
+
+// The worst relative error over a module's parameters that are trained and the inputs of f.
+double module_gradient_error(Module<double>& module, ModuleFunction f, const std::vector<Array<double>>& at);
 
 std::vector<GradcheckRow> gradcheck_layers();
 

@@ -4,11 +4,6 @@
 
 namespace inkling::nn {
 
-Generator& default_generator() {
-    static Generator generator{1337, 0};
-    return generator;
-}
-
 namespace {
 
 template <class T, class Draw>
@@ -32,25 +27,24 @@ Tensor<T> parameter(const Shape& shape, T value) {
 }
 
 template <class T>
-Tensor<T> normal_parameter(const Shape& shape, double deviation) {
+Tensor<T> normal_parameter(const Shape& shape, double deviation, const RandomKey& key) {
     Tensor<T> p(Array<T>(shape), true);
-    fill_normal(p, deviation, default_generator().next());
+    fill_normal(p, deviation, key);
     return p;
 }
 
 template <class T>
-Tensor<T> uniform_parameter(const Shape& shape, double bound) {
+Tensor<T> uniform_parameter(const Shape& shape, double bound, const RandomKey& key) {
     Tensor<T> p(Array<T>(shape), true);
-    const RandomKey key = default_generator().next();
     fill(p, [&](std::size_t i) { return bound * (2 * random_uniform(key, i) - 1); });
     return p;
 }
 
-#define INKLING_INSTANTIATE(T)                                       \
-    template void fill_normal(Tensor<T>&, double, const RandomKey&); \
-    template Tensor<T> parameter(const Shape&, T);                   \
-    template Tensor<T> normal_parameter(const Shape&, double);       \
-    template Tensor<T> uniform_parameter(const Shape&, double);
+#define INKLING_INSTANTIATE(T)                                                   \
+    template void fill_normal(Tensor<T>&, double, const RandomKey&);             \
+    template Tensor<T> parameter(const Shape&, T);                               \
+    template Tensor<T> normal_parameter(const Shape&, double, const RandomKey&); \
+    template Tensor<T> uniform_parameter(const Shape&, double, const RandomKey&);
 INKLING_INSTANTIATE(float)
 INKLING_INSTANTIATE(double)
 #undef INKLING_INSTANTIATE

@@ -6,17 +6,13 @@
 
 namespace inkling::nn {
 
-// Where modules take their random keys from: initial values as they are made, dropout masks as they run. Set it to
-// repeat a run: default_generator() = {seed, stream}.
-Generator& default_generator();
-
 // Parameters: leaves that want a gradient.
 template <class T>
 Tensor<T> parameter(const Shape& shape, T value);
 template <class T>
-Tensor<T> normal_parameter(const Shape& shape, double deviation);  // N(0, deviation^2)
+Tensor<T> normal_parameter(const Shape& shape, double deviation, const RandomKey& key);  // N(0, deviation^2)
 template <class T>
-Tensor<T> uniform_parameter(const Shape& shape, double bound);  // uniform in [-bound, bound)
+Tensor<T> uniform_parameter(const Shape& shape, double bound, const RandomKey& key);  // uniform in [-bound, bound)
 
 // Overwrites a parameter with N(0, deviation^2).
 template <class T>

@@ -1,6 +1,9 @@
 // The linear layer y = x W^T + b.
+//   Generator random{1337, 0};
+//   const Linear<float> layer(random, 3, 2);
 #pragma once
 
+#include "engine/random.h"
 #include "nn/module.h"
 
 namespace inkling::nn {
@@ -9,7 +12,7 @@ template <class T>
 class Linear : public Module<T> {
   public:
     // Initial values as torch.nn.Linear: uniform in +-1/sqrt(in).
-    Linear(std::size_t in, std::size_t out, bool with_bias = true);
+    Linear(Generator& random, std::size_t in, std::size_t out, bool with_bias = true);
 
     Tensor<T> forward(const Tensor<T>& x) const;  // (..., in) -> (..., out)
     void visit(const Visitor<T>& v) override {

@@ -5,12 +5,12 @@
 namespace inkling::nn {
 
 template <class T>
-MLP<T>::MLP(std::size_t width, std::size_t hidden, double dropout_p, bool bias)
-    : c_fc(width, hidden, bias), c_proj(hidden, width, bias), dropout(dropout_p) {}
+MLP<T>::MLP(Generator& random, std::size_t width, std::size_t hidden, double dropout_p, bool bias)
+    : c_fc(random, width, hidden, bias), c_proj(random, hidden, width, bias), dropout(dropout_p) {}
 
 template <class T>
-Tensor<T> MLP<T>::forward(const Tensor<T>& x) const {
-    return dropout.forward(c_proj.forward(gelu(c_fc.forward(x))));
+Tensor<T> MLP<T>::forward(const Tensor<T>& x, Generator* random) const {
+    return dropout.forward(c_proj.forward(gelu(c_fc.forward(x))), random);
 }
 
 template class MLP<float>;

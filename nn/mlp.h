@@ -9,9 +9,9 @@ namespace inkling::nn {
 template <class T>
 class MLP : public Module<T> {
   public:
-    MLP(std::size_t width, std::size_t hidden, double dropout_p, bool bias = true);
+    MLP(Generator& random, std::size_t width, std::size_t hidden, double dropout_p, bool bias = true);
 
-    Tensor<T> forward(const Tensor<T>& x) const;  // (..., width) -> (..., width)
+    Tensor<T> forward(const Tensor<T>& x, Generator* random = nullptr) const;  // (..., width) -> (..., width)
     void visit(const Visitor<T>& v) override {
         v("c_fc", c_fc);
         v("c_proj", c_proj);

@@ -24,8 +24,8 @@ Array<T> sinusoidal_positions(std::size_t length, std::size_t width) {
 }
 
 template <class T>
-LearnedPositions<T>::LearnedPositions(std::size_t length, std::size_t width)
-    : weight(normal_parameter<T>({length, width}, 0.02)) {}
+LearnedPositions<T>::LearnedPositions(Generator& random, std::size_t length, std::size_t width)
+    : weight(normal_parameter<T>({length, width}, 0.02, random.next())) {}
 
 template <class T>
 Tensor<T> LearnedPositions<T>::forward(const Tensor<T>& x, std::size_t start) const {

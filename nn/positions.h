@@ -14,7 +14,7 @@ Array<T> sinusoidal_positions(std::size_t length, std::size_t width);
 template <class T>
 class LearnedPositions : public Module<T> {
   public:
-    LearnedPositions(std::size_t length, std::size_t width);
+    LearnedPositions(Generator& random, std::size_t length, std::size_t width);
 
     // x (..., L, width) + the vectors of positions start .. start + L - 1.
     Tensor<T> forward(const Tensor<T>& x, std::size_t start = 0) const;

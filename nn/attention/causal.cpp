@@ -26,22 +26,22 @@ Tensor<T> causal_weights(const Tensor<T>& scores, CausalMask how) {  // (..., L,
 }  // namespace
 
 template <class T>
-CausalAttention<T>::CausalAttention(std::size_t d_in, std::size_t d_out, std::size_t context_length, double dropout_p,
-                                    bool qkv_bias, CausalMask how)
-    : W_query(d_in, d_out, qkv_bias),
-      W_key(d_in, d_out, qkv_bias),
-      W_value(d_in, d_out, qkv_bias),
+CausalAttention<T>::CausalAttention(Generator& random, std::size_t d_in, std::size_t d_out, std::size_t context_length,
+                                    double dropout_p, bool qkv_bias, CausalMask how)
+    : W_query(random, d_in, d_out, qkv_bias),
+      W_key(random, d_in, d_out, qkv_bias),
+      W_value(random, d_in, d_out, qkv_bias),
       dropout(dropout_p),
       context(context_length),
       mask(how) {}
 
 template <class T>
-AttentionOutput<T> CausalAttention<T>::forward(const Tensor<T>& x) const {
+AttentionOutput<T> CausalAttention<T>::forward(const Tensor<T>& x, Generator* random) const {
     check(x.rank() >= 2 && x.dim(-1) == W_query.weight.dim(1) && x.dim(-2) <= context,
           "CausalAttention: x (..., L, {}) with L of at most {} is required, got shape {}", W_query.weight.dim(1),
           context, x.shape());
     const Tensor<T> weights = causal_weights(scaled_scores(W_query.forward(x), W_key.forward(x)), mask);
-    return {matmul(dropout.forward(weights), W_value.forward(x)), weights};
+    return {matmul(dropout.forward(weights, random), W_value.forward(x)), weights};
 }
 
 template class CausalAttention<float>;

@@ -18,11 +18,11 @@ enum class CausalMask {
 template <class T>
 class CausalAttention : public Module<T> {
   public:
-    CausalAttention(std::size_t d_in, std::size_t d_out, std::size_t context_length, double dropout_p,
-                    bool qkv_bias = false, CausalMask how = CausalMask::fill_minus_infinity);
+    CausalAttention(Generator& random, std::size_t d_in, std::size_t d_out, std::size_t context_length,
+                    double dropout_p, bool qkv_bias = false, CausalMask how = CausalMask::fill_minus_infinity);
 
     // x (..., L, d_in) with L <= context_length -> output (..., L, d_out), weights (..., L, L) before dropout.
-    AttentionOutput<T> forward(const Tensor<T>& x) const;
+    AttentionOutput<T> forward(const Tensor<T>& x, Generator* random = nullptr) const;
     void visit(const Visitor<T>& v) override {
         v("W_query", W_query);
         v("W_key", W_key);

@@ -18,7 +18,7 @@ Tensor<double> both(const AttentionOutput<double>& a) { return concatenate<doubl
 
 template <class Layer>
 double self_error(Layer& layer, const Shape& shape) {
-    return module_gradient_error(layer, [&](const Inputs& in) { return both(layer.forward(in[0])); },
+    return module_gradient_error(layer, [&](const Inputs& in, Generator*) { return both(layer.forward(in[0])); },
                                  {normal(shape, 61)});
 }
 
@@ -29,8 +29,10 @@ ValidLengths lengths(const Shape& shape, std::initializer_list<std::int32_t> val
 }
 
 double causal_error(CausalMask how) {
-    CausalAttention<double> plain(3, 2, 6, 0.0, true, how), dropping(3, 2, 6, 0.4, false, how);
-    const auto output = [&](const Inputs& in) { return dropping.forward(in[0]).output; };
+    Generator initial_values{1337, 0};
+    CausalAttention<double> plain(initial_values, 3, 2, 6, 0.0, true, how),
+        dropping(initial_values, 3, 2, 6, 0.4, false, how);
+    const auto output = [&](const Inputs& in, Generator* random) { return dropping.forward(in[0], random).output; };
     return std::max(self_error(plain, {2, 5, 3}), module_gradient_error(dropping, output, {normal({2, 6, 3}, 62)}));
 }
 
@@ -38,18 +40,21 @@ double causal_error(CausalMask how) {
 double score_error(std::unique_ptr<Score<double>> score, std::size_t dq, std::size_t dk) {
     Attention<double> attention(std::move(score), 0.3);
     const ValidLengths valid = lengths({2}, {2, 4});
-    const auto f = [&](const Inputs& in) {
+    const auto f = [&](const Inputs& in, Generator* random) {
         const Tensor<double> scores = attention.score->forward(in[0], in[1]);
-        return concatenate<double>({attention.forward(in[0], in[1], in[2], valid).output, scores}, -1);
+        return concatenate<double>({attention.forward(in[0], in[1], in[2], valid, random).output, scores}, -1);
     };
     return module_gradient_error(attention, f, {normal({2, 3, dq}, 63), normal({2, 4, dk}, 64), normal({2, 4, 5}, 65)});
 }
 
 double additive_error() {
-    AdditiveAttention<double> attention(3, 4, 6, 0.2);
+    Generator initial_values{1337, 0};
+    AdditiveAttention<double> attention(initial_values, 3, 4, 6, 0.2);
     double worst = 0;
     for (const ValidLengths& valid : {ValidLengths(), lengths({2}, {2, 5}), lengths({2, 2}, {1, 5, 3, 4})}) {
-        const auto f = [&](const Inputs& in) { return attention.forward(in[0], in[1], in[2], valid).output; };
+        const auto f = [&](const Inputs& in, Generator* random) {
+            return attention.forward(in[0], in[1], in[2], valid, random).output;
+        };
         worst = std::max(
             worst,
             module_gradient_error(attention, f, {normal({2, 2, 4}, 66), normal({2, 5, 3}, 67), normal({2, 5, 3}, 68)}));
@@ -59,26 +64,33 @@ double additive_error() {
 
 double multi_head_error(bool packed, double dropout) {
     using Attention = MultiHeadAttention<double>;
+    Generator initial_values{1337, 0};
     Attention attention =
-        packed ? Attention(Attention::Packed{6, 5, 2, dropout, true}) : Attention(4, 6, 5, dropout, 3, true);
+        packed ? Attention(initial_values, {.width = 6, .context_length = 5, .num_heads = 2, .dropout = dropout})
+               : Attention(initial_values, 4, 6, 5, dropout, 3, true);
     const Array<double> x = normal({2, 5, packed ? 6u : 4u}, 69);
     double worst = 0;
     for (const Weights wanted : {Weights::none, Weights::keep}) {
-        const auto f = [&](const Inputs& in) { return attention.forward(in[0], wanted).output; };
+        const auto f = [&](const Inputs& in, Generator* random) {
+            return attention.forward(in[0], wanted, random).output;
+        };
         worst = std::max(worst, module_gradient_error(attention, f, {x}));
     }
-    const auto weights = [&](const Inputs& in) { return attention.forward(in[0]).weights; };
+    const auto weights = [&](const Inputs& in, Generator* random) {
+        return attention.forward(in[0], Weights::keep, random).weights;
+    };
     return std::max(worst, module_gradient_error(attention, weights, {x}));
 }
 
 double cross_error() {
-    MultiHeadAttention<double> attention(4, 4, 5, 0.2, 2);
+    Generator initial_values{1337, 0};
+    MultiHeadAttention<double> attention(initial_values, 4, 4, 5, 0.2, 2);
     double worst = 0;
     const MaskArray plain = look_ahead_mask(3, 5).reshaped({3, 5});
     for (const MaskArray& mask : {MaskArray(), padding_mask({4, 3}, 5), look_ahead_mask(3, 5), plain}) {
         for (const Weights wanted : {Weights::none, Weights::keep}) {
-            const auto f = [&](const Inputs& in) {
-                return attention.forward(in[0], in[1], in[2], mask, wanted).output;
+            const auto f = [&](const Inputs& in, Generator* random) {
+                return attention.forward(in[0], in[1], in[2], mask, wanted, random).output;
             };
             worst = std::max(
                 worst, module_gradient_error(attention, f,
@@ -89,10 +101,15 @@ double cross_error() {
 }
 
 double grouped_query_error(const GroupedQueryShape& shape) {
-    GroupedQueryAttention<double> attention(shape);
+    Generator initial_values{1337, 0};
+    GroupedQueryAttention<double> attention(initial_values, shape);
     const Array<double> x = normal({2, 5, shape.width}, 77);
-    const auto output = [&](const Inputs& in) { return attention.forward(in[0], Weights::none).output; };
-    const auto weights = [&](const Inputs& in) { return attention.forward(in[0], Weights::keep).weights; };
+    const auto output = [&](const Inputs& in, Generator* random) {
+        return attention.forward(in[0], Weights::none, random).output;
+    };
+    const auto weights = [&](const Inputs& in, Generator* random) {
+        return attention.forward(in[0], Weights::keep, random).weights;
+    };
     return std::max(module_gradient_error(attention, output, {x}), module_gradient_error(attention, weights, {x}));
 }
 
@@ -127,9 +144,10 @@ std::vector<GradcheckRow> gradcheck_attention() {
          }},
         {"SelfAttention",
          [] {
-             SelfAttention<double> one(3, 2), two(4, 3, 5);
+             Generator random{1337, 0};
+             SelfAttention<double> one(random, 3, 2), two(random, 4, 3, 5);
              const MaskArray mask = look_ahead_mask(4, 4).reshaped({1, 4, 4});
-             const auto masked = [&](const Inputs& in) { return both(two.forward(in[0], mask)); };
+             const auto masked = [&](const Inputs& in, Generator*) { return both(two.forward(in[0], mask)); };
              return std::max({self_error(one, {6, 3}), self_error(two, {2, 3, 4}),
                               module_gradient_error(two, masked, {normal({2, 4, 4}, 61)})});
          }},
@@ -137,10 +155,14 @@ std::vector<GradcheckRow> gradcheck_attention() {
         {"CausalAttention (renormalize)", [] { return causal_error(CausalMask::renormalize); }},
         {"MultiHeadAttentionWrapper",
          [] {
-             MultiHeadAttentionWrapper<double> plain(3, 2, 5, 0.0, 2), mixed(3, 2, 5, 0.2, 3, true, true);
+             Generator initial_values{1337, 0};
+             MultiHeadAttentionWrapper<double> plain(initial_values, 3, 2, 5, 0.0, 2),
+                 mixed(initial_values, 3, 2, 5, 0.2, 3, true, true);
              const auto output = [](auto& layer) {
-                 return module_gradient_error(layer, [&](const Inputs& in) { return layer.forward(in[0]).output; },
-                                              {normal({2, 4, 3}, 61)});
+                 const auto f = [&](const Inputs& in, Generator* random) {
+                     return layer.forward(in[0], random).output;
+                 };
+                 return module_gradient_error(layer, f, {normal({2, 4, 3}, 61)});
              };
              return std::max(output(plain), output(mixed));
          }},
@@ -152,16 +174,37 @@ std::vector<GradcheckRow> gradcheck_attention() {
         {"GroupedQueryAttention",
          [] {
              // a large eps: the direction of a short vector bends more than finite differences can follow
-             return std::max(grouped_query_error({8, 5, 4, 2, 0.3, true, 100, 0.1}),
-                             grouped_query_error({8, 6, 2, 2, 0, false, 100, 0.1}));
+             return std::max(
+                 grouped_query_error({.width = 8,
+                                      .context_length = 5,
+                                      .heads = 4,
+                                      .kv_heads = 2,
+                                      .dropout = 0.3,
+                                      .bias = true,
+                                      .rope_theta = 100,
+                                      .eps = 0.1}),
+                 grouped_query_error(
+                     {.width = 8, .context_length = 6, .heads = 2, .kv_heads = 2, .rope_theta = 100, .eps = 0.1}));
          }},
         {"scaled_dot_product_attention (composed)", [] { return scaled_dot_product_error(Weights::keep); }},
         {"scaled_dot_product_attention (fused)", [] { return scaled_dot_product_error(Weights::none); }},
         {"DotScore", [] { return score_error(std::make_unique<DotScore<double>>(), 3, 3); }},
         {"ScaledDotScore", [] { return score_error(std::make_unique<ScaledDotScore<double>>(), 3, 3); }},
-        {"BilinearScore", [] { return score_error(std::make_unique<BilinearScore<double>>(3, 2), 3, 2); }},
-        {"ConcatScore", [] { return score_error(std::make_unique<ConcatScore<double>>(3, 2), 3, 2); }},
-        {"AdditiveScore", [] { return score_error(std::make_unique<AdditiveScore<double>>(3, 2, 4), 3, 2); }},
+        {"BilinearScore",
+         [] {
+             Generator random{1337, 0};
+             return score_error(std::make_unique<BilinearScore<double>>(random, 3, 2), 3, 2);
+         }},
+        {"ConcatScore",
+         [] {
+             Generator random{1337, 0};
+             return score_error(std::make_unique<ConcatScore<double>>(random, 3, 2), 3, 2);
+         }},
+        {"AdditiveScore",
+         [] {
+             Generator random{1337, 0};
+             return score_error(std::make_unique<AdditiveScore<double>>(random, 3, 2, 4), 3, 2);
+         }},
         {"AdditiveAttention", additive_error},
         {"masked_softmax",
          [] {

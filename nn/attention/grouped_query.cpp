@@ -2,7 +2,6 @@
 
 #include "engine/ops.h"
 #include "nn/attention/multi_head.h"
-#include "nn/init.h"
 
 namespace inkling::nn {
 namespace {
@@ -22,29 +21,26 @@ std::size_t kv_width(const GroupedQueryShape& s) { return s.width / s.heads * s.
 }  // namespace
 
 template <class T>
-GroupedQueryAttention<T>::GroupedQueryAttention(const GroupedQueryShape& s)
+GroupedQueryAttention<T>::GroupedQueryAttention(Generator& random, const GroupedQueryShape& s)
     : shape(checked(s)),
-      q_proj(s.width, s.width, s.bias),
-      k_proj(s.width, kv_width(s), s.bias),
-      v_proj(s.width, kv_width(s), s.bias),
-      o_proj(s.width, s.width, s.bias) {}
+      q_proj(random, s.width, s.width, s.bias),
+      k_proj(random, s.width, kv_width(s), s.bias),
+      v_proj(random, s.width, kv_width(s), s.bias),
+      o_proj(random, s.width, s.width, s.bias) {}
 
 template <class T>
 Tensor<T> GroupedQueryAttention<T>::turned_and_normed(const Tensor<T>& heads) const {
-    return rms_norm(rotary(heads, {shape.rope_theta, RotaryPairs::halves, true, 0}), {}, shape.eps);
+    return rms_norm(rotary(heads, {.base = shape.rope_theta, .clockwise = true}), {}, shape.eps);
 }
 
 template <class T>
-AttentionOutput<T> GroupedQueryAttention<T>::forward(const Tensor<T>& x, Weights wanted) const {
+AttentionOutput<T> GroupedQueryAttention<T>::forward(const Tensor<T>& x, Weights wanted, Generator* random) const {
     check(x.rank() == 3 && x.dim(1) <= shape.context_length,
           "GroupedQueryAttention: x (B, L, C) with L of at most {} is required, got shape {}", shape.context_length,
           x.shape());
     AttentionOptions options;
     options.causal = true;
-    if (this->training() && shape.dropout > 0) {
-        options.dropout = shape.dropout;
-        options.dropout_key = default_generator().next();
-    }
+    if (this->training()) options.drop("GroupedQueryAttention", shape.dropout, random);
     const std::size_t group = shape.heads / shape.kv_heads;
     const Tensor<T> q = turned_and_normed(split_heads(q_proj.forward(x), shape.heads));
     const Tensor<T> k = turned_and_normed(split_heads(k_proj.forward(x), shape.kv_heads));

@@ -1,6 +1,6 @@
 // Grouped-query attention (Ainslie et al. 2023) in nanochat's form: several query heads share a head of keys and
 // values, positions are rotary, and queries and keys are normed once they are turned.
-//   GroupedQueryAttention<float> attention({128, 64, 4, 2});
+//   GroupedQueryAttention<float> attention(random, {.width = 128, .context_length = 64, .heads = 4, .kv_heads = 2});
 //   auto [y, weights] = attention.forward(x);   // causal
 #pragma once
 
@@ -20,10 +20,10 @@ struct GroupedQueryShape {
 template <class T>
 class GroupedQueryAttention : public Module<T> {
   public:
-    explicit GroupedQueryAttention(const GroupedQueryShape& shape);
+    GroupedQueryAttention(Generator& random, const GroupedQueryShape& shape);
 
     // x (B, L, width), L <= context_length -> output (B, L, width) and, when wanted, weights (B, heads, L, L).
-    AttentionOutput<T> forward(const Tensor<T>& x, Weights wanted = Weights::keep) const;
+    AttentionOutput<T> forward(const Tensor<T>& x, Weights wanted = Weights::keep, Generator* random = nullptr) const;
     void visit(const Visitor<T>& v) override {
         v("q_proj", q_proj);
         v("k_proj", k_proj);

@@ -1,7 +1,6 @@
 #include "nn/attention/multi_head.h"
 
 #include "engine/ops.h"
-#include "nn/init.h"
 
 namespace inkling::nn {
 
@@ -30,25 +29,26 @@ void check_options(std::size_t width, std::size_t heads, double dropout) {
 }  // namespace
 
 template <class T>
-MultiHeadAttention<T>::MultiHeadAttention(std::size_t d_in, std::size_t d_out, std::size_t context_length,
-                                          double dropout_p, std::size_t num_heads, bool qkv_bias)
+MultiHeadAttention<T>::MultiHeadAttention(Generator& random, std::size_t d_in, std::size_t d_out,
+                                          std::size_t context_length, double dropout_p, std::size_t num_heads,
+                                          bool qkv_bias)
     : heads(num_heads),
       context(context_length),
       dropout(dropout_p),
-      W_query(Linear<T>(d_in, d_out, qkv_bias)),
-      W_key(Linear<T>(d_in, d_out, qkv_bias)),
-      W_value(Linear<T>(d_in, d_out, qkv_bias)),
-      out_proj(d_out, d_out) {
+      W_query(Linear<T>(random, d_in, d_out, qkv_bias)),
+      W_key(Linear<T>(random, d_in, d_out, qkv_bias)),
+      W_value(Linear<T>(random, d_in, d_out, qkv_bias)),
+      out_proj(random, d_out, d_out) {
     check_options(d_out, heads, dropout);
 }
 
 template <class T>
-MultiHeadAttention<T>::MultiHeadAttention(const Packed& p)
+MultiHeadAttention<T>::MultiHeadAttention(Generator& random, const Packed& p)
     : heads(p.num_heads),
       context(p.context_length),
       dropout(p.dropout),
-      c_attn(Linear<T>(p.width, 3 * p.width, p.bias)),
-      out_proj(p.width, p.width, p.bias) {
+      c_attn(Linear<T>(random, p.width, 3 * p.width, p.bias)),
+      out_proj(random, p.width, p.width, p.bias) {
     check_options(p.width, heads, dropout);
 }
 
@@ -67,19 +67,19 @@ void MultiHeadAttention<T>::visit(const Visitor<T>& v) {
 }
 
 template <class T>
-AttentionOutput<T> MultiHeadAttention<T>::forward(const Tensor<T>& x, Weights wanted) const {
+AttentionOutput<T> MultiHeadAttention<T>::forward(const Tensor<T>& x, Weights wanted, Generator* random) const {
     check(x.rank() == 3 && x.dim(1) <= context,
           "MultiHeadAttention: x (B, L, C) with L of at most {} is required, got shape {}", context, x.shape());
     AttentionOptions options;
     options.causal = true;
-    if (!c_attn) return attend(W_query->forward(x), W_key->forward(x), W_value->forward(x), options, wanted);
+    if (!c_attn) return attend(W_query->forward(x), W_key->forward(x), W_value->forward(x), options, wanted, random);
     const auto qkv = split(c_attn->forward(x), 3, -1);  // (B, L, 3C) -> 3 of (B, L, C)
-    return attend(qkv[0], qkv[1], qkv[2], options, wanted);
+    return attend(qkv[0], qkv[1], qkv[2], options, wanted, random);
 }
 
 template <class T>
 AttentionOutput<T> MultiHeadAttention<T>::forward(const Tensor<T>& query, const Tensor<T>& key, const Tensor<T>& value,
-                                                  const MaskArray& mask, Weights wanted) const {
+                                                  const MaskArray& mask, Weights wanted, Generator* random) const {
     check(W_query.has_value(),
           "MultiHeadAttention: cross attention needs separate projections, not a packed one, got {}, {} and {}",
           query.shape(), key.shape(), value.shape());
@@ -89,17 +89,14 @@ AttentionOutput<T> MultiHeadAttention<T>::forward(const Tensor<T>& query, const 
           query.shape(), key.shape(), value.shape());
     AttentionOptions options;
     options.mask = mask;
-    return attend(W_query->forward(query), W_key->forward(key), W_value->forward(value), options, wanted);
+    return attend(W_query->forward(query), W_key->forward(key), W_value->forward(value), options, wanted, random);
 }
 
 template <class T>
 AttentionOutput<T> MultiHeadAttention<T>::attend(const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v,
-                                                 AttentionOptions options, Weights wanted) const {
+                                                 AttentionOptions options, Weights wanted, Generator* random) const {
     options.masked = masked;
-    if (this->training() && dropout > 0) {
-        options.dropout = dropout;
-        options.dropout_key = default_generator().next();
-    }
+    if (this->training()) options.drop("MultiHeadAttention", dropout, random);
     const auto [y, weights] = scaled_dot_product_attention(split_heads(q, heads), split_heads(k, heads),
                                                            split_heads(v, heads), options, wanted);
     return {out_proj.forward(merge_heads(y)), weights};

@@ -1,5 +1,5 @@
 // Multi-head attention: several heads side by side, each on its own slice of the width, mixed by a last projection.
-//   MultiHeadAttention<float> attention(128, 128, 64, 0.1, 4);
+//   MultiHeadAttention<float> attention(random, 128, 128, 64, 0.0, 4);
 //   auto [y, weights] = attention.forward(x);                 // self-attention, causal
 //   auto [z, w] = attention.forward(query, key, value, mask);  // cross attention
 #pragma once
@@ -20,8 +20,8 @@ template <class T>
 class MultiHeadAttention : public Module<T> {
   public:
     // Separate projections W_query, W_key, W_value (d_out, d_in) and out_proj (d_out, d_out), which has a bias.
-    MultiHeadAttention(std::size_t d_in, std::size_t d_out, std::size_t context_length, double dropout,
-                       std::size_t num_heads, bool qkv_bias = false);
+    MultiHeadAttention(Generator& random, std::size_t d_in, std::size_t d_out, std::size_t context_length,
+                       double dropout, std::size_t num_heads, bool qkv_bias = false);
 
     // GPT-2's form: one projection c_attn (3 width, width) makes query, key and value at once, c_proj mixes the heads.
     struct Packed {
@@ -29,13 +29,15 @@ class MultiHeadAttention : public Module<T> {
         double dropout;
         bool bias = true;
     };
-    explicit MultiHeadAttention(const Packed& packed);
+    MultiHeadAttention(Generator& random, const Packed& packed);
 
-    // Causal self-attention: x (B, L, d_in), L <= context_length -> (B, L, d_out).
-    AttentionOutput<T> forward(const Tensor<T>& x, Weights wanted = Weights::keep) const;
+    // Causal self-attention: x (B, L, d_in), L <= context_length -> (B, L, d_out). In training, dropout takes a key of
+    // `random`.
+    AttentionOutput<T> forward(const Tensor<T>& x, Weights wanted = Weights::keep, Generator* random = nullptr) const;
     // query (B, Lq, d_in), key and value (B, Lk, d_in); the mask broadcasts to (B, H, Lq, Lk), 0 = blocked.
     AttentionOutput<T> forward(const Tensor<T>& query, const Tensor<T>& key, const Tensor<T>& value,
-                               const MaskArray& mask = {}, Weights wanted = Weights::keep) const;
+                               const MaskArray& mask = {}, Weights wanted = Weights::keep,
+                               Generator* random = nullptr) const;
 
     void visit(const Visitor<T>& v) override;
 
@@ -47,7 +49,7 @@ class MultiHeadAttention : public Module<T> {
 
   private:
     AttentionOutput<T> attend(const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v, AttentionOptions options,
-                              Weights wanted) const;
+                              Weights wanted, Generator* random) const;
 };
 
 extern template class MultiHeadAttention<float>;

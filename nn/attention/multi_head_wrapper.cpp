@@ -5,22 +5,22 @@
 namespace inkling::nn {
 
 template <class T>
-MultiHeadAttentionWrapper<T>::MultiHeadAttentionWrapper(std::size_t d_in, std::size_t d_out, std::size_t context_length,
-                                                        double dropout, std::size_t num_heads, bool qkv_bias,
-                                                        bool final_linear) {
+MultiHeadAttentionWrapper<T>::MultiHeadAttentionWrapper(Generator& random, std::size_t d_in, std::size_t d_out,
+                                                        std::size_t context_length, double dropout,
+                                                        std::size_t num_heads, bool qkv_bias, bool final_linear) {
     check(num_heads > 0, "MultiHeadAttentionWrapper: at least one head is required, got {}", num_heads);
     for (std::size_t h = 0; h < num_heads; ++h) {
-        heads.push_back(std::make_unique<CausalAttention<T>>(d_in, d_out, context_length, dropout, qkv_bias));
+        heads.push_back(std::make_unique<CausalAttention<T>>(random, d_in, d_out, context_length, dropout, qkv_bias));
     }
-    if (final_linear) out_proj.emplace(num_heads * d_out, num_heads * d_out);
+    if (final_linear) out_proj.emplace(random, num_heads * d_out, num_heads * d_out);
 }
 
 template <class T>
-AttentionOutput<T> MultiHeadAttentionWrapper<T>::forward(const Tensor<T>& x) const {
+AttentionOutput<T> MultiHeadAttentionWrapper<T>::forward(const Tensor<T>& x, Generator* random) const {
     check(x.rank() == 3, "MultiHeadAttentionWrapper: x (B, L, d_in) is required, got shape {}", x.shape());
     std::vector<Tensor<T>> outputs, weights;
     for (const auto& head : heads) {
-        const AttentionOutput<T> one = head->forward(x);
+        const AttentionOutput<T> one = head->forward(x, random);
         outputs.push_back(one.output);
         weights.push_back(one.weights);
     }

@@ -8,6 +8,13 @@
 
 namespace inkling::nn {
 
+void AttentionOptions::drop(const char* layer, double probability, Generator* random) {
+    if (probability == 0) return;
+    check(random, "{}: training with dropout needs random numbers: pass a Generator, or call eval()", layer);
+    dropout = probability;
+    dropout_key = random->next();
+}
+
 template <class T>
 AttentionOutput<T> scaled_dot_product_attention(const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v,
                                                 const AttentionOptions& options, Weights wanted) {
@@ -19,8 +26,13 @@ AttentionOutput<T> scaled_dot_product_attention(const Tensor<T>& q, const Tensor
     const double factor = options.scale.value_or(1.0 / std::sqrt(static_cast<double>(q.dim(-1))));
     if (wanted == Weights::none) {
         return {attention(q, k, v,
-                          {factor, options.causal, options.mask, options.dropout, options.dropout_key, options.alibi,
-                           options.masked}),
+                          {.scale = factor,
+                           .causal = options.causal,
+                           .mask = options.mask,
+                           .dropout = options.dropout,
+                           .dropout_key = options.dropout_key,
+                           .alibi = options.alibi,
+                           .masked = options.masked}),
                 {}};
     }
     Tensor<T> scores = scale(matmul(q, transpose(k, -2, -1)), factor);  // (B, H, Lq, Lk)

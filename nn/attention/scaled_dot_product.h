@@ -19,6 +19,9 @@ struct AttentionOptions {
     std::vector<double> alibi;    // a slope a head: the score of query i and key j falls by slope (i - j); empty: none
     // The weights of a query whose every key the mask blocks: an error, 1 / Lk for each of all keys, or zeros.
     Masked masked = Masked::error;
+
+    // Sets dropout, with a key of `random`, which must be there unless nothing is dropped; `layer` is named if not.
+    void drop(const char* layer, double probability, Generator* random);
 };
 
 // Whether the attention weights are wanted beside the output. Without them the fused op does the work, and the (Lq, Lk)

@@ -33,8 +33,8 @@ Tensor<T> ScaledDotScore<T>::forward(const Tensor<T>& Q, const Tensor<T>& K) con
 }
 
 template <class T>
-BilinearScore<T>::BilinearScore(std::size_t dq, std::size_t dk)
-    : W(uniform_parameter<T>({dq, dk}, uniform_bound(dk))) {}
+BilinearScore<T>::BilinearScore(Generator& random, std::size_t dq, std::size_t dk)
+    : W(uniform_parameter<T>({dq, dk}, uniform_bound(dk), random.next())) {}
 
 template <class T>
 Tensor<T> BilinearScore<T>::forward(const Tensor<T>& Q, const Tensor<T>& K) const {
@@ -43,8 +43,8 @@ Tensor<T> BilinearScore<T>::forward(const Tensor<T>& Q, const Tensor<T>& K) cons
 }
 
 template <class T>
-ConcatScore<T>::ConcatScore(std::size_t dq, std::size_t dk)
-    : w(uniform_parameter<T>({dq + dk}, uniform_bound(dq + dk))) {}
+ConcatScore<T>::ConcatScore(Generator& random, std::size_t dq, std::size_t dk)
+    : w(uniform_parameter<T>({dq + dk}, uniform_bound(dq + dk), random.next())) {}
 
 template <class T>
 Tensor<T> ConcatScore<T>::forward(const Tensor<T>& Q, const Tensor<T>& K) const {
@@ -58,8 +58,8 @@ Tensor<T> ConcatScore<T>::forward(const Tensor<T>& Q, const Tensor<T>& K) const 
 }
 
 template <class T>
-AdditiveScore<T>::AdditiveScore(std::size_t dq, std::size_t dk, std::size_t num_hiddens)
-    : W_k(dk, num_hiddens, false), W_q(dq, num_hiddens, false), w_v(num_hiddens, 1, false) {}
+AdditiveScore<T>::AdditiveScore(Generator& random, std::size_t dq, std::size_t dk, std::size_t num_hiddens)
+    : W_k(random, dk, num_hiddens, false), W_q(random, dq, num_hiddens, false), w_v(random, num_hiddens, 1, false) {}
 
 template <class T>
 Tensor<T> AdditiveScore<T>::forward(const Tensor<T>& Q, const Tensor<T>& K) const {

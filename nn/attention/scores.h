@@ -31,7 +31,7 @@ class ScaledDotScore : public Score<T> {
 template <class T>
 class BilinearScore : public Score<T> {
   public:
-    BilinearScore(std::size_t dq, std::size_t dk);
+    BilinearScore(Generator& random, std::size_t dq, std::size_t dk);
     Tensor<T> forward(const Tensor<T>& Q, const Tensor<T>& K) const override;
     void visit(const Visitor<T>& v) override { v("W", W); }
 
@@ -42,7 +42,7 @@ class BilinearScore : public Score<T> {
 template <class T>
 class ConcatScore : public Score<T> {
   public:
-    ConcatScore(std::size_t dq, std::size_t dk);
+    ConcatScore(Generator& random, std::size_t dq, std::size_t dk);
     Tensor<T> forward(const Tensor<T>& Q, const Tensor<T>& K) const override;
     void visit(const Visitor<T>& v) override { v("w", w); }
 
@@ -53,7 +53,7 @@ class ConcatScore : public Score<T> {
 template <class T>
 class AdditiveScore : public Score<T> {
   public:
-    AdditiveScore(std::size_t dq, std::size_t dk, std::size_t num_hiddens);
+    AdditiveScore(Generator& random, std::size_t dq, std::size_t dk, std::size_t num_hiddens);
     Tensor<T> forward(const Tensor<T>& Q, const Tensor<T>& K) const override;
     void visit(const Visitor<T>& v) override {
         v("W_k", W_k);

@@ -15,8 +15,8 @@ AttentionOutput<T> simple_self_attention(const Tensor<T>& x) {
 }
 
 template <class T>
-SelfAttention<T>::SelfAttention(std::size_t d_model, std::size_t d_k, std::size_t d_v, bool bias)
-    : W_query(d_model, d_k, bias), W_key(d_model, d_k, bias), W_value(d_model, d_v, bias) {}
+SelfAttention<T>::SelfAttention(Generator& random, std::size_t d_model, std::size_t d_k, std::size_t d_v, bool bias)
+    : W_query(random, d_model, d_k, bias), W_key(random, d_model, d_k, bias), W_value(random, d_model, d_v, bias) {}
 
 template <class T>
 AttentionOutput<T> SelfAttention<T>::forward(const Tensor<T>& x, const MaskArray& mask) const {

@@ -18,11 +18,12 @@ AttentionOutput<T> simple_self_attention(const Tensor<T>& x);
 template <class T>
 class SelfAttention : public Module<T> {
   public:
-    SelfAttention(std::size_t d_in, std::size_t d_out) : SelfAttention(d_in, d_out, d_out, false) {}
+    SelfAttention(Generator& random, std::size_t d_in, std::size_t d_out)
+        : SelfAttention(random, d_in, d_out, d_out, false) {}
     // Only a bool is a bias here: a number is the width d_v of the constructor below.
-    SelfAttention(std::size_t d_in, std::size_t d_out, std::same_as<bool> auto qkv_bias)
-        : SelfAttention(d_in, d_out, d_out, qkv_bias) {}
-    SelfAttention(std::size_t d_model, std::size_t d_k, std::size_t d_v, bool bias = true);
+    SelfAttention(Generator& random, std::size_t d_in, std::size_t d_out, std::same_as<bool> auto qkv_bias)
+        : SelfAttention(random, d_in, d_out, d_out, qkv_bias) {}
+    SelfAttention(Generator& random, std::size_t d_model, std::size_t d_k, std::size_t d_v, bool bias = true);
 
     // x (..., L, d_in) -> output (..., L, d_v), weights (..., L, L). The mask broadcasts to (..., L, L), 0 = blocked.
     AttentionOutput<T> forward(const Tensor<T>& x, const MaskArray& mask = {}) const;

@@ -1,6 +1,6 @@
 // Attention with one head and any scoring function: softmax over the valid keys, dropout, average of the values.
-//   Attention<float> attention(std::make_unique<BilinearScore<float>>(16, 24), 0.1);
-//   auto [y, weights] = attention.forward(queries, keys, values, valid_lens);
+//   Attention<float> attention(std::make_unique<BilinearScore<float>>(random, 16, 24), 0.1);
+//   auto [y, weights] = attention.forward(queries, keys, values, valid_lens, &random);
 #pragma once
 
 #include <memory>
@@ -19,7 +19,7 @@ class Attention : public Module<T> {
 
     // Q (B, Lq, dq), K (B, Lk, dk), V (B, Lk, dv) -> output (B, Lq, dv), weights (B, Lq, Lk) before dropout.
     AttentionOutput<T> forward(const Tensor<T>& Q, const Tensor<T>& K, const Tensor<T>& V,
-                               const ValidLengths& valid_lens = {}) const;
+                               const ValidLengths& valid_lens = {}, Generator* random = nullptr) const;
     void visit(const Visitor<T>& v) override {
         v("score", *score);
         v("dropout", dropout);
@@ -33,11 +33,12 @@ class Attention : public Module<T> {
 template <class T>
 class AdditiveAttention : public Module<T> {
   public:
-    AdditiveAttention(std::size_t key_size, std::size_t query_size, std::size_t num_hiddens, double dropout_p);
+    AdditiveAttention(Generator& random, std::size_t key_size, std::size_t query_size, std::size_t num_hiddens,
+                      double dropout_p);
 
     // queries (B, Lq, query_size), keys (B, Lk, key_size), values (B, Lk, dv).
     AttentionOutput<T> forward(const Tensor<T>& queries, const Tensor<T>& keys, const Tensor<T>& values,
-                               const ValidLengths& valid_lens = {}) const;
+                               const ValidLengths& valid_lens = {}, Generator* random = nullptr) const;
     void visit(const Visitor<T>& v) override;
 
     Attention<T> attention;

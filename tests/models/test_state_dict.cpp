@@ -44,29 +44,31 @@ void check_loads(Module& to, Module& from, const std::filesystem::path& path) {
 }  // namespace
 
 TEST_CASE("state dict: the mask that PyTorch's module keeps as a buffer is passed over", "[models]") {
+    Generator random{1, 0};
     const data::tests::ScratchFolder folder;
     const auto path = folder.path("state.safetensors");
-    nn::CausalAttention<float> from(3, 2, 4, 0.0), to(3, 2, 4, 0.0);
+    nn::CausalAttention<float> from(random, 3, 2, 4, 0.0), to(random, 3, 2, 4, 0.0);
     CHECK(to.buffers() == std::vector<std::string>{"mask"});
     write_state(from, path, {"mask"});
     check_loads(to, from, path);
-    nn::MultiHeadAttention<float> many(3, 2, 4, 0.0, 2), other(3, 2, 4, 0.0, 2);
+    nn::MultiHeadAttention<float> many(random, 3, 2, 4, 0.0, 2), other(random, 3, 2, 4, 0.0, 2);
     write_state(many, path, {"mask"});
     check_loads(other, many, path);
-    nn::MultiHeadAttentionWrapper<float> heads(3, 2, 4, 0.0, 2), copy(3, 2, 4, 0.0, 2);
+    nn::MultiHeadAttentionWrapper<float> heads(random, 3, 2, 4, 0.0, 2), copy(random, 3, 2, 4, 0.0, 2);
     write_state(heads, path, {"heads.0.mask", "heads.1.mask"});
     check_loads(copy, heads, path);
     write_state(from, path, {"mask2"});
     CHECK_THROWS_WITH(models::load_state_dict(to, path), ContainsSubstring("; mask2 is not known"));
-    nn::Linear<float> linear(3, 2);
+    nn::Linear<float> linear(random, 3, 2);
     write_state(linear, path, {"mask"});
     CHECK_THROWS_AS(models::load_state_dict(linear, path), BadInput);
 }
 
 TEST_CASE("state dict: what does not match is refused, or reported when some is enough", "[models]") {
+    Generator random{1, 0};
     const data::tests::ScratchFolder folder;
     const auto path = folder.path("state.safetensors");
-    nn::Linear<float> from(3, 2), to(3, 2);
+    nn::Linear<float> from(random, 3, 2), to(random, 3, 2);
     const Array<float> weight = to.weight.value().clone(), bias = to.bias.value().clone();
     write_state(from, path, {"extra", "more"}, {"bias"});
     CHECK_THROWS_WITH(models::load_state_dict(to, path), ContainsSubstring("; bias is missing") &&
@@ -78,7 +80,7 @@ TEST_CASE("state dict: what does not match is refused, or reported when some is 
     CHECK(unmatched.unexpected == std::vector<std::string>{"extra", "more"});
     CHECK(same_bits(to.weight.value(), from.weight.value()));
     CHECK(same_bits(to.bias.value(), bias));
-    nn::Linear<float> wide(4, 2);
+    nn::Linear<float> wide(random, 4, 2);
     CHECK_THROWS_WITH(models::load_state_dict(wide, path, models::Match::some),
                       ContainsSubstring("weight has shape (2, 3), the module's is (2, 4)"));
 }

@@ -45,8 +45,9 @@ TEST_CASE("attention: heads are split and merged without loss", "[nn]") {
 }
 
 TEST_CASE("attention: later tokens do not change earlier outputs", "[nn]") {
-    nn::default_generator() = {1, 0};
-    const Attention separate(6, 8, 7, 0, 4), packed(Attention::Packed{6, 7, 3, 0.0, true});
+    Generator random{1, 0};
+    const Attention separate(random, 6, 8, 7, 0, 4),
+        packed(random, {.width = 6, .context_length = 7, .num_heads = 3, .dropout = 0.0});
     for (const Attention* attention : {&separate, &packed}) {
         const Array<double> x = normal({2, 7, 6}, 5);
         const ConstArray<double> y = attention->forward(Tensor<double>(x)).output.value();
@@ -63,7 +64,8 @@ TEST_CASE("attention: later tokens do not change earlier outputs", "[nn]") {
 }
 
 TEST_CASE("attention: weights are exactly 0 above the diagonal, and rows sum to 1", "[nn]") {
-    const Attention attention(6, 8, 7, 0, 2);
+    Generator random{1, 0};
+    const Attention attention(random, 6, 8, 7, 0, 2);
     const ConstArray<double> w = attention.forward(Tensor<double>(normal({2, 5, 6}, 5))).weights.value().contiguous();
     REQUIRE(to_string(w.shape()) == "(2, 2, 5, 5)");
     for (std::size_t row = 0; row < w.size() / 5; ++row) {
@@ -80,7 +82,8 @@ TEST_CASE("attention: weights are exactly 0 above the diagonal, and rows sum to 
 }
 
 TEST_CASE("attention: one head of known weights gives known values", "[nn]") {
-    Attention attention(2, 2, 2, 0, 1);
+    Generator random{1, 0};
+    Attention attention(random, 2, 2, 2, 0, 1);
     const Array<double> identity = of<double>({2, 2}, {1, 0, 0, 1});
     for (auto* part : {&*attention.W_query, &*attention.W_key, &*attention.W_value, &attention.out_proj})
         part->weight.value_in_place() = identity;
@@ -93,14 +96,15 @@ TEST_CASE("attention: one head of known weights gives known values", "[nn]") {
 }
 
 TEST_CASE("attention: the packed and the separate form agree with the same weights", "[nn]") {
-    nn::default_generator() = {8, 0};
-    Attention separate(6, 6, 9, 0.25, 3, true), packed(Attention::Packed{6, 9, 3, 0.25, true});
+    Generator random{8, 0};
+    Attention separate(random, 6, 6, 9, 0.25, 3, true),
+        packed(random, {.width = 6, .context_length = 9, .num_heads = 3, .dropout = 0.25});
     copy_weights(separate, packed);
     const Array<double> x = normal({2, 9, 6}, 3), dy = normal({2, 9, 6}, 4);
     const auto run = [&](Attention& attention) {
-        nn::default_generator() = {21, 0};  // the same dropout of weights
+        random = {21, 0};  // the same dropout of weights
         const Tensor<double> in(x, true);
-        const auto [y, w] = attention.forward(in);
+        const auto [y, w] = attention.forward(in, nn::Weights::keep, &random);
         backward(y, dy);
         return std::vector<ConstArray<double>>{y.value(), w.value(), in.grad(), attention.out_proj.weight.grad()};
     };
@@ -113,21 +117,22 @@ TEST_CASE("attention: the packed and the separate form agree with the same weigh
 }
 
 TEST_CASE("attention: dropout of weights acts in training alone", "[nn]") {
-    nn::default_generator() = {2, 0};
-    Attention attention(4, 4, 16, 0.5, 2), none(4, 4, 16, 0, 2);
+    Generator random{2, 0};
+    Attention attention(random, 4, 4, 16, 0.5, 2), none(random, 4, 4, 16, 0, 2);
     for (std::size_t i = 0; i < attention.parameters().size(); ++i)
         attention.parameters()[i].second.value_in_place() = none.parameters()[i].second.value();
     const Tensor<double> x(normal({2, 16, 4}, 1));
-    const auto trained = attention.forward(x);
+    const auto trained = attention.forward(x, nn::Weights::keep, &random);
     CHECK_FALSE(same_bits(trained.output.value(), none.forward(x).output.value()));
-    CHECK_FALSE(same_bits(trained.output.value(), attention.forward(x).output.value()));
+    CHECK_FALSE(same_bits(trained.output.value(), attention.forward(x, nn::Weights::keep, &random).output.value()));
     check_close(trained.weights.value(), none.forward(x).weights.value(), 1e-14);  // handed out before dropout
     attention.eval();
     CHECK(same_bits(attention.forward(x).output.value(), none.forward(x).output.value()));
 }
 
 TEST_CASE("attention: cross attention ignores padded keys and values", "[nn]") {
-    const Attention attention(4, 6, 1, 0, 2);
+    Generator random{1, 0};
+    const Attention attention(random, 4, 6, 1, 0, 2);
     const Array<double> query = normal({2, 3, 4}, 1), key = normal({2, 5, 4}, 2), value = normal({2, 5, 4}, 3);
     MaskArray padding({2, 1, 1, 5}, 1);
     padding.data()[4] = padding.data()[8] = padding.data()[9] = 0;  // the last of row 0, the last two of row 1
@@ -158,7 +163,8 @@ TEST_CASE("attention: cross attention ignores padded keys and values", "[nn]") {
 }
 
 TEST_CASE("attention: a query that may see no key is an error", "[nn]") {
-    const Attention attention(4, 4, 1, 0, 2);
+    Generator random{1, 0};
+    const Attention attention(random, 4, 4, 1, 0, 2);
     MaskArray mask({2, 1, 3, 5}, 1);
     std::fill_n(mask.data() + 20, 5, std::uint8_t{0});  // row 1, query 1
     const Tensor<double> q(normal({2, 3, 4}, 1)), k(normal({2, 5, 4}, 2));
@@ -168,11 +174,14 @@ TEST_CASE("attention: a query that may see no key is an error", "[nn]") {
 }
 
 TEST_CASE("attention: what does not fit is refused with its shapes", "[nn]") {
+    Generator random{1, 0};
     const auto zeros = [](const Shape& shape) { return Tensor<double>(Array<double>(shape, 0.0)); };
-    CHECK_THROWS_WITH(Attention(4, 6, 5, 0, 4), ContainsSubstring("width 6 and 4 heads"));
-    CHECK_THROWS_WITH(Attention(4, 6, 5, 0, 0), ContainsSubstring("0 heads"));
-    CHECK_THROWS_WITH(Attention(Attention::Packed{6, 5, 4, 0.0, true}), ContainsSubstring("width 6 and 4 heads"));
-    const Attention attention(4, 6, 5, 0, 2), packed(Attention::Packed{4, 5, 2, 0.0, true});
+    CHECK_THROWS_WITH(Attention(random, 4, 6, 5, 0, 4), ContainsSubstring("width 6 and 4 heads"));
+    CHECK_THROWS_WITH(Attention(random, 4, 6, 5, 0, 0), ContainsSubstring("0 heads"));
+    CHECK_THROWS_WITH(Attention(random, {.width = 6, .context_length = 5, .num_heads = 4, .dropout = 0.0}),
+                      ContainsSubstring("width 6 and 4 heads"));
+    const Attention attention(random, 4, 6, 5, 0, 2),
+        packed(random, {.width = 4, .context_length = 5, .num_heads = 2, .dropout = 0.0});
     CHECK_THROWS_WITH(attention.forward(zeros({2, 6, 4})),
                       ContainsSubstring("at most 5") && ContainsSubstring("(2, 6, 4)"));
     CHECK_THROWS_WITH(attention.forward(zeros({5, 4})), ContainsSubstring("(5, 4)"));

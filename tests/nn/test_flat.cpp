@@ -19,9 +19,10 @@ namespace {
 
 template <class T>
 struct Net : nn::Module<T> {
+    explicit Net(Generator random) : one(random, 3, 5), two(random, 5, 2), spare(random, 7, 1) {}
     nn::LayerNorm<T> norm{3};
-    nn::Linear<T> one{3, 5}, two{5, 2};
-    nn::Linear<T> spare{7, 1};  // takes no part in forward
+    nn::Linear<T> one, two;
+    nn::Linear<T> spare;  // takes no part in forward
     void visit(const nn::Visitor<T>& v) override {
         v("norm", norm);
         v("one", one);
@@ -44,7 +45,8 @@ std::vector<std::size_t> gaps(const nn::FlatParameters<T>& flat, std::size_t siz
 }
 
 struct Twice : nn::Module<double> {
-    nn::Linear<double> a{2, 2};
+    explicit Twice(Generator random) : a(random, 2, 2) {}
+    nn::Linear<double> a;
     void visit(const nn::Visitor<double>& v) override {
         v("same", a.weight);
         v("same", a.bias);
@@ -55,7 +57,7 @@ struct Twice : nn::Module<double> {
 
 TEMPLATE_TEST_CASE("flat parameters: matrices first, each on 64 bytes, values kept", "[nn]", float, double) {
     using T = TestType;
-    Net<T> net;
+    Net<T> net({1, 0});
     std::vector<std::pair<std::string, Array<T>>> before;
     for (const auto& [name, p] : net.parameters()) before.emplace_back(name, p.value().clone());
     nn::FlatParameters<T> flat(net);
@@ -91,9 +93,10 @@ TEMPLATE_TEST_CASE("flat parameters: matrices first, each on 64 bytes, values ke
 
 TEST_CASE("flat parameters: entries know what they are for", "[nn]") {
     struct Kinds : nn::Module<float> {
-        nn::Embedding<float> table{4, 3};
-        nn::LearnedPositions<float> positions{5, 3};
-        nn::Linear<float> one{3, 2};
+        explicit Kinds(Generator random) : table(random, 4, 3), positions(random, 5, 3), one(random, 3, 2) {}
+        nn::Embedding<float> table;
+        nn::LearnedPositions<float> positions;
+        nn::Linear<float> one;
         Tensor<float> heads = nn::parameter<float>({6, 3}, 1);
         void visit(const nn::Visitor<float>& v) override {
             v("table", table);
@@ -101,7 +104,7 @@ TEST_CASE("flat parameters: entries know what they are for", "[nn]") {
             v("one", one);
             v("heads", heads, {nn::Role::matrix, 3, 2});
         }
-    } module;
+    } module({1, 0});
     std::vector<std::pair<std::string, nn::Role>> roles;
     const nn::FlatParameters<float> flat(module);
     for (const auto& e : flat.entries()) roles.emplace_back(e.name, e.kind.role);
@@ -116,8 +119,7 @@ TEST_CASE("flat parameters: entries know what they are for", "[nn]") {
 }
 
 TEST_CASE("flat parameters: gradients are those of the single parameters, zero where nothing was reached", "[nn]") {
-    nn::default_generator() = {5, 0};
-    Net<double> net;
+    Net<double> net({5, 0});
     const Tensor<double> x(normal({4, 3}, 1));
     const Array<double> dy = normal({4, 2}, 2);
     backward(net.forward(x), dy);
@@ -141,7 +143,7 @@ TEST_CASE("flat parameters: gradients are those of the single parameters, zero w
 }
 
 TEST_CASE("flat parameters: what an unreached parameter had before does not come back", "[nn]") {
-    Net<double> net;
+    Net<double> net({1, 0});
     nn::FlatParameters<double> flat(net);
     const Tensor<double> x(normal({4, 3}, 1));
     backward(net.spare.forward(Tensor<double>(normal({2, 7}, 3))), Array<double>({2, 1}, 1.0));
@@ -160,7 +162,7 @@ TEST_CASE("flat parameters: what an unreached parameter had before does not come
 }
 
 TEST_CASE("flat parameters: the gaps stay zero in both buffers", "[nn]") {
-    Net<float> net;
+    Net<float> net({1, 0});
     nn::FlatParameters<float> flat(net);
     const auto holes = gaps(flat, flat.values().size());
     REQUIRE(holes.size() > 20);
@@ -175,7 +177,7 @@ TEST_CASE("flat parameters: the gaps stay zero in both buffers", "[nn]") {
 }
 
 TEST_CASE("flat parameters: two backward calls add up to one of twice the cotangent", "[nn]") {
-    Net<double> net;
+    Net<double> net({1, 0});
     nn::FlatParameters<double> flat(net);
     const Tensor<double> x(normal({4, 3}, 1)), x2(normal({4, 3}, 9));
     const Array<double> dy = normal({4, 2}, 2);
@@ -191,6 +193,6 @@ TEST_CASE("flat parameters: two backward calls add up to one of twice the cotang
 }
 
 TEST_CASE("flat parameters: a name used twice is refused", "[nn]") {
-    Twice module;
+    Twice module({1, 0});
     CHECK_THROWS_WITH(nn::FlatParameters<double>(module), ContainsSubstring("every name must be unique"));
 }

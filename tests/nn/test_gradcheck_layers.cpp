@@ -1,7 +1,8 @@
 // Every layer's gradients against finite differences.
 #include "nn/gradcheck.h"
 
-#include "nn/init.h"
+#include <set>
+
 #include "nn/linear.h"
 #include "tests/engine/helpers.h"
 
@@ -18,8 +19,9 @@ TEST_CASE("gradcheck: every layer is right to 1e-7", "[nn]") {
 }
 
 TEST_CASE("gradcheck: a layer whose gradient is wrong is found out, in inputs and in parameters", "[nn]") {
-    nn::Linear<double> linear(3, 2);
-    const auto wrong_input = [&](const Inputs& in) {  // forgets half of the input's gradient
+    Generator random{1, 0};
+    nn::Linear<double> linear(random, 3, 2);
+    const auto wrong_input = [&](const Inputs& in, Generator*) {  // forgets half of the input's gradient
         const Tensor<double> x = in[0];
         Tensor<double> y = linear.forward(x.detach());
         return record("wrong", y.value(), inputs(x),
@@ -31,19 +33,24 @@ TEST_CASE("gradcheck: a layer whose gradient is wrong is found out, in inputs an
                       });
     };
     CHECK(nn::module_gradient_error(linear, wrong_input, {normal({4, 3}, 1)}) > 1e-2);
-    const auto detached = [&](const Inputs& in) {  // reaches no parameter
+    const auto detached = [&](const Inputs& in, Generator*) {  // reaches no parameter
         const Tensor<double> y = linear.forward(in[0]);
         return Tensor<double>(y.value());
     };
     CHECK_THROWS(nn::module_gradient_error(linear, detached, {normal({4, 3}, 1)}));
-    CHECK(nn::module_gradient_error(linear, [&](const Inputs& in) { return linear.forward(in[0]); },
+    CHECK(nn::module_gradient_error(linear, [&](const Inputs& in, Generator*) { return linear.forward(in[0]); },
                                     {normal({4, 3}, 1)}) < 1e-8);
 }
 
-TEST_CASE("gradcheck: leaves the generator as it was", "[nn]") {
-    nn::default_generator() = {77, 5};
-    nn::Linear<double> linear(2, 2);  // takes two streams
-    nn::module_gradient_error(linear, [&](const Inputs& in) { return linear.forward(in[0]); }, {normal({1, 2}, 1)});
-    CHECK(nn::default_generator().seed == 77);
-    CHECK(nn::default_generator().next_stream == 7);
+TEST_CASE("gradcheck: every run of the function has the same random numbers", "[nn]") {
+    Generator random{77, 5};
+    nn::Linear<double> linear(random, 2, 2);  // takes two streams
+    CHECK((random.seed == 77 && random.next_stream == 7));
+    std::set<std::uint64_t> keys;
+    const auto f = [&](const Inputs& in, Generator* own) {
+        keys.insert(own->next().stream);
+        return linear.forward(in[0]);
+    };
+    nn::module_gradient_error(linear, f, {normal({1, 2}, 1)});
+    CHECK(keys == std::set<std::uint64_t>{0});
 }

@@ -28,7 +28,8 @@ IdArray ids(const Shape& shape, const std::vector<std::int32_t>& values) {
 }  // namespace
 
 TEST_CASE("Linear: x W^T + b, with any number of axes in front", "[nn]") {
-    nn::Linear<double> linear(3, 2);
+    Generator random{1, 0};
+    nn::Linear<double> linear(random, 3, 2);
     set(linear.weight, {1, 2, 3, -1, 0, 1});
     set(linear.bias, {10, 20});
     check_equal(linear.forward(Tensor<double>(of<double>({1, 1, 2}))).value(), {19, 21});
@@ -36,22 +37,24 @@ TEST_CASE("Linear: x W^T + b, with any number of axes in front", "[nn]") {
     const ConstArray<double> y = linear.forward(x).value();
     CHECK(to_string(y.shape()) == "(2, 1, 2)");
     check_equal(y, {11, 19, 13, 21});
-    nn::Linear<double> without(3, 2, false);
+    nn::Linear<double> without(random, 3, 2, false);
     set(without.weight, {1, 2, 3, -1, 0, 1});
     CHECK_FALSE(without.bias.defined());
     check_equal(without.forward(x).value(), {1, -1, 3, 1});
 }
 
 TEST_CASE("Linear: refuses sizes of 0 and inputs of another width", "[nn]") {
-    CHECK_THROWS_WITH(nn::Linear<float>(0, 2), ContainsSubstring("Linear: sizes above 0"));
-    CHECK_THROWS_WITH(nn::Linear<float>(2, 0), ContainsSubstring("2 in and 0 out"));
-    const nn::Linear<float> linear(3, 2);
+    Generator random{1, 0};
+    CHECK_THROWS_WITH(nn::Linear<float>(random, 0, 2), ContainsSubstring("Linear: sizes above 0"));
+    CHECK_THROWS_WITH(nn::Linear<float>(random, 2, 0), ContainsSubstring("2 in and 0 out"));
+    const nn::Linear<float> linear(random, 3, 2);
     CHECK_THROWS_WITH(linear.forward(Tensor<float>(Array<float>({5, 4}, 0.0f))),
                       ContainsSubstring("(5, 4)") && ContainsSubstring("(2, 3)"));
 }
 
 TEST_CASE("Embedding: rows by id", "[nn]") {
-    nn::Embedding<double> table(3, 2);
+    Generator random{1, 0};
+    nn::Embedding<double> table(random, 3, 2);
     set(table.weight, {1, 2, 3, 4, 5, 6});
     const ConstArray<double> y = table.forward(ids({2, 2}, {2, 0, 2, 1})).value();
     CHECK(to_string(y.shape()) == "(2, 2, 2)");
@@ -61,10 +64,11 @@ TEST_CASE("Embedding: rows by id", "[nn]") {
 }
 
 TEST_CASE("Embedding: refuses ids outside the table and sizes of 0", "[nn]") {
-    const nn::Embedding<float> table(3, 2);
+    Generator random{1, 0};
+    const nn::Embedding<float> table(random, 3, 2);
     CHECK_THROWS_WITH(table.forward(ids({1}, {3})), ContainsSubstring("embedding") && ContainsSubstring("3"));
     CHECK_THROWS_WITH(table.forward(ids({2}, {0, -1})), ContainsSubstring("-1"));
-    CHECK_THROWS_WITH(nn::Embedding<float>(0, 2), ContainsSubstring("Embedding: sizes above 0"));
+    CHECK_THROWS_WITH(nn::Embedding<float>(random, 0, 2), ContainsSubstring("Embedding: sizes above 0"));
 }
 
 TEST_CASE("LayerNorm: mean 0 and deviation 1 by the biased variance, then gain and bias", "[nn]") {
@@ -97,7 +101,8 @@ TEST_CASE("norms: refuse inputs of another width", "[nn]") {
 }
 
 TEST_CASE("MLP: gelu between two linear layers", "[nn]") {
-    nn::MLP<double> mlp(1, 2, 0.0);
+    Generator random{1, 0};
+    nn::MLP<double> mlp(random, 1, 2, 0.0);
     set(mlp.c_fc.weight, {1, -1});
     set(mlp.c_fc.bias, {0, 0.5});
     set(mlp.c_proj.weight, {1, 10});
@@ -105,16 +110,16 @@ TEST_CASE("MLP: gelu between two linear layers", "[nn]") {
     // gelu(1) = 0.8411919906082768 and gelu(-0.5) = -0.15428599017485606
     check_close(mlp.forward(Tensor<double>(of<double>({1}))).value(),
                 of<double>({100 + 0.8411919906082768 - 1.5428599017485606}), 1e-15);
-    CHECK(nn::MLP<double>(4, 16, 0.0).parameter_count() == 2 * 4 * 16 + 16 + 4);
+    CHECK(nn::MLP<double>(random, 4, 16, 0.0).parameter_count() == 2 * 4 * 16 + 16 + 4);
     CHECK_THROWS_WITH(mlp.forward(Tensor<double>(Array<double>({1, 2}, 0.0))), ContainsSubstring("(1, 2)"));
 }
 
 TEST_CASE("Dropout: keeps 1 - p of the elements, scaled by 1 / (1 - p)", "[nn]") {
     for (const double p : {0.1, 0.5, 0.9}) {
-        nn::default_generator() = {1, 0};
+        Generator random{1, 0};
         const nn::Dropout<double> drop(p);
         const std::size_t n = 200'000;
-        const ConstArray<double> y = drop.forward(Tensor<double>(Array<double>({n}, 3.0))).value();
+        const ConstArray<double> y = drop.forward(Tensor<double>(Array<double>({n}, 3.0)), &random).value();
         std::size_t kept = 0, wrong = 0;
         for (std::size_t i = 0; i < n; ++i) {
             kept += y.data()[i] != 0;
@@ -129,28 +134,31 @@ TEST_CASE("Dropout: keeps 1 - p of the elements, scaled by 1 / (1 - p)", "[nn]")
 TEST_CASE("Dropout: the same key repeats, other keys differ, evaluation and p = 0 change nothing", "[nn]") {
     nn::Dropout<float> drop(0.5);
     const Tensor<float> x(Array<float>({1000}, 1.0f), true);
-    nn::default_generator() = {1, 7};
-    const ConstArray<float> first = drop.forward(x).value(), second = drop.forward(x).value();
+    Generator random{1, 7};
+    const ConstArray<float> first = drop.forward(x, &random).value(), second = drop.forward(x, &random).value();
     CHECK_FALSE(same_bits(first, second));
-    nn::default_generator() = {1, 7};
-    CHECK(same_bits(drop.forward(x).value(), first));
-    nn::default_generator() = {2, 7};
-    CHECK_FALSE(same_bits(drop.forward(x).value(), first));
+    random = {1, 7};
+    CHECK(same_bits(drop.forward(x, &random).value(), first));
+    random = {2, 7};
+    CHECK_FALSE(same_bits(drop.forward(x, &random).value(), first));
     // gradients pass where values do
-    nn::default_generator() = {1, 7};
-    backward(drop.forward(x), Array<float>({1000}, 1.0f));
+    random = {1, 7};
+    backward(drop.forward(x, &random), Array<float>({1000}, 1.0f));
     CHECK(same_bits(x.grad(), first));
+    CHECK_THROWS_WITH(drop.forward(x), ContainsSubstring("Dropout: training with dropout needs random numbers"));
     drop.eval();
-    const std::uint64_t stream = nn::default_generator().next_stream;
+    const std::uint64_t stream = random.next_stream;
+    CHECK(same_bits(drop.forward(x, &random).value(), x.value()));
+    CHECK(random.next_stream == stream);
     CHECK(same_bits(drop.forward(x).value(), x.value()));
-    CHECK(nn::default_generator().next_stream == stream);
     CHECK(same_bits(nn::Dropout<float>(0).forward(x).value(), x.value()));
 }
 
 TEST_CASE("Dropout: refuses probabilities below 0 and from 1 on", "[nn]") {
+    Generator random{1, 0};
     for (const double p : {-0.1, 1.0, 1.5, std::nan("")})
         CHECK_THROWS_WITH(nn::Dropout<float>(p), ContainsSubstring("Dropout: a probability"));
-    CHECK_THROWS_WITH(nn::MLP<float>(2, 2, 1.0), ContainsSubstring("Dropout"));
+    CHECK_THROWS_WITH(nn::MLP<float>(random, 2, 2, 1.0), ContainsSubstring("Dropout"));
 }
 
 TEST_CASE("sinusoidal positions: known values, and position p + k is position p turned by an angle of k alone",
@@ -180,7 +188,8 @@ TEST_CASE("sinusoidal positions: known values, and position p + k is position p 
 }
 
 TEST_CASE("learned positions: are added, from any start, and to every row", "[nn]") {
-    nn::LearnedPositions<double> positions(4, 2);
+    Generator random{1, 0};
+    nn::LearnedPositions<double> positions(random, 4, 2);
     set(positions.weight, {1, 2, 3, 4, 5, 6, 7, 8});
     const Tensor<double> x(of<double>({2, 2, 2}, {0, 0, 0, 0, 10, 10, 10, 10}));
     check_equal(positions.forward(x).value(), {1, 2, 3, 4, 11, 12, 13, 14});

@@ -15,7 +15,8 @@ using namespace inkling::testing;
 namespace {
 
 struct Inner : nn::Module<double> {
-    nn::Linear<double> up{2, 3}, down{3, 2, false};
+    explicit Inner(Generator& random) : up(random, 2, 3), down(random, 3, 2, false) {}
+    nn::Linear<double> up, down;
     nn::Dropout<double> drop{0.5};
     void visit(const nn::Visitor<double>& v) override {
         v("up", up);
@@ -25,6 +26,7 @@ struct Inner : nn::Module<double> {
 };
 
 struct Outer : nn::Module<double> {
+    explicit Outer(Generator& random) : first(random), second(random) {}
     Tensor<double> gain = nn::parameter<double>({4}, 1.0);
     Inner first, second;
     void visit(const nn::Visitor<double>& v) override {
@@ -59,7 +61,8 @@ Moments moments(const A& a) {
 }  // namespace
 
 TEST_CASE("module: parameters are listed in the order of visit, with dotted names, without undefined ones", "[nn]") {
-    Outer outer;
+    Generator random{1, 0};
+    Outer outer(random);
     CHECK(names(outer) == std::vector<std::string>{"second.up.weight", "second.up.bias", "second.down.weight", "gain",
                                                    "first.up.weight", "first.up.bias", "first.down.weight"});
     CHECK(outer.parameter_count() == 2 * (6 + 3 + 6) + 4);
@@ -69,15 +72,16 @@ TEST_CASE("module: parameters are listed in the order of visit, with dotted name
 }
 
 TEST_CASE("module: the library's layers have the names of files", "[nn]") {
+    Generator random{1, 0};
     using Names = std::vector<std::string>;
-    nn::MultiHeadAttention<float> separate(4, 6, 5, 0, 2, true), plain(4, 6, 5, 0, 2);
+    nn::MultiHeadAttention<float> separate(random, 4, 6, 5, 0, 2, true), plain(random, 4, 6, 5, 0, 2);
     CHECK(names(separate) == Names{"W_query.weight", "W_query.bias", "W_key.weight", "W_key.bias", "W_value.weight",
                                    "W_value.bias", "out_proj.weight", "out_proj.bias"});
     CHECK(names(plain) ==
           Names{"W_query.weight", "W_key.weight", "W_value.weight", "out_proj.weight", "out_proj.bias"});
-    nn::MultiHeadAttention<float> packed(nn::MultiHeadAttention<float>::Packed{6, 5, 2, 0.0, true});
+    nn::MultiHeadAttention<float> packed(random, {.width = 6, .context_length = 5, .num_heads = 2, .dropout = 0.0});
     CHECK(names(packed) == Names{"c_attn.weight", "c_attn.bias", "c_proj.weight", "c_proj.bias"});
-    nn::MLP<float> mlp(4, 8, 0.0, false);
+    nn::MLP<float> mlp(random, 4, 8, 0.0, false);
     CHECK(names(mlp) == Names{"c_fc.weight", "c_proj.weight"});
     nn::LayerNorm<float> norm(4), without(4, false);
     CHECK(names(norm) == Names{"weight", "bias"});
@@ -85,7 +89,8 @@ TEST_CASE("module: the library's layers have the names of files", "[nn]") {
 }
 
 TEST_CASE("module: train and eval reach every child", "[nn]") {
-    Outer outer;
+    Generator random{1, 0};
+    Outer outer(random);
     CHECK((outer.training() && outer.first.training() && outer.second.drop.training()));
     outer.eval();
     CHECK_FALSE((outer.training() || outer.first.training() || outer.second.drop.training()));
@@ -98,7 +103,8 @@ TEST_CASE("module: train and eval reach every child", "[nn]") {
 }
 
 TEST_CASE("module: zero_grad reaches every parameter", "[nn]") {
-    Inner inner;
+    Generator random{1, 0};
+    Inner inner(random);
     const Tensor<double> x(normal({4, 2}, 1));
     backward(inner.down.forward(inner.up.forward(x)), Array<double>({4, 2}, 1.0));
     for (const auto& [name, p] : inner.parameters()) {
@@ -113,8 +119,8 @@ TEST_CASE("module: zero_grad reaches every parameter", "[nn]") {
 }
 
 TEST_CASE("init: layers begin as PyTorch's do", "[nn]") {
-    nn::default_generator() = {3, 0};
-    nn::Linear<float> linear(100, 400);
+    Generator random{3, 0};
+    nn::Linear<float> linear(random, 100, 400);
     const double bound = 1.0 / std::sqrt(100.0);
     for (const auto& [name, p] : linear.parameters()) {
         INFO(name);
@@ -123,10 +129,10 @@ TEST_CASE("init: layers begin as PyTorch's do", "[nn]") {
         CHECK((*least<-0.95 * bound&& * most> 0.95 * bound));
         CHECK(moments(p.value()).deviation == Approx(bound / std::sqrt(3.0)).epsilon(0.1));
     }
-    nn::Embedding<float> table(200, 100);
+    nn::Embedding<float> table(random, 200, 100);
     CHECK(moments(table.weight.value()).mean == Approx(0).margin(0.03));
     CHECK(moments(table.weight.value()).deviation == Approx(1).epsilon(0.02));
-    Tensor<float> p = nn::normal_parameter<float>({100, 100}, 0.02);
+    Tensor<float> p = nn::normal_parameter<float>({100, 100}, 0.02, random.next());
     CHECK(p.requires_grad());
     CHECK(moments(p.value()).deviation == Approx(0.02).epsilon(0.03));
     nn::fill_normal(p, 3.0, {3, 100});
@@ -141,13 +147,13 @@ TEST_CASE("init: layers begin as PyTorch's do", "[nn]") {
 TEST_CASE("init: values repeat with the generator's state, differ without, and ignore threads", "[nn]") {
     const auto make = [](int threads) {
         const Threads scope(threads);
-        nn::default_generator() = {11, 0};
-        nn::Linear<float> a(64, 64), b(64, 64);
+        Generator random{11, 0};
+        nn::Linear<float> a(random, 64, 64), b(random, 64, 64);
         return std::vector<ConstArray<float>>{a.weight.value(), a.bias.value(), b.weight.value()};
     };
     const auto one = make(1), many = make(5);
     for (std::size_t i = 0; i < one.size(); ++i) CHECK(same_bits(one[i], many[i]));
     CHECK_FALSE(same_bits(one[0], one[2]));
-    nn::default_generator() = {12, 0};
-    CHECK_FALSE(same_bits(nn::Linear<float>(64, 64).weight.value(), one[0]));
+    Generator random{12, 0};
+    CHECK_FALSE(same_bits(nn::Linear<float>(random, 64, 64).weight.value(), one[0]));
 }

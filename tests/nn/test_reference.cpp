@@ -41,18 +41,20 @@ void compare_layer(const nlohmann::json& numbers, Layer layer) {
 }  // namespace
 
 TEMPLATE_TEST_CASE("PyTorch agrees: Linear, LayerNorm, RMSNorm, MLP", "[nn]", float, double) {
+    Generator random{1, 0};
     using T = TestType;
     const auto all = reference("nn.json");
-    compare_layer<T>(all["Linear"], nn::Linear<T>(5, 4));
+    compare_layer<T>(all["Linear"], nn::Linear<T>(random, 5, 4));
     compare_layer<T>(all["LayerNorm"], nn::LayerNorm<T>(6));
     compare_layer<T>(all["RMSNorm"], nn::RMSNorm<T>(6));
-    compare_layer<T>(all["MLP"], nn::MLP<T>(4, 7, 0.0));
+    compare_layer<T>(all["MLP"], nn::MLP<T>(random, 4, 7, 0.0));
 }
 
 TEMPLATE_TEST_CASE("PyTorch agrees: packed causal attention, as torch.nn.MultiheadAttention", "[nn]", float, double) {
+    Generator random{1, 0};
     using T = TestType;
     const auto numbers = reference("nn.json")["packed attention"];
-    nn::MultiHeadAttention<T> attention(typename nn::MultiHeadAttention<T>::Packed{8, 5, 2, 0.0, true});
+    nn::MultiHeadAttention<T> attention(random, {.width = 8, .context_length = 5, .num_heads = 2, .dropout = 0.0});
     const Tensor<T> x = input<T>(numbers["x"]);
     compare<T>(numbers, attention, {{"x", x}}, [&] {
         const auto [y, weights] = attention.forward(x);
@@ -62,17 +64,19 @@ TEMPLATE_TEST_CASE("PyTorch agrees: packed causal attention, as torch.nn.Multihe
 }
 
 TEMPLATE_TEST_CASE("PyTorch agrees: causal attention with separate projections", "[nn]", float, double) {
+    Generator random{1, 0};
     using T = TestType;
     const auto numbers = reference("nn.json")["causal attention"];
-    nn::MultiHeadAttention<T> attention(5, 6, 4, 0, 3);
+    nn::MultiHeadAttention<T> attention(random, 5, 6, 4, 0, 3);
     const Tensor<T> x = input<T>(numbers["query"]);
     compare<T>(numbers, attention, {{"query", x}}, [&] { return attention.forward(x).output; });
 }
 
 TEMPLATE_TEST_CASE("PyTorch agrees: cross attention with padded keys", "[nn]", float, double) {
+    Generator random{1, 0};
     using T = TestType;
     const auto numbers = reference("nn.json")["cross attention"];
-    nn::MultiHeadAttention<T> attention(4, 6, 1, 0, 2);
+    nn::MultiHeadAttention<T> attention(random, 4, 6, 1, 0, 2);
     const Tensor<T> q = input<T>(numbers["query"]), k = input<T>(numbers["key"]), v = input<T>(numbers["value"]);
     const MaskArray mask = array_from<std::uint8_t>(numbers["mask"]);
     compare<T>(numbers, attention, {{"query", q}, {"key", k}, {"value", v}},

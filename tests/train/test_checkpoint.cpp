@@ -35,7 +35,6 @@ void train_in(const std::string& out, const train::TrainOptions& o, const std::s
     const bool resumed = from != nullptr;
     Run run(o, text, std::move(from));
     if (resumed) run.resume(folder.checkpoints().front());
-    nn::default_generator() = {123, 456};
     run.to_end(&folder);
 }
 

@@ -68,15 +68,17 @@ TEMPLATE_TEST_CASE("simple_self_attention: six tokens", "[nn]", float, double) {
 }
 
 TEMPLATE_TEST_CASE("SelfAttention: six tokens, known weights", "[nn]", float, double) {
-    nn::SelfAttention<TestType> attention(3, 2);
+    Generator random{1, 0};
+    nn::SelfAttention<TestType> attention(random, 3, 2);
     set_all_to_sine(attention);
     check_rounded(attention.forward(six_tokens<TestType>()).output.value(),
                   {-.1077, -.0773, -.0967, -.0766, -.0963, -.0764, -.0968, -.0765, -.0898, -.0726, -.1005, -.0785});
 }
 
 TEMPLATE_TEST_CASE("CausalAttention: six tokens, known weights, both ways to the mask", "[nn]", float, double) {
+    Generator random{1, 0};
     for (const auto how : {nn::CausalMask::fill_minus_infinity, nn::CausalMask::renormalize}) {
-        nn::CausalAttention<TestType> attention(3, 2, 6, 0.0, false, how);
+        nn::CausalAttention<TestType> attention(random, 3, 2, 6, 0.0, false, how);
         set_all_to_sine(attention);
         const auto [y, weights] = attention.forward(six_tokens<TestType>());
         check_rounded(y.value(),
@@ -94,8 +96,8 @@ TEMPLATE_TEST_CASE("AdditiveAttention: equal keys are averaged over the valid le
     nn::ValidLengths valid_lens({2});
     valid_lens.data()[0] = 2, valid_lens.data()[1] = 6;
     for (const std::uint64_t seed : {1, 2, 3}) {
-        nn::default_generator() = {seed, 0};
-        const nn::AdditiveAttention<T> attention(2, 20, 8, 0.0);
+        Generator random{seed, 0};
+        const nn::AdditiveAttention<T> attention(random, 2, 20, 8, 0.0);
         const Tensor<T> queries(random_array<T>({2, 1, 20}, seed));
         const auto [y, weights] = attention.forward(queries, keys, values, valid_lens);
         CHECK(to_string(y.shape()) == "(2, 1, 4)");
@@ -125,29 +127,30 @@ TEST_CASE("scaled products of random vectors: variance 1 at any width, where pla
 }
 
 TEST_CASE("shapes: outputs and weights of every form", "[nn]") {
+    Generator random{1, 0};
     const auto shapes = [](const auto& attended) {
         return to_string(attended.output.shape()) + " " + to_string(attended.weights.shape());
     };
     const Tensor<float> x(Array<float>({2, 10, 512}, 0.1f)), narrow(Array<float>({2, 10, 6}, 0.1f));
     const Tensor<float> query(Array<float>({2, 3, 6}, 0.1f)), wide(Array<float>({2, 10, 8}, 0.1f));
-    CHECK(shapes(nn::SelfAttention<float>(512, 64, 64).forward(x)) == "(2, 10, 64) (2, 10, 10)");
-    CHECK(shapes(nn::SelfAttention<float>(512, 32, 48).forward(x)) == "(2, 10, 48) (2, 10, 10)");
+    CHECK(shapes(nn::SelfAttention<float>(random, 512, 64, 64).forward(x)) == "(2, 10, 64) (2, 10, 10)");
+    CHECK(shapes(nn::SelfAttention<float>(random, 512, 32, 48).forward(x)) == "(2, 10, 48) (2, 10, 10)");
     CHECK(shapes(nn::simple_self_attention(x)) == "(2, 10, 512) (2, 10, 10)");
-    CHECK(shapes(nn::CausalAttention<float>(6, 4, 16, 0.0).forward(narrow)) == "(2, 10, 4) (2, 10, 10)");
-    CHECK(shapes(nn::MultiHeadAttentionWrapper<float>(6, 4, 16, 0.0, 3).forward(narrow)) ==
+    CHECK(shapes(nn::CausalAttention<float>(random, 6, 4, 16, 0.0).forward(narrow)) == "(2, 10, 4) (2, 10, 10)");
+    CHECK(shapes(nn::MultiHeadAttentionWrapper<float>(random, 6, 4, 16, 0.0, 3).forward(narrow)) ==
           "(2, 10, 12) (2, 3, 10, 10)");
-    const nn::MultiHeadAttention<float> multi(6, 8, 16, 0.0, 4);
+    const nn::MultiHeadAttention<float> multi(random, 6, 8, 16, 0.0, 4);
     CHECK(shapes(multi.forward(narrow)) == "(2, 10, 8) (2, 4, 10, 10)");
     CHECK(shapes(multi.forward(query, narrow, narrow)) == "(2, 3, 8) (2, 4, 3, 10)");
     CHECK_FALSE(multi.forward(narrow, nn::Weights::none).weights.defined());
-    const nn::Attention<float> general(std::make_unique<nn::BilinearScore<float>>(6, 8), 0.0);
+    const nn::Attention<float> general(std::make_unique<nn::BilinearScore<float>>(random, 6, 8), 0.0);
     CHECK(shapes(general.forward(query, wide, x)) == "(2, 3, 512) (2, 3, 10)");
 }
 
 TEST_CASE("self-attention: tokens in another order give outputs in that order, unless they carry positions", "[nn]") {
-    nn::default_generator() = {4, 0};
+    Generator random{4, 0};
     const std::vector<std::size_t> order = {3, 0, 5, 1, 4, 2};
-    const nn::SelfAttention<double> attention(4, 5);
+    const nn::SelfAttention<double> attention(random, 4, 5);
     const Array<double> x = normal({6, 4}, 1);
     const auto plain = [&](const ConstArray<double>& at) {
         return attention.forward(Tensor<double>(at)).output.value();
@@ -165,7 +168,7 @@ TEST_CASE("self-attention: tokens in another order give outputs in that order, u
         return most > 1e-2;
     };
     const Array<double> sinusoidal = nn::sinusoidal_positions<double>(6, 4);
-    nn::LearnedPositions<double> learned(6, 4);
+    nn::LearnedPositions<double> learned(random, 6, 4);
     nn::fill_normal(learned.weight, 1, {4, 1});
     CHECK(differs([&](const ConstArray<double>& at) { return plain(Array<double>(at + sinusoidal)); }));
     CHECK(differs([&](const ConstArray<double>& at) { return plain(learned.forward(Tensor<double>(at)).value()); }));

@@ -16,14 +16,15 @@ namespace {
 
 template <class T>
 GroupedQueryAttention<T> made(const nn::GroupedQueryShape& shape) {
-    nn::default_generator() = {4, 0};
-    return GroupedQueryAttention<T>(shape);
+    Generator random{4, 0};
+    return GroupedQueryAttention<T>(random, shape);
 }
 
 }  // namespace
 
 TEST_CASE("grouped query attention: is softmax of turned and normed heads, each kv head for its group", "[nn]") {
-    const auto attention = made<double>({16, 6, 4, 2, 0, true, 100, 1e-3});
+    const auto attention = made<double>(
+        {.width = 16, .context_length = 6, .heads = 4, .kv_heads = 2, .bias = true, .rope_theta = 100, .eps = 1e-3});
     const Tensor<double> x(random_array<double>({2, 6, 16}, 1));
     const auto [y, weights] = attention.forward(x);
     const std::size_t d = 4;
@@ -49,7 +50,7 @@ TEST_CASE("grouped query attention: is softmax of turned and normed heads, each 
 }
 
 TEST_CASE("grouped query attention: float and bfloat16 are close to double", "[nn]") {
-    const nn::GroupedQueryShape shape{32, 33, 4, 2};
+    const nn::GroupedQueryShape shape{.width = 32, .context_length = 33, .heads = 4, .kv_heads = 2};
     auto wide = made<double>(shape);
     auto narrow = made<float>(shape);
     for (auto [name, p] : narrow.parameters()) {
@@ -64,17 +65,21 @@ TEST_CASE("grouped query attention: float and bfloat16 are close to double", "[n
 }
 
 TEST_CASE("grouped query attention: dropout acts in training alone", "[nn]") {
-    auto attention = made<float>({16, 6, 4, 1, 0.5});
+    auto attention = made<float>({.width = 16, .context_length = 6, .heads = 4, .kv_heads = 1, .dropout = 0.5});
     const Tensor<float> x(random_array<float>({1, 6, 16}, 1));
-    const auto once = [&] { return attention.forward(x, Weights::none).output.value(); };
+    Generator random{5, 0};
+    const auto once = [&] { return attention.forward(x, Weights::none, &random).output.value(); };
     CHECK_FALSE(same_bits(once(), once()));
     attention.eval();
     CHECK(same_bits(once(), once()));
+    CHECK(random.next_stream == 2);
+    attention.train();
+    CHECK_THROWS_WITH(attention.forward(x), ContainsSubstring("GroupedQueryAttention: training with dropout"));
 }
 
 TEST_CASE("grouped query attention: what does not fit is refused", "[nn]") {
     const auto refuses = [](const nn::GroupedQueryShape& shape, const char* text) {
-        CHECK_THROWS_WITH(GroupedQueryAttention<float>(shape), ContainsSubstring(text));
+        CHECK_THROWS_WITH(made<float>(shape), ContainsSubstring(text));
     };
     refuses({16, 6, 4, 3}, "4 heads and 3 key and value heads");
     refuses({16, 6, 4, 0}, "GroupedQueryAttention: heads of even width");

@@ -39,11 +39,12 @@ void check_causal(const A& weights_any) {
 }  // namespace
 
 TEMPLATE_TEST_CASE("causal attention: blocked places have a weight of exactly 0, both ways", "[nn]", float, double) {
+    Generator random{1, 0};
     using T = TestType;
     const Tensor<T> x(random_array<T>({2, 9, 4}, 1));
     for (const auto how : {nn::CausalMask::fill_minus_infinity, nn::CausalMask::renormalize})
-        check_causal(nn::CausalAttention<T>(4, 4, 9, 0.5, false, how).forward(x).weights.value());
-    check_causal(nn::MultiHeadAttentionWrapper<T>(4, 3, 9, 0.5, 2).forward(x).weights.value());
+        check_causal(nn::CausalAttention<T>(random, 4, 4, 9, 0.5, false, how).forward(x, &random).weights.value());
+    check_causal(nn::MultiHeadAttentionWrapper<T>(random, 4, 3, 9, 0.5, 2).forward(x, &random).weights.value());
     nn::AttentionOptions options;
     options.causal = true;
     const Tensor<T> q(random_array<T>({2, 3, 9, 4}, 2));
@@ -51,10 +52,11 @@ TEMPLATE_TEST_CASE("causal attention: blocked places have a weight of exactly 0,
 }
 
 TEMPLATE_TEST_CASE("causal attention: what comes later changes nothing, to the last bit", "[nn]", float, double) {
+    Generator random{1, 0};
     using T = TestType;
     const Array<T> x = random_array<T>({1, 8, 4}, 1);
     for (const auto how : {nn::CausalMask::fill_minus_infinity, nn::CausalMask::renormalize}) {
-        const nn::CausalAttention<T> attention(4, 4, 8, 0.0, false, how);
+        const nn::CausalAttention<T> attention(random, 4, 4, 8, 0.0, false, how);
         const ConstArray<T> before = attention.forward(Tensor<T>(x)).output.value();
         Array<T> changed = x.clone(), end = changed.sliced(1, 5, 8);
         copy_into(end, random_array<T>({1, 3, 4}, 2));
@@ -67,8 +69,9 @@ TEMPLATE_TEST_CASE("causal attention: what comes later changes nothing, to the l
 
 TEMPLATE_TEST_CASE("attention masks: a masked weight is exactly 0, and its key and value do not matter", "[nn]", float,
                    double) {
+    Generator random{1, 0};
     using T = TestType;
-    const nn::SelfAttention<T> attention(3, 2);
+    const nn::SelfAttention<T> attention(random, 3, 2);
     const MaskArray mask = of<std::uint8_t>({1, 3, 3}, {1, 0, 1, 0, 1, 0, 1, 1, 1});
     const auto [y, weights] = attention.forward(Tensor<T>(random_array<T>({2, 3, 3}, 1)), mask);
     for (std::size_t i = 0; i < 18; ++i) CHECK((weights.value().data()[i] == 0) == !mask.data()[i % 9]);
@@ -93,6 +96,7 @@ TEMPLATE_TEST_CASE("attention masks: a masked weight is exactly 0, and its key a
 
 TEMPLATE_TEST_CASE("attention masks: a query that may see nothing is an error, which names the op", "[nn]", float,
                    double) {
+    Generator random{1, 0};
     using T = TestType;
     const Tensor<T> q(random_array<T>({2, 1, 3, 4}, 1)), x(random_array<T>({2, 3, 4}, 1));
     nn::AttentionOptions options;
@@ -102,7 +106,7 @@ TEMPLATE_TEST_CASE("attention masks: a query that may see nothing is an error, w
                       ContainsSubstring("attention: query 1 of batch 1 may see no key"));
     CHECK_THROWS_WITH(nn::scaled_dot_product_attention(q, q, q, options, Weights::keep),
                       ContainsSubstring("scaled_dot_product_attention: query 1 of batch 1 may see no key"));
-    CHECK_THROWS_WITH(nn::SelfAttention<T>(4, 2).forward(x, options.mask.reshaped({2, 3, 3})),
+    CHECK_THROWS_WITH(nn::SelfAttention<T>(random, 4, 2).forward(x, options.mask.reshaped({2, 3, 3})),
                       ContainsSubstring("SelfAttention: query 1 of batch 1 may see no key"));
     // Causal, and what is left to query 0 is blocked.
     options.mask = of<std::uint8_t>({1, 1, 1, 3}, {0, 1, 1});
@@ -117,8 +121,10 @@ TEMPLATE_TEST_CASE("attention masks: a query that may see nothing is an error, w
 }
 
 TEMPLATE_TEST_CASE("causal attention: renormalize says when nothing is left of a row", "[nn]", float, double) {
+    Generator random{1, 0};
     using T = TestType;
-    nn::CausalAttention<T> fill(1, 1, 2, 0.0), renormalize(1, 1, 2, 0.0, false, nn::CausalMask::renormalize);
+    nn::CausalAttention<T> fill(random, 1, 1, 2, 0.0),
+        renormalize(random, 1, 1, 2, 0.0, false, nn::CausalMask::renormalize);
     for (auto* attention : {&fill, &renormalize})
         for (auto& [name, p] : attention->parameters()) p.value_in_place().data()[0] = T{1};
     const Tensor<T> x(of<T>({2, 1}, {30, 60}));  // the first token's scores are 900 and 1800

@@ -30,7 +30,8 @@ void check_refused(const F& f, const std::vector<std::string>& texts) {
 }  // namespace
 
 TEST_CASE("misuse: single heads", "[nn]") {
-    const nn::SelfAttention<float> self(4, 3);
+    Generator random{1, 0};
+    const nn::SelfAttention<float> self(random, 4, 3);
     check_refused([&] { self.forward(zeros({2, 5, 3})); }, {"SelfAttention: x (..., L, 4)", "(2, 5, 3)"});
     check_refused([&] { self.forward(zeros({4})); }, {"SelfAttention: ", "(4,)"});
     check_refused(
@@ -45,27 +46,32 @@ TEST_CASE("misuse: single heads", "[nn]") {
         {"SelfAttention: the mask must broadcast", "(5, 5)", "(2, 5, 5)"});
     check_refused([] { nn::simple_self_attention(zeros({4})); }, {"simple_self_attention: x (..., L, d)", "(4,)"});
 
-    const nn::CausalAttention<float> causal(4, 3, 6, 0.0);
+    const nn::CausalAttention<float> causal(random, 4, 3, 6, 0.0);
     check_refused(
         [&] {
             causal.forward(zeros({2, 7, 4}));
         },
         {"CausalAttention: x (..., L, 4) with L of at most 6", "(2, 7, 4)"});
     check_refused([&] { causal.forward(zeros({2, 5, 3})); }, {"CausalAttention: ", "(2, 5, 3)"});
-    check_refused([] { nn::CausalAttention<float>(4, 3, 6, 1.0); }, {"Dropout: ", "below 1", "got 1"});
+    check_refused([&] { nn::CausalAttention<float>(random, 4, 3, 6, 1.0); }, {"Dropout: ", "below 1", "got 1"});
 
-    const nn::MultiHeadAttentionWrapper<float> wrapper(4, 3, 6, 0.0, 2);
+    const nn::MultiHeadAttentionWrapper<float> wrapper(random, 4, 3, 6, 0.0, 2);
     check_refused([&] { wrapper.forward(zeros({5, 4})); }, {"MultiHeadAttentionWrapper: x (B, L, d_in)", "(5, 4)"});
     check_refused([&] { wrapper.forward(zeros({1, 7, 4})); }, {"at most 6", "(1, 7, 4)"});
-    check_refused([] { nn::MultiHeadAttentionWrapper<float>(4, 3, 6, 0.0, 0); }, {"at least one head", "got 0"});
+    check_refused([&] { nn::MultiHeadAttentionWrapper<float>(random, 4, 3, 6, 0.0, 0); },
+                  {"at least one head", "got 0"});
 }
 
 TEST_CASE("misuse: multi-head attention", "[nn]") {
+    Generator random{1, 0};
     using Attention = nn::MultiHeadAttention<float>;
-    check_refused([] { Attention(4, 10, 6, 0.0, 3); }, {"MultiHeadAttention: ", "divisible", "width 10 and 3 heads"});
-    check_refused([] { Attention(4, 10, 6, 1.5, 2); }, {"MultiHeadAttention: ", "dropout", "1.5"});
-    check_refused([] { Attention(Attention::Packed{8, 6, 2, -0.5}); }, {"MultiHeadAttention: ", "dropout", "-0.5"});
-    const Attention attention(4, 6, 5, 0.0, 2), packed(Attention::Packed{4, 5, 2, 0.0});
+    check_refused([&] { Attention(random, 4, 10, 6, 0.0, 3); },
+                  {"MultiHeadAttention: ", "divisible", "width 10 and 3 heads"});
+    check_refused([&] { Attention(random, 4, 10, 6, 1.5, 2); }, {"MultiHeadAttention: ", "dropout", "1.5"});
+    check_refused([&] { Attention(random, {.width = 8, .context_length = 6, .num_heads = 2, .dropout = -0.5}); },
+                  {"MultiHeadAttention: ", "dropout", "-0.5"});
+    const Attention attention(random, 4, 6, 5, 0.0, 2),
+        packed(random, {.width = 4, .context_length = 5, .num_heads = 2, .dropout = 0.0});
     const auto q = zeros({2, 3, 4}), k = zeros({2, 5, 4});
     check_refused([&] { packed.forward(q, k, k); },
                   {"MultiHeadAttention: ", "separate projections", "(2, 3, 4), (2, 5, 4) and (2, 5, 4)"});
@@ -126,14 +132,15 @@ TEST_CASE("misuse: scaled_dot_product_attention, composed and fused", "[nn]") {
 }
 
 TEST_CASE("misuse: scoring functions and lengths", "[nn]") {
+    Generator random{1, 0};
     const auto pair = [](const nn::Score<float>& score, const Shape& q, const Shape& k) {
         return [&score, q, k] { score.forward(zeros(q), zeros(k)); };
     };
     const nn::DotScore<float> dot;
     const nn::ScaledDotScore<float> scaled;
-    const nn::BilinearScore<float> bilinear(3, 4);
-    const nn::ConcatScore<float> concat(3, 4);
-    const nn::AdditiveScore<float> additive(3, 4, 6);
+    const nn::BilinearScore<float> bilinear(random, 3, 4);
+    const nn::ConcatScore<float> concat(random, 3, 4);
+    const nn::AdditiveScore<float> additive(random, 3, 4, 6);
     check_refused(pair(dot, {2, 5, 3}, {2, 6, 4}), {"DotScore: ", "(2, 5, 3) and (2, 6, 4)"});
     check_refused(pair(scaled, {2, 5, 3}, {2, 6, 4}), {"ScaledDotScore: ", "(2, 5, 3) and (2, 6, 4)"});
     check_refused(pair(dot, {5, 3}, {6, 3}), {"DotScore: ", "(5, 3) and (6, 3)"});
@@ -144,7 +151,7 @@ TEST_CASE("misuse: scoring functions and lengths", "[nn]") {
     check_refused(pair(concat, {2, 5, 7}, {2, 6, 4}), {"ConcatScore: ", "(2, 5, 7)"});
     check_refused(pair(additive, {2, 5, 3}, {2, 6, 5}), {"AdditiveScore: ", "(2, 5, 3) and (2, 6, 5)"});
 
-    const nn::AdditiveAttention<float> attention(4, 3, 6, 0.0);
+    const nn::AdditiveAttention<float> attention(random, 4, 3, 6, 0.0);
     check_refused(
         [&] {
             attention.forward(zeros({2, 5, 3}), zeros({2, 6, 4}), zeros({2, 7, 4}));

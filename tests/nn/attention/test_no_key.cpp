@@ -61,6 +61,7 @@ TEMPLATE_TEST_CASE("a query without a key: even weights and zeros, fused as comp
 }
 
 TEMPLATE_TEST_CASE("a query without a key: weights are what was asked for", "[nn]", float, double) {
+    Generator random{1, 0};
     using T = TestType;
     const auto qkv = random_qkv<T>(3, 4);
     AttentionOptions options;
@@ -71,14 +72,14 @@ TEMPLATE_TEST_CASE("a query without a key: weights are what was asked for", "[nn
         const Tensor<T> q(qkv[0]), k(qkv[1]), v(qkv[2]);
         const Tensor<T> weights = nn::scaled_dot_product_attention(q, k, v, options).weights;
         for (const T w : weights.value().sliced(2, 1, 2)) CHECK(w == (none == Masked::uniform ? T{1} / 4 : T{0}));
-        nn::MultiHeadAttention<T> heads(6, 6, 3, 0.0, 2);
+        nn::MultiHeadAttention<T> heads(random, 6, 6, 3, 0.0, 2);
         const Tensor<T> x(random_array<T>({2, 3, 6}, 4));
         CHECK_THROWS_WITH(heads.forward(x, x, x, MaskArray({3, 3}, 0)), ContainsSubstring("query 0 of batch 0"));
         heads.masked = none;
         for (const Weights wanted : {Weights::none, Weights::keep}) {
             CHECK_NOTHROW(heads.forward(x, x, x, MaskArray({3, 3}, 0), wanted));
         }
-        nn::SelfAttention<T> one(6, 6);
+        nn::SelfAttention<T> one(random, 6, 6);
         one.masked = none;
         CHECK(one.forward(x, MaskArray({3, 3}, 0)).weights.value()(0, 0, 0) ==
               (none == Masked::uniform ? T{1} / 3 : T{0}));

@@ -22,8 +22,9 @@ TEMPLATE_TEST_CASE("PyTorch agrees: simple_self_attention", "[nn]", float, doubl
 }
 
 TEMPLATE_TEST_CASE("PyTorch agrees: SelfAttention, both constructors and a mask", "[nn]", float, double) {
+    Generator random{1, 0};
     using T = TestType;
-    nn::SelfAttention<T> plain(3, 4), biased(5, 3, 4);
+    nn::SelfAttention<T> plain(random, 3, 4), biased(random, 5, 3, 4);
     compare_layer<T>("self", "self", plain);
     compare_layer<T>("self_biased", "self_biased", biased);
     const MaskArray mask = Case("self_masked").mask();
@@ -32,11 +33,12 @@ TEMPLATE_TEST_CASE("PyTorch agrees: SelfAttention, both constructors and a mask"
 }
 
 TEMPLATE_TEST_CASE("PyTorch agrees: CausalAttention, both ways to the mask", "[nn]", float, double) {
+    Generator random{1, 0};
     using T = TestType;
     for (const bool bias : {false, true}) {
         const std::string name = bias ? "causal_biased" : "causal";
-        nn::CausalAttention<T> fill(4, 3, 8, 0.0, bias);
-        nn::CausalAttention<T> renormalize(4, 3, 6, 0.0, bias, nn::CausalMask::renormalize);
+        nn::CausalAttention<T> fill(random, 4, 3, 8, 0.0, bias);
+        nn::CausalAttention<T> renormalize(random, 4, 3, 6, 0.0, bias, nn::CausalMask::renormalize);
         compare_layer<T>(name, name, fill);
         compare_layer<T>(name + "_renormalize", name, renormalize);
         // The cases share x, so the two ways can be compared: as near as each is to PyTorch.
@@ -48,8 +50,9 @@ TEMPLATE_TEST_CASE("PyTorch agrees: CausalAttention, both ways to the mask", "[n
 
 TEMPLATE_TEST_CASE("PyTorch agrees: MultiHeadAttentionWrapper, without and with a final linear layer", "[nn]", float,
                    double) {
+    Generator random{1, 0};
     using T = TestType;
-    nn::MultiHeadAttentionWrapper<T> plain(4, 3, 5, 0.0, 2), mixed(3, 2, 6, 0.0, 3, true, true);
+    nn::MultiHeadAttentionWrapper<T> plain(random, 4, 3, 5, 0.0, 2), mixed(random, 3, 2, 6, 0.0, 3, true, true);
     compare_layer<T>("wrapper", "wrapper", plain);
     compare_layer<T>("wrapper_final", "wrapper_final", mixed);
 }

@@ -24,11 +24,12 @@ void compare_product(const std::string& name, nn::AttentionOptions options) {
 }  // namespace
 
 TEMPLATE_TEST_CASE("PyTorch agrees: MultiHeadAttention, causal", "[nn]", float, double) {
+    Generator random{1, 0};
     using T = TestType;
     using Attention = nn::MultiHeadAttention<T>;
-    Attention plain(5, 6, 7, 0.0, 3), biased(6, 8, 5, 0.0, 2, true);
-    Attention packed(typename Attention::Packed{8, 5, 2, 0.0, true});
-    Attention unbiased(typename Attention::Packed{8, 6, 2, 0.0, false});
+    Attention plain(random, 5, 6, 7, 0.0, 3), biased(random, 6, 8, 5, 0.0, 2, true);
+    Attention packed(random, {.width = 8, .context_length = 5, .num_heads = 2, .dropout = 0.0});
+    Attention unbiased(random, {.width = 8, .context_length = 6, .num_heads = 2, .dropout = 0.0, .bias = false});
     for (const Weights wanted : {Weights::keep, Weights::none}) {
         const auto causal = [&](const std::string& name, Attention& attention, const char* x) {
             compare<T>(name, name, attention, {x},
@@ -43,8 +44,9 @@ TEMPLATE_TEST_CASE("PyTorch agrees: MultiHeadAttention, causal", "[nn]", float, 
 
 TEMPLATE_TEST_CASE("PyTorch agrees: MultiHeadAttention, cross attention with every kind of mask", "[nn]", float,
                    double) {
+    Generator random{1, 0};
     using T = TestType;
-    nn::MultiHeadAttention<T> plain(5, 6, 1, 0.0, 3), biased(6, 8, 1, 0.0, 2, true);
+    nn::MultiHeadAttention<T> plain(random, 5, 6, 1, 0.0, 3), biased(random, 6, 8, 1, 0.0, 2, true);
     for (const auto& [state, attention] : {std::pair{"multi", &plain}, std::pair{"multi_biased", &biased}}) {
         for (const char* kind : {"cross", "padding", "look_ahead", "plain", "each"}) {
             const std::string name = std::string(state) + "_" + kind;

@@ -26,9 +26,10 @@ TEMPLATE_TEST_CASE("PyTorch agrees: rotary, both pairings and both signs, from p
 }
 
 TEMPLATE_TEST_CASE("PyTorch agrees: sinusoidal and learned positions", "[nn]", float, double) {
+    Generator random{1, 0};
     using T = TestType;
     check_close(nn::sinusoidal_positions<T>(50, 10), Case("sinusoidal").array<double>("output"), kTolerance<T>);
-    nn::LearnedPositions<T> learned(7, 4);
+    nn::LearnedPositions<T> learned(random, 7, 4);
     for (const std::size_t start : {0, 2}) {
         compare<T>(start ? "learned_later" : "learned", "learned", learned, {"x"}, [&](const Named<T>& in) {
             return nn::AttentionOutput<T>{learned.forward(in.at("x"), start), {}};

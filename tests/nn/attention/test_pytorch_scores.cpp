@@ -29,17 +29,19 @@ void compare_score(const std::string& name, bool has_parameters, std::unique_ptr
 }  // namespace
 
 TEMPLATE_TEST_CASE("PyTorch agrees: the five scoring functions, alone and in Attention", "[nn]", float, double) {
+    Generator random{1, 0};
     using T = TestType;
     compare_score<T>("dot", false, std::make_unique<nn::DotScore<T>>());
     compare_score<T>("scaled_dot", false, std::make_unique<nn::ScaledDotScore<T>>());
-    compare_score<T>("bilinear", true, std::make_unique<nn::BilinearScore<T>>(3, 4));
-    compare_score<T>("concat", true, std::make_unique<nn::ConcatScore<T>>(3, 4));
-    compare_score<T>("additive", true, std::make_unique<nn::AdditiveScore<T>>(3, 4, 6));
+    compare_score<T>("bilinear", true, std::make_unique<nn::BilinearScore<T>>(random, 3, 4));
+    compare_score<T>("concat", true, std::make_unique<nn::ConcatScore<T>>(random, 3, 4));
+    compare_score<T>("additive", true, std::make_unique<nn::AdditiveScore<T>>(random, 3, 4, 6));
 }
 
 TEMPLATE_TEST_CASE("PyTorch agrees: AdditiveAttention", "[nn]", float, double) {
+    Generator random{1, 0};
     using T = TestType;
-    nn::AdditiveAttention<T> attention(4, 3, 6, 0.0);
+    nn::AdditiveAttention<T> attention(random, 4, 3, 6, 0.0);
     for (const std::string& kind : kLengths) {
         const nn::ValidLengths valid_lens = Case("additive_attention" + kind).valid_lens();
         compare<T>("additive_attention" + kind, "additive_attention", attention, {"queries", "keys", "values"},

@@ -11,62 +11,73 @@ using namespace inkling::testing;
 
 namespace {
 
-// Two layers with the same parameters, of which one drops; run(layer) gives output and weights.
+// Two layers with the same parameters, of which one drops; run(layer, &random) gives output and weights.
 template <class Layer, class Run>
 void check_dropout(Layer dropping, Layer plain, const Run& run) {
     auto from = plain.parameters(), to = dropping.parameters();
     for (std::size_t i = 0; i < from.size(); ++i) to[i].second.value_in_place() = from[i].second.value();
-    const auto expected = run(plain);
-    nn::default_generator() = {9, 0};
-    const auto first = run(dropping), second = run(dropping);
+    Generator random{9, 0};
+    const auto expected = run(plain, &random);
+    CHECK(random.next_stream == 0);
+    const auto first = run(dropping, &random), second = run(dropping, &random);
     CHECK_FALSE(same_bits(first.output.value(), expected.output.value()));
     CHECK_FALSE(same_bits(first.output.value(), second.output.value()));
     CHECK(same_bits(first.weights.value(), expected.weights.value()));  // before dropout
-    nn::default_generator() = {9, 0};
-    const auto again = run(dropping);
+    random = {9, 0};
+    const auto again = run(dropping, &random);
     CHECK(same_bits(first.output.value(), again.output.value()));
     dropping.eval();
-    const std::uint64_t stream = nn::default_generator().next_stream;
-    CHECK(same_bits(run(dropping).output.value(), expected.output.value()));
-    CHECK(nn::default_generator().next_stream == stream);
+    const std::uint64_t stream = random.next_stream;
+    CHECK(same_bits(run(dropping, &random).output.value(), expected.output.value()));
+    CHECK(random.next_stream == stream);
+    CHECK(same_bits(run(dropping, nullptr).output.value(), expected.output.value()));
     dropping.train();
-    CHECK_FALSE(same_bits(run(dropping).output.value(), expected.output.value()));
+    CHECK_FALSE(same_bits(run(dropping, &random).output.value(), expected.output.value()));
+    CHECK_THROWS_WITH(run(dropping, nullptr), ContainsSubstring("needs random numbers: pass a Generator"));
 }
 
 }  // namespace
 
 TEMPLATE_TEST_CASE("dropout of weights: causal heads, the wrapper and multi-head attention", "[nn]", float, double) {
+    Generator random{1, 0};
     using T = TestType;
     const Tensor<T> x(random_array<T>({2, 8, 6}, 1));
-    const auto run = [&](const auto& layer) { return layer.forward(x); };
+    const auto run = [&](const auto& layer, Generator* keys) { return layer.forward(x, keys); };
     for (const auto how : {nn::CausalMask::fill_minus_infinity, nn::CausalMask::renormalize})
-        check_dropout(nn::CausalAttention<T>(6, 4, 8, 0.5, false, how),
-                      nn::CausalAttention<T>(6, 4, 8, 0.0, false, how), run);
-    check_dropout(nn::MultiHeadAttentionWrapper<T>(6, 4, 8, 0.5, 2), nn::MultiHeadAttentionWrapper<T>(6, 4, 8, 0.0, 2),
-                  run);
-    check_dropout(nn::MultiHeadAttention<T>(6, 4, 8, 0.5, 2), nn::MultiHeadAttention<T>(6, 4, 8, 0.0, 2), run);
+        check_dropout(nn::CausalAttention<T>(random, 6, 4, 8, 0.5, false, how),
+                      nn::CausalAttention<T>(random, 6, 4, 8, 0.0, false, how), run);
+    check_dropout(nn::MultiHeadAttentionWrapper<T>(random, 6, 4, 8, 0.5, 2),
+                  nn::MultiHeadAttentionWrapper<T>(random, 6, 4, 8, 0.0, 2), run);
+    check_dropout(nn::MultiHeadAttention<T>(random, 6, 4, 8, 0.5, 2),
+                  nn::MultiHeadAttention<T>(random, 6, 4, 8, 0.0, 2),
+                  [&](const auto& layer, Generator* keys) { return layer.forward(x, nn::Weights::keep, keys); });
     const Tensor<T> key(random_array<T>({2, 5, 6}, 2));
-    check_dropout(nn::MultiHeadAttention<T>(6, 4, 8, 0.5, 2), nn::MultiHeadAttention<T>(6, 4, 8, 0.0, 2),
-                  [&](const auto& layer) { return layer.forward(x, key, key); });
+    check_dropout(
+        nn::MultiHeadAttention<T>(random, 6, 4, 8, 0.5, 2), nn::MultiHeadAttention<T>(random, 6, 4, 8, 0.0, 2),
+        [&](const auto& layer, Generator* keys) { return layer.forward(x, key, key, {}, nn::Weights::keep, keys); });
 }
 
 TEMPLATE_TEST_CASE("dropout of weights: Attention with any score, and AdditiveAttention", "[nn]", float, double) {
+    Generator random{1, 0};
     using T = TestType;
     const Tensor<T> Q(random_array<T>({2, 8, 6}, 1)), K(random_array<T>({2, 9, 6}, 2));
-    const auto run = [&](const auto& layer) { return layer.forward(Q, K, K); };
-    const auto bilinear = [](double p) { return nn::Attention<T>(std::make_unique<nn::BilinearScore<T>>(6, 6), p); };
+    const auto run = [&](const auto& layer, Generator* keys) { return layer.forward(Q, K, K, {}, keys); };
+    const auto bilinear = [&](double p) {
+        return nn::Attention<T>(std::make_unique<nn::BilinearScore<T>>(random, 6, 6), p);
+    };
     check_dropout(bilinear(0.5), bilinear(0.0), run);
-    check_dropout(nn::AdditiveAttention<T>(6, 6, 4, 0.5), nn::AdditiveAttention<T>(6, 6, 4, 0.0), run);
+    check_dropout(nn::AdditiveAttention<T>(random, 6, 6, 4, 0.5), nn::AdditiveAttention<T>(random, 6, 6, 4, 0.0), run);
 }
 
 TEMPLATE_TEST_CASE("dropout of weights: multi-head attention drops the same with and without its weights", "[nn]",
                    float, double) {
     using T = TestType;
-    const nn::MultiHeadAttention<T> attention(6, 8, 40, 0.5, 2);
+    Generator initial{1, 0};
+    const nn::MultiHeadAttention<T> attention(initial, 6, 8, 40, 0.5, 2);
     const Tensor<T> x(random_array<T>({2, 40, 6}, 1));
     const auto with = [&](nn::Weights wanted) {
-        nn::default_generator() = {3, 0};
-        return attention.forward(x, wanted).output.value();
+        Generator random{3, 0};
+        return attention.forward(x, wanted, &random).output.value();
     };
     check_close(with(nn::Weights::none), with(nn::Weights::keep), std::is_same_v<T, double> ? 1e-13 : 1e-5);
 }
