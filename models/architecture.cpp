@@ -21,6 +21,8 @@ void Architecture::validate() const {
           "--n-embd must be divisible by --n-head, got {} and {}: change one of them", n_embd, n_head);
     in_range("the width of a head", head_size());
     check(dropout >= 0 && dropout < 1, "--dropout must be at least 0 and below 1, got {}", dropout);
+    check(!norm_bias || (norm_gain && norm == NormKind::layer),
+          "only layer norms with a gain have a bias: norm_bias needs norm_gain, and NormKind::layer");
     check(norm_epsilon > 0, "the norms' epsilon must be above 0, got {}", norm_epsilon);
     check(!packed_qkv || kv_heads() == n_head, "--n-kv-head is not for --arch {}, got {} of {} heads: leave it out",
           family, n_kv_head, n_head);

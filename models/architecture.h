@@ -1,7 +1,7 @@
 // What a decoder is, as plain data: its sizes, and which of the field's choices it takes. The model that trains and the
 // one that writes text read this and nothing else; what a family's files call it stands in models/families.
-//   Architecture gpt2 = family("gpt2").defaults(true);
-//   gpt2.n_layer = 12;
+//   Architecture gpt2;                                      // by itself, a small one
+//   Architecture llama = family("llama").defaults(false);
 #pragma once
 
 #include <cstddef>
@@ -31,8 +31,8 @@ struct Architecture {
     std::size_t n_inner = 0;      // width of the feed-forward part; 0: 4 n_embd
     std::size_t block_size = 64;  // the context: the most tokens that a position exists for
 
-    double dropout = 0;           // of attention weights, in training
-    bool stream_dropout = false;  // also of the embeddings and of what each part adds to the stream
+    double dropout = 0;          // of attention weights, in training
+    bool stream_dropout = true;  // also of the embeddings and of what each part adds to the stream
 
     NormKind norm = NormKind::layer;
     bool norm_gain = true, norm_bias = true;
@@ -45,7 +45,7 @@ struct Architecture {
     HeadNorm head_norm = HeadNorm::none;
     bool head_norm_gain = false;
 
-    bool packed_qkv = false;  // one matrix makes query, key and value
+    bool packed_qkv = true;  // one matrix makes query, key and value
     bool qkv_bias = true, attention_bias = true, mlp_bias = true;
     Activation activation = Activation::gelu_tanh;
     bool gated = false;     // the feed-forward part is down(activation(gate x) * up x), not down(activation(up x))

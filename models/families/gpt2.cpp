@@ -12,7 +12,6 @@ using nlohmann::json;
 Architecture defaults(bool bias) {
     Architecture a;
     a.family = "gpt2";
-    a.packed_qkv = a.stream_dropout = true;
     a.norm_bias = a.qkv_bias = a.attention_bias = a.mlp_bias = bias;
     return a;
 }

@@ -38,7 +38,8 @@ const Family& family(const std::string& name) {
 
 std::string Family::name_of(const Parameter& p) const {
     const auto found = std::find_if(names.begin(), names.end(), [&](const auto& n) { return n.first == p.part; });
-    check(found != names.end(), "{}: its files have no name for this part of an architecture", name);
+    check(found != names.end(), "{}: its files have no name for a part of this architecture: take another family",
+          name);
     const std::string place = in_layer(p.part) ? layer_prefix + std::to_string(p.layer) + "." : "";
     return place + found->second + (p.bias ? ".bias" : ".weight");
 }

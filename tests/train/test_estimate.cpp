@@ -2,6 +2,7 @@
 #include "train/estimate.h"
 
 #include "engine/memory.h"
+#include "models/families/family.h"
 #include "tests/catch.h"
 #include "tests/data/scratch_folder.h"
 #include "tests/train/run.h"
@@ -81,4 +82,16 @@ TEST_CASE("estimate: what cannot fit is refused before it is made, and what fits
                               ContainsSubstring("B, and there are ") && ContainsSubstring("choose a smaller model"));
         CHECK(memory_in_use() < before + (std::size_t{500} << 20));
     }
+}
+
+TEST_CASE("plan: attention's operations follow the width of its heads, not that of the stream", "[train]") {
+    models::Architecture a = models::family("llama").defaults(false);
+    a.vocab_size = 50, a.n_layer = 3, a.n_head = 4, a.n_embd = 32, a.block_size = 16, a.head_dim = 24,
+    a.tied_head = true;
+    // scores and averages, each 2 H d operations for a pair of tokens, half of the T^2 pairs, three times for backward
+    const double pairs = 16.0 * 16 / 2, heads = 4 * 24;
+    const double attention = 3 * 3 * 2 * 2 * heads * pairs;
+    const double layer = 32 * (3 * heads) + heads * 32 + 3 * 32 * a.inner() + 2 * 32;
+    const double multiplied = 3 * layer + 32 + 50 * 32;
+    CHECK(train::training_flops(a, 16) == Approx(6 * multiplied * 16 + attention).epsilon(1e-12));
 }

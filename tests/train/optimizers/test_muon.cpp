@@ -202,3 +202,15 @@ TEST_CASE("muon: the same bits with any number of threads, in fp32 and bf16", "[
         });
     }
 }
+
+TEST_CASE("muon: stacks of matrices, of rank 3, go by AdamW", "[train]") {
+    const auto start = [](const Shape& shape) { return random_array<double>(shape, 1); };
+    Named<double> module({{"matrix", start({4, 6})}, {"stack", start({2, 4, 6})}});
+    nn::FlatParameters<double> flat(module);
+    Muon<double> muon(flat, {});
+    REQUIRE(flat.entries()[1].kind.role == Role::matrix);
+    CHECK(muon.state_of(flat.entries()[0]).size() == 1);
+    const auto state = muon.state_of(flat.entries()[1]);
+    REQUIRE(state.size() == 2);
+    CHECK(std::string(state[0].kind) == "adamw.m");
+}
