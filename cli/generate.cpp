@@ -32,9 +32,9 @@ PromptText read_valid_prompt(const GenerateArguments& args) {
     return prompt;
 }
 
-models::WeightType weight_type(const GenerateArguments& args) {
-    if (args.quantize == "q8_0") return models::WeightType::q8_0;
-    return args.precision == "bf16" ? models::WeightType::bf16 : models::WeightType::fp32;
+WeightType weight_type(const GenerateArguments& args) {
+    if (args.quantize == "q8_0") return WeightType::q8_0;
+    return args.precision == "bf16" ? WeightType::bf16 : WeightType::fp32;
 }
 
 ordered_json json_of(const generate::Logprob& p, const data::Tokenizer& tokenizer) {

@@ -3,6 +3,7 @@
 #include <atomic>
 
 #include "engine/backward.h"
+#include "engine/packed_matrix.h"
 
 namespace inkling {
 
@@ -55,9 +56,29 @@ Tensor<T>::Tensor(ConstArray<T> value, bool requires_grad) : value_(std::move(va
 }
 
 template <class T>
+Tensor<T>::Tensor(std::shared_ptr<const PackedMatrix> packed)
+    : value_(ConstArray<T>(Array<T>({1, 1}, T{0})).broadcasted({packed->rows(), packed->columns()})),
+      packed_(std::move(packed)) {}
+
+template <class T>
+void Tensor<T>::refuse_packed() const {
+    throw Error(
+        fmt::format("value: only linear, linear_cross_entropy and embedding take a weight that is packed in "
+                    "fewer bytes, as this one of shape {} is: unpacked() widens it",
+                    shape()));
+}
+
+template <class T>
+Tensor<T> Tensor<T>::detach() const {
+    Tensor same = *this;
+    same.node_ = nullptr;
+    return same;
+}
+
+template <class T>
 Array<T> Tensor<T>::value_in_place() {
     check_defined("value_in_place", *this);
-    Array<T> value = Array<T>::writable(value_);
+    Array<T> value = Array<T>::writable(this->value());
     value.count_write();
     return value;
 }

@@ -25,6 +25,8 @@ using NodePtr = std::shared_ptr<Node<T>>;
 template <class T>
 class Gradients;
 
+class PackedMatrix;
+
 template <class T>
 struct Node {
     using Backward = std::function<void(const Array<T>& dy, Gradients<T>& grads)>;
@@ -70,9 +72,14 @@ class Tensor {
     ~Tensor();
     Tensor& operator=(const Tensor&);
     Tensor& operator=(Tensor&&) noexcept;
+    explicit Tensor(std::shared_ptr<const PackedMatrix> packed);  // see packed() in engine/packed_matrix.h
 
     bool defined() const { return value_.defined(); }
-    const ConstArray<T>& value() const { return value_; }
+    const ConstArray<T>& value() const {
+        if (packed_) refuse_packed();
+        return value_;
+    }
+    const std::shared_ptr<const PackedMatrix>& packed() const { return packed_; }  // null: it is not
     // For writing: p.value_in_place() -= 0.1 * p.grad(). A graph that saved this value will refuse to run backward.
     Array<T> value_in_place();
     const Shape& shape() const { return value_.shape(); }
@@ -85,14 +92,17 @@ class Tensor {
     const NodePtr<T>& node() const { return node_; }
     Array<T> grad() const;  // zeros when nothing was accumulated; throws when no gradient is wanted
     void zero_grad();
-    Tensor detach() const { return Tensor(value_); }  // the same value, cut from the graph
+    Tensor detach() const;  // the same value, cut from the graph
 
     // Fixes where value and gradient live (views of a model's flat buffers); the value is copied there.
     void bind(Array<T> value, Array<T> grad);
 
   private:
+    [[noreturn]] void refuse_packed() const;
+
     ConstArray<T> value_;
     NodePtr<T> node_;
+    std::shared_ptr<const PackedMatrix> packed_;  // what value_ has only the shape of
 };
 
 // Throws, naming the op, unless all tensors have a value.

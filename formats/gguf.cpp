@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "engine/check.h"
+#include "engine/half.h"
 #include "formats/file.h"
-#include "formats/half.h"
 
 namespace inkling::formats {
 namespace {

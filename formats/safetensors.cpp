@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "engine/check.h"
-#include "formats/half.h"
+#include "engine/half.h"
 #include "formats/safetensors_header.h"
 
 namespace inkling::formats {

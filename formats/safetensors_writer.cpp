@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "engine/check.h"
-#include "formats/half.h"
+#include "engine/half.h"
 #include "formats/safetensors.h"
 
 namespace inkling::formats {

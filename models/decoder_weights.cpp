@@ -10,8 +10,13 @@
 namespace inkling::models {
 namespace {
 
+PackedMatrix pack(const Tensor<float>& weight, WeightType type) {
+    const auto& packed = weight.packed();
+    return packed && packed->type() == type ? *packed : PackedMatrix(unpacked(weight), type);
+}
+
 Projection pack(const Weights<Tensor<float>>& map, WeightType type) {
-    return {PackedMatrix(map.weight.value(), type), map.bias.value()};
+    return {pack(map.weight, type), map.bias.value()};
 }
 
 Norm norm_of(const Weights<Tensor<float>>& norm) { return {norm.weight.value(), norm.bias.value()}; }
@@ -31,7 +36,7 @@ void Projection::apply(std::size_t begin, std::size_t end, const float* x, std::
 
 DecoderWeights::DecoderWeights(const Transformer<float>& model, WeightType weight_type)
     : config(model.config), type(weight_type) {
-    tokens = model.parts[Part::token_table].weight.value();
+    tokens = unpacked(model.parts[Part::token_table].weight);
     positions = model.parts[Part::position_table].weight.value();
     if (config.positions == Positions::rotary)
         angles = rotary_angles<float>(0, config.block_size, config.head_size(), config.rope_theta);
@@ -49,7 +54,7 @@ DecoderWeights::DecoderWeights(const Transformer<float>& model, WeightType weigh
         layer.down = pack(l[Part::down], type);
     }
     last = norm_of(model.parts[Part::final_norm]);
-    head = {PackedMatrix(model.head_weight().value(), type), {}};
+    head = {pack(model.head_weight(), type), {}};
 }
 
 void DecoderWeights::normalize(const Norm& norm, const float* x, std::size_t n, float* y) const {

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "models/packed_matrix.h"
+#include "engine/packed_matrix.h"
 #include "models/transformer.h"
 
 namespace inkling::models {

@@ -180,9 +180,11 @@ void save_model(const fs::path& folder, Transformer<float>& model, const data::T
     const Family& names = family(model.config.family);
     formats::SafetensorsWriter out;
     out.set_metadata("format", "pt");
-    std::list<Array<float>> made;  // kept until write()
+    std::list<ConstArray<float>> made;  // kept until write()
     for (const Parameter& p : parameters(model.config)) {
-        const ConstArray<float>& values = model.at(p).value();
+        const Tensor<float>& tensor = model.at(p);
+        const ConstArray<float> values = unpacked(tensor);
+        if (tensor.packed()) made.push_back(values);
         const float* data = values.data();
         check(type != formats::DType::F16 ||
                   std::all_of(data, data + values.size(), [](float x) { return std::abs(x) < 65520; }),

@@ -83,9 +83,10 @@ void write_gguf(const std::filesystem::path& path, Transformer<float>& model, co
     if (type == formats::GgufType::Q8_0) out.set_u32("general.quantization_version", 2);
     set_gguf_tokenizer(out, tokenizer, a.vocab_size);
 
-    std::list<Array<float>> made;               // kept until write()
+    std::list<ConstArray<float>> made;          // kept until write()
     for (const Parameter& p : parameters(a)) {  // weights are (out, in) there as here
-        ConstArray<float> values = model.at(p).value();
+        ConstArray<float> values = unpacked(model.at(p));
+        if (model.at(p).packed()) made.push_back(values);
         const bool rotated = p.part == Part::query || p.part == Part::key;
         if (f.gguf_interleaved && rotated) values = made.emplace_back(interleaved(values, a.head_size()));
         out.add(gguf_name(p), stored_type(type, gguf_name(p), p.shape), p.shape, values.data());

@@ -1,7 +1,9 @@
 #include "models/state_dict.h"
 
 #include <algorithm>
+#include <list>
 
+#include "engine/packed_matrix.h"
 #include "formats/safetensors.h"
 
 namespace inkling::models {
@@ -22,6 +24,7 @@ Unmatched load_state_dict(nn::Module<T>& module, const std::filesystem::path& pa
         const Shape shape(stored.begin(), stored.end());
         if (shape != p.shape())
             problems += fmt::format("; {} has shape {}, the module's is {}", name, shape, p.shape());
+        if (p.packed()) problems += fmt::format("; {} is packed: read it before", name);
     }
     for (const auto& [name, info] : file.tensors()) {
         const bool known = std::any_of(parameters.begin(), parameters.end(),
@@ -44,10 +47,11 @@ template <class T>
 void save_state_dict(nn::Module<T>& module, const std::filesystem::path& path) {
     formats::SafetensorsWriter out;
     out.set_metadata("format", "pt");
-    auto parameters = module.parameters();
-    for (const auto& [name, p] : parameters) {
+    std::list<ConstArray<T>> kept;  // until write()
+    for (const auto& [name, p] : module.parameters()) {
         const std::vector<std::uint64_t> shape(p.shape().begin(), p.shape().end());
-        out.add(name, sizeof(T) == 4 ? formats::DType::F32 : formats::DType::F64, shape, p.value().data());
+        out.add(name, sizeof(T) == 4 ? formats::DType::F32 : formats::DType::F64, shape,
+                kept.emplace_back(unpacked(p)).data());
     }
     out.write(path);
 }

@@ -35,6 +35,16 @@ Tensor<T>& TransformerParameters<T>::at(const Parameter& p) {
 }
 
 template <class T>
+void TransformerParameters<T>::freeze(WeightType type, const std::function<bool(const Parameter&)>& which) {
+    for (const Parameter& p : models::parameters(config)) {
+        if (which && !which(p)) continue;
+        Tensor<T>& tensor = at(p);
+        const bool multiplied = p.shape.size() == 2 && p.part != Part::position_table;
+        tensor = multiplied ? packed(tensor, type) : tensor.detach();
+    }
+}
+
+template <class T>
 void TransformerParameters<T>::visit(const nn::Visitor<T>& visitor) {
     const Family& names = family(config.family);
     for (const Parameter& p : models::parameters(config)) visitor(names.name_of(p), at(p), p.kind);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "engine/packed_matrix.h"
 #include "engine/random.h"
 #include "models/parameters.h"
 
@@ -21,8 +22,14 @@ class TransformerParameters : public nn::Module<T> {
     explicit TransformerParameters(const Architecture& architecture,
                                    std::optional<Generator> random = Generator{1337, 0});
 
-    // Under the names that the family's files use: transformer.h.0.attn.c_attn.weight, ...
+    // Under the names that the family's files use: transformer.h.0.attn.c_attn.weight, ... Throws for a part that the
+    // family has no name for.
     void visit(const nn::Visitor<T>& visitor) override;
+
+    // Freezes all parameters, or those that `which` says yes to; their matrices are kept as `type`, but for the table
+    // of positions, which is added, not multiplied with.
+    using nn::Module<T>::freeze;
+    void freeze(WeightType type, const std::function<bool(const Parameter&)>& which = nullptr);
 
     Tensor<T>& at(const Parameter& p);
     const Tensor<T>& head_weight() const { return parts[config.tied_head ? Part::token_table : Part::head].weight; }

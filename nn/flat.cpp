@@ -9,12 +9,15 @@ template <class T>
 FlatParameters<T>::FlatParameters(Module<T>& module) {
     constexpr std::size_t kAlign = 64 / sizeof(T);
     std::set<std::string> names;
-    module.visit({[&](const std::string& name, Tensor<T>& p, const ParameterKind& kind) {
-                      check(names.insert(name).second, "flat parameters: every name must be unique, got '{}' twice",
-                            name);
-                      entries_.push_back({name, p, 0, kind});
-                  },
-                  nullptr, ""});
+    module.visit({.on_parameter = [&](const std::string& name, Tensor<T>& p, const ParameterKind& kind) {
+        check(names.insert(name).second, "flat parameters: every name must be unique, got '{}' twice", name);
+        if (p.requires_grad()) {
+            entries_.push_back({name, p, 0, kind});
+        } else {
+            frozen_.push_back(p);
+        }
+    }});
+    check(!entries_.empty(), "flat parameters: nothing is to be trained: all {} parameters are frozen", frozen_.size());
     const auto is_matrix = [](const Entry& e) { return e.parameter.rank() >= 2; };
     std::stable_partition(entries_.begin(), entries_.end(), is_matrix);
     std::size_t end = 0;
@@ -25,16 +28,16 @@ FlatParameters<T>::FlatParameters(Module<T>& module) {
     }
     values_ = Array<T>({end}, T{0});
     gradients_ = Array<T>({end}, T{0});
-    module.visit({[&](const std::string& name, Tensor<T>& p, const ParameterKind&) {
-                      const auto entry = std::find_if(entries_.begin(), entries_.end(),
-                                                      [&](const Entry& e) { return e.name == name; });
-                      const auto place = [&](const Array<T>& flat) {
-                          return flat.sliced(0, entry->offset, entry->offset + p.size()).reshaped(p.shape());
-                      };
-                      p.bind(place(values_), place(gradients_));
-                      entry->parameter = p;
-                  },
-                  nullptr, ""});
+    module.visit({.on_parameter = [&](const std::string& name, Tensor<T>& p, const ParameterKind&) {
+        if (!p.requires_grad()) return;
+        const auto entry =
+            std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) { return e.name == name; });
+        const auto place = [&](const Array<T>& flat) {
+            return flat.sliced(0, entry->offset, entry->offset + p.size()).reshaped(p.shape());
+        };
+        p.bind(place(values_), place(gradients_));
+        entry->parameter = p;
+    }});
     release_cached_buffers();  // the places that the parameters had before
 }
 

@@ -1,6 +1,7 @@
-// FlatParameters: all parameters of a module in one buffer, and all their gradients in another, so that optimizer,
-// clipping and checkpoints are single passes. Matrices come first, then vectors (which weight decay leaves alone), each
-// in the order of visit(), each starting on a 64-byte boundary; the gaps are zero in both buffers and stay so.
+// FlatParameters: all parameters of a module that are trained in one buffer, and all their gradients in another, so
+// that optimizer, clipping and checkpoints are single passes. Frozen ones stay where they are. Matrices come first,
+// then vectors (which weight decay leaves alone), each in the order of visit(), each starting on a 64-byte boundary;
+// the gaps are zero in both buffers and stay so.
 #pragma once
 
 #include "nn/module.h"
@@ -27,9 +28,11 @@ class FlatParameters {
 
     std::size_t matrix_elements() const { return matrix_elements_; }  // values()[0 .. this) are matrices
     const std::vector<Entry>& entries() const { return entries_; }
+    const std::vector<Tensor<T>>& frozen() const { return frozen_; }
 
   private:
     std::vector<Entry> entries_;
+    std::vector<Tensor<T>> frozen_;
     std::size_t matrix_elements_ = 0;
     Array<T> values_, gradients_;
 };

@@ -5,15 +5,16 @@ namespace inkling::nn {
 template <class T>
 std::vector<std::pair<std::string, Tensor<T>>> Module<T>::parameters() {
     std::vector<std::pair<std::string, Tensor<T>>> found;
-    visit({[&](const std::string& name, Tensor<T>& p, const ParameterKind&) { found.emplace_back(name, p); }, nullptr,
-           ""});
+    visit({.on_parameter = [&](const std::string& name, Tensor<T>& p, const ParameterKind&) {
+        found.emplace_back(name, p);
+    }});
     return found;
 }
 
 template <class T>
 std::vector<std::string> Module<T>::buffers() {
     std::vector<std::string> found;
-    visit({nullptr, nullptr, "", [&](const std::string& name) { found.push_back(name); }});
+    visit({.on_buffer = [&](const std::string& name) { found.push_back(name); }});
     return found;
 }
 
@@ -27,12 +28,19 @@ std::size_t Module<T>::parameter_count() {
 template <class T>
 void Module<T>::train(bool on) {
     training_ = on;
-    visit({nullptr, [on](Module<T>& child) { child.training_ = on; }, ""});
+    visit({.on_module = [on](Module<T>& child) { child.training_ = on; }});
 }
 
 template <class T>
 void Module<T>::zero_grad() {
     for (auto& [name, p] : parameters()) p.zero_grad();
+}
+
+template <class T>
+void Module<T>::freeze(const std::function<bool(const std::string& name)>& which) {
+    visit({.on_parameter = [&](const std::string& name, Tensor<T>& p, const ParameterKind&) {
+        if (!which || which(name)) p = p.detach();
+    }});
 }
 
 template class Module<float>;

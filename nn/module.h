@@ -34,9 +34,10 @@ struct ParameterKind {
 template <class T>
 class Visitor {
   public:
-    std::function<void(const std::string& name, Tensor<T>& parameter, const ParameterKind& kind)> on_parameter;
-    std::function<void(Module<T>& module)> on_module;
-    std::string prefix;
+    std::function<void(const std::string& name, Tensor<T>& parameter, const ParameterKind& kind)> on_parameter =
+        nullptr;
+    std::function<void(Module<T>& module)> on_module = nullptr;
+    std::string prefix = "";
     std::function<void(const std::string& name)> on_buffer = nullptr;
 
     // An undefined tensor, such as the bias of a layer made without one, is passed over.
@@ -65,8 +66,8 @@ class Module {
 
     std::vector<std::pair<std::string, Tensor<T>>> parameters();
     std::vector<std::string>
-    buffers();  // what else the same module of PyTorch keeps in a state dict, and this does not
-    std::size_t parameter_count();
+    buffers();                      // what else the same module of PyTorch keeps in a state dict, and this does not
+    std::size_t parameter_count();  // the numbers in all of them, frozen or not
 
     // Dropout drops in training mode alone. New modules are in training mode.
     void train(bool on = true);
@@ -75,6 +76,10 @@ class Module {
 
     void zero_grad();
 
+    // Frozen parameters (those that `which` names, or all) have no gradient: backward does not reach them, flat buffers
+    // and optimizers leave them out. They may then be packed, too (engine/packed_matrix.h).
+    void freeze(const std::function<bool(const std::string& name)>& which = nullptr);
+
   private:
     bool training_ = true;
 };
@@ -82,7 +87,8 @@ class Module {
 template <class T>
 void Visitor<T>::operator()(const std::string& name, Module<T>& child) const {
     if (on_module) on_module(child);
-    child.visit({on_parameter, on_module, prefix + name + ".", on_buffer});
+    child.visit(
+        {.on_parameter = on_parameter, .on_module = on_module, .prefix = prefix + name + ".", .on_buffer = on_buffer});
 }
 
 extern template class Module<float>;

@@ -86,6 +86,10 @@ std::string checksum(const Metadata& metadata, const nn::FlatParameters<float>& 
         for (const auto& state : optimizer.state_of(entry)) hash.add(state.values, n);
         if (weights.defined()) hash.add(weights.data() + entry.offset, n);
     }
+    for (const Tensor<float>& p : parameters.frozen()) {
+        const ConstArray<float> values = unpacked(p);
+        hash.add(values.data(), values.size());
+    }
     return fmt::format("{:016x}", hash.value);
 }
 

@@ -35,6 +35,14 @@ Operand<T> Operand<T>::rounded(const ConstArray<T>& x, Precision precision, Arra
 }
 
 template <class T>
+Operand<T> Operand<T>::of_half(const ConstArray<BFloat16>& x) {
+    Operand result;
+    result.precision_ = Precision::bf16;
+    result.half_ = x;
+    return result;
+}
+
+template <class T>
 Operand<T> Operand<T>::reshaped(const Shape& shape) const {
     Operand result = *this;
     if (half_) {
@@ -69,8 +77,20 @@ void product(const Operand<T>& a, const Operand<T>& b, Array<T>& c, GemmOptions 
     gemm(*a.full_, *b.full_, c, options, bias);
 }
 
+template <class T>
+Operand<T> SavedWeight<T>::rows(std::size_t begin, std::size_t end, Precision precision) const {
+    if (!packed_) return Operand<T>(end - begin == rows_ ? *full_ : full_->sliced(0, begin, end), precision);
+    if constexpr (std::is_same_v<T, float>) {
+        if (precision == Precision::bf16 && packed_->half().defined())
+            return Operand<T>::of_half(ConstArray<BFloat16>(packed_->half()).sliced(0, begin, end));
+    }
+    return Operand<T>(packed_->template unpacked_rows<T>(begin, end), precision);
+}
+
 template class Operand<float>;
 template class Operand<double>;
+template class SavedWeight<float>;
+template class SavedWeight<double>;
 template void product(const Operand<float>&, const Operand<float>&, Array<float>&, GemmOptions,
                       const ConstArray<float>&);
 template void product(const Operand<double>&, const Operand<double>&, Array<double>&, GemmOptions,

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "engine/kernels/gemm.h"
+#include "engine/packed_matrix.h"
 #include "engine/precision.h"
 #include "engine/tensor.h"
 
@@ -24,6 +25,7 @@ class Operand {
     static Operand rounded(const ConstArray<T>& x, Precision precision, Array<T>& column_sums);
 
     Precision precision() const { return precision_; }
+    static Operand of_half(const ConstArray<BFloat16>& x);  // which products in bf16 take as it is
     Operand reshaped(const Shape& shape) const;
     Operand transposed() const;  // the two last axes
 
@@ -35,6 +37,21 @@ class Operand {
     Precision precision_ = Precision::fp32;
     Saved<T> full_;
     std::optional<ConstArray<BFloat16>> half_;
+};
+
+// The weight of a layer, saved for backward: an operand of products, or rows of it. What is packed is widened for each.
+template <class T>
+class SavedWeight {
+  public:
+    explicit SavedWeight(const Tensor<T>& weight)
+        : rows_(weight.dim(0)), packed_(weight.packed()), full_(packed_ ? Saved<T>() : Saved<T>(weight)) {}
+    Operand<T> operand(Precision precision) const { return rows(0, rows_, precision); }
+    Operand<T> rows(std::size_t begin, std::size_t end, Precision precision) const;
+
+  private:
+    std::size_t rows_;
+    std::shared_ptr<const PackedMatrix> packed_;
+    Saved<T> full_;
 };
 
 // C (+)= A B + bias, as gemm. Both operands must have the same precision.

@@ -2,6 +2,7 @@
 #include "engine/ops/embedding.h"
 
 #include "engine/backward.h"
+#include "engine/packed_matrix.h"
 #include "engine/parallel.h"
 #include "engine/profile.h"
 
@@ -22,11 +23,17 @@ Tensor<T> embedding(const IdArray& ids_any, const Tensor<T>& weight) {
     shape.push_back(width);
     Array<T> y(shape);
     profile::count_bytes(static_cast<double>(2 * y.size() * sizeof(T)));
-    const ConstArray<T> table = weight.value().contiguous();
+    const auto& packed = weight.packed();
+    const ConstArray<T> table = packed ? ConstArray<T>() : weight.value().contiguous();
     T* const out = y.data();
     parallel_rows(n, width, [&](std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) {
-            std::copy_n(table.data() + static_cast<std::size_t>(ids.data()[i]) * width, width, out + i * width);
+            const auto id = static_cast<std::size_t>(ids.data()[i]);
+            if (packed) {
+                packed->unpack_rows(id, id + 1, out + i * width);
+            } else {
+                std::copy_n(table.data() + id * width, width, out + i * width);
+            }
         }
     });
     return record(

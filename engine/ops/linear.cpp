@@ -1,7 +1,8 @@
 //   linear   Y = X W^T + b     dX = dY W     dW = dY^T X     db = sum of dY's rows
 // The bias is added inside the product; the products dX and dW are written to the place of the gradient. In bfloat16 X
 // is saved rounded, because the product dW rounds it anyway; or it is computed again, where the op that made it can do
-// so (Node::recompute). W is rounded again in backward, because a second copy of all weights is large.
+// so (Node::recompute). W is rounded again in backward, because a second copy of all weights is large. A
+// packed W is widened for each product.
 #include "engine/ops/linear.h"
 
 #include "engine/backward.h"
@@ -25,12 +26,13 @@ Tensor<T> linear(const Tensor<T>& x, const Tensor<T>& weight, const Tensor<T>& b
     const bool keep = weight.requires_grad() && !recompute;
     const ConstArray<T> rows_of_x = x.value().reshaped({rows, in});
     Operand<T> x2 = keep ? Operand<T>::rounded(rows_of_x) : Operand<T>(rows_of_x);
-    product(x2, Operand<T>(weight.value()).transposed(), y2, {}, bias.value().contiguous());
     const Precision precision = x2.precision();
+    const SavedWeight<T> w(weight);
+    product(x2, w.operand(precision).transposed(), y2, {}, bias.value().contiguous());
     if (!keep) x2 = Operand<T>();
     return record(
         "linear", std::move(y), inputs(x, weight, bias),
-        [x2, recompute, precision, w = Saved(weight), rows, in, out](const Array<T>& dy, Gradients<T>& grads) {
+        [x2, recompute, precision, w, rows, in, out](const Array<T>& dy, Gradients<T>& grads) {
             const Array<T> dy_rows = dy.reshaped({rows, out});
             Array<T> db;
             const Operand<T> dy2 =
@@ -41,7 +43,7 @@ Tensor<T> linear(const Tensor<T>& x, const Tensor<T>& weight, const Tensor<T>& b
                 product(dy2.transposed(), kept, dw, {accumulate});
             }
             if (grads.wanted(0)) {
-                const Operand<T> w2(*w, precision);
+                const Operand<T> w2 = w.operand(precision);
                 grads.write(0, [&](const Array<T>& dx, bool accumulate) {
                     Array<T> dx2 = dx.reshaped({rows, in});
                     product(dy2, w2, dx2, {accumulate});

@@ -85,17 +85,17 @@ Tensor<T> linear_cross_entropy(const Tensor<T>& x, const Tensor<T>& weight, cons
     const auto x2 = Operand<T>::rounded(x.value().reshaped({rows, C}));
     const T c = static_cast<T>(cap), inverse = static_cast<T>(1 / cap);
     // visit(v, n, W's rows [v, v + n), z = X W^T) for the blocks in order; visit may write to z.
-    const auto each_block = [rows, V, block, x2](const ConstArray<T>& w_all, const auto& visit) {
+    const auto each_block = [rows, V, block, x2, w_all = SavedWeight<T>(weight)](const auto& visit) {
         for (std::size_t v = 0; v < V; v += block) {
             const std::size_t n = std::min(block, V - v);
-            const Operand<T> w(w_all.sliced(0, v, v + n), x2.precision());
+            const Operand<T> w = w_all.rows(v, v + n, x2.precision());
             Array<T> z({rows, n});
             product(x2, w.transposed(), z);
             visit(v, n, w, z);
         }
     };
     std::vector<Row<T>> stats(rows);
-    each_block(weight.value(), [&](std::size_t v, std::size_t n, const Operand<T>&, Array<T>& z) {
+    each_block([&](std::size_t v, std::size_t n, const Operand<T>&, Array<T>& z) {
         T* const logits = z.data();
         parallel_rows(rows, n, [&](std::size_t begin, std::size_t end) {
             for (std::size_t i = begin; i < end; ++i) {
@@ -116,13 +116,13 @@ Tensor<T> linear_cross_entropy(const Tensor<T>& x, const Tensor<T>& weight, cons
     }
     const double weight_of_row = counted ? 1.0 / static_cast<double>(counted) : 0.0;
     return record("linear_cross_entropy", Array<T>(Shape{}, static_cast<T>(total * weight_of_row)), inputs(x, weight),
-                  [=, w_all = Saved(weight), shape = x.shape()](const Array<T>& dy, Gradients<T>& grads) {
+                  [=, shape = x.shape()](const Array<T>& dy, Gradients<T>& grads) {
                       const T g = *dy.data() * static_cast<T>(weight_of_row);
                       Array<T> dx = grads.wanted(0) ? Array<T>({rows, C}) : Array<T>();
                       const auto [dw, dw_accumulate] =
                           grads.wanted(1) ? grads.target(1) : typename Gradients<T>::Target{};
-                      each_block(*w_all, [&, dw = dw, dw_accumulate = dw_accumulate](std::size_t v, std::size_t n,
-                                                                                     const Operand<T>& w, Array<T>& z) {
+                      each_block([&, dw = dw, dw_accumulate = dw_accumulate](std::size_t v, std::size_t n,
+                                                                             const Operand<T>& w, Array<T>& z) {
                           T* const logits = z.data();
                           parallel_rows(rows, n, [&](std::size_t begin, std::size_t end) {
                               for (std::size_t i = begin; i < end; ++i) {

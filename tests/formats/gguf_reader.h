@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/half.h"
 #include "formats/file.h"
-#include "formats/half.h"
 #include "tests/catch.h"
 
 namespace inkling::testing {
@@ -99,12 +99,12 @@ struct Gguf {
             if (t.type == 0) {
                 t.values.push_back(take<float>());
             } else if (t.type == 1) {
-                t.values.push_back(formats::f16_to_f32(take<std::uint16_t>()));
+                t.values.push_back(f16_to_f32(take<std::uint16_t>()));
             } else if (t.type == 30) {
-                t.values.push_back(formats::bf16_to_f32(take<std::uint16_t>()));
+                t.values.push_back(bf16_to_f32(take<std::uint16_t>()));
             } else {
                 REQUIRE(t.type == 8);
-                if (i % 32 == 0) scale = formats::f16_to_f32(take<std::uint16_t>());
+                if (i % 32 == 0) scale = f16_to_f32(take<std::uint16_t>());
                 t.values.push_back(scale * static_cast<float>(take<std::int8_t>()));
             }
         }

@@ -101,8 +101,8 @@ TEST_CASE("gguf: every number of a model, in every type", "[models]") {
                 const float* const v = p.value().data();
                 for (std::size_t i = 0; i < p.size(); ++i) {
                     float want = v[i], within = 0;
-                    if (as == GgufType::F16) want = formats::f16_to_f32(formats::f32_to_f16(want));
-                    if (as == GgufType::BF16) want = formats::bf16_to_f32(formats::f32_to_bf16(want));
+                    if (as == GgufType::F16) want = f16_to_f32(f32_to_f16(want));
+                    if (as == GgufType::BF16) want = bf16_to_f32(f32_to_bf16(want));
                     if (as == GgufType::Q8_0) {
                         for (std::size_t k = i / 32 * 32; k < i / 32 * 32 + 32; ++k)
                             within = std::max(within, std::abs(v[k]));

@@ -338,7 +338,7 @@ TEST_CASE("writer: log-probabilities are the model's own log-softmax, whatever t
 TEST_CASE("writer: texts that join and leave a batch at random have the same bits alone", "[generate]") {
     constexpr std::size_t kTexts = 30;
     const Pieces tokenizer = letters(12);
-    for (const auto type : {models::WeightType::fp32, models::WeightType::bf16, models::WeightType::q8_0}) {
+    for (const auto type : {WeightType::fp32, WeightType::bf16, WeightType::q8_0}) {
         const auto decoder = std::make_shared<const models::Decoder>(model(), type);
         const auto begun = [&](std::size_t i) {
             GenerateOptions options = choose(std::vector{0.0, 0.8, 1.3}[i % 3], 1 + i * 11 % 60, i % 4, i);

@@ -1,7 +1,7 @@
 // The decoder against whole forward passes, and its cache, batches, threads and weight types against each other.
 #include "models/decoder.h"
 
-#include "formats/half.h"
+#include "engine/half.h"
 #include "tests/engine/helpers.h"
 #include "tests/models/architectures.h"
 
@@ -184,7 +184,7 @@ TEST_CASE("decoder: q8_0 keeps each block of 32 to half a step of its largest nu
     for (std::size_t i = 0; i < w.size(); i += 32) {
         float most = 0;
         for (std::size_t j = i; j < i + 32; ++j) most = std::max(most, std::abs(w.data()[j]));
-        const float d = formats::f16_to_f32(formats::f32_to_f16(most / 127));
+        const float d = f16_to_f32(f32_to_f16(most / 127));
         for (std::size_t j = i; j < i + 32; ++j) {
             const float q = back.data()[j] / d;
             CHECK(std::abs(q - std::round(q)) < 1e-4f);

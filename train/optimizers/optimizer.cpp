@@ -14,11 +14,13 @@ namespace inkling::train {
 std::unique_ptr<Optimizer<float>> make_optimizer(const TrainOptions& o, nn::FlatParameters<float>& parameters) {
     // all rates follow one schedule, so what stays of them is their ratio
     const auto ratio = [&](double rate) { return rate > 0 ? rate / o.learning_rate : 1.0; };
-    const RoleRates rates{ratio(o.embedding_lr), ratio(o.head_lr), 1.0, ratio(o.vector_lr)};
-    const AdamWOptions adamw{o.beta1, o.beta2, 1e-8, o.weight_decay, rates};
+    const RoleRates rates{.embedding = ratio(o.embedding_lr), .head = ratio(o.head_lr), .vector = ratio(o.vector_lr)};
+    const AdamWOptions adamw{.beta1 = o.beta1, .beta2 = o.beta2, .weight_decay = o.weight_decay, .rates = rates};
     if (o.optimizer == OptimizerKind::adamw) return std::make_unique<AdamW<float>>(parameters, adamw);
-    if (o.optimizer == OptimizerKind::sgd)
-        return std::make_unique<SGD<float>>(parameters, SGDOptions{o.momentum, o.nesterov, o.weight_decay});
+    if (o.optimizer == OptimizerKind::sgd) {
+        const SGDOptions sgd{.momentum = o.momentum, .nesterov = o.nesterov, .weight_decay = o.weight_decay};
+        return std::make_unique<SGD<float>>(parameters, sgd);
+    }
     MuonOptions muon;
     muon.momentum = o.momentum;
     muon.nesterov = o.nesterov;

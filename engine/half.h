@@ -9,7 +9,7 @@
 
 #include "engine/bfloat16.h"
 
-namespace inkling::formats {
+namespace inkling {
 
 inline float bf16_to_f32(std::uint16_t h) { return widen(BFloat16{h}); }
 inline std::uint16_t f32_to_bf16(float x) { return round_to_bfloat16(x).bits; }
@@ -46,4 +46,4 @@ inline std::uint16_t f32_to_f16(float x) {
     return static_cast<std::uint16_t>(sign | half);
 }
 
-}  // namespace inkling::formats
+}  // namespace inkling

@@ -1,14 +1,14 @@
-#include "models/packed_matrix.h"
+#include "engine/packed_matrix.h"
 
 #include <cmath>
 #include <cstring>
 
+#include "engine/half.h"
 #include "engine/kernels/gemm.h"
 #include "engine/kernels/simd.h"
 #include "engine/parallel.h"
-#include "formats/half.h"
 
-namespace inkling::models {
+namespace inkling {
 namespace {
 
 constexpr std::size_t W = Vec<float>::size;
@@ -56,7 +56,7 @@ inline Vec<float> all_lanes(std::uint16_t half) {
 #elif defined(__F16C__)
     if constexpr (W == 8) return _mm256_cvtph_ps(_mm_set1_epi16(static_cast<short>(half)));
 #endif
-    return Vec<float>(formats::f16_to_f32(half));
+    return Vec<float>(f16_to_f32(half));
 }
 
 inline Vec<float> load_wide_part(const float* p, std::size_t n) { return load_part<float>(p, n); }
@@ -147,7 +147,7 @@ void PackedMatrix::pack_q8(const ConstArray<float>& weight) {
             float most = 0;
             for (std::size_t i = 0; i < kBlock; ++i) most = std::max(most, std::abs(x[i]));
             const float d = most / 127, inverse = d > 0 ? 1 / d : 0;
-            scales_[block] = formats::f32_to_f16(d);
+            scales_[block] = f32_to_f16(d);
             for (std::size_t i = 0; i < kBlock; ++i)
                 quants[block * kBlock + i] = static_cast<std::int8_t>(std::round(x[i] * inverse));
         }
@@ -199,13 +199,51 @@ Array<float> PackedMatrix::product(const ConstArray<float>& x, const ConstArray<
 
 ConstArray<float> PackedMatrix::unpacked() const {
     if (type_ == WeightType::fp32) return full_;
-    if (type_ == WeightType::bf16) return widen(half_);
-    Array<float> full({rows_, columns_});
-    parallel_for(scales_.size(), kGrain / kBlock, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin * kBlock; i < end * kBlock; i += W)
-            (load_wide(quants() + i) * all_lanes(scales_[i / kBlock])).store_unaligned(full.data() + i);
+    return type_ == WeightType::bf16 ? widen(half_) : unpacked_rows<float>(0, rows_);
+}
+
+template <class T>
+Array<T> PackedMatrix::unpacked_rows(std::size_t begin, std::size_t end) const {
+    check(begin <= end && end <= rows_, "PackedMatrix: rows of {} are required, got {} to {}", rows_, begin, end);
+    Array<T> rows({end - begin, columns_});
+    parallel_rows(end - begin, columns_, [&](std::size_t from, std::size_t to) {
+        unpack_rows(begin + from, begin + to, rows.data() + from * columns_);
     });
-    return full;
+    return rows;
+}
+
+template <class T>
+void PackedMatrix::unpack_rows(std::size_t begin, std::size_t end, T* out) const {
+    const std::size_t first = begin * columns_, n = (end - begin) * columns_;
+    if (type_ == WeightType::fp32) {
+        std::copy_n(full_.data() + first, n, out);
+    } else if (type_ == WeightType::bf16) {
+        std::transform(half_.data() + first, half_.data() + first + n, out, [](BFloat16 h) { return widen(h); });
+    } else {
+        for (std::size_t i = first; i < first + n; i += W, out += W) {
+            const Vec<float> v = load_wide(quants() + i) * all_lanes(scales_[i / kBlock]);
+            if constexpr (std::is_same_v<T, float>) {
+                v.store_unaligned(out);
+            } else {
+                float lanes[W];
+                v.store_unaligned(lanes);
+                std::copy_n(lanes, W, out);
+            }
+        }
+    }
+}
+
+template <class T>
+Tensor<T> packed(const Tensor<T>& matrix, WeightType type) {
+    const ConstArray<float> values(matrix.value());
+    const auto result = std::make_shared<const PackedMatrix>(values, type);
+    return result->type() == WeightType::fp32 ? matrix.detach() : Tensor<T>(result);
+}
+
+template <class T>
+ConstArray<T> unpacked(const Tensor<T>& tensor) {
+    const auto& matrix = tensor.packed();
+    return matrix ? ConstArray<T>(matrix->template unpacked_rows<T>(0, matrix->rows())) : tensor.value();
 }
 
 void round_for(WeightType type, float* x, std::size_t n) {
@@ -213,4 +251,13 @@ void round_for(WeightType type, float* x, std::size_t n) {
     for (std::size_t i = 0; i < n; ++i) x[i] = widen(round_to_bfloat16(x[i]));
 }
 
-}  // namespace inkling::models
+template Array<float> PackedMatrix::unpacked_rows(std::size_t, std::size_t) const;
+template Array<double> PackedMatrix::unpacked_rows(std::size_t, std::size_t) const;
+template void PackedMatrix::unpack_rows(std::size_t, std::size_t, float*) const;
+template void PackedMatrix::unpack_rows(std::size_t, std::size_t, double*) const;
+template Tensor<float> packed(const Tensor<float>&, WeightType);
+template Tensor<double> packed(const Tensor<double>&, WeightType);
+template ConstArray<float> unpacked(const Tensor<float>&);
+template ConstArray<double> unpacked(const Tensor<double>&);
+
+}  // namespace inkling

@@ -1,15 +1,19 @@
-// A weight matrix (rows, columns) as writing text reads it: float32 (the model's own memory, nothing is copied), or a
-// copy in bfloat16 or in 8 bits. One vector at a time costs what reading the weights costs, so smaller ones are faster.
+// A weight matrix (rows, columns) that stays as it is: float32 (the model's own memory, nothing is copied), or a copy
+// in bfloat16 or in 8 bits. Training keeps frozen weights so, to have them in less memory:
+//   linear.weight = packed(linear.weight, WeightType::q8_0);      // linear and embedding take such a tensor
+// and writing text reads them so. One vector at a time costs what reading the weights costs, so smaller ones are
+// faster.
 //   const PackedMatrix w(linear.weight.value(), WeightType::q8_0);
-//   w.multiply(0, w.rows(), x, 1, y, w.rows());      // y = W x, on this thread
+//   w.multiply(0, w.rows(), x, 1, y, w.rows());                   // y = W x, on this thread
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "engine/bfloat16.h"
+#include "engine/tensor.h"
 
-namespace inkling::models {
+namespace inkling {
 
 enum class WeightType {
     fp32,
@@ -38,7 +42,12 @@ class PackedMatrix {
     // x (n, columns) -> x W^T + bias (n, rows), many vectors at once through gemm, on all threads.
     Array<float> product(const ConstArray<float>& x, const ConstArray<float>& bias) const;
 
-    ConstArray<float> unpacked() const;  // (rows, columns)
+    ConstArray<float> unpacked() const;                    // (rows, columns)
+    const Array<BFloat16>& half() const { return half_; }  // defined for bf16 alone
+    template <class T>
+    Array<T> unpacked_rows(std::size_t begin, std::size_t end) const;
+    template <class T>
+    void unpack_rows(std::size_t begin, std::size_t end, T* out) const;  // the same, on this thread
 
   private:
     void pack_q8(const ConstArray<float>& weight);
@@ -52,7 +61,15 @@ class PackedMatrix {
     std::vector<std::uint16_t> scales_;  // (rows, columns / 32), float16 each
 };
 
+// A matrix that is kept in fewer bytes, without a gradient. Its value() throws: linear, linear_cross_entropy and
+// embedding alone take it, and widen what they multiply with.
+template <class T>
+Tensor<T> packed(const Tensor<T>& matrix, WeightType type);
+// The values of any tensor, widened where it is packed.
+template <class T>
+ConstArray<T> unpacked(const Tensor<T>& tensor);
+
 // Rounds n numbers to bfloat16, where `type` has products of rounded numbers.
 void round_for(WeightType type, float* x, std::size_t n);
 
-}  // namespace inkling::models
+}  // namespace inkling

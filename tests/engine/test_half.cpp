@@ -1,4 +1,4 @@
-#include "formats/half.h"
+#include "engine/half.h"
 
 #include <algorithm>
 #include <bit>
@@ -8,7 +8,7 @@
 
 #include "tests/catch.h"
 
-using namespace inkling::formats;
+using namespace inkling;
 
 namespace {
 

@@ -1,0 +1,89 @@
+// Frozen parameters: no gradient, no place among what is trained, and the rest as ever.
+#include "engine/ops.h"
+#include "engine/packed_matrix.h"
+#include "nn/embedding.h"
+#include "nn/flat.h"
+#include "nn/gradcheck.h"
+#include "nn/mlp.h"
+#include "nn/norm.h"
+#include "tests/engine/helpers.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+
+namespace {
+
+template <class T>
+struct Net : nn::Module<T> {
+    explicit Net(Generator random) : table(random, 7, 8), mlp(random, 8, 16, 0.0), head(random, 8, 3) {}
+    Tensor<T> forward(const Tensor<T>& x) const { return head.forward(norm.forward(add(x, mlp.forward(x)))); }
+    void visit(const nn::Visitor<T>& v) override {
+        v("table", table);
+        v("norm", norm);
+        v("mlp", mlp);
+        v("head", head);
+    }
+    nn::Embedding<T> table;
+    nn::LayerNorm<T> norm{8};
+    nn::MLP<T> mlp;
+    nn::Linear<T> head;
+};
+
+std::vector<std::string> trained(nn::Module<float>& module) {
+    std::vector<std::string> names;
+    const nn::FlatParameters<float> flat(module);
+    for (const auto& e : flat.entries()) names.push_back(e.name);
+    return names;
+}
+
+}  // namespace
+
+TEST_CASE("freeze: what is named, or all, keeps its name, value and count", "[nn]") {
+    Net<float> net({1, 0});
+    const std::size_t count = net.parameter_count(), listed = net.parameters().size();
+    const Array<float> before = net.mlp.c_fc.weight.value().clone();
+    net.freeze([](const std::string& name) { return !name.starts_with("head."); });
+    CHECK(net.parameter_count() == count);
+    CHECK(net.parameters().size() == listed);
+    CHECK((net.head.weight.requires_grad() && net.head.bias.requires_grad()));
+    CHECK_FALSE(
+        (net.mlp.c_fc.weight.requires_grad() || net.norm.bias.requires_grad() || net.table.weight.requires_grad()));
+    CHECK(same_bits(net.mlp.c_fc.weight.value(), before));
+    net.mlp.c_fc.weight = packed(net.mlp.c_fc.weight, WeightType::bf16);
+    CHECK(net.parameter_count() == count);
+    net.freeze();
+    CHECK_FALSE(net.head.weight.requires_grad());
+    CHECK_THROWS_WITH(nn::FlatParameters<float>(net), ContainsSubstring("nothing is to be trained"));
+}
+
+TEST_CASE("freeze: flat buffers hold what is trained, and backward reaches nothing else", "[nn]") {
+    Net<float> net({1, 0});
+    const std::size_t all = nn::FlatParameters<float>(net).values().size();
+    net.freeze([](const std::string& name) { return name.starts_with("mlp.") || name.starts_with("table."); });
+    CHECK(trained(net) == std::vector<std::string>{"head.weight", "norm.weight", "norm.bias", "head.bias"});
+    nn::FlatParameters<float> flat(net);
+    CHECK(flat.frozen().size() == 5);
+    CHECK(flat.values().size() == 32 + 3 * 16);  // 3 x 8 numbers, and three vectors, each from 64 bytes on
+    CHECK(flat.values().size() < all);
+    CHECK(flat.gradients().size() == flat.values().size());
+    const Tensor<float> x(random_array<float>({5, 8}, 1));
+    backward(net.forward(x), random_array<float>({5, 3}, 2));
+    for (const auto& entry : flat.entries()) {
+        INFO(entry.name);
+        CHECK(entry.parameter.node()->has_grad);
+    }
+    CHECK_THROWS_WITH(net.mlp.c_fc.weight.grad(), ContainsSubstring("no gradient was asked for"));
+}
+
+TEST_CASE("freeze: gradients of inputs and of what is trained against finite differences", "[nn]") {
+    const auto error = [](auto&& which) {
+        Net<double> net({1, 0});
+        net.freeze(which);
+        const auto f = [&](const Inputs& in, Generator*) { return net.forward(in[0]); };
+        return nn::module_gradient_error(net, f, {normal({4, 8}, 41)});
+    };
+    CHECK(error([](const std::string&) { return true; }) < 1e-7);
+    CHECK(error([](const std::string& name) { return name.ends_with("weight"); }) < 1e-7);
+    CHECK(error([](const std::string& name) { return name.ends_with("bias"); }) < 1e-7);
+    CHECK(error([](const std::string& name) { return name.starts_with("mlp."); }) < 1e-7);
+}

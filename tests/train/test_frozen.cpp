@@ -1,0 +1,189 @@
+// Decoders of which a part is frozen: the rest trains as if the frozen part's gradients were dropped.
+#include "engine/backward.h"
+#include "engine/precision.h"
+#include "models/decoder.h"
+#include "models/folder.h"
+#include "tests/data/scratch_folder.h"
+#include "tests/models/architectures.h"
+#include "tests/train/run.h"
+#include "train/optimizers/adamw.h"
+#include "train/optimizers/muon.h"
+#include "train/optimizers/sgd.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+using models::Part;
+using models::Transformer;
+namespace fs = std::filesystem;
+
+namespace {
+
+models::Architecture small(const std::string& family) {
+    return shape_of(family.c_str(), 29, 2, 2, 32, 16, family == "gpt2" ? 0.2 : 0.0, true);
+}
+
+// The matrices of the layers and the tables; trained are norms, biases and a head of its own.
+bool is_base(const models::Parameter& p) {
+    return p.kind.role == nn::Role::matrix || p.kind.role == nn::Role::embedding;
+}
+
+Tensor<float> loss_of(const Transformer<float>& model, std::uint64_t step) {
+    Generator random{6, step << 20};
+    return model.loss(random_ids({4, 16}, 29, 2 * step), random_ids({4, 16}, 29, 2 * step + 1), &random);
+}
+
+std::map<std::string, Array<float>> values(Transformer<float>& model) {
+    std::map<std::string, Array<float>> all;
+    for (const auto& [name, p] : model.parameters()) all.emplace(name, unpacked(p).clone());
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE("frozen: the rest trains to the same bits as without the frozen part's updates", "[train]") {
+    const std::string name = GENERATE(as<std::string>(), "gpt2", "nanochat", "llama");
+    const bool checkpointing = GENERATE(false, true);
+    INFO(name << (checkpointing ? ", activations made again" : ""));
+    Transformer<float> part(small(name), Generator{5, 0}), whole(small(name), Generator{5, 0});
+    part.checkpoint_activations = checkpointing;
+    part.freeze(WeightType::fp32, is_base);
+    const auto start = values(part);
+    nn::FlatParameters<float> of_part(part), of_whole(whole);
+    std::set<std::string> taken;
+    for (const auto& e : of_part.entries()) taken.insert(e.name);
+    train::AdamW<float> a(of_part, {}), b(of_whole, {}, [&](const auto&e) { return taken.contains(e.name); });
+    CHECK(a.m.size() == of_part.values().size());
+    CHECK(a.m.size() < of_whole.values().size() / 4);
+    for (std::uint64_t step = 0; step < 4; ++step) {
+        for (const auto& [model, flat, optimizer] :
+             {std::tuple{&part, &of_part, &a}, std::tuple{&whole, &of_whole, &b}}) {
+            flat->zero_gradients();
+            backward(loss_of(*model, step));
+            optimizer->step(1e-2, 0.5);
+        }
+    }
+    const auto x = values(part), y = values(whole);
+    REQUIRE(x.size() == y.size());
+    for (const auto& [parameter, trained] : x) {
+        INFO(parameter);
+        CHECK(same_bits(trained, y.at(parameter)));
+        CHECK(same_bits(trained, start.at(parameter)) == !taken.contains(parameter));
+    }
+}
+
+TEST_CASE("frozen: packed weights give the loss and gradients of the widened ones, in a fraction of the memory",
+          "[train]") {
+    const std::string name = GENERATE(as<std::string>(), "gpt2", "nanochat", "llama");
+    for (const WeightType type : {WeightType::bf16, WeightType::q8_0}) {
+        for (const Precision precision : {Precision::fp32, Precision::bf16}) {
+            INFO(name << (type == WeightType::bf16 ? ", bf16" : ", q8_0"));
+            const WithPrecision scope(precision);
+            Transformer<float> packed(small(name), Generator{5, 0}), plain(small(name), Generator{5, 0});
+            packed.freeze(type, is_base);
+            std::size_t matrices = 0, bytes = 0;
+            for (const models::Parameter& p : models::parameters(packed.config)) {
+                const Tensor<float>& weight = packed.at(p);
+                CHECK((weight.packed() != nullptr) == (is_base(p) && p.part != Part::position_table));
+                if (!weight.packed()) continue;
+                matrices += weight.size();
+                bytes += weight.packed()->bytes();
+                plain.at(p).value_in_place() = unpacked(weight);
+            }
+            CHECK(bytes == (type == WeightType::bf16 ? 2 * matrices : matrices * 34 / 32));
+            CHECK(packed.parameter_count() == plain.parameter_count());
+            CHECK(packed.parameter_count() == models::parameter_count(packed.config));
+            nn::FlatParameters<float> of_packed(packed);
+            const Tensor<float> a = loss_of(packed, 1), b = loss_of(plain, 1);
+            CHECK(same_bits(a.value(), b.value()));
+            backward(a), backward(b);
+            for (const auto& [parameter, p] : packed.parameters()) {
+                if (!p.requires_grad()) continue;
+                INFO(parameter);
+                for (const auto& [other, q] : plain.parameters())
+                    if (other == parameter) CHECK(same_bits(p.grad(), q.grad()));
+            }
+        }
+    }
+}
+
+TEST_CASE("frozen: every optimizer steps over what is trained alone", "[train]") {
+    Transformer<float> model(small("llama"), Generator{5, 0});
+    model.freeze(WeightType::q8_0, [](const models::Parameter& p) { return p.part != Part::up && is_base(p); });
+    const auto start = values(model);
+    nn::FlatParameters<float> flat(model);
+    std::vector<std::unique_ptr<train::Optimizer<float>>> optimizers;
+    optimizers.push_back(std::make_unique<train::AdamW<float>>(flat, train::AdamWOptions()));
+    optimizers.push_back(std::make_unique<train::Muon<float>>(flat, train::MuonOptions()));
+    optimizers.push_back(std::make_unique<train::SGD<float>>(flat, train::SGDOptions()));
+    for (const auto& optimizer : optimizers) {
+        flat.zero_gradients();
+        backward(loss_of(model, 1));
+        CHECK(train::gradient_norm(flat.gradients()) > 0);
+        optimizer->step(1e-2);
+        for (const auto& entry : flat.entries()) CHECK_FALSE(optimizer->state_of(entry).empty());
+    }
+    for (const auto& [name, now] : values(model)) {
+        INFO(name);
+        const bool trained = name.find("up_proj") != std::string::npos || name.find("norm") != std::string::npos ||
+                             name.ends_with("bias") || name.starts_with("lm_head");
+        CHECK(same_bits(now, start.at(name)) == !trained);
+    }
+}
+
+TEST_CASE("frozen: a packed model is saved, written with and evaluated as its widened numbers", "[train]") {
+    const data::tests::ScratchFolder scratch;
+    Run run(small_options());
+    Transformer<float>& model = *run.model;
+    Transformer<float> packed(model.config, Generator{run.options.seed, 0});
+    packed.freeze(WeightType::bf16);
+    models::save_model(scratch.path(), packed, run.tokenizer);
+    const auto loaded = models::load_model(scratch.path());
+    const auto x = values(packed), y = values(*loaded.model);
+    for (const auto& [name, value] : x) {
+        INFO(name);
+        CHECK(same_bits(value, y.at(name)));
+    }
+    packed.eval();
+    for (const WeightType type : {WeightType::fp32, WeightType::bf16, WeightType::q8_0}) {
+        const models::Decoder a(packed, type), b(*loaded.model, type);
+        models::KvCache of_a(packed.config), of_b(packed.config);
+        std::vector<float> p(packed.config.vocab_size), q(p.size());
+        const std::vector<std::int32_t> text = {1, 2, 3};
+        a.read(of_a, text, p), b.read(of_b, text, q);
+        CHECK(p == q);
+    }
+}
+
+TEST_CASE("frozen: a run trains the rest, and goes on from a checkpoint to the same bits", "[train]") {
+    const auto frozen_model = [](std::unique_ptr<Transformer<float>> model) {
+        model->freeze([](const std::string& name) { return name.find(".attn.") != std::string::npos; });
+        model->train();
+        return model;
+    };
+    train::TrainOptions o = small_options();
+    o.arch = "gpt2", o.max_iters = 6, o.save_every = 3;
+    const data::tests::ScratchFolder scratch;
+    const auto fresh = [&] {
+        Run made(o);
+        return frozen_model(std::move(made.model));
+    };
+    Run straight(o, letters(600), fresh()), half(o, letters(600), fresh());
+    const auto start = values(*straight.model);
+    for (int i = 0; i < 6; ++i) straight.trainer.step();
+    for (const auto& [name, now] : values(*straight.model))
+        CHECK(same_bits(now, start.at(name)) == (name.find(".attn.") != std::string::npos));
+
+    half.options.max_iters = 3;
+    train::RunFolder folder(scratch.path("run"));
+    half.trainer.run(&folder);
+    const fs::path newest = folder.checkpoints().front();
+    Run rest(o, letters(600), frozen_model(models::load_model(newest, o.dropout).model));
+    rest.trainer.resume(newest, true);
+    for (int i = 0; i < 3; ++i) rest.trainer.step();
+    CHECK(same_bits(rest.weights(), straight.weights()));
+    // what is frozen belongs to the checkpoint, too
+    Run other(o, letters(600), frozen_model(models::load_model(newest, o.dropout).model));
+    for (auto& [name, p] : other.model->parameters())
+        if (!p.requires_grad()) p.value_in_place() *= 2;
+    CHECK_THROWS_WITH(other.trainer.resume(newest, true), ContainsSubstring("is damaged"));
+}
