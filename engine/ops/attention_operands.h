@@ -1,5 +1,5 @@
-// How the products of attention take their operands: as numbers (FloatOperands), or as pairs of bfloat16 in one word each
-// (PairOperands). An operand has three layouts, each made from the first:
+// How the products of attention take their operands: as numbers (FloatOperands), or as pairs of bfloat16 in one word
+// each (PairOperands). An operand has three layouts, each made from the first:
 //   natural     one row per position, pairs along the row: the left operand of a product over the columns
 //   stacked     one row per two positions, each pair a number of both: the right operand of a product over the
 //               positions, or its left operand, transposed. right() packs it, because the rows of a head that lie far

@@ -48,7 +48,7 @@ class Pieces final : public data::Tokenizer {
     std::size_t safe_cut(std::string_view text, std::size_t) const override { return text.size(); }
     std::size_t vocab_size() const override { return pieces_.size(); }
     std::string to_json() const override { return ""; }
-    std::string kind() const override { return "pieces"; }
+    data::TokenizerKind kind() const override { return data::TokenizerKind::byte_pairs; }
     std::optional<std::int32_t> end_of_text() const override { return end_; }
 
   private:

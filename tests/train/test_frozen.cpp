@@ -169,21 +169,21 @@ TEST_CASE("frozen: a run trains the rest, and goes on from a checkpoint to the s
     };
     Run straight(o, letters(600), fresh()), half(o, letters(600), fresh());
     const auto start = values(*straight.model);
-    for (int i = 0; i < 6; ++i) straight.trainer.step();
+    for (int i = 0; i < 6; ++i) straight.step();
     for (const auto& [name, now] : values(*straight.model))
         CHECK(same_bits(now, start.at(name)) == (name.find(".attn.") != std::string::npos));
 
     half.options.max_iters = 3;
     train::RunFolder folder(scratch.path("run"));
-    half.trainer.run(&folder);
+    half.to_end(&folder);
     const fs::path newest = folder.checkpoints().front();
     Run rest(o, letters(600), frozen_model(models::load_model(newest, o.dropout).model));
-    rest.trainer.resume(newest, true);
-    for (int i = 0; i < 3; ++i) rest.trainer.step();
+    rest.resume(newest, true);
+    for (int i = 0; i < 3; ++i) rest.step();
     CHECK(same_bits(rest.weights(), straight.weights()));
     // what is frozen belongs to the checkpoint, too
     Run other(o, letters(600), frozen_model(models::load_model(newest, o.dropout).model));
     for (auto& [name, p] : other.model->parameters())
         if (!p.requires_grad()) p.value_in_place() *= 2;
-    CHECK_THROWS_WITH(other.trainer.resume(newest, true), ContainsSubstring("is damaged"));
+    CHECK_THROWS_WITH(other.resume(newest, true), ContainsSubstring("is damaged"));
 }
