@@ -191,7 +191,7 @@ int train_model(const TrainArguments& args) {
         folder->clear();
     }
     const std::uint64_t parameters = run.loaded.model->parameter_count();
-    report.note(fmt::format("{} parameters, {} tokens of {} kinds ({}), {}, seed {}",
+    report.note(fmt::format("{} parameters, {} tokens, vocabulary {} ({}), {}, seed {}",
                             parameters < 10'000 ? fmt::format("{}", parameters)
                                                 : fmt::format("{:.2f}M", static_cast<double>(parameters) / 1e6),
                             run.tokens.ids.size(), run.loaded.tokenizer->vocab_size(),
@@ -201,7 +201,7 @@ int train_model(const TrainArguments& args) {
         const double a_char = data::stories_entropy().nats_per_char;
         const double chars = static_cast<double>(run.tokens.bytes) / static_cast<double>(run.tokens.ids.size());
         report.note(fmt::format(
-            "the stories' own entropy, below which no loss can stay: {:.4f} nats a token, {:.4f} a character",
+            "the entropy of the stories, the lowest possible loss: {:.4f} nats per token, {:.4f} per character",
             a_char * chars, a_char));
     }
     if (!checkpoint.empty())

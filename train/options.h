@@ -60,59 +60,59 @@ struct TrainOptions {
           "text to train on: a UTF-8 file, a directory, or - for stdin; repeatable; none: the built-in stories");
         v("out", o.out, "directory of the run: checkpoints, config.toml, metrics.jsonl");
         v("resume", o.resume,
-          "'auto': go on from the newest checkpoint in --out, if any; or the checkpoint to go on from");
+          "'auto': resume from the newest checkpoint in --out, if there is one; or the checkpoint to resume from");
         v("overwrite", o.overwrite, "replace the run that --out already holds");
         v("init-from", o.init_from, "model folder whose weights and tokenizer to start from");
-        v("tokenizer", o.tokenizer, "'char', 'bpe' (learnt from the text), or a tokenizer.json");
-        v("vocab-size", o.vocab_size, "vocabulary that --tokenizer bpe learns");
+        v("tokenizer", o.tokenizer, "'char', 'bpe' (learned from the text), or a tokenizer.json");
+        v("vocab-size", o.vocab_size, "vocabulary size that --tokenizer bpe learns");
         v("arch", o.arch, "model family: gpt2, nanochat or llama");
         v("n-layer", o.n_layer, "transformer blocks");
         v("n-head", o.n_head, "attention heads");
         v("n-kv-head", o.n_kv_head,
           "nanochat, llama: heads of keys and values, shared by the attention heads; 0: --n-head");
         v("n-embd", o.n_embd, "width; a multiple of --n-head");
-        v("block-size", o.block_size, "context: tokens that the model sees");
+        v("block-size", o.block_size, "context size in tokens");
         v("dropout", o.dropout, "dropout probability");
         v("bias", o.bias, "biases in linear layers and norms");
         v("batch-size", o.batch_size, "sequences per step");
         v("gradient-accumulation-steps", o.gradient_accumulation_steps,
-          "batches whose gradients are averaged into one step");
+          "batches per step, whose gradients are averaged");
         v("max-iters", o.max_iters, "training steps");
         v("max-time", o.max_time, "stop after this many seconds of training steps; 0: no limit");
         v("optimizer", o.optimizer,
-          "adamw; muon (of the matrices inside blocks; AdamW of embeddings, head, vectors); or sgd");
+          "adamw; muon (for matrices in blocks, AdamW for embeddings, head and vectors); or sgd");
         v("learning-rate", o.learning_rate, "peak learning rate");
         v("min-lr", o.min_lr, "learning rate at the end of the decay");
-        v("embedding-lr", o.embedding_lr,
-          "adamw, muon: peak learning rate of token and position tables; 0: --learning-rate");
-        v("head-lr", o.head_lr, "adamw, muon: of a head that is not tied to the token table; 0: --learning-rate");
-        v("vector-lr", o.vector_lr, "adamw, muon: of gains and biases; 0: --learning-rate");
+        v("embedding-lr", o.embedding_lr, "adamw, muon: peak learning rate of the embeddings; 0: --learning-rate");
+        v("head-lr", o.head_lr, "adamw, muon: peak learning rate of an untied head; 0: --learning-rate");
+        v("vector-lr", o.vector_lr, "adamw, muon: peak learning rate of gains and biases; 0: --learning-rate");
         v("schedule", o.schedule, "after the warm-up: cosine, linear, wsd (stable, then decay) or constant");
-        v("warmup-iters", o.warmup_iters, "steps of rising learning rate");
+        v("warmup-iters", o.warmup_iters, "warm-up steps, in which the learning rate rises linearly");
         v("lr-decay-iters", o.lr_decay_iters, "step at which --min-lr is reached; 0: --max-iters");
-        v("decay-fraction", o.decay_fraction, "wsd: the last part of --lr-decay-iters, in which the rate decays");
-        v("weight-decay", o.weight_decay, "of matrices; vectors are left alone");
+        v("decay-fraction", o.decay_fraction, "wsd: fraction of --lr-decay-iters at its end, in which the rate decays");
+        v("weight-decay", o.weight_decay, "weight decay of matrices; vectors have none");
         v("beta1", o.beta1, "AdamW's decay of the mean");
         v("beta2", o.beta2, "AdamW's decay of the mean square");
-        v("grad-clip", o.grad_clip, "max norm of the gradient, over all parameters; 0: no limit");
-        v("momentum", o.momentum, "of muon and sgd");
-        v("nesterov", o.nesterov, "muon and sgd step along gradient and momentum, not momentum alone");
+        v("grad-clip", o.grad_clip, "clip the gradient to this norm over all parameters; 0: no clipping");
+        v("momentum", o.momentum, "momentum of muon and sgd");
+        v("nesterov", o.nesterov, "muon, sgd: Nesterov momentum");
         v("ns-steps", o.ns_steps, "muon: Newton-Schulz steps that make an update orthogonal");
-        v("muon-split-heads", o.muon_split_heads, "muon: each head of query, key and value is a matrix of its own");
+        v("muon-split-heads", o.muon_split_heads,
+          "muon: orthogonalize the query, key and value matrices of each head separately");
         v("muon-scale", o.muon_scale,
-          "muon: adamw (updates as long as AdamW's, and so its learning rates), or original (rates of about 0.02)");
+          "muon: adamw (updates of AdamW's size, for its learning rates), or original (learning rates of about 0.02)");
         v("ema", o.ema, "evaluate and save a moving average of the weights with this decay, such as 0.999; 0: off");
         v("precision", o.precision,
-          "of matrix products' operands: fp32, or bf16 (fast on CPUs with AVX512_BF16 or AMX)");
+          "of the operands of matrix products: fp32, or bf16 (fast on CPUs with AVX512_BF16 or AMX)");
         v("checkpoint-activations", o.checkpoint_activations,
-          "run each block again in backward instead of keeping its activations: less memory, a third more time");
+          "recompute the activations of each block in backward: less memory, a third more time");
         v("sampler", o.sampler,
-          "windows: random, shuffle (each once an epoch), sequential, or paragraphs (random, from a paragraph's "
-          "beginning on)");
-        v("val-fraction", o.val_fraction, "last part of the text, kept for validation");
-        v("seed", o.seed, "of initial weights, windows, dropout and samples");
+          "training sequences: random, shuffle (each once per epoch), sequential, or paragraphs (random, starting "
+          "with a paragraph)");
+        v("val-fraction", o.val_fraction, "fraction of the text at its end, kept for validation");
+        v("seed", o.seed, "seed of initial weights, batches, dropout and samples");
         v("threads", o.threads, "OpenMP threads; 0: the physical cores that this process may use");
-        v("eval-every", o.eval_every, "steps between evaluations; 0: at the end alone");
+        v("eval-every", o.eval_every, "steps between evaluations; 0: only at the end");
         v("eval-iters", o.eval_iters, "batches per evaluation; 0: the whole validation part");
         v("save-every", o.save_every, "steps between checkpoints; 0: with every evaluation");
         v("sample-every", o.sample_every, "steps between samples of text; 0: none");

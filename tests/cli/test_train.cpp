@@ -143,7 +143,7 @@ TEST_CASE("train: the built-in stories are there without any data, and eval chec
                  "--n-layer", "1", "--n-embd", "32", "--block-size", "32", "--batch-size", "2", "--threads", "1"});
     INFO(r.err);
     CHECK(r.code == 0);
-    CHECK_THAT(r.err, ContainsSubstring("built-in stories") && ContainsSubstring("nats a token"));
+    CHECK_THAT(r.err, ContainsSubstring("built-in stories") && ContainsSubstring("nats per token"));
     CHECK(setting(folder.path("out"), "tokenizer") == "'bpe'");
     const Result checked = program({"eval", "--model", folder.path("out"), "--stories", "2", "--json"});
     INFO(checked.err);
