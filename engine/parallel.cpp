@@ -12,6 +12,7 @@ void parallel_for(std::size_t n, std::size_t grain, RangeBody body) {
     const auto threads = std::min<std::size_t>(max_threads, static_cast<std::size_t>(omp_get_max_threads()));
     if (threads <= 1 || omp_in_parallel()) return body(0, n);
     std::exception_ptr error;
+    std::size_t failed_at = n;  // where the range begins that threw it
 #pragma omp parallel num_threads(static_cast <int>(threads))
     {
         const auto me = static_cast<std::size_t>(omp_get_thread_num());
@@ -19,9 +20,12 @@ void parallel_for(std::size_t n, std::size_t grain, RangeBody body) {
         const std::size_t begin = n * me / all, end = n * (me + 1) / all;
         try {
             if (begin < end) body(begin, end);
-        } catch (...) {  // an exception must not leave a parallel region: the first one is thrown again after it
+        } catch (...) {  // an exception must not leave a parallel region: it is thrown again after it
 #pragma omp critical(inkling_parallel_error)
-            if (!error) error = std::current_exception();
+            if (begin < failed_at) {  // of several the first in the order of indices, as on one thread
+                failed_at = begin;
+                error = std::current_exception();
+            }
         }
     }
     if (error) std::rethrow_exception(error);

@@ -82,6 +82,28 @@ Tensor<T> softmax(const Tensor<T>& x, std::ptrdiff_t axis) {
 
 namespace {
 
+// A mask as it lies against scores (B, ..., Lq, Lk): a copy, as small as the mask was but for a whole last axis.
+class MaskRows {
+  public:
+    MaskRows(const MaskArray& allowed, const Shape& shape) {
+        if (!allowed.defined()) return;
+        Shape whole = allowed.shape();
+        if (whole.empty()) whole.push_back(1);
+        whole.back() = shape.back();
+        mask_ = allowed.broadcasted(whole).clone().broadcasted(shape);
+    }
+    bool defined() const { return mask_.defined(); }
+    const std::uint8_t* row(std::size_t r) const {
+        std::ptrdiff_t offset = 0;
+        for (std::size_t axis = mask_.rank() - 1; axis-- > 0; r /= mask_.shape()[axis])
+            offset += static_cast<std::ptrdiff_t>(r % mask_.shape()[axis]) * mask_.strides()[axis];
+        return mask_.data() + offset;
+    }
+
+  private:
+    ConstArray<std::uint8_t> mask_;
+};
+
 // Row r of scores (B, ..., Lq, Lk), for messages.
 std::string query_of(const Shape& shape, std::size_t r) {
     if (shape.size() < 2) return "a query";
@@ -101,11 +123,11 @@ Tensor<T> softmax(const Tensor<T>& x, const MaskArray& allowed, Masked none, con
     check(!allowed.defined() || broadcasts_to(allowed.shape(), x.shape()),
           "{}: the mask must broadcast to the scores {}, got {}", op, x.shape(), allowed.shape());
     constexpr T infinity = std::numeric_limits<T>::infinity();
-    const MaskArray keep = allowed.defined() ? allowed.broadcasted(x.shape()).clone() : MaskArray();
+    const MaskRows keep(allowed, x.shape());
     Array<T> y(x.shape());
     for_rows(x.value().contiguous(), y, [&](const T* in, T* out, std::size_t n, std::size_t r) {
         if (!keep.defined()) return softmax_row(in, simd_max(n, in), out, n);
-        const std::uint8_t* const seen = keep.data() + r * n;
+        const std::uint8_t* const seen = keep.row(r);
         for (std::size_t j = 0; j < n; ++j) out[j] = seen[j] ? in[j] : -infinity;
         const T top = simd_max(n, out);
         if (top == -infinity && std::all_of(seen, seen + n, [](std::uint8_t flag) { return flag == 0; })) {
@@ -120,7 +142,7 @@ Tensor<T> softmax(const Tensor<T>& x, const MaskArray& allowed, Masked none, con
         for_rows(*y, dx, [&](const T* p, T* d, std::size_t n, std::size_t r) {
             softmax_gradient(p, d, n);
             if (!keep.defined()) return;
-            const std::uint8_t* const seen = keep.data() + r * n;
+            const std::uint8_t* const seen = keep.row(r);
             for (std::size_t j = 0; j < n; ++j) d[j] = seen[j] ? d[j] : T{0};
         });
         grads.add(0, dx);

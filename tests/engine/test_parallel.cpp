@@ -55,6 +55,10 @@ TEST_CASE("parallel_for: an exception on any thread reaches the caller", "[engin
         };
         CHECK_THROWS_WITH(parallel_for(1000, 1, body), ContainsSubstring(std::to_string(bad)));
     }
+    for (int i = 0; i < 100; ++i) {  // of several it is the first, as on one thread
+        const auto body = [](std::size_t begin, std::size_t) { check(false, "index {}.", begin); };
+        CHECK_THROWS_WITH(parallel_for(1000, 1, body), ContainsSubstring("index 0."));
+    }
     std::atomic<std::size_t> sum = 0;  // and the next loop works
     parallel_for(1000, 1, [&](std::size_t begin, std::size_t end) { sum += end - begin; });
     CHECK(sum == 1000);

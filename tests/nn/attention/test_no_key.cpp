@@ -128,5 +128,5 @@ TEST_CASE("scores that overflow are no mask: in bfloat16 too, and where all keys
     CHECK(std::isnan(r.value(0, 0, 0, 0)));
     CHECK(std::isfinite(r.value(0, 0, 1, 0)));
     options.mask = MaskArray({600}, 0);
-    CHECK_THROWS_WITH(attend(qkv, options, Weights::none), ContainsSubstring("attention: query 0 of batch"));
+    CHECK_THROWS_WITH(attend(qkv, options, Weights::none), ContainsSubstring("attention: query 0 of batch 0 "));
 }
