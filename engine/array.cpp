@@ -65,11 +65,11 @@ ConstArray<T>::ConstArray(std::shared_ptr<Buffer> owner, const T* data, const Sh
 template <class T>
 Array<T>::Array() : storage_(nullptr, 1) {}
 template <class T>
-Array<T>::Array(const Shape& shape) : Array() {
-    auto buffer = std::make_shared<Buffer>(size_of(shape) * sizeof(T));
-    T* const data = static_cast<T*>(buffer->data);
-    *this = Array(data, ConstArray<T>(std::move(buffer), data, shape, row_major_strides(shape)));
-}
+Array<T>::Array(const Shape& shape) : Array(std::make_shared<Buffer>(size_of(shape) * sizeof(T)), shape) {}
+template <class T>
+Array<T>::Array(std::shared_ptr<Buffer> owner, const Shape& shape)
+    : storage_(static_cast<T*>(owner->data), size_of(shape)),
+      elements_(std::move(owner), storage_.data(), shape, row_major_strides(shape)) {}
 template <class T>
 Array<T>::Array(const Shape& shape, T value) : Array(shape) {
     std::fill_n(this->data(), this->size(), value);

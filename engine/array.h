@@ -196,6 +196,7 @@ class Array : public xt::xcontainer<Array<T>>, public xt::xexpression<Array<T>> 
     bool same_buffer(const ConstArray<T>& other) const { return elements_.same_buffer(other); }
 
   private:
+    Array(std::shared_ptr<Buffer> owner, const Shape& shape);
     Array(T* data, ConstArray<T> elements);
     static Array writable(ConstArray<T> elements);
     template <class F>

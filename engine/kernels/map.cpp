@@ -1,5 +1,7 @@
 #include "engine/kernels/map.h"
 
+#include <optional>
+
 #include "engine/kernels/strided.h"
 #include "engine/profile.h"
 
@@ -11,12 +13,13 @@ Array<T> map_rows(const Shape& shape, std::span<const ConstArray<T>* const> in, 
     constexpr std::size_t kMaxInputs = StridedLoop::kMaxOperands - 1;
     const std::size_t K = in.size();
     Array<T> out(shape);
-    std::array<ConstArray<T>, kMaxInputs> wide;
+    std::array<std::optional<ConstArray<T>>, kMaxInputs> broadcast;
+    std::array<const ConstArray<T>*, kMaxInputs> wide;
     std::array<const Strides*, kMaxInputs + 1> strides{&out.strides()};  // the result is operand 0
     std::size_t elements = out.size();
     for (std::size_t k = 0; k < K; ++k) {
-        wide[k] = in[k]->shape() == shape ? *in[k] : in[k]->broadcasted(shape);
-        strides[k + 1] = &wide[k].strides();
+        wide[k] = in[k]->shape() == shape ? in[k] : &broadcast[k].emplace(in[k]->broadcasted(shape));
+        strides[k + 1] = &wide[k]->strides();
         elements += in[k]->size();
     }
     profile::count_bytes(static_cast<double>(elements * sizeof(T)));
@@ -26,7 +29,7 @@ Array<T> map_rows(const Shape& shape, std::span<const ConstArray<T>* const> in, 
         std::array<const T*, kMaxInputs> from;
         bool dense = true;
         for (std::size_t k = 0; k < K; ++k) {
-            from[k] = wide[k].data() + offsets[k + 1];
+            from[k] = wide[k]->data() + offsets[k + 1];
             dense = dense && steps[k + 1] == 1;
         }
         if (dense) return row(n, result + offsets[0], from.data());
