@@ -78,6 +78,7 @@ int print_estimate(const TrainArguments& args, Settings settings, const data::Co
         loaded = models::load_config(models::find_model(options.init_from));
         take_shape(args, *loaded, options);
     }
+    fit_tokenizer(corpus.bytes(), settings);
     const Vocabulary vocabulary_ = vocabulary(options, corpus);
     train::Budget budget;
     const bool fits = settings.fits_run();
@@ -87,7 +88,7 @@ int print_estimate(const TrainArguments& args, Settings settings, const data::Co
     if (fits && !settings.given.contains("max-iters"))
         options.max_iters = train::steps_within(budget, needed.seconds_per_step(), options);
     if (fits) {  // whether weights are averaged follows from the number of steps
-        train::fit_to_steps(settings.given, options);
+        train::fit_to_steps(budget, settings.given, options);
         train::estimate_sizes(options, architecture, vocabulary_.tokens, needed);
     }
     const double steps = static_cast<double>(options.max_iters), seen = steps * needed.tokens_per_step;

@@ -50,8 +50,9 @@ int evaluate_stories(const EvalArguments& args) {
     const std::string text = data::generate_stories(kFresh, kBytes);
     const std::vector<std::int32_t> tokens = tokenizer->encode(text);
     // A window may begin within a story, whose beginning the model then cannot know: windows overlap by half.
-    const double loss = train::evaluate(
-        *model, tokens, [&] { return signal != 0; }, std::max<std::size_t>(1, model->config.block_size / 2));
+    const double loss = train::evaluate(*model, tokens,
+                                        {.stride = std::max<std::size_t>(1, model->config.block_size / 2),
+                                         .progress = [&](double) { return signal == 0; }});
     if (signal != 0) return 128 + signal;
     const double chars = static_cast<double>(text.size() - tokenizer->decode(std::span(tokens).first(1)).size());
     const double per_char = loss * static_cast<double>(tokens.size() - 1) / chars;
@@ -87,8 +88,8 @@ int evaluate_model(const EvalArguments& args) {
     if (args.stride > model->config.block_size)
         throw Usage(
             fmt::format("--stride must be at most the context of {}, got {}", model->config.block_size, args.stride));
-    const double loss = train::evaluate(
-        *model, tokens, [&] { return signal != 0; }, args.stride);
+    const double loss =
+        train::evaluate(*model, tokens, {.stride = args.stride, .progress = [&](double) { return signal == 0; }});
     if (signal != 0) return 128 + signal;
     const std::size_t predicted = tokens.size() - 1;  // every token but the first
     const std::size_t bytes = encoded.bytes - tokenizer->decode(tokens.first(1)).size();

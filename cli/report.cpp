@@ -23,19 +23,24 @@ std::shared_ptr<spdlog::logger> logger() {
     return instance;
 }
 
-std::string duration(double seconds) {
-    const auto s = static_cast<long>(seconds + 0.5);
-    if (s < 60) return fmt::format("{}s", s);
-    if (s < 3600) return fmt::format("{}m{:02}s", s / 60, s % 60);
-    return fmt::format("{}h{:02}m", s / 3600, s / 60 % 60);
-}
-
 std::size_t terminal_width() {
     winsize size{};
     return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
 }  // namespace
+
+std::string short_time(double seconds) {
+    const auto s = static_cast<long>(seconds + 0.5);
+    if (s < 60) return fmt::format("{}s", s);
+    if (s < 3600) return fmt::format("{}m{:02}s", s / 60, s % 60);
+    return fmt::format("{}h{:02}m", s / 3600, s / 60 % 60);
+}
+
+std::string loss_text(double nats, double bits_per_byte) {
+    return std::isfinite(bits_per_byte) ? fmt::format("{:.4f} ({:.4f} bits per byte)", nats, bits_per_byte)
+                                        : fmt::format("{:.4f}", nats);
+}
 
 Report::Report() : terminal_(isatty(STDERR_FILENO)) {}
 
@@ -99,17 +104,27 @@ void Report::step_done(train::TrainingLoop& loop) {
                 expected));
     }
     if (!loop.log_due() || m.val_loss) return;
-    const double per_step = m.train_s / static_cast<double>(m.step);
-    double eta = per_step * static_cast<double>(options.max_iters - m.step);
-    if (options.max_time > 0) eta = std::min(eta, options.max_time - m.train_s);
     moving_line(fmt::format("step {}/{}  loss {:.4f}  {:.0f} tok/s  ETA {}", m.step, options.max_iters, m.loss, m.tok_s,
-                            duration(eta)));
+                            short_time(loop.seconds_left())));
+}
+
+void Report::evaluating(train::TrainingLoop& loop, double done) {
+    if (done == 0) return;  // most evaluations are over in no time
+    moving_line(fmt::format("step {}/{}  loss {:.4f}  evaluating {:.0f}%", loop.metrics().step,
+                            loop.options().max_iters, loop.metrics().loss, 100 * done));
 }
 
 void Report::evaluated(train::TrainingLoop& loop) {
     const train::Metrics& m = loop.metrics();
-    line(fmt::format("step {}/{}  loss {:.4f}  validation {:.4f}  {:.0f} tok/s  {} trained", m.step,
-                     loop.options().max_iters, m.loss, *m.val_loss, m.tok_s, duration(m.train_s)));
+    line(fmt::format("step {}/{}  loss {:.4f}  validation {}  {:.0f} tok/s  {} trained", m.step,
+                     loop.options().max_iters, m.loss, loss_text(*m.val_loss, loop.bits_per_byte(*m.val_loss)), m.tok_s,
+                     short_time(m.train_s)));
+}
+
+void Report::replanned(train::TrainingLoop& loop) {
+    const train::TrainOptions& o = loop.options();
+    note(
+        fmt::format("planned again: {} steps, not {}, are as many as there is time for", o.max_iters, o.planned_iters));
 }
 
 }  // namespace inkling::cli

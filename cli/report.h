@@ -10,6 +10,9 @@
 
 namespace inkling::cli {
 
+std::string short_time(double seconds);                    // "1m05s"
+std::string loss_text(double nats, double bits_per_byte);  // "1.4828 (2.1392 bits per byte)"
+
 class Report : public train::Observer {
   public:
     Report();
@@ -24,7 +27,9 @@ class Report : public train::Observer {
 
     void step_refused(train::TrainingLoop& loop) override;
     void step_done(train::TrainingLoop& loop) override;
+    void evaluating(train::TrainingLoop& loop, double done) override;
     void evaluated(train::TrainingLoop& loop) override;
+    void replanned(train::TrainingLoop& loop) override;
 
   private:
     void line(const std::string& text);

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "cli/dry_run.h"
+#include "cli/ending.h"
 #include "cli/report.h"
 #include "cli/train_options.h"
 #include "data/corpus.h"
@@ -13,6 +14,7 @@
 #include "data/tokenizers/bpe_train.h"
 #include "data/tokenizers/char_tokenizer.h"
 #include "data/tokenizers/tokenizer_json.h"
+#include "engine/clock.h"
 #include "formats/file.h"
 #include "formats/named.h"
 #include "models/folder.h"
@@ -39,6 +41,23 @@ data::Corpus built_in_corpus() {
     return corpus;
 }
 
+// The first `part` of texts, in bytes and whole characters: byte pairs that are learnt from the validation part would
+// make its loss lower than that of other texts.
+std::vector<std::string_view> beginning(const std::vector<std::string_view>& texts, double part) {
+    std::size_t all = 0;
+    for (const std::string_view text : texts) all += text.size();
+    auto left = static_cast<std::size_t>(std::ceil(static_cast<double>(all) * part));
+    std::vector<std::string_view> first;
+    for (const std::string_view text : texts) {
+        if (left == 0) break;
+        std::size_t end = std::min(left, text.size());
+        while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) ++end;
+        first.push_back(text.substr(0, end));
+        left -= std::min(left, end);
+    }
+    return first;
+}
+
 std::unique_ptr<data::Tokenizer> make_tokenizer(const TrainOptions& options, const data::Corpus& corpus) {
     const auto kind = find_named<data::TokenizerKind>(options.tokenizer);
     if (kind == data::TokenizerKind::characters) {
@@ -47,7 +66,8 @@ std::unique_ptr<data::Tokenizer> make_tokenizer(const TrainOptions& options, con
         return std::make_unique<data::CharTokenizer>(data::CharTokenizer::from_texts(texts));
     }
     if (kind == data::TokenizerKind::byte_pairs)
-        return std::make_unique<data::BpeTokenizer>(data::train_bpe(corpus.documents, options.vocab_size));
+        return std::make_unique<data::BpeTokenizer>(
+            data::train_bpe(beginning(corpus.documents, 1 - options.val_fraction), options.vocab_size));
     if (!formats::is_there(options.tokenizer)) {
         throw BadInput(
             fmt::format("--tokenizer {}: there is no such file: char, bpe, a tokenizer.json or a model "
@@ -117,6 +137,7 @@ class Preparation {
         if (!options_.init_from.empty()) {
             run.loaded = models::load_model(models::find_model(options_.init_from), options_.dropout);
         } else {
+            fit_tokenizer(run.corpus.bytes(), settings_);
             run.loaded = {nullptr, make_tokenizer(options_, run.corpus)};
         }
         make_loop(run, "");
@@ -163,6 +184,7 @@ class Preparation {
 };
 
 int train_model(const TrainArguments& args) {
+    const double start = seconds_now();
     std::signal(SIGPIPE, SIG_IGN);  // nobody reads the progress any more: no reason to stop
     Report report;
     const Resume resume = find_resume(args);
@@ -204,24 +226,41 @@ int train_model(const TrainArguments& args) {
             "the entropy of the stories, the lowest possible loss: {:.4f} nats per token, {:.4f} per character",
             a_char * chars, a_char));
     }
-    if (!checkpoint.empty())
-        report.note(fmt::format("going on from {}, step {}", checkpoint.string(), run.loop->state().step));
+    train::TrainingLoop& loop = *run.loop;
+    if (!checkpoint.empty()) {
+        const train::TrainOptions& o = loop.options();
+        const bool stretched = o.replan_step == loop.state().step && o.max_iters > o.planned_iters;
+        report.note(fmt::format("going on from {}, step {}", checkpoint.string(), loop.state().step) +
+                    (stretched
+                         ? fmt::format(": {} steps, {} before; the learning rate rises again to {:.2g}", o.max_iters,
+                                       o.planned_iters,
+                                       train::schedule_of(o).at(o.replan_step + (o.max_iters - o.replan_step) / 20))
+                         : ""));
+    }
+    if (loop.eval_tokens() < loop.text().val.size())
+        report.note(fmt::format("validation: {} of {} tokens{}", loop.eval_tokens(), loop.text().val.size(),
+                                loop.evaluates_all_at_end() ? ", all of them at the end" : ""));
 
     const std::atomic<int>& signal = catch_signals();
     const data::Tokenizer& tokenizer = *run.loaded.tokenizer;
-    train::CheckpointSaver checkpoints(*folder, tokenizer, *run.loop);
-    train::MetricsFile metrics(folder->path() / "metrics.jsonl", run.loop->state().step);
+    train::CheckpointSaver checkpoints(*folder, tokenizer, loop);
+    train::MetricsFile metrics(folder->path() / "metrics.jsonl", loop.state().step);
     train::SampleWriter samples(tokenizer, [&report](const std::string& text) { report.sample(text); });
-    if (run.loop->finished())
-        report.note(fmt::format("nothing to do: step {} of {} is reached", run.loop->state().step, options.max_iters));
-    run.loop->run({&metrics, &report, &checkpoints, &samples}, [&signal] { return signal != 0; });
+    if (loop.finished()) {
+        report.note(
+            loop.stop_reason() == train::StopReason::patience
+                ? fmt::format("nothing to do: the validation loss has not improved since step {}: go on all the "
+                              "same with --patience 0",
+                              loop.state().best_step)
+                : fmt::format("nothing to do: step {} of {} is reached", loop.state().step, loop.options().max_iters));
+    }
+    loop.run({&metrics, &report, &checkpoints, &samples}, [&signal] { return signal != 0; });
     if (signal != 0) {
-        report.note(fmt::format("stopped at step {}; saved in {}; go on with --resume auto", run.loop->state().step,
+        report.note(fmt::format("stopped at step {}; saved in {}; go on with --resume auto", loop.state().step,
                                 (folder->path() / "latest").string()));
         return 128 + signal;
     }
-    report.note(fmt::format("saved in {}; write text with: inkling generate --model {}",
-                            (folder->path() / "latest").string(), options.out));
+    tell_ending(report, loop, tokenizer, seconds_now() - start);
     return 0;
 }
 
@@ -250,6 +289,11 @@ Action add_train(CLI::App& app) {
                 }
             };
             option = app.add_option_function<std::string>("--" + flag, read, help)->default_str(name_of(field));
+        } else if constexpr (std::is_same_v<Field, double>) {
+            const auto read = [&field](const std::string& text) { field = read_duration(text); };
+            option = flag == "max-time"
+                         ? app.add_option_function<std::string>("--" + flag, read, help)->default_str("0")
+                         : app.add_option("--" + flag, field, help)->capture_default_str();
         } else {
             option = app.add_option("--" + flag, field, help)->capture_default_str();
             if constexpr (std::is_same_v<Field, std::vector<std::string>>)

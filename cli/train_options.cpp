@@ -1,6 +1,8 @@
 #include "cli/train_options.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 
 #include "formats/file.h"
 #include "models/families/family.h"
@@ -43,6 +45,27 @@ auto as_usage(const Body& body) {
 
 }  // namespace
 
+double read_duration(const std::string& text) {
+    const std::string_view all = text;
+    double seconds = 0;
+    const char* at = text.c_str();
+    const char* const end = at + text.size();
+    bool good = !text.empty();
+    while (good && at != end) {
+        double number = 0;
+        const auto [rest, error] = std::from_chars(at, end, number);
+        const std::size_t unit = rest == end ? 0 : std::string_view("smhd").find(*rest);
+        good =
+            error == std::errc() && number >= 0 && unit != std::string_view::npos && (rest != end || at == all.data());
+        if (!good) break;
+        seconds += number * std::array{1.0, 60.0, 3600.0, 86400.0}[unit];
+        at = rest == end ? end : rest + 1;
+    }
+    if (!good)
+        throw Usage(fmt::format("--max-time must be seconds, or a time such as 90s, 5m or 1h30m, got '{}'", text));
+    return seconds;
+}
+
 Resume find_resume(const TrainArguments& args) {
     TrainOptions options;
     if (!args.config.empty()) as_usage([&] { return read_toml(args.config, options); });
@@ -81,10 +104,17 @@ Settings resolve(const TrainArguments& args, const Resume& resume) {
         });
     });
     if (s.fits_run()) train::fit_given(s.given, s.options);
-    if (args.has("vocab-size") && s.options.tokenizer != "bpe")
+    if (resumed && args.has("max-iters") && !args.has("max-time")) s.options.max_time = 0;
+    const bool chosen = s.fits_run() && s.recipe->fits_shape && !s.given.contains("tokenizer");
+    if (args.has("vocab-size") && s.options.tokenizer != "bpe" && !chosen)
         throw Usage(fmt::format("--vocab-size is for --tokenizer bpe, got --tokenizer {}", s.options.tokenizer));
     as_usage([&] { s.options.validate(); });
     return s;
+}
+
+void fit_tokenizer(std::size_t bytes, Settings& s) {
+    if (s.fits_run() && s.recipe->fits_shape && s.options.init_from.empty())
+        train::fit_tokenizer(bytes, s.given, s.options);
 }
 
 train::Budget fit_sizes(std::size_t tokens, bool loaded, Settings& s) {
@@ -111,8 +141,10 @@ std::string fit_recipe(const data::Tokenizer& tokenizer, std::span<const std::in
     if (!s.given.contains("max-iters")) {
         const double step = train::seconds_per_step(o, architecture, tokenizer, tokens, 0.03 * budget.seconds);
         o.max_iters = train::steps_within(budget, step, o);
+        o.replan =
+            o.max_time > 0 && static_cast<double>(o.max_iters) * step > o.max_time;  // it is the time that ends it
     }
-    train::fit_to_steps(s.given, o);
+    train::fit_to_steps(budget, s.given, o);
     return fmt::format("{}, {}, width {}, {}; {} of {} of {}", counted(o.n_layer, "layer"), counted(o.n_head, "head"),
                        o.n_embd, name_of(o.precision), counted(o.max_iters, "step"), counted(o.batch_size, "sequence"),
                        counted(o.block_size, "token"));

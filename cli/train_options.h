@@ -22,6 +22,9 @@ struct TrainArguments {
     bool has(const std::string& flag) const { return flags.at(flag)->count() > 0; }
 };
 
+// "90", "90s", "5m", "1h30m", "2d" in seconds. Throws Usage for anything else.
+double read_duration(const std::string& text);
+
 // What --resume asks for.
 struct Resume {
     std::filesystem::path run;                      // the folder of the run; empty: not known
@@ -41,6 +44,9 @@ struct Settings {
 // Command line over config file over recipe over default; a resumed run starts from its own settings. Throws Usage for
 // values that make no sense.
 Settings resolve(const TrainArguments& args, const Resume& resume);
+
+// The tokenizer of a recipe that fits the run, for a text of so many bytes.
+void fit_tokenizer(std::size_t bytes, Settings& settings);
 
 // Model and batch of a recipe that fits the run, for a text of so many tokens; the shape of a model that is `loaded`
 // stays. Without a limit of time no clock is asked, so that the same flags give the same run. Returns what it went by.

@@ -23,6 +23,7 @@ constexpr const char* kChecksum = "checksum";
 constexpr const char* kModelFiles = "model_files";
 constexpr const char* kValLoss = "val_loss";
 constexpr const char* kBestValLoss = "best_val_loss";
+constexpr const char* kBestStep = "best_step";
 const std::string kWeights = "weights.";  // those in training, where the model beside is their average
 
 // Doubles are kept as text that reads back to the same bits.
@@ -126,6 +127,7 @@ void save_checkpoint(const fs::path& folder, models::Transformer<float>& model, 
                          {"updates", number_text(optimizer.updates)},
                          {kValLoss, number_text(state.val_loss)},
                          {kBestValLoss, number_text(state.best_val_loss)},
+                         {kBestStep, number_text(state.best_step)},
                          {"train_s", number_text(state.train_s)},
                          {"elapsed_s", number_text(state.elapsed_s)},
                          {"data_fingerprint", state.data_fingerprint},
@@ -151,6 +153,7 @@ TrainingState load_state(const fs::path& folder, nn::FlatParameters<float>& para
     state.step = read_number<std::size_t>(file, "step", what);
     state.val_loss = read_val_loss(file, what);
     state.best_val_loss = read_number<double>(file, kBestValLoss, what);
+    if (file.metadata().contains(kBestStep)) state.best_step = read_number<std::size_t>(file, kBestStep, what);
     state.train_s = read_number<double>(file, "train_s", what);
     state.elapsed_s = read_number<double>(file, "elapsed_s", what);
     state.data_fingerprint = text("data_fingerprint");

@@ -16,6 +16,7 @@ namespace inkling::train {
 struct TrainingState {
     std::size_t step = 0;  // updates tried so far; windows and dropout masks follow from it and the seed
     double best_val_loss = std::numeric_limits<double>::infinity();
+    std::size_t best_step = 0;  // that it is of; 0: none, or written by an older version
     double val_loss = std::numeric_limits<double>::infinity();  // of this step; infinity: it was not evaluated
     double train_s = 0, elapsed_s = 0;
     std::string data_fingerprint;  // of the tokens that it is trained on

@@ -75,8 +75,6 @@ Measured measure(const TrainOptions& options, const models::Architecture& config
     }
     last = held();
     if (eval_tokens < 2) {  // there is no validation part
-    } else if (options.eval_iters > 0) {
-        evaluate_sample(*model, tokens, 1, options.batch_size);
     } else {
         evaluate(*model, std::span(tokens).first(std::min(tokens.size(), eval_tokens)));
     }

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "data/sampler.h"
 #include "engine/ops/cross_entropy.h"
 
 namespace inkling::train {
@@ -35,42 +34,40 @@ IdArray id_array(std::span<const std::int32_t> ids, std::size_t batch, std::size
 }
 
 double evaluate(models::Transformer<float>& model, std::span<const std::int32_t> tokens,
-                const std::function<bool()>& stop, std::size_t stride) {
+                const EvaluateOptions& options) {
     check<BadInput>(tokens.size() >= 2, "evaluate: a text of at least 2 tokens is required, got {}", tokens.size());
     const Evaluating scope(model);
-    const std::size_t T = model.config.block_size, all = tokens.size() - 1, step = stride ? std::min(stride, T) : T;
+    const std::size_t T = model.config.block_size, all = tokens.size() - 1;
+    const std::size_t step = options.stride ? std::min(options.stride, T) : T;
     const std::size_t max_rows = std::max<std::size_t>(1, 4096 / T);
+    // Window w counts the targets from starts_at(w) on, the first one T of them, the others `step`, the last the rest.
+    const auto starts_at = [&](std::size_t w) { return w == 0 ? 0 : T + (w - 1) * step; };
+    const auto counts = [&](std::size_t w) { return std::min(w == 0 ? T : step, all - starts_at(w)); };
+    const auto length_of = [&](std::size_t w) { return w == 0 || !options.stride ? counts(w) : T; };
+    const std::size_t windows = all <= T ? 1 : 1 + (all - T + step - 1) / step;
+    const std::size_t wanted = options.max_tokens ? std::max<std::size_t>(1, options.max_tokens / step) : windows;
+    const std::size_t chosen = std::min(wanted, windows);
+    const auto window = [&](std::size_t i) { return i * windows / chosen; };
     double total = 0;
-    for (std::size_t at = 0; at < all;) {  // targets at + 1 .. are to be predicted
-        if (stop && stop()) return std::numeric_limits<double>::quiet_NaN();
-        // Rows of whole windows that count `fresh` targets each, the last ones; the text's ends are rows by themselves.
-        const std::size_t fresh = std::min(at == 0 ? T : step, all - at), length = at == 0 || !stride ? fresh : T;
-        const std::size_t rows = at == 0 && step < T ? 1 : std::clamp<std::size_t>((all - at) / fresh, 1, max_rows);
+    std::size_t predicted = 0;
+    for (std::size_t i = 0; i < chosen;) {
+        if (options.progress && !options.progress(static_cast<double>(i) / static_cast<double>(chosen)))
+            return std::numeric_limits<double>::quiet_NaN();
+        const std::size_t fresh = counts(window(i)), length = length_of(window(i));
+        std::size_t rows = 1;  // of the same size
+        while (rows < max_rows && i + rows < chosen && counts(window(i + rows)) == fresh &&
+               length_of(window(i + rows)) == length)
+            ++rows;
         IdArray inputs({rows, length}), targets({rows, length}, kIgnore);
-        for (std::size_t r = 0; r < rows; ++r, at += fresh) {
-            const std::int32_t* const begin = tokens.data() + at + fresh - length;
+        for (std::size_t r = 0; r < rows; ++r, ++i) {
+            const std::int32_t* const begin = tokens.data() + starts_at(window(i)) + fresh - length;
             std::copy_n(begin, length, inputs.data() + r * length);
             std::copy_n(begin + 1 + length - fresh, fresh, targets.data() + (r + 1) * length - fresh);
         }
         total += static_cast<double>(model.loss(inputs, targets).item()) * static_cast<double>(rows * fresh);
+        predicted += rows * fresh;
     }
-    return total / static_cast<double>(all);
-}
-
-double evaluate_sample(models::Transformer<float>& model, std::span<const std::int32_t> tokens, std::size_t batches,
-                       std::size_t batch_size) {
-    const Evaluating scope(model);
-    const auto sampler = data::make_sampler(data::SamplerKind::random, tokens, batch_size, model.config.block_size, 0);
-    data::Batch batch;
-    double total = 0;
-    for (std::size_t i = 0; i < batches; ++i) {
-        sampler->fill(i, batch);
-        total += static_cast<double>(model
-                                         .loss(id_array(batch.inputs, batch.batch, batch.length),
-                                               id_array(batch.targets, batch.batch, batch.length))
-                                         .item());
-    }
-    return total / static_cast<double>(batches);
+    return total / static_cast<double>(predicted);
 }
 
 }  // namespace inkling::train

@@ -1,4 +1,6 @@
 // A model's loss on text that it was not trained on.
+//   const double nats = evaluate(model, tokens);
+//   const double about = evaluate(model, tokens, {.max_tokens = 65536});
 #pragma once
 
 #include <cstdint>
@@ -9,16 +11,19 @@
 
 namespace inkling::train {
 
-// Mean nats a token over the whole of `tokens`: windows of the context's length side by side, so that every token but
-// the first is predicted once. With a stride, windows begin that many tokens apart, and each counts the tokens that the
-// one before did not reach: those then see at least context - stride tokens, at context / stride times the cost. The
-// model is left in the mode that it was in. `stop` may end it early, with NaN.
-double evaluate(models::Transformer<float>& model, std::span<const std::int32_t> tokens,
-                const std::function<bool()>& stop = nullptr, std::size_t stride = 0);
+struct EvaluateOptions {
+    // Windows begin that many tokens apart, and each counts the tokens that the one before did not reach: those then
+    // see at least context - stride tokens, at context / stride times the cost. 0: the context's length.
+    std::size_t stride = 0;
+    std::size_t max_tokens = 0;                           // so many, in windows spread evenly over the text; 0: all
+    std::function<bool(double done)> progress = nullptr;  // asked between batches, done in [0, 1): false ends it
+};
 
-// The same over `batches` batches of random windows, always the same ones.
-double evaluate_sample(models::Transformer<float>& model, std::span<const std::int32_t> tokens, std::size_t batches,
-                       std::size_t batch_size);
+// Mean nats per token over `tokens`: windows of the context's length side by side, so that every token but the first is
+// predicted once. The model is left in the mode that it was in. NaN when `progress` ended it. Throws BadInput for a
+// text of less than 2 tokens.
+double evaluate(models::Transformer<float>& model, std::span<const std::int32_t> tokens,
+                const EvaluateOptions& options = {});
 
 // A batch's ids as arrays (B, T).
 IdArray id_array(std::span<const std::int32_t> ids, std::size_t batch, std::size_t length);

@@ -1,11 +1,27 @@
 #include "train/loop.h"
 
+#include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "engine/clock.h"
 #include "train/evaluate.h"
 
 namespace inkling::train {
+namespace {
+
+constexpr double kEvalCost = 1.0 / 3;  // of a token that is evaluated, against one that is trained on
+
+// Bits per byte of text for a loss of 1 nat per token. The first token is not predicted.
+double bits_per_byte_of(std::span<const std::int32_t> tokens, const data::Tokenizer& tokenizer) {
+    constexpr std::size_t kPart = 1 << 20;
+    std::size_t bytes = 0;
+    for (auto rest = tokens.subspan(1); !rest.empty(); rest = rest.subspan(std::min(kPart, rest.size())))
+        bytes += tokenizer.decode(rest.first(std::min(kPart, rest.size()))).size();
+    return static_cast<double>(tokens.size() - 1) / static_cast<double>(bytes) / std::numbers::ln2;
+}
+
+}  // namespace
 
 TrainingLoop::TrainingLoop(const TrainOptions& options, models::Transformer<float>& model,
                            std::span<const std::int32_t> tokens, const data::Tokenizer* tokenizer,
@@ -15,11 +31,10 @@ TrainingLoop::TrainingLoop(const TrainOptions& options, models::Transformer<floa
                                   tokenizer);
     check<BadInput>(text_.val.size() != 1,
                     "the validation part has 1 token and needs 2: raise --val-fraction or add text");
-    if (options.eval_iters > 0 && !text_.val.empty())  // throws when it is too short
-        data::make_sampler(data::SamplerKind::random, text_.val, options.batch_size, options.block_size, 0);
-    step_ = std::make_unique<TrainingStep>(options, model, *sampler_, std::move(combine));
+    if (tokenizer && !text_.val.empty()) bits_per_byte_ = bits_per_byte_of(text_.val, *tokenizer);
+    step_ = std::make_unique<TrainingStep>(options_, model, *sampler_, std::move(combine));
     state_.data_fingerprint = fingerprint(tokens);
-    state_.config = to_toml(options);
+    state_.config = to_toml(options_);
 }
 
 void TrainingLoop::go_on_from(const TrainingState& state) {
@@ -29,12 +44,49 @@ void TrainingLoop::go_on_from(const TrainingState& state) {
     saved_step_ = state_.step;
 }
 
-bool TrainingLoop::finished() const {
-    return state_.step >= options_.max_iters || (options_.max_time > 0 && state_.train_s >= options_.max_time);
+void TrainingLoop::replan(std::size_t max_iters, std::size_t planned) {
+    options_.planned_iters = planned;
+    options_.replan_step = state_.step;
+    options_.max_iters = max_iters;
+    options_.replan = false;
+    state_.config = to_toml(options_);
+}
+
+StopReason TrainingLoop::stop_reason() const {
+    if (state_.step >= options_.max_iters) return StopReason::max_iters;
+    if (options_.max_time > 0 && state_.train_s >= options_.max_time) return StopReason::max_time;
+    const std::size_t patience = options_.patience * options_.eval_every;
+    if (patience > 0 && state_.best_step > 0 && state_.step >= state_.best_step + patience) return StopReason::patience;
+    return asked_to_stop_ ? StopReason::asked : StopReason::none;
 }
 
 bool TrainingLoop::log_due() const {
     return due(options_.log_every) || state_.step == 1 || finished() || metrics_.val_loss;
+}
+
+double TrainingLoop::tokens_per_step() const {
+    return static_cast<double>(options_.batch_size * options_.block_size * options_.gradient_accumulation_steps);
+}
+
+std::size_t TrainingLoop::eval_tokens() const {
+    const std::size_t all = text_.val.size(), some = options_.eval_iters * options_.batch_size * options_.block_size;
+    return some == 0 || some >= all ? all : some;
+}
+
+bool TrainingLoop::evaluates_all_at_end() const {
+    const double trained = static_cast<double>(state_.step ? state_.step : options_.max_iters) * tokens_per_step();
+    return kEvalCost * static_cast<double>(text_.val.size()) <= 0.1 * trained;
+}
+
+double TrainingLoop::seconds_left() const {
+    const double per_step = state_.train_s / static_cast<double>(state_.step);
+    double steps = static_cast<double>(options_.max_iters - state_.step);
+    if (options_.max_time > 0) steps = std::min(steps, (options_.max_time - state_.train_s) / per_step);
+    const auto some = static_cast<double>(eval_tokens()), all = static_cast<double>(text_.val.size());
+    double evaluated = options_.eval_every ? some * std::floor(steps / static_cast<double>(options_.eval_every)) : 0;
+    evaluated += evaluates_all_at_end() ? all : some;
+    const double per_token = eval_s_per_token_ > 0 ? eval_s_per_token_ : kEvalCost * per_step / tokens_per_step();
+    return steps * per_step + evaluated * per_token;
 }
 
 double TrainingLoop::run_step() {
@@ -43,9 +95,7 @@ double TrainingLoop::run_step() {
     ++state_.step;
     const double seconds = seconds_now() - start;
     state_.train_s += seconds;
-    const double tokens =
-        static_cast<double>(options_.batch_size * options_.block_size * options_.gradient_accumulation_steps);
-    const double speed = tokens / seconds;
+    const double speed = tokens_per_step() / seconds;
     metrics_.tok_s = metrics_.tok_s > 0 ? 0.95 * metrics_.tok_s + 0.05 * speed : speed;
     metrics_.step = state_.step;
     metrics_.loss = result.loss;
@@ -53,6 +103,7 @@ double TrainingLoop::run_step() {
     metrics_.grad_norm = result.grad_norm;
     metrics_.train_s = state_.train_s;
     metrics_.val_loss.reset();
+    metrics_.bits_per_byte.reset();
     state_.val_loss = std::numeric_limits<double>::infinity();
     refused_in_a_row_ = std::isfinite(result.grad_norm) ? 0 : refused_in_a_row_ + 1;
     return result.loss;
@@ -67,8 +118,9 @@ void TrainingLoop::run(const std::vector<Observer*>& observers, const std::funct
         saved_step_ = state_.step;
         tell(&Observer::checkpoint_wanted);
     };
-    const auto interrupted = [&] { return stop && stop(); };
+    const auto interrupted = [&] { return asked_to_stop_ = asked_to_stop_ || (stop && stop()); };
     const double start = seconds_now() - state_.elapsed_s;
+    asked_to_stop_ = false;
     model_.train();
     while (!finished() && !interrupted()) {
         run_step();
@@ -78,30 +130,60 @@ void TrainingLoop::run(const std::vector<Observer*>& observers, const std::funct
                 "training diverged: {} steps in a row were not finite, the last one step {}: lower --learning-rate",
                 kMaxRefused, state_.step));
         }
-        const bool last = finished();
-        if (!text_.val.empty() && (last || due(options_.eval_every)) && !interrupted()) evaluate_now(stop);
+        bool last = finished();
+        if (!text_.val.empty() && (last || due(options_.eval_every)) && !interrupted())
+            evaluate_now(last, observers, stop);
+        const bool best = state_.val_loss < state_.best_val_loss;
+        if (best) state_.best_val_loss = state_.val_loss, state_.best_step = state_.step;
+        last = finished();
         state_.elapsed_s = metrics_.elapsed_s = seconds_now() - start;
         tell(&Observer::step_done);
         if (metrics_.val_loss) tell(&Observer::evaluated);
-        const bool best = metrics_.val_loss && *metrics_.val_loss < state_.best_val_loss;
-        if (best) state_.best_val_loss = *metrics_.val_loss;
         if (best || last || due(options_.save_every ? options_.save_every : options_.eval_every)) save();
         if (!last && due(options_.sample_every) && !interrupted()) tell(&Observer::sample_wanted);
+        if (!last) check_plan(observers);
     }
     if (saved_step_ != state_.step) save();  // interrupted between two checkpoints
     tell(&Observer::stopped);
 }
 
-void TrainingLoop::evaluate_now(const std::function<bool()>& stop) {
+void TrainingLoop::evaluate_now(bool last, const std::vector<Observer*>& observers, const std::function<bool()>& stop) {
     // A model that has only seen paragraphs from their beginning is asked about those that it sees much of.
     const bool overlapping = options_.sampler == data::SamplerKind::paragraphs;
-    const std::size_t stride = overlapping ? std::max<std::size_t>(1, options_.block_size / 2) : 0;
+    EvaluateOptions how;
+    how.stride = overlapping ? std::max<std::size_t>(1, options_.block_size / 2) : 0;
+    how.progress = [&](double done) {
+        for (Observer* const observer : observers) observer->evaluating(*this, done);
+        return !(stop && stop());
+    };
     const WithPrecision scope(options_.precision);
     const Averaged weights(step_->average);
-    const double loss = options_.eval_iters > 0
-                            ? evaluate_sample(model_, text_.val, options_.eval_iters, options_.batch_size)
-                            : evaluate(model_, text_.val, stop, stride);
-    if (std::isfinite(loss)) metrics_.val_loss = last_val_loss_ = state_.val_loss = loss;
+    const auto loss_of = [&](std::size_t tokens) {
+        how.max_tokens = tokens == text_.val.size() ? 0 : tokens;
+        const double start = seconds_now(), loss = evaluate(model_, text_.val, how);
+        if (!std::isfinite(loss)) return loss;
+        eval_s_per_token_ = (seconds_now() - start) / static_cast<double>(tokens);
+        metrics_.val_loss = last_val_loss_ = loss;
+        metrics_.val_tokens = tokens;
+        if (std::isfinite(bits_per_byte_)) metrics_.bits_per_byte = bits_per_byte(loss);
+        return loss;
+    };
+    // The losses that are compared are of the same tokens; the last one that is told is of as many as possible.
+    const double loss = loss_of(eval_tokens());
+    if (std::isfinite(loss)) state_.val_loss = loss;
+    if (last && eval_tokens() < text_.val.size() && evaluates_all_at_end()) loss_of(text_.val.size());
+}
+
+// Once, when at least a quarter of the run is over: the clock tells how many steps there is time for.
+void TrainingLoop::check_plan(const std::vector<Observer*>& observers) {
+    constexpr double kTooShort = 1.0, kTooLong = 0.8, kPlanned = 1.05;  // a plan is a tenth longer than what fits
+    const auto planned = static_cast<double>(options_.max_iters), step = static_cast<double>(state_.step);
+    if (!options_.replan || options_.max_time <= 0) return;
+    if (step < planned / 4 && state_.train_s < options_.max_time / 4) return;
+    const double fits = options_.max_time / (state_.train_s / step);
+    if (fits <= kTooShort * planned && fits >= kTooLong * planned) return;
+    replan(std::max(state_.step + 1, static_cast<std::size_t>(kPlanned * fits)), options_.max_iters);
+    for (Observer* const observer : observers) observer->replanned(*this);
 }
 
 }  // namespace inkling::train

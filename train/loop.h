@@ -22,24 +22,32 @@ struct Diverged : Error {
     using Error::Error;
 };
 
+enum class StopReason { none, max_iters, max_time, patience, asked };
+
 class TrainingLoop {
   public:
-    // `tokens` is the whole text; it and all else must outlive the loop. Only --sampler paragraphs needs the tokenizer.
-    // Throws BadInput when the text is too short.
+    // `tokens` is the whole text; it, the model and the tokenizer must outlive the loop. With a tokenizer, losses are
+    // told in bits per byte too; --sampler paragraphs needs it. Throws BadInput when the text is too short.
     TrainingLoop(const TrainOptions& options, models::Transformer<float>& model, std::span<const std::int32_t> tokens,
                  const data::Tokenizer* tokenizer = nullptr, CombineGradients combine = nullptr);
 
     // Goes on from this state of a run, whose weights and optimizer the step already has (resume.h does both).
     void go_on_from(const TrainingState& state);
 
-    // Trains to --max-iters or --max-time, or until `stop`, which is asked after each step and while evaluating.
+    // From here on the run is to end after `max_iters` steps, not after the `planned` ones, and the learning rate is to
+    // follow (schedule.h). Both go into options() and so into config.toml: a run that is resumed repeats it.
+    void replan(std::size_t max_iters, std::size_t planned);
+
+    // Trains until stop_reason() is not none, or until `stop`, which is asked after each step and while evaluating.
     // Observers are told in their order. Throws Diverged.
     void run(const std::vector<Observer*>& observers = {}, const std::function<bool()>& stop = nullptr);
 
     double run_step();  // one step, told to nobody: returns its loss, and leaves the rest in metrics()
 
-    bool finished() const;  // --max-iters or --max-time is reached
-    bool log_due() const;   // of the last step: by --log-every, the first, the last, and those with an evaluation
+    StopReason stop_reason() const;  // none: it is to go on
+    bool finished() const { return stop_reason() != StopReason::none; }
+    bool log_due() const;         // of the last step: by --log-every, the first, the last, and those with an evaluation
+    double seconds_left() const;  // estimated, evaluations included
 
     const TrainOptions& options() const { return options_; }
     models::Transformer<float>& model() { return model_; }
@@ -48,20 +56,28 @@ class TrainingLoop {
     const TrainingState& state() const { return state_; }
     const Metrics& metrics() const { return metrics_; }  // of the last step
     double last_val_loss() const { return last_val_loss_; }
+    double bits_per_byte(double loss) const { return loss * bits_per_byte_; }  // NaN without a tokenizer
+    double tokens_per_step() const;
+    std::size_t eval_tokens() const;    // of the validation part, that an evaluation reads
+    bool evaluates_all_at_end() const;  // the whole part is read in less than a tenth of the time trained
 
   private:
-    void evaluate_now(const std::function<bool()>& stop);
+    void evaluate_now(bool last, const std::vector<Observer*>& observers, const std::function<bool()>& stop);
+    void check_plan(const std::vector<Observer*>& observers);
     bool due(std::size_t every) const { return every > 0 && state_.step % every == 0; }
 
-    const TrainOptions& options_;
+    TrainOptions options_;
     models::Transformer<float>& model_;
     data::Split text_;
+    double bits_per_byte_ = std::numeric_limits<double>::quiet_NaN();  // of the validation part, at 1 nat per token
     std::unique_ptr<data::Sampler> sampler_;
     std::unique_ptr<TrainingStep> step_;
     TrainingState state_;
     Metrics metrics_;
     double last_val_loss_ = std::numeric_limits<double>::quiet_NaN();
+    double eval_s_per_token_ = 0;  // of the last evaluation; 0: there was none yet
     std::size_t refused_in_a_row_ = 0, saved_step_ = static_cast<std::size_t>(-1);
+    bool asked_to_stop_ = false;
 };
 
 }  // namespace inkling::train

@@ -33,7 +33,11 @@ void MetricsFile::step_done(TrainingLoop& loop) {
 
 void MetricsFile::write(const Metrics& metrics) {
     nlohmann::ordered_json line = {{"step", metrics.step}, {"loss", metrics.loss}};
-    if (metrics.val_loss) line["val_loss"] = *metrics.val_loss;
+    if (metrics.val_loss) {
+        line["val_loss"] = *metrics.val_loss;
+        line["val_tokens"] = metrics.val_tokens;
+    }
+    if (metrics.bits_per_byte) line["bits_per_byte"] = *metrics.bits_per_byte;
     line["lr"] = metrics.lr;
     line["grad_norm"] = metrics.grad_norm;
     line["tok_s"] = metrics.tok_s;

@@ -1,5 +1,6 @@
 // OUT/metrics.jsonl: one JSON object a line. Keys: step, loss, val_loss (where evaluated), lr, grad_norm, tok_s,
-// train_s (seconds in training steps alone), elapsed_s (wall clock since the start).
+// train_s (seconds in training steps alone), elapsed_s (wall clock since the start); beside val_loss: val_tokens, how
+// many tokens it is the mean of, and bits_per_byte.
 #pragma once
 
 #include <cstdio>
@@ -14,7 +15,9 @@ namespace inkling::train {
 struct Metrics {
     std::size_t step = 0;
     double loss = 0;  // of the step's batch, before the update
-    std::optional<double> val_loss;
+    std::optional<double> val_loss = {};
+    std::size_t val_tokens = 0;           // that val_loss is the mean of
+    std::optional<double> bits_per_byte = {};  // of the validation part's text
     double lr = 0, grad_norm = 0, tok_s = 0, train_s = 0, elapsed_s = 0;
 };
 

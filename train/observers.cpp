@@ -11,6 +11,10 @@ CheckpointSaver::CheckpointSaver(RunFolder& folder, const data::Tokenizer& token
     formats::write_file_atomic(folder.path() / "config.toml", loop.state().config);
 }
 
+void CheckpointSaver::replanned(TrainingLoop& loop) {
+    formats::write_file_atomic(folder_.path() / "config.toml", loop.state().config);
+}
+
 void CheckpointSaver::checkpoint_wanted(TrainingLoop& loop) {
     TrainingStep& step = loop.step();
     const Averaged weights(step.average);

@@ -19,6 +19,7 @@ class CheckpointSaver : public Observer {
     // Writes the folder's config.toml.
     CheckpointSaver(RunFolder& folder, const data::Tokenizer& tokenizer, const TrainingLoop& loop);
     void checkpoint_wanted(TrainingLoop& loop) override;
+    void replanned(TrainingLoop& loop) override;  // writes config.toml again
 
   private:
     RunFolder& folder_;

@@ -51,7 +51,10 @@ struct TrainOptions {
     double val_fraction = 0.1;
     std::uint64_t seed = 1337;
     std::size_t threads = 0;
-    std::size_t eval_every = 250, eval_iters = 0, save_every = 0, sample_every = 500, log_every = 10;
+    std::size_t eval_every = 250, eval_iters = 0, patience = 0, save_every = 0, sample_every = 500, log_every = 10;
+    // What became of the plan: see loop.h.
+    bool replan = false;
+    std::size_t replan_step = 0, planned_iters = 0;
 
     // v(name, field, help) for every setting. `Options` is TrainOptions or const TrainOptions.
     template <class Options, class V>
@@ -78,7 +81,8 @@ struct TrainOptions {
         v("gradient-accumulation-steps", o.gradient_accumulation_steps,
           "batches per step, whose gradients are averaged");
         v("max-iters", o.max_iters, "training steps");
-        v("max-time", o.max_time, "stop after this many seconds of training steps; 0: no limit");
+        v("max-time", o.max_time,
+          "stop after this much time in training steps: seconds, or 90s, 5m, 1h30m; 0: no limit");
         v("optimizer", o.optimizer,
           "adamw; muon (for matrices in blocks, AdamW for embeddings, head and vectors); or sgd");
         v("learning-rate", o.learning_rate, "peak learning rate");
@@ -113,10 +117,15 @@ struct TrainOptions {
         v("seed", o.seed, "seed of initial weights, batches, dropout and samples");
         v("threads", o.threads, "OpenMP threads; 0: the physical cores that this process may use");
         v("eval-every", o.eval_every, "steps between evaluations; 0: only at the end");
-        v("eval-iters", o.eval_iters, "batches per evaluation; 0: the whole validation part");
+        v("eval-iters", o.eval_iters,
+          "batches per evaluation, in sequences spread evenly over the validation part; 0: the whole part");
+        v("patience", o.patience, "stop after this many evaluations without a better one; 0: never");
         v("save-every", o.save_every, "steps between checkpoints; 0: with every evaluation");
         v("sample-every", o.sample_every, "steps between samples of text; 0: none");
         v("log-every", o.log_every, "steps between progress lines");
+        v("replan", o.replan, "plan --max-iters again, once, when the steps take longer or shorter than expected");
+        v("replan-step", o.replan_step, "step at which --max-iters was planned again; 0: never");
+        v("planned-iters", o.planned_iters, "--max-iters before that step");
     }
 
     models::Architecture model_config(std::size_t tokens) const;  // of the tokenizer

@@ -25,11 +25,21 @@ constexpr ModelShape kShapes[] =  // of growing size
 constexpr double kEfficiency = 0.4;        // of a step, against products alone
 constexpr double kTokensPerParameter = 2;  // that a model sees, so that the loss in a given time is least
 // A text seen more often, or by a larger model, is learnt by heart; dropout helps once it is seen this often.
-constexpr double kMaxEpochs = 10, kMaxParametersPerToken = 9, kEpochsWithoutDropout = 6;
+constexpr double kMaxEpochs = 60, kMaxParametersPerToken = 9, kEpochsWithoutDropout = 6;
+constexpr double kMinSteps = 400;  // of even the shortest text
+// Evaluations without a better one, of 20 in a run that repeats its text, after which it stops.
+constexpr std::size_t kPatience = 8;
+// Of the tokens trained on between two evaluations, those that one of them reads: 2% of the time.
+constexpr double kEvalPart = 0.06;
 // More steps are planned than were measured to fit: a plan that the clock stops costs less than one that ends early.
 constexpr double kPlannedTime = 1.1;
 // Tokens per step grow with the tokens seen, by nanochat's exponent.
 constexpr double kBatch = 2048, kBatchSeen = 4.5e6, kBatchExponent = 0.383;
+
+// In bits per byte, characters are as good as byte pairs or better up to about this many bytes of text; then byte pairs
+// are, the more of them the longer the text (docs/recipes.md).
+constexpr std::size_t kShortText = 150'000;
+constexpr double kPairs = 1024, kPairsText = 1e6, kPairsExponent = 0.6;
 
 double power_of_two(double x, double low, double high) {
     return std::clamp(std::exp2(std::round(std::log2(std::max(x, 1.0)))), low, high);
@@ -132,12 +142,23 @@ void fit_given(const std::set<std::string>& given, TrainOptions& o) {
     }
 }
 
+double Budget::flops() const { return seconds * gflops * 1e9 * kEfficiency; }
+
+void fit_tokenizer(std::size_t bytes, const std::set<std::string>& given, TrainOptions& o) {
+    if (given.contains("tokenizer")) return;
+    const bool pairs = given.contains("vocab-size") || bytes > kShortText;
+    o.tokenizer = name_of(pairs ? data::TokenizerKind::byte_pairs : data::TokenizerKind::characters);
+    if (pairs && !given.contains("vocab-size"))
+        o.vocab_size = static_cast<std::size_t>(
+            power_of_two(kPairs * std::pow(static_cast<double>(bytes) / kPairsText, kPairsExponent), 512, 8192));
+}
+
 void fit(const Budget& budget, bool fit_shape, const std::set<std::string>& given, TrainOptions& o) {
     const auto set = [&](const char* flag, auto& field, auto value) {
         if (!given.contains(flag)) field = static_cast<std::decay_t<decltype(field)>>(value);
     };
     // 6 operations a parameter and token: the time is worth that many parameters times tokens
-    const double flops = budget.seconds * budget.gflops * 1e9 * kEfficiency;
+    const double flops = budget.flops();
     const auto train_tokens = static_cast<double>(budget.tokens) * (1 - o.val_fraction);
     const double parameters =
         std::min(std::sqrt(flops / (6 * kTokensPerParameter)), kMaxParametersPerToken * train_tokens);
@@ -152,7 +173,8 @@ void fit(const Budget& budget, bool fit_shape, const std::set<std::string>& give
     }
     const auto L = static_cast<double>(o.n_layer), C = static_cast<double>(o.n_embd);
     const double seen = std::min(flops / (6 * 12 * L * C * C), kMaxEpochs * train_tokens);
-    if (seen > kEpochsWithoutDropout * train_tokens) set("dropout", o.dropout, 0.1);
+    if (seen > kEpochsWithoutDropout * train_tokens)
+        set("dropout", o.dropout, seen > 2.5 * kEpochsWithoutDropout * train_tokens ? 0.2 : 0.1);
     const double batch_tokens = power_of_two(kBatch * std::pow(seen / kBatchSeen, kBatchExponent), 256, 16384);
     set("batch-size", o.batch_size, std::max(1.0, batch_tokens / static_cast<double>(o.block_size)));
     set("embedding-lr", o.embedding_lr, o.embedding_lr * std::sqrt(128 / C));
@@ -162,18 +184,27 @@ void fit(const Budget& budget, bool fit_shape, const std::set<std::string>& give
 std::size_t steps_within(const Budget& budget, double seconds_per_step, const TrainOptions& o) {
     const double in_time = kPlannedTime * budget.seconds / seconds_per_step;
     const auto per_step = static_cast<double>(o.batch_size * o.block_size * o.gradient_accumulation_steps);
-    const double steps =
-        std::min(in_time, kMaxEpochs * static_cast<double>(budget.tokens) * (1 - o.val_fraction) / per_step);
+    const double epochs = kMaxEpochs * static_cast<double>(budget.tokens) * (1 - o.val_fraction) / per_step;
+    const double steps = std::min(in_time, std::max(epochs, kMinSteps));
     return static_cast<std::size_t>(std::clamp(steps, 1.0, 1e9));
 }
 
-void fit_to_steps(const std::set<std::string>& given, TrainOptions& o) {
+void fit_to_steps(const Budget& budget, const std::set<std::string>& given, TrainOptions& o) {
     const auto part = [&](const char* flag, std::size_t& field, std::size_t of) {
         if (!given.contains(flag)) field = std::max<std::size_t>(1, o.max_iters / of);
     };
-    part("eval-every", o.eval_every, 4);
+    const double per_step = static_cast<double>(o.batch_size * o.block_size * o.gradient_accumulation_steps);
+    const double seen = static_cast<double>(o.max_iters) * per_step;
+    const bool repeats = seen > kEpochsWithoutDropout * static_cast<double>(budget.tokens) * (1 - o.val_fraction);
+    part("eval-every", o.eval_every, repeats ? 20 : 4);
+    part("save-every", o.save_every, 4);
     part("sample-every", o.sample_every, 2);
     part("log-every", o.log_every, 100);
+    if (!given.contains("patience")) o.patience = repeats ? kPatience : 0;
+    if (!given.contains("eval-iters")) {
+        const double between = static_cast<double>(o.eval_every * o.gradient_accumulation_steps);
+        o.eval_iters = static_cast<std::size_t>(std::ceil(kEvalPart * between));
+    }
     if (!given.contains("ema")) o.ema = std::max(0.0, 1 - 50.0 / static_cast<double>(o.max_iters + 1));
 }
 

@@ -33,6 +33,8 @@ struct Budget {
     double seconds = 60;     // of training
     double gflops = 900;     // that matrix products reach on this machine, in the precision of the run
     std::size_t tokens = 0;  // of the text
+
+    double flops() const;  // that a run makes of them
 };
 
 // The functions below leave alone the settings that the user gave: `given` holds their flags, without dashes.
@@ -40,14 +42,18 @@ struct Budget {
 // What goes with the given settings: heads with a width, rates with an optimizer, no limit of time with steps.
 void fit_given(const std::set<std::string>& given, TrainOptions& options);
 
+// The tokenizer, for a text of so many bytes: characters for a short one, else byte pairs, the more the longer it is.
+// A given --vocab-size is one of byte pairs.
+void fit_tokenizer(std::size_t bytes, const std::set<std::string>& given, TrainOptions& options);
+
 // The model's shape, if asked for, the batch, dropout and what depends on them.
 void fit(const Budget& budget, bool fit_shape, const std::set<std::string>& given, TrainOptions& options);
 
-// How many steps to plan: a tenth more than fit into the time, but none that would repeat the text too often; at
+// How many steps to plan: a tenth more than fit into the time, but none that would repeat the text without end; at
 // least 1.
 std::size_t steps_within(const Budget& budget, double seconds_per_step, const TrainOptions& options);
 
 // What follows from the number of steps: how often to evaluate, sample and log, and how long weights are averaged.
-void fit_to_steps(const std::set<std::string>& given, TrainOptions& options);
+void fit_to_steps(const Budget& budget, const std::set<std::string>& given, TrainOptions& options);
 
 }  // namespace inkling::train

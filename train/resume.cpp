@@ -14,8 +14,9 @@ namespace {
 
 const std::set<std::string> kFree = {
     "data",  // by its content, not by its name
-    "out",     "resume",     "overwrite",  "init_from",  "max_iters", "max_time",    "checkpoint_activations",
-    "threads", "eval_every", "eval_iters", "save_every", "log_every", "sample_every"};
+    "out",     "resume",      "overwrite",    "init_from",  "max_iters", "max_time",     "checkpoint_activations",
+    "threads", "eval_every",  "eval_iters",   "save_every", "log_every", "sample_every", "patience",
+    "replan",  "replan_step", "planned_iters"};
 
 std::map<std::string, std::string> settings(const std::string& toml) {
     std::map<std::string, std::string> result;
@@ -25,6 +26,23 @@ std::map<std::string, std::string> settings(const std::string& toml) {
         if (equals != std::string::npos) result.emplace(line.substr(0, equals), line.substr(equals + 3));
     }
     return result;
+}
+
+// More steps, or more time for them, than the checkpoint was planned for: the learning rate is to follow.
+void extend(TrainingLoop& loop, const std::string& config) {
+    constexpr double kPlanned = 1.1;  // as recipes plan
+    const TrainOptions& now = loop.options();
+    const TrainingState& state = loop.state();
+    const auto then = settings(config);
+    if (state.step == 0 || now.replan_step > state.step || !then.contains("max_iters")) return;
+    const std::size_t planned = std::stoull(then.at("max_iters"));
+    const double time = then.contains("max_time") ? std::stod(then.at("max_time")) : 0;
+    std::size_t max_iters = now.max_iters;
+    if (max_iters == planned && time > 0 && now.max_time > time) {
+        const double left = (now.max_time - state.train_s) / (state.train_s / static_cast<double>(state.step));
+        max_iters = std::max(max_iters, state.step + static_cast<std::size_t>(std::max(0.0, kPlanned * left)));
+    }
+    if (max_iters > planned) loop.replan(max_iters, planned);
 }
 
 }  // namespace
@@ -40,6 +58,7 @@ std::string resume(TrainingLoop& loop, const std::filesystem::path& checkpoint, 
         changes.empty() ? "" : fmt::format("{}: {}", checkpoint.string(), fmt::join(changes, "; "));
     if (!what.empty() && !force) throw Mismatch(what + ": undo that, or go on all the same with --force");
     loop.go_on_from(saved);
+    extend(loop, saved.config);
     return what;
 }
 

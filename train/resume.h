@@ -1,5 +1,6 @@
 // Going on from a checkpoint: the state of the loop, and what the run does otherwise than before. Settings that the
 // result does not depend on (threads, intervals), and how long it is to train, may change; of others the user is told.
+// With more steps or more time than before, the rest of the run is planned again (TrainingLoop::replan).
 //   const std::string changes = resume(loop, folder.checkpoints().front());
 #pragma once
 

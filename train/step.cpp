@@ -17,13 +17,7 @@ TrainingStep::TrainingStep(const TrainOptions& options, models::Transformer<floa
       options_(options),
       model_(model),
       sampler_(sampler),
-      combine_(std::move(combine)),
-      schedule_{.kind = options.schedule,
-                .peak = options.learning_rate,
-                .floor = options.min_lr,
-                .warmup = options.warmup_iters,
-                .decay_steps = options.lr_decay_iters ? options.lr_decay_iters : options.max_iters,
-                .decay_fraction = options.decay_fraction} {
+      combine_(std::move(combine)) {
     model_.checkpoint_activations = options.checkpoint_activations;
 }
 
@@ -47,7 +41,7 @@ StepResult TrainingStep::run(std::size_t number) {
     if (combine_) combine_(parameters.gradients(), result.loss);
     result.grad_norm = std::isfinite(result.loss) ? gradient_norm(parameters.gradients()) : result.loss;
     profile::lap("gradient norm");
-    result.learning_rate = schedule_.at(number);
+    result.learning_rate = schedule_of(options_).at(number);
     if (!std::isfinite(result.grad_norm)) return result;
     optimizer->step(result.learning_rate, clip_scale(result.grad_norm, options_.grad_clip));
     average.update(optimizer->updates);

@@ -47,7 +47,6 @@ class TrainingStep {
     models::Transformer<float>& model_;
     const data::Sampler& sampler_;
     CombineGradients combine_;
-    Schedule schedule_;
     data::Batch batch_;
 };
 

@@ -1,7 +1,9 @@
 // Going on with a run: what has changed since is said, and refused unless --force is given; whatever becomes of the
 // newest checkpoint, the one before stands in.
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 
 #include "tests/cli/program.h"
 #include "tests/paths.h"
@@ -233,4 +235,60 @@ TEST_CASE("resume: a text that is large is encoded once", "[cli][slow]") {
     CHECK(third.code == 0);
     CHECK(fs::last_write_time(ids) != written);
     CHECK_THAT(third.err, ContainsSubstring("text to tokens"));
+}
+
+TEST_CASE("resume: more steps or more time stretch the plan, in one line, and the learning rate rises again", "[cli]") {
+    const CopiedRun run;  // 20 steps, which have decayed to --min-lr
+    const Result r = run.resume({}, "60");
+    INFO(r.err);
+    REQUIRE(r.code == 0);
+    CHECK_THAT(r.err, ContainsSubstring("step 20: 60 steps, 20 before; the learning rate rises again to "));
+    const std::string config = read_file(run.out + "/config.toml");
+    CHECK_THAT(config, ContainsSubstring("max_iters = 60\n") && ContainsSubstring("replan_step = 20\n") &&
+                           ContainsSubstring("planned_iters = 20\n"));
+    const auto rates = [&] {
+        std::map<std::size_t, double> rate;
+        std::istringstream lines(read_file(run.out + "/metrics.jsonl"));
+        for (std::string line; std::getline(lines, line);) {
+            const auto m = nlohmann::json::parse(line);
+            rate[m["step"]] = m["lr"];
+        }
+        return rate;
+    };
+    const auto first = rates();
+    CHECK(first.at(30) > 2 * first.at(20));
+    CHECK(first.at(60) < first.at(30));
+    // killed after that, it goes on by the same plan: nothing rises again
+    const std::string weights = read_file(run.out + "/latest/model.safetensors");
+    fs::remove_all(run.out + "/step-000060");
+    const Result again = run.resume({}, "60");
+    INFO(again.err);
+    REQUIRE(again.code == 0);
+    CHECK(rates() == first);
+    CHECK(read_file(run.out + "/latest/model.safetensors") == weights);
+    // and time: 25 ms of it are over
+    const ScratchFolder folder;
+    const std::string text = folder.write("text.txt", small_text()), out = folder.path("out");
+    const Arguments train{"train", "--data", text, "--out", out, "--max-time"};
+    REQUIRE(program(train + Arguments{"0.2"}).code == 0);
+    const Result more = program(train + Arguments{"0.6s", "--resume", "auto"});
+    INFO(more.err);
+    CHECK(more.code == 0);
+    CHECK(
+        (more.err.find("rises again") != std::string::npos || more.err.find("has not improved") != std::string::npos));
+}
+
+TEST_CASE("train: --max-time is read in seconds, minutes and hours", "[cli]") {
+    const ScratchFolder folder;
+    const std::string text = folder.write("text.txt", small_text()), out = folder.path("out");
+    for (const auto& [time, seconds] :
+         {std::pair{"90", "90"}, {"90s", "90"}, {"5m", "300"}, {"1h30m", "5400"}, {"2d", "172800"}}) {
+        const Result r = program(Arguments{"train", "--data", text, "--out", out, "--overwrite", "--max-time", time} +
+                                 small({"--max-iters", "1"}));
+        INFO(r.err);
+        REQUIRE(r.code == 0);
+        CHECK_THAT(read_file(out + "/config.toml"), ContainsSubstring(std::string("max_time = ") + seconds + "\n"));
+    }
+    for (const char* time : {"", "m", "5x", "1h30", "-5", "5m 3s", "nan"})
+        check_fails(program({"train", "--dry-run", "--max-time", time}), 2, "--max-time");
 }

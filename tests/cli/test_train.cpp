@@ -295,9 +295,9 @@ TEST_CASE("train: --dry-run plans the run that would be", "[cli]") {
     const Result run = program(Arguments{"train", "--data", text, "--out", out} + flags);
     INFO(planned << run.err);
     CHECK(run.code == 0);
-    CHECK_THAT(run.err, ContainsSubstring(", fp32; 42 steps of 4 sequences of 64 tokens\n"));
+    CHECK_THAT(run.err, ContainsSubstring(", fp32; 400 steps of 8 sequences of 64 tokens\n"));
     CHECK_THAT(planned, ContainsSubstring(run.err.substr(0, run.err.find(';')) + ", context 64\n") &&
-                            ContainsSubstring(" 42 of 256 tokens"));
+                            ContainsSubstring(" 400 of 512 tokens"));
     // a model that is tuned has its own shape
     CHECK_THAT(plan({"--init-from", small_run(), "--recipe", "nanogpt-cpu"}),
                ContainsSubstring("gpt2, 1 layer, 2 heads, width 16") && ContainsSubstring("parameters   3.71k"));

@@ -145,10 +145,18 @@ TEST_CASE("checkpoint: the state comes back as it was", "[train]") {
     optimizer.updates = 17;
     for (std::size_t i = 0; i < optimizer.m.size(); ++i)
         optimizer.m.data()[i] = static_cast<float>(i) * 0.1f, optimizer.v.data()[i] = static_cast<float>(i) + 0.5f;
-    const train::TrainingState state{20, 1.0 / 3, 2.0 / 3, 1e-300, 12345.678, "5-abc", "n_layer = 1\n# \"é\"\n"};
+    const train::TrainingState state{.step = 20,
+                                     .best_val_loss = 1.0 / 3,
+                                     .best_step = 10,
+                                     .val_loss = 2.0 / 3,
+                                     .train_s = 1e-300,
+                                     .elapsed_s = 12345.678,
+                                     .data_fingerprint = "5-abc",
+                                     .config = "n_layer = 1\n# \"é\"\n"};
     train::save_checkpoint(scratch.path(), *run.model, run.tokenizer, run.parameters(), optimizer, average, state);
     const train::TrainingState back = train::load_state(scratch.path(), run.parameters(), other, average);
-    CHECK((back.step == 20 && back.best_val_loss == 1.0 / 3 && back.train_s == 1e-300 && back.elapsed_s == 12345.678));
+    CHECK((back.step == 20 && back.best_val_loss == 1.0 / 3 && back.best_step == 10 && back.train_s == 1e-300 &&
+           back.elapsed_s == 12345.678));
     CHECK((back.data_fingerprint == "5-abc" && back.config == state.config));
     CHECK((back.val_loss == 2.0 / 3 && train::stored_val_loss(scratch.path()) == 2.0 / 3));
     CHECK(other.updates == 17);

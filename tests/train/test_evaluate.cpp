@@ -67,10 +67,10 @@ TEST_CASE("evaluate: with a stride, each token is predicted once, from at least 
                 at += fresh;
             }
             INFO(n << " tokens, stride " << stride);
-            CHECK(train::evaluate(gpt, tokens, nullptr, stride) ==
+            CHECK(train::evaluate(gpt, tokens, {.stride = stride}) ==
                   Approx(total / static_cast<double>(n - 1)).epsilon(1e-6));
         }
-        CHECK(train::evaluate(gpt, tokens, nullptr, 0) == Approx(by_hand(gpt, tokens)).epsilon(1e-6));
+        CHECK(train::evaluate(gpt, tokens, {.stride = 0}) == Approx(by_hand(gpt, tokens)).epsilon(1e-6));
     }
 }
 
@@ -80,7 +80,8 @@ TEST_CASE("evaluate: runs without dropout and without a graph, and leaves the mo
     for (const bool training : {true, false}) {
         dropping.train(training);
         CHECK(train::evaluate(dropping, tokens) == train::evaluate(plain, tokens));
-        CHECK(train::evaluate_sample(dropping, tokens, 3, 4) == train::evaluate_sample(plain, tokens, 3, 4));
+        CHECK(train::evaluate(dropping, tokens, {.max_tokens = 90}) ==
+              train::evaluate(plain, tokens, {.max_tokens = 90}));
         CHECK(dropping.training() == training);
         const IdArray ids({1, 16}, 1);
         Generator random{1, 0};
@@ -105,7 +106,7 @@ TEST_CASE("evaluate: can be stopped, and leaves the mode as it was then too", "[
     models::Transformer<float> gpt = model();
     int asked = 0;
     const auto tokens = random_tokens(20'000);
-    CHECK(std::isnan(train::evaluate(gpt, tokens, [&] { return ++asked == 3; })));
+    CHECK(std::isnan(train::evaluate(gpt, tokens, {.progress = [&](double) { return ++asked < 3; }})));
     CHECK(asked == 3);
     CHECK(gpt.training());
     CHECK_FALSE(NoGrad::active());
@@ -118,18 +119,21 @@ TEST_CASE("evaluate: a text of fewer than two tokens is refused", "[train]") {
     CHECK(gpt.training());
 }
 
-TEST_CASE("evaluate_sample: the mean over the same random windows every time", "[train]") {
+TEST_CASE("evaluate: of a part of the tokens, windows are spread evenly over the text", "[train]") {
     models::Transformer<float> gpt = model();
-    const auto tokens = random_tokens(500);
-    const double loss = train::evaluate_sample(gpt, tokens, 5, 3);
-    CHECK(train::evaluate_sample(gpt, tokens, 5, 3) == loss);
-    const auto sampler = data::make_sampler(data::SamplerKind::random, tokens, 3, 16, 0);
-    data::Batch batch;
+    const auto tokens = random_tokens(16 * 20 + 5);  // 20 windows of 16 and one of 4
+    const auto window = [&](std::size_t w) { return std::span(tokens).subspan(16 * w, w == 20 ? 5 : 17); };
     double total = 0;
-    for (std::size_t i = 0; i < 5; ++i) {
-        sampler->fill(i, batch);
-        total += gpt.loss(train::id_array(batch.inputs, 3, 16), train::id_array(batch.targets, 3, 16)).item() / 5;
-    }
-    CHECK(loss == Approx(total).epsilon(1e-6));
-    CHECK(train::evaluate_sample(gpt, tokens, 6, 3) != loss);
+    for (const std::size_t w : {0, 5, 10, 15}) total += train::evaluate(gpt, window(w)) / 4;  // 4 of 21
+    CHECK(train::evaluate(gpt, tokens, {.max_tokens = 64}) == Approx(total).epsilon(1e-6));
+    CHECK(train::evaluate(gpt, tokens, {.max_tokens = 64}) != train::evaluate(gpt, tokens, {.max_tokens = 48}));
+    for (const std::size_t many : {16u * 21, 100'000u})  // all there are
+        CHECK(train::evaluate(gpt, tokens, {.max_tokens = many}) == train::evaluate(gpt, tokens));
+    CHECK(train::evaluate(gpt, tokens, {.max_tokens = 1}) == Approx(train::evaluate(gpt, window(0))).epsilon(1e-6));
+    std::vector<double> done;  // tells how far it is
+    static_cast<void>(train::evaluate(gpt, random_tokens(20'000), {.progress = [&](double part) {
+                                          done.push_back(part);
+                                          return true;
+                                      }}));
+    CHECK((done.size() > 2 && done.front() == 0 && done.back() < 1 && std::is_sorted(done.begin(), done.end())));
 }

@@ -133,7 +133,7 @@ TEST_CASE("training: with windows that begin with paragraphs, those of the evalu
         Run run(o, text);
         run.to_end();
         const auto val = data::split_tokens(run.tokens, o.val_fraction).val;
-        CHECK(run.last_val_loss() == train::evaluate(*run.model, val, nullptr, stride));
+        CHECK(run.last_val_loss() == train::evaluate(*run.model, val, {.stride = stride}));
         return run.last_val_loss();
     };
     CHECK(val_loss(data::SamplerKind::paragraphs, 4) != val_loss(data::SamplerKind::random, 0));
@@ -157,8 +157,7 @@ TEST_CASE("training: a text that is too short is refused as bad input", "[train]
     CHECK_THROWS_AS(Run(small_options(), letters(10)), BadInput);  // one token for validation
     train::TrainOptions sampled = small_options();
     sampled.eval_iters = 2;
-    CHECK_THROWS_AS(Run(sampled, letters(60)), BadInput);  // 6 tokens, windows of 8
-    CHECK_NOTHROW(Run(sampled, letters(200)));
+    CHECK_NOTHROW(Run(sampled, letters(60)));  // 6 tokens, fewer than were asked for
 }
 
 TEST_CASE("training: stops at max_time", "[train]") {
@@ -170,4 +169,102 @@ TEST_CASE("training: stops at max_time", "[train]") {
     CHECK(run.state().train_s >= 0.05);
     CHECK((run.state().step > 1 && run.state().step < o.max_iters));
     CHECK(std::isfinite(run.last_val_loss()));
+}
+
+TEST_CASE("training: a part of the validation tokens is evaluated, and all of them at the end", "[train]") {
+    const std::string text = letters(4000);
+    train::TrainOptions o = small_options();
+    o.eval_every = 11, o.eval_iters = 2, o.max_iters = 44;
+    struct Losses : train::Observer {
+        void evaluated(train::TrainingLoop& loop) override {
+            tokens.push_back(loop.metrics().val_tokens);
+            bits.push_back(*loop.metrics().bits_per_byte / *loop.metrics().val_loss);
+        }
+        std::vector<std::size_t> tokens;
+        std::vector<double> bits;
+    } losses;
+    Run run(o, text);
+    CHECK(run.loop.eval_tokens() == 64);
+    CHECK(run.loop.evaluates_all_at_end());  // 400 tokens, after 1,408
+    run.loop.run({&losses});
+    CHECK(losses.tokens == std::vector<std::size_t>{64, 64, 64, 400});
+    for (const double ratio : losses.bits) CHECK(ratio == Approx(1 / std::log(2)));  // a token is a byte
+    const auto val = run.loop.text().val;
+    CHECK(run.last_val_loss() == train::evaluate(*run.model, val));
+    // losses of the same tokens are compared, so the best one is of these
+    CHECK(run.state().val_loss == train::evaluate(*run.model, val, {.max_tokens = 64}));
+    o.max_iters = 10;  // 320 tokens trained on: the whole would take more than a tenth of their time
+    Run brief(o, text);
+    CHECK_FALSE(brief.loop.evaluates_all_at_end());
+    brief.to_end();
+    CHECK(brief.metrics().val_tokens == 64);
+}
+
+TEST_CASE("training: stops when the validation loss has not improved for a while", "[train]") {
+    train::TrainOptions o = small_options();
+    o.eval_every = 5, o.patience = 3, o.max_iters = 10'000, o.lr_decay_iters = 0;
+    o.learning_rate = 0.05;  // learns its few letters by heart
+    Run run(o, letters(300));
+    run.to_end();
+    CHECK(run.loop.stop_reason() == train::StopReason::patience);
+    CHECK(run.state().best_step > 0);
+    CHECK(run.state().step == run.state().best_step + 15);
+    CHECK(run.state().val_loss > run.state().best_val_loss);
+}
+
+namespace {
+
+struct Replans : train::Observer {
+    void replanned(train::TrainingLoop& loop) override { steps.push_back(loop.options().max_iters); }
+    std::vector<std::size_t> steps;
+};
+
+}  // namespace
+
+TEST_CASE("training: a plan that the clock shows to be wrong is made again, once", "[train]") {
+    train::TrainOptions o = small_options();
+    o.lr_decay_iters = 0, o.max_iters = 40, o.max_time = 0.2, o.replan = true;  // a step takes far less than 5 ms
+    Replans told;
+    Run run(o);
+    run.loop.run({&told});
+    REQUIRE(told.steps.size() == 1);
+    const train::TrainOptions& now = run.loop.options();
+    CHECK((now.max_iters == told.steps[0] && now.max_iters > 40 && now.planned_iters == 40 && !now.replan));
+    CHECK((now.replan_step >= 10 && now.replan_step < 40));
+    CHECK(run.state().step > 40);
+    CHECK_THAT(run.state().config, ContainsSubstring(fmt::format("max_iters = {}\n", now.max_iters)) &&
+                                       ContainsSubstring(fmt::format("replan_step = {}\n", now.replan_step)));
+    o.max_iters = 1'000'000'000;  // and far too long
+    Replans shorter;
+    Run second(o);
+    second.loop.run({&shorter});
+    REQUIRE(shorter.steps.size() == 1);
+    CHECK(shorter.steps[0] < 1'000'000);
+    o.replan = false;  // steps that the user asked for stay
+    Replans none;
+    Run third(o);
+    third.loop.run({&none});
+    CHECK(none.steps.empty());
+}
+
+TEST_CASE("training: a run that was planned again is repeated by its config, from before that too", "[train]") {
+    train::TrainOptions o = small_options();
+    o.lr_decay_iters = 0, o.max_iters = 60, o.planned_iters = 30, o.replan_step = 12;
+    const auto rates = [](const train::TrainOptions& options) {
+        struct Rates : train::Observer {
+            void step_done(train::TrainingLoop& loop) override { all.push_back(loop.metrics().lr); }
+            std::vector<double> all;
+        } told;
+        Run run(options);
+        run.loop.run({&told});
+        return told.all;
+    };
+    const std::vector<double> replanned = rates(o);
+    o.replan_step = 0, o.planned_iters = 0, o.max_iters = 30;
+    const std::vector<double> before = rates(o);
+    o.max_iters = 60;
+    const std::vector<double> after = rates(o);
+    for (std::size_t i = 0; i < 12; ++i) CHECK(replanned[i] == before[i]);
+    for (std::size_t i = 14; i < 60; ++i) CHECK(replanned[i] == after[i]);  // a twentieth of 48 steps between
+    CHECK((replanned[12] > before[12] && replanned[12] < after[12]));
 }

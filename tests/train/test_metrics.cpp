@@ -41,9 +41,19 @@ TEST_CASE("metrics: one JSON object a line, with val_loss where it was evaluated
     const std::string path = folder.path("metrics.jsonl");
     {
         MetricsFile file(path, 0);
-        file.write({3, 2.5, std::nullopt, 1e-3, 0.25, 1000, 1.5, 2.5});
+        file.write(
+            {.step = 3, .loss = 2.5, .lr = 1e-3, .grad_norm = 0.25, .tok_s = 1000, .train_s = 1.5, .elapsed_s = 2});
         CHECK(lines(path).size() == 1);  // on disk as soon as it is written
-        file.write({4, 2.25, 2.0, 1e-4, 0.125, 2000, 1.75, 3});
+        file.write({.step = 4,
+                    .loss = 2.25,
+                    .val_loss = 2.0,
+                    .val_tokens = 700,
+                    .bits_per_byte = 1.25,
+                    .lr = 1e-4,
+                    .grad_norm = 0.125,
+                    .tok_s = 2000,
+                    .train_s = 1.75,
+                    .elapsed_s = 3});
     }
     const auto written = lines(path);
     const auto keys = [](const nlohmann::ordered_json& j) {
@@ -53,8 +63,9 @@ TEST_CASE("metrics: one JSON object a line, with val_loss where it was evaluated
     };
     CHECK(keys(written[0]) ==
           std::vector<std::string>{"step", "loss", "lr", "grad_norm", "tok_s", "train_s", "elapsed_s"});
-    CHECK(keys(written[1]) ==
-          std::vector<std::string>{"step", "loss", "val_loss", "lr", "grad_norm", "tok_s", "train_s", "elapsed_s"});
+    CHECK(keys(written[1]) == std::vector<std::string>{"step", "loss", "val_loss", "val_tokens", "bits_per_byte", "lr",
+                                                       "grad_norm", "tok_s", "train_s", "elapsed_s"});
+    CHECK((written[1]["val_tokens"] == 700 && written[1]["bits_per_byte"] == 1.25));
     CHECK((written[0]["step"] == 3 && written[0]["loss"] == 2.5 && written[0]["lr"] == 1e-3));
     CHECK((written[0]["grad_norm"] == 0.25 && written[0]["tok_s"] == 1000));
     CHECK((written[1]["val_loss"] == 2.0 && written[1]["train_s"] == 1.75 && written[1]["elapsed_s"] == 3));

@@ -81,7 +81,7 @@ TEST_CASE("recipes: fast grows with the time and with the machine", "[train]") {
     CHECK((minute.batch_size == 16 && minute.dropout == 0));
     const TrainOptions ten = fitted({600, 900, 1'115'394});
     CHECK((ten.n_layer == 6 && ten.n_embd == 192 && ten.n_head == 3 && ten.block_size == 256));
-    CHECK((ten.batch_size == 8 && ten.dropout == 0.1));
+    CHECK((ten.batch_size == 16 && ten.dropout == 0.1));
     CHECK(fitted({600, 900, 1'115'394}, {"dropout"}).dropout == 0);
     CHECK(fitted({600, 900, tokens}).dropout == 0);  // which is not seen often
 }
@@ -89,6 +89,27 @@ TEST_CASE("recipes: fast grows with the time and with the machine", "[train]") {
 TEST_CASE("recipes: a small text has a small model", "[train]") {
     CHECK(matrices(fitted({86400, 900, 1'000'000})) <= 8'100'000);
     CHECK(matrices(fitted({86400, 900, 1'000'000})) > matrices(fitted({86400, 900, 100'000})));
+}
+
+TEST_CASE("recipes: characters for a short text, byte pairs for a long one, unless they are given", "[train]") {
+    const auto fitted_tokenizer = [](std::size_t bytes, const std::set<std::string>& given, TrainOptions o) {
+        train::fit_tokenizer(bytes, given, o);
+        CHECK_NOTHROW(o.validate());
+        return std::pair(o.tokenizer, o.vocab_size);
+    };
+    const TrainOptions fast = train::recipe("fast").options;
+    std::size_t before = 0;
+    for (const std::size_t bytes : {300u, 100'000u, 300'000u, 1'000'000u, 20'000'000u, 1'000'000'000u}) {
+        const auto [tokenizer, size] = fitted_tokenizer(bytes, {}, fast);
+        CHECK(tokenizer == (bytes <= 100'000 ? "char" : "bpe"));
+        if (tokenizer == "bpe") CHECK(size >= before);
+        before = tokenizer == "bpe" ? size : 0;
+    }
+    TrainOptions o = fast;
+    o.vocab_size = 777;
+    CHECK(fitted_tokenizer(300, {"vocab-size"}, o) == std::pair(std::string("bpe"), std::size_t{777}));
+    o.tokenizer = "char";
+    CHECK(fitted_tokenizer(1'000'000, {"tokenizer"}, o).first == "char");
 }
 
 TEST_CASE("recipes: a short text has a short context", "[train]") {
@@ -140,15 +161,21 @@ TEST_CASE("recipes: the steps that fit into the time, and what follows from them
     TrainOptions o = train::recipe("fast").options;
     o.batch_size = 16, o.block_size = 100, o.val_fraction = 0.5;
     CHECK(train::steps_within({60, 900, 1'000'000'000}, 0.03, o) == 2200);  // a tenth more than fit
-    CHECK(train::steps_within({60, 900, 400'000}, 0.03, o) == 1250);        // 10 times 200,000 tokens
+    CHECK(train::steps_within({600, 900, 400'000}, 0.03, o) == 7500);       // 60 times 200,000 tokens
+    CHECK(train::steps_within({60, 900, 100}, 0.03, o) == 400);             // so short a text needs them
     CHECK(train::steps_within({0.001, 900, 400'000}, 10, o) == 1);
     o.max_iters = 2000;
-    train::fit_to_steps({"log-every"}, o);
+    const Budget large{60, 900, 1'000'000'000};
+    train::fit_to_steps(large, {"log-every"}, o);
     CHECK((o.eval_every == 500 && o.sample_every == 1000 && o.log_every == TrainOptions{}.log_every));
+    CHECK((o.eval_iters == 30 && o.patience == 0));  // 0.06 of the tokens between two evaluations: 2% of their time
+    TrainOptions repeats = o;
+    train::fit_to_steps({60, 900, 400'000}, {}, repeats);  // 16 times the text
+    CHECK((repeats.eval_every == 100 && repeats.save_every == 500 && repeats.patience == 8));
     CHECK(o.ema == Approx(0.975).epsilon(1e-3));
     for (const std::size_t steps : {0, 1, 3, 60}) {
         o.max_iters = steps;
-        train::fit_to_steps({}, o);
+        train::fit_to_steps(large, {}, o);
         CHECK_NOTHROW(o.validate());
     }
 }

@@ -74,3 +74,16 @@ TEST_CASE("schedule: a warm-up as long as the whole run, or longer, divides by n
         }
     }
 }
+
+TEST_CASE("schedule: planned again, it leads from the old plan's rate to the new plan's", "[train]") {
+    Schedule s{ScheduleKind::linear, 1.0, 0.0, 0, 300};
+    s.replan_step = 100, s.planned_steps = 100;  // it had decayed to 0
+    CHECK(s.at(50) == Approx(0.5));
+    CHECK(s.at(99) == Approx(0.01));
+    for (std::size_t i = 0; i < 10; ++i)  // a twentieth of 200 steps
+        CHECK(s.at(100 + i) == Approx(static_cast<double>(i + 1) / 10 * (1 - static_cast<double>(100 + i) / 300)));
+    CHECK(s.at(110) == Approx(1 - 110.0 / 300));
+    CHECK(s.at(300) == 0);
+    s.planned_steps = 300;  // nothing changes
+    CHECK(s.at(100) == Approx(1 - 100.0 / 300));
+}

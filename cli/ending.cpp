@@ -1,0 +1,80 @@
+#include "cli/ending.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "cli/common.h"
+#include "formats/utf8.h"
+#include "generate/writer.h"
+#include "models/folder.h"
+#include "train/run_folder.h"
+
+namespace inkling::cli {
+namespace {
+
+const char* why_stopped(const train::TrainingLoop& loop) {
+    switch (loop.stop_reason()) {
+        case train::StopReason::max_iters:
+            return "all steps are done";
+        case train::StopReason::max_time:
+            return "the time is up";
+        case train::StopReason::patience:
+            return "the validation loss had not improved for a while";
+        default:
+            return "stopped";
+    }
+}
+
+// A few whole words of a line from where the validation part begins: "And with the morning".
+std::string words_of(const train::TrainingLoop& loop, const data::Tokenizer& tokenizer) {
+    constexpr std::size_t kMaxTokens = 200, kBytes = 40;
+    const auto& part = loop.text().val.empty() ? loop.text().train : loop.text().val;
+    std::string text = tokenizer.decode(part.first(std::min(kMaxTokens, part.size())));
+    const std::size_t space = text.find_first_of(" \n");  // the first word may be cut
+    const std::size_t begin = space == std::string::npos ? space : text.find_first_not_of(" \r\n\t", space);
+    if (begin == std::string::npos) return "";
+    text = text.substr(begin, text.find_first_of("\r\n", begin) - begin);
+    if (text.size() > kBytes) {
+        const std::size_t end = text.find_last_of(' ', kBytes);
+        text.resize(end != std::string::npos && end > 0 ? end : kBytes);
+    }
+    return text.substr(0, formats::find_invalid_utf8(text));  // it may end inside a character
+}
+
+bool needs_no_escape(const std::string& text) {
+    return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
+        return c >= ' ' && std::string("\"\\$`!").find(static_cast<char>(c)) == std::string::npos;
+    });
+}
+
+}  // namespace
+
+void tell_ending(Report& report, train::TrainingLoop& loop, const data::Tokenizer& tokenizer, double seconds) {
+    const train::TrainingState& state = loop.state();
+    const train::TrainOptions& options = loop.options();
+    const double tokens = static_cast<double>(state.step) * loop.tokens_per_step();
+    report.note(fmt::format("{}: {}; {} of training at {:.0f} tok/s, {} in all; {:.3g} times the text",
+                            why_stopped(loop), counted(state.step, "step"), short_time(state.train_s),
+                            tokens / std::max(state.train_s, 1e-9), short_time(seconds),
+                            tokens / static_cast<double>(loop.text().train.size())));
+    const bool last = state.best_step == state.step;
+    if (std::isfinite(state.best_val_loss)) {
+        const double loss = last && loop.metrics().val_loss ? *loop.metrics().val_loss : state.best_val_loss;
+        std::string text = fmt::format("best validation loss: {}", loss_text(loss, loop.bits_per_byte(loss)));
+        if (state.best_step > 0) text += fmt::format(", at step {}", state.best_step);
+        if (!last && state.best_step > 0) text += "; later steps overfit: the model of that step is kept as best";
+        report.note(text);
+    }
+    const std::string prompt = words_of(loop, tokenizer);
+    const models::LoadedModel best = models::load_model(models::find_model(options.out));
+    generate::GenerateOptions how;
+    how.seed = options.seed;
+    generate::Writer writer(*best.model, &tokenizer, how);
+    writer.add(prompt);
+    report.sample(prompt + writer.write());
+    report.note(fmt::format("saved in {}; write text with: inkling generate --model {}{}",
+                            models::find_model(options.out).string(), options.out,
+                            needs_no_escape(prompt) ? fmt::format(" --prompt \"{}\"", prompt) : ""));
+}
+
+}  // namespace inkling::cli

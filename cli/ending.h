@@ -1,0 +1,15 @@
+// What a run says when it has ended: how good its best model is, why it stopped, how that model writes, what to do
+// next.
+#pragma once
+
+#include <string>
+
+#include "cli/report.h"
+#include "train/loop.h"
+
+namespace inkling::cli {
+
+// `seconds`: wall clock of the command. The sample is written by the best model of the run in `out`.
+void tell_ending(Report& report, train::TrainingLoop& loop, const data::Tokenizer& tokenizer, double seconds);
+
+}  // namespace inkling::cli
