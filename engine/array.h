@@ -17,6 +17,7 @@
 #include <memory>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 #include "engine/buffer_pool.h"
 #include "engine/dims.h"
@@ -89,6 +90,11 @@ class ConstArray : public xt::xstrided_container<ConstArray<T>>, public xt::xexp
     ~ConstArray();
     ConstArray& operator=(const ConstArray&);
     ConstArray& operator=(ConstArray&&) noexcept;
+    ConstArray(Array<T>&& array) noexcept;  // NOLINT: implicit on purpose
+    template <std::same_as<Array<T>> A>
+    ConstArray& operator=(A&& array) noexcept {
+        return *this = ConstArray(std::move(array));
+    }
     template <ExpressionOf<T> E>
     ConstArray(const xt::xexpression<E>& expression)  // NOLINT: implicit on purpose
         : ConstArray(Array<T>(expression)) {}
@@ -180,15 +186,23 @@ class Array : public xt::xcontainer<Array<T>>, public xt::xexpression<Array<T>> 
     xt::layout_type layout() const noexcept { return xt::layout_type::dynamic; }
 
     // As in ConstArray. A broadcast view is read-only, because several of its elements share one place in memory.
-    Array reshaped(const Shape& shape) const { return writable(elements_.reshaped(shape)); }
-    Array permuted(const Shape& axes) const { return writable(elements_.permuted(axes)); }
-    Array transposed(std::ptrdiff_t a, std::ptrdiff_t b) const { return writable(elements_.transposed(a, b)); }
+    Array reshaped(const Shape& shape) const {
+        return writable([&] { return elements_.reshaped(shape); });
+    }
+    Array permuted(const Shape& axes) const {
+        return writable([&] { return elements_.permuted(axes); });
+    }
+    Array transposed(std::ptrdiff_t a, std::ptrdiff_t b) const {
+        return writable([&] { return elements_.transposed(a, b); });
+    }
     Array sliced(std::ptrdiff_t axis, std::size_t begin, std::size_t end, std::size_t step = 1) const {
-        return writable(elements_.sliced(axis, begin, end, step));
+        return writable([&] { return elements_.sliced(axis, begin, end, step); });
     }
     ConstArray<T> broadcasted(const Shape& shape) const { return elements_.broadcasted(shape); }
     Array clone() const { return elements_.clone(); }
-    Array contiguous() const { return writable(elements_.contiguous()); }
+    Array contiguous() const {
+        return writable([&] { return elements_.contiguous(); });
+    }
 
     std::uint32_t version() const { return elements_.version(); }
     void count_write() { elements_.owner_->version.fetch_add(1, std::memory_order_relaxed); }
@@ -196,9 +210,14 @@ class Array : public xt::xcontainer<Array<T>>, public xt::xexpression<Array<T>> 
     bool same_buffer(const ConstArray<T>& other) const { return elements_.same_buffer(other); }
 
   private:
-    Array(std::shared_ptr<Buffer> owner, const Shape& shape);
-    Array(T* data, ConstArray<T> elements);
-    static Array writable(ConstArray<T> elements);
+    // The array that view() returns, made in place.
+    template <class View>
+    Array(std::in_place_t, const View& view)
+        : elements_(view()), storage_(const_cast<T*>(elements_.data()), elements_.storage_.size()) {}
+    template <class View>
+    static Array writable(const View& view) {
+        return Array(std::in_place, view);
+    }
     template <class F>
     Array& update(const ConstArray<T>& values, const F& f);  // each element becomes f(it, its value)
 
@@ -211,8 +230,8 @@ class Array : public xt::xcontainer<Array<T>>, public xt::xexpression<Array<T>> 
     friend class ConstArray<T>;
     friend class Tensor<T>;
 
-    Storage storage_;  // the memory of elements_
     ConstArray<T> elements_;
+    Storage storage_;  // the memory of elements_
 };
 
 extern template class ConstArray<float>;

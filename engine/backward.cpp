@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <thread>
 
 namespace inkling {
 namespace {
@@ -50,6 +51,20 @@ void accumulate(Node<T>& node, Array<T> g) {
     }
 }
 
+// While it lives, this thread alone writes to the gradient of a leaf. It waits for the one that does now.
+template <class T>
+struct SoleWriter {
+    explicit SoleWriter(Node<T>& leaf) : node(leaf) {
+        const void* none = nullptr;
+        while (!node.writer.compare_exchange_weak(none, this, std::memory_order_acquire)) {
+            none = nullptr;
+            std::this_thread::yield();
+        }
+    }
+    ~SoleWriter() { node.writer.store(nullptr, std::memory_order_release); }
+    Node<T>& node;
+};
+
 // Intermediate gradients are freed after backward, even when it throws.
 template <class T>
 struct ForgetGradients {
@@ -65,14 +80,17 @@ struct ForgetGradients {
 
 template <class T>
 bool Gradients<T>::take(Node<T>& input) {
-    if (!input.is_leaf()) return true;
-    for (const auto& lock : taken_) {
-        if (lock.mutex() == &input.writing) return true;
+    const void* none = nullptr;
+    return !input.is_leaf() || input.writer.load(std::memory_order_relaxed) == this ||
+           input.writer.compare_exchange_strong(none, this, std::memory_order_acquire);
+}
+
+template <class T>
+void Gradients<T>::release() {
+    for (const NodePtr<T>& input : node_.inputs) {
+        if (input && input->writer.load(std::memory_order_relaxed) == this)
+            input->writer.store(nullptr, std::memory_order_release);
     }
-    std::unique_lock lock(input.writing, std::try_to_lock);
-    if (!lock) return false;
-    taken_.push_back(std::move(lock));
-    return true;
 }
 
 template <class T>
@@ -124,9 +142,9 @@ void Gradients<T>::write(std::size_t i, FunctionRef<void(Array<T>& array, bool a
 
 template <class T>
 void Gradients<T>::finish() {
-    taken_.clear();  // first: a thread that waits for a lock must hold none
+    release();  // first: a thread that waits for a leaf must hold none
     for (auto& [input, g] : waiting_) {
-        const std::lock_guard lock(input->writing);
+        const SoleWriter<T> writer(*input);
         accumulate(*input, std::move(g));
     }
     waiting_.clear();
@@ -143,14 +161,13 @@ void backward(const Tensor<T>& y, const ConstArray<std::type_identity_t<T>>& dy,
     std::vector<NodePtr<T>> nodes = nodes_from(y.node());
     const ForgetGradients<T> forget{nodes};
     {
-        const std::lock_guard lock(y.node()->writing);  // it may be a leaf itself
+        const SoleWriter<T> writer(*y.node());  // it may be a leaf itself
         accumulate(*y.node(), dy.defined() ? dy.clone() : Array<T>(y.shape(), T{1}));
     }
     for (NodePtr<T>& node : nodes) {
         if (node->is_leaf()) continue;
         if (node->has_grad) {
             const Array<T> g = std::move(node->grad);
-            node->grad = Array<T>();
             node->has_grad = false;
             Gradients<T> grads(*node);
             try {

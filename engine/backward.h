@@ -34,6 +34,9 @@ template <class T>
 class Gradients {
   public:
     explicit Gradients(Node<T>& node) : node_(node) {}
+    ~Gradients() { release(); }
+    Gradients(const Gradients&) = delete;
+    Gradients& operator=(const Gradients&) = delete;
 
     // Is a gradient wanted for input i? When not, computing it would be wasted.
     bool wanted(std::size_t i) const {
@@ -67,11 +70,11 @@ class Gradients {
     void finish();  // what had to wait for another thread is added; for backward() alone
 
   private:
-    bool take(Node<T>& input);  // false: another thread writes to this leaf now
+    bool take(Node<T>& input);  // until the op is done; false: another thread writes to this leaf now
+    void release();
     Node<T>& wanted_input(std::size_t i);
 
     Node<T>& node_;
-    std::vector<std::unique_lock<std::mutex>> taken_;  // leaves, until the op is done
     std::vector<std::pair<Node<T>*, Array<T>>> waiting_;
 };
 

@@ -29,6 +29,13 @@ class Dims {
     using const_reverse_iterator = std::reverse_iterator<const_iterator>;
 
     Dims() = default;
+    Dims(const Dims& other) { *this = other; }
+    Dims& operator=(const Dims& other) {  // most arrays have at most four axes: half as much is copied
+        size_ = other.size_;
+        std::copy_n(other.values_, 4, values_);
+        if (size_ > 4) std::copy_n(other.values_ + 4, kMaxRank - 4, values_ + 4);
+        return *this;
+    }
     explicit Dims(std::size_t n, T value = {}) { resize(n, value); }
     Dims(std::initializer_list<T> values) : Dims(values.begin(), values.end()) {}
     template <std::input_iterator It>

@@ -78,7 +78,7 @@ Tensor<T> Tensor<T>::detach() const {
 template <class T>
 Array<T> Tensor<T>::value_in_place() {
     check_defined("value_in_place", *this);
-    Array<T> value = Array<T>::writable(this->value());
+    Array<T> value = Array<T>::writable([this] { return this->value(); });
     value.count_write();
     return value;
 }
@@ -122,11 +122,6 @@ const ConstArray<T>& Saved<T>::get() const {
 }
 
 template <class T>
-void set_recompute(const Tensor<T>& y, std::function<ConstArray<T>()> recompute) {
-    if (y.requires_grad() && y.size() * sizeof(T) >= kWorthRecomputing) y.node()->recompute = std::move(recompute);
-}
-
-template <class T>
 Tensor<T> record(const char* op, ConstArray<std::type_identity_t<T>> value, std::vector<NodePtr<T>> input_nodes,
                  typename Node<std::type_identity_t<T>>::Backward backward) {
     profile::lap(op);
@@ -151,8 +146,6 @@ template class Tensor<double>;
 template class Saved<float>;
 template class Saved<double>;
 template class Saved<std::int32_t>;
-template void set_recompute(const Tensor<float>&, std::function<ConstArray<float>()>);
-template void set_recompute(const Tensor<double>&, std::function<ConstArray<double>()>);
 template Tensor<float> record(const char*, ConstArray<float>, std::vector<NodePtr<float>>, Node<float>::Backward);
 template Tensor<double> record(const char*, ConstArray<double>, std::vector<NodePtr<double>>, Node<double>::Backward);
 

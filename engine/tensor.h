@@ -6,11 +6,11 @@
 // intermediate goes back to the pool as soon as its last handle does.
 #pragma once
 
+#include <atomic>
 #include <concepts>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "engine/array.h"
@@ -44,10 +44,10 @@ struct Node {
     Shape shape;                     // of the value, and so of the gradient
     std::vector<NodePtr<T>> inputs;  // null where an input wants no gradient
     Backward backward;
-    NodePtr<T> next_doomed;  // while a graph is destroyed
-    bool ran = false;        // backward has run, and what it saved is gone
-    bool reusable = false;   // it saves no values, so it is kept when the graph is released
-    std::mutex writing;      // locked while a leaf's gradient is written: threads may share leaves
+    NodePtr<T> next_doomed;                     // while a graph is destroyed
+    bool ran = false;                           // backward has run, and what it saved is gone
+    bool reusable = false;                      // it saves no values, so it is kept when the graph is released
+    std::atomic<const void*> writer = nullptr;  // who writes to a leaf's gradient now: threads may share leaves
 
     Array<T> grad;            // dL/dvalue so far, when has_grad
     bool has_grad = false;    // the first contribution is taken over, not added to zeros
@@ -116,7 +116,7 @@ template <class T>
 class Saved {
   public:
     Saved() = default;
-    explicit Saved(const ConstArray<T>& array) : array_(array), version_(array.version()) {}
+    explicit Saved(ConstArray<T> array) : array_(std::move(array)), version_(array_.version()) {}
     explicit Saved(const Tensor<T>& tensor) requires std::floating_point<T> : Saved(tensor.value()) {}
     const ConstArray<T>& get() const;
     const ConstArray<T>& operator*() const { return get(); }
@@ -132,8 +132,11 @@ Saved(const Array<T>&) -> Saved<T>;
 // A value of at least so many bytes is computed again rather than saved.
 inline constexpr std::size_t kWorthRecomputing = std::size_t{2} << 20;
 
+// Whether the `recompute` of y's node is to be set.
 template <class T>
-void set_recompute(const Tensor<T>& y, std::function<ConstArray<T>()> recompute);
+bool worth_recomputing(const Tensor<T>& y) {
+    return y.requires_grad() && y.size() * sizeof(T) >= kWorthRecomputing;
+}
 
 // Inside a scope with a NoGrad, ops record no graph (on this thread).
 class NoGrad {
@@ -148,9 +151,13 @@ class NoGrad {
     static int& depth();
 };
 
-template <class... Tensors>
-auto inputs(const Tensors&... tensors) {
-    return std::vector{tensors.node()...};
+template <class T, class... Tensors>
+std::vector<NodePtr<T>> inputs(const Tensor<T>& first, const Tensors&... others) {
+    std::vector<NodePtr<T>> nodes;
+    nodes.reserve(1 + sizeof...(others));
+    nodes.push_back(first.node());
+    (nodes.push_back(others.node()), ...);
+    return nodes;
 }
 
 // Every op ends here. Makes the output, with a node when any input wants a gradient; otherwise `backward` is dropped.

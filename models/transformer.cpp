@@ -66,23 +66,25 @@ nn::AttentionOutput<T> Transformer<T>::attention(const Layer& l, const Tensor<T>
     const auto heads = [&](Part part, std::size_t i, std::size_t n) {
         return nn::split_heads(packed.empty() ? applied(l[part], x) : packed[i], n);
     };
-    const auto shared = [&](const Tensor<T>& kv) { return H == K ? kv : repeat(kv, H / K, 1); };
+    const auto shared = [&](Tensor<T> kv) {
+        if (H != K) kv = repeat(kv, H / K, 1);
+        return kv;
+    };
     const Tensor<T> q = rotated(heads(Part::query, 0, H), l[Part::query_norm].weight);
-    const Tensor<T> k = rotated(heads(Part::key, 1, K), l[Part::key_norm].weight);
-    const Tensor<T> v = heads(Part::value, 2, K);
+    const Tensor<T> k = shared(rotated(heads(Part::key, 1, K), l[Part::key_norm].weight));
+    const Tensor<T> v = shared(heads(Part::value, 2, K));
     nn::AttentionOptions options;
     options.causal = true;
     if (drops()) {
         options.dropout = config.dropout;
         options.dropout_key = random.next();
     }
-    const auto [y, weights] = nn::scaled_dot_product_attention(q, shared(k), shared(v), options, wanted);
+    const auto [y, weights] = nn::scaled_dot_product_attention(q, k, v, options, wanted);
     return {applied(l[Part::attention_output], nn::merge_heads(y)), weights};
 }
 
 template <class T>
-Tensor<T> Transformer<T>::rotated(const Tensor<T>& heads, const Tensor<T>& gain) const {
-    Tensor<T> x = heads;
+Tensor<T> Transformer<T>::rotated(Tensor<T> x, const Tensor<T>& gain) const {
     if (config.head_norm == HeadNorm::before_rotary) x = rms_norm(x, gain, config.norm_epsilon);
     if (config.positions == Positions::rotary)
         x = rotary(x, {.base = config.rope_theta, .clockwise = config.rope_clockwise});

@@ -31,7 +31,7 @@ class Transformer : public TransformerParameters<T> {
     nn::AttentionOutput<T> attention(const Layer& l, const Tensor<T>& x, Generator& random, nn::Weights wanted) const;
     Tensor<T> mlp(const Layer& l, const Tensor<T>& x) const;
     Tensor<T> norm(const Weights<Tensor<T>>& norm, const Tensor<T>& x) const;
-    Tensor<T> rotated(const Tensor<T>& heads, const Tensor<T>& gain) const;
+    Tensor<T> rotated(Tensor<T> heads, const Tensor<T>& gain) const;
     bool drops() const { return this->training() && config.dropout > 0; }
     Tensor<T> dropped(const Tensor<T>& x, Generator& random) const;
 };

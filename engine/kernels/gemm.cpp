@@ -18,7 +18,7 @@ const T* bias_data(const ConstArray<T>& bias, const Array<T>& c) {
 
 template <class Format, class A, class B, class T>
 void run(const ConstArray<A>& a, const ConstArray<B>& b, Array<T>& c, bool accumulate, const ConstArray<T>& bias) {
-    const kernels::GemmShape p(a, b, ConstArray<T>(c));
+    const kernels::GemmShape p(a, b, static_cast<const ConstArray<T>&>(c));
     const T* const shift = bias_data(bias, c);
     if (p.work() < kSmallWork) {
         profile::count_flops(2.0 * static_cast<double>(p.work()));
@@ -51,7 +51,7 @@ void multiply(const ConstArray<A>& a, const ConstArray<B>& b, Array<T>& c, GemmO
 template <class In, class T>
 void multiply_plain(const ConstArray<In>& a, const ConstArray<In>& b, Array<T>& c, GemmOptions options,
                     const ConstArray<T>& bias) {
-    const kernels::GemmShape p(a, b, ConstArray<T>(c));
+    const kernels::GemmShape p(a, b, static_cast<const ConstArray<T>&>(c));
     kernels::plain(p, a.data(), b.data(), c.data(), options.accumulate, bias_data(bias, c));
 }
 

@@ -5,8 +5,8 @@
 namespace inkling {
 
 template <class T>
-Operand<T>::Operand(const ConstArray<T>& x, Precision precision)
-    : precision_(std::is_same_v<T, float> ? precision : Precision::fp32), full_(x) {}
+Operand<T>::Operand(ConstArray<T> x, Precision precision)
+    : precision_(std::is_same_v<T, float> ? precision : Precision::fp32), full_(std::move(x)) {}
 
 template <class T>
 Operand<T> Operand<T>::rounded(const ConstArray<T>& x, Precision precision) {
@@ -35,33 +35,21 @@ Operand<T> Operand<T>::rounded(const ConstArray<T>& x, Precision precision, Arra
 }
 
 template <class T>
-Operand<T> Operand<T>::of_half(const ConstArray<BFloat16>& x) {
+Operand<T> Operand<T>::of_half(ConstArray<BFloat16> x) {
     Operand result;
     result.precision_ = Precision::bf16;
-    result.half_ = x;
+    result.half_ = std::move(x);
     return result;
 }
 
 template <class T>
 Operand<T> Operand<T>::reshaped(const Shape& shape) const {
-    Operand result = *this;
-    if (half_) {
-        result.half_ = half_->reshaped(shape);
-    } else {
-        result.full_ = Saved<T>(full_->reshaped(shape));
-    }
-    return result;
+    return half_ ? of_half(half_->reshaped(shape)) : Operand(full_->reshaped(shape), precision_);
 }
 
 template <class T>
 Operand<T> Operand<T>::transposed() const {
-    Operand result = *this;
-    if (half_) {
-        result.half_ = half_->transposed(-2, -1);
-    } else {
-        result.full_ = Saved<T>(full_->transposed(-2, -1));
-    }
-    return result;
+    return half_ ? of_half(half_->transposed(-2, -1)) : Operand(full_->transposed(-2, -1), precision_);
 }
 
 template <class T>

@@ -17,15 +17,15 @@ template <class T>
 class Operand {
   public:
     Operand() = default;
-    explicit Operand(const ConstArray<T>& x) : Operand(x, product_precision()) {}
-    Operand(const ConstArray<T>& x, Precision precision);
+    explicit Operand(ConstArray<T> x) : Operand(std::move(x), product_precision()) {}
+    Operand(ConstArray<T> x, Precision precision);
     // Rounded now, which takes half the memory: for what is saved, or used more than once.
     static Operand rounded(const ConstArray<T>& x, Precision precision = product_precision());
     // The same for x (rows, columns), and the sums of its columns in the same pass.
     static Operand rounded(const ConstArray<T>& x, Precision precision, Array<T>& column_sums);
 
     Precision precision() const { return precision_; }
-    static Operand of_half(const ConstArray<BFloat16>& x);  // which products in bf16 take as it is
+    static Operand of_half(ConstArray<BFloat16> x);  // which products in bf16 take as it is
     Operand reshaped(const Shape& shape) const;
     Operand transposed() const;  // the two last axes
 

@@ -39,7 +39,8 @@ ConstArray<T> with_dense_rows(const ConstArray<T>& x) {
 template <class T>
 Array<T> gradient_rows(Gradients<T>& grads, std::size_t i, const Shape& shape) {
     Array<T> place = grads.wanted(i) ? grads.empty(i) : Array<T>(shape);
-    return place.strides()[3] == 1 || place.dim(3) == 1 ? place : Array<T>(shape);
+    if (place.strides()[3] == 1 || place.dim(3) == 1) return place;
+    return Array<T>(shape);
 }
 
 template <class Operands, class T>
@@ -89,7 +90,7 @@ Tensor<T> run(const AttentionShape<T>& shape, const std::array<ConstArray<T>, 3>
             grads.add(2, std::move(dvalue));
         });
     if (result.node()) result.node()->make_grad = [=](Node<T>&) { return heads_side_by_side(); };
-    set_recompute<T>(result, [y_kept] { return Operands::full(y_kept); });  // it is kept anyway
+    if (worth_recomputing(result)) result.node()->recompute = [y_kept] { return Operands::full(y_kept); };
     return result;
 }
 

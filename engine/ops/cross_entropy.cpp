@@ -72,7 +72,7 @@ Tensor<T> cross_entropy(const Tensor<T>& logits, const IdArray& targets_any, std
                               row[t] -= g.get(0);
                           }
                       });
-                      grads.add(0, dz);
+                      grads.add(0, std::move(dz));
                   });
 }
 

@@ -49,7 +49,7 @@ Tensor<T> linear(const Tensor<T>& x, const Tensor<T>& weight, const Tensor<T>& b
                     product(dy2, w2, dx2, {accumulate});
                 });
             }
-            if (grads.wanted(2)) grads.add(2, db);
+            if (grads.wanted(2)) grads.add(2, std::move(db));
         });
 }
 

@@ -68,7 +68,7 @@ void RowNorm<T>::backward(const Array<T>& dy_any, Gradients<T>& grads) const {
     Array<T> dgain = want_gain || want_bias ? Array<T>({chunks, width}, T{0}) : Array<T>();
     Array<T> dbias = want_bias ? Array<T>({chunks, width}, T{0}) : Array<T>();
     const T *const px = x->data(), *const pmean = mean->data(), *const pscale = scale->data();
-    const auto run = [&](Array<T> dx, bool accumulate) {
+    const auto run = [&](Array<T>& dx, bool accumulate) {
         const auto rows_of_chunks = [&](std::size_t begin, std::size_t end) {
             Array<T> g({width});
             for (std::size_t i = begin * kRows; i < std::min(rows, end * kRows); ++i) {
@@ -81,7 +81,8 @@ void RowNorm<T>::backward(const Array<T>& dy_any, Gradients<T>& grads) const {
         };
         parallel_for(chunks, std::max<std::size_t>(1, kGrain / (kRows * width)), rows_of_chunks);
     };
-    want_dx ? grads.write(0, run) : run({}, false);
+    Array<T> none;
+    want_dx ? grads.write(0, run) : run(none, false);
     if (want_gain) grads.add(1, sum_over<T>(dgain, {0}));
     if (want_bias) grads.add(2, sum_over<T>(dbias, {0}));
 }
@@ -129,9 +130,11 @@ Tensor<T> normalize(const char* op, const Tensor<T>& x_any, const Tensor<T>& gai
     const RowNorm<T> norm{rows, width, centered, Saved(x), Saved(weight), Saved(mean), Saved(scale), gain.defined()};
     const Tensor<T> result = record(op, std::move(y), inputs(x_any, gain, bias),
                                     [norm](const Array<T>& dy, Gradients<T>& grads) { norm.backward(dy, grads); });
-    set_recompute<T>(result, [norm, shift = Saved(shift)] {
-        return normalized<T>(*norm.x, *norm.gain, *shift, *norm.mean, *norm.scale, [](const T*, std::size_t) {});
-    });
+    if (worth_recomputing(result)) {
+        result.node()->recompute = [norm, shift = Saved(shift)] {
+            return normalized<T>(*norm.x, *norm.gain, *shift, *norm.mean, *norm.scale, [](const T*, std::size_t) {});
+        };
+    }
     return result;
 }
 

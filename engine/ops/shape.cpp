@@ -16,10 +16,11 @@ Tensor<T> reusable(Tensor<T> y) {
     return y;
 }
 
-// y = view(x). The gradient of y is made in the layout of x's gradient, so that `undo` copies nothing.
+// y = view(x), which the caller has made. The gradient of y is made in the layout of x's gradient, so that `undo`
+// copies nothing.
 template <class T, class View, class Undo>
-Tensor<T> view_of(const char* op, const Tensor<T>& x, const View& view, const Undo& undo) {
-    Tensor<T> y = reusable(record(op, view(x.value()), inputs(x),
+Tensor<T> view_of(const char* op, const Tensor<T>& x, ConstArray<T> viewed, const View& view, const Undo& undo) {
+    Tensor<T> y = reusable(record(op, std::move(viewed), inputs(x),
                                   [undo](const Array<T>& dy, Gradients<T>& grads) { grads.add(0, undo(dy)); }));
     constexpr int kDeepest = 8;  // make_grad calls itself for each view of a view; a longer chain of views copies
     if (Node<T>* const node = y.node().get()) {
@@ -39,15 +40,15 @@ Tensor<T> view_of(const char* op, const Tensor<T>& x, const View& view, const Un
 template <class T>
 Tensor<T> reshape(const Tensor<T>& x, const Shape& shape) {
     check_defined("reshape", x);
-    const ConstArray<T> y = x.value().reshaped(shape);
+    ConstArray<T> y = x.value().reshaped(shape);
     if (y.same_buffer(x.value())) {
         return view_of(
-            "reshape", x, [shape](const auto& a) { return a.reshaped(shape); },
+            "reshape", x, std::move(y), [shape](const auto& a) { return a.reshaped(shape); },
             [old = x.shape()](const Array<T>& dy) { return dy.reshaped(old); });
     }
-    return reusable(record("reshape", y, inputs(x), [old = x.shape()](const Array<T>& dy, Gradients<T>& grads) {
-        grads.add(0, dy.reshaped(old));
-    }));
+    return reusable(
+        record("reshape", std::move(y), inputs(x),
+               [old = x.shape()](const Array<T>& dy, Gradients<T>& grads) { grads.add(0, dy.reshaped(old)); }));
 }
 
 template <class T>
@@ -60,7 +61,7 @@ Tensor<T> permute(const Tensor<T>& x, const Shape& axes) {
         inverse[axes[i]] = i;
     }
     return view_of(
-        "permute", x, [axes](const auto& a) { return a.permuted(axes); },
+        "permute", x, x.value().permuted(axes), [axes](const auto& a) { return a.permuted(axes); },
         [inverse](const Array<T>& dy) { return dy.permuted(inverse); });
 }
 
@@ -68,7 +69,7 @@ template <class T>
 Tensor<T> transpose(const Tensor<T>& x, std::ptrdiff_t a, std::ptrdiff_t b) {
     check_defined("transpose", x);
     const auto swap = [a, b](const auto& array) { return array.transposed(a, b); };
-    return view_of("transpose", x, swap, swap);
+    return view_of("transpose", x, swap(x.value()), swap, swap);
 }
 
 template <class T>
