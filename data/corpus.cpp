@@ -41,12 +41,19 @@ bool looks_binary(const fs::path& file) {
     std::ifstream in(file, std::ios::binary);
     std::array<char, 4096> head;
     in.read(head.data(), head.size());
-    const auto end = head.begin() + in.gcount();
-    return std::find(head.begin(), end, '\0') != end;
+    const std::string_view bytes(head.data(), static_cast<std::size_t>(in.gcount()));
+    return formats::compression_of(bytes) == formats::Compression::none && bytes.find('\0') != std::string_view::npos;
 }
 
-bool is_text(std::string_view bytes) {
-    return bytes.find('\0') == std::string_view::npos && formats::find_invalid_utf8(bytes) == std::string_view::npos;
+// A text in a folder; one byte, which no text is, for what is none.
+Text open_found(const std::string& file) {
+    constexpr std::string_view no_text("\xFF", 1);
+    if (looks_binary(file) || formats::has_hole(file)) return {no_text, nullptr};
+    try {
+        return open_unpacked(file);
+    } catch (const NoText&) {
+        return {no_text, nullptr};
+    }
 }
 
 // Regular files below a folder, none hidden, in the order of their paths.
@@ -70,9 +77,8 @@ std::vector<fs::path> files_below(const fs::path& folder) {
 void add_folder(Corpus& corpus, const std::string& folder) {
     const std::size_t sources_before = corpus.sources.size();
     for (const fs::path& file : files_below(folder)) {
-        const bool binary = looks_binary(file) || formats::has_hole(file);
-        Text text = binary ? Text{std::string_view("", 1), nullptr} : open_text(file.string());
-        if (!is_text(text.bytes)) {
+        Text text = open_found(file.string());
+        if (formats::find_invalid_utf8(text.bytes) != std::string_view::npos) {
             corpus.skipped.push_back(file.string());
         } else if (!text.bytes.empty() && text.bytes != byte_order_mark) {
             add(corpus, std::move(text), file.string());
@@ -116,11 +122,12 @@ Corpus read_corpus(const std::vector<std::string>& paths, const ReadSome& standa
     Corpus corpus;
     for (const std::string& path : paths) {
         if (path == "-") {
-            add_checked(corpus, standard_input ? read_stream(standard_input) : open_text(path), "standard input");
+            add_checked(corpus, standard_input ? read_unpacked(standard_input, "standard input") : open_unpacked(path),
+                        "standard input");
         } else if (formats::is_folder(path)) {
             add_folder(corpus, path);
         } else {
-            add_checked(corpus, open_text(path), path);
+            add_checked(corpus, open_unpacked(path), path);
         }
     }
     check<BadInput>(!paths.empty(), "no text was given: give at least one file, folder or - for standard input");

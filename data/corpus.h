@@ -32,10 +32,10 @@ struct Corpus {
     std::vector<std::shared_ptr<const void>> owners_;
 };
 
-// A path is a UTF-8 file, a FIFO, a folder, or "-" for standard input. In a folder, all regular files below it are read
-// in the order of their paths, except hidden ones (also below hidden folders), empty ones, and those with NUL bytes or
-// that are not UTF-8. A byte order mark is dropped, line ends are kept. Throws BadInput, naming the path: missing,
-// unreadable, empty, not UTF-8, a folder without text.
+// A path is a UTF-8 file, also one that gzip or zstd compressed, a FIFO, a folder, or "-" for standard input. In a
+// folder, all regular files below it are read in the order of their paths, except hidden ones (also below hidden
+// folders), empty ones, and those with NUL bytes or that are not UTF-8. A byte order mark is dropped, line ends are
+// kept. Throws BadInput, naming the path: missing, unreadable, empty, not UTF-8, a folder without text.
 // `standard_input`: what "-" stands for, when it is given.
 Corpus read_corpus(const std::vector<std::string>& paths, const ReadSome& standard_input = nullptr);
 

@@ -12,11 +12,8 @@
 #include "formats/system_calls.h"
 
 namespace inkling::data {
-namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::size_t large_text = 64 << 20;  // bytes
 
 // A file without a name, written once and then mapped. The system removes it with its last user, even after a crash.
 class NamelessFile {
@@ -53,9 +50,66 @@ class NamelessFile {
     std::size_t size_ = 0;
 };
 
+namespace {
+
+constexpr std::size_t large_text = 64 << 20;  // bytes
+
 Text keep_mapped(formats::MappedFile file) {
     const auto owner = std::make_shared<const formats::MappedFile>(std::move(file));
     return {{reinterpret_cast<const char*>(owner->data()), owner->size()}, owner};
+}
+
+// What a file with NUL bytes is, and what to do about it.
+std::string binary_kind(std::string_view bytes, std::size_t nul) {
+    constexpr std::pair<std::string_view, const char*> heads[] = {
+        {"\x7F"
+         "ELF",
+         "an ELF program"},
+        {"%PDF-", "a PDF document"},
+        {"PK\x03\x04", "a zip archive, or a document of an office program"},
+        {"\xFD"
+         "7zXZ",
+         "an xz archive"},
+        {"BZh", "a bzip2 archive"}};
+    for (const auto& [head, kind] : heads)
+        if (bytes.starts_with(head)) return fmt::format("{}: name a text file", kind);
+    if (bytes.starts_with("\xFF\xFE") || bytes.starts_with("\xFE\xFF"))
+        return "or UTF-16 text: convert it first, e.g. with iconv -f UTF-16 -t UTF-8";
+    return fmt::format("byte {} is NUL: name a text file", nul);
+}
+
+// Passes on what `read` gives, decompressed; throws NoText for what is damaged.
+ReadSome unpacked(const ReadSome& read, const std::string& name) {
+    std::string head(formats::compression_head, '\0');
+    std::size_t got = 0;
+    while (got < head.size()) {
+        const std::size_t more = read(head.data() + got, head.size() - got);
+        if (more == 0) break;
+        got += more;
+    }
+    head.resize(got);
+    if (formats::compression_of(head) == formats::Compression::none) {
+        return [read, head](char* to, std::size_t max_size) mutable {
+            if (head.empty()) return read(to, max_size);
+            const std::size_t n = head.copy(to, max_size);
+            head.erase(0, n);
+            return n;
+        };
+    }
+    const auto source = std::make_shared<formats::Decompressor>(head, read, name);
+    return [source](char* to, std::size_t max_size) {
+        try {
+            return source->read(to, max_size);
+        } catch (const BadInput& e) {
+            throw NoText(e.what(), "damaged");
+        }
+    };
+}
+
+void require_no_nul(std::string_view bytes, std::size_t before, std::string_view beginning, const std::string& name) {
+    const std::size_t nul = bytes.find('\0');
+    if (nul == std::string_view::npos) return;
+    throw NoText(fmt::format("{}: this is a binary file, {}", name, binary_kind(beginning, before + nul)), "binary");
 }
 
 }  // namespace
@@ -80,18 +134,64 @@ Text open_text(const std::string& path) {
                                           : keep_text(formats::read_file(path));
 }
 
-Text read_stream(const ReadSome& read) {
-    std::string text, block(1 << 20, '\0');
-    const auto read_block = [&] { return std::string_view(block.data(), read(block.data(), block.size())); };
-    while (text.size() < large_text) {
-        const std::string_view more = read_block();
-        if (more.empty()) return keep_text(std::move(text));
-        text += more;
+GrowingText::GrowingText() = default;
+GrowingText::~GrowingText() = default;
+
+void GrowingText::append(std::string_view more) {
+    size_ += more.size();
+    if (!large_ && size_ <= large_text) {
+        small_ += more;
+        return;
     }
-    NamelessFile file;
-    file.write(std::exchange(text, {}));
-    for (std::string_view more = read_block(); !more.empty(); more = read_block()) file.write(more);
-    return keep_mapped(file.map());
+    if (!large_) {
+        large_ = std::make_unique<NamelessFile>();
+        large_->write(std::exchange(small_, {}));
+    }
+    large_->write(more);
+}
+
+Text GrowingText::take() { return large_ ? keep_mapped(large_->map()) : keep_text(std::move(small_)); }
+
+Text read_stream(const ReadSome& read) {
+    GrowingText text;
+    std::string block(1 << 20, '\0');
+    while (const std::size_t got = read(block.data(), block.size())) text.append({block.data(), got});
+    return text.take();
+}
+
+Text read_unpacked(const ReadSome& read, const std::string& name) {
+    std::size_t size = 0;
+    std::string beginning;
+    return read_stream([&, more = unpacked(read, name)](char* to, std::size_t max_size) {
+        const std::size_t got = more(to, max_size);
+        if (beginning.empty()) beginning.assign(to, std::min<std::size_t>(got, 8));
+        require_no_nul({to, got}, size, beginning, name);
+        size += got;
+        return got;
+    });
+}
+
+Text open_unpacked(const std::string& path) {
+    std::error_code unknown;
+    const bool stream = path == "-" || fs::is_fifo(path, unknown);
+    const std::string name = path == "-" ? "standard input" : path;
+    if (!stream) {
+        Text text = open_text(path);  // of what is compressed, the system reads no more than is used
+        const bool packed = formats::compression_of(text.bytes.substr(0, 4)) != formats::Compression::none;
+        if (!packed) {
+            require_no_nul(text.bytes, 0, text.bytes, name);
+            return text;
+        }
+        return read_unpacked(
+            [left = text.bytes](char* to, std::size_t max_size) mutable {
+                const std::size_t n = left.copy(to, max_size);
+                left.remove_prefix(n);
+                return n;
+            },
+            name);
+    }
+    InputStream in = path == "-" ? InputStream() : InputStream(path);
+    return read_unpacked([&](char* to, std::size_t max_size) { return in.read(to, max_size); }, name);
 }
 
 InputStream::InputStream(const fs::path& path) : name_(path.string()) {

@@ -2,7 +2,7 @@
 //   const Text text = open_text("notes.txt");          // "-": standard input
 //   use(text.bytes);                                   // as long as text.owner or a copy of it lives
 // Large files are mapped, and large streams are written to a file without a name and mapped, so text may be larger than
-// memory.
+// memory, also one that is decompressed.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +12,8 @@
 #include <string>
 #include <string_view>
 
+#include "engine/check.h"
+#include "formats/compressed.h"
 #include "formats/file.h"
 
 namespace inkling::data {
@@ -25,14 +27,38 @@ struct Text {
 // Throws BadInput, naming the path: missing, unreadable, a device, a file with holes (which no text has).
 Text open_text(const std::string& path);
 
-// Reads up to `max_size` bytes into `to` and returns their number; 0: the end.
-using ReadSome = std::function<std::size_t(char* to, std::size_t max_size)>;
+using formats::ReadSome;
 Text read_stream(const ReadSome& read);
+
+// The same, decompressed where gzip or zstd compressed it, for text alone: NoText at a NUL byte, as early as one comes,
+// and for what is damaged. `name`: for messages.
+struct NoText : BadInput {
+    NoText(const std::string& message, std::string k) : BadInput(message), kind(std::move(k)) {}
+    std::string kind;  // "binary", "damaged", "not UTF-8", "empty"
+};
+Text open_unpacked(const std::string& path);
+Text read_unpacked(const ReadSome& read, const std::string& name);
 
 // Takes a text that is already in memory.
 Text keep_text(std::string text);
 
-// A stream, read as its bytes arrive; interrupted system calls are repeated. Throws BadInput, naming the stream.
+// A text that is put together from pieces.
+class GrowingText {
+  public:
+    GrowingText();
+    ~GrowingText();
+    void append(std::string_view more);
+    std::size_t size() const { return size_; }
+    Text take();  // once, at the end
+
+  private:
+    std::string small_;
+    std::unique_ptr<class NamelessFile> large_;
+    std::size_t size_ = 0;
+};
+
+// A stream, or a file, read as its bytes arrive; interrupted system calls are repeated. Throws BadInput, naming the
+// stream.
 class InputStream {
   public:
     InputStream() = default;                                  // standard input

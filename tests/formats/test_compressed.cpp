@@ -1,0 +1,99 @@
+#include "formats/compressed.h"
+
+#include "engine/check.h"
+#include "tests/catch.h"
+#include "tests/formats/compress.h"
+
+using namespace inkling;
+using namespace inkling::formats;
+using inkling::testing::gzip;
+using inkling::testing::zstd;
+
+namespace {
+
+std::string mixed(std::size_t size) {
+    std::string text;
+    for (std::size_t i = 0; text.size() < size; ++i) text += fmt::format("line {} of many, {}\n", i, i * i % 9973);
+    text.resize(size);
+    return text;
+}
+
+// What `packed` holds, when it arrives in pieces of `piece` bytes and is read `step` bytes at a time.
+std::string unpack(std::string_view packed, std::size_t piece = 1 << 16, std::size_t step = 1 << 16) {
+    std::string_view left = packed.substr(std::min<std::size_t>(4, packed.size()));
+    Decompressor source(
+        packed.substr(0, 4),
+        [&](char* to, std::size_t most) {
+            const std::size_t n = left.substr(0, std::min(piece, most)).copy(to, most);
+            left.remove_prefix(n);
+            return n;
+        },
+        "a.gz");
+    std::string text, block(step, '\0');
+    while (const std::size_t n = source.read(block.data(), block.size())) text.append(block, 0, n);
+    return text;
+}
+
+}  // namespace
+
+TEST_CASE("compressed: gzip and zstd are told by their first bytes", "[formats]") {
+    CHECK(compression_of(gzip("a")) == Compression::gzip);
+    CHECK(compression_of(zstd("a")) == Compression::zstd);
+    for (const char* text : {"", "a", "\x1F", "(", "text.gz"}) CHECK(compression_of(text) == Compression::none);
+}
+
+TEST_CASE("compressed: comes back whole, however it arrives and is read", "[formats]") {
+    for (const std::size_t size : {0, 1, 1000, 300'000}) {
+        const std::string text = mixed(size);
+        for (const std::string& packed : {gzip(text), zstd(text)}) {
+            CHECK(unpack(packed) == text);
+            CHECK(unpack(packed, 1, 7) == text);
+            CHECK(unpack(packed, 1000, 1) == text);
+        }
+    }
+}
+
+TEST_CASE("compressed: files of several parts, and zeros behind gzip's", "[formats]") {
+    CHECK(unpack(gzip("one ") + gzip("") + gzip("two")) == "one two");
+    CHECK(unpack(zstd("one ") + zstd("") + zstd("two"), 1, 1) == "one two");
+    CHECK(unpack(gzip("one") + std::string(512, '\0')) == "one");
+    CHECK(unpack(zstd("one") + std::string("\x50\x2A\x4D\x18\x02\0\0\0zz", 10) + zstd("two")) ==
+          "onetwo");  // skippable
+}
+
+TEST_CASE("compressed: what is cut off or damaged is refused by name", "[formats]") {
+    const std::string text = mixed(200'000);
+    for (const std::string& packed : {gzip(text), zstd(text)}) {
+        for (const std::size_t size : {std::size_t{4}, std::size_t{9}, packed.size() / 2, packed.size() - 1})
+            CHECK_THROWS_WITH(
+                unpack(packed.substr(0, size)),
+                ContainsSubstring("cannot decompress a.gz: it ends early, after " + std::to_string(size)));
+        std::string flipped = packed;
+        flipped[packed.size() / 2] = static_cast<char>(flipped[packed.size() / 2] ^ 0x55);
+        CHECK_THROWS_WITH(unpack(flipped), ContainsSubstring("cannot decompress a.gz: it is damaged at byte"));
+        CHECK_THROWS_WITH(unpack(packed + "more"), ContainsSubstring("a.gz: it "));
+    }
+}
+
+TEST_CASE("compressed: a bomb is not read to its end", "[formats]") {
+    const std::string part(16 << 20, 'a');
+    std::string bomb;
+    for (int i = 0; i < 20; ++i) bomb += zstd(part);
+    std::size_t read = 0;
+    std::string_view left = std::string_view(bomb).substr(4);
+    Decompressor source(
+        std::string_view(bomb).substr(0, 4),
+        [&](char* to, std::size_t most) {
+            const std::size_t n = left.copy(to, most);
+            left.remove_prefix(n);
+            return n;
+        },
+        "bomb.zst");
+    std::string block(1 << 20, '\0');
+    const auto all = [&] {
+        while (const std::size_t n = source.read(block.data(), block.size())) read += n;
+    };
+    CHECK_THROWS_WITH(all(), ContainsSubstring("cannot decompress bomb.zst: it grows to more than 500 times its size"));
+    CHECK(read >= 64 << 20);
+    CHECK(read < 66 << 20);
+}
