@@ -4,8 +4,8 @@
 #include <numbers>
 
 #include "cli/common.h"
+#include "cli/data_argument.h"
 #include "cli/model_argument.h"
-#include "data/corpus.h"
 #include "data/encoded_corpus.h"
 #include "data/stories/stories.h"
 #include "engine/precision.h"
@@ -17,7 +17,7 @@ namespace {
 
 struct EvalArguments {
     std::string model;
-    std::vector<std::string> data;
+    DataArguments text;
     std::size_t stories = 0, stride = 0, threads = 0;
     std::string precision = "fp32";
     bool json = false;
@@ -76,11 +76,11 @@ int evaluate_model(const EvalArguments& args) {
     set_threads(args.threads);
     const WithPrecision precision(*find_named<Precision>(args.precision));
     if (args.stories > 0) return evaluate_stories(args);
-    if (args.data.empty()) throw Usage("--data or --stories is required: see inkling eval --help");
+    if (args.text.data.empty()) throw Usage("--data or --stories is required: see inkling eval --help");
     const auto [model, tokenizer] = load_current(args.model);
-    const data::Corpus corpus = data::read_corpus(args.data);
-    if (const std::string note = corpus.skipped_note(); !note.empty()) std::fprintf(stderr, "%s\n", note.c_str());
-    const data::EncodedCorpus encoded = data::encode_corpus(*tokenizer, corpus.documents, {.sources = corpus.sources});
+    const data::Corpus corpus = read_data(args.text);
+    const data::EncodedCorpus encoded =
+        data::encode_corpus(*tokenizer, corpus.documents, {.name = [&](std::size_t i) { return corpus.source_of(i); }});
     const std::span<const std::int32_t> tokens = encoded.ids;
     check<BadInput>(tokens.size() >= 2, "{}: a text of at least 2 tokens is required, got {}: add text", corpus.name(),
                     tokens.size());
@@ -111,10 +111,7 @@ int evaluate_model(const EvalArguments& args) {
 Action add_eval(CLI::App& app) {
     auto args = std::make_shared<EvalArguments>();
     app.add_option("--model", args->model, "model folder, or the folder of a run")->required();
-    app.add_option("--data", args->data, "text: a UTF-8 file, a directory, or - for stdin; repeatable")
-        ->take_all()
-        ->expected(1)
-        ->allow_extra_args(false);
+    add_data_flags(app, args->text);
     auto* const stories = app.add_option(
         "--stories", args->stories,
         "instead of --data: let the model write this many stories, and check them against the grammar of "

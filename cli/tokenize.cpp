@@ -3,7 +3,7 @@
 #include <iterator>
 
 #include "cli/common.h"
-#include "data/corpus.h"
+#include "cli/data_argument.h"
 #include "data/encoded_corpus.h"
 #include "data/text_source.h"
 #include "data/tokenizers/bpe_train.h"
@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t kBlock = 1 << 16;  // ids, or bytes, that are written at once
 
 struct TokenizeArguments {
-    std::vector<std::string> data;
+    DataArguments text;
     std::size_t vocab_size = 0, threads = 0;
     std::string out, tokenizer, file;
 };
@@ -44,8 +44,7 @@ int train(const TokenizeArguments& args) {
         throw Usage(fmt::format("--vocab-size must be at least {}: {} and the 256 bytes; got {}",
                                 data::smallest_bpe_vocab, data::end_of_text_token, args.vocab_size));
     set_threads(args.threads);
-    const data::Corpus corpus = data::read_corpus(args.data);
-    if (const std::string note = corpus.skipped_note(); !note.empty()) std::fprintf(stderr, "%s\n", note.c_str());
+    const data::Corpus corpus = read_data(args.text);
     const data::BpeTokenizer tokenizer(data::train_bpe(corpus.documents, args.vocab_size));
     formats::write_file_atomic(args.out, tokenizer.to_json());
     const std::size_t size = tokenizer.vocab_size();
@@ -57,13 +56,18 @@ int train(const TokenizeArguments& args) {
 }
 
 int encode(const TokenizeArguments& args) {
-    require_file(args, "a text");
+    if (args.text.data.empty()) require_file(args, "a text");
     set_threads(args.threads);
     const auto tokenizer = open_tokenizer(args.tokenizer);
-    const data::Text text = data::open_text(args.file);
-    const std::string source = source_of(args);
+    data::Corpus texts;
+    if (args.file.empty()) {
+        texts = read_data(args.text);
+    } else {  // its bytes as they are
+        data::Text text = data::open_text(args.file);
+        texts.add(text.bytes, std::move(text.owner), source_of(args));
+    }
     const data::EncodedCorpus corpus =
-        data::encode_corpus(*tokenizer, {text.bytes}, {.sources = std::span(&source, 1)});
+        data::encode_corpus(*tokenizer, texts.documents, {.name = [&](std::size_t i) { return texts.source_of(i); }});
     std::string line;
     for (const std::int32_t& id : corpus.ids) {
         if (&id != corpus.ids.data()) line += ' ';
@@ -117,11 +121,7 @@ Action add_tokenize(CLI::App& app) {
     auto args = std::make_shared<TokenizeArguments>();
     app.require_subcommand(1);
     CLI::App* const learn = app.add_subcommand("train", "Learn a byte-level BPE tokenizer from text");
-    learn->add_option("--data", args->data, "text: a UTF-8 file, a directory, or - for stdin; repeatable")
-        ->required()
-        ->take_all()
-        ->expected(1)
-        ->allow_extra_args(false);
+    add_data_flags(*learn, args->text)->required();
     learn->add_option("--vocab-size", args->vocab_size, "size of the vocabulary")->required();
     learn->add_option("--out", args->out, "tokenizer.json to write")->required();
     CLI::App* const to_ids = app.add_subcommand("encode", "Print the ids of a text, separated by spaces");
@@ -129,7 +129,8 @@ Action add_tokenize(CLI::App& app) {
     for (CLI::App* const command : {to_ids, to_text}) {
         command->add_option("--tokenizer,--model", args->tokenizer, "tokenizer.json, model folder, or folder of a run")
             ->required();
-        command->add_option("-f,--file", args->file, "file to read; -: stdin");
+        CLI::Option* const file = command->add_option("-f,--file", args->file, "file to read; -: stdin");
+        if (command == to_ids) add_data_flags(*command, args->text)->excludes(file);
     }
     for (CLI::App* const command : {learn, to_ids})
         command->add_option("--threads", args->threads, "OpenMP threads; 0: the physical cores")->capture_default_str();

@@ -4,6 +4,7 @@
 #include <csignal>
 #include <optional>
 
+#include "cli/data_argument.h"
 #include "cli/dry_run.h"
 #include "cli/ending.h"
 #include "cli/report.h"
@@ -147,11 +148,11 @@ class Preparation {
     void make_loop(Prepared& run, const fs::path& candidate) const {
         if (run.loaded.model) take_shape(args_, run.loaded.model->config, options_);
         try {
-            run.tokens = data::encode_corpus(
-                *run.loaded.tokenizer, run.corpus.documents,
-                {.sources = run.corpus.sources, .cache = options_.out, .progress = [this](auto done, auto all) {
-                     report_.encoding(done, all);
-                 }});
+            run.tokens =
+                data::encode_corpus(*run.loaded.tokenizer, run.corpus.documents,
+                                    {.name = [&](std::size_t i) { return run.corpus.source_of(i); },
+                                     .cache = options_.out,
+                                     .progress = [this](auto done, auto all) { report_.encoding(done, all); }});
         } catch (const BadInput& e) {
             if (candidate.empty()) throw;
             throw train::Mismatch(fmt::format("{}: was trained on another text: {}", candidate.string(), e.what()));
@@ -197,8 +198,8 @@ int train_model(const TrainArguments& args) {
         folder.emplace(options.out);  // nobody else's from here
     const bool built_in = options.data.empty();
     Prepared run;
-    run.corpus = built_in ? built_in_corpus() : data::read_corpus(options.data);
-    if (const std::string note = run.corpus.skipped_note(); !note.empty()) report.warn(note);
+    run.corpus = built_in ? built_in_corpus() : data::read_corpus(options.data, options.text);
+    for (const std::string& note : run.corpus.notes()) report.note(note);
 
     if (args.dry_run) return print_estimate(args, settings, run.corpus, threads);
     Preparation(args, settings, report).prepare(run, resume);
@@ -295,9 +296,10 @@ Action add_train(CLI::App& app) {
                          ? app.add_option_function<std::string>("--" + flag, read, help)->default_str("0")
                          : app.add_option("--" + flag, field, help)->capture_default_str();
         } else {
-            option = app.add_option("--" + flag, field, help)->capture_default_str();
+            option = app.add_option("--" + flag + (flag == "data" ? ",data" : ""), field, help)->capture_default_str();
             if constexpr (std::is_same_v<Field, std::vector<std::string>>)
-                option->take_all()->expected(1)->allow_extra_args(false);
+                flag == "data" ? take_several(*option)
+                               : static_cast<void>(option->take_all()->expected(1)->allow_extra_args(false));
         }
     });
     return [args] { return train_model(*args); };

@@ -1,11 +1,12 @@
-// Text to train on: files, folders and standard input, one document each.
-//   const Corpus corpus = read_corpus({"notes.txt", "books/", "-"});
+// Text to train on: files, folders and standard input, one document each, or one a record of a table.
+//   const Corpus corpus = read_corpus({"notes.txt", "books/", "logs/*.gz", "-"}, {.exclude = {"*.log"}});
 //   const EncodedCorpus ids = encode_corpus(tokenizer, corpus.documents);   // encoded_corpus.h
 // A corpus may be larger than memory: see text_source.h.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -15,28 +16,59 @@
 
 namespace inkling::data {
 
+struct CorpusOptions {
+    std::vector<std::string> exclude = {};  // patterns (shell_patterns.h)
+    std::string text_field = {}, text_column = {};
+    bool lossy = false;
+
+    static constexpr const char* data_help =
+        "text: files (also .gz, .zst), folders, quoted patterns such as 'books/*.txt', or - for stdin; repeatable; "
+        "--data may be left out";
+
+    // v(name, field, help) for every setting.
+    template <class Options, class V>
+    static void visit(Options& o, const V& v) {
+        v("exclude", o.exclude, "leave out files and folders like this, such as '*.log'; repeatable");
+        v("text-field", o.text_field, "of the objects in .jsonl files (and stdin): each object's text is a document");
+        v("text-column", o.text_column, "of .csv files (and stdin), with a header line: each row's text is a document");
+        v("lossy", o.lossy, "replace bytes that are not UTF-8 by U+FFFD instead of refusing them");
+    }
+};
+
 struct Corpus {
     std::vector<std::string_view> documents;
-    std::vector<std::string> sources;  // of the documents: the files; "-" as "standard input"
-    std::vector<std::string> skipped;  // files in folders that hold no UTF-8 text
+    std::vector<std::string> sources;  // files; "-" as "standard input"
+    std::vector<std::size_t> first;    // the first document of each source
+
+    std::map<std::string, std::size_t> skipped;  // how many files, by the reason
+    std::string first_skipped;                   // the path of one of them
+    std::size_t replaced = 0;                    // bytes that were not UTF-8
+    std::string first_replaced;                  // where
+    std::size_t empty_records = 0;
 
     std::size_t bytes() const;
-    std::string skipped_note() const;  // one line for the user; "" when nothing was skipped
-    std::string name() const;          // for messages: the sources, or the first of them and their number
+    std::string skipped_list() const;        // "skipped 12 files: 10 binary, 2 in .git"; "" if none
+    std::vector<std::string> notes() const;  // lines for the user: what was left out or replaced
+    std::string name() const;                // for messages: the sources, or the first of them and their number
+    std::string source_of(std::size_t document) const;  // "a.jsonl: record 3"
 
     // `owner` keeps the text alive; this corpus and its copies hold on to it.
     void add(std::string_view text, std::shared_ptr<const void> owner, std::string source);
     void add(std::string text, std::string source);
+    // Of a source whose documents follow.
+    void begin_source(std::shared_ptr<const void> owner, std::string source);
 
   private:
     std::vector<std::shared_ptr<const void>> owners_;
 };
 
-// A path is a UTF-8 file, also one that gzip or zstd compressed, a FIFO, a folder, or "-" for standard input. In a
-// folder, all regular files below it are read in the order of their paths, except hidden ones (also below hidden
-// folders), empty ones, and those with NUL bytes or that are not UTF-8. A byte order mark is dropped, line ends are
-// kept. Throws BadInput, naming the path: missing, unreadable, empty, not UTF-8, a folder without text.
+// A path is a UTF-8 file, also one that gzip or zstd compressed, a FIFO, a folder, a pattern such as "books/*.txt", or
+// "-" for standard input. In a folder, all regular files below it are read in the order of their paths, except hidden
+// ones (also below hidden folders), empty ones, binary ones, those that are not UTF-8 or damaged, and runs of Inkling.
+// A byte order mark is dropped, line ends are kept. Throws BadInput, naming the path: missing, unreadable, empty,
+// binary, not UTF-8, a folder without text, a pattern that nothing matches.
 // `standard_input`: what "-" stands for, when it is given.
-Corpus read_corpus(const std::vector<std::string>& paths, const ReadSome& standard_input = nullptr);
+Corpus read_corpus(const std::vector<std::string>& paths, const CorpusOptions& options = {},
+                   const ReadSome& standard_input = nullptr);
 
 }  // namespace inkling::data

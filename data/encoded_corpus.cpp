@@ -9,7 +9,6 @@
 
 #include "data/content_hash.h"
 #include "engine/check.h"
-#include "formats/named.h"
 
 namespace inkling::data {
 namespace {
@@ -36,14 +35,17 @@ std::size_t encode_parts(const Tokenizer& tokenizer, const std::vector<std::stri
     for (std::size_t i = 0; i < documents.size(); ++i) {
         const std::string_view text = documents[i];
         if (const auto end = tokenizer.end_of_text(); i > 0 && end) take(std::span(&*end, 1));
-        formats::named(i < options.sources.size() ? options.sources[i] : "", [&] {
+        try {
             tokenizer.encode_parts(text, [&](std::span<const std::int32_t> ids, std::size_t upto) {
                 take(ids);
                 if (!options.progress || (done + upto < reported + report_interval && done + upto < all)) return;
                 reported = done + upto;
                 options.progress(reported, all);
             });
-        });
+        } catch (const BadInput& e) {
+            if (!options.name) throw;
+            throw BadInput(options.name(i) + ": " + e.what());
+        }
         done += text.size();
         const bool open_line = i + 1 < documents.size() && !text.empty() && text.back() != '\n';
         if (open_line && !tokenizer.end_of_text()) {

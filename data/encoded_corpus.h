@@ -23,7 +23,7 @@
 namespace inkling::data {
 
 struct EncodeOptions {
-    std::span<const std::string> sources = {};                                  // names of the documents, for messages
+    std::function<std::string(std::size_t document)> name = nullptr;            // for messages
     std::filesystem::path cache = {};                                           // created when needed; empty: no file
     std::size_t cache_from = 64 << 20;                                          // bytes of text
     std::function<void(std::size_t done, std::size_t all)> progress = nullptr;  // bytes of text

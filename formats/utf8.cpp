@@ -47,6 +47,24 @@ std::size_t find_invalid_utf8(std::string_view text) {
     return std::string_view::npos;
 }
 
+std::size_t invalid_utf8_size(std::string_view text, std::size_t at) {
+    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+    const unsigned lead = byte(at);
+    if (lead < 0xC2 || lead > 0xF4) return 1;
+    const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+    // The second byte's range keeps overlong forms, surrogates and values above U+10FFFF out.
+    const unsigned low = lead == 0xE0   ? 0xA0
+                         : lead == 0xF0 ? 0x90
+                                        : 0x80,
+                   high = lead == 0xED   ? 0x9F
+                          : lead == 0xF4 ? 0x8F
+                                         : 0xBF;
+    if (at + 1 >= text.size() || byte(at + 1) < low || byte(at + 1) > high) return 1;
+    std::size_t size = 2;
+    while (size < length && at + size < text.size() && (byte(at + size) & 0xC0) == 0x80) ++size;
+    return size;
+}
+
 std::vector<char32_t> to_code_points(std::string_view text) {
     std::vector<char32_t> points;
     points.reserve(text.size());

@@ -19,6 +19,10 @@ char32_t next_code_point(std::string_view text, std::size_t& offset);
 // Byte offset of the first byte that begins no valid code point; npos when the whole text is valid.
 std::size_t find_invalid_utf8(std::string_view text);
 
+// Bytes from an invalid one on that stand for one broken character: the longest beginning of a valid one, else 1.
+// Unicode recommends one U+FFFD for each, and Python's errors="replace" does the same.
+std::size_t invalid_utf8_size(std::string_view text, std::size_t at);
+
 // Throws BadInput, naming the byte offset, when the text is not UTF-8.
 std::vector<char32_t> to_code_points(std::string_view text);
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Follows README.md and the pages of docs/: runs the commands of each page's blocks in order, in a folder that holds
-# nothing but two texts and the program. Each command must succeed, and write what its --out names.
+# nothing but a few texts and the program. Each command must succeed, and write what its --out names.
 #   tests/readme.sh PROGRAM      for example: tests/readme.sh build/inkling
 # Commands that would take long get flags behind the pages' own, the last of which hold: `train` takes --max-iters, more
 # with each command, so that --resume has something to do; `eval --stories` checks 2 stories; `bench` measures for a
@@ -71,6 +71,13 @@ for page in "${pages[@]}"; do
     done >my.txt
     echo "Crème brûlée, 3 €: other characters than those of my.txt, and a quick brown fox?" >other.txt
     echo "The quick brown" >typed
+    mkdir -p notes/drafts books logs
+    cp my.txt notes/one.md
+    cp my.txt notes/drafts/two.md
+    cp my.txt books/one.txt
+    { cat my.txt && printf 'caf\351\n'; } | gzip >logs/one.gz
+    sed 's/.*/{"answer": "&"}/' my.txt >questions.jsonl
+    { echo id,body && sed 's/.*/1,"&"/' my.txt; } | gzip >table.csv.gz
     follow < <(commands_of "$page")
 done
 

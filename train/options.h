@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "data/corpus.h"
 #include "data/sampler.h"
 #include "engine/precision.h"
 #include "models/architecture.h"
@@ -17,6 +18,7 @@ namespace inkling::train {
 
 struct TrainOptions {
     std::vector<std::string> data;
+    data::CorpusOptions text;  // how it is read
     std::string out = "out";
     std::string resume;  // "", "auto" or a checkpoint folder
     bool overwrite = false;
@@ -59,8 +61,8 @@ struct TrainOptions {
     // v(name, field, help) for every setting. `Options` is TrainOptions or const TrainOptions.
     template <class Options, class V>
     static void visit(Options& o, const V& v) {
-        v("data", o.data,
-          "text to train on: a UTF-8 file, a directory, or - for stdin; repeatable; none: the built-in stories");
+        v("data", o.data, data::CorpusOptions::data_help);
+        data::CorpusOptions::visit(o.text, v);
         v("out", o.out, "directory of the run: checkpoints, config.toml, metrics.jsonl");
         v("resume", o.resume,
           "'auto': resume from the newest checkpoint in --out, if there is one; or the checkpoint to resume from");

@@ -40,7 +40,7 @@ TEST_CASE("command line: no command, unknown commands and unknown flags", "[cli]
         check_fails(program({command, "--no-such-flag"}), 2);
     check_fails(program({"generate"}), 2, "--model");
     check_fails(program({"eval", "--model", "x"}), 2, "--data");
-    check_fails(program({"train", "text.txt"}), 2, "unexpected argument 'text.txt': see inkling train --help");
+    check_fails(program({"generate", "text.txt"}), 2, "unexpected argument 'text.txt': see inkling generate --help");
     check_fails(program({"tokenize", "learn"}), 2, "'learn' is not a command: one of train, encode, decode");
 }
 

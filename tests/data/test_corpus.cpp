@@ -11,11 +11,14 @@
 #include "data/tokenizers/char_tokenizer.h"
 #include "engine/check.h"
 #include "tests/data/scratch_folder.h"
+#include "tests/formats/compress.h"
 #include "tests/skip.h"
 
 using namespace inkling;
 using namespace inkling::data;
 using inkling::data::tests::ScratchFolder;
+using inkling::testing::gzip;
+using inkling::testing::zstd;
 namespace fs = std::filesystem;
 
 namespace {
@@ -52,24 +55,24 @@ TEST_CASE("corpus: a file is read as it is", "[data]") {
     CHECK(texts(corpus) == "[caf\xC3\xA9\r\nend]");
     CHECK(corpus.bytes() == 10);
     CHECK(corpus.sources == std::vector<std::string>{path});
-    CHECK(corpus.skipped.empty());
+    CHECK(corpus.notes().empty());
 }
 
 TEST_CASE("corpus: every source is a document, in the order that they are named in", "[data]") {
     const ScratchFolder folder;
     const std::string a = folder.write("a", "one"), b = folder.write("b", "two\n"), c = folder.write("c", "three");
     std::istringstream in("in");
-    CHECK(texts(read_corpus({a, b, "-", c}, from(in))) == "[one][two\n][in][three]");
+    CHECK(texts(read_corpus({a, b, "-", c}, {}, from(in))) == "[one][two\n][in][three]");
 }
 
 TEST_CASE("corpus: standard input is read to its end, and only when named", "[data]") {
     const ScratchFolder folder;
     std::istringstream in("line 1\nline 2\n");
-    CHECK(texts(read_corpus({folder.write("a", "x")}, from(in))) == "[x]");
-    const Corpus corpus = read_corpus({"-"}, from(in));
+    CHECK(texts(read_corpus({folder.write("a", "x")}, {}, from(in))) == "[x]");
+    const Corpus corpus = read_corpus({"-"}, {}, from(in));
     CHECK(texts(corpus) == "[line 1\nline 2\n]");
     CHECK(corpus.sources == std::vector<std::string>{"standard input"});
-    CHECK_THROWS_WITH(read_corpus({"-"}, from(in)), ContainsSubstring("standard input: it is empty"));
+    CHECK_THROWS_WITH(read_corpus({"-"}, {}, from(in)), ContainsSubstring("standard input: it is empty"));
 }
 
 TEST_CASE("corpus: a folder's texts in the order of their paths", "[data]") {
@@ -90,8 +93,7 @@ TEST_CASE("corpus: a folder's texts in the order of their paths", "[data]") {
     CHECK(texts(corpus) == "[A][B][C\n][N]");
     CHECK(corpus.sources == std::vector{folder.path("a/z.py"), folder.path("b.md"), folder.path("c/d/e.txt"),
                                         folder.path("no-extension")});
-    CHECK(corpus.skipped ==
-          std::vector{folder.path("image.png"), folder.path("late-nul.txt"), folder.path("latin1.txt")});
+    CHECK(corpus.notes() == std::vector<std::string>{"skipped 5 files: 2 binary, 1 hidden, 1 in .git, 1 not UTF-8"});
 }
 
 TEST_CASE("corpus: a FIFO is a text, in a folder it is none", "[data]") {
@@ -114,7 +116,7 @@ TEST_CASE("corpus: a terabyte of holes is no text", "[data]") {
     CHECK_THROWS_WITH(read_corpus({sparse}), ContainsSubstring(sparse) && ContainsSubstring("holes"));
     const Corpus corpus = read_corpus({folder.path()});
     CHECK(texts(corpus) == "[two]");
-    CHECK(corpus.skipped == std::vector{sparse});
+    CHECK(corpus.notes() == std::vector{"skipped 1 file: 1 binary, such as " + sparse});
 }
 
 TEST_CASE("corpus: a byte order mark is dropped from every source", "[data]") {
@@ -170,7 +172,7 @@ TEST_CASE("corpus: texts that are large are mapped, and standard input that is l
     const Corpus corpus = read_corpus({folder.write("large.txt", large)});
     CHECK((corpus.documents.size() == 1 && corpus.documents[0] == large));
     std::istringstream in(large);
-    const Corpus piped = read_corpus({"-"}, from(in)), copy = piped;
+    const Corpus piped = read_corpus({"-"}, {}, from(in)), copy = piped;
     CHECK((piped.documents.size() == 1 && piped.documents[0] == large && copy.documents == piped.documents));
     folder.write("large.txt", large + "\xFF");
     CHECK_THROWS_WITH(read_corpus({folder.path("large.txt")}), ContainsSubstring("not UTF-8"));
@@ -185,13 +187,145 @@ TEST_CASE("corpus: a name for messages", "[data]") {
     CHECK(read_corpus(paths).name() == paths[0]);
 }
 
-TEST_CASE("corpus: a note of what was left out", "[data]") {
+TEST_CASE("corpus: what is left out of folders is counted by its reason", "[data]") {
     const ScratchFolder folder;
     folder.write("a.txt", "text");
     folder.write("b.png", std::string("\x89PNG\0", 5));
-    CHECK(read_corpus({folder.path()}).skipped_note() ==
-          "skipped, because it is not UTF-8 text: " + folder.path("b.png"));
+    CHECK(read_corpus({folder.path()}).notes() ==
+          std::vector{"skipped 1 file: 1 binary, such as " + folder.path("b.png")});
     folder.write("c.txt", "caf\xE9");
-    CHECK(read_corpus({folder.path()}).skipped_note() ==
-          "skipped, because they are not UTF-8 text: " + folder.path("b.png") + " and 1 more");
+    folder.write("d.txt.gz", gzip("text").substr(0, 12));
+    folder.write("node_modules/x/y.js", "code");
+    folder.write("run/config.toml", "seed = 1\n");
+    folder.write("run/metrics.jsonl", "{}\n");
+    folder.write("run/step-000001/tokenizer.json", "{}\n");
+    folder.write(".git/objects/ab/cdef", "x");
+    const Corpus corpus = read_corpus({folder.path()}, {.exclude = {"nothing"}});
+    CHECK(texts(corpus) == "[text]");
+    CHECK(corpus.notes() == std::vector<std::string>{"skipped 8 files: 1 binary, 1 damaged, 1 in .git, 1 in "
+                                                     "node_modules, 3 in runs of Inkling, 1 not UTF-8"});
+}
+
+TEST_CASE("corpus: files and folders are excluded by their names and by their paths", "[data]") {
+    const ScratchFolder folder;
+    for (const char* name : {"a.txt", "b.min.js", "c/d.txt", "c/e.log", "third/f.txt", "c/third/g.txt"})
+        folder.write(name, name);
+    const auto left = [&](std::vector<std::string> exclude) {
+        return texts(read_corpus({folder.path()}, {.exclude = std::move(exclude)}));
+    };
+    CHECK(left({"*.min.js", "third"}) == "[a.txt][c/d.txt][c/e.log]");
+    CHECK(left({"third/"}) == "[a.txt][b.min.js][c/d.txt][c/e.log]");
+    CHECK(left({"c/*.log", "c/third"}) == "[a.txt][b.min.js][c/d.txt][third/f.txt]");
+    CHECK(left({"[ab].*"}) == "[c/d.txt][c/e.log][c/third/g.txt][third/f.txt]");
+    CHECK_THROWS_WITH(left({"*"}), ContainsSubstring("no UTF-8 text file (skipped 6 files: 6 excluded"));
+    // those that are named too, but folders above what is named do not count
+    const std::string a = folder.path("a.txt"), d = folder.path("c/d.txt");
+    CHECK(texts(read_corpus({a, d}, {.exclude = {"a.*", "c"}})) == "[c/d.txt]");
+    CHECK(texts(read_corpus({folder.path("c/*")}, {.exclude = {"third", "c", "*.log"}})) == "[c/d.txt]");
+    CHECK_THROWS_WITH(read_corpus({a}, {.exclude = {"*.txt"}}), ContainsSubstring("nothing is left to read"));
+    CHECK_THROWS_WITH(read_corpus({folder.path("*.txt")}, {.exclude = {"*.txt"}}),
+                      ContainsSubstring("*.txt: no file of text matches (skipped 1 file: 1 excluded"));
+}
+
+TEST_CASE("corpus: a pattern stands for what it matches, in order", "[data]") {
+    const ScratchFolder folder;
+    folder.write("b.txt", "B");
+    folder.write("a.txt", "A");
+    folder.write("c.png", std::string("\x89PNG\0", 5));
+    folder.write("d/e.md", "E");
+    folder.write("odd[1].txt", "odd");
+    REQUIRE(::mkfifo(folder.path("fifo").c_str(), 0600) == 0);  // nobody writes to it: it is not opened
+    CHECK(texts(read_corpus({folder.path("[ab].txt")})) == "[A][B]");
+    CHECK(texts(read_corpus({folder.path("?.txt")})) == "[A][B]");
+    CHECK(texts(read_corpus({folder.path("*")})) == "[A][B][E][odd]");
+    CHECK(texts(read_corpus({folder.path("odd[1].txt")})) == "[odd]");  // a file of this name is there
+    CHECK_THROWS_WITH(read_corpus({folder.path("*.none")}), ContainsSubstring("*.none: no file of text matches"));
+    CHECK_THROWS_WITH(read_corpus({folder.path("*.png")}), ContainsSubstring("matches (skipped 1 file: 1 binary"));
+}
+
+TEST_CASE("corpus: what is compressed is text too, from files, folders and streams", "[data]") {
+    const ScratchFolder folder;
+    const std::string text = "caf\xC3\xA9\nand more\n", packed = gzip("\xEF\xBB\xBF" + text);
+    const std::string gz = folder.write("in/a.gz", packed), zst = folder.write("in/b", zstd(text));
+    CHECK(texts(read_corpus({gz, zst})) == fmt::format("[{}][{}]", text, text));
+    CHECK(texts(read_corpus({folder.path("in")})) == fmt::format("[{}][{}]", text, text));
+    std::istringstream in(packed);
+    CHECK(texts(read_corpus({"-"}, {}, from(in))) == fmt::format("[{}]", text));
+    const std::string fifo = folder.path("fifo");
+    REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
+    std::thread writer([&] { std::ofstream(fifo, std::ios::binary) << packed; });
+    CHECK(texts(read_corpus({fifo})) == fmt::format("[{}]", text));
+    writer.join();
+    for (const std::string& whole : {packed, zstd(text)}) {
+        const std::string cut = folder.write("cut.gz", whole.substr(0, whole.size() - 3));
+        CHECK_THROWS_WITH(read_corpus({cut}), ContainsSubstring("cannot decompress " + cut + ": it ends early"));
+        CHECK_THROWS_AS(read_corpus({cut}), BadInput);
+    }
+    const std::string large(70 << 20, 'x');
+    CHECK_THROWS_WITH(read_corpus({folder.write("bomb.zst", zstd(large))}), ContainsSubstring("bomb.zst: it grows"));
+    CHECK_THROWS_WITH(read_corpus({folder.write("zeros.gz", gzip(std::string(9 << 20, '\0')))}),
+                      ContainsSubstring("zeros.gz: this is a binary file, byte 0 is NUL"));
+}
+
+TEST_CASE("corpus: binary files are called so, with what they are", "[data]") {
+    const ScratchFolder folder;
+    const auto refusal = [&](const std::string& bytes) {
+        try {
+            read_corpus({folder.write("x", bytes)}, {.lossy = true});
+        } catch (const BadInput& e) {
+            return std::string(e.what()).substr(folder.path("x").size());
+        }
+        return std::string();
+    };
+    using namespace std::string_literals;
+    CHECK(refusal("\x7F"s + "ELF\2\1\1\0\0"s) == ": this is a binary file, an ELF program: name a text file");
+    CHECK(refusal("PK\x03\x04\x14\0\0"s) ==
+          ": this is a binary file, a zip archive, or a document of an office program: name a text file");
+    CHECK(refusal("\xFF\xFEh\0i\0"s) ==
+          ": this is a binary file, or UTF-16 text: convert it first, e.g. with iconv -f UTF-16 -t UTF-8");
+    CHECK(refusal("text\0"s) == ": this is a binary file, byte 4 is NUL: name a text file");
+}
+
+TEST_CASE("corpus: bytes that are not UTF-8 are refused with their line, or replaced and counted", "[data]") {
+    const ScratchFolder folder;
+    const std::string a = folder.write("d/a.txt", "one\ntwo\ncaf\xE9 \xE2\x82! \xF0\x9F\x98\n"),
+                      b = folder.write("d/b.txt", "good\n");
+    CHECK_THROWS_WITH(read_corpus({a}),
+                      ContainsSubstring("not UTF-8: byte 11 is 0xE9, in line 3: ") && ContainsSubstring("--lossy"));
+    // what Python's decode("utf-8", errors="replace") makes of it
+    const std::string mended = "one\ntwo\ncaf\uFFFD \uFFFD! \uFFFD\n";
+    for (const std::vector<std::string>& paths : {std::vector{a, b}, std::vector{folder.path("d")}}) {
+        const Corpus corpus = read_corpus(paths, {.lossy = true});
+        CHECK(texts(corpus) == "[" + mended + "][good\n]");
+        CHECK(corpus.notes() ==
+              std::vector{"replaced 6 bytes that are not UTF-8 by U+FFFD, the first in " + a + ", line 3"});
+    }
+    CHECK(read_corpus({b}, {.lossy = true}).notes().empty());
+}
+
+TEST_CASE("corpus: each record of a table is a document", "[data]") {
+    const ScratchFolder folder;
+    const std::string lines = "{\"id\": 1, \"text\": \"one\"}\n\n{\"text\": \"t\\u00e9\\n\"}\r\n{\"text\": \"\"}\n",
+                      jsonl = folder.write("d/a.jsonl", lines), packed = folder.write("d/b.JSONL.gz", gzip(lines)),
+                      plain = folder.write("d/c.txt", "plain");
+    const Corpus corpus = read_corpus({folder.path("d")}, {.text_field = "text"});
+    CHECK(texts(corpus) == "[one][t\xC3\xA9\n][one][t\xC3\xA9\n][plain]");
+    CHECK(corpus.notes() == std::vector<std::string>{"skipped 2 records without text"});
+    CHECK(corpus.sources == std::vector{jsonl, packed, plain});
+    CHECK(corpus.source_of(0) == jsonl + ": record 1 with text");
+    CHECK(corpus.source_of(3) == packed + ": record 2 with text");
+    CHECK(corpus.source_of(4) == plain);
+    CHECK(texts(read_corpus({jsonl})) == "[" + lines + "]");  // text, where no field is named
+    std::istringstream in(lines), table("id,body\n1,\"a, b\"\n");
+    CHECK(texts(read_corpus({"-"}, {.text_field = "text"}, from(in))) == "[one][t\xC3\xA9\n]");
+    CHECK(texts(read_corpus({"-"}, {.text_column = "body"}, from(table))) == "[a, b]");
+    CHECK_THROWS_WITH(read_corpus({plain}, {.text_field = "text"}),
+                      ContainsSubstring("--text-field is for files that end in .jsonl"));
+    CHECK_THROWS_WITH(read_corpus({jsonl}, {.text_column = "text"}),
+                      ContainsSubstring("--text-column is for files that end in .csv"));
+    CHECK_THROWS_WITH(read_corpus({jsonl}, {.text_field = "body"}),
+                      ContainsSubstring(jsonl + ": line 1: there is no \"body\": its fields are id, text"));
+    CHECK_THROWS_WITH(read_corpus({jsonl}, {.text_field = "a", .text_column = "b"}), ContainsSubstring("one of them"));
+    CHECK_THROWS_WITH(read_corpus({folder.write("e.jsonl", "{\"text\": null}\n")}, {.text_field = "text"}),
+                      ContainsSubstring("no record with text"));
 }

@@ -82,7 +82,7 @@ TEST_CASE("encoded corpus: what cannot be encoded is named, with its place in th
     const CharTokenizer characters = CharTokenizer::from_text("\nab");
     const std::vector<std::string> sources = {"one.txt", "two.txt"};
     const std::string late = std::string(200'000, 'a') + "c";
-    CHECK_THROWS_WITH(encode_corpus(characters, {"ab", late}, {.sources = sources}),
+    CHECK_THROWS_WITH(encode_corpus(characters, {"ab", late}, {.name = [&](std::size_t i) { return sources[i]; }}),
                       ContainsSubstring("two.txt: the character 'c' (U+0063) at byte 200000 is not in"));
     CHECK_THROWS_WITH(encode_corpus(characters, {"c"}), !ContainsSubstring("txt"));
 }

@@ -81,3 +81,26 @@ TEST_CASE("utf8: errors name the byte", "[data]") {
     CHECK_THROWS_WITH(append_utf8(text, 0x110000), ContainsSubstring("0x110000"));
     CHECK(text.empty());
 }
+
+TEST_CASE("utf8: what one U+FFFD stands for, as Python replaces it", "[formats]") {
+    // the parts that bytes.decode("utf-8", errors="replace") replaces
+    const auto sizes = [](std::string_view bytes) {
+        std::vector<std::size_t> all;
+        for (std::size_t at; (at = find_invalid_utf8(bytes)) != npos;) {
+            all.push_back(invalid_utf8_size(bytes, at));
+            bytes.remove_prefix(at + all.back());
+        }
+        return all;
+    };
+    using Sizes = std::vector<std::size_t>;
+    CHECK(sizes("a\x80z") == Sizes{1});
+    CHECK(sizes("\xC3") == Sizes{1});
+    CHECK(sizes("\xE2\x82z") == Sizes{2});
+    CHECK(sizes("\xF0\x9F\x98") == Sizes{3});
+    CHECK(sizes("\xF0\x9F\x98\xF0\x9F\x98\x80") == Sizes{3});
+    CHECK(sizes("\xC0\xAF") == Sizes{1, 1});                // overlong
+    CHECK(sizes("\xE0\x80\xAF") == Sizes{1, 1, 1});         // overlong
+    CHECK(sizes("\xED\xA0\x80") == Sizes{1, 1, 1});         // a surrogate
+    CHECK(sizes("\xF4\x90\x80\x80") == Sizes{1, 1, 1, 1});  // above U+10FFFF
+    CHECK(sizes("\xFF\xFE") == Sizes{1, 1});
+}

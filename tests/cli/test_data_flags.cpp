@@ -1,0 +1,123 @@
+// --data and the flags that say how it is read, alike in train, eval and tokenize.
+#include <sys/stat.h>
+
+#include "tests/cli/program.h"
+#include "tests/formats/compress.h"
+
+using namespace inkling::testing;
+using inkling::data::tests::ScratchFolder;
+namespace fs = std::filesystem;
+
+namespace {
+
+// The ids of a text, or what is on stderr.
+std::string encoded(const Arguments& data) {
+    const Result r = program(Arguments{"tokenize", "encode", "--tokenizer", small_run()} + data);
+    return r.code == 0 ? r.out : r.err;
+}
+
+std::string loss(const Arguments& data) {
+    const Result r = program(Arguments{"eval", "--model", small_run(), "--json"} + data);
+    return r.code == 0 ? r.out : r.err;
+}
+
+}  // namespace
+
+TEST_CASE("data flags: several texts behind one --data, bare ones, and patterns", "[cli]") {
+    const ScratchFolder folder;
+    const std::string a = folder.write("in/a.txt", "the quick fox\n"), b = folder.write("in/b.txt", "the lazy dog\n"),
+                      whole = folder.write("whole.txt", "the quick fox\nthe lazy dog\n"), all = folder.path("in/*.txt");
+    const std::string ids = encoded({"-f", whole}), figures = loss({"--data", whole});
+    REQUIRE(ids.find_first_not_of("0123456789 \n") == std::string::npos);
+    REQUIRE_THAT(figures, ContainsSubstring("\"loss\""));
+    for (const Arguments& data : {Arguments{"--data", a, b}, Arguments{"--data", a, "--data", b}, Arguments{a, b},
+                                  Arguments{a, "--data", b}, Arguments{"--data=" + a, b},
+                                  Arguments{"--data", folder.path("in")}, Arguments{all}, Arguments{"--data", all}}) {
+        CHECK(encoded(data) == ids);
+        CHECK(loss(data) == figures);
+    }
+    CHECK(encoded({"--data", folder.path("in"), "--exclude", "b*"}) !=
+          encoded({"--data", folder.path("in"), "--exclude", "c*", "--exclude", "*.log"}));
+    check_fails(program({"tokenize", "encode", "--tokenizer", small_run(), a, "-f", b}), 2, "-f");
+    check_fails(program({"eval", "--model", small_run(), folder.path("in/*.md")}), 3,
+                "in/*.md: no file of text matches");
+    check_fails(program({"train", folder.path("none.txt"), "--out", folder.path("out")}), 3, "none.txt");
+    CHECK_FALSE(fs::exists(folder.path("out")));
+}
+
+TEST_CASE("data flags: tables, compressed files and bytes that are not UTF-8", "[cli]") {
+    const ScratchFolder folder;
+    const std::string plain = folder.write("a.txt", "the quick fox\nthe lazy dog\n"), ids = encoded({"-f", plain}),
+                      jsonl = folder.write("a.jsonl", "{\"t\": \"the quick fox\"}\n{\"t\": \"the lazy dog\\n\"}\n"),
+                      csv = folder.write("a.csv.zst", zstd("id,t\n1,the quick fox\n2,\"the lazy dog\n\"\n"));
+    CHECK(encoded({"--data", jsonl, "--text-field", "t"}) == ids);
+    CHECK(encoded({csv, "--text-column", "t"}) == ids);
+    CHECK(encoded({folder.write("b.gz", gzip("the quick fox\nthe lazy dog\n"))}) == ids);
+    CHECK(program({"tokenize", "encode", "--tokenizer", small_run(), "--data", "-", "--text-field", "t"}, "", jsonl)
+              .out == ids);
+    check_fails(program({"eval", "--model", small_run(), jsonl, "--text-field", "body"}), 3,
+                jsonl + ": line 1: there is no \"body\"");
+    const std::string latin1 = folder.write("latin1.txt", "the caf\xE9\n");
+    check_fails(program({"tokenize", "train", latin1, "--vocab-size", "300", "--out", folder.path("t.json")}), 3,
+                "byte 7 is 0xE9, in line 1: convert it first, e.g. with iconv -t UTF-8, or have such bytes");
+    const Result lossy =
+        program({"tokenize", "train", latin1, "--lossy", "--vocab-size", "260", "--out", folder.path("t.json")});
+    CHECK(lossy.code == 0);
+    CHECK_THAT(lossy.err, ContainsSubstring("replaced 1 byte that is not UTF-8 by U+FFFD, the first in " + latin1));
+}
+
+TEST_CASE("data flags: they are kept in config.toml, so that a run resumes", "[cli]") {
+    const ScratchFolder folder;
+    folder.write("in/a.txt", small_text());
+    folder.write("in/b.log", "not this");
+    folder.write("in/c.jsonl", "{\"t\": \"the caf\xE9 and more\"}\n");
+    const std::string out = folder.path("out");
+    const Result first = program(
+        Arguments{"train", folder.path("in"), "--out", out, "--exclude", "*.log", "--text-field", "t", "--lossy"} +
+        kSmall);
+    INFO(first.err);
+    REQUIRE(first.code == 0);
+    const std::string config = inkling::formats::read_file(out + "/config.toml");
+    CHECK_THAT(config, ContainsSubstring("exclude = [ '*.log' ]") && ContainsSubstring("text_field = 't'") &&
+                           ContainsSubstring("lossy = true"));
+    const Result again = program({"train", "--out", out, "--resume", "auto", "--max-iters", "25"});
+    INFO(again.err);
+    CHECK(again.code == 0);
+    // the text counts, not how it was found
+    const std::string same = folder.write("same.txt", small_text() + "the caf\xEF\xBF\xBD and more");
+    CHECK(program({"train", same, "--out", out, "--resume", "auto", "--max-iters", "26"}).code == 0);
+    CHECK(program({"train", folder.path("in/a.txt"), "--out", out, "--resume", "auto", "--max-iters", "30"}).code == 2);
+}
+
+TEST_CASE("data flags: hostile input ends in one line", "[cli]") {
+    const ScratchFolder folder;
+    const std::string text(70 << 20, 'x'), packed = gzip(small_text());
+    const auto refused = [&](const std::string& path, const std::string& message) {
+        const Result r = program({"eval", "--model", small_run(), "--data", path});
+        check_fails(r, 3, message);
+        CHECK(r.peak_mb < 200);
+    };
+    refused(folder.write("bomb.gz", gzip(text)), "bomb.gz: it grows to more than 500 times its size");
+    refused(folder.write("bomb.zst", zstd(text)), "bomb.zst: it grows to more than 500 times its size");
+    refused(folder.write("zeros.zst", zstd(std::string(70 << 20, '\0'))), "zeros.zst: this is a binary file");
+    refused(folder.write("cut.gz", packed.substr(0, packed.size() - 1)), "cut.gz: it ends early");
+    refused(folder.write("late.gz", packed + gzip("\x7F"
+                                                  "ELF\2\1\1\0")),
+            "late.gz: this is a binary file, byte 1222 is NUL");
+    refused(folder.write("window.zst", std::string("\x28\xB5\x2F\xFD\x00\xF8", 6) + std::string(100, 'x')),
+            "window.zst: it is damaged");
+    const std::string sparse = folder.write("sparse.gz", packed);
+    fs::resize_file(sparse, std::uintmax_t{1} << 40);
+    refused(sparse, "sparse.gz: it has holes");
+    refused("/dev/zero", "/dev/zero: it is a device");
+    refused(kProgram, "this is a binary file, an ELF program: name a text file");
+    fs::create_symlink("loop.gz", folder.path("loop.gz"));
+    refused(folder.path("loop.gz"), "Too many levels of symbolic links");
+    // none of them ends the reading of a folder
+    REQUIRE(mkfifo(folder.path("fifo.gz").c_str(), 0600) == 0);
+    folder.write("good.txt", "the fox");
+    const Result r = program({"eval", "--model", small_run(), "--data", folder.path()});
+    INFO(r.err);
+    CHECK(r.code == 0);
+    CHECK_THAT(r.err, ContainsSubstring("skipped 7 files: 3 binary, 4 damaged"));
+}

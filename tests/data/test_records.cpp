@@ -1,0 +1,72 @@
+#include "data/records.h"
+
+#include "engine/check.h"
+#include "tests/catch.h"
+
+using namespace inkling;
+using namespace inkling::data;
+
+namespace {
+
+std::string read(RecordKind kind, std::string_view table, const std::string& field = "text") {
+    std::string all;
+    read_records(kind, table, field, [&](std::string_view text) { all += fmt::format("[{}]", text); });
+    return all;
+}
+std::string csv(std::string_view table) { return read(RecordKind::csv, table); }
+std::string lines(std::string_view table) { return read(RecordKind::json_lines, table); }
+
+}  // namespace
+
+TEST_CASE("records: kinds by the name", "[data]") {
+    CHECK(record_kind("a/b.jsonl") == RecordKind::json_lines);
+    CHECK(record_kind("b.ndjson.zst") == RecordKind::json_lines);
+    CHECK(record_kind("B.CSV.gz") == RecordKind::csv);
+    for (const char* other : {"a.json", "csv", "a.csv.bak", "jsonl/a"}) CHECK(record_kind(other) == RecordKind::none);
+}
+
+TEST_CASE("records: CSV as RFC 4180 has it", "[data]") {
+    CHECK(csv("id,text\n1,one\n2,two\n") == "[one][two]");
+    CHECK(csv("text,id\r\none,1\r\ntwo,2") == "[one][two]");
+    CHECK(csv("id,\"text\",x\n1,\"a, \"\"b\"\"\nc\r\n\",\n") == "[a, \"b\"\nc\r\n]");
+    CHECK(csv("text\n\n\"\"\nlast") == "[][last]");  // a blank line is no record, an empty text is one
+    CHECK(csv("id,text\n1,a \"b\" c\n2,\n") == "[a \"b\" c][]");
+    CHECK(csv("text,text\n1,2\n") == "[1]");
+    CHECK(csv("id,text").empty());
+    CHECK(csv("text,id\ncarriage\rreturn,1\n") == "[carriage\rreturn]");
+}
+
+TEST_CASE("records: CSV that is broken is refused with its line", "[data]") {
+    CHECK_THROWS_WITH(csv("id,body\n1,2\n"),
+                      ContainsSubstring("line 1: there is no column \"text\": the columns are id, body"));
+    CHECK_THROWS_WITH(csv("id,text\n1,2\n3\n"), ContainsSubstring("line 3: 1 fields, the header has 2"));
+    CHECK_THROWS_WITH(csv("id,text\n1,\"a\nb\"\n3,4,5\n"), ContainsSubstring("line 4: 3 fields, the header has 2"));
+    CHECK_THROWS_WITH(csv("id,text\n1,2\n3,\"never\nends\n"),
+                      ContainsSubstring("line 3: a quoted field begins there and does not end"));
+    CHECK_THROWS_WITH(csv("id,text\n1,\"a\"b\n"), ContainsSubstring("line 2: a quoted field is followed by more"));
+}
+
+TEST_CASE("records: JSON lines", "[data]") {
+    CHECK(lines("{\"text\": \"one\"}\n{\"x\": {\"text\": 5}, \"text\": \"two\", \"y\": [\"text\", {\"text\": 1}]}") ==
+          "[one][two]");
+    CHECK(lines("\n  \r\n{\"text\":\"\\ud83d\\ude00 \\\"a\\\"\"}\n") == "[\xF0\x9F\x98\x80 \"a\"]");
+    CHECK(lines("{\"text\": null}\n{\"text\": \"\"}\n") == "[][]");
+    const auto refusal = [](std::string_view table) -> std::string {
+        try {
+            lines(table);
+        } catch (const BadInput& e) {
+            return e.what();
+        }
+        return "";
+    };
+    CHECK(refusal("{\"text\": \"a\"}\n{\"text\": 3}\n") == "line 2: \"text\" is a number, text is required");
+    CHECK(refusal("{\"text\": [\"a\"]}") == "line 1: \"text\" is a list, text is required");
+    CHECK(refusal("{\"text\": {\"text\": \"a\"}}") == "line 1: \"text\" is an object, text is required");
+    CHECK_THAT(refusal("[{\"text\": \"a\"}]"), ContainsSubstring("line 1: an object is required"));
+    CHECK_THAT(refusal("\"text\""), ContainsSubstring("line 1: an object is required"));
+    CHECK(refusal("{\"a\": 1, \"b\": 2}") == "line 1: there is no \"text\": its fields are a, b");
+    CHECK_THAT(refusal("\n{\"text\": \"a\n"), ContainsSubstring("line 2: not valid JSON at byte "));
+    CHECK_THAT(refusal("{\"text\": \"\\ud800\"}"), ContainsSubstring("line 1: not valid JSON"));
+    CHECK_THAT(refusal(std::string(1'000'000, '[')), ContainsSubstring("line 1: "));  // no recursion
+    CHECK_THAT(refusal("{\"text\": " + std::string(1'000'000, '[')), ContainsSubstring("line 1: "));
+}
