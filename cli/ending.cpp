@@ -29,7 +29,9 @@ const char* why_stopped(const train::TrainingLoop& loop) {
 std::string words_of(const train::TrainingLoop& loop, const data::Tokenizer& tokenizer) {
     constexpr std::size_t kMaxTokens = 200, kBytes = 40;
     const auto& part = loop.text().val.empty() ? loop.text().train : loop.text().val;
-    std::string text = tokenizer.decode(part.first(std::min(kMaxTokens, part.size())));
+    std::vector<std::int32_t> ids(std::min(kMaxTokens, part.size()));
+    part.first(ids.size()).copy_to(ids.data());
+    std::string text = tokenizer.decode(ids);
     const std::size_t space = text.find_first_of(" \n");  // the first word may be cut
     const std::size_t begin = space == std::string::npos ? space : text.find_first_not_of(" \r\n\t", space);
     if (begin == std::string::npos) return "";

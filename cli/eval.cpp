@@ -81,7 +81,7 @@ int evaluate_model(const EvalArguments& args) {
     const data::Corpus corpus = read_data(args.text);
     const data::EncodedCorpus encoded =
         data::encode_corpus(*tokenizer, corpus.documents, {.name = [&](std::size_t i) { return corpus.source_of(i); }});
-    const std::span<const std::int32_t> tokens = encoded.ids;
+    const data::TokenView tokens = encoded.ids;
     check<BadInput>(tokens.size() >= 2, "{}: a text of at least 2 tokens is required, got {}: add text", corpus.name(),
                     tokens.size());
     const std::atomic<int>& signal = catch_signals();
@@ -92,7 +92,7 @@ int evaluate_model(const EvalArguments& args) {
         train::evaluate(*model, tokens, {.stride = args.stride, .progress = [&](double) { return signal == 0; }});
     if (signal != 0) return 128 + signal;
     const std::size_t predicted = tokens.size() - 1;  // every token but the first
-    const std::size_t bytes = encoded.bytes - tokenizer->decode(tokens.first(1)).size();
+    const std::size_t bytes = encoded.bytes - tokenizer->decode(std::vector{tokens[0]}).size();
     const double bits_per_byte = loss * static_cast<double>(predicted) / std::numbers::ln2 / static_cast<double>(bytes);
     if (args.json) {
         const nlohmann::ordered_json line = {

@@ -69,10 +69,10 @@ int encode(const TokenizeArguments& args) {
     const data::EncodedCorpus corpus =
         data::encode_corpus(*tokenizer, texts.documents, {.name = [&](std::size_t i) { return texts.source_of(i); }});
     std::string line;
-    for (const std::int32_t& id : corpus.ids) {
-        if (&id != corpus.ids.data()) line += ' ';
+    for (std::size_t i = 0; i < corpus.ids.size(); ++i) {
+        if (i > 0) line += ' ';
         char digits[12];
-        line.append(digits, std::to_chars(digits, std::end(digits), id).ptr);
+        line.append(digits, std::to_chars(digits, std::end(digits), corpus.ids[i]).ptr);
         if (line.size() < kBlock) continue;
         print(line);
         line.clear();
@@ -83,7 +83,7 @@ int encode(const TokenizeArguments& args) {
 
 // Whole numbers below the vocabulary size, separated by white space.
 data::GrowingIds read_ids(std::string_view text, std::size_t vocab_size) {
-    data::GrowingIds ids;
+    data::GrowingIds ids(vocab_size);
     for (std::size_t at = 0;;) {
         at = std::min(text.find_first_not_of(" \t\r\n", at), text.size());
         if (at == text.size()) return ids;
@@ -107,10 +107,11 @@ int decode(const TokenizeArguments& args) {
     const data::Text text = data::open_text(args.file);
     const data::GrowingIds all =
         formats::named(source_of(args), [&] { return read_ids(text.bytes, tokenizer->vocab_size()); });
-    for (std::span<const std::int32_t> ids = all.ids(); !ids.empty();) {
-        const std::size_t n = std::min(ids.size(), kBlock);
-        print(tokenizer->decode(ids.first(n)));
-        ids = ids.subspan(n);
+    std::vector<std::int32_t> block;
+    for (data::TokenView ids = all.ids(); !ids.empty(); ids = ids.subspan(block.size())) {
+        block.resize(std::min(ids.size(), kBlock));
+        ids.first(block.size()).copy_to(block.data());
+        print(tokenizer->decode(block));
     }
     return 0;
 }

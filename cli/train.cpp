@@ -159,7 +159,7 @@ class Preparation {
         }
         formats::named(run.corpus.name(), [&] {
             const data::Tokenizer& tokenizer = *run.loaded.tokenizer;
-            const std::span<const std::int32_t> ids = run.tokens.ids;
+            const data::TokenView ids = run.tokens.ids;
             auto& model = run.loaded.model;
             const std::string chosen = fit_recipe(tokenizer, ids, model ? &model->config : nullptr, settings_);
             if (!chosen.empty()) report_.note(chosen);
@@ -170,8 +170,7 @@ class Preparation {
         });
     }
 
-    std::unique_ptr<models::Transformer<float>> new_model(const data::Tokenizer& tokenizer,
-                                                          std::span<const std::int32_t> ids) const {
+    std::unique_ptr<models::Transformer<float>> new_model(const data::Tokenizer& tokenizer, data::TokenView ids) const {
         models::Architecture config = options_.model_config(tokenizer.vocab_size());
         const auto end = tokenizer.end_of_text();
         config.has_bos = end && std::find(ids.begin(), ids.end(), *end) != ids.end();

@@ -131,8 +131,8 @@ train::Budget fit_sizes(std::size_t tokens, bool loaded, Settings& s) {
     return budget;
 }
 
-std::string fit_recipe(const data::Tokenizer& tokenizer, std::span<const std::int32_t> tokens,
-                       const models::Architecture* loaded, Settings& s) {
+std::string fit_recipe(const data::Tokenizer& tokenizer, data::TokenView tokens, const models::Architecture* loaded,
+                       Settings& s) {
     if (!s.fits_run()) return "";
     TrainOptions& o = s.options;
     const train::Budget budget = fit_sizes(tokens.size(), loaded != nullptr, s);

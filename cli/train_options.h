@@ -54,8 +54,8 @@ train::Budget fit_sizes(std::size_t tokens, bool loaded, Settings& settings);
 
 // That, and the number of steps, from trying some. `loaded`: the model to start from, null: a new one. Returns what was
 // chosen, for the user; "" when the recipe is another.
-std::string fit_recipe(const data::Tokenizer& tokenizer, std::span<const std::int32_t> tokens,
-                       const models::Architecture* loaded, Settings& settings);
+std::string fit_recipe(const data::Tokenizer& tokenizer, data::TokenView tokens, const models::Architecture* loaded,
+                       Settings& settings);
 
 // The model's shape is the folder's; flags that say otherwise are Usage.
 void take_shape(const TrainArguments& args, const models::Architecture& config, train::TrainOptions& options);

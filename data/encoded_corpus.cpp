@@ -15,14 +15,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A cache file is the ids as int32, in the byte order of memory, followed by this trailer.
+// A cache file is the ids, in the byte order of memory, followed by this trailer. Its last letter is '1' where ids have
+// 4 bytes, '2' where they have 2.
 struct Trailer {
     char magic[8] = {'I', 'N', 'K', 'T', 'O', 'K', '0', '1'};
     std::uint64_t key = 0, count = 0, bytes = 0, checksum = 0;  // bytes of text; checksum of the ids and bytes
 };
 
-std::string_view bytes_of(std::span<const std::int32_t> ids) {
-    return {reinterpret_cast<const char*>(ids.data()), ids.size_bytes()};
+// The ids with `bytes_each` in memory; `narrow` holds them when these are 2.
+std::string_view bytes_of(std::span<const std::int32_t> ids, std::size_t bytes_each,
+                          std::vector<std::uint16_t>& narrow) {
+    if (bytes_each == 4) return {reinterpret_cast<const char*>(ids.data()), ids.size_bytes()};
+    narrow.assign(ids.begin(), ids.end());
+    return {reinterpret_cast<const char*>(narrow.data()), 2 * narrow.size()};
 }
 
 // Calls take(ids) for the whole corpus, part by part. Returns the bytes of text.
@@ -78,24 +83,25 @@ std::optional<EncodedCorpus> read_ids(const fs::path& path, std::uint64_t key, s
     if (!fs::is_regular_file(path)) return std::nullopt;
     EncodedCorpus corpus;
     Trailer trailer;
-    const Trailer expected;
+    Trailer expected;
     try {
         corpus.file = formats::MappedFile(path);
     } catch (const BadInput&) {
         return std::nullopt;
     }
     const std::size_t size = corpus.file.size();
-    if (size < sizeof trailer || size % sizeof(std::int32_t) != 0) return std::nullopt;
+    if (size < sizeof trailer) return std::nullopt;
     std::memcpy(&trailer, corpus.file.data() + size - sizeof trailer, sizeof trailer);
-    const std::size_t count = (size - sizeof trailer) / sizeof(std::int32_t);
+    const std::size_t bytes_each = trailer.magic[7] == '2' ? 2 : 4, ids_size = size - sizeof trailer;
+    if (bytes_each == 2) expected.magic[7] = '2';
     if (std::memcmp(trailer.magic, expected.magic, sizeof trailer.magic) != 0 || trailer.key != key ||
-        trailer.count != count)
+        ids_size % bytes_each != 0 || trailer.count != ids_size / bytes_each)
         return std::nullopt;
-    corpus.ids = {reinterpret_cast<const std::int32_t*>(corpus.file.data()), count};
+    corpus.ids = {corpus.file.data(), trailer.count, bytes_each};
     corpus.bytes = trailer.bytes;
     corpus.from_cache = true;
     ContentHash hash;
-    hash.add(bytes_of(corpus.ids));
+    hash.add({reinterpret_cast<const char*>(corpus.file.data()), ids_size});
     if (checksum_of(hash, trailer.bytes) != trailer.checksum) return std::nullopt;
     for (const std::int32_t id : corpus.ids)
         if (id < 0 || static_cast<std::size_t>(id) >= vocab_size) return std::nullopt;
@@ -119,13 +125,16 @@ void GrowingIds::append(std::span<const std::int32_t> more) {
     if (more.empty()) return;
     if (size_ + more.size() > room_) {
         const std::size_t room = std::max(size_ + more.size(), room_ + room_ / 2);
-        auto* const grown = static_cast<std::int32_t*>(std::realloc(data_.get(), room * sizeof(std::int32_t)));
+        auto* const grown = static_cast<std::byte*>(std::realloc(data_.get(), room * bytes_each_));
         if (!grown) throw std::bad_alloc();
         static_cast<void>(data_.release());  // realloc has freed it
         data_.reset(grown);
         room_ = room;
     }
-    std::copy(more.begin(), more.end(), data_.get() + size_);
+    if (bytes_each_ == 2)
+        std::copy(more.begin(), more.end(), reinterpret_cast<std::uint16_t*>(data_.get()) + size_);
+    else
+        std::copy(more.begin(), more.end(), reinterpret_cast<std::int32_t*>(data_.get()) + size_);
     size_ += more.size();
 }
 
@@ -135,6 +144,7 @@ EncodedCorpus encode_corpus(const Tokenizer& tokenizer, const std::vector<std::s
     for (const std::string_view document : documents) all += document.size();
     if (options.cache.empty() || all < options.cache_from) {
         EncodedCorpus corpus;
+        corpus.owned = GrowingIds(tokenizer.vocab_size());
         corpus.bytes = encode_parts(tokenizer, documents, options,
                                     [&](std::span<const std::int32_t> ids) { corpus.owned.append(ids); });
         corpus.ids = corpus.owned.ids();
@@ -148,9 +158,13 @@ EncodedCorpus encode_corpus(const Tokenizer& tokenizer, const std::vector<std::s
     fs::create_directories(options.cache, ignored);
     formats::FileWriter file(path);
     ContentHash hash;
+    const std::size_t bytes_each = id_bytes(tokenizer.vocab_size());
+    if (bytes_each == 2) trailer.magic[7] = '2';
+    std::vector<std::uint16_t> narrow;
     trailer.bytes = encode_parts(tokenizer, documents, options, [&](std::span<const std::int32_t> ids) {
-        file.write(ids.data(), ids.size_bytes());
-        hash.add(bytes_of(ids));
+        const std::string_view bytes = bytes_of(ids, bytes_each, narrow);
+        file.write(bytes.data(), bytes.size());
+        hash.add(bytes);
         trailer.count += ids.size();
     });
     trailer.checksum = checksum_of(hash, trailer.bytes);

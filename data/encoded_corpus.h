@@ -1,5 +1,5 @@
-// The ids of a corpus, concatenated. Between two documents stands the tokenizer's end-of-text token; if it has none, a
-// document whose last line has no newline is followed by one.
+// The ids of a corpus, concatenated, 2 bytes each where the vocabulary allows. Between two documents stands the
+// tokenizer's end-of-text token; if it has none, a document whose last line has no newline is followed by one.
 //   const EncodedCorpus corpus = encode_corpus(tokenizer, documents, {.cache = "runs/mine"});
 //   corpus.ids                                                  // valid as long as `corpus`
 // The ids of a large corpus are written to a file in the cache folder and mapped, so they may be larger than memory,
@@ -17,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include "data/token_view.h"
 #include "data/tokenizers/tokenizer.h"
 #include "formats/file.h"
 
@@ -33,14 +34,16 @@ struct EncodeOptions {
 // and the new block at the same time.
 class GrowingIds {
   public:
+    explicit GrowingIds(std::size_t vocab_size = SIZE_MAX) : bytes_each_(id_bytes(vocab_size)) {}
     void append(std::span<const std::int32_t> more);
-    std::span<const std::int32_t> ids() const { return {data_.get(), size_}; }
+    TokenView ids() const { return {data_.get(), size_, bytes_each_}; }
 
   private:
     struct Free {
-        void operator()(std::int32_t* p) const { std::free(p); }
+        void operator()(std::byte* p) const { std::free(p); }
     };
-    std::unique_ptr<std::int32_t, Free> data_;
+    std::size_t bytes_each_;
+    std::unique_ptr<std::byte, Free> data_;
     std::size_t size_ = 0, room_ = 0;
 };
 
@@ -49,12 +52,12 @@ struct EncodedCorpus {
     EncodedCorpus(EncodedCorpus&&) = default;
     EncodedCorpus& operator=(EncodedCorpus&&) = default;
 
-    std::span<const std::int32_t> ids;
-    std::size_t bytes = 0;    // of text that was encoded
+    TokenView ids;
+    std::size_t bytes = 0;    // of text that was encoded, as it is with unknown characters replaced
     bool from_cache = false;  // the ids were read from the cache
 
     // Where the ids are stored: one of these.
-    GrowingIds owned = {};
+    GrowingIds owned = GrowingIds();
     formats::MappedFile file = {};
 };
 

@@ -15,7 +15,7 @@ Paragraphs::Paragraphs(const Tokenizer& tokenizer) : line_ends_(tokenizer.vocab_
     if (const auto end = tokenizer.end_of_text()) line_ends_[static_cast<std::size_t>(*end)] = {2, false};
 }
 
-bool Paragraphs::begins(std::span<const std::int32_t> ids, std::size_t i) const {
+bool Paragraphs::begins(TokenView ids, std::size_t i) const {
     for (int feeds = 0; i > 0;) {
         const LineEnds before = line_ends_[static_cast<std::size_t>(ids[--i])];
         feeds += before.count;

@@ -4,9 +4,9 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
+#include "data/token_view.h"
 #include "data/tokenizers/tokenizer.h"
 
 namespace inkling::data {
@@ -16,7 +16,7 @@ class Paragraphs {
     explicit Paragraphs(const Tokenizer& tokenizer);
 
     // i < ids.size(), and ids are the tokenizer's.
-    bool begins(std::span<const std::int32_t> ids, std::size_t i) const;
+    bool begins(TokenView ids, std::size_t i) const;
 
   private:
     struct LineEnds {

@@ -1,7 +1,5 @@
 #include "data/sampler.h"
 
-#include <algorithm>
-
 #include "data/paragraphs.h"
 #include "data/permutation.h"
 #include "engine/check.h"
@@ -17,7 +15,7 @@ constexpr std::uint64_t first_stream = 0x73616D706Cull << 24;
 
 class RandomSampler : public Sampler {
   public:
-    RandomSampler(std::span<const std::int32_t> tokens, std::size_t batch, std::size_t length, std::uint64_t seed)
+    RandomSampler(TokenView tokens, std::size_t batch, std::size_t length, std::uint64_t seed)
         : Sampler(tokens, batch, length), key_{seed, first_stream} {}
 
   protected:
@@ -31,7 +29,7 @@ class RandomSampler : public Sampler {
 
 class ShuffleSampler final : public Sampler {
   public:
-    ShuffleSampler(std::span<const std::int32_t> tokens, std::size_t batch, std::size_t length, std::uint64_t seed)
+    ShuffleSampler(TokenView tokens, std::size_t batch, std::size_t length, std::uint64_t seed)
         : Sampler(tokens, batch, length), seed_(seed) {}
 
   private:
@@ -49,8 +47,7 @@ class ShuffleSampler final : public Sampler {
 class SequentialSampler final : public Sampler {
   public:
     using Sampler::Sampler;
-    SequentialSampler(std::span<const std::int32_t> tokens, std::size_t batch, std::size_t length)
-        : Sampler(tokens, batch, length) {}
+    SequentialSampler(TokenView tokens, std::size_t batch, std::size_t length) : Sampler(tokens, batch, length) {}
 
   private:
     std::size_t window_start(std::uint64_t row) const override { return row % windows_ * length_; }
@@ -58,7 +55,7 @@ class SequentialSampler final : public Sampler {
 
 class ParagraphSampler final : public RandomSampler {
   public:
-    ParagraphSampler(std::span<const std::int32_t> tokens, std::size_t batch, std::size_t length, std::uint64_t seed,
+    ParagraphSampler(TokenView tokens, std::size_t batch, std::size_t length, std::uint64_t seed,
                      const Tokenizer& tokenizer)
         : RandomSampler(tokens, batch, length, seed), paragraphs_(tokenizer) {}
 
@@ -76,7 +73,7 @@ class ParagraphSampler final : public RandomSampler {
 
 }  // namespace
 
-Sampler::Sampler(std::span<const std::int32_t> tokens, std::size_t batch, std::size_t length)
+Sampler::Sampler(TokenView tokens, std::size_t batch, std::size_t length)
     : tokens_(tokens), batch_(batch), length_(length), windows_(tokens.empty() ? 0 : (tokens.size() - 1) / length) {
     check<BadInput>(windows_ > 0, "the text to train on has {} tokens, the context of {} needs at least {}: {}add text",
                     tokens.size(), length, length + 1, length > 1 ? "lower --block-size or " : "");
@@ -88,14 +85,14 @@ void Sampler::fill(std::uint64_t step, Batch& out) const {
     out.inputs.resize(batch_ * length_);
     out.targets.resize(batch_ * length_);
     for (std::size_t b = 0; b < batch_; ++b) {
-        const auto window = tokens_.subspan(window_start(step * batch_ + b), length_ + 1);
-        std::copy_n(window.begin(), length_, out.inputs.begin() + static_cast<std::ptrdiff_t>(b * length_));
-        std::copy_n(window.begin() + 1, length_, out.targets.begin() + static_cast<std::ptrdiff_t>(b * length_));
+        const TokenView window = tokens_.subspan(window_start(step * batch_ + b), length_ + 1);
+        window.first(length_).copy_to(out.inputs.data() + b * length_);
+        window.subspan(1).copy_to(out.targets.data() + b * length_);
     }
 }
 
-std::unique_ptr<Sampler> make_sampler(SamplerKind kind, std::span<const std::int32_t> tokens, std::size_t batch,
-                                      std::size_t length, std::uint64_t seed, const Tokenizer* tokenizer) {
+std::unique_ptr<Sampler> make_sampler(SamplerKind kind, TokenView tokens, std::size_t batch, std::size_t length,
+                                      std::uint64_t seed, const Tokenizer* tokenizer) {
     check(batch > 0 && length > 0, "sampler: batch and length must be positive, got {} and {}", batch, length);
     if (kind == SamplerKind::random) return std::make_unique<RandomSampler>(tokens, batch, length, seed);
     if (kind == SamplerKind::shuffle) return std::make_unique<ShuffleSampler>(tokens, batch, length, seed);

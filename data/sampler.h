@@ -8,9 +8,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <vector>
 
+#include "data/token_view.h"
 #include "data/tokenizers/tokenizer.h"
 #include "engine/names.h"
 
@@ -49,19 +49,19 @@ class Sampler {
 
   protected:
     // Tokens are not copied: they must outlive the sampler. Throws BadInput when they are fewer than length + 1.
-    Sampler(std::span<const std::int32_t> tokens, std::size_t batch, std::size_t length);
+    Sampler(TokenView tokens, std::size_t batch, std::size_t length);
 
     // Where the window of a row begins, in [0, N - T); row = step * batch + b counts all rows of the run.
     virtual std::size_t window_start(std::uint64_t row) const = 0;
 
-    const std::span<const std::int32_t> tokens_;  // N
-    const std::size_t batch_, length_;            // B, T
-    const std::uint64_t windows_;                 // that do not overlap: floor((N - 1) / T)
+    const TokenView tokens_;            // N
+    const std::size_t batch_, length_;  // B, T
+    const std::uint64_t windows_;       // that do not overlap: floor((N - 1) / T)
 };
 
 // Only paragraphs need the tokenizer of the tokens. Throws Error for a size of zero, BadInput when there are fewer than
 // length + 1 tokens.
-std::unique_ptr<Sampler> make_sampler(SamplerKind kind, std::span<const std::int32_t> tokens, std::size_t batch,
-                                      std::size_t length, std::uint64_t seed, const Tokenizer* tokenizer = nullptr);
+std::unique_ptr<Sampler> make_sampler(SamplerKind kind, TokenView tokens, std::size_t batch, std::size_t length,
+                                      std::uint64_t seed, const Tokenizer* tokenizer = nullptr);
 
 }  // namespace inkling::data

@@ -6,7 +6,7 @@
 
 namespace inkling::data {
 
-Split split_tokens(std::span<const std::int32_t> tokens, double val_fraction) {
+Split split_tokens(TokenView tokens, double val_fraction) {
     check(val_fraction >= 0 && val_fraction < 1, "split_tokens: the validation fraction must be in [0, 1), got {}",
           val_fraction);
     const auto n_train = static_cast<std::size_t>(std::floor(static_cast<double>(tokens.size()) * (1 - val_fraction)));

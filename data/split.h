@@ -2,17 +2,16 @@
 //   const auto [train, val] = split_tokens(tokens, 0.1);
 #pragma once
 
-#include <cstdint>
-#include <span>
+#include "data/token_view.h"
 
 namespace inkling::data {
 
 // Views of the tokens that were split; those must outlive them.
 struct Split {
-    std::span<const std::int32_t> train, val;
+    TokenView train, val;
 };
 
 // The first floor(n (1 - val_fraction)) tokens train. Throws Error unless 0 <= val_fraction < 1.
-Split split_tokens(std::span<const std::int32_t> tokens, double val_fraction);
+Split split_tokens(TokenView tokens, double val_fraction);
 
 }  // namespace inkling::data

@@ -96,7 +96,7 @@ std::string checksum(const Metadata& metadata, const nn::FlatParameters<float>& 
 
 }  // namespace
 
-std::string fingerprint(std::span<const std::int32_t> tokens) {
+std::string fingerprint(data::TokenView tokens) {
     Hash hash;
     for (const std::int32_t t : tokens) hash.add(static_cast<std::uint32_t>(t));
     return fmt::format("{}-{:016x}", tokens.size(), hash.value);

@@ -43,6 +43,6 @@ std::string stored_config(const std::filesystem::path& folder);
 double stored_val_loss(const std::filesystem::path& folder);
 
 // A number that two texts of tokens share only by being equal (or by an accident of 1 in 2^64), with their count.
-std::string fingerprint(std::span<const std::int32_t> tokens);
+std::string fingerprint(data::TokenView tokens);
 
 }  // namespace inkling::train

@@ -76,7 +76,7 @@ Measured measure(const TrainOptions& options, const models::Architecture& config
     last = held();
     if (eval_tokens < 2) {  // there is no validation part
     } else {
-        evaluate(*model, std::span(tokens).first(std::min(tokens.size(), eval_tokens)));
+        evaluate(*model, data::TokenView(tokens).first(std::min(tokens.size(), eval_tokens)));
     }
     m.evaluation = more();
     const models::Family& names = models::family(config.family);
@@ -124,7 +124,7 @@ void estimate_sizes(const TrainOptions& options, const models::Architecture& con
                     Estimate& result) {
     const auto all = static_cast<double>(models::parameter_count(config));
     const double optimizer = optimizer_bytes(options, config), average = options.ema > 0 ? 4 * all : 0;
-    result.text_bytes = 4 * text_tokens;
+    result.text_bytes = static_cast<double>(data::id_bytes(config.vocab_size)) * text_tokens;
     result.state_bytes = 8 * all + optimizer + average;
     result.checkpoint_bytes = 4 * all + optimizer + average;  // no gradients
 }

@@ -33,7 +33,7 @@ IdArray id_array(std::span<const std::int32_t> ids, std::size_t batch, std::size
     return array;
 }
 
-double evaluate(models::Transformer<float>& model, std::span<const std::int32_t> tokens,
+double evaluate(models::Transformer<float>& model, data::TokenView tokens,
                 const EvaluateOptions& options) {
     check<BadInput>(tokens.size() >= 2, "evaluate: a text of at least 2 tokens is required, got {}", tokens.size());
     const Evaluating scope(model);
@@ -60,9 +60,9 @@ double evaluate(models::Transformer<float>& model, std::span<const std::int32_t>
             ++rows;
         IdArray inputs({rows, length}), targets({rows, length}, kIgnore);
         for (std::size_t r = 0; r < rows; ++r, ++i) {
-            const std::int32_t* const begin = tokens.data() + starts_at(window(i)) + fresh - length;
-            std::copy_n(begin, length, inputs.data() + r * length);
-            std::copy_n(begin + 1 + length - fresh, fresh, targets.data() + (r + 1) * length - fresh);
+            const std::size_t at = starts_at(window(i));
+            tokens.subspan(at + fresh - length, length).copy_to(inputs.data() + r * length);
+            tokens.subspan(at + 1, fresh).copy_to(targets.data() + (r + 1) * length - fresh);
         }
         total += static_cast<double>(model.loss(inputs, targets).item()) * static_cast<double>(rows * fresh);
         predicted += rows * fresh;

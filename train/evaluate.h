@@ -7,6 +7,7 @@
 #include <functional>
 #include <span>
 
+#include "data/token_view.h"
 #include "models/transformer.h"
 
 namespace inkling::train {
@@ -22,7 +23,7 @@ struct EvaluateOptions {
 // Mean nats per token over `tokens`: windows of the context's length side by side, so that every token but the first is
 // predicted once. The model is left in the mode that it was in. NaN when `progress` ended it. Throws BadInput for a
 // text of less than 2 tokens.
-double evaluate(models::Transformer<float>& model, std::span<const std::int32_t> tokens,
+double evaluate(models::Transformer<float>& model, data::TokenView tokens,
                 const EvaluateOptions& options = {});
 
 // A batch's ids as arrays (B, T).

@@ -13,19 +13,22 @@ namespace {
 constexpr double kEvalCost = 1.0 / 3;  // of a token that is evaluated, against one that is trained on
 
 // Bits per byte of text for a loss of 1 nat per token. The first token is not predicted.
-double bits_per_byte_of(std::span<const std::int32_t> tokens, const data::Tokenizer& tokenizer) {
-    constexpr std::size_t kPart = 1 << 20;
+double bits_per_byte_of(data::TokenView tokens, const data::Tokenizer& tokenizer) {
+    constexpr std::size_t kPart = 1 << 16;
     std::size_t bytes = 0;
-    for (auto rest = tokens.subspan(1); !rest.empty(); rest = rest.subspan(std::min(kPart, rest.size())))
-        bytes += tokenizer.decode(rest.first(std::min(kPart, rest.size()))).size();
+    std::vector<std::int32_t> part;
+    for (std::size_t at = 1; at < tokens.size(); at += part.size()) {
+        part.resize(std::min(kPart, tokens.size() - at));
+        tokens.subspan(at, part.size()).copy_to(part.data());
+        bytes += tokenizer.decode(part).size();
+    }
     return static_cast<double>(tokens.size() - 1) / static_cast<double>(bytes) / std::numbers::ln2;
 }
 
 }  // namespace
 
-TrainingLoop::TrainingLoop(const TrainOptions& options, models::Transformer<float>& model,
-                           std::span<const std::int32_t> tokens, const data::Tokenizer* tokenizer,
-                           CombineGradients combine)
+TrainingLoop::TrainingLoop(const TrainOptions& options, models::Transformer<float>& model, data::TokenView tokens,
+                           const data::Tokenizer* tokenizer, CombineGradients combine)
     : options_(options), model_(model), text_(data::split_tokens(tokens, options.val_fraction)) {
     sampler_ = data::make_sampler(options.sampler, text_.train, options.batch_size, options.block_size, options.seed,
                                   tokenizer);

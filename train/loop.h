@@ -28,7 +28,7 @@ class TrainingLoop {
   public:
     // `tokens` is the whole text; it, the model and the tokenizer must outlive the loop. With a tokenizer, losses are
     // told in bits per byte too; --sampler paragraphs needs it. Throws BadInput when the text is too short.
-    TrainingLoop(const TrainOptions& options, models::Transformer<float>& model, std::span<const std::int32_t> tokens,
+    TrainingLoop(const TrainOptions& options, models::Transformer<float>& model, data::TokenView tokens,
                  const data::Tokenizer* tokenizer = nullptr, CombineGradients combine = nullptr);
 
     // Goes on from this state of a run, whose weights and optimizer the step already has (resume.h does both).

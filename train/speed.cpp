@@ -29,7 +29,7 @@ double product_gflops(Precision precision) {
 }
 
 double seconds_per_step(const TrainOptions& options, const models::Architecture& architecture,
-                        const data::Tokenizer& tokenizer, std::span<const std::int32_t> tokens, double max_seconds) {
+                        const data::Tokenizer& tokenizer, data::TokenView tokens, double max_seconds) {
     const auto model = std::make_unique<models::Transformer<float>>(architecture);
     const auto sampler = data::make_sampler(options.sampler, data::split_tokens(tokens, options.val_fraction).train,
                                             options.batch_size, options.block_size, options.seed, &tokenizer);

@@ -17,6 +17,6 @@ double product_gflops(Precision precision);
 // makes in about `max_seconds`. What else the machine does for a moment should not make a plan short: that costs more
 // than one that is a fifth too long, which the clock stops with averaged weights.
 double seconds_per_step(const TrainOptions& options, const models::Architecture& architecture,
-                        const data::Tokenizer& tokenizer, std::span<const std::int32_t> tokens, double max_seconds);
+                        const data::Tokenizer& tokenizer, data::TokenView tokens, double max_seconds);
 
 }  // namespace inkling::train

@@ -85,25 +85,33 @@ TEST_CASE("data flags: they are kept in config.toml, so that a run resumes", "[c
     CHECK(again.code == 0);
     // the text counts, not how it was found
     const std::string same = folder.write("same.txt", small_text() + "the caf\xEF\xBF\xBD and more");
-    CHECK(program({"train", same, "--out", out, "--resume", "auto", "--max-iters", "26"}).code == 0);
-    CHECK(program({"train", folder.path("in/a.txt"), "--out", out, "--resume", "auto", "--max-iters", "30"}).code == 2);
+    const auto resume = [&](const std::string& data) {
+        return program({"train", data, "--text-field", "", "--out", out, "--resume", "auto", "--max-iters", "30"});
+    };
+    check_fails(resume(folder.path("in/a.txt")), 3, "it was trained on another text");
+    CHECK(resume(same).code == 0);
 }
 
 TEST_CASE("data flags: hostile input ends in one line", "[cli]") {
     const ScratchFolder folder;
-    const std::string text(70 << 20, 'x'), packed = gzip(small_text());
+    const std::string packed = gzip(small_text());
+    std::string bombs[2];
+    for (int i = 0; i < 20; ++i) {
+        const std::string part(16 << 20, 'x');
+        bombs[0] += gzip(part);
+        bombs[1] += zstd(part);
+    }
     const auto refused = [&](const std::string& path, const std::string& message) {
         const Result r = program({"eval", "--model", small_run(), "--data", path});
         check_fails(r, 3, message);
-        CHECK(r.peak_mb < 200);
+        CHECK(r.peak_mb < 250);
     };
-    refused(folder.write("bomb.gz", gzip(text)), "bomb.gz: it grows to more than 500 times its size");
-    refused(folder.write("bomb.zst", zstd(text)), "bomb.zst: it grows to more than 500 times its size");
-    refused(folder.write("zeros.zst", zstd(std::string(70 << 20, '\0'))), "zeros.zst: this is a binary file");
+    refused(folder.write("bomb.gz", bombs[0]), "bomb.gz: it grows to more than 500 times its size");
+    refused(folder.write("bomb.zst", bombs[1]), "bomb.zst: it grows to more than 500 times its size");
+    refused(folder.write("zeros.zst", zstd(std::string(16 << 20, '\0'))), "zeros.zst: this is a binary file");
     refused(folder.write("cut.gz", packed.substr(0, packed.size() - 1)), "cut.gz: it ends early");
-    refused(folder.write("late.gz", packed + gzip("\x7F"
-                                                  "ELF\2\1\1\0")),
-            "late.gz: this is a binary file, byte 1222 is NUL");
+    refused(folder.write("late.gz", packed + gzip(std::string("ELF\0", 4))),
+            "late.gz: this is a binary file, byte 1218 is NUL");
     refused(folder.write("window.zst", std::string("\x28\xB5\x2F\xFD\x00\xF8", 6) + std::string(100, 'x')),
             "window.zst: it is damaged");
     const std::string sparse = folder.write("sparse.gz", packed);

@@ -101,6 +101,44 @@ TEST_CASE("encoded corpus: ids that grow", "[data]") {
     CHECK(Ids(moved.ids().begin(), moved.ids().end()) == expected);
 }
 
+TEST_CASE("encoded corpus: ids of 2 bytes are the same as of 4", "[data]") {
+    const Ids all = {0, 1, 65535, 7, 300};
+    GrowingIds narrow(65536), wide(65537);
+    narrow.append(all);
+    wide.append(all);
+    const std::vector<std::uint16_t> short_ids(all.begin(), all.end());
+    for (const TokenView ids : {narrow.ids(), wide.ids(), TokenView(all), TokenView(std::span(short_ids))}) {
+        CHECK(Ids(ids.begin(), ids.end()) == all);
+        CHECK((ids.size() == 5 && !ids.empty() && ids[2] == 65535));
+        Ids part(3);
+        ids.subspan(1).first(3).copy_to(part.data());
+        CHECK(part == Ids{1, 65535, 7});
+        CHECK(ids.subspan(5).empty());
+    }
+}
+
+TEST_CASE("encoded corpus: a file of ids of 4 bytes, which all had once, is still read", "[data]") {
+    const ScratchFolder folder;
+    const std::string text = mixed_text(3000, 7);
+    const CharTokenizer characters = CharTokenizer::from_text(text);
+    const EncodeOptions options{.cache = folder.path(), .cache_from = 1000};
+    const Ids expected = ids(encode_corpus(characters, {text}, options));
+    REQUIRE(files(folder).size() == 1);
+    const std::string name = files(folder)[0].filename().string(), now = formats::read_file(files(folder)[0]);
+    CHECK(now.size() == 2 * expected.size() + 40);
+    std::string then(reinterpret_cast<const char*>(expected.data()), 4 * expected.size());
+    ContentHash hash;
+    const std::uint64_t size = text.size();
+    hash.add(then);
+    hash.add({reinterpret_cast<const char*>(&size), sizeof size});
+    const std::uint64_t checksum = hash.value();
+    then += "INKTOK01" + now.substr(now.size() - 32, 24);
+    then.append(reinterpret_cast<const char*>(&checksum), sizeof checksum);
+    folder.write(name, then);
+    const EncodedCorpus found = encode_corpus(characters, {text}, options);
+    CHECK((found.from_cache && ids(found) == expected && found.bytes == text.size()));
+}
+
 TEST_CASE("encoded corpus: progress goes up to the whole", "[data]") {
     const std::string a = mixed_text(40 << 20, 6), b = "end";
     std::vector<std::size_t> done;

@@ -144,3 +144,15 @@ TEST_CASE("permute: every place gets every number equally often", "[data]") {
     for (const auto& row : count)
         for (int c : row) CHECK(std::abs(c - 2000) < 220);  // over 5 standard deviations
 }
+
+TEST_CASE("sampler: ids of 2 bytes give the same batches", "[data]") {
+    std::vector<std::int32_t> wide(1000);
+    for (std::size_t i = 0; i < wide.size(); ++i) wide[i] = static_cast<std::int32_t>(i * 61 % 60'000);
+    const std::vector<std::uint16_t> narrow(wide.begin(), wide.end());
+    for (const SamplerKind kind : {SamplerKind::random, SamplerKind::shuffle, SamplerKind::sequential}) {
+        Batch a, b;
+        make_sampler(kind, wide, 4, 30, 1)->fill(3, a);
+        make_sampler(kind, std::span(narrow), 4, 30, 1)->fill(3, b);
+        CHECK((a.inputs == b.inputs && a.targets == b.targets && a.inputs[1] == a.targets[0]));
+    }
+}

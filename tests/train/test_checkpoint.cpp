@@ -178,6 +178,8 @@ TEST_CASE("checkpoint: fingerprints tell texts apart", "[train]") {
     using Tokens = std::vector<std::int32_t>;
     const std::string one = train::fingerprint(Tokens{1, 2, 3});
     CHECK(train::fingerprint(Tokens{1, 2, 3}) == one);
+    const std::vector<std::uint16_t> of_2_bytes = {1, 2, 3};
+    CHECK(train::fingerprint(std::span(of_2_bytes)) == one);
     for (const Tokens& other : {Tokens{1, 2, 4}, Tokens{1, 3, 2}, Tokens{1, 2}, Tokens{1, 2, 3, 0}, Tokens{0, 1, 2, 3}})
         CHECK(train::fingerprint(other) != one);
 }

@@ -46,7 +46,10 @@ TEST_CASE("evaluate: the mean over every token but the first, the short last win
     for (const std::size_t n : {2, 16, 17, 33, 18, 48, 1000, 4096 + 17, 10'000}) {
         const auto tokens = random_tokens(n);
         INFO(n << " tokens");
-        CHECK(train::evaluate(gpt, tokens) == Approx(by_hand(gpt, tokens)).epsilon(1e-6));
+        const double loss = train::evaluate(gpt, tokens);
+        CHECK(loss == Approx(by_hand(gpt, tokens)).epsilon(1e-6));
+        const std::vector<std::uint16_t> of_2_bytes(tokens.begin(), tokens.end());
+        CHECK(train::evaluate(gpt, std::span(of_2_bytes)) == loss);
     }
 }
 

@@ -1,0 +1,82 @@
+// Token ids that somebody else holds, of 2 bytes each where the vocabulary allows, else of 4. As std::span is, it is
+// made from vectors and spans without a copy, and valid as long as they are.
+//   const TokenView ids = corpus.ids;
+//   ids[i]   ids.size()   ids.first(n)   ids.subspan(begin, n).copy_to(row)
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <span>
+
+namespace inkling::data {
+
+// Bytes of an id in memory and in files.
+constexpr std::size_t id_bytes(std::size_t vocab_size) { return vocab_size <= 65536 ? 2 : 4; }
+
+class TokenView {
+  public:
+    TokenView() = default;
+    template <class Ids>
+    requires std::convertible_to<const Ids&, std::span<const std::int32_t>> &&
+        (!std::same_as<Ids, TokenView>)TokenView(const Ids& ids)
+        : TokenView(std::span<const std::int32_t>(ids).data(), std::size(ids), 4) {}
+    TokenView(std::span<const std::uint16_t> ids) : TokenView(ids.data(), ids.size(), 2) {}
+    TokenView(const void* data, std::size_t size, std::size_t bytes_each)
+        : data_(data), size_(size), narrow_(bytes_each == 2) {}
+
+    std::size_t size() const { return size_; }
+    bool empty() const { return size_ == 0; }
+    const void* data() const { return data_; }
+    std::int32_t operator[](std::size_t i) const { return narrow_ ? narrow()[i] : wide()[i]; }
+
+    TokenView first(std::size_t n) const { return subspan(0, n); }
+    TokenView subspan(std::size_t begin) const { return subspan(begin, size_ - begin); }
+    TokenView subspan(std::size_t begin, std::size_t n) const {
+        return narrow_ ? TokenView(narrow() + begin, n, 2) : TokenView(wide() + begin, n, 4);
+    }
+
+    // `to` has room for all of them.
+    void copy_to(std::int32_t* to) const {
+        narrow_ ? std::copy_n(narrow(), size_, to) : std::copy_n(wide(), size_, to);
+    }
+
+    class Iterator {
+      public:
+        using iterator_category = std::forward_iterator_tag;
+        using value_type = std::int32_t;
+        using difference_type = std::ptrdiff_t;
+        using pointer = const std::int32_t*;
+        using reference = std::int32_t;
+
+        Iterator() = default;
+        Iterator(const TokenView& view, std::size_t at) : data_(view.data_), narrow_(view.narrow_), at_(at) {}
+        std::int32_t operator*() const { return TokenView(data_, at_ + 1, narrow_ ? 2 : 4)[at_]; }
+        Iterator& operator++() { return ++at_, *this; }
+        Iterator operator++(int) {
+            const Iterator before = *this;
+            ++at_;
+            return before;
+        }
+        bool operator==(const Iterator& other) const { return at_ == other.at_; }
+
+      private:
+        const void* data_ = nullptr;
+        bool narrow_ = false;
+        std::size_t at_ = 0;
+    };
+    Iterator begin() const { return {*this, 0}; }
+    Iterator end() const { return {*this, size_}; }
+
+  private:
+    const std::uint16_t* narrow() const { return static_cast<const std::uint16_t*>(data_); }
+    const std::int32_t* wide() const { return static_cast<const std::int32_t*>(data_); }
+
+    const void* data_ = nullptr;
+    std::size_t size_ = 0;
+    bool narrow_ = false;
+};
+
+}  // namespace inkling::data
