@@ -7,6 +7,7 @@
 
 #include "cli/bench_profile.h"
 #include "cli/common.h"
+#include "cli/wrong_usage.h"
 #include "engine/clock.h"
 #include "engine/random.h"
 #include "models/families/family.h"
@@ -101,7 +102,7 @@ int run_bench(const BenchArguments& args) {
     for (const auto& name : args.presets) {
         const auto found = kPresets.find(name);
         if (found == kPresets.end())
-            throw Usage(fmt::format("--preset must be one of micro, tiny, small, gpt2, got '{}'", name));
+            throw Usage(fmt::format("--preset {}", refuse_other_than({"micro", "tiny", "small", "gpt2"})(name)));
     }
     for (const auto& name : args.presets) {
         auto r = bench(name, kPresets.at(name), args, threads);
@@ -125,7 +126,7 @@ Action add_bench(CLI::App& app) {
         ->delimiter(',')
         ->capture_default_str();
     app.add_option("--arch", args->arch, "model family: gpt2, nanochat or llama")
-        ->check(CLI::IsMember(models::family_names()))
+        ->check(refuse_other_than(models::family_names()))
         ->capture_default_str();
     app.add_option("--batch", args->batch, "sequences per step; 0: the preset's")->capture_default_str();
     app.add_option("--block-size", args->block_size, "context size in tokens; 0: the preset's")->capture_default_str();
@@ -133,7 +134,7 @@ Action add_bench(CLI::App& app) {
     app.add_option("--threads", args->threads, "OpenMP threads; 0: the physical cores")->capture_default_str();
     app.add_option("--seconds", args->seconds, "seconds to measure each preset for")->capture_default_str();
     app.add_option("--precision", args->precision, "of the operands of matrix products: fp32 or bf16")
-        ->check(CLI::IsMember(names_of<Precision>()))
+        ->check(refuse_other_than(names_of<Precision>()))
         ->capture_default_str();
     app.add_flag("--checkpoint-activations", args->checkpoint,
                  "recompute activations in backward, as in training: less memory, more time");

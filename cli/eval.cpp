@@ -6,6 +6,7 @@
 #include "cli/common.h"
 #include "cli/data_argument.h"
 #include "cli/model_argument.h"
+#include "cli/wrong_usage.h"
 #include "data/encoded_corpus.h"
 #include "data/stories/stories.h"
 #include "engine/precision.h"
@@ -122,7 +123,7 @@ Action add_eval(CLI::App& app) {
         ->excludes(stories)
         ->capture_default_str();
     app.add_option("--precision", args->precision, "of the operands of matrix products: fp32 or bf16")
-        ->check(CLI::IsMember(names_of<Precision>()))
+        ->check(refuse_other_than(names_of<Precision>()))
         ->capture_default_str();
     app.add_option("--threads", args->threads, "OpenMP threads; 0: the physical cores")->capture_default_str();
     app.add_flag("--json", args->json, "print one JSON object");

@@ -3,6 +3,7 @@
 
 #include "cli/common.h"
 #include "cli/model_argument.h"
+#include "cli/wrong_usage.h"
 #include "formats/directory.h"
 #include "formats/file.h"
 #include "models/folder.h"
@@ -66,10 +67,10 @@ Action add_export(CLI::App& app) {
     app.add_option("--model", args->model, "model folder, or the folder of a run")->required();
     app.add_option("--out", args->out, "file (gguf) or folder (hf) to write")->required();
     app.add_option("--format", args->format, "gguf: for llama.cpp; hf: a model folder without training state")
-        ->check(CLI::IsMember({"gguf", "hf"}))
+        ->check(refuse_other_than({"gguf", "hf"}))
         ->capture_default_str();
     app.add_option("--type,--outtype", args->type, "number format of the weights: f32, f16, bf16; gguf also q8_0")
-        ->check(CLI::IsMember({"f32", "f16", "bf16", "q8_0"}))
+        ->check(refuse_other_than({"f32", "f16", "bf16", "q8_0"}))
         ->capture_default_str();
     return [args] { return export_model(*args); };
 }

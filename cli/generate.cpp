@@ -7,6 +7,7 @@
 #include "cli/common.h"
 #include "cli/model_argument.h"
 #include "cli/prompt.h"
+#include "cli/wrong_usage.h"
 #include "formats/named.h"
 #include "formats/utf8.h"
 
@@ -162,10 +163,10 @@ Action add_generate(CLI::App& app) {
                    "oldest tokens that leave a full context at once; 0: half of it")
         ->capture_default_str();
     auto* const precision = app.add_option("--precision", args->precision, "of the weights: fp32 or bf16")
-                                ->check(CLI::IsMember({"fp32", "bf16"}))
+                                ->check(refuse_other_than({"fp32", "bf16"}))
                                 ->capture_default_str();
     app.add_option("--quantize", args->quantize, "weights in 8 bits, as llama.cpp: q8_0")
-        ->check(CLI::IsMember({"q8_0"}))
+        ->check(refuse_other_than({"q8_0"}))
         ->excludes(precision);
     app.add_option("--threads", args->threads, "OpenMP threads; 0: the physical cores")->capture_default_str();
     app.add_flag("--no-prompt", writing.no_prompt, "write the continuation alone");

@@ -10,6 +10,14 @@ namespace inkling::cli {
 // A check for the flags of `command`: a flag's name in the place of a value is a value that was forgotten.
 std::function<std::string(const std::string&)> refuse_flag_names(const CLI::App& command);
 
+// A check for a flag that takes one of a few values.
+std::function<std::string(const std::string&)> refuse_other_than(std::vector<std::string> known);
+
+// Of the name of a command, "" if there is none, that `command` does not have.
+std::string no_command(const std::string& name, const CLI::App& command);
+
+std::string full_name(const CLI::App& command);  // "inkling tokenize train"
+
 // `arguments` as they were given, in their order; the message without "inkling: ".
 std::string wrong_usage(const CLI::App& app, const CLI::ParseError& error, const std::vector<std::string>& arguments);
 

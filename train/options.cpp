@@ -9,6 +9,7 @@
 
 #include "data/tokenizers/bpe_train.h"
 #include "engine/check.h"
+#include "engine/suggest.h"
 #include "formats/file.h"
 #include "formats/toml_nesting.h"
 #include "models/families/family.h"
@@ -125,10 +126,11 @@ std::set<std::string> parse_toml(const std::string& text, const std::string& wha
     } catch (const toml::parse_error& e) {
         throw BadInput(fmt::format("{}: line {}: {}", what, e.source().begin.line, e.description()));
     }
-    std::set<std::string> known, read;
+    std::set<std::string> read;
+    std::vector<std::string> known;
     TrainOptions::visit(options, [&](const std::string& flag, auto& field, const char*) {
         const std::string key = key_of(flag);
-        known.insert(key);
+        known.push_back(key);
         const toml::node* const node = table.get(key);
         if (node && !is_of_one_start(flag)) {
             read_field(*node, field, flag, what + ": " + key);
@@ -136,7 +138,8 @@ std::set<std::string> parse_toml(const std::string& text, const std::string& wha
         }
     });
     for (const auto& [key, node] : table) {
-        check<BadInput>(known.contains(std::string(key.str())), "{}: unknown key '{}'", what, key.str());
+        check<BadInput>(std::count(known.begin(), known.end(), key.str()) > 0, "{}: unknown key '{}'{}", what,
+                        key.str(), did_you_mean(key.str(), known));
     }
     return read;
 }

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "engine/check.h"
+#include "engine/suggest.h"
 
 namespace inkling::train {
 namespace {
@@ -117,7 +118,8 @@ std::vector<std::string> recipe_names() {
 const Recipe& recipe(const std::string& name) {
     const auto found =
         std::find_if(recipes().begin(), recipes().end(), [&](const Recipe& r) { return r.name == name; });
-    check(found != recipes().end(), "--recipe must be one of {}, got '{}'", fmt::join(recipe_names(), ", "), name);
+    check(found != recipes().end(), "--recipe must be one of {}, got '{}'{}", fmt::join(recipe_names(), ", "), name,
+          did_you_mean(name, recipe_names()));
     return *found;
 }
 

@@ -108,9 +108,9 @@ TEST_CASE("options: config.toml changes what it names and nothing else", "[train
 
 TEST_CASE("options: unknown keys, wrong types and broken TOML are refused", "[train]") {
     CHECK(refusal("n_layer = 3").empty());
-    CHECK_THAT(refusal("n_layers = 3"), ContainsSubstring("unknown key 'n_layers'"));
+    CHECK_THAT(refusal("n_layers = 3"), ContainsSubstring("unknown key 'n_layers', did you mean n_layer"));
     CHECK_THAT(refusal("[model]\nn_layer = 3"), ContainsSubstring("unknown key 'model'"));
-    CHECK_THAT(refusal("n-layer = 3"), ContainsSubstring("unknown key 'n-layer'"));
+    CHECK_THAT(refusal("n-layer = 3"), ContainsSubstring("unknown key 'n-layer', did you mean n_layer"));
     for (const char* value : {"-1", "1.5", "\"3\"", "true", "[3]"})
         CHECK_THAT(refusal(std::string("n_layer = ") + value),
                    ContainsSubstring("n_layer: a whole number of at least 0"));
@@ -179,7 +179,8 @@ TEST_CASE("options: a name that a kind does not have is refused, with those that
         }
         return std::string();
     };
-    CHECK(message("optimizer = 'adam'") == "--optimizer must be one of adamw, muon, sgd, got 'adam'");
+    CHECK(message("optimizer = 'adam'") ==
+          "--optimizer must be one of adamw, muon, sgd, got 'adam', did you mean adamw");
     CHECK(message("schedule = 'step'") == "--schedule must be one of constant, cosine, linear, wsd, got 'step'");
     CHECK(message("sampler = ''") == "--sampler must be one of paragraphs, random, sequential, shuffle, got ''");
     CHECK(message("muon_scale = 'spectral'") == "--muon-scale must be one of adamw, original, got 'spectral'");
