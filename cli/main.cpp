@@ -12,6 +12,7 @@
 #include <stdexcept>
 
 #include "cli/common.h"
+#include "cli/help.h"
 #include "cli/out_of_memory.h"
 #include "cli/wrong_usage.h"
 #include "engine/threads.h"
@@ -107,8 +108,9 @@ int run_command(int argc, char** argv) {
     CLI::App app("Inkling trains small language models on a CPU, writes text with them, and checks its own gradients.",
                  "inkling");
     app.set_version_flag("--version", "inkling " INKLING_VERSION);
+    app.set_help_flag("-h,--help", "show this help");
     app.require_subcommand(1);
-    app.get_formatter()->column_width(38);
+    app.formatter(std::make_shared<cli::Help>());
     std::vector<std::pair<CLI::App*, cli::Action>> commands;
     const auto add = [&](const char* name, const char* help, cli::Action (*add_flags)(CLI::App&)) {
         CLI::App* const command = app.add_subcommand(name, help);
@@ -136,6 +138,14 @@ int run_command(int argc, char** argv) {
     add("info", "Show what a model folder holds", cli::add_info);
     add("bench", "Time whole training steps on random tokens", cli::add_bench);
     const std::vector<std::string> given = arguments(argc, argv);
+    if (given.empty()) {
+        std::fputs(app.help().c_str(), stderr);
+        return cli::kWrongUsage;
+    }
+    if (given[0] == "help") {
+        cli::print(cli::help_on(app, {given.begin() + 1, given.end()}));
+        return 0;
+    }
     try {
         app.parse(std::vector<std::string>(given.rbegin(), given.rend()));  // as CLI11 wants them
     } catch (const CLI::Success& e) {                                       // --help, --version

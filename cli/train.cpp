@@ -8,6 +8,7 @@
 #include "cli/dry_run.h"
 #include "cli/ending.h"
 #include "cli/report.h"
+#include "cli/train_flags.h"
 #include "cli/train_options.h"
 #include "data/corpus.h"
 #include "data/encoded_corpus.h"
@@ -268,6 +269,9 @@ int train_model(const TrainArguments& args) {
 
 Action add_train(CLI::App& app) {
     auto args = std::make_shared<TrainArguments>();
+    app.formatter(std::make_shared<Help>(kTrainFlags));
+    app.set_help_all_flag("--help-all", "explain every flag");
+    args->given = train::recipe("fast").options;  // the defaults that --help shows
     app.add_option(
         "--recipe", args->recipe,
         fmt::format("named settings, which other flags override: {}; default: stories without --data, else fast",
@@ -279,7 +283,7 @@ Action add_train(CLI::App& app) {
         using Field = std::decay_t<decltype(field)>;
         CLI::Option*& option = args->flags[flag];
         if constexpr (std::is_same_v<Field, bool>) {
-            option = app.add_flag("--" + flag + ",!--no-" + flag, field, help);
+            option = app.add_flag("--" + flag + ",!--no-" + flag, field, help)->default_str(field ? kOn : "");
         } else if constexpr (std::is_enum_v<Field>) {
             const auto read = [&field, flag](const std::string& name) {
                 try {
@@ -300,6 +304,7 @@ Action add_train(CLI::App& app) {
                 flag == "data" ? take_several(*option)
                                : static_cast<void>(option->take_all()->expected(1)->allow_extra_args(false));
         }
+        if (train::chosen_flags().contains(flag)) option->default_str("chosen by fast");
     });
     return [args] { return train_model(*args); };
 }

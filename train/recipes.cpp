@@ -125,6 +125,13 @@ const Recipe& recipe(const std::string& name) {
 
 const Recipe& default_recipe(bool built_in_corpus) { return recipe(built_in_corpus ? "stories" : "fast"); }
 
+const std::set<std::string>& chosen_flags() {
+    static const std::set<std::string> flags = {"n-layer",    "n-head",       "n-embd",  "block-size", "dropout",
+                                                "batch-size", "embedding-lr", "head-lr", "max-iters",  "eval-every",
+                                                "log-every",  "sample-every", "ema",     "precision"};
+    return flags;
+}
+
 void fit_given(const std::set<std::string>& given, TrainOptions& o) {
     const auto set = [&](const char* flag, auto& field, double value) {
         if (!given.contains(flag)) field = value;

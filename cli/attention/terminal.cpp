@@ -1,13 +1,11 @@
 // One head for a terminal. Keys that do not fit side by side go on in a further panel below, which starts with the
 // first query that can see them.
-#include <locale.h>
-#include <wchar.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
 
 #include "cli/attention/picture.h"
+#include "cli/terminal.h"
 #include "formats/utf8.h"
 
 namespace inkling::cli {
@@ -25,21 +23,13 @@ struct Label {
     std::size_t width = 0;
 };
 
-std::size_t columns_of(char32_t c) {
-    static const locale_t unicode = newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
-    if (unicode == nullptr) return 1;
-    const locale_t before = uselocale(unicode);
-    const int width = wcwidth(static_cast<wchar_t>(c));
-    uselocale(before);
-    return width < 0 ? 1 : static_cast<std::size_t>(width);
-}
-
 // At most kMaxLabel columns; a longer one ends in "…".
 Label make_label(const std::string& token) {
+    const std::string text = fit_columns(token, kMaxLabel);
     Label label;
-    for (std::size_t at = 0; at < token.size();) {
-        const std::size_t begin = at, columns = columns_of(formats::next_code_point(token, at));
-        const std::string character = token.substr(begin, at - begin);
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t begin = at, columns = columns_of(formats::next_code_point(text, at));
+        const std::string character = text.substr(begin, at - begin);
         if (columns == 0 && !label.characters.empty()) {
             label.characters.back().text += character;
         } else {
@@ -47,13 +37,6 @@ Label make_label(const std::string& token) {
         }
         label.width += columns;
     }
-    if (label.width <= kMaxLabel) return label;
-    while (label.width >= kMaxLabel) {
-        label.width -= label.characters.back().columns;
-        label.characters.pop_back();
-    }
-    label.characters.push_back({"…", 1});
-    ++label.width;
     return label;
 }
 

@@ -187,3 +187,23 @@ TEST_CASE("speed: measured, and above 0", "[train]") {
     const TrainOptions o = small_options();
     CHECK(train::seconds_per_step(o, plain.model->config, plain.tokenizer, plain.tokens, 0.01) > 0);
 }
+
+TEST_CASE("recipes: what help calls chosen by fast is what differs from run to run", "[train]") {
+    const TrainOptions plain = train::recipe("fast").options;
+    std::set<std::string> changed = {"precision"};  // by the CPU
+    for (const double seconds : {1.0, 60.0, 3600.0}) {
+        for (const std::size_t tokens : {std::size_t{300}, std::size_t{1} << 20, std::size_t{1} << 28}) {
+            const Budget budget{seconds, 900, tokens};
+            TrainOptions o = fitted(budget);
+            o.max_iters = train::steps_within(budget, 0.01, o);
+            train::fit_to_steps({}, o);
+            TrainOptions::visit(o, [&](const std::string& flag, const auto& value, const char*) {
+                TrainOptions::visit(plain, [&](const std::string& other, const auto& before, const char*) {
+                    if constexpr (std::is_same_v<decltype(value), decltype(before)>)
+                        if (flag == other && value != before) changed.insert(flag);
+                });
+            });
+        }
+    }
+    CHECK(changed == train::chosen_flags());
+}

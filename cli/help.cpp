@@ -1,0 +1,156 @@
+#include "cli/help.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "cli/common.h"
+#include "cli/terminal.h"
+#include "cli/wrong_usage.h"
+
+namespace inkling::cli {
+namespace {
+
+constexpr const char* kExamples = R"(
+Examples:
+    inkling train --data my.txt --out runs/mine
+    inkling generate --model runs/mine --prompt "The "
+    inkling eval --model runs/mine --data other.txt
+)";
+
+// Longer lines are hard to read.
+std::size_t page_width() { return std::clamp<std::size_t>(terminal_columns(STDOUT_FILENO), 40, 120); }
+
+// `text` in lines that end before `width`, behind `first`; all but the first line begin with `indent` spaces.
+std::string wrap(const std::string& first, const std::string& text, std::size_t indent, std::size_t width) {
+    const bool beside = first.size() < indent || indent == 0;
+    std::string result = beside ? "" : first + "\n", line = beside ? first : "";
+    line.resize(indent, ' ');
+    std::istringstream words(text);
+    for (std::string word; words >> word;) {
+        if (line.size() > indent && line.size() + 1 + word.size() >= width) {
+            result += line + "\n";
+            line.assign(indent, ' ');
+        }
+        line += (line.size() > indent ? " " : "") + word;
+    }
+    return result + line + "\n";
+}
+
+std::string value_of(const CLI::Option& option) {
+    const std::string type = option.get_type_name();
+    if (option.get_expected_max() == 0 || option.get_type_size() == 0) return "";  // a flag
+    return type == "UINT" || type == "INT" ? " N" : type == "FLOAT" ? " X" : " TEXT";
+}
+
+// "-p, --prompt TEXT"; of one that has none of these, its place among the arguments. --no-overwrite, which is the
+// default, is left out.
+std::string names_of(const CLI::Option& option) {
+    std::vector<std::string> names;
+    for (const std::string& name : option.get_snames()) names.push_back("-" + name);
+    for (const std::string& name : option.get_lnames())
+        if (names.empty() || !name.starts_with("no-") || option.get_default_str() == kOn) names.push_back("--" + name);
+    if (names.empty()) return option.get_name(true);
+    return fmt::format("{}{}", fmt::join(names, ", "), value_of(option));
+}
+
+std::string text_of(const CLI::Option& option) {
+    const std::string standard = option.get_default_str();
+    return option.get_description() + (option.get_required() ? " (required)" : "") +
+           (standard.empty() || standard == "[]" ? "" : fmt::format(" (default: {})", standard));
+}
+
+std::vector<const CLI::App*> commands_of(const CLI::App& app) {
+    return app.get_subcommands([](const CLI::App*) { return true; });
+}
+
+std::string row(const CLI::Option& option, std::size_t width) {
+    return wrap("  " + names_of(option), text_of(option), width < 72 ? 22 : 28, width);
+}
+
+// The options of these names, in their order; a name that there is not is passed over.
+std::vector<const CLI::Option*> named_options(const CLI::App& app, const char* names) {
+    std::vector<const CLI::Option*> options;
+    std::istringstream words(names);
+    for (std::string name; words >> name;)
+        for (const CLI::Option* const option : app.get_options())
+            if (option->check_lname(name)) options.push_back(option);
+    return options;
+}
+
+}  // namespace
+
+std::string Help::grouped(const CLI::App& app, bool all, std::size_t width) const {
+    std::vector<const CLI::Option*> rest = app.get_options();
+    for (const FlagGroup& group : groups_)
+        for (const char* const names : {group.common, group.more})
+            for (const CLI::Option* const option : named_options(app, names)) std::erase(rest, option);
+    std::string text;
+    for (const FlagGroup& group : groups_) {
+        text += fmt::format("\n{}:\n", group.name);
+        for (const CLI::Option* const option : named_options(app, group.common)) text += row(*option, width);
+        std::vector<const CLI::Option*> more = named_options(app, group.more);
+        if (&group == &groups_.back()) more.insert(more.end(), rest.begin(), rest.end());
+        std::vector<std::string> names;
+        for (const CLI::Option* const option : more) {
+            if (all) text += row(*option, width);
+            names.push_back(option->get_lnames().empty() ? option->get_name(true)
+                                                         : "--" + option->get_lnames().front());
+        }
+        if (!all && !more.empty()) text += wrap("  more:", fmt::format("{}", fmt::join(names, ", ")), 8, width);
+    }
+    return text;
+}
+
+std::string Help::make_help(const CLI::App* app, std::string, CLI::AppFormatMode mode) const {
+    const std::size_t width = page_width();
+    const std::string name = full_name(*app);
+    const bool all = mode == CLI::AppFormatMode::All;
+    const std::vector<const CLI::App*> commands = commands_of(*app);
+    std::string usage = name + (commands.empty() ? " [flags]" : " COMMAND [flags]");
+    for (const CLI::Option* const option : app->get_options())
+        if (option->get_positional()) usage += fmt::format(" [{}]", option->get_name(true));
+    std::string text = wrap("", app->get_description(), 0, width) + "\nUsage: " + usage + "\n";
+    if (!commands.empty()) {
+        text += "\nCommands:\n";
+        std::size_t left = 0;
+        for (const CLI::App* const command : commands) left = std::max(left, command->get_name().size() + 4);
+        for (const CLI::App* const command : commands)
+            text += wrap("  " + command->get_name(), command->get_description(), left, width);
+        if (!app->get_parent()) text += kExamples;
+        return text + "\n" + wrap("", fmt::format("{} COMMAND --help shows the flags of a command.", name), 0, width);
+    }
+    if (groups_.empty()) {
+        text += "\nFlags:\n";
+        const std::vector<const CLI::Option*> options = app->get_options();
+        for (const CLI::Option* const option : options)
+            if (option != app->get_help_ptr()) text += row(*option, width);
+        return text + row(*app->get_help_ptr(), width);
+    }
+    text += grouped(*app, all, width);
+    return all ? text : text + fmt::format("\n{} --help-all explains the others too.\n", name);
+}
+
+std::string help_on(const CLI::App& app, std::vector<std::string> arguments) {
+    const CLI::App* command = &app;
+    bool all = false;
+    for (const std::string& argument : arguments) {
+        if (argument == "--help" || argument == "-h") continue;
+        if (argument == "--help-all" || argument == "--all") {
+            all = true;
+            continue;
+        }
+        const std::vector<const CLI::App*> parts = commands_of(*command);
+        const auto found = std::find_if(parts.begin(), parts.end(),
+                                        [&](const CLI::App* part) { return part->get_name() == argument; });
+        if (found == parts.end())
+            throw Usage(fmt::format("{}: see {} --help", no_command(argument, *command), full_name(*command)));
+        command = *found;
+    }
+    return command->help("", all ? CLI::AppFormatMode::All : CLI::AppFormatMode::Normal);
+}
+
+}  // namespace inkling::cli

@@ -1,0 +1,19 @@
+// How `inkling train --help` is arranged.
+#pragma once
+
+#include "cli/help.h"
+
+namespace inkling::cli {
+
+inline constexpr FlagGroup kTrainFlags[] = {
+    {"Text", "data tokenizer vocab-size val-fraction", "sampler"},
+    {"Model", "arch n-layer n-head n-embd block-size dropout", "n-kv-head bias"},
+    {"Time", "max-time max-iters eval-every", "eval-iters save-every sample-every log-every"},
+    {"Optimizer", "optimizer learning-rate batch-size weight-decay",
+     "gradient-accumulation-steps min-lr schedule warmup-iters lr-decay-iters decay-fraction grad-clip beta1 beta2 "
+     "momentum nesterov ns-steps muon-split-heads muon-scale embedding-lr head-lr vector-lr ema"},
+    {"Run", "out resume overwrite init-from recipe config seed threads sample-prompt dry-run json quiet help help-all",
+     "precision checkpoint-activations force"},
+};
+
+}  // namespace inkling::cli

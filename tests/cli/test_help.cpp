@@ -1,0 +1,115 @@
+// inkling, inkling help, --help and --help-all: in a pipe, and on terminals of any width.
+#include <sstream>
+
+#include "tests/cli/terminal.h"
+#include "train/options.h"
+
+using namespace inkling::testing;
+
+namespace {
+
+std::size_t longest_line(const std::string& text) {
+    std::istringstream lines(text);
+    std::size_t longest = 0;
+    for (std::string line; std::getline(lines, line);) longest = std::max(longest, line.size());
+    return longest;
+}
+
+void check_overview(const std::string& text) {
+    for (const char* command :
+         {"train", "generate", "eval", "tokenize", "attention", "export", "gradcheck", "info", "bench"})
+        CHECK_THAT(text, ContainsSubstring(std::string("\n  ") + command + ' '));
+    const std::size_t examples = text.find("Examples:");
+    REQUIRE(examples != std::string::npos);
+    std::istringstream lines(text.substr(examples));
+    std::size_t count = 0;
+    for (std::string line; std::getline(lines, line);) count += line.starts_with("    inkling ");
+    CHECK(count == 3);
+}
+
+}  // namespace
+
+TEST_CASE("help: inkling alone is wrong usage, and inkling help is what was asked for", "[cli]") {
+    const Result alone = program({}), help = program({"help"});
+    CHECK((alone.code == 2 && alone.out.empty()));
+    check_overview(alone.err);
+    CHECK((help.code == 0 && help.err.empty()));
+    check_overview(help.out);
+    CHECK(program({"--help"}).out == help.out);
+    for (const Arguments& command : {Arguments{"train"}, Arguments{"generate"}, Arguments{"tokenize"},
+                                     Arguments{"tokenize", "train"}, Arguments{"bench"}}) {
+        const Result r = program(Arguments{"help"} + command);
+        CHECK((r.code == 0 && r.err.empty()));
+        CHECK(r.out == program(command + Arguments{"--help"}).out);
+        CHECK_THAT(r.out, ContainsSubstring("Usage: inkling " + command[0]));
+    }
+}
+
+TEST_CASE("help: flags of train are in groups, the common ones first, and all under --help-all", "[cli]") {
+    const std::string help = program({"train", "--help"}).out, all = program({"train", "--help-all"}).out;
+    std::size_t at = 0;
+    for (const char* group : {"\nText:\n", "\nModel:\n", "\nTime:\n", "\nOptimizer:\n", "\nRun:\n"}) {
+        INFO(group);
+        CHECK(help.find(group) > at);
+        at = help.find(group);
+        REQUIRE(at != std::string::npos);
+        CHECK(all.find(group) != std::string::npos);
+    }
+    const auto explained = [](const std::string& text, const std::string& flag) {
+        return text.find("\n  --" + flag + ' ') != std::string::npos ||
+               text.find("\n  --" + flag + '\n') != std::string::npos ||
+               text.find("\n  --" + flag + ", ") != std::string::npos;
+    };
+    inkling::train::TrainOptions options;
+    std::size_t rare = 0;
+    inkling::train::TrainOptions::visit(options, [&](const std::string& flag, const auto&, const char*) {
+        INFO(flag);
+        CHECK(explained(all, flag));
+        CHECK_THAT(help, ContainsSubstring("--" + flag));  // its name, at least
+        rare += !explained(help, flag);
+    });
+    for (const char* flag : {"json", "quiet", "dry-run", "recipe", "config"}) CHECK(explained(help, flag));
+    CHECK(explained(all, "force"));
+    CHECK(rare > 15);
+    CHECK_THAT(help, ContainsSubstring("inkling train --help-all"));
+    CHECK(program({"help", "train", "--all"}).out == all);
+}
+
+TEST_CASE("help: defaults are those of a plain run", "[cli]") {
+    setenv("COLUMNS", "120", 1);
+    const std::string all = program({"train", "--help-all"}).out, generate = program({"generate", "--help"}).out;
+    unsetenv("COLUMNS");
+    const auto text_of = [](const std::string& help, const std::string& flag) {
+        const std::size_t begin = help.find("\n  " + flag + ' ');
+        REQUIRE(begin != std::string::npos);
+        const std::size_t end = help.find("\n  -", begin + 1);
+        return help.substr(begin, end - begin);
+    };
+    for (const char* flag : {"--n-layer", "--batch-size", "--max-iters", "--precision", "--ema"})
+        CHECK_THAT(text_of(all, flag), ContainsSubstring("(default: chosen by fast)"));
+    CHECK_THAT(text_of(all, "--arch"), ContainsSubstring("(default: nanochat)"));
+    CHECK_THAT(text_of(all, "--optimizer"), ContainsSubstring("(default: muon)"));
+    CHECK_THAT(text_of(all, "--learning-rate"), ContainsSubstring("(default: 0.02)"));
+    CHECK_THAT(text_of(all, "--max-time"), ContainsSubstring("(default: 60)"));
+    CHECK_THAT(text_of(all, "--nesterov,"), ContainsSubstring("(default: on)"));
+    CHECK(text_of(all, "--overwrite").find("default") == std::string::npos);
+    CHECK_THAT(text_of(generate, "--seed"), ContainsSubstring("(default: another each time)"));
+    CHECK_THAT(text_of(generate, "--model"), ContainsSubstring("(required)"));
+}
+
+TEST_CASE("help: lines end where the terminal does", "[cli]") {
+    for (const unsigned short columns : {40, 60, 80, 200}) {
+        for (const Arguments& command : {Arguments{"help"}, Arguments{"help", "train"},
+                                         Arguments{"train", "--help-all"}, Arguments{"attention", "--help"}}) {
+            Terminal t(command, columns);
+            CHECK(t.wait() == 0);
+            std::string text = t.rest();
+            text.erase(std::remove(text.begin(), text.end(), '\r'), text.end());
+            CHECK(text.find('\x1B') == std::string::npos);
+            if (columns >= 60) CHECK(longest_line(text) <= columns);
+            if (columns == 200) CHECK(longest_line(text) <= 120);
+            if (columns == 200 && command[0] == "train") CHECK(longest_line(text) > 100);
+        }
+    }
+    CHECK(longest_line(program({"train", "--help-all"}).out) <= 80);
+}
