@@ -62,6 +62,14 @@ std::string to_printable(std::string_view bytes) {
 
 std::string counted(std::size_t n, const char* what) { return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s"); }
 
+std::string quantity(double x, const char* unit) {
+    constexpr const char* kPrefixes[] = {"", "k", "M", "G", "T", "P", "E"};
+    std::size_t prefix = 0;
+    while (x >= 999.5 && prefix + 1 < std::size(kPrefixes)) x /= 1000, ++prefix;
+    const int digits = prefix == 0 || x >= 99.95 ? 0 : x >= 9.995 ? 1 : 2;
+    return fmt::format("{:.{}f} {}{}", x, digits, kPrefixes[prefix], unit);
+}
+
 void print(const std::string& text) {
     bool written = std::fflush(stdout) == 0;
     for (std::size_t i = 0; written && i < text.size();) {

@@ -48,6 +48,9 @@ std::string to_printable(std::string_view bytes);
 // "1 thread", "2 threads".
 std::string counted(std::size_t n, const char* what);
 
+// 1234567 of "B" as "1.23 MB": three digits and a unit of 1000.
+std::string quantity(double x, const char* unit);
+
 // Writes to stdout, and fails when that fails (a full disk, a closed pipe).
 void print(const std::string& text);
 

@@ -1,9 +1,11 @@
 #include "cli/dry_run.h"
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "cli/common.h"
+#include "cli/json_lines.h"
 #include "data/tokenizers/bpe_train.h"
 #include "data/tokenizers/char_tokenizer.h"
 #include "data/tokenizers/tokenizer_json.h"
@@ -13,17 +15,8 @@
 namespace inkling::cli {
 namespace {
 
-// 1234567 of "B" as "1.23 MB": three digits and a unit of 1000.
-std::string quantity(double x, const char* unit) {
-    constexpr const char* kPrefixes[] = {"", "k", "M", "G", "T", "P", "E"};
-    std::size_t prefix = 0;
-    while (x >= 999.5 && prefix + 1 < std::size(kPrefixes)) x /= 1000, ++prefix;
-    const int digits = prefix == 0 || x >= 99.95 ? 0 : x >= 9.995 ? 1 : 2;
-    return fmt::format("{:.{}f} {}{}", x, digits, kPrefixes[prefix], unit);
-}
-
 // The same without a unit: "1.23M".
-std::string number(double x) {
+std::string short_number(double x) {
     std::string text = quantity(x, "");
     text.erase(text.find(' '), 1);
     return text;
@@ -95,15 +88,27 @@ int print_estimate(const TrainArguments& args, Settings settings, const data::Co
     const double passes = seen / std::max(1.0, vocabulary_.tokens * (1 - options.val_fraction));
     double seconds = steps * needed.seconds_per_step();
     if (options.max_time > 0) seconds = std::min(seconds, options.max_time);
+    if (args.json) {
+        nlohmann::ordered_json plan = plan_json(
+            options, needed.parameters, static_cast<std::size_t>(vocabulary_.tokens), vocabulary_.size, threads);
+        plan.update({{"tokens_are_exact", vocabulary_.exact},
+                     {"epochs", passes},
+                     {"flops", steps * needed.flops_per_step},
+                     {"memory_bytes", needed.memory_bytes()},
+                     {"checkpoint_bytes", needed.checkpoint_bytes},
+                     {"seconds", seconds}});
+        print(plan.dump() + "\n");
+        return 0;
+    }
     const auto row = [](const char* name, const std::string& text) { print(fmt::format("{:<12} {}\n", name, text)); };
     row("model",
         fmt::format("{}, {}, {}, width {}, {}, context {}", options.arch, counted(options.n_layer, "layer"),
                     counted(options.n_head, "head"), options.n_embd, name_of(options.precision), options.block_size));
-    row("parameters", fmt::format("{} ({})", number(static_cast<double>(needed.parameters)), needed.parameters));
+    row("parameters", fmt::format("{} ({})", short_number(static_cast<double>(needed.parameters)), needed.parameters));
     row("text", fmt::format("{}, {}{} tokens, vocabulary {}", quantity(static_cast<double>(corpus.bytes()), "B"),
-                            vocabulary_.exact ? "" : "about ", number(vocabulary_.tokens), vocabulary_.size));
+                            vocabulary_.exact ? "" : "about ", short_number(vocabulary_.tokens), vocabulary_.size));
     row("steps", fmt::format("{} of {} tokens each: {} tokens, {:.{}f} epochs", options.max_iters,
-                             needed.tokens_per_step, number(seen), passes,
+                             needed.tokens_per_step, short_number(seen), passes,
                              passes < 1    ? 3
                              : passes < 10 ? 1
                                            : 0));

@@ -51,7 +51,8 @@ bool needs_no_escape(const std::string& text) {
 
 }  // namespace
 
-void tell_ending(Report& report, train::TrainingLoop& loop, const data::Tokenizer& tokenizer, double seconds) {
+void tell_ending(Report& report, train::TrainingLoop& loop, const data::Tokenizer& tokenizer, double seconds,
+                 const train::SampleWriter::Take& take_sample) {
     const train::TrainingState& state = loop.state();
     const train::TrainOptions& options = loop.options();
     const double tokens = static_cast<double>(state.step) * loop.tokens_per_step();
@@ -67,13 +68,14 @@ void tell_ending(Report& report, train::TrainingLoop& loop, const data::Tokenize
         if (!last && state.best_step > 0) text += "; later steps overfit: the model of that step is kept as best";
         report.note(text);
     }
-    const std::string prompt = words_of(loop, tokenizer);
+    const std::vector<std::string>& given = options.sample_prompt;
+    const std::string prompt = given.empty() ? words_of(loop, tokenizer) : given.front();
     const models::LoadedModel best = models::load_model(models::find_model(options.out));
     generate::GenerateOptions how;
     how.seed = options.seed;
     generate::Writer writer(*best.model, &tokenizer, how);
     writer.add(prompt);
-    report.sample(prompt + writer.write());
+    take_sample(prompt, writer.write());
     report.note(fmt::format("saved in {}; write text with: inkling generate --model {}{}",
                             models::find_model(options.out).string(), options.out,
                             needs_no_escape(prompt) ? fmt::format(" --prompt \"{}\"", prompt) : ""));

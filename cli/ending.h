@@ -6,10 +6,12 @@
 
 #include "cli/report.h"
 #include "train/loop.h"
+#include "train/observers.h"
 
 namespace inkling::cli {
 
-// `seconds`: wall clock of the command. The sample is written by the best model of the run in `out`.
-void tell_ending(Report& report, train::TrainingLoop& loop, const data::Tokenizer& tokenizer, double seconds);
+// `seconds`: wall clock of the command. The sample is of the best model of the run.
+void tell_ending(Report& report, train::TrainingLoop& loop, const data::Tokenizer& tokenizer, double seconds,
+                 const train::SampleWriter::Take& take_sample);
 
 }  // namespace inkling::cli

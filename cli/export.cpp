@@ -43,6 +43,11 @@ void write_folder(const fs::path& out, const models::LoadedModel& loaded, format
     }
 }
 
+void report(const ExportArguments& args, std::uintmax_t bytes) {
+    std::fprintf(stderr, "wrote %s: %s, %s, %s\n", args.out.c_str(), args.format.c_str(), args.type.c_str(),
+                 quantity(static_cast<double>(bytes), "B").c_str());
+}
+
 int export_model(const ExportArguments& args) {
     const fs::path out = args.out;
     set_threads(0);
@@ -52,10 +57,14 @@ int export_model(const ExportArguments& args) {
     const models::LoadedModel loaded = load_current(args.model);
     if (args.format == "hf") {
         write_folder(out, loaded, kFolderTypes.at(args.type));
+        std::uintmax_t bytes = 0;
+        for (const fs::directory_entry& file : fs::directory_iterator(out)) bytes += file.file_size();
+        report(args, bytes);
     } else {
         const fs::path given = fs::absolute(args.model).lexically_normal();
         const std::string name = (given.has_filename() ? given : given.parent_path()).filename().string();
         models::write_gguf(out, *loaded.model, *loaded.tokenizer, kGgufTypes.at(args.type), name);
+        report(args, fs::file_size(out));
     }
     return 0;
 }

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cmath>
 #include <cstdio>
 
+#include "cli/terminal.h"
 #include "train/loop.h"
 
 namespace inkling::cli {
@@ -21,11 +21,6 @@ std::shared_ptr<spdlog::logger> logger() {
         return made;
     }();
     return instance;
-}
-
-std::size_t terminal_width() {
-    winsize size{};
-    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
 }  // namespace
@@ -42,38 +37,47 @@ std::string loss_text(double nats, double bits_per_byte) {
                                         : fmt::format("{:.4f}", nats);
 }
 
-Report::Report() : terminal_(isatty(STDERR_FILENO)) {}
+Report::Report(bool quiet) : quiet_(quiet), terminal_(isatty(STDERR_FILENO)) {}
 
 Report::~Report() { wipe(); }
 
 void Report::wipe() {
-    if (moving_) std::fputs("\r\x1b[K", stderr);
-    moving_ = false;
+    if (moving_ == 0) return;
+    const std::size_t above = (moving_ - 1) / terminal_columns(STDERR_FILENO);  // rows, once the terminal is narrower
+    std::fputs(above > 0 ? fmt::format("\x1b[{}A\r\x1b[J", above).c_str() : "\r\x1b[K", stderr);
+    moving_ = 0;
 }
 
 void Report::line(const std::string& text) {
+    if (!quiet_) write(text);
+}
+
+void Report::write(const std::string& text) {
     wipe();
     logger()->info("{}", text);
 }
 
 void Report::note(const std::string& text) { line(text); }
 
-void Report::warn(const std::string& text) { line("warning: " + text); }
+void Report::warn(const std::string& text) { write("warning: " + text); }
 
 // On a terminal the last one is written over, elsewhere there is one every few seconds.
-void Report::moving_line(std::string text) {
+bool Report::moving_line(std::string text) {
+    if (quiet_) return false;
     if (terminal_) {
-        const std::size_t width = terminal_width();
+        const std::size_t width = terminal_columns(STDERR_FILENO);
         if (text.size() >= width) text.resize(width - 1);  // a line that wraps cannot be wiped
-        std::fputs(("\r\x1b[K" + text).c_str(), stderr);
+        wipe();
+        std::fputs(text.c_str(), stderr);
         std::fflush(stderr);
-        moving_ = true;
-        return;
+        moving_ = text.size();
+        return false;
     }
     const auto now = std::chrono::steady_clock::now();
-    if (now < next_plain_line_) return;
+    if (now < next_plain_line_) return false;
     next_plain_line_ = now + std::chrono::seconds(5);
     line(text);
+    return true;
 }
 
 void Report::encoding(std::size_t done, std::size_t all) {
@@ -104,8 +108,9 @@ void Report::step_done(train::TrainingLoop& loop) {
                 expected));
     }
     if (!loop.log_due() || m.val_loss) return;
-    moving_line(fmt::format("step {}/{}  loss {:.4f}  {:.0f} tok/s  ETA {}", m.step, options.max_iters, m.loss, m.tok_s,
-                            short_time(loop.seconds_left())));
+    if (moving_line(fmt::format("step {}/{}  loss {:.4f}  {:.0f} tok/s  ETA {}", m.step, options.max_iters, m.loss,
+                                m.tok_s, short_time(loop.seconds_left()))))
+        shown_step_ = m.step;
 }
 
 void Report::evaluating(train::TrainingLoop& loop, double done) {
@@ -116,6 +121,7 @@ void Report::evaluating(train::TrainingLoop& loop, double done) {
 
 void Report::evaluated(train::TrainingLoop& loop) {
     const train::Metrics& m = loop.metrics();
+    shown_step_ = m.step;
     line(fmt::format("step {}/{}  loss {:.4f}  validation {}  {:.0f} tok/s  {} trained", m.step,
                      loop.options().max_iters, m.loss, loss_text(*m.val_loss, loop.bits_per_byte(*m.val_loss)), m.tok_s,
                      short_time(m.train_s)));
@@ -125,6 +131,14 @@ void Report::replanned(train::TrainingLoop& loop) {
     const train::TrainOptions& o = loop.options();
     note(
         fmt::format("planned again: {} steps, not {}, are as many as there is time for", o.max_iters, o.planned_iters));
+}
+
+// The last step has a line in any case.
+void Report::stopped(train::TrainingLoop& loop) {
+    const train::Metrics& m = loop.metrics();
+    if (m.step == shown_step_) return;
+    line(fmt::format("step {}/{}  loss {:.4f}  {:.0f} tok/s  {} trained", m.step, loop.options().max_iters, m.loss,
+                     m.tok_s, short_time(m.train_s)));
 }
 
 }  // namespace inkling::cli

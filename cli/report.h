@@ -15,7 +15,7 @@ std::string loss_text(double nats, double bits_per_byte);  // "1.4828 (2.1392 bi
 
 class Report : public train::Observer {
   public:
-    Report();
+    explicit Report(bool quiet = false);  // quiet: warnings alone
     ~Report() override;
     Report(const Report&) = delete;
     Report& operator=(const Report&) = delete;
@@ -30,13 +30,17 @@ class Report : public train::Observer {
     void evaluating(train::TrainingLoop& loop, double done) override;
     void evaluated(train::TrainingLoop& loop) override;
     void replanned(train::TrainingLoop& loop) override;
+    void stopped(train::TrainingLoop& loop) override;
 
   private:
     void line(const std::string& text);
-    void moving_line(std::string text);
+    void write(const std::string& text);
+    bool moving_line(std::string text);  // true: it stays
     void wipe();
 
-    bool terminal_, moving_ = false;
+    bool quiet_, terminal_;
+    std::size_t moving_ = 0;      // columns of the moving line that is shown
+    std::size_t shown_step_ = 0;  // the last of which a line stays
     std::chrono::steady_clock::time_point next_plain_line_;
 };
 

@@ -2,11 +2,14 @@
 #include <algorithm>
 #include <cmath>
 #include <csignal>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "cli/data_argument.h"
 #include "cli/dry_run.h"
 #include "cli/ending.h"
+#include "cli/json_lines.h"
+#include "cli/prompt.h"
 #include "cli/report.h"
 #include "cli/train_flags.h"
 #include "cli/train_options.h"
@@ -187,7 +190,7 @@ class Preparation {
 int train_model(const TrainArguments& args) {
     const double start = seconds_now();
     std::signal(SIGPIPE, SIG_IGN);  // nobody reads the progress any more: no reason to stop
-    Report report;
+    Report report(args.quiet);
     const Resume resume = find_resume(args);
     Settings settings = resolve(args, resume);
     TrainOptions& options = settings.options;
@@ -203,6 +206,10 @@ int train_model(const TrainArguments& args) {
 
     if (args.dry_run) return print_estimate(args, settings, run.corpus, threads);
     Preparation(args, settings, report).prepare(run, resume);
+    for (const std::string& prompt : options.sample_prompt) {  // what the model cannot read is said before it trains
+        check_utf8({prompt, "--sample-prompt"});
+        formats::named("--sample-prompt", [&] { run.loaded.tokenizer->encode(prompt); });
+    }
     run.corpus = {};  // large texts need not stay in memory
 
     if (!folder) folder.emplace(options.out);
@@ -246,7 +253,17 @@ int train_model(const TrainArguments& args) {
     const data::Tokenizer& tokenizer = *run.loaded.tokenizer;
     train::CheckpointSaver checkpoints(*folder, tokenizer, loop);
     train::MetricsFile metrics(folder->path() / "metrics.jsonl", loop.state().step);
-    train::SampleWriter samples(tokenizer, [&report](const std::string& text) { report.sample(text); });
+    JsonLines json;
+    const auto take_sample = [&](const std::string& prompt, const std::string& text) {
+        report.sample(prompt + text);
+        if (args.json) json.sample(loop, prompt, text);
+    };
+    train::SampleWriter samples(tokenizer, take_sample);
+    std::vector<train::Observer*> observers = {&metrics, &report, &checkpoints, &samples};
+    if (args.json) {
+        json.plan(plan_json(options, parameters, run.tokens.ids.size(), tokenizer.vocab_size(), threads));
+        observers.push_back(&json);
+    }
     if (loop.finished()) {
         report.note(
             loop.stop_reason() == train::StopReason::patience
@@ -255,13 +272,15 @@ int train_model(const TrainArguments& args) {
                               loop.state().best_step)
                 : fmt::format("nothing to do: step {} of {} is reached", loop.state().step, loop.options().max_iters));
     }
-    loop.run({&metrics, &report, &checkpoints, &samples}, [&signal] { return signal != 0; });
+    loop.run(observers, [&signal] { return signal != 0; });
     if (signal != 0) {
         report.note(fmt::format("stopped at step {}; saved in {}; go on with --resume auto", loop.state().step,
                                 (folder->path() / "latest").string()));
+        if (args.json) json.end(loop, folder->path());
         return 128 + signal;
     }
-    tell_ending(report, loop, tokenizer, seconds_now() - start);
+    tell_ending(report, loop, tokenizer, seconds_now() - start, take_sample);
+    if (args.json) json.end(loop, folder->path());
     return 0;
 }
 
@@ -278,6 +297,8 @@ Action add_train(CLI::App& app) {
                     fmt::join(train::recipe_names(), ", ")));
     app.add_option("--config", args->config, "settings from a TOML file, such as a run's config.toml");
     app.add_flag("--dry-run", args->dry_run, "print the parameters, memory, work and time of the run, and stop");
+    app.add_flag("--json", args->json, "print what happens on stdout, one JSON object a line");
+    app.add_flag("--quiet", args->quiet, "say nothing on stderr but warnings and errors");
     app.add_flag("--force", args->force, "resume even if the text, the tokenizer or settings have changed");
     TrainOptions::visit(args->given, [&](const std::string& flag, auto& field, const char* help) {
         using Field = std::decay_t<decltype(field)>;

@@ -16,7 +16,7 @@ namespace inkling::cli {
 struct TrainArguments {
     train::TrainOptions given;  // what the flags say, where they are given
     std::string recipe, config;
-    bool force = false, dry_run = false;
+    bool force = false, dry_run = false, json = false, quiet = false;
     std::map<std::string, CLI::Option*> flags;
 
     bool has(const std::string& flag) const { return flags.at(flag)->count() > 0; }

@@ -33,8 +33,7 @@ IdArray id_array(std::span<const std::int32_t> ids, std::size_t batch, std::size
     return array;
 }
 
-double evaluate(models::Transformer<float>& model, data::TokenView tokens,
-                const EvaluateOptions& options) {
+double evaluate(models::Transformer<float>& model, data::TokenView tokens, const EvaluateOptions& options) {
     check<BadInput>(tokens.size() >= 2, "evaluate: a text of at least 2 tokens is required, got {}", tokens.size());
     const Evaluating scope(model);
     const std::size_t T = model.config.block_size, all = tokens.size() - 1;

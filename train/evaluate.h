@@ -23,8 +23,7 @@ struct EvaluateOptions {
 // Mean nats per token over `tokens`: windows of the context's length side by side, so that every token but the first is
 // predicted once. The model is left in the mode that it was in. NaN when `progress` ended it. Throws BadInput for a
 // text of less than 2 tokens.
-double evaluate(models::Transformer<float>& model, data::TokenView tokens,
-                const EvaluateOptions& options = {});
+double evaluate(models::Transformer<float>& model, data::TokenView tokens, const EvaluateOptions& options = {});
 
 // A batch's ids as arrays (B, T).
 IdArray id_array(std::span<const std::int32_t> ids, std::size_t batch, std::size_t length);

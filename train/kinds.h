@@ -1,4 +1,4 @@
-// What a run can choose by name: --optimizer, --muon-scale, --schedule.
+// What a run can choose by name: --optimizer, --muon-scale, --schedule; and why it ended.
 #pragma once
 
 #include "engine/names.h"
@@ -29,6 +29,17 @@ constexpr auto names(ScheduleKind) {
                                      {ScheduleKind::cosine, "cosine"},
                                      {ScheduleKind::linear, "linear"},
                                      {ScheduleKind::wsd, "wsd"}});
+}
+
+// Why a run has ended; interrupted: it was asked to.
+enum class StopReason { none, max_iters, max_time, patience, interrupted };
+
+constexpr auto names(StopReason) {
+    return name_table<StopReason>({{StopReason::none, "none"},
+                                   {StopReason::max_iters, "max_iters"},
+                                   {StopReason::max_time, "max_time"},
+                                   {StopReason::patience, "patience"},
+                                   {StopReason::interrupted, "interrupted"}});
 }
 
 }  // namespace inkling::train

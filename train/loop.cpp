@@ -60,7 +60,7 @@ StopReason TrainingLoop::stop_reason() const {
     if (options_.max_time > 0 && state_.train_s >= options_.max_time) return StopReason::max_time;
     const std::size_t patience = options_.patience * options_.eval_every;
     if (patience > 0 && state_.best_step > 0 && state_.step >= state_.best_step + patience) return StopReason::patience;
-    return asked_to_stop_ ? StopReason::asked : StopReason::none;
+    return asked_to_stop_ ? StopReason::interrupted : StopReason::none;
 }
 
 bool TrainingLoop::log_due() const {

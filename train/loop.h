@@ -22,8 +22,6 @@ struct Diverged : Error {
     using Error::Error;
 };
 
-enum class StopReason { none, max_iters, max_time, patience, asked };
-
 class TrainingLoop {
   public:
     // `tokens` is the whole text; it, the model and the tokenizer must outlive the loop. With a tokenizer, losses are

@@ -31,7 +31,12 @@ void MetricsFile::step_done(TrainingLoop& loop) {
     if (loop.log_due() && std::isfinite(loop.metrics().grad_norm)) write(loop.metrics());
 }
 
-void MetricsFile::write(const Metrics& metrics) {
+void MetricsFile::stopped(TrainingLoop& loop) {
+    const Metrics& last = loop.metrics();
+    if (last.step != 0 && last.step != written_ && std::isfinite(last.grad_norm)) write(last);
+}
+
+nlohmann::ordered_json json_of(const Metrics& metrics) {
     nlohmann::ordered_json line = {{"step", metrics.step}, {"loss", metrics.loss}};
     if (metrics.val_loss) {
         line["val_loss"] = *metrics.val_loss;
@@ -43,7 +48,12 @@ void MetricsFile::write(const Metrics& metrics) {
     line["tok_s"] = metrics.tok_s;
     line["train_s"] = metrics.train_s;
     line["elapsed_s"] = metrics.elapsed_s;
-    const std::string text = line.dump() + "\n";
+    return line;
+}
+
+void MetricsFile::write(const Metrics& metrics) {
+    written_ = metrics.step;
+    const std::string text = json_of(metrics).dump() + "\n";
     const bool written = std::fputs(text.c_str(), file_.get()) >= 0 && std::fflush(file_.get()) == 0;
     check(written, "{}: cannot be written: {}", path_.string(), std::strerror(errno));
 }

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 
 #include "train/observer.h"
@@ -16,10 +17,12 @@ struct Metrics {
     std::size_t step = 0;
     double loss = 0;  // of the step's batch, before the update
     std::optional<double> val_loss = {};
-    std::size_t val_tokens = 0;           // that val_loss is the mean of
+    std::size_t val_tokens = 0;                // that val_loss is the mean of
     std::optional<double> bits_per_byte = {};  // of the validation part's text
     double lr = 0, grad_norm = 0, tok_s = 0, train_s = 0, elapsed_s = 0;
 };
+
+nlohmann::ordered_json json_of(const Metrics& metrics);  // with the keys above
 
 class MetricsFile : public Observer {
   public:
@@ -28,10 +31,12 @@ class MetricsFile : public Observer {
     MetricsFile(const std::filesystem::path& path, std::size_t last_step);
     void write(const Metrics& metrics);
     void step_done(TrainingLoop& loop) override;  // writes, where --log-every asks for it, of steps that are finite
+    void stopped(TrainingLoop& loop) override;    // and of the last one in any case
 
   private:
     std::filesystem::path path_;
     std::shared_ptr<std::FILE> file_;
+    std::size_t written_ = 0;  // the last step
 };
 
 }  // namespace inkling::train

@@ -23,7 +23,7 @@ void CheckpointSaver::checkpoint_wanted(TrainingLoop& loop) {
     });
 }
 
-SampleWriter::SampleWriter(const data::Tokenizer& tokenizer, std::function<void(const std::string&)> take)
+SampleWriter::SampleWriter(const data::Tokenizer& tokenizer, Take take)
     : tokenizer_(tokenizer), take_(std::move(take)) {}
 
 void SampleWriter::sample_wanted(TrainingLoop& loop) {
@@ -33,12 +33,20 @@ void SampleWriter::sample_wanted(TrainingLoop& loop) {
     generate::GenerateOptions options;
     options.max_tokens = 200;
     options.seed = loop.options().seed;
-    generate::Writer text(model, &tokenizer_, options);
     const std::int32_t first = loop.text().val.empty() ? loop.text().train[0] : loop.text().val[0];
     const std::int32_t begin = model.config.has_bos ? tokenizer_.end_of_text().value_or(first) : first;
-    text.add(std::span(&begin, 1));
+    std::vector<std::string> prompts = loop.options().sample_prompt;
+    if (prompts.empty()) prompts.push_back("");
+    const auto decoder = std::make_shared<const models::Decoder>(model);
+    for (const std::string& prompt : prompts) {
+        generate::Writer text(decoder, &tokenizer_, options);
+        if (prompt.empty())
+            text.add(std::span(&begin, 1));
+        else
+            text.add(prompt);
+        take_(prompt, text.write());
+    }
     model.train();
-    take_(text.write());
 }
 
 }  // namespace inkling::train

@@ -1,8 +1,8 @@
 // What most runs have to look on, beside MetricsFile (metrics.h):
 //   RunFolder folder(options.out);
 //   CheckpointSaver checkpoints(folder, *tokenizer, loop);
-//   SampleWriter samples(*tokenizer, [](const std::string& text) { std::cout << text << "\n"; });
-//   loop.run({&checkpoints, &samples});
+//   SampleWriter samples(*tokenizer, [](const auto& prompt, const auto& text) { std::cout << prompt << text << "\n";
+//   }); loop.run({&checkpoints, &samples});
 #pragma once
 
 #include <functional>
@@ -26,15 +26,16 @@ class CheckpointSaver : public Observer {
     const data::Tokenizer& tokenizer_;
 };
 
-// Hands over text that the model writes, valid UTF-8.
+// Hands over each --sample-prompt and what the model writes behind it, valid UTF-8; without any, an empty one.
 class SampleWriter : public Observer {
   public:
-    SampleWriter(const data::Tokenizer& tokenizer, std::function<void(const std::string&)> take);
+    using Take = std::function<void(const std::string& prompt, const std::string& text)>;
+    SampleWriter(const data::Tokenizer& tokenizer, Take take);
     void sample_wanted(TrainingLoop& loop) override;
 
   private:
     const data::Tokenizer& tokenizer_;
-    std::function<void(const std::string&)> take_;
+    Take take_;
 };
 
 }  // namespace inkling::train

@@ -57,6 +57,7 @@ struct TrainOptions {
     // What became of the plan: see loop.h.
     bool replan = false;
     std::size_t replan_step = 0, planned_iters = 0;
+    std::vector<std::string> sample_prompt;
 
     // v(name, field, help) for every setting. `Options` is TrainOptions or const TrainOptions.
     template <class Options, class V>
@@ -124,6 +125,7 @@ struct TrainOptions {
         v("patience", o.patience, "stop after this many evaluations without a better one; 0: never");
         v("save-every", o.save_every, "steps between checkpoints; 0: with every evaluation");
         v("sample-every", o.sample_every, "steps between samples of text; 0: none");
+        v("sample-prompt", o.sample_prompt, "text that the samples continue; repeatable; none: any text");
         v("log-every", o.log_every, "steps between progress lines");
         v("replan", o.replan, "plan --max-iters again, once, when the steps take longer or shorter than expected");
         v("replan-step", o.replan_step, "step at which --max-iters was planned again; 0: never");

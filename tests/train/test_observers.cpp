@@ -1,9 +1,12 @@
 // What the loop tells those who look on, and the hook where gradients of several processes become one.
 #include "train/observers.h"
 
+#include <sstream>
+
 #include "formats/file.h"
 #include "tests/data/scratch_folder.h"
 #include "tests/train/run.h"
+#include "train/metrics.h"
 
 using namespace inkling;
 using namespace inkling::testing;
@@ -70,12 +73,42 @@ TEST_CASE("observers: samples are text of the model, and change nothing of the r
     o.dropout = 0.2;
     Run plain(o), sampled(o);
     std::vector<std::string> texts;
-    train::SampleWriter writer(sampled.tokenizer, [&](const std::string& text) { texts.push_back(text); });
+    train::SampleWriter writer(sampled.tokenizer, [&](const std::string& prompt, const std::string& text) {
+        CHECK(prompt.empty());
+        texts.push_back(text);
+    });
     plain.loop.run();
     sampled.loop.run({&writer});
     REQUIRE(texts.size() == 2);
     CHECK(texts[0].size() == 200);
     CHECK(same_bits(plain.weights(), sampled.weights()));
+}
+
+TEST_CASE("observers: samples continue each --sample-prompt", "[train]") {
+    train::TrainOptions o = options(3);
+    o.sample_prompt = {"abc", "", "j"};
+    Run run(o);
+    std::vector<std::string> prompts, texts;
+    train::SampleWriter writer(run.tokenizer, [&](const std::string& prompt, const std::string& text) {
+        prompts.push_back(prompt);
+        texts.push_back(text);
+    });
+    run.loop.run({&writer});
+    CHECK(prompts == o.sample_prompt);
+    REQUIRE(texts.size() == 3);
+    CHECK(texts[0].size() == 200);
+    CHECK((texts[0] != texts[1] && texts[0] != texts[2]));
+}
+
+TEST_CASE("observers: metrics.jsonl has the last step of a run that is stopped between two lines", "[train]") {
+    const ScratchFolder scratch;
+    Run run(options(9));
+    train::MetricsFile file(scratch.path("metrics.jsonl"), 0);
+    run.loop.run({&file}, [&] { return run.state().step == 6; });
+    std::istringstream lines(formats::read_file(scratch.path("metrics.jsonl")));
+    std::vector<std::string> steps;
+    for (std::string line; std::getline(lines, line);) steps.push_back(line.substr(0, line.find(',')));
+    CHECK(steps == std::vector<std::string>{"{\"step\":1", "{\"step\":4", "{\"step\":6"});
 }
 
 TEST_CASE("observers: a run's folder gets config.toml at once, and checkpoints where they are wanted", "[train]") {

@@ -1,0 +1,153 @@
+// inkling train for scripts: --json, --quiet, --sample-prompt, and the last step, which is always told.
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "formats/safetensors.h"
+#include "tests/cli/terminal.h"
+
+using namespace inkling::testing;
+using inkling::data::tests::ScratchFolder;
+using inkling::formats::read_file;
+using nlohmann::ordered_json;
+
+namespace {
+
+Arguments train(const ScratchFolder& folder, const Arguments& flags) {
+    return Arguments{"train", "--data", folder.write("text.txt", small_text()), "--out", folder.path("out")} + flags;
+}
+
+std::vector<ordered_json> of_event(const std::vector<ordered_json>& lines, const std::string& event) {
+    std::vector<ordered_json> found;
+    for (const ordered_json& line : lines)
+        if (line.at("event") == event) found.push_back(line);
+    return found;
+}
+
+}  // namespace
+
+TEST_CASE("train --json: plan, steps, evaluations, samples and end, a line each on stdout", "[cli]") {
+    const ScratchFolder folder;
+    const Result r =
+        program(train(folder, small({"--sample-every", "10", "--sample-prompt", "the fox"}) + Arguments{"--json"}));
+    const auto lines = json_lines(r);
+    CHECK_THAT(r.err, ContainsSubstring("step 20/20"));  // the progress is where it was
+    REQUIRE(lines.size() > 8);
+    CHECK(lines.front()["event"] == "plan");
+    CHECK(lines.back()["event"] == "end");
+
+    const ordered_json& plan = lines.front();
+    CHECK((plan["parameters"] == (29 + 8) * 16 + 12 * 256 + 3 * 16 && plan["vocab_size"] == 29));
+    CHECK((plan["tokens"] == small_text().size() && plan["steps"] == 20 && plan["tokens_per_step"] == 32));
+    CHECK((plan["threads"] == 1 && plan["seed"] == 1337));
+    CHECK((plan["settings"]["n_layer"] == 1 && plan["settings"]["optimizer"] == "adamw"));
+    CHECK(plan["settings"]["sample_prompt"] == ordered_json({"the fox"}));
+
+    // the lines of steps are those of metrics.jsonl
+    auto steps = of_event(lines, "step");
+    for (ordered_json& step : steps) step.erase("event");
+    CHECK(steps == json_lines(read_file(folder.path("out/metrics.jsonl"))));
+
+    const auto evaluations = of_event(lines, "evaluation");
+    REQUIRE(evaluations.size() == 2);
+    CHECK((evaluations[0]["step"] == 10 && evaluations[1]["step"] == 20));
+    CHECK(evaluations[0]["best"] == true);
+    CHECK(evaluations[1]["best"] == (evaluations[1]["val_loss"] < evaluations[0]["val_loss"]));
+
+    const auto samples = of_event(lines, "sample");
+    REQUIRE(samples.size() == 1);
+    CHECK((samples[0]["step"] == 10 && samples[0]["prompt"] == "the fox"));
+    CHECK(samples[0]["text"].get<std::string>().size() == 200);
+
+    const ordered_json& end = lines.back();
+    CHECK((end["step"] == 20 && end["reason"] == "max_iters" && end["seed"] == 1337));
+    CHECK(end["best_val_loss"] == std::min(evaluations[0]["val_loss"], evaluations[1]["val_loss"]));
+    CHECK(end["model"] == folder.path("out"));
+    CHECK(program({"generate", "--model", end["model"], "-n", "1"}).code == 0);
+}
+
+TEST_CASE("train --json: a run that is interrupted, resumed or without validation says so", "[cli]") {
+    const ScratchFolder folder;
+    const std::string out = folder.path("lines");
+    const Arguments flags = train(folder, small({"--max-iters", "100000000", "--log-every", "1000000", "--val-fraction",
+                                                 "0", "--eval-every", "0"}) +
+                                              Arguments{"--json"});
+    Process run(flags, out);
+    for (int i = 0; i < 30'000 && (!std::filesystem::exists(out) || std::filesystem::file_size(out) == 0); ++i)
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    run.signal(SIGINT);
+    const Result r = run.wait();
+    CHECK(r.code == 130);
+    const auto lines = json_lines(read_file(out));
+    const ordered_json& end = lines.back();
+    CHECK((end["event"] == "end" && end["reason"] == "interrupted" && end["best_val_loss"].is_null()));
+    const auto steps = of_event(lines, "step");
+    CHECK(steps.back()["step"] == end["step"]);  // the last one, whatever --log-every says
+    CHECK(json_lines(read_file(folder.path("out/metrics.jsonl"))).back()["step"] == end["step"]);
+    CHECK_THAT(r.err, ContainsSubstring("step " + end["step"].dump() + "/"));
+
+    const auto again = json_lines(program(flags + Arguments{"--resume", "auto", "--max-iters", end["step"].dump()}));
+    CHECK(again.size() == 2);  // nothing to do
+    CHECK((again[1]["event"] == "end" && again[1]["reason"] == "max_iters"));
+}
+
+TEST_CASE("train --json: a reader that goes away does not end the run, and is an error at its end", "[cli]") {
+    const ScratchFolder folder;
+    const Result r = program(train(folder, kSmall + Arguments{"--json"}), "/dev/full");
+    CHECK(r.code == 1);
+    CHECK_THAT(r.err, ContainsSubstring("inkling: stdout: cannot be written"));
+    CHECK(std::filesystem::exists(folder.path("out/step-000020")));
+    CHECK(program(train(folder, {"--dry-run", "--json"}), "/dev/full").code == 1);
+}
+
+TEST_CASE("train --dry-run --json: the plan as one object", "[cli]") {
+    const ScratchFolder folder;
+    const auto lines = json_lines(program(train(folder, kSmall + Arguments{"--dry-run", "--json"})));
+    REQUIRE(lines.size() == 1);
+    const ordered_json& plan = lines[0];
+    CHECK((plan["event"] == "plan" && plan["vocab_size"] == 29 && plan["steps"] == 20));
+    CHECK((plan["tokens"] == small_text().size() && plan["tokens_are_exact"] == true));
+    for (const char* key : {"epochs", "flops", "memory_bytes", "checkpoint_bytes", "seconds"}) CHECK(plan[key] > 0);
+    CHECK(plan["settings"]["n_embd"] == 16);
+    CHECK_FALSE(std::filesystem::exists(folder.path("out")));
+}
+
+TEST_CASE("train --quiet: nothing on stderr but warnings and errors", "[cli]") {
+    const ScratchFolder folder;
+    const Result r = program(train(folder, small({"--sample-every", "5"}) + Arguments{"--quiet"}));
+    CHECK(r.code == 0);
+    CHECK((r.out.empty() && r.err.empty()));
+    Terminal t(train(folder, kSmall + Arguments{"--quiet", "--overwrite"}));
+    CHECK(t.wait() == 0);
+    CHECK(t.rest().empty());
+    const Result warned =
+        program(train(folder, small({"--learning-rate", "2"}) + Arguments{"--resume", "auto", "--force", "--quiet"}));
+    CHECK(warned.code == 0);
+    CHECK(warned.err.starts_with("warning: "));
+    check_fails(program(train(folder, kSmall + Arguments{"--quiet"})), 2, "already holds a run");
+}
+
+TEST_CASE("train --sample-prompt: each is continued, and those that the model cannot read are refused first", "[cli]") {
+    const ScratchFolder folder;
+    const Result r = program(train(
+        folder, small({"--sample-every", "10"}) + Arguments{"--sample-prompt", "the fox", "--sample-prompt", "over"}));
+    CHECK(r.code == 0);
+    CHECK_THAT(r.err, ContainsSubstring("--- a sample ---\nthe fox") && ContainsSubstring("--- a sample ---\nover"));
+    CHECK_THAT(read_file(folder.path("out/config.toml")), ContainsSubstring("sample_prompt = [ 'the fox', 'over' ]"));
+    const ScratchFolder other;
+    check_fails(program(train(other, kSmall + Arguments{"--quiet", "--sample-prompt", "\xFF"})), 3, "--sample-prompt");
+    CHECK_FALSE(std::filesystem::exists(other.path("out")));
+}
+
+TEST_CASE("train: the last step has a line, on a terminal, too", "[cli]") {
+    const ScratchFolder folder;
+    const Arguments flags =
+        train(folder, small({"--val-fraction", "0", "--log-every", "1000"}) + Arguments{"--overwrite"});
+    CHECK_THAT(program(flags).err, ContainsSubstring("step 20/20  loss "));
+    Terminal t(flags);
+    CHECK(t.wait() == 0);
+    const std::string shown = t.rest();
+    const std::size_t last = shown.rfind("step 20/20");
+    REQUIRE(last != std::string::npos);
+    CHECK(shown.substr(last, shown.find('\n', last) - last).find("\x1B[K") == std::string::npos);  // not wiped
+}
