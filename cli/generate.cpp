@@ -2,6 +2,7 @@
 #include "cli/generate.h"
 
 #include <nlohmann/json.hpp>
+#include <random>
 #include <utility>
 
 #include "cli/common.h"
@@ -9,7 +10,6 @@
 #include "cli/prompt.h"
 #include "cli/wrong_usage.h"
 #include "formats/named.h"
-#include "formats/utf8.h"
 
 namespace inkling::cli {
 namespace {
@@ -23,15 +23,8 @@ struct GenerateArguments {
     WritingOptions writing;
     std::size_t num_samples = 1, threads = 0, logprobs = 0;
     bool interactive = false;
+    CLI::Option* seed = nullptr;
 };
-
-PromptText read_valid_prompt(const GenerateArguments& args) {
-    PromptText prompt = read_prompt(args.prompt, args.prompt_file);
-    const std::size_t invalid = formats::find_invalid_utf8(prompt.text);
-    check<BadInput>(invalid == std::string::npos, "{}: not UTF-8: byte {} is 0x{:02X}: convert it first", prompt.source,
-                    invalid, static_cast<unsigned char>(invalid < prompt.text.size() ? prompt.text[invalid] : 0));
-    return prompt;
-}
 
 WeightType weight_type(const GenerateArguments& args) {
     if (args.quantize == "q8_0") return WeightType::q8_0;
@@ -44,13 +37,14 @@ ordered_json json_of(const generate::Logprob& p, const data::Tokenizer& tokenize
     return {{"id", p.id}, {"text", generate::to_valid_utf8(piece)}, {"logprob", p.logprob}};
 }
 
-ordered_json json_of(generate::Writer& text, const data::Tokenizer& tokenizer,
+ordered_json json_of(generate::Writer& text, const data::Tokenizer& tokenizer, const std::string& prompt,
                      const generate::GenerateOptions& options) {
     const auto speed = [](std::size_t n, double seconds) {
         return seconds > 0 ? static_cast<double>(n) / seconds : 0.0;
     };
     const std::size_t n = text.generated().size();
-    ordered_json line = {{"text", text.take()},
+    ordered_json line = {{"prompt", prompt},
+                         {"text", text.take()},
                          {"tokens", n},
                          {"prompt_tokens", text.prompt_tokens()},
                          {"tok_s", speed(n > 0 ? n - 1 : 0, text.seconds())},
@@ -82,7 +76,7 @@ void write_together(generate::Writer& begun, const data::Tokenizer& tokenizer, c
             for (std::size_t i = 0; i < n; ++i) texts.push_back(begun.another(first + i));
             for (generate::Writer& text : texts) batch.push_back(&text);
         }
-        print_text(texts[shown], batch, tokenizer, writing);
+        print_text(texts[shown], batch, tokenizer, prompt, writing);
     }
 }
 
@@ -93,12 +87,14 @@ int generate_text(GenerateArguments& args) {
     } catch (const Error& e) {
         throw Usage(e.what());
     }
+    if (args.seed->count() == 0) writing.options.seed = std::random_device()();
     if (args.num_samples == 0) throw Usage("--num-samples must be at least 1, got 0");
     if (args.logprobs > 0 && !writing.json) throw Usage("--logprobs is shown with --json alone: add --json");
     if (args.logprobs > 0) writing.options.logprobs = args.logprobs;
     set_threads(args.threads);
     auto [model, tokenizer] = load_current(args.model);
-    const PromptText prompt = read_valid_prompt(args);
+    const PromptText prompt = read_prompt(args.prompt, args.prompt_file);
+    check_utf8(prompt);
     const std::size_t context = model->config.block_size;
     if (writing.options.context_shift > context)
         throw Usage(fmt::format("--context-shift must be at most the context of {}, got {}", context,
@@ -107,6 +103,7 @@ int generate_text(GenerateArguments& args) {
     model.reset();  // the decoder has what it needs
     generate::Writer text(decoder, tokenizer.get(), writing.options);
     if (!args.interactive || !prompt.text.empty()) formats::named(prompt.source, [&] { text.add(prompt.text); });
+    if (!args.interactive && args.prompt_file != "-") advise_on_input(!prompt.text.empty());
     if (!writing.json) std::fprintf(stderr, "seed %llu\n", static_cast<unsigned long long>(writing.options.seed));
     if (args.interactive) return write_interactively(std::move(text), decoder, *tokenizer, prompt.text, writing);
     if (text.prompt_tokens() > context)
@@ -121,7 +118,7 @@ int generate_text(GenerateArguments& args) {
 }  // namespace
 
 void print_text(generate::Writer& text, std::span<generate::Writer* const> batch, const data::Tokenizer& tokenizer,
-                const WritingOptions& writing) {
+                const std::string& prompt, const WritingOptions& writing) {
     const std::atomic<int>& signal = catch_signals();
     while (true) {
         if (signal != 0) text.finish();
@@ -129,7 +126,7 @@ void print_text(generate::Writer& text, std::span<generate::Writer* const> batch
         if (text.finished()) break;
         generate::step(batch);
     }
-    if (writing.json) print(json_of(text, tokenizer, writing.options).dump() + "\n");
+    if (writing.json) print(json_of(text, tokenizer, prompt, writing.options).dump() + "\n");
 }
 
 Action add_generate(CLI::App& app) {
@@ -158,7 +155,8 @@ Action add_generate(CLI::App& app) {
         ->expected(1)
         ->allow_extra_args(false);
     auto* const samples = app.add_option("--num-samples", args->num_samples, "texts to write")->capture_default_str();
-    app.add_option("--seed", options.seed, "of the choices")->capture_default_str();
+    args->seed = app.add_option("--seed", options.seed, "of the choices: the same seed gives the same text")
+                     ->default_str("another each time");
     app.add_option("--context-shift", options.context_shift,
                    "oldest tokens that leave a full context at once; 0: half of it")
         ->capture_default_str();

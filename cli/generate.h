@@ -12,9 +12,10 @@ struct WritingOptions {
     bool json = false, no_prompt = false;
 };
 
-// Writes `text`, one of `batch`, to its end or up to a signal, and prints it as it comes; with --json, then.
+// Writes `text`, one of `batch`, to its end or up to a signal, and prints it as it comes; with --json, then, with the
+// `prompt` that it continues.
 void print_text(generate::Writer& text, std::span<generate::Writer* const> batch, const data::Tokenizer& tokenizer,
-                const WritingOptions& writing);
+                const std::string& prompt, const WritingOptions& writing);
 
 // --interactive: continues `prompt`, if there is one, which `text` has already, and then each line of stdin. Returns
 // the exit code.

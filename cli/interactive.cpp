@@ -12,20 +12,29 @@
 #include "formats/utf8.h"
 
 namespace inkling::cli {
+namespace {
+
+constexpr const char* kPrompt = "> ";
+constexpr const char* kHelp =
+    "text            the model continues it, and all before it\n"
+    "an empty line   the model goes on\n"
+    "/new            begins another text\n"
+    "/quit, Ctrl-D   ends\n"
+    "Ctrl-C          stops the model, or drops a line\n";
+
+}  // namespace
 
 int write_interactively(generate::Writer text, const std::shared_ptr<const models::Decoder>& decoder,
                         const data::Tokenizer& tokenizer, const std::string& prompt, const WritingOptions& writing) {
     const std::atomic<int>& signal = catch_signals();
     const bool terminal = isatty(STDIN_FILENO);
-    if (terminal)
-        std::fputs(
-            "an empty line lets the model go on, /new begins another text, Ctrl-C stops it or drops a line, Ctrl-D "
-            "ends\n",
-            stderr);
-    const auto write = [&](const std::string& line, bool echo) {
+    if (terminal) std::fputs("type text for the model to continue; /help: what else\n", stderr);
+    LineReader lines;
+    const auto write = [&](const std::string& line, bool typed) {
         generate::Writer* const batch = &text;
-        if (!writing.json && echo) print(line);
-        print_text(text, std::span(&batch, 1), tokenizer, writing);
+        if (!writing.json && typed) lines.go_back(kPrompt, line);
+        if (!writing.json && !(typed && terminal) && !writing.no_prompt) print(line);
+        print_text(text, std::span(&batch, 1), tokenizer, line, writing);
         if (!writing.json) print("\n");
     };
     const auto go_on = [&] {  // on a terminal, Ctrl-C stops the text alone
@@ -35,12 +44,11 @@ int write_interactively(generate::Writer text, const std::shared_ptr<const model
     };
     bool going = true;
     if (!prompt.empty()) {
-        write(prompt, !writing.no_prompt);
+        write(prompt, false);
         going = go_on();
     }
-    LineReader lines;
     while (going) {
-        const std::optional<std::string> line = lines.next("> ");
+        const std::optional<std::string> line = lines.next(kPrompt);
         if (!line && terminal) std::fputc('\n', stderr);  // what comes next has a line of its own
         if (!line && terminal && signal == SIGINT) {      // this line is dropped; Ctrl-D ends
             forget_signal();
@@ -52,10 +60,15 @@ int write_interactively(generate::Writer text, const std::shared_ptr<const model
             text = generate::Writer(decoder, &tokenizer, writing.options);
             continue;
         }
+        if (*line == "/quit") break;
+        if (*line == "/help") {
+            std::fputs(kHelp, stderr);
+            continue;
+        }
         try {
             check<BadInput>(formats::find_invalid_utf8(*line) == std::string::npos, "this line is not UTF-8");
             text.add(*line);
-            write(*line, !terminal && !writing.no_prompt);
+            write(*line, true);
         } catch (const BadInput& e) {  // the next line may be better
             std::fprintf(stderr, "inkling: %s\n", e.what());
         }

@@ -8,6 +8,9 @@
 #include <cstdlib>
 #include <iostream>
 
+#include "cli/common.h"
+#include "cli/terminal.h"
+
 #ifdef INKLING_LIBEDIT
 #include <editline/readline.h>
 #endif
@@ -79,6 +82,13 @@ std::optional<std::string> LineReader::next(const char* prompt) {
     std::cin.clear();  // a signal ends a line, and not all of them
     std::clearerr(stdin);
     return std::nullopt;
+}
+
+void LineReader::go_back(const char* prompt, const std::string& line) const {
+    const char* const kind = std::getenv("TERM");
+    if (!terminal_ || kind == nullptr || std::string_view(kind) == "dumb") return;
+    const std::size_t column = cursor_after(prompt + line, terminal_columns(STDOUT_FILENO));
+    print(fmt::format("\x1b[A\r{}", column > 0 ? fmt::format("\x1b[{}C", column) : ""));
 }
 
 }  // namespace inkling::cli

@@ -14,6 +14,9 @@ class LineReader {
     // terminal alone.
     std::optional<std::string> next(const char* prompt);
 
+    // Moves the cursor from the row below a line that was typed back behind it; nothing where lines are not edited.
+    void go_back(const char* prompt, const std::string& line) const;
+
   private:
     bool terminal_;
 };

@@ -13,7 +13,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-Arguments generate(const Arguments& more) { return Arguments{"generate", "--model", small_run()} + more; }
+Arguments generate(const Arguments& more) {
+    return Arguments{"generate", "--model", small_run(), "--seed", "1337"} + more;
+}
 
 std::vector<ordered_json> objects(const Arguments& arguments, const std::string& in = "/dev/null") {
     return json_lines(program(arguments, "", in));
@@ -116,6 +118,7 @@ TEST_CASE("generate: --interactive continues each line of stdin", "[cli]") {
     const Arguments flags = {"--interactive", "-n", "6", "--temperature", "0"};
     const auto texts = objects(generate(flags + Arguments{"--json"}), in);
     REQUIRE(texts.size() == 4);
+    CHECK((texts[0]["prompt"] == "the quick" && texts[2]["prompt"] == ""));
     for (const auto& j : texts) CHECK((j["tokens"] == 6 && j["stop_reason"] == "length"));
     CHECK(texts[3]["text"] == texts[0]["text"]);
     // each line is added to the text so far
@@ -134,6 +137,26 @@ TEST_CASE("generate: --interactive continues each line of stdin", "[cli]") {
     CHECK(bad.out == "the quick" + texts[0]["text"].get<std::string>() + "\n");
     CHECK_THAT(bad.err, ContainsSubstring("inkling: "));
     check_fails(program(generate({"--interactive", "--num-samples", "2"})), 2, "--num-samples");
+}
+
+TEST_CASE("generate: without --seed another text each time, which the seed that is told repeats", "[cli]") {
+    const Arguments command = {"generate", "--model", small_run(), "-p", "the", "-n", "40"};
+    const Result one = program(command), other = program(command);
+    CHECK(one.out != other.out);
+    REQUIRE(one.err.starts_with("seed "));
+    const std::string seed = one.err.substr(5, one.err.find('\n') - 5);
+    CHECK(program(command + Arguments{"--seed", seed}).out == one.out);
+    const auto a = objects(command + Arguments{"--json"}).at(0), b = objects(command + Arguments{"--json"}).at(0);
+    CHECK((a["seed"] != b["seed"] && a["text"] != b["text"]));
+    CHECK(objects(command + Arguments{"--json", "--seed", a["seed"].dump()}).at(0)["text"] == a["text"]);
+}
+
+TEST_CASE("generate: --interactive knows /help and /quit", "[cli]") {
+    const ScratchFolder folder;
+    const Arguments flags = {"--interactive", "-n", "2", "--json"};
+    const Result r = program(generate(flags), "", folder.write("lines", "/help\nfox\n/quit\nfox\n"));
+    CHECK(json_lines(r).size() == 1);
+    for (const char* command : {"/new", "/quit", "Ctrl-C", "Ctrl-D"}) CHECK_THAT(r.err, ContainsSubstring(command));
 }
 
 TEST_CASE("generate: a model folder that is replaced all the time is read whole", "[cli]") {

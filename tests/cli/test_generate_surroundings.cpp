@@ -2,6 +2,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <set>
+#include <tuple>
 
 #include "tests/cli/terminal.h"
 #include "tests/models/folders.h"
@@ -49,9 +50,10 @@ TEST_CASE("generate: an output that cannot be written is one line and an exit co
 
 TEST_CASE("generate: texts of a batch end each for itself", "[cli]") {
     const auto texts = [](const Arguments& more) {
-        const auto result = json_lines(program(Arguments{"generate", "--model", small_run(), "-p", "the quick", "-n",
-                                                         "60", "--json", "--num-samples", "8", "--logprobs", "1"} +
-                                               more));
+        const auto result =
+            json_lines(program(Arguments{"generate", "--model", small_run(), "-p", "the quick", "-n", "60", "--seed",
+                                         "1337", "--json", "--num-samples", "8", "--logprobs", "1"} +
+                               more));
         REQUIRE(result.size() == 8);
         return result;
     };
@@ -86,6 +88,41 @@ TEST_CASE("generate: on a terminal, Ctrl-C stops a text or drops a line, Ctrl-D 
     t.type("\x04");
     CHECK(t.wait() == 0);
     CHECK(t.rest().ends_with("\n"));
+}
+
+TEST_CASE("generate: on a terminal the text goes on in the line that was typed", "[cli]") {
+    const char* const before = std::getenv("TERM");
+    const std::string kind = before ? before : "";
+    setenv("TERM", "xterm", 1);
+    for (const auto& [columns, typed, back] : std::vector<std::tuple<int, std::string, std::string>>{
+             {80, "the quick", "\x1B[A\r\x1B[11C"},
+             {10, "the quick", "\x1B[A\r\x1B[1C"},  // in the second row
+             {11, "the quick", "\x1B[A\r"}}) {      // which is empty
+        Terminal t(interactive({"-n", "3", "--temperature", "0"}), static_cast<unsigned short>(columns));
+        t.expect("> ");
+        t.type(typed + "\n");
+        t.expect("\n");
+        CHECK(t.expect("\r\n> ").find(back) != std::string::npos);
+        t.type("/quit\n");
+        CHECK(t.wait() == 0);
+    }
+    before ? setenv("TERM", kind.c_str(), 1) : unsetenv("TERM");
+}
+
+TEST_CASE("generate: text on stdin that nobody named is told, and not waited for", "[cli]") {
+    const std::string advice = "standard input is not read: -f - continues it\n",
+                      run = "\"$inkling\" generate --model \"$run\" -n 2 ";
+    CHECK_THAT(shell("(echo the; sleep 0.1) | (sleep 0.05; " + run + ")").err, ContainsSubstring(advice));
+    CHECK_THAT(shell("echo the | (sleep 0.05; " + run + "-p fox --json)").err, ContainsSubstring(advice));
+    CHECK_THAT(shell("echo the >\"$run/line\"; " + run + "<\"$run/line\"").err, ContainsSubstring(advice));
+    for (const std::string& quiet :
+         {"echo the | (sleep 0.05; " + run + "-f -)", run + "-p fox <\"$run/line\"", run + "</dev/null", run + "<&-",
+          "sleep 1 | " + run, "echo the | (sleep 0.05; " + run + "--interactive)"}) {
+        INFO(quiet);
+        const Result r = shell(quiet);
+        CHECK(r.code == 0);
+        CHECK(r.err.find("standard input") == std::string::npos);
+    }
 }
 
 TEST_CASE("generate: a narrow terminal takes long lines", "[cli]") {

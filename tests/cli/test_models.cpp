@@ -52,8 +52,8 @@ TEST_CASE("generate: --json is one object a text", "[cli]") {
     const auto texts = json_lines(program(command + Arguments{"--json"}));
     REQUIRE(texts.size() == 3);
     for (const auto& j : texts) {
-        check_keys(j, {"text", "tokens", "prompt_tokens", "tok_s", "prompt_tok_s", "seed", "stop_reason"});
-        CHECK(j["text"].get<std::string>().size() == 12);
+        check_keys(j, {"prompt", "text", "tokens", "prompt_tokens", "tok_s", "prompt_tok_s", "seed", "stop_reason"});
+        CHECK((j["prompt"] == "fox" && j["text"].get<std::string>().size() == 12));
         CHECK((j["tokens"] == 12 && j["prompt_tokens"] == 3 && j["seed"] == 7 && j["stop_reason"] == "length"));
     }
     CHECK(texts[0]["text"] != texts[1]["text"]);
