@@ -1,5 +1,4 @@
 // inkling attention
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +11,8 @@
 #include "cli/common.h"
 #include "cli/model_argument.h"
 #include "cli/prompt.h"
+#include "cli/terminal.h"
+#include "cli/wrong_usage.h"
 #include "formats/file.h"
 #include "formats/named.h"
 
@@ -25,7 +26,7 @@ struct AttentionArguments {
     CLI::Option* prompt_option = nullptr;
 };
 
-constexpr const char* kFormats = "html, png, svg, json or text";
+constexpr const char* kFormats = "html, png, svg, json, text (a heatmap) or table (numbers)";
 
 std::string choose_format(const AttentionArguments& args) {
     const bool by_ending = args.format.empty() && !args.out.empty() && args.out != "-";
@@ -35,15 +36,16 @@ std::string choose_format(const AttentionArguments& args) {
         format = std::filesystem::path(args.out).extension().string();
         format = format == ".htm" ? "html" : format == ".txt" ? "text" : format.erase(0, 1);
     } else if (format.empty()) {
-        format = "text";
+        format = args.head.empty() ? "table" : "text";
     }
     std::transform(format.begin(), format.end(), format.begin(), [](unsigned char c) { return std::tolower(c); });
-    for (const char* known : {"html", "png", "svg", "json", "text"})
+    for (const char* known : {"html", "png", "svg", "json", "text", "table"})
         if (format == known) return format;
     if (by_ending)
         throw Usage(
             fmt::format("--out {}: unknown file extension: choose a format with --format {}", args.out, kFormats));
-    throw Usage(fmt::format("--format must be {}, got {}", kFormats, args.format));
+    throw Usage(
+        fmt::format("--format {}", refuse_other_than({"html", "png", "svg", "json", "text", "table"})(args.format)));
 }
 
 // "L.H", both from 0.
@@ -61,39 +63,36 @@ std::optional<HeadIndex> parse_head(const std::string& text) {
 
 Terminal terminal_of_stdout() {
     Terminal terminal;
-    const char *const columns = std::getenv("COLUMNS"), *const plain = std::getenv("NO_COLOR");
-    winsize size{};
+    terminal.columns = terminal_columns(STDOUT_FILENO);
     const bool is_terminal = isatty(STDOUT_FILENO) != 0;
-    if (is_terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
-        terminal.columns = size.ws_col;
-    } else if (columns != nullptr && std::atoi(columns) > 0) {
-        terminal.columns = static_cast<std::size_t>(std::atoi(columns));
-    }
-    const char* const kind = std::getenv("TERM");
+    const char *const plain = std::getenv("NO_COLOR"), *const kind = std::getenv("TERM");
     terminal.colour =
         is_terminal && (plain == nullptr || *plain == '\0') && (kind == nullptr || std::string_view(kind) != "dumb");
     return terminal;
 }
 
-std::string terminal_pictures(const AttentionMap& map, std::optional<HeadIndex> only, const Terminal& terminal) {
-    if (only) return terminal_picture(map, *only, terminal);
+std::string in_terminal(const AttentionMap& map, std::optional<HeadIndex> only, bool numbers,
+                        const Terminal& terminal) {
+    const auto one = [&](HeadIndex at) {
+        return numbers ? number_table(map, at, terminal.columns) : terminal_picture(map, at, terminal);
+    };
+    if (only) return one(*only);
     std::string text;
     for (std::size_t i = 0; i < map.layers * map.heads; ++i)
-        text += (i > 0 ? "\n" : "") + terminal_picture(map, {i / map.heads, i % map.heads}, terminal);
+        text += (i > 0 ? "\n" : "") + one({i / map.heads, i % map.heads});
     return text;
 }
 
 int show_attention(const AttentionArguments& args) {
     const std::string format = choose_format(args);
-    const std::optional<HeadIndex> only = parse_head(args.head);
+    std::optional<HeadIndex> only = parse_head(args.head);
     const bool to_stdout = args.out.empty() || args.out == "-";
     if (args.prompt_file.empty() && args.prompt_option->count() == 0)
         throw Usage("a prompt is required: give --prompt TEXT or --prompt-file FILE");
     if (to_stdout && format == "png" && isatty(STDOUT_FILENO))
         throw Usage("--format png: a terminal cannot show it: give --out FILE.png");
-    if (to_stdout && args.format.empty() && !args.json && !only)
-        throw Usage(
-            "give --out FILE.html for a page with all heads, or --head LAYER.HEAD for one head in the terminal");
+    const bool nothing_asked = args.out.empty() && args.format.empty() && !args.json && !only;
+    if (nothing_asked) only = HeadIndex{0, 0};
     set_threads(args.threads);
     const auto [model, tokenizer] = load_current(args.model);
     const std::size_t layers = model->config.n_layer, heads = model->config.n_head;
@@ -110,9 +109,12 @@ int show_attention(const AttentionArguments& args) {
                                 : format == "png"  ? png_picture(map, only)
                                 : format == "svg"  ? svg_picture(map, only)
                                 : format == "json" ? attention_json(map)
-                                                   : terminal_pictures(map, only, terminal);
+                                                   : in_terminal(map, only, format == "table", terminal);
     if (to_stdout) {
         print(content);
+        if (nothing_asked)
+            std::fprintf(stderr, "this is one of %zu heads: another with --head LAYER.HEAD, all with --out FILE.html\n",
+                         layers * heads);
     } else {
         formats::write_file_atomic(args.out, content);
         std::fprintf(stderr, "wrote %s: layers %zu, heads %zu, tokens %zu\n", args.out.c_str(), map.layers, map.heads,
@@ -133,8 +135,9 @@ Action add_attention(CLI::App& app) {
     app.add_option("-f,--prompt-file", args->prompt_file, "file with that text; -: stdin")
         ->excludes(args->prompt_option);
     app.add_option("-o,--out", args->out, "file to write; -: stdout");
-    CLI::Option* const format = app.add_option(
-        "--format", args->format, fmt::format("{}; default: by the extension of --out, else text", kFormats));
+    CLI::Option* const format =
+        app.add_option("--format", args->format,
+                       fmt::format("{}; default: by the extension of --out, else table, with --head text", kFormats));
     app.add_option("--head", args->head,
                    "LAYER.HEAD, both counted from 0: show this head alone; html: the head that is shown first");
     app.add_flag("--json", args->json, "print all weights as one JSON object, as --format json")->excludes(format);

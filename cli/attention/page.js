@@ -66,7 +66,7 @@ const element = (name, text, kind) => Object.assign(document.createElement(name)
 function readout() {
   const { query, key } = state.pointed || state;
   for (const place of document.querySelectorAll(".readout")) {
-    place.replaceChildren(element("b", exact(weight(query, key))), ": token ", `${query} `, element("code", tokens[query]),
+    place.replaceChildren(element("b", digits(weight(query, key))), ": token ", `${query} `, element("code", tokens[query]),
       key > query ? " cannot attend to token " : " attends to token ", `${key} `, element("code", tokens[key]),
       key > query ? ", which comes later" : "");
   }
@@ -82,14 +82,14 @@ function show_row() {
     span.style.background = rgb ? css(rgb) : "";
     span.style.color = rgb ? (0.299 * rgb[0] + 0.587 * rgb[1] + 0.114 * rgb[2] > 120 ? "#000000" : "#ffffff") : "";
     span.tabIndex = key === state.query ? 0 : -1;
-    span.setAttribute("aria-label", `${tokens[key]}${rgb ? `, weight ${row[key].toPrecision(4)}` : ""}`);
+    span.setAttribute("aria-label", `${tokens[key]}${rgb ? `, weight ${digits(row[key])}` : ""}`);
   });
   const order = row.map((_, key) => key).sort((a, b) => row[b] - row[a]).slice(0, 8);
   $("ranking").replaceChildren(...order.map((key) => {
     const line = document.createElement("li"), bar = element("span", "", "length"), what = element("span", "", "what");
     bar.style.cssText = `width: ${100 * row[key] / highest}%; background: ${css(colour(row[key]))}`;
     what.append(element("code", tokens[key]));
-    line.append(what, element("span", key, "at"), row[key].toPrecision(6), bar);
+    line.append(what, element("span", key, "at"), digits(row[key]), bar);
     return line;
   }));
 }

@@ -20,14 +20,7 @@ function triangle(layer, head) {
 const weight = (query, key) =>
   key > query ? 0 : triangle(state.layer, state.head)[query * (query + 1) / 2 + key];
 
-// The shortest number of at least 6 digits that is this float and no other.
-function exact(w) {
-  if (w === 0) return "0";
-  for (let digits = 6; digits < 9; ++digits) {
-    if (Math.fround(Number(w.toPrecision(digits))) === w) return w.toPrecision(digits);
-  }
-  return w.toPrecision(9);
-}
+const digits = (w) => w.toPrecision(3);  // as weights are shown
 
 // --- colours: where a weight stands on the scale is the same for all heads
 const position = (w) => Math.min(1, Math.max(0, w)) ** data.exponent;

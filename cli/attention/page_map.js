@@ -9,7 +9,7 @@ function lay_out() {
   const widest = Math.max(...tokens.map((token) => pen.measureText(token).width)) / 13;  // of 1 px letters
   const room = Math.min(width / 5, 110);
   const side = Math.min(width, printing ? width : parseFloat(getComputedStyle(map).maxHeight));
-  if (fitted) cell = Math.min(40, (side - Math.min(room, widest * 12) - 10) / count);
+  if (fitted) cell = Math.min(40, (side - Math.min(room, widest * 14) - 8) / count)  // with the largest labels;
   const size = Math.max(7, Math.min(14, cell - 1)), stride = Math.ceil((size - 0.5) / cell);
   const length = Math.min(room, widest * size);
   pen.font = `bold ${size}px ${kFont}`;

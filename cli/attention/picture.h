@@ -2,6 +2,7 @@
 //   write_file_atomic("heads.svg", svg_picture(map, std::nullopt));   // the grid: layers are rows, heads columns
 //   write_file_atomic("head.png", png_picture(map, HeadIndex{0, 3}));      // one head, large
 //   print(terminal_picture(map, HeadIndex{0, 3}, terminal));
+//   print(number_table(map, HeadIndex{0, 3}, 80));                         // in so many columns
 // draw() lays a picture out, once for all kinds; a Surface is what it is drawn on.
 #pragma once
 
@@ -43,5 +44,8 @@ struct Terminal {
     bool colour = false;  // 256 colours for backgrounds; otherwise block characters
 };
 std::string terminal_picture(const AttentionMap& map, HeadIndex at, const Terminal& terminal);
+
+// Three digits of each weight.
+std::string number_table(const AttentionMap& map, HeadIndex at, std::size_t columns);
 
 }  // namespace inkling::cli

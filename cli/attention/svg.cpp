@@ -17,9 +17,11 @@ std::string number(double x) { return fmt::format("{}", std::round(x * 100) / 10
 
 class Svg : public Surface {
   public:
+    // As wide as the window, but no larger than it was drawn, and no higher than the window.
     void resize(double width, double height) override {
         body_ = fmt::format(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" "
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"100%\" "
+            "style=\"max-width: {0}px; max-height: 100vh\" "
             "font-family=\"ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace\">\n"
             "<title>Attention weights</title>\n<rect width=\"{0}\" height=\"{1}\" fill=\"#ffffff\"/>\n",
             number(std::ceil(width)), number(std::ceil(height)));

@@ -2,7 +2,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
+#include "formats/utf8.h"
 #include "models/folder.h"
 #include "tests/cli/program.h"
 
@@ -159,6 +161,12 @@ TEST_CASE("attention: the SVG is well-formed and shows tokens as they are", "[cl
     }
     CHECK(occurrences(svg, "<g ") == 4);
     CHECK(occurrences(one, "<g ") == 1);
+    for (const std::string& text : {svg, one}) {  // as large as the window at most
+        const std::string head = text.substr(0, text.find('>'));
+        CHECK_THAT(head, ContainsSubstring(" viewBox=\"0 0 ") && ContainsSubstring(" width=\"100%\"") &&
+                             ContainsSubstring("max-height: 100vh"));
+        CHECK(head.find(" height=") == std::string::npos);
+    }
     CHECK_THAT(svg, ContainsSubstring("layer 0, head 1"));
     CHECK_THAT(one, ContainsSubstring("layer 1, head 1"));
     CHECK(ask(attention(kSharp, {"--format", "svg"})).out == svg);
@@ -204,6 +212,85 @@ TEST_CASE("attention: one head in the terminal fits its width and is plain in a 
     CHECK(ask({"attention", "--model", sharp_run(), "-p", "it", "--format", "text"}).code == 0);  // every head
 }
 
+TEST_CASE("attention: without --out the weights of the first head are a table of numbers", "[cli]") {
+    const std::string prompt = "it's so";
+    const Result r = ask(attention(prompt, {}));
+    REQUIRE(r.code == 0);
+    CHECK_THAT(r.out, ContainsSubstring("layer 0, head 0"));
+    CHECK_THAT(r.err, ContainsSubstring("one of 4 heads") && ContainsSubstring("--head") && ContainsSubstring("--out"));
+    const json exact = json::parse(ask(attention(prompt, {"--json"})).out)["weights"][0][0];
+    std::istringstream lines(r.out.substr(r.out.find("\n\n") + 2));
+    std::string line, label;
+    std::getline(lines, line);
+    CHECK(occurrences(line, " ") == 7 * 6 + 1);  // each label in a column of 7, behind that of the rows
+    for (std::size_t query = 0; query < prompt.size(); ++query) {
+        std::getline(lines, line);
+        std::istringstream numbers(line);
+        numbers >> label;
+        CHECK((label == prompt.substr(query, 1) || label == "␣"));
+        for (std::size_t key = 0; key <= query; ++key) {
+            std::string number;
+            numbers >> number;
+            CHECK(number.size() == 5);  // three digits
+            CHECK(std::abs(std::stod(number) - exact[query][key].get<double>()) <= 0.00051);
+        }
+        CHECK_FALSE(numbers >> label);
+    }
+    CHECK(ask(attention(prompt, {"--format", "table", "--head", "0.0"})).out == r.out);
+    CHECK(occurrences(ask(attention(prompt, {"--format", "table"})).out, "; rows attend to columns") == 4);
+    CHECK(written(prompt, "x.table", {"--head", "0.0"}) == r.out);
+}
+
+TEST_CASE("attention: labels of several characters, and wide ones, keep a table's columns in their places", "[cli]") {
+    const ScratchFolder folder;
+    std::string text;
+    while (text.size() < 3000) text += "extraordinarily wide 日本語 labels 日本語の長い\n";
+    REQUIRE(ask({"train",
+                 "--data",
+                 folder.write("text.txt", text),
+                 "--out",
+                 folder.path("run"),
+                 "--tokenizer",
+                 "bpe",
+                 "--vocab-size",
+                 "300",
+                 "--n-layer",
+                 "1",
+                 "--n-head",
+                 "1",
+                 "--n-embd",
+                 "16",
+                 "--block-size",
+                 "16",
+                 "--max-iters",
+                 "2",
+                 "--threads",
+                 "1"})
+                .code == 0);
+    setenv("COLUMNS", "40", 1);
+    const Result r = ask({"attention", "--model", folder.path("run"), "-p", "extraordinarily 日本語の長い wide\n"});
+    unsetenv("COLUMNS");
+    INFO(r.out);
+    REQUIRE(r.code == 0);
+    CHECK_THAT(r.out, ContainsSubstring("…"));
+    std::istringstream lines(r.out.substr(r.out.find("\n\n") + 2));
+    std::size_t tables = 1, rows = 0;
+    for (std::string line; std::getline(lines, line);) {
+        std::size_t width = 0;
+        for (std::size_t at = 0; at < line.size();) {
+            const char32_t c = inkling::formats::next_code_point(line, at);
+            width += c >= 0x3000 && c < 0xFF00 ? 2 : 1;
+        }
+        CHECK(width <= 40);
+        tables += line.empty();
+        if (line.find('.') == std::string::npos) continue;
+        ++rows;
+        CHECK((width - 8) % 10 == 0);  // labels and numbers end where their columns do
+    }
+    CHECK(tables > 1);
+    CHECK(rows > 4);
+}
+
 TEST_CASE("attention: what cannot be shown is refused in one line", "[cli]") {
     const ScratchFolder folder;
     const auto fails = [](const std::string& prompt, const Arguments& rest, int code, const std::string& text) {
@@ -219,7 +306,6 @@ TEST_CASE("attention: what cannot be shown is refused in one line", "[cli]") {
     for (const char* head : {"1", "a.b", "0.", ".1", "-1.0", "0.0.0"}) fails("it", {"--head", head}, 2, "LAYER.HEAD");
     fails("it", {"--out", folder.path("x.gif")}, 2, "x.gif");
     fails("it", {"--format", "bmp"}, 2, "bmp");
-    fails("it", {}, 2, "--out");
     fails("it", {"-f", "x", "--out", out}, 2, "");
     check_fails(ask({"attention", "--model", sharp_run(), "--out", out}), 2, "--prompt");
     check_fails(ask({"attention", "--prompt", "it", "--out", out}), 2, "--model");
