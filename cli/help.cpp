@@ -143,12 +143,7 @@ std::string help_on(const CLI::App& app, std::vector<std::string> arguments) {
             all = true;
             continue;
         }
-        const std::vector<const CLI::App*> parts = commands_of(*command);
-        const auto found = std::find_if(parts.begin(), parts.end(),
-                                        [&](const CLI::App* part) { return part->get_name() == argument; });
-        if (found == parts.end())
-            throw Usage(fmt::format("{}: see {} --help", no_command(argument, *command), full_name(*command)));
-        command = *found;
+        command = &find_command(*command, argument);
     }
     return command->help("", all ? CLI::AppFormatMode::All : CLI::AppFormatMode::Normal);
 }

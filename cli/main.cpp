@@ -146,6 +146,7 @@ int run_command(int argc, char** argv) {
         cli::print(cli::help_on(app, {given.begin() + 1, given.end()}));
         return 0;
     }
+    if (!given[0].starts_with('-')) cli::find_command(app, given[0]);  // it is refused before --help is seen
     try {
         app.parse(std::vector<std::string>(given.rbegin(), given.rend()));  // as CLI11 wants them
     } catch (const CLI::Success& e) {                                       // --help, --version

@@ -1,4 +1,6 @@
 // inkling train
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 #include <csignal>
@@ -190,7 +192,7 @@ class Preparation {
 int train_model(const TrainArguments& args) {
     const double start = seconds_now();
     std::signal(SIGPIPE, SIG_IGN);  // nobody reads the progress any more: no reason to stop
-    Report report(args.quiet);
+    Report report(args.quiet || (args.json && isatty(STDOUT_FILENO)));  // a terminal shows one of them
     const Resume resume = find_resume(args);
     Settings settings = resolve(args, resume);
     TrainOptions& options = settings.options;

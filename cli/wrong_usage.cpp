@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "cli/common.h"
 #include "engine/suggest.h"
 
 namespace inkling::cli {
@@ -15,6 +16,16 @@ const CLI::App& named_command(const CLI::App& app) {
     const CLI::App* command = &app;
     while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
     return *command;
+}
+
+// Of a program or command that needs another behind it; "": none was named.
+std::string no_command(const std::string& name, const CLI::App& command) {
+    std::vector<std::string> names;
+    for (const CLI::App* part : command.get_subcommands({})) names.push_back(part->get_name());
+    const std::string list = fmt::format(": one of {} is required", fmt::join(names, ", "));
+    const std::string meant = did_you_mean(name, names);
+    return fmt::format("{}{}: see {} --help", name.empty() ? "no command" : fmt::format("'{}' is not a command", name),
+                       meant.empty() ? list : meant, full_name(command));
 }
 
 std::vector<std::string> flags_of(const CLI::App& command) {
@@ -45,13 +56,10 @@ std::string full_name(const CLI::App& command) {
     return parent ? full_name(*parent) + " " + command.get_name() : command.get_name();
 }
 
-std::string no_command(const std::string& name, const CLI::App& command) {
-    std::vector<std::string> names;
-    for (const CLI::App* part : command.get_subcommands({})) names.push_back(part->get_name());
-    const std::string list = fmt::format("one of {} is required", fmt::join(names, ", "));
-    if (name.empty()) return "no command: " + list;
-    const std::string meant = did_you_mean(name, names);
-    return fmt::format("'{}' is not a command{}", name, meant.empty() ? ": " + list : meant);
+const CLI::App& find_command(const CLI::App& app, const std::string& name) {
+    for (const CLI::App* command : app.get_subcommands({}))
+        if (command->get_name() == name) return *command;
+    throw Usage(no_command(name, app));
 }
 
 std::function<std::string(const std::string&)> refuse_flag_names(const CLI::App& command) {
@@ -74,9 +82,8 @@ std::string wrong_usage(const CLI::App& app, const CLI::ParseError& error, const
     const std::string left = first_left(app, arguments);
     std::string what = error.what();
     const bool missing = dynamic_cast<const CLI::RequiredError*>(&error);
-    if (missing && !command.get_subcommands({}).empty())
-        what = no_command(left, command);
-    else if (!left.empty() && (missing || dynamic_cast<const CLI::ExtrasError*>(&error)))
+    if (missing && !command.get_subcommands({}).empty()) return no_command(left, command);
+    if (!left.empty() && (missing || dynamic_cast<const CLI::ExtrasError*>(&error)))
         what = unknown(left, command);  // and what is missing may be what was meant
     return fmt::format("{}: see {} --help", what, full_name(command));
 }

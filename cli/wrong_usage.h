@@ -13,8 +13,8 @@ std::function<std::string(const std::string&)> refuse_flag_names(const CLI::App&
 // A check for a flag that takes one of a few values.
 std::function<std::string(const std::string&)> refuse_other_than(std::vector<std::string> known);
 
-// Of the name of a command, "" if there is none, that `command` does not have.
-std::string no_command(const std::string& name, const CLI::App& command);
+// The command that `app` has by this name. Throws Usage, with the one that was likely meant.
+const CLI::App& find_command(const CLI::App& app, const std::string& name);
 
 std::string full_name(const CLI::App& command);  // "inkling tokenize train"
 

@@ -1,6 +1,7 @@
 // inkling train for scripts: --json, --quiet, --sample-prompt, and the last step, which is always told.
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 
 #include "formats/safetensors.h"
 #include "tests/cli/terminal.h"
@@ -98,6 +99,15 @@ TEST_CASE("train --json: a reader that goes away does not end the run, and is an
     CHECK_THAT(r.err, ContainsSubstring("inkling: stdout: cannot be written"));
     CHECK(std::filesystem::exists(folder.path("out/step-000020")));
     CHECK(program(train(folder, {"--dry-run", "--json"}), "/dev/full").code == 1);
+}
+
+TEST_CASE("train --json: on a terminal the lines are not mixed with the progress", "[cli]") {
+    const ScratchFolder folder;
+    Terminal t(train(folder, small({"--max-iters", "3"}) + Arguments{"--json"}));
+    CHECK(t.wait() == 0);
+    std::istringstream lines(t.rest());
+    for (std::string line; std::getline(lines, line);)
+        CHECK((line.starts_with("{\"event\":") && line.ends_with("}\r")));
 }
 
 TEST_CASE("train --dry-run --json: the plan as one object", "[cli]") {

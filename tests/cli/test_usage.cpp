@@ -33,6 +33,7 @@ TEST_CASE("command line: help and version", "[cli]") {
 
 TEST_CASE("command line: no command, unknown commands and unknown flags", "[cli]") {
     check_fails(program({"trian"}), 2, "'trian' is not a command, did you mean train: see inkling --help");
+    check_fails(program({"trian", "--help"}), 2, "'trian' is not a command, did you mean train: see inkling --help");
     check_fails(program({"help", "trian"}), 2, "'trian' is not a command, did you mean train: see inkling --help");
     check_fails(program({"help", "tokenize", "decod"}), 2, "did you mean decode: see inkling tokenize --help");
     check_fails(program({"nonsense"}), 2, "'nonsense' is not a command: one of train, generate, ");
