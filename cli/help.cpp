@@ -112,7 +112,8 @@ std::string Help::make_help(const CLI::App* app, std::string, CLI::AppFormatMode
     const std::vector<const CLI::App*> commands = commands_of(*app);
     std::string usage = name + (commands.empty() ? " [flags]" : " COMMAND [flags]");
     for (const CLI::Option* const option : app->get_options())
-        if (option->get_positional()) usage += fmt::format(" [{}]", option->get_name(true));
+        if (option->get_positional())
+            usage += fmt::format(" [{}{}]", option->get_name(true), option->get_expected_max() > 1 ? "..." : "");
     std::string text = wrap("", app->get_description(), 0, width) + "\nUsage: " + usage + "\n";
     if (!commands.empty()) {
         text += "\nCommands:\n";
