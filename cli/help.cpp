@@ -58,9 +58,10 @@ std::string names_of(const CLI::Option& option) {
 }
 
 std::string text_of(const CLI::Option& option) {
-    const std::string standard = option.get_default_str();
+    std::string standard = option.get_default_str();
+    if (standard == "[]" || standard == "{}") standard.clear();  // none, in one version of CLI11 or the other
     return option.get_description() + (option.get_required() ? " (required)" : "") +
-           (standard.empty() || standard == "[]" ? "" : fmt::format(" (default: {})", standard));
+           (standard.empty() ? "" : fmt::format(" (default: {})", standard));
 }
 
 std::vector<const CLI::App*> commands_of(const CLI::App& app) {
