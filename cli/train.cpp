@@ -248,8 +248,8 @@ int train_model(const TrainArguments& args) {
                          : ""));
     }
     if (loop.eval_tokens() < loop.text().val.size())
-        report.note(fmt::format("validation: {} of {} tokens{}", loop.eval_tokens(), loop.text().val.size(),
-                                loop.evaluates_all_at_end() ? ", all of them at the end" : ""));
+        report.note(fmt::format("validation: {} of {} tokens, {} at the end", loop.eval_tokens(),
+                                loop.text().val.size(), loop.eval_tokens_at_end()));
 
     const std::atomic<int>& signal = catch_signals();
     const data::Tokenizer& tokenizer = *run.loaded.tokenizer;

@@ -76,18 +76,19 @@ std::size_t TrainingLoop::eval_tokens() const {
     return some == 0 || some >= all ? all : some;
 }
 
-bool TrainingLoop::evaluates_all_at_end() const {
+std::size_t TrainingLoop::eval_tokens_at_end() const {
     const double trained = static_cast<double>(state_.step ? state_.step : options_.max_iters) * tokens_per_step();
-    return kEvalCost * static_cast<double>(text_.val.size()) <= 0.1 * trained;
+    const double tokens = std::min(0.1 / kEvalCost * trained, static_cast<double>(text_.val.size()));
+    return std::max(eval_tokens(), static_cast<std::size_t>(tokens));
 }
 
 double TrainingLoop::seconds_left() const {
     const double per_step = state_.train_s / static_cast<double>(state_.step);
     double steps = static_cast<double>(options_.max_iters - state_.step);
     if (options_.max_time > 0) steps = std::min(steps, (options_.max_time - state_.train_s) / per_step);
-    const auto some = static_cast<double>(eval_tokens()), all = static_cast<double>(text_.val.size());
-    double evaluated = options_.eval_every ? some * std::floor(steps / static_cast<double>(options_.eval_every)) : 0;
-    evaluated += evaluates_all_at_end() ? all : some;
+    double evaluated = static_cast<double>(eval_tokens_at_end());
+    if (options_.eval_every)
+        evaluated += static_cast<double>(eval_tokens()) * std::floor(steps / static_cast<double>(options_.eval_every));
     const double per_token = eval_s_per_token_ > 0 ? eval_s_per_token_ : kEvalCost * per_step / tokens_per_step();
     return steps * per_step + evaluated * per_token;
 }
@@ -174,7 +175,7 @@ void TrainingLoop::evaluate_now(bool last, const std::vector<Observer*>& observe
     // The losses that are compared are of the same tokens; the last one that is told is of as many as possible.
     const double loss = loss_of(eval_tokens());
     if (std::isfinite(loss)) state_.val_loss = loss;
-    if (last && eval_tokens() < text_.val.size() && evaluates_all_at_end()) loss_of(text_.val.size());
+    if (last && eval_tokens() < eval_tokens_at_end()) loss_of(eval_tokens_at_end());
 }
 
 // Once, when at least a quarter of the run is over: the clock tells how many steps there is time for.

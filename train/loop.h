@@ -56,8 +56,8 @@ class TrainingLoop {
     double last_val_loss() const { return last_val_loss_; }
     double bits_per_byte(double loss) const { return loss * bits_per_byte_; }  // NaN without a tokenizer
     double tokens_per_step() const;
-    std::size_t eval_tokens() const;    // of the validation part, that an evaluation reads
-    bool evaluates_all_at_end() const;  // the whole part is read in less than a tenth of the time trained
+    std::size_t eval_tokens() const;         // of the validation part, that an evaluation reads
+    std::size_t eval_tokens_at_end() const;  // more: as many as are read in a tenth of the time trained
 
   private:
     void evaluate_now(bool last, const std::vector<Observer*>& observers, const std::function<bool()>& stop);

@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+"""Two programs on texts of many kinds and sizes, with their defaults and the same time, in turn: the table of
+docs/recipes.md. Bits per byte are those of `inkling eval` on the last tenth of each text, with the best model.
+
+    bench/texts.py --old ~/before/inkling --new build/inkling --seconds 30 300 10k 1M --texts shakespeare.txt code.txt
+
+Of each text the first so many bytes from its middle third are taken; a size beyond its length is left out. The machine
+should have nothing else to do.
+"""
+import argparse
+import json
+import pathlib
+import re
+import subprocess
+import tempfile
+import time
+
+
+def size_of(text):
+    return int(float(text.rstrip("kM")) * {"k": 1e3, "M": 1e6}.get(text[-1], 1))
+
+
+def cut(path, size):
+    data = path.read_bytes()
+    if size > 1.1 * len(data):
+        return None
+    begin = min(len(data) // 3, max(0, len(data) - size))
+    return data[begin:begin + size].decode("utf-8", "ignore")
+
+
+def run(program, folder, seconds):
+    out, val = folder / "run", folder / "val.txt"
+    command = [program, "train", "--data", folder / "text.txt", "--out", out, "--overwrite", "--max-time", str(seconds)]
+    start = time.monotonic()
+    done = subprocess.run(command, stderr=subprocess.PIPE, text=True, errors="replace")
+    wall = time.monotonic() - start
+    if done.returncode:
+        return wall, float("nan"), done.stderr.strip().splitlines()[-1]
+    evaluated = subprocess.run([program, "eval", "--model", out, "--data", val, "--json"], stdout=subprocess.PIPE,
+                               stderr=subprocess.DEVNULL, text=True)
+    vocabulary = re.search(r"vocabulary (\d+)", done.stderr).group(1)
+    tokenizer = "char" if re.search("'char'", (out / "config.toml").read_text()) else "bpe"
+    return wall, json.loads(evaluated.stdout)["bits_per_byte"], f"{tokenizer} {vocabulary}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--old", required=True)
+    parser.add_argument("--new", required=True)
+    parser.add_argument("--seconds", type=float, default=30)
+    parser.add_argument("sizes", nargs="+")
+    parser.add_argument("--texts", nargs="+", type=pathlib.Path, required=True)
+    args = parser.parse_args()
+    print("| text | bytes | tokenizer | bits per byte | seconds | before | seconds |\n|---|---|---|---|---|---|---|")
+    for path in args.texts:
+        for size in args.sizes:
+            text = cut(path, size_of(size))
+            if text is None:
+                continue
+            with tempfile.TemporaryDirectory() as name:
+                folder = pathlib.Path(name)
+                (folder / "text.txt").write_text(text, encoding="utf-8")
+                (folder / "val.txt").write_text(text[-max(8, len(text) // 10):], encoding="utf-8")
+                new, old = (run(program, folder, args.seconds) for program in (args.new, args.old))
+            print(f"| {path.stem} | {size} | {new[2]} | {new[1]:.3f} | {new[0]:.0f} | {old[1]:.3f} | {old[0]:.0f} |",
+                  flush=True)
+
+
+if __name__ == "__main__":
+    main()
