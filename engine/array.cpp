@@ -54,9 +54,6 @@ template <class T>
 ConstArray<T>& ConstArray<T>::operator=(ConstArray&&) noexcept = default;
 
 template <class T>
-ConstArray<T>::ConstArray(Array<T>&& array) noexcept : ConstArray(std::move(array.elements_)) {}
-
-template <class T>
 Array<T>::Array() : storage_(nullptr, 1) {}
 template <class T>
 Array<T>::Array(const Shape& shape)

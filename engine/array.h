@@ -90,11 +90,6 @@ class ConstArray : public xt::xstrided_container<ConstArray<T>>, public xt::xexp
     ~ConstArray();
     ConstArray& operator=(const ConstArray&);
     ConstArray& operator=(ConstArray&&) noexcept;
-    ConstArray(Array<T>&& array) noexcept;  // NOLINT: implicit on purpose
-    template <std::same_as<Array<T>> A>
-    ConstArray& operator=(A&& array) noexcept {
-        return *this = ConstArray(std::move(array));
-    }
     template <ExpressionOf<T> E>
     ConstArray(const xt::xexpression<E>& expression)  // NOLINT: implicit on purpose
         : ConstArray(Array<T>(expression)) {}
