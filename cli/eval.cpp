@@ -125,7 +125,7 @@ Action add_eval(CLI::App& app) {
     app.add_option("--precision", args->precision, "of the operands of matrix products: fp32 or bf16")
         ->check(refuse_other_than(names_of<Precision>()))
         ->capture_default_str();
-    app.add_option("--threads", args->threads, "OpenMP threads; 0: the physical cores")->capture_default_str();
+    app.add_option("--threads", args->threads, "max OpenMP threads; 0: the physical cores")->capture_default_str();
     app.add_flag("--json", args->json, "print one JSON object");
     return [args] { return evaluate_model(*args); };
 }

@@ -166,7 +166,7 @@ Action add_generate(CLI::App& app) {
     app.add_option("--quantize", args->quantize, "weights in 8 bits, as llama.cpp: q8_0")
         ->check(refuse_other_than({"q8_0"}))
         ->excludes(precision);
-    app.add_option("--threads", args->threads, "OpenMP threads; 0: the physical cores")->capture_default_str();
+    app.add_option("--threads", args->threads, "max OpenMP threads; 0: the physical cores")->capture_default_str();
     app.add_flag("--no-prompt", writing.no_prompt, "write the continuation alone");
     app.add_flag("--interactive", args->interactive, "continue what you type, line by line")
         ->excludes(samples)

@@ -2,6 +2,7 @@
 
 #include "engine/kernels/simd.h"
 #include "engine/kernels/strided.h"
+#include "engine/parallel.h"
 #include "engine/profile.h"
 #include "engine/sum.h"
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/adaptive_threads.h"
 #include "engine/clock.h"
 #include "engine/random.h"
 
@@ -137,6 +138,7 @@ bool Writer::read_window() {
     const std::span<const std::int32_t> rest = tokens().subspan(begin_ + cache_.length());
     if (rest.size() == 1 && cache_.length() > 0) return false;
     logits_.resize(decoder_->config().vocab_size);
+    const AdaptiveThreads threads(Work::prompt, static_cast<double>(rest.size()));
     decoder_->read(cache_, rest, logits_);
     return fresh_ = true;
 }
@@ -204,6 +206,7 @@ void step(std::span<Writer* const> writers) {
         const models::Decoder& decoder = *stepping[0]->decoder_;
         const std::size_t V = decoder.config().vocab_size;
         std::vector<float> logits(stepping.size() * V);
+        const AdaptiveThreads threads(Work::token, static_cast<double>(stepping.size()));
         decoder.step(caches, tokens, logits);
         for (std::size_t b = 0; b < stepping.size(); ++b) {
             const auto row = logits.begin() + static_cast<std::ptrdiff_t>(b * V);

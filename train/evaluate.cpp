@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "engine/adaptive_threads.h"
 #include "engine/ops/cross_entropy.h"
 
 namespace inkling::train {
@@ -63,6 +64,7 @@ double evaluate(models::Transformer<float>& model, data::TokenView tokens, const
             tokens.subspan(at + fresh - length, length).copy_to(inputs.data() + r * length);
             tokens.subspan(at + 1, fresh).copy_to(targets.data() + (r + 1) * length - fresh);
         }
+        const AdaptiveThreads threads(Work::evaluation, static_cast<double>(rows * length));
         total += static_cast<double>(model.loss(inputs, targets).item()) * static_cast<double>(rows * fresh);
         predicted += rows * fresh;
     }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "engine/adaptive_threads.h"
 #include "engine/clock.h"
 #include "train/evaluate.h"
 
@@ -94,6 +95,7 @@ double TrainingLoop::seconds_left() const {
 }
 
 double TrainingLoop::run_step() {
+    const AdaptiveThreads threads(Work::step);
     const double start = seconds_now();
     const StepResult result = step_->run(state_.step);
     ++state_.step;

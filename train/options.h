@@ -118,7 +118,7 @@ struct TrainOptions {
           "with a paragraph)");
         v("val-fraction", o.val_fraction, "fraction of the text at its end, kept for validation");
         v("seed", o.seed, "seed of initial weights, batches, dropout and samples");
-        v("threads", o.threads, "OpenMP threads; 0: the physical cores that this process may use");
+        v("threads", o.threads, "max OpenMP threads; 0: the physical cores that this process may use");
         v("eval-every", o.eval_every, "steps between evaluations; 0: only at the end");
         v("eval-iters", o.eval_iters,
           "batches per evaluation, in sequences spread evenly over the validation part; 0: the whole part");

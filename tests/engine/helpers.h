@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/adaptive_threads.h"
 #include "engine/backward.h"
 #include "engine/gradcheck.h"
 #include "engine/random.h"
@@ -140,6 +141,7 @@ void check_float_against_double(const F& f, const std::vector<Shape>& shapes,
 
 // Sets the number of threads and puts the old one back.
 struct Threads {
+    FixedThreads fixed;
     int before = omp_get_max_threads();
     explicit Threads(int count) { omp_set_num_threads(count); }
     ~Threads() { omp_set_num_threads(before); }

@@ -1,0 +1,165 @@
+// The number of threads that follows from how long work takes: durations are made up, so that nothing depends on the
+// machine.
+#include "engine/adaptive_threads.h"
+
+#include <functional>
+
+#include "engine/clock.h"
+#include "tests/engine/helpers.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+
+namespace {
+
+// How long a piece of work takes with so many threads, `time` seconds after the begin.
+using Machine = std::function<double(std::size_t threads, double time)>;
+
+struct Worked {
+    double seconds = 0;
+    std::vector<double> with;  // seconds with 0, 1, 2, ... threads
+};
+
+// Until `seconds` have passed.
+Worked work(ThreadChoice& choice, const Machine& machine, double seconds, double start = 0) {
+    Worked result{0, std::vector<double>(choice.max() + 1)};
+    while (result.seconds < seconds) {
+        const std::size_t n = choice.threads();
+        REQUIRE(n >= 1);
+        REQUIRE(n <= choice.max());
+        const double piece = machine(n, start + result.seconds);
+        choice.done(1, piece);
+        result.seconds += piece;
+        result.with[n] += piece;
+    }
+    return result;
+}
+
+// The time that the work of result.with took, as a multiple of what it takes with the best number of threads.
+double slowdown(const Worked& result, const Machine& machine, std::size_t best) {
+    double fastest = 0;
+    for (std::size_t n = 1; n < result.with.size(); ++n) fastest += result.with[n] / machine(n, 0) * machine(best, 0);
+    return result.seconds / fastest;
+}
+
+double quiet(std::size_t threads, double) { return threads == 2 ? 0.0095 : 0.0135; }
+double busy(std::size_t threads, double) { return threads == 2 ? 0.033 : 0.0135; }
+
+}  // namespace
+
+TEST_CASE("adaptive threads: on a quiet machine all work, and tries cost less than 2%", "[engine]") {
+    ThreadChoice choice(2);
+    const Worked result = work(choice, quiet, 10);
+    CHECK(slowdown(result, quiet, 2) < 1.02);
+    CHECK(result.with[1] > 0.02);  // it does try
+}
+
+TEST_CASE("adaptive threads: on a busy machine one works, from the first moments on", "[engine]") {
+    ThreadChoice choice(2);
+    CHECK(slowdown(work(choice, busy, 1), busy, 1) < 1.15);
+    CHECK(slowdown(work(choice, busy, 10), busy, 1) < 1.02);
+}
+
+TEST_CASE("adaptive threads: what changes is noticed within a few seconds", "[engine]") {
+    ThreadChoice choice(2);
+    const Machine changing = [](std::size_t n, double t) { return t > 10 && t < 20 ? busy(n, t) : quiet(n, t); };
+    work(choice, changing, 10);
+    work(choice, changing, 2, 10);
+    CHECK(slowdown(work(choice, busy, 7, 12), busy, 1) < 1.05);
+    work(choice, changing, 4, 20);
+    CHECK(slowdown(work(choice, changing, 10, 24), quiet, 2) < 1.02);
+}
+
+TEST_CASE("adaptive threads: short pieces are judged together, by their mean", "[engine]") {
+    // Most are faster with two threads; now and then one has to wait for another program's time slice.
+    std::size_t pieces = 0;
+    const Machine waits = [&](std::size_t n, double) {
+        if (n == 1) return 0.0002;
+        return ++pieces % 10 == 0 ? 0.004 : 0.00012;
+    };
+    ThreadChoice choice(2);
+    const Worked result = work(choice, waits, 5);
+    CHECK(result.with[1] > 0.95 * result.seconds);
+}
+
+TEST_CASE("adaptive threads: slow first pieces and noise do not mislead for long", "[engine]") {
+    for (const std::uint64_t seed : {1, 2, 3, 4, 5}) {
+        std::uint64_t pieces = 0;
+        const Machine noisy = [&](std::size_t n, double time) {
+            return quiet(n, time) * (time < 0.1 ? 2 : 1) * (1 + random_uniform({seed, 1}, pieces++));
+        };
+        ThreadChoice choice(2);
+        CHECK(work(choice, noisy, 1).with[1] < 0.25);
+        CHECK(work(choice, noisy, 10).with[1] < 0.5);
+    }
+}
+
+TEST_CASE("adaptive threads: a program that was stopped for an hour soon works as before", "[engine]") {
+    for (const std::size_t stopped_with : {1, 2}) {
+        ThreadChoice choice(2);
+        work(choice, quiet, 3);
+        while (choice.threads() != stopped_with) work(choice, quiet, 0.001);
+        choice.done(1, 3600);
+        work(choice, quiet, 1);
+        CHECK(slowdown(work(choice, quiet, 10), quiet, 2) < 1.02);
+        work(choice, busy, 4);
+        CHECK(slowdown(work(choice, busy, 10), busy, 1) < 1.05);
+    }
+}
+
+TEST_CASE("adaptive threads: work of other sizes is compared by its pace", "[engine]") {
+    ThreadChoice choice(2);
+    double with_one = 0, all = 0;
+    for (std::size_t i = 0; i < 4000; ++i) {
+        const double size = static_cast<double>(1 + i % 50), seconds = size * quiet(choice.threads(), 0);
+        (choice.threads() == 1 ? with_one : all) += seconds;
+        choice.done(size, seconds);
+    }
+    CHECK(with_one < 0.05 * all);
+}
+
+TEST_CASE("adaptive threads: of many, one fewer where another program takes one", "[engine]") {
+    const Machine one_core_taken = [](std::size_t n, double) {
+        return n == 8 ? 0.006 : 0.02 / static_cast<double>(n);  // all wait for the eighth
+    };
+    ThreadChoice choice(8);
+    CHECK(slowdown(work(choice, one_core_taken, 20), one_core_taken, 7) < 1.03);
+    const Machine too_small = [](std::size_t n, double) { return 0.001 * static_cast<double>(n); };
+    ThreadChoice down(8);
+    work(down, too_small, 5);
+    CHECK(slowdown(work(down, too_small, 10), too_small, 1) < 1.03);
+}
+
+TEST_CASE("adaptive threads: a maximum of one is always one", "[engine]") {
+    ThreadChoice choice(1);
+    const Worked result = work(
+        choice, [](std::size_t, double) { return 0.01; }, 2);
+    CHECK(result.with[1] == result.seconds);
+}
+
+TEST_CASE("adaptive threads: a scope takes what was found, and gives the maximum back", "[engine]") {
+    omp_set_num_threads(2);
+    const auto wait = [](double seconds) {
+        for (const double start = seconds_now(); seconds_now() - start < seconds;) {
+        }
+    };
+    int one = 0;
+    for (int i = 0; i < 60; ++i) {
+        const AdaptiveThreads threads(Work::prompt);
+        one += omp_get_max_threads() == 1;
+        wait(omp_get_max_threads() == 1 ? 0.004 : 0.02);
+    }
+    CHECK(one > 40);
+    CHECK(omp_get_max_threads() == 2);
+    {
+        const FixedThreads fixed;
+        const AdaptiveThreads threads(Work::prompt);
+        CHECK(omp_get_max_threads() == 2);
+    }
+    const auto throws = [] {
+        const AdaptiveThreads threads(Work::prompt);
+        throw 1;
+    };
+    CHECK_THROWS(throws());
+    CHECK(omp_get_max_threads() == 2);
+}
