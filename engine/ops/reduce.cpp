@@ -8,6 +8,7 @@
 #include "engine/backward.h"
 #include "engine/kernels/map.h"
 #include "engine/ops/elementwise.h"
+#include "engine/parallel.h"
 #include "engine/sum.h"
 
 namespace inkling {
