@@ -138,19 +138,22 @@ GrowingText::GrowingText() = default;
 GrowingText::~GrowingText() = default;
 
 void GrowingText::append(std::string_view more) {
+    constexpr std::size_t block = 1 << 20;
     size_ += more.size();
-    if (!large_ && size_ <= large_text) {
-        small_ += more;
-        return;
-    }
-    if (!large_) {
-        large_ = std::make_unique<NamelessFile>();
-        large_->write(std::exchange(small_, {}));
-    }
-    large_->write(more);
+    small_ += more;
+    if (size_ > large_text && small_.size() >= block) flush();
 }
 
-Text GrowingText::take() { return large_ ? keep_mapped(large_->map()) : keep_text(std::move(small_)); }
+void GrowingText::flush() {
+    if (!large_) large_ = std::make_unique<NamelessFile>();
+    large_->write(std::exchange(small_, {}));
+}
+
+Text GrowingText::take() {
+    if (!large_) return keep_text(std::move(small_));
+    flush();
+    return keep_mapped(large_->map());
+}
 
 Text read_stream(const ReadSome& read) {
     GrowingText text;

@@ -52,8 +52,10 @@ class GrowingText {
     Text take();  // once, at the end
 
   private:
-    std::string small_;
-    std::unique_ptr<class NamelessFile> large_;
+    void flush();
+
+    std::string small_;                          // all of a small text, the end of a large one
+    std::unique_ptr<class NamelessFile> large_;  // null while the text is small
     std::size_t size_ = 0;
 };
 
