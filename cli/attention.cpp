@@ -12,6 +12,7 @@
 #include "cli/model_argument.h"
 #include "cli/prompt.h"
 #include "cli/terminal.h"
+#include "cli/unknown_flag.h"
 #include "cli/wrong_usage.h"
 #include "formats/file.h"
 #include "formats/named.h"
@@ -22,7 +23,7 @@ namespace {
 struct AttentionArguments {
     std::string model, prompt, prompt_file, out, format, head;
     std::size_t threads = 0;
-    bool json = false;
+    bool json = false, strict = false;
     CLI::Option* prompt_option = nullptr;
 };
 
@@ -95,6 +96,7 @@ int show_attention(const AttentionArguments& args) {
     if (nothing_asked) only = HeadIndex{0, 0};
     set_threads(args.threads);
     const auto [model, tokenizer] = load_current(args.model);
+    take_unknown(*tokenizer, args.strict);
     const std::size_t layers = model->config.n_layer, heads = model->config.n_head;
     if (only && (only->layer >= layers || only->head >= heads))
         throw Usage(
@@ -103,6 +105,7 @@ int show_attention(const AttentionArguments& args) {
     const AttentionMap map = formats::named(prompt.source, [&, &model = model, &tokenizer = tokenizer] {
         return attention_map(args.model, *model, *tokenizer, prompt.text);
     });
+    say_replaced(*tokenizer);
 
     const Terminal terminal = to_stdout ? terminal_of_stdout() : Terminal{.columns = 1'000'000};
     const std::string content = format == "html"   ? attention_page(map, only.value_or(HeadIndex{0, 0}))
@@ -141,6 +144,7 @@ Action add_attention(CLI::App& app) {
     app.add_option("--head", args->head,
                    "LAYER.HEAD, both counted from 0: show this head alone; html: the head that is shown first");
     app.add_flag("--json", args->json, "print all weights as one JSON object, as --format json")->excludes(format);
+    app.add_flag("--strict-vocabulary", args->strict, kStrictHelp);
     app.add_option("--threads", args->threads, "OpenMP threads; 0: the physical cores")->capture_default_str();
     return [args] { return show_attention(*args); };
 }

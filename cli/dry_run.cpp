@@ -6,6 +6,7 @@
 
 #include "cli/common.h"
 #include "cli/json_lines.h"
+#include "cli/unknown_flag.h"
 #include "data/tokenizers/bpe_train.h"
 #include "data/tokenizers/char_tokenizer.h"
 #include "data/tokenizers/tokenizer_json.h"
@@ -47,10 +48,12 @@ Vocabulary vocabulary(const train::TrainOptions& options, const data::Corpus& co
     } else if (kind == data::TokenizerKind::byte_pairs) {
         return {options.vocab_size, bytes / 3.5, false};
     } else if (kind == data::TokenizerKind::characters) {
-        tokenizer = std::make_unique<data::CharTokenizer>(data::CharTokenizer::from_texts(corpus.documents));
+        tokenizer = std::make_unique<data::CharTokenizer>(
+            data::CharTokenizer::from_texts(corpus.documents, options.byte_fallback));
     } else {
-        tokenizer = data::load_tokenizer(options.tokenizer);
+        tokenizer = models::open_tokenizer(options.tokenizer);
     }
+    take_unknown(*tokenizer, options.strict_vocabulary);
     std::size_t read = 0, tokens = 0;
     for (const std::string_view document : corpus.documents) {
         const std::size_t end = std::min(document.size(), tokenizer->safe_cut(document, kSample - read));

@@ -6,6 +6,7 @@
 #include "cli/common.h"
 #include "cli/data_argument.h"
 #include "cli/model_argument.h"
+#include "cli/unknown_flag.h"
 #include "cli/wrong_usage.h"
 #include "data/encoded_corpus.h"
 #include "data/stories/stories.h"
@@ -21,7 +22,7 @@ struct EvalArguments {
     DataArguments text;
     std::size_t stories = 0, stride = 0, threads = 0;
     std::string precision = "fp32";
-    bool json = false;
+    bool json = false, strict = false;
 };
 
 // Counts the stories written by the model that the grammar of the built-in corpus accepts, and compares the loss on
@@ -30,6 +31,7 @@ int evaluate_stories(const EvalArguments& args) {
     constexpr std::uint64_t kFresh = 2;      // the corpus is of seed 1
     constexpr std::size_t kBytes = 400'000;  // they differ by 0.2% in entropy
     const auto [model, tokenizer] = load_current(args.model);
+    take_unknown(*tokenizer, args.strict);
     const std::atomic<int>& signal = catch_signals();
     generate::GenerateOptions options;
     options.max_tokens = 1000;
@@ -55,6 +57,8 @@ int evaluate_stories(const EvalArguments& args) {
                                         {.stride = std::max<std::size_t>(1, model->config.block_size / 2),
                                          .progress = [&](double) { return signal == 0; }});
     if (signal != 0) return 128 + signal;
+    const std::size_t replaced = tokenizer->unknown ? tokenizer->unknown->tally().characters : 0;
+    say_replaced(*tokenizer);
     const double chars = static_cast<double>(text.size() - tokenizer->decode(std::span(tokens).first(1)).size());
     const double per_char = loss * static_cast<double>(tokens.size() - 1) / chars;
     const double floor = data::stories_entropy().nats_per_char;
@@ -62,7 +66,8 @@ int evaluate_stories(const EvalArguments& args) {
         const nlohmann::ordered_json line = {{"stories", args.stories},
                                              {"accepted", accepted},
                                              {"nats_per_char", per_char},
-                                             {"entropy_nats_per_char", floor}};
+                                             {"entropy_nats_per_char", floor},
+                                             {"replaced", replaced}};
         print(line.dump() + "\n");
     } else {
         print(
@@ -79,6 +84,7 @@ int evaluate_model(const EvalArguments& args) {
     if (args.stories > 0) return evaluate_stories(args);
     if (args.text.data.empty()) throw Usage("--data or --stories is required: see inkling eval --help");
     const auto [model, tokenizer] = load_current(args.model);
+    take_unknown(*tokenizer, args.strict);
     const data::Corpus corpus = read_data(args.text);
     const data::EncodedCorpus encoded =
         data::encode_corpus(*tokenizer, corpus.documents, {.name = [&](std::size_t i) { return corpus.source_of(i); }});
@@ -95,14 +101,22 @@ int evaluate_model(const EvalArguments& args) {
     const std::size_t predicted = tokens.size() - 1;  // every token but the first
     const std::size_t bytes = encoded.bytes - tokenizer->decode(std::vector{tokens[0]}).size();
     const double bits_per_byte = loss * static_cast<double>(predicted) / std::numbers::ln2 / static_cast<double>(bytes);
+    const std::size_t replaced = tokenizer->unknown ? tokenizer->unknown->tally().characters : 0;
+    say_replaced(*tokenizer);
     if (args.json) {
-        const nlohmann::ordered_json line = {
-            {"loss", loss}, {"perplexity", std::exp(loss)}, {"bits_per_byte", bits_per_byte}, {"tokens", predicted}};
+        const nlohmann::ordered_json line = {{"loss", loss},
+                                             {"perplexity", std::exp(loss)},
+                                             {"bits_per_byte", bits_per_byte},
+                                             {"tokens", predicted},
+                                             {"replaced", replaced}};
         print(line.dump() + "\n");
     } else {
         print(fmt::format(
             "loss           {:.4f} nats per token\nperplexity     {:.3f}\nbits per byte  {:.4f}\ntokens         {}\n",
             loss, std::exp(loss), bits_per_byte, predicted));
+        if (replaced > 0)
+            print(fmt::format("replaced       {} of {} characters: the figures are those of the text as replaced\n",
+                              replaced, tokens.size()));
     }
     return 0;
 }
@@ -113,6 +127,7 @@ Action add_eval(CLI::App& app) {
     auto args = std::make_shared<EvalArguments>();
     app.add_option("--model", args->model, "model folder, or the folder of a run")->required();
     add_data_flags(app, args->text);
+    app.add_flag("--strict-vocabulary", args->strict, kStrictHelp);
     auto* const stories = app.add_option(
         "--stories", args->stories,
         "instead of --data: let the model write this many stories, and check them against the grammar of "

@@ -8,6 +8,7 @@
 #include "cli/common.h"
 #include "cli/model_argument.h"
 #include "cli/prompt.h"
+#include "cli/unknown_flag.h"
 #include "cli/wrong_usage.h"
 #include "formats/named.h"
 
@@ -22,7 +23,7 @@ struct GenerateArguments {
     std::string model, prompt, prompt_file, precision = "fp32", quantize;
     WritingOptions writing;
     std::size_t num_samples = 1, threads = 0, logprobs = 0;
-    bool interactive = false;
+    bool interactive = false, strict = false;
     CLI::Option* seed = nullptr;
 };
 
@@ -93,6 +94,7 @@ int generate_text(GenerateArguments& args) {
     if (args.logprobs > 0) writing.options.logprobs = args.logprobs;
     set_threads(args.threads);
     auto [model, tokenizer] = load_current(args.model);
+    take_unknown(*tokenizer, args.strict);
     const PromptText prompt = read_prompt(args.prompt, args.prompt_file);
     check_utf8(prompt);
     const std::size_t context = model->config.block_size;
@@ -103,6 +105,7 @@ int generate_text(GenerateArguments& args) {
     model.reset();  // the decoder has what it needs
     generate::Writer text(decoder, tokenizer.get(), writing.options);
     if (!args.interactive || !prompt.text.empty()) formats::named(prompt.source, [&] { text.add(prompt.text); });
+    say_replaced(*tokenizer);
     if (!args.interactive && args.prompt_file != "-") advise_on_input(!prompt.text.empty());
     if (!writing.json) std::fprintf(stderr, "seed %llu\n", static_cast<unsigned long long>(writing.options.seed));
     if (args.interactive) return write_interactively(std::move(text), decoder, *tokenizer, prompt.text, writing);
@@ -167,6 +170,7 @@ Action add_generate(CLI::App& app) {
         ->check(refuse_other_than({"q8_0"}))
         ->excludes(precision);
     app.add_option("--threads", args->threads, "max OpenMP threads; 0: the physical cores")->capture_default_str();
+    app.add_flag("--strict-vocabulary", args->strict, kStrictHelp);
     app.add_flag("--no-prompt", writing.no_prompt, "write the continuation alone");
     app.add_flag("--interactive", args->interactive, "continue what you type, line by line")
         ->excludes(samples)

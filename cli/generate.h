@@ -20,6 +20,6 @@ void print_text(generate::Writer& text, std::span<generate::Writer* const> batch
 // --interactive: continues `prompt`, if there is one, which `text` has already, and then each line of stdin. Returns
 // the exit code.
 int write_interactively(generate::Writer text, const std::shared_ptr<const models::Decoder>& decoder,
-                        const data::Tokenizer& tokenizer, const std::string& prompt, const WritingOptions& writing);
+                        data::Tokenizer& tokenizer, const std::string& prompt, const WritingOptions& writing);
 
 }  // namespace inkling::cli

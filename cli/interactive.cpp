@@ -9,6 +9,7 @@
 #include "cli/common.h"
 #include "cli/generate.h"
 #include "cli/line_reader.h"
+#include "cli/unknown_flag.h"
 #include "formats/utf8.h"
 
 namespace inkling::cli {
@@ -25,7 +26,7 @@ constexpr const char* kHelp =
 }  // namespace
 
 int write_interactively(generate::Writer text, const std::shared_ptr<const models::Decoder>& decoder,
-                        const data::Tokenizer& tokenizer, const std::string& prompt, const WritingOptions& writing) {
+                        data::Tokenizer& tokenizer, const std::string& prompt, const WritingOptions& writing) {
     const std::atomic<int>& signal = catch_signals();
     const bool terminal = isatty(STDIN_FILENO);
     if (terminal) std::fputs("type text for the model to continue; /help: what else\n", stderr);
@@ -69,6 +70,7 @@ int write_interactively(generate::Writer text, const std::shared_ptr<const model
             check<BadInput>(formats::find_invalid_utf8(*line) == std::string::npos, "this line is not UTF-8");
             text.add(*line);
             write(*line, true);
+            say_replaced(tokenizer);   // behind the text, which goes on in the line that was typed
         } catch (const BadInput& e) {  // the next line may be better
             std::fprintf(stderr, "inkling: %s\n", e.what());
         }

@@ -4,6 +4,7 @@
 
 #include "cli/common.h"
 #include "cli/data_argument.h"
+#include "cli/unknown_flag.h"
 #include "data/encoded_corpus.h"
 #include "data/text_source.h"
 #include "data/tokenizers/bpe_train.h"
@@ -15,22 +16,14 @@
 namespace inkling::cli {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr std::size_t kBlock = 1 << 16;  // ids, or bytes, that are written at once
 
 struct TokenizeArguments {
     DataArguments text;
     std::size_t vocab_size = 0, threads = 0;
     std::string out, tokenizer, file;
+    bool strict = false;
 };
-
-// A tokenizer.json, a folder with one, or a run, whose newest checkpoint has one.
-std::unique_ptr<data::Tokenizer> open_tokenizer(const fs::path& path) {
-    const bool run = formats::is_folder(path) && !formats::is_there(path / "tokenizer.json") &&
-                     (formats::is_there(path / "best") || formats::is_there(path / "latest"));
-    return data::load_tokenizer(run ? models::find_model(path) : path);
-}
 
 void require_file(const TokenizeArguments& args, const char* what) {
     if (args.file.empty()) throw Usage(fmt::format("{} is required: give -f FILE, or -f - for standard input", what));
@@ -58,7 +51,8 @@ int train(const TokenizeArguments& args) {
 int encode(const TokenizeArguments& args) {
     if (args.text.data.empty()) require_file(args, "a text");
     set_threads(args.threads);
-    const auto tokenizer = open_tokenizer(args.tokenizer);
+    const auto tokenizer = models::open_tokenizer(args.tokenizer);
+    take_unknown(*tokenizer, args.strict);
     data::Corpus texts;
     if (args.file.empty()) {
         texts = read_data(args.text);
@@ -68,6 +62,7 @@ int encode(const TokenizeArguments& args) {
     }
     const data::EncodedCorpus corpus =
         data::encode_corpus(*tokenizer, texts.documents, {.name = [&](std::size_t i) { return texts.source_of(i); }});
+    say_replaced(*tokenizer);
     std::string line;
     for (std::size_t i = 0; i < corpus.ids.size(); ++i) {
         if (i > 0) line += ' ';
@@ -103,7 +98,7 @@ data::GrowingIds read_ids(std::string_view text, std::size_t vocab_size) {
 
 int decode(const TokenizeArguments& args) {
     require_file(args, "a file of ids");
-    const auto tokenizer = open_tokenizer(args.tokenizer);
+    const auto tokenizer = models::open_tokenizer(args.tokenizer);
     const data::Text text = data::open_text(args.file);
     const data::GrowingIds all =
         formats::named(source_of(args), [&] { return read_ids(text.bytes, tokenizer->vocab_size()); });
@@ -133,6 +128,7 @@ Action add_tokenize(CLI::App& app) {
         CLI::Option* const file = command->add_option("-f,--file", args->file, "file to read; -: stdin");
         if (command == to_ids) add_data_flags(*command, args->text)->excludes(file);
     }
+    to_ids->add_flag("--strict-vocabulary", args->strict, kStrictHelp);
     for (CLI::App* const command : {learn, to_ids})
         command->add_option("--threads", args->threads, "OpenMP threads; 0: the physical cores")->capture_default_str();
     return [args, learn, to_ids] {

@@ -15,6 +15,7 @@
 #include "cli/report.h"
 #include "cli/train_flags.h"
 #include "cli/train_options.h"
+#include "cli/unknown_flag.h"
 #include "data/corpus.h"
 #include "data/encoded_corpus.h"
 #include "data/stories/stories.h"
@@ -70,7 +71,7 @@ std::unique_ptr<data::Tokenizer> make_tokenizer(const TrainOptions& options, con
     if (kind == data::TokenizerKind::characters) {
         std::vector<std::string_view> texts = corpus.documents;
         if (texts.size() > 1) texts.push_back("\n");  // what joins them: see encoded_corpus.h
-        return std::make_unique<data::CharTokenizer>(data::CharTokenizer::from_texts(texts));
+        return std::make_unique<data::CharTokenizer>(data::CharTokenizer::from_texts(texts, options.byte_fallback));
     }
     if (kind == data::TokenizerKind::byte_pairs)
         return std::make_unique<data::BpeTokenizer>(
@@ -81,14 +82,14 @@ std::unique_ptr<data::Tokenizer> make_tokenizer(const TrainOptions& options, con
                         "folder is required",
                         options.tokenizer));
     }
-    return data::load_tokenizer(options.tokenizer);
+    return models::open_tokenizer(options.tokenizer);
 }
 
 // A tokenizer that is named must be the checkpoint's, which is the one that is used.
 void check_tokenizer(const TrainOptions& options, const data::Tokenizer& own, const fs::path& checkpoint, bool force) {
     const bool is_kind = find_named<data::TokenizerKind>(options.tokenizer).has_value();
     if (is_kind || !formats::is_there(options.tokenizer) || force) return;
-    if (data::load_tokenizer(options.tokenizer)->to_json() == own.to_json()) return;
+    if (models::open_tokenizer(options.tokenizer)->to_json() == own.to_json()) return;
     throw train::Mismatch(
         fmt::format("{}: was trained with another tokenizer than {} holds: undo that, or go on with "
                     "the checkpoint's own by --force",
@@ -153,6 +154,7 @@ class Preparation {
   private:
     void make_loop(Prepared& run, const fs::path& candidate) const {
         if (run.loaded.model) take_shape(args_, run.loaded.model->config, options_);
+        take_unknown(*run.loaded.tokenizer, options_.strict_vocabulary);
         try {
             run.tokens =
                 data::encode_corpus(*run.loaded.tokenizer, run.corpus.documents,
@@ -229,6 +231,8 @@ int train_model(const TrainArguments& args) {
                             run.tokens.ids.size(), run.loaded.tokenizer->vocab_size(),
                             built_in ? "the built-in stories" : fmt::format("{}", fmt::join(options.data, ", ")),
                             counted(threads, "thread"), options.seed));
+    if (const auto& unknown = run.loaded.tokenizer->unknown; unknown && unknown->tally().characters > 0)
+        report.warn(unknown->note());
     if (built_in) {
         const double a_char = data::stories_entropy().nats_per_char;
         const double chars = static_cast<double>(run.tokens.bytes) / static_cast<double>(run.tokens.ids.size());

@@ -6,7 +6,8 @@
 namespace inkling::cli {
 
 inline constexpr FlagGroup kTrainFlags[] = {
-    {"Text", "data tokenizer vocab-size val-fraction", "exclude text-field text-column lossy sampler"},
+    {"Text", "data tokenizer vocab-size val-fraction",
+     "exclude text-field text-column lossy byte-fallback strict-vocabulary sampler"},
     {"Model", "arch n-layer n-head n-embd block-size dropout", "n-kv-head bias"},
     {"Time", "max-time max-iters eval-every", "eval-iters save-every sample-every log-every"},
     {"Optimizer", "optimizer learning-rate batch-size weight-decay",

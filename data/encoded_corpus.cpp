@@ -30,12 +30,17 @@ std::string_view bytes_of(std::span<const std::int32_t> ids, std::size_t bytes_e
     return {reinterpret_cast<const char*>(narrow.data()), 2 * narrow.size()};
 }
 
+UnknownCharacters::Tally tally_of(const Tokenizer& tokenizer) {
+    return tokenizer.unknown ? tokenizer.unknown->tally() : UnknownCharacters::Tally();
+}
+
 // Calls take(ids) for the whole corpus, part by part. Returns the bytes of text.
 template <class Take>
 std::size_t encode_parts(const Tokenizer& tokenizer, const std::vector<std::string_view>& documents,
                          const EncodeOptions& options, const Take& take) {
     constexpr std::size_t report_interval = 16 << 20;  // bytes of text
     std::size_t all = 0, done = 0, reported = 0, added = 0;
+    const UnknownCharacters::Tally before = tally_of(tokenizer);
     for (const std::string_view document : documents) all += document.size();
     for (std::size_t i = 0; i < documents.size(); ++i) {
         const std::string_view text = documents[i];
@@ -58,7 +63,8 @@ std::size_t encode_parts(const Tokenizer& tokenizer, const std::vector<std::stri
             ++added;
         }
     }
-    return done + added;
+    const UnknownCharacters::Tally after = tally_of(tokenizer);
+    return done + added + (after.bytes_more - before.bytes_more) - (after.bytes_less - before.bytes_less);
 }
 
 std::uint64_t checksum_of(ContentHash ids, std::uint64_t bytes) {
@@ -152,6 +158,7 @@ EncodedCorpus encode_corpus(const Tokenizer& tokenizer, const std::vector<std::s
     }
     Trailer trailer;
     trailer.key = content_key(tokenizer, documents);
+    const std::size_t replaced_before = tally_of(tokenizer).characters;
     const fs::path path = options.cache / fmt::format("tokens-{:016x}.bin", trailer.key);
     if (auto found = read_ids(path, trailer.key, tokenizer.vocab_size())) return std::move(*found);
     std::error_code ignored;  // FileWriter says what is wrong
@@ -174,6 +181,8 @@ EncodedCorpus encode_corpus(const Tokenizer& tokenizer, const std::vector<std::s
     auto made = read_ids(path, trailer.key, tokenizer.vocab_size());
     check(made.has_value(), "{}: what was written there cannot be read back", path.string());
     made->from_cache = false;
+    // Where characters were replaced the next start must say so, or refuse them: the file goes, the ids stay mapped.
+    if (tally_of(tokenizer).characters > replaced_before) fs::remove(path, ignored);
     return std::move(*made);
 }
 

@@ -42,6 +42,7 @@ Prompt encode_prompt(const data::Tokenizer& tokenizer, std::size_t context, std:
 
 std::vector<std::int32_t> beginning(const data::Tokenizer& tokenizer, const models::Architecture& config) {
     if (const auto end = tokenizer.end_of_text(); end && config.has_bos) return {*end};
+    if (!tokenizer.knows("\n")) return {0};
     try {
         return tokenizer.encode("\n");
     } catch (const BadInput&) {

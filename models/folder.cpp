@@ -132,6 +132,12 @@ fs::path find_model(const fs::path& path) {
     return path;
 }
 
+std::unique_ptr<data::Tokenizer> open_tokenizer(const fs::path& path) {
+    const bool run = formats::is_folder(path) && !formats::is_there(path / "tokenizer.json") &&
+                     (formats::is_there(path / "best") || formats::is_there(path / "latest"));
+    return data::load_tokenizer(run ? find_model(path) : path);
+}
+
 Architecture load_config(const fs::path& folder) {
     const fs::path path = folder / "config.json";
     return read_config(formats::parse_json(formats::read_file(path, formats::FileKind::json), path.string(), 64),

@@ -31,4 +31,7 @@ void save_model(const std::filesystem::path& folder, Transformer<float>& model, 
 // OUT of a run means OUT/best, else OUT/latest; a model folder means itself. Throws BadInput when there is neither.
 std::filesystem::path find_model(const std::filesystem::path& path);
 
+// Of a tokenizer.json, a folder with one, or a run, whose best checkpoint has one.
+std::unique_ptr<data::Tokenizer> open_tokenizer(const std::filesystem::path& path);
+
 }  // namespace inkling::models

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "data/tokenizers/bpe_tokenizer.h"
 #include "data/tokenizers/char_tokenizer.h"
 #include "engine/check.h"
@@ -45,12 +47,18 @@ std::string escaped(const std::string& text) {
 }
 
 // Characters are the longest tokens that fit, which is how llama.cpp reads RWKV's vocabulary. Its byte pairs would not
-// do: they take token 11 for the end of a text when the file names none.
+// do: they take token 11 for the end of a text when the file names none. A byte of byte fallback is a token of one
+// byte; where a character is that byte too, the character's token counts.
 void set_characters(formats::GgufWriter& out, const data::CharTokenizer& tokenizer, std::size_t vocab_size) {
     Tokens tokens(vocab_size);
     for (std::size_t id = 0; id < tokenizer.vocab_size(); ++id) {
         const auto token = static_cast<std::int32_t>(id);
-        tokens.set(id, escaped(tokenizer.decode(std::span(&token, 1))), kNormal);
+        const char32_t c = tokenizer.characters()[id];
+        const std::string text = tokenizer.decode(std::span(&token, 1));
+        if (c < data::CharTokenizer::byte_token)
+            tokens.set(id, escaped(text), kNormal);
+        else if (text[0] < 0 || !std::count(tokenizer.characters().begin(), tokenizer.characters().end(), text[0]))
+            tokens.set(id, fmt::format("\\x{:02x}", c - data::CharTokenizer::byte_token), kNormal);
     }
     out.set_text("tokenizer.ggml.model", "rwkv");
     set_tokens(out, tokens);

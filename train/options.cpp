@@ -89,6 +89,8 @@ void TrainOptions::validate() const {
     at_least_one("--log-every", log_every);
     check(vocab_size >= data::smallest_bpe_vocab && vocab_size <= 10'000'000,
           "--vocab-size must be between {} and 10000000, got {}", data::smallest_bpe_vocab, vocab_size);
+    check(byte_fallback != data::ByteFallback::always || tokenizer == "char" || !init_from.empty(),
+          "--byte-fallback always is for --tokenizer char, got {}", tokenizer);
     const auto in_range = [](const char* flag, double value, double low, double high) {
         check(std::isfinite(value) && value >= low && value <= high, "{} must be between {} and {}, got {}", flag, low,
               high, value);

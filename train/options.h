@@ -10,6 +10,7 @@
 
 #include "data/corpus.h"
 #include "data/sampler.h"
+#include "data/tokenizers/char_tokenizer.h"
 #include "engine/precision.h"
 #include "models/architecture.h"
 #include "train/kinds.h"
@@ -25,6 +26,8 @@ struct TrainOptions {
     std::string init_from;  // a model folder, or ""
     std::string tokenizer = "char";
     std::size_t vocab_size = 4096;
+    data::ByteFallback byte_fallback = data::ByteFallback::never;
+    bool strict_vocabulary = false;
 
     std::string arch = "gpt2";
     std::size_t n_layer = 4, n_head = 4, n_kv_head = 0, n_embd = 128, block_size = 64;
@@ -69,8 +72,14 @@ struct TrainOptions {
           "'auto': resume from the newest checkpoint in --out, if there is one; or the checkpoint to resume from");
         v("overwrite", o.overwrite, "replace the run that --out already holds");
         v("init-from", o.init_from, "model folder whose weights and tokenizer to start from");
-        v("tokenizer", o.tokenizer, "'char', 'bpe' (learned from the text), or a tokenizer.json");
+        v("tokenizer", o.tokenizer,
+          "'char', 'bpe' (learned from the text), a tokenizer.json, or the folder of a model or a run");
         v("vocab-size", o.vocab_size, "vocabulary size that --tokenizer bpe learns");
+        v("byte-fallback", o.byte_fallback,
+          "--tokenizer char: 256 tokens for the bytes of rare and unknown characters: never, always, or auto (where "
+          "that makes the vocabulary smaller; the recipe fast)");
+        v("strict-vocabulary", o.strict_vocabulary,
+          "refuse characters that the tokenizer does not know, instead of replacing them");
         v("arch", o.arch, "model family: gpt2, nanochat or llama");
         v("n-layer", o.n_layer, "transformer blocks");
         v("n-head", o.n_head, "attention heads");

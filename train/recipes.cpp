@@ -54,6 +54,7 @@ std::size_t heads_for(std::size_t width) {  // as many as there are of at least 
 
 TrainOptions fast() {
     TrainOptions o;
+    o.byte_fallback = data::ByteFallback::automatic;
     o.arch = "nanochat";
     o.optimizer = OptimizerKind::muon;
     o.muon_scale = MuonScale::original;
@@ -155,7 +156,7 @@ double Budget::flops() const { return seconds * gflops * 1e9 * kEfficiency; }
 
 void fit_tokenizer(std::size_t bytes, const std::set<std::string>& given, TrainOptions& o) {
     if (given.contains("tokenizer")) return;
-    const bool pairs = given.contains("vocab-size") || bytes > kShortText;
+    const bool pairs = given.contains("vocab-size") || (bytes > kShortText && !given.contains("byte-fallback"));
     o.tokenizer = name_of(pairs ? data::TokenizerKind::byte_pairs : data::TokenizerKind::characters);
     if (pairs && !given.contains("vocab-size"))
         o.vocab_size = static_cast<std::size_t>(

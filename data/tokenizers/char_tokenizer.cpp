@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "engine/check.h"
 #include "formats/utf8.h"
@@ -10,13 +11,11 @@ namespace inkling::data {
 
 namespace {
 
-// 'é' (U+00E9); control characters by number alone, so that messages stay on one line.
+// 'é' (U+00E9).
 std::string describe(char32_t c) {
-    std::string glyph;
-    formats::append_utf8(glyph, c);
-    const auto number = fmt::format("U+{:04X}", static_cast<std::uint32_t>(c));
-    const bool control = c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x2028 || c == 0x2029;
-    return control ? number : fmt::format("'{}' ({})", glyph, number);
+    if (c >= CharTokenizer::byte_token) return fmt::format("<0x{:02X}>", c - CharTokenizer::byte_token);
+    const std::string name = quoted_character(c);
+    return name[0] != '\'' ? name : fmt::format("{} (U+{:04X})", name, static_cast<std::uint32_t>(c));
 }
 
 void check_valid(char32_t c, std::string_view text, std::size_t at) {
@@ -25,34 +24,69 @@ void check_valid(char32_t c, std::string_view text, std::size_t at) {
             fmt::format("the text is not UTF-8: byte {} is 0x{:02X}", at, static_cast<unsigned char>(text[at])));
 }
 
-}  // namespace
-
-CharTokenizer CharTokenizer::from_text(std::string_view text) { return from_texts(std::span(&text, 1)); }
-
-CharTokenizer CharTokenizer::from_texts(std::span<const std::string_view> texts) {
-    std::vector<bool> seen(0x110000);
+// How often each code point stands in the texts.
+std::vector<std::size_t> counts_of(std::span<const std::string_view> texts) {
+    std::vector<std::size_t> counts(0x110000);
     for (const std::string_view text : texts) {
         for (std::size_t at = 0; at < text.size();) {
             const std::size_t start = at;
             const char32_t c = formats::next_code_point(text, at);
             check_valid(c, text, start);
-            seen[c] = true;
+            ++counts[c];
         }
     }
+    return counts;
+}
+
+std::vector<char32_t> present(const std::vector<std::size_t>& counts) {
     std::vector<char32_t> characters;
-    for (char32_t c = 0; c < seen.size(); ++c)
-        if (seen[c]) characters.push_back(c);
-    return CharTokenizer(std::move(characters));
+    for (char32_t c = 0; c < counts.size(); ++c)
+        if (counts[c] > 0) characters.push_back(c);
+    return characters;
+}
+
+}  // namespace
+
+CharTokenizer CharTokenizer::from_text(std::string_view text) { return from_texts(std::span(&text, 1)); }
+
+CharTokenizer CharTokenizer::from_texts(std::span<const std::string_view> texts, ByteFallback byte_fallback) {
+    std::vector<std::size_t> counts = counts_of(texts);
+    std::vector<char32_t> all = present(counts), rarest = all;
+    if (byte_fallback == ByteFallback::never) return CharTokenizer(std::move(all));
+    std::stable_sort(rarest.begin(), rarest.end(), [&](char32_t a, char32_t b) { return counts[a] < counts[b]; });
+    std::size_t left = std::accumulate(counts.begin(), counts.end(), std::size_t{0}) / 2000;
+    for (const char32_t c : rarest) {
+        if (counts[c] > left) break;
+        left -= counts[c];
+        counts[c] = 0;
+    }
+    std::vector<char32_t> characters = present(counts);
+    for (char32_t byte = 0; byte < 256; ++byte) characters.push_back(byte_token + byte);
+    const bool smaller = characters.size() < all.size() || byte_fallback == ByteFallback::always;
+    return CharTokenizer(std::move(smaller ? characters : all));
 }
 
 CharTokenizer::CharTokenizer(std::vector<char32_t> characters) : characters_(std::move(characters)) {
-    check<BadInput>(!characters_.empty(), "a character vocabulary needs at least one character, the text has none");
-    ids_.assign(*std::max_element(characters_.begin(), characters_.end()) + 1, -1);
+    bytes_.fill(-1);
+    char32_t largest = 0;
+    for (const char32_t c : characters_)
+        if (c < byte_token) largest = std::max(largest, c);
+    ids_.assign(largest + 1, -1);
+    std::size_t bytes = 0;
     for (std::size_t id = 0; id < characters_.size(); ++id) {
-        std::int32_t& slot = ids_[characters_[id]];
-        check<BadInput>(slot < 0, "the character {} has two ids, {} and {}", describe(characters_[id]), slot, id);
+        const char32_t c = characters_[id];
+        std::int32_t& slot = c < byte_token ? ids_[c] : bytes_.at(c - byte_token);
+        check<BadInput>(slot < 0, "the character {} has two ids, {} and {}", describe(c), slot, id);
         slot = static_cast<std::int32_t>(id);
+        bytes += c >= byte_token;
     }
+    check<BadInput>(bytes == 0 || bytes == 256, "byte fallback needs a token for each of the 256 bytes, got {}", bytes);
+    check<BadInput>(characters_.size() > bytes,
+                    "a character vocabulary needs at least one character, the text has none");
+    // What stands for any character, in Japanese too, else a space, else whatever there is.
+    for (const char32_t c : {U'\uFFFD', U'?', U'\uFF1F', U' ', U'\u3000', U'\n'})
+        if (replacement_ = id_of(c); replacement_ >= 0) return;
+    replacement_ = *std::find_if(ids_.begin(), ids_.end(), [](std::int32_t id) { return id >= 0; });
 }
 
 void CharTokenizer::encode_parts(std::string_view text, const TakeIds& take) const {
@@ -63,13 +97,20 @@ void CharTokenizer::encode_parts(std::string_view text, const TakeIds& take) con
         const std::size_t start = at;
         const char32_t c = formats::next_code_point(text, at);
         check_valid(c, text, start);
-        const std::int32_t id = c < ids_.size() ? ids_[c] : -1;
-        if (id < 0) [[unlikely]]
+        if (const std::int32_t id = id_of(c); id >= 0) [[likely]] {
+            ids.push_back(id);
+        } else if (has_byte_fallback()) {
+            for (const char byte : text.substr(start, at - start))
+                ids.push_back(bytes_[static_cast<unsigned char>(byte)]);
+        } else if (unknown) {
+            unknown->add(c, characters_[static_cast<std::size_t>(replacement_)]);
+            ids.push_back(replacement_);
+        } else {
             throw BadInput(
                 fmt::format("the character {} at byte {} is not in the vocabulary of {} characters: leave it out, "
                             "train on a text that has it, or train with --tokenizer bpe, which takes any text",
                             describe(c), start, vocab_size()));
-        ids.push_back(id);
+        }
         if (ids.size() < part) continue;
         take(ids, at);
         ids.clear();
@@ -82,25 +123,36 @@ std::size_t CharTokenizer::safe_cut(std::string_view text, std::size_t from) con
     return std::min(from, text.size());
 }
 
+bool CharTokenizer::knows(std::string_view text) const {
+    for (std::size_t at = 0; at < text.size() && !has_byte_fallback();)
+        if (id_of(formats::next_code_point(text, at)) < 0) return false;
+    return true;
+}
+
 std::string CharTokenizer::decode(std::span<const std::int32_t> ids) const {
     std::string text;
     text.reserve(ids.size());
     for (std::int32_t id : ids) {
         check<BadInput>(id >= 0 && static_cast<std::size_t>(id) < characters_.size(),
                         "token ids must be in [0, {}), got {}", characters_.size(), id);
-        formats::append_utf8(text, characters_[static_cast<std::size_t>(id)]);
+        const char32_t c = characters_[static_cast<std::size_t>(id)];
+        c < byte_token ? formats::append_utf8(text, c) : text.push_back(static_cast<char>(c - byte_token));
     }
     return text;
 }
 
-// A BPE model without merges, so `tokenizers` falls back to the single characters; Fuse joins them without spaces.
+// A BPE model without merges, so `tokenizers` falls back to the single characters; Fuse joins them without spaces. The
+// bytes of byte fallback are <0x00> to <0xFF>.
 std::string CharTokenizer::to_json() const {
     nlohmann::json vocab = nlohmann::json::object();
     for (std::size_t id = 0; id < characters_.size(); ++id) {
-        std::string character;
-        formats::append_utf8(character, characters_[id]);
-        vocab[character] = id;
+        const char32_t c = characters_[id];
+        std::string token;
+        c < byte_token ? formats::append_utf8(token, c) : static_cast<void>(token = describe(c));
+        vocab[token] = id;
     }
+    const nlohmann::json fuse = {{"type", "Fuse"}}, bytes = {{"type", "ByteFallback"}};
+    const nlohmann::json both = {{"type", "Sequence"}, {"decoders", {bytes, fuse}}};
     const nlohmann::json tokenizer = {{"version", "1.0"},
                                       {"truncation", nullptr},
                                       {"padding", nullptr},
@@ -108,7 +160,7 @@ std::string CharTokenizer::to_json() const {
                                       {"normalizer", nullptr},
                                       {"pre_tokenizer", nullptr},
                                       {"post_processor", nullptr},
-                                      {"decoder", {{"type", "Fuse"}}},
+                                      {"decoder", has_byte_fallback() ? both : fuse},
                                       {"model",
                                        {{"type", "BPE"},
                                         {"dropout", nullptr},
@@ -116,7 +168,7 @@ std::string CharTokenizer::to_json() const {
                                         {"continuing_subword_prefix", nullptr},
                                         {"end_of_word_suffix", nullptr},
                                         {"fuse_unk", false},
-                                        {"byte_fallback", false},
+                                        {"byte_fallback", has_byte_fallback()},
                                         {"ignore_merges", false},
                                         {"vocab", std::move(vocab)},
                                         {"merges", nlohmann::json::array()}}}};

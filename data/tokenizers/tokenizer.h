@@ -5,12 +5,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "data/tokenizers/unknown_characters.h"
 #include "engine/names.h"
 
 namespace inkling::data {
@@ -27,7 +29,7 @@ class Tokenizer {
 
     // Calls take(ids, done) with the ids of a text in order, some thousands at a time, so that they need not all be in
     // memory. `done`: the bytes of the text that have been encoded. Throws BadInput when the text is not UTF-8 or has a
-    // character that is not in the vocabulary; the ids so far are then of no use.
+    // character that is not in the vocabulary (see `unknown`); the ids so far are then of no use.
     using TakeIds = std::function<void(std::span<const std::int32_t> ids, std::size_t done)>;
     virtual void encode_parts(std::string_view text, const TakeIds& take) const = 0;
 
@@ -47,6 +49,9 @@ class Tokenizer {
     // ids; the end of the text if there is none.
     virtual std::size_t safe_cut(std::string_view text, std::size_t from) const = 0;
 
+    // Whether the text is encoded as it is, without a character that is refused or replaced.
+    virtual bool knows(std::string_view) const { return true; }
+
     virtual std::size_t vocab_size() const = 0;
 
     // The text of tokenizer.json, as the Hugging Face `tokenizers` library reads it, with the same ids.
@@ -56,6 +61,9 @@ class Tokenizer {
 
     // The id that ends a text, where the vocabulary has one.
     virtual std::optional<std::int32_t> end_of_text() const { return std::nullopt; }
+
+    // Characters that the vocabulary lacks are replaced and counted here; without it they are refused.
+    std::shared_ptr<UnknownCharacters> unknown;
 
     std::string origin;  // the file that it was read from, for messages; "": trained here
 };

@@ -1,6 +1,8 @@
 #include "data/tokenizers/tokenizer_json.h"
 
+#include <charconv>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "data/tokenizers/bpe_json.h"
 #include "data/tokenizers/char_tokenizer.h"
@@ -25,11 +27,22 @@ void refuse_part(const json& root, const char* key, const std::string& what) {
     check<BadInput>(part.is_null(), "{}: a character tokenizer has no {}, got type '{}'", what, key, type_of(part));
 }
 
-// {"a": 0, "b": 1} to characters by id.
-std::vector<char32_t> characters_by_id(const json& vocab, const std::string& what) {
+// <0x00> to <0xFF>, as `tokenizers` reads them; else no byte.
+std::optional<char32_t> byte_of(const std::string& token) {
+    if (token.size() != 6 || !token.starts_with("<0x") || token[5] != '>') return std::nullopt;
+    unsigned byte = 0;
+    const auto [end, error] = std::from_chars(token.data() + 3, token.data() + 5, byte, 16);
+    if (error != std::errc() || end != token.data() + 5 || fmt::format("<0x{:02X}>", byte) != token)
+        return std::nullopt;
+    return byte;
+}
+
+// {"a": 0, "b": 1, "<0x00>": 2} to characters by id.
+std::vector<char32_t> characters_by_id(const json& vocab, bool byte_fallback, const std::string& what) {
     std::vector<char32_t> characters(vocab.size(), formats::invalid_code_point);
     for (const auto& [token, id] : vocab.items()) {
-        const auto points = formats::to_code_points(token);
+        auto points = formats::to_code_points(token);
+        if (const auto byte = byte_of(token); byte && byte_fallback) points = {CharTokenizer::byte_token + *byte};
         check<BadInput>(points.size() == 1, "{}: a character vocabulary has tokens of one character, got {}", what,
                         quote(token));
         check<BadInput>(id.is_number_unsigned() && id.get<std::uint64_t>() < vocab.size(),
@@ -47,20 +60,27 @@ std::unique_ptr<Tokenizer> parse_characters(const json& root, const json& model,
     for (const char* part : {"normalizer", "pre_tokenizer", "truncation", "padding"}) refuse_part(root, part, what);
     if (!is_empty_template(at_or_null(root, "post_processor"))) refuse_part(root, "post_processor", what);
     const json& decoder = at_or_null(root, "decoder");
-    check<BadInput>(type_of(decoder) == "Fuse", "{}: the decoder of a character tokenizer is Fuse, got type '{}'", what,
-                    type_of(decoder));
+    const json& fallback = at_or_null(model, "byte_fallback");
+    const bool bytes = fallback == true;
+    static const json fuse = {{"type", "Fuse"}}, both = {{"type", "ByteFallback"}};
+    const bool decodes_bytes = type_of(decoder) == "Sequence" && at_or_null(decoder, "decoders") == json({both, fuse});
+    check<BadInput>(bytes ? decodes_bytes : type_of(decoder) == "Fuse",
+                    "{}: the decoder of a character tokenizer {} byte_fallback is {}, got type '{}'", what,
+                    bytes ? "with" : "without", bytes ? "ByteFallback and Fuse" : "Fuse", type_of(decoder));
     const json& added = at_or_null(root, "added_tokens");
     check<BadInput>(added.is_null() || (added.is_array() && added.empty()),
                     "{}: a character tokenizer has no added_tokens, got {}", what, added.size());
     for (const char* key : {"dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix"})
         check<BadInput>(at_or_null(model, key).is_null(), "{}: model.{} must be null in a character tokenizer", what,
                         key);
-    for (const char* key : {"fuse_unk", "byte_fallback", "ignore_merges"}) {
+    for (const char* key : {"fuse_unk", "ignore_merges"}) {
         const json& flag = at_or_null(model, key);
         check<BadInput>(flag.is_null() || flag == false, "{}: model.{} must be false in a character tokenizer", what,
                         key);
     }
-    return std::make_unique<CharTokenizer>(characters_by_id(model["vocab"], what));
+    check<BadInput>(fallback.is_null() || fallback.is_boolean(), "{}: model.byte_fallback must be true or false", what);
+    return formats::named(
+        what, [&] { return std::make_unique<CharTokenizer>(characters_by_id(model["vocab"], bytes, what)); });
 }
 
 // Patterns are compiled as the tokenizer is made: names the file in what goes wrong there.

@@ -74,7 +74,7 @@ TEST_CASE("generate: texts of a batch end each for itself", "[cli]") {
 }
 
 TEST_CASE("generate: on a terminal, Ctrl-C stops a text or drops a line, Ctrl-D ends", "[cli]") {
-    Terminal t(interactive({"-n", "100000000"}));
+    Terminal t(interactive({"-n", "100000000", "--strict-vocabulary"}));
     t.expect("> ");
     t.type("the quick\n");
     t.expect("the quick\r\n");

@@ -67,7 +67,7 @@ TEST_CASE("eval: loss, perplexity, bits per byte and tokens", "[cli]") {
     const ScratchFolder folder;
     const std::string text = "the lazy fox jumps.\n", file = folder.write("text.txt", text);
     const auto j = json_lines(program({"eval", "--model", small_run(), "--data", file, "--json"})).at(0);
-    check_keys(j, {"loss", "perplexity", "bits_per_byte", "tokens"});
+    check_keys(j, {"loss", "perplexity", "bits_per_byte", "tokens", "replaced"});
     const auto [model, tokenizer] = inkling::models::load_model(small_run() + "/best");
     const double loss = inkling::train::evaluate(*model, tokenizer->encode(text));
     CHECK(j["tokens"] == 19);

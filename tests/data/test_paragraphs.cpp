@@ -87,7 +87,8 @@ TEST_CASE("paragraphs: whatever tokens a blank line is made of, and after an end
     const std::vector<std::string_view> documents = {"one\n", "two\n\nThe end."};
     const BpeTokenizer bpe(train_bpe(documents, 300));
     const EncodedCorpus corpus = encode_corpus(bpe, documents);
-    CHECK(marked(bpe, std::vector<std::int32_t>(corpus.ids.begin(), corpus.ids.end())) == "|one\n<|endoftext|>|two\n\n|The end.");
+    CHECK(marked(bpe, std::vector<std::int32_t>(corpus.ids.begin(), corpus.ids.end())) ==
+          "|one\n<|endoftext|>|two\n\n|The end.");
 }
 
 TEST_CASE("sampler paragraphs: windows begin where a paragraph does", "[data]") {

@@ -110,6 +110,12 @@ TEST_CASE("recipes: characters for a short text, byte pairs for a long one, unle
     CHECK(fitted_tokenizer(300, {"vocab-size"}, o) == std::pair(std::string("bpe"), std::size_t{777}));
     o.tokenizer = "char";
     CHECK(fitted_tokenizer(1'000'000, {"tokenizer"}, o).first == "char");
+    o = fast;
+    CHECK(o.byte_fallback == data::ByteFallback::automatic);
+    o.byte_fallback = data::ByteFallback::always;
+    CHECK(fitted_tokenizer(1'000'000, {"byte-fallback"}, o).first == "char");
+    for (const char* name : {"nanogpt-cpu", "nanogpt-baby"})  // nanoGPT's vocabulary
+        CHECK(train::recipe(name).options.byte_fallback == data::ByteFallback::never);
 }
 
 TEST_CASE("recipes: a short text has a short context", "[train]") {

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/check.h"
+#include "formats/utf8.h"
 #include "tests/catch.h"
 #include "tests/data/shakespeare.h"
 
@@ -33,6 +34,67 @@ TEST_CASE("char tokenizer: unknown characters are named", "[data]") {
     CHECK_THROWS_WITH(tokenizer.encode("\xF0\x9F\x90\x8C"), ContainsSubstring("(U+1F40C) at byte 0"));
     CHECK_THROWS_WITH(tokenizer.encode("a\nb"), ContainsSubstring("the character U+000A at byte 1"));
     CHECK_THROWS_WITH(tokenizer.encode("a\xFF"), ContainsSubstring("byte 1 is 0xFF"));
+}
+
+TEST_CASE("char tokenizer: unknown characters are replaced and counted where that is asked for", "[data]") {
+    const auto replaced = [](std::string_view known, std::string_view text) {
+        auto tokenizer = CharTokenizer::from_text(known);
+        tokenizer.unknown = std::make_shared<UnknownCharacters>();
+        CHECK(tokenizer.knows(known));
+        return tokenizer.decode(tokenizer.encode(text)) + " | " + tokenizer.unknown->note();
+    };
+    CHECK(replaced("ab ?", "ab\xC3\xA9 \xE6\xBC\xA2\xC3\xA9") ==
+          "ab? ?? | 3 characters that the model does not know ('\xC3\xA9', '\xE6\xBC\xA2') were replaced by '?'");
+    CHECK(replaced("ab \n", "a\tb") == "a b | 1 character that the model does not know (U+0009) was replaced by ' '");
+    CHECK(replaced("ab?\xEF\xBF\xBD", "c") ==
+          "\xEF\xBF\xBD | 1 character that the model does not know ('c') was replaced by '\xEF\xBF\xBD'");
+    CHECK(replaced("\xE3\x81\x82\xEF\xBC\x9F\xE3\x80\x80", "c").starts_with("\xEF\xBC\x9F |"));  // Japanese
+    CHECK(replaced("ba", "bcd").starts_with("baa |"));
+    CHECK(replaced("?", "abcdefg") ==
+          "??????? | 7 characters that the model does not know ('a', 'b', 'c', 'd', 'e', ...) were replaced by '?'");
+    CHECK(replaced("ab", "ab") == "ab | ");
+    auto tokenizer = CharTokenizer::from_text("a?");
+    CHECK_FALSE(tokenizer.knows("ab"));
+    CHECK_FALSE(tokenizer.knows("a\xFF"));
+    tokenizer.unknown = std::make_shared<UnknownCharacters>();
+    tokenizer.encode("a\xE6\xBC\xA2");
+    CHECK(tokenizer.unknown->tally().characters == 1);
+    CHECK(tokenizer.unknown->tally().bytes_less == 2);
+    CHECK_THROWS_WITH(tokenizer.encode("a\xFF"), ContainsSubstring("byte 1 is 0xFF"));
+}
+
+TEST_CASE("char tokenizer: with byte fallback any text is written, rare characters by their bytes", "[data]") {
+    std::string text;
+    for (int i = 0; i < 1000; ++i) text += "ab\xC3\xA9\n";
+    text += "z";  // 1 of 4,001: 2 may be left out
+    const auto tokenizer = CharTokenizer::from_texts(std::vector<std::string_view>{text}, ByteFallback::always);
+    CHECK(tokenizer.vocab_size() == 4 + 256);
+    CHECK(tokenizer.has_byte_fallback());
+    CHECK_FALSE(CharTokenizer::from_text(text).has_byte_fallback());
+    CHECK(tokenizer.encode("\nab\xC3\xA9") == Ids{0, 1, 2, 3});
+    CHECK(tokenizer.encode("z\xE6\xBC\xA2") == Ids{4 + 'z', 4 + 0xE6, 4 + 0xBC, 4 + 0xA2});
+    CHECK(tokenizer.decode(Ids{1, 4 + 0xE6, 4 + 0xBC, 4 + 0xA2, 2}) ==
+          "a\xE6\xBC\xA2"
+          "b");
+    CHECK(tokenizer.knows("\xF0\x9F\x90\x8C"));
+    CHECK_THROWS_AS(tokenizer.encode("a\xFF"), BadInput);
+    CHECK_THROWS_WITH(CharTokenizer({U'a', CharTokenizer::byte_token + 7}), ContainsSubstring("256 bytes, got 1"));
+    CHECK_THROWS_WITH(CharTokenizer({U'a', CharTokenizer::byte_token + 7, CharTokenizer::byte_token + 7}),
+                      ContainsSubstring("the character <0x07> has two ids, 1 and 2"));
+}
+
+TEST_CASE("char tokenizer: byte fallback is taken by itself where it makes the vocabulary smaller", "[data]") {
+    std::string text(2'000'000, 'a');
+    const auto size = [&](ByteFallback fallback) {
+        return CharTokenizer::from_texts(std::vector<std::string_view>{text}, fallback).vocab_size();
+    };
+    for (char32_t c = 0x4E00; c < 0x4E00 + 256; ++c) formats::append_utf8(text, c);
+    CHECK(size(ByteFallback::never) == 257);
+    CHECK(size(ByteFallback::automatic) == 257);  // a and 256 bytes would be as many
+    formats::append_utf8(text, 0x4E00 + 256);
+    CHECK(size(ByteFallback::never) == 258);
+    CHECK(size(ByteFallback::automatic) == 257);
+    CHECK(size(ByteFallback::always) == 257);
 }
 
 TEST_CASE("char tokenizer: ids outside the vocabulary are refused", "[data]") {

@@ -5,8 +5,10 @@
 
 #include "data/tokenizers/char_tokenizer.h"
 #include "engine/check.h"
+#include "formats/file.h"
 #include "tests/catch.h"
 #include "tests/data/scratch_folder.h"
+#include "tests/paths.h"
 
 using namespace inkling;
 using namespace inkling::data;
@@ -41,6 +43,50 @@ TEST_CASE("tokenizer.json: characters come back with the same ids", "[data]") {
     const std::string text = "ab\xF0\x9F\x90\x8C\n\"\\ \xC3\xA9";
     CHECK(read->encode(text) == made.encode(text));
     CHECK(read->decode(read->encode(text)) == text);
+}
+
+TEST_CASE("tokenizer.json: characters with byte fallback have the ids and texts of `tokenizers`", "[data]") {
+    // tests/reference/make_char_reference.py, which asks transformers too
+    const auto reference = json::parse(formats::read_file(inkling::testing::tests_path("reference/characters.json")));
+    const auto text = reference["text"].get<std::string>();
+    const auto made = CharTokenizer::from_texts(std::vector<std::string_view>{text}, ByteFallback::always);
+    CHECK(json::parse(made.to_json()) == reference["tokenizer"]);
+    const auto read = parse_tokenizer(reference["tokenizer"].dump(), "tokenizer.json");
+    CHECK(read->to_json() == made.to_json());
+    REQUIRE(reference["samples"].size() > 40);
+    for (const json& sample : reference["samples"]) {
+        CAPTURE(sample["text"]);
+        CHECK(read->encode(sample["text"].get<std::string>()) == sample["ids"].get<std::vector<std::int32_t>>());
+        CHECK(read->decode(sample["ids"].get<std::vector<std::int32_t>>()) == sample["text"].get<std::string>());
+    }
+    REQUIRE(reference["decoded"].size() > 4);
+    for (const json& sample : reference["decoded"])
+        CHECK(read->decode(sample["ids"].get<std::vector<std::int32_t>>()) == sample["text"].get<std::string>());
+}
+
+TEST_CASE("tokenizer.json: byte fallback with other decoders, or without all bytes, is refused", "[data]") {
+    const std::string text = "abc";
+    const auto refused = [&](const std::function<void(json&)>& change) {
+        return refusal([&](json& j) {
+            j = json::parse(
+                CharTokenizer::from_texts(std::vector<std::string_view>{text}, ByteFallback::always).to_json());
+            change(j);
+        });
+    };
+    CHECK(refused([](json&) {}).empty());
+    CHECK_THAT(refused([](json& j) { j["decoder"] = {{"type", "Fuse"}}; }), ContainsSubstring("ByteFallback and Fuse"));
+    CHECK_THAT(refused([](json& j) { std::swap(j["decoder"]["decoders"][0], j["decoder"]["decoders"][1]); }),
+               ContainsSubstring("ByteFallback and Fuse"));
+    CHECK_THAT(refused([](json& j) { j["model"]["byte_fallback"] = false; }),
+               ContainsSubstring("without byte_fallback"));
+    CHECK_THAT(refused([](json& j) { j["model"]["byte_fallback"] = 1; }), ContainsSubstring("true or false"));
+    CHECK_THAT(refused([](json& j) { j["model"]["vocab"].erase("<0xFF>"); }), ContainsSubstring("256 bytes, got 255"));
+    CHECK_THAT(refused([](json& j) {
+                   const json id = j["model"]["vocab"]["<0xFF>"];
+                   j["model"]["vocab"].erase("<0xFF>");
+                   j["model"]["vocab"]["<0xff>"] = id;
+               }),
+               ContainsSubstring("tokens of one character"));
 }
 
 TEST_CASE("tokenizer.json: ids may be in any order, and null parts may be absent", "[data]") {

@@ -1,0 +1,22 @@
+// --strict-vocabulary: whether characters that a model does not know end the command, or are replaced and counted.
+#pragma once
+
+#include "cli/common.h"
+#include "data/tokenizers/tokenizer.h"
+
+namespace inkling::cli {
+
+inline constexpr const char* kStrictHelp = "refuse characters that the model does not know, instead of replacing them";
+
+inline void take_unknown(data::Tokenizer& tokenizer, bool strict) {
+    tokenizer.unknown = strict ? nullptr : std::make_shared<data::UnknownCharacters>();
+}
+
+// Says on stderr what was replaced since the last time.
+inline void say_replaced(data::Tokenizer& tokenizer) {
+    if (!tokenizer.unknown) return;
+    if (const std::string note = tokenizer.unknown->note(); !note.empty()) std::fprintf(stderr, "%s\n", note.c_str());
+    take_unknown(tokenizer, false);
+}
+
+}  // namespace inkling::cli

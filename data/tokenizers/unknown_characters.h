@@ -1,0 +1,35 @@
+// Characters that a vocabulary lacks and that another took the place of, counted for a message:
+//   tokenizer.unknown = std::make_shared<UnknownCharacters>();     // without it they are refused
+//   tokenizer.encode(text);
+//   tokenizer.unknown->note()       // "3 characters that the model does not know ('é', '漢') were replaced by '?'"
+#pragma once
+
+#include <cstddef>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace inkling::data {
+
+// 'é'; control characters by number alone, so that messages stay on one line.
+std::string quoted_character(char32_t c);
+
+class UnknownCharacters {
+  public:
+    void add(char32_t character, char32_t replacement);
+
+    struct Tally {
+        std::size_t characters = 0;
+        std::size_t bytes_more = 0, bytes_less = 0;  // how much longer and shorter the text became
+    };
+    Tally tally() const;
+    std::string note() const;  // "" when there were none
+
+  private:
+    mutable std::mutex mutex_;
+    Tally tally_;
+    std::vector<char32_t> first_;  // the first few that differ
+    char32_t replacement_ = 0;
+};
+
+}  // namespace inkling::data
