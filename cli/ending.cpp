@@ -51,6 +51,11 @@ bool needs_no_escape(const std::string& text) {
 
 }  // namespace
 
+double best_loss(const train::TrainingLoop& loop) {
+    const bool last = loop.state().best_step == loop.state().step && loop.metrics().val_loss;
+    return last ? *loop.metrics().val_loss : loop.state().best_val_loss;
+}
+
 void tell_ending(Report& report, train::TrainingLoop& loop, const data::Tokenizer& tokenizer, double seconds,
                  const train::SampleWriter::Take& take_sample) {
     const train::TrainingState& state = loop.state();
@@ -62,7 +67,7 @@ void tell_ending(Report& report, train::TrainingLoop& loop, const data::Tokenize
                             tokens / static_cast<double>(loop.text().train.size())));
     const bool last = state.best_step == state.step;
     if (std::isfinite(state.best_val_loss)) {
-        const double loss = last && loop.metrics().val_loss ? *loop.metrics().val_loss : state.best_val_loss;
+        const double loss = best_loss(loop);
         std::string text = fmt::format("best validation loss: {}", loss_text(loss, loop.bits_per_byte(loss)));
         if (state.best_step > 0) text += fmt::format(", at step {}", state.best_step);
         if (!last && state.best_step > 0) text += "; later steps overfit: the model of that step is kept as best";

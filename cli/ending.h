@@ -10,6 +10,9 @@
 
 namespace inkling::cli {
 
+// The lowest validation loss; where it is of the last step, over all that was evaluated then.
+double best_loss(const train::TrainingLoop& loop);
+
 // `seconds`: wall clock of the command. The sample is of the best model of the run.
 void tell_ending(Report& report, train::TrainingLoop& loop, const data::Tokenizer& tokenizer, double seconds,
                  const train::SampleWriter::Take& take_sample);

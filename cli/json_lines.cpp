@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/common.h"
+#include "cli/ending.h"
 #include "train/loop.h"
 
 namespace inkling::cli {
@@ -31,7 +32,15 @@ ordered_json plan_json(const train::TrainOptions& options, std::size_t parameter
             {"settings", settings}};
 }
 
-void JsonLines::plan(const ordered_json& plan) { write("plan", plan); }
+void JsonLines::plan(const ordered_json& plan) {
+    plan_ = plan;
+    write("plan", plan_);
+}
+
+void JsonLines::replanned(train::TrainingLoop& loop) {
+    plan_["steps"] = plan_["settings"]["max_iters"] = loop.options().max_iters;
+    write("plan", plan_);
+}
 
 void JsonLines::sample(const train::TrainingLoop& loop, const std::string& prompt, const std::string& text) {
     write("sample", {{"step", loop.state().step}, {"prompt", prompt}, {"text", text}});
@@ -70,9 +79,9 @@ void JsonLines::end(const train::TrainingLoop& loop, const std::filesystem::path
                          {"best_step", state.best_step}, {"train_s", state.train_s},
                          {"elapsed_s", state.elapsed_s}, {"seed", options.seed},
                          {"model", run.string()}};
-    if (std::isfinite(state.best_val_loss)) {
-        line["best_val_loss"] = state.best_val_loss;
-        line["best_bits_per_byte"] = loop.bits_per_byte(state.best_val_loss);
+    if (const double best = best_loss(loop); std::isfinite(best)) {
+        line["best_val_loss"] = best;
+        line["best_bits_per_byte"] = loop.bits_per_byte(best);
     }
     write("end", line);
     if (!failure_.empty()) throw Error(failure_);

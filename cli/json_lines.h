@@ -7,7 +7,7 @@
 #pragma once
 
 #include <filesystem>
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "train/observer.h"
@@ -29,12 +29,14 @@ class JsonLines : public train::Observer {
 
     void step_done(train::TrainingLoop& loop) override;
     void evaluated(train::TrainingLoop& loop) override;
+    void replanned(train::TrainingLoop& loop) override;  // the plan once more
     void stopped(train::TrainingLoop& loop) override;
 
   private:
     void step(const train::TrainingLoop& loop);
     void write(const char* event, const nlohmann::ordered_json& keys);
 
+    nlohmann::ordered_json plan_;
     std::size_t last_step_ = 0;  // that was written
     std::string failure_;
 };

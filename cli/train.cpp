@@ -267,7 +267,7 @@ int train_model(const TrainArguments& args) {
     train::SampleWriter samples(tokenizer, take_sample);
     std::vector<train::Observer*> observers = {&metrics, &report, &checkpoints, &samples};
     if (args.json) {
-        json.plan(plan_json(options, parameters, run.tokens.ids.size(), tokenizer.vocab_size(), threads));
+        json.plan(plan_json(loop.options(), parameters, run.tokens.ids.size(), tokenizer.vocab_size(), threads));
         observers.push_back(&json);
     }
     if (loop.finished()) {
@@ -322,9 +322,9 @@ Action add_train(CLI::App& app) {
             option = app.add_option_function<std::string>("--" + flag, read, help)->default_str(name_of(field));
         } else if constexpr (std::is_same_v<Field, double>) {
             const auto read = [&field](const std::string& text) { field = read_duration(text); };
-            option = flag == "max-time"
-                         ? app.add_option_function<std::string>("--" + flag, read, help)->default_str("0")
-                         : app.add_option("--" + flag, field, help)->capture_default_str();
+            option = flag == "max-time" ? app.add_option_function<std::string>("--" + flag, read, help)
+                                              ->default_str(fmt::format("{}", field))
+                                        : app.add_option("--" + flag, field, help)->capture_default_str();
         } else {
             option = app.add_option("--" + flag + (flag == "data" ? ",data" : ""), field, help)->capture_default_str();
             if constexpr (std::is_same_v<Field, std::vector<std::string>>)

@@ -127,9 +127,10 @@ const Recipe& recipe(const std::string& name) {
 const Recipe& default_recipe(bool built_in_corpus) { return recipe(built_in_corpus ? "stories" : "fast"); }
 
 const std::set<std::string>& chosen_flags() {
-    static const std::set<std::string> flags = {"n-layer",    "n-head",       "n-embd",  "block-size", "dropout",
-                                                "batch-size", "embedding-lr", "head-lr", "max-iters",  "eval-every",
-                                                "log-every",  "sample-every", "ema",     "precision"};
+    static const std::set<std::string> flags = {
+        "tokenizer",  "vocab-size",   "n-layer",   "n-head",    "n-embd",     "block-size", "dropout",
+        "batch-size", "embedding-lr", "head-lr",   "max-iters", "eval-every", "eval-iters", "patience",
+        "save-every", "sample-every", "log-every", "ema",       "precision"};
     return flags;
 }
 

@@ -53,7 +53,7 @@ void fit(const Budget& budget, bool fit_shape, const std::set<std::string>& give
 // least 1.
 std::size_t steps_within(const Budget& budget, double seconds_per_step, const TrainOptions& options);
 
-// The flags of what a recipe that fits the run chooses: the functions above and below, and --precision by the CPU.
+// The flags of what fast chooses: by the functions here, and --precision by the CPU.
 const std::set<std::string>& chosen_flags();
 
 // What follows from the number of steps: how often to evaluate, sample and log, and how long weights are averaged.

@@ -202,7 +202,8 @@ TEST_CASE("recipes: what help calls chosen by fast is what differs from run to r
             const Budget budget{seconds, 900, tokens};
             TrainOptions o = fitted(budget);
             o.max_iters = train::steps_within(budget, 0.01, o);
-            train::fit_to_steps({}, o);
+            train::fit_tokenizer(tokens, {}, o);
+            train::fit_to_steps(budget, {}, o);
             TrainOptions::visit(o, [&](const std::string& flag, const auto& value, const char*) {
                 TrainOptions::visit(plain, [&](const std::string& other, const auto& before, const char*) {
                     if constexpr (std::is_same_v<decltype(value), decltype(before)>)
