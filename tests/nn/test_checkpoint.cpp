@@ -28,7 +28,7 @@ TEST_CASE("checkpoint: a model has the same loss and gradients, to the last bit,
             CHECK(random.next_stream == after_forward);
             CHECK(random.next_stream == (arch == "gpt2" ? 1u + 4 * 3 : 4u));  // a mask each, once
             std::vector<ConstArray<float>> result{loss.value()};
-            for (const auto& [name, p] : model.parameters()) result.push_back(p.grad());
+            for (const auto& [name, p] : model.parameters()) result.emplace_back(p.grad());
             return result;
         };
         std::size_t kept_all = 0, kept_few = 0;
