@@ -61,6 +61,7 @@ std::unique_ptr<Tokenizer> parse_characters(const json& root, const json& model,
     if (!is_empty_template(at_or_null(root, "post_processor"))) refuse_part(root, "post_processor", what);
     const json& decoder = at_or_null(root, "decoder");
     const json& fallback = at_or_null(model, "byte_fallback");
+    check<BadInput>(fallback.is_null() || fallback.is_boolean(), "{}: model.byte_fallback must be true or false", what);
     const bool bytes = fallback == true;
     static const json fuse = {{"type", "Fuse"}}, both = {{"type", "ByteFallback"}};
     const bool decodes_bytes = type_of(decoder) == "Sequence" && at_or_null(decoder, "decoders") == json({both, fuse});
@@ -78,7 +79,6 @@ std::unique_ptr<Tokenizer> parse_characters(const json& root, const json& model,
         check<BadInput>(flag.is_null() || flag == false, "{}: model.{} must be false in a character tokenizer", what,
                         key);
     }
-    check<BadInput>(fallback.is_null() || fallback.is_boolean(), "{}: model.byte_fallback must be true or false", what);
     return formats::named(
         what, [&] { return std::make_unique<CharTokenizer>(characters_by_id(model["vocab"], bytes, what)); });
 }

@@ -18,7 +18,7 @@ TEST_CASE("unknown characters: a prompt is continued, and a line says what was r
     INFO(r.err);
     CHECK(r.code == 0);
     CHECK(r.out.starts_with(prompt));  // as it was given
-    CHECK(r.err == "3 " + kNote + "seed 3\n");
+    CHECK(r.err.starts_with("3 " + kNote + "seed 3\n"));
     const auto with_spaces = [&](const std::string& p) {
         return json_lines(program({"generate", "--model", small_run(), "-p", p, "-n", "10", "--seed", "3", "--json"}))
             .at(0)["text"];

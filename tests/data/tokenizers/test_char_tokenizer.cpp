@@ -41,7 +41,8 @@ TEST_CASE("char tokenizer: unknown characters are replaced and counted where tha
         auto tokenizer = CharTokenizer::from_text(known);
         tokenizer.unknown = std::make_shared<UnknownCharacters>();
         CHECK(tokenizer.knows(known));
-        return tokenizer.decode(tokenizer.encode(text)) + " | " + tokenizer.unknown->note();
+        const std::string known_text = tokenizer.decode(tokenizer.encode(text));
+        return known_text + " | " + tokenizer.unknown->note();
     };
     CHECK(replaced("ab ?", "ab\xC3\xA9 \xE6\xBC\xA2\xC3\xA9") ==
           "ab? ?? | 3 characters that the model does not know ('\xC3\xA9', '\xE6\xBC\xA2') were replaced by '?'");
