@@ -159,7 +159,7 @@ TEST_CASE("train: --init-from goes on from folders of transformers, with their t
             program({"train", "--init-from", from, "--data", text, "--out", folder.path("x"), "--n-embd", "32"}), 2,
             "--n-embd");
         check_fails(program({"train", "--init-from", from, "--data", folder.write("z.txt", "zzzz zzzz zzzz zzzz zzzz"),
-                             "--out", folder.path("x")}),
+                             "--out", folder.path("x"), "--strict-vocabulary"}),
                     3, "z");
     }
 }

@@ -83,7 +83,7 @@ TEST_CASE("generate: prompts that are empty, too long, unknown or not text", "[c
     CHECK(longer.code == 0);
     CHECK(longer.out.size() == small_text().size() + 9 + 1);
     CHECK_THAT(longer.err, ContainsSubstring("the model sees the last 8"));
-    check_fails(program(generate({"-p", "caf\xC3\xA9"})), 3);
+    check_fails(program(generate({"-p", "caf\xC3\xA9", "--strict-vocabulary"})), 3);
     check_fails(program(generate({"-p", "\xFF"})), 3, "not UTF-8");
     check_fails(program(generate({"-f", folder.path("none")})), 3, "none");
     CHECK(objects(generate({"-p", "fox", "-n", "0", "--json"})).at(0)["stop_reason"] == "length");
@@ -132,7 +132,8 @@ TEST_CASE("generate: --interactive continues each line of stdin", "[cli]") {
     CHECK(program(generate(flags + Arguments{"-p", "the quick"})).out ==
           "the quick" + texts[0]["text"].get<std::string>() + "\n");
     // a line that the model cannot read does not end it
-    const Result bad = program(generate(flags), "", folder.write("bad", "caf\xC3\xA9\nthe quick\n"));
+    const Result bad = program(generate(flags + Arguments{"--strict-vocabulary"}), "",
+                               folder.write("bad", "caf\xC3\xA9\nthe quick\n"));
     CHECK(bad.code == 0);
     CHECK(bad.out == "the quick" + texts[0]["text"].get<std::string>() + "\n");
     CHECK_THAT(bad.err, ContainsSubstring("inkling: "));
