@@ -180,14 +180,19 @@ void TrainingLoop::evaluate_now(bool last, const std::vector<Observer*>& observe
     if (last && eval_tokens() < eval_tokens_at_end()) loss_of(eval_tokens_at_end());
 }
 
-// Once, when at least a quarter of the run is over: the clock tells how many steps there is time for.
+// Once: the clock tells how many steps there is time for. The first tenth does not count, in which buffers are made and
+// threads find out how many they should be. Fewer steps are planned only when half of the run is over: a slow moment
+// may pass, and a plan that is too long costs less than one that ends early.
 void TrainingLoop::check_plan(const std::vector<Observer*>& observers) {
     constexpr double kTooShort = 1.0, kTooLong = 0.8, kPlanned = 1.05;  // a plan is a tenth longer than what fits
-    const auto planned = static_cast<double>(options_.max_iters), step = static_cast<double>(state_.step);
     if (!options_.replan || options_.max_time <= 0) return;
-    if (step < planned / 4 && state_.train_s < options_.max_time / 4) return;
-    const double fits = options_.max_time / (state_.train_s / step);
-    if (fits <= kTooShort * planned && fits >= kTooLong * planned) return;
+    const auto planned = static_cast<double>(options_.max_iters), step = static_cast<double>(state_.step);
+    const double over = std::max(step / planned, state_.train_s / options_.max_time);
+    if (over < 0.1 || timed_from_ == 0) timed_from_ = state_.step, timed_from_s_ = state_.train_s;
+    if (over < 0.25 || state_.step == timed_from_) return;
+    const double per_step = (state_.train_s - timed_from_s_) / static_cast<double>(state_.step - timed_from_);
+    const double fits = step + (options_.max_time - state_.train_s) / per_step;
+    if (fits <= kTooShort * planned && (fits >= kTooLong * planned || over < 0.5)) return;
     replan(std::max(state_.step + 1, static_cast<std::size_t>(kPlanned * fits)), options_.max_iters);
     for (Observer* const observer : observers) observer->replanned(*this);
 }

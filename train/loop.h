@@ -76,6 +76,8 @@ class TrainingLoop {
     double eval_s_per_token_ = 0;  // of the last evaluation; 0: there was none yet
     std::size_t refused_in_a_row_ = 0, saved_step_ = static_cast<std::size_t>(-1);
     bool asked_to_stop_ = false;
+    std::size_t timed_from_ = 0;  // of this step on, steps are timed for check_plan()
+    double timed_from_s_ = 0;
 };
 
 }  // namespace inkling::train
