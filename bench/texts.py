@@ -38,7 +38,8 @@ def run(program, folder, seconds):
         return wall, float("nan"), done.stderr.strip().splitlines()[-1]
     evaluated = subprocess.run([program, "eval", "--model", out, "--data", val, "--json"], stdout=subprocess.PIPE,
                                stderr=subprocess.DEVNULL, text=True)
-    vocabulary = re.search(r"vocabulary (\d+)", done.stderr).group(1)
+    vocabulary = re.search(r"vocabulary (\d+)|tokens of (\d+) kinds", done.stderr)
+    vocabulary = vocabulary.group(1) or vocabulary.group(2)
     tokenizer = "char" if re.search("'char'", (out / "config.toml").read_text()) else "bpe"
     return wall, json.loads(evaluated.stdout)["bits_per_byte"], f"{tokenizer} {vocabulary}"
 

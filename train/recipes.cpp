@@ -28,8 +28,8 @@ constexpr double kTokensPerParameter = 2;  // that a model sees, so that the los
 // A text seen more often, or by a larger model, is learnt by heart; dropout helps once it is seen this often.
 constexpr double kMaxEpochs = 60, kMaxParametersPerToken = 9, kEpochsWithoutDropout = 6;
 constexpr double kMinSteps = 400;  // of even the shortest text
-// Evaluations without a better one, of 20 in a run that repeats its text, after which it stops.
-constexpr std::size_t kPatience = 8;
+// Evaluations without a better one, of 40 in a run that repeats its text, after which it stops.
+constexpr std::size_t kPatience = 16;
 // Of the tokens trained on between two evaluations, those that one of them reads: 2% of the time.
 constexpr double kEvalPart = 0.06;
 // More steps are planned than were measured to fit: a plan that the clock stops costs less than one that ends early.
@@ -207,7 +207,7 @@ void fit_to_steps(const Budget& budget, const std::set<std::string>& given, Trai
     const double per_step = static_cast<double>(o.batch_size * o.block_size * o.gradient_accumulation_steps);
     const double seen = static_cast<double>(o.max_iters) * per_step;
     const bool repeats = seen > kEpochsWithoutDropout * static_cast<double>(budget.tokens) * (1 - o.val_fraction);
-    part("eval-every", o.eval_every, repeats ? 20 : 4);
+    part("eval-every", o.eval_every, repeats ? 40 : 4);
     part("save-every", o.save_every, 4);
     part("sample-every", o.sample_every, 2);
     part("log-every", o.log_every, 100);

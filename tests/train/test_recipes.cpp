@@ -177,7 +177,7 @@ TEST_CASE("recipes: the steps that fit into the time, and what follows from them
     CHECK((o.eval_iters == 30 && o.patience == 0));  // 0.06 of the tokens between two evaluations: 2% of their time
     TrainOptions repeats = o;
     train::fit_to_steps({60, 900, 400'000}, {}, repeats);  // 16 times the text
-    CHECK((repeats.eval_every == 100 && repeats.save_every == 500 && repeats.patience == 8));
+    CHECK((repeats.eval_every == 50 && repeats.save_every == 500 && repeats.patience == 16));
     CHECK(o.ema == Approx(0.975).epsilon(1e-3));
     for (const std::size_t steps : {0, 1, 3, 60}) {
         o.max_iters = steps;

@@ -1,0 +1,160 @@
+#include "cli/preparation.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "data/stories/stories.h"
+#include "data/tokenizers/bpe_train.h"
+#include "data/tokenizers/char_tokenizer.h"
+#include "data/tokenizers/tokenizer_json.h"
+#include "formats/file.h"
+#include "formats/named.h"
+#include "models/folder.h"
+#include "train/estimate.h"
+#include "train/resume.h"
+
+namespace inkling::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using train::TrainOptions;
+
+constexpr std::uint64_t kStoriesSeed = 1;
+constexpr std::size_t kStoriesBytes = 8'000'000;
+
+// The first `part` of texts, in bytes and whole characters: byte pairs that are learnt from the validation part would
+// make its loss lower than that of other texts.
+std::vector<std::string_view> beginning(const std::vector<std::string_view>& texts, double part) {
+    std::size_t all = 0;
+    for (const std::string_view text : texts) all += text.size();
+    auto left = static_cast<std::size_t>(std::ceil(static_cast<double>(all) * part));
+    std::vector<std::string_view> first;
+    for (const std::string_view text : texts) {
+        if (left == 0) break;
+        std::size_t end = std::min(left, text.size());
+        while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) ++end;
+        first.push_back(text.substr(0, end));
+        left -= std::min(left, end);
+    }
+    return first;
+}
+
+std::unique_ptr<data::Tokenizer> make_tokenizer(const TrainOptions& options, const data::Corpus& corpus) {
+    const auto kind = find_named<data::TokenizerKind>(options.tokenizer);
+    if (kind == data::TokenizerKind::characters) {
+        std::vector<std::string_view> texts = corpus.documents;
+        if (texts.size() > 1) texts.push_back("\n");  // what joins them: see encoded_corpus.h
+        return std::make_unique<data::CharTokenizer>(data::CharTokenizer::from_texts(texts, options.byte_fallback));
+    }
+    if (kind == data::TokenizerKind::byte_pairs)
+        return std::make_unique<data::BpeTokenizer>(
+            data::train_bpe(beginning(corpus.documents, 1 - options.val_fraction), options.vocab_size));
+    if (!formats::is_there(options.tokenizer)) {
+        throw BadInput(
+            fmt::format("--tokenizer {}: there is no such file: char, bpe, a tokenizer.json or a model "
+                        "folder is required",
+                        options.tokenizer));
+    }
+    return models::open_tokenizer(options.tokenizer);
+}
+
+// A tokenizer that is named must be the checkpoint's, which is the one that is used.
+void check_tokenizer(const TrainOptions& options, const data::Tokenizer& own, const fs::path& checkpoint, bool force) {
+    const bool is_kind = find_named<data::TokenizerKind>(options.tokenizer).has_value();
+    if (is_kind || !formats::is_there(options.tokenizer) || force) return;
+    if (models::open_tokenizer(options.tokenizer)->to_json() == own.to_json()) return;
+    throw train::Mismatch(
+        fmt::format("{}: was trained with another tokenizer than {} holds: undo that, or go on with "
+                    "the checkpoint's own by --force",
+                    checkpoint.string(), options.tokenizer));
+}
+
+class Preparation {
+  public:
+    Preparation(const TrainArguments& args, Settings& settings, Report& report)
+        : args_(args), settings_(settings), options_(settings.options), report_(report) {}
+
+    // The newest of the candidates that is whole, else a new model.
+    void prepare(Prepared& run, const Resume& resume) const {
+        for (const fs::path& candidate : resume.candidates) {
+            try {
+                run.loaded = models::load_model(candidate, options_.dropout);
+                check_tokenizer(options_, *run.loaded.tokenizer, candidate, args_.force);
+                make_loop(run, candidate);
+                const std::string changes = train::resume(*run.loop, candidate, args_.force);
+                if (!changes.empty()) report_.warn(changes);
+                run.checkpoint = candidate;
+                return;
+            } catch (const train::Mismatch&) {
+                throw;
+            } catch (const BadInput& e) {
+                run.loop.reset();
+                if (candidate == resume.candidates.back()) throw;
+                run.damaged.push_back(candidate);
+                report_.warn(std::string(e.what()) + ": trying the checkpoint before");
+            }
+        }
+        if (!options_.init_from.empty()) {
+            run.loaded = models::load_model(models::find_model(options_.init_from), options_.dropout);
+        } else {
+            fit_tokenizer(run.corpus.bytes(), settings_);
+            run.loaded = {nullptr, make_tokenizer(options_, run.corpus)};
+        }
+        make_loop(run, "");
+    }
+
+  private:
+    void make_loop(Prepared& run, const fs::path& candidate) const {
+        if (run.loaded.model) take_shape(args_, run.loaded.model->config, options_);
+        take_unknown(*run.loaded.tokenizer, options_.strict_vocabulary);
+        try {
+            run.tokens =
+                data::encode_corpus(*run.loaded.tokenizer, run.corpus.documents,
+                                    {.name = [&](std::size_t i) { return run.corpus.source_of(i); },
+                                     .cache = options_.out,
+                                     .progress = [this](auto done, auto all) { report_.encoding(done, all); }});
+        } catch (const BadInput& e) {
+            if (candidate.empty()) throw;
+            throw train::Mismatch(fmt::format("{}: was trained on another text: {}", candidate.string(), e.what()));
+        }
+        formats::named(run.corpus.name(), [&] {
+            const data::Tokenizer& tokenizer = *run.loaded.tokenizer;
+            const data::TokenView ids = run.tokens.ids;
+            auto& model = run.loaded.model;
+            const std::string chosen = fit_recipe(tokenizer, ids, model ? &model->config : nullptr, settings_);
+            if (!chosen.empty()) report_.note(chosen);
+            train::check_memory(options_, model ? model->config : options_.model_config(tokenizer.vocab_size()),
+                                static_cast<double>(ids.size()));
+            if (!model) model = new_model(tokenizer, ids);
+            run.loop = std::make_unique<train::TrainingLoop>(options_, *model, ids, &tokenizer);
+        });
+    }
+
+    std::unique_ptr<models::Transformer<float>> new_model(const data::Tokenizer& tokenizer, data::TokenView ids) const {
+        models::Architecture config = options_.model_config(tokenizer.vocab_size());
+        const auto end = tokenizer.end_of_text();
+        config.has_bos = end && std::find(ids.begin(), ids.end(), *end) != ids.end();
+        return std::make_unique<models::Transformer<float>>(config, Generator{options_.seed});
+    }
+
+    const TrainArguments& args_;
+    Settings& settings_;
+    TrainOptions& options_;
+    Report& report_;
+};
+
+}  // namespace
+
+data::Corpus built_in_corpus() {
+    data::Corpus corpus;
+    std::string text = data::generate_stories(kStoriesSeed, kStoriesBytes);
+    text.pop_back();  // one line end is enough: two, with no story behind, would be a token of their own
+    corpus.add(std::move(text), "the built-in stories");
+    return corpus;
+}
+
+void prepare(const TrainArguments& args, Settings& settings, Report& report, const Resume& resume, Prepared& run) {
+    Preparation(args, settings, report).prepare(run, resume);
+}
+
+}  // namespace inkling::cli

@@ -1,0 +1,36 @@
+// All that `inkling train` needs before its first step: text, tokenizer, model, tokens, and the loop.
+//   Prepared run;
+//   run.corpus = built_in_corpus();
+//   prepare(args, settings, report, resume, run);
+//   run.loop->run(observers);
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include "cli/report.h"
+#include "cli/train_options.h"
+#include "data/corpus.h"
+#include "data/encoded_corpus.h"
+#include "models/folder.h"
+#include "train/loop.h"
+
+namespace inkling::cli {
+
+data::Corpus built_in_corpus();  // the stories
+
+// In the order in which it is made. The corpus is there before.
+struct Prepared {
+    data::Corpus corpus;
+    models::LoadedModel loaded;
+    data::EncodedCorpus tokens;
+    std::unique_ptr<train::TrainingLoop> loop;
+    std::filesystem::path checkpoint;            // gone on from; empty: none
+    std::vector<std::filesystem::path> damaged;  // newer than that
+};
+
+// The newest of the candidates that is whole, else a new model; the settings that the recipe chooses are fitted.
+void prepare(const TrainArguments& args, Settings& settings, Report& report, const Resume& resume, Prepared& run);
+
+}  // namespace inkling::cli
