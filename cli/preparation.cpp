@@ -46,9 +46,12 @@ std::unique_ptr<data::Tokenizer> make_tokenizer(const TrainOptions& options, con
         if (texts.size() > 1) texts.push_back("\n");  // what joins them: see encoded_corpus.h
         return std::make_unique<data::CharTokenizer>(data::CharTokenizer::from_texts(texts, options.byte_fallback));
     }
-    if (kind == data::TokenizerKind::byte_pairs)
+    if (kind == data::TokenizerKind::byte_pairs) {
+        const double part =
+            options.data.empty() ? 1 : 1 - options.val_fraction;  // the stories have few words, in each part
         return std::make_unique<data::BpeTokenizer>(
-            data::train_bpe(beginning(corpus.documents, 1 - options.val_fraction), options.vocab_size));
+            data::train_bpe(beginning(corpus.documents, part), options.vocab_size));
+    }
     if (!formats::is_there(options.tokenizer)) {
         throw BadInput(
             fmt::format("--tokenizer {}: there is no such file: char, bpe, a tokenizer.json or a model "
