@@ -104,7 +104,7 @@ TEST_CASE("data flags: hostile input ends in one line", "[cli]") {
     const auto refused = [&](const std::string& path, const std::string& message) {
         const Result r = program({"eval", "--model", small_run(), "--data", path});
         check_fails(r, 3, message);
-        CHECK(r.peak_mb < 250);
+        if (!kSanitized) CHECK(r.peak_mb < 250);  // their allocators keep what is freed
     };
     refused(folder.write("bomb.gz", bombs[0]), "bomb.gz: it grows to more than 500 times its size");
     refused(folder.write("bomb.zst", bombs[1]), "bomb.zst: it grows to more than 500 times its size");

@@ -290,7 +290,7 @@ TEST_CASE("train: --dry-run plans the run that would be", "[cli]") {
         return r.out;
     };
     // the recipe "fast" sizes itself
-    const Arguments flags{"--max-time", "20", "--precision", "fp32"};
+    const Arguments flags{"--max-time", "200", "--precision", "fp32"};
     const std::string planned = plan(flags);
     const Result run = program(Arguments{"train", "--data", text, "--out", out} + flags);
     INFO(planned << run.err);
