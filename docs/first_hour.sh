@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes first-hour.md: runs what somebody does who has just built Inkling, on a text of 1 MB, and writes down what they
+# Makes first-hour.md: runs what somebody does who has just built Inkling, on a text of 2 MB, and writes down what they
 # see. The text is Inkling's own sources and pages.
 #   docs/first_hour.sh build/inkling > docs/first-hour.md
 set -euo pipefail
@@ -21,10 +21,10 @@ run() {
     local code=0
     (eval "$*") <typed >shown 2>&1 || code=$?
     fold -s -w 130 shown | sed 's/ *$//' >lines
-    if [ "$(wc -l <lines)" -gt 34 ]; then
+    if [ "$(wc -l <lines)" -gt 40 ]; then
         head -n 12 lines
         echo ...
-        tail -n 18 lines
+        tail -n 24 lines
     else
         cat lines
     fi
@@ -38,10 +38,10 @@ cat <<'TEXT'
 # The first hour
 
 What `docs/first_hour.sh build/inkling` showed on two cores: every command here was really run, and what it printed is all there is
-(`...` where much is left out). `my.txt` is a text of one megabyte, Inkling's own sources and pages; take any other.
+(`...` where much is left out). `my.txt` is a text of two megabytes, Inkling's own sources and pages; take any other.
 TEXT
 say "What is there:"
-run build/inkling
+run build/inkling help
 say "A model of your own text, after a minute of training. Nothing has to be chosen:"
 run build/inkling train my.txt --out runs/mine
 say "It writes:"
