@@ -49,6 +49,22 @@ bool needs_no_escape(const std::string& text) {
     });
 }
 
+std::string written_by_best(train::TrainingLoop& loop, const data::Tokenizer& tokenizer, const std::string& prompt) {
+    generate::GenerateOptions how;
+    how.seed = loop.options().seed;
+    const auto written = [&](const models::Transformer<float>& model) {
+        generate::Writer writer(model, &tokenizer, how);
+        writer.add(prompt);
+        return writer.write();
+    };
+    const std::size_t best = loop.state().best_step;
+    if (best != 0 && best != loop.state().step)
+        return written(*models::load_model(models::find_model(loop.options().out)).model);
+    const train::Averaged weights(loop.step().average);  // the model is here: another would take as much memory again
+    loop.model().eval();
+    return written(loop.model());
+}
+
 }  // namespace
 
 double best_loss(const train::TrainingLoop& loop) {
@@ -75,12 +91,7 @@ void tell_ending(Report& report, train::TrainingLoop& loop, const data::Tokenize
     }
     const std::vector<std::string>& given = options.sample_prompt;
     const std::string prompt = given.empty() ? words_of(loop, tokenizer) : given.front();
-    const models::LoadedModel best = models::load_model(models::find_model(options.out));
-    generate::GenerateOptions how;
-    how.seed = options.seed;
-    generate::Writer writer(*best.model, &tokenizer, how);
-    writer.add(prompt);
-    take_sample(prompt, writer.write());
+    take_sample(prompt, written_by_best(loop, tokenizer, prompt));
     report.note(fmt::format("saved in {}; write text with: inkling generate --model {}{}",
                             models::find_model(options.out).string(), options.out,
                             needs_no_escape(prompt) ? fmt::format(" --prompt \"{}\"", prompt) : ""));

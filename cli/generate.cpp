@@ -38,14 +38,13 @@ ordered_json json_of(const generate::Logprob& p, const data::Tokenizer& tokenize
     return {{"id", p.id}, {"text", generate::to_valid_utf8(piece)}, {"logprob", p.logprob}};
 }
 
-ordered_json json_of(generate::Writer& text, const data::Tokenizer& tokenizer, const std::string& prompt,
+ordered_json json_of(generate::Writer& text, const data::Tokenizer& tokenizer,
                      const generate::GenerateOptions& options) {
     const auto speed = [](std::size_t n, double seconds) {
         return seconds > 0 ? static_cast<double>(n) / seconds : 0.0;
     };
     const std::size_t n = text.generated().size();
-    ordered_json line = {{"prompt", prompt},
-                         {"text", text.take()},
+    ordered_json line = {{"text", text.take()},
                          {"tokens", n},
                          {"prompt_tokens", text.prompt_tokens()},
                          {"tok_s", speed(n > 0 ? n - 1 : 0, text.seconds())},
@@ -59,6 +58,20 @@ ordered_json json_of(generate::Writer& text, const data::Tokenizer& tokenizer, c
         for (const generate::Logprob& p : token.top) entry["top"].push_back(json_of(p, tokenizer));
     }
     return line;
+}
+
+// {"prompt":"...", and then `rest`. The prompt may be most of memory: it is escaped and printed by the megabyte, each
+// part up to the end of a character.
+void print_json(const std::string& prompt, const ordered_json& rest) {
+    constexpr std::size_t kBytes = 1'000'000;
+    print("{\"prompt\":\"");
+    for (std::size_t begin = 0, end = 0; begin < prompt.size(); begin = end) {
+        end = std::min(begin + kBytes, prompt.size());
+        while (end < prompt.size() && (prompt[end] & 0xC0) == 0x80) ++end;
+        const std::string escaped = ordered_json(prompt.substr(begin, end - begin)).dump();
+        print(escaped.substr(1, escaped.size() - 2));
+    }
+    print("\"," + rest.dump().substr(1) + "\n");
 }
 
 // Samples first .. first + n - 1 of what was begun, written as a batch; each is printed as it comes, once those before
@@ -129,7 +142,7 @@ void print_text(generate::Writer& text, std::span<generate::Writer* const> batch
         if (text.finished()) break;
         generate::step(batch);
     }
-    if (writing.json) print(json_of(text, tokenizer, prompt, writing.options).dump() + "\n");
+    if (writing.json) print_json(prompt, json_of(text, tokenizer, writing.options));
 }
 
 Action add_generate(CLI::App& app) {
