@@ -1,7 +1,7 @@
 #!/bin/sh
 # What another busy program costs: training, evaluation and text, with 1 thread, with as many as the machine has cores,
 # and with a number that follows what is fastest. The median of several runs in turn.
-#   bench/busy.sh [ROUNDS] [OTHER]     OTHER: an `inkling` that does not change its threads (one before 2026-11-23)
+#   bench/busy.sh [ROUNDS] [OTHER]     OTHER: an `inkling` that does not change its threads (one before 2026-11-22)
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 inkling=$root/build/inkling rounds=${1:-3} other=${2:-}

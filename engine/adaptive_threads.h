@@ -23,6 +23,7 @@ class ThreadChoice {
     void done(double work, double seconds);                  // with threads(); work in any unit
 
   private:
+    bool clearly_slow() const;
     std::size_t neighbour() const;
     double expected_cost(std::size_t other) const;  // seconds that trying counts_[other] costs
 

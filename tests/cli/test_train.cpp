@@ -11,7 +11,7 @@
 using namespace inkling::testing;
 using inkling::data::tests::ScratchFolder;
 using inkling::formats::read_file;
-using json = nlohmann::ordered_json;
+using nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
 namespace {
@@ -22,7 +22,7 @@ std::set<std::string> names(const fs::path& folder) {
     return result;
 }
 
-std::vector<json> metrics(const std::string& out) { return json_lines(read_file(out + "/metrics.jsonl")); }
+std::vector<ordered_json> metrics(const std::string& out) { return json_lines(read_file(out + "/metrics.jsonl")); }
 
 // The value of a key in OUT/config.toml, as it stands there.
 std::string setting(const std::string& out, const std::string& key) {
@@ -47,7 +47,7 @@ TEST_CASE("train: writes every file of a run", "[cli]") {
 
     const auto lines = metrics(out);
     std::vector<int> steps;
-    for (const json& line : lines) {
+    for (const ordered_json& line : lines) {
         steps.push_back(line.at("step"));
         for (const char* key : {"loss", "lr", "grad_norm", "tok_s", "train_s", "elapsed_s"})
             CHECK(line.at(key).is_number());
@@ -148,14 +148,14 @@ TEST_CASE("train: the built-in stories are there without any data, and eval chec
     const Result checked = program({"eval", "--model", folder.path("out"), "--stories", "2", "--json"});
     INFO(checked.err);
     REQUIRE(checked.code == 0);
-    const json line = json::parse(checked.out);
+    const ordered_json line = ordered_json::parse(checked.out);
     CHECK((line["stories"] == 2 && line["accepted"] == 0));
     CHECK(line["nats_per_char"] > line["entropy_nats_per_char"]);
     // the loss is that of stories that training has not seen, in windows that overlap by half
     const std::string fresh = folder.write("fresh.txt", inkling::data::generate_stories(2, 400'000));
     const Result same = program({"eval", "--model", folder.path("out"), "--data", fresh, "--stride", "16", "--json"});
     REQUIRE(same.code == 0);
-    const double nats = json::parse(same.out)["bits_per_byte"].get<double>() * std::numbers::ln2;
+    const double nats = ordered_json::parse(same.out)["bits_per_byte"].get<double>() * std::numbers::ln2;
     CHECK(line["nats_per_char"].get<double>() == Approx(nats).epsilon(1e-6));
     CHECK_THAT(program({"eval", "--model", folder.path("out"), "--stories", "1"}).out,
                ContainsSubstring("0 of 1 stories") && ContainsSubstring("entropy"));

@@ -100,20 +100,20 @@ bool same_bits(const A& a_any, const B& b_any) {
 }
 
 template <class T>
-struct Result {
+struct Computed {
     ConstArray<T> value;
     std::vector<Array<T>> grads;
 };
 
 // f's value at `at`, a vector of arrays, and the gradients of all of them under `dy` (random when not given).
 template <class T, class F, class Arrays = std::vector<ConstArray<T>>>
-Result<T> run(const F& f, const Arrays& at, ConstArray<T> dy = {}) {
+Computed<T> run(const F& f, const Arrays& at, ConstArray<T> dy = {}) {
     std::vector<Tensor<T>> in;
     for (const auto& a : at) in.emplace_back(a, true);
     const Tensor<T> y = f(in);
     if (!dy.defined()) dy = random_array<T>(y.shape(), 77);
     backward(y, dy);
-    Result<T> result{y.value(), {}};
+    Computed<T> result{y.value(), {}};
     for (const auto& x : in) result.grads.push_back(x.grad());
     return result;
 }
@@ -168,7 +168,7 @@ void check_same_with_any_threads(const std::string& what, const F& f) {
 
 // Value and gradients as one list, for check_same_with_any_threads.
 template <class T>
-std::vector<ConstArray<T>> all_of(const Result<T>& result) {
+std::vector<ConstArray<T>> all_of(const Computed<T>& result) {
     std::vector<ConstArray<T>> list(result.grads.begin(), result.grads.end());
     list.push_back(result.value);
     return list;

@@ -36,7 +36,7 @@ void check_spread(const Array<T>& at_rest, const std::vector<Array<T>>& moved, c
 // Value and gradients, dense.
 template <class T>
 std::vector<Array<T>> results(const OpCase<T>& op, const std::vector<Array<T>>& at, const Array<T>& dy) {
-    const Result<T> r = run<T>(op.f, at, dy);
+    const Computed<T> r = run<T>(op.f, at, dy);
     std::vector<Array<T>> all{r.value.clone()};
     for (const auto& g : r.grads) all.push_back(g.clone());
     return all;

@@ -10,14 +10,14 @@ using namespace inkling::testing;
 
 namespace {
 
-const auto product = [](const auto& in) { return matmul(in[0], in[1]); };
+const auto product_of = [](const auto& in) { return matmul(in[0], in[1]); };
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("matmul: a product and its gradients by hand", "[engine]", float, double) {
+TEMPLATE_TEST_CASE("matmul: a product_of and its gradients by hand", "[engine]", float, double) {
     using T = TestType;
     const auto r =
-        run<T>(product, {of<T>({2, 3}, {1, 2, 3, 4, 5, 6}), of<T>({3, 1}, {1, 0, -1})}, of<T>({2, 1}, {1, 10}));
+        run<T>(product_of, {of<T>({2, 3}, {1, 2, 3, 4, 5, 6}), of<T>({3, 1}, {1, 0, -1})}, of<T>({2, 1}, {1, 10}));
     check_equal(r.value, {-2, -2});
     check_equal(r.grads[0], {1, 0, -1, 10, 0, -10});
     check_equal(r.grads[1], {41, 52, 63});
@@ -66,7 +66,7 @@ TEST_CASE("matmul: empty axes give empty or zero products, and gradients of the 
                                                                    {{0, 2, 3}, {3, 2}},
                                                                    {{0, 2, 3}, {0, 3, 2}}}) {
         INFO(to_string(a) << " " << to_string(b));
-        const auto r = run<double>(product, {normal(a, 1), normal(b, 2)});
+        const auto r = run<double>(product_of, {normal(a, 1), normal(b, 2)});
         check_close(r.value, Array<double>(r.value.shape(), 0.0), 0);
         check_close(r.grads[0], Array<double>(a, 0.0), 0);
         check_close(r.grads[1], Array<double>(b, 0.0), 0);
@@ -85,9 +85,9 @@ TEST_CASE("matmul: what does not fit is refused, with both shapes", "[engine]") 
 TEST_CASE("matmul: float agrees with double on ragged shapes", "[engine]") {
     for (std::size_t i = 0; i < kRagged.size(); ++i) {
         const std::size_t m = kRagged[i], k = kRagged[(i * 4 + 3) % 15], n = kRagged[(i * 7 + 5) % 15];
-        check_float_against_double(product, {{m, k}, {k, n}});
-        check_float_against_double(product, {{3, m, k}, {k, n}});
-        check_float_against_double(product, {{2, 3, m, k}, {3, k, n}});
+        check_float_against_double(product_of, {{m, k}, {k, n}});
+        check_float_against_double(product_of, {{3, m, k}, {k, n}});
+        check_float_against_double(product_of, {{2, 3, m, k}, {3, k, n}});
         check_float_against_double([](const auto& in) { return matmul(in[0], transpose(in[1], -2, -1)); },
                                    {{2, m, k}, {2, n, k}});
         check_float_against_double([](const auto& in) { return matmul(transpose(in[0], 0, 1), in[1]); },

@@ -54,7 +54,7 @@ TEST_CASE("precision: linear and matmul in bf16 are those of rounded operands, f
                                bias = random_array<float>({33}, 3), dy = random_array<float>({rows, 33}, 4);
             INFO("rows " << rows << ", width " << width);
             const auto f = [](const auto& in) { return linear(in[0], in[1], in[2]); };
-            Result<float> half;
+            Computed<float> half;
             {
                 const WithPrecision scope(Precision::bf16);
                 half = run<float>(f, {x, w, bias}, dy);
@@ -67,7 +67,7 @@ TEST_CASE("precision: linear and matmul in bf16 are those of rounded operands, f
             CHECK_FALSE(same_bits(half.value, run<float>(f, {x, w, bias}, dy).value));
 
             const auto g = [](const auto& in) { return matmul(in[0], transpose(in[1], 0, 1)); };
-            Result<float> half_matmul;
+            Computed<float> half_matmul;
             {
                 const WithPrecision scope(Precision::bf16);
                 half_matmul = run<float>(g, {x, w}, dy);

@@ -1,5 +1,5 @@
 // Safetensors files made by hand, good and bad, for the tests:
-//   refusal(file_of("{\"a\":" + tensor("F32", "[1]", "[0,4]") + "}", 4)) == ""
+//   refusal_of(file_of("{\"a\":" + tensor("F32", "[1]", "[0,4]") + "}", 4)) == ""
 #pragma once
 
 #include <fmt/format.h>
@@ -28,7 +28,7 @@ inline formats::SafetensorsFile parse(const std::string& bytes) {
 }
 
 // What is wrong with the file; "" when it is accepted. Whatever else is thrown fails the test.
-inline std::string refusal(const std::string& bytes) {
+inline std::string refusal_of(const std::string& bytes) {
     try {
         parse(bytes);
     } catch (const BadInput& e) {
@@ -42,7 +42,7 @@ inline std::string tensor(const std::string& dtype, const std::string& shape, co
 }
 
 inline std::string refusal_of(const std::string& entry, std::size_t data_bytes) {
-    return refusal(file_of("{\"a\":" + entry + "}", data_bytes));
+    return refusal_of(file_of("{\"a\":" + entry + "}", data_bytes));
 }
 
 // Two tensors and metadata: 24 bytes of F32, then 4 of F16.

@@ -9,6 +9,7 @@
 #include "engine/check.h"
 #include "formats/file.h"
 #include "tests/catch.h"
+#include "tests/data/scratch_folder.h"
 #include "tests/formats/safetensors_bytes.h"
 
 using namespace inkling;
@@ -16,22 +17,9 @@ using namespace inkling::formats;
 using namespace inkling::safetensors_bytes;
 namespace fs = std::filesystem;
 
-namespace {
-
-struct Folder {
-    fs::path path;
-    Folder() {
-        std::string name = (fs::temp_directory_path() / "inkling-safetensors-XXXXXX").string();
-        path = ::mkdtemp(name.data());
-    }
-    ~Folder() { fs::remove_all(path); }
-};
-
-}  // namespace
-
 TEST_CASE("safetensors: what is written is read back", "[models]") {
-    const Folder dir;
-    const fs::path path = dir.path / "model.safetensors";
+    const data::tests::ScratchFolder dir;
+    const fs::path path = dir.path("model.safetensors");
     const std::vector<float> w = {1.5f, -0.0f, 1e-42f, INFINITY, -3.25f, 0.1f};
     const std::vector<double> d = {0.1, -1e300};
     const std::vector<std::uint64_t> u = {0, ~0ull};
@@ -81,22 +69,22 @@ TEST_CASE("safetensors: what is written is read back", "[models]") {
 }
 
 TEST_CASE("safetensors: the bytes are those of the safetensors package", "[models]") {
-    const Folder dir;
+    const data::tests::ScratchFolder dir;
     const std::vector<float> a = {1, 2};
     const std::vector<std::uint16_t> h = {0x3c00};
     SafetensorsWriter out;
     out.add("z", DType::F16, {1}, h.data());
     out.add("b", DType::F32, {1}, a.data() + 1);
     out.add("a", DType::F32, {1}, a.data());
-    out.write(dir.path / "f");
+    out.write(dir.path("f"));
     const std::string header = "{\"a\":" + tensor("F32", "[1]", "[0,4]") + ",\"b\":" + tensor("F32", "[1]", "[4,8]") +
                                ",\"z\":" + tensor("F16", "[1]", "[8,10]") + "}";
-    CHECK(formats::read_file(dir.path / "f") == with_length(168, header + std::string(168 - header.size(), ' ')) +
-                                                    std::string("\0\0\x80\x3f\0\0\0\x40\0\x3c", 10));
+    CHECK(formats::read_file(dir.path("f")) == with_length(168, header + std::string(168 - header.size(), ' ')) +
+                                                   std::string("\0\0\x80\x3f\0\0\0\x40\0\x3c", 10));
 }
 
 TEST_CASE("safetensors: 16-bit floats are rounded on writing and widened on reading", "[models]") {
-    const Folder dir;
+    const data::tests::ScratchFolder dir;
     std::vector<float> x(100000);  // more than the block that is converted at a time
     for (std::size_t i = 0; i < x.size(); ++i)
         x[i] = std::ldexp(static_cast<float>(i % 1000) - 500.0f, static_cast<int>(i % 40) - 35);
@@ -106,10 +94,10 @@ TEST_CASE("safetensors: 16-bit floats are rounded on writing and widened on read
     SafetensorsWriter out;
     out.add_rounded("f16", DType::F16, {100, 1000}, x.data());
     out.add_rounded("bf16", DType::BF16, {100000}, x.data());
-    out.write(dir.path / "f");
+    out.write(dir.path("f"));
 
-    const auto file = SafetensorsFile::open(dir.path / "f");
-    CHECK(fs::file_size(dir.path / "f") < 400000 + 500);
+    const auto file = SafetensorsFile::open(dir.path("f"));
+    CHECK(fs::file_size(dir.path("f")) < 400000 + 500);
     std::vector<float> y(x.size());
     std::vector<double> z(x.size());
     for (const char* name : {"f16", "bf16"}) {
@@ -175,7 +163,7 @@ TEST_CASE("safetensors: reading what is missing, of another size or kind is refu
 }
 
 TEST_CASE("safetensors: the writer refuses what the format cannot hold", "[models]") {
-    const Folder dir;
+    const data::tests::ScratchFolder dir;
     const std::vector<float> x(4);
     SafetensorsWriter out;
     out.add("a", DType::F32, {4}, x.data());
@@ -185,19 +173,19 @@ TEST_CASE("safetensors: the writer refuses what the format cannot hold", "[model
     CHECK_THROWS_AS(out.add("b", DType::F4, {3}, x.data()), Error);
     CHECK_THROWS_AS(out.add_rounded("b", DType::F64, {4}, x.data()), Error);
     out.add("\xff", DType::F32, {4}, x.data());
-    CHECK_THROWS_WITH(out.write(dir.path / "f"), ContainsSubstring("UTF-8"));
-    CHECK(fs::is_empty(dir.path));
+    CHECK_THROWS_WITH(out.write(dir.path("f")), ContainsSubstring("UTF-8"));
+    CHECK(fs::is_empty(dir.path()));
 }
 
 TEST_CASE("safetensors: a file that cannot be written whole leaves the old one", "[models]") {
-    const Folder dir;
+    const data::tests::ScratchFolder dir;
     const std::vector<float> x(4, 1.0f);
     SafetensorsWriter out;
     out.add("a", DType::F32, {4}, x.data());
     CHECK_THROWS_WITH(out.write("/dev/full"), "cannot write /dev/full: No space left on device");
-    CHECK_THROWS_WITH(out.write(dir.path), ContainsSubstring("Is a directory"));
-    CHECK_THROWS_AS(SafetensorsFile::open(dir.path / "none"), BadInput);
-    out.write(dir.path / "f");
-    out.write(dir.path / "f");
-    CHECK(SafetensorsFile::open(dir.path / "f").info("a").count == 4);
+    CHECK_THROWS_WITH(out.write(dir.path()), ContainsSubstring("Is a directory"));
+    CHECK_THROWS_AS(SafetensorsFile::open(dir.path("none")), BadInput);
+    out.write(dir.path("f"));
+    out.write(dir.path("f"));
+    CHECK(SafetensorsFile::open(dir.path("f")).info("a").count == 4);
 }

@@ -46,8 +46,8 @@ TEST_CASE("safetensors: a key that comes twice is refused wherever it is", "[mod
         CHECK_THAT(refusal_of(fmt::format(R"({{{},"dtype":"U8","shape":[1],"data_offsets":[0,1]}})", twice), 1),
                    ContainsSubstring("appears twice"));
     }
-    CHECK_THAT(refusal(file_of(R"({"__metadata__":{"a":"","a":""}})", 0)), ContainsSubstring("\"a\" appears twice"));
-    CHECK_THAT(refusal(file_of(R"({"__metadata__":{},"__metadata__":{}})", 0)), ContainsSubstring("appears twice"));
+    CHECK_THAT(refusal_of(file_of(R"({"__metadata__":{"a":"","a":""}})", 0)), ContainsSubstring("\"a\" appears twice"));
+    CHECK_THAT(refusal_of(file_of(R"({"__metadata__":{},"__metadata__":{}})", 0)), ContainsSubstring("appears twice"));
 }
 
 TEST_CASE("safetensors: more dimensions than any array has are refused", "[models]") {

@@ -14,16 +14,16 @@ using namespace inkling::formats;
 using namespace inkling::safetensors_bytes;
 
 TEST_CASE("safetensors: the smallest files are legal", "[models]") {
-    CHECK(refusal(file_of("{}", 0)) == "");
-    CHECK(refusal(file_of("{\"__metadata__\":{}}", 0)) == "");
+    CHECK(refusal_of(file_of("{}", 0)) == "");
+    CHECK(refusal_of(file_of("{\"__metadata__\":{}}", 0)) == "");
     CHECK(refusal_of(tensor("F32", "[]", "[0,4]"), 4) == "");
     CHECK(refusal_of(tensor("F32", "[0]", "[0,0]"), 0) == "");
     CHECK(refusal_of(tensor("F32", "[0,18446744073709551615]", "[0,0]"), 0) == "");
     CHECK(refusal_of(tensor("F4", "[2]", "[0,1]"), 1) == "");
-    CHECK(refusal(file_of("{\"a\":" + tensor("U8", "[0]", "[1,1]") + ",\"b\":" + tensor("U8", "[1]", "[0,1]") +
-                              ",\"c\":" + tensor("U8", "[0]", "[0,0]") + "}",
-                          1)) == "");
-    CHECK(refusal(valid_file()) == "");
+    CHECK(refusal_of(file_of("{\"a\":" + tensor("U8", "[0]", "[1,1]") + ",\"b\":" + tensor("U8", "[1]", "[0,1]") +
+                                 ",\"c\":" + tensor("U8", "[0]", "[0,0]") + "}",
+                             1)) == "");
+    CHECK(refusal_of(valid_file()) == "");
 }
 
 TEST_CASE("safetensors: header lengths that attack or cut short are refused", "[models]") {
@@ -35,38 +35,38 @@ TEST_CASE("safetensors: header lengths that attack or cut short are refused", "[
                                                 most - 7, most};
     for (const std::uint64_t length : lengths) {
         CAPTURE(length);
-        CHECK(refusal(with_length(length, valid.substr(8))) != "");
+        CHECK(refusal_of(with_length(length, valid.substr(8))) != "");
     }
-    CHECK(refusal("") == "f: a safetensors file has at least 8 bytes, got 0");
-    CHECK_THAT(refusal("1234567"), ContainsSubstring("got 7"));
-    CHECK_THAT(refusal(with_length(100'000'001, "{}")), ContainsSubstring("at most 100000000"));
-    CHECK_THAT(refusal(with_length(100'000'000, "{}")), ContainsSubstring("cut short"));
-    CHECK_THAT(refusal("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n"),
+    CHECK(refusal_of("") == "f: a safetensors file has at least 8 bytes, got 0");
+    CHECK_THAT(refusal_of("1234567"), ContainsSubstring("got 7"));
+    CHECK_THAT(refusal_of(with_length(100'000'001, "{}")), ContainsSubstring("at most 100000000"));
+    CHECK_THAT(refusal_of(with_length(100'000'000, "{}")), ContainsSubstring("cut short"));
+    CHECK_THAT(refusal_of("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n"),
                ContainsSubstring("git lfs pull"));
 }
 
 TEST_CASE("safetensors: a header that is not one strict JSON object is refused", "[models]") {
-    CHECK_THAT(refusal(file_of(" {}", 0)), ContainsSubstring("must begin with {"));
-    CHECK_THAT(refusal(file_of("[]", 0)), ContainsSubstring("must begin with {"));
-    CHECK_THAT(refusal(file_of("\xef\xbb\xbf{}", 0)), ContainsSubstring("must begin with {"));
+    CHECK_THAT(refusal_of(file_of(" {}", 0)), ContainsSubstring("must begin with {"));
+    CHECK_THAT(refusal_of(file_of("[]", 0)), ContainsSubstring("must begin with {"));
+    CHECK_THAT(refusal_of(file_of("\xef\xbb\xbf{}", 0)), ContainsSubstring("must begin with {"));
     for (const char* header : {"{", "{}}", "{} x", "{\"a\"}", "{,}", "{}\1", "{\"\xff\":1}", "{\"\xc0\xaf\":1}",
                                "{\"\\ud800\":1}", "{\"__metadata__\":{},\"__metadata__\":{}}"}) {
         CAPTURE(header);
-        CHECK_THAT(refusal(file_of(header, 0)), ContainsSubstring("f: header"));
+        CHECK_THAT(refusal_of(file_of(header, 0)), ContainsSubstring("f: header"));
     }
-    CHECK(refusal(file_of(std::string("{}\0", 3), 0)) != "");
-    CHECK(refusal(file_of("{\"a\":" + std::string(1000000, '['), 0)) != "");
+    CHECK(refusal_of(file_of(std::string("{}\0", 3), 0)) != "");
+    CHECK(refusal_of(file_of("{\"a\":" + std::string(1000000, '['), 0)) != "");
     std::string many;
     for (int i = 0; i < 200000; ++i) many += "{\"a\":";
-    CHECK(refusal(file_of(many, 0)) != "");
+    CHECK(refusal_of(file_of(many, 0)) != "");
     const std::string a = tensor("U8", "[1]", "[0,1]"), b = tensor("U8", "[1]", "[1,2]");
-    CHECK_THAT(refusal(file_of("{\"a\":" + a + ",\"a\":" + b + "}", 2)), ContainsSubstring("twice"));
+    CHECK_THAT(refusal_of(file_of("{\"a\":" + a + ",\"a\":" + b + "}", 2)), ContainsSubstring("twice"));
 }
 
 TEST_CASE("safetensors: metadata must be strings", "[models]") {
     for (const char* value : {"1", "null", "[]", "\"x\"", "{\"a\":1}", "{\"a\":null}", "{\"a\":{\"b\":\"c\"}}"}) {
         CAPTURE(value);
-        CHECK_THAT(refusal(file_of(fmt::format("{{\"__metadata__\":{}}}", value), 0)),
+        CHECK_THAT(refusal_of(file_of(fmt::format("{{\"__metadata__\":{}}}", value), 0)),
                    ContainsSubstring("__metadata__"));
     }
 }
@@ -116,7 +116,7 @@ TEST_CASE("safetensors: shapes and offsets that disagree or overflow are refused
 
 TEST_CASE("safetensors: holes, overlaps and shared ranges are refused", "[models]") {
     const auto pair = [](const char* first, const char* second, std::size_t size) {
-        return refusal(
+        return refusal_of(
             file_of("{\"a\":" + tensor("U8", "[4]", first) + ",\"b\":" + tensor("U8", "[4]", second) + "}", size));
     };
     CHECK(pair("[0,4]", "[4,8]", 8) == "");
@@ -130,7 +130,7 @@ TEST_CASE("safetensors: holes, overlaps and shared ranges are refused", "[models
     std::string header = "{";
     for (int i = 0; i < 10; ++i)
         header += fmt::format("{}\"t{}\":{}", i == 0 ? "" : ",", i, tensor("U8", "[1000]", "[0,1000]"));
-    CHECK_THAT(refusal(file_of(header + "}", 1000)), ContainsSubstring("no overlaps"));
+    CHECK_THAT(refusal_of(file_of(header + "}", 1000)), ContainsSubstring("no overlaps"));
 }
 
 TEST_CASE("safetensors: a hundred thousand tensors are read, and refused when they share a range", "[models]") {
@@ -142,11 +142,11 @@ TEST_CASE("safetensors: a hundred thousand tensors are read, and refused when th
     }
     const std::string bytes = file_of(apart + "}", 100000);
     CHECK(parse(bytes).tensors().size() == 100000);
-    CHECK(refusal(file_of(shared + "}", 100000)) != "");
+    CHECK(refusal_of(file_of(shared + "}", 100000)) != "");
 }
 
 TEST_CASE("safetensors: messages stay one short line whatever a name holds", "[models]") {
-    const std::string message = refusal(file_of("{\"\\n\\u001b" + std::string(100000, 'n') + "\":1}", 0));
+    const std::string message = refusal_of(file_of("{\"\\n\\u001b" + std::string(100000, 'n') + "\":1}", 0));
     CHECK(message.size() < 300);
     CHECK(message.find('\n') == std::string::npos);
     CHECK(message.find('\x1b') == std::string::npos);
@@ -156,9 +156,9 @@ TEST_CASE("safetensors: every prefix of a valid file is refused, and anything be
     const std::string valid = valid_file();
     for (std::size_t size = 0; size < valid.size(); ++size) {
         CAPTURE(size);
-        CHECK(refusal(valid.substr(0, size)) != "");
+        CHECK(refusal_of(valid.substr(0, size)) != "");
     }
-    for (const std::size_t more : {1, 2, 8, 4096}) CHECK(refusal(valid + std::string(more, ' ')) != "");
+    for (const std::size_t more : {1, 2, 8, 4096}) CHECK(refusal_of(valid + std::string(more, ' ')) != "");
 }
 
 // A flipped bit in the data or in a name is a valid file; whatever is accepted must keep to its bytes.

@@ -17,7 +17,7 @@ using Tokens = std::vector<std::int32_t>;
 
 namespace {
 
-GenerateOptions choose(double temperature, std::size_t max_tokens, std::uint64_t seed = 1, std::uint64_t sample = 0) {
+GenerateOptions writing(double temperature, std::size_t max_tokens, std::uint64_t seed = 1, std::uint64_t sample = 0) {
     GenerateOptions options;
     options.temperature = temperature;
     options.max_tokens = max_tokens;
@@ -85,7 +85,7 @@ Tokens generated(const Transformer<float>& model, const Tokens& prompt, const Ge
 
 Tokens text_of(const Tokens& prompt, std::size_t tokens, double temperature, std::uint64_t seed = 1,
                std::uint64_t sample = 0) {
-    return generated(model(), prompt, choose(temperature, tokens, seed, sample));
+    return generated(model(), prompt, writing(temperature, tokens, seed, sample));
 }
 
 // The text that whole forward passes give, each over what the model sees of the text: the last tokens that fit into the
@@ -127,7 +127,7 @@ Written written(const Writer& writer, const std::string& text) {
 TEST_CASE("writer: takes the likeliest token of the whole forward pass, step by step", "[generate]") {
     for (const Tokens& prompt : {Tokens{3, 7}, Tokens{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13}}) {
         CHECK(text_of(prompt, 40, 0) == greedy_by_forward(prompt, 40, 7));  // half goes, and there is one new
-        GenerateOptions options = choose(0, 40);
+        GenerateOptions options = writing(0, 40);
         options.context_shift = 1;
         CHECK(generated(model(), prompt, options) == greedy_by_forward(prompt, 40, 12));
         options.context_shift = 12;
@@ -159,7 +159,7 @@ TEST_CASE("writer: of a long text each token counts for the repeat penalty, and 
     const Pieces tokenizer = letters();
     std::string prompt(300, 'c');
     for (std::size_t i = 0; i < prompt.size(); i += 3) prompt[i] = static_cast<char>('a' + i * i % 17);
-    GenerateOptions options = choose(1, 30);
+    GenerateOptions options = writing(1, 30);
     options.repeat_penalty = 1.7;
     Writer by_ids(model(), &tokenizer, options), by_text(model(), &tokenizer, options);
     by_ids.add(tokenizer.encode(prompt));
@@ -177,8 +177,8 @@ TEST_CASE("writer: of a long text each token counts for the repeat penalty, and 
 TEST_CASE("writer: refuses what it cannot write", "[generate]") {
     CHECK_THROWS_WITH(text_of({}, 5, 1), ContainsSubstring("at least one token"));
     Transformer<float> training(gpt2_shape(20, 1, 1, 8, 4, 0.5));
-    CHECK_THROWS_WITH(generated(training, Tokens{1}, choose(1, 5)), ContainsSubstring("eval()"));
-    GenerateOptions options = choose(1, 5);
+    CHECK_THROWS_WITH(generated(training, Tokens{1}, writing(1, 5)), ContainsSubstring("eval()"));
+    GenerateOptions options = writing(1, 5);
     options.context_shift = 13;
     CHECK_THROWS_WITH(Writer(model(), nullptr, options), ContainsSubstring("at most the context of 12, got 13"));
     options.context_shift = 12;
@@ -186,9 +186,9 @@ TEST_CASE("writer: refuses what it cannot write", "[generate]") {
     CHECK_THROWS_WITH(Writer(model(), nullptr, options), ContainsSubstring("need a tokenizer"));
     options.stop = {""};
     CHECK_THROWS_WITH(options.validate(), ContainsSubstring("must not be empty"));
-    options = choose(-1, 5);
+    options = writing(-1, 5);
     CHECK_THROWS_WITH(options.validate(), ContainsSubstring("--temperature"));
-    Writer a(model(), nullptr, choose(1, 5)), b(model(), nullptr, choose(1, 5));
+    Writer a(model(), nullptr, writing(1, 5)), b(model(), nullptr, writing(1, 5));
     CHECK_THROWS_WITH(a.add("text"), ContainsSubstring("needs a tokenizer"));
     for (Writer* const w : {&a, &b}) w->add(Tokens{1}), w->next();
     Writer* const both[] = {&a, &b};
@@ -197,7 +197,7 @@ TEST_CASE("writer: refuses what it cannot write", "[generate]") {
 
 TEST_CASE("writer: a text that cannot be encoded leaves the writer as it was", "[generate]") {
     const Pieces tokenizer = letters();
-    Writer text(model(), &tokenizer, choose(1, 10)), other(model(), &tokenizer, choose(1, 10));
+    Writer text(model(), &tokenizer, writing(1, 10)), other(model(), &tokenizer, writing(1, 10));
     for (Writer* const w : {&text, &other}) w->add("abc");
     CHECK_THROWS_WITH(text.add("abX"), ContainsSubstring("byte 2"));
     CHECK(text.write() == other.write());
@@ -209,7 +209,7 @@ TEST_CASE("writer: the text does not depend on the number of threads", "[generat
     REQUIRE(models::Decoder(gpt).worthwhile_threads(1) >= 3);  // fewer weights would be left to one
     const auto with = [&](int threads) {
         const Threads scope(threads);
-        return generated(gpt, Tokens{1, 2, 3}, choose(1, 30));
+        return generated(gpt, Tokens{1, 2, 3}, writing(1, 30));
     };
     const Tokens one = with(1);
     for (const int threads : {2, 3}) CHECK(with(threads) == one);
@@ -220,11 +220,11 @@ TEST_CASE("writer: ids that the tokenizer does not have are never sampled", "[ge
     model.eval();
     const Pieces few({"a", "b", "c", "d", "e"}), many(std::vector<std::string>(99, "a"));
     for (const double temperature : {0.0, 1.0, 100.0}) {
-        Writer text(model, &few, choose(temperature, 300));
+        Writer text(model, &few, writing(temperature, 300));
         text.add("b");
         CHECK(text.write().size() == 300);
         CHECK(*std::max_element(text.generated().begin(), text.generated().end()) < 5);
-        Writer all(model, &many, choose(temperature, 300));  // the model's own bound
+        Writer all(model, &many, writing(temperature, 300));  // the model's own bound
         all.add("a");
         CHECK(all.write().size() == 300);
     }
@@ -233,7 +233,7 @@ TEST_CASE("writer: ids that the tokenizer does not have are never sampled", "[ge
 TEST_CASE("writer: ends at max_tokens, or before the end of text", "[generate]") {
     CHECK(text_of({1}, 0, 1).empty());
     const Pieces endless = letters();
-    Writer whole(model(), &endless, choose(1, 100));
+    Writer whole(model(), &endless, writing(1, 100));
     whole.add("b");
     const std::string text = whole.write();
     REQUIRE(text.size() == 100);
@@ -241,7 +241,7 @@ TEST_CASE("writer: ends at max_tokens, or before the end of text", "[generate]")
     CHECK(whole.next().empty());
     CHECK(whole.generated().size() == 100);
     const Pieces tokenizer = letters(whole.generated()[40]);
-    Writer ended(model(), &tokenizer, choose(1, 100));
+    Writer ended(model(), &tokenizer, writing(1, 100));
     ended.add("b");
     CHECK(ended.write() == text.substr(0, text.find(text[40])));
     CHECK(ended.finish_reason() == FinishReason::end_of_text);
@@ -252,13 +252,13 @@ TEST_CASE("writer: ends before a stop text, wherever tokens end", "[generate]") 
     std::vector<std::string> pieces;
     for (std::size_t i = 0; i < 20; ++i) pieces.push_back(std::string("abc\n").substr(i % 4) + "ab\nc"[i / 5]);
     const Pieces tokenizer(pieces);
-    Writer writer(model(), &tokenizer, choose(1, 30));
+    Writer writer(model(), &tokenizer, writing(1, 30));
     writer.add(Tokens{1});
     const std::string whole = writer.write();
     CHECK(whole == tokenizer.decode(writer.generated()));
     for (std::size_t at = 0; at < 40; ++at) {
         for (std::size_t n = 1; n < 9; ++n) {
-            GenerateOptions options = choose(1, 30);
+            GenerateOptions options = writing(1, 30);
             options.stop = {whole.substr(at, n)};
             Writer stopped(model(), &tokenizer, options);
             stopped.add(Tokens{1});
@@ -285,7 +285,7 @@ TEST_CASE("writer: gives whole characters alone", "[generate]") {
     const Pieces tokenizer(pieces);
     std::size_t held = 0, whole = 0, cut = 0;
     for (std::uint64_t seed = 0; seed < 50; ++seed) {
-        Writer writer(model(), &tokenizer, choose(3, 30, seed));
+        Writer writer(model(), &tokenizer, writing(3, 30, seed));
         writer.add(Tokens{1});
         std::string text;
         while (!writer.finished()) {
@@ -302,7 +302,7 @@ TEST_CASE("writer: gives whole characters alone", "[generate]") {
 }
 
 TEST_CASE("writer: log-probabilities are the model's own log-softmax, whatever the options", "[generate]") {
-    GenerateOptions options = choose(1.5, 10);
+    GenerateOptions options = writing(1.5, 10);
     options.top_k = 6;
     options.repeat_penalty = 1.5;
     options.logprobs = 3;
@@ -341,7 +341,7 @@ TEST_CASE("writer: texts that join and leave a batch at random have the same bit
     for (const auto type : {WeightType::fp32, WeightType::bf16, WeightType::q8_0}) {
         const auto decoder = std::make_shared<const models::Decoder>(model(), type);
         const auto begun = [&](std::size_t i) {
-            GenerateOptions options = choose(std::vector{0.0, 0.8, 1.3}[i % 3], 1 + i * 11 % 60, i % 4, i);
+            GenerateOptions options = writing(std::vector{0.0, 0.8, 1.3}[i % 3], 1 + i * 11 % 60, i % 4, i);
             options.top_k = i % 5 == 0 ? 7 : 0;
             options.top_p = i % 2 == 0 ? 0.9 : 1;
             options.repeat_penalty = i % 4 == 0 ? 1.2 : 1;
@@ -394,11 +394,11 @@ TEST_CASE("writer: texts that join and leave a batch at random have the same bit
 
 TEST_CASE("writer: another sample of the same text is what it is from the start", "[generate]") {
     const Pieces tokenizer = letters();
-    Writer begun(model(), &tokenizer, choose(1, 30));
+    Writer begun(model(), &tokenizer, writing(1, 30));
     begun.add("abcdefg");
     begun.read();
     for (const std::uint64_t sample : {0, 3, 1}) {
-        Writer direct(model(), &tokenizer, choose(1, 30, 1, sample)), copy = begun.another(sample);
+        Writer direct(model(), &tokenizer, writing(1, 30, 1, sample)), copy = begun.another(sample);
         direct.add("abcdefg");
         CHECK(copy.prompt_tokens() == 7);
         const std::string text = direct.write();
@@ -414,7 +414,7 @@ TEST_CASE("writer: another sample of the same text is what it is from the start"
 
 TEST_CASE("writer: a text goes on in turns", "[generate]") {
     const Pieces tokenizer = letters();
-    Writer whole(model(), &tokenizer, choose(1, 30)), turns(model(), &tokenizer, choose(1, 10));
+    Writer whole(model(), &tokenizer, writing(1, 30)), turns(model(), &tokenizer, writing(1, 10));
     whole.add("abc");
     turns.add("abc");
     std::string text;
@@ -427,7 +427,7 @@ TEST_CASE("writer: a text goes on in turns", "[generate]") {
     }
     CHECK(text == whole.write());
     // to a text that has begun, too, and what it held back is not lost
-    GenerateOptions options = choose(1, 10);
+    GenerateOptions options = writing(1, 10);
     options.stop = {text.substr(0, 5) + "!"};
     Writer added(model(), &tokenizer, options);
     added.add("abc");
@@ -440,7 +440,7 @@ TEST_CASE("writer: a text goes on in turns", "[generate]") {
     CHECK(added.generated().size() == 10);
     CHECK(tokenizer.decode(added.tokens()).starts_with("abc" + text.substr(0, 3) + "de"));
     // after a stop text, too
-    options = choose(1, 30);
+    options = writing(1, 30);
     std::size_t end = 0;
     while (text.find(text[end]) < end || text[end + 1] == text[end]) ++end;
     options.stop = {text.substr(end, 1)};
@@ -460,7 +460,7 @@ TEST_CASE("writer: an empty text begins as the model was trained, and after an e
         shape.has_bos = has_bos;
         Transformer<float> gpt(shape);
         gpt.eval();
-        Writer text(gpt, &tokenizer, choose(1, 5));
+        Writer text(gpt, &tokenizer, writing(1, 5));
         text.add("");
         CHECK(text.prompt_tokens() == 0);
         CHECK(text.tokens().size() == 1);
@@ -472,7 +472,7 @@ TEST_CASE("writer: an empty text begins as the model was trained, and after an e
     CHECK(first(Pieces({"a", "b", "\n"}, 1), false) == 2);
     Tokens prompt{1};
     const Pieces tokenizer = letters(text_of(prompt, 1, 0)[0]);  // the first token that the model writes
-    Writer text(model(), &tokenizer, choose(0, 5));
+    Writer text(model(), &tokenizer, writing(0, 5));
     text.add(prompt);
     CHECK(text.write().empty());
     CHECK(text.finish_reason() == FinishReason::end_of_text);

@@ -55,4 +55,18 @@ void fill_matrices(nn::Module<T>& module, double deviation, Generator random) {
         if (p.rank() == 2) nn::fill_normal(p, deviation, random.next());
 }
 
+inline double mean_of(const ConstArray<float>& a) {
+    double total = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) total += static_cast<double>(a.data()[i]);
+    return total / static_cast<double>(a.size());
+}
+
+// The standard deviation of the elements.
+inline double deviation_of(const ConstArray<float>& a) {
+    const double mean = mean_of(a);
+    double total = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) total += std::pow(static_cast<double>(a.data()[i]) - mean, 2);
+    return std::sqrt(total / static_cast<double>(a.size()));
+}
+
 }  // namespace inkling::testing

@@ -16,19 +16,6 @@ namespace {
 
 const Architecture kSmall = gpt2_shape(11, 2, 2, 16, 8);
 
-double mean_of(const ConstArray<float>& a) {
-    double total = 0;
-    for (std::size_t i = 0; i < a.size(); ++i) total += static_cast<double>(a.data()[i]);
-    return total / static_cast<double>(a.size());
-}
-
-double deviation_of(const ConstArray<float>& a) {
-    const double mean = mean_of(a);
-    double total = 0;
-    for (std::size_t i = 0; i < a.size(); ++i) total += std::pow(static_cast<double>(a.data()[i]) - mean, 2);
-    return std::sqrt(total / static_cast<double>(a.size()));
-}
-
 }  // namespace
 
 TEST_CASE("gpt: parameters have GPT-2's names, and are as many as the config says", "[models]") {

@@ -14,8 +14,8 @@ using namespace inkling::testing;
 namespace {
 
 template <class T>
-struct Net : nn::Module<T> {
-    explicit Net(Generator random) : table(random, 7, 8), mlp(random, 8, 16, 0.0), head(random, 8, 3) {}
+struct PartlyFrozen : nn::Module<T> {
+    explicit PartlyFrozen(Generator random) : table(random, 7, 8), mlp(random, 8, 16, 0.0), head(random, 8, 3) {}
     Tensor<T> forward(const Tensor<T>& x) const { return head.forward(norm.forward(add(x, mlp.forward(x)))); }
     void visit(const nn::Visitor<T>& v) override {
         v("table", table);
@@ -39,7 +39,7 @@ std::vector<std::string> trained(nn::Module<float>& module) {
 }  // namespace
 
 TEST_CASE("freeze: what is named, or all, keeps its name, value and count", "[nn]") {
-    Net<float> net({1, 0});
+    PartlyFrozen<float> net({1, 0});
     const std::size_t count = net.parameter_count(), listed = net.parameters().size();
     const Array<float> before = net.mlp.c_fc.weight.value().clone();
     net.freeze([](const std::string& name) { return !name.starts_with("head."); });
@@ -57,7 +57,7 @@ TEST_CASE("freeze: what is named, or all, keeps its name, value and count", "[nn
 }
 
 TEST_CASE("freeze: flat buffers hold what is trained, and backward reaches nothing else", "[nn]") {
-    Net<float> net({1, 0});
+    PartlyFrozen<float> net({1, 0});
     const std::size_t all = nn::FlatParameters<float>(net).values().size();
     net.freeze([](const std::string& name) { return name.starts_with("mlp.") || name.starts_with("table."); });
     CHECK(trained(net) == std::vector<std::string>{"head.weight", "norm.weight", "norm.bias", "head.bias"});
@@ -77,7 +77,7 @@ TEST_CASE("freeze: flat buffers hold what is trained, and backward reaches nothi
 
 TEST_CASE("freeze: gradients of inputs and of what is trained against finite differences", "[nn]") {
     const auto error = [](auto&& which) {
-        Net<double> net({1, 0});
+        PartlyFrozen<double> net({1, 0});
         net.freeze(which);
         const auto f = [&](const Inputs& in, Generator*) { return net.forward(in[0]); };
         return nn::module_gradient_error(net, f, {normal({4, 8}, 41)});

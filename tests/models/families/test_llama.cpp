@@ -17,13 +17,6 @@ namespace {
 
 const std::string kLayer = "model.layers.0.";
 
-double deviation_of(const ConstArray<float>& a) {
-    double squares = 0;
-    for (std::size_t i = 0; i < a.size(); ++i)
-        squares += static_cast<double>(a.data()[i]) * static_cast<double>(a.data()[i]);
-    return std::sqrt(squares / static_cast<double>(a.size()));
-}
-
 std::vector<std::string> names_of(const Architecture& a) {
     Transformer<float> model(a);
     std::vector<std::string> names;

@@ -18,16 +18,6 @@ namespace {
 
 const Architecture kSmall = nanochat_shape(11, 2, 4, 2, 16, 8);
 
-double deviation_of(const ConstArray<float>& a) {
-    double sum = 0, squares = 0;
-    for (std::size_t i = 0; i < a.size(); ++i) {
-        const auto v = static_cast<double>(a.data()[i]);
-        sum += v, squares += v * v;
-    }
-    const double n = static_cast<double>(a.size());
-    return std::sqrt(squares / n - sum / n * (sum / n));
-}
-
 }  // namespace
 
 TEST_CASE("nanochat: parameters have transformers' names, and are as many as the config says", "[models]") {

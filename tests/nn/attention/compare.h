@@ -1,6 +1,7 @@
 // Comparing gradients of attention, some of which are 0 in exact arithmetic.
 #pragma once
 
+#include "nn/attention/scaled_dot_product.h"
 #include "tests/engine/helpers.h"
 
 namespace inkling::testing {
@@ -14,6 +15,14 @@ void check_gradient(const A& actual, const B& expected_any, double tolerance, co
                                   [](auto g) { return std::abs(static_cast<double>(g)) < 1e-13; });
     const Array<double> one(actual.shape(), zero ? 1.0 : 0.0);
     check_close(Array<double>(actual + one), Array<double>(expected + one), tolerance, what);
+}
+
+// Attention of {q, k, v}, with its gradients.
+template <class T>
+Computed<T> attend(const std::vector<Array<T>>& qkv, const nn::AttentionOptions& options, nn::Weights wanted) {
+    return run<T>(
+        [&](const auto& in) { return nn::scaled_dot_product_attention(in[0], in[1], in[2], options, wanted).output; },
+        qkv);
 }
 
 }  // namespace inkling::testing

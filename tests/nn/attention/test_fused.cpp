@@ -24,20 +24,13 @@ std::vector<Array<T>> random_qkv(const Sizes& s, std::uint64_t seed) {
 }
 
 template <class T>
-Result<T> attend(const std::vector<Array<T>>& qkv, const AttentionOptions& options, Weights wanted) {
-    return run<T>(
-        [&](const auto& in) { return nn::scaled_dot_product_attention(in[0], in[1], in[2], options, wanted).output; },
-        qkv);
-}
-
-template <class T>
 void check_fused(const Sizes& s, const AttentionOptions& options, std::uint64_t seed) {
     INFO("B " << s.B << ", H " << s.H << ", Lq " << s.Lq << ", Lk " << s.Lk << ", d " << s.d << ", dv " << s.dv
               << ", causal " << options.causal << ", mask " << to_string(options.mask.shape()) << ", dropout "
               << options.dropout << ", ALiBi " << !options.alibi.empty());
     const double tolerance = std::is_same_v<T, double> ? 1e-12 : 2e-5;
     const auto qkv = random_qkv<T>(s, seed);
-    const Result<T> fused = attend(qkv, options, Weights::none), composed = attend(qkv, options, Weights::keep);
+    const Computed<T> fused = attend(qkv, options, Weights::none), composed = attend(qkv, options, Weights::keep);
     check_close(fused.value, composed.value, tolerance, "output");
     const char* names[] = {"q", "k", "v"};
     for (std::size_t i = 0; i < 3; ++i)
@@ -128,7 +121,7 @@ TEMPLATE_TEST_CASE("fused attention: the running maximum stands large scores of 
     q.data()[1] = T{-1};
     k.data()[10] = T{500}, k.data()[600] = T{2000}, k.data()[1029] = T{9000};
     const std::vector<Array<T>> qkv = {q, k, random_array<T>({1, 1, 1030, 3}, 9)};
-    const Result<T> fused = attend(qkv, {}, Weights::none), composed = attend(qkv, {}, Weights::keep);
+    const Computed<T> fused = attend(qkv, {}, Weights::none), composed = attend(qkv, {}, Weights::keep);
     check_close(fused.value, composed.value, 1e-5);
     check_close(ConstArray<T>(fused.value.sliced(2, 0, 1)), ConstArray<T>(qkv[2].sliced(2, 1029, 1030)), 1e-6);
 }
@@ -150,7 +143,7 @@ TEST_CASE("fused attention: scores near the largest float pick one key", "[nn]")
     const Array<float> v = random_array<float>({1, 1, 40, 3}, 1);
     AttentionOptions options;
     options.scale = 0.7;  // the product with the scale is not a float
-    const Result<float> fused = attend(std::vector{q, k, v}, options, Weights::none);
+    const Computed<float> fused = attend(std::vector{q, k, v}, options, Weights::none);
     check_close(fused.value, Array<float>(v.sliced(2, 17, 18)), 0);
     double elsewhere = 0;
     for (std::size_t i = 0; i < v.size(); ++i) elsewhere += i / 3 == 17 ? 0 : std::abs(fused.grads[2].data()[i]);

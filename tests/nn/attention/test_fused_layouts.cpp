@@ -58,7 +58,7 @@ TEMPLATE_TEST_CASE("fused attention: pieces of one packed tensor give what copie
     std::vector<Array<T>> copies;
     for (std::size_t i = 0; i < 3; ++i)
         copies.push_back(packed.sliced(2, i * C, (i + 1) * C).reshaped({B, L, H, d}).transposed(1, 2).clone());
-    const Result<T> a = run<T>(strided, {packed}), b = run<T>(separate, copies);
+    const Computed<T> a = run<T>(strided, {packed}), b = run<T>(separate, copies);
     CHECK(same_bits(a.value, b.value));
     for (std::size_t i = 0; i < 3; ++i) {
         const Array<T> part = a.grads[0].sliced(2, i * C, (i + 1) * C).reshaped({B, L, H, d}).transposed(1, 2);
@@ -80,7 +80,7 @@ TEMPLATE_TEST_CASE("fused attention: query, key and value may be one tensor, or 
                 {x, other});
         };
         INFO("kind " << kind);
-        const Result<T> fused = with(Weights::none), composed = with(Weights::keep);
+        const Computed<T> fused = with(Weights::none), composed = with(Weights::keep);
         check_close(fused.value, composed.value, tolerance<T>());
         check_close(fused.grads[0], composed.grads[0], tolerance<T>(), "gradient");
         check_close(fused.grads[1], composed.grads[1], tolerance<T>(), "gradient of the other");
@@ -97,7 +97,7 @@ TEMPLATE_TEST_CASE("fused attention: any strides, and one row that is broadcast 
         return nn::scaled_dot_product_attention(in[0], in[1], in[2], {}, Weights::none).output;
     };
     const ConstArray<T> dy = random_array<T>({1, 2, 1, 5}, 4).broadcasted({2, 2, 33, 5});
-    const Result<T> a = run<T>(f, {q, k, v}, dy), b = run<T>(f, {q.clone(), k.clone(), v.clone()}, dy.clone());
+    const Computed<T> a = run<T>(f, {q, k, v}, dy), b = run<T>(f, {q.clone(), k.clone(), v.clone()}, dy.clone());
     CHECK(same_bits(a.value, b.value));
     for (std::size_t i = 0; i < 3; ++i) CHECK(same_bits(a.grads[i], b.grads[i]));
     // Equal keys: each query gets the mean of the values.

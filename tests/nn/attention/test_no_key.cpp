@@ -15,13 +15,6 @@ using nn::Weights;
 namespace {
 
 template <class T>
-Result<T> attend(const std::vector<Array<T>>& qkv, const AttentionOptions& options, Weights wanted) {
-    return run<T>(
-        [&](const auto& in) { return nn::scaled_dot_product_attention(in[0], in[1], in[2], options, wanted).output; },
-        qkv);
-}
-
-template <class T>
 std::vector<Array<T>> random_qkv(std::size_t Lq, std::size_t Lk) {
     return {random_array<T>({2, 2, Lq, 6}, 1), random_array<T>({2, 2, Lk, 6}, 2), random_array<T>({2, 2, Lk, 5}, 3)};
 }
@@ -43,8 +36,8 @@ TEMPLATE_TEST_CASE("a query without a key: even weights and zeros, fused as comp
                 if (i >= 2) options.dropout = 0.3, options.dropout_key = {i, 4};
                 if (i == 3) options.alibi = nn::alibi_slopes(2);
                 INFO("L " << L << ", uniform " << (none == Masked::uniform) << ", options " << i);
-                const Result<T> fused = attend(qkv, options, Weights::none),
-                                composed = attend(qkv, options, Weights::keep);
+                const Computed<T> fused = attend(qkv, options, Weights::none),
+                                  composed = attend(qkv, options, Weights::keep);
                 check_close(fused.value, composed.value, tolerance, "output");
                 for (std::size_t k = 0; k < 3; ++k)
                     check_gradient(fused.grads[k], composed.grads[k], tolerance, "gradient " + std::to_string(k));
@@ -105,7 +98,7 @@ TEMPLATE_TEST_CASE("scores that overflow are no mask: the query is NaN, the othe
                 for (const Weights wanted : {Weights::none, Weights::keep}) {
                     INFO("L " << L << ", sign " << sign << ", options " << i << ", fused "
                               << (wanted == Weights::none));
-                    const Result<T> r = attend(qkv, options, wanted);
+                    const Computed<T> r = attend(qkv, options, wanted);
                     for (std::size_t j = 0; j < 5; ++j) CHECK(std::isnan(r.value(0, 0, L - 1, j)));
                     for (std::size_t j = 0; j < 5; ++j) CHECK(std::isfinite(r.value(0, 0, L - 2, j)));
                     for (std::size_t j = 0; j < 5; ++j) CHECK(std::isfinite(r.value(0, 1, L - 1, j)));
@@ -124,7 +117,7 @@ TEST_CASE("scores that overflow are no mask: in bfloat16 too, and where all keys
     AttentionOptions options;
     options.mask = MaskArray({600}, 1);
     std::fill_n(options.mask.data(), 512, std::uint8_t{0});
-    const Result<float> r = attend(qkv, options, Weights::none);
+    const Computed<float> r = attend(qkv, options, Weights::none);
     CHECK(std::isnan(r.value(0, 0, 0, 0)));
     CHECK(std::isfinite(r.value(0, 0, 1, 0)));
     options.mask = MaskArray({600}, 0);
