@@ -1,5 +1,7 @@
 #include "engine/sum.h"
 
+#include <numeric>
+
 #include "engine/kernels/simd.h"
 #include "engine/parallel.h"
 
@@ -46,6 +48,24 @@ Array<T> sum_rows(const ConstArray<T>& x, std::size_t rows, std::size_t width) {
 
 }  // namespace
 
+std::vector<std::size_t> sorted_axes(const char* op, const Axes& axes, std::size_t rank) {
+    std::vector<std::size_t> result(axes.empty() ? rank : 0);
+    std::iota(result.begin(), result.end(), 0);
+    for (const auto axis : axes) result.push_back(normalize_axis(op, axis, rank));
+    std::sort(result.begin(), result.end());
+    check(std::adjacent_find(result.begin(), result.end()) == result.end(), "{}: an axis is named twice", op);
+    return result;
+}
+
+Shape axes_last(std::size_t rank, const std::vector<std::size_t>& axes) {
+    Shape order;
+    for (std::size_t i = 0; i < rank; ++i) {
+        if (!std::binary_search(axes.begin(), axes.end(), i)) order.push_back(i);
+    }
+    for (const std::size_t axis : axes) order.push_back(axis);
+    return order;
+}
+
 Shape shape_without(const Shape& shape, const std::vector<std::size_t>& axes, bool keep_axes) {
     Shape result;
     for (std::size_t i = 0; i < shape.size(); ++i) {
@@ -57,14 +77,10 @@ Shape shape_without(const Shape& shape, const std::vector<std::size_t>& axes, bo
 
 template <class T>
 ConstArray<T> rows_over(const ConstArray<T>& x, const std::vector<std::size_t>& axes) {
-    Shape order;
     std::size_t width = 1;
-    for (std::size_t i = 0; i < x.rank(); ++i) {
-        if (!std::binary_search(axes.begin(), axes.end(), i)) order.push_back(i);
-    }
-    for (const std::size_t axis : axes) order.push_back(axis), width *= x.shape()[axis];
-    const std::size_t rows = width == 0 ? size_of(shape_without(x.shape(), axes, false)) : x.size() / width;
-    return x.permuted(order).contiguous().reshaped({rows, width});
+    for (const std::size_t axis : axes) width *= x.shape()[axis];
+    const std::size_t rows = size_of(shape_without(x.shape(), axes, false));
+    return x.permuted(axes_last(x.rank(), axes)).contiguous().reshaped({rows, width});
 }
 
 template <class T>

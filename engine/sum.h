@@ -1,5 +1,5 @@
-// Sums of arrays over axes, which ops and gradients share. Axes are indices, increasing. Elements are added in an order
-// that depends on the shape alone, not on the number of threads.
+// Sums of arrays over axes, which ops and gradients share. Elements are added in an order that depends on the shape
+// alone, not on the number of threads.
 #pragma once
 
 #include <vector>
@@ -8,12 +8,21 @@
 
 namespace inkling {
 
+using Axes = std::vector<std::ptrdiff_t>;  // as users name them: negative ones count from the back; none: all axes
+
+// The named axes as indices, increasing, as the functions below take them. Throws when one does not exist or is named
+// twice.
+std::vector<std::size_t> sorted_axes(const char* op, const Axes& axes, std::size_t rank);
+
 // The sum over axes, which the result does not have.
 template <class T>
 Array<T> sum_over(const ConstArray<T>& x, const std::vector<std::size_t>& axes);
 
 // A shape without the axes, or with size 1 in their place.
 Shape shape_without(const Shape& shape, const std::vector<std::size_t>& axes, bool keep_axes);
+
+// The order of the axes with the named ones moved to the back.
+Shape axes_last(std::size_t rank, const std::vector<std::size_t>& axes);
 
 // x as (outputs, reduced elements), contiguous: the axes moved to the back.
 template <class T>

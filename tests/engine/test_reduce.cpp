@@ -1,7 +1,8 @@
-// Sums, means and maxima: values and gradients by hand, axes, shared maxima, precision, threads.
+// Reductions and running sums: values and gradients by hand, axes, shared maxima, extremes, precision, threads.
 #include "engine/ops/reduce.h"
 #include "engine/sum.h"
 
+#include "engine/ops/elementwise.h"
 #include "engine/ops/shape.h"
 #include "tests/engine/helpers.h"
 
@@ -53,6 +54,109 @@ TEMPLATE_TEST_CASE("reduce: elements that share the maximum share its gradient",
     check_equal(infinite.grad(), {0.5, 0.5});
 }
 
+TEMPLATE_TEST_CASE("reduce: min is max upside down", "[engine]", float, double) {
+    using T = TestType;
+    const Tensor<T> x(of<T>({3, 3}, {1, 5, 2, 7, 7, 0, -4, -4, -4}), true);
+    const Tensor<T> y = min(x, {1});
+    check_equal(y.value(), {1, 0, -4});
+    backward(y, of<T>({3}, {1, 10, 3}));
+    check_equal(x.grad(), {1, 0, 0, 0, 0, 10, 1, 1, 1});
+    check_equal(min(x).value(), {-4});
+    check_equal(min(x, {0}).value(), {-4, -4, -4});
+    CHECK(min(x, {0}, true).shape() == Shape{1, 3});
+    check_equal(min(Tensor<T>(of<T>({2, 2}, {kInfinity, kInfinity, 1, std::nan("")})), {1}).value(),
+                {kInfinity, std::nan("")});
+}
+
+TEMPLATE_TEST_CASE("reduce: products, also of zeros", "[engine]", float, double) {
+    using T = TestType;
+    const Tensor<T> x(of<T>({4, 3}, {2, 3, -4, 2, 0, 5, 0, 7, 0, 0, 0, 0}), true);
+    const Tensor<T> y = prod(x, {1});
+    check_equal(y.value(), {-24, 0, 0, 0});
+    backward(y, of<T>({4}, {1, 10, 1, 1}));
+    check_equal(x.grad(), {-12, -8, 6, 0, 100, 0, 0, 0, 0, 0, 0, 0});
+    check_equal(prod(x, {0}).value(), {0, 0, 0});
+    check_equal(prod(Tensor<T>(of<T>({2, 3}, {1, 2, 3, 4, 5, 6}))).value(), {720});
+    const auto down = run<T>(
+        [](const auto& in) {
+            return prod(in[0], {0, 2}, true);
+        },
+        {of<T>({2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8})}, of<T>({1, 2, 1}, {1, 2}));
+    check_equal(down.value, {60, 672});
+    check_equal(down.grads[0], {60, 30, 448, 336, 12, 10, 192, 168});
+    const auto infinite =
+        run<T>([](const auto& in) { return prod(in[0]); }, {of<T>({kInfinity, 2, 3})}, Array<T>(Shape{}, T{1}));
+    check_equal(infinite.value, {kInfinity});
+    check_equal(infinite.grads[0], {6, kInfinity, kInfinity});
+    check_equal(prod(Tensor<T>(Array<T>({2, 0})), {1}).value(), {1, 1});
+}
+
+TEMPLATE_TEST_CASE("reduce: logsumexp neither overflows nor loses infinities", "[engine]", float, double) {
+    using T = TestType;
+    const double inf = kInfinity, nan = std::nan(""), tolerance = sizeof(T) == 4 ? 1e-6 : 1e-14;
+    const Tensor<T> x(of<T>({2, 2}, {0, std::log(3.0), 1000, 1000}), true);
+    const Tensor<T> y = logsumexp(x, {1});
+    check_close(y.value(), of<T>({std::log(4.0), 1000 + std::log(2.0)}), tolerance);
+    backward(y, of<T>({4, 2}));
+    check_close(x.grad(), of<T>({2, 2}, {1, 3, 1, 1}), 1e-4);
+    CHECK(logsumexp(x, {0}, true).shape() == Shape{1, 2});
+    CHECK(logsumexp(x).item() == Approx(1000 + std::log(2.0)).epsilon(1e-6));
+    const auto f = [](const auto& in) { return logsumexp(in[0], {1}); };
+    const auto r = run<T>(f, {of<T>({4, 2}, {-inf, 1, inf, 1, nan, 1, -inf, -inf})}, Array<T>({4}, T{1}));
+    check_equal(r.value, {1, inf, nan, -inf});
+    check_equal(r.grads[0], {0, 1, nan, 0, nan, nan, nan, nan});  // as PyTorch
+    CHECK(logsumexp(Tensor<T>(of<T>({-1e30, -1e30}))).item() == Approx(-1e30));
+}
+
+TEMPLATE_TEST_CASE("reduce: variance and its root, with every correction", "[engine]", float, double) {
+    using T = TestType;
+    const double tolerance = sizeof(T) == 4 ? 1e-6 : 1e-14;
+    const Tensor<T> x(of<T>({2, 4}, {1, 2, 3, 6, 5, 5, 5, 5}), true);  // means 3 and 5, squares 14 and 0
+    check_close(var(x, {1}).value(), of<T>({14 / 3.0, 0}), tolerance);
+    check_close(var(x, {1}, false, 0).value(), of<T>({3.5, 0}), tolerance);
+    check_close(inkling::std(x, {1}, true, 2).value(), of<T>({2, 1}, {std::sqrt(7.0), 0}), tolerance);
+    check_close(inkling::std(x, {1}).value(), of<T>({std::sqrt(14 / 3.0), 0}), tolerance);
+    check_close(var(x).value(), of<T>(Shape{}, {22 / 7.0}), tolerance);
+    check_close(var(x, {0}).value(), of<T>({8, 4.5, 2, 0.5}), tolerance);
+    backward(var(x, {1}), of<T>({3, 5}));
+    check_close(x.grad(), of<T>({2, 4}, {-4, -2, 0, 6, 0, 0, 0, 0}), tolerance);
+    Tensor<T>(x).zero_grad();
+    backward(inkling::std(x, {1}, false, 0), of<T>({4, 5}));
+    const double each = 1 / std::sqrt(3.5);
+    check_close(x.grad(), of<T>({2, 4}, {-2 * each, -each, 0, 3 * each, 0, 0, 0, 0}), tolerance);
+    const Tensor<T> level(of<T>({3}, {10001, 10002, 10003}));  // two passes: no difference of large squares
+    CHECK(var(level).item() == Approx(1).epsilon(1e-6));
+    check_equal(var(Tensor<T>(of<T>({1, kInfinity}))).value(), {std::nan("")});
+}
+
+TEST_CASE("reduce: argmax is the first maximum, or the first NaN", "[engine]") {
+    const double nan = std::nan(""), inf = kInfinity;
+    const Tensor<double> x(of<double>({3, 3}, {1, 5, 5, -inf, -inf, -inf, 9, nan, nan}));
+    check_equal(argmax(x, {1}), {1, 0, 1});
+    check_equal(argmax(x, {0}), {2, 2, 2});
+    CHECK(argmax(x, {-1}, true).shape() == Shape{3, 1});
+    CHECK(argmax(x).shape() == Shape{});
+    check_equal(argmax(x), {7});
+    check_equal(argmax(transpose(slice(x, 0, 0, 2), 0, 1)), {2});  // (1, -inf), (5, -inf), (5, -inf)
+    CHECK_THROWS_WITH(argmax(Tensor<double>()), ContainsSubstring("argmax: a tensor with a value"));
+    CHECK_THROWS_WITH(argmax(Tensor<double>(Array<double>({0}))), ContainsSubstring("argmax: at least one element"));
+}
+
+TEMPLATE_TEST_CASE("reduce: running sums along any axis", "[engine]", float, double) {
+    using T = TestType;
+    const Tensor<T> x(of<T>({2, 3}, {1, 2, 3, 4, 5, 6}), true);
+    check_equal(cumsum(x, 1).value(), {1, 3, 6, 4, 9, 15});
+    check_equal(cumsum(x, 0).value(), {1, 2, 3, 5, 7, 9});
+    check_equal(cumsum(transpose(x, 0, 1), -1).value(), {1, 5, 2, 7, 3, 9});
+    backward(cumsum(x, -1), of<T>({2, 3}, {1, 10, 100, 2, 20, 200}));
+    check_equal(x.grad(), {111, 110, 100, 222, 220, 200});
+    check_equal(cumsum(Tensor<T>(of<T>({1, kInfinity, 1, std::nan(""), 1})), 0).value(),
+                {1, kInfinity, kInfinity, std::nan(""), std::nan("")});
+    CHECK(cumsum(Tensor<T>(Array<T>({2, 0})), 1).shape() == Shape{2, 0});
+    const Tensor<float> many(Array<float>({4000000}, 0.1f));
+    CHECK(cumsum(many, 0).value().data()[3999999] == Approx(400000.0).epsilon(1e-5));
+}
+
 TEST_CASE("reduce: empty axes and wrong axes", "[engine]") {
     const Tensor<double> none(Array<double>({0, 3}), true), x(Array<double>({2, 3}, 1.0));
     check_equal(sum(none).value(), {0});
@@ -66,6 +170,13 @@ TEST_CASE("reduce: empty axes and wrong axes", "[engine]") {
     CHECK_THROWS_WITH(mean(x, {-3}), ContainsSubstring("mean: axis -3"));
     CHECK_THROWS_WITH(max(x, {0, 0}), ContainsSubstring("max: an axis is named twice"));
     CHECK_THROWS_WITH(sum(x, {1, -1}), ContainsSubstring("twice"));
+    CHECK_THROWS_WITH(min(none, {0}), ContainsSubstring("min: at least one element") && ContainsSubstring("(0, 3)"));
+    CHECK_THROWS_WITH(logsumexp(none, {0}), ContainsSubstring("logsumexp: at least one element"));
+    CHECK_THROWS_WITH(prod(x, {2}), ContainsSubstring("prod: axis 2"));
+    CHECK_THROWS_WITH(cumsum(x, 2), ContainsSubstring("cumsum: axis 2"));
+    CHECK_THROWS_WITH(var(x, {0}, false, 2), ContainsSubstring("var: more elements than the correction 2") &&
+                                                 ContainsSubstring("got 2 of shape (2, 3)"));
+    CHECK_THROWS_WITH(inkling::std(none, {0}, false, -1), ContainsSubstring("std: more elements"));
 }
 
 TEST_CASE("reduce: sum_over is the sum by loops, on any strides", "[engine]") {
@@ -109,6 +220,12 @@ TEST_CASE("reduce: float agrees with double on ragged shapes", "[engine]") {
         check_float_against_double([](const auto& in) { return sum(in[0], {0}); }, {{n, 5}});
         check_float_against_double([](const auto& in) { return mean(in[0], {0, 2}, true); }, {{3, n, 4}});
         check_float_against_double([](const auto& in) { return max(in[0], {1}); }, {{7, n}}, apart);
+        check_float_against_double([](const auto& in) { return min(in[0], {1}); }, {{7, n}}, apart);
+        check_float_against_double([](const auto& in) { return logsumexp(in[0], {0}); }, {{n, 5}});
+        check_float_against_double([](const auto& in) { return prod(in[0], {1}); }, {{3, n}}, positive);
+        check_float_against_double([](const auto& in) { return var(in[0], {0, 2}); }, {{3, n, 4}});
+        check_float_against_double([](const auto& in) { return inkling::std(in[0], {1}, true, 0); }, {{3, n + 1}});
+        check_float_against_double([](const auto& in) { return cumsum(in[0], 0); }, {{n, 5}});
     }
 }
 
@@ -124,6 +241,15 @@ TEST_CASE("reduce: the same bits with any number of threads", "[engine]") {
                                               max(x, {1}).value(),
                                               max(x).value()};
     });
+    check_same_with_any_threads("min, prod, logsumexp, var, cumsum", [&] {
+        return all_of(run<float>(
+            [](const auto& in) {
+                const auto& x = in[0];
+                return min(x, {0}) + logsumexp(x, {0}) * var(x, {0}) + prod(affine(x, 0.01, 1), {0}) + cumsum(x, 0);
+            },
+            at));
+    });
+    check_same_with_any_threads("argmax", [&] { return std::vector{argmax(Tensor<float>(at[0]), {0})}; });
     check_same_with_any_threads("max, backward",
                                 [&] { return all_of(run<float>([](const auto& in) { return max(in[0], {0}); }, at)); });
 }
