@@ -1,10 +1,15 @@
 //   reshape, permute, transpose    dx = dy, viewed as x's shape
+//   flatten, squeeze, unsqueeze    are reshapes
+//   expand                         dx = the sum of dy over the copies
 //   slice                          dx = 0 outside the slice, dy inside
 //   split                          dx = the pieces' gradients side by side in one array
 //   concatenate, stack             each part's gradient is its slice of dy
 #include "engine/ops/shape.h"
 
+#include <numeric>
+
 #include "engine/backward.h"
+#include "engine/broadcast.h"
 
 namespace inkling {
 namespace {
@@ -35,11 +40,29 @@ Tensor<T> view_of(const char* op, const Tensor<T>& x, ConstArray<T> viewed, cons
     return y;
 }
 
+// The shape that has x's elements, with the open size filled in.
+Shape filled(const OpenShape& sizes, const Shape& x) {
+    Shape shape(sizes.begin(), sizes.end());
+    std::size_t known = 1, open = sizes.size();
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+        check(sizes[i] >= 0 || (sizes[i] == -1 && open == sizes.size()),
+              "reshape: sizes of at least 0, and one -1 at most, are required, got ({}) for shape {}",
+              fmt::join(sizes.begin(), sizes.end(), ", "), x);
+        sizes[i] < 0 ? open = i : known *= shape[i];
+    }
+    if (open == sizes.size()) return shape;
+    check(known > 0 && size_of(x) % known == 0, "reshape: the number of elements must stay {}, got ({}) from {}",
+          size_of(x), fmt::join(sizes.begin(), sizes.end(), ", "), x);
+    shape[open] = size_of(x) / known;
+    return shape;
+}
+
 }  // namespace
 
 template <class T>
-Tensor<T> reshape(const Tensor<T>& x, const Shape& shape) {
+Tensor<T> reshape(const Tensor<T>& x, const OpenShape& sizes) {
     check_defined("reshape", x);
+    const Shape shape = filled(sizes, x.shape());
     ConstArray<T> y = x.value().reshaped(shape);
     if (y.same_buffer(x.value())) {
         return view_of(
@@ -49,6 +72,57 @@ Tensor<T> reshape(const Tensor<T>& x, const Shape& shape) {
     return reusable(
         record("reshape", std::move(y), inputs(x),
                [old = x.shape()](const Array<T>& dy, Gradients<T>& grads) { grads.add(0, dy.reshaped(old)); }));
+}
+
+template <class T>
+Tensor<T> flatten(const Tensor<T>& x, std::ptrdiff_t first, std::ptrdiff_t last) {
+    check_defined("flatten", x);
+    if (x.rank() == 0) return reshape(x, {1});
+    const std::size_t a = normalize_axis("flatten", first, x.rank()), b = normalize_axis("flatten", last, x.rank());
+    check(a <= b, "flatten: the first axis must not be behind the last, got {} and {} for shape {}", first, last,
+          x.shape());
+    Shape shape = x.shape();
+    for (std::size_t i = a + 1; i <= b; ++i) shape[a] *= shape[i];
+    std::copy(shape.begin() + b + 1, shape.end(), shape.begin() + a + 1);
+    shape.resize(shape.size() - (b - a));
+    return reshape(x, shape);
+}
+
+template <class T>
+Tensor<T> squeeze(const Tensor<T>& x, const Axes& axes) {
+    check_defined("squeeze", x);
+    std::vector<std::size_t> gone;
+    for (const std::size_t axis : sorted_axes("squeeze", axes, x.rank())) {
+        const bool one = x.shape()[axis] == 1;
+        check(one || axes.empty(), "squeeze: axis {} must have size 1, got shape {}", axis, x.shape());
+        if (one) gone.push_back(axis);
+    }
+    return reshape(x, shape_without(x.shape(), gone, false));
+}
+
+template <class T>
+Tensor<T> unsqueeze(const Tensor<T>& x, std::ptrdiff_t axis) {
+    check_defined("unsqueeze", x);
+    Shape shape = x.shape();
+    shape.insert(shape.begin() + normalize_axis("unsqueeze", axis, x.rank() + 1), 1);
+    return reshape(x, shape);
+}
+
+template <class T>
+Tensor<T> expand(const Tensor<T>& x, const OpenShape& sizes) {
+    check_defined("expand", x);
+    Shape shape(sizes.begin(), sizes.end());
+    bool fits = shape.size() >= x.rank();
+    for (std::size_t i = 0; fits && i < shape.size(); ++i) {  // i counts from the right
+        std::size_t& size = shape[shape.size() - 1 - i];
+        if (static_cast<std::ptrdiff_t>(size) == -1 && i < x.rank()) size = x.shape()[x.rank() - 1 - i];
+        fits = static_cast<std::ptrdiff_t>(size) >= 0;
+    }
+    check(fits && broadcasts_to(x.shape(), shape), "expand: shape {} does not broadcast to ({})", x.shape(),
+          fmt::join(sizes.begin(), sizes.end(), ", "));
+    return reusable(
+        record("expand", x.value().broadcasted(shape), inputs(x),
+               [old = x.shape()](const Array<T>& dy, Gradients<T>& grads) { grads.add(0, sum_to(dy, old)); }));
 }
 
 template <class T>
@@ -84,15 +158,24 @@ Tensor<T> slice(const Tensor<T>& x, std::ptrdiff_t axis, std::size_t begin, std:
                            }));
 }
 
-template <class T>
-std::vector<Tensor<T>> split(const Tensor<T>& x, std::size_t parts, std::ptrdiff_t axis) {
-    check_defined("split", x);
-    const std::size_t length = x.shape()[normalize_axis("split", axis, x.rank())];
+std::vector<std::size_t> equal_sizes(const Shape& shape, std::size_t parts, std::ptrdiff_t axis) {
+    const std::size_t length = shape[normalize_axis("split", axis, shape.size())];
     check(parts > 0 && length % parts == 0, "split: {} equal parts are required on axis {}, got shape {}", parts, axis,
-          x.shape());
-    const std::size_t width = length / parts;
-    const auto piece = [axis, width](const auto& a, std::size_t i) {
-        return a.sliced(axis, i * width, (i + 1) * width);
+          shape);
+    return std::vector<std::size_t>(parts, length / parts);
+}
+
+template <class T>
+std::vector<Tensor<T>> split(const Tensor<T>& x, const std::vector<std::size_t>& sizes, std::ptrdiff_t axis) {
+    check_defined("split", x);
+    const std::size_t parts = sizes.size(), length = x.shape()[normalize_axis("split", axis, x.rank())];
+    auto bounds = std::make_shared<std::vector<std::size_t>>(parts + 1, 0);
+    std::partial_sum(sizes.begin(), sizes.end(), bounds->begin() + 1);
+    check(parts > 0 && bounds->back() == length,
+          "split: sizes that add up to {} are required on axis {}, got {} for shape {}", length, axis,
+          fmt::join(sizes, " + "), x.shape());
+    const auto piece = [axis, bounds](const auto& a, std::size_t i) {
+        return a.sliced(axis, (*bounds)[i], (*bounds)[i + 1]);
     };
     // One node stands between x and its pieces. Its gradient is written piece by piece, by the backward of each piece.
     auto written = std::make_shared<std::vector<bool>>(parts, false);
@@ -183,13 +266,17 @@ Tensor<T> stack(const std::vector<Tensor<T>>& parts, std::ptrdiff_t axis) {
     return concatenate(wide, static_cast<std::ptrdiff_t>(k));
 }
 
-#define INKLING_INSTANTIATE(T)                                                                         \
-    template Tensor<T> reshape(const Tensor<T>&, const Shape&);                                        \
-    template Tensor<T> permute(const Tensor<T>&, const Shape&);                                        \
-    template Tensor<T> transpose(const Tensor<T>&, std::ptrdiff_t, std::ptrdiff_t);                    \
-    template Tensor<T> slice(const Tensor<T>&, std::ptrdiff_t, std::size_t, std::size_t, std::size_t); \
-    template std::vector<Tensor<T>> split(const Tensor<T>&, std::size_t, std::ptrdiff_t);              \
-    template Tensor<T> concatenate(const std::vector<Tensor<T>>&, std::ptrdiff_t);                     \
+#define INKLING_INSTANTIATE(T)                                                                                \
+    template Tensor<T> reshape(const Tensor<T>&, const OpenShape&);                                           \
+    template Tensor<T> flatten(const Tensor<T>&, std::ptrdiff_t, std::ptrdiff_t);                             \
+    template Tensor<T> squeeze(const Tensor<T>&, const Axes&);                                                \
+    template Tensor<T> unsqueeze(const Tensor<T>&, std::ptrdiff_t);                                           \
+    template Tensor<T> expand(const Tensor<T>&, const OpenShape&);                                            \
+    template Tensor<T> permute(const Tensor<T>&, const Shape&);                                               \
+    template Tensor<T> transpose(const Tensor<T>&, std::ptrdiff_t, std::ptrdiff_t);                           \
+    template Tensor<T> slice(const Tensor<T>&, std::ptrdiff_t, std::size_t, std::size_t, std::size_t);        \
+    template std::vector<Tensor<T>> split(const Tensor<T>&, const std::vector<std::size_t>&, std::ptrdiff_t); \
+    template Tensor<T> concatenate(const std::vector<Tensor<T>>&, std::ptrdiff_t);                            \
     template Tensor<T> stack(const std::vector<Tensor<T>>&, std::ptrdiff_t);
 INKLING_INSTANTIATE(float)
 INKLING_INSTANTIATE(double)

@@ -1,15 +1,34 @@
-// Views and joins. reshape, permute, transpose, slice and split share their input's buffer and copy nothing; their
-// gradients are views too.
+// Views and joins. reshape, permute, transpose, slice, split and what is made of them share their input's buffer and
+// copy nothing; their gradients are views too.
 #pragma once
 
+#include <concepts>
 #include <vector>
 
+#include "engine/sum.h"
 #include "engine/tensor.h"
 
 namespace inkling {
 
+// The sizes that a call asks for, of which -1 leaves one open: reshape(x, {2, -1}), expand(x, {-1, 3}).
+struct OpenShape : Dims<std::ptrdiff_t> {
+    OpenShape(const Shape& shape) : Dims(shape.begin(), shape.end()) {}  // NOLINT: implicit on purpose
+    OpenShape(std::integral auto... sizes)                               // NOLINT
+        : Dims(std::initializer_list<std::ptrdiff_t>{static_cast<std::ptrdiff_t>(sizes)...}) {}
+};
+
 template <class T>
-Tensor<T> reshape(const Tensor<T>& x, const Shape& shape);
+Tensor<T> reshape(const Tensor<T>& x, const OpenShape& sizes);  // -1: what the others leave of x's elements
+// Axes `first` to `last` as one; a number becomes (1,).
+template <class T>
+Tensor<T> flatten(const Tensor<T>& x, std::ptrdiff_t first = 0, std::ptrdiff_t last = -1);
+template <class T>
+Tensor<T> squeeze(const Tensor<T>& x, const Axes& axes = {});  // without the axes, of size 1; none: without all such
+template <class T>
+Tensor<T> unsqueeze(const Tensor<T>& x, std::ptrdiff_t axis);  // with a new axis of size 1 in front of `axis`
+// x as a broadcast view of these sizes; -1 keeps x's. Not to be written to: clone() its value for that.
+template <class T>
+Tensor<T> expand(const Tensor<T>& x, const OpenShape& sizes);
 template <class T>
 Tensor<T> permute(const Tensor<T>& x, const Shape& axes);  // axis i of the result is axis axes[i] of x
 template <class T>
@@ -17,9 +36,16 @@ Tensor<T> transpose(const Tensor<T>& x, std::ptrdiff_t a, std::ptrdiff_t b);
 template <class T>
 Tensor<T> slice(const Tensor<T>& x, std::ptrdiff_t axis, std::size_t begin, std::size_t end, std::size_t step = 1);
 
-// `parts` pieces of equal size along an axis. Their gradients are written into one array, x's.
+// Pieces of the given sizes along an axis, or `parts` pieces of equal size. Their gradients are written into one array,
+// x's.
 template <class T>
-std::vector<Tensor<T>> split(const Tensor<T>& x, std::size_t parts, std::ptrdiff_t axis);
+std::vector<Tensor<T>> split(const Tensor<T>& x, const std::vector<std::size_t>& sizes, std::ptrdiff_t axis);
+std::vector<std::size_t> equal_sizes(const Shape& shape, std::size_t parts, std::ptrdiff_t axis);
+template <class T, std::integral N>
+std::vector<Tensor<T>> split(const Tensor<T>& x, N parts, std::ptrdiff_t axis) {
+    check_defined("split", x);
+    return split(x, equal_sizes(x.shape(), static_cast<std::size_t>(parts), axis), axis);
+}
 
 template <class T>
 Tensor<T> concatenate(const std::vector<Tensor<T>>& parts, std::ptrdiff_t axis);

@@ -173,3 +173,86 @@ TEST_CASE("shape: split runs again on a kept graph, with other pieces wanted", "
     const NoGrad scope;
     CHECK_FALSE(split(x, 3, 0)[0].requires_grad());
 }
+
+TEMPLATE_TEST_CASE("shape: reshape fills in the size that is left open", "[engine]", float, double) {
+    using T = TestType;
+    const Tensor<T> x(random_array<T>({2, 3, 4}, 1), true);
+    CHECK(reshape(x, {-1}).shape() == Shape{24});
+    CHECK(reshape(x, -1).shape() == Shape{24});
+    CHECK(reshape(x, {2, -1}).shape() == Shape{2, 12});
+    CHECK(reshape(x, {-1, x.dim(1), 2}).shape() == Shape{4, 3, 2});
+    CHECK(reshape(transpose(x, 0, 2), {4, -1}).shape() == Shape{4, 6});
+    CHECK(reshape(Tensor<T>(Array<T>({1})), {}).shape() == Shape{});
+    CHECK(reshape(Tensor<T>(Array<T>({0, 3})), {-1, 3}).shape() == Shape{0, 3});
+    CHECK(reshape(x, {6, -1}).value().same_buffer(x.value()));
+    CHECK_THROWS_WITH(reshape(x, {5, -1}), ContainsSubstring("must stay 24, got (5, -1) from (2, 3, 4)"));
+    CHECK_THROWS_WITH(reshape(x, {-1, -1}), ContainsSubstring("reshape:") && ContainsSubstring("got (-1, -1)"));
+    CHECK_THROWS_WITH(reshape(x, {-2, 12}), ContainsSubstring("reshape: sizes of at least 0"));
+    CHECK_THROWS_WITH(reshape(Tensor<T>(Array<T>({0, 3})), {0, -1}), ContainsSubstring("got (0, -1)"));
+    CHECK_THROWS_WITH(reshape(x, {5, 5}), ContainsSubstring("must stay 24, got (5, 5)"));
+}
+
+TEMPLATE_TEST_CASE("shape: flatten, squeeze and unsqueeze are views", "[engine]", float, double) {
+    using T = TestType;
+    const Tensor<T> x(random_array<T>({2, 1, 3, 1, 4}, 1), true);
+    CHECK(flatten(x).shape() == Shape{24});
+    CHECK(flatten(x, 2).shape() == Shape{2, 1, 12});
+    CHECK(flatten(x, 1, -2).shape() == Shape{2, 3, 4});
+    CHECK(flatten(x, 1, 1).shape() == x.shape());
+    CHECK(flatten(Tensor<T>(Array<T>(Shape{}, T{1}))).shape() == Shape{1});
+    CHECK(squeeze(x).shape() == Shape{2, 3, 4});
+    CHECK(squeeze(x, {1}).shape() == Shape{2, 3, 1, 4});
+    CHECK(squeeze(x, {-2, 1}).shape() == Shape{2, 3, 4});
+    CHECK(unsqueeze(x, 0).shape() == Shape{1, 2, 1, 3, 1, 4});
+    CHECK(unsqueeze(x, -1).shape() == Shape{2, 1, 3, 1, 4, 1});
+    CHECK(unsqueeze(x, 2).shape() == Shape{2, 1, 1, 3, 1, 4});
+    for (const auto& y : {flatten(x), flatten(x, 1, 3), squeeze(x), squeeze(x, {3}), unsqueeze(x, 3)}) {
+        CHECK(y.value().same_buffer(x.value()));
+        const Array<T> dy = random_array<T>(y.shape(), 3);
+        Tensor<T>(x).zero_grad();
+        backward(y, dy);
+        CHECK(same_bits(x.grad().reshaped(y.shape()), dy));
+    }
+    CHECK_THROWS_WITH(flatten(x, 2, 1), ContainsSubstring("flatten: the first axis") && ContainsSubstring("2 and 1"));
+    CHECK_THROWS_WITH(flatten(x, 5), ContainsSubstring("flatten: axis 5"));
+    CHECK_THROWS_WITH(squeeze(x, {0}),
+                      ContainsSubstring("squeeze: axis 0 must have size 1") && ContainsSubstring("(2, 1, 3, 1, 4)"));
+    CHECK_THROWS_WITH(unsqueeze(x, 6), ContainsSubstring("unsqueeze: axis 6"));
+}
+
+TEMPLATE_TEST_CASE("shape: expand copies nothing, and its gradient is the sum over the copies", "[engine]", float,
+                   double) {
+    using T = TestType;
+    const Tensor<T> x(of<T>({2, 1}, {1, 2}), true), number(of<T>(Shape{}, {3}), true);
+    const Tensor<T> y = expand(x, {2, -1, 3});
+    check_equal(y.value(), {1, 1, 1, 2, 2, 2, 1, 1, 1, 2, 2, 2});
+    CHECK(y.value().same_buffer(x.value()));
+    backward(y, of<T>({2, 2, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}));
+    check_equal(x.grad(), {1 + 2 + 3 + 7 + 8 + 9, 4 + 5 + 6 + 10 + 11 + 12});
+    backward(expand(number, {2, 2}), of<T>({2, 2}, {1, 2, 3, 4}));
+    check_equal(number.grad(), {10});
+    check_equal(expand(x, {2, 2}).value(), {1, 1, 2, 2});
+    CHECK_THROWS_WITH(expand(x, {3, 1}), ContainsSubstring("expand: shape (2, 1) does not broadcast to (3, 1)"));
+    CHECK_THROWS_WITH(expand(x, {-1, 2, 1}), ContainsSubstring("(-1, 2, 1)"));
+    CHECK_THROWS_WITH(expand(x, 2), ContainsSubstring("does not broadcast to (2)"));
+}
+
+TEMPLATE_TEST_CASE("shape: split in parts of any sizes", "[engine]", float, double) {
+    using T = TestType;
+    const Tensor<T> x(of<T>({2, 6}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}), true);
+    const auto parts = split(x, {1, 3, 0, 2}, 1);
+    REQUIRE(parts.size() == 4);
+    check_equal(parts[0].value(), {1, 7});
+    check_equal(parts[1].value(), {2, 3, 4, 8, 9, 10});
+    CHECK(parts[2].shape() == Shape{2, 0});
+    check_equal(parts[3].value(), {5, 6, 11, 12});
+    CHECK(parts[1].value().same_buffer(x.value()));
+    backward(parts[3] * parts[3] + parts[0], of<T>({2, 2}, {1, 2, 3, 4}));  // parts[0] broadcasts
+    check_equal(x.grad(), {3, 0, 0, 0, 10, 24, 7, 0, 0, 0, 66, 96});
+    CHECK(split(x, {6}, 1).size() == 1);  // sizes, not six parts
+    CHECK(split(x, 6, 1).size() == 6);
+    CHECK_THROWS_WITH(split(x, {1, 2}, 1), ContainsSubstring("split: sizes that add up to 6") &&
+                                               ContainsSubstring("got 1 + 2 for shape (2, 6)"));
+    CHECK_THROWS_WITH(split(x, 4, 1), ContainsSubstring("split: 4 equal parts"));
+    CHECK_THROWS_WITH(split(x, {}, 1), ContainsSubstring("split:"));
+}
