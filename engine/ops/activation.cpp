@@ -6,6 +6,9 @@
 //             u = c (x + k x^3), c = sqrt(2/pi), k = 0.044715  dx = dy (s + x s (1 - s) 2 c (1 + 3 k x^2))
 //   gelu_erf  y = x P, P = (1 + erf(x / sqrt 2)) / 2       dx = dy (P + x e^(-x^2/2) / sqrt(2 pi))
 //   squared_relu  y = r^2, r = max(x, 0)                   dx = dy 2 r
+//   softplus  y = max(x, 0) + ln(1 + e^-|x|)               dx = dy sigmoid(x)
+//   leaky_relu  y = x where x > 0, else a x                dx = dy, or a dy
+//   elu       y = x where x > 0, else a (e^x - 1)          dx = dy, or dy a e^x
 //   softcap   y = c tanh(x / c)                            dx = dy (1 - (y / c)^2)
 #include "engine/ops/activation.h"
 
@@ -111,6 +114,32 @@ Tensor<T> squared_relu(Tensor<T> x) {
 }
 
 template <class T>
+Tensor<T> softplus(const Tensor<T>& x) {
+    return unary_op(
+        "softplus", x, Saves::input,
+        [](auto v) { return at_least(Vec<T>(T{0}), v) + xsimd::log1p(xsimd::exp(-xsimd::abs(v))); },
+        [](auto dy, auto v) { return dy * logistic(v); });
+}
+
+template <class T>
+Tensor<T> leaky_relu(const Tensor<T>& x, double negative_slope) {
+    const Vec<T> zero(T{0}), a(static_cast<T>(negative_slope));
+    return unary_op(
+        "leaky_relu", x, Saves::input, [=](auto v) { return xsimd::select(v > zero, v, a * v); },
+        [=](auto dy, auto v) {
+            return xsimd::select(v > zero, dy, xsimd::select(v <= zero, a * dy, v));  // NaN where x is
+        });
+}
+
+template <class T>
+Tensor<T> elu(const Tensor<T>& x, double alpha) {
+    const Vec<T> zero(T{0}), a(static_cast<T>(alpha));
+    return unary_op(
+        "elu", x, Saves::input, [=](auto v) { return xsimd::select(v > zero, v, a * xsimd::expm1(v)); },
+        [=](auto dy, auto v) { return xsimd::select(v > zero, dy, dy * a * xsimd::exp(v)); });
+}
+
+template <class T>
 Tensor<T> softcap(const Tensor<T>& x, double cap) {
     check_defined("softcap", x);
     check(cap > 0, "softcap: a cap above 0 is required, got {} for shape {}", cap, x.shape());
@@ -123,14 +152,17 @@ Tensor<T> softcap(const Tensor<T>& x, double cap) {
         });
 }
 
-#define INKLING_INSTANTIATE(T)                     \
-    template Tensor<T> tanh(const Tensor<T>&);     \
-    template Tensor<T> sigmoid(const Tensor<T>&);  \
-    template Tensor<T> relu(const Tensor<T>&);     \
-    template Tensor<T> silu(const Tensor<T>&);     \
-    template Tensor<T> gelu(Tensor<T>);            \
-    template Tensor<T> gelu_erf(const Tensor<T>&); \
-    template Tensor<T> squared_relu(Tensor<T>);    \
+#define INKLING_INSTANTIATE(T)                               \
+    template Tensor<T> tanh(const Tensor<T>&);               \
+    template Tensor<T> sigmoid(const Tensor<T>&);            \
+    template Tensor<T> relu(const Tensor<T>&);               \
+    template Tensor<T> silu(const Tensor<T>&);               \
+    template Tensor<T> gelu(Tensor<T>);                      \
+    template Tensor<T> gelu_erf(const Tensor<T>&);           \
+    template Tensor<T> squared_relu(Tensor<T>);              \
+    template Tensor<T> softplus(const Tensor<T>&);           \
+    template Tensor<T> leaky_relu(const Tensor<T>&, double); \
+    template Tensor<T> elu(const Tensor<T>&, double);        \
     template Tensor<T> softcap(const Tensor<T>&, double);
 INKLING_INSTANTIATE(float)
 INKLING_INSTANTIATE(double)

@@ -19,6 +19,12 @@ template <class T>
 Tensor<T> gelu_erf(const Tensor<T>& x);  // x Phi(x), Phi the normal distribution (Hendrycks and Gimpel 2016)
 template <class T>
 Tensor<T> squared_relu(Tensor<T> x);  // max(x, 0)^2 (So et al. 2021, Primer)
+template <class T>
+Tensor<T> softplus(const Tensor<T>& x);  // ln(1 + e^x)
+template <class T>
+Tensor<T> leaky_relu(const Tensor<T>& x, double negative_slope = 0.01);  // x, or negative_slope x where x <= 0
+template <class T>
+Tensor<T> elu(const Tensor<T>& x, double alpha = 1);  // x, or alpha (e^x - 1) where x <= 0 (Clevert et al. 2015)
 
 // cap tanh(x / cap): about x near 0, and never beyond +-cap (Gemma 2, nanochat's logits). cap > 0.
 template <class T>

@@ -118,6 +118,18 @@ Computed<T> run(const F& f, const Arrays& at, ConstArray<T> dy = {}) {
     return result;
 }
 
+// f's value at `in`, and its gradients under dy, all vectors by hand.
+template <class T, class F>
+inline void check_by_hand(const F& f, const std::vector<std::vector<double>>& in, const std::vector<double>& dy,
+                          const std::vector<double>& y, const std::vector<std::vector<double>>& dx) {
+    std::vector<Array<T>> at;
+    for (const auto& values : in) at.push_back(of<T>(values));
+    const auto result = run<T>(f, at, of<T>(dy));
+    const double tolerance = sizeof(T) == 4 ? 1e-6 : 1e-14;
+    check_close(result.value, of<T>(y), tolerance);
+    for (std::size_t i = 0; i < dx.size(); ++i) check_close(result.grads[i], of<T>(dx[i]), tolerance, "gradient");
+}
+
 // The float kernel against the double one, forward and backward, at the same random inputs.
 template <class F>
 void check_float_against_double(const F& f, const std::vector<Shape>& shapes,

@@ -1,6 +1,7 @@
 // Activations: golden values, slopes, tails and kinks, and float against double.
 #include "engine/ops/activation.h"
 
+#include "engine/ops/elementwise.h"
 #include "tests/engine/helpers.h"
 
 using namespace inkling;
@@ -48,6 +49,31 @@ TEMPLATE_TEST_CASE("activation: golden values and slopes", "[engine]", float, do
                     {0, 0.8411919906082768, -0.15428599017485606}, {0.5, 1.0829640838457826, 0.13263009646535764});
     check_points<T>("gelu_erf", [](const auto& x) { return gelu_erf(x); }, {0, 1}, {0, 0.8413447460685429},
                     {0.5, 0.8413447460685429 + pdf});
+    check_points<T>("softplus", [](const auto& x) { return softplus(x); }, {0, 1, -1},
+                    {std::log(2.0), 1 - std::log(s), -std::log(s)}, {0.5, s, 1 - s});
+    check_points<T>("leaky_relu", [](const auto& x) { return leaky_relu(x); }, {-2, 0, 3}, {-0.02, 0, 3},
+                    {0.01, 0.01, 1});
+    check_points<T>("leaky_relu 0.5", [](const auto& x) { return leaky_relu(x, 0.5); }, {-2, 0, 3}, {-1, 0, 3},
+                    {0.5, 0.5, 1});
+    const double e = std::exp(-1.0);
+    check_points<T>("elu", [](const auto& x) { return elu(x); }, {-1, 0, 3}, {e - 1, 0, 3}, {e, 1, 1});
+    check_points<T>("elu 2", [](const auto& x) { return elu(x, 2); }, {-1, 0, 3}, {2 * e - 2, 0, 3}, {2 * e, 2, 1});
+}
+
+TEMPLATE_TEST_CASE("activation: softplus, leaky_relu and elu far from zero", "[engine]", float, double) {
+    using T = TestType;
+    const double inf = kInfinity, nan = std::nan("");
+    check_points<T>("softplus", [](const auto& x) { return softplus(x); }, {1000, -1000, inf, -inf, nan},
+                    {1000, 0, inf, 0, nan}, {1, 0, 1, 0, nan});
+    check_points<T>("leaky_relu", [](const auto& x) { return leaky_relu(x, 0.5); }, {1000, -1000, inf, -inf, nan},
+                    {1000, -500, inf, -inf, nan}, {1, 0.5, 1, 0.5, nan});
+    check_points<T>("elu", [](const auto& x) { return elu(x, 3); }, {1000, -1000, inf, -inf, nan},
+                    {1000, -3, inf, -3, nan}, {1, 0, 1, 0, nan});
+    const Tensor<T> small(of<T>({-30}));  // e^-30: no difference of large numbers
+    CHECK(softplus(small).item() == Approx(std::exp(-30.0)).epsilon(1e-6));
+    for (const std::size_t n : kRagged) {
+        check_float_against_double([](const auto& in) { return softplus(in[0]) + elu(leaky_relu(in[0])); }, {{3, n}});
+    }
 }
 
 TEST_CASE("activation: values follow the formulas of <cmath>", "[engine]") {

@@ -9,21 +9,6 @@
 using namespace inkling;
 using namespace inkling::testing;
 
-namespace {
-
-template <class T, class F>
-void check_by_hand(const F& f, const std::vector<std::vector<double>>& in, const std::vector<double>& dy,
-                   const std::vector<double>& y, const std::vector<std::vector<double>>& dx) {
-    std::vector<Array<T>> at;
-    for (const auto& values : in) at.push_back(of<T>(values));
-    const auto result = run<T>(f, at, of<T>(dy));
-    const double tolerance = sizeof(T) == 4 ? 1e-6 : 1e-14;
-    check_close(result.value, of<T>(y), tolerance);
-    for (std::size_t i = 0; i < dx.size(); ++i) check_close(result.grads[i], of<T>(dx[i]), tolerance, "gradient");
-}
-
-}  // namespace
-
 TEMPLATE_TEST_CASE("elementwise: values and gradients by hand", "[engine]", float, double) {
     using T = TestType;
     const double e = std::exp(1.0), nan = std::nan("");
