@@ -1,0 +1,170 @@
+//   gather        y_j = x_id(j)              dx_v = sum of dy_j over the j with id(j) = v
+//   index_select  is gather with an index that is the same in all other axes
+//   scatter_add   y_v = x_v + sum of s_j over the j with id(j) = v      dx = dy      ds_j = dy_id(j)
+//   sort, topk    are gathers, with ids that comparisons give
+// Sums are added in order of j, each by one thread.
+#include "engine/ops/select.h"
+
+#include <cmath>
+#include <numeric>
+
+#include "engine/backward.h"
+#include "engine/parallel.h"
+
+namespace inkling {
+namespace {
+
+// An index as it lies against a table: both as (outer, n or length, inner) with the axis in the middle. It may be a
+// broadcast view. All ops of this file share it: none has a loop of its own over an index.
+struct Places {
+    ConstArray<std::int32_t> index;
+    Shape table, chosen;  // the whole shapes of the table, and of what is chosen from it
+    std::size_t outer = 1, n, length, inner = 1;
+
+    Places(const char* op, const Shape& x, std::ptrdiff_t axis, const IdArray& ids, bool of_axis)
+        : table(x), chosen(x) {
+        check(ids.defined(), "{}: an index is required, got an undefined array", op);
+        const std::size_t k = normalize_axis(op, axis, x.size());
+        chosen[k] = n = of_axis ? ids.size() : ids.rank() == x.size() ? ids.shape()[k] : 0;
+        length = x[k];
+        for (std::size_t i = 0; i < x.size(); ++i) (i < k ? outer : inner) *= i == k ? 1 : x[i];
+        check(of_axis ? ids.rank() == 1 : ids.shape() == chosen,
+              "{}: an index of {} is required, got index {} for shape {}", op,
+              of_axis ? "one axis" : "the values' shape but along the axis", ids.shape(), x);
+        for (const std::int32_t id : ids) {
+            check(id >= 0 && static_cast<std::size_t>(id) < length, "{}: ids must be at least 0 and below {}, got {}",
+                  op, length, id);
+        }
+        if (of_axis) {
+            index = ids.reshaped({n, 1}).broadcasted({outer, n, inner});
+        } else {
+            index = ids.reshaped({outer, n, inner});
+        }
+    }
+
+    // f(at, place): element `at` of what is chosen is element `place` of the table; both contiguous. Each thread has
+    // places of its own, and takes their elements in order.
+    template <class F>
+    void each(const F& f) const {
+        const auto& id = index.strides();
+        parallel_rows(outer * inner, n, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t o = begin / inner; o * inner < end; ++o) {
+                const std::size_t first = std::max(begin, o * inner) - o * inner;
+                const std::size_t last = std::min(end, (o + 1) * inner) - o * inner;
+                for (std::size_t j = 0; j < n; ++j) {
+                    const std::int32_t* const ids =
+                        index.data() + static_cast<std::ptrdiff_t>(o) * id[0] + static_cast<std::ptrdiff_t>(j) * id[1];
+                    for (std::size_t c = first; c < last; ++c) {
+                        const auto v = static_cast<std::size_t>(ids[static_cast<std::ptrdiff_t>(c) * id[2]]);
+                        f((o * n + j) * inner + c, (o * length + v) * inner + c);
+                    }
+                }
+            }
+        });
+    }
+};
+
+template <class T>
+Array<T> taken(const ConstArray<T>& table, const Places& places) {
+    const ConstArray<T> from = table.contiguous();
+    Array<T> y(places.chosen);
+    places.each([in = from.data(), out = y.data()](std::size_t at, std::size_t place) { out[at] = in[place]; });
+    return y;
+}
+
+template <class T>
+Array<T> added(Array<T> table, const ConstArray<T>& values, const Places& places) {
+    const ConstArray<T> from = values.contiguous();
+    places.each([in = from.data(), out = table.data()](std::size_t at, std::size_t place) { out[place] += in[at]; });
+    return table;
+}
+
+template <class T>
+Tensor<T> chosen(const char* op, const Tensor<T>& x, const Places& places) {
+    return record(op, taken(x.value(), places), inputs(x), [places](const Array<T>& dy, Gradients<T>& grads) {
+        grads.add(0, added<T>(Array<T>(places.table, T{0}), dy, places));
+    });
+}
+
+// The first k of the elements in order. Ties are broken by place, so that the order is one alone.
+template <class T>
+Ordered<T> ordered(const char* op, const Tensor<T>& x, std::size_t k, std::ptrdiff_t axis, bool descending) {
+    const ConstArray<T> rows = x.value().transposed(axis, -1).contiguous();
+    const std::size_t n = rows.dim(-1);
+    Shape shape = rows.shape();
+    shape.back() = k;
+    IdArray ids(shape);
+    std::int32_t* const to = ids.data();
+    parallel_rows(rows.size() / std::max<std::size_t>(n, 1), n, [&](std::size_t begin, std::size_t end) {
+        std::vector<std::int32_t> order(n);
+        for (std::size_t r = begin; r < end; ++r) {
+            const T* const row = rows.data() + r * n;
+            const auto before = [row, descending](std::int32_t i, std::int32_t j) {
+                const T a = descending ? row[j] : row[i], b = descending ? row[i] : row[j];
+                if (a < b || (std::isnan(b) && !std::isnan(a))) return true;
+                return !(b < a || (std::isnan(a) && !std::isnan(b))) && i < j;
+            };
+            std::iota(order.begin(), order.end(), 0);
+            const auto middle = order.begin() + static_cast<std::ptrdiff_t>(k);
+            if (k < n) std::nth_element(order.begin(), middle, order.end(), before);
+            std::sort(order.begin(), middle, before);
+            std::copy(order.begin(), middle, to + r * k);
+        }
+    });
+    ids = ids.transposed(axis, -1);
+    return {chosen(op, x, Places(op, x.shape(), axis, ids, false)), ids};
+}
+
+}  // namespace
+
+template <class T>
+Tensor<T> gather(const Tensor<T>& x, std::ptrdiff_t axis, const IdArray& index) {
+    check_defined("gather", x);
+    return chosen("gather", x, Places("gather", x.shape(), axis, index, false));
+}
+
+template <class T>
+Tensor<T> index_select(const Tensor<T>& x, std::ptrdiff_t axis, const IdArray& index) {
+    check_defined("index_select", x);
+    return chosen("index_select", x, Places("index_select", x.shape(), axis, index, true));
+}
+
+template <class T>
+Tensor<T> scatter_add(const Tensor<T>& x, std::ptrdiff_t axis, const IdArray& index, const Tensor<T>& source) {
+    check_defined("scatter_add", x, source);
+    const Places places("scatter_add", x.shape(), axis, index, false);
+    check(source.shape() == places.chosen, "scatter_add: a source of the index's shape is required, got {} and {}",
+          source.shape(), index.shape());
+    return record("scatter_add", added(x.value().clone(), source.value(), places), inputs(x, source),
+                  [places](const Array<T>& dy, Gradients<T>& grads) {
+                      if (grads.wanted(1)) grads.add(1, taken<T>(dy, places));
+                      if (grads.wanted(0)) grads.add(0, dy);
+                  });
+}
+
+template <class T>
+Ordered<T> sort(const Tensor<T>& x, std::ptrdiff_t axis, bool descending) {
+    check_defined("sort", x);
+    const std::size_t n = x.shape()[normalize_axis("sort", axis, x.rank())];
+    return ordered("sort", x, n, axis, descending);
+}
+
+template <class T>
+Ordered<T> topk(const Tensor<T>& x, std::size_t k, std::ptrdiff_t axis) {
+    check_defined("topk", x);
+    const std::size_t n = x.shape()[normalize_axis("topk", axis, x.rank())];
+    check(k <= n, "topk: at most {} elements are possible along axis {}, got {} of shape {}", n, axis, k, x.shape());
+    return ordered("topk", x, k, axis, true);
+}
+
+#define INKLING_INSTANTIATE(T)                                                                          \
+    template Tensor<T> gather(const Tensor<T>&, std::ptrdiff_t, const IdArray&);                        \
+    template Tensor<T> index_select(const Tensor<T>&, std::ptrdiff_t, const IdArray&);                  \
+    template Tensor<T> scatter_add(const Tensor<T>&, std::ptrdiff_t, const IdArray&, const Tensor<T>&); \
+    template Ordered<T> sort(const Tensor<T>&, std::ptrdiff_t, bool);                                   \
+    template Ordered<T> topk(const Tensor<T>&, std::size_t, std::ptrdiff_t);
+INKLING_INSTANTIATE(float)
+INKLING_INSTANTIATE(double)
+#undef INKLING_INSTANTIATE
+
+}  // namespace inkling
