@@ -1,0 +1,110 @@
+// einsum against loops over all letters, by hand, and what it refuses.
+#include "engine/ops/einsum.h"
+
+#include "tests/engine/helpers.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+
+namespace {
+
+// The definition: for every value of every letter the product of the elements, added at the result's place.
+Array<double> by_loops(const std::vector<std::string>& operands, const std::string& result,
+                       const std::vector<Array<double>>& at) {
+    std::string letters;
+    std::vector<std::size_t> sizes;
+    for (std::size_t k = 0; k < operands.size(); ++k) {
+        for (std::size_t i = 0; i < operands[k].size(); ++i) {
+            if (letters.find(operands[k][i]) != std::string::npos) continue;
+            letters += operands[k][i];
+            sizes.push_back(at[k].shape()[i]);
+        }
+    }
+    const auto size_of_letter = [&](char c) { return sizes[letters.find(c)]; };
+    Shape shape;
+    for (const char c : result) shape.push_back(size_of_letter(c));
+    Array<double> y(shape, 0.0);
+    std::vector<std::size_t> value(letters.size(), 0);
+    const auto place = [&](const std::string& axes) {
+        std::size_t at_place = 0;
+        for (const char c : axes) at_place = at_place * size_of_letter(c) + value[letters.find(c)];
+        return at_place;
+    };
+    std::size_t all = 1;
+    for (const std::size_t n : sizes) all *= n;
+    for (std::size_t i = 0; i < all; ++i) {
+        std::size_t rest = i;
+        for (std::size_t l = 0; l < letters.size(); ++l) value[l] = rest % sizes[l], rest /= sizes[l];
+        double term = 1;
+        for (std::size_t k = 0; k < at.size(); ++k) term *= at[k].data()[place(operands[k])];
+        y.data()[place(result)] += term;
+    }
+    return y;
+}
+
+}  // namespace
+
+TEST_CASE("einsum: it is the sum by loops over all letters", "[engine]") {
+    const std::vector<std::pair<std::vector<std::string>, std::string>> equations = {
+        {{"ij"}, "ji"},           {{"ijk"}, "j"},           {{"ii"}, ""},
+        {{"ijij"}, "ji"},         {{"iiij"}, "ji"},         {{"i", "j"}, "ji"},
+        {{"i", "i"}, ""},         {{"i", "i"}, "i"},        {{"ij", "jk"}, "ik"},
+        {{"ij", "kj"}, "ki"},     {{"bij", "bjk"}, "bik"},  {{"ibj", "kjb"}, "kbi"},
+        {{"ij", "ij"}, "j"},      {{"ijk", "jk"}, "i"},     {{"ab", "bc", "cd"}, "da"},
+        {{"ab", "cb", "b"}, "a"}, {{"ab", "a", "b"}, ""},   {{"abc", "d"}, "db"},
+        {{"ii", "ij"}, "j"},      {{"abcd", "bdae"}, "ec"}, {{"", "i"}, "i"},
+        {{"aB", "Ba"}, "aB"},
+    };
+    const auto size = [](char c) { return static_cast<std::size_t>(c % 4) + 2; };
+    for (const auto& [operands, result] : equations) {
+        std::vector<Array<double>> at;
+        std::vector<Tensor<double>> in;
+        std::string equation;
+        for (const std::string& letters : operands) {
+            Shape shape;
+            for (const char c : letters) shape.push_back(size(c));
+            at.push_back(normal(shape, 1 + at.size()));
+            in.emplace_back(at.back());
+            equation += (equation.empty() && at.size() == 1 ? "" : ",") + letters;
+        }
+        equation += " -> " + result;
+        INFO(equation);
+        check_close(einsum(equation, in).value(), by_loops(operands, result, at), 1e-13);
+    }
+}
+
+TEMPLATE_TEST_CASE("einsum: without an arrow the letters that occur once, in alphabetical order", "[engine]", float,
+                   double) {
+    using T = TestType;
+    const Tensor<T> x(of<T>({2, 3}, {1, 2, 3, 4, 5, 6}), true), y(of<T>({3}, {1, 10, 100}), true);
+    check_equal(einsum("ba", x).value(), {1, 4, 2, 5, 3, 6});
+    check_equal(einsum("ij, j", x, y).value(), {321, 654});
+    check_equal(einsum("ij->", x).value(), {21});
+    check_equal(einsum("a,b", Tensor<T>(of<T>({2, 3})), y).value(), {2, 20, 200, 3, 30, 300});
+    backward(einsum("ij,j->i", x, y), of<T>({1, 2}));
+    check_equal(x.grad(), {1, 10, 100, 2, 20, 200});
+    check_equal(y.grad(), {9, 12, 15});
+    CHECK(einsum("ij,jk", Tensor<T>(Array<T>({0, 3})), Tensor<T>(Array<T>({3, 2}, T{1}))).shape() == Shape{0, 2});
+    check_equal(einsum("ij,jk", Tensor<T>(Array<T>({1, 0})), Tensor<T>(Array<T>({0, 2}))).value(), {0, 0});
+}
+
+TEST_CASE("einsum: what it does not know is refused by name", "[engine]") {
+    const Tensor<double> a(Array<double>({2, 3}, 1.0)), b(Array<double>({4, 5}, 1.0));
+    CHECK_THROWS_WITH(einsum("ij,jk", a, b), ContainsSubstring("einsum: 'j' must have one size") &&
+                                                 ContainsSubstring("3 and 4 in operand 1, (4, 5)"));
+    CHECK_THROWS_WITH(einsum("ijk", a),
+                      ContainsSubstring("operand 0") && ContainsSubstring("3 axes, got shape (2, 3)"));
+    CHECK_THROWS_WITH(einsum("ij,jk", a), ContainsSubstring("has 2 operands, got 1 tensors"));
+    CHECK_THROWS_WITH(einsum("ij->k", a), ContainsSubstring("letter of the result") && ContainsSubstring("'k'"));
+    CHECK_THROWS_WITH(einsum("ij->ii", a), ContainsSubstring("named once, got 'i'"));
+    CHECK_THROWS_WITH(einsum("...j->j", a), ContainsSubstring("a letter for each axis") && ContainsSubstring("'.'"));
+    CHECK_THROWS_WITH(einsum("ij->i->j", a), ContainsSubstring("got '-'"));
+    CHECK_THROWS_AS(einsum("", std::vector<Tensor<double>>{}), Error);
+}
+
+TEST_CASE("einsum: float agrees with double", "[engine]") {
+    for (const std::size_t n : {1, 7, 33}) {
+        check_float_against_double([](const auto& in) { return einsum("bik,bjk->bij", in); }, {{2, n, 5}, {2, 3, 5}});
+        check_float_against_double([](const auto& in) { return einsum("ij,jk,kl->il", in); }, {{3, n}, {n, 4}, {4, 2}});
+    }
+}
