@@ -1,6 +1,10 @@
 //   cross_entropy   y = mean_i (l_i - (z_i[t_i] - m_i)), m_i = max_j z_ij, l_i = ln sum_j e^(z_ij - m_i)
 //                   dz_ij = dy (e^(z_ij - m_i - l_i) - [j = t_i]) / n
+// With class weights w and label smoothing s over V classes, row i has targets q_ij = w_j ((1 - s) [j = t_i] + s / V):
+//                   y_i = sum_j q_ij (l_i - (z_ij - m_i)), and a mean is their sum over sum_i w[t_i]
+//                   dz_ij = dy_i (e^(z_ij - m_i - l_i) sum_k q_ik - q_ij)
 // A row with a NaN, with an infinite logit or without a finite one makes the loss NaN, and its gradient.
+// One op for all options: made of log_softmax and gather, an ignored row with a NaN would have a gradient of NaN.
 // The probabilities are not saved: backward computes them again from the logits and two numbers per row.
 #include "engine/ops/cross_entropy.h"
 
@@ -14,24 +18,47 @@
 namespace inkling {
 
 template <class T>
-Tensor<T> cross_entropy(const Tensor<T>& logits, const IdArray& targets_any, std::int32_t ignore) {
+Tensor<T> cross_entropy(const Tensor<T>& logits, const IdArray& targets, std::int32_t ignore) {
+    return cross_entropy(logits, targets, CrossEntropyOptions{.ignore = ignore});
+}
+
+template <class T>
+Tensor<T> cross_entropy(const Tensor<T>& logits, const IdArray& targets_any, const CrossEntropyOptions& options) {
     check_defined("cross_entropy", logits);
     check(targets_any.defined(), "cross_entropy: targets are required, got an undefined array");
     check(logits.rank() > 0 && logits.dim(-1) > 0 &&
               targets_any.shape() == Shape(logits.shape().begin(), logits.shape().end() - 1),
           "cross_entropy: logits (..., V) and targets (...) are required, got {} and {}", logits.shape(),
           targets_any.shape());
+    const std::int32_t ignore = options.ignore;
+    const double smoothing = options.label_smoothing;
     const ConstArray<T> z = logits.value().contiguous();
     const IdArray targets = targets_any.contiguous();
     const std::size_t width = z.dim(-1), rows = targets.size();
-    std::size_t counted = 0;
+    const std::vector<double>& w = options.weight;
+    check(w.empty() || w.size() == width, "cross_entropy: a weight for each of {} classes is required, got {}", width,
+          w.size());
+    check(smoothing >= 0 && smoothing <= 1, "cross_entropy: label smoothing from 0 to 1 is required, got {}",
+          smoothing);
+    const auto weight_of = [w](std::size_t j) { return w.empty() ? 1.0 : w[j]; };
+    const double own = 1 - smoothing;
+    double total_weight = 0, all = 0;  // all: sum_j s / V w_j
     for (std::size_t i = 0; i < rows; ++i) {
         const std::int32_t t = targets.data()[i];
         check(t == ignore || (t >= 0 && static_cast<std::size_t>(t) < width),
               "cross_entropy: targets must be at least 0 and below {}, or {}, got {}", width, ignore, t);
-        counted += t != ignore;
+        if (t != ignore) total_weight += weight_of(static_cast<std::size_t>(t));
     }
-    Array<T> maxima({rows}), log_sums({rows});
+    Array<T> maxima({rows}), log_sums({rows}), shares, smooth;
+    if (smoothing > 0) {
+        shares = Array<T>({width});  // s / V w_j
+        smooth = Array<T>({rows});   // sum_j s / V w_j (z_ij - m_i)
+        for (std::size_t j = 0; j < width; ++j) {
+            const double share = smoothing / static_cast<double>(width) * weight_of(j);
+            shares.data()[j] = static_cast<T>(share);
+            all += share;
+        }
+    }
     T *const top = maxima.data(), *const log_sum = log_sums.data();
     parallel_rows(rows, width, [&](std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) {
@@ -41,42 +68,64 @@ Tensor<T> cross_entropy(const Tensor<T>& logits, const IdArray& targets_any, std
             const Vec<T> m(top[i]);
             log_sum[i] = std::log(simd_sum(
                 width, [m](auto v) { return xsimd::exp(v - m); }, row));
+            if (smoothing > 0) {
+                smooth.data()[i] = simd_sum(
+                    width, [m](auto v, auto q) { return q * (v - m); }, row, shares.data());
+            }
         }
     });
+    const bool each = options.reduction == Reduction::none;
+    Array<T> y(each ? targets.shape() : Shape{}, T{0});
     double total = 0;  // in double and in order: the mean of many rows keeps its last digits
     for (std::size_t i = 0; i < rows; ++i) {
         const std::int32_t t = targets.data()[i];
         if (t == ignore) continue;
-        const T target = z.data()[i * width + static_cast<std::size_t>(t)];
-        total += static_cast<double>(log_sum[i]) - static_cast<double>(target - top[i]);
+        const auto at = static_cast<std::size_t>(t);
+        const T target = z.data()[i * width + at];
+        double loss = static_cast<double>(log_sum[i]) - static_cast<double>(target - top[i]);
+        loss *= own * weight_of(at);
+        if (smoothing > 0) loss += all * static_cast<double>(log_sum[i]) - static_cast<double>(smooth.data()[i]);
+        if (each) y.data()[i] = static_cast<T>(loss);
+        total += loss;
     }
-    const double weight = counted ? 1.0 / static_cast<double>(counted) : 0.0;
-    return record("cross_entropy", Array<T>(Shape{}, static_cast<T>(total * weight)), inputs(logits),
-                  [z = Saved(z), maxima, log_sums, targets, ignore, weight, width, rows](const Array<T>& dy,
-                                                                                         Gradients<T>& grads) {
-                      Array<T> dz(z->shape());
-                      T* const out = dz.data();
-                      const Vec<T> g(*dy.data() * static_cast<T>(weight));
-                      const T *const pz = z->data(), *const pm = maxima.data(), *const pl = log_sums.data();
-                      parallel_rows(rows, width, [&](std::size_t begin, std::size_t end) {
-                          for (std::size_t i = begin; i < end; ++i) {
-                              T* const row = out + i * width;
-                              const std::int32_t t = targets.data()[i];
-                              if (t == ignore) {
-                                  std::fill_n(row, width, T{0});
-                                  continue;
-                              }
-                              const Vec<T> m(pm[i]), l(pl[i]);
-                              simd_map(
-                                  width, row, [=](auto v) { return g * xsimd::exp((v - m) - l); }, pz + i * width);
-                              row[t] -= g.get(0);
-                          }
-                      });
-                      grads.add(0, std::move(dz));
-                  });
+    const bool is_mean = options.reduction == Reduction::mean;
+    const double weight = !is_mean ? 1.0 : total_weight != 0 ? 1.0 / total_weight : 0.0;
+    if (!each) *y.data() = static_cast<T>(total * weight);
+    return record("cross_entropy", y, inputs(logits), [=, z = Saved(z)](const Array<T>& dy_any, Gradients<T>& grads) {
+        Array<T> dz(z->shape());
+        T* const out = dz.data();
+        const ConstArray<T> dy = dy_any.contiguous();
+        const T *const pz = z->data(), *const pm = maxima.data(), *const pl = log_sums.data();
+        parallel_rows(rows, width, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i) {
+                T* const row = out + i * width;
+                const std::int32_t t = targets.data()[i];
+                if (t == ignore) {
+                    std::fill_n(row, width, T{0});
+                    continue;
+                }
+                const T g = dy.data()[each ? i : 0] * static_cast<T>(weight);
+                const double target = own * weight_of(static_cast<std::size_t>(t));
+                const Vec<T> m(pm[i]), l(pl[i]), whole(g * static_cast<T>(target + all));
+                simd_map(
+                    width, row, [=](auto v) { return whole * xsimd::exp((v - m) - l); }, pz + i * width);
+                row[t] -= g * static_cast<T>(target);
+                if (smoothing > 0) {
+                    const Vec<T> wide(g);
+                    simd_map(
+                        width, row, [wide](auto d, auto q) { return d - wide * q; }, row, shares.data());
+                }
+            }
+        });
+        grads.add(0, std::move(dz));
+    });
 }
 
-template Tensor<float> cross_entropy(const Tensor<float>&, const IdArray&, std::int32_t);
-template Tensor<double> cross_entropy(const Tensor<double>&, const IdArray&, std::int32_t);
+#define INKLING_INSTANTIATE(T)                                                        \
+    template Tensor<T> cross_entropy(const Tensor<T>&, const IdArray&, std::int32_t); \
+    template Tensor<T> cross_entropy(const Tensor<T>&, const IdArray&, const CrossEntropyOptions&);
+INKLING_INSTANTIATE(float)
+INKLING_INSTANTIATE(double)
+#undef INKLING_INSTANTIATE
 
 }  // namespace inkling

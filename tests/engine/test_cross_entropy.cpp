@@ -135,3 +135,90 @@ TEST_CASE("cross_entropy: float agrees with double, with any number of threads",
         return all_of(run<float>([&](const auto& in) { return cross_entropy(in[0], targets); }, at));
     });
 }
+
+TEMPLATE_TEST_CASE("cross_entropy: class weights, label smoothing and reductions by hand", "[engine]", float, double) {
+    using T = TestType;
+    const double l2 = std::log(2.0), l3 = std::log(3.0), l15 = std::log(1.5), tolerance = sizeof(T) == 4 ? 1e-6 : 1e-14;
+    const Array<T> z = of<T>({3, 2}, {0, 0, l2, 0, 5, 7});  // probabilities (1/2, 1/2), (2/3, 1/3)
+    const IdArray targets = of<std::int32_t>({0, 1, kIgnore});
+    const auto with = [&](const CrossEntropyOptions& options, const Array<T>& dy) {
+        return run<T>([&](const auto& in) { return cross_entropy(in[0], targets, options); }, {z}, dy);
+    };
+    const Array<T> one(Shape{}, T{1});
+    const auto none = with({.reduction = Reduction::none}, of<T>({2, 6, 5}));
+    check_close(none.value, of<T>({l2, l3, 0}), tolerance);
+    check_close(none.grads[0], of<T>({3, 2}, {-1, 1, 4, -4, 0, 0}), tolerance);
+    const auto total = with({.reduction = Reduction::sum}, one);
+    check_close(total.value, of<T>(Shape{}, {l2 + l3}), tolerance);
+    check_close(total.grads[0], of<T>({3, 2}, {-0.5, 0.5, 2 / 3.0, -2 / 3.0, 0, 0}), tolerance);
+    const auto weighted = with({.weight = {3, 1}}, Array<T>(Shape{}, T{4}));
+    check_close(weighted.value, of<T>(Shape{}, {(3 * l2 + l3) / 4}), tolerance);
+    check_close(weighted.grads[0], of<T>({3, 2}, {-1.5, 1.5, 2 / 3.0, -2 / 3.0, 0, 0}), tolerance);
+    const auto smooth = with({.reduction = Reduction::none, .label_smoothing = 0.5}, of<T>({1, 1, 1}));  // 3/4 and 1/4
+    check_close(smooth.value, of<T>({l2, 0.75 * l3 + 0.25 * l15, 0}), tolerance);
+    check_close(smooth.grads[0], of<T>({3, 2}, {-0.25, 0.25, 5 / 12.0, -5 / 12.0, 0, 0}), tolerance);
+    const auto all = with({.weight = {3, 1}, .ignore = kIgnore, .label_smoothing = 1}, Array<T>(Shape{}, T{4}));
+    check_close(all.value, of<T>(Shape{}, {(1.5 * l2 + 0.5 * l2 + 1.5 * l15 + 0.5 * l3) / 4}), tolerance);
+    check_close(all.grads[0], of<T>({3, 2}, {-0.5, 0.5, 4 / 3.0 - 1.5, 2 / 3.0 - 0.5, 0, 0}), tolerance);
+}
+
+TEMPLATE_TEST_CASE("cross_entropy: options that change nothing give the same bits", "[engine]", float, double) {
+    using T = TestType;
+    IdArray targets = random_ids({40}, 65, 1);
+    targets.data()[3] = kIgnore;
+    const std::vector<Array<T>> at = {random_array<T>({40, 65}, 2)};
+    const Array<T> dy(Shape{}, T{3});
+    const auto plain = run<T>([&](const auto& in) { return cross_entropy(in[0], targets); }, at, dy);
+    for (const auto& options : {CrossEntropyOptions{}, CrossEntropyOptions{.weight = std::vector<double>(65, 1.0)}}) {
+        const auto same = run<T>([&](const auto& in) { return cross_entropy(in[0], targets, options); }, at, dy);
+        CHECK(same_bits(plain.value, same.value));
+        CHECK(same_bits(plain.grads[0], same.grads[0]));
+    }
+}
+
+TEMPLATE_TEST_CASE("cross_entropy: options with ignored rows, NaN and infinities", "[engine]", float, double) {
+    using T = TestType;
+    const double nan = std::nan(""), inf = kInfinity;
+    const Array<T> z = of<T>({4, 2}, {nan, 1, nan, 1, -inf, 0, 1, 1});
+    const CrossEntropyOptions options{.reduction = Reduction::none, .label_smoothing = 0.5};
+    const auto r = run<T>(
+        [&](const auto& in) {
+            return cross_entropy(in[0], of<std::int32_t>({kIgnore, 0, 1, 0}), options);
+        },
+        {z}, Array<T>({4}, T{1}));
+    check_close(r.value, of<T>({0, nan, inf, std::log(2.0)}), 1e-6);
+    check_close(r.grads[0], of<T>({4, 2}, {0, 0, nan, nan, -0.25, 0.25, -0.25, 0.25}), 1e-6);
+    const auto none = run<T>(
+        [](const auto& in) {
+            return cross_entropy(in[0], IdArray({4}, 0), {.weight = {0, 1}});
+        },
+        {of<T>({4, 2}, {1, 2, 3, 4, 5, 6, 7, 8})}, Array<T>(Shape{}, T{1}));
+    check_equal(none.value, {0});  // no weight at all, as when every row is ignored
+    check_equal(none.grads[0], {0, 0, 0, 0, 0, 0, 0, 0});
+}
+
+TEST_CASE("cross_entropy: options that do not fit are refused, and threads change no bits", "[engine]") {
+    const Tensor<float> z(Array<float>({2, 3}, 0.0f));
+    const IdArray targets({2}, 0);
+    CHECK_THROWS_WITH(cross_entropy(z, targets, {.weight = {1, 2}}),
+                      ContainsSubstring("cross_entropy: a weight for each of 3 classes is required, got 2"));
+    CHECK_THROWS_WITH(cross_entropy(z, targets, {.label_smoothing = 1.5}),
+                      ContainsSubstring("label smoothing from 0 to 1") && ContainsSubstring("1.5"));
+    CHECK_THROWS_WITH(cross_entropy(z, targets, {.label_smoothing = -0.1}), ContainsSubstring("label smoothing"));
+    const std::vector<double> weight{1, 2, 0.5, 0, 3, 1, 1};
+    for (const std::size_t n : {1, 3, 129}) {
+        check_float_against_double(
+            [&](const auto& in) {
+                return cross_entropy(in[0], random_ids({n}, 7, 1), {.weight = weight, .label_smoothing = 0.2});
+            },
+            {{n, 7}});
+    }
+    const std::vector<Array<float>> at = {random_array<float>({9001, 7}, 1)};
+    check_same_with_any_threads("cross_entropy with options", [&] {
+        return all_of(run<float>(
+            [&](const auto& in) {
+                return cross_entropy(in[0], random_ids({9001}, 7, 1), {.weight = weight, .label_smoothing = 0.2});
+            },
+            at));
+    });
+}

@@ -1,0 +1,18 @@
+// Losses of regressions and of yes-or-no answers; that of classes is in cross_entropy.h.
+#pragma once
+
+#include "engine/ops/reduce.h"
+#include "engine/tensor.h"
+
+namespace inkling {
+
+// (x - target)^2, of equal shapes.
+template <class T>
+Tensor<T> mse_loss(const Tensor<T>& x, const Tensor<T>& target, Reduction reduction = Reduction::mean);
+
+// -t ln p - (1 - t) ln(1 - p) with p = sigmoid(x), in nats, without overflow: logits x and targets t of equal shapes.
+template <class T>
+Tensor<T> binary_cross_entropy_with_logits(const Tensor<T>& logits, const Tensor<T>& target,
+                                           Reduction reduction = Reduction::mean);
+
+}  // namespace inkling
