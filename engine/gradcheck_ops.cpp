@@ -81,6 +81,27 @@ std::vector<GradcheckRow> elementwise_rows() {
         unary(
             "squared_relu", [](V x) { return squared_relu(x); }, away_from_zero),
         unary("softcap", [](V x) { return softcap(x, 1.5); }),
+        unary("softplus", [](V x) { return softplus(x); }),
+        unary(
+            "leaky_relu", [](V x) { return leaky_relu(x, 0.2); }, away_from_zero),
+        unary(
+            "elu", [](V x) { return elu(x, 0.7); }, away_from_zero),
+        unary(
+            "abs", [](V x) { return abs(x); }, away_from_zero),
+        unary("sin", [](V x) { return sin(x); }),
+        unary("cos", [](V x) { return cos(x); }),
+        unary("expm1", [](V x) { return expm1(x); }),
+        unary(
+            "log1p", [](V x) { return log1p(affine(x, 1, -0.9)); }, positive),
+        unary(
+            "clamp", [](V x) { return clamp(x, 2.01, 6.01); }, spread),
+        binary("maximum", [](V a, V b) { return maximum(a, b); }),
+        binary("minimum", [](V a, V b) { return minimum(a, b); }),
+        {"pow (of tensors)",
+         [] {
+             const auto f = [](V a, V b) { return pow(exp(a), b); };
+             return binary_error(f);
+         }},
     };
 }
 
@@ -105,6 +126,39 @@ std::vector<GradcheckRow> reduction_rows() {
         over_axes("mean", [](V x, const Axes& axes, bool keep) { return mean(x, axes, keep); }),
         over_axes(
             "max", [](V x, const Axes& axes, bool keep) { return max(x, axes, keep); }, spread),
+        over_axes(
+            "min", [](V x, const Axes& axes, bool keep) { return min(x, axes, keep); }, spread),
+        over_axes(
+            "prod", [](V x, const Axes& axes, bool keep) { return prod(x, axes, keep); }, positive),
+        over_axes("logsumexp", [](V x, const Axes& axes, bool keep) { return logsumexp(x, axes, keep); }),
+        {"var",
+         [] {
+             const auto f = [](V x) { return var(x, {-1}, true, 0); };
+             return worst_of({unary_error([](V x) { return var(x); }, {{5}, {17}, {3, 4}, {2, 3, 2, 3}}),
+                              unary_error(f, {{1}, {5}, {3, 4}}),
+                              unary_error(
+                                  [](V x) {
+                                      return var(x, {0, 2});
+                                  },
+                                  {{3, 2, 5}})});
+         }},
+        {"std",
+         [] {
+             const auto f = [](V x) { return std(x, {-1}, true, 0); };
+             return worst_of({unary_error([](V x) { return std(x); }, {{5}, {17}, {3, 4}, {2, 3, 2, 3}}),
+                              unary_error(f, {{5}, {3, 6}}),
+                              unary_error(
+                                  [](V x) {
+                                      return std(x, {0, 2});
+                                  },
+                                  {{3, 2, 5}})});
+         }},
+        {"cumsum",
+         [] {
+             return worst_of({unary_error([](V x) { return cumsum(x, -1); }, {{1}, {17}, {3, 4}, {2, 3, 2, 3}}),
+                              unary_error([](V x) { return cumsum(x, 0); }, {{3, 4}, {4, 1, 2}}),
+                              unary_error([](V x) { return cumsum(x, 1); }, {{2, 5, 3}})});
+         }},
         rows("softmax", [](V x) { return softmax(x); }),
         {"softmax (other axes)",
          [] {
@@ -141,6 +195,35 @@ std::vector<GradcheckRow> reduction_rows() {
              };
              return worst_of({loss({4}, false), loss({6, 5}, false), loss({6, 5}, true), loss({2, 3, 7}, true),
                               loss({3, 1}, false), error_of(strided, {{5, 3}})});
+         }},
+        {"cross_entropy (options)",
+         [] {
+             const auto loss = [](Shape shape, const CrossEntropyOptions& options) {
+                 IdArray targets = some_ids(Shape(shape.begin(), shape.end() - 1), shape.back());
+                 if (targets.size() > 1) targets.data()[1] = kIgnore;
+                 return error_of([=](const Inputs& in) { return cross_entropy(in[0], targets, options); }, {shape});
+             };
+             const std::vector<double> w{0.5, 2, 0, 1, 3};
+             return worst_of({loss({4, 5}, {.weight = w}), loss({4, 5}, {.label_smoothing = 0.1}),
+                              loss({2, 3, 5}, {.weight = w, .reduction = Reduction::none, .label_smoothing = 0.3}),
+                              loss({4, 5}, {.reduction = Reduction::sum, .label_smoothing = 1}),
+                              loss({4, 17}, {.reduction = Reduction::none})});
+         }},
+        {"mse_loss",
+         [] {
+             const auto loss = [](Reduction r) { return [r](const Inputs& in) { return mse_loss(in[0], in[1], r); }; };
+             return worst_of({error_of(loss(Reduction::mean), {{3, 5}, {3, 5}}),
+                              error_of(loss(Reduction::sum), {{}, {}}),
+                              error_of(loss(Reduction::none), {{2, 17}, {2, 17}})});
+         }},
+        {"binary_cross_entropy_with_logits",
+         [] {
+             const auto loss = [](Reduction r) {
+                 return [r](const Inputs& in) { return binary_cross_entropy_with_logits(in[0], in[1], r); };
+             };
+             return worst_of({error_of(loss(Reduction::mean), {{3, 5}, {3, 5}}),
+                              error_of(loss(Reduction::sum), {{}, {}}),
+                              error_of(loss(Reduction::none), {{2, 17}, {2, 17}})});
          }},
         {"linear_cross_entropy",
          [] {

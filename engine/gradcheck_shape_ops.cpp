@@ -28,6 +28,49 @@ std::vector<GradcheckRow> shape_rows() {
                                   },
                                   {{3, 4}})});
          }},
+        {"reshape (open)",
+         [] {
+             return worst_of({unary_error(
+                                  [](V x) {
+                                      return reshape(x, {2, -1});
+                                  },
+                                  {{6}, {3, 4}}),
+                              unary_error([](V x) { return reshape(x, -1); }, kShapes)});
+         }},
+        {"flatten",
+         [] {
+             return worst_of({unary_error([](V x) { return flatten(x); }, kShapes),
+                              unary_error([](V x) { return flatten(x, 1, 2); }, {{2, 3, 2}, {2, 3, 2, 3}})});
+         }},
+        {"squeeze",
+         [] {
+             return worst_of({unary_error([](V x) { return squeeze(x); }, {{}, {1}, {3}, {2, 1, 3, 1}}),
+                              unary_error([](V x) { return squeeze(x, {1}); }, {{2, 1, 3}})});
+         }},
+        {"unsqueeze",
+         [] {
+             return worst_of({unary_error([](V x) { return unsqueeze(x, -1); }, {{}, {5}, {3, 4}}),
+                              unary_error([](V x) { return unsqueeze(x, 1); }, {{5}, {2, 3, 4}})});
+         }},
+        {"expand",
+         [] {
+             const auto square = [](V x) { return mul(x, x); };  // of the view
+             return worst_of({error_of(
+                                  [&](const Inputs& in) {
+                                      return square(expand(in[0], {3, -1, 4}));
+                                  },
+                                  {{2, 1}}),
+                              error_of(
+                                  [&](const Inputs& in) {
+                                      return square(expand(in[0], {2, 5}));
+                                  },
+                                  {{}}),
+                              unary_error(
+                                  [](V x) {
+                                      return expand(unsqueeze(x, 1), {-1, 3, -1});
+                                  },
+                                  {{2, 4}})});
+         }},
         {"permute",
          [] {
              return worst_of({unary_error(
@@ -65,6 +108,51 @@ std::vector<GradcheckRow> shape_rows() {
              };
              return worst_of({unary_error(parts, {{3, 6}, {3}, {3, 2, 6}}),
                               error_of([&](const Inputs& in) { return heads(in[0]); }, {{2, 2, 12}})});
+         }},
+        {"split (sizes)",
+         [] {
+             const auto parts = [](V x) {
+                 const auto p = split(x, {2, 1, 0, 3}, -1);
+                 return add(mul(p[0], slice(p[3], -1, 1, 3)), p[1]);
+             };
+             return worst_of({error_of([&](const Inputs& in) { return parts(in[0]); }, {{6}}),
+                              error_of([&](const Inputs& in) { return parts(in[0]); }, {{2, 3, 6}}),
+                              error_of([&](const Inputs& in) { return parts(transpose(in[0], 0, 1)); }, {{6, 3}})});
+         }},
+        {"gather",
+         [] {
+             const auto f = [](std::ptrdiff_t axis, const Shape& ids, std::size_t below) {
+                 return [=](const Inputs& in) { return gather(in[0], axis, some_ids(ids, below)); };
+             };
+             return worst_of({error_of(f(0, {7}, 4), {{4}}), error_of(f(-1, {3, 2}, 5), {{3, 5}}),
+                              error_of(f(0, {6, 3}, 2), {{2, 3}}), error_of(f(1, {2, 5, 3}, 4), {{2, 4, 3}})});
+         }},
+        {"index_select",
+         [] {
+             const auto f = [](std::ptrdiff_t axis) {
+                 return [=](V x) { return index_select(x, axis, some_ids({5}, 3)); };
+             };
+             return worst_of({unary_error(f(0), {{3}, {3, 3}, {3, 2, 3}}), unary_error(f(1), {{2, 3, 2}}),
+                              unary_error(f(-1), {{4, 6}, {3, 6}})});
+         }},
+        {"scatter_add",
+         [] {
+             const auto f = [](std::ptrdiff_t axis, const Shape& ids, std::size_t below) {
+                 return [=](const Inputs& in) { return scatter_add(in[0], axis, some_ids(ids, below), in[1]); };
+             };
+             return worst_of({error_of(f(0, {7}, 4), {{4}, {7}}), error_of(f(-1, {3, 2}, 5), {{3, 5}, {3, 2}}),
+                              error_of(f(0, {6, 3}, 2), {{2, 3}, {6, 3}}),
+                              error_of(f(1, {2, 5, 3}, 4), {{2, 4, 3}, {2, 5, 3}})});
+         }},
+        {"sort",
+         [] {
+             return worst_of({unary_error([](V x) { return sort(x).values; }, {{5}, {3, 4}, {2, 3, 4}}),
+                              unary_error([](V x) { return sort(x, 0, true).values; }, {{5}, {3, 4}, {2, 3, 4}})});
+         }},
+        {"topk",
+         [] {
+             return worst_of({unary_error([](V x) { return topk(x, 2).values; }, {{5}, {3, 4}, {2, 3, 4}}),
+                              unary_error([](V x) { return topk(x, 3, 0).values; }, {{5}, {3, 4}})});
          }},
         {"concatenate",
          [] {
@@ -138,6 +226,26 @@ std::vector<GradcheckRow> product_rows() {
              const auto left = [](const Inputs& in) { return matmul(transpose(in[0], -2, -1), in[1]); };
              return worst_of({error_of(right, {{2, 3, 4}, {2, 5, 4}}), error_of(left, {{2, 4, 3}, {2, 4, 5}}),
                               error_of(right, {{3, 4}, {2, 4}})});
+         }},
+        {"einsum",
+         [] {
+             double worst = 0;
+             const auto check_one = [&](const char* equation, const std::vector<Shape>& shapes) {
+                 worst = std::max(worst, error_of([=](const Inputs& in) { return einsum(equation, in); }, shapes));
+             };
+             check_one("ij->ji", {{2, 3}});
+             check_one("ijk->j", {{2, 3, 4}});
+             check_one("ii", {{3, 3}});
+             check_one("iji->ij", {{3, 2, 3}});
+             check_one("i,j", {{3}, {4}});
+             check_one("i,i->", {{4}, {4}});
+             check_one("ij,jk", {{2, 3}, {3, 4}});
+             check_one("ibk,kjb->bji", {{3, 2, 4}, {4, 5, 2}});
+             check_one("bhqd,bhkd->bhqk", {{2, 2, 3, 4}, {2, 2, 5, 4}});
+             check_one("ij,ij->i", {{3, 4}, {3, 4}});
+             check_one("ab,cb,dc->ad", {{2, 3}, {4, 3}, {2, 4}});
+             check_one("abc,bd,e->da", {{2, 3, 2}, {3, 2}, {2}});
+             return worst;
          }},
         {"linear",
          [] {

@@ -66,6 +66,23 @@ std::vector<OpCase<T>> elementwise_cases() {
         one("gelu_erf", [](auto x) { return gelu_erf(x); }),
         one("squared_relu", [](auto x) { return squared_relu(x); }),
         one("softcap", [](auto x) { return softcap(x, 5); }),
+        one("softplus", [](auto x) { return softplus(x); }),
+        one("leaky_relu", [](auto x) { return leaky_relu(x, 0.2); }),
+        one("elu", [](auto x) { return elu(x, 0.7); }),
+        one("abs", [](auto x) { return abs(x); }),
+        one("sin", [](auto x) { return sin(x); }),
+        one("cos", [](auto x) { return cos(x); }),
+        one(
+            "log1p", [](auto x) { return log1p(x); }, true),
+        one("expm1", [](auto x) { return expm1(x); }),
+        one("clamp", [](auto x) { return clamp(x, -8, 9); }),
+        pair("maximum", [](auto x, auto y) { return maximum(x, y); }),
+        pair("minimum", [](auto x, auto y) { return minimum(x, y); }),
+        {"pow (of tensors)", {a, b}, [](const In& in) { return pow(in[0], in[1]); }, Spread::alone, true},
+        {"mse_loss", {a, a}, [](const In& in) { return mse_loss(in[0], in[1], Reduction::none); }},
+        {"binary_cross_entropy_with_logits",
+         {a, a},
+         [](const In& in) { return binary_cross_entropy_with_logits(in[0], in[1], Reduction::none); }},
         pair("where", [=](auto x, auto y) { return inkling::where(every_third(a), x, y); }),
         one("masked_fill", [=](auto x) { return masked_fill(x, every_third(a), 3); }),
         one("tril", [](auto x) { return tril(x, 20); }),
@@ -93,6 +110,16 @@ std::vector<OpCase<T>> row_cases() {
         one("max", [](auto x) { return max(x, {-1}); }),
         one("max (columns)", [](auto x) { return max(x, {0}); }),
         one("max (all)", [](auto x) { return max(x); }),
+        one("min", [](auto x) { return min(x, {-1}); }),
+        one("min (columns)", [](auto x) { return min(x, {0}); }),
+        one("prod", [](auto x) { return prod(x, {-1}); }),
+        one("prod (columns)", [](auto x) { return prod(x, {0}); }),
+        one("logsumexp", [](auto x) { return logsumexp(x, {-1}); }),
+        one("var", [](auto x) { return var(x, {-1}); }),
+        one("std", [](auto x) { return inkling::std(x, {-1}); }),
+        one("std (columns)", [](auto x) { return inkling::std(x, {0}); }),
+        one("cumsum", [](auto x) { return cumsum(x, 1); }),
+        one("cumsum (columns)", [](auto x) { return cumsum(x, 0); }),
         one("dropout",
             [](auto x) {
                 return dropout(x, 0.5, {1, 2});
@@ -102,6 +129,11 @@ std::vector<OpCase<T>> row_cases() {
         {"rms_norm", {a, {37}}, [](const In& in) { return rms_norm(in[0], in[1]); }},
         {"layer_norm", {a, {37}, {37}}, [](const In& in) { return layer_norm(in[0], in[1], in[2]); }},
         {"cross_entropy", {a}, [=](const In& in) { return cross_entropy(in[0], targets); }},
+        {"cross_entropy (smooth)",
+         {a},
+         [=](const In& in) {
+             return cross_entropy(in[0], targets, {.reduction = Reduction::none, .label_smoothing = 0.2});
+         }},
     };
 }
 
@@ -123,6 +155,29 @@ std::vector<OpCase<T>> shape_cases() {
         one("transpose", [](auto x) { return transpose(x, 0, 1); }),
         one("slice", [](auto x) { return slice(x, 1, 1, 6, 2); }),
         one("split", [](auto x) { return split(x, 2, 1)[1]; }),
+        one("split (sizes)",
+            [](auto x) {
+                return split(x, {1, 3, 2}, 1)[1];
+            }),
+        one("flatten", [](auto x) { return flatten(x); }),
+        one("squeeze", [](auto x) { return squeeze(x); }),
+        one("unsqueeze", [](auto x) { return unsqueeze(x, 1); }),
+        one("expand",
+            [](auto x) {
+                return expand(x, {3, -1, 6});
+            }),
+        one("gather",
+            [](auto x) {
+                return gather(x, 1, random_ids({4, 3}, 6, 3));
+            }),
+        one("index_select", [](auto x) { return index_select(x, 0, random_ids({5}, 4, 3)); }),
+        {"scatter_add",
+         {{4, 6}, {3, 6}},
+         [](const In& in) {
+             return scatter_add(in[0], 0, random_ids({3, 6}, 4, 3), in[1]);
+         }},
+        one("sort", [](auto x) { return sort(x).values; }),
+        one("topk", [](auto x) { return topk(x, 2, 0).values; }),
         one("repeat", [](auto x) { return repeat(x, 3, 1); }),
         {"concatenate",
          {{2, 3}, {2, 4}},
@@ -165,6 +220,10 @@ std::vector<OpCase<T>> product_cases() {
         {"matmul (batches)",
          {{2, 3, 4}, {2, 4, 5}},
          [](const In& in) { return matmul(in[0], in[1]); },
+         Spread::products},
+        {"einsum",
+         {{3, 4, 2}, {2, 5, 3}},
+         [](const In& in) { return einsum("bij,jkb->bki", in[0], in[1]); },
          Spread::products},
         {"linear", {{3, 4}, {17, 4}, {17}}, [](const In& in) { return linear(in[0], in[1], in[2]); }, Spread::products},
         with_bf16("linear (bf16)", {{3, 4}, {17, 4}, {17}}, [](const In& in) { return linear(in[0], in[1], in[2]); }),

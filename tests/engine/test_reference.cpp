@@ -111,6 +111,94 @@ Cases<T> cases() {
     };
 }
 
+template <class T>
+Cases<T> more_cases() {
+    using In = const std::vector<Tensor<T>>&;
+    const IdArray across = of<std::int32_t>({2, 3}, {0, 3, 3, 1, 0, 3});
+    const IdArray down = of<std::int32_t>({4, 2}, {1, 0, 1, 1, 2, 0, 1, 2});
+    const IdArray classes = of<std::int32_t>({3, 0, -100, 1, 4, 2});
+    const std::vector<double> weight{0.5, 2, 0, 1, 3};
+    const auto loss = [=](const CrossEntropyOptions& options) {
+        return [=](In in) { return cross_entropy(in[0], classes, options); };
+    };
+    Cases<T> all{
+        {"softplus", [](In in) { return softplus(in[0]); }},
+        {"leaky_relu", [](In in) { return leaky_relu(in[0], 0.2); }},
+        {"elu", [](In in) { return elu(in[0], 0.7); }},
+        {"abs", [](In in) { return abs(in[0]); }},
+        {"sin", [](In in) { return sin(in[0]); }},
+        {"cos", [](In in) { return cos(in[0]); }},
+        {"log1p", [](In in) { return log1p(in[0]); }},
+        {"expm1", [](In in) { return expm1(in[0]); }},
+        {"clamp", [](In in) { return clamp(in[0], -1, 2); }},
+        {"clamp below", [](In in) { return clamp(in[0], 0.25); }},
+        {"maximum", [](In in) { return maximum(in[0], in[1]); }},
+        {"minimum", [](In in) { return minimum(in[0], in[1]); }},
+        {"pow tensors", [](In in) { return pow(in[0], in[1]); }},
+        {"pow tensors at 0", [](In in) { return pow(in[0], in[1]); }},
+        {"min 1", [](In in) { return min(in[0], {1}); }},
+        {"min 0 keep", [](In in) { return min(in[0], {0}, true); }},
+        {"prod", [](In in) { return prod(in[0]); }},
+        {"prod 1 with zeros", [](In in) { return prod(in[0], {1}); }},
+        {"logsumexp 0 2",
+         [](In in) {
+             return logsumexp(in[0], {0, 2});
+         }},
+        {"logsumexp large", [](In in) { return logsumexp(in[0], {-1}, true); }},
+        {"var", [](In in) { return var(in[0]); }},
+        {"var 0 2 keep, correction 0",
+         [](In in) {
+             return var(in[0], {0, 2}, true, 0);
+         }},
+        {"std 1", [](In in) { return inkling::std(in[0], {1}); }},
+        {"std of equal ones", [](In in) { return inkling::std(in[0], {1}, false, 2); }},
+        {"cumsum 0", [](In in) { return cumsum(in[0], 0); }},
+        {"cumsum 1", [](In in) { return cumsum(in[0], 1); }},
+        {"reshape open",
+         [](In in) {
+             return reshape(transpose(in[0], 0, 1), {2, -1});
+         }},
+        {"flatten 1 2", [](In in) { return flatten(in[0], 1, 2); }},
+        {"squeeze", [](In in) { return squeeze(in[0]); }},
+        {"unsqueeze", [](In in) { return unsqueeze(in[0], -2); }},
+        {"expand",
+         [](In in) {
+             return expand(in[0], {2, -1, 4});
+         }},
+        {"split sizes",
+         [](In in) {
+             return split(in[0], {1, 3, 2}, 1)[1] * split(in[0], {3, 0, 3}, 1)[2];
+         }},
+        {"gather 1", [=](In in) { return gather(in[0], 1, across); }},
+        {"gather 0", [=](In in) { return gather(in[0], 0, down); }},
+        {"index_select 1",
+         [](In in) {
+             return index_select(in[0], 1, of<std::int32_t>({2, 0, 2}));
+         }},
+        {"scatter_add 0", [=](In in) { return scatter_add(in[0], 0, down, in[1]); }},
+        {"scatter_add 1", [=](In in) { return scatter_add(in[0], 1, across, in[1]); }},
+        {"sort 0", [](In in) { return sort(in[0], 0).values; }},
+        {"sort descending", [](In in) { return sort(in[0], -1, true).values; }},
+        {"topk", [](In in) { return topk(in[0], 2).values; }},
+        {"topk 0", [](In in) { return topk(in[0], 3, 0).values; }},
+        {"cross_entropy weight", loss({.weight = weight})},
+        {"cross_entropy smooth", loss({.label_smoothing = 0.1})},
+        {"cross_entropy weight, smooth, none",
+         loss({.weight = weight, .reduction = Reduction::none, .label_smoothing = 0.3})},
+        {"cross_entropy weight, smooth, mean", loss({.weight = weight, .label_smoothing = 0.3})},
+        {"cross_entropy sum", loss({.reduction = Reduction::sum})},
+        {"mse_loss", [](In in) { return mse_loss(in[0], in[1]); }},
+        {"mse_loss sum", [](In in) { return mse_loss(in[0], in[1], Reduction::sum); }},
+        {"binary_cross_entropy_with_logits", [](In in) { return binary_cross_entropy_with_logits(in[0], in[1]); }},
+        {"binary_cross_entropy_with_logits none",
+         [](In in) { return binary_cross_entropy_with_logits(in[0], in[1], Reduction::none); }},
+    };
+    for (const char* equation :
+         {"ij,jk->ik", "bhqd,bhkd->bhqk", "abc,cdb,e->eda", "ij,ij->i", "i,j", "ba,ab", "iji->j", "ii"})
+        all[std::string("einsum ") + equation] = [=](In in) { return einsum(equation, in); };
+    return all;
+}
+
 Array<double> read_array(const nlohmann::json& json) {
     const auto shape = json["shape"].get<std::vector<std::size_t>>();
     return of<double>(Shape(shape.begin(), shape.end()), json["data"].get<std::vector<double>>());
@@ -125,6 +213,7 @@ TEMPLATE_TEST_CASE("reference: values and gradients are PyTorch's", "[engine]", 
     REQUIRE(file);
     const nlohmann::json reference = nlohmann::json::parse(file);
     Cases<T> ours = cases<T>();
+    ours.merge(more_cases<T>());
     for (const auto& expected : reference["cases"]) {
         const auto name = expected["name"].get<std::string>();
         INFO(name);

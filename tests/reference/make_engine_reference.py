@@ -116,6 +116,99 @@ def attention(x, w):
 
 case("attention", attention, normal(2, 5, 6), normal(18, 6))
 
+# More functions of numbers
+case("softplus", F.softplus, 3 * normal(33))
+case("leaky_relu", lambda x: F.leaky_relu(x, 0.2), normal(33))
+case("elu", lambda x: F.elu(x, 0.7), 2 * normal(33))
+kinks = torch.tensor([-2.0, -1.0, -0.5, 0.0, 0.5, 2.0, 3.0], dtype=torch.float64)
+case("abs", torch.abs, kinks)
+case("sin", torch.sin, 5 * normal(33))
+case("cos", torch.cos, 5 * normal(33))
+case("log1p", torch.log1p, 1e-4 * normal(17))
+case("expm1", torch.expm1, 1e-4 * normal(17))
+case("clamp", lambda x: x.clamp(-1, 2), kinks)
+case("clamp below", lambda x: x.clamp(min=0.25), kinks)
+case("maximum", torch.maximum, tied, torch.tensor([2.0, 3.0, -1.0, -1.0], dtype=torch.float64))
+case("minimum", torch.minimum, normal(2, 1, 4), normal(3, 1))
+case("pow tensors", torch.pow, positive(3, 5), normal(5))
+case(
+    "pow tensors at 0",
+    torch.pow,
+    torch.tensor([0.0, 0.0, 3.0, 0.5], dtype=torch.float64),
+    torch.tensor([2.0, 0.0, 0.0, -1.0], dtype=torch.float64),
+)
+
+# More reductions
+case("min 1", lambda x: x.amin(1), tied)
+case("min 0 keep", lambda x: x.amin(0, keepdim=True), tied)
+case("prod", torch.prod, normal(3, 4))
+case("prod 1 with zeros", lambda x: x.prod(1), torch.tensor([[2.0, 0.0, 3.0], [0.0, 4.0, 0.0], [1.0, 2.0, 3.0]], dtype=torch.float64))
+case("logsumexp 0 2", lambda x: x.logsumexp((0, 2)), 3 * normal(2, 3, 4))
+case("logsumexp large", lambda x: x.logsumexp(-1, keepdim=True), (1000 + normal(3, 17)).float().double())
+case("var", torch.var, normal(3, 4))
+case("var 0 2 keep, correction 0", lambda x: x.var((0, 2), correction=0, keepdim=True), normal(2, 3, 4))
+case("std 1", lambda x: x.std(1), normal(3, 5))
+case("std of equal ones", lambda x: x.std(1, correction=2), torch.tensor([[2.0, 2.0, 2.0], [1.0, 2.0, 4.0]], dtype=torch.float64))
+case("cumsum 0", lambda x: x.cumsum(0), normal(4, 3))
+case("cumsum 1", lambda x: x.cumsum(1), normal(2, 5, 3))
+
+# More shapes, and elements by number
+case("reshape open", lambda x: x.transpose(0, 1).reshape(2, -1), normal(3, 4))
+case("flatten 1 2", lambda x: x.flatten(1, 2), normal(2, 3, 2, 2))
+case("squeeze", torch.squeeze, normal(1, 3, 1, 2))
+case("unsqueeze", lambda x: x.unsqueeze(-2), normal(3, 2))
+case("expand", lambda x: x.expand(2, -1, 4), normal(3, 1))
+case("split sizes", lambda x: x.split([1, 3, 2], dim=1)[1] * x.split([3, 0, 3], dim=1)[2], normal(3, 6))
+case("gather 1", lambda x: x.gather(1, torch.tensor([[0, 3, 3], [1, 0, 3]])), normal(2, 4))
+case("gather 0", lambda x: x.gather(0, torch.tensor([[1, 0], [1, 1], [2, 0], [1, 2]])), normal(3, 2))
+case("index_select 1", lambda x: x.index_select(1, torch.tensor([2, 0, 2])), normal(2, 3, 2))
+case("scatter_add 0", lambda x, s: x.scatter_add(0, torch.tensor([[1, 0], [1, 1], [2, 0], [1, 2]]), s), normal(3, 2), normal(4, 2))
+case("scatter_add 1", lambda x, s: x.scatter_add(1, torch.tensor([[0, 3, 3], [1, 0, 3]]), s), normal(2, 4), normal(2, 3))
+case("sort 0", lambda x: x.sort(0).values, normal(5, 3))
+case("sort descending", lambda x: x.sort(descending=True).values, normal(3, 5))
+case("topk", lambda x: x.topk(2).values, normal(3, 5))
+case("topk 0", lambda x: x.topk(3, 0).values, normal(5, 2))
+
+# einsum
+for equation, shapes in [
+    ("ij,jk->ik", [(3, 4), (4, 2)]),
+    ("bhqd,bhkd->bhqk", [(2, 2, 3, 4), (2, 2, 5, 4)]),
+    ("abc,cdb,e->eda", [(2, 3, 4), (4, 5, 3), (2,)]),
+    ("ij,ij->i", [(3, 4), (3, 4)]),
+    ("i,j", [(3,), (2,)]),
+    ("ba,ab", [(3, 2), (2, 3)]),
+    ("iji->j", [(3, 2, 3)]),
+    ("ii", [(4, 4)]),
+]:
+    case("einsum " + equation, lambda *x, e=equation: torch.einsum(e, *x), *[normal(*shape) for shape in shapes])
+
+# Losses
+weight = torch.tensor([0.5, 2.0, 0.0, 1.0, 3.0], dtype=torch.float64)
+classes = torch.tensor([3, 0, -100, 1, 4, 2])
+case("cross_entropy weight", lambda x: F.cross_entropy(x, classes, weight), 2 * normal(6, 5))
+case("cross_entropy smooth", lambda x: F.cross_entropy(x, classes, label_smoothing=0.1), 2 * normal(6, 5))
+case(
+    "cross_entropy weight, smooth, none",
+    lambda x: F.cross_entropy(x, classes, weight, reduction="none", label_smoothing=0.3),
+    2 * normal(6, 5),
+)
+case(
+    "cross_entropy weight, smooth, mean",
+    lambda x: F.cross_entropy(x, classes, weight, label_smoothing=0.3),
+    2 * normal(6, 5),
+)
+case("cross_entropy sum", lambda x: F.cross_entropy(x, classes, reduction="sum"), 2 * normal(6, 5))
+case("mse_loss", F.mse_loss, normal(3, 5), normal(3, 5))
+case("mse_loss sum", lambda x, t: F.mse_loss(x, t, reduction="sum"), normal(7), normal(7))
+bce = F.binary_cross_entropy_with_logits
+case("binary_cross_entropy_with_logits", bce, 3 * normal(3, 5), torch.sigmoid(normal(3, 5)).float().double())
+case(
+    "binary_cross_entropy_with_logits none",
+    lambda x, t: bce(x, t, reduction="none"),
+    torch.tensor([40.0, -40.0, 700.0, -700.0], dtype=torch.float64),
+    torch.tensor([1.0, 0.0, 0.0, 1.0], dtype=torch.float64),
+)
+
 text = ",\n".join(json.dumps(c) for c in cases)
 path = pathlib.Path(__file__).with_name("engine.json")
 path.write_text('{"torch": "%s", "cases": [\n%s\n]}\n' % (torch.__version__, text))
