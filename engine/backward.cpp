@@ -7,8 +7,8 @@
 namespace inkling {
 namespace {
 
-// All nodes but leaves that `root` depends on, outputs first: nodes are numbered as they are made, so that order is a
-// topological order.
+// All nodes that `root` depends on, of leaves only those that somebody watches, outputs first: nodes are numbered as
+// they are made, so that order is a topological order.
 template <class T>
 std::vector<NodePtr<T>> nodes_from(const NodePtr<T>& root) {
     static std::atomic<std::uint64_t> walks = 0;
@@ -22,7 +22,12 @@ std::vector<NodePtr<T>> nodes_from(const NodePtr<T>& root) {
               node.op);
         for (std::size_t k = 0; k < found[i]->inputs.size(); ++k) {
             const NodePtr<T>& input = found[i]->inputs[k];
-            if (!input || input->is_leaf() || input->visited == walk) continue;  // other threads may visit leaves, too
+            if (!input) continue;
+            if (input->is_leaf()) {  // other threads may visit leaves, too
+                if (input->watch && std::find(found.begin(), found.end(), input) == found.end()) found.push_back(input);
+                continue;
+            }
+            if (input->visited == walk) continue;
             input->visited = walk;
             found.push_back(input);
         }
@@ -64,6 +69,36 @@ struct SoleWriter {
     ~SoleWriter() { node.writer.store(nullptr, std::memory_order_release); }
     Node<T>& node;
 };
+
+// Hands a complete gradient to those who watch the node. They may write to it, so nothing else may hold its memory.
+template <class T>
+void hand_out(Node<T>& node, Array<T>& dy) {
+    Watch<T>& watch = *node.watch;
+    for (const auto& hook : watch.hooks) {
+        if (dy.shares_buffer()) dy = dy.clone();
+        hook(dy);
+        check(dy.shape() == node.shape, "on_grad: the gradient of '{}' must keep its shape {}, got {}", node.op,
+              node.shape, dy.shape());
+    }
+    if (!watch.retain) return;
+    Array<T> sum = dy.clone();
+    if (watch.retained.defined()) add_into(sum, watch.retained);
+    watch.retained = std::move(sum);
+}
+
+// The same for a leaf, to which other threads may add.
+template <class T>
+void hand_out_leaf(Node<T>& leaf) {
+    const SoleWriter<T> writer(leaf);
+    if (!leaf.has_grad || leaf.watch->hooks.empty()) return;
+    Array<T> dy = leaf.grad.clone();
+    hand_out(leaf, dy);
+    if (leaf.keep_place) {
+        copy_into(leaf.grad, dy);
+    } else {
+        leaf.grad = dy;
+    }
+}
 
 // Intermediate gradients are freed after backward, even when it throws.
 template <class T>
@@ -165,10 +200,14 @@ void backward(const Tensor<T>& y, const ConstArray<std::type_identity_t<T>>& dy,
         accumulate(*y.node(), dy.defined() ? dy.clone() : Array<T>(y.shape(), T{1}));
     }
     for (NodePtr<T>& node : nodes) {
-        if (node->is_leaf()) continue;
+        if (node->is_leaf()) {
+            if (node->watch) hand_out_leaf(*node);
+            continue;
+        }
         if (node->has_grad) {
-            const Array<T> g = std::move(node->grad);
+            Array<T> g = std::move(node->grad);
             node->has_grad = false;
+            if (node->watch) hand_out(*node, g);
             Gradients<T> grads(*node);
             try {
                 node->backward(g, grads);

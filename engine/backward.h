@@ -1,5 +1,5 @@
 // Runs the chain rule over the graph behind a tensor.
-//   backward(loss);                      // d loss / d leaf is added to every leaf's grad()
+//   backward(loss);                      // d loss / d leaf is added to every leaf's grad(); or loss.backward()
 //   backward(y, dy);                     // with a cotangent of y's shape
 // Each node's saved values are freed as soon as they were used, unless the graph is kept for another run. Ops that only
 // change the shape save none, so one graph may run backward from several parts of one split, one after the other.
@@ -11,8 +11,6 @@
 #include "engine/tensor.h"
 
 namespace inkling {
-
-enum class Graph { release, keep };
 
 template <class T>
 void backward(const Tensor<T>& y, const ConstArray<std::type_identity_t<T>>& dy = {}, Graph after = Graph::release);

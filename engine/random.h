@@ -51,7 +51,8 @@ inline double random_normal(const RandomKey& key, std::uint64_t index) {
 inline std::uint64_t random_below(const RandomKey& key, std::uint64_t index, std::uint64_t n) {
     const auto w = random_words(key, index);
     const std::uint64_t word = (std::uint64_t{w[0]} << 32) | w[1];
-    return static_cast<std::uint64_t>((static_cast<unsigned __int128>(word) * n) >> 64);
+    __extension__ using Wide = unsigned __int128;
+    return static_cast<std::uint64_t>((static_cast<Wide>(word) * n) >> 64);
 }
 
 // Hands out keys, one per use: the streams of one seed in order. Its whole state is these two numbers.

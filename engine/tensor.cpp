@@ -93,12 +93,39 @@ T Tensor<T>::item() const {
 template <class T>
 Array<T> Tensor<T>::grad() const {
     check(requires_grad(), "grad: no gradient was asked for; make the tensor with requires_grad = true");
-    return node_->has_grad ? node_->grad : Array<T>(shape(), T{0});
+    if (node_->is_leaf()) return node_->has_grad ? node_->grad : Array<T>(shape(), T{0});
+    check(node_->watch && node_->watch->retain,
+          "grad: the gradient of an intermediate, here of '{}', is not kept: call retain_grad() before backward",
+          node_->op);
+    return node_->watch->retained.defined() ? node_->watch->retained : Array<T>(shape(), T{0});
+}
+
+template <class T>
+void Tensor<T>::backward(const ConstArray<T>& dy, Graph after) const {
+    inkling::backward(*this, dy, after);
+}
+
+template <class T>
+Watch<T>& Tensor<T>::watch(const char* what) const {
+    check(requires_grad(), "{}: the tensor does not depend on anything that requires a gradient", what);
+    if (!node_->watch) node_->watch = std::make_unique<Watch<T>>();
+    return *node_->watch;
+}
+
+template <class T>
+void Tensor<T>::retain_grad() const {
+    if (!node_ || !node_->is_leaf()) watch("retain_grad").retain = true;
+}
+
+template <class T>
+void Tensor<T>::on_grad(std::function<void(Array<T>& dy)> f) const {
+    watch("on_grad").hooks.push_back(std::move(f));
 }
 
 template <class T>
 void Tensor<T>::zero_grad() {
     if (!node_) return;
+    if (node_->watch) node_->watch->retained = Array<T>();
     node_->has_grad = false;
     if (!node_->keep_place) node_->grad = Array<T>();
 }

@@ -1,7 +1,8 @@
 // Tensor<T>: a value and, when a gradient is wanted, the node of the graph that made it.
-//   Tensor<double> w(Array<double>({3}, 2.0), true);   // a leaf whose gradient is wanted
-//   Tensor<double> y = sum(mul(w, w));
-//   backward(y);                                        // w.grad() is 2 w
+//   auto w = Tensor<double>::from({1, 2, 3}, true);   // a leaf whose gradient is wanted
+//   Tensor<double> y = sum(2 * w * w + 1);            // engine/ops.h
+//   y.backward();                                     // w.grad() is 4 w
+//   std::cout << y;                                   // shape, op and values
 // Copies share value and node. A node does not keep the value: what backward needs is saved by the op, so any other
 // intermediate goes back to the pool as soon as its last handle does.
 #pragma once
@@ -10,6 +11,8 @@
 #include <concepts>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
+#include <iosfwd>
 #include <memory>
 #include <vector>
 
@@ -26,6 +29,17 @@ template <class T>
 class Gradients;
 
 class PackedMatrix;
+struct RandomKey;
+
+enum class Graph { release, keep };  // what becomes of a graph after backward
+
+// Who asked for the gradient of a node: retain_grad() and on_grad().
+template <class T>
+struct Watch {
+    std::vector<std::function<void(Array<T>& dy)>> hooks;
+    bool retain = false;
+    Array<T> retained;  // the sum since zero_grad(), once there is one
+};
 
 template <class T>
 struct Node {
@@ -59,11 +73,28 @@ struct Node {
     // Computes the value again from what the op saves anyway, where that is cheap. An op that takes the value then need
     // not save it. Set only for large values; small ones stay in cache.
     std::function<ConstArray<T>()> recompute;
+    std::unique_ptr<Watch<T>> watch;  // null: nobody
+};
+
+// Numbers in nested braces, {{1, 2}, {3, 4}}, or one number.
+template <class T>
+class Nested {
+  public:
+    Nested(T number) : values{number} {}             // NOLINT: implicit on purpose
+    Nested(std::initializer_list<Nested<T>> parts);  // of equal shapes
+
+    Shape shape;
+    std::vector<T> values;
 };
 
 template <class T>
 class Tensor {
+    static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>,
+                  "Tensor<T>: T is float or double; token ids are an IdArray, and masks a MaskArray");
+
   public:
+    using value_type = T;
+
     Tensor();
     explicit Tensor(ConstArray<T> value, bool requires_grad = false);
     Tensor(ConstArray<T> value, NodePtr<T> node);
@@ -73,6 +104,18 @@ class Tensor {
     Tensor& operator=(const Tensor&);
     Tensor& operator=(Tensor&&) noexcept;
     explicit Tensor(std::shared_ptr<const PackedMatrix> packed);  // see packed() in engine/packed_matrix.h
+
+    // Leaves. A gradient is wanted where the last argument says so.
+    static Tensor from(const Nested<T>& values,
+                       bool requires_grad = false);  // from({{1, 2}, {3, 4}}) is of shape (2, 2)
+    static Tensor full(const Shape& shape, T value, bool requires_grad = false);
+    static Tensor zeros(const Shape& shape, bool requires_grad = false) { return full(shape, T{0}, requires_grad); }
+    static Tensor ones(const Shape& shape, bool requires_grad = false) { return full(shape, T{1}, requires_grad); }
+    static Tensor arange(double end) { return arange(0, end); }
+    static Tensor arange(double begin, double end, double step = 1);  // begin, begin + step, ... before end
+    // Random numbers of one key (engine/random.h), such as random.next() of a Generator: normal, or uniform in [0, 1).
+    static Tensor randn(const Shape& shape, const RandomKey& key, bool requires_grad = false);
+    static Tensor rand(const Shape& shape, const RandomKey& key, bool requires_grad = false);
 
     bool defined() const { return value_.defined(); }
     const ConstArray<T>& value() const {
@@ -90,8 +133,20 @@ class Tensor {
 
     bool requires_grad() const { return node_ != nullptr; }
     const NodePtr<T>& node() const { return node_; }
-    Array<T> grad() const;  // zeros when nothing was accumulated; throws when no gradient is wanted
+    // Of a leaf, or of what retain_grad() was called for; zeros when nothing was accumulated. Throws when no gradient
+    // is wanted, and when it was not kept.
+    Array<T> grad() const;
     void zero_grad();
+
+    // Adds d this / d leaf to every leaf's grad(): see engine/backward.h.
+    void backward(const ConstArray<T>& dy = {}, Graph after = Graph::release) const;
+    // Keeps the gradient of an intermediate: backward adds it to grad(). Leaves keep theirs anyway.
+    void retain_grad() const;
+    // f is called once in each backward that reaches this tensor, when its gradient is complete and before it flows on.
+    // What f makes of it, dy *= 0.5 or dy = ..., flows on in its place, and is what retain_grad() keeps. Several are
+    // called in the order in which they came. For a leaf, dy is all that was added to grad() since zero_grad().
+    void on_grad(std::function<void(Array<T>& dy)> f) const;
+
     Tensor detach() const;  // the same value, cut from the graph
 
     // Fixes where value and gradient live (views of a model's flat buffers); the value is copied there.
@@ -99,11 +154,16 @@ class Tensor {
 
   private:
     [[noreturn]] void refuse_packed() const;
+    Watch<T>& watch(const char* what) const;
 
     ConstArray<T> value_;
     NodePtr<T> node_;
     std::shared_ptr<const PackedMatrix> packed_;  // what value_ has only the shape of
 };
+
+// Shape, op ("leaf" where a gradient is wanted) and values; of large tensors the values at the edges.
+template <class T>
+std::ostream& operator<<(std::ostream& out, const Tensor<T>& x);
 
 // Throws, naming the op, unless all tensors have a value.
 template <class... Tensors>
@@ -117,7 +177,8 @@ class Saved {
   public:
     Saved() = default;
     explicit Saved(ConstArray<T> array) : array_(std::move(array)), version_(array_.version()) {}
-    explicit Saved(const Tensor<T>& tensor) requires std::floating_point<T> : Saved(tensor.value()) {}
+    template <std::same_as<T> F>
+    explicit Saved(const Tensor<F>& tensor) : Saved(tensor.value()) {}
     const ConstArray<T>& get() const;
     const ConstArray<T>& operator*() const { return get(); }
     const ConstArray<T>* operator->() const { return &get(); }
@@ -128,6 +189,8 @@ class Saved {
 };
 template <class T>
 Saved(const Array<T>&) -> Saved<T>;
+template <class T>
+Saved(const Tensor<T>&) -> Saved<T>;
 
 // A value of at least so many bytes is computed again rather than saved.
 inline constexpr std::size_t kWorthRecomputing = std::size_t{2} << 20;

@@ -4,6 +4,7 @@ namespace inkling::testing {
 
 const char* const kProgram = INKLING_PROGRAM;
 const char* const kTutorial = INKLING_TUTORIAL;
+const char* const kExamples = INKLING_EXAMPLES;
 const char* const kFailAllocation = INKLING_FAIL_ALLOCATION;
 
 const bool kSanitized = INKLING_SANITIZED;

@@ -1,6 +1,10 @@
 // Arithmetic, element by element, broadcasting as NumPy does.
 #pragma once
 
+#include <compare>
+#include <concepts>
+#include <type_traits>
+
 #include "engine/tensor.h"
 
 namespace inkling {
@@ -33,6 +37,11 @@ Tensor<T> scale(const Tensor<T>& x, double factor) {
     return affine(x, factor, 0.0);
 }
 
+// Operators: between two tensors, and between a tensor and a number or an array, which counts as a constant.
+//   y = 2 * x + 1;   y = 1 / x - x.value();
+//   y += x;          // y = y + x: binds the variable y to a new tensor; copies of the old y keep its value and graph
+// A leaf is not rebound: w += ... is an error when w wants a gradient, since the parameter itself would stay as it is.
+// w.value_in_place() += ... writes to it.
 template <class T>
 Tensor<T> operator+(const Tensor<T>& a, const Tensor<T>& b) {
     return add(a, b);
@@ -52,6 +61,116 @@ Tensor<T> operator/(const Tensor<T>& a, const Tensor<T>& b) {
 template <class T>
 Tensor<T> operator-(const Tensor<T>& x) {
     return neg(x);
+}
+
+template <class X>
+inline constexpr bool is_tensor = false;
+template <class T>
+inline constexpr bool is_tensor<Tensor<T>> = true;
+
+template <class A, class B>
+concept WithTensor = is_tensor<std::remove_cvref_t<A>> || is_tensor<std::remove_cvref_t<B>>;
+template <class A, class B>
+concept TensorAndOther = WithTensor<A, B> && !std::same_as<std::remove_cvref_t<A>, std::remove_cvref_t<B>>;
+template <class X>
+concept Number = std::is_arithmetic_v<std::remove_cvref_t<X>>;
+
+template <class A, class B>  // of the one that is a tensor
+using ElementOf = typename std::conditional_t<is_tensor<std::remove_cvref_t<A>>, std::remove_cvref_t<A>,
+                                              std::remove_cvref_t<B>>::value_type;
+
+// What stands beside a Tensor<T>, as one.
+template <class T, class X>
+Tensor<T> operand(const X& x) {
+    if constexpr (std::is_same_v<X, Tensor<T>>) {
+        return x;
+    } else if constexpr (std::is_arithmetic_v<X>) {
+        return Tensor<T>::full({}, static_cast<T>(x));
+    } else if constexpr (std::is_convertible_v<const X&, ConstArray<T>>) {
+        return Tensor<T>(ConstArray<T>(x));
+    } else {
+        static_assert(!is_tensor<X>, "both tensors must be of float, or both of double");
+        static_assert(is_tensor<X>, "beside a tensor there may be another one, a number or an array");
+        return Tensor<T>();
+    }
+}
+
+template <class A, class B>
+requires TensorAndOther<A, B>
+auto operator+(A&& a, B&& b) {
+    using T = ElementOf<A, B>;
+    if constexpr (Number<A>)
+        return affine(b, 1.0, static_cast<double>(a));
+    else if constexpr (Number<B>)
+        return affine(a, 1.0, static_cast<double>(b));
+    else
+        return add(operand<T>(a), operand<T>(b));
+}
+template <class A, class B>
+requires TensorAndOther<A, B>
+auto operator-(A&& a, B&& b) {
+    using T = ElementOf<A, B>;
+    if constexpr (Number<A>)
+        return affine(b, -1.0, static_cast<double>(a));
+    else if constexpr (Number<B>)
+        return affine(a, 1.0, -static_cast<double>(b));
+    else
+        return sub(operand<T>(a), operand<T>(b));
+}
+template <class A, class B>
+requires TensorAndOther<A, B>
+auto operator*(A&& a, B&& b) {
+    using T = ElementOf<A, B>;
+    if constexpr (Number<A>)
+        return affine(b, static_cast<double>(a), 0.0);
+    else if constexpr (Number<B>)
+        return affine(a, static_cast<double>(b), 0.0);
+    else
+        return mul(operand<T>(a), operand<T>(b));
+}
+template <class A, class B>
+requires TensorAndOther<A, B>
+auto operator/(A&& a, B&& b) {
+    using T = ElementOf<A, B>;
+    return div(operand<T>(a), operand<T>(b));
+}
+
+template <class T>
+Tensor<T>& rebind(const char* op, Tensor<T>& x, Tensor<T> y) {
+    check(!x.node() || !x.node()->is_leaf(),
+          "{}: the variable would be bound to a new tensor, and the parameter stay as it is: write value_in_place() {} "
+          "... for the parameter itself, or a new tensor",
+          op, op);
+    return x = std::move(y);
+}
+template <class T, class X>
+Tensor<T>& operator+=(Tensor<T>& x, const X& other) {
+    return rebind("+=", x, x + other);
+}
+template <class T, class X>
+Tensor<T>& operator-=(Tensor<T>& x, const X& other) {
+    return rebind("-=", x, x - other);
+}
+template <class T, class X>
+Tensor<T>& operator*=(Tensor<T>& x, const X& other) {
+    return rebind("*=", x, x * other);
+}
+template <class T, class X>
+Tensor<T>& operator/=(Tensor<T>& x, const X& other) {
+    return rebind("/=", x, x / other);
+}
+
+// Tensors are not compared: these only say what to write instead.
+template <class A, class B>
+requires WithTensor<A, B> std::partial_ordering operator<=>(A&&, B&&) {
+    static_assert(!WithTensor<A, B>, "compare the values of tensors: x.item() < 1, or x.value() < y.value()");
+    return std::partial_ordering::unordered;
+}
+template <class A, class B>
+requires WithTensor<A, B>
+bool operator==(A&&, B&&) {
+    static_assert(!WithTensor<A, B>, "compare the values of tensors: x.item() == 1, or x.value() == y.value()");
+    return false;
 }
 
 }  // namespace inkling

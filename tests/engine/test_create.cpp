@@ -1,0 +1,97 @@
+// Tensors made of given numbers or random ones, and tensors as text.
+#include <sstream>
+
+#include "engine/ops.h"
+#include "engine/packed_matrix.h"
+#include "tests/engine/helpers.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+
+namespace {
+
+template <class T>
+std::string text_of(const Tensor<T>& x) {
+    std::ostringstream out;
+    out << x;
+    return out.str();
+}
+
+}  // namespace
+
+TEST_CASE("create: from takes numbers in nested braces", "[engine]") {
+    const auto check_from = [](const Tensor<double>& x, const Shape& shape, const std::vector<double>& values) {
+        CHECK(to_string(x.shape()) == to_string(shape));
+        check_equal(x.value(), values);
+    };
+    check_from(Tensor<double>::from(5), {}, {5});
+    check_from(Tensor<double>::from({5}), {1}, {5});
+    check_from(Tensor<double>::from({1, 2.5, 3}), {3}, {1, 2.5, 3});
+    check_from(Tensor<double>::from({{1, 2}, {3, 4}}), {2, 2}, {1, 2, 3, 4});
+    check_from(Tensor<double>::from({{1, 2}}), {1, 2}, {1, 2});
+    check_from(Tensor<double>::from({{1}, {2}}), {2, 1}, {1, 2});
+    check_from(Tensor<double>::from({{1.0}, {2.0}}), {2, 1}, {1, 2});
+    check_from(Tensor<double>::from({{{1, 2, 3}, {4, 5, 6}}}), {1, 2, 3}, {1, 2, 3, 4, 5, 6});
+    check_from(Tensor<double>::from({{{{1}}, {{2}}}}), {1, 2, 1, 1}, {1, 2});
+    check_from(Tensor<double>::from({}), {0}, {});
+    const int n = 7;
+    check_from(Tensor<double>::from({n, 2 * n}), {2}, {7, 14});
+    check_equal(Tensor<float>::from({0.5, 2}).value(), {0.5, 2});
+    CHECK_FALSE(Tensor<double>::from({1, 2}).requires_grad());
+    CHECK(Tensor<double>::from({1, 2}, true).requires_grad());
+    CHECK_THROWS_WITH(Tensor<double>::from({{1, 2}, {3}}),
+                      ContainsSubstring("from: parts of equal shapes") && ContainsSubstring("(2,) and (1,)"));
+    CHECK_THROWS_WITH(Tensor<double>::from({{1, 2}, 3}), ContainsSubstring("(2,) and ()"));
+}
+
+TEST_CASE("create: zeros, ones, full and arange", "[engine]") {
+    check_equal(Tensor<double>::zeros({2, 2}).value(), {0, 0, 0, 0});
+    check_equal(Tensor<double>::ones({3}).value(), {1, 1, 1});
+    const auto w = Tensor<float>::full({2, 1}, 0.5, true);
+    check_equal(w.value(), {0.5, 0.5});
+    CHECK(w.shape() == Shape{2, 1});
+    CHECK((w.requires_grad() && Tensor<double>::zeros({2}, true).requires_grad()));
+    CHECK_FALSE(Tensor<double>::ones({2}).requires_grad());
+    CHECK(Tensor<double>::zeros({0, 3}).size() == 0);
+    check_equal(Tensor<double>::arange(4).value(), {0, 1, 2, 3});
+    check_equal(Tensor<double>::arange(1, 2, 0.25).value(), {1, 1.25, 1.5, 1.75});
+    check_equal(Tensor<double>::arange(1, 2.1, 0.5).value(), {1, 1.5, 2});
+    check_equal(Tensor<double>::arange(3, 0, -1).value(), {3, 2, 1});
+    CHECK(Tensor<double>::arange(2, 2).size() == 0);
+    for (const double step : {0.0, -1.0})
+        CHECK_THROWS_WITH(Tensor<double>::arange(0, 2, step), ContainsSubstring("arange: steps that lead"));
+    CHECK_THROWS_AS(Tensor<double>::arange(0, kInfinity), Error);
+}
+
+TEST_CASE("create: random numbers follow from their key alone", "[engine]") {
+    Generator random{5, 0};
+    const auto x = Tensor<double>::randn({100, 100}, random.next(), true);
+    CHECK(x.requires_grad());
+    CHECK(mean(x).item() == Approx(0).margin(0.03));
+    CHECK(mean(x * x).item() == Approx(1).epsilon(0.03));
+    CHECK(same_bits(x.value(), Tensor<double>::randn({100, 100}, {.seed = 5, .stream = 0}).value()));
+    CHECK_FALSE(same_bits(x.value(), Tensor<double>::randn({100, 100}, random.next()).value()));
+    CHECK(x.value()(0, 1) == random_normal({5, 0}, 1));
+    const auto u = Tensor<float>::rand({1000}, {5, 2});
+    CHECK(max(u).item() < 1);
+    CHECK(max(-u).item() <= 0);
+    CHECK(mean(u).item() == Approx(0.5).margin(0.03));
+    check_same_with_any_threads("randn", [] {
+        return std::vector<ConstArray<double>>{Tensor<double>::randn({40, 1000}, {1, 1}).value(),
+                                               Tensor<double>::rand({40, 1000}, {1, 1}).value()};
+    });
+}
+
+TEST_CASE("print: a tensor shows its shape, its op and its values", "[engine]") {
+    const auto x = Tensor<double>::from({{1, 2.5}, {-3, 4}}, true);
+    CHECK(text_of(x) == "Tensor (2, 2) leaf\n{{ 1. ,  2.5},\n {-3. ,  4. }}");
+    CHECK(text_of(x.detach()) == "Tensor (2, 2)\n{{ 1. ,  2.5},\n {-3. ,  4. }}");
+    CHECK(text_of(x * x).starts_with("Tensor (2, 2) mul\n{{  1.  ,   6.25},\n"));
+    CHECK(text_of(transpose(x, 0, 1)) == "Tensor (2, 2) transpose\n{{ 1. , -3. },\n { 2.5,  4. }}");
+    CHECK(text_of(sum(x)) == "Tensor () sum 4.5");
+    CHECK(text_of(Tensor<float>::from(0.25)) == "Tensor () 0.25");
+    CHECK(text_of(Tensor<float>()) == "Tensor, undefined");
+    CHECK(text_of(Tensor<float>::zeros({0})).starts_with("Tensor (0,)\n"));
+    CHECK(text_of(packed(Tensor<float>::ones({32, 32}), WeightType::bf16)) == "Tensor (32, 32), packed");
+    CHECK(text_of(Tensor<float>::zeros({500, 500})).size() < 1000);
+}

@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# What is wrong with a program is said in a few lines, not in those of every template that was tried.
+#   tests/misuse/test.sh COMPILER FLAGS...      flags that find the headers
+# Each snippet is the body of a function. It must not compile, and the compiler must say so in at most 20 lines, one of
+# which has the text that is given.
+set -euo pipefail
+root=$(cd "$(dirname "$0")/../.." && pwd)
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+compile=("$@" -std=c++20 "-I$root")
+
+cat >"$scratch/inkling.h" <<'END'
+#include "engine/backward.h"
+#include "engine/ops.h"
+#include "nn/linear.h"
+#include "nn/sequential.h"
+#include <iostream>
+using namespace inkling;
+END
+"${compile[@]}" -x c++-header "$scratch/inkling.h" -o "$scratch/inkling.h.gch"  # parsed once
+
+failed=0
+refuses() {  # TEXT, and the snippet as input
+    { echo 'void snippet(Tensor<double> x, Tensor<float> y) {' && cat && echo '; (void)x, (void)y; }'; } >"$scratch/snippet.cpp"
+    if "${compile[@]}" -fsyntax-only -include "$scratch/inkling.h" "$scratch/snippet.cpp" 2>"$scratch/errors"; then
+        echo "misuse: this compiles:" >&2
+    elif ! grep -qF -- "$1" "$scratch/errors"; then
+        echo "misuse: the compiler does not say '$1' of:" >&2
+    elif [ "$(wc -l <"$scratch/errors")" -gt 20 ]; then
+        echo "misuse: the compiler takes $(wc -l <"$scratch/errors") lines for:" >&2
+    else
+        return 0
+    fi
+    failed=1
+    cat "$scratch/snippet.cpp" "$scratch/errors" >&2
+}
+
+{ echo 'void snippet(Tensor<double> x) { Tensor<double> z = 2 * x + x.value(); z += 1; std::cout << z; }'; } >"$scratch/good.cpp"
+"${compile[@]}" -fsyntax-only -include "$scratch/inkling.h" "$scratch/good.cpp"
+
+refuses 'T is float or double; token ids are an IdArray' <<<'Tensor<int> ids(IdArray({2}, 1));'
+refuses 'T is float or double' <<<'Generator random; nn::Linear<int> layer(random, 2, 3);'
+refuses 'both tensors must be of float, or both of double' <<<'x + y'
+refuses 'beside a tensor there may be another one, a number or an array' <<<'x * "2"'
+refuses 'beside a tensor there may be another one, a number or an array' <<<'x += std::vector<double>{1, 2};'
+refuses 'compare the values of tensors: x.item() < 1' <<<'if (x < 1.0) return;'
+refuses 'compare the values of tensors: x.item() < 1' <<<'(void)std::max(x, x);'
+refuses 'compare the values of tensors: x.item() == 1' <<<'if (x == x) return;'
+refuses 'matmul' <<<'matmul(x, y);'
+refuses 'backward' <<<'backward(x.value());'
+refuses 'conversion from' <<<'Tensor<double> z = x.value();'
+refuses 'deleted' <<<'Array<double> z = x.value();'
+refuses 'x.value()(0)' <<<'x.value()(0) = 1;'
+refuses 'Sequential<T> takes modules of the same T, and functions' <<<'Generator r; nn::Sequential<float> net(nn::Linear<double>(r, 2, 3));'
+refuses 'Backward' <<<'record("double", x.value(), inputs(x), [](const Array<double>& dy) { (void)dy; });'
+exit $failed
