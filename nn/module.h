@@ -36,7 +36,7 @@ class Visitor {
   public:
     std::function<void(const std::string& name, Tensor<T>& parameter, const ParameterKind& kind)> on_parameter =
         nullptr;
-    std::function<void(Module<T>& module)> on_module = nullptr;
+    std::function<void(const std::string& name, Module<T>& module)> on_module = nullptr;
     std::string prefix = "";
     std::function<void(const std::string& name)> on_buffer = nullptr;
 
@@ -68,6 +68,9 @@ class Module {
     std::vector<std::string>
     buffers();                      // what else the same module of PyTorch keeps in a state dict, and this does not
     std::size_t parameter_count();  // the numbers in all of them, frozen or not
+    // A tree of modules and parameters, with types, shapes and counts. Neighbours that are numbered and alike are shown
+    // once.
+    std::string to_string();
 
     // Dropout drops in training mode alone. New modules are in training mode.
     void train(bool on = true);
@@ -86,7 +89,7 @@ class Module {
 
 template <class T>
 void Visitor<T>::operator()(const std::string& name, Module<T>& child) const {
-    if (on_module) on_module(child);
+    if (on_module) on_module(prefix + name, child);
     child.visit(
         {.on_parameter = on_parameter, .on_module = on_module, .prefix = prefix + name + ".", .on_buffer = on_buffer});
 }

@@ -34,8 +34,8 @@ AttentionOutput<T> AdditiveAttention<T>::forward(const Tensor<T>& queries, const
 template <class T>
 void AdditiveAttention<T>::visit(const Visitor<T>& v) {
     if (v.on_module) {
-        v.on_module(*attention.score);
-        v.on_module(attention.dropout);
+        v.on_module(v.prefix + "score", *attention.score);
+        v.on_module(v.prefix + "dropout", attention.dropout);
     }
     attention.score->visit(v);
 }

@@ -2,11 +2,14 @@
 // initial values.
 #include "nn/module.h"
 
+#include "engine/ops/activation.h"
 #include "nn/attention/multi_head.h"
+#include "nn/attention/single_head.h"
 #include "nn/embedding.h"
 #include "nn/init.h"
 #include "nn/mlp.h"
 #include "nn/norm.h"
+#include "nn/sequential.h"
 #include "tests/engine/helpers.h"
 
 using namespace inkling;
@@ -156,4 +159,75 @@ TEST_CASE("init: values repeat with the generator's state, differ without, and i
     CHECK_FALSE(same_bits(one[0], one[2]));
     Generator random{12, 0};
     CHECK_FALSE(same_bits(nn::Linear<float>(random, 64, 64).weight.value(), one[0]));
+}
+
+TEST_CASE("module: to_string is a tree with types, shapes and counts", "[nn]") {
+    Generator random{1, 0};
+    Outer outer(random);
+    CHECK(outer.to_string() == R"(Outer(gain (4,)  # 34 parameters
+  (second): Inner(  # 15
+    (up): Linear(weight (3, 2), bias (3,))  # 9
+    (down): Linear(weight (2, 3))  # 6
+    (drop): Dropout()
+  )
+  (first): Inner(  # 15
+    (up): Linear(weight (3, 2), bias (3,))  # 9
+    (down): Linear(weight (2, 3))  # 6
+    (drop): Dropout()
+  )
+))");
+    outer.first.up.bias = Tensor<double>();
+    outer.first.freeze([](const std::string& name) { return name == "up.weight"; });
+    CHECK(outer.to_string().find("    (up): Linear(weight (3, 2) frozen)  # 6\n") != std::string::npos);
+    CHECK(nn::LayerNorm<float>(4).to_string() == "LayerNorm(weight (4,), bias (4,))  # 8 parameters");
+    CHECK(nn::Dropout<float>(0.1).to_string() == "Dropout()  # 0 parameters");
+}
+
+TEST_CASE("module: to_string shows neighbours that are numbered and alike once", "[nn]") {
+    Generator random{1, 0};
+    nn::Sequential<float> net;
+    for (int i = 0; i < 3; ++i) net.add(nn::Linear<float>(random, 2, 2));
+    net.add(relu<float>);
+    for (int i = 0; i < 2; ++i) net.add(nn::Linear<float>(random, 2, 2));
+    net.add(nn::Sequential<float>(nn::Linear<float>(random, 2, 1, false)));
+    CHECK(net.to_string() == R"(Sequential(  # 32 parameters
+  (0-2): 3 x Linear(weight (2, 2), bias (2,))  # 6 each
+  (4-5): 2 x Linear(weight (2, 2), bias (2,))  # 6 each
+  (6): Sequential(  # 2
+    (0): Linear(weight (1, 2))  # 2
+  )
+))");
+    nn::AdditiveAttention<double> attention(random, 2, 3, 4, 0.1);
+    CHECK(attention.to_string() == R"(AdditiveAttention(  # 24 parameters
+  (score): AdditiveScore()
+  (dropout): Dropout()
+  (W_k): Linear(weight (4, 2))  # 8
+  (W_q): Linear(weight (4, 3))  # 12
+  (w_v): Linear(weight (1, 4))  # 4
+))");
+}
+
+TEST_CASE("init: parameters are set by name, the first rule that fits", "[nn]") {
+    Generator random{1, 0};
+    Outer outer(random);
+    Generator keys{4, 0};
+    using nn::Initial;
+    nn::initialize(
+        outer, keys,
+        {{"*bias", Initial::constant(0.5)}, {"first.up.*", Initial::normal(2)}, {"second.*", Initial::uniform(0.1)}});
+    CHECK(keys.next_stream == 3);  // second.up.weight, second.down.weight, first.up.weight
+    for (const auto& [name, p] : outer.parameters()) {
+        INFO(name);
+        if (name.ends_with("bias")) check_equal(p.value(), {0.5, 0.5, 0.5});
+        if (name == "gain") check_equal(p.value(), {1, 1, 1, 1});
+    }
+    Tensor<double> same = nn::parameter<double>({3, 2}, 0.0);
+    nn::fill_normal(same, 2, {4, 2});
+    CHECK(same_bits(outer.first.up.weight.value(), same.value()));
+    CHECK(same_bits(outer.second.down.weight.value(), nn::uniform_parameter<double>({2, 3}, 0.1, {4, 1}).value()));
+    const Array<double> before = outer.gain.value().clone();
+    CHECK_THROWS_WITH(nn::initialize(outer, keys, {{"*", Initial::constant(9)}, {"*.wieght", Initial::normal(1)}}),
+                      ContainsSubstring("initialize: '*.wieght' fits the name of no parameter"));
+    CHECK(same_bits(outer.gain.value(), before));
+    CHECK(outer.gain.requires_grad());
 }

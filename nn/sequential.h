@@ -1,0 +1,66 @@
+// Layers one after the other; between them any functions of a tensor, such as the ops:
+//   Generator random{1337, 0};
+//   nn::Sequential<float> net(nn::Linear<float>(random, 2, 16), relu<float>, nn::Linear<float>(random, 16, 1));
+//   Tensor<float> y = net.forward(x);
+// Parameters are named by place, "0.weight", "2.weight", as in torch.nn.Sequential.
+#pragma once
+
+#include <concepts>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "engine/random.h"
+#include "nn/module.h"
+
+namespace inkling::nn {
+
+template <class T>
+class Sequential : public Module<T> {
+  public:
+    template <class... Layers>
+    explicit Sequential(Layers... layers) {
+        (add(std::move(layers)), ...);
+    }
+
+    template <class Layer>
+    void add(Layer layer) {
+        if constexpr (std::derived_from<Layer, Module<T>>) {
+            auto owned = std::make_unique<Layer>(std::move(layer));
+            const auto forward = [&l = *owned](const Tensor<T>& x, Generator* random) {
+                if constexpr (requires { l.forward(x, random); }) {
+                    return l.forward(x, random);
+                } else {
+                    return l.forward(x);
+                }
+            };
+            add_step(forward, std::move(owned));
+        } else if constexpr (std::is_invocable_r_v<Tensor<T>, const Layer&, const Tensor<T>&>) {
+            add_step([layer = std::move(layer)](const Tensor<T>& x, Generator*) { return layer(x); }, nullptr);
+        } else {
+            static_assert(!std::is_same_v<Layer, Layer>,
+                          "Sequential<T> takes modules of the same T, and functions from a Tensor<T> to a Tensor<T>");
+        }
+    }
+
+    std::size_t size() const { return steps_.size(); }
+
+    // Layers that drop, in training, take their keys of `random`.
+    Tensor<T> forward(const Tensor<T>& x, Generator* random = nullptr) const;
+    void visit(const Visitor<T>& v) override;
+
+  private:
+    using Forward = std::function<Tensor<T>(const Tensor<T>& x, Generator* random)>;
+    struct Step {
+        Forward forward;
+        std::unique_ptr<Module<T>> module;  // null: a function
+    };
+    void add_step(Forward forward, std::unique_ptr<Module<T>> module);
+
+    std::vector<Step> steps_;
+};
+
+extern template class Sequential<float>;
+extern template class Sequential<double>;
+
+}  // namespace inkling::nn
