@@ -1,4 +1,3 @@
-#include <inkling/engine/backward.h>
 #include <inkling/engine/ops.h>
 #include <inkling/generate/writer.h>
 #include <inkling/models/folder.h>
@@ -10,10 +9,10 @@ int main(int argc, char** argv) {
     using namespace inkling;
 
     // Gradients: softmax regression on one point.
-    Tensor<double> w(Array<double>({3, 2}, 0.5), true);  // a leaf whose gradient is wanted
-    Tensor<double> x(Array<double>(xt::xarray<double>{{1.0, -2.0}}));
-    Tensor<double> loss = cross_entropy(linear(x, w), IdArray({1}, 2));
-    backward(loss);
+    auto w = Tensor<double>::full({3, 2}, 0.5, true);  // a leaf whose gradient is wanted
+    const auto x = Tensor<double>::from({{1, -2}});
+    const Tensor<double> loss = cross_entropy(linear(x, w), IdArray({1}, 2));
+    loss.backward();
     std::cout << "loss " << loss.item() << ", d loss / d w\n" << w.grad() << "\n";
     w.value_in_place() -= 0.1 * w.grad();  // a step of gradient descent, by hand
     w.zero_grad();

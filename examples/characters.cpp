@@ -1,0 +1,80 @@
+// A language model of characters, made of engine and nn alone: it learns a rhyme, with Adam by hand.
+#include <inkling/engine/ops.h>
+#include <inkling/engine/threads.h>
+#include <inkling/nn/attention/multi_head.h>
+#include <inkling/nn/embedding.h>
+#include <inkling/nn/flat.h>
+#include <inkling/nn/mlp.h>
+#include <inkling/nn/norm.h>
+#include <inkling/nn/positions.h>
+
+#include <cmath>
+#include <iostream>
+#include <set>
+
+using namespace inkling;
+const std::string kText =
+    "Peter Piper picked a peck of pickled peppers.\nA peck of pickled peppers Peter Piper picked.\n"
+    "If Peter Piper picked a peck of pickled peppers,\nWhere's the peck of pickled peppers Peter Piper picked?\n";
+const std::set<char> kDistinct(kText.begin(), kText.end());
+const std::string kCharacters(kDistinct.begin(), kDistinct.end());
+constexpr std::size_t kBatch = 16, kContext = 64, kWidth = 64;
+
+struct Model : nn::Module<float> {  // one block of GPT-2
+    Generator random{1337};
+    nn::Embedding<float> wte{random, kCharacters.size(), kWidth};
+    nn::LearnedPositions<float> wpe{random, kContext, kWidth};
+    nn::LayerNorm<float> ln_1{kWidth}, ln_2{kWidth}, ln_f{kWidth};
+    nn::MultiHeadAttention<float> attn{random,
+                                       {.width = kWidth, .context_length = kContext, .num_heads = 4, .dropout = 0.0}};
+    nn::MLP<float> mlp{random, kWidth, 4 * kWidth, 0.0};
+    nn::Linear<float> head{random, kWidth, kCharacters.size()};
+
+    Tensor<float> forward(const IdArray& ids) const {  // (B, T) -> (B, T, V)
+        Tensor<float> x = wpe.forward(wte.forward(ids));
+        x += attn.forward(ln_1.forward(x), nn::Weights::none).output;
+        x += mlp.forward(ln_2.forward(x));
+        return head.forward(ln_f.forward(x));
+    }
+    void visit(const nn::Visitor<float>& v) override {
+        v("wte", wte), v("wpe", wpe), v("ln_1", ln_1), v("attn", attn);
+        v("ln_2", ln_2), v("mlp", mlp), v("ln_f", ln_f), v("head", head);
+    }
+};
+
+int main() {
+    const auto id_of = [](char c) { return static_cast<std::int32_t>(kCharacters.find(c)); };
+    set_threads(1);  // a model as small as this one has no work for more
+    Model model;
+    nn::FlatParameters<float> flat(model);  // all parameters as one array, and all gradients as another
+    std::vector<float> m(flat.values().size()), v(flat.values().size());
+    IdArray ids({kBatch, kContext}), targets({kBatch, kContext});
+    for (int step = 1; step <= 500; ++step) {
+        const RandomKey key = model.random.next();
+        for (std::size_t i = 0; i < ids.size(); ++i) {  // parts of the text, from random places on
+            const std::size_t at = random_below(key, i / kContext, kText.size() - kContext) + i % kContext;
+            ids.data()[i] = id_of(kText[at]), targets.data()[i] = id_of(kText[at + 1]);
+        }
+        const Tensor<float> loss = cross_entropy(model.forward(ids), targets);
+        loss.backward();
+        float *w = flat.values().data(), *g = flat.gradients().data();
+        const float rate = 0.004f * (1 - step / 501.0f) * std::sqrt(1 - std::pow(0.99f, step));
+        for (std::size_t i = 0; i < m.size(); ++i) {
+            m[i] = 0.9f * m[i] + 0.1f * g[i];
+            v[i] = 0.99f * v[i] + 0.01f * g[i] * g[i];
+            w[i] -= rate * m[i] / (std::sqrt(v[i]) + 1e-8f);
+        }
+        flat.zero_gradients();
+        if (step % 100 == 0) std::cout << "step " << step << "  loss " << loss.item() << std::endl;
+    }
+    const NoGrad no_graph;
+    std::string text = "Peter";
+    while (text.size() < kContext) {
+        IdArray seen({1, text.size()});
+        for (std::size_t t = 0; t < seen.size(); ++t) seen(0, t) = id_of(text[t]);
+        const ConstArray<float> logits = model.forward(seen).value();
+        const float* const last = &logits(0, seen.size() - 1, 0);
+        text += kCharacters[std::max_element(last, last + kCharacters.size()) - last];
+    }
+    std::cout << text << "\n";
+}

@@ -1,0 +1,91 @@
+// The programs of examples/: what they print.
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <sstream>
+
+#include "formats/file.h"
+#include "tests/catch.h"
+#include "tests/cli/program.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+
+namespace {
+
+std::string output_of(const std::string& example, const std::string& arguments = "") {
+    FILE* pipe = popen((std::string("'") + kExamples + "/" + example + "' " + arguments).c_str(), "r");
+    REQUIRE(pipe != nullptr);
+    std::string text;
+    std::array<char, 4096> part;
+    while (const std::size_t n = std::fread(part.data(), 1, part.size(), pipe)) text.append(part.data(), n);
+    REQUIRE(pclose(pipe) == 0);
+    return text;
+}
+
+// The numbers that follow `label`.
+std::vector<double> numbers_after(const std::string& label, const std::string& text) {
+    std::vector<double> found;
+    for (std::size_t at = 0; (at = text.find(label, at)) != std::string::npos;) {
+        at += label.size();
+        found.push_back(std::stod(text.substr(at)));
+    }
+    return found;
+}
+
+std::size_t code_lines(const std::string& example) {
+    const std::string code = formats::read_file(tests_path("../examples/" + example + ".cpp"));
+    return static_cast<std::size_t>(std::count(code.begin(), code.end(), '\n'));
+}
+
+}  // namespace
+
+TEST_CASE("examples: micrograd's expression", "[docs]") {
+    CHECK(output_of("micrograd") == "g        24.7041\ndg / da  138.8338\ndg / db  645.5773\n");
+    const data::tests::ScratchFolder folder;
+    output_of("micrograd", folder.path("graph.dot"));
+    const std::string dot = formats::read_file(folder.path("graph.dot"));
+    CHECK(dot.starts_with("digraph {"));
+    CHECK_THAT(dot,
+               ContainsSubstring("label=\"a\\n()\", shape=ellipse") && ContainsSubstring("label=\"g = add\\n()\""));
+}
+
+TEST_CASE("examples: spirals are told apart", "[docs]") {
+    const std::string text = output_of("spirals");
+    CHECK_THAT(text,
+               ContainsSubstring("Sequential(  # 387 parameters\n  (0): Linear(weight (64, 2), bias (64,))  # 192"));
+    const auto losses = numbers_after("loss ", text);
+    REQUIRE(losses.size() == 6);
+    CHECK(losses.front() > 1);
+    CHECK(losses.back() < 0.2);
+    CHECK(std::stod(text.substr(text.rfind('\n', text.size() - 2) + 1)) >= 290);
+    CHECK(code_lines("spirals") <= 40);
+}
+
+TEST_CASE("examples: a model of characters learns a rhyme", "[docs]") {
+    const std::string text = output_of("characters");
+    const auto losses = numbers_after("loss ", text);
+    REQUIRE(losses.size() == 5);
+    CHECK(losses.front() > losses.back());
+    CHECK(losses.back() < 0.2);
+    CHECK_THAT(text, ContainsSubstring("\nPeter Piper picked a peck of pickled peppers"));
+    CHECK(code_lines("characters") <= 80);
+}
+
+TEST_CASE("examples: an op of one's own has its value, its gradient and its error", "[docs]") {
+    const std::string text = output_of("custom_op");
+    CHECK_THAT(text, ContainsSubstring("Tensor (2, 3) snake\n"));
+    const auto error = numbers_after("finite differences: ", text);
+    REQUIRE(error.size() == 1);
+    CHECK(error[0] < 1e-8);
+    CHECK_THAT(text, ContainsSubstring("snake: a frequency above 0 is required, got -1"));
+}
+
+TEST_CASE("examples: a model folder is opened, and writes what inkling generate writes", "[docs]") {
+    const std::string folder = tests_path("reference/greedy_gpt2");
+    const Result program = testing::program(
+        {"generate", "--model", folder, "--prompt", "One day ", "-n", "60", "--temperature", "0.8", "--seed", "7"});
+    REQUIRE(program.code == 0);
+    CHECK(program.out.size() > 100);
+    CHECK(output_of("open_model", "'" + folder + "' 'One day '") == program.out);
+}

@@ -1,0 +1,121 @@
+// The table of docs/library.md: each line of its right column stands here, in this order, and does what is said of it.
+#include <iostream>
+#include <sstream>
+
+#include "engine/ops.h"
+#include "formats/file.h"
+#include "models/state_dict.h"
+#include "nn/init.h"
+#include "nn/linear.h"
+#include "nn/sequential.h"
+#include "tests/data/scratch_folder.h"
+#include "tests/engine/helpers.h"
+#include "tests/paths.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+
+TEST_CASE("library page: the lines beside PyTorch's", "[docs]") {
+    auto x = Tensor<float>::from({{1, 2}, {3, 4}});
+    auto w = Tensor<float>::full({2, 2}, 0.5, true);
+    check_equal(Tensor<float>::zeros({2, 3}).value(), {0, 0, 0, 0, 0, 0});
+    check_equal(Tensor<float>::arange(0, 1, 0.25).value(), {0, 0.25, 0.5, 0.75});
+    Generator random{1337};
+    CHECK(Tensor<float>::randn({2, 3}, random.next()).size() == 6);
+    IdArray ids = xt::xarray<int>{0, 1};
+    CHECK(x.shape() == Shape{2, 2});
+    CHECK(x.size() == 4);
+    CHECK(x.value()(0, 1) == 2);
+    CHECK(sum(x).item() == 10);
+    {
+        std::ostringstream text;
+        std::streambuf* const terminal = std::cout.rdbuf(text.rdbuf());
+        std::cout << x;
+        std::cout.rdbuf(terminal);
+        CHECK_THAT(text.str(), ContainsSubstring("(2, 2)"));
+    }
+    CHECK_FALSE(w.detach().requires_grad());
+
+    auto y = 2 * x + 1;
+    y += x * w;
+    check_equal(y.value(), {3.5, 6, 8.5, 11});
+    check_equal(pow(x, 2).value(), {1, 4, 9, 16});
+    check_equal(matmul(x, w).value(), {1.5, 1.5, 3.5, 3.5});
+    check_equal(transpose(x, 0, 1).value(), {1, 3, 2, 4});
+    check_equal(permute(x, {1, 0}).value(), {1, 3, 2, 4});
+    check_equal(reshape(x, {4, 1}).value(), {1, 2, 3, 4});
+    check_equal(slice(x, 1, 0, 1).value(), {1, 3});
+    check_equal(concatenate<float>({x, w}, 1).value(), {1, 2, 0.5, 0.5, 3, 4, 0.5, 0.5});
+    CHECK(stack<float>({x, w}, 0).shape() == Shape{2, 2, 2});
+    const auto halves = split(x, 2, 1);
+    check_equal(halves[1].value(), {2, 4});
+    check_equal(mean(x, {-1}, true).value(), {1.5, 3.5});
+    check_equal(max(x, {0}).value(), {3, 4});
+    check_close(exp(x).value(), of<float>({2, 2}, {2.718282, 7.389056, 20.08554, 54.59815}), 1e-6);
+    check_close(softmax(x, -1).value(), of<float>({2, 2}, {0.2689414, 0.7310586, 0.2689414, 0.7310586}), 1e-6);
+    check_close(gelu(x).value(), of<float>({2, 2}, {0.841192, 1.954598, 2.996363, 3.99993}), 1e-5);
+    check_equal(embedding(ids, x).value(), {1, 2, 3, 4});
+    auto loss = cross_entropy(linear(x, w), ids);
+    CHECK(loss.item() == Approx(std::log(2.0)));
+
+    auto h = x * w;
+    h.retain_grad();
+    h.on_grad([](Array<float>& g) { g *= 0.5f; });
+    sum(h).backward();
+    check_equal(h.grad(), {0.5, 0.5, 0.5, 0.5});
+    check_equal(w.grad(), {0.5, 1, 1.5, 2});
+    w.zero_grad();
+    loss.backward();
+    check_close(w.grad(), of<float>({2, 2}, {0.5, 0.5, -0.5, -0.5}), 1e-6);
+    w.value_in_place() -= 0.1f * w.grad();
+    check_close(w.value(), of<float>({2, 2}, {0.45, 0.45, 0.55, 0.55}), 1e-6);
+    {
+        const NoGrad no_graph;
+        CHECK_FALSE((x * w).requires_grad());
+    }
+    CHECK(gradient_error([](const auto& in) { return tanh(in[0]); }, {normal({2, 3}, 1)}) < 1e-6);
+
+    nn::Sequential<float> net(nn::Linear<float>(random, 2, 8), relu<float>, nn::Linear<float>(random, 8, 2));
+    CHECK(net.forward(x).shape() == Shape{2, 2});
+    CHECK_THAT(net.to_string(), ContainsSubstring("(2): Linear(weight (2, 8), bias (2,))"));
+    CHECK(net.parameter_count() == 42);
+    std::vector<std::string> names;
+    for (auto& [name, p] : net.parameters()) names.push_back(name);
+    CHECK(names.size() == 4);
+    nn::initialize(net, random, {{"*bias", nn::Initial::constant(0)}});
+    check_equal(net.parameters()[3].second.value(), {0, 0});
+    net.zero_grad();
+    net.eval();
+    CHECK_FALSE(net.training());
+    const data::tests::ScratchFolder folder;
+    const std::string file = folder.path("net.safetensors");
+    models::save_state_dict(net, file);
+    models::load_state_dict(net, file);
+    net.freeze();
+    CHECK_FALSE(net.forward(x).requires_grad());
+}
+
+TEST_CASE("library page: the table shows lines of this file", "[docs]") {
+    const std::string here = formats::read_file(tests_path("docs/test_library.cpp"));
+    std::istringstream page(formats::read_file(tests_path("../docs/library.md")));
+    std::size_t rows = 0, from = 0;
+    bool inside = false;
+    for (std::string line; std::getline(page, line);) {
+        if (line.starts_with("| PyTorch |")) {
+            inside = true;
+        } else if (inside && !line.starts_with("|")) {
+            break;
+        } else if (inside && !line.starts_with("|--")) {
+            const std::size_t second = line.find(" | ") + 3;
+            const std::size_t begin = line.find('`', second) + 1, end = line.rfind('`');
+            REQUIRE(begin < end);
+            const std::string code = line.substr(begin, end - begin);
+            INFO(code);
+            const std::size_t at = here.find(code, from);
+            REQUIRE(at != std::string::npos);
+            from = at + code.size();
+            ++rows;
+        }
+    }
+    CHECK(rows >= 40);
+}
