@@ -13,7 +13,7 @@ using namespace inkling::testing;
 
 namespace {
 
-std::string output_of(const std::string& example, const std::string& arguments = "") {
+std::string printed_by(const std::string& example, const std::string& arguments = "") {
     FILE* pipe = popen((std::string("'") + kExamples + "/" + example + "' " + arguments).c_str(), "r");
     REQUIRE(pipe != nullptr);
     std::string text;
@@ -33,7 +33,7 @@ std::vector<double> numbers_after(const std::string& label, const std::string& t
     return found;
 }
 
-std::size_t code_lines(const std::string& example) {
+std::size_t lines_of_example(const std::string& example) {
     const std::string code = formats::read_file(tests_path("../examples/" + example + ".cpp"));
     return static_cast<std::size_t>(std::count(code.begin(), code.end(), '\n'));
 }
@@ -41,9 +41,9 @@ std::size_t code_lines(const std::string& example) {
 }  // namespace
 
 TEST_CASE("examples: micrograd's expression", "[docs]") {
-    CHECK(output_of("micrograd") == "g        24.7041\ndg / da  138.8338\ndg / db  645.5773\n");
+    CHECK(printed_by("micrograd") == "g        24.7041\ndg / da  138.8338\ndg / db  645.5773\n");
     const data::tests::ScratchFolder folder;
-    output_of("micrograd", folder.path("graph.dot"));
+    printed_by("micrograd", folder.path("graph.dot"));
     const std::string dot = formats::read_file(folder.path("graph.dot"));
     CHECK(dot.starts_with("digraph {"));
     CHECK_THAT(dot,
@@ -51,7 +51,7 @@ TEST_CASE("examples: micrograd's expression", "[docs]") {
 }
 
 TEST_CASE("examples: spirals are told apart", "[docs]") {
-    const std::string text = output_of("spirals");
+    const std::string text = printed_by("spirals");
     CHECK_THAT(text,
                ContainsSubstring("Sequential(  # 387 parameters\n  (0): Linear(weight (64, 2), bias (64,))  # 192"));
     const auto losses = numbers_after("loss ", text);
@@ -59,21 +59,21 @@ TEST_CASE("examples: spirals are told apart", "[docs]") {
     CHECK(losses.front() > 1);
     CHECK(losses.back() < 0.2);
     CHECK(std::stod(text.substr(text.rfind('\n', text.size() - 2) + 1)) >= 290);
-    CHECK(code_lines("spirals") <= 40);
+    CHECK(lines_of_example("spirals") <= 40);
 }
 
 TEST_CASE("examples: a model of characters learns a rhyme", "[docs]") {
-    const std::string text = output_of("characters");
+    const std::string text = printed_by("characters");
     const auto losses = numbers_after("loss ", text);
     REQUIRE(losses.size() == 5);
     CHECK(losses.front() > losses.back());
     CHECK(losses.back() < 0.2);
     CHECK_THAT(text, ContainsSubstring("\nPeter Piper picked a peck of pickled peppers"));
-    CHECK(code_lines("characters") <= 80);
+    CHECK(lines_of_example("characters") <= 80);
 }
 
 TEST_CASE("examples: an op of one's own has its value, its gradient and its error", "[docs]") {
-    const std::string text = output_of("custom_op");
+    const std::string text = printed_by("custom_op");
     CHECK_THAT(text, ContainsSubstring("Tensor (2, 3) snake\n"));
     const auto error = numbers_after("finite differences: ", text);
     REQUIRE(error.size() == 1);
@@ -87,5 +87,5 @@ TEST_CASE("examples: a model folder is opened, and writes what inkling generate 
         {"generate", "--model", folder, "--prompt", "One day ", "-n", "60", "--temperature", "0.8", "--seed", "7"});
     REQUIRE(program.code == 0);
     CHECK(program.out.size() > 100);
-    CHECK(output_of("open_model", "'" + folder + "' 'One day '") == program.out);
+    CHECK(printed_by("open_model", "'" + folder + "' 'One day '") == program.out);
 }

@@ -11,7 +11,7 @@ using namespace inkling::testing;
 namespace {
 
 template <class T>
-std::string text_of(const Tensor<T>& x) {
+std::string printed(const Tensor<T>& x) {
     std::ostringstream out;
     out << x;
     return out.str();
@@ -84,14 +84,14 @@ TEST_CASE("create: random numbers follow from their key alone", "[engine]") {
 
 TEST_CASE("print: a tensor shows its shape, its op and its values", "[engine]") {
     const auto x = Tensor<double>::from({{1, 2.5}, {-3, 4}}, true);
-    CHECK(text_of(x) == "Tensor (2, 2) leaf\n{{ 1. ,  2.5},\n {-3. ,  4. }}");
-    CHECK(text_of(x.detach()) == "Tensor (2, 2)\n{{ 1. ,  2.5},\n {-3. ,  4. }}");
-    CHECK(text_of(x * x).starts_with("Tensor (2, 2) mul\n{{  1.  ,   6.25},\n"));
-    CHECK(text_of(transpose(x, 0, 1)) == "Tensor (2, 2) transpose\n{{ 1. , -3. },\n { 2.5,  4. }}");
-    CHECK(text_of(sum(x)) == "Tensor () sum 4.5");
-    CHECK(text_of(Tensor<float>::from(0.25)) == "Tensor () 0.25");
-    CHECK(text_of(Tensor<float>()) == "Tensor, undefined");
-    CHECK(text_of(Tensor<float>::zeros({0})).starts_with("Tensor (0,)\n"));
-    CHECK(text_of(packed(Tensor<float>::ones({32, 32}), WeightType::bf16)) == "Tensor (32, 32), packed");
-    CHECK(text_of(Tensor<float>::zeros({500, 500})).size() < 1000);
+    CHECK(printed(x) == "Tensor (2, 2) leaf\n{{ 1. ,  2.5},\n {-3. ,  4. }}");
+    CHECK(printed(x.detach()) == "Tensor (2, 2)\n{{ 1. ,  2.5},\n {-3. ,  4. }}");
+    CHECK(printed(x * x).starts_with("Tensor (2, 2) mul\n{{  1.  ,   6.25},\n"));
+    CHECK(printed(transpose(x, 0, 1)) == "Tensor (2, 2) transpose\n{{ 1. , -3. },\n { 2.5,  4. }}");
+    CHECK(printed(sum(x)) == "Tensor () sum 4.5");
+    CHECK(printed(Tensor<float>::from(0.25)) == "Tensor () 0.25");
+    CHECK(printed(Tensor<float>()) == "Tensor, undefined");
+    CHECK(printed(Tensor<float>::zeros({0})).starts_with("Tensor (0,)\n"));
+    CHECK(printed(packed(Tensor<float>::ones({32, 32}), WeightType::bf16)) == "Tensor (32, 32), packed");
+    CHECK(printed(Tensor<float>::zeros({500, 500})).size() < 1000);
 }
