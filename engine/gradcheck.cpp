@@ -22,12 +22,19 @@ double weighted_sum(const ConstArray<double>& y_any, const Array<double>& v) {
 std::vector<double> finite_differences(FunctionRef<double()> loss, double* x, std::size_t n) {
     std::vector<double> gradient(n);
     for (std::size_t i = 0; i < n; ++i) {
-        const double here = x[i], h = 5e-4 * std::max(1.0, std::abs(here));
-        const auto at = [&](double step) {
-            x[i] = here + step;
-            return loss();
+        const double here = x[i], unit = std::max(1.0, std::abs(here));
+        const auto central = [&](double h) {
+            x[i] = here + h;
+            const double above = loss();
+            x[i] = here - h;
+            return (above - loss()) / (2 * h);
         };
-        gradient[i] = (8 * (at(h) - at(-h)) - (at(2 * h) - at(-2 * h))) / (12 * h);
+        double smallest_gap = std::numeric_limits<double>::infinity();
+        for (const double h : {2e-4 * unit, 2e-5 * unit, 2e-6 * unit}) {
+            const double near = central(h), far = central(2 * h), gap = std::abs(near - far);
+            if (!(gap >= smallest_gap)) smallest_gap = gap, gradient[i] = (4 * near - far) / 3;
+            if (!(gap > 3e-7 * std::abs(near))) break;
+        }
         x[i] = here;
     }
     return gradient;

@@ -310,6 +310,23 @@ std::vector<GradcheckRow> product_rows() {
                   error_of(self({0.5, false, mask, 0.3, {3, 4}, {}}), {{2, 1, 4, 9}, {2, 1, 5, 9}, {2, 1, 5, 17}}),
                   error_of(packed, {{2, 5, 18}}), error_of(same, {{1, 2, 4, 3}})});
          }},
+        {"attention (fused, several blocks)",
+         [] {  // a block is 32 queries and 512 keys
+             const auto error = [](const FusedAttention& options, std::size_t Lq, std::size_t Lk, std::size_t d,
+                                   std::size_t dv) {
+                 const auto f = [&](const Inputs& in) { return attention(in[0], in[1], in[2], options); };
+                 return error_of(f, {{1, 1, Lq, d}, {1, 1, Lk, d}, {1, 1, Lk, dv}});
+             };
+             MaskArray mask({35, 517});  // queries that see the first block, the second, both, and no key
+             for (std::size_t i = 0; i < 35; ++i) {
+                 const std::size_t begin = i % 4 == 0 ? 512 : 0, end = i % 4 == 1 ? 512 : i % 4 == 2 ? 0 : 517;
+                 for (std::size_t j = 0; j < 517; ++j)
+                     mask.data()[i * 517 + j] = j >= begin && j < end && (i + j) % 3 != 0;
+             }
+             return worst_of({error({1.3, true, {}, 0, {}, {0.01}}, 35, 517, 2, 1),
+                              error({0.8, true, {}, 0.3, {3, 4}, {}}, 67, 67, 3, 2),
+                              error({1.3, false, mask, 0.2, {5, 6}, {}, Masked::uniform}, 35, 517, 1, 2)});
+         }},
         {"dropout",
          [] {
              double worst = 0;

@@ -77,6 +77,20 @@ TEST_CASE("gradcheck: the random cotangent sees what a plain sum cannot", "[engi
     CHECK(gradient_error([&](const Inputs& in) { return sum(flat(in)); }, {normal({2, 5}, 1)}) < 1e-4);
 }
 
+TEST_CASE("gradcheck: the step becomes shorter where a kink is close, or where the function bends sharply",
+          "[engine]") {
+    const auto error = [](const auto& op, const std::vector<double>& at) {
+        return gradient_error([&](const Inputs& in) { return op(in[0]); }, {of<double>(at)});
+    };
+    const auto squared = [](const auto& x) { return squared_relu(x); };
+    CHECK(error(squared, {1e-4, -1e-4, 2.0}) < 1e-8);  // with a step of 2e-4 alone: 1e-4
+    CHECK(error([](const auto& x) { return relu(x); }, {1e-4, -1e-4, 2.0}) < 1e-8);
+    const auto norm = [](const auto& x) { return rms_norm(x, {}, 1e-12); };
+    CHECK(error(norm, {3e-3, -4e-3}) < 1e-8);  // 1e-5
+    CHECK(error_with([](const auto& dy, const auto& x) -> Array<double> { return 2.00001 * dy * x; },
+                     of<double>({1e-4, -1e-4, 2.0})) > 1e-6);
+}
+
 TEST_CASE("gradcheck: inputs and parameters are put back as they were", "[engine]") {
     const Array<double> at = normal({5}, 1);
     const Array<double> before = at.clone();
