@@ -5,6 +5,7 @@
 
 #include "data/tokenizers/split_dialect.h"
 #include "data/tokenizers/split_patterns.h"
+#include "engine/check.h"
 
 namespace inkling::data {
 

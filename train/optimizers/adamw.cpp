@@ -47,7 +47,7 @@ AdamW<T>::AdamW(nn::FlatParameters<T>& parameters, const AdamWOptions& options,
 }
 
 template <class T>
-std::vector<typename Optimizer<T>::State> AdamW<T>::state_of(const Entry& entry) {
+auto AdamW<T>::state_of(const Entry& entry) -> std::vector<State> {
     for (const Part& part : parts_) {
         if (entry.offset < part.begin || entry.offset >= part.end) continue;
         const std::size_t at = part.state + entry.offset - part.begin;

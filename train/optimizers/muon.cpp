@@ -54,7 +54,7 @@ Muon<T>::Muon(nn::FlatParameters<T>& parameters, const MuonOptions& options)
 }
 
 template <class T>
-std::vector<typename Optimizer<T>::State> Muon<T>::state_of(const Entry& entry) {
+auto Muon<T>::state_of(const Entry& entry) -> std::vector<State> {
     for (Group& group : groups_) {
         std::size_t at = 0;
         for (std::size_t i = 0; i < group.offsets.size(); at += group.sizes[i++])
