@@ -1,6 +1,7 @@
 #include "engine/array.h"
 
 #include <cstdint>
+#include <functional>
 
 #include "engine/bfloat16.h"
 #include "engine/broadcast.h"
@@ -127,21 +128,31 @@ template <class T>
 Array<T>& Array<T>::operator=(const ConstArray<T>& values) && {
     return update(values, [](T, T value) { return value; });
 }
+// f for numbers. For BFloat16, which has no arithmetic, clang 14 compiles the operators too, though nobody can call
+// them.
+template <class T, class F>
+static auto with_numbers(F f) {
+    return [=](T x, [[maybe_unused]] T value) {
+        if constexpr (std::is_arithmetic_v<T>) return static_cast<T>(f(x, value));
+        return x;
+    };
+}
+
 template <class T>
 Array<T>& Array<T>::operator+=(const ConstArray<T>& values) requires std::is_arithmetic_v<T> {
-    return update(values, [](T x, T value) { return static_cast<T>(x + value); });
+    return update(values, with_numbers<T>(std::plus<>()));
 }
 template <class T>
 Array<T>& Array<T>::operator-=(const ConstArray<T>& values) requires std::is_arithmetic_v<T> {
-    return update(values, [](T x, T value) { return static_cast<T>(x - value); });
+    return update(values, with_numbers<T>(std::minus<>()));
 }
 template <class T>
 Array<T>& Array<T>::operator*=(const ConstArray<T>& values) requires std::is_arithmetic_v<T> {
-    return update(values, [](T x, T value) { return static_cast<T>(x * value); });
+    return update(values, with_numbers<T>(std::multiplies<>()));
 }
 template <class T>
 Array<T>& Array<T>::operator/=(const ConstArray<T>& values) requires std::is_arithmetic_v<T> {
-    return update(values, [](T x, T value) { return static_cast<T>(x / value); });
+    return update(values, with_numbers<T>(std::divides<>()));
 }
 
 template <class T>

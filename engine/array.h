@@ -169,10 +169,22 @@ class Array : public xt::xcontainer<Array<T>>, public xt::xexpression<Array<T>> 
     Array& operator-=(const ConstArray<T>& values) requires std::is_arithmetic_v<T>;
     Array& operator*=(const ConstArray<T>& values) requires std::is_arithmetic_v<T>;
     Array& operator/=(const ConstArray<T>& values) requires std::is_arithmetic_v<T>;
-    Array& operator+=(T value) requires std::is_arithmetic_v<T> { return *this += Array(Shape{}, value); }
-    Array& operator-=(T value) requires std::is_arithmetic_v<T> { return *this -= Array(Shape{}, value); }
-    Array& operator*=(T value) requires std::is_arithmetic_v<T> { return *this *= Array(Shape{}, value); }
-    Array& operator/=(T value) requires std::is_arithmetic_v<T> { return *this /= Array(Shape{}, value); }
+    template <std::convertible_to<T> V>
+    Array& operator+=(V value) requires std::is_arithmetic_v<T> {
+        return *this += Array(Shape{}, static_cast<T>(value));
+    }
+    template <std::convertible_to<T> V>
+    Array& operator-=(V value) requires std::is_arithmetic_v<T> {
+        return *this -= Array(Shape{}, static_cast<T>(value));
+    }
+    template <std::convertible_to<T> V>
+    Array& operator*=(V value) requires std::is_arithmetic_v<T> {
+        return *this *= Array(Shape{}, static_cast<T>(value));
+    }
+    template <std::convertible_to<T> V>
+    Array& operator/=(V value) requires std::is_arithmetic_v<T> {
+        return *this /= Array(Shape{}, static_cast<T>(value));
+    }
 
     bool defined() const { return elements_.defined(); }
     std::size_t rank() const { return elements_.rank(); }
