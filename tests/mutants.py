@@ -34,7 +34,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"  # its objects are used, but for those of the files that hold mutants
 SCRATCH = ROOT / "build-mutants"
 TREE = SCRATCH / "tree"
-FILES = ["engine/ops/*.cpp", "engine/ops/*.h", "engine/kernels/map.cpp", "engine/kernels/unary.cpp", "engine/kernels/*_row.h",
+# No header that the tests include: they are compiled without mutants.
+FILES = ["engine/ops/*.cpp", "engine/ops/attention_*.h", "engine/kernels/map.cpp", "engine/kernels/unary.cpp", "engine/kernels/*_row.h",
          "engine/broadcast.cpp", "engine/sum.cpp", "nn/attention/*.cpp"]
 EXCLUDED = re.compile(r"gradcheck")
 # Messages, assertions and measurements, not what is computed.
@@ -104,7 +105,7 @@ class Mutant:
 
     def text(self):
         again = f" ({self.number})" if self.number > 1 else ""
-        return f"{self.path}: {self.original} => {self.mutated}{again}"
+        return f"{self.path}: {self.original} => {self.mutated or 'nothing'}{again}"
 
 
 class Source:
@@ -246,7 +247,7 @@ class Source:
                 first, last = self.left(i, PRECEDENCE[t]), self.right(i, PRECEDENCE[t] + 1)
                 a, b, of = self.between(first, i - 1), self.between(i + 1, last), f"decltype({self.between(first, last)})"
                 changes = [f"({a}) {OPPOSITE[t]} ({b})", a]
-                changes += [b] if t in "+*" else [f"({b}) {t} ({a})"]
+                changes += [b] if t in "+*" else [f"({b}) {t} ({a})"] if a != b else []
                 for mutated in dict.fromkeys(changes):
                     add(first, last, mutated, of)
             elif t == "-" and self.blank_before(i) != self.blank_after(i) or (t == "-" and before in "([{" and not self.blank_after(i)):
@@ -545,7 +546,7 @@ def main():
         mutants += [m for m in of_file if args.only in m.text()]
     if args.list:
         for m in mutants:
-            print(f"{m.path}:{m.line}: {m.original} => {m.mutated or 'nothing'}")
+            print(f"{m.text()}   at line {m.line}")
         return 0
     holding = {path: source for path, source in sources.items() if any(m.path == path for m in mutants)}
     shutil.rmtree(TREE, ignore_errors=True)

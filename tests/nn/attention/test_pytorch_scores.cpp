@@ -64,3 +64,17 @@ TEMPLATE_TEST_CASE("PyTorch agrees: masked_softmax and sequence_mask", "[nn]", f
         });
     }
 }
+
+TEST_CASE("scores: initial values reach to 1 / sqrt(width), and no further", "[nn]") {
+    Generator random{7, 0};
+    const nn::BilinearScore<double> bilinear(random, 50, 16);
+    const nn::ConcatScore<double> concat(random, 200, 56);
+    const auto largest = [](const ConstArray<double>& w) {
+        return std::abs(*std::max_element(w.data(), w.data() + w.size(),
+                                          [](double a, double b) { return std::abs(a) < std::abs(b); }));
+    };
+    CHECK(largest(bilinear.W.value()) <= 1.0 / 4);
+    CHECK(largest(bilinear.W.value()) > 0.9 / 4);
+    CHECK(largest(concat.w.value()) <= 1.0 / 16);
+    CHECK(largest(concat.w.value()) > 0.9 / 16);
+}
