@@ -72,6 +72,7 @@ int print_estimate(const TrainArguments& args, Settings settings, const data::Co
     std::optional<models::Architecture> loaded;
     if (!options.init_from.empty()) {
         loaded = models::load_config(models::find_model(options.init_from));
+        change_softcap(settings, *loaded);
         take_shape(args, *loaded, options);
     }
     fit_tokenizer(corpus.bytes(), settings);

@@ -6,6 +6,8 @@
 #include "cli/wrong_usage.h"
 #include "formats/directory.h"
 #include "formats/file.h"
+#include "models/as_qwen3.h"
+#include "models/families/family.h"
 #include "models/folder.h"
 #include "models/gguf_export.h"
 
@@ -43,6 +45,16 @@ void write_folder(const fs::path& out, const models::LoadedModel& loaded, format
     }
 }
 
+// What qwen3 has no place for, and the mend: without the cap, training makes logits that need none.
+void warn_of_softcap(const ExportArguments& args, double cap) {
+    if (cap <= 0) return;
+    std::fprintf(stderr,
+                 "inkling: warning: this model caps its logits at %g, and a qwen3 cannot: larger ones are written as "
+                 "they are, and the text is worse: train on without, by inkling train --init-from %s --softcap 0, and "
+                 "export that\n",
+                 cap, args.model.c_str());
+}
+
 void report(const ExportArguments& args, std::uintmax_t bytes) {
     std::fprintf(stderr, "wrote %s: %s, %s, %s\n", args.out.c_str(), args.format.c_str(), args.type.c_str(),
                  quantity(static_cast<double>(bytes), "B").c_str());
@@ -52,10 +64,18 @@ int export_model(const ExportArguments& args) {
     const fs::path out = args.out;
     set_threads(0);
     if (out.empty()) throw Usage("--out must name a file or folder to write");
-    if (args.format == "hf" && !kFolderTypes.contains(args.type))
-        throw Usage(fmt::format("--type for --format hf must be one of f32, f16, bf16, got '{}'", args.type));
-    const models::LoadedModel loaded = load_current(args.model);
-    if (args.format == "hf") {
+    if (args.format != "gguf" && !kFolderTypes.contains(args.type))
+        throw Usage(
+            fmt::format("--type for --format {} must be one of f32, f16, bf16, got '{}'", args.format, args.type));
+    models::LoadedModel loaded = load_current(args.model);
+    const models::Architecture& own = loaded.model->config;
+    const bool in_gguf = !models::family(own.family).gguf_name.empty();
+    if (args.format == "hf-qwen3" ? own.family != "qwen3" : args.format == "gguf" && !in_gguf) {
+        const double cap = own.softcap;
+        loaded.model = models::as_qwen3(*loaded.model);
+        warn_of_softcap(args, cap);
+    }
+    if (args.format != "gguf") {
         write_folder(out, loaded, kFolderTypes.at(args.type));
         std::uintmax_t bytes = 0;
         for (const fs::directory_entry& file : fs::directory_iterator(out)) bytes += file.file_size();
@@ -74,9 +94,11 @@ int export_model(const ExportArguments& args) {
 Action add_export(CLI::App& app) {
     auto args = std::make_shared<ExportArguments>();
     app.add_option("--model", args->model, "model folder, or the folder of a run")->required();
-    app.add_option("--out", args->out, "file (gguf) or folder (hf) to write")->required();
-    app.add_option("--format", args->format, "gguf: for llama.cpp; hf: a model folder without training state")
-        ->check(refuse_other_than({"gguf", "hf"}))
+    app.add_option("--out", args->out, "file (gguf) or folder (hf, hf-qwen3) to write")->required();
+    app.add_option("--format", args->format,
+                   "gguf: for llama.cpp, a nanochat as qwen3; hf: a model folder without training state; hf-qwen3: the "
+                   "same of a nanochat as qwen3, for programs without nanochat")
+        ->check(refuse_other_than({"gguf", "hf", "hf-qwen3"}))
         ->capture_default_str();
     app.add_option("--type,--outtype", args->type, "number format of the weights: f32, f16, bf16; gguf also q8_0")
         ->check(refuse_other_than({"f32", "f16", "bf16", "q8_0"}))

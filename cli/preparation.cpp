@@ -99,6 +99,7 @@ class Preparation {
         }
         if (!options_.init_from.empty()) {
             run.loaded = models::load_model(models::find_model(options_.init_from), options_.dropout);
+            change_softcap(settings_, run.loaded.model->config);
         } else {
             fit_tokenizer(run.corpus.bytes(), settings_);
             run.loaded = {nullptr, make_tokenizer(options_, run.corpus)};

@@ -150,6 +150,13 @@ std::string fit_recipe(const data::Tokenizer& tokenizer, data::TokenView tokens,
                        counted(o.block_size, "token"));
 }
 
+void change_softcap(const Settings& s, models::Architecture& config) {
+    if (!s.given.contains("softcap") || s.options.softcap < 0) return;
+    if (s.options.softcap > 0 && !models::family(config.family).has_flag("softcap"))
+        throw Usage(fmt::format("--softcap is not for --arch {}: leave it out", config.family));
+    config.softcap = s.options.softcap;
+}
+
 void take_shape(const TrainArguments& args, const models::Architecture& config, TrainOptions& options) {
     const auto take = [&](const char* flag, auto& field, auto value) {
         if (args.has(flag) && field != value) {
@@ -164,6 +171,15 @@ void take_shape(const TrainArguments& args, const models::Architecture& config, 
     if ((options.n_kv_head ? options.n_kv_head : config.n_head) != config.kv_heads())
         take("n-kv-head", options.n_kv_head, config.kv_heads());
     take("n-embd", options.n_embd, config.n_embd);
+    const models::Architecture usual = models::family(config.family).defaults(config.qkv_bias);
+    if ((options.n_inner ? options.n_inner : 4 * config.n_embd) != config.inner())
+        take("n-inner", options.n_inner, config.inner());
+    if ((options.head_dim ? options.head_dim : config.n_embd / config.n_head) != config.head_size())
+        take("head-dim", options.head_dim, config.head_size());
+    if ((options.rope_theta > 0 ? options.rope_theta : usual.rope_theta) != config.rope_theta)
+        take("rope-theta", options.rope_theta, config.rope_theta);
+    if ((options.softcap >= 0 ? options.softcap : usual.softcap) != config.softcap)
+        take("softcap", options.softcap, config.softcap);
     take("block-size", options.block_size, config.block_size);
     take("bias", options.bias, config.qkv_bias);
 }

@@ -57,6 +57,9 @@ train::Budget fit_sizes(std::size_t tokens, bool loaded, Settings& settings);
 std::string fit_recipe(const data::Tokenizer& tokenizer, data::TokenView tokens, const models::Architecture* loaded,
                        Settings& settings);
 
+// A soft cap has no weights: a given --softcap is that of the model that --init-from names, from now on.
+void change_softcap(const Settings& settings, models::Architecture& config);
+
 // The model's shape is the folder's; flags that say otherwise are Usage.
 void take_shape(const TrainArguments& args, const models::Architecture& config, train::TrainOptions& options);
 

@@ -41,6 +41,7 @@ Prompt encode_prompt(const data::Tokenizer& tokenizer, std::size_t context, std:
 }
 
 std::vector<std::int32_t> beginning(const data::Tokenizer& tokenizer, const models::Architecture& config) {
+    if (config.has_bos && config.begin_token >= 0) return {config.begin_token};
     if (const auto end = tokenizer.end_of_text(); end && config.has_bos) return {*end};
     if (!tokenizer.knows("\n")) return {0};
     try {
@@ -148,7 +149,9 @@ void Writer::sample_next() {
     const double uniform = random_uniform({options_.seed, options_.sample}, sampled_);
     const std::size_t V = tokenizer_ ? std::min(tokenizer_->vocab_size(), logits_.size()) : logits_.size();
     const std::int32_t token = sample_token(std::span(logits_).first(V), options_, uniform, text_);
-    if (tokenizer_ && token == tokenizer_->end_of_text()) return finish(FinishReason::end_of_text);
+    const std::vector<std::int32_t>& ends = decoder_->config().end_tokens;
+    if ((tokenizer_ && token == tokenizer_->end_of_text()) || std::count(ends.begin(), ends.end(), token))
+        return finish(FinishReason::end_of_text);
     text_.push_back(token);
     fresh_ = false;
     ++sampled_;

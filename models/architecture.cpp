@@ -28,8 +28,15 @@ void Architecture::validate() const {
           family, n_kv_head, n_head);
     check(n_head % kv_heads() == 0, "--n-head must be divisible by --n-kv-head, got {} and {}: change one of them",
           n_head, n_kv_head);
-    check(positions != Positions::rotary || head_size() % 2 == 0,
-          "rotary positions need heads of even width, got {}: change --n-embd or --n-head", head_size());
+    check(rotary_part > 0 && rotary_part <= 1,
+          "the part of a head that is rotated must be above 0 and at most 1, got {}", rotary_part);
+    check(positions != Positions::rotary || (rotary_size() % 2 == 0 && rotary_size() >= 2),
+          "rotary positions need heads of even width, got {}: change --n-embd or --n-head", rotary_size());
+    check(rope.factor >= 1 && rope.factor < 1e30, "the factor of rotary positions must be at least 1, got {}",
+          rope.factor);
+    check(rope.scaling != RopeScaling::llama3 || (rope.low > 0 && rope.high > rope.low && rope.original > 0),
+          "rope_type llama3 needs a high_freq_factor above a low_freq_factor above 0, got {} and {}", rope.high,
+          rope.low);
     check(rope_theta > 0 && rope_theta < 1e30, "rope_theta must be above 0, got {}", rope_theta);
     check(softcap >= 0 && softcap < 1e30, "the softcap must be at least 0, got {}", softcap);
 }

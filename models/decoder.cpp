@@ -29,10 +29,9 @@ struct Team {
     }
 };
 
-// y = softmax(q . keys / sqrt(d)) values for one query; keys and values (n, d), scores room for n.
-void attend(const float* q, const float* keys, const float* values, std::size_t n, std::size_t d, float* scores,
-            float* y) {
-    const float scale = 1.0f / std::sqrt(static_cast<float>(d));
+// y = softmax(scale q . keys) values for one query; keys and values (n, d), scores room for n.
+void attend(const float* q, const float* keys, const float* values, std::size_t n, std::size_t d, float scale,
+            float* scores, float* y) {
     for (std::size_t j = 0; j < n; ++j) {
         scores[j] = scale * simd_sum(
                                 d, [](auto a, auto b) { return a * b; }, q, keys + j * d);
@@ -98,9 +97,11 @@ struct Decoder::Step {
         for (std::size_t g = 0; g < group; ++g) w.rotate(q + g * d, at, w.layers[layer].query_gain);
         std::copy_n(k, d, keys + at * d);
         std::copy_n(k + kv_width, d, values + at * d);
+        float scale = 1.0f / std::sqrt(static_cast<float>(d));
+        if (c.scale_by_layer) scale /= static_cast<float>(layer + 1);
         for (std::size_t g = 0; g < group; ++g) {
             float* const y = attended.data() + b * q_width + (kv_head * group + g) * d;
-            attend(q + g * d, keys, values, at + 1, d, scores, y);
+            attend(q + g * d, keys, values, at + 1, d, scale, scores, y);
             round_for(w.type, y, d);
         }
     }
@@ -108,13 +109,14 @@ struct Decoder::Step {
     void run(const Team& team, std::span<float> logits) {
         std::size_t longest = 0;
         for (const KvCache* cache : caches) longest = std::max(longest, cache->length() + 1);
-        std::vector<float> normed(B * C), out(B * C), scores(longest);  // a thread's own
+        std::vector<float> normed(B * C), ahead, out(B * C), scores(longest);  // a thread's own
         const auto normalize = [&](const Norm& norm) {
             w.normalize(norm, x.data(), B, normed.data());
             round_for(w.type, normed.data(), normed.size());
         };
         for (std::size_t l = 0; l < w.layers.size(); ++l) {
             const DecoderLayer& layer = w.layers[l];
+            if (w.config.parallel_residual) normalize(layer.before_mlp), ahead = normed;
             normalize(layer.before_attention);
             std::size_t first = 0;
             for (const Projection& p : layer.qkv) {
@@ -130,7 +132,7 @@ struct Decoder::Step {
             });
             Team::wait();
             add(team, layer.out, attended, out.data());
-            normalize(layer.before_mlp);
+            w.config.parallel_residual ? normed.swap(ahead) : normalize(layer.before_mlp);
             team.share(inner, [&](std::size_t begin, std::size_t end) {
                 layer.up.apply(begin, end, normed.data(), B, hidden.data(), inner);
                 if (w.config.gated) layer.gate.apply(begin, end, normed.data(), B, gates.data(), inner);

@@ -3,6 +3,7 @@
 #include "engine/ops.h"
 #include "engine/parallel.h"
 #include "models/decoder.h"
+#include "models/rotary_positions.h"
 
 namespace inkling::models {
 namespace {
@@ -31,8 +32,7 @@ ConstRows rotated(const DecoderWeights& w, const ConstRows& heads, std::size_t s
     Tensor<float> x(heads);
     const auto norm = [&] { x = rms_norm(x, gain.defined() ? Tensor<float>(gain) : Tensor<float>(), c.norm_epsilon); };
     if (c.head_norm == HeadNorm::before_rotary) norm();
-    if (c.positions == Positions::rotary)
-        x = rotary(x, {.base = c.rope_theta, .clockwise = c.rope_clockwise, .start = start});
+    if (c.positions == Positions::rotary) x = rotate(x, c, start);
     if (c.head_norm == HeadNorm::after_rotary) norm();
     return x.value();
 }
@@ -51,7 +51,7 @@ ConstRows attended(const DecoderWeights& w, std::size_t layer, const ConstRows& 
     };
     FusedAttention options;
     options.causal = true;
-    options.scale = 1 / std::sqrt(static_cast<double>(c.head_size()));
+    options.scale = c.attention_scale(layer);
     const Tensor<float> q(rotated(w, split_heads(q_rows, c.n_head), start, w.layers[layer].query_gain));
     const Tensor<float> y = attention(q, all(cache.keys(layer)), all(cache.values(layer)), options);
     return y.value().transposed(1, 2).reshaped({n, c.query_width()});
@@ -71,6 +71,7 @@ void Decoder::read(KvCache& cache, std::span<const std::int32_t> tokens, std::sp
     for (std::size_t l = 0; l < w.layers.size(); ++l) {
         const DecoderLayer& layer = w.layers[l];
         const Rows h = normalized(w, layer.before_attention, x);
+        const Rows ahead = w.config.parallel_residual ? normalized(w, layer.before_mlp, x) : Rows();
         std::vector<Rows> made;
         for (const Projection& p : layer.qkv) made.push_back(p.weight.product(h, p.bias));
         if (made.size() == 1) {
@@ -79,7 +80,7 @@ void Decoder::read(KvCache& cache, std::span<const std::int32_t> tokens, std::sp
             made = {qkv.sliced(1, 0, width), qkv.sliced(1, width, 2 * width), qkv.sliced(1, 2 * width, 3 * width)};
         }
         add_into(x, layer.out.weight.product(attended(w, l, made[0], made[1], made[2], cache), layer.out.bias));
-        const Rows normed = normalized(w, layer.before_mlp, x);
+        const Rows normed = ahead.defined() ? ahead : normalized(w, layer.before_mlp, x);
         Rows inner = layer.up.weight.product(normed, layer.up.bias);
         Rows gate = w.config.gated ? layer.gate.weight.product(normed, layer.gate.bias) : Rows();
         parallel_for(inner.size(), kGrain / 4, [&](std::size_t begin, std::size_t end) {

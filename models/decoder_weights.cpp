@@ -5,7 +5,7 @@
 
 #include "engine/kernels/norm_row.h"
 #include "engine/kernels/rotate_row.h"
-#include "engine/ops/rotary.h"
+#include "models/rotary_positions.h"
 
 namespace inkling::models {
 namespace {
@@ -38,8 +38,7 @@ DecoderWeights::DecoderWeights(const Transformer<float>& model, WeightType weigh
     : config(model.config), type(weight_type) {
     tokens = unpacked(model.parts[Part::token_table].weight);
     positions = model.parts[Part::position_table].weight.value();
-    if (config.positions == Positions::rotary)
-        angles = rotary_angles<float>(0, config.block_size, config.head_size(), config.rope_theta);
+    if (config.positions == Positions::rotary) angles = rotary_table<float>(config, 0, config.block_size);
     for (const auto& l : model.layers) {
         DecoderLayer& layer = layers.emplace_back();
         layer.before_attention = norm_of(l[Part::attention_norm]);
@@ -67,7 +66,7 @@ void DecoderWeights::normalize(const Norm& norm, const float* x, std::size_t n, 
 }
 
 void DecoderWeights::rotate(float* x, std::size_t position, const ConstArray<float>& gain) const {
-    const std::size_t d = config.head_size(), half = d / 2;
+    const std::size_t d = config.head_size(), r = config.rotary_size(), half = r / 2;
     const auto norm = [&] {
         const float mean_square = simd_sum(
                                       d, [](auto v) { return v * v; }, x) /
@@ -83,7 +82,7 @@ void DecoderWeights::rotate(float* x, std::size_t position, const ConstArray<flo
     };
     if (config.head_norm == HeadNorm::before_rotary) norm();
     if (!angles.empty()) {
-        const float* const cos = angles.data() + position * d;
+        const float* const cos = angles.data() + position * r;
         rotate_row<1>(x, cos, cos + half, config.rope_clockwise ? -1.0f : 1.0f, half, half, x);
     }
     if (config.head_norm == HeadNorm::after_rotary) norm();
@@ -102,7 +101,15 @@ void DecoderWeights::activate(float* x, std::size_t n) const {
         const V inner = xsimd::min(xsimd::max(v, V(-20.0f)), V(20.0f));
         return v / (V(1.0f) + xsimd::exp(-(inner * (c + c * k * inner * inner))));
     };
+    const auto relu = [](auto v) { return xsimd::max(v, V(0.0f)); };
+    const auto gelu_erf = [](auto v) {
+        return V(0.5f) * v * (V(1.0f) + xsimd::erf(v * V(static_cast<float>(1 / std::numbers::sqrt2))));
+    };
     switch (config.activation) {
+        case Activation::relu:
+            return simd_map(n, x, relu, x);
+        case Activation::gelu_erf:
+            return simd_map(n, x, gelu_erf, x);
         case Activation::squared_relu:
             return simd_map(n, x, relu2, x);
         case Activation::silu:

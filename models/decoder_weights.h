@@ -43,7 +43,7 @@ struct DecoderWeights {
     Architecture config;
     WeightType type;
     ConstArray<float> tokens, positions;  // tables (V, C) and (T, C); undefined: no learned positions
-    std::vector<float> angles;            // rotary: cos and sin of each position's angles, (T, 2, d / 2)
+    std::vector<float> angles;            // rotary: cos and sin of each position's angles, (T, 2, r / 2)
     std::vector<DecoderLayer> layers;
     Norm last;
     Projection head;  // (V, C)

@@ -27,6 +27,8 @@ struct Stored {
     const WeightFiles& file;
 
     std::string name_of(const Parameter& p) const {
+        if (p.part == Part::head && !names.other_head.empty() && file.contains(names.other_head))
+            return names.other_head;
         const std::string name = names.name_of(p), bare = name.substr(names.optional_prefix.size());
         return !name.starts_with(names.optional_prefix) || file.contains(name) || !file.contains(bare) ? name : bare;
     }
@@ -99,7 +101,12 @@ void load_weights(Transformer<float>& model, const WeightFiles& file) {
     for (const Parameter& p : parameters(model.config)) {
         Array<float> values = model.at(p).value_in_place();
         const std::string name = stored.name_of(p);
-        if (stored.names.stored_transposed(p)) {
+        if (stored.names.qkv_by_head && p.part == Part::query_key_value) {
+            const std::size_t H = model.config.n_head, d = model.config.head_size(), n = values.size() / (3 * H * d);
+            Array<float> by_head({H, 3, d, n}), mine = values.reshaped({3, H, d, n});
+            file.read(name, by_head.data(), by_head.size());
+            copy_into(mine, by_head.transposed(0, 1));
+        } else if (stored.names.stored_transposed(p)) {
             Array<float> transposed({values.dim(1), values.dim(0)});
             file.read(name, transposed.data(), transposed.size());
             copy_into(values, transposed.transposed(0, 1));
@@ -138,10 +145,35 @@ std::unique_ptr<data::Tokenizer> open_tokenizer(const fs::path& path) {
     return data::load_tokenizer(run ? find_model(path) : path);
 }
 
+namespace {
+
+json read_json(const fs::path& path) {
+    return formats::parse_json(formats::read_file(path, formats::FileKind::json), path.string(), 64);
+}
+
+// bos_token_id is one id, eos_token_id one or several; what is none of the vocabulary is none of a text.
+void take_special_tokens(const json& j, Architecture& config) {
+    const auto ids = [&](const char* key) {
+        const json value = j.is_object() ? j.value(key, json()) : json();
+        std::vector<std::int32_t> known;
+        for (const json& id : value.is_array() ? value : json::array({value}))
+            if (id.is_number_unsigned() && id.get<std::uint64_t>() < config.vocab_size) known.push_back(id);
+        return known;
+    };
+    if (const auto begin = ids("bos_token_id"); !begin.empty()) config.begin_token = begin[0];
+    for (const std::int32_t end : ids("eos_token_id"))
+        if (!std::count(config.end_tokens.begin(), config.end_tokens.end(), end)) config.end_tokens.push_back(end);
+}
+
+}  // namespace
+
 Architecture load_config(const fs::path& folder) {
-    const fs::path path = folder / "config.json";
-    return read_config(formats::parse_json(formats::read_file(path, formats::FileKind::json), path.string(), 64),
-                       path.string());
+    const fs::path path = folder / "config.json", generation = folder / "generation_config.json";
+    const json j = read_json(path);
+    Architecture config = read_config(j, path.string());
+    if (formats::is_there(generation)) take_special_tokens(read_json(generation), config);
+    take_special_tokens(j, config);
+    return config;
 }
 
 LoadedModel load_model(const fs::path& folder, std::optional<double> dropout) {
@@ -195,6 +227,10 @@ void save_model(const fs::path& folder, Transformer<float>& model, const data::T
         check(type != formats::DType::F16 ||
                   std::all_of(data, data + values.size(), [](float x) { return std::abs(x) < 65520; }),
               "{} holds values that float16 has no numbers for: choose bf16 or f32", names.name_of(p));
+        if (names.qkv_by_head && p.part == Part::query_key_value) {
+            const std::size_t H = model.config.n_head, d = model.config.head_size(), n = values.size() / (3 * H * d);
+            data = made.emplace_back(values.reshaped({3, H, d, n}).transposed(0, 1).clone()).data();
+        }
         if (names.stored_transposed(p)) data = made.emplace_back(values.transposed(0, 1).clone()).data();
         out.add_rounded(names.name_of(p), type, stored_shape(names, p), data);
     }

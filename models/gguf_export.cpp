@@ -1,13 +1,13 @@
 #include "models/gguf_export.h"
 
-#include <fmt/ranges.h>
-
 #include <list>
 #include <map>
 
 #include "engine/check.h"
+#include "models/as_qwen3.h"
 #include "models/families/family.h"
 #include "models/gguf_tokenizer.h"
+#include "models/rotary_positions.h"
 
 namespace inkling::models {
 namespace {
@@ -60,10 +60,44 @@ formats::GgufType stored_type(formats::GgufType type, const std::string& name, c
     return type == formats::GgufType::Q8_0 && shape.back() % formats::kQ8Block != 0 ? formats::GgufType::F16 : type;
 }
 
-std::vector<std::string> gguf_families() {
-    std::vector<std::string> names = family_names();
-    std::erase_if(names, [](const std::string& name) { return !family(name).set_gguf_keys; });
-    return names;
+void set_keys(formats::GgufWriter& out, const Family& f, const Architecture& a) {
+    const auto size = [&](const char* key, std::size_t n) {
+        out.set_u32(f.gguf_name + "." + key, static_cast<std::uint32_t>(n));
+    };
+    const auto number = [&](const char* key, double x) { out.set_f32(f.gguf_name + "." + key, static_cast<float>(x)); };
+    const bool rotary = a.positions == Positions::rotary;
+    size("block_count", a.n_layer);
+    size("context_length", a.block_size);
+    size("embedding_length", a.n_embd);
+    size("feed_forward_length", a.inner());
+    size("attention.head_count", a.n_head);
+    if (!a.packed_qkv) {
+        size("attention.head_count_kv", a.kv_heads());
+        size("attention.key_length", a.head_size());
+        size("attention.value_length", a.head_size());
+    }
+    if (rotary) size("rope.dimension_count", a.rotary_size());
+    number(a.norm == NormKind::rms ? "attention.layer_norm_rms_epsilon" : "attention.layer_norm_epsilon",
+           a.norm_epsilon);
+    if (rotary) number("rope.freq_base", a.rope_theta);
+    if (a.rope.scaling == RopeScaling::linear) {
+        out.set_text(f.gguf_name + ".rope.scaling.type", "linear");
+        number("rope.scaling.factor", a.rope.factor);
+    }
+    check<BadInput>(a.rope.scaling != RopeScaling::llama3 || f.gguf_interleaved,
+                    "gguf: llama.cpp's {} has no rope_type llama3: export a folder with --format hf", f.gguf_name);
+    if (f.set_gguf_keys) f.set_gguf_keys(out, a);
+}
+
+// What llama.cpp computes with in place of a parameter: rows in its order, and what it does not compute itself.
+ConstArray<float> stored(const Family& f, const Architecture& a, const Parameter& p, const ConstArray<float>& values) {
+    if (f.gguf_interleaved && (p.part == Part::query || p.part == Part::key)) return interleaved(values, a.head_size());
+    if (a.scale_by_layer && p.part == Part::query_key_value) {
+        Array<float> scaled = values.clone();
+        for (std::size_t i = 0; i < scaled.size() / 3; ++i) scaled.data()[i] /= static_cast<float>(p.layer + 1);
+        return scaled;
+    }
+    return values;
 }
 
 }  // namespace
@@ -72,27 +106,32 @@ void write_gguf(const std::filesystem::path& path, Transformer<float>& model, co
                 formats::GgufType type, const std::string& name) {
     const Architecture& a = model.config;
     const Family& f = family(a.family);
-    check<BadInput>(f.set_gguf_keys,
-                    "gguf: llama.cpp has no {}: train with --arch {}, or export a folder with --format hf", a.family,
-                    fmt::join(gguf_families(), " or "));
+    if (f.gguf_name.empty()) return write_gguf(path, *as_qwen3(model), tokenizer, type, name);
     formats::GgufWriter out;
-    out.set_text("general.architecture", a.family);
+    out.set_text("general.architecture", f.gguf_name);
     out.set_text("general.name", name);
-    f.set_gguf_keys(out, a);
+    set_keys(out, f, a);
     out.set_u32("general.file_type", file_type(type));
     if (type == formats::GgufType::Q8_0) out.set_u32("general.quantization_version", 2);
     set_gguf_tokenizer(out, tokenizer, a.vocab_size);
 
     std::list<ConstArray<float>> made;          // kept until write()
     for (const Parameter& p : parameters(a)) {  // weights are (out, in) there as here
-        ConstArray<float> values = unpacked(model.at(p));
-        if (model.at(p).packed()) made.push_back(values);
-        const bool rotated = p.part == Part::query || p.part == Part::key;
-        if (f.gguf_interleaved && rotated) values = made.emplace_back(interleaved(values, a.head_size()));
+        const ConstArray<float>& values = made.emplace_back(stored(f, a, p, unpacked(model.at(p))));
         out.add(gguf_name(p), stored_type(type, gguf_name(p), p.shape), p.shape, values.data());
     }
     for (const Parameter& p : f.zero_biases(a))
         out.add(gguf_name(p), formats::GgufType::F32, p.shape, made.emplace_back(Array<float>(p.shape, 0.0f)).data());
+    if (a.tied_head && f.gguf_untied) {
+        const ConstArray<float>& head = made.emplace_back(unpacked(model.head_weight()));
+        out.add("output.weight", stored_type(type, "output.weight", head.shape()), head.shape(), head.data());
+    }
+    if (a.rope.scaling == RopeScaling::llama3) {
+        const std::vector<double> divisors = rotary_divisors(a);
+        Array<float> factors({divisors.size()});
+        std::copy(divisors.begin(), divisors.end(), factors.data());
+        out.add("rope_freqs.weight", formats::GgufType::F32, factors.shape(), made.emplace_back(factors).data());
+    }
     out.write(path);
 }
 

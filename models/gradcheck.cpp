@@ -51,6 +51,12 @@ std::vector<GradcheckRow> gradcheck_models() {
         a.tied_head = tied;
         return model_error(a);
     };
+    const auto variant = [=](const char* name, bool bias, const std::function<void(Architecture&)>& change) {
+        Architecture a = grouped(name, 0, bias, 0);
+        change(a);
+        return model_error(a, 9);
+    };
+    const auto llama3 = [](Architecture& a) { a.rope = {RopeScaling::llama3, 8, 1, 4, 4}, a.rope_theta = 20; };
     return {
         {"GPT, 2 layers, all parameters", [=] { return gpt(true, 0); }},
         {"GPT, 2 layers, no biases", [=] { return gpt(false, 0); }},
@@ -61,6 +67,27 @@ std::vector<GradcheckRow> gradcheck_models() {
         {"Llama, 2 layers, all parameters", [=] { return llama(4, 0, false, false); }},
         {"Llama, 2 layers, shared keys and values, tied head", [=] { return llama(2, 0, false, true); }},
         {"Llama, 2 layers, dropout and biases", [=] { return llama(1, 0.2, true, false); }},
+        {"Llama, 2 layers, rotary angles of llama3", [=] { return variant("llama", false, llama3); }},
+        {"Qwen 2, 2 layers, all parameters",
+         [=] { return variant("qwen2", true, [](Architecture& a) { a.n_kv_head = 2; }); }},
+        {"Qwen 3, 2 layers, wide heads, all parameters",
+         [=] { return variant("qwen3", true, [](Architecture& a) { a.n_kv_head = 2, a.head_dim = 4; }); }},
+        {"GPT, 2 layers, gelu_erf, scaled by layer, a head of its own",
+         [=] {
+             return variant("gpt2", true, [](Architecture& a) {
+                 a.activation = Activation::gelu_erf, a.scale_by_layer = true, a.tied_head = false;
+             });
+         }},
+        {"GPT, 2 layers, relu",
+         [=] { return variant("gpt2", true, [](Architecture& a) { a.activation = Activation::relu; }); }},
+        {"GPT, 2 layers, silu",
+         [=] { return variant("gpt2", true, [](Architecture& a) { a.activation = Activation::silu; }); }},
+        {"GPT-NeoX, 2 layers, all parameters",
+         [=] { return variant("gpt-neox", true, [](Architecture& a) { a.n_embd = 16, a.rotary_part = 0.5; }); }},
+        {"GPT-NeoX, 2 layers, one part after the other",
+         [=] {
+             return variant("gpt-neox", true, [](Architecture& a) { a.n_embd = 32, a.parallel_residual = false; });
+         }},
     };
 }
 

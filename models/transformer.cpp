@@ -1,6 +1,7 @@
 #include "models/transformer.h"
 
 #include "engine/ops.h"
+#include "models/rotary_positions.h"
 #include "nn/attention/multi_head.h"
 #include "nn/checkpoint.h"
 
@@ -14,8 +15,18 @@ Tensor<T> applied(const Weights<Tensor<T>>& map, const Tensor<T>& x) {
 
 template <class T>
 Tensor<T> activate(Activation activation, Tensor<T> x) {
-    if (activation == Activation::squared_relu) return squared_relu(std::move(x));
-    return activation == Activation::silu ? silu(x) : gelu(std::move(x));
+    switch (activation) {
+        case Activation::squared_relu:
+            return squared_relu(std::move(x));
+        case Activation::silu:
+            return silu(x);
+        case Activation::relu:
+            return relu(x);
+        case Activation::gelu_erf:
+            return gelu_erf(x);
+        default:
+            return gelu(std::move(x));
+    }
 }
 
 }  // namespace
@@ -53,7 +64,7 @@ Tensor<T> Transformer<T>::layer(const Layer& l, const Tensor<T>& x_in, Generator
     if (weights) *weights = attended.weights;
     const auto keep = [&](const Tensor<T>& y) { return config.stream_dropout ? dropped(y, random) : y; };
     const Tensor<T> x = add(x_in, keep(attended.output));
-    return add(x, keep(mlp(l, norm(l[Part::mlp_norm], x))));
+    return add(x, keep(mlp(l, norm(l[Part::mlp_norm], config.parallel_residual ? x_in : x))));
 }
 
 // Heads of queries (B, H, T, d) look at heads of keys and values (B, K, T, d), each of which serves H / K of them.
@@ -75,6 +86,7 @@ nn::AttentionOutput<T> Transformer<T>::attention(const Layer& l, const Tensor<T>
     const Tensor<T> v = shared(heads(Part::value, 2, K));
     nn::AttentionOptions options;
     options.causal = true;
+    if (config.scale_by_layer) options.scale = config.attention_scale(static_cast<std::size_t>(&l - layers.data()));
     if (drops()) {
         options.dropout = config.dropout;
         options.dropout_key = random.next();
@@ -86,8 +98,7 @@ nn::AttentionOutput<T> Transformer<T>::attention(const Layer& l, const Tensor<T>
 template <class T>
 Tensor<T> Transformer<T>::rotated(Tensor<T> x, const Tensor<T>& gain) const {
     if (config.head_norm == HeadNorm::before_rotary) x = rms_norm(x, gain, config.norm_epsilon);
-    if (config.positions == Positions::rotary)
-        x = rotary(x, {.base = config.rope_theta, .clockwise = config.rope_clockwise});
+    if (config.positions == Positions::rotary) x = rotate(x, config);
     if (config.head_norm == HeadNorm::after_rotary) x = rms_norm(x, gain, config.norm_epsilon);
     return x;
 }

@@ -68,14 +68,26 @@ models::Architecture TrainOptions::model_config(std::size_t tokens) const {
     a.vocab_size = tokens;
     a.n_layer = n_layer, a.n_head = n_head, a.n_embd = n_embd, a.block_size = block_size;
     a.n_kv_head = n_kv_head == n_head ? 0 : n_kv_head;
+    a.n_inner = n_inner == 4 * n_embd ? 0 : n_inner;
+    a.head_dim = head_dim * n_head == n_embd ? 0 : head_dim;
+    if (rope_theta > 0) a.rope_theta = rope_theta;
+    if (softcap >= 0) a.softcap = softcap;
     a.dropout = dropout;
     return a;
 }
 
 void TrainOptions::validate() const {
     models::Architecture shape = model_config(1);
-    if (!init_from.empty()) shape.head_dim = 2, shape.n_kv_head = 0;  // the model that is loaded has its own
+    if (!init_from.empty()) shape.head_dim = 8, shape.n_kv_head = 0;  // the model that is loaded has its own
     shape.validate();
+    const auto for_family = [&](const char* flag, bool given) {
+        check(!given || !init_from.empty() || models::family(arch).has_flag(flag),
+              "--{} is not for --arch {}: leave it out", flag, arch);
+    };
+    for_family("n-inner", n_inner > 0);
+    for_family("head-dim", head_dim > 0);
+    for_family("rope-theta", rope_theta > 0);
+    for_family("softcap", softcap > 0);
     visit(*this, [](const std::string& flag, const auto& value, const char*) {
         if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::size_t>) {
             check(value <= INT64_MAX, "--{} must be at most {}, got {}", flag, INT64_MAX, value);  // TOML holds no more
@@ -103,6 +115,8 @@ void TrainOptions::validate() const {
         check(rate == 0 || optimizer != OptimizerKind::sgd, "{} is for --optimizer adamw and muon, got sgd", flag);
         check(rate == 0 || learning_rate > 0, "{} needs a --learning-rate above 0, whose schedule it follows", flag);
     }
+    in_range("--rope-theta", rope_theta, 0, 1e30);
+    in_range("--softcap", softcap, -1, 1e30);
     in_range("--decay-fraction", decay_fraction, 0, 1);
     in_range("--momentum", momentum, 0, 0.999999999);
     check(ns_steps >= 1 && ns_steps <= 100, "--ns-steps must be between 1 and 100, got {}", ns_steps);

@@ -31,6 +31,8 @@ struct TrainOptions {
 
     std::string arch = "gpt2";
     std::size_t n_layer = 4, n_head = 4, n_kv_head = 0, n_embd = 128, block_size = 64;
+    std::size_t n_inner = 0, head_dim = 0;
+    double rope_theta = 0, softcap = -1;
     double dropout = 0.0;
     bool bias = false;
 
@@ -80,15 +82,20 @@ struct TrainOptions {
           "that makes the vocabulary smaller; the recipe fast)");
         v("strict-vocabulary", o.strict_vocabulary,
           "refuse characters that the tokenizer does not know, instead of replacing them");
-        v("arch", o.arch, "model family: gpt2, nanochat or llama");
+        v("arch", o.arch, "model family: gpt2, nanochat, llama, qwen2, qwen3 or gpt-neox");
         v("n-layer", o.n_layer, "transformer blocks");
         v("n-head", o.n_head, "attention heads");
         v("n-kv-head", o.n_kv_head,
-          "nanochat, llama: heads of keys and values, shared by the attention heads; 0: --n-head");
+          "nanochat, llama, qwen2, qwen3: heads of keys and values, shared by the attention heads; 0: --n-head");
         v("n-embd", o.n_embd, "width; a multiple of --n-head");
+        v("n-inner", o.n_inner, "width of the feed-forward part; 0: 4 --n-embd");
+        v("head-dim", o.head_dim, "llama, qwen2, qwen3: width of a head; 0: --n-embd / --n-head");
+        v("rope-theta", o.rope_theta, "all but gpt2: base of the angles of rotary positions; 0: the family's, 10000");
+        v("softcap", o.softcap,
+          "nanochat: logits are capped at this; 0: not, which llama.cpp can compute; below 0: the family's, 15");
         v("block-size", o.block_size, "context size in tokens");
         v("dropout", o.dropout, "dropout probability");
-        v("bias", o.bias, "biases in linear layers and norms");
+        v("bias", o.bias, "biases in linear layers and norms, where the family leaves the choice (qwen2 does not)");
         v("batch-size", o.batch_size, "sequences per step");
         v("gradient-accumulation-steps", o.gradient_accumulation_steps,
           "batches per step, whose gradients are averaged");

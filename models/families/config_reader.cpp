@@ -59,23 +59,69 @@ ConfigReader ConfigReader::object(const char* key) const {
     return {found ? *found : none, what_ + ": " + key};
 }
 
-void ConfigReader::read_rotary_sizes(Architecture& a) const {
+void ConfigReader::read_rotary_sizes(Architecture& a, std::size_t head_dim) const {
     a.n_layer = size("num_hidden_layers");
     a.n_head = size("num_attention_heads");
     const std::size_t kv_heads = size("num_key_value_heads", a.n_head);
     a.n_kv_head = kv_heads == a.n_head ? 0 : kv_heads;
     a.n_embd = size("hidden_size");
-    const std::size_t head_dim = size("head_dim", a.n_embd / a.n_head);
+    head_dim = size("head_dim", head_dim ? head_dim : a.n_embd / a.n_head);
     a.head_dim = head_dim * a.n_head == a.n_embd ? 0 : head_dim;
     a.n_inner = size("intermediate_size");
     a.block_size = size("max_position_embeddings");
     a.dropout = number("attention_dropout", 0);
-    require(!has("rope_scaling"), "rope_scaling {} is not supported: null is", shown("rope_scaling"));
-    const ConfigReader rope = object("rope_parameters");
-    rope.require_text("rope_type", "default");
-    require(rope.number("partial_rotary_factor", 1) == 1,
-            "partial_rotary_factor must be 1: rotary positions turn the whole of a head");
-    a.rope_theta = rope.positive("rope_theta", positive("rope_theta", 10000));
+    require(read_rope(a) == 1, "partial_rotary_factor must be 1: rotary positions turn the whole of a head");
+}
+
+double ConfigReader::read_rope(Architecture& a, const char* theta_key, const char* part_key, double part) const {
+    const ConfigReader in = object(has("rope_scaling") ? "rope_scaling" : "rope_parameters");
+    a.rope_theta = in.positive("rope_theta", positive(theta_key, 10000));
+    const std::string type = in.text("rope_type", in.text("type", "default"));
+    if (type == "llama3") {
+        a.rope = {RopeScaling::llama3, in.positive("factor", 0), in.positive("low_freq_factor", 0),
+                  in.positive("high_freq_factor", 0),
+                  in.size("original_max_position_embeddings", size("original_max_position_embeddings", a.block_size))};
+    } else if (type == "linear") {
+        a.rope = {.scaling = RopeScaling::linear, .factor = in.positive("factor", 0)};
+    } else {
+        in.require(type == "default", "rope_type '{}' is not supported: default, linear and llama3 are",
+                   in.shown(in.has("rope_type") ? "rope_type" : "type"));
+    }
+    return in.number("partial_rotary_factor", number(part_key, part));
+}
+
+constexpr std::pair<const char*, Activation> kActivations[] = {
+    {"gelu_new", Activation::gelu_tanh},  {"gelu_pytorch_tanh", Activation::gelu_tanh},
+    {"gelu_fast", Activation::gelu_tanh}, {"gelu", Activation::gelu_erf},
+    {"relu", Activation::relu},           {"relu2", Activation::squared_relu},
+    {"silu", Activation::silu},           {"swish", Activation::silu}};
+
+Activation ConfigReader::activation(const char* key, Activation otherwise) const {
+    const std::string name = text(key, activation_name(otherwise));
+    for (const auto& [known, activation] : kActivations)
+        if (name == known) return activation;
+    require(false, "{} '{}' is not supported: gelu_new, gelu, relu and silu are", key, shown(key));
+    return otherwise;
+}
+
+const char* activation_name(Activation activation) {
+    for (const auto& [name, known] : kActivations)
+        if (activation == known) return name;
+    return "";
+}
+
+json rotary_json(const Architecture& a) {
+    json rope = {{"rope_theta", a.rope_theta}, {"rope_type", "default"}};
+    if (a.rope.scaling == RopeScaling::linear) rope.update({{"rope_type", "linear"}, {"factor", a.rope.factor}});
+    if (a.rope.scaling == RopeScaling::llama3)
+        rope.update({{"rope_type", "llama3"},
+                     {"factor", a.rope.factor},
+                     {"low_freq_factor", a.rope.low},
+                     {"high_freq_factor", a.rope.high},
+                     {"original_max_position_embeddings", a.rope.original}});
+    return {{"rope_theta", a.rope_theta},
+            {"rope_scaling", a.rope.scaling == RopeScaling::none ? json(nullptr) : rope},
+            {"rope_parameters", rope}};
 }
 
 void ConfigReader::require_flag(const char* key, bool value) const {

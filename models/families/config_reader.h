@@ -24,8 +24,14 @@ class ConfigReader {
     bool flag(const char* key, bool otherwise) const;
     ConfigReader object(const char* key) const;  // an empty one where there is none
 
-    // Sizes, dropout and rotary positions under the keys that nanochat, Llama and their kin share.
-    void read_rotary_sizes(Architecture& a) const;
+    // Sizes, dropout and rotary positions under the keys that nanochat, Llama and their kin share. `head_dim` 0: where
+    // there is none, it is hidden_size / num_attention_heads.
+    void read_rotary_sizes(Architecture& a, std::size_t head_dim = 0) const;
+    // rope_parameters, or rope_scaling and keys beside it, as older files have them. Returns the part of each head that
+    // is rotated.
+    double read_rope(Architecture& a, const char* theta_key = "rope_theta",
+                     const char* part_key = "partial_rotary_factor", double part = 1) const;
+    Activation activation(const char* key, Activation otherwise) const;
 
     // A choice that models may make, of which this program knows one side.
     void require_flag(const char* key, bool value) const;
@@ -43,5 +49,8 @@ class ConfigReader {
     const nlohmann::json& json_;
     std::string what_;
 };
+
+const char* activation_name(Activation activation);  // as config.json has it
+nlohmann::json rotary_json(const Architecture& a);   // the keys that read_rope reads, of new and of older files
 
 }  // namespace inkling::models

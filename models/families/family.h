@@ -20,28 +20,35 @@ namespace inkling::models {
 class ConfigReader;
 
 struct Family {
-    std::string name;  // of --arch, and the model_type of config.json
-    bool biased;       // its models usually have biases
-    Architecture (*defaults)(bool bias);
+    std::string name;                      // of --arch
+    std::vector<std::string> model_types;  // of config.json: the first is written
+    std::vector<std::string> flags;        // of `inkling train` that not all families have
+    bool biased;                           // its models usually have biases
+    Architecture (*defaults)(bool bias) = nullptr;
 
     // config.json, but for what all families share: vocab_size, ids of tokens, dtype.
-    nlohmann::json (*to_json)(const Architecture&);
-    Architecture (*from_json)(const ConfigReader&);
+    nlohmann::json (*to_json)(const Architecture&) = nullptr;
+    Architecture (*from_json)(const ConfigReader&) = nullptr;
 
     // Names of tensors in files; those of a layer behind layer_prefix and its number.
     std::string layer_prefix;
     std::vector<std::pair<Part, std::string>> names;
     std::string optional_prefix = "";       // which some files leave out of every name
+    std::string other_head = "";            // the head's name in some files
     std::vector<std::string> ignored = {};  // ends of names of what is no weight
     bool linear_in_out = false;             // weights of linear maps lie (in, out) in files
+    bool qkv_by_head = false;               // rows of query, key and value lie (H, 3, d) there, not (3, H, d)
     bool always_biased = false;             // files hold biases also for models without: zeros
 
-    // Keys of a GGUF file; null: llama.cpp does not have this family.
-    void (*set_gguf_keys)(formats::GgufWriter&, const Architecture&) = nullptr;
+    std::string gguf_name = "";     // in GGUF files; "": llama.cpp does not have this family
     bool gguf_interleaved = false;  // there, the two rows of a rotated pair lie side by side
+    bool gguf_untied = false;       // there, a tied head is a copy of the token table
+    // Keys there that are its own. Throws BadInput for what llama.cpp's does not compute.
+    void (*set_gguf_keys)(formats::GgufWriter&, const Architecture&) = nullptr;
 
     std::string name_of(const Parameter& p) const;     // transformer.h.0.attn.c_attn.weight
     bool stored_transposed(const Parameter& p) const;  // whether files hold it (in, out)
+    bool has_flag(const std::string& flag) const;      // of those that not all families have
     bool ignores(const std::string& tensor_name) const;
     std::vector<Parameter> zero_biases(const Architecture& a) const;  // that files hold, and the model has not
 };

@@ -29,20 +29,21 @@ Architecture defaults(bool bias) {
 }
 
 json to_json(const Architecture& a) {
-    return {{"architectures", {"NanoChatForCausalLM"}},
-            {"attention_bias", a.qkv_bias},
-            {"attention_dropout", a.dropout},
-            {"pad_token_id", nullptr},
-            {"final_logit_softcapping", a.softcap > 0 ? json(a.softcap) : json(nullptr)},
-            {"hidden_act", "relu2"},
-            {"hidden_size", a.n_embd},
-            {"intermediate_size", a.inner()},
-            {"max_position_embeddings", a.block_size},
-            {"num_attention_heads", a.n_head},
-            {"num_hidden_layers", a.n_layer},
-            {"num_key_value_heads", a.kv_heads()},
-            {"rms_norm_eps", a.norm_epsilon},
-            {"rope_parameters", {{"rope_theta", a.rope_theta}, {"rope_type", "default"}}}};
+    json j = {{"architectures", {"NanoChatForCausalLM"}},
+              {"attention_bias", a.qkv_bias},
+              {"attention_dropout", a.dropout},
+              {"pad_token_id", nullptr},
+              {"final_logit_softcapping", a.softcap > 0 ? json(a.softcap) : json(nullptr)},
+              {"hidden_act", "relu2"},
+              {"hidden_size", a.n_embd},
+              {"intermediate_size", a.inner()},
+              {"max_position_embeddings", a.block_size},
+              {"num_attention_heads", a.n_head},
+              {"num_hidden_layers", a.n_layer},
+              {"num_key_value_heads", a.kv_heads()},
+              {"rms_norm_eps", a.norm_epsilon}};
+    j.update(rotary_json(a));
+    return j;
 }
 
 Architecture from_json(const ConfigReader& in) {
@@ -62,6 +63,8 @@ Architecture from_json(const ConfigReader& in) {
 
 Family nanochat_family() {
     return {.name = "nanochat",
+            .model_types = {"nanochat"},
+            .flags = {"n-kv-head", "n-inner", "rope-theta", "softcap"},
             .biased = false,
             .defaults = defaults,
             .to_json = to_json,

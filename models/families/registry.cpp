@@ -14,11 +14,15 @@ using nlohmann::json;
 Family gpt2_family();
 Family nanochat_family();
 Family llama_family();
+Family qwen2_family();
+Family qwen3_family();
+Family gpt_neox_family();
 
 namespace {
 
 const std::vector<Family>& families() {
-    static const std::vector<Family> all = {gpt2_family(), nanochat_family(), llama_family()};
+    static const std::vector<Family> all = {gpt2_family(),  nanochat_family(), llama_family(),
+                                            qwen2_family(), qwen3_family(),    gpt_neox_family()};
     return all;
 }
 
@@ -52,6 +56,8 @@ bool Family::ignores(const std::string& tensor_name) const {
     return std::any_of(ignored.begin(), ignored.end(), [&](const auto& end) { return tensor_name.ends_with(end); });
 }
 
+bool Family::has_flag(const std::string& flag) const { return std::count(flags.begin(), flags.end(), flag) > 0; }
+
 std::vector<Parameter> Family::zero_biases(const Architecture& a) const {
     if (!always_biased) return {};
     Architecture full = a;
@@ -72,9 +78,13 @@ json config_json(const Architecture& a, std::int64_t end_of_text) {
     const Family& f = family(a.family);
     const json end = end_of_text < 0 ? json(nullptr) : json(end_of_text);
     json all = f.to_json(a);
-    all.update({{"model_type", f.name},
-                {"bos_token_id", a.has_bos ? end : json(nullptr)},
-                {"eos_token_id", end},
+    all.update({{"model_type", f.model_types[0]},
+                {"bos_token_id", !a.has_bos          ? json(nullptr)
+                                 : a.begin_token < 0 ? end
+                                                     : json(a.begin_token)},
+                {"eos_token_id", a.end_tokens.empty()       ? end
+                                 : a.end_tokens.size() == 1 ? json(a.end_tokens[0])
+                                                            : json(a.end_tokens)},
                 {"initializer_range", 0.02},
                 {"tie_word_embeddings", a.tied_head},
                 {"torch_dtype", "float32"},
@@ -87,12 +97,16 @@ Architecture read_config(const json& j, const std::string& what) {
     check<BadInput>(j.is_object(), "{}: a JSON object is required", what);
     const ConfigReader in(j, what);
     const std::string type = in.text("model_type", "none");
-    const auto known = family_names();
-    in.require(std::find(known.begin(), known.end(), type) != known.end(), "model_type '{}' is not supported: {} are",
-               in.shown("model_type"), fmt::join(known, ", "));
+    const Family* found = nullptr;
+    std::vector<std::string> known;
+    for (const Family& f : families()) {
+        known.insert(known.end(), f.model_types.begin(), f.model_types.end());
+        if (std::count(f.model_types.begin(), f.model_types.end(), type)) found = &f;
+    }
+    in.require(found, "model_type '{}' is not supported: {} are", in.shown("model_type"), fmt::join(known, ", "));
     in.require(!in.has("quantization_config"),
                "quantization_config: quantized weights are not supported: float32, float16 and bfloat16 are");
-    Architecture a = family(type).from_json(in);
+    Architecture a = found->from_json(in);
     a.vocab_size = in.size("vocab_size");
     a.has_bos = in.has("bos_token_id") || !in.has("eos_token_id");
     try {

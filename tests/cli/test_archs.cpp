@@ -90,6 +90,82 @@ TEST_CASE("llama: train, and every command on what it wrote", "[cli]") {
     CHECK((bench["arch"] == "llama" && bench["params"] == 2 * 27 * 16 + 16 * 256 + 3 * 16));
 }
 
+TEST_CASE("qwen2, qwen3, gpt-neox: train with flags of their own, and every command on what it wrote", "[cli]") {
+    const ScratchFolder folder;
+    const std::string text = folder.write("text.txt", small_text());
+    for (const std::string arch : {"qwen2", "qwen3", "gpt-neox"}) {
+        INFO(arch);
+        const std::string run = folder.path(arch);
+        const bool neox = arch == "gpt-neox";
+        Arguments flags{"--n-inner", "24", "--rope-theta", "500"};
+        if (!neox) flags = flags + Arguments{"--n-kv-head", "1", "--head-dim", "12"};
+        const auto train_it = [&](const std::string& out, const Arguments& more) {
+            return program(Arguments{"train", "--arch", arch, "--data", text, "--out", out} + small(flags + more));
+        };
+        const Result trained = train_it(run, {});
+        INFO(trained.err);
+        REQUIRE(trained.code == 0);
+        const json config = json::parse(read_file(run + "/latest/config.json"));
+        CHECK((config["intermediate_size"] == 24 && config["rope_parameters"]["rope_theta"] == 500));
+        if (!neox) CHECK((config["head_dim"] == 12 && config["num_key_value_heads"] == 1));
+        CHECK(config["model_type"] == (neox ? "gpt_neox" : arch));
+        CHECK(only_line(program({"info", "--model", run, "--json"}))["arch"] == arch);
+        const Result written = program({"generate", "--model", run, "-p", "fox", "-n", "12"});
+        CHECK((written.code == 0 && written.out.size() == 3 + 12 + 1));
+        CHECK(only_line(program({"eval", "--model", run, "--data", text, "--json"}))["loss"] < std::log(29.0));
+        CHECK(program({"attention", "--model", run, "--prompt", "fox", "--out", folder.path("a.html")}).code == 0);
+        CHECK(program({"export", "--model", run, "--out", folder.path("m.gguf")}).code == 0);
+        CHECK(Gguf(folder.path("m.gguf")).pairs["general.architecture"] == (neox ? "gptneox" : arch));
+        CHECK(only_line(program(
+                  {"bench", "--arch", arch, "--preset", "micro", "--seconds", "0.02", "--json"}))["arch"] == arch);
+        // stopped and resumed: the same bits
+        REQUIRE(train_it(folder.path("cut"), {"--lr-decay-iters", "20", "--max-iters", "7"}).code == 0);
+        const Result resumed = program({"train", "--out", folder.path("cut"), "--resume", "auto", "--max-iters", "20"});
+        INFO(resumed.err);
+        REQUIRE(resumed.code == 0);
+        CHECK(read_file(folder.path("cut/latest/model.safetensors")) == read_file(run + "/latest/model.safetensors"));
+        check_fails(program({"train", "--out", folder.path("cut"), "--resume", "auto", "--n-inner", "32"}), 2,
+                    "--n-inner is 24 in the model that is loaded, got 32");
+        check_fails(program({"train", "--out", folder.path("cut"), "--resume", "auto", "--rope-theta", "7"}), 2,
+                    "--rope-theta is 500");
+        std::filesystem::remove_all(folder.path("cut"));
+    }
+    for (const auto& [arch, flag] : {std::pair{"gpt2", "--rope-theta"},
+                                     {"gpt2", "--head-dim"},
+                                     {"nanochat", "--head-dim"},
+                                     {"llama", "--softcap"},
+                                     {"gpt-neox", "--head-dim"}})
+        check_fails(program({"train", "--arch", arch, "--data", text, "--out", folder.path("x"), flag, "2"}), 2,
+                    (std::string(flag) + " is not for --arch " + arch).c_str());
+}
+
+TEST_CASE("train: --softcap of a new nanochat, and of one that is trained on", "[cli]") {
+    const ScratchFolder folder;
+    const auto cap = [&](const std::string& run) {
+        return json::parse(read_file(folder.path(run + "/latest/config.json")))["final_logit_softcapping"];
+    };
+    REQUIRE(train_nanochat(folder, "usual").code == 0);
+    REQUIRE(train_nanochat(folder, "none", {"--softcap", "0"}).code == 0);
+    REQUIRE(train_nanochat(folder, "low", {"--softcap", "3"}).code == 0);
+    CHECK((cap("usual") == 15 && cap("none").is_null() && cap("low") == 3));
+    const Arguments on{"train",       "--init-from", folder.path("usual"), "--data", folder.path("text.txt"),
+                       "--max-iters", "3",           "--batch-size",       "4",      "--out"};
+    REQUIRE(program(on + Arguments{folder.path("kept")}).code == 0);
+    const Result mended = program(on + Arguments{folder.path("mended"), "--softcap", "0"});
+    INFO(mended.err);
+    REQUIRE(mended.code == 0);
+    CHECK((cap("kept") == 15 && cap("mended").is_null()));
+    const Result resumed = program({"train", "--out", folder.path("mended"), "--resume", "auto", "--max-iters", "5"});
+    INFO(resumed.err);
+    CHECK((resumed.code == 0 && cap("mended").is_null()));
+    check_fails(program({"train", "--out", folder.path("mended"), "--resume", "auto", "--softcap", "9"}), 2,
+                "--softcap is 0 in the model that is loaded, got 9");
+    REQUIRE(train("llama", folder, "llama").code == 0);
+    check_fails(program({"train", "--init-from", folder.path("llama"), "--data", folder.path("text.txt"), "--out",
+                         folder.path("x"), "--softcap", "5"}),
+                2, "--softcap is not for --arch llama");
+}
+
 TEST_CASE("llama: in bf16, in less memory, by muon, resumed, and the same bits each time", "[cli]") {
     const ScratchFolder folder;
     const auto weights = [&](const std::string& out) {
@@ -139,7 +215,9 @@ TEST_CASE("nanochat: in bf16, in less memory, resumed, and the same bits each ti
 TEST_CASE("train: --init-from goes on from folders of transformers, with their tokenizers", "[cli]") {
     const ScratchFolder folder;
     const std::string text = folder.write("text.txt", known_text());
-    for (const std::string name : {"gpt2_tiny", "nanochat_tiny", "llama_tiny", "llama_tiny_tied"}) {
+    for (const std::string name :
+         {"gpt2_tiny", "nanochat_tiny", "llama_tiny", "llama_tiny_tied", "families/llama_llama3", "families/mistral",
+          "families/qwen2", "families/qwen3_tied", "families/gpt2_gelu", "families/gpt_neox"}) {
         const std::string from = kReference + name, out = folder.path(name);
         const auto loss = [&](const std::string& model) {
             return only_line(program({"eval", "--model", model, "--data", text, "--json"}))["loss"].get<double>();
@@ -151,12 +229,13 @@ TEST_CASE("train: --init-from goes on from folders of transformers, with their t
         CHECK(loss(out) < 0.7 * loss(from));
         const json before = json::parse(read_file(from + "/config.json")),
                    after = json::parse(read_file(out + "/latest/config.json"));
-        for (const char* key : {"model_type", "vocab_size", "n_embd", "hidden_size", "intermediate_size"})
+        for (const char* key : {"vocab_size", "n_embd", "hidden_size", "intermediate_size", "rope_parameters"})
             if (before.contains(key)) CHECK(after[key] == before[key]);
+        CHECK(after["model_type"] == (name == "families/mistral" ? json("llama") : before["model_type"]));
         CHECK(json::parse(read_file(out + "/latest/tokenizer.json"))["model"]["vocab"] ==
               json::parse(read_file(from + "/tokenizer.json"))["model"]["vocab"]);
         check_fails(
-            program({"train", "--init-from", from, "--data", text, "--out", folder.path("x"), "--n-embd", "32"}), 2,
+            program({"train", "--init-from", from, "--data", text, "--out", folder.path("x"), "--n-embd", "48"}), 2,
             "--n-embd");
         check_fails(program({"train", "--init-from", from, "--data", folder.write("z.txt", "zzzz zzzz zzzz zzzz zzzz"),
                              "--out", folder.path("x"), "--strict-vocabulary"}),

@@ -69,11 +69,45 @@ TEST_CASE("export: a folder with the model alone, in any precision, with the sam
     CHECK_FALSE(fs::exists(folder.path("a/training_state.safetensors")));
 }
 
+TEST_CASE("export: a nanochat as qwen3, with a warning where it has a soft cap", "[cli]") {
+    const ScratchFolder folder;
+    const std::string capless = folder.path("capless");
+    fs::copy(kNanoChat, capless);
+    auto config = nlohmann::json::parse(read_file(capless + "/config.json"));
+    config["final_logit_softcapping"] = nullptr;
+    folder.write("capless/config.json", config.dump());
+    const auto text = [&](const std::string& model) {
+        return program({"generate", "--model", model, "-p", "hello", "-n", "7", "--temp", "0"}).out;
+    };
+    for (const std::string& model : {kNanoChat, capless}) {
+        for (const std::string format : {"gguf", "hf-qwen3"}) {
+            const std::string out = folder.path(format + (model == capless ? "-capless" : ""));
+            const Result r = program({"export", "--model", model, "--out", out, "--format", format});
+            INFO(r.err);
+            REQUIRE(r.code == 0);
+            const bool warned =
+                r.err.find("warning: this model caps its logits at 15, and a qwen3 cannot") != std::string::npos;
+            CHECK(warned == (model == kNanoChat));
+            if (warned) CHECK_THAT(r.err, ContainsSubstring("--init-from " + model + " --softcap 0"));
+            if (format == "gguf") {
+                CHECK(Gguf(out).pairs["general.architecture"] == "qwen3");
+            } else {
+                CHECK(nlohmann::json::parse(read_file(out + "/config.json"))["architectures"][0] == "Qwen3ForCausalLM");
+                CHECK(text(out) == text(model));
+                CHECK(program({"export", "--model", out, "--out", out + "2", "--format", "hf-qwen3"}).code == 0);
+                CHECK(read_file(out + "/model.safetensors") == read_file(out + "2/model.safetensors"));
+            }
+        }
+    }
+}
+
 TEST_CASE("export: what cannot be is one line, and leaves nothing", "[cli]") {
     const ScratchFolder folder;
     const std::string out = folder.path("out");
-    check_fails(program({"export", "--model", kNanoChat, "--out", out}), 3,
-                "llama.cpp has no nanochat: train with --arch gpt2 or llama, or export a folder with --format hf");
+    check_fails(program({"export", "--model", small_run(), "--out", out, "--format", "hf-qwen3"}), 3,
+                "a gpt2 cannot be written as qwen3: nanochat can");
+    check_fails(program({"export", "--model", kNanoChat, "--out", out, "--format", "hf-qwen3", "--type", "q8_0"}), 2,
+                "--type for --format hf-qwen3 must be one of f32, f16, bf16, got 'q8_0'");
     check_fails(program({"export", "--model", small_run(), "--out", out, "--format", "onnx"}), 2, "onnx");
     check_fails(program({"export", "--model", small_run(), "--out", out, "--type", "q4_0"}), 2, "q4_0");
     check_fails(program({"export", "--model", small_run(), "--out", out, "--format", "hf", "--type", "q8_0"}), 2,

@@ -209,6 +209,78 @@ TEST_CASE("gguf: llama's names and keys, and rows of queries and keys in llama.c
     }
 }
 
+TEST_CASE("gguf: names, keys and numbers of every other family", "[models]") {
+    const auto tokenizer = data::CharTokenizer::from_text("abcdefgh");
+    const auto load = [](const char* name) { return models::load_model(tests_path("reference/families/") + name); };
+    const auto exported = [&](const models::LoadedModel& loaded) {
+        return Exported(*loaded.model, tokenizer, GgufType::F32).file;
+    };
+    const auto plain = [](const Tensor<float>& p) {
+        return std::vector<float>(p.value().data(), p.value().data() + p.size());
+    };
+    {
+        const auto qwen3 = load("qwen3");
+        const Gguf file = exported(qwen3);
+        const auto& j = file.pairs;
+        const auto& layer = qwen3.model->layers[1];
+        CHECK((j["general.architecture"] == "qwen3" && j["qwen3.attention.key_length"] == 8));
+        CHECK((j["qwen3.attention.head_count_kv"] == 2 && j["qwen3.rope.freq_base"].get<float>() == 500.0f));
+        CHECK(file.tensors.at("blk.1.attn_q.weight").values == plain(layer[Part::query].weight));  // not interleaved
+        CHECK(file.tensors.at("blk.1.attn_q_norm.weight").values == plain(layer[Part::query_norm].weight));
+        CHECK(file.tensors.at("blk.1.attn_k_norm.weight").values == plain(layer[Part::key_norm].weight));
+    }
+    {
+        const auto qwen2 = load("qwen2_tied");
+        const Gguf file = exported(qwen2);
+        CHECK(file.pairs["general.architecture"] == "qwen2");
+        CHECK(file.pairs["qwen2.rope.scaling.type"] == "linear");
+        CHECK(file.pairs["qwen2.rope.scaling.factor"].get<float>() == 2.0f);
+        CHECK((file.tensors.contains("blk.0.attn_k.bias") && !file.tensors.contains("blk.0.attn_output.bias")));
+        CHECK_FALSE(file.tensors.contains("output.weight"));
+    }
+    {
+        const auto llama = load("llama_llama3");
+        const Gguf file = exported(llama);
+        // theta 20, 4 pairs: wavelengths 6.3, 13.3, 28.1, 59.4 in a context of 16: 2.5, 1.2, 0.57, 0.27 turns
+        const auto divisor = [](double turns) { return 1 / ((1 - (turns - 1) / 3) / 4 + (turns - 1) / 3); };
+        const std::vector<float>& divisors = file.tensors.at("rope_freqs.weight").values;
+        REQUIRE(divisors.size() == 4);
+        CHECK(divisors[0] == Approx(divisor(16 / 6.283185)).epsilon(1e-5));
+        CHECK(divisors[1] == Approx(divisor(16 / 6.283185 / std::pow(20, 0.25))).epsilon(1e-5));
+        CHECK((divisors[2] == 4.0f && divisors[3] == 4.0f));
+        CHECK_FALSE(file.pairs.contains("llama.rope.scaling.type"));
+        auto qwen = load("qwen3");
+        qwen.model->config.rope = llama.model->config.rope;
+        CHECK_THROWS_WITH(exported(qwen), ContainsSubstring("llama.cpp's qwen3 has no rope_type llama3"));
+    }
+    {
+        const auto neox = load("gpt_neox"), serial = load("gpt_neox_serial");
+        const Gguf file = exported(neox), other = exported(serial);
+        CHECK(file.pairs["general.architecture"] == "gptneox");
+        CHECK((file.pairs["gptneox.use_parallel_residual"] == true && file.pairs["gptneox.rope.dimension_count"] == 4));
+        CHECK((other.pairs["gptneox.use_parallel_residual"] == false &&
+               other.pairs["gptneox.rope.dimension_count"] == 8));
+        CHECK(file.pairs["gptneox.attention.layer_norm_epsilon"].get<float>() == 1e-5f);
+        CHECK(file.tensors.at("blk.1.attn_qkv.weight").values ==
+              plain(neox.model->layers[1][Part::query_key_value].weight));
+        CHECK(file.tensors.at("output.weight").shape == std::vector<std::uint64_t>{21, 32});
+        // llama.cpp's has no tied head
+        CHECK(other.tensors.at("output.weight").values == other.tensors.at("token_embd.weight").values);
+    }
+    {
+        const auto gpt2 = load("gpt2_gelu");
+        const Gguf file = exported(gpt2);
+        std::vector<float> scaled = plain(gpt2.model->layers[1][Part::query_key_value].weight);
+        for (std::size_t i = 0; i < scaled.size() / 3; ++i) scaled[i] /= 2;  // layer 2's scores are halved
+        CHECK(file.tensors.at("blk.1.attn_qkv.weight").values == scaled);
+        CHECK(file.tensors.at("blk.0.attn_qkv.weight").values ==
+              plain(gpt2.model->layers[0][Part::query_key_value].weight));
+        CHECK(file.tensors.contains("output.weight"));
+        for (const auto& [name, said] : {std::pair{"gpt2_relu", "gelu alone, not relu"}, {"gpt2_silu", "not silu"}})
+            CHECK_THROWS_WITH(exported(load(name)), ContainsSubstring(said));
+    }
+}
+
 TEST_CASE("gguf: byte pairs", "[models]") {
     const data::BpeTokenizer tokenizer(small_bpe());
     formats::GgufWriter out;
@@ -243,10 +315,11 @@ TEST_CASE("gguf: what llama.cpp would not do the same is refused by name", "[mod
                ContainsSubstring("a pattern of its own"));
     CHECK_THAT(refusal([](auto& s) { s.added.at(0).rstrip = true; }), ContainsSubstring("rstrip"));
     CHECK_THAT(refusal([](auto& s) { s.added.clear(); }), ContainsSubstring("no <|endoftext|>"));
-    auto [model, tokenizer] = models::load_model(kNanoChatTiny);
+    models::Transformer<float> model(shape_of("qwen3", 11, 1, 2, 16, 8, 0, true));
     const data::tests::ScratchFolder scratch;
-    CHECK_THROWS_WITH(models::write_gguf(scratch.path("x"), *model, *tokenizer, GgufType::F32, "x"),
-                      ContainsSubstring("llama.cpp has no nanochat: train with --arch gpt2"));
+    CHECK_THROWS_WITH(
+        models::write_gguf(scratch.path("x"), model, data::CharTokenizer::from_text("abc"), GgufType::F32, "x"),
+        ContainsSubstring("llama.cpp's qwen3 has no bias behind attention"));
     CHECK_FALSE(std::filesystem::exists(scratch.path("x")));
 }
 

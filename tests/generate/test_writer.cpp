@@ -124,6 +124,33 @@ Written written(const Writer& writer, const std::string& text) {
 
 }  // namespace
 
+TEST_CASE("writer: any of several end tokens ends a text, and a tokenizer's own end does", "[generate]") {
+    const auto letter = letters();
+    Writer free(model(), &letter, choose(0, 8));
+    free.add("abc");
+    const std::string all = free.write();
+    REQUIRE(all.size() == 8);
+    const auto ends_at = [&](std::vector<std::int32_t> ends, const data::Tokenizer* tokenizer) {
+        Transformer<float> ending(model().config);
+        fill_matrices(ending, 0.3, {9, 0});
+        ending.config.end_tokens = std::move(ends);
+        ending.eval();
+        Writer writer(ending, tokenizer, choose(0, 8));
+        writer.add(Tokens{0, 1, 2});
+        writer.write();
+        return std::pair{writer.tokens().size() - 3, writer.finish_reason()};
+    };
+    const std::int32_t last = all[7] - 'a', first = all[0] - 'a';
+    const std::size_t at = all.find(all[7]);
+    const std::int32_t other = (first + 1) % 20 == last ? (first + 2) % 20 : (first + 1) % 20;
+    CHECK(ends_at({}, &letter) == std::pair{std::size_t{8}, FinishReason::length});
+    CHECK(ends_at({last}, &letter) == std::pair{at, FinishReason::end_of_text});
+    CHECK(ends_at({last, first}, &letter) == std::pair{std::size_t{0}, FinishReason::end_of_text});
+    CHECK(ends_at({other, last}, nullptr).first <= at);
+    const auto own = letters(first);
+    CHECK(ends_at({last}, &own).first == 0);
+}
+
 TEST_CASE("writer: takes the likeliest token of the whole forward pass, step by step", "[generate]") {
     for (const Tokens& prompt : {Tokens{3, 7}, Tokens{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13}}) {
         CHECK(text_of(prompt, 40, 0) == greedy_by_forward(prompt, 40, 7));  // half goes, and there is one new

@@ -27,8 +27,9 @@ TEST_CASE("config: validate names the flag to change", "[models]") {
     CHECK_THROWS_WITH(with([](auto& c) { c.n_embd = 130; }).validate(), ContainsSubstring("130 and 4"));
     CHECK_THROWS_WITH(with([](auto& c) { c.n_kv_head = 2; }).validate(),
                       ContainsSubstring("--n-kv-head is not for --arch gpt2"));
-    CHECK_THROWS_WITH(models::family("mamba"),
-                      ContainsSubstring("--arch must be one of gpt2, nanochat, llama, got 'mamba'"));
+    CHECK_THROWS_WITH(
+        models::family("mamba"),
+        ContainsSubstring("--arch must be one of gpt2, nanochat, llama, qwen2, qwen3, gpt-neox, got 'mamba'"));
     for (const double p : {-0.1, 1.0, std::nan("")})
         CHECK_THROWS_WITH(with([p](auto& c) { c.dropout = p; }).validate(), ContainsSubstring("--dropout"));
 }

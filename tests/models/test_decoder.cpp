@@ -42,6 +42,24 @@ Architecture learned_and_normed() {
     return a;
 }
 
+Architecture neox(double part, bool parallel) {
+    Architecture a = shape_of("gpt-neox", 37, 3, 3, 48, 24, 0.0, true);
+    a.rotary_part = part, a.parallel_residual = parallel;
+    return a;
+}
+
+Architecture gpt2_variant(Activation activation) {
+    Architecture a = gpt2(true);
+    a.activation = activation, a.scale_by_layer = true, a.tied_head = false, a.n_inner = 50;
+    return a;
+}
+
+Architecture scaled(RopeOptions rope) {
+    Architecture a = llama(2, true);
+    a.rope = rope, a.rope_theta = 20;
+    return a;
+}
+
 std::unique_ptr<Transformer<float>> made(const Architecture& config) {
     auto model = std::make_unique<Transformer<float>>(config);
     Generator random{11, 0};
@@ -87,7 +105,14 @@ const std::vector<Architecture> kShapes = {gpt2(true),
                                            llama(2, true, 6, true),
                                            with_head_norm(HeadNorm::before_rotary),
                                            with_head_norm(HeadNorm::after_rotary),
-                                           learned_and_normed()};
+                                           learned_and_normed(),
+                                           neox(0.25, true),
+                                           neox(0.5, false),
+                                           gpt2_variant(Activation::gelu_erf),
+                                           gpt2_variant(Activation::relu),
+                                           gpt2_variant(Activation::silu),
+                                           scaled({.scaling = RopeScaling::linear, .factor = 2.5}),
+                                           scaled({RopeScaling::llama3, 4, 1, 4, 16})};
 
 }  // namespace
 

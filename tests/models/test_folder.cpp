@@ -111,6 +111,36 @@ TEST_CASE("folder: weights without prefix, mask buffers and a stored head are re
     CHECK_THAT(folder.refusal(), ContainsSubstring("only a tied head"));
 }
 
+TEST_CASE("folder: end tokens are those of config.json and generation_config.json, and are kept", "[models]") {
+    ModelFolder folder;
+    const auto ends = [&] { return models::load_config(folder.path()).end_tokens; };
+    using Ids = std::vector<std::int32_t>;
+    CHECK(ends().empty());
+    folder.change_json("config.json", [](auto& j) { j["eos_token_id"] = 3; });
+    CHECK(ends() == Ids{3});
+    folder.change_json("generation_config.json", [](auto& j) { j["eos_token_id"] = {5, 3, 99}; });  // 99: none of it
+    CHECK(ends() == Ids{5, 3});
+    auto loaded = models::load_model(folder.path());
+    const data::tests::ScratchFolder copy;
+    models::save_model(copy.path(), *loaded.model, *loaded.tokenizer);
+    CHECK(models::load_config(copy.path()).end_tokens == Ids{5, 3});
+    for (const char* name : {"config.json", "generation_config.json"})
+        CHECK(nlohmann::json::parse(formats::read_file(copy.path(name)))["eos_token_id"] == nlohmann::json({5, 3}));
+    std::filesystem::remove(folder.path("generation_config.json"));
+    CHECK(ends() == Ids{3});
+    CHECK(loaded.model->config.begin_token == -1);
+    folder.change_json("config.json", [](auto& j) { j["bos_token_id"] = 6; });
+    loaded = models::load_model(folder.path());
+    CHECK((loaded.model->config.begin_token == 6 && loaded.model->config.has_bos));
+    models::save_model(copy.path(), *loaded.model, *loaded.tokenizer);
+    CHECK(nlohmann::json::parse(formats::read_file(copy.path("config.json")))["bos_token_id"] == 6);
+    generate::GenerateOptions none;
+    none.max_tokens = 0;
+    generate::Writer writer(*loaded.model, loaded.tokenizer.get(), none);
+    writer.add("");
+    CHECK((writer.tokens().size() == 1 && writer.tokens()[0] == 6));
+}
+
 TEST_CASE("folder: dropout may be given in place of the config's", "[models]") {
     ModelFolder folder;
     CHECK(models::load_model(folder.path()).model->config.dropout == 0);

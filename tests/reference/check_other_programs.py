@@ -2,7 +2,7 @@
 
     python tests/reference/check_other_programs.py build/inkling MODEL_DIR PROMPT
 
-Prints the difference of the loss over the prompt between Inkling and transformers, and whether the greedy text is the same:
+For a nanochat, also with what transformers makes of it as a qwen3. Prints the difference of the loss over the prompt between Inkling and transformers, and whether the greedy text is the same:
 Inkling's, transformers', and llama.cpp's from a GGUF file of each type. Needs torch, transformers, llama-cpp-python.
 """
 import json
@@ -38,19 +38,26 @@ def compared(text):
 ours = json.loads(run("generate", "--model", folder, "-p", prompt, "-n", str(length), "--temp", "0", "--json"))["text"]
 print(f"inkling       {ours!r}")
 
-model = transformers.AutoModelForCausalLM.from_pretrained(folder).eval()
+
+
+def in_transformers(model_folder):
+    model = transformers.AutoModelForCausalLM.from_pretrained(model_folder).eval()
+    with torch.no_grad():
+        loss = float(model(ids, labels=ids).loss)
+        written = model.generate(ids, attention_mask=torch.ones_like(ids), max_new_tokens=length, do_sample=False,
+                                 pad_token_id=0)[0, ids.shape[1]:]
+    theirs = tokenizer.decode(written)
+    print(f"{model.config.model_type:14}{theirs!r} {compared(theirs)}, loss {loss - our_loss:+.1e}")
+
+
 with tempfile.TemporaryDirectory() as scratch:
     text = pathlib.Path(scratch) / "prompt.txt"
     text.write_text(prompt)
     our_loss = json.loads(run("eval", "--model", folder, "--data", str(text), "--json"))["loss"]
-    with torch.no_grad():
-        their_loss = float(model(ids, labels=ids).loss)
-        written = model.generate(ids, attention_mask=torch.ones_like(ids), max_new_tokens=length, do_sample=False,
-                                 pad_token_id=0)[0, ids.shape[1]:]
-    theirs = tokenizer.decode(written)
-    print(f"transformers  {theirs!r} {compared(theirs)}, loss {their_loss - our_loss:+.1e}")
-    if model.config.model_type == "nanochat":  # llama.cpp has none
-        sys.exit()
+    in_transformers(folder)
+    if config["model_type"] == "nanochat":
+        run("export", "--model", folder, "--out", f"{scratch}/qwen3", "--format", "hf-qwen3")
+        in_transformers(f"{scratch}/qwen3")
 
     import llama_cpp
 

@@ -33,6 +33,8 @@ Architecture there_and_back(const Architecture& a, std::int64_t end = -1) {
     return read_config(json::parse(config_json(a, end).dump()), "c");
 }
 
+Architecture reread(const json& j, const char* what) { return read_config(json::parse(j.dump()), what); }
+
 // The message that a config is refused with after one change; "" when it is read.
 std::string refusal(const char* key, const json& value, json j = good()) {
     j[key] = value;
@@ -78,6 +80,93 @@ TEST_CASE("config.json: comes back as it was", "[models]") {
     const Architecture back = there_and_back(llama());
     CHECK((back.kv_heads() == 2 && back.head_size() == 12 && back.inner() == 100 && back.rope_theta == 500));
     CHECK((back.gated && back.norm_gain && !back.norm_bias && back.dropout == 0.25 && back.norm_epsilon == 1e-5));
+}
+
+TEST_CASE("config.json: every choice of every family comes back as it was", "[models]") {
+    std::vector<Architecture> all;
+    const auto with = [&](const char* family, bool bias, auto change) {
+        Architecture a = shape_of(family, 65, 3, 4, 32, 16, 0.25, bias);
+        change(a);
+        all.push_back(a);
+    };
+    using models::Activation, models::RopeScaling;
+    for (const bool bias : {false, true}) {
+        for (const std::string& name : models::family_names())
+            with(name.c_str(), bias, [](auto& a) {
+                if (!a.packed_qkv) a.n_inner = 100;
+            });
+        for (const char* name : {"llama", "qwen2", "qwen3"}) {
+            with(name, bias, [](auto& a) { a.n_inner = 100, a.rope = {RopeScaling::llama3, 8, 1, 4, 8192}; });
+            with(name, bias, [](auto& a) {
+                a.n_inner = 100, a.n_kv_head = 2, a.head_dim = 12, a.tied_head = true;
+                a.rope = {.scaling = RopeScaling::linear, .factor = 2.5};
+            });
+        }
+        for (const Activation activation :
+             {Activation::gelu_tanh, Activation::gelu_erf, Activation::relu, Activation::silu}) {
+            with("gpt2", bias, [=](auto& a) {
+                a.activation = activation, a.n_inner = 50, a.tied_head = false, a.scale_by_layer = true;
+            });
+            with("gpt-neox", bias, [=](auto& a) {
+                a.activation = activation, a.n_inner = 50, a.tied_head = true, a.parallel_residual = false;
+                a.rotary_part = 0.5, a.rope_theta = 500;
+            });
+        }
+    }
+    for (const Architecture& a : all) {
+        INFO(config_json(a).dump());
+        CHECK(there_and_back(a) == a);
+    }
+}
+
+TEST_CASE("config.json: Mistral is a Llama, Qwen's heads are 128 wide, and a window must hold the context",
+          "[models]") {
+    json j = config_json(llama());
+    j["model_type"] = "mistral";
+    j["sliding_window"] = nullptr;
+    CHECK(reread(j, "c") == llama());
+    j["sliding_window"] = 16;
+    CHECK(reread(j, "c") == llama());
+    CHECK_THAT(refusal("sliding_window", 15, j),
+               ContainsSubstring("sliding_window 15 is smaller than max_position_embeddings 16, and not supported"));
+    j.erase("sliding_window");  // 4096
+    CHECK(reread(j, "c") == llama());
+    CHECK_THAT(refusal("max_position_embeddings", 8192, j), ContainsSubstring("sliding_window 4096"));
+    for (const char* family : {"qwen2", "qwen3"}) {
+        Architecture a = llama();
+        json q = config_json(shape_of(family, 65, 3, 4, 32, 16, 0, false));
+        q["sliding_window"] = 4;
+        CHECK(reread(q, "c").block_size == 16);  // not used
+        CHECK_THAT(refusal("use_sliding_window", true, q), ContainsSubstring("sliding_window 4 is smaller"));
+        q.erase("head_dim");
+        CHECK(reread(q, "c").head_size() == (std::string(family) == "qwen3" ? 128 : 8));
+    }
+    CHECK_THAT(refusal("attention_bias", false, config_json(shape_of("gpt-neox", 65, 3, 4, 32, 16, 0, true))),
+               ContainsSubstring("attention_bias false is not supported"));
+    CHECK_THAT(refusal("hidden_act", "mish", config_json(shape_of("gpt-neox", 65, 3, 4, 32, 16, 0, true))),
+               ContainsSubstring("hidden_act 'mish' is not supported"));
+}
+
+TEST_CASE("config.json: Pythia's keys, and older names of the angles", "[models]") {
+    const json pythia = {{"model_type", "gpt_neox"},      {"vocab_size", 9},          {"hidden_size", 32},
+                         {"num_hidden_layers", 1},        {"rotary_pct", 0.5},        {"num_attention_heads", 2},
+                         {"max_position_embeddings", 16}, {"intermediate_size", 128}, {"rotary_emb_base", 700}};
+    const Architecture a = reread(pythia, "c");
+    CHECK((a.family == "gpt-neox" && a.rotary_size() == 8 && a.rope_theta == 700 && a.parallel_residual));
+    CHECK((a.qkv_bias && a.mlp_bias && a.norm_bias && !a.tied_head && a.activation == models::Activation::gelu_erf));
+    CHECK(a.n_inner == 0);
+    json old = config_json(llama());
+    old.erase("rope_parameters");
+    old["rope_theta"] = 20;
+    old["rope_scaling"] = {{"type", "linear"}, {"factor", 3}};
+    CHECK((reread(old, "c").rope_theta == 20 && reread(old, "c").rope.factor == 3));
+    old["rope_scaling"] = {{"rope_type", "llama3"},
+                           {"factor", 32},
+                           {"low_freq_factor", 1},
+                           {"high_freq_factor", 4},
+                           {"original_max_position_embeddings", 8192}};
+    const models::RopeOptions want{models::RopeScaling::llama3, 32, 1, 4, 8192};
+    CHECK((reread(old, "c").rope == want && reread(old, "c").rope_theta == 20));
 }
 
 TEST_CASE("config.json: whether texts begin after an end of text", "[models]") {
@@ -165,15 +254,18 @@ TEST_CASE("config.json: models of other kinds are refused by name", "[models]") 
     CHECK(refusal("n_layer", 4).empty());
     CHECK_THAT(refusal("model_type", "mamba"), ContainsSubstring("model_type 'mamba' is not supported"));
     CHECK_THAT(refusal("model_type", 5), ContainsSubstring("model_type must be a text, got 5"));
-    CHECK_THAT(refusal("activation_function", "relu"), ContainsSubstring("'relu'"));
-    CHECK(refusal("activation_function", "gelu_pytorch_tanh").empty());
-    CHECK_THAT(refusal("tie_word_embeddings", false), ContainsSubstring("tie_word_embeddings false is not"));
+    CHECK_THAT(refusal("activation_function", "tanh"),
+               ContainsSubstring("activation_function 'tanh' is not supported: gelu_new, gelu, relu and silu are"));
+    for (const char* known : {"gelu_pytorch_tanh", "gelu_fast", "gelu", "relu", "silu", "swish"})
+        CHECK(refusal("activation_function", known).empty());
+    CHECK_THAT(refusal("tie_word_embeddings", "no"), ContainsSubstring("tie_word_embeddings must be true or false"));
     CHECK_THAT(refusal("scale_attn_weights", false), ContainsSubstring("scale_attn_weights false is not supported"));
     CHECK_THAT(refusal("add_cross_attention", true), ContainsSubstring("add_cross_attention true is not"));
-    CHECK_THAT(refusal("scale_attn_by_inverse_layer_idx", true), ContainsSubstring("layer_idx true is not supported"));
+    CHECK_THAT(refusal("scale_attn_by_inverse_layer_idx", 1), ContainsSubstring("layer_idx must be true or false"));
     CHECK_THAT(refusal("quantization_config", {{"bits", 4}}), ContainsSubstring("quantization_config"));
-    CHECK_THAT(refusal("n_inner", 100), ContainsSubstring("n_inner"));
+    CHECK_THAT(refusal("n_inner", 0), ContainsSubstring("n_inner"));
     CHECK(refusal("n_inner", 128).empty());
+    CHECK(refusal("n_inner", 100).empty());
     for (const json& j : {json::array(), json(3), json(nullptr), json("gpt2")})
         CHECK_THROWS_AS(read_config(j, "c"), BadInput);
 }
@@ -211,7 +303,15 @@ TEST_CASE("config.json: llama with what would change the function is refused by 
     CHECK(refusal("head_dim", nullptr, good_llama).empty());
     CHECK(refusal("pretraining_tp", 1, good_llama).empty());
     refuses("hidden_act", "gelu", "hidden_act 'gelu' is not supported: silu is");
-    refuses("rope_parameters", {{"rope_type", "llama3"}, {"rope_theta", 5e5}}, "rope_type 'llama3' is not supported");
+    for (const char* type : {"yarn", "longrope", "dynamic"})
+        refuses("rope_parameters", {{"rope_type", type}, {"rope_theta", 5e5}, {"factor", 2}},
+                (std::string("rope_type '") + type + "' is not supported: default, linear and llama3 are").c_str());
+    refuses("rope_parameters", {{"rope_type", "llama3"}, {"rope_theta", 5e5}}, "factor must be above 0, got null");
+    refuses("rope_parameters", {{"rope_type", "linear"}, {"factor", -1}}, "factor must be above 0, got -1");
+    refuses("rope_parameters", {{"rope_type", "linear"}, {"factor", 0.5}}, "factor of rotary positions");
+    refuses("rope_parameters",
+            {{"rope_type", "llama3"}, {"factor", 2}, {"low_freq_factor", 4}, {"high_freq_factor", 1}},
+            "high_freq_factor above a low_freq_factor above 0, got 1 and 4");
     refuses("rope_parameters", {{"rope_theta", 1e4}, {"partial_rotary_factor", 0.5}},
             "partial_rotary_factor must be 1");
     refuses("rope_parameters", {{"rope_theta", -1}}, "rope_theta");

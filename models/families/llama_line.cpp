@@ -1,0 +1,74 @@
+#include "models/families/llama_line.h"
+
+namespace inkling::models {
+
+using nlohmann::json;
+
+Architecture llama_line_defaults(const char* family) {
+    Architecture a;
+    a.family = family;
+    a.packed_qkv = a.stream_dropout = false;
+    a.norm = NormKind::rms;
+    a.norm_bias = a.qkv_bias = a.attention_bias = a.mlp_bias = false;
+    a.norm_epsilon = 1e-6;
+    a.positions = Positions::rotary;
+    a.activation = Activation::silu;
+    a.gated = true;
+    a.tied_head = false;
+    return a;
+}
+
+json llama_line_json(const Architecture& a, const char* transformers_class) {
+    json j = {{"architectures", {transformers_class}},
+              {"attention_dropout", a.dropout},
+              {"head_dim", a.head_size()},
+              {"hidden_act", "silu"},
+              {"hidden_size", a.n_embd},
+              {"intermediate_size", a.inner()},
+              {"max_position_embeddings", a.block_size},
+              {"num_attention_heads", a.n_head},
+              {"num_hidden_layers", a.n_layer},
+              {"num_key_value_heads", a.kv_heads()},
+              {"rms_norm_eps", a.norm_epsilon}};
+    j.update(rotary_json(a));
+    return j;
+}
+
+void read_llama_line(const ConfigReader& in, Architecture& a, std::size_t head_dim) {
+    in.require_text("hidden_act", "silu");
+    in.read_rotary_sizes(a, head_dim);
+    a.norm_epsilon = in.positive("rms_norm_eps", 1e-6);
+    a.tied_head = in.flag("tie_word_embeddings", false);
+}
+
+void check_sliding_window(const ConfigReader& in, const Architecture& a, std::size_t window) {
+    in.require(window >= a.block_size,
+               "sliding_window {} is smaller than max_position_embeddings {}, and not supported: make that {}, too",
+               window, a.block_size, window);
+}
+
+Family llama_line_family(const char* name) {
+    return {.name = name,
+            .model_types = {name},
+            .flags = {"n-kv-head", "n-inner", "head-dim", "rope-theta"},
+            .biased = false,
+            .layer_prefix = "model.layers.",
+            .names = {{Part::token_table, "model.embed_tokens"},
+                      {Part::attention_norm, "input_layernorm"},
+                      {Part::query, "self_attn.q_proj"},
+                      {Part::key, "self_attn.k_proj"},
+                      {Part::value, "self_attn.v_proj"},
+                      {Part::query_norm, "self_attn.q_norm"},
+                      {Part::key_norm, "self_attn.k_norm"},
+                      {Part::attention_output, "self_attn.o_proj"},
+                      {Part::mlp_norm, "post_attention_layernorm"},
+                      {Part::gate, "mlp.gate_proj"},
+                      {Part::up, "mlp.up_proj"},
+                      {Part::down, "mlp.down_proj"},
+                      {Part::final_norm, "model.norm"},
+                      {Part::head, "lm_head"}},
+            .ignored = {".rotary_emb.inv_freq"},  // buffers of old files
+            .gguf_name = name};
+}
+
+}  // namespace inkling::models

@@ -1,0 +1,23 @@
+// What Llama, Qwen 2 and Qwen 3 share: sizes, names of tensors, keys of config.json. Their files say what is theirs
+// alone.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "models/families/config_reader.h"
+#include "models/families/family.h"
+
+namespace inkling::models {
+
+// RMS norms with gains, rotary positions, shared heads of keys and values, a gated feed-forward part with silu, a head
+// of its own; without biases.
+Architecture llama_line_defaults(const char* family);
+nlohmann::json llama_line_json(const Architecture& a, const char* transformers_class);
+// Over the defaults. `head_dim` 0: that of a config.json which says none is hidden_size / num_attention_heads.
+void read_llama_line(const ConfigReader& in, Architecture& a, std::size_t head_dim = 0);
+// Refuses a window of attention that is smaller than the context.
+void check_sliding_window(const ConfigReader& in, const Architecture& a, std::size_t window);
+// Named as --arch has it; in GGUF files by the same name.
+Family llama_line_family(const char* name);
+
+}  // namespace inkling::models
