@@ -34,7 +34,7 @@ WeightType weight_type(const GenerateArguments& args) {
 
 ordered_json json_of(const generate::Logprob& p, const data::Tokenizer& tokenizer) {
     const bool known = static_cast<std::size_t>(p.id) < tokenizer.vocab_size();
-    const std::string piece = known ? tokenizer.decode(std::span(&p.id, 1)) : "";
+    const std::string piece = known ? tokenizer.decode_more(std::span(&p.id, 1)) : "";
     return {{"id", p.id}, {"text", generate::to_valid_utf8(piece)}, {"logprob", p.logprob}};
 }
 
@@ -184,6 +184,8 @@ Action add_generate(CLI::App& app) {
         ->excludes(precision);
     app.add_option("--threads", args->threads, "max OpenMP threads; 0: the physical cores")->capture_default_str();
     app.add_flag("--strict-vocabulary", args->strict, kStrictHelp);
+    app.add_flag("--special-tokens", options.special_tokens,
+                 "a prompt that spells a special token, such as <|endoftext|>, has it; else that is text");
     app.add_flag("--no-prompt", writing.no_prompt, "write the continuation alone");
     app.add_flag("--interactive", args->interactive, "continue what you type, line by line")
         ->excludes(samples)

@@ -50,7 +50,7 @@ std::unique_ptr<data::Tokenizer> make_tokenizer(const TrainOptions& options, con
         const double part =
             options.data.empty() ? 1 : 1 - options.val_fraction;  // the stories have few words, in each part
         return std::make_unique<data::BpeTokenizer>(
-            data::train_bpe(beginning(corpus.documents, part), options.vocab_size));
+            data::train_bpe(beginning(corpus.documents, part), options.vocab_size, {.style = options.pre_tokenizer}));
     }
     if (!formats::is_there(options.tokenizer)) {
         throw BadInput(

@@ -5,6 +5,7 @@
 #include "cli/common.h"
 #include "cli/data_argument.h"
 #include "cli/unknown_flag.h"
+#include "cli/wrong_usage.h"
 #include "data/encoded_corpus.h"
 #include "data/text_source.h"
 #include "data/tokenizers/bpe_train.h"
@@ -22,7 +23,8 @@ struct TokenizeArguments {
     DataArguments text;
     std::size_t vocab_size = 0, threads = 0;
     std::string out, tokenizer, file;
-    bool strict = false;
+    std::string pre_tokenizer = name_of(data::SplitStyle::gpt2);
+    bool strict = false, marks = false, plain = false;
 };
 
 void require_file(const TokenizeArguments& args, const char* what) {
@@ -38,7 +40,8 @@ int train(const TokenizeArguments& args) {
                                 data::smallest_bpe_vocab, data::end_of_text_token, args.vocab_size));
     set_threads(args.threads);
     const data::Corpus corpus = read_data(args.text);
-    const data::BpeTokenizer tokenizer(data::train_bpe(corpus.documents, args.vocab_size));
+    const data::BpeTokenizer tokenizer(data::train_bpe(corpus.documents, args.vocab_size,
+                                                       {.style = *find_named<data::SplitStyle>(args.pre_tokenizer)}));
     formats::write_file_atomic(args.out, tokenizer.to_json());
     const std::size_t size = tokenizer.vocab_size();
     std::fprintf(stderr, "vocabulary %zu, learned from %zu bytes of text, written to %s\n", size, corpus.bytes(),
@@ -60,18 +63,35 @@ int encode(const TokenizeArguments& args) {
         data::Text text = data::open_text(args.file);
         texts.add(text.bytes, std::move(text.owner), source_of(args));
     }
-    const data::EncodedCorpus corpus =
-        data::encode_corpus(*tokenizer, texts.documents, {.name = [&](std::size_t i) { return texts.source_of(i); }});
+    data::EncodedCorpus corpus;
+    data::GrowingIds plain(tokenizer->vocab_size());
+    if (args.plain) {
+        formats::named(source_of(args), [&] {
+            for (const std::string_view text : texts.documents)
+                tokenizer->encode_plain_parts(text, [&](auto ids, std::size_t) { plain.append(ids); });
+        });
+    } else {
+        corpus = data::encode_corpus(*tokenizer, texts.documents,
+                                     {.name = [&](std::size_t i) { return texts.source_of(i); }});
+    }
     say_replaced(*tokenizer);
     std::string line;
-    for (std::size_t i = 0; i < corpus.ids.size(); ++i) {
-        if (i > 0) line += ' ';
+    const char* space = "";
+    const auto add = [&](std::int32_t id) {
         char digits[12];
-        line.append(digits, std::to_chars(digits, std::end(digits), corpus.ids[i]).ptr);
-        if (line.size() < kBlock) continue;
+        line.append(space).append(digits, std::to_chars(digits, std::end(digits), id).ptr);
+        space = " ";
+        if (line.size() < kBlock) return;
         print(line);
         line.clear();
-    }
+    };
+    const auto add_marks = [&](const std::vector<std::int32_t>& marks) {
+        for (const std::int32_t id : marks)
+            if (args.marks) add(id);
+    };
+    add_marks(tokenizer->marks_before());
+    for (const std::int32_t id : args.plain ? plain.ids() : corpus.ids) add(id);
+    add_marks(tokenizer->marks_after());
     print(line + "\n");
     return 0;
 }
@@ -104,9 +124,10 @@ int decode(const TokenizeArguments& args) {
         formats::named(source_of(args), [&] { return read_ids(text.bytes, tokenizer->vocab_size()); });
     std::vector<std::int32_t> block;
     for (data::TokenView ids = all.ids(); !ids.empty(); ids = ids.subspan(block.size())) {
+        const bool begins = block.empty();
         block.resize(std::min(ids.size(), kBlock));
         ids.first(block.size()).copy_to(block.data());
-        print(tokenizer->decode(block));
+        print(begins ? tokenizer->decode(block) : tokenizer->decode_more(block));
     }
     return 0;
 }
@@ -120,6 +141,11 @@ Action add_tokenize(CLI::App& app) {
     add_data_flags(*learn, args->text)->required();
     learn->add_option("--vocab-size", args->vocab_size, "size of the vocabulary")->required();
     learn->add_option("--out", args->out, "tokenizer.json to write")->required();
+    learn
+        ->add_option("--pre-tokenizer", args->pre_tokenizer,
+                     "pattern by which text is split into words: gpt2, llama3, qwen2 or nanochat")
+        ->check(refuse_other_than(names_of<data::SplitStyle>()))
+        ->capture_default_str();
     CLI::App* const to_ids = app.add_subcommand("encode", "Print the ids of a text, separated by spaces");
     CLI::App* const to_text = app.add_subcommand("decode", "Print the text of ids, byte for byte");
     for (CLI::App* const command : {to_ids, to_text}) {
@@ -129,6 +155,9 @@ Action add_tokenize(CLI::App& app) {
         if (command == to_ids) add_data_flags(*command, args->text)->excludes(file);
     }
     to_ids->add_flag("--strict-vocabulary", args->strict, kStrictHelp);
+    to_ids->add_flag("--marks", args->marks, "with the tokens that the tokenizer puts around a text, such as <s>");
+    to_ids->add_flag("--plain", args->plain, "what spells a special token, such as <|endoftext|>, is text")
+        ->needs(to_ids->get_option("--file"));
     for (CLI::App* const command : {learn, to_ids})
         command->add_option("--threads", args->threads, "OpenMP threads; 0: the physical cores")->capture_default_str();
     return [args, learn, to_ids] {

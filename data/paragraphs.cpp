@@ -7,7 +7,7 @@ namespace inkling::data {
 Paragraphs::Paragraphs(const Tokenizer& tokenizer) : line_ends_(tokenizer.vocab_size()) {
     for (std::size_t id = 0; id < line_ends_.size(); ++id) {
         const auto token = static_cast<std::int32_t>(id);
-        const std::string text = tokenizer.decode(std::span(&token, 1));
+        const std::string text = tokenizer.decode_more(std::span(&token, 1));
         const std::size_t words = text.find_last_not_of("\r\n") + 1;  // npos + 1 is 0
         const auto feeds = std::count(text.begin() + static_cast<std::ptrdiff_t>(words), text.end(), '\n');
         line_ends_[id] = {static_cast<std::uint8_t>(std::min<std::ptrdiff_t>(feeds, 2)), words == 0};

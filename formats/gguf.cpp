@@ -115,6 +115,13 @@ void GgufWriter::set_i32s(const std::string& key, const std::vector<std::int32_t
     for (const std::int32_t value : values) append(pair_bytes_, value);
 }
 
+void GgufWriter::set_f32s(const std::string& key, const std::vector<float>& values) {
+    begin_value(key, kArray);
+    append(pair_bytes_, kF32);
+    append<std::uint64_t>(pair_bytes_, values.size());
+    for (const float value : values) append(pair_bytes_, value);
+}
+
 void GgufWriter::add(const std::string& name, GgufType type, const Shape& shape, const float* values) {
     check(names_.insert("tensor " + name).second, "gguf: the tensor {} was added twice", name);
     std::size_t count = 1;

@@ -35,6 +35,7 @@ class GgufWriter {
     void set_text(const std::string& key, std::string_view value);
     void set_texts(const std::string& key, const std::vector<std::string>& values);
     void set_i32s(const std::string& key, const std::vector<std::int32_t>& values);
+    void set_f32s(const std::string& key, const std::vector<float>& values);
 
     // `values` in row-major order, rounded to nearest by write. Error when a name is given twice, a row of Q8_0 does
     // not have a multiple of 32 numbers, or a value is beyond what the type holds.

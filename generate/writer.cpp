@@ -18,7 +18,8 @@ struct Prompt {
 };
 
 // A prompt may be far longer than what the model sees, and need not be in memory as tokens.
-Prompt encode_prompt(const data::Tokenizer& tokenizer, std::size_t context, std::string_view text) {
+Prompt encode_prompt(const data::Tokenizer& tokenizer, std::size_t context, std::string_view text, bool begins,
+                     bool special) {
     Prompt prompt;
     std::vector<bool> seen(tokenizer.vocab_size());
     std::vector<std::int32_t> before;
@@ -30,17 +31,20 @@ Prompt encode_prompt(const data::Tokenizer& tokenizer, std::size_t context, std:
         }
         prompt.ids.erase(prompt.ids.begin(), end);
     };
-    tokenizer.encode_parts(text, [&](std::span<const std::int32_t> ids, std::size_t) {
+    const auto add = [&](std::span<const std::int32_t> ids, std::size_t) {
         prompt.ids.insert(prompt.ids.end(), ids.begin(), ids.end());
         prompt.tokens += ids.size();
         if (prompt.ids.size() > 2 * context) keep(context);
-    });
+    };
+    if (begins) add(tokenizer.marks_before(), 0);
+    special ? tokenizer.encode_parts(text, add) : tokenizer.encode_plain_parts(text, add);
     if (prompt.ids.size() > context) keep(context);
     prompt.ids.insert(prompt.ids.begin(), before.begin(), before.end());
     return prompt;
 }
 
 std::vector<std::int32_t> beginning(const data::Tokenizer& tokenizer, const models::Architecture& config) {
+    if (auto marks = tokenizer.marks_before(); !marks.empty()) return marks;
     if (config.has_bos && config.begin_token >= 0) return {config.begin_token};
     if (const auto end = tokenizer.end_of_text(); end && config.has_bos) return {*end};
     if (!tokenizer.knows("\n")) return {0};
@@ -107,7 +111,8 @@ void Writer::add(std::span<const std::int32_t> tokens) { append(tokens, tokens.s
 void Writer::add(std::string_view text) {
     check(tokenizer_, "generate: adding text needs a tokenizer");
     if (!text.empty()) {
-        const Prompt prompt = encode_prompt(*tokenizer_, decoder_->config().block_size, text);
+        const Prompt prompt =
+            encode_prompt(*tokenizer_, decoder_->config().block_size, text, text_.empty(), options_.special_tokens);
         append(prompt.ids, prompt.tokens);
     } else if (text_.empty() || finish_reason_ == FinishReason::end_of_text) {
         append(beginning(*tokenizer_, decoder_->config()), 0);
@@ -157,12 +162,19 @@ void Writer::sample_next() {
     ++sampled_;
     ++generated_;
     if (options_.logprobs) logprobs_.push_back(token_logprobs(logits_, token, *options_.logprobs));
-    if (tokenizer_) certain_ += stop_.push(characters_.push(tokenizer_->decode(std::span(&token, 1))));
+    if (tokenizer_) certain_ += stop_.push(characters_.push(text_of(token)));
     if (stop_.found()) {
         finish(FinishReason::stop);
     } else if (generated_ >= options_.max_tokens) {
         finish(FinishReason::length);
     }
+}
+
+// Where nothing but marks comes before a token, the text begins with it.
+std::string Writer::text_of(std::int32_t token) const {
+    const std::span ids(&token, 1);
+    const bool begins = generated_ == 1 && prompt_tokens_ == 0 && text_.size() == 1 + tokenizer_->marks_before().size();
+    return begins ? tokenizer_->decode(ids) : tokenizer_->decode_more(ids);
 }
 
 void Writer::finish(FinishReason reason) {

@@ -29,7 +29,8 @@ struct GenerateOptions : SamplingOptions {
     // When the context is full, this many of its oldest tokens are dropped, and the rest is read again; 0: half the
     // context. 1 lets each token see as much as there can be, and reads all of it for each.
     std::size_t context_shift = 0;
-    std::vector<std::string> stop = {};                  // the text ends before the first of these
+    bool special_tokens = false;         // a prompt that spells one, such as <|endoftext|>, has it; else that is text
+    std::vector<std::string> stop = {};  // the text ends before the first of these
     std::optional<std::size_t> logprobs = std::nullopt;  // of each token, and of so many of the likeliest in its place
 
     void validate() const;  // throws, naming the flag that is to change
@@ -54,9 +55,10 @@ class Writer {
     void add(std::span<const std::int32_t> tokens);
 
     // The same of text, which may be far longer than the context: of the tokens before that, each is kept once, for the
-    // repeat penalty. An empty text goes on with what there is; at the start, and after an end of text, with what a
-    // text begins with: the end of another, if the model was trained so, else a line's end, else the first token.
-    // Throws BadInput where the tokenizer does.
+    // repeat penalty. The first text comes after the tokenizer's marks_before. An empty text goes on with what there
+    // is; at the start, and after an end of text, with what a text begins with: those marks, else the end of another
+    // text, if the model was trained so, else a line's end, else the first token. Throws BadInput where the tokenizer
+    // does.
     void add(std::string_view text);
 
     void read();  // the prompt, now instead of with the first token: another() need not read it again
@@ -86,6 +88,7 @@ class Writer {
     void append(std::span<const std::int32_t> tokens, std::size_t count);
     bool read_window();
     void sample_next();
+    std::string text_of(std::int32_t token) const;
 
     std::shared_ptr<const models::Decoder> decoder_;
     const data::Tokenizer* tokenizer_;

@@ -21,7 +21,7 @@ double bits_per_byte_of(data::TokenView tokens, const data::Tokenizer& tokenizer
     for (std::size_t at = 1; at < tokens.size(); at += part.size()) {
         part.resize(std::min(kPart, tokens.size() - at));
         tokens.subspan(at, part.size()).copy_to(part.data());
-        bytes += tokenizer.decode(part).size();
+        bytes += tokenizer.decode_more(part).size();
     }
     return static_cast<double>(tokens.size() - 1) / static_cast<double>(bytes) / std::numbers::ln2;
 }

@@ -11,6 +11,7 @@
 #include "data/corpus.h"
 #include "data/sampler.h"
 #include "data/tokenizers/char_tokenizer.h"
+#include "data/tokenizers/split_styles.h"
 #include "engine/precision.h"
 #include "models/architecture.h"
 #include "train/kinds.h"
@@ -26,6 +27,7 @@ struct TrainOptions {
     std::string init_from;  // a model folder, or ""
     std::string tokenizer = "char";
     std::size_t vocab_size = 4096;
+    data::SplitStyle pre_tokenizer = data::SplitStyle::gpt2;
     data::ByteFallback byte_fallback = data::ByteFallback::never;
     bool strict_vocabulary = false;
 
@@ -77,6 +79,8 @@ struct TrainOptions {
         v("tokenizer", o.tokenizer,
           "'char', 'bpe' (learned from the text), a tokenizer.json, or the folder of a model or a run");
         v("vocab-size", o.vocab_size, "vocabulary size that --tokenizer bpe learns");
+        v("pre-tokenizer", o.pre_tokenizer,
+          "--tokenizer bpe: the pattern by which text is split into words: gpt2, llama3, qwen2 or nanochat");
         v("byte-fallback", o.byte_fallback,
           "--tokenizer char: 256 tokens for the bytes of rare and unknown characters: never, always, or auto (where "
           "that makes the vocabulary smaller; the recipe fast)");

@@ -68,7 +68,7 @@ AttentionMap attention_map(std::string name, const models::Transformer<float>& m
     model.hidden(ids, &weights);
 
     AttentionMap map{visible(name), {}, weights.size(), weights.at(0).value().dim(1), {}};
-    for (const std::int32_t token : tokens) map.tokens.push_back(visible(tokenizer.decode(std::span(&token, 1))));
+    for (const std::int32_t token : tokens) map.tokens.push_back(visible(tokenizer.decode_more(std::span(&token, 1))));
     for (const Tensor<float>& layer : weights) {
         const ConstArray<float> rows = layer.value().contiguous();
         for (std::size_t head = 0; head < map.heads; ++head) {

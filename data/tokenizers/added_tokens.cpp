@@ -2,48 +2,12 @@
 
 #include <algorithm>
 
-#include "data/tokenizers/regex.h"
-#include "data/tokenizers/split_dialect.h"
+#include "data/tokenizers/white_space.h"
 #include "engine/check.h"
-#include "formats/utf8.h"
 
 namespace inkling::data {
 
 namespace {
-
-// The beginning of the character that ends before `end`; a byte that is not UTF-8 counts as one.
-std::size_t previous_character(std::string_view text, std::size_t end) {
-    for (std::size_t begin = end - 1; begin + 4 >= end; --begin) {
-        std::size_t at = begin;
-        if (formats::next_code_point(text.substr(0, end), at) != formats::invalid_code_point && at == end) return begin;
-        if (begin == 0) break;
-    }
-    return end - 1;
-}
-
-bool matches_whole(const Regex& one_character, std::string_view text) {
-    return formats::find_invalid_utf8(text) == std::string_view::npos &&
-           Regex::Scan(one_character).find(text, 0).has_value();
-}
-
-// \w as Unicode (UTS 18) defines it: alphabetic, mark, decimal number, connector, joiner. The ranges are the symbols
-// that are alphabetic.
-bool is_word(std::string_view character) {
-    static const Regex word(pcre2_pattern(R"([\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}\x{200C}\x{200D}\x{24B6}-\x{24E9}])"
-                                          R"(|[\x{1F130}-\x{1F149}\x{1F150}-\x{1F169}\x{1F170}-\x{1F189}])"));
-    return matches_whole(word, character);
-}
-
-bool is_space(std::string_view character) {
-    static const Regex space(pcre2_pattern(R"(\s)"));
-    return matches_whole(space, character);
-}
-
-std::string_view first_character(std::string_view text, std::size_t at) {
-    std::size_t end = at;
-    if (formats::next_code_point(text, end) == formats::invalid_code_point) end = at + 1;
-    return text.substr(at, end - at);
-}
 
 bool stands_alone(std::string_view text, std::size_t begin, std::size_t end) {
     if (begin > 0) {
@@ -86,7 +50,7 @@ const AddedToken* AddedTokens::Set::longest_at(std::string_view text) const {
     return longest;
 }
 
-void AddedTokens::Set::cut(std::string_view text, const TakePart& take) const {
+void AddedTokens::Set::cut(std::string_view text, bool special, const TakePart& take) const {
     std::size_t done = 0;
     for (std::size_t at = 0; at < text.size() && !sorted.empty();) {
         const AddedToken* const token =
@@ -97,6 +61,7 @@ void AddedTokens::Set::cut(std::string_view text, const TakePart& take) const {
         }
         std::size_t begin = at, end = at + token->content.size();
         at = end;
+        if (token->special && !special) continue;
         if (token->single_word && !stands_alone(text, begin, end)) continue;
         if (token->lstrip) {
             while (begin > done) {
@@ -115,8 +80,16 @@ void AddedTokens::Set::cut(std::string_view text, const TakePart& take) const {
     if (done < text.size()) take({text.substr(done), -1});
 }
 
+void AddedTokens::cut_raw(std::string_view text, bool special, const TakePart& take) const {
+    sets_[0].cut(text, special, take);
+}
+
+void AddedTokens::cut_normalized(std::string_view text, bool special, const TakePart& take) const {
+    sets_[1].cut(text, special, take);
+}
+
 void AddedTokens::cut(std::string_view text, const TakePart& take) const {
-    sets_[0].cut(text, [&](const Part& part) { part.id < 0 ? sets_[1].cut(part.text, take) : take(part); });
+    cut_raw(text, true, [&](const Part& part) { part.id < 0 ? cut_normalized(part.text, true, take) : take(part); });
 }
 
 }  // namespace inkling::data

@@ -40,7 +40,11 @@ class AddedTokens {
         std::int32_t id;  // -1: text to be split and encoded
     };
     using TakePart = std::function<void(const Part& part)>;
-    void cut(std::string_view text, const TakePart& take) const;  // in their order
+    // In their order: by those that are not normalized, then, what is between them, by the others. Without `special`,
+    // special tokens are text.
+    void cut_raw(std::string_view text, bool special, const TakePart& take) const;
+    void cut_normalized(std::string_view text, bool special, const TakePart& take) const;
+    void cut(std::string_view text, const TakePart& take) const;  // by both
 
   private:
     // Tokens to look for together, by content.
@@ -48,7 +52,7 @@ class AddedTokens {
         std::vector<const AddedToken*> sorted;
         std::array<bool, 256> begins = {};  // whether any begins with the byte
         const AddedToken* longest_at(std::string_view text) const;
-        void cut(std::string_view text, const TakePart& take) const;
+        void cut(std::string_view text, bool special, const TakePart& take) const;
     };
 
     std::vector<AddedToken> tokens_;

@@ -6,8 +6,10 @@
 
 #include "data/tokenizers/byte_alphabet.h"
 #include "data/tokenizers/json_parts.h"
+#include "data/tokenizers/pipeline_json.h"
 #include "engine/check.h"
 #include "formats/json.h"
+#include "formats/named.h"
 
 namespace inkling::data {
 
@@ -113,65 +115,8 @@ void read_added(const json& added, const Ids& ids, BpeSpec& spec, const std::str
     }
 }
 
-void read_split(const json& part, PreTokenizerSpec& spec, const std::string& what) {
-    const json &pattern = at_or_null(part, "pattern"), &regex = at_or_null(pattern, "Regex"),
-               &text = at_or_null(pattern, "String"), &behavior = at_or_null(part, "behavior");
-    check<BadInput>(regex.is_string() != text.is_string(), "{}: a Split needs a pattern, Regex or String, got {}", what,
-                    quote(pattern));
-    const bool invert = flag_of(part, "invert", false, what), removed = behavior == "Removed" && invert;
-    check<BadInput>(removed || behavior == "Isolated",
-                    "{}: Split with behavior {} (invert: {}) is not supported: only Isolated is, and Removed inverted",
-                    what, quote(behavior), invert);
-    const json& chosen = regex.is_string() ? regex : text;
-    check<BadInput>(!chosen.get_ref<const std::string&>().empty(), "{}: a Split has an empty pattern", what);
-    spec.splits.push_back({chosen.get<std::string>(), text.is_string(), removed});
-}
-
-PreTokenizerSpec read_pre_tokenizer(const json& part, const std::string& what) {
-    PreTokenizerSpec spec;
-    const json& list = at_or_null(part, "pretokenizers");
-    const bool sequence = type_of(part) == "Sequence" && list.is_array() && !list.empty();
-    const std::size_t size = sequence ? list.size() : 1;
-    check<BadInput>(size <= 16, "{}: a pre_tokenizer of {} steps is not supported: at most 16", what, size);
-    for (std::size_t i = 0; i < size; ++i) {
-        const json& step = sequence ? list[i] : part;
-        const bool last = i + 1 == size;
-        if (!last && type_of(step) == "Split") {
-            read_split(step, spec, what);
-            continue;
-        }
-        check<BadInput>(last && type_of(step) == "ByteLevel",
-                        "{}: pre_tokenizer type '{}' is not supported here: only Splits and then ByteLevel are", what,
-                        type_of(step));
-        spec.add_prefix_space = flag_of(step, "add_prefix_space", true, what);
-        spec.gpt2_pattern = flag_of(step, "use_regex", true, what);
-    }
-    return spec;
-}
-
-void check_settings(const json& root, const json& model, const BpeSpec& spec, const std::string& what) {
-    const auto none = [&](const char* part) {
-        const json& value = at_or_null(root, part);
-        check<BadInput>(value.is_null(), "{}: {} of type '{}' is not supported", what, part, type_of(value));
-    };
-    none("normalizer");
-    none("truncation");
-    none("padding");
-    const json& decoder = at_or_null(root, "decoder");
-    check<BadInput>(type_of(decoder) == "ByteLevel", "{}: the decoder of a byte-level tokenizer is ByteLevel, got '{}'",
-                    what, type_of(decoder));
-    const json& after = at_or_null(root, "post_processor");  // ByteLevel's sets offsets, which nothing here has
-    check<BadInput>(after.is_null() || type_of(after) == "ByteLevel" || is_empty_template(after),
-                    "{}: post_processor of type '{}' is not supported: it may add tokens", what, type_of(after));
-    for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"}) {
-        const json& affix = at_or_null(model, key);
-        check<BadInput>(affix.is_null() || affix == "", "{}: model.{} is not supported, got {}", what, key,
-                        quote(affix));
-    }
-    const json& dropout = at_or_null(model, "dropout");
-    check<BadInput>(dropout.is_null() || dropout == 0, "{}: model.dropout is not supported, got {}", what,
-                    quote(dropout));
-    // Without effect as long as every byte has its token.
+// Without effect as long as every byte has its token.
+void check_bytes(const json& model, const BpeSpec& spec, Refusals& refusals, const std::string& what) {
     std::size_t bytes = 0;
     for (const std::string& token : spec.vocab) {
         const auto known = token.size() <= 2 ? from_byte_letters(token) : std::nullopt;
@@ -179,32 +124,74 @@ void check_settings(const json& root, const json& model, const BpeSpec& spec, co
     }
     const bool unknown = !at_or_null(model, "unk_token").is_null() || flag_of(model, "byte_fallback", false, what);
     flag_of(model, "fuse_unk", false, what);
-    check<BadInput>(bytes == 256 || !unknown,
-                    "{}: model.unk_token and model.byte_fallback are not supported where the vocabulary lacks bytes: "
-                    "it has {} of 256",
-                    what, bytes);
+    if (bytes == 256 || !unknown) return;
+    refusals.add(fmt::format(
+        "model.unk_token and model.byte_fallback where the vocabulary lacks bytes: it has {} of 256", bytes));
+}
+
+void read_unknown(const json& model, BpeSpec& spec, const std::string& what) {
+    const json& token = at_or_null(model, "unk_token");
+    check<BadInput>(token.is_null() || token.is_string(), "{}: model.unk_token must be a text, got {}", what,
+                    quote(token));
+    if (token.is_string()) spec.unk_token = token.get<std::string>();
+    spec.fuse_unk = flag_of(model, "fuse_unk", false, what);
+    spec.byte_fallback = flag_of(model, "byte_fallback", false, what);
+}
+
+// What works alone and not together.
+void check_combinations(const json& root, const BpeSpec& spec, Refusals& refusals) {
+    const bool bytes_back = spec.decoder == BpeSpec().decoder;
+    const std::string decoder = "decoder of type " + shown_type(at_or_null(root, "decoder"));
+    if (spec.byte_letters && !bytes_back) refusals.add(decoder + " (of a byte-level tokenizer it is ByteLevel)");
+    if (!spec.byte_letters && spec.decoder.empty()) refusals.add(decoder + " (it puts spaces between tokens)");
+    const bool letters = std::any_of(spec.decoder.begin(), spec.decoder.end(), [](const DecoderStep& step) {
+        return step.kind == DecoderStep::Kind::byte_level;
+    });
+    if (!spec.byte_letters && letters) refusals.add(decoder + " (without a ByteLevel pre_tokenizer)");
+    const bool drops = std::any_of(spec.normalizer.begin(), spec.normalizer.end(), [](const NormalizerStep& step) {
+        return step.kind == NormalizerStep::Kind::strip ||
+               (step.kind == NormalizerStep::Kind::replace && step.content.empty());
+    });
+    for (const PreTokenizerStep& step : spec.pre_tokenizer.steps) {
+        const auto* const signs = std::get_if<MetaspaceStep>(&step);
+        if (drops && signs && signs->prepend == PrependScheme::first)
+            refusals.add("prepend_scheme 'first' with a normalizer that may drop the beginning of a text");
+    }
+}
+
+void read_parts(const json& root, BpeSpec& spec, Refusals& refusals) {
+    const json& model = at_or_null(root, "model");
+    if (type_of(model) != "BPE") refusals.add("model of type " + shown_type(model) + " (only BPE is)");
+    spec.normalizer = read_normalizer(at_or_null(root, "normalizer"), refusals);
+    spec.pre_tokenizer = read_pre_tokenizer(at_or_null(root, "pre_tokenizer"), refusals);
+    read_post_processor(at_or_null(root, "post_processor"), spec, refusals);
+    spec.decoder = read_decoder(at_or_null(root, "decoder"), refusals);
+    spec.byte_letters = spec.pre_tokenizer.byte_level() != nullptr;
+    for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"}) {
+        const json& affix = at_or_null(model, key);
+        if (!affix.is_null() && affix != "") refusals.add(fmt::format("model.{} {}", key, quote(affix)));
+    }
+    const json& dropout = at_or_null(model, "dropout");
+    if (!dropout.is_null() && dropout != 0) refusals.add("model.dropout " + quote(dropout));
 }
 
 }  // namespace
 
-bool is_byte_level(const json& root) {
-    const auto has = [](const json& part, const char* list) {
-        const json& steps = at_or_null(part, list);
-        return type_of(part) == "ByteLevel" ||
-               (steps.is_array() &&
-                std::any_of(steps.begin(), steps.end(), [](const json& step) { return type_of(step) == "ByteLevel"; }));
-    };
-    return has(at_or_null(root, "pre_tokenizer"), "pretokenizers") || has(at_or_null(root, "decoder"), "decoders");
-}
-
-BpeSpec parse_byte_level(const json& root, const std::string& what) {
+BpeSpec parse_bpe(const json& root, const std::string& what) {
     const json& model = at_or_null(root, "model");
     BpeSpec spec;
+    Refusals refusals;
+    formats::named(what, [&] { read_parts(root, spec, refusals); });
+    check_combinations(root, spec, refusals);
+    if (type_of(model) != "BPE") refusals.raise(what);  // its vocabulary has another form
     const Ids ids = read_vocab(at_or_null(model, "vocab"), spec, what);
+    if (spec.byte_letters)
+        check_bytes(model, spec, refusals, what);
+    else
+        read_unknown(model, spec, what);
+    refusals.raise(what);
     read_merges(at_or_null(model, "merges"), ids, spec, what);
     spec.ignore_merges = flag_of(model, "ignore_merges", false, what);
-    spec.pre_tokenizer = read_pre_tokenizer(at_or_null(root, "pre_tokenizer"), what);
-    check_settings(root, model, spec, what);
     read_added(at_or_null(root, "added_tokens"), ids, spec, what);
     return spec;
 }

@@ -1,4 +1,4 @@
-// tokenizer.json of a byte-level BPE tokenizer, and the two files that GPT-2 had before there was one. Read strictly:
+// tokenizer.json of a BPE tokenizer, and the two files that GPT-2 had before there was one. Read strictly:
 // what would give other ids than the `tokenizers` library's, or depends on its version, is refused by name.
 #pragma once
 
@@ -10,11 +10,8 @@
 
 namespace inkling::data {
 
-// Whether a parsed tokenizer.json is byte-level (its pre_tokenizer or its decoder is).
-bool is_byte_level(const nlohmann::json& root);
-
-// Of the parsed file. Throws BadInput, one line that begins with `what`.
-BpeSpec parse_byte_level(const nlohmann::json& root, const std::string& what);
+// Of the parsed file. Throws BadInput, one line that begins with `what` and names all that is not supported.
+BpeSpec parse_bpe(const nlohmann::json& root, const std::string& what);
 
 // vocab.json ({"token": id}) and merges.txt ("#version: 0.2", then "left right" a line); <|endoftext|>, if there, is
 // the special token.

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "data/tokenizers/bpe_tokenizer.h"
+#include "data/tokenizers/pipeline_json.h"
 #include "engine/check.h"
 #include "formats/file.h"
 
@@ -14,27 +15,6 @@ namespace {
 
 using nlohmann::json;
 using nlohmann::ordered_json;
-
-ordered_json byte_level(bool add_prefix_space, bool use_regex) {
-    return {{"type", "ByteLevel"},
-            {"add_prefix_space", add_prefix_space},
-            {"trim_offsets", false},
-            {"use_regex", use_regex}};
-}
-
-ordered_json pre_tokenizer(const PreTokenizerSpec& spec) {
-    const ordered_json last = byte_level(spec.add_prefix_space, spec.gpt2_pattern);
-    if (spec.splits.empty()) return last;
-    ordered_json steps = ordered_json::array();
-    for (const auto& split : spec.splits) {
-        steps.push_back({{"type", "Split"},
-                         {"pattern", {{split.literal ? "String" : "Regex", split.pattern}}},
-                         {"behavior", split.matches_only ? "Removed" : "Isolated"},
-                         {"invert", split.matches_only}});
-    }
-    steps.push_back(last);
-    return {{"type", "Sequence"}, {"pretokenizers", steps}};
-}
 
 ordered_json added_tokens(const std::vector<AddedToken>& tokens) {
     ordered_json list = ordered_json::array();
@@ -72,18 +52,18 @@ std::string BpeTokenizer::to_json() const {
   "truncation": null,
   "padding": null,
   "added_tokens": {},
-  "normalizer": null,
+  "normalizer": {},
   "pre_tokenizer": {},
   "post_processor": {},
   "decoder": {},
   "model": {{
     "type": "BPE",
     "dropout": null,
-    "unk_token": null,
+    "unk_token": {},
     "continuing_subword_prefix": null,
     "end_of_word_suffix": null,
-    "fuse_unk": false,
-    "byte_fallback": false,
+    "fuse_unk": {},
+    "byte_fallback": {},
     "ignore_merges": {},
     "vocab": {{{}
     }},
@@ -91,8 +71,10 @@ std::string BpeTokenizer::to_json() const {
   }}
 }}
 )",
-        added_tokens(spec_.added).dump(), pre_tokenizer(spec_.pre_tokenizer).dump(), byte_level(true, true).dump(),
-        byte_level(true, true).dump(), spec_.ignore_merges, vocab, merges);
+        added_tokens(spec_.added).dump(), write_normalizer(spec_.normalizer).dump(),
+        write_pre_tokenizer(spec_.pre_tokenizer).dump(), write_post_processor(spec_).dump(),
+        write_decoder(spec_.decoder).dump(), spec_.unk_token ? json(*spec_.unk_token).dump() : "null", spec_.fuse_unk,
+        spec_.byte_fallback, spec_.ignore_merges, vocab, merges);
     check(file.size() <= formats::size_limit(formats::FileKind::json),
           "tokenizer.json: it would have {} bytes, the limit is {} MB: choose a smaller --vocab-size", file.size(),
           formats::size_limit(formats::FileKind::json) >> 20);

@@ -1,9 +1,8 @@
 #include "data/tokenizers/bpe_tokenizer.h"
 
 #include <algorithm>
+#include <list>
 
-#include "data/tokenizers/byte_alphabet.h"
-#include "data/tokenizers/piece_cache.h"
 #include "engine/check.h"
 #include "engine/parallel.h"
 #include "formats/named.h"
@@ -15,105 +14,81 @@ namespace {
 constexpr std::size_t task_size = 1 << 18;   // bytes that one thread encodes at once
 constexpr std::size_t batch_size = 1 << 24;  // bytes that all threads encode before their ids are handed over
 
+// The special tokens that end a text in the models that there are; where there are several, the first of these.
+constexpr std::string_view ends_of_text[] = {end_of_text_token, "<|end_of_text|>", "</s>", "<eos>",
+                                             "<\uFF5Cend\u2581of\u2581sentence\uFF5C>"};
+
+std::vector<AddedToken> normalized_contents(std::vector<AddedToken> tokens, const Normalizer& normalizer) {
+    for (AddedToken& token : tokens)
+        if (token.normalized && !normalizer.empty()) token.content = normalizer(token.content);
+    return tokens;
+}
+
 }  // namespace
 
 BpeTokenizer::BpeTokenizer(BpeSpec spec)
-    : spec_(std::move(spec)), added_(spec_.added), pre_tokenizer_(spec_.pre_tokenizer) {
-    std::array<std::int32_t, 256> single;
-    single.fill(-1);
-    bytes_.reserve(spec_.vocab.size() + spec_.added.size());
-    for (const std::string& token : spec_.vocab) {
-        const auto id = static_cast<std::int32_t>(bytes_.size());
-        auto bytes = from_byte_letters(token);  // else it is no merge's, and stands for itself
-        if (bytes && bytes->size() == 1) single[static_cast<unsigned char>((*bytes)[0])] = id;
-        if (bytes && spec_.ignore_merges) {
-            whole_.emplace(*bytes, id);
-            longest_ = std::max(longest_, bytes->size());
-        }
-        bytes_.push_back(bytes ? std::move(*bytes) : token);
-    }
-    for (const AddedToken& token : spec_.added) {
+    : spec_(std::move(spec)),
+      normalizer_(spec_.normalizer),
+      added_(normalized_contents(spec_.added, normalizer_)),
+      pre_tokenizer_(spec_.pre_tokenizer),
+      model_(spec_),
+      bytes_(model_.bytes()) {
+    if (spec_.decoder != std::vector<DecoderStep>{{}}) decoder_.emplace(spec_.decoder);
+    for (const AddedToken& token : added_.list()) {
         const auto id = static_cast<std::size_t>(token.id);
         if (id >= bytes_.size()) bytes_.resize(id + 1);
         bytes_[id] = token.content;
-        if (token.content == end_of_text_token) end_of_text_ = token.id;
     }
+    for (const std::string_view end : ends_of_text)
+        for (const AddedToken& token : spec_.added)
+            if (token.special && token.content == end && !end_of_text_) end_of_text_ = token.id;
     // A cut is after a letter and before white space: it must not be inside of an added token, nor of what one takes.
-    may_be_cut_ =
-        pre_tokenizer_.may_be_cut() && std::none_of(spec_.added.begin(), spec_.added.end(), [](const auto& token) {
-            return token.rstrip || gpt2_safe_cut(token.content, 0) < token.content.size();
-        });
-    check<BadInput>(!bytes_.empty(), "the vocabulary is empty");
-    pairs_.emplace(single, spec_.merges);
+    const auto& added = added_.list();
+    may_be_cut_ = pre_tokenizer_.may_be_cut() && normalizer_.may_be_cut() &&
+                  std::none_of(added.begin(), added.end(), [](const AddedToken& token) {
+                      return token.rstrip || gpt2_safe_cut(token.content, 0) < token.content.size();
+                  });
 }
 
-// The state of one thread that encodes tasks.
-class BpeTokenizer::Encoder {
-  public:
-    explicit Encoder(const BpeTokenizer& tokenizer) : tokenizer_(tokenizer), scan_(tokenizer.pre_tokenizer_) {}
-
-    // Calls full(ids) whenever `ids` has become large; the rest stays in `ids`.
-    template <class Full>
-    void encode(const Task& task, std::vector<std::int32_t>& ids, const Full& full) {
-        const auto hand_over = [&] {
-            if (ids.size() >= task_size) full(ids);
-        };
-        scan_.pieces(task.text, [&](std::string_view piece) {
-            encode_piece(piece, ids, hand_over);
+// Calls full(ids) whenever `ids` has become large; the rest stays in `ids`.
+void BpeTokenizer::encode_task(BpeModel::Encoder& encoder, PreTokenizer::Scan& scan, const Task& task,
+                               std::vector<std::int32_t>& ids, const TakeIds& full) const {
+    const BytePairs::Between hand_over = [&] {
+        if (!full || ids.size() < task_size) return;
+        full(ids, task.begin);
+        ids.clear();
+    };
+    scan.pieces(task.text, task.first, [&](std::string_view piece) {
+        for (std::size_t at = 0; at < piece.size();) {
+            const std::size_t end = model_.may_be_cut() ? BpeModel::cut_before(piece, at + 1) : piece.size();
+            encoder.append_ids(piece.substr(at, end - at), ids, hand_over);
             hand_over();
-        });
-        if (task.id >= 0) ids.push_back(task.id);
-    }
-
-  private:
-    template <class Between>
-    void encode_piece(std::string_view piece, std::vector<std::int32_t>& ids, const Between& between) {
-        if (const auto known = cache_.find(piece)) {
-            ids.insert(ids.end(), known->begin(), known->end());
-            return;
+            at = end;
         }
-        const std::size_t before = ids.size();
-        const auto& whole = tokenizer_.whole_;
-        const auto found = piece.size() > tokenizer_.longest_ ? whole.end() : whole.find(std::string(piece));
-        if (found != whole.end()) {
-            ids.push_back(found->second);
-        } else if (piece.size() > task_size) {
-            return tokenizer_.pairs_->append_ids(piece, ids, between);
-        } else {
-            tokenizer_.pairs_->append_ids(piece, ids);
-        }
-        cache_.insert(piece, std::span(ids).subspan(before));
-    }
-
-    const BpeTokenizer& tokenizer_;
-    PreTokenizer::Scan scan_;
-    PieceCache cache_;
-};
+    });
+    if (task.id >= 0) ids.push_back(task.id);
+}
 
 // A task that cannot be cut may be all of the text: its ids are handed over as they are made. Those of others wait for
 // the tasks before them.
-void BpeTokenizer::encode_tasks(std::span<const Task> all, std::string_view text, const TakeIds& take) const {
-    const auto end_of = [&](const Task& task) {
-        return static_cast<std::size_t>(task.text.data() + task.text.size() - text.data());
-    };
+void BpeTokenizer::encode_tasks(std::span<const Task> all, const TakeIds& take) const {
     if (all.size() == 1) {
         std::vector<std::int32_t> ids;
         ids.reserve(std::min(all[0].text.size(), task_size) / 3 + 1);
-        const std::size_t begin = end_of(all[0]) - all[0].text.size();
-        Encoder(*this).encode(all[0], ids, [&](std::vector<std::int32_t>& some) {
-            take(some, begin);
-            some.clear();
-        });
-        return take(ids, end_of(all[0]));
+        BpeModel::Encoder encoder(model_);
+        PreTokenizer::Scan scan(pre_tokenizer_);
+        encode_task(encoder, scan, all[0], ids, take);
+        return take(ids, all[0].end);
     }
     std::size_t bytes = 0;
     for (const Task& task : all) bytes += task.text.size();
     std::vector<std::vector<std::int32_t>> parts(all.size());  // by the first task of a thread; of the others empty
     std::vector<std::size_t> ends(all.size());
     parallel_for(all.size(), bytes > task_size ? 1 : all.size(), [&](std::size_t begin, std::size_t end) {
-        Encoder encoder(*this);
-        for (std::size_t i = begin; i < end; ++i) encoder.encode(all[i], parts[begin], [](const auto&) {});
-        ends[begin] = end_of(all[end - 1]);
+        BpeModel::Encoder encoder(model_);
+        PreTokenizer::Scan scan(pre_tokenizer_);
+        for (std::size_t i = begin; i < end; ++i) encode_task(encoder, scan, all[i], parts[begin], nullptr);
+        ends[begin] = all[end - 1].end;
     });
     for (std::size_t i = 0; i < all.size(); ++i) {
         if (!parts[i].empty()) take(parts[i], ends[i]);
@@ -121,32 +96,95 @@ void BpeTokenizer::encode_tasks(std::span<const Task> all, std::string_view text
     }
 }
 
-void BpeTokenizer::encode_parts(std::string_view text, const TakeIds& take) const {
-    std::vector<Task> batch;
-    std::size_t bytes = 0;
-    const auto encode_batch = [&] {
-        if (!batch.empty()) encode_tasks(batch, text, take);
-        batch.clear();
-        bytes = 0;
-    };
-    const auto add = [&](const Task& task) {
+// Tasks that are encoded together, and the normalized texts that they are parts of.
+class BpeTokenizer::Batch {
+  public:
+    Batch(const BpeTokenizer& tokenizer, const TakeIds& take) : tokenizer_(tokenizer), take_(take) {}
+
+    void add(const Task& task) {
         const bool large = task.text.size() > batch_size;  // for itself: see encode_tasks
-        if (large) encode_batch();
-        batch.push_back(task);
-        bytes += task.text.size();
-        if (large || bytes >= batch_size || batch.size() >= task_size) encode_batch();
+        if (large) encode();
+        tasks_.push_back(task);
+        bytes_ += task.text.size();
+        if (large || bytes_ >= batch_size || tasks_.size() >= task_size) encode();
+    }
+
+    // Until end_normalized, which the tasks of the text are added before.
+    std::string_view begin_normalized(std::string text) {
+        ++open_;
+        return normalized_.emplace_back(std::move(text));
+    }
+    void end_normalized() { --open_; }
+
+    void encode() {
+        if (!tasks_.empty()) tokenizer_.encode_tasks(tasks_, take_);
+        tasks_.clear();
+        bytes_ = 0;
+        while (normalized_.size() > open_) normalized_.pop_front();
+    }
+
+  private:
+    const BpeTokenizer& tokenizer_;
+    const TakeIds& take_;
+    std::vector<Task> tasks_;
+    std::size_t bytes_ = 0, open_ = 0;
+    std::list<std::string> normalized_;
+};
+
+// The first place at or after `from` where a normalized text may be cut for threads.
+std::size_t BpeTokenizer::cut(std::string_view normalized, std::size_t from) const {
+    if (from >= normalized.size()) return normalized.size();
+    if (pre_tokenizer_.may_be_cut()) return gpt2_safe_cut(normalized, from);
+    if (spec_.pre_tokenizer.steps.empty() && model_.may_be_cut()) return BpeModel::cut_before(normalized, from);
+    return normalized.size();
+}
+
+// `special`: special tokens are found in the text, and not only the other added ones.
+void BpeTokenizer::encode(std::string_view text, const TakeIds& take, bool special) const {
+    Batch batch(*this, take);
+    // `part` comes from text[begin, end) and is as long, or was made from it.
+    const auto add_part = [&](std::string_view part, std::size_t begin, std::size_t end) {
+        const auto place = [&](std::size_t at) { return at == part.size() ? end : begin + std::min(at, end - begin); };
+        for (std::size_t at = 0; at < part.size();) {
+            const std::size_t next = cut(part, at + task_size);
+            batch.add({part.substr(at, next - at), -1, begin == 0 && at == 0, place(at), place(next)});
+            at = next;
+        }
+    };
+    const auto place_of = [](std::string_view whole, std::string_view part) {
+        return static_cast<std::size_t>(part.data() - whole.data());
+    };
+    const auto add_normalized = [&](std::string_view raw, std::size_t begin) {
+        const std::string_view normalized = batch.begin_normalized(normalizer_(raw));
+        const std::size_t end = begin + raw.size();
+        added_.cut_normalized(normalized, special, [&](const AddedTokens::Part& part) {
+            const bool starts = part.text.data() == normalized.data(), ends = part.text.end() == normalized.end();
+            const std::size_t from =
+                starts ? begin : std::min(end, std::max<std::size_t>(begin, 1) + place_of(normalized, part.text));
+            if (part.id >= 0) return batch.add({{}, part.id, false, end, end});
+            add_part(part.text, from, ends ? end : std::min(end, from + part.text.size()));
+        });
+        batch.end_normalized();
     };
     formats::named(origin, [&] {
-        added_.cut(text, [&](const AddedTokens::Part& part) {
-            if (part.id >= 0) return add({part.text.substr(part.text.size()), part.id});
-            for (std::size_t at = 0; at < part.text.size();) {
-                const bool whole = !pre_tokenizer_.may_be_cut() || part.text.size() - at <= task_size;
-                const std::size_t end = whole ? part.text.size() : gpt2_safe_cut(part.text, at + task_size);
-                add({part.text.substr(at, end - at)});
-                at = end;
+        added_.cut_raw(text, special, [&](const AddedTokens::Part& part) {
+            const std::size_t begin = place_of(text, part.text), end = begin + part.text.size();
+            if (part.id >= 0) return batch.add({{}, part.id, false, end, end});
+            if (normalizer_.empty()) {
+                return added_.cut_normalized(part.text, special, [&](const AddedTokens::Part& inner) {
+                    const std::size_t from = place_of(text, inner.text), to = from + inner.text.size();
+                    inner.id >= 0 ? batch.add({{}, inner.id, false, to, to}) : add_part(inner.text, from, to);
+                });
+            }
+            for (std::size_t at = begin; at < end;) {
+                const std::string_view rest = text.substr(at, end - at);
+                const std::size_t size =
+                    may_be_cut_ && rest.size() > task_size ? gpt2_safe_cut(rest, task_size) : rest.size();
+                add_normalized(rest.substr(0, size), at);
+                at += size;
             }
         });
-        encode_batch();
+        batch.encode();
     });
 }
 
@@ -154,15 +192,23 @@ std::size_t BpeTokenizer::safe_cut(std::string_view text, std::size_t from) cons
     return may_be_cut_ ? gpt2_safe_cut(text, from) : text.size();
 }
 
-std::string BpeTokenizer::decode(std::span<const std::int32_t> ids) const {
+std::string BpeTokenizer::decode(std::span<const std::int32_t> ids, bool begins) const {
     std::string bytes;
-    bytes.reserve(4 * ids.size());
+    std::vector<std::string> tokens;
+    decoder_ ? tokens.reserve(ids.size()) : bytes.reserve(4 * ids.size());
     for (const std::int32_t id : ids) {
         check<BadInput>(id >= 0 && static_cast<std::size_t>(id) < bytes_.size(), "token ids must be in [0, {}), got {}",
                         bytes_.size(), id);
-        bytes += bytes_[static_cast<std::size_t>(id)];
+        const std::string& token = bytes_[static_cast<std::size_t>(id)];
+        decoder_ ? tokens.push_back(token) : static_cast<void>(bytes += token);
     }
-    return bytes;
+    return decoder_ ? (*decoder_)(std::move(tokens), begins) : bytes;
+}
+
+std::vector<std::int32_t> BpeTokenizer::marks(const std::vector<TextMark>& marks) {
+    std::vector<std::int32_t> ids;
+    for (const TextMark& mark : marks) ids.insert(ids.end(), mark.ids.begin(), mark.ids.end());
+    return ids;
 }
 
 }  // namespace inkling::data

@@ -209,11 +209,13 @@ class Training {
 
 }  // namespace
 
-BpeSpec train_bpe(std::span<const std::string_view> texts, std::size_t vocab_size, std::int64_t min_frequency) {
+BpeSpec train_bpe(std::span<const std::string_view> texts, std::size_t vocab_size, const BpeTraining& training) {
     check(vocab_size >= smallest_bpe_vocab && vocab_size < 0x7FFFFFFF,
           "train_bpe: the vocabulary must have at least {} tokens, {} and the 256 bytes, got {}", smallest_bpe_vocab,
           end_of_text_token, vocab_size);
-    BpeSpec spec = Training(count_pieces(texts), vocab_size).run(min_frequency);
+    const PreTokenizerSpec pre_tokenizer = pre_tokenizer_of(training.style);
+    BpeSpec spec = Training(count_pieces(texts, pre_tokenizer), vocab_size).run(training.min_frequency);
+    spec.pre_tokenizer = pre_tokenizer;
     spec.added.push_back({.content = end_of_text_token, .id = 0});
     return spec;
 }

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "data/tokenizers/bpe_tokenizer.h"
+#include "data/tokenizers/split_styles.h"
 
 namespace inkling::data {
 
@@ -19,8 +20,12 @@ inline constexpr std::size_t smallest_bpe_vocab = 257;
 // The limit of a token's length in bytes: a run of one character, which is one piece, would otherwise become one token.
 inline constexpr std::size_t max_bpe_token_length = 65536;
 
-// `vocab_size` tokens, or fewer when no pair is left that occurs at least `min_frequency` times (and once).
-// Throws Error for a vocabulary that is too small.
-BpeSpec train_bpe(std::span<const std::string_view> texts, std::size_t vocab_size, std::int64_t min_frequency = 0);
+struct BpeTraining {
+    SplitStyle style = SplitStyle::gpt2;
+    std::int64_t min_frequency = 0;  // of a pair that is merged; at least once
+};
+
+// `vocab_size` tokens, or fewer when no pair is left. Throws Error for a vocabulary that is too small.
+BpeSpec train_bpe(std::span<const std::string_view> texts, std::size_t vocab_size, const BpeTraining& training = {});
 
 }  // namespace inkling::data

@@ -41,13 +41,26 @@ void BytePairs::append_ids(std::string_view piece, std::vector<std::int32_t>& id
     return piece.size() <= longest_short ? append_short(piece, ids) : append_long(piece, ids, between);
 }
 
+void BytePairs::append_ids(std::span<const std::int32_t> symbols, std::vector<std::int32_t>& ids,
+                           const Between& between) const {
+    if (symbols.size() > longest_short) return append_long(symbols, ids, between);
+    const std::size_t first = ids.size();
+    ids.insert(ids.end(), symbols.begin(), symbols.end());
+    merge_last(first, ids);
+}
+
 void BytePairs::append_short(std::string_view piece, std::vector<std::int32_t>& ids) const {
     const std::size_t first = ids.size();
     for (const char byte : piece) ids.push_back(id_of(byte));
+    merge_last(first, ids);
+}
+
+// The symbols from `first` on.
+void BytePairs::merge_last(std::size_t first, std::vector<std::int32_t>& ids) const {
     std::vector<std::uint32_t> heap_ranks;
     std::array<std::uint32_t, longest_short> stack_ranks;
     std::uint32_t* rank = stack_ranks.data();  // of the merge of i and i + 1
-    std::size_t size = piece.size();
+    std::size_t size = ids.size() - first;
     if (size > longest_short) {
         heap_ranks.resize(size);
         rank = heap_ranks.data();

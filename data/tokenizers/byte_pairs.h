@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -37,14 +38,25 @@ class BytePairs {
     using Between = std::function<void()>;
     void append_ids(std::string_view piece, std::vector<std::int32_t>& ids, const Between& between = nullptr) const;
 
+    // The same of symbols that are ids already, as those of characters are.
+    void append_ids(std::span<const std::int32_t> symbols, std::vector<std::int32_t>& ids,
+                    const Between& between = nullptr) const;
+
     // What append_ids does up to and from a certain length. Both give the same ids; the first takes time that grows
     // with the square of the length, the second as n log n, and memory for a window of so many bytes, which slides over
     // the piece. (Merges can be such that a window tells nothing of what is left of its end; then it grows.)
     void append_short(std::string_view piece, std::vector<std::int32_t>& ids) const;
     void append_long(std::string_view piece, std::vector<std::int32_t>& ids, const Between& between = nullptr,
                      std::size_t window = 1 << 18) const;
+    void append_long(std::span<const std::int32_t> symbols, std::vector<std::int32_t>& ids,
+                     const Between& between = nullptr, std::size_t window = 1 << 18) const;
 
   private:
+    void merge_last(std::size_t first, std::vector<std::int32_t>& ids) const;
+    template <class SymbolAt>
+    void merge_long(std::size_t size, const SymbolAt& symbol_at, std::vector<std::int32_t>& ids, const Between& between,
+                    std::size_t window) const;
+
     static constexpr std::uint32_t no_rank = 0xFFFFFFFF;
     struct Slot {
         std::uint64_t pair = no_pair;

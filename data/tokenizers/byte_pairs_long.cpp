@@ -73,9 +73,10 @@ class BytePairs::ByLeft {
 class BytePairs::Window {
   public:
     // `open`: the piece goes on behind the window.
-    Window(const BytePairs& pairs, std::string_view text, bool open)
-        : pairs_(pairs), open_(open), size_(static_cast<std::uint32_t>(text.size())), symbols_(size_) {
-        for (std::uint32_t i = 0; i < size_; ++i) symbols_[i] = {pairs.id_of(text[i]), i - 1, i + 1};
+    template <class SymbolAt>
+    Window(const BytePairs& pairs, std::size_t size, const SymbolAt& symbol_at, bool open)
+        : pairs_(pairs), open_(open), size_(static_cast<std::uint32_t>(size)), symbols_(size_) {
+        for (std::uint32_t i = 0; i < size_; ++i) symbols_[i] = {symbol_at(i), i - 1, i + 1};
         for (std::uint32_t i = 0; i < size_; ++i)
             if (const std::uint32_t rank = rank_at(i); rank != no_rank) heap_.emplace_back(rank, i);
         std::make_heap(heap_.begin(), heap_.end(), later);
@@ -176,16 +177,30 @@ const BytePairs::ByLeft& BytePairs::by_left() const {
     return *by_left_;
 }
 
+template <class SymbolAt>
+void BytePairs::merge_long(std::size_t size, const SymbolAt& symbol_at, std::vector<std::int32_t>& ids,
+                           const Between& between, std::size_t window) const {
+    for (std::size_t done = 0; done < size;) {
+        const std::size_t count = std::min(window, size - done);
+        check<BadInput>(count < no_rank, "a piece of {} bytes is too long: at most 2^32 - 2", size - done);
+        const auto symbol = [&](std::size_t i) { return symbol_at(done + i); };
+        const std::size_t merged = Window(*this, count, symbol, count < size - done).run(ids);
+        done += merged;
+        if (4 * merged < window) window *= 2;  // for good, so that the windows together are not many times the piece
+        if (between && done < size) between();
+    }
+}
+
 void BytePairs::append_long(std::string_view piece, std::vector<std::int32_t>& ids, const Between& between,
                             std::size_t window) const {
-    while (!piece.empty()) {
-        const std::string_view text = piece.substr(0, window);
-        check<BadInput>(text.size() < no_rank, "a piece of {} bytes is too long: at most 2^32 - 2", piece.size());
-        const std::size_t done = Window(*this, text, text.size() < piece.size()).run(ids);
-        piece.remove_prefix(done);
-        if (4 * done < window) window *= 2;  // for good, so that the windows together are not many times the piece
-        if (between && !piece.empty()) between();
-    }
+    merge_long(
+        piece.size(), [&](std::size_t i) { return id_of(piece[i]); }, ids, between, window);
+}
+
+void BytePairs::append_long(std::span<const std::int32_t> symbols, std::vector<std::int32_t>& ids,
+                            const Between& between, std::size_t window) const {
+    merge_long(
+        symbols.size(), [&](std::size_t i) { return symbols[i]; }, ids, between, window);
 }
 
 }  // namespace inkling::data

@@ -1,6 +1,7 @@
 // Small questions to parsed JSON that the readers of tokenizer.json share.
 #pragma once
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -25,6 +26,12 @@ inline std::string type_of(const nlohmann::json& part) {
 
 // For messages: escaped to one line of ASCII, and short.
 inline std::string quote(const nlohmann::json& value) { return value.dump(-1, ' ', true).substr(0, 40); }
+
+// 'NFC', for messages.
+inline std::string shown_type(const nlohmann::json& part) {
+    const std::string quoted = nlohmann::json(type_of(part)).dump(-1, ' ', true);
+    return fmt::format("'{}'", std::string_view(quoted).substr(1, std::min<std::size_t>(quoted.size() - 2, 40)));
+}
 
 // true or false; `otherwise` when it is absent.
 inline bool flag_of(const nlohmann::json& object, const char* key, bool otherwise, const std::string& what) {

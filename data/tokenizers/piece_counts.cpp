@@ -9,7 +9,7 @@
 
 namespace inkling::data {
 
-std::vector<PieceCount> count_pieces(std::span<const std::string_view> texts) {
+std::vector<PieceCount> count_pieces(std::span<const std::string_view> texts, const PreTokenizerSpec& spec) {
     constexpr std::size_t chunk_size = 1 << 20;
     std::vector<std::string_view> chunks;
     for (const std::string_view text : texts) {
@@ -19,14 +19,14 @@ std::vector<PieceCount> count_pieces(std::span<const std::string_view> texts) {
             at = end;
         }
     }
-    const PreTokenizer pre({});
+    const PreTokenizer pre(spec);
     std::unordered_map<std::string_view, std::int64_t> total;
     std::mutex mutex;
     parallel_for(chunks.size(), 1, [&](std::size_t begin, std::size_t end) {
         std::unordered_map<std::string_view, std::int64_t> counts;
         PreTokenizer::Scan scan(pre);
         for (std::size_t i = begin; i < end; ++i) {
-            scan.pieces(chunks[i], [&](std::string_view piece) { ++counts[piece]; });
+            scan.pieces(chunks[i], false, [&](std::string_view piece) { ++counts[piece]; });
         }
         const std::lock_guard lock(mutex);
         if (total.empty()) return total.swap(counts);

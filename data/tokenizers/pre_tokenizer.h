@@ -1,33 +1,87 @@
-// The first half of a byte-level tokenizer: splits text into pieces, in which byte pairs are merged.
+// The second step of a tokenizer: splits text into pieces, in which pairs are merged.
 //   const PreTokenizer pre({});                            // as GPT-2
 //   PreTokenizer::Scan scan(pre);                          // one per thread
-//   scan.pieces("Hello world!", [](std::string_view p) {});  // "Hello" " world" "!"
+//   scan.pieces("Hello world!", true, [](std::string_view p) {});  // "Hello" " world" "!"
 // A byte that is not UTF-8 is a piece of its own; the text between two such bytes is split separately.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "data/tokenizers/gpt2_split.h"
-#include "data/tokenizers/regex.h"
+#include "data/tokenizers/pattern.h"
+#include "engine/names.h"
 #include "formats/utf8.h"
 
 namespace inkling::data {
 
-// What tokenizer.json says under pre_tokenizer: a ByteLevel, after any number of Splits.
-struct PreTokenizerSpec {
-    struct Split {
-        std::string pattern;
-        bool literal = false;       // a text to look for, not a regular expression
-        bool matches_only = false;  // "Removed" with "invert": what lies between two matches is dropped
-        bool operator==(const Split&) const = default;
-    };
-    std::vector<Split> splits = {};
-    bool add_prefix_space = false;  // before pieces of the splits that do not begin with one
+// What becomes of the matches of a Split: pieces of their own, nothing, part of the piece before or after, or a piece
+// of all matches that stand together.
+enum class SplitBehavior { isolated, removed, merged_with_previous, merged_with_next, contiguous };
+
+constexpr auto names(SplitBehavior) {
+    return name_table<SplitBehavior>({{SplitBehavior::isolated, "Isolated"},
+                                      {SplitBehavior::removed, "Removed"},
+                                      {SplitBehavior::merged_with_previous, "MergedWithPrevious"},
+                                      {SplitBehavior::merged_with_next, "MergedWithNext"},
+                                      {SplitBehavior::contiguous, "Contiguous"}});
+}
+
+// Split, or one of those with a pattern of their own: Digits, Punctuation, Whitespace (words and what is neither word
+// nor white space), WhitespaceSplit.
+struct SplitStep {
+    enum class Kind { pattern, digits, punctuation, words, spaces };
+    Kind kind = Kind::pattern;
+    PatternSpec pattern = {};  // of Kind::pattern
+    SplitBehavior behavior = SplitBehavior::isolated;
+    bool invert = false;  // what does not match counts as the match
+    bool operator==(const SplitStep&) const = default;
+};
+
+constexpr auto names(SplitStep::Kind) {
+    using Kind = SplitStep::Kind;
+    return name_table<Kind>({{Kind::pattern, "Split"},
+                             {Kind::digits, "Digits"},
+                             {Kind::punctuation, "Punctuation"},
+                             {Kind::words, "Whitespace"},
+                             {Kind::spaces, "WhitespaceSplit"}});
+}
+
+// Where Metaspace puts its sign: before each piece, before the text, or nowhere.
+enum class PrependScheme { always, first, never };
+
+constexpr auto names(PrependScheme) {
+    return name_table<PrependScheme>(
+        {{PrependScheme::always, "always"}, {PrependScheme::first, "first"}, {PrependScheme::never, "never"}});
+}
+
+// Metaspace: a sign for each space, and a split before each sign.
+struct MetaspaceStep {
+    std::string sign = "\u2581";
+    PrependScheme prepend = PrependScheme::always;
+    bool split = true;
+    bool operator==(const MetaspaceStep&) const = default;
+};
+
+// ByteLevel: bytes from here on, written in byte letters.
+struct ByteLevelStep {
+    bool add_prefix_space = false;  // before pieces that do not begin with one
     bool gpt2_pattern = true;       // "use_regex"
+    bool operator==(const ByteLevelStep&) const = default;
+};
+
+using PreTokenizerStep = std::variant<SplitStep, MetaspaceStep, ByteLevelStep>;
+
+// At most one ByteLevel, and no Metaspace beside it.
+struct PreTokenizerSpec {
+    std::vector<PreTokenizerStep> steps = {ByteLevelStep{}};
     bool operator==(const PreTokenizerSpec&) const = default;
+
+    const ByteLevelStep* byte_level() const;  // null: the pieces are characters
 };
 
 class PreTokenizer {
@@ -38,79 +92,63 @@ class PreTokenizer {
     const PreTokenizerSpec& spec() const { return spec_; }
 
     // Whether texts may be cut at gpt2_safe_cut.
-    bool may_be_cut() const { return spec_.splits.empty() && spec_.gpt2_pattern && !spec_.add_prefix_space; }
+    bool may_be_cut() const;
 
     class Scan {
       public:
         explicit Scan(const PreTokenizer& pre);
 
-        // take(piece) in the order of the text, whose bytes the pieces are together (unless a split drops some). They
-        // are parts of `text`, or valid during the call alone where a space is put before them. Throws BadInput when a
-        // pattern needs more steps than so long a text may take.
+        // take(piece) in the order of the text, whose bytes the pieces are together (unless a step drops or adds some).
+        // They are parts of `text`, or valid during the call alone. `first`: a whole text begins here. Throws BadInput
+        // when a pattern needs more steps than so long a text may take.
         template <class Take>
-        void pieces(std::string_view text, const Take& take);
+        void pieces(std::string_view text, bool first, const Take& take);
 
       private:
-        // The text's beginning up to the first byte that is not UTF-8.
-        static std::string_view valid_run(std::string_view text);
-        void allow_steps(std::size_t text_size);
-        std::optional<Regex::Match> find(std::size_t stage, std::string_view text, std::size_t from);
-        template <class Take>
-        void split(std::string_view text, std::size_t stage, const Take& take);
-        std::string_view with_prefix(std::string_view piece);
+        using TakePiece = std::function<void(std::string_view)>;
+        struct Place {
+            bool begins, first;  // where a piece begins what is split, and a whole text
+        };
+        void step(std::string_view text, std::size_t stage, Place place, const TakePiece& take);
+        void split(std::string_view text, std::size_t stage, Place place, const TakePiece& take);
+        void metaspace(std::string_view text, std::size_t stage, Place place, const TakePiece& take);
+        void byte_level(std::string_view text, std::size_t stage, Place place, const TakePiece& take);
+        void cut(std::string_view text, Pattern::Scan& matches, SplitBehavior behavior, bool invert,
+                 const TakePiece& take);
         template <class Take>
         void gpt2_pieces(std::string_view text, const Take& take);
 
         const PreTokenizer& pre_;
         std::optional<Regex::Scan> gpt2_;
-        std::vector<std::optional<Regex::Scan>> splits_;  // none: a literal
-        std::string prefixed_;                            // a piece with a space before it
+        std::vector<std::optional<Pattern::Scan>> patterns_;  // by step; none: ByteLevel
     };
 
   private:
     PreTokenizerSpec spec_;
     std::optional<Regex> gpt2_;
-    std::vector<std::optional<Regex>> splits_;  // none: a literal
+    std::vector<std::optional<Pattern>> patterns_;
+    bool plain_ = false;    // GPT-2's pattern and nothing else
+    bool letters_ = false;  // there are steps after ByteLevel, which see byte letters
 };
 
 template <class Take>
-void PreTokenizer::Scan::pieces(std::string_view text, const Take& take) {
-    const bool plain = splits_.empty() && !pre_.spec_.add_prefix_space;
-    allow_steps(text.size());
+void PreTokenizer::Scan::pieces(std::string_view text, bool first, const Take& take) {
+    for (auto& pattern : patterns_)
+        if (pattern) pattern->allow(text.size());
+    const TakePiece each = [&](std::string_view piece) { take(piece); };
     for (std::size_t done = 0; done < text.size();) {
-        const std::string_view run = valid_run(text.substr(done));
+        const std::string_view rest = text.substr(done), run = rest.substr(0, formats::find_invalid_utf8(rest));
         if (run.empty()) {  // and no pattern sees it: they are for UTF-8 alone
             take(text.substr(done++, 1));
             continue;
         }
-        const bool prefix = pre_.spec_.add_prefix_space && (done == 0 || !splits_.empty());
+        pre_.plain_ ? gpt2_pieces(run, take) : step(run, 0, {done == 0, first && done == 0}, each);
         done += run.size();
-        if (plain) {
-            gpt2_pieces(run, take);
-            continue;
-        }
-        split(run, 0, [&](std::string_view piece) { gpt2_pieces(prefix ? with_prefix(piece) : piece, take); });
-    }
-}
-
-template <class Take>
-void PreTokenizer::Scan::split(std::string_view text, std::size_t stage, const Take& take) {
-    if (stage == splits_.size()) return take(text);
-    const bool keep_between = !pre_.spec_.splits[stage].matches_only;
-    std::size_t at = 0;
-    while (at < text.size()) {
-        const auto match = find(stage, text, at);
-        const std::size_t begin = match ? match->begin : text.size();
-        if (begin > at && keep_between) split(text.substr(at, begin - at), stage + 1, take);
-        if (!match) break;
-        split(text.substr(begin, match->end - begin), stage + 1, take);
-        at = match->end;
     }
 }
 
 template <class Take>
 void PreTokenizer::Scan::gpt2_pieces(std::string_view text, const Take& take) {
-    if (!gpt2_) return take(text);
     for (std::size_t at = 0; at < text.size();) {
         std::size_t end = gpt2_ascii_piece_end(text, at);
         if (end == 0) end = gpt2_->find(text, at)->end;  // the pattern matches at every character

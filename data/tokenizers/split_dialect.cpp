@@ -35,8 +35,11 @@ class Translation {
                 group();
             } else if (c == '{') {
                 repeat();
+            } else if (c == '$') {  // the end of a line, not of the text alone
+                result_ += "(?m:$)";
+                ++at_;
             } else {
-                require(c != '^' && c != '$' && c != '.' && c != '#', fmt::format("'{}'", c));
+                require(c != '^' && c != '.' && c != '#', fmt::format("'{}'", c));
                 take(1);
             }
         }

@@ -33,7 +33,10 @@ class Tokenizer {
     using TakeIds = std::function<void(std::span<const std::int32_t> ids, std::size_t done)>;
     virtual void encode_parts(std::string_view text, const TakeIds& take) const = 0;
 
-    // The same at once.
+    // The same of text that comes from others: where it spells a special token, such as <|endoftext|>, it is text.
+    virtual void encode_plain_parts(std::string_view text, const TakeIds& take) const { encode_parts(text, take); }
+
+    // encode_parts at once.
     std::vector<std::int32_t> encode(std::string_view text) const {
         std::vector<std::int32_t> all;
         encode_parts(text, [&](std::span<const std::int32_t> ids, std::size_t) {
@@ -44,6 +47,9 @@ class Tokenizer {
 
     // Throws BadInput when an id is not in [0, vocab_size()).
     virtual std::string decode(std::span<const std::int32_t> ids) const = 0;
+
+    // The same of ids that others precede. Some tokenizers drop a space from the beginning of a text alone.
+    virtual std::string decode_more(std::span<const std::int32_t> ids) const { return decode(ids); }
 
     // The first place at or after `from` where the text may be cut, so that its parts encoded separately give the same
     // ids; the end of the text if there is none.
@@ -61,6 +67,11 @@ class Tokenizer {
 
     // The id that ends a text, where the vocabulary has one.
     virtual std::optional<std::int32_t> end_of_text() const { return std::nullopt; }
+
+    // What the models of this tokenizer see before and after each text: Llama's begin-of-text token, say. encode leaves
+    // them out.
+    virtual std::vector<std::int32_t> marks_before() const { return {}; }
+    virtual std::vector<std::int32_t> marks_after() const { return {}; }
 
     // Characters that the vocabulary lacks are replaced and counted here; without it they are refused.
     std::shared_ptr<UnknownCharacters> unknown;

@@ -57,7 +57,7 @@ std::vector<char32_t> characters_by_id(const json& vocab, bool byte_fallback, co
 
 // A BPE model without merges and without anything that would change the text before or after it.
 std::unique_ptr<Tokenizer> parse_characters(const json& root, const json& model, const std::string& what) {
-    for (const char* part : {"normalizer", "pre_tokenizer", "truncation", "padding"}) refuse_part(root, part, what);
+    for (const char* part : {"normalizer", "pre_tokenizer"}) refuse_part(root, part, what);
     if (!is_empty_template(at_or_null(root, "post_processor"))) refuse_part(root, "post_processor", what);
     const json& decoder = at_or_null(root, "decoder");
     const json& fallback = at_or_null(model, "byte_fallback");
@@ -84,7 +84,7 @@ std::unique_ptr<Tokenizer> parse_characters(const json& root, const json& model,
 }
 
 // Patterns are compiled as the tokenizer is made: names the file in what goes wrong there.
-std::unique_ptr<Tokenizer> make_byte_level(const std::string& what, BpeSpec spec) {
+std::unique_ptr<Tokenizer> make_bpe(const std::string& what, BpeSpec spec) {
     return formats::named(what, [&] { return std::make_unique<BpeTokenizer>(std::move(spec)); });
 }
 
@@ -100,14 +100,15 @@ std::unique_ptr<Tokenizer> parse_tokenizer(std::string_view tokenizer_json, cons
     const json root = formats::parse_json(tokenizer_json, what, max_depth);
     check<BadInput>(root.is_object() && at_or_null(root, "model").is_object(),
                     "{}: not a tokenizer: it has no \"model\" object", what);
-    const json& model = root["model"];
-    check<BadInput>(type_of(model) == "BPE", "{}: model type '{}' is not supported: only BPE is", what, type_of(model));
-    if (is_byte_level(root)) return make_byte_level(what, parse_byte_level(root, what));
+    const json &model = root["model"], &merges = at_or_null(model, "merges");
+    const auto has_bytes = [&](const char* part) {
+        return at_or_null(root, part).dump().find("\"ByteLevel\"") != std::string::npos;
+    };
+    const bool characters = type_of(model) == "BPE" && merges.is_array() && merges.empty() &&
+                            !has_bytes("pre_tokenizer") && !has_bytes("decoder");
+    if (!characters) return make_bpe(what, parse_bpe(root, what));
     check<BadInput>(at_or_null(model, "vocab").is_object() && !model["vocab"].empty(),
                     "{}: model.vocab must map tokens to ids", what);
-    const json& merges = at_or_null(model, "merges");
-    check<BadInput>(merges.is_array(), "{}: model.merges must be a list", what);
-    check<BadInput>(merges.empty(), "{}: BPE with merges but without a ByteLevel pre_tokenizer is not supported", what);
     return parse_characters(root, model, what);
 }
 
@@ -118,9 +119,9 @@ std::unique_ptr<Tokenizer> load_tokenizer(const fs::path& path) {
          {std::pair("vocab.json", "merges.txt"), std::pair("encoder.json", "vocab.bpe")}) {
         const fs::path v = path / vocab, m = path / merges;
         if (formats::is_there(whole) || !formats::is_there(v) || !formats::is_there(m)) continue;
-        auto tokenizer = make_byte_level(
-            v.string(), parse_vocab_and_merges(formats::read_file(v, formats::FileKind::json), v.string(),
-                                               formats::read_file(m, formats::FileKind::merges), m.string()));
+        auto tokenizer =
+            make_bpe(v.string(), parse_vocab_and_merges(formats::read_file(v, formats::FileKind::json), v.string(),
+                                                        formats::read_file(m, formats::FileKind::merges), m.string()));
         tokenizer->origin = v.string();
         return tokenizer;
     }

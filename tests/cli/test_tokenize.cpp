@@ -46,6 +46,35 @@ TEST_CASE("tokenize: learns, encodes and decodes", "[cli][bpe]") {
           bytes);
 }
 
+TEST_CASE("tokenize: the patterns of known families, marks around a text, and special tokens as text", "[cli][bpe]") {
+    const ScratchFolder folder;
+    const std::string digits = folder.write("in.txt", "12345<|endoftext|>");
+    const auto encoded = [&](const Arguments& more) {
+        const Result r =
+            program(Arguments{"tokenize", "encode", "--tokenizer", folder.path("tokenizer.json"), "-f", digits} + more);
+        INFO(r.err);
+        CHECK(r.code == 0);
+        return r.out;
+    };
+    REQUIRE(program(train_tokenizer(folder) + Arguments{"--pre-tokenizer", "llama3"}).code == 0);
+    json file = json::parse(read_file(folder.path("tokenizer.json")));
+    const std::string pattern = file["pre_tokenizer"]["pretokenizers"][0]["pattern"]["Regex"];
+    CHECK(pattern.find("{1,3}") != std::string::npos);
+    CHECK(encoded({}).ends_with(" 0\n"));
+    CHECK_FALSE(encoded({"--plain"}).ends_with(" 0\n"));
+    CHECK(encoded({"--marks"}) == encoded({}));  // it has none
+    file["post_processor"] = {
+        {"type", "TemplateProcessing"},
+        {"single", {{{"SpecialToken", {{"id", "<|endoftext|>"}, {"type_id", 0}}}}, {{"Sequence", {{"id", "A"}}}}}},
+        {"special_tokens",
+         {{"<|endoftext|>", {{"id", "<|endoftext|>"}, {"ids", {0}}, {"tokens", {"<|endoftext|>"}}}}}}};
+    const std::string plain = encoded({});
+    folder.write("tokenizer.json", file.dump());
+    CHECK(encoded({}) == plain);
+    CHECK(encoded({"--marks"}) == "0 " + plain);
+    check_fails(program(train_tokenizer(folder) + Arguments{"--pre-tokenizer", "llama4"}), 2, "llama4");
+}
+
 TEST_CASE("tokenize: what it says when there is nothing left to merge", "[cli][bpe]") {
     const ScratchFolder folder;
     const Result made = program(train_tokenizer(folder, "100000"));

@@ -25,8 +25,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
                 continue;
             }
             if (again->encode(text) != ids) std::abort();
-            bool changes_text = spec.pre_tokenizer.add_prefix_space;
-            for (const auto& split : spec.pre_tokenizer.splits) changes_text = changes_text || split.matches_only;
+            const auto* const byte_level = spec.pre_tokenizer.byte_level();
+            bool changes_text = !spec.byte_letters || !spec.normalizer.empty() || byte_level->add_prefix_space;
+            for (const auto& step : spec.pre_tokenizer.steps) {
+                const auto* const split = std::get_if<data::SplitStep>(&step);
+                changes_text = changes_text || (split && split->behavior == data::SplitBehavior::removed);
+            }
             for (const auto& token : spec.added) changes_text = changes_text || token.lstrip || token.rstrip;
             if (!changes_text && tokenizer->decode(ids) != text) std::abort();
         }

@@ -27,7 +27,7 @@ GenerateOptions writing(double temperature, std::size_t max_tokens, std::uint64_
 }
 
 // The text of each id; a text is encoded byte by byte.
-class Pieces final : public data::Tokenizer {
+class Pieces : public data::Tokenizer {
   public:
     explicit Pieces(std::vector<std::string> pieces, std::optional<std::int32_t> end = std::nullopt)
         : pieces_(std::move(pieces)), end_(end) {}
@@ -479,6 +479,32 @@ TEST_CASE("writer: a text goes on in turns", "[generate]") {
     const std::string more = stopped.write();
     CHECK_FALSE(more.empty());
     CHECK(text.substr(end + 1).starts_with(more));
+}
+
+TEST_CASE("writer: a text comes after the tokenizer's marks, and its special tokens are text", "[generate]") {
+    class Marked final : public Pieces {
+      public:
+        using Pieces::Pieces;
+        std::vector<std::int32_t> marks_before() const override { return {3, 4}; }
+        void encode_plain_parts(std::string_view text, const TakeIds& take) const override {
+            const std::vector<std::int32_t> ids(text.size(), 9);
+            take(ids, text.size());
+        }
+    };
+    const Marked tokenizer({"a", "b", "c"});
+    Writer text(model(), &tokenizer, choose(0, 0));
+    text.add("ab");
+    text.add("c");
+    CHECK(copied(text.tokens()) == Tokens{3, 4, 9, 9, 9});
+    CHECK(text.prompt_tokens() == 5);
+    GenerateOptions special = choose(0, 0);
+    special.special_tokens = true;
+    Writer other(model(), &tokenizer, special);
+    other.add("ab");
+    CHECK(copied(other.tokens()) == Tokens{3, 4, 0, 1});
+    Writer empty(model(), &tokenizer, choose(0, 0));
+    empty.add("");
+    CHECK(copied(empty.tokens()) == Tokens{3, 4});
 }
 
 TEST_CASE("writer: an empty text begins as the model was trained, and after an end of text again", "[generate]") {

@@ -17,7 +17,7 @@ namespace {
 
 BpeSpec train(const std::vector<std::string>& texts, std::size_t size, std::int64_t min_frequency = 0) {
     const std::vector<std::string_view> views(texts.begin(), texts.end());
-    return train_bpe(views, size, min_frequency);
+    return train_bpe(views, size, {.min_frequency = min_frequency});
 }
 
 json merges_of(const BpeSpec& spec) { return json::parse(BpeTokenizer(spec).to_json())["model"]["merges"]; }
@@ -92,7 +92,7 @@ TEST_CASE("BPE training: a vocabulary that cannot be", "[data][bpe]") {
 
 TEST_CASE("piece counts: sorted, over all texts", "[data][bpe]") {
     const std::vector<std::string_view> texts = {"a b a", " b", ""};
-    const auto counts = count_pieces(texts);
+    const auto counts = count_pieces(texts, {});
     REQUIRE(counts.size() == 3);
     CHECK(counts[0].piece == " a");
     CHECK(counts[1].piece == " b");

@@ -16,8 +16,16 @@ using Pieces = std::vector<std::string>;
 Pieces pieces_of(std::string_view text, PreTokenizerSpec spec = {}) {
     Pieces pieces;
     const PreTokenizer pre(std::move(spec));
-    PreTokenizer::Scan(pre).pieces(text, [&](std::string_view piece) { pieces.emplace_back(piece); });
+    PreTokenizer::Scan(pre).pieces(text, true, [&](std::string_view piece) { pieces.emplace_back(piece); });
     return pieces;
+}
+
+// Splits by patterns, then ByteLevel.
+PreTokenizerSpec splits(std::vector<PatternSpec> patterns, ByteLevelStep last = {}) {
+    PreTokenizerSpec spec{.steps = {}};
+    for (PatternSpec& pattern : patterns) spec.steps.push_back(SplitStep{.pattern = std::move(pattern)});
+    spec.steps.push_back(last);
+    return spec;
 }
 
 // By the pattern alone.
@@ -83,6 +91,31 @@ TEST_CASE("pre-tokenizer: texts may be cut at safe places", "[data][bpe]") {
     }
 }
 
+TEST_CASE("pre-tokenizer: texts may be cut between letters and white space by the patterns of known families",
+          "[data][bpe]") {
+    const SplitStep digits{.kind = SplitStep::Kind::digits};
+    SplitStep signs{.kind = SplitStep::Kind::punctuation, .behavior = SplitBehavior::contiguous};
+    std::vector<PreTokenizerSpec> specs = {{{digits, ByteLevelStep{}}}, {{signs, ByteLevelStep{}, digits}}};
+    for (const std::string_view pattern : known_split_patterns)
+        if (is_word_split(pattern)) specs.push_back(splits({{std::string(pattern)}}, {.gpt2_pattern = false}));
+    tests::Random random(12);
+    for (const PreTokenizerSpec& spec : specs) {
+        REQUIRE(PreTokenizer(spec).may_be_cut());
+        for (int i = 0; i < 300; ++i) {
+            const std::string text = tests::random_text(random, 100) + "ab \n c'S 12";
+            const std::size_t cut = gpt2_safe_cut(text, tests::below(random, text.size()));
+            Pieces parts = pieces_of(std::string_view(text).substr(0, cut), spec);
+            for (const auto& piece : pieces_of(std::string_view(text).substr(cut), spec)) parts.push_back(piece);
+            REQUIRE(parts == pieces_of(text, spec));
+        }
+    }
+    CHECK_FALSE(PreTokenizer(splits({{"a"}})).may_be_cut());
+    CHECK_FALSE(PreTokenizer(splits({}, {.add_prefix_space = true})).may_be_cut());
+    CHECK_FALSE(PreTokenizer(splits({}, {.gpt2_pattern = false})).may_be_cut());
+    CHECK_FALSE(PreTokenizer(splits({{R"(\p{N})"}}, {.gpt2_pattern = false})).may_be_cut());
+    CHECK_FALSE(PreTokenizer({{MetaspaceStep{}}}).may_be_cut());
+}
+
 TEST_CASE("pre-tokenizer: bytes that are not UTF-8 stand alone", "[data][bpe]") {
     CHECK(pieces_of("ab\xFF"
                     "cd \x80\x80 e\xC3") == Pieces{"ab", "\xFF", "cd", " ", "\x80", "\x80", " e", "\xC3"});
@@ -96,28 +129,30 @@ TEST_CASE("pre-tokenizer: bytes that are not UTF-8 stand alone", "[data][bpe]") 
         REQUIRE(joined == bytes);
     }
     // patterns never see them
-    const PreTokenizerSpec spec{.splits = {{R"((?i:'s)|[^\r~\n\p{L}\p{N}]?\p{L}+?\p{N}{2,3}|\s+)"}},
-                                .add_prefix_space = true};
+    const PreTokenizerSpec spec =
+        splits({{R"((?i:'s)|[^\r~\n\p{L}\p{N}]?\p{L}+?\p{N}{2,3}|\s+)"}}, {.add_prefix_space = true});
     CHECK(pieces_of("a\xE6\x97\xFF x", spec) == Pieces{" a", "\xE6", "\x97", "\xFF", " ", " x"});
 }
 
 TEST_CASE("pre-tokenizer: splits, and a space before", "[data][bpe]") {
-    PreTokenizerSpec spec{.splits = {{R"(\p{N}{1,2})"}}, .gpt2_pattern = false};
+    PreTokenizerSpec spec = splits({{R"(\p{N}{1,2})"}}, {.gpt2_pattern = false});
     CHECK(pieces_of("a12345 b", spec) == Pieces{"a", "12", "34", "5", " b"});
-    spec.splits[0].matches_only = true;
+    std::get<SplitStep>(spec.steps[0]).behavior = SplitBehavior::removed;
+    CHECK(pieces_of("a12345 b", spec) == Pieces{"a", " b"});
+    std::get<SplitStep>(spec.steps[0]).invert = true;
     CHECK(pieces_of("a12345 b", spec) == Pieces{"12", "34", "5"});
-    spec = {.splits = {{"3", true}, {"b|4"}}, .gpt2_pattern = true};
+    spec = splits({{"3", true}, {"b|4"}});
     CHECK(pieces_of("a12345 bc", spec) == Pieces{"a", "12", "3", "4", "5", " ", "b", "c"});
-    CHECK(pieces_of("ab cd", {.add_prefix_space = true}) == Pieces{" ab", " cd"});
-    CHECK(pieces_of(" ab", {.add_prefix_space = true}) == Pieces{" ab"});
-    CHECK(pieces_of("\nab", {.add_prefix_space = true}) == Pieces{" ", "\n", "ab"});
-    CHECK(pieces_of("a b", {.gpt2_pattern = false}) == Pieces{"a b"});
-    CHECK_THROWS_AS(PreTokenizer({.splits = {{"("}}}), BadInput);
-    CHECK_THROWS_AS(PreTokenizer({.splits = {{R"(\w)"}}}), BadInput);
+    CHECK(pieces_of("ab cd", splits({}, {.add_prefix_space = true})) == Pieces{" ab", " cd"});
+    CHECK(pieces_of(" ab", splits({}, {.add_prefix_space = true})) == Pieces{" ab"});
+    CHECK(pieces_of("\nab", splits({}, {.add_prefix_space = true})) == Pieces{" ", "\n", "ab"});
+    CHECK(pieces_of("a b", splits({}, {.gpt2_pattern = false})) == Pieces{"a b"});
+    CHECK_THROWS_AS(PreTokenizer(splits({{"("}})), BadInput);
+    CHECK_THROWS_AS(PreTokenizer(splits({{R"(\w)"}})), BadInput);
 }
 
 TEST_CASE("pre-tokenizer: a pattern from outside has so many steps a byte, in all of a text", "[data][bpe]") {
-    const PreTokenizerSpec spec{.splits = {{R"((?:\p{L}|\p{L})*\p{N})"}}};
+    const PreTokenizerSpec spec = splits({{R"((?:\p{L}|\p{L})*\p{N})"}});
     std::string words;
     for (int i = 0; i < 1000; ++i) words += "abcdefghijklmnopqrs ";
     CHECK_THROWS_WITH(pieces_of(words, spec),
@@ -126,17 +161,17 @@ TEST_CASE("pre-tokenizer: a pattern from outside has so many steps a byte, in al
     // it is of the text, not of a scan: what is left of one text is not the next one's
     const PreTokenizer pre(spec);
     PreTokenizer::Scan scan(pre);
-    for (int i = 0; i < 2000; ++i) scan.pieces("abc1 d", [](std::string_view) {});
+    for (int i = 0; i < 2000; ++i) scan.pieces("abc1 d", true, [](std::string_view) {});
 }
 
 TEST_CASE("pre-tokenizer: a literal is found as it stands, in time linear in the text", "[data][bpe]") {
-    CHECK(pieces_of("axb a.b*\\ n-", {.splits = {{"a.b*\\ n", true}}, .gpt2_pattern = false}) ==
+    CHECK(pieces_of("axb a.b*\\ n-", splits({{"a.b*\\ n", true}}, {.gpt2_pattern = false})) ==
           Pieces{"axb ", "a.b*\\ n", "-"});
     const std::string literal = std::string(30'000, 'a') + "b", text = std::string(3'000'000, 'a') + "b";
-    const Pieces pieces = pieces_of(text, {.splits = {{literal, true}}, .gpt2_pattern = false});
+    const Pieces pieces = pieces_of(text, splits({{literal, true}}, {.gpt2_pattern = false}));
     REQUIRE(pieces.size() == 2);
     CHECK(pieces[1] == literal);
-    CHECK_THROWS_AS(PreTokenizer({.splits = {{"", true}}}), BadInput);
+    CHECK_THROWS_AS(PreTokenizer(splits({{"", true}})), BadInput);
 }
 
 TEST_CASE("pre-tokenizer: the patterns that are not counted need few steps on any text", "[data][bpe]") {

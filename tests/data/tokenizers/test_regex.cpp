@@ -86,16 +86,18 @@ TEST_CASE("split dialect: what both engines take", "[data][bpe]") {
     CHECK(first(pcre2_pattern(R"([^\s]+)"), " \xE1\xA0\x8E ") == "\xE1\xA0\x8E");
     CHECK(first(pcre2_pattern(R"(\p{L})"), "\xF0\xB1\xA8\xB7") == "\xF0\xB1\xA8\xB7");  // U+31A37, of Unicode 15
     CHECK(first(pcre2_pattern(R"([\p{Lo}])"), "\xF0\xB1\xA8\xB7") == "\xF0\xB1\xA8\xB7");
+    CHECK(first(pcre2_pattern(R"(\s+$)"), "a \t\nb") == " \t");  // the end of a line
+    CHECK(first(pcre2_pattern(R"(a$)"), "ab a") == "a");
     CHECK(first(pcre2_pattern(R"(\P{L})"), "\xF0\xB1\xA8\xB7") == "(none)");
 }
 
 TEST_CASE("split dialect: what differs is refused", "[data][bpe]") {
     for (const char* pattern :
-         {"^a",           "a$",         "a.",      R"(\bword)",   R"(\w+)", R"(\d)",     R"(\h)",
-          R"(a{1,3}+)",   R"(a{1,3}?)", "(?<=a)b", "(?<n>a)",     "(?m:a)", "(?>a)",     "(*UTF)",
-          "(a)\\1",       "[a[b]]",     "[a&&b]",  "[[:alpha:]]", "[]a]",   R"([\S])",   R"([\P{L}])",
-          R"(\p{Greek})", R"(\p{^L})",  R"(\pL)",  R"(\p{L)",     R"(\p)",  R"(\x41)",   R"(\x{})",
-          "a{,3}",        "a{",         "{2}a{b}", "[a",          "\\",     "\\\xC3\xA9"}) {
+         {"^a",         "a.",      R"(\bword)",   R"(\w+)", R"(\d)",     R"(\h)",      R"(a{1,3}+)",
+          R"(a{1,3}?)", "(?<=a)b", "(?<n>a)",     "(?m:a)", "(?>a)",     "(*UTF)",     "(a)\\1",
+          "[a[b]]",     "[a&&b]",  "[[:alpha:]]", "[]a]",   R"([\S])",   R"([\P{L}])", R"(\p{Greek})",
+          R"(\p{^L})",  R"(\pL)",  R"(\p{L)",     R"(\p)",  R"(\x41)",   R"(\x{})",    "a{,3}",
+          "a{",         "{2}a{b}", "[a",          "\\",     "\\\xC3\xA9"}) {
         INFO(pattern);
         CHECK_THROWS_AS(pcre2_pattern(pattern), BadInput);
     }

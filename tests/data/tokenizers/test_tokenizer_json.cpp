@@ -99,8 +99,8 @@ TEST_CASE("tokenizer.json: ids may be in any order, and null parts may be absent
 TEST_CASE("tokenizer.json: other kinds are refused by name", "[data]") {
     CHECK(refusal([](json&) {}).empty());
     CHECK_THAT(refusal([](json& j) { j["model"]["type"] = "Unigram"; }),
-               ContainsSubstring("model type 'Unigram' is not supported"));
-    CHECK_THAT(refusal([](json& j) { j["model"].erase("type"); }), ContainsSubstring("model type 'unknown'"));
+               ContainsSubstring("not supported: model of type 'Unigram'"));
+    CHECK_THAT(refusal([](json& j) { j["model"].erase("type"); }), ContainsSubstring("model of type 'unknown'"));
     CHECK_THAT(refusal([](json& j) {
                    j["normalizer"] = {{"type", "NFC"}};
                }),
@@ -115,7 +115,7 @@ TEST_CASE("tokenizer.json: other kinds are refused by name", "[data]") {
                ContainsSubstring("'TemplateProcessing'"));
     CHECK_THAT(refusal([](json& j) { j["decoder"] = nullptr; }), ContainsSubstring("is Fuse, got type 'none'"));
     CHECK_THAT(refusal([](json& j) { j["decoder"]["type"] = "WordPiece"; }), ContainsSubstring("'WordPiece'"));
-    CHECK_THAT(refusal([](json& j) { j["truncation"] = {{"max_length", 5}}; }), ContainsSubstring("truncation"));
+    CHECK(refusal([](json& j) { j["truncation"] = {{"max_length", 5}}; }).empty());
 }
 
 TEST_CASE("tokenizer.json: model settings that change ids are refused", "[data]") {

@@ -1,0 +1,92 @@
+#include "data/tokenizers/normalizer.h"
+
+#include <algorithm>
+
+#include "data/tokenizers/nfc.h"
+#include "data/tokenizers/white_space.h"
+#include "engine/check.h"
+#include "formats/utf8.h"
+
+namespace inkling::data {
+
+namespace {
+
+void check_growth(const std::string& text, std::size_t limit) {
+    check<BadInput>(text.size() <= limit, "its steps make a text too long: at most {} bytes", limit);
+}
+
+std::string_view stripped(std::string_view text, bool left, bool right) {
+    while (left && !text.empty()) {
+        const std::string_view c = first_character(text, 0);
+        if (!is_space(c)) break;
+        text.remove_prefix(c.size());
+    }
+    while (right && !text.empty()) {
+        const std::size_t last = previous_character(text, text.size());
+        if (!is_space(text.substr(last))) break;
+        text = text.substr(0, last);
+    }
+    return text;
+}
+
+}  // namespace
+
+std::string replaced(std::string_view text, const Pattern& pattern, std::string_view content, std::size_t limit) {
+    std::string result;
+    result.reserve(text.size());
+    Pattern::Scan scan(pattern);
+    scan.allow(text.size());
+    while (!text.empty()) {  // what a byte that is not UTF-8 ends
+        const std::string_view run = text.substr(0, formats::find_invalid_utf8(text));
+        std::size_t at = 0;
+        while (const auto match = scan.find(run, at)) {
+            result.append(run.substr(at, match->begin - at)).append(content);
+            at = match->end;
+            check_growth(result, limit);
+        }
+        result.append(run.substr(at)).append(text.substr(run.size(), 1));
+        text.remove_prefix(std::min(run.size() + 1, text.size()));
+    }
+    return result;
+}
+
+Normalizer::Normalizer(std::vector<NormalizerStep> steps) : steps_(std::move(steps)) {
+    for (const NormalizerStep& step : steps_)
+        if (step.kind == NormalizerStep::Kind::replace) patterns_.emplace_back(step.pattern);
+}
+
+bool Normalizer::may_be_cut() const {
+    return std::all_of(steps_.begin(), steps_.end(), [](const NormalizerStep& step) {
+        return step.kind == NormalizerStep::Kind::nfc || step.kind == NormalizerStep::Kind::lowercase;
+    });
+}
+
+std::string Normalizer::operator()(std::string_view text) const {
+    using Kind = NormalizerStep::Kind;
+    const std::size_t limit = growth_limit(text.size());
+    std::string result(text);
+    auto pattern = patterns_.begin();
+    for (const NormalizerStep& step : steps_) {
+        switch (step.kind) {
+            case Kind::nfc:
+                result = to_nfc(result);
+                break;
+            case Kind::lowercase:
+                result = to_lowercase(result);
+                break;
+            case Kind::replace:
+                result = replaced(result, *pattern++, step.content, limit);
+                break;
+            case Kind::prepend:
+                if (!result.empty()) result.insert(0, step.content);
+                break;
+            case Kind::strip:
+                result = std::string(stripped(result, step.left, step.right));
+                break;
+        }
+        check_growth(result, limit);
+    }
+    return result;
+}
+
+}  // namespace inkling::data

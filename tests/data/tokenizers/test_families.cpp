@@ -1,0 +1,250 @@
+// Tokenizers of the kinds that Llama, Qwen, SmolLM, Pythia, DeepSeek, Falcon, TinyLlama, Mistral and Gemma have,
+// against the `tokenizers` library (tests/reference/make_tokenizer_reference.py).
+#include "data/tokenizers/bpe_train.h"
+#include "data/tokenizers/nfc.h"
+#include "data/tokenizers/white_space.h"
+#include "engine/check.h"
+#include "tests/catch.h"
+#include "tests/data/tokenizers/bpe_reference.h"
+
+using namespace inkling;
+using namespace inkling::data;
+using namespace inkling::data::tests;
+using nlohmann::json;
+
+namespace {
+
+const json& families() {
+    static const json all = testing::reference("tokenizers.json");
+    return all;
+}
+
+std::unique_ptr<Tokenizer> tokenizer_of(const std::string& name) {
+    return parse_tokenizer(families()["tokenizers"][name]["tokenizer"].dump(), name);
+}
+
+std::vector<std::int32_t> plain_ids(const Tokenizer& t, const std::string& text) {
+    std::vector<std::int32_t> ids;
+    t.encode_plain_parts(text, [&](std::span<const std::int32_t> some, std::size_t) {
+        ids.insert(ids.end(), some.begin(), some.end());
+    });
+    return ids;
+}
+
+std::uint64_t fnv_of(std::string_view bytes, std::uint64_t hash = fnv({})) {
+    for (const char c : bytes) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3u;
+    return hash;
+}
+
+// The hash of the characters for which `is_member` holds, as of all characters in the order of code points.
+template <class IsMember>
+std::string members(const IsMember& is_member) {
+    std::uint64_t hash = fnv({});
+    for (char32_t c = 0; c < 0x110000; ++c) {
+        std::string text;
+        if (c < 0xD800 || c > 0xDFFF) formats::append_utf8(text, c);
+        const auto id = static_cast<std::int32_t>(c);
+        if (!text.empty() && is_member(text)) hash = fnv({&id, 1}, hash);
+    }
+    return std::to_string(hash);
+}
+
+std::size_t pieces(const SplitStep& step, const std::string& text) {
+    static std::vector<std::pair<SplitStep, std::unique_ptr<PreTokenizer>>> made;
+    const auto same = [&](const auto& entry) { return entry.first == step; };
+    auto found = std::find_if(made.begin(), made.end(), same);
+    if (found == made.end()) {
+        made.emplace_back(step, std::make_unique<PreTokenizer>(PreTokenizerSpec{{step}}));
+        found = made.end() - 1;
+    }
+    std::size_t count = 0;
+    PreTokenizer::Scan(*found->second).pieces(text, true, [&](std::string_view) { ++count; });
+    return count;
+}
+
+}  // namespace
+
+TEST_CASE("tokenizers of families: ids and texts of the tokenizers library", "[data][bpe]") {
+    REQUIRE(families()["tokenizers"].size() == 14);
+    std::size_t plain = 0;
+    for (const auto& [name, entry] : families()["tokenizers"].items()) {
+        const auto t = tokenizer_of(name), again = parse_tokenizer(t->to_json(), name);
+        CHECK(again->to_json() == t->to_json());
+        for (const json& sample : entry["samples"]) {
+            const auto text = sample["text"].get<std::string>();
+            const auto ids = ids_of(sample["ids"]);
+            INFO(name << " " << json(text).dump());
+            CHECK(t->encode(text) == ids);
+            CHECK(again->encode(text) == ids);
+            CHECK(t->decode(ids) == sample["decoded"].get<std::string>());
+            CHECK(again->decode(ids) == sample["decoded"].get<std::string>());
+            CHECK(plain_ids(*t, text) == ids_of(sample.value("plain", sample["ids"])));
+            plain += sample.contains("plain");
+        }
+        std::vector<std::int32_t> marked = t->marks_before();
+        for (const std::int32_t id : t->encode("ab")) marked.push_back(id);
+        for (const std::int32_t id : t->marks_after()) marked.push_back(id);
+        INFO(name);
+        CHECK(marked == ids_of(entry["marked"]));
+        CHECK(again->marks_before() == t->marks_before());
+        CHECK(again->marks_after() == t->marks_after());
+    }
+    CHECK(plain >= 10);  // a text that spells a special token need not have it
+}
+
+TEST_CASE("tokenizers of families: random texts have the ids and texts of the tokenizers library", "[data][bpe]") {
+    for (const auto& [name, entry] : families()["tokenizers"].items()) {
+        const auto t = tokenizer_of(name);
+        ReferenceTexts texts;
+        const std::size_t tens_of_thousands = 2;  // of the 10 that there are hashes of; all take a minute
+        for (std::size_t part = 0; part < tens_of_thousands; ++part) {
+            std::uint64_t hash = fnv({});
+            for (int i = 0; i < 10'000; ++i) {
+                const auto ids = t->encode(texts.next());
+                hash = fnv_of(t->decode(ids), fnv(ids, hash));
+            }
+            INFO(name << ", texts from " << 10'000 * part);
+            CHECK(std::to_string(hash) == entry["random_texts"][part].get<std::string>());
+        }
+    }
+}
+
+TEST_CASE("tokenizers of families: all of the 100,000 random texts", "[data][bpe][slow]") {
+    for (const auto& [name, entry] : families()["tokenizers"].items()) {
+        const auto t = tokenizer_of(name);
+        ReferenceTexts texts;
+        REQUIRE(entry["random_texts"].size() == 10);
+        for (const json& expected : entry["random_texts"]) {
+            std::uint64_t hash = fnv({});
+            for (int i = 0; i < 10'000; ++i) {
+                const auto ids = t->encode(texts.next());
+                hash = fnv_of(t->decode(ids), fnv(ids, hash));
+            }
+            INFO(name);
+            CHECK(std::to_string(hash) == expected.get<std::string>());
+        }
+    }
+}
+
+TEST_CASE("tokenizers of families: every character is normalized and classed as in the tokenizers library",
+          "[data][bpe]") {
+    const json& expected = families()["every_character"];
+    using Kind = SplitStep::Kind;
+    const SplitStep digits{.kind = Kind::digits},
+        words{.kind = Kind::words, .behavior = SplitBehavior::removed, .invert = true};
+    const SplitStep punctuation{.kind = Kind::punctuation, .behavior = SplitBehavior::removed};
+    const SplitStep spaces{.kind = Kind::spaces, .behavior = SplitBehavior::removed};
+    CHECK(members([&](const std::string& c) { return pieces(punctuation, c) == 0; }) == expected["punctuation"]);
+    CHECK(members([&](const std::string& c) { return pieces(digits, "a" + c) == 2; }) == expected["digits"]);
+    CHECK(members([&](const std::string& c) { return is_word(c) && pieces(words, "a" + c) == 1; }) ==
+          expected["words"]);
+    CHECK(members([&](const std::string& c) { return is_space(c) && pieces(spaces, c) == 0; }) == expected["spaces"]);
+    std::string lower, normal;
+    for (char32_t c = 0; c < 0x110000; ++c) {
+        std::string text;
+        if (c >= 0xD800 && c <= 0xDFFF) continue;
+        formats::append_utf8(text, c);
+        lower += to_lowercase(text);
+        normal += to_nfc("x\u0327" + text + "\u0301" + text + "\u0300a\u0345" + text + "\u0334e");
+    }
+    CHECK(std::to_string(fnv_of(lower)) == expected["lowercase"]);
+    CHECK(std::to_string(fnv_of(normal)) == expected["nfc"]);
+}
+
+TEST_CASE("normal form C: bytes that are not UTF-8 stay", "[data][bpe]") {
+    CHECK(to_nfc("e\u0301\xFF\u0301"
+                 "e\xCC") ==
+          "\u00E9\xFF\u0301"
+          "e\xCC");
+    CHECK(to_nfc("\xC3\u0301\xE9\u0301") == "\xC3\u0301\xE9\u0301");
+    CHECK(to_lowercase("A\xFF\u00C9\xC3") == "a\xFF\u00E9\xC3");
+    Random random(3);
+    for (int i = 0; i < 2000; ++i) {
+        const std::string bytes = random_bytes(random, 30);
+        CHECK(to_nfc(to_nfc(bytes)) == to_nfc(bytes));
+    }
+}
+
+TEST_CASE("tokenizers of families: a large text has the ids of its parts, with any number of threads", "[data][bpe]") {
+    std::string text;
+    Random random(21);
+    while (text.size() < 700'000) text += random_text(random, 30) + " bananas baked e\u0301t\u00E9 it's <|endoftext|> ";
+    for (const char* name : {"llama3", "qwen2", "smollm", "falcon", "tinyllama", "gemma"}) {
+        const auto t = tokenizer_of(name);
+        const auto ids = t->encode(text);
+        std::size_t last = 0;
+        std::vector<std::int32_t> parts;
+        t->encode_parts(text, [&](std::span<const std::int32_t> some, std::size_t done) {
+            CHECK((done >= last && done <= text.size()));
+            last = done;
+            parts.insert(parts.end(), some.begin(), some.end());
+        });
+        INFO(name);
+        CHECK(parts == ids);
+        CHECK(last == text.size());
+        std::vector<std::int32_t> piecewise;
+        for (std::size_t at = 0; at < text.size();) {
+            const std::size_t end = at + t->safe_cut(std::string_view(text).substr(at), 50'000);
+            for (const auto id : t->encode(std::string_view(text).substr(at, end - at))) piecewise.push_back(id);
+            at = end;
+        }
+        CHECK(piecewise == ids);
+        std::string more;
+        for (std::size_t at = 0; at < ids.size(); at += 1000)
+            more += t->decode_more(std::span(ids).subspan(at, std::min<std::size_t>(1000, ids.size() - at)));
+        CHECK(more == t->decode_more(ids));
+    }
+}
+
+TEST_CASE("tokenizers of families: a text without spaces, of characters, takes no more than a moment", "[data][bpe]") {
+    const auto t = tokenizer_of("tinyllama");
+    for (const std::string unit : {"a", "ab", "\u65E5\u672C", " ", "\xFF", "\U0001F600"}) {
+        std::string text;
+        while (text.size() < 300'000) text += unit;
+        CHECK(t->decode(t->encode(text)) == text);
+    }
+}
+
+TEST_CASE("tokenizers of families: what is not known", "[data][bpe]") {
+    json file = families()["tokenizers"]["signs"]["tokenizer"];
+    CHECK(parse_tokenizer(file.dump(), "t")->encode("\u4E00").back() == 0);  // <unk>
+    file["model"]["unk_token"] = nullptr;
+    CHECK_THROWS_WITH(parse_tokenizer(file.dump(), "t")->encode("\u4E00"),
+                      ContainsSubstring("the character '\u4E00' is not in the vocabulary"));
+    file["model"]["unk_token"] = "<none>";
+    CHECK_THROWS_WITH(parse_tokenizer(file.dump(), "t"),
+                      ContainsSubstring("t: model.unk_token is not in the vocabulary"));
+}
+
+TEST_CASE("tokenizers of families: ends of a text", "[data][bpe]") {
+    for (const auto& [name, end] : {std::pair("llama3", "<|end_of_text|>"),
+                                    {"qwen2", "<|endoftext|>"},
+                                    {"tinyllama", "</s>"},
+                                    {"gemma", "<eos>"}}) {
+        const auto t = tokenizer_of(name);
+        REQUIRE(t->end_of_text().has_value());
+        const std::int32_t id = *t->end_of_text();
+        CHECK(t->decode_more(std::span(&id, 1)) == end);
+    }
+    CHECK_FALSE(tokenizer_of("words")->end_of_text());
+}
+
+TEST_CASE("BPE training: with the pattern of each family, as the tokenizers library", "[data][bpe]") {
+    const auto texts = families()["texts"].get<std::vector<std::string>>();
+    const std::vector<std::string_view> views(texts.begin(), texts.end());
+    for (const SplitStyle style : {SplitStyle::llama3, SplitStyle::qwen2, SplitStyle::nanochat}) {
+        const json& expected = families()["trained"][name_of(style)];
+        const BpeTokenizer t(train_bpe(views, 500, {.style = style}));
+        const json made = json::parse(t.to_json());
+        INFO(name_of(style));
+        CHECK(made["model"]["merges"] == expected["merges"]);
+        std::string vocab;
+        for (std::size_t id = 0; id < t.spec().vocab.size(); ++id)
+            vocab += fmt::format("{} {} ", t.spec().vocab[id], id);
+        CHECK(std::to_string(fnv_of(vocab)) == expected["vocab_fnv"].get<std::string>());
+        CHECK(made["pre_tokenizer"]["pretokenizers"][0]["pattern"]["Regex"] != json());
+        CHECK(parse_tokenizer(t.to_json(), "t")->encode(texts[0]) == t.encode(texts[0]));
+        for (const std::string& text : texts) CHECK(t.decode(t.encode(text)) == text);
+    }
+    CHECK(families()["trained"]["llama3"] != families()["trained"]["qwen2"]);
+}
