@@ -492,17 +492,17 @@ TEST_CASE("writer: a text comes after the tokenizer's marks, and its special tok
         }
     };
     const Marked tokenizer({"a", "b", "c"});
-    Writer text(model(), &tokenizer, choose(0, 0));
+    Writer text(model(), &tokenizer, writing(0, 1));
     text.add("ab");
     text.add("c");
     CHECK(copied(text.tokens()) == Tokens{3, 4, 9, 9, 9});
     CHECK(text.prompt_tokens() == 5);
-    GenerateOptions special = choose(0, 0);
+    GenerateOptions special = writing(0, 1);
     special.special_tokens = true;
     Writer other(model(), &tokenizer, special);
     other.add("ab");
     CHECK(copied(other.tokens()) == Tokens{3, 4, 0, 1});
-    Writer empty(model(), &tokenizer, choose(0, 0));
+    Writer empty(model(), &tokenizer, writing(0, 1));
     empty.add("");
     CHECK(copied(empty.tokens()) == Tokens{3, 4});
 }
