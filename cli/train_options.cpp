@@ -181,7 +181,8 @@ void take_shape(const TrainArguments& args, const models::Architecture& config, 
     if ((options.softcap >= 0 ? options.softcap : usual.softcap) != config.softcap)
         take("softcap", options.softcap, config.softcap);
     take("block-size", options.block_size, config.block_size);
-    take("bias", options.bias, config.qkv_bias);
+    if (models::family(config.family).defaults(options.bias).qkv_bias != config.qkv_bias)  // Qwen 2 leaves no choice
+        take("bias", options.bias, config.qkv_bias);
 }
 
 }  // namespace inkling::cli

@@ -74,8 +74,10 @@ struct Architecture {
 
     std::size_t kv_heads() const { return n_kv_head ? n_kv_head : n_head; }
     std::size_t head_size() const { return head_dim ? head_dim : n_embd / n_head; }
-    std::size_t rotary_size() const {  // numbers of a head that are rotated
-        return static_cast<std::size_t>(static_cast<double>(head_size()) * rotary_part);
+    // Numbers of a head that are rotated: as in transformers a pair, where 1 is asked for.
+    std::size_t rotary_size() const {
+        const auto n = static_cast<std::size_t>(static_cast<double>(head_size()) * rotary_part);
+        return n == 1 && head_size() > 1 ? 2 : n;
     }
     double attention_scale(std::size_t layer) const {  // of a query's products with keys
         return 1 / std::sqrt(static_cast<double>(head_size())) / static_cast<double>(scale_by_layer ? layer + 1 : 1);

@@ -125,8 +125,10 @@ Written written(const Writer& writer, const std::string& text) {
 }  // namespace
 
 TEST_CASE("writer: any of several end tokens ends a text, and a tokenizer's own end does", "[generate]") {
+    GenerateOptions greedy;
+    greedy.temperature = 0, greedy.max_tokens = 8;
     const auto letter = letters();
-    Writer free(model(), &letter, choose(0, 8));
+    Writer free(model(), &letter, greedy);
     free.add("abc");
     const std::string all = free.write();
     REQUIRE(all.size() == 8);
@@ -135,7 +137,7 @@ TEST_CASE("writer: any of several end tokens ends a text, and a tokenizer's own 
         fill_matrices(ending, 0.3, {9, 0});
         ending.config.end_tokens = std::move(ends);
         ending.eval();
-        Writer writer(ending, tokenizer, choose(0, 8));
+        Writer writer(ending, tokenizer, greedy);
         writer.add(Tokens{0, 1, 2});
         writer.write();
         return std::pair{writer.tokens().size() - 3, writer.finish_reason()};

@@ -28,6 +28,9 @@ TEST_CASE("rotary positions: rates of every kind", "[models]") {
     CHECK(rates()[3] == Approx(plain[3] / 8));
     a.rope = {}, a.rotary_part = 0.5;
     CHECK(rates() == std::vector<double>{1, 0.01});
+    a.rotary_part = 0.125;  // of 8
+    CHECK((a.rotary_size() == 2 && rates() == std::vector<double>{1}));
+    CHECK_NOTHROW(a.validate());
 }
 
 TEST_CASE("rotary positions: products of ops are the op, for all of a head and a part of it", "[models]") {
