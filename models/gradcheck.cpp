@@ -54,7 +54,7 @@ std::vector<GradcheckRow> gradcheck_models() {
     const auto variant = [=](const char* name, bool bias, const std::function<void(Architecture&)>& change) {
         Architecture a = grouped(name, 0, bias, 0);
         change(a);
-        return model_error(a, 9);
+        return model_error(a);
     };
     const auto llama3 = [](Architecture& a) { a.rope = {RopeScaling::llama3, 8, 1, 4, 4}, a.rope_theta = 20; };
     return {
