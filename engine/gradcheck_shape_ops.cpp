@@ -301,6 +301,10 @@ std::vector<GradcheckRow> product_rows() {
              const auto same = [](const Inputs& in) {
                  return attention(in[0], in[0], in[0], {1.0, true, {}, 0, {}, {}});
              };
+             const auto columns = [](const Inputs& in) {  // rows whose elements lie apart
+                 const auto turned = [](V x) { return transpose(x, 2, 3); };
+                 return attention(turned(in[0]), turned(in[1]), turned(in[2]), {0.5, true, {}, 0, {}, {}});
+             };
              MaskArray mask({2, 1, 1, 5}, 1);
              mask.data()[3] = mask.data()[9] = 0;
              return worst_of(
@@ -308,7 +312,8 @@ std::vector<GradcheckRow> product_rows() {
                   error_of(self({0.5, true, {}, 0, {}, {}}), {{1, 2, 5, 2}, {1, 2, 5, 2}, {1, 2, 5, 2}}),
                   error_of(self({0.5, true, {}, 0.3, {3, 4}, {}}), {{1, 1, 3, 2}, {1, 1, 5, 2}, {1, 1, 5, 1}}),
                   error_of(self({0.5, false, mask, 0.3, {3, 4}, {}}), {{2, 1, 4, 9}, {2, 1, 5, 9}, {2, 1, 5, 17}}),
-                  error_of(packed, {{2, 5, 18}}), error_of(same, {{1, 2, 4, 3}})});
+                  error_of(packed, {{2, 5, 18}}), error_of(same, {{1, 2, 4, 3}}),
+                  error_of(columns, {{1, 2, 3, 4}, {1, 2, 3, 5}, {1, 2, 2, 5}})});
          }},
         {"attention (fused, several blocks)",
          [] {  // a block is 32 queries and 512 keys

@@ -141,3 +141,14 @@ TEST_CASE("precision: the same bits in bf16 with any number of threads", "[engin
             g, {random_array<float>(shape, 1), random_array<float>(shape, 2), random_array<float>(shape, 3)}));
     });
 }
+
+TEST_CASE("precision: bf16 rounds what an op keeps only where a product would round it anyway", "[engine]") {
+    const Array<float> x = random_array<float>({1 << 19}, 1), dy = random_array<float>({1 << 19}, 2);
+    for (const auto& op :
+         {+[](const Tensor<float>& in) { return silu(in); }, +[](const Tensor<float>& in) { return tanh(in); }}) {
+        const auto f = [&](const auto& in) { return op(in[0]); };
+        const auto exact = run<float>(f, {x}, dy);
+        const WithPrecision scope(Precision::bf16);
+        CHECK(same_bits(run<float>(f, {x}, dy).grads[0], exact.grads[0]));
+    }
+}

@@ -75,6 +75,7 @@ TEMPLATE_TEST_CASE("softmax: over what a mask allows", "[engine]", float, double
     CHECK(same_bits(a.value, b.value));
     CHECK(same_bits(a.grads[0], b.grads[0]));
     CHECK(same_bits(softmax(Tensor<T>(at), MaskArray()).value(), softmax(Tensor<T>(at)).value()));
+    CHECK(same_bits(softmax(Tensor<T>(at), MaskArray(Shape{}, 1)).value(), softmax(Tensor<T>(at)).value()));
     CHECK_THROWS_WITH(softmax(Tensor<T>(at), MaskArray({2, 2}, 1)), ContainsSubstring("(2, 2, 3), got (2, 2)"));
     // Infinite scores are no mask.
     Array<T> low = at.clone();
