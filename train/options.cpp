@@ -77,9 +77,6 @@ models::Architecture TrainOptions::model_config(std::size_t tokens) const {
 }
 
 void TrainOptions::validate() const {
-    models::Architecture shape = model_config(1);
-    if (!init_from.empty()) shape.head_dim = 8, shape.n_kv_head = 0;  // the model that is loaded has its own
-    shape.validate();
     const auto for_family = [&](const char* flag, bool given) {
         check(!given || !init_from.empty() || models::family(arch).has_flag(flag),
               "--{} is not for --arch {}: leave it out", flag, arch);
@@ -88,6 +85,9 @@ void TrainOptions::validate() const {
     for_family("head-dim", head_dim > 0);
     for_family("rope-theta", rope_theta > 0);
     for_family("softcap", softcap > 0);
+    models::Architecture shape = model_config(1);
+    if (!init_from.empty()) shape.head_dim = 8, shape.n_kv_head = 0;  // the model that is loaded has its own
+    shape.validate();
     visit(*this, [](const std::string& flag, const auto& value, const char*) {
         if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::size_t>) {
             check(value <= INT64_MAX, "--{} must be at most {}, got {}", flag, INT64_MAX, value);  // TOML holds no more
