@@ -54,6 +54,13 @@ TEST_CASE("library page: the lines beside PyTorch's", "[docs]") {
     check_close(exp(x).value(), of<float>({2, 2}, {2.718282, 7.389056, 20.08554, 54.59815}), 1e-6);
     check_close(softmax(x, -1).value(), of<float>({2, 2}, {0.2689414, 0.7310586, 0.2689414, 0.7310586}), 1e-6);
     check_close(gelu(x).value(), of<float>({2, 2}, {0.841192, 1.954598, 2.996363, 3.99993}), 1e-5);
+    check_close(inkling::std(x, {0}).value(), of<float>({2}, {1.414214, 1.414214}), 1e-6);
+    check_equal(clamp(x, 2).value(), {2, 2, 3, 4});
+    CHECK(argmax(x, {-1})(1) == 1);
+    check_equal(topk(x, 1).values.value(), {2, 4});
+    check_equal(einsum("ij,jk->ik", x, w).value(), {1.5, 1.5, 3.5, 3.5});
+    CHECK(mse_loss(x, y).item() == Approx(25.375));
+    CHECK(cross_entropy(x, ids, {.label_smoothing = 0.1}).item() == Approx(0.8132617));
     check_equal(embedding(ids, x).value(), {1, 2, 3, 4});
     auto loss = cross_entropy(linear(x, w), ids);
     CHECK(loss.item() == Approx(std::log(2.0)));
