@@ -20,7 +20,7 @@ fail() {
 for i in $(seq 300); do
     echo "Line $i: the $((i * 7919 % 101)) quick brown foxes jump over $((i * 104729 % 97)) lazy dogs."
 done >"$folder/text.txt"
-train=("$program" train --data "$folder/text.txt" --n-layer 2 --n-head 2 --n-embd 32 --block-size 32 --batch-size 4
+train=("$program" train --patience 0 --data "$folder/text.txt" --n-layer 2 --n-head 2 --n-embd 32 --block-size 32 --batch-size 4
     --dropout 0.1 --sampler shuffle --lr-decay-iters 100000 --ema 0.9 --eval-every 50 --eval-iters 2 --sample-every 0)
 
 # The step that a folder's newest checkpoint, as it is reported, is of; 0: none.
