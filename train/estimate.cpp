@@ -73,9 +73,10 @@ Measured measure(const TrainOptions& options, const models::Architecture& config
         sum += seconds;
         if (i + 1 == kWarmUp) m.update = more();  // not later: how many steps there are depends on the time
     }
+    // The run's evaluation finds no room in what its optimizer has: those matrices are of other sizes here.
+    release_cached_buffers();
     last = held();
-    if (eval_tokens < 2) {  // there is no validation part
-    } else {
+    if (eval_tokens >= 2) {  // there is a validation part
         evaluate(*model, data::TokenView(tokens).first(std::min(tokens.size(), eval_tokens)));
     }
     m.evaluation = more();

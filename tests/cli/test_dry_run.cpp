@@ -66,9 +66,9 @@ TEST_CASE("plan: --dry-run tells the memory and the disk that a run takes", "[cl
         }());
         REQUIRE((plan.code == 0 && run.code == 0));
         // Where the system gives pages of 4 kB as they are touched, what buffers have to spare is planned and not
-        // taken. The plan is made by a smaller model, in which Muon's matrices find room in what is there already.
+        // taken.
         const double planned = bytes_in(plan.out, "memory"), taken = static_cast<double>(run.peak_mb) * 1024 * 1024;
-        CHECK(planned > 0.8 * taken);
+        CHECK(planned > 0.85 * taken);
         CHECK(planned < 1.3 * taken);
         CHECK(bytes_in(plan.out, "disk") == Approx(size_of(place.path("out/latest"))).epsilon(0.03));
     }
