@@ -25,4 +25,4 @@ configure_package_config_file(cmake/inkling-config.cmake.in ${CMAKE_CURRENT_BINA
                               INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/inkling)
 write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/inkling-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/inkling-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/inkling-config-version.cmake
-        cmake/pcre2.cmake cmake/utf8proc.cmake cmake/zstd.cmake DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/inkling)
+        cmake/libraries.cmake DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/inkling)

@@ -14,7 +14,7 @@ namespace inkling::data {
 // i < n, and the result < n; one to one for a given key and n <= 2^62.
 inline std::uint64_t permute(const RandomKey& key, std::uint64_t i, std::uint64_t n) {
     constexpr std::uint64_t rounds = 8;
-    const int half_bits = n > 1 ? (std::bit_width(n - 1) + 1) / 2 : 1;
+    const auto half_bits = n > 1 ? (std::bit_width(n - 1) + 1) / 2 : 1;
     const std::uint64_t mask = (std::uint64_t{1} << half_bits) - 1;
     do {
         std::uint64_t left = i >> half_bits, right = i & mask;

@@ -15,8 +15,8 @@ inline float bf16_to_f32(std::uint16_t h) { return widen(BFloat16{h}); }
 inline std::uint16_t f32_to_bf16(float x) { return round_to_bfloat16(x).bits; }
 
 inline float f16_to_f32(std::uint16_t h) {
-    const std::uint32_t sign = static_cast<std::uint32_t>(h & 0x8000u) << 16;
-    std::uint32_t bits = static_cast<std::uint32_t>(h & 0x7fffu) << 13;
+    const std::uint32_t sign = (h & 0x8000u) << 16;
+    std::uint32_t bits = (h & 0x7fffu) << 13;
     if (bits >= 0x1fu << 23) {  // infinity, NaN
         bits |= 0x7f800000u;
     } else if (bits >= 1u << 23) {

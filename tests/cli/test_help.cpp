@@ -98,7 +98,7 @@ TEST_CASE("help: defaults are those of a plain run", "[cli]") {
 }
 
 TEST_CASE("help: lines end where the terminal does", "[cli]") {
-    for (const unsigned short columns : {40, 60, 80, 200}) {
+    for (const auto columns : std::initializer_list<unsigned short>{40, 60, 80, 200}) {
         for (const Arguments& command : {Arguments{"help"}, Arguments{"help", "train"},
                                          Arguments{"train", "--help-all"}, Arguments{"attention", "--help"}}) {
             Terminal t(command, columns);

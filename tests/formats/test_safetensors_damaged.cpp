@@ -191,10 +191,10 @@ TEST_CASE("safetensors: damaged files are refused or read within their bounds", 
     const std::string alphabet = "{}[]\",:0123456789-.eE \\\0\xff\"dtypeshapeF32BF16";
     for (int round = 0; round < 20000; ++round) {
         std::string bytes = valid;
-        for (unsigned edits = 1 + random() % 3; edits > 0; --edits) {
+        for (auto edits = 1 + random() % 3; edits > 0; --edits) {
             const std::size_t at = random() % bytes.size();
             const char c = alphabet[random() % alphabet.size()];
-            if (const unsigned kind = random() % 3; kind == 0)
+            if (const auto kind = random() % 3; kind == 0)
                 bytes[at] = c;
             else if (kind == 1)
                 bytes.insert(at, 1, c);

@@ -91,7 +91,7 @@ TEST_CASE("plan: attention's operations follow the width of its heads, not that 
     // scores and averages, each 2 H d operations for a pair of tokens, half of the T^2 pairs, three times for backward
     const double pairs = 16.0 * 16 / 2, heads = 4 * 24;
     const double attention = 3 * 3 * 2 * 2 * heads * pairs;
-    const double layer = 32 * (3 * heads) + heads * 32 + 3 * 32 * a.inner() + 2 * 32;
+    const double layer = 32 * (3 * heads) + heads * 32 + 3 * 32 * static_cast<double>(a.inner()) + 2 * 32;
     const double multiplied = 3 * layer + 32 + 50 * 32;
     CHECK(train::training_flops(a, 16) == Approx(6 * multiplied * 16 + attention).epsilon(1e-12));
 }
