@@ -5,6 +5,9 @@
 
 namespace inkling {
 
+// A scalar, one to four axes, axes of size 1.
+inline const std::vector<Shape> kManyShapes = {{}, {1}, {5}, {17}, {3, 4}, {2, 1, 3}, {2, 3, 2, 3}, {1, 1}};
+
 std::vector<GradcheckRow> elementwise_rows();
 std::vector<GradcheckRow> reduction_rows();
 std::vector<GradcheckRow> shape_rows();
