@@ -1,0 +1,245 @@
+// read_corpus(): what is text in files, folders and standard input.
+#include "data/corpus.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <utility>
+
+#include "data/records.h"
+#include "data/shell_patterns.h"
+#include "engine/check.h"
+#include "formats/file.h"
+#include "formats/named.h"
+#include "formats/utf8.h"
+
+namespace inkling::data {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+
+// Whether a NUL is among the first bytes, so that large binary files need not be read whole. False for a file that
+// cannot be opened.
+bool looks_binary(const fs::path& file) {
+    std::ifstream in(file, std::ios::binary);
+    std::array<char, 4096> head;
+    in.read(head.data(), head.size());
+    const std::string_view bytes(head.data(), static_cast<std::size_t>(in.gcount()));
+    return formats::compression_of(bytes) == formats::Compression::none && bytes.find('\0') != std::string_view::npos;
+}
+
+// Of folders that hold no text of the user's.
+bool is_tool_folder(const std::string& name) {
+    return name.starts_with('.') || name == "node_modules" || name == "__pycache__";
+}
+
+bool is_run(const fs::path& folder) {
+    std::error_code none;
+    return fs::exists(folder / "config.toml", none) && fs::exists(folder / "metrics.jsonl", none);
+}
+
+// Up to a number that is enough to tell that they are many.
+std::size_t count_files(const fs::path& folder) {
+    std::size_t n = 0;
+    std::error_code error;
+    fs::recursive_directory_iterator entry(folder, error);
+    for (; !error && n < 1'000'000 && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
+        std::error_code none;
+        n += !entry->is_directory(none);
+    }
+    return n;
+}
+
+// Reads sources into a corpus.
+class Reader {
+  public:
+    Reader(const CorpusOptions& options, const ReadSome& standard_input)
+        : options_(options), standard_input_(standard_input) {
+        check<BadInput>(options.text_field.empty() || options.text_column.empty(),
+                        "--text-field is for JSON lines and --text-column for CSV: give one of them");
+    }
+
+    void add(const std::string& path) {
+        if (path == "-") {
+            add_text(standard_input_ ? read_unpacked(standard_input_, "standard input") : open_unpacked(path),
+                     "standard input", true);
+        } else if (formats::is_there(path) || !is_pattern(path)) {
+            add_path(path);
+        } else {
+            add_matches(path);
+        }
+    }
+
+    Corpus take() {
+        check<BadInput>(!corpus.documents.empty(), "nothing is left to read{}", skipped_list());
+        if (const bool fields = !options_.text_field.empty(); (fields || !options_.text_column.empty()) && !records_)
+            check<BadInput>(false, "{} is for files that end in {}, and there is none",
+                            fields ? "--text-field" : "--text-column", fields ? ".jsonl" : ".csv");
+        return std::move(corpus);
+    }
+
+    Corpus corpus;
+
+  private:
+    void add_path(const std::string& path) {
+        if (formats::is_folder(path)) return add_folder(path);
+        if (is_excluded(fs::path(path).filename().string(), options_.exclude)) return skip("excluded", path);
+        std::error_code none;
+        add_text(open_unpacked(path), path, fs::is_fifo(path, none));
+    }
+
+    void add_matches(const std::string& pattern) {
+        const std::size_t before = corpus.sources.size();
+        const std::size_t fixed = pattern.substr(0, pattern.find_first_of("*?[")).rfind('/') + 1;  // npos + 1 is 0
+        for (const std::string& path : matching_paths(pattern)) {
+            if (is_excluded(std::string_view(path).substr(fixed), options_.exclude)) {
+                skip("excluded", path);
+            } else if (formats::is_folder(path)) {
+                add_files_of(path);
+            } else if (std::error_code none; fs::is_regular_file(path, none)) {
+                add_found(path);
+            }
+        }
+        check<BadInput>(corpus.sources.size() > before, "{}: no file of text matches{}", pattern, skipped_list());
+    }
+
+    void add_folder(const std::string& folder) {
+        const std::size_t before = corpus.sources.size();
+        add_files_of(folder);
+        check<BadInput>(corpus.sources.size() > before,
+                        "{}: the folder has no UTF-8 text file{}: name a folder with text", folder, skipped_list());
+    }
+
+    // Regular files below a folder, in the order of their paths.
+    void add_files_of(const std::string& folder) {
+        std::vector<fs::path> files;
+        std::error_code error;
+        fs::recursive_directory_iterator entry(folder, error);
+        for (; !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
+            std::error_code gone;  // e.g. a symbolic link to nothing: not a regular file
+            const std::string path = entry->path().string(), name = entry->path().filename().string();
+            const bool directory = entry->is_directory(gone) && !entry->is_symlink(gone);
+            const std::string_view below = std::string_view(path).substr(folder.size() + !folder.ends_with('/'));
+            std::string reason;
+            if (is_excluded(below, options_.exclude))
+                reason = "excluded";
+            else if (directory ? is_tool_folder(name) : name.starts_with('.'))
+                reason = directory ? "in " + name : "hidden";
+            else if (directory && is_run(entry->path()))
+                reason = "in runs of Inkling";
+            else if (!directory && entry->is_regular_file(gone))
+                files.push_back(entry->path());
+            if (reason.empty()) continue;
+            if (directory) entry.disable_recursion_pending();
+            skip(reason, path, directory ? count_files(path) : 1);
+        }
+        check<BadInput>(!error, "{}: cannot list the folder: {}", folder, error.message());
+        std::sort(files.begin(), files.end());
+        for (const fs::path& file : files) add_found(file.string());
+    }
+
+    // What is no text is left out.
+    void add_found(const std::string& file) {
+        try {
+            if (looks_binary(file) || formats::has_hole(file)) return skip("binary", file);
+            add_text(open_unpacked(file), file, false);
+        } catch (const NoText& e) {
+            if (e.kind != "empty") skip(e.kind, file);
+        }
+    }
+
+    void skip(const std::string& reason, const std::string& path, std::size_t files = 1) {
+        if (files == 0) return;
+        if (corpus.skipped.empty()) corpus.first_skipped = path;
+        const bool many = corpus.skipped.size() > 8 && !corpus.skipped.contains(reason);
+        corpus.skipped[many ? "in hidden folders" : reason] += files;
+    }
+
+    std::string skipped_list() const {
+        const std::string list = corpus.skipped_list();
+        return list.empty() ? "" : fmt::format(" ({})", list);
+    }
+
+    void add_text(Text text, const std::string& source, bool stream) {
+        if (text.bytes.starts_with(byte_order_mark)) text.bytes.remove_prefix(byte_order_mark.size());
+        if (text.bytes.empty()) throw NoText(source + ": it is empty: name a file with text", "empty");
+        const std::size_t at = formats::find_invalid_utf8(text.bytes);
+        if (at != std::string_view::npos) {
+            const std::string_view before = text.bytes.substr(0, at);
+            const auto line = 1 + std::count(before.begin(), before.end(), '\n');
+            if (!options_.lossy) {
+                throw NoText(fmt::format("{}: not UTF-8: byte {} is 0x{:02X}, in line {}: convert it first, e.g. with "
+                                         "iconv -t UTF-8, or have such bytes replaced with --lossy",
+                                         source, at, static_cast<unsigned char>(text.bytes[at]), line),
+                             "not UTF-8");
+            }
+            if (corpus.replaced == 0) corpus.first_replaced = fmt::format("{}, line {}", source, line);
+            text = replaced(text.bytes, at);
+        }
+        const RecordKind kind = stream ? RecordKind::none : record_kind(source);
+        if (!options_.text_field.empty() && (stream || kind == RecordKind::json_lines))
+            add_records(RecordKind::json_lines, text.bytes, options_.text_field, source);
+        else if (!options_.text_column.empty() && (stream || kind == RecordKind::csv))
+            add_records(RecordKind::csv, text.bytes, options_.text_column, source);
+        else
+            corpus.add(text.bytes, std::move(text.owner), source);
+    }
+
+    // With U+FFFD for what is not UTF-8, the first of which is at `at`.
+    Text replaced(std::string_view text, std::size_t at) {
+        GrowingText mended;
+        while (at != std::string_view::npos) {
+            const std::size_t size = formats::invalid_utf8_size(text, at);
+            mended.append(text.substr(0, at));
+            mended.append("\xEF\xBF\xBD");
+            corpus.replaced += size;
+            text.remove_prefix(at + size);
+            at = formats::find_invalid_utf8(text);
+        }
+        mended.append(text);
+        return mended.take();
+    }
+
+    void add_records(RecordKind kind, std::string_view table, const std::string& field, const std::string& source) {
+        GrowingText texts;
+        std::vector<std::size_t> ends;
+        formats::named(source, [&] {
+            read_records(kind, table, field, [&](std::string_view record) {
+                if (record.empty()) return static_cast<void>(++corpus.empty_records);
+                texts.append(record);
+                ends.push_back(texts.size());
+            });
+        });
+        records_ = true;
+        if (ends.empty()) throw NoText(source + ": it has no record with text", "empty");
+        Text all = texts.take();
+        corpus.begin_source(std::move(all.owner), source);
+        std::size_t begin = 0;
+        for (const std::size_t end : ends) {
+            corpus.documents.push_back(all.bytes.substr(begin, end - begin));
+            begin = end;
+        }
+    }
+
+    const CorpusOptions& options_;
+    const ReadSome& standard_input_;
+    bool records_ = false;  // a table was read
+};
+
+}  // namespace
+
+Corpus read_corpus(const std::vector<std::string>& paths, const CorpusOptions& options,
+                   const ReadSome& standard_input) {
+    check<BadInput>(!paths.empty(), "no text was given: give at least one file, folder or - for standard input");
+    Reader reader(options, standard_input);
+    for (const std::string& path : paths) reader.add(path);
+    return reader.take();
+}
+
+}  // namespace inkling::data
