@@ -78,6 +78,12 @@ Tensor<T> Tensor<T>::detach() const {
 template <class T>
 Array<T> Tensor<T>::value_in_place() {
     check_defined("value_in_place", *this);
+    for (std::size_t i = 0; i < rank(); ++i) {
+        check(size() == 0 || dim(i) == 1 || value().strides()[i] != 0,
+              "value_in_place: the elements along axis {} of shape {} are one place in memory, as expand() copies "
+              "nothing: write to what was expanded, or to a copy, value().clone()",
+              i, shape());
+    }
     Array<T> value = Array<T>::writable([this] { return this->value(); });
     value.count_write();
     return value;

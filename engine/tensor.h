@@ -124,6 +124,7 @@ class Tensor {
     }
     const std::shared_ptr<const PackedMatrix>& packed() const { return packed_; }  // null: it is not
     // For writing: p.value_in_place() -= 0.1 * p.grad(). A graph that saved this value will refuse to run backward.
+    // Throws for what was expanded, whose elements share places.
     Array<T> value_in_place();
     const Shape& shape() const { return value_.shape(); }
     std::size_t rank() const { return value_.rank(); }

@@ -237,6 +237,25 @@ TEMPLATE_TEST_CASE("shape: expand copies nothing, and its gradient is the sum ov
     CHECK_THROWS_WITH(expand(x, 2), ContainsSubstring("does not broadcast to (2)"));
 }
 
+TEST_CASE("shape: what was expanded is not written in place", "[engine]") {
+    const auto x = Tensor<double>::from({{1}, {2}});
+    auto y = expand(x, {2, 3}), turned = transpose(y, 0, 1), part = slice(y, 1, 0, 2);
+    CHECK_THROWS_WITH(y.value_in_place(), ContainsSubstring("value_in_place:") && ContainsSubstring("axis 1") &&
+                                              ContainsSubstring("(2, 3)") && ContainsSubstring("value().clone()"));
+    CHECK_THROWS_WITH(turned.value_in_place() += 1, ContainsSubstring("axis 0 of shape (3, 2)"));
+    CHECK_THROWS_AS(part.value_in_place(), Error);
+    check_equal(x.value(), {1, 2});
+
+    Tensor<double> copy(y.value().clone());
+    copy.value_in_place()(0, 1) = 7;
+    check_equal(copy.value(), {1, 7, 1, 2, 2, 2});
+    auto column = slice(y, 1, 0, 1), row = expand(x, {1, 2, 1});  // no place twice
+    column.value_in_place() += 1;
+    row.value_in_place() += 1;
+    check_equal(x.value(), {3, 4});
+    CHECK_NOTHROW(Tensor<double>::zeros({2, 0, 3}).value_in_place() += 1);
+}
+
 TEMPLATE_TEST_CASE("shape: split in parts of any sizes", "[engine]", float, double) {
     using T = TestType;
     const Tensor<T> x(of<T>({2, 6}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}), true);
