@@ -35,8 +35,8 @@ struct Architecture {
 
     bool has_bos = true;  // training showed texts that begin after an end of text, where the tokenizer has one
     // As a model's files say; none: the tokenizer's end of text, for both.
-    std::vector<std::int32_t> end_tokens;  // each ends a text
-    std::int32_t begin_token = -1;         // texts begin behind it; -1: none
+    std::vector<std::int32_t> end_tokens = {};  // each ends a text
+    std::int32_t begin_token = -1;              // texts begin behind it; -1: none
 
     std::size_t vocab_size = 65;
     std::size_t n_layer = 4;
@@ -59,7 +59,7 @@ struct Architecture {
     double rope_theta = 10000;    // base of the rotary angles: position p rotates pair i by p theta^(-2i/d)
     bool rope_clockwise = false;  // by the negative of these angles
     double rotary_part = 1;       // of each head's numbers, its first
-    RopeOptions rope;
+    RopeOptions rope = {};
     HeadNorm head_norm = HeadNorm::none;
     bool head_norm_gain = false;
 

@@ -19,12 +19,12 @@
 namespace inkling::train {
 
 struct TrainOptions {
-    std::vector<std::string> data;
-    data::CorpusOptions text;  // how it is read
+    std::vector<std::string> data = {};
+    data::CorpusOptions text = {};  // how it is read
     std::string out = "out";
-    std::string resume;  // "", "auto" or a checkpoint folder
+    std::string resume = "";  // "", "auto" or a checkpoint folder
     bool overwrite = false;
-    std::string init_from;  // a model folder, or ""
+    std::string init_from = "";  // a model folder, or ""
     std::string tokenizer = "char";
     std::size_t vocab_size = 4096;
     data::SplitStyle pre_tokenizer = data::SplitStyle::gpt2;
@@ -64,7 +64,7 @@ struct TrainOptions {
     // What became of the plan: see loop.h.
     bool replan = false;
     std::size_t replan_step = 0, planned_iters = 0;
-    std::vector<std::string> sample_prompt;
+    std::vector<std::string> sample_prompt = {};
 
     // v(name, field, help) for every setting. `Options` is TrainOptions or const TrainOptions.
     template <class Options, class V>

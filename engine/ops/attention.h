@@ -12,10 +12,10 @@ namespace inkling {
 struct FusedAttention {
     double scale = 1.0;
     bool causal = false;   // query i sees keys 0 .. i + Lk - Lq
-    MaskArray mask;        // broadcasts to (B, H, Lq, Lk), 0 = blocked; undefined: nothing is blocked
+    MaskArray mask = {};   // broadcasts to (B, H, Lq, Lk), 0 = blocked; undefined: nothing is blocked
     double dropout = 0.0;  // of the weights, with the mask that dropout() has for an array (B, H, Lq, Lk)
-    RandomKey dropout_key;
-    std::vector<double> alibi;  // one slope per head: -slope (i + Lk - Lq - j) is added to the score; empty: nothing
+    RandomKey dropout_key = {};
+    std::vector<double> alibi = {};  // one slope per head: -slope (i + Lk - Lq - j) is added to the score; else empty
     // The weights of a query for which the mask blocks every key; Masked::uniform is 1 / Lk for all keys.
     Masked masked = Masked::error;
 };

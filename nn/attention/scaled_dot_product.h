@@ -11,12 +11,12 @@
 namespace inkling::nn {
 
 struct AttentionOptions {
-    bool causal = false;          // a query sees its own position and those before; the last query is the last key's
-    MaskArray mask;               // broadcasts to (B, H, Lq, Lk); 0 = blocked; undefined: nothing is blocked
-    double dropout = 0;           // of the weights
-    RandomKey dropout_key;        // which mask
-    std::optional<double> scale;  // of the scores; none: 1 / sqrt(d)
-    std::vector<double> alibi;    // a slope a head: the score of query i and key j falls by slope (i - j); empty: none
+    bool causal = false;         // a query sees its own position and those before; the last query is the last key's
+    MaskArray mask = {};         // broadcasts to (B, H, Lq, Lk); 0 = blocked; undefined: nothing is blocked
+    double dropout = 0;          // of the weights
+    RandomKey dropout_key = {};  // which mask
+    std::optional<double> scale = std::nullopt;  // of the scores; none: 1 / sqrt(d)
+    std::vector<double> alibi = {};  // a slope a head: the score of query i and key j falls by slope (i - j), or empty
     // The weights of a query whose every key the mask blocks: an error, 1 / Lk for each of all keys, or zeros.
     Masked masked = Masked::error;
 

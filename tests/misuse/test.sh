@@ -12,8 +12,12 @@ compile=("$@" -std=c++20 "-I$root")
 cat >"$scratch/inkling.h" <<'END'
 #include "engine/backward.h"
 #include "engine/ops.h"
+#include "models/architecture.h"
+#include "nn/attention/scaled_dot_product.h"
 #include "nn/linear.h"
 #include "nn/sequential.h"
+#include "train/optimizers/muon.h"
+#include "train/options.h"
 #include <iostream>
 using namespace inkling;
 END
@@ -35,8 +39,19 @@ refuses() {  # TEXT, and the snippet as input
     cat "$scratch/snippet.cpp" "$scratch/errors" >&2
 }
 
-{ echo 'void snippet(Tensor<double> x) { Tensor<double> z = 2 * x + x.value(); z += 1; std::cout << z; }'; } >"$scratch/good.cpp"
-"${compile[@]}" -fsyntax-only -include "$scratch/inkling.h" "$scratch/good.cpp"
+# What is right compiles, without a warning where options are left out.
+cat >"$scratch/good.cpp" <<'END'
+void snippet(Tensor<double> x) {
+    Tensor<double> z = 2 * x + x.value();
+    z += 1;
+    std::cout << z;
+    std::cout << attention(x, x, x, {.causal = true}) << nn::scaled_dot_product_attention(x, x, x, {.causal = true}).output;
+    std::cout << cross_entropy(x, IdArray({1}, 0), {.label_smoothing = 0.1}) << rotary(x, {.start = 3});
+    (void)models::Architecture{.n_layer = 2}, (void)train::TrainOptions{.data = {"a.txt"}};
+    (void)train::MuonOptions{.momentum = 0.9};
+}
+END
+"${compile[@]}" -Wall -Wextra -Wpedantic -Wshadow -Werror -fsyntax-only -include "$scratch/inkling.h" "$scratch/good.cpp"
 
 refuses 'T is float or double; token ids are an IdArray' <<<'Tensor<int> ids(IdArray({2}, 1));'
 refuses 'T is float or double' <<<'Generator random; nn::Linear<int> layer(random, 2, 3);'

@@ -13,7 +13,7 @@ struct MuonOptions {
     MuonScale scale = MuonScale::original;
     bool split_heads = false;  // each head of query, key and value is made orthogonal for itself
     double weight_decay = 0.1;
-    AdamWOptions adamw;  // of all else; its rates are those of AdamW over Muon's
+    AdamWOptions adamw = {};  // of all else; its rates are those of AdamW over Muon's
 };
 
 template <class T>
