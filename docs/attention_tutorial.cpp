@@ -208,7 +208,7 @@ void order_is_not_seen() {
     const nn::LearnedPositions<double> learned(random, 3, 4);  // weight (3, 4), small and random at first
     const Tensor<double> sinusoidal(nn::sinusoidal_positions<double>(3, 4));
     const auto backwards = [](const Tensor<double>& t) {
-        return concatenate<double>({slice(t, 0, 2, 3), slice(t, 0, 1, 2), slice(t, 0, 0, 1)}, 0);
+        return concatenate({slice(t, 0, 2, 3), slice(t, 0, 1, 2), slice(t, 0, 0, 1)}, 0);
     };
     const auto sees_order = [&](const auto& place) {  // does a text read backwards give other vectors?
         const Tensor<double> x(normal({3, 4}, 1));

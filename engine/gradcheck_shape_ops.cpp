@@ -175,12 +175,12 @@ std::vector<GradcheckRow> shape_rows() {
          [] {
              return worst_of({error_of(
                                   [](const Inputs& in) {
-                                      return inkling::where(pattern({2, 3}), in[0], in[1]);
+                                      return where(pattern({2, 3}), in[0], in[1]);
                                   },
                                   {{2, 3}, {2, 3}}),
                               error_of(
                                   [](const Inputs& in) {
-                                      return inkling::where(pattern({4, 1}), in[0], in[1]);
+                                      return where(pattern({4, 1}), in[0], in[1]);
                                   },
                                   {{3}, {2, 1, 1}})});
          }},

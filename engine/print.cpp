@@ -16,7 +16,17 @@ std::ostream& operator<<(std::ostream& out, const Tensor<T>& x) {
     return out << '\n' << x.value();
 }
 
+template <class T>
+std::ostream& operator<<(std::ostream& out, const ConstArray<T>& x) {
+    if (!x.defined()) return out << "undefined";
+    return out << static_cast<const xt::xexpression<ConstArray<T>>&>(x);
+}
+
 template std::ostream& operator<<(std::ostream&, const Tensor<float>&);
 template std::ostream& operator<<(std::ostream&, const Tensor<double>&);
+template std::ostream& operator<<(std::ostream&, const ConstArray<float>&);
+template std::ostream& operator<<(std::ostream&, const ConstArray<double>&);
+template std::ostream& operator<<(std::ostream&, const ConstArray<std::int32_t>&);
+template std::ostream& operator<<(std::ostream&, const ConstArray<std::uint8_t>&);
 
 }  // namespace inkling

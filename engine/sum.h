@@ -2,13 +2,19 @@
 // alone, not on the number of threads.
 #pragma once
 
+#include <concepts>
 #include <vector>
 
 #include "engine/array.h"
 
 namespace inkling {
 
-using Axes = std::vector<std::ptrdiff_t>;  // as users name them: negative ones count from the back; none: all axes
+// As users name them, -1 or {0, 2}: negative ones count from the back; none: all axes.
+struct Axes : std::vector<std::ptrdiff_t> {
+    template <class... N>
+    requires((std::integral<N> && !std::same_as<N, bool>)&&...) Axes(N... axes)
+        : vector{static_cast<std::ptrdiff_t>(axes)...} {}  // NOLINT: implicit on purpose
+};
 
 // The named axes as indices, increasing, as the functions below take them. Throws when one does not exist or is named
 // twice.

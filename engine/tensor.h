@@ -165,6 +165,13 @@ class Tensor {
 // Shape, op ("leaf" where a gradient is wanted) and values; of large tensors the values at the edges.
 template <class T>
 std::ostream& operator<<(std::ostream& out, const Tensor<T>& x);
+template <class T>  // the values alone; without this, xtensor's header for printing would have to be included
+std::ostream& operator<<(std::ostream& out, const ConstArray<T>& x);
+template <class T>
+std::ostream& operator<<(std::ostream& out, const Array<T>& x) {
+    const ConstArray<T>& values = x;
+    return out << values;
+}
 
 // Throws, naming the op, unless all tensors have a value.
 template <class... Tensors>

@@ -1,14 +1,25 @@
 // Choosing elements by a mask. Masks are MaskArrays (0 is false) that broadcast.
 #pragma once
 
+#include <utility>
+
+#include "engine/ops/elementwise.h"
 #include "engine/tensor.h"
 
 namespace inkling {
 
-// a where the mask is true, b elsewhere; all three broadcast. Call it as inkling::where: xtensor has a where() of its
-// own, which an unqualified call with an Array would also find.
+// a where the mask is true, b elsewhere; all three broadcast. One of a and b may be a number or an array:
+//   where(x.value() > 0, x, 0.1)
 template <class T>
 Tensor<T> where(const MaskArray& mask, const Tensor<T>& a, const Tensor<T>& b);
+template <class M, class A, class B>
+requires WithTensor<A, B>  // so that it is a better match than xtensor's where()
+auto where(M&& mask, A&& a, B&& b) {
+    using T = ElementOf<A, B>;
+    const MaskArray chosen(std::forward<M>(mask));
+    const Tensor<T> x = operand<T>(a), y = operand<T>(b);
+    return where(chosen, x, y);
+}
 
 // `value` where the mask is true, x elsewhere. The mask broadcasts to x's shape.
 template <class T>

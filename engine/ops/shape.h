@@ -51,5 +51,14 @@ template <class T>
 Tensor<T> concatenate(const std::vector<Tensor<T>>& parts, std::ptrdiff_t axis);
 template <class T>
 Tensor<T> stack(const std::vector<Tensor<T>>& parts, std::ptrdiff_t axis);  // along a new axis
+// For parts in braces: concatenate({a, b}, 0).
+template <class T>
+Tensor<T> concatenate(std::initializer_list<Tensor<T>> parts, std::ptrdiff_t axis) {
+    return concatenate(std::vector<Tensor<T>>(parts), axis);
+}
+template <class T>
+Tensor<T> stack(std::initializer_list<Tensor<T>> parts, std::ptrdiff_t axis) {
+    return stack(std::vector<Tensor<T>>(parts), axis);
+}
 
 }  // namespace inkling

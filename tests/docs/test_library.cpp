@@ -15,6 +15,20 @@
 using namespace inkling;
 using namespace inkling::testing;
 
+namespace {
+
+// What f writes to std::cout.
+template <class F>
+std::string printed(const F& f) {
+    std::ostringstream text;
+    std::streambuf* const terminal = std::cout.rdbuf(text.rdbuf());
+    f();
+    std::cout.rdbuf(terminal);
+    return text.str();
+}
+
+}  // namespace
+
 TEST_CASE("library page: the lines beside PyTorch's", "[docs]") {
     auto x = Tensor<float>::from({{1, 2}, {3, 4}});
     auto w = Tensor<float>::full({2, 2}, 0.5, true);
@@ -27,13 +41,7 @@ TEST_CASE("library page: the lines beside PyTorch's", "[docs]") {
     CHECK(x.size() == 4);
     CHECK(x.value()(0, 1) == 2);
     CHECK(sum(x).item() == 10);
-    {
-        std::ostringstream text;
-        std::streambuf* const terminal = std::cout.rdbuf(text.rdbuf());
-        std::cout << x;
-        std::cout.rdbuf(terminal);
-        CHECK_THAT(text.str(), ContainsSubstring("(2, 2)"));
-    }
+    CHECK_THAT(printed([&] { std::cout << x; }), ContainsSubstring("(2, 2)"));
     CHECK_FALSE(w.detach().requires_grad());
 
     auto y = 2 * x + 1;
@@ -45,18 +53,19 @@ TEST_CASE("library page: the lines beside PyTorch's", "[docs]") {
     check_equal(permute(x, {1, 0}).value(), {1, 3, 2, 4});
     check_equal(reshape(x, {4, 1}).value(), {1, 2, 3, 4});
     check_equal(slice(x, 1, 0, 1).value(), {1, 3});
-    check_equal(concatenate<float>({x, w}, 1).value(), {1, 2, 0.5, 0.5, 3, 4, 0.5, 0.5});
-    CHECK(stack<float>({x, w}, 0).shape() == Shape{2, 2, 2});
+    check_equal(concatenate({x, w}, 1).value(), {1, 2, 0.5, 0.5, 3, 4, 0.5, 0.5});
+    CHECK(stack({x, w}, 0).shape() == Shape{2, 2, 2});
     const auto halves = split(x, 2, 1);
     check_equal(halves[1].value(), {2, 4});
-    check_equal(mean(x, {-1}, true).value(), {1.5, 3.5});
-    check_equal(max(x, {0}).value(), {3, 4});
+    check_equal(mean(x, -1, true).value(), {1.5, 3.5});
+    check_equal(max(x, 0).value(), {3, 4});
     check_close(exp(x).value(), of<float>({2, 2}, {2.718282, 7.389056, 20.08554, 54.59815}), 1e-6);
     check_close(softmax(x, -1).value(), of<float>({2, 2}, {0.2689414, 0.7310586, 0.2689414, 0.7310586}), 1e-6);
     check_close(gelu(x).value(), of<float>({2, 2}, {0.841192, 1.954598, 2.996363, 3.99993}), 1e-5);
-    check_close(inkling::std(x, {0}).value(), of<float>({2}, {1.414214, 1.414214}), 1e-6);
+    check_close(inkling::std(x, 0).value(), of<float>({2}, {1.414214, 1.414214}), 1e-6);
     check_equal(clamp(x, 2).value(), {2, 2, 3, 4});
-    CHECK(argmax(x, {-1})(1) == 1);
+    check_equal(where(x.value() > 2, x, 0).value(), {0, 0, 3, 4});
+    CHECK(argmax(x, -1)(1) == 1);
     check_equal(topk(x, 1).values.value(), {2, 4});
     check_equal(einsum("ij,jk->ik", x, w).value(), {1.5, 1.5, 3.5, 3.5});
     CHECK(mse_loss(x, y).item() == Approx(25.375));
@@ -71,6 +80,7 @@ TEST_CASE("library page: the lines beside PyTorch's", "[docs]") {
     sum(h).backward();
     check_equal(h.grad(), {0.5, 0.5, 0.5, 0.5});
     check_equal(w.grad(), {0.5, 1, 1.5, 2});
+    CHECK_THAT(printed([&] { std::cout << w.grad(); }), ContainsSubstring("{{ 0.5,  1. },"));
     w.zero_grad();
     loss.backward();
     check_close(w.grad(), of<float>({2, 2}, {0.5, 0.5, -0.5, -0.5}), 1e-6);

@@ -83,7 +83,7 @@ std::vector<OpCase<T>> elementwise_cases() {
         {"binary_cross_entropy_with_logits",
          {a, a},
          [](const In& in) { return binary_cross_entropy_with_logits(in[0], in[1], Reduction::none); }},
-        pair("where", [=](auto x, auto y) { return inkling::where(every_third(a), x, y); }),
+        pair("where", [=](auto x, auto y) { return where(every_third(a), x, y); }),
         one("masked_fill", [=](auto x) { return masked_fill(x, every_third(a), 3); }),
         one("tril", [](auto x) { return tril(x, 20); }),
         one("triu", [](auto x) { return triu(x, 20); }),

@@ -10,8 +10,8 @@ using namespace inkling::testing;
 
 namespace {
 
-template <class T>
-std::string printed(const Tensor<T>& x) {
+template <class X>
+std::string printed(const X& x) {
     std::ostringstream out;
     out << x;
     return out.str();
@@ -94,4 +94,15 @@ TEST_CASE("print: a tensor shows its shape, its op and its values", "[engine]") 
     CHECK(printed(Tensor<float>::zeros({0})).starts_with("Tensor (0,)\n"));
     CHECK(printed(packed(Tensor<float>::ones({32, 32}), WeightType::bf16)) == "Tensor (32, 32), packed");
     CHECK(printed(Tensor<float>::zeros({500, 500})).size() < 1000);
+}
+
+TEST_CASE("print: an array shows its values", "[engine]") {
+    const auto x = Tensor<double>::from({{1, 2.5}, {-3, 4}}, true);
+    backward(sum(x * x));
+    CHECK(printed(x.grad()) == "{{ 2.,  5.},\n {-6.,  8.}}");
+    CHECK(printed(x.value()) == "{{ 1. ,  2.5},\n {-3. ,  4. }}");
+    CHECK(printed(argmax(x, 1)) == "{1, 1}");
+    CHECK(printed(causal_mask(2, 2)) == "{{0, 1},\n {0, 0}}");
+    CHECK(printed(of<float>(Shape{}, {0.25})) == " 0.25");
+    CHECK(printed(Array<double>()) == "undefined");
 }

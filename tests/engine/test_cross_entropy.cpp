@@ -113,7 +113,7 @@ TEST_CASE("cross_entropy: it is the mean of -log_softmax at the targets", "[engi
         MaskArray chosen({rows, V}, 0);
         for (std::size_t i = 0; i < rows; ++i) chosen(i, static_cast<std::size_t>(targets.data()[i])) = 1;
         const Tensor<double> zero(Array<double>(Shape{}, 0.0));
-        return scale(sum(inkling::where(chosen, log_softmax(reshape(in[0], {rows, V})), zero)), -1.0 / rows);
+        return scale(sum(where(chosen, log_softmax(reshape(in[0], {rows, V})), zero)), -1.0 / rows);
     };
     const std::vector<Array<double>> at = {normal({3, 4, V}, 2)};
     const auto a = run<double>([&](const auto&in) { return cross_entropy(in[0], targets); }, at),

@@ -11,17 +11,23 @@ TEMPLATE_TEST_CASE("mask: where takes the one or the other, and so do gradients"
     using T = TestType;
     const MaskArray mask = of<std::uint8_t>({2, 1}, {1, 0});
     const Tensor<T> a(of<T>({3}, {1, 2, 3}), true), b(of<T>(Shape{}, {9}), true);
-    const Tensor<T> y = inkling::where(mask, a, b);
+    const Tensor<T> y = where(mask, a, b);
     check_equal(y.value(), {1, 2, 3, 9, 9, 9});
     backward(y, of<T>({2, 3}, {1, 2, 3, 4, 5, 6}));
     check_equal(a.grad(), {1, 2, 3});
     check_equal(b.grad(), {15});
     const Tensor<T> bad(of<T>({3}, {kInfinity, std::nan(""), 1}), true);  // what is not chosen leaves no trace
-    const Tensor<T> safe = inkling::where(of<std::uint8_t>({0, 0, 200}), bad, b);
+    const Tensor<T> safe = where(of<std::uint8_t>({0, 0, 200}), bad, b);
     check_equal(safe.value(), {9, 9, 1});
     backward(safe, of<T>({1, 1, 1}));
     check_equal(bad.grad(), {0, 0, 1});
-    CHECK_THROWS_WITH(inkling::where(mask, Tensor<T>(Array<T>({3, 3})), b),
+    const Tensor<T> c(of<T>({3}, {-1, 2, 3}), true);  // beside a number, or an array
+    const Tensor<T> positive = where(c.value() > 0, c, 0.5);
+    check_equal(positive.value(), {0.5, 2, 3});
+    backward(positive, of<T>({1, 2, 3}));
+    check_equal(c.grad(), {0, 2, 3});
+    check_equal(where(of<std::uint8_t>({1, 0, 1}), of<T>({7, 8, 9}), c).value(), {7, 2, 9});
+    CHECK_THROWS_WITH(where(mask, Tensor<T>(Array<T>({3, 3})), b),
                       ContainsSubstring("where") && ContainsSubstring("(2, 1) and (3, 3)"));
 }
 
@@ -72,7 +78,7 @@ TEST_CASE("mask: large choices are the same with any number of threads and in bo
     MaskArray mask({129, 513});
     for (std::size_t i = 0; i < mask.size(); ++i) mask.data()[i] = random_below({1, 1}, i, 2) != 0;
     const std::vector<Array<float>> at = {random_array<float>({129, 513}, 1), random_array<float>({513}, 2)};
-    const auto choose = [&](const auto& in) { return inkling::where(mask, in[0], in[1]); };
+    const auto choose = [&](const auto& in) { return where(mask, in[0], in[1]); };
     check_same_with_any_threads("where", [&] { return all_of(run<float>(choose, at)); });
     check_float_against_double(choose, {{129, 513}, {513}});
     const ConstArray<float> y = choose(std::vector{Tensor<float>(at[0]), Tensor<float>(at[1])}).value();

@@ -18,6 +18,8 @@ TEMPLATE_TEST_CASE("reduce: sums over any axes, which vanish or stay", "[engine]
     check_equal(sum(x, {-1}).value(), {3, 7, 11, 15, 19, 23});
     check_equal(sum(x, {0, 1}).value(), {36, 42});
     check_equal(sum(x, {2, 0}).value(), {18, 26, 34});
+    check_equal(sum(x, 1).value(), {9, 12, 27, 30});  // one axis
+    CHECK(sum(x, -1, true).shape() == Shape{2, 3, 1});
     check_equal(sum(x, {0, 1, 2}).value(), {78});
     CHECK(sum(x).shape() == Shape{});
     CHECK(sum(x, {}, true).shape() == Shape{1, 1, 1});

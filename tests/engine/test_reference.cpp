@@ -89,7 +89,7 @@ Cases<T> cases() {
          [](In in) {
              return stack<T>({in[0], in[1]}, -1);
          }},
-        {"where", [](In in) { return inkling::where(pattern(), in[0], in[1]); }},
+        {"where", [](In in) { return where(pattern(), in[0], in[1]); }},
         {"masked_fill", [](In in) { return masked_fill(in[0], pattern(), -2); }},
         {"tril -1", [](In in) { return tril(in[0], -1); }},
         {"triu 1", [](In in) { return triu(in[0], 1); }},

@@ -67,7 +67,7 @@ TEST_CASE("shape: gradients of views lie where their elements came from", "[engi
 
 TEST_CASE("shape: concatenate and stack join, and hand each part its gradient", "[engine]") {
     const Tensor<double> a(of<double>({2, 1}, {1, 2}), true), b(of<double>({2, 2}, {3, 4, 5, 6}), true);
-    const Tensor<double> y = concatenate<double>({a, b, a}, -1);
+    const Tensor<double> y = concatenate({a, b, a}, -1);
     check_equal(y.value(), {1, 3, 4, 1, 2, 5, 6, 2});
     backward(y, of<double>({2, 4}, {10, 20, 30, 40, 50, 60, 70, 80}));
     check_equal(a.grad(), {50, 130});
@@ -75,7 +75,7 @@ TEST_CASE("shape: concatenate and stack join, and hand each part its gradient", 
     check_equal(concatenate<double>({b, Tensor<double>(Array<double>({0, 2}))}, 0).value(), {3, 4, 5, 6});
 
     const Tensor<double> u(of<double>({1, 2}), true), v(of<double>({3, 4}), true);
-    check_equal(stack<double>({u, v}, 0).value(), {1, 2, 3, 4});
+    check_equal(stack({u, v}, 0).value(), {1, 2, 3, 4});
     const Tensor<double> columns = stack<double>({u, v}, -1);
     check_equal(columns.value(), {1, 3, 2, 4});
     backward(columns, of<double>({2, 2}, {5, 6, 7, 8}));

@@ -47,6 +47,7 @@ void snippet(Tensor<double> x) {
     std::cout << z;
     std::cout << attention(x, x, x, {.causal = true}) << nn::scaled_dot_product_attention(x, x, x, {.causal = true}).output;
     std::cout << cross_entropy(x, IdArray({1}, 0), {.label_smoothing = 0.1}) << rotary(x, {.start = 3});
+    std::cout << x.grad() << argmax(x, -1) << where(x.value() > 0, x, 0) << concatenate({x, x}, 0);
     (void)models::Architecture{.n_layer = 2}, (void)train::TrainOptions{.data = {"a.txt"}};
     (void)train::MuonOptions{.momentum = 0.9};
 }

@@ -3,7 +3,6 @@
 #include <inkling/models/folder.h>
 
 #include <iostream>
-#include <xtensor/xio.hpp>
 
 int main(int argc, char** argv) {
     using namespace inkling;
