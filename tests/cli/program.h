@@ -1,6 +1,7 @@
 // Runs the built program as a user does, and catches its output and exit code:
 //   const Result r = program({"generate", "--model", dir, "-n", "5"});   // r.code, r.out, r.err
 //   Process p({"train", ...});  p.signal(SIGINT);  p.wait();
+//   const std::string text = printed_by(kTutorial);              // of another program
 #pragma once
 
 #include <fcntl.h>
@@ -38,9 +39,9 @@ class Process {
     // `out` and `in` are files to write stdout to and to read stdin from, when given. `limit` is called in the new
     // process before the program starts.
     explicit Process(Arguments arguments, const std::string& out = "", const std::string& in = "/dev/null",
-                     void (*limit)() = nullptr)
+                     void (*limit)() = nullptr, const std::string& path = kProgram)
         : out_(out.empty() ? folder_.path("out") : out) {
-        arguments.insert(arguments.begin(), kProgram);
+        arguments.insert(arguments.begin(), path);
         std::vector<char*> argv;
         for (std::string& a : arguments) argv.push_back(a.data());
         argv.push_back(nullptr);
@@ -97,6 +98,13 @@ class Process {
 inline Result program(const Arguments& arguments, const std::string& out = "", const std::string& in = "/dev/null",
                       void (*limit)() = nullptr) {
     return Process(arguments, out, in, limit).wait();
+}
+
+inline std::string printed_by(const std::string& path, const Arguments& arguments = {}) {
+    const Result r = Process(arguments, "", "/dev/null", nullptr, path).wait();
+    INFO(r.err);
+    REQUIRE(r.code == 0);
+    return r.out;
 }
 
 // Of stdout, or of a file, with one JSON object a line.

@@ -1,13 +1,11 @@
 // docs/attention.md against the program whose code it shows: docs/attention_tutorial.cpp.
-#include <array>
-#include <cstdio>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "formats/file.h"
 #include "tests/catch.h"
-#include "tests/paths.h"
+#include "tests/cli/program.h"
 
 namespace {
 
@@ -37,22 +35,12 @@ std::vector<Lines> blocks(const std::string& language) {
     return found;
 }
 
-std::string output_of(const std::string& program) {
-    FILE* pipe = popen(("'" + program + "'").c_str(), "r");
-    REQUIRE(pipe != nullptr);
-    std::string text;
-    std::array<char, 4096> part;
-    while (const std::size_t n = std::fread(part.data(), 1, part.size(), pipe)) text.append(part.data(), n);
-    REQUIRE(pclose(pipe) == 0);
-    return text;
-}
-
 }  // namespace
 
 TEST_CASE("attention tutorial: the page shows what the program prints", "[docs]") {
     Lines page;
     for (const Lines& block : blocks("text")) page.insert(page.end(), block.begin(), block.end());
-    const Lines program = lines_of(output_of(inkling::testing::kTutorial));
+    const Lines program = lines_of(inkling::testing::printed_by(inkling::testing::kTutorial));
     REQUIRE(page.size() > 100);
     for (std::size_t i = 0; i < std::min(page.size(), program.size()); ++i) {
         INFO("line " << i + 1 << " of the output");
