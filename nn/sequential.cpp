@@ -11,9 +11,7 @@ Tensor<T> Sequential<T>::forward(const Tensor<T>& x, Generator* random) const {
 
 template <class T>
 void Sequential<T>::visit(const Visitor<T>& v) {
-    for (std::size_t i = 0; i < steps_.size(); ++i) {
-        if (steps_[i].module) v(std::to_string(i), *steps_[i].module);
-    }
+    for (std::size_t i = 0; i < steps_.size(); ++i) v(std::to_string(i), *steps_[i].module);
 }
 
 template <class T>

@@ -36,7 +36,8 @@ class Sequential : public Module<T> {
             };
             add_step(forward, std::move(owned));
         } else if constexpr (std::is_invocable_r_v<Tensor<T>, const Layer&, const Tensor<T>&>) {
-            add_step([layer = std::move(layer)](const Tensor<T>& x, Generator*) { return layer(x); }, nullptr);
+            add_step([layer = std::move(layer)](const Tensor<T>& x, Generator*) { return layer(x); },
+                     std::make_unique<Function>());
         } else {
             static_assert(!std::is_same_v<Layer, Layer>,
                           "Sequential<T> takes modules of the same T, and functions from a Tensor<T> to a Tensor<T>");
@@ -50,10 +51,13 @@ class Sequential : public Module<T> {
     void visit(const Visitor<T>& v) override;
 
   private:
+    struct Function : Module<T> {  // what a function is shown as: it has no parameters
+        void visit(const Visitor<T>&) override {}
+    };
     using Forward = std::function<Tensor<T>(const Tensor<T>& x, Generator* random)>;
     struct Step {
         Forward forward;
-        std::unique_ptr<Module<T>> module;  // null: a function
+        std::unique_ptr<Module<T>> module;
     };
     void add_step(Forward forward, std::unique_ptr<Module<T>> module);
 

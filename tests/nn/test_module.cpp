@@ -192,6 +192,7 @@ TEST_CASE("module: to_string shows neighbours that are numbered and alike once",
     net.add(nn::Sequential<float>(nn::Linear<float>(random, 2, 1, false)));
     CHECK(net.to_string() == R"(Sequential(  # 32 parameters
   (0-2): 3 x Linear(weight (2, 2), bias (2,))  # 6 each
+  (3): Function()
   (4-5): 2 x Linear(weight (2, 2), bias (2,))  # 6 each
   (6): Sequential(  # 2
     (0): Linear(weight (1, 2))  # 2
