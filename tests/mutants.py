@@ -2,7 +2,7 @@
 """Do the tests notice a wrong formula? Breaks the formulas of the ops one at a time, and runs the tests on each.
 
     tests/mutants.py                      # all; about 15 minutes on 2 cores
-    tests/mutants.py --only softmax       # of files whose path contains "softmax"
+    tests/mutants.py --only softmax       # of files whose path contains "softmax"; repeatable
     tests/mutants.py --tests gradcheck    # only with the tests whose names contain "gradcheck"
 
 A mutant is one small change: an operator replaced by its opposite, a term or a factor left out, operands swapped, a
@@ -527,7 +527,7 @@ def equivalent():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", default="", help="mutants whose file and text contain this")
+    parser.add_argument("--only", action="append", help="mutants whose file and text contain this; repeatable")
     parser.add_argument("--tests", default="", help="tests whose names contain this")
     parser.add_argument("--indices", action="store_true", help="change the arithmetic of integers, too")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
@@ -543,7 +543,7 @@ def main():
         assert len(of_file) < IDS
         for i, m in enumerate(of_file):
             m.id = IDS * at + i
-        mutants += [m for m in of_file if args.only in m.text()]
+        mutants += [m for m in of_file if any(part in m.text() for part in args.only or [""])]
     if args.list:
         for m in mutants:
             print(f"{m.text()}   at line {m.line}")

@@ -142,6 +142,21 @@ TEST_CASE("precision: the same bits in bf16 with any number of threads", "[engin
     });
 }
 
+TEST_CASE("precision: an output of attention that backward makes again is the one that a product took", "[engine]") {
+    const WithPrecision scope(Precision::bf16);
+    const Shape shape{2, 4, 512, 128};  // 2 MiB: worth to be made again
+    const Tensor<float> q(random_array<float>(shape, 1), true), k(random_array<float>(shape, 2)),
+        v(random_array<float>(shape, 3)), y = inkling::attention(q, k, v, {.scale = 0.1});
+    const Array<float> copy = y.value().clone(), weight = random_array<float>({3, 512}, 4);
+    REQUIRE(y.node()->recompute);
+    const auto gradient = [&](const Tensor<float>& x) {  // of a product's weight
+        const Tensor<float> w(weight, true);
+        backward(linear(reshape(transpose(x, 1, 2), {1024, 512}), w), random_array<float>({1024, 3}, 5));
+        return w.grad();
+    };
+    CHECK(same_bits(gradient(y), gradient(Tensor<float>(copy))));
+}
+
 TEST_CASE("precision: bf16 rounds what an op keeps only where a product would round it anyway", "[engine]") {
     const Array<float> x = random_array<float>({1 << 19}, 1), dy = random_array<float>({1 << 19}, 2);
     for (const auto& op :

@@ -84,6 +84,8 @@ TEST_CASE("module: the library's layers have the names of files", "[nn]") {
           Names{"W_query.weight", "W_key.weight", "W_value.weight", "out_proj.weight", "out_proj.bias"});
     nn::MultiHeadAttention<float> packed(random, {.width = 6, .context_length = 5, .num_heads = 2, .dropout = 0.0});
     CHECK(names(packed) == Names{"c_attn.weight", "c_attn.bias", "c_proj.weight", "c_proj.bias"});
+    CHECK(separate.buffers() == Names{"mask"});
+    CHECK(packed.buffers().empty());
     nn::MLP<float> mlp(random, 4, 8, 0.0, false);
     CHECK(names(mlp) == Names{"c_fc.weight", "c_proj.weight"});
     nn::LayerNorm<float> norm(4), without(4, false);
@@ -103,6 +105,11 @@ TEST_CASE("module: train and eval reach every child", "[nn]") {
     CHECK_FALSE((outer.training() || outer.second.drop.training()));
     outer.train();
     CHECK((outer.training() && outer.second.training() && outer.second.drop.training()));
+
+    nn::AdditiveAttention<float> additive(random, 4, 3, 8, 0.5);  // its parts are named as if they were its own
+    CHECK(names(additive) == std::vector<std::string>{"W_k.weight", "W_q.weight", "w_v.weight"});
+    additive.eval();
+    CHECK_FALSE((additive.attention.dropout.training() || additive.attention.score->training()));
 }
 
 TEST_CASE("module: zero_grad reaches every parameter", "[nn]") {
