@@ -112,8 +112,8 @@ TEST_CASE("file: what is no regular file is refused by name, without waiting for
                                      {link, "a device"}}) {
         const std::string expected = fmt::format("cannot read {}: it is {}: name a regular file", path.string(), kind);
         for (const FileKind of : {FileKind::json, FileKind::toml, FileKind::prompt, FileKind::any})
-            CHECK(refusal<BadInput>([&] { read_file(path, of); }) == expected);
-        CHECK(refusal<BadInput>([&] { MappedFile{path}; }) == expected);
+            CHECK(refusal<BadInput>([&, &path = path] { read_file(path, of); }) == expected);
+        CHECK(refusal<BadInput>([&path = path] { MappedFile{path}; }) == expected);
     }
 }
 

@@ -25,7 +25,7 @@ TEST_CASE("gradcheck: a layer whose gradient is wrong is found out, in inputs an
         const Tensor<double> x = in[0];
         Tensor<double> y = linear.forward(x.detach());
         return record("wrong", y.value(), inputs(x),
-                      [&linear, w = linear.weight.value()](const Array<double>& dy, Gradients<double>& grads) {
+                      [w = linear.weight.value()](const Array<double>& dy, Gradients<double>& grads) {
                           Array<double> dx({4, 3}, 0.0);
                           for (std::size_t i = 0; i < 4; ++i)
                               for (std::size_t j = 0; j < 3; ++j) dx.data()[i * 3 + j] = dy.data()[i * 2] * w.data()[j];

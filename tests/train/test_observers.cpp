@@ -142,7 +142,7 @@ TEST_CASE("step: the hook gets the gradient of all batches, and what it leaves i
     CHECK((alone.loss == plain.metrics().loss && alone.grad_norm == plain.metrics().grad_norm));
 
     int calls = 0;
-    const auto [same, same_moved] = train_step([&](Array<float>& gradients, double& loss) {
+    const auto [same, same_moved] = train_step([&, &alone = alone](Array<float>& gradients, double& loss) {
         ++calls;
         CHECK(train::gradient_norm(gradients) == alone.grad_norm);
         CHECK(loss == alone.loss);

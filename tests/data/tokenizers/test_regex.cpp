@@ -47,7 +47,7 @@ TEST_CASE("regex: steps are counted over all searches, and a pattern that needs 
         const Regex regex(pattern, Regex::Steps::counted);
         Regex::Scan scan(regex);
         scan.allow(100 * (text.size() + 16));
-        const auto split = [&] {
+        const auto split = [&, &text = text] {
             for (std::size_t at = 0; const auto match = scan.find(text, at);) at = match->end;
         };
         CHECK_THROWS_WITH(split(),
