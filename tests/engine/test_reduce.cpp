@@ -30,6 +30,19 @@ TEMPLATE_TEST_CASE("reduce: sums over any axes, which vanish or stay", "[engine]
     check_equal(x.grad(), {1, 2, 1, 2, 1, 2, 3, 4, 3, 4, 3, 4});
 }
 
+TEMPLATE_TEST_CASE("reduce: a sum over no elements is 0", "[engine]", float, double) {
+    using T = TestType;
+    check_equal(sum(Tensor<T>::ones({0})).value(), {0});
+    check_equal(sum(Tensor<T>::ones({3, 0}), 1).value(), {0, 0, 0});
+    check_equal(sum(Tensor<T>::ones({0, 3}), 0).value(), {0, 0, 0});
+    check_equal(sum(Tensor<T>::ones({0, 2, 0}), {0, 2}, true).value(), {0, 0});
+    CHECK(sum(Tensor<T>::ones({2, 0, 3}), 0).shape() == Shape{0, 3});
+    CHECK(sum_over<T>(Array<T>({2, 1, 3}, T{1}), {1}).shape() == Shape{2, 3});
+    const auto none = Tensor<T>::ones({0, 3}, true);
+    backward(sum(none, 0), Array<T>({3}, T{1}));
+    CHECK(none.grad().shape() == Shape{0, 3});
+}
+
 TEMPLATE_TEST_CASE("reduce: a mean divides by the number of elements", "[engine]", float, double) {
     using T = TestType;
     const Tensor<T> x(of<T>({2, 2}, {1, 2, 3, 6}), true);
