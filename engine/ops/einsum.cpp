@@ -146,7 +146,6 @@ Tensor<T> einsum(std::string_view equation, const std::vector<Tensor<T>>& operan
         Term<T> x{operands[i], e.operands[i]};
         x.reduce(later + y.letters);
         y = i == 0 ? x : product(y, x, later);
-        y.reduce(later);
     }
     return y.permuted(e.result);
 }

@@ -44,6 +44,7 @@ TEMPLATE_TEST_CASE("math: extremes", "[engine]", float, double) {
     const double inf = kInfinity;
     check_by_hand<T>([](const auto& in) { return abs(in[0]); }, {{-inf, inf, kNan}}, {5, 7, 9}, {inf, inf, kNan},
                      {{-5, 7, kNan}});
+    check_by_hand<T>([](const auto& in) { return abs(in[0]); }, {{0, 0}}, {inf, 0}, {0, 0}, {{kNan, 0}});  // 0 dy
     check_by_hand<T>([](const auto& in) { return sin(in[0]); }, {{inf, -inf, kNan}}, {1, 1, 1}, {kNan, kNan, kNan},
                      {{kNan, kNan, kNan}});
     check_by_hand<T>([](const auto& in) { return cos(in[0]); }, {{inf, -inf, kNan}}, {1, 1, 1}, {kNan, kNan, kNan},

@@ -141,6 +141,8 @@ TEMPLATE_TEST_CASE("reduce: variance and its root, with every correction", "[eng
     check_close(x.grad(), of<T>({2, 4}, {-2 * each, -each, 0, 3 * each, 0, 0, 0, 0}), tolerance);
     const Tensor<T> level(of<T>({3}, {10001, 10002, 10003}));  // two passes: no difference of large squares
     CHECK(var(level).item() == Approx(1).epsilon(1e-6));
+    // rounding of the mean is squared away, which it is not in the sum of x (x - mean)
+    CHECK(var(Tensor<T>(of<T>({10000, 10000.5, 10001.25}))).item() == Approx(0.3958333).epsilon(1e-4));
     check_equal(var(Tensor<T>(of<T>({1, kInfinity}))).value(), {std::nan("")});
 }
 
