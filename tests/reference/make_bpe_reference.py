@@ -15,6 +15,8 @@ import random
 import tokenizers
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
+from random_texts import RandomTexts, fnv
+
 here = os.path.dirname(os.path.abspath(__file__))
 texts = [
     "".join(
@@ -160,55 +162,16 @@ reference["gpt2"] = [big.encode(t).ids for t in samples]
 with open(os.path.join(here, "../../../shared/data/tinyshakespeare.txt"), encoding="utf-8", newline="") as f:
     shakespeare = f.read()
 
-
-def fnv(ids, hashed=0xCBF29CE484222325):  # FNV-1a
-    for i in ids:
-        hashed = (hashed ^ i) * 0x100000001B3 % 2**64
-    return hashed
-
-
 ids = big.encode(shakespeare).ids
 hashed = fnv(ids)
 small = library_trained([shakespeare], 1000)
 reference["shakespeare"] = {"gpt2_count": len(ids), "gpt2_fnv": str(hashed), "last_merges_of_1000": merged(small)[-20:]}
 
-# 100,000 random texts, as random_texts in ../data/tokenizers/bpe_reference.h makes them: hashes of their ids, one for each 1,000.
-# Letters of the blocks of 24 scripts, emoji, combining marks and joiners, ASCII, white space, any code point.
-blocks = [0x41, 0x61, 0xC0, 0x391, 0x410, 0x531, 0x5D0, 0x627, 0x915, 0x995, 0xB95, 0xE01, 0xF40, 0x10D0, 0x1100, 0x1208,
-          0x1780, 0x1820, 0x3041, 0x30A1, 0x4E00, 0xAC00, 0x10330, 0x1F600]
-marks = [0x301, 0x308, 0x5B0, 0x64B, 0x93F, 0xE31, 0x200D, 0xFE0F, 0x1F3FD, 0x27, 0x2019, 0x3000, 0xA0, 0x2028]
-common = " \t\n\r 'ste09.,!<|>"
-state = 1
-
-
-def below(n):  # Knuth's generator of 64 bits, of which the upper count
-    global state
-    state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
-    return (state >> 33) % n
-
-
-def random_text():
-    text, start = [], 0x61
-    for _ in range(below(24)):
-        kind = below(16)
-        if kind < 2:
-            start = blocks[below(len(blocks))]
-        if kind < 9:
-            c = start + below(26)
-        elif kind < 11:
-            c = marks[below(len(marks))]
-        elif kind < 15:
-            c = ord(common[below(len(common))])
-        else:
-            c = below(0x110000)
-        if not 0xD800 <= c <= 0xDFFF:
-            text.append(chr(c))
-    return "".join(text)
-
-
+# 100,000 random texts: hashes of their ids, one for each 1,000.
 reference["random_texts"] = {"trained": [], "gpt2": []}
+random_texts = RandomTexts()
 for _ in range(100):
-    batch = [random_text() for _ in range(1000)]
+    batch = [random_texts.next() for _ in range(1000)]
     for name, coder in (("trained", tokenizer), ("gpt2", big)):
         hashed = fnv([])
         for text in batch:

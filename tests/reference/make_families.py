@@ -7,16 +7,15 @@ Weights are kept as float32, float16 or bfloat16, in one file or in shards. expe
 tokens, the loss of one text and its token ids, a greedy text, the gradient of that loss (the norm of each parameter's), and
 the losses of 12 steps of AdamW on that text, one of them after each step's update.
 """
-import json
 import pathlib
 import sys
 
-import tokenizers
 import torch
 import transformers
 from transformers import (GPT2Config, GPTNeoXConfig, LlamaConfig, MistralConfig, Qwen2Config, Qwen3Config)
 
-characters = "\n !,.abdehilnorstuwy\u00e9"
+from tiny_models import characters, expected_of, move_weights, save_tokenizer, write_expected
+
 none = dict(bos_token_id=None, eos_token_id=None, pad_token_id=None)
 line = dict(vocab_size=len(characters), max_position_embeddings=12, hidden_size=24, intermediate_size=40,
             num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2, **none)
@@ -43,7 +42,6 @@ cases = {
     "gpt_neox_serial": (GPTNeoXConfig(**neox, **rope("linear", factor=2.0, partial_rotary_factor=0.5), use_parallel_residual=False,
                                       hidden_act="gelu_new", tie_word_embeddings=True), "float16", None),
 }
-digits = lambda t: [float(f"{x:.8g}") for x in t.flatten().tolist()]
 
 
 def stepped(folder, batch):
@@ -67,30 +65,11 @@ def make(name, config, dtype, shard):
     folder = pathlib.Path(__file__).parent / "families" / name
     torch.manual_seed(sum(map(ord, name)))
     model = transformers.AutoModelForCausalLM.from_config(config).eval()
-    with torch.no_grad():
-        for n, p in model.named_parameters():  # far from the initial values, so that every weight counts
-            p += torch.randn_like(p) * (1.0 if any(t in n for t in ("embed", "lm_head", "wte")) else 0.3)
+    move_weights(model)
     model.to(getattr(torch, dtype)).save_pretrained(folder, **({"max_shard_size": shard} if shard else {}))
-    tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE(vocab={c: i for i, c in enumerate(characters)}, merges=[]))
-    tokenizer.decoder = tokenizers.decoders.Fuse()
-    transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer).save_pretrained(folder)
-
-    model = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
-    ids = torch.randint(len(characters), (2, 12))
-    text = "hello, world\u00e9!\n"[:12]
-    encoded = tokenizer.encode(text).ids
-    batch = torch.tensor([encoded])
-    loss = model(batch, labels=batch).loss
-    loss.backward()
-    with torch.no_grad():
-        logits = model(ids).logits
-        greedy = model.generate(batch[:, :3], attention_mask=torch.ones(1, 3), max_new_tokens=9, do_sample=False, pad_token_id=0)
-    expected = {"transformers": transformers.__version__, "torch": torch.__version__, "ids": ids.tolist(),
-                "logits": digits(logits), "text": text, "encoded": encoded, "loss": loss.item(),
-                "greedy": greedy[0].tolist(), "training": stepped(folder, batch),
-                "gradient_norms": {n.replace("lm_head", "embed_out") if "neox" in name else n: float(f"{p.grad.norm():.8g}") for n, p in model.named_parameters()}}
-    (folder / "expected.json").write_text(json.dumps(expected, indent=0) + "\n")
-    print(name, sum(path.stat().st_size for path in folder.iterdir()), "bytes", sorted(p.name for p in folder.iterdir()))
+    training = lambda model, ids, batch: {"training": stepped(folder, batch)}
+    rename = lambda n: n.replace("lm_head", "embed_out") if "neox" in name else n
+    write_expected(folder, expected_of(folder, save_tokenizer(folder), training, rename))
 
 
 for name in sys.argv[1:] or cases:

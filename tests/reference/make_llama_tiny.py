@@ -8,15 +8,12 @@ llama_tiny_tied has the token table for a head, heads wider than the width over 
 expected.json holds the logits of two rows of tokens, the loss of one text and its token ids, a greedy text, and the
 gradient of that loss (the norm of each parameter's).
 """
-import json
 import pathlib
 
-import tokenizers
 import torch
 import transformers
 
-characters = "\n !,.abdehilnorstuwy\u00e9"
-digits = lambda t: [float(f"{x:.8g}") for x in t.flatten().tolist()]
+from tiny_models import characters, expected_of, move_weights, save_tokenizer, write_expected
 
 
 def make(name, seed, **changes):
@@ -27,31 +24,9 @@ def make(name, seed, **changes):
                                       num_key_value_heads=2, bos_token_id=None, eos_token_id=None, pad_token_id=None,
                                       rope_parameters={"rope_type": "default", "rope_theta": 500.0}, **changes)
     model = transformers.LlamaForCausalLM(config).eval()
-    with torch.no_grad():
-        for n, p in model.named_parameters():  # far from the initial values, so that every weight counts
-            p += torch.randn_like(p) * (1.0 if "embed" in n or "lm_head" in n else 0.3)
+    move_weights(model)
     model.save_pretrained(folder)
-    tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE(vocab={c: i for i, c in enumerate(characters)}, merges=[]))
-    tokenizer.decoder = tokenizers.decoders.Fuse()
-    transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer).save_pretrained(folder)
-
-    model = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
-    ids = torch.randint(len(characters), (2, 12))
-    text = "hello, world\u00e9!\n"[:12]
-    encoded = tokenizer.encode(text).ids
-    batch = torch.tensor([encoded])
-    loss = model(batch, labels=batch).loss
-    loss.backward()
-    with torch.no_grad():
-        logits = model(ids).logits
-        greedy = model.generate(batch[:, :3], attention_mask=torch.ones(1, 3), max_new_tokens=9, do_sample=False, pad_token_id=0)
-    expected = {"transformers": transformers.__version__, "torch": torch.__version__, "ids": ids.tolist(),
-                "logits": digits(logits), "text": text, "encoded": encoded, "loss": loss.item(),
-                "greedy": greedy[0].tolist(),
-                "gradient_norms": {n: float(f"{p.grad.norm():.8g}") for n, p in model.named_parameters()}}
-    (folder / "expected.json").write_text(json.dumps(expected, indent=0) + "\n")
-    for path in sorted(folder.iterdir()):
-        print(name, path.name, path.stat().st_size, "bytes")
+    write_expected(folder, expected_of(folder, save_tokenizer(folder)))
 
 
 make("llama_tiny", 7)

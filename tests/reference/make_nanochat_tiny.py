@@ -10,20 +10,20 @@ import json
 import pathlib
 
 import safetensors.torch
-import tokenizers
 import torch
 import transformers
 
+from tiny_models import characters, digits, expected_of, move_weights, save_tokenizer, write_expected
+
 folder = pathlib.Path(__file__).with_name("nanochat_tiny")
 torch.manual_seed(6)
-characters = "\n !,.abdehilnorstuwy\u00e9"
 config = transformers.NanoChatConfig(vocab_size=len(characters), max_position_embeddings=12, hidden_size=24,
                                      intermediate_size=40, num_hidden_layers=2, num_attention_heads=4,
                                      num_key_value_heads=2, bos_token_id=None, eos_token_id=None, pad_token_id=None)
 model = transformers.NanoChatForCausalLM(config).eval()
+move_weights(model)
 with torch.no_grad():
-    for name, p in model.named_parameters():  # far from the initial values, so that every weight counts
-        p += torch.randn_like(p) * (1.0 if "embed" in name or "lm_head" in name else 0.3)
+    for name, p in model.named_parameters():
         kept = torch.float32 if "embed" in name or "lm_head" in name else torch.float16 if "layers.0" in name else torch.bfloat16
         p.copy_(p.to(kept).float())
 model.save_pretrained(folder)
@@ -38,30 +38,19 @@ for i, (part, kind) in enumerate(zip(shards, (torch.float32, torch.float16, torc
     index["metadata"]["total_size"] += sum(t.numel() * t.element_size() for t in tensors.values())
 (folder / "model.safetensors.index.json").write_text(json.dumps(index, indent=2, sort_keys=True) + "\n")
 
-tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE(vocab={c: i for i, c in enumerate(characters)}, merges=[]))
-tokenizer.decoder = tokenizers.decoders.Fuse()
-transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer).save_pretrained(folder)
+tokenizer = save_tokenizer(folder)
 
 again = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)  # the shards are what they were
 for (name, p), (_, q) in zip(model.named_parameters(), again.named_parameters()):
     assert torch.equal(p, q), name
 
-ids = torch.randint(len(characters), (2, 12))
-text = "hello, world\u00e9!\n"[:12]
-encoded = tokenizer.encode(text).ids
-batch = torch.tensor([encoded])
-loss = model(batch, labels=batch).loss
-loss.backward()
-with torch.no_grad():
-    logits = model(ids).logits
-    greedy = model.generate(batch[:, :3], attention_mask=torch.ones(1, 3), max_new_tokens=9, do_sample=False, pad_token_id=0)
-    model.config.final_logit_softcapping = None
-    uncapped = model(ids).logits
-digits = lambda t: [float(f"{x:.8g}") for x in t.flatten().tolist()]
-expected = {"transformers": transformers.__version__, "torch": torch.__version__, "ids": ids.tolist(),
-            "logits": digits(logits), "uncapped": digits(uncapped), "text": text, "encoded": encoded,
-            "loss": float(loss), "greedy": greedy[0].tolist(),
-            "gradient_norms": {name: float(f"{p.grad.norm():.8g}") for name, p in model.named_parameters()}}
-(folder / "expected.json").write_text(json.dumps(expected, indent=0) + "\n")
-for path in sorted(folder.iterdir()):
-    print(path.name, path.stat().st_size, "bytes")
+
+def uncapped(model, ids, batch):
+    with torch.no_grad():
+        model.config.final_logit_softcapping = None
+        return {"uncapped": digits(model(ids).logits)}
+
+
+expected = expected_of(folder, tokenizer, uncapped)
+first = ("transformers", "torch", "ids", "logits", "uncapped")
+write_expected(folder, {key: expected[key] for key in first} | expected)

@@ -6,7 +6,7 @@
 
 The real vocabularies of these families are not here: their settings are as their tokenizer.json has them, and the merges
 are learned from a small text. "random_texts" has, per tokenizer, a hash of the ids and texts of each 10,000 of 100,000
-texts, which are those of random_texts in ../data/tokenizers/bpe_reference.h.
+texts, which are those of random_texts.py.
 """
 
 import argparse
@@ -21,6 +21,8 @@ import tempfile
 
 import tokenizers
 from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
+
+from random_texts import RandomTexts, fnv
 
 here = os.path.dirname(os.path.abspath(__file__))
 texts = [
@@ -251,44 +253,6 @@ samples = [
     "a" * 80 + " " + "ab" * 80 + " " * 30 + "!" * 50,
 ]
 
-blocks = [0x41, 0x61, 0xC0, 0x391, 0x410, 0x531, 0x5D0, 0x627, 0x915, 0x995, 0xB95, 0xE01, 0xF40, 0x10D0, 0x1100, 0x1208,
-          0x1780, 0x1820, 0x3041, 0x30A1, 0x4E00, 0xAC00, 0x10330, 0x1F600]
-marks = [0x301, 0x308, 0x5B0, 0x64B, 0x93F, 0xE31, 0x200D, 0xFE0F, 0x1F3FD, 0x27, 0x2019, 0x3000, 0xA0, 0x2028]
-common = " \t\n\r 'ste09.,!<|>"
-state = 1
-
-
-def below(n):  # Knuth's generator of 64 bits, of which the upper count
-    global state
-    state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
-    return (state >> 33) % n
-
-
-def random_text():
-    text, start = [], 0x61
-    for _ in range(below(24)):
-        kind = below(16)
-        if kind < 2:
-            start = blocks[below(len(blocks))]
-        if kind < 9:
-            c = start + below(26)
-        elif kind < 11:
-            c = marks[below(len(marks))]
-        elif kind < 15:
-            c = ord(common[below(len(common))])
-        else:
-            c = below(0x110000)
-        if not 0xD800 <= c <= 0xDFFF:
-            text.append(chr(c))
-    return "".join(text)
-
-
-def fnv(values, hashed=0xCBF29CE484222325):  # FNV-1a
-    for i in values:
-        hashed = (hashed ^ i) * 0x100000001B3 % 2**64
-    return hashed
-
-
 def coders():
     for name, settings in kinds.items():
         t = learned(settings, 700 if settings.get("vocab", "bytes") == "bytes" else 600)
@@ -332,11 +296,10 @@ def trained():
 
 
 def write():
-    global state
     reference = {"made_with": "tokenizers " + tokenizers.__version__, "texts": texts, "every_character": every_character(),
                  "trained": trained(), "tokenizers": {}}
-    state = 1
-    random_texts = [random_text() for _ in range(100_000)]
+    texts_at_random = RandomTexts()
+    random_texts = [texts_at_random.next() for _ in range(100_000)]
     for name, t, file in coders():
         t.no_padding()
         entry = {"tokenizer": file, "samples": []}
