@@ -124,6 +124,15 @@ json rotary_json(const Architecture& a) {
             {"rope_parameters", rope}};
 }
 
+json rotary_sizes_json(const Architecture& a) {
+    json j = {{"attention_dropout", a.dropout},      {"hidden_size", a.n_embd},
+              {"intermediate_size", a.inner()},      {"max_position_embeddings", a.block_size},
+              {"num_attention_heads", a.n_head},     {"num_hidden_layers", a.n_layer},
+              {"num_key_value_heads", a.kv_heads()}, {"rms_norm_eps", a.norm_epsilon}};
+    j.update(rotary_json(a));
+    return j;
+}
+
 void ConfigReader::require_flag(const char* key, bool value) const {
     require(flag(key, value) == value, "{} {} is not supported: {} is", key, !value, value);
 }

@@ -50,7 +50,8 @@ class ConfigReader {
     std::string what_;
 };
 
-const char* activation_name(Activation activation);  // as config.json has it
-nlohmann::json rotary_json(const Architecture& a);   // the keys that read_rope reads, of new and of older files
+const char* activation_name(Activation activation);       // as config.json has it
+nlohmann::json rotary_json(const Architecture& a);        // the keys that read_rope reads, of new and of older files
+nlohmann::json rotary_sizes_json(const Architecture& a);  // those that read_rotary_sizes reads, and rms_norm_eps
 
 }  // namespace inkling::models

@@ -19,18 +19,8 @@ Architecture llama_line_defaults(const char* family) {
 }
 
 json llama_line_json(const Architecture& a, const char* transformers_class) {
-    json j = {{"architectures", {transformers_class}},
-              {"attention_dropout", a.dropout},
-              {"head_dim", a.head_size()},
-              {"hidden_act", "silu"},
-              {"hidden_size", a.n_embd},
-              {"intermediate_size", a.inner()},
-              {"max_position_embeddings", a.block_size},
-              {"num_attention_heads", a.n_head},
-              {"num_hidden_layers", a.n_layer},
-              {"num_key_value_heads", a.kv_heads()},
-              {"rms_norm_eps", a.norm_epsilon}};
-    j.update(rotary_json(a));
+    json j = rotary_sizes_json(a);
+    j.update({{"architectures", {transformers_class}}, {"head_dim", a.head_size()}, {"hidden_act", "silu"}});
     return j;
 }
 

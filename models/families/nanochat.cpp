@@ -29,20 +29,12 @@ Architecture defaults(bool bias) {
 }
 
 json to_json(const Architecture& a) {
-    json j = {{"architectures", {"NanoChatForCausalLM"}},
+    json j = rotary_sizes_json(a);
+    j.update({{"architectures", {"NanoChatForCausalLM"}},
               {"attention_bias", a.qkv_bias},
-              {"attention_dropout", a.dropout},
               {"pad_token_id", nullptr},
               {"final_logit_softcapping", a.softcap > 0 ? json(a.softcap) : json(nullptr)},
-              {"hidden_act", "relu2"},
-              {"hidden_size", a.n_embd},
-              {"intermediate_size", a.inner()},
-              {"max_position_embeddings", a.block_size},
-              {"num_attention_heads", a.n_head},
-              {"num_hidden_layers", a.n_layer},
-              {"num_key_value_heads", a.kv_heads()},
-              {"rms_norm_eps", a.norm_epsilon}};
-    j.update(rotary_json(a));
+              {"hidden_act", "relu2"}});
     return j;
 }
 
