@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Times writing text with GPT-2 124M shapes and random weights: inkling generate and llama.cpp in turn.
+"""Times writing text with random weights of GPT-2 124M's or SmolLM2 135M's shape: inkling generate and llama.cpp in turn.
 
     bench/generate.py --python /path/to/venv/bin/python      # needs numpy and llama-cpp-python there
+    bench/generate.py --shape smollm2 --python ...
 
 Makes a model folder once, exports it as GGUF with inkling export, and lets both write the same number of tokens and
 read the same prompt, in turn, round by round, because machines are noisy. Each round is a fresh process; the figure is
@@ -24,26 +25,55 @@ import tempfile
 from compare import last_json
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-V, T, C, LAYERS, HEADS = 50257, 1024, 768, 12, 12
-WEIGHTS = V * C + LAYERS * 12 * C * C  # that a token reads; the vectors beside them are little
+T = 1024
+
+
+def gpt2():
+    V, C, layers = 50257, 768, 12
+    linear = {"attn.c_attn": (C, 3 * C), "attn.c_proj": (C, C), "mlp.c_fc": (C, 4 * C), "mlp.c_proj": (4 * C, C)}
+    shapes = {"transformer.wte.weight": (V, C), "transformer.wpe.weight": (T, C), "transformer.ln_f.weight": (C,),
+              "transformer.ln_f.bias": (C,)}
+    for i in range(layers):
+        for name, shape in {"ln_1": (C,), "ln_2": (C,), **linear}.items():
+            shapes[f"transformer.h.{i}.{name}.weight"] = shape
+            shapes[f"transformer.h.{i}.{name}.bias"] = shape[-1:]
+    return shapes, {"model_type": "gpt2", "architectures": ["GPT2LMHeadModel"], "vocab_size": V, "n_positions": T,
+                    "n_embd": C, "n_layer": layers, "n_head": 12, "activation_function": "gelu_new",
+                    "layer_norm_epsilon": 1e-5}
+
+
+def smollm2():
+    V, C, layers, heads, kv_heads, inner = 49152, 576, 30, 9, 3, 1536
+    kv = C // heads * kv_heads
+    linear = {"self_attn.q_proj": (C, C), "self_attn.k_proj": (kv, C), "self_attn.v_proj": (kv, C),
+              "self_attn.o_proj": (C, C), "mlp.gate_proj": (inner, C), "mlp.up_proj": (inner, C), "mlp.down_proj": (C, inner)}
+    shapes = {"model.embed_tokens.weight": (V, C), "model.norm.weight": (C,)}
+    for i in range(layers):
+        for name, shape in {"input_layernorm": (C,), "post_attention_layernorm": (C,), **linear}.items():
+            shapes[f"model.layers.{i}.{name}.weight"] = shape
+    return shapes, {"model_type": "llama", "architectures": ["LlamaForCausalLM"], "vocab_size": V,
+                    "max_position_embeddings": T, "hidden_size": C, "num_hidden_layers": layers,
+                    "num_attention_heads": heads, "num_key_value_heads": kv_heads, "intermediate_size": inner,
+                    "hidden_act": "silu", "rms_norm_eps": 1e-5, "rope_theta": 100000.0, "tie_word_embeddings": True}
+
+
+SHAPES = {"gpt2": gpt2, "smollm2": smollm2}
 BYTES = {"f32": 4, "bf16": 2, "q8_0": 34 / 32}  # a weight
 FLAGS = {"f32": [], "bf16": ["--precision", "bf16"], "q8_0": ["--quantize", "q8_0"]}
 
 
-def make_folder(folder):
+def weights_read(shapes):  # by a token; the vectors and the table of positions are little
+    return sum(shape[0] * shape[1] for name, shape in shapes.items() if len(shape) == 2 and "wpe" not in name)
+
+
+def make_folder(folder, shapes, config):
     import numpy
     rng = numpy.random.default_rng(1)
-    shapes = {"wte.weight": (V, C), "wpe.weight": (T, C), "ln_f.weight": (C,), "ln_f.bias": (C,)}
-    for i in range(LAYERS):
-        for name, shape in {"ln_1": (C,), "ln_2": (C,), "attn.c_attn": (C, 3 * C), "attn.c_proj": (C, C),
-                            "mlp.c_fc": (C, 4 * C), "mlp.c_proj": (4 * C, C)}.items():
-            shapes[f"h.{i}.{name}.weight"] = shape
-            shapes[f"h.{i}.{name}.bias"] = shape[-1:]
     header, parts, at = {}, [], 0
     for name, shape in shapes.items():
         x = rng.standard_normal(shape, dtype=numpy.float32) * numpy.float32(0.02)
-        x += numpy.float32(1 if ".ln_" in "." + name and name.endswith("weight") else 0)
-        header["transformer." + name] = {"dtype": "F32", "shape": shape, "data_offsets": [at, at + x.nbytes]}
+        x += numpy.float32(1 if len(shape) == 1 and name.endswith("weight") else 0)
+        header[name] = {"dtype": "F32", "shape": shape, "data_offsets": [at, at + x.nbytes]}
         at += x.nbytes
         parts.append(x.tobytes())
     text = json.dumps(header).encode()
@@ -51,9 +81,8 @@ def make_folder(folder):
     with open(os.path.join(folder, "model.safetensors"), "wb") as f:
         f.write(struct.pack("<Q", len(text)) + text)
         f.writelines(parts)
-    config = {"model_type": "gpt2", "architectures": ["GPT2LMHeadModel"], "vocab_size": V, "n_positions": T, "n_embd": C,
-              "n_layer": LAYERS, "n_head": HEADS, "activation_function": "gelu_new", "layer_norm_epsilon": 1e-5}
     json.dump(config, open(os.path.join(folder, "config.json"), "w"))
+    V = config["vocab_size"]
     # byte-level, as GPT-2's: 256 bytes, pairs of them until the vocabulary is full, and the token that ends a text
     alphabet = [c for c in range(256) if 33 <= c <= 126 or 161 <= c <= 172 or c >= 174]
     letters = [chr(c) for c in alphabet] + [chr(256 + i) for i in range(256 - len(alphabet))]
@@ -109,7 +138,8 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--inkling", default=os.path.join(HERE, "..", "build", "inkling"))
     parser.add_argument("--python", default=sys.executable, help="a python that has numpy and llama-cpp-python")
-    parser.add_argument("--folder", default=os.path.join(tempfile.gettempdir(), "inkling-gpt2-random"))
+    parser.add_argument("--shape", choices=SHAPES, default="gpt2")
+    parser.add_argument("--folder", help="where the model is, or is made; else in the system's temporary folder")
     parser.add_argument("--make", action="store_true", help="make the folder alone (needs numpy in this python)")
     parser.add_argument("--types", default="f32,bf16,q8_0")
     parser.add_argument("--tokens", type=int, default=128)
@@ -117,11 +147,14 @@ def main():
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=5)
     args = parser.parse_args()
+    shapes, config = SHAPES[args.shape]()
+    weights = weights_read(shapes)
+    args.folder = args.folder or os.path.join(tempfile.gettempdir(), f"inkling-{args.shape}-random")
     if args.make:
-        return make_folder(args.folder)
+        return make_folder(args.folder, shapes, config)
     if not os.path.exists(os.path.join(args.folder, "tokenizer.json")):
         os.makedirs(args.folder, exist_ok=True)
-        subprocess.run([args.python, __file__, "--make", "--folder", args.folder], check=True)
+        subprocess.run([args.python, __file__, "--make", "--folder", args.folder, "--shape", args.shape], check=True)
     text = "".join(chr(97 + i % 25) + " " for i in range(args.prompt // 2))  # a token each character here
     times = {}
     for kind in args.types.split(","):
@@ -135,7 +168,7 @@ def main():
             decode = last_json([*common, "-p", "a b ", "-n", str(args.tokens)])
             prompt = last_json([*common, "-p", text, "-n", "2"])
             memory = memory_speed(args.inkling, str(args.threads))
-            times.setdefault((kind, "decode", "share"), []).append(decode["tok_s"] * WEIGHTS * BYTES[kind] / memory)
+            times.setdefault((kind, "decode", "share"), []).append(decode["tok_s"] * weights * BYTES[kind] / memory)
             other = last_json([args.python, "-c", LLAMA, gguf, str(prompt["prompt_tokens"]), str(args.tokens),
                                str(args.threads)])
             for key, value in (("decode", decode["tok_s"]), ("prompt", prompt["prompt_tok_s"])):

@@ -1,7 +1,8 @@
 """The peer: the same GPT-2 style model and whole training steps in PyTorch, as its documentation would have one write it.
 
     python bench/torch_gpt.py --preset tiny --mode eager-fp32
-prints one JSON line with the median time of a step: sampling, forward, backward, clipping, AdamW.
+prints one JSON line with the median time of a step: sampling, forward, backward, clipping, AdamW. The preset smollm2 is
+transformers' LlamaForCausalLM, which must be there, too.
 """
 
 import argparse
@@ -17,6 +18,7 @@ PRESETS = {  # layers, heads, width, context, batch, vocabulary: as in `inkling 
     "tiny": (4, 4, 128, 64, 12, 65),
     "small": (6, 6, 384, 256, 8, 65),
     "gpt2": (12, 12, 768, 256, 4, 50257),
+    "smollm2": (30, 9, 576, 256, 2, 49152),
 }
 MODES = ["eager-fp32", "compile-fp32", "eager-bf16", "compile-bf16"]
 
@@ -55,6 +57,19 @@ class GPT(nn.Module):
         return F.cross_entropy(logits.flatten(0, 1), targets.flatten())
 
 
+class SmolLM2(nn.Module):  # transformers' own class, with its own loss
+    def __init__(self, layers, heads, width, context, vocabulary):
+        from transformers import LlamaConfig, LlamaForCausalLM
+        super().__init__()
+        self.model = LlamaForCausalLM(LlamaConfig(
+            vocab_size=vocabulary, hidden_size=width, intermediate_size=1536, num_hidden_layers=layers,
+            num_attention_heads=heads, num_key_value_heads=3, max_position_embeddings=context, tie_word_embeddings=True,
+            use_cache=False))
+
+    def forward(self, ids, targets):
+        return self.model(input_ids=ids, labels=ids).loss  # it shifts by itself
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--preset", choices=PRESETS, default="tiny")
@@ -65,7 +80,7 @@ def main():
     torch.set_num_threads(args.threads)
     torch.manual_seed(0)
     layers, heads, width, T, B, vocabulary = PRESETS[args.preset]
-    model = GPT(layers, heads, width, T, vocabulary)
+    model = (SmolLM2 if args.preset == "smollm2" else GPT)(layers, heads, width, T, vocabulary)
     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4, betas=(0.9, 0.95), weight_decay=0.1, fused=True)
     run = torch.compile(model) if args.mode.startswith("compile") else model
     tokens = torch.randint(0, vocabulary, (200_000,))

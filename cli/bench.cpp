@@ -19,6 +19,9 @@ namespace {
 
 struct Preset {
     std::size_t n_layer, n_head, n_embd, block_size, batch_size, vocab_size;
+    std::string arch = "gpt2";
+    std::size_t n_kv_head = 0, n_inner = 0;
+    bool tied_head = false;  // where the family usually has a head of its own
 };
 
 const std::map<std::string, Preset> kPresets = {
@@ -26,12 +29,13 @@ const std::map<std::string, Preset> kPresets = {
     {"tiny", {4, 4, 128, 64, 12, 65}},
     {"small", {6, 6, 384, 256, 8, 65}},
     {"gpt2", {12, 12, 768, 256, 4, 50257}},
+    {"smollm2", {30, 9, 576, 256, 2, 49152, "llama", 3, 1536, true}},  // SmolLM2-135M
 };
 
 struct BenchArguments {
     std::vector<std::string> presets{"tiny"};
     std::size_t batch = 0, block_size = 0, vocab_size = 0, threads = 0;
-    std::string precision = "fp32", arch = "gpt2";
+    std::string precision = "fp32", arch;
     double seconds = 6;
     bool profile = false, checkpoint = false, json = false;
 };
@@ -41,19 +45,22 @@ constexpr std::size_t kTokens = 200'000;  // of the text
 nlohmann::ordered_json bench(const std::string& name, Preset p, const BenchArguments& args, std::size_t threads) {
     if (args.block_size) p.block_size = args.block_size;
     if (args.vocab_size) p.vocab_size = args.vocab_size;
+    if (!args.arch.empty() && args.arch != p.arch) p.arch = args.arch, p.n_kv_head = p.n_inner = 0, p.tied_head = false;
     train::TrainOptions options;
     options.n_layer = p.n_layer, options.n_head = p.n_head, options.n_embd = p.n_embd,
     options.block_size = p.block_size;
     options.batch_size = args.batch ? args.batch : p.batch_size;
-    options.arch = args.arch;
-    options.bias = models::family(args.arch).biased;
+    options.arch = p.arch;
+    options.n_kv_head = p.n_kv_head, options.n_inner = p.n_inner;
+    options.bias = models::family(p.arch).biased;
     options.learning_rate = 3e-4;
     options.schedule = train::ScheduleKind::constant;
     options.beta2 = 0.95;
     options.val_fraction = 0;
     options.precision = *find_named<Precision>(args.precision);
     options.checkpoint_activations = args.checkpoint;
-    const models::Architecture architecture = options.model_config(p.vocab_size);
+    models::Architecture architecture = options.model_config(p.vocab_size);
+    if (p.tied_head) architecture.tied_head = true;
     train::check_memory(options, architecture, kTokens);
     const auto model = std::make_unique<models::Transformer<float>>(architecture, Generator{options.seed});
     std::vector<std::int32_t> tokens(kTokens);
@@ -83,7 +90,7 @@ nlohmann::ordered_json bench(const std::string& name, Preset p, const BenchArgum
     if (args.profile) table = profile_table([&] { training.run(step++); }, args.seconds, options.precision);
     const auto rounded = [](double x, double unit) { return std::round(x / unit) * unit; };
     return {{"preset", name},
-            {"arch", args.arch},
+            {"arch", p.arch},
             {"precision", args.precision},
             {"threads", threads},
             {"batch", options.batch_size},
@@ -102,7 +109,8 @@ int run_bench(const BenchArguments& args) {
     for (const auto& name : args.presets) {
         const auto found = kPresets.find(name);
         if (found == kPresets.end())
-            throw Usage(fmt::format("--preset {}", refuse_other_than({"micro", "tiny", "small", "gpt2"})(name)));
+            throw Usage(
+                fmt::format("--preset {}", refuse_other_than({"micro", "tiny", "small", "gpt2", "smollm2"})(name)));
     }
     for (const auto& name : args.presets) {
         auto r = bench(name, kPresets.at(name), args, threads);
@@ -110,7 +118,7 @@ int run_bench(const BenchArguments& args) {
         if (table.empty() || !args.json) r.erase("profile");
         print(args.json
                   ? r.dump() + "\n"
-                  : fmt::format("{:<6} {} {:9.3f} ms per step (best {:.3f}), {:.0f} tokens/s, {:.0f} GF/s, {} MB\n",
+                  : fmt::format("{:<7} {} {:9.3f} ms per step (best {:.3f}), {:.0f} tokens/s, {:.0f} GF/s, {} MB\n",
                                 name, args.precision, r["ms_step"].get<double>(), r["best_ms"].get<double>(),
                                 r["tok_s"].get<double>(), r["gflops"].get<double>(), r["peak_rss_mb"].get<long>()) +
                         table);
@@ -122,12 +130,12 @@ int run_bench(const BenchArguments& args) {
 
 Action add_bench(CLI::App& app) {
     auto args = std::make_shared<BenchArguments>();
-    app.add_option("--preset", args->presets, "micro, tiny, small, gpt2; several separated by commas")
+    app.add_option("--preset", args->presets, "micro, tiny, small, gpt2, smollm2; several separated by commas")
         ->delimiter(',')
         ->capture_default_str();
-    app.add_option("--arch", args->arch, "model family: gpt2, nanochat or llama")
-        ->check(refuse_other_than(models::family_names()))
-        ->capture_default_str();
+    app.add_option("--arch", args->arch,
+                   "model family; default: the preset's, gpt2 for all but smollm2, which is a llama")
+        ->check(refuse_other_than(models::family_names()));
     app.add_option("--batch", args->batch, "sequences per step; 0: the preset's")->capture_default_str();
     app.add_option("--block-size", args->block_size, "context size in tokens; 0: the preset's")->capture_default_str();
     app.add_option("--vocab-size", args->vocab_size, "vocabulary size; 0: the preset's")->capture_default_str();
