@@ -98,8 +98,9 @@ int evaluate_model(const EvalArguments& args) {
     const double loss =
         train::evaluate(*model, tokens, {.stride = args.stride, .progress = [&](double) { return signal == 0; }});
     if (signal != 0) return 128 + signal;
-    const std::size_t predicted = tokens.size() - 1;  // every token but the first
-    const std::size_t bytes = encoded.bytes - tokenizer->decode(std::vector{tokens[0]}).size();
+    const std::size_t predicted = tokens.size() - 1;         // every token but the first
+    const bool marked = !tokenizer->marks_before().empty();  // and that one is no text
+    const std::size_t bytes = encoded.bytes - (marked ? 0 : tokenizer->decode(std::vector{tokens[0]}).size());
     const double bits_per_byte = loss * static_cast<double>(predicted) / std::numbers::ln2 / static_cast<double>(bytes);
     const std::size_t replaced = tokenizer->unknown ? tokenizer->unknown->tally().characters : 0;
     say_replaced(*tokenizer);

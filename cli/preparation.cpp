@@ -138,6 +138,8 @@ class Preparation {
         models::Architecture config = options_.model_config(tokenizer.vocab_size());
         const auto end = tokenizer.end_of_text();
         config.has_bos = end && std::find(ids.begin(), ids.end(), *end) != ids.end();
+        if (const auto marks = tokenizer.marks_before(); !marks.empty())
+            config.has_bos = true, config.begin_token = marks[0];
         return std::make_unique<models::Transformer<float>>(config, Generator{options_.seed});
     }
 

@@ -40,11 +40,14 @@ std::size_t encode_parts(const Tokenizer& tokenizer, const std::vector<std::stri
                          const EncodeOptions& options, const Take& take) {
     constexpr std::size_t report_interval = 16 << 20;  // bytes of text
     std::size_t all = 0, done = 0, reported = 0, added = 0;
-    const UnknownCharacters::Tally before = tally_of(tokenizer);
+    const UnknownCharacters::Tally tally_before = tally_of(tokenizer);
+    const std::vector<std::int32_t> before = tokenizer.marks_before(), after = tokenizer.marks_after();
+    const auto end = tokenizer.end_of_text();
     for (const std::string_view document : documents) all += document.size();
     for (std::size_t i = 0; i < documents.size(); ++i) {
         const std::string_view text = documents[i];
-        if (const auto end = tokenizer.end_of_text(); i > 0 && end) take(std::span(&*end, 1));
+        if (i > 0 && end && after.empty()) take(std::span(&*end, 1));
+        take(std::span(before));
         try {
             tokenizer.encode_parts(text, [&](std::span<const std::int32_t> ids, std::size_t upto) {
                 take(ids);
@@ -57,14 +60,15 @@ std::size_t encode_parts(const Tokenizer& tokenizer, const std::vector<std::stri
             throw BadInput(options.name(i) + ": " + e.what());
         }
         done += text.size();
+        take(std::span(after));
         const bool open_line = i + 1 < documents.size() && !text.empty() && text.back() != '\n';
-        if (open_line && !tokenizer.end_of_text()) {
+        if (open_line && !end && before.empty() && after.empty()) {
             take(std::span<const std::int32_t>(tokenizer.encode("\n")));
             ++added;
         }
     }
-    const UnknownCharacters::Tally after = tally_of(tokenizer);
-    return done + added + (after.bytes_more - before.bytes_more) - (after.bytes_less - before.bytes_less);
+    const UnknownCharacters::Tally tally = tally_of(tokenizer);
+    return done + added + (tally.bytes_more - tally_before.bytes_more) - (tally.bytes_less - tally_before.bytes_less);
 }
 
 std::uint64_t checksum_of(ContentHash ids, std::uint64_t bytes) {
@@ -80,6 +84,7 @@ std::uint64_t content_key(const Tokenizer& tokenizer, const std::vector<std::str
         hash.add(text);
     };
     add(tokenizer.to_json());
+    if (!tokenizer.marks_before().empty() || !tokenizer.marks_after().empty()) add("with marks");
     for (const std::string_view document : documents) add(document);
     return hash.value();
 }

@@ -1,5 +1,6 @@
-// The ids of a corpus, concatenated, 2 bytes each where the vocabulary allows. Between two documents stands the
-// tokenizer's end-of-text token; if it has none, a document whose last line has no newline is followed by one.
+// The ids of a corpus, concatenated, 2 bytes each where the vocabulary allows. Each document stands between the marks
+// that the tokenizer puts around a text (Llama's begin-of-text token, say), and between two, if none are put behind
+// one, the end-of-text token; if there is none of these, a document whose last line has no newline is followed by one.
 //   const EncodedCorpus corpus = encode_corpus(tokenizer, documents, {.cache = "runs/mine"});
 //   corpus.ids                                                  // valid as long as `corpus`
 // The ids of a large corpus are written to a file in the cache folder and mapped, so they may be larger than memory,

@@ -1,5 +1,6 @@
 // Tokenizers of the kinds that Llama, Qwen, SmolLM, Pythia, DeepSeek, Falcon, TinyLlama, Mistral and Gemma have,
 // against the `tokenizers` library (tests/reference/make_tokenizer_reference.py).
+#include "data/encoded_corpus.h"
 #include "data/tokenizers/bpe_train.h"
 #include "data/tokenizers/nfc.h"
 #include "data/tokenizers/white_space.h"
@@ -90,6 +91,28 @@ TEST_CASE("tokenizers of families: ids and texts of the tokenizers library", "[d
         CHECK(again->marks_after() == t->marks_after());
     }
     CHECK(plain >= 10);  // a text that spells a special token need not have it
+}
+
+TEST_CASE("tokenizers of families: documents of a corpus stand between the marks of a text", "[data][bpe]") {
+    std::size_t marked = 0;
+    for (const auto& [name, entry] : families()["tokenizers"].items()) {
+        INFO(name);
+        const auto t = tokenizer_of(name);
+        const auto before = t->marks_before(), after = t->marks_after(), text = t->encode("ab");
+        std::vector<std::int32_t> want;
+        const auto add = [&](const std::vector<std::int32_t>& ids) { want.insert(want.end(), ids.begin(), ids.end()); };
+        for (const int document : {0, 1}) {
+            if (document == 1 && after.empty() && t->end_of_text()) want.push_back(*t->end_of_text());
+            if (document == 1 && before.empty() && after.empty() && !t->end_of_text()) add(t->encode("\n"));
+            add(before), add(text), add(after);
+        }
+        const EncodedCorpus corpus = encode_corpus(*t, {"ab", "ab"});
+        CHECK(std::vector<std::int32_t>(corpus.ids.begin(), corpus.ids.end()) == want);
+        if (before.empty()) continue;
+        ++marked;
+        CHECK((corpus.ids[0] == before[0] && corpus.bytes == 4));
+    }
+    CHECK(marked >= 2);
 }
 
 TEST_CASE("tokenizers of families: random texts have the ids and texts of the tokenizers library", "[data][bpe]") {
