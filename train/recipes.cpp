@@ -56,6 +56,7 @@ TrainOptions fast() {
     TrainOptions o;
     o.byte_fallback = data::ByteFallback::automatic;
     o.arch = "nanochat";
+    o.softcap = 0;  // no other program's class has one, and the loss is the same (docs/recipes.md)
     o.optimizer = OptimizerKind::muon;
     o.muon_scale = MuonScale::original;
     o.muon_split_heads = true;

@@ -40,4 +40,6 @@ TEST_CASE("runs of before: evaluate, write and resume as they did", "[cli]") {
         CHECK(all[20 + i]["loss"].get<double>() == Approx(before[i]["loss"].get<double>()).epsilon(1e-5));
         CHECK(all[20 + i]["grad_norm"].get<double>() == Approx(before[i]["grad_norm"].get<double>()).epsilon(1e-3));
     }
+    const auto config = nlohmann::json::parse(read_file(out + "/latest/config.json"));
+    if (arch == "nanochat") CHECK(config["final_logit_softcapping"] == 15);  // whatever recipes choose today
 }

@@ -108,6 +108,10 @@ TEST_CASE("train: without a recipe, one that fits itself to the text and the tim
     CHECK_THAT(r.err, ContainsSubstring(", width ") && ContainsSubstring("validation"));
     CHECK(setting(out, "arch") == "'nanochat'");
     CHECK(setting(out, "optimizer") == "'muon'");
+    CHECK(setting(out, "softcap") == "0.0");  // so that llama.cpp computes the same
+    CHECK(nlohmann::json::parse(read_file(out + "/best/config.json"))["final_logit_softcapping"].is_null());
+    const Result exported = program({"export", "--model", out, "--out", folder.path("out.gguf")});
+    CHECK((exported.code == 0 && exported.err.find("warning") == std::string::npos));
     CHECK(setting(out, "max_time") == "0.3");
     // by the CPU, never by a measurement: the same command gives the same bits, however busy the machine
     CHECK(setting(out, "precision") == (inkling::has_fast_bf16() ? "'bf16'" : "'fp32'"));
