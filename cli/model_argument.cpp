@@ -22,13 +22,14 @@ std::string state_of(const std::string& path) {
 
 }  // namespace
 
-models::LoadedModel load_current(const std::string& path) {
+models::LoadedModel load_current(const std::string& path, models::Kept kept) {
     for (int attempt = 1;; ++attempt) {
         const std::string before = state_of(path);
         const auto changed = [&] { return attempt < 5 && state_of(path) != before; };
         try {
             std::error_code none;
-            models::LoadedModel loaded = models::load_model(std::filesystem::canonical(models::find_model(path), none));
+            models::LoadedModel loaded =
+                models::load_model(std::filesystem::canonical(models::find_model(path), none), std::nullopt, kept);
             if (!changed()) return loaded;
         } catch (const BadInput&) {
             if (!changed()) throw;

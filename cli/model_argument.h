@@ -8,6 +8,6 @@
 namespace inkling::cli {
 
 // Files of one and the same state of the folder: when they are replaced while they are read, they are read again.
-models::LoadedModel load_current(const std::string& path);
+models::LoadedModel load_current(const std::string& path, models::Kept kept = models::Kept::fp32);
 
 }  // namespace inkling::cli

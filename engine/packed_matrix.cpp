@@ -135,6 +135,12 @@ PackedMatrix::PackedMatrix(const ConstArray<float>& weight, WeightType type)
     if (type_ == WeightType::q8_0) pack_q8(weight.contiguous());
 }
 
+PackedMatrix::PackedMatrix(const Array<BFloat16>& weight)
+    : type_(WeightType::bf16), rows_(weight.dim(0)), columns_(weight.dim(1)), half_(weight) {
+    check(weight.rank() == 2 && weight.is_contiguous(), "PackedMatrix: a dense matrix is required, got shape {}",
+          weight.shape());
+}
+
 const std::int8_t* PackedMatrix::quants() const { return reinterpret_cast<const std::int8_t*>(quants_.data()); }
 
 void PackedMatrix::pack_q8(const ConstArray<float>& weight) {
@@ -187,9 +193,10 @@ void PackedMatrix::multiply(std::size_t begin, std::size_t end, const float* x, 
     }
 }
 
-Array<float> PackedMatrix::product(const ConstArray<float>& x, const ConstArray<float>& bias) const {
+Array<float> PackedMatrix::product(const ConstArray<float>& x, const ConstArray<float>& bias,
+                                   Precision precision) const {
     Array<float> y({x.dim(0), rows_});
-    if (type_ == WeightType::bf16) {
+    if (type_ == WeightType::bf16 && precision == Precision::bf16) {
         gemm(x, half_.transposed(0, 1), y, {}, bias);
     } else {
         gemm(x, (type_ == WeightType::fp32 ? full_ : unpacked()).transposed(0, 1), y, {}, bias);
@@ -246,8 +253,8 @@ ConstArray<T> unpacked(const Tensor<T>& tensor) {
     return matrix ? ConstArray<T>(matrix->template unpacked_rows<T>(0, matrix->rows())) : tensor.value();
 }
 
-void round_for(WeightType type, float* x, std::size_t n) {
-    if (type != WeightType::bf16) return;
+void round_for(Precision precision, float* x, std::size_t n) {
+    if (precision != Precision::bf16) return;
     for (std::size_t i = 0; i < n; ++i) x[i] = widen(round_to_bfloat16(x[i]));
 }
 

@@ -11,13 +11,14 @@
 #include <vector>
 
 #include "engine/bfloat16.h"
+#include "engine/precision.h"
 #include "engine/tensor.h"
 
 namespace inkling {
 
 enum class WeightType {
     fp32,
-    bf16,  // products round both operands, and add in float32
+    bf16,
     q8_0,  // llama.cpp's: 32 numbers as a scale d (float16) and 32 int8 q: d q, d = max |x| / 127
 };
 
@@ -28,19 +29,21 @@ class PackedMatrix {
     PackedMatrix() = default;
     // weight (rows, columns). Rows that are no multiple of 32 long stay float32 in q8_0.
     PackedMatrix(const ConstArray<float>& weight, WeightType type);
+    explicit PackedMatrix(const Array<BFloat16>& weight);  // its own memory, as bf16
 
     std::size_t rows() const { return rows_; }
     std::size_t columns() const { return columns_; }
     WeightType type() const { return type_; }
     std::size_t bytes() const;
 
-    // y[b y_stride + r] = sum_c W[r, c] x[b columns + c] for rows [begin, end) and `batch` vectors x. For bf16 x must
-    // hold rounded numbers. An element's bits depend neither on the range nor on the batch.
+    // y[b y_stride + r] = sum_c W[r, c] x[b columns + c] for rows [begin, end) and `batch` vectors x: that of the
+    // widened weights, to the last bit, for bf16 too. An element's bits depend neither on the range nor on the batch.
     void multiply(std::size_t begin, std::size_t end, const float* x, std::size_t batch, float* y,
                   std::size_t y_stride) const;
 
-    // x (n, columns) -> x W^T + bias (n, rows), many vectors at once through gemm, on all threads.
-    Array<float> product(const ConstArray<float>& x, const ConstArray<float>& bias) const;
+    // x (n, columns) -> x W^T + bias (n, rows), many vectors at once through gemm, on all threads. Precision::bf16: x
+    // is rounded where the weights are bfloat16.
+    Array<float> product(const ConstArray<float>& x, const ConstArray<float>& bias, Precision precision) const;
 
     ConstArray<float> unpacked() const;                    // (rows, columns)
     const Array<BFloat16>& half() const { return half_; }  // defined for bf16 alone
@@ -69,7 +72,7 @@ Tensor<T> packed(const Tensor<T>& matrix, WeightType type);
 template <class T>
 ConstArray<T> unpacked(const Tensor<T>& tensor);
 
-// Rounds n numbers to bfloat16, where `type` has products of rounded numbers.
-void round_for(WeightType type, float* x, std::size_t n);
+// Rounds n numbers to bfloat16, for products of that precision.
+void round_for(Precision precision, float* x, std::size_t n);
 
 }  // namespace inkling

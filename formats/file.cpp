@@ -132,6 +132,16 @@ MappedFile::MappedFile(int fd, std::size_t size) {
     check(mapped != MAP_FAILED, "a file of {} bytes cannot be mapped: {}", size, reason(errno));
     owner_ = std::shared_ptr<const void>(mapped, [size](const void* p) { ::munmap(const_cast<void*>(p), size); });
     bytes_ = {static_cast<const std::byte*>(mapped), size};
+    mapped_ = true;
+}
+
+void MappedFile::release(const std::byte* from, std::size_t size) const {
+    if (!mapped_) return;
+    const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+    const auto offset = static_cast<std::size_t>(from - data());
+    const std::size_t begin = (offset + page - 1) / page * page, end = (offset + size) / page * page;
+    // a refusal costs memory alone
+    if (begin < end) ::madvise(const_cast<std::byte*>(data() + begin), end - begin, MADV_DONTNEED);
 }
 
 MappedFile::MappedFile(const fs::path& path) {

@@ -82,9 +82,13 @@ class MappedFile {
     std::size_t size() const { return bytes_.size(); }
     std::span<const std::byte> bytes() const { return bytes_; }
 
+    // Gives memory back that holds these bytes, which are some of the file's, in whole pages; they may be read again.
+    void release(const std::byte* from, std::size_t size) const;
+
   private:
     std::shared_ptr<const void> owner_;
     std::span<const std::byte> bytes_;
+    bool mapped_ = false;  // or else read
 };
 
 }  // namespace inkling::formats

@@ -11,6 +11,7 @@
 
 #include "engine/check.h"
 #include "engine/half.h"
+#include "engine/parallel.h"
 #include "formats/safetensors_header.h"
 
 namespace inkling::formats {
@@ -30,11 +31,13 @@ constexpr std::array<DTypeRow, 20> dtype_rows = {
 
 template <class Stored, class Out, class Convert>
 void convert_each(const std::byte* from, Out* out, std::uint64_t count, Convert convert) {
-    for (std::uint64_t i = 0; i < count; ++i) {
-        Stored stored;  // the file need not align its data
-        std::memcpy(&stored, from + i * sizeof(Stored), sizeof(Stored));
-        out[i] = static_cast<Out>(convert(stored));
-    }
+    parallel_for(count, kGrain, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) {
+            Stored stored;  // the file need not align its data
+            std::memcpy(&stored, from + i * sizeof(Stored), sizeof(Stored));
+            out[i] = static_cast<Out>(convert(stored));
+        }
+    });
 }
 
 }  // namespace
@@ -104,6 +107,14 @@ void SafetensorsFile::read_stored(const std::string& name, DType dtype, T* out, 
     check<BadInput>(t.dtype == dtype, "{}: tensor \"{}\" must be {}, got {}", name_, shown_name(name),
                     dtype_name(dtype), dtype_name(t.dtype));
     convert_each<T>(data(t), out, count, [](T x) { return x; });
+}
+
+void SafetensorsFile::read_bfloat16(const std::string& name, std::uint16_t* out, std::uint64_t count) const {
+    read_stored(name, DType::BF16, out, count);
+}
+
+void SafetensorsFile::release(const TensorInfo& info) const {
+    if (file_.size() > 0) file_.release(data(info), info.end - info.begin);
 }
 
 void SafetensorsFile::read(const std::string& name, float* out, std::uint64_t count) const {

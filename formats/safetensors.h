@@ -87,6 +87,11 @@ class SafetensorsFile {
     void read(const std::string& name, std::uint64_t* out, std::uint64_t count) const;
     void read(const std::string& name, std::uint8_t* out, std::uint64_t count) const;
 
+    void read_bfloat16(const std::string& name, std::uint16_t* out, std::uint64_t count) const;  // of BF16, its bits
+
+    // Gives the memory back that holds a tensor's pages of the file; it may be read again.
+    void release(const TensorInfo& info) const;
+
   private:
     const TensorInfo& counted(const std::string& name, std::uint64_t count) const;
     template <class T>

@@ -48,7 +48,8 @@ std::unique_ptr<Transformer<float>> as_qwen3(const Transformer<float>& model) {
         const Part source = p.part == Part::gate ? Part::up : p.part;
         const Weights<Tensor<float>>& w = (in_layer(p.part) ? model.layers[p.layer] : model.parts)[source];
         const Tensor<float>& tensor = p.bias ? w.bias : w.weight;
-        Array<float> values = result->at(p).value_in_place();
+        Array<float> values(p.shape);
+        result->at(p) = Tensor<float>(values, true);
         if (!tensor.defined()) {  // the gain of a norm
             std::fill_n(values.data(), values.size(), 1.0f);
             continue;

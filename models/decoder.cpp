@@ -102,7 +102,7 @@ struct Decoder::Step {
         for (std::size_t g = 0; g < group; ++g) {
             float* const y = attended.data() + b * q_width + (kv_head * group + g) * d;
             attend(q + g * d, keys, values, at + 1, d, scale, scores, y);
-            round_for(w.type, y, d);
+            round_for(w.precision(), y, d);
         }
     }
 
@@ -112,7 +112,7 @@ struct Decoder::Step {
         std::vector<float> normed(B * C), ahead, out(B * C), scores(longest);  // a thread's own
         const auto normalize = [&](const Norm& norm) {
             w.normalize(norm, x.data(), B, normed.data());
-            round_for(w.type, normed.data(), normed.size());
+            round_for(w.precision(), normed.data(), normed.size());
         };
         for (std::size_t l = 0; l < w.layers.size(); ++l) {
             const DecoderLayer& layer = w.layers[l];
@@ -146,7 +146,7 @@ struct Decoder::Step {
                     } else {
                         w.activate(up, end - begin);
                     }
-                    round_for(w.type, up, end - begin);
+                    round_for(w.precision(), up, end - begin);
                 }
             });
             Team::wait();
@@ -177,12 +177,9 @@ void Decoder::check_room(const KvCache& cache, std::span<const std::int32_t> tok
 
 void Decoder::embed(std::int32_t token, std::size_t position, float* x) const {
     const std::size_t C = config().n_embd;
-    const float* const row = weights_.tokens.data() + static_cast<std::size_t>(token) * C;
-    if (config().embedding_norm) {
-        weights_.normalize({}, row, 1, x);
-    } else {
-        std::copy_n(row, C, x);
-    }
+    const auto row = static_cast<std::size_t>(token);
+    weights_.tokens.unpack_rows(row, row + 1, x);
+    if (config().embedding_norm) weights_.normalize({}, x, 1, x);
     if (weights_.positions.defined()) {
         simd_map(
             C, x, [](auto a, auto b) { return a + b; }, x, weights_.positions.data() + position * C);

@@ -63,6 +63,7 @@ void Decoder::read(KvCache& cache, std::span<const std::int32_t> tokens, std::sp
     check_room(cache, tokens);
     const DecoderWeights& w = weights_;
     const std::size_t n = tokens.size(), C = w.config.n_embd, V = w.config.vocab_size, start = cache.length();
+    const Precision precision = w.precision();
     check(logits.size() == V, "Decoder: {} logits are required, got {}", V, logits.size());
     const NoGrad no_grad;
     cache.reserve(start + n);
@@ -73,16 +74,17 @@ void Decoder::read(KvCache& cache, std::span<const std::int32_t> tokens, std::sp
         const Rows h = normalized(w, layer.before_attention, x);
         const Rows ahead = w.config.parallel_residual ? normalized(w, layer.before_mlp, x) : Rows();
         std::vector<Rows> made;
-        for (const Projection& p : layer.qkv) made.push_back(p.weight.product(h, p.bias));
+        for (const Projection& p : layer.qkv) made.push_back(p.weight.product(h, p.bias, precision));
         if (made.size() == 1) {
             const Rows qkv = made[0];
             const std::size_t width = w.config.query_width();
             made = {qkv.sliced(1, 0, width), qkv.sliced(1, width, 2 * width), qkv.sliced(1, 2 * width, 3 * width)};
         }
-        add_into(x, layer.out.weight.product(attended(w, l, made[0], made[1], made[2], cache), layer.out.bias));
+        add_into(x,
+                 layer.out.weight.product(attended(w, l, made[0], made[1], made[2], cache), layer.out.bias, precision));
         const Rows normed = ahead.defined() ? ahead : normalized(w, layer.before_mlp, x);
-        Rows inner = layer.up.weight.product(normed, layer.up.bias);
-        Rows gate = w.config.gated ? layer.gate.weight.product(normed, layer.gate.bias) : Rows();
+        Rows inner = layer.up.weight.product(normed, layer.up.bias, precision);
+        Rows gate = w.config.gated ? layer.gate.weight.product(normed, layer.gate.bias, precision) : Rows();
         parallel_for(inner.size(), kGrain / 4, [&](std::size_t begin, std::size_t end) {
             float* const up = inner.data() + begin;
             if (!gate.defined()) return w.activate(up, end - begin);
@@ -90,12 +92,12 @@ void Decoder::read(KvCache& cache, std::span<const std::int32_t> tokens, std::sp
             simd_map(
                 end - begin, up, [](auto u, auto g) { return u * g; }, up, gate.data() + begin);
         });
-        add_into(x, layer.down.weight.product(inner, layer.down.bias));
+        add_into(x, layer.down.weight.product(inner, layer.down.bias, precision));
     }
     cache.set_length(start + n);
     Rows last({1, C});
     w.normalize(w.last, x.data() + (n - 1) * C, 1, last.data());
-    round_for(w.type, last.data(), C);
+    round_for(w.precision(), last.data(), C);
     parallel_rows(V, C, [&](std::size_t begin, std::size_t end) {
         w.head.apply(begin, end, last.data(), 1, logits.data(), V);
         w.cap(logits.data() + begin, end - begin);

@@ -12,7 +12,8 @@ namespace {
 
 PackedMatrix pack(const Tensor<float>& weight, WeightType type) {
     const auto& packed = weight.packed();
-    return packed && packed->type() == type ? *packed : PackedMatrix(unpacked(weight), type);
+    const bool exact = packed && type == WeightType::fp32 && packed->type() == WeightType::bf16;
+    return packed && (exact || packed->type() == type) ? *packed : PackedMatrix(unpacked(weight), type);
 }
 
 Projection pack(const Weights<Tensor<float>>& map, WeightType type) {
@@ -36,7 +37,8 @@ void Projection::apply(std::size_t begin, std::size_t end, const float* x, std::
 
 DecoderWeights::DecoderWeights(const Transformer<float>& model, WeightType weight_type)
     : config(model.config), type(weight_type) {
-    tokens = unpacked(model.parts[Part::token_table].weight);
+    const Tensor<float>& table = model.parts[Part::token_table].weight;
+    tokens = table.packed() ? *table.packed() : PackedMatrix(table.value(), WeightType::fp32);
     positions = model.parts[Part::position_table].weight.value();
     if (config.positions == Positions::rotary) angles = rotary_table<float>(config, 0, config.block_size);
     for (const auto& l : model.layers) {

@@ -29,7 +29,8 @@ struct DecoderLayer {
 };
 
 struct DecoderWeights {
-    // Float32 weights are the model's own memory; others are copies, after which the model may go.
+    // Weights that the model has as `type` are its own memory, and for fp32 also those that it has in bfloat16; others
+    // are copies, after which the model may go. Float32 products are the same to the last bit whichever it has.
     DecoderWeights(const Transformer<float>& model, WeightType type);
 
     // x (n, C) -> y (n, C), row by row.
@@ -39,11 +40,13 @@ struct DecoderWeights {
     void rotate(float* x, std::size_t position, const ConstArray<float>& gain) const;
     void cap(float* logits, std::size_t n) const;  // softcap
     std::size_t bytes() const;                     // of the matrices that every token reads
+    Precision precision() const { return type == WeightType::bf16 ? Precision::bf16 : Precision::fp32; }
 
     Architecture config;
     WeightType type;
-    ConstArray<float> tokens, positions;  // tables (V, C) and (T, C); undefined: no learned positions
-    std::vector<float> angles;            // rotary: cos and sin of each position's angles, (T, 2, r / 2)
+    PackedMatrix tokens;          // (V, C), as the model has it
+    ConstArray<float> positions;  // (T, C); undefined: no learned positions
+    std::vector<float> angles;    // rotary: cos and sin of each position's angles, (T, 2, r / 2)
     std::vector<DecoderLayer> layers;
     Norm last;
     Projection head;  // (V, C)

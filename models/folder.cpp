@@ -1,17 +1,21 @@
 #include "models/folder.h"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <list>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "data/tokenizers/tokenizer_json.h"
+#include "engine/parallel.h"
 #include "formats/file.h"
-#include "formats/json.h"
 #include "formats/safetensors_header.h"
 #include "models/families/family.h"
+#include "models/special_tokens.h"
 #include "models/weight_files.h"
 
 namespace inkling::models {
@@ -93,34 +97,57 @@ std::string misfits(const Architecture& a, const Stored& stored) {
     return problems;
 }
 
-void load_weights(Transformer<float>& model, const WeightFiles& file) {
+bool is_finite(float x) { return std::abs(x) <= std::numeric_limits<float>::max(); }
+bool is_finite(BFloat16 x) { return (x.bits & 0x7f80) != 0x7f80; }
+
+// E: float, or BFloat16 where that is what the file holds.
+template <class E>
+Array<E> read_values(const Stored& stored, const Architecture& a, const Parameter& p) {
+    const std::string name = stored.name_of(p);
+    Array<E> values(p.shape);
+    const auto read = [&](Array<E> as_stored) {
+        stored.file.read(name, as_stored.data(), as_stored.size());
+        stored.file.release(name);
+        return as_stored;
+    };
+    if (stored.names.qkv_by_head && p.part == Part::query_key_value) {
+        const std::size_t H = a.n_head, d = a.head_size(), n = values.size() / (3 * H * d);
+        Array<E> mine = values.reshaped({3, H, d, n});
+        copy_into(mine, read(Array<E>({H, 3, d, n})).transposed(0, 1));
+    } else if (stored.names.stored_transposed(p)) {
+        copy_into(values, read(Array<E>({values.dim(1), values.dim(0)})).transposed(0, 1));
+    } else {
+        read(values);
+    }
+    constexpr std::size_t chunk = kGrain;
+    const auto not_finite = chunked_sum<std::size_t>(values.size(), chunk, [&](std::size_t begin, std::size_t end) {
+        std::size_t n = 0;
+        for (const E* x = values.data() + begin; x != values.data() + end; ++x) n += !is_finite(*x);
+        return n;
+    });
+    check<BadInput>(not_finite == 0, "{}: {} holds values that are not finite", stored.file.path.string(),
+                    stored.names.name_of(p));
+    return values;
+}
+
+void load_weights(Transformer<float>& model, const WeightFiles& file, Kept kept) {
     const std::string what = file.path.string();
     const Stored stored{family(model.config.family), file};
     const std::string problems = misfits(model.config, stored);
     check<BadInput>(problems.empty(), "{}: the weights do not fit config.json{}", what, problems);
     for (const Parameter& p : parameters(model.config)) {
-        Array<float> values = model.at(p).value_in_place();
-        const std::string name = stored.name_of(p);
-        if (stored.names.qkv_by_head && p.part == Part::query_key_value) {
-            const std::size_t H = model.config.n_head, d = model.config.head_size(), n = values.size() / (3 * H * d);
-            Array<float> by_head({H, 3, d, n}), mine = values.reshaped({3, H, d, n});
-            file.read(name, by_head.data(), by_head.size());
-            copy_into(mine, by_head.transposed(0, 1));
-        } else if (stored.names.stored_transposed(p)) {
-            Array<float> transposed({values.dim(1), values.dim(0)});
-            file.read(name, transposed.data(), transposed.size());
-            copy_into(values, transposed.transposed(0, 1));
+        const bool half = may_be_packed(p) && file.info(stored.name_of(p)).dtype == formats::DType::BF16;
+        if (kept == Kept::as_stored && half) {
+            const auto values = read_values<BFloat16>(stored, model.config, p);
+            model.at(p) = Tensor<float>(std::make_shared<const PackedMatrix>(values));
         } else {
-            file.read(name, values.data(), values.size());
+            model.at(p) = Tensor<float>(read_values<float>(stored, model.config, p), true);
         }
-        check<BadInput>(
-            std::all_of(values.data(), values.data() + values.size(), [](float x) { return std::isfinite(x); }),
-            "{}: {} holds values that are not finite", what, stored.names.name_of(p));
     }
     if (!model.config.tied_head) return;
     const std::string copy = stored.name_of(tied_head(model.config));
     if (!file.contains(copy)) return;
-    const ConstArray<float>& table = model.head_weight().value();
+    const ConstArray<float> table = unpacked(model.head_weight());
     const bool same_size = file.info(copy).count == table.size();
     const std::vector<float> head = same_size ? read(file, copy) : std::vector<float>();
     check<BadInput>(same_size && std::equal(head.begin(), head.end(), table.data()),
@@ -145,38 +172,15 @@ std::unique_ptr<data::Tokenizer> open_tokenizer(const fs::path& path) {
     return data::load_tokenizer(run ? find_model(path) : path);
 }
 
-namespace {
-
-json read_json(const fs::path& path) {
-    return formats::parse_json(formats::read_file(path, formats::FileKind::json), path.string(), 64);
-}
-
-// bos_token_id is one id, eos_token_id one or several; what is none of the vocabulary is none of a text.
-void take_special_tokens(const json& j, Architecture& config) {
-    const auto ids = [&](const char* key) {
-        const json value = j.is_object() ? j.value(key, json()) : json();
-        std::vector<std::int32_t> known;
-        for (const json& id : value.is_array() ? value : json::array({value}))
-            if (id.is_number_unsigned() && id.get<std::uint64_t>() < config.vocab_size) known.push_back(id);
-        return known;
-    };
-    if (const auto begin = ids("bos_token_id"); !begin.empty()) config.begin_token = begin[0];
-    for (const std::int32_t end : ids("eos_token_id"))
-        if (!std::count(config.end_tokens.begin(), config.end_tokens.end(), end)) config.end_tokens.push_back(end);
-}
-
-}  // namespace
-
 Architecture load_config(const fs::path& folder) {
-    const fs::path path = folder / "config.json", generation = folder / "generation_config.json";
+    const fs::path path = folder / "config.json";
     const json j = read_json(path);
     Architecture config = read_config(j, path.string());
-    if (formats::is_there(generation)) take_special_tokens(read_json(generation), config);
-    take_special_tokens(j, config);
+    take_special_tokens(folder, j, config);
     return config;
 }
 
-LoadedModel load_model(const fs::path& folder, std::optional<double> dropout) {
+LoadedModel load_model(const fs::path& folder, std::optional<double> dropout, Kept kept) {
     Architecture config = load_config(folder);
     if (dropout) config.dropout = *dropout;
     const WeightFiles file = WeightFiles::open(folder);
@@ -184,7 +188,11 @@ LoadedModel load_model(const fs::path& folder, std::optional<double> dropout) {
     check<BadInput>(parameter_count(config) <= file.numbers(), "{}: holds {} numbers where config.json wants {}",
                     file.path.string(), file.numbers(), parameter_count(config));
     LoadedModel loaded{std::make_unique<Transformer<float>>(config, std::nullopt), data::load_tokenizer(folder)};
-    load_weights(*loaded.model, file);
+    take_tokenizer_config(folder, *loaded.tokenizer, loaded.model->config);
+#ifdef __GLIBC__
+    malloc_trim(0);  // of a large vocabulary's JSON: the heap would keep tens of megabytes
+#endif
+    load_weights(*loaded.model, file, kept);
     check<BadInput>(loaded.tokenizer->vocab_size() <= config.vocab_size,
                     "{}: {} tokens do not fit the model's vocabulary of {}", (folder / "tokenizer.json").string(),
                     loaded.tokenizer->vocab_size(), config.vocab_size);

@@ -18,9 +18,15 @@ struct LoadedModel {
     std::unique_ptr<data::Tokenizer> tokenizer;
 };
 
+enum class Kept {
+    fp32,
+    as_stored,  // matrices of a bfloat16 file stay so, without gradients: less memory, for a Decoder
+};
+
 // Reads a model folder. Throws BadInput, naming the file, for anything that is missing or does not fit; of wrong
 // weights, all are named at once. The model is in evaluation mode; `dropout` takes the place of config.json's.
-LoadedModel load_model(const std::filesystem::path& folder, std::optional<double> dropout = std::nullopt);
+LoadedModel load_model(const std::filesystem::path& folder, std::optional<double> dropout = std::nullopt,
+                       Kept kept = Kept::fp32);
 Architecture load_config(const std::filesystem::path& folder);
 
 // Writes the files into an existing folder, each in one step. The weights are stored as `type`: F32, F16 or BF16,

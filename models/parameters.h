@@ -47,6 +47,9 @@ struct Parameter {
     double deviation;  // initial values are N(0, deviation^2); 0: a norm's weight is ones, a bias zeros
 };
 
+// A matrix that linear or embedding takes, packed or not; the table of positions is added.
+inline bool may_be_packed(const Parameter& p) { return p.shape.size() == 2 && p.part != Part::position_table; }
+
 // In the order in which models visit them, files list them and flat buffers hold them: tables, layers, norm, head.
 std::vector<Parameter> parameters(const Architecture& architecture);
 std::vector<Parameter> layer_parameters(const Architecture& architecture, std::size_t layer);

@@ -12,14 +12,14 @@ TransformerParameters<T>::TransformerParameters(const Architecture& architecture
     : config(architecture) {
     config.validate();
     layers.resize(config.n_layer);
+    if (!random) return;
     const std::vector<Parameter> all = models::parameters(config);
     // Keys begin behind as many as tables and linear maps have weights and biases: a seed gives the model that it has
     // always given.
     const auto drawn = std::count_if(all.begin(), all.end(), [](const Parameter& p) { return !is_norm(p.part); });
-    if (random) random->next_stream += static_cast<std::uint64_t>(drawn);
+    random->next_stream += static_cast<std::uint64_t>(drawn);
     for (const Parameter& p : all) {
         Tensor<T>& tensor = at(p) = Tensor<T>(Array<T>(p.shape), true);
-        if (!random) continue;
         if (p.deviation > 0) {
             nn::fill_normal(tensor, p.deviation, random->next());
         } else {
@@ -39,8 +39,7 @@ void TransformerParameters<T>::freeze(WeightType type, const std::function<bool(
     for (const Parameter& p : models::parameters(config)) {
         if (which && !which(p)) continue;
         Tensor<T>& tensor = at(p);
-        const bool multiplied = p.shape.size() == 2 && p.part != Part::position_table;
-        tensor = multiplied ? packed(tensor, type) : tensor.detach();
+        tensor = may_be_packed(p) ? packed(tensor, type) : tensor.detach();
     }
 }
 

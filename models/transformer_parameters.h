@@ -17,7 +17,7 @@ class TransformerParameters : public nn::Module<T> {
   public:
     using Layer = Parts<Weights<Tensor<T>>>;
 
-    // Initial values are drawn with keys of `random`; without it they are not set, since a file is about to be read.
+    // Initial values are drawn with keys of `random`; without it the tensors are left undefined, for at() to set.
     // Throws when the architecture makes no sense.
     explicit TransformerParameters(const Architecture& architecture,
                                    std::optional<Generator> random = Generator{1337, 0});

@@ -50,16 +50,25 @@ const formats::SafetensorsFile* WeightFiles::holder(const std::string& name) con
     return found == shard_of_.end() ? nullptr : found->second;
 }
 
-const formats::TensorInfo& WeightFiles::info(const std::string& name) const {
+const formats::SafetensorsFile& WeightFiles::owner(const std::string& name) const {
     const formats::SafetensorsFile* const file = holder(name);
     check<BadInput>(file, "{}: {} is missing", path.string(), name);
-    return file->info(name);
+    return *file;
 }
 
+const formats::TensorInfo& WeightFiles::info(const std::string& name) const { return owner(name).info(name); }
+
 void WeightFiles::read(const std::string& name, float* out, std::uint64_t count) const {
-    const formats::SafetensorsFile* const file = holder(name);
-    check<BadInput>(file, "{}: {} is missing", path.string(), name);
-    file->read(name, out, count);
+    owner(name).read(name, out, count);
+}
+
+void WeightFiles::read(const std::string& name, BFloat16* out, std::uint64_t count) const {
+    owner(name).read_bfloat16(name, reinterpret_cast<std::uint16_t*>(out), count);
+}
+
+void WeightFiles::release(const std::string& name) const {
+    const formats::SafetensorsFile& file = owner(name);
+    file.release(file.info(name));
 }
 
 std::uint64_t WeightFiles::numbers() const {

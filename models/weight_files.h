@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "engine/bfloat16.h"
 #include "formats/safetensors.h"
 
 namespace inkling::models {
@@ -20,6 +21,9 @@ class WeightFiles {
     bool contains(const std::string& name) const { return holder(name) != nullptr; }
     const formats::TensorInfo& info(const std::string& name) const;  // BadInput when there is none
     void read(const std::string& name, float* out, std::uint64_t count) const;
+    void read(const std::string& name, BFloat16* out, std::uint64_t count) const;  // of a tensor that is stored so
+    // Gives the memory back that holds what was read of a tensor; it may be read again.
+    void release(const std::string& name) const;
     template <class Visit>
     void each(const Visit& visit) const {  // visit(TensorInfo), of every tensor
         if (single_)
@@ -34,6 +38,7 @@ class WeightFiles {
   private:
     void add_shards(const std::filesystem::path& folder);
     const formats::SafetensorsFile* holder(const std::string& name) const;  // null: there is no such tensor
+    const formats::SafetensorsFile& owner(const std::string& name) const;   // BadInput then
 
     std::unique_ptr<formats::SafetensorsFile> single_;  // or else:
     std::map<std::string, std::unique_ptr<formats::SafetensorsFile>> shards_;

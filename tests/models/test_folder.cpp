@@ -111,6 +111,27 @@ TEST_CASE("folder: weights without prefix, mask buffers and a stored head are re
     CHECK_THAT(folder.refusal(), ContainsSubstring("only a tied head"));
 }
 
+TEST_CASE("folder: tokenizer_config.json says what begins and ends a text where no other file does", "[models]") {
+    ModelFolder folder;
+    const auto config = [&] { return models::load_model(folder.path()).model->config; };
+    const std::string begin = folder.tokenizer.decode(std::vector<std::int32_t>{2}),
+                      end = folder.tokenizer.decode(std::vector<std::int32_t>{4});
+    folder.change_json("tokenizer_config.json", [&](auto& j) { j["bos_token"] = begin, j["eos_token"] = end; });
+    CHECK((config().begin_token == -1 && config().end_tokens.empty()));  // config.json says null
+    for (const char* name : {"config.json", "generation_config.json"}) {
+        folder.change_json(name, [](auto& j) { j.erase("bos_token_id"), j.erase("eos_token_id"); });
+    }
+    CHECK((config().begin_token == 2 && config().has_bos && config().end_tokens == std::vector<std::int32_t>{4}));
+    folder.change_json("tokenizer_config.json", [&](auto& j) {
+        j["bos_token"] = begin + end, j["eos_token"] = {{"content", begin}};  // two tokens are none
+    });
+    CHECK((config().begin_token == -1 && config().end_tokens == std::vector<std::int32_t>{2}));
+    folder.change_json("config.json", [](auto& j) { j["eos_token_id"] = 3; });
+    CHECK(config().end_tokens == std::vector<std::int32_t>{3});
+    std::filesystem::remove(folder.path("tokenizer_config.json"));
+    CHECK(config().end_tokens == std::vector<std::int32_t>{3});
+}
+
 TEST_CASE("folder: end tokens are those of config.json and generation_config.json, and are kept", "[models]") {
     ModelFolder folder;
     const auto ends = [&] { return models::load_config(folder.path()).end_tokens; };

@@ -2,6 +2,7 @@
 #include "models/weight_files.h"
 
 #include "engine/half.h"
+#include "models/decoder.h"
 #include "tests/engine/helpers.h"
 #include "tests/models/folders.h"
 #include "tests/models/transformers.h"
@@ -135,5 +136,35 @@ TEST_CASE("weight files: a nanochat folder comes back bit by bit, grouped heads 
         CHECK(stored.size() == m->parameters().size());
         CHECK(stored.at("model.layers.1.mlp.fc1.weight").shape == std::vector<std::uint64_t>{40, 24});  // (out, in)
         CHECK(stored.at("model.layers.1.self_attn.k_proj.weight").shape == std::vector<std::uint64_t>{12, 24});
+    }
+}
+
+TEST_CASE("weight files: bfloat16 matrices that stay so give the same logits to the last bit", "[models]") {
+    for (const char* reference : {"llama_tiny", "llama_tiny_tied", "nanochat_tiny", "gpt2_tiny", "families/gpt_neox"}) {
+        INFO(reference);
+        auto [model, tokenizer] = models::load_model(tests_path("reference/") + reference);
+        const data::tests::ScratchFolder folder;
+        models::save_model(folder.path(), *model, *tokenizer, DType::BF16);
+        const auto wide = models::load_model(folder.path());
+        const auto kept = models::load_model(folder.path(), std::nullopt, models::Kept::as_stored);
+        for (const models::Parameter& p : models::parameters(model->config)) {
+            const Tensor<float>& tensor = kept.model->at(p);
+            CHECK((tensor.packed() != nullptr) == models::may_be_packed(p));
+            CHECK(same_bits(unpacked(tensor), wide.model->at(p).value()));
+        }
+        const std::vector<std::int32_t> prompt = {1, 2, 3, 4, 5};
+        for (const WeightType type : {WeightType::fp32, WeightType::bf16, WeightType::q8_0}) {
+            const auto logits = [&](const models::LoadedModel& loaded) {
+                const models::Decoder decoder(*loaded.model, type);
+                models::KvCache cache(decoder.config());
+                models::KvCache* const text = &cache;
+                const std::size_t V = decoder.config().vocab_size;
+                std::vector<float> all(2 * V);
+                decoder.read(cache, prompt, std::span(all).first(V));
+                decoder.step({&text, 1}, std::span(prompt).first(1), std::span(all).last(V));
+                return all;
+            };
+            CHECK(logits(kept) == logits(wide));
+        }
     }
 }
