@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cli/unknown_flag.h"
 #include "data/stories/stories.h"
 #include "data/tokenizers/bpe_train.h"
 #include "data/tokenizers/char_tokenizer.h"
