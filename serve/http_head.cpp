@@ -1,0 +1,98 @@
+#include "serve/http_head.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+
+#include "serve/http.h"
+
+namespace inkling::serve {
+namespace {
+
+std::string lower(std::string_view text) {
+    std::string result(text);
+    std::transform(result.begin(), result.end(), result.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 'a' - 'A') : c; });
+    return result;
+}
+
+std::string_view trimmed(std::string_view text) {
+    const std::size_t begin = text.find_first_not_of(" \t");
+    if (begin == std::string_view::npos) return "";
+    return text.substr(begin, text.find_last_not_of(" \t") + 1 - begin);
+}
+
+std::uint64_t parse_length(std::string_view text) {
+    std::uint64_t n = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
+    if (text.empty() || end != text.data() + text.size() || error == std::errc::invalid_argument)
+        throw HttpError(400, "Content-Length: a number of bytes is required");
+    return error == std::errc() ? n : UINT64_MAX;
+}
+
+void take_header(HttpHead& head, const std::string& name, std::string_view value) {
+    if (name == "host") head.host = lower(value);
+    if (name == "origin") head.origin = lower(value);
+    if (name == "authorization") head.authorization = value;
+    if (name == "content-length") {
+        const std::uint64_t n = parse_length(value);
+        if (head.content_length && *head.content_length != n)
+            throw HttpError(400, "Content-Length: two of them differ");
+        head.content_length = n;
+    } else if (name == "transfer-encoding") {
+        if (lower(value) != "chunked") throw HttpError(400, "Transfer-Encoding: chunked is the only one that is known");
+        head.chunked = true;
+    } else if (name == "content-encoding" && lower(value) != "identity") {
+        throw HttpError(415, "Content-Encoding: bodies are not to be compressed");
+    } else if (name == "content-type" && lower(value).starts_with("multipart/")) {
+        throw HttpError(415, "Content-Type: application/json is required");
+    }
+}
+
+}  // namespace
+
+HttpHead parse_head(const std::string& text) {
+    HttpHead head;
+    std::size_t begin = 0;
+    for (bool first = true; begin < text.size(); first = false) {
+        const std::size_t end = text.find("\r\n", begin);
+        const std::string_view line = std::string_view(text).substr(begin, end - begin);
+        begin = end + 2;
+        if (line.empty()) break;
+        for (const char c : line) {
+            if ((c >= 0 && c < ' ' && c != '\t') || c == 0x7F)
+                throw HttpError(400, "the head of the request has a control character");
+        }
+        if (first) {
+            if (std::count(line.begin(), line.end(), ' ') != 2)
+                throw HttpError(400, "the request line is not HTTP/1.1's");
+            head.text.append(line).append("\r\n");
+            continue;
+        }
+        const std::size_t colon = line.find(':');
+        if (colon == 0 || colon == std::string_view::npos || line.find_first_of(" \t") < colon)
+            throw HttpError(400, "a header is not `Name: value`");
+        const std::string name = lower(line.substr(0, colon));
+        if (name == "range" || name == "accept-encoding") continue;
+        take_header(head, name, trimmed(line.substr(colon + 1)));
+        head.text.append(line).append("\r\n");
+    }
+    if (head.chunked && head.content_length)
+        throw HttpError(400, "Content-Length and Transfer-Encoding exclude each other");
+    const bool takes_body = text.starts_with("POST ") || text.starts_with("PUT ") || text.starts_with("PATCH ");
+    if (takes_body && !head.chunked && !head.content_length)
+        head.text += "Content-Length: 0\r\n";  // not: up to the end
+    head.text += "\r\n";
+    return head;
+}
+
+bool is_foreign(const HttpHead& head, bool only_loopback) {
+    if (!head.origin.empty() && head.origin != "http://" + head.host && head.origin != "https://" + head.host)
+        return true;
+    if (!only_loopback || head.host.empty()) return false;
+    const std::size_t colon = head.host.find_last_of(":]");
+    const bool port = colon != std::string::npos && head.host[colon] == ':';
+    return !is_loopback(port ? head.host.substr(0, colon) : head.host);
+}
+
+}  // namespace inkling::serve
