@@ -237,9 +237,8 @@ class HttpServer::Implementation : public httplib::Server {
             Exchange exchange{connection, head, stopping};
             current = &exchange;
             Stream stream(connection);
-            bool last = false;
-            more =
-                call(&Implementation::process_request, stream, stopping, last) && !last && !stopping && body_is_read();
+            const bool answered = call(&Implementation::process_request, stream, stopping, exchange.last);
+            more = answered && !exchange.last && !stopping && body_is_read();
         } catch (const HttpError& e) {
             refuse(connection, e);
         }
