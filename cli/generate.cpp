@@ -166,6 +166,12 @@ Action add_generate(CLI::App& app) {
                    "makes tokens that the text has already less likely; comes first, then temperature, top-k, top-p, "
                    "min-p; 1: off")
         ->capture_default_str();
+    app.add_option("--presence-penalty", options.presence_penalty,
+                   "taken off the logits of tokens that were written already; 0: off")
+        ->capture_default_str();
+    app.add_option("--frequency-penalty", options.frequency_penalty,
+                   "taken off for each time that a token was written; 0: off")
+        ->capture_default_str();
     app.add_option("--stop", options.stop, "ends a text before this; repeatable")
         ->take_all()
         ->expected(1)

@@ -10,15 +10,28 @@
 namespace inkling::generate {
 namespace {
 
-std::vector<float> penalized(std::span<const float> logits, double penalty, std::span<const std::int32_t> text) {
+std::vector<float> penalized(std::span<const float> logits, const SamplingOptions& options,
+                             std::span<const std::int32_t> text, std::size_t written) {
     std::vector<float> z(logits.begin(), logits.end());
-    if (penalty == 1) return z;
-    std::vector<bool> seen(z.size());
-    for (const std::int32_t t : text) {
-        const auto i = static_cast<std::size_t>(t);
-        if (i >= z.size() || seen[i]) continue;
-        seen[i] = true;
-        z[i] = static_cast<float>(z[i] > 0 ? z[i] / penalty : z[i] * penalty);
+    for (const auto& [id, bias] : options.logit_bias) {
+        if (static_cast<std::size_t>(id) < z.size()) z[static_cast<std::size_t>(id)] += static_cast<float>(bias);
+    }
+    const double penalty = options.repeat_penalty;
+    if (penalty != 1) {
+        std::vector<bool> seen(z.size());
+        for (const std::int32_t t : text) {
+            const auto i = static_cast<std::size_t>(t);
+            if (i >= z.size() || seen[i]) continue;
+            seen[i] = true;
+            z[i] = static_cast<float>(z[i] > 0 ? z[i] / penalty : z[i] * penalty);
+        }
+    }
+    if (options.presence_penalty == 0 && options.frequency_penalty == 0) return z;
+    std::map<std::int32_t, int> counts;
+    for (const std::int32_t t : text.last(written)) ++counts[t];
+    for (const auto& [id, n] : counts) {
+        if (static_cast<std::size_t>(id) >= z.size()) continue;
+        z[static_cast<std::size_t>(id)] -= static_cast<float>(options.presence_penalty + n * options.frequency_penalty);
     }
     return z;
 }
@@ -74,14 +87,16 @@ void SamplingOptions::validate() const {
     check(min_p >= 0 && min_p <= 1, "--min-p must be from 0 to 1, got {}", min_p);
     check(repeat_penalty > 0 && std::isfinite(repeat_penalty), "--repeat-penalty must be above 0, got {}",
           repeat_penalty);
+    check(std::isfinite(presence_penalty), "--presence-penalty must be a number, got {}", presence_penalty);
+    check(std::isfinite(frequency_penalty), "--frequency-penalty must be a number, got {}", frequency_penalty);
 }
 
 std::int32_t sample_token(std::span<const float> logits, const SamplingOptions& options, double uniform,
-                          std::span<const std::int32_t> text) {
+                          std::span<const std::int32_t> text, std::size_t written) {
     check(!logits.empty(), "sample: at least one logit is required");
     options.validate();
     check(!has_nan(logits.size(), logits.data()), "sample: the model gives logits that are not numbers");
-    const std::vector<float> z = penalized(logits, options.repeat_penalty, text);
+    const std::vector<float> z = penalized(logits, options, text, written);
     const std::size_t n = z.size();
     const auto likeliest = static_cast<std::int32_t>(std::max_element(z.begin(), z.end()) - z.begin());
     if (options.temperature == 0) return likeliest;

@@ -1,6 +1,7 @@
 // Choosing a token from a model's logits. What is not off happens in this order, which is that of transformers:
+//   0. logit bias: z + b
 //   1. repeat penalty r (Keskar et al. 2019): of tokens that the text has already, a logit z > 0 becomes z / r, others
-//      z r
+//      z r; then, of tokens that were written c > 0 times, z - presence penalty - c frequency penalty, as OpenAI has it
 //   2. temperature t: z / t. 0: the largest z after step 1 is taken, and the other steps are left out
 //   3. top-k: the k likeliest tokens stay
 //   4. top-p (Holtzman et al. 2019): the fewest of the likeliest whose probabilities, among those left, sum to p stay
@@ -10,24 +11,28 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <vector>
 
 namespace inkling::generate {
 
 struct SamplingOptions {
-    double temperature = 0.8;   // 0: always the likeliest token
-    std::size_t top_k = 0;      // 0: off
-    double top_p = 1;           // 1: off
-    double min_p = 0;           // 0: off
-    double repeat_penalty = 1;  // 1: off
+    double temperature = 0.8;                            // 0: always the likeliest token
+    std::size_t top_k = 0;                               // 0: off
+    double top_p = 1;                                    // 1: off
+    double min_p = 0;                                    // 0: off
+    double repeat_penalty = 1;                           // 1: off
+    double presence_penalty = 0, frequency_penalty = 0;  // 0: off
+    std::map<std::int32_t, double> logit_bias = {};
 
     void validate() const;  // throws, naming the flag that is to change
 };
 
-// `uniform` in [0, 1) is the random number. `text`: the tokens that count for the repeat penalty.
+// `uniform` in [0, 1) is the random number. `text`: the tokens that count for the repeat penalty, the last `written` of
+// them also for the other two.
 std::int32_t sample_token(std::span<const float> logits, const SamplingOptions& options, double uniform,
-                          std::span<const std::int32_t> text = {});
+                          std::span<const std::int32_t> text = {}, std::size_t written = 0);
 
 // log softmax of the logits at a token: the model's own log-probability, whatever the options.
 struct Logprob {

@@ -95,6 +95,8 @@ void Writer::begin_turn() {
     prompt_seconds_ = seconds_ = 0;
     stop_ = StopTexts(options_.stop);
     logprobs_.clear();
+    prompt_logprobs_.clear();
+    end_logprobs_.reset();
     finish_reason_ = options_.max_tokens > 0 ? FinishReason::none : FinishReason::length;
 }
 
@@ -146,17 +148,31 @@ bool Writer::read_window() {
     if (rest.size() == 1 && cache_.length() > 0) return false;
     logits_.resize(decoder_->config().vocab_size);
     const AdaptiveThreads threads(Work::prompt, static_cast<double>(rest.size()));
-    decoder_->read(cache_, rest, logits_);
+    if (options_.prompt_logprobs && generated_ == 0 && prompt_logprobs_.empty()) {
+        check(options_.logprobs && begin_ == 0 && cache_.length() == 0,
+              "generate: log-probabilities of a prompt need all of it in the context of {} tokens", T);
+        prompt_logprobs_.resize(n - 1);
+        decoder_->read(cache_, rest, logits_, [&](std::size_t i, std::span<const float> row) {
+            if (i + 1 < n) prompt_logprobs_[i] = token_logprobs(row, text_[i + 1], *options_.logprobs);
+        });
+    } else {
+        decoder_->read(cache_, rest, logits_);
+    }
     return fresh_ = true;
 }
 
 void Writer::sample_next() {
     const double uniform = random_uniform({options_.seed, options_.sample}, sampled_);
     const std::size_t V = tokenizer_ ? std::min(tokenizer_->vocab_size(), logits_.size()) : logits_.size();
-    const std::int32_t token = sample_token(std::span(logits_).first(V), options_, uniform, text_);
-    const std::vector<std::int32_t>& ends = decoder_->config().end_tokens;
-    if ((tokenizer_ && token == tokenizer_->end_of_text()) || std::count(ends.begin(), ends.end(), token))
+    const std::int32_t token = sample_token(std::span(logits_).first(V), options_, uniform, text_, generated_);
+    const auto is_in = [&](const std::vector<std::int32_t>& ends) {
+        return std::count(ends.begin(), ends.end(), token);
+    };
+    if ((tokenizer_ && token == tokenizer_->end_of_text()) || is_in(decoder_->config().end_tokens) ||
+        is_in(options_.end_tokens)) {
+        if (options_.logprobs) end_logprobs_ = token_logprobs(logits_, token, *options_.logprobs);
         return finish(FinishReason::end_of_text);
+    }
     text_.push_back(token);
     fresh_ = false;
     ++sampled_;

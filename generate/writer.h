@@ -32,6 +32,8 @@ struct GenerateOptions : SamplingOptions {
     bool special_tokens = false;         // a prompt that spells one, such as <|endoftext|>, has it; else that is text
     std::vector<std::string> stop = {};  // the text ends before the first of these
     std::optional<std::size_t> logprobs = std::nullopt;  // of each token, and of so many of the likeliest in its place
+    bool prompt_logprobs = false;  // the same of the prompt's tokens, all of which must fit into the context
+    std::vector<std::int32_t> end_tokens = {};  // these end a text, too: a chat model's end of a turn
 
     void validate() const;  // throws, naming the flag that is to change
 };
@@ -69,13 +71,17 @@ class Writer {
     std::string take();   // the text since the last call: whole characters, none that may still begin a stop text
     void finish(FinishReason reason = FinishReason::interrupted);
 
+    const std::shared_ptr<const models::Decoder>& decoder() const { return decoder_; }
     bool finished() const { return finish_reason_ != FinishReason::none; }
     FinishReason finish_reason() const { return finish_reason_; }
     std::span<const std::int32_t> tokens() const { return text_; }  // all: added and generated
 
     // Of this turn.
     std::span<const std::int32_t> generated() const { return tokens().last(generated_); }
-    const std::vector<TokenLogprobs>& logprobs() const { return logprobs_; }  // of generated(), if asked for
+    const std::vector<TokenLogprobs>& logprobs() const { return logprobs_; }            // of generated(), if asked for
+    const std::optional<TokenLogprobs>& end_logprobs() const { return end_logprobs_; }  // of the end of text, likewise
+    // Of all that was added, but for the first token, if asked for; once it has been read.
+    const std::vector<TokenLogprobs>& prompt_logprobs() const { return prompt_logprobs_; }
     std::size_t prompt_tokens() const { return prompt_tokens_; }
     double prompt_seconds() const { return prompt_seconds_; }  // to the first token
     double seconds() const { return seconds_; }                // from the first token to the last
@@ -105,7 +111,8 @@ class Writer {
     Utf8Stream characters_;  // a token may end inside a character
     StopTexts stop_;
     std::string certain_;  // and not yet taken
-    std::vector<TokenLogprobs> logprobs_;
+    std::vector<TokenLogprobs> logprobs_, prompt_logprobs_;
+    std::optional<TokenLogprobs> end_logprobs_;
     FinishReason finish_reason_ = FinishReason::none;
 };
 

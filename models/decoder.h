@@ -7,6 +7,7 @@
 // The same bits with any number of threads, and for a text alone or among others.
 #pragma once
 
+#include <functional>
 #include <span>
 
 #include "models/decoder_weights.h"
@@ -24,8 +25,10 @@ class Decoder {
     std::size_t worthwhile_threads(std::size_t texts) const;
 
     // Appends tokens (1 or more) to the text in `cache`, which with them must not exceed the context; then logits (V)
-    // are those of the token after the last.
-    void read(KvCache& cache, std::span<const std::int32_t> tokens, std::span<float> logits) const;
+    // are those of the token after the last. each(i, logits) gets those after each of them, several at the same time.
+    using EachLogits = std::function<void(std::size_t i, std::span<const float> logits)>;
+    void read(KvCache& cache, std::span<const std::int32_t> tokens, std::span<float> logits,
+              const EachLogits& each = nullptr) const;
 
     // Appends tokens[b] to the text in caches[b]; logits (B, V).
     void step(std::span<KvCache* const> caches, std::span<const std::int32_t> tokens, std::span<float> logits) const;
@@ -33,6 +36,7 @@ class Decoder {
   private:
     struct Step;
     void check_room(const KvCache& cache, std::span<const std::int32_t> tokens) const;
+    void read_logits(const Array<float>& x, const EachLogits& each) const;
     void embed(std::int32_t token, std::size_t position, float* x) const;
 
     DecoderWeights weights_;

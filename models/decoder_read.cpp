@@ -59,7 +59,26 @@ ConstRows attended(const DecoderWeights& w, std::size_t layer, const ConstRows& 
 
 }  // namespace
 
-void Decoder::read(KvCache& cache, std::span<const std::int32_t> tokens, std::span<float> logits) const {
+// x (n, C): what the last layer leaves.
+void Decoder::read_logits(const Array<float>& x, const EachLogits& each) const {
+    constexpr std::size_t kRows = 64;  // whose logits are in memory at a time
+    const DecoderWeights& w = weights_;
+    const std::size_t n = x.dim(0), V = w.config.vocab_size;
+    for (std::size_t begin = 0; begin < n; begin += kRows) {
+        const std::size_t end = std::min(n, begin + kRows);
+        Rows logits = w.head.weight.product(normalized(w, w.last, x.sliced(0, begin, end)), w.head.bias, w.precision());
+        parallel_for(end - begin, 1, [&](std::size_t first, std::size_t last) {
+            for (std::size_t i = first; i < last; ++i) {
+                float* const row = logits.data() + i * V;
+                w.cap(row, V);
+                each(begin + i, std::span<const float>(row, V));
+            }
+        });
+    }
+}
+
+void Decoder::read(KvCache& cache, std::span<const std::int32_t> tokens, std::span<float> logits,
+                   const EachLogits& each) const {
     check_room(cache, tokens);
     const DecoderWeights& w = weights_;
     const std::size_t n = tokens.size(), C = w.config.n_embd, V = w.config.vocab_size, start = cache.length();
@@ -95,6 +114,7 @@ void Decoder::read(KvCache& cache, std::span<const std::int32_t> tokens, std::sp
         add_into(x, layer.down.weight.product(inner, layer.down.bias, precision));
     }
     cache.set_length(start + n);
+    if (each) read_logits(x, each);
     Rows last({1, C});
     w.normalize(w.last, x.data() + (n - 1) * C, 1, last.data());
     round_for(w.precision(), last.data(), C);

@@ -12,6 +12,7 @@
 #include <mutex>
 #include <thread>
 
+#include "engine/clock.h"
 #include "serve/connection.h"
 #include "serve/http_answer.h"
 #include "serve/http_head.h"
@@ -27,6 +28,8 @@ struct Exchange {
     const HttpHead& head;
     bool stopping;
     bool body_read = false, last = false;
+    std::string route = "";
+    int status = 0;
 };
 thread_local Exchange* current = nullptr;
 
@@ -163,6 +166,7 @@ class HttpServer::Implementation : public httplib::Server {
             check_request(request);
             return HandlerResponse::Unhandled;
         });
+        set_logger([](const Request&, const Response& response) { current->status = response.status; });
         set_expect_100_continue_handler([this](const Request& request, Response& response) {
             try {
                 check_request(request);
@@ -228,6 +232,7 @@ class HttpServer::Implementation : public httplib::Server {
         const Head result = connection.read_head();
         if (result == Head::closed) return false;
         const bool stopping = set_busy(connection.socket(), true);
+        const double start = seconds_now();
         bool more = false;
         try {
             if (result == Head::late) throw HttpError(408, "the headers of the request did not come in time");
@@ -239,11 +244,17 @@ class HttpServer::Implementation : public httplib::Server {
             Stream stream(connection);
             const bool answered = call(&Implementation::process_request, stream, stopping, exchange.last);
             more = answered && !exchange.last && !stopping && body_is_read();
+            observe(exchange.route, exchange.status, start);
         } catch (const HttpError& e) {
             refuse(connection, e);
+            observe("", e.status, start);
         }
         current = nullptr;
         return !set_busy(connection.socket(), false) && more;
+    }
+
+    void observe(const std::string& route, int status, double start) const {
+        if (options_.observe) options_.observe(route, status, seconds_now() - start);
     }
 
     // Of the library's versions.
@@ -269,17 +280,18 @@ class HttpServer::Implementation : public httplib::Server {
         connection.write(text.data(), text.size());
     }
 
-    const Route& find_route(const httplib::Request& request) const {
+    std::pair<std::string, const Route&> find_route(const httplib::Request& request) const {
         const auto found = std::find_if(routes_.begin(), routes_.end(), [&](const auto& entry) {
             const std::string_view path = entry.first;
-            return path == request.path ||
-                   (path.ends_with("*") && request.path.starts_with(path.substr(0, path.size() - 1)));
+            const bool more = path.ends_with("*");
+            return more ? request.path.starts_with(path.substr(0, path.size() - 1)) : path == request.path;
         });
         if (found == routes_.end()) throw HttpError(404, "nothing is at " + request.path, "", "not_found");
-        const auto method = found->second.find(request.method == "HEAD" ? "GET" : request.method);
-        if (method == found->second.end())
-            throw HttpError(405, request.path + " is for " + found->second.begin()->first, "", "method_not_allowed");
-        return method->second;
+        const auto& [path, methods] = *found;
+        const auto method = methods.find(request.method == "HEAD" ? "GET" : request.method);
+        if (method == methods.end())
+            throw HttpError(405, request.path + " is for " + methods.begin()->first, "", "method_not_allowed");
+        return {path, method->second};
     }
 
     // Before the body is read.
@@ -289,7 +301,8 @@ class HttpServer::Implementation : public httplib::Server {
         if (is_foreign(head, is_loopback(options_.host) && options_.keys.empty()))
             throw HttpError(403, "a page of another site sent this request", "", "foreign_origin");
         if (request.target.size() > kMaxTarget) throw HttpError(414, "the path is too long");
-        const Route& route = find_route(request);
+        const auto& [path, route] = find_route(request);
+        current->route = path;
         if (route.access == HttpAccess::with_key && !options_.keys.empty() &&
             !key_matches(options_.keys, head.authorization))
             throw HttpError(
@@ -323,7 +336,7 @@ class HttpServer::Implementation : public httplib::Server {
             request.method, request.path, std::move(body), {request.params.begin(), request.params.end()}, [socket] {
                 return Connection::hung_up(socket);
             }};
-        set_answer(response, find_route(request).handler(ours));
+        set_answer(response, find_route(request).second.handler(ours));
     }
 
     HttpOptions options_;

@@ -32,6 +32,9 @@ struct HttpOptions {
     std::size_t max_connections = 256;  // more: 503
     double header_time = 10;            // seconds from a request's first byte to the end of its headers; more: 408
     double idle_time = 60;              // seconds without a request, for a body to come, or without reading an answer
+
+    // Is told of each answer: the path of its route, "" for what none has, the status, and the seconds that it took.
+    std::function<void(const std::string& path, int status, double seconds)> observe = nullptr;
 };
 
 struct HttpRequest {

@@ -1,0 +1,97 @@
+#include "serve/fields.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "formats/json.h"
+#include "serve/http_error.h"
+
+namespace inkling::serve {
+namespace {
+
+constexpr int kDepth = 32;
+
+nlohmann::json parse_body(const std::string& body) {
+    try {
+        return formats::parse_json(body, "the body", kDepth);
+    } catch (const BadInput& e) {
+        throw HttpError(400, e.what());
+    }
+}
+
+}  // namespace
+
+Fields::Fields(const std::string& body) : Fields(parse_body(body)) {}
+
+Fields::Fields(nlohmann::json object, std::string prefix) : object_(std::move(object)), prefix_(std::move(prefix)) {
+    if (!object_.is_object()) throw HttpError(400, (prefix_.empty() ? "the body" : prefix_) + " must be a JSON object");
+}
+
+void Fields::refuse(const std::string& name, const std::string& why) const {
+    const std::string path = prefix_.empty() ? name : prefix_ + "." + name;
+    constexpr std::size_t kMax = 100;
+    const std::string shown = path.size() > kMax ? path.substr(0, kMax) + "..." : path;
+    throw HttpError(400, shown + ": " + why, shown);
+}
+
+const nlohmann::json* Fields::find(const std::string& name) {
+    known_.insert(name);
+    const auto found = object_.find(name);
+    return found == object_.end() || found->is_null() ? nullptr : &*found;
+}
+
+std::optional<double> Fields::number(const std::string& name, double least, double most) {
+    const nlohmann::json* const value = find(name);
+    if (!value) return std::nullopt;
+    const double x = value->is_number() ? value->get<double>() : std::nan("");
+    if (!(x >= least && x <= most)) refuse(name, fmt::format("a number from {} to {} is required", least, most));
+    return x;
+}
+
+std::optional<std::int64_t> Fields::integer(const std::string& name, std::int64_t least, std::int64_t most) {
+    const nlohmann::json* const value = find(name);
+    if (!value) return std::nullopt;
+    const bool fits =
+        value->is_number_integer() && !(value->is_number_unsigned() && value->get<std::uint64_t>() > INT64_MAX);
+    const std::int64_t n = fits ? value->get<std::int64_t>() : 0;
+    if (!fits || n < least || n > most)
+        refuse(name, fmt::format("a whole number from {} to {} is required", least, most));
+    return n;
+}
+
+std::optional<bool> Fields::boolean(const std::string& name) {
+    const nlohmann::json* const value = find(name);
+    if (!value) return std::nullopt;
+    if (!value->is_boolean()) refuse(name, "true or false is required");
+    return value->get<bool>();
+}
+
+std::optional<std::string> Fields::text(const std::string& name) {
+    const nlohmann::json* const value = find(name);
+    if (!value) return std::nullopt;
+    if (!value->is_string()) refuse(name, "a text is required");
+    return value->get<std::string>();
+}
+
+void Fields::ignore(std::initializer_list<const char*> names) {
+    for (const char* name : names) known_.insert(name);
+}
+
+void Fields::require_neutral(const std::string& name, std::initializer_list<nlohmann::json> values) {
+    const nlohmann::json* const value = find(name);
+    if (!value) return;
+    const bool empty = (value->is_structured() || value->is_string()) ? value->empty() || *value == nlohmann::json("")
+                       : value->is_boolean()                          ? !value->get<bool>()
+                                                                      : *value == nlohmann::json(0);
+    if (!empty && std::find(values.begin(), values.end(), *value) == values.end())
+        refuse(name, "this server does not have it: leave it out");
+}
+
+void Fields::refuse_others() const {
+    for (const auto& [name, value] : object_.items()) {
+        if (!known_.contains(name) && !value.is_null())
+            refuse(name, "this server does not know it, and it may change the result: leave it out");
+    }
+}
+
+}  // namespace inkling::serve

@@ -1,0 +1,158 @@
+#include "serve/scheduler.h"
+
+#include <algorithm>
+#include <map>
+
+#include "engine/clock.h"
+#include "engine/threads.h"
+#include "serve/http_error.h"
+
+namespace inkling::serve {
+namespace {
+
+std::size_t texts_of(std::span<const std::shared_ptr<TextJob>> jobs) {
+    std::size_t n = 0;
+    for (const auto& job : jobs) n += job->texts();
+    return n;
+}
+
+}  // namespace
+
+Scheduler::Scheduler(SchedulerOptions options, Metrics& metrics) : options_(options), metrics_(metrics) {
+    check(options_.parallel > 0, "--parallel must be at least 1, got 0");
+    thread_ = std::thread([this] { run(); });
+}
+
+Scheduler::~Scheduler() {
+    {
+        const std::lock_guard lock(mutex_);
+        stopping_ = true;
+        changed_.notify_all();
+    }
+    thread_.join();
+}
+
+void Scheduler::add(std::span<const std::shared_ptr<TextJob>> jobs) {
+    for (const auto& job : jobs) {
+        if (job->texts() > options_.parallel)
+            throw HttpError(
+                400, fmt::format("n: at most {} texts are written at once, got {}", options_.parallel, job->texts()),
+                "n");
+    }
+    const std::size_t more = texts_of(jobs);
+    if (more > options_.parallel + options_.queue)
+        throw HttpError(400,
+                        fmt::format("prompt: at most {} texts a request are served, got {}",
+                                    options_.parallel + options_.queue, more),
+                        "prompt");
+    const std::lock_guard lock(mutex_);
+    const std::size_t now = metrics_.running() + metrics_.waiting();
+    if (now + more > options_.parallel + options_.queue)
+        throw HttpError(429,
+                        fmt::format("{} texts are being written and {} wait: try again later", metrics_.running(),
+                                    metrics_.waiting()),
+                        "", "queue_full");
+    waiting_.insert(waiting_.end(), jobs.begin(), jobs.end());
+    metrics_.add_waiting(static_cast<std::ptrdiff_t>(more));
+    changed_.notify_all();
+}
+
+void Scheduler::run() {
+    set_threads(options_.threads);
+    while (take_next()) {
+        drop_abandoned();
+        if (next_) read_prompt();
+        if (!running_.empty()) step();
+    }
+}
+
+bool Scheduler::take_next() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return stopping_ || !waiting_.empty() || !running_.empty(); });
+    if (stopping_) {
+        const auto error = std::make_exception_ptr(HttpError(503, "the server is shutting down", "", "shutting_down"));
+        for (const auto& job : waiting_) job->queue().fail(error);
+        for (const auto& job : running_) job->queue().fail(error);
+        return false;
+    }
+    if (!waiting_.empty() && texts_of(running_) + waiting_.front()->texts() <= options_.parallel) {
+        next_ = waiting_.front();
+        waiting_.pop_front();
+        metrics_.add_waiting(-static_cast<std::ptrdiff_t>(next_->texts()));
+        metrics_.add_running(static_cast<std::ptrdiff_t>(next_->texts()));
+    }
+    return true;
+}
+
+void Scheduler::drop_abandoned() {
+    const auto gone = [](const std::shared_ptr<TextJob>& job) {
+        if (!job->queue().abandoned()) return false;
+        job->queue().fail(std::make_exception_ptr(HttpError(499, "the client has gone")));
+        return true;
+    };
+    const auto dropped = [&](auto& jobs) {
+        const auto first = std::stable_partition(jobs.begin(), jobs.end(), [&](const auto& job) { return !gone(job); });
+        const std::size_t n = texts_of(Jobs(first, jobs.end()));
+        jobs.erase(first, jobs.end());
+        metrics_.add_abandoned(n);
+        return -static_cast<std::ptrdiff_t>(n);
+    };
+    metrics_.add_running(dropped(running_));
+    const std::lock_guard lock(mutex_);
+    metrics_.add_waiting(dropped(waiting_));
+}
+
+void Scheduler::read_prompt() {
+    const std::shared_ptr<TextJob> job = std::exchange(next_, nullptr);
+    try {
+        const double start = seconds_now();
+        job->read();
+        metrics_.prompt_read(job->prompt().prompt_tokens(), seconds_now() - start);
+        metrics_.first_token(job->queue().seconds());
+        running_.push_back(job);
+    } catch (...) {
+        job->queue().fail(std::current_exception());
+        metrics_.add_running(-static_cast<std::ptrdiff_t>(job->texts()));
+    }
+}
+
+// The job's texts of a decoder; where one fails, all do.
+void Scheduler::step_alone(TextJob& job, const void* decoder) {
+    try {
+        for (generate::Writer& writer : job.writers()) {
+            generate::Writer* const one = &writer;
+            if (writer.decoder().get() == decoder) generate::step(std::span(&one, 1));
+        }
+    } catch (...) {
+        for (generate::Writer& writer : job.writers()) writer.finish();
+        job.queue().fail(std::current_exception());
+    }
+}
+
+void Scheduler::step() {
+    std::map<const void*, std::vector<generate::Writer*>> batches;  // by decoder
+    for (const auto& job : running_) {
+        for (generate::Writer& writer : job->writers()) {
+            if (!writer.finished()) batches[writer.decoder().get()].push_back(&writer);
+        }
+    }
+    const double start = seconds_now();
+    std::size_t tokens = 0;
+    for (const auto& [decoder, batch] : batches) {
+        try {
+            generate::step(batch);
+            tokens += batch.size();
+        } catch (...) {  // one of them failed, and some may have their token: the others go on alone
+            for (const auto& job : running_) step_alone(*job, decoder);
+        }
+    }
+    metrics_.tokens_written(tokens, seconds_now() - start);
+    for (const auto& job : running_) job->publish();
+    const auto first =
+        std::stable_partition(running_.begin(), running_.end(), [](const auto& job) { return !job->finished(); });
+    const std::size_t ended = texts_of(Jobs(first, running_.end()));
+    running_.erase(first, running_.end());
+    metrics_.add_running(-static_cast<std::ptrdiff_t>(ended));
+}
+
+}  // namespace inkling::serve

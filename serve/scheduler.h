@@ -1,0 +1,55 @@
+// Writes the texts of all requests on one thread, as one batch for each model. Texts join and leave between two tokens;
+// what they say does not depend on what runs beside them (generate/writer.h).
+//   Scheduler scheduler({.parallel = 16, .queue = 256, .threads = 2});
+//   scheduler.add(jobs);                    // of one request; throws HttpError 429 where the queue has no room
+//   queue->wait();                          // text_queue.h
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "serve/metrics.h"
+#include "serve/text_job.h"
+
+namespace inkling::serve {
+
+struct SchedulerOptions {
+    std::size_t parallel = 16;  // texts that are written at once
+    std::size_t queue = 256;    // texts that wait for a place
+    std::size_t threads = 1;    // of OpenMP
+};
+
+class Scheduler {
+  public:
+    Scheduler(SchedulerOptions options, Metrics& metrics);
+    ~Scheduler();  // what is not finished fails
+    Scheduler(const Scheduler&) = delete;
+    Scheduler& operator=(const Scheduler&) = delete;
+
+    void add(std::span<const std::shared_ptr<TextJob>> jobs);
+    const SchedulerOptions& options() const { return options_; }
+
+  private:
+    using Jobs = std::vector<std::shared_ptr<TextJob>>;
+    void run();
+    bool take_next();       // waits where there is nothing to do; false: the end
+    void drop_abandoned();  // jobs whose clients have gone
+    void read_prompt();     // of one job, so that the others need not wait for many
+    void step();            // a token for each text
+    static void step_alone(TextJob& job, const void* decoder);
+
+    const SchedulerOptions options_;
+    Metrics& metrics_;
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::deque<std::shared_ptr<TextJob>> waiting_;
+    bool stopping_ = false;
+    std::shared_ptr<TextJob> next_;  // has places, and its prompt is to be read
+    Jobs running_;
+    std::thread thread_;
+};
+
+}  // namespace inkling::serve

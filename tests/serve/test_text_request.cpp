@@ -1,0 +1,210 @@
+// What requests for text may ask, and what they may not.
+#include "serve/text_request.h"
+
+#include "serve/http_error.h"
+#include "tests/catch.h"
+
+using namespace inkling;
+using serve::parse_chat;
+using serve::parse_completion;
+using serve::RequestLimits;
+
+namespace {
+
+// The field that a refusal names, and the text of its message after it.
+std::pair<std::string, std::string> refused_field(const std::string& body, bool chat = false) {
+    try {
+        if (chat) {
+            parse_chat(body, {.max_tokens = 100, .max_texts = 8});
+        } else {
+            parse_completion(body, {.max_tokens = 100, .max_texts = 8});
+        }
+    } catch (const serve::HttpError& e) {
+        CHECK(e.status == 400);
+        return {e.param, e.what()};
+    }
+    return {"accepted", ""};
+}
+
+}  // namespace
+
+TEST_CASE("requests: the fields of a completion", "[serve]") {
+    const auto r = parse_completion(R"({"model": "m", "prompt": "a", "max_tokens": 0, "temperature": 0.5, "top_p": 0.25,
+        "top_k": 7, "min_p": 0.125, "n": 3, "stream": true, "stream_options": {"include_usage": true}, "logprobs": 5,
+        "echo": true, "stop": ["x", "y"], "seed": -1, "presence_penalty": -2, "frequency_penalty": 2,
+        "repeat_penalty": 1.5, "logit_bias": {"3": -100, "4": 0.5}, "best_of": 3, "user": "me", "suffix": null,
+        "truncate_prompt_tokens": -1})",
+                                    {});
+    CHECK(r.model == "m");
+    CHECK(std::get<std::string>(r.prompts.at(0)) == "a");
+    CHECK(r.max_tokens.value() == 0);
+    CHECK(r.options.temperature == 0.5);
+    CHECK(r.options.top_p == 0.25);
+    CHECK(r.options.top_k == 7);
+    CHECK(r.options.min_p == 0.125);
+    CHECK(r.n == 3);
+    CHECK((r.stream && r.include_usage && r.echo));
+    CHECK(r.options.logprobs.value() == 5);
+    CHECK(r.options.prompt_logprobs);
+    CHECK(r.options.stop == std::vector<std::string>{"x", "y"});
+    CHECK(r.options.seed == UINT64_MAX);
+    CHECK(r.options.presence_penalty == -2);
+    CHECK(r.options.frequency_penalty == 2);
+    CHECK(r.options.repeat_penalty == 1.5);
+    CHECK(r.options.logit_bias == std::map<std::int32_t, double>{{3, -100}, {4, 0.5}});
+    CHECK(r.truncate_prompt == -1);
+    const auto plain = parse_completion("{}", {});
+    CHECK(std::get<std::string>(plain.prompts.at(0)).empty());
+    CHECK(plain.options.temperature == 1);
+    CHECK(plain.options.top_p == 1);
+    CHECK(plain.options.top_k == 0);
+    CHECK_FALSE(plain.max_tokens);
+    CHECK_FALSE(plain.options.logprobs);
+    CHECK(parse_completion("{}", {}).options.seed != plain.options.seed);
+    CHECK(
+        parse_completion(R"({"top_k": -1, "stop": "x", "repetition_penalty": 2, "stream": null})", {}).options.top_k ==
+        0);
+}
+
+TEST_CASE("requests: prompts", "[serve]") {
+    using Ids = std::vector<std::int32_t>;
+    const auto prompts = [](const std::string& prompt) {
+        return parse_completion("{\"prompt\":" + prompt + "}", {}).prompts;
+    };
+    CHECK(prompts(R"(["a", ""])") == std::vector<serve::Prompt>{"a", ""});
+    CHECK(prompts("[1, 2]") == std::vector<serve::Prompt>{Ids{1, 2}});
+    CHECK(prompts("[[1], [2, 3]]") == std::vector<serve::Prompt>{Ids{1}, Ids{2, 3}});
+    for (const char* bad :
+         {"[]", "7", "true", "{}", "[1, \"a\"]", "[[1], \"a\"]", "[[]]", "[[1], []]", "[-1]", "[1.5]", "[2147483648]",
+          "[[1, null]]", "[null]", "[\"a\",\"a\",\"a\",\"a\",\"a\",\"a\",\"a\",\"a\",\"a\"]"}) {
+        INFO(bad);
+        CHECK(refused_field("{\"prompt\":" + std::string(bad) + "}").first == "prompt");
+    }
+}
+
+TEST_CASE("requests: what is refused names its field", "[serve]") {
+    const std::pair<const char*, const char*> table[] = {
+        {R"("temperature": -1)", "temperature"},
+        {R"("temperature": 101)", "temperature"},
+        {R"("temperature": "1")", "temperature"},
+        {R"("temperature": true)", "temperature"},
+        {R"("top_p": 1.1)", "top_p"},
+        {R"("top_p": [])", "top_p"},
+        {R"("min_p": -0.1)", "min_p"},
+        {R"("top_k": -2)", "top_k"},
+        {R"("top_k": 1.5)", "top_k"},
+        {R"("top_k": 99999999999999999999)", "top_k"},
+        {R"("n": 0)", "n"},
+        {R"("n": 9)", "n"},
+        {R"("n": -1)", "n"},
+        {R"("max_tokens": 101)", "max_tokens"},
+        {R"("max_tokens": -1)", "max_tokens"},
+        {R"("max_tokens": 18446744073709551615)", "max_tokens"},
+        {R"("max_tokens": "5")", "max_tokens"},
+        {R"("seed": 1.5)", "seed"},
+        {R"("seed": 18446744073709551615)", "seed"},
+        {R"("logprobs": 21)", "logprobs"},
+        {R"("logprobs": true)", "logprobs"},
+        {R"("echo": 1)", "echo"},
+        {R"("stream": "true")", "stream"},
+        {R"("stream_options": {"include_usage": true})", "stream_options"},
+        {R"("stream": true, "stream_options": {"include_usage": 1})", "stream_options.include_usage"},
+        {R"("stream": true, "stream_options": {"more": 1})", "stream_options.more"},
+        {R"("stop": "")", "stop"},
+        {R"("stop": 5)", "stop"},
+        {R"("stop": ["a", 5])", "stop"},
+        {R"("stop": ["a", "b", "c", "d", "e"])", "stop"},
+        {R"("presence_penalty": 3)", "presence_penalty"},
+        {R"("frequency_penalty": -2.5)", "frequency_penalty"},
+        {R"("repeat_penalty": 0)", "repeat_penalty"},
+        {R"("logit_bias": [])", "logit_bias"},
+        {R"("logit_bias": {"a": 1})", "logit_bias"},
+        {R"("logit_bias": {"-1": 1})", "logit_bias"},
+        {R"("logit_bias": {"1": 101})", "logit_bias"},
+        {R"("logit_bias": {"1": "x"})", "logit_bias"},
+        {R"("model": 5)", "model"},
+        {R"("best_of": 2)", "best_of"},
+        {R"("suffix": "x")", "suffix"},
+        {R"("ignore_eos": true)", "ignore_eos"},
+        {R"("mirostat": 2)", "mirostat"},
+        {R"("truncate_prompt_tokens": -2)", "truncate_prompt_tokens"},
+        {R"("grammar": "root")", "grammar"},
+        {R"("messages": [])", "messages"},
+    };
+    for (const auto& [field, name] : table) {
+        INFO(field);
+        const auto [param, message] = refused_field(std::string("{\"prompt\":\"a\",") + field + "}");
+        CHECK(param == name);
+        CHECK(message.starts_with(std::string(name) + ": "));
+    }
+    for (const char* fine : {R"("ignore_eos": false)", R"("suffix": "")", R"("metadata": {"a": 1})",
+                             R"("grammar": null)", R"("mirostat": 0)", R"("cache_prompt": true)"}) {
+        INFO(fine);
+        CHECK(refused_field(std::string("{") + fine + "}").first == "accepted");
+    }
+    const std::string long_name(5000, 'x');
+    CHECK(refused_field("{\"" + long_name + "\": 1}").second.size() < 300);
+}
+
+TEST_CASE("requests: what is no JSON object", "[serve]") {
+    std::string deep = "{\"prompt\":" + std::string(100000, '[');
+    for (const std::string& body :
+         {std::string(""), std::string("null"), std::string("[]"), std::string("\"a\""), deep, std::string("{"),
+          std::string("{}x"), std::string("{\"a\":1,\"a\":2}"), std::string("{\"prompt\":\"\xFF\"}"),
+          std::string("{\"temperature\":1e999}"), std::string("{\"temperature\":NaN}"), std::string("{'prompt':1}"),
+          std::string("{\"prompt\":\"\\ud800\"}"), std::string("{}\0", 3)}) {
+        INFO(body.substr(0, 40));
+        const auto [param, message] = refused_field(body);
+        CHECK(param.empty());
+        CHECK(message.starts_with("the body"));
+    }
+}
+
+TEST_CASE("requests: the fields of a chat", "[serve]") {
+    const auto r = parse_chat(R"({"messages": [{"role": "developer", "content": "a"}, {"role": "user", "content":
+        [{"type": "text", "text": "b"}, {"type": "text", "text": "c"}]}, {"role": "assistant", "content": "", "tool_calls":
+        [], "refusal": null}], "logprobs": true, "top_logprobs": 2, "max_completion_tokens": 9, "tools": [],
+        "tool_choice": "auto", "response_format": {"type": "text"}, "modalities": ["text"], "store": false})",
+                              {});
+    REQUIRE(r.messages.size() == 3);
+    CHECK(r.messages[0].role == "system");
+    CHECK(r.messages[1].content == "bc");
+    CHECK(r.options.logprobs.value() == 2);
+    CHECK(r.max_tokens.value() == 9);
+    const auto chat = [](const std::string& rest) {
+        return refused_field(R"({"messages": [{"role": "user", "content": "a"}])" + rest + "}", true).first;
+    };
+    CHECK(chat("") == "accepted");
+    CHECK(chat(R"(, "top_logprobs": 2)") == "top_logprobs");
+    CHECK(chat(R"(, "logprobs": 2)") == "logprobs");
+    CHECK(chat(R"(, "tools": [{"type": "function"}])") == "tools");
+    CHECK(chat(R"(, "tool_choice": "required")") == "tool_choice");
+    CHECK(chat(R"(, "response_format": {"type": "json_object"})") == "response_format");
+    CHECK(chat(R"(, "modalities": ["text", "audio"])") == "modalities");
+    CHECK(chat(R"(, "echo": true)") == "echo");
+    CHECK(chat(R"(, "prompt": "a")") == "prompt");
+    const auto messages = [](const std::string& list) {
+        return refused_field("{\"messages\": " + list + "}", true).first;
+    };
+    CHECK(messages("[]") == "messages");
+    CHECK(messages("\"a\"") == "messages");
+    CHECK(messages("null") == "messages");
+    CHECK_FALSE(messages("[5]") == "accepted");
+    CHECK(messages(R"([{"role": "user"}])") == "messages[0].content");
+    CHECK(messages(R"([{"role": "user", "content": 5}])") == "messages[0].content");
+    CHECK(messages(R"([{"role": "user", "content": "a"}, {"role": "tool", "content": "a"}])") == "messages[1].role");
+    CHECK(messages(R"([{"content": "a"}])") == "messages[0].role");
+    CHECK(messages(R"([{"role": "user", "content": "a", "name": "x"}])") == "messages[0].name");
+    CHECK(messages(R"([{"role": "user", "content": [{"type": "image_url", "image_url": {}}]}])") ==
+          "messages.content.type");
+}
+
+TEST_CASE("requests: tokens", "[serve]") {
+    CHECK(serve::parse_tokenize(R"({"content": "a"})").parse_special);
+    CHECK(serve::parse_tokenize(R"({"content": "a", "with_pieces": true})").with_pieces);
+    CHECK_THROWS_WITH(serve::parse_tokenize("{}"), ContainsSubstring("content"));
+    CHECK_THROWS_WITH(serve::parse_tokenize(R"({"content": "a", "x": 1})"), ContainsSubstring("x: "));
+    CHECK(serve::parse_detokenize(R"({"tokens": [1, 2]})").tokens == std::vector<std::int32_t>{1, 2});
+    CHECK_THROWS_WITH(serve::parse_detokenize(R"({"tokens": [-1]})"), ContainsSubstring("tokens"));
+    CHECK_THROWS_WITH(serve::parse_detokenize(R"({"tokens": "a"})"), ContainsSubstring("tokens"));
+}
