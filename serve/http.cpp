@@ -145,6 +145,10 @@ class HttpServer::Implementation : public httplib::Server {
     void set_limits() {
         new_task_queue = [this] { return new Threads(options_.max_connections); };
         set_tcp_nodelay(true);
+        set_socket_options([](socket_t socket) {  // the library's own let two servers share a port
+            const int yes = 1;
+            setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+        });
         set_payload_max_length(options_.max_body);
         set_keep_alive_timeout(static_cast<time_t>(options_.idle_time));
         set_keep_alive_max_count(1'000'000);  // what the header Keep-Alive says
