@@ -1,6 +1,9 @@
 // inkling serve
+#include <malloc.h>
+
 #include <chrono>
 #include <filesystem>
+#include <set>
 #include <sstream>
 #include <thread>
 
@@ -20,6 +23,13 @@ struct ServeArguments {
     std::size_t threads = 0, port = 8080;
     serve::ApiOptions api;
 };
+
+// Threads come and go with connections. What they free is given back to the system, and not kept for each of them.
+void keep_little_memory() {
+    mallopt(M_ARENA_MAX, 1);
+    mallopt(M_MMAP_THRESHOLD, 256 << 10);
+    mallopt(M_TRIM_THRESHOLD, 1 << 20);
+}
 
 // NAME=DIR, or DIR, whose last part is the name.
 std::pair<std::string, std::string> name_and_folder(const std::string& argument) {
@@ -59,12 +69,20 @@ int serve_models(ServeArguments& args) {
             fmt::format("--host {}: anybody who reaches this machine could use the models: --api-key-file FILE "
                         "asks for a key, --insecure serves without",
                         options.http.host));
+    std::set<std::string> names;
+    for (const std::string& model : args.models) {
+        const std::string name = name_and_folder(model).first;
+        if (!names.insert(name).second)
+            throw Usage(fmt::format("--model: two models are called {0}: --model OTHER={1} gives one another name",
+                                    to_printable(name), to_printable(name_and_folder(model).second)));
+    }
     if (options.scheduler.parallel == 0) throw Usage("--parallel must be at least 1, got 0");
     const auto [weights, threads] = std::pair(args.quantize == "q8_0"    ? WeightType::q8_0
                                               : args.precision == "bf16" ? WeightType::bf16
                                                                          : WeightType::fp32,
                                               set_threads(args.threads));
     options.scheduler.threads = threads;
+    keep_little_memory();
     serve::Api api(options);
     api.start();
     for (const std::string& argument : args.models) {

@@ -154,6 +154,39 @@ TEST_CASE("sampling: the repeat penalty counts without temperature, too", "[gene
     CHECK(sample_token(std::vector<float>{-1.0f, -1.5f}, {0, 0, 1, 0, 2}, 0.5, std::vector<std::int32_t>{0}) == 1);
 }
 
+TEST_CASE("sampling: biases come first, penalties of written tokens after the repeat penalty", "[generate]") {
+    const std::vector<float> logits{1.0f, 3.0f, 2.0f, -1.0f};
+    const auto greedy = [&](auto change, std::vector<std::int32_t> text = {}, std::size_t written = 0) {
+        SamplingOptions options = choose(0);
+        change(options);
+        return sample_token(logits, options, 0.5, text, written);
+    };
+    CHECK(greedy([](auto& o) { o.logit_bias = {{0, 2.5}}; }) == 0);
+    CHECK(greedy([](auto& o) { o.logit_bias = {{1, -1.5}, {99, 100.0}}; }) == 2);
+    const auto presence = [](auto& o) { o.presence_penalty = 1.5; };
+    CHECK(greedy(presence, {1, 1}, 0) == 1);  // what was not written does not count
+    CHECK(greedy(presence, {1, 1}, 1) == 2);
+    CHECK(greedy(presence, {2, 1, 2}, 2) == 1);  // 3 - 1.5 and 2 - 1.5, once each
+    const auto frequency = [](auto& o) { o.frequency_penalty = 0.6; };
+    CHECK(greedy(frequency, {1}, 1) == 1);
+    CHECK(greedy(frequency, {1, 1}, 2) == 2);
+    CHECK(greedy(frequency, {1, 1, 2, 2}, 4) == 1);
+    CHECK(greedy([](auto& o) { o.repeat_penalty = 2, o.presence_penalty = 0.4; }, {1, 0}, 1) == 2);
+    CHECK(greedy(
+              [](auto& o) {
+                  o.repeat_penalty = 2, o.logit_bias = {{1, 2.0}}, o.presence_penalty = 0.4;
+              },
+              {1}, 1) == 1);
+    CHECK(greedy(
+              [](auto& o) {
+                  o.repeat_penalty = 2, o.logit_bias = {{1, 2.0}}, o.presence_penalty = 0.6;
+              },
+              {1}, 1) == 2);
+    CHECK_THROWS_WITH(greedy([](auto& o) { o.presence_penalty = std::nan(""); }),
+                      ContainsSubstring("--presence-penalty"));
+    CHECK_THROWS_WITH(greedy([](auto& o) { o.frequency_penalty = 1 / 0.0; }), ContainsSubstring("--frequency-penalty"));
+}
+
 TEST_CASE("sampling: senseless options are refused", "[generate]") {
     const std::vector<float> z{1, 2};
     CHECK_THROWS_WITH(sample_token(z, {1, 0, 0}, 0), ContainsSubstring("--top-p must be above 0"));

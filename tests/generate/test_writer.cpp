@@ -535,3 +535,46 @@ TEST_CASE("writer: an empty text begins as the model was trained, and after an e
     CHECK_FALSE(text.finished());
     CHECK(copied(text.tokens()) == Tokens{1, model().config.has_bos ? *tokenizer.end_of_text() : 0});
 }
+
+TEST_CASE("writer: log-probabilities of a prompt, and of the token that ends a text", "[generate]") {
+    const Tokens prompt{1, 5, 3, 17, 2};
+    GenerateOptions options = writing(0, 0);
+    options.logprobs = 2;
+    options.prompt_logprobs = true;
+    Writer text(model(), nullptr, options);
+    text.add(prompt);
+    text.read();
+    CHECK(text.finish_reason() == FinishReason::length);
+    REQUIRE(text.prompt_logprobs().size() == prompt.size() - 1);
+    for (std::size_t i = 0; i + 1 < prompt.size(); ++i) {
+        GenerateOptions next = writing(0, 1);
+        next.logprobs = 20;  // of all tokens
+        Writer after(model(), nullptr, next);
+        after.add(std::span(prompt).first(i + 1));
+        after.next();
+        const auto& all = after.logprobs().at(0).top;
+        const generate::TokenLogprobs& got = text.prompt_logprobs()[i];
+        CHECK(got.id == prompt[i + 1]);
+        for (const auto& p : all)
+            if (p.id == got.id) CHECK(got.logprob == Approx(p.logprob).margin(1e-4));
+        REQUIRE(got.top.size() == 2);
+        for (std::size_t k = 0; k < 2; ++k) CHECK(got.top[k].id == all[k].id);
+    }
+    GenerateOptions more = writing(0, 5);
+    more.logprobs = 1;
+    Writer whole(model(), nullptr, more);
+    whole.add(prompt);
+    whole.next();
+    more.end_tokens = {whole.generated()[0]};
+    Writer ended(model(), nullptr, more);
+    ended.add(prompt);
+    ended.next();
+    CHECK(ended.finish_reason() == FinishReason::end_of_text);
+    CHECK(ended.generated().empty());
+    CHECK(ended.logprobs().empty());
+    CHECK(ended.end_logprobs()->id == whole.generated()[0]);
+    CHECK(ended.end_logprobs()->logprob == whole.logprobs()[0].logprob);
+    Writer long_prompt(model(), nullptr, options);
+    long_prompt.add(Tokens(model().config.block_size + 1, 1));
+    CHECK_THROWS_WITH(long_prompt.read(), ContainsSubstring("in the context"));
+}

@@ -1,0 +1,112 @@
+// inkling serve, as a user starts and stops it.
+#include "serve/http.h"
+#include "tests/cli/program.h"
+#include "tests/paths.h"
+#include "tests/serve/client.h"
+
+using namespace inkling::testing;
+using inkling::data::tests::ScratchFolder;
+
+namespace {
+
+int free_port() {
+    inkling::serve::HttpOptions options;
+    options.port = 0;
+    return inkling::serve::HttpServer(options).port();
+}
+
+// Waits until the models are loaded.
+void wait_for(int port) {
+    for (int i = 0; i < 30'000; ++i) {
+        const int s = ::socket(AF_INET, SOCK_STREAM, 0);
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_port = htons(static_cast<std::uint16_t>(port));
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        const bool listens = connect(s, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+        close(s);
+        if (listens && get(port, "/health").status == 200) return;
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    FAIL("the server does not answer");
+}
+
+}  // namespace
+
+TEST_CASE("serve: the text of inkling generate, with keys, until a signal", "[cli]") {
+    const ScratchFolder folder;
+    const std::string keys = folder.write("keys", "# of the house\n\nsecret-1\r\nsecret-2\n");
+    const std::string model = tests_path("reference/greedy_gpt2");
+    const Result generated =
+        program({"generate", "--model", model, "--prompt", "One day ", "--no-prompt", "-n", "50", "--seed", "8",
+                 "--temperature", "1", "--presence-penalty", "0.5", "--frequency-penalty", "0.25"});
+    REQUIRE(generated.code == 0);
+    for (const auto& [number, code] : {std::pair{SIGINT, 130}, std::pair{SIGTERM, 143}}) {
+        const int port = free_port();
+        Process server({"serve", "--model", model, "--model", "other=" + tests_path("reference/greedy_llama"), "--port",
+                        std::to_string(port), "--api-key-file", keys});
+        wait_for(port);
+        const nlohmann::json asked = {{"prompt", "One day "},
+                                      {"max_tokens", 50},
+                                      {"seed", 8},
+                                      {"presence_penalty", 0.5},
+                                      {"frequency_penalty", 0.25}};
+        CHECK(ask(port, "POST", "/v1/completions", asked.dump()).status == 401);
+        const Answer a = ask(port, "POST", "/v1/completions", asked.dump(), "Authorization: Bearer secret-1\r\n");
+        REQUIRE(a.status == 200);
+        CHECK(a.json()["choices"][0]["text"].get<std::string>() + "\n" == generated.out);
+        const auto models = get(port, "/v1/models", "Authorization: Bearer secret-2\r\n").json()["data"];
+        CHECK(models[0]["id"] == "greedy_gpt2");
+        CHECK(models[1]["id"] == "other");
+        Wire running(port);  // what runs is finished
+        const nlohmann::json longer = {
+            {"prompt", "One day "}, {"max_tokens", 2000}, {"stream", true}, {"logit_bias", {{"0", -100}}}};
+        running.send(request_text("POST", "/v1/completions", longer.dump(), "Authorization: Bearer secret-2\r\n"));
+        CHECK(running.until("data: ").size() > 0);
+        server.signal(number);
+        CHECK(running.rest().find("data: [DONE]") != std::string::npos);
+        const Result r = server.wait();
+        INFO(r.err);
+        CHECK(r.code == code);
+        CHECK(r.out.empty());
+        CHECK_THAT(r.err, ContainsSubstring("http://127.0.0.1:" + std::to_string(port)));
+        CHECK_THAT(r.err, !ContainsSubstring("secret"));
+    }
+}
+
+TEST_CASE("serve: a second signal ends what runs", "[cli]") {
+    const int port = free_port();
+    Process server({"serve", "--model", tests_path("reference/greedy_gpt2"), "--port", std::to_string(port),
+                    "--max-tokens", "100000000"});
+    wait_for(port);
+    Wire running(port);
+    const nlohmann::json endless = {
+        {"prompt", "a"}, {"max_tokens", 100000000}, {"stream", true}, {"logit_bias", {{"0", -100}}}};
+    running.send(request_text("POST", "/v1/completions", endless.dump()));
+    CHECK(running.until("data: ").size() > 0);
+    server.signal(SIGTERM);
+    for (Answer a; a.status != 503; std::this_thread::sleep_for(std::chrono::milliseconds(2))) {
+        a = get(port, "/health");
+        REQUIRE((a.status == 200 || a.status == 503));
+    }
+    server.signal(SIGTERM);
+    CHECK(server.wait(60).code == 143);
+}
+
+TEST_CASE("serve: what cannot be served", "[cli]") {
+    const ScratchFolder folder;
+    const std::string model = tests_path("reference/greedy_gpt2");
+    check_fails(program({"serve", "--model", model, "--host", "0.0.0.0"}), 2, "--api-key-file");
+    check_fails(program({"serve", "--model", model, "--port", "65536"}), 2, "--port");
+    check_fails(program({"serve", "--model", model, "--port", "0", "--parallel", "0"}), 2, "--parallel");
+    check_fails(program({"serve", "--model", folder.path("none"), "--port", "0"}), 3, "there is no such model folder");
+    check_fails(program({"serve", "--model", model, "--port", "0", "--api-key-file", folder.path("none")}), 3, "none");
+    check_fails(program({"serve", "--model", model, "--port", "0", "--api-key-file", folder.write("empty", "\n#\n")}),
+                3, "has none");
+    inkling::serve::HttpOptions options;
+    options.port = 0;
+    const inkling::serve::HttpServer taken(options);
+    check_fails(program({"serve", "--model", model, "--port", std::to_string(taken.port())}), 1, "cannot be bound");
+    check_fails(program({"serve", "--model", model, "--model", model, "--port", "0"}), 2,
+                "two models are called greedy_gpt2");
+}

@@ -1,0 +1,258 @@
+#!/usr/bin/env python3
+"""Load and abuse of `inkling serve`, on this machine alone: nothing may be lost, crash, or stay in memory.
+
+    tests/load/abuse.py build/inkling [--seconds 60] [--bodies 10000] [--clients 64]
+
+First --clients clients for so long, a quarter of them slow readers, a quarter hanging up in the middle: each text that is
+read to its end must be the right one. Then requests that are cut, mutated bodies and heads, deep JSON, huge numbers, paths
+with .., a gigabyte that is announced or sent in chunks, headers that drip: each refusal is an error as OpenAI's, and the
+server answers afterwards as before, in the memory of before (5% more at most).
+"""
+import argparse
+import json
+import pathlib
+import random
+import socket
+import sys
+import threading
+import time
+import urllib.request
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "peers"))
+from served import STORIES, Served
+
+parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+parser.add_argument("program", nargs="?", default="build/inkling")
+parser.add_argument("--seconds", type=float, default=60)
+parser.add_argument("--bodies", type=int, default=10000)
+parser.add_argument("--clients", type=int, default=64)
+args = parser.parse_args()
+failures, counts = [], {}
+
+
+def count(what):
+    counts[what] = counts.get(what, 0) + 1
+
+
+def fail(what):
+    failures.append(what)
+    print("abuse:", what, file=sys.stderr)
+
+
+def connect():
+    s = socket.create_connection(("127.0.0.1", server.port), timeout=60)
+    return s
+
+
+def request(body, path="/v1/completions", method="POST", headers=""):
+    if isinstance(body, str):
+        body = body.encode()
+    return (f"{method} {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\nConnection: close\r\n"
+            f"{headers}\r\n").encode() + body
+
+
+def exchange(data):
+    """The whole answer; b"" where the server closes without one."""
+    answer = b""
+    with connect() as s:
+        try:
+            s.sendall(data)
+        except OSError:
+            pass  # it may refuse before all is sent
+        try:
+            while part := s.recv(65536):
+                answer += part
+        except OSError:
+            pass
+    return answer
+
+
+def check_answer(answer, what):
+    """A status of 200, or an error with its parts."""
+    if not answer.startswith(b"HTTP/1.1 "):
+        return fail(f"{what}: no answer: {answer[:100]!r}")
+    status = int(answer[9:12])
+    count(status)
+    if status == 200:
+        return None
+    try:  # the first of several
+        head, body = answer.split(b"\r\n\r\n", 1)
+        length = int(head.split(b"Content-Length: ")[1].split(b"\r\n")[0])
+        error = json.loads(body[:length])["error"]
+        if status >= 500 or not error["message"] or set(error) != {"message", "type", "param", "code"}:
+            fail(f"{what}: {answer!r}")
+    except (ValueError, KeyError, IndexError):
+        fail(f"{what}: {answer[-300:]!r}")
+    return status
+
+
+def text_of(answer, stream):
+    head, body = answer.split(b"\r\n\r\n", 1)
+    if not stream:
+        return json.loads(body)["choices"][0]["text"]
+    text = b""
+    while body:
+        size, rest = body.split(b"\r\n", 1)
+        text, body = text + rest[:int(size, 16)], rest[int(size, 16) + 2:]
+    events = text.decode().split("\n\n")
+    if events[-2] != "data: [DONE]":
+        raise ValueError("the stream has no end")
+    return "".join(json.loads(e[6:])["choices"][0]["text"] for e in events[:-2])
+
+
+def ask(seed, stream, tokens=60):
+    return request(json.dumps({"prompt": "One day ", "seed": seed, "max_tokens": tokens, "stream": stream}))
+
+
+def client(number, until, right):
+    rng = random.Random(number)
+    while time.time() < until:
+        seed, stream = rng.randrange(8), rng.random() < 0.5
+        try:
+            if number % 4 == 1:  # hangs up
+                with connect() as s:
+                    s.sendall(ask(seed, True, 2000))
+                    s.recv(rng.randrange(1, 2000))
+                count("hung up")
+            elif number % 4 == 3:  # reads slowly
+                with connect() as s:
+                    s.sendall(ask(seed, stream))
+                    answer = b""
+                    while part := s.recv(400):
+                        answer += part
+                        time.sleep(0.005)
+                if text_of(answer, stream) != right[seed]:
+                    fail("a slow reader got another text")
+                count("slow")
+            else:
+                if text_of(exchange(ask(seed, stream)), stream) != right[seed]:
+                    fail("a client got another text")
+                count("quick")
+        except (OSError, ValueError, KeyError) as e:
+            fail(f"client {number}: {e!r}")
+
+
+def load(seconds, right):
+    until = time.time() + seconds
+    threads = [threading.Thread(target=client, args=(i, until, right)) for i in range(args.clients)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+
+
+def mutated(rng, text):
+    data = bytearray(text)
+    for _ in range(rng.randrange(1, 8)):
+        kind, at = rng.randrange(5), rng.randrange(len(data) + 1)
+        if kind == 0 and data:
+            data[at % len(data)] = rng.randrange(256)
+        elif kind == 1:
+            data[at:at] = rng.choice([b"{", b"[", b'"', b"null", b"1e999", b"-1", b"9" * 40, b"\\u0000", b"\xff", b",", b":"])
+        elif kind == 2:
+            del data[at:at + rng.randrange(1, 10)]
+        elif kind == 3:
+            data[at:at] = data[:rng.randrange(20)]
+        else:
+            data = data[:at] or bytearray(b"x")
+    return bytes(data)
+
+
+SEEDS = [{"prompt": "a", "max_tokens": 2}, {"prompt": ["a", "b"], "n": 2, "max_tokens": 1, "echo": True, "logprobs": 3},
+         {"prompt": [1, 2, 3], "temperature": 0.5, "top_p": 0.9, "stop": ["x", "y"], "max_tokens": 3, "seed": 4},
+         {"prompt": [[1], [2]], "logit_bias": {"5": -100}, "presence_penalty": 1, "stream": True, "max_tokens": 2},
+         {"messages": [{"role": "user", "content": "a"}], "max_tokens": 2}, {"content": "abc"}, {"tokens": [1, 2]}]
+PATHS = ["/v1/completions", "/v1/chat/completions", "/tokenize", "/detokenize"]
+
+
+def bodies(n):
+    def some(number):
+        rng = random.Random(number)
+        for _ in range(n // 8):
+            text = json.dumps(rng.choice(SEEDS)).encode()
+            body = mutated(rng, text)
+            check_answer(exchange(request(body, rng.choice(PATHS))), f"body {body[:200]!r}")
+            if rng.random() < 0.2:
+                head = mutated(rng, request(text, rng.choice(PATHS)))
+                if b"\r\n\r\n" in head:  # else the server waits for more
+                    answer = exchange(head + b" " * 100000)
+                    if answer:
+                        check_answer(answer, f"head {head[:200]!r}")
+
+    threads = [threading.Thread(target=some, args=(i,)) for i in range(8)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+
+
+def oddities():
+    for what, body in {"deep lists": '{"prompt":' + "[" * 400000, "deep objects": '{"a":' * 100000, "a list": "[1]",
+                       "huge number": '{"max_tokens":1e308}', "huge seed": '{"seed":' + "9" * 1000 + "}",
+                       "huge exponent": '{"temperature":1e99999}', "NUL": '{"prompt":"a\0"}',
+                       "half a pair": '{"prompt":"\\ud800"}', "long prompt": json.dumps({"prompt": "a" * 900000}),
+                       "many ids": json.dumps({"prompt": [1] * 200000}), "many prompts": json.dumps({"prompt": ["a"] * 100000}),
+                       "many keys": json.dumps({str(i): i for i in range(50000)})}.items():
+        if check_answer(exchange(request(body)), what) is None:
+            fail(f"{what}: accepted")
+    for path in ("/../../etc/passwd", "/runs/../../etc/passwd", "/runs/%2e%2e/%2e%2e/etc/passwd", "/v1/models/../../x",
+                 "//etc/passwd", "/%00", "/\u00e9", "/" + "a" * 5000, "/?" + "a=b&" * 250):
+        answer = exchange(request("", path, "GET"))
+        if check_answer(answer, path) is None and path.startswith("/?") is False:
+            fail(f"{path}: {answer[:200]!r}")
+        if b"root:" in answer:
+            fail(f"{path}: a file of this machine")
+    start = time.time()
+    for what, data in {"a gigabyte, announced": b"POST /v1/completions HTTP/1.1\r\nContent-Length: 1073741824\r\n\r\n" + b"a" * 300000,
+                       "a gigabyte, in chunks": b"POST /v1/completions HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"
+                                                + (b"10000\r\n" + b"a" * 65536 + b"\r\n") * 40}.items():
+        if check_answer(exchange(data), what) != 413:
+            fail(f"{what}: another status than 413")
+    if time.time() - start > 10:
+        fail("a gigabyte is not refused early")
+    with connect() as s:  # drips
+        s.settimeout(5)
+        try:
+            for c in b"GET /health HTTP/1.1\r\n" + b"A: b\r\n" * 1000:
+                s.sendall(bytes([c]))
+                time.sleep(0.01)
+        except OSError:
+            pass
+        try:
+            if check_answer(s.recv(65536), "headers that drip") != 408:
+                fail("headers that drip are not refused")
+        except ConnectionError:
+            pass
+    whole = ask(1, False)
+    for at in range(1, len(whole), 3):  # cut
+        with connect() as s:
+            s.sendall(whole[:at])
+        count("cut")
+
+
+with Served(args.program, [f"stories={STORIES}"], ["--header-time", "2", "--idle-time", "20", "--queue", "1000"]) as server:
+    right = {seed: text_of(exchange(ask(seed, False)), False) for seed in range(8)}
+    load(min(args.seconds, 5), right)  # what a server takes once
+    bodies(min(args.bodies, 400))
+    oddities()
+    before = server.memory()
+    load(args.seconds, right)
+    bodies(args.bodies)
+    oddities()
+    for _ in range(200):  # what was left is dropped at the next token
+        metrics = urllib.request.urlopen(server.url + "/metrics").read().decode()
+        if "inkling_texts_running 0\n" in metrics and "inkling_connections 1\n" in metrics:
+            break
+        time.sleep(0.1)
+    else:
+        fail("texts or connections stay")
+    for seed in range(8):
+        if text_of(exchange(ask(seed, False)), False) != right[seed]:
+            fail("the server answers otherwise than before")
+    after = server.memory()
+    if after > 1.05 * before:
+        fail(f"memory: {before} kB before, {after} kB after")
+    print(f"memory: {before} kB before, {after} kB after; answers: {dict(sorted(counts.items(), key=str))}")
+    if server.process.poll() is not None:
+        fail(f"the server ended with {server.process.returncode}")
+sys.exit(1 if failures else 0)
