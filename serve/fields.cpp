@@ -28,10 +28,12 @@ Fields::Fields(nlohmann::json object, std::string prefix) : object_(std::move(ob
 }
 
 void Fields::refuse(const std::string& name, const std::string& why) const {
-    const std::string path = prefix_.empty() ? name : prefix_ + "." + name;
+    std::string path = prefix_.empty() ? name : prefix_ + "." + name;
     constexpr std::size_t kMax = 100;
-    const std::string shown = path.size() > kMax ? path.substr(0, kMax) + "..." : path;
-    throw HttpError(400, shown + ": " + why, shown);
+    if (path.size() > kMax) path = path.substr(0, kMax) + "...";
+    std::replace_if(
+        path.begin(), path.end(), [](char c) { return c >= 0 && c < ' '; }, '?');
+    throw HttpError(400, path + ": " + why, path);
 }
 
 const nlohmann::json* Fields::find(const std::string& name) {

@@ -58,7 +58,7 @@ HttpHead parse_head(const std::string& text) {
         const std::size_t end = text.find("\r\n", begin);
         const std::string_view line = std::string_view(text).substr(begin, end - begin);
         begin = end + 2;
-        if (line.empty()) break;
+        if (line.empty() && !first) break;
         for (const char c : line) {
             if ((c >= 0 && c < ' ' && c != '\t') || c == 0x7F)
                 throw HttpError(400, "the head of the request has a control character");

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Fuzzes one of the readers of files that come from elsewhere, with clang's libFuzzer and the address and undefined-
 # behaviour sanitizers. What it finds is a file crash-* in the current folder: mend it, and put the file into corpus/.
-#   tests/fuzz/run.sh safetensors|config_json|tokenizer_json [flags of libFuzzer, e.g. -runs=10000000]
+#   tests/fuzz/run.sh safetensors|config_json|tokenizer_json|serve_request [flags of libFuzzer, e.g. -runs=10000000]
 # The library is built for this in build-fuzz/, which takes minutes the first time. Inputs that reach new code are kept in
 # build-fuzz/corpus/, for the next time.
 set -euo pipefail

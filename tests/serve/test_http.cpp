@@ -176,6 +176,7 @@ TEST_CASE("http: what is no request is answered as such", "[serve]") {
         {"BREW /echo HTTP/1.1\r\n\r\n", 400},
         {"GET /echo HTTP/9.9\r\n\r\n", 400},
         {"GET /echo\r\n\r\n", 400},
+        {"\r\n\r\n", 400},
         {"GET  /echo HTTP/1.1\r\n\r\n", 400},
         {"GET /echo HTTP/1.1\r\nNo colon\r\n\r\n", 400},
         {"GET /echo HTTP/1.1\r\n: value\r\n\r\n", 400},
