@@ -12,7 +12,8 @@ namespace inkling {
 namespace {
 
 constexpr std::size_t W = Vec<float>::size;
-constexpr std::size_t kBatch = 4;     // vectors that share one reading of a row
+constexpr std::size_t kBatch = 4;       // vectors that share one reading of a row
+constexpr std::size_t kCached = 32768;  // weights that stay in the cache while more vectors than these go over them
 constexpr std::size_t kAhead = 3072;  // bytes: rows follow each other, and the CPU's own prefetching stops at each page
 
 // W numbers of a smaller type as floats, by the compiler's own vectors: xsimd 8 goes through memory for it.
@@ -169,12 +170,17 @@ void PackedMatrix::multiply(std::size_t begin, std::size_t end, const float* x, 
                             std::size_t y_stride) const {
     const std::size_t n = columns_;
     const auto rows = [&](const auto& row_by_vectors) {
-        for (std::size_t r = begin; r < end; ++r) {
+        const auto some = [&](std::size_t first, std::size_t last, std::size_t b, auto N) {
+            for (std::size_t r = first; r < last; ++r) row_by_vectors(r, x + b * n, y + b * y_stride + r, N);
+        };
+        const std::size_t step =
+            batch == 1 ? end - begin : std::max<std::size_t>(1, kCached / std::max<std::size_t>(1, n));
+        for (std::size_t first = begin; first < end; first += step) {
+            const std::size_t last = std::min(end, first + step);
             std::size_t b = 0;
             for (; b + kBatch <= batch; b += kBatch)
-                row_by_vectors(r, x + b * n, y + b * y_stride + r, std::integral_constant<std::size_t, kBatch>{});
-            for (; b < batch; ++b)
-                row_by_vectors(r, x + b * n, y + b * y_stride + r, std::integral_constant<std::size_t, 1>{});
+                some(first, last, b, std::integral_constant<std::size_t, kBatch>{});
+            for (; b < batch; ++b) some(first, last, b, std::integral_constant<std::size_t, 1>{});
         }
     };
     switch (type_) {

@@ -5,12 +5,14 @@
 
 #include "engine/adaptive_threads.h"
 #include "engine/clock.h"
+#include "engine/parallel.h"
 #include "engine/random.h"
 
 namespace inkling::generate {
 namespace {
 
-constexpr std::size_t kReserved = 256;  // tokens
+constexpr std::size_t kReserved = 256;         // tokens
+constexpr std::size_t kSampleGrain = 100'000;  // logits to choose from that are worth a thread
 
 struct Prompt {
     std::vector<std::int32_t> ids;  // the last `context` tokens, and before them once each of those that came earlier
@@ -247,10 +249,12 @@ void step(std::span<Writer* const> writers) {
         }
     }
     const double now = seconds_now();
-    for (Writer* const w : running) {
-        (w->generated_ == 0 ? w->prompt_seconds_ : w->seconds_) += now - start;
-        w->sample_next();
-    }
+    for (Writer* const w : running) (w->generated_ == 0 ? w->prompt_seconds_ : w->seconds_) += now - start;
+    if (running.empty()) return;
+    const std::size_t grain = std::max<std::size_t>(1, kSampleGrain / running[0]->decoder_->config().vocab_size);
+    parallel_for(running.size(), grain, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) running[i]->sample_next();
+    });
 }
 
 }  // namespace inkling::generate
