@@ -1,6 +1,7 @@
 // Completions over HTTP, against generate/ and against transformers' numbers.
 #include <cmath>
 #include <future>
+#include <set>
 
 #include "engine/threads.h"
 #include "tests/reference/read.h"
