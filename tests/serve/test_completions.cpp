@@ -186,7 +186,8 @@ TEST_CASE("completions: streams", "[serve]") {
 
 TEST_CASE("completions: log-probabilities are transformers'", "[serve]") {
     Served served;
-    for (const json& r : reference("serve.json")["texts"]) {
+    const json texts = reference("serve.json")["texts"];
+    for (const json& r : texts) {
         const auto ids = r["ids"].get<std::vector<std::int32_t>>();
         json asked = {{"prompt", r["text"]}, {"echo", true}, {"logprobs", 3}, {"max_tokens", 1}, {"temperature", 0}};
         const json choice = served.complete(asked).json()["choices"][0];
