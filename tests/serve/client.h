@@ -11,6 +11,7 @@
 #include <chrono>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -18,6 +19,11 @@
 #include "tests/catch.h"
 
 namespace inkling::testing {
+
+// Catch2's own checks are for the test's thread alone.
+inline void require(bool ok, const char* what) {
+    if (!ok) throw std::runtime_error(what);
+}
 
 struct Answer {
     int status = 0;  // 0: the server closed without an answer
@@ -37,7 +43,8 @@ class Wire {
         const timeval most{60, 0};
         setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &most, sizeof most);
         setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof most);
-        REQUIRE(connect(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
+        require(connect(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0,
+                "the server cannot be reached");
     }
     ~Wire() { close(); }
     Wire(const Wire&) = delete;
@@ -78,7 +85,7 @@ class Wire {
             }
         }
         const std::size_t at = a.head.find("Content-Length: ");
-        REQUIRE(at != std::string::npos);
+        require(at != std::string::npos, "the answer has no Content-Length");
         a.body = exactly(std::stoul(a.head.substr(at + 16)));
         return a;
     }
@@ -133,9 +140,9 @@ inline Answer post(int port, const std::string& path, const nlohmann::json& body
 inline std::vector<nlohmann::json> events(const Answer& a) {
     std::vector<nlohmann::json> result;
     std::string rest = a.body;
-    REQUIRE(rest.ends_with("data: [DONE]\n\n"));
+    require(rest.ends_with("data: [DONE]\n\n"), "the stream has no end");
     for (std::size_t end; (end = rest.find("\n\n")) != std::string::npos; rest.erase(0, end + 2)) {
-        REQUIRE(rest.starts_with("data: "));
+        require(rest.starts_with("data: "), "no event of a stream");
         if (const std::string data = rest.substr(6, end - 6); data != "[DONE]")
             result.push_back(nlohmann::json::parse(data));
     }
