@@ -70,7 +70,7 @@ bool Scheduler::take_next() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return stopping_ || !waiting_.empty() || !running_.empty(); });
     if (stopping_) {
-        const auto error = std::make_exception_ptr(HttpError(503, "the server is shutting down", "", "shutting_down"));
+        const HttpError error(503, "the server is shutting down", "", "shutting_down");
         for (const auto& job : waiting_) job->queue().fail(error);
         for (const auto& job : running_) job->queue().fail(error);
         return false;
@@ -87,7 +87,7 @@ bool Scheduler::take_next() {
 void Scheduler::drop_abandoned() {
     const auto gone = [](const std::shared_ptr<TextJob>& job) {
         if (!job->queue().abandoned()) return false;
-        job->queue().fail(std::make_exception_ptr(HttpError(499, "the client has gone")));
+        job->queue().fail({499, "the client has gone"});
         return true;
     };
     const auto dropped = [&](auto& jobs) {
@@ -110,8 +110,8 @@ void Scheduler::read_prompt() {
         metrics_.prompt_read(job->prompt().prompt_tokens(), seconds_now() - start);
         metrics_.first_token(job->queue().seconds());
         running_.push_back(job);
-    } catch (...) {
-        job->queue().fail(std::current_exception());
+    } catch (const std::exception& e) {
+        job->queue().fail({500, e.what()});
         metrics_.add_running(-static_cast<std::ptrdiff_t>(job->texts()));
     }
 }
@@ -123,9 +123,9 @@ void Scheduler::step_alone(TextJob& job, const void* decoder) {
             generate::Writer* const one = &writer;
             if (writer.decoder().get() == decoder) generate::step(std::span(&one, 1));
         }
-    } catch (...) {
+    } catch (const std::exception& e) {
         for (generate::Writer& writer : job.writers()) writer.finish();
-        job.queue().fail(std::current_exception());
+        job.queue().fail({500, e.what()});
     }
 }
 
@@ -142,7 +142,7 @@ void Scheduler::step() {
         try {
             generate::step(batch);
             tokens += batch.size();
-        } catch (...) {  // one of them failed, and some may have their token: the others go on alone
+        } catch (const std::exception&) {  // one of them failed, and some may have their token: the others go on alone
             for (const auto& job : running_) step_alone(*job, decoder);
         }
     }

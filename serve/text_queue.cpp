@@ -7,7 +7,7 @@ namespace inkling::serve {
 std::optional<TextPiece> TextQueue::wait() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return !pieces_.empty() || error_ || unfinished_ == 0; });
-    if (error_) std::rethrow_exception(error_);
+    if (error_) throw HttpError(*error_);
     if (pieces_.empty()) return std::nullopt;
     TextPiece piece = std::move(pieces_.front());
     pieces_.pop_front();
@@ -33,9 +33,9 @@ void TextQueue::push(std::vector<TextPiece> pieces) {
     changed_.notify_all();
 }
 
-void TextQueue::fail(std::exception_ptr error) {
+void TextQueue::fail(const HttpError& error) {
     const std::lock_guard lock(mutex_);
-    if (!error_) error_ = std::move(error);
+    if (!error_) error_ = error;
     changed_.notify_all();
 }
 

@@ -6,7 +6,6 @@
 
 #include <condition_variable>
 #include <deque>
-#include <exception>
 #include <functional>
 #include <mutex>
 #include <optional>
@@ -15,6 +14,7 @@
 
 #include "engine/clock.h"
 #include "generate/writer.h"
+#include "serve/http_error.h"
 
 namespace inkling::serve {
 
@@ -38,7 +38,7 @@ class TextQueue {
     void abandon();  // nobody waits any more
 
     void push(std::vector<TextPiece> pieces);
-    void fail(std::exception_ptr error);
+    void fail(const HttpError& error);
     bool abandoned();
     double seconds() const { return seconds_now() - start_; }  // since it was made
 
@@ -48,7 +48,7 @@ class TextQueue {
     std::condition_variable changed_;
     std::deque<TextPiece> pieces_;
     std::size_t unfinished_;
-    std::exception_ptr error_;
+    std::optional<HttpError> error_;
     std::function<bool()> hung_up_;
     bool abandoned_ = false;
 };
