@@ -6,8 +6,7 @@
 #include <charconv>
 #include <cstdlib>
 
-#include "cli/attention/page.h"
-#include "cli/attention/picture.h"
+#include "cli/attention_text.h"
 #include "cli/common.h"
 #include "cli/model_argument.h"
 #include "cli/prompt.h"
@@ -16,6 +15,8 @@
 #include "cli/wrong_usage.h"
 #include "formats/file.h"
 #include "formats/named.h"
+#include "report/attention_page.h"
+#include "report/attention_picture.h"
 
 namespace inkling::cli {
 namespace {
@@ -103,15 +104,15 @@ int show_attention(const AttentionArguments& args) {
             fmt::format("--head {}: the model has layers 0 to {} and heads 0 to {}", args.head, layers - 1, heads - 1));
     const PromptText prompt = read_prompt(args.prompt, args.prompt_file);
     const AttentionMap map = formats::named(prompt.source, [&, &model = model, &tokenizer = tokenizer] {
-        return attention_map(args.model, *model, *tokenizer, prompt.text);
+        return report::attention_map(args.model, *model, *tokenizer, prompt.text);
     });
     say_replaced(*tokenizer);
 
     const Terminal terminal = to_stdout ? terminal_of_stdout() : Terminal{.columns = 1'000'000};
-    const std::string content = format == "html"   ? attention_page(map, only.value_or(HeadIndex{0, 0}))
-                                : format == "png"  ? png_picture(map, only)
-                                : format == "svg"  ? svg_picture(map, only)
-                                : format == "json" ? attention_json(map)
+    const std::string content = format == "html"   ? report::attention_page(map, only.value_or(HeadIndex{0, 0}))
+                                : format == "png"  ? report::png_picture(map, only)
+                                : format == "svg"  ? report::svg_picture(map, only)
+                                : format == "json" ? report::attention_json(map)
                                                    : in_terminal(map, only, format == "table", terminal);
     if (to_stdout) {
         print(content);

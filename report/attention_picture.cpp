@@ -1,13 +1,14 @@
 // The layout: a title with the legend, then one heatmap after another, each with its name and token labels.
-#include "cli/attention/picture.h"
+#include "report/attention_picture.h"
 
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include "formats/utf8.h"
+#include "report/surface.h"
 
-namespace inkling::cli {
+namespace inkling::report {
 namespace {
 
 constexpr double kMargin = 24, kGap = 28;
@@ -104,8 +105,6 @@ void draw_header(Surface& surface, const AttentionMap& map, double scale, double
     surface.text(text, "columns: the token it attends to");
 }
 
-}  // namespace
-
 void draw(Surface& surface, const AttentionMap& map, std::optional<HeadIndex> only) {
     const Layout layout = lay_out(surface, map, only.has_value());
     const std::size_t rows = only ? 1 : map.layers, columns = only ? 1 : map.heads;
@@ -124,4 +123,22 @@ void draw(Surface& surface, const AttentionMap& map, std::optional<HeadIndex> on
     }
 }
 
-}  // namespace inkling::cli
+}  // namespace
+
+std::string svg_picture(const AttentionMap& map, std::optional<HeadIndex> only) {
+    const auto surface = svg_surface("Attention weights");
+    draw(*surface, map, only);
+    return surface->finish();
+}
+
+std::string png_picture(const AttentionMap& map, std::optional<HeadIndex> only) {
+    const auto surface = png_surface();
+    try {
+        draw(*surface, map, only);
+    } catch (const TooLarge& e) {
+        throw Error(fmt::format("attention: {}: choose one head with --head, a shorter prompt, or html", e.what()));
+    }
+    return surface->finish();
+}
+
+}  // namespace inkling::report

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace inkling::cli {
+namespace inkling::report {
 
 struct Stroke {
     double x0, y0, x1, y1;  // from the left end of the text, y downwards from the middle of a capital
@@ -23,4 +23,4 @@ inline constexpr double kCapitalHeight = 21;
 
 StrokeText stroke_text(std::string_view text);
 
-}  // namespace inkling::cli
+}  // namespace inkling::report

@@ -3,28 +3,31 @@
 #include <cmath>
 #include <vector>
 
-#include "cli/attention/escape.h"
-#include "cli/attention/picture.h"
 #include "formats/utf8.h"
+#include "report/markup.h"
+#include "report/surface.h"
 
-namespace inkling::cli {
+namespace inkling::report {
 namespace {
 
 std::string hex(Colour c) { return fmt::format("#{:02x}{:02x}{:02x}", c.red, c.green, c.blue); }
 
 // At most two decimals, none where there are none.
 std::string number(double x) { return fmt::format("{}", std::round(x * 100) / 100); }
+std::string tenth(double x) { return fmt::format("{}", std::round(x * 10) / 10); }
 
 class Svg : public Surface {
   public:
+    explicit Svg(std::string_view title) : title_(title) {}
+
     // As wide as the window, but no larger than it was drawn, and no higher than the window.
     void resize(double width, double height) override {
         body_ = fmt::format(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"100%\" "
             "style=\"max-width: {0}px; max-height: 100vh\" "
             "font-family=\"ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace\">\n"
-            "<title>Attention weights</title>\n<rect width=\"{0}\" height=\"{1}\" fill=\"#ffffff\"/>\n",
-            number(std::ceil(width)), number(std::ceil(height)));
+            "<title>{2}</title>\n<rect width=\"{0}\" height=\"{1}\" fill=\"#ffffff\"/>\n",
+            number(std::ceil(width)), number(std::ceil(height)), escape_markup(title_));
     }
 
     void rectangle(double x, double y, double width, double height, Colour colour) override {
@@ -55,6 +58,19 @@ class Svg : public Surface {
         body_ += "</g>\n";
     }
 
+    void line(std::span<const Point> points, double width, Colour colour, bool dashed) override {
+        std::string path;
+        for (const Point p : points) path += fmt::format("{}{} {}", path.empty() ? 'M' : 'L', tenth(p.x), tenth(p.y));
+        body_ += fmt::format(
+            "<path d=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"{}\" stroke-linejoin=\"round\"{}/>\n", path,
+            hex(colour), number(width), dashed ? " stroke-dasharray=\"5 4\"" : "");
+    }
+
+    void dot(Point centre, double radius, Colour colour) override {
+        body_ += fmt::format("<circle cx=\"{}\" cy=\"{}\" r=\"{}\" fill=\"{}\"/>\n", tenth(centre.x), tenth(centre.y),
+                             number(radius), hex(colour));
+    }
+
     void text(const Text& how, std::string_view what) override {
         constexpr const char* kAnchors[] = {"start", "middle", "end"};
         std::string attributes = fmt::format("font-size=\"{}\" text-anchor=\"{}\" fill=\"{}\"", number(how.size),
@@ -76,18 +92,14 @@ class Svg : public Surface {
         return width * size;
     }
 
-    std::string finish() { return std::move(body_) + "</svg>\n"; }
+    std::string finish() override { return std::move(body_) + "</svg>\n"; }
 
   private:
-    std::string body_;
+    std::string title_, body_;
 };
 
 }  // namespace
 
-std::string svg_picture(const AttentionMap& map, std::optional<HeadIndex> only) {
-    Svg svg;
-    draw(svg, map, only);
-    return svg.finish();
-}
+std::unique_ptr<Surface> svg_surface(std::string_view title) { return std::make_unique<Svg>(title); }
 
-}  // namespace inkling::cli
+}  // namespace inkling::report

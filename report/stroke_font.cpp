@@ -5,7 +5,7 @@
 //
 // A pair of characters is a point (x, y), each counted from 'R'; " R" lifts the pen. The first pair is the left and the
 // right edge. Capitals reach from -12 to 9, which is the baseline.
-#include "cli/attention/stroke_font.h"
+#include "report/stroke_font.h"
 
 #include <fmt/format.h>
 
@@ -15,7 +15,7 @@
 
 #include "formats/utf8.h"
 
-namespace inkling::cli {
+namespace inkling::report {
 namespace {
 
 // clang-format off
@@ -230,4 +230,4 @@ StrokeText stroke_text(std::string_view text) {
     return result;
 }
 
-}  // namespace inkling::cli
+}  // namespace inkling::report

@@ -5,10 +5,10 @@
 #include <cmath>
 #include <vector>
 
-#include "cli/attention/picture.h"
-#include "cli/attention/stroke_font.h"
+#include "report/stroke_font.h"
+#include "report/surface.h"
 
-namespace inkling::cli {
+namespace inkling::report {
 namespace {
 
 class Png : public Surface {
@@ -18,10 +18,7 @@ class Png : public Surface {
         density_ = 2 * width <= kSharp ? 2 : 1;
         width_ = static_cast<std::ptrdiff_t>(std::ceil(width * density_));
         height_ = static_cast<std::ptrdiff_t>(std::ceil(height * density_));
-        check(
-            width * height <= kMaxPixels,
-            "attention: the picture would have {} x {} pixels: choose one head with --head, a shorter prompt, or html",
-            width_, height_);
+        check<TooLarge>(width * height <= kMaxPixels, "the picture would have {} x {} pixels", width_, height_);
         pixels_.assign(static_cast<std::size_t>(width_ * height_), {255, 255, 255});
     }
 
@@ -38,6 +35,28 @@ class Png : public Surface {
             }
         }
     }
+
+    void line(std::span<const Point> points, double width, Colour colour, bool dashed) override {
+        double walked = 0;  // along the line, for dashes
+        for (std::size_t i = 1; i < points.size(); ++i) {
+            const Point from = points[i - 1], to = points[i];
+            const double length = std::hypot(to.x - from.x, to.y - from.y);
+            if (!dashed) segment(from, to, width, colour);
+            for (double at = 0; dashed && at < length;) {
+                const double phase = std::fmod(walked + at, kDash + kPause);
+                const double rest = std::min(length - at, (phase < kDash ? kDash : kDash + kPause) - phase);
+                const auto along = [&](double distance) {
+                    return Point{from.x + (to.x - from.x) * distance / length,
+                                 from.y + (to.y - from.y) * distance / length};
+                };
+                if (phase < kDash) segment(along(at), along(at + rest), width, colour);
+                at += std::max(rest, 1e-3);
+            }
+            walked += length;
+        }
+    }
+
+    void dot(Point centre, double radius, Colour colour) override { segment(centre, centre, 2 * radius, colour); }
 
     void text(const Text& how, std::string_view what) override {
         const StrokeText text = stroke_text(what);
@@ -56,7 +75,7 @@ class Png : public Surface {
         return stroke_text(text).width * unit(size);
     }
 
-    std::string finish() const {
+    std::string finish() override {
         png_image image = {};
         image.version = PNG_IMAGE_VERSION;
         image.width = static_cast<png_uint_32>(width_);
@@ -66,13 +85,20 @@ class Png : public Surface {
         png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(image);
         bytes.resize(size);
         const int written = png_image_write_to_memory(&image, bytes.data(), &size, 0, pixels_.data(), 0, nullptr);
-        check(written != 0, "attention: the PNG library failed: {}", image.message);
+        check(written != 0, "the PNG library failed: {}", image.message);
         bytes.resize(size);
         return bytes;
     }
 
   private:
     static_assert(sizeof(Colour) == 3, "rows of pixels are handed to the PNG library as they are");
+
+    static constexpr double kDash = 5, kPause = 4;
+
+    void segment(Point from, Point to, double width, Colour colour) {
+        draw_line({from.x * density_, from.y * density_, to.x * density_, to.y * density_}, width * density_ / 2,
+                  colour);
+    }
 
     static double unit(double size) { return size * 0.72 / kCapitalHeight; }
 
@@ -111,10 +137,16 @@ class Png : public Surface {
 
 }  // namespace
 
-std::string png_picture(const AttentionMap& map, std::optional<HeadIndex> only) {
-    Png png;
-    draw(png, map, only);
-    return png.finish();
+std::unique_ptr<Surface> png_surface() { return std::make_unique<Png>(); }
+
+Colour scale_colour(double position) {
+    const double at = std::clamp(position, 0.0, 1.0) * (kScale.size() - 1);
+    const std::size_t i = std::min(static_cast<std::size_t>(at), kScale.size() - 2);
+    const auto mix = [&](std::uint8_t a, std::uint8_t b) {
+        return static_cast<std::uint8_t>(std::lround(a + (b - a) * (at - static_cast<double>(i))));
+    };
+    const Colour low = kScale[i], high = kScale[i + 1];
+    return {mix(low.red, high.red), mix(low.green, high.green), mix(low.blue, high.blue)};
 }
 
-}  // namespace inkling::cli
+}  // namespace inkling::report

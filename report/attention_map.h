@@ -14,7 +14,7 @@
 #include "data/tokenizers/tokenizer.h"
 #include "models/transformer.h"
 
-namespace inkling::cli {
+namespace inkling::report {
 
 struct HeadIndex {
     std::size_t layer, head;  // from 0
@@ -50,26 +50,7 @@ AttentionMap attention_map(std::string name, const models::Transformer<float>& m
 // cannot be seen (bytes of part of a character, marks of direction) by number.
 std::string visible(std::string_view text);
 
-struct Colour {
-    std::uint8_t red, green, blue;
-};
-
-// Viridis (van der Walt and Smith, 2015), from the lowest weight to the highest: even steps to the eye, also to a
-// colour-blind one, and in grey.
-inline constexpr std::array<Colour, 10> kScale = {{{68, 1, 84},
-                                                   {72, 40, 120},
-                                                   {62, 73, 137},
-                                                   {49, 104, 142},
-                                                   {38, 130, 142},
-                                                   {31, 158, 137},
-                                                   {53, 183, 121},
-                                                   {110, 206, 88},
-                                                   {181, 222, 43},
-                                                   {253, 231, 37}}};
-
-Colour scale_colour(double position);  // in [0, 1]
-
 // Weights that the legends name.
 inline constexpr std::array<double, 5> kLegend = {0, 0.01, 0.05, 0.25, 1};
 
-}  // namespace inkling::cli
+}  // namespace inkling::report

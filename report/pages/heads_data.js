@@ -1,6 +1,8 @@
-"use strict";
-// What the page shows: the weights, their numbers and colours, and what is chosen.
-const data = JSON.parse(document.getElementById("data").textContent);
+// The three files of the heads are the body of show_heads(data), which fills the elements of heads.html. It may be called
+// again once these have been made anew.
+// What is shown: the weights, their numbers and colours, and what is chosen.
+show_heads.leave?.abort();
+const leaving = show_heads.leave = new AbortController();
 const { tokens, layers, heads } = data, count = tokens.length;
 const $ = (id) => document.getElementById(id);
 const state = { layer: data.first.layer, head: data.first.head, query: count - 1, key: 0, pointed: null };
@@ -30,6 +32,9 @@ const steps = Array.from({ length: 256 }, (_, i) => {
 });
 const words = Uint32Array.from(steps, ([r, g, b]) => (255 << 24 | b << 16 | g << 8 | r) >>> 0);  // as pixels are stored
 const colour = (w) => steps[Math.round(position(w) * 255)];
+// As WCAG has it; at 0.179 black and white have the same contrast.
+const luminance = (rgb) => rgb.map((c) => c <= 10 ? c / 3294.6 : ((c / 255 + 0.055) / 1.055) ** 2.4)
+  .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
 const css = (rgb) => `rgb(${rgb.join(" ")})`;
 const theme = (name) => getComputedStyle(document.documentElement).getPropertyValue(name);
 

@@ -65,7 +65,7 @@ function make_text() {
 const element = (name, text, kind) => Object.assign(document.createElement(name), { textContent: text, className: kind || "" });
 function readout() {
   const { query, key } = state.pointed || state;
-  for (const place of document.querySelectorAll(".readout")) {
+  for (const place of document.querySelectorAll(".heads .readout")) {
     place.replaceChildren(element("b", digits(weight(query, key))), ": token ", `${query} `, element("code", tokens[query]),
       key > query ? " cannot attend to token " : " attends to token ", `${key} `, element("code", tokens[key]),
       key > query ? ", which comes later" : "");
@@ -80,7 +80,7 @@ function show_row() {
     const rgb = key <= state.query ? steps[Math.round(255 * (row[key] / highest))] : null;
     span.className = (rgb ? "" : "ahead") + (key === state.query ? " query" : "");
     span.style.background = rgb ? css(rgb) : "";
-    span.style.color = rgb ? (0.299 * rgb[0] + 0.587 * rgb[1] + 0.114 * rgb[2] > 120 ? "#000000" : "#ffffff") : "";
+    span.style.color = rgb ? (luminance(rgb) > 0.179 ? "#000000" : "#ffffff") : "";
     span.tabIndex = key === state.query ? 0 : -1;
     span.setAttribute("aria-label", `${tokens[key]}${rgb ? `, weight ${digits(row[key])}` : ""}`);
   });
@@ -169,7 +169,7 @@ $("smaller").addEventListener("click", () => zoom(cell / 1.5));
 $("larger").addEventListener("click", () => zoom(cell * 1.5));
 $("fit").addEventListener("click", () => zoom(cell, true));
 new ResizeObserver(redraw).observe(map);
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw, { signal: leaving.signal });
 for (const [name, begins] of [["beforeprint", true], ["afterprint", false]]) {
   addEventListener(name, () => {
     printing = begins;
@@ -177,7 +177,7 @@ for (const [name, begins] of [["beforeprint", true], ["afterprint", false]]) {
     ratio = printing ? 3 : window.devicePixelRatio || 1;
     if (printing) fitted = true;
     redraw();
-  });
+  }, { signal: leaving.signal });
 }
 
 make_grid();
@@ -186,3 +186,11 @@ lay_out();
 choose({ layer: state.layer, head: state.head });
 look(state.query);
 redraw();
+
+// Other weights of the same text.
+show_heads.update = (other) => {
+  data.weights = other.weights;
+  triangles.clear();
+  cells.forEach(({ canvas }, i) => paint(canvas, Math.floor(i / heads), i % heads, 128));
+  choose({ layer: state.layer, head: state.head });
+};

@@ -4,11 +4,15 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "cli/attention/picture.h"
+#include "cli/attention_text.h"
 #include "cli/terminal.h"
 #include "formats/utf8.h"
+#include "report/surface.h"
 
 namespace inkling::cli {
+
+using report::Colour;
+using report::scale_colour;
 namespace {
 
 constexpr std::size_t kMaxLabel = 8;  // columns; of a key label: lines

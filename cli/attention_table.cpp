@@ -2,7 +2,7 @@
 // with the first query that can see them.
 #include <algorithm>
 
-#include "cli/attention/picture.h"
+#include "cli/attention_text.h"
 #include "cli/terminal.h"
 
 namespace inkling::cli {

@@ -1,13 +1,16 @@
 // Attention weights as one HTML page that needs nothing else: all heads as a grid, one of them large, and the text
-// coloured by what each token attends to. The page's own parts are the page*.html, .css and .js beside this file,
-// built into the program.
+// coloured by what each token attends to.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "cli/attention/map.h"
+#include "report/attention_map.h"
 
-namespace inkling::cli {
+namespace inkling::report {
+
+// What a page draws of it. `first` is the head that is shown large at first.
+nlohmann::ordered_json attention_data(const AttentionMap& map, HeadIndex first = {0, 0});
 
 // `first` is the head that is shown large when the page opens.
 std::string attention_page(const AttentionMap& map, HeadIndex first);
@@ -16,4 +19,4 @@ std::string attention_page(const AttentionMap& map, HeadIndex first);
 // such that reading them gives the same float.
 std::string attention_json(const AttentionMap& map);
 
-}  // namespace inkling::cli
+}  // namespace inkling::report
