@@ -13,14 +13,6 @@ using nlohmann::ordered_json;
 
 ordered_json plan_json(const train::TrainOptions& options, std::size_t parameters, std::size_t tokens,
                        std::size_t vocab_size, std::size_t threads) {
-    ordered_json settings;
-    train::TrainOptions::visit(options, [&](std::string key, const auto& value, const char*) {
-        std::replace(key.begin(), key.end(), '-', '_');
-        if constexpr (std::is_enum_v<std::decay_t<decltype(value)>>)
-            settings[key] = name_of(value);
-        else
-            settings[key] = value;
-    });
     return {{"event", "plan"},
             {"parameters", parameters},
             {"tokens", tokens},
@@ -29,7 +21,7 @@ ordered_json plan_json(const train::TrainOptions& options, std::size_t parameter
             {"tokens_per_step", options.batch_size * options.block_size * options.gradient_accumulation_steps},
             {"threads", threads},
             {"seed", options.seed},
-            {"settings", settings}};
+            {"settings", train::settings_json(options)}};
 }
 
 void JsonLines::plan(const ordered_json& plan) {

@@ -3,12 +3,11 @@
 // many tokens it is the mean of, and bits_per_byte.
 #pragma once
 
-#include <cstdio>
 #include <filesystem>
-#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 
+#include "train/lines_file.h"
 #include "train/observer.h"
 
 namespace inkling::train {
@@ -26,16 +25,13 @@ nlohmann::ordered_json json_of(const Metrics& metrics);  // with the keys above
 
 class MetricsFile : public Observer {
   public:
-    // Opens for appending; lines of steps after `last_step`, left by a run that got further than the checkpoint that it
-    // is resumed from, are dropped.
-    MetricsFile(const std::filesystem::path& path, std::size_t last_step);
+    MetricsFile(const std::filesystem::path& path, std::size_t last_step) : file_(path, last_step) {}
     void write(const Metrics& metrics);
     void step_done(TrainingLoop& loop) override;  // writes, where --log-every asks for it, of steps that are finite
     void stopped(TrainingLoop& loop) override;    // and of the last one in any case
 
   private:
-    std::filesystem::path path_;
-    std::shared_ptr<std::FILE> file_;
+    LinesFile file_;
     std::size_t written_ = 0;  // the last step
 };
 

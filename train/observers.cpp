@@ -27,6 +27,14 @@ SampleWriter::SampleWriter(const data::Tokenizer& tokenizer, Take take)
     : tokenizer_(tokenizer), take_(std::move(take)) {}
 
 void SampleWriter::sample_wanted(TrainingLoop& loop) {
+    std::vector<std::string> prompts = loop.options().sample_prompt;
+    if (prompts.empty()) prompts.push_back("");
+    const std::vector<std::string> texts = write_samples(loop, tokenizer_, prompts);
+    for (std::size_t i = 0; i < prompts.size(); ++i) take_(prompts[i], texts[i]);
+}
+
+std::vector<std::string> write_samples(TrainingLoop& loop, const data::Tokenizer& tokenizer,
+                                       const std::vector<std::string>& prompts) {
     const Averaged weights(loop.step().average);
     models::Transformer<float>& model = loop.model();
     model.eval();
@@ -34,19 +42,19 @@ void SampleWriter::sample_wanted(TrainingLoop& loop) {
     options.max_tokens = 200;
     options.seed = loop.options().seed;
     const std::int32_t first = loop.text().val.empty() ? loop.text().train[0] : loop.text().val[0];
-    const std::int32_t begin = model.config.has_bos ? tokenizer_.end_of_text().value_or(first) : first;
-    std::vector<std::string> prompts = loop.options().sample_prompt;
-    if (prompts.empty()) prompts.push_back("");
+    const std::int32_t begin = model.config.has_bos ? tokenizer.end_of_text().value_or(first) : first;
     const auto decoder = std::make_shared<const models::Decoder>(model);
+    std::vector<std::string> texts;
     for (const std::string& prompt : prompts) {
-        generate::Writer text(decoder, &tokenizer_, options);
+        generate::Writer text(decoder, &tokenizer, options);
         if (prompt.empty())
             text.add(std::span(&begin, 1));
         else
             text.add(prompt);
-        take_(prompt, text.write());
+        texts.push_back(text.write());
     }
     model.train();
+    return texts;
 }
 
 }  // namespace inkling::train

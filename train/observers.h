@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "data/tokenizers/tokenizer.h"
 #include "train/observer.h"
@@ -25,6 +26,11 @@ class CheckpointSaver : public Observer {
     RunFolder& folder_;
     const data::Tokenizer& tokenizer_;
 };
+
+// What the model writes behind each prompt, with the average of its weights where there is one; "": after the beginning
+// of the validation part. Valid UTF-8. It is then in training mode, and nothing that training depends on has changed.
+std::vector<std::string> write_samples(TrainingLoop& loop, const data::Tokenizer& tokenizer,
+                                       const std::vector<std::string>& prompts);
 
 // Hands over each --sample-prompt and what the model writes behind it, valid UTF-8; without any, an empty one.
 class SampleWriter : public Observer {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 
@@ -180,6 +181,17 @@ std::string to_toml(const TrainOptions& options) {
         out << "\n";
     });
     return out.str();
+}
+
+nlohmann::ordered_json settings_json(const TrainOptions& options) {
+    nlohmann::ordered_json settings;
+    TrainOptions::visit(options, [&](const std::string& flag, const auto& value, const char*) {
+        if constexpr (std::is_enum_v<std::decay_t<decltype(value)>>)
+            settings[key_of(flag)] = name_of(value);
+        else
+            settings[key_of(flag)] = value;
+    });
+    return settings;
 }
 
 }  // namespace inkling::train

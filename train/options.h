@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <nlohmann/json_fwd.hpp>
 #include <set>
 #include <string>
 #include <vector>
@@ -165,5 +166,7 @@ std::set<std::string> read_toml(const std::filesystem::path& path, TrainOptions&
 std::set<std::string> parse_toml(const std::string& text, const std::string& what, TrainOptions& options);
 // All settings but --overwrite and --resume.
 std::string to_toml(const TrainOptions& options);
+// All settings, by their keys in config.toml.
+nlohmann::ordered_json settings_json(const TrainOptions& options);
 
 }  // namespace inkling::train

@@ -24,6 +24,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kUnfinished = ".unfinished-";
+constexpr const char* kFiles[] = {"metrics.jsonl", "samples.jsonl", "config.toml", "run.json"};
 
 Error unwritable(const fs::path& path, int error) {
     return Error(fmt::format("{}: cannot be written: {}", path.string(), std::strerror(error)));
@@ -166,14 +167,15 @@ void RunFolder::clear_unfinished() const {
         if (fs::exists(between, none) && !fs::exists(checkpoint, none)) formats::rename_path(between, checkpoint);
     }
     for (const std::string& name : formats::names_in(path_)) {
-        if (name.starts_with(kUnfinished) || formats::is_unfinished(name, "config.toml") ||
-            formats::is_unfinished(name, "metrics.jsonl"))
+        const auto unfinished = [&](const char* of) { return formats::is_unfinished(name, of); };
+        if (name.starts_with(kUnfinished) || std::any_of(std::begin(kFiles), std::end(kFiles), unfinished))
             formats::remove_tree(path_ / name);
     }
 }
 
 void RunFolder::clear() {
-    for (const char* name : {"latest", "best", "metrics.jsonl", "config.toml"}) formats::remove_tree(path_ / name);
+    for (const char* name : {"latest", "best"}) formats::remove_tree(path_ / name);
+    for (const char* name : kFiles) formats::remove_tree(path_ / name);
     for (const fs::path& checkpoint : checkpoints()) remove_checkpoint(checkpoint);
 }
 

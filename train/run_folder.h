@@ -1,5 +1,6 @@
 // OUT, the folder of a run: OUT/step-000500/ (a model folder with training_state.safetensors beside), OUT/latest and
-// OUT/best (symbolic links), config.toml, metrics.jsonl. One run at a time: the folder is locked while in use.
+// OUT/best (symbolic links), config.toml, metrics.jsonl, samples.jsonl, run.json. One run at a time: the folder is
+// locked while in use.
 #pragma once
 
 #include <filesystem>

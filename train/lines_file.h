@@ -1,0 +1,25 @@
+// A file of a run with one JSON object a line, each with its "step": metrics.jsonl, samples.jsonl.
+//   LinesFile file(folder / "samples.jsonl", loop.state().step);
+//   file.write({{"step", 500}, {"text", text}});
+#pragma once
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+
+namespace inkling::train {
+
+class LinesFile {
+  public:
+    // Opens for appending; lines of steps after `last_step`, left by a run that got further than the checkpoint that it
+    // is resumed from, are dropped.
+    LinesFile(const std::filesystem::path& path, std::size_t last_step);
+    void write(const nlohmann::ordered_json& line);  // in the file once this returns; throws Error
+
+  private:
+    std::filesystem::path path_;
+    std::shared_ptr<std::FILE> file_;
+};
+
+}  // namespace inkling::train

@@ -1,0 +1,27 @@
+// OUT/run.json: on what a run was made, and how large it was. A run that is resumed writes it anew.
+//   RunCard card(folder.path(), {{"parameters", parameters}});
+//   loop.run({&card});   // at the end it has the largest memory that was used
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "train/observer.h"
+
+namespace inkling::train {
+
+// Keys: cpu, cores, memory_bytes.
+nlohmann::ordered_json this_machine();
+
+class RunCard : public Observer {
+  public:
+    // Writes `card` with "started" and this_machine() as "machine".
+    RunCard(const std::filesystem::path& run, nlohmann::ordered_json card);
+    void stopped(TrainingLoop& loop) override;  // adds ended, stop_reason and peak_memory_bytes
+
+  private:
+    std::filesystem::path path_;
+    nlohmann::ordered_json card_;
+};
+
+}  // namespace inkling::train
