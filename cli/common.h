@@ -25,6 +25,7 @@ Action add_train(CLI::App& app);
 Action add_generate(CLI::App& app);
 Action add_eval(CLI::App& app);
 Action add_attention(CLI::App& app);
+Action add_report(CLI::App& app);
 Action add_gradcheck(CLI::App& app);
 Action add_info(CLI::App& app);
 Action add_bench(CLI::App& app);
@@ -42,6 +43,7 @@ void end_on_signals();
 // From here on the first of them sets the flag to its number, and only the second ends the program.
 const std::atomic<int>& catch_signals();
 void forget_signal();  // the flag is 0 again
+void ask_to_stop();    // as if SIGINT had come, once
 
 // For messages: one line of ASCII, other bytes as \xNN.
 std::string to_printable(std::string_view bytes);

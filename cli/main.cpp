@@ -134,6 +134,7 @@ int run_command(int argc, char** argv) {
     add("eval", "Measure a model's loss on a text", cli::add_eval);
     add("tokenize", "Train a tokenizer, or encode and decode with one", cli::add_tokenize);
     add("attention", "Show the attention weights of every head", cli::add_attention);
+    add("report", "Show how runs went: curves, samples, settings, as a page or a picture", cli::add_report);
     add("export", "Write a model for other programs: a GGUF file, or a folder", cli::add_export);
     add("gradcheck", "Check every gradient against finite differences", cli::add_gradcheck);
     add("info", "Show what a model folder holds", cli::add_info);

@@ -1,0 +1,100 @@
+// inkling report
+#include <algorithm>
+#include <cctype>
+#include <nlohmann/json.hpp>
+
+#include "cli/common.h"
+#include "cli/model_argument.h"
+#include "cli/prompt.h"
+#include "cli/unknown_flag.h"
+#include "cli/wrong_usage.h"
+#include "formats/file.h"
+#include "formats/named.h"
+#include "report/attention_page.h"
+#include "report/curve_picture.h"
+#include "report/pages.h"
+#include "report/run_data.h"
+
+namespace inkling::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct RunReportArguments {
+    std::vector<std::string> runs;
+    std::string out, prompt;
+    CLI::Option* prompt_option = nullptr;
+};
+
+std::string format_of(const std::string& out) {
+    std::string ending = std::filesystem::path(out).extension().string();
+    std::transform(ending.begin(), ending.end(), ending.begin(), [](unsigned char c) { return std::tolower(c); });
+    for (const char* known : {".html", ".htm", ".svg", ".png"})
+        if (ending == known) return ending == ".htm" ? "html" : ending.substr(1);
+    throw Usage(fmt::format("--out {}: FILE.html, FILE.svg or FILE.png is required", out));
+}
+
+// The heads of a run's best model; null when it has none, or nothing to read.
+Json heads_of(const RunReportArguments& args, const Json& run) {
+    if (!run["model"].is_object()) return nullptr;
+    const auto loaded = load_current(run["folder"].get<std::string>());
+    take_unknown(*loaded.tokenizer, false);
+    const std::size_t context = loaded.model->config.block_size;
+    const std::string prompt =
+        args.prompt.empty() ? report::usual_prompt(run, *loaded.tokenizer, context) : args.prompt;
+    if (prompt.empty()) return nullptr;
+    return formats::named("--prompt", [&] {
+        return report::attention_data(
+            report::attention_map(run["name"].get<std::string>(), *loaded.model, *loaded.tokenizer, prompt));
+    });
+}
+
+int write_report(const RunReportArguments& args) {
+    const std::string format = format_of(args.out);
+    if (args.prompt_option->count() > 0 && format != "html")
+        throw Usage(fmt::format("--prompt is for FILE.html, got --out {}", args.out));
+    check_utf8({args.prompt, "--prompt"});
+    std::vector<Json> runs;
+    for (const std::string& folder : args.runs) {
+        runs.push_back(report::run_data(folder));
+        Json& run = runs.back();
+        check<BadInput>(!run["metrics"]["step"].empty(),
+                        "{}: metrics.jsonl holds no step yet: there is nothing to report", folder);
+        for (const Json& note : run["notes"])
+            std::fprintf(stderr, "warning: %s\n", to_printable(note.get<std::string>()).c_str());
+        for (const Json& other : runs)
+            if (&other != &run && other["name"] == run["name"]) run["name"] = folder;
+    }
+    report::sort_best_first(runs);
+    std::string content;
+    if (format == "html") {
+        const std::string title =
+            runs.size() == 1 ? runs[0]["name"].get<std::string>() : fmt::format("{} runs", runs.size());
+        const Json data = {{"runs", runs},
+                           {"defaults", report::default_settings()},
+                           {"heads", heads_of(args, runs[0])},
+                           {"live", nullptr}};
+        content = report::page_file(report::kRunPage, title, data);
+    } else {
+        const auto surface = format == "svg" ? report::svg_surface("Loss of a training run") : report::png_surface();
+        report::draw_curves(*surface, runs);
+        content = surface->finish();
+    }
+    formats::write_file_atomic(args.out, content);
+    std::fprintf(stderr, "wrote %s: %s\n", args.out.c_str(), counted(runs.size(), "run").c_str());
+    return 0;
+}
+
+}  // namespace
+
+Action add_report(CLI::App& app) {
+    auto args = std::make_shared<RunReportArguments>();
+    app.add_option("run", args->runs, "folders of runs; several are compared, the best one first")->required();
+    app.add_option("-o,--out", args->out, "file to write: FILE.html; FILE.svg or FILE.png: the loss curves alone")
+        ->required();
+    args->prompt_option = app.add_option("-p,--prompt", args->prompt,
+                                         "text whose attention weights to show; default: how the last sample begins");
+    return [args] { return write_report(*args); };
+}
+
+}  // namespace inkling::cli

@@ -1,0 +1,56 @@
+"use strict";
+// What all pages share. Text from outside only ever becomes text: element() sets attributes and appends text nodes.
+const by_id = (id) => document.getElementById(id);
+const page_data = JSON.parse(by_id("data").textContent);
+
+function element(name, attributes = {}, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value === undefined || value === null || value === false) continue;
+    if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
+    else if (key === "text") made.textContent = value;
+    else if (key in made && typeof value !== "string") made[key] = value;
+    else made.setAttribute(key, value);
+  }
+  made.append(...children.filter((child) => child !== null && child !== undefined));
+  return made;
+}
+
+const count_text = (n) => Number(n).toLocaleString("en-US");
+const short_count = (n) => n >= 1e9 ? `${trim(n / 1e9)}G` : n >= 1e6 ? `${trim(n / 1e6)}M` : n >= 1e4 ? `${trim(n / 1e3)}k` : count_text(Math.round(n * 100) / 100);
+const trim = (x) => String(Number(x.toPrecision(3)));
+const bytes_text = (n) => n >= 1e9 ? `${trim(n / 1e9)} GB` : n >= 1e6 ? `${trim(n / 1e6)} MB` : n >= 1e3 ? `${trim(n / 1e3)} kB` : `${n} bytes`;
+function time_text(seconds) {
+  const s = Math.round(seconds), two = (n) => String(n).padStart(2, "0");
+  if (seconds < 10) return `${Number(seconds.toPrecision(2))}s`;
+  if (s < 60) return `${s}s`;
+  if (s < 3600) return `${Math.floor(s / 60)}m${two(s % 60)}s`;
+  return `${Math.floor(s / 3600)}h${two(Math.floor(s / 60) % 60)}m`;
+}
+
+// --- the server that the page came from. Its key, where it wants one, is kept while the tab is open.
+const headers_of = () => {
+  const key = sessionStorage.getItem("key");
+  return key ? { "Content-Type": "application/json", Authorization: `Bearer ${key}` } : { "Content-Type": "application/json" };
+};
+async function refusal(answer) {
+  const json = await answer.json().catch(() => null);
+  if (answer.status === 401) ask_key();
+  return new Error(json?.error?.message || `the server answered ${answer.status}`);
+}
+function ask_key() {
+  if (by_id("key")) return;
+  const input = element("input", { id: "key", type: "password", autocomplete: "off", required: true });
+  const form = element("form", { class: "ask", onsubmit: (event) => {
+    event.preventDefault();
+    sessionStorage.setItem("key", input.value);
+    location.reload();
+  } }, element("label", { for: "key", text: "This server wants a key" }), input, element("button", { text: "Use it" }));
+  document.querySelector("header").after(form);
+}
+// JSON; throws an Error that says what went wrong.
+async function ask(path, body) {
+  const answer = await fetch(path, body === undefined ? { headers: headers_of() } : { method: "POST", headers: headers_of(), body: JSON.stringify(body) });
+  if (!answer.ok) throw await refusal(answer);
+  return answer.json();
+}

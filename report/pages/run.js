@@ -1,0 +1,198 @@
+"use strict";
+// The page of one run, or of several: what is in the page at first, and what a server adds to it.
+const state = { runs: page_data.runs, curves: null, samples: null, tokens: null };
+const { live } = page_data;
+
+const section = (id, shown) => { by_id(id).hidden = !shown; return by_id(id).querySelector(".content"); };
+
+function show_title() {
+  const { runs } = state, single = runs.length === 1 && !live?.list;
+  const named = single ? runs[0].name : live?.list ? "Runs" : `${runs.length} runs`;
+  by_id("title").textContent = named;
+  document.title = named;
+  if (!single) return void (by_id("summary").textContent = runs.length ? "The best one comes first." : "There are no runs here yet.");
+  const { metrics, settings } = runs[0], val = lowest(metrics.val_loss), step = last_of(metrics.step) ?? 0;
+  const parts = [`step ${count_text(step)}${settings ? ` of ${count_text(settings.max_iters)}` : ""}`];
+  if (val !== null) parts.push(`best validation loss ${val.toFixed(4)}`);
+  else if (metrics.loss.length) parts.push(`training loss ${last_of(metrics.loss)?.toFixed(4) ?? "not a number"}`);
+  if (last_of(metrics.train_s) !== null) parts.push(`${time_text(last_of(metrics.train_s))} of training`);
+  by_id("summary").textContent = parts.join("; ");
+}
+
+function show_notes() {
+  const notes = state.runs.flatMap(({ notes }) => notes || []);
+  section("notes", notes.length).replaceChildren(...notes.map((text) => element("li", { text })));
+}
+
+// What does not change while a run goes on.
+function show_facts() {
+  const { runs } = state, [first] = runs;
+  const several = runs.length > 1 || live?.list;
+  const compared = section("compare", several && runs.length);
+  if (several) compared.replaceChildren(compare_table(runs, live?.list ? ({ name }) => `/runs/${encodeURIComponent(name)}` : null));
+  section("settings", runs.length).replaceChildren(...settings_tables(runs, page_data.defaults));
+  const tokenizer = section("tokenizer", !several && first?.tokenizer);
+  if (!several && first?.tokenizer) tokenizer.replaceChildren(...tokenizer_parts(first));
+  const card = section("card", !several && first);
+  if (!several && first) card.replaceChildren(...card_parts(first));
+}
+
+function show_curves() {
+  if (!state.runs.length) return void section("curves", false);
+  const place = section("curves", true);
+  if (state.curves) state.curves.update(state.runs);
+  else state.curves = new Curves(place, state.runs);
+}
+
+// Of several runs, those of the best one are shown.
+function show_whose() {
+  const of = state.runs.length > 1 ? ` of ${state.runs[0].name}` : "";
+  by_id("samples-title").textContent = `Samples${of}`;
+  by_id("heads-title").textContent = `Attention${of}`;
+}
+
+function show_samples() {
+  const run = state.runs[0], shown = run && (run.samples?.length || live?.run);
+  const place = section("samples", shown && !live?.list);
+  if (!shown || live?.list) return;
+  state.samples ||= new Samples(place);
+  state.samples.set(run.samples);
+}
+
+// Elements of the heads are made anew for another text; for the same one only their weights change.
+function show_heads_of(data) {
+  if (!data) return;
+  const place = section("heads", true), tokens = JSON.stringify([data.tokens, data.layers, data.heads]);
+  if (state.tokens === tokens) return show_heads.update(data);
+  state.tokens = tokens;
+  place.replaceChildren(by_id("heads-parts").content.cloneNode(true));
+  show_heads(data);
+}
+
+function show_all() {
+  show_title();
+  show_notes();
+  show_curves();
+  show_samples();
+  show_whose();
+  show_facts();
+}
+
+// --- a server's page: follows the run
+const notice = (text) => { by_id("notice").textContent = text; };
+const wait = (seconds) => new Promise((done) => setTimeout(done, 1000 * seconds));
+
+function take(data) {
+  const run = state.runs[0];
+  if (!run || data.fresh) {
+    state.runs = [data];
+    return show_all();
+  }
+  for (const [key, values] of Object.entries(data.metrics)) run.metrics[key].push(...values);
+  run.samples.push(...data.samples);
+  run.cursor = data.cursor;
+  run.notes = [...(run.notes || []), ...(data.notes || [])];
+  const facts = ["settings", "tokens_per_step", "model", "tokenizer", "card", "floor"].filter((key) => key in data);
+  for (const key of facts) run[key] = data[key];
+  if (!data.metrics.step.length && !data.samples.length && !facts.length) return;
+  show_title();
+  show_notes();
+  show_curves();
+  if (data.samples.length) show_samples();
+  if (facts.length) show_facts();
+}
+
+async function follow_run() {
+  for (let failures = 0; ;) {
+    try {
+      const data = await ask(`${live.run}?cursor=${encodeURIComponent(state.runs[0]?.cursor || "")}`);
+      take(data);
+      failures = 0;
+      notice(data.ended ? "The run has ended." : "");
+      if (data.ended) return end_controls();
+    } catch (error) {
+      if (++failures > 2) notice(live.controls ? "The program that trains has ended, or cannot be reached." : `Cannot be reached: ${error.message}`);
+      if (failures > 2 && live.controls) return end_controls();
+    }
+    do await wait(failures ? 3 : live.seconds); while (document.hidden);
+  }
+}
+
+async function follow_list() {
+  for (;;) {
+    try {
+      state.runs = (await ask(live.list)).runs;
+      show_all();
+      notice("");
+    } catch (error) {
+      notice(`Cannot be reached: ${error.message}`);
+    }
+    do await wait(live.seconds); while (document.hidden);
+  }
+}
+
+// Heads of the prompt that is asked for, again and again while a run goes on.
+async function follow_heads() {
+  const input = by_id("heads-prompt");
+  let asked = 0;
+  const once = async () => {
+    const mine = ++asked;
+    try {
+      const data = await ask(live.heads, { prompt: input.value });
+      if (mine !== asked) return;
+      by_id("heads-error").textContent = "";
+      if (data.heads) show_heads_of(data.heads);
+      if (data.heads && !input.value) input.placeholder = data.prompt;
+    } catch (error) {
+      if (mine === asked) by_id("heads-error").textContent = error.message;
+    }
+  };
+  by_id("heads-form").hidden = false;
+  section("heads", true);
+  by_id("heads-form").addEventListener("submit", (event) => { event.preventDefault(); once(); });
+  await once();
+  while (live.controls && !state.ended) {
+    await wait(live.seconds * 3);
+    if (!document.hidden && !by_id("heads").matches(":focus-within")) await once();
+  }
+}
+
+function start_controls() {
+  by_id("live").hidden = false;
+  const ask_button = by_id("ask"), stop = by_id("stop");
+  by_id("sample-form").addEventListener("submit", async (event) => {
+    event.preventDefault();
+    ask_button.disabled = true;
+    by_id("answer").replaceChildren(element("p", { class: "hint", text: "The model writes after its current step…" }));
+    try {
+      const data = await ask("/api/sample", { prompt: by_id("sample-prompt").value });
+      by_id("answer").replaceChildren(element("p", { class: "hint", text: `At step ${count_text(data.step)}:` }), sample_text(data));
+    } catch (error) {
+      by_id("answer").replaceChildren(element("p", { class: "error", text: error.message }));
+    }
+    ask_button.disabled = state.ended === true;
+  });
+  stop.addEventListener("click", async () => {
+    if (!confirm("Stop training, and save a checkpoint?")) return;
+    stop.disabled = true;
+    try {
+      await ask("/api/stop", {});
+      notice("Stopping after this step; a checkpoint is saved.");
+    } catch (error) {
+      notice(error.message);
+      stop.disabled = false;
+    }
+  });
+}
+
+function end_controls() {
+  state.ended = true;
+  for (const id of ["ask", "stop", "show-heads"]) by_id(id).disabled = true;
+}
+
+if (live?.controls) start_controls();
+if (state.runs.length) show_all();
+if (page_data.heads) show_heads_of(page_data.heads);
+if (live?.run) follow_run();
+if (live?.list) follow_list();
+if (live?.heads) follow_heads();
