@@ -1,19 +1,13 @@
 // The pages of the server: the playground at /, and those about runs.
 #include "serve/api.h"
+#include "serve/page_routes.h"
 
 namespace inkling::serve {
 
 void Api::add_pages() {
-    http_.route(
-        "GET", "/",
-        [this](const HttpRequest&) {
-            std::string text = "Inkling serves";
-            if (ready_)
-                for (const Model& model : models_) text += " " + model->name;
-            return HttpResponse{.type = "text/plain; charset=utf-8",
-                                .body = text + "\n\nPOST /v1/completions, POST /v1/chat/completions, GET /v1/models\n"};
-        },
-        HttpAccess::open);
+    serve::add_pages(http_);
+    add_playground(http_, !options_.runs.empty());
+    if (!options_.runs.empty()) add_runs(http_, options_.runs);
 }
 
 }  // namespace inkling::serve

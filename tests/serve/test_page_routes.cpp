@@ -1,0 +1,78 @@
+// The pages of a server about a folder of runs.
+#include "serve/page_routes.h"
+
+#include <nlohmann/json.hpp>
+
+#include "engine/check.h"
+#include "tests/report/run_files.h"
+#include "tests/serve/http_client.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+using nlohmann::json;
+
+namespace {
+
+void add_run(const data::tests::ScratchFolder& folder, const std::string& name, double loss) {
+    const std::string path = folder.path(name);
+    std::filesystem::create_directory(path);
+    formats::write_file_atomic(path + "/config.toml", train::to_toml({}));
+    formats::write_file_atomic(path + "/metrics.jsonl",
+                               json({{"step", 1}, {"loss", loss}, {"val_loss", loss}}).dump() + "\n");
+}
+
+struct Pages {
+    data::tests::ScratchFolder folder;
+    serve::HttpServer server{{.port = 0}};
+    Pages() {
+        add_run(folder, "worse", 3);
+        add_run(folder, "a <b> & %41", 2);
+        std::filesystem::create_directory(folder.path("no run"));
+        serve::add_pages(server);
+        serve::add_playground(server, true);
+        serve::add_runs(server, folder.path(""));
+        server.start();
+    }
+    HttpAnswer get(const std::string& path) const { return http(server.port(), "GET", path); }
+};
+
+}  // namespace
+
+TEST_CASE("page routes: runs are listed, the best first, and shown one by one", "[serve]") {
+    const Pages pages;
+    const HttpAnswer list = pages.get("/runs"), data = pages.get("/api/runs");
+    CHECK(list.status == 200);
+    CHECK_THAT(list.head, ContainsSubstring("text/html"));
+    const json runs = json::parse(data.body)["runs"];
+    REQUIRE(runs.size() == 2);
+    CHECK(runs[0]["name"] == "a <b> & %41");
+    CHECK(runs[1]["name"] == "worse");
+    CHECK(pages.get("/runs/worse").status == 200);
+    CHECK(json::parse(pages.get("/api/runs/worse").body)["metrics"]["loss"][0] == 3.0);
+    CHECK(json::parse(pages.get("/api/runs/a%20%3Cb%3E%20%26%20%2541").body)["metrics"]["loss"][0] == 2.0);
+    const json first = json::parse(pages.get("/api/runs/worse").body);
+    const json more = json::parse(pages.get("/api/runs/worse?cursor=" + first["cursor"].get<std::string>()).body);
+    CHECK(more["metrics"]["loss"].empty());
+    const HttpAnswer heads = http(pages.server.port(), "POST", "/api/runs/worse/heads", "{}");
+    CHECK(heads.status == 200);
+    CHECK(json::parse(heads.body)["heads"].is_null());  // no checkpoint
+    CHECK_THAT(pages.get("/").body, ContainsSubstring("/pages/play.js"));
+}
+
+TEST_CASE("page routes: no path leads out of the folder, and no name becomes markup", "[serve]") {
+    const Pages pages;
+    for (const char* path : {"/api/runs/none", "/api/runs/", "/api/runs/..", "/api/runs/%2e%2e", "/api/runs/../worse",
+                             "/api/runs/worse/../worse", "/api/runs/worse/metrics.jsonl", "/api/runs/no%20run",
+                             "/api/runs/%2Fetc", "/pages/", "/pages/run.html"}) {
+        INFO(path);
+        CHECK(pages.get(path).status == 404);
+    }
+    CHECK(http(pages.server.port(), "POST", "/api/runs/worse", "{}").status == 404);
+    CHECK(http(pages.server.port(), "POST", "/api/runs/../heads", "{}").status == 404);
+    CHECK(http(pages.server.port(), "POST", "/api/runs/worse/heads", "no").status == 400);
+    const HttpAnswer page = pages.get("/runs/%3C%2Fscript%3E%3Cscript%3Ealert(1)%3C%2Fscript%3E");
+    CHECK(page.status == 200);  // which finds no run
+    CHECK(page.body.find("<script>alert") == std::string::npos);
+    serve::HttpServer other({.port = 0});
+    CHECK_THROWS_AS(serve::add_runs(other, pages.folder.path("nowhere")), BadInput);
+}
