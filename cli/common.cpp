@@ -51,6 +51,11 @@ const std::atomic<int>& catch_signals() {
 
 void forget_signal() { received_signal = 0; }
 
+void ask_to_stop() {
+    int none = 0;
+    received_signal.compare_exchange_strong(none, SIGINT);
+}
+
 std::string to_printable(std::string_view bytes) {
     std::string text;
     for (const char c : bytes) {

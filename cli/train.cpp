@@ -20,8 +20,10 @@
 #include "data/stories/stories.h"
 #include "engine/clock.h"
 #include "formats/named.h"
+#include "serve/live_run.h"
 #include "train/observers.h"
 #include "train/recipes.h"
+#include "train/run_card.h"
 
 namespace inkling::cli {
 namespace {
@@ -58,6 +60,17 @@ std::string nothing_to_do(const train::TrainingLoop& loop) {
     return fmt::format("nothing to do: step {} of {} is reached", loop.state().step, loop.options().max_iters);
 }
 
+// Before anything that takes long: a port that is taken is said at once.
+std::unique_ptr<serve::LiveRun> bind(const std::string& address) {
+    if (address.empty()) return nullptr;
+    try {
+        static_cast<void>(serve::parse_address(address));
+    } catch (const Error& e) {
+        throw Usage(fmt::format("--serve: {}", e.what()));
+    }
+    return std::make_unique<serve::LiveRun>(address);
+}
+
 int train_model(const TrainArguments& args) {
     const double start = seconds_now();
     std::signal(SIGPIPE, SIG_IGN);  // nobody reads the progress any more: no reason to stop
@@ -67,6 +80,7 @@ int train_model(const TrainArguments& args) {
     TrainOptions& options = settings.options;
     const std::size_t threads = set_threads(options.threads);
     if (!args.dry_run) check_place(options, resume);
+    const std::unique_ptr<serve::LiveRun> live = args.dry_run ? nullptr : bind(args.serve);
     std::optional<train::RunFolder> folder;
     if (!args.dry_run && !resume.candidates.empty() && fs::exists(options.out))
         folder.emplace(options.out);  // nobody else's from here
@@ -117,16 +131,29 @@ int train_model(const TrainArguments& args) {
     const data::Tokenizer& tokenizer = *run.loaded.tokenizer;
     train::CheckpointSaver checkpoints(*folder, tokenizer, loop);
     train::MetricsFile metrics(folder->path() / "metrics.jsonl", loop.state().step);
+    train::LinesFile samples_file(folder->path() / "samples.jsonl", loop.state().step);
+    train::RunCard card(folder->path(), {{"inkling", INKLING_VERSION},
+                                         {"parameters", parameters},
+                                         {"vocab_size", tokenizer.vocab_size()},
+                                         {"tokens", run.tokens.ids.size()},
+                                         {"text_bytes", run.tokens.bytes},
+                                         {"threads", threads}});
     JsonLines json;
     const auto take_sample = [&](const std::string& prompt, const std::string& text) {
         report.sample(prompt + text);
         if (args.json) json.sample(loop, prompt, text);
+        samples_file.write({{"step", loop.state().step}, {"prompt", prompt}, {"text", text}});
     };
     train::SampleWriter samples(tokenizer, take_sample);
-    std::vector<train::Observer*> observers = {&metrics, &report, &checkpoints, &samples};
+    std::vector<train::Observer*> observers = {&metrics, &report, &checkpoints, &samples, &card};
     if (args.json) {
         json.plan(plan_json(loop.options(), parameters, run.tokens.ids.size(), tokenizer.vocab_size(), threads));
         observers.push_back(&json);
+    }
+    if (live) {
+        observers.push_back(live.get());
+        live->start(folder->path(), tokenizer, ask_to_stop);
+        report.note(fmt::format("see it learn: {}/", live->url()));
     }
     if (loop.finished()) report.note(nothing_to_do(loop));
     loop.run(observers, [&signal] { return signal != 0; });
@@ -134,10 +161,12 @@ int train_model(const TrainArguments& args) {
         report.note(fmt::format("stopped at step {}; saved in {}; go on with --resume auto", loop.state().step,
                                 (folder->path() / "latest").string()));
         if (args.json) json.end(loop, folder->path());
+        if (live) live->finish();
         return 128 + signal;
     }
     tell_ending(report, loop, tokenizer, seconds_now() - start, take_sample);
     if (args.json) json.end(loop, folder->path());
+    if (live) live->finish();
     return 0;
 }
 
@@ -153,6 +182,9 @@ Action add_train(CLI::App& app) {
         fmt::format("named settings, which other flags override: {}; default: stories without --data, else fast",
                     fmt::join(train::recipe_names(), ", ")));
     app.add_option("--config", args->config, "settings from a TOML file, such as a run's config.toml");
+    app.add_option("--serve", args->serve,
+                   "[HOST:]PORT of a page that shows the run while it trains; on loopback, the default, it also asks "
+                   "for samples and stops the run");
     app.add_flag("--dry-run", args->dry_run, "print the parameters, memory, work and time of the run, and stop");
     app.add_flag("--json", args->json, "print what happens on stdout, one JSON object a line");
     app.add_flag("--quiet", args->quiet, "say nothing on stderr but warnings and errors");

@@ -15,7 +15,7 @@ namespace inkling::cli {
 
 struct TrainArguments {
     train::TrainOptions given;  // what the flags say, where they are given
-    std::string recipe, config;
+    std::string recipe, config, serve;
     bool force = false, dry_run = false, json = false, quiet = false;
     std::map<std::string, CLI::Option*> flags;
 
