@@ -125,7 +125,7 @@ void draw_curves(Surface& surface, const std::vector<Json>& runs) {
     double y = kTop + 10;
     const auto name = [&](const std::string& text) {
         surface.text({.x = kWidth - 134, .y = y, .size = kText, .colour = kInk},
-                     text.size() <= 18 ? text : text.substr(0, 17) + "…");
+                     text.size() <= 20 ? text : text.substr(0, 19) + "…");
         y += 20;
     };
     const auto place = [&](std::vector<Point> points) {

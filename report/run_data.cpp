@@ -110,13 +110,13 @@ double tokens_per_step(const Json& settings) {
 
 Json default_settings() { return train::settings_json(train::TrainOptions{}); }
 
-Json run_facts(const fs::path& run) {
+Json run_facts(const fs::path& run, bool tokenizer) {
     Json data, notes = Json::array();
     data["settings"] = or_note(notes, [&] { return settings_of(run); });
     data["tokens_per_step"] = data["settings"].is_object() ? Json(tokens_per_step(data["settings"])) : Json();
     const bool saved = !train::find_checkpoints(run).empty();
     data["model"] = saved ? or_note(notes, [&] { return model_of(run); }) : Json();
-    data["tokenizer"] = saved ? or_note(notes, [&] { return tokenizer_of(run); }) : Json();
+    data["tokenizer"] = saved && tokenizer ? or_note(notes, [&] { return tokenizer_of(run); }) : Json();
     data["card"] = or_note(notes, [&] { return card_of(run); });
     if (data["settings"].is_object() && data["settings"]["data"].empty())
         data["floor"] = data::stories_entropy().nats_per_char;
@@ -134,7 +134,7 @@ Json run_data(const fs::path& run, const RunDataOptions& options) {
     Cursor cursor = Cursor::parse(options.cursor);
     const auto metrics_file = run / "metrics.jsonl", samples_file = run / "samples.jsonl";
     const bool fresh =
-        options.cursor.empty() || !cursor.metrics.continues(metrics_file) || !cursor.samples.continues(samples_file);
+        cursor.metrics.file == 0 || !cursor.metrics.continues(metrics_file) || !cursor.samples.continues(samples_file);
     if (fresh) cursor = {};
     Json notes = Json::array();
     data["fresh"] = fresh;
@@ -149,7 +149,7 @@ Json run_data(const fs::path& run, const RunDataOptions& options) {
         data["notes"] = notes;
         return data;
     }
-    Json facts = run_facts(run);
+    Json facts = run_facts(run, options.tokenizer);
     for (Json& note : facts["notes"]) notes.push_back(std::move(note));
     data.update(facts);
     data["notes"] = notes;

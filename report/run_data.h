@@ -19,13 +19,14 @@ namespace inkling::report {
 struct RunDataOptions {
     std::string cursor;             // "": from the beginning
     std::size_t max_points = 5000;  // of a longer run, evaluations and every so many steps
+    bool tokenizer = true;          // with false, that is null: reading it takes longest
 };
 
 // Throws BadInput when there is no run. A file of it that is damaged is a note, not an error.
 nlohmann::ordered_json run_data(const std::filesystem::path& run, const RunDataOptions& options = {});
 
 // What run_data() has of a run beside its metrics and samples: settings and all that follow.
-nlohmann::ordered_json run_facts(const std::filesystem::path& run);
+nlohmann::ordered_json run_facts(const std::filesystem::path& run, bool tokenizer = true);
 
 // The settings that a run has when nothing else is said.
 nlohmann::ordered_json default_settings();

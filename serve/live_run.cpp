@@ -141,7 +141,6 @@ void LiveRun::refuse_all() {
 }
 
 HttpResponse LiveRun::data(const HttpRequest& request) {
-    const auto cursor = request.query.find("cursor");
     bool finished;
     {
         const std::lock_guard lock(mutex_);
@@ -150,7 +149,7 @@ HttpResponse LiveRun::data(const HttpRequest& request) {
     }
     Json data;
     try {
-        data = report::run_data(run_, {.cursor = cursor == request.query.end() ? "" : cursor->second});
+        data = report::run_data(run_, {.cursor = cursor_of(request)});
         if (finished) data.update(report::run_facts(run_));
     } catch (const BadInput& e) {  // before the first step has been written
         throw HttpError(503, e.what());

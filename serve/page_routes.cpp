@@ -4,6 +4,7 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 
+#include "engine/threads.h"
 #include "formats/directory.h"
 #include "formats/utf8.h"
 #include "models/folder.h"
@@ -42,7 +43,7 @@ Json list_of_runs(const fs::path& folder) {
     std::vector<Json> runs;
     for (const std::string& name : runs_in(folder)) {
         try {
-            runs.push_back(report::run_data(folder / name, {.cursor = "", .max_points = kPoints}));
+            runs.push_back(report::run_data(folder / name, {.cursor = "", .max_points = kPoints, .tokenizer = false}));
             runs.back().erase("samples");
         } catch (const BadInput&) {  // it has gone in the meantime
         }
@@ -71,6 +72,11 @@ std::string prompt_of(const HttpRequest& request) {
     const Json prompt = body.value("prompt", Json(""));
     if (!prompt.is_string()) throw HttpError(400, "prompt must be a text", "prompt");
     return prompt.get<std::string>();
+}
+
+std::string cursor_of(const HttpRequest& request) {
+    const auto found = request.query.find("cursor");
+    return found == request.query.end() ? "" : found->second;
 }
 
 Json heads_of(const fs::path& run, const std::string& prompt) {
@@ -124,13 +130,13 @@ void add_runs(HttpServer& server, const fs::path& folder) {
     server.route("GET", "/api/runs", [folder](const HttpRequest&) { return json_response(list_of_runs(folder)); });
     server.route("GET", std::string(kRunData) + "*", [folder](const HttpRequest& request) {
         const fs::path run = run_at(folder, request.path.substr(kRunData.size()));
-        const auto cursor = request.query.find("cursor");
-        return json_response(report::run_data(run, {.cursor = cursor == request.query.end() ? "" : cursor->second}));
+        return json_response(report::run_data(run, {.cursor = cursor_of(request)}));
     });
     server.route("POST", std::string(kRunData) + "*", [folder](const HttpRequest& request) {
         if (!request.path.ends_with(kHeads)) throw not_found("nothing is at " + request.path);
         const std::string name =
             request.path.substr(kRunData.size(), request.path.size() - kRunData.size() - kHeads.size());
+        set_threads(1);  // of this thread: texts that are being written need the processors
         return json_response(heads_of(run_at(folder, name), prompt_of(request)));
     });
 }

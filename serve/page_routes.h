@@ -25,6 +25,8 @@ HttpResponse json_response(const nlohmann::ordered_json& json);
 // The text `prompt` of a body {"prompt": "..."}, "" when there is none; throws HttpError for any other body.
 std::string prompt_of(const HttpRequest& request);
 
+std::string cursor_of(const HttpRequest& request);  // ?cursor=, "" when there is none
+
 // The heads of a run's best checkpoint: {"prompt", "heads"}, for show_heads(). "": the prompt of its samples; heads is
 // null when it has none, or no checkpoint yet.
 nlohmann::ordered_json heads_of(const std::filesystem::path& run, const std::string& prompt);
