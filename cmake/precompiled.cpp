@@ -1,0 +1,1 @@
+// Compiles precompiled.h, once for the whole library.
