@@ -5,7 +5,7 @@
 #include "models/families/family.h"
 
 namespace inkling::models {
-namespace {
+namespace gpt2 {
 
 using nlohmann::json;
 
@@ -57,9 +57,10 @@ void set_gguf_keys(formats::GgufWriter&, const Architecture& a) {
                     activation_name(a.activation));
 }
 
-}  // namespace
+}  // namespace gpt2
 
 Family gpt2_family() {
+    using namespace gpt2;
     return {.name = "gpt2",
             .model_types = {"gpt2"},
             .flags = {"n-inner"},

@@ -6,7 +6,7 @@
 #include "models/families/family.h"
 
 namespace inkling::models {
-namespace {
+namespace gpt_neox {
 
 using nlohmann::json;
 
@@ -66,9 +66,10 @@ void set_gguf_keys(formats::GgufWriter& out, const Architecture& a) {
     out.set_bool("gptneox.use_parallel_residual", a.parallel_residual);
 }
 
-}  // namespace
+}  // namespace gpt_neox
 
 Family gpt_neox_family() {
+    using namespace gpt_neox;
     return {.name = "gpt-neox",
             .model_types = {"gpt_neox"},
             .flags = {"n-inner", "rope-theta"},

@@ -4,7 +4,7 @@
 #include "models/families/llama_line.h"
 
 namespace inkling::models {
-namespace {
+namespace llama {
 
 using nlohmann::json;
 
@@ -30,9 +30,10 @@ Architecture from_json(const ConfigReader& in) {
     return a;
 }
 
-}  // namespace
+}  // namespace llama
 
 Family llama_family() {
+    using namespace llama;
     Family f = llama_line_family("llama");
     f.model_types.push_back("mistral");
     f.defaults = defaults, f.to_json = to_json, f.from_json = from_json;

@@ -5,7 +5,7 @@
 #include "models/families/family.h"
 
 namespace inkling::models {
-namespace {
+namespace nanochat {
 
 using nlohmann::json;
 
@@ -51,9 +51,10 @@ Architecture from_json(const ConfigReader& in) {
     return a;
 }
 
-}  // namespace
+}  // namespace nanochat
 
 Family nanochat_family() {
+    using namespace nanochat;
     return {.name = "nanochat",
             .model_types = {"nanochat"},
             .flags = {"n-kv-head", "n-inner", "rope-theta", "softcap"},

@@ -3,7 +3,7 @@
 #include "models/families/llama_line.h"
 
 namespace inkling::models {
-namespace {
+namespace qwen2 {
 
 using nlohmann::json;
 
@@ -26,9 +26,10 @@ Architecture from_json(const ConfigReader& in) {
     return a;
 }
 
-}  // namespace
+}  // namespace qwen2
 
 Family qwen2_family() {
+    using namespace qwen2;
     Family f = llama_line_family("qwen2");
     f.defaults = defaults, f.to_json = to_json, f.from_json = from_json;
     return f;

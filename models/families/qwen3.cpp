@@ -3,7 +3,7 @@
 #include "models/families/llama_line.h"
 
 namespace inkling::models {
-namespace {
+namespace qwen3 {
 
 using nlohmann::json;
 
@@ -34,9 +34,10 @@ void check_gguf(formats::GgufWriter&, const Architecture& a) {
                     "export a folder with --format hf");
 }
 
-}  // namespace
+}  // namespace qwen3
 
 Family qwen3_family() {
+    using namespace qwen3;
     Family f = llama_line_family("qwen3");
     f.defaults = defaults, f.to_json = to_json, f.from_json = from_json;
     f.set_gguf_keys = check_gguf;
