@@ -7,7 +7,7 @@ namespace inkling::serve {
 std::optional<TextPiece> TextQueue::wait() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return !pieces_.empty() || error_ || unfinished_ == 0; });
-    if (error_) throw HttpError(*error_);
+    if (error_) throw HttpError(error_->status, std::string(error_->what()), error_->param, error_->code);
     if (pieces_.empty()) return std::nullopt;
     TextPiece piece = std::move(pieces_.front());
     pieces_.pop_front();
@@ -35,7 +35,7 @@ void TextQueue::push(std::vector<TextPiece> pieces) {
 
 void TextQueue::fail(const HttpError& error) {
     const std::lock_guard lock(mutex_);
-    if (!error_) error_ = error;
+    if (!error_) error_.emplace(error.status, std::string(error.what()), error.param, error.code);
     changed_.notify_all();
 }
 
