@@ -222,7 +222,7 @@ class HttpServer::Implementation : public httplib::Server {
             refuse(connection, {503, "too many connections", "", "too_many_connections"});
             return false;
         }
-        if (set_busy(socket, false)) shutdown(socket, SHUT_RD);
+        set_busy(socket, false);
         while (serve_request(connection)) continue;
         const std::lock_guard lock(mutex_);
         open_.erase(socket);
