@@ -139,7 +139,7 @@ TEST_CASE("train --serve: whatever a page asks for, the model is the same to the
     const Arguments changes = {"--max-iters", "3000", "--eval-every", "1000", "--dropout",      "0.1",
                                "--ema",       "0.99", "--log-every",  "500",  "--sample-every", "0"};
     REQUIRE(program(training(folder.path("plain"), text, changes)).code == 0);
-    const int port = free_port();
+    const int port = unused_port();
     Process served(training(folder.path("served"), text, changes) + Arguments{"--serve", std::to_string(port)});
     REQUIRE(wait_for_port(port));
     std::size_t samples = 0, heads = 0, steps = 0;
@@ -176,7 +176,7 @@ TEST_CASE("train --serve: whatever a page asks for, the model is the same to the
 TEST_CASE("train --serve: the page, its parts, a bad request, and a stop that saves", "[cli]") {
     const ScratchFolder folder;
     const std::string text = folder.write("text.txt", small_text());
-    const int port = free_port();
+    const int port = unused_port();
     Process served(training(folder.path("run"), text, {"--max-iters", "100000000"}) +
                    Arguments{"--serve", "localhost:" + std::to_string(port)});
     REQUIRE(wait_for_port(port));
@@ -224,7 +224,7 @@ TEST_CASE("train --serve: an address that cannot be had is said before anything 
 TEST_CASE("train --serve: away from loopback a run can be watched and nothing else", "[cli]") {
     const ScratchFolder folder;
     const std::string text = folder.write("text.txt", small_text());
-    const int port = free_port();
+    const int port = unused_port();
     Process served(training(folder.path("run"), text, {"--max-iters", "100000000"}) +
                    Arguments{"--serve", "0.0.0.0:" + std::to_string(port)});
     REQUIRE(wait_for_port(port));

@@ -51,7 +51,7 @@ inline HttpAnswer http(int port, const std::string& method, const std::string& p
 }
 
 // One that nobody has just now.
-inline int free_port() {
+inline int unused_port() {
     const int any = socket(AF_INET, SOCK_STREAM, 0);
     sockaddr_in address = loopback(0);
     socklen_t size = sizeof address;
