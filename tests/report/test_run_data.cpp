@@ -20,7 +20,8 @@ namespace {
 std::vector<ordered_json> falling(std::size_t n, double factor = 1) {
     std::vector<ordered_json> lines;
     for (std::size_t i = 1; i <= n; ++i) {
-        lines.push_back({{"step", i}, {"loss", factor * 10.0 / static_cast<double>(i)}, {"train_s", 0.5 * i}});
+        lines.push_back(
+            {{"step", i}, {"loss", factor * 10.0 / static_cast<double>(i)}, {"train_s", 0.5 * static_cast<double>(i)}});
         if (i % 10 == 0) lines.back()["val_loss"] = factor * 11.0 / static_cast<double>(i);
     }
     return lines;
