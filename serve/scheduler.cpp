@@ -147,12 +147,12 @@ void Scheduler::step() {
         }
     }
     metrics_.tokens_written(tokens, seconds_now() - start);
-    for (const auto& job : running_) job->publish();
+    // who has the whole answer finds the places free
     const auto first =
         std::stable_partition(running_.begin(), running_.end(), [](const auto& job) { return !job->finished(); });
-    const std::size_t ended = texts_of(Jobs(first, running_.end()));
+    metrics_.add_running(-static_cast<std::ptrdiff_t>(texts_of(Jobs(first, running_.end()))));
+    for (const auto& job : running_) job->publish();
     running_.erase(first, running_.end());
-    metrics_.add_running(-static_cast<std::ptrdiff_t>(ended));
 }
 
 }  // namespace inkling::serve
