@@ -83,7 +83,6 @@ async function write() {
       }
       status_of(count, start);
     }
-    if (!tokens.list.every(whole)) respell(real, count);
     if (chat) {
       play.messages.push({ role: "assistant", content: real });
       prompt_box.value = "";
@@ -97,16 +96,18 @@ async function write() {
       show_talk();
     }
   }
+  if (!tokens.list.every(whole)) respell(real, tokens.list.length - count);
   play.running = null;
   show_running();
   status_of(count, start);
   keep_link();
 }
 
-// Of bytes that are parts of characters, the characters: the last tokens as one text.
-function respell(real, count) {
-  tokens.cut(tokens.list.length - count);
-  tokens.add({ text: real, logprob: null });
+// From the first token on that is a part of a character, the text itself, which began at token `begin`.
+function respell(real, begin) {
+  const broken = tokens.list.findIndex((token) => !whole(token)), before = tokens.text(broken).slice(tokens.text(begin).length);
+  tokens.cut(Math.max(broken, begin));
+  tokens.add({ text: real.slice(before.length), logprob: null });
 }
 
 // Another token in a place, and on from there.
