@@ -353,7 +353,7 @@ class Build:
     def __init__(self):
         if not (BUILD / "build.ninja").exists():
             sys.exit("configure build/ first: cmake --preset release")
-        wanted = r"^(tests/CMakeFiles/inkling_test_objects\.dir/(?:engine|nn|main)\S*\.o|tests/CMakeFiles/inkling_tests\.dir/\S+\.o):"
+        wanted = r"^(tests/CMakeFiles/inkling_test_objects\.dir/(?:Unity/unity_(?:engine|nn)_|main)\S*\.o|tests/CMakeFiles/inkling_tests\.dir/\S+\.o):"
         tests = re.findall(wanted, run(["ninja", "-C", BUILD, "-t", "targets", "all"]).stdout, flags=re.M)
         result = run(["ninja", "-C", BUILD, "libinkling.a", *tests])
         if result.returncode:
@@ -556,6 +556,8 @@ def main():
     mutants = Build().compile_all(holding, mutants, args.jobs)
     tests = Tests(args.tests)
     print(f"compiled after {time.monotonic() - start:.0f} s; {len(tests.names)} tests: which mutants does each reach?", flush=True)
+    if not tests.names:
+        sys.exit(f"{tests.program} has no such test")
     tests.measure_all(args.jobs)
     mutants = [m for m in mutants if m.id in tests.known]
     print(f"{len(mutants)} mutants of formulas: running the tests on each ({time.monotonic() - start:.0f} s)", flush=True)
