@@ -8,7 +8,7 @@ namespace inkling::serve {
 
 ServedModel load_served_model(const std::string& name, const std::filesystem::path& path, WeightType type) {
     const std::filesystem::path folder = models::find_model(path);
-    models::LoadedModel loaded = models::load_model(folder);
+    models::LoadedModel loaded = models::load_model(folder, std::nullopt, models::Kept::as_stored);
     ServedModel model{.name = name,
                       .decoder = std::make_shared<const models::Decoder>(*loaded.model, type),
                       .tokenizer = std::move(loaded.tokenizer),
