@@ -72,7 +72,7 @@ int encode(const TokenizeArguments& args) {
         });
     } else {
         corpus = data::encode_corpus(*tokenizer, texts.documents,
-                                     {.name = [&](std::size_t i) { return texts.source_of(i); }});
+                                     {.name = [&](std::size_t i) { return texts.source_of(i); }, .marks = args.marks});
     }
     say_replaced(*tokenizer);
     std::string line;
@@ -87,7 +87,7 @@ int encode(const TokenizeArguments& args) {
     };
     const auto add_marks = [&](const std::vector<std::int32_t>& marks) {
         for (const std::int32_t id : marks)
-            if (args.marks) add(id);
+            if (args.marks && args.plain) add(id);  // encode_corpus has put them
     };
     add_marks(tokenizer->marks_before());
     for (const std::int32_t id : args.plain ? plain.ids() : corpus.ids) add(id);

@@ -41,7 +41,9 @@ std::size_t encode_parts(const Tokenizer& tokenizer, const std::vector<std::stri
     constexpr std::size_t report_interval = 16 << 20;  // bytes of text
     std::size_t all = 0, done = 0, reported = 0, added = 0;
     const UnknownCharacters::Tally tally_before = tally_of(tokenizer);
-    const std::vector<std::int32_t> before = tokenizer.marks_before(), after = tokenizer.marks_after();
+    using Ids = std::vector<std::int32_t>;
+    const Ids before = options.marks ? tokenizer.marks_before() : Ids();
+    const Ids after = options.marks ? tokenizer.marks_after() : Ids();
     const auto end = tokenizer.end_of_text();
     for (const std::string_view document : documents) all += document.size();
     for (std::size_t i = 0; i < documents.size(); ++i) {

@@ -29,6 +29,7 @@ struct EncodeOptions {
     std::filesystem::path cache = {};                                           // created when needed; empty: no file
     std::size_t cache_from = 64 << 20;                                          // bytes of text
     std::function<void(std::size_t done, std::size_t all)> progress = nullptr;  // bytes of text
+    bool marks = true;                                                          // around each document
 };
 
 // A growing array of ids. realloc extends large blocks in place or remaps their pages; a std::vector would hold the old

@@ -58,8 +58,7 @@ int main() {
         const Tensor<float> loss = cross_entropy(model.forward(ids), targets);
         loss.backward();
         float *w = flat.values().data(), *g = flat.gradients().data();
-        const auto done = static_cast<float>(step);
-        const float rate = 0.004f * (1 - done / 501.0f) * std::sqrt(1 - std::pow(0.99f, done));
+        const float rate = 0.004f * (1 - float(step) / 501) * std::sqrt(1 - std::pow(0.99f, float(step)));
         for (std::size_t i = 0; i < m.size(); ++i) {
             m[i] = 0.9f * m[i] + 0.1f * g[i];
             v[i] = 0.99f * v[i] + 0.01f * g[i] * g[i];

@@ -127,6 +127,8 @@ class HttpServer::Implementation : public httplib::Server {
         if (thread_.joinable()) {
             stop();
             thread_.join();
+        } else if (const socket_t bound = svr_sock_.exchange(INVALID_SOCKET); bound != INVALID_SOCKET) {
+            ::close(bound);  // it was never started, and the library closes what it listens on alone
         }
     }
 

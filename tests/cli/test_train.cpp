@@ -36,8 +36,8 @@ std::string setting(const std::string& out, const std::string& key) {
 
 TEST_CASE("train: writes every file of a run", "[cli]") {
     const std::string& out = small_run();
-    CHECK(names(out) ==
-          std::set<std::string>{"step-000010", "step-000020", "latest", "best", "config.toml", "metrics.jsonl"});
+    CHECK(names(out) == std::set<std::string>{"step-000010", "step-000020", "latest", "best", "config.toml",
+                                              "metrics.jsonl", "run.json", "samples.jsonl"});
     CHECK(fs::read_symlink(out + "/latest") == "step-000020");
     CHECK(fs::read_symlink(out + "/best").string().starts_with("step-0000"));
     const std::set<std::string> files{"config.json",    "generation_config.json", "model.safetensors",
