@@ -47,7 +47,7 @@ while read -r command; do
     'build/inkling serve '*)
         stop
         port=$((port + 1))
-        eval "$command --port $port" >/dev/null 2>log &
+        eval "exec $command --port $port" >/dev/null 2>log &
         server=$!
         for i in $(seq 500); do
             curl -sf "http://127.0.0.1:$port/health" >/dev/null && break

@@ -162,7 +162,10 @@ TEST_CASE("http: addresses", "[serve]") {
     everywhere.host = "0.0.0.0";
     CHECK_THROWS_WITH(HttpServer(everywhere), ContainsSubstring("--insecure"));
     everywhere.insecure = true;
-    CHECK(HttpServer(everywhere).port() > 0);
+    const int freed = HttpServer(everywhere).port();
+    CHECK(freed > 0);
+    everywhere.port = freed;  // it was closed
+    CHECK(HttpServer(everywhere).port() == freed);
     const EchoServer server;
     HttpOptions taken;
     taken.port = server.port();
