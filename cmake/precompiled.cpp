@@ -1,1 +1,0 @@
-// Compiles precompiled.h, once for the whole library.
