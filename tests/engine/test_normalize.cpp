@@ -81,6 +81,8 @@ TEMPLATE_TEST_CASE("normalize: constant and huge rows stay finite", "[engine]", 
     }
     const Tensor<T> offset(of<T>({1, 4}, {10001, 10003, 10001, 10003}));  // the mean is taken away before squaring
     check_close(layer_norm(offset, {}, {}, 0).value(), of<T>({1, 4}, {-1, 1, -1, 1}), 1e-6);
+    const Tensor<T> between(of<T>({1, 3}, {10000, 10000.5, 10001.25}));  // whose mean is rounded
+    check_close(layer_norm(between, {}, {}, 0).value(), of<T>({1, 3}, {-1.13555, -0.162221, 1.297771}), 3e-3);
 }
 
 TEST_CASE("normalize: only what is wanted is computed, and parameters may be strided", "[engine]") {
