@@ -106,7 +106,7 @@ TEST_CASE("chat: the answer is OpenAI's, whole and as a stream", "[serve]") {
     std::string bytes;
     for (const json& token : content)
         for (const json& byte : token["bytes"]) bytes += static_cast<char>(byte.get<int>());
-    CHECK(generate::to_valid_utf8(bytes) == first["message"]["content"]);
+    CHECK(first["message"]["content"] == generate::to_valid_utf8(bytes));
     asked["stream"] = true;
     std::vector<std::string> texts(2), finish(2);
     std::vector<int> roles(2);

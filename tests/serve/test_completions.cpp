@@ -214,7 +214,7 @@ TEST_CASE("completions: log-probabilities are transformers'", "[serve]") {
             CHECK(got["text_offset"][i] == joined.size());
             joined += got["tokens"][i].get<std::string>();
         }
-        CHECK(joined == r["text"]);
+        CHECK(r["text"] == joined);
         asked["max_tokens"] = 0;
         asked["prompt"] = ids;
         const json none = served.complete(asked).json()["choices"][0];
