@@ -119,7 +119,7 @@ TEST_CASE("chat: the answer is OpenAI's, whole and as a stream", "[serve]") {
         if (!choice["finish_reason"].is_null()) finish[i] = choice["finish_reason"].get<std::string>();
     }
     for (const std::size_t i : {0u, 1u}) {
-        CHECK(texts[i] == whole["choices"][i]["message"]["content"]);
+        CHECK(whole["choices"][i]["message"]["content"] == texts[i]);
         CHECK(roles[i] == 1);
         CHECK(finish[i] == "length");
     }
