@@ -79,7 +79,7 @@ struct PairOperands {
     static float dot(const float* a, const Pair* b, std::size_t n) {
         __m512 sum = _mm512_setzero_ps();
         for (std::size_t i = 0; i < n; i += 16) {
-            const __mmask16 lanes = n - i >= 16 ? 0xffff : static_cast<__mmask16>((1u << (n - i)) - 1);
+            const auto lanes = static_cast<__mmask16>(n - i >= 16 ? 0xffffu : (1u << (n - i)) - 1);
             const __m512i half = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(lanes, b + i / 2));
             sum = _mm512_fmadd_ps(_mm512_maskz_loadu_ps(lanes, a + i), _mm512_castsi512_ps(_mm512_slli_epi32(half, 16)),
                                   sum);
@@ -94,7 +94,7 @@ struct PairOperands {
             const float* const row = x.at(i);
             Pair* const to = out + i * width / 2;
             for (std::size_t j = 0; j < width; j += 16) {
-                const __mmask16 lanes = width - j >= 16 ? 0xffff : static_cast<__mmask16>((1u << (width - j)) - 1);
+                const auto lanes = static_cast<__mmask16>(width - j >= 16 ? 0xffffu : (1u << (width - j)) - 1);
                 const __m256bh half = _mm512_cvtneps_pbh(_mm512_maskz_loadu_ps(lanes, row + j));
                 _mm256_mask_storeu_epi16(to + j / 2, lanes, reinterpret_cast<const __m256i&>(half));
             }
