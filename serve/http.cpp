@@ -195,12 +195,14 @@ class HttpServer::Implementation : public httplib::Server {
     }
 
     void bind() {
+        // A system without /etc/hosts does not know it, and others may take it for ::1 alone.
+        const std::string host = options_.host == "localhost" ? "127.0.0.1" : options_.host;
         if (options_.port == 0) {
-            options_.port = bind_to_any_port(options_.host);
+            options_.port = bind_to_any_port(host);
             check(options_.port > 0, "serve: {} cannot be bound: {}", options_.host, std::strerror(errno));
         } else {
-            check(bind_to_port(options_.host, options_.port), "serve: {}:{} cannot be bound: {}", options_.host,
-                  options_.port, std::strerror(errno));
+            check(bind_to_port(host, options_.port), "serve: {}:{} cannot be bound: {}", options_.host, options_.port,
+                  std::strerror(errno));
         }
         ::listen(svr_sock_, 1024);  // the library's queue of connections is 5 long
     }
