@@ -151,7 +151,7 @@ class HttpServer::Implementation : public httplib::Server {
             const int yes = 1;
             setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
         });
-        set_payload_max_length(options_.max_body);
+        set_payload_max_length(SIZE_MAX);  // read_body has the limit, in each version
         set_keep_alive_timeout(static_cast<time_t>(options_.idle_time));
         set_keep_alive_max_count(1'000'000);  // what the header Keep-Alive says
     }

@@ -134,14 +134,14 @@ TEST_CASE("api: stopping finishes what runs", "[serve]") {
     const int port = served.port();
     Wire running(port);
     json asked = kLong;
-    asked["max_tokens"] = 300;
+    asked["max_tokens"] = 3000;
     asked["stream"] = false;
     running.send(request_text("POST", "/v1/completions", asked.dump()));
     wait_until([&] { return served.api.metrics().running() == 1; });
     served.api.stop();
     const Answer a = running.answer();
     CHECK(a.status == 200);
-    CHECK(a.json()["usage"]["completion_tokens"] == 300);
+    CHECK(a.json()["usage"]["completion_tokens"] == 3000);
 }
 
 TEST_CASE("api: metrics count", "[serve]") {
