@@ -48,7 +48,7 @@ std::string value_of(const CLI::Option& option) {
 
 // "-p, --prompt TEXT"; of one that has none of these, its place among the arguments. --no-overwrite, which is the
 // default, is left out.
-std::string names_of(const CLI::Option& option) {
+std::string spellings_of(const CLI::Option& option) {
     std::vector<std::string> names;
     for (const std::string& name : option.get_snames()) names.push_back("-" + name);
     for (const std::string& name : option.get_lnames())
@@ -69,7 +69,7 @@ std::vector<const CLI::App*> commands_of(const CLI::App& app) {
 }
 
 std::string row(const CLI::Option& option, std::size_t width) {
-    return wrap("  " + names_of(option), text_of(option), width < 72 ? 22 : 28, width);
+    return wrap("  " + spellings_of(option), text_of(option), width < 72 ? 22 : 28, width);
 }
 
 // The options of these names, in their order; a name that there is not is passed over.

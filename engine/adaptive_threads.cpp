@@ -9,9 +9,9 @@
 namespace inkling {
 namespace {
 
-constexpr double kBlock = 0.02;  // seconds that are measured at a time: several of the system's time slices
-constexpr double kCost = 0.01;   // part of the time that tries may cost
-constexpr double kBetter = 0.9;  // a try must take less than this part of the time
+constexpr double kMeasuredSeconds = 0.02;  // seconds that are measured at a time: several of the system's time slices
+constexpr double kCost = 0.01;             // part of the time that tries may cost
+constexpr double kBetter = 0.9;            // a try must take less than this part of the time
 constexpr double kMuchSlower = 1.5;
 constexpr double kWeight = 0.3;    // of the last block in the pace
 constexpr std::size_t kDoubt = 3;  // blocks until a new choice is compared again
@@ -41,7 +41,7 @@ ThreadChoice::ThreadChoice(std::size_t max) : counts_{max} {
 void ThreadChoice::done(double work, double seconds) {
     work_ += work;
     seconds_ += seconds;
-    if (counts_.size() == 1 || (seconds_ < kBlock && !clearly_slow())) return;
+    if (counts_.size() == 1 || (seconds_ < kMeasuredSeconds && !clearly_slow())) return;
     double& usual = pace_[chosen_];
     const double pace = usual > 0 ? std::min(seconds_ / work_, kMaxSlower * usual) : seconds_ / work_;
     if (tried_ == chosen_) {
@@ -63,7 +63,7 @@ void ThreadChoice::done(double work, double seconds) {
 
 // A try that is far slower than usual is not worth a whole block.
 bool ThreadChoice::clearly_slow() const {
-    return tried_ != chosen_ && seconds_ > kBlock / 5 && seconds_ > kMuchSlower * pace_[chosen_] * work_;
+    return tried_ != chosen_ && seconds_ > kMeasuredSeconds / 5 && seconds_ > kMuchSlower * pace_[chosen_] * work_;
 }
 
 std::size_t ThreadChoice::neighbour() const {

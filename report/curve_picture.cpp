@@ -13,14 +13,14 @@ using Anchor = Surface::Anchor;
 
 constexpr double kWidth = 760, kHeight = 320, kLeft = 56, kRight = 16, kTop = 16, kBottom = 48, kText = 13;
 constexpr Colour kInk = {95, 99, 104}, kGrid = {218, 220, 224}, kValidation = {68, 1, 84};
-constexpr std::array<Colour, 8> kColours = {{{38, 130, 142},
-                                             {179, 38, 30},
-                                             {95, 61, 196},
-                                             {168, 93, 0},
-                                             {43, 138, 62},
-                                             {166, 30, 107},
-                                             {24, 100, 171},
-                                             {73, 80, 87}}};
+constexpr std::array<Colour, 8> kCurveColours = {{{38, 130, 142},
+                                                  {179, 38, 30},
+                                                  {95, 61, 196},
+                                                  {168, 93, 0},
+                                                  {43, 138, 62},
+                                                  {166, 30, 107},
+                                                  {24, 100, 171},
+                                                  {73, 80, 87}}};
 
 std::vector<Point> points_of(const Json& run, const char* key) {
     const Json &steps = run["metrics"]["step"], &values = run["metrics"][key];
@@ -133,14 +133,15 @@ void draw_curves(Surface& surface, const std::vector<Json>& runs) {
         return points;
     };
     for (std::size_t i = 0; i < runs.size(); ++i) {
-        const Colour colour = kColours[i % kColours.size()];
+        const Colour colour = kCurveColours[i % kCurveColours.size()];
         surface.line(place(thinned(points_of(runs[i], "loss"))), 1.5, colour);
         surface.line(std::array{Point{kWidth - 166, y}, Point{kWidth - 142, y}}, 1.5, colour);
         name(alone ? "training loss" : runs[i].value("name", ""));
     }
     for (std::size_t i = 0; i < runs.size(); ++i) {
         const auto dots = place(points_of(runs[i], "val_loss"));
-        for (const Point p : dots) surface.dot(p, alone ? 4 : 3, alone ? kValidation : kColours[i % kColours.size()]);
+        for (const Point p : dots)
+            surface.dot(p, alone ? 4 : 3, alone ? kValidation : kCurveColours[i % kCurveColours.size()]);
         if (!alone || dots.empty()) continue;
         surface.dot({kWidth - 154, y}, 4, kValidation);
         name("validation loss");

@@ -284,7 +284,7 @@ TEST_CASE("train: --dry-run tells what a run would take, and does nothing", "[cl
         CHECK(program(train + more).code == 0);
 }
 
-TEST_CASE("train: --dry-run plans the run that would be", "[cli]") {
+TEST_CASE("train: --dry-run plans the run that would be", "[cli][unsanitized]") {
     const ScratchFolder folder;
     const std::string text = folder.write("text.txt", small_text()), out = folder.path("out");
     const auto plan = [&](const Arguments& flags) {

@@ -69,7 +69,7 @@ TEST_CASE("estimate: a checkpoint takes as much of the disk, with every optimize
     }
 }
 
-TEST_CASE("estimate: what cannot fit is refused before it is made, and what fits is not", "[train]") {
+TEST_CASE("estimate: what cannot fit is refused before it is made, and what fits is not", "[train][unsanitized]") {
     train::TrainOptions o = options(OptimizerKind::adamw, 0);
     CHECK_NOTHROW(train::check_memory(o, o.model_config(100), 1e6));
     const std::size_t before = memory_in_use();

@@ -8,13 +8,13 @@ using namespace inkling::testing;
 namespace {
 
 // Without valid lengths, with one a sequence, and with one a query (of which one is 0).
-const std::vector<std::string> kLengths = {"", "_lens", "_each"};
+const std::vector<std::string> kLengthKinds = {"", "_lens", "_each"};
 
 template <class T>
 void compare_score(const std::string& name, bool has_parameters, std::unique_ptr<nn::Score<T>> score) {
     nn::Attention<T> attention(std::move(score), 0.0);
     if (has_parameters) models::load_state_dict(attention, attention_file(name));
-    for (const std::string& kind : kLengths) {
+    for (const std::string& kind : kLengthKinds) {
         const Case numbers(name + kind);
         compare<T>(numbers, inputs_of<T>(numbers, {"Q", "K", "V"}), &attention, [&](const Named<T>& in) {
             return attention.forward(in.at("Q"), in.at("K"), in.at("V"), numbers.valid_lens());
@@ -42,7 +42,7 @@ TEMPLATE_TEST_CASE("PyTorch agrees: AdditiveAttention", "[nn]", float, double) {
     Generator random{1, 0};
     using T = TestType;
     nn::AdditiveAttention<T> attention(random, 4, 3, 6, 0.0);
-    for (const std::string& kind : kLengths) {
+    for (const std::string& kind : kLengthKinds) {
         const nn::ValidLengths valid_lens = Case("additive_attention" + kind).valid_lens();
         compare<T>("additive_attention" + kind, "additive_attention", attention, {"queries", "keys", "values"},
                    [&](const Named<T>& in) {
@@ -53,7 +53,7 @@ TEMPLATE_TEST_CASE("PyTorch agrees: AdditiveAttention", "[nn]", float, double) {
 
 TEMPLATE_TEST_CASE("PyTorch agrees: masked_softmax and sequence_mask", "[nn]", float, double) {
     using T = TestType;
-    for (const std::string& kind : kLengths) {
+    for (const std::string& kind : kLengthKinds) {
         const nn::ValidLengths valid_lens = Case("masked_softmax" + kind).valid_lens();
         compare<T>("masked_softmax" + kind, {"x"}, [&](const Named<T>& in) {
             return nn::AttentionOutput<T>{nn::masked_softmax(in.at("x"), valid_lens), {}};
