@@ -51,8 +51,8 @@ TEST_CASE("report: a page holds the curves, samples, settings and heads of a run
     const auto lines = json_lines(read_file(run.path + "/metrics.jsonl"));
     REQUIRE(shown["metrics"]["step"].size() == lines.size());
     for (std::size_t i = 0; i < lines.size(); ++i) {
-        CHECK(shown["metrics"]["step"][i] == lines[i]["step"]);
-        CHECK(shown["metrics"]["loss"][i] == lines[i]["loss"]);
+        CHECK(shown["metrics"]["step"][i] == lines[i]["step"].get<std::size_t>());
+        CHECK(shown["metrics"]["loss"][i] == lines[i]["loss"].get<double>());
     }
     REQUIRE(shown["samples"].size() == 4);  // steps 5, 10, 15, and the best model's at the end
     CHECK(shown["samples"][0]["step"] == 5);
