@@ -24,9 +24,11 @@ struct ServeArguments {
     serve::ApiOptions api;
 };
 
-// Threads come and go with connections. What they free is given back to the system, and not kept for each of them.
+// Threads come and go with connections. What they free is given back to the system, and not kept for each of them; nor
+// does it stay as small blocks between which the heap grows (8 MB after 10,000 requests of a tiny model, else 1).
 void keep_little_memory() {
     mallopt(M_ARENA_MAX, 1);
+    mallopt(M_MXFAST, 0);
     mallopt(M_MMAP_THRESHOLD, 256 << 10);
     mallopt(M_TRIM_THRESHOLD, 1 << 20);
 }

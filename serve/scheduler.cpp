@@ -1,8 +1,11 @@
 #include "serve/scheduler.h"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <map>
 
+#include "engine/buffer_pool.h"
 #include "engine/clock.h"
 #include "engine/threads.h"
 #include "serve/http_error.h"
@@ -68,6 +71,12 @@ void Scheduler::run() {
 
 bool Scheduler::take_next() {
     std::unique_lock lock(mutex_);
+    if (waiting_.empty() && running_.empty() && !stopping_) {  // what was kept for the next step is let go
+        lock.unlock();
+        release_cached_buffers();
+        malloc_trim(0);
+        lock.lock();
+    }
     changed_.wait(lock, [&] { return stopping_ || !waiting_.empty() || !running_.empty(); });
     if (stopping_) {
         const HttpError error(503, "the server is shutting down", "", "shutting_down");
