@@ -23,6 +23,7 @@ struct Usage : Error {
 using Action = std::function<int()>;
 Action add_train(CLI::App& app);
 Action add_generate(CLI::App& app);
+Action add_chat(CLI::App& app);
 Action add_eval(CLI::App& app);
 Action add_attention(CLI::App& app);
 Action add_report(CLI::App& app);
