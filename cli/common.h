@@ -23,6 +23,7 @@ struct Usage : Error {
 using Action = std::function<int()>;
 Action add_train(CLI::App& app);
 Action add_generate(CLI::App& app);
+Action add_chat(CLI::App& app);
 Action add_eval(CLI::App& app);
 Action add_attention(CLI::App& app);
 Action add_report(CLI::App& app);
@@ -31,6 +32,7 @@ Action add_info(CLI::App& app);
 Action add_bench(CLI::App& app);
 Action add_tokenize(CLI::App& app);
 Action add_export(CLI::App& app);
+Action add_data(CLI::App& app);
 Action add_serve(CLI::App& app);
 
 // --threads: sets OpenMP's number of threads; 0: the physical cores that this process may use. Where the system does

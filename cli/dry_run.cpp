@@ -6,6 +6,7 @@
 
 #include "cli/common.h"
 #include "cli/json_lines.h"
+#include "cli/preparation.h"
 #include "cli/unknown_flag.h"
 #include "data/tokenizers/bpe_train.h"
 #include "data/tokenizers/char_tokenizer.h"
@@ -75,7 +76,7 @@ int print_estimate(const TrainArguments& args, Settings settings, const data::Co
         change_softcap(settings, *loaded);
         take_shape(args, *loaded, options);
     }
-    fit_tokenizer(corpus.bytes(), settings);
+    fit_tokenizer(corpus, settings);
     const Vocabulary vocabulary_ = vocabulary(options, corpus);
     train::Budget budget;
     const bool fits = settings.fits_run();

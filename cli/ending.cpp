@@ -92,6 +92,9 @@ void tell_ending(Report& report, train::TrainingLoop& loop, const data::Tokenize
     const std::vector<std::string>& given = options.sample_prompt;
     const std::string prompt = given.empty() ? words_of(loop, tokenizer) : given.front();
     take_sample(prompt, written_by_best(loop, tokenizer, prompt));
+    if (tokenizer.chat)
+        return report.note(fmt::format("saved in {}; talk with it: inkling chat --model {}",
+                                       models::find_model(options.out).string(), options.out));
     report.note(fmt::format("saved in {}; write text with: inkling generate --model {}{}",
                             models::find_model(options.out).string(), options.out,
                             needs_no_escape(prompt) ? fmt::format(" --prompt \"{}\"", prompt) : ""));

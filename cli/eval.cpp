@@ -2,6 +2,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <numbers>
+#include <optional>
 
 #include "cli/common.h"
 #include "cli/data_argument.h"
@@ -12,6 +13,8 @@
 #include "data/stories/stories.h"
 #include "engine/precision.h"
 #include "generate/writer.h"
+#include "models/chat_template.h"
+#include "train/documents.h"
 #include "train/evaluate.h"
 
 namespace inkling::cli {
@@ -21,7 +24,7 @@ struct EvalArguments {
     std::string model;
     DataArguments text;
     std::size_t stories = 0, stride = 0, threads = 0;
-    std::string precision = "fp32";
+    std::string precision = "fp32", loss_on = name_of(train::LossOn::completions);
     bool json = false, strict = false;
 };
 
@@ -78,6 +81,43 @@ int evaluate_stories(const EvalArguments& args) {
     return 0;
 }
 
+// Documents in lines, each alone: the mean loss of what is to be learned of them.
+int evaluate_documents(const EvalArguments& args, models::Transformer<float>& model, data::Tokenizer& tokenizer,
+                       const data::Corpus& corpus) {
+    if (args.stride > 0) throw Usage("--stride is for text: each document in lines is read from its beginning");
+    std::optional<models::ChatTemplate> chat;
+    if (tokenizer.chat) chat = models::ChatTemplate::of(tokenizer);
+    data::GrowingIds ids(tokenizer.vocab_size());
+    const data::EncodedDocuments documents = train::encode_documents(
+        *corpus.lines, tokenizer, chat ? &*chat : nullptr, *find_named<train::LossOn>(args.loss_on),
+        [&](const data::Document& d) { return corpus.place_of(d); }, ids);
+    const data::PackedDocuments rows(ids.ids(), documents, 0, documents.size(), model.config.block_size);
+    check<BadInput>(rows.size() > 0, "{}: no document has anything to learn", corpus.name());
+    const std::atomic<int>& signal = catch_signals();
+    const double loss = train::evaluate(model, rows, {.progress = [&](double) { return signal == 0; }});
+    if (signal != 0) return 128 + signal;
+    const std::size_t replaced = tokenizer.unknown ? tokenizer.unknown->tally().characters : 0;
+    say_replaced(tokenizer);
+    if (args.json) {
+        const nlohmann::ordered_json line = {{"loss", loss},
+                                             {"perplexity", std::exp(loss)},
+                                             {"tokens", rows.targets()},
+                                             {"documents", documents.size() - rows.left_out()},
+                                             {"cut", rows.cut()},
+                                             {"left_out", rows.left_out()},
+                                             {"replaced", replaced}};
+        print(line.dump() + "\n");
+    } else {
+        print(
+            fmt::format("loss           {:.4f} nats per token\nperplexity     {:.3f}\ntokens         {}\n"
+                        "documents      {}\n",
+                        loss, std::exp(loss), rows.targets(), documents.size() - rows.left_out()));
+        if (rows.cut() > 0) print(fmt::format("cut            {} longer than the context\n", rows.cut()));
+        if (rows.left_out() > 0) print(fmt::format("left out       {} without anything to learn\n", rows.left_out()));
+    }
+    return 0;
+}
+
 int evaluate_model(const EvalArguments& args) {
     set_threads(args.threads);
     const WithPrecision precision(*find_named<Precision>(args.precision));
@@ -86,6 +126,7 @@ int evaluate_model(const EvalArguments& args) {
     const auto [model, tokenizer] = load_current(args.model);
     take_unknown(*tokenizer, args.strict);
     const data::Corpus corpus = read_data(args.text);
+    if (corpus.lines) return evaluate_documents(args, *model, *tokenizer, corpus);
     const data::EncodedCorpus encoded =
         data::encode_corpus(*tokenizer, corpus.documents, {.name = [&](std::size_t i) { return corpus.source_of(i); }});
     const data::TokenView tokens = encoded.ids;
@@ -137,6 +178,11 @@ Action add_eval(CLI::App& app) {
                    "tokens from the start of one window to the next; a smaller stride gives tokens more context; 0: "
                    "the context size")
         ->excludes(stories)
+        ->capture_default_str();
+    app.add_option("--loss-on", args->loss_on,
+                   "of conversations, and of prompts with a completion: completions (answers, and the token that ends "
+                   "them) or all")
+        ->check(refuse_other_than(names_of<train::LossOn>()))
         ->capture_default_str();
     app.add_option("--precision", args->precision, "of the operands of matrix products: fp32 or bf16")
         ->check(refuse_other_than(names_of<Precision>()))

@@ -20,17 +20,13 @@ using nlohmann::ordered_json;
 constexpr std::size_t kTogether = 16;  // texts that are written at once: each has a cache of its own
 
 struct GenerateArguments {
-    std::string model, prompt, prompt_file, precision = "fp32", quantize;
+    std::string model, prompt, prompt_file;
+    WeightFlags weights;
     WritingOptions writing;
     std::size_t num_samples = 1, threads = 0, logprobs = 0;
     bool interactive = false, strict = false;
     CLI::Option* seed = nullptr;
 };
-
-WeightType weight_type(const GenerateArguments& args) {
-    if (args.quantize == "q8_0") return WeightType::q8_0;
-    return args.precision == "bf16" ? WeightType::bf16 : WeightType::fp32;
-}
 
 ordered_json json_of(const generate::Logprob& p, const data::Tokenizer& tokenizer) {
     const bool known = static_cast<std::size_t>(p.id) < tokenizer.vocab_size();
@@ -96,11 +92,7 @@ void write_together(generate::Writer& begun, const data::Tokenizer& tokenizer, c
 
 int generate_text(GenerateArguments& args) {
     WritingOptions& writing = args.writing;
-    try {
-        writing.options.validate();
-    } catch (const Error& e) {
-        throw Usage(e.what());
-    }
+    check_options(writing.options);
     if (args.seed->count() == 0) writing.options.seed = std::random_device()();
     if (args.num_samples == 0) throw Usage("--num-samples must be at least 1, got 0");
     if (args.logprobs > 0 && !writing.json) throw Usage("--logprobs is shown with --json alone: add --json");
@@ -114,7 +106,7 @@ int generate_text(GenerateArguments& args) {
     if (writing.options.context_shift > context)
         throw Usage(fmt::format("--context-shift must be at most the context of {}, got {}", context,
                                 writing.options.context_shift));
-    const auto decoder = std::make_shared<const models::Decoder>(*model, weight_type(args));
+    const auto decoder = std::make_shared<const models::Decoder>(*model, args.weights.type());
     model.reset();  // the decoder has what it needs
     generate::Writer text(decoder, tokenizer.get(), writing.options);
     if (!args.interactive || !prompt.text.empty()) formats::named(prompt.source, [&] { text.add(prompt.text); });
@@ -145,16 +137,9 @@ void print_text(generate::Writer& text, std::span<generate::Writer* const> batch
     if (writing.json) print_json(prompt, json_of(text, tokenizer, writing.options));
 }
 
-Action add_generate(CLI::App& app) {
-    auto args = std::make_shared<GenerateArguments>();
-    WritingOptions& writing = args->writing;
-    generate::GenerateOptions& options = writing.options;
-    app.add_option("--model", args->model, "model folder, or the folder of a run")->required();
-    auto* const prompt = app.add_option("-p,--prompt", args->prompt, "text to continue");
-    auto* const file =
-        app.add_option("-f,--prompt-file", args->prompt_file, "file with the text to continue; -: stdin");
-    file->excludes(prompt);
-    app.add_option("-n,--max-tokens", options.max_tokens, "tokens to write")->capture_default_str();
+CLI::Option* add_sampling_flags(CLI::App& app, generate::GenerateOptions& options) {
+    CLI::Option* const max_tokens =
+        app.add_option("-n,--max-tokens", options.max_tokens, "tokens to write")->capture_default_str();
     app.add_option("--temperature,--temp", options.temperature, "0: always the likeliest token; higher: wilder")
         ->capture_default_str();
     app.add_option("--top-k", options.top_k, "choose among the k likeliest tokens; 0: all")->capture_default_str();
@@ -176,18 +161,48 @@ Action add_generate(CLI::App& app) {
         ->take_all()
         ->expected(1)
         ->allow_extra_args(false);
+    return max_tokens;
+}
+
+WeightType WeightFlags::type() const {
+    if (quantize == "q8_0") return WeightType::q8_0;
+    return precision == "bf16" ? WeightType::bf16 : WeightType::fp32;
+}
+
+void add_weight_flags(CLI::App& app, WeightFlags& flags) {
+    auto* const precision = app.add_option("--precision", flags.precision, "of the weights: fp32 or bf16")
+                                ->check(refuse_other_than({"fp32", "bf16"}))
+                                ->capture_default_str();
+    app.add_option("--quantize", flags.quantize, "weights in 8 bits, as llama.cpp: q8_0")
+        ->check(refuse_other_than({"q8_0"}))
+        ->excludes(precision);
+}
+
+void check_options(const generate::GenerateOptions& options) {
+    try {
+        options.validate();
+    } catch (const Error& e) {
+        throw Usage(e.what());
+    }
+}
+
+Action add_generate(CLI::App& app) {
+    auto args = std::make_shared<GenerateArguments>();
+    WritingOptions& writing = args->writing;
+    generate::GenerateOptions& options = writing.options;
+    app.add_option("--model", args->model, "model folder, or the folder of a run")->required();
+    auto* const prompt = app.add_option("-p,--prompt", args->prompt, "text to continue");
+    auto* const file =
+        app.add_option("-f,--prompt-file", args->prompt_file, "file with the text to continue; -: stdin");
+    file->excludes(prompt);
+    add_sampling_flags(app, options);
     auto* const samples = app.add_option("--num-samples", args->num_samples, "texts to write")->capture_default_str();
     args->seed = app.add_option("--seed", options.seed, "of the choices: the same seed gives the same text")
                      ->default_str("another each time");
     app.add_option("--context-shift", options.context_shift,
                    "oldest tokens that leave a full context at once; 0: half of it")
         ->capture_default_str();
-    auto* const precision = app.add_option("--precision", args->precision, "of the weights: fp32 or bf16")
-                                ->check(refuse_other_than({"fp32", "bf16"}))
-                                ->capture_default_str();
-    app.add_option("--quantize", args->quantize, "weights in 8 bits, as llama.cpp: q8_0")
-        ->check(refuse_other_than({"q8_0"}))
-        ->excludes(precision);
+    add_weight_flags(app, args->weights);
     app.add_option("--threads", args->threads, "max OpenMP threads; 0: the physical cores")->capture_default_str();
     app.add_flag("--strict-vocabulary", args->strict, kStrictHelp);
     app.add_flag("--special-tokens", options.special_tokens,

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "cli/common.h"
 #include "generate/writer.h"
 
 namespace inkling::cli {
@@ -16,6 +17,19 @@ struct WritingOptions {
 // `prompt` that it continues.
 void print_text(generate::Writer& text, std::span<generate::Writer* const> batch, const data::Tokenizer& tokenizer,
                 const std::string& prompt, const WritingOptions& writing);
+
+// The flags of sampling, but for the seed's. Returns that of the number of tokens.
+CLI::Option* add_sampling_flags(CLI::App& app, generate::GenerateOptions& options);
+
+// --precision and --quantize: how the weights are kept.
+struct WeightFlags {
+    std::string precision = "fp32", quantize = {};
+    WeightType type() const;
+};
+void add_weight_flags(CLI::App& app, WeightFlags& flags);
+
+// Throws Usage.
+void check_options(const generate::GenerateOptions& options);
 
 // --interactive: continues `prompt`, if there is one, which `text` has already, and then each line of stdin. Returns
 // the exit code.

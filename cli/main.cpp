@@ -130,9 +130,11 @@ int run_command(int argc, char** argv) {
     };
     add("train", "Train a model on text, or on the built-in stories", cli::add_train);
     add("generate", "Write text with a model", cli::add_generate);
+    add("chat", "Talk with a model", cli::add_chat);
     add("serve", "Serve models over HTTP, as OpenAI's clients ask", cli::add_serve);
     add("eval", "Measure a model's loss on a text", cli::add_eval);
     add("tokenize", "Train a tokenizer, or encode and decode with one", cli::add_tokenize);
+    add("data", "Print the built-in stories, or questions about them", cli::add_data);
     add("attention", "Show the attention weights of every head", cli::add_attention);
     add("report", "Show how runs went: curves, samples, settings, as a page or a picture", cli::add_report);
     add("export", "Write a model for other programs: a GGUF file, or a folder", cli::add_export);

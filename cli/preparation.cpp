@@ -10,7 +10,9 @@
 #include "data/tokenizers/tokenizer_json.h"
 #include "formats/file.h"
 #include "formats/named.h"
+#include "models/chat_tokens.h"
 #include "models/folder.h"
+#include "train/documents.h"
 #include "train/estimate.h"
 #include "train/resume.h"
 
@@ -20,6 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 using train::TrainOptions;
 
+constexpr std::size_t kWorthPairs = 200'000;  // bytes of a text that a recipe chooses byte pairs for
 constexpr std::uint64_t kStoriesSeed = 1;
 constexpr std::size_t kStoriesBytes = 8'000'000;
 
@@ -62,11 +65,18 @@ std::unique_ptr<data::Tokenizer> make_tokenizer(const TrainOptions& options, con
     return models::open_tokenizer(options.tokenizer);
 }
 
+bool has_conversations(const data::Corpus& corpus) {
+    const auto talks = [](const data::Document& d) { return d.shape == data::DocumentShape::messages; };
+    return corpus.lines && std::any_of(corpus.lines->begin(), corpus.lines->end(), talks);
+}
+
 // A tokenizer that is named must be the checkpoint's, which is the one that is used.
 void check_tokenizer(const TrainOptions& options, const data::Tokenizer& own, const fs::path& checkpoint, bool force) {
     const bool is_kind = find_named<data::TokenizerKind>(options.tokenizer).has_value();
     if (is_kind || !formats::is_there(options.tokenizer) || force) return;
-    if (models::open_tokenizer(options.tokenizer)->to_json() == own.to_json()) return;
+    models::LoadedModel named{nullptr, models::open_tokenizer(options.tokenizer)};
+    if (own.chat && !named.tokenizer->chat) models::add_chat_tokens(named);
+    if (named.tokenizer->to_json() == own.to_json()) return;
     throw train::Mismatch(
         fmt::format("{}: was trained with another tokenizer than {} holds: undo that, or go on with "
                     "the checkpoint's own by --force",
@@ -102,8 +112,13 @@ class Preparation {
             run.loaded = models::load_model(models::find_model(options_.init_from), options_.dropout);
             change_softcap(settings_, run.loaded.model->config);
         } else {
-            fit_tokenizer(run.corpus.bytes(), settings_);
+            fit_tokenizer(run.corpus, settings_);
             run.loaded = {nullptr, make_tokenizer(options_, run.corpus)};
+        }
+        if (has_conversations(run.corpus) && !run.loaded.tokenizer->chat) {
+            models::add_chat_tokens(run.loaded);
+            report_.note(
+                "conversations are learned as ChatML: <|im_start|>, the role, a line end, what is said, <|im_end|>");
         }
         make_loop(run, "");
     }
@@ -113,11 +128,14 @@ class Preparation {
         if (run.loaded.model) take_shape(args_, run.loaded.model->config, options_);
         take_unknown(*run.loaded.tokenizer, options_.strict_vocabulary);
         try {
-            run.tokens =
-                data::encode_corpus(*run.loaded.tokenizer, run.corpus.documents,
-                                    {.name = [&](std::size_t i) { return run.corpus.source_of(i); },
-                                     .cache = options_.out,
-                                     .progress = [this](auto done, auto all) { report_.encoding(done, all); }});
+            if (run.corpus.lines)
+                encode_lines(run);
+            else
+                run.tokens =
+                    data::encode_corpus(*run.loaded.tokenizer, run.corpus.documents,
+                                        {.name = [&](std::size_t i) { return run.corpus.source_of(i); },
+                                         .cache = options_.out,
+                                         .progress = [this](auto done, auto all) { report_.encoding(done, all); }});
         } catch (const BadInput& e) {
             if (candidate.empty()) throw;
             throw train::Mismatch(fmt::format("{}: was trained on another text: {}", candidate.string(), e.what()));
@@ -126,13 +144,32 @@ class Preparation {
             const data::Tokenizer& tokenizer = *run.loaded.tokenizer;
             const data::TokenView ids = run.tokens.ids;
             auto& model = run.loaded.model;
-            const std::string chosen = fit_recipe(tokenizer, ids, model ? &model->config : nullptr, settings_);
+            std::vector<std::int32_t> repeated;  // documents may be shorter than the rows that are timed
+            if (run.documents && ids.size() < 4 * options_.block_size)
+                while (repeated.size() < 4 * options_.block_size)
+                    repeated.insert(repeated.end(), ids.begin(), ids.end());
+            const data::TokenView text = repeated.empty() ? ids : data::TokenView(repeated);
+            const std::string chosen = fit_recipe(tokenizer, text, model ? &model->config : nullptr, settings_);
             if (!chosen.empty()) report_.note(chosen);
             train::check_memory(options_, model ? model->config : options_.model_config(tokenizer.vocab_size()),
                                 static_cast<double>(ids.size()));
             if (!model) model = new_model(tokenizer, ids);
-            run.loop = std::make_unique<train::TrainingLoop>(options_, *model, ids, &tokenizer);
+            run.loop = std::make_unique<train::TrainingLoop>(options_, *model, ids, &tokenizer, nullptr,
+                                                             run.documents ? &*run.documents : nullptr);
         });
+    }
+
+    void encode_lines(Prepared& run) const {
+        const data::Tokenizer& tokenizer = *run.loaded.tokenizer;
+        std::optional<models::ChatTemplate> chat;
+        if (tokenizer.chat) chat = models::ChatTemplate::of(tokenizer);
+        run.tokens = {};
+        run.tokens.owned = data::GrowingIds(tokenizer.vocab_size());
+        const auto place = [&](const data::Document& d) { return run.corpus.place_of(d); };
+        run.documents = train::encode_documents(*run.corpus.lines, tokenizer, chat ? &*chat : nullptr, options_.loss_on,
+                                                place, run.tokens.owned);
+        run.tokens.ids = run.tokens.owned.ids();
+        run.tokens.bytes = run.corpus.bytes();
     }
 
     std::unique_ptr<models::Transformer<float>> new_model(const data::Tokenizer& tokenizer, data::TokenView ids) const {
@@ -141,6 +178,8 @@ class Preparation {
         config.has_bos = end && std::find(ids.begin(), ids.end(), *end) != ids.end();
         if (const auto marks = tokenizer.marks_before(); !marks.empty())
             config.has_bos = true, config.begin_token = marks[0];
+        if (tokenizer.chat) config.end_tokens = {models::ChatTemplate::of(tokenizer).end_of_turn()};
+        if (tokenizer.chat && end) config.end_tokens.push_back(*end);
         return std::make_unique<models::Transformer<float>>(config, Generator{options_.seed});
     }
 
@@ -158,6 +197,25 @@ data::Corpus built_in_corpus() {
     text.pop_back();  // one line end is enough: two, with no story behind, would be a token of their own
     corpus.add(std::move(text), "the built-in stories");
     return corpus;
+}
+
+std::string documents_note(const train::TrainingLoop& loop) {
+    const auto add = [&](std::size_t (data::PackedDocuments::*what)() const) {
+        return (loop.documents()->*what)() + (loop.val_documents() ? (loop.val_documents()->*what)() : 0);
+    };
+    const std::size_t cut = add(&data::PackedDocuments::cut), left_out = add(&data::PackedDocuments::left_out);
+    std::string text = fmt::format(
+        "documents in {} of {}, {} for validation; {} to learn", counted(add(&data::PackedDocuments::size), "row"),
+        counted(loop.options().block_size, "token"), loop.val_documents() ? loop.val_documents()->size() : 0,
+        counted(add(&data::PackedDocuments::targets), "token"));
+    if (cut > 0) text += fmt::format("; {} longer than a row: the rest is left out", counted(cut, "document"));
+    if (left_out > 0) text += fmt::format("; {} without anything to learn", counted(left_out, "document"));
+    return text;
+}
+
+void fit_tokenizer(const data::Corpus& corpus, Settings& settings) {
+    // conversations need a tokenizer that can have marks
+    fit_tokenizer(has_conversations(corpus) ? std::max(corpus.bytes(), kWorthPairs) : corpus.bytes(), settings);
 }
 
 void prepare(const TrainArguments& args, Settings& settings, Report& report, const Resume& resume, Prepared& run) {

@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "cli/report.h"
@@ -25,6 +26,7 @@ struct Prepared {
     data::Corpus corpus;
     models::LoadedModel loaded;
     data::EncodedCorpus tokens;
+    std::optional<data::EncodedDocuments> documents;  // the tokens are these
     std::unique_ptr<train::TrainingLoop> loop;
     std::filesystem::path checkpoint;            // gone on from; empty: none
     std::vector<std::filesystem::path> damaged;  // newer than that
@@ -32,5 +34,11 @@ struct Prepared {
 
 // The newest of the candidates that is whole, else a new model; the settings that the recipe chooses are fitted.
 void prepare(const TrainArguments& args, Settings& settings, Report& report, const Resume& resume, Prepared& run);
+
+// The tokenizer that the recipe chooses for a text.
+void fit_tokenizer(const data::Corpus& corpus, Settings& settings);
+
+// What became of the documents of a loop: "documents in 40 rows of 48 tokens, ...".
+std::string documents_note(const train::TrainingLoop& loop);
 
 }  // namespace inkling::cli

@@ -1,6 +1,8 @@
 // inkling tokenize: text to ids and back, and tokenizers from text
 #include <charconv>
 #include <iterator>
+#include <nlohmann/json.hpp>
+#include <optional>
 
 #include "cli/common.h"
 #include "cli/data_argument.h"
@@ -12,7 +14,9 @@
 #include "data/tokenizers/tokenizer_json.h"
 #include "formats/file.h"
 #include "formats/named.h"
+#include "models/chat_template.h"
 #include "models/folder.h"
+#include "train/documents.h"
 
 namespace inkling::cli {
 namespace {
@@ -24,7 +28,8 @@ struct TokenizeArguments {
     std::size_t vocab_size = 0, threads = 0;
     std::string out, tokenizer, file;
     std::string pre_tokenizer = name_of(data::SplitStyle::gpt2);
-    bool strict = false, marks = false, plain = false;
+    std::string loss_on = name_of(train::LossOn::completions);
+    bool strict = false, marks = false, plain = false, prompts = false;
 };
 
 void require_file(const TokenizeArguments& args, const char* what) {
@@ -34,7 +39,7 @@ void require_file(const TokenizeArguments& args, const char* what) {
 // For messages.
 std::string source_of(const TokenizeArguments& args) { return args.file == "-" ? "standard input" : args.file; }
 
-int train(const TokenizeArguments& args) {
+int learn(const TokenizeArguments& args) {
     if (args.vocab_size < data::smallest_bpe_vocab)
         throw Usage(fmt::format("--vocab-size must be at least {}: {} and the 256 bytes; got {}",
                                 data::smallest_bpe_vocab, data::end_of_text_token, args.vocab_size));
@@ -96,6 +101,41 @@ int encode(const TokenizeArguments& args) {
     return 0;
 }
 
+// What `train` makes of documents in lines: an object a line, with ids and what is learned of them; or, of
+// conversations, the ids up to where the next answer begins.
+int encode_lines(const TokenizeArguments& args) {
+    const auto tokenizer = models::open_tokenizer(args.tokenizer);
+    take_unknown(*tokenizer, args.strict);
+    const data::Corpus corpus = read_data(args.text);
+    check<BadInput>(corpus.lines != nullptr,
+                    "{}: documents in lines are required: .jsonl with \"messages\", \"prompt\" "
+                    "and \"completion\", or \"text\"",
+                    corpus.name());
+    std::optional<models::ChatTemplate> chat;
+    if (tokenizer->chat) chat = models::ChatTemplate::of(*tokenizer);
+    const auto place = [&](const data::Document& d) { return corpus.place_of(d); };
+    for (const data::Document& d : *corpus.lines) {
+        if (args.prompts) {
+            check<BadInput>(d.shape == data::DocumentShape::messages && chat,
+                            "{}: --prompts is for conversations, and a "
+                            "model with a chat template",
+                            place(d));
+            const std::vector<std::int32_t> ids =
+                formats::named(place(d), [&] { return chat->encode(d.parts, *tokenizer); });
+            print(nlohmann::ordered_json{{"ids", ids}}.dump() + "\n");
+            continue;
+        }
+        data::GrowingIds ids;
+        const data::EncodedDocuments one = train::encode_documents(
+            {d}, *tokenizer, chat ? &*chat : nullptr, *find_named<train::LossOn>(args.loss_on), place, ids);
+        std::vector<std::int32_t> all(ids.ids().size());
+        ids.ids().copy_to(all.data());
+        print(nlohmann::ordered_json{{"ids", all}, {"learn", one.learn}}.dump() + "\n");
+    }
+    say_replaced(*tokenizer);
+    return 0;
+}
+
 // Whole numbers below the vocabulary size, separated by white space.
 data::GrowingIds read_ids(std::string_view text, std::size_t vocab_size) {
     data::GrowingIds ids(vocab_size);
@@ -137,31 +177,41 @@ int decode(const TokenizeArguments& args) {
 Action add_tokenize(CLI::App& app) {
     auto args = std::make_shared<TokenizeArguments>();
     app.require_subcommand(1);
-    CLI::App* const learn = app.add_subcommand("train", "Learn a byte-level BPE tokenizer from text");
-    add_data_flags(*learn, args->text)->required();
-    learn->add_option("--vocab-size", args->vocab_size, "size of the vocabulary")->required();
-    learn->add_option("--out", args->out, "tokenizer.json to write")->required();
-    learn
+    CLI::App* const train = app.add_subcommand("train", "Learn a byte-level BPE tokenizer from text");
+    add_data_flags(*train, args->text)->required();
+    train->add_option("--vocab-size", args->vocab_size, "size of the vocabulary")->required();
+    train->add_option("--out", args->out, "tokenizer.json to write")->required();
+    train
         ->add_option("--pre-tokenizer", args->pre_tokenizer,
                      "pattern by which text is split into words: gpt2, llama3, qwen2 or nanochat")
         ->check(refuse_other_than(names_of<data::SplitStyle>()))
         ->capture_default_str();
     CLI::App* const to_ids = app.add_subcommand("encode", "Print the ids of a text, separated by spaces");
     CLI::App* const to_text = app.add_subcommand("decode", "Print the text of ids, byte for byte");
+    CLI::App* const lines = app.add_subcommand(
+        "documents", "Print what train makes of documents in lines: ids, and which of them are learned, as JSON");
+    lines->add_option("--tokenizer,--model", args->tokenizer, "tokenizer.json, model folder, or folder of a run")
+        ->required();
+    add_data_flags(*lines, args->text)->required();
+    lines->add_option("--loss-on", args->loss_on, "what is learned: completions or all")
+        ->check(refuse_other_than(names_of<train::LossOn>()))
+        ->capture_default_str();
+    lines->add_flag("--prompts", args->prompts, "of conversations, the ids up to where the next answer begins");
     for (CLI::App* const command : {to_ids, to_text}) {
         command->add_option("--tokenizer,--model", args->tokenizer, "tokenizer.json, model folder, or folder of a run")
             ->required();
         CLI::Option* const file = command->add_option("-f,--file", args->file, "file to read; -: stdin");
         if (command == to_ids) add_data_flags(*command, args->text)->excludes(file);
     }
-    to_ids->add_flag("--strict-vocabulary", args->strict, kStrictHelp);
+    for (CLI::App* const command : {to_ids, lines}) command->add_flag("--strict-vocabulary", args->strict, kStrictHelp);
     to_ids->add_flag("--marks", args->marks, "with the tokens that the tokenizer puts around a text, such as <s>");
     to_ids->add_flag("--plain", args->plain, "what spells a special token, such as <|endoftext|>, is text")
         ->needs(to_ids->get_option("--file"));
-    for (CLI::App* const command : {learn, to_ids})
+    for (CLI::App* const command : {train, to_ids})
         command->add_option("--threads", args->threads, "OpenMP threads; 0: the physical cores")->capture_default_str();
-    return [args, learn, to_ids] {
-        return learn->parsed() ? train(*args) : to_ids->parsed() ? encode(*args) : decode(*args);
+    return [args, train, to_ids, lines] {
+        if (lines->parsed()) return encode_lines(*args);
+        return train->parsed() ? learn(*args) : to_ids->parsed() ? encode(*args) : decode(*args);
     };
 }
 

@@ -112,6 +112,7 @@ int train_model(const TrainArguments& args) {
                             run.tokens.ids.size(), run.loaded.tokenizer->vocab_size(),
                             built_in ? "the built-in stories" : fmt::format("{}", fmt::join(options.data, ", ")),
                             counted(threads, "thread"), options.seed));
+    if (run.documents) report.note(documents_note(*run.loop));
     if (const auto& unknown = run.loaded.tokenizer->unknown; unknown && unknown->tally().characters > 0)
         report.warn(unknown->note());
     if (built_in) {

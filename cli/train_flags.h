@@ -7,7 +7,8 @@ namespace inkling::cli {
 
 inline constexpr FlagGroup kTrainFlags[] = {
     {"Text", "data tokenizer vocab-size val-fraction",
-     "exclude text-field text-column lossy pre-tokenizer byte-fallback strict-vocabulary sampler"},
+     "exclude text-field text-column lossy skip-bad-lines loss-on pre-tokenizer byte-fallback strict-vocabulary "
+     "sampler"},
     {"Model", "arch n-layer n-head n-embd block-size dropout", "n-kv-head n-inner head-dim rope-theta softcap bias"},
     {"Time", "max-time max-iters eval-every patience",
      "eval-iters replan replan-step planned-iters save-every sample-every log-every"},

@@ -42,19 +42,36 @@ std::string Corpus::skipped_list() const {
 }
 
 std::vector<std::string> Corpus::notes() const {
-    std::vector<std::string> lines;
-    if (!skipped.empty()) lines.push_back(skipped_list());
+    std::vector<std::string> all;
+    if (!skipped.empty()) all.push_back(skipped_list());
     if (replaced > 0)
-        lines.push_back(fmt::format("replaced {} byte{} that {} not UTF-8 by U+FFFD, the first in {}", replaced,
-                                    replaced == 1 ? "" : "s", replaced == 1 ? "is" : "are", first_replaced));
+        all.push_back(fmt::format("replaced {} byte{} that {} not UTF-8 by U+FFFD, the first in {}", replaced,
+                                  replaced == 1 ? "" : "s", replaced == 1 ? "is" : "are", first_replaced));
+    if (bad_lines > 0)
+        all.push_back(
+            fmt::format("skipped {} bad line{}, such as {}", bad_lines, bad_lines == 1 ? "" : "s", first_bad_line));
     if (empty_records > 0)
-        lines.push_back(fmt::format("skipped {} record{} without text", empty_records, empty_records == 1 ? "" : "s"));
-    return lines;
+        all.push_back(fmt::format("skipped {} record{} without text", empty_records, empty_records == 1 ? "" : "s"));
+    return all;
 }
 
 std::string Corpus::name() const {
     if (sources.size() <= 3) return fmt::format("{}", fmt::join(sources, ", "));
     return fmt::format("{} and {} more files", sources[0], sources.size() - 1);
+}
+
+void Corpus::take_lines(std::vector<Document> all) {
+    lines = std::make_shared<const std::vector<Document>>(std::move(all));
+    std::size_t source = 0;
+    for (const Document& d : *lines) {
+        while (source <= d.source) first[source++] = documents.size();
+        for (const ChatMessage& part : d.parts)
+            if (!part.content.empty()) documents.push_back(part.content);
+    }
+}
+
+std::string Corpus::place_of(const Document& line) const {
+    return fmt::format("{}: line {}", sources[line.source], line.line);
 }
 
 std::string Corpus::source_of(std::size_t document) const {

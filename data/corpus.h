@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "data/documents.h"
 #include "data/text_source.h"
 
 namespace inkling::data {
@@ -19,11 +20,11 @@ namespace inkling::data {
 struct CorpusOptions {
     std::vector<std::string> exclude = {};  // patterns (shell_patterns.h)
     std::string text_field = {}, text_column = {};
-    bool lossy = false;
+    bool lossy = false, skip_bad_lines = false;
 
     static constexpr const char* data_help =
-        "text: files (also .gz, .zst), folders, quoted patterns such as 'books/*.txt', or - for stdin; repeatable; "
-        "--data may be left out";
+        "text: files (also .gz, .zst), folders, quoted patterns such as 'books/*.txt', or - for stdin; .jsonl files of "
+        "conversations, prompts and completions, or texts, one document a line; repeatable; --data may be left out";
 
     // v(name, field, help) for every setting.
     template <class Options, class V>
@@ -32,6 +33,7 @@ struct CorpusOptions {
         v("text-field", o.text_field, "of the objects in .jsonl files (and stdin): each object's text is a document");
         v("text-column", o.text_column, "of .csv files (and stdin), with a header line: each row's text is a document");
         v("lossy", o.lossy, "replace bytes that are not UTF-8 by U+FFFD instead of refusing them");
+        v("skip-bad-lines", o.skip_bad_lines, "leave out lines of .jsonl files that are no documents, and count them");
     }
 };
 
@@ -39,18 +41,23 @@ struct Corpus {
     std::vector<std::string_view> documents;
     std::vector<std::string> sources;  // files; "-" as "standard input"
     std::vector<std::size_t> first;    // the first document of each source
+    // Documents of .jsonl files (documents.h); `documents` are then the texts in them. Null: there are none.
+    std::shared_ptr<const std::vector<Document>> lines;
 
     std::map<std::string, std::size_t> skipped;  // how many files, by the reason
     std::string first_skipped;                   // the path of one of them
     std::size_t replaced = 0;                    // bytes that were not UTF-8
     std::string first_replaced;                  // where
-    std::size_t empty_records = 0;
+    std::size_t empty_records = 0, bad_lines = 0;
+    std::string first_bad_line;  // what is wrong with it, and where
 
     std::size_t bytes() const;
     std::string skipped_list() const;        // "skipped 12 files: 10 binary, 2 in .git"; "" if none
     std::vector<std::string> notes() const;  // lines for the user: what was left out or replaced
     std::string name() const;                // for messages: the sources, or the first of them and their number
     std::string source_of(std::size_t document) const;  // "a.jsonl: record 3"
+    std::string place_of(const Document& line) const;   // "a.jsonl: line 3"
+    void take_lines(std::vector<Document> all);
 
     // `owner` keeps the text alive; this corpus and its copies hold on to it.
     void add(std::string_view text, std::shared_ptr<const void> owner, std::string source);
@@ -65,7 +72,8 @@ struct Corpus {
 // A path is a UTF-8 file, also one that gzip or zstd compressed, a FIFO, a folder, a pattern such as "books/*.txt", or
 // "-" for standard input. In a folder, all regular files below it are read in the order of their paths, except hidden
 // ones (also below hidden folders), empty ones, binary ones, those that are not UTF-8 or damaged, and runs of Inkling.
-// A byte order mark is dropped, line ends are kept. Throws BadInput, naming the path: missing, unreadable, empty,
+// A byte order mark is dropped, line ends are kept. JSON lines and standard input that hold documents (documents.h) are
+// read as such, and stand beside no other text. Throws BadInput, naming the path: missing, unreadable, empty,
 // binary, not UTF-8, a folder without text, a pattern that nothing matches.
 // `standard_input`: what "-" stands for, when it is given.
 Corpus read_corpus(const std::vector<std::string>& paths, const CorpusOptions& options = {},

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <utility>
 
+#include "data/documents.h"
 #include "data/records.h"
 #include "data/shell_patterns.h"
 #include "engine/check.h"
@@ -77,6 +78,10 @@ class Reader {
     }
 
     Corpus take() {
+        check<BadInput>(corpus.documents.empty() || lines_.empty(),
+                        "{} holds one document a line, and {} is other text: give one or the other",
+                        corpus.sources[lines_.empty() ? 0 : lines_[0].source], other_text_);
+        if (!lines_.empty()) corpus.take_lines(std::move(lines_));
         check<BadInput>(!corpus.documents.empty(), "nothing is left to read{}", skipped_list());
         if (const bool fields = !options_.text_field.empty(); (fields || !options_.text_column.empty()) && !records_)
             check<BadInput>(false, "{} is for files that end in {}, and there is none",
@@ -183,12 +188,26 @@ class Reader {
             text = replaced(text.bytes, at);
         }
         const RecordKind kind = stream ? RecordKind::none : record_kind(source);
+        const bool no_fields = options_.text_field.empty() && options_.text_column.empty();
         if (!options_.text_field.empty() && (stream || kind == RecordKind::json_lines))
             add_records(RecordKind::json_lines, text.bytes, options_.text_field, source);
         else if (!options_.text_column.empty() && (stream || kind == RecordKind::csv))
             add_records(RecordKind::csv, text.bytes, options_.text_column, source);
+        else if (no_fields && (stream || kind == RecordKind::json_lines) && holds_documents(text.bytes))
+            add_lines(text.bytes, source);
         else
-            corpus.add(text.bytes, std::move(text.owner), source);
+            corpus.add(text.bytes, std::move(text.owner), source), other_text_ = source;
+    }
+
+    void add_lines(std::string_view text, const std::string& source) {
+        DocumentLines found = formats::named(source, [&] { return read_documents(text, options_.skip_bad_lines); });
+        if (found.bad_lines > 0 && corpus.bad_lines == 0) corpus.first_bad_line = source + ": " + found.first_bad_line;
+        corpus.bad_lines += found.bad_lines;
+        for (Document& d : found.list) {
+            d.source = corpus.sources.size();
+            lines_.push_back(std::move(d));
+        }
+        corpus.begin_source(nullptr, source);
     }
 
     // With U+FFFD for what is not UTF-8, the first of which is at `at`.
@@ -217,6 +236,7 @@ class Reader {
             });
         });
         records_ = true;
+        other_text_ = source;
         if (ends.empty()) throw NoText(source + ": it has no record with text", "empty");
         Text all = texts.take();
         corpus.begin_source(std::move(all.owner), source);
@@ -230,6 +250,8 @@ class Reader {
     const CorpusOptions& options_;
     const ReadSome& standard_input_;
     bool records_ = false;  // a table was read
+    std::vector<Document> lines_;
+    std::string other_text_;  // a source that is not of documents
 };
 
 }  // namespace

@@ -13,10 +13,10 @@ namespace {
 // `shuffle` takes the next one.
 constexpr std::uint64_t first_stream = 0x73616D706Cull << 24;
 
-class RandomSampler : public Sampler {
+class RandomSampler : public WindowSampler {
   public:
     RandomSampler(TokenView tokens, std::size_t batch, std::size_t length, std::uint64_t seed)
-        : Sampler(tokens, batch, length), key_{seed, first_stream} {}
+        : WindowSampler(tokens, batch, length), key_{seed, first_stream} {}
 
   protected:
     std::size_t window_start(std::uint64_t row) const override {
@@ -27,10 +27,10 @@ class RandomSampler : public Sampler {
     const RandomKey key_;
 };
 
-class ShuffleSampler final : public Sampler {
+class ShuffleSampler final : public WindowSampler {
   public:
     ShuffleSampler(TokenView tokens, std::size_t batch, std::size_t length, std::uint64_t seed)
-        : Sampler(tokens, batch, length), seed_(seed) {}
+        : WindowSampler(tokens, batch, length), seed_(seed) {}
 
   private:
     std::size_t window_start(std::uint64_t row) const override {
@@ -44,10 +44,9 @@ class ShuffleSampler final : public Sampler {
     const std::uint64_t seed_;
 };
 
-class SequentialSampler final : public Sampler {
+class SequentialSampler final : public WindowSampler {
   public:
-    using Sampler::Sampler;
-    SequentialSampler(TokenView tokens, std::size_t batch, std::size_t length) : Sampler(tokens, batch, length) {}
+    SequentialSampler(TokenView tokens, std::size_t batch, std::size_t length) : WindowSampler(tokens, batch, length) {}
 
   private:
     std::size_t window_start(std::uint64_t row) const override { return row % windows_ * length_; }
@@ -73,15 +72,16 @@ class ParagraphSampler final : public RandomSampler {
 
 }  // namespace
 
-Sampler::Sampler(TokenView tokens, std::size_t batch, std::size_t length)
+WindowSampler::WindowSampler(TokenView tokens, std::size_t batch, std::size_t length)
     : tokens_(tokens), batch_(batch), length_(length), windows_(tokens.empty() ? 0 : (tokens.size() - 1) / length) {
     check<BadInput>(windows_ > 0, "the text to train on has {} tokens, the context of {} needs at least {}: {}add text",
                     tokens.size(), length, length + 1, length > 1 ? "lower --block-size or " : "");
 }
 
-void Sampler::fill(std::uint64_t step, Batch& out) const {
+void WindowSampler::fill(std::uint64_t step, Batch& out) const {
     out.batch = batch_;
     out.length = length_;
+    out.begins.clear();
     out.inputs.resize(batch_ * length_);
     out.targets.resize(batch_ * length_);
     for (std::size_t b = 0; b < batch_; ++b) {

@@ -34,22 +34,34 @@ constexpr auto names(SamplerKind) {
                                     {SamplerKind::paragraphs, "paragraphs"}});
 }
 
-// Row-major (batch, length); targets are the inputs one token further.
+// Row-major (batch, length); targets are the inputs one token further, or `no_target` where none is to be learned.
+// Rows of several documents say of each token where its document begins in the row.
 struct Batch {
-    std::vector<std::int32_t> inputs, targets;
+    std::vector<std::int32_t> inputs, targets, begins;
     std::size_t batch = 0, length = 0;
 };
+inline constexpr std::int32_t no_target = -100;
 
 class Sampler {
   public:
     virtual ~Sampler() = default;
 
     // Fills in the batch of this step, 0 the first. Allocates only when the batch has not had this size before.
-    void fill(std::uint64_t step, Batch& out) const;
+    virtual void fill(std::uint64_t step, Batch& out) const = 0;
+
+    // How many targets it has.
+    virtual std::size_t targets(std::uint64_t step) const = 0;
+};
+
+// Rows that are windows of a text.
+class WindowSampler : public Sampler {
+  public:
+    void fill(std::uint64_t step, Batch& out) const override;
+    std::size_t targets(std::uint64_t) const override { return batch_ * length_; }
 
   protected:
     // Tokens are not copied: they must outlive the sampler. Throws BadInput when they are fewer than length + 1.
-    Sampler(TokenView tokens, std::size_t batch, std::size_t length);
+    WindowSampler(TokenView tokens, std::size_t batch, std::size_t length);
 
     // Where the window of a row begins, in [0, N - T); row = step * batch + b counts all rows of the run.
     virtual std::size_t window_start(std::uint64_t row) const = 0;

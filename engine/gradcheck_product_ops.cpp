@@ -82,6 +82,10 @@ std::vector<GradcheckRow> product_rows() {
                      const RotaryOptions options{100, pairs, clockwise, 2};
                      const auto f = [=](const Tensor<double>& x) { return rotary(x, options); };
                      worst = std::max(worst, unary_error(f, {{4, 4}, {2, 2, 4}, {2, 3, 2, 8}}));
+                     RotaryOptions given = options;
+                     given.positions = some_ids({2, 3}, 5);
+                     const auto placed = [=](const Inputs& in) { return rotary(in[0], given); };
+                     worst = std::max({worst, error_of(placed, {{2, 3, 4}}), error_of(placed, {{2, 2, 3, 4}})});
                  }
              }
              return worst;
@@ -129,6 +133,18 @@ std::vector<GradcheckRow> product_rows() {
              return worst_of({error({1.3, true, {}, 0, {}, {0.01}}, 35, 517, 2, 1),
                               error({0.8, true, {}, 0.3, {3, 4}, {}}, 67, 67, 3, 2),
                               error({1.3, false, mask, 0.2, {5, 6}, {}, Masked::uniform}, 35, 517, 1, 2)});
+         }},
+        {"attention (fused, several documents a row)",
+         [] {
+             const std::vector<std::int32_t> begins = {0, 0, 2, 3, 3, 3, 0, 0, 0, 0, 4, 5};
+             const auto f = [&](FusedAttention options) {
+                 options.begins = IdArray({2, 6});
+                 std::copy(begins.begin(), begins.end(), options.begins.data());
+                 return [options](const Inputs& in) { return attention(in[0], in[1], in[2], options); };
+             };
+             const std::vector<Shape> shapes = {{2, 2, 6, 4}, {2, 2, 6, 4}, {2, 2, 6, 3}};
+             return worst_of({error_of(f({0.5, true, {}, 0, {}, {}}), shapes),
+                              error_of(f({0.5, true, {}, 0.3, {3, 4}, {0.1, 0.4}}), shapes)});
          }},
         {"dropout",
          [] {

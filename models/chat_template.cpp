@@ -1,89 +1,100 @@
 #include "models/chat_template.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "engine/check.h"
 #include "formats/file.h"
+#include "formats/jinja.h"
 #include "formats/json.h"
+#include "formats/utf8.h"
+#include "models/chat_render.h"
 
 namespace inkling::models {
+
+using nlohmann::json;
+
+struct ChatTemplate::Source {
+    formats::Jinja jinja;
+    json variables;
+};
+
 namespace {
 
-constexpr char kStart[] = "<|im_start|>", kEnd[] = "<|im_end|>";
+constexpr char kNone[] = "the model has no chat template: have it complete texts instead";
 
-// Jinja's text in one of its many spellings: white space between tokens, kinds of quotes, + and ~, the signs that trim
-// blanks, message.role and message['role'] are all the same.
-std::string normalized(const std::string& jinja) {
-    std::string text;
-    char quote = 0;
-    for (std::size_t i = 0; i < jinja.size(); ++i) {
-        const char c = jinja[i];
-        if (quote) {
-            if (c == '\\' && i + 1 < jinja.size()) {
-                text += jinja[++i] == 'n' ? '\n' : jinja[i];
-            } else if (c == quote) {
-                quote = 0;
-                text += '"';
-            } else {
-                text += c;
-            }
-        } else if (c == '\'' || c == '"') {
-            quote = c;
-            text += '"';
-        } else if (c != ' ' && c != '\n' && c != '\t' && c != '\r') {
-            text += c == '~' ? '+' : c;
-        }
+// Joins texts and marks into ids. What stands between two marks is encoded as one text, part of which may be an answer.
+class Composer {
+  public:
+    explicit Composer(const data::Tokenizer& tokenizer) : tokenizer_(tokenizer) {}
+
+    void add_marks(const std::string& text) {
+        tokenizer_.cut_added(text, [&](std::string_view part, std::int32_t id) {
+            if (id < 0 || !tokenizer_.is_special(id)) return static_cast<void>(plain_ += part);
+            flush();
+            ids_.ids.push_back(id);
+            ids_.answer.push_back(answer_);
+            if (std::exchange(answer_, false)) last_end_ = id;
+        });
     }
-    const auto replace = [&](const std::string& from, const std::string& to) {
-        for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
-            text.replace(at, from.size(), to);
-    };
-    for (const char* sign : {"{%-", "{%+"}) replace(sign, "{%");
-    replace("-%}", "%}");
-    replace("{{-", "{{");
-    replace("-}}", "}}");
-    replace("message.role", "message[\"role\"]");
-    replace("message.content", "message[\"content\"]");
-    replace("messages[0].role", "messages[0][\"role\"]");
-    replace("}}{{", "+");
-    replace("\"+\"", "");
-    return text;
-}
-
-const std::string kMessages = "{%formessageinmessages%}";
-const std::string kEach =
-    "{{\"<|im_start|>\"+message[\"role\"]+\"\n\"+message[\"content\"]+\"<|im_end|>\n\"}}{%endfor%}";
-const std::string kPrompt = "{%ifadd_generation_prompt%}{{\"<|im_start|>assistant\n\"}}{%endif%}";
-const std::string kFirst = "{%ifloop.firstandmessages[0][\"role\"]!=\"system\"%}{{\"<|im_start|>system\n";
-const std::string kFirstEnd = "<|im_end|>\n\"}}{%endif%}";
-const std::string kNoPrompt = "{%ifnotadd_generation_promptisdefined%}{%setadd_generation_prompt=false%}{%endif%}";
-
-// The system message that conversations without one get; none: not a ChatML template.
-std::optional<std::string> read_chatml(std::string text) {
-    const auto drop = [&](const std::string& part) {
-        const bool there = text.starts_with(part);
-        if (there) text.erase(0, part.size());
-        return there;
-    };
-    drop(kNoPrompt);
-    if (!drop(kMessages)) return std::nullopt;
-    std::string system;
-    if (drop(kFirst)) {
-        const std::size_t end = text.find(kFirstEnd);
-        if (end == std::string::npos || text.substr(0, end).find('"') != std::string::npos) return std::nullopt;
-        system = text.substr(0, end);
-        text.erase(0, end + kFirstEnd.size());
+    void add_text(std::string_view text) { plain_ += text; }
+    // An answer begins, in the last `back` bytes of what was added.
+    void begin_answer(std::size_t back) {
+        answer_ = true;
+        answer_begin_ = plain_.size() - std::min(back, plain_.size());
     }
-    if (text != kEach + kPrompt) return std::nullopt;
-    return system;
-}
+    void end_answer() {
+        if (answer_) flush();
+        answer_ = false;
+    }
+    ChatIds take() {
+        flush();
+        return std::move(ids_);
+    }
+    std::int32_t last_end() const { return last_end_; }  // the token that ended an answer; -1: none
 
-std::int32_t mark(const data::Tokenizer& tokenizer, const std::string& name) {
-    std::vector<std::int32_t> ids;
-    if (tokenizer.knows(name)) ids = tokenizer.encode(name);
-    check<BadInput>(ids.size() == 1, "the chat template needs the token {}, which the tokenizer does not have", name);
-    return ids[0];
-}
+  private:
+    std::vector<std::int32_t> encoded(std::string_view text) const {
+        std::vector<std::int32_t> ids;
+        tokenizer_.encode_plain_parts(
+            text,
+            [&](std::span<const std::int32_t> some, std::size_t) { ids.insert(ids.end(), some.begin(), some.end()); },
+            ids_.ids.empty());
+        return ids;
+    }
+
+    // The first of the ids of plain_ that is, in part, of its bytes from `begin` on.
+    std::size_t token_at(const std::vector<std::int32_t>& ids, std::size_t begin) const {
+        std::vector<std::size_t> ends;
+        std::size_t bytes = 0;
+        for (const std::int32_t& id : ids) ends.push_back(bytes += tokenizer_.decode_more(std::span(&id, 1)).size());
+        if (bytes == plain_.size())
+            return static_cast<std::size_t>(std::upper_bound(ends.begin(), ends.end(), begin) - ends.begin());
+        // a tokenizer that changes the text: what comes before has the same ids alone
+        const std::vector<std::int32_t> before = encoded(std::string_view(plain_).substr(0, begin));
+        const std::size_t n = std::min(before.size(), ids.size());
+        const auto differ = std::mismatch(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(n), before.begin());
+        return static_cast<std::size_t>(differ.first - ids.begin());
+    }
+
+    void flush() {
+        if (plain_.empty()) return;
+        const std::vector<std::int32_t> ids = encoded(plain_);
+        const std::size_t begin = answer_ ? token_at(ids, answer_begin_) : ids.size();
+        for (std::size_t i = 0; i < ids.size(); ++i) ids_.answer.push_back(i >= begin);
+        ids_.ids.insert(ids_.ids.end(), ids.begin(), ids.end());
+        plain_.clear();
+        answer_begin_ = 0;
+    }
+
+    const data::Tokenizer& tokenizer_;
+    ChatIds ids_;
+    std::string plain_;
+    bool answer_ = false;
+    std::size_t answer_begin_ = 0;
+    std::int32_t last_end_ = -1;
+};
 
 std::string first_line(const std::string& text) {
     constexpr std::size_t kMax = 80;
@@ -91,55 +102,111 @@ std::string first_line(const std::string& text) {
     return line.size() > kMax ? line.substr(0, kMax) + "..." : line;
 }
 
+// bos_token, eos_token and the like, by the folder's files.
+std::map<std::string, std::string> read_marks(const std::vector<json>& files) {
+    std::map<std::string, std::string> marks;
+    for (const json& file : files) {
+        if (!file.is_object()) continue;
+        for (const auto& [key, value] : file.items()) {
+            const json text = value.is_object() ? value.value("content", json()) : value;
+            if (key.ends_with("_token") && text.is_string()) marks[key] = text.get<std::string>();
+        }
+    }
+    return marks;
+}
+
 }  // namespace
 
-ChatTemplate::ChatTemplate(const std::string& jinja, const data::Tokenizer& tokenizer) {
-    const std::optional<std::string> system = read_chatml(normalized(jinja));
-    check<BadInput>(system.has_value(), "the chat template is not ChatML, the only one that is known: it begins: {}",
-                    first_line(jinja));
-    default_system_ = *system;
-    start_ = mark(tokenizer, kStart);
-    end_ = mark(tokenizer, kEnd);
+ChatTemplate::ChatTemplate(const std::string& jinja, const data::Tokenizer& tokenizer,
+                           const std::map<std::string, std::string>& marks) {
+    try {
+        json variables = json::object({{"tools", nullptr}, {"documents", nullptr}});
+        for (const auto& [name, text] : marks) variables[name] = text;
+        source_ = std::make_shared<const Source>(Source{formats::Jinja(jinja), std::move(variables)});
+        const std::vector<ChatMessage> probe{{"user", "a"}, {"assistant", "b"}};
+        encode(std::span(probe).first(1), tokenizer);
+        const Rendered r = render(source_->jinja, source_->variables, probe, false);
+        Composer composer(tokenizer);
+        composer.begin_answer(0);
+        composer.add_marks(r.texts[2]);
+        end_ = composer.last_end();
+        check<BadInput>(end_ >= 0, "behind an answer it has '{}', which is no special token of the tokenizer",
+                        formats::python_strip(r.texts[2]));
+    } catch (const BadInput& e) {
+        throw BadInput(fmt::format("the chat template cannot be used: {}: it begins: {}", e.what(), first_line(jinja)));
+    }
+}
+
+std::optional<data::ChatSource> read_chat_source(const std::filesystem::path& folder) {
+    constexpr int kDepth = 128;
+    const auto read = [&](const char* name) {
+        const auto path = folder / name;
+        if (!formats::is_there(path)) return json();
+        return formats::parse_json(formats::read_file(path, formats::FileKind::json), path.string(), kDepth);
+    };
+    const json config = read("tokenizer_config.json");
+    json text = config.is_object() ? config.value("chat_template", json()) : json();
+    if (text.is_array()) {  // several, by name
+        for (const json& one : json(text)) {
+            if (one.is_object() && one.value("name", json()) == "default") text = one.value("template", text);
+        }
+    }
+    data::ChatSource source;
+    if (const auto path = folder / "chat_template.jinja"; formats::is_there(path)) {
+        source.jinja = formats::read_file(path, formats::FileKind::json);
+        check<BadInput>(formats::find_invalid_utf8(source.jinja) == std::string::npos, "{}: not UTF-8", path.string());
+    } else if (text.is_string()) {
+        source.jinja = text.get<std::string>();
+    } else {
+        return std::nullopt;
+    }
+    source.marks = read_marks({read("special_tokens_map.json"), config});
+    return source;
 }
 
 ChatTemplate ChatTemplate::load(const std::filesystem::path& folder, const data::Tokenizer& tokenizer) {
-    constexpr int kDepth = 128;
-    if (const auto path = folder / "chat_template.jinja"; formats::is_there(path))
-        return ChatTemplate(formats::read_file(path, formats::FileKind::json), tokenizer);
-    const auto path = folder / "tokenizer_config.json";
-    nlohmann::json config;
-    if (formats::is_there(path))
-        config = formats::parse_json(formats::read_file(path, formats::FileKind::json), path.string(), kDepth);
-    nlohmann::json text = config.is_object() ? config.value("chat_template", nlohmann::json()) : nlohmann::json();
-    if (text.is_array()) {  // several, by name
-        for (const nlohmann::json& one : nlohmann::json(text)) {
-            if (one.is_object() && one.value("name", nlohmann::json()) == "default") text = one.value("template", text);
-        }
-    }
-    check<BadInput>(text.is_string(), "the model has no chat template: use completions");
-    return ChatTemplate(text.get<std::string>(), tokenizer);
+    const std::optional<data::ChatSource> source = read_chat_source(folder);
+    check<BadInput>(source.has_value(), kNone);
+    return ChatTemplate(source->jinja, tokenizer, source->marks);
+}
+
+ChatTemplate ChatTemplate::of(const data::Tokenizer& tokenizer) {
+    check<BadInput>(tokenizer.chat.has_value(), kNone);
+    return ChatTemplate(tokenizer.chat->jinja, tokenizer, tokenizer.chat->marks);
 }
 
 std::vector<std::int32_t> ChatTemplate::encode(std::span<const ChatMessage> messages,
                                                const data::Tokenizer& tokenizer) const {
-    std::vector<std::int32_t> ids;
-    const auto add = [&](const std::string& text) {
-        tokenizer.encode_plain_parts(text, [&](std::span<const std::int32_t> some, std::size_t) {
-            ids.insert(ids.end(), some.begin(), some.end());
-        });
+    const Rendered r = render(source_->jinja, source_->variables, messages, true);
+    Composer composer(tokenizer);
+    for (std::size_t i = 0; i < r.messages.size(); ++i) {
+        composer.add_marks(r.texts[i]);
+        composer.add_text(Content(messages[r.messages[i]].content).core);
+    }
+    composer.add_marks(r.texts.back());
+    return composer.take().ids;
+}
+
+ChatIds ChatTemplate::apply(std::span<const ChatMessage> messages, const data::Tokenizer& tokenizer) const {
+    const auto rendered = [&](Space space) {
+        return render(source_->jinja, source_->variables, messages, false, space);
     };
-    const auto add_message = [&](const std::string& role, const std::string& content) {
-        ids.push_back(start_);
-        add(role + "\n" + content);
-        ids.push_back(end_);
-        add("\n");
-    };
-    if (!default_system_.empty() && (messages.empty() || messages[0].role != "system"))
-        add_message("system", default_system_);
-    for (const ChatMessage& message : messages) add_message(message.role, message.content);
-    ids.push_back(start_);
-    add("assistant\n");
-    return ids;
+    // How much of the white space before a content is left: what the text before it is longer for.
+    const bool any_space = std::any_of(messages.begin(), messages.end(), [](const ChatMessage& m) {
+        return m.role == "assistant" && !Content(m.content).before.empty();
+    });
+    const Rendered r = rendered(Space::kept), with = any_space ? rendered(Space::before) : r,
+                   without = any_space ? rendered(Space::none) : r;
+    Composer composer(tokenizer);
+    for (std::size_t i = 0; i < r.messages.size(); ++i) {
+        const ChatMessage& message = messages[r.messages[i]];
+        composer.add_marks(r.texts[i]);
+        composer.end_answer();
+        if (message.role == "assistant") composer.begin_answer(with.texts[i].size() - without.texts[i].size());
+        composer.add_text(Content(message.content).core);
+    }
+    composer.add_marks(r.texts.back());
+    return composer.take();
 }
 
 }  // namespace inkling::models

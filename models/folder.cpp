@@ -14,6 +14,7 @@
 #include "engine/parallel.h"
 #include "formats/file.h"
 #include "formats/safetensors_header.h"
+#include "models/chat_template.h"
 #include "models/families/family.h"
 #include "models/special_tokens.h"
 #include "models/weight_files.h"
@@ -169,7 +170,10 @@ fs::path find_model(const fs::path& path) {
 std::unique_ptr<data::Tokenizer> open_tokenizer(const fs::path& path) {
     const bool run = formats::is_folder(path) && !formats::is_there(path / "tokenizer.json") &&
                      (formats::is_there(path / "best") || formats::is_there(path / "latest"));
-    return data::load_tokenizer(run ? find_model(path) : path);
+    const fs::path from = run ? find_model(path) : path;
+    auto tokenizer = data::load_tokenizer(from);
+    if (formats::is_folder(from)) tokenizer->chat = read_chat_source(from);
+    return tokenizer;
 }
 
 Architecture load_config(const fs::path& folder) {
@@ -189,6 +193,7 @@ LoadedModel load_model(const fs::path& folder, std::optional<double> dropout, Ke
                     file.path.string(), file.numbers(), parameter_count(config));
     LoadedModel loaded{std::make_unique<Transformer<float>>(config, std::nullopt), data::load_tokenizer(folder)};
     take_tokenizer_config(folder, *loaded.tokenizer, loaded.model->config);
+    loaded.tokenizer->chat = read_chat_source(folder);
 #ifdef __GLIBC__
     malloc_trim(0);  // of a large vocabulary's JSON: the heap would keep tens of megabytes
 #endif
@@ -219,6 +224,10 @@ void save_model(const fs::path& folder, Transformer<float>& model, const data::T
     if (const auto id = tokenizer.end_of_text()) {
         for (const char* key : {"bos_token", "eos_token", "unk_token"})
             tokenizer_config[key] = tokenizer.decode(std::span(&*id, 1));
+    }
+    if (tokenizer.chat) {
+        tokenizer_config["chat_template"] = tokenizer.chat->jinja;
+        for (const auto& [name, text] : tokenizer.chat->marks) tokenizer_config[name] = text;
     }
     write("tokenizer_config.json", tokenizer_config);
     formats::write_file_atomic(folder / "tokenizer.json", tokenizer.to_json());

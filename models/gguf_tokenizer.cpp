@@ -238,6 +238,7 @@ void set_sentence_piece(formats::GgufWriter& out, const data::BpeTokenizer& toke
 }  // namespace
 
 void set_gguf_tokenizer(formats::GgufWriter& out, const data::Tokenizer& tokenizer, std::size_t vocab_size) {
+    if (tokenizer.chat) out.set_text("tokenizer.chat_template", tokenizer.chat->jinja);
     check(vocab_size >= tokenizer.vocab_size(), "gguf: {} tokens do not fit a vocabulary of {}", tokenizer.vocab_size(),
           vocab_size);
     if (const auto* const characters = dynamic_cast<const data::CharTokenizer*>(&tokenizer))

@@ -79,18 +79,22 @@ std::vector<T> rotary_table(const Architecture& a, std::size_t start, std::size_
 }
 
 template <class T>
-Tensor<T> rotate(const Tensor<T>& x, const Architecture& a, std::size_t start) {
+Tensor<T> rotate(const Tensor<T>& x, const Architecture& a, std::size_t start, const IdArray& positions) {
     const std::size_t d = a.head_size(), r = a.rotary_size();
     if (r == d && a.rope.scaling == RopeScaling::none)
-        return rotary(x, {.base = a.rope_theta, .clockwise = a.rope_clockwise, .start = start});
-    const Tables<T>& angles = tables<T>(a, start, x.dim(-2));
+        return rotary(x, {.base = a.rope_theta, .clockwise = a.rope_clockwise, .start = start, .positions = positions});
+    Tables<T> angles = tables<T>(a, start, x.dim(-2));
+    if (positions.defined()) {  // rows of the tables for each: (B, 1, L, d)
+        const Shape shape{positions.dim(0), 1, positions.dim(1), d};
+        angles = {reshape(embedding(positions, angles.cos), shape), reshape(embedding(positions, angles.sin), shape)};
+    }
     std::vector<Tensor<T>> swapped = {slice(x, -1, r / 2, r), slice(x, -1, 0, r / 2)};
     if (r < d) swapped.push_back(slice(x, -1, r, d));
     return add(mul(x, angles.cos), mul(concatenate(swapped, -1), angles.sin));
 }
 
 template std::vector<float> rotary_table(const Architecture&, std::size_t, std::size_t);
-template Tensor<float> rotate(const Tensor<float>&, const Architecture&, std::size_t);
-template Tensor<double> rotate(const Tensor<double>&, const Architecture&, std::size_t);
+template Tensor<float> rotate(const Tensor<float>&, const Architecture&, std::size_t, const IdArray&);
+template Tensor<double> rotate(const Tensor<double>&, const Architecture&, std::size_t, const IdArray&);
 
 }  // namespace inkling::models

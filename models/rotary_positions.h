@@ -20,8 +20,9 @@ std::vector<double> rotary_divisors(const Architecture& architecture);
 template <class T>
 std::vector<T> rotary_table(const Architecture& architecture, std::size_t start, std::size_t rows);
 
-// Queries or keys (..., L, d) at positions from `start` on.
+// Queries or keys (..., L, d) at positions from `start` on; or, of (B, H, L, d), at `positions` (B, L).
 template <class T>
-Tensor<T> rotate(const Tensor<T>& heads, const Architecture& architecture, std::size_t start = 0);
+Tensor<T> rotate(const Tensor<T>& heads, const Architecture& architecture, std::size_t start = 0,
+                 const IdArray& positions = {});
 
 }  // namespace inkling::models

@@ -32,35 +32,56 @@ Tensor<T> activate(Activation activation, Tensor<T> x) {
 }  // namespace
 
 template <class T>
-Tensor<T> Transformer<T>::hidden(const IdArray& ids, std::vector<Tensor<T>>* weights, Generator* random) const {
+Transformer<T>::Documents::Documents(const IdArray& of) : begins(of) {
+    if (!begins.defined()) return;
+    positions = IdArray(begins.shape());
+    const std::size_t length = begins.dim(-1);
+    for (std::size_t i = 0; i < positions.size(); ++i)
+        positions.data()[i] = static_cast<std::int32_t>(i % length) - begins.data()[i];
+}
+
+template <class T>
+Tensor<T> Transformer<T>::hidden(const IdArray& ids, std::vector<Tensor<T>>* weights, Generator* random,
+                                 const IdArray& begins) const {
     check(ids.rank() == 2 && ids.dim(1) >= 1 && ids.dim(1) <= config.block_size,
           "{}: ids (B, T) with T from 1 to the context of {} are required, got shape {}", config.family,
           config.block_size, ids.shape());
     check(!drops() || random, "{}: training with dropout needs random numbers: pass a Generator", config.family);
+    check(!begins.defined() || begins.shape() == ids.shape(), "{}: begins must be (B, T) like ids, got {} and {}",
+          config.family, begins.shape(), ids.shape());
     Generator none;
     Generator& keys = random ? *random : none;
+    const Documents documents(begins.defined() ? IdArray(begins.contiguous()) : begins);
 
     Tensor<T> x = embedding(ids, parts[Part::token_table].weight);  // (B, T, C)
     if (config.embedding_norm) x = norm({}, x);
-    if (config.positions == Positions::learned) x = add(x, slice(parts[Part::position_table].weight, 0, 0, ids.dim(1)));
+    if (config.positions == Positions::learned) {
+        const Tensor<T>& table = parts[Part::position_table].weight;
+        const IdArray& positions = documents.positions;
+        x = add(x, positions.defined() ? embedding(positions, table) : slice(table, 0, 0, ids.dim(1)));
+    }
     if (config.stream_dropout) x = dropped(x, keys);
     for (const Layer& l : layers) {
         if (checkpoint_activations && !weights) {
             x = nn::checkpoint<T>(
-                [this, &l](const Tensor<T>& in, Generator* layer_keys) { return layer(l, in, *layer_keys, nullptr); },
+                [this, &l, documents](const Tensor<T>& in, Generator* layer_keys) {
+                    return layer(l, in, *layer_keys, nullptr, documents);
+                },
                 x, &keys);
         } else {
             if (weights) weights->emplace_back();
-            x = layer(l, x, keys, weights ? &weights->back() : nullptr);
+            x = layer(l, x, keys, weights ? &weights->back() : nullptr, documents);
         }
     }
     return norm(parts[Part::final_norm], x);
 }
 
 template <class T>
-Tensor<T> Transformer<T>::layer(const Layer& l, const Tensor<T>& x_in, Generator& random, Tensor<T>* weights) const {
+Tensor<T> Transformer<T>::layer(const Layer& l, const Tensor<T>& x_in, Generator& random, Tensor<T>* weights,
+                                const Documents& documents) const {
     const auto wanted = weights ? nn::Weights::keep : nn::Weights::none;
-    const nn::AttentionOutput<T> attended = attention(l, norm(l[Part::attention_norm], x_in), random, wanted);
+    const nn::AttentionOutput<T> attended =
+        attention(l, norm(l[Part::attention_norm], x_in), random, wanted, documents);
     if (weights) *weights = attended.weights;
     const auto keep = [&](const Tensor<T>& y) { return config.stream_dropout ? dropped(y, random) : y; };
     const Tensor<T> x = add(x_in, keep(attended.output));
@@ -70,7 +91,7 @@ Tensor<T> Transformer<T>::layer(const Layer& l, const Tensor<T>& x_in, Generator
 // Heads of queries (B, H, T, d) look at heads of keys and values (B, K, T, d), each of which serves H / K of them.
 template <class T>
 nn::AttentionOutput<T> Transformer<T>::attention(const Layer& l, const Tensor<T>& x, Generator& random,
-                                                 nn::Weights wanted) const {
+                                                 nn::Weights wanted, const Documents& documents) const {
     const std::size_t H = config.n_head, K = config.kv_heads();
     const std::vector<Tensor<T>> packed =
         config.packed_qkv ? split(applied(l[Part::query_key_value], x), 3, -1) : std::vector<Tensor<T>>();
@@ -81,11 +102,12 @@ nn::AttentionOutput<T> Transformer<T>::attention(const Layer& l, const Tensor<T>
         if (H != K) kv = repeat(kv, H / K, 1);
         return kv;
     };
-    const Tensor<T> q = rotated(heads(Part::query, 0, H), l[Part::query_norm].weight);
-    const Tensor<T> k = shared(rotated(heads(Part::key, 1, K), l[Part::key_norm].weight));
+    const Tensor<T> q = rotated(heads(Part::query, 0, H), l[Part::query_norm].weight, documents);
+    const Tensor<T> k = shared(rotated(heads(Part::key, 1, K), l[Part::key_norm].weight, documents));
     const Tensor<T> v = shared(heads(Part::value, 2, K));
     nn::AttentionOptions options;
     options.causal = true;
+    options.begins = documents.begins;
     if (config.scale_by_layer) options.scale = config.attention_scale(static_cast<std::size_t>(&l - layers.data()));
     if (drops()) {
         options.dropout = config.dropout;
@@ -96,9 +118,9 @@ nn::AttentionOutput<T> Transformer<T>::attention(const Layer& l, const Tensor<T>
 }
 
 template <class T>
-Tensor<T> Transformer<T>::rotated(Tensor<T> x, const Tensor<T>& gain) const {
+Tensor<T> Transformer<T>::rotated(Tensor<T> x, const Tensor<T>& gain, const Documents& documents) const {
     if (config.head_norm == HeadNorm::before_rotary) x = rms_norm(x, gain, config.norm_epsilon);
-    if (config.positions == Positions::rotary) x = rotate(x, config);
+    if (config.positions == Positions::rotary) x = rotate(x, config, 0, documents.positions);
     if (config.head_norm == HeadNorm::after_rotary) x = rms_norm(x, gain, config.norm_epsilon);
     return x;
 }
@@ -128,8 +150,10 @@ Tensor<T> Transformer<T>::logits(const Tensor<T>& x) const {
 }
 
 template <class T>
-Tensor<T> Transformer<T>::loss(const IdArray& ids, const IdArray& targets, Generator* random) const {
-    return linear_cross_entropy(hidden(ids, nullptr, random), head_weight(), targets, kIgnore, 0, config.softcap);
+Tensor<T> Transformer<T>::loss(const IdArray& ids, const IdArray& targets, Generator* random,
+                               const IdArray& begins) const {
+    return linear_cross_entropy(hidden(ids, nullptr, random, begins), head_weight(), targets, kIgnore, 0,
+                                config.softcap);
 }
 
 template class Transformer<float>;

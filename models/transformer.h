@@ -18,20 +18,30 @@ class Transformer : public TransformerParameters<T> {
     using TransformerParameters<T>::head_weight;
 
     // ids (B, T) -> (B, T, C), after the last norm. When asked, each layer's attention weights (B, H, T, T) are
-    // appended to `weights`. In training mode with dropout, its masks follow from keys of `random`.
-    Tensor<T> hidden(const IdArray& ids, std::vector<Tensor<T>>* weights = nullptr, Generator* random = nullptr) const;
+    // appended to `weights`. In training mode with dropout, its masks follow from keys of `random`. `begins` (B, T):
+    // where the document of each token begins in its row; each is then read as if it were alone.
+    Tensor<T> hidden(const IdArray& ids, std::vector<Tensor<T>>* weights = nullptr, Generator* random = nullptr,
+                     const IdArray& begins = {}) const;
     Tensor<T> logits(const Tensor<T>& hidden) const;  // (..., C) -> (..., V)
     Tensor<T> forward(const IdArray& ids) const { return logits(hidden(ids)); }
-    Tensor<T> loss(const IdArray& ids, const IdArray& targets, Generator* random = nullptr) const;  // mean nats a token
+    Tensor<T> loss(const IdArray& ids, const IdArray& targets, Generator* random = nullptr,
+                   const IdArray& begins = {}) const;  // mean nats a token
 
     bool checkpoint_activations = false;  // run each layer once more in backward, instead of keeping what is inside
 
   private:
-    Tensor<T> layer(const Layer& l, const Tensor<T>& x, Generator& random, Tensor<T>* weights) const;
-    nn::AttentionOutput<T> attention(const Layer& l, const Tensor<T>& x, Generator& random, nn::Weights wanted) const;
+    // Where the document of each token begins, and its position there, (B, T) both; undefined: a row is one.
+    struct Documents {
+        IdArray begins, positions;
+        explicit Documents(const IdArray& begins);
+    };
+    Tensor<T> layer(const Layer& l, const Tensor<T>& x, Generator& random, Tensor<T>* weights,
+                    const Documents& documents) const;
+    nn::AttentionOutput<T> attention(const Layer& l, const Tensor<T>& x, Generator& random, nn::Weights wanted,
+                                     const Documents& documents) const;
     Tensor<T> mlp(const Layer& l, const Tensor<T>& x) const;
     Tensor<T> norm(const Weights<Tensor<T>>& norm, const Tensor<T>& x) const;
-    Tensor<T> rotated(Tensor<T> heads, const Tensor<T>& gain) const;
+    Tensor<T> rotated(Tensor<T> heads, const Tensor<T>& gain, const Documents& documents) const;
     bool drops() const { return this->training() && config.dropout > 0; }
     Tensor<T> dropped(const Tensor<T>& x, Generator& random) const;
 };

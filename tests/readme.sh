@@ -11,7 +11,7 @@
 set -euo pipefail
 program=$(realpath "$1")
 root=$(cd "$(dirname "$0")/.." && pwd)
-pages=("$root/README.md" "$root"/docs/{first-hour,using,pages,files,library,recipes,adding}.md)
+pages=("$root/README.md" "$root"/docs/{first-hour,using,chat,pages,files,library,recipes,adding}.md)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 fail() {
@@ -78,6 +78,7 @@ for page in "${pages[@]}"; do
     cp my.txt books/one.txt
     { cat my.txt && printf 'caf\351\n'; } | gzip >logs/one.gz
     sed 's/.*/{"answer": "&"}/' my.txt >questions.jsonl
+    sed 's/.*/{"messages": [{"role": "user", "content": "&"}, {"role": "assistant", "content": "Yes."}]}/' my.txt >chats.jsonl
     { echo id,body && sed 's/.*/1,"&"/' my.txt; } | gzip >table.csv.gz
     follow < <(commands_of "$page")
 done

@@ -96,9 +96,13 @@ std::string checksum(const Metadata& metadata, const nn::FlatParameters<float>& 
 
 }  // namespace
 
-std::string fingerprint(data::TokenView tokens) {
+std::string fingerprint(data::TokenView tokens, const data::EncodedDocuments* documents) {
     Hash hash;
     for (const std::int32_t t : tokens) hash.add(static_cast<std::uint32_t>(t));
+    if (documents) {
+        for (const std::uint8_t learned : documents->learn) hash.add(learned);
+        for (const std::size_t end : documents->ends) hash.add(static_cast<std::uint32_t>(end));
+    }
     return fmt::format("{}-{:016x}", tokens.size(), hash.value);
 }
 

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "data/packed_documents.h"
 #include "data/tokenizers/tokenizer.h"
 #include "models/transformer.h"
 #include "train/optimizers/optimizer.h"
@@ -42,7 +43,8 @@ std::string stored_config(const std::filesystem::path& folder);
 // a version that kept only the best until then, that. Throws BadInput.
 double stored_val_loss(const std::filesystem::path& folder);
 
-// A number that two texts of tokens share only by being equal (or by an accident of 1 in 2^64), with their count.
-std::string fingerprint(data::TokenView tokens);
+// A number that two texts of tokens share only by being equal (or by an accident of 1 in 2^64), with their count; the
+// same of documents.
+std::string fingerprint(data::TokenView tokens, const data::EncodedDocuments* documents = nullptr);
 
 }  // namespace inkling::train

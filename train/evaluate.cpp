@@ -71,4 +71,32 @@ double evaluate(models::Transformer<float>& model, data::TokenView tokens, const
     return total / static_cast<double>(predicted);
 }
 
+double evaluate(models::Transformer<float>& model, const data::PackedDocuments& documents,
+                const EvaluateOptions& options) {
+    check<BadInput>(documents.size() > 0, "evaluate: documents with something to learn are required");
+    const Evaluating scope(model);
+    const std::size_t T = documents.length(), all = documents.size();
+    const std::size_t wanted = options.max_tokens ? std::max<std::size_t>(1, options.max_tokens / T) : all;
+    const std::size_t chosen = std::min(wanted, all), at_once = std::max<std::size_t>(1, 4096 / T);
+    double total = 0;
+    std::size_t predicted = 0;
+    for (std::size_t i = 0; i < chosen;) {
+        if (options.progress && !options.progress(static_cast<double>(i) / static_cast<double>(chosen)))
+            return std::numeric_limits<double>::quiet_NaN();
+        const std::size_t rows = std::min(at_once, chosen - i);
+        IdArray inputs({rows, T}), targets({rows, T}), begins({rows, T});
+        std::size_t counted = 0;
+        for (std::size_t r = 0; r < rows; ++r, ++i) {
+            const std::size_t row = i * all / chosen, at = r * T;
+            documents.fill(row, inputs.data() + at, targets.data() + at, begins.data() + at);
+            counted += documents.targets(row);
+        }
+        const AdaptiveThreads threads(Work::evaluation, static_cast<double>(rows * T));
+        const double loss = static_cast<double>(model.loss(inputs, targets, nullptr, begins).item());
+        total += loss * static_cast<double>(counted);
+        predicted += counted;
+    }
+    return total / static_cast<double>(predicted);
+}
+
 }  // namespace inkling::train

@@ -7,6 +7,7 @@
 #include <functional>
 #include <span>
 
+#include "data/packed_documents.h"
 #include "data/token_view.h"
 #include "models/transformer.h"
 
@@ -24,6 +25,10 @@ struct EvaluateOptions {
 // predicted once. The model is left in the mode that it was in. NaN when `progress` ended it. Throws BadInput for a
 // text of less than 2 tokens.
 double evaluate(models::Transformer<float>& model, data::TokenView tokens, const EvaluateOptions& options = {});
+
+// Of documents: mean nats per token that is to be learned of them. max_tokens are those of whole rows; no stride.
+double evaluate(models::Transformer<float>& model, const data::PackedDocuments& rows,
+                const EvaluateOptions& options = {});
 
 // A batch's ids as arrays (B, T).
 IdArray id_array(std::span<const std::int32_t> ids, std::size_t batch, std::size_t length);

@@ -1,4 +1,4 @@
-// What a run can choose by name: --optimizer, --muon-scale, --schedule; and why it ended.
+// What a run can choose by name: --optimizer, --muon-scale, --schedule, --loss-on; and why it ended.
 #pragma once
 
 #include "engine/names.h"
@@ -29,6 +29,13 @@ constexpr auto names(ScheduleKind) {
                                      {ScheduleKind::cosine, "cosine"},
                                      {ScheduleKind::linear, "linear"},
                                      {ScheduleKind::wsd, "wsd"}});
+}
+
+// What is learned of conversations, and of prompts with a completion: answers alone, or all.
+enum class LossOn { completions, all };
+
+constexpr auto names(LossOn) {
+    return name_table<LossOn>({{LossOn::completions, "completions"}, {LossOn::all, "all"}});
 }
 
 // Why a run has ended; interrupted: it was asked to.

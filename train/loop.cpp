@@ -29,16 +29,36 @@ double bits_per_byte_of(data::TokenView tokens, const data::Tokenizer& tokenizer
 }  // namespace
 
 TrainingLoop::TrainingLoop(const TrainOptions& options, models::Transformer<float>& model, data::TokenView tokens,
-                           const data::Tokenizer* tokenizer, CombineGradients combine)
+                           const data::Tokenizer* tokenizer, CombineGradients combine,
+                           const data::EncodedDocuments* documents)
     : options_(options), model_(model), text_(data::split_tokens(tokens, options.val_fraction)) {
-    sampler_ = data::make_sampler(options.sampler, text_.train, options.batch_size, options.block_size, options.seed,
-                                  tokenizer);
-    check<BadInput>(text_.val.size() != 1,
-                    "the validation part has 1 token and needs 2: raise --val-fraction or add text");
-    if (tokenizer && !text_.val.empty()) bits_per_byte_ = bits_per_byte_of(text_.val, *tokenizer);
+    if (documents) {
+        split_documents(tokens, *documents);
+        sampler_ = std::make_unique<data::DocumentSampler>(*train_rows_, options.batch_size, options.seed);
+    } else {
+        sampler_ = data::make_sampler(options.sampler, text_.train, options.batch_size, options.block_size,
+                                      options.seed, tokenizer);
+        check<BadInput>(text_.val.size() != 1,
+                        "the validation part has 1 token and needs 2: raise --val-fraction or add text");
+        if (tokenizer && !text_.val.empty()) bits_per_byte_ = bits_per_byte_of(text_.val, *tokenizer);
+    }
     step_ = std::make_unique<TrainingStep>(options_, model, *sampler_, std::move(combine));
-    state_.data_fingerprint = fingerprint(tokens);
+    state_.data_fingerprint = fingerprint(tokens, documents);
     state_.config = to_toml(options_);
+}
+
+void TrainingLoop::split_documents(data::TokenView tokens, const data::EncodedDocuments& documents) {
+    const auto n = static_cast<double>(documents.size());
+    const auto trained =
+        std::max<std::size_t>(1, static_cast<std::size_t>(std::floor(n * (1 - options_.val_fraction))));
+    const auto rows = [&](std::size_t first, std::size_t last) {
+        return std::make_unique<data::PackedDocuments>(tokens, documents, first, last, options_.block_size);
+    };
+    train_rows_ = rows(0, trained);
+    auto rest = rows(trained, documents.size());
+    if (rest->size() > 0) val_rows_ = std::move(rest);
+    const std::size_t end = trained > 0 ? documents.ends[trained - 1] : 0;
+    text_ = {tokens.first(end), val_rows_ ? tokens.subspan(end) : data::TokenView()};
 }
 
 void TrainingLoop::go_on_from(const TrainingState& state) {
@@ -166,7 +186,8 @@ void TrainingLoop::evaluate_now(bool last, const std::vector<Observer*>& observe
     const Averaged weights(step_->average);
     const auto loss_of = [&](std::size_t tokens) {
         how.max_tokens = tokens == text_.val.size() ? 0 : tokens;
-        const double start = seconds_now(), loss = evaluate(model_, text_.val, how);
+        const double start = seconds_now();
+        const double loss = val_rows_ ? evaluate(model_, *val_rows_, how) : evaluate(model_, text_.val, how);
         if (!std::isfinite(loss)) return loss;
         eval_s_per_token_ = (seconds_now() - start) / static_cast<double>(tokens);
         metrics_.val_loss = last_val_loss_ = loss;

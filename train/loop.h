@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "data/packed_documents.h"
 #include "data/split.h"
 #include "train/checkpoint.h"
 #include "train/metrics.h"
@@ -25,9 +26,12 @@ struct Diverged : Error {
 class TrainingLoop {
   public:
     // `tokens` is the whole text; it, the model and the tokenizer must outlive the loop. With a tokenizer, losses are
-    // told in bits per byte too; --sampler paragraphs needs it. Throws BadInput when the text is too short.
+    // told in bits per byte too; --sampler paragraphs needs it. Throws BadInput when the text is too short. With
+    // `documents`, which must outlive it too, the tokens are these, the last of them for validation, and the rows those
+    // of packed_documents.h.
     TrainingLoop(const TrainOptions& options, models::Transformer<float>& model, data::TokenView tokens,
-                 const data::Tokenizer* tokenizer = nullptr, CombineGradients combine = nullptr);
+                 const data::Tokenizer* tokenizer = nullptr, CombineGradients combine = nullptr,
+                 const data::EncodedDocuments* documents = nullptr);
 
     // Goes on from this state of a run, whose weights and optimizer the step already has (resume.h does both).
     void go_on_from(const TrainingState& state);
@@ -50,6 +54,8 @@ class TrainingLoop {
     const TrainOptions& options() const { return options_; }
     models::Transformer<float>& model() { return model_; }
     const data::Split& text() const { return text_; }
+    const data::PackedDocuments* documents() const { return train_rows_.get(); }  // to train on; null: it is text
+    const data::PackedDocuments* val_documents() const { return val_rows_.get(); }
     TrainingStep& step() { return *step_; }
     const TrainingState& state() const { return state_; }
     const Metrics& metrics() const { return metrics_; }  // of the last step
@@ -60,6 +66,7 @@ class TrainingLoop {
     std::size_t eval_tokens_at_end() const;  // more: as many as are read in a tenth of the time trained
 
   private:
+    void split_documents(data::TokenView tokens, const data::EncodedDocuments& documents);
     void evaluate_now(bool last, const std::vector<Observer*>& observers, const std::function<bool()>& stop);
     void check_plan(const std::vector<Observer*>& observers);
     bool due(std::size_t every) const { return every > 0 && state_.step % every == 0; }
@@ -68,6 +75,7 @@ class TrainingLoop {
     models::Transformer<float>& model_;
     data::Split text_;
     double bits_per_byte_ = std::numeric_limits<double>::quiet_NaN();  // of the validation part, at 1 nat per token
+    std::unique_ptr<data::PackedDocuments> train_rows_, val_rows_;     // of documents
     std::unique_ptr<data::Sampler> sampler_;
     std::unique_ptr<TrainingStep> step_;
     TrainingState state_;

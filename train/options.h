@@ -22,6 +22,7 @@ namespace inkling::train {
 struct TrainOptions {
     std::vector<std::string> data = {};
     data::CorpusOptions text = {};  // how it is read
+    LossOn loss_on = LossOn::completions;
     std::string out = "out";
     std::string resume = "";  // "", "auto" or a checkpoint folder
     bool overwrite = false;
@@ -72,6 +73,10 @@ struct TrainOptions {
     static void visit(Options& o, const V& v) {
         v("data", o.data, data::CorpusOptions::data_help);
         data::CorpusOptions::visit(o.text, v);
+        v("loss-on", o.loss_on,
+          "what is learned of conversations, and of prompts with a completion: completions (answers, and the token "
+          "that "
+          "ends them) or all");
         v("out", o.out, "directory of the run: checkpoints, config.toml, metrics.jsonl");
         v("resume", o.resume,
           "'auto': resume from the newest checkpoint in --out, if there is one; or the checkpoint to resume from");

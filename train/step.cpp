@@ -26,16 +26,22 @@ StepResult TrainingStep::run(std::size_t number) {
     Generator random{options_.seed, (number + 1) << 20};  // dropout masks follow from the step alone
     parameters.zero_gradients();
     StepResult result;
-    const std::size_t micro_steps = options_.gradient_accumulation_steps;
+    const std::size_t micro_steps = options_.gradient_accumulation_steps, first = number * micro_steps;
+    std::size_t targets = 0;
+    for (std::size_t i = 0; i < micro_steps; ++i) targets += sampler_.targets(first + i);
+    const auto array = [&](const std::vector<std::int32_t>& ids) {
+        return ids.empty() ? IdArray() : id_array(ids, batch_.batch, batch_.length);
+    };
     for (std::size_t i = 0; i < micro_steps; ++i) {
-        sampler_.fill(number * micro_steps + i, batch_);
+        sampler_.fill(first + i, batch_);
         profile::lap("batch");
-        const Tensor<float> y = model_.loss(id_array(batch_.inputs, batch_.batch, batch_.length),
-                                            id_array(batch_.targets, batch_.batch, batch_.length), &random);
+        const Tensor<float> y = model_.loss(array(batch_.inputs), array(batch_.targets), &random, array(batch_.begins));
         const double part = static_cast<double>(y.item());
-        result.loss += part / static_cast<double>(micro_steps);
+        // each target counts the same: of windows, a batch is one part of `micro_steps`
+        const double parts = static_cast<double>(targets) / static_cast<double>(sampler_.targets(first + i));
+        result.loss += part / parts;
         if (!std::isfinite(part)) break;
-        backward(micro_steps == 1 ? y : scale(y, 1.0 / static_cast<double>(micro_steps)));
+        backward(micro_steps == 1 ? y : scale(y, 1.0 / parts));
     }
     profile::lap("loss");
     if (combine_) combine_(parameters.gradients(), result.loss);

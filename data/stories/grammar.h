@@ -64,8 +64,9 @@ StoryGrammar compile_grammar(const std::vector<RuleText>& rules, const std::vect
 // Compiled at the first call.
 const StoryGrammar& story_grammar();
 
-// A story of this grammar, sampled with the random numbers of a key.
-std::string write_story(const StoryGrammar& grammar, const RandomKey& key);
+// A story of this grammar, sampled with the random numbers of a key. `values`: which value each variable took, SIZE_MAX
+// for one that is not mentioned.
+std::string write_story(const StoryGrammar& grammar, const RandomKey& key, std::vector<std::size_t>* values = nullptr);
 
 // How the grammar can write exactly this text: the probability, and in how many ways. It must be 1 for every story: the
 // entropy below is that of derivations, and would be too large otherwise.

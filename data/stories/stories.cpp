@@ -8,14 +8,16 @@ namespace {
 
 // Streams of this file: "stor" in ASCII, then the number of the story.
 constexpr std::uint64_t first_story = 0x73746F72ull << 32;
+constexpr std::uint64_t first_question = 0x71756573ull << 32;  // "ques": which question is asked of each story
 
 // Writes one story: samples every choice, in the order of the text.
 class Writer {
   public:
     Writer(const StoryGrammar& grammar, const RandomKey& key) : grammar_(grammar), key_(key) {}
 
-    std::string write() {
+    std::string write(std::vector<std::size_t>* values) {
         expand(0);
+        if (values) *values = std::move(values_);
         return std::move(story_);
     }
 
@@ -49,10 +51,36 @@ class Writer {
 
 }  // namespace
 
-std::string write_story(const StoryGrammar& grammar, const RandomKey& key) { return Writer(grammar, key).write(); }
+std::string write_story(const StoryGrammar& grammar, const RandomKey& key, std::vector<std::size_t>* values) {
+    return Writer(grammar, key).write(values);
+}
 
 std::string generate_story(std::uint64_t seed, std::uint64_t index) {
     return write_story(story_grammar(), {seed, first_story + index});
+}
+
+StoryQuestion story_question(std::uint64_t seed, std::uint64_t index) {
+    const RandomKey key{seed, first_story + index};
+    std::vector<std::size_t> values;
+    StoryQuestion q;
+    q.story = write_story(story_grammar(), key, &values);
+    const std::vector<VariableText> variables = story_variables();
+    const auto word = [&](std::string_view field) {
+        for (std::size_t v = 0; v < variables.size(); ++v)
+            if (variables[v].fields[0] == field) return std::string(variables[v].values[values.at(v)][0]);
+        return std::string();
+    };
+    const std::string hero = word("hero"), kind = word("kind"), color = word("color"), toy = word("toy"),
+                      helper = word("helper");  // every story mentions these
+    const StoryQuestion all[] = {{"", "Who is the story about?", "It is about " + hero + "."},
+                                 {"", "What animal is " + hero + "?", hero + " is the " + kind + "."},
+                                 {"", "What color is the " + toy + "?", "The " + toy + " is " + color + "."},
+                                 {"", "What thing is in the story?", "It is the " + toy + "."},
+                                 {"", "Whom did " + hero + " meet?", hero + " met the " + helper + "."}};
+    const StoryQuestion& chosen = all[random_below({seed, first_question}, index, std::size(all))];
+    q.question = chosen.question;
+    q.answer = chosen.answer;
+    return q;
 }
 
 std::string generate_stories(std::uint64_t seed, std::size_t bytes) {

@@ -18,6 +18,12 @@ namespace inkling::data {
 // Story number `index` of a seed: the same on every machine.
 std::string generate_story(std::uint64_t seed, std::uint64_t index);
 
+// The same story, a question about it, and the answer, which the story gives.
+struct StoryQuestion {
+    std::string story, question, answer;
+};
+StoryQuestion story_question(std::uint64_t seed, std::uint64_t index);
+
 // Stories 0, 1, 2, ... of a seed, each followed by "\n\n", up to the first that makes the text at least `bytes` long.
 std::string generate_stories(std::uint64_t seed, std::size_t bytes);
 

@@ -140,14 +140,14 @@ std::size_t BpeTokenizer::cut(std::string_view normalized, std::size_t from) con
 }
 
 // `special`: special tokens are found in the text, and not only the other added ones.
-void BpeTokenizer::encode(std::string_view text, const TakeIds& take, bool special) const {
+void BpeTokenizer::encode(std::string_view text, const TakeIds& take, bool special, bool begins) const {
     Batch batch(*this, take);
     // `part` comes from text[begin, end) and is as long, or was made from it.
     const auto add_part = [&](std::string_view part, std::size_t begin, std::size_t end) {
         const auto place = [&](std::size_t at) { return at == part.size() ? end : begin + std::min(at, end - begin); };
         for (std::size_t at = 0; at < part.size();) {
             const std::size_t next = cut(part, at + task_size);
-            batch.add({part.substr(at, next - at), -1, begin == 0 && at == 0, place(at), place(next)});
+            batch.add({part.substr(at, next - at), -1, begins && begin == 0 && at == 0, place(at), place(next)});
             at = next;
         }
     };
@@ -186,6 +186,15 @@ void BpeTokenizer::encode(std::string_view text, const TakeIds& take, bool speci
         });
         batch.encode();
     });
+}
+
+void BpeTokenizer::cut_added(std::string_view text, const TakePart& take) const {
+    added_.cut(text, [&](const AddedTokens::Part& part) { take(part.text, part.id); });
+}
+
+bool BpeTokenizer::is_special(std::int32_t id) const {
+    const auto& all = added_.list();
+    return std::any_of(all.begin(), all.end(), [&](const AddedToken& t) { return t.id == id && t.special; });
 }
 
 std::size_t BpeTokenizer::safe_cut(std::string_view text, std::size_t from) const {

@@ -47,7 +47,11 @@ class BpeTokenizer final : public Tokenizer {
     // Throw BadInput for a byte or character that is not in the vocabulary (most have all), and if a pattern would
     // take too long.
     void encode_parts(std::string_view text, const TakeIds& take) const override { encode(text, take, true); }
-    void encode_plain_parts(std::string_view text, const TakeIds& take) const override { encode(text, take, false); }
+    void encode_plain_parts(std::string_view text, const TakeIds& take, bool begins = true) const override {
+        encode(text, take, false, begins);
+    }
+    void cut_added(std::string_view text, const TakePart& take) const override;
+    bool is_special(std::int32_t id) const override;
     using Tokenizer::encode;
     // Bytes: a token, and even the whole, may begin or end inside a character (utf8_stream.h makes text of them).
     std::string decode(std::span<const std::int32_t> ids) const override { return decode(ids, true); }
@@ -72,7 +76,7 @@ class BpeTokenizer final : public Tokenizer {
         std::size_t begin = 0, end = 0;  // in the whole text
     };
     class Batch;
-    void encode(std::string_view text, const TakeIds& take, bool special) const;
+    void encode(std::string_view text, const TakeIds& take, bool special, bool begins = true) const;
     void encode_task(BpeModel::Encoder& encoder, PreTokenizer::Scan& scan, const Task& task,
                      std::vector<std::int32_t>& ids, const TakeIds& full) const;
     void encode_tasks(std::span<const Task> tasks, const TakeIds& take) const;

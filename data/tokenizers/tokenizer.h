@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -23,6 +24,12 @@ constexpr auto names(TokenizerKind) {
     return name_table<TokenizerKind>({{TokenizerKind::characters, "char"}, {TokenizerKind::byte_pairs, "bpe"}});
 }
 
+// How conversations are written: a template of models/chat_template.h, and what it calls bos_token, eos_token, ...
+struct ChatSource {
+    std::string jinja;
+    std::map<std::string, std::string> marks;
+};
+
 class Tokenizer {
   public:
     virtual ~Tokenizer() = default;
@@ -34,7 +41,20 @@ class Tokenizer {
     virtual void encode_parts(std::string_view text, const TakeIds& take) const = 0;
 
     // The same of text that comes from others: where it spells a special token, such as <|endoftext|>, it is text.
-    virtual void encode_plain_parts(std::string_view text, const TakeIds& take) const { encode_parts(text, take); }
+    // `begins`: nothing comes before it.
+    virtual void encode_plain_parts(std::string_view text, const TakeIds& take, bool begins = true) const {
+        static_cast<void>(begins);
+        encode_parts(text, take);
+    }
+
+    // Cuts a text at the added tokens that it spells: take(part, -1) for text, take(spelled, id) for these.
+    using TakePart = std::function<void(std::string_view part, std::int32_t id)>;
+    virtual void cut_added(std::string_view text, const TakePart& take) const {
+        if (!text.empty()) take(text, -1);
+    }
+
+    // Whether an id is a mark such as <|endoftext|>, and not text.
+    virtual bool is_special(std::int32_t) const { return false; }
 
     // encode_parts at once.
     std::vector<std::int32_t> encode(std::string_view text) const {
@@ -75,6 +95,8 @@ class Tokenizer {
 
     // Characters that the vocabulary lacks are replaced and counted here; without it they are refused.
     std::shared_ptr<UnknownCharacters> unknown;
+
+    std::optional<ChatSource> chat;  // of its model folder, where there is one
 
     std::string origin;  // the file that it was read from, for messages; "": trained here
 };

@@ -28,6 +28,12 @@ HeadMatrix<To> head_of(const A& x, std::size_t b, std::size_t h) {
     return {reinterpret_cast<To*>(data), s[2] == 0 ? static_cast<std::ptrdiff_t>(x.dim(3)) : s[2]};
 }
 
+// The rows of a head from `begin` on.
+template <class E>
+HeadMatrix<E> from(const HeadMatrix<E>& x, std::size_t begin) {
+    return {x.at(begin), x.row};
+}
+
 // Elements of a row side by side, and a row for each position: not one row that is broadcast to all.
 template <class T>
 ConstArray<T> with_dense_rows(const ConstArray<T>& x) {
@@ -60,10 +66,15 @@ Tensor<T> run(const AttentionShape<T>& shape, const std::array<ConstArray<T>, 3>
     parallel_rows(B * H, work, [&](std::size_t begin, std::size_t end) {
         Scratch<T> scratch(shape, false);
         for (std::size_t i = begin; i < end; ++i) {
-            const auto head = [&](std::size_t n) { return head_of<const T>(qkv[n], i / H, i % H); };
-            const KeptPlaces<E> kept{Operands::place(q, i), Operands::place(k, i), Operands::place(v, i)};
-            forward_head<Operands>(shape, i / H, i % H, head(0), head(1), head(2), kept, head_of<T>(y, i / H, i % H),
-                                   lse.data() + i * Lq, scratch);
+            shape.for_documents(i / H, [&](const AttentionShape<T>& part, std::size_t at) {
+                const auto head = [&](std::size_t n) { return from(head_of<const T>(qkv[n], i / H, i % H), at); };
+                const auto place = [&](const Kept& x, std::size_t width) {
+                    return Operands::place(x, i) + at * width / Operands::kPack;
+                };
+                const KeptPlaces<E> kept{place(q, d), place(k, d), place(v, dv)};
+                forward_head<Operands>(part, i / H, i % H, head(0), head(1), head(2), kept,
+                                       from(head_of<T>(y, i / H, i % H), at), lse.data() + i * Lq + at, scratch);
+            });
             Operands::natural(head_of<const T>(y, i / H, i % H), Lq, dv, Operands::place(y_kept, i));
         }
     });
@@ -79,10 +90,13 @@ Tensor<T> run(const AttentionShape<T>& shape, const std::array<ConstArray<T>, 3>
                 Scratch<T> scratch(shape, true);
                 for (std::size_t i = begin; i < end; ++i) {
                     const std::size_t b = i / H, h = i % H;
-                    const auto head = [&](std::size_t n) { return head_of<const E>(in[n], b, h); };
-                    backward_head<Operands>(shape, b, h, head(0), head(1), head(2), head(3), head_of<const T>(dy, b, h),
-                                            lse.data() + i * Lq, head_of<T>(dq, b, h), head_of<T>(dk, b, h),
-                                            head_of<T>(dvalue, b, h), scratch);
+                    shape.for_documents(b, [&](const AttentionShape<T>& part, std::size_t at) {
+                        const auto head = [&](std::size_t n) { return from(head_of<const E>(in[n], b, h), at); };
+                        const auto out = [&](Array<T>& x) { return from(head_of<T>(x, b, h), at); };
+                        backward_head<Operands>(part, b, h, head(0), head(1), head(2), head(3),
+                                                from(head_of<const T>(dy, b, h), at), lse.data() + i * Lq + at, out(dq),
+                                                out(dk), out(dvalue), scratch);
+                    });
                 }
             });
             grads.add(0, std::move(dq));
@@ -92,6 +106,26 @@ Tensor<T> run(const AttentionShape<T>& shape, const std::array<ConstArray<T>, 3>
     if (result.node()) result.node()->make_grad = [=](Node<T>&) { return heads_side_by_side(); };
     if (worth_recomputing(result)) result.node()->recompute = [y_kept] { return Operands::full(y_kept); };
     return result;
+}
+
+void check_documents(const Shape& q, const Shape& k, const FusedAttention& options) {
+    if (!options.begins.defined()) return;
+    const IdArray& begins = options.begins;
+    check(options.causal && !options.mask.defined() && q[2] == k[2] && begins.shape() == Shape{q[0], q[2]},
+          "attention: where documents begin (B, L) is for causal attention of q (B, H, L, d) and k (B, H, L, d) "
+          "without a "
+          "mask, got {} for {} and {}",
+          begins.shape(), q, k);
+    for (std::size_t b = 0; b < q[0]; ++b) {
+        for (std::size_t i = 0; i < q[2]; ++i) {
+            const std::int32_t begin = begins(b, i);
+            check(begin == static_cast<std::int32_t>(i) || (i > 0 && begin == begins(b, i - 1)),
+                  "attention: position {} of row {} is where its document begins, or is of the document of the one "
+                  "before: "
+                  "got {}",
+                  i, b, begin);
+        }
+    }
 }
 
 }  // namespace
@@ -111,7 +145,9 @@ Tensor<T> attention(const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v, 
           "attention: one ALiBi slope a head is required, got {} for q {}", options.alibi.size(), q.shape());
     check(options.dropout >= 0 && options.dropout < 1,
           "attention: a dropout of at least 0 and below 1 is required, got {}", options.dropout);
+    check_documents(q.shape(), k.shape(), options);
     AttentionShape<T> shape{q.dim(0), q.dim(1), q.dim(2), k.dim(2), q.dim(3), v.dim(3), options, {}};
+    shape.options.begins = options.begins.defined() ? IdArray(options.begins.contiguous()) : IdArray();
     const std::size_t B = shape.B, H = shape.H, Lq = shape.Lq, Lk = shape.Lk;
     [[maybe_unused]] const std::size_t d = shape.d, dv = shape.dv;  // used where pairs of bfloat16 are multiplied
     if (options.mask.defined()) {

@@ -18,6 +18,10 @@ struct FusedAttention {
     std::vector<double> alibi = {};  // one slope per head: -slope (i + Lk - Lq - j) is added to the score; else empty
     // The weights of a query for which the mask blocks every key; Masked::uniform is 1 / Lk for all keys.
     Masked masked = Masked::error;
+    // (B, L), of causal self-attention, instead of a mask: where the document begins that a position is of. A query
+    // sees nothing of the documents before its own, whose output is that of each alone, to the last bit; undefined: all
+    // are one.
+    IdArray begins = {};
 };
 
 // q (B, H, Lq, d), k (B, H, Lk, d), v (B, H, Lk, dv) -> (B, H, Lq, dv), which lies in memory as (B, Lq, H, dv), so that

@@ -16,6 +16,23 @@ struct AttentionShape {
     std::size_t B, H, Lq, Lk, d, dv;
     FusedAttention options;
     ConstArray<std::uint8_t> mask;  // broadcast to (B, H, Lq, Lk), when there is one
+    // Of one of several documents in rows of `whole` positions: where it begins. Lq and Lk are its own length.
+    std::size_t begin = 0, whole = 0;
+
+    // body(part, begin) for each document of row b; one part is all, where there are none.
+    template <class Body>
+    void for_documents(std::size_t b, const Body& body) const {
+        if (!options.begins.defined()) return body(*this, std::size_t{0});
+        AttentionShape part = *this;
+        const std::int32_t* const begins = options.begins.data() + b * Lq;
+        part.whole = Lq;
+        for (std::size_t i = 0, end = 0; i < Lq; i = end) {
+            while (end < Lq && begins[end] == begins[i]) ++end;
+            part.begin = i;
+            part.Lq = part.Lk = end - i;
+            body(part, i);
+        }
+    }
 
     // From one row of a block of scores to the next. It is no power of two, because such rows map to few sets of the
     // cache.
@@ -73,7 +90,9 @@ struct AttentionShape {
     // The dropout factors of row i, keys j0 .. j0 + n: 0, or 1 / (1 - p).
     void drop_factors(std::size_t b, std::size_t h, std::size_t i, std::size_t j0, std::size_t n, T* factors) const {
         std::uint32_t words[kKeys];
-        const std::uint64_t first = ((static_cast<std::uint64_t>(b) * H + h) * Lq + i) * Lk + j0;
+        const std::size_t rows = whole ? whole : Lq, columns = whole ? whole : Lk;
+        const std::uint64_t row = (static_cast<std::uint64_t>(b) * H + h) * rows + begin + i;
+        const std::uint64_t first = row * columns + begin + j0;
         random_words_range(options.dropout_key, first, n, words);
         const std::uint32_t threshold = dropout_threshold(options.dropout);
         const T keep = static_cast<T>(1.0 / (1.0 - options.dropout));

@@ -18,6 +18,7 @@ struct RotaryOptions {
     RotaryPairs pairs = RotaryPairs::halves;
     bool clockwise = false;  // rotates by -angle, as nanochat does: y1 = x1 c + x2 s, y2 = x2 c - x1 s
     std::size_t start = 0;   // the first row's position
+    IdArray positions = {};  // of x (B, ..., L, d), instead: (B, L); undefined: start, start + 1, ...
 };
 
 // x (..., L, d), d even: pair i of the row at position p is rotated by p base^(-2i/d):

@@ -21,6 +21,16 @@ MaskArray look_ahead_mask(std::size_t queries, std::size_t keys) {
     return mask.reshaped({1, 1, queries, keys});
 }
 
+MaskArray document_mask(const IdArray& begins) {
+    check(begins.rank() == 2, "document_mask: begins (B, L) is required, got {}", begins.shape());
+    const std::size_t B = begins.dim(0), L = begins.dim(1);
+    MaskArray mask({B, 1, L, L}, 0);
+    for (std::size_t b = 0; b < B; ++b)
+        for (std::size_t i = 0; i < L; ++i)
+            for (auto j = static_cast<std::size_t>(begins(b, i)); j <= i; ++j) mask(b, 0, i, j) = 1;
+    return mask;
+}
+
 template <class T>
 Tensor<T> sequence_mask(const Tensor<T>& x, const ValidLengths& valid_lens, double value) {
     check(x.rank() == 3, "sequence_mask: x (B, Lq, Lk) is required, got shape {}", x.shape());

@@ -32,7 +32,8 @@ AttentionOutput<T> scaled_dot_product_attention(const Tensor<T>& q, const Tensor
                            .dropout = options.dropout,
                            .dropout_key = options.dropout_key,
                            .alibi = options.alibi,
-                           .masked = options.masked}),
+                           .masked = options.masked,
+                           .begins = options.begins}),
                 {}};
     }
     Tensor<T> scores = scale(matmul(q, transpose(k, -2, -1)), factor);  // (B, H, Lq, Lk)
@@ -46,6 +47,11 @@ AttentionOutput<T> scaled_dot_product_attention(const Tensor<T>& q, const Tensor
     if (options.causal) {
         const MaskArray past = look_ahead_mask(q.dim(-2), k.dim(-2));
         allowed = allowed.defined() ? MaskArray(allowed && past) : past;
+    }
+    if (options.begins.defined()) {
+        check(options.causal && !options.mask.defined(),
+              "scaled_dot_product_attention: where documents begin is for causal attention without a mask");
+        allowed = document_mask(options.begins);
     }
     const Tensor<T> weights = softmax(scores, allowed, options.masked, "scaled_dot_product_attention");
     return {matmul(dropout(weights, options.dropout, options.dropout_key), v), weights};

@@ -19,6 +19,7 @@ struct AttentionOptions {
     std::vector<double> alibi = {};  // a slope a head: the score of query i and key j falls by slope (i - j), or empty
     // The weights of a query whose every key the mask blocks: an error, 1 / Lk for each of all keys, or zeros.
     Masked masked = Masked::error;
+    IdArray begins = {};  // (B, L), of causal self-attention without a mask: where the document of a position begins
 
     // Sets dropout, with a key of `random`, which must be there unless nothing is dropped; `layer` is named if not.
     void drop(const char* layer, double probability, Generator* random);

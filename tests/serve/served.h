@@ -1,17 +1,12 @@
 // A server in this process, on a port of its own, with a small model of the stories.
 #pragma once
 
-#include "models/folder.h"
 #include "serve/api.h"
-#include "tests/data/scratch_folder.h"
+#include "tests/models/chat_folder.h"
 #include "tests/paths.h"
 #include "tests/serve/client.h"
 
 namespace inkling::testing {
-
-inline const std::string kChatMl =
-    "{% for message in messages %}{{'<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>' + "
-    "'\\n'}}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}";
 
 inline serve::ApiOptions small_server() {
     serve::ApiOptions options;
@@ -39,12 +34,6 @@ struct Served {
     }
 
     serve::Api api;
-};
-
-// A folder with a model of random weights that has a chat template, and ChatML's marks as tokens 811 and 812.
-struct ChatFolder {
-    data::tests::ScratchFolder scratch;
-    explicit ChatFolder(const std::string& chat_template = kChatMl);
 };
 
 }  // namespace inkling::testing

@@ -63,11 +63,14 @@ TEST_CASE("chat: templates in other spellings, and others", "[serve]") {
         "{%- for message in messages -%}\n  {{ \"<|im_start|>\" ~ message.role ~ \"\\n\" ~ message.content ~ "
         "\"<|im_end|>\" "
         "~ \"\\n\" }}\n{%- endfor -%}\n{%- if add_generation_prompt %}{{ \"<|im_start|>assistant\\n\" }}{% endif %}";
-    CHECK(ChatTemplate(spelled, *tokenizer).default_system().empty());
+    const std::vector<ChatMessage> hello{{"user", "Hello"}};
+    CHECK(ChatTemplate(spelled, *tokenizer).encode(hello, *tokenizer) ==
+          ChatTemplate(kChatMl, *tokenizer).encode(hello, *tokenizer));
+    const auto more = ChatTemplate(kChatMl + "{{ 'x' }}", *tokenizer).encode(hello, *tokenizer);
+    CHECK(tokenizer->decode(more) == "<|im_start|>user\nHello<|im_end|>\n<|im_start|>assistant\nx");
     const std::pair<std::string, std::string> table[] = {
         {"{{ bos_token }}{% for m in messages %}[INST]{% endfor %}\nmore", "it begins: {{ bos_token }}"},
-        {"", "not ChatML"},
-        {kChatMl + "{{ 'x' }}", "not ChatML"},
+        {"", "it leaves out message 1"},
         {"{{ raise_exception('no') }}" + kChatMl, "raise_exception"},
     };
     for (const auto& [text, message] : table) {
@@ -75,7 +78,8 @@ TEST_CASE("chat: templates in other spellings, and others", "[serve]") {
         CHECK_THROWS_WITH(ChatTemplate(text, *tokenizer), ContainsSubstring(message));
     }
     const auto plain = models::open_tokenizer(tests_path("reference/greedy_gpt2"));
-    CHECK_THROWS_WITH(ChatTemplate(kChatMl, *plain), ContainsSubstring("needs the token <|im_start|>"));
+    CHECK_THROWS_WITH(ChatTemplate(kChatMl, *plain),
+                      ContainsSubstring("behind an answer it has '<|im_end|>', which is no special token"));
     CHECK_THROWS_WITH(ChatTemplate::load(tests_path("reference/greedy_gpt2"), *plain),
                       ContainsSubstring("no chat template"));
     folder.scratch.write("chat_template.jinja", "{{ other }}");  // comes before tokenizer_config.json's

@@ -80,6 +80,44 @@ TEMPLATE_TEST_CASE("fused attention: agrees with the composed one on ragged size
     }
 }
 
+TEMPLATE_TEST_CASE("fused attention: documents in a row see themselves alone", "[nn]", float, double) {
+    using T = TestType;
+    const std::vector<std::vector<std::size_t>> lengths = {{70, 1, 33, 26}, {130}, {5, 125}};
+    AttentionOptions options;
+    options.causal = true;
+    options.begins = IdArray({3, 130});
+    for (std::size_t b = 0; b < 3; ++b)
+        for (std::size_t at = 0, n = 0; n < lengths[b].size(); at += lengths[b][n++])
+            for (std::size_t i = 0; i < lengths[b][n]; ++i) options.begins(b, at + i) = static_cast<std::int32_t>(at);
+    for (const bool more : {false, true}) {
+        if (more) options.dropout = 0.3, options.dropout_key = {3, 4}, options.alibi = {0.01, 0.5};
+        for (const std::size_t d : {4, 16}) check_fused<T>({3, 2, 130, 130, d, 8}, options, 50);
+    }
+    // each as it is alone, to the last bit: output and gradients
+    options.dropout = 0;
+    const auto qkv = random_qkv<T>({3, 2, 130, 130, 16, 8}, 60);
+    const Computed<T> all = attend(qkv, options, Weights::none);
+    AttentionOptions alone = options;
+    alone.begins = {};
+    for (std::size_t b = 0; b < 3; ++b) {
+        for (std::size_t at = 0, n = 0; n < lengths[b].size(); at += lengths[b][n++]) {
+            const auto part = [&](const auto& x) {
+                return Array<T>(x.sliced(0, b, b + 1).sliced(2, at, at + lengths[b][n]).clone());
+            };
+            const Computed<T> one = attend<T>({part(qkv[0]), part(qkv[1]), part(qkv[2])}, alone, Weights::none);
+            CHECK(same_bits(part(all.value), Array<T>(one.value.clone())));
+        }
+    }
+    IdArray wrong = options.begins.clone();
+    wrong(0, 3) = 1;
+    AttentionOptions refused = options;
+    refused.begins = wrong;
+    CHECK_THROWS_WITH(attend(qkv, refused, Weights::none), ContainsSubstring("position 3 of row 0"));
+    refused = options;
+    refused.causal = false;
+    CHECK_THROWS_WITH(attend(qkv, refused, Weights::none), ContainsSubstring("is for causal attention"));
+}
+
 TEMPLATE_TEST_CASE("fused attention: more queries than keys, where nothing is causal", "[nn]", float, double) {
     check_fused<TestType>({2, 2, 65, 3, 8, 5}, {}, 1);
     check_fused<TestType>({1, 3, 130, 33, 16, 16}, {}, 2);

@@ -1,4 +1,4 @@
-#include "tests/serve/served.h"
+#include "tests/models/chat_folder.h"
 
 #include "data/tokenizers/bpe_tokenizer.h"
 #include "formats/file.h"
@@ -6,13 +6,13 @@
 
 namespace inkling::testing {
 
-ChatFolder::ChatFolder(const std::string& chat_template) {
+ChatFolder::ChatFolder(const std::string& chat_template, std::size_t context) {
     const auto stories = models::open_tokenizer(tests_path("reference/greedy_gpt2"));
     data::BpeSpec spec = dynamic_cast<const data::BpeTokenizer&>(*stories).spec();
     spec.added.push_back({.content = "<|im_start|>", .id = 811});
     spec.added.push_back({.content = "<|im_end|>", .id = 812});
     const data::BpeTokenizer tokenizer(spec);
-    models::Transformer<float> model(gpt2_shape(813, 2, 2, 16, 96));
+    models::Transformer<float> model(gpt2_shape(813, 2, 2, 16, context));
     fill_parameters(model, 0.2, {5, 0});
     model.eval();
     models::save_model(scratch.path(), model, tokenizer);

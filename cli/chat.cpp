@@ -1,0 +1,196 @@
+// inkling chat: a conversation in the terminal, or, with --json, of a program
+#include <unistd.h>
+
+#include <csignal>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <sstream>
+
+#include "cli/chat_commands.h"
+#include "cli/generate.h"
+#include "cli/line_reader.h"
+#include "cli/model_argument.h"
+#include "cli/prompt.h"
+#include "cli/unknown_flag.h"
+#include "formats/json.h"
+#include "formats/utf8.h"
+
+namespace inkling::cli {
+namespace {
+
+using generate::Conversation;
+using nlohmann::ordered_json;
+
+constexpr const char* kChatPrompt = "> ";
+
+struct ChatArguments {
+    std::string model, system;
+    generate::GenerateOptions options;
+    WeightFlags weights;
+    std::size_t threads = 0;
+    bool json = false, strict = false;
+    CLI::Option *seed = nullptr, *max_tokens = nullptr;
+};
+
+// Prints the answer as it comes, unless nobody wants it so; Ctrl-C ends it.
+void write_answer(Conversation& talk, bool stream) {
+    const std::atomic<int>& signal = catch_signals();
+    while (!talk.finished()) {
+        if (signal != 0) {
+            talk.stop();
+            break;
+        }
+        const std::string piece = talk.next();
+        if (stream && !piece.empty()) print(piece);
+    }
+}
+
+// What the user should know of the last answer.
+void say_limits(const Conversation& talk, std::size_t& forgotten) {
+    if (talk.full()) std::fputs("(the context is full: the answer ends here)\n", stderr);
+    if (talk.forgotten() > forgotten)
+        std::fprintf(stderr, "(the context is full: the model no longer sees the first %s)\n",
+                     counted(talk.forgotten(), "message").c_str());
+    forgotten = talk.forgotten();
+}
+
+int talk_by_lines(Conversation& talk, data::Tokenizer& tokenizer, const ChatArguments& args) {
+    const std::atomic<int>& signal = catch_signals();
+    const bool terminal = isatty(STDIN_FILENO);
+    if (terminal) std::fputs("say something; /help: what else\n", stderr);
+    LineReader lines;
+    std::size_t forgotten = 0;
+    std::string message;
+    while (true) {
+        const std::optional<std::string> line = lines.next(message.empty() ? kChatPrompt : ". ");
+        if (!line && terminal) std::fputc('\n', stderr);
+        if (!line && terminal && signal == SIGINT) {  // this line is dropped; Ctrl-D ends
+            forget_signal();
+            message.clear();
+            continue;
+        }
+        if (!line) break;
+        if (terminal && signal == SIGINT) forget_signal();  // it came before the line
+        if (line->ends_with('\\')) {
+            message += line->substr(0, line->size() - 1) + "\n";
+            continue;
+        }
+        message += *line;
+        const std::string said = std::exchange(message, "");
+        try {
+            check<BadInput>(formats::find_invalid_utf8(said) == std::string::npos, "this line is not UTF-8");
+            if (said == "/quit") break;
+            if (said.empty() || run_chat_command(said, talk, args.system)) {
+                if (talk.forgotten() == 0) forgotten = 0;
+                continue;
+            }
+            talk.ask(said.starts_with("//") ? said.substr(1) : said);
+            write_answer(talk, true);
+            print("\n");
+            say_replaced(tokenizer);
+            say_limits(talk, forgotten);
+        } catch (const BadInput& e) {  // the next line may be better
+            std::fprintf(stderr, "inkling: %s\n", e.what());
+        }
+        if (terminal && signal == SIGINT) forget_signal();
+        if (signal != 0) break;
+    }
+    return signal == 0 || (terminal && signal == SIGINT) ? 0 : 128 + signal;
+}
+
+// {"content": "..."}: a message more; {"messages": [...]}: all of a conversation; each is answered.
+void take_json(const std::string& line, Conversation& talk, const std::string& system) {
+    const nlohmann::json j = formats::parse_json(line, "the line", 32);
+    check<BadInput>(j.is_object() && j.contains("content") + j.contains("messages") == 1,
+                    "an object with \"content\", a text, or with \"messages\", a list, is required");
+    for (const auto& [key, value] : j.items())
+        check<BadInput>(key == "content" || key == "messages" || (key == "role" && value == "user"),
+                        "the key \"{}\" is not known here", to_printable(key));
+    if (j.contains("content")) {
+        check<BadInput>(j["content"].is_string(), "\"content\" must be a text");
+        return talk.ask(j["content"].get<std::string>());
+    }
+    std::vector<data::ChatMessage> messages = data::parse_messages(j["messages"]);
+    check<BadInput>(messages.back().role != "assistant",
+                    "the last of the messages is an answer: there is none to give");
+    if (!system.empty() && messages[0].role != "system") messages.insert(messages.begin(), {"system", system});
+    const std::vector<data::ChatMessage> before = talk.messages();
+    talk.set_messages(std::move(messages));
+    try {
+        talk.answer();
+    } catch (const BadInput&) {
+        talk.set_messages(before);
+        throw;
+    }
+}
+
+int talk_by_json(Conversation& talk, data::Tokenizer& tokenizer, const ChatArguments& args) {
+    const std::atomic<int>& signal = catch_signals();
+    LineReader lines;
+    while (const std::optional<std::string> line = lines.next("")) {
+        if (line->find_first_not_of(" \t\r") == std::string::npos) continue;
+        ordered_json answer;
+        try {
+            take_json(*line, talk, args.system);
+            write_answer(talk, false);
+            const generate::Writer& text = talk.text();
+            const std::size_t n = text.generated().size();
+            answer = {{"role", "assistant"},
+                      {"content", talk.messages().back().content},
+                      {"tokens", n},
+                      {"prompt_tokens", text.tokens().size() - n},
+                      {"forgotten", talk.forgotten()},
+                      {"tok_s", n > 1 && text.seconds() > 0 ? static_cast<double>(n - 1) / text.seconds() : 0.0},
+                      {"seed", talk.options().seed},
+                      {"stop_reason", name(text.finish_reason())}};
+            say_replaced(tokenizer);
+        } catch (const BadInput& e) {
+            answer = {{"error", e.what()}};
+        }
+        print(answer.dump() + "\n");
+        if (signal != 0) break;
+    }
+    return signal == 0 ? 0 : 128 + signal;
+}
+
+int chat(ChatArguments& args) {
+    if (args.max_tokens->count() == 0) args.options.max_tokens = Conversation::what_is_left;
+    check_options(args.options);
+    if (args.seed->count() == 0) args.options.seed = std::random_device()();
+    check_utf8({args.system, "--system"});
+    set_threads(args.threads);
+    auto [model, tokenizer] = load_current(args.model, models::Kept::as_stored);
+    take_unknown(*tokenizer, args.strict);
+    models::ChatTemplate form = models::ChatTemplate::of(*tokenizer);
+    const auto decoder = std::make_shared<const models::Decoder>(*model, args.weights.type());
+    model.reset();  // the decoder has what it needs
+    const std::shared_ptr<data::Tokenizer> shared = std::move(tokenizer);
+    Conversation talk(decoder, shared, std::move(form), args.options);
+    talk.set_system(args.system);
+    if (args.json) return talk_by_json(talk, *shared, args);
+    std::fprintf(stderr, "seed %llu\n", static_cast<unsigned long long>(args.options.seed));
+    return talk_by_lines(talk, *shared, args);
+}
+
+}  // namespace
+
+Action add_chat(CLI::App& app) {
+    auto args = std::make_shared<ChatArguments>();
+    app.add_option("--model", args->model, "model folder with a chat template, or the folder of a run")->required();
+    app.add_option("--system", args->system, "what the model is told before the conversation");
+    args->max_tokens = add_sampling_flags(app, args->options);
+    args->max_tokens->default_str("what is left of the context");
+    args->seed = app.add_option("--seed", args->options.seed, "of the choices: the same seed gives the same answers")
+                     ->default_str("another each time");
+    add_weight_flags(app, args->weights);
+    app.add_option("--threads", args->threads, "max OpenMP threads; 0: the physical cores")->capture_default_str();
+    app.add_flag("--strict-vocabulary", args->strict, kStrictHelp);
+    app.add_flag(
+        "--json", args->json,
+        "for programs: a line of stdin is {\"content\": TEXT}, a message more, or {\"messages\": [...]}, another "
+        "conversation; each is answered with a line: role, content, tokens, prompt_tokens, forgotten (messages "
+        "that no longer fit into the context), tok_s, seed, stop_reason; or error");
+    return [args] { return chat(*args); };
+}
+
+}  // namespace inkling::cli

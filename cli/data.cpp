@@ -1,0 +1,42 @@
+// inkling data: the built-in corpus, and questions about it
+#include "cli/common.h"
+#include "data/documents.h"
+#include "data/stories/stories.h"
+
+namespace inkling::cli {
+namespace {
+
+struct DataCommand {
+    std::size_t questions = 0, bytes = 1'000'000;
+    std::uint64_t seed = 1;
+};
+
+int print_stories(const DataCommand& args) {
+    const std::atomic<int>& signal = catch_signals();
+    if (args.questions == 0) print(data::generate_stories(args.seed, args.bytes));
+    for (std::size_t i = 0; i < args.questions && signal == 0; ++i) {
+        const data::StoryQuestion q = data::story_question(args.seed, i);
+        print(data::to_line({{"user", q.story + "\n" + q.question}, {"assistant", q.answer}}));
+    }
+    return signal == 0 ? 0 : 128 + signal;
+}
+
+}  // namespace
+
+Action add_data(CLI::App& app) {
+    auto args = std::make_shared<DataCommand>();
+    app.require_subcommand(1);
+    CLI::App* const stories = app.add_subcommand("stories", "Print the built-in stories, or questions about them");
+    auto* const questions = stories
+                                ->add_option("--questions", args->questions,
+                                             "instead: so many conversations of a story, a question about it and the "
+                                             "answer, a line each, as train --data reads "
+                                             "them; 0: the stories")
+                                ->capture_default_str();
+    stories->add_option("--bytes", args->bytes, "of stories, at least")->excludes(questions)->capture_default_str();
+    stories->add_option("--seed", args->seed, "of the stories: another seed gives others; train's own have 1")
+        ->capture_default_str();
+    return [args] { return print_stories(*args); };
+}
+
+}  // namespace inkling::cli

@@ -1,0 +1,96 @@
+#include "data/packed_documents.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "data/permutation.h"
+#include "engine/check.h"
+#include "engine/random.h"
+
+namespace inkling::data {
+
+std::size_t PackedDocuments::places(std::size_t document) const {
+    const std::size_t ids = documents_.ends[document] - documents_.begin(document);
+    return std::min(length_, ids > 0 ? ids - 1 : 0);
+}
+
+// The longest first, each into the row with the least room that is enough (best fit, decreasing).
+PackedDocuments::PackedDocuments(TokenView ids, const EncodedDocuments& documents, std::size_t first, std::size_t last,
+                                 std::size_t length)
+    : ids_(ids), documents_(documents), length_(length) {
+    const auto learned = [&](std::size_t d) {
+        const auto begin = documents.learn.begin() + static_cast<std::ptrdiff_t>(documents.begin(d) + 1);
+        return static_cast<std::size_t>(std::count(begin, begin + static_cast<std::ptrdiff_t>(places(d)), 1));
+    };
+    std::vector<std::size_t> order;
+    for (std::size_t d = first; d < last; ++d) {
+        const bool some = places(d) > 0 && learned(d) > 0;
+        some ? order.push_back(d) : static_cast<void>(++left_out_);
+        cut_ += some && documents.ends[d] - documents.begin(d) > length + 1;
+    }
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return places(a) > places(b); });
+    std::multimap<std::size_t, std::size_t> rooms;  // rows, by the room that they have
+    for (const std::size_t d : order) {
+        const std::size_t n = places(d);
+        auto found = rooms.lower_bound(n);
+        if (found == rooms.end()) {
+            found = rooms.emplace(length, rows_.size());
+            rows_.emplace_back();
+            targets_.push_back(0);
+        }
+        const auto [room, row] = *found;
+        rooms.erase(found);
+        if (room > n) rooms.emplace(room - n, row);
+        rows_[row].push_back(d);
+        targets_[row] += learned(d);
+    }
+    all_targets_ = std::accumulate(targets_.begin(), targets_.end(), std::size_t{0});
+}
+
+void PackedDocuments::fill(std::size_t row, std::int32_t* inputs, std::int32_t* targets, std::int32_t* begins) const {
+    std::size_t at = 0;
+    for (const std::size_t d : rows_[row]) {
+        const std::size_t n = places(d), begin = documents_.begin(d);
+        const TokenView ids = ids_.subspan(begin, n + 1);
+        ids.first(n).copy_to(inputs + at);
+        ids.subspan(1).copy_to(targets + at);
+        for (std::size_t i = 0; i < n; ++i)
+            if (!documents_.learn[begin + 1 + i]) targets[at + i] = no_target;
+        std::fill_n(begins + at, n, static_cast<std::int32_t>(at));
+        at += n;
+    }
+    std::fill_n(inputs + at, length_ - at, 0);  // what is left is a document of which nothing is learned
+    std::fill_n(targets + at, length_ - at, no_target);
+    std::fill_n(begins + at, length_ - at, static_cast<std::int32_t>(at));
+}
+
+DocumentSampler::DocumentSampler(const PackedDocuments& rows, std::size_t batch, std::uint64_t seed)
+    : rows_(rows), batch_(batch), seed_(seed) {
+    check<BadInput>(rows.size() > 0, "no document has anything to learn");
+}
+
+std::size_t DocumentSampler::row_of(std::uint64_t row) const {
+    constexpr std::uint64_t first_stream = 0x646F6373ull << 24;  // "docs" in ASCII, far above those of a Generator
+    const std::uint64_t epoch = row / rows_.size();
+    return permute({seed_, first_stream + epoch}, row % rows_.size(), rows_.size());
+}
+
+std::size_t DocumentSampler::targets(std::uint64_t step) const {
+    std::size_t sum = 0;
+    for (std::size_t b = 0; b < batch_; ++b) sum += rows_.targets(row_of(step * batch_ + b));
+    return sum;
+}
+
+void DocumentSampler::fill(std::uint64_t step, Batch& out) const {
+    const std::size_t T = rows_.length();
+    out.batch = batch_;
+    out.length = T;
+    for (auto* const part : {&out.inputs, &out.targets, &out.begins}) part->resize(batch_ * T);
+    for (std::size_t b = 0; b < batch_; ++b) {
+        rows_.fill(row_of(step * batch_ + b), out.inputs.data() + b * T, out.targets.data() + b * T,
+                   out.begins.data() + b * T);
+    }
+}
+
+}  // namespace inkling::data

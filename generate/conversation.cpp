@@ -1,0 +1,98 @@
+#include "generate/conversation.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/check.h"
+
+namespace inkling::generate {
+
+using data::ChatMessage;
+
+Conversation::Conversation(std::shared_ptr<const models::Decoder> decoder,
+                           std::shared_ptr<const data::Tokenizer> tokenizer, models::ChatTemplate chat,
+                           GenerateOptions options)
+    : decoder_(std::move(decoder)), tokenizer_(std::move(tokenizer)), chat_(std::move(chat)) {
+    set_options(std::move(options));
+}
+
+void Conversation::set_messages(std::vector<ChatMessage> messages) {
+    messages_ = std::move(messages);
+    forgotten_ = 0;
+}
+
+void Conversation::set_system(const std::string& text) {
+    if (!messages_.empty() && messages_[0].role == "system") messages_.erase(messages_.begin());
+    if (!text.empty()) messages_.insert(messages_.begin(), {"system", text});
+}
+
+void Conversation::set_options(GenerateOptions options) {
+    options.validate();
+    options_ = std::move(options);
+    text_.reset();
+}
+
+void Conversation::ask(const std::string& text) {
+    messages_.push_back({"user", text});
+    try {
+        answer();
+    } catch (const BadInput&) {
+        messages_.pop_back();
+        throw;
+    }
+}
+
+void Conversation::answer() {
+    const std::size_t T = decoder_->config().block_size, room = std::min(options_.max_tokens, T / 4) + 1;
+    const auto of_system = static_cast<std::size_t>(!messages_.empty() && messages_[0].role == "system");
+    std::vector<ChatMessage> seen = messages_;
+    std::vector<std::int32_t> ids = chat_.encode(seen, *tokenizer_);
+    while (ids.size() + room > T) {  // without the oldest question and what followed it
+        const auto first = seen.begin() + static_cast<std::ptrdiff_t>(of_system);
+        const auto next = std::find_if(std::min(first + 1, seen.end()), seen.end(),
+                                       [](const ChatMessage& m) { return m.role == "user"; });
+        if (next == seen.end()) break;
+        seen.erase(first, next);
+        ids = chat_.encode(seen, *tokenizer_);
+    }
+    check<BadInput>(ids.size() < T, "the message has {} tokens with the marks around it: the context has room for {}",
+                    ids.size(), T - 1);
+    forgotten_ = messages_.size() - seen.size();
+    const auto read = text_ ? text_->tokens() : std::span<const std::int32_t>();
+    if (text_ && ids.size() > read.size() && std::equal(read.begin(), read.end(), ids.begin())) {
+        text_->add(std::span(ids).subspan(read.size()));
+    } else {
+        GenerateOptions options = options_;
+        options.sample += turns_;  // other random numbers than those of the turns before
+        options.end_tokens.push_back(chat_.end_of_turn());
+        text_.emplace(decoder_, tokenizer_.get(), options);
+        text_->add(ids);
+    }
+    ++turns_;
+    answer_.clear();
+    full_ = false;
+}
+
+std::string Conversation::taken() {
+    std::string piece = text_->take();
+    answer_ += piece;
+    if (text_->finished()) messages_.push_back({"assistant", std::exchange(answer_, "")});
+    return piece;
+}
+
+std::string Conversation::next() {
+    if (finished()) return "";
+    Writer* const self = &*text_;
+    step(std::span(&self, 1));
+    full_ = !text_->finished() && text_->tokens().size() >= decoder_->config().block_size;
+    if (full_) text_->finish(FinishReason::length);
+    return taken();
+}
+
+void Conversation::stop() {
+    if (finished()) return;
+    text_->finish();
+    taken();
+}
+
+}  // namespace inkling::generate

@@ -1,0 +1,142 @@
+// inkling chat: piped, for programs, and on a terminal.
+#include "tests/cli/terminal.h"
+#include "tests/models/chat_folder.h"
+
+using namespace inkling::testing;
+using inkling::data::tests::ScratchFolder;
+using inkling::formats::read_file;
+
+namespace {
+
+struct ChatProgram {
+    ChatFolder model;
+    ScratchFolder folder;
+    Arguments flags(const Arguments& more = {}) const {
+        return Arguments{"chat", "--model", model.scratch.path(), "--seed", "7", "--threads", "1"} + more;
+    }
+    Result run(const std::string& input, const Arguments& more = {}) const {
+        return program(flags(more), "", folder.write("in", input));
+    }
+};
+
+}  // namespace
+
+TEST_CASE("chat: each line of stdin is answered", "[cli]") {
+    const ChatProgram chat;
+    const Result r = chat.run("One day\n\nAnd then?\n", {"-n", "5"});
+    INFO(r.err);
+    REQUIRE(r.code == 0);
+    CHECK(r.err == "seed 7\n");
+    const auto turns =
+        json_lines(chat.run("{\"content\": \"One day\"}\n{\"content\":\"And then?\"}\n", {"-n", "5", "--json"}));
+    REQUIRE(turns.size() == 2);
+    CHECK(r.out == turns[0]["content"].get<std::string>() + "\n" + turns[1]["content"].get<std::string>() + "\n");
+    for (const auto& turn : turns) {
+        CHECK(turn["role"] == "assistant");
+        CHECK(turn["tokens"] == 5);
+        CHECK(turn["stop_reason"] == "length");
+        CHECK(turn["seed"] == 7);
+        CHECK(turn["forgotten"] == 0);
+    }
+    CHECK(turns[1]["prompt_tokens"] > turns[0]["prompt_tokens"]);
+    // no end of line, and a line that goes on
+    const std::string joined = chat.run("One\\\nday", {"-n", "5"}).out;
+    CHECK(
+        joined ==
+        json_lines(chat.run("{\"content\":\"One\\nday\"}\n", {"-n", "5", "--json"}))[0]["content"].get<std::string>() +
+            "\n");
+}
+
+TEST_CASE("chat: --json takes whole conversations, and answers bad lines", "[cli]") {
+    const ChatProgram chat;
+    const auto turns =
+        json_lines(chat.run("{\"messages\": [{\"role\":\"user\",\"content\":\"One day\"}]}\n"
+                            "{\"content\": \"And then?\", \"role\": \"user\"}\n"
+                            "not JSON\n{\"content\": 5}\n{\"messages\": []}\n{\"content\":\"a\",\"temperature\":1}\n"
+                            "{\"messages\": [{\"role\":\"user\",\"content\":\"One "
+                            "day\"},{\"role\":\"assistant\",\"content\":\"Rosa\"}]}\n\n"
+                            "{\"messages\": [{\"role\":\"tool\",\"content\":\"One day\"}]}\n"
+                            "{\"messages\": [{\"role\":\"user\",\"content\":\"One day\"}]}\n",
+                            {"-n", "4", "--temperature", "0", "--json"}));
+    REQUIRE(turns.size() == 9);
+    const std::pair<std::size_t, const char*> errors[] = {
+        {2, "not valid JSON"}, {3, "must be a text"},
+        {4, "must be a list"}, {5, "\"temperature\" is not known"},
+        {6, "is an answer"},   {7, "must be system, user or assistant"}};
+    for (const auto& [line, text] : errors) {
+        CHECK(turns[line].size() == 1);
+        CHECK_THAT(turns[line]["error"].get<std::string>(), ContainsSubstring(text));
+    }
+    CHECK(turns[8]["content"] == turns[0]["content"]);
+    CHECK(turns[8]["prompt_tokens"] == turns[0]["prompt_tokens"]);
+    // the system's message is part of what the model sees
+    const auto told =
+        json_lines(chat.run("{\"content\":\"One day\"}\n", {"-n", "4", "--system", "Be short.", "--json"}));
+    CHECK(told[0]["prompt_tokens"] > turns[0]["prompt_tokens"]);
+}
+
+TEST_CASE("chat: commands", "[cli]") {
+    const ChatProgram chat;
+    const std::string file = chat.folder.path("saved.jsonl");
+    const Result r = chat.run("/system Be short.\nOne day\n/save " + file + "\n/reset\n/system\n/load " + file +
+                                  "\n/system\n/set temperature 0.25\n/set max_tokens 1\n/set max-tokens 2\n/set\n/set "
+                                  "top-p 7\n/set temperature x\n/set speed 3\n/nothing\n/save /no/such/folder/x\n/load "
+                                  "/no/such\n//slash\n/help\n/quit\nnot read\n",
+                              {"-n", "3"});
+    INFO(r.err);
+    CHECK(r.code == 0);
+    CHECK(std::count(r.out.begin(), r.out.end(), '\n') >= 2);
+    const auto saved = json_lines(read_file(file));
+    REQUIRE(saved.size() == 1);
+    REQUIRE(saved[0]["messages"].size() == 3);
+    CHECK(saved[0]["messages"][0]["content"] == "Be short.");
+    CHECK(r.out.starts_with(saved[0]["messages"][2]["content"].get<std::string>() + "\n"));
+    for (const char* text :
+         {"(3 messages written to ", "(nothing is told)", "(Be short.)", "(3 messages)", "\ntemperature 0.25\n",
+          "\nmax-tokens 2\n", "\nseed 7\n", "inkling: /set top-p: ", "'x' is no value",
+          "/set speed: there is no such setting", "inkling: /nothing: there is no such command", "/no/such/folder/x",
+          "Ctrl-C", "/set max_tokens: there is no such"})
+        CHECK_THAT(r.err, ContainsSubstring(text));
+}
+
+TEST_CASE("chat: a full context is said", "[cli]") {
+    const ChatProgram chat;
+    std::string lines;
+    for (int i = 0; i < 6; ++i) lines += "One day Rosa ran\n";
+    const Result r = chat.run(lines, {"-n", "12", "--temperature", "0"});
+    INFO(r.err);
+    CHECK(r.code == 0);
+    CHECK_THAT(r.err, ContainsSubstring("(the context is full: the model no longer sees the first 2 messages)\n"));
+    const Result whole = chat.run("One day\n", {"--seed", "4"});
+    CHECK(whole.code == 0);
+    CHECK_THAT(whole.err, ContainsSubstring("(the context is full: the answer ends here)\n"));
+    const Result large = chat.run(std::string(2000, 'x') + "\nOne day\n", {"-n", "2"});
+    CHECK(large.code == 0);
+    CHECK_THAT(large.err, ContainsSubstring("inkling: the message has "));
+    CHECK_FALSE(large.out.empty());
+}
+
+TEST_CASE("chat: what cannot be", "[cli]") {
+    const ChatProgram chat;
+    check_fails(program({"chat", "--model", small_run()}), 3, "the model has no chat template");
+    check_fails(program({"chat"}), 2, "--model");
+    check_fails(program(chat.flags({"--temperature", "-1"})), 2, "temperature");
+    check_fails(program(chat.flags({"--system", "a\xFF"})), 3, "--system: not UTF-8");
+    const Result bad = chat.run("a\xFF\nOne day\n", {"-n", "2"});
+    CHECK(bad.code == 0);
+    CHECK_THAT(bad.err, ContainsSubstring("inkling: this line is not UTF-8\n"));
+}
+
+TEST_CASE("chat: Ctrl-C on a terminal stops the answer, and Ctrl-D ends", "[cli]") {
+    const ChatFolder model(kChatMl, 1 << 16);
+    Terminal t({"chat", "--model", model.scratch.path(), "--threads", "1", "--seed", "3"});
+    t.expect("> ");
+    t.type("One day\n");
+    t.expect("day\r\n");
+    t.interrupt("> ");
+    t.type("/save /dev/null\n");
+    t.expect("(2 messages written to /dev/null)");
+    t.expect("> ");
+    t.type("\x04");
+    CHECK(t.wait() == 0);
+}

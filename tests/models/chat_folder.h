@@ -1,0 +1,20 @@
+// A model to talk with, which says nothing sensible.
+#pragma once
+
+#include "models/folder.h"
+#include "tests/data/scratch_folder.h"
+#include "tests/paths.h"
+
+namespace inkling::testing {
+
+inline const std::string kChatMl =
+    "{% for message in messages %}{{'<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>' + "
+    "'\\n'}}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}";
+
+// A folder with a model of random weights that has a chat template, and ChatML's marks as tokens 811 and 812.
+struct ChatFolder {
+    data::tests::ScratchFolder scratch;
+    explicit ChatFolder(const std::string& chat_template = kChatMl, std::size_t context = 96);
+};
+
+}  // namespace inkling::testing

@@ -1,0 +1,246 @@
+// Training on documents in lines: what is learned, rows and batches that do not matter, threads, resuming.
+#include "engine/ops/cross_entropy.h"
+#include "formats/file.h"
+#include "models/chat_tokens.h"
+#include "tests/data/scratch_folder.h"
+#include "tests/paths.h"
+#include "tests/train/run.h"
+#include "train/documents.h"
+#include "train/evaluate.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+using data::Document;
+using data::DocumentShape;
+using train::LossOn;
+
+namespace {
+
+struct Encoded {
+    data::GrowingIds ids;
+    data::EncodedDocuments documents;
+    data::TokenView view() const { return ids.ids(); }
+    std::vector<std::int32_t> all() const {
+        std::vector<std::int32_t> copy(view().size());
+        view().copy_to(copy.data());
+        return copy;
+    }
+    std::vector<std::int32_t> learned() const {
+        std::vector<std::int32_t> some;
+        for (std::size_t i = 0; i < documents.learn.size(); ++i)
+            if (documents.learn[i]) some.push_back(view()[i]);
+        return some;
+    }
+};
+
+Encoded encoded(const std::vector<Document>& documents, const data::Tokenizer& tokenizer,
+                LossOn loss_on = LossOn::completions, const models::ChatTemplate* chat = nullptr) {
+    Encoded e;
+    const auto place = [](const Document& d) { return fmt::format("a.jsonl: line {}", d.line); };
+    e.documents = train::encode_documents(documents, tokenizer, chat, loss_on, place, e.ids);
+    CHECK(e.documents.learn.size() == e.view().size());
+    CHECK(e.documents.ends.size() == documents.size());
+    return e;
+}
+
+models::LoadedModel chat_stories() {
+    models::LoadedModel loaded{nullptr, models::open_tokenizer(tests_path("reference/greedy_gpt2"))};
+    models::add_chat_tokens(loaded);
+    return loaded;
+}
+
+std::vector<Document> questions(std::size_t n) {
+    std::vector<Document> all;
+    for (std::size_t i = 0; i < n; ++i) {
+        std::string question = "What is " + std::to_string(i % 7) + "?";
+        std::string answer = "It is";
+        for (std::size_t k = 0; k <= i % 5; ++k) answer += " " + std::to_string((i + k) % 10);
+        all.push_back({DocumentShape::messages, {{"user", question}, {"assistant", answer}}, i + 1});
+    }
+    return all;
+}
+
+// A loop over questions, and what it trains.
+struct DocumentRun {
+    models::LoadedModel loaded = chat_stories();
+    models::ChatTemplate chat = models::ChatTemplate::of(*loaded.tokenizer);
+    Encoded text;
+    std::unique_ptr<models::Transformer<float>> model;
+    train::TrainingLoop loop;
+
+    static train::TrainOptions options() {
+        train::TrainOptions o = small_options();
+        o.block_size = 64, o.batch_size = 4, o.n_layer = 2, o.n_embd = 32, o.dropout = 0.1;
+        return o;
+    }
+    explicit DocumentRun(const train::TrainOptions& o, LossOn loss_on = LossOn::completions)
+        : text(encoded(questions(60), *loaded.tokenizer, loss_on, &chat)),
+          model(std::make_unique<models::Transformer<float>>(o.model_config(loaded.tokenizer->vocab_size()),
+                                                             Generator{o.seed, 0})),
+          loop(o, *model, text.view(), loaded.tokenizer.get(), nullptr, &text.documents) {}
+    Array<float> weights() { return loop.step().parameters.values().clone(); }
+};
+
+}  // namespace
+
+TEST_CASE("documents: what is learned of each shape", "[train]") {
+    const auto tokenizer = models::open_tokenizer(tests_path("reference/greedy_gpt2"));
+    const std::int32_t end = *tokenizer->end_of_text();
+    const std::vector<Document> completion{
+        {DocumentShape::completion, {{"prompt", "One day<|endoftext|>"}, {"completion", " Rosa ran."}}, 1}};
+    const Encoded e = encoded(completion, *tokenizer);
+    CHECK(tokenizer->decode(e.all()) == "One day<|endoftext|> Rosa ran.<|endoftext|>");
+    CHECK(std::count(e.view().begin(), e.view().end(), end) == 1);  // what a prompt spells is text
+    CHECK(tokenizer->decode(e.learned()) == " Rosa ran.<|endoftext|>");
+    std::vector<std::int32_t> apart;  // as `generate` sees the prompt
+    for (const char* part : {"One day<|endoftext|>", " Rosa ran."})
+        tokenizer->encode_plain_parts(
+            part, [&](auto ids, std::size_t) { apart.insert(apart.end(), ids.begin(), ids.end()); });
+    apart.push_back(end);
+    CHECK(e.all() == apart);
+    CHECK(encoded(completion, *tokenizer, LossOn::all).learned() == e.all());
+    const Encoded text = encoded({{DocumentShape::text, {{"text", "One day"}}, 1}}, *tokenizer);
+    CHECK(text.learned() == text.all());
+    CHECK(tokenizer->decode(text.all()) == "One day<|endoftext|>");
+    const models::LoadedModel loaded = chat_stories();
+    const auto chat = models::ChatTemplate::of(*loaded.tokenizer);
+    const std::vector<Document> talk{
+        {DocumentShape::messages,
+         {{"system", "s"}, {"user", "One day"}, {"assistant", "Rosa"}, {"user", "u"}, {"assistant", " ran"}},
+         1}};
+    const Encoded answers = encoded(talk, *loaded.tokenizer, LossOn::completions, &chat);
+    CHECK(loaded.tokenizer->decode(answers.learned()) == "Rosa<|im_end|> ran<|im_end|>");
+    const Encoded all = encoded(talk, *loaded.tokenizer, LossOn::all, &chat);
+    CHECK(all.learned() == answers.all());
+}
+
+TEST_CASE("documents: conversations that cannot be are named", "[train]") {
+    const models::LoadedModel loaded = chat_stories();
+    const auto chat = models::ChatTemplate::of(*loaded.tokenizer);
+    const std::vector<Document> silent{{DocumentShape::messages, {{"user", "One day"}}, 7}};
+    CHECK_THROWS_WITH(encoded(silent, *loaded.tokenizer, LossOn::completions, &chat),
+                      ContainsSubstring("a.jsonl: line 7: it has no message of the assistant"));
+    CHECK_NOTHROW(encoded(silent, *loaded.tokenizer, LossOn::all, &chat));
+    CHECK_THROWS_WITH(encoded(silent, *loaded.tokenizer),
+                      ContainsSubstring("line 7: conversations need a chat template"));
+}
+
+TEST_CASE("chat tokens: tables grow by rows that are the mean of the others", "[train]") {
+    models::LoadedModel loaded = models::load_model(tests_path("reference/greedy_gpt2"));
+    const ConstArray<float> before = loaded.model->head_weight().value().clone();
+    const std::size_t used = loaded.tokenizer->vocab_size(), C = before.dim(1);
+    models::add_chat_tokens(loaded);
+    CHECK(loaded.tokenizer->vocab_size() == used + 2);
+    CHECK(loaded.model->config.vocab_size == used + 2);
+    const ConstArray<float> after = loaded.model->head_weight().value();
+    REQUIRE(after.dim(0) == used + 2);
+    CHECK(loaded.model->head_weight().requires_grad());
+    CHECK(same_bits(Array<float>(after.sliced(0, 0, used).clone()), Array<float>(before.sliced(0, 0, used).clone())));
+    for (std::size_t j = 0; j < C; ++j) {
+        double mean = 0;
+        for (std::size_t i = 0; i < used; ++i) mean += static_cast<double>(before(i, j)) / static_cast<double>(used);
+        CHECK(static_cast<double>(after(used, j)) == Approx(mean).margin(1e-7));
+        CHECK(after(used + 1, j) == after(used, j));
+    }
+    const auto chat = models::ChatTemplate::of(*loaded.tokenizer);
+    CHECK(loaded.model->config.end_tokens[0] == chat.end_of_turn());
+    // what is saved opens as it was
+    const data::tests::ScratchFolder folder;
+    models::save_model(folder.path(), *loaded.model, *loaded.tokenizer);
+    const models::LoadedModel again = models::load_model(folder.path());
+    const std::vector<data::ChatMessage> hello{{"user", "One day"}};
+    CHECK(models::ChatTemplate::of(*again.tokenizer).encode(hello, *again.tokenizer) ==
+          chat.encode(hello, *loaded.tokenizer));
+    CHECK(again.model->config.end_tokens == loaded.model->config.end_tokens);
+    models::LoadedModel letters_only{nullptr,
+                                     std::make_unique<data::CharTokenizer>(data::CharTokenizer::from_text("ab"))};
+    CHECK_THROWS_WITH(models::add_chat_tokens(letters_only), ContainsSubstring("--tokenizer bpe"));
+}
+
+TEST_CASE("documents: two batches of a step are as one of both", "[train]") {
+    train::TrainOptions o = DocumentRun::options();
+    o.dropout = 0;
+    DocumentRun one(o);
+    o.batch_size = 2, o.gradient_accumulation_steps = 2;
+    DocumentRun two(o);
+    for (int i = 0; i < 5; ++i) {
+        CHECK(one.loop.run_step() == Approx(two.loop.run_step()).epsilon(1e-5));
+        CHECK(one.loop.metrics().grad_norm == Approx(two.loop.metrics().grad_norm).epsilon(1e-4));
+    }
+}
+
+TEST_CASE("documents: the same bits with any number of threads, and learned", "[train]") {
+    const auto trained = [](int threads, double& loss) {
+        const Threads scope(threads);
+        DocumentRun run(DocumentRun::options());
+        for (int i = 0; i < 12; ++i) loss = run.loop.run_step();
+        return run.weights();
+    };
+    double loss = 0, other = 0;
+    const Array<float> one = trained(1, loss);
+    for (const int threads : {2, 3, 5}) {
+        CHECK(same_bits(trained(threads, other), one));
+        CHECK(other == loss);
+    }
+    CHECK(loss < std::log(813.0) - 0.5);
+}
+
+TEST_CASE("documents: resumed, a run ends with the same bits", "[train]") {
+    const data::tests::ScratchFolder folder;
+    train::TrainOptions o = DocumentRun::options();
+    DocumentRun straight(o), stopped(o), resumed(o), unlike(o, LossOn::all);
+    for (int i = 0; i < 12; ++i) {
+        if (i == 5)
+            train::save_checkpoint(folder.path(), *stopped.model, *stopped.loaded.tokenizer,
+                                   stopped.loop.step().parameters, *stopped.loop.step().optimizer,
+                                   stopped.loop.step().average, stopped.loop.state());
+        straight.loop.run_step();
+        if (i < 5) stopped.loop.run_step();
+    }
+    for (DocumentRun* const run : {&resumed, &unlike}) {
+        auto saved = models::load_model(folder.path(), o.dropout);
+        copy_into(run->loop.step().parameters.values(), nn::FlatParameters<float>(*saved.model).values());
+    }
+    train::resume(resumed.loop, folder.path(), false);
+    CHECK(resumed.loop.state().step == 5);
+    for (int i = 5; i < 12; ++i) resumed.loop.run_step();
+    CHECK(same_bits(resumed.weights(), straight.weights()));
+    CHECK_THROWS_AS(train::resume(unlike.loop, folder.path(), false), train::Mismatch);  // others are to be learned
+}
+
+TEST_CASE("documents: the last of them are for validation, each evaluated as if it were alone", "[train]") {
+    train::TrainOptions o = DocumentRun::options();
+    o.val_fraction = 0.25;
+    DocumentRun run(o);
+    REQUIRE(run.loop.val_documents());
+    std::size_t validated = 0;
+    const auto& rows = *run.loop.val_documents();
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+        for (const std::size_t d : rows.documents(r)) CHECK(d >= 45);
+        validated += rows.documents(r).size();
+    }
+    CHECK(validated == 15);
+    CHECK(run.loop.text().train.size() == run.text.documents.ends[44]);
+    double total = 0, counted = 0;
+    run.model->eval();
+    for (std::size_t d = 45; d < 60; ++d) {
+        const std::size_t begin = run.text.documents.begin(d), n = run.text.documents.ends[d] - begin - 1;
+        IdArray ids({1, n}), targets({1, n});
+        double some = 0;
+        for (std::size_t i = 0; i < n; ++i) {
+            const bool learned = run.text.documents.learn[begin + i + 1];
+            ids(0, i) = run.text.view()[begin + i];
+            targets(0, i) = learned ? run.text.view()[begin + i + 1] : kIgnore;
+            some += learned;
+        }
+        total += static_cast<double>(run.model->loss(ids, targets).item()) * some;
+        counted += some;
+    }
+    CHECK(static_cast<double>(rows.targets()) == counted);
+    CHECK(train::evaluate(*run.model, rows) == Approx(total / counted).epsilon(1e-6));
+    o.max_iters = 3, o.eval_every = 2;
+    DocumentRun whole(o);
+    whole.loop.run();
+    CHECK(std::isfinite(whole.loop.last_val_loss()));
+    CHECK_FALSE(whole.loop.metrics().bits_per_byte);
+}
