@@ -232,13 +232,11 @@ def oddities():
 
 with Served(args.program, [f"stories={STORIES}"], ["--header-time", "2", "--idle-time", "20", "--queue", "1000"]) as server:
     right = {seed: text_of(exchange(ask(seed, False)), False) for seed in range(8)}
-    load(min(args.seconds, 5), right)  # what a server takes once
-    bodies(min(args.bodies, 400))
-    oddities()
-    before = server.memory()
-    load(args.seconds, right)
-    bodies(args.bodies)
-    oddities()
+    for _ in range(2):  # what it takes once is taken in the first round
+        before = server.memory()
+        load(args.seconds / 2, right)
+        bodies(args.bodies // 2)
+        oddities()
     for _ in range(200):  # what was left is dropped at the next token
         metrics = urllib.request.urlopen(server.url + "/metrics").read().decode()
         if "inkling_texts_running 0\n" in metrics and "inkling_connections 1\n" in metrics:
