@@ -38,13 +38,15 @@ TrainingLoop::TrainingLoop(const TrainOptions& options, models::Transformer<floa
     if (tokenizer && !text_.val.empty()) bits_per_byte_ = bits_per_byte_of(text_.val, *tokenizer);
     step_ = std::make_unique<TrainingStep>(options_, model, *sampler_, std::move(combine));
     state_.data_fingerprint = fingerprint(tokens);
+    state_.base_fingerprint = base_fingerprint(model);
     state_.config = to_toml(options_);
 }
 
 void TrainingLoop::go_on_from(const TrainingState& state) {
-    const std::string config = state_.config;
+    const std::string config = state_.config, base = state_.base_fingerprint;
     state_ = state;
     state_.config = config;
+    state_.base_fingerprint = base;
     saved_step_ = state_.step;
 }
 
