@@ -17,7 +17,8 @@ namespace {
 namespace fs = std::filesystem;
 
 struct ExportArguments {
-    std::string model, out, format = "gguf", type = "f32";
+    ModelArgument model;
+    std::string out, format = "gguf", type = "f32";
 };
 
 const std::map<std::string, formats::GgufType> kGgufTypes = {{"f32", formats::GgufType::F32},
@@ -52,7 +53,7 @@ void warn_of_softcap(const ExportArguments& args, double cap) {
                  "inkling: warning: this model caps its logits at %g, and a qwen3 cannot: larger ones are written as "
                  "they are, and the text is worse: train on without, by inkling train --init-from %s --softcap 0, and "
                  "export that\n",
-                 cap, args.model.c_str());
+                 cap, args.model.name().c_str());
 }
 
 void report(const ExportArguments& args, std::uintmax_t bytes) {
@@ -68,6 +69,7 @@ int export_model(const ExportArguments& args) {
         throw Usage(
             fmt::format("--type for --format {} must be one of f32, f16, bf16, got '{}'", args.format, args.type));
     models::LoadedModel loaded = load_current(args.model);
+    if (loaded.model->adapter.rank > 0) loaded.model->merge_adapters();
     const models::Architecture& own = loaded.model->config;
     const bool in_gguf = !models::family(own.family).gguf_name.empty();
     if (args.format == "hf-qwen3" ? own.family != "qwen3" : args.format == "gguf" && !in_gguf) {
@@ -81,7 +83,7 @@ int export_model(const ExportArguments& args) {
         for (const fs::directory_entry& file : fs::directory_iterator(out)) bytes += file.file_size();
         report(args, bytes);
     } else {
-        const fs::path given = fs::absolute(args.model).lexically_normal();
+        const fs::path given = fs::absolute(args.model.name()).lexically_normal();
         const std::string name = (given.has_filename() ? given : given.parent_path()).filename().string();
         models::write_gguf(out, *loaded.model, *loaded.tokenizer, kGgufTypes.at(args.type), name);
         report(args, fs::file_size(out));
@@ -93,7 +95,7 @@ int export_model(const ExportArguments& args) {
 
 Action add_export(CLI::App& app) {
     auto args = std::make_shared<ExportArguments>();
-    app.add_option("--model", args->model, "model folder, or the folder of a run")->required();
+    add_model_flags(app, args->model);
     app.add_option("--out", args->out, "file (gguf) or folder (hf, hf-qwen3) to write")->required();
     app.add_option("--format", args->format,
                    "gguf: for llama.cpp, a nanochat as qwen3; hf: a model folder without training state; hf-qwen3: the "
