@@ -61,6 +61,11 @@ void report(const ExportArguments& args, std::uintmax_t bytes) {
                  quantity(static_cast<double>(bytes), "B").c_str());
 }
 
+std::string folder_name(const ExportArguments& args) {  // the folder's, for programs to show
+    const fs::path given = fs::absolute(args.model.name()).lexically_normal();
+    return (given.has_filename() ? given : given.parent_path()).filename().string();
+}
+
 int export_model(const ExportArguments& args) {
     const fs::path out = args.out;
     set_threads(0);
@@ -69,6 +74,13 @@ int export_model(const ExportArguments& args) {
         throw Usage(
             fmt::format("--type for --format {} must be one of f32, f16, bf16, got '{}'", args.format, args.type));
     models::LoadedModel loaded = load_current(args.model);
+    if (args.format == "gguf-lora") {
+        check<BadInput>(loaded.model->adapter.rank > 0, "{}: has no adapter, which --format gguf-lora writes",
+                        args.model.name());
+        models::write_gguf_adapter(out, *loaded.model, kGgufTypes.at(args.type), folder_name(args));
+        report(args, fs::file_size(out));
+        return 0;
+    }
     if (loaded.model->adapter.rank > 0) loaded.model->merge_adapters();
     const models::Architecture& own = loaded.model->config;
     const bool in_gguf = !models::family(own.family).gguf_name.empty();
@@ -83,9 +95,7 @@ int export_model(const ExportArguments& args) {
         for (const fs::directory_entry& file : fs::directory_iterator(out)) bytes += file.file_size();
         report(args, bytes);
     } else {
-        const fs::path given = fs::absolute(args.model.name()).lexically_normal();
-        const std::string name = (given.has_filename() ? given : given.parent_path()).filename().string();
-        models::write_gguf(out, *loaded.model, *loaded.tokenizer, kGgufTypes.at(args.type), name);
+        models::write_gguf(out, *loaded.model, *loaded.tokenizer, kGgufTypes.at(args.type), folder_name(args));
         report(args, fs::file_size(out));
     }
     return 0;
@@ -96,11 +106,12 @@ int export_model(const ExportArguments& args) {
 Action add_export(CLI::App& app) {
     auto args = std::make_shared<ExportArguments>();
     add_model_flags(app, args->model);
-    app.add_option("--out", args->out, "file (gguf) or folder (hf, hf-qwen3) to write")->required();
+    app.add_option("--out", args->out, "file (gguf, gguf-lora) or folder (hf, hf-qwen3) to write")->required();
     app.add_option("--format", args->format,
                    "gguf: for llama.cpp, a nanochat as qwen3; hf: a model folder without training state; hf-qwen3: the "
-                   "same of a nanochat as qwen3, for programs without nanochat")
-        ->check(refuse_other_than({"gguf", "hf", "hf-qwen3"}))
+                   "same of a nanochat as qwen3, for programs without nanochat; gguf-lora: an adapter alone, for "
+                   "llama.cpp's --lora")
+        ->check(refuse_other_than({"gguf", "hf", "hf-qwen3", "gguf-lora"}))
         ->capture_default_str();
     app.add_option("--type,--outtype", args->type, "number format of the weights: f32, f16, bf16; gguf also q8_0")
         ->check(refuse_other_than({"f32", "f16", "bf16", "q8_0"}))

@@ -90,6 +90,13 @@ TEST_CASE("adapters: a run trains them, and its folder is a model to every comma
     CHECK(loss_of_text({"--model", merged}, run.text) == Approx(with).epsilon(1e-6));
     CHECK(greedy({"--model", merged}) == greedy({"--model", run.out}));
     CHECK(program({"export", "--adapter", run.out, "--out", run.folder.path("m.gguf"), "--type", "q8_0"}).code == 0);
+    // or alone, for llama.cpp
+    const std::string alone = run.folder.path("lora.gguf");
+    const Arguments lora = {"export", "--format", "gguf-lora", "--out", alone};
+    CHECK_THAT(program(lora + Arguments{"--model", run.out}).err, ContainsSubstring("wrote " + alone + ": gguf-lora"));
+    CHECK(fs::file_size(alone) < fs::file_size(run.folder.path("m.gguf")));
+    check_fails(program(lora + Arguments{"--model", small_run()}), 3, "has no adapter");
+    check_fails(program(lora + Arguments{"--model", run.out, "--type", "q8_0"}), 2, "must be one of f32, f16, bf16");
 }
 
 TEST_CASE("adapters: a run that was killed goes on to the same bits, and one that is changed is refused", "[cli]") {
