@@ -43,8 +43,19 @@ auto load_unchanged(const std::string& path, const Load& load) {
 }  // namespace
 
 void add_model_flags(CLI::App& app, ModelArgument& argument) {
-    app.add_option("--model", argument.model, "model folder, or the folder of a run");
-    app.add_option("--adapter", argument.adapter, kAdapterHelp);
+    CLI::Option* const model =
+        app.add_option("--model", argument.model, "model folder, or the folder of a run")->required();
+    add_adapter_flag(app, argument.adapter, *model);
+}
+
+void add_adapter_flag(CLI::App& app, std::string& adapter, CLI::Option& model) {
+    const auto take = [&adapter, &model](const std::string& folder) {
+        adapter = folder;
+        model.required(false);
+    };
+    app.add_option_function<std::string>("--adapter", take,
+                                         "low-rank adapter of the model: its folder, PEFT's too, or that of a run; "
+                                         "without --model, of the model that it names");
 }
 
 models::LoadedModel load_current(const std::string& path, models::Kept kept) {
@@ -52,10 +63,7 @@ models::LoadedModel load_current(const std::string& path, models::Kept kept) {
 }
 
 models::LoadedModel load_current(const ModelArgument& argument, models::Kept kept) {
-    if (argument.adapter.empty()) {
-        if (argument.model.empty()) throw Usage("--model is required");
-        return load_current(argument.model, kept);
-    }
+    if (argument.adapter.empty()) return load_current(argument.model, kept);
     const auto check_adapter = [&](const std::filesystem::path& folder) {
         check<BadInput>(models::is_adapter(folder), "--adapter {}: is no adapter: it has no adapter_config.json",
                         argument.adapter);

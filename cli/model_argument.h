@@ -13,10 +13,9 @@ struct ModelArgument {
     const std::string& name() const { return adapter.empty() ? model : adapter; }  // of what is read
 };
 
-// --model and --adapter, of which one is required.
+// --model and --adapter; the one is required without the other.
 void add_model_flags(CLI::App& app, ModelArgument& argument);
-inline constexpr const char* kAdapterHelp =
-    "low-rank adapter of the model: its folder, PEFT's too, or that of a run; without --model, of the model it names";
+void add_adapter_flag(CLI::App& app, std::string& adapter, CLI::Option& model);
 
 // Files of one and the same state of the folder: when they are replaced while they are read, they are read again. An
 // adapter is part of the model that is returned, beside its weights.

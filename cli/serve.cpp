@@ -77,7 +77,6 @@ int serve_models(ServeArguments& args) {
             throw Usage(fmt::format("--model: two models are called {0}: --model OTHER={1} gives one another name",
                                     to_printable(name), to_printable(name_and_folder(model).second)));
     }
-    if (args.models.empty() && args.adapter.empty()) throw Usage("--model is required");
     if (args.models.empty()) args.models.push_back(args.adapter), args.adapter.clear();
     if (!args.adapter.empty() && args.models.size() > 1)
         throw Usage("--adapter is for one --model: name others with adapters by the folders of their runs");
@@ -115,12 +114,14 @@ Action add_serve(CLI::App& app) {
     auto args = std::make_shared<ServeArguments>();
     serve::ApiOptions& options = args->api;
     serve::HttpOptions& http = options.http;
-    app.add_option("--model", args->models,
-                   "model folder, or the folder of a run; repeatable; NAME=DIR: under that name")
-        ->take_all()
-        ->expected(1)
-        ->allow_extra_args(false);
-    app.add_option("--adapter", args->adapter, kAdapterHelp);
+    CLI::Option* const model =
+        app.add_option("--model", args->models,
+                       "model folder, or the folder of a run; repeatable; NAME=DIR: under that name")
+            ->required()
+            ->take_all()
+            ->expected(1)
+            ->allow_extra_args(false);
+    add_adapter_flag(app, args->adapter, *model);
     app.add_option("--host", http.host, "address to listen on; other machines reach 0.0.0.0")->capture_default_str();
     app.add_option("--port", args->port, "port to listen on; 0: any that is free")
         ->check(CLI::Range(0, 65535))

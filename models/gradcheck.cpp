@@ -95,7 +95,11 @@ std::vector<GradcheckRow> gradcheck_models() {
                                 "lm_head,q_proj,gate_proj");
          }},
         {"GPT-NeoX, 2 layers, adapters",
-         [=] { return model_error(small("gpt-neox", true, 0), {.rank = 2, .alpha = 2}); }},
+         [=] {
+             Architecture a = grouped("gpt-neox", 0, true, 0);
+             a.n_embd = 16, a.rotary_part = 0.5;
+             return model_error(a, {.rank = 2, .alpha = 2});
+         }},
         {"GPT-NeoX, 2 layers, all parameters",
          [=] { return variant("gpt-neox", true, [](Architecture& a) { a.n_embd = 16, a.rotary_part = 0.5; }); }},
         {"GPT-NeoX, 2 layers, one part after the other",
