@@ -22,7 +22,8 @@ namespace inkling::cli {
 namespace {
 
 struct AttentionArguments {
-    std::string model, prompt, prompt_file, out, format, head;
+    ModelArgument model;
+    std::string prompt, prompt_file, out, format, head;
     std::size_t threads = 0;
     bool json = false, strict = false;
     CLI::Option* prompt_option = nullptr;
@@ -104,7 +105,7 @@ int show_attention(const AttentionArguments& args) {
             fmt::format("--head {}: the model has layers 0 to {} and heads 0 to {}", args.head, layers - 1, heads - 1));
     const PromptText prompt = read_prompt(args.prompt, args.prompt_file);
     const AttentionMap map = formats::named(prompt.source, [&, &model = model, &tokenizer = tokenizer] {
-        return report::attention_map(args.model, *model, *tokenizer, prompt.text);
+        return report::attention_map(args.model.name(), *model, *tokenizer, prompt.text);
     });
     say_replaced(*tokenizer);
 
@@ -134,7 +135,7 @@ int show_attention(const AttentionArguments& args) {
 
 Action add_attention(CLI::App& app) {
     auto args = std::make_shared<AttentionArguments>();
-    app.add_option("--model", args->model, "model folder, or the folder of a run")->required();
+    add_model_flags(app, args->model);
     args->prompt_option = app.add_option("-p,--prompt", args->prompt, "text whose attention weights to show");
     app.add_option("-f,--prompt-file", args->prompt_file, "file with that text; -: stdin")
         ->excludes(args->prompt_option);

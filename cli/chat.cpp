@@ -24,7 +24,8 @@ using nlohmann::ordered_json;
 constexpr const char* kChatPrompt = "> ";
 
 struct ChatArguments {
-    std::string model, system;
+    ModelArgument model;
+    std::string system;
     generate::GenerateOptions options;
     WeightFlags weights;
     std::size_t threads = 0;
@@ -176,7 +177,7 @@ int chat(ChatArguments& args) {
 
 Action add_chat(CLI::App& app) {
     auto args = std::make_shared<ChatArguments>();
-    app.add_option("--model", args->model, "model folder with a chat template, or the folder of a run")->required();
+    add_model_flags(app, args->model);
     app.add_option("--system", args->system, "what the model is told before the conversation");
     args->max_tokens = add_sampling_flags(app, args->options);
     args->max_tokens->default_str("what is left of the context");

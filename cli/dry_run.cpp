@@ -45,7 +45,7 @@ Vocabulary vocabulary(const train::TrainOptions& options, const data::Corpus& co
     const auto kind = find_named<data::TokenizerKind>(options.tokenizer);
     std::unique_ptr<data::Tokenizer> tokenizer;
     if (!options.init_from.empty()) {
-        tokenizer = data::load_tokenizer(models::find_model(options.init_from));
+        tokenizer = models::open_tokenizer(options.init_from);
     } else if (kind == data::TokenizerKind::byte_pairs) {
         return {options.vocab_size, bytes / 3.5, false};
     } else if (kind == data::TokenizerKind::characters) {
@@ -74,6 +74,7 @@ int print_estimate(const TrainArguments& args, Settings settings, const data::Co
     if (!options.init_from.empty()) {
         loaded = models::load_config(models::find_model(options.init_from));
         change_softcap(settings, *loaded);
+        check_targets(*loaded, options);
         take_shape(args, *loaded, options);
     }
     fit_tokenizer(corpus, settings);
@@ -102,6 +103,9 @@ int print_estimate(const TrainArguments& args, Settings settings, const data::Co
                      {"memory_bytes", needed.memory_bytes()},
                      {"checkpoint_bytes", needed.checkpoint_bytes},
                      {"seconds", seconds}});
+        if (options.lora_rank > 0)
+            plan.update({{"trained_parameters", static_cast<std::uint64_t>(needed.trained)},
+                         {"state_bytes", needed.state_bytes}});
         print(plan.dump() + "\n");
         return 0;
     }
@@ -109,7 +113,12 @@ int print_estimate(const TrainArguments& args, Settings settings, const data::Co
     row("model",
         fmt::format("{}, {}, {}, width {}, {}, context {}", options.arch, counted(options.n_layer, "layer"),
                     counted(options.n_head, "head"), options.n_embd, name_of(options.precision), options.block_size));
-    row("parameters", fmt::format("{} ({})", short_number(static_cast<double>(needed.parameters)), needed.parameters));
+    row("parameters",
+        fmt::format("{} ({}){}", short_number(static_cast<double>(needed.parameters)), needed.parameters,
+                    options.lora_rank == 0 ? ""
+                                           : fmt::format("; trained: {}, adapters of rank {}; the others in {}",
+                                                         short_number(needed.trained), options.lora_rank,
+                                                         name_of(options.base_precision))));
     row("text", fmt::format("{}, {}{} tokens, vocabulary {}", quantity(static_cast<double>(corpus.bytes()), "B"),
                             vocabulary_.exact ? "" : "about ", short_number(vocabulary_.tokens), vocabulary_.size));
     row("steps", fmt::format("{} of {} tokens each: {} tokens, {:.{}f} epochs", options.max_iters,

@@ -6,6 +6,7 @@
 #include "cli/common.h"
 #include "formats/utf8.h"
 #include "generate/writer.h"
+#include "models/adapter_folder.h"
 #include "models/folder.h"
 #include "train/run_folder.h"
 
@@ -53,13 +54,20 @@ std::string written_by_best(train::TrainingLoop& loop, const data::Tokenizer& to
     generate::GenerateOptions how;
     how.seed = loop.options().seed;
     const auto written = [&](const models::Transformer<float>& model) {
-        generate::Writer writer(model, &tokenizer, how);
+        const auto decoder = std::make_shared<const models::Decoder>(model, train::decoder_type(loop.options()));
+        generate::Writer writer(decoder, &tokenizer, how);
         writer.add(prompt);
         return writer.write();
     };
     const std::size_t best = loop.state().best_step;
-    if (best != 0 && best != loop.state().step)
-        return written(*models::load_model(models::find_model(loop.options().out)).model);
+    const bool earlier = best != 0 && best != loop.state().step;
+    const std::filesystem::path folder = models::find_model(loop.options().out);
+    if (earlier && !models::is_adapter(folder)) return written(*models::load_model(folder).model);
+    if (earlier) {  // the training is over: its model gets the best adapters
+        models::load_adapter(folder, loop.model());
+        loop.model().eval();
+        return written(loop.model());
+    }
     const train::Averaged weights(loop.step().average);  // the model is here: another would take as much memory again
     loop.model().eval();
     return written(loop.model());

@@ -21,7 +21,7 @@ namespace inkling::cli {
 namespace {
 
 struct EvalArguments {
-    std::string model;
+    ModelArgument model;
     DataArguments text;
     std::size_t stories = 0, stride = 0, threads = 0;
     std::string precision = "fp32", loss_on = name_of(train::LossOn::completions);
@@ -167,7 +167,7 @@ int evaluate_model(const EvalArguments& args) {
 
 Action add_eval(CLI::App& app) {
     auto args = std::make_shared<EvalArguments>();
-    app.add_option("--model", args->model, "model folder, or the folder of a run")->required();
+    add_model_flags(app, args->model);
     add_data_flags(app, args->text);
     app.add_flag("--strict-vocabulary", args->strict, kStrictHelp);
     auto* const stories = app.add_option(

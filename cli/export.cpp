@@ -17,7 +17,8 @@ namespace {
 namespace fs = std::filesystem;
 
 struct ExportArguments {
-    std::string model, out, format = "gguf", type = "f32";
+    ModelArgument model;
+    std::string out, format = "gguf", type = "f32";
 };
 
 const std::map<std::string, formats::GgufType> kGgufTypes = {{"f32", formats::GgufType::F32},
@@ -52,12 +53,17 @@ void warn_of_softcap(const ExportArguments& args, double cap) {
                  "inkling: warning: this model caps its logits at %g, and a qwen3 cannot: larger ones are written as "
                  "they are, and the text is worse: train on without, by inkling train --init-from %s --softcap 0, and "
                  "export that\n",
-                 cap, args.model.c_str());
+                 cap, args.model.name().c_str());
 }
 
 void report(const ExportArguments& args, std::uintmax_t bytes) {
     std::fprintf(stderr, "wrote %s: %s, %s, %s\n", args.out.c_str(), args.format.c_str(), args.type.c_str(),
                  quantity(static_cast<double>(bytes), "B").c_str());
+}
+
+std::string folder_name(const ExportArguments& args) {  // the folder's, for programs to show
+    const fs::path given = fs::absolute(args.model.name()).lexically_normal();
+    return (given.has_filename() ? given : given.parent_path()).filename().string();
 }
 
 int export_model(const ExportArguments& args) {
@@ -68,6 +74,14 @@ int export_model(const ExportArguments& args) {
         throw Usage(
             fmt::format("--type for --format {} must be one of f32, f16, bf16, got '{}'", args.format, args.type));
     models::LoadedModel loaded = load_current(args.model);
+    if (args.format == "gguf-lora") {
+        check<BadInput>(loaded.model->adapter.rank > 0, "{}: has no adapter, which --format gguf-lora writes",
+                        args.model.name());
+        models::write_gguf_adapter(out, *loaded.model, kGgufTypes.at(args.type), folder_name(args));
+        report(args, fs::file_size(out));
+        return 0;
+    }
+    if (loaded.model->adapter.rank > 0) loaded.model->merge_adapters();
     const models::Architecture& own = loaded.model->config;
     const bool in_gguf = !models::family(own.family).gguf_name.empty();
     if (args.format == "hf-qwen3" ? own.family != "qwen3" : args.format == "gguf" && !in_gguf) {
@@ -81,9 +95,7 @@ int export_model(const ExportArguments& args) {
         for (const fs::directory_entry& file : fs::directory_iterator(out)) bytes += file.file_size();
         report(args, bytes);
     } else {
-        const fs::path given = fs::absolute(args.model).lexically_normal();
-        const std::string name = (given.has_filename() ? given : given.parent_path()).filename().string();
-        models::write_gguf(out, *loaded.model, *loaded.tokenizer, kGgufTypes.at(args.type), name);
+        models::write_gguf(out, *loaded.model, *loaded.tokenizer, kGgufTypes.at(args.type), folder_name(args));
         report(args, fs::file_size(out));
     }
     return 0;
@@ -93,12 +105,13 @@ int export_model(const ExportArguments& args) {
 
 Action add_export(CLI::App& app) {
     auto args = std::make_shared<ExportArguments>();
-    app.add_option("--model", args->model, "model folder, or the folder of a run")->required();
-    app.add_option("--out", args->out, "file (gguf) or folder (hf, hf-qwen3) to write")->required();
+    add_model_flags(app, args->model);
+    app.add_option("--out", args->out, "file (gguf, gguf-lora) or folder (hf, hf-qwen3) to write")->required();
     app.add_option("--format", args->format,
                    "gguf: for llama.cpp, a nanochat as qwen3; hf: a model folder without training state; hf-qwen3: the "
-                   "same of a nanochat as qwen3, for programs without nanochat")
-        ->check(refuse_other_than({"gguf", "hf", "hf-qwen3"}))
+                   "same of a nanochat as qwen3, for programs without nanochat; gguf-lora: an adapter alone, for "
+                   "llama.cpp's --lora")
+        ->check(refuse_other_than({"gguf", "hf", "hf-qwen3", "gguf-lora"}))
         ->capture_default_str();
     app.add_option("--type,--outtype", args->type, "number format of the weights: f32, f16, bf16; gguf also q8_0")
         ->check(refuse_other_than({"f32", "f16", "bf16", "q8_0"}))

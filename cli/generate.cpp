@@ -20,7 +20,8 @@ using nlohmann::ordered_json;
 constexpr std::size_t kTogether = 16;  // texts that are written at once: each has a cache of its own
 
 struct GenerateArguments {
-    std::string model, prompt, prompt_file;
+    ModelArgument model;
+    std::string prompt, prompt_file;
     WeightFlags weights;
     WritingOptions writing;
     std::size_t num_samples = 1, threads = 0, logprobs = 0;
@@ -190,7 +191,7 @@ Action add_generate(CLI::App& app) {
     auto args = std::make_shared<GenerateArguments>();
     WritingOptions& writing = args->writing;
     generate::GenerateOptions& options = writing.options;
-    app.add_option("--model", args->model, "model folder, or the folder of a run")->required();
+    add_model_flags(app, args->model);
     auto* const prompt = app.add_option("-p,--prompt", args->prompt, "text to continue");
     auto* const file =
         app.add_option("-f,--prompt-file", args->prompt_file, "file with the text to continue; -: stdin");

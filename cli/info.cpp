@@ -1,9 +1,12 @@
 // inkling info
+#include <fmt/ranges.h>
+
 #include <nlohmann/json.hpp>
 
 #include "cli/common.h"
 #include "formats/file.h"
 #include "formats/safetensors.h"
+#include "models/adapter_folder.h"
 #include "models/folder.h"
 #include "models/weight_files.h"
 
@@ -16,6 +19,11 @@ struct InfoArguments {
     std::string model;
     bool json = false;
 };
+
+std::uint64_t bytes_of(const fs::path& folder) {
+    if (models::is_adapter(folder)) return fs::file_size(folder / "adapter_model.safetensors");
+    return models::WeightFiles::open(folder).bytes();
+}
 
 int show(const InfoArguments& args) {
     const fs::path folder = models::find_model(args.model);
@@ -32,7 +40,13 @@ int show(const InfoArguments& args) {
                                    {"bias", c.qkv_bias},
                                    {"dropout", c.dropout},
                                    {"tokenizer", name_of(tokenizer->kind())},
-                                   {"bytes", models::WeightFiles::open(folder).bytes()}};
+                                   {"bytes", bytes_of(folder)}};
+    if (const models::AdapterOptions& adapter = model->adapter; adapter.rank > 0) {
+        info.update({{"base_model", adapter.base}, {"lora_rank", adapter.rank}, {"lora_alpha", adapter.alpha}});
+        const auto adapted = [&m = *model](const models::Parameter& p) { return m.has_adapter(p); };
+        info["lora_targets"] = fmt::format("{}", fmt::join(models::target_names(c, adapted), ","));
+        info["trained_parameters"] = models::adapter_count(c, adapter.rank, adapted);
+    }
     if (c.kv_heads() != c.n_head) info["n_kv_head"] = c.kv_heads();
     const fs::path state = folder / "training_state.safetensors";
     if (formats::is_there(state)) {

@@ -1,5 +1,7 @@
 #include "cli/preparation.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -10,6 +12,7 @@
 #include "data/tokenizers/tokenizer_json.h"
 #include "formats/file.h"
 #include "formats/named.h"
+#include "models/adapter_folder.h"
 #include "models/chat_tokens.h"
 #include "models/folder.h"
 #include "train/documents.h"
@@ -92,7 +95,7 @@ class Preparation {
     void prepare(Prepared& run, const Resume& resume) const {
         for (const fs::path& candidate : resume.candidates) {
             try {
-                run.loaded = models::load_model(candidate, options_.dropout);
+                run.loaded = load_checkpoint(candidate);
                 check_tokenizer(options_, *run.loaded.tokenizer, candidate, args_.force);
                 make_loop(run, candidate);
                 const std::string changes = train::resume(*run.loop, candidate, args_.force);
@@ -109,13 +112,17 @@ class Preparation {
             }
         }
         if (!options_.init_from.empty()) {
-            run.loaded = models::load_model(models::find_model(options_.init_from), options_.dropout);
+            run.loaded = options_.lora_rank > 0 ? load_adapted() : load_whole(models::find_model(options_.init_from));
             change_softcap(settings_, run.loaded.model->config);
         } else {
             fit_tokenizer(run.corpus, settings_);
             run.loaded = {nullptr, make_tokenizer(options_, run.corpus)};
         }
         if (has_conversations(run.corpus) && !run.loaded.tokenizer->chat) {
+            check<BadInput>(options_.lora_rank == 0,
+                            "{}: the model has no chat template, and adapters do not learn the tokens of a new one: "
+                            "train without --lora-rank, or choose a model with a chat template",
+                            options_.init_from);
             models::add_chat_tokens(run.loaded);
             report_.note(
                 "conversations are learned as ChatML: <|im_start|>, the role, a line end, what is said, <|im_end|>");
@@ -124,6 +131,71 @@ class Preparation {
     }
 
   private:
+    // All of whose weights are trained: an adapter becomes part of them.
+    models::LoadedModel load_whole(const fs::path& folder) const {
+        models::LoadedModel loaded = models::load_model(folder, options_.dropout);
+        if (loaded.model->adapter.rank > 0) loaded.model->merge_adapters();
+        return loaded;
+    }
+
+    // The model that adapters are for, in --base-precision.
+    models::LoadedModel load_base(const fs::path& folder) const {
+        if (models::is_adapter(folder))
+            throw Usage(
+                fmt::format("{} is an adapter: go on with it by --init-adapter, or make it a model, by inkling "
+                            "export --format hf",
+                            folder.string()));
+        const models::Kept kept = options_.base_precision == WeightType::q8_0   ? models::Kept::q8_0
+                                  : options_.base_precision == WeightType::bf16 ? models::Kept::bf16
+                                                                                : models::Kept::fp32;
+        return models::load_model(folder, options_.dropout, kept);
+    }
+
+    void name_base(models::LoadedModel& loaded, const fs::path& folder) const {
+        loaded.model->adapter.dropout = options_.lora_dropout;
+        loaded.model->adapter.base = fs::canonical(folder).string();
+    }
+
+    // With new adapters, or those of --init-adapter.
+    models::LoadedModel load_adapted() const {
+        const fs::path folder = models::find_model(options_.init_from);
+        models::LoadedModel loaded = load_base(folder);
+        models::Transformer<float>& model = *loaded.model;
+        check_targets(model.config, options_);
+        if (options_.init_adapter.empty()) {
+            const auto targets = models::adapter_targets(model.config, options_.lora_targets);
+            model.adapt(options_.adapter_options(), targets, Generator{options_.seed});
+        } else {
+            models::load_adapter(models::find_model(options_.init_adapter), model);
+            const auto adapted = [&](const models::Parameter& p) { return model.has_adapter(p); };
+            const std::string targets = fmt::format("{}", fmt::join(models::target_names(model.config, adapted), ","));
+            if (args_.has("lora-targets") &&
+                models::target_names(model.config, models::adapter_targets(model.config, options_.lora_targets)) !=
+                    models::target_names(model.config, adapted))
+                throw Usage(
+                    fmt::format("--lora-targets is {} in the adapter that is loaded, got {}: leave the flag out",
+                                targets, options_.lora_targets));
+            options_.lora_targets = targets;
+        }
+        name_base(loaded, folder);
+        return loaded;
+    }
+
+    models::LoadedModel load_checkpoint(const fs::path& folder) const {
+        const bool adapter = models::is_adapter(folder);
+        if (adapter != (options_.lora_rank > 0))
+            throw train::Mismatch(fmt::format("{}: is {}, and --lora-rank is {}: leave the flag out", folder.string(),
+                                              adapter ? "an adapter" : "a whole model", options_.lora_rank));
+        if (!adapter) return models::load_model(folder, options_.dropout);
+        const fs::path base =
+            args_.has("init-from") ? models::find_model(options_.init_from) : models::base_of_adapter(folder);
+        models::LoadedModel loaded = load_base(base);
+        models::load_adapter(folder, *loaded.model);
+        take_adapter(args_, loaded.model->adapter, options_);
+        name_base(loaded, base);
+        return loaded;
+    }
+
     void make_loop(Prepared& run, const fs::path& candidate) const {
         if (run.loaded.model) take_shape(args_, run.loaded.model->config, options_);
         take_unknown(*run.loaded.tokenizer, options_.strict_vocabulary);
@@ -149,7 +221,7 @@ class Preparation {
                 while (repeated.size() < 4 * options_.block_size)
                     repeated.insert(repeated.end(), ids.begin(), ids.end());
             const data::TokenView text = repeated.empty() ? ids : data::TokenView(repeated);
-            const std::string chosen = fit_recipe(tokenizer, text, model ? &model->config : nullptr, settings_);
+            const std::string chosen = fit_recipe(tokenizer, text, model.get(), settings_);
             if (!chosen.empty()) report_.note(chosen);
             train::check_memory(options_, model ? model->config : options_.model_config(tokenizer.vocab_size()),
                                 static_cast<double>(ids.size()));

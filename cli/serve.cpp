@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "cli/common.h"
+#include "cli/model_argument.h"
 #include "cli/unknown_flag.h"
 #include "cli/wrong_usage.h"
 #include "formats/file.h"
@@ -19,7 +20,7 @@ namespace {
 
 struct ServeArguments {
     std::vector<std::string> models;
-    std::string key_file, precision = "fp32", quantize;
+    std::string adapter, key_file, precision = "fp32", quantize;
     std::size_t threads = 0, port = 8080;
     serve::ApiOptions api;
 };
@@ -78,6 +79,9 @@ int serve_models(ServeArguments& args) {
             throw Usage(fmt::format("--model: two models are called {0}: --model OTHER={1} gives one another name",
                                     to_printable(name), to_printable(name_and_folder(model).second)));
     }
+    if (args.models.empty()) args.models.push_back(args.adapter), args.adapter.clear();
+    if (!args.adapter.empty() && args.models.size() > 1)
+        throw Usage("--adapter is for one --model: name others with adapters by the folders of their runs");
     if (options.scheduler.parallel == 0) throw Usage("--parallel must be at least 1, got 0");
     const auto [weights, threads] = std::pair(args.quantize == "q8_0"    ? WeightType::q8_0
                                               : args.precision == "bf16" ? WeightType::bf16
@@ -91,7 +95,7 @@ int serve_models(ServeArguments& args) {
         const auto [name, folder] = name_and_folder(argument);
         check<BadInput>(formats::find_invalid_utf8(name) == std::string::npos, "--model {}: the name is not UTF-8",
                         to_printable(argument));
-        serve::ServedModel model = serve::load_served_model(name, folder, weights);
+        serve::ServedModel model = serve::load_served_model(name, folder, weights, args.adapter);
         std::fprintf(stderr, "%s\n", described(model).c_str());
         api.add_model(std::move(model));
     }
@@ -112,12 +116,14 @@ Action add_serve(CLI::App& app) {
     auto args = std::make_shared<ServeArguments>();
     serve::ApiOptions& options = args->api;
     serve::HttpOptions& http = options.http;
-    app.add_option("--model", args->models,
-                   "model folder, or the folder of a run; repeatable; NAME=DIR: under that name")
-        ->required()
-        ->take_all()
-        ->expected(1)
-        ->allow_extra_args(false);
+    CLI::Option* const model =
+        app.add_option("--model", args->models,
+                       "model folder, or the folder of a run; repeatable; NAME=DIR: under that name")
+            ->required()
+            ->take_all()
+            ->expected(1)
+            ->allow_extra_args(false);
+    add_adapter_flag(app, args->adapter, *model);
     app.add_option("--host", http.host, "address to listen on; other machines reach 0.0.0.0")->capture_default_str();
     app.add_option("--port", args->port, "port to listen on; 0: any that is free")
         ->check(CLI::Range(0, 65535))

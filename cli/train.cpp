@@ -21,6 +21,8 @@
 #include "engine/clock.h"
 #include "formats/named.h"
 #include "serve/live_run.h"
+#include "train/adapters.h"
+#include "train/estimate.h"
 #include "train/observers.h"
 #include "train/recipes.h"
 #include "train/run_card.h"
@@ -58,6 +60,17 @@ std::string nothing_to_do(const train::TrainingLoop& loop) {
             "--patience 0",
             loop.state().best_step);
     return fmt::format("nothing to do: step {} of {} is reached", loop.state().step, loop.options().max_iters);
+}
+
+std::string adapters_trained(const TrainOptions& options, const models::Transformer<float>& model) {
+    const double trained = train::trained_count(options, model.config);
+    train::Estimate sizes;
+    train::estimate_sizes(options, model.config, 0, sizes);
+    return fmt::format(
+        "adapters of rank {} for {}: {} numbers are trained; {} stays as it is, in {}; {} of weights, gradients and "
+        "moments",
+        options.lora_rank, options.lora_targets, static_cast<std::uint64_t>(trained), model.adapter.base,
+        name_of(options.base_precision), quantity(sizes.state_bytes, "B"));
 }
 
 // Before anything that takes long: a port that is taken is said at once.
@@ -106,6 +119,7 @@ int train_model(const TrainArguments& args) {
         folder->clear();
     }
     const std::uint64_t parameters = run.loaded.model->parameter_count();
+    const models::AdapterOptions& adapter = run.loaded.model->adapter;
     report.note(fmt::format("{} parameters, {} tokens, vocabulary {} ({}), {}, seed {}",
                             parameters < 10'000 ? fmt::format("{}", parameters)
                                                 : fmt::format("{:.2f}M", static_cast<double>(parameters) / 1e6),
@@ -113,6 +127,7 @@ int train_model(const TrainArguments& args) {
                             built_in ? "the built-in stories" : fmt::format("{}", fmt::join(options.data, ", ")),
                             counted(threads, "thread"), options.seed));
     if (run.documents) report.note(documents_note(*run.loop));
+    if (adapter.rank > 0) report.note(adapters_trained(options, *run.loaded.model));
     if (const auto& unknown = run.loaded.tokenizer->unknown; unknown && unknown->tally().characters > 0)
         report.warn(unknown->note());
     if (built_in) {
@@ -133,12 +148,14 @@ int train_model(const TrainArguments& args) {
     train::CheckpointSaver checkpoints(*folder, tokenizer, loop);
     train::MetricsFile metrics(folder->path() / "metrics.jsonl", loop.state().step);
     train::LinesFile samples_file(folder->path() / "samples.jsonl", loop.state().step);
-    train::RunCard card(folder->path(), {{"inkling", INKLING_VERSION},
-                                         {"parameters", parameters},
-                                         {"vocab_size", tokenizer.vocab_size()},
-                                         {"tokens", run.tokens.ids.size()},
-                                         {"text_bytes", run.tokens.bytes},
-                                         {"threads", threads}});
+    nlohmann::ordered_json facts = {{"inkling", INKLING_VERSION},           {"parameters", parameters},
+                                    {"vocab_size", tokenizer.vocab_size()}, {"tokens", run.tokens.ids.size()},
+                                    {"text_bytes", run.tokens.bytes},       {"threads", threads}};
+    if (adapter.rank > 0)
+        facts.update({{"trained_parameters",
+                       static_cast<std::uint64_t>(train::trained_count(options, run.loaded.model->config))},
+                      {"base_model", adapter.base}});
+    train::RunCard card(folder->path(), facts);
     JsonLines json;
     const auto take_sample = [&](const std::string& prompt, const std::string& text) {
         report.sample(prompt + text);

@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "formats/file.h"
+#include "models/adapter_folder.h"
 #include "models/families/family.h"
 #include "models/folder.h"
 #include "train/checkpoint.h"
@@ -29,6 +30,24 @@ void read_own_settings(const Resume& resume, TrainOptions& options) {
         } catch (const BadInput&) {  // said when it is tried
         }
     }
+}
+
+// Of flags that are given: what goes without what. An adapter to go on from has its own settings, and names its model.
+void check_adapter_flags(const TrainArguments& args, bool resumed, TrainOptions& o) {
+    if (!o.init_adapter.empty() && !resumed) {
+        const fs::path folder = models::find_model(o.init_adapter);
+        check<BadInput>(models::is_adapter(folder), "--init-adapter {}: is no adapter: it has no adapter_config.json",
+                        o.init_adapter);
+        if (o.init_from.empty()) o.init_from = models::base_of_adapter(folder).string();
+        take_adapter(args, models::read_adapter_config(folder), o);
+    }
+    if (o.lora_rank > 0) {
+        if (args.has("softcap"))
+            throw Usage("--softcap changes the model, which adapters leave as it is: leave it out");
+        return;
+    }
+    for (const char* flag : {"lora-alpha", "lora-dropout", "lora-targets", "rs-lora", "base-precision"})
+        if (args.has(flag)) throw Usage(fmt::format("--{} is for adapters: add --lora-rank", flag));
 }
 
 // body(), where what an Error refuses is a setting.
@@ -103,6 +122,7 @@ Settings resolve(const TrainArguments& args, const Resume& resume) {
             }
         });
     });
+    check_adapter_flags(args, resumed, s.options);
     if (s.fits_run()) train::fit_given(s.given, s.options);
     if (resumed && args.has("max-iters") && !args.has("max-time")) s.options.max_time = 0;
     const bool chosen = s.fits_run() && s.recipe->fits_shape && !s.given.contains("tokenizer");
@@ -131,15 +151,17 @@ train::Budget fit_sizes(std::size_t tokens, bool loaded, Settings& s) {
     return budget;
 }
 
-std::string fit_recipe(const data::Tokenizer& tokenizer, data::TokenView tokens, const models::Architecture* loaded,
+std::string fit_recipe(const data::Tokenizer& tokenizer, data::TokenView tokens, models::Transformer<float>* loaded,
                        Settings& s) {
     if (!s.fits_run()) return "";
     TrainOptions& o = s.options;
     const train::Budget budget = fit_sizes(tokens.size(), loaded != nullptr, s);
-    const models::Architecture architecture = loaded ? *loaded : o.model_config(tokenizer.vocab_size());
+    const models::Architecture architecture = loaded ? loaded->config : o.model_config(tokenizer.vocab_size());
     train::check_memory(o, architecture, static_cast<double>(tokens.size()));
     if (!s.given.contains("max-iters")) {
-        const double step = train::seconds_per_step(o, architecture, tokenizer, tokens, 0.03 * budget.seconds);
+        const double time = 0.03 * budget.seconds;
+        const double step = o.lora_rank > 0 ? train::seconds_per_step(o, *loaded, tokenizer, tokens, time)
+                                            : train::seconds_per_step(o, architecture, tokenizer, tokens, time);
         o.max_iters = train::steps_within(budget, step, o);
         o.replan =
             o.max_time > 0 && static_cast<double>(o.max_iters) * step > o.max_time;  // it is the time that ends it
@@ -155,6 +177,24 @@ void change_softcap(const Settings& s, models::Architecture& config) {
     if (s.options.softcap > 0 && !models::family(config.family).has_flag("softcap"))
         throw Usage(fmt::format("--softcap is not for --arch {}: leave it out", config.family));
     config.softcap = s.options.softcap;
+}
+
+void take_adapter(const TrainArguments& args, const models::AdapterOptions& adapter, TrainOptions& options) {
+    const auto take = [&](const char* flag, auto& field, auto value) {
+        if (args.has(flag) && field != value) {
+            throw Usage(fmt::format("--{} is {} in the adapter that is loaded, got {}: leave the flag out", flag, value,
+                                    field));
+        }
+        field = value;
+    };
+    take("lora-rank", options.lora_rank, adapter.rank);
+    take("lora-alpha", options.lora_alpha, adapter.alpha);
+    take("rs-lora", options.rs_lora, adapter.rank_stabilized);
+    if (!args.has("lora-dropout")) options.lora_dropout = adapter.dropout;
+}
+
+void check_targets(const models::Architecture& config, const TrainOptions& options) {
+    if (options.lora_rank > 0) as_usage([&] { return models::adapter_targets(config, options.lora_targets); });
 }
 
 void take_shape(const TrainArguments& args, const models::Architecture& config, TrainOptions& options) {

@@ -7,7 +7,7 @@
 
 #include "cli/common.h"
 #include "data/tokenizers/tokenizer.h"
-#include "models/architecture.h"
+#include "models/transformer.h"
 #include "train/options.h"
 #include "train/recipes.h"
 
@@ -54,11 +54,16 @@ train::Budget fit_sizes(std::size_t tokens, bool loaded, Settings& settings);
 
 // That, and the number of steps, from trying some. `loaded`: the model to start from, null: a new one. Returns what was
 // chosen, for the user; "" when the recipe is another.
-std::string fit_recipe(const data::Tokenizer& tokenizer, data::TokenView tokens, const models::Architecture* loaded,
+std::string fit_recipe(const data::Tokenizer& tokenizer, data::TokenView tokens, models::Transformer<float>* loaded,
                        Settings& settings);
 
 // A soft cap has no weights: a given --softcap is that of the model that --init-from names, from now on.
 void change_softcap(const Settings& settings, models::Architecture& config);
+
+// An adapter's settings are those of its folder; flags that say otherwise are Usage. Its dropout may change.
+void take_adapter(const TrainArguments& args, const models::AdapterOptions& adapter, train::TrainOptions& options);
+// --lora-targets that the model does not have are Usage.
+void check_targets(const models::Architecture& config, const train::TrainOptions& options);
 
 // The model's shape is the folder's; flags that say otherwise are Usage.
 void take_shape(const TrainArguments& args, const models::Architecture& config, train::TrainOptions& options);

@@ -53,6 +53,20 @@ std::vector<GradcheckRow> product_rows() {
              return worst_of({error_of(with_bias, {{4}, {3, 4}, {3}}), error_of(with_bias, {{2, 3, 4}, {5, 4}, {5}}),
                               error_of(without, {{2, 2, 2, 3}, {1, 3}}), error_of(strided, {{4, 2}, {3, 4}, {3}})});
          }},
+        {"add_low_rank",
+         [] {
+             const auto added = [](const Inputs& in) { return add_low_rank(in[0], in[1], in[2], in[3], 1.5); };
+             const auto behind = [](const Inputs& in) {  // as an adapter is: in the layer's own memory, x of both
+                 return add_low_rank(linear(in[0], in[1]), in[0], in[2], in[3], 0.5);
+             };
+             const auto strided = [](const Inputs& in) {
+                 return add_low_rank(in[0], transpose(in[1], 0, 1), in[2], in[3], 2);
+             };
+             return worst_of({error_of(added, {{3}, {4}, {2, 4}, {3, 2}}),
+                              error_of(added, {{2, 3, 5}, {2, 3, 4}, {1, 4}, {5, 1}}),
+                              error_of(behind, {{2, 3, 4}, {5, 4}, {2, 4}, {5, 2}}),
+                              error_of(strided, {{2, 3}, {4, 2}, {3, 4}, {3, 3}})});
+         }},
         {"embedding",
          [] {
              return worst_of(

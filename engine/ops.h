@@ -11,6 +11,7 @@
 #include "engine/ops/linear.h"
 #include "engine/ops/linear_cross_entropy.h"
 #include "engine/ops/loss.h"
+#include "engine/ops/low_rank.h"
 #include "engine/ops/mask.h"
 #include "engine/ops/math.h"
 #include "engine/ops/matmul.h"

@@ -22,6 +22,10 @@ enum class WeightType {
     q8_0,  // llama.cpp's: 32 numbers as a scale d (float16) and 32 int8 q: d q, d = max |x| / 127
 };
 
+constexpr auto names(WeightType) {
+    return name_table<WeightType>({{WeightType::fp32, "fp32"}, {WeightType::bf16, "bf16"}, {WeightType::q8_0, "q8_0"}});
+}
+
 class PackedMatrix {
   public:
     static constexpr std::size_t kBlock = 32;  // of q8_0

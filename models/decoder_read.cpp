@@ -66,7 +66,7 @@ void Decoder::read_logits(const Array<float>& x, const EachLogits& each) const {
     const std::size_t n = x.dim(0), V = w.config.vocab_size;
     for (std::size_t begin = 0; begin < n; begin += kRows) {
         const std::size_t end = std::min(n, begin + kRows);
-        Rows logits = w.head.weight.product(normalized(w, w.last, x.sliced(0, begin, end)), w.head.bias, w.precision());
+        Rows logits = w.head.product(normalized(w, w.last, x.sliced(0, begin, end)), w.precision());
         parallel_for(end - begin, 1, [&](std::size_t first, std::size_t last) {
             for (std::size_t i = first; i < last; ++i) {
                 float* const row = logits.data() + i * V;
@@ -93,17 +93,16 @@ void Decoder::read(KvCache& cache, std::span<const std::int32_t> tokens, std::sp
         const Rows h = normalized(w, layer.before_attention, x);
         const Rows ahead = w.config.parallel_residual ? normalized(w, layer.before_mlp, x) : Rows();
         std::vector<Rows> made;
-        for (const Projection& p : layer.qkv) made.push_back(p.weight.product(h, p.bias, precision));
+        for (const Projection& p : layer.qkv) made.push_back(p.product(h, precision));
         if (made.size() == 1) {
             const Rows qkv = made[0];
             const std::size_t width = w.config.query_width();
             made = {qkv.sliced(1, 0, width), qkv.sliced(1, width, 2 * width), qkv.sliced(1, 2 * width, 3 * width)};
         }
-        add_into(x,
-                 layer.out.weight.product(attended(w, l, made[0], made[1], made[2], cache), layer.out.bias, precision));
+        add_into(x, layer.out.product(attended(w, l, made[0], made[1], made[2], cache), precision));
         const Rows normed = ahead.defined() ? ahead : normalized(w, layer.before_mlp, x);
-        Rows inner = layer.up.weight.product(normed, layer.up.bias, precision);
-        Rows gate = w.config.gated ? layer.gate.weight.product(normed, layer.gate.bias, precision) : Rows();
+        Rows inner = layer.up.product(normed, precision);
+        Rows gate = w.config.gated ? layer.gate.product(normed, precision) : Rows();
         parallel_for(inner.size(), kGrain / 4, [&](std::size_t begin, std::size_t end) {
             float* const up = inner.data() + begin;
             if (!gate.defined()) return w.activate(up, end - begin);
@@ -111,7 +110,7 @@ void Decoder::read(KvCache& cache, std::span<const std::int32_t> tokens, std::sp
             simd_map(
                 end - begin, up, [](auto u, auto g) { return u * g; }, up, gate.data() + begin);
         });
-        add_into(x, layer.down.weight.product(inner, layer.down.bias, precision));
+        add_into(x, layer.down.product(inner, precision));
     }
     cache.set_length(start + n);
     if (each) read_logits(x, each);

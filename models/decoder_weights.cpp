@@ -16,8 +16,14 @@ PackedMatrix pack(const Tensor<float>& weight, WeightType type) {
     return packed && (exact || packed->type() == type) ? *packed : PackedMatrix(unpacked(weight), type);
 }
 
-Projection pack(const Weights<Tensor<float>>& map, WeightType type) {
-    return {pack(map.weight, type), map.bias.value()};
+Projection pack(const Weights<Tensor<float>>& map, WeightType type, const AdapterOptions& adapter) {
+    Projection p{pack(map.weight, type), map.bias.value()};
+    if (!map.lora_a.defined()) return p;
+    Array<float> b = map.lora_b.value().clone();
+    b *= static_cast<float>(adapter.scale());
+    p.lora_a = PackedMatrix(map.lora_a.value(), WeightType::fp32);
+    p.lora_b = PackedMatrix(b, WeightType::fp32);
+    return p;
 }
 
 Norm norm_of(const Weights<Tensor<float>>& norm) { return {norm.weight.value(), norm.bias.value()}; }
@@ -27,12 +33,27 @@ Norm norm_of(const Weights<Tensor<float>>& norm) { return {norm.weight.value(), 
 void Projection::apply(std::size_t begin, std::size_t end, const float* x, std::size_t batch, float* y,
                        std::size_t y_stride) const {
     weight.multiply(begin, end, x, batch, y, y_stride);
-    if (!bias.defined()) return;
-    for (std::size_t b = 0; b < batch; ++b) {
+    const auto add = [&](std::size_t b, const float* values) {
         float* const row = y + b * y_stride + begin;
         simd_map(
-            end - begin, row, [](auto v, auto shift) { return v + shift; }, row, bias.data() + begin);
-    }
+            end - begin, row, [](auto v, auto shift) { return v + shift; }, row, values + begin);
+    };
+    for (std::size_t b = 0; bias.defined() && b < batch; ++b) add(b, bias.data());
+    if (lora_a.rows() == 0) return;
+    const std::size_t r = lora_a.rows(), out = weight.rows();
+    std::vector<float> h(batch * r), added(batch * out);
+    lora_a.multiply(0, r, x, batch, h.data(), r);  // by each thread: small beside its rows of the weight
+    lora_b.multiply(begin, end, h.data(), batch, added.data(), out);
+    for (std::size_t b = 0; b < batch; ++b) add(b, added.data() + b * out);
+}
+
+Array<float> Projection::product(const ConstArray<float>& x, Precision precision) const {
+    Array<float> y = weight.product(x, bias, precision);
+    if (lora_a.rows() == 0) return y;
+    ConstArray<float> in = x;
+    if (precision == Precision::bf16) in = widen(round_to_bfloat16(x));  // as apply() gets it
+    add_into(y, lora_b.product(lora_a.product(in, {}, Precision::fp32), {}, Precision::fp32));
+    return y;
 }
 
 DecoderWeights::DecoderWeights(const Transformer<float>& model, WeightType weight_type)
@@ -46,16 +67,17 @@ DecoderWeights::DecoderWeights(const Transformer<float>& model, WeightType weigh
         layer.before_attention = norm_of(l[Part::attention_norm]);
         layer.before_mlp = norm_of(l[Part::mlp_norm]);
         for (const Part part : {Part::query_key_value, Part::query, Part::key, Part::value})
-            if (l[part].weight.defined()) layer.qkv.push_back(pack(l[part], type));
+            if (l[part].weight.defined()) layer.qkv.push_back(pack(l[part], type, model.adapter));
         layer.query_gain = l[Part::query_norm].weight.value();
         layer.key_gain = l[Part::key_norm].weight.value();
-        layer.out = pack(l[Part::attention_output], type);
-        if (config.gated) layer.gate = pack(l[Part::gate], type);
-        layer.up = pack(l[Part::up], type);
-        layer.down = pack(l[Part::down], type);
+        layer.out = pack(l[Part::attention_output], type, model.adapter);
+        if (config.gated) layer.gate = pack(l[Part::gate], type, model.adapter);
+        layer.up = pack(l[Part::up], type, model.adapter);
+        layer.down = pack(l[Part::down], type, model.adapter);
     }
     last = norm_of(model.parts[Part::final_norm]);
-    head = {pack(model.head_weight(), type), {}};
+    head = {pack(model.head_weight(), type)};
+    if (const auto& own = model.parts[Part::head]; own.lora_a.defined()) head = pack(own, type, model.adapter);
 }
 
 void DecoderWeights::normalize(const Norm& norm, const float* x, std::size_t n, float* y) const {

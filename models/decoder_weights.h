@@ -10,11 +10,14 @@ namespace inkling::models {
 
 struct Projection {
     PackedMatrix weight;
-    ConstArray<float> bias;  // undefined: none
+    ConstArray<float> bias = {};            // undefined: none
+    PackedMatrix lora_a = {}, lora_b = {};  // of the adapter, scaled: (r, in), (out, r); without rows: none
 
-    // Rows [begin, end) of W x + bias, as PackedMatrix::multiply.
+    // Rows [begin, end) of W x + bias + B A x, as PackedMatrix::multiply.
     void apply(std::size_t begin, std::size_t end, const float* x, std::size_t batch, float* y,
                std::size_t y_stride) const;
+    // x (n, in) -> (n, out), as PackedMatrix::product.
+    Array<float> product(const ConstArray<float>& x, Precision precision) const;
 };
 
 struct Norm {

@@ -14,6 +14,7 @@
 #include "engine/parallel.h"
 #include "formats/file.h"
 #include "formats/safetensors_header.h"
+#include "models/adapter_folder.h"
 #include "models/chat_template.h"
 #include "models/families/family.h"
 #include "models/special_tokens.h"
@@ -137,12 +138,15 @@ void load_weights(Transformer<float>& model, const WeightFiles& file, Kept kept)
     const std::string problems = misfits(model.config, stored);
     check<BadInput>(problems.empty(), "{}: the weights do not fit config.json{}", what, problems);
     for (const Parameter& p : parameters(model.config)) {
-        const bool half = may_be_packed(p) && file.info(stored.name_of(p)).dtype == formats::DType::BF16;
-        if (kept == Kept::as_stored && half) {
+        const bool half = file.info(stored.name_of(p)).dtype == formats::DType::BF16;
+        const bool packs = may_be_packed(p) && kept != Kept::fp32 && (kept != Kept::as_stored || half);
+        if (packs && half && kept != Kept::q8_0) {
             const auto values = read_values<BFloat16>(stored, model.config, p);
             model.at(p) = Tensor<float>(std::make_shared<const PackedMatrix>(values));
         } else {
-            model.at(p) = Tensor<float>(read_values<float>(stored, model.config, p), true);
+            const Tensor<float> values(read_values<float>(stored, model.config, p), true);
+            const WeightType type = kept == Kept::q8_0 ? WeightType::q8_0 : WeightType::bf16;
+            model.at(p) = packs ? packed(values, type) : values;
         }
     }
     if (!model.config.tied_head) return;
@@ -159,24 +163,30 @@ void load_weights(Transformer<float>& model, const WeightFiles& file, Kept kept)
 
 fs::path find_model(const fs::path& path) {
     check<BadInput>(formats::is_there(path), "{}: there is no such model folder", path.string());
+    const auto holds_model = [](const fs::path& folder) {
+        return formats::is_there(folder / "config.json") || is_adapter(folder);
+    };
     for (const char* link : {"best", "latest"}) {
-        if (formats::is_there(path / link / "config.json")) return path / link;
+        if (holds_model(path / link)) return path / link;
     }
-    check<BadInput>(formats::is_there(path / "config.json"),
-                    "{}: neither a model folder (no config.json) nor a run with a checkpoint", path.string());
+    check<BadInput>(holds_model(path), "{}: neither a model folder (no config.json) nor a run with a checkpoint",
+                    path.string());
     return path;
 }
 
 std::unique_ptr<data::Tokenizer> open_tokenizer(const fs::path& path) {
     const bool run = formats::is_folder(path) && !formats::is_there(path / "tokenizer.json") &&
                      (formats::is_there(path / "best") || formats::is_there(path / "latest"));
-    const fs::path from = run ? find_model(path) : path;
+    const fs::path folder = run ? find_model(path) : path;
+    const bool bare = is_adapter(folder) && !formats::is_there(folder / "tokenizer.json");
+    const fs::path from = bare ? base_of_adapter(folder) : folder;
     auto tokenizer = data::load_tokenizer(from);
     if (formats::is_folder(from)) tokenizer->chat = read_chat_source(from);
     return tokenizer;
 }
 
 Architecture load_config(const fs::path& folder) {
+    if (is_adapter(folder)) return load_config(base_of_adapter(folder));
     const fs::path path = folder / "config.json";
     const json j = read_json(path);
     Architecture config = read_config(j, path.string());
@@ -185,6 +195,11 @@ Architecture load_config(const fs::path& folder) {
 }
 
 LoadedModel load_model(const fs::path& folder, std::optional<double> dropout, Kept kept) {
+    if (is_adapter(folder)) {
+        LoadedModel loaded = load_model(base_of_adapter(folder), dropout, kept);
+        load_adapter(folder, *loaded.model);
+        return loaded;
+    }
     Architecture config = load_config(folder);
     if (dropout) config.dropout = *dropout;
     const WeightFiles file = WeightFiles::open(folder);
@@ -205,8 +220,25 @@ LoadedModel load_model(const fs::path& folder, std::optional<double> dropout, Ke
     return loaded;
 }
 
+void save_tokenizer(const fs::path& folder, const Architecture& config, const data::Tokenizer& tokenizer) {
+    json tokenizer_config = {{"tokenizer_class", "PreTrainedTokenizerFast"},
+                             {"model_max_length", config.block_size},
+                             {"clean_up_tokenization_spaces", false}};
+    if (const auto id = tokenizer.end_of_text()) {
+        for (const char* key : {"bos_token", "eos_token", "unk_token"})
+            tokenizer_config[key] = tokenizer.decode(std::span(&*id, 1));
+    }
+    if (tokenizer.chat) {
+        tokenizer_config["chat_template"] = tokenizer.chat->jinja;
+        for (const auto& [name, text] : tokenizer.chat->marks) tokenizer_config[name] = text;
+    }
+    formats::write_file_atomic(folder / "tokenizer_config.json", tokenizer_config.dump(2) + "\n");
+    formats::write_file_atomic(folder / "tokenizer.json", tokenizer.to_json());
+}
+
 void save_model(const fs::path& folder, Transformer<float>& model, const data::Tokenizer& tokenizer,
                 formats::DType type) {
+    check(model.adapter.rank == 0, "save_model: the model has adapters: merge them, or save_adapter");
     const std::int64_t end = tokenizer.end_of_text().value_or(-1);
     const auto write = [&](const char* name, const json& content) {
         formats::write_file_atomic(folder / name, content.dump(2) + "\n");
@@ -218,19 +250,7 @@ void save_model(const fs::path& folder, Transformer<float>& model, const data::T
     write("config.json", config);
     write("generation_config.json",
           {{"bos_token_id", config["bos_token_id"]}, {"eos_token_id", config["eos_token_id"]}, {"do_sample", true}});
-    json tokenizer_config = {{"tokenizer_class", "PreTrainedTokenizerFast"},
-                             {"model_max_length", model.config.block_size},
-                             {"clean_up_tokenization_spaces", false}};
-    if (const auto id = tokenizer.end_of_text()) {
-        for (const char* key : {"bos_token", "eos_token", "unk_token"})
-            tokenizer_config[key] = tokenizer.decode(std::span(&*id, 1));
-    }
-    if (tokenizer.chat) {
-        tokenizer_config["chat_template"] = tokenizer.chat->jinja;
-        for (const auto& [name, text] : tokenizer.chat->marks) tokenizer_config[name] = text;
-    }
-    write("tokenizer_config.json", tokenizer_config);
-    formats::write_file_atomic(folder / "tokenizer.json", tokenizer.to_json());
+    save_tokenizer(folder, model.config, tokenizer);
 
     const Family& names = family(model.config.family);
     formats::SafetensorsWriter out;

@@ -21,10 +21,13 @@ struct LoadedModel {
 enum class Kept {
     fp32,
     as_stored,  // matrices of a bfloat16 file stay so, without gradients: less memory, for a Decoder
+    bf16,
+    q8_0,  // matrices are packed one by one as they are read, without gradients (engine/packed_matrix.h)
 };
 
-// Reads a model folder. Throws BadInput, naming the file, for anything that is missing or does not fit; of wrong
-// weights, all are named at once. The model is in evaluation mode; `dropout` takes the place of config.json's.
+// Reads a model folder, or that of an adapter and the model that it belongs to (adapter_folder.h). Throws BadInput,
+// naming the file, for anything that is missing or does not fit; of wrong weights, all are named at once. The model is
+// in evaluation mode; `dropout` takes the place of config.json's.
 LoadedModel load_model(const std::filesystem::path& folder, std::optional<double> dropout = std::nullopt,
                        Kept kept = Kept::fp32);
 Architecture load_config(const std::filesystem::path& folder);
@@ -34,7 +37,11 @@ Architecture load_config(const std::filesystem::path& folder);
 void save_model(const std::filesystem::path& folder, Transformer<float>& model, const data::Tokenizer& tokenizer,
                 formats::DType type = formats::DType::F32);
 
-// OUT of a run means OUT/best, else OUT/latest; a model folder means itself. Throws BadInput when there is neither.
+// The part of it that is about the tokenizer: tokenizer.json, tokenizer_config.json.
+void save_tokenizer(const std::filesystem::path& folder, const Architecture& config, const data::Tokenizer& tokenizer);
+
+// OUT of a run means OUT/best, else OUT/latest; the folder of a model or an adapter means itself. Throws BadInput when
+// there is neither.
 std::filesystem::path find_model(const std::filesystem::path& path);
 
 // Of a tokenizer.json, a folder with one, or a run, whose best checkpoint has one.

@@ -135,4 +135,30 @@ void write_gguf(const std::filesystem::path& path, Transformer<float>& model, co
     out.write(path);
 }
 
+void write_gguf_adapter(const std::filesystem::path& path, Transformer<float>& model, formats::GgufType type,
+                        const std::string& name) {
+    const Architecture& a = model.config;
+    const Family& f = family(a.family);
+    check<BadInput>(!f.gguf_name.empty(), "gguf-lora: llama.cpp has no {}: merge the adapter, with --format gguf",
+                    a.family);
+    formats::GgufWriter out;
+    out.set_text("general.architecture", f.gguf_name);
+    out.set_text("general.type", "adapter");
+    out.set_text("general.name", name);
+    out.set_u32("general.file_type", file_type(type));
+    out.set_text("adapter.type", "lora");
+    out.set_f32("adapter.lora.alpha",  // which llama.cpp divides by the rank
+                static_cast<float>(model.adapter.scale() * static_cast<double>(model.adapter.rank)));
+    std::list<ConstArray<float>> made;  // kept until write()
+    for (const Parameter& p : parameters(a)) {
+        if (!model.has_adapter(p)) continue;
+        const Weights<Tensor<float>>& w = model.weights_of(p);
+        const ConstArray<float>& low = made.emplace_back(w.lora_a.value());
+        const ConstArray<float>& rows = made.emplace_back(stored(f, a, p, w.lora_b.value()));  // of the weight
+        out.add(gguf_name(p) + ".lora_a", type, low.shape(), low.data());
+        out.add(gguf_name(p) + ".lora_b", type, rows.shape(), rows.data());
+    }
+    out.write(path);
+}
+
 }  // namespace inkling::models

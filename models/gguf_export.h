@@ -15,4 +15,9 @@ namespace inkling::models {
 void write_gguf(const std::filesystem::path& path, Transformer<float>& model, const data::Tokenizer& tokenizer,
                 formats::GgufType type, const std::string& name);
 
+// The model's low-rank adapters alone, as llama.cpp takes them beside a GGUF file of the model (--lora FILE): F32, F16
+// or BF16. Throws BadInput for a nanochat, whose weights llama.cpp has in another form.
+void write_gguf_adapter(const std::filesystem::path& path, Transformer<float>& model, formats::GgufType type,
+                        const std::string& name);
+
 }  // namespace inkling::models

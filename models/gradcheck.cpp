@@ -7,10 +7,13 @@
 namespace inkling::models {
 namespace {
 
-// The loss of a two-layer model over all its parameters, with initial values large enough that every path counts.
-double model_error(const Architecture& architecture) {
+// The loss of a two-layer model over all its parameters, or those of its adapters where it is to have some, with
+// initial values large enough that every path counts.
+double model_error(const Architecture& architecture, const AdapterOptions& adapter = {},
+                   const char* adapted = kAllLinear) {
     std::uint64_t seed = 50;
     Transformer<double> model(architecture, inkling::Generator{seed, 1});
+    if (adapter.rank > 0) model.adapt(adapter, adapter_targets(architecture, adapted), inkling::Generator{seed, 2});
     for (auto& [name, p] : model.parameters()) {
         p.value_in_place() += 0.3 * normal(p.shape(), ++seed);
     }
@@ -82,6 +85,21 @@ std::vector<GradcheckRow> gradcheck_models() {
          [=] { return variant("gpt2", true, [](Architecture& a) { a.activation = Activation::relu; }); }},
         {"GPT, 2 layers, silu",
          [=] { return variant("gpt2", true, [](Architecture& a) { a.activation = Activation::silu; }); }},
+        {"GPT, 2 layers, adapters",
+         [=] { return model_error(small("gpt2", true, 0), {.rank = 2, .alpha = 3}, "c_attn,c_proj,c_fc"); }},
+        {"Llama, 2 layers, adapters, shared keys and values, dropout",
+         [=] { return model_error(grouped("llama", 2, false, 0.2), {.rank = 1, .alpha = 2, .dropout = 0.3}); }},
+        {"Qwen 3, 2 layers, adapters, of the head too",
+         [=] {
+             return model_error(grouped("qwen3", 1, false, 0), {.rank = 2, .alpha = 1, .rank_stabilized = true},
+                                "lm_head,q_proj,gate_proj");
+         }},
+        {"GPT-NeoX, 2 layers, adapters",
+         [=] {
+             Architecture a = grouped("gpt-neox", 0, true, 0);
+             a.n_embd = 16, a.rotary_part = 0.5;
+             return model_error(a, {.rank = 2, .alpha = 2});
+         }},
         {"GPT-NeoX, 2 layers, all parameters",
          [=] { return variant("gpt-neox", true, [](Architecture& a) { a.n_embd = 16, a.rotary_part = 0.5; }); }},
         {"GPT-NeoX, 2 layers, one part after the other",

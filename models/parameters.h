@@ -61,10 +61,11 @@ std::uint64_t matrix_count(const Architecture& architecture);
 // Numbers in the matrices that every token is multiplied with: no tables that are only looked up.
 std::uint64_t multiplied_count(const Architecture& architecture);
 
-// A weight and a bias, each undefined where the architecture has none.
+// A weight and a bias, each undefined where the architecture has none, and the weight's low-rank adapter, undefined
+// where it has none (models/adapter.h): A (r, in), B (out, r).
 template <class Array>
 struct Weights {
-    Array weight, bias;
+    Array weight, bias, lora_a = {}, lora_b = {};
 };
 
 // What a model keeps of each part: of itself, or of one of its layers.

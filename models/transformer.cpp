@@ -9,11 +9,6 @@ namespace inkling::models {
 namespace {
 
 template <class T>
-Tensor<T> applied(const Weights<Tensor<T>>& map, const Tensor<T>& x) {
-    return linear(x, map.weight, map.bias);
-}
-
-template <class T>
 Tensor<T> activate(Activation activation, Tensor<T> x) {
     switch (activation) {
         case Activation::squared_relu:
@@ -46,7 +41,8 @@ Tensor<T> Transformer<T>::hidden(const IdArray& ids, std::vector<Tensor<T>>* wei
     check(ids.rank() == 2 && ids.dim(1) >= 1 && ids.dim(1) <= config.block_size,
           "{}: ids (B, T) with T from 1 to the context of {} are required, got shape {}", config.family,
           config.block_size, ids.shape());
-    check(!drops() || random, "{}: training with dropout needs random numbers: pass a Generator", config.family);
+    check(!(drops() || adapters_drop()) || random, "{}: training with dropout needs random numbers: pass a Generator",
+          config.family);
     check(!begins.defined() || begins.shape() == ids.shape(), "{}: begins must be (B, T) like ids, got {} and {}",
           config.family, begins.shape(), ids.shape());
     Generator none;
@@ -85,7 +81,16 @@ Tensor<T> Transformer<T>::layer(const Layer& l, const Tensor<T>& x_in, Generator
     if (weights) *weights = attended.weights;
     const auto keep = [&](const Tensor<T>& y) { return config.stream_dropout ? dropped(y, random) : y; };
     const Tensor<T> x = add(x_in, keep(attended.output));
-    return add(x, keep(mlp(l, norm(l[Part::mlp_norm], config.parallel_residual ? x_in : x))));
+    return add(x, keep(mlp(l, norm(l[Part::mlp_norm], config.parallel_residual ? x_in : x), random)));
+}
+
+// A linear layer, with its low-rank adapter where it has one.
+template <class T>
+Tensor<T> Transformer<T>::applied(const Weights<Tensor<T>>& map, const Tensor<T>& x, Generator& random) const {
+    Tensor<T> y = linear(x, map.weight, map.bias);
+    if (!map.lora_a.defined()) return y;
+    const Tensor<T> in = adapters_drop() ? dropout(x, adapter.dropout, random.next()) : x;
+    return add_low_rank(std::move(y), in, map.lora_a, map.lora_b, adapter.scale());
 }
 
 // Heads of queries (B, H, T, d) look at heads of keys and values (B, K, T, d), each of which serves H / K of them.
@@ -94,9 +99,9 @@ nn::AttentionOutput<T> Transformer<T>::attention(const Layer& l, const Tensor<T>
                                                  nn::Weights wanted, const Documents& documents) const {
     const std::size_t H = config.n_head, K = config.kv_heads();
     const std::vector<Tensor<T>> packed =
-        config.packed_qkv ? split(applied(l[Part::query_key_value], x), 3, -1) : std::vector<Tensor<T>>();
+        config.packed_qkv ? split(applied(l[Part::query_key_value], x, random), 3, -1) : std::vector<Tensor<T>>();
     const auto heads = [&](Part part, std::size_t i, std::size_t n) {
-        return nn::split_heads(packed.empty() ? applied(l[part], x) : packed[i], n);
+        return nn::split_heads(packed.empty() ? applied(l[part], x, random) : packed[i], n);
     };
     const auto shared = [&](Tensor<T> kv) {
         if (H != K) kv = repeat(kv, H / K, 1);
@@ -114,7 +119,7 @@ nn::AttentionOutput<T> Transformer<T>::attention(const Layer& l, const Tensor<T>
         options.dropout_key = random.next();
     }
     const auto [y, weights] = nn::scaled_dot_product_attention(q, k, v, options, wanted);
-    return {applied(l[Part::attention_output], nn::merge_heads(y)), weights};
+    return {applied(l[Part::attention_output], nn::merge_heads(y), random), weights};
 }
 
 template <class T>
@@ -126,10 +131,12 @@ Tensor<T> Transformer<T>::rotated(Tensor<T> x, const Tensor<T>& gain, const Docu
 }
 
 template <class T>
-Tensor<T> Transformer<T>::mlp(const Layer& l, const Tensor<T>& x) const {
-    if (!config.gated) return applied(l[Part::down], activate(config.activation, applied(l[Part::up], x)));
-    const Tensor<T> gate = activate(config.activation, applied(l[Part::gate], x));
-    return applied(l[Part::down], mul(gate, applied(l[Part::up], x)));
+Tensor<T> Transformer<T>::mlp(const Layer& l, const Tensor<T>& x, Generator& random) const {
+    if (!config.gated) {
+        return applied(l[Part::down], activate(config.activation, applied(l[Part::up], x, random)), random);
+    }
+    const Tensor<T> gate = activate(config.activation, applied(l[Part::gate], x, random));
+    return applied(l[Part::down], mul(gate, applied(l[Part::up], x, random)), random);
 }
 
 template <class T>
@@ -144,16 +151,19 @@ Tensor<T> Transformer<T>::dropped(const Tensor<T>& x, Generator& random) const {
 }
 
 template <class T>
-Tensor<T> Transformer<T>::logits(const Tensor<T>& x) const {
-    const Tensor<T> z = linear(x, head_weight());
+Tensor<T> Transformer<T>::logits(const Tensor<T>& x, Generator* random) const {
+    Generator none;
+    const Tensor<T> z =
+        head_adapted() ? applied(parts[Part::head], x, random ? *random : none) : linear(x, head_weight());
     return config.softcap > 0 ? softcap(z, config.softcap) : z;
 }
 
 template <class T>
 Tensor<T> Transformer<T>::loss(const IdArray& ids, const IdArray& targets, Generator* random,
                                const IdArray& begins) const {
-    return linear_cross_entropy(hidden(ids, nullptr, random, begins), head_weight(), targets, kIgnore, 0,
-                                config.softcap);
+    const Tensor<T> x = hidden(ids, nullptr, random, begins);
+    if (head_adapted()) return cross_entropy(logits(x, random), targets, kIgnore);
+    return linear_cross_entropy(x, head_weight(), targets, kIgnore, 0, config.softcap);
 }
 
 template class Transformer<float>;

@@ -15,14 +15,14 @@ class Transformer : public TransformerParameters<T> {
     using TransformerParameters<T>::TransformerParameters;
     using typename TransformerParameters<T>::Layer;
     using TransformerParameters<T>::config, TransformerParameters<T>::parts, TransformerParameters<T>::layers;
-    using TransformerParameters<T>::head_weight;
+    using TransformerParameters<T>::head_weight, TransformerParameters<T>::adapter;
 
     // ids (B, T) -> (B, T, C), after the last norm. When asked, each layer's attention weights (B, H, T, T) are
     // appended to `weights`. In training mode with dropout, its masks follow from keys of `random`. `begins` (B, T):
     // where the document of each token begins in its row; each is then read as if it were alone.
     Tensor<T> hidden(const IdArray& ids, std::vector<Tensor<T>>* weights = nullptr, Generator* random = nullptr,
                      const IdArray& begins = {}) const;
-    Tensor<T> logits(const Tensor<T>& hidden) const;  // (..., C) -> (..., V)
+    Tensor<T> logits(const Tensor<T>& hidden, Generator* random = nullptr) const;  // (..., C) -> (..., V)
     Tensor<T> forward(const IdArray& ids) const { return logits(hidden(ids)); }
     Tensor<T> loss(const IdArray& ids, const IdArray& targets, Generator* random = nullptr,
                    const IdArray& begins = {}) const;  // mean nats a token
@@ -39,10 +39,13 @@ class Transformer : public TransformerParameters<T> {
                     const Documents& documents) const;
     nn::AttentionOutput<T> attention(const Layer& l, const Tensor<T>& x, Generator& random, nn::Weights wanted,
                                      const Documents& documents) const;
-    Tensor<T> mlp(const Layer& l, const Tensor<T>& x) const;
+    Tensor<T> mlp(const Layer& l, const Tensor<T>& x, Generator& random) const;
+    Tensor<T> applied(const Weights<Tensor<T>>& map, const Tensor<T>& x, Generator& random) const;
     Tensor<T> norm(const Weights<Tensor<T>>& norm, const Tensor<T>& x) const;
     Tensor<T> rotated(Tensor<T> heads, const Tensor<T>& gain, const Documents& documents) const;
     bool drops() const { return this->training() && config.dropout > 0; }
+    bool adapters_drop() const { return this->training() && adapter.dropout > 0; }
+    bool head_adapted() const { return parts[Part::head].lora_a.defined(); }
     Tensor<T> dropped(const Tensor<T>& x, Generator& random) const;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/kernels/gemm.h"
 #include "models/families/family.h"
 #include "nn/init.h"
 
@@ -30,7 +31,7 @@ TransformerParameters<T>::TransformerParameters(const Architecture& architecture
 
 template <class T>
 Tensor<T>& TransformerParameters<T>::at(const Parameter& p) {
-    Weights<Tensor<T>>& w = (in_layer(p.part) ? layers[p.layer] : parts)[p.part];
+    Weights<Tensor<T>>& w = weights_of(p);
     return p.bias ? w.bias : w.weight;
 }
 
@@ -44,9 +45,58 @@ void TransformerParameters<T>::freeze(WeightType type, const std::function<bool(
 }
 
 template <class T>
+void TransformerParameters<T>::adapt(const AdapterOptions& options, const ParameterFilter& targets,
+                                     std::optional<Generator> random) {
+    const std::size_t r = options.rank;
+    check(r > 0, "adapters: a rank of at least 1 is required, got {}", r);
+    check(options.dropout >= 0 && options.dropout < 1, "adapters: a dropout in [0, 1) is required, got {}",
+          options.dropout);
+    adapter = options;
+    for (const Parameter& p : models::parameters(config)) {
+        Tensor<T>& tensor = at(p);
+        tensor = tensor.detach();
+        if (p.bias) continue;
+        Weights<Tensor<T>>& w = weights_of(p);
+        w.lora_a = w.lora_b = Tensor<T>();
+        if (!random || !may_be_adapted(p) || !targets(p)) continue;
+        const std::size_t out = p.shape[0], in = p.shape[1];
+        w.lora_a = nn::uniform_parameter<T>({r, in}, 1 / std::sqrt(static_cast<double>(in)), random->next());
+        w.lora_b = Tensor<T>::zeros({out, r}, true);
+    }
+}
+
+template <class T>
+void TransformerParameters<T>::merge_adapters() {
+    for (const Parameter& p : models::parameters(config)) {
+        Tensor<T>& tensor = at(p);
+        if (tensor.packed()) tensor = Tensor<T>(unpacked(tensor));
+        tensor = Tensor<T>(tensor.value(), true);
+        if (!has_adapter(p)) continue;
+        Weights<Tensor<T>>& w = weights_of(p);
+        Array<T> sum = tensor.value_in_place();
+        Array<T> b = w.lora_b.value().clone();
+        b *= static_cast<T>(adapter.scale());
+        gemm(b, w.lora_a.value(), sum, {.accumulate = true});
+        w.lora_a = w.lora_b = Tensor<T>();
+    }
+    adapter = {};
+}
+
+template <class T>
+bool TransformerParameters<T>::has_adapter(const Parameter& p) const {
+    return !p.bias && (in_layer(p.part) ? layers[p.layer] : parts)[p.part].lora_a.defined();
+}
+
+template <class T>
 void TransformerParameters<T>::visit(const nn::Visitor<T>& visitor) {
     const Family& names = family(config.family);
-    for (const Parameter& p : models::parameters(config)) visitor(names.name_of(p), at(p), p.kind);
+    for (const Parameter& p : models::parameters(config)) {
+        visitor(names.name_of(p), at(p), p.kind);
+        if (!has_adapter(p)) continue;
+        const std::string layer = layer_name(config, p);
+        visitor(layer + ".lora_A.weight", weights_of(p).lora_a, {nn::Role::matrix});
+        visitor(layer + ".lora_B.weight", weights_of(p).lora_b, {nn::Role::matrix});
+    }
 }
 
 template class TransformerParameters<float>;

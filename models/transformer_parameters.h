@@ -8,6 +8,7 @@
 
 #include "engine/packed_matrix.h"
 #include "engine/random.h"
+#include "models/adapter.h"
 #include "models/parameters.h"
 
 namespace inkling::models {
@@ -31,10 +32,20 @@ class TransformerParameters : public nn::Module<T> {
     using nn::Module<T>::freeze;
     void freeze(WeightType type, const std::function<bool(const Parameter&)>& which = nullptr);
 
+    // Freezes all parameters, and gives those that `targets` says yes to low-rank adapters (models/adapter.h) in place
+    // of the ones they had. A takes a key of `random` each; without it A and B are left undefined, for weights_of() to
+    // set.
+    void adapt(const AdapterOptions& options, const ParameterFilter& targets, std::optional<Generator> random);
+    // Adds the adapters to their weights, which are float32 then; all parameters are trained again.
+    void merge_adapters();
+    bool has_adapter(const Parameter& p) const;
+
     Tensor<T>& at(const Parameter& p);
+    Weights<Tensor<T>>& weights_of(const Parameter& p) { return (in_layer(p.part) ? layers[p.layer] : parts)[p.part]; }
     const Tensor<T>& head_weight() const { return parts[config.tied_head ? Part::token_table : Part::head].weight; }
 
     Architecture config;
+    AdapterOptions adapter;     // rank 0: there are none
     Layer parts;                // of which there is one: tables, last norm, head
     std::vector<Layer> layers;  // those of each layer
 };

@@ -23,7 +23,8 @@ struct ServedModel {
     std::size_t context() const { return decoder->config().block_size; }
 };
 
-// Of a model folder or a run. Throws BadInput.
-ServedModel load_served_model(const std::string& name, const std::filesystem::path& folder, WeightType type);
+// Of a model folder or a run; with the adapter of a folder or a run, if one is named. Throws BadInput.
+ServedModel load_served_model(const std::string& name, const std::filesystem::path& folder, WeightType type,
+                              const std::filesystem::path& adapter = {});
 
 }  // namespace inkling::serve

@@ -11,7 +11,7 @@
 set -euo pipefail
 program=$(realpath "$1")
 root=$(cd "$(dirname "$0")/.." && pwd)
-pages=("$root/README.md" "$root"/docs/{first-hour,using,chat,pages,files,library,recipes,adding}.md)
+pages=("$root/README.md" "$root"/docs/{first-hour,using,chat,finetuning,pages,files,library,recipes,adding}.md)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 fail() {

@@ -7,8 +7,10 @@
 #include <map>
 #include <span>
 
+#include "engine/parallel.h"
 #include "formats/file.h"
 #include "formats/safetensors.h"
+#include "models/adapter_folder.h"
 #include "models/folder.h"
 
 namespace inkling::train {
@@ -21,6 +23,7 @@ constexpr const char* kFile = "training_state.safetensors";
 constexpr const char* kFormat = "1";
 constexpr const char* kChecksum = "checksum";
 constexpr const char* kModelFiles = "model_files";
+constexpr const char* kBase = "base_fingerprint";
 constexpr const char* kValLoss = "val_loss";
 constexpr const char* kBestValLoss = "best_val_loss";
 constexpr const char* kBestStep = "best_step";
@@ -67,7 +70,8 @@ using Metadata = std::map<std::string, std::string>;
 // Of the model's files that hold no weights.
 std::string files_checksum(const fs::path& folder) {
     Hash hash;
-    for (const char* name : {"config.json", "tokenizer.json"}) hash.add(formats::read_file(folder / name));
+    const char* const config = models::is_adapter(folder) ? "adapter_config.json" : "config.json";
+    for (const char* name : {config, "tokenizer.json"}) hash.add(formats::read_file(folder / name));
     return fmt::format("{:016x}", hash.value);
 }
 
@@ -87,6 +91,7 @@ std::string checksum(const Metadata& metadata, const nn::FlatParameters<float>& 
         for (const auto& state : optimizer.state_of(entry)) hash.add(state.values, n);
         if (weights.defined()) hash.add(weights.data() + entry.offset, n);
     }
+    if (metadata.contains(kBase)) return fmt::format("{:016x}", hash.value);  // what is frozen is not in the checkpoint
     for (const Tensor<float>& p : parameters.frozen()) {
         const ConstArray<float> values = unpacked(p);
         hash.add(values.data(), values.size());
@@ -104,6 +109,38 @@ std::string fingerprint(data::TokenView tokens, const data::EncodedDocuments* do
         for (const std::size_t end : documents->ends) hash.add(static_cast<std::uint32_t>(end));
     }
     return fmt::format("{}-{:016x}", tokens.size(), hash.value);
+}
+
+std::string base_fingerprint(models::Transformer<float>& model) {
+    constexpr std::size_t kNumbers = 1 << 20;  // that are widened at a time
+    if (model.adapter.rank == 0) return "";
+    Hash all;
+    std::size_t count = 0;
+    for (const models::Parameter& p : models::parameters(model.config)) {
+        const Tensor<float>& tensor = model.at(p);
+        const std::size_t rows = tensor.dim(0), width = tensor.size() / rows;
+        const std::size_t step = std::max<std::size_t>(1, kNumbers / width), parts = (rows + step - 1) / step;
+        std::vector<std::uint64_t> hashes(parts);
+        parallel_for(parts, 1, [&](std::size_t begin, std::size_t end) {
+            std::vector<float> wide;
+            for (std::size_t i = begin; i < end; ++i) {
+                const std::size_t first = i * step, last = std::min(rows, first + step);
+                const float* values = tensor.packed() ? nullptr : tensor.value().data() + first * width;
+                if (tensor.packed()) {
+                    wide.resize((last - first) * width);
+                    tensor.packed()->unpack_rows(first, last, wide.data());
+                    values = wide.data();
+                }
+                Hash part;
+                part.add(values, (last - first) * width);
+                hashes[i] = part.value;
+            }
+        });
+        for (const std::uint64_t h : hashes)
+            all.add(static_cast<std::uint32_t>(h)), all.add(static_cast<std::uint32_t>(h >> 32));
+        count += tensor.size();
+    }
+    return fmt::format("{}-{:016x}", count, all.value);
 }
 
 void save_checkpoint(const fs::path& folder, models::Transformer<float>& model, const data::Tokenizer& tokenizer,
@@ -136,7 +173,12 @@ void save_checkpoint(const fs::path& folder, models::Transformer<float>& model, 
                          {"elapsed_s", number_text(state.elapsed_s)},
                          {"data_fingerprint", state.data_fingerprint},
                          {"config", state.config}};
-    models::save_model(folder, model, tokenizer);
+    if (!state.base_fingerprint.empty()) metadata[kBase] = state.base_fingerprint;
+    if (model.adapter.rank > 0) {
+        models::save_adapter(folder, model, tokenizer);
+    } else {
+        models::save_model(folder, model, tokenizer);
+    }
     metadata[kModelFiles] = files_checksum(folder);
     metadata[kChecksum] = checksum(metadata, parameters, optimizer, average.kept);
     for (const auto& [key, text] : metadata) out.set_metadata(key, text);
@@ -161,6 +203,7 @@ TrainingState load_state(const fs::path& folder, nn::FlatParameters<float>& para
     state.train_s = read_number<double>(file, "train_s", what);
     state.elapsed_s = read_number<double>(file, "elapsed_s", what);
     state.data_fingerprint = text("data_fingerprint");
+    if (file.metadata().contains(kBase)) state.base_fingerprint = text(kBase);
     state.config = text("config");
     const auto& found = file.metadata();
     const std::string name = found.contains("optimizer") ? found.at("optimizer") : "adamw";  // once the only one
@@ -178,13 +221,12 @@ TrainingState load_state(const fs::path& folder, nn::FlatParameters<float>& para
     }
     optimizer.updates = read_number<std::uint64_t>(file, "updates", what);
     check<BadInput>(text(kChecksum) == checksum(found, parameters, optimizer, weights),
-                    "{}: is damaged, or of other weights than the model.safetensors beside it: go on from another "
-                    "checkpoint",
-                    what);
+                    "{}: is damaged, or of other weights than the {} beside it: go on from another checkpoint", what,
+                    models::is_adapter(folder) ? "adapter_model.safetensors" : "model.safetensors");
     const auto files = file.metadata().find(kModelFiles);
     check<BadInput>(files == file.metadata().end() || files->second == files_checksum(folder),
-                    "{}: config.json or tokenizer.json beside it is not as it was saved: go on from another checkpoint",
-                    what);
+                    "{}: {} or tokenizer.json beside it is not as it was saved: go on from another checkpoint", what,
+                    models::is_adapter(folder) ? "adapter_config.json" : "config.json");
     average.start();
     if (averaged) copy_into(parameters.values(), weights);
     return state;

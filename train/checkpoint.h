@@ -20,8 +20,9 @@ struct TrainingState {
     std::size_t best_step = 0;  // that it is of; 0: none, or written by an older version
     double val_loss = std::numeric_limits<double>::infinity();  // of this step; infinity: it was not evaluated
     double train_s = 0, elapsed_s = 0;
-    std::string data_fingerprint;  // of the tokens that it is trained on
-    std::string config;            // the resolved config.toml
+    std::string data_fingerprint;       // of the tokens that it is trained on
+    std::string base_fingerprint = "";  // of the model whose adapters are trained; "": the model itself is
+    std::string config;                 // the resolved config.toml
 };
 
 // Fills an existing folder. Throws Error rather than write weights that are not finite. With an average of the weights,
@@ -46,5 +47,7 @@ double stored_val_loss(const std::filesystem::path& folder);
 // A number that two texts of tokens share only by being equal (or by an accident of 1 in 2^64), with their count; the
 // same of documents.
 std::string fingerprint(data::TokenView tokens, const data::EncodedDocuments* documents = nullptr);
+// The same of the frozen weights of a model with adapters; "" for others. A checkpoint of adapters does not hold them.
+std::string base_fingerprint(models::Transformer<float>& model);
 
 }  // namespace inkling::train

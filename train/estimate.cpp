@@ -12,6 +12,7 @@
 #include "engine/random.h"
 #include "models/families/family.h"
 #include "models/transformer.h"
+#include "train/adapters.h"
 #include "train/evaluate.h"
 #include "train/step.h"
 
@@ -29,10 +30,24 @@ struct Measured {
 
 // AdamW keeps two numbers for each parameter; SGD one; Muon one for those in matrices, and two for others.
 double optimizer_bytes(const TrainOptions& options, const models::Architecture& config) {
-    const auto all = static_cast<double>(models::parameter_count(config));
+    const double all = trained_count(options, config);
     if (options.optimizer == OptimizerKind::sgd) return 4 * all;
     if (options.optimizer == OptimizerKind::adamw) return 8 * all;
-    return 8 * all - 4 * static_cast<double>(models::matrix_count(config));
+    return 8 * all - 4 * (options.lora_rank > 0 ? all : static_cast<double>(models::matrix_count(config)));
+}
+
+using Parts = std::set<models::Part>;
+
+// As training_flops; a product whose weight is frozen has no gradient of it.
+double step_flops(const TrainOptions& options, const Parts& adapted, const models::Architecture& config,
+                  double tokens) {
+    const double all = training_flops(config, tokens);
+    if (options.lora_rank == 0) return all;
+    const auto targets = [&](const models::Parameter& p) {
+        return models::may_be_adapted(p) && adapted.contains(p.part);
+    };
+    const auto adapters = static_cast<double>(models::adapter_count(config, options.lora_rank, targets));
+    return all + (6 * adapters - 2 * static_cast<double>(models::multiplied_count(config))) * tokens;
 }
 
 // Bytes that the pool has from the system.
@@ -41,7 +56,8 @@ double held() {
     return static_cast<double>(now.bytes_in_use + now.bytes_cached);
 }
 
-Measured measure(const TrainOptions& options, const models::Architecture& config, std::size_t eval_tokens) {
+Measured measure(const TrainOptions& options, const Parts& adapted, const models::Architecture& config,
+                 std::size_t eval_tokens) {
     constexpr int kWarmUp = 2, kMaxSteps = 5;
     constexpr double kEnough = 0.5;  // seconds
     std::vector<std::int32_t> tokens(10 * config.block_size + 1000 + eval_tokens);
@@ -50,6 +66,7 @@ Measured measure(const TrainOptions& options, const models::Architecture& config
     const auto sampler =
         data::make_sampler(data::SamplerKind::random, tokens, options.batch_size, config.block_size, options.seed);
     const auto model = std::make_unique<models::Transformer<float>>(config);
+    if (options.lora_rank > 0) adapt(options, adapted, *model);
     TrainingStep step(options, *model, *sampler);
     Measured m;
     double last = held();
@@ -82,8 +99,9 @@ Measured measure(const TrainOptions& options, const models::Architecture& config
     m.evaluation = more();
     const models::Family& names = models::family(config.family);
     for (const models::Parameter& p : models::parameters(config))
-        if (names.stored_transposed(p)) m.copies += 4 * static_cast<double>(size_of(p.shape));
-    m.flops_per_s = training_flops(config, static_cast<double>(options.batch_size * config.block_size)) / best;
+        if (options.lora_rank == 0 && names.stored_transposed(p)) m.copies += 4 * static_cast<double>(size_of(p.shape));
+    const auto tokens_a_step = static_cast<double>(options.batch_size * config.block_size);
+    m.flops_per_s = step_flops(options, adapted, config, tokens_a_step) / best;
     return m;
 }
 
@@ -123,10 +141,10 @@ double training_flops(const models::Architecture& config, double tokens) {
 
 void estimate_sizes(const TrainOptions& options, const models::Architecture& config, double text_tokens,
                     Estimate& result) {
-    const auto all = static_cast<double>(models::parameter_count(config));
+    const double all = trained_count(options, config);
     const double optimizer = optimizer_bytes(options, config), average = options.ema > 0 ? 4 * all : 0;
     result.text_bytes = static_cast<double>(data::id_bytes(config.vocab_size)) * text_tokens;
-    result.state_bytes = 8 * all + optimizer + average;
+    result.state_bytes = frozen_bytes(options, config) + 8 * all + optimizer + average;
     result.checkpoint_bytes = 4 * all + optimizer + average;  // no gradients
 }
 
@@ -135,7 +153,10 @@ Estimate estimate(const TrainOptions& options, const models::Architecture& confi
     result.parameters = models::parameter_count(config);
     const double tokens = static_cast<double>(options.batch_size) * static_cast<double>(config.block_size);
     result.tokens_per_step = tokens * static_cast<double>(options.gradient_accumulation_steps);
-    result.flops_per_step = training_flops(config, result.tokens_per_step);
+    result.trained = trained_count(options, config);
+    if (options.lora_rank > 0) result.parameters += static_cast<std::size_t>(result.trained);
+    const Parts adapted = adapted_parts(options, config);
+    result.flops_per_step = step_flops(options, adapted, config, result.tokens_per_step);
     estimate_sizes(options, config, text_tokens, result);
 
     TrainOptions tried = options;
@@ -144,15 +165,15 @@ Estimate estimate(const TrainOptions& options, const models::Architecture& confi
     const auto eval_tokens = static_cast<std::size_t>(std::min(4097.0, options.val_fraction * text_tokens));
     Measured m;
     if (is_small(tokens, config)) {
-        m = measure(tried, config, eval_tokens);
+        m = measure(tried, adapted, config, eval_tokens);
     } else {
         models::Architecture small = smaller(config);
         tried.batch_size = std::clamp<std::size_t>(512 / small.block_size, 1, options.batch_size);
         small.n_layer = 1;
-        const Measured one = measure(tried, small, eval_tokens);
+        const Measured one = measure(tried, adapted, small, eval_tokens);
         release_cached_buffers();
         small.n_layer = 2;
-        m = measure(tried, small, eval_tokens);
+        m = measure(tried, adapted, small, eval_tokens);
         // a part for each layer, and one for embeddings and head; both grow with the tokens, and with the width
         const double layer = std::max(0.0, m.step - one.step), rest = std::max(0.0, one.step - layer);
         const double rows = tokens / static_cast<double>(tried.batch_size * small.block_size);

@@ -15,7 +15,8 @@ namespace inkling::train {
 double training_flops(const models::Architecture& architecture, double tokens);
 
 struct Estimate {
-    std::size_t parameters = 0;
+    std::size_t parameters = 0;  // adapters among them
+    double trained = 0;          // of these: all, or the adapters
     double tokens_per_step = 0, flops_per_step = 0;
     double state_bytes = 0;       // parameters, gradients, the optimizer's state, the average of the weights
     double work_bytes = 0;        // estimated: activations, and what updates, evaluations and saving need for a while

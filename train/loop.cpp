@@ -44,6 +44,7 @@ TrainingLoop::TrainingLoop(const TrainOptions& options, models::Transformer<floa
     }
     step_ = std::make_unique<TrainingStep>(options_, model, *sampler_, std::move(combine));
     state_.data_fingerprint = fingerprint(tokens, documents);
+    state_.base_fingerprint = base_fingerprint(model);
     state_.config = to_toml(options_);
 }
 
@@ -62,9 +63,10 @@ void TrainingLoop::split_documents(data::TokenView tokens, const data::EncodedDo
 }
 
 void TrainingLoop::go_on_from(const TrainingState& state) {
-    const std::string config = state_.config;
+    const std::string config = state_.config, base = state_.base_fingerprint;
     state_ = state;
     state_.config = config;
+    state_.base_fingerprint = base;
     saved_step_ = state_.step;
 }
 

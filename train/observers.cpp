@@ -33,6 +33,11 @@ void SampleWriter::sample_wanted(TrainingLoop& loop) {
     for (std::size_t i = 0; i < prompts.size(); ++i) take_(prompts[i], texts[i]);
 }
 
+WeightType decoder_type(const TrainOptions& options) {
+    const bool packed = options.lora_rank > 0 && options.base_precision == WeightType::q8_0;
+    return packed ? WeightType::q8_0 : WeightType::fp32;
+}
+
 std::vector<std::string> write_samples(TrainingLoop& loop, const data::Tokenizer& tokenizer,
                                        const std::vector<std::string>& prompts) {
     const Averaged weights(loop.step().average);
@@ -43,7 +48,7 @@ std::vector<std::string> write_samples(TrainingLoop& loop, const data::Tokenizer
     options.seed = loop.options().seed;
     const std::int32_t first = loop.text().val.empty() ? loop.text().train[0] : loop.text().val[0];
     const std::int32_t begin = model.config.has_bos ? tokenizer.end_of_text().value_or(first) : first;
-    const auto decoder = std::make_shared<const models::Decoder>(model);
+    const auto decoder = std::make_shared<const models::Decoder>(model, decoder_type(loop.options()));
     std::vector<std::string> texts;
     for (const std::string& prompt : prompts) {
         generate::Writer text(decoder, &tokenizer, options);

@@ -11,6 +11,7 @@
 
 #include "data/tokenizers/tokenizer.h"
 #include "train/observer.h"
+#include "train/options.h"
 #include "train/run_folder.h"
 
 namespace inkling::train {
@@ -26,6 +27,9 @@ class CheckpointSaver : public Observer {
     RunFolder& folder_;
     const data::Tokenizer& tokenizer_;
 };
+
+// In which a Decoder of the run's model takes its weights as they are: bfloat16 ones are read as float32, too.
+WeightType decoder_type(const TrainOptions& options);
 
 // What the model writes behind each prompt, with the average of its weights where there is one; "": after the beginning
 // of the validation part. Valid UTF-8. It is then in training mode, and nothing that training depends on has changed.

@@ -77,6 +77,10 @@ models::Architecture TrainOptions::model_config(std::size_t tokens) const {
     return a;
 }
 
+models::AdapterOptions TrainOptions::adapter_options() const {
+    return {.rank = lora_rank, .alpha = lora_alpha, .dropout = lora_dropout, .rank_stabilized = rs_lora};
+}
+
 void TrainOptions::validate() const {
     const auto for_family = [&](const char* flag, bool given) {
         check(!given || !init_from.empty() || models::family(arch).has_flag(flag),
@@ -116,6 +120,11 @@ void TrainOptions::validate() const {
         check(rate == 0 || optimizer != OptimizerKind::sgd, "{} is for --optimizer adamw and muon, got sgd", flag);
         check(rate == 0 || learning_rate > 0, "{} needs a --learning-rate above 0, whose schedule it follows", flag);
     }
+    check(lora_rank == 0 || !init_from.empty(),
+          "--lora-rank is for a model that exists: name it with --init-from MODEL");
+    check(lora_rank <= 65536, "--lora-rank must be at most 65536, got {}", lora_rank);
+    in_range("--lora-alpha", lora_alpha, -1e6, 1e6);
+    in_range("--lora-dropout", lora_dropout, 0, 0.999999999);
     in_range("--rope-theta", rope_theta, 0, 1e30);
     in_range("--softcap", softcap, -1, 1e30);
     in_range("--decay-fraction", decay_fraction, 0, 1);

@@ -13,7 +13,9 @@
 #include "data/sampler.h"
 #include "data/tokenizers/char_tokenizer.h"
 #include "data/tokenizers/split_styles.h"
+#include "engine/packed_matrix.h"
 #include "engine/precision.h"
+#include "models/adapter.h"
 #include "models/architecture.h"
 #include "train/kinds.h"
 
@@ -39,6 +41,13 @@ struct TrainOptions {
     double rope_theta = 0, softcap = -1;
     double dropout = 0.0;
     bool bias = false;
+
+    std::size_t lora_rank = 0;  // 0: the model itself is trained, not adapters
+    double lora_alpha = 32, lora_dropout = 0;
+    std::string lora_targets = models::kAllLinear;
+    bool rs_lora = false;
+    WeightType base_precision = WeightType::fp32;
+    std::string init_adapter = "";  // an adapter's folder or run, or ""
 
     std::size_t batch_size = 12, gradient_accumulation_steps = 1, max_iters = 2000;
     double max_time = 0;
@@ -106,6 +115,18 @@ struct TrainOptions {
         v("block-size", o.block_size, "context size in tokens");
         v("dropout", o.dropout, "dropout probability");
         v("bias", o.bias, "biases in linear layers and norms, where the family leaves the choice (qwen2 does not)");
+        v("lora-rank", o.lora_rank,
+          "train low-rank adapters of this rank for the model of --init-from, which stays as it is; 0: train the "
+          "model");
+        v("lora-alpha", o.lora_alpha, "the adapters' product is multiplied by this, divided by the rank");
+        v("lora-dropout", o.lora_dropout, "dropout probability of the adapters' input");
+        v("lora-targets", o.lora_targets,
+          "linear layers that get adapters: names such as q_proj,v_proj, or all-linear (all but the head)");
+        v("rs-lora", o.rs_lora, "divide --lora-alpha by the square root of the rank");
+        v("base-precision", o.base_precision,
+          "how the model's own weights are kept while adapters are trained: fp32, bf16 or q8_0");
+        v("init-adapter", o.init_adapter,
+          "adapter to go on from: the folder of a run or of PEFT; without --init-from, the model is the one it names");
         v("batch-size", o.batch_size, "sequences per step");
         v("gradient-accumulation-steps", o.gradient_accumulation_steps,
           "batches per step, whose gradients are averaged");
@@ -159,6 +180,7 @@ struct TrainOptions {
     }
 
     models::Architecture model_config(std::size_t tokens) const;  // of the tokenizer
+    models::AdapterOptions adapter_options() const;               // rank 0: none
     // Throws Error, naming the flag, for values that make no sense. With --init-from the heads need not fit the width:
     // the shape is that of the model there.
     void validate() const;

@@ -28,6 +28,7 @@ constexpr double kTokensPerParameter = 2;  // that a model sees, so that the los
 // A text seen more often, or by a larger model, is learnt by heart; dropout helps once it is seen this often.
 constexpr double kMaxEpochs = 60, kMaxParametersPerToken = 9, kEpochsWithoutDropout = 6;
 constexpr double kMinSteps = 400;  // of even the shortest text
+constexpr double kAdapterRate = 1e-3;
 // Evaluations without a better one, of 40 in a run that repeats its text, after which it stops.
 constexpr std::size_t kPatience = 16;
 // Of the tokens trained on between two evaluations, those that one of them reads: 2% of the time.
@@ -146,7 +147,11 @@ void fit_given(const std::set<std::string>& given, TrainOptions& o) {
         o.n_head > 0)  // an even number of columns a head
         o.n_embd = std::max<std::size_t>(1, (o.n_embd / o.n_head + 1) / 2) * 2 * o.n_head;
     if (given.contains("max-iters")) set("max-time", o.max_time, 0);
-    if (o.optimizer != OptimizerKind::muon)
+    if (o.lora_rank > 0) {  // two thin factors of a change: AdamW, as everybody trains them
+        if (!given.contains("optimizer")) o.optimizer = OptimizerKind::adamw;
+        if (o.optimizer == OptimizerKind::adamw) set("learning-rate", o.learning_rate, kAdapterRate);
+        set("weight-decay", o.weight_decay, 0);
+    } else if (o.optimizer != OptimizerKind::muon)
         set("learning-rate", o.learning_rate, o.optimizer == OptimizerKind::adamw ? 3e-3 : 0.1);
     if (o.optimizer != OptimizerKind::muon || o.learning_rate == 0) {
         set("embedding-lr", o.embedding_lr, 0);
@@ -185,7 +190,7 @@ void fit(const Budget& budget, bool fit_shape, const std::set<std::string>& give
     }
     const auto L = static_cast<double>(o.n_layer), C = static_cast<double>(o.n_embd);
     const double seen = std::min(flops / (6 * 12 * L * C * C), kMaxEpochs * train_tokens);
-    if (seen > kEpochsWithoutDropout * train_tokens)
+    if (seen > kEpochsWithoutDropout * train_tokens && o.lora_rank == 0)
         set("dropout", o.dropout, seen > 2.5 * kEpochsWithoutDropout * train_tokens ? 0.2 : 0.1);
     const double batch_tokens = power_of_two(kBatch * std::pow(seen / kBatchSeen, kBatchExponent), 256, 16384);
     set("batch-size", o.batch_size, std::max(1.0, batch_tokens / static_cast<double>(o.block_size)));

@@ -13,11 +13,31 @@ namespace inkling::train {
 namespace {
 
 // "data" and how it is read: by its content, not by its name.
-const std::set<std::string> kFree = {
-    "data",          "exclude",      "text_field", "text_column", "lossy",         "strict_vocabulary",
-    "out",           "resume",       "overwrite",  "max_iters",   "max_time",      "init_from",
-    "threads",       "eval_every",   "eval_iters", "save_every",  "log_every",     "patience",
-    "sample_prompt", "sample_every", "replan",     "replan_step", "planned_iters", "checkpoint_activations"};
+const std::set<std::string> kFree = {"data",
+                                     "exclude",
+                                     "text_field",
+                                     "text_column",
+                                     "lossy",
+                                     "strict_vocabulary",
+                                     "out",
+                                     "resume",
+                                     "overwrite",
+                                     "max_iters",
+                                     "max_time",
+                                     "init_from",
+                                     "init_adapter",
+                                     "threads",
+                                     "eval_every",
+                                     "eval_iters",
+                                     "save_every",
+                                     "log_every",
+                                     "patience",
+                                     "sample_prompt",
+                                     "sample_every",
+                                     "replan",
+                                     "replan_step",
+                                     "planned_iters",
+                                     "checkpoint_activations"};
 
 std::map<std::string, std::string> settings(const std::string& toml) {
     std::map<std::string, std::string> result;
@@ -55,6 +75,10 @@ std::string resume(TrainingLoop& loop, const std::filesystem::path& checkpoint, 
     if (saved.data_fingerprint != loop.state().data_fingerprint)
         changes.insert(changes.begin(), fmt::format("it was trained on another text, {} tokens and hash, not {}",
                                                     saved.data_fingerprint, loop.state().data_fingerprint));
+    if (saved.base_fingerprint != loop.state().base_fingerprint)
+        changes.insert(changes.begin(),
+                       "its adapters were trained for another model, or one kept in another "
+                       "--base-precision, than is loaded");
     const std::string what =
         changes.empty() ? "" : fmt::format("{}: {}", checkpoint.string(), fmt::join(changes, "; "));
     if (!what.empty() && !force) throw Mismatch(what + ": undo that, or go on all the same with --force");

@@ -31,9 +31,16 @@ double product_gflops(Precision precision) {
 double seconds_per_step(const TrainOptions& options, const models::Architecture& architecture,
                         const data::Tokenizer& tokenizer, data::TokenView tokens, double max_seconds) {
     const auto model = std::make_unique<models::Transformer<float>>(architecture);
+    return seconds_per_step(options, *model, tokenizer, tokens, max_seconds);
+}
+
+double seconds_per_step(const TrainOptions& options, models::Transformer<float>& model,
+                        const data::Tokenizer& tokenizer, data::TokenView tokens, double max_seconds) {
+    model.train();
     const auto sampler = data::make_sampler(options.sampler, data::split_tokens(tokens, options.val_fraction).train,
                                             options.batch_size, options.block_size, options.seed, &tokenizer);
-    TrainingStep step(options, *model, *sampler);
+    TrainingStep step(options, model, *sampler);
+    const Array<float> before = options.lora_rank > 0 ? step.parameters.values().clone() : Array<float>();
     const double begin = seconds_now();
     std::size_t number = 0;
     while (number < 3 && seconds_now() - begin < max_seconds) step.run(number++);  // buffers and primitives are made
@@ -44,6 +51,7 @@ double seconds_per_step(const TrainOptions& options, const models::Architecture&
         step.run(number++);
         best = std::min(best, seconds_now() - start);
     } while (seconds_now() - begin < max_seconds && ++steps < 100);
+    if (before.defined()) copy_into(step.parameters.values(), before);
     return best;
 }
 

@@ -5,7 +5,7 @@
 
 #include "data/tokenizers/tokenizer.h"
 #include "engine/precision.h"
-#include "models/architecture.h"
+#include "models/transformer.h"
 #include "train/options.h"
 
 namespace inkling::train {
@@ -17,6 +17,10 @@ double product_gflops(Precision precision);
 // makes in about `max_seconds`. What else the machine does for a moment should not make a plan short: that costs more
 // than one that is a fifth too long, which the clock stops with averaged weights.
 double seconds_per_step(const TrainOptions& options, const models::Architecture& architecture,
+                        const data::Tokenizer& tokenizer, data::TokenView tokens, double max_seconds);
+// The same with a model that is there; its adapters are as before in the end, and its weights are trained where they
+// are not frozen.
+double seconds_per_step(const TrainOptions& options, models::Transformer<float>& model,
                         const data::Tokenizer& tokenizer, data::TokenView tokens, double max_seconds);
 
 }  // namespace inkling::train

@@ -1,0 +1,100 @@
+#include "models/adapter.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "engine/suggest.h"
+#include "models/families/family.h"
+
+namespace inkling::models {
+namespace {
+
+std::vector<Parameter> candidates(const Architecture& a) {
+    std::vector<Parameter> all = parameters(a);
+    std::erase_if(all, [](const Parameter& p) { return !may_be_adapted(p); });
+    return all;
+}
+
+bool names_layer(const std::string& name, const std::string& layer) {
+    return layer == name || layer.ends_with("." + name);
+}
+
+std::string last_part(const std::string& layer) { return layer.substr(layer.rfind('.') + 1); }
+
+std::vector<std::string> split_names(const std::string& text) {
+    std::vector<std::string> names;
+    for (std::size_t begin = 0; begin <= text.size();) {
+        const std::size_t end = std::min(text.find(',', begin), text.size());
+        std::string name = text.substr(begin, end - begin);
+        name.erase(0, name.find_first_not_of(' '));
+        name.erase(name.find_last_not_of(' ') + 1);
+        if (!name.empty()) names.push_back(name);
+        begin = end + 1;
+    }
+    return names;
+}
+
+}  // namespace
+
+bool may_be_adapted(const Parameter& p) {
+    return !p.bias && (p.kind.role == nn::Role::matrix || p.kind.role == nn::Role::head);
+}
+
+std::string layer_name(const Architecture& a, const Parameter& p) {
+    const Family& names = family(a.family);
+    const std::string name = p.part == Part::head && !names.other_head.empty() ? names.other_head : names.name_of(p);
+    return name.substr(0, name.rfind('.'));
+}
+
+ParameterFilter adapter_targets(const Architecture& a, const std::string& text) {
+    if (text == kAllLinear)
+        return [](const Parameter& p) { return may_be_adapted(p) && p.kind.role != nn::Role::head; };
+    const std::vector<std::string> wanted = split_names(text);
+    std::vector<std::string> known;
+    std::set<std::string> layers;
+    for (const Parameter& p : candidates(a)) {
+        const std::string layer = layer_name(a, p), last = last_part(layer);
+        if (std::count(known.begin(), known.end(), last) == 0) known.push_back(last);
+        if (std::any_of(wanted.begin(), wanted.end(), [&](const auto& name) { return names_layer(name, layer); }))
+            layers.insert(layer);
+    }
+    check(!wanted.empty(), "--lora-targets must be {} or some of {}", kAllLinear, fmt::join(known, ", "));
+    for (const std::string& name : wanted) {
+        const bool found =
+            std::any_of(layers.begin(), layers.end(), [&](const auto& layer) { return names_layer(name, layer); });
+        check(found, "--lora-targets must be {} or some of {}, got '{}'{}", kAllLinear, fmt::join(known, ", "), name,
+              did_you_mean(name, known));
+    }
+    return [a, layers](const Parameter& p) { return may_be_adapted(p) && layers.contains(layer_name(a, p)); };
+}
+
+std::uint64_t adapter_count(const Architecture& a, std::size_t rank, const ParameterFilter& targets) {
+    std::uint64_t all = 0;
+    for (const Parameter& p : candidates(a))
+        if (targets(p)) all += std::uint64_t{rank} * (p.shape[0] + p.shape[1]);
+    return all;
+}
+
+std::vector<std::string> target_names(const Architecture& a, const ParameterFilter& targets) {
+    std::vector<std::string> names;
+    const std::vector<Parameter> all = candidates(a);
+    const auto only_targets = [&](const std::string& name) {
+        return std::all_of(all.begin(), all.end(),
+                           [&](const Parameter& p) { return targets(p) || !names_layer(name, layer_name(a, p)); });
+    };
+    for (const Parameter& p : all) {
+        if (!targets(p)) continue;
+        const std::string layer = layer_name(a, p);
+        std::string name = last_part(layer);
+        while (!only_targets(name)) {  // one more part of the name; the whole of it is the layer's alone
+            const std::size_t dot = layer.rfind('.', layer.size() - name.size() - 2);
+            name = layer.substr(dot == std::string::npos ? 0 : dot + 1);
+        }
+        if (std::count(names.begin(), names.end(), name) == 0) names.push_back(name);
+    }
+    return names;
+}
+
+}  // namespace inkling::models

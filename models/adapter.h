@@ -1,0 +1,48 @@
+// Low-rank adapters (Hu et al. 2021): a frozen linear layer y = x W^T + b becomes
+//   y = x W^T + b + s dropout(x) A^T B^T,   A (r, in), B (out, r), s = alpha / r
+// and A and B alone are trained. A starts uniform in +-1/sqrt(in) and B as zeros, so that at first nothing changes.
+//   model.adapt({.rank = 16}, adapter_targets(model.config, "q_proj,v_proj"), Generator{1337});
+//   model.merge_adapters();                                  // W + s B A: the same model, without adapters
+// Their files are PEFT's: models/adapter_folder.h.
+#pragma once
+
+#include <cmath>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "models/parameters.h"
+
+namespace inkling::models {
+
+struct AdapterOptions {
+    std::size_t rank = 0;  // 0: there are no adapters
+    double alpha = 32, dropout = 0;
+    bool rank_stabilized = false;  // s = alpha / sqrt(r) (Kalajdzievski 2023, rsLoRA)
+    std::string base = "";         // the folder of the model that they belong to, where it is known
+
+    double scale() const {
+        const auto r = static_cast<double>(rank);
+        return alpha / (rank_stabilized ? std::sqrt(r) : r);
+    }
+};
+
+using ParameterFilter = std::function<bool(const Parameter&)>;
+
+inline constexpr const char* kAllLinear = "all-linear";
+
+// Whether a parameter may have an adapter: the weight of a linear layer, also of a head that is not the token table.
+bool may_be_adapted(const Parameter& p);
+// The weights that --lora-targets names: all-linear, those of the layers of every block; or names, separated by commas,
+// each a layer's name as the family's files have it or its last parts, as PEFT does: q_proj, mlp.c_proj, lm_head.
+// Throws Error, with the names there are, for one that no layer has.
+ParameterFilter adapter_targets(const Architecture& architecture, const std::string& names);
+// Numbers in the adapters of these.
+std::uint64_t adapter_count(const Architecture& architecture, std::size_t rank, const ParameterFilter& targets);
+
+// The name of a parameter's layer, as the family's files have it: model.layers.0.self_attn.q_proj.
+std::string layer_name(const Architecture& architecture, const Parameter& p);
+// The fewest names that adapter_targets, and PEFT, understand as just these weights.
+std::vector<std::string> target_names(const Architecture& architecture, const ParameterFilter& targets);
+
+}  // namespace inkling::models

@@ -1,0 +1,364 @@
+// Low-rank adapters against PEFT's numbers (tests/reference/make_adapters.py): logits, 15 training steps, files; merged
+// or beside their weights, whatever these are kept in; and what an adapter's folder is refused for.
+#include "models/adapter_folder.h"
+
+#include "models/decoder.h"
+#include "models/folder.h"
+#include "tests/models/folders.h"
+#include "tests/models/transformers.h"
+#include "train/optimizers/optimizer.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+using models::AdapterOptions;
+using models::Parameter;
+using models::Transformer;
+namespace fs = std::filesystem;
+
+namespace {
+
+std::vector<fs::path> peft_folders() {
+    std::vector<fs::path> all;
+    for (const char* name : {"llama", "qwen3", "gpt2", "gpt_neox", "llama_head"})
+        all.push_back(tests_path("reference/adapters") + ("/" + std::string(name)));
+    return all;
+}
+
+nlohmann::json peft_numbers(const fs::path& folder) {
+    return nlohmann::json::parse(formats::read_file(folder / "expected.json"));
+}
+
+// A model with adapters that are not zero.
+std::unique_ptr<Transformer<float>> adapted(const models::Architecture& config, const AdapterOptions& options,
+                                            const char* targets = models::kAllLinear,
+                                            std::optional<WeightType> type = std::nullopt) {
+    auto model = std::make_unique<Transformer<float>>(config, Generator{5, 0});
+    if (type) model->freeze(*type);
+    model->adapt(options, models::adapter_targets(config, targets), Generator{6, 0});
+    Generator random{7, 0};
+    for (auto& [name, p] : model->parameters())
+        if (name.ends_with("lora_B.weight")) nn::fill_normal(p, 0.1, random.next());
+    return model;
+}
+
+models::Architecture adapted_shape(const std::string& name) {
+    models::Architecture a = shape_of(name.c_str(), 29, 2, 4, 32, 16, 0, true);
+    if (name == "llama") a.n_kv_head = 2;
+    return a;
+}
+
+// An adapter's folder whose files can be changed.
+struct AdapterCopy {
+    data::tests::ScratchFolder scratch;
+    fs::path folder = scratch.path("adapter");
+
+    explicit AdapterCopy(const std::string& name) {
+        fs::copy(tests_path("reference/adapters/" + name), folder);
+        change([&](auto& j) {
+            j["base_model_name_or_path"] = tests_path("reference/" + peft_numbers(folder)["base"].get<std::string>());
+        });
+    }
+    void change(const std::function<void(nlohmann::json&)>& f) const {
+        auto j = nlohmann::json::parse(formats::read_file(folder / "adapter_config.json"));
+        f(j);
+        scratch.write("adapter/adapter_config.json", j.dump());
+    }
+    void change_tensors(const std::function<void(StoredTensors&)>& f) const {
+        StoredTensors tensors = read_tensors(folder / "adapter_model.safetensors");
+        f(tensors);
+        write_tensors(folder / "adapter_model.safetensors", tensors);
+    }
+    std::string refusal() const {
+        try {
+            models::load_model(folder);
+        } catch (const BadInput& e) {
+            return e.what();
+        }
+        return "";
+    }
+};
+
+}  // namespace
+
+TEST_CASE("adapters: PEFT's logits come out of PEFT's folders, beside the weights and merged", "[models]") {
+    for (const fs::path& folder : peft_folders()) {
+        INFO(folder.filename().string());
+        const auto numbers = peft_numbers(folder);
+        const auto [model, tokenizer] = models::load_model(folder);
+        CHECK(model->adapter.rank > 0);
+        check_logits(*model, numbers, "logits", 5e-5);
+        const auto row = numbers["ids"][0].get<std::vector<std::int32_t>>();
+        const auto read = [&, &m = *model] {
+            const models::Decoder decoder(m);
+            models::KvCache cache(m.config), by_one(m.config);
+            std::vector<float> z(m.config.vocab_size), last(z.size());
+            decoder.read(cache, row, z);
+            for (const std::int32_t token : row) {
+                models::KvCache* const one = &by_one;
+                decoder.step(std::span(&one, 1), std::span(&token, 1), last);
+            }
+            const auto want = numbers["logits"].get<std::vector<double>>();
+            for (std::size_t i = 0; i < z.size(); ++i) {
+                const double there = want[(row.size() - 1) * z.size() + i];
+                CHECK(static_cast<double>(z[i]) == Approx(there).margin(5e-5));
+                CHECK(static_cast<double>(last[i]) == Approx(there).margin(5e-5));
+            }
+        };
+        read();
+        model->merge_adapters();
+        CHECK(model->adapter.rank == 0);
+        CHECK(model->parameter_count() == models::parameter_count(model->config));
+        check_logits(*model, numbers, "merged", 5e-5);
+        read();
+    }
+}
+
+TEST_CASE("adapters: 15 steps of AdamW follow PyTorch's with PEFT", "[models]") {
+    for (const fs::path& folder : peft_folders()) {
+        INFO(folder.filename().string());
+        const auto numbers = peft_numbers(folder);
+        const auto loaded = models::load_model(folder);
+        Transformer<float>& model = *loaded.model;
+        const auto ids = numbers["batch"].get<std::vector<std::int32_t>>();
+        IdArray from({1, ids.size() - 1}), to({1, ids.size() - 1});
+        std::copy_n(ids.data(), from.size(), from.data());
+        std::copy_n(ids.data() + 1, to.size(), to.data());
+        nn::FlatParameters<float> flat(model);
+        const auto optimizer = train::make_optimizer(train::TrainOptions{}, flat);
+        const auto losses = numbers["training"].get<std::vector<double>>();
+        REQUIRE(losses.size() == 15);
+        for (const double want : losses) {
+            const Tensor<float> loss = model.loss(from, to);
+            CHECK(static_cast<double>(loss.item()) == Approx(want).epsilon(1e-4).margin(0));
+            flat.zero_gradients();
+            backward(loss);
+            optimizer->step(1e-2);
+        }
+        REQUIRE(flat.entries().size() == numbers["norms"].size());
+        for (const auto& entry : flat.entries()) {
+            INFO(entry.name);
+            double squares = 0;
+            for (const float x : entry.parameter.value()) squares += static_cast<double>(x) * static_cast<double>(x);
+            CHECK(std::sqrt(squares) == Approx(numbers["norms"].at(entry.name).get<double>()).epsilon(1e-4));
+        }
+    }
+}
+
+TEST_CASE("adapters: what is saved is what PEFT wrote, and names the same layers", "[models]") {
+    for (const fs::path& folder : peft_folders()) {
+        INFO(folder.filename().string());
+        const auto loaded = models::load_model(folder);
+        const data::tests::ScratchFolder copy;
+        models::save_adapter(copy.path(), *loaded.model, *loaded.tokenizer);
+        const StoredTensors theirs = read_tensors(folder / "adapter_model.safetensors"),
+                            ours = read_tensors(copy.path("adapter_model.safetensors"));
+        REQUIRE(ours.size() == theirs.size());
+        for (const auto& [name, tensor] : theirs) {
+            INFO(name);
+            REQUIRE(ours.contains(name));
+            CHECK(ours.at(name).shape == tensor.shape);
+            CHECK(ours.at(name).values == tensor.values);
+        }
+        const auto before = nlohmann::json::parse(formats::read_file(folder / "adapter_config.json")),
+                   after = nlohmann::json::parse(formats::read_file(copy.path("adapter_config.json")));
+        for (const char* key : {"peft_type", "task_type", "r", "lora_alpha", "lora_dropout", "use_rslora", "bias",
+                                "fan_in_fan_out", "inference_mode", "modules_to_save", "base_model_name_or_path"}) {
+            INFO(key);
+            CHECK(after.at(key) == before.at(key));
+        }
+        // PEFT adapts a layer when a name is its own or the end of it behind a dot
+        const auto meant = [](const nlohmann::json& names, const std::string& layer) {
+            return std::any_of(names.begin(), names.end(),
+                               [&](const std::string& name) { return layer == name || layer.ends_with("." + name); });
+        };
+        for (const Parameter& p : models::parameters(loaded.model->config)) {
+            if (p.bias || p.shape.size() != 2) continue;
+            const std::string layer = models::layer_name(loaded.model->config, p);
+            INFO(layer);
+            CHECK(meant(after.at("target_modules"), layer) == loaded.model->has_adapter(p));
+        }
+        CHECK(formats::is_there(copy.path("tokenizer.json")));
+    }
+}
+
+TEST_CASE("adapters: targets by the last parts of their names, as few as it takes", "[models]") {
+    const auto gpt2 = adapted_shape("gpt2"), llama = adapted_shape("llama");
+    const auto names = [](const models::Architecture& a, const char* text) {
+        return models::target_names(a, models::adapter_targets(a, text));
+    };
+    using Names = std::vector<std::string>;
+    CHECK(names(gpt2, "all-linear") == Names{"c_attn", "c_proj", "c_fc"});
+    CHECK(names(gpt2, "c_proj") == Names{"c_proj"});
+    CHECK(names(gpt2, "mlp.c_proj,c_attn") == Names{"c_attn", "mlp.c_proj"});
+    CHECK(names(gpt2, "transformer.h.1.attn.c_proj") == Names{"1.attn.c_proj"});
+    CHECK(names(llama, " v_proj , q_proj") == Names{"q_proj", "v_proj"});
+    CHECK(names(llama, "all-linear") ==
+          Names{"q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"});
+    CHECK(names(llama, "lm_head") == Names{"lm_head"});
+    CHECK(models::adapter_count(llama, 3, models::adapter_targets(llama, "k_proj")) == 2 * 3 * (32 + 16));
+    CHECK(models::adapter_count(gpt2, 2, models::adapter_targets(gpt2, "c_attn")) == 2 * 2 * (32 + 96));
+    CHECK_THROWS_WITH(names(llama, "q_proj,q_prj"),
+                      ContainsSubstring("--lora-targets must be all-linear or some of q_proj, k_proj, v_proj, o_proj, "
+                                        "gate_proj, up_proj, down_proj, lm_head, got 'q_prj'"));
+    CHECK_THROWS_WITH(names(gpt2, "lm_head"), ContainsSubstring("got 'lm_head'"));  // it is the token table
+    CHECK_THROWS_WITH(names(gpt2, "proj"), ContainsSubstring("got 'proj'"));        // a part of a part is none
+    CHECK_THROWS_WITH(names(gpt2, "ln_1"), ContainsSubstring("got 'ln_1'"));
+    CHECK_THROWS_WITH(names(gpt2, " , "), ContainsSubstring("--lora-targets must be all-linear or some of"));
+}
+
+TEST_CASE("adapters: a new one changes nothing, and its first matrix is uniform", "[models]") {
+    for (const char* name : {"gpt2", "llama", "nanochat", "gpt-neox"}) {
+        INFO(name);
+        const auto config = adapted_shape(name);
+        Transformer<float> plain(config, Generator{5, 0}), model(config, Generator{5, 0});
+        model.adapt({.rank = 8}, models::adapter_targets(config, models::kAllLinear), Generator{6, 0});
+        const IdArray ids = random_ids({2, 9}, 29, 1);
+        CHECK(same_bits(plain.forward(ids).value(), model.forward(ids).value()));
+        double squares = 0;
+        std::size_t n = 0;
+        for (const auto& [parameter, p] : model.parameters()) {
+            const bool a = parameter.ends_with("lora_A.weight"), b = parameter.ends_with("lora_B.weight");
+            CHECK(p.requires_grad() == (a || b));
+            if (!a && !b) continue;
+            const double bound = a ? 1 / std::sqrt(static_cast<double>(p.dim(1))) : 0;
+            for (const float x : p.value()) {
+                CHECK(std::abs(static_cast<double>(x)) <= bound);
+                if (a) squares += std::pow(static_cast<double>(x) / bound, 2), ++n;
+            }
+        }
+        CHECK(squares / static_cast<double>(n) == Approx(1.0 / 3).epsilon(0.1));
+    }
+}
+
+TEST_CASE("adapters: gradients beside packed weights are those beside the widened ones", "[models]") {
+    const std::string name = GENERATE(as<std::string>(), "gpt2", "llama", "gpt-neox");
+    const bool checkpointing = GENERATE(false, true);
+    for (const WeightType type : {WeightType::bf16, WeightType::q8_0}) {
+        INFO(name << ' ' << name_of(type));
+        const AdapterOptions options{.rank = 3, .alpha = 5, .dropout = 0.25};
+        const auto packed = adapted(adapted_shape(name), options, models::kAllLinear, type),
+                   plain = adapted(adapted_shape(name), options);
+        packed->checkpoint_activations = checkpointing;
+        for (const Parameter& p : models::parameters(packed->config)) {
+            CHECK((packed->at(p).packed() != nullptr) == may_be_packed(p));
+            plain->at(p) = Tensor<float>(unpacked(packed->at(p)));
+        }
+        const IdArray ids = random_ids({3, 16}, 29, 1), targets = random_ids({3, 16}, 29, 2);
+        nn::FlatParameters<float> a(*packed), b(*plain);
+        CHECK(a.values().size() == b.values().size());
+        for (Transformer<float>* model : {packed.get(), plain.get()}) {
+            Generator random{3, 0};
+            backward(model->loss(ids, targets, &random));
+        }
+        CHECK(same_bits(a.gradients(), b.gradients()));
+        CHECK(a.entries().size() + a.frozen().size() == packed->parameters().size());
+    }
+}
+
+TEST_CASE("adapters: dropout is of their input, in training alone, and follows the key", "[models]") {
+    const auto with = [](double dropout) { return adapted(adapted_shape("llama"), {.rank = 4, .dropout = dropout}); };
+    const auto none = with(0), some = with(0.5);
+    const IdArray ids = random_ids({2, 16}, 29, 1);
+    const auto loss = [&](Transformer<float>& model, std::uint64_t seed) {
+        Generator random{seed, 0};
+        return model.loss(ids, ids, &random).item();
+    };
+    CHECK(loss(*some, 1) == loss(*some, 1));
+    CHECK(loss(*some, 1) != loss(*some, 2));
+    CHECK(loss(*some, 1) != loss(*none, 1));
+    CHECK_THROWS_WITH(some->loss(ids, ids), ContainsSubstring("pass a Generator"));
+    some->eval();
+    CHECK(some->loss(ids, ids).item() == none->loss(ids, ids).item());
+}
+
+TEST_CASE("adapters: alpha and the rank scale them", "[models]") {
+    CHECK(AdapterOptions{.rank = 4, .alpha = 8}.scale() == 2);
+    CHECK(AdapterOptions{.rank = 4, .alpha = 8, .rank_stabilized = true}.scale() == 4);
+    Transformer<float> model(adapted_shape("gpt2"));
+    CHECK_THROWS_WITH(model.adapt({.rank = 0}, nullptr, std::nullopt), ContainsSubstring("rank of at least 1"));
+    CHECK_THROWS_WITH(model.adapt({.rank = 1, .dropout = 1}, nullptr, std::nullopt), ContainsSubstring("dropout"));
+    const auto with = adapted(adapted_shape("gpt2"), {.rank = 1});
+    const data::tests::ScratchFolder scratch;
+    CHECK_THROWS_WITH(models::save_model(scratch.path(), *with, data::CharTokenizer::from_text("ab")),
+                      ContainsSubstring("has adapters"));
+}
+
+TEST_CASE("adapters: a decoder reads packed weights with adapters as the model does", "[models]") {
+    for (const char* name : {"gpt2", "llama"}) {
+        for (const WeightType type : {WeightType::fp32, WeightType::bf16, WeightType::q8_0}) {
+            INFO(name << ' ' << name_of(type));
+            const auto model = adapted(adapted_shape(name), {.rank = 3}, models::kAllLinear, type);
+            const auto ids = random_ids({1, 12}, 29, 1);
+            const models::Decoder decoder(*model, type == WeightType::q8_0 ? type : WeightType::fp32);
+            models::KvCache cache(model->config);
+            std::vector<float> z(29);
+            decoder.read(cache, std::span(ids.data(), ids.size()), z);
+            const ConstArray<float> want = model->forward(ids).value();
+            for (std::size_t i = 0; i < 29; ++i)
+                CHECK(static_cast<double>(z[i]) == Approx(static_cast<double>(want.data()[11 * 29 + i])).margin(1e-5));
+        }
+    }
+}
+
+TEST_CASE("adapters: keys that would change the result are refused by name, others passed over", "[models]") {
+    const AdapterCopy copy("llama");
+    CHECK(copy.refusal().empty());
+    using nlohmann::json;
+    const std::vector<std::pair<const char*, json>> wrong = {{"use_dora", true},
+                                                             {"alpha_pattern", {{"q_proj", 3}}},
+                                                             {"rank_pattern", {{"q_proj", 3}}},
+                                                             {"modules_to_save", {"lm_head"}},
+                                                             {"bias", "all"},
+                                                             {"lora_bias", true},
+                                                             {"init_lora_weights", "pissa"},
+                                                             {"layer_replication", {{0, 1}}},
+                                                             {"something_new", 3},
+                                                             {"peft_type", "IA3"},
+                                                             {"task_type", "SEQ_CLS"},
+                                                             {"trainable_token_indices", {1}}};
+    for (const auto& [key, value] : wrong) {
+        const AdapterCopy changed("llama");
+        changed.change([&, k = key, v = value](json& j) { j[k] = v; });
+        INFO(key);
+        CHECK_THAT(changed.refusal(), ContainsSubstring("adapter_config.json: ") && ContainsSubstring(key));
+    }
+    copy.change([](json& j) {
+        j["something_new"] = false, j["another"] = json::object(), j["init_lora_weights"] = "gaussian";
+        j["layers_to_transform"] = {0, 1}, j["peft_version"] = "9", j["inference_mode"] = false;
+        for (const char* key : {"use_dora", "alpha_pattern", "rank_pattern", "bias", "task_type", "lora_bias"})
+            j.erase(key);
+    });
+    CHECK(copy.refusal().empty());
+}
+
+TEST_CASE("adapters: files that do not fit are refused, with all that is wrong", "[models]") {
+    const std::string layer = "base_model.model.model.layers.1.mlp.up_proj.lora_";
+    const AdapterCopy tensors("llama");
+    tensors.change_tensors([&](StoredTensors& all) {
+        all.erase(layer + "B.weight");
+        all.begin()->second.shape = {2, 80};
+        all["base_model.model.other.lora_A.weight"] = {{1}, {0}};
+    });
+    CHECK_THAT(tensors.refusal(), ContainsSubstring("adapter_model.safetensors: the adapter does not fit the model") &&
+                                      ContainsSubstring(layer + "B.weight is missing") &&
+                                      ContainsSubstring("has shape (2, 80) where (4, 40) is wanted") &&
+                                      ContainsSubstring("base_model.model.other.lora_A.weight is not known"));
+    const AdapterCopy rank("llama");
+    rank.change([](nlohmann::json& j) { j["r"] = 5; });
+    CHECK_THAT(rank.refusal(), ContainsSubstring("has shape (4, 24) where (5, 24) is wanted"));
+    const AdapterCopy infinite("llama");
+    infinite.change_tensors([&](StoredTensors& all) { all[layer + "A.weight"].values[3] = INFINITY; });
+    CHECK_THAT(infinite.refusal(), ContainsSubstring(layer + "A.weight holds values that are not finite"));
+    const AdapterCopy lost("llama");
+    lost.change([](nlohmann::json& j) { j["base_model_name_or_path"] = "meta/nowhere"; });
+    CHECK_THAT(lost.refusal(), ContainsSubstring("the model of this adapter, 'meta/nowhere', is not there"));
+    const AdapterCopy other("qwen3");
+    other.change([](nlohmann::json& j) { j["base_model_name_or_path"] = tests_path("reference/gpt2_tiny"); });
+    CHECK_THAT(other.refusal(), ContainsSubstring("is not known"));
+    const AdapterCopy half("llama");
+    fs::remove(half.folder / "adapter_model.safetensors");
+    CHECK_THAT(half.refusal(), ContainsSubstring("adapter_model.safetensors"));
+    const AdapterCopy broken("llama");
+    broken.scratch.write("adapter/adapter_config.json", "[]");
+    CHECK_THAT(broken.refusal(), ContainsSubstring("a JSON object is required"));
+}

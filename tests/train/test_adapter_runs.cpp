@@ -1,0 +1,179 @@
+// Runs that train low-rank adapters: what their checkpoints hold, that they go on to the same bits, what they take.
+#include <nlohmann/json.hpp>
+
+#include "formats/safetensors.h"
+#include "models/adapter_folder.h"
+#include "tests/data/scratch_folder.h"
+#include "tests/train/run.h"
+#include "train/adapters.h"
+#include "train/estimate.h"
+#include "train/speed.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+using data::tests::ScratchFolder;
+using models::Transformer;
+namespace fs = std::filesystem;
+
+namespace {
+
+train::TrainOptions adapter_options() {
+    train::TrainOptions o = small_options();
+    o.n_embd = 32, o.max_iters = 6, o.save_every = 3;
+    o.lora_rank = 2, o.lora_dropout = 0.2, o.init_from = "base", o.learning_rate = 1e-2;
+    return o;
+}
+
+// The model that adapters are for, and the folder of it.
+struct Base {
+    ScratchFolder scratch;
+    train::TrainOptions options;
+    fs::path folder;
+
+    explicit Base(train::TrainOptions o, std::uint64_t seed = 3) : options(std::move(o)) {
+        folder = write("base", seed);
+    }
+
+    fs::path write(const std::string& name, std::uint64_t seed) const {
+        const auto tokenizer = data::CharTokenizer::from_text(letters(600));
+        Transformer<float> model(options.model_config(tokenizer.vocab_size()), Generator{seed, 0});
+        const fs::path path = scratch.path(name);
+        fs::create_directories(path);
+        models::save_model(path, model, tokenizer);
+        return path;
+    }
+    std::unique_ptr<Transformer<float>> load(const fs::path& base) const {
+        auto model = models::load_model(base, options.dropout,
+                                        options.base_precision == WeightType::bf16   ? models::Kept::bf16
+                                        : options.base_precision == WeightType::q8_0 ? models::Kept::q8_0
+                                                                                     : models::Kept::fp32)
+                         .model;
+        model->train();
+        return model;
+    }
+    std::unique_ptr<Transformer<float>> fresh() const {
+        auto model = load(folder);
+        model->adapt(options.adapter_options(), models::adapter_targets(model->config, options.lora_targets),
+                     Generator{options.seed});
+        model->adapter.base = folder.string();
+        return model;
+    }
+    std::unique_ptr<Transformer<float>> from(const fs::path& checkpoint, const fs::path& base) const {
+        auto model = load(base);
+        models::load_adapter(checkpoint, *model);
+        model->adapter.dropout = options.lora_dropout;
+        return model;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("adapter runs: the adapters alone are trained, saved, and gone on with to the same bits", "[train]") {
+    train::TrainOptions o = adapter_options();
+    o.base_precision = GENERATE(WeightType::fp32, WeightType::bf16, WeightType::q8_0);
+    o.ema = GENERATE(0.0, 0.9);
+    o.checkpoint_activations = o.ema > 0;
+    const Base base(o);
+    train::TrainOptions shorter = o;
+    shorter.max_iters = 3;
+    Run straight(o, letters(600), base.fresh()), half(shorter, letters(600), base.fresh());
+    const Array<float> start = straight.weights();
+    CHECK(static_cast<double>(start.size()) >= train::trained_count(o, straight.model->config));
+    for (int i = 0; i < 6; ++i) straight.step();
+    CHECK_FALSE(same_bits(start, straight.weights()));
+    for (const auto& entry : straight.parameters().entries()) CHECK(entry.name.find(".lora_") != std::string::npos);
+
+    train::RunFolder folder(base.scratch.path("run"));
+    half.to_end(&folder);
+    const fs::path newest = folder.checkpoints().front();
+    CHECK(models::is_adapter(newest));
+    CHECK_FALSE(fs::exists(newest / "model.safetensors"));
+    CHECK(models::find_model(folder.path()).parent_path() == folder.path());
+    const auto state = formats::SafetensorsFile::open(newest / "training_state.safetensors");
+    for (const auto& [name, info] : state.tensors()) CHECK(name.find(".lora_") != std::string::npos);
+    Run rest(o, letters(600), base.from(newest, base.folder));
+    CHECK(rest.resume(newest, true).find("another model") == std::string::npos);
+    for (int i = 0; i < 3; ++i) rest.step();
+    CHECK(same_bits(rest.weights(), straight.weights()));
+    // by itself, the folder gives the model that was saved
+    const auto loaded = models::load_model(newest);
+    CHECK(loaded.model->adapter.rank == 2);
+}
+
+TEST_CASE("adapter runs: another base model is told from the one that they were trained for", "[train]") {
+    const Base base(adapter_options());
+    train::RunFolder folder(base.scratch.path("run"));
+    train::TrainOptions o = base.options;
+    o.max_iters = 3;
+    Run run(o, letters(600), base.fresh());
+    run.to_end(&folder);
+    const fs::path newest = folder.checkpoints().front(), other = base.write("other", 4);
+    Run wrong(o, letters(600), base.from(newest, other));
+    CHECK_THROWS_AS(wrong.resume(newest), train::Mismatch);
+    CHECK_THROWS_WITH(wrong.resume(newest), ContainsSubstring("its adapters were trained for another model"));
+    Run right(o, letters(600), base.from(newest, base.folder));
+    CHECK(right.resume(newest).empty());
+    // with --force, the next checkpoint is of the model that is loaded
+    CHECK_THAT(wrong.resume(newest, true), ContainsSubstring("another model"));
+    CHECK(wrong.state().base_fingerprint == train::base_fingerprint(*wrong.model));
+    CHECK(wrong.state().base_fingerprint != right.state().base_fingerprint);
+    // the fingerprint is the same with any number of threads, and has nothing of the adapters
+    check_same_with_any_threads("fingerprint", [&] {
+        const std::string text = train::base_fingerprint(*right.model);
+        return std::vector{of<float>({static_cast<double>(std::hash<std::string>()(text) % 1000003)})};
+    });
+    const std::string before = train::base_fingerprint(*right.model);
+    right.step();
+    CHECK(train::base_fingerprint(*right.model) == before);
+    // a bit of a checkpoint's own files that is not as it was saved
+    const fs::path config = newest / "adapter_config.json";
+    auto j = nlohmann::json::parse(formats::read_file(config));
+    j["lora_alpha"] = 7;
+    formats::write_file_atomic(config, j.dump());
+    Run again(o, letters(600), base.from(newest, base.folder));
+    CHECK_THROWS_WITH(again.resume(newest), ContainsSubstring("adapter_config.json or tokenizer.json beside it"));
+}
+
+TEST_CASE("adapter runs: what they take is what is counted before", "[train]") {
+    train::TrainOptions o = adapter_options();
+    o.base_precision = GENERATE(WeightType::fp32, WeightType::bf16, WeightType::q8_0);
+    o.lora_targets = GENERATE(as<std::string>(), "all-linear", "c_attn");
+    const Base base(o);
+    Run run(o, letters(600), base.fresh());
+    double trained = 0, frozen = 0;
+    for (const auto& entry : run.parameters().entries()) trained += static_cast<double>(entry.parameter.size());
+    for (const auto& p : run.parameters().frozen())
+        frozen += static_cast<double>(p.packed() ? p.packed()->bytes() : 4 * p.size());
+    CHECK(train::trained_count(o, run.model->config) == trained);
+    CHECK(train::frozen_bytes(o, run.model->config) == frozen);
+    train::Estimate sizes;
+    train::estimate_sizes(o, run.model->config, 600, sizes);
+    CHECK(sizes.state_bytes == frozen + 16 * trained);
+    CHECK(sizes.checkpoint_bytes == 12 * trained);
+    const train::Estimate e = train::estimate(o, run.model->config, 600);
+    CHECK(e.trained == trained);
+    CHECK(e.parameters == run.model->parameter_count());
+    train::TrainOptions whole = o;
+    whole.lora_rank = 0;
+    CHECK(e.flops_per_step < train::estimate(whole, run.model->config, 600).flops_per_step);
+    CHECK(train::trained_count(whole, run.model->config) ==
+          static_cast<double>(models::parameter_count(run.model->config)));
+    CHECK(train::frozen_bytes(whole, run.model->config) == 0);
+}
+
+TEST_CASE("adapter runs: timing some steps leaves the adapters as they were", "[train]") {
+    const Base base(adapter_options());
+    const auto model = base.fresh();
+    const auto values = [&] {
+        std::vector<Array<float>> all;
+        for (const auto& [name, p] : model->parameters()) all.push_back(p.value().clone());
+        return all;
+    };
+    const auto before = values();
+    const auto tokenizer = data::CharTokenizer::from_text(letters(600));
+    const std::vector<std::int32_t> tokens = tokenizer.encode(letters(600));
+    CHECK(train::seconds_per_step(base.options, *model, tokenizer, tokens, 0.01) > 0);
+    const auto after = values();
+    REQUIRE(after.size() == before.size());
+    for (std::size_t i = 0; i < before.size(); ++i) CHECK(same_bits(after[i], before[i]));
+}
