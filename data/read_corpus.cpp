@@ -78,10 +78,12 @@ class Reader {
     }
 
     Corpus take() {
-        check<BadInput>(corpus.documents.empty() || lines_.empty(),
-                        "{} holds one document a line, and {} is other text: give one or the other",
-                        corpus.sources[lines_.empty() ? 0 : lines_[0].source], other_text_);
-        if (!lines_.empty()) corpus.take_lines(std::move(lines_));
+        if (!lines_.empty()) {
+            check<BadInput>(corpus.documents.empty(),
+                            "{} holds one document a line, and {} is other text: give one or the other",
+                            corpus.sources[lines_[0].source], other_text_);
+            corpus.take_lines(std::move(lines_));
+        }
         check<BadInput>(!corpus.documents.empty(), "nothing is left to read{}", skipped_list());
         if (const bool fields = !options_.text_field.empty(); (fields || !options_.text_column.empty()) && !records_)
             check<BadInput>(false, "{} is for files that end in {}, and there is none",

@@ -198,6 +198,10 @@ TEST_CASE("adapters: flags that make no sense are refused in one line", "[cli]")
     refused(base + Arguments{"--lora-rank", "2", "--lora-targets", "q_proj"}, 2,
             "--lora-targets must be all-linear or some of c_attn, c_proj, c_fc, got 'q_proj'");
     refused(base + Arguments{"--lora-rank", "2", "--lora-targets", "q_proj", "--dry-run"}, 2, "--lora-targets must be");
+    const std::string chats = folder.write(
+        "chats.jsonl", R"({"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]})");
+    check_fails(program(Arguments{"train", "--data", chats, "--out", out, "--lora-rank", "2"} + base), 3,
+                "the model has no chat template, and adapters do not learn");
     refused({"--init-from", kPeft, "--lora-rank", "2"}, 2, "is an adapter: go on with it by --init-adapter");
     for (const Arguments& command : {Arguments{"generate", "-p", "a"}, Arguments{"eval", "--data", text}}) {
         check_fails(program(command), 2, "--model is required");
