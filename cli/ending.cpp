@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "cli/common.h"
+#include "engine/ops/cross_entropy.h"
 #include "formats/utf8.h"
 #include "generate/writer.h"
 #include "models/adapter_folder.h"
@@ -44,19 +45,34 @@ std::string words_of(const train::TrainingLoop& loop, const data::Tokenizer& tok
     return text.substr(0, formats::find_invalid_utf8(text));  // it may end inside a character
 }
 
+// The first document of the validation part up to where it begins to be learned, such as a question before its answer;
+// nothing where all of it is.
+std::vector<std::int32_t> question_of(const train::TrainingLoop& loop) {
+    const data::PackedDocuments* const rows = loop.val_documents() ? loop.val_documents() : loop.documents();
+    if (!rows) return {};
+    std::vector<std::int32_t> ids(rows->length()), targets(ids), begins(ids);
+    rows->fill(0, ids.data(), targets.data(), begins.data());
+    const auto learned = std::find_if(targets.begin(), targets.end(), [](auto id) { return id != kIgnore; });
+    if (learned == targets.begin() || learned == targets.end()) return {};
+    ids.resize(static_cast<std::size_t>(learned - targets.begin()) + 1);
+    return ids;
+}
+
 bool needs_no_escape(const std::string& text) {
     return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
         return c >= ' ' && std::string("\"\\$`!").find(static_cast<char>(c)) == std::string::npos;
     });
 }
 
-std::string written_by_best(train::TrainingLoop& loop, const data::Tokenizer& tokenizer, const std::string& prompt) {
+// What the best model writes after the ids, or the text where there are none.
+std::string written_by_best(train::TrainingLoop& loop, const data::Tokenizer& tokenizer, const std::string& prompt,
+                            const std::vector<std::int32_t>& ids) {
     generate::GenerateOptions how;
     how.seed = loop.options().seed;
     const auto written = [&](const models::Transformer<float>& model) {
         const auto decoder = std::make_shared<const models::Decoder>(model, train::decoder_type(loop.options()));
         generate::Writer writer(decoder, &tokenizer, how);
-        writer.add(prompt);
+        ids.empty() ? writer.add(prompt) : writer.add(ids);
         return writer.write();
     };
     const std::size_t best = loop.state().best_step;
@@ -98,8 +114,11 @@ void tell_ending(Report& report, train::TrainingLoop& loop, const data::Tokenize
         report.note(text);
     }
     const std::vector<std::string>& given = options.sample_prompt;
-    const std::string prompt = given.empty() ? words_of(loop, tokenizer) : given.front();
-    take_sample(prompt, written_by_best(loop, tokenizer, prompt));
+    const std::vector<std::int32_t> question = given.empty() ? question_of(loop) : std::vector<std::int32_t>();
+    const std::string prompt = !given.empty()     ? given.front()
+                               : question.empty() ? words_of(loop, tokenizer)
+                                                  : tokenizer.decode(question);
+    take_sample(prompt, written_by_best(loop, tokenizer, prompt, question));
     if (tokenizer.chat)
         return report.note(fmt::format("saved in {}; talk with it: inkling chat --model {}",
                                        models::find_model(options.out).string(), options.out));

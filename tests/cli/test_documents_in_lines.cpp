@@ -34,6 +34,10 @@ TEST_CASE("documents in lines: conversations are trained on, evaluated, talked w
     REQUIRE(r.code == 0);
     CHECK_THAT(r.err, ContainsSubstring("conversations are learned as ChatML"));
     CHECK_THAT(r.err, ContainsSubstring("documents in "));
+    const auto samples =
+        json_lines(read_file(out + "/samples.jsonl"));  // the last: an answer to a question that is new
+    CHECK_THAT(samples.back()["prompt"].get<std::string>(), ContainsSubstring("user\n"));
+    CHECK(samples.back()["prompt"].get<std::string>().ends_with("assistant\n"));
     CHECK_THAT(read_file(out + "/config.toml"), ContainsSubstring("loss_on = 'completions'"));
     const auto config = nlohmann::json::parse(read_file(out + "/best/tokenizer_config.json"));
     CHECK(config["eos_token"] == "<|im_end|>");
