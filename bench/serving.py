@@ -56,7 +56,7 @@ with tempfile.TemporaryDirectory() as scratch:
     if not os.path.exists(os.path.join(folder, "model.safetensors")):
         os.makedirs(folder, exist_ok=True)
         subprocess.run([args.python, "-c", f"import sys; sys.path.insert(0, {HERE!r}); import generate; "
-                        f"generate.make_folder({folder!r})"], check=True)
+                        f"generate.make_folder({folder!r}, *generate.gpt2())"], check=True)
     flags = ["--precision", args.precision, "--parallel", str(args.clients), "--threads", args.threads]
     with Served(args.program, [f"gpt2={folder}"], flags) as server:
         ask(server.url, 0, 8)
