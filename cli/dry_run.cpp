@@ -6,11 +6,13 @@
 
 #include "cli/common.h"
 #include "cli/json_lines.h"
+#include "cli/lines_argument.h"
 #include "cli/preparation.h"
 #include "cli/unknown_flag.h"
 #include "data/tokenizers/bpe_train.h"
 #include "data/tokenizers/char_tokenizer.h"
 #include "data/tokenizers/tokenizer_json.h"
+#include "models/chat_tokens.h"
 #include "models/folder.h"
 #include "train/estimate.h"
 
@@ -66,6 +68,16 @@ Vocabulary vocabulary(const train::TrainOptions& options, const data::Corpus& co
     return {tokenizer->vocab_size(), static_cast<double>(tokens) * scale, read == corpus.bytes()};
 }
 
+// Documents in lines, with the tokenizer of --init-from: what they are as ids is counted.
+Vocabulary lines(const train::TrainOptions& options, const data::Corpus& corpus, train::Budget& budget) {
+    models::LoadedModel loaded{nullptr, models::open_tokenizer(options.init_from)};
+    if (wants_chat(options, corpus) && !loaded.tokenizer->chat) models::add_chat_tokens(loaded);
+    take_unknown(*loaded.tokenizer, options.strict_vocabulary);
+    data::EncodedCorpus ids;
+    tell_documents(encode_lines(corpus, *loaded.tokenizer, options.loss_on, ids), budget);
+    return {loaded.tokenizer->vocab_size(), static_cast<double>(ids.ids.size()), true};
+}
+
 }  // namespace
 
 int print_estimate(const TrainArguments& args, Settings settings, const data::Corpus& corpus, std::size_t threads) {
@@ -75,19 +87,21 @@ int print_estimate(const TrainArguments& args, Settings settings, const data::Co
         loaded = models::load_config(models::find_model(options.init_from));
         change_softcap(settings, *loaded);
         check_targets(*loaded, options);
-        take_shape(args, *loaded, options);
+        take_shape(args, *loaded, settings.given.contains("block-size"), options);
     }
     fit_tokenizer(corpus, settings);
-    const Vocabulary vocabulary_ = vocabulary(options, corpus);
     train::Budget budget;
+    const Vocabulary vocabulary_ =
+        loaded && corpus.lines ? lines(options, corpus, budget) : vocabulary(options, corpus);
     const bool fits = settings.fits_run();
-    if (fits) budget = fit_sizes(static_cast<std::size_t>(vocabulary_.tokens), loaded.has_value(), settings);
+    budget.tokens = static_cast<std::size_t>(vocabulary_.tokens);
+    if (fits) budget = fit_sizes(budget, loaded ? &*loaded : nullptr, settings);
     const models::Architecture architecture = loaded ? *loaded : options.model_config(vocabulary_.size);
     train::Estimate needed = train::estimate(options, architecture, vocabulary_.tokens);
     if (fits && !settings.given.contains("max-iters"))
-        options.max_iters = train::steps_within(budget, needed.seconds_per_step(), options);
+        options.max_iters = planned_steps(budget, needed.seconds_per_step(), settings);
     if (fits) {  // whether weights are averaged follows from the number of steps
-        train::fit_to_steps(budget, settings.given, options);
+        fit_to_steps(budget, settings);
         train::estimate_sizes(options, architecture, vocabulary_.tokens, needed);
     }
     const double steps = static_cast<double>(options.max_iters), seen = steps * needed.tokens_per_step;

@@ -76,7 +76,7 @@ std::string written_by_best(train::TrainingLoop& loop, const data::Tokenizer& to
         return writer.write();
     };
     const std::size_t best = loop.state().best_step;
-    const bool earlier = best != 0 && best != loop.state().step;
+    const bool earlier = loop.has_best() && best != loop.state().step;
     const std::filesystem::path folder = models::find_model(loop.options().out);
     if (earlier && !models::is_adapter(folder)) return written(*models::load_model(folder).model);
     if (earlier) {  // the training is over: its model gets the best adapters
@@ -109,7 +109,10 @@ void tell_ending(Report& report, train::TrainingLoop& loop, const data::Tokenize
     if (std::isfinite(state.best_val_loss)) {
         const double loss = best_loss(loop);
         std::string text = fmt::format("best validation loss: {}", loss_text(loss, loop.bits_per_byte(loss)));
-        if (state.best_step > 0) text += fmt::format(", at step {}", state.best_step);
+        if (loop.has_best() && state.best_step == 0)
+            text += ", before the first step: none made it better, and the model is kept as it was";
+        else if (state.best_step > 0)
+            text += fmt::format(", at step {}", state.best_step);
         if (!last && state.best_step > 0) text += "; later steps overfit: the model of that step is kept as best";
         report.note(text);
     }

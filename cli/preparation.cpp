@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cli/lines_argument.h"
 #include "cli/unknown_flag.h"
 #include "data/stories/stories.h"
 #include "data/tokenizers/bpe_train.h"
@@ -13,9 +14,9 @@
 #include "formats/file.h"
 #include "formats/named.h"
 #include "models/adapter_folder.h"
+#include "models/chat_template.h"
 #include "models/chat_tokens.h"
 #include "models/folder.h"
-#include "train/documents.h"
 #include "train/estimate.h"
 #include "train/resume.h"
 
@@ -68,11 +69,6 @@ std::unique_ptr<data::Tokenizer> make_tokenizer(const TrainOptions& options, con
     return models::open_tokenizer(options.tokenizer);
 }
 
-bool has_conversations(const data::Corpus& corpus) {
-    const auto talks = [](const data::Document& d) { return d.shape == data::DocumentShape::messages; };
-    return corpus.lines && std::any_of(corpus.lines->begin(), corpus.lines->end(), talks);
-}
-
 // A tokenizer that is named must be the checkpoint's, which is the one that is used.
 void check_tokenizer(const TrainOptions& options, const data::Tokenizer& own, const fs::path& checkpoint, bool force) {
     const bool is_kind = find_named<data::TokenizerKind>(options.tokenizer).has_value();
@@ -118,14 +114,16 @@ class Preparation {
             fit_tokenizer(run.corpus, settings_);
             run.loaded = {nullptr, make_tokenizer(options_, run.corpus)};
         }
-        if (has_conversations(run.corpus) && !run.loaded.tokenizer->chat) {
+        if (wants_chat(options_, run.corpus) && !run.loaded.tokenizer->chat) {
             check<BadInput>(options_.lora_rank == 0,
                             "{}: the model has no chat template, and adapters do not learn the tokens of a new one: "
                             "train without --lora-rank, or choose a model with a chat template",
                             options_.init_from);
             models::add_chat_tokens(run.loaded);
-            report_.note(
-                "conversations are learned as ChatML: <|im_start|>, the role, a line end, what is said, <|im_end|>");
+            if (has_conversations(run.corpus))
+                report_.note(
+                    "conversations are learned as ChatML: <|im_start|>, the role, a line end, what is said, "
+                    "<|im_end|>");
         }
         make_loop(run, "");
     }
@@ -197,11 +195,14 @@ class Preparation {
     }
 
     void make_loop(Prepared& run, const fs::path& candidate) const {
-        if (run.loaded.model) take_shape(args_, run.loaded.model->config, options_);
+        if (run.loaded.model) {
+            const bool chosen = !candidate.empty() || settings_.given.contains("block-size");
+            take_shape(args_, run.loaded.model->config, chosen, options_);
+        }
         take_unknown(*run.loaded.tokenizer, options_.strict_vocabulary);
         try {
             if (run.corpus.lines)
-                encode_lines(run);
+                run.documents = encode_lines(run.corpus, *run.loaded.tokenizer, options_.loss_on, run.tokens);
             else
                 run.tokens =
                     data::encode_corpus(*run.loaded.tokenizer, run.corpus.documents,
@@ -221,7 +222,11 @@ class Preparation {
                 while (repeated.size() < 4 * options_.block_size)
                     repeated.insert(repeated.end(), ids.begin(), ids.end());
             const data::TokenView text = repeated.empty() ? ids : data::TokenView(repeated);
-            const std::string chosen = fit_recipe(tokenizer, text, model.get(), settings_);
+            train::Budget budget;
+            budget.tokens = settings_.recipe && settings_.recipe->tunes ? ids.size() : text.size();
+            if (run.documents) tell_documents(*run.documents, budget);
+            const std::string chosen = fit_recipe(tokenizer, text, budget, model.get(), settings_);
+            if (model) model->config.dropout = options_.dropout;  // the recipe may have chosen it
             if (!chosen.empty()) report_.note(chosen);
             train::check_memory(options_, model ? model->config : options_.model_config(tokenizer.vocab_size()),
                                 static_cast<double>(ids.size()));
@@ -229,19 +234,6 @@ class Preparation {
             run.loop = std::make_unique<train::TrainingLoop>(options_, *model, ids, &tokenizer, nullptr,
                                                              run.documents ? &*run.documents : nullptr);
         });
-    }
-
-    void encode_lines(Prepared& run) const {
-        const data::Tokenizer& tokenizer = *run.loaded.tokenizer;
-        std::optional<models::ChatTemplate> chat;
-        if (tokenizer.chat) chat = models::ChatTemplate::of(tokenizer);
-        run.tokens = {};
-        run.tokens.owned = data::GrowingIds(tokenizer.vocab_size());
-        const auto place = [&](const data::Document& d) { return run.corpus.place_of(d); };
-        run.documents = train::encode_documents(*run.corpus.lines, tokenizer, chat ? &*chat : nullptr, options_.loss_on,
-                                                place, run.tokens.owned);
-        run.tokens.ids = run.tokens.owned.ids();
-        run.tokens.bytes = run.corpus.bytes();
     }
 
     std::unique_ptr<models::Transformer<float>> new_model(const data::Tokenizer& tokenizer, data::TokenView ids) const {
@@ -271,23 +263,10 @@ data::Corpus built_in_corpus() {
     return corpus;
 }
 
-std::string documents_note(const train::TrainingLoop& loop) {
-    const auto add = [&](std::size_t (data::PackedDocuments::*what)() const) {
-        return (loop.documents()->*what)() + (loop.val_documents() ? (loop.val_documents()->*what)() : 0);
-    };
-    const std::size_t cut = add(&data::PackedDocuments::cut), left_out = add(&data::PackedDocuments::left_out);
-    std::string text = fmt::format(
-        "documents in {} of {}, {} for validation; {} to learn", counted(add(&data::PackedDocuments::size), "row"),
-        counted(loop.options().block_size, "token"), loop.val_documents() ? loop.val_documents()->size() : 0,
-        counted(add(&data::PackedDocuments::targets), "token"));
-    if (cut > 0) text += fmt::format("; {} longer than a row: the rest is left out", counted(cut, "document"));
-    if (left_out > 0) text += fmt::format("; {} without anything to learn", counted(left_out, "document"));
-    return text;
-}
-
 void fit_tokenizer(const data::Corpus& corpus, Settings& settings) {
     // conversations need a tokenizer that can have marks
-    fit_tokenizer(has_conversations(corpus) ? std::max(corpus.bytes(), kWorthPairs) : corpus.bytes(), settings);
+    const bool chat = wants_chat(settings.options, corpus);
+    fit_tokenizer(chat ? std::max(corpus.bytes(), kWorthPairs) : corpus.bytes(), settings);
 }
 
 void prepare(const TrainArguments& args, Settings& settings, Report& report, const Resume& resume, Prepared& run) {

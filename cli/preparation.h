@@ -38,7 +38,4 @@ void prepare(const TrainArguments& args, Settings& settings, Report& report, con
 // The tokenizer that the recipe chooses for a text.
 void fit_tokenizer(const data::Corpus& corpus, Settings& settings);
 
-// What became of the documents of a loop: "documents in 40 rows of 48 tokens, ...".
-std::string documents_note(const train::TrainingLoop& loop);
-
 }  // namespace inkling::cli

@@ -122,6 +122,9 @@ void Report::evaluating(train::TrainingLoop& loop, double done) {
 void Report::evaluated(train::TrainingLoop& loop) {
     const train::Metrics& m = loop.metrics();
     shown_step_ = m.step;
+    if (m.step == 0)
+        return line(
+            fmt::format("before training: validation {}", loss_text(*m.val_loss, loop.bits_per_byte(*m.val_loss))));
     line(fmt::format("step {}/{}  loss {:.4f}  validation {}  {:.0f} tok/s  {} trained", m.step,
                      loop.options().max_iters, m.loss, loss_text(*m.val_loss, loop.bits_per_byte(*m.val_loss)), m.tok_s,
                      short_time(m.train_s)));

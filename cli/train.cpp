@@ -11,6 +11,7 @@
 #include "cli/dry_run.h"
 #include "cli/ending.h"
 #include "cli/json_lines.h"
+#include "cli/lines_argument.h"
 #include "cli/preparation.h"
 #include "cli/prompt.h"
 #include "cli/report.h"

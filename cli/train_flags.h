@@ -7,11 +7,11 @@ namespace inkling::cli {
 
 inline constexpr FlagGroup kTrainFlags[] = {
     {"Text", "data tokenizer vocab-size val-fraction",
-     "exclude text-field text-column lossy skip-bad-lines loss-on pre-tokenizer byte-fallback strict-vocabulary "
+     "exclude text-field text-column lossy skip-bad-lines loss-on chat-template pre-tokenizer byte-fallback strict-vocabulary "
      "sampler"},
     {"Model", "arch n-layer n-head n-embd block-size dropout", "n-kv-head n-inner head-dim rope-theta softcap bias"},
     {"Time", "max-time max-iters eval-every patience",
-     "eval-iters replan replan-step planned-iters save-every sample-every log-every"},
+     "eval-iters eval-on-start replan replan-step planned-iters save-every sample-every log-every"},
     {"Optimizer", "optimizer learning-rate batch-size weight-decay",
      "gradient-accumulation-steps min-lr schedule warmup-iters lr-decay-iters decay-fraction grad-clip beta1 beta2 "
      "momentum nesterov ns-steps muon-split-heads muon-scale embedding-lr head-lr vector-lr ema"},

@@ -10,6 +10,7 @@
 #include "models/folder.h"
 #include "train/checkpoint.h"
 #include "train/estimate.h"
+#include "train/finetune.h"
 #include "train/run_folder.h"
 #include "train/speed.h"
 
@@ -110,7 +111,8 @@ Settings resolve(const TrainArguments& args, const Resume& resume) {
     }
     if (!args.recipe.empty()) s.recipe = as_usage([&] { return &train::recipe(args.recipe); });
     if (resumed && s.fits_run()) s.recipe = nullptr;  // what it chose at first holds
-    if (!s.recipe && !resumed && args.config.empty()) s.recipe = &train::default_recipe(args.given.data.empty());
+    if (!s.recipe && !resumed && args.config.empty())
+        s.recipe = &train::default_recipe(args.given.data.empty(), args.has("init-from") || args.has("init-adapter"));
     if (s.recipe) s.options = s.recipe->options;
     if (!args.config.empty()) s.given = as_usage([&] { return read_toml(args.config, s.options); });
     TrainOptions::visit(s.options, [&](const std::string& flag, auto& field, const char*) {
@@ -123,6 +125,8 @@ Settings resolve(const TrainArguments& args, const Resume& resume) {
         });
     });
     check_adapter_flags(args, resumed, s.options);
+    if (s.recipe && s.recipe->tunes && s.options.init_from.empty())
+        throw Usage("--recipe finetune is for a model that exists: name it with --init-from MODEL");
     if (s.fits_run()) train::fit_given(s.given, s.options);
     if (resumed && args.has("max-iters") && !args.has("max-time")) s.options.max_time = 0;
     const bool chosen = s.fits_run() && s.recipe->fits_shape && !s.given.contains("tokenizer");
@@ -137,36 +141,47 @@ void fit_tokenizer(std::size_t bytes, Settings& s) {
         train::fit_tokenizer(bytes, s.given, s.options);
 }
 
-train::Budget fit_sizes(std::size_t tokens, bool loaded, Settings& s) {
+train::Budget fit_sizes(train::Budget budget, const models::Architecture* loaded, Settings& s) {
     TrainOptions& o = s.options;
     if (!s.given.contains("precision")) o.precision = has_fast_bf16() ? Precision::bf16 : Precision::fp32;
-    train::Budget budget;
-    budget.tokens = tokens;
     if (o.max_time > 0) {
         budget.seconds = o.max_time;
         budget.gflops = train::product_gflops(o.precision);
     }
-    train::fit(budget, s.recipe->fits_shape && !loaded, s.given, o);
+    if (s.recipe->tunes && loaded)
+        train::fit_tuning(budget, *loaded, s.given, o);
+    else
+        train::fit(budget, s.recipe->fits_shape && !loaded, s.given, o);
     as_usage([&] { o.validate(); });
     return budget;
 }
 
-std::string fit_recipe(const data::Tokenizer& tokenizer, data::TokenView tokens, models::Transformer<float>* loaded,
-                       Settings& s) {
+std::size_t planned_steps(const train::Budget& budget, double seconds_per_step, const Settings& s) {
+    return s.recipe->tunes ? train::tuning_steps(budget, seconds_per_step, s.options)
+                           : train::steps_within(budget, seconds_per_step, s.options);
+}
+
+void fit_to_steps(const train::Budget& budget, Settings& s) {
+    s.recipe->tunes ? train::fit_tuning_to_steps(budget, s.given, s.options)
+                    : train::fit_to_steps(budget, s.given, s.options);
+}
+
+std::string fit_recipe(const data::Tokenizer& tokenizer, data::TokenView tokens, train::Budget budget,
+                       models::Transformer<float>* loaded, Settings& s) {
     if (!s.fits_run()) return "";
     TrainOptions& o = s.options;
-    const train::Budget budget = fit_sizes(tokens.size(), loaded != nullptr, s);
+    budget = fit_sizes(budget, loaded ? &loaded->config : nullptr, s);
     const models::Architecture architecture = loaded ? loaded->config : o.model_config(tokenizer.vocab_size());
-    train::check_memory(o, architecture, static_cast<double>(tokens.size()));
+    train::check_memory(o, architecture, static_cast<double>(budget.tokens));
     if (!s.given.contains("max-iters")) {
         const double time = 0.03 * budget.seconds;
         const double step = o.lora_rank > 0 ? train::seconds_per_step(o, *loaded, tokenizer, tokens, time)
                                             : train::seconds_per_step(o, architecture, tokenizer, tokens, time);
-        o.max_iters = train::steps_within(budget, step, o);
+        o.max_iters = planned_steps(budget, step, s);
         o.replan =
             o.max_time > 0 && static_cast<double>(o.max_iters) * step > o.max_time;  // it is the time that ends it
     }
-    train::fit_to_steps(budget, s.given, o);
+    fit_to_steps(budget, s);
     return fmt::format("{}, {}, width {}, {}; {} of {} of {}", counted(o.n_layer, "layer"), counted(o.n_head, "head"),
                        o.n_embd, name_of(o.precision), counted(o.max_iters, "step"), counted(o.batch_size, "sequence"),
                        counted(o.block_size, "token"));
@@ -197,7 +212,7 @@ void check_targets(const models::Architecture& config, const TrainOptions& optio
     if (options.lora_rank > 0) as_usage([&] { return models::adapter_targets(config, options.lora_targets); });
 }
 
-void take_shape(const TrainArguments& args, const models::Architecture& config, TrainOptions& options) {
+void take_shape(const TrainArguments& args, const models::Architecture& config, bool chosen, TrainOptions& options) {
     const auto take = [&](const char* flag, auto& field, auto value) {
         if (args.has(flag) && field != value) {
             throw Usage(
@@ -220,7 +235,10 @@ void take_shape(const TrainArguments& args, const models::Architecture& config, 
         take("rope-theta", options.rope_theta, config.rope_theta);
     if ((options.softcap >= 0 ? options.softcap : usual.softcap) != config.softcap)
         take("softcap", options.softcap, config.softcap);
-    take("block-size", options.block_size, config.block_size);
+    if (args.has("block-size") && options.block_size > config.block_size)
+        throw Usage(fmt::format("--block-size must be at most {}, the context of the model that is loaded, got {}",
+                                config.block_size, options.block_size));
+    options.block_size = chosen ? std::min(options.block_size, config.block_size) : config.block_size;
     if (models::family(config.family).defaults(options.bias).qkv_bias != config.qkv_bias)  // Qwen 2 leaves no choice
         take("bias", options.bias, config.qkv_bias);
 }

@@ -48,14 +48,19 @@ Settings resolve(const TrainArguments& args, const Resume& resume);
 // The tokenizer of a recipe that fits the run, for a text of so many bytes.
 void fit_tokenizer(std::size_t bytes, Settings& settings);
 
-// Model and batch of a recipe that fits the run, for a text of so many tokens; the shape of a model that is `loaded`
-// stays. Without a limit of time no clock is asked, so that the same flags give the same run. Returns what it went by.
-train::Budget fit_sizes(std::size_t tokens, bool loaded, Settings& settings);
+// Model and batch of a recipe that fits the run, for the text that `budget` tells of; the shape of a model that is
+// `loaded` stays. Without a limit of time no clock is asked, so that the same flags give the same run. Returns what it
+// went by.
+train::Budget fit_sizes(train::Budget budget, const models::Architecture* loaded, Settings& settings);
 
-// That, and the number of steps, from trying some. `loaded`: the model to start from, null: a new one. Returns what was
-// chosen, for the user; "" when the recipe is another.
-std::string fit_recipe(const data::Tokenizer& tokenizer, data::TokenView tokens, models::Transformer<float>* loaded,
-                       Settings& settings);
+// How many steps the recipe plans, and what follows from their number.
+std::size_t planned_steps(const train::Budget& budget, double seconds_per_step, const Settings& settings);
+void fit_to_steps(const train::Budget& budget, Settings& settings);
+
+// That, and the number of steps, from trying some on `tokens`. `loaded`: the model to start from, null: a new one.
+// Returns what was chosen, for the user; "" when the recipe is another.
+std::string fit_recipe(const data::Tokenizer& tokenizer, data::TokenView tokens, train::Budget budget,
+                       models::Transformer<float>* loaded, Settings& settings);
 
 // A soft cap has no weights: a given --softcap is that of the model that --init-from names, from now on.
 void change_softcap(const Settings& settings, models::Architecture& config);
@@ -65,7 +70,9 @@ void take_adapter(const TrainArguments& args, const models::AdapterOptions& adap
 // --lora-targets that the model does not have are Usage.
 void check_targets(const models::Architecture& config, const train::TrainOptions& options);
 
-// The model's shape is the folder's; flags that say otherwise are Usage.
-void take_shape(const TrainArguments& args, const models::Architecture& config, train::TrainOptions& options);
+// The model's shape is the folder's; flags that say otherwise are Usage. Rows that are `chosen` may be shorter than its
+// context.
+void take_shape(const TrainArguments& args, const models::Architecture& config, bool chosen,
+                train::TrainOptions& options);
 
 }  // namespace inkling::cli

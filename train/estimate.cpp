@@ -151,12 +151,14 @@ void estimate_sizes(const TrainOptions& options, const models::Architecture& con
 Estimate estimate(const TrainOptions& options, const models::Architecture& config, double text_tokens) {
     Estimate result;
     result.parameters = models::parameter_count(config);
-    const double tokens = static_cast<double>(options.batch_size) * static_cast<double>(config.block_size);
+    models::Architecture rows = config;  // which may be shorter than the context
+    rows.block_size = std::min(config.block_size, options.block_size);
+    const double tokens = static_cast<double>(options.batch_size) * static_cast<double>(rows.block_size);
     result.tokens_per_step = tokens * static_cast<double>(options.gradient_accumulation_steps);
     result.trained = trained_count(options, config);
     if (options.lora_rank > 0) result.parameters += static_cast<std::size_t>(result.trained);
     const Parts adapted = adapted_parts(options, config);
-    result.flops_per_step = step_flops(options, adapted, config, result.tokens_per_step);
+    result.flops_per_step = step_flops(options, adapted, rows, result.tokens_per_step);
     estimate_sizes(options, config, text_tokens, result);
 
     TrainOptions tried = options;
@@ -164,10 +166,10 @@ Estimate estimate(const TrainOptions& options, const models::Architecture& confi
     release_cached_buffers();
     const auto eval_tokens = static_cast<std::size_t>(std::min(4097.0, options.val_fraction * text_tokens));
     Measured m;
-    if (is_small(tokens, config)) {
-        m = measure(tried, adapted, config, eval_tokens);
+    if (is_small(tokens, rows)) {
+        m = measure(tried, adapted, rows, eval_tokens);
     } else {
-        models::Architecture small = smaller(config);
+        models::Architecture small = smaller(rows);
         tried.batch_size = std::clamp<std::size_t>(512 / small.block_size, 1, options.batch_size);
         small.n_layer = 1;
         const Measured one = measure(tried, adapted, small, eval_tokens);
@@ -176,13 +178,13 @@ Estimate estimate(const TrainOptions& options, const models::Architecture& confi
         m = measure(tried, adapted, small, eval_tokens);
         // a part for each layer, and one for embeddings and head; both grow with the tokens, and with the width
         const double layer = std::max(0.0, m.step - one.step), rest = std::max(0.0, one.step - layer);
-        const double rows = tokens / static_cast<double>(tried.batch_size * small.block_size);
+        const double more = tokens / static_cast<double>(tried.batch_size * small.block_size);
         const double width = static_cast<double>(config.n_embd) / static_cast<double>(small.n_embd);
         const double matrices =
             static_cast<double>(models::matrix_count(config)) / static_cast<double>(models::matrix_count(small));
         const double logits =
             4 * tokens * static_cast<double>(columns_at_a_time(static_cast<std::size_t>(tokens), config.vocab_size, 4));
-        m.step = rows * width * (rest + layer * static_cast<double>(config.n_layer)) + 3 * logits;
+        m.step = more * width * (rest + layer * static_cast<double>(config.n_layer)) + 3 * logits;
         m.update *= matrices;
         m.copies *= matrices;
         m.evaluation *= width;
@@ -200,7 +202,8 @@ void check_memory(const TrainOptions& options, const models::Architecture& confi
     const auto room = static_cast<double>(available_memory()) + static_cast<double>(memory_in_use());
     Estimate needed;
     estimate_sizes(options, config, text_tokens, needed);
-    const double activations = static_cast<double>(options.batch_size) * static_cast<double>(config.block_size) *
+    const std::size_t length = std::min(config.block_size, options.block_size);
+    const double activations = static_cast<double>(options.batch_size) * static_cast<double>(length) *
                                static_cast<double>(config.n_embd) * static_cast<double>(config.n_layer + 1);
     if (2 * needed.state_bytes + kEach * activations + kAny < room) return;  // without a doubt
     needed = estimate(options, config, text_tokens);

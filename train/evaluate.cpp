@@ -37,7 +37,7 @@ IdArray id_array(std::span<const std::int32_t> ids, std::size_t batch, std::size
 double evaluate(models::Transformer<float>& model, data::TokenView tokens, const EvaluateOptions& options) {
     check<BadInput>(tokens.size() >= 2, "evaluate: a text of at least 2 tokens is required, got {}", tokens.size());
     const Evaluating scope(model);
-    const std::size_t T = model.config.block_size, all = tokens.size() - 1;
+    const std::size_t T = options.length ? options.length : model.config.block_size, all = tokens.size() - 1;
     const std::size_t step = options.stride ? std::min(options.stride, T) : T;
     const std::size_t max_rows = std::max<std::size_t>(1, 4096 / T);
     // Window w counts the targets from starts_at(w) on, the first one T of them, the others `step`, the last the rest.

@@ -17,13 +17,14 @@ struct EvaluateOptions {
     // Windows begin that many tokens apart, and each counts the tokens that the one before did not reach: those then
     // see at least context - stride tokens, at context / stride times the cost. 0: the context's length.
     std::size_t stride = 0;
+    std::size_t length = 0;                               // of the windows; 0: the model's context
     std::size_t max_tokens = 0;                           // so many, in windows spread evenly over the text; 0: all
     std::function<bool(double done)> progress = nullptr;  // asked between batches, done in [0, 1): false ends it
 };
 
-// Mean nats per token over `tokens`: windows of the context's length side by side, so that every token but the first is
-// predicted once. The model is left in the mode that it was in. NaN when `progress` ended it. Throws BadInput for a
-// text of less than 2 tokens.
+// Mean nats per token over `tokens`: windows of the context's length, or `length`, side by side, so that every token
+// but the first is predicted once. The model is left in the mode that it was in. NaN when `progress` ended it. Throws
+// BadInput for a text of less than 2 tokens.
 double evaluate(models::Transformer<float>& model, data::TokenView tokens, const EvaluateOptions& options = {});
 
 // Of documents: mean nats per token that is to be learned of them. max_tokens are those of whole rows; no stride.

@@ -1,4 +1,4 @@
-// What a run can choose by name: --optimizer, --muon-scale, --schedule, --loss-on; and why it ended.
+// What a run can choose by name: --optimizer, --muon-scale, --schedule, --loss-on, --chat-template; and why it ended.
 #pragma once
 
 #include "engine/names.h"
@@ -36,6 +36,13 @@ enum class LossOn { completions, all };
 
 constexpr auto names(LossOn) {
     return name_table<LossOn>({{LossOn::completions, "completions"}, {LossOn::all, "all"}});
+}
+
+// The chat template that a model without one gets. As needed: ChatML, where it is to learn conversations.
+enum class ChatForm { as_needed, chatml };
+
+constexpr auto names(ChatForm) {
+    return name_table<ChatForm>({{ChatForm::as_needed, "auto"}, {ChatForm::chatml, "chatml"}});
 }
 
 // Why a run has ended; interrupted: it was asked to.

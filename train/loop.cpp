@@ -82,8 +82,12 @@ StopReason TrainingLoop::stop_reason() const {
     if (state_.step >= options_.max_iters) return StopReason::max_iters;
     if (options_.max_time > 0 && state_.train_s >= options_.max_time) return StopReason::max_time;
     const std::size_t patience = options_.patience * options_.eval_every;
-    if (patience > 0 && state_.best_step > 0 && state_.step >= state_.best_step + patience) return StopReason::patience;
+    if (patience > 0 && has_best() && state_.step >= state_.best_step + patience) return StopReason::patience;
     return asked_to_stop_ ? StopReason::interrupted : StopReason::none;
+}
+
+bool TrainingLoop::has_best() const {
+    return std::isfinite(state_.best_val_loss) && (state_.best_step > 0 || options_.eval_on_start);
 }
 
 bool TrainingLoop::log_due() const {
@@ -150,6 +154,19 @@ void TrainingLoop::run(const std::vector<Observer*>& observers, const std::funct
     const double start = seconds_now() - state_.elapsed_s;
     asked_to_stop_ = false;
     model_.train();
+    const auto is_best = [&] {
+        const bool best = state_.val_loss < state_.best_val_loss;
+        if (best) state_.best_val_loss = state_.val_loss, state_.best_step = state_.step;
+        return best;
+    };
+    const bool begins = state_.step == 0 && !std::isfinite(state_.best_val_loss);
+    if (options_.eval_on_start && begins && !finished() && !text_.val.empty() && !interrupted()) {
+        evaluate_now(false, observers, stop);
+        state_.elapsed_s = metrics_.elapsed_s = seconds_now() - start;
+        const bool best = is_best();
+        if (metrics_.val_loss) tell(&Observer::evaluated);
+        if (best) save();
+    }
     while (!finished() && !interrupted()) {
         run_step();
         if (refused_in_a_row_ > 0) tell(&Observer::step_refused);
@@ -161,8 +178,7 @@ void TrainingLoop::run(const std::vector<Observer*>& observers, const std::funct
         bool last = finished();
         if (!text_.val.empty() && (last || due(options_.eval_every)) && !interrupted())
             evaluate_now(last, observers, stop);
-        const bool best = state_.val_loss < state_.best_val_loss;
-        if (best) state_.best_val_loss = state_.val_loss, state_.best_step = state_.step;
+        const bool best = is_best();
         last = finished();
         state_.elapsed_s = metrics_.elapsed_s = seconds_now() - start;
         tell(&Observer::step_done);
@@ -179,6 +195,7 @@ void TrainingLoop::evaluate_now(bool last, const std::vector<Observer*>& observe
     // A model that has only seen paragraphs from their beginning is asked about those that it sees much of.
     const bool overlapping = options_.sampler == data::SamplerKind::paragraphs;
     EvaluateOptions how;
+    how.length = options_.block_size;
     how.stride = overlapping ? std::max<std::size_t>(1, options_.block_size / 2) : 0;
     how.progress = [&](double done) {
         for (Observer* const observer : observers) observer->evaluating(*this, done);

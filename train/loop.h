@@ -48,6 +48,8 @@ class TrainingLoop {
 
     StopReason stop_reason() const;  // none: it is to go on
     bool finished() const { return stop_reason() != StopReason::none; }
+    // A validation loss is known of a checkpoint: of state().best_step, which may be 0 where --eval-on-start is set.
+    bool has_best() const;
     bool log_due() const;         // of the last step: by --log-every, the first, the last, and those with an evaluation
     double seconds_left() const;  // estimated, evaluations included
 

@@ -25,6 +25,7 @@ struct TrainOptions {
     std::vector<std::string> data = {};
     data::CorpusOptions text = {};  // how it is read
     LossOn loss_on = LossOn::completions;
+    ChatForm chat_template = ChatForm::as_needed;
     std::string out = "out";
     std::string resume = "";  // "", "auto" or a checkpoint folder
     bool overwrite = false;
@@ -71,6 +72,7 @@ struct TrainOptions {
     double val_fraction = 0.1;
     std::uint64_t seed = 1337;
     std::size_t threads = 0;
+    bool eval_on_start = false;
     std::size_t eval_every = 250, eval_iters = 0, patience = 0, save_every = 0, sample_every = 500, log_every = 10;
     // What became of the plan: see loop.h.
     bool replan = false;
@@ -86,6 +88,8 @@ struct TrainOptions {
           "what is learned of conversations, and of prompts with a completion: completions (answers, and the token "
           "that "
           "ends them) or all");
+        v("chat-template", o.chat_template,
+          "the form of conversations that a model without one gets: chatml; or auto (where it learns conversations)");
         v("out", o.out, "directory of the run: checkpoints, config.toml, metrics.jsonl");
         v("resume", o.resume,
           "'auto': resume from the newest checkpoint in --out, if there is one; or the checkpoint to resume from");
@@ -112,7 +116,8 @@ struct TrainOptions {
         v("rope-theta", o.rope_theta, "all but gpt2: base of the angles of rotary positions; 0: the family's, 10000");
         v("softcap", o.softcap,
           "nanochat: logits are capped at this; 0: not, which llama.cpp can compute; below 0: the family's, 15");
-        v("block-size", o.block_size, "context size in tokens");
+        v("block-size", o.block_size,
+          "context size in tokens; with --init-from, of the sequences that it is trained on: at most the model's");
         v("dropout", o.dropout, "dropout probability");
         v("bias", o.bias, "biases in linear layers and norms, where the family leaves the choice (qwen2 does not)");
         v("lora-rank", o.lora_rank,
@@ -121,7 +126,8 @@ struct TrainOptions {
         v("lora-alpha", o.lora_alpha, "the adapters' product is multiplied by this, divided by the rank");
         v("lora-dropout", o.lora_dropout, "dropout probability of the adapters' input");
         v("lora-targets", o.lora_targets,
-          "linear layers that get adapters: names such as q_proj,v_proj, or all-linear (all but the head)");
+          "linear layers that get adapters: names such as q_proj,v_proj; all-linear: all but the head; "
+          "all-linear,lm_head: all");
         v("rs-lora", o.rs_lora, "divide --lora-alpha by the square root of the rank");
         v("base-precision", o.base_precision,
           "how the model's own weights are kept while adapters are trained: fp32, bf16 or q8_0");
@@ -167,6 +173,8 @@ struct TrainOptions {
         v("seed", o.seed, "seed of initial weights, batches, dropout and samples");
         v("threads", o.threads, "max OpenMP threads; 0: the physical cores that this process may use");
         v("eval-every", o.eval_every, "steps between evaluations; 0: only at the end");
+        v("eval-on-start", o.eval_on_start,
+          "evaluate before the first step, too: that model is the best one if no step makes it better");
         v("eval-iters", o.eval_iters,
           "batches per evaluation, in sequences spread evenly over the validation part; 0: the whole part");
         v("patience", o.patience, "stop after this many evaluations without a better one; 0: never");

@@ -8,6 +8,7 @@
 
 #include "engine/check.h"
 #include "engine/suggest.h"
+#include "train/finetune.h"
 
 namespace inkling::train {
 namespace {
@@ -106,6 +107,7 @@ const std::vector<Recipe>& recipes() {
     static const std::vector<Recipe> all = {
         {.name = "fast", .options = fast(), .fits_run = true, .fits_shape = true},
         {.name = "stories", .options = stories(), .fits_run = true},
+        {.name = "finetune", .options = finetune_options(fast()), .fits_run = true, .tunes = true},
         {.name = "nanogpt-cpu", .options = {}},
         {.name = "nanogpt-baby", .options = nanogpt_baby()},
     };
@@ -126,7 +128,9 @@ const Recipe& recipe(const std::string& name) {
     return *found;
 }
 
-const Recipe& default_recipe(bool built_in_corpus) { return recipe(built_in_corpus ? "stories" : "fast"); }
+const Recipe& default_recipe(bool built_in_corpus, bool model_exists) {
+    return recipe(model_exists ? "finetune" : built_in_corpus ? "stories" : "fast");
+}
 
 const std::set<std::string>& chosen_flags() {
     static const std::set<std::string> flags = {

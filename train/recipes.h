@@ -17,6 +17,7 @@ struct Recipe {
     TrainOptions options;
     bool fits_run = false;    // batch, dropout, rates and steps are fitted to the text, the time and the machine
     bool fits_shape = false;  // and the model's shape
+    bool tunes = false;       // for a model that exists: finetune.h
 };
 
 const std::vector<Recipe>& recipes();
@@ -26,13 +27,15 @@ std::vector<std::string> recipe_names();
 const Recipe& recipe(const std::string& name);
 
 // The one that is taken when none is named.
-const Recipe& default_recipe(bool built_in_corpus);
+const Recipe& default_recipe(bool built_in_corpus, bool model_exists = false);
 
 // What a run is fitted to.
 struct Budget {
-    double seconds = 60;     // of training
-    double gflops = 900;     // that matrix products reach on this machine, in the precision of the run
-    std::size_t tokens = 0;  // of the text
+    double seconds = 60;               // of training
+    double gflops = 900;               // that matrix products reach on this machine, in the precision of the run
+    std::size_t tokens = 0;            // of the text
+    bool answers = false;              // of documents in lines, of which not all is learned
+    std::size_t longest_document = 0;  // in tokens, where the text is documents in lines
 
     double flops() const;  // that a run makes of them
 };

@@ -14,6 +14,8 @@
 namespace inkling::train {
 namespace {
 
+constexpr const char* kBefore = "val_loss_before";
+
 std::string cpu_name() {
     std::ifstream info("/proc/cpuinfo");
     for (std::string line; std::getline(info, line);) {
@@ -44,9 +46,17 @@ nlohmann::ordered_json this_machine() {
 
 RunCard::RunCard(const std::filesystem::path& run, nlohmann::ordered_json card)
     : path_(run / "run.json"), card_(std::move(card)) {
+    if (std::ifstream before(path_); before) {  // of the run that goes on
+        const auto old = nlohmann::json::parse(before, nullptr, false);
+        if (old.is_object() && old.contains(kBefore)) card_[kBefore] = old[kBefore];
+    }
     card_["started"] = now();
     card_["machine"] = this_machine();
     formats::write_file_atomic(path_, card_.dump(2) + "\n");
+}
+
+void RunCard::evaluated(TrainingLoop& loop) {
+    if (loop.metrics().step == 0) card_[kBefore] = *loop.metrics().val_loss;
 }
 
 void RunCard::stopped(TrainingLoop& loop) {

@@ -17,7 +17,8 @@ class RunCard : public Observer {
   public:
     // Writes `card` with "started" and this_machine() as "machine".
     RunCard(const std::filesystem::path& run, nlohmann::ordered_json card);
-    void stopped(TrainingLoop& loop) override;  // adds ended, stop_reason and peak_memory_bytes
+    void evaluated(TrainingLoop& loop) override;  // before the first step: val_loss_before
+    void stopped(TrainingLoop& loop) override;    // adds ended, stop_reason and peak_memory_bytes
 
   private:
     std::filesystem::path path_;

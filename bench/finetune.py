@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+"""How well the recipe finetune learns, and what else was tried: the tables of bench/finetune.md.
+
+    bench/finetune.py --base runs/base --texts shakespeare.txt headers.txt -- --max-time 20          any flags of inkling train
+    bench/finetune.py --base runs/base --texts shakespeare.txt --try "--learning-rate 1e-4" "--learning-rate 1e-3"
+    bench/finetune.py --base runs/chat --texts chats.jsonl --lora-rank 8
+
+Each row is one set of flags, each column a text: the loss in nats per token, of `inkling eval`, on what stands in
+NAME.held.txt (.jsonl) beside the text and is never trained on; "as it is" is that of the model before. With --answers a
+column of conversations is the part of the answers that are right. Runs are one after the other; the machine should have
+nothing else to do.
+"""
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+
+def loss(args, model, held):
+    command = [args.program, "eval", "--model", model, "--data", held, "--json"]
+    if args.answers and held.suffix == ".jsonl":
+        command.append("--answers")
+    found = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    return found["right"] / found["answers"] if "right" in found else found["loss"]
+
+
+def tune(args, text, held, flags):
+    with tempfile.TemporaryDirectory() as out:
+        command = [args.program, "train", "--init-from", args.base, "--data", text, "--out", out, "--sample-every", "0",
+                   "--json", "--quiet", *flags, *args.flags]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode:
+            sys.exit(f"{' '.join(map(str, command))}: exit {done.returncode}\n{done.stderr[-500:]}")
+        lines = [json.loads(line) for line in done.stdout.splitlines()]
+        plan, end = lines[0]["settings"], lines[-1]
+        result = {"text": text.name, "flags": flags, "held": loss(args, out, held), "steps": end["step"],
+                  "planned": plan["max_iters"], "best_step": end["best_step"], "train_s": end["train_s"],
+                  "elapsed_s": end["elapsed_s"], "row": plan["block_size"], "batch": plan["batch_size"],
+                  "val": end["best_val_loss"]}
+        print(json.dumps(result), file=sys.stderr, flush=True)
+        return result
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--program", default=str(pathlib.Path(__file__).resolve().parent.parent / "build" / "inkling"))
+    parser.add_argument("--base", required=True)
+    parser.add_argument("--texts", nargs="+", type=pathlib.Path, required=True)
+    parser.add_argument("--try", nargs="+", dest="tried", default=[""], help="sets of flags, a row each")
+    parser.add_argument("--answers", action="store_true")
+    end = sys.argv.index("--") if "--" in sys.argv else len(sys.argv)
+    args = parser.parse_args(sys.argv[1:end])
+    args.flags = sys.argv[end + 1:]
+    held = {text: text.with_name(f"{text.stem}.held{text.suffix}") for text in args.texts}
+    print(f"| {' '.join(args.flags)} | " + " | ".join(text.stem for text in args.texts) + " | steps | seconds |")
+    print("|---|" + "---|" * (len(args.texts) + 2))
+    print("| as it is | " + " | ".join(f"{loss(args, args.base, held[text]):.4f}" for text in args.texts) + " | | |",
+          flush=True)
+    for flags in args.tried:
+        results = [tune(args, text, held[text], flags.split()) for text in args.texts]
+        print(f"| `{flags}` | " + " | ".join(f"{r['held']:.4f}" for r in results) + " | " +
+              ", ".join(f"{r['steps']}" for r in results) + " | " + ", ".join(f"{r['train_s']:.0f}" for r in results) +
+              " |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
