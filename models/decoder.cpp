@@ -161,6 +161,12 @@ struct Decoder::Step {
     }
 };
 
+Decoder Decoder::with_adapter(const Transformer<float>& model) const {
+    Decoder other = *this;
+    other.weights_.take_adapter(model);
+    return other;
+}
+
 std::size_t Decoder::worthwhile_threads(std::size_t texts) const {
     return std::max<std::size_t>(1, weights_.bytes() * std::min<std::size_t>(texts, 8) / kBytesAThread);
 }
