@@ -138,7 +138,7 @@ TEST_CASE("chat: an answer goes on from where it stands", "[serve]") {
         words[std::to_string(tokenizer->encode(word)[0])] = 100;
     }
     const json question = {{"role", "user"}, {"content", "One day"}};
-    json asked = {{"seed", 2}, {"max_tokens", 12}, {"messages", {question}}, {"logit_bias", words}};
+    json asked = {{"seed", 2}, {"max_tokens", 12}, {"messages", json::array({question})}, {"logit_bias", words}};
     asked["temperature"] = 0;
     const auto text_of = [&] {
         return served.chat(asked).json()["choices"][0]["message"]["content"].get<std::string>();
@@ -150,7 +150,7 @@ TEST_CASE("chat: an answer goes on from where it stands", "[serve]") {
     REQUIRE(first.size() < whole.size());
     const json answer = {{"role", "assistant"}, {"content", first}};
     asked["max_tokens"] = 7;
-    asked["messages"] = {question, answer};
+    asked["messages"] = json::array({question, answer});
     asked["continue_final_message"] = true;
     for (const bool said : {false, true}) {  // the generation prompt is left out, also where that is not said
         if (said) asked["add_generation_prompt"] = false;
@@ -159,7 +159,7 @@ TEST_CASE("chat: an answer goes on from where it stands", "[serve]") {
     asked["add_generation_prompt"] = true;
     CHECK(served.chat(asked).json()["error"]["param"] == "add_generation_prompt");
     asked.erase("add_generation_prompt");
-    asked["messages"] = {question};
+    asked["messages"] = json::array({question});
     CHECK(served.chat(asked).json()["error"]["param"] == "continue_final_message");
     asked["continue_final_message"] = false;
     asked["add_generation_prompt"] = false;
