@@ -10,7 +10,7 @@ namespace inkling::serve {
 std::vector<ServedModel> load_served_models(const NamedFolder& named, WeightType type,
                                             const std::vector<NamedFolder>& adapters) {
     const std::filesystem::path folder = models::find_model(named.path);
-    models::LoadedModel loaded = models::load_model(folder, std::nullopt, models::Kept::as_stored);
+    models::LoadedModel loaded = models::load_model(folder, std::nullopt, models::kept_for_decoder(type));
     check<BadInput>(adapters.empty() || loaded.model->adapter.rank == 0, "{}: has an adapter of its own",
                     named.path.string());
     const auto take = [&](const NamedFolder& adapter) {
