@@ -13,6 +13,7 @@
 
 #include "cli/common.h"
 #include "cli/help.h"
+#include "cli/manual.h"
 #include "cli/out_of_memory.h"
 #include "cli/wrong_usage.h"
 #include "engine/threads.h"
@@ -148,6 +149,10 @@ int run_command(int argc, char** argv) {
     }
     if (given[0] == "help") {
         cli::print(cli::help_on(app, {given.begin() + 1, given.end()}));
+        return 0;
+    }
+    if (given[0] == "manual" && given.size() == 2) {  // the build asks for it
+        cli::write_manual(app, given[1]);
         return 0;
     }
     if (!given[0].starts_with('-')) cli::find_command(app, given[0]);  // it is refused before --help is seen

@@ -2,6 +2,7 @@
 include(CMakePackageConfigHelpers)
 
 install(TARGETS inkling RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(DIRECTORY ${PROJECT_BINARY_DIR}/share/ DESTINATION ${CMAKE_INSTALL_DATADIR})  # the manual, completion for shells
 install(TARGETS inkling_lib EXPORT inkling-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 
 # What holds vector code stays out: it depends on -march, and a program compiled with another one would hold two versions
