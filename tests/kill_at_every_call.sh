@@ -42,7 +42,7 @@ kills=0
 while read -r call number; do
     rm -rf "$folder/killed"
     code=0
-    strace -f -qq -o /dev/null -e trace=none -e "inject=$call:signal=KILL:when=$number" \
+    strace -f -qq -o /dev/null -e "trace=$call" -e "inject=$call:signal=KILL:when=$number" \
         "${train[@]}" --out "$folder/killed" 2>"$folder/log" || code=$?
     [ "$code" -eq 137 ] || [ "$code" -eq 0 ] || fail "$call $number: exit code $code: $(cat "$folder/log")"
     [ "$code" -eq 0 ] || kills=$((kills + 1))
