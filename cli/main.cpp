@@ -160,6 +160,7 @@ int run_command(int argc, char** argv) {
     add("export", "Write a model for other programs: a GGUF file, or a folder", cli::add_export);
     add("gradcheck", "Check every gradient against finite differences", cli::add_gradcheck);
     add("info", "Show what a model folder holds", cli::add_info);
+    add("verify", "Check every file of a run, and say what can be resumed", cli::add_verify);
     add("bench", "Time whole training steps on random tokens", cli::add_bench);
     const std::vector<std::string> given = arguments(argc, argv);
     if (given.empty()) {

@@ -14,6 +14,7 @@ class Observer {
   public:
     virtual ~Observer() = default;
     virtual void step_refused(TrainingLoop&) {}  // its loss or gradient was not finite: it changed nothing
+    virtual void spike(TrainingLoop&) {}         // its loss or gradient norm is far above those before: metrics().z
     virtual void step_done(TrainingLoop&) {}     // every step, refused ones too; metrics() are complete
     virtual void evaluating(TrainingLoop&, double /*done*/) {}  // now and then, done in [0, 1)
     virtual void evaluated(TrainingLoop&) {}                    // metrics().val_loss is there
