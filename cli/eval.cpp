@@ -4,6 +4,7 @@
 #include <numbers>
 #include <optional>
 
+#include "cli/answers.h"
 #include "cli/common.h"
 #include "cli/data_argument.h"
 #include "cli/model_argument.h"
@@ -25,7 +26,7 @@ struct EvalArguments {
     DataArguments text;
     std::size_t stories = 0, stride = 0, threads = 0;
     std::string precision = "fp32", loss_on = name_of(train::LossOn::completions);
-    bool json = false, strict = false;
+    bool json = false, strict = false, answers = false;
 };
 
 // Counts the stories written by the model that the grammar of the built-in corpus accepts, and compares the loss on
@@ -82,8 +83,9 @@ int evaluate_stories(const EvalArguments& args) {
 }
 
 // Documents in lines, each alone: the mean loss of what is to be learned of them.
-int evaluate_documents(const EvalArguments& args, models::Transformer<float>& model, data::Tokenizer& tokenizer,
-                       const data::Corpus& corpus) {
+int evaluate_documents(const EvalArguments& args, models::Transformer<float>& model,
+                       const std::shared_ptr<data::Tokenizer>& shared, const data::Corpus& corpus) {
+    data::Tokenizer& tokenizer = *shared;
     if (args.stride > 0) throw Usage("--stride is for text: each document in lines is read from its beginning");
     std::optional<models::ChatTemplate> chat;
     if (tokenizer.chat) chat = models::ChatTemplate::of(tokenizer);
@@ -95,17 +97,20 @@ int evaluate_documents(const EvalArguments& args, models::Transformer<float>& mo
     check<BadInput>(rows.size() > 0, "{}: no document has anything to learn", corpus.name());
     const std::atomic<int>& signal = catch_signals();
     const double loss = train::evaluate(model, rows, {.progress = [&](double) { return signal == 0; }});
+    Answers answers;
+    if (args.answers && signal == 0) answers = count_answers(model, shared, *corpus.lines, [&] { return signal == 0; });
     if (signal != 0) return 128 + signal;
     const std::size_t replaced = tokenizer.unknown ? tokenizer.unknown->tally().characters : 0;
     say_replaced(tokenizer);
     if (args.json) {
-        const nlohmann::ordered_json line = {{"loss", loss},
-                                             {"perplexity", std::exp(loss)},
-                                             {"tokens", rows.targets()},
-                                             {"documents", documents.size() - rows.left_out()},
-                                             {"cut", rows.cut()},
-                                             {"left_out", rows.left_out()},
-                                             {"replaced", replaced}};
+        nlohmann::ordered_json line = {{"loss", loss},
+                                       {"perplexity", std::exp(loss)},
+                                       {"tokens", rows.targets()},
+                                       {"documents", documents.size() - rows.left_out()},
+                                       {"cut", rows.cut()},
+                                       {"left_out", rows.left_out()},
+                                       {"replaced", replaced}};
+        if (args.answers) line.update({{"answers", answers.asked}, {"right", answers.right}});
         print(line.dump() + "\n");
     } else {
         print(
@@ -113,6 +118,7 @@ int evaluate_documents(const EvalArguments& args, models::Transformer<float>& mo
                         "documents      {}\n",
                         loss, std::exp(loss), rows.targets(), documents.size() - rows.left_out()));
         if (rows.cut() > 0) print(fmt::format("cut            {} longer than the context\n", rows.cut()));
+        if (args.answers) print(fmt::format("answers        {} of {} are right\n", answers.right, answers.asked));
         if (rows.left_out() > 0) print(fmt::format("left out       {} without anything to learn\n", rows.left_out()));
     }
     return 0;
@@ -123,10 +129,11 @@ int evaluate_model(const EvalArguments& args) {
     const WithPrecision precision(*find_named<Precision>(args.precision));
     if (args.stories > 0) return evaluate_stories(args);
     if (args.text.data.empty()) throw Usage("--data or --stories is required: see inkling eval --help");
-    const auto [model, tokenizer] = load_current(args.model);
+    auto [model, tokenizer] = load_current(args.model);
     take_unknown(*tokenizer, args.strict);
     const data::Corpus corpus = read_data(args.text);
-    if (corpus.lines) return evaluate_documents(args, *model, *tokenizer, corpus);
+    if (corpus.lines) return evaluate_documents(args, *model, std::move(tokenizer), corpus);
+    if (args.answers) throw Usage("--answers is for conversations: give --data FILE.jsonl");
     const data::EncodedCorpus encoded =
         data::encode_corpus(*tokenizer, corpus.documents, {.name = [&](std::size_t i) { return corpus.source_of(i); }});
     const data::TokenView tokens = encoded.ids;
@@ -184,6 +191,9 @@ Action add_eval(CLI::App& app) {
                    "them) or all")
         ->check(refuse_other_than(names_of<train::LossOn>()))
         ->capture_default_str();
+    app.add_flag("--answers", args->answers,
+                 "of conversations: also let the model give the last answer of each, at temperature 0, and count those "
+                 "that are as in the data");
     app.add_option("--precision", args->precision, "of the operands of matrix products: fp32 or bf16")
         ->check(refuse_other_than(names_of<Precision>()))
         ->capture_default_str();

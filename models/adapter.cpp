@@ -49,21 +49,22 @@ std::string layer_name(const Architecture& a, const Parameter& p) {
 }
 
 ParameterFilter adapter_targets(const Architecture& a, const std::string& text) {
-    if (text == kAllLinear)
-        return [](const Parameter& p) { return may_be_adapted(p) && p.kind.role != nn::Role::head; };
     const std::vector<std::string> wanted = split_names(text);
     std::vector<std::string> known;
     std::set<std::string> layers;
     for (const Parameter& p : candidates(a)) {
         const std::string layer = layer_name(a, p), last = last_part(layer);
         if (std::count(known.begin(), known.end(), last) == 0) known.push_back(last);
-        if (std::any_of(wanted.begin(), wanted.end(), [&](const auto& name) { return names_layer(name, layer); }))
-            layers.insert(layer);
+        const auto named = [&](const std::string& name) {
+            return name == kAllLinear ? p.kind.role != nn::Role::head : names_layer(name, layer);
+        };
+        if (std::any_of(wanted.begin(), wanted.end(), named)) layers.insert(layer);
     }
     check(!wanted.empty(), "--lora-targets must be {} or some of {}", kAllLinear, fmt::join(known, ", "));
     for (const std::string& name : wanted) {
-        const bool found =
-            std::any_of(layers.begin(), layers.end(), [&](const auto& layer) { return names_layer(name, layer); });
+        const bool found = name == kAllLinear || std::any_of(layers.begin(), layers.end(), [&](const auto& layer) {
+                               return names_layer(name, layer);
+                           });
         check(found, "--lora-targets must be {} or some of {}, got '{}'{}", kAllLinear, fmt::join(known, ", "), name,
               did_you_mean(name, known));
     }

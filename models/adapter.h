@@ -33,7 +33,7 @@ inline constexpr const char* kAllLinear = "all-linear";
 
 // Whether a parameter may have an adapter: the weight of a linear layer, also of a head that is not the token table.
 bool may_be_adapted(const Parameter& p);
-// The weights that --lora-targets names: all-linear, those of the layers of every block; or names, separated by commas,
+// The weights that --lora-targets names, separated by commas: all-linear, those of the layers of every block; or names,
 // each a layer's name as the family's files have it or its last parts, as PEFT does: q_proj, mlp.c_proj, lm_head.
 // Throws Error, with the names there are, for one that no layer has.
 ParameterFilter adapter_targets(const Architecture& architecture, const std::string& names);

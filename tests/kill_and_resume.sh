@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Training that is killed again and again ends with the same bits as training that is left alone.
-#   tests/kill_and_resume.sh PROGRAM [KILLS]      for example: tests/kill_and_resume.sh build/inkling 200
+#   tests/kill_and_resume.sh PROGRAM [KILLS [adapter]]      for example: tests/kill_and_resume.sh build/inkling 200
+# With "adapter" the run trains low-rank adapters, of a model that is kept in bfloat16.
 # The run saves every 5 steps and would go on for hours; each of its lives ends by kill -9 after a random time (SEED
 # chooses the times), in the midst of a step, a save, an evaluation or its start; then it goes on with --resume auto.
 # So no kill can come too late. Nor may too many come before there is something new to lose: while lives end without a
@@ -8,6 +9,7 @@
 set -euo pipefail
 program=$(realpath "$1")
 kills=${2:-20}
+kind=${3:-model}
 RANDOM=${SEED:-1}
 folder=$(mktemp -d)
 life=
@@ -20,8 +22,15 @@ fail() {
 for i in $(seq 300); do
     echo "Line $i: the $((i * 7919 % 101)) quick brown foxes jump over $((i * 104729 % 97)) lazy dogs."
 done >"$folder/text.txt"
-train=("$program" train --patience 0 --data "$folder/text.txt" --n-layer 2 --n-head 2 --n-embd 32 --block-size 32 --batch-size 4
-    --dropout 0.1 --sampler shuffle --lr-decay-iters 100000 --ema 0.9 --eval-every 50 --eval-iters 2 --sample-every 0)
+shape=(--n-layer 2 --n-head 2 --n-embd 32 --block-size 32)
+weights=model.safetensors
+if [ "$kind" = adapter ]; then
+    "$program" train --data "$folder/text.txt" --out "$folder/base" "${shape[@]}" --batch-size 4 --max-iters 20 --quiet
+    shape=(--init-from "$folder/base" --lora-rank 3 --lora-dropout 0.1 --base-precision bf16)
+    weights=adapter_model.safetensors
+fi
+train=("$program" train --patience 0 --data "$folder/text.txt" "${shape[@]}" --batch-size 4 --dropout 0.1 --sampler shuffle
+    --lr-decay-iters 100000 --ema 0.9 --eval-every 50 --eval-iters 2 --sample-every 0)
 
 # The step that a folder's newest checkpoint, as it is reported, is of; 0: none.
 step() { readlink "$1/latest" 2>/dev/null | sed 's/step-0*//' || echo 0; }
@@ -59,8 +68,9 @@ steps=$((last + 20))
     --out "$folder/straight" \
     2>"$folder/log" || fail "$(cat "$folder/log")"
 
-cmp "$folder/straight/latest/model.safetensors" "$folder/killed/latest/model.safetensors" || fail "the weights differ"
-parameters=$("$program" info --model "$folder/straight/latest" --json | sed 's/.*"parameters":\([0-9]*\).*/\1/')
+cmp "$folder/straight/latest/$weights" "$folder/killed/latest/$weights" || fail "the weights differ"
+parameters=$("$program" info --model "$folder/straight/latest" --json)
+parameters=$(echo "$parameters" | sed -E 's/.*"(trained_)?parameters":([0-9]+).*/\2/')  # the last that matches: trained
 for run in straight killed; do  # of the state, the two moments alone: its header holds the seconds that it took
     tail -c $((8 * parameters)) "$folder/$run/latest/training_state.safetensors" >"$folder/$run.moments"
 done

@@ -188,6 +188,9 @@ TEST_CASE("adapters: targets by the last parts of their names, as few as it take
     };
     using Names = std::vector<std::string>;
     CHECK(names(gpt2, "all-linear") == Names{"c_attn", "c_proj", "c_fc"});
+    CHECK(names(llama, "all-linear,lm_head") ==
+          names(llama, "q_proj,k_proj,v_proj,o_proj,gate_proj,up_proj,down_proj,lm_head"));
+    CHECK(names(llama, "all-linear,lm_head") != names(llama, "all-linear"));
     CHECK(names(gpt2, "c_proj") == Names{"c_proj"});
     CHECK(names(gpt2, "mlp.c_proj,c_attn") == Names{"c_attn", "mlp.c_proj"});
     CHECK(names(gpt2, "transformer.h.1.attn.c_proj") == Names{"1.attn.c_proj"});

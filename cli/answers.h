@@ -1,0 +1,25 @@
+// What a model answers, against what conversations in lines (data/documents.h) have it answer: inkling eval --answers.
+//   const Answers found = count_answers(*model, tokenizer, *corpus.lines);      // found.right of found.asked
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "data/documents.h"
+#include "data/tokenizers/tokenizer.h"
+#include "models/transformer.h"
+
+namespace inkling::cli {
+
+struct Answers {
+    std::size_t asked = 0, right = 0;
+};
+
+// Asks for the last answer of each conversation, at temperature 0; it is right when it says the same, but for white
+// space around it. A conversation that does not fit into the context is wrong. `go_on` is asked before each. Throws
+// BadInput for documents that are no conversations.
+Answers count_answers(const models::Transformer<float>& model, const std::shared_ptr<const data::Tokenizer>& tokenizer,
+                      const std::vector<data::Document>& documents, const std::function<bool()>& go_on);
+
+}  // namespace inkling::cli
