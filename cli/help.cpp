@@ -136,7 +136,8 @@ std::string Help::make_help(const CLI::App* app, std::string, CLI::AppFormatMode
     }
     if (groups_.empty()) {
         text += "\nFlags:\n";
-        for (const CLI::Option* const option : sections(*app).front().common) text += row(*option, width);
+        const std::vector<Section> all_flags = sections(*app);
+        for (const CLI::Option* const option : all_flags.front().common) text += row(*option, width);
         return text;
     }
     text += grouped(*app, all, width);
