@@ -35,9 +35,9 @@ std::string wrap(const std::string& first, const std::string& text, std::size_t 
 }
 
 std::string value_of(const CLI::Option& option) {
-    const std::string type = option.get_type_name();
+    const std::string type = option.get_type_name();  // with what a range allows behind it
     if (!takes_value(option)) return "";
-    return type == "UINT" || type == "INT" ? " N" : type == "FLOAT" ? " X" : " TEXT";
+    return type.starts_with("UINT") || type.starts_with("INT") ? " N" : type.starts_with("FLOAT") ? " X" : " TEXT";
 }
 
 std::string row(const CLI::Option& option, std::size_t width) {

@@ -93,7 +93,7 @@ TEST_CASE("manual: each command has a page, and each flag is in it and in the co
         for (const Arguments& path : paths) {
             const std::string all = command == "train" ? "--help-all" : "--help";
             const std::set<std::string> flags = flags_in(program(path + Arguments{all}).out);
-            CHECK(flags.contains("--help"));
+            CHECK(flags.contains("--help") == (path.size() > 1 || paths.size() == 1));  // those of a part are its own
             std::string name;
             for (const std::string& word : path) name += "/" + word;
             const std::size_t at = bash.find("        '" + name + "')\n            flags='");
@@ -128,7 +128,7 @@ TEST_CASE("manual: pages and completions are right in their languages", "[cli]")
     check_with("/usr/bin/zsh", {"-n", manual.path("zsh/site-functions/_inkling")});
     check_with("/usr/bin/fish", {"-n", manual.path("fish/vendor_completions.d/inkling.fish")});
     for (const auto& page : std::filesystem::directory_iterator(manual.path("man/man1"))) {
-        check_with("/usr/bin/mandoc", {"-Tlint", page.path().string()});
+        check_with("/usr/bin/mandoc", {"-Tlint", "-Wwarning", page.path().string()});
         check_with("/usr/bin/groff", {"-man", "-ww", "-z", page.path().string()});
         const std::string text = manual.read("man/man1/" + page.path().filename().string());
         std::istringstream lines(text);
