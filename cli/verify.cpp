@@ -56,18 +56,23 @@ class Verification {
             say(checkpoint);
             checked_.push_back(checkpoint);
         }
-        const auto whole =
-            std::find_if(checked_.begin(), checked_.end(), [](const auto& c) { return c.problem.empty(); });
         if (is_run_) {
             for (const train::CheckedLink& link : train::verify_links(run_, checked_)) say(link);
             check_settings();
         }
-        if (args_.text && whole != checked_.end()) say(check_text(*whole));
-        conclude(whole == checked_.end() ? nullptr : &*whole);
+        const train::CheckedCheckpoint* const whole = first_whole();
+        if (args_.text && whole) say(check_text(*whole));
+        conclude(whole);
         return problems_ > 0 ? kCheckFailed : 0;
     }
 
   private:
+    const train::CheckedCheckpoint* first_whole() const {  // null: there is none
+        for (const train::CheckedCheckpoint& c : checked_)
+            if (c.problem.empty()) return &c;
+        return nullptr;
+    }
+
     void line(const ordered_json& keys, const std::string& text) const {
         print((args_.json ? keys.dump() : text) + "\n");
     }
@@ -90,12 +95,13 @@ class Verification {
     void say(const train::CheckedLink& link) {
         problems_ += !link.problem.empty();
         if (link.target.empty() && link.problem.empty()) return;  // no best: nothing was evaluated
+        const char* const mend = first_whole() ? ": --resume auto mends it" : "";
         line({{"event", "link"},
               {"name", link.name},
               {"target", or_null(link.target)},
               {"problem", or_null(link.problem)}},
              link.problem.empty() ? fmt::format("{}: shows {}", link.name, link.target)
-                                  : fmt::format("{}: {}: --resume auto mends it", link.name, link.problem));
+                                  : fmt::format("{}: {}{}", link.name, link.problem, mend));
     }
 
     void say(const CheckedText& text) {

@@ -28,7 +28,7 @@ CheckedLink verify_link(const fs::path& run, const std::string& name, const std:
     if (fs::is_symlink(fs::symlink_status(run / name, none))) link.target = fs::read_symlink(run / name, none).string();
     if (link.target == wanted) return link;
     if (wanted.empty()) {
-        link.problem = fmt::format("shows {}, and no whole checkpoint should be shown", link.target);
+        link.problem = fmt::format("shows {}, which is not whole", link.target);
     } else if (link.target.empty()) {
         link.problem = fmt::format("is missing, and should show {}", wanted);
     } else if (!fs::exists(run / name, none)) {

@@ -168,7 +168,8 @@ TEST_CASE("verify: one checkpoint, settings that are damaged, a run without any,
     for (const char* name : {"step-000010", "step-000020"}) fs::resize_file(run.path / name / "model.safetensors", 100);
     const Result nothing = run.verify();
     CHECK(nothing.code == 5);
-    CHECK_THAT(nothing.out, ContainsSubstring("0 of 2 checkpoints whole; nothing can be resumed"));
+    CHECK_THAT(nothing.out, ContainsSubstring("latest: shows step-000020, which is not whole\n") &&
+                                ContainsSubstring("0 of 2 checkpoints whole; nothing can be resumed"));
 
     check_fails(program({"verify", run.folder.path()}), 3, "is no run and no checkpoint");
     check_fails(program({"verify", run.folder.path("nowhere")}), 3, "there is no such folder");
