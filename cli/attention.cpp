@@ -8,6 +8,7 @@
 
 #include "cli/attention_text.h"
 #include "cli/common.h"
+#include "cli/flag_values.h"
 #include "cli/model_argument.h"
 #include "cli/prompt.h"
 #include "cli/terminal.h"
@@ -29,6 +30,7 @@ struct AttentionArguments {
     CLI::Option* prompt_option = nullptr;
 };
 
+const std::vector<std::string> kFormatNames = {"html", "png", "svg", "json", "text", "table"};
 constexpr const char* kFormats = "html, png, svg, json, text (a heatmap) or table (numbers)";
 
 std::string choose_format(const AttentionArguments& args) {
@@ -42,13 +44,11 @@ std::string choose_format(const AttentionArguments& args) {
         format = args.head.empty() ? "table" : "text";
     }
     std::transform(format.begin(), format.end(), format.begin(), [](unsigned char c) { return std::tolower(c); });
-    for (const char* known : {"html", "png", "svg", "json", "text", "table"})
-        if (format == known) return format;
+    if (std::find(kFormatNames.begin(), kFormatNames.end(), format) != kFormatNames.end()) return format;
     if (by_ending)
         throw Usage(
             fmt::format("--out {}: unknown file extension: choose a format with --format {}", args.out, kFormats));
-    throw Usage(
-        fmt::format("--format {}", refuse_other_than({"html", "png", "svg", "json", "text", "table"})(args.format)));
+    throw Usage(fmt::format("--format {}", refuse_other_than(kFormatNames)(args.format)));
 }
 
 // "L.H", both from 0.
@@ -143,6 +143,7 @@ Action add_attention(CLI::App& app) {
     CLI::Option* const format =
         app.add_option("--format", args->format,
                        fmt::format("{}; default: by the extension of --out, else table, with --head text", kFormats));
+    offer(*format, kFormatNames);
     app.add_option("--head", args->head,
                    "LAYER.HEAD, both counted from 0: show this head alone; html: the head that is shown first");
     app.add_flag("--json", args->json, "print all weights as one JSON object, as --format json")->excludes(format);

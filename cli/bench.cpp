@@ -7,6 +7,7 @@
 
 #include "cli/bench_profile.h"
 #include "cli/common.h"
+#include "cli/flag_values.h"
 #include "cli/wrong_usage.h"
 #include "engine/clock.h"
 #include "engine/random.h"
@@ -31,6 +32,8 @@ const std::map<std::string, Preset> kPresets = {
     {"gpt2", {12, 12, 768, 256, 4, 50257}},
     {"smollm2", {30, 9, 576, 256, 2, 49152, "llama", 3, 1536, true}},  // SmolLM2-135M
 };
+
+const std::vector<std::string> kPresetNames = {"micro", "tiny", "small", "gpt2", "smollm2"};  // the smallest first
 
 struct BenchArguments {
     std::vector<std::string> presets{"tiny"};
@@ -108,9 +111,7 @@ int run_bench(const BenchArguments& args) {
     const std::size_t threads = set_threads(args.threads);
     for (const auto& name : args.presets) {
         const auto found = kPresets.find(name);
-        if (found == kPresets.end())
-            throw Usage(
-                fmt::format("--preset {}", refuse_other_than({"micro", "tiny", "small", "gpt2", "smollm2"})(name)));
+        if (found == kPresets.end()) throw Usage(fmt::format("--preset {}", refuse_other_than(kPresetNames)(name)));
     }
     for (const auto& name : args.presets) {
         auto r = bench(name, kPresets.at(name), args, threads);
@@ -130,9 +131,10 @@ int run_bench(const BenchArguments& args) {
 
 Action add_bench(CLI::App& app) {
     auto args = std::make_shared<BenchArguments>();
-    app.add_option("--preset", args->presets, "micro, tiny, small, gpt2, smollm2; several separated by commas")
-        ->delimiter(',')
-        ->capture_default_str();
+    offer(*app.add_option("--preset", args->presets, "micro, tiny, small, gpt2, smollm2; several separated by commas")
+               ->delimiter(',')
+               ->capture_default_str(),
+          kPresetNames);
     app.add_option("--arch", args->arch,
                    "model family; default: the preset's, gpt2 for all but smollm2, which is a llama")
         ->check(refuse_other_than(models::family_names()));

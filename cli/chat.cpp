@@ -160,7 +160,7 @@ int chat(ChatArguments& args) {
     if (args.seed->count() == 0) args.options.seed = std::random_device()();
     check_utf8({args.system, "--system"});
     set_threads(args.threads);
-    auto [model, tokenizer] = load_current(args.model, models::Kept::as_stored);
+    auto [model, tokenizer] = load_current(args.model, models::kept_for_decoder(args.weights.type()));
     take_unknown(*tokenizer, args.strict);
     models::ChatTemplate form = models::ChatTemplate::of(*tokenizer);
     const auto decoder = std::make_shared<const models::Decoder>(*model, args.weights.type());

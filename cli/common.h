@@ -34,6 +34,7 @@ Action add_tokenize(CLI::App& app);
 Action add_export(CLI::App& app);
 Action add_data(CLI::App& app);
 Action add_serve(CLI::App& app);
+Action add_verify(CLI::App& app);
 
 // --threads: sets OpenMP's number of threads; 0: the physical cores that this process may use. Where the system does
 // not grant so many it warns, and it is 1. Returns the number.

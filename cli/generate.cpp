@@ -99,7 +99,7 @@ int generate_text(GenerateArguments& args) {
     if (args.logprobs > 0 && !writing.json) throw Usage("--logprobs is shown with --json alone: add --json");
     if (args.logprobs > 0) writing.options.logprobs = args.logprobs;
     set_threads(args.threads);
-    auto [model, tokenizer] = load_current(args.model, models::Kept::as_stored);
+    auto [model, tokenizer] = load_current(args.model, models::kept_for_decoder(args.weights.type()));
     take_unknown(*tokenizer, args.strict);
     const PromptText prompt = read_prompt(args.prompt, args.prompt_file);
     check_utf8(prompt);

@@ -8,18 +8,12 @@
 #include <sstream>
 
 #include "cli/common.h"
+#include "cli/flag_values.h"
 #include "cli/terminal.h"
 #include "cli/wrong_usage.h"
 
 namespace inkling::cli {
 namespace {
-
-constexpr const char* kExamples = R"(
-Examples:
-    inkling train --data my.txt --out runs/mine
-    inkling generate --model runs/mine --prompt "The "
-    inkling eval --model runs/mine --data other.txt
-)";
 
 // Longer lines are hard to read.
 std::size_t page_width() { return std::clamp<std::size_t>(terminal_columns(STDOUT_FILENO), 40, 120); }
@@ -41,12 +35,28 @@ std::string wrap(const std::string& first, const std::string& text, std::size_t 
 }
 
 std::string value_of(const CLI::Option& option) {
-    const std::string type = option.get_type_name();
-    if (option.get_expected_max() == 0 || option.get_type_size() == 0) return "";  // a flag
-    return type == "UINT" || type == "INT" ? " N" : type == "FLOAT" ? " X" : " TEXT";
+    const std::string type = option.get_type_name();  // with what a range allows behind it
+    if (!takes_value(option)) return "";
+    return type.starts_with("UINT") || type.starts_with("INT") ? " N" : type.starts_with("FLOAT") ? " X" : " TEXT";
 }
 
-// "-p, --prompt TEXT"; of one that has none of these, its place among the arguments. --no-overwrite, which is the
+std::string row(const CLI::Option& option, std::size_t width) {
+    return wrap("  " + spellings_of(option), text_of(option), width < 72 ? 22 : 28, width);
+}
+
+// The options of these names, in their order; a name that there is not is passed over.
+std::vector<const CLI::Option*> named_options(const CLI::App& app, const char* names) {
+    std::vector<const CLI::Option*> options;
+    std::istringstream words(names);
+    for (std::string name; words >> name;)
+        for (const CLI::Option* const option : app.get_options())
+            if (option->check_lname(name)) options.push_back(option);
+    return options;
+}
+
+}  // namespace
+
+// Of one that has none of these, its place among the arguments. --no-overwrite, which is the
 // default, is left out.
 std::string spellings_of(const CLI::Option& option) {
     std::vector<std::string> names;
@@ -68,40 +78,43 @@ std::vector<const CLI::App*> commands_of(const CLI::App& app) {
     return app.get_subcommands([](const CLI::App*) { return true; });
 }
 
-std::string row(const CLI::Option& option, std::size_t width) {
-    return wrap("  " + spellings_of(option), text_of(option), width < 72 ? 22 : 28, width);
+std::string usage_of(const CLI::App& app) {
+    std::string usage = commands_of(app).empty() ? " [flags]" : " COMMAND [flags]";
+    for (const CLI::Option* const option : app.get_options())
+        if (option->get_positional())
+            usage += fmt::format(" [{}{}]", option->get_name(true), option->get_expected_max() > 1 ? "..." : "");
+    return usage;
 }
 
-// The options of these names, in their order; a name that there is not is passed over.
-std::vector<const CLI::Option*> named_options(const CLI::App& app, const char* names) {
-    std::vector<const CLI::Option*> options;
-    std::istringstream words(names);
-    for (std::string name; words >> name;)
-        for (const CLI::Option* const option : app.get_options())
-            if (option->check_lname(name)) options.push_back(option);
-    return options;
+std::vector<Help::Section> Help::sections(const CLI::App& app) const {
+    std::vector<const CLI::Option*> rest = app.get_options();
+    std::vector<Section> all;
+    for (const FlagGroup& group : groups_) {
+        all.push_back({group.name, named_options(app, group.common), named_options(app, group.more)});
+        for (const auto* const options : {&all.back().common, &all.back().more})
+            for (const CLI::Option* const option : *options) std::erase(rest, option);
+    }
+    if (!all.empty()) {
+        all.back().more.insert(all.back().more.end(), rest.begin(), rest.end());
+        return all;
+    }
+    std::erase(rest, app.get_help_ptr());
+    rest.push_back(app.get_help_ptr());
+    return {{"", rest, {}}};
 }
-
-}  // namespace
 
 std::string Help::grouped(const CLI::App& app, bool all, std::size_t width) const {
-    std::vector<const CLI::Option*> rest = app.get_options();
-    for (const FlagGroup& group : groups_)
-        for (const char* const names : {group.common, group.more})
-            for (const CLI::Option* const option : named_options(app, names)) std::erase(rest, option);
     std::string text;
-    for (const FlagGroup& group : groups_) {
-        text += fmt::format("\n{}:\n", group.name);
-        for (const CLI::Option* const option : named_options(app, group.common)) text += row(*option, width);
-        std::vector<const CLI::Option*> more = named_options(app, group.more);
-        if (&group == &groups_.back()) more.insert(more.end(), rest.begin(), rest.end());
+    for (const Section& section : sections(app)) {
+        text += fmt::format("\n{}:\n", section.name);
+        for (const CLI::Option* const option : section.common) text += row(*option, width);
         std::vector<std::string> names;
-        for (const CLI::Option* const option : more) {
+        for (const CLI::Option* const option : section.more) {
             if (all) text += row(*option, width);
             names.push_back(option->get_lnames().empty() ? option->get_name(true)
                                                          : "--" + option->get_lnames().front());
         }
-        if (!all && !more.empty()) text += wrap("  more:", fmt::format("{}", fmt::join(names, ", ")), 8, width);
+        if (!all && !names.empty()) text += wrap("  more:", fmt::format("{}", fmt::join(names, ", ")), 8, width);
     }
     return text;
 }
@@ -111,11 +124,7 @@ std::string Help::make_help(const CLI::App* app, std::string, CLI::AppFormatMode
     const std::string name = full_name(*app);
     const bool all = mode == CLI::AppFormatMode::All;
     const std::vector<const CLI::App*> commands = commands_of(*app);
-    std::string usage = name + (commands.empty() ? " [flags]" : " COMMAND [flags]");
-    for (const CLI::Option* const option : app->get_options())
-        if (option->get_positional())
-            usage += fmt::format(" [{}{}]", option->get_name(true), option->get_expected_max() > 1 ? "..." : "");
-    std::string text = wrap("", app->get_description(), 0, width) + "\nUsage: " + usage + "\n";
+    std::string text = wrap("", app->get_description(), 0, width) + "\nUsage: " + name + usage_of(*app) + "\n";
     if (!commands.empty()) {
         text += "\nCommands:\n";
         std::size_t left = 0;
@@ -127,10 +136,9 @@ std::string Help::make_help(const CLI::App* app, std::string, CLI::AppFormatMode
     }
     if (groups_.empty()) {
         text += "\nFlags:\n";
-        const std::vector<const CLI::Option*> options = app->get_options();
-        for (const CLI::Option* const option : options)
-            if (option != app->get_help_ptr()) text += row(*option, width);
-        return text + row(*app->get_help_ptr(), width);
+        const std::vector<Section> all_flags = sections(*app);
+        for (const CLI::Option* const option : all_flags.front().common) text += row(*option, width);
+        return text;
     }
     text += grouped(*app, all, width);
     return all ? text : text + fmt::format("\n{} --help-all explains the others too.\n", name);

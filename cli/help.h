@@ -25,11 +25,35 @@ class Help : public CLI::FormatterBase {
     explicit Help(std::span<const FlagGroup> groups = {}) : groups_(groups) {}
     std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override;
 
+    // All flags and arguments of a command, in the order of its help; one section without a name where they are in no
+    // groups.
+    struct Section {
+        std::string name;
+        std::vector<const CLI::Option*> common, more;
+    };
+    std::vector<Section> sections(const CLI::App& app) const;
+
   private:
     std::string grouped(const CLI::App& app, bool all, std::size_t width) const;
 
     std::span<const FlagGroup> groups_;
 };
+
+// What help says of a flag: "-p, --prompt TEXT"; its text with its default.
+std::string spellings_of(const CLI::Option& option);
+std::string text_of(const CLI::Option& option);
+
+// What a command takes behind its name: " [flags] [data...]".
+std::string usage_of(const CLI::App& app);
+
+std::vector<const CLI::App*> commands_of(const CLI::App& app);
+
+constexpr const char* kExamples = R"(
+Examples:
+    inkling train --data my.txt --out runs/mine
+    inkling generate --model runs/mine --prompt "The "
+    inkling eval --model runs/mine --data other.txt
+)";
 
 // `inkling help COMMAND`: the text for the command that `arguments` name, down to `tokenize train`. Throws Usage when
 // it is none.

@@ -1,9 +1,14 @@
 // inkling info
+#include <dlfcn.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "cli/common.h"
+#include "engine/cpu.h"
+#include "engine/precision.h"
 #include "formats/file.h"
 #include "formats/safetensors.h"
 #include "models/adapter_folder.h"
@@ -17,8 +22,45 @@ namespace fs = std::filesystem;
 
 struct InfoArguments {
     std::string model;
-    bool json = false;
+    bool cpu = false, json = false;
 };
+
+void print_info(const nlohmann::ordered_json& info, bool json) {
+    if (json) return print(info.dump() + "\n");
+    for (const auto& [key, value] : info.items())
+        print(fmt::format("{:<14} {}\n", key, value.is_string() ? value.get<std::string>() : value.dump()));
+}
+
+// The first line of this name in /proc/cpuinfo.
+std::string cpu_name() {
+    std::ifstream file("/proc/cpuinfo");
+    for (std::string line; std::getline(file, line);)
+        if (const std::size_t colon = line.find(": "); line.starts_with("model name") && colon != std::string::npos)
+            return line.substr(colon + 2);
+    return "unknown";
+}
+
+int show_cpu(const InfoArguments& args) {
+    const CpuKind used = used_kind(), cpu = cpu_kind(), library = library_kind();
+    const char* why = "the CPU has it, and the library";
+    if (used == allowed_kind() && used < std::min(cpu, library))
+        why = "INKLING_CPU asks for no more";
+    else if (used == library && used < cpu)
+        why = "the library that was loaded is compiled for no more";
+    else if (used == cpu && used < library)
+        why = "the CPU has no more";
+    Dl_info place{};
+    const bool known = dladdr(reinterpret_cast<const void*>(&library_kind), &place) != 0 && place.dli_fname;
+    print_info({{"cpu", cpu_name()},
+                {"instructions", name_of(used)},
+                {"why", why},
+                {"cpu_has", name_of(cpu)},
+                {"library_has", name_of(library)},
+                {"library", known ? place.dli_fname : "unknown"},
+                {"fast_bf16", has_fast_bf16()}},
+               args.json);
+    return 0;
+}
 
 std::uint64_t bytes_of(const fs::path& folder) {
     if (models::is_adapter(folder)) return fs::file_size(folder / "adapter_model.safetensors");
@@ -26,6 +68,7 @@ std::uint64_t bytes_of(const fs::path& folder) {
 }
 
 int show(const InfoArguments& args) {
+    if (args.cpu) return show_cpu(args);
     const fs::path folder = models::find_model(args.model);
     const auto [model, tokenizer] = models::load_model(folder);
     const models::Architecture& c = model->config;
@@ -58,13 +101,7 @@ int show(const InfoArguments& args) {
             if (number.is_number()) info[key] = number;  // a best_val_loss of "inf" is none
         }
     }
-    if (args.json) {
-        print(info.dump() + "\n");
-    } else {
-        for (const auto& [key, value] : info.items()) {
-            print(fmt::format("{:<14} {}\n", key, value.is_string() ? value.get<std::string>() : value.dump()));
-        }
-    }
+    print_info(info, args.json);
     return 0;
 }
 
@@ -72,7 +109,17 @@ int show(const InfoArguments& args) {
 
 Action add_info(CLI::App& app) {
     auto args = std::make_shared<InfoArguments>();
-    app.add_option("--model", args->model, "model folder, or the folder of a run")->required();
+    CLI::Option* const model =
+        app.add_option("--model", args->model, "model folder, or the folder of a run")->required();
+    app.add_flag_callback(
+           "--cpu",
+           [args, model] {
+               args->cpu = true;
+               model->required(false);
+           },
+           "instead of --model: which of the CPU's instructions are used, and why; INKLING_CPU=avx2, avx512 or "
+           "avx512-bf16 in the environment takes less than the CPU has")
+        ->excludes(model);
     app.add_flag("--json", args->json, "print one JSON object");
     return [args] { return show(*args); };
 }

@@ -38,6 +38,29 @@ void JsonLines::sample(const train::TrainingLoop& loop, const std::string& promp
     write("sample", {{"step", loop.state().step}, {"prompt", prompt}, {"text", text}});
 }
 
+void JsonLines::step_refused(train::TrainingLoop& loop) {
+    const train::Metrics& m = loop.metrics();  // what is not finite is null
+    write("anomaly", {{"step", m.step},
+                      {"kind", "not_finite"},
+                      {"where", loop.anomaly()},
+                      {"loss", m.loss},
+                      {"grad_norm", m.grad_norm},
+                      {"lr", m.lr},
+                      {"skipped", true}});
+}
+
+void JsonLines::spike(train::TrainingLoop& loop) {
+    const train::Metrics& m = loop.metrics();
+    write("anomaly", {{"step", m.step},
+                      {"kind", "spike"},
+                      {"loss", m.loss},
+                      {"grad_norm", m.grad_norm},
+                      {"lr", m.lr},
+                      {"loss_z", m.z.loss},
+                      {"grad_norm_z", m.z.grad_norm},
+                      {"skipped", m.skipped}});
+}
+
 void JsonLines::step_done(train::TrainingLoop& loop) {
     if (loop.log_due()) step(loop);
 }

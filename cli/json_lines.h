@@ -1,5 +1,5 @@
 // inkling train --json: what a run tells, one JSON object a line on stdout, each with "event": plan, step, evaluation,
-// sample or end. docs/using.md lists their keys.
+// anomaly, sample or end. docs/using.md lists their keys.
 //   JsonLines lines;
 //   lines.plan(plan_json(options, model, tokens, vocabulary, threads));
 //   loop.run({&lines});
@@ -27,6 +27,8 @@ class JsonLines : public train::Observer {
     // `run`: its folder. Throws Error when a line could not be written.
     void end(const train::TrainingLoop& loop, const std::filesystem::path& run);
 
+    void step_refused(train::TrainingLoop& loop) override;
+    void spike(train::TrainingLoop& loop) override;
     void step_done(train::TrainingLoop& loop) override;
     void evaluated(train::TrainingLoop& loop) override;
     void replanned(train::TrainingLoop& loop) override;  // the plan once more

@@ -13,8 +13,10 @@
 
 #include "cli/common.h"
 #include "cli/help.h"
+#include "cli/manual.h"
 #include "cli/out_of_memory.h"
 #include "cli/wrong_usage.h"
+#include "engine/cpu.h"
 #include "engine/threads.h"
 #include "train/loop.h"
 
@@ -29,6 +31,24 @@ void set_up_libraries(char** argv) {
     if (omp_get_proc_bind() != omp_proc_bind_false) return;  // bound to one processor, and so would be what it starts
     for (const EnvironmentVariable& variable : kEnvironment) setenv(variable.name, variable.value, 0);
     execv("/proc/self/exe", argv);  // when that fails, the program goes on as it is
+}
+
+// INKLING_CPU=avx2: the system's loader chooses the library when a program begins, so this one executes itself again
+// with the loader told that the CPU has less.
+void set_up_cpu(char** argv) {
+    constexpr const char *kVariable = "GLIBC_TUNABLES", *kLess = "glibc.cpu.hwcaps=-AVX512F";
+    try {
+        if (allowed_kind() > CpuKind::avx2 || library_kind() <= CpuKind::avx2) return;
+    } catch (const Error& e) {
+        throw cli::Usage(e.what());
+    }
+    const char* const now = std::getenv(kVariable);
+    const std::string before = now ? now : "";
+    if (before.find(kLess) != std::string::npos)
+        throw cli::Usage(fmt::format("INKLING_CPU={}: this program is built for {} alone", name_of(allowed_kind()),
+                                     name_of(library_kind())));
+    setenv(kVariable, (before + (before.empty() ? "" : ":") + kLess).c_str(), 1);
+    execv("/proc/self/exe", argv);
 }
 
 // A program whose stack is too small is killed without a message. The limit is raised as far as the system allows, and
@@ -140,6 +160,7 @@ int run_command(int argc, char** argv) {
     add("export", "Write a model for other programs: a GGUF file, or a folder", cli::add_export);
     add("gradcheck", "Check every gradient against finite differences", cli::add_gradcheck);
     add("info", "Show what a model folder holds", cli::add_info);
+    add("verify", "Check every file of a run, and say what can be resumed", cli::add_verify);
     add("bench", "Time whole training steps on random tokens", cli::add_bench);
     const std::vector<std::string> given = arguments(argc, argv);
     if (given.empty()) {
@@ -148,6 +169,10 @@ int run_command(int argc, char** argv) {
     }
     if (given[0] == "help") {
         cli::print(cli::help_on(app, {given.begin() + 1, given.end()}));
+        return 0;
+    }
+    if (given[0] == "manual" && given.size() == 2) {  // the build asks for it
+        cli::write_manual(app, given[1]);
         return 0;
     }
     if (!given[0].starts_with('-')) cli::find_command(app, given[0]);  // it is refused before --help is seen
@@ -175,5 +200,8 @@ int main(int argc, char** argv) {
     set_up_libraries(argv);
     std::signal(SIGBUS, on_bus_error);
     std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error like a full disk
-    return run([&] { return run_command(argc, argv); });
+    return run([&] {
+        set_up_cpu(argv);
+        return run_command(argc, argv);
+    });
 }

@@ -23,6 +23,8 @@ std::shared_ptr<spdlog::logger> logger() {
     return instance;
 }
 
+double unsigned_nan(double x) { return std::isnan(x) ? std::abs(x) : x; }
+
 }  // namespace
 
 std::string short_time(double seconds) {
@@ -93,8 +95,16 @@ void Report::sample(const std::string& text) { line("--- a sample ---\n" + text 
 
 void Report::step_refused(train::TrainingLoop& loop) {
     const train::Metrics& m = loop.metrics();
-    warn(fmt::format("step {}: loss {} and gradient norm {} are not finite at learning rate {:g}: the step is skipped",
-                     m.step, m.loss, m.grad_norm, m.lr));
+    warn(fmt::format("step {}: {}; loss {:.4g}, gradient norm {:.4g}, learning rate {:.3g}: the step is skipped",
+                     m.step, loop.anomaly(), unsigned_nan(m.loss), unsigned_nan(m.grad_norm), m.lr));
+}
+
+void Report::spike(train::TrainingLoop& loop) {
+    const train::Metrics& m = loop.metrics();
+    const bool loss = m.z.loss > m.z.grad_norm;
+    warn(fmt::format("step {}: a spike: {} {:.4g} is {:.1f} standard deviations above those before{}", m.step,
+                     loss ? "loss" : "gradient norm", loss ? m.loss : m.grad_norm, m.z.largest(),
+                     m.skipped ? ": the step is skipped" : ""));
 }
 
 void Report::step_done(train::TrainingLoop& loop) {

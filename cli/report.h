@@ -26,6 +26,7 @@ class Report : public train::Observer {
     void sample(const std::string& text);              // text that the model writes, between two rules
 
     void step_refused(train::TrainingLoop& loop) override;
+    void spike(train::TrainingLoop& loop) override;
     void step_done(train::TrainingLoop& loop) override;
     void evaluating(train::TrainingLoop& loop, double done) override;
     void evaluated(train::TrainingLoop& loop) override;

@@ -19,8 +19,8 @@ namespace inkling::cli {
 namespace {
 
 struct ServeArguments {
-    std::vector<std::string> models;
-    std::string adapter, key_file, precision = "fp32", quantize;
+    std::vector<std::string> models, adapters;
+    std::string key_file, precision = "fp32", quantize;
     std::size_t threads = 0, port = 8080;
     serve::ApiOptions api;
 };
@@ -34,15 +34,20 @@ void keep_little_memory() {
     mallopt(M_TRIM_THRESHOLD, 1 << 20);
 }
 
-// NAME=DIR, or DIR, whose last part is the name.
-std::pair<std::string, std::string> name_and_folder(const std::string& argument) {
+// NAME=DIR, or DIR without a name.
+serve::NamedFolder parse_folder(const std::string& argument) {
     const std::size_t equals = argument.find('=');
-    if (equals != std::string::npos && equals > 0 && !formats::is_there(argument))
-        return {argument.substr(0, equals), argument.substr(equals + 1)};
+    if (equals == std::string::npos || equals == 0 || formats::is_there(argument)) return {"", argument};
+    const std::string name = argument.substr(0, equals);
+    check<BadInput>(formats::find_invalid_utf8(name) == std::string::npos, "{}: the name is not UTF-8",
+                    to_printable(argument));
+    return {name, argument.substr(equals + 1)};
+}
+
+std::string last_part(const std::filesystem::path& folder) {
     std::error_code none;
-    std::filesystem::path path = std::filesystem::absolute(argument, none).lexically_normal();
-    if (path.filename().empty()) path = path.parent_path();
-    return {path.filename().string(), argument};
+    const std::filesystem::path path = std::filesystem::absolute(folder, none).lexically_normal();
+    return (path.filename().empty() ? path.parent_path() : path).filename().string();
 }
 
 // One on each line; empty lines and those that begin with # are none.
@@ -63,6 +68,33 @@ std::string described(const serve::ServedModel& model) {
                        model.tokenizer->vocab_size(), model.chat ? ", chat" : "");
 }
 
+// Each with a name of its own, but for an adapter that is to be part of the model.
+std::pair<std::vector<serve::NamedFolder>, std::vector<serve::NamedFolder>> models_and_adapters(ServeArguments args) {
+    if (args.models.empty()) args.models.swap(args.adapters);  // which know their models
+    std::vector<serve::NamedFolder> models, adapters;
+    std::set<std::string> names;
+    const auto insert = [&](const char* flag, const serve::NamedFolder& f) {
+        if (!names.insert(f.name).second)
+            throw Usage(fmt::format("{0}: two models are called {1}: {0} OTHER={2} gives one another name", flag,
+                                    to_printable(f.name), to_printable(f.path.string())));
+    };
+    for (const std::string& argument : args.models) {
+        serve::NamedFolder& model = models.emplace_back(parse_folder(argument));
+        if (model.name.empty()) model.name = last_part(model.path);
+        insert("--model", model);
+    }
+    for (const std::string& argument : args.adapters) {
+        const serve::NamedFolder& adapter = adapters.emplace_back(parse_folder(argument));
+        if (args.adapters.size() > 1 && adapter.name.empty())
+            throw Usage(
+                fmt::format("--adapter: each of several needs a name: --adapter NAME={}", to_printable(argument)));
+        if (!adapter.name.empty()) insert("--adapter", adapter);
+    }
+    if (!adapters.empty() && models.size() > 1)
+        throw Usage("--adapter is for one --model: name others with adapters by the folders of their runs");
+    return {models, adapters};
+}
+
 int serve_models(ServeArguments& args) {
     serve::ApiOptions& options = args.api;
     options.http.port = static_cast<int>(args.port);
@@ -72,16 +104,7 @@ int serve_models(ServeArguments& args) {
             fmt::format("--host {}: anybody who reaches this machine could use the models: --api-key-file FILE "
                         "asks for a key, --insecure serves without",
                         options.http.host));
-    std::set<std::string> names;
-    for (const std::string& model : args.models) {
-        const std::string name = name_and_folder(model).first;
-        if (!names.insert(name).second)
-            throw Usage(fmt::format("--model: two models are called {0}: --model OTHER={1} gives one another name",
-                                    to_printable(name), to_printable(name_and_folder(model).second)));
-    }
-    if (args.models.empty()) args.models.push_back(args.adapter), args.adapter.clear();
-    if (!args.adapter.empty() && args.models.size() > 1)
-        throw Usage("--adapter is for one --model: name others with adapters by the folders of their runs");
+    const auto [models, adapters] = models_and_adapters(args);
     if (options.scheduler.parallel == 0) throw Usage("--parallel must be at least 1, got 0");
     const auto [weights, threads] = std::pair(args.quantize == "q8_0"    ? WeightType::q8_0
                                               : args.precision == "bf16" ? WeightType::bf16
@@ -91,14 +114,11 @@ int serve_models(ServeArguments& args) {
     keep_little_memory();
     serve::Api api(options);
     api.start();
-    for (const std::string& argument : args.models) {
-        const auto [name, folder] = name_and_folder(argument);
-        check<BadInput>(formats::find_invalid_utf8(name) == std::string::npos, "--model {}: the name is not UTF-8",
-                        to_printable(argument));
-        serve::ServedModel model = serve::load_served_model(name, folder, weights, args.adapter);
-        std::fprintf(stderr, "%s\n", described(model).c_str());
-        api.add_model(std::move(model));
-    }
+    for (const serve::NamedFolder& folder : models)
+        for (serve::ServedModel& model : serve::load_served_models(folder, weights, adapters)) {
+            std::fprintf(stderr, "%s\n", described(model).c_str());
+            api.add_model(std::move(model));
+        }
     const std::atomic<int>& signal = catch_signals();
     api.ready();
     std::fprintf(stderr, "serving on %s, %s, %zu texts at once; Ctrl-C ends it\n", api.http().url().c_str(),
@@ -123,7 +143,17 @@ Action add_serve(CLI::App& app) {
             ->take_all()
             ->expected(1)
             ->allow_extra_args(false);
-    add_adapter_flag(app, args->adapter, *model);
+    app.add_option_function<std::vector<std::string>>(
+           "--adapter",
+           [args, model](const std::vector<std::string>& folders) {
+               args->adapters = folders;
+               model->required(false);
+           },
+           "low-rank adapter of the one --model: its folder, PEFT's too, or that of a run; NAME=DIR, repeatable: "
+           "served under that name, beside the model; without --model, of the model that it names")
+        ->take_all()
+        ->expected(1)
+        ->allow_extra_args(false);
     app.add_option("--host", http.host, "address to listen on; other machines reach 0.0.0.0")->capture_default_str();
     app.add_option("--port", args->port, "port to listen on; 0: any that is free")
         ->check(CLI::Range(0, 65535))

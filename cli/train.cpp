@@ -10,6 +10,7 @@
 #include "cli/data_argument.h"
 #include "cli/dry_run.h"
 #include "cli/ending.h"
+#include "cli/flag_values.h"
 #include "cli/json_lines.h"
 #include "cli/lines_argument.h"
 #include "cli/preparation.h"
@@ -21,6 +22,8 @@
 #include "data/stories/stories.h"
 #include "engine/clock.h"
 #include "formats/named.h"
+#include "models/adapter.h"
+#include "models/families/family.h"
 #include "serve/live_run.h"
 #include "train/adapters.h"
 #include "train/estimate.h"
@@ -196,10 +199,11 @@ Action add_train(CLI::App& app) {
     app.formatter(std::make_shared<Help>(kTrainFlags));
     app.set_help_all_flag("--help-all", "explain every flag");
     args->given = train::recipe("fast").options;  // the defaults that --help shows
-    app.add_option(
-        "--recipe", args->recipe,
-        fmt::format("named settings, which other flags override: {}; default: stories without --data, else fast",
-                    fmt::join(train::recipe_names(), ", ")));
+    offer(*app.add_option(
+              "--recipe", args->recipe,
+              fmt::format("named settings, which other flags override: {}; default: stories without --data, else fast",
+                          fmt::join(train::recipe_names(), ", "))),
+          train::recipe_names());
     app.add_option("--config", args->config, "settings from a TOML file, such as a run's config.toml");
     app.add_option("--serve", args->serve,
                    "[HOST:]PORT of a page that shows the run while it trains; on loopback, the default, it also asks "
@@ -222,6 +226,7 @@ Action add_train(CLI::App& app) {
                 }
             };
             option = app.add_option_function<std::string>("--" + flag, read, help)->default_str(name_of(field));
+            offer(*option, names_of<Field>());
         } else if constexpr (std::is_same_v<Field, double>) {
             const auto read = [&field](const std::string& text) { field = read_duration(text); };
             option = flag == "max-time" ? app.add_option_function<std::string>("--" + flag, read, help)
@@ -235,6 +240,10 @@ Action add_train(CLI::App& app) {
         }
         if (train::chosen_flags().contains(flag)) option->default_str("chosen by fast");
     });
+    offer(*args->flags["arch"], models::family_names());
+    offer(*args->flags["tokenizer"], {"char", "bpe"});
+    offer(*args->flags["resume"], {"auto"});
+    offer(*args->flags["lora-targets"], {models::kAllLinear});
     return [args] { return train_model(*args); };
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "cli/common.h"
+#include "cli/flag_values.h"
 #include "engine/suggest.h"
 
 namespace inkling::cli {
@@ -70,11 +71,12 @@ std::function<std::string(const std::string&)> refuse_flag_names(const CLI::App&
     };
 }
 
-std::function<std::string(const std::string&)> refuse_other_than(std::vector<std::string> known) {
-    return [known](const std::string& text) -> std::string {
+CLI::Validator refuse_other_than(const std::vector<std::string>& known) {
+    const auto refuse = [known](const std::string& text) -> std::string {
         if (std::find(known.begin(), known.end(), text) != known.end()) return "";
         return fmt::format("must be one of {}, got '{}'{}", fmt::join(known, ", "), text, did_you_mean(text, known));
     };
+    return with_names(CLI::Validator(refuse, ""), known);
 }
 
 std::string wrong_usage(const CLI::App& app, const CLI::ParseError& error, const std::vector<std::string>& arguments) {

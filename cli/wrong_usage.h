@@ -10,8 +10,8 @@ namespace inkling::cli {
 // A check for the flags of `command`: a flag's name in the place of a value is a value that was forgotten.
 std::function<std::string(const std::string&)> refuse_flag_names(const CLI::App& command);
 
-// A check for a flag that takes one of a few values.
-std::function<std::string(const std::string&)> refuse_other_than(std::vector<std::string> known);
+// A check for a flag that takes one of a few values, which shells complete (flag_values.h).
+CLI::Validator refuse_other_than(const std::vector<std::string>& known);
 
 // The command that `app` has by this name. Throws Usage, with the one that was likely meant.
 const CLI::App& find_command(const CLI::App& app, const std::string& name);

@@ -1,28 +1,54 @@
-# cmake --install puts down the program, the library, its headers as <inkling/engine/tensor.h>, and a CMake package.
+# cmake --install puts down the program with its manual and completion for shells, the library, its headers as
+# <inkling/engine/tensor.h>, and a CMake package. The components are those of the Debian packages (package.cmake).
 include(CMakePackageConfigHelpers)
 
-install(TARGETS inkling RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(TARGETS inkling_lib EXPORT inkling-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS inkling RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
+install(TARGETS inkling_lib EXPORT inkling-targets
+        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library NAMELINK_COMPONENT development)
+if(NOT INKLING_NATIVE)  # the program has a library of its own, so that it is whole in one package
+  set(own ${CMAKE_INSTALL_LIBDIR}/inkling)
+  install(TARGETS inkling_lib LIBRARY DESTINATION ${own} COMPONENT program NAMELINK_SKIP)
+  if(TARGET inkling_lib_v4)
+    set(for_v4 glibc-hwcaps/x86-64-v4)
+    install(TARGETS inkling_lib_v4 LIBRARY DESTINATION ${own}/${for_v4} COMPONENT program NAMELINK_SKIP)
+    install(TARGETS inkling_lib_v4 LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/${for_v4} COMPONENT library NAMELINK_SKIP)
+  endif()
+  file(RELATIVE_PATH own ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR}/inkling)
+  set_target_properties(inkling PROPERTIES INSTALL_RPATH "$ORIGIN/${own}")
+endif()
+
+set(share ${PROJECT_BINARY_DIR}/share)
+install(DIRECTORY ${share}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR} COMPONENT program)
+install(DIRECTORY ${share}/bash-completion ${share}/fish DESTINATION ${CMAKE_INSTALL_DATADIR} COMPONENT program)
+set(for_zsh site-functions)
+if(CMAKE_INSTALL_PREFIX STREQUAL "/usr")
+  set(for_zsh vendor-completions)  # Debian's; the other is the administrator's
+endif()
+install(FILES ${share}/zsh/site-functions/_inkling DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/${for_zsh} COMPONENT program)
 
 # What holds vector code stays out: it depends on -march, and a program compiled with another one would hold two versions
 # of the same functions.
 install(DIRECTORY engine nn formats data models generate train DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/inkling
+        COMPONENT development
         FILES_MATCHING PATTERN "*.h" PATTERN kernels EXCLUDE PATTERN "ops/attention_*.h" EXCLUDE)
 
 # "engine/tensor.h" becomes "inkling/engine/tensor.h": folders called data or train are common, and a program's own would
 # be found instead.
-install(CODE "set(headers \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_INCLUDEDIR}/inkling\")")
+install(CODE "set(headers \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_INCLUDEDIR}/inkling\")"
+        COMPONENT development)
 install(CODE [[
   file(GLOB_RECURSE headers "${headers}/*.h")
   foreach(header IN LISTS headers)
     file(READ "${header}" text)
     string(REGEX REPLACE "#include \"(engine|nn|formats|data|models|generate|train)/" "#include \"inkling/\\1/" text "${text}")
     file(WRITE "${header}" "${text}")
-  endforeach()]])
+  endforeach()]] COMPONENT development)
 
-install(EXPORT inkling-targets NAMESPACE inkling:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/inkling)
+set(package ${CMAKE_INSTALL_LIBDIR}/cmake/inkling)
+install(EXPORT inkling-targets NAMESPACE inkling:: DESTINATION ${package} COMPONENT development)
 configure_package_config_file(cmake/inkling-config.cmake.in ${CMAKE_CURRENT_BINARY_DIR}/inkling-config.cmake
-                              INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/inkling)
+                              INSTALL_DESTINATION ${package})
 write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/inkling-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/inkling-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/inkling-config-version.cmake
-        cmake/libraries.cmake DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/inkling)
+        cmake/libraries.cmake DESTINATION ${package} COMPONENT development)

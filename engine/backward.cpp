@@ -195,6 +195,7 @@ void backward(const Tensor<T>& y, const ConstArray<std::type_identity_t<T>>& dy,
           "backward: the cotangent must have the value's shape, got {} for {}", dy.shape(), y.shape());
     std::vector<NodePtr<T>> nodes = nodes_from(y.node());
     const ForgetGradients<T> forget{nodes};
+    const bool detecting = DetectAnomaly::active();
     {
         const SoleWriter<T> writer(*y.node());  // it may be a leaf itself
         accumulate(*y.node(), dy.defined() ? dy.clone() : Array<T>(y.shape(), T{1}));
@@ -209,9 +210,11 @@ void backward(const Tensor<T>& y, const ConstArray<std::type_identity_t<T>>& dy,
             node->has_grad = false;
             if (node->watch) hand_out(*node, g);
             Gradients<T> grads(*node);
+            const double largest = detecting ? largest_magnitude<T>(g) : 0;
             try {
                 node->backward(g, grads);
                 grads.finish();
+                if (detecting) detect::check_gradients(*node, largest);
                 profile::lap(node->op, true);
             } catch (const ModifiedInPlace& value) {
                 throw Error(

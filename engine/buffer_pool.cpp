@@ -6,11 +6,13 @@
 #include <array>
 #include <bit>
 #include <cstdlib>
+#include <cstring>
 #include <mutex>
 #include <new>
 #include <utility>
 
 #include "engine/memory.h"
+#include "engine/poison.h"
 
 namespace inkling {
 namespace {
@@ -52,9 +54,8 @@ Pool& pool() {
     return *instance;
 }
 
-}  // namespace
-
-Buffer::Buffer(std::size_t bytes) {
+// Memory of so many bytes, from the pool or the system.
+void* take_memory(std::size_t bytes, std::size_t& capacity) {
     if (bytes > (std::size_t{1} << 56)) throw OutOfMemory(bytes);
     const std::size_t index = size_class(bytes);
     capacity = class_bytes(index);
@@ -68,17 +69,16 @@ Buffer::Buffer(std::size_t bytes) {
     {
         const std::lock_guard lock(p.mutex);
         if (FreeBuffer* const free = p.free[index]) {
-            data = free;
             p.free[index] = free->next;
             p.statistics.bytes_cached -= capacity;
             hand_out(false);
-            return;
+            return free;
         }
     }
     const bool huge = capacity >= kHugePage;
     const std::size_t alignment = huge ? kHugePage : kSmallest;
     const std::size_t whole = (capacity + alignment - 1) / alignment * alignment;
-    data = std::aligned_alloc(alignment, whole);
+    void* data = std::aligned_alloc(alignment, whole);
     if (!data) {  // what is kept for later may be enough
         release_cached_buffers();
         data = std::aligned_alloc(alignment, whole);
@@ -88,6 +88,20 @@ Buffer::Buffer(std::size_t bytes) {
     if (huge) madvise(data, capacity / kHugePage * kHugePage, MADV_HUGEPAGE);  // a refusal changes nothing but speed
     const std::lock_guard lock(p.mutex);
     hand_out(true);
+    return data;
+}
+
+}  // namespace
+
+#ifdef NDEBUG
+bool poison_new_buffers = false;
+#else
+bool poison_new_buffers = true;
+#endif
+
+Buffer::Buffer(std::size_t bytes) {
+    data = take_memory(bytes, capacity);
+    if (poison_new_buffers) std::memset(data, 0xFF, capacity);
 }
 
 Buffer::~Buffer() {

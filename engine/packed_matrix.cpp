@@ -146,24 +146,27 @@ const std::int8_t* PackedMatrix::quants() const { return reinterpret_cast<const 
 
 void PackedMatrix::pack_q8(const ConstArray<float>& weight) {
     quants_ = Array<std::uint8_t>({rows_, columns_});
-    scales_.resize(quants_.size() / kBlock);
+    std::vector<std::uint16_t> scales(quants_.size() / kBlock);
     auto* const quants = reinterpret_cast<std::int8_t*>(quants_.data());
-    parallel_for(scales_.size(), kGrain / kBlock, [&](std::size_t begin, std::size_t end) {
+    parallel_for(scales.size(), kGrain / kBlock, [&](std::size_t begin, std::size_t end) {
         for (std::size_t block = begin; block < end; ++block) {
             const float* const x = weight.data() + block * kBlock;
             float most = 0;
             for (std::size_t i = 0; i < kBlock; ++i) most = std::max(most, std::abs(x[i]));
             const float d = most / 127, inverse = d > 0 ? 1 / d : 0;
-            scales_[block] = f32_to_f16(d);
+            scales[block] = f32_to_f16(d);
             for (std::size_t i = 0; i < kBlock; ++i)
                 quants[block * kBlock + i] = static_cast<std::int8_t>(std::round(x[i] * inverse));
         }
     });
+    scales_ = std::make_shared<const std::vector<std::uint16_t>>(std::move(scales));
 }
 
 std::size_t PackedMatrix::bytes() const {
     const std::size_t n = rows_ * columns_;
-    return type_ == WeightType::fp32 ? 4 * n : type_ == WeightType::bf16 ? 2 * n : n + n / kBlock * sizeof(scales_[0]);
+    return type_ == WeightType::fp32   ? 4 * n
+           : type_ == WeightType::bf16 ? 2 * n
+                                       : n + n / kBlock * sizeof(std::uint16_t);
 }
 
 void PackedMatrix::multiply(std::size_t begin, std::size_t end, const float* x, std::size_t batch, float* y,
@@ -193,7 +196,7 @@ void PackedMatrix::multiply(std::size_t begin, std::size_t end, const float* x, 
                 dot<N>(w + r * n, n, xs, ys, y_stride);
             });
         case WeightType::q8_0:
-            return rows([&, w = quants(), d = scales_.data()](std::size_t r, const float* xs, float* ys, auto N) {
+            return rows([&, w = quants(), d = scales_->data()](std::size_t r, const float* xs, float* ys, auto N) {
                 dot_q8<N>(w + r * n, d + r * (n / kBlock), n, xs, ys, y_stride);
             });
     }
@@ -234,7 +237,7 @@ void PackedMatrix::unpack_rows(std::size_t begin, std::size_t end, T* out) const
         std::transform(half_.data() + first, half_.data() + first + n, out, [](BFloat16 h) { return widen(h); });
     } else {
         for (std::size_t i = first; i < first + n; i += W, out += W) {
-            const Vec<float> v = load_wide(quants() + i) * all_lanes(scales_[i / kBlock]);
+            const Vec<float> v = load_wide(quants() + i) * all_lanes((*scales_)[i / kBlock]);
             if constexpr (std::is_same_v<T, float>) {
                 v.store_unaligned(out);
             } else {

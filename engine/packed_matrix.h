@@ -7,6 +7,7 @@
 //   w.multiply(0, w.rows(), x, 1, y, w.rows());                   // y = W x, on this thread
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -26,7 +27,7 @@ constexpr auto names(WeightType) {
     return name_table<WeightType>({{WeightType::fp32, "fp32"}, {WeightType::bf16, "bf16"}, {WeightType::q8_0, "q8_0"}});
 }
 
-class PackedMatrix {
+class PackedMatrix {  // a handle: copies share the numbers
   public:
     static constexpr std::size_t kBlock = 32;  // of q8_0
 
@@ -64,8 +65,8 @@ class PackedMatrix {
     std::size_t rows_ = 0, columns_ = 0;
     ConstArray<float> full_;
     Array<BFloat16> half_;
-    Array<std::uint8_t> quants_;         // (rows, columns), int8 each
-    std::vector<std::uint16_t> scales_;  // (rows, columns / 32), float16 each
+    Array<std::uint8_t> quants_;                                // (rows, columns), int8 each
+    std::shared_ptr<const std::vector<std::uint16_t>> scales_;  // (rows, columns / 32), float16 each
 };
 
 // A matrix that is kept in fewer bytes, without a gradient. Its value() throws: linear, linear_cross_entropy and

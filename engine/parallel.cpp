@@ -4,6 +4,8 @@
 
 #include <exception>
 
+#include "engine/float_mode.h"
+
 namespace inkling {
 
 void parallel_for(std::size_t n, std::size_t grain, RangeBody body) {
@@ -13,8 +15,10 @@ void parallel_for(std::size_t n, std::size_t grain, RangeBody body) {
     if (threads <= 1 || omp_in_parallel()) return body(0, n);
     std::exception_ptr error;
     std::size_t failed_at = n;  // where the range begins that threw it
+    const FloatMode mode = FloatMode::current();
 #pragma omp parallel num_threads(static_cast <int>(threads))
     {
+        mode.set();
         const auto me = static_cast<std::size_t>(omp_get_thread_num());
         const auto all = static_cast<std::size_t>(omp_get_num_threads());
         const std::size_t begin = n * me / all, end = n * (me + 1) / all;

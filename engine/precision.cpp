@@ -1,5 +1,7 @@
 #include "engine/precision.h"
 
+#include "engine/cpu.h"
+
 namespace inkling {
 namespace {
 
@@ -9,13 +11,7 @@ thread_local Precision current = Precision::fp32;
 
 Precision product_precision() { return current; }
 
-bool has_fast_bf16() {
-#ifdef __AVX512BF16__
-    return true;
-#else
-    return false;
-#endif
-}
+bool has_fast_bf16() { return used_kind() == CpuKind::avx512_bf16; }
 
 WithPrecision::WithPrecision(Precision precision) : before_(current) { current = precision; }
 WithPrecision::~WithPrecision() { current = before_; }

@@ -15,7 +15,7 @@ constexpr auto names(Precision) {
 
 Precision product_precision();  // of ops called on this thread
 
-bool has_fast_bf16();  // whether this program multiplies bfloat16 with instructions of the CPU, AVX512_BF16
+bool has_fast_bf16();  // whether bfloat16 is multiplied with instructions of the CPU, AVX512_BF16: see cpu.h
 
 class WithPrecision {
   public:

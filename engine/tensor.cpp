@@ -160,8 +160,10 @@ Tensor<T> record(const char* op, ConstArray<std::type_identity_t<T>> value, std:
     profile::lap(op);
     bool wanted = false;
     for (const auto& node : input_nodes) wanted = wanted || node;
-    if (!wanted || NoGrad::active()) return Tensor<T>(std::move(value));
-    auto node = std::make_shared<Node<T>>(op, value.shape());
+    wanted = wanted && !NoGrad::active();
+    auto node = wanted ? std::make_shared<Node<T>>(op, value.shape()) : nullptr;
+    if (DetectAnomaly::active()) detect::check_value(op, value, node.get());
+    if (!wanted) return Tensor<T>(std::move(value));
     node->inputs = std::move(input_nodes);
     node->backward = std::move(backward);
     return Tensor<T>(std::move(value), std::move(node));

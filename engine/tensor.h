@@ -16,6 +16,7 @@
 #include <memory>
 #include <vector>
 
+#include "engine/anomaly.h"
 #include "engine/array.h"
 #include "engine/profile.h"
 
@@ -224,6 +225,7 @@ class NoGrad {
 
 template <class T, class... Tensors>
 std::vector<NodePtr<T>> inputs(const Tensor<T>& first, const Tensors&... others) {
+    if (DetectAnomaly::active()) detect::note_input(first), (detect::note_input(others), ...);
     std::vector<NodePtr<T>> nodes;
     nodes.reserve(1 + sizeof...(others));
     nodes.push_back(first.node());

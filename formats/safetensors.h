@@ -80,14 +80,15 @@ class SafetensorsFile {
     const std::byte* data(const TensorInfo& info) const { return buffer_.data() + info.begin; }
 
     // Copies all `count` elements of a tensor. Floats widen exactly; F64 rounds to float32. Integers are read as they
-    // are stored.
-    void read(const std::string& name, float* out, std::uint64_t count) const;
-    void read(const std::string& name, double* out, std::uint64_t count) const;
+    // are stored. Of floats, returns how many are not finite.
+    std::uint64_t read(const std::string& name, float* out, std::uint64_t count) const;
+    std::uint64_t read(const std::string& name, double* out, std::uint64_t count) const;
     void read(const std::string& name, std::int64_t* out, std::uint64_t count) const;
     void read(const std::string& name, std::uint64_t* out, std::uint64_t count) const;
     void read(const std::string& name, std::uint8_t* out, std::uint64_t count) const;
 
-    void read_bfloat16(const std::string& name, std::uint16_t* out, std::uint64_t count) const;  // of BF16, its bits
+    // The bits of BF16.
+    std::uint64_t read_bfloat16(const std::string& name, std::uint16_t* out, std::uint64_t count) const;
 
     // Gives the memory back that holds a tensor's pages of the file; it may be read again.
     void release(const TensorInfo& info) const;
@@ -95,9 +96,9 @@ class SafetensorsFile {
   private:
     const TensorInfo& counted(const std::string& name, std::uint64_t count) const;
     template <class T>
-    void read_floats(const std::string& name, T* out, std::uint64_t count) const;
+    std::uint64_t read_floats(const std::string& name, T* out, std::uint64_t count) const;
     template <class T>
-    void read_stored(const std::string& name, DType dtype, T* out, std::uint64_t count) const;
+    std::uint64_t read_stored(const std::string& name, DType dtype, T* out, std::uint64_t count) const;
 
     std::string name_;
     MappedFile file_;                    // empty after parse

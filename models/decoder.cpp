@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "engine/float_mode.h"
 #include "engine/kernels/simd.h"
 #include "engine/parallel.h"
 
@@ -161,6 +162,12 @@ struct Decoder::Step {
     }
 };
 
+Decoder Decoder::with_adapter(const Transformer<float>& model) const {
+    Decoder other = *this;
+    other.weights_.take_adapter(model);
+    return other;
+}
+
 std::size_t Decoder::worthwhile_threads(std::size_t texts) const {
     return std::max<std::size_t>(1, weights_.bytes() * std::min<std::size_t>(texts, 8) / kBytesAThread);
 }
@@ -191,6 +198,7 @@ void Decoder::step(std::span<KvCache* const> caches, std::span<const std::int32_
     check(!caches.empty() && caches.size() == tokens.size() && logits.size() == caches.size() * config().vocab_size,
           "Decoder: a token and {} logits a text are required, got {} texts, {} tokens and {} logits",
           config().vocab_size, caches.size(), tokens.size(), logits.size());
+    const StandardNumbers numbers;
     Step step(weights_, caches);
     for (std::size_t b = 0; b < caches.size(); ++b) {
         check_room(*caches[b], tokens.subspan(b, 1));
@@ -200,7 +208,10 @@ void Decoder::step(std::span<KvCache* const> caches, std::span<const std::int32_
     const std::size_t threads =
         std::min(worthwhile_threads(caches.size()), static_cast<std::size_t>(omp_get_max_threads()));
 #pragma omp parallel num_threads(static_cast <int>(threads))
-    step.run(Team{}, logits);
+    {
+        FloatMode::standard().set();
+        step.run(Team{}, logits);
+    }
     for (KvCache* const cache : caches) cache->set_length(cache->length() + 1);
 }
 

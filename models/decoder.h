@@ -19,6 +19,9 @@ class Decoder {
   public:
     explicit Decoder(const Transformer<float>& model, WeightType type = WeightType::fp32) : weights_(model, type) {}
 
+    // One over the same weights, with the adapter that `model` has now (load_adapter) in place of this one's.
+    Decoder with_adapter(const Transformer<float>& model) const;
+
     const Architecture& config() const { return weights_.config; }
     WeightType type() const { return weights_.type; }
     // How many threads are worth their waits in a step of so many texts, where there are as many processors.

@@ -1,4 +1,5 @@
 // Decoder::read: many tokens at once, through the ops that training uses.
+#include "engine/float_mode.h"
 #include "engine/kernels/simd.h"
 #include "engine/ops.h"
 #include "engine/parallel.h"
@@ -85,6 +86,7 @@ void Decoder::read(KvCache& cache, std::span<const std::int32_t> tokens, std::sp
     const Precision precision = w.precision();
     check(logits.size() == V, "Decoder: {} logits are required, got {}", V, logits.size());
     const NoGrad no_grad;
+    const StandardNumbers numbers;
     cache.reserve(start + n);
     Rows x({n, C});
     for (std::size_t i = 0; i < n; ++i) embed(tokens[i], start + i, x.data() + i * C);

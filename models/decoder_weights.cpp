@@ -10,20 +10,16 @@
 namespace inkling::models {
 namespace {
 
+constexpr Part kQueryKeyValue[] = {Part::query_key_value, Part::query, Part::key, Part::value};
+
 PackedMatrix pack(const Tensor<float>& weight, WeightType type) {
     const auto& packed = weight.packed();
     const bool exact = packed && type == WeightType::fp32 && packed->type() == WeightType::bf16;
     return packed && (exact || packed->type() == type) ? *packed : PackedMatrix(unpacked(weight), type);
 }
 
-Projection pack(const Weights<Tensor<float>>& map, WeightType type, const AdapterOptions& adapter) {
-    Projection p{pack(map.weight, type), map.bias.value()};
-    if (!map.lora_a.defined()) return p;
-    Array<float> b = map.lora_b.value().clone();
-    b *= static_cast<float>(adapter.scale());
-    p.lora_a = PackedMatrix(map.lora_a.value(), WeightType::fp32);
-    p.lora_b = PackedMatrix(b, WeightType::fp32);
-    return p;
+Projection pack(const Weights<Tensor<float>>& map, WeightType type) {
+    return {pack(map.weight, type), map.bias.value()};
 }
 
 Norm norm_of(const Weights<Tensor<float>>& norm) { return {norm.weight.value(), norm.bias.value()}; }
@@ -66,18 +62,40 @@ DecoderWeights::DecoderWeights(const Transformer<float>& model, WeightType weigh
         DecoderLayer& layer = layers.emplace_back();
         layer.before_attention = norm_of(l[Part::attention_norm]);
         layer.before_mlp = norm_of(l[Part::mlp_norm]);
-        for (const Part part : {Part::query_key_value, Part::query, Part::key, Part::value})
-            if (l[part].weight.defined()) layer.qkv.push_back(pack(l[part], type, model.adapter));
+        for (const Part part : kQueryKeyValue)
+            if (l[part].weight.defined()) layer.qkv.push_back(pack(l[part], type));
         layer.query_gain = l[Part::query_norm].weight.value();
         layer.key_gain = l[Part::key_norm].weight.value();
-        layer.out = pack(l[Part::attention_output], type, model.adapter);
-        if (config.gated) layer.gate = pack(l[Part::gate], type, model.adapter);
-        layer.up = pack(l[Part::up], type, model.adapter);
-        layer.down = pack(l[Part::down], type, model.adapter);
+        layer.out = pack(l[Part::attention_output], type);
+        if (config.gated) layer.gate = pack(l[Part::gate], type);
+        layer.up = pack(l[Part::up], type);
+        layer.down = pack(l[Part::down], type);
     }
     last = norm_of(model.parts[Part::final_norm]);
     head = {pack(model.head_weight(), type)};
-    if (const auto& own = model.parts[Part::head]; own.lora_a.defined()) head = pack(own, type, model.adapter);
+    take_adapter(model);
+}
+
+void DecoderWeights::take_adapter(const Transformer<float>& model) {
+    const auto take = [&](Projection& p, const Weights<Tensor<float>>& map) {
+        p.lora_a = p.lora_b = {};
+        if (!map.lora_a.defined()) return;
+        Array<float> b = map.lora_b.value().clone();
+        b *= static_cast<float>(model.adapter.scale());
+        p.lora_a = PackedMatrix(map.lora_a.value(), WeightType::fp32);
+        p.lora_b = PackedMatrix(b, WeightType::fp32);
+    };
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+        const auto& l = model.layers[i];
+        auto projection = layers[i].qkv.begin();
+        for (const Part part : kQueryKeyValue)
+            if (l[part].weight.defined()) take(*projection++, l[part]);
+        take(layers[i].out, l[Part::attention_output]);
+        if (config.gated) take(layers[i].gate, l[Part::gate]);
+        take(layers[i].up, l[Part::up]);
+        take(layers[i].down, l[Part::down]);
+    }
+    take(head, model.parts[Part::head]);
 }
 
 void DecoderWeights::normalize(const Norm& norm, const float* x, std::size_t n, float* y) const {

@@ -35,6 +35,8 @@ struct DecoderWeights {
     // Weights that the model has as `type` are its own memory, and for fp32 also those that it has in bfloat16; others
     // are copies, after which the model may go. Float32 products are the same to the last bit whichever it has.
     DecoderWeights(const Transformer<float>& model, WeightType type);
+    // The adapter of a model takes the place of the one there is; the weights stay.
+    void take_adapter(const Transformer<float>& model);
 
     // x (n, C) -> y (n, C), row by row.
     void normalize(const Norm& norm, const float* x, std::size_t n, float* y) const;

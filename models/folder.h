@@ -23,7 +23,14 @@ enum class Kept {
     as_stored,  // matrices of a bfloat16 file stay so, without gradients: less memory, for a Decoder
     bf16,
     q8_0,  // matrices are packed one by one as they are read, without gradients (engine/packed_matrix.h)
+    decoder_bf16,
+    decoder_q8_0,  // the same, but for the table of tokens, which stays as it is stored
 };
+constexpr Kept kept_for_decoder(WeightType type) {  // what a Decoder of this type need not copy
+    return type == WeightType::q8_0   ? Kept::decoder_q8_0
+           : type == WeightType::bf16 ? Kept::decoder_bf16
+                                      : Kept::as_stored;
+}
 
 // Reads a model folder, or that of an adapter and the model that it belongs to (adapter_folder.h). Throws BadInput,
 // naming the file, for anything that is missing or does not fit; of wrong weights, all are named at once. The model is

@@ -1,12 +1,9 @@
 #include "models/stored_weights.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <set>
 
 #include "engine/check.h"
-#include "engine/parallel.h"
 #include "formats/safetensors_header.h"
 
 namespace inkling::models {
@@ -78,16 +75,15 @@ std::string misfits(const Architecture& a, const Stored& stored) {
     return problems;
 }
 
-bool is_finite(float x) { return std::abs(x) <= std::numeric_limits<float>::max(); }
-bool is_finite(BFloat16 x) { return (x.bits & 0x7f80) != 0x7f80; }
-
 // E: float, or BFloat16 where that is what the file holds.
 template <class E>
 Array<E> read_values(const Stored& stored, const Architecture& a, const Parameter& p) {
     const std::string name = stored.name_of(p);
     Array<E> values(p.shape);
     const auto read = [&](Array<E> as_stored) {
-        stored.file.read(name, as_stored.data(), as_stored.size());
+        const std::uint64_t not_finite = stored.file.read(name, as_stored.data(), as_stored.size());
+        check<BadInput>(not_finite == 0, "{}: {} holds values that are not finite", stored.file.path.string(),
+                        stored.names.name_of(p));
         stored.file.release(name);
         return as_stored;
     };
@@ -100,14 +96,6 @@ Array<E> read_values(const Stored& stored, const Architecture& a, const Paramete
     } else {
         read(values);
     }
-    constexpr std::size_t chunk = kGrain;
-    const auto not_finite = chunked_sum<std::size_t>(values.size(), chunk, [&](std::size_t begin, std::size_t end) {
-        std::size_t n = 0;
-        for (const E* x = values.data() + begin; x != values.data() + end; ++x) n += !is_finite(*x);
-        return n;
-    });
-    check<BadInput>(not_finite == 0, "{}: {} holds values that are not finite", stored.file.path.string(),
-                    stored.names.name_of(p));
     return values;
 }
 
@@ -120,14 +108,17 @@ std::vector<std::uint64_t> stored_shape(const Family& names, const Parameter& p)
 }
 
 void load_weights(Transformer<float>& model, const WeightFiles& file, Kept kept) {
+    const bool exact_table = kept == Kept::decoder_bf16 || kept == Kept::decoder_q8_0;
+    if (exact_table) kept = kept == Kept::decoder_bf16 ? Kept::bf16 : Kept::q8_0;
     const std::string what = file.path.string();
     const Stored stored{family(model.config.family), file};
     const std::string problems = misfits(model.config, stored);
     check<BadInput>(problems.empty(), "{}: the weights do not fit config.json{}", what, problems);
     for (const Parameter& p : parameters(model.config)) {
         const bool half = file.info(stored.name_of(p)).dtype == formats::DType::BF16;
-        const bool packs = may_be_packed(p) && kept != Kept::fp32 && (kept != Kept::as_stored || half);
-        if (packs && half && kept != Kept::q8_0) {
+        const bool as_stored = kept == Kept::as_stored || (exact_table && p.part == Part::token_table);
+        const bool packs = may_be_packed(p) && kept != Kept::fp32 && (!as_stored || half);
+        if (packs && half && (as_stored || kept != Kept::q8_0)) {
             const auto values = read_values<BFloat16>(stored, model.config, p);
             model.at(p) = Tensor<float>(std::make_shared<const PackedMatrix>(values));
         } else {

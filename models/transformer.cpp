@@ -69,12 +69,14 @@ Tensor<T> Transformer<T>::hidden(const IdArray& ids, std::vector<Tensor<T>>* wei
             x = layer(l, x, keys, weights ? &weights->back() : nullptr, documents);
         }
     }
+    const Region region("final norm");
     return norm(parts[Part::final_norm], x);
 }
 
 template <class T>
 Tensor<T> Transformer<T>::layer(const Layer& l, const Tensor<T>& x_in, Generator& random, Tensor<T>* weights,
                                 const Documents& documents) const {
+    const Region region("block", static_cast<std::size_t>(&l - layers.data()));
     const auto wanted = weights ? nn::Weights::keep : nn::Weights::none;
     const nn::AttentionOutput<T> attended =
         attention(l, norm(l[Part::attention_norm], x_in), random, wanted, documents);
@@ -97,6 +99,7 @@ Tensor<T> Transformer<T>::applied(const Weights<Tensor<T>>& map, const Tensor<T>
 template <class T>
 nn::AttentionOutput<T> Transformer<T>::attention(const Layer& l, const Tensor<T>& x, Generator& random,
                                                  nn::Weights wanted, const Documents& documents) const {
+    const Region region("attention");
     const std::size_t H = config.n_head, K = config.kv_heads();
     const std::vector<Tensor<T>> packed =
         config.packed_qkv ? split(applied(l[Part::query_key_value], x, random), 3, -1) : std::vector<Tensor<T>>();
@@ -132,6 +135,7 @@ Tensor<T> Transformer<T>::rotated(Tensor<T> x, const Tensor<T>& gain, const Docu
 
 template <class T>
 Tensor<T> Transformer<T>::mlp(const Layer& l, const Tensor<T>& x, Generator& random) const {
+    const Region region("MLP");
     if (!config.gated) {
         return applied(l[Part::down], activate(config.activation, applied(l[Part::up], x, random)), random);
     }
@@ -162,6 +166,7 @@ template <class T>
 Tensor<T> Transformer<T>::loss(const IdArray& ids, const IdArray& targets, Generator* random,
                                const IdArray& begins) const {
     const Tensor<T> x = hidden(ids, nullptr, random, begins);
+    const Region region("head");
     if (head_adapted()) return cross_entropy(logits(x, random), targets, kIgnore);
     return linear_cross_entropy(x, head_weight(), targets, kIgnore, 0, config.softcap);
 }

@@ -58,12 +58,12 @@ const formats::SafetensorsFile& WeightFiles::owner(const std::string& name) cons
 
 const formats::TensorInfo& WeightFiles::info(const std::string& name) const { return owner(name).info(name); }
 
-void WeightFiles::read(const std::string& name, float* out, std::uint64_t count) const {
-    owner(name).read(name, out, count);
+std::uint64_t WeightFiles::read(const std::string& name, float* out, std::uint64_t count) const {
+    return owner(name).read(name, out, count);
 }
 
-void WeightFiles::read(const std::string& name, BFloat16* out, std::uint64_t count) const {
-    owner(name).read_bfloat16(name, reinterpret_cast<std::uint16_t*>(out), count);
+std::uint64_t WeightFiles::read(const std::string& name, BFloat16* out, std::uint64_t count) const {
+    return owner(name).read_bfloat16(name, reinterpret_cast<std::uint16_t*>(out), count);
 }
 
 void WeightFiles::release(const std::string& name) const {

@@ -20,8 +20,9 @@ class WeightFiles {
 
     bool contains(const std::string& name) const { return holder(name) != nullptr; }
     const formats::TensorInfo& info(const std::string& name) const;  // BadInput when there is none
-    void read(const std::string& name, float* out, std::uint64_t count) const;
-    void read(const std::string& name, BFloat16* out, std::uint64_t count) const;  // of a tensor that is stored so
+    // As SafetensorsFile::read: how many are not finite.
+    std::uint64_t read(const std::string& name, float* out, std::uint64_t count) const;
+    std::uint64_t read(const std::string& name, BFloat16* out, std::uint64_t count) const;  // of a tensor stored so
     // Gives the memory back that holds what was read of a tensor; it may be read again.
     void release(const std::string& name) const;
     template <class Visit>

@@ -5,7 +5,10 @@ namespace inkling::nn {
 template <class T>
 Tensor<T> Sequential<T>::forward(const Tensor<T>& x, Generator* random) const {
     Tensor<T> y = x;
-    for (const Step& step : steps_) y = step.forward(y, random);
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+        const Region region("step", i);
+        y = steps_[i].forward(y, random);
+    }
     return y;
 }
 

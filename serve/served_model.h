@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "data/tokenizers/tokenizer.h"
 #include "models/chat_template.h"
@@ -23,8 +24,15 @@ struct ServedModel {
     std::size_t context() const { return decoder->config().block_size; }
 };
 
-// Of a model folder or a run; with the adapter of a folder or a run, if one is named. Throws BadInput.
-ServedModel load_served_model(const std::string& name, const std::filesystem::path& folder, WeightType type,
-                              const std::filesystem::path& adapter = {});
+struct NamedFolder {
+    std::string name;
+    std::filesystem::path path;  // of a model, an adapter, or a run of either
+};
+
+// A model, and one more for each adapter, over the same weights. An adapter without a name becomes part of the model.
+// Throws BadInput.
+std::vector<ServedModel> load_served_models(const NamedFolder& model, WeightType type,
+                                            const std::vector<NamedFolder>& adapters);
+ServedModel load_served_model(const std::string& name, const std::filesystem::path& folder, WeightType type);
 
 }  // namespace inkling::serve

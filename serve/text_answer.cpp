@@ -146,6 +146,19 @@ ordered_json head(const std::string& id, const char* object, std::int64_t create
     return {{"id", id}, {"object", object}, {"created", created}, {"model", model.name}};
 }
 
+// What is said so far, up to where the answer begins, or goes on.
+std::vector<std::int32_t> chat_prompt(const ChatRequest& request, const ServedModel& model) {
+    std::span<const models::ChatMessage> messages = request.messages;
+    if (request.continue_final) messages = messages.first(messages.size() - 1);
+    std::vector<std::int32_t> ids = model.chat->encode(messages, *model.tokenizer);
+    if (request.continue_final)
+        model.tokenizer->encode_plain_parts(
+            request.messages.back().content,
+            [&](std::span<const std::int32_t> some, std::size_t) { ids.insert(ids.end(), some.begin(), some.end()); },
+            false);
+    return ids;
+}
+
 }  // namespace
 
 HttpResponse answer_completion(const CompletionRequest& request, std::shared_ptr<const ServedModel> model,
@@ -203,7 +216,7 @@ HttpResponse answer_chat(const ChatRequest& asked, std::shared_ptr<const ServedM
     if (!model->chat) throw HttpError(400, model->no_chat, "messages", "no_chat_template");
     ChatRequest request = asked;
     request.options.end_tokens.push_back(model->chat->end_of_turn());
-    const std::vector<Prompt> prompts{model->chat->encode(request.messages, *model->tokenizer)};
+    const std::vector<Prompt> prompts{chat_prompt(request, *model)};
     const auto texts = begin(request, model, prompts, std::nullopt, scheduler, hung_up);
     const std::string id = random_id("chatcmpl-");
     const std::int64_t created = std::time(nullptr);

@@ -177,6 +177,12 @@ ChatRequest parse_chat(const std::string& body, const RequestLimits& limits) {
     ChatRequest request;
     read_common(fields, limits, request);
     request.messages = read_messages(fields);
+    request.continue_final = fields.boolean("continue_final_message").value_or(false);
+    if (request.continue_final && request.messages.back().role != "assistant")
+        fields.refuse("continue_final_message", "the last message must be of the assistant");
+    const std::optional<bool> generation_prompt = fields.boolean("add_generation_prompt");
+    if (generation_prompt == request.continue_final)
+        fields.refuse("add_generation_prompt", "it must be false with continue_final_message, and else true");
     const bool logprobs = fields.boolean("logprobs").value_or(false);
     const std::optional<std::int64_t> top = fields.integer("top_logprobs", 0, kMaxLogprobs);
     if (top && !logprobs) fields.refuse("top_logprobs", "logprobs must be true");

@@ -37,6 +37,7 @@ struct CompletionRequest : TextRequest {
 
 struct ChatRequest : TextRequest {
     std::vector<models::ChatMessage> messages;
+    bool continue_final = false;  // the last message is an answer that is to be gone on with
 };
 
 CompletionRequest parse_completion(const std::string& body, const RequestLimits& limits);

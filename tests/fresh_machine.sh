@@ -3,6 +3,7 @@
 # puts the last commit of this checkout into it, and runs ./quickstart and ./check there, or the command that is given.
 #   tests/fresh_machine.sh SUITE [COMMAND...]      for example: tests/fresh_machine.sh bookworm
 #                                                               tests/fresh_machine.sh trixie ./check --fast
+# INKLING_SHARE=FOLDER: that folder is /mnt there.
 # Needs root, for the system and to enter it. Mounts are made in a namespace of their own, so none outlives it. The bare
 # system, for a month, and the packages that were installed into it are kept in INKLING_CACHE (~/.cache/inkling).
 set -euo pipefail
@@ -60,12 +61,14 @@ enter='
     mount -t sysfs -o ro sysfs "$1/sys"
     mount --rbind /dev "$1/dev"  # with pts and shm
     mount --bind "$2" "$1/var/cache/apt/archives"
+    [ -z "$3" ] || mount --bind "$3" "$1/mnt"
     system=$1
-    shift 2
+    shift 3
     exec chroot "$system" env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin TERM="${TERM:-dumb}" \
         ${http_proxy:+http_proxy="$http_proxy"} ${https_proxy:+https_proxy="$https_proxy"} \
         ${no_proxy:+no_proxy="$no_proxy"} sh -c "cd /root/inkling && exec \"\$@\"" sh "$@"'
-unshare --mount --pid --fork --kill-child bash -ec "$enter" bash "$system" "$cache/archives" "$@" 9>&- &
+unshare --mount --pid --fork --kill-child bash -ec "$enter" bash "$system" "$cache/archives" \
+    "${INKLING_SHARE:-}" "$@" 9>&- &
 inside=$!
 code=0
 wait "$inside" || code=$?

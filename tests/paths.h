@@ -9,7 +9,8 @@ namespace inkling::testing {
 extern const char* const kProgram;         // build/inkling
 extern const char* const kTutorial;        // the program of docs/attention.md
 extern const char* const kExamples;        // the folder with the programs of examples/
-extern const char* const kFailAllocation;  // the library of tests/preload
+extern const char* const kFailAllocation;  // the libraries of tests/preload
+extern const char* const kFaultyFiles;
 
 extern const bool kSanitized;  // over a library with sanitizers, whose allocators are their own
 

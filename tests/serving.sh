@@ -20,6 +20,10 @@ mkdir -p "$folder/build" "$folder/runs"
 cd "$folder"
 ln -s "$program" build/inkling
 cp -r "$root/tests/reference/greedy_gpt2" runs/mine
+cp -r runs/mine runs/base
+for adapter in formal verse; do
+    build/inkling train --quiet --data "$page" --init-from runs/base --lora-rank 2 --max-iters 2 --out runs/lora-$adapter
+done
 echo my-secret-key >keys.txt
 port=$((20000 + $$ % 20000)) ran=0
 
@@ -65,5 +69,5 @@ while read -r command; do
     ran=$((ran + 1))
 done <<<"$commands"
 stop
-[ $ran -ge 9 ] || fail "only $ran commands were run"
+[ $ran -ge 11 ] || fail "only $ran commands were run"
 echo "serving: $ran commands of the page did what it says"

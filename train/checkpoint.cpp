@@ -27,6 +27,7 @@ constexpr const char* kBase = "base_fingerprint";
 constexpr const char* kValLoss = "val_loss";
 constexpr const char* kBestValLoss = "best_val_loss";
 constexpr const char* kBestStep = "best_step";
+constexpr const char* kSpikes = "spikes";
 const std::string kWeights = "weights.";  // those in training, where the model beside is their average
 
 // Doubles are kept as text that reads back to the same bits.
@@ -171,6 +172,7 @@ void save_checkpoint(const fs::path& folder, models::Transformer<float>& model, 
                          {kBestStep, number_text(state.best_step)},
                          {"train_s", number_text(state.train_s)},
                          {"elapsed_s", number_text(state.elapsed_s)},
+                         {kSpikes, state.spikes.to_text()},
                          {"data_fingerprint", state.data_fingerprint},
                          {"config", state.config}};
     if (!state.base_fingerprint.empty()) metadata[kBase] = state.base_fingerprint;
@@ -202,6 +204,8 @@ TrainingState load_state(const fs::path& folder, nn::FlatParameters<float>& para
     if (file.metadata().contains(kBestStep)) state.best_step = read_number<std::size_t>(file, kBestStep, what);
     state.train_s = read_number<double>(file, "train_s", what);
     state.elapsed_s = read_number<double>(file, "elapsed_s", what);
+    if (file.metadata().contains(kSpikes))
+        check<BadInput>(state.spikes.read(text(kSpikes)), "{}: {} must be pairs of numbers", what, kSpikes);
     state.data_fingerprint = text("data_fingerprint");
     if (file.metadata().contains(kBase)) state.base_fingerprint = text(kBase);
     state.config = text("config");

@@ -10,6 +10,7 @@
 #include "data/tokenizers/tokenizer.h"
 #include "models/transformer.h"
 #include "train/optimizers/optimizer.h"
+#include "train/spikes.h"
 #include "train/weight_average.h"
 
 namespace inkling::train {
@@ -20,6 +21,7 @@ struct TrainingState {
     std::size_t best_step = 0;  // that it is of; 0: none, or written by an older version
     double val_loss = std::numeric_limits<double>::infinity();  // of this step; infinity: it was not evaluated
     double train_s = 0, elapsed_s = 0;
+    Spikes spikes = {};                 // what the next steps are compared with
     std::string data_fingerprint;       // of the tokens that it is trained on
     std::string base_fingerprint = "";  // of the model whose adapters are trained; "": the model itself is
     std::string config;                 // the resolved config.toml

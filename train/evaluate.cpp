@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "engine/adaptive_threads.h"
+#include "engine/float_mode.h"
 #include "engine/ops/cross_entropy.h"
 
 namespace inkling::train {
@@ -24,6 +25,7 @@ class Evaluating {
     models::Transformer<float>& model_;
     bool training_;
     NoGrad no_grad_;
+    StandardNumbers numbers_;
 };
 
 }  // namespace

@@ -67,6 +67,7 @@ void TrainingLoop::go_on_from(const TrainingState& state) {
     state_ = state;
     state_.config = config;
     state_.base_fingerprint = base;
+    step_->spikes = state.spikes;
     saved_step_ = state_.step;
 }
 
@@ -133,6 +134,8 @@ double TrainingLoop::run_step() {
     metrics_.loss = result.loss;
     metrics_.lr = result.learning_rate;
     metrics_.grad_norm = result.grad_norm;
+    metrics_.z = result.z;
+    metrics_.skipped = result.skipped;
     metrics_.train_s = state_.train_s;
     metrics_.val_loss.reset();
     metrics_.bits_per_byte.reset();
@@ -143,11 +146,13 @@ double TrainingLoop::run_step() {
 
 void TrainingLoop::run(const std::vector<Observer*>& observers, const std::function<bool()>& stop) {
     constexpr std::size_t kMaxRefused = 5;  // in a row
+    constexpr double kSpike = 6;            // standard deviations that are worth a line
     const auto tell = [&](void (Observer::*event)(TrainingLoop&)) {
         for (Observer* const observer : observers) (observer->*event)(*this);
     };
     const auto save = [&] {
         saved_step_ = state_.step;
+        state_.spikes = step_->spikes;
         tell(&Observer::checkpoint_wanted);
     };
     const auto interrupted = [&] { return asked_to_stop_ = asked_to_stop_ || (stop && stop()); };
@@ -169,11 +174,16 @@ void TrainingLoop::run(const std::vector<Observer*>& observers, const std::funct
     }
     while (!finished() && !interrupted()) {
         run_step();
-        if (refused_in_a_row_ > 0) tell(&Observer::step_refused);
+        if (refused_in_a_row_ > 0) {
+            anomaly_ = step_->find_anomaly(state_.step - 1);
+            tell(&Observer::step_refused);
+        } else if (metrics_.z.largest() > (options_.skip_spikes > 0 ? options_.skip_spikes : kSpike)) {
+            tell(&Observer::spike);
+        }
         if (refused_in_a_row_ == kMaxRefused) {
             throw Diverged(fmt::format(
-                "training diverged: {} steps in a row were not finite, the last one step {}: lower --learning-rate",
-                kMaxRefused, state_.step));
+                "training diverged: {} steps in a row were not finite, the last one step {}: {}: lower --learning-rate",
+                kMaxRefused, state_.step, anomaly_));
         }
         bool last = finished();
         if (!text_.val.empty() && (last || due(options_.eval_every)) && !interrupted())

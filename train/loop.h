@@ -50,8 +50,9 @@ class TrainingLoop {
     bool finished() const { return stop_reason() != StopReason::none; }
     // A validation loss is known of a checkpoint: of state().best_step, which may be 0 where --eval-on-start is set.
     bool has_best() const;
-    bool log_due() const;         // of the last step: by --log-every, the first, the last, and those with an evaluation
-    double seconds_left() const;  // estimated, evaluations included
+    bool log_due() const;  // of the last step: by --log-every, the first, the last, and those with an evaluation
+    const std::string& anomaly() const { return anomaly_; }  // where the last step that was refused went wrong
+    double seconds_left() const;                             // estimated, evaluations included
 
     const TrainOptions& options() const { return options_; }
     models::Transformer<float>& model() { return model_; }
@@ -84,6 +85,7 @@ class TrainingLoop {
     Metrics metrics_;
     double last_val_loss_ = std::numeric_limits<double>::quiet_NaN();
     double eval_s_per_token_ = 0;  // of the last evaluation; 0: there was none yet
+    std::string anomaly_;
     std::size_t refused_in_a_row_ = 0, saved_step_ = static_cast<std::size_t>(-1);
     bool asked_to_stop_ = false;
     std::size_t timed_from_ = 0;  // of this step on, steps are timed for check_plan()

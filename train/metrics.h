@@ -9,6 +9,7 @@
 
 #include "train/lines_file.h"
 #include "train/observer.h"
+#include "train/spikes.h"
 
 namespace inkling::train {
 
@@ -18,6 +19,8 @@ struct Metrics {
     std::optional<double> val_loss = {};
     std::size_t val_tokens = 0;                // that val_loss is the mean of
     std::optional<double> bits_per_byte = {};  // of the validation part's text
+    Spikes::Scores z = {};
+    bool skipped = false;  // as a spike: the weights did not change
     double lr = 0, grad_norm = 0, tok_s = 0, train_s = 0, elapsed_s = 0;
 };
 

@@ -14,10 +14,11 @@ class Observer {
   public:
     virtual ~Observer() = default;
     virtual void step_refused(TrainingLoop&) {}  // its loss or gradient was not finite: it changed nothing
+    virtual void spike(TrainingLoop&) {}         // its loss or gradient norm is far above those before: metrics().z
     virtual void step_done(TrainingLoop&) {}     // every step, refused ones too; metrics() are complete
     virtual void evaluating(TrainingLoop&, double /*done*/) {}  // now and then, done in [0, 1)
-    virtual void evaluated(TrainingLoop&) {}                    // metrics().val_loss is there; step 0: before the first step
-    virtual void replanned(TrainingLoop&) {}                    // options().max_iters has changed
+    virtual void evaluated(TrainingLoop&) {}  // metrics().val_loss is there; step 0: before the first step
+    virtual void replanned(TrainingLoop&) {}  // options().max_iters has changed
     virtual void checkpoint_wanted(TrainingLoop&) {}
     virtual void sample_wanted(TrainingLoop&) {}
     virtual void stopped(TrainingLoop&) {}  // at the end, or because it was asked to; not when it throws

@@ -131,6 +131,7 @@ void TrainOptions::validate() const {
     in_range("--momentum", momentum, 0, 0.999999999);
     check(ns_steps >= 1 && ns_steps <= 100, "--ns-steps must be between 1 and 100, got {}", ns_steps);
     in_range("--ema", ema, 0, 0.999999999);
+    in_range("--skip-spikes", skip_spikes, 0, 1e6);
     in_range("--weight-decay", weight_decay, 0, 1e6);
     in_range("--beta1", beta1, 0, 0.999999999);
     in_range("--beta2", beta2, 0, 0.999999999);

@@ -65,6 +65,7 @@ struct TrainOptions {
     bool muon_split_heads = false;
     MuonScale muon_scale = MuonScale::adamw;
     double ema = 0;
+    double skip_spikes = 0;
 
     Precision precision = Precision::fp32;
     bool checkpoint_activations = false;
@@ -162,6 +163,9 @@ struct TrainOptions {
         v("muon-scale", o.muon_scale,
           "muon: adamw (updates of AdamW's size, for its learning rates), or original (learning rates of about 0.02)");
         v("ema", o.ema, "evaluate and save a moving average of the weights with this decay, such as 0.999; 0: off");
+        v("skip-spikes", o.skip_spikes,
+          "skip steps whose loss or gradient norm is more than this many standard deviations above the mean of the 128 "
+          "steps before, such as 6; 0: none");
         v("precision", o.precision,
           "of the operands of matrix products: fp32, or bf16 (fast on CPUs with AVX512_BF16 or AMX)");
         v("checkpoint-activations", o.checkpoint_activations,

@@ -13,32 +13,19 @@ namespace inkling::train {
 namespace {
 
 // "data" and how it is read: by its content, not by its name.
-const std::set<std::string> kFree = {"data",
-                                     "exclude",
-                                     "text_field",
-                                     "text_column",
-                                     "lossy",
-                                     "strict_vocabulary",
-                                     "out",
-                                     "resume",
-                                     "overwrite",
-                                     "max_iters",
-                                     "max_time",
-                                     "init_from",
-                                     "init_adapter",
-                                     "threads",
-                                     "eval_every",
-                                     "eval_on_start",
-                                     "eval_iters",
-                                     "save_every",
-                                     "log_every",
-                                     "patience",
-                                     "sample_prompt",
-                                     "sample_every",
-                                     "replan",
-                                     "replan_step",
-                                     "planned_iters",
-                                     "checkpoint_activations"};
+const std::set<std::string> kFree = {"data",          "exclude",
+                                     "text_field",    "text_column",
+                                     "lossy",         "strict_vocabulary",
+                                     "out",           "resume",
+                                     "overwrite",     "max_iters",
+                                     "max_time",      "init_from",
+                                     "init_adapter",  "threads",
+                                     "eval_every",    "eval_on_start",
+                                     "eval_iters",    "save_every",
+                                     "log_every",     "patience",
+                                     "sample_prompt", "sample_every",
+                                     "replan",        "replan_step",
+                                     "planned_iters", "checkpoint_activations"};
 
 std::map<std::string, std::string> settings(const std::string& toml) {
     std::map<std::string, std::string> result;

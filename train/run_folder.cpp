@@ -35,7 +35,7 @@ Error unwritable(const fs::path& path, int error) {
 int take_lock(const fs::path& path) {
     constexpr int kTries = 1000;
     for (int i = 0; i < kTries; ++i) {
-        const int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+        const int file = formats::retry([&] { return open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666); });
         if (file < 0) throw unwritable(path.parent_path(), errno);
         if (flock(file, LOCK_EX | LOCK_NB) != 0) {
             close(file);
@@ -52,17 +52,10 @@ int take_lock(const fs::path& path) {
     return -1;
 }
 
-struct Readable {
-    fs::path folder;
-    double val_loss;  // infinity: not evaluated
-
-    std::string name() const { return folder.filename().string(); }
-};
-
 // The checkpoints that say of themselves what they are, newest first. Others are left alone: a disk that fails for a
 // moment must not cost the best one.
-std::vector<Readable> readable(const fs::path& folder, const std::vector<std::string>& damaged) {
-    std::vector<Readable> found;
+std::vector<Evaluated> readable(const fs::path& folder, const std::vector<std::string>& damaged) {
+    std::vector<Evaluated> found;
     for (const fs::path& checkpoint : find_checkpoints(folder)) {
         if (std::count(damaged.begin(), damaged.end(), checkpoint.filename().string()) > 0) continue;
         try {
@@ -71,18 +64,6 @@ std::vector<Readable> readable(const fs::path& folder, const std::vector<std::st
         }
     }
     return found;
-}
-
-// Of the lowest validation loss, the first that had it; "": none was evaluated.
-std::string best_of(const std::vector<Readable>& newest_first) {
-    std::string best;
-    double lowest = std::numeric_limits<double>::max();
-    for (const Readable& c : newest_first) {
-        if (!(c.val_loss <= lowest)) continue;
-        lowest = c.val_loss;
-        best = c.name();
-    }
-    return best;
 }
 
 void link(const fs::path& folder, const std::string& name, const std::string& target) {
@@ -122,6 +103,17 @@ bool is_checkpoint(const std::string& name) {
 }
 
 std::size_t step_of(const fs::path& checkpoint) { return std::stoull(checkpoint.filename().string().substr(5)); }
+
+std::string best_of(const std::vector<Evaluated>& newest_first) {
+    std::string best;
+    double lowest = std::numeric_limits<double>::max();
+    for (const Evaluated& c : newest_first) {
+        if (!(c.val_loss <= lowest)) continue;
+        lowest = c.val_loss;
+        best = c.name();
+    }
+    return best;
+}
 
 std::vector<fs::path> find_checkpoints(const fs::path& folder) {
     std::vector<fs::path> found;
@@ -195,8 +187,7 @@ fs::path RunFolder::save(std::size_t step, const std::function<void(const fs::pa
         }
         formats::sync_directory(path_);
         std::erase(damaged_, name);
-        stored_val_loss(target);  // throws when it cannot be read back
-        settle(step, name);
+        settle(step, name, Evaluated{target, stored_val_loss(target)});  // throws when it cannot be read back
     } catch (const Error& e) {
         formats::try_remove_tree(beside);
         if (std::error_code none; !fs::exists(path_, none))
@@ -225,9 +216,10 @@ void RunFolder::mend(const fs::path& from, const std::vector<fs::path>& damaged)
 }
 
 // Links come first: what a kill or a failing disk leaves in between is settled by the run that goes on.
-void RunFolder::settle(std::size_t newest, const std::string& kept) const {
-    std::vector<Readable> found = readable(path_, damaged_);
-    std::erase_if(found, [&](const Readable& c) { return step_of(c.folder) > newest; });
+void RunFolder::settle(std::size_t newest, const std::string& kept, const std::optional<Evaluated>& saved) const {
+    std::vector<Evaluated> found = readable(path_, damaged_);
+    std::erase_if(found, [&](const Evaluated& c) { return step_of(c.folder) > newest || (saved && c.name() == kept); });
+    if (saved) found.insert(found.begin(), *saved);
     check(!found.empty(), "{}: no checkpoint can be read", path_.string());
     const std::string best = best_of(found);
     link(path_, "latest", found.front().name());

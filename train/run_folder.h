@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,16 @@ bool is_checkpoint(const std::string& name);                   // step-000500
 std::size_t step_of(const std::filesystem::path& checkpoint);  // by its name
 
 bool holds_run(const std::filesystem::path& folder);  // a checkpoint or metrics are there
+
+struct Evaluated {
+    std::filesystem::path folder;  // a checkpoint
+    double val_loss;               // infinity: not evaluated
+
+    std::string name() const { return folder.filename().string(); }
+};
+
+// The name of the one with the lowest validation loss, the first that had it; "": none was evaluated.
+std::string best_of(const std::vector<Evaluated>& newest_first);
 
 class RunFolder {
   public:
@@ -51,8 +62,9 @@ class RunFolder {
     };
 
     void clear_unfinished() const;
-    // Of the checkpoints up to a step: links, then removes what is too old. `kept` stays in any case.
-    void settle(std::size_t newest, const std::string& kept) const;
+    // Of the checkpoints up to a step: links, then removes what is too old. `kept` stays in any case; `saved` is that
+    // one where it was read already.
+    void settle(std::size_t newest, const std::string& kept, const std::optional<Evaluated>& saved = {}) const;
 
     std::filesystem::path path_;
     std::unique_ptr<Lock> lock_;

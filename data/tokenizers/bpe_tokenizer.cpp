@@ -32,12 +32,11 @@ BpeTokenizer::BpeTokenizer(BpeSpec spec)
       added_(normalized_contents(spec_.added, normalizer_)),
       pre_tokenizer_(spec_.pre_tokenizer),
       model_(spec_),
-      bytes_(model_.bytes()) {
+      size_(model_.bytes().size()) {
     if (spec_.decoder != std::vector<DecoderStep>{{}}) decoder_.emplace(spec_.decoder);
     for (const AddedToken& token : added_.list()) {
-        const auto id = static_cast<std::size_t>(token.id);
-        if (id >= bytes_.size()) bytes_.resize(id + 1);
-        bytes_[id] = token.content;
+        size_ = std::max(size_, static_cast<std::size_t>(token.id) + 1);
+        added_bytes_[token.id] = token.content;
     }
     for (const std::string_view end : ends_of_text)
         for (const AddedToken& token : spec_.added)
@@ -206,10 +205,13 @@ std::string BpeTokenizer::decode(std::span<const std::int32_t> ids, bool begins)
     std::vector<std::string> tokens;
     decoder_ ? tokens.reserve(ids.size()) : bytes.reserve(4 * ids.size());
     for (const std::int32_t id : ids) {
-        check<BadInput>(id >= 0 && static_cast<std::size_t>(id) < bytes_.size(), "token ids must be in [0, {}), got {}",
-                        bytes_.size(), id);
-        const std::string& token = bytes_[static_cast<std::size_t>(id)];
-        decoder_ ? tokens.push_back(token) : static_cast<void>(bytes += token);
+        const auto at = static_cast<std::size_t>(id);
+        check<BadInput>(id >= 0 && at < size_, "token ids must be in [0, {}), got {}", size_, id);
+        const auto added = added_bytes_.find(id);
+        const std::string_view token = added != added_bytes_.end()  ? std::string_view(added->second)
+                                       : at < model_.bytes().size() ? std::string_view(model_.bytes()[at])
+                                                                    : std::string_view();
+        decoder_ ? static_cast<void>(tokens.emplace_back(token)) : static_cast<void>(bytes += token);
     }
     return decoder_ ? (*decoder_)(std::move(tokens), begins) : bytes;
 }

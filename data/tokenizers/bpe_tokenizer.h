@@ -57,7 +57,7 @@ class BpeTokenizer final : public Tokenizer {
     std::string decode(std::span<const std::int32_t> ids) const override { return decode(ids, true); }
     std::string decode_more(std::span<const std::int32_t> ids) const override { return decode(ids, false); }
     std::size_t safe_cut(std::string_view text, std::size_t from) const override;
-    std::size_t vocab_size() const override { return bytes_.size(); }
+    std::size_t vocab_size() const override { return size_; }
     std::string to_json() const override;
     TokenizerKind kind() const override { return TokenizerKind::byte_pairs; }
     std::optional<std::int32_t> end_of_text() const override { return end_of_text_; }
@@ -89,8 +89,9 @@ class BpeTokenizer final : public Tokenizer {
     AddedTokens added_;
     PreTokenizer pre_tokenizer_;
     BpeModel model_;
-    std::optional<TokenDecoder> decoder_;  // none: ByteLevel alone, which joins bytes_
-    std::vector<std::string> bytes_;       // by id
+    std::optional<TokenDecoder> decoder_;                        // none: ByteLevel alone, which joins bytes_
+    std::size_t size_ = 0;                                       // of the vocabulary
+    std::unordered_map<std::int32_t, std::string> added_bytes_;  // of added tokens, some of which the model has, too
     std::optional<std::int32_t> end_of_text_;
     bool may_be_cut_ = false;  // at gpt2_safe_cut, before anything else
 };

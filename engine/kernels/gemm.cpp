@@ -1,6 +1,7 @@
 #include "engine/kernels/gemm.h"
 
 #include "engine/kernels/gemm_kernels.h"
+#include "engine/precision.h"
 #include "engine/profile.h"
 
 namespace inkling {
@@ -22,7 +23,7 @@ void run(const ConstArray<A>& a, const ConstArray<B>& b, Array<T>& c, bool accum
     const T* const shift = bias_data(bias, c);
     if (p.work() < kSmallWork) {
         profile::count_flops(2.0 * static_cast<double>(p.work()));
-        kernels::small<Format>(p, a.data(), b.data(), c.data(), accumulate, shift);
+        kernels::small<typename Format::Small>(p, a.data(), b.data(), c.data(), accumulate, shift);
     } else if (p.c_col == 1 || p.n == 1) {
         profile::count_flops(2.0 * static_cast<double>(p.work()));
         kernels::blocks<Format>(p, a.data(), b.data(), c.data(), accumulate, shift);
@@ -41,7 +42,12 @@ void multiply(const ConstArray<A>& a, const ConstArray<B>& b, Array<T>& c, GemmO
               const ConstArray<T>& bias) {
     if constexpr (std::is_same_v<T, float>) {
         constexpr bool half = std::is_same_v<A, BFloat16> || std::is_same_v<B, BFloat16>;
-        if (half || options.round) return run<kernels::Half>(a, b, c, options.accumulate, bias);
+        if (half || options.round) {
+#ifdef __AVX512BF16__
+            if (has_fast_bf16()) return run<kernels::HalfPairs>(a, b, c, options.accumulate, bias);
+#endif
+            return run<kernels::Half>(a, b, c, options.accumulate, bias);
+        }
     }
     if constexpr (std::is_same_v<A, T> && std::is_same_v<B, T>) {
         run<kernels::Full<T>>(a, b, c, options.accumulate, bias);

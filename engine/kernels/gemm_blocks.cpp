@@ -205,5 +205,6 @@ void blocks(const GemmShape& p, const A* a, const B* b, typename Format::Result*
 #define INKLING_INSTANCE(Format, A, B) \
     template void blocks<Format>(const GemmShape&, const A*, const B*, Format::Result*, bool, const Format::Result*);
 INKLING_FOR_EACH_PRODUCT(INKLING_INSTANCE)
+INKLING_FOR_EACH_PAIR_PRODUCT(INKLING_INSTANCE)
 
 }  // namespace inkling::kernels

@@ -25,9 +25,11 @@ struct GemmShape {
     std::ptrdiff_t batch_offset(std::size_t operand, std::size_t index) const;
 };
 
-// How numbers are multiplied: as they are, or rounded to bfloat16. A word is what a register's lane holds.
+// How numbers are multiplied: as they are, or rounded to bfloat16. A word is what a register's lane holds; small
+// products have words of one number.
 template <class T>
 struct Full {
+    using Small = Full;
     using Result = T;
     using Word = T;
     static constexpr std::size_t numbers = 1;  // in a word
@@ -35,30 +37,37 @@ struct Full {
     static T pack(T x, T) { return x; }
 };
 
+// Rounded to bfloat16, one in a word; and by HalfPairs two, which the CPU multiplies and adds at once.
 struct Half {
+    using Small = Half;
     using Result = float;
+    using Word = float;
+    static constexpr std::size_t numbers = 1;
     static BFloat16 round(float x) { return round_to_bfloat16(x); }
     static BFloat16 round(BFloat16 x) { return x; }
     template <class In>
     static float convert(In x) {
         return widen(round(x));
     }
+    template <class In>
+    static float pack(In x, In) {
+        return convert(x);
+    }
+};
+
 #ifdef __AVX512BF16__
+struct HalfPairs : Half {
     using Word = Pair;  // of two numbers that lie side by side along K
     static constexpr std::size_t numbers = 2;
     template <class In>
     static Pair pack(In low, In high) {
         return static_cast<Pair>(round(low).bits) | static_cast<Pair>(round(high).bits) << 16;
     }
-#else
-    using Word = float;
-    static constexpr std::size_t numbers = 1;
-    template <class In>
-    static float pack(In x, In) {
-        return convert(x);
-    }
-#endif
 };
+#define INKLING_FOR_EACH_PAIR_PRODUCT(X) INKLING_FOR_EACH_HALF_PRODUCT(X, HalfPairs)
+#else
+#define INKLING_FOR_EACH_PAIR_PRODUCT(X)
+#endif
 
 // C (+)= A B + bias; bias may be null.
 template <class In, class T>
@@ -74,12 +83,14 @@ void blocks(const GemmShape& p, const A* a, const B* b, typename Format::Result*
             const typename Format::Result* bias);
 
 // One translation unit for each kernel: the combinations that gemm() uses.
+#define INKLING_FOR_EACH_HALF_PRODUCT(X, Format) \
+    X(Format, float, float)                      \
+    X(Format, float, BFloat16)                   \
+    X(Format, BFloat16, float)                   \
+    X(Format, BFloat16, BFloat16)
 #define INKLING_FOR_EACH_PRODUCT(X) \
     X(Full<float>, float, float)    \
     X(Full<double>, double, double) \
-    X(Half, float, float)           \
-    X(Half, float, BFloat16)        \
-    X(Half, BFloat16, float)        \
-    X(Half, BFloat16, BFloat16)
+    INKLING_FOR_EACH_HALF_PRODUCT(X, Half)
 
 }  // namespace inkling::kernels

@@ -69,15 +69,14 @@ inline Vec<T> multiply_add(const Vec<T>& a, const Vec<T>& b, const Vec<T>& c) {
     return xsimd::fma(a, b, c);
 }
 
+// Compiled where the compiler may use the instruction, called where has_fast_bf16(): the library for AVX-512 also runs
+// on CPUs without.
 #ifdef __AVX512BF16__
-inline constexpr bool kPairProducts = true;
 using Pair = std::uint32_t;
 inline Vec<float> multiply_add(const Vec<Pair>& a, const Vec<Pair>& b, const Vec<float>& c) {
     const __m512i x = a, y = b;
     return _mm512_dpbf16_ps(c, reinterpret_cast<const __m512bh&>(x), reinterpret_cast<const __m512bh&>(y));
 }
-#else
-inline constexpr bool kPairProducts = false;
 #endif
 
 // Hides from the compiler how a value was computed, so that it keeps it in a register and does not compute it again.

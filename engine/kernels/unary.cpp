@@ -87,7 +87,10 @@ class SavedInput {
 template <class T>
 Tensor<T> unary_op_of_rows(const char* op, Tensor<T> x, Saves saves, SavedRow<T> value, SavedRow<T> gradient) {
     check_defined(op, x);
-    if (!x.requires_grad() || NoGrad::active()) return record<T>(op, map_given(std::move(x), value), {}, nullptr);
+    if (!x.requires_grad() || NoGrad::active()) {
+        if (DetectAnomaly::active()) detect::note_input(x);
+        return record<T>(op, map_given(std::move(x), value), {}, nullptr);
+    }
     SavedInput<T> saved;
     if (saves == Saves::input || saves == Saves::rounded_input)
         saved = SavedInput<T>(x.value(), saves == Saves::rounded_input);

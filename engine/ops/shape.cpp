@@ -236,6 +236,7 @@ Tensor<T> concatenate(const std::vector<Tensor<T>>& parts, std::ptrdiff_t axis) 
         shape[k] += part.shape()[k];
         ends.push_back(shape[k]);
         nodes.push_back(part.node());
+        if (DetectAnomaly::active()) detect::note_input(part);
     }
     Array<T> y(shape);
     for (std::size_t i = 0; i < parts.size(); ++i) {

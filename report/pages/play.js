@@ -42,25 +42,34 @@ function tokens_of_chat({ delta, logprobs }) {
 const whole = ({ text }) => !text.startsWith("bytes:");  // a token that is a part of a character cannot be continued by text
 
 // --- writing
-// Goes on from what is there; `kept`: tokens of the output that stay.
-async function write() {
+// Goes on from what is there; in a conversation with the next answer, or, `onward`, with the last one from its tokens on.
+async function write(onward = false) {
   if (play.running) return;
   const chat = play.mode === "chat";
-  if (chat && !prompt_box.value.trim()) return void prompt_box.focus();
+  if (chat && !onward && !prompt_box.value.trim()) return void prompt_box.focus();
   const running = play.running = new AbortController();
   show_running();
   const start = performance.now();
-  let count = 0, real = "";  // the text itself, where tokens do not spell it
+  let count = 0, before = "", real = "";  // the text itself, where tokens do not spell it
+  const answered = () => {
+    if (!onward) play.messages.push({ role: "assistant" }), prompt_box.value = "";
+    play.messages.at(-1).content = before + real;
+    show_talk();
+  };
   try {
     const wanted = settings.request();
     let source, take;
     if (chat) {
-      if (play.messages.at(-1)?.role === "user") play.messages.pop();
-      play.messages.push({ role: "user", content: prompt_box.value });
+      if (onward) {
+        play.messages.at(-1).content = before = tokens.text();
+      } else {
+        if (play.messages.at(-1)?.role === "user") play.messages.pop();
+        play.messages.push({ role: "user", content: prompt_box.value });
+        tokens.begin("");
+      }
       show_talk();
-      tokens.begin("");
       const system = settings.system.value ? [{ role: "system", content: settings.system.value }] : [];
-      source = events_of("/v1/chat/completions", { ...wanted, messages: [...system, ...play.messages], stream: true, logprobs: true, top_logprobs: kAlternatives }, running.signal);
+      source = events_of("/v1/chat/completions", { ...wanted, messages: [...system, ...play.messages], add_generation_prompt: !onward, continue_final_message: onward, stream: true, logprobs: true, top_logprobs: kAlternatives }, running.signal);
       take = tokens_of_chat;
     } else {
       if (tokens.list.length === 0 || play.given !== prompt_box.value) {
@@ -83,18 +92,10 @@ async function write() {
       }
       status_of(count, start);
     }
-    if (chat) {
-      play.messages.push({ role: "assistant", content: real });
-      prompt_box.value = "";
-      show_talk();
-    }
+    if (chat) answered();
   } catch (error) {
     if (error.name !== "AbortError") show_error(error.message);
-    if (chat && play.messages.at(-1)?.role === "user" && error.name === "AbortError" && real) {
-      play.messages.push({ role: "assistant", content: real });
-      prompt_box.value = "";
-      show_talk();
-    }
+    else if (chat && real) answered();
   }
   if (!tokens.list.every(whole)) respell(real, tokens.list.length - count);
   play.running = null;
@@ -112,16 +113,12 @@ function respell(real, begin) {
 
 // Another token in a place, and on from there.
 function go_on_from(i, text) {
-  if (play.running || play.mode === "chat") return play.mode === "chat" ? edit_answer(i, text) : undefined;
+  if (play.running) return;
   if (text.startsWith("bytes:")) return show_error("This is a part of a character: it cannot be chosen alone.");
   const other = tokens.list[i].others.find((token) => token.text === text), { others } = tokens.list[i];
   tokens.cut(i);
   tokens.add({ text, logprob: other.logprob, others });
-  write();
-}
-// In a conversation the answer cannot be continued over the API: the choice becomes a text to go on with.
-function edit_answer() {
-  show_error("In a conversation another token cannot be taken: choose Text to go on from a place.");
+  write(play.mode === "chat");
 }
 
 function status_of(count, start) {
@@ -219,7 +216,7 @@ async function begin() {
   show_modes();
 }
 
-by_id("write").addEventListener("click", write);
+by_id("write").addEventListener("click", () => write());
 by_id("stop").addEventListener("click", stop);
 by_id("clear").addEventListener("click", clear);
 prompt_box.addEventListener("input", keep_link);

@@ -304,7 +304,6 @@ class Pages:
         wait_until("a wrong setting is said", lambda: "Temperature" in page.js("return document.getElementById('error').textContent"))
         self.clean("the playground, misused", url)
 
-
     def chat(self, url, models):
         page = self.browser.open(url)
         wait_until("models", lambda: page.js(models) == 2)
@@ -319,6 +318,11 @@ class Pages:
         shown = page.js("return [...document.querySelectorAll('#talk li')].map((l) => l.lastChild.textContent)")
         check("the conversation", len(shown) == 4 and shown[0] == "One <b>day</b>" and shown[2] == "And then", shown)
         check("answers are not empty", shown[1] and shown[3], shown)
+        pick = page.js("const { text, others } = tokens.list[2]; const pick = others.find((o) => o.text !== text && whole(o) && !o.text.includes('<|')).text;"
+                       "tokens.take(2, pick); return tokens.text(2) + pick")
+        wait_until("another token in an answer", lambda: page.js("return play.running === null && tokens.list.length > 3"))
+        shown = page.js("return [...document.querySelectorAll('#talk li')].map((l) => l.lastChild.textContent)")
+        check("the answer goes on from there", len(shown) == 4 and shown[3].startswith(pick) and len(shown[3]) > len(pick), shown, pick)
         link = page.js("return location.href")
         self.clean("a conversation", url)
         page.open(link)

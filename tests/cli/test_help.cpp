@@ -17,7 +17,7 @@ std::size_t longest_line(const std::string& text) {
 
 void check_overview(const std::string& text) {
     for (const char* command :
-         {"train", "generate", "eval", "tokenize", "attention", "export", "gradcheck", "info", "bench"})
+         {"train", "generate", "eval", "tokenize", "attention", "export", "gradcheck", "info", "bench", "verify"})
         CHECK_THAT(text, ContainsSubstring(std::string("\n  ") + command + ' '));
     const std::size_t examples = text.find("Examples:");
     REQUIRE(examples != std::string::npos);

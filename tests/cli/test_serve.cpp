@@ -1,4 +1,7 @@
 // inkling serve, as a user starts and stops it.
+#include <fstream>
+#include <set>
+
 #include "serve/http.h"
 #include "tests/cli/program.h"
 #include "tests/paths.h"
@@ -72,6 +75,40 @@ TEST_CASE("serve: the text of inkling generate, with keys, until a signal", "[cl
         CHECK_THAT(r.err, ContainsSubstring("http://127.0.0.1:" + std::to_string(port)));
         CHECK_THAT(r.err, !ContainsSubstring("secret"));
     }
+}
+
+TEST_CASE("serve: a model, and beside it its adapters by name", "[cli]") {
+    const ScratchFolder folder;
+    const std::string base = tests_path("reference/llama_tiny"), adapter = tests_path("reference/adapters/llama"),
+                      other = folder.path("other");
+    std::filesystem::copy(adapter, other);
+    auto config = nlohmann::json::parse(read_file(adapter + "/adapter_config.json"));
+    config["lora_alpha"] = config["lora_alpha"].get<double>() * -4;  // it pushes the other way
+    std::ofstream(other + "/adapter_config.json") << config;
+    const auto generated = [](const Arguments& model) {
+        return program(Arguments{"generate", "--no-prompt", "-p", "a", "-n", "8", "--temperature", "0"} + model).out;
+    };
+    const int port = free_port();
+    Process server({"serve", "--model", base, "--adapter", "plus=" + adapter, "--adapter", "minus=" + other, "--port",
+                    std::to_string(port)});
+    wait_for(port);
+    CHECK(get(port, "/v1/models").json()["data"].size() == 3);
+    const auto served = [&](const std::string& model) {
+        const nlohmann::json asked = {{"model", model}, {"prompt", "a"}, {"max_tokens", 8}, {"temperature", 0}};
+        return post(port, "/v1/completions", asked).json()["choices"][0]["text"].get<std::string>() + "\n";
+    };
+    CHECK(served("llama_tiny") == generated({"--model", base}));
+    CHECK(served("plus") == generated({"--model", base, "--adapter", adapter}));
+    CHECK(served("minus") == generated({"--model", base, "--adapter", other}));
+    CHECK(std::set<std::string>{served("llama_tiny"), served("plus"), served("minus")}.size() == 3);
+    server.signal(SIGTERM);
+    CHECK(server.wait().code == 143);
+    const Arguments serve = {"serve", "--model", base, "--port", "0"};
+    check_fails(program(serve + Arguments{"--adapter", adapter, "--adapter", other}), 2,
+                "each of several needs a name");
+    check_fails(program(serve + Arguments{"--adapter", "a=" + adapter, "--adapter", "a=" + other}), 2,
+                "two models are called a");
+    check_fails(program(serve + Arguments{"--adapter", "a=" + base}), 3, "is no adapter");
 }
 
 TEST_CASE("serve: a second signal ends what runs", "[cli]") {

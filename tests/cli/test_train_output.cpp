@@ -170,3 +170,32 @@ TEST_CASE("train: the last step has a line, on a terminal, too", "[cli]") {
     REQUIRE(last != std::string::npos);
     CHECK(shown.substr(last, shown.find('\n', last) - last).find("\x1B[K") == std::string::npos);  // not wiped
 }
+
+TEST_CASE("train --json: steps that go wrong, with where and why", "[cli]") {
+    const ScratchFolder folder;
+    const Arguments absurd = {"--learning-rate", "1e6", "--min-lr",    "1e6", "--warmup-iters", "0",
+                              "--grad-clip",     "0",   "--max-iters", "500"};
+    const Result r = program(train(folder, small(absurd) + Arguments{"--json"}));
+    CHECK(r.code == 4);
+    const auto wrong = of_event(json_lines(r.out), "anomaly");
+    REQUIRE(wrong.size() >= 5);
+    const ordered_json& last = wrong.back();
+    CHECK((last["kind"] == "not_finite" && last["skipped"] == true && last["lr"] == 1e6));
+    CHECK((last["loss"].is_null() || last["grad_norm"].is_null()));
+    CHECK_THAT(r.err, ContainsSubstring("steps in a row were not finite, the last one step " +
+                                        std::to_string(last["step"].get<int>()) + ": " +
+                                        last["where"].get<std::string>() + ": lower --learning-rate"));
+
+    const Result low = program(
+        train(folder, small({"--max-iters", "90"}) + Arguments{"--overwrite", "--json", "--skip-spikes", "0.2"}));
+    const auto spikes = of_event(json_lines(low), "anomaly");
+    REQUIRE_FALSE(spikes.empty());  // there are some by chance, so far below what is usual
+    for (const ordered_json& spike : spikes) {
+        CHECK((spike["kind"] == "spike" && spike["skipped"] == true && spike["step"] > 64));
+        CHECK(std::max(spike["loss_z"].get<double>(), spike["grad_norm_z"].get<double>()) > 0.2);
+    }
+    CHECK_THAT(low.err, ContainsSubstring(": a spike: ") &&
+                            ContainsSubstring(" standard deviations above those before: the step is skipped"));
+    CHECK_THAT(read_file(folder.path("out/config.toml")), ContainsSubstring("skip_spikes = 0.2"));
+    check_fails(program(train(folder, small({"--skip-spikes", "-1"}))), 2, "--skip-spikes");
+}

@@ -90,6 +90,10 @@ TEST_CASE("library page: the lines beside PyTorch's", "[docs]") {
         const NoGrad no_graph;
         CHECK_FALSE((x * w).requires_grad());
     }
+    {
+        const DetectAnomaly detect;
+        CHECK_THROWS_WITH(exp(100 * x), ContainsSubstring("inf at (0, 0)"));
+    }
     CHECK(gradient_error([](const auto& in) { return tanh(in[0]); }, {normal({2, 3}, 1)}) < 1e-6);
 
     nn::Sequential<float> net(nn::Linear<float>(random, 2, 8), relu<float>, nn::Linear<float>(random, 8, 2));

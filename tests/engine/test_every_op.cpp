@@ -14,7 +14,7 @@ bool differs(T a, T b) {
 }
 
 template <class T>
-constexpr T kNan = std::numeric_limits<T>::quiet_NaN();
+constexpr T kNanOf = std::numeric_limits<T>::quiet_NaN();
 
 // Where `broken` must be NaN: at the elements that change when the number in its place does. Elsewhere it must be as it
 // was, if `alone`.
@@ -79,7 +79,7 @@ TEMPLATE_TEST_CASE("every op: NaN in an input is NaN in all that depends on it",
                 const T here = at[k].data()[i];
                 const std::vector moved{with(here + 20), with(op.is_positive ? here / 2 : here - 20),
                                         with(here * T{1.25})};
-                const auto broken = with(kNan<T>);
+                const auto broken = with(kNanOf<T>);
                 for (std::size_t r = 0; r < rest.size(); ++r) {
                     INFO((r == 0 ? std::string("value") : "gradient " + std::to_string(r - 1)));
                     if (op.name == "relu" && r > 0) {  // as PyTorch: 0 where x <= 0, else dy
@@ -118,7 +118,7 @@ TEMPLATE_TEST_CASE("every op: NaN in a cotangent is NaN in all that depends on i
                 other.data()[j] = value;
                 return results(op, at, other);
             };
-            const auto moved = with(dy.data()[j] + 3), broken = with(kNan<T>);
+            const auto moved = with(dy.data()[j] + 3), broken = with(kNanOf<T>);
             for (std::size_t r = 1; r < rest.size(); ++r) check_spread(rest[r], {moved[r]}, broken[r], false);
         }
     }

@@ -28,7 +28,7 @@ double error_with(const Wrong& gradient, const Array<double>& at = normal({3, 4}
 
 }  // namespace
 
-TEST_CASE("gradcheck: every op's gradient agrees with finite differences", "[engine]") {
+TEST_CASE("gradcheck: every op's gradient agrees with finite differences", "[engine][unsanitized]") {
     for (const GradcheckRow& row : gradcheck_ops()) {
         const double error = row.worst_error();
         INFO(row.name << ": " << error);

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # Fuzzes one of the readers of files that come from elsewhere, with clang's libFuzzer and the address and undefined-
 # behaviour sanitizers. What it finds is a file crash-* in the current folder: mend it, and put the file into corpus/.
-#   tests/fuzz/run.sh safetensors|config_json|tokenizer_json|serve_request [flags of libFuzzer, e.g. -runs=10000000]
+#   tests/fuzz/run.sh safetensors|config_json|tokenizer_json|settings_toml|text_lines|serve_request [flags of libFuzzer, e.g.
+#   -runs=10000000]
+#   tests/fuzz/run.sh all SECONDS     all of them, for so many seconds each; says how many inputs each has had
 # The library is built for this in build-fuzz/, which takes minutes the first time. Inputs that reach new code are kept in
 # build-fuzz/corpus/, for the next time.
 set -euo pipefail
@@ -9,6 +11,14 @@ target=${1:-} && shift $(($# > 0))
 root=$(cd "$(dirname "$0")/../.." && pwd)
 command -v clang++ >/dev/null || { echo "run.sh: clang++ with libFuzzer is required: apt-get install clang libomp-dev" >&2 && exit 1; }
 cd "$root"
+if [ "$target" = all ]; then
+    for one in $(ls tests/fuzz/corpus); do
+        "$0" "$one" -max_total_time="${1:-3600}" -print_final_stats=1 >"build-fuzz-$one.log" 2>&1 || { tail -40 "build-fuzz-$one.log" && exit 1; }
+        echo "$one: $(sed -n 's/^stat::number_of_executed_units: *//p' "build-fuzz-$one.log") inputs, nothing found"
+        mv "build-fuzz-$one.log" "build-fuzz/$one.log"
+    done
+    exit
+fi
 [ -n "$target" ] && [ -d "tests/fuzz/corpus/$target" ] || { echo "run.sh: no target '$target': there are $(ls -m tests/fuzz/corpus)" >&2 && exit 2; }
 out=build-fuzz
 mkdir -p "$out/corpus/$target"

@@ -139,7 +139,10 @@ TEST_CASE("weight files: a nanochat folder comes back bit by bit, grouped heads 
     }
 }
 
-TEST_CASE("weight files: bfloat16 matrices that stay so give the same logits to the last bit", "[models]") {
+TEST_CASE(
+    "weight files: bfloat16 matrices that stay so give the same logits to the last bit, and so do those packed for a "
+    "decoder",
+    "[models]") {
     for (const char* reference : {"llama_tiny", "llama_tiny_tied", "nanochat_tiny", "gpt2_tiny", "families/gpt_neox"}) {
         INFO(reference);
         auto [model, tokenizer] = models::load_model(tests_path("reference/") + reference);
@@ -165,6 +168,15 @@ TEST_CASE("weight files: bfloat16 matrices that stay so give the same logits to 
                 return all;
             };
             CHECK(logits(kept) == logits(wide));
+            for (const models::LoadedModel* stored : {&wide, &kept}) {  // as float32, and as bfloat16
+                const data::tests::ScratchFolder again;
+                models::save_model(again.path(), *wide.model, *wide.tokenizer,
+                                   stored == &wide ? DType::F32 : DType::BF16);
+                const auto packed = models::load_model(again.path(), std::nullopt, models::kept_for_decoder(type));
+                CHECK(logits(packed) == logits(wide));
+                const Tensor<float>& table = packed.model->parts[models::Part::token_table].weight;
+                CHECK((table.packed() != nullptr) == (stored == &kept));  // exact
+            }
         }
     }
 }

@@ -9,6 +9,7 @@ import random
 import socket
 import struct
 import subprocess
+import tempfile
 import time
 import urllib.request
 
@@ -31,7 +32,8 @@ class Served:
         command = [str(program), "serve", "--port", str(self.port), *flags]
         for model in models:
             command += ["--model", str(model)]
-        self.process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+        self.log = tempfile.TemporaryFile()
+        self.process = subprocess.Popen(command, stderr=self.log)
 
     def __enter__(self):
         for _ in range(6000):
@@ -50,6 +52,9 @@ class Served:
             self.process.wait(60)
         except subprocess.TimeoutExpired:
             self.process.kill()
+        if self.process.wait() != 143:  # also what a sanitizer finds
+            self.log.seek(0)
+            raise SystemExit(f"the server ended with {self.process.returncode}: {self.log.read().decode()[-10000:]}")
 
     def memory(self):
         """Resident kilobytes."""

@@ -129,6 +129,43 @@ TEST_CASE("chat: the answer is OpenAI's, whole and as a stream", "[serve]") {
     }
 }
 
+TEST_CASE("chat: an answer goes on from where it stands", "[serve]") {
+    ServedChat served;
+    const auto tokenizer = models::open_tokenizer(served.folder.scratch.path());
+    json words = json::object();  // the text of other tokens may be parts of characters, which cannot be sent back
+    for (const char* word : {" said", " you", " was", " the", " to"}) {
+        REQUIRE(tokenizer->encode(word).size() == 1);
+        words[std::to_string(tokenizer->encode(word)[0])] = 100;
+    }
+    const json question = {{"role", "user"}, {"content", "One day"}};
+    json asked = {{"seed", 2}, {"max_tokens", 12}, {"messages", json::array({question})}, {"logit_bias", words}};
+    asked["temperature"] = 0;
+    const auto text_of = [&] {
+        return served.chat(asked).json()["choices"][0]["message"]["content"].get<std::string>();
+    };
+    const std::string whole = text_of();
+    asked["max_tokens"] = 5;
+    const std::string first = text_of();
+    REQUIRE(whole.starts_with(first));
+    REQUIRE(first.size() < whole.size());
+    const json answer = {{"role", "assistant"}, {"content", first}};
+    asked["max_tokens"] = 7;
+    asked["messages"] = json::array({question, answer});
+    asked["continue_final_message"] = true;
+    for (const bool said : {false, true}) {  // the generation prompt is left out, also where that is not said
+        if (said) asked["add_generation_prompt"] = false;
+        CHECK(first + text_of() == whole);
+    }
+    asked["add_generation_prompt"] = true;
+    CHECK(served.chat(asked).json()["error"]["param"] == "add_generation_prompt");
+    asked.erase("add_generation_prompt");
+    asked["messages"] = json::array({question});
+    CHECK(served.chat(asked).json()["error"]["param"] == "continue_final_message");
+    asked["continue_final_message"] = false;
+    asked["add_generation_prompt"] = false;
+    CHECK(served.chat(asked).json()["error"]["param"] == "add_generation_prompt");
+}
+
 TEST_CASE("chat: the end of a turn ends the text and is no part of it", "[serve]") {
     ServedChat served;
     const json a = served.chat({{"seed", 4}, {"logit_bias", {{"812", 100}}}}).json();

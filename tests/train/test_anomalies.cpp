@@ -16,17 +16,111 @@ bool finite(const ConstArray<float>& a) {
     return std::all_of(a.data(), a.data() + a.size(), [](float x) { return std::isfinite(x); });
 }
 
+void multiply(Tensor<float>& p, float factor) {
+    Array<float> a = p.value_in_place();
+    a *= factor;
+}
+
+// All as large as a float can be, with the signs that they had: sums of a few are larger.
+void make_overflow(Tensor<float>& p) {
+    Array<float> a = p.value_in_place();
+    for (std::size_t i = 0; i < a.size(); ++i) a.data()[i] = std::copysign(3e38f, a.data()[i]);
+}
+
 // Loss and logits stay as they are, but the gradient of the token table overflows when it is squared.
 void make_gradients_huge(models::Transformer<float>& model) {
-    const auto scale = [](Tensor<float>& p, float factor) {
-        Array<float> a = p.value_in_place();
-        for (std::size_t i = 0; i < a.size(); ++i) a.data()[i] *= factor;
-    };
-    scale(model.parts[Part::token_table].weight, 1e-25f);
-    scale(model.parts[Part::final_norm].weight, 1e25f);
+    multiply(model.parts[Part::token_table].weight, 1e-25f);
+    multiply(model.parts[Part::final_norm].weight, 1e25f);
+}
+
+// Where the first step goes wrong, of a model of two layers that `damage` was done to.
+template <class Damage>
+std::string anomaly_after(const Damage& damage, std::size_t batches = 1) {
+    train::TrainOptions o = small_options();
+    o.n_layer = 2, o.max_iters = 1, o.dropout = 0.1;
+    o.gradient_accumulation_steps = batches;
+    Run run(o);
+    damage(*run.model);
+    const Array<float> before = run.weights();
+    run.to_end();
+    CHECK_FALSE(std::isfinite(run.metrics().grad_norm));
+    CHECK(same_bits(run.weights(), before));
+    return run.loop.anomaly();
 }
 
 }  // namespace
+
+TEST_CASE("anomalies: the layer and the op in which a value overflows are named", "[train]") {
+    using Model = models::Transformer<float>;
+    for (const std::size_t batches : {1, 3}) {
+        const std::string up = anomaly_after([](Model& m) { make_overflow(m.layers[1][Part::up].weight); }, batches);
+        INFO(up);
+        CHECK(up.starts_with("block 1, MLP: linear: the first value that is not finite is "));
+        CHECK_THAT(up, ContainsSubstring("inf at (") && ContainsSubstring(" of (4, 8, 64); its inputs are at most "));
+    }
+    const std::string scores =
+        anomaly_after([](Model& m) { multiply(m.layers[0][Part::query_key_value].weight, 1e25f); });
+    INFO(scores);
+    CHECK(scores.starts_with("block 0, attention: attention: the first value that is not finite is "));
+    const std::string norm = anomaly_after([](Model& m) { multiply(m.layers[1][Part::attention_norm].weight, 3e38f); });
+    INFO(norm);
+    CHECK(norm.starts_with("block 1: layer_norm: the first value that is not finite is "));
+    const std::string head = anomaly_after([](Model& m) {
+        multiply(m.parts[Part::final_norm].weight, 1e38f);
+        multiply(m.parts[Part::token_table].weight, 100);
+    });
+    INFO(head);
+    CHECK(head.starts_with("head: linear: the first value that is not finite is "));
+}
+
+TEST_CASE("anomalies: a weight that is not finite is named, with its place", "[train]") {
+    CHECK(anomaly_after([](models::Transformer<float>& m) {
+              m.parts[Part::token_table].weight.value_in_place().data()[2 * 16 + 5] = std::nanf("");
+          }) == "transformer.wte.weight is not finite already: it is nan at (2, 5) of (12, 16)");
+}
+
+TEST_CASE("anomalies: gradients that are not finite while the loss is are told with the op's backward", "[train]") {
+    const auto damage = [](models::Transformer<float>& m) {
+        multiply(m.layers[0][Part::up].weight, 1e37f);
+        multiply(m.layers[0][Part::down].weight, 1e-37f);
+        multiply(m.parts[Part::final_norm].weight, 1e9f);
+    };
+    const std::string backward = anomaly_after(damage);
+    INFO(backward);
+    CHECK(backward.starts_with("block 0, MLP: backward of linear: the first gradient that is not finite is "));
+    CHECK_THAT(backward, ContainsSubstring(" of (16, 64), of input 1; the gradient of its output is at most "));
+    const std::string norm = anomaly_after([](models::Transformer<float>& m) { make_gradients_huge(m); });
+    CHECK_THAT(norm, ContainsSubstring("the norm of the gradients is not: the largest is ") &&
+                         ContainsSubstring("of transformer.wte.weight"));
+}
+
+TEST_CASE("anomalies: blocks that are run again in backward are searched, too", "[train]") {
+    train::TrainOptions o = small_options();
+    o.n_layer = 2, o.max_iters = 1;
+    o.checkpoint_activations = true;
+    o.precision = Precision::bf16;
+    Run run(o);
+    make_overflow(run.model->layers[1][Part::up].weight);
+    run.to_end();
+    CHECK(run.loop.anomaly().starts_with("block 1, MLP: linear: "));
+}
+
+TEST_CASE("anomalies: the search changes nothing of the steps that follow", "[train]") {
+    train::TrainOptions o = small_options();
+    o.dropout = 0.2;
+    Run searched(o), plain(o);
+    for (Run* const run : {&searched, &plain}) {
+        for (int i = 0; i < 3; ++i) run->step();
+        float& weight = run->model->parts[Part::position_table].weight.value_in_place().data()[3];
+        const float kept = weight;
+        weight = 3e38f;
+        run->step();
+        if (run == &searched) CHECK(run->loop.step().find_anomaly(3) != "");
+        weight = kept;
+        for (int i = 0; i < 3; ++i) run->step();
+    }
+    CHECK(same_bits(searched.weights(), plain.weights()));
+}
 
 TEST_CASE("anomalies: a NaN among the weights makes a step that changes nothing", "[train]") {
     const char* names[] = {"transformer.wte.weight", "transformer.h.0.ln_1.bias", "transformer.h.0.mlp.c_proj.weight"};

@@ -184,7 +184,7 @@ TEST_CASE("disk faults: any call that fails, once or from then on, leaves the ch
     }
 }
 
-TEST_CASE("disk faults: a process that is killed at any call", "[train]") {
+TEST_CASE("disk faults: a process that is killed at any call", "[train][unsanitized]") {
     const std::vector<std::size_t> steps{1, 2, 3, 4, 4, 5};
     for (const bool exchanges : {true, false}) {  // whether the file system can swap two names in one step
         for (int n = 1;; ++n) {

@@ -25,7 +25,8 @@ TEST_CASE("training: 40 steps of nanoGPT's CPU model, with dropout, give the sam
     }
 }
 
-TEST_CASE("training: bf16 gives the same weights on any number of threads, and a loss near that of fp32", "[train]") {
+TEST_CASE("training: bf16 gives the same weights on any number of threads, and a loss near that of fp32",
+          "[train][unsanitized]") {
     train::TrainOptions o = train::recipe("nanogpt-cpu").options;
     o.n_layer = 2, o.n_embd = 64, o.warmup_iters = 2;
     const auto trained = [&](int threads, Precision precision, double& loss) {

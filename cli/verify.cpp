@@ -1,0 +1,227 @@
+// inkling verify
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "cli/common.h"
+#include "cli/help.h"
+#include "cli/preparation.h"
+#include "cli/unknown_flag.h"
+#include "data/encoded_corpus.h"
+#include "formats/file.h"
+#include "models/chat_template.h"
+#include "models/folder.h"
+#include "train/checkpoint.h"
+#include "train/documents.h"
+#include "train/run_folder.h"
+#include "train/verify.h"
+
+namespace inkling::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::ordered_json;
+
+struct VerifyArguments {
+    std::string run;
+    std::size_t threads = 0;
+    bool text = true, json = false;
+};
+
+// The text that a run was trained on, as it is now.
+struct CheckedText {
+    std::string name, problem, not_checked;
+};
+
+class Verification {
+  public:
+    explicit Verification(const VerifyArguments& args) : args_(args) {
+        const fs::path run = fs::path(args.run) / "";  // without its last slash
+        run_ = run.parent_path();
+        check<BadInput>(formats::is_there(args.run), "{}: there is no such folder", args.run);
+        folders_ = train::find_checkpoints(run_);
+        is_run_ = !folders_.empty();
+        if (!is_run_ && fs::exists(run_ / "training_state.safetensors")) folders_ = {run_};
+        check<BadInput>(!folders_.empty(),
+                        "{}: is no run and no checkpoint: it has no step-NNNNNN and no "
+                        "training_state.safetensors",
+                        args.run);
+    }
+
+    int run() {
+        for (const fs::path& folder : folders_) {
+            const train::CheckedCheckpoint checkpoint = train::verify_checkpoint(folder);
+            std::error_code none;
+            if (!checkpoint.problem.empty() && !fs::exists(folder, none)) continue;  // a run removed it meanwhile
+            say(checkpoint);
+            checked_.push_back(checkpoint);
+        }
+        if (is_run_) {
+            for (const train::CheckedLink& link : train::verify_links(run_, checked_)) say(link);
+            check_settings();
+        }
+        const train::CheckedCheckpoint* const whole = first_whole();
+        if (args_.text && whole) say(check_text(*whole));
+        conclude(whole);
+        return problems_ > 0 ? kCheckFailed : 0;
+    }
+
+  private:
+    const train::CheckedCheckpoint* first_whole() const {  // null: there is none
+        for (const train::CheckedCheckpoint& c : checked_)
+            if (c.problem.empty()) return &c;
+        return nullptr;
+    }
+
+    void line(const ordered_json& keys, const std::string& text) const {
+        print((args_.json ? keys.dump() : text) + "\n");
+    }
+
+    static ordered_json or_null(const std::string& text) { return text.empty() ? ordered_json() : ordered_json(text); }
+
+    void say(const train::CheckedCheckpoint& c) {
+        problems_ += !c.problem.empty();
+        std::string text = fmt::format("{}: {}", c.folder.filename().string(),
+                                       c.problem.empty() ? "whole" : fmt::format("damaged: {}", c.problem));
+        if (std::isfinite(c.val_loss)) text += fmt::format(", validation loss {:.4f}", c.val_loss);
+        line({{"event", "checkpoint"},
+              {"folder", c.folder.string()},
+              {"whole", c.problem.empty()},
+              {"val_loss", c.val_loss},
+              {"problem", or_null(c.problem)}},
+             text);
+    }
+
+    void say(const train::CheckedLink& link) {
+        problems_ += !link.problem.empty();
+        if (link.target.empty() && link.problem.empty()) return;  // no best: nothing was evaluated
+        const char* const mend = first_whole() ? ": --resume auto mends it" : "";
+        line({{"event", "link"},
+              {"name", link.name},
+              {"target", or_null(link.target)},
+              {"problem", or_null(link.problem)}},
+             link.problem.empty() ? fmt::format("{}: shows {}", link.name, link.target)
+                                  : fmt::format("{}: {}{}", link.name, link.problem, mend));
+    }
+
+    void say(const CheckedText& text) {
+        problems_ += !text.problem.empty();
+        text_changed_ = !text.problem.empty();
+        line({{"event", "text"},
+              {"name", text.name},
+              {"checked", text.not_checked.empty()},
+              {"problem", or_null(text.problem.empty() ? text.not_checked : text.problem)}},
+             fmt::format("text: {}: {}", text.name,
+                         !text.not_checked.empty() ? "not checked: " + text.not_checked
+                         : text.problem.empty()    ? "the one that was trained on"
+                                                   : text.problem));
+    }
+
+    void check_settings() {
+        if (!fs::exists(run_ / "config.toml")) return;
+        try {
+            train::TrainOptions read;
+            train::read_toml(run_ / "config.toml", read);
+        } catch (const Error& e) {
+            ++problems_;
+            line({{"event", "settings"}, {"problem", e.what()}}, fmt::format("config.toml: {}", e.what()));
+        }
+    }
+
+    // As a run that goes on would read it.
+    train::TrainOptions settings(const train::CheckedCheckpoint& whole) const {
+        train::TrainOptions options;
+        try {
+            if (is_run_ && fs::exists(run_ / "config.toml")) {
+                train::read_toml(run_ / "config.toml", options);
+                return options;
+            }
+        } catch (const Error&) {  // was told
+            options = {};
+        }
+        train::parse_toml(train::stored_config(whole.folder), whole.folder.string(), options);
+        return options;
+    }
+
+    CheckedText check_text(const train::CheckedCheckpoint& whole) const {
+        const train::TrainOptions options = settings(whole);
+        CheckedText text{
+            options.data.empty() ? "the built-in stories" : fmt::format("{}", fmt::join(options.data, ", ")), "", ""};
+        for (const std::string& path : options.data) {
+            std::error_code none;
+            if (path == "-" || fs::is_fifo(path, none))
+                text.not_checked = "it was read from a pipe";
+            else if (!fs::exists(path, none) && path.find_first_of("*?[") == std::string::npos)
+                text.not_checked = fmt::format("there is no {} here: resume with --data", path);
+        }
+        if (!text.not_checked.empty()) return text;
+        try {
+            const data::Corpus corpus =
+                options.data.empty() ? built_in_corpus() : data::read_corpus(options.data, options.text);
+            const auto tokenizer = models::open_tokenizer(whole.folder);
+            take_unknown(*tokenizer, options.strict_vocabulary);
+            if (fingerprint_of(corpus, *tokenizer, options) != whole.data_fingerprint)
+                text.problem = "is another text than was trained on: resume with --data and that text";
+        } catch (const BadInput& e) {
+            text.problem = fmt::format("is another text than was trained on: {}", e.what());
+        }
+        return text;
+    }
+
+    static std::string fingerprint_of(const data::Corpus& corpus, const data::Tokenizer& tokenizer,
+                                      const train::TrainOptions& options) {
+        if (!corpus.lines) return train::fingerprint(data::encode_corpus(tokenizer, corpus.documents).ids);
+        std::optional<models::ChatTemplate> chat;
+        if (tokenizer.chat) chat = models::ChatTemplate::of(tokenizer);
+        data::GrowingIds ids(tokenizer.vocab_size());
+        const data::EncodedDocuments documents = train::encode_documents(
+            *corpus.lines, tokenizer, chat ? &*chat : nullptr, options.loss_on,
+            [&](const data::Document& d) { return corpus.place_of(d); }, ids);
+        return train::fingerprint(ids.ids(), &documents);
+    }
+
+    void conclude(const train::CheckedCheckpoint* whole) const {
+        const auto good = static_cast<std::size_t>(
+            std::count_if(checked_.begin(), checked_.end(), [](const auto& c) { return c.problem.empty(); }));
+        std::string text = fmt::format("{} of {} whole", good, counted(checked_.size(), "checkpoint"));
+        if (whole && !text_changed_)
+            text += is_run_ ? fmt::format("; to go on from {}: inkling train --out {} --resume auto",
+                                          whole->folder.filename().string(), run_.string())
+                            : fmt::format("; to go on from it: inkling train --resume {}", run_.string());
+        else if (whole)
+            text +=
+                fmt::format("; to go on from {}, give the text that was trained on", whole->folder.filename().string());
+        else
+            text += "; nothing can be resumed";
+        line({{"event", "end"},
+              {"checkpoints", checked_.size()},
+              {"whole", good},
+              {"problems", problems_},
+              {"resumes", whole ? ordered_json(whole->folder.string()) : ordered_json()}},
+             text);
+    }
+
+    const VerifyArguments& args_;
+    fs::path run_;
+    bool is_run_ = false, text_changed_ = false;
+    std::vector<fs::path> folders_;
+    std::vector<train::CheckedCheckpoint> checked_;  // the newest first
+    std::size_t problems_ = 0;
+};
+
+}  // namespace
+
+Action add_verify(CLI::App& app) {
+    auto args = std::make_shared<VerifyArguments>();
+    app.add_option("run", args->run, "folder of a run, or one of its checkpoints")->required();
+    app.add_flag("--text,!--no-text", args->text, "also read the text, and compare it with the one that was trained on")
+        ->default_str(kOn);
+    app.add_option("--threads", args->threads, "max OpenMP threads; 0: the physical cores")->capture_default_str();
+    app.add_flag("--json", args->json, "print one JSON object a line");
+    return [args] {
+        set_threads(args->threads);
+        return Verification(*args).run();
+    };
+}
+
+}  // namespace inkling::cli

@@ -1,0 +1,17 @@
+// Part of the library for many CPUs, and compiled for the least of them: before anything else of the library runs, a
+// CPU without AVX2 is refused by a sentence, where it would end by an unknown instruction.
+#include <unistd.h>
+
+namespace {
+
+__attribute__((constructor(101))) void refuse_old_cpu() {
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2")) return;
+    constexpr char text[] =
+        "inkling: a CPU with AVX2 and FMA is required, and this one has not both: build Inkling from its sources on "
+        "this machine\n";
+    [[maybe_unused]] const auto written = write(STDERR_FILENO, text, sizeof text - 1);
+    _exit(1);
+}
+
+}  // namespace

@@ -1,0 +1,70 @@
+// inkling info --cpu, and INKLING_CPU, which takes less than the CPU has.
+#include "engine/cpu.h"
+#include "tests/cli/program.h"
+
+using inkling::data::tests::ScratchFolder;
+using namespace inkling::testing;
+using inkling::CpuKind;
+
+namespace {
+
+nlohmann::json cpu_of(const char* asked) {
+    if (asked) setenv("INKLING_CPU", asked, 1);
+    const Result r = program({"info", "--cpu", "--json"});
+    unsetenv("INKLING_CPU");
+    INFO(r.err);
+    REQUIRE(r.code == 0);
+    return nlohmann::json::parse(r.out);
+}
+
+}  // namespace
+
+TEST_CASE("info --cpu: what is used is what the CPU and the library both have", "[cli]") {
+    const nlohmann::json info = cpu_of(nullptr);
+    const auto kind = [&](const char* key) { return inkling::named<CpuKind>(key, info[key].get<std::string>()); };
+    CHECK(kind("cpu_has") == inkling::cpu_kind());
+    CHECK(kind("instructions") == std::min(kind("cpu_has"), kind("library_has")));
+    CHECK(info["fast_bf16"] == (kind("instructions") == CpuKind::avx512_bf16));
+    CHECK(std::filesystem::exists(info["library"].get<std::string>()));
+    const Result r = program({"info", "--cpu"});
+    CHECK_THAT(r.out, ContainsSubstring("instructions   " + info["instructions"].get<std::string>() + "\n"));
+    CHECK(program({"info"}).code == 2);  // --model is required without
+    CHECK(program({"info", "--cpu", "--model", "x"}).code == 2);
+}
+
+TEST_CASE("INKLING_CPU: takes less than there is, and names no other", "[cli]") {
+    const nlohmann::json all = cpu_of(nullptr);
+    if (all["instructions"] == "avx512-bf16") {
+        const nlohmann::json less = cpu_of("avx512");
+        CHECK(less["instructions"] == "avx512");
+        CHECK(less["fast_bf16"] == false);
+        CHECK(less["why"] == "INKLING_CPU asks for no more");
+    }
+    CHECK(cpu_of("avx512-bf16")["instructions"] == all["instructions"]);
+    setenv("INKLING_CPU", "avx513", 1);
+    const Result r = program({"info", "--cpu"});
+    unsetenv("INKLING_CPU");
+    CHECK(r.code == 2);
+    CHECK_THAT(r.err,
+               ContainsSubstring("INKLING_CPU must be one of avx2, avx512, avx512-bf16, portable, got 'avx513'"));
+}
+
+// Products of bfloat16 in pairs, and one by one in float32, round the same operands: training goes the same way.
+TEST_CASE("INKLING_CPU: a CPU without products of bfloat16 trains to the same loss in bf16", "[cli]") {
+    const ScratchFolder folder;
+    double loss[2];
+    for (int i = 0; i < 2; ++i) {
+        if (i == 1) setenv("INKLING_CPU", "avx512", 1);
+        const std::string out = folder.path("run" + std::to_string(i));
+        const Result r = program({"train", "--recipe", "nanogpt-cpu", "--max-iters", "20", "--eval-every", "20",
+                                  "--eval-iters", "4", "--precision", "bf16", "--out", out, "--json"});
+        unsetenv("INKLING_CPU");
+        INFO(r.err);
+        REQUIRE(r.code == 0);
+        std::istringstream lines(inkling::formats::read_file(out + "/metrics.jsonl"));
+        for (std::string line; std::getline(lines, line);)
+            if (const auto step = nlohmann::json::parse(line); step.contains("val_loss")) loss[i] = step["val_loss"];
+    }
+    CHECK(loss[0] == Approx(loss[1]).epsilon(0.002));
+    CHECK(loss[0] < 6.7);
+}

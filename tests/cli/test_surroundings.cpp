@@ -1,0 +1,175 @@
+// What surrounds the program: OpenMP's variables (D1), other load (D2), limits of memory and files (F5), and a text
+// that another program cuts short while it is mapped.
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <atomic>
+#include <cmath>
+#include <fstream>
+#include <map>
+
+#include "tests/cli/program.h"
+#include "tests/skip.h"
+
+using namespace inkling::testing;
+using inkling::data::tests::ScratchFolder;
+using inkling::formats::read_file;
+namespace fs = std::filesystem;
+
+namespace {
+
+using Variables = std::map<std::string, std::string>;
+
+// The weights after 50 steps, and the losses of all of them.
+std::string trained(const Variables& variables, const Arguments& flags = {}, void (*before)() = nullptr) {
+    const ScratchFolder folder;
+    for (const auto& [name, value] : variables) setenv(name.c_str(), value.c_str(), 1);
+    const std::string out = folder.path("out");
+    const Result r = program(Arguments{"train", "--data", folder.write("text.txt", small_text()), "--out", out} +
+                                 small({"--n-embd", "64", "--block-size", "32", "--max-iters", "50", "--eval-every",
+                                        "25", "--log-every", "1", "--dropout", "0.1", "--threads", "0"}) +
+                                 flags,
+                             "", "/dev/null", before);
+    for (const auto& [name, value] : variables) unsetenv(name.c_str());
+    INFO(r.err);
+    REQUIRE(r.code == 0);
+    std::string all = read_file(out + "/step-000050/model.safetensors");
+    for (const auto& line : json_lines(read_file(out + "/metrics.jsonl")))
+        all += line["loss"].dump() + line["grad_norm"].dump();
+    return all;
+}
+
+rlim_t max_memory = 0;
+void limit_memory() {
+    const rlimit limit{max_memory, max_memory};
+    setrlimit(RLIMIT_AS, &limit);
+}
+
+template <rlim_t files>
+void file_limit() {
+    const rlimit limit{files, files};
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+void at_low_priority() { setpriority(PRIO_PROCESS, 0, 2); }
+
+// Done, or an exit code with one line at the end: never a signal, never half of a result.
+void check_ends_well(const Result& r) {
+    INFO("exit code " << r.code << ": " << r.err);
+    CHECK_FALSE(r.killed);
+    if (r.code == 0) return;
+    if (r.code == 127) return;  // the system's loader could not begin the program, and said why
+    CHECK((r.code == 1 || r.code == 3));
+    const std::size_t last = r.err.rfind('\n', r.err.size() - 2);
+    const std::string line = r.err.substr(last == std::string::npos ? 0 : last + 1);
+    CHECK(
+        (line.starts_with("inkling: ") || line.starts_with("libgomp: ")));  // of threads, which ends the program itself
+    CHECK(r.err.ends_with('\n'));
+}
+
+}  // namespace
+
+TEST_CASE("surroundings: OpenMP's variables change no bit", "[cli]") {
+    const std::string expected = trained({}, {"--threads", "1"});
+    for (const char* threads : {"1", "2", "3", "4", "7", "16"}) {
+        INFO("OMP_NUM_THREADS " << threads);
+        CHECK(trained({{"OMP_NUM_THREADS", threads}}, {"--threads", threads}) == expected);
+    }
+    for (const Variables& variables : {Variables{{"OMP_DYNAMIC", "true"}},
+                                       {{"OMP_SCHEDULE", "dynamic,1"}},
+                                       {{"OMP_SCHEDULE", "guided"}},
+                                       {{"OMP_NESTED", "true"}, {"OMP_MAX_ACTIVE_LEVELS", "3"}},
+                                       {{"OMP_THREAD_LIMIT", "1"}},
+                                       {{"OMP_PROC_BIND", "spread"}, {"OMP_PLACES", "threads"}},
+                                       {{"OMP_WAIT_POLICY", "active"}},
+                                       {{"OMP_STACKSIZE", "64k"}}}) {
+        INFO(variables.begin()->first << " " << variables.begin()->second);
+        CHECK(trained(variables, {"--threads", "3"}) == expected);
+    }
+}
+
+TEST_CASE("surroundings: 20 runs beside other load, at low priority, give the same bits", "[cli][slow]") {
+    const std::string expected = trained({}, {"--threads", "1"});
+    std::atomic<bool> stop = false;
+    std::vector<std::thread> load;
+    for (int i = 0; i < 2; ++i)
+        load.emplace_back([&stop] {
+            volatile double x = 1;
+            while (!stop) x = x * 1.0000001;
+        });
+    int same = 0;
+    for (int i = 0; i < 20; ++i)
+        same += trained({}, {"--threads", std::to_string(i % 4 + 1)}, at_low_priority) == expected;
+    stop = true;
+    for (std::thread& thread : load) thread.join();
+    CHECK(same == 20);
+}
+
+TEST_CASE("surroundings: any limit of memory ends with one line, and what was saved stays", "[cli]") {
+    if (kSanitized) SKIP_TEST("sanitizers take more memory than the limits");
+    const ScratchFolder folder;
+    const std::string text = folder.write("text.txt", small_text()), out = folder.path("out");
+    REQUIRE(program(Arguments{"train", "--data", text, "--out", out} + kSmall).code == 0);
+    const std::string saved = read_file(out + "/step-000020/model.safetensors");
+    int out_of_memory = 0, done = 0;  // the first limits are too small for the system's loader to begin the program
+    for (max_memory = rlim_t{12} << 20; done < 10; max_memory += rlim_t{256} << 10) {
+        REQUIRE(max_memory < rlim_t{400} << 20);
+        const Result train =
+            program({"train", "--out", out, "--resume", "auto", "--max-iters", "25"}, "", "/dev/null", limit_memory);
+        const Result generate = program({"generate", "--model", out, "-p", "the", "-n", "5", "--threads", "1"}, "",
+                                        "/dev/null", limit_memory);
+        for (const Result& r : {train, generate}) {
+            INFO("limit " << (max_memory >> 10) << " KiB");
+            check_ends_well(r);
+            out_of_memory += r.err.find("inkling: out of memory: ") != std::string::npos;
+            done += r.code == 0;
+        }
+        if (fs::exists(out + "/step-000020")) CHECK(read_file(out + "/step-000020/model.safetensors") == saved);
+    }
+    CHECK(program({"verify", out}).code == 0);
+    CHECK(out_of_memory > 0);
+}
+
+TEST_CASE("surroundings: any limit of open files ends with one line, and what was saved stays", "[cli]") {
+    const ScratchFolder folder;
+    const std::string text = folder.write("text.txt", small_text()), out = folder.path("out");
+    REQUIRE(program(Arguments{"train", "--data", text, "--out", out} + kSmall).code == 0);
+    int ended = 0, done = 0;
+    for (const auto limit : {file_limit<3>, file_limit<4>, file_limit<5>, file_limit<6>, file_limit<7>, file_limit<8>,
+                             file_limit<9>, file_limit<10>, file_limit<20>}) {
+        const Result train =
+            program({"train", "--out", out, "--resume", "auto", "--max-iters", "25"}, "", "/dev/null", limit);
+        const Result generate =
+            program({"generate", "--model", out, "-p", "the", "-n", "5", "--threads", "1"}, "", "/dev/null", limit);
+        for (const Result& r : {train, generate}) {
+            check_ends_well(r);
+            ++(r.code == 0 ? done : ended);
+        }
+        CHECK(program({"verify", out}).code == 0);
+    }
+    CHECK((ended >= 2 && done >= 2));
+}
+
+TEST_CASE("surroundings: a mapped text that another program cuts short ends with one line", "[cli]") {
+    const ScratchFolder folder;
+    const std::string big = folder.path("big.txt"), fifo = folder.path("fifo");
+    {
+        std::ofstream file(big);
+        std::string megabyte;
+        while (megabyte.size() < (1 << 20)) megabyte += small_text();
+        for (int i = 0; i < 65; ++i) file << megabyte;
+    }
+    REQUIRE(mkfifo(fifo.c_str(), 0600) == 0);
+    // the big text is mapped, and the FIFO waited for
+    Process train(Arguments{"train", "--data", big, fifo, "--out", folder.path("out")} + kSmall);
+    const int to = open(fifo.c_str(), O_WRONLY);
+    REQUIRE(to >= 0);
+    REQUIRE(truncate(big.c_str(), 5000) == 0);
+    const std::string text = small_text();
+    REQUIRE(write(to, text.data(), text.size()) == static_cast<ssize_t>(text.size()));
+    close(to);
+    const Result r = train.wait();
+    check_fails(r, 3, "a file was truncated while it was read: run the command again");
+    CHECK_FALSE(fs::exists(folder.path("out/latest")));
+}

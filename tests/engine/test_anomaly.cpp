@@ -1,0 +1,156 @@
+// The first value that is not finite is named (A1): the op, the part of the model, the element, and how large its
+// inputs were; in forward and in backward.
+#include "engine/anomaly.h"
+
+#include <thread>
+
+#include "engine/ops.h"
+#include "nn/checkpoint.h"
+#include "nn/linear.h"
+#include "nn/sequential.h"
+#include "tests/engine/helpers.h"
+#include "tests/engine/ops_table.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+
+namespace {
+
+// What f() throws as an Anomaly; "": nothing.
+template <class F>
+std::string anomaly_of(const F& f) {
+    const DetectAnomaly detect;
+    try {
+        f();
+    } catch (const Anomaly& e) {
+        return e.what();
+    }
+    return "";
+}
+
+}  // namespace
+
+TEST_CASE("anomaly: the op, the element, and the size of the inputs are named, in forward", "[engine]") {
+    const auto x = Tensor<float>::from({{1, 2, 3}, {4, 100, 6}}, true);
+    CHECK(anomaly_of([&] { exp(x * 2); }) ==
+          "exp: the first value that is not finite is inf at (1, 1) of (2, 3); its input is at most 200");
+    CHECK(anomaly_of([&] { sqrt(x - 2); }) ==
+          "sqrt: the first value that is not finite is nan at (0, 0) of (2, 3); its input is at most 98");
+    const auto large = Tensor<float>::from({{1e20f, 1}}, true), larger = Tensor<float>::from({{3e20f, 1}}, true);
+    CHECK(anomaly_of([&] { large* larger; }) ==
+          "mul: the first value that is not finite is inf at (0, 0) of (1, 2); its inputs are at most 1e+20, 3e+20");
+    CHECK(anomaly_of([&] { x * 2; }) == "");
+}
+
+TEST_CASE("anomaly: it is found where no gradient is wanted, in double, in views and in empty arrays", "[engine]") {
+    const auto x = Tensor<double>::from({{1, 2}, {800, 4}});
+    CHECK_THAT(anomaly_of([&] { exp(transpose(x, 0, 1)); }),
+               ContainsSubstring("exp: ") && ContainsSubstring("inf at (0, 1) of (2, 2); its input is at most 800"));
+    const NoGrad no_graph;
+    CHECK_THAT(anomaly_of([&] { exp(Tensor<double>(x.value(), true)); }), ContainsSubstring("inf at (1, 0)"));
+    CHECK(anomaly_of([] { exp(Tensor<float>::zeros({0, 3})); }) == "");
+}
+
+TEST_CASE("anomaly: a leaf that is not finite already is told as such", "[engine]") {
+    const auto w = Tensor<float>::from({{1, 2}, {std::nan(""), 4}}, true);
+    CHECK(anomaly_of([&] {
+              linear(Tensor<float>::ones({3, 2}), w);
+          }) == "linear: its input 1 is not finite already: it is nan at (1, 0) of (2, 2)");
+    IdArray ids({2}, 0);  // not the bad row
+    CHECK_THAT(anomaly_of([&] { embedding(ids, w); }), ContainsSubstring("embedding: its input 0 is not finite"));
+}
+
+TEST_CASE("anomaly: infinities that were asked for pass, until one becomes a NaN", "[engine]") {
+    const auto x = Tensor<float>::from({{1, 2}, {3, 4}}, true);
+    MaskArray upper({2, 2}, false);
+    upper(0, 1) = true;
+    const auto masked = [&] { return masked_fill(x, upper, -kInfinity) * 0.5; };
+    CHECK(anomaly_of([&] { sum(pow(softmax(masked(), -1), 2)).backward(); }) == "");
+    CHECK(anomaly_of([&] {
+              masked() - masked();
+          }).starts_with("sub: the first value that is not finite is nan at (0, 1) of (2, 2)"));
+    const auto mask = Tensor<float>(of<float>({2, 2}, {0, -kInfinity, 0, 0}));  // a constant that is added
+    CHECK(anomaly_of([&] { sum(softmax(x + mask, -1)).backward(); }) == "");
+    CHECK_THAT(anomaly_of([&] {
+                   concatenate({x, x + mask}, 0) * 0;
+               }),
+               ContainsSubstring(": the first value that is not finite is nan at (2, 1)"));
+}
+
+TEST_CASE("anomaly: the backward that gives the first gradient that is not finite is named", "[engine]") {
+    const auto x = Tensor<float>::from({{4, 0}, {9, 1}}, true);
+    CHECK(anomaly_of([&] { sum(sqrt(x * 1) * 3).backward(); }) ==
+          "backward of sqrt: the first gradient that is not finite is inf at (0, 1) of (2, 2), of input 0; the "
+          "gradient of its output is at most 3");
+    const auto tiny = Tensor<float>::full({1}, 1e-30f, true);
+    CHECK_THAT(anomaly_of([&] { sum((tiny * 1e25f) * 1e25f).backward(); }), ContainsSubstring("backward of "));
+    // pieces of a split write into one array, which is not complete before the last one
+    const auto wide = Tensor<float>(random_array<float>({4, 6}, 1), true);
+    const auto use = [&](bool bad) {
+        return anomaly_of([&] {
+            const auto p = split(wide * 1, 3, 1);
+            const auto q = bad ? sqrt(p[1] * 0) : p[1];
+            (sum(p[0] * p[2]) + sum(q)).backward();
+        });
+    };
+    CHECK(use(false) == "");
+    CHECK_THAT(use(true), ContainsSubstring("backward of sqrt: ") && ContainsSubstring("of (4, 2)"));
+}
+
+TEST_CASE("anomaly: regions name the part of a model, backward too, and recomputed blocks", "[engine]") {
+    const auto x = Tensor<float>::from({{0, 1}}, true);
+    const auto block = [](const Tensor<float>& in, std::size_t i) {
+        const Region region("block", i);
+        const Tensor<float> a = [&] {
+            const Region inner("attention");
+            return i == 2 ? sqrt(in) : in * 2;
+        }();
+        return a * 1;
+    };
+    const auto model = [&](const Tensor<float>& in) { return sum(block(block(block(in, 0), 1), 2)); };
+    CHECK(anomaly_of([&] { model(x).backward(); }).starts_with("block 2, attention: backward of sqrt: "));
+    CHECK(anomaly_of([&] { model(x - 1); }).starts_with("block 2, attention: sqrt: "));
+    CHECK(anomaly_of([&] { model(x * std::numeric_limits<float>::max()); }).starts_with("block 0, attention: "));
+    const nn::Sequential<float> steps(relu<float>, sqrt<float>);
+    CHECK(anomaly_of([&] { sum(steps.forward(x)).backward(); }).starts_with("step 1: backward of sqrt: "));
+    CHECK(anomaly_of([&] {
+              sum(nn::checkpoint<float>([&](const auto& in, Generator*) { return block(in, 2); }, x)).backward();
+          }).starts_with("block 2, attention: backward of sqrt: "));
+    CHECK(Region::path() == "");
+}
+
+TEST_CASE("anomaly: only while one lives, and on its own thread", "[engine]") {
+    const auto x = Tensor<float>::full({2}, 1000, true);
+    CHECK(std::isinf(exp(x).value()(0)));
+    {
+        const DetectAnomaly outer;
+        { const DetectAnomaly inner; }
+        CHECK(DetectAnomaly::active());
+        bool elsewhere = true;
+        std::thread([&] { elsewhere = DetectAnomaly::active(); }).join();
+        CHECK_FALSE(elsewhere);
+        CHECK_THROWS_AS(exp(x), Anomaly);
+    }
+    CHECK_FALSE(DetectAnomaly::active());
+    CHECK(std::isinf(exp(x).value()(0)));
+}
+
+TEST_CASE("anomaly: every op is named when it gets a NaN, and its bits are the same under the check", "[engine]") {
+    for (const OpCase<float>& op : all_op_cases<float>()) {
+        INFO(op.name);
+        typename OpCase<float>::In in, bad;
+        for (std::size_t i = 0; i < op.shapes.size(); ++i) {
+            Array<float> a = random_array<float>(op.shapes[i], i + 1);
+            if (op.is_positive) a = Array<float>(xt::abs(a) + 0.5f);
+            in.emplace_back(a, true);
+            Array<float> b = a.clone();
+            b.data()[b.size() / 2] = std::nanf("");
+            bad.emplace_back(b);  // no leaf that wants a gradient: that would be told first
+        }
+        const Tensor<float> y = op.f(in);
+        Tensor<float> checked;
+        CHECK(anomaly_of([&] { checked = op.f(in); }) == "");
+        if (checked.defined()) CHECK(same_bits(checked.value(), y.value()));
+        if (first_not_finite(op.f(bad).value()) != "") CHECK(anomaly_of([&] { op.f(bad); }) != "");
+    }
+}

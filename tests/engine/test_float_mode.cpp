@@ -1,0 +1,90 @@
+// A host program may have turned on FTZ and DAZ (D7), and new memory may hold anything (D10): neither changes results.
+#include "engine/float_mode.h"
+
+#include "engine/ops.h"
+#include "engine/parallel.h"
+#include "engine/poison.h"
+#include "tests/engine/helpers.h"
+#include "tests/engine/ops_table.h"
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+using namespace inkling;
+using namespace inkling::testing;
+
+#if defined(__x86_64__)
+namespace {
+
+// What programs that are built with -ffast-math do when they start.
+struct SmallNumbersAreZero {
+    unsigned before = _mm_getcsr();
+    SmallNumbersAreZero() { _mm_setcsr(before | 0x8040); }
+    ~SmallNumbersAreZero() { _mm_setcsr(before); }
+};
+
+}  // namespace
+
+TEST_CASE("float mode: threads of a loop have that of their caller", "[engine]") {
+    const Threads scope(4);
+    const auto modes = [] {
+        std::vector<unsigned> seen(4000);
+        parallel_for(seen.size(), 1, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i) seen[i] = _mm_getcsr() & 0x8040;
+        });
+        return seen;
+    };
+    CHECK(modes() == std::vector<unsigned>(4000, 0));  // which starts them, where none were
+    {
+        const SmallNumbersAreZero fast;
+        CHECK(modes() == std::vector<unsigned>(4000, 0x8040));
+        const StandardNumbers standard;
+        CHECK(modes() == std::vector<unsigned>(4000, 0));
+    }
+    CHECK(modes() == std::vector<unsigned>(4000, 0));
+    CHECK((_mm_getcsr() & 0x8040) == 0);
+}
+
+TEST_CASE("float mode: an op gives the same bits on 1 and on 4 threads, whatever its caller's mode is", "[engine]") {
+    Array<float> small = random_array<float>({64, 4096}, 1);
+    small *= 1e-20f;
+    const auto product = [&] {
+        return (Tensor<float>(small) * Tensor<float>(small)).value().clone();  // most are too small to be normal
+    };
+    for (const bool fast : {false, true}) {
+        std::optional<SmallNumbersAreZero> scope;
+        if (fast) scope.emplace();
+        const Threads one(1);
+        const Array<float> expected = product();
+        const Threads four(4);
+        CHECK(same_bits(product(), expected));
+        CHECK((std::count(expected.begin(), expected.end(), 0.0f) > 1000) == fast);
+    }
+}
+#endif
+
+TEST_CASE("poison: no op reads memory that it has not written", "[engine]") {
+    const bool before = poison_new_buffers;
+    for (const OpCase<float>& op : all_op_cases<float>()) {
+        INFO(op.name);
+        const auto results = [&](bool poison) {
+            poison_new_buffers = poison;
+            typename OpCase<float>::In in;
+            for (std::size_t i = 0; i < op.shapes.size(); ++i) {
+                Array<float> a = random_array<float>(op.shapes[i], i + 1);
+                if (op.is_positive) a = Array<float>(xt::abs(a) + 0.5f);
+                in.emplace_back(a, true);
+            }
+            const Tensor<float> y = op.f(in);
+            std::vector<Array<float>> all{y.value().clone()};
+            if (y.requires_grad()) y.backward(random_array<float>(y.shape(), 9));
+            for (const Tensor<float>& x : in) all.push_back(x.grad().clone());
+            return all;
+        };
+        const auto plain = results(false), poisoned = results(true);
+        for (std::size_t i = 0; i < plain.size(); ++i) CHECK(same_bits(plain[i], poisoned[i]));
+    }
+    poison_new_buffers = true;
+    CHECK(std::isnan(Array<float>({3}).data()[1]));
+    poison_new_buffers = before;
+}

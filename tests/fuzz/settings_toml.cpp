@@ -1,0 +1,33 @@
+// A fuzz target for config.toml: any bytes are settings or refused in one line; settings that are read are written as a
+// file that says the same. See run.sh.
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <string>
+
+#include "engine/check.h"
+#include "train/options.h"
+
+using namespace inkling;
+
+namespace {
+
+std::optional<std::string> read(const std::string& text) {
+    train::TrainOptions options;
+    try {
+        train::parse_toml(text, "fuzz", options);
+        return train::to_toml(options);
+    } catch (const Error& e) {  // BadInput, or a name that a kind does not have
+        if (std::strchr(e.what(), '\n')) std::abort();
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+    const auto written = read({reinterpret_cast<const char*>(bytes), size});
+    if (written && read(*written) != written) std::abort();
+    return 0;
+}

@@ -1,0 +1,42 @@
+// A fuzz target for texts in lines and tables: JSON lines of documents (first byte d, or s to skip bad lines), of texts
+// (j), CSV (c). Any bytes are read or refused in one line; a conversation that is read is written as a line that says
+// the same. See run.sh.
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+
+#include "data/documents.h"
+#include "data/records.h"
+#include "engine/check.h"
+
+using namespace inkling;
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+    if (size == 0) return 0;
+    const std::string_view text(reinterpret_cast<const char*>(bytes) + 1, size - 1);
+    std::size_t taken = 0;
+    const auto take = [&](std::string_view record) { taken += record.size(); };
+    try {
+        switch (bytes[0]) {
+            case 'j':
+                data::read_records(data::RecordKind::json_lines, text, "text", take);
+                break;
+            case 'c':
+                data::read_records(data::RecordKind::csv, text, "text", take);
+                if (taken > text.size()) std::abort();
+                break;
+            default:
+                data::holds_documents(text);
+                for (const data::Document& d : data::read_documents(text, bytes[0] == 's').list) {
+                    if (d.line == 0 || d.parts.empty()) std::abort();
+                    if (d.shape == data::DocumentShape::messages &&
+                        data::parse_document(data::to_line(d.parts)).parts != d.parts)
+                        std::abort();
+                }
+        }
+    } catch (const BadInput& e) {
+        if (std::strchr(e.what(), '\n') || std::strlen(e.what()) > 2000) std::abort();
+    }
+    return 0;
+}

@@ -1,0 +1,173 @@
+// Spikes of loss and gradient (A4, A5, A6): what counts as one, and that a skipped step is skipped alike in every run.
+#include "train/spikes.h"
+
+#include <omp.h>
+
+#include "formats/safetensors.h"
+#include "tests/data/scratch_folder.h"
+#include "tests/train/run.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+using train::Spikes;
+
+namespace {
+
+// Half of them 1 below, half 1 above `mean`: the standard deviation is 1.
+Spikes of_deviation_one(double mean, std::size_t n = Spikes::kWindow) {
+    Spikes spikes;
+    for (std::size_t i = 0; i < n; ++i) spikes.add(mean + (i % 2 ? 1 : -1), 2 * mean + (i % 2 ? 1 : -1));
+    return spikes;
+}
+
+// From step 70 on the weights of one row are made large for a single step: a spike of loss and gradient.
+struct Knock {
+    Run& run;
+    std::size_t at;
+    void operator()() const {
+        Array<float> table = run.model->parts[models::Part::final_norm].weight.value_in_place();
+        if (run.state().step == at) table *= 40.0f;
+        if (run.state().step == at + 1) table *= 1 / 40.0f;
+    }
+};
+
+train::TrainOptions options_of(double skip, std::size_t steps = 90) {
+    train::TrainOptions o = small_options();
+    o.skip_spikes = skip;
+    o.max_iters = o.lr_decay_iters = steps;
+    return o;
+}
+
+// Steps that were skipped.
+std::vector<std::size_t> skipped_of(Run& run, std::size_t until, std::size_t knock_at) {
+    std::vector<std::size_t> skipped;
+    const Knock knock{run, knock_at};
+    while (run.state().step < until) {
+        knock();
+        run.step();
+        if (run.metrics().skipped) skipped.push_back(run.metrics().step);
+    }
+    knock();
+    return skipped;
+}
+
+}  // namespace
+
+TEST_CASE("spikes: the z-score is over the last 128 steps, and there is none before 64", "[train]") {
+    CHECK(of_deviation_one(10).scores(17, 20).loss == Approx(7));
+    CHECK(of_deviation_one(10).scores(10, 26).grad_norm == Approx(6));
+    CHECK(of_deviation_one(10).scores(17, 26).largest() == Approx(7));
+    CHECK(of_deviation_one(10, 63).scores(1e9, 1e9).largest() == 0);
+    CHECK(of_deviation_one(10, 64).scores(17, 20).loss == Approx(7));
+    Spikes spikes = of_deviation_one(1000);
+    for (std::size_t i = 0; i < Spikes::kWindow; ++i) spikes.add(10 + (i % 2 ? 1 : -1), 1);  // what was before is gone
+    CHECK(spikes.scores(17, 1).loss == Approx(7));
+}
+
+TEST_CASE("spikes: a drop is none, and neither is a small step where all were the same", "[train]") {
+    CHECK(of_deviation_one(10).scores(-1000, 20).loss == Approx(-1010));
+    CHECK(of_deviation_one(10).scores(-1000, -1000).largest() < 0);
+    Spikes same;
+    for (int i = 0; i < 100; ++i) same.add(2, 0);
+    CHECK(same.scores(2, 0).largest() == 0);
+    CHECK(same.scores(2.01, 0).loss == Approx(5));
+    CHECK(same.scores(4, 0).loss == Approx(1000));
+    CHECK(same.scores(2, 1).grad_norm == 0);  // nothing to compare with
+}
+
+TEST_CASE("spikes: a loss that stays higher soon is none any more", "[train]") {
+    Spikes spikes = of_deviation_one(10);
+    int told = 0;
+    for (int i = 0; i < 100; ++i) {
+        told += spikes.scores(100, 20).loss > 6;
+        spikes.add(100, 20);
+    }
+    CHECK((told >= 1 && told <= 4));
+}
+
+TEST_CASE("spikes: text that reads back to the same bits, and other text that is refused", "[train]") {
+    Spikes spikes;
+    for (int i = 0; i < 150; ++i) spikes.add(1.0 / (i + 3), 1e-17 * i);
+    Spikes again;
+    REQUIRE(again.read(spikes.to_text()));
+    CHECK(again.to_text() == spikes.to_text());
+    CHECK(again.scores(0.1, 3e-15).loss == spikes.scores(0.1, 3e-15).loss);
+    CHECK(again.scores(0.1, 3e-15).grad_norm == spikes.scores(0.1, 3e-15).grad_norm);
+    CHECK(Spikes().to_text().empty());
+    CHECK(again.read(""));
+    std::string many;
+    for (int i = 0; i < 300; ++i) many += "1 ";
+    for (const std::string& bad : {std::string("1"), std::string("1 x"), std::string("1  2"), std::string("inf 1"),
+                                   std::string("1 nan"), std::string("1,2 3"), many + "1 1"}) {
+        INFO(bad);
+        CHECK_FALSE(again.read(bad));
+    }
+}
+
+TEST_CASE("spikes: --skip-spikes leaves weights and moments as they are once, and without it the step is made",
+          "[train]") {
+    Run run(options_of(6));
+    CHECK(skipped_of(run, 75, 75).empty());
+    const Array<float> before = run.weights();
+    const std::uint64_t updates = run.loop.step().optimizer->updates;
+    CHECK(skipped_of(run, 76, 75) == std::vector<std::size_t>{76});
+    CHECK(run.metrics().z.largest() > 6);
+    CHECK(std::isfinite(run.metrics().loss));
+    CHECK(run.loop.step().optimizer->updates == updates);
+    check_close(run.weights(), before, 1e-6);  // but for what the knock rounded
+    CHECK(skipped_of(run, 90, 75).empty());
+    CHECK(run.loop.step().optimizer->updates == 89);
+
+    Run free(options_of(0));
+    CHECK(skipped_of(free, 90, 75).empty());
+    CHECK(free.loop.step().optimizer->updates == 90);
+}
+
+TEST_CASE("spikes: every number of threads, and a run that is resumed, skips the same steps", "[train]") {
+    const int threads = omp_get_max_threads();
+    std::vector<std::size_t> expected;
+    Array<float> weights;
+    for (const int n : {1, 2, 4}) {
+        omp_set_num_threads(n);
+        Run run(options_of(0.2));
+        const auto skipped = skipped_of(run, 90, 75);
+        if (n == 1) expected = skipped, weights = run.weights();
+        CHECK(skipped == expected);
+        CHECK(same_bits(run.weights(), weights));
+    }
+    omp_set_num_threads(threads);
+    CHECK(expected.size() >= 2);  // a low bound, so that some come by chance
+    for (const std::size_t stop : {60, 70, 76, 89}) {
+        const data::tests::ScratchFolder scratch;
+        train::RunFolder folder(scratch.path("out"));
+        std::vector<std::size_t> skipped;
+        {
+            train::TrainOptions o = options_of(0.2);
+            o.val_fraction = 0;
+            o.save_every = 1;
+            Run run(o);
+            struct Keeper : train::Observer {
+                Keeper(Run& r, std::vector<std::size_t>& s) : run(r), all(s) {}
+                void step_done(train::TrainingLoop&) override {
+                    if (run.metrics().skipped) all.push_back(run.metrics().step);
+                }
+                Run& run;
+                std::vector<std::size_t>& all;
+            } keeper(run, skipped);
+            train::CheckpointSaver saver(folder, run.tokenizer, run.loop);
+            run.loop.run({&keeper, &saver}, [&] { return run.state().step == stop; });
+        }
+        train::TrainOptions o = options_of(0.2);
+        o.val_fraction = 0;
+        Run whole(o);
+        const auto all = skipped_of(whole, 90, 1000);
+        Run resumed(o, letters(600), std::move(models::load_model(folder.checkpoints().front()).model));
+        CHECK(resumed.resume(folder.checkpoints().front()).empty());
+        REQUIRE(resumed.state().step == stop);
+        const auto rest = skipped_of(resumed, 90, 1000);
+        skipped.insert(skipped.end(), rest.begin(), rest.end());
+        INFO("stopped after step " << stop);
+        CHECK(skipped == all);
+        CHECK(same_bits(resumed.weights(), whole.weights()));
+    }
+}

@@ -1,0 +1,77 @@
+// What surrounds a run does not change it: FTZ and DAZ of a host program (D7), memory that holds anything (D10).
+#include "engine/poison.h"
+#include "generate/writer.h"
+#include "tests/train/run.h"
+#include "train/evaluate.h"
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+using namespace inkling;
+using namespace inkling::testing;
+
+namespace {
+
+struct Outcome {
+    Array<float> weights;
+    double loss, val_loss;
+    std::string text;
+};
+
+// Ten steps, of weights so small that their squares are no normal numbers, an evaluation, and a text.
+Outcome outcome(train::TrainOptions o, float factor) {
+    o.n_layer = 2, o.dropout = 0.1, o.max_iters = 10;
+    Run run(o);
+    for (auto& [name, p] : run.model->parameters()) {
+        Array<float> values = p.value_in_place();
+        if (p.rank() == 2) values *= factor;
+    }
+    run.to_end();
+    run.model->eval();
+    generate::GenerateOptions how;
+    how.max_tokens = 20;
+    const auto decoder = std::make_shared<const models::Decoder>(*run.model);
+    generate::Writer writer(decoder, &run.tokenizer, how);
+    writer.add("abc");
+    return {run.weights(), run.metrics().loss, run.last_val_loss(), writer.write()};
+}
+
+void check_same(const Outcome& a, const Outcome& b) {
+    CHECK(same_bits(a.weights, b.weights));
+    CHECK(a.loss == b.loss);
+    CHECK(a.val_loss == b.val_loss);
+    CHECK(a.text == b.text);
+}
+
+}  // namespace
+
+#if defined(__x86_64__)
+TEST_CASE("surroundings: a program that turned on FTZ and DAZ trains and writes the same, and keeps them", "[train]") {
+    const unsigned before = _mm_getcsr();
+    const Outcome plain = outcome(small_options(), 1e-20f);
+    _mm_setcsr(before | 0x8040);
+    const Outcome fast = outcome(small_options(), 1e-20f);
+    const unsigned after = _mm_getcsr();
+    _mm_setcsr(before);
+    CHECK((after & 0x8040) == 0x8040);
+    check_same(fast, plain);
+}
+#endif
+
+TEST_CASE("surroundings: memory that holds NaN before it is written gives the same training and text", "[train]") {
+    const bool before = poison_new_buffers;
+    for (const Precision precision : {Precision::fp32, Precision::bf16}) {
+        for (const char* arch : {"gpt2", "nanochat", "llama"}) {
+            train::TrainOptions o = small_options();
+            o.precision = precision;
+            o.arch = arch;
+            o.optimizer = precision == Precision::fp32 ? train::OptimizerKind::adamw : train::OptimizerKind::muon;
+            poison_new_buffers = false;
+            const Outcome plain = outcome(o, 1);
+            poison_new_buffers = true;
+            INFO(arch);
+            check_same(outcome(o, 1), plain);
+        }
+    }
+    poison_new_buffers = before;
+}

@@ -1,0 +1,62 @@
+#include "train/spikes.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <numeric>
+
+namespace inkling::train {
+namespace {
+
+// Where all are nearly the same, a deviation of a thousandth of the mean counts as standard.
+double score(const std::vector<double>& before, double x) {
+    if (before.size() < Spikes::kFewest) return 0;
+    const auto n = static_cast<double>(before.size());
+    const double mean = std::accumulate(before.begin(), before.end(), 0.0) / n;
+    double squares = 0;
+    for (const double v : before) squares += (v - mean) * (v - mean);
+    const double deviation = std::max(std::sqrt(squares / n), 1e-3 * std::abs(mean));
+    return deviation > 0 ? (x - mean) / deviation : 0;
+}
+
+void add_to(std::vector<double>& values, double x) {
+    if (values.size() == Spikes::kWindow) values.erase(values.begin());
+    values.push_back(x);
+}
+
+}  // namespace
+
+Spikes::Scores Spikes::scores(double loss, double grad_norm) const {
+    return {score(losses_, loss), score(grad_norms_, grad_norm)};
+}
+
+void Spikes::add(double loss, double grad_norm) {
+    add_to(losses_, loss);
+    add_to(grad_norms_, grad_norm);
+}
+
+std::string Spikes::to_text() const {
+    std::string text;
+    for (std::size_t i = 0; i < losses_.size(); ++i)
+        text += fmt::format("{}{} {}", i ? " " : "", losses_[i], grad_norms_[i]);
+    return text;
+}
+
+bool Spikes::read(const std::string& text) {
+    std::vector<double> numbers;
+    for (std::size_t begin = 0; begin < text.size();) {
+        const std::size_t end = std::min(text.find(' ', begin), text.size());
+        double x = 0;
+        const auto [rest, error] = std::from_chars(text.data() + begin, text.data() + end, x);
+        if (error != std::errc() || rest != text.data() + end || !std::isfinite(x)) return false;
+        numbers.push_back(x);
+        begin = end + 1;
+    }
+    if (numbers.size() % 2 != 0 || numbers.size() > 2 * kWindow) return false;
+    losses_.clear(), grad_norms_.clear();
+    for (std::size_t i = 0; i < numbers.size(); i += 2) add(numbers[i], numbers[i + 1]);
+    return true;
+}
+
+}  // namespace inkling::train
