@@ -56,7 +56,7 @@ TEST_CASE("verify: a run that is whole", "[cli]") {
           "2 of 2 checkpoints whole; to go on from step-000020: inkling train --out ", " --resume auto\n"})
         CHECK_THAT(r.out, ContainsSubstring(part));
     const auto lines = json_lines(program({"verify", small_run() + "/", "--json"}));
-    const ordered_json& newest = line_of(lines, "checkpoint", "step-000020");
+    const ordered_json newest = line_of(lines, "checkpoint", "step-000020");
     CHECK((newest["whole"] == true && newest["problem"].is_null() && newest["val_loss"].get<double>() > 0));
     CHECK(line_of(lines, "link", "latest")["target"] == "step-000020");
     CHECK(line_of(lines, "text")["checked"] == true);
@@ -75,7 +75,7 @@ TEST_CASE("verify: a flipped byte is found in every file, wherever it is", "[cli
             const Result r = run.verify({"--json", "--no-text"});
             CHECK(r.code == 5);
             const auto lines = json_lines(r.out);
-            const ordered_json& damaged = line_of(lines, "checkpoint", "step-000020");
+            const ordered_json damaged = line_of(lines, "checkpoint", "step-000020");
             CHECK((damaged["whole"] == false && !damaged["problem"].get<std::string>().empty()));
             CHECK(line_of(lines, "checkpoint", "step-000010")["whole"] == true);
             CHECK(line_of(lines, "link", "latest")["problem"] == "shows step-000020, and should show step-000010");
