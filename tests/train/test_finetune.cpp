@@ -45,7 +45,7 @@ TEST_CASE("finetune: a model that exists is the default's recipe, and its first 
     CHECK(train::default_recipe(false, true).name == "finetune");
     CHECK(train::default_recipe(true, true).name == "finetune");
     CHECK(train::default_recipe(true).name == "stories");
-    const train::Recipe& recipe = train::recipe("finetune");
+    const train::Recipe recipe = train::recipe("finetune");
     CHECK((recipe.fits_run && recipe.tunes && !recipe.fits_shape && recipe.options.eval_on_start));
 }
 
