@@ -141,6 +141,7 @@ TEST_CASE("surroundings: any limit of memory ends with one line, and what was sa
 }
 
 TEST_CASE("surroundings: any limit of open files ends with one line, and what was saved stays", "[cli]") {
+    if (kSanitized) SKIP_TEST("sanitizers need files of their own");
     const ScratchFolder folder;
     const std::string text = folder.write("text.txt", small_text()), out = folder.path("out");
     REQUIRE(program(Arguments{"train", "--data", text, "--out", out} + kSmall).code == 0);

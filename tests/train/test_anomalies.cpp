@@ -56,7 +56,8 @@ TEST_CASE("anomalies: the layer and the op in which a value overflows are named"
         const std::string up = anomaly_after([](Model& m) { make_overflow(m.layers[1][Part::up].weight); }, batches);
         INFO(up);
         CHECK(up.starts_with("block 1, MLP: linear: the first value that is not finite is "));
-        CHECK_THAT(up, ContainsSubstring("inf at (") && ContainsSubstring(" of (4, 8, 64); its inputs are at most "));
+        CHECK_THAT(up, (ContainsSubstring("inf at (") || ContainsSubstring("nan at (")) &&  // as the sum is ordered
+                           ContainsSubstring(" of (4, 8, 64); its inputs are at most "));
     }
     const std::string scores =
         anomaly_after([](Model& m) { multiply(m.layers[0][Part::query_key_value].weight, 1e25f); });
