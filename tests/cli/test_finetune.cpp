@@ -193,35 +193,3 @@ TEST_CASE("train: --chat-template gives a model of text the form of conversation
     CHECK(adapted.code == 0);
     CHECK(program({"train", "--out", base, "--resume", "auto", "--max-iters", "21"}).code == 0);
 }
-
-// docs/finetuning.md's way. What is learned late is learned suddenly: the bounds leave room for that.
-TEST_CASE("finetune: from stories to a model that answers questions about them, whole and by adapters", "[cli][slow]") {
-    const ScratchFolder folder;
-    const std::string base = folder.path("base"), chats = folder.path("chats.jsonl"),
-                      asked = folder.path("asked.jsonl"), merged = folder.path("merged");
-    REQUIRE(program({"data", "stories", "--questions", "500"}, chats).code == 0);
-    REQUIRE(program({"data", "stories", "--questions", "200", "--seed", "2"}, asked).code == 0);
-    const Result first =
-        program({"train", "--out", base, "--chat-template", "chatml", "--max-iters", "2000", "--quiet"});
-    INFO(first.err);
-    REQUIRE(first.code == 0);
-    const auto right = [&](const std::string& model) {
-        const auto found = json_lines(program({"eval", "--model", model, "--data", asked, "--answers", "--json"}))[0];
-        CHECK(found["answers"] == 200);
-        return found["right"].get<int>();
-    };
-    CHECK(right(base) == 0);  // it has never seen a question
-    const auto learn = [&](const std::string& out, const Arguments& more) {
-        const Result r = program(Arguments{"train", "--data", chats, "--init-from", base, "--out", out} + more);
-        INFO(r.err);
-        REQUIRE(r.code == 0);
-        return right(out);
-    };
-    CHECK(learn(folder.path("full"), {"--max-iters", "800"}) >= 150);
-    const std::string lora = folder.path("lora");
-    const int by_adapter =
-        learn(lora, {"--max-iters", "2000", "--lora-rank", "16", "--lora-targets", "all-linear,lm_head"});
-    CHECK(by_adapter >= 120);
-    REQUIRE(program({"export", "--model", lora, "--format", "hf", "--out", merged}).code == 0);
-    CHECK(std::abs(right(merged) - by_adapter) <= 2);  // the same, to rounding
-}
