@@ -1,7 +1,5 @@
 #include "data/records.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <vector>
 
@@ -12,11 +10,18 @@ namespace inkling::data {
 
 namespace {
 
+// A name in a message: on one line, whatever it holds, and not long.
+std::string shown(std::string_view name) {
+    const std::string escaped =
+        nlohmann::json(name.substr(0, 60)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    return escaped.substr(1, escaped.size() - 2) + (name.size() > 60 ? "..." : "");
+}
+
 // The names that there are, for messages: the first few.
-std::string listed(std::vector<std::string> names) {
-    if (names.size() <= 8) return fmt::format("{}", fmt::join(names, ", "));
-    names.resize(8);
-    return fmt::format("{}, ...", fmt::join(names, ", "));
+std::string listed(const std::vector<std::string>& names) {
+    std::string list;
+    for (std::size_t i = 0; i < std::min<std::size_t>(names.size(), 8); ++i) list += (i ? ", " : "") + shown(names[i]);
+    return list + (names.size() > 8 ? ", ..." : "");
 }
 
 // One line: finds the field of the outermost object.

@@ -43,7 +43,7 @@ run() {
     [ -z "$out" ] || [ -s "$out" ] || fail "$out was not written by: $*"
 }
 
-ran=0 steps=0
+ran=0 steps=4
 follow() {
     local command
     while read -r command; do
@@ -55,7 +55,7 @@ follow() {
         esac
         case $command in
         *' --dry-run'*) run "$command" ;;
-        'build/inkling train '*) run "$command" --max-iters $((steps += 5)) ;;
+        'build/inkling train '*) run "$command" --max-iters $((steps += 1)) ;;
         *' --stories '*) run "$command" --stories 2 ;;
         'build/inkling bench '*) run "$command" --batch 1 --seconds 0.1 ;;
         *) run "$command" ;;

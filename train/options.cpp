@@ -151,7 +151,9 @@ std::set<std::string> parse_toml(const std::string& text, const std::string& wha
     try {
         table = toml::parse(text);
     } catch (const toml::parse_error& e) {
-        throw BadInput(fmt::format("{}: line {}: {}", what, e.source().begin.line, e.description()));
+        std::string reason(e.description());
+        std::replace(reason.begin(), reason.end(), '\n', ' ');  // it quotes what was read, with the line's end
+        throw BadInput(fmt::format("{}: line {}: {}", what, e.source().begin.line, reason));
     }
     std::set<std::string> read;
     std::vector<std::string> known;

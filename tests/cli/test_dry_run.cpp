@@ -52,7 +52,7 @@ TEST_CASE("plan: --dry-run tells the memory and the disk that a run takes", "[cl
           sizes("3", "512", "64", "4") + Arguments{"--arch", "nanochat", "--optimizer", "muon", "--ema", "0.9"},
           sizes("8", "256", "128", "16") + Arguments{"--checkpoint-activations"},
           sizes("4", "256", "256", "8") + Arguments{"--dropout", "0.2", "--val-fraction", "0"},
-          Arguments{"--recipe", "fast", "--n-layer", "6", "--n-embd", "384", "--max-iters", "60", "--batch-size", "2",
+          Arguments{"--recipe", "fast", "--n-layer", "6", "--n-embd", "384", "--max-iters", "10", "--batch-size", "2",
                     "--block-size", "64"}}) {
         const ScratchFolder place;
         const bool fast = flags[1] == "fast";

@@ -39,6 +39,10 @@ TEST_CASE("records: CSV as RFC 4180 has it", "[data]") {
 TEST_CASE("records: CSV that is broken is refused with its line", "[data]") {
     CHECK_THROWS_WITH(csv("id,body\n1,2\n"),
                       ContainsSubstring("line 1: there is no column \"text\": the columns are id, body"));
+    CHECK_THROWS_WITH(
+        csv("\"two\nlines, \"\"a\"\" \x9f\"," + std::string(5000, 'x')),  // one short line all the same
+        ContainsSubstring("line 1: there is no column \"text\": the columns are two\\nlines, \\\"a\\\" \xEF\xBF\xBD, " +
+                          std::string(60, 'x') + "..."));
     CHECK_THROWS_WITH(csv("id,text\n1,2\n3\n"), ContainsSubstring("line 3: 1 fields, the header has 2"));
     CHECK_THROWS_WITH(csv("id,text\n1,\"a\nb\"\n3,4,5\n"), ContainsSubstring("line 4: 3 fields, the header has 2"));
     CHECK_THROWS_WITH(csv("id,text\n1,2\n3,\"never\nends\n"),

@@ -208,7 +208,7 @@ TEST_CASE("checkpoint: a training state that is missing or cut short is refused 
     CHECK_THAT(saved.refusal(), ContainsSubstring("training_state.safetensors"));
 }
 
-TEST_CASE("checkpoint: one bit that flipped, in any of its files that matter, is found", "[train]") {
+TEST_CASE("checkpoint: one bit that flipped, in any of its files that matter, is found", "[train][unsanitized]") {
     const SavedRun saved;
     for (const char* name : {"training_state.safetensors", "model.safetensors", "config.json", "tokenizer.json"}) {
         const fs::path path = saved.checkpoint / name;

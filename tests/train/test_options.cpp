@@ -167,6 +167,17 @@ TEST_CASE("options: validate names the flag whose value makes no sense", "[train
     CHECK_THAT(message([](auto& o) { o.out = ""; }), ContainsSubstring("--out"));
 }
 
+TEST_CASE("options: what is wrong with a file of settings is one line", "[train]") {
+    TrainOptions o;
+    try {
+        train::parse_toml("n_layer =n\n", "c.toml", o);
+        FAIL("read");
+    } catch (const BadInput& e) {
+        CHECK_THAT(e.what(), ContainsSubstring("c.toml: line 1: "));
+        CHECK(std::string(e.what()).find('\n') == std::string::npos);
+    }
+}
+
 TEST_CASE("options: a name that a kind does not have is refused, with those that it has", "[train]") {
     const auto message = [](const std::string& toml) {
         TrainOptions o;

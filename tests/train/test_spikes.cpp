@@ -123,7 +123,7 @@ TEST_CASE("spikes: --skip-spikes leaves weights and moments as they are once, an
     CHECK(free.loop.step().optimizer->updates == 90);
 }
 
-TEST_CASE("spikes: every number of threads, and a run that is resumed, skips the same steps", "[train]") {
+TEST_CASE("spikes: every number of threads, and a run that is resumed, skips the same steps", "[train][unsanitized]") {
     const int threads = omp_get_max_threads();
     std::vector<std::size_t> expected;
     Array<float> weights;
