@@ -46,7 +46,7 @@ void set_up_cpu(char** argv) {
     const std::string before = now ? now : "";
     if (before.find(kLess) != std::string::npos)
         throw Usage(fmt::format("INKLING_CPU={}: this program is built for {} alone", name_of(allowed_kind()),
-                                     name_of(library_kind())));
+                                name_of(library_kind())));
     setenv(kVariable, (before + (before.empty() ? "" : ":") + kLess).c_str(), 1);
     execv("/proc/self/exe", argv);
 }

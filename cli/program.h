@@ -11,13 +11,13 @@ class Observer;
 
 namespace inkling::cli {
 
-// What `inkling` does with these arguments; argv[0] is its name. Signals end the process, which may execute itself again
-// with `again`: settings of libraries are made before it begins. Returns the exit code.
+// What `inkling` does with these arguments; argv[0] is its name. Signals end the process, which may execute itself
+// again with `again`: settings of libraries are made before it begins. Returns the exit code.
 int run_program(int argc, char** argv, char** again);
 
 // Who runs a training from a program of their own.
 struct TrainCaller {
-    train::Observer* observer = nullptr;    // told last
+    train::Observer* observer = nullptr;   // told last
     std::function<bool()> stop = nullptr;  // asked as TrainingLoop::run does; the run is saved then
 };
 

@@ -23,8 +23,7 @@ namespace inkling {
 
 // Names that only Python has for them: C++ programs write the enums.
 constexpr auto names(Reduction) {
-    return name_table<Reduction>(
-        {{Reduction::mean, "mean"}, {Reduction::sum, "sum"}, {Reduction::none, "none"}});
+    return name_table<Reduction>({{Reduction::mean, "mean"}, {Reduction::sum, "sum"}, {Reduction::none, "none"}});
 }
 constexpr auto names(Masked) {
     return name_table<Masked>({{Masked::error, "error"}, {Masked::uniform, "uniform"}, {Masked::zero, "zero"}});
@@ -40,9 +39,7 @@ namespace inkling::python {
 namespace nb = nanobind;
 
 enum class DType { float32, float64 };
-constexpr auto names(DType) {
-    return name_table<DType>({{DType::float32, "float32"}, {DType::float64, "float64"}});
-}
+constexpr auto names(DType) { return name_table<DType>({{DType::float32, "float32"}, {DType::float64, "float64"}}); }
 template <class T>
 inline constexpr DType kDType = std::is_same_v<T, float> ? DType::float32 : DType::float64;
 
@@ -81,9 +78,9 @@ class ArrayLike : public nb::object {
     NB_OBJECT(ArrayLike, nb::object, "numpy.typing.ArrayLike", any_object)
 };
 
-// A tensor over anything that NumPy takes for an array. Arrays of float32 and float64 that can be written to are shared;
-// others, and those whose elements lie backwards, are copied. Without a dtype, all that is no array of float64 becomes
-// float32.
+// A tensor over anything that NumPy takes for an array. Arrays of float32 and float64 that can be written to are
+// shared; others, and those whose elements lie backwards, are copied. Without a dtype, all that is no array of float64
+// becomes float32.
 AnyTensor tensor_over(nb::handle data, std::optional<DType> dtype, bool requires_grad);
 
 // NumPy's view of an array: the same memory, which lives as long as either.
@@ -106,7 +103,7 @@ namespace nanobind::detail {
 template <class List>
 struct int_list_caster {
     NB_TYPE_CASTER(List, const_name("int | collections.abc.Sequence[int]"))
-    bool from_python(handle src, uint8_t, cleanup_list*) noexcept {
+    bool from_python(handle src, uint32_t, cleanup_list*) noexcept {
         value.clear();
         const auto add = [&](PyObject* number) {
             const Py_ssize_t n = PyNumber_AsSsize_t(number, PyExc_OverflowError);
@@ -141,7 +138,7 @@ template <>
 struct type_caster<inkling::OpenShape> {
     NB_TYPE_CASTER(inkling::OpenShape, const_name("int | collections.abc.Sequence[int]"))
     type_caster() : value(inkling::Shape()) {}
-    bool from_python(handle src, uint8_t flags, cleanup_list* cleanup) noexcept {
+    bool from_python(handle src, uint32_t flags, cleanup_list* cleanup) noexcept {
         int_list_caster<inkling::Dims<std::ptrdiff_t>> list;
         if (!list.from_python(src, flags, cleanup)) return false;
         static_cast<inkling::Dims<std::ptrdiff_t>&>(value) = list.value;
@@ -150,7 +147,7 @@ struct type_caster<inkling::OpenShape> {
 };
 template <>
 struct type_caster<inkling::Axes> : int_list_caster<inkling::Axes> {
-    bool from_python(handle src, uint8_t flags, cleanup_list* cleanup) noexcept {
+    bool from_python(handle src, uint32_t flags, cleanup_list* cleanup) noexcept {
         if (!src.is_none()) return int_list_caster::from_python(src, flags, cleanup);
         value.clear();  // all of them
         return true;
@@ -160,7 +157,7 @@ struct type_caster<inkling::Axes> : int_list_caster<inkling::Axes> {
 template <>
 struct type_caster<inkling::IdArray> {
     NB_TYPE_CASTER(inkling::IdArray, const_name("numpy.typing.ArrayLike"))
-    bool from_python(handle src, uint8_t, cleanup_list*) noexcept {
+    bool from_python(handle src, uint32_t, cleanup_list*) noexcept {
         auto ids = inkling::python::ids_from(src);
         if (ids) value = std::move(*ids);
         return ids.has_value();
@@ -172,7 +169,7 @@ struct type_caster<inkling::IdArray> {
 template <>
 struct type_caster<inkling::MaskArray> {
     NB_TYPE_CASTER(inkling::MaskArray, const_name("numpy.typing.ArrayLike"))
-    bool from_python(handle src, uint8_t, cleanup_list*) noexcept {
+    bool from_python(handle src, uint32_t, cleanup_list*) noexcept {
         auto mask = inkling::python::mask_from(src);
         if (mask) value = std::move(*mask);
         return mask.has_value();
@@ -186,7 +183,7 @@ struct type_caster<inkling::MaskArray> {
 template <class E>
 struct named_caster {
     NB_TYPE_CASTER(E, const_name("str"))
-    bool from_python(handle src, uint8_t, cleanup_list*) noexcept {
+    bool from_python(handle src, uint32_t, cleanup_list*) noexcept {
         const char* const text = PyUnicode_Check(src.ptr()) ? PyUnicode_AsUTF8AndSize(src.ptr(), nullptr) : nullptr;
         const auto found = text ? inkling::find_named<E>(text) : std::nullopt;
         if (found) value = *found;

@@ -23,7 +23,8 @@ Array<T> shared(const nb::object& array) {
 template <class T, class Stored = T>
 Array<T> shared_or_copied(nb::object array, bool must_be_writable) {
     const nb::object flags = array.attr("flags");
-    bool fits = nb::cast<bool>(flags.attr("aligned")) && (!must_be_writable || nb::cast<bool>(flags.attr("writeable"))) &&
+    bool fits = nb::cast<bool>(flags.attr("aligned")) &&
+                (!must_be_writable || nb::cast<bool>(flags.attr("writeable"))) &&
                 nb::cast<bool>(array.attr("dtype").attr("isnative"));
     for (const nb::handle stride : array.attr("strides")) {
         const auto bytes = nb::cast<std::ptrdiff_t>(stride);
@@ -52,21 +53,19 @@ AnyTensor tensor_over(nb::handle data, std::optional<DType> dtype, bool requires
         return with_type(dtype.value_or(tensor.dtype()), [&]<class T>() {
             return visit(tensor, [&](const auto& x) {
                 using From = typename std::remove_cvref_t<decltype(x)>::value_type;
-                if constexpr (std::is_same_v<From, T>) return AnyTensor(Tensor<T>(x.value(), requires_grad));
-                else return AnyTensor(Tensor<T>(ConstArray<T>(Array<T>(xt::cast<T>(x.value()))), requires_grad));
+                if constexpr (std::is_same_v<From, T>)
+                    return AnyTensor(Tensor<T>(x.value(), requires_grad));
+                else
+                    return AnyTensor(Tensor<T>(ConstArray<T>(Array<T>(xt::cast<T>(x.value()))), requires_grad));
             });
         });
     }
-    nb::object array = nb::borrow(data);
-    if (!dtype) {
-        const bool has_type = nb::hasattr(data, "dtype");
-        array = as_array(data);
-        const bool is_double = nb::cast<int>(array.attr("dtype").attr("num")) == 12;  // NPY_DOUBLE
-        dtype = has_type && is_double ? DType::float64 : DType::float32;
-        const std::string kind = nb::cast<std::string>(array.attr("dtype").attr("kind"));
-        check(kind == "f" || kind == "i" || kind == "u" || kind == "b", "Tensor: numbers are required, got dtype {}",
-              nb::cast<std::string>(nb::str(array.attr("dtype"))));
-    }
+    nb::object array = as_array(data);
+    const nb::object type = array.attr("dtype");
+    const auto name = nb::cast<std::string>(type.attr("name")), kind = nb::cast<std::string>(type.attr("kind"));
+    if (kind != "f" && kind != "i" && kind != "u" && kind != "b")
+        throw nb::type_error(fmt::format("Tensor: numbers are required, got dtype {}", name).c_str());
+    if (!dtype) dtype = name == "float64" && nb::hasattr(data, "dtype") ? DType::float64 : DType::float32;
     array = as_array(array, name_of(*dtype));
     return with_type(*dtype, [&]<class T>() {
         return AnyTensor(Tensor<T>(ConstArray<T>(shared_or_copied<T>(array, true)), requires_grad));
@@ -84,8 +83,8 @@ NumpyArray numpy_view(const ConstArray<T>& array, bool writable) {
     static_cast<void>(kept.release());
     const std::size_t rank = array.rank();
     if (writable)
-        return nb::borrow<NumpyArray>(nb::cast(
-            nb::ndarray<nb::numpy, Stored>(elements, rank, array.shape().data(), owner, strides)));
+        return nb::borrow<NumpyArray>(
+            nb::cast(nb::ndarray<nb::numpy, Stored>(elements, rank, array.shape().data(), owner, strides)));
     return nb::borrow<NumpyArray>(
         nb::cast(nb::ndarray<nb::numpy, const Stored>(elements, rank, array.shape().data(), owner, strides)));
 }

@@ -1,8 +1,8 @@
 // One function of C++ for float and for double as one function of Python, from its signature:
 //   define(m, "gelu", BOTH(gelu), "docstring", "x"_a);
 //   define(m, "softmax", []<class T>(const Tensor<T>& x, std::ptrdiff_t axis) { return softmax(x, axis); }, ...);
-// What is a Tensor<T>, a Maybe<T>, a list of tensors or a layer there, is an AnyTensor and so on in Python; the first of
-// them says which T is called. Other threads of Python run in the meantime.
+// What is a Tensor<T>, a Maybe<T>, a list of tensors or a layer there, is an AnyTensor and so on in Python; the first
+// of them says which T is called. Other threads of Python run in the meantime.
 #pragma once
 
 #include <nanobind/stl/pair.h>
@@ -32,13 +32,17 @@ struct AnyModule {
     DType dtype() const { return single ? DType::float32 : DType::float64; }
     template <class T>
     nn::Module<T>& module() const {
-        if constexpr (std::is_same_v<T, float>) return *single;
-        else return *twice;
+        if constexpr (std::is_same_v<T, float>)
+            return *single;
+        else
+            return *twice;
     }
     template <class T>
     void set(std::shared_ptr<nn::Module<T>> module) {
-        if constexpr (std::is_same_v<T, float>) single = std::move(module);
-        else twice = std::move(module);
+        if constexpr (std::is_same_v<T, float>)
+            single = std::move(module);
+        else
+            twice = std::move(module);
     }
 };
 template <class F>
@@ -129,11 +133,14 @@ struct Both {
     D twice;
     template <class T>
     auto call(auto&&... arguments) const {
-        if constexpr (std::is_same_v<T, float>) return single(arguments...);
-        else return twice(arguments...);
+        if constexpr (std::is_same_v<T, float>)
+            return single(arguments...);
+        else
+            return twice(arguments...);
     }
 };
-#define BOTH(f) Both{&f<float>, &f<double>}
+#define BOTH(f) \
+    Both { &f<float>, &f<double> }
 
 template <class F>
 struct Generic {
@@ -151,7 +158,8 @@ auto function_of(const char* name, Function function) {
         ((type = type ? type : Argument<std::remove_cvref_t<A>>::dtype(arguments)), ...);
         const nb::gil_scoped_release others_run;
         return with_type(type.value_or(DType::float32), [&]<class T>() {
-            return returned(function.template call<T>(Argument<std::remove_cvref_t<A>>::template get<T>(name, arguments)...));
+            return returned(
+                function.template call<T>(Argument<std::remove_cvref_t<A>>::template get<T>(name, arguments)...));
         });
     };
 }
@@ -165,9 +173,7 @@ auto python_function(const char* name, const F& f, R (F::*)(A...) const) {
 }
 template <class F>
 requires requires { &F::template operator()<float>; }
-auto python_function(const char* name, const F& f) {
-    return python_function(name, f, &F::template operator()<float>);
-}
+auto python_function(const char* name, const F& f) { return python_function(name, f, &F::template operator()<float>); }
 
 // In a module, or in a class as a method, whose first argument is the object.
 template <class Place, class F, class... Extra>

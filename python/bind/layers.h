@@ -10,13 +10,14 @@ namespace inkling::python {
 template <template <class> class Layer, class... A, class... Extra>
 nb::class_<AnyLayer<Layer>, AnyModule> layer(nb::module_& m, const char* name, const char* doc, const Extra&... extra) {
     nb::class_<AnyLayer<Layer>, AnyModule> c(m, name, doc);
-    c.def("__init__",
-          [](AnyLayer<Layer>* self, A... arguments, DType dtype) {
-              auto made = AnyLayer<Layer>();
-              with_type(dtype, [&]<class T>() { made.template set<T>(std::make_shared<Layer<T>>(arguments...)); });
-              new (self) AnyLayer<Layer>(std::move(made));
-          },
-          extra..., "dtype"_a = DType::float32);
+    c.def(
+        "__init__",
+        [](AnyLayer<Layer>* self, A... arguments, DType dtype) {
+            auto made = AnyLayer<Layer>();
+            with_type(dtype, [&]<class T>() { made.template set<T>(std::make_shared<Layer<T>>(arguments...)); });
+            new (self) AnyLayer<Layer>(std::move(made));
+        },
+        extra..., "dtype"_a = DType::float32);
     return c;
 }
 

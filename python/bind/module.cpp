@@ -8,7 +8,7 @@ NB_MODULE(_inkling, m) {
     bind_errors(m);
     auto tensor = bind_tensor(m);
     bind_ops(m, tensor);
-    nb::module_ nn = m.def_submodule("nn", "Layers.");
+    nb::module_ nn = m.def_submodule("_nn", "Layers.");
     bind_layers(nn);
     bind_attention(nn);
     bind_model(m);

@@ -88,17 +88,18 @@ int run_command(const std::vector<std::string>& arguments, const std::vector<std
 }  // namespace
 
 void bind_train(nb::module_& m) {
-    m.def("_train",
-          [](const std::vector<std::string>& flags, nb::object callback) {
-              Caller caller(std::move(callback));
-              {
-                  const nb::gil_scoped_release others_run;
-                  cli::run_train(flags, {&caller, [&] { return caller.stop(); }});
-              }
-              if (caller.error) std::rethrow_exception(caller.error);
-              return std::pair(caller.out, std::string(name_of(caller.reason)));
-          },
-          "flags"_a, "callback"_a.none());
+    m.def(
+        "_train",
+        [](const std::vector<std::string>& flags, nb::object callback) {
+            Caller caller(std::move(callback));
+            {
+                const nb::gil_scoped_release others_run;
+                cli::run_train(flags, {&caller, [&] { return caller.stop(); }});
+            }
+            if (caller.error) std::rethrow_exception(caller.error);
+            return std::pair(caller.out, std::string(name_of(caller.reason)));
+        },
+        "flags"_a, "callback"_a.none());
     m.def("_run", &run_command, "arguments"_a, "again"_a);
 }
 

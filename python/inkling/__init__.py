@@ -1,13 +1,13 @@
 """Arrays with gradients, layers, and small language models that are trained on a CPU.
 
-    import inkling
-    w = inkling.Tensor(numpy_array, requires_grad=True)     # shares the array's memory
-    loss = inkling.cross_entropy(inkling.linear(x, w), [2])
-    loss.backward()
-    w.data -= 0.1 * w.grad
+import inkling
+w = inkling.Tensor(numpy_array, requires_grad=True)     # shares the array's memory
+loss = inkling.cross_entropy(inkling.linear(x, w), [2])
+loss.backward()
+w.data -= 0.1 * w.grad
 
-    run = inkling.train("my.txt", max_time=60, out="runs/mine")
-    print(*run.model.generate("The "), sep="")
+run = inkling.train("my.txt", max_time=60, out="runs/mine")
+print(*run.model.generate("The "), sep="")
 """
 
 import os

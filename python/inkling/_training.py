@@ -39,7 +39,7 @@ class TrainResult:
     @cached_property
     def model(self) -> _inkling.Model:
         """The best model of the run, else the last."""
-        return _inkling.Model.from_pretrained(str(self.out))
+        return _inkling.Model.from_pretrained(self.out)
 
 
 def _flags(name: str, value: Any) -> list[str]:

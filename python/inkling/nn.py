@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, Callable, Iterator
 
 from ._inkling import Generator, Tensor
-from ._inkling.nn import *  # noqa: F403
-from ._inkling.nn import Layer
+from ._inkling._nn import *  # noqa: F403
+from ._inkling._nn import Layer
 
 
 class Module:
