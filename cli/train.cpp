@@ -88,7 +88,7 @@ std::unique_ptr<serve::LiveRun> bind(const std::string& address) {
     return std::make_unique<serve::LiveRun>(address);
 }
 
-int train_model(const TrainArguments& args) {
+int train_model(const TrainArguments& args, const TrainCaller& caller) {
     const double start = seconds_now();
     std::signal(SIGPIPE, SIG_IGN);  // nobody reads the progress any more: no reason to stop
     Report report(args.quiet || (args.json && isatty(STDOUT_FILENO)));  // a terminal shows one of them
@@ -177,14 +177,15 @@ int train_model(const TrainArguments& args) {
         live->start(folder->path(), tokenizer, ask_to_stop);
         report.note(fmt::format("see it learn: {}/", live->url()));
     }
+    if (caller.observer) observers.push_back(caller.observer);
     if (loop.finished()) report.note(nothing_to_do(loop));
-    loop.run(observers, [&signal] { return signal != 0; });
-    if (signal != 0) {
+    loop.run(observers, [&] { return signal != 0 || (caller.stop && caller.stop()); });
+    if (signal != 0 || loop.stop_reason() == train::StopReason::interrupted) {
         report.note(fmt::format("stopped at step {}; saved in {}; go on with --resume auto", loop.state().step,
                                 (folder->path() / "latest").string()));
         if (args.json) json.end(loop, folder->path());
         if (live) live->finish();
-        return 128 + signal;
+        return 128 + (signal != 0 ? signal.load() : SIGINT);
     }
     tell_ending(report, loop, tokenizer, seconds_now() - start, take_sample);
     if (args.json) json.end(loop, folder->path());
@@ -194,7 +195,7 @@ int train_model(const TrainArguments& args) {
 
 }  // namespace
 
-Action add_train(CLI::App& app) {
+Action add_train(CLI::App& app, const TrainCaller& caller) {
     auto args = std::make_shared<TrainArguments>();
     app.formatter(std::make_shared<Help>(kTrainFlags));
     app.set_help_all_flag("--help-all", "explain every flag");
@@ -244,7 +245,7 @@ Action add_train(CLI::App& app) {
     offer(*args->flags["tokenizer"], {"char", "bpe"});
     offer(*args->flags["resume"], {"auto"});
     offer(*args->flags["lora-targets"], {models::kAllLinear});
-    return [args] { return train_model(*args); };
+    return [args, caller] { return train_model(*args, caller); };
 }
 
 }  // namespace inkling::cli

@@ -32,32 +32,38 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR})
-set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")  # each package has its own
 
 set(same "libinkling (= ${PROJECT_VERSION})")
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME inkling)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SECTION science)
 set(CPACK_COMPONENT_PROGRAM_DESCRIPTION "trains small language models on a CPU, and writes text with them
- A command that trains GPT-style models on text of one's own, or on stories
- that it makes up, writes text with them, serves them over HTTP, and shows what
- they attend to. It reads and writes model folders of Hugging Face's
- transformers, and GGUF files. The same command gives the same model to the
- last bit.")
+A command that trains GPT-style models on text of one's own, or on stories
+that it makes up, writes text with them, serves them over HTTP, and shows what
+they attend to. It reads and writes model folders of Hugging Face's
+transformers, and GGUF files. The same command gives the same model to the
+last bit.")
 
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME libinkling)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
 set(CPACK_COMPONENT_LIBRARY_DESCRIPTION "reverse-mode automatic differentiation over xtensor arrays
- Arrays, operations with their gradients, layers, and the transformers that
- inkling trains. Compiled for AVX2 and for AVX-512, of which the system takes
- what the CPU has. A CPU without AVX2 is refused.")
+Arrays, operations with their gradients, layers, and the transformers that
+inkling trains. Compiled for AVX2 and for AVX-512, of which the system takes
+what the CPU has. A CPU without AVX2 is refused.")
+
+# CPack's own would name the library once for each kind of CPU.
+file(WRITE ${PROJECT_BINARY_DIR}/debian/shlibs
+     "libinkling ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} libinkling (= ${PROJECT_VERSION})\n")
+file(WRITE ${PROJECT_BINARY_DIR}/debian/triggers "activate-noawait ldconfig\n")
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA ${PROJECT_BINARY_DIR}/debian/shlibs ${PROJECT_BINARY_DIR}/debian/triggers)
 
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libinkling-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "${same}, libxtensor-dev, libfmt-dev, nlohmann-json3-dev")
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "headers of Inkling, and its CMake package
- What a C++20 program needs that uses automatic differentiation, layers and
- models of Inkling: find_package(inkling), target inkling::inkling.")
+What a C++20 program needs that uses automatic differentiation, layers and
+models of Inkling: find_package(inkling), target inkling::inkling.")
 
 set(released "Mon, 23 Nov 2026 00:00:00 +0000")
 configure_file(cmake/debian/changelog.in ${PROJECT_BINARY_DIR}/debian/changelog @ONLY)

@@ -52,6 +52,9 @@ std::string at_most(const std::vector<Input>& inputs) {
 
 }  // namespace
 
+constinit thread_local int DetectAnomaly::depth = 0;
+constinit thread_local const Region* Region::innermost = nullptr;
+
 DetectAnomaly::~DetectAnomaly() {
     if (--depth > 0) return;
     pending.clear();

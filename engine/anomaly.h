@@ -34,7 +34,7 @@ class DetectAnomaly {
     static bool active() { return depth > 0; }
 
   private:
-    static inline constinit thread_local int depth = 0;
+    static constinit thread_local int depth;  // defined in the library alone: a program that uses it has no other one
 };
 
 class Region {
@@ -51,7 +51,7 @@ class Region {
   private:
     std::string text() const;
 
-    static inline constinit thread_local const Region* innermost = nullptr;
+    static constinit thread_local const Region* innermost;
     const char* name_;
     std::size_t number_;
     const Region* outer_;

@@ -144,6 +144,10 @@ class Array : public xt::xcontainer<Array<T>>, public xt::xexpression<Array<T>> 
     Array(Array&&) noexcept;
     ~Array();
 
+    // Over memory of somebody else's, such as NumPy's: nothing is copied, and `keeper` keeps the memory until the last
+    // view is gone. Strides are in elements, none of them negative.
+    static Array over(T* elements, const Shape& shape, Strides strides, std::shared_ptr<void> keeper);
+
     operator const ConstArray<T>&() const noexcept { return elements_; }
 
     // Assigning to a variable binds it to another array. Assigning to what a call returned (a view, value_in_place())

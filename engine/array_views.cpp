@@ -17,6 +17,14 @@ ConstArray<T>::ConstArray(std::shared_ptr<Buffer> owner, const T* data, const Sh
 }
 
 template <class T>
+Array<T> Array<T>::over(T* elements, const Shape& shape, Strides strides, std::shared_ptr<void> keeper) {
+    for (std::size_t i = 0; i < shape.size(); ++i)
+        if (shape[i] == 1) strides[i] = 0;
+    auto buffer = std::make_shared<Buffer>(elements, size_of(shape) * sizeof(T), std::move(keeper));
+    return writable([&] { return ConstArray<T>(buffer, elements, shape, strides); });
+}
+
+template <class T>
 bool ConstArray<T>::is_contiguous() const {
     if (this->size() == 0) return true;
     std::ptrdiff_t step = 1;
@@ -120,6 +128,7 @@ ConstArray<T> ConstArray<T>::broadcasted(const Shape& shape) const {
 
 #define INKLING_INSTANTIATE(T)                                                                                 \
     template ConstArray<T>::ConstArray(std::shared_ptr<Buffer>, const T*, const Shape&, const Strides&);       \
+    template Array<T> Array<T>::over(T*, const Shape&, Strides, std::shared_ptr<void>);                        \
     template bool ConstArray<T>::is_contiguous() const;                                                        \
     template ConstArray<T> ConstArray<T>::reshaped(const Shape&) const;                                        \
     template ConstArray<T> ConstArray<T>::permuted(const Shape&) const;                                        \

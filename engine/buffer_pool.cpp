@@ -104,7 +104,11 @@ Buffer::Buffer(std::size_t bytes) {
     if (poison_new_buffers) std::memset(data, 0xFF, capacity);
 }
 
+Buffer::Buffer(void* memory, std::size_t bytes, std::shared_ptr<void> owner)
+    : data(memory), capacity(bytes), keeper(std::move(owner)) {}
+
 Buffer::~Buffer() {
+    if (keeper) return;
     Pool& p = pool();
     const std::lock_guard lock(p.mutex);
     FreeBuffer*& free = p.free[size_class(capacity)];

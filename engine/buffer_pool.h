@@ -14,6 +14,8 @@ namespace inkling {
 // value that it saved is still the same.
 struct Buffer {
     explicit Buffer(std::size_t bytes);
+    // Memory of somebody else's, which `keeper` keeps; the pool never gets it.
+    Buffer(void* memory, std::size_t bytes, std::shared_ptr<void> keeper);
     ~Buffer();
     Buffer(const Buffer&) = delete;
     Buffer& operator=(const Buffer&) = delete;
@@ -21,6 +23,7 @@ struct Buffer {
     void* data = nullptr;
     std::size_t capacity = 0;  // bytes, at least what was asked for
     std::atomic<std::uint32_t> version = 0;
+    std::shared_ptr<void> keeper = nullptr;
 };
 
 struct PoolStatistics {

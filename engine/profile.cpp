@@ -13,6 +13,8 @@ Clock::time_point last;
 
 }  // namespace
 
+bool active = false;
+
 void start() {
     laps.clear();
     current = {};

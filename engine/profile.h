@@ -17,7 +17,7 @@ struct Lap {
     double bytes = 0;  // read and written by loops that are not products
 };
 
-inline bool active = false;
+extern bool active;
 
 void start();
 std::map<std::string, Lap> stop();  // by op; backward under "op'"

@@ -1,7 +1,7 @@
 // What a program sets before it trains or generates text. Results do not depend on any of it; speed does.
 //   set_threads(physical_cores());
 // kEnvironment holds two more settings, which libraries read before main() begins: a program must be started with them.
-// `inkling` executes itself again with them (cli/main.cpp).
+// `inkling` executes itself again with them (cli/program.cpp).
 // OpenMP's threads spin while they wait for each other, by default for a millisecond and more. If other programs use
 // the processors too, the spinning takes time from the very thread that is waited for, and a step can take fifty times
 // as long; a short spin avoids that. And malloc caches more small blocks: a step makes and frees hundreds.

@@ -7,7 +7,8 @@
 # moment, with one sequence per step. Of ./quickstart the training is run: the script itself, ./check and what they stand
 # for (cmake, ctest) are run in a bare system by tests/fresh_machine.sh, and cmake --install by tests/package/test.sh.
 # Blocks in C++ are compiled by tests/package/test.sh, and those of attention.md by tests/docs; others are not allowed.
-# docs/serving.md is followed by tests/serving.sh, docs/installing.md by tests/package/debian.sh.
+# docs/serving.md is followed by tests/serving.sh, docs/installing.md by tests/package/debian.sh; docs/python.md
+# and blocks in Python by python/tests.
 set -euo pipefail
 program=$(realpath "$1")
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -20,10 +21,10 @@ fail() {
 }
 
 for page in "$root/README.md" "$root"/docs/*.md; do
-    case " ${pages[*]} $root/docs/attention.md $root/docs/serving.md $root/docs/installing.md " in *" $page "*) ;; *) fail "this test does not read $page" ;; esac
+    case " ${pages[*]} $root/docs/attention.md $root/docs/serving.md $root/docs/installing.md $root/docs/python.md " in *" $page "*) ;; *) fail "this test does not read $page" ;; esac
 done
 for page in "${pages[@]}"; do
-    languages=$(awk '/^ *```/ { inside = !inside; if (inside && !/^```(cpp)?$/) print }' "$page")
+    languages=$(awk '/^ *```/ { inside = !inside; if (inside && !/^```(cpp|python)?$/) print }' "$page")
     [ -z "$languages" ] || fail "$page has a block that no test runs or compiles: $languages"
 done
 

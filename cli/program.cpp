@@ -1,0 +1,226 @@
+#include "cli/program.h"
+
+#include <omp.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+#include <sstream>
+#include <stdexcept>
+
+#include "cli/common.h"
+#include "cli/help.h"
+#include "cli/manual.h"
+#include "cli/out_of_memory.h"
+#include "cli/wrong_usage.h"
+#include "engine/cpu.h"
+#include "engine/threads.h"
+#include "train/loop.h"
+
+namespace inkling::cli {
+namespace {
+
+// Settings that libraries read before main() runs (engine/threads.h), so the program executes itself again, unless the
+// user has set them.
+void set_up_libraries(char** argv) {
+    if (std::getenv("OMP_WAIT_POLICY") || std::getenv("GOMP_SPINCOUNT")) return;
+    if (omp_get_proc_bind() != omp_proc_bind_false) return;  // bound to one processor, and so would be what it starts
+    for (const EnvironmentVariable& variable : kEnvironment) setenv(variable.name, variable.value, 0);
+    execv("/proc/self/exe", argv);  // when that fails, the program goes on as it is
+}
+
+// INKLING_CPU=avx2: the system's loader chooses the library when a program begins, so this one executes itself again
+// with the loader told that the CPU has less.
+void set_up_cpu(char** argv) {
+    constexpr const char *kVariable = "GLIBC_TUNABLES", *kLess = "glibc.cpu.hwcaps=-AVX512F";
+    try {
+        if (allowed_kind() > CpuKind::avx2 || library_kind() <= CpuKind::avx2) return;
+    } catch (const Error& e) {
+        throw Usage(e.what());
+    }
+    const char* const now = std::getenv(kVariable);
+    const std::string before = now ? now : "";
+    if (before.find(kLess) != std::string::npos)
+        throw Usage(fmt::format("INKLING_CPU={}: this program is built for {} alone", name_of(allowed_kind()),
+                                name_of(library_kind())));
+    setenv(kVariable, (before + (before.empty() ? "" : ":") + kLess).c_str(), 1);
+    execv("/proc/self/exe", argv);
+}
+
+// A program whose stack is too small is killed without a message. The limit is raised as far as the system allows, and
+// the program executes itself again, because new threads get the limit that held when the program began.
+void set_up_stack(char** argv) {
+    constexpr rlim_t kMin = rlim_t{1} << 20, kUsual = rlim_t{8} << 20;
+    rlimit limit{};
+    if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= kMin) return;
+    const rlim_t now = limit.rlim_cur;
+    limit.rlim_cur = std::min(limit.rlim_max, kUsual);
+    if (limit.rlim_cur >= kMin && setrlimit(RLIMIT_STACK, &limit) == 0) execv("/proc/self/exe", argv);
+    char line[128];
+    const int size = std::snprintf(
+        line, sizeof line, "inkling: the stack limit is %llu kB, at least 1024 are required: set ulimit -s 8192\n",
+        static_cast<unsigned long long>(now / 1024));
+    [[maybe_unused]] const auto written = write(STDERR_FILENO, line, static_cast<std::size_t>(size));
+    _exit(kRunFailed);
+}
+
+// Flags may be written with underscores: --n_layer is --n-layer.
+std::vector<std::string> arguments(int argc, char** argv) {
+    std::vector<std::string> result;
+    bool flags = true;
+    for (int i = 1; i < argc; ++i) {
+        std::string text = argv[i];
+        flags = flags && text != "--";
+        if (flags && text.starts_with("--"))
+            std::replace(text.begin(),
+                         text.begin() + static_cast<std::ptrdiff_t>(std::min(text.find('='), text.size())), '_', '-');
+        result.push_back(std::move(text));
+    }
+    return result;
+}
+
+// CLI11 would take -1 for the largest number there is.
+std::string refuse_no_whole_number(const std::string& text) {
+    std::uint64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error == std::errc() && end == text.data() + text.size()) return "";
+    return fmt::format("a whole number of at least 0 is required, got '{}'", text);
+}
+
+int fail(int code, std::string message) {
+    std::replace(message.begin(), message.end(), '\n', ' ');
+    std::fprintf(stderr, "inkling: %s\n", message.c_str());
+    return code;
+}
+
+// What `action` returns, or the exit code of the error that it ends with.
+template <class Action>
+int run(const Action& action) {
+    try {
+        return action();
+    } catch (const Usage& e) {
+        return fail(kWrongUsage, e.what());
+    } catch (const BadInput& e) {
+        return fail(kBadInput, e.what());
+    } catch (const train::Diverged& e) {
+        return fail(kDiverged, e.what());
+    } catch (const std::bad_alloc& e) {
+        return fail_out_of_memory(e);
+    } catch (const std::length_error&) {  // more than any machine has
+        return fail_out_of_memory(std::bad_alloc());
+    } catch (const std::exception& e) {
+        return fail(kRunFailed, e.what());
+    }
+}
+
+// Reading a mapped file beyond the end to which another program truncated it raises SIGBUS.
+extern "C" void on_bus_error(int) {
+    constexpr char text[] = "inkling: a file was truncated while it was read: run the command again\n";
+    [[maybe_unused]] const auto written = write(STDERR_FILENO, text, sizeof text - 1);
+    _exit(kBadInput);
+}
+
+// All commands, and what to do for each once its flags are parsed.
+struct Commands {
+    explicit Commands(const TrainCaller& caller);
+    int run(const std::vector<std::string>& given);
+
+    CLI::App app{"Inkling trains small language models on a CPU, writes text with them, and checks its own gradients.",
+                 "inkling"};
+    std::vector<std::pair<CLI::App*, Action>> actions;
+};
+
+Commands::Commands(const TrainCaller& caller) {
+    app.set_version_flag("--version", "inkling " INKLING_VERSION);
+    app.set_help_flag("-h,--help", "show this help");
+    app.require_subcommand(1);
+    app.formatter(std::make_shared<Help>());
+    const auto add = [&](const char* name, const char* help, auto add_flags) {
+        CLI::App* const command = app.add_subcommand(name, help);
+        actions.emplace_back(command, add_flags(*command));
+        std::vector<CLI::App*> parts = command->get_subcommands({});
+        parts.push_back(command);
+        for (CLI::App* const part : parts) {
+            for (CLI::Option* const option : part->get_options()) {
+                if (option->get_type_name() == "UINT") option->check(refuse_no_whole_number);
+                if (option->get_expected_max() == 1 &&
+                    option->get_multi_option_policy() == CLI::MultiOptionPolicy::Throw)
+                    option->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);  // of a flag that is given twice
+                const bool takes_any_text = option->check_lname("prompt") || option->check_lname("stop");
+                if (option->get_expected_min() > 0 && !takes_any_text) option->check(refuse_flag_names(*part));
+            }
+        }
+    };
+    add("train", "Train a model on text, or on the built-in stories",
+        [&](CLI::App& command) { return add_train(command, caller); });
+    add("generate", "Write text with a model", add_generate);
+    add("chat", "Talk with a model", add_chat);
+    add("serve", "Serve models over HTTP, as OpenAI's clients ask", add_serve);
+    add("eval", "Measure a model's loss on a text", add_eval);
+    add("tokenize", "Train a tokenizer, or encode and decode with one", add_tokenize);
+    add("data", "Print the built-in stories, or questions about them", add_data);
+    add("attention", "Show the attention weights of every head", add_attention);
+    add("report", "Show how runs went: curves, samples, settings, as a page or a picture", add_report);
+    add("export", "Write a model for other programs: a GGUF file, or a folder", add_export);
+    add("gradcheck", "Check every gradient against finite differences", add_gradcheck);
+    add("info", "Show what a model folder holds", add_info);
+    add("verify", "Check every file of a run, and say what can be resumed", add_verify);
+    add("bench", "Time whole training steps on random tokens", add_bench);
+}
+
+int Commands::run(const std::vector<std::string>& given) {
+    if (given.empty()) {
+        std::fputs(app.help().c_str(), stderr);
+        return kWrongUsage;
+    }
+    if (given[0] == "help") {
+        print(help_on(app, {given.begin() + 1, given.end()}));
+        return 0;
+    }
+    if (given[0] == "manual" && given.size() == 2) {  // the build asks for it
+        write_manual(app, given[1]);
+        return 0;
+    }
+    if (!given[0].starts_with('-')) find_command(app, given[0]);  // it is refused before --help is seen
+    try {
+        app.parse(std::vector<std::string>(given.rbegin(), given.rend()));  // as CLI11 wants them
+    } catch (const CLI::Success& e) {                                       // --help, --version
+        std::ostringstream text;
+        app.exit(e, text);
+        print(text.str());
+        return 0;
+    } catch (const CLI::ParseError& e) {
+        throw Usage(wrong_usage(app, e, given));
+    }
+    for (const auto& [command, action] : actions) {
+        if (command->parsed()) return action();
+    }
+    return kWrongUsage;
+}
+
+}  // namespace
+
+int run_program(int argc, char** argv, char** again) {
+    end_on_signals();
+    set_up_stack(again);
+    set_up_libraries(again);
+    std::signal(SIGBUS, on_bus_error);
+    std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error like a full disk
+    return run([&] {
+        set_up_cpu(again);
+        return Commands({}).run(arguments(argc, argv));
+    });
+}
+
+int run_train(const std::vector<std::string>& flags, const TrainCaller& caller) {
+    forget_signal();  // a page that showed an earlier run may have stopped that
+    std::vector<std::string> given = {"train"};
+    given.insert(given.end(), flags.begin(), flags.end());
+    return Commands(caller).run(given);
+}
+
+}  // namespace inkling::cli

@@ -1,0 +1,28 @@
+// The program as functions: main() is the one, Python's module (python/) calls both.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace inkling::train {
+class Observer;
+}
+
+namespace inkling::cli {
+
+// What `inkling` does with these arguments; argv[0] is its name. Signals end the process, which may execute itself
+// again with `again`: settings of libraries are made before it begins. Returns the exit code.
+int run_program(int argc, char** argv, char** again);
+
+// Who runs a training from a program of their own.
+struct TrainCaller {
+    train::Observer* observer = nullptr;   // told last
+    std::function<bool()> stop = nullptr;  // asked as TrainingLoop::run does; the run is saved then
+};
+
+// `inkling train` with these flags, "--max-iters", "100": what it refuses is thrown, with the text that the program
+// prints. Returns 0, or the exit code of a run that was stopped.
+int run_train(const std::vector<std::string>& flags, const TrainCaller& caller);
+
+}  // namespace inkling::cli

@@ -1,0 +1,207 @@
+// Tensors of float32 and of float64 as one class of Python's, and how arrays, shapes and names come from Python and go
+// back. NumPy's arrays are shared in both directions: nothing is copied.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "engine/names.h"
+#include "engine/ops.h"
+#include "engine/precision.h"
+#include "engine/sum.h"
+#include "engine/tensor.h"
+
+namespace inkling {
+
+// Names that only Python has for them: C++ programs write the enums.
+constexpr auto names(Reduction) {
+    return name_table<Reduction>({{Reduction::mean, "mean"}, {Reduction::sum, "sum"}, {Reduction::none, "none"}});
+}
+constexpr auto names(Masked) {
+    return name_table<Masked>({{Masked::error, "error"}, {Masked::uniform, "uniform"}, {Masked::zero, "zero"}});
+}
+constexpr auto names(RotaryPairs) {
+    return name_table<RotaryPairs>({{RotaryPairs::halves, "halves"}, {RotaryPairs::interleaved, "interleaved"}});
+}
+
+}  // namespace inkling
+
+namespace inkling::python {
+
+namespace nb = nanobind;
+
+enum class DType { float32, float64 };
+constexpr auto names(DType) { return name_table<DType>({{DType::float32, "float32"}, {DType::float64, "float64"}}); }
+template <class T>
+inline constexpr DType kDType = std::is_same_v<T, float> ? DType::float32 : DType::float64;
+
+// body<T>() for the T of a dtype.
+template <class Body>
+decltype(auto) with_type(DType type, const Body& body) {
+    return type == DType::float32 ? body.template operator()<float>() : body.template operator()<double>();
+}
+
+struct AnyTensor {
+    std::variant<Tensor<float>, Tensor<double>> tensor;
+
+    template <class T>
+    AnyTensor(Tensor<T> t) : tensor(std::move(t)) {}  // NOLINT: implicit on purpose
+    DType dtype() const { return tensor.index() == 0 ? DType::float32 : DType::float64; }
+    // Throws, naming the op, when it is of another dtype.
+    template <class T>
+    const Tensor<T>& as(const char* op) const {
+        check(kDType<T> == dtype(), "{}: tensors of one dtype are required, got float32 and float64: use astype()", op);
+        return *std::get_if<Tensor<T>>(&tensor);
+    }
+};
+
+// f(Tensor<T>), whatever T is.
+template <class F>
+decltype(auto) visit(const AnyTensor& x, const F& f) {
+    return x.dtype() == DType::float32 ? f(*std::get_if<0>(&x.tensor)) : f(*std::get_if<1>(&x.tensor));
+}
+
+// For signatures.
+inline bool any_object(PyObject*) { return true; }
+class NumpyArray : public nb::object {
+    NB_OBJECT(NumpyArray, nb::object, "numpy.ndarray", any_object)
+};
+class ArrayLike : public nb::object {
+    NB_OBJECT(ArrayLike, nb::object, "numpy.typing.ArrayLike", any_object)
+};
+
+// A tensor over anything that NumPy takes for an array. Arrays of float32 and float64 that can be written to are
+// shared; others, and those whose elements lie backwards, are copied. Without a dtype, all that is no array of float64
+// becomes float32.
+AnyTensor tensor_over(nb::handle data, std::optional<DType> dtype, bool requires_grad);
+
+// NumPy's view of an array: the same memory, which lives as long as either.
+template <class T>
+NumpyArray numpy_view(const ConstArray<T>& array, bool writable = false);
+
+// Integers that fit into 32 bits, and truth values; null where it is something else. Arrays of int32 and bool are
+// shared.
+std::optional<IdArray> ids_from(nb::handle data) noexcept;
+std::optional<MaskArray> mask_from(nb::handle data) noexcept;
+
+// What keeps a Python object as long as a buffer needs it.
+std::shared_ptr<void> keeper_of(nb::object object);
+
+}  // namespace inkling::python
+
+namespace nanobind::detail {
+
+// A sequence of integers, or one.
+template <class List>
+struct int_list_caster {
+    NB_TYPE_CASTER(List, const_name("int | collections.abc.Sequence[int]"))
+    bool from_python(handle src, uint32_t, cleanup_list*) noexcept {
+        value.clear();
+        const auto add = [&](PyObject* number) {
+            const Py_ssize_t n = PyNumber_AsSsize_t(number, PyExc_OverflowError);
+            if (n == -1 && PyErr_Occurred()) {
+                PyErr_Clear();
+                return false;
+            }
+            if (value.size() == inkling::Shape::kMaxRank) return false;
+            value.push_back(static_cast<typename List::value_type>(n));
+            return true;
+        };
+        if (PyIndex_Check(src.ptr())) return add(src.ptr());
+        if (!PySequence_Check(src.ptr()) || PyUnicode_Check(src.ptr())) return false;
+        const Py_ssize_t n = PySequence_Size(src.ptr());
+        for (Py_ssize_t i = 0; i < n; ++i) {
+            const object item = steal(PySequence_GetItem(src.ptr(), i));
+            if (!item.is_valid() || !add(item.ptr())) return PyErr_Clear(), false;
+        }
+        return true;
+    }
+    static handle from_cpp(const List& list, rv_policy, cleanup_list*) noexcept {
+        const auto n = static_cast<Py_ssize_t>(list.size());
+        PyObject* const tuple = PyTuple_New(n);
+        for (Py_ssize_t i = 0; tuple && i < n; ++i)
+            PyTuple_SetItem(tuple, i, PyLong_FromSsize_t(static_cast<Py_ssize_t>(list[static_cast<std::size_t>(i)])));
+        return tuple;
+    }
+};
+template <>
+struct type_caster<inkling::Shape> : int_list_caster<inkling::Shape> {};
+template <>
+struct type_caster<inkling::OpenShape> {
+    NB_TYPE_CASTER(inkling::OpenShape, const_name("int | collections.abc.Sequence[int]"))
+    type_caster() : value(inkling::Shape()) {}
+    bool from_python(handle src, uint32_t flags, cleanup_list* cleanup) noexcept {
+        int_list_caster<inkling::Dims<std::ptrdiff_t>> list;
+        if (!list.from_python(src, flags, cleanup)) return false;
+        static_cast<inkling::Dims<std::ptrdiff_t>&>(value) = list.value;
+        return true;
+    }
+};
+template <>
+struct type_caster<inkling::Axes> : int_list_caster<inkling::Axes> {
+    bool from_python(handle src, uint32_t flags, cleanup_list* cleanup) noexcept {
+        if (!src.is_none()) return int_list_caster::from_python(src, flags, cleanup);
+        value.clear();  // all of them
+        return true;
+    }
+};
+
+template <>
+struct type_caster<inkling::IdArray> {
+    NB_TYPE_CASTER(inkling::IdArray, const_name("numpy.typing.ArrayLike"))
+    bool from_python(handle src, uint32_t, cleanup_list*) noexcept {
+        auto ids = inkling::python::ids_from(src);
+        if (ids) value = std::move(*ids);
+        return ids.has_value();
+    }
+    static handle from_cpp(const inkling::IdArray& ids, rv_policy, cleanup_list*) noexcept {
+        return inkling::python::numpy_view<std::int32_t>(ids, true).release();
+    }
+};
+template <>
+struct type_caster<inkling::MaskArray> {
+    NB_TYPE_CASTER(inkling::MaskArray, const_name("numpy.typing.ArrayLike"))
+    bool from_python(handle src, uint32_t, cleanup_list*) noexcept {
+        auto mask = inkling::python::mask_from(src);
+        if (mask) value = std::move(*mask);
+        return mask.has_value();
+    }
+    static handle from_cpp(const inkling::MaskArray& mask, rv_policy, cleanup_list*) noexcept {
+        return inkling::python::numpy_view<std::uint8_t>(mask, true).release();
+    }
+};
+
+// Enums by the names that flags and files have for them (engine/names.h).
+template <class E>
+struct named_caster {
+    NB_TYPE_CASTER(E, const_name("str"))
+    bool from_python(handle src, uint32_t, cleanup_list*) noexcept {
+        const char* const text = PyUnicode_Check(src.ptr()) ? PyUnicode_AsUTF8AndSize(src.ptr(), nullptr) : nullptr;
+        const auto found = text ? inkling::find_named<E>(text) : std::nullopt;
+        if (found) value = *found;
+        return found.has_value();
+    }
+    static handle from_cpp(E name, rv_policy, cleanup_list*) noexcept {
+        return PyUnicode_FromString(inkling::name_of(name));
+    }
+};
+template <>
+struct type_caster<inkling::python::DType> : named_caster<inkling::python::DType> {};
+template <>
+struct type_caster<inkling::Precision> : named_caster<inkling::Precision> {};
+template <>
+struct type_caster<inkling::Reduction> : named_caster<inkling::Reduction> {};
+template <>
+struct type_caster<inkling::Masked> : named_caster<inkling::Masked> {};
+template <>
+struct type_caster<inkling::RotaryPairs> : named_caster<inkling::RotaryPairs> {};
+
+}  // namespace nanobind::detail

@@ -1,0 +1,226 @@
+// The attention family of nn/attention/.
+#include "nn/attention/alibi.h"
+#include "nn/attention/causal.h"
+#include "nn/attention/grouped_query.h"
+#include "nn/attention/masks.h"
+#include "nn/attention/multi_head.h"
+#include "nn/attention/multi_head_wrapper.h"
+#include "nn/attention/scaled_dot_product.h"
+#include "nn/attention/self_attention.h"
+#include "nn/attention/single_head.h"
+#include "python/bind/bind.h"
+#include "python/bind/layers.h"
+
+namespace inkling::nn {
+
+constexpr auto names(CausalMask) {
+    return name_table<CausalMask>(
+        {{CausalMask::fill_minus_infinity, "fill_minus_infinity"}, {CausalMask::renormalize, "renormalize"}});
+}
+
+}  // namespace inkling::nn
+
+template <>
+struct nanobind::detail::type_caster<inkling::nn::CausalMask> : named_caster<inkling::nn::CausalMask> {};
+
+namespace inkling::python {
+namespace {
+
+using Size = std::size_t;
+
+nn::Weights wanted(bool weights) { return weights ? nn::Weights::keep : nn::Weights::none; }
+
+// A scoring function that Python holds, as the one of an Attention.
+template <class T>
+struct HeldScore : nn::Score<T> {
+    explicit HeldScore(const AnyModule& held) : module(held) {}
+    nn::Score<T>& score() const { return dynamic_cast<nn::Score<T>&>(module.module<T>()); }
+    Tensor<T> forward(const Tensor<T>& q, const Tensor<T>& k) const override { return score().forward(q, k); }
+    void visit(const nn::Visitor<T>& v) override { score().visit(v); }
+    AnyModule module;
+};
+
+template <template <class> class S, class... A, class... Extra>
+void score(nb::module_& m, const char* name, const char* doc, const Extra&... extra) {
+    auto c = layer<S, A...>(m, name, doc, extra...);
+    forward(
+        c, []<class T>(const S<T>& s, const Tensor<T>& q, const Tensor<T>& k) { return s.forward(q, k); },
+        "Q (B, Lq, dq), K (B, Lk, dk) -> (B, Lq, Lk)", "Q"_a, "K"_a);
+}
+
+void bind_functions(nb::module_& m) {
+    define(m, "simple_self_attention", BOTH(nn::simple_self_attention),
+           "softmax(x x^T) x, x (..., L, d); (output, attention weights).", "x"_a);
+    define(
+        m, "scaled_dot_product_attention",
+        []<class T>(const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v, bool causal,
+                    std::optional<MaskArray> mask, double dropout_p, const RandomKey& key, std::optional<double> scale,
+                    std::vector<double> alibi, Masked masked, bool weights) {
+            return nn::scaled_dot_product_attention(q, k, v,
+                                                    nn::AttentionOptions{causal, mask.value_or(MaskArray()), dropout_p,
+                                                                         key, scale, std::move(alibi), masked},
+                                                    wanted(weights));
+        },
+        "softmax(q k^T / sqrt(d)) v: q (B, H, Lq, d), k (B, H, Lk, d), v (B, H, Lk, dv) -> (B, H, Lq, dv) and weights "
+        "(B, H, Lq, Lk), None without weights=True, when they are never built. mask broadcasts to (B, H, Lq, Lk), 0 is "
+        "blocked.",
+        "q"_a, "k"_a, "v"_a, "causal"_a = false, "mask"_a = nb::none(), "dropout"_a = 0.0,
+        "dropout_key"_a = RandomKey(), "scale"_a = nb::none(), "alibi"_a = std::vector<double>(),
+        "masked"_a = Masked::error, "weights"_a = true);
+    define(m, "split_heads", BOTH(nn::split_heads), "(B, L, H d) -> (B, H, L, d), a view.", "x"_a, "heads"_a);
+    define(m, "merge_heads", BOTH(nn::merge_heads), "(B, H, L, d) -> (B, L, H d)", "x"_a);
+    define(m, "sequence_mask", BOTH(nn::sequence_mask),
+           "x (B, Lq, Lk) with `value` at and beyond the valid length: one for each sequence (B), or query (B, Lq).",
+           "x"_a, "valid_lens"_a, "value"_a = 0.0);
+    define(
+        m, "masked_softmax",
+        []<class T>(const Tensor<T>& x, std::optional<IdArray> valid_lens) {
+            return nn::masked_softmax(x, valid_lens.value_or(IdArray()));
+        },
+        "softmax over the last axis of x (B, Lq, Lk), with -1e6 beyond the valid length.", "x"_a,
+        "valid_lens"_a = nb::none());
+    m.def("padding_mask", &nn::padding_mask, "lengths"_a, "keys"_a,
+          "(B, 1, 1, keys): sequence b has lengths[b] real keys.");
+    m.def("look_ahead_mask", &nn::look_ahead_mask, "queries"_a, "keys"_a,
+          "(1, 1, queries, keys): a query sees its own position and those before.");
+    m.def("document_mask", &nn::document_mask, "begins"_a,
+          "(B, 1, L, L) for documents that begin at begins (B, L): a query sees its own document, up to itself.");
+    m.def("alibi_slopes", &nn::alibi_slopes, "heads"_a, "A slope for each head.");
+    m.def(
+        "alibi_bias",
+        [](const std::vector<double>& slopes, Size queries, Size keys, DType dtype) {
+            return with_type(dtype, [&]<class T>() {
+                return AnyTensor(Tensor<T>(ConstArray<T>(nn::alibi_bias<T>(slopes, queries, keys))));
+            });
+        },
+        "slopes"_a, "queries"_a, "keys"_a, "dtype"_a = DType::float32,
+        "(1, H, queries, keys): -slope (i - j), which is added to the scores.");
+}
+
+}  // namespace
+
+void bind_attention(nb::module_& m) {
+    bind_functions(m);
+    const auto random = "random"_a.none() = nb::none();
+
+    auto self = layer<nn::SelfAttention, Generator&, Size, Size, Size, bool>(
+        m, "SelfAttention", "One head: softmax(q k^T / sqrt(d_k)) v.", "random"_a, "d_model"_a, "d_k"_a, "d_v"_a,
+        "bias"_a = true);
+    forward(
+        self,
+        []<class T>(const nn::SelfAttention<T>& l, const Tensor<T>& x, std::optional<MaskArray> mask) {
+            return l.forward(x, mask.value_or(MaskArray()));
+        },
+        "x (..., L, d_model) -> output (..., L, d_v), weights (..., L, L); mask broadcasts to these, 0 is blocked.",
+        "x"_a, "mask"_a = nb::none());
+    auto causal = layer<nn::CausalAttention, Generator&, Size, Size, Size, double, bool, nn::CausalMask>(
+        m, "CausalAttention", "One head, in which a token sees itself and what is before it.", "random"_a, "d_in"_a,
+        "d_out"_a, "context_length"_a, "dropout"_a = 0.0, "qkv_bias"_a = false,
+        "mask"_a = nn::CausalMask::fill_minus_infinity);
+    forward(
+        causal,
+        []<class T>(const nn::CausalAttention<T>& l, const Tensor<T>& x, Generator* r) { return l.forward(x, r); },
+        "x (..., L, d_in) -> output (..., L, d_out), weights (..., L, L)", "x"_a, random);
+    auto multi = layer<nn::MultiHeadAttention, Generator&, Size, Size, Size, double, Size, bool>(
+        m, "MultiHeadAttention", "Heads side by side, mixed by a last projection.", "random"_a, "d_in"_a, "d_out"_a,
+        "context_length"_a, "dropout"_a, "num_heads"_a, "qkv_bias"_a = false);
+    multi.def_static(
+        "packed",
+        [](Generator& r, Size width, Size context_length, Size heads, double p, bool bias, DType dtype) {
+            AnyLayer<nn::MultiHeadAttention> made;
+            with_type(dtype, [&]<class T>() {
+                using Layer = nn::MultiHeadAttention<T>;
+                const typename Layer::Packed packed{width, context_length, heads, p, bias};
+                made.set<T>(std::make_shared<Layer>(r, packed));
+            });
+            return made;
+        },
+        "random"_a, "width"_a, "context_length"_a, "num_heads"_a, "dropout"_a = 0.0, "bias"_a = true,
+        "dtype"_a = DType::float32, "GPT-2's form: c_attn makes query, key and value at once.");
+    forward(
+        multi,
+        []<class T>(const nn::MultiHeadAttention<T>& l, const Tensor<T>& x, bool weights, Generator* r) {
+            return l.forward(x, wanted(weights), r);
+        },
+        "Causal self-attention: x (B, L, d_in) -> output (B, L, d_out), weights (B, H, L, L)", "x"_a,
+        "weights"_a = true, random);
+    define(
+        multi, "cross",
+        []<class T>(const nn::MultiHeadAttention<T>& l, const Tensor<T>& query, const Tensor<T>& key,
+                    const Tensor<T>& value, std::optional<MaskArray> mask, bool weights, Generator* r) {
+            return l.forward(query, key, value, mask.value_or(MaskArray()), wanted(weights), r);
+        },
+        "query (B, Lq, d_in), key and value (B, Lk, d_in); mask broadcasts to (B, H, Lq, Lk), 0 is blocked.", "query"_a,
+        "key"_a, "value"_a, "mask"_a = nb::none(), "weights"_a = true, random);
+    auto wrapper = layer<nn::MultiHeadAttentionWrapper, Generator&, Size, Size, Size, double, Size, bool, bool>(
+        m, "MultiHeadAttentionWrapper", "Causal heads one after the other, their outputs side by side.", "random"_a,
+        "d_in"_a, "d_out"_a, "context_length"_a, "dropout"_a, "num_heads"_a, "qkv_bias"_a = false,
+        "final_linear"_a = false);
+    forward(
+        wrapper,
+        []<class T>(const nn::MultiHeadAttentionWrapper<T>& l, const Tensor<T>& x, Generator* r) {
+            return l.forward(x, r);
+        },
+        "x (B, L, d_in) -> output (B, L, num_heads d_out), weights (B, num_heads, L, L)", "x"_a, random);
+
+    nb::class_<AnyLayer<nn::GroupedQueryAttention>, AnyModule> grouped(
+        m, "GroupedQueryAttention",
+        "Several query heads share a head of keys and values; positions are rotary, queries and keys normed.");
+    grouped.def(
+        "__init__",
+        [](AnyLayer<nn::GroupedQueryAttention>* at, Generator& r, Size width, Size context_length, Size heads,
+           Size kv_heads, double p, bool bias, double rope_theta, double eps, DType dtype) {
+            AnyLayer<nn::GroupedQueryAttention> made;
+            with_type(dtype, [&]<class T>() {
+                const nn::GroupedQueryShape shape{width, context_length, heads, kv_heads, p, bias, rope_theta, eps};
+                made.set<T>(std::make_shared<nn::GroupedQueryAttention<T>>(r, shape));
+            });
+            new (at) AnyLayer<nn::GroupedQueryAttention>(std::move(made));
+        },
+        "random"_a, "width"_a, "context_length"_a, "heads"_a, "kv_heads"_a, "dropout"_a = 0.0, "bias"_a = false,
+        "rope_theta"_a = 10000.0, "eps"_a = 1e-6, "dtype"_a = DType::float32);
+    forward(
+        grouped,
+        []<class T>(const nn::GroupedQueryAttention<T>& l, const Tensor<T>& x, bool weights, Generator* r) {
+            return l.forward(x, wanted(weights), r);
+        },
+        "Causal: x (B, L, width) -> output (B, L, width), weights (B, heads, L, L)", "x"_a, "weights"_a = true, random);
+
+    score<nn::DotScore>(m, "DotScore", "Q^T K; widths must be equal.");
+    score<nn::ScaledDotScore>(m, "ScaledDotScore", "Q^T K / sqrt(d)");
+    score<nn::BilinearScore, Generator&, Size, Size>(m, "BilinearScore", "Q^T W K, W (dq, dk).", "random"_a, "dq"_a,
+                                                     "dk"_a);
+    score<nn::ConcatScore, Generator&, Size, Size>(m, "ConcatScore", "w^T [Q; K], w (dq + dk).", "random"_a, "dq"_a,
+                                                   "dk"_a);
+    score<nn::AdditiveScore, Generator&, Size, Size, Size>(m, "AdditiveScore", "w_v^T tanh(W_q Q + W_k K)", "random"_a,
+                                                           "dq"_a, "dk"_a, "num_hiddens"_a);
+    nb::class_<AnyLayer<nn::Attention>, AnyModule> single(m, "Attention", "One head with any scoring function.");
+    single.def(
+        "__init__",
+        [](AnyLayer<nn::Attention>* at, const AnyModule& scoring, double p) {
+            AnyLayer<nn::Attention> made;
+            with_type(scoring.dtype(), [&]<class T>() {
+                if (!dynamic_cast<nn::Score<T>*>(&scoring.module<T>()))
+                    throw nb::type_error("Attention: a score, such as ScaledDotScore(), is required");
+                made.set<T>(std::make_shared<nn::Attention<T>>(std::make_unique<HeldScore<T>>(scoring), p));
+            });
+            new (at) AnyLayer<nn::Attention>(std::move(made));
+        },
+        "score"_a, "dropout"_a = 0.0);
+    const auto attend = []<class L>(auto& c, L l) {
+        forward(c, l,
+                "queries (B, Lq, dq), keys (B, Lk, dk), values (B, Lk, dv) -> output (B, Lq, dv), weights (B, Lq, Lk)",
+                "queries"_a, "keys"_a, "values"_a, "valid_lens"_a = nb::none(), "random"_a.none() = nb::none());
+    };
+    attend(single, []<class T>(const nn::Attention<T>& l, const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v,
+                               std::optional<IdArray> lens,
+                               Generator* r) { return l.forward(q, k, v, lens.value_or(IdArray()), r); });
+    auto additive = layer<nn::AdditiveAttention, Generator&, Size, Size, Size, double>(
+        m, "AdditiveAttention", "With the additive score.", "random"_a, "key_size"_a, "query_size"_a, "num_hiddens"_a,
+        "dropout"_a = 0.0);
+    attend(additive, []<class T>(const nn::AdditiveAttention<T>& l, const Tensor<T>& q, const Tensor<T>& k,
+                                 const Tensor<T>& v, std::optional<IdArray> lens,
+                                 Generator* r) { return l.forward(q, k, v, lens.value_or(IdArray()), r); });
+}
+
+}  // namespace inkling::python

@@ -1,0 +1,16 @@
+// The parts of the module, each in a file of its name.
+#pragma once
+
+#include "python/bind/define.h"
+
+namespace inkling::python {
+
+void bind_errors(nb::module_& m);
+nb::class_<AnyTensor> bind_tensor(nb::module_& m);
+void bind_ops(nb::module_& m, nb::class_<AnyTensor>& tensor);
+void bind_layers(nb::module_& nn);
+void bind_attention(nb::module_& nn);
+void bind_model(nb::module_& m);
+void bind_train(nb::module_& m);
+
+}  // namespace inkling::python

@@ -1,0 +1,184 @@
+// One function of C++ for float and for double as one function of Python, from its signature:
+//   define(m, "gelu", BOTH(gelu), "docstring", "x"_a);
+//   define(m, "softmax", []<class T>(const Tensor<T>& x, std::ptrdiff_t axis) { return softmax(x, axis); }, ...);
+// What is a Tensor<T>, a Maybe<T>, a list of tensors or a layer there, is an AnyTensor and so on in Python; the first
+// of them says which T is called. Other threads of Python run in the meantime.
+#pragma once
+
+#include <nanobind/stl/pair.h>
+
+#include <memory>
+
+#include "nn/attention/attention_output.h"
+#include "nn/module.h"
+#include "python/bind/any_tensor.h"
+
+namespace inkling::python {
+
+using nb::literals::operator""_a;
+
+// A tensor that may be left out: an undefined one.
+template <class T>
+struct Maybe {
+    Tensor<T> tensor;
+};
+
+// A layer: a module of one of the two types.
+struct AnyModule {
+    std::shared_ptr<nn::Module<float>> single;
+    std::shared_ptr<nn::Module<double>> twice;
+
+    virtual ~AnyModule() = default;
+    DType dtype() const { return single ? DType::float32 : DType::float64; }
+    template <class T>
+    nn::Module<T>& module() const {
+        if constexpr (std::is_same_v<T, float>)
+            return *single;
+        else
+            return *twice;
+    }
+    template <class T>
+    void set(std::shared_ptr<nn::Module<T>> module) {
+        if constexpr (std::is_same_v<T, float>)
+            single = std::move(module);
+        else
+            twice = std::move(module);
+    }
+};
+template <class F>
+decltype(auto) visit(const AnyModule& module, const F& f) {
+    return module.single ? f(*module.single) : f(*module.twice);
+}
+template <template <class> class Layer>
+struct AnyLayer : AnyModule {};
+
+// How an argument X, of the function for float, stands in Python; and get<T>() is it for T again.
+template <class X>
+struct Argument {
+    using Python = X;
+    static std::optional<DType> dtype(const X&) { return std::nullopt; }
+    template <class T>
+    static const X& get(const char*, const X& x) {
+        return x;
+    }
+};
+template <>
+struct Argument<Tensor<float>> {
+    using Python = const AnyTensor&;
+    static std::optional<DType> dtype(const AnyTensor& x) { return x.dtype(); }
+    template <class T>
+    static const Tensor<T>& get(const char* op, const AnyTensor& x) {
+        return x.as<T>(op);
+    }
+};
+template <>
+struct Argument<Maybe<float>> {
+    using Python = const std::optional<AnyTensor>&;
+    static std::optional<DType> dtype(Python x) { return x ? std::optional(x->dtype()) : std::nullopt; }
+    template <class T>
+    static Maybe<T> get(const char* op, Python x) {
+        return x ? Maybe<T>{x->as<T>(op)} : Maybe<T>{};
+    }
+};
+template <>
+struct Argument<std::vector<Tensor<float>>> {
+    using Python = const std::vector<AnyTensor>&;
+    static std::optional<DType> dtype(Python x) { return x.empty() ? std::nullopt : std::optional(x[0].dtype()); }
+    template <class T>
+    static std::vector<Tensor<T>> get(const char* op, Python x) {
+        std::vector<Tensor<T>> all;
+        for (const AnyTensor& t : x) all.push_back(t.as<T>(op));
+        return all;
+    }
+};
+template <template <class> class Layer>
+requires std::derived_from<Layer<float>, nn::Module<float>>
+struct Argument<Layer<float>> {
+    using Python = AnyLayer<Layer>&;
+    static std::optional<DType> dtype(Python x) { return x.dtype(); }
+    template <class T>
+    static Layer<T>& get(const char* op, Python x) {
+        check(x.dtype() == kDType<T>, "{}: the layer is of {}, and what it gets of {}", op, name_of(x.dtype()),
+              name_of(kDType<T>));
+        return static_cast<Layer<T>&>(x.template module<T>());
+    }
+};
+
+// What a function returns, for Python.
+template <class X>
+X returned(X x) {
+    return x;
+}
+template <class T>
+AnyTensor returned(Tensor<T> x) {
+    return AnyTensor(std::move(x));
+}
+template <class T>
+std::vector<AnyTensor> returned(std::vector<Tensor<T>> all) {
+    return {all.begin(), all.end()};
+}
+template <class T>
+std::pair<AnyTensor, IdArray> returned(Ordered<T> x) {
+    return {AnyTensor(std::move(x.values)), std::move(x.ids)};
+}
+template <class T>
+std::pair<AnyTensor, std::optional<AnyTensor>> returned(nn::AttentionOutput<T> x) {
+    if (!x.weights.defined()) return {AnyTensor(std::move(x.output)), std::nullopt};
+    return {AnyTensor(std::move(x.output)), AnyTensor(std::move(x.weights))};
+}
+
+template <class F, class D>
+struct Both {
+    F single;
+    D twice;
+    template <class T>
+    auto call(auto&&... arguments) const {
+        if constexpr (std::is_same_v<T, float>)
+            return single(arguments...);
+        else
+            return twice(arguments...);
+    }
+};
+#define BOTH(f) \
+    Both { &f<float>, &f<double> }
+
+template <class F>
+struct Generic {
+    F f;
+    template <class T>
+    auto call(auto&&... arguments) const {
+        return f.template operator()<T>(arguments...);
+    }
+};
+
+template <class Function, class... A>
+auto function_of(const char* name, Function function) {
+    return [=](typename Argument<std::remove_cvref_t<A>>::Python... arguments) {
+        std::optional<DType> type;
+        ((type = type ? type : Argument<std::remove_cvref_t<A>>::dtype(arguments)), ...);
+        const nb::gil_scoped_release others_run;
+        return with_type(type.value_or(DType::float32), [&]<class T>() {
+            return returned(
+                function.template call<T>(Argument<std::remove_cvref_t<A>>::template get<T>(name, arguments)...));
+        });
+    };
+}
+template <class R, class... A, class D>
+auto python_function(const char* name, Both<R (*)(A...), D> both) {
+    return function_of<Both<R (*)(A...), D>, A...>(name, both);
+}
+template <class F, class R, class... A>
+auto python_function(const char* name, const F& f, R (F::*)(A...) const) {
+    return function_of<Generic<F>, A...>(name, Generic<F>{f});
+}
+template <class F>
+requires requires { &F::template operator()<float>; }
+auto python_function(const char* name, const F& f) { return python_function(name, f, &F::template operator()<float>); }
+
+// In a module, or in a class as a method, whose first argument is the object.
+template <class Place, class F, class... Extra>
+void define(Place& place, const char* name, const F& f, const char* doc, const Extra&... extra) {
+    place.def(name, python_function(name, f), doc, extra...);
+}
+
+}  // namespace inkling::python

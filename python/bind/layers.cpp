@@ -1,0 +1,161 @@
+#include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/function.h>
+#include <nanobind/stl/map.h>
+
+#include "models/state_dict.h"
+#include "nn/checkpoint.h"
+#include "nn/dropout.h"
+#include "nn/embedding.h"
+#include "nn/init.h"
+#include "nn/linear.h"
+#include "nn/mlp.h"
+#include "nn/norm.h"
+#include "nn/positions.h"
+#include "python/bind/bind.h"
+#include "python/bind/layers.h"
+
+namespace inkling::python {
+namespace {
+
+void bind_module(nb::module_& m) {
+    nb::class_<AnyModule> c(m, "Layer", "What all layers have. They hold parameters, under the names that files use.");
+    c.def(
+        "parameters",
+        [](const AnyModule& module) {
+            nb::dict all;
+            visit(module, [&](auto& l) {
+                for (auto& [name, p] : l.parameters()) all[name.c_str()] = AnyTensor(p);
+            });
+            return nb::typed<nb::dict, std::string, AnyTensor>(all);
+        },
+        "{name: tensor}");
+    c.def("__getattr__", [](const AnyModule& module, const std::string& name) {
+        return visit(module, [&](auto& l) {
+            for (auto& [own, p] : l.parameters())
+                if (own == name) return AnyTensor(p);
+            throw nb::attribute_error(
+                fmt::format("the layer has no parameter {}: parameters() lists them", name).c_str());
+        });
+    });
+    c.def_prop_ro("dtype", &AnyModule::dtype);
+    c.def_prop_ro("training",
+                  [](const AnyModule& module) { return visit(module, [](auto& l) { return l.training(); }); });
+    c.def("parameter_count",
+          [](const AnyModule& module) { return visit(module, [](auto& l) { return l.parameter_count(); }); });
+    c.def(
+        "train", [](const AnyModule& module, bool on) { visit(module, [&](auto& l) { l.train(on); }); }, "on"_a = true,
+        "Dropout drops in training mode alone, in which new layers are.");
+    c.def("eval", [](const AnyModule& module) { visit(module, [](auto& l) { l.eval(); }); });
+    c.def("zero_grad", [](const AnyModule& module) { visit(module, [](auto& l) { l.zero_grad(); }); });
+    c.def(
+        "freeze",
+        [](const AnyModule& module, std::optional<std::function<bool(const std::string&)>> which) {
+            visit(module, [&](auto& l) { l.freeze(which ? *which : nullptr); });
+        },
+        "which"_a = nb::none(), "The parameters that which(name) names, or all, get no gradients any more.");
+    c.def(
+        "initialize",
+        [](const AnyModule& module, Generator& random,
+           const std::vector<std::pair<std::string, std::pair<std::string, double>>>& rules) {
+            std::vector<nn::InitialOf> all;
+            for (const auto& [pattern, how] : rules) {
+                const auto& [kind, size] = how;
+                check(kind == "constant" || kind == "normal" || kind == "uniform",
+                      "initialize: constant, normal or uniform is required, got '{}'", kind);
+                all.push_back({pattern, kind == "constant" ? nn::Initial::constant(size)
+                                        : kind == "normal" ? nn::Initial::normal(size)
+                                                           : nn::Initial::uniform(size)});
+            }
+            visit(module, [&]<class T>(nn::Module<T>& l) { nn::initialize(l, random, all); });
+        },
+        "random"_a, "rules"_a,
+        "Overwrites each parameter as the first rule says that its name fits: [('*bias', ('constant', 0)), ('*', "
+        "('normal', 0.02))].");
+    c.def(
+        "save_state_dict",
+        [](const AnyModule& module, const std::filesystem::path& path) {
+            visit(module, [&]<class T>(nn::Module<T>& l) { models::save_state_dict(l, path); });
+        },
+        "path"_a, "Writes the parameters into a safetensors file, which PyTorch's module of the same name reads, too.");
+    c.def(
+        "load_state_dict",
+        [](const AnyModule& module, const std::filesystem::path& path, bool all) {
+            const auto match = all ? models::Match::all : models::Match::some;
+            const auto left =
+                visit(module, [&]<class T>(nn::Module<T>& l) { return models::load_state_dict(l, path, match); });
+            return std::pair(left.missing, left.unexpected);
+        },
+        "path"_a, "all"_a = true, "Reads them; (missing, unexpected) names, which are an error with `all`.");
+    c.def("__repr__", [](const AnyModule& module) { return visit(module, [](auto& l) { return l.to_string(); }); });
+}
+
+}  // namespace
+
+void bind_layers(nb::module_& m) {
+    using Size = std::size_t;
+    bind_module(m);
+    const auto random = "random"_a.none() = nb::none();
+
+    auto linear = layer<nn::Linear, Generator&, Size, Size, bool>(
+        m, "Linear", "y = x W^T + b. Initial values as torch.nn.Linear's.", "random"_a, "in_features"_a,
+        "out_features"_a, "bias"_a = true);
+    forward(
+        linear, []<class T>(const nn::Linear<T>& l, const Tensor<T>& x) { return l.forward(x); },
+        "(..., in) -> (..., out)", "x"_a);
+    auto embedding = layer<nn::Embedding, Generator&, Size, Size>(
+        m, "Embedding", "A table of vectors, one for each id.", "random"_a, "count"_a, "width"_a);
+    forward(
+        embedding, []<class T>(const nn::Embedding<T>& l, const IdArray& ids) { return l.forward(ids); },
+        "ids (...) -> (..., width)", "ids"_a);
+    auto layer_norm = layer<nn::LayerNorm, Size, bool, double>(m, "LayerNorm", "LayerNorm over the last axis.",
+                                                               "width"_a, "bias"_a = true, "eps"_a = 1e-5);
+    forward(
+        layer_norm, []<class T>(const nn::LayerNorm<T>& l, const Tensor<T>& x) { return l.forward(x); },
+        "(..., width) -> (..., width)", "x"_a);
+    auto rms_norm =
+        layer<nn::RMSNorm, Size, double>(m, "RMSNorm", "RMSNorm over the last axis.", "width"_a, "eps"_a = 1e-5);
+    forward(
+        rms_norm, []<class T>(const nn::RMSNorm<T>& l, const Tensor<T>& x) { return l.forward(x); },
+        "(..., width) -> (..., width)", "x"_a);
+    auto dropout =
+        layer<nn::Dropout, double>(m, "Dropout", "Drops in training, with keys of `random`.", "probability"_a);
+    forward(
+        dropout, []<class T>(const nn::Dropout<T>& l, const Tensor<T>& x, Generator* r) { return l.forward(x, r); }, "",
+        "x"_a, random);
+    auto mlp = layer<nn::MLP, Generator&, Size, Size, double, bool>(
+        m, "MLP", "width -> hidden -> width, with GPT-2's gelu between.", "random"_a, "width"_a, "hidden"_a,
+        "dropout"_a = 0.0, "bias"_a = true);
+    forward(
+        mlp, []<class T>(const nn::MLP<T>& l, const Tensor<T>& x, Generator* r) { return l.forward(x, r); },
+        "(..., width) -> (..., width)", "x"_a, random);
+    auto positions = layer<nn::LearnedPositions, Generator&, Size, Size>(
+        m, "LearnedPositions", "A learned vector for each position.", "random"_a, "length"_a, "width"_a);
+    forward(
+        positions,
+        []<class T>(const nn::LearnedPositions<T>& l, const Tensor<T>& x, Size start) { return l.forward(x, start); },
+        "x (..., L, width) + the vectors of positions start .. start + L - 1", "x"_a, "start"_a = 0);
+    m.def(
+        "sinusoidal_positions",
+        [](Size length, Size width, DType dtype) {
+            return with_type(dtype, [&]<class T>() {
+                return AnyTensor(Tensor<T>(ConstArray<T>(nn::sinusoidal_positions<T>(length, width))));
+            });
+        },
+        "length"_a, "width"_a, "dtype"_a = DType::float32,
+        "(length, width): sin(p / 10000^(2i/width)) and cos of the same, side by side.");
+    m.def(
+        "checkpoint",
+        [](nb::callable f, const AnyTensor& x) {
+            return visit(x, [&]<class T>(const Tensor<T>& t) {
+                const auto call = [kept = keeper_of(f)](const Tensor<T>& in, Generator*) {
+                    const nb::gil_scoped_acquire interpreter;
+                    const nb::object y = nb::handle(static_cast<PyObject*>(kept.get()))(AnyTensor(in));
+                    return nb::cast<const AnyTensor&>(y).as<T>("checkpoint");
+                };
+                return AnyTensor(nn::checkpoint<T>(call, t));
+            });
+        },
+        "f"_a, "x"_a, "f(x), of which nothing is kept but input and output: backward runs f once more.");
+}
+
+}  // namespace inkling::python

@@ -1,0 +1,30 @@
+// A layer of nn/ as a class of Python: its constructor, with a dtype behind its arguments.
+//   auto linear = layer<nn::Linear, Generator&, std::size_t, std::size_t, bool>(m, "Linear", doc, "random"_a, ...);
+//   forward(linear, []<class T>(const nn::Linear<T>& l, const Tensor<T>& x) { return l.forward(x); }, doc, "x"_a);
+#pragma once
+
+#include "python/bind/define.h"
+
+namespace inkling::python {
+
+template <template <class> class Layer, class... A, class... Extra>
+nb::class_<AnyLayer<Layer>, AnyModule> layer(nb::module_& m, const char* name, const char* doc, const Extra&... extra) {
+    nb::class_<AnyLayer<Layer>, AnyModule> c(m, name, doc);
+    c.def(
+        "__init__",
+        [](AnyLayer<Layer>* self, A... arguments, DType dtype) {
+            auto made = AnyLayer<Layer>();
+            with_type(dtype, [&]<class T>() { made.template set<T>(std::make_shared<Layer<T>>(arguments...)); });
+            new (self) AnyLayer<Layer>(std::move(made));
+        },
+        extra..., "dtype"_a = DType::float32);
+    return c;
+}
+
+template <class C, class F, class... Extra>
+void forward(C& c, const F& f, const char* doc, const Extra&... extra) {
+    define(c, "forward", f, doc, extra...);
+    c.attr("__call__") = c.attr("forward");
+}
+
+}  // namespace inkling::python

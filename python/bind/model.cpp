@@ -1,0 +1,271 @@
+#include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/variant.h>
+
+#include <filesystem>
+#include <random>
+
+#include "cli/model_argument.h"
+#include "data/tokenizers/bpe_train.h"
+#include "data/tokenizers/char_tokenizer.h"
+#include "data/tokenizers/unknown_characters.h"
+#include "formats/file.h"
+#include "generate/writer.h"
+#include "models/folder.h"
+#include "python/bind/bind.h"
+
+template <>
+struct nanobind::detail::type_caster<inkling::data::SplitStyle> : named_caster<inkling::data::SplitStyle> {};
+template <>
+struct nanobind::detail::type_caster<inkling::data::TokenizerKind> : named_caster<inkling::data::TokenizerKind> {};
+
+namespace inkling::python {
+namespace {
+
+using TokenizerPtr = std::shared_ptr<data::Tokenizer>;
+
+struct PyTokenizer {
+    TokenizerPtr own;
+
+    explicit PyTokenizer(TokenizerPtr tokenizer, bool strict) : own(std::move(tokenizer)) {
+        if (!strict) own->unknown = std::make_shared<data::UnknownCharacters>();
+    }
+};
+
+// What the vocabulary lacks and another character took the place of, as a warning of Python's.
+void warn_of_unknown(data::Tokenizer& tokenizer) {
+    if (!tokenizer.unknown) return;
+    const std::string note = tokenizer.unknown->note();
+    if (note.empty()) return;
+    tokenizer.unknown = std::make_shared<data::UnknownCharacters>();
+    if (PyErr_WarnEx(PyExc_UserWarning, note.c_str(), 1) < 0) throw nb::python_error();
+}
+
+struct PyModel : AnyLayer<models::Transformer> {
+    TokenizerPtr tokenizer;
+    std::shared_ptr<const models::Decoder> decoder;  // of the weights as they were at `version`
+    std::uint64_t version = 0;
+
+    models::Transformer<float>& model() const { return static_cast<models::Transformer<float>&>(*single); }
+
+    std::shared_ptr<const models::Decoder> decoder_of(WeightType type) {
+        std::uint64_t now = 0;
+        for (const auto& [name, p] : single->parameters())
+            if (!p.packed()) now += p.value().version();
+        if (!decoder || decoder->type() != type || now != version)
+            decoder = std::make_shared<const models::Decoder>(model(), type), version = now;
+        return decoder;
+    }
+};
+
+// A text that is being written: an iterator of its pieces.
+struct Writing {
+    std::shared_ptr<const models::Decoder> decoder;
+    TokenizerPtr tokenizer;
+    generate::Writer writer;
+    std::uint64_t seed;
+    bool begun = false;
+
+    std::string next() {
+        std::string piece;
+        {
+            const nb::gil_scoped_release others_run;
+            if (!begun) piece = writer.take();
+            while (piece.empty() && !writer.finished()) piece = writer.next();
+        }
+        begun = true;
+        if (piece.empty() && writer.finished()) throw nb::stop_iteration();
+        return piece;
+    }
+};
+
+WeightType weight_type(const std::string& precision) { return named<WeightType>("precision", precision); }
+
+Writing write(PyModel& self, const std::variant<std::string, std::vector<std::int32_t>>& prompt,
+              generate::GenerateOptions options, std::optional<std::uint64_t> seed, const std::string& precision) {
+    options.seed = seed ? *seed : std::random_device()();
+    options.validate();
+    const WeightType type = weight_type(precision);
+    std::optional<generate::Writer> writer;
+    {
+        const nb::gil_scoped_release others_run;
+        writer.emplace(self.decoder_of(type), self.tokenizer.get(), options);
+        std::visit([&](const auto& text) { writer->add(text); }, prompt);
+    }
+    if (self.tokenizer) warn_of_unknown(*self.tokenizer);
+    return {self.decoder, self.tokenizer, std::move(*writer), options.seed};
+}
+
+IdArray batch_of(IdArray ids) { return ids.rank() == 1 ? IdArray(ids.reshaped({1, ids.dim(0)})) : ids; }
+
+void bind_tokenizer(nb::module_& m) {
+    nb::class_<PyTokenizer> c(m, "Tokenizer", "Text to ids in [0, vocab_size) and back.");
+    c.def_static(
+        "from_pretrained",
+        [](const std::filesystem::path& path, bool strict) {
+            return PyTokenizer(models::open_tokenizer(path), strict);
+        },
+        "path"_a, "strict_vocabulary"_a = false,
+        "Of a tokenizer.json, a folder with one, or a run. strict_vocabulary: characters that it lacks are an "
+        "error, and not replaced with a warning.");
+    c.def_static(
+        "train",
+        [](const std::vector<std::string>& texts, const std::string& kind, std::size_t vocab_size,
+           data::SplitStyle pre_tokenizer, bool strict) {
+            const nb::gil_scoped_release others_run;
+            const std::vector<std::string_view> views(texts.begin(), texts.end());
+            if (named<data::TokenizerKind>("kind", kind) == data::TokenizerKind::characters)
+                return PyTokenizer(std::make_shared<data::CharTokenizer>(data::CharTokenizer::from_texts(views)),
+                                   strict);
+            return PyTokenizer(
+                std::make_shared<data::BpeTokenizer>(data::train_bpe(views, vocab_size, {.style = pre_tokenizer})),
+                strict);
+        },
+        "texts"_a, "kind"_a = "bpe", "vocab_size"_a = 4096, "pre_tokenizer"_a = data::SplitStyle::gpt2,
+        "strict_vocabulary"_a = false, "Learned from texts: kind 'bpe' (byte pairs) or 'char'.");
+    c.def(
+        "encode",
+        [](const PyTokenizer& t, const std::string& text) {
+            std::vector<std::int32_t> ids;
+            {
+                const nb::gil_scoped_release others_run;
+                ids = t.own->encode(text);
+            }
+            warn_of_unknown(*t.own);
+            return ids;
+        },
+        "text"_a, "The ids of a text.");
+    c.def(
+        "decode",
+        [](const PyTokenizer& t, const IdArray& ids) {
+            const IdArray flat = ids.contiguous();
+            const std::string bytes = t.own->decode(std::span(flat.data(), flat.size()));
+            return nb::steal<nb::str>(
+                PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "replace"));
+        },
+        "ids"_a, "Their text; half a character becomes U+FFFD.");
+    c.def(
+        "to_json", [](const PyTokenizer& t) { return t.own->to_json(); }, "The text of tokenizer.json.");
+    c.def(
+        "save",
+        [](const PyTokenizer& t, const std::filesystem::path& path) {
+            formats::write_file_atomic(path, t.own->to_json());
+        },
+        "path"_a, "Writes tokenizer.json.");
+    c.def_prop_ro("vocab_size", [](const PyTokenizer& t) { return t.own->vocab_size(); });
+    c.def_prop_ro("kind", [](const PyTokenizer& t) { return t.own->kind(); });
+    c.def_prop_ro(
+        "end_of_text", [](const PyTokenizer& t) { return t.own->end_of_text(); }, "The id that ends a text, or None.");
+    c.def("__len__", [](const PyTokenizer& t) { return t.own->vocab_size(); });
+}
+
+}  // namespace
+
+void bind_model(nb::module_& m) {
+    bind_tokenizer(m);
+    nb::class_<Writing>(m, "Writing", "A text that is being written: an iterator of its pieces.")
+        .def("__iter__", [](nb::object self) { return self; })
+        .def("__next__", &Writing::next)
+        .def_prop_ro(
+            "tokens",
+            [](const Writing& w) {
+                return std::vector<std::int32_t>(w.writer.generated().begin(), w.writer.generated().end());
+            },
+            "The ids written so far.")
+        .def_ro("seed", &Writing::seed)
+        .def_prop_ro(
+            "finish_reason", [](const Writing& w) { return std::string(generate::name(w.writer.finish_reason())); },
+            "'length', 'stop', 'end_of_text'; 'none' before the end.");
+
+    nb::class_<AnyLayer<models::Transformer>, AnyModule>(m, "Transformer");
+    nb::class_<PyModel, AnyLayer<models::Transformer>> c(m, "Model", "A language model with its tokenizer.");
+    c.def_static(
+        "from_pretrained",
+        [](const std::filesystem::path& path, bool strict) {
+            const nb::gil_scoped_release others_run;
+            models::LoadedModel loaded = cli::load_current(path.string());
+            PyModel model;
+            model.single = std::move(loaded.model);
+            model.tokenizer = std::move(loaded.tokenizer);
+            if (!strict) model.tokenizer->unknown = std::make_shared<data::UnknownCharacters>();
+            return model;
+        },
+        "path"_a, "strict_vocabulary"_a = false,
+        "Opens a model folder of Hugging Face's, a PEFT adapter, or a run of `inkling train`.");
+    c.def(
+        "save_pretrained",
+        [](PyModel& self, const std::filesystem::path& folder, const std::string& dtype) {
+            const auto type = formats::dtype_named(dtype);
+            check(type.has_value(), "save_pretrained: dtype F32, F16 or BF16 is required, got '{}'", dtype);
+            const nb::gil_scoped_release others_run;
+            std::filesystem::create_directories(folder);
+            models::save_model(folder, self.model(), *self.tokenizer, *type);
+        },
+        "folder"_a, "dtype"_a = "F32", "Writes a model folder that transformers opens, weights as F32, F16 or BF16.");
+    c.def_prop_ro("tokenizer",
+                  [](const PyModel& self) { return PyTokenizer(self.tokenizer, !self.tokenizer->unknown); });
+    c.def_prop_ro(
+        "config",
+        [](const PyModel& self) {
+            const models::Architecture& a = self.model().config;
+            nb::dict d;
+            d["family"] = a.family, d["vocab_size"] = a.vocab_size, d["n_layer"] = a.n_layer;
+            d["n_head"] = a.n_head, d["n_kv_head"] = a.kv_heads(), d["head_dim"] = a.head_size();
+            d["n_embd"] = a.n_embd, d["n_inner"] = a.inner(), d["block_size"] = a.block_size;
+            return d;
+        },
+        "Sizes of the model.");
+    c.def(
+        "logits",
+        [](PyModel& self, const IdArray& ids) {
+            const nb::gil_scoped_release others_run;
+            return AnyTensor(self.model().forward(batch_of(ids)));
+        },
+        "ids"_a, "ids (B, T), or (T) for one text -> (B, T, V): of the token after each.");
+    c.def(
+        "loss",
+        [](PyModel& self, const IdArray& ids, std::optional<IdArray> targets, Generator* random) {
+            IdArray in = batch_of(ids);
+            check(in.rank() == 2 && (targets || in.dim(1) >= 2),
+                  "loss: ids (B, T) are required, of at least 2 tokens "
+                  "without targets, got shape {}",
+                  in.shape());
+            const IdArray out = targets ? batch_of(*targets) : in.sliced(1, 1, in.dim(1)).clone();
+            if (!targets) in = in.sliced(1, 0, in.dim(1) - 1).clone();
+            const nb::gil_scoped_release others_run;
+            return AnyTensor(self.model().loss(in, out, random));
+        },
+        "ids"_a, "targets"_a = nb::none(), "random"_a.none() = nb::none(),
+        "Mean nats per token of targets (B, T), which are by default ids themselves, one further.");
+    c.def(
+        "attention",
+        [](PyModel& self, const IdArray& ids) {
+            const nb::gil_scoped_release others_run;
+            std::vector<Tensor<float>> weights;
+            static_cast<void>(self.model().hidden(batch_of(ids), &weights));
+            return returned(std::move(weights));
+        },
+        "ids"_a, "The attention weights (B, H, T, T) of each layer.");
+    c.def(
+        "generate",
+        [](PyModel& self, const std::variant<std::string, std::vector<std::int32_t>>& prompt, std::size_t max_tokens,
+           double temperature, std::size_t top_k, double top_p, double min_p, double repeat_penalty,
+           double presence_penalty, double frequency_penalty, std::vector<std::string> stop,
+           std::optional<std::uint64_t> seed, std::uint64_t sample, std::size_t context_shift, bool special_tokens,
+           const std::string& precision) {
+            generate::GenerateOptions o;
+            o.max_tokens = max_tokens, o.temperature = temperature, o.top_k = top_k, o.top_p = top_p, o.min_p = min_p;
+            o.repeat_penalty = repeat_penalty, o.presence_penalty = presence_penalty;
+            o.frequency_penalty = frequency_penalty, o.stop = std::move(stop), o.sample = sample;
+            o.context_shift = context_shift, o.special_tokens = special_tokens;
+            return write(self, prompt, std::move(o), seed, precision);
+        },
+        "prompt"_a = "", "max_tokens"_a = 200, "temperature"_a = 0.8, "top_k"_a = 0, "top_p"_a = 1.0, "min_p"_a = 0.0,
+        "repeat_penalty"_a = 1.0, "presence_penalty"_a = 0.0, "frequency_penalty"_a = 0.0,
+        "stop"_a = std::vector<std::string>(), "seed"_a = nb::none(), "sample"_a = 0, "context_shift"_a = 0,
+        "special_tokens"_a = false, "precision"_a = "fp32",
+        "What comes behind a prompt, a text or ids, piece by piece: print(*model.generate('The '), sep=''). The flags "
+        "of "
+        "`inkling generate`; without a seed, another text each time. precision: fp32, bf16 or q8_0.");
+}
+
+}  // namespace inkling::python

@@ -1,0 +1,16 @@
+// The module inkling._inkling; inkling/__init__.py is what users import.
+#include "python/bind/bind.h"
+
+NB_MODULE(_inkling, m) {
+    using namespace inkling::python;
+    m.attr("__version__") = INKLING_VERSION;
+    m.doc() = "Arrays with gradients, layers, language models and their training, in C++.";
+    bind_errors(m);
+    auto tensor = bind_tensor(m);
+    bind_ops(m, tensor);
+    nb::module_ nn = m.def_submodule("_nn", "Layers.");
+    bind_layers(nn);
+    bind_attention(nn);
+    bind_model(m);
+    bind_train(m);
+}

@@ -1,0 +1,309 @@
+// Every op of engine/ops.h, with its shapes; formulas and gradients are there.
+#include "python/bind/bind.h"
+
+namespace inkling::python {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// Functions that are methods of a tensor, too: softmax(x) and x.softmax().
+struct Places {
+    nb::module_& m;
+    nb::class_<AnyTensor>& c;
+
+    template <class F, class... Extra>
+    void operator()(const char* name, const F& f, const char* doc, const Extra&... extra) {
+        define(c, name, f, doc, extra...);
+        m.attr(name) = c.attr(name);
+    }
+};
+
+// Beside a tensor there may be a number or an array, which counts as a constant of the tensor's dtype.
+template <class F>
+void define_operator(nb::class_<AnyTensor>& c, const char* name, const char* reflected, const F& f) {
+    const auto with_array = [f](const AnyTensor& a, const ArrayLike& b, bool turned) {
+        const AnyTensor other = tensor_over(b, a.dtype(), false);
+        const nb::gil_scoped_release others_run;
+        return visit(a, [&]<class T>(const Tensor<T>& x) {
+            const Tensor<T>& y = other.as<T>("operator");
+            return AnyTensor(turned ? f(y, x) : f(x, y));
+        });
+    };
+    const auto number = [f](const AnyTensor& a, double b) {
+        const nb::gil_scoped_release others_run;
+        return visit(a, [&](const auto& x) { return AnyTensor(f(x, b)); });
+    };
+    const auto number_first = [f](const AnyTensor& a, double b) {
+        const nb::gil_scoped_release others_run;
+        return visit(a, [&](const auto& x) { return AnyTensor(f(b, x)); });
+    };
+    const std::string op = name;
+    c.def(
+        name,
+        [f, op](const AnyTensor& a, const AnyTensor& b) {
+            const nb::gil_scoped_release others_run;
+            return visit(a, [&]<class T>(const Tensor<T>& x) { return AnyTensor(f(x, b.as<T>(op.c_str()))); });
+        },
+        nb::is_operator());
+    c.def(name, number, nb::is_operator());
+    c.def(
+        name, [with_array](const AnyTensor& a, const ArrayLike& b) { return with_array(a, b, false); },
+        nb::is_operator());
+    c.def(reflected, number_first, nb::is_operator());
+    c.def(
+        reflected, [with_array](const AnyTensor& a, const ArrayLike& b) { return with_array(a, b, true); },
+        nb::is_operator());
+}
+
+void bind_operators(nb::class_<AnyTensor>& c) {
+    define_operator(c, "__add__", "__radd__", [](const auto& a, const auto& b) { return a + b; });
+    define_operator(c, "__sub__", "__rsub__", [](const auto& a, const auto& b) { return a - b; });
+    define_operator(c, "__mul__", "__rmul__", [](const auto& a, const auto& b) { return a * b; });
+    define_operator(c, "__truediv__", "__rtruediv__", [](const auto& a, const auto& b) { return a / b; });
+    define_operator(c, "__pow__", "__rpow__", []<class A, class B>(const A& a, const B& b) {
+        if constexpr (Number<A>)
+            return pow(operand<typename B::value_type>(a), b);
+        else
+            return pow(a, b);
+    });
+    define(
+        c, "__neg__", []<class T>(const Tensor<T>& x) { return neg(x); }, "");
+    define(c, "__matmul__", BOTH(matmul), "", nb::is_operator());
+    // y += x is y = y + x, but for a leaf, which would stay as it is.
+    for (const char* const name : {"__iadd__", "__isub__", "__imul__", "__itruediv__"}) {
+        const std::string plain = std::string("__") + (name + 3);
+        const nb::object op = c.attr(plain.c_str());
+        const std::string sign = plain == "__add__"   ? "+="
+                                 : plain == "__sub__" ? "-="
+                                 : plain == "__mul__" ? "*="
+                                                      : "/=";
+        c.def(name, [op, sign](const nb::object& self, const nb::object& other) {
+            visit(nb::cast<const AnyTensor&>(self), [&](const auto& x) {
+                check(
+                    !x.node() || !x.node()->is_leaf(),
+                    "{}: the name would be bound to a new tensor, and the parameter stay as it is: write x.data {} ... "
+                    "for the parameter itself, or a new tensor",
+                    sign, sign);
+            });
+            return op(self, other);
+        });
+    }
+}
+
+}  // namespace
+
+void bind_ops(nb::module_& m, nb::class_<AnyTensor>& c) {
+    bind_operators(c);
+    Places op{m, c};
+    const auto axes = "axes"_a = nb::none();
+    const auto keep = "keep_axes"_a = false;
+
+    // Element by element: of x's shape.
+    op("neg", BOTH(neg), "-x");
+    op("exp", BOTH(exp), "e^x");
+    op("log", BOTH(log), "The natural logarithm; log(0) is -inf.");
+    op("sqrt", BOTH(sqrt), "The square root.");
+    op("abs", BOTH(abs), "|x|; the gradient at 0 is 0.");
+    op("sin", BOTH(sin), "sin x");
+    op("cos", BOTH(cos), "cos x");
+    op("log1p", BOTH(log1p), "ln(1 + x), exact for small x.");
+    op("expm1", BOTH(expm1), "e^x - 1, exact for small x.");
+    op("tanh", BOTH(tanh), "tanh x");
+    op("sigmoid", BOTH(sigmoid), "1 / (1 + e^-x)");
+    op("relu", BOTH(relu), "max(x, 0); the gradient at 0 is 0.");
+    op("silu", BOTH(silu), "x sigmoid(x)");
+    op("gelu", BOTH(gelu), "GPT-2's: x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))");
+    op("gelu_erf", BOTH(gelu_erf), "x Phi(x), Phi the normal distribution.");
+    op("squared_relu", BOTH(squared_relu), "max(x, 0)^2");
+    op("softplus", BOTH(softplus), "ln(1 + e^x)");
+    op("leaky_relu", BOTH(leaky_relu), "x, or negative_slope x where x <= 0.", "negative_slope"_a = 0.01);
+    op("elu", BOTH(elu), "x, or alpha (e^x - 1) where x <= 0.", "alpha"_a = 1.0);
+    op("softcap", BOTH(softcap), "cap tanh(x / cap), cap > 0.", "cap"_a);
+    op("clamp", BOTH(clamp), "x, but at least lowest and at most highest.", "lowest"_a, "highest"_a = kInfinity);
+    op("affine", BOTH(affine), "factor x + offset", "factor"_a, "offset"_a);
+    op("scale", BOTH(scale), "factor x", "factor"_a);
+    const auto two = [&](const char* name, const auto& f, const char* doc) { define(m, name, f, doc, "a"_a, "b"_a); };
+    two("add", BOTH(add), "a + b; shapes broadcast as NumPy's.");
+    two("sub", BOTH(sub), "a - b; shapes broadcast.");
+    two("mul", BOTH(mul), "a b, element by element; shapes broadcast.");
+    two("div", BOTH(div), "a / b; shapes broadcast.");
+    two("maximum", BOTH(maximum), "The larger of two numbers; shapes broadcast. Equal ones share the gradient.");
+    two("minimum", BOTH(minimum), "The smaller of two numbers; shapes broadcast. Equal ones share the gradient.");
+    two("matmul", BOTH(matmul), "a (..., M, K), b (..., K, N) -> (..., M, N); the axes in front broadcast.");
+    op(
+        "pow", []<class T>(const Tensor<T>& x, double exponent) { return pow(x, exponent); }, "x^exponent",
+        "exponent"_a);
+    op(
+        "pow", []<class T>(const Tensor<T>& x, const Tensor<T>& e) { return pow(x, e); },
+        "x^exponent of two tensors; shapes broadcast.", "exponent"_a);
+
+    // Over axes, which vanish, or stay with size 1; none: over all.
+    op("sum", BOTH(sum), "The sum over axes, which vanish, or stay with size 1 with keep_axes; over all by default.",
+       axes, keep);
+    op("mean", BOTH(mean), "The mean over axes.", axes, keep);
+    op("max", BOTH(max), "The maximum over axes; elements that share it share its gradient.", axes, keep);
+    op("min", BOTH(min), "The minimum over axes; elements that share it share its gradient.", axes, keep);
+    op("prod", BOTH(prod), "The product over axes.", axes, keep);
+    op("logsumexp", BOTH(logsumexp), "ln sum e^x over axes, without overflow.", axes, keep);
+    op("var", BOTH(var), "sum (x - mean)^2 / (n - correction) over axes.", axes, keep, "correction"_a = 1.0);
+    op("std", BOTH(inkling::std), "The root of var.", axes, keep, "correction"_a = 1.0);
+    op("argmax", BOTH(argmax),
+       "Where the first maximum is: along one axis, or row-major over several. An array of int32.", axes, keep);
+    op("cumsum", BOTH(cumsum), "y_i = x_0 + ... + x_i along an axis.", "axis"_a);
+
+    op(
+        "softmax", []<class T>(const Tensor<T>& x, std::ptrdiff_t axis) { return softmax(x, axis); },
+        "e^x_i / sum_j e^x_j along an axis; -inf gets 0.", "axis"_a = -1);
+    op(
+        "softmax",
+        []<class T>(const Tensor<T>& x, const MaskArray& allowed, Masked none) { return softmax(x, allowed, none); },
+        "The same along the last axis of x (B, ..., Lq, Lk), over the places where allowed, which broadcasts to x, is "
+        "true. A row without any is an error, 'uniform' or 'zero'.",
+        "allowed"_a, "none"_a = Masked::error);
+    op("log_softmax", BOTH(log_softmax), "x_i - ln sum_j e^x_j along an axis.", "axis"_a = -1);
+    op(
+        "layer_norm",
+        []<class T>(const Tensor<T>& x, const Maybe<T>& gain, const Maybe<T>& bias, double eps) {
+            return layer_norm(x, gain.tensor, bias.tensor, eps);
+        },
+        "(x - mean) / sqrt(variance + eps) gain + bias over the last axis; gain and bias (C) or None.",
+        "gain"_a = nb::none(), "bias"_a = nb::none(), "eps"_a = 1e-5);
+    op(
+        "rms_norm",
+        []<class T>(const Tensor<T>& x, const Maybe<T>& gain, double eps) { return rms_norm(x, gain.tensor, eps); },
+        "x / sqrt(mean(x^2) + eps) gain over the last axis; gain (C) or None.", "gain"_a = nb::none(), "eps"_a = 1e-5);
+
+    op(
+        "linear",
+        []<class T>(const Tensor<T>& x, const Tensor<T>& weight, const Maybe<T>& bias) {
+            return linear(x, weight, bias.tensor);
+        },
+        "x W^T + b: x (..., in), weight (out, in), bias (out) or None -> (..., out).", "weight"_a,
+        "bias"_a = nb::none());
+    define(m, "add_low_rank", BOTH(add_low_rank),
+           "y + scale x A^T B^T: y (..., out), x (..., in), a (r, in), b (out, r).", "y"_a, "x"_a, "a"_a, "b"_a,
+           "scale"_a);
+    define(m, "embedding", BOTH(embedding), "ids (...), weight (V, C) -> (..., C): row ids[i] of the table.", "ids"_a,
+           "weight"_a);
+    m.def(
+        "einsum",
+        [](const std::string& equation, const nb::args& operands) {
+            const auto all = nb::cast<std::vector<AnyTensor>>(operands);
+            check(!all.empty(), "einsum: at least one tensor is required");
+            const nb::gil_scoped_release others_run;
+            return visit(all[0], [&]<class T>(const Tensor<T>&) {
+                return AnyTensor(einsum(equation, Argument<std::vector<Tensor<float>>>::get<T>("einsum", all)));
+            });
+        },
+        "equation"_a, "operands"_a, "Sums of products over named axes: einsum('bqd,bkd->bqk', q, k).");
+
+    // Losses; logits (..., V), targets of the shape in front.
+    op(
+        "cross_entropy",
+        []<class T>(const Tensor<T>& x, const IdArray& targets, std::vector<double> weight, std::int32_t ignore,
+                    Reduction reduction, double smoothing) {
+            if (weight.empty() && reduction == Reduction::mean && smoothing == 0)
+                return cross_entropy(x, targets, ignore);
+            return cross_entropy(x, targets, CrossEntropyOptions{std::move(weight), ignore, reduction, smoothing});
+        },
+        "-ln softmax(x)[target] in nats, of logits x (..., V) and targets (...); its mean over the targets that are "
+        "not "
+        "`ignore`, its 'sum', or 'none' for one of each row. weight: of each class.",
+        "targets"_a, "weight"_a = std::vector<double>(), "ignore"_a = kIgnore, "reduction"_a = Reduction::mean,
+        "label_smoothing"_a = 0.0);
+    op("linear_cross_entropy", BOTH(linear_cross_entropy),
+       "cross_entropy(softcap(linear(x, weight), cap), targets), x (..., C), weight (V, C), targets (...), with at "
+       "most "
+       "`block` columns of logits at a time; 0 chooses. cap 0: none.",
+       "weight"_a, "targets"_a, "ignore"_a = kIgnore, "block"_a = 0, "cap"_a = 0.0);
+    op("mse_loss", BOTH(mse_loss), "(x - target)^2, of equal shapes; its 'mean', 'sum' or 'none'.", "target"_a,
+       "reduction"_a = Reduction::mean);
+    op("binary_cross_entropy_with_logits", BOTH(binary_cross_entropy_with_logits),
+       "-t ln p - (1 - t) ln(1 - p), p = sigmoid(x), of equal shapes.", "target"_a, "reduction"_a = Reduction::mean);
+
+    op("dropout", BOTH(dropout), "Keeps an element with probability 1 - p, and multiplies it by 1 / (1 - p).", "p"_a,
+       "key"_a);
+    define(
+        m, "attention",
+        []<class T>(const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v, double scale, bool causal,
+                    std::optional<MaskArray> mask, double dropout_p, const RandomKey& key, std::vector<double> alibi,
+                    Masked masked, std::optional<IdArray> begins) {
+            return attention(q, k, v,
+                             FusedAttention{scale, causal, mask.value_or(MaskArray()), dropout_p, key, std::move(alibi),
+                                            masked, begins.value_or(IdArray())});
+        },
+        "softmax(scale q k^T) v in one pass: q (B, H, Lq, d), k (B, H, Lk, d), v (B, H, Lk, dv) -> (B, H, Lq, dv). "
+        "mask broadcasts to (B, H, Lq, Lk), 0 is blocked; alibi: a slope a head; begins (B, L): where the document of "
+        "a position begins. nn.scaled_dot_product_attention gives the weights, too.",
+        "q"_a, "k"_a, "v"_a, "scale"_a = 1.0, "causal"_a = false, "mask"_a = nb::none(), "dropout"_a = 0.0,
+        "dropout_key"_a = RandomKey(), "alibi"_a = std::vector<double>(), "masked"_a = Masked::error,
+        "begins"_a = nb::none());
+    op(
+        "rotary",
+        []<class T>(const Tensor<T>& x, double base, RotaryPairs pairs, bool clockwise, std::size_t start,
+                    std::optional<IdArray> positions) {
+            return rotary(x, RotaryOptions{base, pairs, clockwise, start, positions.value_or(IdArray())});
+        },
+        "x (..., L, d): pair i of the row at position p is rotated by p base^(-2i/d).", "base"_a = 10000.0,
+        "pairs"_a = RotaryPairs::halves, "clockwise"_a = false, "start"_a = 0, "positions"_a = nb::none());
+
+    // Shapes: views, which copy nothing.
+    op("reshape", BOTH(reshape), "The same elements in another shape; -1: what the others leave.", "shape"_a);
+    op("flatten", BOTH(flatten), "Axes first to last as one.", "first"_a = 0, "last"_a = -1);
+    op("squeeze", BOTH(squeeze), "Without these axes of size 1; without all such by default.", axes);
+    op("unsqueeze", BOTH(unsqueeze), "With a new axis of size 1 in front of `axis`.", "axis"_a);
+    op("expand", BOTH(expand), "x broadcast to a shape, as a view; -1 keeps x's size.", "shape"_a);
+    op("permute", BOTH(permute), "Axis i of the result is axis axes[i] of x.", "axes"_a);
+    op("transpose", BOTH(transpose), "Axes a and b exchanged.", "a"_a, "b"_a);
+    op("slice", BOTH(slice), "[begin, end) of an axis, each step-th; x[...] does the same.", "axis"_a, "begin"_a,
+       "end"_a, "step"_a = 1);
+    op(
+        "split",
+        []<class T>(const Tensor<T>& x, std::size_t parts, std::ptrdiff_t axis) { return split(x, parts, axis); },
+        "`parts` pieces of equal size along an axis.", "parts"_a, "axis"_a = 0);
+    op(
+        "split",
+        []<class T>(const Tensor<T>& x, std::vector<std::size_t> sizes, std::ptrdiff_t axis) {
+            return split(x, sizes, axis);
+        },
+        "Pieces of these sizes along an axis.", "sizes"_a, "axis"_a = 0);
+    op("repeat", BOTH(repeat), "a b -> a a b b along an axis.", "times"_a, "axis"_a);
+    op("tril", BOTH(tril), "x (..., M, N) with zeros above the k-th diagonal.", "k"_a = 0);
+    op("triu", BOTH(triu), "x (..., M, N) with zeros below the k-th diagonal.", "k"_a = 0);
+    define(
+        m, "concatenate",
+        []<class T>(const std::vector<Tensor<T>>& parts, std::ptrdiff_t axis) { return concatenate(parts, axis); },
+        "Tensors one after the other along an axis.", "parts"_a, "axis"_a = 0);
+    define(
+        m, "stack",
+        []<class T>(const std::vector<Tensor<T>>& parts, std::ptrdiff_t axis) { return stack(parts, axis); },
+        "Tensors of one shape along a new axis.", "parts"_a, "axis"_a = 0);
+
+    // Choosing elements.
+    define(
+        m, "where",
+        []<class T>(const MaskArray& mask, const Tensor<T>& a, const Tensor<T>& b) { return where(mask, a, b); },
+        "a where the mask is true, b elsewhere; all broadcast.", "mask"_a, "a"_a, "b"_a);
+    define(
+        m, "where",
+        []<class T>(const MaskArray& mask, const Tensor<T>& a, double b) { return where(mask, a, operand<T>(b)); }, "",
+        "mask"_a, "a"_a, "b"_a);
+    define(
+        m, "where",
+        []<class T>(const MaskArray& mask, double a, const Tensor<T>& b) { return where(mask, operand<T>(a), b); }, "",
+        "mask"_a, "a"_a, "b"_a);
+    op("masked_fill", BOTH(masked_fill), "`value` where the mask, which broadcasts to x, is true; x elsewhere.",
+       "mask"_a, "value"_a);
+    m.def("causal_mask", &causal_mask, "rows"_a, "columns"_a,
+          "(rows, columns) of bool: what a causal query must not see.");
+    op("gather", BOTH(gather), "y[..., j, ...] = x[..., index[..., j, ...], ...], of index's shape.", "axis"_a,
+       "index"_a);
+    op("index_select", BOTH(index_select), "What lies at the places index (n) of an axis.", "axis"_a, "index"_a);
+    op("scatter_add", BOTH(scatter_add), "x with source[..., j, ...] added to [..., index[..., j, ...], ...].",
+       "axis"_a, "index"_a, "source"_a);
+    op("sort", BOTH(sort), "(values, ids): the elements along an axis in order, and where they were.", "axis"_a = -1,
+       "descending"_a = false);
+    op("topk", BOTH(topk), "(values, ids): the k largest along an axis, in order.", "k"_a, "axis"_a = -1);
+}
+
+}  // namespace inkling::python

@@ -1,0 +1,114 @@
+// train() and the program, as functions of cli/program.h.
+#include <csignal>
+
+#include "cli/common.h"
+#include "cli/program.h"
+#include "engine/clock.h"
+#include "python/bind/bind.h"
+#include "train/kinds.h"
+#include "train/loop.h"
+
+namespace inkling::python {
+namespace {
+
+nb::dict dict_of(const train::Metrics& metrics) {
+    nb::dict d;
+    d["step"] = metrics.step, d["loss"] = metrics.loss;
+    d["val_loss"] = metrics.val_loss;
+    d["lr"] = metrics.lr, d["grad_norm"] = metrics.grad_norm, d["tok_s"] = metrics.tok_s;
+    d["train_s"] = metrics.train_s, d["elapsed_s"] = metrics.elapsed_s;
+    return d;
+}
+
+// Tells a function of Python of each step. It stops the run by returning True, or by an exception, which is raised once
+// the run is saved; so does Ctrl-C.
+class Caller : public train::Observer {
+  public:
+    explicit Caller(nb::object callback) : callback_(std::move(callback)) {}
+
+    void step_done(train::TrainingLoop& loop) override {
+        out = loop.options().out;
+        if (callback_.is_none()) return;
+        const nb::gil_scoped_acquire interpreter;
+        try {
+            const nb::object answer = callback_(dict_of(loop.metrics()));
+            stop_ = stop_ || answer.is(nb::handle(Py_True));
+        } catch (...) {
+            failed();
+        }
+    }
+    void stopped(train::TrainingLoop& loop) override {
+        out = loop.options().out;
+        reason = loop.stop_reason();
+    }
+
+    bool stop() {
+        constexpr double kEvery = 0.02;  // seconds between two looks at signals
+        const double now = seconds_now();
+        if (!stop_ && now - looked_ > kEvery) {
+            looked_ = now;
+            const nb::gil_scoped_acquire interpreter;
+            if (PyErr_CheckSignals() < 0) {
+                try {
+                    throw nb::python_error();
+                } catch (...) {
+                    failed();
+                }
+            }
+        }
+        return stop_;
+    }
+
+    std::string out;
+    train::StopReason reason = train::StopReason::none;
+    std::exception_ptr error;
+
+  private:
+    void failed() {
+        error = std::current_exception();
+        stop_ = true;
+    }
+
+    nb::object callback_;
+    bool stop_ = false;
+    double looked_ = 0;
+};
+
+int run_command(const std::vector<std::string>& arguments, const std::vector<std::string>& again) {
+    const auto pointers = [](const std::vector<std::string>& all) {
+        std::vector<char*> result;
+        for (const std::string& s : all) result.push_back(const_cast<char*>(s.c_str()));
+        result.push_back(nullptr);
+        return result;
+    };
+    std::vector<char*> argv = pointers(arguments), restart = pointers(again);
+    return cli::run_program(static_cast<int>(arguments.size()), argv.data(), restart.data());
+}
+
+}  // namespace
+
+void bind_train(nb::module_& m) {
+    m.def(
+        "_train",
+        [](const std::vector<std::string>& flags, nb::object callback) {
+            Caller caller(std::move(callback));
+            {
+                const nb::gil_scoped_release others_run;
+                cli::run_train(flags, {&caller, [&] { return caller.stop(); }});
+            }
+            if (caller.error) std::rethrow_exception(caller.error);
+            return std::pair(caller.out, std::string(name_of(caller.reason)));
+        },
+        "flags"_a, "callback"_a.none());
+    m.def("_run", &run_command, "arguments"_a, "again"_a);
+}
+
+void bind_errors(nb::module_& m) {
+    const nb::exception<Error> error(m, "Error", PyExc_RuntimeError);
+    nb::exception<BadInput>(m, "BadInput", error);
+    nb::exception<cli::Usage>(m, "Usage", error);
+    nb::exception<train::Diverged>(m, "Diverged", error);
+    nb::exception<Anomaly>(m, "Anomaly", error);
+}
+
+}  // namespace inkling::python

@@ -1,0 +1,29 @@
+"""Arrays with gradients, layers, and small language models that are trained on a CPU.
+
+import inkling
+w = inkling.Tensor(numpy_array, requires_grad=True)     # shares the array's memory
+loss = inkling.cross_entropy(inkling.linear(x, w), [2])
+loss.backward()
+w.data -= 0.1 * w.grad
+
+run = inkling.train("my.txt", max_time=60, out="runs/mine")
+print(*run.model.generate("The "), sep="")
+"""
+
+import os
+
+# Threads that wait for each other spin only shortly, as in the program; OpenMP reads this when it is loaded.
+if "OMP_WAIT_POLICY" not in os.environ:
+    os.environ.setdefault("GOMP_SPINCOUNT", "2000")
+
+from . import _inkling
+from ._inkling import *  # noqa: F403: every op, Tensor, Model, ...
+from . import nn
+from ._training import TrainResult, train
+
+Tensor = _inkling.Tensor
+if "OMP_NUM_THREADS" not in os.environ:
+    _inkling.set_threads()
+
+__version__ = _inkling.__version__
+__all__ = [name for name in dir(_inkling) if not name.startswith("_")] + ["TrainResult", "train"]

@@ -1,0 +1,896 @@
+"""
+Arrays with gradients, layers, language models and their training, in C++.
+"""
+
+from collections.abc import Callable, Sequence
+import os
+from typing import overload
+
+import numpy
+import numpy.typing
+
+
+class Error(RuntimeError):
+    pass
+
+class BadInput(Error):
+    pass
+
+class Usage(Error):
+    pass
+
+class Diverged(Error):
+    pass
+
+class Anomaly(Error):
+    pass
+
+class RandomKey:
+    """Selects a sequence of random numbers."""
+
+    def __init__(self, seed: int = 0, stream: int = 0) -> None: ...
+
+    @property
+    def seed(self) -> int: ...
+
+    @seed.setter
+    def seed(self, arg: int, /) -> None: ...
+
+    @property
+    def stream(self) -> int: ...
+
+    @stream.setter
+    def stream(self, arg: int, /) -> None: ...
+
+class Generator:
+    """Hands out keys, one per use: the streams of one seed in order."""
+
+    def __init__(self, seed: int = 1337, next_stream: int = 0) -> None: ...
+
+    @property
+    def seed(self) -> int: ...
+
+    @seed.setter
+    def seed(self, arg: int, /) -> None: ...
+
+    @property
+    def next_stream(self) -> int: ...
+
+    @next_stream.setter
+    def next_stream(self, arg: int, /) -> None: ...
+
+    def next(self) -> RandomKey:
+        """The next key."""
+
+class Tensor:
+    """
+    A value of float32 or float64 and, when a gradient is wanted, the node of the graph that made it. It shares the memory of a NumPy array of its dtype.
+    """
+
+    def __init__(self, data: numpy.typing.ArrayLike, requires_grad: bool = False, dtype: str | None = None) -> None:
+        """
+        A leaf over an array, which is not copied if it is of float32 or float64 and can be written to; of lists, numbers and other dtypes, float32.
+        """
+
+    @staticmethod
+    def full(shape: int | Sequence[int], value: float, requires_grad: bool = False, dtype: str = 'float32') -> Tensor: ...
+
+    @staticmethod
+    def zeros(shape: int | Sequence[int], requires_grad: bool = False, dtype: str = 'float32') -> Tensor: ...
+
+    @staticmethod
+    def ones(shape: int | Sequence[int], requires_grad: bool = False, dtype: str = 'float32') -> Tensor: ...
+
+    @staticmethod
+    def arange(begin: float, end: float | None = None, step: float = 1, dtype: str = 'float32') -> Tensor:
+        """begin, begin + step, ... before end; arange(n) begins at 0."""
+
+    @staticmethod
+    def randn(shape: int | Sequence[int], key: RandomKey, requires_grad: bool = False, dtype: str = 'float32') -> Tensor:
+        """Standard normal numbers of one key."""
+
+    @staticmethod
+    def rand(shape: int | Sequence[int], key: RandomKey, requires_grad: bool = False, dtype: str = 'float32') -> Tensor:
+        """Uniform in [0, 1), of one key."""
+
+    @property
+    def shape(self) -> int | Sequence[int]: ...
+
+    @property
+    def dtype(self) -> str:
+        """'float32' or 'float64'"""
+
+    @property
+    def ndim(self) -> int: ...
+
+    @property
+    def size(self) -> int: ...
+
+    @property
+    def requires_grad(self) -> bool: ...
+
+    def __len__(self) -> int: ...
+
+    def item(self) -> float:
+        """The one element; an error when there are more."""
+
+    def __float__(self) -> float: ...
+
+    def numpy(self) -> numpy.ndarray:
+        """The value as a NumPy array that is read-only and shares its memory."""
+
+    def __array__(self, dtype: object | None = None, copy: object | None = None) -> numpy.ndarray: ...
+
+    __array_priority__: int = 1000
+
+    @property
+    def data(self) -> numpy.ndarray:
+        """
+        The value as a NumPy array to write to: w.data -= 0.1 * w.grad. A graph that needs the old value then refuses to run backward.
+        """
+
+    @data.setter
+    def data(self, arg: numpy.typing.ArrayLike, /) -> None: ...
+
+    @property
+    def grad(self) -> numpy.ndarray:
+        """
+        The gradient, summed over every backward() since zero_grad(), as a NumPy array: of a leaf, or of what retain_grad() was called for.
+        """
+
+    def zero_grad(self) -> None: ...
+
+    def backward(self, dy: Tensor | None = None, keep_graph: bool = False) -> None:
+        """Adds d self / d leaf, times dy of self's shape, to every leaf's grad."""
+
+    def retain_grad(self) -> None:
+        """Keeps the gradient of an intermediate in grad."""
+
+    def on_grad(self, f: Callable) -> None:
+        """
+        f(dy) is called once in each backward, with the whole gradient as a NumPy array; what it writes there, or returns, flows on.
+        """
+
+    def detach(self) -> Tensor:
+        """The same value, cut from the graph."""
+
+    def astype(self, dtype: str) -> Tensor:
+        """The value in another dtype, cut from the graph."""
+
+    def __getitem__(self, arg: object, /) -> Tensor: ...
+
+    def __repr__(self) -> str: ...
+
+    @overload
+    def __add__(self, arg: Tensor, /) -> Tensor: ...
+
+    @overload
+    def __add__(self, arg: float, /) -> Tensor: ...
+
+    @overload
+    def __add__(self, arg: numpy.typing.ArrayLike, /) -> Tensor: ...
+
+    @overload
+    def __radd__(self, arg: float, /) -> Tensor: ...
+
+    @overload
+    def __radd__(self, arg: numpy.typing.ArrayLike, /) -> Tensor: ...
+
+    @overload
+    def __sub__(self, arg: Tensor, /) -> Tensor: ...
+
+    @overload
+    def __sub__(self, arg: float, /) -> Tensor: ...
+
+    @overload
+    def __sub__(self, arg: numpy.typing.ArrayLike, /) -> Tensor: ...
+
+    @overload
+    def __rsub__(self, arg: float, /) -> Tensor: ...
+
+    @overload
+    def __rsub__(self, arg: numpy.typing.ArrayLike, /) -> Tensor: ...
+
+    @overload
+    def __mul__(self, arg: Tensor, /) -> Tensor: ...
+
+    @overload
+    def __mul__(self, arg: float, /) -> Tensor: ...
+
+    @overload
+    def __mul__(self, arg: numpy.typing.ArrayLike, /) -> Tensor: ...
+
+    @overload
+    def __rmul__(self, arg: float, /) -> Tensor: ...
+
+    @overload
+    def __rmul__(self, arg: numpy.typing.ArrayLike, /) -> Tensor: ...
+
+    @overload
+    def __truediv__(self, arg: Tensor, /) -> Tensor: ...
+
+    @overload
+    def __truediv__(self, arg: float, /) -> Tensor: ...
+
+    @overload
+    def __truediv__(self, arg: numpy.typing.ArrayLike, /) -> Tensor: ...
+
+    @overload
+    def __rtruediv__(self, arg: float, /) -> Tensor: ...
+
+    @overload
+    def __rtruediv__(self, arg: numpy.typing.ArrayLike, /) -> Tensor: ...
+
+    @overload
+    def __pow__(self, arg: Tensor, /) -> Tensor: ...
+
+    @overload
+    def __pow__(self, arg: float, /) -> Tensor: ...
+
+    @overload
+    def __pow__(self, arg: numpy.typing.ArrayLike, /) -> Tensor: ...
+
+    @overload
+    def __rpow__(self, arg: float, /) -> Tensor: ...
+
+    @overload
+    def __rpow__(self, arg: numpy.typing.ArrayLike, /) -> Tensor: ...
+
+    def __neg__(self) -> Tensor: ...
+
+    def __matmul__(self, arg: Tensor, /) -> Tensor: ...
+
+    def __iadd__(self, arg: object, /) -> object: ...
+
+    def __isub__(self, arg: object, /) -> object: ...
+
+    def __imul__(self, arg: object, /) -> object: ...
+
+    def __itruediv__(self, arg: object, /) -> object: ...
+
+    def neg(self) -> Tensor:
+        """-x"""
+
+    def exp(self) -> Tensor:
+        """e^x"""
+
+    def log(self) -> Tensor:
+        """The natural logarithm; log(0) is -inf."""
+
+    def sqrt(self) -> Tensor:
+        """The square root."""
+
+    def abs(self) -> Tensor:
+        """|x|; the gradient at 0 is 0."""
+
+    def sin(self) -> Tensor:
+        """sin x"""
+
+    def cos(self) -> Tensor:
+        """cos x"""
+
+    def log1p(self) -> Tensor:
+        """ln(1 + x), exact for small x."""
+
+    def expm1(self) -> Tensor:
+        """e^x - 1, exact for small x."""
+
+    def tanh(self) -> Tensor:
+        """tanh x"""
+
+    def sigmoid(self) -> Tensor:
+        """1 / (1 + e^-x)"""
+
+    def relu(self) -> Tensor:
+        """max(x, 0); the gradient at 0 is 0."""
+
+    def silu(self) -> Tensor:
+        """x sigmoid(x)"""
+
+    def gelu(self) -> Tensor:
+        """GPT-2's: x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))"""
+
+    def gelu_erf(self) -> Tensor:
+        """x Phi(x), Phi the normal distribution."""
+
+    def squared_relu(self) -> Tensor:
+        """max(x, 0)^2"""
+
+    def softplus(self) -> Tensor:
+        """ln(1 + e^x)"""
+
+    def leaky_relu(self, negative_slope: float = 0.01) -> Tensor:
+        """x, or negative_slope x where x <= 0."""
+
+    def elu(self, alpha: float = 1.0) -> Tensor:
+        """x, or alpha (e^x - 1) where x <= 0."""
+
+    def softcap(self, cap: float) -> Tensor:
+        """cap tanh(x / cap), cap > 0."""
+
+    def clamp(self, lowest: float, highest: float = float('inf')) -> Tensor:
+        """x, but at least lowest and at most highest."""
+
+    def affine(self, factor: float, offset: float) -> Tensor:
+        """factor x + offset"""
+
+    def scale(self, factor: float) -> Tensor:
+        """factor x"""
+
+    @overload
+    def pow(self, exponent: float) -> Tensor:
+        """x^exponent"""
+
+    @overload
+    def pow(self, exponent: Tensor) -> Tensor:
+        """x^exponent of two tensors; shapes broadcast."""
+
+    def sum(self, axes: int | Sequence[int] | None = None, keep_axes: bool = False) -> Tensor:
+        """
+        The sum over axes, which vanish, or stay with size 1 with keep_axes; over all by default.
+        """
+
+    def mean(self, axes: int | Sequence[int] | None = None, keep_axes: bool = False) -> Tensor:
+        """The mean over axes."""
+
+    def max(self, axes: int | Sequence[int] | None = None, keep_axes: bool = False) -> Tensor:
+        """The maximum over axes; elements that share it share its gradient."""
+
+    def min(self, axes: int | Sequence[int] | None = None, keep_axes: bool = False) -> Tensor:
+        """The minimum over axes; elements that share it share its gradient."""
+
+    def prod(self, axes: int | Sequence[int] | None = None, keep_axes: bool = False) -> Tensor:
+        """The product over axes."""
+
+    def logsumexp(self, axes: int | Sequence[int] | None = None, keep_axes: bool = False) -> Tensor:
+        """ln sum e^x over axes, without overflow."""
+
+    def var(self, axes: int | Sequence[int] | None = None, keep_axes: bool = False, correction: float = 1.0) -> Tensor:
+        """sum (x - mean)^2 / (n - correction) over axes."""
+
+    def std(self, axes: int | Sequence[int] | None = None, keep_axes: bool = False, correction: float = 1.0) -> Tensor:
+        """The root of var."""
+
+    def argmax(self, axes: int | Sequence[int] | None = None, keep_axes: bool = False) -> numpy.typing.ArrayLike:
+        """
+        Where the first maximum is: along one axis, or row-major over several. An array of int32.
+        """
+
+    def cumsum(self, axis: int) -> Tensor:
+        """y_i = x_0 + ... + x_i along an axis."""
+
+    @overload
+    def softmax(self, axis: int = -1) -> Tensor:
+        """e^x_i / sum_j e^x_j along an axis; -inf gets 0."""
+
+    @overload
+    def softmax(self, allowed: numpy.typing.ArrayLike, none: str = 'error') -> Tensor:
+        """
+        The same along the last axis of x (B, ..., Lq, Lk), over the places where allowed, which broadcasts to x, is true. A row without any is an error, 'uniform' or 'zero'.
+        """
+
+    def log_softmax(self, axis: int = -1) -> Tensor:
+        """x_i - ln sum_j e^x_j along an axis."""
+
+    def layer_norm(self, gain: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-05) -> Tensor:
+        """
+        (x - mean) / sqrt(variance + eps) gain + bias over the last axis; gain and bias (C) or None.
+        """
+
+    def rms_norm(self, gain: Tensor | None = None, eps: float = 1e-05) -> Tensor:
+        """x / sqrt(mean(x^2) + eps) gain over the last axis; gain (C) or None."""
+
+    def linear(self, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+        """
+        x W^T + b: x (..., in), weight (out, in), bias (out) or None -> (..., out).
+        """
+
+    def cross_entropy(self, targets: numpy.typing.ArrayLike, weight: Sequence[float] = [], ignore: int = -100, reduction: str = 'mean', label_smoothing: float = 0.0) -> Tensor:
+        """
+        -ln softmax(x)[target] in nats, of logits x (..., V) and targets (...); its mean over the targets that are not `ignore`, its 'sum', or 'none' for one of each row. weight: of each class.
+        """
+
+    def linear_cross_entropy(self, weight: Tensor, targets: numpy.typing.ArrayLike, ignore: int = -100, block: int = 0, cap: float = 0.0) -> Tensor:
+        """
+        cross_entropy(softcap(linear(x, weight), cap), targets), x (..., C), weight (V, C), targets (...), with at most `block` columns of logits at a time; 0 chooses. cap 0: none.
+        """
+
+    def mse_loss(self, target: Tensor, reduction: str = 'mean') -> Tensor:
+        """(x - target)^2, of equal shapes; its 'mean', 'sum' or 'none'."""
+
+    def binary_cross_entropy_with_logits(self, target: Tensor, reduction: str = 'mean') -> Tensor:
+        """-t ln p - (1 - t) ln(1 - p), p = sigmoid(x), of equal shapes."""
+
+    def dropout(self, p: float, key: RandomKey) -> Tensor:
+        """
+        Keeps an element with probability 1 - p, and multiplies it by 1 / (1 - p).
+        """
+
+    def rotary(self, base: float = 10000.0, pairs: str = 'halves', clockwise: bool = False, start: int = 0, positions: numpy.typing.ArrayLike | None = None) -> Tensor:
+        """
+        x (..., L, d): pair i of the row at position p is rotated by p base^(-2i/d).
+        """
+
+    def reshape(self, shape: int | Sequence[int]) -> Tensor:
+        """The same elements in another shape; -1: what the others leave."""
+
+    def flatten(self, first: int = 0, last: int = -1) -> Tensor:
+        """Axes first to last as one."""
+
+    def squeeze(self, axes: int | Sequence[int] | None = None) -> Tensor:
+        """Without these axes of size 1; without all such by default."""
+
+    def unsqueeze(self, axis: int) -> Tensor:
+        """With a new axis of size 1 in front of `axis`."""
+
+    def expand(self, shape: int | Sequence[int]) -> Tensor:
+        """x broadcast to a shape, as a view; -1 keeps x's size."""
+
+    def permute(self, axes: int | Sequence[int]) -> Tensor:
+        """Axis i of the result is axis axes[i] of x."""
+
+    def transpose(self, a: int, b: int) -> Tensor:
+        """Axes a and b exchanged."""
+
+    def slice(self, axis: int, begin: int, end: int, step: int = 1) -> Tensor:
+        """[begin, end) of an axis, each step-th; x[...] does the same."""
+
+    @overload
+    def split(self, parts: int, axis: int = 0) -> list[Tensor]:
+        """`parts` pieces of equal size along an axis."""
+
+    @overload
+    def split(self, sizes: Sequence[int], axis: int = 0) -> list[Tensor]:
+        """Pieces of these sizes along an axis."""
+
+    def repeat(self, times: int, axis: int) -> Tensor:
+        """a b -> a a b b along an axis."""
+
+    def tril(self, k: int = 0) -> Tensor:
+        """x (..., M, N) with zeros above the k-th diagonal."""
+
+    def triu(self, k: int = 0) -> Tensor:
+        """x (..., M, N) with zeros below the k-th diagonal."""
+
+    def masked_fill(self, mask: numpy.typing.ArrayLike, value: float) -> Tensor:
+        """`value` where the mask, which broadcasts to x, is true; x elsewhere."""
+
+    def gather(self, axis: int, index: numpy.typing.ArrayLike) -> Tensor:
+        """y[..., j, ...] = x[..., index[..., j, ...], ...], of index's shape."""
+
+    def index_select(self, axis: int, index: numpy.typing.ArrayLike) -> Tensor:
+        """What lies at the places index (n) of an axis."""
+
+    def scatter_add(self, axis: int, index: numpy.typing.ArrayLike, source: Tensor) -> Tensor:
+        """x with source[..., j, ...] added to [..., index[..., j, ...], ...]."""
+
+    def sort(self, axis: int = -1, descending: bool = False) -> tuple[Tensor, numpy.typing.ArrayLike]:
+        """
+        (values, ids): the elements along an axis in order, and where they were.
+        """
+
+    def topk(self, k: int, axis: int = -1) -> tuple[Tensor, numpy.typing.ArrayLike]:
+        """(values, ids): the k largest along an axis, in order."""
+
+class no_grad:
+    """with no_grad(): ops of this thread record no graph."""
+
+    def __init__(self) -> None: ...
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, *args) -> None: ...
+
+class detect_anomaly:
+    """
+    with detect_anomaly(): the first value that is not finite raises Anomaly, which names its op.
+    """
+
+    def __init__(self) -> None: ...
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, *args) -> None: ...
+
+class precision:
+    """
+    with precision('bf16'): matrix products round their operands to bfloat16.
+    """
+
+    def __init__(self, precision: str) -> None: ...
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, *args) -> None: ...
+
+def gradcheck(f: Callable, inputs: Sequence[Tensor], seed: int = 1) -> float:
+    """
+    The worst relative error of backward through f(*inputs), against central differences, over all elements of the inputs, of float64.
+    """
+
+def to_dot(x: Tensor, named: Sequence[tuple[str, Tensor]] = []) -> str:
+    """The graph behind a tensor in Graphviz's language."""
+
+def set_threads(threads: int = 0) -> None:
+    """
+    How many threads compute; 0: the physical cores. Results do not depend on it.
+    """
+
+def neg(x: Tensor, /) -> Tensor:
+    """-x"""
+
+def exp(x: Tensor, /) -> Tensor:
+    """e^x"""
+
+def log(x: Tensor, /) -> Tensor:
+    """The natural logarithm; log(0) is -inf."""
+
+def sqrt(x: Tensor, /) -> Tensor:
+    """The square root."""
+
+def abs(x: Tensor, /) -> Tensor:
+    """|x|; the gradient at 0 is 0."""
+
+def sin(x: Tensor, /) -> Tensor:
+    """sin x"""
+
+def cos(x: Tensor, /) -> Tensor:
+    """cos x"""
+
+def log1p(x: Tensor, /) -> Tensor:
+    """ln(1 + x), exact for small x."""
+
+def expm1(x: Tensor, /) -> Tensor:
+    """e^x - 1, exact for small x."""
+
+def tanh(x: Tensor, /) -> Tensor:
+    """tanh x"""
+
+def sigmoid(x: Tensor, /) -> Tensor:
+    """1 / (1 + e^-x)"""
+
+def relu(x: Tensor, /) -> Tensor:
+    """max(x, 0); the gradient at 0 is 0."""
+
+def silu(x: Tensor, /) -> Tensor:
+    """x sigmoid(x)"""
+
+def gelu(x: Tensor, /) -> Tensor:
+    """GPT-2's: x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))"""
+
+def gelu_erf(x: Tensor, /) -> Tensor:
+    """x Phi(x), Phi the normal distribution."""
+
+def squared_relu(x: Tensor, /) -> Tensor:
+    """max(x, 0)^2"""
+
+def softplus(x: Tensor, /) -> Tensor:
+    """ln(1 + e^x)"""
+
+def leaky_relu(x: Tensor, /, negative_slope: float = 0.01) -> Tensor:
+    """x, or negative_slope x where x <= 0."""
+
+def elu(x: Tensor, /, alpha: float = 1.0) -> Tensor:
+    """x, or alpha (e^x - 1) where x <= 0."""
+
+def softcap(x: Tensor, /, cap: float) -> Tensor:
+    """cap tanh(x / cap), cap > 0."""
+
+def clamp(x: Tensor, /, lowest: float, highest: float = float('inf')) -> Tensor:
+    """x, but at least lowest and at most highest."""
+
+def affine(x: Tensor, /, factor: float, offset: float) -> Tensor:
+    """factor x + offset"""
+
+def scale(x: Tensor, /, factor: float) -> Tensor:
+    """factor x"""
+
+def add(a: Tensor, b: Tensor) -> Tensor:
+    """a + b; shapes broadcast as NumPy's."""
+
+def sub(a: Tensor, b: Tensor) -> Tensor:
+    """a - b; shapes broadcast."""
+
+def mul(a: Tensor, b: Tensor) -> Tensor:
+    """a b, element by element; shapes broadcast."""
+
+def div(a: Tensor, b: Tensor) -> Tensor:
+    """a / b; shapes broadcast."""
+
+def maximum(a: Tensor, b: Tensor) -> Tensor:
+    """
+    The larger of two numbers; shapes broadcast. Equal ones share the gradient.
+    """
+
+def minimum(a: Tensor, b: Tensor) -> Tensor:
+    """
+    The smaller of two numbers; shapes broadcast. Equal ones share the gradient.
+    """
+
+def matmul(a: Tensor, b: Tensor) -> Tensor:
+    """
+    a (..., M, K), b (..., K, N) -> (..., M, N); the axes in front broadcast.
+    """
+
+@overload
+def pow(x: Tensor, /, exponent: float) -> Tensor:
+    """x^exponent"""
+
+@overload
+def pow(x: Tensor, /, exponent: Tensor) -> Tensor:
+    """x^exponent of two tensors; shapes broadcast."""
+
+def sum(x: Tensor, /, axes: int | Sequence[int] | None = None, keep_axes: bool = False) -> Tensor:
+    """
+    The sum over axes, which vanish, or stay with size 1 with keep_axes; over all by default.
+    """
+
+def mean(x: Tensor, /, axes: int | Sequence[int] | None = None, keep_axes: bool = False) -> Tensor:
+    """The mean over axes."""
+
+def max(x: Tensor, /, axes: int | Sequence[int] | None = None, keep_axes: bool = False) -> Tensor:
+    """The maximum over axes; elements that share it share its gradient."""
+
+def min(x: Tensor, /, axes: int | Sequence[int] | None = None, keep_axes: bool = False) -> Tensor:
+    """The minimum over axes; elements that share it share its gradient."""
+
+def prod(x: Tensor, /, axes: int | Sequence[int] | None = None, keep_axes: bool = False) -> Tensor:
+    """The product over axes."""
+
+def logsumexp(x: Tensor, /, axes: int | Sequence[int] | None = None, keep_axes: bool = False) -> Tensor:
+    """ln sum e^x over axes, without overflow."""
+
+def var(x: Tensor, /, axes: int | Sequence[int] | None = None, keep_axes: bool = False, correction: float = 1.0) -> Tensor:
+    """sum (x - mean)^2 / (n - correction) over axes."""
+
+def std(x: Tensor, /, axes: int | Sequence[int] | None = None, keep_axes: bool = False, correction: float = 1.0) -> Tensor:
+    """The root of var."""
+
+def argmax(x: Tensor, /, axes: int | Sequence[int] | None = None, keep_axes: bool = False) -> numpy.typing.ArrayLike:
+    """
+    Where the first maximum is: along one axis, or row-major over several. An array of int32.
+    """
+
+def cumsum(x: Tensor, /, axis: int) -> Tensor:
+    """y_i = x_0 + ... + x_i along an axis."""
+
+@overload
+def softmax(x: Tensor, /, axis: int = -1) -> Tensor:
+    """e^x_i / sum_j e^x_j along an axis; -inf gets 0."""
+
+@overload
+def softmax(x: Tensor, /, allowed: numpy.typing.ArrayLike, none: str = 'error') -> Tensor:
+    """
+    The same along the last axis of x (B, ..., Lq, Lk), over the places where allowed, which broadcasts to x, is true. A row without any is an error, 'uniform' or 'zero'.
+    """
+
+def log_softmax(x: Tensor, /, axis: int = -1) -> Tensor:
+    """x_i - ln sum_j e^x_j along an axis."""
+
+def layer_norm(x: Tensor, /, gain: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-05) -> Tensor:
+    """
+    (x - mean) / sqrt(variance + eps) gain + bias over the last axis; gain and bias (C) or None.
+    """
+
+def rms_norm(x: Tensor, /, gain: Tensor | None = None, eps: float = 1e-05) -> Tensor:
+    """x / sqrt(mean(x^2) + eps) gain over the last axis; gain (C) or None."""
+
+def linear(x: Tensor, /, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """
+    x W^T + b: x (..., in), weight (out, in), bias (out) or None -> (..., out).
+    """
+
+def add_low_rank(y: Tensor, x: Tensor, a: Tensor, b: Tensor, scale: float) -> Tensor:
+    """y + scale x A^T B^T: y (..., out), x (..., in), a (r, in), b (out, r)."""
+
+def embedding(ids: numpy.typing.ArrayLike, weight: Tensor) -> Tensor:
+    """ids (...), weight (V, C) -> (..., C): row ids[i] of the table."""
+
+def einsum(equation: str, *operands) -> Tensor:
+    """Sums of products over named axes: einsum('bqd,bkd->bqk', q, k)."""
+
+def cross_entropy(x: Tensor, /, targets: numpy.typing.ArrayLike, weight: Sequence[float] = [], ignore: int = -100, reduction: str = 'mean', label_smoothing: float = 0.0) -> Tensor:
+    """
+    -ln softmax(x)[target] in nats, of logits x (..., V) and targets (...); its mean over the targets that are not `ignore`, its 'sum', or 'none' for one of each row. weight: of each class.
+    """
+
+def linear_cross_entropy(x: Tensor, /, weight: Tensor, targets: numpy.typing.ArrayLike, ignore: int = -100, block: int = 0, cap: float = 0.0) -> Tensor:
+    """
+    cross_entropy(softcap(linear(x, weight), cap), targets), x (..., C), weight (V, C), targets (...), with at most `block` columns of logits at a time; 0 chooses. cap 0: none.
+    """
+
+def mse_loss(x: Tensor, /, target: Tensor, reduction: str = 'mean') -> Tensor:
+    """(x - target)^2, of equal shapes; its 'mean', 'sum' or 'none'."""
+
+def binary_cross_entropy_with_logits(x: Tensor, /, target: Tensor, reduction: str = 'mean') -> Tensor:
+    """-t ln p - (1 - t) ln(1 - p), p = sigmoid(x), of equal shapes."""
+
+def dropout(x: Tensor, /, p: float, key: RandomKey) -> Tensor:
+    """
+    Keeps an element with probability 1 - p, and multiplies it by 1 / (1 - p).
+    """
+
+def attention(q: Tensor, k: Tensor, v: Tensor, scale: float = 1.0, causal: bool = False, mask: numpy.typing.ArrayLike | None = None, dropout: float = 0.0, dropout_key: RandomKey = ..., alibi: Sequence[float] = [], masked: str = 'error', begins: numpy.typing.ArrayLike | None = None) -> Tensor:
+    """
+    softmax(scale q k^T) v in one pass: q (B, H, Lq, d), k (B, H, Lk, d), v (B, H, Lk, dv) -> (B, H, Lq, dv). mask broadcasts to (B, H, Lq, Lk), 0 is blocked; alibi: a slope a head; begins (B, L): where the document of a position begins. nn.scaled_dot_product_attention gives the weights, too.
+    """
+
+def rotary(x: Tensor, /, base: float = 10000.0, pairs: str = 'halves', clockwise: bool = False, start: int = 0, positions: numpy.typing.ArrayLike | None = None) -> Tensor:
+    """
+    x (..., L, d): pair i of the row at position p is rotated by p base^(-2i/d).
+    """
+
+def reshape(x: Tensor, /, shape: int | Sequence[int]) -> Tensor:
+    """The same elements in another shape; -1: what the others leave."""
+
+def flatten(x: Tensor, /, first: int = 0, last: int = -1) -> Tensor:
+    """Axes first to last as one."""
+
+def squeeze(x: Tensor, /, axes: int | Sequence[int] | None = None) -> Tensor:
+    """Without these axes of size 1; without all such by default."""
+
+def unsqueeze(x: Tensor, /, axis: int) -> Tensor:
+    """With a new axis of size 1 in front of `axis`."""
+
+def expand(x: Tensor, /, shape: int | Sequence[int]) -> Tensor:
+    """x broadcast to a shape, as a view; -1 keeps x's size."""
+
+def permute(x: Tensor, /, axes: int | Sequence[int]) -> Tensor:
+    """Axis i of the result is axis axes[i] of x."""
+
+def transpose(x: Tensor, /, a: int, b: int) -> Tensor:
+    """Axes a and b exchanged."""
+
+def slice(x: Tensor, /, axis: int, begin: int, end: int, step: int = 1) -> Tensor:
+    """[begin, end) of an axis, each step-th; x[...] does the same."""
+
+@overload
+def split(x: Tensor, /, parts: int, axis: int = 0) -> list[Tensor]:
+    """`parts` pieces of equal size along an axis."""
+
+@overload
+def split(x: Tensor, /, sizes: Sequence[int], axis: int = 0) -> list[Tensor]:
+    """Pieces of these sizes along an axis."""
+
+def repeat(x: Tensor, /, times: int, axis: int) -> Tensor:
+    """a b -> a a b b along an axis."""
+
+def tril(x: Tensor, /, k: int = 0) -> Tensor:
+    """x (..., M, N) with zeros above the k-th diagonal."""
+
+def triu(x: Tensor, /, k: int = 0) -> Tensor:
+    """x (..., M, N) with zeros below the k-th diagonal."""
+
+def concatenate(parts: Sequence[Tensor], axis: int = 0) -> Tensor:
+    """Tensors one after the other along an axis."""
+
+def stack(parts: Sequence[Tensor], axis: int = 0) -> Tensor:
+    """Tensors of one shape along a new axis."""
+
+@overload
+def where(mask: numpy.typing.ArrayLike, a: Tensor, b: Tensor) -> Tensor:
+    """a where the mask is true, b elsewhere; all broadcast."""
+
+@overload
+def where(mask: numpy.typing.ArrayLike, a: Tensor, b: float) -> Tensor: ...
+
+@overload
+def where(mask: numpy.typing.ArrayLike, a: float, b: Tensor) -> Tensor: ...
+
+def masked_fill(x: Tensor, /, mask: numpy.typing.ArrayLike, value: float) -> Tensor:
+    """`value` where the mask, which broadcasts to x, is true; x elsewhere."""
+
+def causal_mask(rows: int, columns: int) -> numpy.typing.ArrayLike:
+    """(rows, columns) of bool: what a causal query must not see."""
+
+def gather(x: Tensor, /, axis: int, index: numpy.typing.ArrayLike) -> Tensor:
+    """y[..., j, ...] = x[..., index[..., j, ...], ...], of index's shape."""
+
+def index_select(x: Tensor, /, axis: int, index: numpy.typing.ArrayLike) -> Tensor:
+    """What lies at the places index (n) of an axis."""
+
+def scatter_add(x: Tensor, /, axis: int, index: numpy.typing.ArrayLike, source: Tensor) -> Tensor:
+    """x with source[..., j, ...] added to [..., index[..., j, ...], ...]."""
+
+def sort(x: Tensor, /, axis: int = -1, descending: bool = False) -> tuple[Tensor, numpy.typing.ArrayLike]:
+    """
+    (values, ids): the elements along an axis in order, and where they were.
+    """
+
+def topk(x: Tensor, /, k: int, axis: int = -1) -> tuple[Tensor, numpy.typing.ArrayLike]:
+    """(values, ids): the k largest along an axis, in order."""
+
+class Tokenizer:
+    """Text to ids in [0, vocab_size) and back."""
+
+    @staticmethod
+    def from_pretrained(path: str | os.PathLike, strict_vocabulary: bool = False) -> Tokenizer:
+        """
+        Of a tokenizer.json, a folder with one, or a run. strict_vocabulary: characters that it lacks are an error, and not replaced with a warning.
+        """
+
+    @staticmethod
+    def train(texts: Sequence[str], kind: str = 'bpe', vocab_size: int = 4096, pre_tokenizer: str = 'gpt2', strict_vocabulary: bool = False) -> Tokenizer:
+        """Learned from texts: kind 'bpe' (byte pairs) or 'char'."""
+
+    def encode(self, text: str) -> list[int]:
+        """The ids of a text."""
+
+    def decode(self, ids: numpy.typing.ArrayLike) -> str:
+        """Their text; half a character becomes U+FFFD."""
+
+    def to_json(self) -> str:
+        """The text of tokenizer.json."""
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Writes tokenizer.json."""
+
+    @property
+    def vocab_size(self) -> int: ...
+
+    @property
+    def kind(self) -> str: ...
+
+    @property
+    def end_of_text(self) -> int | None:
+        """The id that ends a text, or None."""
+
+    def __len__(self) -> int: ...
+
+class Writing:
+    """A text that is being written: an iterator of its pieces."""
+
+    def __iter__(self) -> object: ...
+
+    def __next__(self) -> str: ...
+
+    @property
+    def tokens(self) -> list[int]:
+        """The ids written so far."""
+
+    @property
+    def seed(self) -> int: ...
+
+    @property
+    def finish_reason(self) -> str:
+        """'length', 'stop', 'end_of_text'; 'none' before the end."""
+
+class Transformer(_nn.Layer):
+    pass
+
+class Model(Transformer):
+    """A language model with its tokenizer."""
+
+    @staticmethod
+    def from_pretrained(path: str | os.PathLike, strict_vocabulary: bool = False) -> Model:
+        """
+        Opens a model folder of Hugging Face's, a PEFT adapter, or a run of `inkling train`.
+        """
+
+    def save_pretrained(self, folder: str | os.PathLike, dtype: str = 'F32') -> None:
+        """
+        Writes a model folder that transformers opens, weights as F32, F16 or BF16.
+        """
+
+    @property
+    def tokenizer(self) -> Tokenizer: ...
+
+    @property
+    def config(self) -> dict:
+        """Sizes of the model."""
+
+    def logits(self, ids: numpy.typing.ArrayLike) -> Tensor:
+        """ids (B, T), or (T) for one text -> (B, T, V): of the token after each."""
+
+    def loss(self, ids: numpy.typing.ArrayLike, targets: numpy.typing.ArrayLike | None = None, random: Generator | None = None) -> Tensor:
+        """
+        Mean nats per token of targets (B, T), which are by default ids themselves, one further.
+        """
+
+    def attention(self, ids: numpy.typing.ArrayLike) -> list[Tensor]:
+        """The attention weights (B, H, T, T) of each layer."""
+
+    def generate(self, prompt: str | Sequence[int] = '', max_tokens: int = 200, temperature: float = 0.8, top_k: int = 0, top_p: float = 1.0, min_p: float = 0.0, repeat_penalty: float = 1.0, presence_penalty: float = 0.0, frequency_penalty: float = 0.0, stop: Sequence[str] = [], seed: int | None = None, sample: int = 0, context_shift: int = 0, special_tokens: bool = False, precision: str = 'fp32') -> Writing:
+        """
+        What comes behind a prompt, a text or ids, piece by piece: print(*model.generate('The '), sep=''). The flags of `inkling generate`; without a seed, another text each time. precision: fp32, bf16 or q8_0.
+        """

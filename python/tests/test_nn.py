@@ -1,0 +1,185 @@
+import re
+
+import inkling
+import numpy as np
+import pytest
+from conftest import ROOT
+from inkling import Generator, Tensor, nn
+
+rng = np.random.default_rng(5)
+
+
+def x_of(*shape):
+    return Tensor(rng.normal(size=shape))
+
+
+def softmax(x):
+    e = np.exp(x - x.max(-1, keepdims=True))
+    return e / e.sum(-1, keepdims=True)
+
+
+def test_every_layer_is_there():
+    classes = set()
+    for path in [*(ROOT / "nn").glob("*.h"), *(ROOT / "nn/attention").glob("*.h")]:
+        classes |= set(re.findall(r"^class (\w+) : public (?:Module|Score)<T>", path.read_text(), re.M))
+    classes -= {"Score"}
+    assert len(classes) > 18 and not [c for c in classes if not hasattr(nn, c)]
+    functions = set()
+    for name in ("masks", "alibi", "scaled_dot_product", "self_attention", "multi_head"):
+        text = (ROOT / f"nn/attention/{name}.h").read_text()
+        functions |= set(re.findall(r"^[\w:<>]+ (\w+)\(", text, re.M))
+    assert len(functions) > 8 and not [f for f in functions if not hasattr(nn, f)]
+
+
+def test_linear_and_norms():
+    layer = nn.Linear(Generator(1), 4, 3, dtype="float64")
+    x = x_of(2, 4)
+    assert np.allclose(layer(x), x.numpy() @ layer.weight.numpy().T + layer.bias.numpy())
+    assert set(nn.Linear(Generator(1), 4, 3, bias=False).parameters()) == {"weight"}
+    with pytest.raises(inkling.Error, match="forward: .*float32 and float64"):
+        nn.Linear(Generator(1), 4, 3)(x)
+    with pytest.raises(AttributeError, match="no parameter gain"):
+        layer.gain
+    n = x.numpy()
+    assert np.allclose(
+        nn.LayerNorm(4, dtype="float64")(x), (n - n.mean(-1, keepdims=True)) / np.sqrt(n.var(-1, keepdims=True) + 1e-5)
+    )
+    assert np.allclose(nn.RMSNorm(4, dtype="float64")(x), n / np.sqrt((n**2).mean(-1, keepdims=True) + 1e-5))
+    table = nn.Embedding(Generator(1), 5, 2)
+    assert np.array_equal(table([[1, 4]]), table.weight.numpy()[[[1, 4]]])
+    positions = nn.LearnedPositions(Generator(1), 6, 4, dtype="float64")
+    assert np.allclose(positions(x, start=3), n + positions.weight.numpy()[3:5])
+    assert np.allclose(nn.sinusoidal_positions(3, 2)[:, 0], np.sin(np.arange(3)))
+    mlp = nn.MLP(Generator(1), 4, 8, dtype="float64")
+    p = mlp.parameters()
+    hidden = inkling.gelu(inkling.linear(x, p["c_fc.weight"], p["c_fc.bias"]))
+    assert np.allclose(mlp(x), inkling.linear(hidden, p["c_proj.weight"], p["c_proj.bias"]))
+
+
+def test_dropout_drops_in_training_alone():
+    layer = nn.Dropout(0.5)
+    x = Tensor(np.ones(100, np.float32))
+    assert 0 in layer(x, Generator(1)).numpy()
+    with pytest.raises(inkling.Error):
+        layer(x)
+    layer.eval()
+    assert not layer.training and np.array_equal(layer(x), x)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda r: nn.SelfAttention(r, 8, 4, 8, dtype="float64"),
+        lambda r: nn.CausalAttention(r, 8, 8, 6, dtype="float64"),
+        lambda r: nn.CausalAttention(r, 8, 8, 6, mask="renormalize", dtype="float64"),
+        lambda r: nn.MultiHeadAttention(r, 8, 8, 6, 0.0, 2, dtype="float64"),
+        lambda r: nn.MultiHeadAttention.packed(r, 8, 6, 2, dtype="float64"),
+        lambda r: nn.MultiHeadAttentionWrapper(r, 8, 4, 6, 0.0, 2, dtype="float64"),
+        lambda r: nn.GroupedQueryAttention(r, 8, 6, heads=4, kv_heads=2, dtype="float64"),
+    ],
+)
+def test_self_attention(make):
+    layer, x = make(Generator(2)), x_of(2, 5, 8)
+    output, weights = layer(x)
+    w = weights.numpy()
+    assert output.shape[:2] == (2, 5) and np.allclose(w.sum(-1), 1)
+    if not isinstance(layer, nn.SelfAttention):
+        assert not np.triu(w, 1).any()
+        changed = x.numpy().copy()
+        changed[:, 3:] += 1
+        assert np.allclose(layer(Tensor(changed))[0].numpy()[:, :3], output.numpy()[:, :3])
+    assert inkling.gradcheck(lambda x: layer(x)[0], [x]) < 1e-6
+    output.sum().backward()
+    assert all(p.grad.any() for name, p in layer.parameters().items() if "key" not in name or "bias" not in name)
+
+
+def test_attention_by_its_parts():
+    r = Generator(4)
+    layer, x = nn.SelfAttention(r, 8, 4, 6, bias=False, dtype="float64"), x_of(2, 5, 8)
+    p = {name: t.numpy() for name, t in layer.parameters().items()}
+    q, k, v = (x.numpy() @ p[f"W_{name}.weight"].T for name in ("query", "key", "value"))
+    weights = softmax(q @ k.swapaxes(1, 2) / 2)
+    output, w = layer(x)
+    assert np.allclose(w, weights) and np.allclose(output, weights @ v)
+    q, k, v = x_of(2, 3, 4, 8), x_of(2, 3, 5, 8), x_of(2, 3, 5, 6)
+    output, none = nn.scaled_dot_product_attention(q, k, v, causal=True, weights=False)
+    same, kept = nn.scaled_dot_product_attention(q, k, v, mask=nn.look_ahead_mask(4, 5))
+    assert none is None and np.allclose(output, same) and kept.shape == (2, 3, 4, 5)
+    assert np.array_equal(nn.merge_heads(nn.split_heads(x, 2)), x)
+    assert np.array_equal(nn.padding_mask([1, 2], 2)[:, 0, 0], [[1, 0], [1, 1]])
+    assert np.array_equal(nn.document_mask([[0, 0, 2]])[0, 0], [[1, 0, 0], [1, 1, 0], [0, 0, 1]])
+    assert nn.alibi_slopes(2) == [2**-4, 2**-8] and nn.alibi_bias([0.5], 2, 2).numpy()[0, 0, 1, 0] == -0.5
+    scores = x_of(2, 3, 4)
+    assert np.allclose(nn.masked_softmax(scores, [2, 4]).numpy()[0, :, :2], softmax(scores.numpy()[0, :, :2]))
+    assert (nn.sequence_mask(scores, [2, 4], -1.0).numpy()[0, :, 2:] == -1).all()
+    simple, w = nn.simple_self_attention(x)
+    assert np.allclose(simple, softmax(x.numpy() @ x.numpy().swapaxes(1, 2)) @ x.numpy())
+
+
+@pytest.mark.parametrize(
+    "score",
+    [
+        lambda r: nn.DotScore(dtype="float64"),
+        lambda r: nn.ScaledDotScore(dtype="float64"),
+        lambda r: nn.BilinearScore(r, 4, 4, dtype="float64"),
+        lambda r: nn.ConcatScore(r, 4, 4, dtype="float64"),
+        lambda r: nn.AdditiveScore(r, 4, 4, 3, dtype="float64"),
+    ],
+)
+def test_scores(score):
+    scoring = score(Generator(3))
+    layer = nn.Attention(scoring, 0.0)
+    q, k, v = x_of(2, 3, 4), x_of(2, 5, 4), x_of(2, 5, 6)
+    output, weights = layer(q, k, v, [5, 2])
+    masked = np.where(np.arange(5) < np.array([5, 2])[:, None, None], scoring(q, k).numpy(), -1e6)
+    assert np.allclose(weights, softmax(masked)) and np.allclose(output, softmax(masked) @ v.numpy())
+    assert set(layer.parameters()) == {f"score.{name}" for name in scoring.parameters()}
+    assert inkling.gradcheck(lambda q, k: layer(q, k, v)[0], [q, k]) < 1e-6
+    with pytest.raises(TypeError, match="a score"):
+        nn.Attention(nn.LayerNorm(3))
+
+
+class Net(nn.Module):
+    def __init__(self, random):
+        self.body = nn.Sequential(nn.Linear(random, 2, 16), inkling.tanh, nn.Linear(random, 16, 2))
+        self.scale = Tensor(1.0, requires_grad=True)
+
+    def forward(self, x):
+        return self.body(x) * self.scale
+
+
+def test_a_net_of_ones_own_learns():
+    x = rng.normal(size=(64, 2)).astype(np.float32)
+    ids = (x[:, 0] * x[:, 1] > 0).astype(np.int32)
+    net = Net(Generator(1))
+    assert list(net.parameters()) == ["body.0.weight", "body.0.bias", "body.2.weight", "body.2.bias", "scale"]
+    assert net.parameter_count() == 2 * 16 + 16 + 32 + 2 + 1
+    losses = []
+    for _ in range(300):
+        net.zero_grad()
+        loss = inkling.cross_entropy(net(Tensor(x)), ids)
+        loss.backward()
+        for p in net.parameters().values():
+            p.data -= 0.5 * p.grad
+        losses.append(loss.item())
+    assert losses[-1] < 0.3 * losses[0]
+
+
+def test_state(tmp_path):
+    a, b = (nn.MultiHeadAttention(Generator(seed), 8, 8, 4, 0.0, 2) for seed in (1, 2))
+    a.save_state_dict(tmp_path / "a.safetensors")
+    assert b.load_state_dict(tmp_path / "a.safetensors") == ([], [])
+    assert all(np.array_equal(p, b.parameters()[name]) for name, p in a.parameters().items())
+    with pytest.raises(inkling.BadInput, match="weight"):
+        nn.Linear(Generator(1), 2, 2).load_state_dict(tmp_path / "a.safetensors")
+    a.initialize(Generator(1), [("*bias", ("constant", 3)), ("*", ("normal", 0.02))])
+    assert (a.parameters()["out_proj.bias"].numpy() == 3).all() and "MultiHeadAttention" in repr(a)
+    a.freeze(lambda name: "query" in name)
+    assert not a.parameters()["W_query.weight"].requires_grad and a.parameters()["W_key.weight"].requires_grad
+    x = Tensor.randn((1, 4, 8), inkling.RandomKey(1), requires_grad=True)
+    y = nn.checkpoint(lambda x: b(x)[0], x)
+    y.sum().backward()
+    once = x.grad.copy()
+    x.zero_grad()
+    b(x)[0].sum().backward()
+    assert np.array_equal(once, x.grad)

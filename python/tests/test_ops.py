@@ -1,0 +1,226 @@
+"""Every op: its value against NumPy's, its gradient against differences."""
+
+import re
+
+import inkling
+import numpy as np
+import pytest
+from conftest import ROOT
+from inkling import Tensor
+
+rng = np.random.default_rng(3)
+X, Y = rng.normal(size=(3, 4)), rng.normal(size=(3, 4))
+P = np.abs(X) + 0.5
+W = rng.normal(size=(5, 4))
+IDS = np.array([2, 0, 1])
+MASK = rng.random((3, 4)) < 0.5
+Q, K, V = (rng.normal(size=(2, 2, 3, 4)) for _ in range(3))
+
+
+def softmax(x, axis=-1):
+    e = np.exp(x - x.max(axis, keepdims=True))
+    return e / e.sum(axis, keepdims=True)
+
+
+def nll(x, ids):
+    return -np.log(softmax(x))[np.arange(len(ids)), ids]
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def norm(x, eps=1e-5):
+    return (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + eps)
+
+
+def rotate(x, base=10000.0):
+    d = x.shape[-1]
+    angle = np.arange(x.shape[-2])[:, None] * base ** (-2 * np.arange(d // 2) / d)
+    a, b = x[..., : d // 2], x[..., d // 2 :]
+    return np.concatenate([a * np.cos(angle) - b * np.sin(angle), b * np.cos(angle) + a * np.sin(angle)], -1)
+
+
+CAUSAL = np.tril(np.ones((3, 3), bool))
+i = inkling
+ROWS = [  # name, inputs, op, NumPy's
+    ("neg", [X], i.neg, np.negative),
+    ("exp", [X], i.exp, np.exp),
+    ("log", [P], i.log, np.log),
+    ("sqrt", [P], i.sqrt, np.sqrt),
+    ("abs", [X], i.abs, np.abs),
+    ("sin", [X], i.sin, np.sin),
+    ("cos", [X], i.cos, np.cos),
+    ("log1p", [P], i.log1p, np.log1p),
+    ("expm1", [X], i.expm1, np.expm1),
+    ("tanh", [X], i.tanh, np.tanh),
+    ("sigmoid", [X], i.sigmoid, sigmoid),
+    ("relu", [X], i.relu, lambda x: np.maximum(x, 0)),
+    ("silu", [X], i.silu, lambda x: x * sigmoid(x)),
+    ("gelu", [X], i.gelu, lambda x: x / 2 * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3)))),
+    (
+        "gelu_erf",
+        [X],
+        i.gelu_erf,
+        lambda x: x * np.vectorize(lambda t: 0.5 * (1 + __import__("math").erf(t / 2**0.5)))(x),
+    ),
+    ("squared_relu", [X], i.squared_relu, lambda x: np.maximum(x, 0) ** 2),
+    ("softplus", [X], i.softplus, lambda x: np.log1p(np.exp(x))),
+    ("leaky_relu", [X], lambda x: i.leaky_relu(x, 0.1), lambda x: np.where(x > 0, x, 0.1 * x)),
+    ("elu", [X], lambda x: i.elu(x, alpha=2.0), lambda x: np.where(x > 0, x, 2 * np.expm1(x))),
+    ("softcap", [X], lambda x: i.softcap(x, 2), lambda x: 2 * np.tanh(x / 2)),
+    ("clamp", [X], lambda x: i.clamp(x, -0.5, 0.5), lambda x: np.clip(x, -0.5, 0.5)),
+    ("affine", [X], lambda x: i.affine(x, 2, 1), lambda x: 2 * x + 1),
+    ("scale", [X], lambda x: i.scale(x, 3), lambda x: 3 * x),
+    ("add", [X, Y[0]], i.add, np.add),
+    ("sub", [X, Y[:, :1]], i.sub, np.subtract),
+    ("mul", [X, Y], i.mul, np.multiply),
+    ("div", [X, P], i.div, np.divide),
+    ("maximum", [X, Y], i.maximum, np.maximum),
+    ("minimum", [X, Y], i.minimum, np.minimum),
+    ("pow", [P], lambda x: i.pow(x, 1.5), lambda x: x**1.5),
+    ("pow", [P, Y], i.pow, np.power),
+    ("matmul", [X, W.T], i.matmul, np.matmul),
+    ("sum", [X], lambda x: x.sum(0), lambda x: x.sum(0)),
+    ("mean", [X], lambda x: x.mean((0, 1)), np.mean),
+    ("max", [X], lambda x: x.max(-1, keep_axes=True), lambda x: x.max(-1, keepdims=True)),
+    ("min", [X], lambda x: x.min(), np.min),
+    ("prod", [X], lambda x: x.prod(1), lambda x: x.prod(1)),
+    ("logsumexp", [X], lambda x: x.logsumexp(1), lambda x: np.log(np.exp(x).sum(1))),
+    ("var", [X], lambda x: x.var(0), lambda x: x.var(0, ddof=1)),
+    ("std", [X], lambda x: x.std(1, correction=0), lambda x: x.std(1)),
+    ("argmax", [X], lambda x: x.argmax(1), lambda x: x.argmax(1)),
+    ("cumsum", [X], lambda x: x.cumsum(1), lambda x: x.cumsum(1)),
+    ("softmax", [X], lambda x: x.softmax(0), lambda x: softmax(x, 0)),
+    (
+        "softmax",
+        [X],
+        lambda x: x.softmax(allowed=MASK | (np.arange(4) == 0)),
+        lambda x: softmax(np.where(MASK | (np.arange(4) == 0), x, -np.inf)),
+    ),
+    ("log_softmax", [X], i.log_softmax, lambda x: np.log(softmax(x))),
+    ("layer_norm", [X, W[0], W[1]], i.layer_norm, lambda x, g, b: norm(x) * g + b),
+    ("rms_norm", [X], i.rms_norm, lambda x: x / np.sqrt((x**2).mean(-1, keepdims=True) + 1e-5)),
+    ("linear", [X, W, W[:, 0]], i.linear, lambda x, w, b: x @ w.T + b),
+    (
+        "add_low_rank",
+        [rng.normal(size=(3, 5)), X, W[:2], rng.normal(size=(5, 2))],
+        lambda y, x, a, b: i.add_low_rank(y, x, a, b, 0.5),
+        lambda y, x, a, b: y + 0.5 * x @ a.T @ b.T,
+    ),
+    ("embedding", [W], lambda w: i.embedding(IDS, w), lambda w: w[IDS]),
+    ("einsum", [Q, K], lambda q, k: i.einsum("bhqd,bhkd->bhqk", q, k), lambda q, k: np.einsum("bhqd,bhkd->bhqk", q, k)),
+    ("cross_entropy", [X], lambda x: i.cross_entropy(x, IDS), lambda x: nll(x, IDS).mean()),
+    (
+        "cross_entropy",
+        [X],
+        lambda x: x.cross_entropy([2, -100, 1], reduction="none"),
+        lambda x: nll(x, IDS) * [1, 0, 1],
+    ),
+    (
+        "linear_cross_entropy",
+        [X, W],
+        lambda x, w: i.linear_cross_entropy(x, w, IDS),
+        lambda x, w: nll(x @ w.T, IDS).mean(),
+    ),
+    ("mse_loss", [X, Y], lambda x, y: i.mse_loss(x, y, "sum"), lambda x, y: ((x - y) ** 2).sum()),
+    (
+        "binary_cross_entropy_with_logits",
+        [X, sigmoid(Y)],
+        i.binary_cross_entropy_with_logits,
+        lambda x, t: -(t * np.log(sigmoid(x)) + (1 - t) * np.log(1 - sigmoid(x))).mean(),
+    ),
+    (
+        "attention",
+        [Q, K, V],
+        lambda q, k, v: i.attention(q, k, v, scale=0.5, causal=True),
+        lambda q, k, v: softmax(np.where(CAUSAL, 0.5 * q @ k.swapaxes(-1, -2), -np.inf)) @ v,
+    ),
+    ("rotary", [Q], i.rotary, rotate),
+    ("reshape", [X], lambda x: x.reshape((2, -1)), lambda x: x.reshape(2, -1)),
+    ("flatten", [Q], lambda x: x.flatten(1), lambda x: x.reshape(2, -1)),
+    ("squeeze", [X[None]], lambda x: x.squeeze(0), lambda x: x[0]),
+    ("unsqueeze", [X], lambda x: x.unsqueeze(1), lambda x: x[:, None]),
+    ("expand", [X[:, :1]], lambda x: x.expand((-1, 5)), lambda x: np.broadcast_to(x, (3, 5))),
+    ("permute", [Q], lambda x: x.permute((3, 0, 2, 1)), lambda x: x.transpose(3, 0, 2, 1)),
+    ("transpose", [Q], lambda x: x.transpose(1, -1), lambda x: x.swapaxes(1, -1)),
+    ("slice", [X], lambda x: x.slice(1, 1, 4, 2), lambda x: x[:, 1:4:2]),
+    ("split", [X], lambda x: x.split(2, 1)[1], lambda x: x[:, 2:]),
+    ("split", [X], lambda x: x.split([1, 3], axis=1)[1], lambda x: x[:, 1:]),
+    ("repeat", [X], lambda x: x.repeat(2, 1), lambda x: x.repeat(2, 1)),
+    ("tril", [X], i.tril, np.tril),
+    ("triu", [X], lambda x: x.triu(1), lambda x: np.triu(x, 1)),
+    ("concatenate", [X, Y], lambda x, y: i.concatenate([x, y], 1), lambda x, y: np.concatenate([x, y], 1)),
+    ("stack", [X, Y], lambda x, y: i.stack([x, y], 1), lambda x, y: np.stack([x, y], 1)),
+    ("where", [X, Y], lambda x, y: i.where(MASK, x, y), lambda x, y: np.where(MASK, x, y)),
+    ("where", [X], lambda x: i.where(MASK, x, 2.0), lambda x: np.where(MASK, x, 2)),
+    ("where", [X], lambda x: i.where(MASK, 2.0, x), lambda x: np.where(MASK, 2, x)),
+    ("masked_fill", [X], lambda x: x.masked_fill(MASK, -1), lambda x: np.where(MASK, -1, x)),
+    ("gather", [X], lambda x: x.gather(1, IDS[:, None]), lambda x: np.take_along_axis(x, IDS[:, None], 1)),
+    ("index_select", [X], lambda x: x.index_select(0, [2, 2]), lambda x: x[[2, 2]]),
+    (
+        "scatter_add",
+        [X, Y[:1]],
+        lambda x, s: x.scatter_add(0, np.ones((1, 4), int), s),
+        lambda x, s: x + np.vstack([0 * s, s, 0 * s]),
+    ),
+    ("sort", [X], lambda x: x.sort(1)[0], lambda x: np.sort(x, 1)),
+    ("topk", [X], lambda x: x.topk(2)[0], lambda x: -np.sort(-x, 1)[:, :2]),
+    ("dropout", [X], lambda x: x.dropout(0.0, inkling.RandomKey(1)), lambda x: x),
+]
+
+
+@pytest.mark.parametrize("name, inputs, op, expected", ROWS, ids=[row[0] for row in ROWS])
+def test_op(name, inputs, op, expected):
+    want = expected(*inputs)
+    double = op(*(Tensor(x.copy()) for x in inputs))
+    assert np.shape(np.asarray(double)) == np.shape(want)
+    np.testing.assert_allclose(np.asarray(double), want, rtol=1e-10, atol=1e-12)
+    single = op(*(Tensor(x, dtype="float32") for x in inputs))
+    np.testing.assert_allclose(np.asarray(single), want, rtol=2e-4, atol=2e-5)
+    if isinstance(double, Tensor):
+        assert single.dtype == "float32"
+        assert inkling.gradcheck(op, [Tensor(x) for x in inputs]) < 1e-6
+
+
+def declared(pattern, folder, leave_out=()):
+    found = set()
+    for path in sorted((ROOT / folder).glob("*.h")):
+        if not path.name.startswith("attention_"):
+            found |= set(re.findall(pattern, path.read_text(), re.M))
+    return found - set(leave_out)
+
+
+def test_every_op_is_there_and_tested():
+    ops = declared(
+        r"^(?:Tensor<T>|IdArray|Ordered<T>|MaskArray|std::vector<Tensor<T>>) (\w+)\(", "engine/ops", ["operator"]
+    )
+    ops -= {"operand"}
+    assert len(ops) > 70 and not [op for op in ops if not hasattr(inkling, op)]
+    tested = {row[0] for row in ROWS} | {"causal_mask"}
+    assert ops <= tested
+    for name in ops:
+        assert getattr(inkling, name).__doc__
+
+
+def test_causal_mask_and_order():
+    assert np.array_equal(inkling.causal_mask(2, 3), [[False, False, True], [False, False, False]])
+    values, ids = Tensor(X).sort(1, descending=True)
+    assert np.array_equal(ids, np.argsort(-X, 1)) and ids.dtype == np.int32
+
+
+def test_ids_are_checked():
+    table = Tensor(W)
+    with pytest.raises(inkling.Error, match="embedding"):
+        inkling.embedding([7], table)
+    for wrong in ([0.5], [2**40], "a"):
+        with pytest.raises(TypeError):
+            inkling.embedding(wrong, table)
+    assert inkling.embedding(np.uint8([1]), table).shape == (1, 4)
+
+
+def test_dropout_is_a_function_of_its_key():
+    x = Tensor(np.ones((1000,), np.float32))
+    a, b = (x.dropout(0.25, inkling.RandomKey(3, stream)) for stream in (0, 1))
+    assert np.array_equal(a, x.dropout(0.25, inkling.RandomKey(3, 0))) and not np.array_equal(a, b)
+    assert set(np.unique(a)) == {np.float32(0), np.float32(1 / 0.75)} and abs(np.mean(np.asarray(a) == 0) - 0.25) < 0.05

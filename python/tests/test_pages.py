@@ -1,0 +1,32 @@
+"""The code of docs/python.md and of README.md, and the notebooks, run from top to bottom."""
+
+import os
+import re
+
+import pytest
+from conftest import ROOT
+
+
+@pytest.mark.parametrize("page", ["docs/python.md", "README.md"])
+def test_page(page, tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.S)
+    assert blocks
+    names = {}
+    for block in blocks:
+        exec(compile(block, page, "exec"), names)
+        printed = capfd.readouterr().out
+        for told in re.findall(r"print\(.*?# (.+)", block):  # what the page says that it prints
+            assert told in printed
+
+
+@pytest.mark.parametrize("name", ["attention", "training"])
+def test_notebook(name, tmp_path):
+    nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
+    pytest.importorskip("ipykernel"), pytest.importorskip("matplotlib")
+    notebook = nbformat.read(ROOT / f"python/notebooks/{name}.ipynb", as_version=4)
+    assert not any(cell.get("outputs") for cell in notebook.cells)
+    os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
+    nbclient.NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    pictures = [o for cell in notebook.cells for o in cell.get("outputs", []) if "image/png" in o.get("data", {})]
+    assert pictures

@@ -1,0 +1,227 @@
+import gc
+import threading
+import time
+import weakref
+
+import inkling
+import numpy as np
+import pytest
+from inkling import Tensor
+
+
+def test_shares_numpys_memory():
+    array = np.arange(6, dtype=np.float32).reshape(2, 3)
+    x = Tensor(array)
+    array[0, 0] = 7
+    assert x[0, 0].item() == 7
+    assert np.shares_memory(x.numpy(), array)
+    x.data[1, 2] = -1
+    assert array[1, 2] == -1
+    columns = Tensor(array[:, ::2])  # strides are shared, too
+    array[1, 0] = 5
+    assert columns[1, 0].item() == 5
+    assert not x.numpy().flags.writeable
+
+
+def test_keeps_the_array_as_long_as_it_needs_it():
+    array = np.ones(4, np.float64)
+    gone = weakref.ref(array)
+    x = Tensor(array)
+    view = x.reshape((2, 2)).numpy()
+    del array, x
+    gc.collect()
+    assert gone() is not None and view.sum() == 4
+    del view
+    gc.collect()
+    assert gone() is None
+
+
+@pytest.mark.parametrize(
+    "data, dtype",
+    [
+        ([1, 2], "float32"),
+        (3, "float32"),
+        (np.arange(2), "float32"),
+        (np.ones(2), "float64"),
+        (np.ones(2, np.float16), "float32"),
+        (np.float64(1), "float64"),
+        (np.ones(2, ">f4"), "float32"),
+    ],
+)
+def test_dtype(data, dtype):
+    assert Tensor(data).dtype == dtype
+    assert np.array_equal(Tensor(data).numpy(), np.asarray(data, dtype))
+
+
+def test_what_cannot_be_shared_is_copied():
+    backwards = np.arange(4.0)[::-1]
+    assert np.array_equal(Tensor(backwards).numpy(), [3, 2, 1, 0])
+    frozen = np.ones(2, np.float32)
+    frozen.flags.writeable = False
+    x = Tensor(frozen)
+    x.data[0] = 5
+    assert frozen[0] == 1
+    with pytest.raises(TypeError, match="numbers are required"):
+        Tensor(["a"])
+
+
+@pytest.mark.parametrize(
+    "key", [0, -1, (1, 2), slice(1, 3), (slice(None), 1), (..., 0), (None, 1), (slice(0, 4, 2), ..., slice(-2, None))]
+)
+def test_indices(key):
+    array = np.random.default_rng(0).normal(size=(4, 3, 5))
+    x = Tensor(array, requires_grad=True)
+    assert np.array_equal(x[key].numpy(), array[key])
+    x[key].sum().backward()
+    expected = np.zeros_like(array)
+    expected[key] = 1
+    assert np.array_equal(x.grad, expected)
+
+
+def test_wrong_indices():
+    x = Tensor([[1.0, 2.0]])
+    with pytest.raises(IndexError, match="index 2 is beyond axis 1 of size 2"):
+        x[0, 2]
+    with pytest.raises(inkling.Error, match="at most 2 indices"):
+        x[0, 0, 0]
+    with pytest.raises(TypeError):
+        x[[0, 1]]
+    assert [row.shape for row in x] == [(2,)]
+
+
+def test_operators_with_numbers_and_arrays():
+    a = np.array([[1.0, 2.0], [3.0, 4.0]])
+    x = Tensor(a)
+    for y, expected in [
+        (2 * x + 1, 2 * a + 1),
+        (1 / x - x / 4, 1 / a - a / 4),
+        (a - x, a - a),
+        (x * a[0], a * a[0]),
+        (-x, -a),
+        (x @ x, a @ a),
+        (x**2, a**2),
+        (2**x, 2**a),
+        (x**x, a**a),
+        (1 - x, 1 - a),
+        (np.float64(3) * x, 3 * a),
+    ]:
+        assert isinstance(y, Tensor) and np.allclose(y.numpy(), expected)
+    assert np.allclose(np.exp(x), np.exp(a))
+    with pytest.raises(TypeError):
+        x + None
+
+
+def test_in_place_is_a_new_tensor_and_never_the_parameter():
+    w = Tensor([1.0], requires_grad=True)
+    y = w * 2
+    before = y
+    y += 1
+    assert before.item() == 2 and y.item() == 3
+    with pytest.raises(inkling.Error, match="write x.data"):
+        w += 1
+
+
+def test_backward():
+    w = Tensor([[0.5, -1.0]], requires_grad=True, dtype="float64")
+    (w * w).sum().backward()
+    (3 * w).sum().backward()
+    assert np.allclose(w.grad, 2 * w.numpy() + 3)
+    w.data -= 0.1 * w.grad
+    assert np.allclose(w.numpy(), [[0.1, -1.1]])
+    w.zero_grad()
+    assert not w.grad.any()
+    y = w.exp()
+    y.retain_grad()
+    y.on_grad(lambda dy: 2 * dy)
+    (y * y).sum().backward()
+    assert np.allclose(y.grad, 4 * np.exp(w.numpy()))
+    assert np.allclose(w.grad, 4 * np.exp(2 * w.numpy()))
+    y = w.tanh()
+    y.backward(dy=Tensor([[1.0, 0.0]], dtype="float64"), keep_graph=True)
+    y.backward(dy=Tensor([[1.0, 0.0]], dtype="float64"))
+    with pytest.raises(inkling.Error):
+        y.backward(dy=Tensor([[1.0, 0.0]], dtype="float64"))
+
+
+def test_a_value_that_backward_needs_is_not_overwritten():
+    w = Tensor([2.0], requires_grad=True)
+    y = w * w
+    w.data[0] = 3
+    with pytest.raises(inkling.Error, match="mul"):
+        y.backward()
+
+
+def test_scopes():
+    w = Tensor([0.0], requires_grad=True)
+    with inkling.no_grad():
+        assert not (w * 2).requires_grad
+    assert (w * 2).requires_grad
+    with inkling.detect_anomaly(), pytest.raises(inkling.Anomaly, match="log: the first value that is not finite"):
+        (w.log() * 0).sum()
+    a, b = np.float32([[1.001]]), np.float32([[1.001]])
+    with inkling.precision("bf16"):
+        rounded = (Tensor(a) @ Tensor(b)).item()
+    assert rounded == 1 and (Tensor(a) @ Tensor(b)).item() != 1
+    with pytest.raises(TypeError):
+        inkling.precision("fp8")
+
+
+def test_errors_are_those_of_the_library():
+    x = Tensor(np.zeros((2, 3), np.float32))
+    with pytest.raises(
+        inkling.Error, match=r"matmul: \(\.\.\., M, K\) and \(\.\.\., K, N\) are required, got \(2, 3\) and \(2, 3\)"
+    ):
+        x @ x
+    with pytest.raises(inkling.Error, match="float32 and float64"):
+        x + Tensor(np.zeros((2, 3)))
+    with pytest.raises(inkling.Error, match="exactly one element"):
+        x.item()
+    assert issubclass(inkling.BadInput, inkling.Error) and issubclass(inkling.Error, RuntimeError)
+
+
+def test_gradcheck_finds_wrong_gradients():
+    x = Tensor(np.random.default_rng(1).normal(size=(2, 3)))
+    assert inkling.gradcheck(lambda x: x.tanh(), [x]) < 1e-8
+    assert inkling.gradcheck(lambda x: x.tanh() + x.detach(), [x]) > 0.1
+
+
+def test_other_threads_run_while_it_computes():
+    x = Tensor(np.random.default_rng(0).normal(size=(1200, 1200)).astype(np.float32))
+    ticks = 0
+    done = False
+
+    def count():
+        nonlocal ticks
+        while not done:
+            ticks += 1
+            time.sleep(1e-4)
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    before = ticks
+    for _ in range(20):
+        x @ x
+    after = ticks
+    done = True
+    thread.join()
+    assert after - before > 20
+
+
+def test_results_do_not_depend_on_threads():
+    w = np.random.default_rng(0).normal(size=(64, 64)).astype(np.float32)
+    results = []
+    for threads in (1, 2):
+        inkling.set_threads(threads)
+        results.append((Tensor(w) @ Tensor(w)).softmax().numpy().tobytes())
+    inkling.set_threads()
+    assert results[0] == results[1]
+
+
+def test_graph_and_text():
+    a = Tensor([[1.0, 2.0]], requires_grad=True)
+    assert repr(a).startswith("Tensor (1, 2) leaf")
+    assert "softmax" in inkling.to_dot(a.softmax(), [("a", a)])
+    assert np.array_equal(Tensor.arange(3).numpy(), [0, 1, 2]) and np.array_equal(Tensor.full((2,), 3).numpy(), [3, 3])
+    random = inkling.Generator(5)
+    assert Tensor.randn((1000,), random.next()).numpy().std() == pytest.approx(1, abs=0.1)
+    assert random.next_stream == 1 and 0 <= Tensor.rand((9,), random.next()).numpy().min()
