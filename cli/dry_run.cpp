@@ -97,12 +97,12 @@ int print_estimate(const TrainArguments& args, Settings settings, const data::Co
     budget.tokens = static_cast<std::size_t>(vocabulary_.tokens);
     if (fits) budget = fit_sizes(budget, loaded ? &*loaded : nullptr, settings);
     const models::Architecture architecture = loaded ? *loaded : options.model_config(vocabulary_.size);
-    train::Estimate needed = train::estimate(options, architecture, vocabulary_.tokens);
+    train::Estimate needed = train::estimate(options, architecture, vocabulary_.tokens, args.processes);
     if (fits && !settings.given.contains("max-iters"))
         options.max_iters = planned_steps(budget, needed.seconds_per_step(), settings);
     if (fits) {  // whether weights are averaged follows from the number of steps
         fit_to_steps(budget, settings);
-        train::estimate_sizes(options, architecture, vocabulary_.tokens, needed);
+        train::estimate_sizes(options, architecture, vocabulary_.tokens, needed, args.processes);
     }
     const double steps = static_cast<double>(options.max_iters), seen = steps * needed.tokens_per_step;
     const double passes = seen / std::max(1.0, vocabulary_.tokens * (1 - options.val_fraction));
@@ -117,6 +117,7 @@ int print_estimate(const TrainArguments& args, Settings settings, const data::Co
                      {"memory_bytes", needed.memory_bytes()},
                      {"checkpoint_bytes", needed.checkpoint_bytes},
                      {"seconds", seconds}});
+        if (args.processes > 1) plan.update({{"processes", args.processes}, {"state_bytes", needed.state_bytes}});
         if (options.lora_rank > 0)
             plan.update({{"trained_parameters", static_cast<std::uint64_t>(needed.trained)},
                          {"state_bytes", needed.state_bytes}});
@@ -144,8 +145,9 @@ int print_estimate(const TrainArguments& args, Settings settings, const data::Co
                             quantity(needed.flops_per_step, "FLOP")));
     row("memory",
         fmt::format(
-            "about {}: {} parameters, gradients and optimizer, {} activations and temporaries, {} tokens, {} the "
+            "{}about {}: {} parameters, gradients and optimizer, {} activations and temporaries, {} tokens, {} the "
             "program itself",
+            args.processes > 1 ? fmt::format("of each of {} processes ", args.processes) : "",
             quantity(needed.memory_bytes(), "B"), quantity(needed.state_bytes, "B"), quantity(needed.work_bytes, "B"),
             quantity(needed.text_bytes, "B"), quantity(needed.kProgramBytes, "B")));
     row("disk", fmt::format("{} per checkpoint; up to 3 are kept", quantity(needed.checkpoint_bytes, "B")));

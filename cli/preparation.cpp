@@ -11,6 +11,8 @@
 #include "data/tokenizers/bpe_train.h"
 #include "data/tokenizers/char_tokenizer.h"
 #include "data/tokenizers/tokenizer_json.h"
+#include "distributed/launch.h"
+#include "formats/directory.h"
 #include "formats/file.h"
 #include "formats/named.h"
 #include "models/adapter_folder.h"
@@ -91,10 +93,13 @@ class Preparation {
     void prepare(Prepared& run, const Resume& resume) const {
         for (const fs::path& candidate : resume.candidates) {
             try {
-                run.loaded = load_checkpoint(candidate);
-                check_tokenizer(options_, *run.loaded.tokenizer, candidate, args_.force);
+                together([&] {
+                    run.loaded = load_checkpoint(candidate);
+                    check_tokenizer(options_, *run.loaded.tokenizer, candidate, args_.force);
+                });
                 make_loop(run, candidate);
-                const std::string changes = train::resume(*run.loop, candidate, args_.force);
+                std::string changes;
+                together([&] { changes = train::resume(*run.loop, candidate, args_.force); });
                 if (!changes.empty()) report_.warn(changes);
                 run.checkpoint = candidate;
                 return;
@@ -129,6 +134,41 @@ class Preparation {
     }
 
   private:
+    // body(), of all processes or none: a checkpoint that one cannot read, none goes on from.
+    template <class Body>
+    static void together(const Body& body) {
+        distributed::Processes* const all = distributed::processes();
+        if (!all) return body();
+        std::string error;
+        try {
+            body();
+        } catch (const train::Mismatch&) {
+            throw;
+        } catch (const BadInput& e) {
+            error = e.what();
+        }
+        for (const std::string& text : all->gather_texts(error))
+            if (!text.empty()) throw BadInput(text);
+    }
+
+    // The first process writes the file of ids that a large text gets, and those that share its folder read it.
+    data::EncodedCorpus encoded(const data::Corpus& corpus, const data::Tokenizer& tokenizer) const {
+        distributed::Processes* const all = distributed::processes();
+        if (all && !all->first()) all->barrier();
+        const bool is_there = !all || all->first() || (fs::exists(options_.out) && holds_ids(options_.out));
+        data::EncodedCorpus ids =
+            data::encode_corpus(tokenizer, corpus.documents,
+                                {.name = [&](std::size_t i) { return corpus.source_of(i); },
+                                 .cache = is_there ? options_.out : "",
+                                 .progress = [this](auto done, auto of) { report_.encoding(done, of); }});
+        if (all && all->first()) all->barrier();
+        return ids;
+    }
+    static bool holds_ids(const fs::path& folder) {
+        const auto names = formats::names_in(folder);
+        return std::any_of(names.begin(), names.end(), [](const auto& n) { return n.starts_with("tokens-"); });
+    }
+
     // All of whose weights are trained: an adapter becomes part of them.
     models::LoadedModel load_whole(const fs::path& folder) const {
         models::LoadedModel loaded = models::load_model(folder, options_.dropout);
@@ -204,11 +244,7 @@ class Preparation {
             if (run.corpus.lines)
                 run.documents = encode_lines(run.corpus, *run.loaded.tokenizer, options_.loss_on, run.tokens);
             else
-                run.tokens =
-                    data::encode_corpus(*run.loaded.tokenizer, run.corpus.documents,
-                                        {.name = [&](std::size_t i) { return run.corpus.source_of(i); },
-                                         .cache = options_.out,
-                                         .progress = [this](auto done, auto all) { report_.encoding(done, all); }});
+                run.tokens = encoded(run.corpus, *run.loaded.tokenizer);
         } catch (const BadInput& e) {
             if (candidate.empty()) throw;
             throw train::Mismatch(fmt::format("{}: was trained on another text: {}", candidate.string(), e.what()));
@@ -231,8 +267,8 @@ class Preparation {
             train::check_memory(options_, model ? model->config : options_.model_config(tokenizer.vocab_size()),
                                 static_cast<double>(ids.size()));
             if (!model) model = new_model(tokenizer, ids);
-            run.loop = std::make_unique<train::TrainingLoop>(options_, *model, ids, &tokenizer, nullptr,
-                                                             run.documents ? &*run.documents : nullptr);
+            run.loop = std::make_unique<train::TrainingLoop>(
+                options_, *model, ids, &tokenizer, distributed::processes(), run.documents ? &*run.documents : nullptr);
         });
     }
 

@@ -17,6 +17,7 @@
 #include "cli/manual.h"
 #include "cli/out_of_memory.h"
 #include "cli/wrong_usage.h"
+#include "distributed/launch.h"
 #include "engine/cpu.h"
 #include "engine/threads.h"
 #include "train/loop.h"
@@ -93,6 +94,11 @@ std::string refuse_no_whole_number(const std::string& text) {
 
 int fail(int code, std::string message) {
     std::replace(message.begin(), message.end(), '\n', ' ');
+    if (distributed::Processes* const all = distributed::processes()) all->fail(message, code);
+    if (distributed::launched_rank() > 0) {  // the first of those that mpirun started says it
+        sleep(1);
+        return code;
+    }
     std::fprintf(stderr, "inkling: %s\n", message.c_str());
     return code;
 }

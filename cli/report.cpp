@@ -39,7 +39,7 @@ std::string loss_text(double nats, double bits_per_byte) {
                                         : fmt::format("{:.4f}", nats);
 }
 
-Report::Report(bool quiet) : quiet_(quiet), terminal_(isatty(STDERR_FILENO)) {}
+Report::Report(bool quiet, bool silent) : quiet_(quiet || silent), silent_(silent), terminal_(isatty(STDERR_FILENO)) {}
 
 Report::~Report() { wipe(); }
 
@@ -61,7 +61,9 @@ void Report::write(const std::string& text) {
 
 void Report::note(const std::string& text) { line(text); }
 
-void Report::warn(const std::string& text) { write("warning: " + text); }
+void Report::warn(const std::string& text) {
+    if (!silent_) write("warning: " + text);
+}
 
 // On a terminal the last one is written over, elsewhere there is one every few seconds.
 bool Report::moving_line(std::string text) {

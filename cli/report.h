@@ -15,7 +15,7 @@ std::string loss_text(double nats, double bits_per_byte);  // "1.4828 (2.1392 bi
 
 class Report : public train::Observer {
   public:
-    explicit Report(bool quiet = false);  // quiet: warnings alone
+    explicit Report(bool quiet = false, bool silent = false);  // quiet: warnings alone; silent: nothing
     ~Report() override;
     Report(const Report&) = delete;
     Report& operator=(const Report&) = delete;
@@ -39,7 +39,7 @@ class Report : public train::Observer {
     bool moving_line(std::string text);  // true: it stays
     void wipe();
 
-    bool quiet_, terminal_;
+    bool quiet_, silent_, terminal_;
     std::size_t moving_ = 0;      // columns of the moving line that is shown
     std::size_t shown_step_ = 0;  // the last of which a line stays
     std::chrono::steady_clock::time_point next_plain_line_;

@@ -16,6 +16,7 @@
 #include "cli/preparation.h"
 #include "cli/prompt.h"
 #include "cli/report.h"
+#include "cli/together.h"
 #include "cli/train_flags.h"
 #include "cli/train_options.h"
 #include "cli/unknown_flag.h"
@@ -77,6 +78,22 @@ std::string adapters_trained(const TrainOptions& options, const models::Transfor
         name_of(options.base_precision), quantity(sizes.state_bytes, "B"));
 }
 
+std::string memory_note(const TrainOptions& options, const models::Transformer<float>& model,
+                        const distributed::Processes& processes) {
+    train::Estimate sizes;
+    train::estimate_sizes(options, model.config, 0, sizes, processes.count);
+    return fmt::format("{}, which train together; each keeps {} of parameters, gradients and optimizer",
+                       processes_text(processes), quantity(sizes.state_bytes, "B"));
+}
+
+// The number of the signal that one of the processes got; 0: none.
+int signal_of_any(distributed::Processes* processes, int own) {
+    int any = own;
+    if (processes)
+        for (const int each : processes->gather_all(own)) any = std::max(any, each);
+    return any;
+}
+
 // Before anything that takes long: a port that is taken is said at once.
 std::unique_ptr<serve::LiveRun> bind(const std::string& address) {
     if (address.empty()) return nullptr;
@@ -88,31 +105,50 @@ std::unique_ptr<serve::LiveRun> bind(const std::string& address) {
     return std::make_unique<serve::LiveRun>(address);
 }
 
-int train_model(const TrainArguments& args, const TrainCaller& caller) {
+// What the first of several processes needs of the others, until all stop. Returns as train_model().
+int follow(train::TrainingLoop& loop, distributed::Processes& processes) {
+    const std::atomic<int>& signal = catch_signals();
+    train::CheckpointPart part;
+    loop.run({&part}, [&signal] { return signal != 0; });
+    const int stopped_by = signal_of_any(&processes, signal);
+    return stopped_by != 0 ? 128 + stopped_by : 0;
+}
+
+int train_model(const TrainArguments& args, const TrainCaller& caller, distributed::Processes* const processes) {
     const double start = seconds_now();
+    const bool first = !processes || processes->first();
     std::signal(SIGPIPE, SIG_IGN);  // nobody reads the progress any more: no reason to stop
-    Report report(args.quiet || (args.json && isatty(STDOUT_FILENO)));  // a terminal shows one of them
+    Report report(args.quiet || (args.json && isatty(STDOUT_FILENO)), !first);  // a terminal shows one of them
+    if (!args.dry_run && args.flags.at("processes")->count() > 0)
+        throw Usage("--processes is for --dry-run: mpirun -np N starts N of them");
     const Resume resume = find_resume(args);
     Settings settings = resolve(args, resume);
     TrainOptions& options = settings.options;
-    const std::size_t threads = set_threads(options.threads);
-    if (!args.dry_run) check_place(options, resume);
-    const std::unique_ptr<serve::LiveRun> live = args.dry_run ? nullptr : bind(args.serve);
+    if (processes) check_same_start(*processes, settings, resume);
+    const std::size_t threads =
+        set_threads(processes && options.threads == 0 ? threads_of_each(*processes) : options.threads);
+    if (!args.dry_run && first) check_place(options, resume);
+    const std::unique_ptr<serve::LiveRun> live = args.dry_run || !first ? nullptr : bind(args.serve);
     std::optional<train::RunFolder> folder;
-    if (!args.dry_run && !resume.candidates.empty() && fs::exists(options.out))
+    if (!args.dry_run && first && !resume.candidates.empty() && fs::exists(options.out))
         folder.emplace(options.out);  // nobody else's from here
     const bool built_in = options.data.empty();
     Prepared run;
-    run.corpus = built_in ? built_in_corpus() : data::read_corpus(options.data, options.text);
+    const bool broadcasts = processes && args.broadcast_data && !built_in;
+    if (first || !broadcasts) run.corpus = built_in ? built_in_corpus() : data::read_corpus(options.data, options.text);
+    if (broadcasts) broadcast(*processes, run.corpus);
+    if (processes && !broadcasts) check_same_text(*processes, run.corpus);
     for (const std::string& note : run.corpus.notes()) report.note(note);
 
-    if (args.dry_run) return print_estimate(args, settings, run.corpus, threads);
+    if (args.dry_run) return first ? print_estimate(args, settings, run.corpus, threads) : 0;
     prepare(args, settings, report, resume, run);
     for (const std::string& prompt : options.sample_prompt) {  // what the model cannot read is said before it trains
         check_utf8({prompt, "--sample-prompt"});
         formats::named("--sample-prompt", [&] { run.loaded.tokenizer->encode(prompt); });
     }
     run.corpus = {};  // large texts need not stay in memory
+
+    if (!first) return follow(*run.loop, *processes);
 
     if (!folder) folder.emplace(options.out);
     check_place(options, resume);  // nothing has come there in the meantime
@@ -130,6 +166,7 @@ int train_model(const TrainArguments& args, const TrainCaller& caller) {
                             run.tokens.ids.size(), run.loaded.tokenizer->vocab_size(),
                             built_in ? "the built-in stories" : fmt::format("{}", fmt::join(options.data, ", ")),
                             counted(threads, "thread"), options.seed));
+    if (processes) report.note(memory_note(options, *run.loaded.model, *processes));
     if (run.documents) report.note(documents_note(*run.loop));
     if (adapter.rank > 0) report.note(adapters_trained(options, *run.loaded.model));
     if (const auto& unknown = run.loaded.tokenizer->unknown; unknown && unknown->tally().characters > 0)
@@ -180,12 +217,14 @@ int train_model(const TrainArguments& args, const TrainCaller& caller) {
     if (caller.observer) observers.push_back(caller.observer);
     if (loop.finished()) report.note(nothing_to_do(loop));
     loop.run(observers, [&] { return signal != 0 || (caller.stop && caller.stop()); });
-    if (signal != 0 || loop.stop_reason() == train::StopReason::interrupted) {
+    int stopped_by = signal_of_any(processes, signal);
+    if (stopped_by == 0 && loop.stop_reason() == train::StopReason::interrupted) stopped_by = SIGINT;
+    if (stopped_by != 0) {
         report.note(fmt::format("stopped at step {}; saved in {}; go on with --resume auto", loop.state().step,
                                 (folder->path() / "latest").string()));
         if (args.json) json.end(loop, folder->path());
         if (live) live->finish();
-        return 128 + (signal != 0 ? signal.load() : SIGINT);
+        return 128 + stopped_by;
     }
     tell_ending(report, loop, tokenizer, seconds_now() - start, take_sample);
     if (args.json) json.end(loop, folder->path());
@@ -212,6 +251,11 @@ Action add_train(CLI::App& app, const TrainCaller& caller) {
     app.add_flag("--dry-run", args->dry_run, "print the parameters, memory, work and time of the run, and stop");
     app.add_flag("--json", args->json, "print what happens on stdout, one JSON object a line");
     app.add_flag("--quiet", args->quiet, "say nothing on stderr but warnings and errors");
+    args->flags["processes"] =
+        app.add_option("--processes", args->processes,
+                       "with --dry-run: how many processes mpirun is to start, for the memory of each");
+    app.add_flag("--broadcast-data", args->broadcast_data,
+                 "several processes: the first reads the text, and sends it to the others");
     app.add_flag("--force", args->force, "resume even if the text, the tokenizer or settings have changed");
     TrainOptions::visit(args->given, [&](const std::string& flag, auto& field, const char* help) {
         using Field = std::decay_t<decltype(field)>;
@@ -245,7 +289,13 @@ Action add_train(CLI::App& app, const TrainCaller& caller) {
     offer(*args->flags["tokenizer"], {"char", "bpe"});
     offer(*args->flags["resume"], {"auto"});
     offer(*args->flags["lora-targets"], {models::kAllLinear});
-    return [args, caller] { return train_model(*args, caller); };
+    return [args, caller] {
+        distributed::Processes* const processes = distributed::start_processes();
+        if (processes) args->processes = processes->count;
+        const int code = train_model(*args, caller, processes);
+        if (processes) processes->finish();
+        return code;
+    };
 }
 
 }  // namespace inkling::cli

@@ -14,12 +14,13 @@ inline constexpr FlagGroup kTrainFlags[] = {
     {"Time", "max-time max-iters eval-every patience",
      "eval-iters eval-on-start replan replan-step planned-iters save-every sample-every log-every"},
     {"Optimizer", "optimizer learning-rate batch-size weight-decay",
-     "gradient-accumulation-steps min-lr schedule warmup-iters lr-decay-iters decay-fraction grad-clip beta1 beta2 "
+     "gradient-accumulation-steps shards min-lr schedule warmup-iters lr-decay-iters decay-fraction grad-clip beta1 "
+     "beta2 "
      "momentum nesterov ns-steps muon-split-heads muon-scale embedding-lr head-lr vector-lr ema skip-spikes"},
     {"Adapters", "lora-rank init-adapter", "lora-alpha lora-dropout lora-targets rs-lora base-precision"},
     {"Run",
      "out resume overwrite init-from recipe config seed threads sample-prompt serve dry-run json quiet help help-all",
-     "precision checkpoint-activations force"},
+     "precision checkpoint-activations broadcast-data processes force"},
 };
 
 }  // namespace inkling::cli

@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 
+#include "distributed/launch.h"
 #include "formats/file.h"
 #include "models/adapter_folder.h"
 #include "models/families/family.h"
@@ -127,12 +128,18 @@ Settings resolve(const TrainArguments& args, const Resume& resume) {
     check_adapter_flags(args, resumed, s.options);
     if (s.recipe && s.recipe->tunes && s.options.init_from.empty())
         throw Usage("--recipe finetune is for a model that exists: name it with --init-from MODEL");
+    if (!resumed && !s.given.contains("shards")) s.options.shards = args.processes;
     if (s.fits_run()) train::fit_given(s.given, s.options);
     if (resumed && args.has("max-iters") && !args.has("max-time")) s.options.max_time = 0;
     const bool chosen = s.fits_run() && s.recipe->fits_shape && !s.given.contains("tokenizer");
     if (args.has("vocab-size") && s.options.tokenizer != "bpe" && !chosen)
         throw Usage(fmt::format("--vocab-size is for --tokenizer bpe, got --tokenizer {}", s.options.tokenizer));
+    if ((args.processes & (args.processes - 1)) != 0)
+        throw Usage(fmt::format("the number of processes must be a power of two, got {}", args.processes));
     as_usage([&] { s.options.validate(); });
+    if (s.options.shards % args.processes != 0)
+        throw Usage(fmt::format("--shards must be a multiple of the number of processes, got {} and {}",
+                                s.options.shards, args.processes));
     return s;
 }
 
@@ -146,7 +153,7 @@ train::Budget fit_sizes(train::Budget budget, const models::Architecture* loaded
     if (!s.given.contains("precision")) o.precision = has_fast_bf16() ? Precision::bf16 : Precision::fp32;
     if (o.max_time > 0) {
         budget.seconds = o.max_time;
-        budget.gflops = train::product_gflops(o.precision);
+        budget.gflops = train::product_gflops(o.precision, distributed::processes());
     }
     if (s.recipe->tunes && loaded)
         train::fit_tuning(budget, *loaded, s.given, o);
@@ -175,8 +182,9 @@ std::string fit_recipe(const data::Tokenizer& tokenizer, data::TokenView tokens,
     train::check_memory(o, architecture, static_cast<double>(budget.tokens));
     if (!s.given.contains("max-iters")) {
         const double time = 0.03 * budget.seconds;
-        const double step = o.lora_rank > 0 ? train::seconds_per_step(o, *loaded, tokenizer, tokens, time)
-                                            : train::seconds_per_step(o, architecture, tokenizer, tokens, time);
+        distributed::Processes* const all = distributed::processes();
+        const double step = o.lora_rank > 0 ? train::seconds_per_step(o, *loaded, tokenizer, tokens, time, all)
+                                            : train::seconds_per_step(o, architecture, tokenizer, tokens, time, all);
         o.max_iters = planned_steps(budget, step, s);
         o.replan =
             o.max_time > 0 && static_cast<double>(o.max_iters) * step > o.max_time;  // it is the time that ends it

@@ -16,7 +16,8 @@ namespace inkling::cli {
 struct TrainArguments {
     train::TrainOptions given;  // what the flags say, where they are given
     std::string recipe, config, serve;
-    bool force = false, dry_run = false, json = false, quiet = false;
+    bool force = false, dry_run = false, json = false, quiet = false, broadcast_data = false;
+    std::size_t processes = 1;  // that train together
     std::map<std::string, CLI::Option*> flags;
 
     bool has(const std::string& flag) const { return flags.at(flag)->count() > 0; }

@@ -29,9 +29,9 @@ install(FILES ${share}/zsh/site-functions/_inkling DESTINATION ${CMAKE_INSTALL_D
 
 # What holds vector code stays out: it depends on -march, and a program compiled with another one would hold two versions
 # of the same functions.
-install(DIRECTORY engine nn formats data models generate train DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/inkling
+install(DIRECTORY engine nn formats data models generate distributed train DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/inkling
         COMPONENT development
-        FILES_MATCHING PATTERN "*.h" PATTERN kernels EXCLUDE PATTERN "ops/attention_*.h" EXCLUDE)
+        FILES_MATCHING PATTERN "*.h" PATTERN kernels EXCLUDE PATTERN "ops/attention_*.h" EXCLUDE PATTERN launch.h EXCLUDE)
 
 # "engine/tensor.h" becomes "inkling/engine/tensor.h": folders called data or train are common, and a program's own would
 # be found instead.
@@ -41,7 +41,7 @@ install(CODE [[
   file(GLOB_RECURSE headers "${headers}/*.h")
   foreach(header IN LISTS headers)
     file(READ "${header}" text)
-    string(REGEX REPLACE "#include \"(engine|nn|formats|data|models|generate|train)/" "#include \"inkling/\\1/" text "${text}")
+    string(REGEX REPLACE "#include \"(engine|nn|formats|data|models|generate|distributed|train)/" "#include \"inkling/\\1/" text "${text}")
     file(WRITE "${header}" "${text}")
   endforeach()]] COMPONENT development)
 

@@ -4,16 +4,19 @@
 #include <atomic>
 #include <thread>
 
+#include "engine/grad_notice.h"
+
 namespace inkling {
 namespace {
 
-// All nodes that `root` depends on, of leaves only those that somebody watches, outputs first: nodes are numbered as
-// they are made, so that order is a topological order.
+// All nodes that `root` depends on, outputs first: nodes are numbered as they are made, so that order is a topological
+// order. Of leaves, only those that somebody watches, each behind the last node that adds to its gradient.
 template <class T>
 std::vector<NodePtr<T>> nodes_from(const NodePtr<T>& root) {
     static std::atomic<std::uint64_t> walks = 0;
     const std::uint64_t walk = ++walks;
     std::vector<NodePtr<T>> found{root};
+    std::vector<std::pair<std::uint64_t, NodePtr<T>>> leaves;  // with the order of that node
     root->visited = walk;
     for (std::size_t i = 0; i < found.size(); ++i) {
         const Node<T>& node = *found[i];
@@ -24,7 +27,14 @@ std::vector<NodePtr<T>> nodes_from(const NodePtr<T>& root) {
             const NodePtr<T>& input = found[i]->inputs[k];
             if (!input) continue;
             if (input->is_leaf()) {  // other threads may visit leaves, too
-                if (input->watch && std::find(found.begin(), found.end(), input) == found.end()) found.push_back(input);
+                if (!input->watch) continue;
+                const auto known =
+                    std::find_if(leaves.begin(), leaves.end(), [&](const auto& leaf) { return leaf.second == input; });
+                if (known == leaves.end()) {
+                    leaves.emplace_back(found[i]->order, input);
+                } else {
+                    known->first = std::min(known->first, found[i]->order);
+                }
                 continue;
             }
             if (input->visited == walk) continue;
@@ -33,7 +43,16 @@ std::vector<NodePtr<T>> nodes_from(const NodePtr<T>& root) {
         }
     }
     std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a->order > b->order; });
-    return found;
+    if (leaves.empty()) return found;
+    std::stable_sort(leaves.begin(), leaves.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::vector<NodePtr<T>> all;
+    auto leaf = leaves.begin();
+    for (NodePtr<T>& node : found) {
+        const std::uint64_t order = node->order;
+        all.push_back(std::move(node));
+        for (; leaf != leaves.end() && leaf->first == order; ++leaf) all.push_back(std::move(leaf->second));
+    }
+    return all;
 }
 
 template <class T>
@@ -90,7 +109,13 @@ void hand_out(Node<T>& node, Array<T>& dy) {
 template <class T>
 void hand_out_leaf(Node<T>& leaf) {
     const SoleWriter<T> writer(leaf);
-    if (!leaf.has_grad || leaf.watch->hooks.empty()) return;
+    const auto& hooks = leaf.watch->hooks;
+    if (!leaf.has_grad || hooks.empty()) return;
+    const auto is_notice = [](const auto& hook) { return hook.template target<GradNotice<T>>() != nullptr; };
+    if (std::all_of(hooks.begin(), hooks.end(), is_notice)) {
+        for (const auto& hook : hooks) hook(leaf.grad);
+        return;
+    }
     Array<T> dy = leaf.grad.clone();
     hand_out(leaf, dy);
     if (leaf.keep_place) {

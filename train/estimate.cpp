@@ -1,6 +1,7 @@
 #include "train/estimate.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "data/sampler.h"
@@ -140,29 +141,34 @@ double training_flops(const models::Architecture& config, double tokens) {
 }
 
 void estimate_sizes(const TrainOptions& options, const models::Architecture& config, double text_tokens,
-                    Estimate& result) {
+                    Estimate& result, std::size_t processes) {
     const double all = trained_count(options, config);
     const double optimizer = optimizer_bytes(options, config), average = options.ema > 0 ? 4 * all : 0;
     result.text_bytes = static_cast<double>(data::id_bytes(config.vocab_size)) * text_tokens;
-    result.state_bytes = frozen_bytes(options, config) + 8 * all + optimizer + average;
+    const double N = static_cast<double>(processes);
+    const double sums = 4 * all * std::log2(static_cast<double>(options.shards) / N);  // tree_sum.h
+    const double received = 4 * std::min(all * (N - 1) / N, static_cast<double>(Exchange::kInFlight));
+    result.state_bytes = frozen_bytes(options, config) + 8 * all + sums + received + optimizer / N + average;
     result.checkpoint_bytes = 4 * all + optimizer + average;  // no gradients
 }
 
-Estimate estimate(const TrainOptions& options, const models::Architecture& config, double text_tokens) {
+Estimate estimate(const TrainOptions& options, const models::Architecture& config, double text_tokens,
+                  std::size_t processes) {
     Estimate result;
     result.parameters = models::parameter_count(config);
     models::Architecture rows = config;  // which may be shorter than the context
     rows.block_size = std::min(config.block_size, options.block_size);
-    const double tokens = static_cast<double>(options.batch_size) * static_cast<double>(rows.block_size);
-    result.tokens_per_step = tokens * static_cast<double>(options.gradient_accumulation_steps);
+    const double tokens = static_cast<double>(options.rows_per_shard()) * static_cast<double>(rows.block_size);
+    result.tokens_per_step = tokens * static_cast<double>(options.shards * options.gradient_accumulation_steps);
     result.trained = trained_count(options, config);
     if (options.lora_rank > 0) result.parameters += static_cast<std::size_t>(result.trained);
     const Parts adapted = adapted_parts(options, config);
     result.flops_per_step = step_flops(options, adapted, rows, result.tokens_per_step);
-    estimate_sizes(options, config, text_tokens, result);
+    estimate_sizes(options, config, text_tokens, result, processes);
 
-    TrainOptions tried = options;
-    tried.gradient_accumulation_steps = 1;
+    TrainOptions tried = options;  // one part of a step
+    tried.gradient_accumulation_steps = tried.shards = 1;
+    tried.batch_size = options.rows_per_shard();
     release_cached_buffers();
     const auto eval_tokens = static_cast<std::size_t>(std::min(4097.0, options.val_fraction * text_tokens));
     Measured m;
@@ -170,7 +176,7 @@ Estimate estimate(const TrainOptions& options, const models::Architecture& confi
         m = measure(tried, adapted, rows, eval_tokens);
     } else {
         models::Architecture small = smaller(rows);
-        tried.batch_size = std::clamp<std::size_t>(512 / small.block_size, 1, options.batch_size);
+        tried.batch_size = std::clamp<std::size_t>(512 / small.block_size, 1, tried.batch_size);
         small.n_layer = 1;
         const Measured one = measure(tried, adapted, small, eval_tokens);
         release_cached_buffers();
@@ -203,7 +209,7 @@ void check_memory(const TrainOptions& options, const models::Architecture& confi
     Estimate needed;
     estimate_sizes(options, config, text_tokens, needed);
     const std::size_t length = std::min(config.block_size, options.block_size);
-    const double activations = static_cast<double>(options.batch_size) * static_cast<double>(length) *
+    const double activations = static_cast<double>(options.rows_per_shard()) * static_cast<double>(length) *
                                static_cast<double>(config.n_embd) * static_cast<double>(config.n_layer + 1);
     if (2 * needed.state_bytes + kEach * activations + kAny < room) return;  // without a doubt
     needed = estimate(options, config, text_tokens);

@@ -33,11 +33,13 @@ struct Estimate {
 // Of a run with a model of this architecture: options.model_config(vocab_size), or that of --init-from. Speed and
 // activations are measured with a few steps: of the model itself when it is small, else of a smaller one of the same
 // kind. About a second's work and at most a few hundred MB, on as many threads as are set.
-Estimate estimate(const TrainOptions& options, const models::Architecture& architecture, double text_tokens);
+// Of several processes that train together, it is what each needs.
+Estimate estimate(const TrainOptions& options, const models::Architecture& architecture, double text_tokens,
+                  std::size_t processes = 1);
 
 // What follows from the options alone: state, text and checkpoint.
 void estimate_sizes(const TrainOptions& options, const models::Architecture& architecture, double text_tokens,
-                    Estimate& result);
+                    Estimate& result, std::size_t processes = 1);
 
 // Throws Error, before anything is allocated, when a run cannot have the memory that estimate() gives.
 void check_memory(const TrainOptions& options, const models::Architecture& architecture, double text_tokens);

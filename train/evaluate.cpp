@@ -28,6 +28,57 @@ class Evaluating {
     StandardNumbers numbers_;
 };
 
+// The sum of batches' losses, in their order, each times the number of its targets. Several processes take turns: each
+// computes one of the next batches, and all add up what they tell each other then.
+class SumOfLosses {
+  public:
+    explicit SumOfLosses(const EvaluateOptions& options) : options_(options), processes_(options.processes) {}
+
+    // Asks progress(); false: it is to end.
+    bool goes_on(double done) {
+        if (options_.progress && !stop_ && !options_.progress(done)) stop_ = true;
+        if (processes_) return !stopped_;
+        return !stop_;
+    }
+
+    void add(std::size_t targets, const std::function<double()>& loss) {
+        predicted_ += targets;
+        if (!processes_) {
+            total_ += loss() * static_cast<double>(targets);
+            return;
+        }
+        if (round_.size() == processes_->rank) own_ = loss();
+        round_.push_back(targets);
+        if (round_.size() == processes_->count) tell();
+    }
+
+    double mean() {
+        if (processes_ && !round_.empty() && !stopped_) tell();
+        return stopped_ ? std::numeric_limits<double>::quiet_NaN() : total_ / static_cast<double>(predicted_);
+    }
+
+  private:
+    struct Told {
+        double loss, stop;
+    };
+
+    void tell() {
+        const std::vector<Told> all = processes_->gather_all(Told{own_, stop_ ? 1.0 : 0.0});
+        for (std::size_t i = 0; i < round_.size(); ++i) total_ += all[i].loss * static_cast<double>(round_[i]);
+        for (const Told& told : all) stopped_ = stopped_ || told.stop != 0;
+        if (stopped_ && options_.told_to_stop) *options_.told_to_stop = true;
+        round_.clear();
+        own_ = 0;
+    }
+
+    const EvaluateOptions& options_;
+    distributed::Processes* processes_;
+    double total_ = 0, own_ = 0;
+    std::size_t predicted_ = 0;
+    std::vector<std::size_t> round_;       // targets of the batches since they were told
+    bool stop_ = false, stopped_ = false;  // this process is to; all know
+};
+
 }  // namespace
 
 IdArray id_array(std::span<const std::int32_t> ids, std::size_t batch, std::size_t length) {
@@ -50,10 +101,9 @@ double evaluate(models::Transformer<float>& model, data::TokenView tokens, const
     const std::size_t wanted = options.max_tokens ? std::max<std::size_t>(1, options.max_tokens / step) : windows;
     const std::size_t chosen = std::min(wanted, windows);
     const auto window = [&](std::size_t i) { return i * windows / chosen; };
-    double total = 0;
-    std::size_t predicted = 0;
+    SumOfLosses sum(options);
     for (std::size_t i = 0; i < chosen;) {
-        if (options.progress && !options.progress(static_cast<double>(i) / static_cast<double>(chosen)))
+        if (!sum.goes_on(static_cast<double>(i) / static_cast<double>(chosen)))
             return std::numeric_limits<double>::quiet_NaN();
         const std::size_t fresh = counts(window(i)), length = length_of(window(i));
         std::size_t rows = 1;  // of the same size
@@ -66,11 +116,12 @@ double evaluate(models::Transformer<float>& model, data::TokenView tokens, const
             tokens.subspan(at + fresh - length, length).copy_to(inputs.data() + r * length);
             tokens.subspan(at + 1, fresh).copy_to(targets.data() + (r + 1) * length - fresh);
         }
-        const AdaptiveThreads threads(Work::evaluation, static_cast<double>(rows * length));
-        total += static_cast<double>(model.loss(inputs, targets).item()) * static_cast<double>(rows * fresh);
-        predicted += rows * fresh;
+        sum.add(rows * fresh, [&] {
+            const AdaptiveThreads threads(Work::evaluation, static_cast<double>(rows * length));
+            return static_cast<double>(model.loss(inputs, targets).item());
+        });
     }
-    return total / static_cast<double>(predicted);
+    return sum.mean();
 }
 
 double evaluate(models::Transformer<float>& model, const data::PackedDocuments& documents,
@@ -80,10 +131,9 @@ double evaluate(models::Transformer<float>& model, const data::PackedDocuments& 
     const std::size_t T = documents.length(), all = documents.size();
     const std::size_t wanted = options.max_tokens ? std::max<std::size_t>(1, options.max_tokens / T) : all;
     const std::size_t chosen = std::min(wanted, all), at_once = std::max<std::size_t>(1, 4096 / T);
-    double total = 0;
-    std::size_t predicted = 0;
+    SumOfLosses sum(options);
     for (std::size_t i = 0; i < chosen;) {
-        if (options.progress && !options.progress(static_cast<double>(i) / static_cast<double>(chosen)))
+        if (!sum.goes_on(static_cast<double>(i) / static_cast<double>(chosen)))
             return std::numeric_limits<double>::quiet_NaN();
         const std::size_t rows = std::min(at_once, chosen - i);
         IdArray inputs({rows, T}), targets({rows, T}), begins({rows, T});
@@ -93,12 +143,12 @@ double evaluate(models::Transformer<float>& model, const data::PackedDocuments& 
             documents.fill(row, inputs.data() + at, targets.data() + at, begins.data() + at);
             counted += documents.targets(row);
         }
-        const AdaptiveThreads threads(Work::evaluation, static_cast<double>(rows * T));
-        const double loss = static_cast<double>(model.loss(inputs, targets, nullptr, begins).item());
-        total += loss * static_cast<double>(counted);
-        predicted += counted;
+        sum.add(counted, [&] {
+            const AdaptiveThreads threads(Work::evaluation, static_cast<double>(rows * T));
+            return static_cast<double>(model.loss(inputs, targets, nullptr, begins).item());
+        });
     }
-    return total / static_cast<double>(predicted);
+    return sum.mean();
 }
 
 }  // namespace inkling::train

@@ -9,6 +9,7 @@
 
 #include "data/packed_documents.h"
 #include "data/token_view.h"
+#include "distributed/processes.h"
 #include "models/transformer.h"
 
 namespace inkling::train {
@@ -20,6 +21,10 @@ struct EvaluateOptions {
     std::size_t length = 0;                               // of the windows; 0: the model's context
     std::size_t max_tokens = 0;                           // so many, in windows spread evenly over the text; 0: all
     std::function<bool(double done)> progress = nullptr;  // asked between batches, done in [0, 1): false ends it
+    // That share the batches, and have the same result, as one process would. Where progress() of one of them ends it,
+    // all have *told_to_stop set.
+    distributed::Processes* processes = nullptr;
+    bool* told_to_stop = nullptr;
 };
 
 // Mean nats per token over `tokens`: windows of the context's length, or `length`, side by side, so that every token

@@ -81,7 +81,7 @@ void fit_tuning(const Budget& budget, const models::Architecture& model, const s
     const double batch =
         std::clamp(std::exp2(std::round(std::log2(std::max(1.0, std::min(tokens, seen) / kTunedStepsPerEpoch)))),
                    kTunedMinBatch, kTunedMaxBatch);
-    set("batch-size", o.batch_size, std::max(1.0, batch / static_cast<double>(o.block_size)));
+    set("batch-size", o.batch_size, whole_parts(batch / static_cast<double>(o.block_size), o.shards));
     fit_rates(model, budget.answers, given, o);
 }
 

@@ -29,20 +29,20 @@ double bits_per_byte_of(data::TokenView tokens, const data::Tokenizer& tokenizer
 }  // namespace
 
 TrainingLoop::TrainingLoop(const TrainOptions& options, models::Transformer<float>& model, data::TokenView tokens,
-                           const data::Tokenizer* tokenizer, CombineGradients combine,
+                           const data::Tokenizer* tokenizer, distributed::Processes* processes,
                            const data::EncodedDocuments* documents)
     : options_(options), model_(model), text_(data::split_tokens(tokens, options.val_fraction)) {
     if (documents) {
         split_documents(tokens, *documents);
-        sampler_ = std::make_unique<data::DocumentSampler>(*train_rows_, options.batch_size, options.seed);
+        sampler_ = std::make_unique<data::DocumentSampler>(*train_rows_, options.rows_per_shard(), options.seed);
     } else {
-        sampler_ = data::make_sampler(options.sampler, text_.train, options.batch_size, options.block_size,
+        sampler_ = data::make_sampler(options.sampler, text_.train, options.rows_per_shard(), options.block_size,
                                       options.seed, tokenizer);
         check<BadInput>(text_.val.size() != 1,
                         "the validation part has 1 token and needs 2: raise --val-fraction or add text");
         if (tokenizer && !text_.val.empty()) bits_per_byte_ = bits_per_byte_of(text_.val, *tokenizer);
     }
-    step_ = std::make_unique<TrainingStep>(options_, model, *sampler_, std::move(combine));
+    step_ = std::make_unique<TrainingStep>(options_, model, *sampler_, processes);
     state_.data_fingerprint = fingerprint(tokens, documents);
     state_.base_fingerprint = base_fingerprint(model);
     state_.config = to_toml(options_);
@@ -123,12 +123,10 @@ double TrainingLoop::seconds_left() const {
 
 double TrainingLoop::run_step() {
     const AdaptiveThreads threads(Work::step);
-    const double start = seconds_now();
     const StepResult result = step_->run(state_.step);
     ++state_.step;
-    const double seconds = seconds_now() - start;
-    state_.train_s += seconds;
-    const double speed = tokens_per_step() / seconds;
+    state_.train_s += result.seconds;
+    const double speed = tokens_per_step() / result.seconds;
     metrics_.tok_s = metrics_.tok_s > 0 ? 0.95 * metrics_.tok_s + 0.05 * speed : speed;
     metrics_.step = state_.step;
     metrics_.loss = result.loss;
@@ -155,9 +153,14 @@ void TrainingLoop::run(const std::vector<Observer*>& observers, const std::funct
         state_.spikes = step_->spikes;
         tell(&Observer::checkpoint_wanted);
     };
-    const auto interrupted = [&] { return asked_to_stop_ = asked_to_stop_ || (stop && stop()); };
+    // Of several processes, one may be asked before the others: each step tells all of it.
+    const bool alone = step_->processes() == nullptr;
+    step_->asked_to_stop = stop;
+    const auto interrupted = [&] {
+        return asked_to_stop_ = asked_to_stop_ || step_->told_to_stop || (alone && stop && stop());
+    };
     const double start = seconds_now() - state_.elapsed_s;
-    asked_to_stop_ = false;
+    asked_to_stop_ = step_->told_to_stop = false;
     model_.train();
     const auto is_best = [&] {
         const bool best = state_.val_loss < state_.best_val_loss;
@@ -206,6 +209,8 @@ void TrainingLoop::evaluate_now(bool last, const std::vector<Observer*>& observe
     const bool overlapping = options_.sampler == data::SamplerKind::paragraphs;
     EvaluateOptions how;
     how.length = options_.block_size;
+    how.processes = step_->processes();
+    how.told_to_stop = &step_->told_to_stop;
     how.stride = overlapping ? std::max<std::size_t>(1, options_.block_size / 2) : 0;
     how.progress = [&](double done) {
         for (Observer* const observer : observers) observer->evaluating(*this, done);

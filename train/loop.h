@@ -30,7 +30,7 @@ class TrainingLoop {
     // `documents`, which must outlive it too, the tokens are these, the last of them for validation, and the rows those
     // of packed_documents.h.
     TrainingLoop(const TrainOptions& options, models::Transformer<float>& model, data::TokenView tokens,
-                 const data::Tokenizer* tokenizer = nullptr, CombineGradients combine = nullptr,
+                 const data::Tokenizer* tokenizer = nullptr, distributed::Processes* processes = nullptr,
                  const data::EncodedDocuments* documents = nullptr);
 
     // Goes on from this state of a run, whose weights and optimizer the step already has (resume.h does both).

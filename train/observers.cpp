@@ -17,11 +17,15 @@ void CheckpointSaver::replanned(TrainingLoop& loop) {
 
 void CheckpointSaver::checkpoint_wanted(TrainingLoop& loop) {
     TrainingStep& step = loop.step();
+    const std::unique_ptr<Optimizer<float>> whole = step.processes() ? step.whole_optimizer() : nullptr;
     const Averaged weights(step.average);
     folder_.save(loop.state().step, [&](const std::filesystem::path& folder) {
-        save_checkpoint(folder, loop.model(), tokenizer_, step.parameters, *step.optimizer, step.average, loop.state());
+        save_checkpoint(folder, loop.model(), tokenizer_, step.parameters, whole ? *whole : *step.optimizer,
+                        step.average, loop.state());
     });
 }
+
+void CheckpointPart::checkpoint_wanted(TrainingLoop& loop) { loop.step().whole_optimizer(); }
 
 SampleWriter::SampleWriter(const data::Tokenizer& tokenizer, Take take)
     : tokenizer_(tokenizer), take_(std::move(take)) {}

@@ -28,6 +28,12 @@ class CheckpointSaver : public Observer {
     const data::Tokenizer& tokenizer_;
 };
 
+// In the place of a CheckpointSaver, in all of several processes but the first: hands that one what it is to save.
+class CheckpointPart : public Observer {
+  public:
+    void checkpoint_wanted(TrainingLoop& loop) override;
+};
+
 // In which a Decoder of the run's model takes its weights as they are: bfloat16 ones are read as float32, too.
 WeightType decoder_type(const TrainOptions& options);
 

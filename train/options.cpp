@@ -18,6 +18,8 @@
 namespace inkling::train {
 namespace {
 
+constexpr std::size_t kMaxShards = 4096;
+
 std::string key_of(std::string flag) {
     std::replace(flag.begin(), flag.end(), '-', '_');
     return flag;
@@ -104,6 +106,9 @@ void TrainOptions::validate() const {
     at_least_one("--batch-size", batch_size);
     at_least_one("--gradient-accumulation-steps", gradient_accumulation_steps);
     at_least_one("--log-every", log_every);
+    check(shards >= 1 && shards <= kMaxShards && (shards & (shards - 1)) == 0,
+          "--shards must be a power of two from 1 to {}, got {}", kMaxShards, shards);
+    check(batch_size % shards == 0, "--batch-size must be a multiple of --shards, got {} and {}", batch_size, shards);
     check(vocab_size >= data::smallest_bpe_vocab && vocab_size <= 10'000'000,
           "--vocab-size must be between {} and 10000000, got {}", data::smallest_bpe_vocab, vocab_size);
     check(byte_fallback != data::ByteFallback::always || tokenizer == "char" || !init_from.empty(),

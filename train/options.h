@@ -50,7 +50,7 @@ struct TrainOptions {
     WeightType base_precision = WeightType::fp32;
     std::string init_adapter = "";  // an adapter's folder or run, or ""
 
-    std::size_t batch_size = 12, gradient_accumulation_steps = 1, max_iters = 2000;
+    std::size_t batch_size = 12, gradient_accumulation_steps = 1, shards = 1, max_iters = 2000;
     double max_time = 0;
     OptimizerKind optimizer = OptimizerKind::adamw;
     double learning_rate = 1e-3, min_lr = 1e-4;
@@ -137,6 +137,10 @@ struct TrainOptions {
         v("batch-size", o.batch_size, "sequences per step");
         v("gradient-accumulation-steps", o.gradient_accumulation_steps,
           "batches per step, whose gradients are averaged");
+        v("shards", o.shards,
+          "equal parts of a step's batch, a power of two: their gradients are added as a tree, the same whatever "
+          "number "
+          "of processes has them; by default that number (mpirun), else 1");
         v("max-iters", o.max_iters, "training steps");
         v("max-time", o.max_time,
           "stop after this much time in training steps: seconds, or 90s, 5m, 1h30m; 0: no limit");
@@ -193,6 +197,7 @@ struct TrainOptions {
 
     models::Architecture model_config(std::size_t tokens) const;  // of the tokenizer
     models::AdapterOptions adapter_options() const;               // rank 0: none
+    std::size_t rows_per_shard() const { return batch_size / shards; }
     // Throws Error, naming the flag, for values that make no sense. With --init-from the heads need not fit the width:
     // the shape is that of the model there.
     void validate() const;

@@ -151,6 +151,7 @@ void fit_given(const std::set<std::string>& given, TrainOptions& o) {
         o.n_head > 0)  // an even number of columns a head
         o.n_embd = std::max<std::size_t>(1, (o.n_embd / o.n_head + 1) / 2) * 2 * o.n_head;
     if (given.contains("max-iters")) set("max-time", o.max_time, 0);
+    if (!given.contains("batch-size")) o.batch_size = whole_parts(static_cast<double>(o.batch_size), o.shards);
     if (o.lora_rank > 0) {  // two thin factors of a change: AdamW, as everybody trains them
         if (!given.contains("optimizer")) o.optimizer = OptimizerKind::adamw;
         if (o.optimizer == OptimizerKind::adamw) set("learning-rate", o.learning_rate, kAdapterRate);
@@ -172,6 +173,11 @@ void fit_tokenizer(std::size_t bytes, const std::set<std::string>& given, TrainO
     if (pairs && !given.contains("vocab-size"))
         o.vocab_size = static_cast<std::size_t>(
             power_of_two(kPairs * std::pow(static_cast<double>(bytes) / kPairsText, kPairsExponent), 512, 8192));
+}
+
+std::size_t whole_parts(double rows, std::size_t shards) {
+    const std::size_t whole = static_cast<std::size_t>(std::max(1.0, rows)), parts = std::max<std::size_t>(1, shards);
+    return (whole + parts - 1) / parts * parts;
 }
 
 void fit(const Budget& budget, bool fit_shape, const std::set<std::string>& given, TrainOptions& o) {
@@ -197,7 +203,7 @@ void fit(const Budget& budget, bool fit_shape, const std::set<std::string>& give
     if (seen > kEpochsWithoutDropout * train_tokens && o.lora_rank == 0)
         set("dropout", o.dropout, seen > 2.5 * kEpochsWithoutDropout * train_tokens ? 0.2 : 0.1);
     const double batch_tokens = power_of_two(kBatch * std::pow(seen / kBatchSeen, kBatchExponent), 256, 16384);
-    set("batch-size", o.batch_size, std::max(1.0, batch_tokens / static_cast<double>(o.block_size)));
+    set("batch-size", o.batch_size, whole_parts(batch_tokens / static_cast<double>(o.block_size), o.shards));
     set("embedding-lr", o.embedding_lr, o.embedding_lr * std::sqrt(128 / C));
     set("head-lr", o.head_lr, o.head_lr * std::sqrt(128 / C));
 }

@@ -52,6 +52,9 @@ void fit_tokenizer(std::size_t bytes, const std::set<std::string>& given, TrainO
 // The model's shape, if asked for, the batch, dropout and what depends on them.
 void fit(const Budget& budget, bool fit_shape, const std::set<std::string>& given, TrainOptions& options);
 
+// The number of rows, at least one in each of the equal parts that a batch is cut into.
+std::size_t whole_parts(double rows, std::size_t shards);
+
 // How many steps to plan: a tenth more than fit into the time, but none that would repeat the text without end; at
 // least 1.
 std::size_t steps_within(const Budget& budget, double seconds_per_step, const TrainOptions& options);

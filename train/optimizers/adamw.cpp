@@ -24,7 +24,7 @@ double RoleRates::of(nn::Role role) const {
 
 template <class T>
 AdamW<T>::AdamW(nn::FlatParameters<T>& parameters, const AdamWOptions& options,
-                const std::function<bool(const Entry&)>& takes)
+                const std::function<bool(const Entry&)>& takes, const Ranges* own)
     : parameters_(parameters), options_(options) {
     const auto& entries = parameters.entries();
     std::size_t held = 0;
@@ -34,13 +34,17 @@ AdamW<T>::AdamW(nn::FlatParameters<T>& parameters, const AdamWOptions& options,
         const std::size_t end = i + 1 < entries.size() ? entries[i + 1].offset : parameters.values().size();
         const double rate = options.rates.of(entries[i].kind.role);
         const double decay = begin < parameters.matrix_elements() ? options.weight_decay : 0.0;
-        Part* const last = parts_.empty() ? nullptr : &parts_.back();
-        if (last && last->end == begin && last->rate == rate && last->weight_decay == decay) {
-            last->end = end;
-        } else {
-            parts_.push_back({begin, end, held, rate, decay});
+        for (const Range& range : own ? *own : Ranges{{begin, end}}) {
+            const std::size_t from = std::max(begin, range.begin), to = std::min(end, range.end);
+            if (from >= to) continue;
+            Part* const last = parts_.empty() ? nullptr : &parts_.back();
+            if (last && last->end == from && last->rate == rate && last->weight_decay == decay) {
+                last->end = to;
+            } else {
+                parts_.push_back({from, to, held, rate, decay});
+            }
+            held += to - from;
         }
-        held += end - begin;
     }
     m = Array<T>({held}, T{0});
     v = Array<T>({held}, T{0});
@@ -54,6 +58,16 @@ auto AdamW<T>::state_of(const Entry& entry) -> std::vector<State> {
         return {{"adamw.m", m.data() + at}, {"adamw.v", v.data() + at}};
     }
     return {};
+}
+
+template <class T>
+auto AdamW<T>::held() -> std::vector<Held> {
+    std::vector<Held> all;
+    for (const Part& part : parts_) {
+        all.push_back({"adamw.m", m.data() + part.state, {part.begin, part.end}});
+        all.push_back({"adamw.v", v.data() + part.state, {part.begin, part.end}});
+    }
+    return all;
 }
 
 template <class T>

@@ -25,9 +25,9 @@ class AdamW : public Optimizer<T> {
     using typename Optimizer<T>::Entry;
     using typename Optimizer<T>::State;
 
-    // Of all parameters, or of those that `takes` says yes to.
+    // Of all parameters, or of those that `takes` says yes to; and of these, of the elements in `own`.
     AdamW(nn::FlatParameters<T>& parameters, const AdamWOptions& options,
-          const std::function<bool(const Entry&)>& takes = nullptr);
+          const std::function<bool(const Entry&)>& takes = nullptr, const Ranges* own = nullptr);
 
     // With lr the learning rate times that of the parameter's role:
     //   p *= 1 - lr wd;  m += (g - m) (1 - b1);  v = v b2 + (1 - b2) g^2
@@ -35,6 +35,8 @@ class AdamW : public Optimizer<T> {
     void step(double learning_rate, double gradient_scale = 1.0) override;
     OptimizerKind kind() const override { return OptimizerKind::adamw; }
     std::vector<State> state_of(const Entry& entry) override;
+    using typename Optimizer<T>::Held;
+    std::vector<Held> held() override;
 
     // The two moments, laid out as the flat parameters, without what is not taken.
     Array<T> m, v;

@@ -11,11 +11,6 @@
 namespace inkling::train {
 namespace {
 
-template <class Entry>
-bool is_matrix(const Entry& entry) {
-    return entry.kind.role == nn::Role::matrix && entry.parameter.rank() == 2;
-}
-
 // Of the maps that a matrix is stacked from: query, key and value where one matrix packs them, and when they are split,
 // each of their heads.
 template <class Entry>
@@ -32,12 +27,17 @@ double scale_of(MuonScale scale, double rows, double columns) {
 }  // namespace
 
 template <class T>
-Muon<T>::Muon(nn::FlatParameters<T>& parameters, const MuonOptions& options)
+Muon<T>::Muon(nn::FlatParameters<T>& parameters, const MuonOptions& options, const Ranges* own)
     : parameters_(parameters),
       options_(options),
-      others_(parameters, options.adamw, [](const Entry& entry) { return !is_matrix(entry); }) {
+      others_(
+          parameters, options.adamw, [](const Entry& entry) { return !is_matrix_of_muon(entry); }, own) {
+    const auto is_own = [&](const Entry& entry) {
+        return !own || std::any_of(own->begin(), own->end(),
+                                   [&](const Range& r) { return entry.offset >= r.begin && entry.offset < r.end; });
+    };
     for (const Entry& entry : parameters.entries()) {
-        if (!is_matrix(entry)) continue;
+        if (!is_matrix_of_muon(entry) || !is_own(entry)) continue;
         const Shape& shape = entry.parameter.shape();
         const std::size_t rows = rows_of_map(entry, options.split_heads);
         auto group = std::find_if(groups_.begin(), groups_.end(),
@@ -61,6 +61,18 @@ auto Muon<T>::state_of(const Entry& entry) -> std::vector<State> {
             if (group.offsets[i] == entry.offset) return {{"muon.momentum", group.momentum.data() + at}};
     }
     return others_.state_of(entry);
+}
+
+template <class T>
+auto Muon<T>::held() -> std::vector<Held> {
+    std::vector<Held> all = others_.held();
+    for (Group& group : groups_) {
+        std::size_t at = 0;
+        for (std::size_t i = 0; i < group.offsets.size(); at += group.sizes[i++])
+            all.push_back(
+                {"muon.momentum", group.momentum.data() + at, {group.offsets[i], group.offsets[i] + group.sizes[i]}});
+    }
+    return all;
 }
 
 template <class T>

@@ -16,19 +16,28 @@ struct MuonOptions {
     AdamWOptions adamw = {};  // of all else; its rates are those of AdamW over Muon's
 };
 
+// Whether it is one of those matrices; all else goes by AdamW.
+template <class Entry>
+bool is_matrix_of_muon(const Entry& entry) {
+    return entry.kind.role == nn::Role::matrix && entry.parameter.rank() == 2;
+}
+
 template <class T>
 class Muon : public Optimizer<T> {
   public:
     using typename Optimizer<T>::Entry;
     using typename Optimizer<T>::State;
 
-    Muon(nn::FlatParameters<T>& parameters, const MuonOptions& options);
+    // Of all parameters, or of those in `own`, of which it must hold whole matrices.
+    Muon(nn::FlatParameters<T>& parameters, const MuonOptions& options, const Ranges* own = nullptr);
 
     //   m += (g - m) (1 - mu);  u = (1 - mu) g + mu m  with Nesterov, else m
     //   p *= 1 - lr wd;  p -= lr scale newton_schulz(u)
     void step(double learning_rate, double gradient_scale = 1.0) override;
     OptimizerKind kind() const override { return OptimizerKind::muon; }
     std::vector<State> state_of(const Entry& entry) override;
+    using typename Optimizer<T>::Held;
+    std::vector<Held> held() override;
 
   private:
     // All matrices of one shape: few large products instead of many small ones.

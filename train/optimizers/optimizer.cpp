@@ -1,6 +1,8 @@
 #include "train/optimizers/optimizer.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "engine/kernels/simd.h"
 #include "engine/parallel.h"
@@ -11,15 +13,16 @@
 
 namespace inkling::train {
 
-std::unique_ptr<Optimizer<float>> make_optimizer(const TrainOptions& o, nn::FlatParameters<float>& parameters) {
+std::unique_ptr<Optimizer<float>> make_optimizer(const TrainOptions& o, nn::FlatParameters<float>& parameters,
+                                                 const Ranges* own) {
     // all rates follow one schedule, so what stays of them is their ratio
     const auto ratio = [&](double rate) { return rate > 0 ? rate / o.learning_rate : 1.0; };
     const RoleRates rates{.embedding = ratio(o.embedding_lr), .head = ratio(o.head_lr), .vector = ratio(o.vector_lr)};
     const AdamWOptions adamw{.beta1 = o.beta1, .beta2 = o.beta2, .weight_decay = o.weight_decay, .rates = rates};
-    if (o.optimizer == OptimizerKind::adamw) return std::make_unique<AdamW<float>>(parameters, adamw);
+    if (o.optimizer == OptimizerKind::adamw) return std::make_unique<AdamW<float>>(parameters, adamw, nullptr, own);
     if (o.optimizer == OptimizerKind::sgd) {
         const SGDOptions sgd{.momentum = o.momentum, .nesterov = o.nesterov, .weight_decay = o.weight_decay};
-        return std::make_unique<SGD<float>>(parameters, sgd);
+        return std::make_unique<SGD<float>>(parameters, sgd, own);
     }
     MuonOptions muon;
     muon.momentum = o.momentum;
@@ -29,7 +32,29 @@ std::unique_ptr<Optimizer<float>> make_optimizer(const TrainOptions& o, nn::Flat
     muon.split_heads = o.muon_split_heads;
     muon.weight_decay = o.weight_decay;
     muon.adamw = adamw;
-    return std::make_unique<Muon<float>>(parameters, muon);
+    return std::make_unique<Muon<float>>(parameters, muon, own);
+}
+
+double whole_cost(const TrainOptions& options, const nn::FlatParameters<float>::Entry& entry) {
+    if (options.optimizer != OptimizerKind::muon || !is_matrix_of_muon(entry)) return 0;
+    // an element of a matrix M times more takes about 6 M products in each step of Newton and Schulz; a hundred of them
+    // are as long as AdamW's update of an element
+    const Shape& shape = entry.parameter.shape();
+    return static_cast<double>(entry.parameter.size()) *
+           (1 + 0.02 * static_cast<double>(options.ns_steps * std::min(shape[0], shape[1])));
+}
+
+void copy_state(Optimizer<float>& from, Optimizer<float>& to) {
+    const auto targets = to.held();
+    for (const auto& a : from.held()) {
+        for (const auto& b : targets) {
+            const std::size_t begin = std::max(a.range.begin, b.range.begin), end = std::min(a.range.end, b.range.end);
+            if (begin < end && std::strcmp(a.kind, b.kind) == 0)
+                std::copy(a.values + begin - a.range.begin, a.values + end - a.range.begin,
+                          b.values + begin - b.range.begin);
+        }
+    }
+    to.updates = from.updates;
 }
 
 template <class T>

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "nn/flat.h"
+#include "train/optimizers/ranges.h"
 #include "train/options.h"
 
 namespace inkling::train {
@@ -28,13 +29,29 @@ class Optimizer {
 
     // One update with the gradients times `gradient_scale` (which clipping asks for).
     virtual void step(double learning_rate, double gradient_scale = 1.0) = 0;
-    virtual std::vector<State> state_of(const Entry& entry) = 0;
+    virtual std::vector<State> state_of(const Entry& entry) = 0;  // of one that is wholly its own
+
+    // All state, each array with the range of the flat buffer that it is for.
+    struct Held {
+        const char* kind;
+        T* values;
+        Range range;
+    };
+    virtual std::vector<Held> held() = 0;
 
     std::uint64_t updates = 0;  // made so far; part of the state
 };
 
-// The optimizer that `options` name, for parameters that outlive it.
-std::unique_ptr<Optimizer<float>> make_optimizer(const TrainOptions& options, nn::FlatParameters<float>& parameters);
+// The optimizer that `options` name, for parameters that outlive it: of all, or of those in `own`.
+std::unique_ptr<Optimizer<float>> make_optimizer(const TrainOptions& options, nn::FlatParameters<float>& parameters,
+                                                 const Ranges* own = nullptr);
+
+// What the update of a parameter costs that must be whole in `own`, against an element that need not be; 0: it may be
+// cut.
+double whole_cost(const TrainOptions& options, const nn::FlatParameters<float>::Entry& entry);
+
+// What both hold: the state of `from` becomes that of `to`.
+void copy_state(Optimizer<float>& from, Optimizer<float>& to);
 
 // The L2 norm of all gradients, in double, by chunks of a fixed size.
 template <class T>

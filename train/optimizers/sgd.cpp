@@ -1,5 +1,7 @@
 #include "train/optimizers/sgd.h"
 
+#include <algorithm>
+
 #include "engine/kernels/simd.h"
 #include "engine/parallel.h"
 #include "engine/profile.h"
@@ -7,8 +9,37 @@
 namespace inkling::train {
 
 template <class T>
-SGD<T>::SGD(nn::FlatParameters<T>& parameters, const SGDOptions& options)
-    : momentum(parameters.values().shape(), T{0}), parameters_(parameters), options_(options) {}
+SGD<T>::SGD(nn::FlatParameters<T>& parameters, const SGDOptions& options, const Ranges* own)
+    : parameters_(parameters), options_(options) {
+    const std::size_t matrices = parameters.matrix_elements(), all = parameters.values().size();
+    std::size_t held = 0;
+    const auto take = [&](std::size_t begin, std::size_t end, double weight_decay) {
+        if (begin >= end) return;
+        parts_.push_back({{begin, end}, held, weight_decay});
+        held += end - begin;
+    };
+    for (const Range& range : own ? *own : Ranges{{0, all}}) {
+        take(range.begin, std::min(range.end, matrices), options.weight_decay);
+        take(std::max(range.begin, matrices), range.end, 0);
+    }
+    momentum = Array<T>({held}, T{0});
+}
+
+template <class T>
+auto SGD<T>::state_of(const Entry& entry) -> std::vector<State> {
+    for (const Part& part : parts_) {
+        if (entry.offset >= part.range.begin && entry.offset < part.range.end)
+            return {{"sgd.momentum", momentum.data() + part.state + entry.offset - part.range.begin}};
+    }
+    return {};
+}
+
+template <class T>
+auto SGD<T>::held() -> std::vector<Held> {
+    std::vector<Held> all;
+    for (const Part& part : parts_) all.push_back({"sgd.momentum", momentum.data() + part.state, part.range});
+    return all;
+}
 
 template <class T>
 void SGD<T>::step(double learning_rate, double gradient_scale) {
@@ -16,14 +47,15 @@ void SGD<T>::step(double learning_rate, double gradient_scale) {
     const auto vec = [](double x) { return Vec<T>(static_cast<T>(x)); };
     const Vec<T> scale = vec(gradient_scale), mu = vec(options_.momentum), rate = vec(learning_rate);
     Array<T>& values = parameters_.values();
-    profile::count_bytes(static_cast<double>(6 * values.size() * sizeof(T)));
+    profile::count_bytes(static_cast<double>(6 * momentum.size() * sizeof(T)));
     values.count_write();
-    T *const p = values.data(), *const b = momentum.data();
-    const T* const g = parameters_.gradients().data();
-    const auto update = [&](std::size_t first, std::size_t last, double weight_decay) {
-        const Vec<T> decay = vec(weight_decay);
-        parallel_pieces(last - first, [&](std::size_t begin, std::size_t end) {
-            const std::size_t at = first + begin, n = end - begin;
+    const T* const all_g = parameters_.gradients().data();
+    for (const Part& part : parts_) {
+        const Vec<T> decay = vec(part.weight_decay);
+        T *const p = values.data() + part.range.begin, *const b = momentum.data() + part.state;
+        const T* const g = all_g + part.range.begin;
+        parallel_pieces(part.range.size(), [&](std::size_t at, std::size_t end) {
+            const std::size_t n = end - at;
             simd_map(
                 n, b + at,
                 [=](auto before, auto grad, auto value) { return mu * before + (grad * scale + decay * value); },
@@ -40,9 +72,7 @@ void SGD<T>::step(double learning_rate, double gradient_scale) {
                     n, p + at, [=](auto value, auto now) { return value - rate * now; }, p + at, b + at);
             }
         });
-    };
-    update(0, parameters_.matrix_elements(), options_.weight_decay);
-    update(parameters_.matrix_elements(), values.size(), 0.0);
+    }
 }
 
 template class SGD<float>;

@@ -17,20 +17,29 @@ class SGD : public Optimizer<T> {
     using typename Optimizer<T>::Entry;
     using typename Optimizer<T>::State;
 
-    SGD(nn::FlatParameters<T>& parameters, const SGDOptions& options);
+    SGD(nn::FlatParameters<T>& parameters, const SGDOptions& options,
+        const Ranges* own = nullptr);  // of the elements in it
 
     //   g += wd p;  b = mu b + g;  p -= lr (g + mu b)  with Nesterov, else  p -= lr b
     void step(double learning_rate, double gradient_scale = 1.0) override;
     OptimizerKind kind() const override { return OptimizerKind::sgd; }
-    std::vector<State> state_of(const Entry& entry) override {
-        return {{"sgd.momentum", momentum.data() + entry.offset}};
-    }
+    std::vector<State> state_of(const Entry& entry) override;
+    using typename Optimizer<T>::Held;
+    std::vector<Held> held() override;
 
-    Array<T> momentum;  // laid out as the flat parameters
+    Array<T> momentum;  // laid out as the flat parameters, without what is not its own
 
   private:
+    // A range of the flat buffer, and where its momentum begins.
+    struct Part {
+        Range range;
+        std::size_t state;
+        double weight_decay;
+    };
+
     nn::FlatParameters<T>& parameters_;
     SGDOptions options_;
+    std::vector<Part> parts_;
 };
 
 extern template class SGD<float>;

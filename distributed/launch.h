@@ -1,0 +1,17 @@
+// Whether mpirun started this program, and the processes that it started.
+//   if (Processes* all = start_processes()) ...
+#pragma once
+
+#include "distributed/processes.h"
+
+namespace inkling::distributed {
+
+// How many processes mpirun, or srun with MPI, says that there are; 1: this one is alone, or nobody says.
+std::size_t launched_count();
+std::size_t launched_rank();
+
+// Loads MPI and joins the others. Null when this process is alone: then nothing is loaded. Throws Error.
+Processes* start_processes();
+Processes* processes();  // that were started; null: none
+
+}  // namespace inkling::distributed

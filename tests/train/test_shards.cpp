@@ -1,0 +1,155 @@
+// --shards: a batch in equal parts, whose gradients are added as a tree.
+#include "engine/backward.h"
+#include "tests/data/scratch_folder.h"
+#include "tests/train/run.h"
+#include "train/evaluate.h"
+#include "train/tree_sum.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+using data::tests::ScratchFolder;
+
+namespace {
+
+train::TrainOptions sharded_options(std::size_t shards) {
+    train::TrainOptions o = small_options();
+    o.n_layer = 2, o.batch_size = 8, o.shards = shards, o.max_iters = 6;
+    return o;
+}
+
+Array<float> numbers(std::size_t n, std::uint64_t stream) {
+    Array<float> x({n});
+    for (std::size_t i = 0; i < n; ++i) x.data()[i] = static_cast<float>(random_normal({7, stream}, i));
+    return x;
+}
+
+}  // namespace
+
+TEST_CASE("shards: the sum of parts is a balanced tree, to the last bit", "[train][shards]") {
+    constexpr std::size_t kSize = 70'001;
+    std::vector<Array<float>> parts;
+    for (std::uint64_t i = 0; i < 8; ++i) parts.push_back(numbers(kSize, i));
+    train::TreeSum sum;
+    for (int again = 0; again < 2; ++again) {  // its memory is used again
+        sum.clear();
+        for (std::size_t i = 0; i < 7; ++i) sum.push(parts[i]);
+        Array<float> last = parts[7].clone();
+        sum.add_to(last.data(), 0, 40'000);
+        sum.add_to(last.data(), 40'000, kSize);
+        std::size_t other = 0, in_order = 0;
+        for (std::size_t i = 0; i < kSize; ++i) {
+            const auto g = [&](std::size_t p) { return parts[p].data()[i]; };
+            const float left = (g(0) + g(1)) + (g(2) + g(3)), right = (g(4) + g(5)) + (g(6) + g(7));
+            other += last.data()[i] != left + right;
+            in_order += last.data()[i] != ((((((g(0) + g(1)) + g(2)) + g(3)) + g(4)) + g(5)) + g(6)) + g(7);
+        }
+        CHECK(other == 0);
+        CHECK(in_order > 0);
+    }
+}
+
+TEST_CASE("shards: a step's gradient is the tree of the gradients of its rows", "[train][shards]") {
+    const std::size_t shards = 4;
+    const train::TrainOptions o = sharded_options(shards);
+    Run run(o);
+    const Array<float> before = run.weights();
+    run.step();
+    const Array<float> gradients = run.parameters().gradients().clone();
+
+    Run other(o);
+    REQUIRE(same_bits(other.weights(), before));
+    const auto sampler =
+        data::make_sampler(o.sampler, other.loop.text().train, o.batch_size, o.block_size, o.seed, nullptr);
+    data::Batch batch;
+    sampler->fill(0, batch);  // of whole steps
+    const std::size_t part = o.batch_size / shards * o.block_size;
+    std::vector<Array<float>> parts;
+    double loss = 0;
+    for (std::size_t i = 0; i < shards; ++i) {
+        other.parameters().zero_gradients();
+        const std::span<const std::int32_t> inputs(batch.inputs), targets(batch.targets);
+        const Tensor<float> y =
+            other.model->loss(train::id_array(inputs.subspan(i * part, part), o.batch_size / shards, o.block_size),
+                              train::id_array(targets.subspan(i * part, part), o.batch_size / shards, o.block_size));
+        loss += static_cast<double>(y.item()) / 4;
+        backward(y);
+        parts.push_back(other.parameters().gradients().clone());
+    }
+    CHECK(run.metrics().loss == loss);
+    std::size_t different = 0;
+    for (std::size_t i = 0; i < gradients.size(); ++i) {
+        const auto g = [&](std::size_t p) { return parts[p].data()[i] / 4; };
+        different += gradients.data()[i] != (g(0) + g(1)) + (g(2) + g(3));
+    }
+    CHECK(different == 0);
+}
+
+TEST_CASE("shards: runs differ in rounding alone, and not at all between numbers of threads", "[train][shards]") {
+    const auto trained = [](std::size_t shards, int threads, double& loss) {
+        const Threads scope(threads);
+        train::TrainOptions o = sharded_options(shards);
+        o.gradient_accumulation_steps = 2;
+        Run run(o);
+        for (int i = 0; i < 6; ++i) loss = run.step();
+        return run.weights();
+    };
+    double whole = 0, loss = 0;
+    const Array<float> one = trained(1, 2, whole);
+    for (const std::size_t shards : {2u, 4u, 8u}) {
+        const Array<float> weights = trained(shards, 2, loss);
+        CHECK_FALSE(same_bits(weights, one));
+        CHECK(std::abs(loss - whole) < 1e-5);
+        double none = 0;
+        CHECK(same_bits(trained(shards, 3, none), weights));
+        CHECK(none == loss);
+    }
+}
+
+TEST_CASE("shards: each part has dropout of its own", "[train][shards]") {
+    train::TrainOptions o = sharded_options(4);
+    o.dropout = 0.5, o.learning_rate = 0, o.min_lr = 0;
+    const std::string same_rows(400, 'a');  // every row is the same
+    Run run(o, same_rows + "b");
+    o.shards = 1, o.batch_size = 2;
+    Run alone(o, same_rows + "b");
+    const double four = run.step();
+    std::vector<double> steps;
+    for (int i = 0; i < 4; ++i) steps.push_back(alone.step());
+    CHECK(steps[0] != steps[1]);
+    CHECK(std::abs(four - (steps[0] + steps[1] + steps[2] + steps[3]) / 4) < 1e-9);
+}
+
+TEST_CASE("shards: a run goes on to the same bits, and not with another number", "[train][shards]") {
+    const ScratchFolder scratch;
+    train::TrainOptions o = sharded_options(4);
+    o.optimizer = train::OptimizerKind::muon, o.ema = 0.9, o.dropout = 0.1;
+    Run whole(o);
+    whole.to_end();
+    train::RunFolder folder(scratch.path("out"));
+    o.max_iters = 3;
+    Run(o).to_end(&folder);
+    o.max_iters = 6;
+    const std::filesystem::path checkpoint = folder.checkpoints().front();
+    const auto model = [&] { return std::move(models::load_model(checkpoint, o.dropout).model); };
+    Run rest(o, letters(600), model());
+    rest.resume(checkpoint);
+    rest.to_end();
+    CHECK(rest.state().step == 6);
+    CHECK(same_bits(rest.weights(), whole.weights()));
+    o.shards = 2;
+    Run other(o, letters(600), model());
+    CHECK_THROWS_WITH(other.resume(checkpoint), ContainsSubstring("--shards was 4, is 2"));
+}
+
+TEST_CASE("shards: numbers that make no sense are refused", "[train][shards]") {
+    train::TrainOptions o = small_options();
+    for (const std::size_t shards : {0u, 3u, 8192u}) {
+        o.shards = shards;
+        CHECK_THROWS_WITH(o.validate(), ContainsSubstring("--shards must be a power of two"));
+    }
+    o.shards = 8;  // of 4 rows
+    CHECK_THROWS_WITH(o.validate(), ContainsSubstring("--batch-size must be a multiple of --shards"));
+    o.batch_size = 16;
+    o.validate();
+    CHECK(o.rows_per_shard() == 2);
+}
