@@ -8,6 +8,7 @@
 #include "cli/bench_profile.h"
 #include "cli/common.h"
 #include "cli/flag_values.h"
+#include "cli/together.h"
 #include "cli/wrong_usage.h"
 #include "engine/clock.h"
 #include "engine/random.h"
@@ -37,7 +38,7 @@ const std::vector<std::string> kPresetNames = {"micro", "tiny", "small", "gpt2",
 
 struct BenchArguments {
     std::vector<std::string> presets{"tiny"};
-    std::size_t batch = 0, block_size = 0, vocab_size = 0, threads = 0;
+    std::size_t batch = 0, shards = 0, block_size = 0, vocab_size = 0, threads = 0;
     std::string precision = "fp32", arch;
     double seconds = 6;
     bool profile = false, checkpoint = false, json = false;
@@ -45,7 +46,9 @@ struct BenchArguments {
 
 constexpr std::size_t kTokens = 200'000;  // of the text
 
-nlohmann::ordered_json bench(const std::string& name, Preset p, const BenchArguments& args, std::size_t threads) {
+// Of several processes, together they train on the preset's batch.
+nlohmann::ordered_json bench(const std::string& name, Preset p, const BenchArguments& args, std::size_t threads,
+                             distributed::Processes* processes) {
     if (args.block_size) p.block_size = args.block_size;
     if (args.vocab_size) p.vocab_size = args.vocab_size;
     if (!args.arch.empty() && args.arch != p.arch) p.arch = args.arch, p.n_kv_head = p.n_inner = 0, p.tied_head = false;
@@ -53,6 +56,7 @@ nlohmann::ordered_json bench(const std::string& name, Preset p, const BenchArgum
     options.n_layer = p.n_layer, options.n_head = p.n_head, options.n_embd = p.n_embd,
     options.block_size = p.block_size;
     options.batch_size = args.batch ? args.batch : p.batch_size;
+    options.shards = args.shards ? args.shards : processes ? processes->count : 1;
     options.arch = p.arch;
     options.n_kv_head = p.n_kv_head, options.n_inner = p.n_inner;
     options.bias = models::family(p.arch).biased;
@@ -70,12 +74,16 @@ nlohmann::ordered_json bench(const std::string& name, Preset p, const BenchArgum
     for (std::size_t i = 0; i < tokens.size(); ++i)
         tokens[i] = static_cast<std::int32_t>(random_below({2, 0}, i, p.vocab_size));
     const auto sampler =
-        data::make_sampler(options.sampler, tokens, options.batch_size, options.block_size, options.seed);
-    train::TrainingStep training(options, *model, *sampler);
+        data::make_sampler(options.sampler, tokens, options.rows_per_shard(), options.block_size, options.seed);
+    train::TrainingStep training(options, *model, *sampler, processes);
     std::vector<double> times;
     double total = 0;
     std::size_t step = 0;
-    for (; step < 5 || (total < args.seconds && step < 100000); ++step) {
+    const auto goes_on = [&] {
+        const bool own = step < 5 || (total < args.seconds && step < 100000);
+        return processes ? processes->of_first(own) : own;
+    };
+    for (; goes_on(); ++step) {
         const double start = seconds_now();
         training.run(step);
         const double seconds = seconds_now() - start;
@@ -97,6 +105,8 @@ nlohmann::ordered_json bench(const std::string& name, Preset p, const BenchArgum
             {"precision", args.precision},
             {"threads", threads},
             {"batch", options.batch_size},
+            {"shards", options.shards},
+            {"processes", processes ? processes->count : 1},
             {"params", model->parameter_count()},
             {"ms_step", median * 1e3},
             {"best_ms", times.front() * 1e3},
@@ -108,13 +118,17 @@ nlohmann::ordered_json bench(const std::string& name, Preset p, const BenchArgum
 
 int run_bench(const BenchArguments& args) {
     if (!(args.seconds > 0)) throw Usage(fmt::format("--seconds must be above 0, got {}", args.seconds));
-    const std::size_t threads = set_threads(args.threads);
+    distributed::Processes* const processes = distributed::start_processes();
+    if (processes && args.profile) throw Usage("--profile is for one process: start it without mpirun");
+    const std::size_t threads =
+        set_threads(processes && args.threads == 0 ? threads_of_each(*processes) : args.threads);
     for (const auto& name : args.presets) {
         const auto found = kPresets.find(name);
         if (found == kPresets.end()) throw Usage(fmt::format("--preset {}", refuse_other_than(kPresetNames)(name)));
     }
     for (const auto& name : args.presets) {
-        auto r = bench(name, kPresets.at(name), args, threads);
+        auto r = bench(name, kPresets.at(name), args, threads, processes);
+        if (processes && !processes->first()) continue;
         const std::string table = r["profile"];
         if (table.empty() || !args.json) r.erase("profile");
         print(args.json
@@ -124,6 +138,7 @@ int run_bench(const BenchArguments& args) {
                                 r["tok_s"].get<double>(), r["gflops"].get<double>(), r["peak_rss_mb"].get<long>()) +
                         table);
     }
+    if (processes) processes->finish();
     return 0;
 }
 
@@ -139,6 +154,8 @@ Action add_bench(CLI::App& app) {
                    "model family; default: the preset's, gpt2 for all but smollm2, which is a llama")
         ->check(refuse_other_than(models::family_names()));
     app.add_option("--batch", args->batch, "sequences per step; 0: the preset's")->capture_default_str();
+    app.add_option("--shards", args->shards, "parts of a batch, as in training; 0: the processes that mpirun started")
+        ->capture_default_str();
     app.add_option("--block-size", args->block_size, "context size in tokens; 0: the preset's")->capture_default_str();
     app.add_option("--vocab-size", args->vocab_size, "vocabulary size; 0: the preset's")->capture_default_str();
     app.add_option("--threads", args->threads, "OpenMP threads; 0: the physical cores")->capture_default_str();

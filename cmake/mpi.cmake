@@ -3,7 +3,7 @@
 # choose one.
 set(INKLING_MPI AUTO CACHE STRING "Training in several processes, with Open MPI or MPICH: AUTO (when found), ON or OFF")
 set(mpi ${INKLING_MPI})
-if(mpi STREQUAL "AUTO" AND INKLING_FOR_CPU)
+if(mpi STREQUAL "AUTO" AND NOT INKLING_NATIVE)
   set(mpi OFF)
 endif()
 if(NOT mpi)
@@ -25,5 +25,6 @@ target_link_libraries(inkling_mpi PRIVATE inkling_flags MPI::MPI_CXX Threads::Th
 target_link_options(inkling_mpi PRIVATE -Wl,--as-needed)
 set_target_properties(inkling_mpi PROPERTIES PREFIX "" OUTPUT_NAME inkling-mpi)
 file(RELATIVE_PATH installed ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR}/inkling)
+set(INKLING_MPIRUN ${MPIEXEC_EXECUTABLE})
 set(INKLING_MPI_PLACES "\"inkling-mpi.so\", \"${installed}/inkling-mpi.so\"")
 install(TARGETS inkling_mpi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/inkling COMPONENT program)

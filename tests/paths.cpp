@@ -7,6 +7,7 @@ const char* const kTutorial = INKLING_TUTORIAL;
 const char* const kExamples = INKLING_EXAMPLES;
 const char* const kFailAllocation = INKLING_FAIL_ALLOCATION;
 const char* const kFaultyFiles = INKLING_FAULTY_FILES;
+const char* const kMpirun = INKLING_MPIRUN;
 
 const bool kSanitized = INKLING_SANITIZED;
 

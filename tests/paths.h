@@ -11,6 +11,7 @@ extern const char* const kTutorial;        // the program of docs/attention.md
 extern const char* const kExamples;        // the folder with the programs of examples/
 extern const char* const kFailAllocation;  // the libraries of tests/preload
 extern const char* const kFaultyFiles;
+extern const char* const kMpirun;  // of the MPI that the program is built for; "": none
 
 extern const bool kSanitized;  // over a library with sanitizers, whose allocators are their own
 

@@ -46,7 +46,7 @@ TrainingStep::TrainingStep(const TrainOptions& options, models::Transformer<floa
         ownership_.emplace(parameters, count, [&](const auto& entry) { return whole_cost(options, entry); });
         own = ownership_->ranges_of(processes ? processes->rank : 0);
     }
-    optimizer = make_optimizer(options, parameters, processes ? &own : nullptr);
+    optimizer = make_optimizer(options, parameters, ownership_ ? &own : nullptr);
     if (processes) exchange_ = std::make_unique<Exchange>(*processes, parameters, *ownership_);
 }
 

@@ -64,8 +64,20 @@ class ThreadAsProcess final : public distributed::Processes {
         check(!mail_.failed, "another thread has failed");
         std::vector<Done> done = std::move(sent_);
         sent_.clear();
+        deliver(done);
+        for (const Done& each : done) each();
+        return !done.empty();
+    }
+
+    void fail(const std::string& why, int) override { throw Error(why); }
+    void finish() override {}
+
+    std::size_t sent_bytes = 0;
+
+  private:
+    void deliver(std::vector<Done>& done) {
+        const std::lock_guard lock(mail_.mutex);  // for all: the first that is wanted gets the first that comes
         for (auto w = wanted_.begin(); w != wanted_.end();) {
-            const std::lock_guard lock(mail_.mutex);
             auto& letters = mail_.letters[{w->from, rank, w->tag}];
             if (letters.empty()) {
                 ++w;
@@ -78,16 +90,8 @@ class ThreadAsProcess final : public distributed::Processes {
             done.push_back(std::move(w->done));
             w = wanted_.erase(w);
         }
-        for (const Done& each : done) each();
-        return !done.empty();
     }
 
-    void fail(const std::string& why, int) override { throw Error(why); }
-    void finish() override {}
-
-    std::size_t sent_bytes = 0;
-
-  private:
     struct Wanted {
         std::size_t from;
         int tag;

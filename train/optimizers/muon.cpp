@@ -11,6 +11,8 @@
 namespace inkling::train {
 namespace {
 
+constexpr std::size_t kAlikeInAnyBatch = 1 << 16;  // multiply-adds of a product
+
 // Of the maps that a matrix is stacked from: query, key and value where one matrix packs them, and when they are split,
 // each of their heads.
 template <class Entry>
@@ -40,8 +42,13 @@ Muon<T>::Muon(nn::FlatParameters<T>& parameters, const MuonOptions& options, con
         if (!is_matrix_of_muon(entry) || !is_own(entry)) continue;
         const Shape& shape = entry.parameter.shape();
         const std::size_t rows = rows_of_map(entry, options.split_heads);
-        auto group = std::find_if(groups_.begin(), groups_.end(),
-                                  [&](const Group& g) { return g.shape[1] == rows && g.shape[2] == shape[1]; });
+        // Of some of the parameters, those of others must not matter: small products are computed in other orders alone
+        // than among many (engine/kernels/gemm.cpp).
+        const std::size_t M = std::min(rows, shape[1]);
+        const bool alone = own && M * M * M < kAlikeInAnyBatch;
+        auto group = std::find_if(groups_.begin(), groups_.end(), [&](const Group& g) {
+            return !alone && g.shape[1] == rows && g.shape[2] == shape[1];
+        });
         if (group == groups_.end()) {
             groups_.push_back({{0, rows, shape[1]}, {}, {}, {}});
             group = groups_.end() - 1;

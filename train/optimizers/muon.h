@@ -28,7 +28,8 @@ class Muon : public Optimizer<T> {
     using typename Optimizer<T>::Entry;
     using typename Optimizer<T>::State;
 
-    // Of all parameters, or of those in `own`, of which it must hold whole matrices.
+    // Of all parameters, or of those in `own`, of which it must hold whole matrices. What it computes of one does not
+    // depend on the others that are in `own`.
     Muon(nn::FlatParameters<T>& parameters, const MuonOptions& options, const Ranges* own = nullptr);
 
     //   m += (g - m) (1 - mu);  u = (1 - mu) g + mu m  with Nesterov, else m

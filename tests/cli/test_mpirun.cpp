@@ -1,0 +1,210 @@
+// inkling train, started by mpirun: the same bytes as alone, and what happens when something goes wrong.
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "tests/cli/program.h"
+#include "tests/skip.h"
+
+using namespace inkling::testing;
+using inkling::data::tests::ScratchFolder;
+namespace fs = std::filesystem;
+
+namespace {
+
+// On few processors, and as any user; the machine may have neither ssh nor a network.
+void allow_mpirun() {
+    if (std::string(kMpirun).empty()) SKIP_TEST("built without MPI");
+    for (const char* const name :
+         {"OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "OMPI_MCA_rmaps_base_oversubscribe",
+          "PRTE_ALLOW_RUN_AS_ROOT", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM"})
+        setenv(name, "1", 1);
+    setenv("OMPI_MCA_plm", "isolated", 1);
+    setenv("PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe", 1);
+    setenv("HYDRA_LAUNCHER", "fork", 1);
+}
+
+Arguments started(std::size_t processes, const Arguments& arguments) {
+    allow_mpirun();
+    return Arguments{"-np", std::to_string(processes), kProgram} + arguments;
+}
+
+Result mpirun(std::size_t processes, const Arguments& arguments) {
+    return Process(started(processes, arguments), "", "/dev/null", nullptr, kMpirun).wait(60);
+}
+
+// What Inkling said, without mpirun's own words.
+std::vector<std::string> lines_of_inkling(const Result& r) {
+    std::vector<std::string> lines;
+    std::istringstream text(r.err);
+    for (std::string line; std::getline(text, line);)
+        if (line.starts_with("inkling: ")) lines.push_back(line);
+    return lines;
+}
+
+void check_one_line(const Result& r, int code, const std::string& text) {
+    INFO(r.err);
+    CHECK(r.code == code);
+    const std::vector<std::string> lines = lines_of_inkling(r);
+    REQUIRE(lines.size() == 1);
+    CHECK_THAT(lines[0], ContainsSubstring(text));
+}
+
+std::string model_in(const std::string& out) {
+    return inkling::formats::read_file(fs::path(out) / "latest" / "model.safetensors");
+}
+
+Arguments flags(const std::string& text, const std::string& out, const Arguments& more = {}) {
+    return Arguments{"train", "--data", text, "--out", out} + small({"--batch-size", "8", "--n-embd", "32"}) + more;
+}
+
+// The processes of a run, by what they were started with.
+std::vector<pid_t> processes_of(const std::string& out) {
+    std::vector<pid_t> found;
+    for (const auto& entry : fs::directory_iterator("/proc")) {
+        const std::string name = entry.path().filename();
+        if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+        std::ifstream file(entry.path() / "cmdline");
+        const std::string line((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+        if (line.starts_with(kProgram) && line.find(out) != std::string::npos) found.push_back(std::stoi(name));
+    }
+    std::sort(found.begin(), found.end());
+    return found;
+}
+
+template <class Condition>
+bool within(double seconds, const Condition& condition) {
+    for (int i = 0; i < static_cast<int>(seconds * 50); ++i) {
+        if (condition()) return true;
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    return condition();
+}
+
+}  // namespace
+
+TEST_CASE("mpirun: 2 and 4 processes write the model that one writes", "[cli][mpirun]") {
+    const ScratchFolder folder;
+    const std::string text = folder.write("text.txt", small_text());
+    for (const std::string optimizer : {"adamw", "muon"}) {
+        const Arguments more = {"--shards", "4", "--optimizer", optimizer, "--dropout", "0.1", "--ema", "0.5"};
+        const std::string alone = folder.path(optimizer + "1");
+        REQUIRE(program(flags(text, alone, more)).code == 0);
+        for (const std::size_t n : {2u, 4u}) {
+            const std::string out = folder.path(optimizer + std::to_string(n));
+            const Result r = mpirun(n, flags(text, out, more));
+            INFO(r.err);
+            REQUIRE(r.code == 0);
+            CHECK_THAT(r.err, ContainsSubstring(std::to_string(n) + " processes on 1 computer"));
+            CHECK(model_in(out) == model_in(alone));
+            CHECK(r.out.empty());
+        }
+    }
+}
+
+TEST_CASE("mpirun: a run of 2 is killed, and goes on with 4 to the same bytes", "[cli][mpirun]") {
+    const ScratchFolder folder;
+    const std::string text = folder.write("text.txt", small_text()), out = folder.path("out");
+    const Arguments more = {"--shards", "4", "--save-every", "5", "--max-iters", "150", "--eval-every", "75"};
+    REQUIRE(program(flags(text, folder.path("alone"), more)).code == 0);
+    {
+        Process run(started(2, flags(text, out, more)), "", "/dev/null", nullptr, kMpirun);
+        REQUIRE(within(20, [&] { return fs::exists(fs::path(out) / "latest"); }));
+        const std::vector<pid_t> all = processes_of(out);
+        REQUIRE(all.size() == 2);
+        kill(all.back(), SIGKILL);
+        const Result r = run.wait(10);
+        CHECK(r.code != 0);
+        CHECK(within(10, [&] { return processes_of(out).empty(); }));
+    }
+    const Result r = mpirun(4, flags(text, out, more + Arguments{"--resume", "auto"}));
+    INFO(r.err);
+    REQUIRE(r.code == 0);
+    CHECK_THAT(r.err, ContainsSubstring("going on from"));
+    CHECK(model_in(out) == model_in(folder.path("alone")));
+}
+
+TEST_CASE("mpirun: asked to stop, all end after the same step, and it is saved", "[cli][mpirun]") {
+    const ScratchFolder folder;
+    const std::string text = folder.write("text.txt", small_text()), out = folder.path("out");
+    const Arguments endless = {"--max-iters", "100000000", "--eval-every", "1000000"};
+    Process run(started(2, flags(text, out, endless)), "", "/dev/null", nullptr, kMpirun);
+    REQUIRE(within(20, [&] { return fs::exists(fs::path(out) / "metrics.jsonl"); }));
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    for (const pid_t process : processes_of(out)) {  // as mpirun would; one is enough
+        kill(process, SIGTERM);
+        break;
+    }
+    const Result r = run.wait(20);
+    INFO(r.err);
+    CHECK(r.code == 143);
+    CHECK_THAT(r.err, ContainsSubstring("stopped at step"));
+    CHECK(fs::exists(fs::path(out) / "latest"));
+    CHECK(processes_of(out).empty());
+}
+
+TEST_CASE("mpirun: processes that were not started alike say so at once", "[cli][mpirun]") {
+    const ScratchFolder folder;
+    const std::string text = folder.write("text.txt", small_text()), out = folder.path("out");
+    const std::string other = folder.write("other.txt", small_text() + "more");
+    const auto two = [&](const Arguments& first, const Arguments& second) {
+        allow_mpirun();
+        const Arguments all = Arguments{"-np", "1", kProgram} + first + Arguments{":", "-np", "1", kProgram} + second;
+        return Process(all, "", "/dev/null", nullptr, kMpirun).wait(60);
+    };
+    check_one_line(two(flags(text, out), flags(text, out, {"--learning-rate", "0.5"})), 2,
+                   "was started with --learning-rate 0.5, and process 0 with 0.001: start all with the same flags");
+    check_one_line(two(flags(text, out), flags(other, out)), 3, "read another text");
+    check_one_line(two(flags(text, out), flags(folder.path("missing"), out)), 3, "missing");
+    CHECK_FALSE(fs::exists(out));
+    const Result r =
+        two(flags(text, out, {"--broadcast-data"}), flags(folder.path("missing"), out, {"--broadcast-data"}));
+    INFO(r.err);
+    CHECK(r.code == 0);
+    REQUIRE(program(flags(text, folder.path("alone"), {"--shards", "2"})).code == 0);
+    CHECK(model_in(out) == model_in(folder.path("alone")));
+}
+
+TEST_CASE("mpirun: what is wrong is said once", "[cli][mpirun]") {
+    const ScratchFolder folder;
+    const std::string text = folder.write("text.txt", small_text()), out = folder.path("out");
+    check_one_line(mpirun(2, {"train", "--bogus"}), 2, "unknown flag --bogus");
+    check_one_line(mpirun(3, flags(text, out)), 2, "the number of processes must be a power of two, got 3");
+    check_one_line(mpirun(4, flags(text, out, {"--shards", "2"})), 2,
+                   "--shards must be a multiple of the number of processes, got 2 and 4");
+    check_one_line(mpirun(2, flags(text, out,
+                                   {"--learning-rate", "1e5", "--warmup-iters", "0", "--grad-clip", "0", "--optimizer",
+                                    "sgd", "--schedule", "constant"})),
+                   4, "training diverged");
+    check_fails(program(flags(text, out, {"--processes", "2"})), 2, "--processes is for --dry-run");
+}
+
+TEST_CASE("mpirun: documents in lines go round, and a recipe plans for all processes", "[cli][mpirun]") {
+    const ScratchFolder folder;
+    std::string stories;
+    for (int i = 0; i < 60; ++i)
+        stories += "the quick brown fox jumps over the lazy dog " + std::to_string(i * i) + "\n";
+    const std::string text = folder.write("text.txt", stories), out = folder.path("out");
+    const Result r = mpirun(
+        2, {"train", "--data", text, "--out", out, "--max-time", "1", "--threads", "1", "--json", "--broadcast-data"});
+    const auto lines = json_lines(r);
+    REQUIRE(lines.size() > 2);
+    CHECK(lines.front()["event"] == "plan");
+    CHECK(lines.front()["settings"]["shards"] == 2);
+    CHECK(lines.back()["event"] == "end");
+    CHECK(std::count_if(lines.begin(), lines.end(), [](const auto& l) { return l["event"] == "plan"; }) <= 2);
+}
+
+TEST_CASE("mpirun: the memory of each process, before it is started", "[cli]") {
+    const ScratchFolder folder;
+    const std::string text = folder.write("text.txt", small_text()), out = folder.path("out");
+    const auto bytes = [&](const Arguments& more) {
+        const auto line = json_lines(program(flags(text, out, Arguments{"--dry-run", "--json"} + more)));
+        return line[0]["memory_bytes"].get<double>();
+    };
+    const double one = bytes({"--shards", "4"}), four = bytes({"--processes", "4"});
+    CHECK(four < one);
+    const Result r = program(flags(text, out, {"--dry-run", "--processes", "4"}));
+    CHECK_THAT(r.out, ContainsSubstring("of each of 4 processes about"));
+    check_fails(program(flags(text, out, {"--dry-run", "--processes", "3"})), 2, "must be a power of two, got 3");
+}
