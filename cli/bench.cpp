@@ -57,6 +57,9 @@ nlohmann::ordered_json bench(const std::string& name, Preset p, const BenchArgum
     options.block_size = p.block_size;
     options.batch_size = args.batch ? args.batch : p.batch_size;
     options.shards = args.shards ? args.shards : processes ? processes->count : 1;
+    if (options.batch_size % options.shards != 0)
+        throw Usage(
+            fmt::format("--batch must be a multiple of --shards, got {} and {}", options.batch_size, options.shards));
     options.arch = p.arch;
     options.n_kv_head = p.n_kv_head, options.n_inner = p.n_inner;
     options.bias = models::family(p.arch).biased;
@@ -100,20 +103,21 @@ nlohmann::ordered_json bench(const std::string& name, Preset p, const BenchArgum
     std::string table;
     if (args.profile) table = profile_table([&] { training.run(step++); }, args.seconds, options.precision);
     const auto rounded = [](double x, double unit) { return std::round(x / unit) * unit; };
-    return {{"preset", name},
-            {"arch", p.arch},
-            {"precision", args.precision},
-            {"threads", threads},
-            {"batch", options.batch_size},
-            {"shards", options.shards},
-            {"processes", processes ? processes->count : 1},
-            {"params", model->parameter_count()},
-            {"ms_step", median * 1e3},
-            {"best_ms", times.front() * 1e3},
-            {"tok_s", rounded(B * T / median, 1)},
-            {"gflops", rounded(flops / median / 1e9, 0.1)},
-            {"peak_rss_mb", usage.ru_maxrss / 1024},
-            {"profile", table}};
+    nlohmann::ordered_json result = {{"preset", name},
+                                     {"arch", p.arch},
+                                     {"precision", args.precision},
+                                     {"threads", threads},
+                                     {"batch", options.batch_size},
+                                     {"params", model->parameter_count()},
+                                     {"ms_step", median * 1e3},
+                                     {"best_ms", times.front() * 1e3},
+                                     {"tok_s", rounded(B * T / median, 1)},
+                                     {"gflops", rounded(flops / median / 1e9, 0.1)},
+                                     {"peak_rss_mb", usage.ru_maxrss / 1024},
+                                     {"profile", table}};
+    if (options.shards > 1)
+        result.update({{"shards", options.shards}, {"processes", processes ? processes->count : 1}});
+    return result;
 }
 
 int run_bench(const BenchArguments& args) {

@@ -12,7 +12,8 @@
 set -euo pipefail
 program=$(realpath "$1")
 root=$(cd "$(dirname "$0")/.." && pwd)
-pages=("$root/README.md" "$root"/docs/{first-hour,using,chat,finetuning,pages,files,library,recipes,adding}.md)
+pages=("$root/README.md" "$root"/docs/{first-hour,using,chat,finetuning,distributed,pages,files,library,recipes,adding}.md)
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_plm=isolated
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 fail() {
@@ -31,7 +32,7 @@ done
 # The lines of a page's blocks without a language that are commands; what a program prints is none.
 commands_of() {
     awk '/^```/ { inside = !inside; plain = $0 == "```"; next }
-         inside && plain && /^(\$ |\.\/|build\/|cmake |ctest |tests\/)/' "$@" | sed 's/^\$ //; s/ \+# .*//'
+         inside && plain && /^(\$ |\.\/|build\/|mpirun |cmake |ctest |tests\/)/' "$@" | sed 's/^\$ //; s/ \+# .*//'
 }
 
 run() {
@@ -50,15 +51,17 @@ follow() {
     while read -r command; do
         case $command in
         ./quickstart) command="build/inkling train --out runs/quickstart --overwrite" ;;
-        ./check | 'cmake '* | 'ctest '*) continue ;;
+        ./check | 'cmake '* | 'ctest '* | 'mpirun --hostfile '*) continue ;;
+        'mpirun '*) command -v mpirun >/dev/null && [ -e "$(dirname "$program")/inkling-mpi.so" ] || continue ;;
         'build/inkling '*) ;;
         *) fail "this test does not know how to run: $command" ;;
         esac
         case $command in
         *' --dry-run'*) run "$command" ;;
-        'build/inkling train '*) run "$command" --max-iters $((steps += 1)) ;;
+        *'build/inkling train '*) run "$command" --max-iters $((steps += 1)) ;;
         *' --stories '*) run "$command" --stories 2 ;;
-        'build/inkling bench '*) run "$command" --batch 1 --seconds 0.1 ;;
+        'mpirun '*'build/inkling bench'*) run "$command" --batch 2 --seconds 0.1 ;;
+        'build/inkling bench'*) run "$command" --batch 1 --seconds 0.1 ;;
         *) run "$command" ;;
         esac
     done
