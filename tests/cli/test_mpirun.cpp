@@ -83,7 +83,7 @@ bool within(double seconds, const Condition& condition) {
 
 }  // namespace
 
-TEST_CASE("mpirun: 2 and 4 processes write the model that one writes", "[cli][mpirun]") {
+TEST_CASE("mpirun: 2 and 4 processes write the model that one writes", "[cli][mpirun][unsanitized]") {
     const ScratchFolder folder;
     const std::string text = folder.write("text.txt", small_text());
     for (const std::string optimizer : {"adamw", "muon"}) {
@@ -102,7 +102,7 @@ TEST_CASE("mpirun: 2 and 4 processes write the model that one writes", "[cli][mp
     }
 }
 
-TEST_CASE("mpirun: a run of 2 is killed, and goes on with 4 to the same bytes", "[cli][mpirun]") {
+TEST_CASE("mpirun: a run of 2 is killed, and goes on with 4 to the same bytes", "[cli][mpirun][unsanitized]") {
     const ScratchFolder folder;
     const std::string text = folder.write("text.txt", small_text()), out = folder.path("out");
     const Arguments more = {"--shards", "4", "--save-every", "5", "--max-iters", "150", "--eval-every", "75"};
@@ -124,7 +124,7 @@ TEST_CASE("mpirun: a run of 2 is killed, and goes on with 4 to the same bytes", 
     CHECK(model_in(out) == model_in(folder.path("alone")));
 }
 
-TEST_CASE("mpirun: asked to stop, all end after the same step, and it is saved", "[cli][mpirun]") {
+TEST_CASE("mpirun: asked to stop, all end after the same step, and it is saved", "[cli][mpirun][unsanitized]") {
     const ScratchFolder folder;
     const std::string text = folder.write("text.txt", small_text()), out = folder.path("out");
     const Arguments endless = {"--max-iters", "100000000", "--eval-every", "1000000"};
@@ -143,7 +143,7 @@ TEST_CASE("mpirun: asked to stop, all end after the same step, and it is saved",
     CHECK(processes_of(out).empty());
 }
 
-TEST_CASE("mpirun: processes that were not started alike say so at once", "[cli][mpirun]") {
+TEST_CASE("mpirun: processes that were not started alike say so at once", "[cli][mpirun][unsanitized]") {
     const ScratchFolder folder;
     const std::string text = folder.write("text.txt", small_text()), out = folder.path("out");
     const std::string other = folder.write("other.txt", small_text() + "more");
@@ -165,7 +165,7 @@ TEST_CASE("mpirun: processes that were not started alike say so at once", "[cli]
     CHECK(model_in(out) == model_in(folder.path("alone")));
 }
 
-TEST_CASE("mpirun: what is wrong is said once", "[cli][mpirun]") {
+TEST_CASE("mpirun: what is wrong is said once", "[cli][mpirun][unsanitized]") {
     const ScratchFolder folder;
     const std::string text = folder.write("text.txt", small_text()), out = folder.path("out");
     check_one_line(mpirun(2, {"train", "--bogus"}), 2, "unknown flag --bogus");
@@ -177,9 +177,13 @@ TEST_CASE("mpirun: what is wrong is said once", "[cli][mpirun]") {
                                     "sgd", "--schedule", "constant"})),
                    4, "training diverged");
     check_fails(program(flags(text, out, {"--processes", "2"})), 2, "--processes is for --dry-run");
+    check_fails(program({"bench", "--batch", "3", "--shards", "2"}), 2, "--batch must be a multiple of --shards");
+    const auto timed = json_lines(mpirun(2, {"bench", "--batch", "2", "--seconds", "0.1", "--threads", "1", "--json"}));
+    REQUIRE(timed.size() == 1);
+    CHECK((timed[0]["processes"] == 2 && timed[0]["ms_step"] > 0));
 }
 
-TEST_CASE("mpirun: documents in lines go round, and a recipe plans for all processes", "[cli][mpirun]") {
+TEST_CASE("mpirun: documents in lines go round, and a recipe plans for all processes", "[cli][mpirun][unsanitized]") {
     const ScratchFolder folder;
     std::string stories;
     for (int i = 0; i < 60; ++i)
