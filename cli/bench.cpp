@@ -142,7 +142,7 @@ int run_bench(const BenchArguments& args) {
                                 r["tok_s"].get<double>(), r["gflops"].get<double>(), r["peak_rss_mb"].get<long>()) +
                         table);
     }
-    if (processes) processes->finish();
+    distributed::finish_processes(0);
     return 0;
 }
 

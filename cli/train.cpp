@@ -293,7 +293,7 @@ Action add_train(CLI::App& app, const TrainCaller& caller) {
         distributed::Processes* const processes = distributed::start_processes();
         if (processes) args->processes = processes->count;
         const int code = train_model(*args, caller, processes);
-        if (processes) processes->finish();
+        distributed::finish_processes(code);
         return code;
     };
 }

@@ -1,11 +1,14 @@
 #include "distributed/launch.h"
 
 #include <dlfcn.h>
+#include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <initializer_list>
 #include <memory>
+#include <thread>
 
 #include "engine/check.h"
 
@@ -76,5 +79,15 @@ Processes* start_processes() {
 }
 
 Processes* processes() { return started().get(); }
+
+void finish_processes(int code) {
+    if (!processes()) return;
+    processes()->barrier();
+    std::thread([code] {
+        std::this_thread::sleep_for(std::chrono::seconds(3));
+        _exit(code);
+    }).detach();
+    processes()->finish();
+}
 
 }  // namespace inkling::distributed

@@ -14,6 +14,7 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_
 
 running() { ps -eo pid,args | awk -v p="$program" -v o="$1" '$2 == p && index($0, o) {print $1}'; }
 gone_within() {  # SECONDS OUT
+    local i
     for i in $(seq $(($1 * 10))); do
         [ -n "$(running "$2")" ] || return 0
         sleep 0.1
@@ -42,7 +43,7 @@ for ((i = 1; i <= kills; ++i)); do
         continue
     fi
     [ -z "$victim" ] || kill -9 "$victim" 2>/dev/null
-    gone_within 10 "$out" || fail "kill $i: some still run after 10 s"
+    gone_within 10 "$out" || fail "kill $i: some still run after 10 s: $(cat "$work/log")"
     wait $mpirun
 done
 mpirun.openmpi -np 2 "$program" "${flags[@]}" --out "$out" --resume auto >"$work/log" 2>&1 || fail "$(cat "$work/log")"
@@ -50,8 +51,8 @@ mpirun.openmpi -np 2 "$program" "${flags[@]}" --out "$out" --resume auto >"$work
 echo "$kills kills: each time all were gone within 10 s; $((done + 1)) runs reached the end, with the same bytes"
 
 make_hosts 4
-cut() {  # SECONDS, 0: for good. Prints how long mpirun went on, and its exit code
-    local seconds=$1 start
+cut() {  # SECONDS (0: for good) STEPS
+    local seconds=$1 start i
     rm -rf "$work/line"
     (run_mpi 4 "$program" "${flags[@]}" --out "$work/line" --max-iters "$2" >"$work/log" 2>&1) &
     mpirun=$!
