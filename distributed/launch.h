@@ -14,8 +14,8 @@ std::size_t launched_rank();
 Processes* start_processes();
 Processes* processes();  // that were started; null: none
 
-// All have come to the end, and this one is to return `code`: it does, even if another is killed just now, for which MPI
-// would wait.
+// All have come to the end, and this one is to return `code`: it does, even if another is killed just now, for which
+// MPI would wait.
 void finish_processes(int code);
 
 }  // namespace inkling::distributed
