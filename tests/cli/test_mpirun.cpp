@@ -101,6 +101,47 @@ TEST_CASE("mpirun: 2 and 4 processes write the model that one writes", "[cli][mp
     }
 }
 
+TEST_CASE("mpirun: 2 and 4 processes write the adapter that one writes", "[cli][mpirun][unsanitized]") {
+    const ScratchFolder folder;
+    const std::string text = folder.write("text.txt", small_text());
+    const auto arguments = [&](const std::string& out) {
+        return Arguments{"train",
+                         "--data",
+                         text,
+                         "--out",
+                         folder.path(out),
+                         "--recipe",
+                         "nanogpt-cpu",
+                         "--init-from",
+                         small_run(),
+                         "--lora-rank",
+                         "2",
+                         "--lora-dropout",
+                         "0.1",
+                         "--shards",
+                         "4",
+                         "--batch-size",
+                         "4",
+                         "--max-iters",
+                         "12",
+                         "--eval-every",
+                         "6",
+                         "--threads",
+                         "1"};
+    };
+    const auto adapter = [&](const std::string& out) {
+        return inkling::formats::read_file(fs::path(folder.path(out)) / "latest" / "adapter_model.safetensors");
+    };
+    REQUIRE(program(arguments("alone")).code == 0);
+    for (const std::size_t n : {2u, 4u}) {
+        const std::string out = std::to_string(n);
+        const Result r = mpirun(n, arguments(out));
+        INFO(r.err);
+        REQUIRE(r.code == 0);
+        CHECK(adapter(out) == adapter("alone"));
+    }
+}
+
 TEST_CASE("mpirun: a run of 2 is killed, and goes on with 4 to the same bytes", "[cli][mpirun][unsanitized]") {
     const ScratchFolder folder;
     const std::string text = folder.write("text.txt", small_text()), out = folder.path("out");
