@@ -90,15 +90,18 @@ struct FetchNothing {
     void operator()() const {}
 };
 
-// MR x (NV vectors) of C in registers; they begin with `bias`, if any.
+// MR x (NV vectors) of C in registers; they begin with `bias`, if any. The loops over the tile are unrolled at any level of
+// optimization: one that stays a loop keeps the tile in memory, and takes eight times as long.
 template <std::size_t MR, std::size_t NV, class E, class T, class Fetch>
 inline void product_tile(std::size_t K, const E* A, std::ptrdiff_t a_row, std::ptrdiff_t a_col, const E* B,
                          std::ptrdiff_t ldb, T* C, std::ptrdiff_t ldc, bool accumulate, const T* bias, Fetch& fetch) {
     constexpr auto W = static_cast<std::ptrdiff_t>(Vec<T>::size);
     constexpr auto rows = static_cast<std::ptrdiff_t>(MR), vectors = static_cast<std::ptrdiff_t>(NV);
     Vec<T> c[MR][NV];
+#pragma GCC unroll 16
     for (std::ptrdiff_t v = 0; v < vectors; ++v) {
         const Vec<T> start = bias ? Vec<T>::load_unaligned(bias + v * W) : Vec<T>(T{0});
+#pragma GCC unroll 16
         for (std::ptrdiff_t r = 0; r < rows; ++r) {
             c[r][v] = accumulate ? Vec<T>::load_unaligned(C + r * ldc + v * W) + start : start;
         }
@@ -108,6 +111,7 @@ inline void product_tile(std::size_t K, const E* A, std::ptrdiff_t a_row, std::p
     std::ptrdiff_t three_rows = 3 * a_row;
     keep_in_register(three_rows);
     const E* four[(MR + 3) / 4];
+#pragma GCC unroll 16
     for (std::ptrdiff_t i = 0; 4 * i < rows; ++i) {
         four[i] = A + 4 * i * a_row;
         keep_in_register(four[i]);
@@ -117,15 +121,21 @@ inline void product_tile(std::size_t K, const E* A, std::ptrdiff_t a_row, std::p
         fetch();
         for (std::size_t k = std::min(piece, K - done); k > 0; --k, B += ldb) {
             Vec<E> b[NV];
+#pragma GCC unroll 16
             for (std::ptrdiff_t v = 0; v < vectors; ++v) b[v] = Vec<E>::load_unaligned(B + v * W);
+#pragma GCC unroll 16
             for (std::ptrdiff_t r = 0; r < rows; ++r) {
                 const Vec<E> a(four[r / 4][r % 4 == 3 ? three_rows : r % 4 * a_row]);
+#pragma GCC unroll 16
                 for (std::ptrdiff_t v = 0; v < vectors; ++v) c[r][v] = multiply_add(a, b[v], c[r][v]);
             }
+#pragma GCC unroll 16
             for (const E*& from : four) from += a_col;
         }
     }
+#pragma GCC unroll 16
     for (std::ptrdiff_t r = 0; r < rows; ++r) {
+#pragma GCC unroll 16
         for (std::ptrdiff_t v = 0; v < vectors; ++v) c[r][v].store_unaligned(C + r * ldc + v * W);
     }
 }
