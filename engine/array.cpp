@@ -6,6 +6,7 @@
 #include "engine/bfloat16.h"
 #include "engine/broadcast.h"
 #include "engine/kernels/strided.h"
+#include "engine/parallel.h"
 #include "engine/profile.h"
 
 namespace inkling {
@@ -65,7 +66,12 @@ Array<T>::Array(const Shape& shape)
       }) {}
 template <class T>
 Array<T>::Array(const Shape& shape, T value) : Array(shape) {
-    std::fill_n(this->data(), this->size(), value);
+    // Memory lies where it is first written: of a large array, near the threads that will read their ranges of it.
+    constexpr std::size_t kLarge = std::size_t{1} << 18;
+    T* const to = this->data();
+    parallel_for(
+        this->size(), kLarge, [=](std::size_t begin, std::size_t end) { std::fill(to + begin, to + end, value); },
+        kLine);
 }
 template <class T>
 Array<T>::Array(const Array&) = default;

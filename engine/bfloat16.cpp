@@ -43,10 +43,11 @@ Array<BFloat16> round_and_sum(const ConstArray<float>& x, Array<float>& column_s
     const std::size_t rows = x.dim(0), columns = x.dim(1), chunks = (rows + kRows - 1) / kRows;
     profile::count_bytes(static_cast<double>(6 * x.size()));
     Array<BFloat16> y(x.shape());
-    Array<float> partial({chunks, columns}, 0.0f);
+    Array<float> partial({chunks, columns});
     const float* const from = x.data();
     BFloat16* const to = y.data();
     parallel_rows(chunks, kRows * columns, [&](std::size_t begin, std::size_t end) {
+        std::fill(partial.data() + begin * columns, partial.data() + end * columns, 0.0f);
         for (std::size_t r = begin * kRows; r < std::min(rows, end * kRows); ++r) {
             const float* const row = from + r * columns;
             BFloat16* const out = to + r * columns;

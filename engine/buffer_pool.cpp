@@ -117,6 +117,17 @@ Buffer::~Buffer() {
     p.statistics.bytes_cached += capacity;
 }
 
+void* thread_memory(std::size_t bytes) {
+    thread_local std::unique_ptr<Buffer> kept;
+    if (!kept || kept->capacity < bytes) {
+        kept.reset();
+        kept = std::make_unique<Buffer>(bytes);
+    } else if (poison_new_buffers) {
+        std::memset(kept->data, 0xFF, kept->capacity);
+    }
+    return kept->data;
+}
+
 PoolStatistics pool_statistics() {
     Pool& p = pool();
     const std::lock_guard lock(p.mutex);

@@ -26,6 +26,10 @@ struct Buffer {
     std::shared_ptr<void> keeper = nullptr;
 };
 
+// Memory that a thread keeps for its next loop, until it calls this again. For bodies of parallel loops: the pool has a
+// lock, for which all threads would wait at once.
+void* thread_memory(std::size_t bytes);
+
 struct PoolStatistics {
     std::uint64_t system_allocations = 0;  // times that memory was taken from the system
     std::uint64_t requests = 0;            // buffers handed out

@@ -8,11 +8,13 @@
 
 namespace inkling {
 
-void parallel_for(std::size_t n, std::size_t grain, RangeBody body) {
+std::size_t max_ranges() { return omp_in_parallel() ? 1 : static_cast<std::size_t>(omp_get_max_threads()); }
+
+void parallel_for(std::size_t n, std::size_t grain, RangeBody body, std::size_t unit) {
     if (n == 0) return;
-    const std::size_t max_threads = n / std::max<std::size_t>(grain, 1);
-    const auto threads = std::min<std::size_t>(max_threads, static_cast<std::size_t>(omp_get_max_threads()));
-    if (threads <= 1 || omp_in_parallel()) return body(0, n);
+    const std::size_t threads = std::min(n / std::max<std::size_t>(grain, 1), max_ranges());
+    if (threads <= 1) return body(0, n);
+    const std::size_t units = (n + unit - 1) / unit;
     std::exception_ptr error;
     std::size_t failed_at = n;  // where the range begins that threw it
     const FloatMode mode = FloatMode::current();
@@ -21,7 +23,7 @@ void parallel_for(std::size_t n, std::size_t grain, RangeBody body) {
         mode.set();
         const auto me = static_cast<std::size_t>(omp_get_thread_num());
         const auto all = static_cast<std::size_t>(omp_get_num_threads());
-        const std::size_t begin = n * me / all, end = n * (me + 1) / all;
+        const std::size_t begin = units * me / all * unit, end = std::min(n, units * (me + 1) / all * unit);
         try {
             if (begin < end) body(begin, end);
         } catch (...) {  // an exception must not leave a parallel region: it is thrown again after it
@@ -41,9 +43,12 @@ void parallel_rows(std::size_t rows, std::size_t width, RangeBody body, std::siz
 
 void parallel_pieces(std::size_t n, RangeBody body) {
     constexpr std::size_t kPiece = 1024;
-    parallel_for(n, kGrain, [&](std::size_t begin, std::size_t end) {
-        for (; begin < end; begin += kPiece) body(begin, std::min(end, begin + kPiece));
-    });
+    parallel_for(
+        n, kGrain,
+        [&](std::size_t begin, std::size_t end) {
+            for (; begin < end; begin += kPiece) body(begin, std::min(end, begin + kPiece));
+        },
+        kLine);
 }
 
 }  // namespace inkling

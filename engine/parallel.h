@@ -17,9 +17,16 @@ inline constexpr std::size_t kGrain = 16384;
 // The body of a loop: it computes outputs [begin, end).
 using RangeBody = FunctionRef<void(std::size_t begin, std::size_t end)>;
 
-// body(begin, end) over disjoint ranges that cover [0, n), at least `grain` indices each. Of the exceptions that bodies
-// throw, the first is thrown again.
-void parallel_for(std::size_t n, std::size_t grain, RangeBody body);
+// Into how many ranges parallel_for may cut a loop: one inside another loop.
+std::size_t max_ranges();
+
+// Elements that are no less than a cache line, whatever their type. Threads that write to the same line wait for each
+// other at each write, and vectors that lie across lines are slower.
+inline constexpr std::size_t kLine = 32;
+
+// body(begin, end) over disjoint ranges that cover [0, n), at least `grain` indices each, and beginning at multiples of
+// `unit`. Of the exceptions that bodies throw, the first is thrown again.
+void parallel_for(std::size_t n, std::size_t grain, RangeBody body, std::size_t unit = 1);
 
 // body(begin, end) over rows of `width` elements each; the grain is in elements.
 void parallel_rows(std::size_t rows, std::size_t width, RangeBody body, std::size_t grain = kGrain);

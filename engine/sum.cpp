@@ -31,18 +31,21 @@ Array<T> sum_rows(const ConstArray<T>& x, std::size_t rows, std::size_t width) {
     };
     if (rows > 2 * kRows) {
         const std::size_t pieces = (rows + kRows - 1) / kRows;
-        Array<T> sums({pieces, width}, T{0});
+        Array<T> sums({pieces, width});
         parallel_rows(pieces, kRows * width, [&](std::size_t begin, std::size_t end) {
+            std::fill(sums.data() + begin * width, sums.data() + end * width, T{0});
             for (std::size_t r = begin * kRows; r < std::min(rows, end * kRows); ++r)
                 add(sums.data() + r / kRows * width, r, 0, width);
         });
         return sum_rows<T>(sums, pieces, width);
     }
     Array<T> y({width}, T{0});
-    parallel_for(width, std::max<std::size_t>(16, kGrain / std::max<std::size_t>(rows, 1)),
-                 [&](std::size_t begin, std::size_t end) {
-                     for (std::size_t r = 0; r < rows; ++r) add(y.data() + begin, r, begin, end - begin);
-                 });
+    parallel_for(
+        width, std::max<std::size_t>(16, kGrain / std::max<std::size_t>(rows, 1)),
+        [&](std::size_t begin, std::size_t end) {
+            for (std::size_t r = 0; r < rows; ++r) add(y.data() + begin, r, begin, end - begin);
+        },
+        kLine);
     return y;
 }
 

@@ -12,9 +12,13 @@ namespace {
 constexpr std::size_t kDepth = 1024;       // words of K in a block: 8 rows of A stay in L1, and a panel of B in L2
 constexpr std::size_t kHeight = 96;        // rows of C in a block: those of A stay in L2
 constexpr std::size_t kWidth = 4096;       // columns of B that are packed at a time: they stay in L3
+constexpr std::size_t kMinCut = 128;       // words of K that a thread packs at least
 constexpr std::size_t kInPlace = 1 << 18;  // numbers of B that are read where they lie: they stay in L2
 constexpr std::size_t kWorkPerThread = 1 << 19;  // multiply-adds that are worth a thread
-constexpr std::size_t kMinShares = 32;  // at least so many pieces of work, so that the threads get equal shares
+constexpr std::size_t kMinShares = 32;       // at least so many pieces of work, so that the threads get equal shares;
+constexpr std::size_t kSharesPerThread = 4;  // and of many threads so many each
+constexpr std::size_t kPacked = std::size_t{8} << 20;  // bytes of B that are packed before the threads meet: in L3;
+constexpr std::size_t kPackedPerThread = std::size_t{256} << 10;  // of few threads in their L2
 
 std::size_t pieces(std::size_t count, std::size_t max) { return (count + max - 1) / max; }
 
@@ -95,57 +99,89 @@ struct Product {
     void run() const {
         const std::size_t deepest = a.along == 1 ? kDepth : kDepth / 2;  // columns of A lie far apart
         const std::size_t width = even(n, kWidth, C), depth = even(k, deepest * numbers, numbers);
-        const Buffer panels(even(std::min(width, n), n, C) * pieces(depth, numbers) * sizeof(Word));
+        const bool in_place = takes_in_place(b, depth, std::min(width, n));
+        // Several blocks of K are packed at a time, because the threads meet each time.
+        const std::size_t packed = even(std::min(width, n), n, C) * pieces(depth, numbers) * sizeof(Word);
+        const std::size_t blocks =
+            in_place ? k : std::max<std::size_t>(1, std::min(kPacked, kPackedPerThread * max_ranges()) / packed);
+        const std::size_t deep = std::min(pieces(k, depth), blocks) * depth;
+        const Buffer panels(in_place ? 0 : packed * (deep / depth));
         for (std::size_t j = 0; j < n; j += width) {
-            for (std::size_t from = 0; from < k; from += depth) {
-                block(j, std::min(width, n - j), from, std::min(depth, k - from), static_cast<Word*>(panels.data));
+            for (std::size_t from = 0; from < k; from += deep) {
+                const Part part{j, std::min(width, n - j), from, std::min(deep, k - from), depth};
+                if (!in_place) pack(part, static_cast<Word*>(panels.data));
+                multiply(part, in_place ? nullptr : static_cast<Word*>(panels.data));
             }
         }
     }
 
-    void block(std::size_t j, std::size_t columns, std::size_t from, std::size_t deep, Word* panels) const {
-        const std::size_t across = pieces(columns, C), words = pieces(deep, numbers);
-        const OperandView<Format, B> right = b.at(from, j);
-        const bool in_place = takes_in_place(right, deep, columns);
-        if (!in_place) {
-            parallel_for(across, std::max<std::size_t>(1, kWorkPerThread / 16 / (deep * C)),
-                         [&](std::size_t begin, std::size_t end) {
-                             const Buffer scratch(b.along == 1 ? C * words * sizeof(Word) : 0);
-                             pack_panels<C>(right, deep, columns, begin, end, panels, static_cast<Word*>(scratch.data));
-                         });
-        }
+    struct Part {
+        std::size_t j, columns, from, deep, depth;  // columns [j, j + columns) of C, K [from, from + deep) by `depth`
+    };
+
+    // Panels of B, one block of K after the other. A thread packs some panels of a piece of K.
+    void pack(const Part& part, Word* panels) const {
+        const std::size_t across = pieces(part.columns, C), all = pieces(part.deep, part.depth);
+        const std::size_t cuts = pieces(kSharesPerThread * max_ranges(), across * all);
+        const std::size_t cut = even(part.depth, std::max(kMinCut * numbers, pieces(part.depth, cuts)), 16 * numbers);
+        const std::size_t per_block = pieces(part.depth, cut);
+        const auto work = [&](std::size_t begin, std::size_t end) {
+            auto* const scratch =
+                static_cast<Word*>(thread_memory(b.along == 1 ? C * cut / numbers * sizeof(Word) : 0));
+            for (std::size_t i = begin; i < end;) {
+                const std::size_t first = i % across, last = std::min(across, first + end - i), piece = i / across;
+                i += last - first;
+                const std::size_t block = piece / per_block * part.depth, at = piece % per_block * cut;
+                const std::size_t depth = std::min(part.depth, part.deep - block);
+                if (at >= depth) continue;
+                pack_panels<C>(b.at(part.from + block + at, part.j), std::min(cut, depth - at), part.columns, first,
+                               last, panels + (block * across + at) / numbers * C, pieces(depth, numbers) * C, scratch);
+            }
+        };
+        parallel_for(across * all * per_block, std::max<std::size_t>(1, kWorkPerThread / 16 / (cut * C)), work);
+    }
+
+    // Without panels, B is read where it lies.
+    void multiply(const Part& part, const Word* panels) const {
+        const std::size_t across = pieces(part.columns, C), end_of_k = part.from + part.deep;
+        const std::size_t min_shares = std::max(kMinShares, kSharesPerThread * max_ranges());
         std::size_t high = kHeight;
-        while (high > R && pieces(m, high) * across < kMinShares) high = pieces(high / 2, R) * R;
+        while (high > R && pieces(m, high) * across < min_shares) high = pieces(high / 2, R) * R;
         // As even as whole tiles allow, so that threads with as many blocks have as much to do.
         const std::size_t down = pieces(m, high), shares = down * across;
         const auto start = [&](std::size_t i) { return std::min(m, pieces(m, R) * i / down * R); };
         const auto ahead = [&](std::size_t k0, std::size_t i) {
-            return k0 < k ? LinesAhead(a.at(k0, start(i)), std::min(deep, k - k0), start(i + 1) - start(i))
+            return k0 < k ? LinesAhead(a.at(k0, start(i)), std::min(part.depth, k - k0), start(i + 1) - start(i))
                           : LinesAhead();
         };
         const auto work = [&](std::size_t begin, std::size_t end) {
-            const Buffer room((high + R) * words * sizeof(Word));
-            Rows rows{.columns = columns,
-                      .words = words,
-                      .b = in_place ? right.words() : panels,
-                      .b_row = in_place ? right.along : static_cast<std::ptrdiff_t>(C),
-                      .b_panel = static_cast<std::ptrdiff_t>(in_place ? C : C * words),
-                      .c_row = c_row,
-                      .accumulate = accumulate || from > 0,
-                      .bias = from == 0 && bias ? bias + j : nullptr};
-            for (std::size_t share = begin; share < end; ++share) {
-                const std::size_t i = share / across;
-                if (share == begin || share % across == 0) {
-                    rows.rows = start(i + 1) - start(i);
-                    rows.c = c + static_cast<std::ptrdiff_t>(start(i)) * c_row + j;
-                    take_rows(a.at(from, start(i)), deep, rows, static_cast<Word*>(room.data));
-                    // Next come the rows below, or the first ones again, further along K.
-                    rows.fetch = (i + 1) * across < end ? ahead(from, i + 1) : ahead(from + deep, begin / across);
+            auto* const room =
+                static_cast<Word*>(thread_memory((high + R) * pieces(part.depth, numbers) * sizeof(Word)));
+            for (std::size_t from = part.from; from < end_of_k; from += part.depth) {
+                const std::size_t deep = std::min(part.depth, end_of_k - from), words = pieces(deep, numbers);
+                const OperandView<Format, B> right = b.at(from, part.j);
+                Rows rows{.columns = part.columns,
+                          .words = words,
+                          .b = panels ? panels + (from - part.from) / numbers * across * C : right.words(),
+                          .b_row = panels ? static_cast<std::ptrdiff_t>(C) : right.along,
+                          .b_panel = static_cast<std::ptrdiff_t>(panels ? C * words : C),
+                          .c_row = c_row,
+                          .accumulate = accumulate || from > 0,
+                          .bias = from == 0 && bias ? bias + part.j : nullptr};
+                for (std::size_t share = begin; share < end; ++share) {
+                    const std::size_t i = share / across;
+                    if (share == begin || share % across == 0) {
+                        rows.rows = start(i + 1) - start(i);
+                        rows.c = c + static_cast<std::ptrdiff_t>(start(i)) * c_row + part.j;
+                        take_rows(a.at(from, start(i)), deep, rows, room);
+                        // Next come the rows below, or the first ones again, further along K.
+                        rows.fetch = (i + 1) * across < end ? ahead(from, i + 1) : ahead(from + deep, begin / across);
+                    }
+                    rows.panel(share % across);
                 }
-                rows.panel(share % across);
             }
         };
-        parallel_for(shares, std::max<std::size_t>(1, kWorkPerThread / (high * C * deep)), work);
+        parallel_for(shares, std::max<std::size_t>(1, kWorkPerThread / (high * C * part.deep)), work);
     }
 
     // A small matrix whose rows are whole vectors is read where it lies: packing would take as long as it saves.
@@ -165,7 +201,7 @@ struct Product {
         } else if (std::is_same_v<A, Word> && std::is_same_v<Format, Full<A>>) {
             rows.a = x.words(), rows.a_row = x.across, rows.a_col = x.along;
         } else {
-            pack_panels<R>(x, deep, rows.rows, 0, pieces(rows.rows, R), room,
+            pack_panels<R>(x, deep, rows.rows, 0, pieces(rows.rows, R), room, R * rows.words,
                            room + even(rows.rows, rows.rows, R) * rows.words);
             rows.a = room, rows.a_row = 1, rows.a_col = static_cast<std::ptrdiff_t>(R);
             rows.a_tile = static_cast<std::ptrdiff_t>(R) * step;

@@ -137,10 +137,10 @@ class LinesAhead {
 };
 
 // Panels first to last of Width columns, out of `columns`: in each, the words of its columns side by side, 0 behind the
-// last column, and K downwards. `scratch` holds Width rows of words.
+// last column, and K downwards. A panel starts `step` words after the one before. `scratch` holds Width rows of words.
 template <std::size_t Width, class Format, class In>
 void pack_panels(const OperandView<Format, In>& x, std::size_t depth, std::size_t columns, std::size_t first,
-                 std::size_t last, typename Format::Word* out, typename Format::Word* scratch) {
+                 std::size_t last, typename Format::Word* out, std::size_t step, typename Format::Word* scratch) {
     constexpr std::size_t kTogether = 8;  // rows of words that are read side by side
     using Word = typename Format::Word;
     const std::size_t words = (depth + Format::numbers - 1) / Format::numbers;
@@ -153,7 +153,7 @@ void pack_panels(const OperandView<Format, In>& x, std::size_t depth, std::size_
             transpose_into(ready ? panel.words() : scratch,
                            ready ? panel.across / static_cast<std::ptrdiff_t>(Format::numbers)
                                  : static_cast<std::ptrdiff_t>(words),
-                           here, words, out + p * Width * words, Width);
+                           here, words, out + p * step, Width);
         }
         return;
     }
@@ -163,7 +163,7 @@ void pack_panels(const OperandView<Format, In>& x, std::size_t depth, std::size_
             prefetch(x, (begin + 2 * kTogether) * Format::numbers, kTogether * Format::numbers, depth, first * Width,
                      std::min(last * Width, columns));
         for (std::size_t p = first; p < last; ++p) {
-            Word* to = out + (p * words + begin) * Width;
+            Word* to = out + p * step + begin * Width;
             const std::size_t here = std::min(Width, columns - p * Width);
             const OperandView<Format, In> panel = x.at(0, p * Width);
             std::size_t w = begin;

@@ -20,10 +20,13 @@ Array<T> map_given(Tensor<T> x, const SavedRow<T>& f) {
     }
     Array<T> y = x.value_in_place();
     profile::count_bytes(static_cast<double>(2 * y.size() * sizeof(T)));
-    parallel_for(y.size(), kGrain, [&f, data = y.data()](std::size_t begin, std::size_t end) {
-        const T* const in = data + begin;
-        f(end - begin, data + begin, &in);
-    });
+    parallel_for(
+        y.size(), kGrain,
+        [&f, data = y.data()](std::size_t begin, std::size_t end) {
+            const T* const in = data + begin;
+            f(end - begin, data + begin, &in);
+        },
+        kLine);
     return y;
 }
 
@@ -65,18 +68,21 @@ class SavedInput {
         const ConstArray<T> x = half_ ? ConstArray<T>() : full_->defined() ? full_->contiguous() : g;
         T* const to = y.data();
         profile::count_bytes(static_cast<double>((g.size() + 2 * y.size()) * sizeof(T)));
-        parallel_for(y.size(), kGrain, [&](std::size_t begin, std::size_t end) {
-            alignas(64) T wide[kPiece];
-            for (std::size_t i = begin; i < end; i += kPiece) {
-                const std::size_t n = std::min(kPiece, end - i);
-                if constexpr (std::is_same_v<T, float>) {
-                    for (std::size_t j = 0; half_ && j < n; ++j) wide[j] = widen(half_->data()[i + j]);
+        parallel_for(
+            y.size(), kGrain,
+            [&](std::size_t begin, std::size_t end) {
+                alignas(64) T wide[kPiece];
+                for (std::size_t i = begin; i < end; i += kPiece) {
+                    const std::size_t n = std::min(kPiece, end - i);
+                    if constexpr (std::is_same_v<T, float>) {
+                        for (std::size_t j = 0; half_ && j < n; ++j) wide[j] = widen(half_->data()[i + j]);
+                    }
+                    const T* const saved = half_ ? wide : x.data() + i;
+                    const T* const in[] = {g.defined() ? g.data() + i : saved, saved};
+                    f(n, to + i, in);
                 }
-                const T* const saved = half_ ? wide : x.data() + i;
-                const T* const in[] = {g.defined() ? g.data() + i : saved, saved};
-                f(n, to + i, in);
-            }
-        });
+            },
+            kLine);
         return y;
     }
 

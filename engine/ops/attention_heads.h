@@ -42,9 +42,9 @@ void forward_head(const AttentionShape<T>& shape, std::size_t b, std::size_t h, 
                                    pieces.take((shape.Lk + 1) / pack * dv));
     E* const p_natural = pieces.take(kRows * kKeys / pack);
     const std::size_t ld = whole_vectors<T>(shape.Lk);
-    E* const kt = reinterpret_cast<E*>(scratch.kt.data());
+    E* const kt = reinterpret_cast<E*>(scratch.kt);
     transpose_into(k.data, k.row, shape.Lk, d / pack, kt, ld);
-    T* const s = scratch.s.data();
+    T* const s = scratch.s;
     for (std::size_t i0 = 0; i0 < shape.Lq; i0 += kRows) {
         const std::size_t i1 = std::min(shape.Lq, i0 + kRows), rows = i1 - i0, seen = shape.seen(i1);
         T m[kRows], l[kRows], factor{};
@@ -134,10 +134,10 @@ void backward_head(const AttentionShape<T>& shape, std::size_t b, std::size_t h,
     E *const block = pieces.take(kRows * kKeys / pack), *const block2 = pieces.take(kRows * kKeys / pack);
     const std::size_t transposed_row = whole_vectors<T>(Lk);
     const auto ld = static_cast<std::ptrdiff_t>(transposed_row), lds = static_cast<std::ptrdiff_t>(score_row);
-    E *const kt = reinterpret_cast<E*>(scratch.kt.data()), *const vt = reinterpret_cast<E*>(scratch.vt.data());
+    E *const kt = reinterpret_cast<E*>(scratch.kt), *const vt = reinterpret_cast<E*>(scratch.vt);
     transpose_into(k.data, k.row, Lk, d / pack, kt, transposed_row);
     transpose_into(v.data, v.row, Lk, dv / pack, vt, transposed_row);
-    T *const p = scratch.s.data(), *const dp = scratch.dp.data();
+    T *const p = scratch.s, *const dp = scratch.dp;
     const bool dropping = shape.options.dropout > 0;
     const Vec<T> scale(static_cast<T>(shape.options.scale));
     for (std::size_t i0 = 0; i0 < Lq; i0 += kRows) {

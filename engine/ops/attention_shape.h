@@ -1,6 +1,9 @@
 // What forward and backward of attention share: sizes, the scores of a block, and the scratch memory of a thread.
 #pragma once
 
+#include <numeric>
+
+#include "engine/buffer_pool.h"
 #include "engine/kernels/simd.h"
 #include "engine/kernels/tile_product.h"
 #include "engine/ops/attention.h"
@@ -116,14 +119,15 @@ struct AttentionShape {
 // The scratch memory of one thread. The sizes are those of FloatOperands; others take no more.
 template <class T>
 struct Scratch {
-    Array<T> kt, vt, s, dp, operands;
+    T *kt, *vt, *s, *dp, *operands;  // vt and dp for backward
 
-    Scratch(const AttentionShape<T>& p, bool backward)
-        : kt({p.d, whole_vectors<T>(p.Lk)}),
-          s({kRows, p.score_row()}),
-          operands({(p.Lq + p.Lk) * (p.d + p.dv) * 2 + 4 * kRows * kKeys}) {
-        if (!backward) return;
-        vt = Array<T>({p.dv, whole_vectors<T>(p.Lk)}), dp = Array<T>({kRows, p.score_row()});
+    Scratch(const AttentionShape<T>& p, bool backward) {
+        const std::size_t keys = whole_vectors<T>(p.Lk), scores = kRows * p.score_row();
+        const std::size_t packed = (p.Lq + p.Lk) * (p.d + p.dv) * 2 + 4 * kRows * kKeys;
+        const std::size_t sizes[] = {p.d * keys, backward ? p.dv * keys : 0, scores, backward ? scores : 0, packed};
+        T* next = static_cast<T*>(thread_memory(std::accumulate(sizes, sizes + 5, std::size_t{0}) * sizeof(T)));
+        T** const places[] = {&kt, &vt, &s, &dp, &operands};  // all whole vectors long
+        for (std::size_t i = 0; i < 5; ++i) *places[i] = next, next += sizes[i];
     }
 };
 
@@ -132,7 +136,7 @@ template <class E>
 class ScratchPieces {
   public:
     template <class T>
-    explicit ScratchPieces(Array<T>& memory) : next_(reinterpret_cast<E*>(memory.data())) {
+    explicit ScratchPieces(T* memory) : next_(reinterpret_cast<E*>(memory)) {
         static_assert(sizeof(E) == sizeof(T));
     }
     E* take(std::size_t elements) {

@@ -48,14 +48,16 @@ Tensor<T> embedding(const IdArray& ids_any, const Tensor<T>& weight) {
                              [&](std::size_t begin, std::size_t end) { std::fill(to + begin, to + end, T{0}); });
             }
             // Each thread owns columns, so that no two threads write to one number and every sum has one order.
-            parallel_for(width, std::max<std::size_t>(16, kGrain / std::max<std::size_t>(n, 1)),
-                         [&](std::size_t begin, std::size_t end) {
-                             for (std::size_t i = 0; i < n; ++i) {
-                                 T* const row = to + static_cast<std::size_t>(ids.data()[i]) * width;
-                                 const T* const from = dy.data() + i * width;
-                                 for (std::size_t c = begin; c < end; ++c) row[c] += from[c];
-                             }
-                         });
+            parallel_for(
+                width, std::max<std::size_t>(16, kGrain / std::max<std::size_t>(n, 1)),
+                [&](std::size_t begin, std::size_t end) {
+                    for (std::size_t i = 0; i < n; ++i) {
+                        T* const row = to + static_cast<std::size_t>(ids.data()[i]) * width;
+                        const T* const from = dy.data() + i * width;
+                        for (std::size_t c = begin; c < end; ++c) row[c] += from[c];
+                    }
+                },
+                kLine);
             if (!direct) accumulate ? add_into(place, dw) : copy_into(place, dw);
         });
 }

@@ -5,6 +5,7 @@
 #include "engine/ops/normalize.h"
 
 #include "engine/backward.h"
+#include "engine/buffer_pool.h"
 #include "engine/kernels/norm_row.h"
 #include "engine/parallel.h"
 #include "engine/profile.h"
@@ -65,16 +66,18 @@ void RowNorm<T>::backward(const Array<T>& dy_any, Gradients<T>& grads) const {
     const ConstArray<T> weight = has_gain ? *gain : ConstArray<T>(Array<T>({width}, T{1}));
     const std::size_t chunks = (rows + kRows - 1) / kRows;
     const bool want_dx = grads.wanted(0), want_gain = grads.wanted(1), want_bias = centered && grads.wanted(2);
-    Array<T> dgain = want_gain || want_bias ? Array<T>({chunks, width}, T{0}) : Array<T>();
-    Array<T> dbias = want_bias ? Array<T>({chunks, width}, T{0}) : Array<T>();
+    Array<T> dgain = want_gain || want_bias ? Array<T>({chunks, width}) : Array<T>();
+    Array<T> dbias = want_bias ? Array<T>({chunks, width}) : Array<T>();
     const T *const px = x->data(), *const pmean = mean->data(), *const pscale = scale->data();
     const auto run = [&](Array<T>& dx, bool accumulate) {
         const auto rows_of_chunks = [&](std::size_t begin, std::size_t end) {
-            Array<T> g({width});
+            auto* const g = static_cast<T*>(thread_memory(width * sizeof(T)));
+            for (Array<T>* sums : {&dgain, &dbias})
+                if (sums->defined()) std::fill(sums->data() + begin * width, sums->data() + end * width, T{0});
             for (std::size_t i = begin * kRows; i < std::min(rows, end * kRows); ++i) {
                 const std::size_t c = i / kRows;
                 backward_row(*this, px + i * width, dy.data() + i * width, weight.data(), pmean[i], pscale[i],
-                             want_dx ? dx.data() + i * width : nullptr, accumulate, g.data(),
+                             want_dx ? dx.data() + i * width : nullptr, accumulate, g,
                              dgain.defined() ? dgain.data() + c * width : nullptr,
                              want_bias ? dbias.data() + c * width : nullptr);
             }

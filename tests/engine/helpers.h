@@ -163,13 +163,14 @@ struct Threads {
 
 // f() returns a vector of arrays: the same bits must come out with 1, 2, 3, 5, 7 and 8 threads.
 template <class F>
-void check_same_with_any_threads(const std::string& what, const F& f) {
+void check_same_with_any_threads(const std::string& what, const F& f,
+                                 std::initializer_list<int> counts = {2, 3, 5, 7, 8}) {
     const auto with = [&f](int threads) {
         const Threads scope(threads);
         return f();
     };
     const auto one = with(1);
-    for (const int threads : {2, 3, 5, 7, 8}) {
+    for (const int threads : counts) {
         const auto many = with(threads);
         for (std::size_t i = 0; i < one.size(); ++i) {
             INFO(what << ", result " << i << ", " << threads << " threads");

@@ -44,6 +44,21 @@ TEST_CASE("buffer_pool: a freed buffer is handed out again", "[engine]") {
     CHECK(pool_statistics().bytes_in_use == before.bytes_in_use);
 }
 
+TEST_CASE("buffer_pool: a thread keeps its memory, and has its own", "[engine]") {
+    void* const first = thread_memory(1000);
+    CHECK(reinterpret_cast<std::uintptr_t>(first) % 64 == 0);
+    const auto requests = pool_statistics().requests;
+    CHECK(thread_memory(500) == first);
+    CHECK(pool_statistics().requests == requests);
+    std::memset(thread_memory(100000), 0, 100000);
+    const auto in_use = pool_statistics().bytes_in_use;
+    void* other = nullptr;
+    std::thread([&] { other = thread_memory(500); }).join();
+    CHECK(other != nullptr);
+    CHECK(other != thread_memory(500));
+    CHECK(pool_statistics().bytes_in_use == in_use);  // a thread that ends gives it back
+}
+
 TEST_CASE("buffer_pool: cached buffers can be given back to the system", "[engine]") {
     { const Buffer buffer(123456); }
     CHECK(pool_statistics().bytes_cached > 0);

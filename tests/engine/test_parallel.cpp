@@ -27,6 +27,31 @@ TEST_CASE("parallel_for: ranges cover every index once", "[engine]") {
     }
 }
 
+TEST_CASE("parallel_for: ranges begin at multiples of the unit", "[engine]") {
+    for (const int threads : {1, 2, 3, 7, 8}) {
+        const Threads scope(threads);
+        for (const std::size_t n : {1, 31, 32, 33, 64, 100, 1001}) {
+            std::vector<int> seen(n, 0), begins(n, 0);
+            const auto body = [&](std::size_t begin, std::size_t end) {
+                ++begins[begin];
+                for (std::size_t i = begin; i < end; ++i) ++seen[i];
+            };
+            parallel_for(n, 1, body, 32);
+            INFO(n << " indices, " << threads << " threads");
+            CHECK(std::count(seen.begin(), seen.end(), 1) == static_cast<std::ptrdiff_t>(n));
+            for (std::size_t i = 0; i < n; ++i) CHECK((begins[i] == 0 || i % 32 == 0));
+        }
+    }
+}
+
+TEST_CASE("max_ranges: the number of threads, and 1 inside a loop", "[engine]") {
+    const Threads scope(3);
+    CHECK(max_ranges() == 3);
+    std::atomic<std::size_t> inside = 0;
+    parallel_for(3, 1, [&](std::size_t, std::size_t) { inside += max_ranges(); });
+    CHECK(inside == 3);
+}
+
 TEST_CASE("parallel_for: work below two grains stays on the calling thread, more is shared", "[engine]") {
     const Threads scope(4);
     std::atomic<int> calls = 0;

@@ -210,12 +210,15 @@ TEST_CASE("gemm: the same bits with any number of threads", "[engine][slow]") {
         Array<float> b = random_array<float>(p.transposed_b ? Shape{p.n, p.k} : Shape{p.k, p.n}, 2);
         if (p.transposed_a) a = a.transposed(0, 1);
         if (p.transposed_b) b = b.transposed(0, 1);
-        check_same_with_any_threads(fmt::format("m {}, n {}, k {}", p.m, p.n, p.k), [&] {
-            Array<float> c({p.m, p.n}), sum({p.m, p.n}, 1.0f);
+        const auto products = [&] {
+            Array<float> c({p.m, p.n}), sum({p.m, p.n}, 1.0f), rounded({p.m, p.n});
             gemm(a, b, c);
             gemm(a, b, sum, {.accumulate = true});
-            return std::vector{c, sum};
-        });
+            gemm(a, b, rounded, {.round = true});
+            return std::vector{c, sum, rounded};
+        };
+        // Of many threads the pieces are smaller, B is packed in pieces of K, and more of K at a time.
+        check_same_with_any_threads(fmt::format("m {}, n {}, k {}", p.m, p.n, p.k), products, {2, 3, 5, 7, 8, 16, 61});
     }
     const Array<float> q = random_array<float>({6, 8, 128, 48}, 3), k = random_array<float>({6, 8, 128, 48}, 4);
     check_same_with_any_threads("a batch", [&] {
