@@ -118,14 +118,25 @@ Buffer::~Buffer() {
 }
 
 void* thread_memory(std::size_t bytes) {
-    thread_local std::unique_ptr<Buffer> kept;
-    if (!kept || kept->capacity < bytes) {
+    struct Kept {
+        explicit Kept(std::size_t size) : buffer(size) {
+            const std::lock_guard lock(pool().mutex);
+            pool().statistics.bytes_in_use -= buffer.capacity;
+        }
+        ~Kept() {
+            const std::lock_guard lock(pool().mutex);
+            pool().statistics.bytes_in_use += buffer.capacity;
+        }
+        Buffer buffer;
+    };
+    thread_local std::unique_ptr<Kept> kept;
+    if (!kept || kept->buffer.capacity < bytes) {
         kept.reset();
-        kept = std::make_unique<Buffer>(bytes);
+        kept = std::make_unique<Kept>(bytes);
     } else if (poison_new_buffers) {
-        std::memset(kept->data, 0xFF, kept->capacity);
+        std::memset(kept->buffer.data, 0xFF, kept->buffer.capacity);
     }
-    return kept->data;
+    return kept->buffer.data;
 }
 
 PoolStatistics pool_statistics() {

@@ -27,7 +27,7 @@ struct Buffer {
 };
 
 // Memory that a thread keeps for its next loop, until it calls this again. For bodies of parallel loops: the pool has a
-// lock, for which all threads would wait at once.
+// lock, for which all threads would wait at once. It is not in the statistics: it is held by no array.
 void* thread_memory(std::size_t bytes);
 
 struct PoolStatistics {
