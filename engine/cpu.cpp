@@ -20,7 +20,7 @@ CpuKind cpu_kind() {
         return CpuKind::avx2;
     return __builtin_cpu_supports("avx512bf16") ? CpuKind::avx512_bf16 : CpuKind::avx512;
 #else
-    return CpuKind::portable;
+    return library_kind();  // what it is compiled for runs on every CPU of the family
 #endif
 }
 
@@ -31,6 +31,8 @@ CpuKind library_kind() {
     return CpuKind::avx512;
 #elif defined(__AVX2__)
     return CpuKind::avx2;
+#elif defined(__aarch64__)
+    return CpuKind::neon;
 #else
     return CpuKind::portable;
 #endif

@@ -7,11 +7,12 @@
 
 namespace inkling {
 
-// Each has what those before it have.
-enum class CpuKind { portable, avx2, avx512, avx512_bf16 };
+// Each has what those before it have; NEON is what every 64-bit ARM has, and the rest is of x86-64.
+enum class CpuKind { portable, neon, avx2, avx512, avx512_bf16 };
 
 constexpr auto names(CpuKind) {
     return name_table<CpuKind>({{CpuKind::portable, "portable"},
+                                {CpuKind::neon, "neon"},
                                 {CpuKind::avx2, "avx2"},
                                 {CpuKind::avx512, "avx512"},
                                 {CpuKind::avx512_bf16, "avx512-bf16"}});

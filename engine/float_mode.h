@@ -12,46 +12,48 @@
 
 namespace inkling {
 
+// The register of the CPU that says so.
+struct FloatControl {
+#if defined(__x86_64__)
+    using Word = unsigned;
+    static constexpr Word kStandard = 0x1F80, kFlush = 0x8040;  // every exception masked; FTZ and DAZ
+    static constexpr Word kFlags = 0x3F;                        // of exceptions that came
+    static Word read() { return _mm_getcsr(); }
+    static void write(Word word) { _mm_setcsr(word); }
+#elif defined(__aarch64__)
+    using Word = unsigned long;
+    static constexpr Word kStandard = 0, kFlush = 1 << 24, kFlags = 0;  // FPCR, FZ
+    static Word read() {
+        Word word;
+        asm volatile("mrs %0, fpcr" : "=r"(word));
+        return word;
+    }
+    static void write(Word word) { asm volatile("msr fpcr, %0" : : "r"(word) : "memory"); }
+#else  // rounding is all that is known of other CPUs
+    using Word = int;
+    static constexpr Word kStandard = FE_TONEAREST, kFlush = 0, kFlags = 0;
+    static Word read() { return std::fegetround(); }
+    static void write(Word word) { std::fesetround(word); }
+#endif
+};
+
 class FloatMode {
   public:
-    static FloatMode current() {
-        FloatMode mode;
-#if defined(__x86_64__)
-        mode.control_ = _mm_getcsr() & ~kFlags;
-#else
-        std::fegetenv(&mode.control_);
-#endif
-        return mode;
-    }
-    static FloatMode standard() {
-        FloatMode mode;
-#if defined(__x86_64__)
-        mode.control_ = 0x1F80;  // every exception masked, nothing else
-#else
-        std::fegetenv(&mode.control_);
-        const FloatMode before = mode;
-        std::fesetenv(FE_DFL_ENV);
-        std::fegetenv(&mode.control_);
-        before.set();
-#endif
-        return mode;
-    }
+    static FloatMode current() { return FloatMode(FloatControl::read() & ~FloatControl::kFlags); }
+    static FloatMode standard() { return FloatMode(FloatControl::kStandard); }
+    // What programs that are built with -ffast-math turn on, beside what is.
+    FloatMode flushing() const { return FloatMode(control_ | FloatControl::kFlush); }
+
     void set() const {  // of the thread that calls it
-#if defined(__x86_64__)
-        const unsigned now = _mm_getcsr();
-        if ((now & ~kFlags) != control_) _mm_setcsr(control_ | (now & kFlags));
-#else
-        std::fesetenv(&control_);
-#endif
+        const FloatControl::Word now = FloatControl::read();
+        if ((now & ~FloatControl::kFlags) != control_) FloatControl::write(control_ | (now & FloatControl::kFlags));
     }
+    bool operator==(const FloatMode&) const = default;
 
   private:
-#if defined(__x86_64__)
-    static constexpr unsigned kFlags = 0x3F;  // of exceptions that came
-    unsigned control_ = 0;
-#else
-    std::fenv_t control_ = {};
-#endif
+    explicit FloatMode(FloatControl::Word control) : control_(control) {}
+
+    FloatControl::Word control_;
 };
 
 class StandardNumbers {

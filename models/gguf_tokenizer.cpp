@@ -58,11 +58,11 @@ void set_characters(formats::GgufWriter& out, const data::CharTokenizer& tokeniz
     for (std::size_t id = 0; id < tokenizer.vocab_size(); ++id) {
         const auto token = static_cast<std::int32_t>(id);
         const char32_t c = tokenizer.characters()[id];
-        const std::string text = tokenizer.decode(std::span(&token, 1));
+        const unsigned byte = c - data::CharTokenizer::byte_token;
         if (c < data::CharTokenizer::byte_token)
-            tokens.set(id, escaped(text), kNormal);
-        else if (text[0] < 0 || !std::count(tokenizer.characters().begin(), tokenizer.characters().end(), text[0]))
-            tokens.set(id, fmt::format("\\x{:02x}", c - data::CharTokenizer::byte_token), kNormal);
+            tokens.set(id, escaped(tokenizer.decode(std::span(&token, 1))), kNormal);
+        else if (byte >= 0x80 || !std::count(tokenizer.characters().begin(), tokenizer.characters().end(), byte))
+            tokens.set(id, fmt::format("\\x{:02x}", byte), kNormal);
     }
     out.set_text("tokenizer.ggml.model", "rwkv");
     set_tokens(out, tokens);

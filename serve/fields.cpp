@@ -32,7 +32,7 @@ void Fields::refuse(const std::string& name, const std::string& why) const {
     constexpr std::size_t kMax = 100;
     if (path.size() > kMax) path = path.substr(0, kMax) + "...";
     std::replace_if(
-        path.begin(), path.end(), [](char c) { return c >= 0 && c < ' '; }, '?');
+        path.begin(), path.end(), [](unsigned char c) { return c < ' '; }, '?');
     throw HttpError(400, path + ": " + why, path);
 }
 

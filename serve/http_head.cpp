@@ -59,8 +59,8 @@ HttpHead parse_head(const std::string& text) {
         const std::string_view line = std::string_view(text).substr(begin, end - begin);
         begin = end + 2;
         if (line.empty() && !first) break;
-        for (const char c : line) {
-            if ((c >= 0 && c < ' ' && c != '\t') || c == 0x7F)
+        for (const unsigned char c : line) {
+            if ((c < ' ' && c != '\t') || c == 0x7F)
                 throw HttpError(400, "the head of the request has a control character");
         }
         if (first) {

@@ -10,6 +10,7 @@ const char* const kFaultyFiles = INKLING_FAULTY_FILES;
 const char* const kMpirun = INKLING_MPIRUN;
 
 const bool kSanitized = INKLING_SANITIZED;
+const bool kEmulated = INKLING_EMULATED;
 
 std::string tests_path(const std::string& name) { return INKLING_TESTS_DIR "/" + name; }
 

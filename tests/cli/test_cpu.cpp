@@ -46,7 +46,7 @@ TEST_CASE("INKLING_CPU: takes less than there is, and names no other", "[cli]") 
     unsetenv("INKLING_CPU");
     CHECK(r.code == 2);
     CHECK_THAT(r.err,
-               ContainsSubstring("INKLING_CPU must be one of avx2, avx512, avx512-bf16, portable, got 'avx513'"));
+               ContainsSubstring("INKLING_CPU must be one of avx2, avx512, avx512-bf16, neon, portable, got 'avx513'"));
 }
 
 // Products of bfloat16 in pairs, and one by one in float32, round the same operands: training goes the same way.

@@ -6,43 +6,41 @@
 #include "engine/poison.h"
 #include "tests/engine/helpers.h"
 #include "tests/engine/ops_table.h"
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
 
 using namespace inkling;
 using namespace inkling::testing;
 
-#if defined(__x86_64__)
 namespace {
 
 // What programs that are built with -ffast-math do when they start.
 struct SmallNumbersAreZero {
-    unsigned before = _mm_getcsr();
-    SmallNumbersAreZero() { _mm_setcsr(before | 0x8040); }
-    ~SmallNumbersAreZero() { _mm_setcsr(before); }
+    FloatMode before = FloatMode::current();
+    SmallNumbersAreZero() { before.flushing().set(); }
+    ~SmallNumbersAreZero() { before.set(); }
 };
 
 }  // namespace
 
 TEST_CASE("float mode: threads of a loop have that of their caller", "[engine]") {
     const Threads scope(4);
-    const auto modes = [] {
-        std::vector<unsigned> seen(4000);
-        parallel_for(seen.size(), 1, [&](std::size_t begin, std::size_t end) {
-            for (std::size_t i = begin; i < end; ++i) seen[i] = _mm_getcsr() & 0x8040;
+    const FloatMode usual = FloatMode::current();
+    const auto all_have = [](const FloatMode& mode) {
+        std::vector<char> same(4000);
+        parallel_for(same.size(), 1, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i) same[i] = FloatMode::current() == mode;
         });
-        return seen;
+        return std::count(same.begin(), same.end(), 1) == 4000;
     };
-    CHECK(modes() == std::vector<unsigned>(4000, 0));  // which starts them, where none were
+    CHECK(all_have(usual));  // which starts them, where none were
     {
         const SmallNumbersAreZero fast;
-        CHECK(modes() == std::vector<unsigned>(4000, 0x8040));
+        CHECK(all_have(usual.flushing()));
+        CHECK_FALSE(all_have(usual));
         const StandardNumbers standard;
-        CHECK(modes() == std::vector<unsigned>(4000, 0));
+        CHECK(all_have(FloatMode::standard()));
     }
-    CHECK(modes() == std::vector<unsigned>(4000, 0));
-    CHECK((_mm_getcsr() & 0x8040) == 0);
+    CHECK(all_have(usual));
+    CHECK(FloatMode::current() == usual);
 }
 
 TEST_CASE("float mode: an op gives the same bits on 1 and on 4 threads, whatever its caller's mode is", "[engine]") {
@@ -61,7 +59,6 @@ TEST_CASE("float mode: an op gives the same bits on 1 and on 4 threads, whatever
         CHECK((std::count(expected.begin(), expected.end(), 0.0f) > 1000) == fast);
     }
 }
-#endif
 
 TEST_CASE("poison: no op reads memory that it has not written", "[engine]") {
     const bool before = poison_new_buffers;

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# Inkling on 64-bit ARM, on a machine that is none: builds it with Debian's compiler for ARM, and runs the fast tests,
+# which qemu executes, in a bare Debian 12 (tests/fresh_machine.sh).
+#   tests/arm64.sh [ctest flags]            for example: tests/arm64.sh -R softmax
+# While it runs, the kernel starts all programs for ARM by qemu: of those, only the interpreter is the machine's.
+set -euo pipefail
+source "$(dirname "$0")/../cmake/setup.sh"
+cd "$root"
+if [ "${1:-}" != --inside ]; then exec tests/fresh_machine.sh bookworm tests/arm64.sh --inside "$@"; fi
+shift
+
+dpkg --add-architecture arm64
+apt-get -q update >/dev/null
+libraries=()
+for package in "${packages[@]}" libgomp1; do
+    case $package in
+        g++ | cmake | ninja-build) ;;
+        libxtensor-dev) libraries+=("$package") ;;  # headers alone, which depend on a package that ARM's cannot
+        *) apt-cache show "$package:arm64" >/dev/null 2>&1 && package+=:arm64; libraries+=("$package") ;;
+    esac
+done
+packages=(g++-aarch64-linux-gnu qemu-user-static cmake ninja-build "${libraries[@]}")
+install_missing
+
+programs=/proc/sys/fs/binfmt_misc
+mount -t binfmt_misc binfmt_misc $programs || fail "the kernel cannot be told here to start programs for ARM by qemu"
+forget() { [ ! -e $programs/inkling-aarch64 ] || echo -1 >$programs/inkling-aarch64; }
+forget
+trap forget EXIT
+sed 's/^:qemu/:inkling/' /usr/lib/binfmt.d/qemu-aarch64.conf >$programs/register
+
+build release all -DCMAKE_TOOLCHAIN_FILE="$root/cmake/aarch64.cmake" -DINKLING_WERROR=ON
+say "the fast tests"
+ctest --preset release -j "$(nproc)" -LE 'slow|long' "$@"
