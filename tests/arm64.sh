@@ -2,7 +2,7 @@
 # Inkling on 64-bit ARM, on a machine that is none: builds it with Debian's compiler for ARM, and runs the fast tests,
 # which qemu executes, in a bare Debian 12 (tests/fresh_machine.sh).
 #   tests/arm64.sh [ctest flags]            for example: tests/arm64.sh -R softmax
-# While it runs, the kernel starts all programs for ARM by qemu: of those, only the interpreter is the machine's.
+# While it runs, the kernel starts programs for ARM by qemu.
 set -euo pipefail
 source "$(dirname "$0")/../cmake/setup.sh"
 cd "$root"
@@ -15,8 +15,9 @@ libraries=()
 for package in "${packages[@]}" libgomp1; do
     case $package in
         g++ | cmake | ninja-build) ;;
-        libxtensor-dev) libraries+=("$package") ;;  # headers alone, which depend on a package that ARM's cannot
-        *) apt-cache show "$package:arm64" >/dev/null 2>&1 && package+=:arm64; libraries+=("$package") ;;
+        libxtensor-dev) libraries+=("$package") ;;  # headers; ARM's package asks for one that is not made for it
+        *) apt-cache show "$package:arm64" >/dev/null 2>&1 && package+=:arm64 # others are for all machines
+            libraries+=("$package") ;;
     esac
 done
 packages=(g++-aarch64-linux-gnu qemu-user-static cmake ninja-build "${libraries[@]}")
@@ -29,6 +30,7 @@ forget
 trap forget EXIT
 sed 's/^:qemu/:inkling/' /usr/lib/binfmt.d/qemu-aarch64.conf >$programs/register
 
-build release all -DCMAKE_TOOLCHAIN_FILE="$root/cmake/aarch64.cmake" -DINKLING_WERROR=ON
+build release all -DCMAKE_TOOLCHAIN_FILE="$root/cmake/aarch64.cmake" -DINKLING_WERROR=ON \
+    -Dxtensor_DIR=/usr/lib/x86_64-linux-gnu/cmake/xtensor
 say "the fast tests"
 ctest --preset release -j "$(nproc)" -LE 'slow|long' "$@"

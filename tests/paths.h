@@ -14,7 +14,7 @@ extern const char* const kFaultyFiles;
 extern const char* const kMpirun;  // of the MPI that the program is built for; "": none
 
 extern const bool kSanitized;  // over a library with sanitizers, whose allocators are their own
-extern const bool kEmulated;   // on another machine than this one, as an emulator makes it (tests/arm64.sh)
+extern const bool kEmulated;  // by an emulator of another CPU, which is slow and has limits of its own (tests/arm64.sh)
 
 std::string tests_path(const std::string& name);  // of a file below tests/
 

@@ -12,6 +12,21 @@
 #include <type_traits>
 #include <utility>
 
+#ifdef __aarch64__
+// xsimd 8 estimates quotients and roots of floats, as it must on ARM's older CPUs; these have instructions for both.
+namespace xsimd::kernel {
+template <>
+inline batch<float, neon64> div(const batch<float, neon64>& x, const batch<float, neon64>& y,
+                                requires_arch<neon>) noexcept {
+    return vdivq_f32(x, y);
+}
+template <>
+inline batch<float, neon64> sqrt(const batch<float, neon64>& x, requires_arch<neon>) noexcept {
+    return vsqrtq_f32(x);
+}
+}  // namespace xsimd::kernel
+#endif
+
 namespace inkling {
 
 template <class T>

@@ -82,7 +82,7 @@ TEST_CASE("out of memory: any allocation may fail while text is written", "[cli]
 }
 
 TEST_CASE("out of memory: a limit on memory is told with what was asked for and what there is", "[cli]") {
-    if (kSanitized) SKIP_TEST("sanitizers take more memory than the limit");
+    if (kSanitized || kEmulated) SKIP_TEST("sanitizers and emulators take memory of their own");
     const ScratchFolder folder;
     const auto limited = [] {
         const rlimit limit{rlim_t{600} << 20, rlim_t{600} << 20};

@@ -107,7 +107,7 @@ TEST_CASE("surroundings: 20 runs beside other load, at low priority, give the sa
 }
 
 TEST_CASE("surroundings: any limit of memory ends with one line, and what was saved stays", "[cli]") {
-    if (kSanitized) SKIP_TEST("sanitizers take more memory than the limits");
+    if (kSanitized || kEmulated) SKIP_TEST("sanitizers and emulators take memory of their own");
     const ScratchFolder folder;
     const std::string text = folder.write("text.txt", small_text()), out = folder.path("out");
     REQUIRE(program(Arguments{"train", "--data", text, "--out", out} + kSmall).code == 0);
@@ -141,7 +141,7 @@ TEST_CASE("surroundings: any limit of memory ends with one line, and what was sa
 }
 
 TEST_CASE("surroundings: any limit of open files ends with one line, and what was saved stays", "[cli]") {
-    if (kSanitized) SKIP_TEST("sanitizers need files of their own");
+    if (kSanitized || kEmulated) SKIP_TEST("sanitizers and emulators need files of their own");
     const ScratchFolder folder;
     const std::string text = folder.write("text.txt", small_text()), out = folder.path("out");
     REQUIRE(program(Arguments{"train", "--data", text, "--out", out} + kSmall).code == 0);

@@ -1,4 +1,5 @@
 // Reductions and running sums: values and gradients by hand, axes, shared maxima, extremes, precision, threads.
+#include "engine/cpu.h"
 #include "engine/ops/reduce.h"
 #include "engine/sum.h"
 
@@ -222,8 +223,10 @@ TEST_CASE("reduce: sum_over is the sum by loops, on any strides", "[engine]") {
 TEST_CASE("reduce: long float sums keep their digits", "[engine]") {
     const std::size_t n = 4000000;
     const Tensor<float> x(Array<float>({n}, 0.1f));
-    CHECK(sum(x).item() == Approx(400000.0).epsilon(1e-5));  // one running float sum would be 1% off
-    CHECK(mean(x).item() == Approx(0.1).epsilon(1e-5));
+    const double off =
+        library_kind() < CpuKind::avx2 ? 1.1e-5 : 1e-5;     // fewer lanes: more additions to each running sum
+    CHECK(sum(x).item() == Approx(400000.0).epsilon(off));  // one running float sum would be 1% off
+    CHECK(mean(x).item() == Approx(0.1).epsilon(off));
 }
 
 TEST_CASE("reduce: float agrees with double on ragged shapes", "[engine]") {
