@@ -90,8 +90,8 @@ struct FetchNothing {
     void operator()() const {}
 };
 
-// MR x (NV vectors) of C in registers; they begin with `bias`, if any. The loops over the tile are unrolled at any level of
-// optimization: one that stays a loop keeps the tile in memory, and takes eight times as long.
+// MR x (NV vectors) of C in registers; they begin with `bias`, if any. The loops over the tile are unrolled at any
+// level of optimization: one that stays a loop keeps the tile in memory, and takes eight times as long.
 template <std::size_t MR, std::size_t NV, class E, class T, class Fetch>
 inline void product_tile(std::size_t K, const E* A, std::ptrdiff_t a_row, std::ptrdiff_t a_col, const E* B,
                          std::ptrdiff_t ldb, T* C, std::ptrdiff_t ldc, bool accumulate, const T* bias, Fetch& fetch) {
