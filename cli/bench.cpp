@@ -82,10 +82,7 @@ nlohmann::ordered_json bench(const std::string& name, Preset p, const BenchArgum
     std::vector<double> times;
     double total = 0;
     std::size_t step = 0;
-    const auto goes_on = [&] {
-        const bool own = step < 5 || (total < args.seconds && step < 100000);
-        return processes ? processes->of_first(own) : own;
-    };
+    const auto goes_on = [&] { return of_first(processes, step < 5 || (total < args.seconds && step < 100000)); };
     for (; goes_on(); ++step) {
         const double start = seconds_now();
         training.run(step);
@@ -124,8 +121,7 @@ int run_bench(const BenchArguments& args) {
     if (!(args.seconds > 0)) throw Usage(fmt::format("--seconds must be above 0, got {}", args.seconds));
     distributed::Processes* const processes = distributed::start_processes();
     if (processes && args.profile) throw Usage("--profile is for one process: start it without mpirun");
-    const std::size_t threads =
-        set_threads(processes && args.threads == 0 ? threads_of_each(*processes) : args.threads);
+    const std::size_t threads = set_threads_of(processes, args.threads);
     for (const auto& name : args.presets) {
         const auto found = kPresets.find(name);
         if (found == kPresets.end()) throw Usage(fmt::format("--preset {}", refuse_other_than(kPresetNames)(name)));

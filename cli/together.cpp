@@ -8,6 +8,7 @@
 #include <set>
 #include <sstream>
 
+#include "cli/common.h"
 #include "data/content_hash.h"
 #include "engine/cpu.h"
 #include "engine/threads.h"
@@ -45,8 +46,6 @@ void compare(distributed::Processes& processes, const std::string& own, const Di
     }
 }
 
-}  // namespace
-
 std::size_t threads_of_each(const distributed::Processes& processes) {
     cpu_set_t allowed;
     CPU_ZERO(&allowed);
@@ -56,6 +55,12 @@ std::size_t threads_of_each(const distributed::Processes& processes) {
     const double cores = static_cast<double>(physical_cores()) * static_cast<double>(all) / static_cast<double>(own);
     const auto share = static_cast<std::size_t>(cores / static_cast<double>(processes.on_host));
     return std::clamp<std::size_t>(share, 1, physical_cores());
+}
+
+}  // namespace
+
+std::size_t set_threads_of(const distributed::Processes* processes, std::size_t threads) {
+    return set_threads(processes && threads == 0 ? threads_of_each(*processes) : threads);
 }
 
 void check_same_start(distributed::Processes& processes, const Settings& settings, const Resume& resume) {

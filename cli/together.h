@@ -10,8 +10,8 @@
 
 namespace inkling::cli {
 
-// How many threads each of the processes on this computer has, when none is named.
-std::size_t threads_of_each(const distributed::Processes& processes);
+// As set_threads(); the processes on this computer share its cores, when no number is named.
+std::size_t set_threads_of(const distributed::Processes* processes, std::size_t threads);
 
 // Throws Usage, on all, where one was started otherwise than the first, or found another checkpoint to go on from;
 // BadInput, where it read another text.

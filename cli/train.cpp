@@ -125,8 +125,7 @@ int train_model(const TrainArguments& args, const TrainCaller& caller, distribut
     Settings settings = resolve(args, resume);
     TrainOptions& options = settings.options;
     if (processes) check_same_start(*processes, settings, resume);
-    const std::size_t threads =
-        set_threads(processes && options.threads == 0 ? threads_of_each(*processes) : options.threads);
+    const std::size_t threads = set_threads_of(processes, options.threads);
     if (!args.dry_run && first) check_place(options, resume);
     const std::unique_ptr<serve::LiveRun> live = args.dry_run || !first ? nullptr : bind(args.serve);
     std::optional<train::RunFolder> folder;

@@ -84,8 +84,7 @@ class Mpi final : public Processes {
         MPI_Request request;
         check(MPI_Isend(data, static_cast<int>(bytes), MPI_BYTE, static_cast<int>(to), tag, data_, &request),
               "MPI_Isend");
-        open_.push_back(request);
-        done_.push_back(std::move(done));
+        keep(request, std::move(done));
     }
 
     void receive(std::size_t from, int tag, void* data, std::size_t bytes, Done done) override {
@@ -93,8 +92,7 @@ class Mpi final : public Processes {
         MPI_Request request;
         check(MPI_Irecv(data, static_cast<int>(bytes), MPI_BYTE, static_cast<int>(from), tag, data_, &request),
               "MPI_Irecv");
-        open_.push_back(request);
-        done_.push_back(std::move(done));
+        keep(request, std::move(done));
     }
 
     bool progress() override {
@@ -142,8 +140,7 @@ class Mpi final : public Processes {
             const std::lock_guard lock(mutex_);
             MPI_Request request;
             check(MPI_Ibarrier(data_, &request), "MPI_Ibarrier");
-            open_.push_back(request);
-            done_.push_back([&] { all_here = true; });
+            keep(request, [&] { all_here = true; });
         }
         while (!all_here) {
             if (!progress()) usleep(200);
@@ -169,6 +166,11 @@ class Mpi final : public Processes {
         double silent = 0, since_beat = kBeat;
         bool gone = false;  // it has come to the end
     };
+
+    void keep(MPI_Request request, Done done) {  // until progress() finds that it is done
+        open_.push_back(request);
+        done_.push_back(std::move(done));
+    }
 
     void check(int error, const char* call) {
         if (error == MPI_SUCCESS) return;

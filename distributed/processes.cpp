@@ -4,8 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstring>
-#include <memory>
 #include <utility>
 
 #include "engine/clock.h"
@@ -13,7 +11,7 @@
 namespace inkling::distributed {
 namespace {
 
-enum Tag { kBytes = 1, kBlocks, kText };
+enum Tag { kGathered = 1, kText };
 
 constexpr std::size_t kLongest = std::size_t{64} << 20;  // bytes of a message
 
@@ -39,40 +37,41 @@ void Processes::wait(const std::function<bool()>& condition) {
     }
 }
 
-std::vector<std::byte> Processes::gather_bytes(std::span<const std::byte> own) {
-    std::vector<std::byte> all(own.size() * count);
-    std::copy(own.begin(), own.end(), all.begin() + static_cast<std::ptrdiff_t>(rank * own.size()));
+// Bytes [begins[i], begins[i + 1]) of `all` are of process i, its own in place before.
+void Processes::gather(std::byte* all, const std::vector<std::size_t>& begins) {
+    const auto size = [&](std::size_t i) { return begins[i + 1] - begins[i]; };
     std::size_t open = 2 * (count - 1);
     for (std::size_t i = 1; i < count; ++i) {  // not all to the same at the same time
         const std::size_t to = (rank + i) % count, from = (rank + count - i) % count;
-        receive(from, kBytes, all.data() + from * own.size(), own.size(), [&] { --open; });
-        send(to, kBytes, own.data(), own.size(), [&] { --open; });
+        receive(from, kGathered, all + begins[from], size(from), [&] { --open; });
+        send(to, kGathered, all + begins[rank], size(rank), [&] { --open; });
     }
     wait([&] { return open == 0; });
+}
+
+std::vector<std::byte> Processes::gather_bytes(std::span<const std::byte> own) {
+    std::vector<std::byte> all(own.size() * count);
+    std::vector<std::size_t> begins;
+    for (std::size_t i = 0; i <= count; ++i) begins.push_back(i * own.size());
+    std::copy(own.begin(), own.end(), all.begin() + static_cast<std::ptrdiff_t>(begins[rank]));
+    gather(all.data(), begins);
     return all;
 }
 
 void Processes::gather_blocks(std::span<double> all, const std::vector<std::size_t>& sizes) {
-    std::vector<std::size_t> begin(count + 1, 0);
-    for (std::size_t i = 0; i < count; ++i) begin[i + 1] = begin[i] + sizes[i];
-    std::size_t open = 2 * (count - 1);
-    for (std::size_t i = 1; i < count; ++i) {
-        const std::size_t to = (rank + i) % count, from = (rank + count - i) % count;
-        receive(from, kBlocks, all.data() + begin[from], sizes[from] * sizeof(double), [&] { --open; });
-        send(to, kBlocks, all.data() + begin[rank], sizes[rank] * sizeof(double), [&] { --open; });
-    }
-    wait([&] { return open == 0; });
+    std::vector<std::size_t> begins{0};
+    for (const std::size_t size : sizes) begins.push_back(begins.back() + size * sizeof(double));
+    gather(std::as_writable_bytes(all).data(), begins);
 }
 
 std::vector<std::string> Processes::gather_texts(const std::string& own) {
-    const std::vector<std::size_t> sizes = gather_all(own.size());
-    const std::size_t longest = *std::max_element(sizes.begin(), sizes.end());
-    std::string padded = own;
-    padded.resize(longest);
-    const std::vector<std::byte> all = gather_bytes(std::as_bytes(std::span(padded)));
+    std::vector<std::size_t> begins{0};
+    for (const std::size_t size : gather_all(own.size())) begins.push_back(begins.back() + size);
+    std::string all(begins.back(), '\0');
+    own.copy(all.data() + begins[rank], own.size());
+    gather(std::as_writable_bytes(std::span(all)).data(), begins);
     std::vector<std::string> texts;
-    for (std::size_t i = 0; i < count; ++i)
-        texts.emplace_back(reinterpret_cast<const char*>(all.data()) + i * longest, sizes[i]);
+    for (std::size_t i = 0; i < count; ++i) texts.push_back(all.substr(begins[i], begins[i + 1] - begins[i]));
     return texts;
 }
 

@@ -1,6 +1,6 @@
 // The processes that train one model together, and the few collective operations that a step needs, made of messages
 // between two of them, so that no sum of floats is left to a library with an order of its own.
-//   Processes* all = start_processes(argc, argv);        // launch.h; null: this process is alone
+//   Processes* all = start_processes();                  // launch.h; null: this process is alone
 //   const std::vector<double> losses = all->gather_all(own);
 // All processes call collective operations in the same order. What must be the same everywhere and follows from a clock
 // or a signal, is decided by one of them and told to the others.
@@ -55,6 +55,15 @@ class Processes {
     void barrier() { static_cast<void>(gather_all('.')); }
 
     static constexpr int kFirstFreeTag = 16;
+
+  private:
+    void gather(std::byte* all, const std::vector<std::size_t>& begins);
 };
+
+// What the first one has, or `own` of a process that is alone.
+template <class T>
+T of_first(Processes* all, const T& own) {
+    return all ? all->of_first(own) : own;
+}
 
 }  // namespace inkling::distributed

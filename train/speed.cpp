@@ -50,10 +50,7 @@ double seconds_per_step(const TrainOptions& options, models::Transformer<float>&
     const Array<float> before = options.lora_rank > 0 ? step.parameters.values().clone() : Array<float>();
     if (processes) processes->barrier();
     const double begin = seconds_now();
-    const auto in_time = [&] {
-        const bool own = seconds_now() - begin < max_seconds;
-        return processes ? processes->of_first(own) : own;
-    };
+    const auto in_time = [&] { return of_first(processes, seconds_now() - begin < max_seconds); };
     std::size_t number = 0;
     while (number < 3 && in_time()) step.run(number++);  // buffers and primitives are made
     double best = 1e30;
@@ -64,7 +61,7 @@ double seconds_per_step(const TrainOptions& options, models::Transformer<float>&
         best = std::min(best, seconds_now() - start);
     } while (in_time() && ++steps < 100);
     if (before.defined()) copy_into(step.parameters.values(), before);
-    return processes ? processes->of_first(best) : best;
+    return of_first(processes, best);
 }
 
 }  // namespace inkling::train
