@@ -6,7 +6,7 @@
 #include "cli/wrong_usage.h"
 #include "formats/directory.h"
 #include "formats/file.h"
-#include "models/as_qwen3.h"
+#include "models/families/as_qwen3.h"
 #include "models/families/family.h"
 #include "models/folder.h"
 #include "models/gguf_export.h"

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "engine/check.h"
-#include "models/as_qwen3.h"
+#include "models/families/as_qwen3.h"
 #include "models/families/family.h"
 #include "models/gguf_tokenizer.h"
 #include "models/rotary_positions.h"

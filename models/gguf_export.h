@@ -10,7 +10,7 @@ namespace inkling::models {
 
 // Matrices as `type`, but for positions; those whose rows Q8_0 cannot cut into blocks, as F16. Norms, biases and
 // positions stay F32, as llama.cpp's own converter leaves them. `name` is what programs show.
-// A nanochat, which llama.cpp does not have, is written as_qwen3 (models/as_qwen3.h): without its soft cap.
+// A nanochat, which llama.cpp does not have, is written as_qwen3 (models/families/as_qwen3.h): without its soft cap.
 // Throws BadInput for what llama.cpp does not compute, and for a tokenizer that it does not know.
 void write_gguf(const std::filesystem::path& path, Transformer<float>& model, const data::Tokenizer& tokenizer,
                 formats::GgufType type, const std::string& name);

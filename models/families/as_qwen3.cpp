@@ -3,7 +3,7 @@
 //   heads normed after the rotation   before it: a rotation keeps lengths
 //   rotated clockwise                 halves of each head's query and key swapped, which changes no product of the two
 //   relu(x)^2                         silu(S x) x / S, which is x^2 sigmoid(S x)
-#include "models/as_qwen3.h"
+#include "models/families/as_qwen3.h"
 
 #include "engine/ops/normalize.h"
 #include "models/families/family.h"

@@ -1,5 +1,5 @@
 // A nanochat as a Qwen 3: the same logits, cap apart, in a folder that comes back and in GGUF.
-#include "models/as_qwen3.h"
+#include "models/families/as_qwen3.h"
 
 #include "models/folder.h"
 #include "models/gguf_export.h"
