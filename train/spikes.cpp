@@ -9,14 +9,14 @@
 namespace inkling::train {
 namespace {
 
-// Where all are nearly the same, a deviation of a thousandth of the mean counts as standard.
-double score(const std::vector<double>& before, double x) {
+// Where all are nearly the same, a deviation of `least` of the mean counts as standard.
+double score(const std::vector<double>& before, double x, double least) {
     if (before.size() < Spikes::kFewest) return 0;
     const auto n = static_cast<double>(before.size());
     const double mean = std::accumulate(before.begin(), before.end(), 0.0) / n;
     double squares = 0;
     for (const double v : before) squares += (v - mean) * (v - mean);
-    const double deviation = std::max(std::sqrt(squares / n), 1e-3 * std::abs(mean));
+    const double deviation = std::max(std::sqrt(squares / n), least * std::abs(mean));
     return deviation > 0 ? (x - mean) / deviation : 0;
 }
 
@@ -28,7 +28,8 @@ void add_to(std::vector<double>& values, double x) {
 }  // namespace
 
 Spikes::Scores Spikes::scores(double loss, double grad_norm) const {
-    return {score(losses_, loss), score(grad_norms_, grad_norm)};
+    // Norms of small models lie close together, and one in a hundred steps well above them, which harms nothing.
+    return {score(losses_, loss, 1e-3), score(grad_norms_, grad_norm, 0.2)};
 }
 
 void Spikes::add(double loss, double grad_norm) {

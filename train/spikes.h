@@ -15,7 +15,8 @@ class Spikes {
   public:
     static constexpr std::size_t kWindow = 128, kFewest = 64;
 
-    // (x - mean) / standard deviation over the last kWindow steps; 0 where there are fewer than kFewest of them.
+    // (x - mean) / standard deviation over the last kWindow steps; 0 where there are fewer than kFewest of them. The
+    // deviation is at least a thousandth of the mean loss, a fifth of the mean norm.
     struct Scores {
         double loss = 0, grad_norm = 0;
         double largest() const { return std::max(loss, grad_norm); }

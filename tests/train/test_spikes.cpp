@@ -16,7 +16,7 @@ namespace {
 // Half of them 1 below, half 1 above `mean`: the standard deviation is 1.
 Spikes of_deviation_one(double mean, std::size_t n = Spikes::kWindow) {
     Spikes spikes;
-    for (std::size_t i = 0; i < n; ++i) spikes.add(mean + (i % 2 ? 1 : -1), 2 * mean + (i % 2 ? 1 : -1));
+    for (std::size_t i = 0; i < n; ++i) spikes.add(mean + (i % 2 ? 1 : -1), mean / 5 + (i % 2 ? 1 : -1));
     return spikes;
 }
 
@@ -54,18 +54,18 @@ std::vector<std::size_t> skipped_of(Run& run, std::size_t until, std::size_t kno
 }  // namespace
 
 TEST_CASE("spikes: the z-score is over the last 128 steps, and there is none before 64", "[train]") {
-    CHECK(of_deviation_one(10).scores(17, 20).loss == Approx(7));
-    CHECK(of_deviation_one(10).scores(10, 26).grad_norm == Approx(6));
-    CHECK(of_deviation_one(10).scores(17, 26).largest() == Approx(7));
+    CHECK(of_deviation_one(10).scores(17, 2).loss == Approx(7));
+    CHECK(of_deviation_one(10).scores(10, 8).grad_norm == Approx(6));
+    CHECK(of_deviation_one(10).scores(17, 8).largest() == Approx(7));
     CHECK(of_deviation_one(10, 63).scores(1e9, 1e9).largest() == 0);
-    CHECK(of_deviation_one(10, 64).scores(17, 20).loss == Approx(7));
+    CHECK(of_deviation_one(10, 64).scores(17, 2).loss == Approx(7));
     Spikes spikes = of_deviation_one(1000);
     for (std::size_t i = 0; i < Spikes::kWindow; ++i) spikes.add(10 + (i % 2 ? 1 : -1), 1);  // what was before is gone
     CHECK(spikes.scores(17, 1).loss == Approx(7));
 }
 
 TEST_CASE("spikes: a drop is none, and neither is a small step where all were the same", "[train]") {
-    CHECK(of_deviation_one(10).scores(-1000, 20).loss == Approx(-1010));
+    CHECK(of_deviation_one(10).scores(-1000, 2).loss == Approx(-1010));
     CHECK(of_deviation_one(10).scores(-1000, -1000).largest() < 0);
     Spikes same;
     for (int i = 0; i < 100; ++i) same.add(2, 0);
@@ -73,6 +73,9 @@ TEST_CASE("spikes: a drop is none, and neither is a small step where all were th
     CHECK(same.scores(2.01, 0).loss == Approx(5));
     CHECK(same.scores(4, 0).loss == Approx(1000));
     CHECK(same.scores(2, 1).grad_norm == 0);  // nothing to compare with
+    for (int i = 0; i < 128; ++i) same.add(2, 0.5);
+    CHECK(same.scores(2, 1).grad_norm == Approx(5));  // twice the usual norm harms nothing
+    CHECK(same.scores(2, 1.2).grad_norm == Approx(7));
 }
 
 TEST_CASE("spikes: a loss that stays higher soon is none any more", "[train]") {
