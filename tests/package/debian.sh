@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # The Debian packages, as a newcomer meets them. Makes a bare Debian (tests/fresh_machine.sh, which needs root), builds the
-# packages of the last commit there, and asks lintian; then, in another bare one, without a compiler: installs inkling's,
-# trains, writes text, reads the manual, completes flags, removes all of it and looks for what is left; at last, builds a
-# program with the library's packages.
+# packages of the last commit there, and tries the program on other CPUs (cpus.sh); then, in another bare one, without a
+# compiler: asks lintian, installs inkling's, trains, writes text, reads the manual, completes flags, removes all of it
+# and looks for what is left; at last, builds a program with the library's packages.
 #   tests/package/debian.sh SUITE [FOLDER]      FOLDER: packages that are built already
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -15,6 +15,7 @@ in_bare_build() {
     cmake --preset release -DINKLING_TESTS=OFF >/dev/null
     cmake --build build --target package
     cp build/*.deb /mnt
+    tests/package/cpus.sh
 }
 
 # All that is on the system, but for what apt and dpkg note in any case.

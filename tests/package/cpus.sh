@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# The packaged program on CPUs that this machine does not have, which qemu executes: it takes the instructions that each
+# has, and trains to the same bits as any other that takes them; a CPU without AVX2 is refused by a sentence. qemu 7 has
+# no AVX-512, so that CPUs with it count as those with AVX2; the real ones are tried by INKLING_CPU, where there are any.
+#   tests/package/cpus.sh [PROGRAM]       for example: /usr/bin/inkling; built in build/package without
+set -euo pipefail
+source "$(dirname "$0")/../../cmake/setup.sh"
+packages+=(qemu-user)
+install_missing
+program=${1:-}
+if [ -z "$program" ]; then
+    cmake -S "$root" -B "$root/build/package" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=/usr \
+        -DINKLING_NATIVE=OFF -DINKLING_TESTS=OFF -DINKLING_PACKAGES="$root/build" >/dev/null
+    cmake --build "$root/build/package" >/dev/null
+    program=$root/build/package/inkling
+fi
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch"
+for i in $(seq 400); do
+    echo "Line $i: the $((i * 7919 % 101)) quick brown foxes jump over $((i * 104729 % 97)) lazy dogs."
+done >text.txt
+export OMP_WAIT_POLICY=passive  # with it set the program does not execute itself again, which would leave qemu
+
+emulated() {  # CPU COMMAND...
+    local code=0
+    qemu-x86_64 -cpu "$@" 2>err.txt || code=$?
+    grep -v "^qemu-x86_64: warning" err.txt >&2 || true
+    return $code
+}
+
+uses() { "$@" info --cpu --json | sed -n 's/.*"instructions": *"\([^"]*\)".*/\1/p'; }
+
+hash_of() {  # PRECISION COMMAND...: trains, and prints a hash of the weights
+    local precision=$1
+    shift
+    "$@" train --data text.txt --out run --overwrite --n-layer 2 --n-head 2 --n-embd 32 --block-size 32 --batch-size 2 \
+        --max-iters 4 --sample-every 0 --precision "$precision" --threads 2 --quiet >&2
+    sha256sum <run/latest/model.safetensors | cut -c1-16
+}
+
+expect() {  # WHAT INSTRUCTIONS COMMAND...
+    local what=$1 instructions=$2 precision found
+    shift 2
+    found=$(uses "$@")
+    [ "$found" = "$instructions" ] || fail "$what: takes $found, not $instructions"
+    for precision in fp32 bf16; do
+        found=$(hash_of $precision "$@")
+        local key=$instructions-$precision
+        [ "${hashes[$key]:=$found}" = "$found" ] ||
+            fail "$what: in $precision the weights are $found, elsewhere with $instructions ${hashes[$key]}"
+        say "$what, $precision: $instructions, weights $found"
+    done
+}
+
+declare -A hashes
+here=$(uses "$program")
+for kind in avx2 avx512 avx512-bf16; do
+    [ "$here" != portable ] || break
+    expect "this CPU, as $kind" "$kind" env INKLING_CPU=$kind "$program"
+    [ "$here" != $kind ] || break
+done
+for cpu in Haswell Skylake-Client Skylake-Server Cooperlake EPYC EPYC-Milan; do
+    expect "$cpu" avx2 emulated $cpu "$program"
+done
+for cpu in Nehalem SandyBridge IvyBridge; do
+    code=0
+    emulated $cpu "$program" generate --model run >out.txt 2>said.txt || code=$?
+    [ $code -eq 1 ] && [ ! -s out.txt ] && [ "$(wc -l <said.txt)" -eq 1 ] ||
+        fail "$cpu: exit code $code: $(head -n 3 said.txt)"
+    say "$cpu is refused: $(cat said.txt)"
+done
