@@ -57,8 +57,8 @@ in_bare_use() {
 
     say "a program with the library"
     install_packages /mnt/libinkling*.deb g++ cmake ninja-build
-    cmake -S /root/inkling/tests/package -B build -G Ninja >/dev/null
-    cmake --build build --target gradient_descent >/dev/null
+    cmake -S /root/inkling/tests/package -B build -G Ninja >build.txt 2>&1 &&
+        cmake --build build --target gradient_descent >>build.txt 2>&1 || fail "it does not build: $(tail -n 20 build.txt)"
     build/gradient_descent
     ldd build/gradient_descent | grep libinkling
 }
