@@ -60,7 +60,7 @@ set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA ${PROJECT_BINARY_DIR}/debian/shli
 
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libinkling-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
-set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "${same}, libxtensor-dev, libfmt-dev, nlohmann-json3-dev")
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "${same}, libxtensor-dev, libfmt-dev, librandom123-dev, nlohmann-json3-dev")
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "headers of Inkling, and its CMake package
 What a C++20 program needs that uses automatic differentiation, layers and
 models of Inkling: find_package(inkling), target inkling::inkling.")
