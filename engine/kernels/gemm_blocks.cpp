@@ -30,7 +30,7 @@ std::size_t even(std::size_t count, std::size_t max, std::size_t unit) {
 // Rows of C (+)= rows of A times panels of B, through one block of K.
 template <class Word, class T>
 struct Strip {
-    static constexpr std::size_t W = Vec<T>::size, kTileRows = sizeof(T) * W == 64 ? 8 : 4, kTileColumns = 3 * W;
+    static constexpr std::size_t W = Vec<T>::size, kTileRows = Tile<T>::rows, kTileColumns = Tile<T>::vectors * W;
     std::size_t rows = 0, columns, words;
     const Word* a = nullptr;
     std::ptrdiff_t a_row = 0, a_col = 0, a_tile = 0;  // steps to the next row, word, and row of tiles
@@ -44,8 +44,8 @@ struct Strip {
 
     void panel(std::size_t p) {
         const std::size_t first = p * kTileColumns, wide = std::min(kTileColumns, columns - first);
-        if (wide > 2 * W) {
-            tiles<3>(first, wide);
+        if (kTileColumns > 2 * W && wide > 2 * W) {
+            tiles<Tile<T>::vectors>(first, wide);
         } else if (wide > W) {
             tiles<2>(first, wide);
         } else {
@@ -70,9 +70,9 @@ struct Strip {
                 std::copy_n(to + static_cast<std::ptrdiff_t>(r) * c_row, wide,
                             tile + static_cast<std::ptrdiff_t>(r) * tile_row);
             }
-            product_strip<Vectors>(high, words, left, a_row, a_col,
-                                   b + static_cast<std::ptrdiff_t>(first / kTileColumns) * b_panel, b_row, tile,
-                                   tile_row, accumulate, start, fetch);
+            product_strip<Vectors, kTileRows>(high, words, left, a_row, a_col,
+                                              b + static_cast<std::ptrdiff_t>(first / kTileColumns) * b_panel, b_row,
+                                              tile, tile_row, accumulate, start, fetch);
             for (std::size_t r = 0; r < high && !whole; ++r) {
                 std::copy_n(tile + static_cast<std::ptrdiff_t>(r) * tile_row, wide,
                             to + static_cast<std::ptrdiff_t>(r) * c_row);

@@ -90,6 +90,14 @@ struct FetchNothing {
     void operator()() const {}
 };
 
+// The tile of C that the registers hold, beside a row of B and one number of A: 24 of 32 registers, or 12 of 16, which
+// suffices for two multiplications a cycle that take 4 cycles each.
+template <class T>
+struct Tile {
+    static constexpr bool many_registers = sizeof(T) * Vec<T>::size == 64;  // AVX-512
+    static constexpr std::size_t rows = many_registers ? 8 : 6, vectors = many_registers ? 3 : 2;
+};
+
 // MR x (NV vectors) of C in registers; they begin with `bias`, if any. The loops over the tile are unrolled at any
 // level of optimization: one that stays a loop keeps the tile in memory, and takes eight times as long.
 template <std::size_t MR, std::size_t NV, class E, class T, class Fetch>
@@ -140,11 +148,10 @@ inline void product_tile(std::size_t K, const E* A, std::ptrdiff_t a_row, std::p
     }
 }
 
-template <std::size_t NV, class E, class T, class Fetch = const FetchNothing>
+template <std::size_t NV, std::size_t MR, class E, class T, class Fetch = const FetchNothing>
 inline void product_strip(std::size_t M, std::size_t K, const E* A, std::ptrdiff_t a_row, std::ptrdiff_t a_col,
                           const E* B, std::ptrdiff_t ldb, T* C, std::ptrdiff_t ldc, bool accumulate,
                           const T* bias = nullptr, Fetch&& fetch = {}) {
-    constexpr std::size_t MR = sizeof(T) * Vec<T>::size == 64 ? 8 : 4;  // AVX-512 has twice the registers
     std::size_t m = 0;
     const auto at = [&](std::size_t row) { return static_cast<std::ptrdiff_t>(row); };
     for (; m + MR <= M; m += MR) {
@@ -152,6 +159,9 @@ inline void product_strip(std::size_t M, std::size_t K, const E* A, std::ptrdiff
     }
     for (; m + 4 <= M; m += 4) {
         product_tile<4, NV>(K, A + at(m) * a_row, a_row, a_col, B, ldb, C + at(m) * ldc, ldc, accumulate, bias, fetch);
+    }
+    for (; m + 2 <= M; m += 2) {
+        product_tile<2, NV>(K, A + at(m) * a_row, a_row, a_col, B, ldb, C + at(m) * ldc, ldc, accumulate, bias, fetch);
     }
     for (; m < M; ++m) {
         product_tile<1, NV>(K, A + at(m) * a_row, a_row, a_col, B, ldb, C + at(m) * ldc, ldc, accumulate, bias, fetch);
@@ -163,10 +173,10 @@ template <class E, class T>
 inline void tile_product(std::size_t M, std::size_t N, std::size_t K, const E* A, std::ptrdiff_t a_row,
                          std::ptrdiff_t a_col, const E* B, std::ptrdiff_t ldb, T* C, std::ptrdiff_t ldc,
                          bool accumulate) {
-    constexpr std::size_t W = Vec<T>::size;
+    constexpr std::size_t W = Vec<T>::size, R = Tile<T>::rows / 4 * 4;  // M is small, and mostly a multiple of four
     std::size_t n = 0;
-    for (; n + 2 * W <= N; n += 2 * W) product_strip<2>(M, K, A, a_row, a_col, B + n, ldb, C + n, ldc, accumulate);
-    for (; n + W <= N; n += W) product_strip<1>(M, K, A, a_row, a_col, B + n, ldb, C + n, ldc, accumulate);
+    for (; n + 2 * W <= N; n += 2 * W) product_strip<2, R>(M, K, A, a_row, a_col, B + n, ldb, C + n, ldc, accumulate);
+    for (; n + W <= N; n += W) product_strip<1, R>(M, K, A, a_row, a_col, B + n, ldb, C + n, ldc, accumulate);
     if (n == N) return;
     // The ragged end: its columns of B and C, padded to a vector.
     constexpr std::size_t kDepth = 64, kHeight = 8;
@@ -184,8 +194,8 @@ inline void tile_product(std::size_t M, std::size_t N, std::size_t K, const E* A
             for (std::size_t r = 0; r < height && add; ++r) {
                 load_part(to + at(r, ldc), rest).store_aligned(c + r * W);
             }
-            product_strip<1>(height, depth, A + at(m, a_row) + at(k, a_col), a_row, a_col, b, at(1, W), c, at(1, W),
-                             add);
+            product_strip<1, R>(height, depth, A + at(m, a_row) + at(k, a_col), a_row, a_col, b, at(1, W), c, at(1, W),
+                                add);
             for (std::size_t r = 0; r < height; ++r) {
                 store_part(to + at(r, ldc), Vec<T>::load_aligned(c + r * W), rest);
             }
