@@ -2,10 +2,16 @@
 # A wheel for every x86-64 Linux from AVX2 on with glibc 2.36 (Debian 12) or newer, and Python 3.10 or newer: built in
 # Debian 12, with the shared libraries that it needs inside.
 #   python/wheel.sh [FOLDER]        FOLDER: where it is put, build/wheel by default
-#   python/wheel.sh --try WHEEL     in a fresh virtual environment: installs it, and runs python/tests
+#   python/wheel.sh --try WHEEL     in a fresh virtual environment: installs it, and runs python/tests; . is this checkout
 set -euo pipefail
-cd "$(dirname "$0")/.."
-python=$(command -v /usr/bin/python3)
+source "$(dirname "$0")/../cmake/setup.sh"
+cd "$root"
+case ${2:-} in
+*.whl) packages=(python3-venv) ;;
+*) packages+=(python3-venv python3-dev) ;;
+esac
+install_missing
+python=/usr/bin/python3
 
 if [ "${1:-}" = --try ]; then
     venv=$(mktemp -d)
