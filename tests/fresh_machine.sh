@@ -51,6 +51,11 @@ fi
 cp -L /etc/resolv.conf "$system/etc/resolv.conf"
 # how this system reaches Debian's packages: proxies, and whether clocks can be relied on
 apt-config dump | grep -E '^Acquire::(https?(::| )|Check-|Retries )' >"$system/etc/apt/apt.conf.d/90as-around" || true
+# and Python's, where it is told which certificates to trust
+if [ -n "${PIP_CERT:-}" ]; then
+    cp -L "$PIP_CERT" "$system/etc/trusted.pem"
+    export PIP_CERT=/etc/trusted.pem
+fi
 git -C "$root" diff --quiet HEAD || say "changes that are not committed are left out"
 mkdir "$system/root/inkling"
 git -C "$root" archive HEAD | tar -x -C "$system/root/inkling"
@@ -66,7 +71,7 @@ enter='
     shift 3
     exec chroot "$system" env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin TERM="${TERM:-dumb}" \
         ${http_proxy:+http_proxy="$http_proxy"} ${https_proxy:+https_proxy="$https_proxy"} \
-        ${no_proxy:+no_proxy="$no_proxy"} sh -c "cd /root/inkling && exec \"\$@\"" sh "$@"'
+        ${no_proxy:+no_proxy="$no_proxy"} ${PIP_CERT:+PIP_CERT="$PIP_CERT"} sh -c "cd /root/inkling && exec \"\$@\"" sh "$@"'
 unshare --mount --pid --fork --kill-child bash -ec "$enter" bash "$system" "$cache/archives" \
     "${INKLING_SHARE:-}" "$@" 9>&- &
 inside=$!
