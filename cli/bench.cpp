@@ -56,7 +56,7 @@ nlohmann::ordered_json bench(const std::string& name, Preset p, const BenchArgum
     options.n_layer = p.n_layer, options.n_head = p.n_head, options.n_embd = p.n_embd,
     options.block_size = p.block_size;
     options.batch_size = args.batch ? args.batch : p.batch_size;
-    options.shards = args.shards ? args.shards : processes ? processes->count : 1;
+    options.shards = args.shards ? args.shards : count_of(processes);
     if (options.batch_size % options.shards != 0)
         throw Usage(
             fmt::format("--batch must be a multiple of --shards, got {} and {}", options.batch_size, options.shards));
@@ -113,7 +113,7 @@ nlohmann::ordered_json bench(const std::string& name, Preset p, const BenchArgum
                                      {"peak_rss_mb", usage.ru_maxrss / 1024},
                                      {"profile", table}};
     if (options.shards > 1)
-        result.update({{"shards", options.shards}, {"processes", processes ? processes->count : 1}});
+        result.update({{"shards", options.shards}, {"processes", count_of(processes)}});
     return result;
 }
 

@@ -60,6 +60,10 @@ class Processes {
     void gather(std::byte* all, const std::vector<std::size_t>& begins);
 };
 
+// Of a process that is alone, which has no Processes: null.
+inline std::size_t count_of(const Processes* all) { return all ? all->count : 1; }
+inline std::size_t rank_of(const Processes* all) { return all ? all->rank : 0; }
+
 // What the first one has, or `own` of a process that is alone.
 template <class T>
 T of_first(Processes* all, const T& own) {

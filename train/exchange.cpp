@@ -32,8 +32,6 @@ Exchange::Exchange(distributed::Processes& processes, nn::FlatParameters<float>&
     }
 }
 
-Exchange::~Exchange() = default;
-
 int Exchange::tag(std::size_t piece, bool values) const {
     return distributed::Processes::kFirstFreeTag + static_cast<int>(2 * piece) + values;
 }

@@ -21,7 +21,6 @@ class Exchange {
   public:
     // All must outlive it.
     Exchange(distributed::Processes& processes, nn::FlatParameters<float>& parameters, const Ownership& ownership);
-    ~Exchange();
     Exchange(const Exchange&) = delete;
     Exchange& operator=(const Exchange&) = delete;
 

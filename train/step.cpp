@@ -38,13 +38,13 @@ TrainingStep::TrainingStep(const TrainOptions& options, models::Transformer<floa
       sampler_(sampler),
       processes_(processes) {
     model_.checkpoint_activations = options.checkpoint_activations;
-    const std::size_t count = processes ? processes->count : 1;
+    const std::size_t count = count_of(processes);
     check(options.shards % count == 0, "--shards must be a multiple of the number of processes, got {} and {}",
           options.shards, count);
     Ranges own;
     if (options.shards > 1) {
         ownership_.emplace(parameters, count, [&](const auto& entry) { return whole_cost(options, entry); });
-        own = ownership_->ranges_of(processes ? processes->rank : 0);
+        own = ownership_->ranges_of(rank_of(processes));
     }
     optimizer = make_optimizer(options, parameters, ownership_ ? &own : nullptr);
     if (processes) exchange_ = std::make_unique<Exchange>(*processes, parameters, *ownership_);
@@ -52,7 +52,7 @@ TrainingStep::TrainingStep(const TrainOptions& options, models::Transformer<floa
 
 void TrainingStep::add_gradients(std::size_t number, std::vector<double>& losses) {
     const std::size_t batches = options_.gradient_accumulation_steps * options_.shards, parts = own_parts();
-    const std::size_t first = processes_ ? processes_->rank * parts : 0;
+    const std::size_t first = rank_of(processes_) * parts;
     std::size_t targets = 0;
     for (std::size_t i = 0; i < batches; ++i) targets += sampler_.targets(number * batches + i);
     losses.assign(parts, 0);
@@ -105,7 +105,7 @@ void TrainingStep::combine(const std::vector<double>& own_losses, StepResult& re
     }
     // From each process: seconds, whether to stop, its losses, and the squares of its chunks.
     constexpr std::size_t kSeconds = 0, kStop = 1, kLosses = 2;
-    const std::size_t count = processes_ ? processes_->count : 1, rank = processes_ ? processes_->rank : 0;
+    const std::size_t count = count_of(processes_), rank = rank_of(processes_);
     std::vector<std::size_t> sizes(count, kLosses + own_losses.size()), begins(count, 0);
     for (const Piece& chunk : chunks) ++sizes[chunk.owner];
     for (std::size_t i = 1; i < count; ++i) begins[i] = begins[i - 1] + sizes[i - 1];

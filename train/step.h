@@ -72,7 +72,7 @@ class TrainingStep {
     void update(StepResult& result);
     std::string find_own_anomaly(std::size_t number);
     void combine(const std::vector<double>& own_losses, StepResult& result);
-    std::size_t own_parts() const { return options_.shards / (processes_ ? processes_->count : 1); }
+    std::size_t own_parts() const { return options_.shards / count_of(processes_); }
 
     const TrainOptions& options_;
     models::Transformer<float>& model_;
