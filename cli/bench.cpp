@@ -112,8 +112,7 @@ nlohmann::ordered_json bench(const std::string& name, Preset p, const BenchArgum
                                      {"gflops", rounded(flops / median / 1e9, 0.1)},
                                      {"peak_rss_mb", usage.ru_maxrss / 1024},
                                      {"profile", table}};
-    if (options.shards > 1)
-        result.update({{"shards", options.shards}, {"processes", count_of(processes)}});
+    if (options.shards > 1) result.update({{"shards", options.shards}, {"processes", count_of(processes)}});
     return result;
 }
 

@@ -29,7 +29,7 @@ def train():
     chats = folder / "chats.jsonl"
     chats.write_text(inkling("data", "stories", "--questions", 500))
     inkling("train", "--out", folder / "base", "--chat-template", "chatml", "--max-time", 45)
-    for out, flags in (("full", []), ("lora", ["--lora-rank", 16, "--lora-targets", "all-linear,lm_head"])):
+    for out, flags in (("full", []), ("lora", ["--lora-rank", 32, "--lora-targets", "q_proj,k_proj,v_proj,o_proj,lm_head"])):
         inkling("train", "--data", chats, "--init-from", folder / "base", "--out", folder / out, "--max-time", 60, *flags)
 
 
