@@ -68,7 +68,7 @@ class Process {
 
     void signal(int number) const { kill(pid_, number); }
 
-    Result wait(int seconds = 280) {
+    Result wait(int seconds = kEmulated ? 2800 : 280) {
         Result result;
         int status = 0;
         int naps = 500 * seconds;  // counted, not timed: a machine that pauses both programs is no reason to give up

@@ -1,6 +1,7 @@
 // inkling info --cpu, and INKLING_CPU, which takes less than the CPU has.
 #include "engine/cpu.h"
 #include "tests/cli/program.h"
+#include "tests/skip.h"
 
 using inkling::data::tests::ScratchFolder;
 using namespace inkling::testing;
@@ -51,6 +52,7 @@ TEST_CASE("INKLING_CPU: takes less than there is, and names no other", "[cli]") 
 
 // Products of bfloat16 in pairs, and one by one in float32, round the same operands: training goes the same way.
 TEST_CASE("INKLING_CPU: a CPU without products of bfloat16 trains to the same loss in bf16", "[cli]") {
+    if (inkling::used_kind() != CpuKind::avx512_bf16) SKIP_TEST("this CPU has no products of bfloat16");
     const ScratchFolder folder;
     double loss[2];
     for (int i = 0; i < 2; ++i) {

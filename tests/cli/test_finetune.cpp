@@ -83,8 +83,8 @@ TEST_CASE("finetune: a model that no step makes better stays as it was", "[cli]"
     const std::string text = folder.write("text.txt", small_text()), out = folder.path("out");
     for (const Arguments& kind : {Arguments{}, Arguments{"--lora-rank", "2"}}) {
         const Result r = program(Arguments{"train", "--init-from", small_run(), "--data", text, "--out", out,
-                                           "--overwrite", "--learning-rate", "1", "--max-iters", "40", "--threads", "1",
-                                           "--eval-every", "5", "--patience", "3"} +
+                                           "--overwrite", "--learning-rate", "10", "--max-iters", "40", "--threads",
+                                           "1", "--eval-every", "5", "--patience", "3"} +
                                  kind);
         INFO(r.err);
         REQUIRE(r.code == 0);

@@ -118,6 +118,7 @@ TEST_CASE("generate: text on stdin that nobody named is told, and not waited for
     for (const std::string& quiet :
          {"echo the | (sleep 0.05; " + run + "-f -)", run + "-p fox <\"$run/line\"", run + "</dev/null", run + "<&-",
           "sleep 1 | " + run, "echo the | (sleep 0.05; " + run + "--interactive)"}) {
+        if (kEmulated && quiet.ends_with("<&-")) continue;  // an emulator opens files of its own
         INFO(quiet);
         const Result r = shell(quiet);
         CHECK(r.code == 0);

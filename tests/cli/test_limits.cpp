@@ -78,6 +78,7 @@ TEST_CASE("limits: without threads to be had, one does the work, with the same b
 
 TEST_CASE("limits: a small stack is made larger where that is allowed, and told where it is not",
           "[cli][unsanitized]") {
+    if (kEmulated) SKIP_TEST("an emulator has a stack of its own");
     const ScratchFolder folder;
     const std::string text = folder.write("text.txt", small_text());
     const Arguments train = Arguments{"train", "--data", text, "--out", folder.path("out"), "--overwrite"} +
