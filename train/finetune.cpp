@@ -12,7 +12,7 @@ namespace {
 constexpr double kTunedMuonRate = 0.003;
 constexpr double kTunedRate = 0.15;         // of AdamW for the whole model, times 1 / width
 constexpr double kTunedMuonCost = 1;        // of an update, at most, against forward and backward
-constexpr double kTunedAdapterRate = 2e-3;  // of AdamW for adapters
+constexpr double kTunedAdapterRate = 0.75;  // of AdamW for adapters, times 1 / width
 constexpr double kAnswersAdapterRate = 0.02, kAnswersAdapterHeadRate = 0.003;  // of Muon for adapters, of a head's
 constexpr double kTunedMaxEpochs = 10, kAnswersMaxEpochs = 20;  // of a text, of answers; a run may stop before
 constexpr double kAnswersAdapterMaxEpochs = 60;
@@ -53,7 +53,7 @@ void fit_rates(const models::Architecture& model, bool answers, const std::set<s
     if (!given.contains("optimizer") && dear) o.optimizer = OptimizerKind::adamw;
     if (!given.contains("optimizer") && !dear && adapters && answers) o.optimizer = OptimizerKind::muon;
     if (o.optimizer == OptimizerKind::adamw) {
-        set("learning-rate", o.learning_rate, adapters ? kTunedAdapterRate : kTunedRate / width);
+        set("learning-rate", o.learning_rate, (adapters ? kTunedAdapterRate : kTunedRate) / width);
         set("embedding-lr", o.embedding_lr, 0);
         set("head-lr", o.head_lr, 0);
     } else if (o.optimizer == OptimizerKind::muon && adapters) {
