@@ -14,11 +14,10 @@ constexpr double kTunedRate = 0.15;         // of AdamW for the whole model, tim
 constexpr double kTunedMuonCost = 1;        // of an update, at most, against forward and backward
 constexpr double kTunedAdapterRate = 0.75;  // of AdamW for adapters, times 1 / width
 constexpr double kAnswersAdapterRate = 0.02, kAnswersAdapterHeadRate = 0.003;  // of Muon for adapters, of a head's
-constexpr double kTunedMaxEpochs = 10, kAnswersMaxEpochs = 20;  // of a text, of answers; a run may stop before
-constexpr double kAnswersAdapterMaxEpochs = 60;
-constexpr double kTunedMinSteps = 60;                          // of even the shortest text
-constexpr double kTunedStepsPerEpoch = 32;                     // batches that a text is at least cut into
-constexpr double kTunedMinBatch = 128, kTunedMaxBatch = 8192;  // tokens
+constexpr double kTunedMaxEpochs = 10, kAnswersMaxEpochs = 60;  // of a text, of answers; a run may stop before
+constexpr double kTunedMinSteps = 60;                           // of even the shortest text
+constexpr double kTunedStepsPerEpoch = 32;                      // batches that a text is at least cut into
+constexpr double kTunedMinBatch = 128, kTunedMaxBatch = 8192;   // tokens
 constexpr std::size_t kTunedTextRow = 512, kTunedDocumentRow = 256;
 constexpr double kTunedPlannedTime = 1.1;  // as recipes.cpp
 // Evaluations cost as much as this part of training; a token that is evaluated a third of one that is trained on.
@@ -26,16 +25,13 @@ constexpr double kTunedEvalCost = 0.15, kTunedEvalToken = 1.0 / 3;
 constexpr double kTunedEvalTokens = 4096;  // that are enough for one evaluation
 constexpr double kTunedMaxEvaluations = 20, kTunedMinEvaluations = 5;
 constexpr double kTunedPatience = 0.4;    // of the evaluations
-constexpr double kAdapterPatience = 0.8;  // of answers: what is learned suddenly is learned late
+constexpr double kAnswersPatience = 0.8;  // what is learned suddenly is learned late
 
 double tuned_tokens(const Budget& budget, const TrainOptions& o) {
     return static_cast<double>(budget.tokens) * (1 - o.val_fraction);
 }
 
-double max_epochs(const Budget& budget, const TrainOptions& o) {
-    if (!budget.answers) return kTunedMaxEpochs;
-    return o.lora_rank > 0 ? kAnswersAdapterMaxEpochs : kAnswersMaxEpochs;
-}
+double max_epochs(const Budget& budget) { return budget.answers ? kAnswersMaxEpochs : kTunedMaxEpochs; }
 
 double tuned_step_tokens(const TrainOptions& o) {
     return static_cast<double>(o.batch_size * o.block_size * o.gradient_accumulation_steps);
@@ -88,7 +84,7 @@ void fit_tuning(const Budget& budget, const models::Architecture& model, const s
         set("block-size", o.block_size, std::clamp(tokens / 4, 1.0, row));
     }
     const double multiplied = static_cast<double>(models::multiplied_count(model));
-    const double seen = std::min(budget.flops() / (6 * multiplied), max_epochs(budget, o) * tokens);
+    const double seen = std::min(budget.flops() / (6 * multiplied), max_epochs(budget) * tokens);
     const double batch =
         std::clamp(std::exp2(std::round(std::log2(std::max(1.0, std::min(tokens, seen) / kTunedStepsPerEpoch)))),
                    kTunedMinBatch, kTunedMaxBatch);
@@ -98,7 +94,7 @@ void fit_tuning(const Budget& budget, const models::Architecture& model, const s
 
 std::size_t tuning_steps(const Budget& budget, double seconds_per_step, const TrainOptions& o) {
     const double in_time = kTunedPlannedTime * budget.seconds / seconds_per_step;
-    const double epochs = max_epochs(budget, o) * tuned_tokens(budget, o) / tuned_step_tokens(o);
+    const double epochs = max_epochs(budget) * tuned_tokens(budget, o) / tuned_step_tokens(o);
     return static_cast<std::size_t>(std::clamp(std::min(in_time, std::max(epochs, kTunedMinSteps)), 1.0, 1e9));
 }
 
@@ -117,7 +113,7 @@ void fit_tuning_to_steps(const Budget& budget, const std::set<std::string>& give
         const double each = tokens / evaluations;
         o.eval_iters = each >= val ? 0 : static_cast<std::size_t>(std::ceil(each / tuned_step_tokens(o)));
     }
-    const double patience = budget.answers && o.lora_rank > 0 ? kAdapterPatience : kTunedPatience;
+    const double patience = budget.answers ? kAnswersPatience : kTunedPatience;
     if (!given.contains("patience")) o.patience = static_cast<std::size_t>(std::ceil(patience * evaluations));
     part("save-every", o.save_every, 4);
     part("sample-every", o.sample_every, 2);

@@ -71,7 +71,6 @@ TEST_CASE("finetune: rates fall with the width, and adapters have their own", "[
     const TrainOptions answering = tuned(answers, tuned_model(128), {"lora-rank"}, o);
     CHECK((answering.optimizer == OptimizerKind::muon && answering.weight_decay == 0));
     CHECK((answering.learning_rate > answering.head_lr && answering.head_lr > 0));
-    CHECK(train::tuning_steps(answers, 1e-6, answering) > train::tuning_steps(answers, 1e-6, quick));
     CHECK(tuned(answers, tuned_model(2048), {"lora-rank"}, o).optimizer == OptimizerKind::adamw);
     CHECK(tuned(answers, tuned_model(128), {"lora-rank", "optimizer"}, adapters).optimizer == OptimizerKind::adamw);
     o.learning_rate = 0.5, o.batch_size = 3, o.block_size = 7;
