@@ -46,8 +46,13 @@ void fit_rates(const models::Architecture& model, bool answers, const std::set<s
     // Newton-Schulz takes 20 C operations a parameter, forward and backward 6 a parameter and token
     const bool dear = 20 * width > 6 * kTunedMuonCost * tuned_step_tokens(o);
     const bool adapters = o.lora_rank > 0;
-    if (!given.contains("optimizer") && dear) o.optimizer = OptimizerKind::adamw;
-    if (!given.contains("optimizer") && !dear && adapters && answers) o.optimizer = OptimizerKind::muon;
+    if (!given.contains("optimizer")) {
+        if (dear) {
+            o.optimizer = OptimizerKind::adamw;
+        } else if (adapters && answers) {
+            o.optimizer = OptimizerKind::muon;
+        }
+    }
     if (o.optimizer == OptimizerKind::adamw) {
         set("learning-rate", o.learning_rate, (adapters ? kTunedAdapterRate : kTunedRate) / width);
         set("embedding-lr", o.embedding_lr, 0);

@@ -44,7 +44,7 @@ struct Strip {
 
     void panel(std::size_t p) {
         const std::size_t first = p * kTileColumns, wide = std::min(kTileColumns, columns - first);
-        if (kTileColumns > 2 * W && wide > 2 * W) {
+        if (wide > 2 * W) {
             tiles<Tile<T>::vectors>(first, wide);
         } else if (wide > W) {
             tiles<2>(first, wide);

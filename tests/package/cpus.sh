@@ -2,18 +2,13 @@
 # The packaged program on CPUs that this machine does not have, which qemu executes: it takes the instructions that each
 # has, and trains to the same bits as any other that takes them; a CPU without AVX2 is refused by a sentence. qemu 7 has
 # no AVX-512, so that CPUs with it count as those with AVX2; the real ones are tried by INKLING_CPU, where there are any.
-#   tests/package/cpus.sh [PROGRAM]       for example: /usr/bin/inkling; built in build/package without
+#   tests/package/cpus.sh PROGRAM       for example: build/package/inkling, of cmake --build build --target package
 set -euo pipefail
 source "$(dirname "$0")/../../cmake/setup.sh"
-packages+=(qemu-user)
+[ -x "${1:-}" ] || fail "the packaged program is required, such as build/package/inkling"
+program=$(realpath "$1")
+packages=(qemu-user)
 install_missing
-program=${1:-}
-if [ -z "$program" ]; then
-    cmake -S "$root" -B "$root/build/package" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=/usr \
-        -DINKLING_NATIVE=OFF -DINKLING_TESTS=OFF -DINKLING_PACKAGES="$root/build" >/dev/null
-    cmake --build "$root/build/package" >/dev/null
-    program=$root/build/package/inkling
-fi
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch"

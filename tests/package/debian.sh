@@ -15,7 +15,7 @@ in_bare_build() {
     cmake --preset release -DINKLING_TESTS=OFF >/dev/null
     cmake --build build --target package
     cp build/*.deb /mnt
-    tests/package/cpus.sh
+    tests/package/cpus.sh build/package/inkling
 }
 
 # All that is on the system, but for what apt and dpkg note in any case.
