@@ -93,9 +93,9 @@ void TransformerParameters<T>::visit(const nn::Visitor<T>& visitor) {
     for (const Parameter& p : models::parameters(config)) {
         visitor(names.name_of(p), at(p), p.kind);
         if (!has_adapter(p)) continue;
-        const std::string layer = layer_name(config, p);
-        visitor(layer + ".lora_A.weight", weights_of(p).lora_a, {nn::Role::matrix});
-        visitor(layer + ".lora_B.weight", weights_of(p).lora_b, {nn::Role::matrix});
+        const std::string layer = layer_name(config, p);  // a head's adapter learns at a head's rate
+        visitor(layer + ".lora_A.weight", weights_of(p).lora_a, {p.kind.role});
+        visitor(layer + ".lora_B.weight", weights_of(p).lora_b, {p.kind.role});
     }
 }
 

@@ -13,7 +13,7 @@ constexpr double kTunedMuonRate = 0.003;
 constexpr double kTunedRate = 0.15;         // of AdamW for the whole model, times 1 / width
 constexpr double kTunedMuonCost = 1;        // of an update, at most, against forward and backward
 constexpr double kTunedAdapterRate = 0.75;  // of AdamW for adapters, times 1 / width
-constexpr double kAnswersAdapterRate = 0.02, kAnswersAdapterHeadRate = 0.003;  // of Muon for adapters, of a head's
+constexpr double kAnswersAdapterRate = 0.02, kAnswersAdapterHeadRate = 0.001;  // of Muon for adapters, of a head's
 constexpr double kTunedMaxEpochs = 10, kAnswersMaxEpochs = 60;  // of a text, of answers; a run may stop before
 constexpr double kTunedMinSteps = 60;                           // of even the shortest text
 constexpr double kTunedStepsPerEpoch = 32;                      // batches that a text is at least cut into

@@ -233,6 +233,23 @@ TEST_CASE("adapters: a new one changes nothing, and its first matrix is uniform"
     }
 }
 
+TEST_CASE("adapters: those of the head have a head's role, and its learning rate, the others a matrix's", "[models]") {
+    const auto config = adapted_shape("llama");
+    Transformer<float> model(config, Generator{5, 0});
+    model.adapt({.rank = 4}, models::adapter_targets(config, "q_proj,lm_head"), Generator{6, 0});
+    int heads = 0, others = 0;
+    nn::Visitor<float> visitor;
+    visitor.on_parameter = [&](const std::string& name, Tensor<float>&, const nn::ParameterKind& kind) {
+        if (name.find("lora_") == std::string::npos) return;
+        const bool head = name.starts_with("lm_head.");
+        CHECK(kind.role == (head ? nn::Role::head : nn::Role::matrix));
+        ++(head ? heads : others);
+    };
+    model.visit(visitor);
+    CHECK(heads == 2);
+    CHECK(others == 2 * static_cast<int>(config.n_layer));
+}
+
 TEST_CASE("adapters: gradients beside packed weights are those beside the widened ones", "[models]") {
     const std::string name = GENERATE(as<std::string>(), "gpt2", "llama", "gpt-neox");
     const bool checkpointing = GENERATE(false, true);
