@@ -8,9 +8,8 @@
 
 #include "engine/clock.h"
 #include "engine/kernels/operand.h"
-#include "engine/kernels/simd.h"
-#include "engine/parallel.h"
 #include "engine/profile.h"
+#include "train/optimizers/optimizer.h"
 
 namespace inkling::cli {
 namespace {
@@ -38,12 +37,7 @@ double product_ceiling(Precision precision) {
 double memory_ceiling() {
     const Array<float> x({std::size_t{1} << 26}, 1.0f);  // 256 MiB: more than any cache
     volatile double sink = 0;
-    const double seconds = best_time([&] {
-        sink = chunked_sum<double>(x.size(), 1 << 20, [&](std::size_t begin, std::size_t end) {
-            return static_cast<double>(simd_sum(
-                end - begin, [](auto v) { return v; }, x.data() + begin));
-        });
-    });
+    const double seconds = best_time([&] { sink = train::gradient_norm(x); });
     return static_cast<double>(x.size() * sizeof(float)) / seconds;
 }
 
