@@ -13,9 +13,7 @@ fail() {
     echo "compilers: $*" >&2
     exit 1
 }
-for i in $(seq 400); do
-    echo "Line $i: the $((i * 7919 % 101)) quick brown foxes jump over $((i * 104729 % 97)) lazy dogs."
-done >"$folder/text.txt"
+"$root/tests/some_text.sh" 400 >"$folder/text.txt"
 
 for name in "${names[@]}"; do
     compiler=g++ flags=-O2 march=native

@@ -19,9 +19,7 @@ fail() {
     exit 1
 }
 
-for i in $(seq 300); do
-    echo "Line $i: the $((i * 7919 % 101)) quick brown foxes jump over $((i * 104729 % 97)) lazy dogs."
-done >"$folder/text.txt"
+"$(dirname "$0")/some_text.sh" 300 >"$folder/text.txt"
 shape=(--n-layer 2 --n-head 2 --n-embd 32 --block-size 32)
 weights=model.safetensors
 if [ "$kind" = adapter ]; then

@@ -16,9 +16,7 @@ fail() {
 }
 export OMP_WAIT_POLICY=passive # the program does not execute itself again
 
-for i in $(seq 60); do
-    echo "Line $i: the $((i * 7919 % 101)) quick brown foxes jump over $((i * 104729 % 97)) lazy dogs."
-done >"$folder/text.txt"
+"$(dirname "$0")/some_text.sh" 60 >"$folder/text.txt"
 train=("$program" train --recipe nanogpt-cpu --data "$folder/text.txt" --n-layer 1 --n-head 2 --n-embd 16 --block-size 8
     --batch-size 2 --dropout 0.1 --max-iters 8 --eval-every 4 --eval-iters 1 --save-every 2 --sample-every 0 --threads 1
     --resume auto --quiet "$@")

@@ -72,9 +72,7 @@ for page in "${pages[@]}"; do
     mkdir -p "$folder/$(basename "$page")/build"
     cd "$folder/$(basename "$page")"
     ln -s "$program" build/inkling
-    for i in $(seq 400); do
-        echo "Line $i: The cat and $((i * 7919 % 101)) quick brown foxes jump over $((i * 104729 % 97)) lazy dogs."
-    done >my.txt
+    "$root/tests/some_text.sh" 400 >my.txt
     echo "Crème brûlée, 3 €: other characters than those of my.txt, and a quick brown fox?" >other.txt
     echo "The quick brown" >typed
     mkdir -p notes/drafts books logs

@@ -27,9 +27,7 @@ checked() {
 }
 
 cd "$folder"
-for i in $(seq 60); do
-    echo "Line $i: the $((i * 7919 % 101)) quick brown foxes jump over $((i * 104729 % 97)) lazy dogs."
-done >text.txt
+"$root/tests/some_text.sh" 60 >text.txt
 for i in $(seq 20); do echo "{\"prompt\": \"What is $i?\", \"completion\": \"A number, $((i * 7)).\"}"; done >lines.jsonl
 small=(--recipe nanogpt-cpu --n-layer 2 --n-head 2 --n-embd 24 --block-size 21 --batch-size 3 --eval-every 1
     --eval-iters 1 --sample-every 2)

@@ -12,9 +12,7 @@ install_missing
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch"
-for i in $(seq 400); do
-    echo "Line $i: the $((i * 7919 % 101)) quick brown foxes jump over $((i * 104729 % 97)) lazy dogs."
-done >text.txt
+"$root/tests/some_text.sh" 400 >text.txt
 export OMP_WAIT_POLICY=passive  # with it set the program does not execute itself again, which would leave qemu
 
 emulated() {  # CPU COMMAND...
