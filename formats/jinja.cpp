@@ -29,7 +29,7 @@ struct Part {
 constexpr std::string_view kSpace = " \t\n\r\f\v";
 
 // Cuts a template at {{ }}, {% %} and {# #}. A line break behind a statement is dropped, and so are the blanks before
-// one that begins a line; signs such as {%- and -}} drop all white space beside them.
+// one that begins a line; {%- and -}} drop all white space beside them, {%+ and +%} none.
 std::vector<Part> cut(std::string_view source) {
     if (source.ends_with('\n')) source.remove_suffix(1);
     std::vector<Part> parts;
@@ -69,15 +69,16 @@ std::vector<Part> cut(std::string_view source) {
             }
         }
         check<BadInput>(end + 1 < source.size(), "a {{{} without its end", kind);
+        begin += sign == '-' || sign == '+';
         strip = end > begin && source[end - 1] == '-';
-        if (sign == '-' || sign == '+') ++begin;
-        const std::size_t stop = std::max(begin, end - (strip || (end > begin && source[end - 1] == '+')));
+        const bool keep = end > begin && source[end - 1] == '+';
+        const std::size_t stop = end - (strip || keep);
         if (kind != '#')
             parts.push_back({kind == '{' ? Part::Kind::output : Part::Kind::statement,
                              std::string(source.substr(begin, stop - begin))});
         source.remove_prefix(end + 2);
         line_begins = kind != '{' && source.starts_with('\n');
-        if (line_begins) source.remove_prefix(1);
+        if (line_begins && !keep) source.remove_prefix(1);
     }
     return parts;
 }
@@ -182,7 +183,7 @@ class StatementParser {
                 s.open();
                 s.set(name, all[i]);
                 JinjaValue loop{{"index0", i}, {"index", i + 1}, {"first", i == 0}, {"last", i + 1 == all.size()}};
-                loop["length"] = all.size();
+                loop.update({{"length", all.size()}, {"revindex", all.size() - i}, {"revindex0", all.size() - i - 1}});
                 if (i > 0) loop["previtem"] = all[i - 1];
                 if (i + 1 < all.size()) loop["nextitem"] = all[i + 1];
                 s.set("loop", std::move(loop));

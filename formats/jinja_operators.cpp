@@ -53,13 +53,13 @@ JinjaExpression JinjaParser::compared() {
         } else if (take("!=")) {
             a = [a, b = sum()](JinjaScope& s) { return JinjaValue(!(a(s) == b(s))); };
         } else if (take("<")) {
-            a = [a, b = sum()](JinjaScope& s) { return JinjaValue(a(s) < b(s)); };
+            a = [a, b = sum()](JinjaScope& s) { return JinjaValue(is_less(a(s), b(s))); };
         } else if (take(">")) {
-            a = [a, b = sum()](JinjaScope& s) { return JinjaValue(b(s) < a(s)); };
+            a = [a, b = sum()](JinjaScope& s) { return JinjaValue(is_less(b(s), a(s))); };
         } else if (take("<=")) {
-            a = [a, b = sum()](JinjaScope& s) { return JinjaValue(!(b(s) < a(s))); };
+            a = [a, b = sum()](JinjaScope& s) { return JinjaValue(!is_less(b(s), a(s))); };
         } else if (take(">=")) {
-            a = [a, b = sum()](JinjaScope& s) { return JinjaValue(!(a(s) < b(s))); };
+            a = [a, b = sum()](JinjaScope& s) { return JinjaValue(!is_less(a(s), b(s))); };
         } else if (take("in")) {
             a = [a, b = sum()](JinjaScope& s) { return JinjaValue(contains(b(s), a(s))); };
         } else if (take("not")) {

@@ -24,8 +24,10 @@ const std::string& text_in(const JinjaValue& value, const char* what) {
 }
 
 std::string changed(std::string text, int (*change)(int)) {
-    for (char& c : text)
-        if (static_cast<unsigned char>(c) < 0x80) c = static_cast<char>(change(c));
+    for (char& c : text) {
+        check<BadInput>(static_cast<unsigned char>(c) < 0x80, "upper and lower of letters beyond ASCII are not known");
+        c = static_cast<char>(change(c));
+    }
     return text;
 }
 
@@ -75,6 +77,7 @@ std::string text_of(const JinjaValue& value) {
     if (value.is_string()) return value.get<std::string>();
     if (value.is_null()) return "None";
     if (value.is_boolean()) return value.get<bool>() ? "True" : "False";
+    check<BadInput>(value.is_number(), "the text of a list or mapping is not known");
     return value.dump();
 }
 
@@ -82,6 +85,12 @@ std::string added(std::string a, const std::string& b) {
     constexpr std::size_t kMax = 256 << 20;
     check<BadInput>(a.size() + b.size() <= kMax, "it makes a text of more than {} MB", kMax >> 20);
     return a += b;
+}
+
+bool is_less(const JinjaValue& a, const JinjaValue& b) {
+    check<BadInput>((a.is_number() && b.is_number()) || (a.is_string() && b.is_string()),
+                    "it compares what are neither two numbers nor two texts");
+    return a < b;
 }
 
 bool contains(const JinjaValue& all, const JinjaValue& one) {

@@ -16,6 +16,7 @@ bool is_true(const JinjaValue& value);
 std::string text_of(const JinjaValue& value);
 
 std::string added(std::string a, const std::string& b);  // up to a limit that no conversation reaches
+bool is_less(const JinjaValue& a, const JinjaValue& b);  // of two numbers or two texts
 bool contains(const JinjaValue& all, const JinjaValue& one);
 JinjaValue item_of(const JinjaValue& of, const JinjaValue& key);
 // of[begin:end:step], as in Python, with a step of 1 or -1; each may be undefined.

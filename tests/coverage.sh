@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Which branches of what reads files, and of what writes checkpoints, the fast tests take: a table by file, and the lines
-# of those that were not taken. Needs gcovr; builds in build-coverage/, which takes ten minutes. Branches of exceptions that
+# of those that were not taken. Builds in build-coverage/, which takes ten minutes. Branches of exceptions that
 # calls may throw are not counted; many that remain are the compiler's own, of values that are destroyed behind them.
 #   tests/coverage.sh
 set -euo pipefail
-root=$(cd "$(dirname "$0")/.." && pwd)
-command -v gcovr >/dev/null || { echo "coverage.sh: gcovr is required: apt-get install gcovr" >&2 && exit 1; }
+source "$(dirname "$0")/../cmake/setup.sh"
+packages+=(gcovr)
+install_missing
 cd "$root"
 build=build-coverage
 mkdir -p $build

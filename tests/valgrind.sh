@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Two steps of training in several ways, a save, a resumed step, an evaluation, a text and an export, each under valgrind:
-# no read of memory that was never written, none outside of what was asked for, nothing lost. Needs valgrind, which knows
+# no read of memory that was never written, none outside of what was asked for, nothing lost. valgrind knows
 # AVX2 but not AVX-512. The program is built for it in build-valgrind/, in two minutes; the rest takes two more.
 #   tests/valgrind.sh
 set -euo pipefail
-root=$(cd "$(dirname "$0")/.." && pwd)
-command -v valgrind >/dev/null || { echo "valgrind.sh: valgrind is required: apt-get install valgrind" >&2 && exit 1; }
+source "$(dirname "$0")/../cmake/setup.sh"
+packages+=(valgrind)
+install_missing
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 build=$root/build-valgrind
@@ -18,12 +19,10 @@ export OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive # the program does not execute 
 checked() {
     echo "valgrind: inkling $*"
     valgrind --quiet --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite --show-leak-kinds=definite \
-        "$build/inkling" "$@" >"$folder/log" 2>&1 || {
+        "$build/inkling" "$@" >"$folder/log" 2>&1 && ! grep -q '^==' "$folder/log" || {
         cat "$folder/log" >&2
-        echo "valgrind.sh: that failed" >&2
-        exit 1
+        fail "that failed"
     }
-    ! grep -q '^==' "$folder/log" || { cat "$folder/log" >&2 && exit 1; }
 }
 
 cd "$folder"

@@ -34,10 +34,80 @@ TEST_CASE("jinja: statements, expressions and white space", "[formats]") {
         {"a {# a comment {{ #}\n b {{- a -}}  c", "a  bxc"},
         {"{{ a }}  {% if true %}1{% endif %}", "x  1"},
         {"  {%+ if true %}1{% endif %}", "  1"},
+        {"{% if true +%}\n  {% if true %}b{% endif %}{% endif %}x{# c +#}\n{#-#}  y", "\nbx  y"},
         {"{% generation %}{{ a }}{% endgeneration %}", "x"},
         {"{{ '%}' }}{% if '%}' == \"%}\" %}1{% endif %}", "%}1"},
         {"{{ (a ~ 'b') | trim }}{{ a ~ 'b ' | trim }}{{ not a == 'y' }}", "xbxbTrue"},
         {"{{ '\xE2\x80\xA8 e\xCC\x81\xC2\xA0' | trim }}.", "e\xCC\x81."},
+    };
+    for (const auto& [text, made] : table) {
+        INFO(text);
+        CHECK(Jinja(text).render(variables) == made);
+    }
+}
+
+TEST_CASE("jinja: filters, methods, tests and slices", "[formats]") {
+    const json variables = {{"a", "x"},
+                            {"n", 3},
+                            {"none", nullptr},
+                            {"list", {"p", "q", "r"}},
+                            {"yes", true},
+                            {"zero", 0},
+                            {"half", 0.5},
+                            {"empty", json::array()},
+                            {"long", "Gr\u00f6\u00dfe Ab"},
+                            {"o", {{"k", " v "}, {"flag", true}}}};
+    const std::pair<std::string, std::string> table[] = {
+        {"{{ 'AbZ[' | upper }} {{ 'x9'.upper() }} {{ 'AbZ['.lower() }} {{ long | length }} {{ o | length }} {{ list | "
+         "count }}{{ 'Q' | lower }}",
+         "ABZ[ X9 abz[ 8 2 3q"},
+        {"{{ list | first }}{{ list | last }}{{ empty | first }}{{ (list | list)[0] }}{{ n | string }}{{ a | safe }}",
+         "prp3x"},
+        {"{{ missing | d('e') }}{{ a | default('e') }}{{ missing | default }}", "ex"},
+        {"{{ '  a ' | trim }}|{{ '  a '.lstrip() }}|{{ '  a '.rstrip() }}|{{ '  a '.strip() }}|{{ '   '.strip() }}|{{ "
+         "''.lstrip() }}{{ ''.rstrip() }}|",
+         "a|a |  a|a|||"},
+        {"{{ a.endswith('x') }}{{ a.endswith('y') }}{{ a.startswith('') }}{{ 'ab'.split('b') | length }}{{ o.get('k') "
+         "}}{{ o.get('z') }}",
+         "TrueFalseTrue2 v None"},
+        {"{{ a is defined }}{{ missing is undefined }}{{ missing is defined }}{{ n is number }}{{ a is number }}{{ yes "
+         "is boolean }}{{ a is boolean }}",
+         "TrueTrueFalseTrueFalseTrueFalse"},
+        {"{{ o is mapping }}{{ list is iterable }}{{ a is sequence }}{{ o is iterable }}{{ n is iterable }}{{ list is "
+         "mapping }}{{ n is string }}{{ none is not none }}",
+         "TrueTrueTrueTrueFalseFalseFalseFalse"},
+        {"{{ yes is true }}{{ yes is false }}{{ n is true }}{{ zero is false }}", "TrueFalseFalseFalse"},
+        {"{% for v in [missing, none, yes, false, 0, 1, half, zero, '', 'a', empty, [0]] %}{{ 'T' if v else 'F' }}{% "
+         "endfor %}",
+         "FFTFFTTFFTFT"},
+        {"{{ none }}|{{ yes }}|{{ false }}|{{ half }}|{{ missing }}|{{ n }}", "None|True|False|0.5||3"},
+        {"{{ n in [1, 3] }}{{ n in list }}{{ 'p' in list }}{{ '' in a }}{{ 'z' in o }}{{ 'z' not in o }}",
+         "TrueFalseTrueTrueFalseTrue"},
+        {"{{ list[3] is defined }}{{ list[-3] }}{{ list[-4] is defined }}{{ o[a] is defined }}{{ list['k'] is defined "
+         "}}{{ n[0] is defined }}{{ o[0] is defined }}",
+         "FalsepFalseFalseFalseFalseFalse"},
+        {"{% for i in list[::-1] %}{{ i }}{% endfor %}|{% for i in list[1::-1] %}{{ i }}{% endfor %}|{% for i in "
+         "list[:0:-1] %}{{ i }}{% endfor %}|{% for i in list[-9:9] %}{{ i }}{% endfor %}|{% for i in list[9::-1] %}{{ "
+         "i }}{% endfor %}|{% for i in list[::1] %}{{ i }}{% endfor %}|{% for i in list[:-9:-1] %}{{ i }}{% endfor %}",
+         "rqp|qp|rq|pqr|rqp|pqr|rqp"},
+        {"{{ '\u00a0 a\u3000' | trim }}|{{ '\u1680\u2005a\u2029\u202f\u205f\u0085\u001c'.strip() }}|{{ "
+         "'\u200ba\u2010\u3001'.strip() }}|",
+         "a|a|\u200ba\u2010\u3001|"},
+        {"{{ loop is defined }}{% for i in list %}{{ loop.first }}{{ loop.previtem }}{{ loop.nextitem }}{{ loop.length "
+         "}} {% endfor %}",
+         "FalseTrueq3 Falsepr3 Falseq3 "},
+        {"{ a {{ a }} { {# c #}{%- if a -%} b {%- endif %} c {", "{ a x { b c {"},
+        {"x{{- ' y ' -}}  z {%+ if a +%}\n b {% endif +%}\n c", "x y z \n b \n c"},
+        {"{% set t = 'a' %}{% if false %}{% elif true %}{{ t }}{% else %}n{% endif %}{% if false %}1{% endif %}", "a"},
+        {"{% for i in list %}{{ loop.revindex }}{{ loop.revindex0 }}{% endfor %}", "322110"},
+        {"{{ 'a' < 'b' }}{{ 'b' <= 'a' }}{{ 2 > n }}{{ n >= 3 }}{{ n != 3 }}{{ half < n }}{{ [1] == [1] }}{{ n == 'x' "
+         "}}{{ none == none }}{{ missing == none }}",
+         "TrueFalseFalseTrueFalseTrueTrueFalseTrueFalse"},
+        {"{{ none or 'b' }}{{ a or 'b' }}{{ a and 'b' }}{{ none and 'b' }}{{ not not a }}{{ 'q' in missing }}",
+         "bxbNoneTrueFalse"},
+        {"{{ -n % 2 }} {{ 7 % 4 }} {{ \"a\\tb\\rc\\\"d\\\\e\" }}{{ 'a' + 'b' }}{{ [] | length }}{{ [1, 2,] | length "
+         "}}{{ namespace(a=1, b='c').b }}",
+         "1 3 a\tb\rc\"d\\eab02c"},
     };
     for (const auto& [text, made] : table) {
         INFO(text);
@@ -61,7 +131,41 @@ TEST_CASE("jinja: what is broken or not known is refused", "[formats]") {
         {"{% for i in 'abc' %}{% endfor %}", "its for wants a list"},
         {"{{ " + std::string(200, '(') + "1" + std::string(200, ')') + " }}", "nested more than 100 deep"},
         {"{% set x.y = 1 %}", "which is no namespace"},
-        {"{{ 1.5 }}", ""},
+        {"{{ 1.5 }}", "expected"},
+        {"{{ 12345678901 }}", "its number 12345678901 is not known"},
+        {"{{ 1x }}", "its number 1x is not known"},
+        {"{{ 'a }}", "a {{ without its end"},
+        {"{% set y = 'a\\%}", "a {% without its end"},
+        {"{% elif a %}", "its statement elif is not known"},
+        {"{{ [1, 2 }}", "where ']' is expected"},
+        {"{{ namespace(a=1 }}", "where ')' is expected"},
+        {"{{ a[1:2:3] }}", "slices of what is no list"},
+        {"{{ [1][::2] }}", "other steps than 1 and -1"},
+        {"{{ a }}", "the text of a list or mapping"},
+        {"{{ [1] }}", "the text of a list or mapping"},
+        {"{{ 1 < 'a' }}", "neither two numbers nor two texts"},
+        {"{{ a >= 1 }}", "neither two numbers nor two texts"},
+        {"{{ 'a' + 1 }}", "neither text nor number"},
+        {"{{ 1 - 'a' }}", "neither text nor number"},
+        {"{{ 1 % 0 }}", "its % wants numbers"},
+        {"{{ 'a' % 1 }}", "its % wants numbers"},
+        {"{{ 1 % 'a' }}", "its % wants numbers"},
+        {"{{ -'a' }}", "its - wants a number"},
+        {"{{ 1 not 2 }}", "where 'in' is expected"},
+        {"{{ '\u00df' | upper }}", "letters beyond ASCII"},
+        {"{{ 'a' | trim('a') }}", "its filter trim is not known"},
+        {"{{ a | list }}", "its filter list is not known"},
+        {"{{ a.strip() }}", "strip wants a text"},
+        {"{{ 'a'.strip('a') }}", "its method strip is not known"},
+        {"{{ 'a'.split('') }}", "split('') is not known"},
+        {"{{ 'a'.split() }}", "split with 0 arguments is not known"},
+        {"{{ 'a'.startswith(1) }}", "startswith wants a text"},
+        {"{{ 'a'.get('b') }}", "its method get is not known"},
+        {"{{ a.get() }}", "its method get is not known"},
+        {"{{ raise_exception('no system message') }}", "no system message"},
+        {"{{ raise_exception() }}", "its function raise_exception is not known"},
+        {"{% set s = 1 %}{% set s.a = 1 %}", "it sets a of s, which is no namespace"},
+        {"{% for i in a %}{% endfor %}", "its for wants a list"},
     };
     for (const auto& [text, message] : table) {
         INFO(text);
