@@ -1,9 +1,9 @@
 #include "formats/jinja_values.h"
 
 #include <fmt/core.h>
+#include <utf8proc.h>
 
 #include <algorithm>
-#include <cctype>
 
 #include "engine/check.h"
 #include "formats/jinja.h"
@@ -23,12 +23,15 @@ const std::string& text_in(const JinjaValue& value, const char* what) {
     return value.get_ref<const std::string&>();
 }
 
-std::string changed(std::string text, int (*change)(int)) {
-    for (char& c : text) {
-        check<BadInput>(static_cast<unsigned char>(c) < 0x80, "upper and lower of letters beyond ASCII are not known");
-        c = static_cast<char>(change(c));
+// Letter for letter, where Python writes two for a few: the capital of German's sharp s is one letter here.
+std::string changed(const std::string& text, std::int32_t (*change)(std::int32_t)) {
+    std::string result;
+    for (std::size_t at = 0; at < text.size();) {
+        const char32_t c = next_code_point(text, at);
+        check<BadInput>(c != invalid_code_point, "a text that is no UTF-8");
+        append_utf8(result, static_cast<char32_t>(change(static_cast<std::int32_t>(c))));
     }
-    return text;
+    return result;
 }
 
 JinjaValue length_of(const JinjaValue& value) {
@@ -138,8 +141,8 @@ JinjaValue jinja_filter(const std::string& name, const JinjaValue& of, const std
     const auto text = [&] { return text_of(of); };
     if (name == "trim" && given.empty()) return std::string(python_strip(text()));
     if (name == "length" || name == "count") return length_of(of);
-    if (name == "upper") return changed(text(), std::toupper);
-    if (name == "lower") return changed(text(), std::tolower);
+    if (name == "upper") return changed(text(), utf8proc_toupper);
+    if (name == "lower") return changed(text(), utf8proc_tolower);
     if (name == "string" || name == "safe") return text();
     if (name == "default" || name == "d") return of.is_discarded() && !given.empty() ? given[0] : of;
     if (name == "first") return item_of(of, 0);
@@ -159,8 +162,8 @@ JinjaValue jinja_method(const std::string& name, const JinjaValue& of, const std
     if (name == "startswith") return text().starts_with(argument());
     if (name == "endswith") return text().ends_with(argument());
     if (name == "split") return split(text(), argument());
-    if (name == "upper") return changed(text(), std::toupper);
-    if (name == "lower") return changed(text(), std::tolower);
+    if (name == "upper") return changed(text(), utf8proc_toupper);
+    if (name == "lower") return changed(text(), utf8proc_tolower);
     if (name == "get" && of.is_object() && !given.empty()) {
         const JinjaValue found = item_of(of, given[0]);
         return !found.is_discarded() ? found : given.size() > 1 ? given[1] : JinjaValue();

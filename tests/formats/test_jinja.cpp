@@ -61,6 +61,8 @@ TEST_CASE("jinja: filters, methods, tests and slices", "[formats]") {
         {"{{ 'AbZ[' | upper }} {{ 'x9'.upper() }} {{ 'AbZ['.lower() }} {{ long | length }} {{ o | length }} {{ list | "
          "count }}{{ 'Q' | lower }}",
          "ABZ[ X9 abz[ 8 2 3q"},
+        {"{{ '\u00e4\u03b3\U0001d15e\u4e2d' | upper }}{{ '\u00c4\u0416'.lower() }}",
+         "\u00c4\u0393\U0001d15e\u4e2d\u00e4\u0436"},
         {"{{ list | first }}{{ list | last }}{{ empty | first }}{{ (list | list)[0] }}{{ n | string }}{{ a | safe }}",
          "prp3x"},
         {"{{ missing | d('e') }}{{ a | default('e') }}{{ missing | default }}", "ex"},
@@ -152,7 +154,7 @@ TEST_CASE("jinja: what is broken or not known is refused", "[formats]") {
         {"{{ 1 % 'a' }}", "its % wants numbers"},
         {"{{ -'a' }}", "its - wants a number"},
         {"{{ 1 not 2 }}", "where 'in' is expected"},
-        {"{{ '\u00df' | upper }}", "letters beyond ASCII"},
+        {"{{ '\xff' | upper }}", "a text that is no UTF-8"},
         {"{{ 'a' | trim('a') }}", "its filter trim is not known"},
         {"{{ a | list }}", "its filter list is not known"},
         {"{{ a.strip() }}", "strip wants a text"},
