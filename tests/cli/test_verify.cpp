@@ -65,6 +65,48 @@ TEST_CASE("verify: a run that is whole", "[cli]") {
     CHECK(end["resumes"] == small_run() + "/step-000020");
 }
 
+TEST_CASE("verify: a run of adapters, beside weights that are kept in any precision", "[cli]") {
+    for (const char* precision : {"fp32", "bf16", "q8_0"}) {
+        const ScratchFolder folder;
+        const std::string out = folder.path("out"), model = folder.path("model");
+        fs::copy(fs::canonical(small_run() + "/latest"), model, fs::copy_options::recursive);
+        const Result trained = program({"train",
+                                        "--data",
+                                        folder.write("text.txt", small_text()),
+                                        "--out",
+                                        out,
+                                        "--recipe",
+                                        "nanogpt-cpu",
+                                        "--init-from",
+                                        model,
+                                        "--lora-rank",
+                                        "2",
+                                        "--base-precision",
+                                        precision,
+                                        "--batch-size",
+                                        "2",
+                                        "--max-iters",
+                                        "3",
+                                        "--eval-every",
+                                        "3",
+                                        "--sample-every",
+                                        "0",
+                                        "--threads",
+                                        "1"});
+        INFO(trained.err);
+        REQUIRE(trained.code == 0);
+        const Result whole = program({"verify", out});
+        INFO(whole.out);
+        CHECK(whole.code == 0);
+        CHECK_THAT(whole.out, ContainsSubstring("step-000003: whole"));
+        flip_byte(fs::path(model) / "model.safetensors", fs::file_size(fs::path(model) / "model.safetensors") - 2);
+        const Result other = program({"verify", out});
+        INFO(other.out);
+        CHECK(other.code == 5);
+        CHECK_THAT(other.out, ContainsSubstring("its adapters were trained for another model than"));
+    }
+}
+
 TEST_CASE("verify: a flipped byte is found in every file, wherever it is", "[cli]") {
     for (const char* name : {"model.safetensors", "training_state.safetensors", "config.json", "tokenizer.json"}) {
         const VerifiedRun run;

@@ -33,6 +33,8 @@ TEST_CASE("records: CSV as RFC 4180 has it", "[data]") {
     CHECK(csv("id,text\n1,a \"b\" c\n2,\n") == "[a \"b\" c][]");
     CHECK(csv("text,text\n1,2\n") == "[1]");
     CHECK(csv("id,text").empty());
+    CHECK(csv("id,text\r\n1,\"a\"\r\n\r\n2,\"b\"") == "[a][b]");
+    CHECK(csv("id,text\n1,") == "[]");
     CHECK(csv("text,id\ncarriage\rreturn,1\n") == "[carriage\rreturn]");
 }
 
@@ -43,6 +45,7 @@ TEST_CASE("records: CSV that is broken is refused with its line", "[data]") {
         csv("\"two\nlines, \"\"a\"\" \x9f\"," + std::string(5000, 'x')),  // one short line all the same
         ContainsSubstring("line 1: there is no column \"text\": the columns are two\\nlines, \\\"a\\\" \xEF\xBF\xBD, " +
                           std::string(60, 'x') + "..."));
+    CHECK_THROWS_WITH(csv("a,b,c,d,e,f,g,h,i,j\n"), ContainsSubstring("the columns are a, b, c, d, e, f, g, h, ..."));
     CHECK_THROWS_WITH(csv("id,text\n1,2\n3\n"), ContainsSubstring("line 3: 1 fields, the header has 2"));
     CHECK_THROWS_WITH(csv("id,text\n1,\"a\nb\"\n3,4,5\n"), ContainsSubstring("line 4: 3 fields, the header has 2"));
     CHECK_THROWS_WITH(csv("id,text\n1,2\n3,\"never\nends\n"),

@@ -105,6 +105,7 @@ TEST_CASE("jinja: filters, methods, tests and slices", "[formats]") {
         {"{{ 'a' < 'b' }}{{ 'b' <= 'a' }}{{ 2 > n }}{{ n >= 3 }}{{ n != 3 }}{{ half < n }}{{ [1] == [1] }}{{ n == 'x' "
          "}}{{ none == none }}{{ missing == none }}",
          "TrueFalseFalseTrueFalseTrueTrueFalseTrueFalse"},
+        {"{{\ta\n~\r\nTrue ~ False~None }}", "xTrueFalseNone"},
         {"{{ none or 'b' }}{{ a or 'b' }}{{ a and 'b' }}{{ none and 'b' }}{{ not not a }}{{ 'q' in missing }}",
          "bxbNoneTrueFalse"},
         {"{{ -n % 2 }} {{ 7 % 4 }} {{ \"a\\tb\\rc\\\"d\\\\e\" }}{{ 'a' + 'b' }}{{ [] | length }}{{ [1, 2,] | length "

@@ -41,6 +41,7 @@ TEST_CASE("parse_json: what is not JSON is refused in one line that names the fi
     CHECK(message.starts_with("a.json: "));
     CHECK(message.find('\n') == std::string::npos);
     CHECK(message.size() < 250);
+    CHECK_THAT(refusal("1e999"), ContainsSubstring("a.json: ") && ContainsSubstring("number overflow"));
 }
 
 TEST_CASE("parse_json: duplicate keys are refused, escaped ones too", "[data]") {

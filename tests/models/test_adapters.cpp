@@ -335,7 +335,10 @@ TEST_CASE("adapters: keys that would change the result are refused by name, othe
                                                              {"something_new", 3},
                                                              {"peft_type", "IA3"},
                                                              {"task_type", "SEQ_CLS"},
-                                                             {"trainable_token_indices", {1}}};
+                                                             {"trainable_token_indices", {1}},
+                                                             {"lora_dropout", -0.1},
+                                                             {"lora_dropout", 1},
+                                                             {"r", 0.5}};
     for (const auto& [key, value] : wrong) {
         const AdapterCopy changed("llama");
         changed.change([&, k = key, v = value](json& j) { j[k] = v; });
@@ -349,6 +352,10 @@ TEST_CASE("adapters: keys that would change the result are refused by name, othe
             j.erase(key);
     });
     CHECK(copy.refusal().empty());
+    for (const char* made : {"orthogonal", "eva"}) {
+        copy.change([&](json& j) { j["init_lora_weights"] = made, j["bias"] = nullptr, j["something_new"] = ""; });
+        CHECK(copy.refusal().empty());
+    }
 }
 
 TEST_CASE("adapters: files that do not fit are refused, with all that is wrong", "[models]") {
@@ -363,6 +370,11 @@ TEST_CASE("adapters: files that do not fit are refused, with all that is wrong",
                                       ContainsSubstring(layer + "B.weight is missing") &&
                                       ContainsSubstring("has shape (2, 80) where (4, 40) is wanted") &&
                                       ContainsSubstring("base_model.model.other.lora_A.weight is not known"));
+    tensors.change_tensors([&](StoredTensors& all) {
+        for (int i = 0; i < 100; ++i) all[fmt::format("base_model.model.one.that.is.not.known.{}", i)] = {{1}, {0}};
+    });
+    CHECK(tensors.refusal().ends_with(" is not known; and more"));
+    CHECK(tensors.refusal().size() < 4200);
     const AdapterCopy rank("llama");
     rank.change([](nlohmann::json& j) { j["r"] = 5; });
     CHECK_THAT(rank.refusal(), ContainsSubstring("has shape (4, 24) where (5, 24) is wanted"));

@@ -191,4 +191,8 @@ TEST_CASE("folder: find_model follows best, then latest, then takes the folder i
     fs::create_directory_symlink("step-000010", run.path("best"));
     CHECK(find() == "best");
     CHECK(models::find_model(run.path("step-000020")) == run.path("step-000020"));
+    CHECK_THROWS_WITH(models::open_tokenizer(run.path()),
+                      ContainsSubstring("step-000010") || ContainsSubstring("best"));
+    fs::remove(run.path("best"));
+    CHECK_THROWS_WITH(models::open_tokenizer(run.path()), ContainsSubstring("latest"));
 }

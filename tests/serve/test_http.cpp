@@ -320,4 +320,32 @@ TEST_CASE("http: heads lose what no answer needs", "[serve]") {
     CHECK(head.text == "POST / HTTP/1.1\r\nX: y\r\nHost:  A:1 \r\nContent-Length: 0\r\n\r\n");
     CHECK(head.host == "a:1");
     CHECK_FALSE(head.has_body());
+    const serve::HttpHead same = serve::parse_head(
+        "POST / HTTP/1.1\r\nContent-Length: 2\r\nContent-Length: 2\r\nContent-Encoding: Identity\r\nT: a\tb\r\n\r\n");
+    CHECK(same.content_length.value() == 2);
+    CHECK_THROWS_WITH(serve::parse_head("GET / HTTP/1.1\r\nA: \x7F\r\n\r\n"), ContainsSubstring("control character"));
+    CHECK_THROWS_WITH(serve::parse_head("GET / HTTP/1.1\r\nA : b\r\n\r\n"), ContainsSubstring("not `Name: value`"));
+    CHECK_THROWS_WITH(serve::parse_head("GET / HTTP/1.1\r\nA\r\n\r\n"), ContainsSubstring("not `Name: value`"));
+    for (const char* length : {"", "x", "5x"})
+        CHECK_THROWS_WITH(serve::parse_head(fmt::format("GET / HTTP/1.1\r\nContent-Length: {}\r\n\r\n", length)),
+                          ContainsSubstring("a number of bytes is required"));
+}
+
+TEST_CASE("http: pages of other places", "[serve]") {
+    const auto foreign = [](const char* host, const char* origin, bool only_loopback = true) {
+        return serve::is_foreign(
+            serve::parse_head(fmt::format("GET / HTTP/1.1\r\nHost: {}\r\nOrigin: {}\r\n\r\n", host, origin)),
+            only_loopback);
+    };
+    CHECK_FALSE(foreign("localhost:8080", ""));
+    CHECK_FALSE(foreign("localhost:8080", "http://localhost:8080"));
+    CHECK_FALSE(foreign("localhost", "https://localhost"));
+    CHECK_FALSE(foreign("[::1]", ""));
+    CHECK_FALSE(foreign("[::1]:80", "http://[::1]:80"));
+    CHECK_FALSE(foreign("", ""));
+    CHECK_FALSE(foreign("example.com", "https://example.com", false));
+    CHECK(foreign("localhost:8080", "http://localhost:8081"));
+    CHECK(foreign("localhost:8080", "https://example.com"));
+    CHECK(foreign("example.com:80", ""));
+    CHECK(foreign("example.com", "https://example.com"));
 }

@@ -83,7 +83,9 @@ TEST_CASE("requests: prompts", "[serve]") {
 }
 
 TEST_CASE("requests: what is refused names its field", "[serve]") {
-    const std::pair<const char*, const char*> table[] = {
+    std::string many_biases = R"("logit_bias": {"0": 1)";
+    for (int i = 1; i < 1025; ++i) many_biases += fmt::format(", \"{}\": 1", i);
+    const std::pair<std::string, std::string> table[] = {
         {R"("temperature": -1)", "temperature"},
         {R"("temperature": 101)", "temperature"},
         {R"("temperature": "1")", "temperature"},
@@ -119,6 +121,9 @@ TEST_CASE("requests: what is refused names its field", "[serve]") {
         {R"("repeat_penalty": 0)", "repeat_penalty"},
         {R"("logit_bias": [])", "logit_bias"},
         {R"("logit_bias": {"a": 1})", "logit_bias"},
+        {R"("logit_bias": {"1a": 1})", "logit_bias"},
+        {many_biases + "}", "logit_bias"},
+        {R"("stop": ")" + std::string(1001, 'a') + R"(")", "stop"},
         {R"("logit_bias": {"-1": 1})", "logit_bias"},
         {R"("logit_bias": {"1": 101})", "logit_bias"},
         {R"("logit_bias": {"1": "x"})", "logit_bias"},
@@ -206,5 +211,6 @@ TEST_CASE("requests: tokens", "[serve]") {
     CHECK_THROWS_WITH(serve::parse_tokenize(R"({"content": "a", "x": 1})"), ContainsSubstring("x: "));
     CHECK(serve::parse_detokenize(R"({"tokens": [1, 2]})").tokens == std::vector<std::int32_t>{1, 2});
     CHECK_THROWS_WITH(serve::parse_detokenize(R"({"tokens": [-1]})"), ContainsSubstring("tokens"));
+    CHECK_THROWS_WITH(serve::parse_detokenize("{}"), ContainsSubstring("a list of token ids is required"));
     CHECK_THROWS_WITH(serve::parse_detokenize(R"({"tokens": "a"})"), ContainsSubstring("tokens"));
 }

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "engine/check.h"
+#include "formats/file.h"
 #include "formats/file_calls.h"
 #include "tests/catch.h"
 #include "tests/data/scratch_folder.h"
@@ -98,6 +99,52 @@ TEST_CASE("run folder: the same step can be saved again", "[train]") {
     save(folder, 7, 3, "new");
     CHECK(read(folder.path() / "best" / "file") == "new");
     CHECK(names(folder.path()) == std::set<std::string>{".lock", "step-000007", "latest", "best"});
+}
+
+TEST_CASE("run folder: the same step, where names cannot be exchanged in one step", "[train]") {
+    const ScratchFolder scratch;
+    RunFolder folder(scratch.path());
+    save(folder, 7, 2, "old");
+    for (const int refused : {EINVAL, ENOSYS, EIO}) {
+        formats::before_file_call = [&](std::string_view call, const fs::path&) {
+            return call == "exchange" ? refused : 0;
+        };
+        if (refused == EIO)
+            CHECK_THROWS_WITH(save(folder, 7, 3, "never"), ContainsSubstring(std::strerror(EIO)));
+        else
+            save(folder, 7, 3, std::to_string(refused));
+        formats::before_file_call = nullptr;
+        CHECK(read(folder.path() / "best" / "file") == std::to_string(refused == EIO ? ENOSYS : refused));
+        CHECK(names(folder.path()) == std::set<std::string>{".lock", "step-000007", "latest", "best"});
+    }
+}
+
+TEST_CASE("run folder: file systems that cannot sync a folder, or close a file without a signal", "[train]") {
+    const ScratchFolder scratch;
+    formats::before_file_call = [](std::string_view call, const fs::path&) {
+        return call == "fsync directory" ? EINVAL : call == "close" ? EINTR : 0;
+    };
+    {
+        RunFolder folder(scratch.path());
+        save(folder, 7, 2, "x");
+        formats::write_file_atomic(folder.path() / "metrics.jsonl", "{}");
+    }
+    formats::before_file_call = nullptr;
+    CHECK(read(scratch.path() + "/latest/file") == "x");
+    CHECK(read(scratch.path() + "/metrics.jsonl") == "{}");
+}
+
+TEST_CASE("run folder: the first save fails, and nothing is whole", "[train]") {
+    const ScratchFolder scratch;
+    RunFolder folder(scratch.path());
+    CHECK_THROWS_WITH(folder.save(1, [](const fs::path&) { throw Error("no space"); }),
+                      ContainsSubstring("no space: nothing was saved yet: make room and begin anew"));
+}
+
+TEST_CASE("run folder: what is no checkpoint by its name", "[train]") {
+    for (const char* name : {"step-", "step-00001x", "step-0000000000000000000000", "stop-000001", "step-1 "})
+        CHECK_FALSE(train::is_checkpoint(name));
+    for (const char* name : {"step-000001", "step-1", "step-100000000000000000"}) CHECK(train::is_checkpoint(name));
 }
 
 TEST_CASE("run folder: a save that fails leaves what was there and nothing else", "[train]") {

@@ -145,6 +145,87 @@ TEST_CASE("BPE tokenizer.json: steps before ByteLevel", "[data][bpe]") {
     CHECK_THAT(refusal([](json& j) { j["pre_tokenizer"]["use_regex"] = 1; }), ContainsSubstring("use_regex"));
 }
 
+TEST_CASE("BPE tokenizer.json: the settings of steps", "[data][bpe]") {
+    const auto step = [](const char* text) {
+        return refusal([&](json& j) {
+            const json list = {json::parse(text), {{"type", "ByteLevel"}}};
+            j["pre_tokenizer"] = {{"type", "Sequence"}, {"pretokenizers", list}};
+        });
+    };
+    CHECK(step(R"({"type": "Punctuation"})").empty());
+    CHECK(step(R"({"type": "Punctuation", "behavior": "Contiguous"})").empty());
+    CHECK_THAT(step(R"({"type": "Punctuation", "behavior": 1})"), ContainsSubstring("there is no behavior 1"));
+    CHECK_THAT(step(R"({"type": "Split", "pattern": {"String": "a"}})"), ContainsSubstring("no behavior null"));
+    const auto metaspace = [](const char* settings) {
+        return refusal([&](json& j) {
+            j["pre_tokenizer"] = json::parse(settings);
+            j["pre_tokenizer"]["type"] = "Metaspace";
+        });
+    };
+    CHECK_THAT(metaspace(R"({"replacement": ""})"), ContainsSubstring("replacement must be one character, got \"\""));
+    CHECK_THAT(metaspace(R"({"replacement": 1})"), ContainsSubstring("replacement must be a text, got 1"));
+    CHECK_THAT(metaspace(R"({"replacement": "_", "prepend_scheme": "last"})"),
+               ContainsSubstring("there is no prepend_scheme \"last\""));
+    CHECK_THAT(metaspace(R"({"replacement": "_", "prepend_scheme": 1})"), ContainsSubstring("no prepend_scheme 1"));
+    CHECK_THAT(metaspace(R"({"replacement": "_", "prepend_scheme": "first", "add_prefix_space": false})"),
+               ContainsSubstring("add_prefix_space and prepend_scheme disagree"));
+    for (const char* same : {R"({"replacement": "_", "prepend_scheme": "never", "add_prefix_space": false})",
+                             R"({"replacement": "_", "add_prefix_space": false})"})
+        CHECK_THAT(metaspace(same), !ContainsSubstring("Metaspace"));
+    const auto dropped = [](const json& normalizer, const char* scheme) {
+        return refusal([&](json& j) {
+            j["normalizer"] = normalizer;
+            j["pre_tokenizer"] = {{"type", "Metaspace"}, {"replacement", "_"}, {"prepend_scheme", scheme}};
+        });
+    };
+    const json drops = {{"type", "Replace"}, {"pattern", {{"String", "a"}}}, {"content", ""}};
+    const json strips = {{"type", "Strip"}, {"strip_left", true}, {"strip_right", false}};
+    CHECK_THAT(dropped(drops, "first"), ContainsSubstring("may drop the beginning of a text"));
+    CHECK_THAT(dropped(strips, "first"), ContainsSubstring("may drop the beginning of a text"));
+    CHECK_THAT(dropped(drops, "always"), !ContainsSubstring("may drop the beginning"));
+    CHECK_THAT(dropped({{"type", "Strip"}, {"strip_left", 1}}, "first"),
+               ContainsSubstring("strip_left must be true or false, got 1"));
+    const auto strip = [](const char* settings) {
+        return refusal([&](json& j) {
+            j["decoder"] = json::parse(settings);
+            j["decoder"]["type"] = "Strip";
+        });
+    };
+    CHECK_THAT(strip(R"({"content": " ", "start": -1, "stop": 0})"), ContainsSubstring("must be whole numbers"));
+    CHECK_THAT(strip(R"({"content": " ", "start": 1})"), ContainsSubstring("must be whole numbers"));
+    const std::string many = refusal([](json& j) {
+        j["normalizer"] = {{"type", "Sequence"}, {"normalizers", std::vector<json>(9, {{"type", "NFKC"}})}};
+    });
+    CHECK(std::count(many.begin(), many.end(), ';') == 7);  // a message names eight
+}
+
+TEST_CASE("BPE tokenizer.json: what stands before and behind a text", "[data][bpe]") {
+    const auto with = [](const std::string& single, const char* marks = R"({"<a>": {"ids": [5]}})") {
+        return refusal([&](json& j) {
+            j["post_processor"] = {{"type", "TemplateProcessing"},
+                                   {"single", json::parse(single)},
+                                   {"special_tokens", json::parse(marks)}};
+        });
+    };
+    const std::string text = R"({"Sequence": {"id": "A"}})", mark = R"({"SpecialToken": {"id": "<a>"}})";
+    CHECK(with("[" + mark + "," + text + "]").empty());
+    CHECK(with("[" + text + "," + mark + "]").empty());
+    for (const std::string& bad : {"[" + text + "," + text + "]", std::string(R"([{"Sequence": {"id": "B"}}])"),
+                                   std::string(R"([{"SpecialToken": {"id": 1}}])"), std::string("[1]"),
+                                   "[" + text + R"(,{"SpecialToken": {"id": "<b>"}}])"})
+        CHECK_THAT(with(bad), ContainsSubstring("neither the text nor one of its special_tokens"));
+    CHECK_THAT(with("[" + mark + "]"), ContainsSubstring("single has no place for the text"));
+    std::string long_list = "[" + text;
+    for (int i = 0; i < 32; ++i) long_list += "," + mark;
+    CHECK_THAT(with(long_list + "]"), ContainsSubstring("a list of at most 32 parts"));
+    const std::string both = "[" + mark + "," + text + "]";
+    CHECK_THAT(with(both, R"({"<a>": {"ids": 5}})"), ContainsSubstring("ids of \"<a>\" must be a list"));
+    const std::string ids = R"({"<a>": {"ids": )" + json(std::vector<int>(33, 5)).dump() + "}}";
+    CHECK_THAT(with(both, ids.c_str()), ContainsSubstring("ids of \"<a>\" must be a list"));
+    CHECK_THAT(with(both, R"({"<a>": {"ids": [-1]}})"), ContainsSubstring("\"<a>\" has the id -1"));
+    CHECK_THAT(with(both, R"({"<a>": {"ids": [2147483647]}})"), ContainsSubstring("has the id 2147483647"));
+}
+
 TEST_CASE("BPE tokenizer.json: the model's settings", "[data][bpe]") {
     const auto with = [](const char* key, const json& value, bool all_bytes = true) {
         return refusal([&](json& j) {
@@ -162,6 +243,10 @@ TEST_CASE("BPE tokenizer.json: the model's settings", "[data][bpe]") {
     CHECK(with("byte_fallback", true).empty());
     CHECK_THAT(with("byte_fallback", true, false), ContainsSubstring("byte_fallback"));
     CHECK_THAT(with("ignore_merges", "yes"), ContainsSubstring("ignore_merges"));
+    CHECK_THAT(refusal([](json& j) {
+                   j["pre_tokenizer"] = nullptr, j["decoder"] = {{"type", "Fuse"}}, j["model"]["unk_token"] = 1;
+               }),
+               ContainsSubstring("model.unk_token must be a text, got 1"));
 }
 
 TEST_CASE("BPE tokenizer.json: ids", "[data][bpe]") {
@@ -183,6 +268,7 @@ TEST_CASE("BPE tokenizer.json: merges", "[data][bpe]") {
     CHECK(with("[]").empty());
     CHECK(with(R"([["n", "a"], ["n", "a"]])").empty());
     CHECK(with(R"(["n a"])").empty());
+    CHECK(with(R"(["#version: 0.2", "n a"])").empty());
     CHECK_THAT(with(R"([["a", "~~"]])"), ContainsSubstring("\"~~\", which is not in the vocabulary"));
     CHECK_THAT(with(R"([["~", "~"]])"), ContainsSubstring("\"~~\", which is not in the vocabulary"));
     for (const char* bad :
@@ -211,7 +297,9 @@ TEST_CASE("BPE tokenizer.json: added tokens", "[data][bpe]") {
         CHECK_THAT(with(token), ContainsSubstring(flag));
         token.erase(flag);
     }
-    CHECK_FALSE(refusal([](json& j) { j["added_tokens"] = 7; }).empty());
+    CHECK_THAT(refusal([](json& j) { j["added_tokens"] = 7; }),
+               ContainsSubstring("added_tokens must be a list, got 7"));
+    CHECK(refusal([](json& j) { j.erase("added_tokens"); }).empty());
 }
 
 TEST_CASE("BPE tokenizer.json: beginnings of the file, and damaged bytes", "[data][bpe]") {

@@ -87,6 +87,9 @@ TEST_CASE("tokenizer.json: byte fallback with other decoders, or without all byt
                    j["model"]["vocab"]["<0xff>"] = id;
                }),
                ContainsSubstring("tokens of one character"));
+    for (const char* token : {"<0xFG>", "<0xG0>", "<0xFF)", "<1xFF>", "<0x-1>"})
+        CHECK_THAT(refused([&](json& j) { j["model"]["vocab"][token] = j["model"]["vocab"].size(); }),
+                   ContainsSubstring("tokens of one character"));
 }
 
 TEST_CASE("tokenizer.json: ids may be in any order, and null parts may be absent", "[data]") {
@@ -101,6 +104,12 @@ TEST_CASE("tokenizer.json: other kinds are refused by name", "[data]") {
     CHECK_THAT(refusal([](json& j) { j["model"]["type"] = "Unigram"; }),
                ContainsSubstring("not supported: model of type 'Unigram'"));
     CHECK_THAT(refusal([](json& j) { j["model"].erase("type"); }), ContainsSubstring("model of type 'unknown'"));
+    CHECK_THAT(refusal([](json& j) { j["added_tokens"] = 7; }), ContainsSubstring("added_tokens"));
+    CHECK_THAT(refusal([](json& j) {
+                   j["added_tokens"] = {{{"id", 3}, {"content", "<a>"}}};
+               }),
+               ContainsSubstring("added_tokens"));
+    CHECK(refusal([](json& j) { j.erase("added_tokens"); }).empty());
     CHECK_THAT(refusal([](json& j) {
                    j["normalizer"] = {{"type", "NFC"}};
                }),
