@@ -190,7 +190,8 @@ struct Product {
                static_cast<std::size_t>(x.along) * deep <= kInPlace;
     }
 
-    // Rows of words as they are; made here; columns that lie side by side as they are, if they are words; or panels.
+    // Rows of words as they are; made here; columns that lie side by side as they are, if they are words and a tile
+    // takes half a cache line of them or more; or panels.
     void take_rows(const OperandView<Format, A>& x, std::size_t deep, Rows& rows, Word* room) const {
         const auto step = static_cast<std::ptrdiff_t>(rows.words);
         if (x.has_words(deep)) {
@@ -198,7 +199,7 @@ struct Product {
         } else if (x.along == 1) {
             pack_rows(x, deep, rows.rows, room, rows.words);
             rows.a = room, rows.a_row = step, rows.a_col = 1;
-        } else if (std::is_same_v<A, Word> && std::is_same_v<Format, Full<A>>) {
+        } else if (Tile<T>::many_registers && std::is_same_v<A, Word> && std::is_same_v<Format, Full<A>>) {
             rows.a = x.words(), rows.a_row = x.across, rows.a_col = x.along;
         } else {
             pack_panels<R>(x, deep, rows.rows, 0, pieces(rows.rows, R), room, R * rows.words,

@@ -82,6 +82,10 @@ void pack_rows(const OperandView<Format, In>& x, std::size_t depth, std::size_t 
                std::size_t row) {
     for (std::size_t j = 0; j < columns; ++j, out += row) {
         std::size_t k = 0;
+        if constexpr (Format::numbers == 1) {  // a loop of its own, which the compiler makes vectors of
+            const In* const from = x.at(0, j).data;
+            for (; x.along == 1 && k < depth; ++k) out[k] = Format::pack(from[k], from[k]);
+        }
 #ifdef __AVX512BF16__
         if constexpr (Format::numbers == 2) {
             for (; x.along == 1 && k + 16 <= depth; k += 16) {

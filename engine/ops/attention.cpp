@@ -49,8 +49,16 @@ Array<T> gradient_rows(Gradients<T>& grads, std::size_t i, const Shape& shape) {
     return Array<T>(shape);
 }
 
+// A head's n rows, rounded to bfloat16.
+void round_rows(const HeadMatrix<const float>& from, const HeadMatrix<float>& to, std::size_t n, std::size_t width) {
+    for (std::size_t i = 0; i < n; ++i) {
+        for (std::size_t j = 0; j < width; ++j) to.at(i)[j] = widen(round_to_bfloat16(from.at(i)[j]));
+    }
+}
+
 template <class Operands, class T>
-Tensor<T> run(const AttentionShape<T>& shape, const std::array<ConstArray<T>, 3>& qkv, std::vector<NodePtr<T>> nodes) {
+Tensor<T> run(const AttentionShape<T>& shape, const std::array<ConstArray<T>, 3>& given,
+              std::vector<NodePtr<T>> nodes) {
     using E = typename Operands::Element;
     using Kept = typename Operands::Kept;
     const std::size_t B = shape.B, H = shape.H, Lq = shape.Lq, Lk = shape.Lk, d = shape.d, dv = shape.dv;
@@ -59,6 +67,9 @@ Tensor<T> run(const AttentionShape<T>& shape, const std::array<ConstArray<T>, 3>
     const double product_flops = 2.0 * static_cast<double>(B * H * Lq) * seen;  // of one unit of depth
     profile::count_flops(product_flops * static_cast<double>(d + dv));
     const auto heads_side_by_side = [=] { return Array<T>({B, Lq, H, dv}).transposed(1, 2); };  // as they leave
+    std::array<ConstArray<T>, 3> qkv = given;
+    for (ConstArray<T>& x : qkv)
+        if (Operands::kRounded) x = Array<T>(x.shape());  // each head when its turn comes
     Array<T> y = heads_side_by_side(), lse({B * H, Lq});
     const Kept q = Operands::room(qkv[0]), k = Operands::room(qkv[1]), v = Operands::room(qkv[2]),
                y_kept = Operands::room(y);
@@ -66,6 +77,11 @@ Tensor<T> run(const AttentionShape<T>& shape, const std::array<ConstArray<T>, 3>
     parallel_rows(B * H, work, [&](std::size_t begin, std::size_t end) {
         Scratch<T> scratch(shape, false);
         for (std::size_t i = begin; i < end; ++i) {
+            for (std::size_t n = 0; n < 3; ++n) {
+                if constexpr (Operands::kRounded)
+                    round_rows(head_of<const T>(given[n], i / H, i % H), head_of<T>(qkv[n], i / H, i % H),
+                               given[n].dim(2), given[n].dim(3));
+            }
             shape.for_documents(i / H, [&](const AttentionShape<T>& part, std::size_t at) {
                 const auto head = [&](std::size_t n) { return from(head_of<const T>(qkv[n], i / H, i % H), at); };
                 const auto place = [&](const Kept& x, std::size_t width) {
@@ -163,7 +179,7 @@ Tensor<T> attention(const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v, 
 #ifdef __AVX512BF16__
             if (has_fast_bf16() && d % 2 == 0 && dv % 2 == 0) return run<PairOperands>(shape, qkv, inputs(q, k, v));
 #endif
-            for (ConstArray<T>& x : qkv) x = widen(round_to_bfloat16(x));
+            return run<RoundedOperands>(shape, qkv, inputs(q, k, v));
         }
     }
     return run<FloatOperands<T>>(shape, qkv, inputs(q, k, v));

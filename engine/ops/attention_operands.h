@@ -1,5 +1,5 @@
-// How the products of attention take their operands: as numbers (FloatOperands), or as pairs of bfloat16 in one word
-// each (PairOperands). An operand has three layouts, each made from the first:
+// How the products of attention take their operands: as numbers (FloatOperands, RoundedOperands), or as pairs of
+// bfloat16 in one word each (PairOperands). An operand has three layouts, each made from the first:
 //   natural     one row per position, pairs along the row: the left operand of a product over the columns
 //   stacked     one row per two positions, each pair a number of both: the right operand of a product over the
 //               positions, or its left operand, transposed. right() packs it, because the rows of a head that lie far
@@ -28,6 +28,7 @@ struct FloatOperands {
     using Element = T;           // of operands
     using Kept = ConstArray<T>;  // what backward gets of q, k, v and y
     static constexpr std::size_t kPack = 1;
+    static constexpr bool kRounded = false;  // q, k and v
 
     static Kept room(const Kept& x) { return x; }
     static T* place(const Kept&, std::size_t) { return nullptr; }
@@ -47,11 +48,17 @@ struct FloatOperands {
     }
 };
 
+// Numbers that are rounded to bfloat16, for CPUs without products of pairs.
+struct RoundedOperands : FloatOperands<float> {
+    static constexpr bool kRounded = true;
+};
+
 #ifdef __AVX512BF16__
 struct PairOperands {
     using Element = Pair;
     using Kept = Array<std::int32_t>;  // natural pairs of (B, H, L, d)
     static constexpr std::size_t kPack = 2;
+    static constexpr bool kRounded = false;  // by natural()
 
     static Kept room(const ConstArray<float>& x) { return Kept({x.dim(0), x.dim(1), x.dim(2), x.dim(3) / 2}); }
     static Pair* place(const Kept& kept, std::size_t head) {
