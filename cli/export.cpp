@@ -92,7 +92,7 @@ int export_model(const ExportArguments& args) {
     if (args.format != "gguf") {
         write_folder(out, loaded, kFolderTypes.at(args.type));
         std::uintmax_t bytes = 0;
-        for (const fs::directory_entry& file : fs::directory_iterator(out)) bytes += file.file_size();
+        for (const std::string& name : formats::names_in(out)) bytes += fs::file_size(out / name);
         report(args, bytes);
     } else {
         models::write_gguf(out, *loaded.model, *loaded.tokenizer, kGgufTypes.at(args.type), folder_name(args));

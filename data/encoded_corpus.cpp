@@ -9,6 +9,7 @@
 
 #include "data/content_hash.h"
 #include "engine/check.h"
+#include "formats/directory.h"
 
 namespace inkling::data {
 namespace {
@@ -123,12 +124,13 @@ std::optional<EncodedCorpus> read_ids(const fs::path& path, std::uint64_t key, s
 
 // Removes cache files of other corpora and temporary files of killed writers: they may be larger than all else here.
 void remove_others(const fs::path& folder, const fs::path& kept) {
-    std::error_code none;
-    for (const auto& entry : fs::directory_iterator(folder, none)) {
-        const std::string name = entry.path().filename().string();
-        const bool ids = (name.starts_with("tokens-") || name.starts_with(".tokens-")) && name.size() >= 27;
-        if (ids && entry.path() != kept && (name.ends_with(".bin") || name.find(".bin.tmp.") != std::string::npos))
-            fs::remove(entry.path(), none);
+    try {
+        for (const std::string& name : formats::names_in(folder)) {
+            const bool ids = (name.starts_with("tokens-") || name.starts_with(".tokens-")) && name.size() >= 27;
+            if (ids && folder / name != kept && (name.ends_with(".bin") || name.find(".bin.tmp.") != std::string::npos))
+                formats::remove_tree(folder / name);
+        }
+    } catch (const Error&) {  // what stays is only untidy
     }
 }
 

@@ -13,6 +13,7 @@
 #include "data/records.h"
 #include "data/shell_patterns.h"
 #include "engine/check.h"
+#include "formats/directory.h"
 #include "formats/file.h"
 #include "formats/named.h"
 #include "formats/utf8.h"
@@ -45,14 +46,30 @@ bool is_run(const fs::path& folder) {
     return fs::exists(folder / "config.toml", none) && fs::exists(folder / "metrics.jsonl", none);
 }
 
+bool is_own_folder(const fs::path& path) {  // not a link to one
+    std::error_code gone;
+    return fs::is_directory(fs::symlink_status(path, gone));
+}
+
+// Calls enters(path, name) for all that is in a folder, and so on below those for which it is true.
+template <class Enters>
+void walk(const fs::path& folder, const Enters& enters) {
+    for (const std::string& name : formats::names_in(folder)) {
+        const fs::path path = folder / name;
+        if (enters(path, name)) walk(path, enters);
+    }
+}
+
 // Up to a number that is enough to tell that they are many.
 std::size_t count_files(const fs::path& folder) {
     std::size_t n = 0;
-    std::error_code error;
-    fs::recursive_directory_iterator entry(folder, error);
-    for (; !error && n < 1'000'000 && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
-        std::error_code none;
-        n += !entry->is_directory(none);
+    try {
+        walk(folder, [&](const fs::path& path, const std::string&) {
+            const bool directory = is_own_folder(path);
+            n += !directory;
+            return directory && n < 1'000'000;
+        });
+    } catch (const Error&) {  // one that cannot be read
     }
     return n;
 }
@@ -126,27 +143,30 @@ class Reader {
     // Regular files below a folder, in the order of their paths.
     void add_files_of(const std::string& folder) {
         std::vector<fs::path> files;
-        std::error_code error;
-        fs::recursive_directory_iterator entry(folder, error);
-        for (; !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
-            std::error_code gone;  // e.g. a symbolic link to nothing: not a regular file
-            const std::string path = entry->path().string(), name = entry->path().filename().string();
-            const bool directory = entry->is_directory(gone) && !entry->is_symlink(gone);
-            const std::string_view below = std::string_view(path).substr(folder.size() + !folder.ends_with('/'));
+        const auto enters = [&](const fs::path& path, const std::string& name) {
+            const bool directory = is_own_folder(path);
+            const std::string_view below =
+                std::string_view(path.native()).substr(folder.size() + !folder.ends_with('/'));
             std::string reason;
             if (is_excluded(below, options_.exclude))
                 reason = "excluded";
             else if (directory ? is_tool_folder(name) : name.starts_with('.'))
                 reason = directory ? "in " + name : "hidden";
-            else if (directory && is_run(entry->path()))
+            else if (directory && is_run(path))
                 reason = "in runs of Inkling";
-            else if (!directory && entry->is_regular_file(gone))
-                files.push_back(entry->path());
-            if (reason.empty()) continue;
-            if (directory) entry.disable_recursion_pending();
-            skip(reason, path, directory ? count_files(path) : 1);
+            if (!reason.empty()) {
+                skip(reason, path.string(), directory ? count_files(path) : 1);
+                return false;
+            }
+            std::error_code gone;  // e.g. a symbolic link to nothing: not a regular file
+            if (!directory && fs::is_regular_file(path, gone)) files.push_back(path);
+            return directory;
+        };
+        try {
+            walk(folder, enters);
+        } catch (const Error& e) {
+            throw BadInput(e.what());
         }
-        check<BadInput>(!error, "{}: cannot list the folder: {}", folder, error.message());
         std::sort(files.begin(), files.end());
         for (const fs::path& file : files) add_found(file.string());
     }
