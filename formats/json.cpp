@@ -1,8 +1,6 @@
 #include "formats/json.h"
 
 #include <algorithm>
-#include <optional>
-#include <unordered_set>
 #include <vector>
 
 #include "engine/check.h"
@@ -31,63 +29,61 @@ void check_bytes(std::string_view text, const std::string& what) {
     check<BadInput>(nul == std::string_view::npos, "{}: not valid JSON: byte {} is NUL", what, nul);
 }
 
-std::string syntax_error(const std::string& what, const nlohmann::json::exception& e, std::optional<std::size_t> byte) {
-    const std::string place = byte ? fmt::format(" at byte {}", *byte) : "";
-    return fmt::format("{}: not valid JSON{}: {}", what, place, reason_of(e.what()));
-}
+// Builds the value, with depth counted and duplicate keys refused. nlohmann's own parser callback would cost a search
+// of the whole enclosing object or array for every object that ends, minutes for 100,000 of them.
+class Builder : public JsonParts {
+  public:
+    nlohmann::json value;
 
-// A first pass that builds nothing: depth and duplicate keys. nlohmann's own parser callback would cost a search of the
-// whole enclosing object or array for every object that ends, minutes for 100,000 of them.
-struct Strict : nlohmann::json_sax<nlohmann::json> {
-    const std::string& what;
-    const int max_depth;
-    int depth = 0;
-    std::vector<std::unordered_set<std::string>> keys = {};  // of the objects that are open
-
-    Strict(const std::string& w, int d) : what(w), max_depth(d) {}
-    bool open() {
-        check<BadInput>(depth++ < max_depth, "{}: JSON nested deeper than {} levels", what, max_depth);
-        return true;
-    }
-    bool start_object(std::size_t) override { return keys.emplace_back(), open(); }
-    bool end_object() override { return keys.pop_back(), depth--, true; }
-    bool start_array(std::size_t) override { return open(); }
-    bool end_array() override { return depth--, true; }
+    Builder(std::string what, int max_depth) : JsonParts(std::move(what)), max_depth_(max_depth) {}
+    bool start_object(std::size_t) override { return open(nlohmann::json::object()); }
+    bool end_object() override { return open_.pop_back(), true; }
+    bool start_array(std::size_t) override { return open(nlohmann::json::array()); }
+    bool end_array() override { return open_.pop_back(), true; }
     bool key(string_t& k) override {
-        const bool fresh = keys.back().insert(k).second;
-        if (!fresh)
-            check<BadInput>(false, "{}: the key {} appears twice in one object", what,
+        if (open_.back()->contains(k))
+            check<BadInput>(false, "{}: the key {} appears twice in one object", what(),
                             nlohmann::json(k).dump(-1, ' ', true).substr(0, 80));  // escaped: one line of ASCII
+        key_ = std::move(k);
         return true;
     }
-    bool null() override { return true; }
-    bool boolean(bool) override { return true; }
-    bool number_integer(number_integer_t) override { return true; }
-    bool number_unsigned(number_unsigned_t) override { return true; }
-    bool number_float(number_float_t, const string_t&) override { return true; }
-    bool string(string_t&) override { return true; }
-    bool binary(binary_t&) override { return true; }
-    // Left to the second pass, which throws it: it knows where and why.
-    bool parse_error(std::size_t, const std::string&, const nlohmann::json::exception&) override { return false; }
+    bool null() override { return put(nullptr); }
+    bool boolean(bool v) override { return put(v); }
+    bool number_integer(number_integer_t v) override { return put(v); }
+    bool number_unsigned(number_unsigned_t v) override { return put(v); }
+    bool number_float(number_float_t v, const string_t&) override { return put(v); }
+    bool string(string_t& v) override { return put(std::move(v)); }
+
+  private:
+    nlohmann::json& place(nlohmann::json&& v) {
+        if (open_.empty()) return value = std::move(v);
+        nlohmann::json& in = *open_.back();
+        if (in.is_array()) return in.emplace_back(std::move(v));
+        return *in.emplace(std::move(key_), std::move(v)).first;
+    }
+    bool put(nlohmann::json&& v) { return place(std::move(v)), true; }
+    bool open(nlohmann::json&& empty) {
+        check<BadInput>(open_.size() < static_cast<std::size_t>(max_depth_), "{}: JSON nested deeper than {} levels",
+                        what(), max_depth_);
+        open_.push_back(&place(std::move(empty)));
+        return true;
+    }
+
+    const int max_depth_;
+    std::vector<nlohmann::json*> open_;  // objects and arrays that have not ended
+    std::string key_;
 };
 
 }  // namespace
 
 nlohmann::json parse_json(std::string_view text, const std::string& what, int max_depth) {
-    check_bytes(text, what);
-    Strict strict{what, max_depth};
-    try {
-        nlohmann::json::sax_parse(text.begin(), text.end(), &strict);
-        return nlohmann::json::parse(text.begin(), text.end());
-    } catch (const nlohmann::json::parse_error& e) {
-        throw BadInput(syntax_error(what, e, e.byte));
-    } catch (const nlohmann::json::exception& e) {
-        throw BadInput(syntax_error(what, e, {}));
-    }
+    Builder builder(what, max_depth);
+    read_json(text, builder);
+    return std::move(builder.value);
 }
 
 bool JsonParts::parse_error(std::size_t byte, const std::string&, const nlohmann::json::exception& error) {
-    throw BadInput(syntax_error(what_, error, byte));
+    throw BadInput(fmt::format("{}: not valid JSON at byte {}: {}", what_, byte, reason_of(error.what())));
 }
 
 void read_json(std::string_view text, JsonParts& parts) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <future>
 #include <list>
 #include <nlohmann/json.hpp>
 
@@ -65,13 +66,16 @@ LoadedModel load_model(const fs::path& folder, std::optional<double> dropout, Ke
     // Before memory for the model is taken: a lying config.json asks for no more than the file can fill.
     check<BadInput>(parameter_count(config) <= file.numbers(), "{}: holds {} numbers where config.json wants {}",
                     file.path.string(), file.numbers(), parameter_count(config));
-    LoadedModel loaded{std::make_unique<Transformer<float>>(config, std::nullopt), data::load_tokenizer(folder)};
+    // A large vocabulary takes as long as the weights: both at once, where there may be one more thread.
+    auto reading = std::async(std::launch::async | std::launch::deferred, [&] { return data::load_tokenizer(folder); });
+    LoadedModel loaded{std::make_unique<Transformer<float>>(config, std::nullopt), nullptr};
+    load_weights(*loaded.model, file, kept);
+    loaded.tokenizer = reading.get();
     take_tokenizer_config(folder, *loaded.tokenizer, loaded.model->config);
     loaded.tokenizer->chat = read_chat_source(folder);
 #ifdef __GLIBC__
     malloc_trim(0);  // of a large vocabulary's JSON: the heap would keep tens of megabytes
 #endif
-    load_weights(*loaded.model, file, kept);
     check<BadInput>(loaded.tokenizer->vocab_size() <= config.vocab_size,
                     "{}: {} tokens do not fit the model's vocabulary of {}", (folder / "tokenizer.json").string(),
                     loaded.tokenizer->vocab_size(), config.vocab_size);

@@ -21,8 +21,9 @@ using Ids = std::unordered_map<std::string, std::int32_t>;
 constexpr std::size_t max_unused_ids = 1 << 20;  // a small file must not ask for much memory
 
 std::int32_t read_id(const json& id, std::size_t limit, const json& token, const std::string& what) {
-    check<BadInput>(id.is_number_unsigned() && id.get<std::uint64_t>() < limit,
-                    "{}: ids must be whole numbers in [0, {}), {} has {}", what, limit, quote(token), quote(id));
+    if (!id.is_number_unsigned() || id.get<std::uint64_t>() >= limit)
+        check<BadInput>(false, "{}: ids must be whole numbers in [0, {}), {} has {}", what, limit, quote(token),
+                        quote(id));
     return id.get<std::int32_t>();
 }
 
