@@ -54,7 +54,7 @@ TEST_CASE("finetune: is the recipe for a model that exists, and the first evalua
     const std::string text = folder.write("text.txt", foxes(3000)),
                       held = folder.write("held.txt", foxes(5000).substr(3000)), out = folder.path("out");
     for (const Arguments& kind : {Arguments{}, Arguments{"--lora-rank", "2"}}) {
-        const auto lines = tuned(Arguments{"--data", text, "--out", out, "--max-time", "2"} + kind);
+        const auto lines = tuned(Arguments{"--data", text, "--out", out, "--max-iters", "300"} + kind);
         const auto& settings = lines.front()["settings"];
         CHECK((settings["eval_on_start"] == true && settings["optimizer"] == (kind.empty() ? "muon" : "adamw")));
         REQUIRE(lines[1]["event"] == "evaluation");
