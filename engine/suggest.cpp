@@ -38,8 +38,12 @@ std::string nearest(std::string_view word, const std::vector<std::string>& known
     std::size_t least = std::clamp<std::size_t>(meant.size() / 3, 1, 3) + 1;
     if (meant.size() < 2) return "";
     std::string best;
-    for (const std::string& other : known)
-        if (const std::size_t d = edit_distance(meant, plain(other)); d < least) least = d, best = other;
+    for (const std::string& other : known) {
+        const std::string word_there = plain(other);
+        const std::size_t longer = std::max(meant.size(), word_there.size());
+        if (longer - std::min(meant.size(), word_there.size()) >= least) continue;  // as many letters must be added
+        if (const std::size_t d = edit_distance(meant, word_there); d < least) least = d, best = other;
+    }
     if (!best.empty() || meant.size() < 3) return best;
     for (const std::string& other : known)
         if (plain(other).starts_with(meant) || plain(other).ends_with(meant)) return other;

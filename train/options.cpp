@@ -64,6 +64,13 @@ void read_field(const toml::node& node, Field& field, const std::string& flag, c
     }
 }
 
+// Strings between "", with escapes: between three apostrophes toml++ writes also those that hold three.
+void write_quoted(std::ostream& out, const toml::node& node) {
+    using Flags = toml::format_flags;
+    out << toml::toml_formatter(
+        node, toml::toml_formatter::default_flags & ~(Flags::allow_literal_strings | Flags::allow_multi_line_strings));
+}
+
 }  // namespace
 
 models::Architecture TrainOptions::model_config(std::size_t tokens) const {
@@ -187,11 +194,11 @@ std::string to_toml(const TrainOptions& options) {
         if constexpr (std::is_same_v<Field, std::vector<std::string>>) {
             toml::array list;
             for (const auto& item : field) list.push_back(item);
-            out << list;
+            write_quoted(out, list);
         } else if constexpr (std::is_same_v<Field, std::string>) {
-            out << toml::value<std::string>(field);
+            write_quoted(out, toml::value<std::string>(field));
         } else if constexpr (std::is_enum_v<Field>) {
-            out << toml::value<std::string>(name_of(field));
+            write_quoted(out, toml::value<std::string>(name_of(field)));
         } else {
             out << fmt::format("{}", field);  // for a double, the shortest text that reads back to the same bits
         }

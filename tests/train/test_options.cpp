@@ -94,6 +94,16 @@ TEST_CASE("options: every number that a flag takes survives config.toml", "[trai
     CHECK_THROWS_WITH(options.validate(), ContainsSubstring("--seed"));
 }
 
+TEST_CASE("options: every text that a flag takes survives config.toml", "[train]") {
+    for (const std::string text :
+         {"", " ", "it's", "\"", "''' \" \n", "\"\"\"'''\n'", "\\n", "\t\r\x01\x7f", "\u00fc\u4e2d"}) {
+        train::TrainOptions options, back;
+        options.out = text, options.sample_prompt = {text, text};
+        train::parse_toml(train::to_toml(options), "c.toml", back);
+        CHECK((back.out == text && back.sample_prompt == options.sample_prompt));
+    }
+}
+
 TEST_CASE("options: config.toml changes what it names and nothing else", "[train]") {
     const data::tests::ScratchFolder folder;
     TrainOptions options = all_different(), expected = options;
