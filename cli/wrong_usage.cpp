@@ -7,6 +7,7 @@
 
 #include "cli/common.h"
 #include "cli/flag_values.h"
+#include "engine/names.h"
 #include "engine/suggest.h"
 
 namespace inkling::cli {
@@ -74,7 +75,8 @@ std::function<std::string(const std::string&)> refuse_flag_names(const CLI::App&
 CLI::Validator refuse_other_than(const std::vector<std::string>& known) {
     const auto refuse = [known](const std::string& text) -> std::string {
         if (std::find(known.begin(), known.end(), text) != known.end()) return "";
-        return fmt::format("must be one of {}, got '{}'{}", fmt::join(known, ", "), text, did_you_mean(text, known));
+        return fmt::format("must be one of {}, got '{}'{}", fmt::join(known, ", "), shown_name(text),
+                           did_you_mean(text, known));
     };
     return with_names(CLI::Validator(refuse, ""), known);
 }

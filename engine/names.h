@@ -45,6 +45,9 @@ std::optional<E> find_named(std::string_view name) {
     return std::nullopt;
 }
 
+// A name from a file as messages show it: one short line whatever it holds.
+std::string shown_name(std::string_view name);
+
 [[noreturn]] void refuse_name(std::string_view what, std::string_view name, std::vector<std::string> known);
 
 // `what` is the flag or key that takes the name. Throws Error, with the names there are.

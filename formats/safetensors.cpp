@@ -13,6 +13,7 @@
 
 #include "engine/check.h"
 #include "engine/half.h"
+#include "engine/names.h"
 #include "engine/parallel.h"
 #include "formats/safetensors_header.h"
 

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "engine/check.h"
+#include "engine/names.h"
 #include "formats/json.h"
 
 namespace inkling::formats {
@@ -216,13 +217,6 @@ void check_layout(const std::map<std::string, TensorInfo>& tensors, std::uint64_
 }
 
 }  // namespace
-
-std::string shown_name(std::string_view name) {
-    std::string text(name.substr(0, 80));
-    for (char& c : text)
-        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
-    return text + (name.size() > 80 ? "..." : "");
-}
 
 SafetensorsHeader read_safetensors_header(std::span<const std::byte> bytes, const std::string& name) {
     const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());

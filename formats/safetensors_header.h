@@ -19,7 +19,4 @@ struct SafetensorsHeader {
 // Of a whole file. Throws BadInput, one line that begins with `name`.
 SafetensorsHeader read_safetensors_header(std::span<const std::byte> bytes, const std::string& name);
 
-// A name from a file as messages show it: one short line whatever it holds.
-std::string shown_name(std::string_view name);
-
 }  // namespace inkling::formats

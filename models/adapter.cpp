@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "engine/names.h"
 #include "engine/suggest.h"
 #include "models/families/family.h"
 
@@ -65,8 +66,8 @@ ParameterFilter adapter_targets(const Architecture& a, const std::string& text) 
         const bool found = name == kAllLinear || std::any_of(layers.begin(), layers.end(), [&](const auto& layer) {
                                return names_layer(name, layer);
                            });
-        check(found, "--lora-targets must be {} or some of {}, got '{}'{}", kAllLinear, fmt::join(known, ", "), name,
-              did_you_mean(name, known));
+        check(found, "--lora-targets must be {} or some of {}, got '{}'{}", kAllLinear, fmt::join(known, ", "),
+              shown_name(name), did_you_mean(name, known));
     }
     return [a, layers](const Parameter& p) { return may_be_adapted(p) && layers.contains(layer_name(a, p)); };
 }

@@ -93,7 +93,7 @@ std::string adapter_misfits(const Architecture& a, const formats::SafetensorsFil
         }
     }
     for (const auto& [name, info] : file.tensors())
-        if (!known.contains(name)) problems += fmt::format("; {} is not known", formats::shown_name(name));
+        if (!known.contains(name)) problems += fmt::format("; {} is not known", shown_name(name));
     constexpr std::size_t most = 4000;
     if (problems.size() > most) problems = problems.substr(0, problems.rfind("; ", most)) + "; and more";
     return problems;
@@ -112,7 +112,7 @@ AdapterOptions read_adapter_config(const fs::path& folder) {
     if (in.has("task_type")) in.require_text("task_type", "CAUSAL_LM");
     for (const auto& [key, value] : j.items()) {
         in.require(kWithoutEffect.contains(key) || is_neutral(key, value), "{} {} is not supported: leave it out",
-                   formats::shown_name(key), data::quote(value));
+                   shown_name(key), data::quote(value));
     }
     AdapterOptions options;
     options.rank = in.size("r", 8);
@@ -134,7 +134,7 @@ fs::path base_of_adapter(const fs::path& folder) {
     throw BadInput(
         fmt::format("{}: the model of this adapter, '{}', is not there: name its folder with --model, and "
                     "the adapter's with --adapter",
-                    what, formats::shown_name(base)));
+                    what, shown_name(base)));
 }
 
 void load_adapter(const fs::path& folder, Transformer<float>& model) {

@@ -67,15 +67,18 @@ LoadedModel load_model(const fs::path& folder, std::optional<double> dropout, Ke
     check<BadInput>(parameter_count(config) <= file.numbers(), "{}: holds {} numbers where config.json wants {}",
                     file.path.string(), file.numbers(), parameter_count(config));
     // A large vocabulary takes as long as the weights: both at once, where there may be one more thread.
-    auto reading = std::async(std::launch::async | std::launch::deferred, [&] { return data::load_tokenizer(folder); });
+    auto reading = std::async(std::launch::async | std::launch::deferred, [&] {
+        auto tokenizer = data::load_tokenizer(folder);
+#ifdef __GLIBC__
+        malloc_trim(0);  // of a large vocabulary's JSON: the heap would keep tens of megabytes beside the weights
+#endif
+        return tokenizer;
+    });
     LoadedModel loaded{std::make_unique<Transformer<float>>(config, std::nullopt), nullptr};
     load_weights(*loaded.model, file, kept);
     loaded.tokenizer = reading.get();
     take_tokenizer_config(folder, *loaded.tokenizer, loaded.model->config);
     loaded.tokenizer->chat = read_chat_source(folder);
-#ifdef __GLIBC__
-    malloc_trim(0);  // of a large vocabulary's JSON: the heap would keep tens of megabytes
-#endif
     check<BadInput>(loaded.tokenizer->vocab_size() <= config.vocab_size,
                     "{}: {} tokens do not fit the model's vocabulary of {}", (folder / "tokenizer.json").string(),
                     loaded.tokenizer->vocab_size(), config.vocab_size);

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "engine/check.h"
+#include "engine/names.h"
 #include "formats/safetensors_header.h"
 
 namespace inkling::models {
@@ -68,7 +69,7 @@ std::string misfits(const Architecture& a, const Stored& stored) {
     }
     file.each([&](const formats::TensorInfo& info) {
         if (!known.contains(info.name) && !stored.names.ignores(info.name))
-            problems += fmt::format("; {} is not known", formats::shown_name(info.name));
+            problems += fmt::format("; {} is not known", shown_name(info.name));
     });
     constexpr std::size_t most = 4000;  // a file may hold many thousands of tensors
     if (problems.size() > most) problems = problems.substr(0, problems.rfind("; ", most)) + "; and more";

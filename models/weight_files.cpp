@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/check.h"
+#include "engine/names.h"
 #include "formats/file.h"
 #include "formats/json.h"
 #include "formats/safetensors_header.h"
@@ -29,17 +30,16 @@ void WeightFiles::add_shards(const fs::path& folder) {
     const bool has_map = index.is_object() && index.contains("weight_map") && index["weight_map"].is_object();
     check<BadInput>(has_map, "{}: an object with a weight_map is required", what);
     for (const auto& [name, shard] : index["weight_map"].items()) {
-        check<BadInput>(shard.is_string(), "{}: the file of {} must be a name, got {}", what, formats::shown_name(name),
+        check<BadInput>(shard.is_string(), "{}: the file of {} must be a name, got {}", what, shown_name(name),
                         shard.dump().substr(0, 80));
         const std::string file_name = shard.get<std::string>();
         const fs::path plain(file_name);
         check<BadInput>(!file_name.empty() && plain.filename() == plain && file_name.ends_with(".safetensors"),
-                        "{}: the file of {} must be a .safetensors file beside it, got '{}'", what,
-                        formats::shown_name(name), formats::shown_name(file_name));
+                        "{}: the file of {} must be a .safetensors file beside it, got '{}'", what, shown_name(name),
+                        shown_name(file_name));
         auto& file = shards_[file_name];
         if (!file) file = std::make_unique<formats::SafetensorsFile>(formats::SafetensorsFile::open(folder / plain));
-        check<BadInput>(file->contains(name), "{}: {} is not in {}", what, formats::shown_name(name),
-                        formats::shown_name(file_name));
+        check<BadInput>(file->contains(name), "{}: {} is not in {}", what, shown_name(name), shown_name(file_name));
         shard_of_.emplace(name, file.get());
     }
 }

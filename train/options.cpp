@@ -10,6 +10,7 @@
 
 #include "data/tokenizers/bpe_train.h"
 #include "engine/check.h"
+#include "engine/names.h"
 #include "engine/suggest.h"
 #include "formats/file.h"
 #include "formats/toml_nesting.h"
@@ -64,11 +65,33 @@ void read_field(const toml::node& node, Field& field, const std::string& flag, c
     }
 }
 
-// Strings between "", with escapes: between three apostrophes toml++ writes also those that hold three.
-void write_quoted(std::ostream& out, const toml::node& node) {
+toml::table parsed(const std::string& text, const std::string& what) {
+    formats::check_toml_nesting(text, what);
+    try {
+        return toml::parse(text);
+    } catch (const toml::parse_error& e) {
+        std::string reason(e.description());
+        std::replace(reason.begin(), reason.end(), '\n', ' ');  // it quotes what was read, with the line's end
+        throw BadInput(fmt::format("{}: line {}: {}", what, e.source().begin.line, reason));
+    }
+}
+
+// In one line: of several lines, or between apostrophes, toml++ writes some that it cannot read again.
+void write(std::ostream& out, const std::string& text) {
     using Flags = toml::format_flags;
-    out << toml::toml_formatter(
-        node, toml::toml_formatter::default_flags & ~(Flags::allow_literal_strings | Flags::allow_multi_line_strings));
+    const bool plain = std::none_of(text.begin(), text.end(), [](char c) {
+        return c == '\'' || static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+    });
+    const Flags unsafe =
+        plain ? Flags::allow_multi_line_strings : Flags::allow_multi_line_strings | Flags::allow_literal_strings;
+    const toml::value<std::string> value(text);
+    out << toml::toml_formatter(value, toml::toml_formatter::default_flags & ~unsafe);
+}
+
+void write(std::ostream& out, const std::vector<std::string>& texts) {
+    out << "[";
+    for (std::size_t i = 0; i < texts.size(); ++i) write(out << (i > 0 ? ", " : " "), texts[i]);
+    out << (texts.empty() ? "]" : " ]");
 }
 
 }  // namespace
@@ -158,15 +181,7 @@ std::set<std::string> read_toml(const std::filesystem::path& path, TrainOptions&
 }
 
 std::set<std::string> parse_toml(const std::string& text, const std::string& what, TrainOptions& options) {
-    formats::check_toml_nesting(text, what);
-    toml::table table;
-    try {
-        table = toml::parse(text);
-    } catch (const toml::parse_error& e) {
-        std::string reason(e.description());
-        std::replace(reason.begin(), reason.end(), '\n', ' ');  // it quotes what was read, with the line's end
-        throw BadInput(fmt::format("{}: line {}: {}", what, e.source().begin.line, reason));
-    }
+    const toml::table table = parsed(text, what);
     std::set<std::string> read;
     std::vector<std::string> known;
     TrainOptions::visit(options, [&](const std::string& flag, auto& field, const char*) {
@@ -180,7 +195,7 @@ std::set<std::string> parse_toml(const std::string& text, const std::string& wha
     });
     for (const auto& [key, node] : table) {
         check<BadInput>(std::count(known.begin(), known.end(), key.str()) > 0, "{}: unknown key '{}'{}", what,
-                        key.str(), did_you_mean(key.str(), known));
+                        shown_name(key.str()), did_you_mean(key.str(), known));
     }
     return read;
 }
@@ -191,20 +206,30 @@ std::string to_toml(const TrainOptions& options) {
         using Field = std::decay_t<decltype(field)>;
         if (is_of_one_start(flag)) return;
         out << key_of(flag) << " = ";
-        if constexpr (std::is_same_v<Field, std::vector<std::string>>) {
-            toml::array list;
-            for (const auto& item : field) list.push_back(item);
-            write_quoted(out, list);
-        } else if constexpr (std::is_same_v<Field, std::string>) {
-            write_quoted(out, toml::value<std::string>(field));
+        if constexpr (std::is_same_v<Field, std::vector<std::string>> || std::is_same_v<Field, std::string>) {
+            write(out, field);
         } else if constexpr (std::is_enum_v<Field>) {
-            write_quoted(out, toml::value<std::string>(name_of(field)));
+            write(out, std::string(name_of(field)));
         } else {
             out << fmt::format("{}", field);  // for a double, the shortest text that reads back to the same bits
         }
         out << "\n";
     });
     return out.str();
+}
+
+std::map<std::string, std::string> toml_values(const std::string& text, const std::string& what) {
+    std::map<std::string, std::string> values;
+    for (const auto& [key, node] : parsed(text, what)) {
+        std::ostringstream out;
+        if (node.is_floating_point()) {
+            out << fmt::format("{}", *node.value<double>());
+        } else {
+            node.visit([&](const auto& value) { out << value; });
+        }
+        values.emplace(key.str(), out.str());
+    }
+    return values;
 }
 
 nlohmann::ordered_json settings_json(const TrainOptions& options) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <set>
 #include <string>
@@ -210,6 +211,9 @@ std::set<std::string> read_toml(const std::filesystem::path& path, TrainOptions&
 std::set<std::string> parse_toml(const std::string& text, const std::string& what, TrainOptions& options);
 // All settings but --overwrite and --resume.
 std::string to_toml(const TrainOptions& options);
+// The values of a config.toml by their keys, as text: equal where two files say the same, however each was written.
+// Throws BadInput for what is no TOML.
+std::map<std::string, std::string> toml_values(const std::string& text, const std::string& what);
 // All settings, by their keys in config.toml.
 nlohmann::ordered_json settings_json(const TrainOptions& options);
 

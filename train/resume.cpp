@@ -3,9 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <map>
 #include <set>
-#include <sstream>
 
 #include "train/loop.h"
 
@@ -27,22 +25,12 @@ const std::set<std::string> kFree = {"data",          "exclude",
                                      "replan",        "replan_step",
                                      "planned_iters", "checkpoint_activations"};
 
-std::map<std::string, std::string> settings(const std::string& toml) {
-    std::map<std::string, std::string> result;
-    std::istringstream in(toml);
-    for (std::string line; std::getline(in, line);) {
-        const std::size_t equals = line.find(" = ");
-        if (equals != std::string::npos) result.emplace(line.substr(0, equals), line.substr(equals + 3));
-    }
-    return result;
-}
-
 // More steps, or more time for them, than the checkpoint was planned for: the learning rate is to follow.
 void extend(TrainingLoop& loop, const std::string& config) {
     constexpr double kPlanned = 1.1;  // as recipes plan
     const TrainOptions& now = loop.options();
     const TrainingState& state = loop.state();
-    const auto then = settings(config);
+    const auto then = toml_values(config, "the checkpoint's settings");
     if (state.step == 0 || now.replan_step > state.step || !then.contains("max_iters")) return;
     const std::size_t planned = std::stoull(then.at("max_iters"));
     const double time = then.contains("max_time") ? std::stod(then.at("max_time")) : 0;
@@ -81,8 +69,8 @@ std::string resume(TrainingLoop& loop, const std::filesystem::path& checkpoint, 
 
 std::vector<std::string> changed_settings(const std::string& then, const std::string& now) {
     std::vector<std::string> changes;
-    const auto before = settings(then);
-    for (const auto& [key, value] : settings(now)) {
+    const auto before = toml_values(then, "the checkpoint's settings");
+    for (const auto& [key, value] : toml_values(now, "the settings")) {
         const auto old = before.find(key);
         if (kFree.contains(key) || old == before.end() || old->second == value) continue;
         std::string flag = key;

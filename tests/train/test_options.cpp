@@ -104,6 +104,16 @@ TEST_CASE("options: every text that a flag takes survives config.toml", "[train]
     }
 }
 
+TEST_CASE("options: settings are compared by what they say, not by how they are written", "[train]") {
+    const std::string
+        then = "precision = 'bf16'\nlora_targets = \"all-linear\"\nlearning_rate = 2e-2\ndata = [ 'a' ]\n",
+        now = "precision = \"bf16\"\nlora_targets = 'all-linear'\nlearning_rate = 0.02\ndata = [\n  \"a\",\n]\n";
+    CHECK(train::toml_values(then, "c.toml") == train::toml_values(now, "c.toml"));
+    CHECK(train::toml_values(then, "c.toml").at("precision") == "'bf16'");
+    CHECK(train::toml_values("seed = 1", "c.toml") != train::toml_values("seed = 2", "c.toml"));
+    CHECK_THROWS_AS(train::toml_values("seed =", "c.toml"), BadInput);
+}
+
 TEST_CASE("options: config.toml changes what it names and nothing else", "[train]") {
     const data::tests::ScratchFolder folder;
     TrainOptions options = all_different(), expected = options;
@@ -206,6 +216,7 @@ TEST_CASE("options: a name that a kind does not have is refused, with those that
     CHECK(message("sampler = ''") == "--sampler must be one of paragraphs, random, sequential, shuffle, got ''");
     CHECK(message("muon_scale = 'spectral'") == "--muon-scale must be one of adamw, original, got 'spectral'");
     CHECK(message("precision = 'fp8'") == "--precision must be one of bf16, fp32, got 'fp8'");
+    CHECK(message("schedule = \"a\\nb\"").ends_with("got 'a?b'"));
     CHECK(message("optimizer = 3") == "bad input");
     TrainOptions o;
     train::parse_toml(

@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+"""Times opening a model: SmolLM2 135M's shape in bfloat16 (random weights, a vocabulary of 49,152), against reading its file.
+
+    bench/loading.py --python /path/to/venv/bin/python      # needs numpy there
+
+`inkling generate -n 0` is a whole process: it starts, reads weights and tokenizer, and ends. Reading is one read() of
+model.safetensors into memory of its own, by the same interpreter that runs this script, in turn. The files are in the
+system's cache; with --cold they are dropped from it before each (which needs root). Medians, and the peak of memory
+over the size of the file.
+"""
+
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def timed(work, cold):
+    if cold:
+        os.sync()
+        open("/proc/sys/vm/drop_caches", "w").write("1")
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--inkling", default=os.path.join(HERE, "..", "build", "inkling"))
+    parser.add_argument("--python", default=sys.executable, help="a python that has numpy")
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--cold", action="store_true")
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        made, model = os.path.join(folder, "made"), os.path.join(folder, "model")
+        os.mkdir(made)
+        subprocess.run([args.python, os.path.join(HERE, "generate.py"), "--make", "--shape", "smollm2", "--folder", made], check=True)
+        subprocess.run([args.inkling, "export", "--model", made, "--out", model, "--format", "hf", "--type", "bf16"],
+                       check=True, capture_output=True)
+        weights = os.path.join(model, "model.safetensors")
+        size = os.path.getsize(weights)
+        command = [args.inkling, "generate", "--model", model, "-p", "a", "-n", "0", "--precision", "bf16"]
+
+        def read():
+            with open(weights, "rb", buffering=0) as file:
+                assert len(file.read()) == size
+
+        load, reading = [], []
+        for _ in range(args.rounds):
+            load.append(timed(lambda: subprocess.run(command, check=True, capture_output=True), args.cold))
+            reading.append(timed(read, args.cold))
+        # In a process of its own: getrusage has the largest of all children, of which the export was one.
+        report = subprocess.run([sys.executable, "-c",
+                                 "import resource, subprocess, sys; subprocess.run(sys.argv[1:], capture_output=True);"
+                                 "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024)", *command],
+                                check=True, capture_output=True, text=True)
+        load_s, read_s, peak = statistics.median(load), statistics.median(reading), int(report.stdout)
+        print(f"loading {load_s:.3f} s, reading {read_s:.3f} s: {load_s / read_s:.2f} times; "
+              f"peak {peak / 1e6:.1f} MB, file {size / 1e6:.1f} MB: {peak / size:.3f} times")
+
+
+if __name__ == "__main__":
+    main()
