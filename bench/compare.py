@@ -3,6 +3,7 @@
 
     bench/compare.py --torch-python /path/to/venv/bin/python            # needs PyTorch there: pip install torch
     bench/compare.py --presets tiny --rounds 5 --seconds 4
+    bench/compare.py --presets small --block-size 2048 --batch 1        # another context, another batch
 
 Machines are noisy: only figures of one run compare. Each round runs every candidate once, so that all meet the same
 noise; the figure of a candidate is the median over the rounds of its median step.
@@ -37,7 +38,12 @@ def main():
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=6, help="a candidate and round")
+    parser.add_argument("--block-size", type=int, help="context, instead of the presets'")
+    parser.add_argument("--batch", type=int, help="sequences per step, instead of the presets'")
     args = parser.parse_args()
+    common = ["--threads", str(args.threads), "--seconds", str(args.seconds)]
+    for flag, value in (("--block-size", args.block_size), ("--batch", args.batch)):
+        common += [flag, str(value)] if value else []
     print("| preset | Inkling | ms per step | MB | PyTorch's best mode | ms per step | times faster |")
     print("|---|---|---|---|---|---|---|")
     for preset in args.presets.split(","):
@@ -45,12 +51,12 @@ def main():
         for _ in range(args.rounds):
             for precision in args.precisions.split(","):
                 r = last_json([args.inkling, "bench", "--preset", preset, "--precision", precision, "--json",
-                               "--threads", str(args.threads), "--seconds", str(args.seconds)])
+                               *common])
                 times.setdefault(precision, []).append(r["ms_step"])
                 memory[precision] = r["peak_rss_mb"]
             for mode in args.modes.split(","):
                 r = last_json([args.torch_python, os.path.join(HERE, "torch_gpt.py"), "--preset", preset, "--mode", mode,
-                               "--threads", str(args.threads), "--seconds", str(args.seconds)])
+                               *common])
                 times.setdefault(mode, []).append(r["ms_step"])
         ms = {name: statistics.median(values) for name, values in times.items()}
         best = min((mode for mode in args.modes.split(",")), key=ms.get)

@@ -76,10 +76,13 @@ def main():
     parser.add_argument("--mode", choices=MODES, default="eager-fp32")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--seconds", type=float, default=6)
+    parser.add_argument("--block-size", type=int, help="context, instead of the preset's")
+    parser.add_argument("--batch", type=int, help="sequences per step, instead of the preset's")
     args = parser.parse_args()
     torch.set_num_threads(args.threads)
     torch.manual_seed(0)
     layers, heads, width, T, B, vocabulary = PRESETS[args.preset]
+    T, B = args.block_size or T, args.batch or B
     model = (SmolLM2 if args.preset == "smollm2" else GPT)(layers, heads, width, T, vocabulary)
     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4, betas=(0.9, 0.95), weight_decay=0.1, fused=True)
     run = torch.compile(model) if args.mode.startswith("compile") else model
