@@ -13,7 +13,8 @@ constexpr std::size_t kDepth = 1024;       // words of K in a block: 8 rows of A
 constexpr std::size_t kHeight = 96;        // rows of C in a block: those of A stay in L2
 constexpr std::size_t kWidth = 4096;       // columns of B that are packed at a time: they stay in L3
 constexpr std::size_t kMinCut = 128;       // words of K that a thread packs at least
-constexpr std::size_t kInPlace = 1 << 18;  // numbers of B that are read where they lie: they stay in L2
+constexpr std::size_t kInPlace = 1 << 18;  // numbers of B that are read where they lie: they stay in L2;
+constexpr std::size_t kInPlaceNarrow = 1 << 17;  // by tiles as wide as a cache line, which the CPU does not fetch ahead
 constexpr std::size_t kWorkPerThread = 1 << 19;  // multiply-adds that are worth a thread
 constexpr std::size_t kMinShares = 32;       // at least so many pieces of work, so that the threads get equal shares;
 constexpr std::size_t kSharesPerThread = 4;  // and of many threads so many each
@@ -187,7 +188,7 @@ struct Product {
     // A small matrix whose rows are whole vectors is read where it lies: packing would take as long as it saves.
     static bool takes_in_place(const OperandView<Format, B>& x, std::size_t deep, std::size_t columns) {
         return std::is_same_v<B, Word> && std::is_same_v<Format, Full<B>> && x.across == 1 && columns % Rows::W == 0 &&
-               static_cast<std::size_t>(x.along) * deep <= kInPlace;
+               static_cast<std::size_t>(x.along) * deep <= (Tile<T>::many_registers ? kInPlace : kInPlaceNarrow);
     }
 
     // Rows of words as they are; made here; columns that lie side by side as they are, if they are words and a tile
