@@ -39,7 +39,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         made, model = os.path.join(folder, "made"), os.path.join(folder, "model")
         os.mkdir(made)
-        subprocess.run([args.python, os.path.join(HERE, "generate.py"), "--make", "--shape", "smollm2", "--folder", made], check=True)
+        subprocess.run([args.python, os.path.join(HERE, "generate.py"), "--make", "--shape", "smollm2", "--folder", made],
+                       check=True)
         subprocess.run([args.inkling, "export", "--model", made, "--out", model, "--format", "hf", "--type", "bf16"],
                        check=True, capture_output=True)
         weights = os.path.join(model, "model.safetensors")

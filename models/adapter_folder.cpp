@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "engine/names.h"
 #include "formats/file.h"
 #include "formats/safetensors.h"
 #include "formats/safetensors_header.h"

@@ -7,6 +7,7 @@
 #include <map>
 #include <span>
 
+#include "engine/names.h"
 #include "engine/parallel.h"
 #include "formats/file.h"
 #include "formats/safetensors.h"
@@ -44,7 +45,7 @@ Number read_number(const formats::SafetensorsFile& file, const std::string& key,
     const std::string& text = found->second;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), x);
     check<BadInput>(error == std::errc() && end == text.data() + text.size(), "{}: {} must be a number, got '{}'", what,
-                    key, text);
+                    key, shown_name(text));
     return x;
 }
 
