@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cctype>
 #include <numeric>
-#include <utility>
 
 namespace inkling {
 namespace {
@@ -19,10 +18,11 @@ std::string plain(std::string_view word) {
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
     // rows i - 2, i - 1 and i of the table whose entry (i, j) is the distance of the first i and the first j letters
-    std::vector<std::size_t> before, last(b.size() + 1), row(b.size() + 1);
+    std::vector<std::size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
     std::iota(row.begin(), row.end(), std::size_t{0});
     for (std::size_t i = 1; i <= a.size(); ++i) {
-        before = std::exchange(last, row);
+        before.swap(last);
+        last.swap(row);
         row[0] = i;
         for (std::size_t j = 1; j <= b.size(); ++j) {
             row[j] = std::min({last[j - 1] + (a[i - 1] != b[j - 1]), last[j] + 1, row[j - 1] + 1});

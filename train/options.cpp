@@ -194,8 +194,9 @@ std::set<std::string> parse_toml(const std::string& text, const std::string& wha
         }
     });
     for (const auto& [key, node] : table) {
-        check<BadInput>(std::count(known.begin(), known.end(), key.str()) > 0, "{}: unknown key '{}'{}", what,
-                        shown_name(key.str()), did_you_mean(key.str(), known));
+        if (std::count(known.begin(), known.end(), key.str()) > 0) continue;
+        throw BadInput(
+            fmt::format("{}: unknown key '{}'{}", what, shown_name(key.str()), did_you_mean(key.str(), known)));
     }
     return read;
 }
@@ -210,8 +211,10 @@ std::string to_toml(const TrainOptions& options) {
             write(out, field);
         } else if constexpr (std::is_enum_v<Field>) {
             write(out, std::string(name_of(field)));
+        } else if constexpr (std::is_same_v<Field, double>) {
+            out << fmt::format("{}", field + 0.0);  // the shortest text that reads back; "-0" would be read as 0
         } else {
-            out << fmt::format("{}", field);  // for a double, the shortest text that reads back to the same bits
+            out << fmt::format("{}", field);
         }
         out << "\n";
     });

@@ -1,14 +1,11 @@
 #include "train/recipes.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
 #include "engine/check.h"
 #include "engine/names.h"
-#include "engine/suggest.h"
 #include "train/finetune.h"
 
 namespace inkling::train {
@@ -124,8 +121,7 @@ std::vector<std::string> recipe_names() {
 const Recipe& recipe(const std::string& name) {
     const auto found =
         std::find_if(recipes().begin(), recipes().end(), [&](const Recipe& r) { return r.name == name; });
-    check(found != recipes().end(), "--recipe must be one of {}, got '{}'{}", fmt::join(recipe_names(), ", "),
-          shown_name(name), did_you_mean(name, recipe_names()));
+    if (found == recipes().end()) refuse_name("--recipe", name, recipe_names());
     return *found;
 }
 

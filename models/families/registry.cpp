@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/names.h"
-#include "engine/suggest.h"
 #include "models/families/config_reader.h"
 #include "models/families/family.h"
 
@@ -38,8 +37,7 @@ std::vector<std::string> family_names() {
 const Family& family(const std::string& name) {
     const auto found =
         std::find_if(families().begin(), families().end(), [&](const Family& f) { return f.name == name; });
-    check(found != families().end(), "--arch must be one of {}, got '{}'{}", fmt::join(family_names(), ", "),
-          shown_name(name), did_you_mean(name, family_names()));
+    if (found == families().end()) refuse_name("--arch", name, family_names());
     return *found;
 }
 

@@ -22,7 +22,7 @@ fi
 [ -n "$target" ] && [ -d "tests/fuzz/corpus/$target" ] || { echo "run.sh: no target '$target': there are $(ls -m tests/fuzz/corpus)" >&2 && exit 2; }
 out=build-fuzz
 mkdir -p "$out/corpus/$target"
-cmake --preset asan -B "$out" -DCMAKE_CXX_COMPILER=clang++ -DINKLING_SANITIZE=fuzzer-no-link,address,undefined >"$out/configure.log"
+cmake --preset asan -B "$out" -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_CXX_FLAGS_DEBUG="-O2 -g1" -DINKLING_SANITIZE=fuzzer-no-link,address,undefined >"$out/configure.log"
 cmake --build "$out" --target "fuzz_$target"
 # short traces and little memory kept after it was freed: a fifth more inputs a second
 export OMP_NUM_THREADS=1 ASAN_OPTIONS=${ASAN_OPTIONS:-malloc_context_size=4:quarantine_size_mb=16}

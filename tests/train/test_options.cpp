@@ -89,6 +89,13 @@ TEST_CASE("options: every number that a flag takes survives config.toml", "[trai
         train::read_toml(folder.write("c.toml", train::to_toml(options)), back);
         CHECK(back.seed == seed);
     }
+    options.seed = back.seed = 1;
+    for (const double rate : {-0.0, 5e-324, 1e300, 1.0 / 3, 100.0}) {
+        options.min_lr = rate;
+        train::read_toml(folder.write("c.toml", train::to_toml(options)), back);
+        CHECK(back.min_lr == rate);
+        CHECK(train::to_toml(back) == train::to_toml(options));
+    }
     // TOML's integers end at 2^63 - 1: a larger seed is refused rather than written as another
     options.seed = std::uint64_t{1} << 63;
     CHECK_THROWS_WITH(options.validate(), ContainsSubstring("--seed"));
