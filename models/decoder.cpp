@@ -15,6 +15,9 @@ namespace {
 // program wants the second processor; else each of a step's waits, 5 a layer, may take a turn of that program's.
 constexpr std::size_t kBytesAThread = std::size_t{4} << 20;
 
+// Vectors of these that lie across cache lines take half as long again to multiply with.
+using Floats = std::vector<float, xsimd::aligned_allocator<float, 64>>;
+
 // Threads that go through a step together: each takes its part of the rows, and waits where it needs the others'.
 struct Team {
     std::size_t me = static_cast<std::size_t>(omp_get_thread_num());
@@ -64,7 +67,7 @@ struct Decoder::Step {
     std::span<KvCache* const> caches;
     std::size_t B = caches.size(), C = w.config.n_embd, q_width = w.config.query_width(),
                 kv_width = w.config.kv_width(), qkv_width = q_width + 2 * kv_width, inner = w.config.inner();
-    std::vector<float> x, qkv, attended, hidden, gates;
+    Floats x, qkv, attended, hidden, gates;
 
     Step(const DecoderWeights& weights, std::span<KvCache* const> texts)
         : w(weights),
@@ -76,7 +79,7 @@ struct Decoder::Step {
           gates(w.config.gated ? B * inner : 0) {}
 
     // x += W in + bias
-    void add(const Team& team, const Projection& p, const std::vector<float>& in, float* out) {
+    void add(const Team& team, const Projection& p, const Floats& in, float* out) {
         team.share(C, [&](std::size_t begin, std::size_t end) {
             p.apply(begin, end, in.data(), B, out, C);
             for (std::size_t b = 0; b < B; ++b) {
@@ -110,7 +113,7 @@ struct Decoder::Step {
     void run(const Team& team, std::span<float> logits) {
         std::size_t longest = 0;
         for (const KvCache* cache : caches) longest = std::max(longest, cache->length() + 1);
-        std::vector<float> normed(B * C), ahead, out(B * C), scores(longest);  // a thread's own
+        Floats normed(B * C), ahead, out(B * C), scores(longest);  // a thread's own
         const auto normalize = [&](const Norm& norm) {
             w.normalize(norm, x.data(), B, normed.data());
             round_for(w.precision(), normed.data(), normed.size());
