@@ -16,10 +16,12 @@ constexpr auto names(OptimizerKind) {
 enum class MuonScale {
     adamw,     // .2 sqrt(max(R, C)): as long as AdamW's, so AdamW's learning rate fits (Liu et al. 2025, Moonlight)
     original,  // sqrt(max(1, R / C)); learning rates of about .02
+    rows,      // the same, of an update whose rows have one length
 };
 
 constexpr auto names(MuonScale) {
-    return name_table<MuonScale>({{MuonScale::adamw, "adamw"}, {MuonScale::original, "original"}});
+    return name_table<MuonScale>(
+        {{MuonScale::adamw, "adamw"}, {MuonScale::original, "original"}, {MuonScale::rows, "rows"}});
 }
 
 enum class ScheduleKind { constant, cosine, linear, wsd };

@@ -166,7 +166,8 @@ struct TrainOptions {
         v("muon-split-heads", o.muon_split_heads,
           "muon: orthogonalize the query, key and value matrices of each head separately");
         v("muon-scale", o.muon_scale,
-          "muon: adamw (updates of AdamW's size, for its learning rates), or original (learning rates of about 0.02)");
+          "muon: adamw (updates of AdamW's size, for its learning rates); original (learning rates of about 0.02); or "
+          "rows (as original, but all rows of an update have one length)");
         v("ema", o.ema, "evaluate and save a moving average of the weights with this decay, such as 0.999; 0: off");
         v("skip-spikes", o.skip_spikes,
           "skip steps whose loss or gradient norm is more than this many standard deviations above the mean of the 128 "

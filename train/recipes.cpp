@@ -58,7 +58,7 @@ TrainOptions fast() {
     o.arch = "nanochat";
     o.softcap = 0;  // no other program's class has one, and the loss is the same (docs/recipes.md)
     o.optimizer = OptimizerKind::muon;
-    o.muon_scale = MuonScale::original;
+    o.muon_scale = MuonScale::rows;
     o.muon_split_heads = true;
     o.momentum = 0.9;
     o.learning_rate = 0.02;

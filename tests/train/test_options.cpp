@@ -221,7 +221,7 @@ TEST_CASE("options: a name that a kind does not have is refused, with those that
           "--optimizer must be one of adamw, muon, sgd, got 'adam', did you mean adamw");
     CHECK(message("schedule = 'step'") == "--schedule must be one of constant, cosine, linear, wsd, got 'step'");
     CHECK(message("sampler = ''") == "--sampler must be one of paragraphs, random, sequential, shuffle, got ''");
-    CHECK(message("muon_scale = 'spectral'") == "--muon-scale must be one of adamw, original, got 'spectral'");
+    CHECK(message("muon_scale = 'spectral'") == "--muon-scale must be one of adamw, original, rows, got 'spectral'");
     CHECK(message("precision = 'fp8'") == "--precision must be one of bf16, fp32, got 'fp8'");
     CHECK(message("schedule = \"a\\nb\"").ends_with("got 'a?b'"));
     CHECK(message("optimizer = 3") == "bad input");

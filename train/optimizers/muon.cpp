@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <vector>
 
 #include "engine/kernels/simd.h"
 #include "engine/parallel.h"
@@ -19,6 +21,30 @@ template <class Entry>
 std::size_t rows_of_map(const Entry& entry, bool split_heads) {
     const std::size_t rows = entry.parameter.shape()[0];
     return split_heads && entry.kind.head_size > 0 ? entry.kind.head_size : rows / entry.kind.stacked;
+}
+
+// Each row as long as the others, and the matrix as long as it was: NorMuon (Li et al. 2025) divides rows by their mean
+// length over steps; their length in this step does as well, and needs no state (bench/recipes.md).
+template <class T>
+void equalize_rows(Array<T>& matrices) {
+    const std::size_t R = matrices.dim(1), C = matrices.dim(2), rows = matrices.dim(0) * R;
+    std::vector<T> squares(rows);
+    parallel_rows(rows, C, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t r = begin; r < end; ++r)
+            squares[r] = simd_sum(
+                C, [](auto v) { return v * v; }, matrices.data() + r * C);
+    });
+    parallel_rows(rows, C, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t r = begin; r < end; ++r) {
+            const auto first = squares.begin() + static_cast<std::ptrdiff_t>(r / R * R);
+            const double all = std::accumulate(first, first + static_cast<std::ptrdiff_t>(R), 0.0);
+            const double length = std::sqrt(static_cast<double>(squares[r])) + 1e-7;
+            const Vec<T> scale(static_cast<T>(std::sqrt(all / static_cast<double>(R)) / length));
+            T* const row = matrices.data() + r * C;
+            simd_map(
+                C, row, [=](auto v) { return v * scale; }, row);
+        }
+    });
 }
 
 double scale_of(MuonScale scale, double rows, double columns) {
@@ -120,7 +146,8 @@ void Muon<T>::step(double learning_rate, double gradient_scale) {
                 std::copy_n(m + at, n, u.data() + at);
             }
         });
-        const Array<T> direction = newton_schulz(u, options_.ns_steps);
+        Array<T> direction = newton_schulz(u, options_.ns_steps);
+        if (options_.scale == MuonScale::rows) equalize_rows(direction);
         const double length =
             scale_of(options_.scale, static_cast<double>(group.shape[1]), static_cast<double>(group.shape[2]));
         const Vec<T> rate = vec(learning_rate * length);

@@ -33,7 +33,7 @@ class Muon : public Optimizer<T> {
     Muon(nn::FlatParameters<T>& parameters, const MuonOptions& options, const Ranges* own = nullptr);
 
     //   m += (g - m) (1 - mu);  u = (1 - mu) g + mu m  with Nesterov, else m
-    //   p *= 1 - lr wd;  p -= lr scale newton_schulz(u)
+    //   p *= 1 - lr wd;  p -= lr scale newton_schulz(u), whose rows get one length with MuonScale::rows
     void step(double learning_rate, double gradient_scale = 1.0) override;
     OptimizerKind kind() const override { return OptimizerKind::muon; }
     std::vector<State> state_of(const Entry& entry) override;

@@ -1,6 +1,8 @@
 // Muon against torch.optim.Muon, its Newton-Schulz iteration against known bounds, and who goes by AdamW.
 #include "train/optimizers/muon.h"
 
+#include <numeric>
+
 #include "engine/kernels/gemm.h"
 #include "engine/precision.h"
 #include "tests/reference/read.h"
@@ -155,6 +157,51 @@ TEST_CASE("muon: query, key and value are matrices of their own, and so are head
     for (const bool split : {false, true}) check_close(update(plain, split, out), expected(out, 1), 1e-5);
 }
 
+TEST_CASE("muon: scale rows gives all rows of an update one length, and the matrix the length that it had", "[train]") {
+    const auto update = [](train::MuonScale scale, const Array<double>& g, const nn::ParameterKind& kind) {
+        Named<double> module({{"weight", Array<double>(g.shape(), 0.0)}}, {{"weight", kind}});
+        nn::FlatParameters<double> flat(module);
+        MuonOptions options;
+        options.scale = scale, options.split_heads = true;
+        Muon<double> muon(flat, options);
+        set_gradient(flat, "weight", g);
+        muon.step(1.0);
+        return module["weight"].clone();
+    };
+    const auto dot = [](const double* a, const double* b, std::size_t n) {
+        return std::inner_product(a, a + n, b, 0.0);
+    };
+    struct Case {
+        Shape shape;
+        nn::ParameterKind kind;
+        std::size_t maps;
+    };
+    for (const Case& c : {Case{{24, 6}, {Role::matrix}, 1}, Case{{6, 24}, {Role::matrix}, 1},
+                          Case{{18, 7}, {Role::matrix, 3, 3}, 6}, Case{{1, 5}, {Role::matrix}, 1}}) {
+        INFO(to_string(c.shape));
+        const Array<double> g = normal(c.shape, 5);
+        const Array<double> before = update(train::MuonScale::original, g, c.kind);
+        const Array<double> after = update(train::MuonScale::rows, g, c.kind);
+        const std::size_t C = c.shape[1], rows = c.shape[0] / c.maps;
+        for (std::size_t map = 0; map < c.maps; ++map) {
+            const double *const a = before.data() + map * rows * C, *const b = after.data() + map * rows * C;
+            const double length = std::sqrt(dot(a, a, rows * C) / static_cast<double>(rows));
+            for (std::size_t r = 0; r < rows; ++r) {
+                const double *const x = a + r * C, *const y = b + r * C;
+                CHECK(std::sqrt(dot(y, y, C)) == Approx(length).epsilon(1e-5));
+                CHECK(dot(x, y, C) == Approx(std::sqrt(dot(x, x, C) * dot(y, y, C))).epsilon(1e-9));  // no other way
+            }
+        }
+        if (rows == 24) CHECK_FALSE(dot(before.data(), before.data(), C) == Approx(dot(after.data(), after.data(), C)));
+    }
+    Array<double> g = normal({8, 4}, 6);  // a neuron that has no gradient does not move
+    std::fill_n(g.data() + 4, 4, 0.0);
+    const Array<double> after = update(train::MuonScale::rows, g, {Role::matrix});
+    for (std::size_t i = 4; i < 8; ++i) CHECK(after.data()[i] == 0);
+    const Array<double> still = update(train::MuonScale::rows, Array<double>({3, 4}, 0.0), {Role::matrix});
+    CHECK(same_bits(still, Array<double>({3, 4}, 0.0)));
+}
+
 TEST_CASE("muon: matrices of one shape are updated as each would be alone", "[train]") {
     std::vector<std::pair<std::string, Array<double>>> starts;
     for (const char* name : {"h.0.mlp.c_fc.weight", "h.0.mlp.c_proj.weight", "h.1.mlp.c_fc.weight"})
@@ -192,6 +239,7 @@ TEST_CASE("muon: the same bits with any number of threads, in fp32 and bf16", "[
             nn::FlatParameters<float> flat(module);
             MuonOptions options;
             options.split_heads = true;
+            options.scale = train::MuonScale::rows;
             Muon<float> muon(flat, options);
             for (std::uint64_t i = 0; i < 2; ++i) {
                 for (const auto& e : flat.entries())
