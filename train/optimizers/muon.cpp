@@ -28,18 +28,21 @@ std::size_t rows_of_map(const Entry& entry, bool split_heads) {
 template <class T>
 void equalize_rows(Array<T>& matrices) {
     const std::size_t R = matrices.dim(1), C = matrices.dim(2), rows = matrices.dim(0) * R;
-    std::vector<T> squares(rows);
-    parallel_rows(rows, C, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t r = begin; r < end; ++r)
-            squares[r] = simd_sum(
-                C, [](auto v) { return v * v; }, matrices.data() + r * C);
-    });
+    std::vector<double> lengths(rows);
     parallel_rows(rows, C, [&](std::size_t begin, std::size_t end) {
         for (std::size_t r = begin; r < end; ++r) {
-            const auto first = squares.begin() + static_cast<std::ptrdiff_t>(r / R * R);
-            const double all = std::accumulate(first, first + static_cast<std::ptrdiff_t>(R), 0.0);
-            const double length = std::sqrt(static_cast<double>(squares[r])) + 1e-7;
-            const Vec<T> scale(static_cast<T>(std::sqrt(all / static_cast<double>(R)) / length));
+            lengths[r] = std::sqrt(static_cast<double>(simd_sum(
+                C, [](auto v) { return v * v; }, matrices.data() + r * C)));
+        }
+    });
+    std::vector<double> common(matrices.dim(0));  // of each matrix
+    for (std::size_t i = 0; i < common.size(); ++i) {
+        const double* const of = lengths.data() + i * R;
+        common[i] = std::sqrt(std::inner_product(of, of + R, of, 0.0) / static_cast<double>(R));
+    }
+    parallel_rows(rows, C, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t r = begin; r < end; ++r) {
+            const Vec<T> scale(static_cast<T>(common[r / R] / (lengths[r] + 1e-7)));
             T* const row = matrices.data() + r * C;
             simd_map(
                 C, row, [=](auto v) { return v * scale; }, row);
