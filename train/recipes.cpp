@@ -198,7 +198,7 @@ void fit(const Budget& budget, bool fit_shape, const std::set<std::string>& give
     const auto L = static_cast<double>(o.n_layer), C = static_cast<double>(o.n_embd);
     const double seen = std::min(flops / (6 * 12 * L * C * C), kMaxEpochs * train_tokens);
     if (seen > kEpochsWithoutDropout * train_tokens && o.lora_rank == 0)
-        set("dropout", o.dropout, seen > 2.5 * kEpochsWithoutDropout * train_tokens ? 0.2 : 0.1);
+        set("dropout", o.dropout, seen > 1.5 * kEpochsWithoutDropout * train_tokens ? 0.2 : 0.1);
     const double batch_tokens = power_of_two(kBatch * std::pow(seen / kBatchSeen, kBatchExponent), 256, 16384);
     set("batch-size", o.batch_size, whole_parts(batch_tokens / static_cast<double>(o.block_size), o.shards));
     set("embedding-lr", o.embedding_lr, o.embedding_lr * std::sqrt(128 / C));

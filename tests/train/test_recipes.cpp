@@ -81,7 +81,8 @@ TEST_CASE("recipes: fast grows with the time and with the machine", "[train]") {
     CHECK((minute.batch_size == 16 && minute.dropout == 0));
     const TrainOptions ten = fitted({600, 900, 1'115'394});
     CHECK((ten.n_layer == 6 && ten.n_embd == 192 && ten.n_head == 3 && ten.block_size == 256));
-    CHECK((ten.batch_size == 16 && ten.dropout == 0.1));
+    CHECK((ten.batch_size == 16 && ten.dropout == 0.2));
+    CHECK(fitted({350, 900, 1'115'394}).dropout == 0.1);  // 8 times
     CHECK(fitted({600, 900, 1'115'394}, {"dropout"}).dropout == 0);
     CHECK(fitted({600, 900, tokens}).dropout == 0);  // which is not seen often
 }
