@@ -34,8 +34,8 @@ LADDER = {
        for lr in ("0.003", "0.006", "0.012")},
     **{f"`{flags}`": flags for flags in (
         "--arch gpt2", "--muon-scale original", "--no-muon-split-heads", "--ns-steps 3", "--ns-steps 4", "--ns-steps 7",
-        "--momentum 0.8", "--momentum 0.95", "--no-nesterov", "--learning-rate 0.01", "--learning-rate 0.04", "--embedding-lr 0.003",
-        "--embedding-lr 0.03", "--head-lr 0.002", "--head-lr 0.012", "--schedule cosine", "--schedule wsd",
+        "--momentum 0.8", "--momentum 0.95", "--no-nesterov", "--learning-rate 0.01", "--learning-rate 0.04",
+        "--embedding-lr 0.003", "--embedding-lr 0.03", "--head-lr 0.002", "--head-lr 0.012", "--schedule cosine", "--schedule wsd",
         "--warmup-iters 20", "--weight-decay 0", "--beta2 0.95", "--beta2 0.999", "--ema 0", "--grad-clip 0",
         "--precision fp32", "--n-head 2", "--block-size 128 --batch-size 6", "--batch-size 24 --max-iters 125",
         "--batch-size 6 --max-iters 500")},

@@ -72,7 +72,7 @@ void fit_rates(const models::Architecture& model, bool answers, const std::set<s
 TrainOptions finetune_options(TrainOptions o) {
     o.sampler = data::SamplerKind::shuffle;
     o.eval_on_start = true;
-    o.muon_scale = MuonScale::original;
+    o.muon_scale = MuonScale::original;  // with which its rates were chosen
     return o;
 }
 

@@ -24,8 +24,9 @@ constexpr ModelShape kShapes[] =  // of growing size
 
 constexpr double kEfficiency = 0.4;        // of a step, against products alone
 constexpr double kTokensPerParameter = 2;  // that a model sees, so that the loss in a given time is least
-// A text seen more often, or by a larger model, is learnt by heart; dropout helps once it is seen this often.
-constexpr double kMaxEpochs = 60, kMaxParametersPerToken = 9, kEpochsWithoutDropout = 6;
+// A text seen more often, or by a larger model, is learnt by heart; dropout helps once it is seen more than 6 times.
+constexpr double kMaxEpochs = 60, kMaxParametersPerToken = 9;
+constexpr double kEpochsWithoutDropout = 6, kEpochsWithLittleDropout = 9;
 constexpr double kMinSteps = 400;  // of even the shortest text
 constexpr double kAdapterRate = 1e-3;
 // Evaluations without a better one, of 40 in a run that repeats its text, after which it stops.
@@ -198,7 +199,7 @@ void fit(const Budget& budget, bool fit_shape, const std::set<std::string>& give
     const auto L = static_cast<double>(o.n_layer), C = static_cast<double>(o.n_embd);
     const double seen = std::min(flops / (6 * 12 * L * C * C), kMaxEpochs * train_tokens);
     if (seen > kEpochsWithoutDropout * train_tokens && o.lora_rank == 0)
-        set("dropout", o.dropout, seen > 1.5 * kEpochsWithoutDropout * train_tokens ? 0.2 : 0.1);
+        set("dropout", o.dropout, seen > kEpochsWithLittleDropout * train_tokens ? 0.2 : 0.1);
     const double batch_tokens = power_of_two(kBatch * std::pow(seen / kBatchSeen, kBatchExponent), 256, 16384);
     set("batch-size", o.batch_size, whole_parts(batch_tokens / static_cast<double>(o.block_size), o.shards));
     set("embedding-lr", o.embedding_lr, o.embedding_lr * std::sqrt(128 / C));
