@@ -140,13 +140,15 @@ void backward_head(const AttentionShape<T>& shape, std::size_t b, std::size_t h,
     T *const p = scratch.s, *const dp = scratch.dp;
     const bool dropping = shape.options.dropout > 0;
     const Vec<T> scale(static_cast<T>(shape.options.scale));
-    for (std::size_t i0 = 0; i0 < Lq; i0 += kRows) {
-        const std::size_t i1 = std::min(Lq, i0 + kRows), rows = i1 - i0, seen = shape.seen(i1);
-        const std::size_t seen_before = i0 > 0 ? shape.seen(i0) : 0;  // keys whose gradient has begun
-        for (std::size_t i = i0; i < i1; ++i) {                       // rows that lie far apart, for D
-            for (std::size_t j = 0; j < dv / pack; j += 64 / sizeof(E)) __builtin_prefetch(y.at(i) + j);
-        }
-        for (std::size_t j0 = 0; j0 < seen; j0 += kKeys) {
+    // Keys come first, so that the sums of a block of them, dK and dV, stay in L2 while all queries add to them.
+    for (std::size_t j0 = 0; j0 < Lk; j0 += kKeys) {
+        for (std::size_t i0 = 0; i0 < Lq; i0 += kRows) {
+            const std::size_t i1 = std::min(Lq, i0 + kRows), rows = i1 - i0, seen = shape.seen(i1);
+            if (seen <= j0) continue;
+            const std::size_t seen_before = i0 > 0 ? shape.seen(i0) : 0;  // keys whose gradient has begun
+            for (std::size_t i = i0; i < i1; ++i) {                       // rows that lie far apart, for D
+                for (std::size_t j = 0; j < dv / pack; j += 64 / sizeof(E)) __builtin_prefetch(y.at(i) + j);
+            }
             const std::size_t j1 = std::min(seen, j0 + kKeys), n = j1 - j0, columns = (n + pack - 1) / pack * pack;
             shape.for_strips(i0, i1, j0, j1, [&](std::size_t i, std::size_t count, std::size_t width) {
                 const std::size_t whole = whole_vectors<T>(width), at = (i - i0) * score_row;
