@@ -24,7 +24,8 @@ constexpr ModelShape kShapes[] =  // of growing size
 
 constexpr double kEfficiency = 0.4;        // of a step, against products alone
 constexpr double kTokensPerParameter = 2;  // that a model sees, so that the loss in a given time is least
-// A text seen more often, or by a larger model, is learnt by heart; dropout helps once it is seen more than 6 times.
+// A text seen more often, or by a larger model, is learnt by heart; dropout helps once it is seen more than 6 times,
+// and faster decay of the weights beside more dropout from 9 times on.
 constexpr double kMaxEpochs = 60, kMaxParametersPerToken = 9;
 constexpr double kEpochsWithoutDropout = 6, kEpochsWithLittleDropout = 9;
 constexpr double kMinSteps = 400;  // of even the shortest text
@@ -132,9 +133,9 @@ const Recipe& default_recipe(bool built_in_corpus, bool model_exists) {
 
 const std::set<std::string>& chosen_flags() {
     static const std::set<std::string> flags = {
-        "tokenizer",  "vocab-size",   "n-layer",   "n-head",    "n-embd",     "block-size", "dropout",
-        "batch-size", "embedding-lr", "head-lr",   "max-iters", "eval-every", "eval-iters", "patience",
-        "save-every", "sample-every", "log-every", "ema",       "precision"};
+        "tokenizer",    "vocab-size", "n-layer",      "n-head",    "n-embd",    "block-size", "dropout",
+        "weight-decay", "batch-size", "embedding-lr", "head-lr",   "max-iters", "eval-every", "eval-iters",
+        "patience",     "save-every", "sample-every", "log-every", "ema",       "precision"};
     return flags;
 }
 
@@ -198,8 +199,9 @@ void fit(const Budget& budget, bool fit_shape, const std::set<std::string>& give
     }
     const auto L = static_cast<double>(o.n_layer), C = static_cast<double>(o.n_embd);
     const double seen = std::min(flops / (6 * 12 * L * C * C), kMaxEpochs * train_tokens);
-    if (seen > kEpochsWithoutDropout * train_tokens && o.lora_rank == 0)
-        set("dropout", o.dropout, seen > kEpochsWithLittleDropout * train_tokens ? 0.2 : 0.1);
+    const bool often = seen > kEpochsWithLittleDropout * train_tokens && o.lora_rank == 0;
+    if (seen > kEpochsWithoutDropout * train_tokens && o.lora_rank == 0) set("dropout", o.dropout, often ? 0.2 : 0.1);
+    if (often && o.optimizer == OptimizerKind::muon) set("weight-decay", o.weight_decay, 0.3);
     const double batch_tokens = power_of_two(kBatch * std::pow(seen / kBatchSeen, kBatchExponent), 256, 16384);
     set("batch-size", o.batch_size, whole_parts(batch_tokens / static_cast<double>(o.block_size), o.shards));
     set("embedding-lr", o.embedding_lr, o.embedding_lr * std::sqrt(128 / C));

@@ -82,8 +82,11 @@ TEST_CASE("recipes: fast grows with the time and with the machine", "[train]") {
     const TrainOptions ten = fitted({600, 900, 1'115'394});
     CHECK((ten.n_layer == 6 && ten.n_embd == 192 && ten.n_head == 3 && ten.block_size == 256));
     CHECK((ten.batch_size == 16 && ten.dropout == 0.2));
-    CHECK(fitted({350, 900, 1'115'394}).dropout == 0.1);  // 8 times
+    CHECK((minute.weight_decay == 0.1 && ten.weight_decay == 0.3));
+    const TrainOptions less = fitted({350, 900, 1'115'394});  // 8 times
+    CHECK((less.dropout == 0.1 && less.weight_decay == 0.1));
     CHECK(fitted({600, 900, 1'115'394}, {"dropout"}).dropout == 0);
+    CHECK(fitted({600, 900, 1'115'394}, {"weight-decay"}).weight_decay == 0.1);
     CHECK(fitted({600, 900, tokens}).dropout == 0);  // which is not seen often
 }
 
