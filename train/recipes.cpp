@@ -199,8 +199,9 @@ void fit(const Budget& budget, bool fit_shape, const std::set<std::string>& give
     }
     const auto L = static_cast<double>(o.n_layer), C = static_cast<double>(o.n_embd);
     const double seen = std::min(flops / (6 * 12 * L * C * C), kMaxEpochs * train_tokens);
-    const bool often = seen > kEpochsWithLittleDropout * train_tokens && o.lora_rank == 0;
-    if (seen > kEpochsWithoutDropout * train_tokens && o.lora_rank == 0) set("dropout", o.dropout, often ? 0.2 : 0.1);
+    const double epochs = o.lora_rank > 0 ? 0 : seen / train_tokens;  // adapters get neither of the two
+    const bool often = epochs > kEpochsWithLittleDropout;
+    if (epochs > kEpochsWithoutDropout) set("dropout", o.dropout, often ? 0.2 : 0.1);
     if (often && o.optimizer == OptimizerKind::muon) set("weight-decay", o.weight_decay, 0.3);
     const double batch_tokens = power_of_two(kBatch * std::pow(seen / kBatchSeen, kBatchExponent), 256, 16384);
     set("batch-size", o.batch_size, whole_parts(batch_tokens / static_cast<double>(o.block_size), o.shards));

@@ -4,6 +4,7 @@
 //   backward   from lse = m + ln l:  P = e^(S - lse)    D_i = dY_i . Y_i
 //              the scale enters with the exponential, e^(scale (Q K^T - m)), so m and lse are kept without it
 //              dV = P^T dY    dP = dY V^T    dS = P (dP - D) scale    dQ = dS K    dK = dS^T Q
+//              one block of keys after the other, and for each all queries
 // With dropout, P is masked before it meets V, and dP after; D is the same. Keys above the diagonal are never read.
 // A thread works on whole heads, so every sum has one order.
 // In bfloat16 q, k, v, dY, P and dS are rounded as they enter a product, and q, k, v are kept rounded.
