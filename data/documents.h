@@ -23,8 +23,10 @@ constexpr auto names(DocumentShape) {
                                       {DocumentShape::text, "text"}});
 }
 
+// What a chat template is given of a message. `more`: a JSON object, as text, whose keys come over these two, such as
+// "tool_calls", "name" or "content": null; "": none. Its order is the template's.
 struct ChatMessage {
-    std::string role, content;
+    std::string role, content, more = {};
     bool operator==(const ChatMessage&) const = default;
 };
 
