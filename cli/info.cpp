@@ -10,6 +10,7 @@
 #include "engine/cpu.h"
 #include "engine/precision.h"
 #include "formats/file.h"
+#include "formats/json.h"
 #include "formats/safetensors.h"
 #include "models/adapter_folder.h"
 #include "models/folder.h"
@@ -97,7 +98,7 @@ int show(const InfoArguments& args) {
         for (const char* key : {"step", "best_val_loss", "train_s"}) {
             const auto found = file.metadata().find(key);
             if (found == file.metadata().end()) continue;
-            const auto number = nlohmann::ordered_json::parse(found->second, nullptr, false);
+            const auto number = formats::json_or_null(found->second);
             if (number.is_number()) info[key] = number;  // a best_val_loss of "inf" is none
         }
     }

@@ -12,6 +12,7 @@
 #include "data/content_hash.h"
 #include "engine/cpu.h"
 #include "engine/threads.h"
+#include "formats/json.h"
 
 namespace inkling::cli {
 namespace {
@@ -123,7 +124,7 @@ void broadcast(distributed::Processes& processes, data::Corpus& corpus) {
     processes.broadcast(head);
     processes.broadcast(*text);
     if (processes.first()) return;
-    const nlohmann::json told = nlohmann::json::parse(head);
+    const nlohmann::json told = formats::parse_json(head, "the text of the first process", 16);
     corpus = {};
     corpus.begin_source(text, "");  // which keeps it
     std::size_t at = 0;

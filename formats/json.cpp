@@ -82,6 +82,15 @@ nlohmann::json parse_json(std::string_view text, const std::string& what, int ma
     return std::move(builder.value);
 }
 
+nlohmann::json json_or_null(std::string_view text) {
+    constexpr std::size_t kMaxBytes = 4 << 20;
+    try {
+        return text.size() <= kMaxBytes ? parse_json(text, "", 64) : nullptr;
+    } catch (const BadInput&) {
+        return nullptr;
+    }
+}
+
 bool JsonParts::parse_error(std::size_t byte, const std::string&, const nlohmann::json::exception& error) {
     throw BadInput(fmt::format("{}: not valid JSON at byte {}: {}", what_, byte, reason_of(error.what())));
 }

@@ -15,6 +15,9 @@ namespace inkling::formats {
 // holds. A UTF-8 byte order mark at the start is skipped.
 nlohmann::json parse_json(std::string_view text, const std::string& what, int max_depth);
 
+// The same for a small value, up to 4 MiB and 64 levels, where damage is no error: null for what parse_json refuses.
+nlohmann::json json_or_null(std::string_view text);
+
 // Receives the parts of a JSON text as they are read, so that it need not be kept; an exception ends the reading.
 class JsonParts : public nlohmann::json_sax<nlohmann::json> {
   public:

@@ -8,6 +8,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "formats/json.h"
+
 namespace inkling::report {
 
 bool Place::continues(const std::filesystem::path& path) const {
@@ -44,11 +46,9 @@ std::vector<nlohmann::ordered_json> read_lines(const std::filesystem::path& path
     const std::string text = rest.str();
     std::size_t begin = 0, bad = 0;
     for (std::size_t end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
-        nlohmann::ordered_json line =
-            nlohmann::ordered_json::parse(text.begin() + static_cast<std::ptrdiff_t>(begin),
-                                          text.begin() + static_cast<std::ptrdiff_t>(end), nullptr, false);
+        const auto line = formats::json_or_null(std::string_view(text).substr(begin, end - begin));
         if (line.is_object()) {
-            lines.push_back(std::move(line));
+            lines.emplace_back(line);
         } else {
             ++bad;
         }

@@ -6,6 +6,7 @@
 #include "data/stories/stories.h"
 #include "engine/check.h"
 #include "formats/file.h"
+#include "formats/json.h"
 #include "formats/utf8.h"
 #include "models/folder.h"
 #include "models/parameters.h"
@@ -94,7 +95,7 @@ Json tokenizer_of(const fs::path& run) {
 
 Json card_of(const fs::path& run) {
     if (!formats::is_there(run / "run.json")) return nullptr;  // of an older version
-    const Json card = Json::parse(formats::read_file(run / "run.json", formats::FileKind::json), nullptr, false);
+    const Json card = formats::json_or_null(formats::read_file(run / "run.json", formats::FileKind::json));
     check<BadInput>(card.is_object(), "{}: is no JSON object", (run / "run.json").string());
     return card;
 }

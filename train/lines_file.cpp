@@ -7,6 +7,7 @@
 
 #include "engine/check.h"
 #include "formats/file.h"
+#include "formats/json.h"
 
 namespace inkling::train {
 
@@ -15,8 +16,10 @@ LinesFile::LinesFile(const std::filesystem::path& path, std::size_t last_step) :
         std::istringstream old(formats::read_file(path));
         std::string kept;
         for (std::string line; std::getline(old, line);) {
-            const auto json = nlohmann::json::parse(line, nullptr, false);
-            if (json.is_object() && json.value("step", std::size_t{0}) <= last_step) kept += line + "\n";
+            const auto json = formats::json_or_null(line);
+            const auto step = json.find("step");
+            if (step != json.end() && step->is_number_unsigned() && step->get<std::uint64_t>() <= last_step)
+                kept += line + "\n";
         }
         formats::write_file_atomic(path, kept);
     }

@@ -13,7 +13,7 @@ namespace inkling::train {
 class LinesFile {
   public:
     // Opens for appending; lines of steps after `last_step`, left by a run that got further than the checkpoint that it
-    // is resumed from, are dropped.
+    // is resumed from, are dropped, and so are those that do not say their step.
     LinesFile(const std::filesystem::path& path, std::size_t last_step);
     void write(const nlohmann::ordered_json& line);  // in the file once this returns; throws Error
 

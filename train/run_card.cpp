@@ -9,6 +9,7 @@
 
 #include "engine/threads.h"
 #include "formats/file.h"
+#include "formats/json.h"
 #include "train/loop.h"
 
 namespace inkling::train {
@@ -46,8 +47,8 @@ nlohmann::ordered_json this_machine() {
 
 RunCard::RunCard(const std::filesystem::path& run, nlohmann::ordered_json card)
     : path_(run / "run.json"), card_(std::move(card)) {
-    if (std::ifstream before(path_); before) {  // of the run that goes on
-        const auto old = nlohmann::json::parse(before, nullptr, false);
+    if (formats::is_there(path_)) {  // of the run that goes on
+        const auto old = formats::json_or_null(formats::read_file(path_, formats::FileKind::json));
         if (old.is_object() && old.contains(kBefore)) card_[kBefore] = old[kBefore];
     }
     card_["started"] = now();

@@ -44,7 +44,7 @@ inline bool flag_of(const nlohmann::json& object, const char* key, bool otherwis
 // The text of a post_processor that is a template of the text and nothing else: transformers puts one into every
 // tokenizer that it saves.
 inline bool is_empty_template(const nlohmann::json& post_processor) {
-    static const auto text_alone = nlohmann::json::parse(R"([{"Sequence": {"id": "A", "type_id": 0}}])");
+    static const auto text_alone = nlohmann::json::array({{{"Sequence", {{"id", "A"}, {"type_id", 0}}}}});
     return type_of(post_processor) == "TemplateProcessing" && at_or_null(post_processor, "single") == text_alone;
 }
 

@@ -1,7 +1,11 @@
 #include "formats/json.h"
 
+#include <filesystem>
+
 #include "engine/check.h"
+#include "formats/file.h"
 #include "tests/catch.h"
+#include "tests/paths.h"
 
 using namespace inkling;
 using namespace inkling::formats;
@@ -68,4 +72,37 @@ TEST_CASE("parse_json: a long broken string makes no long message", "[data]") {
     CHECK(refusal("\"" + std::string(1'000'000, 'x')).size() < 250);
     const std::string key = "\"" + std::string(1'000'000, 'x') + "\": 1";
     CHECK(refusal("{" + key + "," + key + "}").size() < 250);
+}
+
+TEST_CASE("json_or_null: null for what parse_json refuses, however deep or long", "[data]") {
+    CHECK(json_or_null(R"({"step": 1})")["step"] == 1);
+    CHECK(json_or_null("0.5") == 0.5);
+    const std::string deep(1'000'000, '['), long_text = "\"" + std::string(5 << 20, 'a') + "\"";
+    for (const std::string_view bad : {"", "{", "inf", "{\"a\": 1, \"a\": 2}", "\"\xFF\"", "null"})
+        CHECK(json_or_null(bad).is_null());
+    CHECK(json_or_null(deep).is_null());
+    CHECK(json_or_null(long_text).is_null());
+    CHECK(json_or_null(std::string(64, '[') + std::string(64, ']')).is_array());
+    CHECK(json_or_null(std::string(65, '[') + std::string(65, ']')).is_null());
+}
+
+// nlohmann's own parse() has no limit of depth, and what it makes is copied and destroyed recursively.
+TEST_CASE("parse_json: nothing else in the library or the program parses JSON", "[data]") {
+    namespace fs = std::filesystem;
+    std::size_t files = 0;
+    for (const auto& folder : fs::directory_iterator(tests_path(".."))) {
+        const std::string name = folder.path().filename().string();
+        if (!folder.is_directory() || name.starts_with(".") || name.starts_with("build") || name == "tests") continue;
+        for (const auto& file : fs::recursive_directory_iterator(folder)) {
+            const std::string extension = file.path().extension().string();
+            if (extension != ".cpp" && extension != ".h") continue;
+            ++files;
+            const std::string text = read_file(file.path());
+            INFO(file.path());
+            CHECK(text.find("json::parse(") == std::string::npos);
+            if (!file.path().string().ends_with("formats/json.cpp"))
+                CHECK(text.find("sax_parse(") == std::string::npos);
+        }
+    }
+    CHECK(files > 300);
 }

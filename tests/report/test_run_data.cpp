@@ -50,8 +50,8 @@ TEST_CASE("run data: metrics are columns, with null where a step has no value", 
 TEST_CASE("run data: a line that is still being written waits, one that is no JSON is noted", "[report]") {
     const RunFiles run;
     run.metrics({{{"step", 1}, {"loss", 2.5}}});
-    run.append("metrics.jsonl",
-               "{\"step\": 2, \"loss\": NaN}\n\x01\xff{\n[1]\n{\"step\": 3, \"loss\": 2.25}\n{\"step\": 4, \"lo");
+    run.append("metrics.jsonl", "{\"step\": 2, \"loss\": NaN}\n\x01\xff{\n" + std::string(1'000'000, '[') +
+                                    "\n{\"step\": 3, \"loss\": 2.25}\n{\"step\": 4, \"lo");
     const ordered_json data = run_data(run.path);
     CHECK(data["metrics"]["step"] == ordered_json({1, 3}));
     REQUIRE(data["notes"].size() == 1);

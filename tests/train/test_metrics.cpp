@@ -78,7 +78,11 @@ TEST_CASE("metrics: a resumed run drops the lines of later steps, and what is no
         MetricsFile file(path, 0);
         for (const std::size_t step : {1, 5, 10, 15, 20}) file.write(at(step));
     }
-    folder.write("metrics.jsonl", formats::read_file(path) + "{\"step\": 21, \"lo");  // cut short by a crash
+    const std::string deep = "{\"step\": " + std::string(1'000'000, '[') + "\n";
+    folder.write("metrics.jsonl",
+                 formats::read_file(path) +
+                     "{\"step\": \"2\"}\n{\"step\": null}\n{\"step\": -1}\n{\"step\": 1e300}\n{}\n[1]\n\n" + deep +
+                     "{\"step\": 21, \"lo");  // damaged, and cut short by a crash
     {
         MetricsFile file(path, 10);
         CHECK(steps(path) == std::vector<std::size_t>{1, 5, 10});
