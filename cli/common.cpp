@@ -49,11 +49,34 @@ const std::atomic<int>& catch_signals() {
     return received_signal;
 }
 
+void end_within(unsigned seconds) {
+    std::signal(SIGALRM, [](int) { _exit(128 + received_signal); });
+    alarm(seconds);
+}
+
 void forget_signal() { received_signal = 0; }
 
 void ask_to_stop() {
     int none = 0;
     received_signal.compare_exchange_strong(none, SIGINT);
+}
+
+CLI::Option& add_names(CLI::App& app, const std::string& flag, std::vector<std::string>& values,
+                       std::string (*parse)(const std::string&), const std::string& help) {
+    const auto read = [flag, &values, parse](const std::vector<std::string>& texts) {
+        values.clear();
+        for (const std::string& text : texts) {
+            try {
+                values.push_back(parse(text));
+            } catch (const Error& e) {
+                throw Usage(fmt::format("{}: {}", flag, e.what()));
+            }
+        }
+    };
+    return *app.add_option_function<std::vector<std::string>>(flag, read, help)
+                ->take_all()
+                ->expected(1)
+                ->allow_extra_args(false);
 }
 
 std::string to_printable(std::string_view bytes) {

@@ -46,8 +46,14 @@ void end_on_signals();
 
 // From here on the first of them sets the flag to its number, and only the second ends the program.
 const std::atomic<int>& catch_signals();
+// From here on the program ends within so many seconds, with 128 and the number of the signal that it got.
+void end_within(unsigned seconds);
 void forget_signal();  // the flag is 0 again
 void ask_to_stop();    // as if SIGINT had come, once
+
+// A repeatable flag whose values `parse` checks and puts into one form; its Error becomes a Usage that names the flag.
+CLI::Option& add_names(CLI::App& app, const std::string& flag, std::vector<std::string>& values,
+                       std::string (*parse)(const std::string&), const std::string& help);
 
 // For messages: one line of ASCII, other bytes as \xNN.
 std::string to_printable(std::string_view bytes);

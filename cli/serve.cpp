@@ -50,18 +50,6 @@ std::string last_part(const std::filesystem::path& folder) {
     return (path.filename().empty() ? path.parent_path() : path).filename().string();
 }
 
-// One on each line; empty lines and those that begin with # are none.
-std::vector<std::string> read_keys(const std::string& file) {
-    std::vector<std::string> keys;
-    std::istringstream lines(formats::read_file(file, formats::FileKind::prompt));
-    for (std::string line; std::getline(lines, line);) {
-        while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.pop_back();
-        if (!line.empty() && line[0] != '#') keys.push_back(line);
-    }
-    check<BadInput>(!keys.empty(), "{}: a key on a line of its own is required: the file has none", file);
-    return keys;
-}
-
 std::string described(const serve::ServedModel& model) {
     return fmt::format("{}: {} layers, width {}, context {}, vocabulary {}{}", model.name,
                        model.decoder->config().n_layer, model.decoder->config().n_embd, model.context(),
@@ -98,7 +86,9 @@ std::pair<std::vector<serve::NamedFolder>, std::vector<serve::NamedFolder>> mode
 int serve_models(ServeArguments& args) {
     serve::ApiOptions& options = args.api;
     options.http.port = static_cast<int>(args.port);
-    if (!args.key_file.empty()) options.http.keys = read_keys(args.key_file);
+    if (!args.key_file.empty())
+        options.http.keys =
+            serve::parse_keys(formats::read_file(args.key_file, formats::FileKind::prompt), args.key_file);
     if (!serve::is_loopback(options.http.host) && options.http.keys.empty() && !options.http.insecure)
         throw Usage(
             fmt::format("--host {}: anybody who reaches this machine could use the models: --api-key-file FILE "
@@ -124,8 +114,9 @@ int serve_models(ServeArguments& args) {
     std::fprintf(stderr, "serving on %s, %s, %zu texts at once; Ctrl-C ends it\n", api.http().url().c_str(),
                  counted(threads, "thread").c_str(), options.scheduler.parallel);
     while (signal == 0) std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    std::fprintf(stderr, "%zu texts are being finished; a second signal ends them\n",
+    std::fprintf(stderr, "%zu texts are being finished, for 3 seconds; a second signal ends them\n",
                  api.metrics().running() + api.metrics().waiting());
+    end_within(5);
     api.stop();
     return 128 + signal;
 }
@@ -159,6 +150,10 @@ Action add_serve(CLI::App& app) {
         ->check(CLI::Range(0, 65535))
         ->capture_default_str();
     app.add_option("--api-key-file", args->key_file, "file with keys, one on a line: requests need one of them");
+    add_names(app, "--allow-host", http.allow_hosts, serve::parse_host,
+              "without keys: another name that requests may call this machine; repeatable");
+    add_names(app, "--allow-origin", http.allow_origins, serve::parse_origin,
+              "web pages that may use the server, as https://chat.example; repeatable");
     app.add_flag("--insecure", http.insecure, "listen on other addresses than this machine's own without keys");
     auto* const precision = app.add_option("--precision", args->precision, "of the weights: fp32 or bf16")
                                 ->check(refuse_other_than({"fp32", "bf16"}))
@@ -170,7 +165,7 @@ Action add_serve(CLI::App& app) {
     app.add_option("--parallel", options.scheduler.parallel, "texts that are written at once")->capture_default_str();
     app.add_option("--queue", options.scheduler.queue, "texts that wait for a place; more are refused")
         ->capture_default_str();
-    app.add_option("--max-tokens", options.max_tokens, "tokens that a text may ask for")->capture_default_str();
+    app.add_option("--max-tokens", options.max_tokens, "most tokens of a text")->capture_default_str();
     app.add_option("--max-body", http.max_body, "bytes of a request's body")->capture_default_str();
     app.add_option("--max-connections", http.max_connections, "open connections")->capture_default_str();
     app.add_option("--header-time", http.header_time, "seconds for a request's headers to come")

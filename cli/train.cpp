@@ -95,14 +95,14 @@ int signal_of_any(distributed::Processes* processes, int own) {
 }
 
 // Before anything that takes long: a port that is taken is said at once.
-std::unique_ptr<serve::LiveRun> bind(const std::string& address) {
+std::unique_ptr<serve::LiveRun> bind(const std::string& address, const std::vector<std::string>& allow_hosts) {
     if (address.empty()) return nullptr;
     try {
         static_cast<void>(serve::parse_address(address));
     } catch (const Error& e) {
         throw Usage(fmt::format("--serve: {}", e.what()));
     }
-    return std::make_unique<serve::LiveRun>(address);
+    return std::make_unique<serve::LiveRun>(address, allow_hosts);
 }
 
 // What the first of several processes needs of the others, until all stop. Returns as train_model().
@@ -127,7 +127,7 @@ int train_model(const TrainArguments& args, const TrainCaller& caller, distribut
     if (processes) check_same_start(*processes, settings, resume);
     const std::size_t threads = set_threads_of(processes, options.threads);
     if (!args.dry_run && first) check_place(options, resume);
-    const std::unique_ptr<serve::LiveRun> live = args.dry_run || !first ? nullptr : bind(args.serve);
+    const std::unique_ptr<serve::LiveRun> live = args.dry_run || !first ? nullptr : bind(args.serve, args.allow_hosts);
     std::optional<train::RunFolder> folder;
     if (!args.dry_run && first && !resume.candidates.empty() && fs::exists(options.out))
         folder.emplace(options.out);  // nobody else's from here
@@ -247,6 +247,9 @@ Action add_train(CLI::App& app, const TrainCaller& caller) {
     app.add_option("--serve", args->serve,
                    "[HOST:]PORT of a page that shows the run while it trains; on loopback, the default, it also asks "
                    "for samples and stops the run");
+    add_names(app, "--allow-host", args->allow_hosts, serve::parse_host,
+              "with --serve: another name that requests may call this machine; repeatable")
+        .needs("--serve");
     app.add_flag("--dry-run", args->dry_run, "print the parameters, memory, work and time of the run, and stop");
     app.add_flag("--json", args->json, "print what happens on stdout, one JSON object a line");
     app.add_flag("--quiet", args->quiet, "say nothing on stderr but warnings and errors");

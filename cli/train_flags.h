@@ -19,7 +19,8 @@ inline constexpr FlagGroup kTrainFlags[] = {
      "momentum nesterov ns-steps muon-split-heads muon-scale embedding-lr head-lr vector-lr ema skip-spikes"},
     {"Adapters", "lora-rank init-adapter", "lora-alpha lora-dropout lora-targets rs-lora base-precision"},
     {"Run",
-     "out resume overwrite init-from recipe config seed threads sample-prompt serve dry-run json quiet help help-all",
+     "out resume overwrite init-from recipe config seed threads sample-prompt serve allow-host dry-run json quiet help "
+     "help-all",
      "precision checkpoint-activations broadcast-data processes force"},
 };
 

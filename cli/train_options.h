@@ -16,6 +16,7 @@ namespace inkling::cli {
 struct TrainArguments {
     train::TrainOptions given;  // what the flags say, where they are given
     std::string recipe, config, serve;
+    std::vector<std::string> allow_hosts;
     bool force = false, dry_run = false, json = false, quiet = false, broadcast_data = false;
     std::size_t processes = 1;  // that train together
     std::map<std::string, CLI::Option*> flags;

@@ -1,5 +1,7 @@
 #include "serve/api.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -77,7 +79,9 @@ Api::Api(ApiOptions options)
 Api::~Api() { stop(); }
 void Api::start() { http_.start(); }
 void Api::ready() { ready_ = true; }
-void Api::stop() { http_.stop(); }
+void Api::stop() {
+    http_.stop(3, [this] { scheduler_->stop(); });
+}
 
 void Api::add_model(ServedModel model) {
     check(!ready_, "serve: models come before ready()");
@@ -94,7 +98,12 @@ Api::Model Api::find(const std::string& name) const {
     check_ready();
     const auto found =
         std::find_if(models_.begin(), models_.end(), [&](const Model& m) { return name.empty() || m->name == name; });
-    if (found == models_.end()) throw HttpError(404, "there is no model " + name, "model", "model_not_found");
+    if (found == models_.end()) {
+        std::vector<std::string> names;
+        for (const Model& m : models_) names.push_back(m->name);
+        throw HttpError(404, fmt::format("there is no model {}: this server has {}", name, fmt::join(names, ", ")),
+                        "model", "model_not_found");
+    }
     return *found;
 }
 

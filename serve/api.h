@@ -3,7 +3,7 @@
 //   api.start();                                  // GET /health: 503, until there are models
 //   api.add_model(load_served_model("mine", "runs/mine", WeightType::bf16));
 //   api.ready();
-//   api.stop();                                   // what runs ends well
+//   api.stop();                                   // what runs has 3 seconds to end
 #pragma once
 
 #include "serve/http.h"
@@ -17,7 +17,7 @@ namespace inkling::serve {
 struct ApiOptions {
     HttpOptions http = {};
     SchedulerOptions scheduler = {};
-    std::size_t max_tokens = 4096;  // that a text may ask for
+    std::size_t max_tokens = 4096;  // of a text
     std::string runs = "";          // a folder of runs, whose pages are shown; "": none
 };
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 namespace inkling::serve {
 namespace {
@@ -21,7 +22,7 @@ Clock::time_point after(double seconds) {
 
 // A socket that is closed while it holds what nobody read makes the system drop what was written last: so the rest of
 // a refused body is read for a moment, and thrown away.
-Connection::~Connection() {
+void Connection::finish() {
     shutdown(socket_, SHUT_WR);
     const Time deadline = after(written_ ? 1 : 0);
     std::size_t left = std::size_t{4} << 20;
@@ -31,8 +32,9 @@ Connection::~Connection() {
         if (n <= 0) break;
         left -= std::min(left, static_cast<std::size_t>(n));
     }
-    close(socket_);
 }
+
+Connection::~Connection() { close(socket_); }
 
 Connection::Wait Connection::wait(short events, Time deadline) const {
     while (true) {
@@ -51,19 +53,21 @@ std::ptrdiff_t Connection::receive() {
     do {
         n = recv(socket_, buffer, sizeof buffer, 0);
     } while (n < 0 && errno == EINTR);
+    ahead_.erase(0, std::exchange(taken_, 0));
     if (n > 0) ahead_.append(buffer, static_cast<std::size_t>(n));
     return n;
 }
 
 Connection::Head Connection::read_head() {
-    head_read_ = body_read_ = 0;
+    body_read_ = 0;
+    ahead_.erase(0, std::exchange(taken_, 0));
     Time deadline = after(ahead_.empty() ? limits_.idle_time : limits_.header_time);
     for (bool begun = !ahead_.empty();;) {
         const std::size_t end = ahead_.find("\r\n\r\n");
         if (std::min(end, ahead_.size()) > limits_.max_head) return Head::too_long;
         if (end != std::string::npos) {
             head_ = ahead_.substr(0, end + 4);
-            ahead_.erase(0, end + 4);
+            taken_ = end + 4;
             body_deadline_ = after(limits_.idle_time);
             return Head::whole;
         }
@@ -76,22 +80,16 @@ Connection::Head Connection::read_head() {
 }
 
 std::ptrdiff_t Connection::read(char* data, std::size_t size) {
-    std::size_t n = std::min(size, head_.size() - head_read_);
-    if (n > 0) {
-        std::memcpy(data, head_.data() + head_read_, n);
-        head_read_ += n;
-        return static_cast<std::ptrdiff_t>(n);
-    }
     size = std::min(size, limits_.max_read - body_read_);
     if (size == 0) return -1;
-    if (ahead_.empty()) {
+    if (taken_ == ahead_.size()) {
         const Wait result = wait(POLLIN, body_deadline_);
         late_ = result == Wait::timeout;
         if (result != Wait::ready || receive() <= 0) return -1;
     }
-    n = std::min(size, ahead_.size());
-    std::memcpy(data, ahead_.data(), n);
-    ahead_.erase(0, n);
+    const std::size_t n = std::min(size, ahead_.size() - taken_);
+    std::memcpy(data, ahead_.data() + taken_, n);
+    taken_ += n;
     body_read_ += n;
     return static_cast<std::ptrdiff_t>(n);
 }

@@ -16,22 +16,24 @@ struct ConnectionLimits {
 class Connection {
   public:
     Connection(int socket, const ConnectionLimits& limits) : socket_(socket), limits_(limits) {}
-    ~Connection();  // closes the socket, after what was written has had a moment to arrive
+    ~Connection();  // closes the socket
     Connection(const Connection&) = delete;
     Connection& operator=(const Connection&) = delete;
 
     // Waits for the next request. `closed`: the client left, or sent nothing for the idle time.
     enum class Head { whole, closed, late, too_long };
     Head read_head();
-    const std::string& head() const { return head_; }             // with the empty line that ends it
-    void set_head(std::string head) { head_ = std::move(head); }  // what read() gives
+    const std::string& head() const { return head_; }  // with the empty line that ends it
 
-    // The head, then the body; 0 or below: no more, or not within the limits.
+    // Of the body, as it is transferred; 0 or below: no more, or not within the limits.
     std::ptrdiff_t read(char* data, std::size_t size);
     bool late() const { return late_; }  // a body did not come in time
 
     // All of it, or false: the client has gone, or read nothing for the idle time.
     bool write(const char* data, std::size_t size);
+
+    // No more is written. Waits for a moment, so that what was written arrives.
+    void finish();
 
     // Whether the client has closed its side. Any thread may ask.
     static bool hung_up(int socket);
@@ -45,9 +47,10 @@ class Connection {
 
     int socket_;
     ConnectionLimits limits_;
-    std::string ahead_;  // received, and not yet part of a request
+    std::string ahead_;      // received
+    std::size_t taken_ = 0;  // of it, for a request
     std::string head_;
-    std::size_t head_read_ = 0, body_read_ = 0;
+    std::size_t body_read_ = 0;
     Time body_deadline_{};
     bool late_ = false, written_ = false;
 };

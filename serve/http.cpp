@@ -1,21 +1,20 @@
-// cpp-httplib parses requests and writes answers; sockets with their time limits are ours (connection.h). Of its
-// versions, 0.11 and 0.18 compile.
+// cpp-httplib parses the heads of requests and writes answers. Connections are ours, with their time limits
+// (connection.h), their threads (listener.h) and their bodies (http_body.h). Of its versions, 0.11 and 0.18 compile.
 #include "serve/http.h"
 
 #include <httplib.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <condition_variable>
 #include <cstring>
-#include <list>
-#include <mutex>
-#include <thread>
 
 #include "engine/clock.h"
 #include "serve/connection.h"
 #include "serve/http_answer.h"
-#include "serve/http_head.h"
+#include "serve/http_body.h"
+#include "serve/http_rules.h"
+#include "serve/listener.h"
+#include "serve/open_connections.h"
 
 namespace inkling::serve {
 namespace {
@@ -35,12 +34,17 @@ thread_local Exchange* current = nullptr;
 
 bool body_is_read() { return current->body_read || !current->head.has_body(); }
 
+// What the library reads: the head alone. A body would be read by its own, lenient rules.
 class Stream : public httplib::Stream {
   public:
-    explicit Stream(Connection& connection) : connection_(connection) {}
+    Stream(Connection& connection, std::string_view head) : connection_(connection), head_(head) {}
     bool is_readable() const override { return true; }
     bool is_writable() const override { return !Connection::hung_up(connection_.socket()); }
-    ssize_t read(char* data, size_t size) override { return connection_.read(data, size); }
+    ssize_t read(char* data, size_t size) override {
+        const std::size_t n = head_.copy(data, size);
+        head_.remove_prefix(n);
+        return static_cast<ssize_t>(n);
+    }
     ssize_t write(const char* data, size_t size) override {
         return connection_.write(data, size) ? static_cast<ssize_t>(size) : -1;
     }
@@ -50,47 +54,8 @@ class Stream : public httplib::Stream {
 
   private:
     Connection& connection_;
+    std::string_view head_;
 };
-
-// A thread for each connection; one that comes beyond `max` is run on the spot, to be refused.
-class Threads : public httplib::TaskQueue {
-  public:
-    explicit Threads(std::size_t max) : max_(max) {}
-    static thread_local bool beyond;
-
-    using Enqueued = decltype(std::declval<httplib::TaskQueue&>().enqueue(nullptr));  // void, then bool
-    Enqueued enqueue(std::function<void()> serve) override {
-        std::unique_lock lock(mutex_);
-        ended_.clear();  // joins
-        if (running_.size() >= max_) {
-            lock.unlock();
-            beyond = true;
-            serve();
-            beyond = false;
-            return Enqueued(true);
-        }
-        const auto place = running_.emplace(running_.end());
-        *place = std::jthread([this, place, work = std::move(serve)] {
-            work();
-            const std::lock_guard end(mutex_);
-            ended_.splice(ended_.end(), running_, place);
-            empty_.notify_all();
-        });
-        return Enqueued(true);
-    }
-    void shutdown() override {
-        std::unique_lock lock(mutex_);
-        empty_.wait(lock, [&] { return running_.empty(); });
-        ended_.clear();
-    }
-
-  private:
-    std::size_t max_;
-    std::mutex mutex_;
-    std::condition_variable empty_;
-    std::list<std::jthread> running_, ended_;
-};
-thread_local bool Threads::beyond = false;
 
 }  // namespace
 
@@ -110,32 +75,18 @@ class HttpServer::Implementation : public httplib::Server {
     }
 
     void start() {
-        thread_ = std::jthread([this] { listen_after_bind(); });
-        while (!is_running()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        listener_.emplace(
+            svr_sock_, options_.max_connections, [this](int socket) { serve(socket); },
+            refusal_text({503, "too many connections", "", "too_many_connections"}));
     }
 
-    void end() {
-        {
-            std::unique_lock lock(mutex_);
-            stopping_ = true;
-            for (const auto& [socket, busy] : open_)
-                if (!busy) shutdown(socket, SHUT_RD);
-            changed_.wait(lock, [&] { return busy() == 0; });
-            changed_.wait_for(lock, std::chrono::seconds(1), [&] { return open_.empty(); });
-            for (const auto& [socket, busy] : open_) shutdown(socket, SHUT_RDWR);
-        }
-        if (thread_.joinable()) {
-            stop();
-            thread_.join();
-        } else if (const socket_t bound = svr_sock_.exchange(INVALID_SOCKET); bound != INVALID_SOCKET) {
-            ::close(bound);  // it was never started, and the library closes what it listens on alone
-        }
+    void end(double grace, const std::function<void()>& give_up) {
+        open_.end(grace, give_up);
+        listener_.reset();
+        if (const socket_t bound = svr_sock_.exchange(INVALID_SOCKET); bound != INVALID_SOCKET) ::close(bound);
     }
 
-    std::size_t connections() const {
-        const std::lock_guard lock(mutex_);
-        return open_.size();
-    }
+    std::size_t connections() const { return open_.count(); }
     const HttpOptions& options() const { return options_; }
 
   private:
@@ -145,13 +96,11 @@ class HttpServer::Implementation : public httplib::Server {
     };
 
     void set_limits() {
-        new_task_queue = [this] { return new Threads(options_.max_connections); };
         set_tcp_nodelay(true);
         set_socket_options([](socket_t socket) {  // the library's own let two servers share a port
             const int yes = 1;
             setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
         });
-        set_payload_max_length(SIZE_MAX);  // read_body has the limit, in each version
         set_keep_alive_timeout(static_cast<time_t>(options_.idle_time));
         set_keep_alive_max_count(1'000'000);  // what the header Keep-Alive says
     }
@@ -163,14 +112,21 @@ class HttpServer::Implementation : public httplib::Server {
             answer(request, response, "");
         };
         const HandlerWithContentReader with_body = [this](const Request& request, Response& response,
-                                                          const httplib::ContentReader& read) {
-            answer(request, response, read_body(read));
+                                                          const httplib::ContentReader&) {
+            answer(request, response, body_of(current->connection, current->head));
         };
-        Get(kAny, without_body).Options(kAny, without_body).Delete(kAny, without_body);
-        Post(kAny, with_body).Put(kAny, with_body).Patch(kAny, with_body);
-        set_pre_routing_handler([this](const Request& request, Response&) {
-            check_request(request);
-            return HandlerResponse::Unhandled;
+        Get(kAny, without_body).Options(kAny, without_body);
+        Post(kAny, with_body).Put(kAny, with_body).Patch(kAny, with_body).Delete(kAny, with_body);
+        set_pre_routing_handler([this](const Request& request, Response& response) {
+            if (!is_preflight(request)) {
+                check_request(request);
+                return HandlerResponse::Unhandled;
+            }
+            set_preflight(response, request.get_header_value("Access-Control-Request-Headers"));
+            return HandlerResponse::Handled;
+        });
+        set_post_routing_handler([this](const Request&, Response& response) {
+            if (is_allowed_origin(options_, current->head)) set_allowed_origin(response, current->head.origin);
         });
         set_logger([](const Request&, const Response& response) { current->status = response.status; });
         set_expect_100_continue_handler([this](const Request& request, Response& response) {
@@ -207,31 +163,17 @@ class HttpServer::Implementation : public httplib::Server {
         ::listen(svr_sock_, 1024);  // the library's queue of connections is 5 long
     }
 
-    std::size_t busy() const {
-        return static_cast<std::size_t>(
-            std::count_if(open_.begin(), open_.end(), [](const auto& entry) { return entry.second; }));
-    }
-    // Whether the server stops: then the connection is not counted as busy.
-    bool set_busy(int socket, bool busy) {
-        const std::lock_guard lock(mutex_);
-        open_[socket] = busy && !stopping_;
-        changed_.notify_all();
-        return stopping_;
-    }
-
-    bool process_and_close_socket(socket_t socket) override {
+    void serve(int socket) {
         const std::size_t max_read = 8 * options_.max_body + (64 << 10);  // chunks of a few bytes each
         Connection connection(socket, {options_.header_time, options_.idle_time, 32 << 10, max_read});
-        if (Threads::beyond) {
-            refuse(connection, {503, "too many connections", "", "too_many_connections"});
-            return false;
-        }
-        set_busy(socket, false);
+        struct Leave {
+            OpenConnections& open;
+            int socket;
+            ~Leave() { open.leave(socket); }
+        } const leave{open_, socket};
+        open_.set_busy(socket, false);
         while (serve_request(connection)) continue;
-        const std::lock_guard lock(mutex_);
-        open_.erase(socket);
-        changed_.notify_all();
-        return true;
+        connection.finish();
     }
 
     // One request; false: the last of its connection.
@@ -239,26 +181,27 @@ class HttpServer::Implementation : public httplib::Server {
         using Head = Connection::Head;
         const Head result = connection.read_head();
         if (result == Head::closed) return false;
-        const bool stopping = set_busy(connection.socket(), true);
+        const bool stopping = open_.set_busy(connection.socket(), true);
         const double start = seconds_now();
         bool more = false;
         try {
             if (result == Head::late) throw HttpError(408, "the headers of the request did not come in time");
             if (result == Head::too_long) throw HttpError(431, "the headers of the request are too long");
             const HttpHead head = parse_head(connection.head());
-            connection.set_head(head.text);
             Exchange exchange{connection, head, stopping};
             current = &exchange;
-            Stream stream(connection);
-            const bool answered = call(&Implementation::process_request, stream, stopping, exchange.last);
-            more = answered && !exchange.last && !stopping && body_is_read();
+            Stream stream(connection, head.text);
+            const bool last = stopping || head.http_1_0;
+            const bool answered = call(&Implementation::process_request, stream, last, exchange.last);
+            more = answered && !exchange.last && !last && body_is_read();
             observe(exchange.route, exchange.status, start);
         } catch (const HttpError& e) {
-            refuse(connection, e);
+            const std::string text = refusal_text(e);
+            connection.write(text.data(), text.size());
             observe("", e.status, start);
         }
         current = nullptr;
-        return !set_busy(connection.socket(), false) && more;
+        return !open_.set_busy(connection.socket(), false) && more;
     }
 
     void observe(const std::string& route, int status, double start) const {
@@ -275,17 +218,6 @@ class HttpServer::Implementation : public httplib::Server {
                                                bool&, const Setup&),
               Stream& stream, bool close, bool& last) {
         return (this->*process)(stream, "", 0, "", 0, close, last, nullptr);
-    }
-
-    // An answer to what the library never sees.
-    static void refuse(Connection& connection, const HttpError& error) {
-        httplib::Response response;
-        set_error(response, error, true);
-        set_header(response, "Content-Length", std::to_string(response.body.size()));
-        std::string text = fmt::format("HTTP/1.1 {} Refused\r\n", error.status);
-        for (const auto& [name, value] : response.headers) text += name + ": " + value + "\r\n";
-        text += "\r\n" + response.body;
-        connection.write(text.data(), text.size());
     }
 
     std::pair<std::string, const Route&> find_route(const httplib::Request& request) const {
@@ -306,34 +238,27 @@ class HttpServer::Implementation : public httplib::Server {
     void check_request(const httplib::Request& request) const {
         const HttpHead& head = current->head;
         if (current->stopping) throw HttpError(503, "the server is shutting down", "", "shutting_down");
-        if (is_foreign(head, is_loopback(options_.host) && options_.keys.empty()))
-            throw HttpError(403, "a page of another site sent this request", "", "foreign_origin");
+        check_source(options_, head);
         if (request.target.size() > kMaxTarget) throw HttpError(414, "the path is too long");
         const auto& [path, route] = find_route(request);
         current->route = path;
-        if (route.access == HttpAccess::with_key && !options_.keys.empty() &&
-            !key_matches(options_.keys, head.authorization))
-            throw HttpError(
-                401, head.authorization.empty() ? "a key is required: Authorization: Bearer KEY" : "the key is wrong",
-                "", "invalid_api_key");
-        if (head.content_length.value_or(0) > options_.max_body) throw too_large();
+        if (route.access == HttpAccess::with_key && !options_.keys.empty()) check_key(options_.keys, head);
+        if (head.content_length.value_or(0) > options_.max_body) throw body_too_large(options_.max_body);
     }
 
-    HttpError too_large() const {
-        return {413, fmt::format("a body of at most {} bytes is required", options_.max_body), "", "body_too_large"};
+    // What a browser asks before a page of another site may send a request.
+    bool is_preflight(const httplib::Request& request) const {
+        return request.method == "OPTIONS" && request.has_header("Access-Control-Request-Method") &&
+               is_allowed_origin(options_, current->head);
     }
 
-    std::string read_body(const httplib::ContentReader& read) const {
-        std::string body;
-        bool fits = true;
-        const bool whole = read([&](const char* data, size_t size) {
-            fits = size <= options_.max_body - body.size();
-            if (fits) body.append(data, size);
-            return fits;
-        });
-        if (!fits) throw too_large();
-        if (!whole && current->connection.late()) throw HttpError(408, "the body of the request did not come in time");
-        if (!whole) throw HttpError(400, "the body of the request is not whole");
+    std::string body_of(Connection& connection, const HttpHead& head) const {
+        const auto read = [&](char* to, std::size_t size) {
+            const std::ptrdiff_t n = connection.read(to, size);
+            if (n <= 0 && connection.late()) throw HttpError(408, "the body of the request did not come in time");
+            return n;
+        };
+        std::string body = read_body(read, head, options_.max_body);
         current->body_read = true;
         return body;
     }
@@ -344,16 +269,13 @@ class HttpServer::Implementation : public httplib::Server {
             request.method, request.path, std::move(body), {request.params.begin(), request.params.end()}, [socket] {
                 return Connection::hung_up(socket);
             }};
-        set_answer(response, find_route(request).second.handler(ours));
+        set_answer(response, find_route(request).second.handler(ours), !current->head.http_1_0);
     }
 
     HttpOptions options_;
     std::map<std::string, std::map<std::string, Route>> routes_;  // by path and method
-    mutable std::mutex mutex_;
-    std::condition_variable changed_;
-    std::map<int, bool> open_;  // sockets, and whether a request is being answered on them
-    bool stopping_ = false;
-    std::jthread thread_;
+    OpenConnections open_;
+    std::optional<Listener> listener_;  // the last: its threads use all of the others
 };
 
 HttpServer::HttpServer(HttpOptions options) : implementation_(std::make_unique<Implementation>(std::move(options))) {}
@@ -362,7 +284,7 @@ void HttpServer::route(const std::string& method, const std::string& path, HttpH
     implementation_->add_route(method, path, std::move(handler), access);
 }
 void HttpServer::start() { implementation_->start(); }
-void HttpServer::stop() { implementation_->end(); }
+void HttpServer::stop(double grace, const std::function<void()>& give_up) { implementation_->end(grace, give_up); }
 int HttpServer::port() const { return implementation_->options().port; }
 std::size_t HttpServer::connections() const { return implementation_->connections(); }
 std::string HttpServer::url() const {

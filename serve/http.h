@@ -4,7 +4,7 @@
 //   server.route("GET", "/health", [](const HttpRequest&) { return HttpResponse{.body = R"({"status":"ok"})"}; });
 //   server.route("GET", "/runs/*", show_run);      // * at the end: whatever follows
 //   server.start();                                // in threads of its own, one for each connection
-//   server.stop();                                 // requests that run end well, others are answered 503
+//   server.stop();                                 // requests that run have time to end, others are answered 503
 // Handlers run at the same time, on different threads. What they throw is answered: an HttpError as it says, BadInput
 // with 400, all else with 500. A path that has no route is answered 404, one that has none of this method 405.
 #pragma once
@@ -24,9 +24,11 @@ namespace inkling::serve {
 struct HttpOptions {
     std::string host = "127.0.0.1";
     int port = 8080;  // 0: any that is free
-    std::vector<std::string> keys =
-        {};                 // a request needs one of them, as `Authorization: Bearer KEY`; none: open to all
+    // A request needs one of them, as `Authorization: Bearer KEY` or `X-Api-Key: KEY`; none: open to all.
+    std::vector<std::string> keys = {};
     bool insecure = false;  // an address other than loopback without keys
+    // By which names requests may call the server, beside its address, and the web pages that may use it.
+    std::vector<std::string> allow_hosts = {}, allow_origins = {};
 
     std::size_t max_body = 1 << 20;     // bytes; more: 413
     std::size_t max_connections = 256;  // more: 503
@@ -69,7 +71,9 @@ class HttpServer {
     void route(const std::string& method, const std::string& path, HttpHandler handler,
                HttpAccess access = HttpAccess::with_key);  // before start
     void start();
-    void stop();
+    // Requests that run have `grace` seconds to end; then `give_up` is to end them, and a moment later their
+    // connections are closed.
+    void stop(double grace = 3, const std::function<void()>& give_up = nullptr);
 
     int port() const;
     std::string url() const;          // "http://127.0.0.1:8080"
@@ -87,7 +91,15 @@ bool is_loopback(const std::string& host);
 // Throws Error.
 std::pair<std::string, int> parse_address(const std::string& text);
 
-// Whether the header `Authorization` holds one of the keys; takes as long whichever bytes differ.
-bool key_matches(const std::vector<std::string>& keys, std::string_view authorization);
+// allow_hosts, "inkling.example", and allow_origins, "https://chat.example:3000", as requests have them. Throw Error.
+std::string parse_host(const std::string& text);
+std::string parse_origin(const std::string& text);
+
+// Each line of a file is a key; empty lines and those that begin with # are none. Throws BadInput, which begins with
+// `what`, for a key that no header can hold.
+std::vector<std::string> parse_keys(const std::string& text, const std::string& what);
+
+// Whether a key is one of them; takes as long whichever bytes differ.
+bool key_matches(const std::vector<std::string>& keys, std::string_view key);
 
 }  // namespace inkling::serve

@@ -49,12 +49,33 @@ void set_exception(httplib::Response& response, std::exception_ptr exception, bo
     }
 }
 
-void set_answer(httplib::Response& to, HttpResponse from) {
+std::string refusal_text(const HttpError& error) {
+    httplib::Response response;
+    set_error(response, error, true);
+    set_header(response, "Content-Length", std::to_string(response.body.size()));
+    std::string text = fmt::format("HTTP/1.1 {} Refused\r\n", error.status);
+    for (const auto& [name, value] : response.headers) text += name + ": " + value + "\r\n";
+    return text + "\r\n" + response.body;
+}
+
+void set_allowed_origin(httplib::Response& response, const std::string& origin) {
+    set_header(response, "Access-Control-Allow-Origin", origin);
+    set_header(response, "Vary", "Origin");
+}
+
+void set_preflight(httplib::Response& response, const std::string& wanted_headers) {
+    response.status = 204;
+    set_header(response, "Access-Control-Allow-Methods", "GET, POST");
+    set_header(response, "Access-Control-Max-Age", "600");
+    if (!wanted_headers.empty()) set_header(response, "Access-Control-Allow-Headers", wanted_headers);
+}
+
+void set_answer(httplib::Response& to, HttpResponse from, bool chunks) {
     to.status = from.status;
     set_security_headers(to, from.type);
     for (const auto& [name, value] : from.headers) set_header(to, name, value);
     if (!from.stream) return to.set_content(from.body, from.type);
-    to.set_chunked_content_provider(from.type, [stream = std::move(from.stream)](size_t, httplib::DataSink& sink) {
+    auto provider = [stream = std::move(from.stream)](size_t, httplib::DataSink& sink) {
         bool there = true;
         try {
             stream([&](std::string_view piece) {
@@ -66,7 +87,11 @@ void set_answer(httplib::Response& to, HttpResponse from) {
         }
         if (there) sink.done();
         return there;
-    });
+    };
+    if (chunks)
+        to.set_chunked_content_provider(from.type, std::move(provider));
+    else
+        to.set_content_provider(from.type, std::move(provider));
 }
 
 }  // namespace inkling::serve

@@ -13,6 +13,10 @@ const char* type_of(int status) {
 
 }  // namespace
 
+HttpError client_gone() {
+    return {400, "the client closed its side of the connection before it had the answer", "", "client_gone"};
+}
+
 std::string error_json(const HttpError& error) {
     using nlohmann::ordered_json;
     const auto or_null = [](const std::string& text) { return text.empty() ? ordered_json() : ordered_json(text); };

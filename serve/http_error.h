@@ -17,6 +17,9 @@ struct HttpError : Error {
     std::string param, code;  // "": null
 };
 
+// A client that has closed its side; one that still reads is told why it has no answer.
+HttpError client_gone();
+
 // The body of the answer; one line. Bytes of the message that are not UTF-8 become U+FFFD.
 std::string error_json(const HttpError& error);
 

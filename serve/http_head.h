@@ -11,8 +11,10 @@
 namespace inkling::serve {
 
 struct HttpHead {
-    std::string text;  // without what is dropped
-    std::string host, origin, authorization;
+    std::string text;             // without what is dropped
+    std::string host, origin;     // lower case
+    std::string bearer, api_key;  // keys of `Authorization: Bearer` and of `X-Api-Key`
+    bool http_1_0 = false;        // whose clients know no chunks, and one request a connection
     std::optional<std::uint64_t> content_length;
     bool chunked = false;
     bool has_body() const { return chunked || content_length.value_or(0) > 0; }
@@ -22,8 +24,6 @@ struct HttpHead {
 // that is compressed or in parts.
 HttpHead parse_head(const std::string& text);
 
-// Whether a page of another site, which a browser shows, sends the request: to act on the user's behalf, or under a
-// name that its owner lets point to this machine (DNS rebinding).
-bool is_foreign(const HttpHead& head, bool only_loopback);
+std::string lower(std::string_view text);  // of ASCII
 
 }  // namespace inkling::serve

@@ -1,11 +1,44 @@
-// Addresses and keys.
+#include "serve/http_rules.h"
+
 #include <arpa/inet.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
-
-#include "serve/http.h"
+#include <sstream>
 
 namespace inkling::serve {
+namespace {
+
+bool contains(const std::vector<std::string>& all, const std::string& one) {
+    return std::find(all.begin(), all.end(), one) != all.end();
+}
+
+// "[::1]:8080" -> "::1", "a.example:80" -> "a.example"
+std::string without_port(const std::string& host) {
+    if (host.starts_with("[")) return host.substr(1, host.find(']') - 1);
+    return host.substr(0, host.find(':'));
+}
+
+bool is_ip_address(const std::string& host) {
+    in6_addr any{};
+    return inet_pton(AF_INET, host.c_str(), &any) == 1 || inet_pton(AF_INET6, host.c_str(), &any) == 1;
+}
+
+std::string machine_name() {
+    char name[256] = {};
+    return gethostname(name, sizeof name - 1) == 0 ? lower(name) : "";
+}
+
+// Only a name can be made to point here, an address cannot.
+bool is_own_name(const HttpOptions& options, const std::string& host) {
+    if (is_loopback(host) || contains(options.allow_hosts, host)) return true;
+    return !is_loopback(options.host) && (is_ip_address(host) || host == lower(options.host) || host == machine_name());
+}
+
+std::string shortened(const std::string& text) { return text.substr(0, 100); }
+
+}  // namespace
 
 bool is_loopback(const std::string& host) {
     if (host == "localhost" || host == "::1" || host == "[::1]") return true;
@@ -27,10 +60,67 @@ std::pair<std::string, int> parse_address(const std::string& text) {
     return {host, port};
 }
 
-bool key_matches(const std::vector<std::string>& keys, std::string_view authorization) {
-    constexpr std::string_view kScheme = "Bearer ";
-    if (!authorization.starts_with(kScheme)) return false;
-    const std::string_view given = authorization.substr(kScheme.size());
+std::string parse_host(const std::string& text) {
+    check(!text.empty() && text.find_first_of("/: \t*") == std::string::npos,
+          "a name without a port is required, as inkling.example, got {}", text);
+    return lower(text);
+}
+
+std::string parse_origin(const std::string& text) {
+    const std::size_t colon = text.find("://"), host = colon + 3;
+    const std::string origin = lower(text.ends_with('/') ? text.substr(0, text.size() - 1) : text);
+    check(colon != std::string::npos && colon > 0 && host < origin.size() &&
+              origin.find_first_of("/ \t*", host) == std::string::npos,
+          "the address of a web page's server is required, as https://chat.example:3000, got {}", text);
+    return origin;
+}
+
+void check_source(const HttpOptions& options, const HttpHead& head) {
+    if (options.keys.empty() && !head.host.empty()) {
+        const std::string host = without_port(head.host);
+        if (!is_own_name(options, host))
+            throw HttpError(403,
+                            fmt::format("Host: {} is no name of this server: --allow-host adds one", shortened(host)),
+                            "", "foreign_host");
+    }
+    const bool own =
+        head.origin.empty() || head.origin == "http://" + head.host || head.origin == "https://" + head.host;
+    if (!own && !is_allowed_origin(options, head))
+        throw HttpError(
+            403,
+            fmt::format("Origin: a page of {} sent this request: --allow-origin admits one", shortened(head.origin)),
+            "", "foreign_origin");
+}
+
+void check_key(const std::vector<std::string>& keys, const HttpHead& head) {
+    if (key_matches(keys, head.bearer) || key_matches(keys, head.api_key)) return;
+    const bool given = !head.bearer.empty() || !head.api_key.empty();
+    throw HttpError(401, given ? "the key is wrong" : "a key is required: Authorization: Bearer KEY", "",
+                    "invalid_api_key");
+}
+
+bool is_allowed_origin(const HttpOptions& options, const HttpHead& head) {
+    return contains(options.allow_origins, head.origin);
+}
+
+std::vector<std::string> parse_keys(const std::string& text, const std::string& what) {
+    std::vector<std::string> keys;
+    std::istringstream lines(text.starts_with("\xEF\xBB\xBF") ? text.substr(3) : text);
+    std::size_t number = 0;
+    for (std::string line; std::getline(lines, line);) {
+        ++number;
+        const std::size_t begin = line.find_first_not_of(" \t\r");
+        if (begin == std::string::npos || line[begin] == '#') continue;
+        line = line.substr(begin, line.find_last_not_of(" \t\r") + 1 - begin);
+        const bool fits = std::all_of(line.begin(), line.end(), [](unsigned char c) { return c >= ' ' && c != 0x7F; });
+        check<BadInput>(fits, "{}: line {}: the key has a control character, which no request can send", what, number);
+        keys.push_back(line);
+    }
+    check<BadInput>(!keys.empty(), "{}: a key on a line of its own is required: the file has none", what);
+    return keys;
+}
+
+bool key_matches(const std::vector<std::string>& keys, std::string_view given) {
     unsigned matches = 0;
     for (const std::string& key : keys) {
         unsigned different = key.size() != given.size() || key.empty();

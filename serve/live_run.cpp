@@ -13,12 +13,11 @@
 namespace inkling::serve {
 namespace {
 
-constexpr double kPart = 0.005;  // of the time, for what may wait
-constexpr std::size_t kMostWaiting = 8;
+constexpr std::size_t kMostWaiting = 8, kMaxBody = 64 << 10;  // a prompt of a small model is short
 
-HttpServer server_at(const std::string& address) {
+HttpServer server_at(const std::string& address, const std::vector<std::string>& allow_hosts) {
     const auto [host, port] = parse_address(address);
-    return HttpServer({.host = host, .port = port, .insecure = true});
+    return HttpServer({.host = host, .port = port, .insecure = true, .allow_hosts = allow_hosts, .max_body = kMaxBody});
 }
 
 // Of the validation part, whole characters of as many tokens as a small picture shows.
@@ -35,20 +34,19 @@ HttpError ended() { return {503, "the run has ended", "", "ended"}; }
 
 }  // namespace
 
-LiveRun::LiveRun(const std::string& address)
-    : server_(server_at(address)), watch_only_(!is_loopback(parse_address(address).first)) {}
+LiveRun::LiveRun(const std::string& address, const std::vector<std::string>& allow_hosts)
+    : server_(server_at(address, allow_hosts)), watch_only_(!is_loopback(parse_address(address).first)) {}
 
 LiveRun::~LiveRun() {
     over_ = true;
     refuse_all();
-    server_.stop();
+    server_.stop(1);
 }
 
 void LiveRun::start(const std::filesystem::path& run, const data::Tokenizer& tokenizer, std::function<void()> stop) {
     run_ = run;
     tokenizer_ = &tokenizer;
     stop_ = std::move(stop);
-    started_ = seconds_now();
     add_pages(server_);
     Json live = {{"run", "/api/run"}, {"seconds", 1}};
     if (!watch_only_) live["controls"] = true, live["heads"] = "/api/heads";
@@ -69,14 +67,14 @@ void LiveRun::add_controls() {
     });
     server_.route("POST", "/api/sample", [this](const HttpRequest& request) {
         const std::string prompt = prompt_of(request);
-        return json_response(wait_for(request, false, [this, prompt](train::TrainingLoop& loop) -> Json {
+        return json_response(wait_for(request, samples_, [this, prompt](train::TrainingLoop& loop) -> Json {
             const auto texts = train::write_samples(loop, *tokenizer_, {prompt});
             return {{"step", loop.state().step}, {"prompt", prompt}, {"text", texts.front()}};
         }));
     });
     server_.route("POST", "/api/heads", [this](const HttpRequest& request) {
         const std::string asked = prompt_of(request);
-        return json_response(wait_for(request, true, [this, asked](train::TrainingLoop& loop) -> Json {
+        return json_response(wait_for(request, heads_, [this, asked](train::TrainingLoop& loop) -> Json {
             const std::string prompt = asked.empty() ? beginning_of(loop, *tokenizer_) : asked;
             const train::Averaged weights(loop.step().average);
             loop.model().eval();
@@ -87,45 +85,55 @@ void LiveRun::add_controls() {
     });
 }
 
-LiveRun::Json LiveRun::wait_for(const HttpRequest& request, bool may_wait,
+LiveRun::Json LiveRun::wait_for(const HttpRequest& request, Share& share,
                                 std::function<Json(train::TrainingLoop&)> make) {
     std::future<Json> made;
+    std::size_t number;
     {
         const std::lock_guard lock(mutex_);
         if (over_) throw ended();
         if (wanted_.size() >= kMostWaiting) throw HttpError(429, "too many requests are waiting for a step to end");
-        wanted_.push_back({std::move(make), may_wait, {}});
+        number = ++asked_in_all_;
+        wanted_.push_back({number, std::move(make), &share, {}});
         made = wanted_.back().made.get_future();
         waiting_ = wanted_.size();
     }
-    while (made.wait_for(std::chrono::milliseconds(200)) != std::future_status::ready)
-        if (request.hung_up && request.hung_up()) throw HttpError(499, "the client has gone");
+    while (made.wait_for(std::chrono::milliseconds(200)) != std::future_status::ready) {
+        if (!request.hung_up || !request.hung_up()) continue;
+        drop(number);
+        throw client_gone();
+    }
     return made.get();
 }
 
+void LiveRun::drop(std::size_t number) {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(wanted_, [&](const Wanted& w) { return w.number == number; });
+    waiting_ = wanted_.size();
+}
+
+// At most one request a step, and after one that took t seconds the next of its kind t / part later: training has the
+// rest of the time, however many ask.
 void LiveRun::step_done(train::TrainingLoop& loop) {
     if (waiting_.load(std::memory_order_relaxed) == 0) return;
-    for (;;) {
-        Wanted next;
-        {
-            const std::lock_guard lock(mutex_);
-            const bool affordable = spent_ + last_ <= kPart * (seconds_now() - started_);
-            const auto found = std::find_if(wanted_.begin(), wanted_.end(),
-                                            [&](const Wanted& w) { return !w.may_wait || affordable; });
-            if (found == wanted_.end()) return;
-            next = std::move(*found);
-            wanted_.erase(found);
-            waiting_ = wanted_.size();
-        }
-        const double start = seconds_now();
-        try {
-            next.made.set_value(next.make(loop));
-        } catch (...) {
-            loop.model().train();
-            next.made.set_exception(std::current_exception());
-        }
-        if (next.may_wait) spent_ += last_ = seconds_now() - start;
+    const double start = seconds_now();
+    Wanted next;
+    {
+        const std::lock_guard lock(mutex_);
+        const auto found =
+            std::find_if(wanted_.begin(), wanted_.end(), [&](const Wanted& w) { return w.share->free_at <= start; });
+        if (found == wanted_.end()) return;
+        next = std::move(*found);
+        wanted_.erase(found);
+        waiting_ = wanted_.size();
     }
+    try {
+        next.made.set_value(next.make(loop));
+    } catch (...) {
+        loop.model().train();
+        next.made.set_exception(std::current_exception());
+    }
+    next.share->free_at = start + (seconds_now() - start) / next.share->part;
 }
 
 void LiveRun::stopped(train::TrainingLoop&) {

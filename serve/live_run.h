@@ -26,7 +26,8 @@ namespace inkling::serve {
 
 class LiveRun : public train::Observer {
   public:
-    explicit LiveRun(const std::string& address);  // [HOST:]PORT; throws Error
+    // [HOST:]PORT, and other names of the host that requests may use; throws Error.
+    explicit LiveRun(const std::string& address, const std::vector<std::string>& allow_hosts = {});
     ~LiveRun() override;
 
     void start(const std::filesystem::path& run, const data::Tokenizer& tokenizer, std::function<void()> stop);
@@ -40,15 +41,22 @@ class LiveRun : public train::Observer {
 
   private:
     using Json = nlohmann::ordered_json;
+    // The part of the time that training gives away for one kind of request.
+    struct Share {
+        double part;
+        double free_at = 0;  // when the next may be answered, in seconds
+    };
     struct Wanted {
+        std::size_t number;
         std::function<Json(train::TrainingLoop&)> make;
-        bool may_wait;  // until it costs no more than a small part of the time
+        Share* share;
         std::promise<Json> made;
     };
 
     void add_controls();
     // What the training thread makes for a request, or HttpError 503 when the run ends before.
-    Json wait_for(const HttpRequest& request, bool may_wait, std::function<Json(train::TrainingLoop&)> make);
+    Json wait_for(const HttpRequest& request, Share& share, std::function<Json(train::TrainingLoop&)> make);
+    void drop(std::size_t number);  // a request whose client has gone
     void refuse_all();
     HttpResponse data(const HttpRequest& request);
 
@@ -61,10 +69,12 @@ class LiveRun : public train::Observer {
     std::mutex mutex_;
     std::condition_variable told_;
     std::deque<Wanted> wanted_;
-    std::atomic<std::size_t> waiting_ = 0;                      // in wanted_: all that a step looks at
-    std::atomic<bool> over_ = false;                            // the loop has ended
-    bool finished_ = false, told_end_ = false;                  // all has been written; a page knows
-    double started_ = 0, spent_ = 0, last_ = 0, asked_ = -1e9;  // seconds; spent on what may wait, in all and the last
+    std::atomic<std::size_t> waiting_ = 0;  // in wanted_: all that a step looks at
+    std::atomic<bool> over_ = false;        // the loop has ended
+    std::size_t asked_in_all_ = 0;
+    Share samples_{.part = 0.1}, heads_{.part = 0.005};  // a page asks for heads by itself
+    bool finished_ = false, told_end_ = false;           // all has been written; a page knows
+    double asked_ = -1e9;                                // when a page asked for the run, in seconds
 };
 
 }  // namespace inkling::serve

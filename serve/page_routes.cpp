@@ -6,11 +6,13 @@
 
 #include "engine/threads.h"
 #include "formats/directory.h"
+#include "formats/file.h"
 #include "formats/utf8.h"
 #include "models/folder.h"
 #include "models/parameters.h"
 #include "report/attention_page.h"
 #include "report/run_data.h"
+#include "serve/fields.h"
 #include "train/run_folder.h"
 
 namespace inkling::serve {
@@ -25,9 +27,13 @@ HttpError not_found(const std::string& what) { return {404, what, "", "not_found
 
 std::vector<std::string> runs_in(const fs::path& folder) {
     std::vector<std::string> names;
-    for (const std::string& name : formats::names_in(folder))
-        if (formats::find_invalid_utf8(name) == std::string::npos && train::holds_run(folder / name))
-            names.push_back(name);
+    for (const std::string& name : formats::names_in(folder)) {
+        try {
+            if (formats::find_invalid_utf8(name) == std::string::npos && train::holds_run(folder / name))
+                names.push_back(name);
+        } catch (const std::exception&) {  // a folder without permission, a link to itself
+        }
+    }
     return names;
 }
 
@@ -45,7 +51,7 @@ Json list_of_runs(const fs::path& folder) {
         try {
             runs.push_back(report::run_data(folder / name, {.cursor = "", .max_points = kPoints, .tokenizer = false}));
             runs.back().erase("samples");
-        } catch (const BadInput&) {  // it has gone in the meantime
+        } catch (const std::exception&) {  // it has gone in the meantime, or part of it cannot be read
         }
     }
     report::sort_best_first(runs);
@@ -66,13 +72,7 @@ HttpResponse json_response(const Json& json) {
     return {.body = json.dump(-1, ' ', false, Json::error_handler_t::replace)};
 }
 
-std::string prompt_of(const HttpRequest& request) {
-    const Json body = Json::parse(request.body, nullptr, false);
-    if (!body.is_object()) throw HttpError(400, "the body must be a JSON object, such as {\"prompt\": \"Once\"}");
-    const Json prompt = body.value("prompt", Json(""));
-    if (!prompt.is_string()) throw HttpError(400, "prompt must be a text", "prompt");
-    return prompt.get<std::string>();
-}
+std::string prompt_of(const HttpRequest& request) { return Fields(request.body).text("prompt").value_or(""); }
 
 std::string cursor_of(const HttpRequest& request) {
     const auto found = request.query.find("cursor");
@@ -115,7 +115,7 @@ void add_playground(HttpServer& server, bool runs) {
 }
 
 void add_runs(HttpServer& server, const fs::path& folder) {
-    check<BadInput>(fs::is_directory(folder), "--runs {}: there is no such folder", folder.string());
+    check<BadInput>(formats::is_folder(folder), "--runs {}: there is no such folder", folder.string());
     const auto list_page = [](const HttpRequest&) {
         return page_response(report::kRunPage, "Runs", live_page({{"list", "/api/runs"}, {"seconds", 10}}));
     };

@@ -27,12 +27,14 @@ Scheduler::Scheduler(SchedulerOptions options, Metrics& metrics) : options_(opti
 }
 
 Scheduler::~Scheduler() {
-    {
-        const std::lock_guard lock(mutex_);
-        stopping_ = true;
-        changed_.notify_all();
-    }
+    stop();
     thread_.join();
+}
+
+void Scheduler::stop() {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    changed_.notify_all();
 }
 
 void Scheduler::add(std::span<const std::shared_ptr<TextJob>> jobs) {
@@ -96,7 +98,7 @@ bool Scheduler::take_next() {
 void Scheduler::drop_abandoned() {
     const auto gone = [](const std::shared_ptr<TextJob>& job) {
         if (!job->queue().abandoned()) return false;
-        job->queue().fail({499, "the client has gone"});
+        job->queue().fail(client_gone());
         return true;
     };
     const auto dropped = [&](auto& jobs) {

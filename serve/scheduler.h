@@ -25,7 +25,8 @@ struct SchedulerOptions {
 class Scheduler {
   public:
     Scheduler(SchedulerOptions options, Metrics& metrics);
-    ~Scheduler();  // what is not finished fails
+    ~Scheduler();
+    void stop();  // what is not finished fails, before its next token
     Scheduler(const Scheduler&) = delete;
     Scheduler& operator=(const Scheduler&) = delete;
 

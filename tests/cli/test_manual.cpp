@@ -163,9 +163,9 @@ TEST_CASE("manual: bash completes commands, flags, names and files", "[cli]") {
 
 // A new flag that takes names or paths is completed, or named here.
 TEST_CASE("manual: each flag that takes a text is completed, or takes any", "[cli]") {
-    const std::set<std::string> any = {"--exclude",       "--text-field", "--text-column", "--serve",
-                                       "--sample-prompt", "--prompt",     "--stop",        "--system",
-                                       "--host",          "--filter",     "--head",        "--max-time"};
+    const std::set<std::string> any = {"--exclude", "--text-field", "--text-column", "--serve",       "--sample-prompt",
+                                       "--prompt",  "--stop",       "--system",      "--host",        "--filter",
+                                       "--head",    "--max-time",   "--allow-host",  "--allow-origin"};
     const Manual manual;
     const std::string bash = manual.read(kForBash);
     std::size_t count = 0;

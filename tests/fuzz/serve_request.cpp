@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "serve/http.h"
-#include "serve/http_head.h"
+#include "serve/http_body.h"
+#include "serve/http_rules.h"
 #include "serve/text_request.h"
 
 using namespace inkling;
@@ -17,7 +17,7 @@ namespace {
 void check_request(const serve::TextRequest& request) {
     request.options.SamplingOptions::validate();
     generate::StopTexts{request.options.stop};
-    if (request.n < 1 || request.n > 16 || request.max_tokens.value_or(0) > 1000) std::abort();
+    if (request.n < 1 || request.n > 16 || request.options.seed >> 53 != 0) std::abort();
 }
 
 void read(char kind, const std::string& text) {
@@ -35,9 +35,19 @@ void read(char kind, const std::string& text) {
     } else if (kind == 'd') {
         for (const std::int32_t id : serve::parse_detokenize(text).tokens)
             if (id < 0) std::abort();
+    } else if (kind == 'b') {
+        serve::HttpHead head;
+        head.chunked = true;
+        std::string_view rest = text;
+        const auto some = [&](char* to, std::size_t size) {
+            const std::size_t n = rest.copy(to, size);
+            rest.remove_prefix(n);
+            return static_cast<std::ptrdiff_t>(n);
+        };
+        if (serve::read_body(some, head, 1000).size() > 1000) std::abort();
     } else {
         const serve::HttpHead head = serve::parse_head(text + "\r\n\r\n");
-        serve::is_foreign(head, true);
+        serve::check_source({}, head);
         if (!head.text.ends_with("\r\n\r\n") || head.text.find('\0') != std::string::npos) std::abort();
     }
 }

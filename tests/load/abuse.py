@@ -5,8 +5,10 @@
 
 First --clients clients for so long, a quarter of them slow readers, a quarter hanging up in the middle: each text that is
 read to its end must be the right one. Then requests that are cut, mutated bodies and heads, deep JSON, huge numbers, paths
-with .., a gigabyte that is announced or sent in chunks, headers that drip: each refusal is an error as OpenAI's, and the
-server answers afterwards as before, in the memory of before (5% more at most).
+with .., a gigabyte that is announced or sent in chunks, headers that drip, broken chunks with a request behind them, more
+connections than are served: each refusal is an error as OpenAI's, and the server answers afterwards as before, in the memory
+of before (5% more at most). It ends within 5 seconds of a signal, whatever clients do. At last a training with --serve is
+sent the same, and ends with the weights of an undisturbed one.
 
 Under sanitizers, which keep what is freed, --any-memory. The thread sanitizer does not know how OpenMP waits, so one
 thread computes: OMP_THREAD_LIMIT=1 tests/load/abuse.py build-tsan/inkling --any-memory --seconds 20 --bodies 1000
@@ -16,13 +18,15 @@ import json
 import pathlib
 import random
 import socket
+import subprocess
 import sys
+import tempfile
 import threading
 import time
 import urllib.request
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "peers"))
-from served import STORIES, Served
+from served import STORIES, Served, free_port
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("program", nargs="?", default="build/inkling")
@@ -227,11 +231,68 @@ def oddities():
                 fail("headers that drip are not refused")
         except ConnectionError:
             pass
+    behind = b"GET /v1/models HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    for chunk in (b"26zz\r\n", b"3\nabc\n0\n\n", b"3\r\nabc", b"-1\r\n", b"0x3\r\nabc\r\n0\r\n\r\n", b"f" * 20 + b"\r\n"):
+        answer = exchange(b"POST /v1/completions HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n" + chunk + behind)
+        if check_answer(answer, f"chunk {chunk}") is None or b"owned_by" in answer:
+            fail(f"chunk {chunk}: what follows is answered")
+    crowd, refused = [connect() for _ in range(300)], 0  # more than are served
+    for _ in range(100):
+        try:
+            refused += exchange(behind).startswith(b"HTTP/1.1 503 ")
+        except OSError as e:
+            fail(f"a connection beyond the limit: {e!r}")
+    if refused < 100:
+        fail(f"only {refused} of 100 connections beyond the limit are refused")
+    for s in crowd:
+        s.close()
     whole = ask(1, False)
     for at in range(1, len(whole), 3):  # cut
         with connect() as s:
             s.sendall(whole[:at])
         count("cut")
+
+
+def hold(port):
+    """Clients that hold a server up: one whose body never comes, one that never reads, one that sends nothing."""
+    held = [socket.create_connection(("127.0.0.1", port)) for _ in range(3)]
+    held[0].sendall(b"POST /v1/completions HTTP/1.1\r\nContent-Length: 10\r\n\r\n{")
+    held[1].setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1000)
+    held[1].sendall(request('{"prompt": "a", "stream": true, "max_tokens": 4000, "logprobs": 20, "logit_bias": {"0": -100}}'))
+    time.sleep(0.5)
+    return held
+
+
+def train(folder, *flags):
+    return subprocess.Popen([args.program, "train", "--data", __file__, "--out", folder, "--n-layer", "1", "--n-embd", "16",
+                             "--n-head", "2", "--block-size", "16", "--batch-size", "2", "--threads", "1", "--eval-every", "500",
+                             "--max-iters", "20000", "--quiet", *flags], stderr=subprocess.DEVNULL)
+
+
+def training():
+    """A run that is asked for all that clients can send ends as one that is left alone."""
+    with tempfile.TemporaryDirectory() as folder:
+        port = free_port()
+        runs = [train(f"{folder}/alone"), train(f"{folder}/served", "--serve", str(port))]
+        rng, posts = random.Random(1), 0
+        deep = b'{"prompt": ' + b"[" * 500000
+        while runs[1].poll() is None:
+            body = rng.choice([deep, deep[:60000], b'{"prompt": "import "}', mutated(rng, b'{"prompt": "import "}')])
+            try:
+                with socket.create_connection(("127.0.0.1", port), timeout=10) as s:
+                    s.sendall(request(body, rng.choice(["/api/sample", "/api/heads"])))
+                    if rng.random() < 0.8:
+                        posts += s.recv(65536).startswith(b"HTTP/1.1 ")
+            except OSError:
+                time.sleep(0.1)
+        if runs[0].wait() != 0 or runs[1].returncode != 0:
+            fail(f"training ended with {runs[0].returncode} and {runs[1].returncode}")
+        alone, served = (open(f"{folder}/{name}/latest/model.safetensors", "rb").read() for name in ("alone", "served"))
+        if alone != served:
+            fail("a run that is asked for much has other weights")
+        if posts < 20:
+            fail(f"a run answered only {posts} requests")
+        count(f"{posts} requests to a run that trains")
 
 
 with Served(args.program, [f"stories={STORIES}"], ["--header-time", "2", "--idle-time", "20", "--queue", "1000"]) as server:
@@ -254,5 +315,12 @@ with Served(args.program, [f"stories={STORIES}"], ["--header-time", "2", "--idle
     after = server.memory()
     if after > 1.05 * before and not args.any_memory:
         fail(f"memory: {before} kB before, {after} kB after")
+    held = hold(server.port)
+    start = time.time()
+    server.process.terminate()
+    server.process.wait(60)
+    if time.time() - start > 5.5:
+        fail(f"the server ends {time.time() - start:.1f} s after a signal")
+    training()
     print(f"memory: {before} kB before, {after} kB after; answers: {dict(sorted(counts.items(), key=str))}")
 sys.exit(1 if failures else 0)

@@ -58,6 +58,7 @@ class Wire {
         }
         return true;
     }
+    void end() { shutdown(socket_, SHUT_WR); }  // it still reads
     void close() {
         if (socket_ >= 0) ::close(socket_);
         socket_ = -1;

@@ -50,6 +50,8 @@ TEST_CASE("api: health, models and pages", "[serve]") {
     CHECK(models["data"][0]["chat"] == false);
     CHECK(get(port, "/v1/models/org/letters").json()["id"] == "org/letters");
     CHECK(get(port, "/v1/models/other").json()["error"]["code"] == "model_not_found");
+    CHECK(post(port, "/v1/completions", {{"prompt", "One"}, {"model", "gpt-4"}}).error() ==
+          "there is no model gpt-4: this server has stories, org/letters");
     CHECK(post(port, "/v1/completions", {{"prompt", "One"}, {"model", "org/letters"}}).json()["model"] ==
           "org/letters");
     CHECK(get(port, "/").status == 200);
@@ -126,7 +128,25 @@ TEST_CASE("api: limits of tokens", "[serve]") {
     options.max_tokens = 20;
     Served served(options);
     CHECK(served.complete({{"prompt", "a"}, {"max_tokens", 20}}).status == 200);
-    CHECK(served.complete({{"prompt", "a"}, {"max_tokens", 21}}).json()["error"]["param"] == "max_tokens");
+    // the stories end with token 0, which is kept from coming
+    const auto tokens = [&](const json& n) {
+        const json asked = {{"prompt", "One day "}, {"max_tokens", n}, {"logit_bias", {{"0", -100}}}};
+        const json a = served.complete(asked).json();
+        CHECK(a["choices"][0]["finish_reason"] == "length");
+        return a["usage"]["completion_tokens"].get<int>();
+    };
+    CHECK(tokens(19) == 19);
+    CHECK(tokens(21) == 20);
+    CHECK(tokens(-1) == 20);
+}
+
+TEST_CASE("api: more tokens than the server writes are as many as fit the context", "[serve]") {
+    Served served;
+    json asked = {{"prompt", "One day "}, {"max_tokens", 100000}, {"logit_bias", {{"0", -100}}}};
+    const auto usage = [&] { return served.complete(asked).json()["usage"]; };
+    CHECK(usage()["total_tokens"] == 96);
+    asked["max_tokens"] = 200;
+    CHECK(usage()["completion_tokens"] == 200);  // as inkling generate
 }
 
 TEST_CASE("api: stopping finishes what runs", "[serve]") {
@@ -134,14 +154,50 @@ TEST_CASE("api: stopping finishes what runs", "[serve]") {
     const int port = served.port();
     Wire running(port);
     json asked = kLong;
-    asked["max_tokens"] = 3000;
+    asked["max_tokens"] = 300;
     asked["stream"] = false;
     running.send(request_text("POST", "/v1/completions", asked.dump()));
     wait_until([&] { return served.api.metrics().running() == 1; });
     served.api.stop();
     const Answer a = running.answer();
     CHECK(a.status == 200);
-    CHECK(a.json()["usage"]["completion_tokens"] == 3000);
+    CHECK(a.json()["usage"]["completion_tokens"] == 300);
+}
+
+TEST_CASE("api: stopping ends what would take longer, with an answer", "[serve]") {
+    serve::ApiOptions options = small_server();
+    options.max_tokens = 100'000'000;
+    Served served(options);
+    const int port = served.port();
+    Wire streaming(port), waiting(port);
+    json asked = kLong;
+    asked["max_tokens"] = 100'000'000;
+    streaming.send(request_text("POST", "/v1/completions", asked.dump()));
+    asked["stream"] = false;
+    waiting.send(request_text("POST", "/v1/completions", asked.dump()));
+    wait_until([&] { return served.api.metrics().running() == 2; });
+    const auto start = std::chrono::steady_clock::now();
+    std::string stream;
+    std::thread reader([&] { stream = streaming.rest(); });
+    served.api.stop();
+    CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(5));
+    reader.join();
+    CHECK_THAT(stream, ContainsSubstring("shutting_down"));
+    const Answer a = waiting.answer();
+    CHECK(a.status == 503);
+    CHECK(a.json()["error"]["code"] == "shutting_down");
+}
+
+TEST_CASE("api: a client that has closed its side is told why it has no answer", "[serve]") {
+    Served served;
+    Wire wire(served.port());
+    json asked = kLong;
+    asked["stream"] = false;
+    wire.send(request_text("POST", "/v1/completions", asked.dump()));
+    wire.end();
+    const Answer a = wire.answer();
+    CHECK(a.head.starts_with("HTTP/1.1 400 Bad Request\r\n"));
+    CHECK(a.json()["error"]["code"] == "client_gone");
 }
 
 TEST_CASE("api: metrics count", "[serve]") {

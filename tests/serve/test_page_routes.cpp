@@ -59,6 +59,37 @@ TEST_CASE("page routes: runs are listed, the best first, and shown one by one", 
     CHECK_THAT(pages.get("/").body, ContainsSubstring("/pages/play.js"));
 }
 
+TEST_CASE("page routes: a neighbour that cannot be read is left out", "[serve]") {
+    const Pages pages;
+    std::filesystem::create_symlink("circle", pages.folder.path("circle"));
+    std::filesystem::create_symlink("nowhere", pages.folder.path("nowhere-link"));
+    const std::string closed = pages.folder.path("closed");
+    std::filesystem::create_directory(closed);
+    std::filesystem::permissions(closed, std::filesystem::perms::none);  // which root passes over
+    add_run(pages.folder, "bent", 4);
+    std::filesystem::remove(pages.folder.path("bent/metrics.jsonl"));
+    std::filesystem::create_symlink("metrics.jsonl", pages.folder.path("bent/metrics.jsonl"));
+    const HttpAnswer data = pages.get("/api/runs");
+    std::filesystem::permissions(closed, std::filesystem::perms::owner_all);
+    CHECK(data.status == 200);
+    CHECK(json::parse(data.body)["runs"].size() == 2);
+    CHECK(pages.get("/api/runs/worse").status == 200);
+    CHECK(pages.get("/api/runs/circle").status == 404);
+}
+
+TEST_CASE("page routes: deep and broken bodies and files end nothing", "[serve]") {
+    const Pages pages;
+    const std::string deep(500'000, '[');
+    for (const std::string& body : {deep, "{\"prompt\": " + deep, std::string("[]"), std::string("{\"prompt\": 7}")})
+        CHECK(http(pages.server.port(), "POST", "/api/runs/worse/heads", body).status == 400);
+    formats::write_file_atomic(pages.folder.path("worse/samples.jsonl"), deep + "\n{\"text\": " + deep + "\n");
+    formats::write_file_atomic(pages.folder.path("worse/run.json"), deep);
+    const HttpAnswer data = pages.get("/api/runs/worse");
+    CHECK(data.status == 200);
+    CHECK(json::parse(data.body)["samples"].empty());
+    CHECK(json::parse(data.body)["notes"].size() == 2);
+}
+
 TEST_CASE("page routes: no path leads out of the folder, and no name becomes markup", "[serve]") {
     const Pages pages;
     for (const char* path : {"/api/runs/none", "/api/runs/", "/api/runs/..", "/api/runs/%2e%2e", "/api/runs/../worse",

@@ -1,0 +1,19 @@
+// Who may ask: by the name that a request calls the server, and the web page that sends it.
+#pragma once
+
+#include "serve/http.h"
+#include "serve/http_head.h"
+
+namespace inkling::serve {
+
+// Throws HttpError 403 for a page of another site, which a browser lets act on the user's behalf, and for a name that
+// its owner may let point to this machine (DNS rebinding).
+void check_source(const HttpOptions& options, const HttpHead& head);
+
+// Throws HttpError 401.
+void check_key(const std::vector<std::string>& keys, const HttpHead& head);
+
+// Whether a page that --allow-origin names sends it.
+bool is_allowed_origin(const HttpOptions& options, const HttpHead& head);
+
+}  // namespace inkling::serve
