@@ -21,6 +21,15 @@ nlohmann::json parse_body(const std::string& body) {
 
 }  // namespace
 
+std::optional<std::int64_t> whole_number(const nlohmann::json& value) {
+    constexpr double kExact = 9007199254740992;  // 2^53: above, a double stands for several whole numbers
+    if (value.is_number_unsigned() && value.get<std::uint64_t>() > INT64_MAX) return std::nullopt;
+    if (value.is_number_integer()) return value.get<std::int64_t>();
+    const double x = value.is_number_float() ? value.get<double>() : std::nan("");
+    if (!(std::abs(x) < kExact) || x != std::trunc(x)) return std::nullopt;
+    return static_cast<std::int64_t>(x);
+}
+
 Fields::Fields(const std::string& body) : Fields(parse_body(body)) {}
 
 Fields::Fields(nlohmann::json object, std::string prefix) : object_(std::move(object)), prefix_(std::move(prefix)) {
@@ -53,11 +62,10 @@ std::optional<double> Fields::number(const std::string& name, double least, doub
 std::optional<std::int64_t> Fields::integer(const std::string& name, std::int64_t least, std::int64_t most) {
     const nlohmann::json* const value = find(name);
     if (!value) return std::nullopt;
-    const bool fits =
-        value->is_number_integer() && !(value->is_number_unsigned() && value->get<std::uint64_t>() > INT64_MAX);
-    const std::int64_t n = fits ? value->get<std::int64_t>() : 0;
-    if (!fits || n < least || n > most)
-        refuse(name, fmt::format("a whole number from {} to {} is required", least, most));
+    const std::optional<std::int64_t> n = whole_number(*value);
+    if (!n || *n < least || *n > most)
+        refuse(name, most == INT64_MAX ? fmt::format("a whole number of at least {} is required", least)
+                                       : fmt::format("a whole number from {} to {} is required", least, most));
     return n;
 }
 
@@ -87,6 +95,10 @@ void Fields::require_neutral(const std::string& name, std::initializer_list<nloh
                                                                       : *value == nlohmann::json(0);
     if (!empty && std::find(values.begin(), values.end(), *value) == values.end())
         refuse(name, "this server does not have it: leave it out");
+}
+
+void Fields::refuse_unless(const std::string& name, bool value) {
+    if (boolean(name).value_or(value) != value) refuse(name, fmt::format("this server does not have it: {}", value));
 }
 
 void Fields::refuse_others() const {

@@ -15,6 +15,9 @@
 
 namespace inkling::serve {
 
+// A whole number, also one that is written as 1.0; nothing for other values, and beyond 64 bits.
+std::optional<std::int64_t> whole_number(const nlohmann::json& value);
+
 class Fields {
   public:
     // Throws HttpError 400 for what is no JSON object, or too deep.
@@ -23,7 +26,7 @@ class Fields {
 
     const nlohmann::json* find(const std::string& name);  // null: not there
     std::optional<double> number(const std::string& name, double least, double most);
-    std::optional<std::int64_t> integer(const std::string& name, std::int64_t least, std::int64_t most);
+    std::optional<std::int64_t> integer(const std::string& name, std::int64_t least, std::int64_t most = INT64_MAX);
     std::optional<bool> boolean(const std::string& name);
     std::optional<std::string> text(const std::string& name);
 
@@ -31,6 +34,7 @@ class Fields {
     // `values`.
     void ignore(std::initializer_list<const char*> names);
     void require_neutral(const std::string& name, std::initializer_list<nlohmann::json> values = {});
+    void refuse_unless(const std::string& name, bool value);  // it is not there, or has this value
     void refuse_others() const;
 
     [[noreturn]] void refuse(const std::string& name, const std::string& why) const;

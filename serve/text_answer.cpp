@@ -36,10 +36,10 @@ struct Texts {
     }
 };
 
-generate::Writer make_writer(const Texts& texts, const Prompt& prompt, std::size_t default_tokens) {
+generate::Writer make_writer(const Texts& texts, const Prompt& prompt, std::size_t tokens) {
     const ServedModel& model = *texts.model;
     generate::GenerateOptions options = texts.request.options;
-    options.max_tokens = texts.request.max_tokens.value_or(default_tokens);
+    options.max_tokens = tokens;
     generate::Writer writer(model.decoder, model.tokenizer.get(), options);
     if (const auto* const text = std::get_if<std::string>(&prompt)) {
         writer.add(*text);
@@ -74,9 +74,13 @@ Prompt truncated(const TextRequest& request, const ServedModel& model, const Pro
     return ids;
 }
 
+// A completion goes on beyond the context, as that of `inkling generate`, unless more is asked for than the server
+// writes; a chat does not: it would lose its first messages and their marks.
+enum class Bound { asked, context };
+
 std::shared_ptr<Texts> begin(const TextRequest& request, std::shared_ptr<const ServedModel> model,
-                             std::span<const Prompt> prompts, std::optional<std::size_t> default_tokens,
-                             Scheduler& scheduler, const std::function<bool()>& hung_up) {
+                             std::span<const Prompt> prompts, Bound bound, Scheduler& scheduler,
+                             const std::function<bool()>& hung_up) {
     auto texts = std::make_shared<Texts>(request, model, prompts.size() * request.n, hung_up);
     for (const auto& [id, bias] : request.options.logit_bias) {
         if (static_cast<std::size_t>(id) >= model->decoder->config().vocab_size)
@@ -85,12 +89,13 @@ std::shared_ptr<Texts> begin(const TextRequest& request, std::shared_ptr<const S
     for (const Prompt& prompt : prompts) {
         const Prompt kept = truncated(request, *model, prompt);
         const std::size_t context = model->context();
-        std::size_t tokens = default_tokens.value_or(0);
-        if (!default_tokens) {  // what is left of the context
-            const std::size_t read = std::get<std::vector<std::int32_t>>(kept).size();
-            tokens = std::max(kCompletionTokens, context - std::min(context, read));
-        }
-        generate::Writer writer = make_writer(*texts, kept, tokens);
+        const std::size_t asked =
+            request.max_tokens.value_or(bound == Bound::asked ? kCompletionTokens : request.most_tokens);
+        generate::Writer writer = make_writer(*texts, kept, std::min(asked, request.most_tokens));
+        const std::size_t left = context - std::min(context, writer.prompt_tokens());
+        const std::size_t fits = std::min(std::max(kCompletionTokens, left), request.most_tokens);
+        if (asked > fits && (bound == Bound::context || asked > request.most_tokens))
+            writer = make_writer(*texts, kept, fits);
         if (writer.prompt_tokens() > context)
             throw HttpError(400,
                             fmt::format("the prompt has {} tokens, and the model's context {}: shorten it, or set "
@@ -163,7 +168,7 @@ std::vector<std::int32_t> chat_prompt(const ChatRequest& request, const ServedMo
 
 HttpResponse answer_completion(const CompletionRequest& request, std::shared_ptr<const ServedModel> model,
                                Scheduler& scheduler, const std::function<bool()>& hung_up) {
-    const auto texts = begin(request, model, request.prompts, kCompletionTokens, scheduler, hung_up);
+    const auto texts = begin(request, model, request.prompts, Bound::asked, scheduler, hung_up);
     const ordered_json base = head(random_id("cmpl-"), "text_completion", std::time(nullptr), *model);
     const bool top = request.options.logprobs.value_or(0) > 0;
     struct State {
@@ -217,7 +222,7 @@ HttpResponse answer_chat(const ChatRequest& asked, std::shared_ptr<const ServedM
     ChatRequest request = asked;
     request.options.end_tokens.push_back(model->chat->end_of_turn());
     const std::vector<Prompt> prompts{chat_prompt(request, *model)};
-    const auto texts = begin(request, model, prompts, std::nullopt, scheduler, hung_up);
+    const auto texts = begin(request, model, prompts, Bound::context, scheduler, hung_up);
     const std::string id = random_id("chatcmpl-");
     const std::int64_t created = std::time(nullptr);
     const bool logprobs = request.options.logprobs.has_value();

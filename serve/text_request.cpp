@@ -2,21 +2,24 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <random>
+#include <sstream>
 
-#include "serve/fields.h"
 #include "serve/http_error.h"
+#include "serve/request_parts.h"
 
 namespace inkling::serve {
 namespace {
 
 using nlohmann::json;
 
-constexpr std::int64_t kMaxLogprobs = 20;
+// Seeds are below 2^53: clients whose numbers are doubles read them from an answer and ask for them again.
+constexpr std::int64_t kMaxSeed = (std::int64_t{1} << 53) - 1;
 
 std::uint64_t random_seed() {
     thread_local std::mt19937_64 numbers(std::random_device{}());
-    return numbers() >> 11;  // a number that JavaScript can hold
+    return numbers() & kMaxSeed;
 }
 
 void read_penalties(Fields& fields, generate::GenerateOptions& options) {
@@ -42,30 +45,57 @@ void read_penalties(Fields& fields, generate::GenerateOptions& options) {
 void read_stop(Fields& fields, generate::GenerateOptions& options) {
     const json* const stop = fields.find("stop");
     if (!stop) return;
-    constexpr const char* kRequired = "a text, or a list of at most 4, of 1 to 1000 bytes each, is required";
+    constexpr const char* kRequired = "a text, or a list of at most 4, of at most 1000 bytes each, is required";
     const json list = stop->is_array() ? *stop : json::array({*stop});
     if (list.size() > 4) fields.refuse("stop", kRequired);
     for (const json& one : list) {
-        const std::string text = one.is_string() ? one.get<std::string>() : "";
-        if (text.empty() || text.size() > 1000) fields.refuse("stop", kRequired);
-        options.stop.push_back(text);
+        if (!one.is_string() || one.get_ref<const std::string&>().size() > 1000) fields.refuse("stop", kRequired);
+        if (one != "") options.stop.push_back(one.get<std::string>());
     }
 }
 
+// Fields of vLLM's, llama.cpp's and transformers' requests: which are off by false, 0 or nothing; which have no effect
+// while those are off, or ever.
+constexpr const char* kOffByNothing =
+    "min_tokens ignore_eos use_beam_search early_stopping include_stop_str_in_output bad_words stop_token_ids "
+    "allowed_token_ids logits_processors prompt_logprobs return_token_ids return_tokens_as_token_ids "
+    "no_repeat_ngram_size mirostat top_a epsilon_cutoff eta_cutoff penalty_alpha xtc_probability dry_multiplier "
+    "dynatemp_range n_probs n_keep grammar json_schema";
+constexpr const char* kOffByOne = "length_penalty num_beams typical_p tfs_z";
+constexpr const char* kWithoutEffect =
+    "user metadata store service_tier safety_identifier prompt_cache_key cache_prompt prompt_cache_retention "
+    "parallel_tool_calls request_id priority spaces_between_special_tokens mirostat_tau mirostat_eta xtc_threshold "
+    "dry_base dry_allowed_length dry_penalty_last_n dry_sequence_breakers dynatemp_exponent";
+
+std::vector<std::string> words(const char* text) {
+    std::istringstream in(text);
+    return {std::istream_iterator<std::string>(in), {}};
+}
+
+void read_neutral(Fields& fields) {
+    for (const std::string& name : words(kOffByNothing)) fields.require_neutral(name);
+    for (const std::string& name : words(kOffByOne)) fields.require_neutral(name, {1});
+    for (const std::string& name : words(kWithoutEffect)) fields.ignore({name.c_str()});
+    for (const char* name : {"skip_special_tokens", "do_sample"}) fields.refuse_unless(name, true);
+    fields.require_neutral("response_format", {{{"type", "text"}}});
+}
+
+}  // namespace
+
 void read_common(Fields& fields, const RequestLimits& limits, TextRequest& request) {
     generate::GenerateOptions& options = request.options;
-    const auto most = static_cast<std::int64_t>(limits.max_tokens);
     request.model = fields.text("model").value_or("");
-    for (const char* name : {"max_tokens", "max_completion_tokens"}) {
-        if (const auto n = fields.integer(name, 0, most)) request.max_tokens = static_cast<std::size_t>(*n);
+    request.most_tokens = limits.max_tokens;
+    for (const char* name : {"max_tokens", "max_completion_tokens"}) {  // -1: as many as fit
+        if (const auto n = fields.integer(name, -1)) request.max_tokens = static_cast<std::size_t>(*n);
     }
     options.temperature = fields.number("temperature", 0, 100).value_or(1);
     options.top_p = std::max(1e-9, fields.number("top_p", 0, 1).value_or(1));  // 0: the likeliest token
     options.min_p = fields.number("min_p", 0, 1).value_or(0);
     options.top_k =
         static_cast<std::size_t>(std::max<std::int64_t>(0, fields.integer("top_k", -1, INT32_MAX).value_or(0)));
-    const std::optional<std::int64_t> seed = fields.integer("seed", INT64_MIN, INT64_MAX);
-    options.seed = seed ? static_cast<std::uint64_t>(*seed) : random_seed();
+    const std::int64_t seed = fields.integer("seed", -1, kMaxSeed).value_or(-1);
+    options.seed = seed < 0 ? random_seed() : static_cast<std::uint64_t>(seed);
     read_penalties(fields, options);
     read_stop(fields, options);
     request.n =
@@ -79,18 +109,20 @@ void read_common(Fields& fields, const RequestLimits& limits, TextRequest& reque
         if (!request.stream) fields.refuse("stream_options", "it is for streams alone: set stream");
     }
     request.truncate_prompt = fields.integer("truncate_prompt_tokens", -1, INT32_MAX).value_or(0);
-    fields.ignore({"user", "metadata", "store", "service_tier", "safety_identifier", "prompt_cache_key", "cache_prompt",
-                   "prompt_cache_retention", "parallel_tool_calls", "request_id", "priority"});
-    for (const char* name : {"min_tokens", "ignore_eos", "use_beam_search", "mirostat", "no_repeat_ngram_size"})
-        fields.require_neutral(name);
+    const auto n = static_cast<std::int64_t>(request.n);
+    if (fields.integer("best_of", 1, INT32_MAX).value_or(n) != n)
+        fields.refuse("best_of", "this server does not have it: it must be n, or be left out");
+    read_neutral(fields);
 }
+
+namespace {
 
 std::vector<std::int32_t> read_ids(const Fields& fields, const std::string& name, const json& list) {
     std::vector<std::int32_t> ids;
     for (const json& id : list) {
-        const bool fits = id.is_number_integer() && id.get<double>() >= 0 && id.get<double>() <= INT32_MAX;
-        if (!fits) fields.refuse(name, "token ids must be whole numbers of at least 0");
-        ids.push_back(id.get<std::int32_t>());
+        const std::int64_t n = whole_number(id).value_or(-1);
+        if (n < 0 || n > INT32_MAX) fields.refuse(name, "token ids must be whole numbers of at least 0");
+        ids.push_back(static_cast<std::int32_t>(n));
     }
     return ids;
 }
@@ -117,41 +149,6 @@ std::vector<Prompt> read_prompts(Fields& fields, const RequestLimits& limits) {
     return prompts;
 }
 
-// A text, or parts that are texts.
-std::string read_content(Fields& message) {
-    const json* const content = message.find("content");
-    if (content && content->is_string()) return content->get<std::string>();
-    if (!content || !content->is_array())
-        message.refuse("content", "a text, or a list of parts that are texts, is required");
-    std::string text;
-    for (const json& one : *content) {
-        Fields part(one, "messages.content");
-        if (part.text("type").value_or("") != "text")
-            part.refuse("type", "\"text\" is required: pictures and sound are not read");
-        text += part.text("text").value_or("");
-        part.refuse_others();
-    }
-    return text;
-}
-
-std::vector<models::ChatMessage> read_messages(Fields& fields) {
-    const json* const list = fields.find("messages");
-    if (!list || !list->is_array() || list->empty()) fields.refuse("messages", "a list of messages is required");
-    std::vector<models::ChatMessage> messages;
-    for (std::size_t i = 0; i < list->size(); ++i) {
-        Fields message((*list)[i], fmt::format("messages[{}]", i));
-        std::string role = message.text("role").value_or("");
-        if (role == "developer") role = "system";
-        if (role != "system" && role != "user" && role != "assistant")
-            message.refuse("role", "system, user or assistant is required");
-        messages.push_back({role, read_content(message)});
-        for (const char* name : {"tool_calls", "function_call", "refusal", "audio", "annotations"})
-            message.require_neutral(name);
-        message.refuse_others();
-    }
-    return messages;
-}
-
 }  // namespace
 
 CompletionRequest parse_completion(const std::string& body, const RequestLimits& limits) {
@@ -164,35 +161,8 @@ CompletionRequest parse_completion(const std::string& body, const RequestLimits&
         request.options.logprobs = static_cast<std::size_t>(*n);
         request.options.prompt_logprobs = request.echo;
     }
-    const auto n = static_cast<std::int64_t>(request.n);
-    if (fields.integer("best_of", 1, INT32_MAX).value_or(n) != n)
-        fields.refuse("best_of", "this server does not have it: it must be n, or be left out");
     fields.require_neutral("suffix");
-    fields.refuse_others();
-    return request;
-}
-
-ChatRequest parse_chat(const std::string& body, const RequestLimits& limits) {
-    Fields fields(body);
-    ChatRequest request;
-    read_common(fields, limits, request);
-    request.messages = read_messages(fields);
-    request.continue_final = fields.boolean("continue_final_message").value_or(false);
-    if (request.continue_final && request.messages.back().role != "assistant")
-        fields.refuse("continue_final_message", "the last message must be of the assistant");
-    const std::optional<bool> generation_prompt = fields.boolean("add_generation_prompt");
-    if (generation_prompt == request.continue_final)
-        fields.refuse("add_generation_prompt", "it must be false with continue_final_message, and else true");
-    const bool logprobs = fields.boolean("logprobs").value_or(false);
-    const std::optional<std::int64_t> top = fields.integer("top_logprobs", 0, kMaxLogprobs);
-    if (top && !logprobs) fields.refuse("top_logprobs", "logprobs must be true");
-    if (logprobs) request.options.logprobs = static_cast<std::size_t>(top.value_or(0));
-    for (const char* name : {"tools", "functions", "prediction", "audio", "web_search_options"})
-        fields.require_neutral(name);
-    fields.require_neutral("tool_choice", {"none", "auto"});
-    fields.require_neutral("function_call", {"none", "auto"});
-    fields.require_neutral("response_format", {{{"type", "text"}}});
-    fields.require_neutral("modalities", {json::array({"text"})});
+    fields.refuse_unless("add_special_tokens", true);
     fields.refuse_others();
     return request;
 }

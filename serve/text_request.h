@@ -14,7 +14,7 @@
 namespace inkling::serve {
 
 struct RequestLimits {
-    std::size_t max_tokens = 4096;  // that a text may ask for
+    std::size_t max_tokens = 4096;  // of a text
     std::size_t max_texts = 128;    // prompts, and texts of each
 };
 
@@ -22,7 +22,8 @@ struct TextRequest {
     std::string model;  // "": none is named
     // max_tokens, if it is given, sampling, seed, stop texts, log-probabilities
     generate::GenerateOptions options;
-    std::optional<std::size_t> max_tokens;
+    std::optional<std::size_t> max_tokens;  // as asked for
+    std::size_t most_tokens = 0;            // that the server writes
     std::size_t n = 1;
     bool stream = false, include_usage = false;
     std::int64_t truncate_prompt = 0;  // so many of its last tokens are read; -1: the context; 0: it must fit
