@@ -151,7 +151,7 @@ Action add_serve(CLI::App& app) {
         ->capture_default_str();
     app.add_option("--api-key-file", args->key_file, "file with keys, one on a line: requests need one of them");
     add_names(app, "--allow-host", http.allow_hosts, serve::parse_host,
-              "without keys: another name that requests may call this machine; repeatable");
+              "without keys: another name for this machine in requests; repeatable");
     add_names(app, "--allow-origin", http.allow_origins, serve::parse_origin,
               "web pages that may use the server, as https://chat.example; repeatable");
     app.add_flag("--insecure", http.insecure, "listen on other addresses than this machine's own without keys");

@@ -248,7 +248,7 @@ Action add_train(CLI::App& app, const TrainCaller& caller) {
                    "[HOST:]PORT of a page that shows the run while it trains; on loopback, the default, it also asks "
                    "for samples and stops the run");
     add_names(app, "--allow-host", args->allow_hosts, serve::parse_host,
-              "with --serve: another name that requests may call this machine; repeatable")
+              "with --serve: another name for this machine in requests; repeatable")
         .needs("--serve");
     app.add_flag("--dry-run", args->dry_run, "print the parameters, memory, work and time of the run, and stop");
     app.add_flag("--json", args->json, "print what happens on stdout, one JSON object a line");

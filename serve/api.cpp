@@ -79,8 +79,8 @@ Api::Api(ApiOptions options)
 Api::~Api() { stop(); }
 void Api::start() { http_.start(); }
 void Api::ready() { ready_ = true; }
-void Api::stop() {
-    http_.stop(3, [this] { scheduler_->stop(); });
+void Api::stop(double grace) {
+    http_.stop(grace, [this] { scheduler_->stop(); });
 }
 
 void Api::add_model(ServedModel model) {

@@ -3,7 +3,7 @@
 //   api.start();                                  // GET /health: 503, until there are models
 //   api.add_model(load_served_model("mine", "runs/mine", WeightType::bf16));
 //   api.ready();
-//   api.stop();                                   // what runs has 3 seconds to end
+//   api.stop();                                   // what runs has a moment to end
 #pragma once
 
 #include "serve/http.h"
@@ -29,7 +29,7 @@ class Api {
     void start();
     void add_model(ServedModel model);  // of a name of its own
     void ready();
-    void stop();
+    void stop(double grace = 3);  // seconds
 
     HttpServer& http() { return http_; }
     const Metrics& metrics() const { return metrics_; }

@@ -140,6 +140,11 @@ TEST_CASE("serve: what cannot be served", "[cli]") {
     check_fails(program({"serve", "--model", model, "--port", "0", "--api-key-file", folder.path("none")}), 3, "none");
     check_fails(program({"serve", "--model", model, "--port", "0", "--api-key-file", folder.write("empty", "\n#\n")}),
                 3, "has none");
+    check_fails(program({"serve", "--model", model, "--port", "0", "--api-key-file", folder.write("tab", "a\tb\n")}), 3,
+                "tab: line 1: the key has a control character");
+    check_fails(program({"serve", "--model", model, "--allow-host", "a:80"}), 2, "--allow-host: ");
+    check_fails(program({"serve", "--model", model, "--allow-origin", "*"}), 2, "--allow-origin: ");
+    check_fails(program({"train", "--allow-host", "a", "--out", folder.path("run")}), 2, "--serve");
     inkling::serve::HttpOptions options;
     options.port = 0;
     const inkling::serve::HttpServer taken(options);

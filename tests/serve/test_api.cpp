@@ -90,6 +90,17 @@ TEST_CASE("api: tokens and texts, as llama.cpp's server", "[serve]") {
     CHECK(post(port, "/tokenize", {{"content", 5}}).status == 400);
 }
 
+TEST_CASE("requests: tokens", "[serve]") {
+    CHECK(serve::parse_tokenize(R"({"content": "a"})").parse_special);
+    CHECK(serve::parse_tokenize(R"({"content": "a", "with_pieces": true})").with_pieces);
+    CHECK_THROWS_WITH(serve::parse_tokenize("{}"), ContainsSubstring("content"));
+    CHECK_THROWS_WITH(serve::parse_tokenize(R"({"content": "a", "x": 1})"), ContainsSubstring("x: "));
+    CHECK(serve::parse_detokenize(R"({"tokens": [1, 2]})").tokens == std::vector<std::int32_t>{1, 2});
+    CHECK_THROWS_WITH(serve::parse_detokenize(R"({"tokens": [-1]})"), ContainsSubstring("tokens"));
+    CHECK_THROWS_WITH(serve::parse_detokenize("{}"), ContainsSubstring("a list of token ids is required"));
+    CHECK_THROWS_WITH(serve::parse_detokenize(R"({"tokens": "a"})"), ContainsSubstring("tokens"));
+}
+
 TEST_CASE("api: the queue, and those who leave", "[serve]") {
     serve::ApiOptions options = small_server();
     options.scheduler.parallel = 2;
@@ -179,8 +190,8 @@ TEST_CASE("api: stopping ends what would take longer, with an answer", "[serve]"
     const auto start = std::chrono::steady_clock::now();
     std::string stream;
     std::thread reader([&] { stream = streaming.rest(); });
-    served.api.stop();
-    CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(5));
+    served.api.stop(0.2);
+    CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(3));
     reader.join();
     CHECK_THAT(stream, ContainsSubstring("shutting_down"));
     const Answer a = waiting.answer();

@@ -1,4 +1,4 @@
-// The HTTP server by itself: what is served, and what becomes of requests that are slow, broken or hostile.
+// The HTTP server by itself: what is served, and what becomes of requests that are broken.
 #include "serve/http_head.h"
 #include "tests/serve/echo_server.h"
 

@@ -77,9 +77,11 @@ TEST_CASE("live run: what fuzzers send ends no training and changes none of its 
     Live live(1'000'000);
     std::thread training([&] { live.train(live.live); });
     std::map<int, int> statuses;
-    for (const std::string& body : bodies)
-        for (const char* path : {"/api/sample", "/api/heads", "/api/nothing"})
-            ++statuses[ask(live.port(), "POST", path, body).status];
+    for (std::size_t i = 0; i < bodies.size(); ++i) {
+        ++statuses[ask(live.port(), "POST", "/api/sample", bodies[i]).status];
+        if (i >= 7 && i % 8 != 0) continue;  // those that are answered take 200 times as long
+        ++statuses[ask(live.port(), "POST", "/api/heads", bodies[i]).status];
+    }
     for (const char* cursor : {"x", "1.2.3.4.5", "99999999999999999999.1.1.1.1", "%00", "-1.-1.-1.-1.-1"})
         ++statuses[get(live.port(), std::string("/api/run?cursor=") + cursor).status];
     CHECK(get(live.port(), "/").status == 200);

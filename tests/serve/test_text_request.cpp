@@ -291,14 +291,3 @@ TEST_CASE("requests: a chat with names, and calls of tools that are past", "[ser
     CHECK(r.messages[2] == models::ChatMessage{"tool", "2", R"({"tool_call_id":"1"})"});
     CHECK(r.messages[3].more == R"({"content":null})");
 }
-
-TEST_CASE("requests: tokens", "[serve]") {
-    CHECK(serve::parse_tokenize(R"({"content": "a"})").parse_special);
-    CHECK(serve::parse_tokenize(R"({"content": "a", "with_pieces": true})").with_pieces);
-    CHECK_THROWS_WITH(serve::parse_tokenize("{}"), ContainsSubstring("content"));
-    CHECK_THROWS_WITH(serve::parse_tokenize(R"({"content": "a", "x": 1})"), ContainsSubstring("x: "));
-    CHECK(serve::parse_detokenize(R"({"tokens": [1, 2]})").tokens == std::vector<std::int32_t>{1, 2});
-    CHECK_THROWS_WITH(serve::parse_detokenize(R"({"tokens": [-1]})"), ContainsSubstring("tokens"));
-    CHECK_THROWS_WITH(serve::parse_detokenize("{}"), ContainsSubstring("a list of token ids is required"));
-    CHECK_THROWS_WITH(serve::parse_detokenize(R"({"tokens": "a"})"), ContainsSubstring("tokens"));
-}
