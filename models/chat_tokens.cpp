@@ -49,6 +49,7 @@ void add_chat_tokens(LoadedModel& loaded) {
     auto tokenizer = std::make_unique<data::BpeTokenizer>(spec);
     tokenizer->origin = bpe->origin;
     tokenizer->unknown = bpe->unknown;
+    tokenizer->named = bpe->named;
     tokenizer->chat = data::ChatSource{kChatMl, {{"eos_token", kMarks[1]}}};
     loaded.tokenizer = std::move(tokenizer);
     if (!loaded.model) return;

@@ -9,6 +9,7 @@
 #include "data/tokenizers/char_tokenizer.h"
 #include "data/tokenizers/split_styles.h"
 #include "engine/check.h"
+#include "models/special_tokens.h"
 
 namespace inkling::models {
 namespace {
@@ -123,16 +124,7 @@ void set_vocabulary(formats::GgufWriter& out, const data::BpeTokenizer& tokenize
         const auto id = static_cast<std::size_t>(t.id);
         if (tokens.kinds[id] != kUnknown) tokens.set(id, t.content, t.special ? kControl : kUserDefined);
     }
-    require(tokenizer.end_of_text().has_value(), "there is no <|endoftext|>, and llama.cpp would take token 11 for it");
-    const auto before = tokenizer.marks_before(), after = tokenizer.marks_after();
-    require(before.size() <= 1 && (after.empty() || after == std::vector{*tokenizer.end_of_text()}),
-            "its post_processor adds more than a token that begins and one that ends a text");
-    const auto end = static_cast<std::uint32_t>(*tokenizer.end_of_text());
     set_tokens(out, tokens);
-    out.set_u32("tokenizer.ggml.bos_token_id", before.empty() ? end : static_cast<std::uint32_t>(before[0]));
-    out.set_u32("tokenizer.ggml.eos_token_id", end);
-    out.set_bool("tokenizer.ggml.add_bos_token", !before.empty());
-    if (!after.empty()) out.set_bool("tokenizer.ggml.add_eos_token", true);
 }
 
 void set_byte_pairs(formats::GgufWriter& out, const data::BpeTokenizer& tokenizer, std::size_t vocab_size) {
@@ -230,17 +222,16 @@ void set_sentence_piece(formats::GgufWriter& out, const data::BpeTokenizer& toke
     set_vocabulary(out, tokenizer, tokens);
     out.set_f32s("tokenizer.ggml.scores", scores_of(spec, tokens));
     out.set_bool("tokenizer.ggml.add_space_prefix", spaces.prefix);
-    const auto unknown = std::find(tokens.kinds.begin(), tokens.kinds.end(), kUnknown);
-    if (unknown != tokens.kinds.end())
-        out.set_u32("tokenizer.ggml.unknown_token_id", static_cast<std::uint32_t>(unknown - tokens.kinds.begin()));
 }
 
 }  // namespace
 
-void set_gguf_tokenizer(formats::GgufWriter& out, const data::Tokenizer& tokenizer, std::size_t vocab_size) {
+void set_gguf_tokenizer(formats::GgufWriter& out, const data::Tokenizer& tokenizer, const Architecture& model) {
+    const std::size_t vocab_size = model.vocab_size;
     if (tokenizer.chat) out.set_text("tokenizer.chat_template", tokenizer.chat->jinja);
     check(vocab_size >= tokenizer.vocab_size(), "gguf: {} tokens do not fit a vocabulary of {}", tokenizer.vocab_size(),
           vocab_size);
+    set_gguf_special_tokens(out, tokenizer, model);
     if (const auto* const characters = dynamic_cast<const data::CharTokenizer*>(&tokenizer))
         return set_characters(out, *characters, vocab_size);
     const auto* const pairs = dynamic_cast<const data::BpeTokenizer*>(&tokenizer);

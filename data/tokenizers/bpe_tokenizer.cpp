@@ -49,6 +49,11 @@ BpeTokenizer::BpeTokenizer(BpeSpec spec)
                   });
 }
 
+std::optional<std::int32_t> BpeTokenizer::end_of_text() const {
+    const auto end = named.ids.find("eos");
+    return end_of_text_ || end == named.ids.end() ? end_of_text_ : end->second;
+}
+
 // Calls full(ids) whenever `ids` has become large; the rest stays in `ids`.
 void BpeTokenizer::encode_task(BpeModel::Encoder& encoder, PreTokenizer::Scan& scan, const Task& task,
                                std::vector<std::int32_t>& ids, const TakeIds& full) const {

@@ -60,7 +60,7 @@ class BpeTokenizer final : public Tokenizer {
     std::size_t vocab_size() const override { return size_; }
     std::string to_json() const override;
     TokenizerKind kind() const override { return TokenizerKind::byte_pairs; }
-    std::optional<std::int32_t> end_of_text() const override { return end_of_text_; }
+    std::optional<std::int32_t> end_of_text() const override;
     std::vector<std::int32_t> marks_before() const override { return marks(spec_.before); }
     std::vector<std::int32_t> marks_after() const override { return marks(spec_.after); }
 

@@ -30,6 +30,13 @@ struct ChatSource {
     std::map<std::string, std::string> marks;
 };
 
+// The tokens that the files of a model folder name, {"bos", 1}, {"pad", 0}; and whether a text gets them, {"bos",
+// true}, where the files say so.
+struct NamedTokens {
+    std::map<std::string, std::int32_t> ids;
+    std::map<std::string, bool> added;
+};
+
 class Tokenizer {
   public:
     virtual ~Tokenizer() = default;
@@ -96,7 +103,9 @@ class Tokenizer {
     // Characters that the vocabulary lacks are replaced and counted here; without it they are refused.
     std::shared_ptr<UnknownCharacters> unknown;
 
-    std::optional<ChatSource> chat;  // of its model folder, where there is one
+    // Of its model folder, where there is one.
+    std::optional<ChatSource> chat;
+    NamedTokens named;
 
     std::string origin;  // the file that it was read from, for messages; "": trained here
 };
