@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 
 #include "engine/check.h"
 
@@ -17,11 +18,20 @@ inline const nlohmann::json& at_or_null(const nlohmann::json& object, const char
     return found == object.end() ? null : *found;
 }
 
-// The "type" of a part such as the decoder: "none" when it is absent.
+// The "type" of a part such as the decoder: "none" when the part is absent. Older files have parts without the key,
+// which the `tokenizers` library tells by the other keys.
 inline std::string type_of(const nlohmann::json& part) {
     if (part.is_null()) return "none";
     const nlohmann::json& type = at_or_null(part, "type");
-    return type.is_string() ? type.get<std::string>() : "unknown";
+    if (type.is_string()) return type.get<std::string>();
+    if (!part.is_object() || part.contains("type")) return "unknown";
+    constexpr std::pair<const char*, const char*> kTypes[] = {
+        {"merges", "BPE"},      {"single", "TemplateProcessing"}, {"normalizers", "Sequence"},
+        {"prepend", "Prepend"}, {"strip_left", "Strip"},          {"start", "Strip"},
+        {"content", "Replace"}};
+    for (const auto& [key, known] : kTypes)
+        if (part.contains(key)) return known;
+    return "unknown";
 }
 
 // For messages: escaped to one line of ASCII, and short.

@@ -1,5 +1,7 @@
 #include "models/families/config_reader.h"
 
+#include <optional>
+
 namespace inkling::models {
 
 using nlohmann::json;
@@ -52,6 +54,18 @@ bool ConfigReader::flag(const char* key, bool otherwise) const {
     return found->get<bool>();
 }
 
+std::vector<std::string> ConfigReader::texts(const char* key) const {
+    std::vector<std::string> texts;
+    const json* const found = find(key);
+    if (!found) return texts;
+    require(found->is_array(), "{} must be a list of texts, got {}", key, shown(key));
+    for (const json& text : *found) {
+        require(text.is_string(), "{} must be a list of texts, got {}", key, shown(key));
+        texts.push_back(text.get<std::string>());
+    }
+    return texts;
+}
+
 ConfigReader ConfigReader::object(const char* key) const {
     static const json none = json::object();
     const json* const found = find(key);
@@ -59,16 +73,17 @@ ConfigReader ConfigReader::object(const char* key) const {
     return {found ? *found : none, what_ + ": " + key};
 }
 
-void ConfigReader::read_rotary_sizes(Architecture& a, std::size_t head_dim) const {
+void ConfigReader::read_rotary_sizes(Architecture& a, const SizeDefaults& defaults) const {
     a.n_layer = size("num_hidden_layers");
     a.n_head = size("num_attention_heads");
-    const std::size_t kv_heads = size("num_key_value_heads", a.n_head);
+    const bool usual = defaults.kv_heads && !names("num_key_value_heads");
+    const std::size_t kv_heads = usual ? defaults.kv_heads : size("num_key_value_heads", a.n_head);
     a.n_kv_head = kv_heads == a.n_head ? 0 : kv_heads;
     a.n_embd = size("hidden_size");
-    head_dim = size("head_dim", head_dim ? head_dim : a.n_embd / a.n_head);
+    const std::size_t head_dim = size("head_dim", defaults.head_dim ? defaults.head_dim : a.n_embd / a.n_head);
     a.head_dim = head_dim * a.n_head == a.n_embd ? 0 : head_dim;
     a.n_inner = size("intermediate_size");
-    a.block_size = size("max_position_embeddings");
+    a.block_size = size("max_position_embeddings", defaults.context);
     a.dropout = number("attention_dropout", 0);
     require(read_rope(a) == 1, "partial_rotary_factor must be 1: rotary positions turn the whole of a head");
 }
@@ -90,18 +105,33 @@ double ConfigReader::read_rope(Architecture& a, const char* theta_key, const cha
     return in.number("partial_rotary_factor", number(part_key, part));
 }
 
-constexpr std::pair<const char*, Activation> kActivations[] = {
-    {"gelu_new", Activation::gelu_tanh},  {"gelu_pytorch_tanh", Activation::gelu_tanh},
-    {"gelu_fast", Activation::gelu_tanh}, {"gelu", Activation::gelu_erf},
-    {"relu", Activation::relu},           {"relu2", Activation::squared_relu},
-    {"silu", Activation::silu},           {"swish", Activation::silu}};
+constexpr std::pair<const char*, Activation> kActivations[] = {{"gelu_new", Activation::gelu_tanh},
+                                                               {"gelu_pytorch_tanh", Activation::gelu_tanh},
+                                                               {"gelu_fast", Activation::gelu_tanh},
+                                                               {"gelu_accurate", Activation::gelu_tanh},
+                                                               {"gelu_python_tanh", Activation::gelu_tanh},
+                                                               {"gelu", Activation::gelu_erf},
+                                                               {"gelu_python", Activation::gelu_erf},
+                                                               {"relu", Activation::relu},
+                                                               {"relu2", Activation::squared_relu},
+                                                               {"silu", Activation::silu},
+                                                               {"swish", Activation::silu}};
 
-Activation ConfigReader::activation(const char* key, Activation otherwise) const {
-    const std::string name = text(key, activation_name(otherwise));
+static std::optional<Activation> activation_named(const std::string& name) {
     for (const auto& [known, activation] : kActivations)
         if (name == known) return activation;
-    require(false, "{} '{}' is not supported: gelu_new, gelu, relu and silu are", key, shown(key));
-    return otherwise;
+    return std::nullopt;
+}
+
+Activation ConfigReader::activation(const char* key, Activation otherwise) const {
+    const auto found = activation_named(text(key, activation_name(otherwise)));
+    require(found.has_value(), "{} '{}' is not supported: gelu_new, gelu, relu and silu are", key, shown(key));
+    return *found;
+}
+
+void ConfigReader::require_activation(const char* key, Activation value) const {
+    const char* const name = activation_name(value);
+    require(activation_named(text(key, name)) == value, "{} '{}' is not supported: {} is", key, shown(key), name);
 }
 
 const char* activation_name(Activation activation) {

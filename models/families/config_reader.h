@@ -3,12 +3,20 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "data/tokenizers/json_parts.h"
 #include "engine/check.h"
 #include "models/architecture.h"
 
 namespace inkling::models {
+
+// What transformers takes where a config.json has no such key; older files lack some.
+struct SizeDefaults {
+    std::size_t context;
+    std::size_t head_dim = 0;  // 0: hidden_size / num_attention_heads
+    std::size_t kv_heads = 0;  // 0: num_attention_heads
+};
 
 class ConfigReader {
   public:
@@ -22,11 +30,11 @@ class ConfigReader {
     double number(const char* key, double otherwise) const;
     double positive(const char* key, double otherwise) const;  // a number above 0
     bool flag(const char* key, bool otherwise) const;
-    ConfigReader object(const char* key) const;  // an empty one where there is none
+    std::vector<std::string> texts(const char* key) const;  // a list of texts; empty where there is none
+    ConfigReader object(const char* key) const;             // an empty one where there is none
 
-    // Sizes, dropout and rotary positions under the keys that nanochat, Llama and their kin share. `head_dim` 0: where
-    // there is none, it is hidden_size / num_attention_heads.
-    void read_rotary_sizes(Architecture& a, std::size_t head_dim = 0) const;
+    // Sizes, dropout and rotary positions under the keys that nanochat, Llama and their kin share.
+    void read_rotary_sizes(Architecture& a, const SizeDefaults& defaults) const;
     // rope_parameters, or rope_scaling and keys beside it, as older files have them. Returns the part of each head that
     // is rotated.
     double read_rope(Architecture& a, const char* theta_key = "rope_theta",
@@ -35,6 +43,7 @@ class ConfigReader {
 
     // A choice that models may make, of which this program knows one side.
     void require_flag(const char* key, bool value) const;
+    void require_activation(const char* key, Activation value) const;
     void require_text(const char* key, const std::string& value) const;  // also where the key is absent
     std::string shown(const char* key) const;                            // for messages: one short line of ASCII
 

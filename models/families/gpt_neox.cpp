@@ -50,7 +50,7 @@ Architecture from_json(const ConfigReader& in) {
     a.n_head = in.size("num_attention_heads");
     a.n_embd = in.size("hidden_size");
     a.set_inner(in.size("intermediate_size"));
-    a.block_size = in.size("max_position_embeddings");
+    a.block_size = in.size("max_position_embeddings", 2048);
     a.dropout = in.number("hidden_dropout", 0);
     a.norm_epsilon = in.positive("layer_norm_eps", 1e-5);
     a.parallel_residual = in.flag("use_parallel_residual", true);
@@ -87,6 +87,7 @@ Family gpt_neox_family() {
                       {Part::down, "mlp.dense_4h_to_h"},
                       {Part::final_norm, "gpt_neox.final_layer_norm"},
                       {Part::head, "embed_out"}},
+            .optional_prefix = "gpt_neox.",  // GPTNeoXModel's own files lack it
             .other_head = "lm_head.weight",  // in files of some versions of transformers
             .ignored = {".attention.bias", ".attention.masked_bias", ".rotary_emb.inv_freq"},  // buffers of old files
             .qkv_by_head = true,

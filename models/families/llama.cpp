@@ -23,10 +23,9 @@ json to_json(const Architecture& a) {
 Architecture from_json(const ConfigReader& in) {
     Architecture a = defaults(in.flag("attention_bias", false));
     a.mlp_bias = in.flag("mlp_bias", false);
-    read_llama_line(in, a);
     const bool mistral = in.text("model_type", "llama") == "mistral";
-    if (mistral && (in.has("sliding_window") || !in.names("sliding_window")))
-        check_sliding_window(in, a, in.size("sliding_window", 4096));
+    read_llama_line(in, a, mistral ? SizeDefaults{.context = 131072, .kv_heads = 8} : SizeDefaults{.context = 2048});
+    if (mistral) check_sliding_window(in, a);
     return a;
 }
 

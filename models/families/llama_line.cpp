@@ -24,17 +24,26 @@ json llama_line_json(const Architecture& a, const char* transformers_class) {
     return j;
 }
 
-void read_llama_line(const ConfigReader& in, Architecture& a, std::size_t head_dim) {
-    in.require_text("hidden_act", "silu");
-    in.read_rotary_sizes(a, head_dim);
+void read_llama_line(const ConfigReader& in, Architecture& a, const SizeDefaults& defaults) {
+    in.require_activation("hidden_act", Activation::silu);
+    in.read_rotary_sizes(a, defaults);
     a.norm_epsilon = in.positive("rms_norm_eps", 1e-6);
     a.tied_head = in.flag("tie_word_embeddings", false);
 }
 
-void check_sliding_window(const ConfigReader& in, const Architecture& a, std::size_t window) {
+void check_sliding_window(const ConfigReader& in, const Architecture& a) {
+    if (in.names("sliding_window") && !in.has("sliding_window")) return;  // null: there is none
+    const std::size_t window = in.size("sliding_window", 4096);
     in.require(window >= a.block_size,
                "sliding_window {} is smaller than max_position_embeddings {}, and not supported: make that {}, too",
                window, a.block_size, window);
+}
+
+void check_sliding_layers(const ConfigReader& in, const Architecture& a) {
+    if (!in.flag("use_sliding_window", false)) return;
+    bool slides = !in.has("layer_types") && in.number("max_window_layers", 28) < static_cast<double>(a.n_layer);
+    for (const std::string& type : in.texts("layer_types")) slides = slides || type != "full_attention";
+    if (slides) check_sliding_window(in, a);
 }
 
 Family llama_line_family(const char* name) {
@@ -57,6 +66,7 @@ Family llama_line_family(const char* name) {
                       {Part::down, "mlp.down_proj"},
                       {Part::final_norm, "model.norm"},
                       {Part::head, "lm_head"}},
+            .optional_prefix = "model.",          // LlamaModel's own files lack it
             .ignored = {".rotary_emb.inv_freq"},  // buffers of old files
             .gguf_name = name};
 }

@@ -13,10 +13,11 @@ namespace inkling::models {
 // of its own; without biases.
 Architecture llama_line_defaults(const char* family);
 nlohmann::json llama_line_json(const Architecture& a, const char* transformers_class);
-// Over the defaults. `head_dim` 0: that of a config.json which says none is hidden_size / num_attention_heads.
-void read_llama_line(const ConfigReader& in, Architecture& a, std::size_t head_dim = 0);
+void read_llama_line(const ConfigReader& in, Architecture& a, const SizeDefaults& defaults);  // over a's own
 // Refuses a window of attention that is smaller than the context.
-void check_sliding_window(const ConfigReader& in, const Architecture& a, std::size_t window);
+void check_sliding_window(const ConfigReader& in, const Architecture& a);
+// The same of Qwen, some of whose layers may have one.
+void check_sliding_layers(const ConfigReader& in, const Architecture& a);
 // Named as --arch has it; in GGUF files by the same name.
 Family llama_line_family(const char* name);
 

@@ -39,10 +39,10 @@ json to_json(const Architecture& a) {
 }
 
 Architecture from_json(const ConfigReader& in) {
-    in.require_text("hidden_act", "relu2");
+    in.require_activation("hidden_act", Activation::squared_relu);
     in.require_flag("tie_word_embeddings", false);
     Architecture a = defaults(in.flag("attention_bias", false));
-    in.read_rotary_sizes(a);
+    in.read_rotary_sizes(a, {.context = 2048});
     a.norm_epsilon = in.positive("rms_norm_eps", 1e-6);
     a.softcap = in.number("final_logit_softcapping", in.names("final_logit_softcapping") ? 0 : 15);
     in.require(a.softcap > 0 || !in.has("final_logit_softcapping"),
@@ -70,7 +70,8 @@ Family nanochat_family() {
                       {Part::attention_output, "self_attn.o_proj"},
                       {Part::up, "mlp.fc1"},
                       {Part::down, "mlp.fc2"},
-                      {Part::head, "lm_head"}}};
+                      {Part::head, "lm_head"}},
+            .optional_prefix = "model."};  // NanoChatModel's own files lack it
 }
 
 }  // namespace inkling::models

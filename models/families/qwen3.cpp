@@ -23,8 +23,8 @@ json to_json(const Architecture& a) {
 
 Architecture from_json(const ConfigReader& in) {
     Architecture a = defaults(in.flag("attention_bias", false));
-    read_llama_line(in, a, 128);
-    if (in.flag("use_sliding_window", false)) check_sliding_window(in, a, in.size("sliding_window", 4096));
+    read_llama_line(in, a, {.context = 32768, .head_dim = 128, .kv_heads = 32});
+    check_sliding_layers(in, a);
     return a;
 }
 

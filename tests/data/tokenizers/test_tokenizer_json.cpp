@@ -3,6 +3,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
+#include "data/tokenizers/bpe_tokenizer.h"
 #include "data/tokenizers/char_tokenizer.h"
 #include "engine/check.h"
 #include "formats/file.h"
@@ -43,6 +44,66 @@ TEST_CASE("tokenizer.json: characters come back with the same ids", "[data]") {
     const std::string text = "ab\xF0\x9F\x90\x8C\n\"\\ \xC3\xA9";
     CHECK(read->encode(text) == made.encode(text));
     CHECK(read->decode(read->encode(text)) == text);
+}
+
+TEST_CASE("tokenizer.json: parts of files from before there was a type are told by their keys", "[data]") {
+    // as tokenizers 0.23 reads them; of other kinds it requires the type
+    json typed = {
+        {"added_tokens", json::array()},
+        {"normalizer",
+         {{"type", "Sequence"},
+          {"normalizers",
+           {{{"type", "Prepend"}, {"prepend", "_"}},
+            {{"type", "Replace"}, {"pattern", {{"String", "t"}}}, {"content", "h"}},
+            {{"type", "Strip"}, {"strip_left", true}, {"strip_right", false}}}}}},
+        {"pre_tokenizer",
+         {{"type", "Split"}, {"pattern", {{"String", "h"}}}, {"behavior", "Isolated"}, {"invert", false}}},
+        {"post_processor",
+         {{"type", "TemplateProcessing"},
+          {"single",
+           {{{"SpecialToken", {{"id", "a"}, {"type_id", 0}}}}, {{"Sequence", {{"id", "A"}, {"type_id", 0}}}}}},
+          {"special_tokens", {{"a", {{"id", "a"}, {"ids", {0}}, {"tokens", {"a"}}}}}}}},
+        {"decoder",
+         {{"type", "Sequence"},
+          {"decoders",
+           {{{"type", "Replace"}, {"pattern", {{"String", "_"}}}, {"content", " "}},
+            {{"type", "Fuse"}},
+            {{"type", "Strip"}, {"content", " "}, {"start", 1}, {"stop", 0}}}}}},
+        {"model",
+         {{"type", "BPE"},
+          {"vocab", {{"a", 0}, {"h", 1}, {"_", 2}, {"ah", 3}}},
+          {"merges", {"#version: 0.2", "a h"}}}}};
+    const auto spec = [](const json& j) {
+        return dynamic_cast<const BpeTokenizer&>(*parse_tokenizer(j.dump(), "tokenizer.json")).spec();
+    };
+    const BpeSpec wanted = spec(typed);
+    CHECK((wanted.normalizer.size() == 3 && wanted.decoder.size() == 3 && wanted.before.size() == 1));
+    for (const char* part :
+         {"/normalizer", "/normalizer/normalizers/0", "/normalizer/normalizers/1", "/normalizer/normalizers/2",
+          "/post_processor", "/decoder/decoders/0", "/decoder/decoders/2", "/model"}) {
+        INFO(part);
+        json old = typed;
+        old.at(json::json_pointer(part)).erase("type");
+        CHECK(spec(old) == wanted);
+        old.at(json::json_pointer(part))["type"] = nullptr;  // which the library does not take for a missing one
+        CHECK_THROWS_AS(spec(old), BadInput);
+    }
+    for (const char* part : {"/pre_tokenizer", "/decoder", "/decoder/decoders/1"}) {
+        INFO(part);
+        json old = typed;
+        old.at(json::json_pointer(part)).erase("type");
+        CHECK_THROWS_AS(spec(old), BadInput);
+    }
+    json words = typed;  // WordPiece and WordLevel have no merges
+    words["model"] = {{"vocab", {{"a", 0}}}, {"unk_token", "a"}};
+    CHECK_THROWS_AS(spec(words), BadInput);
+}
+
+TEST_CASE("tokenizer.json: a folder with SentencePiece's file alone says how to convert it", "[data]") {
+    const tests::ScratchFolder folder;
+    folder.write("tokenizer.model", "x");
+    CHECK_THROWS_WITH(load_tokenizer(folder.path()), ContainsSubstring("holds tokenizer.model, which is not read") &&
+                                                         ContainsSubstring("AutoTokenizer"));
 }
 
 TEST_CASE("tokenizer.json: characters with byte fallback have the ids and texts of `tokenizers`", "[data]") {

@@ -136,8 +136,19 @@ TEST_CASE("config.json: Mistral is a Llama, Qwen's heads are 128 wide, and a win
         Architecture a = llama();
         json q = config_json(shape_of(family, 65, 3, 4, 32, 16, 0, false));
         q["sliding_window"] = 4;
-        CHECK(reread(q, "c").block_size == 16);  // not used
-        CHECK_THAT(refusal("use_sliding_window", true, q), ContainsSubstring("sliding_window 4 is smaller"));
+        CHECK(reread(q, "c").block_size == 16);                 // not used
+        CHECK(refusal("use_sliding_window", true, q).empty());  // in layers from max_window_layers, 28, on
+        q["use_sliding_window"] = true;
+        CHECK(refusal("max_window_layers", 3, q).empty());
+        CHECK_THAT(refusal("max_window_layers", 2, q), ContainsSubstring("sliding_window 4 is smaller"));
+        q["max_window_layers"] = 0;
+        CHECK_THAT(refusal("vocab_size", 9, q), ContainsSubstring("sliding_window 4 is smaller"));
+        CHECK(refusal("sliding_window", nullptr, q).empty());
+        CHECK(refusal("layer_types", {"full_attention", "full_attention", "full_attention"}, q).empty());
+        q["max_window_layers"] = 28;
+        CHECK_THAT(refusal("layer_types", {"full_attention", "sliding_attention", "full_attention"}, q),
+                   ContainsSubstring("sliding_window 4 is smaller"));
+        CHECK_THAT(refusal("layer_types", 3, q), ContainsSubstring("layer_types must be a list of texts, got 3"));
         q.erase("head_dim");
         CHECK(reread(q, "c").head_size() == (std::string(family) == "qwen3" ? 128 : 8));
     }
@@ -248,6 +259,44 @@ TEST_CASE("config.json: what is left out has LlamaConfig's value, old names are 
     CHECK(read().rope_theta == 500);
     least["rope_parameters"] = {{"rope_theta", 700.0}};
     CHECK(read().rope_theta == 700);
+}
+
+TEST_CASE("config.json: what older files lack has the value of each family's class", "[models]") {
+    const auto without = [](const char* family, const char* key) {
+        const bool mistral = std::string(family) == "mistral";
+        json j = config_json(shape_of(mistral ? "llama" : family, 65, 3, 32, 256, 16, 0, false));
+        if (mistral) j["model_type"] = family, j["sliding_window"] = nullptr;
+        j.erase(key);
+        return reread(j, "c");
+    };
+    for (const auto& [family, context] : {std::pair("llama", 2048),
+                                          {"qwen2", 32768},
+                                          {"qwen3", 32768},
+                                          {"gpt-neox", 2048},
+                                          {"nanochat", 2048},
+                                          {"mistral", 131072}})
+        CHECK(without(family, "max_position_embeddings").block_size == static_cast<std::size_t>(context));
+    for (const auto& [family, heads] :
+         {std::pair("llama", 32), {"qwen2", 32}, {"qwen3", 32}, {"nanochat", 32}, {"mistral", 8}})
+        CHECK(without(family, "num_key_value_heads").kv_heads() == static_cast<std::size_t>(heads));
+}
+
+TEST_CASE("config.json: activations have the names that transformers knows", "[models]") {
+    for (const char* family : {"llama", "qwen2", "qwen3"}) {
+        const json j = config_json(shape_of(family, 65, 3, 4, 32, 16, 0, false));
+        for (const char* known : {"silu", "swish"}) CHECK(refusal("hidden_act", known, j).empty());
+        for (const char* other : {"gelu", "mish"})
+            CHECK_THAT(refusal("hidden_act", other, j),
+                       ContainsSubstring(std::string("hidden_act '") + other + "' is not supported: silu is"));
+    }
+    for (const char* known : {"gelu_new", "gelu_fast", "gelu_accurate", "gelu_pytorch_tanh", "gelu_python_tanh"}) {
+        json j = good();
+        j["activation_function"] = known;
+        CHECK(reread(j, "c").activation == models::Activation::gelu_tanh);
+    }
+    json erf = good();
+    erf["activation_function"] = "gelu_python";
+    CHECK(reread(erf, "c").activation == models::Activation::gelu_erf);
 }
 
 TEST_CASE("config.json: models of other kinds are refused by name", "[models]") {

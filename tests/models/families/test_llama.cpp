@@ -173,6 +173,19 @@ TEST_CASE("llama: saving what transformers wrote keeps every weight, and its con
     }
 }
 
+TEST_CASE("llama: weights without their prefix are read", "[models]") {
+    const data::tests::ScratchFolder folder;
+    for (const auto& entry : std::filesystem::directory_iterator(kLlamaTinyTied))
+        std::filesystem::copy(entry.path(), folder.path());
+    StoredTensors bare;  // as LlamaModel writes them
+    for (const auto& [name, tensor] : read_tensors(folder.path("model.safetensors")))
+        bare[name.substr(std::string("model.").size())] = tensor;
+    write_tensors(folder.path("model.safetensors"), bare);
+    const IdArray ids = random_ids({1, 12}, 21, 1);
+    CHECK(same_bits(models::load_model(folder.path()).model->forward(ids).value(),
+                    models::load_model(kLlamaTinyTied).model->forward(ids).value()));
+}
+
 TEST_CASE("llama: a copy of a tied head and buffers of old files are read, another head is refused", "[models]") {
     const data::tests::ScratchFolder folder;
     for (const auto& entry : std::filesystem::directory_iterator(kLlamaTinyTied))
