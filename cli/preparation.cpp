@@ -205,6 +205,8 @@ class Preparation {
             model.adapt(options_.adapter_options(), targets, Generator{options_.seed});
         } else {
             models::load_adapter(models::find_model(options_.init_adapter), model);
+            check<BadInput>(!model.adapter.changes_tables, "--init-adapter {}: {}", options_.init_adapter,
+                            models::kTablesChanged);
             const auto adapted = [&](const models::Parameter& p) { return model.has_adapter(p); };
             const std::string targets = fmt::format("{}", fmt::join(models::target_names(model.config, adapted), ","));
             if (args_.has("lora-targets") &&

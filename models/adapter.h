@@ -20,6 +20,7 @@ struct AdapterOptions {
     double alpha = 32, dropout = 0;
     bool rank_stabilized = false;  // s = alpha / sqrt(r) (Kalajdzievski 2023, rsLoRA)
     std::string base = "";         // the folder of the model that they belong to, where it is known
+    bool changes_tables = false;   // there was one of the token table or a tied head, which the model has taken in
 
     double scale() const {
         const auto r = static_cast<double>(rank);
@@ -30,6 +31,9 @@ struct AdapterOptions {
 using ParameterFilter = std::function<bool(const Parameter&)>;
 
 inline constexpr const char* kAllLinear = "all-linear";
+inline constexpr const char* kTablesChanged =
+    "an adapter of the token table, or of a head that is the token table, is read alone: merge it into the model by "
+    "inkling export --format hf";
 
 // Whether a parameter may have an adapter: the weight of a linear layer, also of a head that is not the token table.
 bool may_be_adapted(const Parameter& p);

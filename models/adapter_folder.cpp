@@ -1,15 +1,18 @@
 #include "models/adapter_folder.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <list>
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "engine/half.h"
+#include "engine/kernels/gemm.h"
 #include "engine/names.h"
 #include "formats/file.h"
-#include "formats/safetensors.h"
 #include "formats/safetensors_header.h"
+#include "models/adapter_file.h"
 #include "models/families/config_reader.h"
 #include "models/families/family.h"
 #include "models/folder.h"
@@ -61,8 +64,12 @@ json adapter_json(const fs::path& folder) {
     return j;
 }
 
+constexpr const char* kPrefix = "base_model.model.";
+
 std::string stored_name(const Architecture& a, const Parameter& p, const char* matrix) {
-    return fmt::format("base_model.model.{}.lora_{}.weight", layer_name(a, p), matrix);
+    const bool table = p.part == Part::token_table;
+    return fmt::format("{}{}.lora_{}{}{}", kPrefix, layer_name(a, p), table ? "embedding_" : "", matrix,
+                       table ? "" : ".weight");
 }
 
 bool swaps_rows(const Architecture& a, const Parameter& p) {  // of B: they are those of the layer
@@ -75,29 +82,76 @@ Array<float> rows_swapped(const ConstArray<float>& b, std::size_t from0, std::si
     return b.reshaped({from0, from1, d, r}).transposed(0, 1).clone().reshaped(b.shape());
 }
 
+// A, (r, in), and B, (out, r). Those of the token table, of which PEFT has A^T B^T added: (r, V) and (C, r).
+std::array<Shape, 2> shapes_of(const Parameter& p, std::size_t r) {
+    const bool table = p.part == Part::token_table;
+    return {{{r, p.shape[table ? 0 : 1]}, {p.shape[table ? 1 : 0], r}}};
+}
+
+bool may_have_adapter(const Parameter& p) { return may_be_adapted(p) || p.part == Part::token_table; }
+
+// The weight of a table or a head that is adapted, or was made larger: PEFT writes it beside the adapter.
+std::string base_name(const Architecture& a, const Parameter& p, const AdapterFile& file) {
+    if (p.part != Part::token_table && p.part != Part::head) return "";
+    for (const char* const end : {".base_layer.weight", ".weight"})
+        if (const std::string name = kPrefix + layer_name(a, p) + end; file.contains(name)) return name;
+    return "";
+}
+
 // What the file has that the model does not fit, all at once.
-std::string adapter_misfits(const Architecture& a, const formats::SafetensorsFile& file, std::size_t r) {
+std::string adapter_misfits(const Architecture& a, const AdapterFile& file, std::size_t r) {
     std::string problems;
     std::set<std::string> known;
+    const auto compare = [&](const std::string& name, const Shape& wanted) {
+        known.insert(name);
+        const auto& found = file.info(name).shape;
+        if (const Shape shape(found.begin(), found.end()); shape != wanted)
+            problems += fmt::format("; {} has shape {} where {} is wanted", name, shape, wanted);
+    };
     for (const Parameter& p : parameters(a)) {
-        if (!may_be_adapted(p)) continue;
+        if (!may_have_adapter(p)) continue;
         const std::string name[] = {stored_name(a, p, "A"), stored_name(a, p, "B")};
-        const std::vector<std::uint64_t> shape[] = {{r, p.shape[1]}, {p.shape[0], r}};
-        for (int i : {0, 1}) {
-            known.insert(name[i]);
-            if (!file.contains(name[i])) {
-                if (file.contains(name[1 - i])) problems += fmt::format("; {} is missing", name[i]);
-            } else if (const auto& found = file.info(name[i]).shape; found != shape[i]) {
-                problems += fmt::format("; {} has shape {} where ({}, {}) is wanted", name[i],
-                                        to_string(Shape(found.begin(), found.end())), shape[i][0], shape[i][1]);
-            }
+        for (std::size_t i : {0, 1}) {
+            if (file.contains(name[i]))
+                compare(name[i], shapes_of(p, r)[i]);
+            else if (file.contains(name[1 - i]))
+                problems += fmt::format("; {} is missing", name[i]);
         }
+        if (const std::string base = base_name(a, p, file); !base.empty()) compare(base, p.shape);
     }
-    for (const auto& [name, info] : file.tensors())
-        if (!known.contains(name)) problems += fmt::format("; {} is not known", shown_name(name));
+    for (const auto& [name, stored] : file.names())
+        if (!known.contains(name)) problems += fmt::format("; {} is not known", shown_name(stored));
     constexpr std::size_t most = 4000;
     if (problems.size() > most) problems = problems.substr(0, problems.rfind("; ", most)) + "; and more";
     return problems;
+}
+
+// Whether the values that the file has of a weight are the model's, as far as both were rounded.
+bool is_same(const Tensor<float>& weight, Array<float> values, formats::DType stored) {
+    if (weight.packed()) values = unpacked(packed(Tensor<float>(values), weight.packed()->type())).clone();
+    const ConstArray<float> own = unpacked(weight);
+    const auto rounded = [&](float x) {
+        return stored == formats::DType::BF16  ? bf16_to_f32(f32_to_bf16(x))
+               : stored == formats::DType::F16 ? f16_to_f32(f32_to_f16(x))
+                                               : x;
+    };
+    return std::equal(own.data(), own.data() + own.size(), values.data(),
+                      [&](float x, float y) { return x == y || rounded(x) == y; });
+}
+
+constexpr double kLargestProduct = 1e18;  // of B A: squares of sums with it are beyond float32
+
+double largest(const Array<float>& x) {
+    double most = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) most = std::max(most, std::abs(static_cast<double>(x.data()[i])));
+    return most;
+}
+
+// A head of its own in place of the token table, which an adapter changes alone.
+void untie_head(Transformer<float>& model) {
+    const Tensor<float>& table = model.parts[Part::token_table].weight;
+    model.parts[Part::head].weight = table.packed() ? table : Tensor<float>(table.value().clone());
+    model.config.tied_head = false;
 }
 
 }  // namespace
@@ -122,6 +176,10 @@ AdapterOptions read_adapter_config(const fs::path& folder) {
     in.require(options.dropout >= 0 && options.dropout < 1, "lora_dropout must be at least 0 and below 1, got {}",
                in.shown("lora_dropout"));
     options.rank_stabilized = in.flag("use_rslora", false);
+    in.require(std::abs(options.scale()) < kLargestProduct,
+               "lora_alpha {} is too large: text and losses would not be "
+               "finite",
+               in.shown("lora_alpha"));
     options.base = in.text("base_model_name_or_path", "");
     return options;
 }
@@ -134,30 +192,52 @@ fs::path base_of_adapter(const fs::path& folder) {
         if (!base.empty() && formats::is_there(path / "config.json")) return path;
     throw BadInput(
         fmt::format("{}: the model of this adapter, '{}', is not there: name its folder with --model, and "
-                    "the adapter's with --adapter",
-                    what, shown_name(base)));
+                    "the adapter's with --adapter{}",
+                    what, shown_name(base), how_to_get(base)));
 }
 
 void load_adapter(const fs::path& folder, Transformer<float>& model) {
-    AdapterOptions options = read_adapter_config(folder);
-    const Architecture& a = model.config;
-    const auto file = formats::SafetensorsFile::open(folder / kAdapterWeights);
-    const std::string what = (folder / kAdapterWeights).string();
+    const AdapterOptions options = read_adapter_config(folder);
+    const AdapterFile file(folder / kAdapterWeights);
+    Architecture a = model.config;
+    a.tied_head = false;
     const std::string problems = adapter_misfits(a, file, options.rank);
-    check<BadInput>(problems.empty(), "{}: the adapter does not fit the model{}", what, problems);
-    check<BadInput>(!file.tensors().empty(), "{}: holds no tensors", what);
+    check<BadInput>(problems.empty(), "{}: the adapter does not fit the model{}", file.path(), problems);
+    check<BadInput>(!model.adapter.changes_tables, "{}: the model has another adapter, in its tables: load it again",
+                    file.path());
+    const auto has = [&](const Parameter& p) { return may_have_adapter(p) && file.contains(stored_name(a, p, "A")); };
     model.adapt(options, nullptr, std::nullopt);
     for (const Parameter& p : parameters(a)) {
-        if (!may_be_adapted(p) || !file.contains(stored_name(a, p, "A"))) continue;
-        const auto read = [&](const std::string& name, const Shape& shape) {
-            Array<float> values(shape);
-            const std::uint64_t not_finite = file.read(name, values.data(), values.size());
-            check<BadInput>(not_finite == 0, "{}: {} holds values that are not finite", what, name);
-            return values;
-        };
+        const std::string base = base_name(a, p, file);
+        if (base.empty()) continue;
+        const Tensor<float>& own = p.part == Part::head ? model.head_weight() : model.at(p);
+        check<BadInput>(is_same(own, file.read(base, p.shape), file.info(base).dtype),
+                        "{}: {} differs from the model's own: this is the adapter of another model", file.path(), base);
+    }
+    for (const Parameter& p : parameters(a)) {
+        if (!has(p)) continue;
+        const bool table = p.part == Part::token_table;
+        if (model.config.tied_head && (table || p.part == Part::head)) {
+            untie_head(model);
+            model.adapter.changes_tables = true;
+        }
+        const Array<float> low = file.read(stored_name(a, p, "A"), shapes_of(p, options.rank)[0]),
+                           b = file.read(stored_name(a, p, "B"), shapes_of(p, options.rank)[1]);
+        const double bound = std::abs(options.scale()) * static_cast<double>(options.rank) * largest(low) * largest(b);
+        check<BadInput>(bound < kLargestProduct,
+                        "{}: {} with its B makes weights of up to {:.1e}: text and losses would "
+                        "not be finite",
+                        file.path(), stored_name(a, p, "A"), bound);
         Weights<Tensor<float>>& w = model.weights_of(p);
-        w.lora_a = Tensor<float>(read(stored_name(a, p, "A"), {options.rank, p.shape[1]}), true);
-        const Array<float> b = read(stored_name(a, p, "B"), {p.shape[0], options.rank});
+        if (table) {  // merged: it is looked up, not multiplied with
+            Array<float> rows = low.transposed(0, 1).clone(), sum = unpacked(w.weight).clone();
+            rows *= static_cast<float>(options.scale());
+            gemm(rows, b.transposed(0, 1).clone(), sum, {.accumulate = true});
+            w.weight = Tensor<float>(sum);
+            model.adapter.changes_tables = true;
+            continue;
+        }
+        w.lora_a = Tensor<float>(low, true);
         w.lora_b = Tensor<float>(swaps_rows(a, p) ? rows_swapped(b, a.n_head, 3) : b, true);
     }
 }
@@ -165,6 +245,7 @@ void load_adapter(const fs::path& folder, Transformer<float>& model) {
 void save_adapter(const fs::path& folder, Transformer<float>& model, const data::Tokenizer& tokenizer) {
     const Architecture& a = model.config;
     const AdapterOptions& options = model.adapter;
+    check(!options.changes_tables, "save_adapter: {}", kTablesChanged);
     const auto adapted = [&](const Parameter& p) { return model.has_adapter(p); };
     const bool whole = options.alpha == std::floor(options.alpha) && std::abs(options.alpha) < 1e9;
     const json config = {{"peft_type", "LORA"},
@@ -190,8 +271,8 @@ void save_adapter(const fs::path& folder, Transformer<float>& model, const data:
         const Weights<Tensor<float>>& w = model.weights_of(p);
         const ConstArray<float>&low = w.lora_a.value(), &b = w.lora_b.value();
         const float* const rows = swaps_rows(a, p) ? made.emplace_back(rows_swapped(b, 3, a.n_head)).data() : b.data();
-        out.add(stored_name(a, p, "A"), formats::DType::F32, {low.dim(0), low.dim(1)}, low.data());
-        out.add(stored_name(a, p, "B"), formats::DType::F32, {b.dim(0), b.dim(1)}, rows);
+        out.add_rounded(stored_name(a, p, "A"), formats::DType::F32, {low.dim(0), low.dim(1)}, low.data());
+        out.add_rounded(stored_name(a, p, "B"), formats::DType::F32, {b.dim(0), b.dim(1)}, rows);
     }
     out.write(folder / kAdapterWeights);
 }

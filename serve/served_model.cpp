@@ -18,6 +18,8 @@ std::vector<ServedModel> load_served_models(const NamedFolder& named, WeightType
         check<BadInput>(models::is_adapter(path), "--adapter {}: is no adapter: it has no adapter_config.json",
                         adapter.path.string());
         models::load_adapter(path, *loaded.model);
+        check<BadInput>(adapter.name.empty() || !loaded.model->adapter.changes_tables, "--adapter {}: {}",
+                        adapter.path.string(), models::kTablesChanged);
     };
     for (const NamedFolder& adapter : adapters)
         if (adapter.name.empty()) take(adapter);

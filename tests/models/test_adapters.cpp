@@ -4,7 +4,7 @@
 
 #include "models/decoder.h"
 #include "models/folder.h"
-#include "tests/models/folders.h"
+#include "tests/models/peft_folders.h"
 #include "tests/models/transformers.h"
 #include "train/optimizers/optimizer.h"
 
@@ -22,10 +22,6 @@ std::vector<fs::path> peft_folders() {
     for (const char* name : {"llama", "qwen3", "gpt2", "gpt_neox", "llama_head"})
         all.push_back(tests_path("reference/adapters") + ("/" + std::string(name)));
     return all;
-}
-
-nlohmann::json peft_numbers(const fs::path& folder) {
-    return nlohmann::json::parse(formats::read_file(folder / "expected.json"));
 }
 
 // A model with adapters that are not zero.
@@ -46,37 +42,6 @@ models::Architecture adapted_shape(const std::string& name) {
     if (name == "llama") a.n_kv_head = 2;
     return a;
 }
-
-// An adapter's folder whose files can be changed.
-struct AdapterCopy {
-    data::tests::ScratchFolder scratch;
-    fs::path folder = scratch.path("adapter");
-
-    explicit AdapterCopy(const std::string& name) {
-        fs::copy(tests_path("reference/adapters/" + name), folder);
-        change([&](auto& j) {
-            j["base_model_name_or_path"] = tests_path("reference/" + peft_numbers(folder)["base"].get<std::string>());
-        });
-    }
-    void change(const std::function<void(nlohmann::json&)>& f) const {
-        auto j = nlohmann::json::parse(formats::read_file(folder / "adapter_config.json"));
-        f(j);
-        scratch.write("adapter/adapter_config.json", j.dump());
-    }
-    void change_tensors(const std::function<void(StoredTensors&)>& f) const {
-        StoredTensors tensors = read_tensors(folder / "adapter_model.safetensors");
-        f(tensors);
-        write_tensors(folder / "adapter_model.safetensors", tensors);
-    }
-    std::string refusal() const {
-        try {
-            models::load_model(folder);
-        } catch (const BadInput& e) {
-            return e.what();
-        }
-        return "";
-    }
-};
 
 }  // namespace
 

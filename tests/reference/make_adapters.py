@@ -28,6 +28,10 @@ cases = {
     "gpt2": ("gpt2_tiny", dict(r=4, lora_alpha=16, target_modules=["c_attn", "mlp.c_proj"])),
     "gpt_neox": ("families/gpt_neox", dict(r=2, lora_alpha=4, target_modules="all-linear")),
     "llama_head": ("llama_tiny", dict(r=2, lora_alpha=3, target_modules=["lm_head", "k_proj"])),
+    # beside these, PEFT writes the tables' own weights
+    "tables": ("llama_tiny", dict(r=2, lora_alpha=3, target_modules=["embed_tokens", "lm_head", "q_proj"])),
+    "tied_tables": ("llama_tiny_tied", dict(r=3, lora_alpha=4, target_modules=["embed_tokens", "lm_head", "k_proj"])),
+    "tied_table": ("llama_tiny_tied", dict(r=3, lora_alpha=4, target_modules=["embed_tokens"])),
 }
 
 
@@ -58,7 +62,7 @@ def make(name, base, settings):
             if "lora_" in n:
                 p += 0.2 * torch.randn_like(p)
     model.peft_config["default"].base_model_name_or_path = os.path.relpath(here / base, folder)
-    model.save_pretrained(folder, save_embedding_layers=False)
+    model.save_pretrained(folder, save_embedding_layers="auto" if "table" in name or "tied" in name else False)
     (folder / "README.md").unlink()
     model = peft.PeftModel.from_pretrained(load(), folder, is_trainable=True).eval()
     ids = torch.randint(len(characters), (2, 12))

@@ -1,0 +1,47 @@
+// Folders of adapters that PEFT wrote (tests/reference/make_adapters.py).
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "tests/models/folders.h"
+#include "tests/paths.h"
+
+namespace inkling::testing {
+
+inline nlohmann::json peft_numbers(const std::filesystem::path& folder) {
+    return nlohmann::json::parse(formats::read_file(folder / "expected.json"));
+}
+
+// An adapter's folder whose files can be changed.
+struct AdapterCopy {
+    data::tests::ScratchFolder scratch;
+    std::filesystem::path folder = scratch.path("adapter");
+
+    explicit AdapterCopy(const std::string& name) {
+        std::filesystem::copy(tests_path("reference/adapters/" + name), folder);
+        change([&](auto& j) {
+            j["base_model_name_or_path"] = tests_path("reference/" + peft_numbers(folder)["base"].get<std::string>());
+        });
+    }
+    void change(const std::function<void(nlohmann::json&)>& f) const {
+        auto j = nlohmann::json::parse(formats::read_file(folder / "adapter_config.json"));
+        f(j);
+        scratch.write("adapter/adapter_config.json", j.dump());
+    }
+    void change_tensors(const std::function<void(StoredTensors&)>& f) const {
+        StoredTensors tensors = read_tensors(folder / "adapter_model.safetensors");
+        f(tensors);
+        write_tensors(folder / "adapter_model.safetensors", tensors);
+    }
+    std::string refusal() const {
+        try {
+            models::load_model(folder);
+        } catch (const BadInput& e) {
+            return e.what();
+        }
+        return "";
+    }
+};
+
+}  // namespace inkling::testing

@@ -1,0 +1,109 @@
+// Adapters of the token table and the head, beside which PEFT writes the tables' own weights, and names that hold the
+// adapter's name: PEFT's logits come out, and what cannot be read is refused by name.
+#include "models/adapter_folder.h"
+#include "models/decoder.h"
+#include "models/gguf_export.h"
+#include "tests/models/peft_folders.h"
+#include "tests/models/transformers.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+using models::Kept;
+
+TEST_CASE("adapters of tables: PEFT's logits come out, beside the weights and merged", "[models]") {
+    for (const std::string name : {"tables", "tied_tables", "tied_table"}) {
+        const AdapterCopy copy(name);
+        const auto numbers = peft_numbers(copy.folder);
+        const bool tied = name != "tables";
+        for (const Kept kept : {Kept::fp32, Kept::as_stored}) {
+            INFO(name);
+            const auto [model, tokenizer] = models::load_model(copy.folder, std::nullopt, kept);
+            CHECK((model->adapter.changes_tables && !model->config.tied_head));
+            check_logits(*model, numbers, "logits", 5e-5);
+            const auto row = numbers["ids"][0].get<std::vector<std::int32_t>>();
+            models::KvCache cache(model->config);
+            std::vector<float> z(model->config.vocab_size);
+            models::Decoder(*model).read(cache, row, z);
+            const auto want = numbers["logits"].get<std::vector<double>>();
+            for (std::size_t i = 0; i < z.size(); ++i)
+                CHECK(static_cast<double>(z[i]) == Approx(want[(row.size() - 1) * z.size() + i]).margin(5e-5));
+            const data::tests::ScratchFolder merged;
+            CHECK_THROWS_WITH(models::save_adapter(merged.path(""), *model, *tokenizer),
+                              ContainsSubstring("is read alone"));
+            CHECK_THROWS_WITH(models::write_gguf_adapter(merged.path("x"), *model, formats::GgufType::F32, "x"),
+                              ContainsSubstring("is read alone"));
+            model->merge_adapters();  // PEFT changes a tied head with its table; here it is the model before that
+            if (!tied) check_logits(*model, numbers, "merged", 5e-5);
+            check_logits(*model, numbers, "logits", 5e-5);
+            models::save_model(merged.path(""), *model, *tokenizer);
+            check_logits(*models::load_model(merged.path("")).model, numbers, "logits", 5e-5);
+        }
+    }
+}
+
+TEST_CASE("adapters of tables: the base's own weights are those of the model", "[models]") {
+    const std::string table = "base_model.model.model.embed_tokens.", head = "base_model.model.lm_head.";
+    for (const std::string& name : {table + "base_layer.weight", head + "base_layer.weight"}) {
+        const AdapterCopy copy("tied_tables");
+        CHECK(copy.refusal().empty());
+        for (const Kept kept : {Kept::bf16, Kept::q8_0})  // weights that were rounded on the way
+            CHECK_NOTHROW(models::load_model(copy.folder, std::nullopt, kept));
+        copy.change_tensors([&](StoredTensors& all) { all.at(name).values[5] += 0.01f; });
+        CHECK_THAT(copy.refusal(), ContainsSubstring(name + " differs from the model's own"));
+        copy.change_tensors([&](StoredTensors& all) {
+            auto& weight = all.at(name);
+            weight.shape[0] -= 1, weight.values.resize(weight.shape[0] * weight.shape[1]);
+        });
+        CHECK_THAT(copy.refusal(), ContainsSubstring(name + " has shape (20, 24) where (21, 24) is wanted"));
+    }
+    const AdapterCopy other("tables");
+    other.change_tensors([&](StoredTensors& all) {  // as where the vocabulary has grown, and none was targeted
+        all["base_model.model.model.layers.0.mlp.up_proj.base_layer.weight"] = {{1}, {0}};
+        all.erase(table + "lora_embedding_B");
+        all[table + "weight"] = all[table + "base_layer.weight"];
+    });
+    CHECK_THAT(other.refusal(), ContainsSubstring("embed_tokens.lora_embedding_B is missing") &&
+                                    ContainsSubstring("model.layers.0.mlp.up_proj.base_layer.weight is not known") &&
+                                    ContainsSubstring("embed_tokens.weight is not known"));
+}
+
+TEST_CASE("adapters: names may hold the adapter's own, but not those of several", "[models]") {
+    for (const std::string folder : {"tied_tables", "llama"}) {
+        const AdapterCopy copy(folder);
+        const auto numbers = peft_numbers(copy.folder);
+        const auto rename = [](const std::string& name, const std::string& adapter) {
+            const std::size_t at = name.find(".lora_");
+            if (at == std::string::npos) return name;
+            const std::size_t end = name.ends_with(".weight") ? name.size() - 7 : name.size();
+            return name.substr(0, end) + "." + adapter + name.substr(end);
+        };
+        copy.change_tensors([&](StoredTensors& all) {
+            StoredTensors named;
+            for (const auto& [name, tensor] : all) named[rename(name, "default")] = tensor;
+            all = named;
+        });
+        check_logits(*models::load_model(copy.folder).model, numbers, "logits", 5e-5);
+        copy.change_tensors([&](StoredTensors& all) {
+            for (const auto& [name, tensor] : StoredTensors(all))
+                if (name.ends_with(".default.weight")) all[name.substr(0, name.size() - 14) + "other.weight"] = tensor;
+        });
+        CHECK_THAT(copy.refusal(), ContainsSubstring("holds several adapters"));
+    }
+}
+
+TEST_CASE("adapters: what makes no finite numbers is refused, and weights of another form say how to convert them",
+          "[models]") {
+    const AdapterCopy huge("llama");
+    huge.change([](nlohmann::json& j) { j["lora_alpha"] = 1e300; });
+    CHECK_THAT(huge.refusal(), ContainsSubstring("adapter_config.json: lora_alpha 1e+300 is too large"));
+    const AdapterCopy large("llama");
+    large.change_tensors([](StoredTensors& all) {
+        for (auto& [name, tensor] : all) tensor.values.assign(tensor.values.size(), 1e9f);
+    });
+    CHECK_THAT(large.refusal(), ContainsSubstring("adapter_model.safetensors: base_model.model.") &&
+                                    ContainsSubstring("makes weights of up to 8.0e+18"));
+    const AdapterCopy pickle("llama");
+    std::filesystem::rename(pickle.folder / "adapter_model.safetensors", pickle.folder / "adapter_model.bin");
+    CHECK_THAT(pickle.refusal(), ContainsSubstring("holds adapter_model.bin, which is not read") &&
+                                     ContainsSubstring("python3 -c \"import torch"));
+}
