@@ -4,7 +4,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <charconv>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -84,14 +83,6 @@ std::vector<std::string> arguments(int argc, char** argv) {
     return result;
 }
 
-// CLI11 would take -1 for the largest number there is.
-std::string refuse_no_whole_number(const std::string& text) {
-    std::uint64_t number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error == std::errc() && end == text.data() + text.size()) return "";
-    return fmt::format("a whole number of at least 0 is required, got '{}'", text);
-}
-
 int fail(int code, std::string message) {
     std::replace(message.begin(), message.end(), '\n', ' ');
     if (distributed::Processes* const all = distributed::processes()) all->fail(message, code);
@@ -151,8 +142,8 @@ Commands::Commands(const TrainCaller& caller) {
         std::vector<CLI::App*> parts = command->get_subcommands({});
         parts.push_back(command);
         for (CLI::App* const part : parts) {
+            read_whole_numbers(*part);
             for (CLI::Option* const option : part->get_options()) {
-                if (option->get_type_name() == "UINT") option->check(refuse_no_whole_number);
                 if (option->get_expected_max() == 1 &&
                     option->get_multi_option_policy() == CLI::MultiOptionPolicy::Throw)
                     option->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);  // of a flag that is given twice

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "cli/common.h"
 #include "cli/flag_values.h"
@@ -70,6 +71,19 @@ std::function<std::string(const std::string&)> refuse_flag_names(const CLI::App&
         if (std::find(names.begin(), names.end(), text) == names.end()) return "";
         return fmt::format("a value is required, but the flag {} follows", text);
     };
+}
+
+void read_whole_numbers(CLI::App& command) {
+    const auto read = [](std::string& text) -> std::string {
+        std::uint64_t number = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+        if (error != std::errc() || end != text.data() + text.size())
+            return fmt::format("a whole number of at least 0 is required, got '{}'", text);
+        text = std::to_string(number);
+        return "";
+    };
+    for (CLI::Option* const option : command.get_options())
+        if (option->get_type_name() == "UINT") option->transform(CLI::Validator(read, ""));
 }
 
 CLI::Validator refuse_other_than(const std::vector<std::string>& known) {

@@ -10,6 +10,10 @@ namespace inkling::cli {
 // A check for the flags of `command`: a flag's name in the place of a value is a value that was forgotten.
 std::function<std::string(const std::string&)> refuse_flag_names(const CLI::App& command);
 
+// The flags of `command` that take whole numbers read them as decimal ones of at least 0. By itself, CLI11 takes 010
+// for 8, and -1 for the largest number there is.
+void read_whole_numbers(CLI::App& command);
+
 // A check for a flag that takes one of a few values, which shells complete (flag_values.h).
 CLI::Validator refuse_other_than(const std::vector<std::string>& known);
 

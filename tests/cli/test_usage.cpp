@@ -125,6 +125,18 @@ TEST_CASE("command line: values that make no sense, with --out left alone", "[cl
     check_fails(program({"generate", "--model", small_run(), "-p", "a", "-f", text}), 2);
 }
 
+TEST_CASE("command line: whole numbers are decimal, whatever they begin with", "[cli]") {
+    const auto j = json_lines(program({"generate", "--model", small_run(), "-p", "the", "-n", "012", "--seed", "08",
+                                       "--top-k", "00", "--threads", "01", "--json"}))
+                       .at(0);
+    CHECK((j["tokens"] == 12 && j["seed"] == 8));
+    const ScratchFolder folder;
+    const Arguments train = {"train", "--data", folder.write("text.txt", small_text()), "--dry-run", "--json"};
+    const std::string plan = program(train + small({"--max-iters", "010", "--batch-size", "0010"})).out;
+    CHECK_THAT(plan, ContainsSubstring("\"steps\":10") && ContainsSubstring("\"batch_size\":10"));
+    check_fails(program(train + Arguments{"--seed", "0x8"}), 2, "a whole number of at least 0 is required, got '0x8'");
+}
+
 TEST_CASE("command line: flags may have underscores", "[cli]") {
     const ScratchFolder folder;
     const std::string text = folder.write("under_score.txt", small_text());
