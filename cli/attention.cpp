@@ -10,6 +10,7 @@
 #include "cli/common.h"
 #include "cli/flag_values.h"
 #include "cli/model_argument.h"
+#include "cli/output_file.h"
 #include "cli/prompt.h"
 #include "cli/terminal.h"
 #include "cli/unknown_flag.h"
@@ -24,7 +25,8 @@ namespace {
 
 struct AttentionArguments {
     ModelArgument model;
-    std::string prompt, prompt_file, out, format, head;
+    OutputFile out;
+    std::string prompt, prompt_file, format, head;
     std::size_t threads = 0;
     bool json = false, strict = false;
     CLI::Option* prompt_option = nullptr;
@@ -34,11 +36,11 @@ const std::vector<std::string> kFormatNames = {"html", "png", "svg", "json", "te
 constexpr const char* kFormats = "html, png, svg, json, text (a heatmap) or table (numbers)";
 
 std::string choose_format(const AttentionArguments& args) {
-    const bool by_ending = args.format.empty() && !args.out.empty() && args.out != "-";
+    const bool by_ending = args.format.empty() && !args.out.path.empty() && args.out.path != "-";
     std::string format = args.format;
     if (args.json) return "json";
     if (by_ending) {
-        format = std::filesystem::path(args.out).extension().string();
+        format = std::filesystem::path(args.out.path).extension().string();
         format = format == ".htm" ? "html" : format == ".txt" ? "text" : format.erase(0, 1);
     } else if (format.empty()) {
         format = args.head.empty() ? "table" : "text";
@@ -47,7 +49,7 @@ std::string choose_format(const AttentionArguments& args) {
     if (std::find(kFormatNames.begin(), kFormatNames.end(), format) != kFormatNames.end()) return format;
     if (by_ending)
         throw Usage(
-            fmt::format("--out {}: unknown file extension: choose a format with --format {}", args.out, kFormats));
+            fmt::format("--out {}: unknown file extension: choose a format with --format {}", args.out.path, kFormats));
     throw Usage(fmt::format("--format {}", refuse_other_than(kFormatNames)(args.format)));
 }
 
@@ -89,12 +91,13 @@ std::string in_terminal(const AttentionMap& map, std::optional<HeadIndex> only, 
 int show_attention(const AttentionArguments& args) {
     const std::string format = choose_format(args);
     std::optional<HeadIndex> only = parse_head(args.head);
-    const bool to_stdout = args.out.empty() || args.out == "-";
+    const bool to_stdout = args.out.path.empty() || args.out.path == "-";
     if (args.prompt_file.empty() && args.prompt_option->count() == 0)
         throw Usage("a prompt is required: give --prompt TEXT or --prompt-file FILE");
     if (to_stdout && format == "png" && isatty(STDOUT_FILENO))
         throw Usage("--format png: a terminal cannot show it: give --out FILE.png");
-    const bool nothing_asked = args.out.empty() && args.format.empty() && !args.json && !only;
+    if (!to_stdout) args.out.check_format(format);
+    const bool nothing_asked = args.out.path.empty() && args.format.empty() && !args.json && !only;
     if (nothing_asked) only = HeadIndex{0, 0};
     set_threads(args.threads);
     const auto [model, tokenizer] = load_current(args.model);
@@ -121,9 +124,9 @@ int show_attention(const AttentionArguments& args) {
             std::fprintf(stderr, "this is one of %zu heads: another with --head LAYER.HEAD, all with --out FILE.html\n",
                          layers * heads);
     } else {
-        formats::write_file_atomic(args.out, content);
-        std::fprintf(stderr, "wrote %s: layers %zu, heads %zu, tokens %zu\n", args.out.c_str(), map.layers, map.heads,
-                     map.tokens.size());
+        formats::write_file_atomic(args.out.path, content);
+        std::fprintf(stderr, "wrote %s: layers %zu, heads %zu, tokens %zu\n", args.out.path.c_str(), map.layers,
+                     map.heads, map.tokens.size());
     }
     constexpr std::size_t kHeavy = 64 << 20;
     if (content.size() > kHeavy)
@@ -139,7 +142,7 @@ Action add_attention(CLI::App& app) {
     args->prompt_option = app.add_option("-p,--prompt", args->prompt, "text whose attention weights to show");
     app.add_option("-f,--prompt-file", args->prompt_file, "file with that text; -: stdin")
         ->excludes(args->prompt_option);
-    app.add_option("-o,--out", args->out, "file to write; -: stdout");
+    add_output_flags(app, args->out, "-o,--out", "file to write; -: stdout");
     CLI::Option* const format =
         app.add_option("--format", args->format,
                        fmt::format("{}; default: by the extension of --out, else table, with --head text", kFormats));

@@ -2,10 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "cli/common.h"
 #include "cli/generate.h"
+#include "cli/output_file.h"
+#include "cli/wrong_usage.h"
 #include "formats/file.h"
 #include "formats/named.h"
 
@@ -31,6 +35,7 @@ struct SamplingFlags {
     explicit SamplingFlags(const Conversation& talk) : options(talk.options()) {
         add_sampling_flags(app, options);
         app.add_option("--seed", options.seed)->capture_default_str();
+        read_whole_numbers(app);
     }
 };
 
@@ -59,8 +64,24 @@ void change(const std::string& name, const std::string& value, Conversation& tal
     }
 }
 
-void save_to(const std::string& file, const Conversation& talk) {
+// Whether a file is what /save writes, one line of messages. A text to train on has more.
+bool is_conversation(const std::string& file) {
+    std::error_code none;
+    if (!std::filesystem::is_regular_file(file, none)) return true;
+    std::ifstream in(file, std::ios::binary);
+    std::string line;
+    return begins_with(file, "{\"messages\":") && (!std::getline(in, line) || in.peek() == EOF);
+}
+
+void save_to(std::string file, const Conversation& talk) {
+    constexpr std::string_view kOverwrite = "--overwrite ";
+    const bool overwrite = file.starts_with(kOverwrite);
+    if (overwrite) file.erase(0, file.find_first_not_of(' ', kOverwrite.size()));
     check<BadInput>(!file.empty(), "/save: a file is required");
+    check<BadInput>(overwrite || is_conversation(file),
+                    "/save {0}: there is a file already that is no conversation: choose another name, or replace it "
+                    "with /save --overwrite {0}",
+                    file);
     try {
         formats::write_file_atomic(file, data::to_line(talk.messages()));
     } catch (const Error& e) {

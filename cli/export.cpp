@@ -3,13 +3,16 @@
 
 #include "cli/common.h"
 #include "cli/model_argument.h"
+#include "cli/output_file.h"
 #include "cli/wrong_usage.h"
 #include "formats/directory.h"
 #include "formats/file.h"
+#include "models/adapter_folder.h"
 #include "models/families/as_qwen3.h"
 #include "models/families/family.h"
 #include "models/folder.h"
 #include "models/gguf_export.h"
+#include "models/weight_files.h"
 
 namespace inkling::cli {
 namespace {
@@ -18,7 +21,8 @@ namespace fs = std::filesystem;
 
 struct ExportArguments {
     ModelArgument model;
-    std::string out, format = "gguf", type = "f32";
+    OutputFile out;
+    std::string format = "gguf", type = "";
 };
 
 const std::map<std::string, formats::GgufType> kGgufTypes = {{"f32", formats::GgufType::F32},
@@ -56,9 +60,20 @@ void warn_of_softcap(const ExportArguments& args, double cap) {
                  cap, args.model.name().c_str());
 }
 
-void report(const ExportArguments& args, std::uintmax_t bytes) {
-    std::fprintf(stderr, "wrote %s: %s, %s, %s\n", args.out.c_str(), args.format.c_str(), args.type.c_str(),
+void report(const ExportArguments& args, const std::string& type, std::uintmax_t bytes) {
+    std::fprintf(stderr, "wrote %s: %s, %s, %s\n", args.out.path.c_str(), args.format.c_str(), type.c_str(),
                  quantity(static_cast<double>(bytes), "B").c_str());
+}
+
+// --type, or that of the model's files. An adapter alone is f32, as its file.
+std::string type_of(const ExportArguments& args) {
+    if (!args.type.empty() || args.format == "gguf-lora") return args.type.empty() ? "f32" : args.type;
+    const fs::path folder = models::find_model(args.model.model.empty() ? args.model.adapter : args.model.model);
+    const formats::DType stored =
+        models::WeightFiles::open(models::is_adapter(folder) ? models::base_of_adapter(folder) : folder).type();
+    for (const auto& [name, type] : kFolderTypes)
+        if (type == stored) return name;
+    return "f32";
 }
 
 std::string folder_name(const ExportArguments& args) {  // the folder's, for programs to show
@@ -67,18 +82,20 @@ std::string folder_name(const ExportArguments& args) {  // the folder's, for pro
 }
 
 int export_model(const ExportArguments& args) {
-    const fs::path out = args.out;
+    const fs::path out = args.out.path;
     set_threads(0);
     if (out.empty()) throw Usage("--out must name a file or folder to write");
-    if (args.format != "gguf" && !kFolderTypes.contains(args.type))
+    if (args.format != "gguf" && args.type == "q8_0")
         throw Usage(
             fmt::format("--type for --format {} must be one of f32, f16, bf16, got '{}'", args.format, args.type));
+    if (args.format.starts_with("gguf")) args.out.check("GGUF", "a GGUF file");
     models::LoadedModel loaded = load_current(args.model);
+    const std::string type = type_of(args);
     if (args.format == "gguf-lora") {
         check<BadInput>(loaded.model->adapter.rank > 0, "{}: has no adapter, which --format gguf-lora writes",
                         args.model.name());
-        models::write_gguf_adapter(out, *loaded.model, kGgufTypes.at(args.type), folder_name(args));
-        report(args, fs::file_size(out));
+        models::write_gguf_adapter(out, *loaded.model, kGgufTypes.at(type), folder_name(args));
+        report(args, type, fs::file_size(out));
         return 0;
     }
     if (loaded.model->adapter.rank > 0) loaded.model->merge_adapters();
@@ -90,13 +107,15 @@ int export_model(const ExportArguments& args) {
         warn_of_softcap(args, cap);
     }
     if (args.format != "gguf") {
-        write_folder(out, loaded, kFolderTypes.at(args.type));
+        write_folder(out, loaded, kFolderTypes.at(type));
         std::uintmax_t bytes = 0;
         for (const std::string& name : formats::names_in(out)) bytes += fs::file_size(out / name);
-        report(args, bytes);
+        report(args, type, bytes);
     } else {
-        models::write_gguf(out, *loaded.model, *loaded.tokenizer, kGgufTypes.at(args.type), folder_name(args));
-        report(args, fs::file_size(out));
+        const formats::GgufType asked = kGgufTypes.at(type);
+        const bool as_asked =
+            models::write_gguf(out, *loaded.model, *loaded.tokenizer, asked, folder_name(args)) == asked;
+        report(args, as_asked ? type : "f16 (q8_0 needs rows of a multiple of 32 numbers)", fs::file_size(out));
     }
     return 0;
 }
@@ -106,16 +125,16 @@ int export_model(const ExportArguments& args) {
 Action add_export(CLI::App& app) {
     auto args = std::make_shared<ExportArguments>();
     add_model_flags(app, args->model);
-    app.add_option("--out", args->out, "file (gguf, gguf-lora) or folder (hf, hf-qwen3) to write")->required();
+    add_output_flags(app, args->out, "--out", "file (gguf, gguf-lora) or folder (hf, hf-qwen3) to write")->required();
     app.add_option("--format", args->format,
                    "gguf: for llama.cpp, a nanochat as qwen3; hf: a model folder without training state; hf-qwen3: the "
                    "same of a nanochat as qwen3, for programs without nanochat; gguf-lora: an adapter alone, for "
                    "llama.cpp's --lora")
         ->check(refuse_other_than({"gguf", "hf", "hf-qwen3", "gguf-lora"}))
         ->capture_default_str();
-    app.add_option("--type,--outtype", args->type, "number format of the weights: f32, f16, bf16; gguf also q8_0")
-        ->check(refuse_other_than({"f32", "f16", "bf16", "q8_0"}))
-        ->capture_default_str();
+    app.add_option("--type,--outtype", args->type,
+                   "number format of the weights: f32, f16, bf16; gguf also q8_0; default: that of the model's files")
+        ->check(refuse_other_than({"f32", "f16", "bf16", "q8_0"}));
     return [args] { return export_model(*args); };
 }
 

@@ -5,6 +5,7 @@
 
 #include "cli/common.h"
 #include "cli/model_argument.h"
+#include "cli/output_file.h"
 #include "cli/prompt.h"
 #include "cli/unknown_flag.h"
 #include "cli/wrong_usage.h"
@@ -22,7 +23,8 @@ using Json = nlohmann::ordered_json;
 
 struct RunReportArguments {
     std::vector<std::string> runs;
-    std::string out, prompt;
+    OutputFile out;
+    std::string prompt;
     CLI::Option* prompt_option = nullptr;
 };
 
@@ -50,9 +52,10 @@ Json heads_of(const RunReportArguments& args, const Json& run) {
 }
 
 int write_report(const RunReportArguments& args) {
-    const std::string format = format_of(args.out);
+    const std::string format = format_of(args.out.path);
     if (args.prompt_option->count() > 0 && format != "html")
-        throw Usage(fmt::format("--prompt is for FILE.html, got --out {}", args.out));
+        throw Usage(fmt::format("--prompt is for FILE.html, got --out {}", args.out.path));
+    args.out.check_format(format);
     check_utf8({args.prompt, "--prompt"});
     std::vector<Json> runs;
     for (const std::string& folder : args.runs) {
@@ -80,8 +83,8 @@ int write_report(const RunReportArguments& args) {
         report::draw_curves(*surface, runs);
         content = surface->finish();
     }
-    formats::write_file_atomic(args.out, content);
-    std::fprintf(stderr, "wrote %s: %s\n", args.out.c_str(), counted(runs.size(), "run").c_str());
+    formats::write_file_atomic(args.out.path, content);
+    std::fprintf(stderr, "wrote %s: %s\n", args.out.path.c_str(), counted(runs.size(), "run").c_str());
     return 0;
 }
 
@@ -90,7 +93,8 @@ int write_report(const RunReportArguments& args) {
 Action add_report(CLI::App& app) {
     auto args = std::make_shared<RunReportArguments>();
     app.add_option("run", args->runs, "folders of runs; several are compared, the best one first")->required();
-    app.add_option("-o,--out", args->out, "file to write: FILE.html; FILE.svg or FILE.png: the loss curves alone")
+    add_output_flags(app, args->out, "-o,--out",
+                     "file to write: FILE.html; FILE.svg or FILE.png: the loss curves alone")
         ->required();
     args->prompt_option = app.add_option("-p,--prompt", args->prompt,
                                          "text whose attention weights to show; default: how the last sample begins");

@@ -6,6 +6,7 @@
 
 #include "cli/common.h"
 #include "cli/data_argument.h"
+#include "cli/output_file.h"
 #include "cli/unknown_flag.h"
 #include "cli/wrong_usage.h"
 #include "data/encoded_corpus.h"
@@ -26,7 +27,8 @@ constexpr std::size_t kBlock = 1 << 16;  // ids, or bytes, that are written at o
 struct TokenizeArguments {
     DataArguments text;
     std::size_t vocab_size = 0, threads = 0;
-    std::string out, tokenizer, file;
+    OutputFile out;
+    std::string tokenizer, file;
     std::string pre_tokenizer = name_of(data::SplitStyle::gpt2);
     std::string loss_on = name_of(train::LossOn::completions);
     bool strict = false, marks = false, plain = false, prompts = false;
@@ -43,14 +45,21 @@ int learn(const TokenizeArguments& args) {
     if (args.vocab_size < data::smallest_bpe_vocab)
         throw Usage(fmt::format("--vocab-size must be at least {}: {} and the 256 bytes; got {}",
                                 data::smallest_bpe_vocab, data::end_of_text_token, args.vocab_size));
+    const std::filesystem::path folder = std::filesystem::path(args.out.path).parent_path();
+    if (formats::is_there(args.out.path) && models::holds_model(folder) && !args.out.overwrite)
+        throw Usage(
+            fmt::format("--out {}: it belongs to the model in its folder: choose another name, or replace it "
+                        "with --overwrite",
+                        args.out.path));
+    args.out.check("{\n  \"version\"", "a tokenizer.json");
     set_threads(args.threads);
     const data::Corpus corpus = read_data(args.text);
     const data::BpeTokenizer tokenizer(data::train_bpe(corpus.documents, args.vocab_size,
                                                        {.style = *find_named<data::SplitStyle>(args.pre_tokenizer)}));
-    formats::write_file_atomic(args.out, tokenizer.to_json());
+    formats::write_file_atomic(args.out.path, tokenizer.to_json());
     const std::size_t size = tokenizer.vocab_size();
     std::fprintf(stderr, "vocabulary %zu, learned from %zu bytes of text, written to %s\n", size, corpus.bytes(),
-                 args.out.c_str());
+                 args.out.path.c_str());
     if (size < args.vocab_size)
         std::fprintf(stderr, "smaller than %zu: no pair in the text is left to merge\n", args.vocab_size);
     return 0;
@@ -180,7 +189,7 @@ Action add_tokenize(CLI::App& app) {
     CLI::App* const train = app.add_subcommand("train", "Learn a byte-level BPE tokenizer from text");
     add_data_flags(*train, args->text)->required();
     train->add_option("--vocab-size", args->vocab_size, "size of the vocabulary")->required();
-    train->add_option("--out", args->out, "tokenizer.json to write")->required();
+    add_output_flags(*train, args->out, "--out", "tokenizer.json to write")->required();
     train
         ->add_option("--pre-tokenizer", args->pre_tokenizer,
                      "pattern by which text is split into words: gpt2, llama3, qwen2 or nanochat")

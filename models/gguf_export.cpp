@@ -1,5 +1,6 @@
 #include "models/gguf_export.h"
 
+#include <algorithm>
 #include <list>
 #include <map>
 
@@ -102,21 +103,25 @@ ConstArray<float> stored(const Family& f, const Architecture& a, const Parameter
 
 }  // namespace
 
-void write_gguf(const std::filesystem::path& path, Transformer<float>& model, const data::Tokenizer& tokenizer,
-                formats::GgufType type, const std::string& name) {
+formats::GgufType write_gguf(const std::filesystem::path& path, Transformer<float>& model,
+                             const data::Tokenizer& tokenizer, formats::GgufType type, const std::string& name) {
     const Architecture& a = model.config;
     const Family& f = family(a.family);
     if (f.gguf_name.empty()) return write_gguf(path, *as_qwen3(model), tokenizer, type, name);
+    const std::vector<Parameter> all = parameters(a);
+    if (std::none_of(all.begin(), all.end(),
+                     [&](const Parameter& p) { return stored_type(type, gguf_name(p), p.shape) == type; }))
+        type = formats::GgufType::F16;
     formats::GgufWriter out;
     out.set_text("general.architecture", f.gguf_name);
     out.set_text("general.name", name);
     set_keys(out, f, a);
     out.set_u32("general.file_type", file_type(type));
     if (type == formats::GgufType::Q8_0) out.set_u32("general.quantization_version", 2);
-    set_gguf_tokenizer(out, tokenizer, a.vocab_size);
+    set_gguf_tokenizer(out, tokenizer, a);
 
-    std::list<ConstArray<float>> made;          // kept until write()
-    for (const Parameter& p : parameters(a)) {  // weights are (out, in) there as here
+    std::list<ConstArray<float>> made;  // kept until write()
+    for (const Parameter& p : all) {    // weights are (out, in) there as here
         const ConstArray<float>& values = made.emplace_back(stored(f, a, p, unpacked(model.at(p))));
         out.add(gguf_name(p), stored_type(type, gguf_name(p), p.shape), p.shape, values.data());
     }
@@ -133,6 +138,7 @@ void write_gguf(const std::filesystem::path& path, Transformer<float>& model, co
         out.add("rope_freqs.weight", formats::GgufType::F32, factors.shape(), made.emplace_back(factors).data());
     }
     out.write(path);
+    return type;
 }
 
 void write_gguf_adapter(const std::filesystem::path& path, Transformer<float>& model, formats::GgufType type,
@@ -141,6 +147,7 @@ void write_gguf_adapter(const std::filesystem::path& path, Transformer<float>& m
     const Family& f = family(a.family);
     check<BadInput>(!f.gguf_name.empty(), "gguf-lora: llama.cpp has no {}: merge the adapter, with --format gguf",
                     a.family);
+    check<BadInput>(!model.adapter.changes_tables, "gguf-lora: {}", kTablesChanged);
     formats::GgufWriter out;
     out.set_text("general.architecture", f.gguf_name);
     out.set_text("general.type", "adapter");

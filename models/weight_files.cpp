@@ -1,5 +1,6 @@
 #include "models/weight_files.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "engine/check.h"
@@ -20,6 +21,9 @@ WeightFiles WeightFiles::open(const fs::path& folder) {
         return weights;
     }
     weights.path = folder / "model.safetensors";
+    formats::refuse_other_form(weights.path, {"pytorch_model.bin", "pytorch_model.bin.index.json"},
+                               "from transformers import AutoModelForCausalLM as M; "
+                               "M.from_pretrained('{0}').save_pretrained('{0}')");
     weights.single_ = std::make_unique<formats::SafetensorsFile>(formats::SafetensorsFile::open(weights.path));
     return weights;
 }
@@ -71,16 +75,18 @@ void WeightFiles::release(const std::string& name) const {
     file.release(file.info(name));
 }
 
-std::uint64_t WeightFiles::numbers() const {
-    std::uint64_t n = 0;
-    each([&](const formats::TensorInfo& info) { n += info.count; });
-    return n;
-}
-
 std::uint64_t WeightFiles::bytes() const {
     std::uint64_t n = 0;
     each([&](const formats::TensorInfo& info) { n += info.end - info.begin; });
     return n;
+}
+
+formats::DType WeightFiles::type() const {
+    std::map<formats::DType, std::uint64_t> counts;
+    each([&](const formats::TensorInfo& info) { counts[info.dtype] += info.count; });
+    const auto most = std::max_element(counts.begin(), counts.end(),
+                                       [](const auto& x, const auto& y) { return x.second < y.second; });
+    return most == counts.end() ? formats::DType::F32 : most->first;
 }
 
 }  // namespace inkling::models

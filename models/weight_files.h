@@ -31,8 +31,8 @@ class WeightFiles {
             for (const auto& [name, info] : single_->tensors()) visit(info);
         for (const auto& [name, shard] : shard_of_) visit(shard->info(name));
     }
-    std::uint64_t numbers() const;  // elements of all tensors
-    std::uint64_t bytes() const;    // that they take
+    std::uint64_t bytes() const;  // of all tensors
+    formats::DType type() const;  // of most of their numbers
 
     std::filesystem::path path;  // of the file, or of the index: for messages
 

@@ -99,6 +99,25 @@ TEST_CASE("chat: commands", "[cli]") {
         CHECK_THAT(r.err, ContainsSubstring(text));
 }
 
+TEST_CASE("chat: /save replaces conversations, and other files only with --overwrite", "[cli]") {
+    const ChatProgram chat;
+    const std::string notes = chat.folder.write("notes.txt", "mine"), one = chat.folder.path("one.jsonl");
+    const std::string line = R"({"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]})";
+    const std::string many = chat.folder.write("many.jsonl", line + "\n" + line + "\n");
+    const Result r = chat.run(
+        "One day\n/save " + notes + "\n/save " + many + "\n/save " + one + "\n/save " + one + "\n", {"-n", "2"});
+    INFO(r.err);
+    CHECK(r.code == 0);
+    for (const std::string& file : {notes, many})
+        CHECK_THAT(r.err, ContainsSubstring("inkling: /save " + file +
+                                            ": there is a file already that is no "
+                                            "conversation"));
+    CHECK((read_file(notes) == "mine" && read_file(many) == line + "\n" + line + "\n"));
+    CHECK(json_lines(read_file(one)).size() == 1);
+    CHECK(chat.run("One day\n/save --overwrite " + notes + "\n", {"-n", "2"}).code == 0);
+    CHECK(json_lines(read_file(notes)).size() == 1);
+}
+
 TEST_CASE("chat: a full context is said", "[cli]") {
     const ChatProgram chat;
     std::string lines;

@@ -55,7 +55,7 @@ TEST_CASE("weight files: shards are one set of weights", "[models]") {
     files.each([&](const formats::TensorInfo& info) { tensors += files.contains(info.name); });
     CHECK(tensors == 28);
     CHECK_THROWS_WITH(files.info("none"), ContainsSubstring("none is missing"));
-    CHECK((files.numbers() == folder.model.parameter_count() && files.bytes() == 4 * files.numbers()));
+    CHECK(files.bytes() == 4 * folder.model.parameter_count());
     models::save_model(folder.path(), folder.model, folder.tokenizer);  // a whole file beside the index is preferred
     folder.write_index({});
     CHECK(folder.refusal().empty());
@@ -70,7 +70,7 @@ TEST_CASE("weight files: an index that does not fit its shards is refused by nam
     };
     refuses([](json& j) { j["weight_map"][kName] = "gone.safetensors"; }, folder.path("gone.safetensors").string());
     refuses([](json& j) { j["weight_map"][kName] = Sharded::file(1); }, kName + " is not in " + Sharded::file(1));
-    refuses([](json& j) { j["weight_map"].erase(kName); }, "holds 3888 numbers where config.json wants 3960");
+    refuses([](json& j) { j["weight_map"].erase(kName); }, kName + " is missing");
     refuses([](json& j) { j["weight_map"]["extra"] = Sharded::file(0); }, "extra is not in");
     refuses([](json& j) { j["weight_map"][kName] = 3; }, kName + " must be a name, got 3");
     for (const char* bad : {"../model.safetensors", "/etc/passwd", "", "a/b.safetensors", "model.bin", ".."})
