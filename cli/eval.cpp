@@ -29,6 +29,11 @@ struct EvalArguments {
     bool json = false, strict = false, answers = false;
 };
 
+void require_finite(const EvalArguments& args, double loss) {
+    check<BadInput>(std::isfinite(loss), "{}: the loss is {}: the weights are too large: take another checkpoint",
+                    args.model.name(), loss);
+}
+
 // Counts the stories written by the model that the grammar of the built-in corpus accepts, and compares the loss on
 // stories that it was not trained on with their entropy.
 int evaluate_stories(const EvalArguments& args) {
@@ -61,6 +66,7 @@ int evaluate_stories(const EvalArguments& args) {
                                         {.stride = std::max<std::size_t>(1, model->config.block_size / 2),
                                          .progress = [&](double) { return signal == 0; }});
     if (signal != 0) return 128 + signal;
+    require_finite(args, loss);
     const std::size_t replaced = tokenizer->unknown ? tokenizer->unknown->tally().characters : 0;
     say_replaced(*tokenizer);
     const double chars = static_cast<double>(text.size() - tokenizer->decode(std::span(tokens).first(1)).size());
@@ -97,6 +103,7 @@ int evaluate_documents(const EvalArguments& args, models::Transformer<float>& mo
     check<BadInput>(rows.size() > 0, "{}: no document has anything to learn", corpus.name());
     const std::atomic<int>& signal = catch_signals();
     const double loss = train::evaluate(model, rows, {.progress = [&](double) { return signal == 0; }});
+    if (signal == 0) require_finite(args, loss);
     Answers answers;
     if (args.answers && signal == 0) answers = count_answers(model, shared, *corpus.lines, [&] { return signal == 0; });
     if (signal != 0) return 128 + signal;
@@ -146,6 +153,7 @@ int evaluate_model(const EvalArguments& args) {
     const double loss =
         train::evaluate(*model, tokens, {.stride = args.stride, .progress = [&](double) { return signal == 0; }});
     if (signal != 0) return 128 + signal;
+    require_finite(args, loss);
     const std::size_t predicted = tokens.size() - 1;         // every token but the first
     const bool marked = !tokenizer->marks_before().empty();  // and that one is no text
     const std::size_t bytes = encoded.bytes - (marked ? 0 : tokenizer->decode(std::vector{tokens[0]}).size());

@@ -13,6 +13,7 @@
 #include "formats/json.h"
 #include "formats/safetensors.h"
 #include "models/adapter_folder.h"
+#include "models/chat_template.h"
 #include "models/folder.h"
 #include "models/weight_files.h"
 
@@ -68,6 +69,31 @@ std::uint64_t bytes_of(const fs::path& folder) {
     return models::WeightFiles::open(folder).bytes();
 }
 
+std::string stored_type(const fs::path& folder) {
+    const fs::path weights = models::is_adapter(folder) ? models::base_of_adapter(folder) : folder;
+    return std::string(formats::dtype_name(models::WeightFiles::open(weights).type()));
+}
+
+std::string positions_of(const models::Architecture& c) {
+    if (c.positions == models::Positions::learned) return "learned";
+    const char* const scaling = c.rope.scaling == models::RopeScaling::linear   ? ", linear scaling by "
+                                : c.rope.scaling == models::RopeScaling::llama3 ? ", llama3 scaling by "
+                                                                                : "";
+    return fmt::format("rotary, theta {}{}{}", c.rope_theta, scaling,
+                       *scaling ? fmt::format("{}", c.rope.factor) : std::string());
+}
+
+// What ends an answer, as the template has it.
+std::string template_of(const data::Tokenizer& tokenizer) {
+    if (!tokenizer.chat) return "none";
+    try {
+        const std::int32_t end = models::ChatTemplate::of(tokenizer).end_of_turn();
+        return "answers end with " + tokenizer.decode(std::span(&end, 1));
+    } catch (const BadInput& e) {
+        return e.what();
+    }
+}
+
 int show(const InfoArguments& args) {
     if (args.cpu) return show_cpu(args);
     const fs::path folder = models::find_model(args.model);
@@ -79,11 +105,15 @@ int show(const InfoArguments& args) {
                                    {"n_layer", c.n_layer},
                                    {"n_head", c.n_head},
                                    {"n_embd", c.n_embd},
+                                   {"n_inner", c.inner()},
                                    {"block_size", c.block_size},
                                    {"vocab_size", c.vocab_size},
                                    {"bias", c.qkv_bias},
                                    {"dropout", c.dropout},
+                                   {"positions", positions_of(c)},
                                    {"tokenizer", name_of(tokenizer->kind())},
+                                   {"chat_template", template_of(*tokenizer)},
+                                   {"type", stored_type(folder)},
                                    {"bytes", bytes_of(folder)}};
     if (const models::AdapterOptions& adapter = model->adapter; adapter.rank > 0) {
         info.update({{"base_model", adapter.base}, {"lora_rank", adapter.rank}, {"lora_alpha", adapter.alpha}});

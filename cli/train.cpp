@@ -240,8 +240,10 @@ Action add_train(CLI::App& app, const TrainCaller& caller) {
     args->given = train::recipe("fast").options;  // the defaults that --help shows
     offer(*app.add_option(
               "--recipe", args->recipe,
-              fmt::format("named settings, which other flags override: {}; default: stories without --data, else fast",
-                          fmt::join(train::recipe_names(), ", "))),
+              fmt::format(
+                  "named settings, which other flags override: {}; default: stories without --data, finetune with "
+                  "--init-from or --init-adapter, else fast",
+                  fmt::join(train::recipe_names(), ", "))),
           train::recipe_names());
     app.add_option("--config", args->config, "settings from a TOML file, such as a run's config.toml");
     app.add_option("--serve", args->serve,
@@ -285,7 +287,7 @@ Action add_train(CLI::App& app, const TrainCaller& caller) {
                 flag == "data" ? take_several(*option)
                                : static_cast<void>(option->take_all()->expected(1)->allow_extra_args(false));
         }
-        if (train::chosen_flags().contains(flag)) option->default_str("chosen by fast");
+        if (train::chosen_flags().contains(flag)) option->default_str("chosen by the recipe");
     });
     offer(*args->flags["arch"], models::family_names());
     offer(*args->flags["tokenizer"], {"char", "bpe"});

@@ -120,6 +120,14 @@ bool is_folder(const fs::path& path) {
     return is_there(path) && look_at(path, status) == 0 && S_ISDIR(status.st_mode);
 }
 
+void refuse_other_form(const fs::path& path, std::initializer_list<const char*> others, const char* python) {
+    const std::string folder = path.parent_path().string();
+    for (const char* const other : others)
+        check<BadInput>(is_there(path) || !is_there(path.parent_path() / other),
+                        "{}: holds {}, which is not read, and no {}: convert it with python3 -c \"{}\"", folder, other,
+                        path.filename().string(), fmt::format(fmt::runtime(python), folder));
+}
+
 bool has_hole(const fs::path& path) {
     const Input input(path);
     const off_t hole = ::lseek(input.fd, 0, SEEK_HOLE);  // -1: the file is empty, or its file system has no such call

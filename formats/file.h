@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <initializer_list>
 #include <memory>
 #include <span>
 #include <string>
@@ -35,6 +36,11 @@ std::string read_file(const std::filesystem::path& path, FileKind kind = FileKin
 // that lead in a circle, a folder that may not be entered.
 bool is_there(const std::filesystem::path& path);
 bool is_folder(const std::filesystem::path& path);
+
+// Throws BadInput where `path` is missing and one of `others`, which is not read, stands beside it. `python` converts
+// it, in the folder {0}.
+void refuse_other_form(const std::filesystem::path& path, std::initializer_list<const char*> others,
+                       const char* python);
 
 // Whether a regular file has a place that was never written and reads as NUL bytes, as sparse files do.
 bool has_hole(const std::filesystem::path& path);

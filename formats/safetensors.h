@@ -114,7 +114,7 @@ class SafetensorsWriter {
     // `data` holds the elements as `dtype`, in this machine's form, until write.
     void add(std::string name, DType dtype, std::vector<std::uint64_t> shape, const void* data);
 
-    // float32 in memory, stored as F32, F16 or BF16, rounded to nearest.
+    // float32 in memory, stored as F32, F16 or BF16, rounded to nearest. Error for values that are not finite there.
     void add_rounded(std::string name, DType dtype, std::vector<std::uint64_t> shape, const float* data);
 
     // Error when the file cannot be written; what stood there before is then unharmed.

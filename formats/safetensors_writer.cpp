@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -48,6 +50,14 @@ void SafetensorsWriter::add_rounded(std::string name, DType dtype, std::vector<s
                                     const float* data) {
     check(dtype == DType::F32 || dtype == DType::F16 || dtype == DType::BF16,
           "safetensors: tensor \"{}\": float32 is stored as F32, F16 or BF16, got {}", name, dtype_name(dtype));
+    std::uint64_t count = 1;
+    for (const std::uint64_t extent : shape) count *= extent;
+    const float limit = dtype == DType::F16    ? 65520.0f     // rounds to infinity
+                        : dtype == DType::BF16 ? 0x1.ffp127f  // the same
+                                               : std::numeric_limits<float>::infinity();
+    const float* const bad = std::find_if(data, data + count, [=](float x) { return !(std::abs(x) < limit); });
+    check(bad == data + count, "safetensors: tensor \"{}\" has the value {}, for which {} has no number", name,
+          bad == data + count ? 0 : *bad, dtype_name(dtype));
     insert({{.name = std::move(name), .dtype = dtype, .shape = std::move(shape)}, data, dtype != DType::F32});
 }
 

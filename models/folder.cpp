@@ -3,7 +3,9 @@
 #include <malloc.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
+#include <cstring>
 #include <future>
 #include <list>
 #include <nlohmann/json.hpp>
@@ -21,11 +23,23 @@ namespace inkling::models {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
+std::string how_to_get(const fs::path& path) {
+    const std::string name = path.string();
+    const bool of_hub = !name.empty() && std::count(name.begin(), name.end(), '/') <= 1 &&
+                        name.find_first_of(".~/") != 0 && std::all_of(name.begin(), name.end(), [](unsigned char c) {
+                            return std::isalnum(c) || std::strchr("-_./", c);
+                        });
+    if (!of_hub) return "";
+    return fmt::format(
+        ": nothing is downloaded here: name a folder; one of huggingface.co comes by hf download {} "
+        "--local-dir {}",
+        name, path.filename().string());
+}
+
+bool holds_model(const fs::path& folder) { return formats::is_there(folder / "config.json") || is_adapter(folder); }
+
 fs::path find_model(const fs::path& path) {
-    check<BadInput>(formats::is_there(path), "{}: there is no such model folder", path.string());
-    const auto holds_model = [](const fs::path& folder) {
-        return formats::is_there(folder / "config.json") || is_adapter(folder);
-    };
+    if (!formats::is_there(path)) throw BadInput(path.string() + ": there is no such model folder" + how_to_get(path));
     for (const char* link : {"best", "latest"}) {
         if (holds_model(path / link)) return path / link;
     }
@@ -41,7 +55,10 @@ std::unique_ptr<data::Tokenizer> open_tokenizer(const fs::path& path) {
     const bool bare = is_adapter(folder) && !formats::is_there(folder / "tokenizer.json");
     const fs::path from = bare ? base_of_adapter(folder) : folder;
     auto tokenizer = data::load_tokenizer(from);
-    if (formats::is_folder(from)) tokenizer->chat = read_chat_source(from);
+    if (formats::is_folder(from)) {
+        tokenizer->chat = read_chat_source(from);
+        tokenizer->named = read_named_tokens(from, *tokenizer);
+    }
     return tokenizer;
 }
 
@@ -63,9 +80,7 @@ LoadedModel load_model(const fs::path& folder, std::optional<double> dropout, Ke
     Architecture config = load_config(folder);
     if (dropout) config.dropout = *dropout;
     const WeightFiles file = WeightFiles::open(folder);
-    // Before memory for the model is taken: a lying config.json asks for no more than the file can fill.
-    check<BadInput>(parameter_count(config) <= file.numbers(), "{}: holds {} numbers where config.json wants {}",
-                    file.path.string(), file.numbers(), parameter_count(config));
+    check_weights(config, file);  // before memory for the model is taken
     // A large vocabulary takes as long as the weights: both at once, where there may be one more thread.
     auto reading = std::async(std::launch::async | std::launch::deferred, [&] {
         auto tokenizer = data::load_tokenizer(folder);
@@ -77,7 +92,7 @@ LoadedModel load_model(const fs::path& folder, std::optional<double> dropout, Ke
     LoadedModel loaded{std::make_unique<Transformer<float>>(config, std::nullopt), nullptr};
     load_weights(*loaded.model, file, kept);
     loaded.tokenizer = reading.get();
-    take_tokenizer_config(folder, *loaded.tokenizer, loaded.model->config);
+    take_named_tokens(folder, *loaded.tokenizer, loaded.model->config);
     loaded.tokenizer->chat = read_chat_source(folder);
     check<BadInput>(loaded.tokenizer->vocab_size() <= config.vocab_size,
                     "{}: {} tokens do not fit the model's vocabulary of {}", (folder / "tokenizer.json").string(),
@@ -90,10 +105,9 @@ void save_tokenizer(const fs::path& folder, const Architecture& config, const da
     json tokenizer_config = {{"tokenizer_class", "PreTrainedTokenizerFast"},
                              {"model_max_length", config.block_size},
                              {"clean_up_tokenization_spaces", false}};
-    if (const auto id = tokenizer.end_of_text()) {
-        for (const char* key : {"bos_token", "eos_token", "unk_token"})
-            tokenizer_config[key] = tokenizer.decode(std::span(&*id, 1));
-    }
+    for (const auto& [name, id] : named_tokens(tokenizer))
+        tokenizer_config[name + "_token"] = tokenizer.decode(std::span(&id, 1));
+    for (const auto& [name, added] : tokenizer.named.added) tokenizer_config["add_" + name + "_token"] = added;
     if (tokenizer.chat) {
         tokenizer_config["chat_template"] = tokenizer.chat->jinja;
         for (const auto& [name, text] : tokenizer.chat->marks) tokenizer_config[name] = text;
@@ -127,9 +141,6 @@ void save_model(const fs::path& folder, Transformer<float>& model, const data::T
         const ConstArray<float> values = unpacked(tensor);
         if (tensor.packed()) made.push_back(values);
         const float* data = values.data();
-        check(type != formats::DType::F16 ||
-                  std::all_of(data, data + values.size(), [](float x) { return std::abs(x) < 65520; }),
-              "{} holds values that float16 has no numbers for: choose bf16 or f32", names.name_of(p));
         if (names.qkv_by_head && p.part == Part::query_key_value) {
             const std::size_t H = model.config.n_head, d = model.config.head_size(), n = values.size() / (3 * H * d);
             data = made.emplace_back(values.reshaped({3, H, d, n}).transposed(0, 1).clone()).data();

@@ -47,9 +47,14 @@ void save_model(const std::filesystem::path& folder, Transformer<float>& model, 
 // The part of it that is about the tokenizer: tokenizer.json, tokenizer_config.json.
 void save_tokenizer(const std::filesystem::path& folder, const Architecture& config, const data::Tokenizer& tokenizer);
 
+bool holds_model(const std::filesystem::path& folder);  // or an adapter: the folder itself, not one of a run
+
 // OUT of a run means OUT/best, else OUT/latest; the folder of a model or an adapter means itself. Throws BadInput when
 // there is neither.
 std::filesystem::path find_model(const std::filesystem::path& path);
+
+// For messages, where there is no such path and it may be a name of the Hugging Face Hub: how to get it; else "".
+std::string how_to_get(const std::filesystem::path& path);
 
 // Of a tokenizer.json, a folder with one, or a run, whose best checkpoint has one.
 std::unique_ptr<data::Tokenizer> open_tokenizer(const std::filesystem::path& path);

@@ -1,6 +1,7 @@
 #include "models/state_dict.h"
 
 #include <algorithm>
+#include <cmath>
 #include <list>
 
 #include "engine/packed_matrix.h"
@@ -50,8 +51,14 @@ void save_state_dict(nn::Module<T>& module, const std::filesystem::path& path) {
     std::list<ConstArray<T>> kept;  // until write()
     for (const auto& [name, p] : module.parameters()) {
         const std::vector<std::uint64_t> shape(p.shape().begin(), p.shape().end());
-        out.add(name, sizeof(T) == 4 ? formats::DType::F32 : formats::DType::F64, shape,
-                kept.emplace_back(unpacked(p)).data());
+        const T* const data = kept.emplace_back(unpacked(p)).data();
+        if constexpr (std::is_same_v<T, float>) {
+            out.add_rounded(name, formats::DType::F32, shape, data);
+        } else {
+            const bool finite = std::all_of(data, data + p.size(), [](T x) { return std::isfinite(x); });
+            check(finite, "{}: {} holds values that are not finite", path.string(), name);
+            out.add(name, formats::DType::F64, shape, data);
+        }
     }
     out.write(path);
 }

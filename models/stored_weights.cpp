@@ -108,13 +108,21 @@ std::vector<std::uint64_t> stored_shape(const Family& names, const Parameter& p)
     return shape;
 }
 
+void check_weights(const Architecture& a, const WeightFiles& file) {
+    const Stored stored{family(a.family), file};
+    std::size_t tensors = 0;
+    file.each([&](const formats::TensorInfo&) { ++tensors; });
+    const std::string problems =
+        a.n_layer <= tensors
+            ? misfits(a, stored)
+            : fmt::format("; {} is missing", stored.names.name_of(layer_parameters(a, a.n_layer - 1).front()));
+    check<BadInput>(problems.empty(), "{}: the weights do not fit config.json{}", file.path.string(), problems);
+}
+
 void load_weights(Transformer<float>& model, const WeightFiles& file, Kept kept) {
     const bool exact_table = kept == Kept::decoder_bf16 || kept == Kept::decoder_q8_0;
     if (exact_table) kept = kept == Kept::decoder_bf16 ? Kept::bf16 : Kept::q8_0;
-    const std::string what = file.path.string();
     const Stored stored{family(model.config.family), file};
-    const std::string problems = misfits(model.config, stored);
-    check<BadInput>(problems.empty(), "{}: the weights do not fit config.json{}", what, problems);
     for (const Parameter& p : parameters(model.config)) {
         const bool half = file.info(stored.name_of(p)).dtype == formats::DType::BF16;
         const bool as_stored = kept == Kept::as_stored || (exact_table && p.part == Part::token_table);
@@ -135,7 +143,7 @@ void load_weights(Transformer<float>& model, const WeightFiles& file, Kept kept)
     const bool same_size = file.info(copy).count == table.size();
     const std::vector<float> head = same_size ? read(file, copy) : std::vector<float>();
     check<BadInput>(same_size && std::equal(head.begin(), head.end(), table.data()),
-                    "{}: {} differs from the token table: only a tied head is supported", what, copy);
+                    "{}: {} differs from the token table: only a tied head is supported", file.path.string(), copy);
 }
 
 }  // namespace inkling::models

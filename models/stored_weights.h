@@ -1,6 +1,8 @@
 // The weights of a model folder, as its files have them: names and layouts are the family's, and what does not fit is
 // named all at once.
-//   load_weights(model, WeightFiles::open(folder), Kept::fp32);
+//   const auto file = WeightFiles::open(folder);
+//   check_weights(architecture, file);
+//   load_weights(model, file, Kept::fp32);
 #pragma once
 
 #include <cstdint>
@@ -14,8 +16,10 @@ namespace inkling::models {
 
 std::vector<std::uint64_t> stored_shape(const Family& names, const Parameter& p);
 
-// Into every parameter of the model. Throws BadInput for weights that are missing, left over, of another shape than its
-// architecture wants, or not finite.
+// Throws BadInput for weights that are missing, left over, or of another shape than the architecture wants, which may
+// claim anything: no memory is taken for it.
+void check_weights(const Architecture& a, const WeightFiles& file);
+// Into every parameter of the model, whose weights have been checked. Throws BadInput for values that are not finite.
 void load_weights(Transformer<float>& model, const WeightFiles& file, Kept kept);
 
 }  // namespace inkling::models

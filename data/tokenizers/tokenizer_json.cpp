@@ -125,6 +125,9 @@ std::unique_ptr<Tokenizer> load_tokenizer(const fs::path& path) {
         tokenizer->origin = v.string();
         return tokenizer;
     }
+    formats::refuse_other_form(whole, {"tokenizer.model"},
+                               "from transformers import AutoTokenizer as T; "
+                               "T.from_pretrained('{0}').save_pretrained('{0}')");
     return read_tokenizer(whole);
 }
 

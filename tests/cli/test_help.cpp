@@ -86,7 +86,7 @@ TEST_CASE("help: defaults are those of a plain run", "[cli]") {
         return help.substr(begin, end - begin);
     };
     for (const char* flag : {"--n-layer", "--batch-size", "--max-iters", "--precision", "--ema"})
-        CHECK_THAT(text_of(all, flag), ContainsSubstring("(default: chosen by fast)"));
+        CHECK_THAT(text_of(all, flag), ContainsSubstring("(default: chosen by the recipe)"));
     CHECK_THAT(text_of(all, "--arch"), ContainsSubstring("(default: nanochat)"));
     CHECK_THAT(text_of(all, "--optimizer"), ContainsSubstring("(default: muon)"));
     CHECK_THAT(text_of(all, "--learning-rate"), ContainsSubstring("(default: 0.02)"));

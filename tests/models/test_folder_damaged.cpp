@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "models/state_dict.h"
 #include "tests/catch.h"
 #include "tests/models/folders.h"
 
@@ -165,6 +166,46 @@ TEST_CASE("damaged folder: weights that are not finite or no floats are refused 
                 t.values.data());
     out.write(folder.weights());
     CHECK_THAT(folder.refusal(), ContainsSubstring("transformer.wpe.weight"));
+}
+
+TEST_CASE("damaged folder: a width that is too large names the tensors that are smaller", "[models]") {
+    const ModelFolder folder;
+    folder.change_json("config.json", [](json& j) { j["n_inner"] = 96; });
+    CHECK_THAT(
+        folder.refusal(),
+        ContainsSubstring("transformer.h.1.mlp.c_fc.weight has shape (12, 48) where config.json wants (12, 96)"));
+    folder.change_json("config.json", [](json& j) { j["n_layer"] = 1000; });
+    CHECK_THAT(folder.refusal(), ContainsSubstring("transformer.h.999.ln_1.weight is missing"));
+}
+
+TEST_CASE("damaged folder: weights of another form, and names of models that are not here, say what to do",
+          "[models]") {
+    for (const char* pickle : {"pytorch_model.bin", "pytorch_model.bin.index.json"}) {
+        const ModelFolder folder;
+        fs::rename(folder.weights(), folder.path(pickle));
+        CHECK_THAT(folder.refusal(), ContainsSubstring(std::string("holds ") + pickle + ", which is not read") &&
+                                         ContainsSubstring("AutoModelForCausalLM"));
+    }
+    for (const char* name : {"gpt2", "Qwen/Qwen2.5-0.5B", "openai-community/gpt2"})
+        CHECK_THROWS_WITH(models::find_model(name),
+                          ContainsSubstring("there is no such model folder: nothing is downloaded here") &&
+                              ContainsSubstring(std::string("hf download ") + name + " --local-dir "));
+    for (const char* name : {"/no/where", "./gpt2", "a/b/c", "no such one"})
+        CHECK_THROWS_WITH(models::find_model(name), std::string(name) + ": there is no such model folder");
+}
+
+TEST_CASE("damaged folder: values that are not finite are not written", "[models]") {
+    ModelFolder folder;
+    const std::string before = formats::read_file(folder.weights());
+    float& value = folder.model.at(models::parameters(folder.model.config)[3]).value_in_place().data()[2];
+    for (const float bad : {std::nanf(""), std::numeric_limits<float>::infinity()}) {
+        value = bad;
+        for (const auto type : {formats::DType::F32, formats::DType::F16, formats::DType::BF16})
+            CHECK_THROWS_WITH(models::save_model(folder.path(), folder.model, folder.tokenizer, type),
+                              ContainsSubstring("has the value " + fmt::format("{}", bad)));
+        CHECK_THROWS_WITH(models::save_state_dict(folder.model, folder.weights()), ContainsSubstring("has the value"));
+    }
+    CHECK(formats::read_file(folder.weights()) == before);
 }
 
 TEST_CASE("damaged folder: a config of another shape than the weights is refused", "[models]") {

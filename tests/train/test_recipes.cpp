@@ -198,7 +198,7 @@ TEST_CASE("speed: measured, and above 0", "[train]") {
     CHECK(train::seconds_per_step(o, plain.model->config, plain.tokenizer, plain.tokens, 0.01) > 0);
 }
 
-TEST_CASE("recipes: what help calls chosen by fast is what differs from run to run", "[train]") {
+TEST_CASE("recipes: what help calls chosen by the recipe is what differs from run to run", "[train]") {
     const TrainOptions plain = train::recipe("fast").options;
     std::set<std::string> changed = {"precision"};  // by the CPU
     for (const double seconds : {1.0, 60.0, 3600.0}) {
