@@ -7,12 +7,13 @@
 #include "engine/float_mode.h"
 #include "engine/kernels/simd.h"
 #include "engine/parallel.h"
+#include "models/decoder_attention.h"
 
 namespace inkling::models {
 namespace {
 
 // Of weights that are worth a thread of their own. Less is quicker with two threads than with one only while no other
-// program wants the second processor; else each of a step's waits, 5 a layer, may take a turn of that program's.
+// program wants the second processor; else each of a step's waits, 6 a layer, may take a turn of that program's.
 constexpr std::size_t kBytesAThread = std::size_t{4} << 20;
 
 // Vectors of these that lie across cache lines take half as long again to multiply with.
@@ -33,32 +34,6 @@ struct Team {
     }
 };
 
-// y = softmax(scale q . keys) values for one query; keys and values (n, d), scores room for n.
-void attend(const float* q, const float* keys, const float* values, std::size_t n, std::size_t d, float scale,
-            float* scores, float* y) {
-    for (std::size_t j = 0; j < n; ++j) {
-        scores[j] = scale * simd_sum(
-                                d, [](auto a, auto b) { return a * b; }, q, keys + j * d);
-    }
-    const Vec<float> top(simd_max(n, scores));
-    simd_map(
-        n, scores, [=](auto v) { return xsimd::exp(v - top); }, scores);
-    const Vec<float> inverse(1.0f / simd_sum(
-                                        n, [](auto v) { return v; }, scores));
-    constexpr std::size_t W = Vec<float>::size;
-    for (std::size_t i = 0; i < d; i += W) {
-        const std::size_t part = std::min(W, d - i);
-        Vec<float> even(0.0f), odd(0.0f);
-        std::size_t j = 0;
-        for (; j + 2 <= n; j += 2) {
-            even = xsimd::fma(Vec<float>(scores[j]), load_part<float>(values + j * d + i, part), even);
-            odd = xsimd::fma(Vec<float>(scores[j + 1]), load_part<float>(values + (j + 1) * d + i, part), odd);
-        }
-        if (j < n) even = xsimd::fma(Vec<float>(scores[j]), load_part<float>(values + j * d + i, part), even);
-        store_part<float>(y + i, (even + odd) * inverse, part);
-    }
-}
-
 }  // namespace
 
 // One token each of B texts, through all layers: what the threads share, (B, ...) row by row.
@@ -67,7 +42,8 @@ struct Decoder::Step {
     std::span<KvCache* const> caches;
     std::size_t B = caches.size(), C = w.config.n_embd, q_width = w.config.query_width(),
                 kv_width = w.config.kv_width(), qkv_width = q_width + 2 * kv_width, inner = w.config.inner();
-    Floats x, qkv, attended, hidden, gates;
+    HeadShape head{w.config.n_head / w.config.kv_heads(), w.config.head_size(), 0};  // those that share a head of keys
+    Floats x, qkv, scores, attended, hidden, gates;                                  // scores (B, heads, stride)
 
     Step(const DecoderWeights& weights, std::span<KvCache* const> texts)
         : w(weights),
@@ -76,7 +52,10 @@ struct Decoder::Step {
           qkv(B * qkv_width),
           attended(B * q_width),
           hidden(B * inner),
-          gates(w.config.gated ? B * inner : 0) {}
+          gates(w.config.gated ? B * inner : 0) {
+        for (const KvCache* cache : caches) head.stride = std::max(head.stride, whole_lines(cache->length() + 1));
+        scores.resize(B * w.config.n_head * head.stride);
+    }
 
     // x += W in + bias
     void add(const Team& team, const Projection& p, const Floats& in, float* out) {
@@ -90,30 +69,63 @@ struct Decoder::Step {
         Team::wait();
     }
 
-    // Text b's key and value of one head go to its cache, and its queries that share this head look at all so far.
-    void attend_head(std::size_t layer, std::size_t b, std::size_t kv_head, float* scores) {
+    // Of texts and their heads of keys, one after the other, each of so many units, this thread's part:
+    // body(text, head, begin, end).
+    template <class Units, class Body>
+    void share_heads(const Team& team, const Units& units, const Body& body) const {
+        const std::size_t heads = w.config.kv_heads();
+        std::size_t all = 0;
+        for (std::size_t b = 0; b < B; ++b) all += heads * units(b);
+        team.share(all, [&](std::size_t begin, std::size_t end) {
+            std::size_t first = 0;
+            for (std::size_t i = 0; i < B * heads && first < end; ++i) {
+                const std::size_t b = i / heads, last = first + units(b);
+                if (last > begin) body(b, i % heads, std::max(begin, first) - first, std::min(end, last) - first);
+                first = last;
+            }
+        });
+    }
+
+    // The text's key and value of one head go to its cache, and its queries that share the head look at all so far.
+    // Threads share the positions, then the columns of the values.
+    void attend(const Team& team, std::size_t layer, float* room) {
         const Architecture& c = w.config;
-        const std::size_t d = c.head_size(), group = c.n_head / c.kv_heads(), at = caches[b]->length();
-        float* const q = qkv.data() + b * qkv_width + kv_head * group * d;
-        float* const k = qkv.data() + b * qkv_width + q_width + kv_head * d;
-        float *const keys = caches[b]->keys(layer, kv_head), *const values = caches[b]->values(layer, kv_head);
-        w.rotate(k, at, w.layers[layer].key_gain);
-        for (std::size_t g = 0; g < group; ++g) w.rotate(q + g * d, at, w.layers[layer].query_gain);
-        std::copy_n(k, d, keys + at * d);
-        std::copy_n(k + kv_width, d, values + at * d);
+        const std::size_t d = head.size;
         float scale = 1.0f / std::sqrt(static_cast<float>(d));
         if (c.scale_by_layer) scale /= static_cast<float>(layer + 1);
-        for (std::size_t g = 0; g < group; ++g) {
-            float* const y = attended.data() + b * q_width + (kv_head * group + g) * d;
-            attend(q + g * d, keys, values, at + 1, d, scale, scores, y);
-            round_for(w.precision(), y, d);
-        }
+        const auto length = [&](std::size_t b) { return caches[b]->length() + 1; };
+        const auto scores_of = [&](std::size_t b, std::size_t kv_head) {
+            return scores.data() + (b * c.n_head + kv_head * head.queries) * head.stride;
+        };
+        share_heads(team, length, [&](std::size_t b, std::size_t kv_head, std::size_t begin, std::size_t end) {
+            const std::size_t at = length(b) - 1;
+            const float* const row = qkv.data() + b * qkv_width;
+            float* const keys = caches[b]->keys(layer, kv_head);
+            std::copy_n(row + kv_head * head.queries * d, head.queries * d, room);
+            for (std::size_t g = 0; g < head.queries; ++g) w.rotate(room + g * d, at, w.layers[layer].query_gain);
+            if (end > at) {
+                std::copy_n(row + q_width + kv_head * d, d, keys + at * d);
+                w.rotate(keys + at * d, at, w.layers[layer].key_gain);
+                std::copy_n(row + q_width + kv_width + kv_head * d, d, caches[b]->values(layer, kv_head) + at * d);
+            }
+            attention_scores(head, room, keys, begin, end, scale, scores_of(b, kv_head));
+        });
+        Team::wait();
+        const auto work = [&](std::size_t b) { return whole_lines(d) / kColumns * length(b); };
+        share_heads(team, work, [&](std::size_t b, std::size_t kv_head, std::size_t begin, std::size_t end) {
+            const std::size_t n = length(b);
+            const auto column = [&](std::size_t unit) { return std::min(d, (unit + n - 1) / n * kColumns); };
+            begin = column(begin), end = column(end);
+            if (begin == end) return;
+            float* const y = attended.data() + b * q_width + kv_head * head.queries * d;
+            attention_values(head, scores_of(b, kv_head), n, caches[b]->values(layer, kv_head), begin, end, room, y);
+            for (std::size_t g = 0; g < head.queries; ++g) round_for(w.precision(), y + g * d + begin, end - begin);
+        });
+        Team::wait();
     }
 
     void run(const Team& team, std::span<float> logits) {
-        std::size_t longest = 0;
-        for (const KvCache* cache : caches) longest = std::max(longest, cache->length() + 1);
-        Floats normed(B * C), ahead, out(B * C), scores(longest);  // a thread's own
+        Floats normed(B * C), ahead, out(B * C), room(head.room());  // a thread's own
         const auto normalize = [&](const Norm& norm) {
             w.normalize(norm, x.data(), B, normed.data());
             round_for(w.precision(), normed.data(), normed.size());
@@ -130,11 +142,7 @@ struct Decoder::Step {
                 first += p.weight.rows();
             }
             Team::wait();
-            const std::size_t heads = w.config.kv_heads();
-            team.share(B * heads, [&](std::size_t begin, std::size_t end) {
-                for (std::size_t i = begin; i < end; ++i) attend_head(l, i / heads, i % heads, scores.data());
-            });
-            Team::wait();
+            attend(team, l, room.data());
             add(team, layer.out, attended, out.data());
             w.config.parallel_residual ? normed.swap(ahead) : normalize(layer.before_mlp);
             team.share(inner, [&](std::size_t begin, std::size_t end) {

@@ -32,8 +32,19 @@ namespace inkling {
 template <class T>
 using Vec = xsimd::batch<T>;
 
+#if defined(__AVX2__) && !defined(__AVX512F__)
+template <class T>
+inline __m256i first_lanes(std::size_t n) {  // all bits of the first n lanes
+    if constexpr (sizeof(T) == 4) {
+        return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(n)), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+    } else {
+        return _mm256_cmpgt_epi64(_mm256_set1_epi64x(static_cast<long long>(n)), _mm256_setr_epi64x(0, 1, 2, 3));
+    }
+}
+#endif
+
 // The first n lanes, for the ragged ends of rows: loaded with `padding` behind them, stored alone, kept with 0 behind
-// them. AVX-512 has masks for it; elsewhere the lanes go through memory.
+// them. AVX-512 and AVX2 have masks for it; elsewhere the lanes go through memory.
 template <class T>
 inline Vec<T> load_part(const T* p, std::size_t n, T padding = T{0}) {
 #ifdef __AVX512F__
@@ -41,6 +52,14 @@ inline Vec<T> load_part(const T* p, std::size_t n, T padding = T{0}) {
         return _mm512_mask_loadu_ps(_mm512_set1_ps(padding), static_cast<__mmask16>((1u << n) - 1), p);
     } else if constexpr (std::is_same_v<T, double>) {
         return _mm512_mask_loadu_pd(_mm512_set1_pd(padding), static_cast<__mmask8>((1u << n) - 1), p);
+    }
+#elif defined(__AVX2__)
+    if constexpr (std::is_same_v<T, float>) {
+        const __m256i mask = first_lanes<T>(n);
+        return _mm256_blendv_ps(_mm256_set1_ps(padding), _mm256_maskload_ps(p, mask), _mm256_castsi256_ps(mask));
+    } else if constexpr (std::is_same_v<T, double>) {
+        const __m256i mask = first_lanes<T>(n);
+        return _mm256_blendv_pd(_mm256_set1_pd(padding), _mm256_maskload_pd(p, mask), _mm256_castsi256_pd(mask));
     }
 #endif
     alignas(64) T lanes[Vec<T>::size];
@@ -56,6 +75,12 @@ inline void store_part(T* p, const Vec<T>& v, std::size_t n) {
     } else if constexpr (std::is_same_v<T, double>) {
         return _mm512_mask_storeu_pd(p, static_cast<__mmask8>((1u << n) - 1), v);
     }
+#elif defined(__AVX2__)
+    if constexpr (std::is_same_v<T, float>) {
+        return _mm256_maskstore_ps(p, first_lanes<T>(n), v);
+    } else if constexpr (std::is_same_v<T, double>) {
+        return _mm256_maskstore_pd(p, first_lanes<T>(n), v);
+    }
 #endif
     alignas(64) T lanes[Vec<T>::size];
     v.store_aligned(lanes);
@@ -69,6 +94,12 @@ inline Vec<T> keep_part(const Vec<T>& v, std::size_t n) {
         return _mm512_maskz_mov_ps(static_cast<__mmask16>((1u << n) - 1), v);
     } else if constexpr (std::is_same_v<T, double>) {
         return _mm512_maskz_mov_pd(static_cast<__mmask8>((1u << n) - 1), v);
+    }
+#elif defined(__AVX2__)
+    if constexpr (std::is_same_v<T, float>) {
+        return _mm256_and_ps(v, _mm256_castsi256_ps(first_lanes<T>(n)));
+    } else if constexpr (std::is_same_v<T, double>) {
+        return _mm256_and_pd(v, _mm256_castsi256_pd(first_lanes<T>(n)));
     }
 #endif
     alignas(64) T lanes[Vec<T>::size] = {};
@@ -118,9 +149,28 @@ inline T sum_lanes(const Vec<T>& v) {
     return fold_lanes<T>(v, [](const auto& a, const auto& b) { return a + b; });
 }
 
-// sum_i f(in[i]...), with two running vectors, always in the same order.
+// W vectors v[r] -> (sum of v[0]'s lanes, sum of v[1]'s, ...), each with the bits of sum_lanes. Width: of the halves
+// that are added first, of N vectors.
+template <class T, std::size_t Width = Vec<T>::size / 2, std::size_t N, int... I>
+inline Native<T> sums_of_lanes(const Native<T> (&v)[N], std::integer_sequence<int, I...> order) {
+    constexpr int w = static_cast<int>(Width), lanes = sizeof...(I);
+    Native<T> half[N / 2];
+    for (std::size_t i = 0; i < N / 2;
+         ++i) {  // of each 2 w lanes, the first w are of v[i], and the others of v[i + N / 2]
+        const auto &a = v[i], &b = v[i + N / 2];
+        half[i] = Native<T>(__builtin_shufflevector(a, b, (I / w % 2 * (lanes - w) + I)...)) +
+                  Native<T>(__builtin_shufflevector(a, b, (I / w % 2 * (lanes - w) + I + w)...));
+    }
+    if constexpr (Width == 1) {
+        return half[0];
+    } else {
+        return sums_of_lanes<T, Width / 2>(half, order);
+    }
+}
+
+// Vectors whose lanes are to be added: sum_i f(in[i]...), with two running vectors, always in the same order.
 template <class F, class T, class... In>
-inline T simd_sum(std::size_t n, const F& f, const T* first, const In*... in) {
+inline Vec<T> simd_partial_sums(std::size_t n, const F& f, const T* first, const In*... in) {
     constexpr std::size_t W = Vec<T>::size;
     Vec<T> even(T{0}), odd(T{0});
     std::size_t i = 0;
@@ -132,7 +182,12 @@ inline T simd_sum(std::size_t n, const F& f, const T* first, const In*... in) {
     if (i < n) {
         odd += keep_part<T>(f(load_part<T>(first + i, n - i), load_part<T>(in + i, n - i)...), n - i);
     }
-    return sum_lanes<T>(even + odd);
+    return even + odd;
+}
+
+template <class F, class T, class... In>
+inline T simd_sum(std::size_t n, const F& f, const T* first, const In*... in) {
+    return sum_lanes<T>(simd_partial_sums(n, f, first, in...));
 }
 
 // out[i] = f(in[i]), and their sum.

@@ -1,0 +1,45 @@
+// Attention of one token over a cache against sums in double.
+#include "models/decoder_attention.h"
+
+#include "tests/engine/helpers.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+using namespace inkling::models;
+
+TEST_CASE("decoder: attention over a cache is that of double, with the same bits however threads share it",
+          "[models]") {
+    for (const std::size_t d : {2, 8, 20, 40, 64, 72}) {
+        for (const std::size_t n : {1, 2, 7, 64, 65, 200}) {
+            const HeadShape head{3, d, whole_lines(n)};
+            const Array<float> q = random_array<float>({3, d}, 1), k = random_array<float>({n, d}, 2),
+                               v = random_array<float>({n, d}, 3);
+            const auto attended = [&](std::size_t position, std::size_t column) {  // where they are cut
+                Array<float> room({head.room()}), scores({3, head.stride}), y({3, d});
+                attention_scores(head, q.data(), k.data(), position, n, 0.5f, scores.data());
+                attention_scores(head, q.data(), k.data(), 0, position, 0.5f, scores.data());
+                attention_values(head, scores.data(), n, v.data(), column, d, room.data(), y.data());
+                attention_values(head, scores.data(), n, v.data(), 0, column, room.data(), y.data());
+                return y;
+            };
+            INFO("head size " << d << ", " << n << " positions");
+            const Array<float> y = attended(0, 0);
+            for (std::size_t g = 0; g < 3; ++g) {
+                std::vector<double> sums(d + 1);  // the last: of the weights
+                for (std::size_t j = 0; j < n; ++j) {
+                    double dot = 0;
+                    for (std::size_t i = 0; i < d; ++i)
+                        dot += static_cast<double>(q.data()[g * d + i]) * static_cast<double>(k.data()[j * d + i]);
+                    const double weight = std::exp(dot / 2);
+                    for (std::size_t i = 0; i < d; ++i) sums[i] += weight * static_cast<double>(v.data()[j * d + i]);
+                    sums[d] += weight;
+                }
+                for (std::size_t i = 0; i < d; ++i)
+                    CHECK(std::abs(static_cast<double>(y.data()[g * d + i]) - sums[i] / sums[d]) < 1e-5);
+            }
+            for (const std::size_t column : {std::size_t{16}, std::size_t{64}})
+                if (column < d) CHECK(same_bits(y, attended(n / 3, column)));
+            CHECK(same_bits(y, attended(n / 2, 0)));
+        }
+    }
+}
