@@ -4,12 +4,13 @@
     bench/generate.py --python /path/to/venv/bin/python      # needs numpy and llama-cpp-python there
     bench/generate.py --shape smollm2 --python ...
 
-Makes a model folder once, exports it as GGUF with inkling export, and lets both write the same number of tokens and
-read the same prompt, in turn, round by round, because machines are noisy. Each round is a fresh process; the figure is
-the median over the rounds, the best is beside it. Random weights take as long as trained ones.
+Makes a model folder once, exports it as GGUF with inkling export, and lets both read a prompt of as many tokens as each
+context has, and write the same number of tokens behind it, in turn, round by round, because machines are noisy. Each
+round is a fresh process; the figure is the median over the rounds, the best is beside it. "times" is the median of the
+rounds' quotients. Random weights take as long as trained ones.
 
-A token reads every weight once: "of the memory" is Inkling's tokens/s times the bytes of its weights, over the memory's
-speed as inkling bench --profile measures it in the same round.
+A token reads every weight once, and the keys and values of all tokens before it: "of the memory" is Inkling's tokens/s
+times these bytes, over the memory's speed as inkling bench --profile measures it in the same round.
 """
 
 import argparse
@@ -25,11 +26,10 @@ import tempfile
 from compare import last_json
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-T = 1024
 
 
 def gpt2():
-    V, C, layers = 50257, 768, 12
+    V, C, layers, T = 50257, 768, 12, 1024
     linear = {"attn.c_attn": (C, 3 * C), "attn.c_proj": (C, C), "mlp.c_fc": (C, 4 * C), "mlp.c_proj": (4 * C, C)}
     shapes = {"transformer.wte.weight": (V, C), "transformer.wpe.weight": (T, C), "transformer.ln_f.weight": (C,),
               "transformer.ln_f.bias": (C,)}
@@ -43,7 +43,7 @@ def gpt2():
 
 
 def smollm2():
-    V, C, layers, heads, kv_heads, inner = 49152, 576, 30, 9, 3, 1536
+    V, C, layers, heads, kv_heads, inner, T = 49152, 576, 30, 9, 3, 1536, 8192
     kv = C // heads * kv_heads
     linear = {"self_attn.q_proj": (C, C), "self_attn.k_proj": (kv, C), "self_attn.v_proj": (kv, C),
               "self_attn.o_proj": (C, C), "mlp.gate_proj": (inner, C), "mlp.up_proj": (inner, C), "mlp.down_proj": (C, inner)}
@@ -58,12 +58,19 @@ def smollm2():
 
 
 SHAPES = {"gpt2": gpt2, "smollm2": smollm2}
+CONTEXTS = {"gpt2": "8,700", "smollm2": "8,700,3000,6000"}
 BYTES = {"f32": 4, "bf16": 2, "q8_0": 34 / 32}  # a weight
 FLAGS = {"f32": [], "bf16": ["--precision", "bf16"], "q8_0": ["--quantize", "q8_0"]}
 
 
 def weights_read(shapes):  # by a token; the vectors and the table of positions are little
     return sum(shape[0] * shape[1] for name, shape in shapes.items() if len(shape) == 2 and "wpe" not in name)
+
+
+def cache_read(config):  # bytes, of the float32 keys and values of a token
+    layers, width = config.get("num_hidden_layers", config.get("n_layer")), config.get("hidden_size", config.get("n_embd"))
+    heads = config.get("num_attention_heads", config.get("n_head"))
+    return layers * 2 * 4 * width // heads * config.get("num_key_value_heads", heads)
 
 
 def make_folder(folder, shapes, config):
@@ -109,13 +116,13 @@ import json, sys, time
 import numpy
 import llama_cpp
 path, prompt, tokens, threads = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
-llm = llama_cpp.Llama(path, n_ctx=1024, n_batch=1024, n_ubatch=1024, n_threads=threads, n_threads_batch=threads, verbose=False)
+llm = llama_cpp.Llama(path, n_ctx=prompt + tokens + 8, n_batch=1024, n_ubatch=1024, n_threads=threads,
+                      n_threads_batch=threads, verbose=False)
 ids = [int(i) for i in numpy.random.default_rng(2).integers(0, 256, prompt)]
 llm.eval(ids[:8]); llm.reset()
 start = time.perf_counter()
 llm.eval(ids)
 read = time.perf_counter() - start
-llm.reset(); llm.eval(ids[:4])
 logits = llama_cpp.llama_get_logits
 token = 5
 start = time.perf_counter()
@@ -142,8 +149,8 @@ def main():
     parser.add_argument("--folder", help="where the model is, or is made; else in the system's temporary folder")
     parser.add_argument("--make", action="store_true", help="make the folder alone (needs numpy in this python)")
     parser.add_argument("--types", default="f32,bf16,q8_0")
-    parser.add_argument("--tokens", type=int, default=128)
-    parser.add_argument("--prompt", type=int, default=512, help="tokens")
+    parser.add_argument("--contexts", help="tokens of the prompts; else 8 and 700, and of smollm2 3,000 and 6,000, too")
+    parser.add_argument("--tokens", type=int, default=96, help="written behind each")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=5)
     args = parser.parse_args()
@@ -155,8 +162,8 @@ def main():
     if not os.path.exists(os.path.join(args.folder, "tokenizer.json")):
         os.makedirs(args.folder, exist_ok=True)
         subprocess.run([args.python, __file__, "--make", "--folder", args.folder, "--shape", args.shape], check=True)
-    text = "".join(chr(97 + i % 25) + " " for i in range(args.prompt // 2))  # a token each character here
-    times = {}
+    contexts = [int(n) for n in (args.contexts or CONTEXTS[args.shape]).split(",")]
+    runs = {}  # (weights, tokens before): a dictionary for each round
     for kind in args.types.split(","):
         gguf = os.path.join(args.folder, kind + ".gguf")
         if not os.path.exists(gguf):
@@ -164,24 +171,24 @@ def main():
                             kind], check=True, stdout=subprocess.DEVNULL)
         common = [args.inkling, "generate", "--model", args.folder, "--threads", str(args.threads), "--temperature", "0",
                   "--json", *FLAGS[kind]]
-        for _ in range(args.rounds):
-            decode = last_json([*common, "-p", "a b ", "-n", str(args.tokens)])
-            prompt = last_json([*common, "-p", text, "-n", "2"])
-            memory = memory_speed(args.inkling, str(args.threads))
-            times.setdefault((kind, "decode", "share"), []).append(decode["tok_s"] * weights * BYTES[kind] / memory)
-            other = last_json([args.python, "-c", LLAMA, gguf, str(prompt["prompt_tokens"]), str(args.tokens),
+        for n in contexts * args.rounds:
+            text = "".join(chr(97 + i % 25) + " " for i in range(n // 2))  # a token each character here
+            own = last_json([*common, "-p", text, "-n", str(args.tokens)])
+            other = last_json([args.python, "-c", LLAMA, gguf, str(own["prompt_tokens"]), str(args.tokens),
                                str(args.threads)])
-            for key, value in (("decode", decode["tok_s"]), ("prompt", prompt["prompt_tok_s"])):
-                times.setdefault((kind, key, "inkling"), []).append(value)
-                times.setdefault((kind, key, "llama"), []).append(other[key])
-    print("| weights | what | Inkling, tokens/s (best) | llama.cpp (best) | times | of the memory |")
-    print("|---|---|---|---|---|---|")
-    for kind in args.types.split(","):
-        for key in ("decode", "prompt"):
-            a, b = times[kind, key, "inkling"], times[kind, key, "llama"]
-            share = f"{statistics.median(times[kind, key, 'share']):.0%}" if key == "decode" else ""
-            print(f"| {kind} | {key} | {statistics.median(a):.0f} ({max(a):.0f}) | {statistics.median(b):.0f} "
-                  f"({max(b):.0f}) | {statistics.median(a) / statistics.median(b):.2f} | {share} |")
+            bytes_read = weights * BYTES[kind] + (n + args.tokens / 2) * cache_read(config)
+            runs.setdefault((kind, n), []).append({
+                "decode": (own["tok_s"], other["decode"]), "prompt": (own["prompt_tok_s"], other["prompt"]),
+                "share": own["tok_s"] * bytes_read / memory_speed(args.inkling, str(args.threads))})
+    median = statistics.median
+    print("| weights | tokens before | what | Inkling, tokens/s (best) | llama.cpp (best) | times | of the memory |")
+    print("|---|---|---|---|---|---|---|")
+    for what in ("decode", "prompt"):
+        for (kind, n), rounds in runs.items():
+            a, b = zip(*(r[what] for r in rounds))
+            share = f"{median(r['share'] for r in rounds):.0%}" if what == "decode" else ""
+            print(f"| {kind} | {n} | {what} | {median(a):.0f} ({max(a):.0f}) | {median(b):.0f} ({max(b):.0f}) | "
+                  f"{median(x / y for x, y in zip(a, b)):.2f} | {share} |")
 
 
 if __name__ == "__main__":
