@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "engine/kernels/full_range.h"
 #include "engine/kernels/norm_row.h"
 #include "engine/kernels/rotate_row.h"
 #include "models/rotary_positions.h"
@@ -110,10 +111,12 @@ void DecoderWeights::normalize(const Norm& norm, const float* x, std::size_t n, 
 void DecoderWeights::rotate(float* x, std::size_t position, const ConstArray<float>& gain) const {
     const std::size_t d = config.head_size(), r = config.rotary_size(), half = r / 2;
     const auto norm = [&] {
+        const auto eps = static_cast<float>(config.norm_epsilon);
         const float mean_square = simd_sum(
                                       d, [](auto v) { return v * v; }, x) /
                                   static_cast<float>(d);
-        const Vec<float> scale(1.0f / std::sqrt(mean_square + static_cast<float>(config.norm_epsilon)));
+        const Vec<float> scale(squares_fit(mean_square + eps) ? 1.0f / std::sqrt(mean_square + eps)
+                                                              : row_moments(d, x, false, eps).scale);
         if (gain.defined()) {
             simd_map(
                 d, x, [=](auto v, auto g) { return v * scale * g; }, x, gain.data());
@@ -136,12 +139,13 @@ void DecoderWeights::activate(float* x, std::size_t n) const {
         const V positive = xsimd::max(v, V(0.0f));
         return positive * positive;
     };
-    const auto silu = [](auto v) { return v / (V(1.0f) + xsimd::exp(-v)); };
+    const auto silu = [](auto v) { return full_range::gated(v / (V(1.0f) + xsimd::exp(-v)), v, v); };
     // gelu: x sigmoid(2 u), u = sqrt(2/pi) (x + 0.044715 x^3); beyond 20 the gate is 0 or 1
     const auto gelu = [](auto v) {
         const V c(static_cast<float>(2 * std::numbers::sqrt2 * std::numbers::inv_sqrtpi)), k(0.044715f);
         const V inner = xsimd::min(xsimd::max(v, V(-20.0f)), V(20.0f));
-        return v / (V(1.0f) + xsimd::exp(-(inner * (c + c * k * inner * inner))));
+        const V u = inner * (c + c * k * inner * inner);
+        return full_range::gated(v / (V(1.0f) + xsimd::exp(-u)), v, u);
     };
     const auto relu = [](auto v) { return xsimd::max(v, V(0.0f)); };
     const auto gelu_erf = [](auto v) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 
 #include "engine/kernels/simd.h"
 
@@ -11,6 +12,29 @@ namespace inkling {
 template <class T>
 struct RowMoments {
     T mean, scale;
+};
+
+// Whether a mean of squares has all its digits: none of the larger squares has over- or underflowed.
+template <class T>
+bool squares_fit(T mean_square) {
+    constexpr T least =
+        std::numeric_limits<T>::min() / std::numeric_limits<T>::epsilon() / std::numeric_limits<T>::epsilon();
+    return mean_square >= least && mean_square <= std::numeric_limits<T>::max();
+}
+
+// The same where they do not fit: the range of long double holds any.
+struct WideMoments {
+    long double mean = 0, squares = 0;  // squares: the sum of (x - mean)^2
+
+    template <class T>
+    WideMoments(std::size_t n, const T* x, bool centered) {
+        for (std::size_t i = 0; centered && i < n; ++i) mean += static_cast<long double>(x[i]);
+        mean /= static_cast<long double>(n);
+        for (std::size_t i = 0; i < n; ++i) {
+            const long double d = static_cast<long double>(x[i]) - mean;
+            squares += d * d;
+        }
+    }
 };
 
 // Of x_0 .. x_{n-1}; rms_norm, which is not centered, has mean 0.
@@ -24,7 +48,11 @@ RowMoments<T> row_moments(std::size_t n, const T* x, bool centered, T eps) {
     const T variance = simd_sum(
                            n, [mu = Vec<T>(mean)](auto v) { return (v - mu) * (v - mu); }, x) *
                        inverse;
-    return {mean, T{1} / std::sqrt(variance + eps)};
+    if (squares_fit(variance + eps)) [[likely]]
+        return {mean, T{1} / std::sqrt(variance + eps)};
+    const WideMoments wide(n, x, centered);
+    const long double mean_square = wide.squares / static_cast<long double>(n) + static_cast<long double>(eps);
+    return {static_cast<T>(wide.mean), static_cast<T>(1 / std::sqrt(mean_square))};
 }
 
 // gain may be null, and then bias is null, too.

@@ -14,27 +14,23 @@
 
 #include <numbers>
 
+#include "engine/kernels/full_range.h"
 #include "engine/kernels/unary.h"
 
 namespace inkling {
 namespace {
 
-template <class V>
-V logistic(const V& x) {
-    using T = typename V::value_type;
-    return V(T{1}) / (V(T{1}) + xsimd::exp(-x));
-}
-
-// s and ds/dx of gelu. Beyond |x| = 20 s is 0 or 1, and x^3 is kept from overflowing.
+// 2 u, s and ds/dx of gelu. Beyond |x| = 20 s is 0 or 1, and x^3 is kept from overflowing.
 template <class V>
 struct GeluGate {
-    V s, ds;
+    V u, s, ds;
     explicit GeluGate(const V& x) {
         using T = typename V::value_type;
         const V c(static_cast<T>(2 * std::numbers::sqrt2 * std::numbers::inv_sqrtpi)), k(static_cast<T>(0.044715));
         const V v = xsimd::min(xsimd::max(x, V(T{-20})), V(T{20}));
         const V ckv2 = c * k * v * v;
-        s = logistic(v * (c + ckv2));
+        u = v * (c + ckv2);
+        s = full_range::sigmoid(u);
         ds = s * (V(T{1}) - s) * (c + V(T{3}) * ckv2);
     }
 };
@@ -42,7 +38,7 @@ struct GeluGate {
 template <class V>
 V normal_cdf(const V& x) {
     using T = typename V::value_type;
-    return V(T{0.5}) * (V(T{1}) + xsimd::erf(x * V(static_cast<T>(std::numbers::sqrt2 / 2))));
+    return V(T{0.5}) * (V(T{1}) + full_range::erf(x * V(static_cast<T>(std::numbers::sqrt2 / 2))));
 }
 
 template <class V>
@@ -63,7 +59,7 @@ Tensor<T> tanh(const Tensor<T>& x) {
 template <class T>
 Tensor<T> sigmoid(const Tensor<T>& x) {
     return unary_op(
-        "sigmoid", x, Saves::output, [](auto v) { return logistic(v); },
+        "sigmoid", x, Saves::output, [](auto v) { return full_range::sigmoid(v); },
         [](auto dy, auto y) { return dy * y * (Vec<T>(T{1}) - y); });
 }
 
@@ -78,9 +74,9 @@ Tensor<T> relu(const Tensor<T>& x) {
 template <class T>
 Tensor<T> silu(const Tensor<T>& x) {
     return unary_op(
-        "silu", x, Saves::input, [](auto v) { return v * logistic(v); },
+        "silu", x, Saves::input, [](auto v) { return full_range::gated(v * full_range::sigmoid(v), v, v); },
         [](auto dy, auto v) {
-            const auto s = logistic(v);
+            const auto s = full_range::sigmoid(v);
             return dy * (s + v * s * (Vec<T>(T{1}) - s));
         });
 }
@@ -88,7 +84,11 @@ Tensor<T> silu(const Tensor<T>& x) {
 template <class T>
 Tensor<T> gelu(Tensor<T> x) {
     return unary_op(
-        "gelu", std::move(x), Saves::rounded_input, [](auto v) { return v * GeluGate(v).s; },
+        "gelu", std::move(x), Saves::rounded_input,
+        [](auto v) {
+            const GeluGate gate(v);
+            return full_range::gated(v * gate.s, v, gate.u);
+        },
         [](auto dy, auto v) {
             const GeluGate gate(v);
             return dy * (gate.s + v * gate.ds);
@@ -117,8 +117,8 @@ template <class T>
 Tensor<T> softplus(const Tensor<T>& x) {
     return unary_op(
         "softplus", x, Saves::input,
-        [](auto v) { return at_least(Vec<T>(T{0}), v) + xsimd::log1p(xsimd::exp(-xsimd::abs(v))); },
-        [](auto dy, auto v) { return dy * logistic(v); });
+        [](auto v) { return at_least(Vec<T>(T{0}), v) + xsimd::log1p(full_range::exp(-xsimd::abs(v))); },
+        [](auto dy, auto v) { return dy * full_range::sigmoid(v); });
 }
 
 template <class T>
@@ -135,8 +135,8 @@ template <class T>
 Tensor<T> elu(const Tensor<T>& x, double alpha) {
     const Vec<T> zero(T{0}), a(static_cast<T>(alpha));
     return unary_op(
-        "elu", x, Saves::input, [=](auto v) { return xsimd::select(v > zero, v, a * xsimd::expm1(v)); },
-        [=](auto dy, auto v) { return xsimd::select(v > zero, dy, dy * a * xsimd::exp(v)); });
+        "elu", x, Saves::input, [=](auto v) { return xsimd::select(v > zero, v, a * full_range::expm1(v)); },
+        [=](auto dy, auto v) { return xsimd::select(v > zero, dy, dy * a * full_range::exp(v)); });
 }
 
 template <class T>

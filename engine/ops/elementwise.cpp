@@ -15,6 +15,7 @@
 
 #include "engine/backward.h"
 #include "engine/broadcast.h"
+#include "engine/kernels/full_range.h"
 #include "engine/kernels/unary.h"
 
 namespace inkling {
@@ -88,13 +89,13 @@ Tensor<T> neg(const Tensor<T>& x) {
 template <class T>
 Tensor<T> exp(const Tensor<T>& x) {
     return unary_op(
-        "exp", x, Saves::output, [](auto v) { return xsimd::exp(v); }, [](auto dy, auto y) { return dy * y; });
+        "exp", x, Saves::output, [](auto v) { return full_range::exp(v); }, [](auto dy, auto y) { return dy * y; });
 }
 
 template <class T>
 Tensor<T> log(const Tensor<T>& x) {
     return unary_op(
-        "log", x, Saves::input, [](auto v) { return xsimd::log(v); }, [](auto dy, auto v) { return dy / v; });
+        "log", x, Saves::input, [](auto v) { return full_range::log(v); }, [](auto dy, auto v) { return dy / v; });
 }
 
 template <class T>

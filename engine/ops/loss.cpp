@@ -4,7 +4,7 @@
 #include "engine/ops/loss.h"
 
 #include "engine/backward.h"
-#include "engine/kernels/map.h"
+#include "engine/kernels/full_range.h"
 #include "engine/ops/elementwise.h"
 
 namespace inkling {
@@ -36,16 +36,16 @@ Tensor<T> binary_cross_entropy_with_logits(const Tensor<T>& logits, const Tensor
     check_targets("binary_cross_entropy_with_logits", logits, target);
     const Vec<T> zero(T{0}), one(T{1});
     const auto loss = [=](auto x, auto t) {
-        return (one - t) * x + at_least(zero, -x) + xsimd::log1p(xsimd::exp(-xsimd::abs(x)));
+        return (one - t) * x + at_least(zero, -x) + xsimd::log1p(full_range::exp(-xsimd::abs(x)));
     };
-    const auto y = record(
-        "binary_cross_entropy_with_logits", map_arrays<T>(logits.shape(), loss, logits.value(), target.value()),
-        inputs(logits, target), [=, x = Saved(logits), t = Saved(target)](const Array<T>& dy, Gradients<T>& grads) {
-            const auto dx = [=](auto g, auto v, auto u) { return g * (one / (one + xsimd::exp(-v)) - u); };
-            const auto dt = [](auto g, auto v) { return -g * v; };
-            if (grads.wanted(0)) grads.add(0, map_arrays<T>(dy.shape(), dx, dy, *x, *t));
-            if (grads.wanted(1)) grads.add(1, map_arrays<T>(dy.shape(), dt, dy, *x));
-        });
+    const auto y = record("binary_cross_entropy_with_logits",
+                          map_arrays<T>(logits.shape(), loss, logits.value(), target.value()), inputs(logits, target),
+                          [=, x = Saved(logits), t = Saved(target)](const Array<T>& dy, Gradients<T>& grads) {
+                              const auto dx = [=](auto g, auto v, auto u) { return g * (full_range::sigmoid(v) - u); };
+                              const auto dt = [](auto g, auto v) { return -g * v; };
+                              if (grads.wanted(0)) grads.add(0, map_arrays<T>(dy.shape(), dx, dy, *x, *t));
+                              if (grads.wanted(1)) grads.add(1, map_arrays<T>(dy.shape(), dt, dy, *x));
+                          });
     return reduced(y, reduction);
 }
 

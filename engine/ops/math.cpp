@@ -14,6 +14,7 @@
 
 #include "engine/backward.h"
 #include "engine/broadcast.h"
+#include "engine/kernels/full_range.h"
 #include "engine/kernels/unary.h"
 
 namespace inkling {
@@ -61,8 +62,8 @@ Tensor<T> log1p(const Tensor<T>& x) {
 template <class T>
 Tensor<T> expm1(const Tensor<T>& x) {
     return unary_op(
-        "expm1", x, Saves::input, [](auto v) { return xsimd::expm1(v); },
-        [](auto dy, auto v) { return dy * xsimd::exp(v); });
+        "expm1", x, Saves::input, [](auto v) { return full_range::expm1(v); },
+        [](auto dy, auto v) { return dy * full_range::exp(v); });
 }
 
 template <class T>

@@ -12,6 +12,7 @@
 
 #include "engine/backward.h"
 #include "engine/kernels/map.h"
+#include "engine/kernels/norm_row.h"
 #include "engine/ops/elementwise.h"
 #include "engine/ops/shape.h"
 #include "engine/parallel.h"
@@ -78,13 +79,22 @@ Tensor<T> spread(const char* op, bool root, const Tensor<T>& x, const Axes& axes
     const Vec<T> each(static_cast<T>(1.0 / static_cast<double>(n)));
     const Vec<T> factor(static_cast<T>(1.0 / (static_cast<double>(n) - correction)));
     const Shape lie = shape_without(x.shape(), reduced, true), shape = shape_without(x.shape(), reduced, keep_axes);
-    const Array<T> m = map_arrays<T>(
+    Array<T> m = map_arrays<T>(
         lie, [each](auto s) { return s * each; }, sum_over(x.value(), reduced).reshaped(lie));
     const Array<T> squares = map_arrays<T>(
         x.shape(), [](auto v, auto mu) { return (v - mu) * (v - mu); }, x.value(), m);
-    const Array<T> y = map_arrays<T>(
-        shape, [=](auto s) { return root ? xsimd::sqrt(s * factor) : s * factor; },
-        sum_over<T>(squares, reduced).reshaped(shape));
+    const Array<T> sums = sum_over<T>(squares, reduced).reshaped(shape);
+    Array<T> y = map_arrays<T>(
+        shape, [=](auto s) { return root ? xsimd::sqrt(s * factor) : s * factor; }, sums);
+    ConstArray<T> rows;
+    for (std::size_t r = 0; r < y.size(); ++r) {
+        if (squares_fit(sums.data()[r])) continue;
+        if (!rows.defined()) rows = rows_over(x.value(), reduced);
+        const WideMoments wide(n, rows.data() + r * n, true);
+        const long double variance = wide.squares / (static_cast<long double>(n) - correction);
+        m.data()[r] = static_cast<T>(wide.mean);
+        y.data()[r] = static_cast<T>(root ? std::sqrt(variance) : variance);
+    }
     return record(op, y, inputs(x), [=, x = Saved(x), y = Saved(y)](const Array<T>& dy, Gradients<T>& grads) {
         const auto dx = [=](auto g, auto v, auto mu, auto s) {
             const Vec<T> zero(T{0});

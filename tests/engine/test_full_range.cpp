@@ -1,0 +1,168 @@
+// Functions of numbers against <cmath>'s in long double, in units in the last place, at every exponent of the type; and
+// norms and variances of rows whose squares over- or underflow.
+#include <cmath>
+
+#include "engine/ops.h"
+#include "engine/ops/activation.h"
+#include "engine/ops/math.h"
+#include "engine/ops/normalize.h"
+#include "engine/ops/reduce.h"
+#include "tests/engine/helpers.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+
+namespace {
+
+// Some numbers of every exponent and sign, those around the ends of e^x among them, zeros and infinities.
+template <class T>
+Array<T> numbers_of_every_exponent() {
+    using Limits = std::numeric_limits<T>;
+    std::vector<double> values = {
+        0.0, -0.0, Limits::infinity(), -Limits::infinity(), Limits::max(), Limits::denorm_min()};
+    const auto add = [&](double x) { values.insert(values.end(), {x, -x}); };
+    for (int e = Limits::min_exponent - Limits::digits; e < Limits::max_exponent; ++e)
+        for (const double m : {1.0, 1.23456789, 1.5, 1.987654321})
+            add(static_cast<double>(static_cast<T>(std::ldexp(m, e))));
+    const double end = sizeof(T) == 4 ? 112 : 760;
+    for (int i = 0; i < 4000; ++i) add(static_cast<double>(static_cast<T>(end * (i + 0.37) / 4000)));
+    return of<T>(values);
+}
+
+// |y - exact| in units of the last place of exact; infinity where one is a number and the other is not.
+template <class T>
+double ulps(T y, long double exact) {
+    using Limits = std::numeric_limits<T>;
+    const T nearest = static_cast<T>(exact);
+    if (y == nearest || (std::isnan(y) && std::isnan(exact))) return 0;
+    if (!std::isfinite(y) || !std::isfinite(nearest)) return Limits::infinity();
+    int exponent = 0;
+    std::frexp(exact, &exponent);
+    const long double unit = std::ldexp(1.0L, std::max(exponent, Limits::min_exponent) - Limits::digits);
+    return static_cast<double>(std::abs(static_cast<long double>(y) - exact) / unit);
+}
+
+template <class T, class Op, class Exact>
+void check_ulps(const char* name, double most, const Op& op, const Exact& exact) {
+    const Array<T> x = numbers_of_every_exponent<T>();
+    const ConstArray<T> y = op(Tensor<T>(x)).value();
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        const double error = ulps(y.data()[i], exact(static_cast<long double>(x.data()[i])));
+        INFO(name << " of " << x.data()[i] << " is " << y.data()[i] << ", off by " << error << " ulp");
+        if (!(error <= most)) CHECK(error <= most);
+    }
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("full range: elementwise functions are <cmath>'s at every exponent", "[engine]", float, double) {
+    using T = TestType;
+    const auto check = [](const char* name, double most, auto op, auto exact) { check_ulps<T>(name, most, op, exact); };
+    using X = Tensor<T>;
+    using L = long double;
+    const auto sigmoid_of = [](L v) { return 1 / (1 + std::exp(-v)); };
+    check(
+        "exp", 2, [](const X& x) { return exp(x); }, [](L v) { return std::exp(v); });
+    check(
+        "expm1", 2, [](const X& x) { return expm1(x); }, [](L v) { return std::expm1(v); });
+    check(
+        "log", 2, [](const X& x) { return log(x); }, [](L v) { return std::log(v); });
+    check(
+        "log1p", 2, [](const X& x) { return log1p(x); }, [](L v) { return std::log1p(v); });
+    check(
+        "sqrt", 0.5, [](const X& x) { return sqrt(x); }, [](L v) { return std::sqrt(v); });
+    check(
+        "sin", 2, [](const X& x) { return sin(x); }, [](L v) { return std::sin(v); });
+    check(
+        "cos", 2, [](const X& x) { return cos(x); }, [](L v) { return std::cos(v); });
+    check(
+        "tanh", 2, [](const X& x) { return tanh(x); }, [](L v) { return std::tanh(v); });
+    check(
+        "sigmoid", 3, [](const X& x) { return sigmoid(x); }, sigmoid_of);
+    check(
+        "silu", 4, [](const X& x) { return silu(x); },
+        [&](L v) { return v == -INFINITY ? static_cast<L>(NAN) : v * sigmoid_of(v); });
+    check(
+        "softplus", 3, [](const X& x) { return softplus(x); },
+        [](L v) { return v > 0 ? v + std::log1p(std::exp(-v)) : std::log1p(std::exp(v)); });
+    check(
+        "elu", 2, [](const X& x) { return elu(x); }, [](L v) { return v > 0 ? v : std::expm1(v); });
+    check(
+        "x squared", 2, [](const X& x) { return pow(x, 2); }, [](L v) { return v * v; });
+}
+
+// Where the formula subtracts numbers that are nearly equal, the error is one of x's last places.
+TEMPLATE_TEST_CASE("full range: both gelus and binary cross-entropy are numbers at every exponent", "[engine]", float,
+                   double) {
+    using T = TestType;
+    const Array<T> x = numbers_of_every_exponent<T>();
+    const Tensor<T> in(x, true);
+    const Tensor<T> tanh_form = gelu(in), erf_form = gelu_erf(in);
+    backward(sum(add(tanh_form, erf_form)));
+    constexpr long double c = 0.797884560802865355879892119868763737L;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        const long double v = x.data()[i];
+        if (std::isinf(v)) continue;
+        INFO(x.data()[i]);
+        const long double whole = std::max(std::abs(v), static_cast<long double>(std::numeric_limits<T>::min()));
+        const long double most = 4 * whole * static_cast<long double>(std::numeric_limits<T>::epsilon());
+        const long double exact_tanh = v / (1 + std::exp(-2 * c * (v + 0.044715L * v * v * v)));
+        const long double exact_erf = v / 2 * std::erfc(-v / std::sqrt(2.0L));
+        const bool near = std::abs(static_cast<long double>(tanh_form.value().data()[i]) - exact_tanh) <= most &&
+                          std::abs(static_cast<long double>(erf_form.value().data()[i]) - exact_erf) <= most &&
+                          std::isfinite(in.grad().data()[i]);
+        if (!near) CHECK(near);
+    }
+    const Tensor<T> ones(Array<T>(x.shape(), T{1}));
+    check_ulps<T>(
+        "binary_cross_entropy_with_logits", 3,
+        [&](const Tensor<T>& logits) { return binary_cross_entropy_with_logits(logits, ones, Reduction::none); },
+        [](long double v) {
+            return std::isinf(v) ? (v > 0 ? static_cast<long double>(NAN) : -v)
+                   : v > 0       ? std::log1p(std::exp(-v))
+                                 : -v + std::log1p(std::exp(v));
+        });
+}
+
+TEMPLATE_TEST_CASE("full range: std, layer_norm and rms_norm of rows whose squares over- or underflow", "[engine]",
+                   float, double) {
+    using T = TestType;
+    const double large = sizeof(T) == 4 ? 1e30 : 1e300, small = sizeof(T) == 4 ? 1e-30 : 1e-300;
+    const double tolerance = sizeof(T) == 4 ? 1e-6 : 1e-14;
+    const std::vector<double> at = {1, -2, 4, 0.5, 3, -1, 0, 7, 2};
+    const auto rows = [&](double factor) {
+        std::vector<double> values = at;
+        for (double& v : values) v *= factor;
+        return of<T>(values);
+    };
+    const auto compare = [&](const auto& f, double power) {  // f(factor x) is factor^power f(x), its gradient likewise
+        const auto one = run<T>(f, std::vector<Array<T>>{rows(1)}, ConstArray<T>());
+        for (const double factor : {large, small}) {
+            INFO("factor " << factor);
+            const auto other = run<T>(f, std::vector<Array<T>>{rows(factor)}, ConstArray<T>());
+            for (std::size_t i = 0; i < one.value.size(); ++i) {
+                const double expected = static_cast<double>(one.value.data()[i]) * (power == 1 ? factor : 1);
+                CHECK_THAT(static_cast<double>(other.value.data()[i]) / expected,
+                           Catch::Matchers::WithinAbs(1, tolerance));
+            }
+            for (std::size_t i = 0; i < at.size(); ++i) {
+                const double got = static_cast<double>(other.grads[0].data()[i]) * (power == 1 ? 1 : factor);
+                CHECK_THAT(got,
+                           Catch::Matchers::WithinAbs(static_cast<double>(one.grads[0].data()[i]), 10 * tolerance));
+            }
+        }
+    };
+    using In = std::vector<Tensor<T>>;
+    compare([](const In& in) { return inkling::std(in[0]); }, 1);
+    compare([](const In& in) { return inkling::std(reshape(in[0], {3, 3}), {0}); }, 1);
+    compare([](const In& in) { return layer_norm(in[0], Tensor<T>(), Tensor<T>(), 0); }, 0);
+    compare([](const In& in) { return rms_norm(in[0], Tensor<T>(), 0); }, 0);
+    const Tensor<T> x(rows(large));
+    check_close(layer_norm(x, Tensor<T>(), Tensor<T>(), 1e-5).value(),
+                layer_norm(Tensor<T>(rows(1)), Tensor<T>(), Tensor<T>(), 0).value(), tolerance);
+    CHECK(std::isinf(var(x).item()));  // which is no number of this type
+    CHECK(var(Tensor<T>(Array<T>({4}, T(large)))).item() == 0);
+    CHECK(inkling::std(Tensor<T>(Array<T>({4}, std::numeric_limits<T>::max()))).item() == 0);
+    CHECK(std::isnan(inkling::std(Tensor<T>(of<T>({1, NAN}))).item()));
+    CHECK(std::isnan(inkling::std(Tensor<T>(of<T>({1, INFINITY}))).item()));
+}
