@@ -12,25 +12,27 @@
 namespace inkling {
 
 std::size_t size_of(const Shape& shape) {
-    std::size_t n = 1;
+    std::ptrdiff_t n = 1;
     for (const std::size_t d : shape) {
+        check(static_cast<std::ptrdiff_t>(d) >= 0, "array: sizes of at least 0 are required, got shape {}", shape);
         check(!__builtin_mul_overflow(n, d, &n), "array: the number of elements of shape {} is too large", shape);
     }
-    return n;
+    return static_cast<std::size_t>(n);
 }
 
 std::string to_string(const Shape& shape) {
     std::string text = "(";
-    for (std::size_t i = 0; i < shape.size(); ++i) text += (i ? ", " : "") + std::to_string(shape[i]);
+    for (std::size_t i = 0; i < shape.size(); ++i)
+        text += (i ? ", " : "") + std::to_string(static_cast<std::ptrdiff_t>(shape[i]));
     return text + (shape.size() == 1 ? ",)" : ")");
 }
 
 Strides row_major_strides(const Shape& shape) {
     Strides strides(shape.size());
-    std::ptrdiff_t step = 1;
+    std::size_t step = 1;  // of a shape without elements it may wrap, and is never taken
     for (std::size_t i = shape.size(); i-- > 0;) {
-        strides[i] = shape[i] == 1 ? 0 : step;
-        step *= static_cast<std::ptrdiff_t>(shape[i]);
+        strides[i] = shape[i] == 1 ? 0 : static_cast<std::ptrdiff_t>(step);
+        step *= shape[i];
     }
     return strides;
 }
@@ -60,7 +62,10 @@ Array<T>::Array() : storage_(nullptr, 1) {}
 template <class T>
 Array<T>::Array(const Shape& shape)
     : Array(std::in_place, [&] {
-          auto buffer = std::make_shared<Buffer>(size_of(shape) * sizeof(T));
+          std::size_t bytes = 0;
+          check(!__builtin_mul_overflow(size_of(shape), sizeof(T), &bytes),
+                "array: the number of bytes of shape {} is too large", shape);
+          auto buffer = std::make_shared<Buffer>(bytes);
           const auto* const data = static_cast<const T*>(buffer->data);
           return ConstArray<T>(std::move(buffer), data, shape, row_major_strides(shape));
       }) {}

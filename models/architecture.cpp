@@ -9,7 +9,9 @@ namespace inkling::models {
 void Architecture::validate() const {
     constexpr std::size_t max = std::size_t{1} << 30;
     const auto in_range = [](const char* flag, std::size_t value) {
-        check(value >= 1 && value <= max, "{} must be at least 1, got {}", flag, static_cast<std::int64_t>(value));
+        check(static_cast<std::int64_t>(value) >= 1, "{} must be at least 1, got {}", flag,
+              static_cast<std::int64_t>(value));
+        check(value <= max, "{} must be at most {}, got {}", flag, max, value);
     };
     in_range("--n-layer", n_layer);
     in_range("--n-head", n_head);

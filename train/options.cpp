@@ -133,6 +133,13 @@ void TrainOptions::validate() const {
     const auto at_least_one = [](const char* flag, std::size_t value) {
         check(value >= 1, "{} must be at least 1, got {}", flag, value);
     };
+    for (const auto& [flag, batches] :
+         {std::pair{"--gradient-accumulation-steps", gradient_accumulation_steps}, {"--eval-iters", eval_iters}}) {
+        const double tokens =
+            static_cast<double>(batch_size) * static_cast<double>(block_size) * static_cast<double>(batches);
+        check(tokens <= 0x1p53, "--batch-size times --block-size times {} must be at most {:.0f} tokens, got {:.3g}",
+              flag, 0x1p53, tokens);
+    }
     at_least_one("--batch-size", batch_size);
     at_least_one("--gradient-accumulation-steps", gradient_accumulation_steps);
     at_least_one("--log-every", log_every);

@@ -43,13 +43,17 @@ Tensor<T> view_of(const char* op, const Tensor<T>& x, ConstArray<T> viewed, cons
 // The shape that has x's elements, with the open size filled in.
 Shape filled(const OpenShape& sizes, const Shape& x) {
     Shape shape(sizes.begin(), sizes.end());
-    std::size_t known = 1, open = sizes.size();
+    std::size_t open = sizes.size();
     for (std::size_t i = 0; i < sizes.size(); ++i) {
         check(sizes[i] >= 0 || (sizes[i] == -1 && open == sizes.size()),
               "reshape: sizes of at least 0, and one -1 at most, are required, got ({}) for shape {}",
               fmt::join(sizes.begin(), sizes.end(), ", "), x);
-        sizes[i] < 0 ? open = i : known *= shape[i];
+        if (sizes[i] < 0) {
+            open = i;
+            shape[i] = 1;
+        }
     }
+    const std::size_t known = size_of(shape);
     if (open == sizes.size()) return shape;
     check(known > 0 && size_of(x) % known == 0, "reshape: the number of elements must stay {}, got ({}) from {}",
           size_of(x), fmt::join(sizes.begin(), sizes.end(), ", "), x);

@@ -106,7 +106,7 @@ struct int_list_caster {
     bool from_python(handle src, uint32_t, cleanup_list*) noexcept {
         value.clear();
         const auto add = [&](PyObject* number) {
-            const Py_ssize_t n = PyNumber_AsSsize_t(number, PyExc_OverflowError);
+            const Py_ssize_t n = PyNumber_AsSsize_t(number, nullptr);  // one that is too large becomes the largest
             if (n == -1 && PyErr_Occurred()) {
                 PyErr_Clear();
                 return false;

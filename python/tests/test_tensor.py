@@ -225,3 +225,11 @@ def test_graph_and_text():
     random = inkling.Generator(5)
     assert Tensor.randn((1000,), random.next()).numpy().std() == pytest.approx(1, abs=0.1)
     assert random.next_stream == 1 and 0 <= Tensor.rand((9,), random.next()).numpy().min()
+
+
+def test_sizes_that_no_memory_holds_and_negative_ones_are_refused():
+    for shape in [(2**62 + 1,), (2**31, 2**31), (2**64,)]:
+        with pytest.raises(inkling.Error, match="too large"):
+            inkling.Tensor.zeros(shape)
+    with pytest.raises(inkling.Error, match="sizes of at least 0"):
+        inkling.Tensor.zeros((2, -1))

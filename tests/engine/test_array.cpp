@@ -3,6 +3,9 @@
 
 #include <xtensor/xview.hpp>
 
+#include "engine/memory.h"
+#include "engine/ops/shape.h"
+#include "nn/linear.h"
 #include "tests/engine/helpers.h"
 
 using namespace inkling;
@@ -39,6 +42,25 @@ TEST_CASE("array: shapes know their size and print as in Python", "[engine]") {
     CHECK(to_string({2, 3}) == "(2, 3)");
     CHECK(fmt::format("{}", Shape{2, 3}) == "(2, 3)");
     CHECK_THROWS_WITH(size_of({std::size_t{1} << 40, std::size_t{1} << 40}), ContainsSubstring("too large"));
+}
+
+TEST_CASE("array: sizes whose products of elements or bytes wrap, and negative ones, are refused", "[engine]") {
+    constexpr std::size_t one = 1, minus = static_cast<std::size_t>(-1);
+    const Shape large[] = {{(one << 62) + 1}, {one << 31, one << 31}, {one << 32, one << 32}, {one << 62, 4}};
+    for (const Shape& shape : large) {
+        INFO(to_string(shape));
+        CHECK_THROWS_WITH(Array<float>(shape), ContainsSubstring("is too large"));
+        CHECK_THROWS_WITH(Array<double>(shape, 0.0), ContainsSubstring("is too large"));
+        CHECK_THROWS_WITH(Tensor<float>::zeros(shape), ContainsSubstring("is too large"));
+        CHECK_THROWS_WITH(reshape(Tensor<float>(Array<float>({2}, 0.0f)), OpenShape(shape)),
+                          ContainsSubstring("too large") || ContainsSubstring("must stay 2"));
+    }
+    CHECK_THROWS_AS(Array<float>({one << 57}), OutOfMemory);
+    CHECK_THROWS_WITH(size_of({minus}), ContainsSubstring("sizes of at least 0 are required, got shape (-1,)"));
+    CHECK_THROWS_WITH(Array<float>({0, minus}), ContainsSubstring("got shape (0, -1)"));
+    Generator random(1);
+    CHECK_THROWS_WITH(nn::Linear<float>(random, one << 31, one << 31), ContainsSubstring("is too large"));
+    CHECK(Array<float>({0, one << 62, 4}).size() == 0);
 }
 
 TEST_CASE("array: shapes have room for eight axes, and no more", "[engine]") {

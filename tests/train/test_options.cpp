@@ -235,6 +235,22 @@ TEST_CASE("options: a name that a kind does not have is refused, with those that
     CHECK(o.precision == Precision::bf16);
 }
 
+TEST_CASE("options: numbers of tokens that would wrap are refused", "[train]") {
+    const auto with = [](auto change) {
+        TrainOptions o;
+        change(o);
+        return o;
+    };
+    const std::size_t half = std::size_t{1} << 60;  // of windows of 16, 2^64 tokens
+    CHECK_THROWS_WITH(with([&](auto& o) { o.batch_size = half, o.block_size = 16; }).validate(),
+                      ContainsSubstring("--batch-size times --block-size"));
+    CHECK_THROWS_WITH(with([&](auto& o) { o.gradient_accumulation_steps = half; }).validate(),
+                      ContainsSubstring("times --gradient-accumulation-steps must be at most 9007199254740992 tokens"));
+    CHECK_THROWS_WITH(with([&](auto& o) { o.eval_iters = half; }).validate(), ContainsSubstring("--eval-iters"));
+    CHECK_THROWS_WITH(with([&](auto& o) { o.n_embd = std::size_t{1} << 31; }).validate(),
+                      ContainsSubstring("--n-embd must be at most 1073741824, got 2147483648"));
+}
+
 TEST_CASE("options: with a model to start from, the width need not be that of its heads", "[train]") {
     TrainOptions o;
     o.n_embd = 20, o.n_head = 3;
