@@ -25,9 +25,21 @@ struct Equation {
     std::string result;
 };
 
-Equation parse(std::string_view text, std::size_t count) {
+// The axes of an ellipsis have letters, too, which no equation can name: '0', '1', ... of the broadcast axes from the
+// left, so that they come first where the result's letters are in alphabetical order.
+std::string letters_of_ellipsis(std::size_t begin, std::size_t end) {
+    std::string letters;
+    for (std::size_t i = begin; i < end; ++i) letters += static_cast<char>('0' + i);
+    return letters;
+}
+
+Equation parse(std::string_view text, const std::vector<Shape>& shapes) {
     std::string spec(text);
     std::erase(spec, ' ');
+    for (std::size_t dots = spec.find('.'); dots != spec.npos; dots = spec.find('.', dots + 1)) {
+        check(spec.compare(dots, 3, "...") == 0, "einsum: dots must be an ellipsis, \"...\", got \"{}\"", text);
+        spec.erase(dots, 2);  // one dot stands for it
+    }
     const std::size_t arrow = spec.find("->");
     Equation e{{""}, arrow == std::string::npos ? "" : spec.substr(arrow + 2)};
     for (const char c : spec.substr(0, arrow)) {
@@ -37,17 +49,43 @@ Equation parse(std::string_view text, std::size_t count) {
             e.operands.back() += c;
         }
     }
-    std::string all;
-    for (const std::string& letters : e.operands) all += letters;
-    for (const char c : all + e.result) {
-        check((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'),
-              "einsum: a letter for each axis is required, as in \"ij,jk->ik\", got '{}' in \"{}\"", c, text);
-    }
+    const auto check_letters = [&](const std::string& letters) {
+        for (const char c : letters) {
+            check((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.',
+                  "einsum: a letter for each axis is required, as in \"ij,jk->ik\", got '{}' in \"{}\"", c, text);
+        }
+        check(std::count(letters.begin(), letters.end(), '.') <= 1,
+              "einsum: one ellipsis at most is possible in an operand or the result, got \"{}\"", text);
+    };
+    for (const std::string& letters : e.operands) check_letters(letters);
+    check_letters(e.result);
+    const std::size_t count = shapes.size();
     check(e.operands.size() == count, "einsum: \"{}\" has {} operands, got {} tensors", text, e.operands.size(), count);
+    std::size_t broadcast = 0;  // axes that the longest ellipsis stands for
+    for (std::size_t i = 0; i < count; ++i) {
+        const std::size_t named = e.operands[i].size() - has(e.operands[i], '.');
+        const bool fits = has(e.operands[i], '.') ? shapes[i].size() >= named : shapes[i].size() == named;
+        check(fits, "einsum: operand {} of \"{}\" must have {}{} axes, got shape {}", i, text,
+              has(e.operands[i], '.') ? "at least " : "", named, shapes[i]);
+        broadcast = std::max(broadcast, shapes[i].size() - named);
+    }
+    const auto expand = [&](std::string& letters, std::size_t axes) {
+        if (const std::size_t dot = letters.find('.'); dot != letters.npos)
+            letters.replace(dot, 1, letters_of_ellipsis(broadcast - axes, broadcast));
+    };
+    check(arrow == std::string::npos || has(e.result, '.') || broadcast == 0,
+          "einsum: the result must have the ellipsis of the operands, \"...\", got \"{}\"", text);
+    std::string all;
+    for (std::size_t i = 0; i < count; ++i) {
+        expand(e.operands[i], shapes[i].size() + 1 - e.operands[i].size());
+        all += e.operands[i];
+    }
+    expand(e.result, broadcast);
     if (arrow == std::string::npos) {
+        e.result = letters_of_ellipsis(0, broadcast);
         std::sort(all.begin(), all.end());
         for (const char c : all) {
-            if (std::count(all.begin(), all.end(), c) == 1) e.result += c;
+            if (c >= 'A' && std::count(all.begin(), all.end(), c) == 1) e.result += c;
         }
     }
     for (const char c : e.result) {
@@ -126,24 +164,43 @@ Term<T> product(const Term<T>& a, const Term<T>& b, const std::string& needed) {
 template <class T>
 Tensor<T> einsum(std::string_view equation, const std::vector<Tensor<T>>& operands) {
     for (const auto& x : operands) check_defined("einsum", x);
-    const Equation e = parse(equation, operands.size());
+    std::vector<Shape> shapes;
+    for (const auto& x : operands) shapes.push_back(x.shape());
+    Equation e = parse(equation, shapes);
     std::map<char, std::size_t> sizes;
     for (std::size_t i = 0; i < operands.size(); ++i) {
-        const Shape& shape = operands[i].shape();
-        check(shape.size() == e.operands[i].size(), "einsum: operand {} of \"{}\" must have {} axes, got shape {}", i,
-              equation, e.operands[i].size(), shape);
-        for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+        std::map<char, std::size_t> own;  // a diagonal is of equal axes
+        for (std::size_t axis = 0; axis < shapes[i].size(); ++axis) {
             const char c = e.operands[i][axis];
-            const std::size_t size = sizes.emplace(c, shape[axis]).first->second;
-            check(size == shape[axis], "einsum: '{}' must have one size in \"{}\", got {} and {} in operand {}, {}", c,
-                  equation, size, shape[axis], i, shape);
+            const std::size_t n = shapes[i][axis];
+            std::size_t& size = sizes.emplace(c, n).first->second;
+            check((n == size || n == 1 || size == 1) && own.emplace(c, n).first->second == n,
+                  "einsum: {} must have one size, or 1, in \"{}\", got {} and {} in operand {}, {}",
+                  c < 'A' ? "\"...\"" : std::string{'\'', c, '\''}, equation, size, n, i, shapes[i]);
+            if (size == 1) size = n;
         }
+    }
+    // An operand that has size 1 where others have more does not depend on that letter: it goes without the axis.
+    std::vector<Tensor<T>> xs = operands;
+    for (std::size_t i = 0; i < xs.size(); ++i) {
+        Axes ones;
+        std::string kept;
+        for (std::size_t axis = 0; axis < shapes[i].size(); ++axis) {
+            const char c = e.operands[i][axis];
+            if (shapes[i][axis] == 1 && sizes[c] != 1) {
+                ones.push_back(static_cast<std::ptrdiff_t>(axis));
+            } else {
+                kept += c;
+            }
+        }
+        if (!ones.empty()) xs[i] = squeeze(xs[i], ones);
+        e.operands[i] = kept;
     }
     Term<T> y;
     for (std::size_t i = 0; i < operands.size(); ++i) {
         std::string later = e.result;  // the letters that are needed after this product
         for (std::size_t j = i + 1; j < operands.size(); ++j) later += e.operands[j];
-        Term<T> x{operands[i], e.operands[i]};
+        Term<T> x{xs[i], e.operands[i]};
         x.reduce(later + y.letters);
         y = i == 0 ? x : product(y, x, later);
     }

@@ -11,9 +11,10 @@
 
 namespace inkling {
 
-// One letter, a-z or A-Z, for each axis of each operand; a letter has one size. What stands behind -> are the axes of
-// the result; all others are summed over. Without ->, they are the letters that occur once, in alphabetical order.
-// Spaces count for nothing; "..." is not known. Operands are multiplied from left to right, by matmul where two share a
+// One letter, a-z or A-Z, for each axis of each operand; "..." stands for any number of axes, which broadcast at the
+// right, as in NumPy. A letter has one size, beside which 1 broadcasts. What stands behind -> are the axes of the
+// result; all others are summed over. Without ->, they are those of the ellipsis, then the letters that occur once, in
+// alphabetical order. Spaces count for nothing. Operands are multiplied from left to right, by matmul where two share a
 // letter that is summed.
 template <class T>
 Tensor<T> einsum(std::string_view equation, const std::vector<Tensor<T>>& operands);

@@ -1,6 +1,7 @@
 // einsum against loops over all letters, by hand, and what it refuses.
 #include "engine/ops/einsum.h"
 
+#include "engine/ops/reduce.h"
 #include "tests/engine/helpers.h"
 
 using namespace inkling;
@@ -88,6 +89,49 @@ TEMPLATE_TEST_CASE("einsum: without an arrow the letters that occur once, in alp
     check_equal(einsum("ij,jk", Tensor<T>(Array<T>({1, 0})), Tensor<T>(Array<T>({0, 2}))).value(), {0, 0});
 }
 
+// The same with a letter for each axis, of operands that are copied along the axes along which they broadcast.
+TEST_CASE("einsum: an ellipsis, and axes of size 1, broadcast as in NumPy", "[engine]") {
+    struct Case {
+        const char* equation;
+        std::vector<Shape> shapes;
+        std::vector<std::string> letters;  // of the whole operands
+        std::string result;
+        std::vector<std::size_t> sizes = {2, 3, 4, 5};  // of a, b, c, d
+    };
+    const std::vector<Case> cases = {
+        {"...ab,bc->...ac", {{5, 2, 3}, {3, 4}}, {"dab", "bc"}, "dac"},
+        {"a...->...", {{2, 3, 4}}, {"abc"}, "bc"},
+        {"a...b->...ba", {{2, 4, 5, 3}}, {"acdb"}, "cdba"},
+        {"b...a", {{3, 4, 5, 2}}, {"bcda"}, "cdab"},               // the ellipsis first, then the alphabet
+        {"...a,...a", {{3, 1, 2}, {4, 2}}, {"bca", "bca"}, "bc"},  // aligned at the right
+        {"...,...->...", {{4, 1}, {5}}, {"cd", "cd"}, "cd"},
+        {"...a->a", {{2}}, {"a"}, "a"},  // of no axes
+        {"ab->...ab", {{2, 3}}, {"ab"}, "ab"},
+        {"a..., bc", {{2, 5}, {3, 4}}, {"ad", "bc"}, "dabc"},
+        {"ab,bc->ac", {{2, 1}, {3, 4}}, {"ab", "bc"}, "ac"},
+        {"ab,bc->ac", {{2, 3}, {1, 4}}, {"ab", "bc"}, "ac"},
+        {"ab,ab", {{2, 1}, {1, 3}}, {"ab", "ab"}, ""},
+        {"ab,ab,b->ba", {{1, 3}, {2, 1}, {1}}, {"ab", "ab", "b"}, "ba"},
+        {"ab->b", {{1, 1}}, {"ab"}, "b", {1, 1}},  // of size 1 everywhere
+        {"a,a->a", {{1}, {0}}, {"a", "a"}, "a", {0}},
+    };
+    for (const Case& c : cases) {
+        INFO(c.equation);
+        std::vector<Array<double>> whole;
+        std::vector<Tensor<double>> in;
+        for (std::size_t i = 0; i < c.shapes.size(); ++i) {
+            Shape shape;
+            for (const char letter : c.letters[i]) shape.push_back(c.sizes[static_cast<std::size_t>(letter - 'a')]);
+            in.emplace_back(normal(c.shapes[i], 1 + i), true);
+            whole.push_back(in.back().value().broadcasted(shape).clone());
+        }
+        const Tensor<double> y = einsum(c.equation, in);
+        check_close(y.value(), by_loops(c.letters, c.result, whole), 1e-13);
+        backward(sum(y));
+        for (const auto& x : in) CHECK(x.grad().shape() == x.shape());
+    }
+}
+
 TEST_CASE("einsum: what it does not know is refused by name", "[engine]") {
     const Tensor<double> a(Array<double>({2, 3}, 1.0)), b(Array<double>({4, 5}, 1.0));
     CHECK_THROWS_WITH(einsum("ij,jk", a, b), ContainsSubstring("einsum: 'j' must have one size") &&
@@ -97,7 +141,12 @@ TEST_CASE("einsum: what it does not know is refused by name", "[engine]") {
     CHECK_THROWS_WITH(einsum("ij,jk", a), ContainsSubstring("has 2 operands, got 1 tensors"));
     CHECK_THROWS_WITH(einsum("ij->k", a), ContainsSubstring("letter of the result") && ContainsSubstring("'k'"));
     CHECK_THROWS_WITH(einsum("ij->ii", a), ContainsSubstring("named once, got 'i'"));
-    CHECK_THROWS_WITH(einsum("...j->j", a), ContainsSubstring("a letter for each axis") && ContainsSubstring("'.'"));
+    CHECK_THROWS_WITH(einsum("...j->j", a), ContainsSubstring("the result must have the ellipsis"));
+    CHECK_THROWS_WITH(einsum("..j->j", a), ContainsSubstring("dots must be an ellipsis"));
+    CHECK_THROWS_WITH(einsum("...i...->", a), ContainsSubstring("one ellipsis at most"));
+    CHECK_THROWS_WITH(einsum("...ijk", a), ContainsSubstring("at least 3 axes, got shape (2, 3)"));
+    CHECK_THROWS_WITH(einsum("...,...", a, b), ContainsSubstring("\"...\" must have one size, or 1"));
+    CHECK_THROWS_WITH(einsum("ii", Tensor<double>(Array<double>({1, 3}))), ContainsSubstring("'i' must have one size"));
     CHECK_THROWS_WITH(einsum("ij->i->j", a), ContainsSubstring("got '-'"));
     CHECK_THROWS_AS(einsum("", std::vector<Tensor<double>>{}), Error);
 }
