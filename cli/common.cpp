@@ -1,5 +1,6 @@
 #include "cli/common.h"
 
+#include <omp.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -25,12 +26,10 @@ extern "C" void on_signal(int number) {
 std::size_t set_threads(std::size_t threads) {
     constexpr std::size_t kMaxThreads = 1024;
     if (threads > kMaxThreads) throw Usage(fmt::format("--threads must be at most {}, got {}", kMaxThreads, threads));
-    if (threads == 0) threads = physical_cores();
-    if (const int error = inkling::set_threads(threads)) {
+    if (threads == 0) threads = default_threads();
+    if (const int error = inkling::set_threads(threads))
         std::fprintf(stderr, "warning: cannot start %zu threads: %s: using 1\n", threads, std::strerror(error));
-        threads = 1;
-    }
-    return threads;
+    return static_cast<std::size_t>(omp_get_max_threads());
 }
 
 void end_on_signals() {

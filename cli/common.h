@@ -37,8 +37,8 @@ Action add_data(CLI::App& app);
 Action add_serve(CLI::App& app);
 Action add_verify(CLI::App& app);
 
-// --threads: sets OpenMP's number of threads; 0: the physical cores that this process may use. Where the system does
-// not grant so many it warns, and it is 1. Returns the number.
+// --threads: sets OpenMP's number of threads; 0: default_threads(). Where the system does not grant so many it warns,
+// and it is 1. Returns the number that is used, which OMP_THREAD_LIMIT bounds.
 std::size_t set_threads(std::size_t threads);
 
 // SIGINT, SIGTERM and SIGHUP end the program at once, with 128 and the signal's number.

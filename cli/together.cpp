@@ -55,7 +55,7 @@ std::size_t threads_of_each(const distributed::Processes& processes) {
     // cores of this computer, of which this process may use some or all
     const double cores = static_cast<double>(physical_cores()) * static_cast<double>(all) / static_cast<double>(own);
     const auto share = static_cast<std::size_t>(cores / static_cast<double>(processes.on_host));
-    return std::clamp<std::size_t>(share, 1, physical_cores());
+    return std::clamp<std::size_t>(share, 1, default_threads());
 }
 
 }  // namespace

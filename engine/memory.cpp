@@ -1,6 +1,5 @@
 #include "engine/memory.h"
 
-#include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -11,32 +10,10 @@
 #include <cstring>
 #include <iterator>
 
+#include "engine/control_groups.h"
+
 namespace inkling {
 namespace {
-
-constexpr std::size_t kNoLimit = SIZE_MAX;
-
-// The beginning of a file of the system's, without the heap.
-struct SystemFile {
-    explicit SystemFile(const char* path) noexcept {
-        const int file = open(path, O_RDONLY | O_CLOEXEC);
-        if (file < 0) return;
-        const ssize_t size = read(file, text, sizeof text - 1);
-        if (size > 0) text[size] = '\0';
-        close(file);
-    }
-
-    // The number behind a name, or `otherwise`. A name of "" is the beginning of the file.
-    std::size_t number(const char* name, std::size_t otherwise) const noexcept {
-        const char* const at = std::strstr(text, name);
-        if (text[0] == '\0' || at == nullptr) return otherwise;
-        char* end = nullptr;
-        const unsigned long long value = std::strtoull(at + std::strlen(name), &end, 10);
-        return end == at + std::strlen(name) ? otherwise : value;
-    }
-
-    char text[4096] = "";
-};
 
 std::size_t less(std::size_t a, std::size_t b) { return a > b ? a - b : 0; }
 
@@ -54,39 +31,19 @@ std::size_t within(int resource, std::size_t in_use) noexcept {
     return less(limit.rlim_cur, in_use);
 }
 
-// Of a control group and those above it, version 2 or 1. Files that the group has read count as its memory, but give
-// way.
-std::size_t within_cgroup() noexcept {
-    const SystemFile groups("/proc/self/cgroup");
-    struct Version {
-        const char *mark, *root, *limit, *used, *files;
-    };
-    constexpr Version kVersions[] = {
-        {"0::", "/sys/fs/cgroup", "memory.max", "memory.current", "\ninactive_file "},
-        {":memory:", "/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes",
-         "\ntotal_inactive_file "},
-    };
+// Within the limits of the control groups. Files that a group has read count as its memory, but give way.
+std::size_t within_groups() noexcept {
     std::size_t room = kNoLimit;
-    for (const Version& v : kVersions) {
-        const char* const at = std::strstr(groups.text, v.mark);
-        if (at == nullptr) continue;
-        char group[1024];
-        std::snprintf(group, sizeof group, "%.*s", static_cast<int>(std::strcspn(at + std::strlen(v.mark), "\n")),
-                      at + std::strlen(v.mark));
-        for (;;) {
-            const auto number = [&](const char* file, const char* name, std::size_t otherwise) {
-                char path[1200];
-                std::snprintf(path, sizeof path, "%s%s/%s", v.root, group, file);
-                return SystemFile(path).number(name, otherwise);
-            };
-            const std::size_t limit = number(v.limit, "", kNoLimit);
-            if (limit != kNoLimit)
-                room = std::min(room, less(limit, less(number(v.used, "", 0), number("memory.stat", v.files, 0))));
-            char* const last = std::strrchr(group, '/');
-            if (last == nullptr || last[1] == '\0') break;
-            *last = '\0';
-        }
-    }
+    visit_control_groups("memory", [&](const char* folder, int version) {
+        const auto number = [&](const char* file, const char* name, std::size_t otherwise) {
+            return SystemFile::in(folder, file).number(name, otherwise);
+        };
+        const std::size_t limit = number(version == 1 ? "memory.limit_in_bytes" : "memory.max", "", kNoLimit);
+        if (limit == kNoLimit) return;
+        const std::size_t used = number(version == 1 ? "memory.usage_in_bytes" : "memory.current", "", 0);
+        const char* const files = version == 1 ? "\ntotal_inactive_file " : "\ninactive_file ";
+        room = std::min(room, less(limit, less(used, number("memory.stat", files, 0))));
+    });
     return room;
 }
 
@@ -107,7 +64,7 @@ std::size_t available_memory() noexcept {
     for (std::size_t& n : pages) n = std::strtoull(next, &next, 10);
     const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
     return std::min(
-        {system_memory(), within(RLIMIT_AS, pages[0] * page), within(RLIMIT_DATA, pages[5] * page), within_cgroup()});
+        {system_memory(), within(RLIMIT_AS, pages[0] * page), within(RLIMIT_DATA, pages[5] * page), within_groups()});
 }
 
 std::size_t memory_in_use() noexcept {

@@ -10,8 +10,15 @@
 #include <string>
 #include <vector>
 
+#include "engine/control_groups.h"
+
 namespace inkling {
 namespace {
+
+const auto kAsked = static_cast<std::size_t>(omp_get_max_threads());  // OMP_NUM_THREADS, else all processors
+
+// OMP_THREAD_LIMIT; else a number that nothing reaches.
+std::size_t thread_limit() { return static_cast<std::size_t>(omp_get_thread_limit()); }
 
 extern "C" void* wait_for(void* mutex) {
     pthread_mutex_lock(static_cast<pthread_mutex_t*>(mutex));
@@ -40,8 +47,10 @@ int try_threads(std::size_t n) {
 
 // Where the system does not tell which processors share a core, processors are counted.
 std::size_t physical_cores() {
+    const std::size_t quota = quota_processors();
     // With OMP_PROC_BIND this thread is bound to one processor already: OpenMP knows how many there were.
-    if (omp_get_proc_bind() != omp_proc_bind_false) return static_cast<std::size_t>(omp_get_num_procs());
+    if (omp_get_proc_bind() != omp_proc_bind_false)
+        return std::min(quota, static_cast<std::size_t>(omp_get_num_procs()));
     cpu_set_t allowed;
     CPU_ZERO(&allowed);
     if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return 1;
@@ -53,10 +62,13 @@ std::size_t physical_cores() {
         if (!std::getline(file, siblings)) siblings = std::to_string(cpu);
         cores.insert(siblings);
     }
-    return std::max<std::size_t>(1, cores.size());
+    return std::min(quota, std::max<std::size_t>(1, cores.size()));
 }
 
+std::size_t default_threads() { return std::min({physical_cores(), kAsked, thread_limit()}); }
+
 int set_threads(std::size_t threads) {
+    threads = std::min(threads, thread_limit());
     const int error = try_threads(threads - 1);
     omp_set_dynamic(0);
     omp_set_num_threads(error == 0 ? static_cast<int>(threads) : 1);

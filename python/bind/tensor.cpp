@@ -290,7 +290,7 @@ nb::class_<AnyTensor> bind_tensor(nb::module_& m) {
         "set_threads",
         [](std::size_t threads) {
             const nb::gil_scoped_release others_run;
-            check(set_threads(threads ? threads : physical_cores()) == 0, "set_threads: the system refuses {} threads",
+            check(set_threads(threads ? threads : default_threads()) == 0, "set_threads: the system refuses {} threads",
                   threads);
         },
         "threads"_a = 0, "How many threads compute; 0: the physical cores. Results do not depend on it.");

@@ -89,6 +89,25 @@ TEST_CASE("surroundings: OpenMP's variables change no bit", "[cli]") {
     }
 }
 
+TEST_CASE("surroundings: OpenMP's variables bound the default number of threads, which the plan says", "[cli]") {
+    const ScratchFolder folder;
+    const std::string text = folder.write("text.txt", small_text());
+    const auto threads = [&](const char* variable, const char* value, const Arguments& flags = {}) {
+        setenv(variable, value, 1);
+        const Result r = program(Arguments{"train", "--data", text, "--dry-run", "--json"} + small({}) + flags);
+        unsetenv(variable);
+        REQUIRE(r.code == 0);
+        return json_lines(r).at(0)["threads"].get<int>();
+    };
+    const int all = threads("UNSET", "1", {"--threads", "0"});
+    CHECK(threads("OMP_NUM_THREADS", "1", {"--threads", "0"}) == 1);
+    CHECK(threads("OMP_NUM_THREADS", "1,2", {"--threads", "0"}) == 1);
+    CHECK(threads("OMP_NUM_THREADS", "1000", {"--threads", "0"}) == all);
+    CHECK(threads("OMP_NUM_THREADS", "1", {"--threads", "2"}) == 2);  // the flag goes before
+    CHECK(threads("OMP_THREAD_LIMIT", "1", {"--threads", "0"}) == 1);
+    CHECK(threads("OMP_THREAD_LIMIT", "2", {"--threads", "3"}) == 2);  // OpenMP starts no more
+}
+
 TEST_CASE("surroundings: 20 runs beside other load, at low priority, give the same bits", "[cli][slow]") {
     const std::string expected = trained({}, {"--threads", "1"});
     std::atomic<bool> stop = false;
