@@ -41,7 +41,8 @@ void write_answer(Conversation& talk, bool stream) {
             talk.stop();
             break;
         }
-        const std::string piece = talk.next();
+        std::string piece;
+        until_signal([&] { piece = talk.next(); });
         if (stream && !piece.empty()) print(piece);
     }
 }

@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstring>
 
+#include "engine/interrupt.h"
 #include "engine/threads.h"
 
 namespace inkling::cli {
@@ -51,6 +52,14 @@ const std::atomic<int>& catch_signals() {
 void end_within(unsigned seconds) {
     std::signal(SIGALRM, [](int) { _exit(128 + received_signal); });
     alarm(seconds);
+}
+
+void until_signal(const std::function<void()>& work) {
+    const Interruptible scope([&signal = catch_signals()] { return signal != 0; });
+    try {
+        work();
+    } catch (const Interrupted&) {  // whoever called looks at the signal
+    }
 }
 
 void forget_signal() { received_signal = 0; }

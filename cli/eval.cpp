@@ -54,7 +54,7 @@ int evaluate_stories(const EvalArguments& args) {
         std::string text;
         std::size_t end = std::string::npos;
         while (end == std::string::npos && !story.finished() && signal == 0) {
-            text += story.next();
+            until_signal([&] { text += story.next(); });
             end = text.find("\n\n", 1);  // it begins with the second line end
         }
         accepted += end != std::string::npos && data::is_story(std::string_view(text).substr(1, end - 1));
@@ -105,7 +105,8 @@ int evaluate_documents(const EvalArguments& args, models::Transformer<float>& mo
     const double loss = train::evaluate(model, rows, {.progress = [&](double) { return signal == 0; }});
     if (signal == 0) require_finite(args, loss);
     Answers answers;
-    if (args.answers && signal == 0) answers = count_answers(model, shared, *corpus.lines, [&] { return signal == 0; });
+    if (args.answers && signal == 0)
+        until_signal([&] { answers = count_answers(model, shared, *corpus.lines, [&] { return signal == 0; }); });
     if (signal != 0) return 128 + signal;
     const std::size_t replaced = tokenizer.unknown ? tokenizer.unknown->tally().characters : 0;
     say_replaced(tokenizer);

@@ -83,7 +83,7 @@ void write_together(generate::Writer& begun, const data::Tokenizer& tokenizer, c
         if (!writing.json && first + shown > 0) print("\n---\n");
         if (!writing.json && !writing.no_prompt) print(prompt);
         if (texts.empty()) {
-            if (!begun.finished()) begun.read();
+            if (!begun.finished()) until_signal([&] { begun.read(); });
             for (std::size_t i = 0; i < n; ++i) texts.push_back(begun.another(first + i));
             for (generate::Writer& text : texts) batch.push_back(&text);
         }
@@ -133,7 +133,7 @@ void print_text(generate::Writer& text, std::span<generate::Writer* const> batch
         if (signal != 0) text.finish();
         if (!writing.json) print(text.take());
         if (text.finished()) break;
-        generate::step(batch);
+        until_signal([&] { generate::step(batch); });
     }
     if (writing.json) print_json(prompt, json_of(text, tokenizer, writing.options));
 }

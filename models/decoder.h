@@ -29,6 +29,7 @@ class Decoder {
 
     // Appends tokens (1 or more) to the text in `cache`, which with them must not exceed the context; then logits (V)
     // are those of the token after the last. each(i, logits) gets those after each of them, several at the same time.
+    // In the scope of an Interruptible it may end with Interrupted, and has appended nothing then.
     using EachLogits = std::function<void(std::size_t i, std::span<const float> logits)>;
     void read(KvCache& cache, std::span<const std::int32_t> tokens, std::span<float> logits,
               const EachLogits& each = nullptr) const;

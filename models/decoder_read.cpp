@@ -1,5 +1,6 @@
 // Decoder::read: many tokens at once, through the ops that training uses.
 #include "engine/float_mode.h"
+#include "engine/interrupt.h"
 #include "engine/kernels/simd.h"
 #include "engine/ops.h"
 #include "engine/parallel.h"
@@ -91,6 +92,7 @@ void Decoder::read(KvCache& cache, std::span<const std::int32_t> tokens, std::sp
     Rows x({n, C});
     for (std::size_t i = 0; i < n; ++i) embed(tokens[i], start + i, x.data() + i * C);
     for (std::size_t l = 0; l < w.layers.size(); ++l) {
+        Interruptible::check();
         const DecoderLayer& layer = w.layers[l];
         const Rows h = normalized(w, layer.before_attention, x);
         const Rows ahead = w.config.parallel_residual ? normalized(w, layer.before_mlp, x) : Rows();

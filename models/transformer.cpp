@@ -1,5 +1,6 @@
 #include "models/transformer.h"
 
+#include "engine/interrupt.h"
 #include "engine/ops.h"
 #include "models/rotary_positions.h"
 #include "nn/attention/multi_head.h"
@@ -58,6 +59,7 @@ Tensor<T> Transformer<T>::hidden(const IdArray& ids, std::vector<Tensor<T>>* wei
     }
     if (config.stream_dropout) x = dropped(x, keys);
     for (const Layer& l : layers) {
+        Interruptible::check();
         if (checkpoint_activations && !weights) {
             x = nn::checkpoint<T>(
                 [this, &l, documents](const Tensor<T>& in, Generator* layer_keys) {
@@ -166,6 +168,7 @@ template <class T>
 Tensor<T> Transformer<T>::loss(const IdArray& ids, const IdArray& targets, Generator* random,
                                const IdArray& begins) const {
     const Tensor<T> x = hidden(ids, nullptr, random, begins);
+    Interruptible::check();
     const Region region("head");
     if (head_adapted()) return cross_entropy(logits(x, random), targets, kIgnore);
     return linear_cross_entropy(x, head_weight(), targets, kIgnore, 0, config.softcap);

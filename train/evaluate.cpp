@@ -6,6 +6,7 @@
 
 #include "engine/adaptive_threads.h"
 #include "engine/float_mode.h"
+#include "engine/interrupt.h"
 #include "engine/ops/cross_entropy.h"
 
 namespace inkling::train {
@@ -36,6 +37,7 @@ class SumOfLosses {
 
     // Asks progress(); false: it is to end.
     bool goes_on(double done) {
+        done_ = done;
         if (options_.progress && !stop_ && !options_.progress(done)) stop_ = true;
         if (processes_) return !stopped_;
         return !stop_;
@@ -44,20 +46,32 @@ class SumOfLosses {
     void add(std::size_t targets, const std::function<double()>& loss) {
         predicted_ += targets;
         if (!processes_) {
-            total_ += loss() * static_cast<double>(targets);
+            total_ += computed(loss) * static_cast<double>(targets);
             return;
         }
-        if (round_.size() == processes_->rank) own_ = loss();
+        if (round_.size() == processes_->rank) own_ = computed(loss);
         round_.push_back(targets);
         if (round_.size() == processes_->count) tell();
     }
 
     double mean() {
         if (processes_ && !round_.empty() && !stopped_) tell();
-        return stopped_ ? std::numeric_limits<double>::quiet_NaN() : total_ / static_cast<double>(predicted_);
+        return (processes_ ? stopped_ : stop_) ? std::numeric_limits<double>::quiet_NaN()
+                                               : total_ / static_cast<double>(predicted_);
     }
 
   private:
+    // The loss of a batch, which asks progress(), too: it may take minutes.
+    double computed(const std::function<double()>& loss) {
+        const Interruptible scope([&] { return options_.progress && !options_.progress(done_); });
+        try {
+            return loss();
+        } catch (const Interrupted&) {
+            stop_ = true;
+            return 0;
+        }
+    }
+
     struct Told {
         double loss, stop;
     };
@@ -73,7 +87,7 @@ class SumOfLosses {
 
     const EvaluateOptions& options_;
     distributed::Processes* processes_;
-    double total_ = 0, own_ = 0;
+    double total_ = 0, own_ = 0, done_ = 0;
     std::size_t predicted_ = 0;
     std::vector<std::size_t> round_;       // targets of the batches since they were told
     bool stop_ = false, stopped_ = false;  // this process is to; all know

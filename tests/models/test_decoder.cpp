@@ -2,6 +2,7 @@
 #include "models/decoder.h"
 
 #include "engine/half.h"
+#include "engine/interrupt.h"
 #include "tests/engine/helpers.h"
 #include "tests/models/architectures.h"
 
@@ -257,6 +258,33 @@ TEST_CASE("decoder: a copied cache goes on by itself", "[models]") {
     CHECK(step(decoder, cache, 3) == a);
     copy.set_length(10);
     CHECK(step(decoder, copy, 3) == a);
+}
+
+TEST_CASE("decoder: reading and forward passes can be interrupted before each layer, and leave what was read",
+          "[models]") {
+    const auto model = made(gpt2(true));
+    const Decoder decoder(*model);
+    const Tokens text = some_tokens(20);
+    KvCache whole(model->config), cache(model->config);
+    const Logits expected = read(decoder, whole, text);
+    read(decoder, cache, std::span(text).first(5));
+    for (int layer = 0; layer < 3; ++layer) {
+        int asked = 0;
+        const Interruptible scope([&] { return asked++ == layer; });
+        CHECK_THROWS_AS(read(decoder, cache, std::span(text).subspan(5)), Interrupted);
+        CHECK(asked == layer + 1);
+        CHECK(cache.length() == 5);
+    }
+    CHECK(worst(read(decoder, cache, std::span(text).subspan(5)), expected.data()) < 1e-5);
+    int asked = 0;
+    const IdArray ids({1, 20}, 3);
+    const Interruptible scope([&] { return ++asked == 4; });
+    CHECK_THROWS_AS(model->loss(ids, ids), Interrupted);  // three layers, and the head
+    {
+        const Interruptible inner([] { return false; });  // does not hide the outer one
+        asked = 3;
+        CHECK_THROWS_AS(model->forward(ids), Interrupted);
+    }
 }
 
 TEST_CASE("decoder: what does not fit is refused", "[models]") {

@@ -115,6 +115,20 @@ TEST_CASE("evaluate: can be stopped, and leaves the mode as it was then too", "[
     CHECK_FALSE(NoGrad::active());
 }
 
+TEST_CASE("evaluate: can be stopped within a batch", "[train]") {
+    models::Transformer<float> gpt = model();
+    const auto tokens = random_tokens(17);  // one window
+    int asked = 0;
+    CHECK(std::isfinite(train::evaluate(gpt, tokens, {.progress = [&](double) { return ++asked > 0; }})));
+    const int in_all = asked;
+    REQUIRE(in_all > 2);
+    for (int last = 1; last < in_all; ++last) {
+        asked = 0;
+        CHECK(std::isnan(train::evaluate(gpt, tokens, {.progress = [&](double) { return ++asked <= last; }})));
+        CHECK(asked == last + 1);
+    }
+}
+
 TEST_CASE("evaluate: a text of fewer than two tokens is refused", "[train]") {
     models::Transformer<float> gpt = model();
     CHECK_THROWS_AS(train::evaluate(gpt, random_tokens(1)), BadInput);
