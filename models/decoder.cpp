@@ -12,8 +12,9 @@
 namespace inkling::models {
 namespace {
 
-// Of weights that are worth a thread of their own. Less is quicker with two threads than with one only while no other
-// program wants the second processor; else each of a step's waits, 6 a layer, may take a turn of that program's.
+// Of weights, keys and values that are worth a thread of their own. Less is quicker with two threads than with one only
+// while no other program wants the second processor; else each of a step's waits, 6 a layer, may take a turn of that
+// program's.
 constexpr std::size_t kBytesAThread = std::size_t{4} << 20;
 
 // Vectors of these that lie across cache lines take half as long again to multiply with.
@@ -179,8 +180,9 @@ Decoder Decoder::with_adapter(const Transformer<float>& model) const {
     return other;
 }
 
-std::size_t Decoder::worthwhile_threads(std::size_t texts) const {
-    return std::max<std::size_t>(1, weights_.bytes() * std::min<std::size_t>(texts, 8) / kBytesAThread);
+std::size_t Decoder::worthwhile_threads(std::size_t texts, std::size_t tokens) const {
+    const std::size_t cached = tokens * config().n_layer * 2 * config().kv_width() * sizeof(float);
+    return std::max<std::size_t>(1, (weights_.bytes() * std::min<std::size_t>(texts, 8) + cached) / kBytesAThread);
 }
 
 void Decoder::check_room(const KvCache& cache, std::span<const std::int32_t> tokens) const {
@@ -216,8 +218,10 @@ void Decoder::step(std::span<KvCache* const> caches, std::span<const std::int32_
         caches[b]->reserve(caches[b]->length() + 1);
         embed(tokens[b], caches[b]->length(), step.x.data() + b * config().n_embd);
     }
+    std::size_t before = 0;
+    for (const KvCache* const cache : caches) before += cache->length();
     const std::size_t threads =
-        std::min(worthwhile_threads(caches.size()), static_cast<std::size_t>(omp_get_max_threads()));
+        std::min(worthwhile_threads(caches.size(), before), static_cast<std::size_t>(omp_get_max_threads()));
 #pragma omp parallel num_threads(static_cast <int>(threads))
     {
         FloatMode::standard().set();

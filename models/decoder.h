@@ -24,8 +24,9 @@ class Decoder {
 
     const Architecture& config() const { return weights_.config; }
     WeightType type() const { return weights_.type; }
-    // How many threads are worth their waits in a step of so many texts, where there are as many processors.
-    std::size_t worthwhile_threads(std::size_t texts) const;
+    // How many threads are worth their waits in a step of so many texts, which have so many tokens together, where
+    // there are as many processors.
+    std::size_t worthwhile_threads(std::size_t texts, std::size_t tokens = 0) const;
 
     // Appends tokens (1 or more) to the text in `cache`, which with them must not exceed the context; then logits (V)
     // are those of the token after the last. each(i, logits) gets those after each of them, several at the same time.

@@ -149,6 +149,7 @@ TEST_CASE("decoder: a text has the same bits alone, in a batch and with any numb
             const auto model = made(config);
             const Decoder decoder(*model, type);
             CHECK(decoder.worthwhile_threads(7) >= 3);
+            CHECK(decoder.worthwhile_threads(1, 1 << 20) > 100);  // keys and values are read, too
             const auto texts = [&](std::size_t batch) {
                 std::vector<KvCache> caches;
                 for (std::size_t b = 0; b < batch; ++b) {
