@@ -139,13 +139,12 @@ void DecoderWeights::activate(float* x, std::size_t n) const {
         const V positive = xsimd::max(v, V(0.0f));
         return positive * positive;
     };
-    const auto silu = [](auto v) { return full_range::gated(v / (V(1.0f) + xsimd::exp(-v)), v, v); };
+    const auto silu = [](auto v) { return full_range::silu(v / (V(1.0f) + xsimd::exp(-v)), v); };
     // gelu: x sigmoid(2 u), u = sqrt(2/pi) (x + 0.044715 x^3); beyond 20 the gate is 0 or 1
     const auto gelu = [](auto v) {
         const V c(static_cast<float>(2 * std::numbers::sqrt2 * std::numbers::inv_sqrtpi)), k(0.044715f);
         const V inner = xsimd::min(xsimd::max(v, V(-20.0f)), V(20.0f));
-        const V u = inner * (c + c * k * inner * inner);
-        return full_range::gated(v / (V(1.0f) + xsimd::exp(-u)), v, u);
+        return v / (V(1.0f) + xsimd::exp(-(inner * (c + c * k * inner * inner))));
     };
     const auto relu = [](auto v) { return xsimd::max(v, V(0.0f)); };
     const auto gelu_erf = [](auto v) {

@@ -23,25 +23,32 @@ inline V patched(const V& y, const typename V::batch_bool_type& some, const F& f
     return xsimd::select(some, each(x...), y);
 }
 
-// Where e^x or e^-x is near an end of the range, or x e^x is.
+// Where e^x is near an end of the range: from `low`, below which it is normal, to `high`, where it has been 0 or
+// infinite.
 template <class V>
-inline typename V::batch_bool_type near_ends(const V& x) {
+struct Ends {
     using T = typename V::value_type;
-    constexpr bool single = sizeof(T) == 4;
-    const V size = xsimd::abs(x);
-    return (size > V(T(single ? 87.33 : 708.39))) & (size < V(T(single ? 110 : 755)));
-}
+    static constexpr T low = sizeof(T) == 4 ? T(87.33) : T(708.39), high = sizeof(T) == 4 ? T(110) : T(755);
+
+    static typename V::batch_bool_type either(const V& x) {
+        const V size = xsimd::abs(x);
+        return (size > V(low)) & (size < V(high));
+    }
+    static typename V::batch_bool_type lower(const V& x) {
+        return xsimd::abs(x + V((low + high) / 2)) < V((high - low) / 2);
+    }
+};
 
 template <class V>
 inline V exp(const V& x) {
     return patched(
-        xsimd::exp(x), near_ends(x), [](long double v) { return std::exp(v); }, x);
+        xsimd::exp(x), Ends<V>::either(x), [](long double v) { return std::exp(v); }, x);
 }
 
 template <class V>
 inline V expm1(const V& x) {
     return patched(
-        xsimd::expm1(x), near_ends(x), [](long double v) { return std::expm1(v); }, x);
+        xsimd::expm1(x), Ends<V>::either(x), [](long double v) { return std::expm1(v); }, x);
 }
 
 template <class V>
@@ -61,19 +68,20 @@ inline V erf(const V& x) {
     }
 }
 
-// s = 1 / (1 + e^-x)
+// 1 / (1 + e^-x)
 template <class V>
 inline V sigmoid(const V& x) {
     using T = typename V::value_type;
     return patched(
-        V(T{1}) / (V(T{1}) + xsimd::exp(-x)), near_ends(x), [](long double v) { return 1 / (1 + std::exp(-v)); }, x);
+        V(T{1}) / (V(T{1}) + xsimd::exp(-x)), Ends<V>::lower(x), [](long double v) { return 1 / (1 + std::exp(-v)); },
+        x);
 }
 
-// x s(u): xs, of which that is wrong where s is near the smallest numbers.
+// x / (1 + e^-x); y is that by a formula whose e^-x may be infinite too early.
 template <class V>
-inline V gated(const V& xs, const V& x, const V& u) {
+inline V silu(const V& y, const V& x) {
     return patched(
-        xs, near_ends(u), [](long double v, long double w) { return v / (1 + std::exp(-w)); }, x, u);
+        y, Ends<V>::lower(x), [](long double v) { return v / (1 + std::exp(-v)); }, x);
 }
 
 }  // namespace inkling::full_range

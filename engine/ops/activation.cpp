@@ -20,17 +20,22 @@
 namespace inkling {
 namespace {
 
-// 2 u, s and ds/dx of gelu. Beyond |x| = 20 s is 0 or 1, and x^3 is kept from overflowing.
+template <class V>
+V logistic(const V& x) {
+    using T = typename V::value_type;
+    return V(T{1}) / (V(T{1}) + xsimd::exp(-x));
+}
+
+// s and ds/dx of gelu. Beyond |x| = 20 s is 0 or 1, and x^3 is kept from overflowing.
 template <class V>
 struct GeluGate {
-    V u, s, ds;
+    V s, ds;
     explicit GeluGate(const V& x) {
         using T = typename V::value_type;
         const V c(static_cast<T>(2 * std::numbers::sqrt2 * std::numbers::inv_sqrtpi)), k(static_cast<T>(0.044715));
         const V v = xsimd::min(xsimd::max(x, V(T{-20})), V(T{20}));
         const V ckv2 = c * k * v * v;
-        u = v * (c + ckv2);
-        s = full_range::sigmoid(u);
+        s = logistic(v * (c + ckv2));
         ds = s * (V(T{1}) - s) * (c + V(T{3}) * ckv2);
     }
 };
@@ -74,9 +79,9 @@ Tensor<T> relu(const Tensor<T>& x) {
 template <class T>
 Tensor<T> silu(const Tensor<T>& x) {
     return unary_op(
-        "silu", x, Saves::input, [](auto v) { return full_range::gated(v * full_range::sigmoid(v), v, v); },
+        "silu", x, Saves::input, [](auto v) { return full_range::silu(v * logistic(v), v); },
         [](auto dy, auto v) {
-            const auto s = full_range::sigmoid(v);
+            const auto s = logistic(v);
             return dy * (s + v * s * (Vec<T>(T{1}) - s));
         });
 }
@@ -84,11 +89,7 @@ Tensor<T> silu(const Tensor<T>& x) {
 template <class T>
 Tensor<T> gelu(Tensor<T> x) {
     return unary_op(
-        "gelu", std::move(x), Saves::rounded_input,
-        [](auto v) {
-            const GeluGate gate(v);
-            return full_range::gated(v * gate.s, v, gate.u);
-        },
+        "gelu", std::move(x), Saves::rounded_input, [](auto v) { return v * GeluGate(v).s; },
         [](auto dy, auto v) {
             const GeluGate gate(v);
             return dy * (gate.s + v * gate.ds);
