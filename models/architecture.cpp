@@ -7,7 +7,7 @@
 namespace inkling::models {
 
 void Architecture::validate() const {
-    constexpr std::size_t max = std::size_t{1} << 30;
+    static constexpr std::size_t max = std::size_t{1} << 30;
     const auto in_range = [](const char* flag, std::size_t value) {
         check(static_cast<std::int64_t>(value) >= 1, "{} must be at least 1, got {}", flag,
               static_cast<std::int64_t>(value));
