@@ -45,19 +45,25 @@ void Conversation::ask(const std::string& text) {
 void Conversation::answer() {
     const std::size_t T = decoder_->config().block_size, room = std::min(options_.max_tokens, T / 4) + 1;
     const auto of_system = static_cast<std::size_t>(!messages_.empty() && messages_[0].role == "system");
-    std::vector<ChatMessage> seen = messages_;
-    std::vector<std::int32_t> ids = chat_.encode(seen, *tokenizer_);
-    while (ids.size() + room > T) {  // without the oldest question and what followed it
-        const auto first = seen.begin() + static_cast<std::ptrdiff_t>(of_system);
-        const auto next = std::find_if(std::min(first + 1, seen.end()), seen.end(),
-                                       [](const ChatMessage& m) { return m.role == "user"; });
-        if (next == seen.end()) break;
-        seen.erase(first, next);
+    // what is seen may begin with any of these, behind the system's message
+    std::vector<std::size_t> begins{of_system};
+    for (std::size_t i = of_system + 1; i < messages_.size(); ++i)
+        if (messages_[i].role == "user") begins.push_back(i);
+    std::vector<std::int32_t> ids;
+    const auto is_too_long = [&](std::size_t begin) {
+        std::vector<ChatMessage> seen(messages_.begin(), messages_.begin() + static_cast<std::ptrdiff_t>(of_system));
+        seen.insert(seen.end(), messages_.begin() + static_cast<std::ptrdiff_t>(begin), messages_.end());
         ids = chat_.encode(seen, *tokenizer_);
+        return ids.size() + room > T;
+    };
+    std::size_t begin = of_system;
+    if (is_too_long(begin) && begins.size() > 1) {  // without the oldest questions and what followed them
+        begin = *std::partition_point(begins.begin() + 1, begins.end() - 1, is_too_long);
+        is_too_long(begin);
     }
     check<BadInput>(ids.size() < T, "the message has {} tokens with the marks around it: the context has room for {}",
                     ids.size(), T - 1);
-    forgotten_ = messages_.size() - seen.size();
+    forgotten_ = begin - of_system;
     const auto read = text_ ? text_->tokens() : std::span<const std::int32_t>();
     if (text_ && ids.size() > read.size() && std::equal(read.begin(), read.end(), ids.begin())) {
         text_->add(std::span(ids).subspan(read.size()));

@@ -3,79 +3,116 @@
 #include <algorithm>
 
 #include "engine/check.h"
+#include "formats/json.h"
 
 namespace inkling::models {
 
 using data::ChatMessage;
-using nlohmann::json;
+using formats::jinja::Run;
+using formats::jinja::Span;
+using formats::jinja::Text;
+using formats::jinja::Value;
 
 namespace {
 
-constexpr std::string_view kSign = "\xEF\xA3\xBF";  // U+F8FF, which is nobody's
+// Roles that templates may spell as a part of a mark, as in '<|' + role + '|>'. Others are what people write.
+bool is_role(const std::string& role) {
+    static constexpr std::string_view kRoles[] = {"system", "user", "assistant", "tool", "developer", "function"};
+    return std::count(std::begin(kRoles), std::end(kRoles), role) > 0;
+}
 
-std::string placeholder(std::size_t message) { return fmt::format("{0}{1}{0}", kSign, message); }
+Value value_of_message(Run& run, const ChatMessage& message, std::size_t i) {
+    const std::int32_t content = source_of(i, ChatPart::content), other = source_of(i, ChatPart::other);
+    const std::string& role = message.role;
+    std::vector<std::pair<Value, Value>> items{
+        {run.text(Text("role")), run.text(is_role(role) ? Text(role) : Text(role, other))},
+        {run.text(Text("content")), run.text(Text(message.content, content))}};
+    if (message.more.empty()) return run.map(std::move(items));
+    const Value more = from_json(run, message.more, [&](std::string_view key) {
+        return key == "content" ? content : key == "tool_calls" ? source_of(i, ChatPart::tool_calls) : other;
+    });
+    check<BadInput>(more.map(), "what a message holds is no JSON object");
+    for (const auto& [key, value] : more.map()->items) {
+        if (key.text()->bytes == "content")
+            items[1].second = value;
+        else if (key.text()->bytes != "role")
+            items.emplace_back(key, value);
+    }
+    return run.map(std::move(items));
+}
 
-// `blank`: messages of white space alone have placeholders, too.
-Rendered render_once(const formats::Jinja& jinja, json& variables, std::span<const ChatMessage> messages, Space space,
-                     bool blank) {
-    std::vector<bool> placed;
-    json& list = variables["messages"] = json::array();
-    for (const ChatMessage& message : messages) {
-        const Content content(message.content);
-        placed.push_back(blank || !content.core.empty());
-        std::string text = placed.back() ? placeholder(list.size()) : "";
-        if (space != Space::none) text.insert(0, content.before);
-        if (space == Space::kept) text += content.after;
-        list.push_back({{"role", message.role}, {"content", text}});
-    }
-    const std::string all = jinja.render(variables);
-    std::vector<std::pair<std::size_t, std::size_t>> places;
-    for (std::size_t i = 0; i < messages.size(); ++i) {
-        if (!placed[i]) continue;
-        const std::string name = placeholder(i);
-        const std::size_t at = all.find(name);
-        check<BadInput>(at != std::string::npos, "it leaves out message {}, of the {}", i + 1, messages[i].role);
-        check<BadInput>(all.find(name, at + 1) == std::string::npos, "it repeats message {}, of the {}", i + 1,
-                        messages[i].role);
-        places.emplace_back(at, i);
-    }
-    std::sort(places.begin(), places.end());
-    Rendered r;
-    std::size_t done = 0;
-    for (const auto& [at, i] : places) {
-        r.texts.push_back(all.substr(done, at - done));
-        r.messages.push_back(i);
-        done = at + placeholder(i).size();
-    }
-    r.texts.push_back(all.substr(done));
-    return r;
+Text render_once(const formats::jinja::Template& jinja, const std::map<std::string, std::string>& marks,
+                 std::span<const ChatMessage> messages, const ChatContext& context) {
+    formats::jinja::Limits limits{.stop = context.stop};
+    std::size_t size = context.variables.size();
+    for (const ChatMessage& m : messages) size += 64 + m.role.size() + m.content.size() + m.more.size();
+    limits.steps += 8 * size;  // templates take some 200 steps for a message
+    limits.bytes += 64 * size;
+    Run run(limits);
+    for (const auto& [name, text] : marks) run.set(name, run.text(Text(text)));
+    for (const char* const name : {"tools", "documents"}) run.set(name, formats::jinja::None());
+    run.set("add_generation_prompt", context.for_answer);
+    const std::int32_t outside = source_of(messages.size(), ChatPart::other);
+    if (!context.variables.empty())
+        run.set_all(from_json(run, context.variables, [&](std::string_view) { return outside; }));
+    std::vector<Value> list;
+    for (std::size_t i = 0; i < messages.size(); ++i) list.push_back(value_of_message(run, messages[i], i));
+    run.set("messages", run.list(std::move(list)));
+    return jinja.render(run);
+}
+
+// What a message holds beside its role and content; null where there are no tool calls in it.
+nlohmann::json with_tool_calls(const ChatMessage& message) {
+    constexpr int kDepth = Run::kMaxNested;
+    if (message.more.find("\"tool_calls\"") == std::string::npos) return {};
+    nlohmann::json more = formats::parse_json(message.more, "a message", kDepth);
+    return more.contains("tool_calls") && !more["tool_calls"].empty() ? more : nlohmann::json();
+}
+
+bool is_blank(const ChatMessage& message) {
+    const std::string& text = message.content;
+    const auto [begin, end] = formats::jinja::stripped(text, formats::jinja::is_python_space);
+    return begin == end;
 }
 
 }  // namespace
 
-Rendered render(const formats::Jinja& jinja, json variables, std::span<const ChatMessage> messages, bool for_answer,
-                Space space) {
-    variables["add_generation_prompt"] = for_answer;
-    Rendered r = render_once(jinja, variables, messages, space, true);
-    const auto is_blank = [&](std::size_t i) { return Content(messages[i].content).core.empty(); };
-    if (std::none_of(r.messages.begin(), r.messages.end(), is_blank)) return r;
-    // What a template strips goes on beyond a message of white space: the text is that without its placeholder, and the
-    // message is where the two begin to differ.
-    const Rendered exact = render_once(jinja, variables, messages, space, false);
-    std::size_t next = 0;
-    std::string rest = exact.texts[0];
-    for (std::size_t k = 0; k < r.texts.size(); ++k) {
-        std::string& text = r.texts[k];
-        if (k + 1 < r.texts.size() && is_blank(r.messages[k])) {
-            const auto differ = std::mismatch(rest.begin(), rest.end(), text.begin(), text.end());
-            text.assign(rest.begin(), differ.first);
-            rest.erase(rest.begin(), differ.first);
+Text render(const formats::jinja::Template& jinja, const std::map<std::string, std::string>& marks,
+            std::span<const ChatMessage> messages, const ChatContext& context) {
+    Text text = render_once(jinja, marks, messages, context);
+    std::vector<bool> shown(messages.size() * static_cast<std::size_t>(ChatPart::count));
+    for (const Span& s : text.spans)
+        if (s.source >= 0 && s.begin < s.end && static_cast<std::size_t>(s.source) < shown.size())
+            shown[static_cast<std::size_t>(s.source)] = true;
+    const auto is_shown = [&](std::size_t i, ChatPart part) {
+        return shown[static_cast<std::size_t>(source_of(i, part))];
+    };
+    // A message of which nothing is shown may have an effect, as thoughts that the template cuts out, or "/no_think"
+    // for the system. It has none where the text is the same without it; the first of each role is tried.
+    std::vector<std::string> tried;
+    for (std::size_t i = 0; i < messages.size(); ++i) {
+        nlohmann::json more = with_tool_calls(messages[i]);
+        const bool calls = !more.is_null() && !is_shown(i, ChatPart::tool_calls);
+        const bool content = !is_blank(messages[i]) && !is_shown(i, ChatPart::content);
+        if (!(calls || content) || std::count(tried.begin(), tried.end(), messages[i].role)) continue;
+        tried.push_back(messages[i].role);
+        std::vector<ChatMessage> others(messages.begin(), messages.end());
+        const auto place = others.begin() + static_cast<std::ptrdiff_t>(i);
+        if (calls) {
+            more.erase("tool_calls");
+            place->more = more.dump();
         } else {
-            text = rest;
-            if (++next < exact.texts.size()) rest = exact.texts[next];
+            others.erase(place);
         }
+        bool same = true;
+        try {
+            same = render_once(jinja, marks, others, context).bytes == text.bytes;
+        } catch (const BadInput&) {
+        }
+        check<BadInput>(!same, "it leaves out {}message {}, of the {}", calls ? "the tool calls of " : "", i + 1,
+                        messages[i].role);
     }
-    return r;
+    return text;
 }
 
 }  // namespace inkling::models

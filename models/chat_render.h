@@ -1,37 +1,35 @@
-// A chat template rendered with placeholders for what is said: models/chat_template.h has what for.
+// A chat template rendered for a conversation, with what people wrote marked: models/chat_template.h has what for.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <map>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "data/documents.h"
-#include "formats/jinja.h"
+#include "formats/jinja/template.h"
 
 namespace inkling::models {
 
-// A content: white space, `core`, white space.
-struct Content {
-    std::string_view before, core, after;
-    explicit Content(std::string_view text) {
-        core = formats::python_strip(text);
-        const auto begin = static_cast<std::size_t>(core.data() - text.data());
-        before = text.substr(0, core.empty() ? text.size() : begin);
-        if (!core.empty()) after = text.substr(begin + core.size());
-    }
+// The sources of spans: a message's content, its tool calls, and the rest that it holds; then what is no message's.
+enum class ChatPart : std::int32_t { content, tool_calls, other, count };
+inline std::int32_t source_of(std::size_t message, ChatPart part) {
+    return static_cast<std::int32_t>(message) * static_cast<std::int32_t>(ChatPart::count) +
+           static_cast<std::int32_t>(part);
+}
+inline std::size_t message_of(std::int32_t source) {
+    return static_cast<std::size_t>(source / static_cast<std::int32_t>(ChatPart::count));
+}
+
+// What a template is given beside the messages.
+struct ChatContext {
+    std::string variables = {};       // a JSON object, as text: tools, enable_thinking, ...; "": none
+    std::function<bool()> stop = {};  // asked now and then: whether nobody waits for it any more
+    bool for_answer = false;          // up to where an answer begins
 };
 
-// What a template makes of a conversation: text[0], core of message[0], text[1], ...; one text more than messages.
-struct Rendered {
-    std::vector<std::string> texts;
-    std::vector<std::size_t> messages;
-};
-
-enum class Space { kept, before, none };  // of contents
-
-// Throws BadInput where the template leaves out or repeats a message, or refuses the conversation.
-Rendered render(const formats::Jinja& jinja, nlohmann::json variables, std::span<const data::ChatMessage> messages,
-                bool for_answer, Space space = Space::kept);
+// `marks`: what it may name: bos_token, eos_token, ... Throws BadInput where the template leaves out a message or tool
+// calls, or refuses the conversation, or takes too long for it.
+formats::jinja::Text render(const formats::jinja::Template& jinja, const std::map<std::string, std::string>& marks,
+                            std::span<const data::ChatMessage> messages, const ChatContext& context);
 
 }  // namespace inkling::models

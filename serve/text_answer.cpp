@@ -152,10 +152,11 @@ ordered_json head(const std::string& id, const char* object, std::int64_t create
 }
 
 // What is said so far, up to where the answer begins, or goes on.
-std::vector<std::int32_t> chat_prompt(const ChatRequest& request, const ServedModel& model) {
+std::vector<std::int32_t> chat_prompt(const ChatRequest& request, const ServedModel& model,
+                                      const std::function<bool()>& hung_up) {
     std::span<const models::ChatMessage> messages = request.messages;
     if (request.continue_final) messages = messages.first(messages.size() - 1);
-    std::vector<std::int32_t> ids = model.chat->encode(messages, *model.tokenizer);
+    std::vector<std::int32_t> ids = model.chat->encode(messages, *model.tokenizer, {.stop = hung_up});
     if (request.continue_final)
         model.tokenizer->encode_plain_parts(
             request.messages.back().content,
@@ -221,7 +222,7 @@ HttpResponse answer_chat(const ChatRequest& asked, std::shared_ptr<const ServedM
     if (!model->chat) throw HttpError(400, model->no_chat, "messages", "no_chat_template");
     ChatRequest request = asked;
     request.options.end_tokens.push_back(model->chat->end_of_turn());
-    const std::vector<Prompt> prompts{chat_prompt(request, *model)};
+    const std::vector<Prompt> prompts{chat_prompt(request, *model, hung_up)};
     const auto texts = begin(request, model, prompts, Bound::context, scheduler, hung_up);
     const std::string id = random_id("chatcmpl-");
     const std::int64_t created = std::time(nullptr);

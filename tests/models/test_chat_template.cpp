@@ -1,6 +1,8 @@
 // Chat templates against transformers (tests/reference/make_chat_reference.py), and what is refused.
 #include "models/chat_template.h"
 
+#include <chrono>
+
 #include "data/tokenizers/bpe_tokenizer.h"
 #include "data/tokenizers/tokenizer_json.h"
 #include "engine/check.h"
@@ -48,7 +50,7 @@ constexpr char kSimple[] =
 
 TEST_CASE("chat templates: ids and masks of answers are those of transformers", "[models]") {
     const json r = testing::reference("chats.json");
-    REQUIRE(r["forms"].size() == 8);
+    REQUIRE(r["forms"].size() == 9);
     for (const auto& [form, f] : r["forms"].items()) {
         const auto tokenizer =
             chat_tokenizer(f["tokenizer"].get<std::string>(), f["added"].get<std::vector<std::string>>());
@@ -96,15 +98,15 @@ TEST_CASE("chat templates: what cannot be used is refused by name", "[models]") 
     };
     const std::pair<std::string, std::string> table[] = {
         {"{{ '<|im_start|>' }}", "it leaves out message 1, of the user: it begins: {{ '<|im_start|>' }}"},
-        {with("m.content", "m.content + m.content"), "it repeats message 1"},
+        {with("m.content", "m.content + m.content"), ""},
         {with("m.content", "m.content | shout"), "its filter shout is not known"},
         {with("m.content", "m.content | upper"), ""},
         {with("<|im_end|>", "<|end|>"), "behind an answer it has '<|end|>', which is no special token"},
         {with("{% endfor %}", "{% endloop %}"), "its statement endloop is not known"},
         {with("{% endif %}", ""), "a statement without its end"},
-        {with("m.role + ", "m.role + 1 + "), "adds what is neither text nor number"},
-        {with("m.role + ", "bos_token + "), "adds what is neither"},
-        {with("{% if", "{% macro x() %}{% if"), "its statement macro is not known"},
+        {with("m.role + ", "m.role + 1 + "), "its + wants two numbers or two texts"},
+        {with("m.role + ", "bos_token + "), "its + wants two numbers or two texts"},
+        {with("{% if", "{% include x %}{% if"), "its statement include is not known"},
         {with("{% for", "{{ raise_exception('never') }}{% for"), "never"},
     };
     for (const auto& [text, message] : table) {
@@ -114,10 +116,151 @@ TEST_CASE("chat templates: what cannot be used is refused by name", "[models]") 
         else
             CHECK_THROWS_WITH(ChatTemplate(text, *tokenizer), ContainsSubstring(message));
     }
+    CHECK_THROWS_WITH(ChatTemplate(with("m.content", "m.content | length | string"), *tokenizer),
+                      ContainsSubstring("it leaves out message 2, of the assistant"));
     const ChatTemplate no_system(with("{% for",
                                       "{% if messages[0].role == 'system' %}{{ raise_exception('no system') }}"
                                       "{% endif %}{% for"),
                                  *tokenizer);
     CHECK_THROWS_WITH(no_system.encode(std::vector<ChatMessage>{{"system", "a"}}, *tokenizer),
                       ContainsSubstring("no system"));
+}
+
+namespace {
+
+std::vector<std::int32_t> marks_in(const ChatIds& all, const data::Tokenizer& tokenizer) {
+    std::vector<std::int32_t> marks;
+    std::copy_if(all.ids.begin(), all.ids.end(), std::back_inserter(marks),
+                 [&](std::int32_t id) { return tokenizer.is_special(id); });
+    return marks;
+}
+
+std::string learned_of(const ChatIds& all, const data::Tokenizer& tokenizer) {
+    std::vector<std::int32_t> ids;
+    for (std::size_t i = 0; i < all.ids.size(); ++i)
+        if (all.answer[i]) ids.push_back(all.ids[i]);
+    return tokenizer.decode(ids);
+}
+
+}  // namespace
+
+TEST_CASE("chat templates: what a template does with a content is done with this content", "[models]") {
+    const auto tokenizer = chat_tokenizer("smollm", {"<|im_start|>", "<|im_end|>"});
+    const std::vector<ChatMessage> messages{
+        {"system", "Short. /x"}, {"user", "x<|im_end|>y"}, {"assistant", "<t>\nh\n</t>\n\nYes"}, {"user", "Why?"}};
+    const std::pair<std::string, std::vector<std::string>> table[] = {
+        // what becomes of m.content
+        {"m.content | upper", {"SHORT. /X", "X<|IM_END|>Y", "<T>\nH\n</T>\n\nYES", "WHY?"}},
+        {"m.content ~ (m.content | length)", {"Short. /x9", "x<|im_end|>y12", "<t>\nh\n</t>\n\nYes15", "Why?4"}},
+        {"('long ' if m.content | length > 12 else '') ~ m.content",
+         {"Short. /x", "x<|im_end|>y", "long <t>\nh\n</t>\n\nYes", "Why?"}},
+        {"m.content.split('</t>')[-1].lstrip('\\n')", {"Short. /x", "x<|im_end|>y", "Yes", "Why?"}},
+        {"('!' if '/x' in m.content else '') ~ m.content.replace('/x', '').rstrip()",
+         {"!Short.", "x<|im_end|>y", "<t>\nh\n</t>\n\nYes", "Why?"}},
+        {"('? ' if m.content.endswith('?') else '') ~ m.content",
+         {"Short. /x", "x<|im_end|>y", "<t>\nh\n</t>\n\nYes", "? Why?"}},
+        {"m.content | tojson", {"\"Short. /x\"", "\"x<|im_end|>y\"", "\"<t>\\nh\\n</t>\\n\\nYes\"", "\"Why?\""}},
+        {"('same ' if m.content == 'Why?' else '') ~ m.content[:10]",
+         {"Short. /x", "x<|im_end|", "<t>\nh\n</t>", "same Why?"}},
+    };
+    for (const auto& [content, made] : table) {
+        INFO(content);
+        const ChatTemplate chat("{% for m in messages %}{{ '<|im_start|>' ~ (" + content +
+                                    ") ~ '<|im_end|>' }}{% endfor %}"
+                                    "{% if add_generation_prompt %}<|im_start|>{% endif %}",
+                                *tokenizer);
+        const ChatIds all = chat.apply(messages, *tokenizer);
+        std::string wanted;
+        for (const std::string& one : made) wanted += "<|im_start|>" + one + "<|im_end|>";
+        CHECK(tokenizer->decode(all.ids) == wanted);
+        CHECK(marks_in(all, *tokenizer).size() == 8);
+        CHECK(learned_of(all, *tokenizer) == made[2] + "<|im_end|>");
+    }
+}
+
+TEST_CASE("chat templates: tool calls, tools and other variables", "[models]") {
+    const auto tokenizer = chat_tokenizer("smollm", {"<|im_start|>", "<|im_end|>"});
+    const std::string text =
+        "{% if tools %}{% for t in tools %}{{ t | tojson }}{% endfor %}{% endif %}{% for m in messages %}"
+        "{{ '<|im_start|>' + m.role + '\n' }}{% if m.content %}{{ m.content }}{% endif %}{% for c in m.tool_calls or "
+        "[] %}"
+        "{{ '<call>' ~ (c.function | tojson) }}{% endfor %}{{ '<|im_end|>' }}{% endfor %}{% if add_generation_prompt %}"
+        "{{ '<|im_start|>assistant\n' }}{% if enable_thinking is false %}{{ '<no>' }}{% endif %}{% endif %}";
+    const ChatTemplate chat(text, *tokenizer);
+    const std::string calls =
+        R"({"content": null, "tool_calls": [{"function": {"name": "f", "arguments": {"b": "<|im_end|>", "a": [1.5, null]}}}]})";
+    const std::vector<ChatMessage> messages{
+        {"user", "a"}, {"assistant", "", calls}, {"tool", "12", R"({"name": "f"})"}, {"assistant", "b"}};
+    const ChatIds all = chat.apply(messages, *tokenizer);
+    const std::string call = R"(<call>{"name": "f", "arguments": {"b": "<|im_end|>", "a": [1.5, null]}})";
+    CHECK(tokenizer->decode(all.ids) ==
+          "<|im_start|>user\na<|im_end|><|im_start|>assistant\n" + call +
+              "<|im_end|><|im_start|>tool\n12<|im_end|><|im_start|>assistant\nb<|im_end|>");
+    CHECK(marks_in(all, *tokenizer).size() == 8);
+    CHECK(learned_of(all, *tokenizer) == call + "<|im_end|>b<|im_end|>");
+    const auto asked = chat.encode(std::span(messages).first(1), *tokenizer,
+                                   {.variables = R"({"tools": [{"n": "<|im_start|>"}], "enable_thinking": false})"});
+    CHECK(tokenizer->decode(asked) ==
+          "{\"n\": \"<|im_start|>\"}<|im_start|>user\na<|im_end|><|im_start|>assistant\n<no>");
+    CHECK(std::count(asked.begin(), asked.end(), chat.end_of_turn()) == 1);
+    CHECK_THROWS_WITH(chat.encode(messages, *tokenizer, {.stop = [] { return true; }}),
+                      ContainsSubstring("nobody waits"));
+    // what a template does not show is refused, unless the text is another without it
+    const ChatTemplate plain(kSimple, *tokenizer);
+    CHECK_THROWS_WITH(
+        plain.apply(std::vector<ChatMessage>{{"user", "a"}, {"assistant", "x", R"({"tool_calls": [1]})"}}, *tokenizer),
+        ContainsSubstring("it leaves out the tool calls of message 2, of the assistant"));
+    const ChatTemplate two_roles(
+        "{% for m in messages if m.role != 'tool' %}<|im_start|>{{ m.content.split('</t>')[-1] }}"
+        "<|im_end|>{% endfor %}",
+        *tokenizer);
+    CHECK_THROWS_WITH(two_roles.apply(messages, *tokenizer), ContainsSubstring("its method split is not known"));
+    CHECK_THROWS_WITH(two_roles.apply(std::vector<ChatMessage>{{"user", "a"}, {"tool", "b"}}, *tokenizer),
+                      ContainsSubstring("it leaves out message 2, of the tool"));
+    CHECK(tokenizer->decode(
+              two_roles.apply(std::vector<ChatMessage>{{"user", "a"}, {"assistant", "b</t>"}}, *tokenizer).ids) ==
+          "<|im_start|>a<|im_end|><|im_start|><|im_end|>");
+    // a role that nobody knows spells no mark
+    const ChatTemplate spelled("{% for m in messages %}{{ '<|' + m.role + '|>' + m.content }}<|im_end|>{% endfor %}",
+                               *tokenizer);
+    CHECK(marks_in(spelled.apply(std::vector<ChatMessage>{{"im_start", "a"}, {"user", "b"}}, *tokenizer), *tokenizer)
+              .size() == 2);
+}
+
+TEST_CASE("chat templates: an answer begins where the template asks for it", "[models]") {
+    const auto tokenizer = chat_tokenizer("smollm", {"<|im_start|>", "<|im_end|>"});
+    const std::string head = "{% for m in messages %}<|im_start|>{{ m.role + '\n' }}", end = "<|im_end|>{% endfor %}",
+                      ask = "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}";
+    const std::vector<ChatMessage> messages{{"user", "a"}, {"assistant", "b"}, {"user", "c"}, {"assistant", ""}};
+    const std::pair<std::string, std::string> table[] = {
+        {head + "<t></t>{{ m.content }}" + end + ask, "<t></t>b<|im_end|><t></t><|im_end|>"},
+        {head + "<t></t>{{ m.content }}" + end, "b<|im_end|><|im_end|>"},
+        {head + "{% generation %}<t>{{ m.content }}{% endgeneration %}.." + end + ask, "<t>a<t>b<t>c<t>"},
+        {head +
+             "{% if m.role == 'assistant' %}{% generation %}{{ m.content + '<|im_end|>' }}{% endgeneration %}{% else %}"
+             "{{ m.content }}" +
+             end.substr(0, 10) + "{% endif %}{% endfor %}" + ask,
+         "b<|im_end|><|im_end|>"},
+    };
+    for (const auto& [text, learned] : table) {
+        INFO(text);
+        CHECK(learned_of(ChatTemplate(text, *tokenizer).apply(messages, *tokenizer), *tokenizer) == learned);
+    }
+}
+
+TEST_CASE("chat templates: time is linear in the messages", "[models]") {
+    const auto tokenizer = chat_tokenizer("smollm", {"<|im_start|>", "<|im_end|>"});
+    const ChatTemplate chat(
+        "{% for m in messages %}{% if messages[0].role == 'user' %}{{ '<|im_start|>' + m.role + '\n' + "
+        "m.content + '<|im_end|>' }}{% endif %}{% endfor %}",
+        *tokenizer);
+    const auto seconds = [&](std::size_t n) {
+        std::vector<ChatMessage> messages;
+        for (std::size_t i = 0; i < n; ++i) messages.push_back({i % 2 ? "assistant" : "user", "Hello there"});
+        const auto begin = std::chrono::steady_clock::now();
+        CHECK(chat.apply(messages, *tokenizer).ids.size() > 6 * n);
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    };
+    const double few = seconds(1000), many = seconds(8000);
+    CHECK(many < 32 * few);  // the square would be 64 times
 }

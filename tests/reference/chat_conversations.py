@@ -66,6 +66,39 @@ GEMMA = ("{{ bos_token }}{% for message in messages %}{% if (message['role'] == 
          "{% set role = message['role'] %}{% endif %}{{ '<start_of_turn>' + role + '\n' }}{% generation_if %}{{ message['content'] "
          "| trim + '<end_of_turn>' }}{% endgeneration_if %}{{ '\n' }}{% endfor %}{% if add_generation_prompt %}"
          "{{'<start_of_turn>model\n'}}{% endif %}")
+# What Qwen 3 and SmolLM 3 do with contents: thoughts are cut out of the turns before the last question, and a flag of the
+# system's message is taken out of it.
+THOUGHTS = """{%- set ns = namespace(last=messages | length - 1, looking=true) %}
+{%- for m in messages[::-1] %}
+    {%- if ns.looking and m.role == "user" and not (m.content.startswith('[') and m.content.endswith(']')) %}
+        {%- set ns.looking = false %}
+        {%- set ns.last = (messages | length - 1) - loop.index0 %}
+    {%- endif %}
+{%- endfor %}
+{%- for m in messages %}
+    {{- '<|im_start|>' + m.role + '\\n' }}
+    {%- if m.role == 'assistant' %}
+        {%- set content, thought = m.content, '' %}
+        {%- if '</think>' in content %}
+            {%- set thought = content.split('</think>')[0].rstrip('\\n').split('<think>')[-1].lstrip('\\n') %}
+            {%- set content = content.split('</think>')[-1].lstrip('\\n') %}
+        {%- endif %}
+        {%- generation %}
+        {%- if loop.index0 > ns.last and (loop.last or thought) %}
+            {{- '<think>\\n' + thought.strip('\\n') + '\\n</think>\\n\\n' }}
+        {%- endif %}
+        {{- content + '<|im_end|>' }}
+        {%- endgeneration %}
+        {{- '\\n' }}
+    {%- else %}
+        {%- set content = m.content.replace('\\t', '').rstrip() if m.role == 'system' else m.content %}
+        {{- ('' if m.content | length > 20 else '[short]') ~ content + '<|im_end|>\\n' }}
+    {%- endif %}
+{%- endfor %}
+{%- if add_generation_prompt %}
+    {{- '<|im_start|>assistant\\n' }}
+{%- endif %}
+"""
 
 
 def only_assistant(template):
@@ -80,6 +113,7 @@ def only_assistant(template):
 FORMS = {
     "chatml": (only_assistant(CHATML), "smollm", ["<|im_start|>", "<|im_end|>"], None, "<|im_end|>"),
     "qwen": (QWEN, "qwen2", [], None, "<|im_end|>"),
+    "thoughts": (THOUGHTS, "smollm", ["<|im_start|>", "<|im_end|>"], None, "<|im_end|>"),
     "llama2": (LLAMA2, "tinyllama", [], "<s>", "</s>"),
     "llama2_mistral": (LLAMA2, "mistral", [], "<s>", "</s>"),
     "llama3": (only_assistant(LLAMA3), "llama3", ["<|start_header_id|>", "<|end_header_id|>"], "<|begin_of_text|>", "<|eot_id|>"),
@@ -146,23 +180,21 @@ def apart(tokenizer, messages):
     import re
 
     from transformers.utils.chat_template_utils import render_jinja_template
-    hidden = "\ue000"
     specials = specials_of(tokenizer)
     mark = re.compile("|".join(re.escape(s) for s in sorted(specials, key=len, reverse=True)))
-    hide = {s: hidden * len(s) for s in specials}
     backend = tokenizer.backend_tokenizer
 
     def ids_of(answer):
-        spelled = []  # in the order in which contents are rendered, which is theirs
-        covered = [{**m, "content": mark.sub(lambda f: spelled.append(f[0]) or hide[f[0]], m["content"])} for m in messages]
+        spelled = []  # each is hidden by a private character of its own
+        covered = [{**m, "content": mark.sub(lambda f: spelled.append(f[0]) or chr(0xDFFF + len(spelled)) * len(f[0]),
+                                             m["content"])} for m in messages]
         texts, spans = render_jinja_template(conversations=[covered], chat_template=tokenizer.chat_template,
                                              return_assistant_tokens_mask=True, add_generation_prompt=answer,
                                              **tokenizer.special_tokens_map)
         text, spans, ids, mask = texts[0], spans[0] if spans else [], [], []
         marks = [(f.start(), f.end()) for f in mark.finditer(text)]
-        for s in spelled:
-            at = text.index(hidden)
-            text = text[:at] + s + text[at + len(s):]
+        for i, s in enumerate(spelled):  # the template may have cut it out
+            text = text.replace(chr(0xE000 + i) * len(s), s)
 
         def add(begin, end, special):
             backend.encode_special_tokens = not special

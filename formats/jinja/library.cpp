@@ -1,0 +1,154 @@
+// What is found by name: filters, methods, tests and functions.
+#include "formats/jinja/library.h"
+
+#include <ctime>
+
+namespace inkling::formats::jinja {
+
+Value filter(Run& run, const std::string& name, const Value& of, const Arguments& given) {
+    const auto inside = run.enter();  // map() has filters in filters
+    if (const std::optional<Value> value = text_filter(run, name, of, given)) return *value;
+    const std::optional<Value> value = list_filter(run, name, of, given);
+    check<BadInput>(value.has_value(), "its filter {} is not known", name);
+    return *value;
+}
+
+Value method(Run& run, const std::string& name, const Value& of, const Arguments& given) {
+    if (of.text()) return text_method(run, name, of, given);
+    if (const Map* const map = of.map()) {
+        if (name == "get") {
+            const auto all = given.by(name, {"key", "default"});
+            const Value found = item_of(run, of, all[0]);
+            return !found.is_undefined() ? found : all[1].is_undefined() ? Value(None()) : all[1];
+        }
+        if (name == "items" || name == "keys" || name == "values") {
+            given.by(name, {});
+            std::vector<Value> all;
+            for (const auto& [key, value] : map->items)
+                all.push_back(name == "items" ? run.list({key, value}, ListKind::tuple) : name == "keys" ? key : value);
+            return run.list(std::move(all), ListKind::view);
+        }
+    }
+    if (of.loop() && name == "cycle" && !given.list.empty()) return given.list[of.loop()->index % given.list.size()];
+    if (of.list() && (name == "count" || name == "index") && given.list.size() == 1) {
+        std::int64_t n = 0, at = 0;
+        for (const Value& item : of.list()->items) {
+            if (equal(run, item, given.list[0]) && ++n && name == "index") return at;
+            ++at;
+        }
+        check<BadInput>(name == "count", "index: the value is not there");
+        return n;
+    }
+    const Value held =
+        of.map() || std::holds_alternative<Namespace*>(of) ? item_of(run, of, run.text(Text(name))) : Value();
+    check<BadInput>(held.function(), "its method {} is not known", name);
+    return (*held.function())(run, given);
+}
+
+bool test(Run& run, const std::string& name, const Value& of, const Arguments& given) {
+    const auto other = [&] { return given.by(name, {"other"})[0]; };
+    const auto number = [&] { return whole(of, name); };
+    if (name == "eq" || name == "equalto" || name == "==") return equal(run, of, other());
+    if (name == "ne" || name == "!=") return !equal(run, of, other());
+    if (name == "lt" || name == "lessthan" || name == "<") return is_less(run, of, other());
+    if (name == "gt" || name == "greaterthan" || name == ">") return is_less(run, other(), of);
+    if (name == "le" || name == "<=") return is_less(run, of, other()) || equal(run, of, other());
+    if (name == "ge" || name == ">=") return is_less(run, other(), of) || equal(run, of, other());
+    if (name == "in") return contains(run, other(), of);
+    if (name == "divisibleby") {
+        const std::int64_t by = whole(other(), name);
+        check<BadInput>(by != 0, "divisibleby 0");
+        return by == -1 || number() % by == 0;
+    }
+    if (name == "sameas") {
+        const Value x = other();
+        check<BadInput>(x.is<bool>() || x.is_none(), "the test sameas of what is not true, false or none is not known");
+        return of.index() == x.index() && equal(run, of, x);
+    }
+    given.by(name, {});
+    const bool indexed = of.text() || of.map() || (of.list() && of.list()->kind <= ListKind::range);
+    if (name == "defined") return !of.is_undefined();
+    if (name == "undefined") return of.is_undefined();
+    if (name == "none") return of.is_none();
+    if (name == "string") return of.text();
+    if (name == "mapping") return of.map();
+    if (name == "sequence") return indexed || of.is_undefined();
+    if (name == "iterable") return indexed || of.list() || of.loop() || of.is_undefined();
+    if (name == "boolean") return of.is<bool>();
+    if (name == "number") return of.is_number();
+    if (name == "integer") return of.is<std::int64_t>();
+    if (name == "float") return of.is<double>();
+    if (name == "callable") return of.function();
+    if (name == "true" || name == "false") return of.is<bool>() && std::get<bool>(of) == (name == "true");
+    if (name == "odd") return number() % 2 != 0;
+    if (name == "even") return number() % 2 == 0;
+    if (name == "upper" || name == "lower") {
+        const Value text = run.text(text_of(run, of));
+        return is_true(text_method(run, "is" + name, text, {}));
+    }
+    throw BadInput(fmt::format("its test '{}' is not known", name));
+}
+
+namespace {
+
+Value range(Run& run, const Arguments& given) {
+    const auto all = given.by("range", {"start", "stop", "step"});
+    const bool one = all[1].is_undefined();
+    const std::int64_t from = one ? 0 : whole(all[0], "range"), to = whole(all[one ? 0 : 1], "range"),
+                       by = all[2].is_undefined() ? 1 : whole(all[2], "range");
+    constexpr std::int64_t kMost = 100'000;  // as Jinja's sandbox has it
+    check<BadInput>(by != 0, "range with the step 0");
+    std::vector<Value> numbers;
+    for (std::int64_t i = from; by > 0 ? i < to : i > to;) {
+        check<BadInput>(static_cast<std::int64_t>(numbers.size()) < kMost, "a range of more than {} numbers", kMost);
+        numbers.push_back(i);
+        if (__builtin_add_overflow(i, by, &i)) break;
+    }
+    return run.list(std::move(numbers), ListKind::range);
+}
+
+Value make_namespace(Run& run, const Arguments& given) {
+    check<BadInput>(given.list.empty(), "namespace of what has no name is not known");
+    Namespace* const space = run.space();
+    for (const auto& [name, value] : given.named) space->values[name] = value;
+    return space;
+}
+
+Value make_map(Run& run, const Arguments& given) {
+    check<BadInput>(given.list.empty(), "dict of what has no name is not known");
+    std::vector<std::pair<Value, Value>> items;
+    for (const auto& [name, value] : given.named) items.emplace_back(run.text(Text(name)), value);
+    return run.map(std::move(items));
+}
+
+Value now(Run& run, const Arguments& given) {
+    const Value form_given = given.by("strftime_now", {"format"})[0];
+    const std::string& form = text_in(form_given, "strftime_now").bytes;
+    check<BadInput>(form_given.text()->spans.empty(), "strftime_now of what people write is not known");
+    const std::time_t time = std::time(nullptr);
+    std::tm parts{};
+    localtime_r(&time, &parts);
+    char text[1000];
+    const std::size_t n = std::strftime(text, sizeof text, form.c_str(), &parts);
+    check<BadInput>(n > 0 || form.empty(), "the form of strftime_now is not known");
+    return run.text(Text(std::string(text, n)));
+}
+
+Value raise(Run& run, const Arguments& given) {
+    throw BadInput(text_of(run, given.by("raise_exception", {"message"})[0]).bytes);
+}
+
+}  // namespace
+
+Value global(const std::string& name) {
+    using Made = Value (*)(Run&, const Arguments&);
+    const Made made = name == "range"             ? range
+                      : name == "namespace"       ? make_namespace
+                      : name == "dict"            ? make_map
+                      : name == "strftime_now"    ? now
+                      : name == "raise_exception" ? raise
+                                                  : nullptr;
+    return made ? Value(std::make_shared<const Function>(made)) : Value();
+}
+
+}  // namespace inkling::formats::jinja

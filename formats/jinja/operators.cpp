@@ -1,0 +1,222 @@
+// The operators of expressions, from those that bind least to the sign before a value.
+#include <cmath>
+
+#include "formats/jinja/expression.h"
+
+namespace inkling::formats::jinja {
+
+Expression ExpressionParser::expressions() {
+    const Expression first = expression();
+    if (!take(",")) return first;
+    std::vector<Expression> items{first};
+    const auto ends = [&] { return at_end() || next().value == ")" || next().value == "]" || next().value == "="; };
+    while (!ends()) {
+        items.push_back(expression());
+        if (!take(",")) break;
+    }
+    return program_->add([items](Run& run) {
+        std::vector<Value> all;
+        for (const Expression& item : items) all.push_back(item(run));
+        return run.list(std::move(all), ListKind::tuple);
+    });
+}
+
+Target ExpressionParser::target() {
+    std::vector<Target> all;
+    do {
+        if (take("(")) {
+            all.push_back(target());
+            expect(")");
+            continue;
+        }
+        const std::string_view word = program_->name(name());
+        all.push_back({word, take(".") ? program_->name(name()) : "", {}});
+    } while (take(",") && next().value != "=" && next().value != "in");
+    return all.size() == 1 ? all[0] : Target{"", "", all};
+}
+
+// yes if condition else no
+Expression ExpressionParser::expression() {
+    constexpr std::size_t kMaxDepth = 100;
+    check<BadInput>(++depth_ <= kMaxDepth, "it is nested more than {} deep", kMaxDepth);
+    Expression yes = either();
+    while (take("if")) {
+        const Expression condition = either(), no = take("else") ? expression() : constant({});
+        yes = program_->add([=](Run& run) { return is_true(condition(run)) ? yes(run) : no(run); });
+    }
+    --depth_;
+    return yes;
+}
+
+Expression ExpressionParser::either() {
+    const auto both = [&] {
+        Expression a = negated();
+        while (take("and"))
+            a = program_->add([a, b = negated()](Run& run) {
+                Value first = a(run);
+                return is_true(first) ? b(run) : first;
+            });
+        return a;
+    };
+    Expression a = both();
+    while (take("or"))
+        a = program_->add([a, b = both()](Run& run) {
+            Value first = a(run);
+            return is_true(first) ? first : b(run);
+        });
+    return a;
+}
+
+Expression ExpressionParser::negated() {
+    bool no = false, any = false;
+    while (take("not")) no = !no, any = true;
+    const Expression a = compared();
+    return any ? program_->add([no, a](Run& run) { return Value(is_true(a(run)) != no); }) : a;
+}
+
+// a < b <= c is a < b and b <= c, as in Python.
+Expression ExpressionParser::compared() {
+    using Compare = bool (*)(Run&, const Value&, const Value&);
+    const auto next_sign = [&]() -> Compare {
+        if (take("==")) return equal;
+        if (take("!=")) return [](Run& r, const Value& a, const Value& b) { return !equal(r, a, b); };
+        if (take("<")) return is_less;
+        if (take(">")) return [](Run& r, const Value& a, const Value& b) { return is_less(r, b, a); };
+        if (take("<="))
+            return [](Run& r, const Value& a, const Value& b) { return is_less(r, a, b) || equal(r, a, b); };
+        if (take(">="))
+            return [](Run& r, const Value& a, const Value& b) { return is_less(r, b, a) || equal(r, a, b); };
+        if (take("in")) return [](Run& r, const Value& a, const Value& b) { return contains(r, b, a); };
+        if (!take("not")) return nullptr;
+        expect("in");
+        return [](Run& r, const Value& a, const Value& b) { return !contains(r, b, a); };
+    };
+    const Expression first = binary(0);
+    std::vector<std::pair<Compare, Expression>> rest;
+    while (const Compare compare = next_sign()) rest.emplace_back(compare, binary(0));
+    if (rest.empty()) return first;
+    return program_->add([first, rest](Run& run) {
+        Value a = first(run);
+        for (const auto& [compare, expression] : rest) {
+            const Value b = expression(run);
+            if (!compare(run, a, b)) return Value(false);
+            a = b;
+        }
+        return Value(true);
+    });
+}
+
+Expression ExpressionParser::binary(int level) {
+    static const std::vector<std::string_view> kSigns[] = {{"+", "-"}, {"~"}, {"*", "//", "/", "%"}, {"**"}};
+    const auto inner = [&] { return level < 3 ? binary(level + 1) : signed_value(true); };
+    Expression a = inner();
+    while (true) {
+        std::string_view sign;
+        for (const std::string_view one : kSigns[level])
+            if (sign.empty() && take(one)) sign = one;
+        if (sign.empty()) return a;
+        a = program_->add([sign, a, b = inner()](Run& run) {
+            const Value x = a(run);
+            return operate(run, sign, x, b(run));
+        });
+    }
+}
+
+Expression ExpressionParser::signed_value(bool with_filters) {
+    constexpr std::size_t kMaxDepth = 100;
+    Expression of;
+    const bool minus = take("-");
+    if (minus || take("+")) {
+        check<BadInput>(++depth_ <= kMaxDepth, "it is nested more than {} deep", kMaxDepth);
+        of = program_->add([minus, a = signed_value(false)](Run& run) {
+            return operate(run, minus ? "-" : "+", std::int64_t{0}, a(run));
+        });
+        --depth_;
+    } else {
+        of = value();
+    }
+    of = postfix(of);
+    return with_filters ? filters(of) : of;
+}
+
+namespace {
+
+Value operate_numbers(std::string_view sign, const Value& a, const Value& b) {
+    const auto wanted = [&](bool holds) { check<BadInput>(holds, "its {} wants other numbers", sign); };
+    if (a.is<double>() || b.is<double>() || sign == "/") {
+        const double x = real(a, sign), y = real(b, sign);
+        if (sign == "+") return x + y;
+        if (sign == "-") return x - y;
+        if (sign == "*") return x * y;
+        if (sign == "**") return std::pow(x, y);
+        wanted(y != 0);
+        if (sign == "/") return x / y;
+        const double rest = std::fmod(x, y), modulo = rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;
+        return sign == "%" ? modulo : std::round((x - modulo) / y);
+    }
+    const std::int64_t x = whole(a, sign), y = whole(b, sign);
+    std::int64_t result = 0;
+    if (sign == "+") return wanted(!__builtin_add_overflow(x, y, &result)), result;
+    if (sign == "-") return wanted(!__builtin_sub_overflow(x, y, &result)), result;
+    if (sign == "*") return wanted(!__builtin_mul_overflow(x, y, &result)), result;
+    if (sign == "**") {
+        wanted(y >= 0 && y < 64);
+        result = 1;
+        for (std::int64_t i = 0; i < y; ++i) wanted(!__builtin_mul_overflow(result, x, &result));
+        return result;
+    }
+    wanted(y != 0 && !(x == INT64_MIN && y == -1));
+    const std::int64_t rest = x % y, modulo = rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;
+    return sign == "%" ? modulo : (x - modulo) / y;
+}
+
+Value repeated(Run& run, const Value& of, std::int64_t times) {
+    Text text;
+    std::vector<Value> items;
+    for (std::int64_t i = 0; i < times && is_true(of); ++i) {
+        run.step();
+        if (of.text()) {
+            run.add(text, *of.text());
+        } else {
+            run.make(of.list()->items.size() * sizeof(Value));
+            items.insert(items.end(), of.list()->items.begin(), of.list()->items.end());
+        }
+    }
+    return of.text() ? run.text(std::move(text)) : run.list(std::move(items), of.list()->kind);
+}
+
+}  // namespace
+
+Value operate(Run& run, std::string_view sign, const Value& a, const Value& b) {
+    const List *const x = a.list(), *const y = b.list();
+    if (sign == "~") {
+        Text all = text_of(run, a);
+        run.make(all.memory());
+        run.add(all, text_of(run, b));
+        return run.text(std::move(all));
+    }
+    if (sign == "+" && a.text() && b.text()) {
+        run.make(a.text()->memory() + b.text()->memory());
+        Text all = *a.text();
+        all.add(*b.text());
+        return std::make_shared<const Text>(std::move(all));
+    }
+    if (sign == "+" && x && y && x->kind == y->kind && x->kind <= ListKind::tuple) {
+        run.make((x->items.size() + y->items.size()) * sizeof(Value));
+        std::vector<Value> items = x->items;
+        items.insert(items.end(), y->items.begin(), y->items.end());
+        return run.list(std::move(items), x->kind);
+    }
+    const auto sequence = [](const Value& v) { return v.text() || (v.list() && v.list()->kind <= ListKind::tuple); };
+    if (sign == "*" && sequence(a) && b.is_number()) return repeated(run, a, whole(b, "*"));
+    if (sign == "*" && sequence(b) && a.is_number()) return repeated(run, b, whole(a, "*"));
+    if (sign == "%" && a.text()) {
+        Arguments given{{b}, {}};
+        if (y && y->kind == ListKind::tuple) given.list = y->items;
+        return filter(run, "format", a, given);
+    }
+    check<BadInput>(a.is_number() && b.is_number(), "its {} wants two numbers or two texts", sign);
+    return operate_numbers(sign, a, b);
+}
+
+}  // namespace inkling::formats::jinja

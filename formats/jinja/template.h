@@ -1,0 +1,33 @@
+// The Jinja in which chat templates are written, rendered as transformers does (trim_blocks and lstrip_blocks are on).
+//   const Template greeting("{% for n in names %}Hello {{ n | trim }}!{% endfor %}");
+//   greeting.render(R"({"names": ["Rosa ", "Otto"]})");     // "Hello Rosa!Hello Otto!"
+// Throws BadInput for what it does not know: statements at once, filters, functions and methods where they are reached,
+// so that a template may have parts that are never used. raise_exception() throws BadInput with its text. What is
+// thrown is one line.
+#pragma once
+
+#include <memory>
+
+#include "formats/jinja/run.h"
+
+namespace inkling::formats::jinja {
+
+// The source of spans in a rendered text that {% generation %} encloses.
+inline constexpr std::int32_t kGeneration = -1;
+
+struct Program;
+struct Block;
+
+class Template {
+  public:
+    explicit Template(const std::string& text);
+    // With the variables that are set in the run. Its texts keep their spans.
+    Text render(Run& run) const;
+    std::string render(std::string_view variables, const Limits& limits = {}) const;  // a JSON object
+
+  private:
+    std::shared_ptr<const Program> program_;
+    const Block* all_ = nullptr;
+};
+
+}  // namespace inkling::formats::jinja

@@ -1,0 +1,56 @@
+// Texts of a template whose bytes remember where they come from: what people write is marked, and stays marked through
+// whatever a template does to it, so that it is never taken for the template's own marks.
+//   Text all;
+//   all.add("<|im_start|>user\n");                // the template's own
+//   all.add(Text("Hello", 3));                    // of source 3
+//   all.part(0, 20);                              // spans are cut with the bytes
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace inkling::formats::jinja {
+
+// Bytes [begin, end) come from a source. An empty span says where an empty text has gone.
+struct Span {
+    std::size_t begin, end;
+    std::int32_t source;
+    bool operator==(const Span&) const = default;
+};
+
+struct Text {
+    std::string bytes;
+    std::vector<Span> spans;  // in no order; they may overlap
+
+    Text() = default;
+    explicit Text(std::string own) : bytes(std::move(own)) {}
+    explicit Text(const char* own) : bytes(own) {}
+    Text(std::string from, std::int32_t source) : bytes(std::move(from)), spans{{0, bytes.size(), source}} {}
+
+    void add(std::string_view own) { bytes += own; }
+    void add(const Text& text);
+    Text part(std::size_t begin, std::size_t end) const;
+    // change(character, out) appends what becomes of each character. Throws BadInput for what is not UTF-8.
+    Text mapped(const std::function<void(std::string_view character, std::string& out)>& change) const;
+    std::size_t memory() const { return sizeof(Text) + bytes.size() + spans.size() * sizeof(Span); }
+};
+
+// The beginnings of the characters, and the end.
+std::vector<std::size_t> character_places(std::string_view text);
+std::size_t count_characters(std::string_view text);
+
+bool is_python_space(char32_t c);
+bool is_letter(char32_t c);
+// [begin, end) of the text without the characters at its ends for which strip(c) holds.
+std::pair<std::size_t, std::size_t> stripped(std::string_view text, const std::function<bool(char32_t)>& strip,
+                                             bool left = true, bool right = true);
+
+enum class Letters { upper, lower, title };
+// As Python changes a letter, which may become several. Throws BadInput for those whose change depends on what is
+// around them.
+void change_letter(std::string_view character, Letters to, std::string& out);
+
+}  // namespace inkling::formats::jinja

@@ -1,0 +1,23 @@
+// A template cut into texts, {{ outputs }} and {% statements %}, and these into names, signs, numbers and texts.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace inkling::formats::jinja {
+
+struct Part {
+    enum class Kind { text, output, statement } kind;
+    std::string content;
+};
+std::vector<Part> cut(std::string_view source);
+
+struct Token {
+    enum class Kind { name, text, number, sign, end } kind;
+    std::string value;
+};
+// The last is of the kind `end`.
+std::vector<Token> tokens_of(std::string_view source);
+
+}  // namespace inkling::formats::jinja
