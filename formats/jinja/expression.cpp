@@ -12,7 +12,7 @@ Arguments CallArguments::operator()(Run& run) const {
         if (name.empty())
             given.list.push_back(std::move(one));
         else if (name == "*")
-            for (const Value& item : items_of(run, one)) given.list.push_back(item);
+            for (const Value& item : items_of(run, one)) run.step(), given.list.push_back(item);
         else
             given.named.emplace_back(name, std::move(one));
     }

@@ -5,6 +5,8 @@
 
 namespace inkling::formats::jinja {
 
+inline constexpr std::size_t kMaxSought = 1000;  // where the time is the product of both texts
+
 Text replace(Run& run, const Text& text, const std::string& from, const Text& to, std::int64_t count);  // -1: all
 Text strip(const Text& text, const Value& characters, bool left = true, bool right = true);  // undefined: white space
 Text with_letters(Run& run, const Text& text, Letters to);

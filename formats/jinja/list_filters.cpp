@@ -142,7 +142,11 @@ Value joined(Run& run, const Value& of, const Arguments& given) {
 
 std::optional<Value> list_filter(Run& run, const std::string& name, const Value& of, const Arguments& given) {
     const auto none = [&] { given.by(name, {}); };
-    if (name == "length" || name == "count") return none(), static_cast<std::int64_t>(length_of(of));
+    if (name == "length" || name == "count") {
+        none();
+        run.step(of.text() ? of.text()->bytes.size() / 64 : 0);
+        return static_cast<std::int64_t>(length_of(of));
+    }
     if (name == "default" || name == "d") {
         const auto all = given.by(name, {"default_value", "boolean"});
         const bool there = !of.is_undefined() && (is_true(of) || !is_true(all[1]));

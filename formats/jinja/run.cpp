@@ -53,13 +53,15 @@ Value Run::map(std::vector<std::pair<Value, Value>> items) {
     return std::make_shared<const Map>(Map{std::move(items), depth + 1});
 }
 
-const Value* Run::find(std::string_view name) const {
+const Value* Run::find(std::string_view name) {
+    step(variables_.size() / 16);
     for (auto v = variables_.rbegin(); v != variables_.rend(); ++v)
         if (v->first == name) return &v->second;
     return nullptr;
 }
 
 void Run::set(std::string_view name, Value value) {
+    step((variables_.size() - frames_.back()) / 16);
     for (std::size_t i = frames_.back(); i < variables_.size(); ++i)
         if (variables_[i].first == name) return static_cast<void>(variables_[i].second = std::move(value));
     variables_.emplace_back(name, std::move(value));

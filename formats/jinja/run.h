@@ -66,7 +66,7 @@ class Run {
         return part;
     }
 
-    const Value* find(std::string_view name) const;
+    const Value* find(std::string_view name);
     void set(std::string_view name, Value value);  // in the innermost frame; the name must live as long as the Run
     void set_all(Value map);                       // a variable for each key
     std::size_t open();                            // a frame; what close() wants

@@ -3,6 +3,7 @@
 #include <utf8proc.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "engine/check.h"
 #include "formats/utf8.h"
@@ -58,6 +59,12 @@ std::vector<std::size_t> character_places(std::string_view text) {
 
 std::size_t count_characters(std::string_view text) {
     return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+std::size_t find_in(std::string_view all, std::string_view part, std::size_t from) {
+    if (from > all.size()) return std::string_view::npos;
+    const void* const at = memmem(all.data() + from, all.size() - from, part.data(), part.size());
+    return at ? static_cast<std::size_t>(static_cast<const char*>(at) - all.data()) : std::string_view::npos;
 }
 
 bool is_python_space(char32_t c) {

@@ -41,6 +41,8 @@ struct Text {
 // The beginnings of the characters, and the end.
 std::vector<std::size_t> character_places(std::string_view text);
 std::size_t count_characters(std::string_view text);
+// As std::string_view::find, in time that is linear in both.
+std::size_t find_in(std::string_view all, std::string_view part, std::size_t from = 0);
 
 bool is_python_space(char32_t c);
 bool is_letter(char32_t c);

@@ -159,7 +159,11 @@ Text formatted(Run& run, const Text& form, const Arguments& given) {
 }
 
 std::optional<Value> text_filter(Run& run, const std::string& name, const Value& of, const Arguments& given) {
-    const auto text = [&] { return text_of(run, of); };
+    const auto text = [&] {
+        Text all = text_of(run, of);
+        run.step(all.memory() / 16);
+        return all;
+    };
     const auto none = [&] { given.by(name, {}); };
     if (name == "trim") return run.text(strip(text(), given.by(name, {"chars"})[0]));
     if (name == "tojson") return run.text(json_of(run, of, given));

@@ -10,10 +10,11 @@ namespace inkling::formats::jinja {
 
 namespace {
 
-Value is_at(const Value& of, const Arguments& given, const char* name, bool end) {
+Value is_at(Run& run, const Value& of, const Arguments& given, const char* name, bool end) {
     const Value which = given.by(name, {"prefix"})[0];
     const auto is = [&](const Value& v) {
         const std::string& part = text_in(v, name).bytes;
+        run.step(1 + part.size() / 64);
         return end ? of.text()->bytes.ends_with(part) : of.text()->bytes.starts_with(part);
     };
     const List* const list = which.list();
@@ -23,14 +24,15 @@ Value is_at(const Value& of, const Arguments& given, const char* name, bool end)
 // The place of a part as a number of characters; -1: none.
 std::int64_t place_of(const Value& of, const Arguments& given, const char* name, bool last) {
     const std::string &all = of.text()->bytes, &part = text_in(given.by(name, {"sub"})[0], name).bytes;
-    const std::size_t at = last ? all.rfind(part) : all.find(part);
+    check<BadInput>(!last || part.size() <= kMaxSought, "{} of more than {} bytes is not known", name, kMaxSought);
+    const std::size_t at = last ? all.rfind(part) : find_in(all, part);
     return at == std::string::npos ? -1 : static_cast<std::int64_t>(count_characters({all.data(), at}));
 }
 
 std::int64_t count_of(const std::string& all, const std::string& part) {
     check<BadInput>(!part.empty(), "count('') is not known");
     std::int64_t n = 0;
-    for (std::size_t at = 0; (at = all.find(part, at)) != std::string::npos; at += part.size()) ++n;
+    for (std::size_t at = 0; (at = find_in(all, part, at)) != std::string::npos; at += part.size()) ++n;
     return n;
 }
 
@@ -106,10 +108,10 @@ Value text_method(Run& run, const std::string& name, const Value& of, const Argu
     const auto one = [&](std::string_view parameter) { return given.by(name, {parameter})[0]; };
     const auto none = [&] { given.by(name, {}); };
     const bool right = name[0] == 'r';
-    run.step(text.bytes.size() / 16);
+    run.step(text.memory() / 16);
     if (name == "strip" || name == "lstrip" || name == "rstrip")
         return run.text(strip(text, one("chars"), !right, name[0] != 'l'));
-    if (name == "startswith" || name == "endswith") return is_at(of, given, what, name[0] == 'e');
+    if (name == "startswith" || name == "endswith") return is_at(run, of, given, what, name[0] == 'e');
     if (name == "split" || name == "rsplit") return run.texts(split(run, text, given, right));
     if (name == "partition" || name == "rpartition")
         return run.texts(partition(text, text_in(one("sep"), name), right), ListKind::tuple);

@@ -10,7 +10,8 @@ Text replace(Run& run, const Text& text, const std::string& from, const Text& to
     check<BadInput>(!from.empty(), "replace of '' is not known");
     Text result;
     std::size_t done = 0, at;
-    for (; count != 0 && (at = text.bytes.find(from, done)) != std::string::npos; done = at + from.size(), --count) {
+    for (; count != 0 && (at = find_in(text.bytes, from, done)) != std::string::npos;
+         done = at + from.size(), --count) {
         run.add(result, run.part(text, done, at));
         run.add(result, to);
     }
@@ -23,6 +24,7 @@ Text strip(const Text& text, const Value& characters, bool left, bool right) {
     const bool space = characters.is_undefined() || characters.is_none();
     if (!space)
         for (const char32_t c : to_code_points(text_in(characters, "strip").bytes)) set += c;
+    check<BadInput>(set.size() <= kMaxSought, "strip of more than {} characters is not known", kMaxSought);
     const auto [begin, end] = stripped(
         text.bytes, [&](char32_t c) { return space ? is_python_space(c) : set.find(c) != std::u32string::npos; }, left,
         right);
@@ -104,10 +106,11 @@ std::vector<Text> split(Run& run, const Text& text, const Arguments& given, bool
     }
     const std::string& by = text_in(all[0], "split").bytes;
     check<BadInput>(!by.empty(), "split('') is not known");
+    check<BadInput>(!from_right || by.size() <= kMaxSought, "rsplit at more than {} bytes is not known", kMaxSought);
     std::vector<Text> parts;
     std::size_t begin = 0, end = text.bytes.size(), at;
     if (!from_right) {
-        for (; most != 0 && (at = text.bytes.find(by, begin)) != std::string::npos; begin = at + by.size(), --most)
+        for (; most != 0 && (at = find_in(text.bytes, by, begin)) != std::string::npos; begin = at + by.size(), --most)
             parts.push_back(run.part(text, begin, at));
     } else {
         for (; most != 0 && end >= by.size() && (at = text.bytes.rfind(by, end - by.size())) != std::string::npos;
@@ -121,7 +124,9 @@ std::vector<Text> split(Run& run, const Text& text, const Arguments& given, bool
 
 std::vector<Text> partition(const Text& text, const Text& by, bool from_right) {
     check<BadInput>(!by.bytes.empty(), "partition('') is not known");
-    const std::size_t at = from_right ? text.bytes.rfind(by.bytes) : text.bytes.find(by.bytes);
+    check<BadInput>(!from_right || by.bytes.size() <= kMaxSought, "rpartition at more than {} bytes is not known",
+                    kMaxSought);
+    const std::size_t at = from_right ? text.bytes.rfind(by.bytes) : find_in(text.bytes, by.bytes);
     std::vector<Text> parts{text, {}, {}};
     if (at != std::string::npos)
         parts = {text.part(0, at), by, text.part(at + by.bytes.size(), text.bytes.size())};

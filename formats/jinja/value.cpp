@@ -105,7 +105,7 @@ bool is_less(Run& run, const Value& a, const Value& b) {
 bool contains(Run& run, const Value& all, const Value& one) {
     if (const Text* const text = all.text()) {
         run.step(text->bytes.size() / 16);
-        return text->bytes.find(text_in(one, "in").bytes) != std::string::npos;
+        return find_in(text->bytes, text_in(one, "in").bytes) != std::string::npos;
     }
     if (all.map()) return !item_of(run, all, one).is_undefined();
     const Items items = items_of(run, all);
