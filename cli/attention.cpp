@@ -17,6 +17,7 @@
 #include "cli/wrong_usage.h"
 #include "formats/file.h"
 #include "formats/named.h"
+#include "generate/utf8_stream.h"
 #include "report/attention_page.h"
 #include "report/attention_picture.h"
 
@@ -108,7 +109,7 @@ int show_attention(const AttentionArguments& args) {
             fmt::format("--head {}: the model has layers 0 to {} and heads 0 to {}", args.head, layers - 1, heads - 1));
     const PromptText prompt = read_prompt(args.prompt, args.prompt_file);
     const AttentionMap map = formats::named(prompt.source, [&, &model = model, &tokenizer = tokenizer] {
-        return report::attention_map(args.model.name(), *model, *tokenizer, prompt.text);
+        return report::attention_map(generate::to_valid_utf8(args.model.name()), *model, *tokenizer, prompt.text);
     });
     say_replaced(*tokenizer);
 

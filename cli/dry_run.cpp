@@ -12,6 +12,7 @@
 #include "data/tokenizers/bpe_train.h"
 #include "data/tokenizers/char_tokenizer.h"
 #include "data/tokenizers/tokenizer_json.h"
+#include "formats/json.h"
 #include "models/chat_tokens.h"
 #include "models/folder.h"
 #include "train/estimate.h"
@@ -121,7 +122,7 @@ int print_estimate(const TrainArguments& args, Settings settings, const data::Co
         if (options.lora_rank > 0)
             plan.update({{"trained_parameters", static_cast<std::uint64_t>(needed.trained)},
                          {"state_bytes", needed.state_bytes}});
-        print(plan.dump() + "\n");
+        print(formats::json_text(plan) + "\n");
         return 0;
     }
     const auto row = [](const char* name, const std::string& text) { print(fmt::format("{:<12} {}\n", name, text)); };

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "cli/common.h"
-#include "engine/ops/cross_entropy.h"
 #include "formats/utf8.h"
 #include "generate/writer.h"
 #include "models/adapter_folder.h"
@@ -43,19 +42,6 @@ std::string words_of(const train::TrainingLoop& loop, const data::Tokenizer& tok
         text.resize(end != std::string::npos && end > 0 ? end : kBytes);
     }
     return text.substr(0, formats::find_invalid_utf8(text));  // it may end inside a character
-}
-
-// The first document of the validation part up to where it begins to be learned, such as a question before its answer;
-// nothing where all of it is.
-std::vector<std::int32_t> question_of(const train::TrainingLoop& loop) {
-    const data::PackedDocuments* const rows = loop.val_documents() ? loop.val_documents() : loop.documents();
-    if (!rows) return {};
-    std::vector<std::int32_t> ids(rows->length()), targets(ids), begins(ids);
-    rows->fill(0, ids.data(), targets.data(), begins.data());
-    const auto learned = std::find_if(targets.begin(), targets.end(), [](auto id) { return id != kIgnore; });
-    if (learned == targets.begin() || learned == targets.end()) return {};
-    ids.resize(static_cast<std::size_t>(learned - targets.begin()) + 1);
-    return ids;
 }
 
 bool needs_no_escape(const std::string& text) {
@@ -117,7 +103,7 @@ void tell_ending(Report& report, train::TrainingLoop& loop, const data::Tokenize
         report.note(text);
     }
     const std::vector<std::string>& given = options.sample_prompt;
-    const std::vector<std::int32_t> question = given.empty() ? question_of(loop) : std::vector<std::int32_t>();
+    const std::vector<std::int32_t> question = given.empty() ? train::question_of(loop) : std::vector<std::int32_t>();
     const std::string prompt = !given.empty()     ? given.front()
                                : question.empty() ? words_of(loop, tokenizer)
                                                   : tokenizer.decode(question);

@@ -13,6 +13,7 @@
 #include "data/encoded_corpus.h"
 #include "data/stories/stories.h"
 #include "engine/precision.h"
+#include "formats/json.h"
 #include "generate/writer.h"
 #include "models/chat_template.h"
 #include "train/documents.h"
@@ -78,7 +79,7 @@ int evaluate_stories(const EvalArguments& args) {
                                              {"nats_per_char", per_char},
                                              {"entropy_nats_per_char", floor},
                                              {"replaced", replaced}};
-        print(line.dump() + "\n");
+        print(formats::json_text(line) + "\n");
     } else {
         print(
             fmt::format("{} of {} stories follow the grammar of the built-in corpus (temperature {})\n"
@@ -119,7 +120,7 @@ int evaluate_documents(const EvalArguments& args, models::Transformer<float>& mo
                                        {"left_out", rows.left_out()},
                                        {"replaced", replaced}};
         if (args.answers) line.update({{"answers", answers.asked}, {"right", answers.right}});
-        print(line.dump() + "\n");
+        print(formats::json_text(line) + "\n");
     } else {
         print(
             fmt::format("loss           {:.4f} nats per token\nperplexity     {:.3f}\ntokens         {}\n"
@@ -167,7 +168,7 @@ int evaluate_model(const EvalArguments& args) {
                                              {"bits_per_byte", bits_per_byte},
                                              {"tokens", predicted},
                                              {"replaced", replaced}};
-        print(line.dump() + "\n");
+        print(formats::json_text(line) + "\n");
     } else {
         print(fmt::format(
             "loss           {:.4f} nats per token\nperplexity     {:.3f}\nbits per byte  {:.4f}\ntokens         {}\n",

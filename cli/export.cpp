@@ -7,6 +7,7 @@
 #include "cli/wrong_usage.h"
 #include "formats/directory.h"
 #include "formats/file.h"
+#include "generate/utf8_stream.h"
 #include "models/adapter_folder.h"
 #include "models/families/as_qwen3.h"
 #include "models/families/family.h"
@@ -78,7 +79,7 @@ std::string type_of(const ExportArguments& args) {
 
 std::string folder_name(const ExportArguments& args) {  // the folder's, for programs to show
     const fs::path given = fs::absolute(args.model.name()).lexically_normal();
-    return (given.has_filename() ? given : given.parent_path()).filename().string();
+    return generate::to_valid_utf8((given.has_filename() ? given : given.parent_path()).filename().string());
 }
 
 int export_model(const ExportArguments& args) {

@@ -28,7 +28,7 @@ struct InfoArguments {
 };
 
 void print_info(const nlohmann::ordered_json& info, bool json) {
-    if (json) return print(info.dump() + "\n");
+    if (json) return print(formats::json_text(info) + "\n");
     for (const auto& [key, value] : info.items())
         print(fmt::format("{:<14} {}\n", key, value.is_string() ? value.get<std::string>() : value.dump()));
 }

@@ -5,6 +5,7 @@
 
 #include "cli/common.h"
 #include "cli/ending.h"
+#include "formats/json.h"
 #include "train/loop.h"
 
 namespace inkling::cli {
@@ -107,7 +108,7 @@ void JsonLines::write(const char* event, const ordered_json& keys) {
     ordered_json line = {{"event", event}};
     line.update(keys);
     try {
-        print(line.dump() + "\n");
+        print(formats::json_text(line) + "\n");
     } catch (const Error& e) {
         failure_ = e.what();
     }

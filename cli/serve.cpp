@@ -13,6 +13,7 @@
 #include "cli/wrong_usage.h"
 #include "formats/file.h"
 #include "formats/utf8.h"
+#include "generate/utf8_stream.h"
 #include "serve/api.h"
 
 namespace inkling::cli {
@@ -47,7 +48,7 @@ serve::NamedFolder parse_folder(const std::string& argument) {
 std::string last_part(const std::filesystem::path& folder) {
     std::error_code none;
     const std::filesystem::path path = std::filesystem::absolute(folder, none).lexically_normal();
-    return (path.filename().empty() ? path.parent_path() : path).filename().string();
+    return generate::to_valid_utf8((path.filename().empty() ? path.parent_path() : path).filename().string());
 }
 
 std::string described(const serve::ServedModel& model) {

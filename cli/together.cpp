@@ -112,14 +112,15 @@ void broadcast(distributed::Processes& processes, data::Corpus& corpus) {
             lines = nlohmann::json::array();
             for (const data::Document& d : *corpus.lines) {
                 nlohmann::json parts = nlohmann::json::array();
-                for (const data::ChatMessage& m : d.parts) parts.push_back({m.role, m.content});
-                lines.push_back({static_cast<int>(d.shape), d.line, d.source, parts});
+                for (const data::ChatMessage& m : d.parts) parts.push_back({m.role, m.content, m.more, m.learned});
+                lines.push_back({static_cast<int>(d.shape), parts, d.line, d.source, d.in_list, d.marked});
             }
         } else {
             for (const std::string_view d : corpus.documents) sizes.push_back(d.size()), text->append(d);
         }
-        head = nlohmann::json{{"sizes", sizes}, {"sources", corpus.sources}, {"first", corpus.first}, {"lines", lines}}
-                   .dump();
+        const nlohmann::json all = {
+            {"sizes", sizes}, {"sources", corpus.sources}, {"first", corpus.first}, {"lines", lines}};
+        head = formats::json_text(all);
     }
     processes.broadcast(head);
     processes.broadcast(*text);
@@ -133,13 +134,13 @@ void broadcast(distributed::Processes& processes, data::Corpus& corpus) {
         corpus.documents.push_back(std::string_view(*text).substr(at, n));
         at += n;
     }
-    corpus.sources = told["sources"].get<std::vector<std::string>>();
+    for (const auto& source : told["sources"]) corpus.sources.push_back(formats::file_name(source).value_or(""));
     corpus.first = told["first"].get<std::vector<std::size_t>>();
     if (told["lines"].is_null()) return;
     std::vector<data::Document> lines;
     for (const auto& line : told["lines"]) {
-        data::Document d{static_cast<data::DocumentShape>(line[0].get<int>()), {}, line[1], line[2]};
-        for (const auto& part : line[3]) d.parts.push_back({part[0], part[1]});
+        data::Document d{static_cast<data::DocumentShape>(line[0].get<int>()), {}, line[2], line[3], line[4], line[5]};
+        for (const auto& part : line[1]) d.parts.push_back({part[0], part[1], part[2], part[3]});
         lines.push_back(std::move(d));
     }
     corpus.take_lines(std::move(lines));

@@ -49,6 +49,16 @@ void check_place(const TrainOptions& options, const Resume& resume) {
         options.out));
 }
 
+// The model that an adapter is trained for must not be removed with the run that `out` holds.
+void check_base(const models::AdapterOptions& adapter, const fs::path& out) {
+    std::error_code none;
+    const fs::path base = adapter.base;
+    if (adapter.rank == 0 || !train::is_checkpoint(base.filename()) || !fs::equivalent(base.parent_path(), out, none))
+        return;
+    throw Usage(fmt::format("{}: the model of the adapter is in the run that is to be replaced: choose another --out",
+                            adapter.base));
+}
+
 std::string going_on_from(const fs::path& checkpoint, const train::TrainingLoop& loop) {
     const train::TrainOptions& o = loop.options();
     const std::string from = fmt::format("going on from {}, step {}", checkpoint.string(), loop.state().step);
@@ -152,11 +162,7 @@ int train_model(const TrainArguments& args, const TrainCaller& caller, distribut
     if (!folder) folder.emplace(options.out);
     check_place(options, resume);  // nothing has come there in the meantime
     const fs::path& checkpoint = run.checkpoint;
-    if (!checkpoint.empty() && fs::equivalent(checkpoint.parent_path(), folder->path())) {
-        folder->mend(checkpoint, run.damaged);
-    } else {
-        folder->clear();
-    }
+    const bool goes_on = !checkpoint.empty() && fs::equivalent(checkpoint.parent_path(), folder->path());
     const std::uint64_t parameters = run.loaded.model->parameter_count();
     const models::AdapterOptions& adapter = run.loaded.model->adapter;
     report.note(fmt::format("{} parameters, {} tokens, vocabulary {} ({}), {}, seed {}",
@@ -185,6 +191,10 @@ int train_model(const TrainArguments& args, const TrainCaller& caller, distribut
 
     const std::atomic<int>& signal = catch_signals();
     const data::Tokenizer& tokenizer = *run.loaded.tokenizer;
+    const nlohmann::ordered_json plan =
+        plan_json(loop.options(), parameters, run.tokens.ids.size(), tokenizer.vocab_size(), threads);
+    check_base(adapter, goes_on ? "" : folder->path());
+    goes_on ? folder->mend(checkpoint, run.damaged) : folder->clear();  // all that can be checked is
     train::CheckpointSaver checkpoints(*folder, tokenizer, loop);
     train::MetricsFile metrics(folder->path() / "metrics.jsonl", loop.state().step);
     train::LinesFile samples_file(folder->path() / "samples.jsonl", loop.state().step);
@@ -205,7 +215,7 @@ int train_model(const TrainArguments& args, const TrainCaller& caller, distribut
     train::SampleWriter samples(tokenizer, take_sample);
     std::vector<train::Observer*> observers = {&metrics, &report, &checkpoints, &samples, &card};
     if (args.json) {
-        json.plan(plan_json(loop.options(), parameters, run.tokens.ids.size(), tokenizer.vocab_size(), threads));
+        json.plan(plan);
         observers.push_back(&json);
     }
     if (live) {

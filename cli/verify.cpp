@@ -9,6 +9,7 @@
 #include "cli/unknown_flag.h"
 #include "data/encoded_corpus.h"
 #include "formats/file.h"
+#include "formats/json.h"
 #include "models/chat_template.h"
 #include "models/folder.h"
 #include "train/checkpoint.h"
@@ -74,7 +75,7 @@ class Verification {
     }
 
     void line(const ordered_json& keys, const std::string& text) const {
-        print((args_.json ? keys.dump() : text) + "\n");
+        print((args_.json ? formats::json_text(keys) : text) + "\n");
     }
 
     static ordered_json or_null(const std::string& text) { return text.empty() ? ordered_json() : ordered_json(text); }

@@ -71,7 +71,7 @@ void Corpus::take_lines(std::vector<Document> all) {
 }
 
 std::string Corpus::place_of(const Document& line) const {
-    return fmt::format("{}: line {}", sources[line.source], line.line);
+    return fmt::format("{}: {}", sources[line.source], line.place());
 }
 
 std::string Corpus::source_of(std::size_t document) const {

@@ -23,8 +23,10 @@ struct CorpusOptions {
     bool lossy = false, skip_bad_lines = false;
 
     static constexpr const char* data_help =
-        "text: files (also .gz, .zst), folders, quoted patterns such as 'books/*.txt', or - for stdin; .jsonl files of "
-        "conversations, prompts and completions, or texts, one document a line; repeatable; --data may be left out";
+        "text: files (also .gz, .zst), folders, quoted patterns such as 'books/*.txt', or - for stdin; .jsonl and "
+        ".json "
+        "files of conversations, prompts and completions, or texts, a document each; repeatable; --data may be left "
+        "out";
 
     // v(name, field, help) for every setting.
     template <class Options, class V>
@@ -72,9 +74,10 @@ struct Corpus {
 // A path is a UTF-8 file, also one that gzip or zstd compressed, a FIFO, a folder, a pattern such as "books/*.txt", or
 // "-" for standard input. In a folder, all regular files below it are read in the order of their paths, except hidden
 // ones (also below hidden folders), empty ones, binary ones, those that are not UTF-8 or damaged, and runs of Inkling.
-// A byte order mark is dropped, line ends are kept. JSON lines and standard input that hold documents (documents.h) are
-// read as such, and stand beside no other text. Throws BadInput, naming the path: missing, unreadable, empty,
-// binary, not UTF-8, a folder without text, a pattern that nothing matches.
+// A byte order mark is dropped, line ends are kept. Files that end in .jsonl hold documents (documents.h), and so do
+// those that end in .json, and standard input that begins with an object or a list of them; they stand beside no other
+// text. A .json of other kinds is passed over in a folder. Throws BadInput, naming the path: missing, unreadable,
+// empty, binary, not UTF-8, a folder without text, a pattern that nothing matches, JSON that holds no documents.
 // `standard_input`: what "-" stands for, when it is given.
 Corpus read_corpus(const std::vector<std::string>& paths, const CorpusOptions& options = {},
                    const ReadSome& standard_input = nullptr);

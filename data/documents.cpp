@@ -15,6 +15,8 @@ namespace {
 
 constexpr int kDepth = 32;  // of JSON
 
+json parse_line(std::string_view line) { return formats::parse_json(line, "it", kDepth); }
+
 bool is_blank(std::string_view line) { return line.find_first_not_of(" \t\r") == std::string_view::npos; }
 
 // take(line, number), until it returns false.
@@ -28,88 +30,100 @@ void each_line(std::string_view lines, const Take& take) {
     }
 }
 
-const std::string& text_at(const json& object, const char* key) {
-    const auto found = object.find(key);
-    check<BadInput>(found != object.end() && found->is_string(), "\"{}\" must be a text", key);
-    return found->get_ref<const std::string&>();
-}
-
-}  // namespace
-
-std::vector<ChatMessage> parse_messages(const json& list) {
-    check<BadInput>(list.is_array() && !list.empty(), "\"messages\" must be a list of messages");
-    std::vector<ChatMessage> messages;
-    for (const json& one : list) {
-        const auto what = [&] { return fmt::format("message {}", messages.size() + 1); };
-        check<BadInput>(one.is_object(), "{} must be an object with \"role\" and \"content\"", what());
-        try {
-            messages.push_back({text_at(one, "role"), text_at(one, "content")});
-        } catch (const BadInput& e) {
-            throw BadInput(fmt::format("{}: {}", what(), e.what()));
-        }
-        const std::string& role = messages.back().role;
-        check<BadInput>(role == "system" || role == "user" || role == "assistant",
-                        "message {}: the role must be system, user or assistant, got {}", messages.size(),
-                        json(role).dump(-1, ' ', true).substr(0, 40));
+// What read() gives; false where that throws BadInput.
+template <class Read>
+bool holds(const Read& read) {
+    try {
+        return read();
+    } catch (const BadInput&) {
+        return false;
     }
-    return messages;
 }
 
-std::string to_line(const std::vector<ChatMessage>& messages) {
-    nlohmann::ordered_json list = nlohmann::ordered_json::array();
-    for (const ChatMessage& m : messages) list.push_back({{"role", m.role}, {"content", m.content}});
-    return nlohmann::ordered_json{{"messages", list}}.dump() + "\n";
-}
+class Reading {
+  public:
+    Reading(bool skip_bad_lines, bool list) : skip_(skip_bad_lines), list_(list) {}
 
-Document parse_document(std::string_view line) {
-    const json j = formats::parse_json(line, "it", kDepth);
-    check<BadInput>(j.is_object(),
-                    "an object is required: {{\"messages\": [...]}}, {{\"prompt\": ..., \"completion\": "
-                    "...}} or {{\"text\": ...}}");
-    const bool chat = j.contains("messages"), completion = j.contains("completion"), text = j.contains("text");
-    check<BadInput>(chat + completion + text == 1,
-                    "{} of \"messages\", \"completion\" (with \"prompt\") and \"text\" are there: one is required",
-                    chat + completion + text);
-    if (chat) return {DocumentShape::messages, parse_messages(j["messages"])};
-    if (text) return {DocumentShape::text, {{"text", text_at(j, "text")}}};
-    return {DocumentShape::completion, {{"prompt", text_at(j, "prompt")}, {"completion", text_at(j, "completion")}}};
-}
-
-DocumentLines read_documents(std::string_view lines, bool skip_bad_lines) {
-    DocumentLines all;
-    each_line(lines, [&](std::string_view line, std::size_t number) {
+    // read(): the document of this number.
+    template <class Read>
+    void add(std::size_t number, const Read& read) {
         try {
-            Document d = parse_document(line);
+            Document d = read();
+            d.in_list = list_;
             d.line = number;
             if (!all.list.empty() && all.list[0].shape != d.shape) {
-                throw BadInput(fmt::format("it holds {}, and line {} {}: one file holds one shape", name_of(d.shape),
-                                           all.list[0].line, name_of(all.list[0].shape)));
+                throw BadInput(fmt::format("it holds {}, and {} {}: one file holds one shape", name_of(d.shape),
+                                           all.list[0].place(), name_of(all.list[0].shape)));
             }
             all.list.push_back(std::move(d));
         } catch (const BadInput& e) {
-            const std::string what = fmt::format("line {}: {}", number, e.what());
-            if (!skip_bad_lines) throw BadInput(what);
+            const std::string what = fmt::format("{} {}: {}", list_ ? "record" : "line", number, e.what());
+            if (!skip_) throw BadInput(what);
             if (all.bad_lines++ == 0) all.first_bad_line = what;
         }
-        return true;
-    });
-    return all;
+    }
+
+    DocumentLines all;
+
+  private:
+    const bool skip_, list_;
+};
+
+}  // namespace
+
+std::string Document::place() const { return fmt::format("{} {}", in_list ? "record" : "line", line); }
+
+std::string to_line(const std::vector<ChatMessage>& messages) {
+    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    for (const ChatMessage& m : messages) {
+        list.push_back({{"role", m.role}, {"content", m.content}});
+        if (!m.learned) list.back()["weight"] = 0;
+    }
+    return nlohmann::ordered_json{{"messages", list}}.dump() + "\n";
 }
 
-bool holds_documents(std::string_view lines) {
+DocumentLines read_documents(std::string_view text, bool skip_bad_lines, DocumentLayout layout) {
+    Reading reading(skip_bad_lines, layout == DocumentLayout::list);
+    if (layout == DocumentLayout::list) {
+        json all = formats::parse_json(text, "it", kDepth + 1);
+        if (!all.is_array()) all = json::array({std::move(all)});
+        std::size_t number = 0;
+        for (const json& one : all) reading.add(++number, [&] { return parse_document(one); });
+    } else {
+        each_line(text, [&](std::string_view line, std::size_t number) {
+            reading.add(number, [&] { return parse_document(parse_line(line)); });
+            return true;
+        });
+    }
+    return std::move(reading.all);
+}
+
+DocumentLayout layout_of(std::string_view text, bool any_object) {
     constexpr std::size_t kLines = 100;
-    bool found = false;
+    const auto is_good = [&](const json& j) {
+        if (!any_object) parse_document(j);
+        return j.is_object() && !j.empty();
+    };
+    const auto parse_all = [&] { return formats::parse_json(text, "it", kDepth + 1); };
+    const std::size_t begin = std::min(text.find_first_not_of(" \t\r\n"), text.size());
+    if (text.substr(begin).starts_with('[')) {
+        const std::size_t first = text.find_first_not_of(" \t\r\n", begin + 1);
+        const bool list = first != std::string_view::npos && text[first] == '{' &&
+                          (any_object || holds([&] { return is_good(parse_all()[0]); }));
+        return list ? DocumentLayout::list : DocumentLayout::none;
+    }
     std::size_t n = 0;
-    each_line(lines, [&](std::string_view line, std::size_t) {
-        if (line.find_first_not_of(" \t\r\xEF\xBB\xBF") != line.find('{')) return ++n < kLines;
-        try {
-            parse_document(line);
-            found = true;
-        } catch (const BadInput&) {
-        }
+    bool found = false;
+    each_line(text, [&](std::string_view line, std::size_t) {
+        found = line.find_first_not_of(" \t\r") == line.find('{') && holds([&] {
+                    const json j = parse_line(line);
+                    return n == 0 ? is_good(j) : (parse_document(j), true);
+                });
         return !found && ++n < kLines;
     });
-    return found;
+    if (found) return DocumentLayout::lines;
+    const bool one = text.substr(begin).starts_with('{') && holds([&] { return is_good(parse_all()); });
+    return one ? DocumentLayout::list : DocumentLayout::none;
 }
 
 }  // namespace inkling::data

@@ -1,9 +1,11 @@
-// Documents in lines, as mlx-lm, TRL and OpenAI's service read them: one JSON object a line, in one of three shapes:
-//   {"messages": [{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Hi!"}]}
-//   {"prompt": "Once upon a time", "completion": " there was a mouse."}
+// Documents in lines, as mlx-lm, TRL, Axolotl, LLaMA-Factory and OpenAI's service read them: one JSON object a line:
+//   {"messages": [{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Hi!", "weight": 1}]}
+//   {"conversations": [{"from": "human", "value": "Hello"}, {"from": "gpt", "value": "Hi!"}]}
+//   {"instruction": "Add.", "input": "1 and 2", "output": "3"}                         // a conversation, too
+//   {"prompt": "Once upon a time", "completion": " there was a mouse."}                // or lists of messages
 //   {"text": "Once upon a time there was a mouse."}
 //   const DocumentLines d = read_documents(text, {.skip_bad_lines = true});
-// Other keys are passed over.
+// Other keys are passed over, but for those that change what is learned: these are refused by name.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -27,6 +29,7 @@ constexpr auto names(DocumentShape) {
 // "tool_calls", "name" or "content": null; "": none. Its order is the template's.
 struct ChatMessage {
     std::string role, content, more = {};
+    bool learned = true;  // where it is an answer
     bool operator==(const ChatMessage&) const = default;
 };
 
@@ -34,14 +37,18 @@ struct ChatMessage {
 struct Document {
     DocumentShape shape;
     std::vector<ChatMessage> parts;
-    std::size_t line = 0, source = 0;  // 1: the first line; which file, of those of a Corpus
+    std::size_t line = 0, source = 0;  // 1: the first line, or record of a list; which file, of those of a Corpus
+    bool in_list = false;
+    bool marked = false;  // an answer is marked not to be learned
+
+    std::string place() const;  // "line 3"
 };
 
-// Throws BadInput, without naming the line.
-Document parse_document(std::string_view line);
+// What a line says. Throws BadInput, without naming the line.
+Document parse_document(const nlohmann::json& line);
 
-// [{"role": "user", "content": "Hello"}, ...]. Throws BadInput.
-std::vector<ChatMessage> parse_messages(const nlohmann::json& list);
+// [{"role": "user", "content": "Hello"}, ...], the value of the key `name`. Throws BadInput.
+std::vector<ChatMessage> parse_messages(const nlohmann::json& list, const char* name = "messages");
 // The line that holds a conversation.
 std::string to_line(const std::vector<ChatMessage>& messages);
 
@@ -51,11 +58,16 @@ struct DocumentLines {
     std::string first_bad_line;  // what is wrong with it, and its number
 };
 
-// Blank lines are passed over. Throws BadInput, naming the line, for the first that is none of the three, or of another
-// shape than those before it; or else skips and counts it.
-DocumentLines read_documents(std::string_view lines, bool skip_bad_lines = false);
+// Objects in lines, or in a list, as "record 3", which may go over several lines; or one alone that does.
+enum class DocumentLayout { none, lines, list };
 
-// Whether it is documents: one of its first lines is.
-bool holds_documents(std::string_view lines);
+// How a text holds documents, whatever its name. Its first object is of a known shape, or of any; or one of its first
+// lines is of a known shape.
+DocumentLayout layout_of(std::string_view text, bool any_object);
+
+// Blank lines are passed over. Throws BadInput, naming the line, for the first that is of no known shape, or of another
+// than those before it; or else skips and counts it.
+DocumentLines read_documents(std::string_view text, bool skip_bad_lines = false,
+                             DocumentLayout layout = DocumentLayout::lines);
 
 }  // namespace inkling::data

@@ -4,16 +4,14 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
-#include <fstream>
 #include <utility>
 
 #include "data/documents.h"
+#include "data/folders.h"
 #include "data/records.h"
 #include "data/shell_patterns.h"
 #include "engine/check.h"
-#include "formats/directory.h"
 #include "formats/file.h"
 #include "formats/named.h"
 #include "formats/utf8.h"
@@ -25,54 +23,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
-
-// Whether a NUL is among the first bytes, so that large binary files need not be read whole. False for a file that
-// cannot be opened.
-bool looks_binary(const fs::path& file) {
-    std::ifstream in(file, std::ios::binary);
-    std::array<char, 4096> head;
-    in.read(head.data(), head.size());
-    const std::string_view bytes(head.data(), static_cast<std::size_t>(in.gcount()));
-    return formats::compression_of(bytes) == formats::Compression::none && bytes.find('\0') != std::string_view::npos;
-}
-
-// Of folders that hold no text of the user's.
-bool is_tool_folder(const std::string& name) {
-    return name.starts_with('.') || name == "node_modules" || name == "__pycache__";
-}
-
-bool is_run(const fs::path& folder) {
-    std::error_code none;
-    return fs::exists(folder / "config.toml", none) && fs::exists(folder / "metrics.jsonl", none);
-}
-
-bool is_own_folder(const fs::path& path) {  // not a link to one
-    std::error_code gone;
-    return fs::is_directory(fs::symlink_status(path, gone));
-}
-
-// Calls enters(path, name) for all that is in a folder, and so on below those for which it is true.
-template <class Enters>
-void walk(const fs::path& folder, const Enters& enters) {
-    for (const std::string& name : formats::names_in(folder)) {
-        const fs::path path = folder / name;
-        if (enters(path, name)) walk(path, enters);
-    }
-}
-
-// Up to a number that is enough to tell that they are many.
-std::size_t count_files(const fs::path& folder) {
-    std::size_t n = 0;
-    try {
-        walk(folder, [&](const fs::path& path, const std::string&) {
-            const bool directory = is_own_folder(path);
-            n += !directory;
-            return directory && n < 1'000'000;
-        });
-    } catch (const Error&) {  // one that cannot be read
-    }
-    return n;
-}
 
 // Reads sources into a corpus.
 class Reader {
@@ -86,7 +36,7 @@ class Reader {
     void add(const std::string& path) {
         if (path == "-") {
             add_text(standard_input_ ? read_unpacked(standard_input_, "standard input") : open_unpacked(path),
-                     "standard input", true);
+                     "standard input", From::stream);
         } else if (formats::is_there(path) || !is_pattern(path)) {
             add_path(path);
         } else {
@@ -95,10 +45,11 @@ class Reader {
     }
 
     Corpus take() {
-        if (!lines_.empty()) {
+        if (!lines_source_.empty()) {
             check<BadInput>(corpus.documents.empty(),
-                            "{} holds one document a line, and {} is other text: give one or the other",
-                            corpus.sources[lines_[0].source], other_text_);
+                            "{} holds one document a line, and {} is other text: give one or the other", lines_source_,
+                            other_text_);
+            check<BadInput>(!lines_.empty(), "nothing is left to read: {}", corpus.notes().back());
             corpus.take_lines(std::move(lines_));
         }
         check<BadInput>(!corpus.documents.empty(), "nothing is left to read{}", skipped_list());
@@ -111,11 +62,13 @@ class Reader {
     Corpus corpus;
 
   private:
+    enum class From { name, folder, stream };  // a file that was named, or found
+
     void add_path(const std::string& path) {
         if (formats::is_folder(path)) return add_folder(path);
         if (is_excluded(fs::path(path).filename().string(), options_.exclude)) return skip("excluded", path);
         std::error_code none;
-        add_text(open_unpacked(path), path, fs::is_fifo(path, none));
+        add_text(open_unpacked(path), path, fs::is_fifo(path, none) ? From::stream : From::name);
     }
 
     void add_matches(const std::string& pattern) {
@@ -175,7 +128,7 @@ class Reader {
     void add_found(const std::string& file) {
         try {
             if (looks_binary(file) || formats::has_hole(file)) return skip("binary", file);
-            add_text(open_unpacked(file), file, false);
+            add_text(open_unpacked(file), file, From::folder);
         } catch (const NoText& e) {
             if (e.kind != "empty") skip(e.kind, file);
         }
@@ -193,7 +146,7 @@ class Reader {
         return list.empty() ? "" : fmt::format(" ({})", list);
     }
 
-    void add_text(Text text, const std::string& source, bool stream) {
+    void add_text(Text text, const std::string& source, From from) {
         if (text.bytes.starts_with(byte_order_mark)) text.bytes.remove_prefix(byte_order_mark.size());
         if (text.bytes.empty()) throw NoText(source + ": it is empty: name a file with text", "empty");
         const std::size_t at = formats::find_invalid_utf8(text.bytes);
@@ -209,26 +162,42 @@ class Reader {
             if (corpus.replaced == 0) corpus.first_replaced = fmt::format("{}, line {}", source, line);
             text = replaced(text.bytes, at);
         }
+        const bool stream = from == From::stream, fields = !options_.text_field.empty();
         const RecordKind kind = stream ? RecordKind::none : record_kind(source);
-        const bool no_fields = options_.text_field.empty() && options_.text_column.empty();
-        if (!options_.text_field.empty() && (stream || kind == RecordKind::json_lines))
-            add_records(RecordKind::json_lines, text.bytes, options_.text_field, source);
-        else if (!options_.text_column.empty() && (stream || kind == RecordKind::csv))
-            add_records(RecordKind::csv, text.bytes, options_.text_column, source);
-        else if (no_fields && (stream || kind == RecordKind::json_lines) && holds_documents(text.bytes))
-            add_lines(text.bytes, source);
-        else
-            corpus.add(text.bytes, std::move(text.owner), source), other_text_ = source;
+        if (fields && (stream || kind == RecordKind::json_lines || (kind == RecordKind::json && from == From::name)))
+            return add_records(RecordKind::json_lines, text.bytes, options_.text_field, source);
+        if (!options_.text_column.empty() && (stream || kind == RecordKind::csv))
+            return add_records(RecordKind::csv, text.bytes, options_.text_column, source);
+        const DocumentLayout layout = layout_in(text.bytes, kind, from, source);
+        if (layout != DocumentLayout::none) return add_lines(text.bytes, layout, source);
+        corpus.add(text.bytes, std::move(text.owner), source);
+        other_text_ = source;
     }
 
-    void add_lines(std::string_view text, const std::string& source) {
-        DocumentLines found = formats::named(source, [&] { return read_documents(text, options_.skip_bad_lines); });
+    // JSON is never taken for text unasked. It is asked for by another name, such as .txt.
+    static DocumentLayout layout_in(std::string_view text, RecordKind kind, From from, const std::string& source) {
+        if (kind == RecordKind::json_lines) return DocumentLayout::lines;
+        if (kind != RecordKind::json && from != From::stream) return DocumentLayout::none;
+        const DocumentLayout layout = layout_of(text, from != From::folder);
+        if (kind == RecordKind::json && layout == DocumentLayout::none)
+            throw NoText(source +
+                             ": it holds no documents, an object a line or a list of objects: to have it read as "
+                             "text, give it a name that ends in .txt",
+                         "JSON of other kinds");
+        return layout;
+    }
+
+    void add_lines(std::string_view text, DocumentLayout layout, const std::string& source) {
+        DocumentLines found =
+            formats::named(source, [&] { return read_documents(text, options_.skip_bad_lines, layout); });
+        if (found.list.empty() && found.bad_lines == 0) throw NoText(source + ": it holds no documents", "empty");
         if (found.bad_lines > 0 && corpus.bad_lines == 0) corpus.first_bad_line = source + ": " + found.first_bad_line;
         corpus.bad_lines += found.bad_lines;
         for (Document& d : found.list) {
             d.source = corpus.sources.size();
             lines_.push_back(std::move(d));
         }
+        lines_source_ = source;
         corpus.begin_source(nullptr, source);
     }
 
@@ -273,7 +242,7 @@ class Reader {
     const ReadSome& standard_input_;
     bool records_ = false;  // a table was read
     std::vector<Document> lines_;
-    std::string other_text_;  // a source that is not of documents
+    std::string lines_source_, other_text_;  // a source of documents in lines, and one of text
 };
 
 }  // namespace

@@ -17,20 +17,13 @@ std::string shown(std::string_view name) {
     return escaped.substr(1, escaped.size() - 2) + (name.size() > 60 ? "..." : "");
 }
 
-// The names that there are, for messages: the first few.
-std::string listed(const std::vector<std::string>& names) {
-    std::string list;
-    for (std::size_t i = 0; i < std::min<std::size_t>(names.size(), 8); ++i) list += (i ? ", " : "") + shown(names[i]);
-    return list + (names.size() > 8 ? ", ..." : "");
-}
-
 // One line: finds the field of the outermost object.
 class FieldOf final : public formats::JsonParts {
   public:
     FieldOf(std::size_t line, const std::string& field)
         : JsonParts(fmt::format("line {}", line)), field_(field), line_(line) {}
 
-    std::string text;
+    std::string record;
 
     void require_found() const {
         check<BadInput>(object_, "line {}: an object is required, such as {{\"{}\": \"...\"}}", line_, field_);
@@ -48,10 +41,11 @@ class FieldOf final : public formats::JsonParts {
         if (!here_ && names_.size() < 9) names_.push_back(name);
         return true;
     }
-    bool string(string_t& value) override {
-        if (depth_ == 1 && here_) text = std::move(value);
+    bool text(string_t& value) override {
+        if (depth_ == 1 && here_) record = std::move(value);
         return true;
     }
+    bool binary(binary_t& value) override { return other(formats::quote(value)); }
     bool null() override { return true; }
     bool boolean(bool) override { return other("true or false"); }
     bool number_integer(number_integer_t) override { return other("a number"); }
@@ -59,7 +53,7 @@ class FieldOf final : public formats::JsonParts {
     bool number_float(number_float_t, const string_t&) override { return other("a number"); }
 
   private:
-    bool other(const char* kind) const {
+    bool other(const std::string& kind) const {
         check<BadInput>(depth_ != 1 || !here_, "line {}: \"{}\" is {}, text is required", line_, field_, kind);
         return true;
     }
@@ -85,7 +79,7 @@ void read_json_lines(std::string_view table, const std::string& field, const Tak
         FieldOf parts(line, field);
         formats::read_json(text, parts);
         parts.require_found();
-        take(parts.text);
+        take(parts.record);
     }
 }
 
@@ -177,12 +171,19 @@ void read_csv(std::string_view table, const std::string& column, const TakeRecor
 
 }  // namespace
 
+std::string listed(const std::vector<std::string>& names) {
+    std::string list;
+    for (std::size_t i = 0; i < std::min<std::size_t>(names.size(), 8); ++i) list += (i ? ", " : "") + shown(names[i]);
+    return list + (names.size() > 8 ? ", ..." : "");
+}
+
 RecordKind record_kind(std::string_view path) {
     std::string name(path);
     for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
     for (const char* packed : {".gz", ".zst"})
         if (name.ends_with(packed)) name.resize(name.rfind('.'));
     if (name.ends_with(".jsonl") || name.ends_with(".ndjson")) return RecordKind::json_lines;
+    if (name.ends_with(".json")) return RecordKind::json;
     return name.ends_with(".csv") ? RecordKind::csv : RecordKind::none;
 }
 

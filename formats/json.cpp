@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "engine/check.h"
+#include "formats/python_json.h"
 #include "formats/utf8.h"
 
 namespace inkling::formats {
@@ -42,8 +43,7 @@ class Builder : public JsonParts {
     bool end_array() override { return open_.pop_back(), true; }
     bool key(string_t& k) override {
         if (open_.back()->contains(k))
-            check<BadInput>(false, "{}: the key {} appears twice in one object", what(),
-                            nlohmann::json(k).dump(-1, ' ', true).substr(0, 80));  // escaped: one line of ASCII
+            check<BadInput>(false, "{}: the key {} appears twice in one object", what(), quote(k));
         key_ = std::move(k);
         return true;
     }
@@ -52,7 +52,8 @@ class Builder : public JsonParts {
     bool number_integer(number_integer_t v) override { return put(v); }
     bool number_unsigned(number_unsigned_t v) override { return put(v); }
     bool number_float(number_float_t v, const string_t&) override { return put(v); }
-    bool string(string_t& v) override { return put(std::move(v)); }
+    bool text(string_t& v) override { return put(std::move(v)); }
+    bool binary(binary_t& v) override { return put(std::move(v)); }
 
   private:
     nlohmann::json& place(nlohmann::json&& v) {
@@ -91,12 +92,86 @@ nlohmann::json json_or_null(std::string_view text) {
     }
 }
 
+std::string quote(const nlohmann::json& value) {
+    constexpr std::size_t kMax = 40;
+    const auto error = nlohmann::json::error_handler_t::replace;
+    if (!value.is_binary()) return value.dump(-1, ' ', true, error).substr(0, kMax);
+    const std::string bytes(value.get_binary().begin(), value.get_binary().end());
+    if (!value.get_binary().has_subtype()) return bytes.substr(0, kMax);
+    return nlohmann::json(bytes).dump(-1, ' ', true, error).substr(0, kMax) + ", half of a surrogate pair in it";
+}
+
+namespace {
+
+constexpr std::string_view kSign = "\xF4\x8F\xBF\xBE";  // U+10FFFE, which is no character
+
+// Strings of bytes as UTF-8: the sign and two digits for a byte that is not, the sign twice for itself.
+template <class Json>
+void make_utf8(Json& value) {
+    if (value.is_structured()) {
+        for (Json& one : value) make_utf8(one);
+    } else if (value.is_string()) {
+        std::string& text = value.template get_ref<std::string&>();
+        std::string made;
+        for (std::size_t at = 0; at < text.size();) {
+            const std::string_view rest = std::string_view(text).substr(at);
+            const std::size_t good = std::min({find_invalid_utf8(rest), rest.find(kSign), rest.size()});
+            made += rest.substr(0, good);
+            at += good;
+            if (good == rest.size()) break;
+            const bool sign = rest.substr(good).starts_with(kSign);
+            made += kSign;
+            made += sign ? std::string(kSign) : fmt::format("{:02x}", static_cast<unsigned char>(text[at]));
+            at += sign ? kSign.size() : 1;
+        }
+        text = std::move(made);
+    }
+}
+
+template <class Json>
+std::string text_of(const Json& value, int indent) {
+    try {
+        return value.dump(indent);
+    } catch (const nlohmann::json::type_error&) {  // a string is not UTF-8
+    }
+    Json made = value;
+    make_utf8(made);
+    std::string text = made.dump(indent);
+    for (std::size_t at = 0; (at = text.find(kSign, at)) != std::string::npos;) {
+        const bool sign = std::string_view(text).substr(at + kSign.size()).starts_with(kSign);
+        text.replace(at, kSign.size(), sign ? "" : "\\udc");
+        at += sign ? kSign.size() : 6;
+    }
+    return text;
+}
+
+}  // namespace
+
+std::string json_text(const nlohmann::json& value, int indent) { return text_of(value, indent); }
+std::string json_text(const nlohmann::ordered_json& value, int indent) { return text_of(value, indent); }
+
+std::optional<std::string> file_name(const nlohmann::json& value) {
+    if (value.is_string()) return value.get<std::string>();
+    if (!value.is_binary() || !value.get_binary().has_subtype()) return std::nullopt;
+    return std::string(value.get_binary().begin(), value.get_binary().end());
+}
+
+bool JsonParts::string(string_t& value) {
+    std::optional<binary_t> foreign = python_value(value);
+    return foreign ? binary(*foreign) : text(value);
+}
+
 bool JsonParts::parse_error(std::size_t byte, const std::string&, const nlohmann::json::exception& error) {
-    throw BadInput(fmt::format("{}: not valid JSON at byte {}: {}", what_, byte, reason_of(error.what())));
+    std::size_t given = byte;
+    for (const auto& [here, there] : replaced_)
+        if (here < byte) given = there + byte - here;
+    throw BadInput(fmt::format("{}: not valid JSON at byte {}: {}", what_, given, reason_of(error.what())));
 }
 
 void read_json(std::string_view text, JsonParts& parts) {
     check_bytes(text, parts.what());
+    const std::string marked = python_values_marked(text, parts.replaced_);
+    if (!parts.replaced_.empty()) text = marked;
     nlohmann::json::sax_parse(text.begin(), text.end(), &parts);
 }
 

@@ -70,7 +70,7 @@ class HeaderReader final : public JsonParts {
         return true;
     }
 
-    bool string(string_t& text) override {
+    bool text(string_t& text) override {
         if (skips(0)) return true;
         if (place_ == Place::metadata) {
             check<BadInput>(header_.metadata.size() < max_metadata, "{}: more than {} entries of __metadata__", file_,
@@ -99,6 +99,7 @@ class HeaderReader final : public JsonParts {
     bool number_float(number_float_t, const string_t&) override { return skips(0) || refuse(); }
     bool boolean(bool) override { return skips(0) || refuse(); }
     bool null() override { return skips(0) || refuse(); }
+    bool binary(binary_t&) override { return skips(0) || refuse(); }
 
   private:
     enum class Place { outside, header, metadata, entry, list };

@@ -1,5 +1,6 @@
 #include "formats/utf8.h"
 
+#include <charconv>
 #include <cstdint>
 #include <cstring>
 
@@ -74,6 +75,32 @@ std::vector<char32_t> to_code_points(std::string_view text) {
                         static_cast<unsigned char>(text[at < text.size() ? at : 0]));
     }
     return points;
+}
+
+std::string to_percent(std::string_view bytes) {
+    std::string text;
+    for (const char c : bytes) {
+        const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                           std::string_view("-._~/").find(c) != std::string_view::npos;
+        text += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    }
+    return text;
+}
+
+std::string from_percent(std::string_view text, const std::string& what) {
+    std::string bytes;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        unsigned byte = static_cast<unsigned char>(text[at]);
+        if (text[at] == '%') {
+            const std::string_view digits = text.substr(at + 1, 2);
+            const char* const end = digits.data() + digits.size();
+            check<BadInput>(digits.size() == 2 && std::from_chars(digits.data(), end, byte, 16).ptr == end,
+                            "{}: '%' must be followed by two hexadecimal digits", what);
+            at += 2;
+        }
+        bytes += static_cast<char>(byte);
+    }
+    return bytes;
 }
 
 void append_utf8(std::string& text, char32_t code_point) {

@@ -26,6 +26,11 @@ std::size_t invalid_utf8_size(std::string_view text, std::size_t at);
 // Throws BadInput, naming the byte offset, when the text is not UTF-8.
 std::vector<char32_t> to_code_points(std::string_view text);
 
+// Any bytes as ASCII, as a URL has them: "caf%E9.txt". Letters, digits and "-._~/" stand for themselves; what follows a
+// '%' in a text to be read must be two hexadecimal digits, or from_percent throws BadInput that begins with `what`.
+std::string to_percent(std::string_view bytes);
+std::string from_percent(std::string_view text, const std::string& what);
+
 // Appends the UTF-8 form of a code point; throws Error for surrogates and for values above U+10FFFF.
 void append_utf8(std::string& text, char32_t code_point);
 

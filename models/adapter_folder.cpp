@@ -11,6 +11,7 @@
 #include "engine/kernels/gemm.h"
 #include "engine/names.h"
 #include "formats/file.h"
+#include "formats/json.h"
 #include "formats/safetensors_header.h"
 #include "models/adapter_file.h"
 #include "models/families/config_reader.h"
@@ -180,14 +181,14 @@ AdapterOptions read_adapter_config(const fs::path& folder) {
                "lora_alpha {} is too large: text and losses would not be "
                "finite",
                in.shown("lora_alpha"));
-    options.base = in.text("base_model_name_or_path", "");
+    options.base = in.file_name("base_model_name_or_path");
     return options;
 }
 
 fs::path base_of_adapter(const fs::path& folder) {
     const json j = adapter_json(folder);
     const std::string what = (folder / kAdapterConfig).string();
-    const std::string base = ConfigReader(j, what).text("base_model_name_or_path", "");
+    const std::string base = ConfigReader(j, what).file_name("base_model_name_or_path");
     for (const fs::path& path : {fs::path(base), folder / base})
         if (!base.empty() && formats::is_there(path / "config.json")) return path;
     throw BadInput(
@@ -260,7 +261,7 @@ void save_adapter(const fs::path& folder, Transformer<float>& model, const data:
                          {"bias", "none"},
                          {"modules_to_save", nullptr},
                          {"inference_mode", true}};
-    formats::write_file_atomic(folder / kAdapterConfig, config.dump(2) + "\n");
+    formats::write_file_atomic(folder / kAdapterConfig, formats::json_text(config, 2) + "\n");
     save_tokenizer(folder, a, tokenizer);
 
     formats::SafetensorsWriter out;

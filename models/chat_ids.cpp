@@ -42,9 +42,21 @@ std::vector<bool> answers_in(const Text& text, std::span<const ChatPiece> pieces
         std::fill(answer.begin() + static_cast<std::ptrdiff_t>(begin),
                   answer.begin() + static_cast<std::ptrdiff_t>(end), true);
     };
-    bool enclosed = false;
+    const auto is_learned = [&](std::size_t message) {
+        return message < messages.size() && messages[message].role == "assistant" && messages[message].learned;
+    };
+    std::vector<bool> left_out(text.bytes.size());  // of answers that are not learned
     for (const Span& s : text.spans)
-        if (s.source == formats::jinja::kGeneration) enclosed = true, mark(s.begin, s.end);
+        if (s.source >= 0 && message_of(s.source) < messages.size() && !messages[message_of(s.source)].learned)
+            std::fill(left_out.begin() + static_cast<std::ptrdiff_t>(s.begin),
+                      left_out.begin() + static_cast<std::ptrdiff_t>(s.end), true);
+    bool enclosed = false;
+    for (const Span& s : text.spans) {
+        if (s.source != formats::jinja::kGeneration) continue;
+        enclosed = true;
+        const auto end = left_out.begin() + static_cast<std::ptrdiff_t>(s.end);
+        if (std::find(left_out.begin() + static_cast<std::ptrdiff_t>(s.begin), end, true) == end) mark(s.begin, s.end);
+    }
     if (enclosed) return answer;
     std::vector<Span> spans = text.spans;
     std::stable_sort(spans.begin(), spans.end(), [](const Span& a, const Span& b) { return a.begin < b.begin; });
@@ -54,7 +66,7 @@ std::vector<bool> answers_in(const Text& text, std::span<const ChatPiece> pieces
         std::size_t begin = spans[k].begin, end = spans[k].end;
         for (++k; k < spans.size() && message_of(spans[k].source) == message; ++k) end = std::max(end, spans[k].end);
         const std::size_t next = k < spans.size() ? spans[k].begin : text.bytes.size();
-        if (message < messages.size() && messages[message].role == "assistant") {
+        if (is_learned(message)) {
             const std::string_view head = std::string_view(text.bytes).substr(before, begin - std::min(before, begin));
             if (const auto at = head.rfind(prompt); at != std::string_view::npos && !prompt.empty())
                 begin = before + at + prompt.size();

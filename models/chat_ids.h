@@ -24,9 +24,9 @@ struct ChatPiece {
 // What a span covers spells no special token; white space of it may be a part of the token beside it.
 std::vector<ChatPiece> cut_at_marks(const formats::jinja::Text& text, const data::Tokenizer& tokenizer);
 
-// Of each byte: whether it is of an answer. Where {% generation %} encloses something, that is. Otherwise an answer
-// begins behind `prompt`, which is what the template asks for an answer with, where this precedes a message of the
-// assistant, and else with the message; it ends behind the next special token, or with the next message.
+// Of each byte: whether it is of an answer that is learned. Where {% generation %} encloses something, that is.
+// Otherwise an answer begins behind `prompt`, which is what the template asks for an answer with, where this precedes a
+// message of the assistant, and else with the message; it ends behind the next special token, or with the next message.
 std::vector<bool> answers_in(const formats::jinja::Text& text, std::span<const ChatPiece> pieces,
                              std::span<const data::ChatMessage> messages, const std::string& prompt);
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 
+#include "formats/json.h"
 #include "formats/sha256.h"
 #include "report/pages.h"
 #include "report/surface.h"
@@ -47,7 +48,7 @@ std::string attention_page(const AttentionMap& map, HeadIndex first) {
 
 std::string attention_json(const AttentionMap& map) {
     const Json head = {{"model", map.model}, {"tokens", map.tokens}, {"layers", map.layers}, {"heads", map.heads}};
-    std::string text = head.dump();
+    std::string text = formats::json_text(head);
     text.back() = ',';  // the object goes on; floats are written shorter here than as the doubles of the JSON library
     text += "\"weights\":[";
     const std::size_t count = map.tokens.size();

@@ -8,6 +8,7 @@
 #include "formats/file.h"
 #include "formats/json.h"
 #include "formats/utf8.h"
+#include "generate/utf8_stream.h"
 #include "models/folder.h"
 #include "models/parameters.h"
 #include "report/attention_map.h"
@@ -95,8 +96,9 @@ Json tokenizer_of(const fs::path& run) {
 
 Json card_of(const fs::path& run) {
     if (!formats::is_there(run / "run.json")) return nullptr;  // of an older version
-    const Json card = formats::json_or_null(formats::read_file(run / "run.json", formats::FileKind::json));
+    auto card = formats::json_or_null(formats::read_file(run / "run.json", formats::FileKind::json));
     check<BadInput>(card.is_object(), "{}: is no JSON object", (run / "run.json").string());
+    if (const auto base = card.find("base_model"); base != card.end()) *base = formats::file_name(*base).value_or("");
     return card;
 }
 
@@ -131,7 +133,7 @@ Json run_data(const fs::path& run, const RunDataOptions& options) {
     check<BadInput>(train::holds_run(run), "{}: holds no run: a folder with metrics.jsonl is required", path);
     std::string name = run.filename().string();
     if (name.empty()) name = run.parent_path().filename().string();
-    Json data = {{"name", name}, {"folder", path}};
+    Json data = {{"name", generate::to_valid_utf8(name)}, {"folder", path}};
     Cursor cursor = Cursor::parse(options.cursor);
     const auto metrics_file = run / "metrics.jsonl", samples_file = run / "samples.jsonl";
     const bool fresh =

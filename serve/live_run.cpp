@@ -68,8 +68,8 @@ void LiveRun::add_controls() {
     server_.route("POST", "/api/sample", [this](const HttpRequest& request) {
         const std::string prompt = prompt_of(request);
         return json_response(wait_for(request, samples_, [this, prompt](train::TrainingLoop& loop) -> Json {
-            const auto texts = train::write_samples(loop, *tokenizer_, {prompt});
-            return {{"step", loop.state().step}, {"prompt", prompt}, {"text", texts.front()}};
+            const train::Sample sample = train::write_samples(loop, *tokenizer_, {prompt}).front();
+            return {{"step", loop.state().step}, {"prompt", sample.prompt}, {"text", sample.text}};
         }));
     });
     server_.route("POST", "/api/heads", [this](const HttpRequest& request) {

@@ -7,6 +7,7 @@
 #include "engine/threads.h"
 #include "formats/directory.h"
 #include "formats/file.h"
+#include "formats/json.h"
 #include "formats/utf8.h"
 #include "models/folder.h"
 #include "models/parameters.h"
@@ -68,9 +69,7 @@ HttpResponse page_response(const report::Page& page, const std::string& title, c
     return {.type = "text/html; charset=utf-8", .body = report::page_served(page, title, data)};
 }
 
-HttpResponse json_response(const Json& json) {
-    return {.body = json.dump(-1, ' ', false, Json::error_handler_t::replace)};
-}
+HttpResponse json_response(const Json& json) { return {.body = formats::json_text(json)}; }
 
 std::string prompt_of(const HttpRequest& request) { return Fields(request.body).text("prompt").value_or(""); }
 

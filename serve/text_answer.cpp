@@ -3,6 +3,7 @@
 #include <ctime>
 #include <nlohmann/json.hpp>
 
+#include "formats/json.h"
 #include "serve/render.h"
 
 namespace inkling::serve {
@@ -109,7 +110,7 @@ std::shared_ptr<Texts> begin(const TextRequest& request, std::shared_ptr<const S
     return texts;
 }
 
-HttpResponse json_answer(const ordered_json& body) { return {.body = body.dump()}; }
+HttpResponse json_answer(const ordered_json& body) { return {.body = formats::json_text(body)}; }
 
 // Events until all texts are finished. `first` and `next` make those of a piece; `last`: of the end, or null.
 HttpResponse stream_answer(const std::shared_ptr<Texts>& texts, std::function<ordered_json(const TextPiece&)> next,

@@ -23,12 +23,15 @@ struct Encoder {
         tokenizer.encode_plain_parts(
             text, [&](std::span<const std::int32_t> some, std::size_t) { add(some, learned); }, begins);
     }
-    void add_conversation(const std::vector<data::ChatMessage>& messages) {
+    void add_conversation(const data::Document& d) {
         check<BadInput>(chat != nullptr, "conversations need a chat template, and the model has none");
-        const models::ChatIds found = chat->apply(messages, tokenizer);
+        check<BadInput>(!all || !d.marked,
+                        "a message is marked not to be learned, and --loss-on all learns all: leave out one of them");
+        const models::ChatIds found = chat->apply(d.parts, tokenizer);
         ids = found.ids;
         for (const bool answer : found.answer) learn.push_back(answer || all);
-        check<BadInput>(std::count(learn.begin(), learn.end(), 1) > 0, "it has no message of the assistant");
+        check<BadInput>(std::count(learn.begin(), learn.end(), 1) > 0,
+                        "it has no message of the assistant that is learned");
     }
     // Of the parts, the last is learned.
     void add_parts(const std::vector<data::ChatMessage>& parts) {
@@ -51,7 +54,7 @@ data::EncodedDocuments encode_documents(const std::vector<data::Document>& docum
     for (const data::Document& d : documents) {
         Encoder encoder{tokenizer, chat, loss_on == LossOn::all || d.shape == data::DocumentShape::text};
         try {
-            d.shape == data::DocumentShape::messages ? encoder.add_conversation(d.parts) : encoder.add_parts(d.parts);
+            d.shape == data::DocumentShape::messages ? encoder.add_conversation(d) : encoder.add_parts(d.parts);
         } catch (const BadInput& e) {
             throw BadInput(fmt::format("{}: {}", place(d), e.what()));
         }

@@ -29,7 +29,7 @@ LinesFile::LinesFile(const std::filesystem::path& path, std::size_t last_step) :
 }
 
 void LinesFile::write(const nlohmann::ordered_json& line) {
-    const std::string text = line.dump() + "\n";
+    const std::string text = formats::json_text(line) + "\n";
     const bool written = std::fputs(text.c_str(), file_.get()) >= 0 && std::fflush(file_.get()) == 0;
     check(written, "{}: cannot be written: {}", path_.string(), std::strerror(errno));
 }

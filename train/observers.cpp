@@ -1,5 +1,8 @@
 #include "train/observers.h"
 
+#include <algorithm>
+
+#include "engine/ops/cross_entropy.h"
 #include "formats/file.h"
 #include "generate/writer.h"
 #include "train/loop.h"
@@ -33,8 +36,7 @@ SampleWriter::SampleWriter(const data::Tokenizer& tokenizer, Take take)
 void SampleWriter::sample_wanted(TrainingLoop& loop) {
     std::vector<std::string> prompts = loop.options().sample_prompt;
     if (prompts.empty()) prompts.push_back("");
-    const std::vector<std::string> texts = write_samples(loop, tokenizer_, prompts);
-    for (std::size_t i = 0; i < prompts.size(); ++i) take_(prompts[i], texts[i]);
+    for (const Sample& sample : write_samples(loop, tokenizer_, prompts)) take_(sample.prompt, sample.text);
 }
 
 WeightType decoder_type(const TrainOptions& options) {
@@ -42,8 +44,19 @@ WeightType decoder_type(const TrainOptions& options) {
     return packed ? WeightType::q8_0 : WeightType::fp32;
 }
 
-std::vector<std::string> write_samples(TrainingLoop& loop, const data::Tokenizer& tokenizer,
-                                       const std::vector<std::string>& prompts) {
+std::vector<std::int32_t> question_of(const train::TrainingLoop& loop) {
+    const data::PackedDocuments* const rows = loop.val_documents() ? loop.val_documents() : loop.documents();
+    if (!rows) return {};
+    std::vector<std::int32_t> ids(rows->length()), targets(ids), begins(ids);
+    rows->fill(0, ids.data(), targets.data(), begins.data());
+    const auto learned = std::find_if(targets.begin(), targets.end(), [](auto id) { return id != kIgnore; });
+    if (learned == targets.begin() || learned == targets.end()) return {};
+    ids.resize(static_cast<std::size_t>(learned - targets.begin()) + 1);
+    return ids;
+}
+
+std::vector<Sample> write_samples(TrainingLoop& loop, const data::Tokenizer& tokenizer,
+                                  const std::vector<std::string>& prompts) {
     const Averaged weights(loop.step().average);
     models::Transformer<float>& model = loop.model();
     model.eval();
@@ -52,18 +65,17 @@ std::vector<std::string> write_samples(TrainingLoop& loop, const data::Tokenizer
     options.seed = loop.options().seed;
     const std::int32_t first = loop.text().val.empty() ? loop.text().train[0] : loop.text().val[0];
     const std::int32_t begin = model.config.has_bos ? tokenizer.end_of_text().value_or(first) : first;
+    const std::vector<std::int32_t> question = question_of(loop);
+    const std::span<const std::int32_t> opening = question.empty() ? std::span(&begin, 1) : std::span(question);
     const auto decoder = std::make_shared<const models::Decoder>(model, decoder_type(loop.options()));
-    std::vector<std::string> texts;
+    std::vector<Sample> samples;
     for (const std::string& prompt : prompts) {
         generate::Writer text(decoder, &tokenizer, options);
-        if (prompt.empty())
-            text.add(std::span(&begin, 1));
-        else
-            text.add(prompt);
-        texts.push_back(text.write());
+        prompt.empty() ? text.add(opening) : text.add(prompt);
+        samples.push_back({prompt.empty() ? tokenizer.decode(question) : prompt, text.write()});
     }
     model.train();
-    return texts;
+    return samples;
 }
 
 }  // namespace inkling::train

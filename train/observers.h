@@ -37,12 +37,21 @@ class CheckpointPart : public Observer {
 // In which a Decoder of the run's model takes its weights as they are: bfloat16 ones are read as float32, too.
 WeightType decoder_type(const TrainOptions& options);
 
-// What the model writes behind each prompt, with the average of its weights where there is one; "": after the beginning
-// of the validation part. Valid UTF-8. It is then in training mode, and nothing that training depends on has changed.
-std::vector<std::string> write_samples(TrainingLoop& loop, const data::Tokenizer& tokenizer,
-                                       const std::vector<std::string>& prompts);
+// The first document of the validation part up to where it begins to be learned, such as a question before its answer;
+// nothing where all of it is.
+std::vector<std::int32_t> question_of(const TrainingLoop& loop);
 
-// Hands over each --sample-prompt and what the model writes behind it, valid UTF-8; without any, an empty one.
+struct Sample {
+    std::string prompt, text;
+};
+
+// What the model writes behind each prompt, with the average of its weights where there is one; in the place of "":
+// question_of, or else the beginning of the validation part, of which nothing is shown. Valid UTF-8. The model is then
+// in training mode, and nothing that training depends on has changed.
+std::vector<Sample> write_samples(TrainingLoop& loop, const data::Tokenizer& tokenizer,
+                                  const std::vector<std::string>& prompts);
+
+// Hands over each --sample-prompt and what the model writes behind it, valid UTF-8; without any, write_samples of "".
 class SampleWriter : public Observer {
   public:
     using Take = std::function<void(const std::string& prompt, const std::string& text)>;

@@ -14,6 +14,7 @@
 #include "engine/suggest.h"
 #include "formats/file.h"
 #include "formats/toml_nesting.h"
+#include "formats/utf8.h"
 #include "models/families/family.h"
 
 namespace inkling::train {
@@ -29,9 +30,13 @@ std::string key_of(std::string flag) {
 // Said of one start, not of the run: by the command line alone, never by the config.toml of a run that was started so.
 bool is_of_one_start(const std::string& flag) { return flag == "overwrite" || flag == "resume"; }
 
-// A name with a NUL byte would be cut there.
-std::string read_string(const toml::node& node, const std::string& what) {
-    std::string text = *node.value<std::string>();
+// A string, or { url = "caf%E9.txt" }, which has the bytes of a name that is not UTF-8.
+std::string read_string(const toml::node& node, const std::string& what, const char* required) {
+    const toml::node* const url = node.is_table() ? node.as_table()->get("url") : nullptr;
+    const bool percent = url && url->is_string() && node.as_table()->size() == 1;
+    check<BadInput>(percent || node.is_string(), "{}: {} is required", what, required);
+    std::string text = percent ? formats::from_percent(*url->value<std::string>(), what) : *node.value<std::string>();
+    // a name with a NUL byte would be cut there
     check<BadInput>(text.find('\0') == std::string::npos, "{}: a text without NUL bytes is required", what);
     return text;
 }
@@ -42,16 +47,11 @@ void read_field(const toml::node& node, Field& field, const std::string& flag, c
         const toml::array* const list = node.as_array();
         check<BadInput>(list != nullptr, "{}: a list of strings is required", what);
         field.clear();
-        for (const auto& item : *list) {
-            check<BadInput>(item.is_string(), "{}: a list of strings is required", what);
-            field.push_back(read_string(item, what));
-        }
+        for (const auto& item : *list) field.push_back(read_string(item, what, "a list of strings"));
     } else if constexpr (std::is_same_v<Field, std::string>) {
-        check<BadInput>(node.is_string(), "{}: a string is required", what);
-        field = read_string(node, what);
+        field = read_string(node, what, "a string");
     } else if constexpr (std::is_enum_v<Field>) {
-        check<BadInput>(node.is_string(), "{}: a string is required", what);
-        field = named<Field>("--" + flag, read_string(node, what));
+        field = named<Field>("--" + flag, read_string(node, what, "a string"));
     } else if constexpr (std::is_same_v<Field, bool>) {
         check<BadInput>(node.is_boolean(), "{}: true or false is required", what);
         field = *node.value<bool>();
@@ -84,8 +84,11 @@ void write(std::ostream& out, const std::string& text) {
     });
     const Flags unsafe =
         plain ? Flags::allow_multi_line_strings : Flags::allow_multi_line_strings | Flags::allow_literal_strings;
-    const toml::value<std::string> value(text);
+    const bool utf8 = formats::find_invalid_utf8(text) == std::string::npos;
+    const toml::value<std::string> value(utf8 ? text : formats::to_percent(text));
+    if (!utf8) out << "{ url = ";
     out << toml::toml_formatter(value, toml::toml_formatter::default_flags & ~unsafe);
+    if (!utf8) out << " }";
 }
 
 void write(std::ostream& out, const std::vector<std::string>& texts) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "engine/check.h"
+#include "formats/json.h"
 
 namespace inkling::data {
 
@@ -34,8 +35,7 @@ inline std::string type_of(const nlohmann::json& part) {
     return "unknown";
 }
 
-// For messages: escaped to one line of ASCII, and short.
-inline std::string quote(const nlohmann::json& value) { return value.dump(-1, ' ', true).substr(0, 40); }
+using formats::quote;
 
 // 'NFC', for messages.
 inline std::string shown_type(const nlohmann::json& part) {

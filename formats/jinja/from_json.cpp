@@ -21,10 +21,11 @@ class ValueBuilder : public JsonParts {
         return put(static_cast<std::int64_t>(v));
     }
     bool number_float(number_float_t v, const string_t&) override { return put(v); }
-    bool string(string_t& v) override { return put(text(v)); }
+    bool text(string_t& v) override { return put(made_text(v)); }
+    bool binary(binary_t& v) override { throw BadInput(fmt::format("{}: {} is no JSON", what(), quote(v))); }
     bool key(string_t& k) override {
         if (open_.size() == 1) source_ = source_of_(k);
-        open_.back().key = text(k);
+        open_.back().key = made_text(k);
         return true;
     }
     bool start_object(std::size_t) override { return open(); }
@@ -46,7 +47,7 @@ class ValueBuilder : public JsonParts {
         std::vector<std::pair<Value, Value>> pairs;
         Value key;
     };
-    Value text(const std::string& bytes) { return run_.text(source_ < 0 ? Text(bytes) : Text(bytes, source_)); }
+    Value made_text(const std::string& bytes) { return run_.text(source_ < 0 ? Text(bytes) : Text(bytes, source_)); }
     bool open() {
         check<BadInput>(open_.size() < Run::kMaxNested, "{}: nested deeper than {} levels", what(), Run::kMaxNested);
         open_.emplace_back();

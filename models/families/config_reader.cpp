@@ -2,6 +2,8 @@
 
 #include <optional>
 
+#include "formats/json.h"
+
 namespace inkling::models {
 
 using nlohmann::json;
@@ -24,6 +26,11 @@ std::string ConfigReader::text(const char* key, const std::string& otherwise) co
     if (!found) return otherwise;
     require(found->is_string(), "{} must be a text, got {}", key, data::quote(*found));
     return found->get<std::string>();
+}
+
+std::string ConfigReader::file_name(const char* key) const {
+    const json* const found = find(key);
+    return found ? formats::file_name(*found).value_or("") : "";
 }
 
 std::size_t ConfigReader::size(const char* key) const {

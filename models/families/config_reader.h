@@ -25,7 +25,8 @@ class ConfigReader {
     bool has(const char* key) const { return find(key) != nullptr; }  // and is not null
     bool names(const char* key) const { return json_.contains(key); }
     std::string text(const char* key, const std::string& otherwise) const;
-    std::size_t size(const char* key) const;  // a whole number from 1 to 2^30
+    std::string file_name(const char* key) const;  // of any bytes; "" where there is none
+    std::size_t size(const char* key) const;       // a whole number from 1 to 2^30
     std::size_t size(const char* key, std::size_t otherwise) const { return has(key) ? size(key) : otherwise; }
     double number(const char* key, double otherwise) const;
     double positive(const char* key, double otherwise) const;  // a number above 0

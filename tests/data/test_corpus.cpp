@@ -317,7 +317,7 @@ TEST_CASE("corpus: each record of a table is a document", "[data]") {
     CHECK(corpus.source_of(4) == plain);
     CHECK(texts(read_corpus({jsonl})) == "[one][t\xC3\xA9\n]");  // "text" needs no name: documents.h
     const std::string named = folder.write("f.jsonl", "{\"t\": \"a\"}\n");
-    CHECK(texts(read_corpus({named})) == "[{\"t\": \"a\"}\n]");  // text, where no field is named
+    CHECK_THROWS_WITH(read_corpus({named}), ContainsSubstring(named + ": line 1: "));  // no text unasked
     std::istringstream in(lines), table("id,body\n1,\"a, b\"\n");
     CHECK(texts(read_corpus({"-"}, {.text_field = "text"}, from(in))) == "[one][t\xC3\xA9\n]");
     CHECK(texts(read_corpus({"-"}, {.text_column = "body"}, from(table))) == "[a, b]");

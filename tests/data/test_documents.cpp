@@ -1,9 +1,8 @@
-// Documents in lines, and rows of them.
-#include <map>
-#include <numeric>
+// Documents in lines.
+#include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "data/corpus.h"
-#include "data/packed_documents.h"
 #include "engine/check.h"
 #include "tests/catch.h"
 #include "tests/data/scratch_folder.h"
@@ -18,34 +17,148 @@ const std::string kConversation =
     "{\"id\": 5, \"messages\": [{\"role\": \"user\", \"content\": \"a\\n\"}, {\"role\": \"assistant\", \"content\": "
     "\"\"}]}";
 
+// Of one line, which may be written on several here.
+Document parsed(std::string line) {
+    std::replace(line.begin(), line.end(), '\n', ' ');
+    return read_documents(line).list.at(0);
+}
+
+Corpus piped(std::string_view text) {
+    return read_corpus({"-"}, {}, [left = text](char* to, std::size_t max_size) mutable {
+        const std::size_t n = left.copy(to, max_size);
+        left.remove_prefix(n);
+        return n;
+    });
+}
+
+// "user: a | assistant: b (not learned)"
+std::string shown(const Document& d) {
+    std::string all;
+    for (const ChatMessage& m : d.parts)
+        all +=
+            fmt::format("{}{}: {}{}", all.empty() ? "" : " | ", m.role, m.content, m.learned ? "" : " (not learned)");
+    return all;
+}
+std::string shown(const std::string& line) { return shown(parsed(line)); }
+
 }  // namespace
 
 TEST_CASE("documents: the three shapes", "[data]") {
-    const Document chat = parse_document(kConversation);
+    const Document chat = parsed(kConversation);
     CHECK(chat.shape == DocumentShape::messages);
     CHECK(chat.parts == std::vector<ChatMessage>{{"user", "a\n"}, {"assistant", ""}});
-    const Document completion = parse_document("{\"completion\": \"b\", \"prompt\": \"a\"}");
+    const Document completion = parsed("{\"completion\": \"b\", \"prompt\": \"a\"}");
     CHECK(completion.shape == DocumentShape::completion);
     CHECK(completion.parts == std::vector<ChatMessage>{{"prompt", "a"}, {"completion", "b"}});
-    const Document text = parse_document(" {\"text\": \"\\u00e9\", \"prompt\": 5} ");
+    const Document text = parsed(" {\"text\": \"\\u00e9\", \"prompt\": 5} ");
     CHECK(text.shape == DocumentShape::text);
     CHECK(text.parts == std::vector<ChatMessage>{{"text", "\xC3\xA9"}});
-    CHECK(parse_document(to_line(chat.parts)).parts == chat.parts);
+    CHECK(parsed(to_line(chat.parts)).parts == chat.parts);
     CHECK(to_line({{"user", "a\"\n"}}) == "{\"messages\":[{\"role\":\"user\",\"content\":\"a\\\"\\n\"}]}\n");
+}
+
+TEST_CASE("documents: the shapes that people have for conversations", "[data]") {
+    const std::string both = "user: Say 1 | assistant: 1 it is.";
+    const std::string same[] = {
+        R"({"messages": [{"content": "Say 1", "role": "user", "name": "a"}, {"role": "assistant", "content": "1 it is."}]})",
+        R"({"messages": [{"role": "user", "content": [{"type": "text", "text": "Say "}, {"text": "1", "type": "text"}]},
+            {"role": "assistant", "content": [{"type": "text", "text": "1 it is."}]}]})",
+        R"({"id": "x", "conversations": [{"from": "human", "value": "Say 1"}, {"from": "gpt", "value": "1 it is."}]})",
+        R"({"conversations": [{"role": "user", "content": "Say 1"}, {"role": "model", "content": "1 it is."}]})",
+        R"({"conversation": [{"value": "Say 1", "from": "user"}, {"value": "1 it is.", "from": "assistant"}], "text": null})",
+        R"({"instruction": "Say 1", "input": "", "output": "1 it is."})",
+        R"({"output": "1 it is.", "instruction": "Say 1", "history": [], "system": ""})",
+        R"({"messages": [{"role": "user", "content": "Say 1"}, {"role": "assistant", "content": "1 it is.",
+            "tool_calls": [], "weight": 1}], "tools": null, "weight": 1.0})",
+    };
+    for (const std::string& line : same) {
+        INFO(line);
+        CHECK(shown(line) == both);
+        CHECK(parsed(line).shape == DocumentShape::messages);
+        CHECK_FALSE(parsed(line).marked);
+    }
+    CHECK(shown(R"({"prompt": [{"role": "user", "content": "Say 1"}],
+            "completion": [{"role": "assistant", "content": "1 it is."}]})") == both);
+    CHECK(shown(R"({"instruction": "Add.", "input": "1, 2", "output": "3", "system": "Be short.",
+            "history": [["Hi", "Hello"]]})") ==
+          "system: Be short. | user: Hi | assistant: Hello | user: Add.\n1, 2 | assistant: 3");
+    CHECK(shown(R"({"system": "Be short.", "messages": [{"role": "user", "content": "a"}]})") ==
+          "system: Be short. | user: a");
+    CHECK(shown(R"({"messages": [{"role": "developer", "content": "Be short."}]})") == "system: Be short.");
+    // TRL: of the prompt nothing is learned
+    const Document d = parsed(R"({"prompt": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"},
+            {"role": "user", "content": "c"}], "completion": [{"role": "assistant", "content": "d"}]})");
+    CHECK(shown(d) == "user: a | assistant: b (not learned) | user: c | assistant: d");
+    CHECK_FALSE(d.marked);
+}
+
+TEST_CASE("documents: marks say which answers are learned", "[data]") {
+    const auto marked = [](const std::string& mark, const std::string& role = "assistant") {
+        return R"({"messages": [{"role": "user", "content": "a"}, {"role": ")" + role + R"(", "content": "b", )" +
+               mark + R"(}, {"role": "assistant", "content": "c"}]})";
+    };
+    for (const char* const off : {"\"weight\": 0", "\"weight\": 0.0", "\"train\": false", "\"training\": false",
+                                  "\"loss\": false", "\"loss\": 0", "\"weight\": 1, \"train\": false"}) {
+        INFO(off);
+        CHECK(shown(marked(off)) == "user: a | assistant: b (not learned) | assistant: c");
+        CHECK(parsed(marked(off)).marked);
+    }
+    for (const char* const on : {"\"weight\": 1", "\"train\": true", "\"loss\": null", "\"weights\": 0"}) {
+        INFO(on);
+        CHECK(shown(marked(on)) == "user: a | assistant: b | assistant: c");
+    }
+    CHECK(shown(marked("\"weight\": 0", "user")) == "user: a | user: b (not learned) | assistant: c");
+    CHECK_THAT(to_line(parsed(marked("\"train\": false")).parts), ContainsSubstring("\"b\",\"weight\":0}"));
+    CHECK(parsed(to_line(parsed(marked("\"train\": false")).parts)).parts[1].learned == false);
+    const auto refusal = [&](const std::string& line) { return ContainsSubstring(line); };
+    CHECK_THROWS_WITH(parsed(marked("\"weight\": 0.5")),
+                      refusal("line 1: message 2: \"weight\" must be 0 or 1, or false or true, got 0.5"));
+    CHECK_THROWS_WITH(parsed(marked("\"weight\": \"0\"")), refusal("\"weight\" must be 0 or 1"));
+    CHECK_THROWS_WITH(parsed(marked("\"weight\": NaN")), refusal("got NaN"));
+    CHECK_THROWS_WITH(
+        parsed(marked("\"train\": true", "user")),
+        refusal("message 2: it is marked to be learned, and answers alone are: --loss-on all learns all"));
+    CHECK_THROWS_WITH(parsed(marked("\"train_detail\": [{\"begin_offset\": 0}]")),
+                      refusal("\"train_detail\" is not read"));
+    CHECK_THROWS_WITH(parsed(R"({"weight": 0, "messages": [{"role": "user", "content": "a"}]})"),
+                      refusal("line 1: the line has the \"weight\" 0: 1 alone is read"));
+    for (const char* const mask : {"assistant_masks", "completion_mask", "loss_mask", "tools", "images"})
+        CHECK_THROWS_WITH(
+            parsed(fmt::format(R"({{"{}": [1], "messages": [{{"role": "user", "content": "a"}}]}})", mask)),
+            refusal(fmt::format("line 1: \"{}\" is not read, and it changes what is learned", mask)));
 }
 
 TEST_CASE("documents: bad lines are named, or skipped and counted", "[data]") {
     const std::pair<std::string, std::string> table[] = {
         {"{", "not valid JSON"},
         {"[]", "an object is required"},
-        {"{}", "0 of \"messages\""},
-        {"{\"prompt\": \"a\"}", "0 of"},
-        {"{\"text\": \"a\", \"completion\": \"b\"}", "2 of"},
-        {"{\"text\": null}", "\"text\" must be a text"},
-        {"{\"completion\": \"a\"}", "\"prompt\" must be a text"},
-        {"{\"messages\": []}", "must be a list of messages"},
-        {"{\"messages\": {}}", "must be a list of messages"},
-        {"{\"messages\": [5]}", "message 1 must be an object"},
+        {"\"text\"", "an object is required, such as {\"messages\": [...]}"},
+        {"{}", "none of \"messages\""},
+        {"{\"prompt\": \"a\"}", "none of"},
+        {"{\"t\": \"a\", \"id\": 1}", "its fields are id, t: --text-field NAME reads one field"},
+        {"{\"question\": \"a\", \"answer\": \"b\"}",
+         "it looks like a question, \"question\", and its answer, \"answer\""},
+        {"{\"prompt\": \"a\", \"response\": \"b\"}", "name them \"prompt\" and \"completion\""},
+        {"{\"prompt\": \"a\", \"chosen\": \"b\", \"rejected\": \"c\"}", "it looks like a preference"},
+        {"{\"input_ids\": [1, 2], \"labels\": [1, 2]}", "it looks like ids of tokens"},
+        {"{\"text\": \"a\", \"completion\": \"b\"}", "\"completion\" and \"text\" are both there"},
+        {"{\"text\": \"a\", \"instruction\": \"b\", \"output\": \"c\"}", "\"text\" and \"instruction\" are both there"},
+        {"{\"text\": null}", "\"text\" must be a text, got null"},
+        {"{\"completion\": \"a\"}", "\"prompt\" must be a text, got nothing"},
+        {"{\"prompt\": \"a\", \"completion\": [{\"role\": \"assistant\", \"content\": \"b\"}]}", "must both be texts"},
+        {"{\"messages\": []}", "\"messages\" must be a list of messages, got []"},
+        {"{\"conversations\": {}}", "\"conversations\" must be a list of messages"},
+        {"{\"messages\": [5]}", "message 1: an object with \"role\" and \"content\" is required, got 5"},
+        {"{\"messages\": [{\"role\": \"assistant\", \"content\": null}]}", "\"content\" must be a text, got null"},
+        {"{\"messages\": [{\"role\": \"assistant\", \"content\": null, \"tool_calls\": [{\"id\": 1}]}]}",
+         "message 1: \"tool_calls\" is not read"},
+        {"{\"messages\": [{\"role\": \"user\", \"content\": [{\"type\": \"image\"}]}]}",
+         "message 1: a part of \"content\" has the type \"image\""},
+        {"{\"messages\": [{\"role\": \"user\", \"content\": \"\\ud83d\"}]}",
+         "\"content\" must be a text, got \"\\ufffd\\ufffd\\ufffd\", half of a surrogate pair in it"},
+        {"{\"conversations\": [{\"from\": \"function_call\", \"value\": \"a\"}]}", "got \"function_call\""},
+        {"{\"instruction\": \"a\", \"output\": 5}", "\"output\" must be a text, got 5"},
+        {"{\"instruction\": \"a\", \"output\": \"b\", \"history\": [[\"c\"]]}", "\"history\" must be a list of pairs"},
         {"{\"messages\": [{\"role\": \"user\"}]}", "message 1: \"content\" must be a text"},
         {"{\"messages\": [{\"role\": \"user\", \"content\": [\"a\"]}]}", "message 1: \"content\" must be a text"},
         {"{\"messages\": [{\"role\": \"tool\", \"content\": \"a\"}]}",
@@ -80,7 +193,11 @@ TEST_CASE("documents: a corpus has them by content", "[data]") {
     CHECK(both.source_of(3) == texts + ": record 2 with text");
     CHECK(both.documents == std::vector<std::string_view>{"a\n", "a\n", "one", "two"});
     CHECK(Corpus(both).documents[3].data() == both.documents[3].data());  // a copy shares the texts
-    CHECK_FALSE(read_corpus({other}).lines);
+    CHECK_THROWS_WITH(read_corpus({other}), ContainsSubstring(other + ": line 1: none of \"messages\""));
+    CHECK_THROWS_WITH(
+        read_corpus({other}, {.skip_bad_lines = true}),
+        ContainsSubstring("nothing is left to read: skipped 2 bad lines, such as " + other + ": line 1: "));
+    CHECK(read_corpus({other}, {.text_field = "t"}).documents == std::vector<std::string_view>{"a", "b"});
     CHECK_FALSE(read_corpus({plain}).lines);
     CHECK_FALSE(read_corpus({texts}, {.text_field = "text"}).lines);
     CHECK_THROWS_WITH(read_corpus({chats, plain}),
@@ -92,103 +209,58 @@ TEST_CASE("documents: a corpus has them by content", "[data]") {
     CHECK(skipped.bad_lines == 2);
     REQUIRE(skipped.notes().size() == 1);
     CHECK(skipped.notes()[0].starts_with("skipped 2 bad lines, such as " + bad + ": line 1: "));
-    const auto stream = [left = std::string_view(kConversation)](char* to, std::size_t max_size) mutable {
-        const std::size_t n = left.copy(to, max_size);
-        left.remove_prefix(n);
-        return n;
-    };
-    const Corpus piped = read_corpus({"-"}, {}, stream);
-    REQUIRE(piped.lines);
-    CHECK(piped.place_of((*piped.lines)[0]) == "standard input: line 1");
+    const Corpus in = piped(kConversation);
+    REQUIRE(in.lines);
+    CHECK(in.place_of((*in.lines)[0]) == "standard input: line 1");
 }
 
-namespace {
-
-// Documents of these lengths; document d has the ids 100 d, 100 d + 1, ..., and every `nth` of them is to be learned.
-struct Made {
-    std::vector<std::int32_t> ids;
-    EncodedDocuments documents;
-    Made(const std::vector<std::size_t>& lengths, std::size_t nth = 1) {
-        for (std::size_t d = 0; d < lengths.size(); ++d) {
-            for (std::size_t i = 0; i < lengths[d]; ++i) {
-                ids.push_back(static_cast<std::int32_t>(100 * d + i));
-                documents.learn.push_back(i % nth == 0);
-            }
-            documents.ends.push_back(ids.size());
-        }
+TEST_CASE("documents: JSON is never taken for text unasked", "[data]") {
+    const ScratchFolder folder;
+    const std::string alpaca = R"({"instruction": "Say 1", "input": "", "output": "1 it is."})",
+                      unknown = R"({"q": "Say 1", "a": "1 it is."})";
+    // a list, JSON lines, and one object over several lines, in files that end in .json
+    const auto json = [&](const std::string& text) { return read_corpus({folder.write("a.json", text)}); };
+    for (const std::string& text : {"[" + alpaca + ",\n " + alpaca + "]", alpaca + "\n\n" + alpaca,
+                                    std::string("{\n\"instruction\": \"a\",\n\"output\": \"b\"}\n")}) {
+        INFO(text);
+        CHECK(json(text).lines);
     }
-};
-
-}  // namespace
-
-TEST_CASE("packed documents: every document is in one row, whole, and learns what it should", "[data]") {
-    const std::vector<std::size_t> lengths = {9, 3, 1, 30, 2, 17, 5, 0, 16, 4, 8};
-    for (const std::size_t nth : {1u, 2u, 3u}) {
-        const Made made(lengths, nth);
-        const PackedDocuments rows(made.ids, made.documents, 0, lengths.size(), 16);
-        INFO(nth);
-        CHECK(rows.cut() == 1);             // 30 ids; 17 fit: 16 of them are inputs
-        CHECK(rows.left_out() == nth + 1);  // too short to have anything to learn
-        std::map<std::int32_t, std::size_t> seen;
-        std::size_t targets = 0;
-        for (std::size_t r = 0; r < rows.size(); ++r) {
-            std::vector<std::int32_t> in(16), out(16), begins(16);
-            rows.fill(r, in.data(), out.data(), begins.data());
-            std::size_t counted = 0;
-            for (std::size_t i = 0; i < 16; ++i) {
-                const auto begin = static_cast<std::size_t>(begins[i]);
-                REQUIRE(begin <= i);
-                CHECK((i == 0 || begins[i] == begins[i - 1] || begin == i));
-                counted += out[i] != no_target;
-                if (i >= std::size_t(std::accumulate(rows.documents(r).begin(), rows.documents(r).end(), std::size_t{0},
-                                                     [&](std::size_t sum, std::size_t d) {
-                                                         return sum + std::min<std::size_t>(16, lengths[d] - 1);
-                                                     }))) {
-                    CHECK(out[i] == no_target);  // padding
-                    continue;
-                }
-                CHECK(in[i] % 100 == static_cast<std::int32_t>(i - begin));
-                if (out[i] != no_target) CHECK(out[i] == in[i] + 1);
-                CHECK((out[i] != no_target) == ((in[i] + 1) % 100 % static_cast<std::int32_t>(nth) == 0));
-                ++seen[in[i] / 100];
-            }
-            CHECK(counted == rows.targets(r));
-            targets += counted;
-        }
-        CHECK(targets == rows.targets());
-        for (std::size_t d = 0; d < lengths.size(); ++d) {
-            const bool some = lengths[d] > nth || (nth == 1 && lengths[d] == 2);
-            CHECK(seen[static_cast<std::int32_t>(d)] == (some ? std::min<std::size_t>(16, lengths[d] - 1) : 0));
-        }
-        if (nth == 1) CHECK(rows.size() == 5);  // 16, 16, 15 + 1, 8 + 7, 4 + 3 + 2: as few as can be
-    }
+    const std::string path = folder.path("a.json");
+    const Corpus list = json("[" + alpaca + ",\n " + alpaca + "]");
+    CHECK(list.place_of(list.lines->at(1)) == path + ": record 2");
+    const Corpus one = json("\n" + alpaca);
+    CHECK(one.place_of(one.lines->at(0)) == path + ": line 2");
+    CHECK_THROWS_WITH(json("[" + alpaca + ",\n " + unknown + "]"), ContainsSubstring(path + ": record 2: none of"));
+    CHECK_THROWS_WITH(json("[" + alpaca + ",\n " + alpaca), ContainsSubstring(path + ": it: not valid JSON"));
+    CHECK_THROWS_WITH(json(unknown), ContainsSubstring(path + ": line 1: none of"));
+    for (const char* const other : {"{\n\"data\": [1]\n}", "[1, 2]", "{}", "no JSON"})
+        CHECK_THROWS_WITH(json(other), (ContainsSubstring(path) && ContainsSubstring("none of")) ||
+                                           ContainsSubstring("it holds no documents"));
+    // standard input that begins so
+    CHECK(piped("[" + alpaca + "]").lines);
+    CHECK(piped("\n" + alpaca).lines);
+    CHECK_THROWS_WITH(piped(unknown + "\n"), ContainsSubstring("standard input: line 1: none of"));
+    CHECK_THROWS_WITH(piped("Title\n" + alpaca + "\n"),
+                      ContainsSubstring("standard input: line 1: it: not valid JSON"));
+    for (const std::string& text :
+         {"{ a brace\n" + unknown, "Such as:\n" + unknown + "\n", std::string("[1]"), std::string("{}\n{}")})
+        CHECK_FALSE(piped(text).lines);
+    // in a folder, those of other kinds are passed over, and told
+    folder.write("f/settings.json", "{\"a\": 1}");
+    folder.write("f/notes.txt", unknown);
+    const Corpus some = read_corpus({folder.path("f")});
+    CHECK(some.documents == std::vector<std::string_view>{unknown});
+    CHECK(some.skipped_list().starts_with("skipped 1 file: 1 JSON of other kinds, such as "));
+    folder.write("f/chats.jsonl", unknown);
+    CHECK_THROWS_WITH(read_corpus({folder.path("f")}), ContainsSubstring("chats.jsonl: line 1: none of"));
+    // blank files hold nothing
+    CHECK_THROWS_WITH(read_corpus({folder.write("blank.jsonl", "\n \n")}), ContainsSubstring("it holds no documents"));
 }
 
-TEST_CASE("packed documents: every row is met once an epoch, by the step alone", "[data]") {
-    const Made made({5, 9, 4, 16, 17, 17, 12, 13, 14, 15, 15}, 2);
-    const PackedDocuments rows(made.ids, made.documents, 0, 11, 16);
-    const DocumentSampler sampler(rows, 3, 7), same(rows, 3, 7), other(rows, 3, 8);
-    Batch batch;
-    std::map<std::vector<std::int32_t>, std::size_t> met;
-    std::size_t differ = 0;
-    for (std::size_t step = 0; step < rows.size(); ++step) {  // three epochs
-        sampler.fill(step, batch);
-        CHECK(batch.length == 16);
-        CHECK(sampler.targets(step) ==
-              48 - static_cast<std::size_t>(std::count(batch.targets.begin(), batch.targets.end(), no_target)));
-        for (std::size_t b = 0; b < 3; ++b)
-            ++met[{batch.inputs.begin() + std::ptrdiff_t(16 * b), batch.inputs.begin() + std::ptrdiff_t(16 * b + 16)}];
-        Batch again, unlike;
-        same.fill(step, again);
-        other.fill(step, unlike);
-        CHECK(again.inputs == batch.inputs);
-        CHECK(again.begins == batch.begins);
-        differ += unlike.inputs != batch.inputs;
-    }
-    CHECK(met.size() == rows.size());
-    for (const auto& [row, times] : met) CHECK(times == 3);
-    CHECK(differ > 0);
-    const Made none({1, 1});
-    const PackedDocuments no_rows(none.ids, none.documents, 0, 2, 16);
-    CHECK_THROWS_WITH(DocumentSampler(no_rows, 3, 7), ContainsSubstring("no document has anything to learn"));
+TEST_CASE("documents: what Python writes and JSON does not have is passed over", "[data]") {
+    const std::string more = R"("score": NaN, "a": [Infinity, -Infinity, 1e999], "b": {"c": "half \ud83d"}, )";
+    CHECK(shown("{" + more + R"("prompt": "a", "completion": "b"})") == "prompt: a | completion: b");
+    CHECK_THROWS_WITH(parsed("{" + more + R"("prompt": NaN, "completion": "b"})"),
+                      ContainsSubstring("line 1: \"prompt\" must be a text, got NaN"));
+    CHECK_THROWS_WITH(parsed(R"({"text": 1e999})"), ContainsSubstring("\"text\" must be a text, got 1e999"));
 }

@@ -4,6 +4,7 @@
 
 #include "engine/check.h"
 #include "formats/file.h"
+#include "formats/utf8.h"
 #include "tests/catch.h"
 #include "tests/paths.h"
 
@@ -38,14 +39,58 @@ TEST_CASE("parse_json: the same key is fine in different objects", "[data]") {
 }
 
 TEST_CASE("parse_json: what is not JSON is refused in one line that names the file", "[data]") {
-    const std::string_view bad = GENERATE(as<std::string_view>(), "", " ", "{", "[1", "{\"a\":}", "[1,]", "{\"a\":1,}",
-                                          "{} x", "{}{}", "nul", "'a'", "{a: 1}", "\"a\nb\"", "\"\\ud800\"", "\"\\x\"",
-                                          "01", "+1", ".5", "1e999", "NaN", "Infinity", "/**/1", "\"open", "\xEF\xBB");
+    const std::string_view bad =
+        GENERATE(as<std::string_view>(), "", " ", "{", "[1", "{\"a\":}", "[1,]", "{\"a\":1,}", "{} x", "{}{}", "nul",
+                 "'a'", "{a: 1}", "\"a\nb\"", "\"\\x\"", "01", "+1", ".5", "nan", "+Infinity", "NaNs", "1e999x", "[NaN",
+                 "[NaN x]", "/**/1", "\"open", "\xEF\xBB");
     const std::string message = refusal(bad);
     CHECK(message.starts_with("a.json: "));
     CHECK(message.find('\n') == std::string::npos);
     CHECK(message.size() < 250);
-    CHECK_THAT(refusal("1e999"), ContainsSubstring("a.json: ") && ContainsSubstring("number overflow"));
+    CHECK_THAT(refusal("[1, 2 3]"), ContainsSubstring("at byte 7: "));
+    CHECK_THAT(refusal("[1, NaN, \"\\ud800\", 2 3]"), ContainsSubstring("at byte 22: "));  // of the text that is given
+}
+
+// json.dumps(["a\ud800", float("nan"), float("-inf")]) of Python; and 1e999, which json.loads reads as inf.
+TEST_CASE("parse_json: what Python writes beyond JSON is of no JSON kind", "[data]") {
+    const auto j =
+        parse_json("{\"a\": NaN, \"b\": [Infinity, -Infinity, 1e999, -12E+400, " + std::string(400, '9') +
+                       "], \"c\": \"half \\ud83d\", \"d\": \"\\udce9 \\\\ud800\", \"e\": \"\\ud83d\\udc0c NaN\", "
+                       "\"f\": [1e308, 1e-999, -0.5]}",
+                   "a.json", 3);
+    CHECK(j["e"] == "\xF0\x9F\x90\x8C NaN");
+    CHECK(j["f"] == nlohmann::json::array({1e308, 0.0, -0.5}));
+    CHECK(quote(j["a"]) == "NaN");
+    const std::pair<std::size_t, const char*> numbers[] = {
+        {0, "Infinity"}, {1, "-Infinity"}, {2, "1e999"}, {3, "-12E+400"}};
+    for (const auto& [i, written] : numbers) CHECK(quote(j["b"][i]) == written);
+    for (const auto& value : {j["a"], j["b"][0], j["b"][2], j["b"][4], j["c"], j["d"]}) {
+        CHECK((value.is_binary() && !value.is_number() && !value.is_string() && !value.is_null()));
+        CHECK(quote(value).size() < 100);
+    }
+    CHECK_THAT(quote(j["c"]), ContainsSubstring("half of a surrogate pair in it"));
+    // as os.fsencode has it
+    CHECK(file_name(j["d"]) == "\xE9 \\ud800");
+    CHECK(file_name(j["e"]) == j["e"].get<std::string>());
+    CHECK_FALSE(file_name(j["a"]));
+    CHECK_THAT(refusal("{\"\\ud800\": 1}"), ContainsSubstring("not valid JSON"));  // a key cannot be passed over
+}
+
+TEST_CASE("json_text: strings of any bytes, which parse_json reads again", "[data]") {
+    CHECK(json_text(nlohmann::json{{"a", 1}}) == "{\"a\":1}");
+    CHECK(json_text(nlohmann::ordered_json{{"b", 1}, {"a", "\xC3\xA9"}}, 1) ==
+          "{\n \"b\": 1,\n \"a\": \"\xC3\xA9\"\n}");
+    CHECK(json_text(nlohmann::json::array({"caf\xE9.txt", "\xC3\xA9"})) == "[\"caf\\udce9.txt\",\"\xC3\xA9\"]");
+    const std::string sign = "\xF4\x8F\xBF\xBE";
+    for (const std::string& name :
+         {std::string("caf\xE9.txt"), std::string("\xFF\xFE"), std::string("\xED\xA0\x80"), sign + "\xE9" + sign + "e9",
+          std::string("a\"\n\xC3"), std::string("\\udce9\x80")}) {
+        const std::string text = json_text(nlohmann::json{{"names", {"x" + sign, name}}});
+        CHECK(find_invalid_utf8(text) == std::string::npos);
+        const auto names = parse_json(text, "it", 3)["names"];
+        CHECK(names[0] == "x" + sign);
+        CHECK(file_name(names[1]) == name);
+    }
 }
 
 TEST_CASE("parse_json: duplicate keys are refused, escaped ones too", "[data]") {
@@ -90,7 +135,7 @@ TEST_CASE("json_or_null: null for what parse_json refuses, however deep or long"
 TEST_CASE("parse_json: nothing else in the library or the program parses JSON", "[data]") {
     namespace fs = std::filesystem;
     std::size_t files = 0;
-    for (const auto& folder : fs::directory_iterator(tests_path(".."))) {
+    for (const auto& folder : fs::directory_iterator(testing::tests_path(".."))) {
         const std::string name = folder.path().filename().string();
         if (!folder.is_directory() || name.starts_with(".") || name.starts_with("build") || name == "tests") continue;
         for (const auto& file : fs::recursive_directory_iterator(folder)) {

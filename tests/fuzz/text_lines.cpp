@@ -1,6 +1,6 @@
-// A fuzz target for texts in lines and tables: JSON lines of documents (first byte d, or s to skip bad lines), of texts
-// (j), CSV (c). Any bytes are read or refused in one line; a conversation that is read is written as a line that says
-// the same. See run.sh.
+// A fuzz target for texts in lines and tables: JSON lines of documents (first byte d, or s to skip bad lines), a list
+// of them (l), JSON lines of texts (j), CSV (c). Any bytes are read or refused in one line; a conversation that is read
+// is written as a line that says the same. See run.sh.
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -26,14 +26,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
                 data::read_records(data::RecordKind::csv, text, "text", take);
                 if (taken > text.size()) std::abort();
                 break;
-            default:
-                data::holds_documents(text);
-                for (const data::Document& d : data::read_documents(text, bytes[0] == 's').list) {
+            default: {
+                data::layout_of(text, bytes[0] == 's');
+                const auto layout = bytes[0] == 'l' ? data::DocumentLayout::list : data::DocumentLayout::lines;
+                for (const data::Document& d : data::read_documents(text, bytes[0] == 's', layout).list) {
                     if (d.line == 0 || d.parts.empty()) std::abort();
                     if (d.shape == data::DocumentShape::messages &&
-                        data::parse_document(data::to_line(d.parts)).parts != d.parts)
+                        data::read_documents(data::to_line(d.parts)).list.at(0).parts != d.parts)
                         std::abort();
                 }
+            }
         }
     } catch (const BadInput& e) {
         if (std::strchr(e.what(), '\n') || std::strlen(e.what()) > 2000) std::abort();

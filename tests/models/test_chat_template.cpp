@@ -89,6 +89,33 @@ TEST_CASE("chat templates: an answer is what is said and the token that ends it"
           "<|im_start|>user\nc<|im_end|>\n");
 }
 
+TEST_CASE("chat templates: an answer that is not to be learned is seen and not learned", "[models]") {
+    const auto tokenizer = chat_tokenizer("smollm", {"<|im_start|>", "<|im_end|>"});
+    const std::string generation =
+        "{% for m in messages %}<|im_start|>{{ m.role }}\n{% if m.role == 'assistant' %}{% generation %}"
+        "{{ m.content + '<|im_end|>' }}{% endgeneration %}{% else %}{{ m.content + '<|im_end|>' }}{% endif %}\n"
+        "{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}";
+    for (const std::string& jinja : {std::string(kSimple), generation}) {
+        INFO(jinja);
+        const ChatTemplate chat(jinja, *tokenizer);
+        std::vector<ChatMessage> messages{{"user", "a"}, {"assistant", " b"}, {"user", "c"}, {"assistant", "d"}};
+        const ChatIds all = chat.apply(messages, *tokenizer);
+        const auto learned = [&](bool first, bool second) {
+            messages[1].learned = first, messages[3].learned = second;
+            const ChatIds ids = chat.apply(messages, *tokenizer);
+            CHECK(ids.ids == all.ids);
+            std::vector<std::int32_t> answer;
+            for (std::size_t i = 0; i < ids.ids.size(); ++i)
+                if (ids.answer[i]) answer.push_back(ids.ids[i]);
+            return tokenizer->decode(answer);
+        };
+        CHECK(learned(true, true) == " b<|im_end|>d<|im_end|>");
+        CHECK(learned(false, true) == "d<|im_end|>");
+        CHECK(learned(true, false) == " b<|im_end|>");
+        CHECK(learned(false, false).empty());
+    }
+}
+
 TEST_CASE("chat templates: what cannot be used is refused by name", "[models]") {
     const auto tokenizer = chat_tokenizer("smollm", {"<|im_start|>", "<|im_end|>"});
     const std::string simple = kSimple;

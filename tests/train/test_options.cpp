@@ -4,6 +4,7 @@
 #include <set>
 
 #include "engine/check.h"
+#include "formats/utf8.h"
 #include "tests/catch.h"
 #include "tests/data/scratch_folder.h"
 
@@ -102,13 +103,27 @@ TEST_CASE("options: every number that a flag takes survives config.toml", "[trai
 }
 
 TEST_CASE("options: every text that a flag takes survives config.toml", "[train]") {
-    for (const std::string text :
-         {"", " ", "it's", "\"", "''' \" \n", "\"\"\"'''\n'", "\\n", "\t\r\x01\x7f", "\u00fc\u4e2d"}) {
+    for (const std::string text : {"", " ", "it's", "\"", "''' \" \n", "\"\"\"'''\n'", "\\n", "\t\r\x01\x7f",
+                                   "\u00fc\u4e2d", "caf\xE9/it's 100%.txt", "\xFF"}) {
         train::TrainOptions options, back;
         options.out = text, options.sample_prompt = {text, text};
-        train::parse_toml(train::to_toml(options), "c.toml", back);
+        const std::string toml = train::to_toml(options);
+        CHECK(formats::find_invalid_utf8(toml) == std::string::npos);
+        CHECK(train::toml_values(toml, "c.toml") == train::toml_values(train::to_toml(options), "c.toml"));
+        train::parse_toml(toml, "c.toml", back);
         CHECK((back.out == text && back.sample_prompt == options.sample_prompt));
     }
+}
+
+TEST_CASE("options: a name that is not UTF-8 is written as in a URL", "[train]") {
+    train::TrainOptions options;
+    options.data = {"a.txt", "caf\xE9.txt"};
+    CHECK_THAT(train::to_toml(options), ContainsSubstring("data = [ 'a.txt', { url = 'caf%E9.txt' } ]"));
+    const auto refusal_of = [&](const std::string& value) { return refusal("data = [ " + value + " ]"); };
+    CHECK_THAT(refusal_of("{ url = 'caf%E' }"), ContainsSubstring("data: '%' must be followed by two hexadecimal"));
+    CHECK_THAT(refusal_of("{ url = 'a%00' }"), ContainsSubstring("without NUL bytes"));
+    for (const char* const other : {"{ url = 5 }", "{ url = 'a', b = 1 }", "{ uri = 'a' }", "5"})
+        CHECK_THAT(refusal_of(other), ContainsSubstring("data: a list of strings is required"));
 }
 
 TEST_CASE("options: settings are compared by what they say, not by how they are written", "[train]") {

@@ -7,6 +7,7 @@
 #include "tests/train/run.h"
 #include "train/documents.h"
 #include "train/evaluate.h"
+#include "train/observers.h"
 
 using namespace inkling;
 using namespace inkling::testing;
@@ -121,6 +122,13 @@ TEST_CASE("documents: conversations that cannot be are named", "[train]") {
     CHECK_THROWS_WITH(encoded(silent, *loaded.tokenizer, LossOn::completions, &chat),
                       ContainsSubstring("a.jsonl: line 7: it has no message of the assistant"));
     CHECK_NOTHROW(encoded(silent, *loaded.tokenizer, LossOn::all, &chat));
+    std::vector<Document> marked = questions(1);
+    marked[0].marked = true;
+    CHECK_THROWS_WITH(encoded(marked, *loaded.tokenizer, LossOn::all, &chat),
+                      ContainsSubstring("line 1: a message is marked not to be learned, and --loss-on all"));
+    marked[0].parts[1].learned = false;
+    CHECK_THROWS_WITH(encoded(marked, *loaded.tokenizer, LossOn::completions, &chat),
+                      ContainsSubstring("it has no message of the assistant that is learned"));
     CHECK_THROWS_WITH(encoded(silent, *loaded.tokenizer),
                       ContainsSubstring("line 7: conversations need a chat template"));
 }
@@ -155,6 +163,20 @@ TEST_CASE("chat tokens: tables grow by rows that are the mean of the others", "[
     models::LoadedModel letters_only{nullptr,
                                      std::make_unique<data::CharTokenizer>(data::CharTokenizer::from_text("ab"))};
     CHECK_THROWS_WITH(models::add_chat_tokens(letters_only), ContainsSubstring("--tokenizer bpe"));
+}
+
+TEST_CASE("documents: a sample in the middle of a run answers a question that is new", "[train]") {
+    DocumentRun run(DocumentRun::options());
+    const auto question = train::question_of(run.loop);
+    const std::string prompt = run.loaded.tokenizer->decode(question);
+    CHECK_THAT(prompt, ContainsSubstring("What is "));
+    CHECK(prompt.ends_with("assistant\n"));
+    const std::vector<train::Sample> samples = train::write_samples(run.loop, *run.loaded.tokenizer, {"", "It is"});
+    REQUIRE(samples.size() == 2);
+    CHECK((samples[0].prompt == prompt && samples[1].prompt == "It is"));
+    CHECK(samples[0].text != samples[1].text);
+    const DocumentRun all(DocumentRun::options(), LossOn::all);
+    CHECK(train::question_of(all.loop).empty());
 }
 
 TEST_CASE("documents: two batches of a step are as one of both", "[train]") {

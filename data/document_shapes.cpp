@@ -1,0 +1,224 @@
+// What the object of a line says: parse_document(), parse_messages().
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "data/documents.h"
+#include "data/records.h"
+#include "engine/check.h"
+#include "formats/json.h"
+
+namespace inkling::data {
+namespace {
+
+using formats::quote;
+using nlohmann::json;
+
+constexpr std::pair<const char*, const char*> kRoles[] = {  // as data has them, and here
+    {"system", "system"},       {"developer", "system"}, {"user", "user"},     {"human", "user"},
+    {"assistant", "assistant"}, {"gpt", "assistant"},    {"bot", "assistant"}, {"model", "assistant"}};
+
+// Whether a message is learned, as OpenAI and Mistral, Axolotl, and ms-swift mark it.
+constexpr const char* kMarks[] = {"weight", "train", "training", "loss"};
+
+// Keys that change what a template renders or what is learned, and that are not read: of a message, of its line.
+constexpr const char* kOfMessage[] = {"tool_calls", "function_call",   "reasoning_content", "reasoning",
+                                      "thinking",   "training_detail", "train_detail",      "loss_scale"};
+constexpr const char* kOfLine[] = {"tools",  "functions", "chat_template_kwargs", "images",    "image",
+                                   "videos", "audios",    "assistant_masks",      "loss_mask", "completion_mask"};
+
+// The value of a key, null where it is absent or null.
+const json* find(const json& object, const char* key) {
+    const auto found = object.find(key);
+    return found == object.end() || found->is_null() ? nullptr : &*found;
+}
+
+bool is_neutral(const json& value) {
+    return value == json(false) || value == json("") || (value.is_structured() && value.empty());
+}
+
+template <std::size_t N>
+void refuse_keys(const json& object, const char* const (&keys)[N]) {
+    for (const char* const key : keys) {
+        const json* const value = find(object, key);
+        check<BadInput>(!value || is_neutral(*value),
+                        "\"{}\" is not read, and it changes what is learned: leave out the key, or the line", key);
+    }
+}
+
+// A text, or a list of parts that are texts: {"type": "text", "text": "Hello"}.
+std::string text_at(const json& object, const char* key) {
+    const json* const found = find(object, key);
+    if (found && found->is_string()) return found->get<std::string>();
+    check<BadInput>(found && found->is_array() &&
+                        std::all_of(found->begin(), found->end(), [](const json& part) { return part.is_object(); }),
+                    "\"{}\" must be a text, got {}", key,
+                    found                  ? quote(*found)
+                    : object.contains(key) ? "null"
+                                           : "nothing");
+    std::string text;
+    for (const json& part : *found) {
+        const json type = part.value("type", json());
+        check<BadInput>(type == "text", "a part of \"{}\" has the type {}: \"text\" alone is read", key, quote(type));
+        text += text_at(part, "text");
+    }
+    return text;
+}
+
+std::string text_or_nothing(const json& object, const char* key) {
+    const json* const found = find(object, key);
+    return found && !is_neutral(*found) ? text_at(object, key) : "";
+}
+
+std::vector<std::string> keys_of(const json& object) {
+    std::vector<std::string> keys;
+    for (const auto& [key, value] : object.items()) keys.push_back(key);
+    return keys;
+}
+
+std::optional<bool> mark_of(const json& message) {
+    std::optional<bool> mark;
+    for (const char* const key : kMarks) {
+        const json* const value = find(message, key);
+        if (!value) continue;
+        const bool yes = *value == json(true) || *value == 1, no = *value == json(false) || *value == 0;
+        check<BadInput>(yes || no, "\"{}\" must be 0 or 1, or false or true, got {}", key, quote(*value));
+        mark = mark.value_or(true) && yes;
+    }
+    return mark;
+}
+
+// {"role": ..., "content": ...}, or ShareGPT's {"from": ..., "value": ...}
+ChatMessage read_message(const json& message) {
+    check<BadInput>(message.is_object(), "an object with \"role\" and \"content\" is required, got {}", quote(message));
+    const bool share = !message.contains("role") && message.contains("from");
+    refuse_keys(message, kOfMessage);
+    const std::string name = text_at(message, share ? "from" : "role");
+    const auto role =
+        std::find_if(std::begin(kRoles), std::end(kRoles), [&](const auto& known) { return name == known.first; });
+    check<BadInput>(role != std::end(kRoles), "the role must be system, user or assistant, got {}", quote(name));
+    const std::optional<bool> mark = mark_of(message);
+    const bool answer = std::string("assistant") == role->second;
+    check<BadInput>(answer || !mark.value_or(false),
+                    "it is marked to be learned, and answers alone are: --loss-on all learns all");
+    return {role->second, text_at(message, share ? "value" : "content"), "", mark.value_or(true)};
+}
+
+bool is_marked(const std::vector<ChatMessage>& messages) {
+    return std::any_of(messages.begin(), messages.end(), [](const ChatMessage& m) { return !m.learned; });
+}
+
+Document conversation(std::vector<ChatMessage> messages, const json& line) {
+    refuse_keys(line, kOfLine);
+    const json* const weight = find(line, "weight");
+    check<BadInput>(!weight || *weight == 1, "the line has the \"weight\" {}: 1 alone is read",
+                    weight ? quote(*weight) : "");
+    const bool marked = is_marked(messages);
+    if (std::string system = text_or_nothing(line, "system"); !system.empty()) {
+        check<BadInput>(messages[0].role != "system", "\"system\" is there twice: beside the messages and among them");
+        messages.insert(messages.begin(), {"system", std::move(system)});
+    }
+    return {.shape = DocumentShape::messages, .parts = std::move(messages), .marked = marked};
+}
+
+// Alpaca's, with LLaMA-Factory's "history" of questions and answers.
+Document instruction(const json& line) {
+    std::vector<ChatMessage> messages;
+    if (const json* const history = find(line, "history")) {
+        check<BadInput>(history->is_array(), "\"history\" must be a list of pairs of texts, got {}", quote(*history));
+        for (const json& pair : *history) {
+            const bool good = pair.is_array() && pair.size() == 2 && pair[0].is_string() && pair[1].is_string();
+            check<BadInput>(good, "\"history\" must be a list of pairs of texts, it has {}", quote(pair));
+            messages.push_back({"user", pair[0].get<std::string>()});
+            messages.push_back({"assistant", pair[1].get<std::string>()});
+        }
+    }
+    const std::string task = text_at(line, "instruction"), input = text_or_nothing(line, "input");
+    messages.push_back({"user", task + (task.empty() || input.empty() ? "" : "\n") + input});
+    messages.push_back({"assistant", text_at(line, "output")});
+    return conversation(std::move(messages), line);
+}
+
+// Texts, or, as TRL has them, lists of messages, the answers in the second of which are learned.
+Document completion(const json& line) {
+    const auto holds_messages = [&](const char* key) {
+        const json* const value = find(line, key);
+        return value && value->is_array() && !value->empty() && (*value)[0].is_object() && (*value)[0].contains("role");
+    };
+    const bool prompt = holds_messages("prompt"), answer = holds_messages("completion");
+    if (!prompt && !answer) {
+        return {DocumentShape::completion,
+                {{"prompt", text_at(line, "prompt")}, {"completion", text_at(line, "completion")}}};
+    }
+    check<BadInput>(prompt && answer, "\"prompt\" and \"completion\" must both be texts, or both lists of messages");
+    std::vector<ChatMessage> messages = parse_messages(line["prompt"], "prompt"),
+                             more = parse_messages(line["completion"], "completion");
+    check<BadInput>(!is_marked(messages), "a message of \"prompt\" is marked: it is not learned in any case");
+    const bool marked = is_marked(more);
+    for (ChatMessage& m : messages) m.learned = m.role != "assistant";
+    messages.insert(messages.end(), more.begin(), more.end());
+    Document d = conversation(std::move(messages), line);
+    d.marked = marked;
+    return d;
+}
+
+// What a line of no known shape looks like.
+std::string looks_like(const json& line) {
+    constexpr std::pair<const char*, const char*> kPairs[] = {{"instruction", "response"}, {"question", "answer"},
+                                                              {"question", "response"},    {"query", "response"},
+                                                              {"prompt", "response"},      {"input", "output"}};
+    for (const auto& [question, answer] : kPairs)
+        if (line.contains(question) && line.contains(answer))
+            return fmt::format(
+                "it looks like a question, \"{}\", and its answer, \"{}\": name them \"prompt\" and \"completion\"",
+                question, answer);
+    if (line.contains("chosen") && line.contains("rejected"))
+        return "it looks like a preference, \"chosen\" and \"rejected\": these are not learned here";
+    if (line.contains("input_ids")) return "it looks like ids of tokens: give the texts";
+    return "--text-field NAME reads one field of every line as text";
+}
+
+}  // namespace
+
+std::vector<ChatMessage> parse_messages(const json& list, const char* name) {
+    check<BadInput>(list.is_array() && !list.empty(), "\"{}\" must be a list of messages, got {}", name, quote(list));
+    std::vector<ChatMessage> messages;
+    for (const json& one : list) {
+        try {
+            messages.push_back(read_message(one));
+        } catch (const BadInput& e) {
+            throw BadInput(fmt::format("message {}: {}", messages.size() + 1, e.what()));
+        }
+    }
+    return messages;
+}
+
+Document parse_document(const json& line) {
+    check<BadInput>(line.is_object(),
+                    "an object is required, such as {{\"messages\": [...]}}, {{\"prompt\": ..., \"completion\": "
+                    "...}} or {{\"text\": ...}}, got {}",
+                    quote(line));
+    std::vector<const char*> shapes;
+    for (const bool null : {false, true}) {  // a key that is null tells the shape where no other does
+        const auto has = [&](const char* key) { return null ? line.contains(key) : find(line, key) != nullptr; };
+        if (!shapes.empty()) break;
+        for (const char* const key : {"messages", "conversations", "conversation", "completion", "text"})
+            if (has(key)) shapes.push_back(key);
+        if (has("instruction") && has("output")) shapes.push_back("instruction");
+    }
+    check<BadInput>(!shapes.empty(),
+                    "none of \"messages\", \"conversations\", \"completion\" (with \"prompt\"), \"instruction\" (with "
+                    "\"output\") and \"text\" is there: its fields are {}: {}",
+                    listed(keys_of(line)), looks_like(line));
+    check<BadInput>(shapes.size() == 1, "\"{}\" and \"{}\" are both there: one is required", shapes[0],
+                    shapes.size() > 1 ? shapes[1] : "");
+    const std::string_view shape = shapes[0];
+    if (shape == "text") return {DocumentShape::text, {{"text", text_at(line, "text")}}};
+    if (shape == "completion") return completion(line);
+    if (shape == "instruction") return instruction(line);
+    return conversation(parse_messages(line[shapes[0]], shapes[0]), line);
+}
+
+}  // namespace inkling::data
