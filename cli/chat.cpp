@@ -11,6 +11,7 @@
 #include "cli/line_reader.h"
 #include "cli/model_argument.h"
 #include "cli/prompt.h"
+#include "cli/terminal.h"
 #include "cli/unknown_flag.h"
 #include "formats/json.h"
 #include "formats/utf8.h"
@@ -33,8 +34,8 @@ struct ChatArguments {
     CLI::Option *seed = nullptr, *max_tokens = nullptr;
 };
 
-// Prints the answer as it comes, unless nobody wants it so; Ctrl-C ends it.
-void write_answer(Conversation& talk, bool stream) {
+// Hands on the answer as it comes; Ctrl-C ends it.
+void write_answer(Conversation& talk, const std::function<void(const std::string& piece)>& take) {
     const std::atomic<int>& signal = catch_signals();
     while (!talk.finished()) {
         if (signal != 0) {
@@ -43,20 +44,39 @@ void write_answer(Conversation& talk, bool stream) {
         }
         std::string piece;
         until_signal([&] { piece = talk.next(); });
-        if (stream && !piece.empty()) print(piece);
+        take(piece);
     }
+}
+
+// Prints the answer as it comes; a terminal shows no word in two parts.
+void show_answer(Conversation& talk) {
+    if (!isatty(STDOUT_FILENO)) {
+        write_answer(talk, [](const std::string& piece) { print(piece); });
+    } else {
+        WordWrap wrap;
+        write_answer(talk, [&](const std::string& piece) { print(wrap.add(piece, terminal_columns(STDOUT_FILENO))); });
+        print(wrap.rest(terminal_columns(STDOUT_FILENO)));
+    }
+    print("\n");
 }
 
 // What the user should know of the last answer.
 void say_limits(const Conversation& talk, std::size_t& forgotten) {
-    if (talk.full()) std::fputs("(the context is full: the answer ends here)\n", stderr);
+    const generate::FinishReason why = talk.text().finish_reason();
+    if (talk.full())
+        std::fputs("(the context is full: the answer ends here)\n", stderr);
+    else if (why == generate::FinishReason::length)
+        std::fprintf(stderr, "(the answer is cut after %s: /set max-tokens allows more)\n",
+                     counted(talk.text().generated().size(), "token").c_str());
+    else if (why == generate::FinishReason::interrupted)
+        std::fputs("(the answer is cut: Ctrl-C)\n", stderr);
     if (talk.forgotten() > forgotten)
         std::fprintf(stderr, "(the context is full: the model no longer sees the first %s)\n",
                      counted(talk.forgotten(), "message").c_str());
     forgotten = talk.forgotten();
 }
 
-int talk_by_lines(Conversation& talk, data::Tokenizer& tokenizer, const ChatArguments& args) {
+int talk_by_lines(Conversation& talk, data::Tokenizer& tokenizer) {
     const std::atomic<int>& signal = catch_signals();
     const bool terminal = isatty(STDIN_FILENO);
     if (terminal) std::fputs("say something; /help: what else\n", stderr);
@@ -82,13 +102,12 @@ int talk_by_lines(Conversation& talk, data::Tokenizer& tokenizer, const ChatArgu
         try {
             check<BadInput>(formats::find_invalid_utf8(said) == std::string::npos, "this line is not UTF-8");
             if (said == "/quit") break;
-            if (said.empty() || run_chat_command(said, talk, args.system)) {
+            if (said.empty() || run_chat_command(said, talk)) {
                 if (talk.forgotten() == 0) forgotten = 0;
                 continue;
             }
             talk.ask(said.starts_with("//") ? said.substr(1) : said);
-            write_answer(talk, true);
-            print("\n");
+            show_answer(talk);
             say_replaced(tokenizer);
             say_limits(talk, forgotten);
         } catch (const BadInput& e) {  // the next line may be better
@@ -134,7 +153,7 @@ int talk_by_json(Conversation& talk, data::Tokenizer& tokenizer, const ChatArgum
         ordered_json answer;
         try {
             take_json(*line, talk, args.system);
-            write_answer(talk, false);
+            write_answer(talk, [](const std::string&) {});
             const generate::Writer& text = talk.text();
             const std::size_t n = text.generated().size();
             answer = {{"role", "assistant"},
@@ -149,7 +168,7 @@ int talk_by_json(Conversation& talk, data::Tokenizer& tokenizer, const ChatArgum
         } catch (const BadInput& e) {
             answer = {{"error", e.what()}};
         }
-        print(answer.dump() + "\n");
+        print(formats::json_text(answer) + "\n");
         if (signal != 0) break;
     }
     return signal == 0 ? 0 : 128 + signal;
@@ -171,7 +190,7 @@ int chat(ChatArguments& args) {
     talk.set_system(args.system);
     if (args.json) return talk_by_json(talk, *shared, args);
     std::fprintf(stderr, "seed %llu\n", static_cast<unsigned long long>(args.options.seed));
-    return talk_by_lines(talk, *shared, args);
+    return talk_by_lines(talk, *shared);
 }
 
 }  // namespace

@@ -20,8 +20,8 @@ using generate::Conversation;
 
 constexpr const char* kChatHelp =
     "text              a message to the model; a line that ends in \\ goes on in the next, // begins one with /\n"
-    "/reset            begins another conversation\n"
-    "/system TEXT      tells the model something before the conversation; alone: shows it\n"
+    "/reset            begins another conversation; what /system told stays\n"
+    "/system TEXT      tells the model something before the conversation; alone: shows it; \"\": tells nothing\n"
     "/set NAME VALUE   changes a flag of sampling, such as temperature; alone: shows them\n"
     "/save FILE        writes the conversation, as a line that train --data reads\n"
     "/load FILE        goes on with a conversation\n"
@@ -100,9 +100,14 @@ void load_from(const std::string& file, Conversation& talk) {
     std::fprintf(stderr, "(%s)\n", counted(talk.messages().size(), "message").c_str());
 }
 
+std::string system_of(const Conversation& talk) {
+    const auto& all = talk.messages();
+    return !all.empty() && all[0].role == "system" ? all[0].content : "";
+}
+
 }  // namespace
 
-bool run_chat_command(const std::string& line, Conversation& talk, const std::string& system) {
+bool run_chat_command(const std::string& line, Conversation& talk) {
     if (!line.starts_with('/') || line.starts_with("//")) return false;
     const std::size_t end = std::min(line.find(' '), line.size());
     const std::string name = line.substr(0, end);
@@ -111,15 +116,15 @@ bool run_chat_command(const std::string& line, Conversation& talk, const std::st
     if (name == "/help") {
         std::fputs(kChatHelp, stderr);
     } else if (name == "/reset") {
+        const std::string system = system_of(talk);
         talk.set_messages({});
         talk.set_system(system);
+        std::fputs(system.empty() ? "(another conversation)\n" : "(another conversation; the system text stays)\n",
+                   stderr);
     } else if (name == "/system") {
-        const auto& all = talk.messages();
-        if (!rest.empty())
-            talk.set_system(rest);
-        else
-            std::fprintf(stderr, "(%s)\n",
-                         !all.empty() && all[0].role == "system" ? all[0].content.c_str() : "nothing is told");
+        if (!rest.empty()) return talk.set_system(rest == "\"\"" ? "" : rest), true;
+        const std::string system = system_of(talk);
+        std::fprintf(stderr, "(%s)\n", system.empty() ? "nothing is told" : system.c_str());
     } else if (name == "/set") {
         const std::size_t space = std::min(rest.find(' '), rest.size());
         change(rest.substr(0, space), space < rest.size() ? rest.substr(space + 1) : "", talk);

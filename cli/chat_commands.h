@@ -7,8 +7,7 @@
 
 namespace inkling::cli {
 
-// False for a line that is a message. `system`: what /reset begins with. Throws BadInput for a command that there is
-// not, or that cannot be carried out.
-bool run_chat_command(const std::string& line, generate::Conversation& talk, const std::string& system);
+// False for a line that is a message. Throws BadInput for a command that there is not, or that cannot be carried out.
+bool run_chat_command(const std::string& line, generate::Conversation& talk);
 
 }  // namespace inkling::cli

@@ -1,4 +1,5 @@
-// Lines from stdin: with editing and history on a terminal, as they are from a file or a pipe.
+// Lines from stdin: with editing and history on a terminal, as they are from a file or a pipe. What is pasted into a
+// terminal is one line, whatever line ends are in it.
 #pragma once
 
 #include <optional>

@@ -5,6 +5,7 @@
 #include <wchar.h>
 
 #include <cstdlib>
+#include <utility>
 
 #include "formats/utf8.h"
 
@@ -43,14 +44,45 @@ std::string fit_columns(const std::string& text, std::size_t columns) {
     return text.substr(0, end) + "…";
 }
 
-std::size_t cursor_after(std::string_view text, std::size_t columns) {
-    std::size_t column = 0;
+Cursor cursor_after(std::string_view text, std::size_t columns) {
+    Cursor cursor{0, 0};
     for (std::size_t at = 0; at < text.size();) {
-        const std::size_t width = columns_of(formats::next_code_point(text, at));
-        if (column + width > columns) column = 0;  // a wide character goes to the next row as a whole
-        column = (column + width) % columns;
+        const char32_t c = formats::next_code_point(text, at);
+        const std::size_t width = c == '\n' ? columns - cursor.column : columns_of(c);
+        if (cursor.column + width > columns) ++cursor.row, cursor.column = 0;  // a wide character goes there as a whole
+        cursor.column += width;
+        if (cursor.column == columns) ++cursor.row, cursor.column = 0;
     }
-    return column;
+    return cursor;
+}
+
+std::string WordWrap::add(std::string_view piece, std::size_t columns) {
+    std::string text;
+    for (std::size_t at = 0; at < piece.size();) {
+        const std::size_t begin = at;
+        const char32_t c = formats::next_code_point(piece, at);
+        if (c == '\n') {
+            text += rest(columns) + "\n";
+            column_ = 0;
+        } else if (c == ' ') {
+            if (!word_.empty()) text += rest(columns);
+            spaces_ += ' ';
+        } else {
+            word_ += piece.substr(begin, at - begin);
+            if (columns_of(c) > 1)
+                text += rest(columns);  // Chinese has no spaces: a line may end at any of its characters
+        }
+    }
+    return text;
+}
+
+std::string WordWrap::rest(std::size_t columns) {
+    const std::size_t width = display_width(word_);
+    std::string text = std::exchange(spaces_, "");
+    if (column_ > 0 && !word_.empty() && column_ + text.size() + width > columns) text = "\n", column_ = 0;
+    if (text != "\n") column_ += text.size();
+    column_ = (column_ + width) % columns;
+    return text + std::exchange(word_, "");
 }
 
 }  // namespace inkling::cli

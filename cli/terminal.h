@@ -17,7 +17,24 @@ std::size_t display_width(std::string_view text);
 // The text, or as much of its beginning as fits into so many columns with "…" behind it.
 std::string fit_columns(const std::string& text, std::size_t columns);
 
-// The column in which the cursor stands after `text`, which began in the first one of a terminal so wide.
-std::size_t cursor_after(std::string_view text, std::size_t columns);
+// Where the cursor stands after `text`, which began in the first column of a terminal so wide: rows below.
+struct Cursor {
+    std::size_t row, column;
+};
+Cursor cursor_after(std::string_view text, std::size_t columns);
+
+// Text that comes in pieces, with line ends where a word would be cut at the edge of a terminal:
+//   WordWrap wrap;
+//   print(wrap.add("once u", 80));    // "once", and the word that may go on is held back
+//   print(wrap.rest(80));             // at the end
+class WordWrap {
+  public:
+    std::string add(std::string_view piece, std::size_t columns);
+    std::string rest(std::size_t columns);
+
+  private:
+    std::string spaces_, word_;  // held back
+    std::size_t column_ = 0;
+};
 
 }  // namespace inkling::cli

@@ -26,7 +26,8 @@ TEST_CASE("chat: each line of stdin is answered", "[cli]") {
     const Result r = chat.run("One day\n\nAnd then?\n", {"-n", "5"});
     INFO(r.err);
     REQUIRE(r.code == 0);
-    CHECK(r.err == "seed 7\n");
+    const std::string cut = "(the answer is cut after 5 tokens: /set max-tokens allows more)\n";
+    CHECK(r.err == "seed 7\n" + cut + cut);
     const auto turns =
         json_lines(chat.run("{\"content\": \"One day\"}\n{\"content\":\"And then?\"}\n", {"-n", "5", "--json"}));
     REQUIRE(turns.size() == 2);
@@ -78,7 +79,8 @@ TEST_CASE("chat: --json takes whole conversations, and answers bad lines", "[cli
 TEST_CASE("chat: commands", "[cli]") {
     const ChatProgram chat;
     const std::string file = chat.folder.path("saved.jsonl");
-    const Result r = chat.run("/system Be short.\nOne day\n/save " + file + "\n/reset\n/system\n/load " + file +
+    const Result r = chat.run("/system Be short.\nOne day\n/save " + file +
+                                  "\n/reset\n/system\n/system \"\"\n/system\n/reset\n/load " + file +
                                   "\n/system\n/set temperature 0.25\n/set max_tokens 1\n/set max-tokens 2\n/set\n/set "
                                   "top-p 7\n/set temperature x\n/set speed 3\n/nothing\n/save /no/such/folder/x\n/load "
                                   "/no/such\n//slash\n/help\n/quit\nnot read\n",
@@ -92,8 +94,10 @@ TEST_CASE("chat: commands", "[cli]") {
     CHECK(saved[0]["messages"][0]["content"] == "Be short.");
     CHECK(r.out.starts_with(saved[0]["messages"][2]["content"].get<std::string>() + "\n"));
     for (const char* text :
-         {"(3 messages written to ", "(nothing is told)", "(Be short.)", "(3 messages)", "\ntemperature 0.25\n",
-          "\nmax-tokens 2\n", "\nseed 7\n", "inkling: /set top-p: ", "'x' is no value",
+         {"(3 messages written to ",
+          "(another conversation; the system text stays)\n(Be short.)\n(nothing is told)\n"
+          "(another conversation)\n(3 messages)\n(Be short.)\n",
+          "\ntemperature 0.25\n", "\nmax-tokens 2\n", "\nseed 7\n", "inkling: /set top-p: ", "'x' is no value",
           "/set speed: there is no such setting", "inkling: /nothing: there is no such command", "/no/such/folder/x",
           "Ctrl-C", "/set max_tokens: there is no such"})
         CHECK_THAT(r.err, ContainsSubstring(text));
@@ -146,13 +150,35 @@ TEST_CASE("chat: what cannot be", "[cli]") {
     CHECK_THAT(bad.err, ContainsSubstring("inkling: this line is not UTF-8\n"));
 }
 
+TEST_CASE("chat: what is pasted into a terminal is one message", "[cli]") {
+    const ChatFolder model(kChatMl, 1 << 16);
+    const ScratchFolder folder;
+    const std::string file = folder.path("saved.jsonl");
+    ::setenv("TERM", "xterm", 1);
+    Terminal t({"chat", "--model", model.scratch.path(), "--threads", "1", "--seed", "3", "-n", "3"}, 40);
+    t.expect("\x1b[?2004h");
+    t.expect("> ");
+    t.type("On~ \x1b[200~day\rtwo words \xC3\xA9 and a line that is wider than it\r~\r\x1b[201~ more\n");
+    t.expect("(the answer is cut after 3 tokens");
+    t.expect("> ");
+    t.type("/save " + file + "\n");
+    t.expect("(2 messages written");
+    t.expect("> ");
+    t.type("\x04");
+    CHECK(t.wait() == 0);
+    const auto saved = json_lines(read_file(file));
+    CHECK(saved.at(0)["messages"][0]["content"] ==
+          "On~ day\ntwo words \xC3\xA9 and a line that is wider than it\n~ more");
+}
+
 TEST_CASE("chat: Ctrl-C on a terminal stops the answer, and Ctrl-D ends", "[cli]") {
     const ChatFolder model(kChatMl, 1 << 16);
     Terminal t({"chat", "--model", model.scratch.path(), "--threads", "1", "--seed", "3"});
     t.expect("> ");
     t.type("One day\n");
     t.expect("day\r\n");
-    t.interrupt("> ");
+    t.interrupt("(the answer is cut: Ctrl-C)");
+    t.expect("> ");
     t.type("/save /dev/null\n");
     t.expect("(2 messages written to /dev/null)");
     t.expect("> ");
