@@ -9,7 +9,7 @@ namespace {
 class ValueBuilder : public JsonParts {
   public:
     ValueBuilder(Run& run, const SourceOfKey& source_of)
-        : JsonParts("JSON for a template"), run_(run), source_of_(source_of) {}
+        : JsonParts("JSON for a template"), run_(run), source_of_(source_of), source_(source_of("")) {}
 
     Value value;
 
@@ -65,7 +65,7 @@ class ValueBuilder : public JsonParts {
     Run& run_;
     const SourceOfKey& source_of_;
     std::vector<Open> open_;  // objects and arrays that have not ended
-    std::int32_t source_ = -1;
+    std::int32_t source_;
 };
 
 }  // namespace

@@ -123,7 +123,7 @@ Text text_of(Run& run, const Value& value);  // Python's str()
 Text json_of(Run& run, const Value& value, const Arguments& given);
 std::string float_text(double value);
 
-// The source of the texts below a key of the outermost object; -1: the template's own.
+// The source of the texts below a key of the outermost object, or of others for ""; -1: the template's own.
 using SourceOfKey = std::function<std::int32_t(std::string_view key)>;
 // From JSON text, whose order the maps keep. Throws BadInput.
 Value from_json(Run& run, std::string_view json, const SourceOfKey& source_of);
