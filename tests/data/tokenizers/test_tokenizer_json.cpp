@@ -164,7 +164,7 @@ TEST_CASE("tokenizer.json: other kinds are refused by name", "[data]") {
     CHECK(refusal([](json&) {}).empty());
     CHECK_THAT(refusal([](json& j) { j["model"]["type"] = "Unigram"; }),
                ContainsSubstring("not supported: model of type 'Unigram'"));
-    CHECK_THAT(refusal([](json& j) { j["model"].erase("type"); }), ContainsSubstring("model of type 'unknown'"));
+    CHECK_THAT(refusal([](json& j) { j["model"]["type"] = nullptr; }), ContainsSubstring("model of type 'unknown'"));
     CHECK_THAT(refusal([](json& j) { j["added_tokens"] = 7; }), ContainsSubstring("added_tokens"));
     CHECK_THAT(refusal([](json& j) {
                    j["added_tokens"] = {{{"id", 3}, {"content", "<a>"}}};
