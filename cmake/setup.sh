@@ -1,4 +1,4 @@
-# Sourced by quickstart and check: `root`, `say`, `fail`, `install_missing` and `build`.
+# Sourced by quickstart, check and the scripts of tests/: `root`, `say`, `fail`, `part`, `install_missing` and `build`.
 # All messages go to stderr, so that stdout holds only what was asked for.
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 name=$(basename "$0")
@@ -7,6 +7,23 @@ say() { printf '%s: %s\n' "$name" "$*" >&2; }
 fail() {
     say "$@"
     exit 1
+}
+
+# part NAME COMMAND...: runs a part of a check. At its end the script prints the seconds of each part.
+parts=() part=
+part() {
+    local start=$SECONDS
+    [ ${#parts[@]} -gt 0 ] || [ -n "$part" ] || trap show_parts EXIT
+    part=$1
+    shift
+    say "$part"
+    "$@"
+    parts+=("$((SECONDS - start))" "$part")
+    part=
+}
+show_parts() {
+    say "seconds by part:"
+    printf '%8s  %s\n' "${parts[@]}" ${part:+"failed" "$part"} "$SECONDS" "in all" >&2
 }
 
 # What the build and the tests need; the same names in Debian 12 and 13.

@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# Inkling as other people get it, in a bare Debian (tests/fresh_machine.sh SUITE tests/package/bare.sh): builds the library
+# of the packages, for every x86-64 CPU from AVX2 on, and runs the fast tests over it; makes the packages of it, installs
+# them, trains with the program and builds one with the library; and runs the tests of Python's module over it.
+# debian.sh tries the packages without a compiler.
+set -euo pipefail
+source "$(dirname "$0")/../../cmake/setup.sh"
+cd "$root"
+packages+=(dpkg-dev file python3-venv python3-dev)
+part "Debian's packages" install_missing
+part "build" build release all -DINKLING_NATIVE=OFF -DINKLING_WERROR=ON -DCMAKE_INSTALL_PREFIX=/usr -DINKLING_TESTS_BY_FOLDER=ON
+part "fast tests" ctest --preset release -j "$(nproc)" --label-exclude slow
+
+install_packages() {
+    cmake --build build --target package >build/package.log || fail "no packages: $(tail -n 5 build/package.log)"
+    DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends install ./build/*.deb >build/apt.log 2>&1 ||
+        fail "apt-get install failed: $(grep -m 1 '^E:' build/apt.log)"
+    cd /tmp
+    inkling train --max-iters 20 --out run --quiet
+    inkling generate --model run -n 20 --seed 1 --prompt "One "
+    cmake -S "$root/tests/package" -B example -G Ninja >example.txt 2>&1 &&
+        cmake --build example --target gradient_descent >>example.txt 2>&1 || fail "no program: $(tail -n 20 example.txt)"
+    example/gradient_descent
+    ldd example/gradient_descent | grep libinkling
+    cd "$root"
+}
+part "packages" install_packages
+part "Python" python/test.sh build

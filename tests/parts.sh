@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# Parts of the check that take long and depend on few files. Those that pass on a clean tree are noted in
+# tests/parts.passed with the commit; commit that file, and the part rests until one of its files changes.
+#   tests/parts.sh changed     the parts whose files have changed since the commit on which they passed
+#   tests/parts.sh all
+#   tests/parts.sh NAME...     some of: browser packages cpus wheel mpi
+set -euo pipefail
+source "$(dirname "$0")/../cmake/setup.sh"
+cd "$root"
+noted=tests/parts.passed
+build_files=(CMakeLists.txt cmake)
+declare -A files=(
+    [browser]="report serve cli/serve.cpp cli/report.cpp cli/run_report.cpp tests/browser"
+    [packages]="${build_files[*]} cli/manual.cpp cli/completion.cpp tests/package/debian.sh"
+    [cpus]="${build_files[*]} engine/kernels engine/cpu.cpp engine/cpu.h tests/package/cpus.sh"
+    [wheel]="${build_files[*]} python pyproject.toml"
+    [mpi]="distributed cmake/mpi.cmake tests/cli/test_mpirun.cpp"
+)
+names=(browser packages cpus wheel mpi)
+
+run_browser() { ./check --browser; }
+run_packages() { tests/package/debian.sh trixie; }
+run_cpus() {
+    packages+=(dpkg-dev file)
+    install_missing
+    build release package
+    tests/package/cpus.sh build/package/inkling
+}
+run_wheel() {
+    tests/fresh_machine.sh trixie python/wheel.sh --try .
+    python/wheel.sh
+    python/wheel.sh --try build/wheel/*.whl
+}
+run_mpi() {  # ./check has Open MPI
+    packages+=(mpich libmpich-dev)
+    install_missing
+    cmake -S . -B build-mpich -G Ninja -DCMAKE_BUILD_TYPE=Release -DMPI_CXX_COMPILER=mpicxx.mpich >/dev/null
+    cmake --build build-mpich >/dev/null
+    ctest --test-dir build-mpich --output-on-failure -R '^mpirun: '
+}
+
+passed_on() { awk -v name="$1" '$1 == name { print $2 }' $noted; }
+has_changed() {
+    local commit
+    commit=$(passed_on "$1")
+    # shellcheck disable=SC2086
+    ! git diff --quiet "$commit" -- ${files[$1]} 2>/dev/null
+}
+note() {
+    git diff --quiet HEAD -- . ":!$noted" || { say "$1 passed; it is not noted, since there are changes that are not committed" && return; }
+    { grep -v "^$1 " $noted || true; echo "$1 $(git rev-parse HEAD)"; } | sort >$noted.new
+    mv $noted.new $noted
+}
+
+[ $# -gt 0 ] || fail "changed, all, or names of parts are required: ${names[*]}"
+case $1 in
+all) chosen=("${names[@]}") ;;
+changed)
+    chosen=()
+    for name in "${names[@]}"; do
+        if has_changed "$name"; then chosen+=("$name"); else say "$name: nothing has changed since $(passed_on "$name")"; fi
+    done
+    ;;
+*) chosen=("$@") ;;
+esac
+for name in "${chosen[@]}"; do
+    [ -n "${files[$name]:-}" ] || fail "'$name' is not a part: ${names[*]}"
+    part "$name" "run_$name"
+    note "$name"
+done
