@@ -69,18 +69,14 @@ void set_up_stack(char** argv) {
 }
 
 // Flags may be written with underscores: --n_layer is --n-layer.
-std::vector<std::string> arguments(int argc, char** argv) {
-    std::vector<std::string> result;
-    bool flags = true;
-    for (int i = 1; i < argc; ++i) {
-        std::string text = argv[i];
-        flags = flags && text != "--";
-        if (flags && text.starts_with("--"))
+std::vector<std::string> with_dashes(std::vector<std::string> arguments) {
+    for (std::string& text : arguments) {
+        if (text == "--") break;
+        if (text.starts_with("--"))
             std::replace(text.begin(),
                          text.begin() + static_cast<std::ptrdiff_t>(std::min(text.find('='), text.size())), '_', '-');
-        result.push_back(std::move(text));
     }
-    return result;
+    return arguments;
 }
 
 int fail(int code, std::string message) {
@@ -207,10 +203,12 @@ int run_program(int argc, char** argv, char** again) {
     set_up_libraries(again);
     std::signal(SIGBUS, on_bus_error);
     std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error like a full disk
-    return run([&] {
-        set_up_cpu(again);
-        return Commands({}).run(arguments(argc, argv));
-    });
+    const int code = run([&] { return set_up_cpu(again), 0; });
+    return code ? code : run_command({argv + 1, argv + argc});
+}
+
+int run_command(std::vector<std::string> arguments) {
+    return run([&] { return Commands({}).run(with_dashes(std::move(arguments))); });
 }
 
 int run_train(const std::vector<std::string>& flags, const TrainCaller& caller) {

@@ -15,6 +15,9 @@ namespace inkling::cli {
 // again with `again`: settings of libraries are made before it begins. Returns the exit code.
 int run_program(int argc, char** argv, char** again);
 
+// The same in a process that is set up already. argv[0] is left out.
+int run_command(std::vector<std::string> arguments);
+
 // Who runs a training from a program of their own.
 struct TrainCaller {
     train::Observer* observer = nullptr;   // told last

@@ -32,6 +32,6 @@ trap forget EXIT
 sed 's/^:qemu/:inkling/' /usr/lib/binfmt.d/qemu-aarch64.conf >$programs/register
 
 build release all -DCMAKE_TOOLCHAIN_FILE="$root/cmake/aarch64.cmake" -DINKLING_WERROR=ON -DINKLING_PROGRAM=OFF \
-    "-DINKLING_TESTED=engine;nn;formats" -DINKLING_TESTS_BY_FOLDER=ON -Dxtensor_DIR=/usr/lib/x86_64-linux-gnu/cmake/xtensor
+    "-DINKLING_TESTED=engine;nn;formats" -Dxtensor_DIR=/usr/lib/x86_64-linux-gnu/cmake/xtensor
 say "the fast tests"
 ctest --preset release -j "$(nproc)" "$@"

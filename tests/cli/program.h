@@ -1,5 +1,6 @@
-// Runs the built program as a user does, and catches its output and exit code:
-//   const Result r = program({"generate", "--model", dir, "-n", "5"});   // r.code, r.out, r.err
+// Runs the commands, and catches their output and exit code:
+//   const Result r = call({"generate", "--model", dir, "-n", "5"});      // r.code, r.out, r.err; in this process
+//   const Result r = program({"generate", "--model", dir, "-n", "5"});   // of the built program, as a user does
 //   Process p({"train", ...});  p.signal(SIGINT);  p.wait();
 //   const std::string text = printed_by(kTutorial);              // of another program
 #pragma once
@@ -12,12 +13,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "cli/program.h"
 #include "formats/file.h"
 #include "tests/catch.h"
 #include "tests/data/scratch_folder.h"
@@ -98,6 +101,30 @@ class Process {
 inline Result program(const Arguments& arguments, const std::string& out = "", const std::string& in = "/dev/null",
                       void (*limit)() = nullptr) {
     return Process(arguments, out, in, limit).wait();
+}
+
+// Help, wrong usage and bad input need no process of their own.
+inline Result call(const Arguments& arguments) {
+    const data::tests::ScratchFolder folder;
+    int kept[2];
+    for (const int i : {0, 1}) {  // stdout, stderr
+        const int file = open(folder.path(std::to_string(i)).c_str(), O_WRONLY | O_CREAT, 0666);
+        REQUIRE(file >= 0);
+        std::fflush(i == 0 ? stdout : stderr);
+        kept[i] = dup(i + 1);
+        dup2(file, i + 1);
+        close(file);
+    }
+    Result result;
+    result.code = cli::run_command(arguments);
+    for (const int i : {0, 1}) {
+        std::fflush(i == 0 ? stdout : stderr);
+        dup2(kept[i], i + 1);
+        close(kept[i]);
+    }
+    result.out = formats::read_file(folder.path("0"));
+    result.err = formats::read_file(folder.path("1"));
+    return result;
 }
 
 inline std::string printed_by(const std::string& path, const Arguments& arguments = {}) {

@@ -180,7 +180,7 @@ TEST_CASE("adapters: flags that make no sense are refused in one line", "[cli]")
     const std::string text = folder.write("text.txt", other_text()), out = folder.path("run");
     const auto refused = [&](const Arguments& flags, int code, const std::string& why) {
         INFO(flags[0]);
-        check_fails(program(Arguments{"train", "--data", text, "--out", out, "--max-iters", "1"} + flags), code, why);
+        check_fails(call(Arguments{"train", "--data", text, "--out", out, "--max-iters", "1"} + flags), code, why);
         CHECK_FALSE(fs::exists(out));
     };
     const Arguments base = {"--init-from", small_run()};
@@ -200,7 +200,7 @@ TEST_CASE("adapters: flags that make no sense are refused in one line", "[cli]")
     refused(base + Arguments{"--lora-rank", "2", "--lora-targets", "q_proj", "--dry-run"}, 2, "--lora-targets must be");
     const std::string chats = folder.write(
         "chats.jsonl", R"({"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]})");
-    check_fails(program(Arguments{"train", "--data", chats, "--out", out, "--lora-rank", "2"} + base), 3,
+    check_fails(call(Arguments{"train", "--data", chats, "--out", out, "--lora-rank", "2"} + base), 3,
                 "the model has no chat template, and adapters do not learn");
     refused({"--init-from", kPeft, "--lora-rank", "2"}, 2, "is an adapter: go on with it by --init-adapter");
     for (const Arguments& command : {Arguments{"generate", "-p", "a"}, Arguments{"eval", "--data", text}}) {

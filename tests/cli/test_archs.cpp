@@ -63,7 +63,7 @@ TEST_CASE("nanochat: train, and every command on what it wrote", "[cli]") {
     const json bench =
         only_line(program({"bench", "--arch", "nanochat", "--preset", "micro", "--seconds", "0.02", "--json"}));
     CHECK((bench["arch"] == "nanochat" && bench["params"] == 2 * 27 * 16 + 12 * 256));
-    check_fails(program({"bench", "--arch", "mamba"}), 2, "mamba");
+    check_fails(call({"bench", "--arch", "mamba"}), 2, "mamba");
 }
 
 TEST_CASE("llama: train, and every command on what it wrote", "[cli]") {
@@ -124,9 +124,9 @@ TEST_CASE("qwen2, qwen3, gpt-neox: train with flags of their own, and every comm
         INFO(resumed.err);
         REQUIRE(resumed.code == 0);
         CHECK(read_file(folder.path("cut/latest/model.safetensors")) == read_file(run + "/latest/model.safetensors"));
-        check_fails(program({"train", "--out", folder.path("cut"), "--resume", "auto", "--n-inner", "32"}), 2,
+        check_fails(call({"train", "--out", folder.path("cut"), "--resume", "auto", "--n-inner", "32"}), 2,
                     "--n-inner is 24 in the model that is loaded, got 32");
-        check_fails(program({"train", "--out", folder.path("cut"), "--resume", "auto", "--rope-theta", "7"}), 2,
+        check_fails(call({"train", "--out", folder.path("cut"), "--resume", "auto", "--rope-theta", "7"}), 2,
                     "--rope-theta is 500");
         std::filesystem::remove_all(folder.path("cut"));
     }
@@ -135,7 +135,7 @@ TEST_CASE("qwen2, qwen3, gpt-neox: train with flags of their own, and every comm
                                      {"nanochat", "--head-dim"},
                                      {"llama", "--softcap"},
                                      {"gpt-neox", "--head-dim"}})
-        check_fails(program({"train", "--arch", arch, "--data", text, "--out", folder.path("x"), flag, "2"}), 2,
+        check_fails(call({"train", "--arch", arch, "--data", text, "--out", folder.path("x"), flag, "2"}), 2,
                     (std::string(flag) + " is not for --arch " + arch).c_str());
 }
 
@@ -158,11 +158,11 @@ TEST_CASE("train: --softcap of a new nanochat, and of one that is trained on", "
     const Result resumed = program({"train", "--out", folder.path("mended"), "--resume", "auto", "--max-iters", "5"});
     INFO(resumed.err);
     CHECK((resumed.code == 0 && cap("mended").is_null()));
-    check_fails(program({"train", "--out", folder.path("mended"), "--resume", "auto", "--softcap", "9"}), 2,
+    check_fails(call({"train", "--out", folder.path("mended"), "--resume", "auto", "--softcap", "9"}), 2,
                 "--softcap is 0 in the model that is loaded, got 9");
     REQUIRE(train("llama", folder, "llama").code == 0);
-    check_fails(program({"train", "--init-from", folder.path("llama"), "--data", folder.path("text.txt"), "--out",
-                         folder.path("x"), "--softcap", "5"}),
+    check_fails(call({"train", "--init-from", folder.path("llama"), "--data", folder.path("text.txt"), "--out",
+                      folder.path("x"), "--softcap", "5"}),
                 2, "--softcap is not for --arch llama");
 }
 
@@ -201,9 +201,8 @@ TEST_CASE("nanochat: in bf16, in less memory, resumed, and the same bits each ti
     INFO(resumed.err);
     REQUIRE(resumed.code == 0);
     CHECK(weights("a") == weights("c"));
-    check_fails(program({"train", "--out", folder.path("c"), "--resume", "auto", "--arch", "gpt2"}), 2, "--arch");
-    check_fails(program({"train", "--out", folder.path("c"), "--resume", "auto", "--n-kv-head", "2"}), 2,
-                "--n-kv-head");
+    check_fails(call({"train", "--out", folder.path("c"), "--resume", "auto", "--arch", "gpt2"}), 2, "--arch");
+    check_fails(call({"train", "--out", folder.path("c"), "--resume", "auto", "--n-kv-head", "2"}), 2, "--n-kv-head");
     CHECK(train_nanochat(folder, "d", {"--precision", "bf16"}).code == 0);
     // as many as --n-head is the same as leaving it out
     REQUIRE(train_nanochat(folder, "e", {"--n-kv-head", "2", "--max-iters", "2"}).code == 0);
@@ -237,8 +236,8 @@ TEST_CASE("train: --init-from goes on from folders of transformers, with their t
         check_fails(
             program({"train", "--init-from", from, "--data", text, "--out", folder.path("x"), "--n-embd", "48"}), 2,
             "--n-embd");
-        check_fails(program({"train", "--init-from", from, "--data", folder.write("z.txt", "zzzz zzzz zzzz zzzz zzzz"),
-                             "--out", folder.path("x"), "--strict-vocabulary"}),
+        check_fails(call({"train", "--init-from", from, "--data", folder.write("z.txt", "zzzz zzzz zzzz zzzz zzzz"),
+                          "--out", folder.path("x"), "--strict-vocabulary"}),
                     3, "z");
     }
 }

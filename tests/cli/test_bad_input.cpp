@@ -33,20 +33,20 @@ TEST_CASE("bad input: texts that cannot be trained on, and no --out is made", "[
     check_fails(train(folder.write("short.txt", "abc")), 3, "--block-size");
     check_fails(train(folder.path("empty folder")), 3, "empty folder");
     check_fails(train(folder.path("no text")), 3, "no text");
-    check_fails(program(Arguments{"train", "--data", "-", "--out", out} + kSmall), 3, "standard input");
+    check_fails(call(Arguments{"train", "--data", "-", "--out", out} + kSmall), 3, "standard input");
     const std::string text = folder.write("text.txt", small_text());
     check_fails(
         program(Arguments{"train", "--data", text, "--out", out, "--config", folder.path("none.toml")} + kSmall), 3,
         "none.toml");
-    check_fails(program(Arguments{"train", "--data", text, "--out", out, "--config",
-                                  folder.write("bad.toml", "n_layers = 3\n")} +
-                        kSmall),
-                3, "unknown key 'n_layers'");
+    check_fails(
+        call(Arguments{"train", "--data", text, "--out", out, "--config", folder.write("bad.toml", "n_layers = 3\n")} +
+             kSmall),
+        3, "unknown key 'n_layers'");
     check_fails(
         program(Arguments{"train", "--data", text, "--out", out, "--init-from", folder.path("empty folder")} + kSmall),
         3, "empty folder");
-    check_fails(program(Arguments{"train", "--data", text, "--out", out, "--resume", folder.path("nowhere")} + kSmall),
-                3, "nowhere");
+    check_fails(call(Arguments{"train", "--data", text, "--out", out, "--resume", folder.path("nowhere")} + kSmall), 3,
+                "nowhere");
     check_fails(
         program(Arguments{"train", "--data", text, "--out", out, "--tokenizer", folder.path("t.json")} + kSmall), 3,
         "t.json");
@@ -55,23 +55,22 @@ TEST_CASE("bad input: texts that cannot be trained on, and no --out is made", "[
 
 TEST_CASE("bad input: prompts and texts that the model cannot read", "[cli]") {
     const ScratchFolder folder;
-    check_fails(program({"generate", "--model", small_run(), "-p", "the fox\xe2\x82\xac", "--strict-vocabulary"}), 3,
+    check_fails(call({"generate", "--model", small_run(), "-p", "the fox\xe2\x82\xac", "--strict-vocabulary"}), 3,
                 "--prompt: the character");
-    check_fails(program({"generate", "--model", small_run(), "-p", "fox\xff"}), 3,
-                "--prompt: not UTF-8: byte 3 is 0xFF");
+    check_fails(call({"generate", "--model", small_run(), "-p", "fox\xff"}), 3, "--prompt: not UTF-8: byte 3 is 0xFF");
     const std::string latin1 = folder.write("latin1.txt", "caf\xe9");
     for (const Arguments& command :
          {Arguments{"generate", "--model", small_run()}, Arguments{"attention", "--model", small_run(), "--json"}}) {
         check_fails(program(command + Arguments{"-f", latin1}), 3, latin1 + ": ");
         check_fails(program(command + Arguments{"-f", "-"}, "", latin1), 3, "standard input: ");
     }
-    check_fails(program({"generate", "--model", small_run(), "-f", folder.path("none.txt")}), 3, "none.txt");
-    check_fails(program({"eval", "--model", small_run(), "--data", folder.write("other.txt", "THE FOX"),
-                         "--strict-vocabulary"}),
-                3, folder.path("other.txt") + ": the character 'T' (U+0054) at byte 0");
-    check_fails(program({"eval", "--model", small_run(), "--data", folder.write("one.txt", "t")}), 3,
+    check_fails(call({"generate", "--model", small_run(), "-f", folder.path("none.txt")}), 3, "none.txt");
+    check_fails(
+        call({"eval", "--model", small_run(), "--data", folder.write("other.txt", "THE FOX"), "--strict-vocabulary"}),
+        3, folder.path("other.txt") + ": the character 'T' (U+0054) at byte 0");
+    check_fails(call({"eval", "--model", small_run(), "--data", folder.write("one.txt", "t")}), 3,
                 folder.path("one.txt") + ": a text of at least 2 tokens");
-    check_fails(program({"eval", "--model", small_run(), "--data", folder.path("none.txt")}), 3, "none.txt");
+    check_fails(call({"eval", "--model", small_run(), "--data", folder.path("none.txt")}), 3, "none.txt");
 }
 
 TEST_CASE("bad input: FIFOs, devices and giant files are refused by name where files are read whole", "[cli]") {
@@ -83,30 +82,28 @@ TEST_CASE("bad input: FIFOs, devices and giant files are refused by name where f
     const std::string giant = folder.write("giant", "x");
     fs::resize_file(giant, std::uintmax_t{1} << 40);
     for (const std::string& path : {fifo, std::string("/dev/zero"), giant}) {
-        check_fails(program(Arguments{"train", "--data", text, "--out", folder.path("out"), "--config", path} + kSmall),
-                    3, "cannot read " + path + ": it ");
-        check_fails(program({"generate", "--model", folder.path("run"), "-f", path}), 3,
+        check_fails(call(Arguments{"train", "--data", text, "--out", folder.path("out"), "--config", path} + kSmall), 3,
                     "cannot read " + path + ": it ");
-        check_fails(program({"attention", "--model", folder.path("run"), "--json", "-f", path}), 3,
+        check_fails(call({"generate", "--model", folder.path("run"), "-f", path}), 3, "cannot read " + path + ": it ");
+        check_fails(call({"attention", "--model", folder.path("run"), "--json", "-f", path}), 3,
                     "cannot read " + path + ": it ");
-        check_fails(program({"tokenize", "encode", "--tokenizer", path, "-f", text}), 3,
-                    "cannot read " + path + ": it ");
+        check_fails(call({"tokenize", "encode", "--tokenizer", path, "-f", text}), 3, "cannot read " + path + ": it ");
         if (path != fifo)  // which may be text
-            check_fails(program({"eval", "--model", folder.path("run"), "--data", path}), 3,
+            check_fails(call({"eval", "--model", folder.path("run"), "--data", path}), 3,
                         "cannot read " + path + ": it ");
         for (const char* name : {"config.json", "tokenizer.json", "model.safetensors"}) {
             fs::rename(step + name, folder.path("kept"));
             fs::create_symlink(path, step + name);
-            check_fails(program({"generate", "--model", folder.path("run"), "-p", "the"}), 3, step + name + ": ");
+            check_fails(call({"generate", "--model", folder.path("run"), "-p", "the"}), 3, step + name + ": ");
             fs::remove(step + name);
             fs::rename(folder.path("kept"), step + name);
         }
     }
     CHECK(program({"generate", "--model", folder.path("run"), "-p", "the", "-n", "1"}).code == 0);
     // standard input is a stream, but not an endless one
-    check_fails(program({"generate", "--model", folder.path("run"), "-f", "-"}, "", "/dev/zero"), 3,
+    check_fails(call({"generate", "--model", folder.path("run"), "-f", "-"}, "", "/dev/zero"), 3,
                 "standard input: it has more than 512 MB");
-    check_fails(program({"generate", "--model", folder.path("run"), "-f", "-"}, "", folder.path()), 3,
+    check_fails(call({"generate", "--model", folder.path("run"), "-f", "-"}, "", folder.path()), 3,
                 "cannot read standard input: Is a directory");
 }
 
@@ -127,8 +124,8 @@ TEST_CASE("bad input: links that lead in a circle", "[cli]") {
                       message = "cannot read " + loop + ": Too many levels of symbolic links";
     fs::create_symlink("loop", loop);
     const Arguments train = Arguments{"train", "--data", text, "--out", folder.path("out")} + kSmall;
-    check_fails(program(Arguments{"train", "--data", loop, "--out", folder.path("out")} + kSmall), 3, message);
-    check_fails(program(Arguments{"train", "--data", text, "--out", loop} + kSmall), 3, message);
+    check_fails(call(Arguments{"train", "--data", loop, "--out", folder.path("out")} + kSmall), 3, message);
+    check_fails(call(Arguments{"train", "--data", text, "--out", loop} + kSmall), 3, message);
     for (const char* flag : {"--config", "--resume", "--init-from", "--tokenizer"})
         check_fails(program(train + Arguments{flag, loop}), 3, message);
     for (const char* command : {"generate", "eval", "info", "attention", "export"}) {
@@ -138,9 +135,9 @@ TEST_CASE("bad input: links that lead in a circle", "[cli]") {
         if (std::string(command) == "export") arguments = arguments + Arguments{"--out", folder.path("o.gguf")};
         check_fails(program(arguments), 3, message);
     }
-    check_fails(program({"generate", "--model", small_run(), "-f", loop}), 3, message);
-    check_fails(program({"tokenize", "encode", "--tokenizer", loop, "-f", text}), 3, message);
-    check_fails(program({"tokenize", "encode", "--tokenizer", small_run(), "-f", loop}), 3, message);
+    check_fails(call({"generate", "--model", small_run(), "-f", loop}), 3, message);
+    check_fails(call({"tokenize", "encode", "--tokenizer", loop, "-f", text}), 3, message);
+    check_fails(call({"tokenize", "encode", "--tokenizer", small_run(), "-f", loop}), 3, message);
     CHECK_FALSE(fs::exists(folder.path("out")));
 }
 
@@ -148,8 +145,8 @@ TEST_CASE("bad input: settings nested 50,000 levels deep, and names with NUL", "
     const ScratchFolder folder;
     const std::string text = folder.write("text.txt", small_text()), out = folder.path("out");
     const auto refuses = [&](const std::string& settings, const std::string& message) {
-        check_fails(program(Arguments{"train", "--data", text, "--config", folder.write("c.toml", settings)} + kSmall),
-                    3, folder.path("c.toml") + ": " + message);
+        check_fails(call(Arguments{"train", "--data", text, "--config", folder.write("c.toml", settings)} + kSmall), 3,
+                    folder.path("c.toml") + ": " + message);
     };
     std::string dotted, arrays = "data = ", tables = "out = ";
     for (int i = 0; i < 50'000; ++i) dotted += "a.", arrays += "[", tables += "{a=";
@@ -179,29 +176,29 @@ TEST_CASE("bad input: a pattern that takes for ever to split a text", "[cli]") {
     std::string words;
     for (int i = 0; i < 1000; ++i) words += "abcdefghijklmnopqrs ";
     const std::string text = folder.write("words.txt", words);
-    check_fails(program({"tokenize", "encode", "--tokenizer", hostile, "-f", text}), 3,
+    check_fails(call({"tokenize", "encode", "--tokenizer", hostile, "-f", text}), 3,
                 text + ": " + hostile + ": the pattern cannot split this text: it takes more than");
     tokenizer["model"]["vocab"].erase("!");
     tokenizer["pre_tokenizer"] = {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", true}};
     const std::string lacking = folder.write("lacking.json", tokenizer.dump());
-    check_fails(program({"tokenize", "encode", "--tokenizer", lacking, "-f", folder.write("a.txt", "a!")}), 3,
+    check_fails(call({"tokenize", "encode", "--tokenizer", lacking, "-f", folder.write("a.txt", "a!")}), 3,
                 folder.path("a.txt") + ": " + lacking + ": the byte 0x21 is not in the vocabulary");
 }
 
 TEST_CASE("bad input: model folders that are missing or damaged", "[cli]") {
     const ScratchFolder folder;
     for (const char* command : {"generate", "info"}) {
-        check_fails(program({command, "--model", folder.path("none")}), 3, "none");
-        check_fails(program({command, "--model", folder.path()}), 3, folder.path());
+        check_fails(call({command, "--model", folder.path("none")}), 3, "none");
+        check_fails(call({command, "--model", folder.path()}), 3, folder.path());
     }
     copy_run(folder);
     const std::string weights = inkling::formats::read_file(folder.path("run/best/model.safetensors"));
     folder.write("run/best/model.safetensors", weights.substr(0, weights.size() / 2));
     for (const char* command : {"generate", "info"})
-        check_fails(program({command, "--model", folder.path("run")}), 3, "model.safetensors");
+        check_fails(call({command, "--model", folder.path("run")}), 3, "model.safetensors");
     folder.write("run/best/model.safetensors", weights);
     folder.write("run/best/config.json", "{\"model_type\": \"mamba\"}");
-    check_fails(program({"generate", "--model", folder.path("run")}), 3, "'mamba' is not supported");
+    check_fails(call({"generate", "--model", folder.path("run")}), 3, "'mamba' is not supported");
     fs::remove(folder.path("run/best/config.json"));  // then `latest` stands in
     CHECK(program({"info", "--model", folder.path("run")}).code ==
           (fs::equivalent(folder.path("run/best"), folder.path("run/latest")) ? 3 : 0));
@@ -210,9 +207,9 @@ TEST_CASE("bad input: model folders that are missing or damaged", "[cli]") {
 TEST_CASE("failed run: an --out that cannot be, and a stdout that is full", "[cli]") {
     const ScratchFolder folder;
     const std::string text = folder.write("text.txt", small_text());
-    check_fails(program(Arguments{"train", "--data", text, "--out", text} + kSmall), 1, text);
-    check_fails(program(Arguments{"train", "--data", text, "--out", text + "/out"} + kSmall), 1, text);
-    check_fails(program(Arguments{"train", "--data", text, "--out", "/proc/inkling"} + kSmall), 1, "/proc/inkling");
+    check_fails(call(Arguments{"train", "--data", text, "--out", text} + kSmall), 1, text);
+    check_fails(call(Arguments{"train", "--data", text, "--out", text + "/out"} + kSmall), 1, text);
+    check_fails(call(Arguments{"train", "--data", text, "--out", "/proc/inkling"} + kSmall), 1, "/proc/inkling");
     CHECK(inkling::formats::read_file(text) == small_text());
     for (const Arguments& command :
          {Arguments{"generate", "--model", small_run(), "-n", "3", "--json"}, Arguments{"info", "--model", small_run()},

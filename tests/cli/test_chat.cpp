@@ -141,8 +141,8 @@ TEST_CASE("chat: a full context is said", "[cli]") {
 
 TEST_CASE("chat: what cannot be", "[cli]") {
     const ChatProgram chat;
-    check_fails(program({"chat", "--model", small_run()}), 3, "the model has no chat template");
-    check_fails(program({"chat"}), 2, "--model");
+    check_fails(call({"chat", "--model", small_run()}), 3, "the model has no chat template");
+    check_fails(call({"chat"}), 2, "--model");
     check_fails(program(chat.flags({"--temperature", "-1"})), 2, "temperature");
     check_fails(program(chat.flags({"--system", "a\xFF"})), 3, "--system: not UTF-8");
     const Result bad = chat.run("a\xFF\nOne day\n", {"-n", "2"});

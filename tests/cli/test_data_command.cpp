@@ -33,6 +33,6 @@ TEST_CASE("data stories: the built-in stories, and conversations about them", "[
     CHECK(kinds.size() == 5);
     CHECK(program({"data", "stories", "--questions", "3"}).out !=
           program({"data", "stories", "--questions", "3", "--seed", "2"}).out);
-    check_fails(program({"data", "stories", "--questions", "3", "--bytes", "4"}), 2, "--bytes");
-    check_fails(program({"data"}), 2, "stories");
+    check_fails(call({"data", "stories", "--questions", "3", "--bytes", "4"}), 2, "--bytes");
+    check_fails(call({"data"}), 2, "stories");
 }

@@ -38,10 +38,9 @@ TEST_CASE("data flags: several texts behind one --data, bare ones, and patterns"
     }
     CHECK(encoded({"--data", folder.path("in"), "--exclude", "b*"}) !=
           encoded({"--data", folder.path("in"), "--exclude", "c*", "--exclude", "*.log"}));
-    check_fails(program({"tokenize", "encode", "--tokenizer", small_run(), a, "-f", b}), 2, "-f");
-    check_fails(program({"eval", "--model", small_run(), folder.path("in/*.md")}), 3,
-                "in/*.md: no file of text matches");
-    check_fails(program({"train", folder.path("none.txt"), "--out", folder.path("out")}), 3, "none.txt");
+    check_fails(call({"tokenize", "encode", "--tokenizer", small_run(), a, "-f", b}), 2, "-f");
+    check_fails(call({"eval", "--model", small_run(), folder.path("in/*.md")}), 3, "in/*.md: no file of text matches");
+    check_fails(call({"train", folder.path("none.txt"), "--out", folder.path("out")}), 3, "none.txt");
     CHECK_FALSE(fs::exists(folder.path("out")));
 }
 
@@ -55,10 +54,10 @@ TEST_CASE("data flags: tables, compressed files and bytes that are not UTF-8", "
     CHECK(encoded({folder.write("b.gz", gzip("the quick fox\nthe lazy dog\n"))}) == ids);
     CHECK(program({"tokenize", "encode", "--tokenizer", small_run(), "--data", "-", "--text-field", "t"}, "", jsonl)
               .out == ids);
-    check_fails(program({"eval", "--model", small_run(), jsonl, "--text-field", "body"}), 3,
+    check_fails(call({"eval", "--model", small_run(), jsonl, "--text-field", "body"}), 3,
                 jsonl + ": line 1: there is no \"body\"");
     const std::string latin1 = folder.write("latin1.txt", "the caf\xE9\n");
-    check_fails(program({"tokenize", "train", latin1, "--vocab-size", "300", "--out", folder.path("t.json")}), 3,
+    check_fails(call({"tokenize", "train", latin1, "--vocab-size", "300", "--out", folder.path("t.json")}), 3,
                 "byte 7 is 0xE9, in line 1: convert it first, e.g. with iconv -t UTF-8, or have such bytes");
     const Result lossy =
         program({"tokenize", "train", latin1, "--lossy", "--vocab-size", "260", "--out", folder.path("t.json")});

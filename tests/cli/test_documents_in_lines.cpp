@@ -143,9 +143,8 @@ TEST_CASE("documents in lines: prompts with completions, texts, and what is wron
     INFO(skipped.err);
     CHECK(skipped.code == 0);
     CHECK_THAT(skipped.err, ContainsSubstring("skipped 1 bad line, such as " + bad + ": line 31: "));
-    check_fails(program({"eval", "--model", folder.path("run"), "--data", bad}), 3, "line 31");
-    check_fails(program({"eval", "--model", folder.path("run"), "--data", t, "--stride", "4"}), 2,
-                "--stride is for text");
-    check_fails(program({"tokenize", "documents", "--model", folder.path("run"), "--data", plain}), 3,
+    check_fails(call({"eval", "--model", folder.path("run"), "--data", bad}), 3, "line 31");
+    check_fails(call({"eval", "--model", folder.path("run"), "--data", t, "--stride", "4"}), 2, "--stride is for text");
+    check_fails(call({"tokenize", "documents", "--model", folder.path("run"), "--data", plain}), 3,
                 "documents in lines are required");
 }

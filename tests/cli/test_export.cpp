@@ -104,20 +104,19 @@ TEST_CASE("export: a nanochat as qwen3, with a warning where it has a soft cap",
 TEST_CASE("export: what cannot be is one line, and leaves nothing", "[cli]") {
     const ScratchFolder folder;
     const std::string out = folder.path("out");
-    check_fails(program({"export", "--model", small_run(), "--out", out, "--format", "hf-qwen3"}), 3,
+    check_fails(call({"export", "--model", small_run(), "--out", out, "--format", "hf-qwen3"}), 3,
                 "a gpt2 cannot be written as qwen3: nanochat can");
-    check_fails(program({"export", "--model", kNanoChat, "--out", out, "--format", "hf-qwen3", "--type", "q8_0"}), 2,
+    check_fails(call({"export", "--model", kNanoChat, "--out", out, "--format", "hf-qwen3", "--type", "q8_0"}), 2,
                 "--type for --format hf-qwen3 must be one of f32, f16, bf16, got 'q8_0'");
-    check_fails(program({"export", "--model", small_run(), "--out", out, "--format", "onnx"}), 2, "onnx");
-    check_fails(program({"export", "--model", small_run(), "--out", out, "--type", "q4_0"}), 2, "q4_0");
-    check_fails(program({"export", "--model", small_run(), "--out", out, "--format", "hf", "--type", "q8_0"}), 2,
-                "q8_0");
-    check_fails(program({"export", "--model", folder.path("none"), "--out", out}), 3, "no such model folder");
-    check_fails(program({"export", "--model", small_run()}), 2, "--out");
-    check_fails(program({"export", "--model", small_run(), "--out", ""}), 2, "--out");
-    check_fails(program({"export", "--model", small_run(), "--out", folder.path("no/where/x.gguf")}), 1, "x.gguf");
+    check_fails(call({"export", "--model", small_run(), "--out", out, "--format", "onnx"}), 2, "onnx");
+    check_fails(call({"export", "--model", small_run(), "--out", out, "--type", "q4_0"}), 2, "q4_0");
+    check_fails(call({"export", "--model", small_run(), "--out", out, "--format", "hf", "--type", "q8_0"}), 2, "q8_0");
+    check_fails(call({"export", "--model", folder.path("none"), "--out", out}), 3, "no such model folder");
+    check_fails(call({"export", "--model", small_run()}), 2, "--out");
+    check_fails(call({"export", "--model", small_run(), "--out", ""}), 2, "--out");
+    check_fails(call({"export", "--model", small_run(), "--out", folder.path("no/where/x.gguf")}), 1, "x.gguf");
     folder.write("kept/notes.txt", "mine");
-    check_fails(program({"export", "--model", small_run(), "--out", folder.path("kept"), "--format", "hf"}), 2,
+    check_fails(call({"export", "--model", small_run(), "--out", folder.path("kept"), "--format", "hf"}), 2,
                 "already exists");
     CHECK(read_file(folder.path("kept/notes.txt")) == "mine");
     CHECK(std::distance(fs::directory_iterator(folder.path("")), {}) == 1);

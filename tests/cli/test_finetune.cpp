@@ -74,7 +74,7 @@ TEST_CASE("finetune: is the recipe for a model that exists, and the first evalua
     // another recipe, and none
     const auto other = tuned({"--data", text, "--out", out, "--max-iters", "4", "--recipe", "nanogpt-cpu"});
     CHECK((other.front()["settings"]["schedule"] == "cosine" && other.front()["settings"]["eval_on_start"] == false));
-    check_fails(program({"train", "--data", text, "--out", folder.path("x"), "--recipe", "finetune"}), 2,
+    check_fails(call({"train", "--data", text, "--out", folder.path("x"), "--recipe", "finetune"}), 2,
                 "--recipe finetune is for a model that exists: name it with --init-from MODEL");
 }
 
@@ -132,7 +132,7 @@ TEST_CASE("finetune: rows may be shorter than the model's context, which stays",
     CHECK(read_file(out + "/step-000008/model.safetensors") == weights);
     check_fails(program(flags + Arguments{"--overwrite", "--block-size", "9"}), 2,
                 "--block-size must be at most 8, the context of the model that is loaded, got 9");
-    check_fails(program({"train", "--out", out, "--resume", "auto", "--block-size", "8", "--max-iters", "9"}), 3,
+    check_fails(call({"train", "--out", out, "--resume", "auto", "--block-size", "8", "--max-iters", "9"}), 3,
                 "--block-size was 6, is 8");
     // documents choose it themselves
     const ChatFolder model(kChatMl, 512);
@@ -169,8 +169,8 @@ TEST_CASE("eval: --answers counts those that are as in the data", "[cli]") {
     CHECK_FALSE(json_lines(program(eval + Arguments{"--json"}))[0].contains("answers"));
     const std::string text = folder.write("text.txt", small_text()),
                       pairs = folder.write("pairs.jsonl", "{\"prompt\": \"what\", \"completion\": \"red\"}\n");
-    check_fails(program({"eval", "--model", out, "--data", text, "--answers"}), 2, "--answers is for conversations");
-    check_fails(program({"eval", "--model", out, "--data", pairs, "--answers"}), 3, "--answers is for conversations");
+    check_fails(call({"eval", "--model", out, "--data", text, "--answers"}), 2, "--answers is for conversations");
+    check_fails(call({"eval", "--model", out, "--data", pairs, "--answers"}), 3, "--answers is for conversations");
 }
 
 TEST_CASE("train: --chat-template gives a model of text the form of conversations, for adapters to learn", "[cli]") {

@@ -30,23 +30,23 @@ void check_overview(const std::string& text) {
 }  // namespace
 
 TEST_CASE("help: inkling alone is wrong usage, and inkling help is what was asked for", "[cli]") {
-    const Result alone = program({}), help = program({"help"});
+    const Result alone = call({}), help = call({"help"});
     CHECK((alone.code == 2 && alone.out.empty()));
     check_overview(alone.err);
     CHECK((help.code == 0 && help.err.empty()));
     check_overview(help.out);
-    CHECK(program({"--help"}).out == help.out);
+    CHECK(call({"--help"}).out == help.out);
     for (const Arguments& command : {Arguments{"train"}, Arguments{"generate"}, Arguments{"tokenize"},
                                      Arguments{"tokenize", "train"}, Arguments{"bench"}}) {
-        const Result r = program(Arguments{"help"} + command);
+        const Result r = call(Arguments{"help"} + command);
         CHECK((r.code == 0 && r.err.empty()));
-        CHECK(r.out == program(command + Arguments{"--help"}).out);
+        CHECK(r.out == call(command + Arguments{"--help"}).out);
         CHECK_THAT(r.out, ContainsSubstring("Usage: inkling " + command[0]));
     }
 }
 
 TEST_CASE("help: flags of train are in groups, the common ones first, and all under --help-all", "[cli]") {
-    const std::string help = program({"train", "--help"}).out, all = program({"train", "--help-all"}).out;
+    const std::string help = call({"train", "--help"}).out, all = call({"train", "--help-all"}).out;
     std::size_t at = 0;
     for (const char* group : {"\nText:\n", "\nModel:\n", "\nTime:\n", "\nOptimizer:\n", "\nRun:\n"}) {
         INFO(group);
@@ -72,12 +72,12 @@ TEST_CASE("help: flags of train are in groups, the common ones first, and all un
     CHECK(explained(all, "force"));
     CHECK(rare > 15);
     CHECK_THAT(help, ContainsSubstring("inkling train --help-all"));
-    CHECK(program({"help", "train", "--all"}).out == all);
+    CHECK(call({"help", "train", "--all"}).out == all);
 }
 
 TEST_CASE("help: defaults are those of a plain run", "[cli]") {
     setenv("COLUMNS", "120", 1);
-    const std::string all = program({"train", "--help-all"}).out, generate = program({"generate", "--help"}).out;
+    const std::string all = call({"train", "--help-all"}).out, generate = program({"generate", "--help"}).out;
     unsetenv("COLUMNS");
     const auto text_of = [](const std::string& help, const std::string& flag) {
         const std::size_t begin = help.find("\n  " + flag + ' ');
@@ -111,5 +111,5 @@ TEST_CASE("help: lines end where the terminal does", "[cli]") {
             if (columns == 200 && command[0] == "train") CHECK(longest_line(text) > 100);
         }
     }
-    CHECK(longest_line(program({"train", "--help-all"}).out) <= 80);
+    CHECK(longest_line(call({"train", "--help-all"}).out) <= 80);
 }

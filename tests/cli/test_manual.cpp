@@ -12,7 +12,7 @@ namespace {
 
 struct Manual {
     ScratchFolder folder;
-    Manual() { REQUIRE(program({"manual", folder.path("share")}).code == 0); }
+    Manual() { REQUIRE(call({"manual", folder.path("share")}).code == 0); }
     std::string path(const std::string& name) const { return folder.path("share/" + name); }
     std::string read(const std::string& name) const { return inkling::formats::read_file(path(name)); }
 };
@@ -79,7 +79,7 @@ TEST_CASE("manual: each command has a page, and each flag is in it and in the co
     const Manual manual;
     const std::string bash = manual.read(kForBash), zsh = manual.read("zsh/site-functions/_inkling"),
                       fish = manual.read("fish/vendor_completions.d/inkling.fish");
-    const std::vector<std::string> commands = commands_in(program({"help"}).out);
+    const std::vector<std::string> commands = commands_in(call({"help"}).out);
     REQUIRE(commands.size() >= 13);
     const std::string overview = manual.read("man/man1/inkling.1");
     std::size_t count = 0;
@@ -89,10 +89,10 @@ TEST_CASE("manual: each command has a page, and each flag is in it and in the co
         const std::string page = manual.read("man/man1/inkling-" + command + ".1");
         CHECK_THAT(page, ContainsSubstring(".B inkling " + command));
         std::vector<Arguments> paths{{command}};
-        for (const std::string& part : commands_in(program({"help", command}).out)) paths.push_back({command, part});
+        for (const std::string& part : commands_in(call({"help", command}).out)) paths.push_back({command, part});
         for (const Arguments& path : paths) {
             const std::string all = command == "train" ? "--help-all" : "--help";
-            const std::set<std::string> flags = flags_in(program(path + Arguments{all}).out);
+            const std::set<std::string> flags = flags_in(call(path + Arguments{all}).out);
             CHECK(flags.contains("--help") == (path.size() > 1 || paths.size() == 1));  // those of a part are its own
             std::string name;
             for (const std::string& word : path) name += "/" + word;
@@ -169,9 +169,9 @@ TEST_CASE("manual: each flag that takes a text is completed, or takes any", "[cl
     const Manual manual;
     const std::string bash = manual.read(kForBash);
     std::size_t count = 0;
-    for (const std::string& command : commands_in(program({"help"}).out)) {
+    for (const std::string& command : commands_in(call({"help"}).out)) {
         const std::string all = command == "train" ? "--help-all" : "--help";
-        std::istringstream lines(program({command, all}).out);
+        std::istringstream lines(call({command, all}).out);
         for (std::string line; std::getline(lines, line);) {
             std::smatch found;
             if (!std::regex_search(line, found, std::regex("^  .*(--[a-z-]+) TEXT"))) continue;

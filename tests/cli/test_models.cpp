@@ -142,7 +142,7 @@ TEST_CASE("bench: bf16, less memory for time, and where the time goes", "[cli][s
     for (const char* part :
          {"linear'", "checkpoint'", "attention", "adamw", "GF/s", "peak, measured now", "0.00 from the system"})
         CHECK_THAT(table, ContainsSubstring(part));
-    check_fails(program({"bench", "--precision", "fp8"}), 2, "fp8");
+    check_fails(call({"bench", "--precision", "fp8"}), 2, "fp8");
 }
 
 TEST_CASE("gradcheck: a row each, filtered", "[cli]") {

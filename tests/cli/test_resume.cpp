@@ -117,7 +117,7 @@ TEST_CASE("resume: a folder that was moved, and a checkpoint that is named", "[c
     CHECK(c.code == 0);
     CHECK(fs::exists(other + "/step-000022"));
     CHECK_FALSE(fs::exists(moved + "/step-000022"));
-    check_fails(program({"train", "--resume", moved, "--out", other, "--data", run.text, "--max-iters", "23"}), 2,
+    check_fails(call({"train", "--resume", moved, "--out", other, "--data", run.text, "--max-iters", "23"}), 2,
                 "already holds a run");
 }
 
@@ -136,18 +136,17 @@ TEST_CASE("resume: --overwrite is not kept, and does not replace the next run", 
     const std::string text = folder.write("text.txt", small_text()), out = folder.path("out");
     REQUIRE(program(Arguments{"train", "--data", text, "--out", out, "--overwrite"} + kSmall).code == 0);
     CHECK(read_file(out + "/config.toml").find("overwrite") == std::string::npos);
-    check_fails(program({"train", "--config", out + "/config.toml"}), 2, "already holds a run");
+    check_fails(call({"train", "--config", out + "/config.toml"}), 2, "already holds a run");
 }
 
 TEST_CASE("resume: a config.toml that an older version wrote with overwrite does not replace a run", "[cli]") {
     const CopiedRun run, other;
     const std::string config = run.folder.write("old.toml", "overwrite = true\n" + read_file(run.out + "/config.toml")),
                       weights = read_file(run.out + "/latest/model.safetensors");
-    check_fails(program({"train", "--config", config, "--out", run.out, "--data", run.text, "--max-iters", "3"}), 2,
+    check_fails(call({"train", "--config", config, "--out", run.out, "--data", run.text, "--max-iters", "3"}), 2,
                 "already holds a run");
     run.folder.write("run/config.toml", read_file(config));  // in the run itself: going on does not carry it along
-    check_fails(program({"train", "--resume", run.out, "--out", other.out, "--data", run.text}), 2,
-                "already holds a run");
+    check_fails(call({"train", "--resume", run.out, "--out", other.out, "--data", run.text}), 2, "already holds a run");
     CHECK(read_file(run.out + "/latest/model.safetensors") == weights);
     CHECK(run.latest() == "step-000020");
 }
@@ -292,5 +291,5 @@ TEST_CASE("train: --max-time is read in seconds, minutes and hours", "[cli]") {
         CHECK_THAT(read_file(out + "/config.toml"), ContainsSubstring(std::string("max_time = ") + seconds + "\n"));
     }
     for (const char* time : {"", "m", "5x", "1h30", "-5", "5m 3s", "nan"})
-        check_fails(program({"train", "--dry-run", "--max-time", time}), 2, "--max-time");
+        check_fails(call({"train", "--dry-run", "--max-time", time}), 2, "--max-time");
 }

@@ -84,32 +84,31 @@ TEST_CASE("tokenize: what it says when there is nothing left to merge", "[cli][b
 
 TEST_CASE("tokenize: wrong usage and bad input", "[cli][bpe]") {
     const ScratchFolder folder;
-    check_fails(program({"tokenize"}), 2);
-    check_fails(program({"tokenize", "count"}), 2, "count");
-    check_fails(program({"tokenize", "encode"}), 2, "--tokenizer");
-    check_fails(program({"tokenize", "train", "--data", "x", "--out", "y"}), 2, "--vocab-size");
+    check_fails(call({"tokenize"}), 2);
+    check_fails(call({"tokenize", "count"}), 2, "count");
+    check_fails(call({"tokenize", "encode"}), 2, "--tokenizer");
+    check_fails(call({"tokenize", "train", "--data", "x", "--out", "y"}), 2, "--vocab-size");
     for (const char* size : {"0", "256", "-1", "many", "1e3"})
         check_fails(program(train_tokenizer(folder, size)), 2, "--vocab-size");
     CHECK_FALSE(std::filesystem::exists(folder.path("tokenizer.json")));
-    check_fails(program({"tokenize", "train", "--data", folder.write("l1.txt", "caf\xE9"), "--vocab-size", "300",
-                         "--out", folder.path("t.json")}),
+    check_fails(call({"tokenize", "train", "--data", folder.write("l1.txt", "caf\xE9"), "--vocab-size", "300", "--out",
+                      folder.path("t.json")}),
                 3, "UTF-8");
-    check_fails(program({"tokenize", "encode", "--tokenizer", folder.path("none.json"), "-f", "-"}), 3, "none.json");
-    check_fails(program({"tokenize", "encode", "--tokenizer", folder.path(), "-f", "-"}), 3, folder.path());
+    check_fails(call({"tokenize", "encode", "--tokenizer", folder.path("none.json"), "-f", "-"}), 3, "none.json");
+    check_fails(call({"tokenize", "encode", "--tokenizer", folder.path(), "-f", "-"}), 3, folder.path());
     REQUIRE(program(train_tokenizer(folder)).code == 0);
     const std::string tokenizer = folder.path("tokenizer.json");
-    check_fails(program({"tokenize", "encode", "--tokenizer", tokenizer, "-f", folder.path("none.txt")}), 3,
-                "none.txt");
+    check_fails(call({"tokenize", "encode", "--tokenizer", tokenizer, "-f", folder.path("none.txt")}), 3, "none.txt");
     // stdin is read only where it is named
     for (const char* command : {"encode", "decode"})
-        check_fails(program({"tokenize", command, "--tokenizer", tokenizer}, "", folder.path("l1.txt")), 2,
+        check_fails(call({"tokenize", command, "--tokenizer", tokenizer}, "", folder.path("l1.txt")), 2,
                     "is required: give -f FILE, or -f - for standard input");
-    check_fails(program({"tokenize", "decode", "--tokenizer", tokenizer, "-f", folder.write("ids", "1 100000")}), 3,
+    check_fails(call({"tokenize", "decode", "--tokenizer", tokenizer, "-f", folder.write("ids", "1 100000")}), 3,
                 "ids: token ids must be in [0, 289), got 100000 at byte 2");
-    check_fails(program({"tokenize", "decode", "--tokenizer", tokenizer, "-f", "-"}, "", folder.write("ids", "1 x")), 3,
+    check_fails(call({"tokenize", "decode", "--tokenizer", tokenizer, "-f", "-"}, "", folder.write("ids", "1 x")), 3,
                 "standard input: ids must be whole numbers separated by spaces, got 'x' at byte 2");
     for (const char* ids : {"1 x", "-1", "1.5", "99999999999999999999", "1,2", "100000", "1 \x01\n"})
-        check_fails(program({"tokenize", "decode", "--tokenizer", tokenizer, "-f", folder.write("ids", ids)}), 3);
+        check_fails(call({"tokenize", "decode", "--tokenizer", tokenizer, "-f", folder.write("ids", ids)}), 3);
 }
 
 TEST_CASE("train: a tokenizer that is learned from the text", "[cli][bpe]") {

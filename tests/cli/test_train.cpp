@@ -203,7 +203,7 @@ TEST_CASE("train: a run that is resumed ends as one that never stopped", "[cli]"
     const Result done = program({"train", "--out", b, "--resume", "auto"});
     CHECK(done.code == 0);
     CHECK_THAT(done.err, ContainsSubstring("nothing to do"));
-    check_fails(program({"train", "--out", b, "--resume", "auto", "--n-layer", "3"}), 2, "--n-layer");
+    check_fails(call({"train", "--out", b, "--resume", "auto", "--n-layer", "3"}), 2, "--n-layer");
     const Result other = program(
         {"train", "--out", b, "--resume", "auto", "--data", folder.write("other.txt", small_text() + "the end")});
     CHECK(other.code == 3);
@@ -279,7 +279,7 @@ TEST_CASE("train: --dry-run tells what a run would take, and does nothing", "[cl
     INFO(huge.out << huge.err);
     CHECK(huge.code == 0);
     CHECK_THAT(huge.out, ContainsSubstring("parameters   387G") && ContainsSubstring(" years of training steps"));
-    check_fails(program({"train", "--data", folder.path("none.txt"), "--dry-run"}), 3, "none.txt");
+    check_fails(call({"train", "--data", folder.path("none.txt"), "--dry-run"}), 3, "none.txt");
     for (const Arguments& more : {Arguments{"--tokenizer", "bpe", "--arch", "nanochat"},
                                   Arguments{"--optimizer", "muon"}, Arguments{"--max-time", "0.001"}})
         CHECK(program(train + more).code == 0);

@@ -24,12 +24,12 @@ TEST_CASE("unknown characters: a prompt is continued, and a line says what was r
             .at(0)["text"];
     };
     CHECK(with_spaces(prompt) == with_spaces("the   fox    "));
-    check_fails(program(Arguments{"generate", "--model", small_run(), "--strict-vocabulary"} + flags), 3,
+    check_fails(call(Arguments{"generate", "--model", small_run(), "--strict-vocabulary"} + flags), 3,
                 "--prompt: the character '\xC3\xA9' (U+00E9) at byte 4 is not in the vocabulary");
     const Result map = program({"attention", "--model", small_run(), "-p", "th\xC3\xA9", "--json"});
     CHECK(map.code == 0);
     CHECK_THAT(map.err, ContainsSubstring("1 character that the model does not know ('\xC3\xA9') was replaced by ' '"));
-    check_fails(program({"attention", "--model", small_run(), "-p", "th\xC3\xA9", "--json", "--strict-vocabulary"}), 3,
+    check_fails(call({"attention", "--model", small_run(), "-p", "th\xC3\xA9", "--json", "--strict-vocabulary"}), 3,
                 "at byte 2");
     const ScratchFolder folder;
     const Result lines = program({"generate", "--model", small_run(), "--interactive", "-n", "3"}, "",
@@ -64,7 +64,7 @@ TEST_CASE("unknown characters: tokenize encode, and training with the tokenizer 
     const Result ids = program({"tokenize", "encode", "--tokenizer", small_run(), "-f", other});
     CHECK(ids.code == 0);
     CHECK(ids.err == "1 character that the model does not know ('\xC3\xA9') was replaced by ' '\n");
-    check_fails(program({"tokenize", "encode", "--tokenizer", small_run(), "-f", other, "--strict-vocabulary"}), 3,
+    check_fails(call({"tokenize", "encode", "--tokenizer", small_run(), "-f", other, "--strict-vocabulary"}), 3,
                 other + ": the character");
     const Arguments train = Arguments{"train", other, "--tokenizer", small_run(), "--out", out} + kSmall;
     check_fails(program(train + Arguments{"--strict-vocabulary"}), 3, other + ": the character");

@@ -213,9 +213,9 @@ TEST_CASE("verify: one checkpoint, settings that are damaged, a run without any,
     CHECK_THAT(nothing.out, ContainsSubstring("latest: shows step-000020, which is not whole\n") &&
                                 ContainsSubstring("0 of 2 checkpoints whole; nothing can be resumed"));
 
-    check_fails(program({"verify", run.folder.path()}), 3, "is no run and no checkpoint");
-    check_fails(program({"verify", run.folder.path("nowhere")}), 3, "there is no such folder");
-    check_fails(program({"verify"}), 2, "run");
+    check_fails(call({"verify", run.folder.path()}), 3, "is no run and no checkpoint");
+    check_fails(call({"verify", run.folder.path("nowhere")}), 3, "there is no such folder");
+    check_fails(call({"verify"}), 2, "run");
     fs::rename(run.path / "step-000010", run.path / "step-000011");
     CHECK_THAT(run.verify({"--no-text"}).out, ContainsSubstring("step-000011: damaged: "));
 }

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <stdlib.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -15,11 +14,9 @@ namespace inkling::data::tests {
 
 class ScratchFolder {
   public:
-    ScratchFolder() : ScratchFolder(std::filesystem::temp_directory_path()) {}
-    // In memory where the system has such a place: there fsync costs nothing.
-    static ScratchFolder in_memory() {
-        const std::filesystem::path memory = "/dev/shm";
-        return ScratchFolder(::access(memory.c_str(), W_OK) == 0 ? memory : std::filesystem::temp_directory_path());
+    ScratchFolder() {
+        std::string name = (std::filesystem::temp_directory_path() / "inkling-data-XXXXXX").string();
+        path_ = ::mkdtemp(name.data());
     }
     ~ScratchFolder() { std::filesystem::remove_all(path_); }
     ScratchFolder(const ScratchFolder&) = delete;
@@ -37,11 +34,6 @@ class ScratchFolder {
     }
 
   private:
-    explicit ScratchFolder(const std::filesystem::path& in) {
-        std::string name = (in / "inkling-data-XXXXXX").string();
-        path_ = ::mkdtemp(name.data());
-    }
-
     std::filesystem::path path_;
 };
 

@@ -8,7 +8,7 @@ source "$(dirname "$0")/../../cmake/setup.sh"
 cd "$root"
 packages+=(dpkg-dev file python3-venv python3-dev)
 part "Debian's packages" install_missing
-part "build" build release all -DINKLING_NATIVE=OFF -DINKLING_WERROR=ON -DCMAKE_INSTALL_PREFIX=/usr -DINKLING_TESTS_BY_FOLDER=ON
+part "build" build release all -DINKLING_NATIVE=OFF -DINKLING_WERROR=ON -DCMAKE_INSTALL_PREFIX=/usr
 part "fast tests" ctest --preset release -j "$(nproc)" --label-exclude slow
 
 install_packages() {

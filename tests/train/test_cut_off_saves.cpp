@@ -114,7 +114,7 @@ TEST_CASE(
     "cut off saves: killed at any call, or failed at any fifth, a run that goes on ends as one that was not disturbed",
     "[train][slow]") {
     omp_set_num_threads(1);  // no threads that fork() would leave behind
-    const ScratchFolder scratch = ScratchFolder::in_memory();
+    const ScratchFolder scratch;
     const std::string straight = scratch.path("straight");
     int all = 0;
     {
@@ -127,10 +127,10 @@ TEST_CASE(
     REQUIRE(expected.at("best") == "-> step-000004");
     REQUIRE(all > 200);
     enum class Fault { kill, once, from_then_on };
-    const int every = std::getenv("INKLING_EVERY_CALL") ? 1 : 5;  // ./check --all sets it
+    const int every = std::getenv("INKLING_EVERY_CALL") ? 1 : 5;  // ./check --everything sets it
     for (const Fault fault : {Fault::kill, Fault::once, Fault::from_then_on}) {
         for (int n = 1; n <= all; n += fault == Fault::kill ? 1 : every) {
-            const ScratchFolder place = ScratchFolder::in_memory();
+            const ScratchFolder place;
             const std::string out = place.path("run");
             int calls = 0;
             const int code = train_in_child(out, [&](std::string_view, const fs::path&) {
