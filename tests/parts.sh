@@ -3,7 +3,7 @@
 # tests/parts.passed with the commit; commit that file, and the part rests until one of its files changes.
 #   tests/parts.sh changed     the parts whose files have changed since the commit on which they passed
 #   tests/parts.sh all
-#   tests/parts.sh NAME...     some of: browser packages cpus wheel mpi
+#   tests/parts.sh NAME...     some of: browser packages wheel mpi
 set -euo pipefail
 source "$(dirname "$0")/../cmake/setup.sh"
 cd "$root"
@@ -11,32 +11,26 @@ noted=tests/parts.passed
 build_files=(CMakeLists.txt cmake)
 declare -A files=(
     [browser]="report serve cli/serve.cpp cli/report.cpp cli/run_report.cpp tests/browser"
-    [packages]="${build_files[*]} cli/manual.cpp cli/completion.cpp tests/package/debian.sh"
-    [cpus]="${build_files[*]} engine/kernels engine/cpu.cpp engine/cpu.h tests/package/cpus.sh"
+    [packages]="${build_files[*]} cli/manual.cpp cli/completion.cpp engine/kernels/cpu_guard.cpp engine/cpu.cpp tests/package"
     [wheel]="${build_files[*]} python pyproject.toml"
     [mpi]="distributed cmake/mpi.cmake tests/cli/test_mpirun.cpp"
 )
-names=(browser packages cpus wheel mpi)
+names=(browser packages wheel mpi)
 
 run_browser() { ./check --browser; }
 run_packages() { tests/package/debian.sh trixie; }
-run_cpus() {
-    packages+=(dpkg-dev file)
-    install_missing
-    build release package
-    tests/package/cpus.sh build/package/inkling
-}
 run_wheel() {
     tests/fresh_machine.sh trixie python/wheel.sh --try .
     python/wheel.sh
     python/wheel.sh --try build/wheel/*.whl
 }
-run_mpi() {  # ./check has Open MPI
-    packages+=(mpich libmpich-dev)
+run_mpi() {
+    packages+=(openmpi-bin libopenmpi-dev mpich libmpich-dev)
     install_missing
-    cmake -S . -B build-mpich -G Ninja -DCMAKE_BUILD_TYPE=Release -DMPI_CXX_COMPILER=mpicxx.mpich >/dev/null
-    cmake --build build-mpich >/dev/null
-    ctest --test-dir build-mpich --output-on-failure -R '^test_mpirun$'
+    for mpi in mpich openmpi; do
+        build release inkling_tests -U 'MPI_*' -DMPI_CXX_COMPILER=mpicxx.$mpi -DMPIEXEC_EXECUTABLE="$(command -v mpiexec.$mpi)"
+        ctest --preset release -R '^test_mpirun$'
+    done
 }
 
 passed_on() { awk -v name="$1" '$1 == name { print $2 }' $noted; }
