@@ -17,7 +17,7 @@ rm -rf $build/profiles $build/failed
 # Without the tests in which the profile, too, could not be read or written.
 for which in '[cli]' '~[cli]'; do
     LLVM_PROFILE_FILE=$root/$build/profiles/%4m.profraw OMP_WAIT_POLICY=passive $build/tests/inkling_tests \
-        "$which~[slow]~faulty files: any read*~surroundings: any limit*" >$build/tests-"$which".log || touch $build/failed &
+        "$which~[slow]~\"faulty files: any read*\"~\"surroundings: any limit*\"" >$build/tests-"$which".log || touch $build/failed &
 done
 wait
 [ ! -e $build/failed ] || { grep -h -B 4 -A 12 FAILED: $build/tests-*.log | tail -40 && exit 1; }
