@@ -10,7 +10,7 @@ using namespace inkling;
 namespace {
 
 struct Files {
-    data::tests::ScratchFolder folder = data::tests::ScratchFolder::in_memory();
+    data::tests::ScratchFolder folder;
 
     // version 1 as the quota and period of a group, version 2 as cpu.max
     void set(const std::string& group, const char* quota, const char* period) const {
