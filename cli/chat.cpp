@@ -111,7 +111,7 @@ int talk_by_lines(Conversation& talk, data::Tokenizer& tokenizer) {
             say_replaced(tokenizer);
             say_limits(talk, forgotten);
         } catch (const BadInput& e) {  // the next line may be better
-            std::fprintf(stderr, "inkling: %s\n", e.what());
+            say(fmt::format("inkling: {}", e.what()));
         }
         if (terminal && signal == SIGINT) forget_signal();
         if (signal != 0) break;

@@ -87,7 +87,7 @@ void save_to(std::string file, const Conversation& talk) {
     } catch (const Error& e) {
         throw BadInput(e.what());  // the conversation goes on
     }
-    std::fprintf(stderr, "(%s written to %s)\n", counted(talk.messages().size(), "message").c_str(), file.c_str());
+    say(fmt::format("({} written to {})", counted(talk.messages().size(), "message"), file));
 }
 
 void load_from(const std::string& file, Conversation& talk) {

@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstring>
 
+#include "cli/terminal.h"
 #include "engine/interrupt.h"
 #include "engine/threads.h"
 
@@ -106,7 +107,9 @@ std::string quantity(double x, const char* unit) {
     return fmt::format("{:.{}f} {}{}", x, digits, kPrefixes[prefix], unit);
 }
 
-void print(const std::string& text) {
+void print(const std::string& text) { print_codes(isatty(STDOUT_FILENO) ? harmless(text) : text); }
+
+void print_codes(const std::string& text) {
     bool written = std::fflush(stdout) == 0;
     for (std::size_t i = 0; written && i < text.size();) {
         const ssize_t n = write(STDOUT_FILENO, text.data() + i, text.size() - i);
@@ -115,6 +118,10 @@ void print(const std::string& text) {
             n >= 0 || errno == EINTR;  // a signal while a terminal or a pipe is full: the rest is due all the same
     }
     check(written, "stdout: cannot be written: {}", std::strerror(errno));
+}
+
+void say(const std::string& text) {
+    std::fputs(((isatty(STDERR_FILENO) ? harmless(text) : text) + "\n").c_str(), stderr);
 }
 
 }  // namespace inkling::cli

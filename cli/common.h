@@ -66,7 +66,12 @@ std::string counted(std::size_t n, const char* what);
 // 1234567 of "B" as "1.23 MB": three digits and a unit of 1000.
 std::string quantity(double x, const char* unit);
 
-// Writes to stdout, and fails when that fails (a full disk, a closed pipe).
+// Writes to stdout, and fails when that fails (a full disk, a closed pipe). A terminal gets harmless() text
+// (terminal.h), but for print_codes(), whose text has codes for it.
 void print(const std::string& text);
+void print_codes(const std::string& text);
+
+// A line on stderr, harmless() there, too.
+void say(const std::string& text);
 
 }  // namespace inkling::cli

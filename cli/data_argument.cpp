@@ -1,5 +1,7 @@
 #include "cli/data_argument.h"
 
+#include "cli/common.h"
+
 namespace inkling::cli {
 
 void take_several(CLI::Option& option) {
@@ -23,7 +25,7 @@ CLI::Option* add_data_flags(CLI::App& app, DataArguments& args) {
 
 data::Corpus read_data(const DataArguments& args) {
     data::Corpus corpus = data::read_corpus(args.data, args.options);
-    for (const std::string& note : corpus.notes()) std::fprintf(stderr, "%s\n", note.c_str());
+    for (const std::string& note : corpus.notes()) say(note);
     return corpus;
 }
 

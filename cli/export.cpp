@@ -54,16 +54,14 @@ void write_folder(const fs::path& out, const models::LoadedModel& loaded, format
 // What qwen3 has no place for, and the mend: without the cap, training makes logits that need none.
 void warn_of_softcap(const ExportArguments& args, double cap) {
     if (cap <= 0) return;
-    std::fprintf(stderr,
-                 "inkling: warning: this model caps its logits at %g, and a qwen3 cannot: larger ones are written as "
-                 "they are, and the text is worse: train on without, by inkling train --init-from %s --softcap 0, and "
-                 "export that\n",
-                 cap, args.model.name().c_str());
+    say(fmt::format(
+        "inkling: warning: this model caps its logits at {:g}, and a qwen3 cannot: larger ones are written as they "
+        "are, and the text is worse: train on without, by inkling train --init-from {} --softcap 0, and export that",
+        cap, args.model.name()));
 }
 
 void report(const ExportArguments& args, const std::string& type, std::uintmax_t bytes) {
-    std::fprintf(stderr, "wrote %s: %s, %s, %s\n", args.out.path.c_str(), args.format.c_str(), type.c_str(),
-                 quantity(static_cast<double>(bytes), "B").c_str());
+    say(fmt::format("wrote {}: {}, {}, {}", args.out.path, args.format, type, quantity(static_cast<double>(bytes), "B")));
 }
 
 // --type, or that of the model's files. An adapter alone is f32, as its file.

@@ -72,7 +72,7 @@ int write_interactively(generate::Writer text, const std::shared_ptr<const model
             write(*line, true);
             say_replaced(tokenizer);   // behind the text, which goes on in the line that was typed
         } catch (const BadInput& e) {  // the next line may be better
-            std::fprintf(stderr, "inkling: %s\n", e.what());
+            say(fmt::format("inkling: {}", e.what()));
         }
         going = go_on();
     }

@@ -124,7 +124,7 @@ std::optional<std::string> LineReader::next(const char* prompt) {
 void LineReader::go_back(const char* prompt, const std::string& line) const {
     if (!terminal_ || !understands_codes()) return;
     const std::size_t column = cursor_after(prompt + line, terminal_columns(STDOUT_FILENO)).column;
-    print(fmt::format("\x1b[A\r{}", column > 0 ? fmt::format("\x1b[{}C", column) : ""));
+    print_codes(fmt::format("\x1b[A\r{}", column > 0 ? fmt::format("\x1b[{}C", column) : ""));
 }
 
 }  // namespace inkling::cli

@@ -86,7 +86,7 @@ int fail(int code, std::string message) {
         sleep(1);
         return code;
     }
-    std::fprintf(stderr, "inkling: %s\n", message.c_str());
+    say("inkling: " + message);
     return code;
 }
 

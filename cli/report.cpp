@@ -8,7 +8,9 @@
 #include <cmath>
 #include <cstdio>
 
+#include "cli/common.h"
 #include "cli/terminal.h"
+#include "engine/clock.h"
 #include "train/loop.h"
 
 namespace inkling::cli {
@@ -56,7 +58,7 @@ void Report::line(const std::string& text) {
 
 void Report::write(const std::string& text) {
     wipe();
-    logger()->info("{}", text);
+    logger()->info("{}", terminal_ ? harmless(text) : text);
 }
 
 void Report::note(const std::string& text) { line(text); }
@@ -154,6 +156,16 @@ void Report::stopped(train::TrainingLoop& loop) {
     if (m.step == shown_step_) return;
     line(fmt::format("step {}/{}  loss {:.4f}  {:.0f} tok/s  {} trained", m.step, loop.options().max_iters, m.loss,
                      m.tok_s, short_time(m.train_s)));
+}
+
+Progress::Progress(std::string what) : what_(std::move(what)), began_(seconds_now()) {}
+
+void Progress::show(double done) {
+    constexpr double kLong = 2;  // seconds
+    const double passed = seconds_now() - began_;
+    if (passed < kLong && isatty(STDERR_FILENO) == 0) return;
+    const std::string left = done > 0 ? "  ETA " + short_time(passed * (1 - done) / done) : "";
+    report_.moving_line(fmt::format("{}: {:.0f}%{}", what_, 100 * done, left));
 }
 
 }  // namespace inkling::cli

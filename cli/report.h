@@ -33,16 +33,32 @@ class Report : public train::Observer {
     void replanned(train::TrainingLoop& loop) override;
     void stopped(train::TrainingLoop& loop) override;
 
+    bool moving_line(std::string text);  // true: it stays
+
   private:
     void line(const std::string& text);
     void write(const std::string& text);
-    bool moving_line(std::string text);  // true: it stays
     void wipe();
 
     bool quiet_, silent_, terminal_;
     std::size_t moving_ = 0;      // columns of the moving line that is shown
     std::size_t shown_step_ = 0;  // the last of which a line stays
     std::chrono::steady_clock::time_point next_plain_line_;
+};
+
+// How far a piece of work is, and when it will be over: at once on a terminal, elsewhere when it takes long. A moving
+// line goes with it.
+//   Progress progress("evaluating 4096 tokens");
+//   progress.show(0.25);
+class Progress {
+  public:
+    explicit Progress(std::string what);
+    void show(double done);  // in [0, 1)
+
+  private:
+    Report report_;
+    std::string what_;
+    double began_;
 };
 
 }  // namespace inkling::cli

@@ -63,8 +63,7 @@ int write_report(const RunReportArguments& args) {
         Json& run = runs.back();
         check<BadInput>(!run["metrics"]["step"].empty(),
                         "{}: metrics.jsonl holds no step yet: there is nothing to report", folder);
-        for (const Json& note : run["notes"])
-            std::fprintf(stderr, "warning: %s\n", to_printable(note.get<std::string>()).c_str());
+        for (const Json& note : run["notes"]) say("warning: " + to_printable(note.get<std::string>()));
         for (const Json& other : runs)
             if (&other != &run && other["name"] == run["name"]) run["name"] = folder;
     }
@@ -84,7 +83,7 @@ int write_report(const RunReportArguments& args) {
         content = surface->finish();
     }
     formats::write_file_atomic(args.out.path, content);
-    std::fprintf(stderr, "wrote %s: %s\n", args.out.path.c_str(), counted(runs.size(), "run").c_str());
+    say(fmt::format("wrote {}: {}", args.out.path, counted(runs.size(), "run")));
     return 0;
 }
 

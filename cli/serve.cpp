@@ -107,7 +107,7 @@ int serve_models(ServeArguments& args) {
     api.start();
     for (const serve::NamedFolder& folder : models)
         for (serve::ServedModel& model : serve::load_served_models(folder, weights, adapters)) {
-            std::fprintf(stderr, "%s\n", described(model).c_str());
+            say(described(model));
             api.add_model(std::move(model));
         }
     const std::atomic<int>& signal = catch_signals();

@@ -1,5 +1,6 @@
 #include "cli/terminal.h"
 
+#include <fmt/format.h>
 #include <locale.h>
 #include <sys/ioctl.h>
 #include <wchar.h>
@@ -10,6 +11,22 @@
 #include "formats/utf8.h"
 
 namespace inkling::cli {
+
+std::string harmless(std::string_view text) {
+    std::string shown;
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t begin = at;
+        const char32_t c = formats::next_code_point(text, at);
+        if (c == formats::invalid_code_point) at = begin + 1;
+        const bool plain = c >= 0xA0 || (c >= ' ' && c < 0x7F) || c == '\n' || c == '\t';
+        if (plain && c != formats::invalid_code_point)
+            shown += text.substr(begin, at - begin);
+        else
+            for (std::size_t i = begin; i < at; ++i)
+                shown += fmt::format("\\x{:02X}", static_cast<unsigned char>(text[i]));
+    }
+    return shown;
+}
 
 std::size_t terminal_columns(int file) {
     winsize size{};

@@ -7,6 +7,10 @@
 
 namespace inkling::cli {
 
+// The text with what a terminal would obey (control characters but line ends and tabs) and bytes that are no UTF-8 by
+// number: "\\x1B".
+std::string harmless(std::string_view text);
+
 // How wide it is; a file or a pipe: as $COLUMNS says, else 80.
 std::size_t terminal_columns(int file);
 

@@ -58,8 +58,8 @@ int learn(const TokenizeArguments& args) {
                                                        {.style = *find_named<data::SplitStyle>(args.pre_tokenizer)}));
     formats::write_file_atomic(args.out.path, tokenizer.to_json());
     const std::size_t size = tokenizer.vocab_size();
-    std::fprintf(stderr, "vocabulary %zu, learned from %zu bytes of text, written to %s\n", size, corpus.bytes(),
-                 args.out.path.c_str());
+    say(fmt::format("vocabulary {}, learned from {} bytes of text, written to {}", size, corpus.bytes(),
+                    args.out.path));
     if (size < args.vocab_size)
         std::fprintf(stderr, "smaller than %zu: no pair in the text is left to merge\n", args.vocab_size);
     return 0;

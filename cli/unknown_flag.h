@@ -15,7 +15,7 @@ inline void take_unknown(data::Tokenizer& tokenizer, bool strict) {
 // Says on stderr what was replaced since the last time.
 inline void say_replaced(data::Tokenizer& tokenizer) {
     if (!tokenizer.unknown) return;
-    if (const std::string note = tokenizer.unknown->note(); !note.empty()) std::fprintf(stderr, "%s\n", note.c_str());
+    if (const std::string note = tokenizer.unknown->note(); !note.empty()) say(note);
     take_unknown(tokenizer, false);
 }
 

@@ -48,6 +48,29 @@ TEST_CASE("generate: an output that cannot be written is one line and an exit co
     CHECK(shell("\"$inkling\" generate --model \"$run\" -p the -n 5 2>&- <&-").out.size() == 9);
 }
 
+TEST_CASE("generate: what a terminal would obey is shown there, and exact in a file", "[cli]") {
+    const ScratchFolder folder;
+    const std::string evil = "\x1b]0;title\x07\x1b[2J", out = folder.path("out");
+    const Result r = program(Arguments{"train", "--data", folder.write("text.txt", evil + small_text()), "--out", out,
+                                       "--sample-prompt", evil} +
+                             kSmall);
+    REQUIRE(r.code == 0);
+    CHECK_THAT(r.err, ContainsSubstring(evil));  // the sample, in a file
+    const Arguments command = {"generate", "--model", out, "-p", evil, "-n", "0", "--seed", "1"};
+    CHECK(program(command).out == evil + "\n");
+    const std::string shown = "\\x1B]0;title\\x07\\x1B[2J";
+    const auto harmless = [&](const Arguments& arguments, int code) {
+        Terminal t(arguments);
+        const std::string before = t.expect(shown);
+        CHECK(t.wait() == code);
+        CHECK((before + t.rest()).find("\x1b]") == std::string::npos);
+    };
+    harmless(command, 0);
+    harmless({"train", "--out", out, "--resume", "auto", "--max-iters", "21"}, 0);  // its sample
+    harmless({"eval", "--model", folder.path(evil), "--data", out}, 3);             // a name in an error
+    harmless({"report", out, "--out", folder.path(evil + ".svg")}, 0);              // and in what was done
+}
+
 TEST_CASE("generate: texts of a batch end each for itself", "[cli]") {
     const auto texts = [](const Arguments& more) {
         const auto result =
