@@ -15,7 +15,7 @@ std::string_view trimmed(std::string_view text) {
 }  // namespace
 
 Answers count_answers(const models::Transformer<float>& model, const std::shared_ptr<const data::Tokenizer>& tokenizer,
-                      const std::vector<data::Document>& documents, const std::function<bool()>& go_on) {
+                      const std::vector<data::Document>& documents, const std::function<bool(double done)>& progress) {
     constexpr std::size_t kMore = 8;  // tokens, beyond those of the right answer: one that is longer is wrong
     const auto decoder = std::make_shared<const models::Decoder>(model);
     generate::GenerateOptions options;
@@ -29,7 +29,7 @@ Answers count_answers(const models::Transformer<float>& model, const std::shared
         const std::string expected = asked.back().content;
         asked.pop_back();
         if (asked.empty()) continue;  // it begins with its only answer
-        if (!go_on()) break;
+        if (!progress(static_cast<double>(&d - documents.data()) / static_cast<double>(documents.size()))) break;
         ++found.asked;
         options.max_tokens = tokenizer->encode(expected).size() + kMore;
         talk.set_options(options);

@@ -17,9 +17,9 @@ struct Answers {
 };
 
 // Asks for the last answer of each conversation, at temperature 0; it is right when it says the same, but for white
-// space around it. A conversation that does not fit into the context is wrong. `go_on` is asked before each. Throws
-// BadInput for documents that are no conversations.
+// space around it. A conversation that does not fit into the context is wrong. progress() is asked before each, done in
+// [0, 1): false ends it. Throws BadInput for documents that are no conversations.
 Answers count_answers(const models::Transformer<float>& model, const std::shared_ptr<const data::Tokenizer>& tokenizer,
-                      const std::vector<data::Document>& documents, const std::function<bool()>& go_on);
+                      const std::vector<data::Document>& documents, const std::function<bool(double done)>& progress);
 
 }  // namespace inkling::cli

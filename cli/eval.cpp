@@ -8,6 +8,7 @@
 #include "cli/common.h"
 #include "cli/data_argument.h"
 #include "cli/model_argument.h"
+#include "cli/report.h"
 #include "cli/unknown_flag.h"
 #include "cli/wrong_usage.h"
 #include "data/encoded_corpus.h"
@@ -25,9 +26,15 @@ namespace {
 struct EvalArguments {
     ModelArgument model;
     DataArguments text;
-    std::size_t stories = 0, stride = 0, threads = 0;
-    std::string precision = "fp32", loss_on = name_of(train::LossOn::completions);
+    std::size_t stories = 0, stride = 0, block_size = 0, threads = 0;
+    std::string precision = "fp32", quantize, loss_on = name_of(train::LossOn::completions);
     bool json = false, strict = false, answers = false;
+
+    models::LoadedModel load() const {
+        models::LoadedModel loaded = load_current(model, quantize.empty() ? models::Kept::fp32 : models::Kept::q8_0);
+        take_unknown(*loaded.tokenizer, strict);
+        return loaded;
+    }
 };
 
 void require_finite(const EvalArguments& args, double loss) {
@@ -35,37 +42,53 @@ void require_finite(const EvalArguments& args, double loss) {
                     args.model.name(), loss);
 }
 
+// work(progress), where progress(done) shows how far it is, and is false once a signal has come.
+template <class Work>
+auto watched(const std::string& what, const Work& work) {
+    const std::atomic<int>& signal = catch_signals();
+    Progress shown(what);
+    return work([&](double done) {
+        shown.show(done);
+        return signal == 0;
+    });
+}
+
+std::string evaluating(std::size_t tokens) { return fmt::format("evaluating {}", counted(tokens, "token")); }
+
 // Counts the stories written by the model that the grammar of the built-in corpus accepts, and compares the loss on
 // stories that it was not trained on with their entropy.
 int evaluate_stories(const EvalArguments& args) {
     constexpr std::uint64_t kFresh = 2;      // the corpus is of seed 1
     constexpr std::size_t kBytes = 400'000;  // they differ by 0.2% in entropy
-    const auto [model, tokenizer] = load_current(args.model);
-    take_unknown(*tokenizer, args.strict);
+    const auto [model, tokenizer] = args.load();
     const std::atomic<int>& signal = catch_signals();
     generate::GenerateOptions options;
     options.max_tokens = 1000;
     options.context_shift = 1;  // a story's rules hold over all that the model can see
     const auto decoder = std::make_shared<const models::Decoder>(*model);
     std::size_t accepted = 0;
-    for (options.sample = 0; options.sample < args.stories && signal == 0; ++options.sample) {
-        generate::Writer story(decoder, tokenizer.get(), options);
-        // after a story of the grammar's own: the corpus, too, has one before each
-        story.add(data::generate_story(kFresh, options.sample) + "\n");
-        std::string text;
-        std::size_t end = std::string::npos;
-        while (end == std::string::npos && !story.finished() && signal == 0) {
-            until_signal([&] { text += story.next(); });
-            end = text.find("\n\n", 1);  // it begins with the second line end
+    watched("writing stories", [&](const auto& progress) {
+        for (; options.sample < args.stories; ++options.sample) {
+            if (!progress(static_cast<double>(options.sample) / static_cast<double>(args.stories))) return;
+            generate::Writer story(decoder, tokenizer.get(), options);
+            // after a story of the grammar's own: the corpus, too, has one before each
+            story.add(data::generate_story(kFresh, options.sample) + "\n");
+            std::string text;
+            std::size_t end = std::string::npos;
+            while (end == std::string::npos && !story.finished() && signal == 0) {
+                until_signal([&] { text += story.next(); });
+                end = text.find("\n\n", 1);  // it begins with the second line end
+            }
+            accepted += end != std::string::npos && data::is_story(std::string_view(text).substr(1, end - 1));
         }
-        accepted += end != std::string::npos && data::is_story(std::string_view(text).substr(1, end - 1));
-    }
+    });
     const std::string text = data::generate_stories(kFresh, kBytes);
     const std::vector<std::int32_t> tokens = tokenizer->encode(text);
     // A window may begin within a story, whose beginning the model then cannot know: windows overlap by half.
-    const double loss = train::evaluate(*model, tokens,
-                                        {.stride = std::max<std::size_t>(1, model->config.block_size / 2),
-                                         .progress = [&](double) { return signal == 0; }});
+    const std::size_t stride = std::max<std::size_t>(1, model->config.block_size / 2);
+    const double loss = watched(evaluating(tokens.size() - 1), [&](const auto& progress) {
+        return train::evaluate(*model, tokens, {.stride = stride, .progress = progress});
+    });
     if (signal != 0) return 128 + signal;
     require_finite(args, loss);
     const std::size_t replaced = tokenizer->unknown ? tokenizer->unknown->tally().characters : 0;
@@ -100,14 +123,19 @@ int evaluate_documents(const EvalArguments& args, models::Transformer<float>& mo
     const data::EncodedDocuments documents = train::encode_documents(
         *corpus.lines, tokenizer, chat ? &*chat : nullptr, *find_named<train::LossOn>(args.loss_on),
         [&](const data::Document& d) { return corpus.place_of(d); }, ids);
-    const data::PackedDocuments rows(ids.ids(), documents, 0, documents.size(), model.config.block_size);
+    const std::size_t length = args.block_size ? args.block_size : model.config.block_size;
+    const data::PackedDocuments rows(ids.ids(), documents, 0, documents.size(), length);
     check<BadInput>(rows.size() > 0, "{}: no document has anything to learn", corpus.name());
     const std::atomic<int>& signal = catch_signals();
-    const double loss = train::evaluate(model, rows, {.progress = [&](double) { return signal == 0; }});
+    const double loss = watched(evaluating(rows.targets()), [&](const auto& progress) {
+        return train::evaluate(model, rows, {.progress = progress});
+    });
     if (signal == 0) require_finite(args, loss);
     Answers answers;
     if (args.answers && signal == 0)
-        until_signal([&] { answers = count_answers(model, shared, *corpus.lines, [&] { return signal == 0; }); });
+        watched("asking for answers", [&](const auto& progress) {
+            until_signal([&] { answers = count_answers(model, shared, *corpus.lines, progress); });
+        });
     if (signal != 0) return 128 + signal;
     const std::size_t replaced = tokenizer.unknown ? tokenizer.unknown->tally().characters : 0;
     say_replaced(tokenizer);
@@ -126,7 +154,8 @@ int evaluate_documents(const EvalArguments& args, models::Transformer<float>& mo
             fmt::format("loss           {:.4f} nats per token\nperplexity     {:.3f}\ntokens         {}\n"
                         "documents      {}\n",
                         loss, std::exp(loss), rows.targets(), documents.size() - rows.left_out()));
-        if (rows.cut() > 0) print(fmt::format("cut            {} longer than the context\n", rows.cut()));
+        if (rows.cut() > 0)
+            print(fmt::format("cut            {} longer than {}\n", rows.cut(), counted(length, "token")));
         if (args.answers) print(fmt::format("answers        {} of {} are right\n", answers.right, answers.asked));
         if (rows.left_out() > 0) print(fmt::format("left out       {} without anything to learn\n", rows.left_out()));
     }
@@ -138,8 +167,10 @@ int evaluate_model(const EvalArguments& args) {
     const WithPrecision precision(*find_named<Precision>(args.precision));
     if (args.stories > 0) return evaluate_stories(args);
     if (args.text.data.empty()) throw Usage("--data or --stories is required: see inkling eval --help");
-    auto [model, tokenizer] = load_current(args.model);
-    take_unknown(*tokenizer, args.strict);
+    auto [model, tokenizer] = args.load();
+    const std::size_t context = model->config.block_size, length = args.block_size ? args.block_size : context;
+    if (length > context)
+        throw Usage(fmt::format("--block-size must be at most the context of {}, got {}", context, length));
     const data::Corpus corpus = read_data(args.text);
     if (corpus.lines) return evaluate_documents(args, *model, std::move(tokenizer), corpus);
     if (args.answers) throw Usage("--answers is for conversations: give --data FILE.jsonl");
@@ -149,11 +180,12 @@ int evaluate_model(const EvalArguments& args) {
     check<BadInput>(tokens.size() >= 2, "{}: a text of at least 2 tokens is required, got {}: add text", corpus.name(),
                     tokens.size());
     const std::atomic<int>& signal = catch_signals();
-    if (args.stride > model->config.block_size)
-        throw Usage(
-            fmt::format("--stride must be at most the context of {}, got {}", model->config.block_size, args.stride));
-    const double loss =
-        train::evaluate(*model, tokens, {.stride = args.stride, .progress = [&](double) { return signal == 0; }});
+    if (args.stride > length)
+        throw Usage(fmt::format("--stride must be at most {} of {}, got {}",
+                                args.block_size ? "the --block-size" : "the context", length, args.stride));
+    const double loss = watched(evaluating(tokens.size() - 1), [&, &model = model](const auto& progress) {
+        return train::evaluate(*model, tokens, {.stride = args.stride, .length = length, .progress = progress});
+    });
     if (signal != 0) return 128 + signal;
     require_finite(args, loss);
     const std::size_t predicted = tokens.size() - 1;         // every token but the first
@@ -193,7 +225,11 @@ Action add_eval(CLI::App& app) {
         "the built-in corpus");
     app.add_option("--stride", args->stride,
                    "tokens from the start of one window to the next; a smaller stride gives tokens more context; 0: "
-                   "the context size")
+                   "--block-size")
+        ->excludes(stories)
+        ->capture_default_str();
+    app.add_option("--block-size", args->block_size,
+                   "tokens of a window; of documents in lines, of the rows that they share; 0: the model's context")
         ->excludes(stories)
         ->capture_default_str();
     app.add_option("--loss-on", args->loss_on,
@@ -204,9 +240,13 @@ Action add_eval(CLI::App& app) {
     app.add_flag("--answers", args->answers,
                  "of conversations: also let the model give the last answer of each, at temperature 0, and count those "
                  "that are as in the data");
-    app.add_option("--precision", args->precision, "of the operands of matrix products: fp32 or bf16")
-        ->check(refuse_other_than(names_of<Precision>()))
-        ->capture_default_str();
+    auto* const precision =
+        app.add_option("--precision", args->precision, "of the operands of matrix products: fp32 or bf16")
+            ->check(refuse_other_than(names_of<Precision>()))
+            ->capture_default_str();
+    app.add_option("--quantize", args->quantize, "weights in 8 bits, as llama.cpp: q8_0")
+        ->check(refuse_other_than({"q8_0"}))
+        ->excludes(precision);
     app.add_option("--threads", args->threads, "max OpenMP threads; 0: the physical cores")->capture_default_str();
     app.add_flag("--json", args->json, "print one JSON object");
     return [args] { return evaluate_model(*args); };

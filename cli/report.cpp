@@ -161,9 +161,10 @@ void Report::stopped(train::TrainingLoop& loop) {
 Progress::Progress(std::string what) : what_(std::move(what)), began_(seconds_now()) {}
 
 void Progress::show(double done) {
-    constexpr double kLong = 2;  // seconds
+    constexpr double kLong = 2, kOften = 0.1;  // seconds
     const double passed = seconds_now() - began_;
-    if (passed < kLong && isatty(STDERR_FILENO) == 0) return;
+    if (passed < next_ || (passed < kLong && isatty(STDERR_FILENO) == 0)) return;
+    next_ = passed + kOften;
     const std::string left = done > 0 ? "  ETA " + short_time(passed * (1 - done) / done) : "";
     report_.moving_line(fmt::format("{}: {:.0f}%{}", what_, 100 * done, left));
 }

@@ -58,7 +58,7 @@ class Progress {
   private:
     Report report_;
     std::string what_;
-    double began_;
+    double began_, next_ = 0;
 };
 
 }  // namespace inkling::cli

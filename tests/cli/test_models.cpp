@@ -95,6 +95,35 @@ TEST_CASE("eval: windows with a stride, and products in bfloat16", "[cli]") {
     check_fails(program(command + Arguments{"--stride", "9"}), 2, "context of 8");
 }
 
+TEST_CASE("eval: shorter windows, weights in 8 bits, and how far it is", "[cli]") {
+    const ScratchFolder folder;
+    const std::string file = folder.write("text.txt", small_text()), out = folder.path("out");
+    const Result r = program(Arguments{"train", "--data", file, "--out", out} + small({"--n-embd", "32"}));
+    REQUIRE(r.code == 0);
+    const Arguments command = {"eval", "--model", out, "--data", file, "--json"};
+    const auto loss = [&](const Arguments& more) {
+        return json_lines(program(command + more)).at(0)["loss"].get<double>();
+    };
+    using inkling::models::Kept;
+    const auto expected = [&](Kept kept, std::size_t length) {
+        const auto [model, tokenizer] = inkling::models::load_model(out + "/best", std::nullopt, kept);
+        return Approx(inkling::train::evaluate(*model, tokenizer->encode(small_text()), {.length = length}))
+            .epsilon(1e-9);
+    };
+    CHECK(loss({}) == expected(Kept::fp32, 8));
+    CHECK(loss({"--block-size", "5"}) == expected(Kept::fp32, 5));
+    CHECK(loss({"--quantize", "q8_0"}) == expected(Kept::q8_0, 8));
+    CHECK(loss({"--quantize", "q8_0"}) != expected(Kept::fp32, 8));
+    check_fails(program(command + Arguments{"--block-size", "9"}), 2, "at most the context of 8, got 9");
+    check_fails(program(command + Arguments{"--block-size", "5", "--stride", "6"}), 2, "--block-size of 5, got 6");
+    check_fails(program(command + Arguments{"--quantize", "q8_0", "--precision", "bf16"}), 2, "--precision");
+    CHECK(program(command).err.empty());  // soon over
+    Terminal t(command);
+    t.expect("evaluating 1214 tokens: 0%");
+    t.expect("{\"loss\":");
+    CHECK(t.wait() == 0);
+}
+
 TEST_CASE("info: the shape of a model and the state of its training", "[cli]") {
     const auto j = json_lines(program({"info", "--model", small_run() + "/latest", "--json"})).at(0);
     CHECK((j["arch"] == "gpt2" && j["n_layer"] == 1 && j["n_head"] == 2 && j["n_embd"] == 16 && j["block_size"] == 8));
