@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 
+#include "cli/report.h"
 #include "distributed/launch.h"
 #include "formats/file.h"
 #include "models/adapter_folder.h"
@@ -64,6 +65,20 @@ auto as_usage(const Body& body) {
     }
 }
 
+// What comes on top of --max-time, where that is much: a large model is evaluated, saved and sampled slowly.
+std::string time_on_top(const TrainOptions& o, const models::Architecture& architecture, const train::Budget& budget,
+                        double seconds_per_step) {
+    constexpr double kMuch = 1.25;
+    const auto tokens = static_cast<double>(budget.tokens);
+    train::Estimate sizes;
+    train::estimate_sizes(o, architecture, tokens, sizes);
+    const auto [training, all] = train::planned_seconds(o, sizes, tokens, seconds_per_step);
+    if (all < kMuch * training) return "";
+    return fmt::format(
+        "; about {} in all, {} of them training: the rest is for evaluations, samples and checkpoints of {}",
+        short_time(all), short_time(training), quantity(sizes.checkpoint_bytes, "B"));
+}
+
 }  // namespace
 
 double read_duration(const std::string& text) {
@@ -111,7 +126,7 @@ Settings resolve(const TrainArguments& args, const Resume& resume) {
         if (!resume.run.empty()) s.options.out = resume.run.string();  // it may have been moved
     }
     if (!args.recipe.empty()) s.recipe = as_usage([&] { return &train::recipe(args.recipe); });
-    if (resumed && s.fits_run()) s.recipe = nullptr;  // what it chose at first holds
+    if (resumed) s.recipe = nullptr;  // what it chose at first holds
     if (!s.recipe && !resumed && args.config.empty())
         s.recipe = &train::default_recipe(args.given.data.empty(), args.has("init-from") || args.has("init-adapter"));
     if (s.recipe) s.options = s.recipe->options;
@@ -180,19 +195,20 @@ std::string fit_recipe(const data::Tokenizer& tokenizer, data::TokenView tokens,
     budget = fit_sizes(budget, loaded ? &loaded->config : nullptr, s);
     const models::Architecture architecture = loaded ? loaded->config : o.model_config(tokenizer.vocab_size());
     train::check_memory(o, architecture, static_cast<double>(budget.tokens));
+    double step = 0;
     if (!s.given.contains("max-iters")) {
         const double time = 0.03 * budget.seconds;
         distributed::Processes* const all = distributed::processes();
-        const double step = o.lora_rank > 0 ? train::seconds_per_step(o, *loaded, tokenizer, tokens, time, all)
-                                            : train::seconds_per_step(o, architecture, tokenizer, tokens, time, all);
+        step = loaded ? train::seconds_per_step(o, *loaded, tokenizer, tokens, time, all)
+                      : train::seconds_per_step(o, architecture, tokenizer, tokens, time, all);
         o.max_iters = planned_steps(budget, step, s);
         o.replan =
             o.max_time > 0 && static_cast<double>(o.max_iters) * step > o.max_time;  // it is the time that ends it
     }
     fit_to_steps(budget, s);
-    return fmt::format("{}, {}, width {}, {}; {} of {} of {}", counted(o.n_layer, "layer"), counted(o.n_head, "head"),
+    return fmt::format("{}, {}, width {}, {}; {} of {} of {}{}", counted(o.n_layer, "layer"), counted(o.n_head, "head"),
                        o.n_embd, name_of(o.precision), counted(o.max_iters, "step"), counted(o.batch_size, "sequence"),
-                       counted(o.block_size, "token"));
+                       counted(o.block_size, "token"), step > 0 ? time_on_top(o, architecture, budget, step) : "");
 }
 
 void change_softcap(const Settings& s, models::Architecture& config) {

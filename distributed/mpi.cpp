@@ -21,6 +21,7 @@
 #include <thread>
 
 #include "distributed/processes.h"
+#include "engine/clock.h"
 
 namespace inkling::distributed {
 namespace {
@@ -182,7 +183,7 @@ class Mpi final : public Processes {
             _exit(1);
         }
         if (!failed_.exchange(true)) {  // the other end is gone, as a rule
-            if (first()) say(std::string("another process cannot be reached: ") + text + kGoOn);
+            if (first() && !was_stopped()) say(std::string("another process cannot be reached: ") + text + kGoOn);
             if (first()) end(1);
         }
         std::this_thread::sleep_for(std::chrono::seconds(3));
@@ -231,14 +232,13 @@ class Mpi final : public Processes {
     }
 
     void watch() {
-        using Clock = std::chrono::steady_clock;
-        auto last = Clock::now();
         while (!finished_) {
             std::this_thread::sleep_for(std::chrono::duration<double>(kTick));
-            const auto now = Clock::now();
+            const double since = seconds_now() - ticked_;
             // a process that was stopped for a while has not listened
-            const double passed = std::min(2 * kTick, std::chrono::duration<double>(now - last).count());
-            last = now;
+            const double passed = std::min(2 * kTick, since);
+            stopped_ = since > kSilent ? kSilent : std::max(0.0, stopped_ - passed);
+            ticked_ = seconds_now();
             for (Peer& peer : peers_) {
                 peer.silent += passed;
                 peer.since_beat += passed;
@@ -278,15 +278,19 @@ class Mpi final : public Processes {
             std::this_thread::sleep_for(std::chrono::seconds(1));
             _exit(1);
         }
-        if (first() || speaks()) say(name_of(who) + " has ended or cannot be reached" + kGoOn);
+        if (speaks(who)) say(name_of(who) + " has ended or cannot be reached" + kGoOn);
         end(1);
     }
 
-    bool speaks() const {  // the lowest that is left on this computer
+    // The lowest on this computer but for the lost one, unless the others have lost this process and say so.
+    bool speaks(int lost) const {
         for (std::size_t i = 0; i < rank; ++i)
-            if (pids_[i] != 0 && kill(pids_[i], 0) == 0) return false;
-        return true;
+            if (static_cast<int>(i) != lost && pids_[i] != 0 && kill(pids_[i], 0) == 0) return false;
+        return !was_stopped();
     }
+
+    // For so long, a moment ago, that the others have stopped waiting.
+    bool was_stopped() const { return stopped_ > 0 || seconds_now() - ticked_ > kSilent; }
 
     [[noreturn]] void end(int code) {
         if (first()) {
@@ -299,8 +303,8 @@ class Mpi final : public Processes {
                 int done = 0;
                 MPI_Test(&request, &done, MPI_STATUS_IGNORE);
             }
-            std::this_thread::sleep_for(std::chrono::milliseconds(200));
         }
+        std::this_thread::sleep_for(std::chrono::milliseconds(200));  // while it is there, no other speaks
         _exit(code);
     }
 
@@ -315,6 +319,7 @@ class Mpi final : public Processes {
     std::vector<Peer> peers_;
     Note heard_, failure_, end_;
     double waiting_ = 0;
+    std::atomic<double> stopped_ = 0, ticked_ = seconds_now();  // seconds; of watch()
     std::atomic<bool> finished_ = false, failed_ = false;
     std::thread guard_;
 };

@@ -164,6 +164,57 @@ TEST_CASE("mpirun: a run of 2 is killed, and goes on with 4 to the same bytes", 
     CHECK(model_in(out) == model_in(folder.path("alone")));
 }
 
+TEST_CASE("mpirun: a recipe's run of 4 goes on with 2, and with 1", "[cli][mpirun][unsanitized]") {
+    const ScratchFolder folder;
+    const Arguments run = {"train",
+                           "--recipe",
+                           "nanogpt-cpu",
+                           "--data",
+                           folder.write("text.txt", small_text()),
+                           "--n-layer",
+                           "1",
+                           "--n-embd",
+                           "32",
+                           "--block-size",
+                           "8",
+                           "--threads",
+                           "1",
+                           "--resume",
+                           "auto",
+                           "--out",
+                           folder.path("out")};
+    for (const std::size_t n : {4u, 2u, 1u}) {
+        const Arguments steps = {"--max-iters", std::to_string(5 * (5 - n))};
+        const Result r = n == 1 ? program(run + steps) : mpirun(n, run + steps);
+        INFO(n << ": " << r.err);
+        REQUIRE(r.code == 0);
+        CHECK_THAT(inkling::formats::read_file(folder.path("out/config.toml")), ContainsSubstring("\nshards = 4\n"));
+    }
+}
+
+TEST_CASE("mpirun: of processes that were stopped, the one that is silent is named",
+          "[cli][mpirun][slow][unsanitized]") {
+    const ScratchFolder folder;
+    const std::string text = folder.write("text.txt", small_text()), out = folder.path("out");
+    const Arguments endless = {"--max-iters", "100000000", "--eval-every", "1000000"};
+    Process run(started(2, flags(text, out, endless)), "", "/dev/null", nullptr, kMpirun);
+    REQUIRE(within(20, [&] { return fs::exists(fs::path(out) / "metrics.jsonl"); }));
+    const std::vector<pid_t> all = processes_of(out);
+    REQUIRE(all.size() == 2);
+    for (const pid_t process : all) {
+        std::ifstream file("/proc/" + std::to_string(process) + "/environ");
+        const std::string variables((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+        for (const std::string name : {"OMPI_COMM_WORLD_RANK=0", "PMI_RANK=0"})
+            if (variables.find(name + std::string(1, '\0')) != std::string::npos) kill(process, SIGSTOP);
+    }
+    const Result r = run.wait(30);
+    CHECK(r.code != 0);
+    INFO(r.err);
+    const std::vector<std::string> lines = lines_of_inkling(r);
+    REQUIRE(lines.size() == 1);
+    CHECK_THAT(lines[0], ContainsSubstring("process 0 on ") && ContainsSubstring("has ended or cannot be reached"));
+}
+
 TEST_CASE("mpirun: asked to stop, all end after the same step, and it is saved", "[cli][mpirun][unsanitized]") {
     const ScratchFolder folder;
     const std::string text = folder.write("text.txt", small_text()), out = folder.path("out");
