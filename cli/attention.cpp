@@ -109,7 +109,7 @@ int show_attention(const AttentionArguments& args) {
             fmt::format("--head {}: the model has layers 0 to {} and heads 0 to {}", args.head, layers - 1, heads - 1));
     const PromptText prompt = read_prompt(args.prompt, args.prompt_file);
     const AttentionMap map = formats::named(prompt.source, [&, &model = model, &tokenizer = tokenizer] {
-        return report::attention_map(generate::to_valid_utf8(args.model.name()), *model, *tokenizer, prompt.text);
+        return report::attention_map(generate::to_valid_utf8(args.model.name()), *model, *tokenizer, prompt.text, only);
     });
     say_replaced(*tokenizer);
 
@@ -120,14 +120,14 @@ int show_attention(const AttentionArguments& args) {
                                 : format == "json" ? report::attention_json(map)
                                                    : in_terminal(map, only, format == "table", terminal);
     if (to_stdout) {
-        print(content);
+        print_codes(content);  // labels are visible() already
         if (nothing_asked)
             std::fprintf(stderr, "this is one of %zu heads: another with --head LAYER.HEAD, all with --out FILE.html\n",
                          layers * heads);
     } else {
         formats::write_file_atomic(args.out.path, content);
-        std::fprintf(stderr, "wrote %s: layers %zu, heads %zu, tokens %zu\n", args.out.path.c_str(), map.layers,
-                     map.heads, map.tokens.size());
+        say(fmt::format("wrote {}: layers {}, heads {}, tokens {}", args.out.path, map.layers, map.heads,
+                        map.tokens.size()));
     }
     constexpr std::size_t kHeavy = 64 << 20;
     if (content.size() > kHeavy)
@@ -149,7 +149,7 @@ Action add_attention(CLI::App& app) {
                        fmt::format("{}; default: by the extension of --out, else table, with --head text", kFormats));
     offer(*format, kFormatNames);
     app.add_option("--head", args->head,
-                   "LAYER.HEAD, both counted from 0: show this head alone; html: the head that is shown first");
+                   "LAYER.HEAD, both counted from 0: show this head alone; json: all others are null");
     app.add_flag("--json", args->json, "print all weights as one JSON object, as --format json")->excludes(format);
     app.add_flag("--strict-vocabulary", args->strict, kStrictHelp);
     app.add_option("--threads", args->threads, "OpenMP threads; 0: the physical cores")->capture_default_str();

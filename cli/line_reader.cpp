@@ -64,7 +64,7 @@ int take_paste(int, int) {
     // the editor shows what was typed, and not what is inserted: it begins anew, where the prompt is
     const std::string before = shown_prompt + std::string(rl_line_buffer, static_cast<std::size_t>(rl_point));
     const std::size_t rows = cursor_after(before, terminal_columns(STDOUT_FILENO)).row;
-    print(fmt::format("\r{}\x1b[J", rows > 0 ? fmt::format("\x1b[{}A", rows) : ""));
+    print_codes(fmt::format("\r{}\x1b[J", rows > 0 ? fmt::format("\x1b[{}A", rows) : ""));
     rl_insert_text(text.c_str());
     rl_forced_update_display();
     return 0;

@@ -50,7 +50,7 @@ std::string visible(std::string_view text) {
 }
 
 AttentionMap attention_map(std::string name, const models::Transformer<float>& model, const data::Tokenizer& tokenizer,
-                           std::string_view prompt) {
+                           std::string_view prompt, std::optional<HeadIndex> only) {
     check<BadInput>(!prompt.empty(), "the prompt is empty: attention needs a text");
     const std::size_t context = model.config.block_size;
     std::vector<std::int32_t> tokens;  // as many as can be shown
@@ -69,17 +69,18 @@ AttentionMap attention_map(std::string name, const models::Transformer<float>& m
 
     AttentionMap map{visible(name), {}, weights.size(), weights.at(0).value().dim(1), {}};
     for (const std::int32_t token : tokens) map.tokens.push_back(visible(tokenizer.decode_more(std::span(&token, 1))));
-    for (const Tensor<float>& layer : weights) {
-        const ConstArray<float> rows = layer.value().contiguous();
+    for (std::size_t layer = 0; layer < map.layers; ++layer) {
+        const ConstArray<float> rows = weights[layer].value().contiguous();
         for (std::size_t head = 0; head < map.heads; ++head) {
             std::vector<float>& triangle = map.triangles.emplace_back();
+            if (only && (only->layer != layer || only->head != head)) continue;
             triangle.reserve(length * (length + 1) / 2);
             for (std::size_t query = 0; query < length; ++query) {
                 const float* row = rows.data() + (head * length + query) * length;
                 triangle.insert(triangle.end(), row, row + query + 1);
             }
             check(std::all_of(triangle.begin(), triangle.end(), [](float w) { return std::isfinite(w); }),
-                  "attention: the model's weights in layer {}, head {} are not numbers", &layer - weights.data(), head);
+                  "attention: the model's weights in layer {}, head {} are not numbers", layer, head);
         }
     }
     return map;

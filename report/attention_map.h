@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,7 +25,8 @@ struct AttentionMap {
     std::string model;                // as the pictures call it
     std::vector<std::string> tokens;  // labels
     std::size_t layers, heads;
-    // The lower triangle of each head, row by row, heads of a layer side by side: causal weights are 0 above it.
+    // The lower triangle of each head, row by row, heads of a layer side by side: causal weights are 0 above it. Empty
+    // where another head alone was asked for.
     std::vector<std::vector<float>> triangles;
 
     // Where a weight stands on the colour scale, in [0, 1]: weight ^ exponent(), the same for every head, so that heads
@@ -44,7 +46,7 @@ struct AttentionMap {
 
 // Throws BadInput when the prompt is empty, longer than the model's context, or has what the tokenizer cannot write.
 AttentionMap attention_map(std::string name, const models::Transformer<float>& model, const data::Tokenizer& tokenizer,
-                           std::string_view prompt);
+                           std::string_view prompt, std::optional<HeadIndex> only = std::nullopt);
 
 // A text with its spaces as ␣, line ends as ↵, tabs as ⇥, other control characters as their pictures, and what else
 // cannot be seen (bytes of part of a character, marks of direction) by number.

@@ -1,7 +1,6 @@
 #include "report/attention_page.h"
 
-#include <bit>
-#include <cstdint>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "formats/json.h"
@@ -14,14 +13,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Floats as little-endian bytes in base64: exact, and half as long as decimals that are.
-std::string base64(std::span<const float> values) {
+// In base64; null for a head that was not asked for.
+Json positions(const AttentionMap& map, std::span<const float> weights) {
+    if (weights.empty()) return nullptr;
     std::string bytes;
-    bytes.reserve(4 * values.size());
-    for (const float value : values) {
-        const auto word = std::bit_cast<std::uint32_t>(value);
-        for (int shift = 0; shift < 32; shift += 8) bytes += static_cast<char>(word >> shift & 0xFF);
-    }
+    for (const float weight : weights) bytes += static_cast<char>(std::lround(255 * map.position(weight)));
     return formats::base64(bytes);
 }
 
@@ -29,7 +25,7 @@ std::string base64(std::span<const float> values) {
 
 nlohmann::ordered_json attention_data(const AttentionMap& map, HeadIndex first) {
     Json weights = Json::array(), scale = Json::array();
-    for (const std::vector<float>& triangle : map.triangles) weights.push_back(base64(triangle));
+    for (const std::vector<float>& triangle : map.triangles) weights.push_back(positions(map, triangle));
     for (const Colour c : kScale) scale.push_back({c.red, c.green, c.blue});
     return {{"model", map.model},
             {"tokens", map.tokens},
@@ -54,13 +50,17 @@ std::string attention_json(const AttentionMap& map) {
     const std::size_t count = map.tokens.size();
     for (std::size_t i = 0; i < map.layers * map.heads; ++i) {
         const HeadIndex at = {i / map.heads, i % map.heads};
-        text += at.head == 0 ? "[[" : "[";
-        for (std::size_t query = 0; query < count; ++query) {
-            for (std::size_t key = 0; key < count; ++key)
-                text += fmt::format("{}{}", key == 0 ? '[' : ',', map.weight(at, query, key));
-            text += query + 1 < count ? "]," : "]";
+        if (at.head == 0) text += '[';
+        if (map.triangle(at).empty()) {
+            text += "null";
+        } else {
+            for (std::size_t query = 0; query < count; ++query) {
+                for (std::size_t key = 0; key < count; ++key)
+                    text += fmt::format("{}{}", key > 0 ? "," : query == 0 ? "[[" : "[", map.weight(at, query, key));
+                text += query + 1 < count ? "]," : "]]";
+            }
         }
-        text += at.head + 1 < map.heads ? "]," : at.layer + 1 < map.layers ? "]]," : "]]";
+        text += at.head + 1 < map.heads ? "," : at.layer + 1 < map.layers ? "]," : "]";
     }
     return text + "]}\n";
 }

@@ -187,19 +187,21 @@ void sort_best_first(std::vector<Json>& runs) {
 }
 
 std::string usual_prompt(const Json& run, const data::Tokenizer& tokenizer, std::size_t context) {
-    constexpr std::size_t kTokens = 32, kBytes = 400;
+    constexpr std::size_t kTokens = 32, kBytes = 4000;
     for (auto sample = run["samples"].rbegin(); sample != run["samples"].rend(); ++sample) {
         const Json prompt = sample->value("prompt", Json("")), text = sample->value("text", Json(""));
         if (!prompt.is_string() || !text.is_string()) continue;
         std::string all = prompt.get<std::string>() + text.get<std::string>();
         all.erase(0, all.find_first_not_of("\n"));
-        while (!all.empty()) {
-            all.resize(std::min(all.size(), kBytes));
+        all.resize(std::min(all.size(), kBytes));
+        all.resize(std::min(all.size(), formats::find_invalid_utf8(all)));
+        std::vector<std::int32_t> ids = tokenizer.encode(all);  // whole tokens: a mark is not cut
+        if (ids.size() > std::min(kTokens, context)) {
+            ids.resize(std::min(kTokens, context));
+            all = tokenizer.decode(ids);
             all.resize(std::min(all.size(), formats::find_invalid_utf8(all)));
-            const std::size_t tokens = tokenizer.encode(all).size(), most = std::min(kTokens, context);
-            if (tokens <= most) return all;
-            all.resize(std::min(all.size() - 1, all.size() * most / tokens));
         }
+        if (!all.empty()) return all;
     }
     return "";
 }

@@ -180,7 +180,9 @@ for (const [name, begins] of [["beforeprint", true], ["afterprint", false]]) {
   }, { signal: leaving.signal });
 }
 
-make_grid();
+const alone = data.weights.filter((head) => head).length === 1;  // nothing to choose from: the legend stays
+if (alone) $("all-title").hidden = $("grid").hidden = true;
+else make_grid();
 make_text();
 lay_out();
 choose({ layer: state.layer, head: state.head });

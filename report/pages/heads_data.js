@@ -8,21 +8,22 @@ const $ = (id) => document.getElementById(id);
 const state = { layer: data.first.layer, head: data.first.head, query: count - 1, key: 0, pointed: null };
 let cell = 0, fitted = true, printing = false, ratio = window.devicePixelRatio || 1;  // cell: a weight's side in CSS pixels
 
-// --- weights: the lower triangle of each head, row by row, as little-endian floats in base64
+// --- weights: the lower triangle of each head, row by row; of each its position on the colour scale, 0 to 255, in base64
 const triangles = new Map();
 function triangle(layer, head) {
   const at = layer * heads + head;
   if (!triangles.has(at)) {
     const text = atob(data.weights[at]), bytes = new Uint8Array(text.length);
     for (let i = 0; i < text.length; ++i) bytes[i] = text.charCodeAt(i);
-    triangles.set(at, new Float32Array(bytes.buffer));
+    triangles.set(at, bytes);
   }
   return triangles.get(at);
 }
+const weights_at = Array.from({ length: 256 }, (_, i) => (i / 255) ** (1 / data.exponent));
 const weight = (query, key) =>
-  key > query ? 0 : triangle(state.layer, state.head)[query * (query + 1) / 2 + key];
+  key > query ? 0 : weights_at[triangle(state.layer, state.head)[query * (query + 1) / 2 + key]];
 
-const digits = (w) => w.toPrecision(3);  // as weights are shown
+const digits = (w) => w.toPrecision(2);  // as weights are shown, and as positions tell them
 
 // --- colours: where a weight stands on the scale is the same for all heads
 const position = (w) => Math.min(1, Math.max(0, w)) ** data.exponent;
@@ -40,18 +41,18 @@ const theme = (name) => getComputedStyle(document.documentElement).getPropertyVa
 
 // One pixel a weight, or the highest weight of each square where there are more than `max_side` tokens.
 function paint(canvas, layer, head, max_side) {
-  const side = Math.min(count, max_side), highest = new Float32Array(side * side).fill(-1), weights = triangle(layer, head);
+  const side = Math.min(count, max_side), highest = new Int16Array(side * side).fill(-1), positions = triangle(layer, head);
   for (let query = 0, i = 0; query < count; ++query) {
     const row = Math.floor(query * side / count) * side;
     for (let key = 0; key <= query; ++key, ++i) {
       const at = row + Math.floor(key * side / count);
-      if (weights[i] > highest[at]) highest[at] = weights[i];
+      if (positions[i] > highest[at]) highest[at] = positions[i];
     }
   }
   canvas.width = canvas.height = side;
   const image = new ImageData(side, side), out = new Uint32Array(image.data.buffer);
   for (let at = 0; at < out.length; ++at) {
-    if (highest[at] >= 0) out[at] = words[Math.round(position(highest[at]) * 255)];
+    if (highest[at] >= 0) out[at] = words[highest[at]];
   }
   canvas.getContext("2d").putImageData(image, 0, 0);
 }

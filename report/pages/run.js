@@ -13,7 +13,7 @@ function show_title() {
   if (!single) return void (by_id("summary").textContent = runs.length ? "The best one comes first." : "There are no runs here yet.");
   const { metrics, settings } = runs[0], val = lowest(metrics.val_loss), step = last_of(metrics.step) ?? 0;
   const parts = [`step ${count_text(step)}${settings ? ` of ${count_text(settings.max_iters)}` : ""}`];
-  if (val !== null) parts.push(`best validation loss ${val.toFixed(4)}`);
+  if (val !== null) parts.push(`best validation loss ${val.toFixed(4)}${metrics.step[0] === 0 ? `, ${metrics.val_loss[0].toFixed(4)} before training` : ""}`);
   else if (metrics.loss.length) parts.push(`training loss ${last_of(metrics.loss)?.toFixed(4) ?? "not a number"}`);
   if (last_of(metrics.train_s) !== null) parts.push(`${time_text(last_of(metrics.train_s))} of training`);
   by_id("summary").textContent = parts.join("; ");

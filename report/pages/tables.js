@@ -28,30 +28,45 @@ function compare_table(runs, link) {
 
 const setting_text = (value) => typeof value === "number" && !Number.isInteger(value) ? String(Number(value.toPrecision(6))) : Array.isArray(value) ? value.join(", ") || "none" : value === "" ? "none" : String(value);
 
+// Settings that say something only where another one is as here.
+const needs = [
+  [/^muon_|^ns_steps$/, (s) => s.optimizer === "muon"],
+  [/^momentum$|^nesterov$/, (s) => s.optimizer !== "adamw"],
+  [/^beta[12]$|^(embedding|head|vector)_lr$/, (s) => s.optimizer !== "sgd"],
+  [/^lora_[^r]|^rs_lora$|^base_precision$|^init_adapter$/, (s) => s.lora_rank > 0],
+  [/^decay_fraction$/, (s) => s.schedule === "wsd"],
+  [/^tokenizer$|^vocab_size$|^pre_tokenizer$|^byte_fallback$/, (s) => s.init_from === ""],
+  [/^vocab_size$|^pre_tokenizer$/, (s) => s.tokenizer === "bpe"],
+  [/^byte_fallback$/, (s) => s.tokenizer === "char"],
+];
+const is_used = (settings) => (key) => needs.every(([keys, holds]) => !keys.test(key) || holds(settings));
+
 // Of several runs: what differs. Of one: what is not as by default, and the rest below.
 function settings_tables(runs, defaults) {
   const with_settings = runs.filter(({ settings }) => settings);
   if (!with_settings.length) return [element("p", { class: "hint", text: "config.toml could not be read." })];
   const keys = Object.keys(with_settings[0].settings), text = (run, key) => setting_text(run.settings[key]);
   if (with_settings.length > 1) {
-    const differ = keys.filter((key) => key !== "out" && new Set(with_settings.map((run) => text(run, key))).size > 1);
+    const used = (key) => with_settings.some(({ settings }) => is_used(settings)(key));
+    const differ = keys.filter((key) => key !== "out" && used(key) && new Set(with_settings.map((run) => text(run, key))).size > 1);
     if (!differ.length) return [element("p", { class: "hint", text: "These runs have the same settings." })];
     return [table(["setting", ...with_settings.map(({ name }) => name)],
       differ.map((key) => [code(key), ...with_settings.map((run) => text(run, key))]), "Settings that differ")];
   }
-  const run = with_settings[0], is_default = (key) => text(run, key) === setting_text(defaults[key]);
+  const run = with_settings[0], used = keys.filter(is_used(run.settings));
+  const is_default = (key) => text(run, key) === setting_text(defaults[key]) && !(run.settings.lora_rank > 0 && /lora_/.test(key));
   const list = (chosen) => element("dl", { class: "settings" }, ...chosen.map((key) =>
     element("div", {}, element("dt", {}, code(key)), element("dd", { text: text(run, key) }))));
-  const rest = keys.filter(is_default);
-  return [list(keys.filter((key) => !is_default(key))),
+  const rest = used.filter(is_default);
+  return [list(used.filter((key) => !is_default(key))),
     element("details", {}, element("summary", { text: `${rest.length} settings that are as by default` }), list(rest))];
 }
 
 function tokenizer_parts(run) {
   const { tokenizer, card } = run, per_token = bytes_per_token(run);
   const facts = [["kind", tokenizer.kind === "bpe" ? "byte pairs" : "characters"], ["vocabulary", count_text(tokenizer.vocab_size)],
-    ["bytes per token of the text", number_or(per_token, (x) => x.toFixed(3))],
     ["bytes per token of the vocabulary", tokenizer.mean_bytes.toFixed(2)]];
+  if (per_token) facts.push(["bytes per token of the text", per_token.toFixed(3)]);
   if (card?.tokens) facts.push(["tokens of the text", count_text(card.tokens)]);
   const longest = element("p", {}, "Longest tokens: ");
   for (const { text, bytes } of tokenizer.longest) longest.append(element("code", { text, title: `${bytes} bytes` }), " ");
@@ -68,8 +83,12 @@ function card_parts(run) {
     add("model", `${model.arch}: ${model.n_layer} layers, ${model.n_head} heads, width ${model.n_embd}, context ${model.block_size}`);
     add("best checkpoint", model.folder);
   }
-  const parameters = model?.parameters ?? card?.parameters;
+  const parameters = model?.parameters ?? card?.parameters, before = metrics.step[0] === 0 ? metrics.val_loss[0] : card?.val_loss_before;
   if (parameters) add("parameters", count_text(parameters));
+  if (card?.trained_parameters) add("trained", `${count_text(card.trained_parameters)} of adapters, rank ${run.settings?.lora_rank ?? "unknown"}`);
+  add("base model", card?.base_model);
+  add("validation loss before training", before?.toFixed(4));
+  add("best validation loss", lowest(metrics.val_loss)?.toFixed(4));
   if (card?.peak_memory_bytes) add("memory, at most", bytes_text(card.peak_memory_bytes));
   if (last_of(metrics.train_s) !== null) add("time of training", time_text(last_of(metrics.train_s)));
   if (last_of(metrics.elapsed_s) !== null) add("time in all", time_text(last_of(metrics.elapsed_s)));

@@ -66,7 +66,7 @@ json page_data(const std::string& page) {
     return json::parse(page.substr(begin, page.find("</script>", begin) - begin));
 }
 
-std::vector<float> floats_of_base64(const std::string& text) {
+std::string bytes_of_base64(const std::string& text) {
     const std::string digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     std::string bytes;
     unsigned bits = 0;
@@ -76,9 +76,7 @@ std::vector<float> floats_of_base64(const std::string& text) {
         held += 6;
         if (held >= 8) bytes += static_cast<char>(bits >> (held -= 8) & 0xFF);
     }
-    std::vector<float> values(bytes.size() / sizeof(float));
-    std::memcpy(values.data(), bytes.data(), values.size() * sizeof(float));
-    return values;
+    return bytes;
 }
 
 unsigned big_endian(const std::string& bytes, std::size_t at) {
@@ -122,7 +120,7 @@ TEST_CASE("attention: --json holds the weights that the model computes", "[cli]"
     }
 }
 
-TEST_CASE("attention: the page needs nothing else and holds every weight exactly", "[cli]") {
+TEST_CASE("attention: the page needs nothing else and holds every weight as a colour", "[cli]") {
     const std::string page = written(kSharp, "heads.html");
     for (const char* outside : {"http://", "https://", "<link", "src=", "@import", "url(", "fetch("})
         CHECK(page.find(outside) == std::string::npos);
@@ -136,14 +134,26 @@ TEST_CASE("attention: the page needs nothing else and holds every weight exactly
     CHECK(data["tokens"][17] == "{");
     REQUIRE(data["weights"].size() == 4);
     for (std::size_t i = 0; i < 4; ++i) {
-        const auto triangle = floats_of_base64(data["weights"][i]);
+        const std::string triangle = bytes_of_base64(data["weights"][i]);
         const std::size_t count = data["tokens"].size();
         REQUIRE(triangle.size() == count * (count + 1) / 2);
         for (std::size_t q = 0, at = 0; q < count; ++q)
-            for (std::size_t k = 0; k <= q; ++k)
-                CHECK(triangle[at++] == exact["weights"][i / 2][i % 2][q][k].get<float>());
+            for (std::size_t k = 0; k <= q; ++k) {
+                const double weight = exact["weights"][i / 2][i % 2][q][k];
+                const double position = 255 * std::pow(weight, data["exponent"].get<double>());
+                CHECK(std::abs(static_cast<unsigned char>(triangle[at++]) - position) <= 0.5001);
+            }
     }
-    CHECK(page_data(written("it", "a.htm", {"--head", "1.0"}))["first"] == json({{"layer", 1}, {"head", 0}}));
+}
+
+TEST_CASE("attention: with --head a page and JSON hold that head alone", "[cli]") {
+    const json all = json::parse(ask(attention(kSharp, {"--json"})).out)["weights"],
+               one = json::parse(ask(attention(kSharp, {"--json", "--head", "1.0"})).out)["weights"];
+    CHECK((one[0] == json({nullptr, nullptr}) && one[1][0] == all[1][0] && one[1][1].is_null()));
+    const json page = page_data(written(kSharp, "a.htm", {"--head", "1.0"})),
+               whole = page_data(written(kSharp, "b.htm"));
+    CHECK(page["first"] == json({{"layer", 1}, {"head", 0}}));
+    CHECK(page["weights"] == json({nullptr, nullptr, whole["weights"][2], nullptr}));
 }
 
 TEST_CASE("attention: the SVG is well-formed and shows tokens as they are", "[cli]") {

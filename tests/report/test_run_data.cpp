@@ -146,4 +146,17 @@ TEST_CASE("run data: heads are shown of how the last sample begins, in whole cha
     CHECK(tokenizer.encode(prompt).size() <= 32);
     CHECK(tokenizer.encode(report::usual_prompt(run, tokenizer, 8)).size() <= 8);
     CHECK(report::usual_prompt({{"samples", ordered_json::array()}}, tokenizer, 64) == "");
+    // a mark is one token, and none is cut
+    const ChatFolder model(kChatMl, 512);
+    const auto chat = models::open_tokenizer(model.scratch.path());
+    std::string talk;
+    for (int i = 0; i < 20; ++i) talk += "<|im_start|>user\nhello<|im_end|>\n";
+    run = {{"samples", {{{"prompt", talk}, {"text", ""}}}}};
+    for (std::size_t context = 1; context < 12; ++context) {
+        const std::string some = report::usual_prompt(run, *chat, context);
+        INFO(some);
+        CHECK((!some.empty() && talk.starts_with(some)));
+        const std::size_t open = some.rfind('<');
+        CHECK((open == std::string::npos || some.find('>', open) != std::string::npos));
+    }
 }
