@@ -16,6 +16,7 @@
 #include "models/chat_tokens.h"
 #include "models/folder.h"
 #include "train/estimate.h"
+#include "train/speed.h"
 
 namespace inkling::cli {
 namespace {
@@ -107,8 +108,8 @@ int print_estimate(const TrainArguments& args, Settings settings, const data::Co
     }
     const double steps = static_cast<double>(options.max_iters), seen = steps * needed.tokens_per_step;
     const double passes = seen / std::max(1.0, vocabulary_.tokens * (1 - options.val_fraction));
-    double seconds = steps * needed.seconds_per_step();
-    if (options.max_time > 0) seconds = std::min(seconds, options.max_time);
+    const auto [seconds, all_seconds] =
+        train::planned_seconds(options, needed, vocabulary_.tokens, needed.seconds_per_step());
     if (args.json) {
         nlohmann::ordered_json plan = plan_json(
             options, needed.parameters, static_cast<std::size_t>(vocabulary_.tokens), vocabulary_.size, threads);
@@ -117,7 +118,8 @@ int print_estimate(const TrainArguments& args, Settings settings, const data::Co
                      {"flops", steps * needed.flops_per_step},
                      {"memory_bytes", needed.memory_bytes()},
                      {"checkpoint_bytes", needed.checkpoint_bytes},
-                     {"seconds", seconds}});
+                     {"seconds", seconds},
+                     {"elapsed_s", all_seconds}});
         if (args.processes > 1) plan.update({{"processes", args.processes}, {"state_bytes", needed.state_bytes}});
         if (options.lora_rank > 0)
             plan.update({{"trained_parameters", static_cast<std::uint64_t>(needed.trained)},
@@ -152,8 +154,10 @@ int print_estimate(const TrainArguments& args, Settings settings, const data::Co
             quantity(needed.memory_bytes(), "B"), quantity(needed.state_bytes, "B"), quantity(needed.work_bytes, "B"),
             quantity(needed.text_bytes, "B"), quantity(needed.kProgramBytes, "B")));
     row("disk", fmt::format("{} per checkpoint; up to 3 are kept", quantity(needed.checkpoint_bytes, "B")));
-    row("time", fmt::format("about {} of training steps, at {} measured now with {}", duration(seconds),
-                            quantity(needed.flops_per_s, "FLOP/s"), counted(threads, "thread")));
+    row("time", fmt::format("about {} of training steps, at {} measured now with {}; with evaluations, samples and "
+                            "checkpoints about {}",
+                            duration(seconds), quantity(needed.flops_per_s, "FLOP/s"), counted(threads, "thread"),
+                            duration(all_seconds)));
     return 0;
 }
 

@@ -77,13 +77,8 @@ std::string written_by_best(train::TrainingLoop& loop, const data::Tokenizer& to
 
 }  // namespace
 
-double best_loss(const train::TrainingLoop& loop) {
-    const bool last = loop.state().best_step == loop.state().step && loop.metrics().val_loss;
-    return last ? *loop.metrics().val_loss : loop.state().best_val_loss;
-}
-
-void tell_ending(Report& report, train::TrainingLoop& loop, const data::Tokenizer& tokenizer, double seconds,
-                 const train::SampleWriter::Take& take_sample) {
+void tell_ending(Report& report, train::TrainingLoop& loop, const data::Tokenizer& tokenizer,
+                 const train::RunCard& card, double seconds, const train::SampleWriter::Take& take_sample) {
     const train::TrainingState& state = loop.state();
     const train::TrainOptions& options = loop.options();
     const double tokens = static_cast<double>(state.step) * loop.tokens_per_step();
@@ -93,13 +88,15 @@ void tell_ending(Report& report, train::TrainingLoop& loop, const data::Tokenize
                             tokens / static_cast<double>(loop.text().train.size())));
     const bool last = state.best_step == state.step;
     if (std::isfinite(state.best_val_loss)) {
-        const double loss = best_loss(loop);
+        const double loss = state.best_val_loss;
         std::string text = fmt::format("best validation loss: {}", loss_text(loss, loop.bits_per_byte(loss)));
         if (loop.has_best() && state.best_step == 0)
             text += ", before the first step: none made it better, and the model is kept as it was";
         else if (state.best_step > 0)
             text += fmt::format(", at step {}", state.best_step);
-        if (!last && state.best_step > 0) text += "; later steps overfit: the model of that step is kept as best";
+        if (const auto before = card.val_loss_before(); before && state.best_step > 0)
+            text += fmt::format("; before training: {}", loss_text(*before, loop.bits_per_byte(*before)));
+        if (!last && state.best_step > 0) text += "; later steps are no better: the model of that step is kept as best";
         report.note(text);
     }
     const std::vector<std::string>& given = options.sample_prompt;

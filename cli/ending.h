@@ -7,14 +7,12 @@
 #include "cli/report.h"
 #include "train/loop.h"
 #include "train/observers.h"
+#include "train/run_card.h"
 
 namespace inkling::cli {
 
-// The lowest validation loss; where it is of the last step, over all that was evaluated then.
-double best_loss(const train::TrainingLoop& loop);
-
 // `seconds`: wall clock of the command. The sample is of the best model of the run.
-void tell_ending(Report& report, train::TrainingLoop& loop, const data::Tokenizer& tokenizer, double seconds,
-                 const train::SampleWriter::Take& take_sample);
+void tell_ending(Report& report, train::TrainingLoop& loop, const data::Tokenizer& tokenizer,
+                 const train::RunCard& card, double seconds, const train::SampleWriter::Take& take_sample);
 
 }  // namespace inkling::cli

@@ -61,7 +61,8 @@ void warn_of_softcap(const ExportArguments& args, double cap) {
 }
 
 void report(const ExportArguments& args, const std::string& type, std::uintmax_t bytes) {
-    say(fmt::format("wrote {}: {}, {}, {}", args.out.path, args.format, type, quantity(static_cast<double>(bytes), "B")));
+    say(fmt::format("wrote {}: {}, {}, {}", args.out.path, args.format, type,
+                    quantity(static_cast<double>(bytes), "B")));
 }
 
 // --type, or that of the model's files. An adapter alone is f32, as its file.

@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/common.h"
-#include "cli/ending.h"
 #include "formats/json.h"
 #include "train/loop.h"
 
@@ -95,9 +94,9 @@ void JsonLines::end(const train::TrainingLoop& loop, const std::filesystem::path
                          {"best_step", state.best_step}, {"train_s", state.train_s},
                          {"elapsed_s", state.elapsed_s}, {"seed", options.seed},
                          {"model", run.string()}};
-    if (const double best = best_loss(loop); std::isfinite(best)) {
-        line["best_val_loss"] = best;
-        line["best_bits_per_byte"] = loop.bits_per_byte(best);
+    if (std::isfinite(state.best_val_loss)) {
+        line["best_val_loss"] = state.best_val_loss;
+        line["best_bits_per_byte"] = loop.bits_per_byte(state.best_val_loss);
     }
     write("end", line);
     if (!failure_.empty()) throw Error(failure_);

@@ -96,9 +96,9 @@ std::optional<std::string> LineReader::next(const char* prompt) {
         dropped = false;
         rl_done = 0;
         shown_prompt = prompt;
-        if (understands_codes()) print(std::string(kAskForMarks));
+        if (understands_codes()) print_codes(std::string(kAskForMarks));
         char* const line = readline(prompt);
-        if (understands_codes()) print(std::string(kNoMarks));
+        if (understands_codes()) print_codes(std::string(kNoMarks));
         if (dropped) {
             std::free(line);
             std::fputc('\n', stderr);

@@ -186,8 +186,8 @@ int train_model(const TrainArguments& args, const TrainCaller& caller, distribut
     train::TrainingLoop& loop = *run.loop;
     if (!checkpoint.empty()) report.note(going_on_from(checkpoint, loop));
     if (loop.eval_tokens() < loop.text().val.size())
-        report.note(fmt::format("validation: {} of {} tokens, {} at the end", loop.eval_tokens(),
-                                loop.text().val.size(), loop.eval_tokens_at_end()));
+        report.note(fmt::format("validation: {} of {} tokens, the same ones each time", loop.eval_tokens(),
+                                loop.text().val.size()));
 
     const std::atomic<int>& signal = catch_signals();
     const data::Tokenizer& tokenizer = *run.loaded.tokenizer;
@@ -198,9 +198,13 @@ int train_model(const TrainArguments& args, const TrainCaller& caller, distribut
     train::CheckpointSaver checkpoints(*folder, tokenizer, loop);
     train::MetricsFile metrics(folder->path() / "metrics.jsonl", loop.state().step);
     train::LinesFile samples_file(folder->path() / "samples.jsonl", loop.state().step);
-    nlohmann::ordered_json facts = {{"inkling", INKLING_VERSION},           {"parameters", parameters},
-                                    {"vocab_size", tokenizer.vocab_size()}, {"tokens", run.tokens.ids.size()},
-                                    {"text_bytes", run.tokens.bytes},       {"threads", threads}};
+    nlohmann::ordered_json facts = {{"inkling", INKLING_VERSION},
+                                    {"parameters", parameters},
+                                    {"vocab_size", tokenizer.vocab_size()},
+                                    {"tokens", run.tokens.ids.size()},
+                                    {"threads", threads}};
+    if (!run.documents)
+        facts["text_bytes"] = run.tokens.bytes;  // what conversations are as text depends on the template
     if (adapter.rank > 0)
         facts.update({{"trained_parameters",
                        static_cast<std::uint64_t>(train::trained_count(options, run.loaded.model->config))},
@@ -235,7 +239,7 @@ int train_model(const TrainArguments& args, const TrainCaller& caller, distribut
         if (live) live->finish();
         return 128 + stopped_by;
     }
-    tell_ending(report, loop, tokenizer, seconds_now() - start, take_sample);
+    tell_ending(report, loop, tokenizer, card, seconds_now() - start, take_sample);
     if (args.json) json.end(loop, folder->path());
     if (live) live->finish();
     return 0;

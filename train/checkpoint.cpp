@@ -101,6 +101,12 @@ std::string checksum(const Metadata& metadata, const nn::FlatParameters<float>& 
     return fmt::format("{:016x}", hash.value);
 }
 
+// Nothing before the first update: all of it is 0.
+std::vector<Optimizer<float>::State> updated_state(Optimizer<float>& optimizer,
+                                                   const nn::FlatParameters<float>::Entry& e) {
+    return optimizer.updates > 0 ? optimizer.state_of(e) : std::vector<Optimizer<float>::State>();
+}
+
 }  // namespace
 
 std::string fingerprint(data::TokenView tokens, const data::EncodedDocuments* documents) {
@@ -157,7 +163,7 @@ void save_checkpoint(const fs::path& folder, models::Transformer<float>& model, 
             check(finite, "checkpoint: {} holds values that are not finite: nothing is saved", entry.name);
         };
         check_finite(p.data());
-        for (const auto& [kind, values] : optimizer.state_of(entry))
+        for (const auto& [kind, values] : updated_state(optimizer, entry))
             out.add(fmt::format("{}.{}", kind, entry.name), formats::DType::F32, shape, values);
         if (average.on()) {
             check_finite(average.kept.data() + entry.offset);
@@ -218,13 +224,13 @@ TrainingState load_state(const fs::path& folder, nn::FlatParameters<float>& para
     const bool averaged = file.contains(kWeights + parameters.entries().front().name);
     Array<float> weights;
     if (averaged) weights = Array<float>(parameters.values().shape(), 0.0f);
+    optimizer.updates = read_number<std::uint64_t>(file, "updates", what);
     for (const auto& entry : parameters.entries()) {
         const std::size_t n = entry.parameter.size();
-        for (const auto& [kind, values] : optimizer.state_of(entry))
+        for (const auto& [kind, values] : updated_state(optimizer, entry))
             file.read(fmt::format("{}.{}", kind, entry.name), values, n);
         if (averaged) file.read(kWeights + entry.name, weights.data() + entry.offset, n);
     }
-    optimizer.updates = read_number<std::uint64_t>(file, "updates", what);
     check<BadInput>(text(kChecksum) == checksum(found, parameters, optimizer, weights),
                     "{}: is damaged, or of other weights than the {} beside it: go on from another checkpoint", what,
                     models::is_adapter(folder) ? "adapter_model.safetensors" : "model.safetensors");

@@ -56,6 +56,7 @@ class SumOfLosses {
 
     double mean() {
         if (processes_ && !round_.empty() && !stopped_) tell();
+        if (options_.counted) *options_.counted = predicted_;
         return (processes_ ? stopped_ : stop_) ? std::numeric_limits<double>::quiet_NaN()
                                                : total_ / static_cast<double>(predicted_);
     }

@@ -18,10 +18,11 @@ struct EvaluateOptions {
     // Windows begin that many tokens apart, and each counts the tokens that the one before did not reach: those then
     // see at least context - stride tokens, at context / stride times the cost. 0: the context's length.
     std::size_t stride = 0;
-    std::size_t length = 0;      // of the windows; 0: the model's context
-    std::size_t max_tokens = 0;  // so many, in windows spread evenly over the text; 0: all
-    std::function<bool(double done)> progress =
-        nullptr;  // done in [0, 1); asked between batches and layers: false ends it
+    std::size_t length = 0;          // of the windows; 0: the model's context
+    std::size_t max_tokens = 0;      // so many, in windows spread evenly over the text; 0: all
+    std::size_t* counted = nullptr;  // gets the number of tokens that the result is the mean of
+    // Asked between batches and layers, done in [0, 1): false ends it.
+    std::function<bool(double done)> progress = nullptr;
     // That share the batches, and have the same result, as one process would. Where progress() of one of them ends it,
     // all have *told_to_stop set.
     distributed::Processes* processes = nullptr;

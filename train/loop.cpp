@@ -11,8 +11,6 @@
 namespace inkling::train {
 namespace {
 
-constexpr double kEvalCost = 1.0 / 3;  // of a token that is evaluated, against one that is trained on
-
 // Bits per byte of text for a loss of 1 nat per token. The first token is not predicted.
 double bits_per_byte_of(data::TokenView tokens, const data::Tokenizer& tokenizer) {
     constexpr std::size_t kPart = 1 << 16;
@@ -24,6 +22,13 @@ double bits_per_byte_of(data::TokenView tokens, const data::Tokenizer& tokenizer
         bytes += tokenizer.decode_more(part).size();
     }
     return static_cast<double>(tokens.size() - 1) / static_cast<double>(bytes) / std::numbers::ln2;
+}
+
+template <class Work>
+double timed(const Work& work) {  // seconds
+    const double start = seconds_now();
+    work();
+    return seconds_now() - start;
 }
 
 }  // namespace
@@ -104,21 +109,17 @@ std::size_t TrainingLoop::eval_tokens() const {
     return some == 0 || some >= all ? all : some;
 }
 
-std::size_t TrainingLoop::eval_tokens_at_end() const {
-    const double trained = static_cast<double>(state_.step ? state_.step : options_.max_iters) * tokens_per_step();
-    const double tokens = std::min(0.1 / kEvalCost * trained, static_cast<double>(text_.val.size()));
-    return std::max(eval_tokens(), static_cast<std::size_t>(tokens));
-}
-
 double TrainingLoop::seconds_left() const {
     const double per_step = state_.train_s / static_cast<double>(state_.step);
     double steps = static_cast<double>(options_.max_iters - state_.step);
     if (options_.max_time > 0) steps = std::min(steps, (options_.max_time - state_.train_s) / per_step);
-    double evaluated = static_cast<double>(eval_tokens_at_end());
-    if (options_.eval_every)
-        evaluated += static_cast<double>(eval_tokens()) * std::floor(steps / static_cast<double>(options_.eval_every));
-    const double per_token = eval_s_per_token_ > 0 ? eval_s_per_token_ : kEvalCost * per_step / tokens_per_step();
-    return steps * per_step + evaluated * per_token;
+    Estimate sizes;
+    estimate_sizes(options_, model_.config, 0, sizes);
+    Costs costs = estimated_costs(options_, sizes, static_cast<double>(text_.val.size()), per_step);
+    if (measured_.evaluation > 0) costs.evaluation = measured_.evaluation;
+    if (measured_.checkpoint > 0) costs.checkpoint = measured_.checkpoint;
+    if (measured_.sample > 0) costs.sample = measured_.sample;
+    return seconds_of(options_, steps, costs);
 }
 
 double TrainingLoop::run_step() {
@@ -151,7 +152,7 @@ void TrainingLoop::run(const std::vector<Observer*>& observers, const std::funct
     const auto save = [&] {
         saved_step_ = state_.step;
         state_.spikes = step_->spikes;
-        tell(&Observer::checkpoint_wanted);
+        measured_.checkpoint = timed([&] { tell(&Observer::checkpoint_wanted); });
     };
     // Of several processes, one may be asked before the others: each step tells all of it.
     const bool alone = step_->processes() == nullptr;
@@ -169,7 +170,7 @@ void TrainingLoop::run(const std::vector<Observer*>& observers, const std::funct
     };
     const bool begins = state_.step == 0 && !std::isfinite(state_.best_val_loss);
     if (options_.eval_on_start && begins && !finished() && !text_.val.empty() && !interrupted()) {
-        evaluate_now(false, observers, stop);
+        evaluate_now(observers, stop);
         state_.elapsed_s = metrics_.elapsed_s = seconds_now() - start;
         const bool best = is_best();
         if (metrics_.val_loss) tell(&Observer::evaluated);
@@ -189,22 +190,22 @@ void TrainingLoop::run(const std::vector<Observer*>& observers, const std::funct
                 kMaxRefused, state_.step, anomaly_));
         }
         bool last = finished();
-        if (!text_.val.empty() && (last || due(options_.eval_every)) && !interrupted())
-            evaluate_now(last, observers, stop);
+        if (!text_.val.empty() && (last || due(options_.eval_every)) && !interrupted()) evaluate_now(observers, stop);
         const bool best = is_best();
         last = finished();
         state_.elapsed_s = metrics_.elapsed_s = seconds_now() - start;
         tell(&Observer::step_done);
         if (metrics_.val_loss) tell(&Observer::evaluated);
         if (best || last || due(options_.save_every ? options_.save_every : options_.eval_every)) save();
-        if (!last && due(options_.sample_every) && !interrupted()) tell(&Observer::sample_wanted);
+        if (!last && due(options_.sample_every) && !interrupted())
+            measured_.sample = timed([&] { tell(&Observer::sample_wanted); });
         if (!last) check_plan(observers);
     }
     if (saved_step_ != state_.step) save();  // interrupted between two checkpoints
     tell(&Observer::stopped);
 }
 
-void TrainingLoop::evaluate_now(bool last, const std::vector<Observer*>& observers, const std::function<bool()>& stop) {
+void TrainingLoop::evaluate_now(const std::vector<Observer*>& observers, const std::function<bool()>& stop) {
     // A model that has only seen paragraphs from their beginning is asked about those that it sees much of.
     const bool overlapping = options_.sampler == data::SamplerKind::paragraphs;
     EvaluateOptions how;
@@ -218,21 +219,14 @@ void TrainingLoop::evaluate_now(bool last, const std::vector<Observer*>& observe
     };
     const WithPrecision scope(options_.precision);
     const Averaged weights(step_->average);
-    const auto loss_of = [&](std::size_t tokens) {
-        how.max_tokens = tokens == text_.val.size() ? 0 : tokens;
-        const double start = seconds_now();
-        const double loss = val_rows_ ? evaluate(model_, *val_rows_, how) : evaluate(model_, text_.val, how);
-        if (!std::isfinite(loss)) return loss;
-        eval_s_per_token_ = (seconds_now() - start) / static_cast<double>(tokens);
-        metrics_.val_loss = last_val_loss_ = loss;
-        metrics_.val_tokens = tokens;
-        if (std::isfinite(bits_per_byte_)) metrics_.bits_per_byte = bits_per_byte(loss);
-        return loss;
-    };
-    // The losses that are compared are of the same tokens; the last one that is told is of as many as possible.
-    const double loss = loss_of(eval_tokens());
-    if (std::isfinite(loss)) state_.val_loss = loss;
-    if (last && eval_tokens() < eval_tokens_at_end()) loss_of(eval_tokens_at_end());
+    how.max_tokens = eval_tokens() == text_.val.size() ? 0 : eval_tokens();
+    how.counted = &metrics_.val_tokens;
+    double loss = 0;
+    measured_.evaluation =
+        timed([&] { loss = val_rows_ ? evaluate(model_, *val_rows_, how) : evaluate(model_, text_.val, how); });
+    if (!std::isfinite(loss)) return;
+    metrics_.val_loss = last_val_loss_ = state_.val_loss = loss;
+    if (std::isfinite(bits_per_byte_)) metrics_.bits_per_byte = bits_per_byte(loss);
 }
 
 // Once: the clock tells how many steps there is time for. The first tenth does not count, in which buffers are made and

@@ -14,6 +14,7 @@
 #include "train/checkpoint.h"
 #include "train/metrics.h"
 #include "train/observer.h"
+#include "train/speed.h"
 #include "train/step.h"
 
 namespace inkling::train {
@@ -52,7 +53,7 @@ class TrainingLoop {
     bool has_best() const;
     bool log_due() const;  // of the last step: by --log-every, the first, the last, and those with an evaluation
     const std::string& anomaly() const { return anomaly_; }  // where the last step that was refused went wrong
-    double seconds_left() const;                             // estimated, evaluations included
+    double seconds_left() const;                             // estimated, with all that comes on top of steps
 
     const TrainOptions& options() const { return options_; }
     models::Transformer<float>& model() { return model_; }
@@ -65,12 +66,11 @@ class TrainingLoop {
     double last_val_loss() const { return last_val_loss_; }
     double bits_per_byte(double loss) const { return loss * bits_per_byte_; }  // NaN without a tokenizer
     double tokens_per_step() const;
-    std::size_t eval_tokens() const;         // of the validation part, that an evaluation reads
-    std::size_t eval_tokens_at_end() const;  // more: as many as are read in a tenth of the time trained
+    std::size_t eval_tokens() const;  // of the validation part: the same ones in every evaluation
 
   private:
     void split_documents(data::TokenView tokens, const data::EncodedDocuments& documents);
-    void evaluate_now(bool last, const std::vector<Observer*>& observers, const std::function<bool()>& stop);
+    void evaluate_now(const std::vector<Observer*>& observers, const std::function<bool()>& stop);
     void check_plan(const std::vector<Observer*>& observers);
     bool due(std::size_t every) const { return every > 0 && state_.step % every == 0; }
 
@@ -84,7 +84,7 @@ class TrainingLoop {
     TrainingState state_;
     Metrics metrics_;
     double last_val_loss_ = std::numeric_limits<double>::quiet_NaN();
-    double eval_s_per_token_ = 0;  // of the last evaluation; 0: there was none yet
+    Costs measured_;  // the last of each; 0: there was none yet
     std::string anomaly_;
     std::size_t refused_in_a_row_ = 0, saved_step_ = static_cast<std::size_t>(-1);
     bool asked_to_stop_ = false;

@@ -1,6 +1,7 @@
 // OUT/metrics.jsonl: one JSON object a line. Keys: step, loss, val_loss (where evaluated), lr, grad_norm, tok_s,
 // train_s (seconds in training steps alone), elapsed_s (wall clock since the start); beside val_loss: val_tokens, how
-// many tokens it is the mean of, and bits_per_byte.
+// many tokens it is the mean of, and bits_per_byte. An evaluation before the first step has a line with step 0, without
+// loss, lr, grad_norm and tok_s.
 #pragma once
 
 #include <filesystem>
@@ -31,7 +32,8 @@ class MetricsFile : public Observer {
     MetricsFile(const std::filesystem::path& path, std::size_t last_step) : file_(path, last_step) {}
     void write(const Metrics& metrics);
     void step_done(TrainingLoop& loop) override;  // writes, where --log-every asks for it, of steps that are finite
-    void stopped(TrainingLoop& loop) override;    // and of the last one in any case
+    void evaluated(TrainingLoop& loop) override;  // writes the one before the first step
+    void stopped(TrainingLoop& loop) override;    // writes the last step in any case
 
   private:
     LinesFile file_;

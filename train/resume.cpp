@@ -11,19 +11,31 @@ namespace inkling::train {
 namespace {
 
 // "data" and how it is read: by its content, not by its name.
-const std::set<std::string> kFree = {"data",          "exclude",
-                                     "text_field",    "text_column",
-                                     "lossy",         "strict_vocabulary",
-                                     "out",           "resume",
-                                     "overwrite",     "max_iters",
-                                     "max_time",      "init_from",
-                                     "init_adapter",  "threads",
-                                     "eval_every",    "eval_on_start",
-                                     "eval_iters",    "save_every",
-                                     "log_every",     "patience",
-                                     "sample_prompt", "sample_every",
-                                     "replan",        "replan_step",
-                                     "planned_iters", "checkpoint_activations"};
+const std::set<std::string> kFree = {"data",
+                                     "exclude",
+                                     "text_field",
+                                     "text_column",
+                                     "lossy",
+                                     "strict_vocabulary",
+                                     "out",
+                                     "resume",
+                                     "overwrite",
+                                     "max_iters",
+                                     "max_time",
+                                     "init_from",
+                                     "init_adapter",
+                                     "threads",
+                                     "eval_every",
+                                     "eval_on_start",
+                                     "save_every",
+                                     "log_every",
+                                     "patience",
+                                     "sample_prompt",
+                                     "sample_every",
+                                     "replan",
+                                     "replan_step",
+                                     "planned_iters",
+                                     "checkpoint_activations"};
 
 // More steps, or more time for them, than the checkpoint was planned for: the learning rate is to follow.
 void extend(TrainingLoop& loop, const std::string& config) {

@@ -60,6 +60,11 @@ void RunCard::evaluated(TrainingLoop& loop) {
     if (loop.metrics().step == 0) card_[kBefore] = *loop.metrics().val_loss;
 }
 
+std::optional<double> RunCard::val_loss_before() const {
+    const auto found = card_.find(kBefore);
+    return found != card_.end() && found->is_number() ? std::optional(found->get<double>()) : std::nullopt;
+}
+
 void RunCard::stopped(TrainingLoop& loop) {
     rusage used{};
     getrusage(RUSAGE_SELF, &used);

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "train/observer.h"
 
@@ -19,6 +20,7 @@ class RunCard : public Observer {
     RunCard(const std::filesystem::path& run, nlohmann::ordered_json card);
     void evaluated(TrainingLoop& loop) override;  // before the first step: val_loss_before
     void stopped(TrainingLoop& loop) override;    // adds ended, stop_reason and peak_memory_bytes
+    std::optional<double> val_loss_before() const;
 
   private:
     std::filesystem::path path_;

@@ -1,8 +1,10 @@
 #include "train/speed.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "data/split.h"
+#include "engine/buffer_pool.h"
 #include "engine/clock.h"
 #include "engine/kernels/operand.h"
 #include "train/step.h"
@@ -36,32 +38,66 @@ double product_gflops(Precision precision, distributed::Processes* processes) {
 double seconds_per_step(const TrainOptions& options, const models::Architecture& architecture,
                         const data::Tokenizer& tokenizer, data::TokenView tokens, double max_seconds,
                         distributed::Processes* processes) {
-    const auto model = std::make_unique<models::Transformer<float>>(architecture);
-    return seconds_per_step(options, *model, tokenizer, tokens, max_seconds, processes);
+    auto model = std::make_unique<models::Transformer<float>>(architecture);
+    const double best = seconds_per_step(options, *model, tokenizer, tokens, max_seconds, processes);
+    model.reset();
+    release_cached_buffers();
+    return best;
 }
 
 double seconds_per_step(const TrainOptions& options, models::Transformer<float>& model,
                         const data::Tokenizer& tokenizer, data::TokenView tokens, double max_seconds,
                         distributed::Processes* processes) {
     model.train();
-    const auto sampler = data::make_sampler(options.sampler, data::split_tokens(tokens, options.val_fraction).train,
-                                            options.rows_per_shard(), options.block_size, options.seed, &tokenizer);
-    TrainingStep step(options, model, *sampler, processes);
-    const Array<float> before = options.lora_rank > 0 ? step.parameters.values().clone() : Array<float>();
-    if (processes) processes->barrier();
-    const double begin = seconds_now();
-    const auto in_time = [&] { return of_first(processes, seconds_now() - begin < max_seconds); };
-    std::size_t number = 0;
-    while (number < 3 && in_time()) step.run(number++);  // buffers and primitives are made
     double best = 1e30;
-    int steps = 0;
-    do {
-        const double start = seconds_now();
-        step.run(number++);
-        best = std::min(best, seconds_now() - start);
-    } while (in_time() && ++steps < 100);
-    if (before.defined()) copy_into(step.parameters.values(), before);
+    {
+        TrainOptions still = options;
+        still.learning_rate = still.min_lr = still.embedding_lr = still.head_lr = still.vector_lr = 0;
+        const auto sampler = data::make_sampler(still.sampler, data::split_tokens(tokens, still.val_fraction).train,
+                                                still.rows_per_shard(), still.block_size, still.seed, &tokenizer);
+        TrainingStep step(still, model, *sampler, processes);
+        if (processes) processes->barrier();
+        const double begin = seconds_now();
+        std::size_t number = 0;
+        do {  // the first ones, which make buffers and primitives, are not the fastest
+            const double start = seconds_now();
+            step.run(number++);
+            best = std::min(best, seconds_now() - start);
+        } while (of_first(processes, seconds_now() - begin < max_seconds) && number < 100);
+    }
+    release_cached_buffers();  // the run's own are of other sizes
     return of_first(processes, best);
+}
+
+Costs estimated_costs(const TrainOptions& options, const Estimate& sizes, double val_tokens, double seconds_per_step) {
+    constexpr double kEvaluated = 1.0 / 3, kWritten = 5;  // a token, against one that is trained on
+    constexpr double kSaved = 300e6;                      // bytes a second
+    constexpr double kSample = 200;                       // tokens
+    const auto batch = static_cast<double>(options.batch_size * options.block_size);
+    const double trained = seconds_per_step / (batch * static_cast<double>(options.gradient_accumulation_steps));
+    const double evaluated =
+        options.eval_iters ? std::min(val_tokens, batch * static_cast<double>(options.eval_iters)) : val_tokens;
+    return {seconds_per_step, kEvaluated * evaluated * trained, sizes.checkpoint_bytes / kSaved,
+            kWritten * kSample * trained};
+}
+
+double seconds_of(const TrainOptions& options, double steps, const Costs& costs) {
+    const auto times = [&](std::size_t every) { return every ? std::floor(steps / static_cast<double>(every)) : 0; };
+    const double evaluations = 1 + times(options.eval_every),
+                 checkpoints = std::max(evaluations, times(options.save_every));
+    const double samples =
+        (1 + times(options.sample_every)) * static_cast<double>(std::max<std::size_t>(1, options.sample_prompt.size()));
+    return steps * costs.step + evaluations * costs.evaluation + checkpoints * costs.checkpoint +
+           samples * costs.sample;
+}
+
+PlannedSeconds planned_seconds(const TrainOptions& options, const Estimate& sizes, double text_tokens,
+                               double seconds_per_step) {
+    auto steps = static_cast<double>(options.max_iters);
+    if (options.max_time > 0) steps = std::min(steps, std::ceil(options.max_time / seconds_per_step));
+    const Costs costs = estimated_costs(options, sizes, options.val_fraction * text_tokens, seconds_per_step);
+    const double start = options.eval_on_start ? costs.evaluation + costs.checkpoint : 0;
+    return {steps * seconds_per_step, start + seconds_of(options, steps, costs)};
 }
 
 }  // namespace inkling::train

@@ -174,6 +174,22 @@ TEST_CASE("checkpoint: the state comes back as it was", "[train]") {
     CHECK(train::stored_val_loss(scratch.path()) == 1.5);
 }
 
+TEST_CASE("checkpoint: before the first update there is no state of the optimizer, and nothing of it is kept",
+          "[train]") {
+    const ScratchFolder scratch;
+    Run run(small_options());
+    train::AdamW<float> optimizer(run.parameters(), {});
+    train::WeightAverage average(run.parameters(), 0);
+    const auto saved = [&] {
+        train::save_checkpoint(scratch.path(), *run.model, run.tokenizer, run.parameters(), optimizer, average, {});
+        CHECK_NOTHROW(train::load_state(scratch.path(), run.parameters(), optimizer, average));
+        return fs::file_size(scratch.path("training_state.safetensors"));
+    };
+    const auto first = saved();
+    optimizer.updates = 1;
+    CHECK(saved() >= first + 8 * run.parameters().values().size());
+}
+
 TEST_CASE("checkpoint: fingerprints tell texts apart", "[train]") {
     using Tokens = std::vector<std::int32_t>;
     const std::string one = train::fingerprint(Tokens{1, 2, 3});

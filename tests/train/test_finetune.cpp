@@ -1,6 +1,9 @@
 // What the recipe finetune makes of a text, a model and the time, and the evaluation before the first step.
 #include "train/finetune.h"
 
+#include <nlohmann/json.hpp>
+
+#include "formats/file.h"
 #include "models/parameters.h"
 #include "tests/data/scratch_folder.h"
 #include "tests/train/run.h"
@@ -143,8 +146,13 @@ TEST_CASE("training: --eval-on-start evaluates before the first step, and keeps 
     const Array<float> before = run.weights();
     const double loss = train::evaluate(*run.model, data::split_tokens(run.tokens, o.val_fraction).val);
     Seen seen;
-    run.loop.run({&seen});
+    const data::tests::ScratchFolder scratch;
+    train::MetricsFile lines(scratch.path("metrics.jsonl"), 0);
+    run.loop.run({&seen, &lines});
     REQUIRE(seen.evaluations.size() == 4);
+    const std::string written = formats::read_file(scratch.path("metrics.jsonl"));
+    const auto first = nlohmann::ordered_json::parse(written.substr(0, written.find('\n')));
+    CHECK((first["step"] == 0 && first["val_loss"] == loss && first["train_s"] == 0 && !first.contains("loss")));
     CHECK(seen.evaluations[0] == std::pair(std::size_t{0}, loss));
     CHECK(seen.checkpoints.front() == 0);
     CHECK((run.loop.has_best() && run.state().best_step > 0));
@@ -165,7 +173,6 @@ TEST_CASE("training: --eval-on-start evaluates before the first step, and keeps 
     CHECK((nothing.evaluations.empty() && !none.loop.has_best()));
     CHECK(nothing.checkpoints == std::vector<std::size_t>{2});
     // gone on with from that checkpoint, the run is the same
-    const data::tests::ScratchFolder scratch;
     o.val_fraction = 0.1, o.learning_rate = 1e-3, o.max_iters = 4;
     Run whole(o), cut(o), rest(o);
     train::RunFolder folder(scratch.path("run"));

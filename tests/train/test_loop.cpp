@@ -171,33 +171,31 @@ TEST_CASE("training: stops at max_time", "[train]") {
     CHECK(std::isfinite(run.last_val_loss()));
 }
 
-TEST_CASE("training: a part of the validation tokens is evaluated, and all of them at the end", "[train]") {
+TEST_CASE("training: every validation loss of a run is of the same tokens", "[train]") {
     const std::string text = letters(4000);
     train::TrainOptions o = small_options();
-    o.eval_every = 11, o.eval_iters = 2, o.max_iters = 44;
+    o.eval_every = 11, o.eval_iters = 2, o.max_iters = 44, o.eval_on_start = true;
+    o.learning_rate = o.min_lr = 0;  // the model stays as it is
     struct Losses : train::Observer {
         void evaluated(train::TrainingLoop& loop) override {
             tokens.push_back(loop.metrics().val_tokens);
+            losses.push_back(*loop.metrics().val_loss);
             bits.push_back(*loop.metrics().bits_per_byte / *loop.metrics().val_loss);
         }
         std::vector<std::size_t> tokens;
-        std::vector<double> bits;
-    } losses;
+        std::vector<double> losses, bits;
+    } seen;
     Run run(o, text);
     CHECK(run.loop.eval_tokens() == 64);
-    CHECK(run.loop.eval_tokens_at_end() == 400);  // in less than a tenth of the time of 1,408
-    run.loop.run({&losses});
-    CHECK(losses.tokens == std::vector<std::size_t>{64, 64, 64, 400});
-    for (const double ratio : losses.bits) CHECK(ratio == Approx(1 / std::log(2)));  // a token is a byte
-    const auto val = run.loop.text().val;
-    CHECK(run.last_val_loss() == train::evaluate(*run.model, val));
-    // losses of the same tokens are compared, so the best one is of these
-    CHECK(run.state().val_loss == train::evaluate(*run.model, val, {.max_tokens = 64}));
-    o.max_iters = 10;  // 320 tokens trained on: 96 are evaluated in a tenth of their time
-    Run brief(o, text);
-    brief.to_end();
-    CHECK(brief.metrics().val_tokens == 96);
-    CHECK(brief.last_val_loss() == train::evaluate(*brief.model, brief.loop.text().val, {.max_tokens = 96}));
+    run.loop.run({&seen});
+    CHECK(seen.tokens == std::vector<std::size_t>(5, 64));
+    const double loss = train::evaluate(*run.model, run.loop.text().val, {.max_tokens = 64});
+    CHECK(seen.losses == std::vector<double>(5, loss));
+    for (const double ratio : seen.bits) CHECK(ratio == Approx(1 / std::log(2)));  // a token is a byte
+    CHECK((run.state().val_loss == loss && run.state().best_val_loss == loss && run.last_val_loss() == loss));
+    o.eval_iters = 3;  // other tokens than those of the checkpoint's best loss
+    CHECK(train::changed_settings(run.state().config, train::to_toml(o)) ==
+          std::vector<std::string>{"--eval-iters was 2, is 3"});
 }
 
 TEST_CASE("training: stops when the validation loss has not improved for a while", "[train]") {

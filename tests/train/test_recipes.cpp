@@ -178,7 +178,7 @@ TEST_CASE("recipes: the steps that fit into the time, and what follows from them
     const Budget large{60, 900, 1'000'000'000};
     train::fit_to_steps(large, {"log-every"}, o);
     CHECK((o.eval_every == 500 && o.sample_every == 1000 && o.log_every == TrainOptions{}.log_every));
-    CHECK((o.eval_iters == 30 && o.patience == 0));  // 0.06 of the tokens between two evaluations: 2% of their time
+    CHECK((o.eval_iters == 150 && o.patience == 0));  // 0.3 of the tokens between two evaluations: 10% of their time
     TrainOptions repeats = o;
     train::fit_to_steps({60, 900, 400'000}, {}, repeats);  // 16 times the text
     CHECK((repeats.eval_every == 50 && repeats.save_every == 500 && repeats.patience == 16));
@@ -196,6 +196,29 @@ TEST_CASE("speed: measured, and above 0", "[train]") {
     Run plain(small_options());
     const TrainOptions o = small_options();
     CHECK(train::seconds_per_step(o, plain.model->config, plain.tokenizer, plain.tokens, 0.01) > 0);
+    const Array<float> before = plain.weights();
+    CHECK(train::seconds_per_step(o, *plain.model, plain.tokenizer, plain.tokens, 0.01) > 0);
+    CHECK(same_bits(plain.weights(), before));
+}
+
+TEST_CASE("speed: how long a run takes, with evaluations, checkpoints and samples", "[train]") {
+    TrainOptions o;
+    o.batch_size = 4, o.block_size = 25, o.max_iters = 100, o.val_fraction = 0.1;
+    o.eval_every = 20, o.eval_iters = 3, o.save_every = 0, o.sample_every = 50, o.eval_on_start = true;
+    CHECK(train::seconds_of(o, 100, {.step = 2, .evaluation = 10, .checkpoint = 5, .sample = 7}) ==
+          200 + 6 * 15 + 3 * 7);
+    o.save_every = 10, o.sample_prompt = {"a", "b"};
+    CHECK(train::seconds_of(o, 100, {.step = 2, .evaluation = 10, .checkpoint = 5, .sample = 7}) ==
+          200 + 60 + 50 + 6 * 7);
+    train::Estimate sizes;
+    sizes.checkpoint_bytes = 600e6;
+    const train::Costs costs = train::estimated_costs(o, sizes, 10'000, 3);
+    CHECK((costs.step == 3 && costs.checkpoint == 2 && costs.evaluation == Approx(3.0)));  // 300 of 10,000 tokens
+    const auto whole = train::planned_seconds(o, sizes, 100'000, 3);
+    CHECK(whole.training == 300);
+    CHECK(whole.all == Approx(train::seconds_of(o, 100, costs) + costs.evaluation + costs.checkpoint));
+    o.max_time = 30;  // ends it
+    CHECK(train::planned_seconds(o, sizes, 100'000, 3).training == 30);
 }
 
 TEST_CASE("recipes: what help calls chosen by the recipe is what differs from run to run", "[train]") {

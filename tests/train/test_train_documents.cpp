@@ -264,5 +264,6 @@ TEST_CASE("documents: the last of them are for validation, each evaluated as if 
     DocumentRun whole(o);
     whole.loop.run();
     CHECK(std::isfinite(whole.loop.last_val_loss()));
+    CHECK(whole.loop.metrics().val_tokens == rows.targets());  // those that are learned
     CHECK_FALSE(whole.loop.metrics().bits_per_byte);
 }
