@@ -82,13 +82,12 @@ Costs estimated_costs(const TrainOptions& options, const Estimate& sizes, double
 }
 
 double seconds_of(const TrainOptions& options, double steps, const Costs& costs) {
-    const auto times = [&](std::size_t every) { return every ? std::floor(steps / static_cast<double>(every)) : 0; };
-    const double evaluations = 1 + times(options.eval_every),
-                 checkpoints = std::max(evaluations, times(options.save_every));
-    const double samples =
-        (1 + times(options.sample_every)) * static_cast<double>(std::max<std::size_t>(1, options.sample_prompt.size()));
-    return steps * costs.step + evaluations * costs.evaluation + checkpoints * costs.checkpoint +
-           samples * costs.sample;
+    // the last step has one of each in any case
+    const auto times = [&](std::size_t every) { return every ? std::ceil(steps / static_cast<double>(every)) : 1; };
+    const double evaluations = times(options.eval_every), prompts = static_cast<double>(options.sample_prompt.size());
+    return steps * costs.step + evaluations * costs.evaluation +
+           std::max(evaluations, times(options.save_every)) * costs.checkpoint +
+           times(options.sample_every) * std::max(1.0, prompts) * costs.sample;
 }
 
 PlannedSeconds planned_seconds(const TrainOptions& options, const Estimate& sizes, double text_tokens,

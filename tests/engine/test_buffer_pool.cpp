@@ -2,9 +2,12 @@
 // system.
 #include "engine/buffer_pool.h"
 
+#include <memory>
 #include <new>
 #include <thread>
+#include <vector>
 
+#include "engine/memory.h"
 #include "engine/ops.h"
 #include "tests/engine/helpers.h"
 #include "tests/paths.h"
@@ -69,6 +72,23 @@ TEST_CASE("buffer_pool: cached buffers can be given back to the system", "[engin
     const auto allocations = pool_statistics().system_allocations;
     { const Buffer buffer(123456); }
     CHECK(pool_statistics().system_allocations == allocations + 1);
+}
+
+TEST_CASE("buffer_pool: memory that was given back is the system's again", "[engine][unsanitized]") {
+    { const Buffer large(std::size_t{30} << 20); }  // when it goes, free() keeps blocks up to its size
+    release_cached_buffers();
+    std::vector<std::unique_ptr<Buffer>> small;  // between large ones
+    {
+        std::vector<std::unique_ptr<Buffer>> all;
+        for (int i = 0; i < 20; ++i) {
+            all.push_back(std::make_unique<Buffer>(std::size_t{4} << 20));
+            std::memset(all.back()->data, 1, all.back()->capacity);
+            small.push_back(std::make_unique<Buffer>(100));
+        }
+    }
+    const std::size_t before = memory_in_use();
+    release_cached_buffers();
+    CHECK(memory_in_use() + (std::size_t{60} << 20) < before);
 }
 
 TEST_CASE("buffer_pool: what the system cannot give is bad_alloc and changes nothing", "[engine]") {

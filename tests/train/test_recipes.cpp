@@ -206,10 +206,10 @@ TEST_CASE("speed: how long a run takes, with evaluations, checkpoints and sample
     o.batch_size = 4, o.block_size = 25, o.max_iters = 100, o.val_fraction = 0.1;
     o.eval_every = 20, o.eval_iters = 3, o.save_every = 0, o.sample_every = 50, o.eval_on_start = true;
     CHECK(train::seconds_of(o, 100, {.step = 2, .evaluation = 10, .checkpoint = 5, .sample = 7}) ==
-          200 + 6 * 15 + 3 * 7);
+          200 + 5 * 15 + 2 * 7);
     o.save_every = 10, o.sample_prompt = {"a", "b"};
     CHECK(train::seconds_of(o, 100, {.step = 2, .evaluation = 10, .checkpoint = 5, .sample = 7}) ==
-          200 + 60 + 50 + 6 * 7);
+          200 + 50 + 50 + 4 * 7);
     train::Estimate sizes;
     sizes.checkpoint_bytes = 600e6;
     const train::Costs costs = train::estimated_costs(o, sizes, 10'000, 3);
