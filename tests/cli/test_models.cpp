@@ -2,7 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "models/folder.h"
-#include "tests/cli/program.h"
+#include "tests/cli/terminal.h"
 #include "train/evaluate.h"
 
 using namespace inkling::testing;

@@ -7,6 +7,7 @@
 #include "engine/check.h"
 #include "report/jsonl.h"
 #include "tests/catch.h"
+#include "tests/models/chat_folder.h"
 #include "tests/report/run_files.h"
 
 using namespace inkling;
