@@ -107,9 +107,12 @@ ChatRequest parse_chat(const std::string& body, const RequestLimits& limits) {
     if (top > 0 && !logprobs) fields.refuse("top_logprobs", "logprobs must be true");
     if (logprobs) request.options.logprobs = static_cast<std::size_t>(top);
     read_tools(fields);
-    for (const char* name :
-         {"prediction", "audio", "web_search_options", "documents", "chat_template", "chat_template_kwargs", "echo"})
+    for (const char* name : {"prediction", "audio", "web_search_options", "documents", "chat_template", "echo"})
         fields.require_neutral(name);
+    if (const json* const variables = fields.find("chat_template_kwargs")) {
+        if (!variables->is_object()) fields.refuse("chat_template_kwargs", "an object is required");
+        if (!variables->empty()) request.variables = variables->dump();
+    }
     fields.refuse_unless("add_special_tokens", false);
     fields.require_neutral("modalities", {json::array({"text"})});
     fields.refuse_others();

@@ -157,7 +157,8 @@ std::vector<std::int32_t> chat_prompt(const ChatRequest& request, const ServedMo
                                       const std::function<bool()>& hung_up) {
     std::span<const models::ChatMessage> messages = request.messages;
     if (request.continue_final) messages = messages.first(messages.size() - 1);
-    std::vector<std::int32_t> ids = model.chat->encode(messages, *model.tokenizer, {.stop = hung_up});
+    std::vector<std::int32_t> ids =
+        model.chat->encode(messages, *model.tokenizer, {.variables = request.variables, .stop = hung_up});
     if (request.continue_final)
         model.tokenizer->encode_plain_parts(
             request.messages.back().content,

@@ -38,6 +38,7 @@ struct CompletionRequest : TextRequest {
 
 struct ChatRequest : TextRequest {
     std::vector<models::ChatMessage> messages;
+    std::string variables;        // that its template is given, a JSON object: chat_template_kwargs; "": none
     bool continue_final = false;  // the last message is an answer that is to be gone on with
 };
 

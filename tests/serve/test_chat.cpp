@@ -15,7 +15,7 @@ namespace {
 struct ServedChat {
     ChatFolder folder;
     serve::Api api{small_server()};
-    ServedChat() {
+    explicit ServedChat(const std::string& chat_template = kChatMl) : folder(chat_template) {
         api.start();
         api.add_model(serve::load_served_model("chat", folder.scratch.path(), WeightType::fp32));
         api.ready();
@@ -127,6 +127,29 @@ TEST_CASE("chat: the answer is OpenAI's, whole and as a stream", "[serve]") {
         CHECK(roles[i] == 1);
         CHECK(finish[i] == "length");
     }
+}
+
+TEST_CASE("chat: the template reads names, null contents and the request's own variables, or passes over them",
+          "[serve]") {
+    const std::string reads =
+        "{% for m in messages %}<|im_start|>{{ m.role }}{% if m.name %} {{ m.name }}{% endif %}\n"
+        "{{ m.content if m.content is not none else '-' }}<|im_end|>\n{% endfor %}"
+        "{% if add_generation_prompt %}<|im_start|>assistant\n{{ mood }}{% endif %}";
+    ServedChat served(reads), plain;
+    const auto tokens = [](ServedChat& of, json messages, const json& variables = json::object()) {
+        const Answer a = of.chat({{"messages", messages}, {"max_tokens", 1}, {"chat_template_kwargs", variables}});
+        INFO(a.body);
+        REQUIRE(a.status == 200);
+        return a.json()["usage"]["prompt_tokens"].get<int>();
+    };
+    const json user = {{"role", "user"}, {"content", "One day"}},
+               named = {{"role", "user"}, {"content", "One day"}, {"name", "ann"}},
+               none = {{"role", "assistant"}, {"content", nullptr}}, dash = {{"role", "assistant"}, {"content", "-"}};
+    CHECK(tokens(served, {named}) > tokens(served, {user}));
+    CHECK(tokens(plain, {named}) == tokens(plain, {user}));
+    CHECK(tokens(served, {user, none, user}) == tokens(served, {user, dash, user}));
+    CHECK(tokens(served, {user}, {{"mood", "glad"}}) > tokens(served, {user}));
+    CHECK(tokens(served, {user}, {{"other", "glad"}}) == tokens(served, {user}));
 }
 
 TEST_CASE("chat: an answer goes on from where it stands", "[serve]") {

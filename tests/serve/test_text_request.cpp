@@ -233,7 +233,8 @@ TEST_CASE("requests: the fields of a chat", "[serve]") {
         return refused_field(R"({"messages": [{"role": "user", "content": "a"}])" + rest + "}", true).first;
     };
     CHECK(chat("") == "accepted");
-    for (const char* fine : {R"(, "top_logprobs": 0)", R"(, "chat_template_kwargs": {})", R"(, "best_of": 1)",
+    for (const char* fine : {R"(, "top_logprobs": 0)", R"(, "chat_template_kwargs": {})",
+                             R"(, "chat_template_kwargs": {"enable_thinking": false})", R"(, "best_of": 1)",
                              R"(, "tools": [{"type": "function"}], "tool_choice": "none")",
                              R"(, "functions": [{"name": "a"}], "function_call": "none")", R"(, "echo": false)",
                              R"(, "add_special_tokens": false)", R"(, "documents": [])", R"(, "max_tokens": 100000)"}) {
@@ -242,7 +243,7 @@ TEST_CASE("requests: the fields of a chat", "[serve]") {
     }
     CHECK(chat(R"(, "tools": [{"type": "function"}], "tool_choice": "auto")") == "tools");
     CHECK(chat(R"(, "functions": [{"name": "a"}])") == "functions");
-    CHECK(chat(R"(, "chat_template_kwargs": {"a": 1})") == "chat_template_kwargs");
+    CHECK(chat(R"(, "chat_template_kwargs": [])") == "chat_template_kwargs");
     CHECK(chat(R"(, "add_special_tokens": true)") == "add_special_tokens");
     CHECK(chat(R"(, "top_logprobs": 2)") == "top_logprobs");
     CHECK(chat(R"(, "logprobs": 2)") == "logprobs");
@@ -266,7 +267,8 @@ TEST_CASE("requests: the fields of a chat", "[serve]") {
     CHECK(messages(R"([{"role": "user", "content": "a"}, {"role": "critic", "content": "a"}])") == "messages[1].role");
     CHECK(messages(R"([{"role": "user", "content": "a", "name": 5}])") == "messages[0].name");
     CHECK(messages(R"([{"role": "user", "content": "a", "tool_calls": [{}]}])") == "messages[0].tool_calls");
-    for (const char* bad : {R"({"a": 1})", R"([1])", R"([{}])", R"([{"function": 1}])", R"([{"function": {"name": 1}}])"})
+    for (const char* bad :
+         {R"({"a": 1})", R"([1])", R"([{}])", R"([{"function": 1}])", R"([{"function": {"name": 1}}])"})
         CHECK(messages(fmt::format(R"([{{"role": "assistant", "content": null, "tool_calls": {}}}])", bad)) ==
               "messages[0].tool_calls");
     CHECK(messages(R"([{"content": "a"}])") == "messages[0].role");
