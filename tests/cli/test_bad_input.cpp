@@ -101,9 +101,9 @@ TEST_CASE("bad input: FIFOs, devices and giant files are refused by name where f
     }
     CHECK(program({"generate", "--model", folder.path("run"), "-p", "the", "-n", "1"}).code == 0);
     // standard input is a stream, but not an endless one
-    check_fails(call({"generate", "--model", folder.path("run"), "-f", "-"}, "", "/dev/zero"), 3,
+    check_fails(program({"generate", "--model", folder.path("run"), "-f", "-"}, "", "/dev/zero"), 3,
                 "standard input: it has more than 512 MB");
-    check_fails(call({"generate", "--model", folder.path("run"), "-f", "-"}, "", folder.path()), 3,
+    check_fails(program({"generate", "--model", folder.path("run"), "-f", "-"}, "", folder.path()), 3,
                 "cannot read standard input: Is a directory");
 }
 

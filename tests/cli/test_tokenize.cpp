@@ -101,11 +101,11 @@ TEST_CASE("tokenize: wrong usage and bad input", "[cli][bpe]") {
     check_fails(call({"tokenize", "encode", "--tokenizer", tokenizer, "-f", folder.path("none.txt")}), 3, "none.txt");
     // stdin is read only where it is named
     for (const char* command : {"encode", "decode"})
-        check_fails(call({"tokenize", command, "--tokenizer", tokenizer}, "", folder.path("l1.txt")), 2,
+        check_fails(program({"tokenize", command, "--tokenizer", tokenizer}, "", folder.path("l1.txt")), 2,
                     "is required: give -f FILE, or -f - for standard input");
     check_fails(call({"tokenize", "decode", "--tokenizer", tokenizer, "-f", folder.write("ids", "1 100000")}), 3,
                 "ids: token ids must be in [0, 289), got 100000 at byte 2");
-    check_fails(call({"tokenize", "decode", "--tokenizer", tokenizer, "-f", "-"}, "", folder.write("ids", "1 x")), 3,
+    check_fails(program({"tokenize", "decode", "--tokenizer", tokenizer, "-f", "-"}, "", folder.write("ids", "1 x")), 3,
                 "standard input: ids must be whole numbers separated by spaces, got 'x' at byte 2");
     for (const char* ids : {"1 x", "-1", "1.5", "99999999999999999999", "1,2", "100000", "1 \x01\n"})
         check_fails(call({"tokenize", "decode", "--tokenizer", tokenizer, "-f", folder.write("ids", ids)}), 3);
