@@ -79,6 +79,8 @@ class Terminal {
     }
     std::string rest() const { return shown_.substr(seen_); }
 
+    bool marks_are_shown = false;  // the codes that ask a terminal to mark what is pasted
+
   private:
     bool read_more(int milliseconds = 60'000) {  // false: the program has ended, or shows nothing for so long
         pollfd waiting{terminal_, POLLIN, 0};
@@ -87,6 +89,9 @@ class Terminal {
         const ssize_t n = read(terminal_, bytes, sizeof bytes);
         if (n <= 0) return false;
         shown_.append(bytes, static_cast<std::size_t>(n));
+        if (!marks_are_shown)  // of what is pasted, which come with each prompt
+            for (const char* const code : {"\x1b[?2004h", "\x1b[?2004l"})
+                for (std::size_t at; (at = shown_.find(code, seen_)) != std::string::npos;) shown_.erase(at, 8);
         return true;
     }
 

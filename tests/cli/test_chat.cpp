@@ -156,6 +156,7 @@ TEST_CASE("chat: what is pasted into a terminal is one message", "[cli]") {
     const std::string file = folder.path("saved.jsonl");
     ::setenv("TERM", "xterm", 1);
     Terminal t({"chat", "--model", model.scratch.path(), "--threads", "1", "--seed", "3", "-n", "3"}, 40);
+    t.marks_are_shown = true;
     t.expect("\x1b[?2004h");
     t.expect("> ");
     t.type("On~ \x1b[200~day\rtwo words \xC3\xA9 and a line that is wider than it\r~\r\x1b[201~ more\n");

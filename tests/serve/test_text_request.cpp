@@ -209,13 +209,16 @@ TEST_CASE("requests: what is no JSON object", "[serve]") {
     for (const std::string& body :
          {std::string(""), std::string("null"), std::string("[]"), std::string("\"a\""), deep, std::string("{"),
           std::string("{}x"), std::string("{\"a\":1,\"a\":2}"), std::string("{\"prompt\":\"\xFF\"}"),
-          std::string("{\"temperature\":1e999}"), std::string("{\"temperature\":NaN}"), std::string("{'prompt':1}"),
-          std::string("{\"prompt\":\"\\ud800\"}"), std::string("{}\0", 3)}) {
+          std::string("{'prompt':1}"), std::string("{}\0", 3)}) {
         INFO(body.substr(0, 40));
         const auto [param, message] = refused_field(body);
         CHECK(param.empty());
         CHECK(message.starts_with("the body"));
     }
+    // What Python writes and JSON does not have is refused where it counts, by name.
+    CHECK(refused_field("{\"temperature\":1e999}").first == "temperature");
+    CHECK(refused_field("{\"temperature\":NaN}").first == "temperature");
+    CHECK(refused_field("{\"prompt\":\"\\ud800\"}").first == "prompt");
 }
 
 TEST_CASE("requests: the fields of a chat", "[serve]") {
