@@ -60,9 +60,8 @@ void warn_of_softcap(const ExportArguments& args, double cap) {
         cap, args.model.name()));
 }
 
-void report(const ExportArguments& args, const std::string& type, std::uintmax_t bytes) {
-    say(fmt::format("wrote {}: {}, {}, {}", args.out.path, args.format, type,
-                    quantity(static_cast<double>(bytes), "B")));
+void report(const ExportArguments& args, const std::string& type) {
+    say(fmt::format("wrote {}: {}, {}", args.out.path, args.format, type));
 }
 
 // --type, or that of the model's files. An adapter alone is f32, as its file.
@@ -95,7 +94,7 @@ int export_model(const ExportArguments& args) {
         check<BadInput>(loaded.model->adapter.rank > 0, "{}: has no adapter, which --format gguf-lora writes",
                         args.model.name());
         models::write_gguf_adapter(out, *loaded.model, kGgufTypes.at(type), folder_name(args));
-        report(args, type, fs::file_size(out));
+        report(args, type);
         return 0;
     }
     if (loaded.model->adapter.rank > 0) loaded.model->merge_adapters();
@@ -108,14 +107,12 @@ int export_model(const ExportArguments& args) {
     }
     if (args.format != "gguf") {
         write_folder(out, loaded, kFolderTypes.at(type));
-        std::uintmax_t bytes = 0;
-        for (const std::string& name : formats::names_in(out)) bytes += fs::file_size(out / name);
-        report(args, type, bytes);
+        report(args, type);
     } else {
         const formats::GgufType asked = kGgufTypes.at(type);
         const bool as_asked =
             models::write_gguf(out, *loaded.model, *loaded.tokenizer, asked, folder_name(args)) == asked;
-        report(args, as_asked ? type : "f16 (q8_0 needs rows of a multiple of 32 numbers)", fs::file_size(out));
+        report(args, as_asked ? type : "f16 (q8_0 needs rows of a multiple of 32 numbers)");
     }
     return 0;
 }

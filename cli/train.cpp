@@ -202,9 +202,9 @@ int train_model(const TrainArguments& args, const TrainCaller& caller, distribut
                                     {"parameters", parameters},
                                     {"vocab_size", tokenizer.vocab_size()},
                                     {"tokens", run.tokens.ids.size()},
+                                    {"text_bytes", run.tokens.bytes},
+                                    {"documents", run.documents.has_value()},
                                     {"threads", threads}};
-    if (!run.documents)
-        facts["text_bytes"] = run.tokens.bytes;  // what conversations are as text depends on the template
     if (adapter.rank > 0)
         facts.update({{"trained_parameters",
                        static_cast<std::uint64_t>(train::trained_count(options, run.loaded.model->config))},

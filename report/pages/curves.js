@@ -117,7 +117,7 @@ function bytes_per_token({ metrics, card }) {
   for (let i = metrics.step.length - 1; i >= 0; --i) {
     if (metrics.val_loss[i] !== null && metrics.bits_per_byte[i]) return metrics.val_loss[i] / (metrics.bits_per_byte[i] * Math.LN2);
   }
-  return card?.tokens ? card.text_bytes / card.tokens : NaN;
+  return card?.tokens && !card.documents ? card.text_bytes / card.tokens : NaN;  // a conversation's text depends on its template
 }
 
 const floor_of = (run) => run.floor && bytes_per_token(run) ? run.floor * bytes_per_token(run) : null;

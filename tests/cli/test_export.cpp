@@ -30,7 +30,7 @@ TEST_CASE("export: gguf in every type, over what was there", "[cli]") {
         CHECK((file.pairs["general.name"] == "run" && file.pairs["gpt2.context_length"] == 8));
         CHECK(file.tensors.at("token_embd.weight").shape == std::vector<std::uint64_t>{29, 16});
         CHECK(fs::file_size(out) >= last);
-        CHECK_THAT(r.err, ContainsSubstring("wrote " + out + ": gguf, " + type + ", ") && ContainsSubstring("kB\n"));
+        CHECK_THAT(r.err, ContainsSubstring("wrote " + out + ": gguf, " + type + "\n"));
         last = fs::file_size(out);
     }
     // f32 is the default, gguf too
@@ -49,7 +49,7 @@ TEST_CASE("export: a folder with the model alone, in any precision, with the sam
         const Result r = program({"export", "--model", kNanoChat, "--out", out, "--format", "hf", "--type", type});
         INFO(r.err);
         REQUIRE(r.code == 0);
-        CHECK_THAT(r.err, ContainsSubstring("wrote " + out + ": hf, " + type + ", "));
+        CHECK_THAT(r.err, ContainsSubstring("wrote " + out + ": hf, " + type + "\n"));
         std::set<std::string> names;
         for (const auto& entry : fs::directory_iterator(out)) names.insert(entry.path().filename().string());
         CHECK(names == std::set<std::string>{"config.json", "generation_config.json", "model.safetensors",
