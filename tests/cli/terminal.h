@@ -41,14 +41,15 @@ class Terminal {
         REQUIRE(write(terminal_, keys.data(), keys.size()) == static_cast<ssize_t>(keys.size()));
     }
 
-    // Ctrl-C, again when nothing happens: the kernel drops what was shown as the key came, which may be the answer, and
-    // a program that was just about to wait for a key goes on waiting.
+    // Ctrl-C, again after 3 seconds without `text`: the kernel drops what was shown as the key came, which may be the
+    // answer, and a program that was just about to wait for a key goes on as if there had been none.
     std::string interrupt(const std::string& text) {
+        using Clock = std::chrono::steady_clock;
         for (int i = 0; i < 20; ++i) {
             type("\x03");
-            while (read_more(3000)) {
+            const auto end = Clock::now() + std::chrono::seconds(3);
+            while (Clock::now() < end && read_more(1000))
                 if (shown_.find(text, seen_) != std::string::npos) return expect(text);
-            }
         }
         return expect(text);
     }

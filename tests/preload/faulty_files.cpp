@@ -22,20 +22,26 @@
 
 namespace {
 
-std::uintptr_t program_begin = 0, program_end = 0;  // of its code; 0: not known yet
+// The code of the program, and of its library where that is shared.
+struct Range {
+    std::uintptr_t begin, end;
+} code[2] = {};
+int ranges = 0;
 long fails = 0;
 bool and_all_after = false, short_files = false, interrupted = false;
 std::atomic<long> count = 0;
 thread_local bool interrupt_next = false;
 
-int find_program(dl_phdr_info* info, std::size_t, void*) {  // the first is the program
+int find_code(dl_phdr_info* info, std::size_t, void*) {  // the first is the program
+    if (ranges > 0 && !std::strstr(info->dlpi_name, "/libinkling.so")) return 0;
     for (int i = 0; i < info->dlpi_phnum; ++i) {
         const auto& part = info->dlpi_phdr[i];
         if (part.p_type != PT_LOAD || !(part.p_flags & PF_X)) continue;
-        program_begin = info->dlpi_addr + part.p_vaddr;
-        program_end = program_begin + part.p_memsz;
+        const std::uintptr_t begin = info->dlpi_addr + part.p_vaddr;
+        code[ranges++] = {begin, begin + part.p_memsz};
+        break;
     }
-    return 1;
+    return ranges == 2;
 }
 
 __attribute__((constructor)) void begin() {
@@ -43,12 +49,14 @@ __attribute__((constructor)) void begin() {
     and_all_after = std::getenv("INKLING_FAIL_READS_AFTER") != nullptr;
     short_files = std::getenv("INKLING_SHORT_FILES") != nullptr;
     interrupted = std::getenv("INKLING_EINTR") != nullptr;
-    dl_iterate_phdr(find_program, nullptr);
+    dl_iterate_phdr(find_code, nullptr);
 }
 
 bool of_program(void* caller) {
     const auto from = reinterpret_cast<std::uintptr_t>(caller);
-    return from >= program_begin && from < program_end;
+    for (const Range& range : code)
+        if (from >= range.begin && from < range.end) return true;
+    return false;
 }
 
 template <class Function>
