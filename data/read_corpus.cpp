@@ -49,7 +49,7 @@ class Reader {
             check<BadInput>(corpus.documents.empty(),
                             "{} holds one document a line, and {} is other text: give one or the other", lines_source_,
                             other_text_);
-            check<BadInput>(!lines_.empty(), "nothing is left to read: {}", corpus.notes().back());
+            if (lines_.empty()) throw BadInput("nothing is left to read: " + corpus.notes().back());
             corpus.take_lines(std::move(lines_));
         }
         check<BadInput>(!corpus.documents.empty(), "nothing is left to read{}", skipped_list());
