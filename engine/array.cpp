@@ -13,11 +13,14 @@ namespace inkling {
 
 std::size_t size_of(const Shape& shape) {
     std::ptrdiff_t n = 1;
+    bool empty = false;
     for (const std::size_t d : shape) {
         check(static_cast<std::ptrdiff_t>(d) >= 0, "array: sizes of at least 0 are required, got shape {}", shape);
-        check(!__builtin_mul_overflow(n, d, &n), "array: the number of elements of shape {} is too large", shape);
+        empty = empty || d == 0;  // the strides of an empty array must fit, too
+        check(d == 0 || !__builtin_mul_overflow(n, d, &n), "array: the number of elements of shape {} is too large",
+              shape);
     }
-    return static_cast<std::size_t>(n);
+    return empty ? 0 : static_cast<std::size_t>(n);
 }
 
 std::string to_string(const Shape& shape) {
@@ -29,7 +32,7 @@ std::string to_string(const Shape& shape) {
 
 Strides row_major_strides(const Shape& shape) {
     Strides strides(shape.size());
-    std::size_t step = 1;  // of a shape without elements it may wrap, and is never taken
+    std::size_t step = 1;
     for (std::size_t i = shape.size(); i-- > 0;) {
         strides[i] = shape[i] == 1 ? 0 : static_cast<std::ptrdiff_t>(step);
         step *= shape[i];

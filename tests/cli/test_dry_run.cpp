@@ -37,7 +37,7 @@ double size_of(const fs::path& folder) {
 TEST_CASE("plan: --dry-run tells the memory and the disk that a run takes", "[cli][slow]") {
     const ScratchFolder folder;
     std::string letters;
-    while (letters.size() < 40'000) letters += small_text();
+    while (letters.size() < 8'000) letters += small_text();
     const std::string text = folder.write("text.txt", letters);
     const Arguments common{"--recipe",     "nanogpt-cpu", "--n-head",       "4", "--max-iters", "2",
                            "--eval-every", "1",           "--warmup-iters", "1", "--threads",   "1"};
@@ -48,11 +48,11 @@ TEST_CASE("plan: --dry-run tells the memory and the disk that a run takes", "[cl
          {sizes("4", "128", "64", "64"),  // activations
           sizes("3", "512", "64", "4"),   // parameters
           sizes("3", "512", "64", "4") + Arguments{"--optimizer", "sgd"},
-          sizes("3", "512", "64", "4") + Arguments{"--optimizer", "muon"},
-          sizes("3", "512", "64", "4") + Arguments{"--arch", "nanochat", "--optimizer", "muon", "--ema", "0.9"},
-          sizes("8", "256", "128", "16") + Arguments{"--checkpoint-activations"},
+          sizes("3", "384", "64", "4") + Arguments{"--optimizer", "muon"},
+          sizes("3", "384", "64", "4") + Arguments{"--arch", "nanochat", "--optimizer", "muon", "--ema", "0.9"},
+          sizes("8", "256", "128", "8") + Arguments{"--checkpoint-activations"},
           sizes("4", "256", "256", "8") + Arguments{"--dropout", "0.2", "--val-fraction", "0"},
-          Arguments{"--recipe", "fast", "--n-layer", "6", "--n-embd", "384", "--max-iters", "10", "--batch-size", "2",
+          Arguments{"--recipe", "fast", "--n-layer", "6", "--n-embd", "384", "--max-iters", "3", "--batch-size", "2",
                     "--block-size", "64"}}) {
         const ScratchFolder place;
         const bool fast = flags[1] == "fast";

@@ -46,7 +46,8 @@ TEST_CASE("array: shapes know their size and print as in Python", "[engine]") {
 
 TEST_CASE("array: sizes whose products of elements or bytes wrap, and negative ones, are refused", "[engine]") {
     constexpr std::size_t one = 1, minus = static_cast<std::size_t>(-1);
-    const Shape large[] = {{(one << 62) + 1}, {one << 31, one << 31}, {one << 32, one << 32}, {one << 62, 4}};
+    const Shape large[] = {{(one << 62) + 1}, {one << 31, one << 31}, {one << 32, one << 32},
+                           {one << 62, 4},    {0, one << 62, 4},      {one << 62, 4, 0}};
     for (const Shape& shape : large) {
         INFO(to_string(shape));
         CHECK_THROWS_WITH(Array<float>(shape), ContainsSubstring("is too large"));

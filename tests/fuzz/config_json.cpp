@@ -1,7 +1,5 @@
 // A fuzz target for config.json: any bytes are a model's shape that makes sense or refused with BadInput, in one line;
 // what is read is written as a file that says the same. See run.sh.
-#include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <string_view>
@@ -9,10 +7,11 @@
 #include "engine/check.h"
 #include "formats/json.h"
 #include "models/families/family.h"
+#include "tests/fuzz/target.h"
 
 using namespace inkling;
 
-namespace {
+namespace fuzz_config_json {
 
 std::optional<models::Architecture> read(std::string_view text) {
     try {
@@ -23,12 +22,12 @@ std::optional<models::Architecture> read(std::string_view text) {
     return std::nullopt;
 }
 
-}  // namespace
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+FUZZ_TARGET(config_json) {
     const auto config = read({reinterpret_cast<const char*>(bytes), size});
     if (!config) return 0;
     config->validate();
     if (models::parameter_count(*config) == 0 || read(models::config_json(*config, 0).dump()) != config) std::abort();
     return 0;
 }
+
+}  // namespace fuzz_config_json

@@ -1,16 +1,15 @@
 // A fuzz target for chat templates: any bytes are a template that renders a conversation, or is refused in one line.
 // What is said in it is marked in all that is rendered, whatever the template does to it. See run.sh.
-#include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "formats/jinja/template.h"
+#include "tests/fuzz/target.h"
 
 using namespace inkling;
 using namespace inkling::formats;
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+FUZZ_TARGET(jinja) {
     const std::string text(reinterpret_cast<const char*>(bytes), size), said = "\xEE\x80\x80";  // U+E000
     if (text.find(said[0]) != std::string::npos || text.find("\\u") != std::string::npos ||
         text.find("\\U") != std::string::npos)

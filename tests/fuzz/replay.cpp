@@ -1,16 +1,11 @@
-// Runs a fuzz target over files and folders of inputs, without a fuzzer: so that targets keep building and what a
-// fuzzer has found stays found. Where a target has a mutator of its own, each input also goes through it some times.
+// Runs a fuzz target over the inputs of its corpus. Each file of safetensors is also changed some times.
 #include <algorithm>
-#include <cstdint>
-#include <cstdio>
 #include <filesystem>
 #include <vector>
 
 #include "formats/file.h"
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size);
-extern "C" __attribute__((weak)) std::size_t LLVMFuzzerCustomMutator(std::uint8_t* bytes, std::size_t size,
-                                                                     std::size_t max_size, unsigned seed);
+#include "tests/fuzz/target.h"
+#include "tests/paths.h"
 
 // In place of libFuzzer's: one byte that changes.
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* bytes, std::size_t size, std::size_t) {
@@ -20,32 +15,26 @@ extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* bytes, std::size_t size, s
     return size;
 }
 
-constexpr std::size_t kMaxMutated = 4096;
+namespace inkling::testing {
 
-int main(int argc, char** argv) {
+void replay(const std::string& name, int (*target)(const std::uint8_t* bytes, std::size_t size)) {
+    constexpr std::size_t kMaxMutated = 4096;
     std::size_t inputs = 0;
-    const auto run = [&](const std::filesystem::path& path) {
-        const std::string input = inkling::formats::read_file(path);
-        std::printf("%s\n", path.c_str());
-        std::fflush(stdout);  // the last line names the input that fails
-        LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(input.data()), input.size());
+    for (const auto& entry : std::filesystem::directory_iterator(tests_path("fuzz/corpus/" + name))) {
+        INFO(entry.path());
+        const std::string input = formats::read_file(entry.path());
+        CHECK(target(reinterpret_cast<const std::uint8_t*>(input.data()), input.size()) == 0);
         ++inputs;
-        if (!LLVMFuzzerCustomMutator || input.size() > kMaxMutated) return;
+        if (name != "safetensors" || input.size() > kMaxMutated) continue;
         std::vector<std::uint8_t> bytes(kMaxMutated);
-        std::size_t size = input.size();
+        std::size_t size = 0;
         for (unsigned i = 0; i < 500; ++i) {
-            if (i % 20 == 0) std::copy_n(input.begin(), size = input.size(), bytes.begin());
+            if (i % 20 == 0) size = input.copy(reinterpret_cast<char*>(bytes.data()), kMaxMutated);
             size = LLVMFuzzerCustomMutator(bytes.data(), size, bytes.size(), i);
-            LLVMFuzzerTestOneInput(bytes.data(), size);
+            target(bytes.data(), size);
         }
-    };
-    for (int i = 1; i < argc; ++i) {
-        if (!std::filesystem::is_directory(argv[i])) {
-            run(argv[i]);
-            continue;
-        }
-        for (const auto& entry : std::filesystem::directory_iterator(argv[i])) run(entry.path());
     }
-    std::printf("%zu inputs\n", inputs);
-    return inputs > 0 ? 0 : 1;
+    CHECK(inputs > 0);
 }
+
+}  // namespace inkling::testing

@@ -1,14 +1,14 @@
 // A fuzz target for safetensors files: any bytes are read within their bounds or refused with BadInput. The input is a
 // file; it is also the header of one whose length fits, up to the first NUL, with the rest as the data. See run.sh.
-#include <cstdlib>
 #include <cstring>
 
 #include "engine/check.h"
 #include "formats/safetensors.h"
+#include "tests/fuzz/target.h"
 
 using namespace inkling;
 
-namespace {
+namespace fuzz_safetensors {
 
 void read_all(std::string_view bytes) {
     try {
@@ -32,9 +32,7 @@ void read_all(std::string_view bytes) {
     }
 }
 
-}  // namespace
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+FUZZ_TARGET(safetensors) {
     const std::string_view input(reinterpret_cast<const char*>(bytes), size);
     read_all(input);
     const std::string_view header = input.substr(0, input.find('\0'));
@@ -45,3 +43,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
     read_all(file);
     return 0;
 }
+
+}  // namespace fuzz_safetensors

@@ -7,7 +7,7 @@
 #include <random>
 #include <string>
 
-extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t max_size);
+#include "tests/fuzz/target.h"
 
 namespace {
 

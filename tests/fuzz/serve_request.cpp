@@ -1,7 +1,5 @@
 // A fuzz target for what `inkling serve` reads: any bytes are a request that makes sense, or refused in one line with a
 // status of 4xx, and the refusal is JSON. The first byte says as what the others are read. See run.sh.
-#include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -9,10 +7,11 @@
 #include "serve/http_body.h"
 #include "serve/http_rules.h"
 #include "serve/text_request.h"
+#include "tests/fuzz/target.h"
 
 using namespace inkling;
 
-namespace {
+namespace fuzz_serve_request {
 
 void check_request(const serve::TextRequest& request) {
     request.options.SamplingOptions::validate();
@@ -52,9 +51,7 @@ void read(char kind, const std::string& text) {
     }
 }
 
-}  // namespace
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+FUZZ_TARGET(serve_request) {
     if (size == 0) return 0;
     try {
         read(static_cast<char>(bytes[0]), {reinterpret_cast<const char*>(bytes) + 1, size - 1});
@@ -65,3 +62,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
     }
     return 0;
 }
+
+}  // namespace fuzz_serve_request

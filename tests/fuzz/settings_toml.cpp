@@ -1,17 +1,16 @@
 // A fuzz target for config.toml: any bytes are settings or refused in one line; settings that are read are written as a
 // file that says the same. See run.sh.
-#include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <string>
 
 #include "engine/check.h"
+#include "tests/fuzz/target.h"
 #include "train/options.h"
 
 using namespace inkling;
 
-namespace {
+namespace fuzz_settings_toml {
 
 std::optional<std::string> read(const std::string& text) {
     train::TrainOptions options;
@@ -24,10 +23,10 @@ std::optional<std::string> read(const std::string& text) {
     return std::nullopt;
 }
 
-}  // namespace
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+FUZZ_TARGET(settings_toml) {
     const auto written = read({reinterpret_cast<const char*>(bytes), size});
     if (written && read(*written) != written) std::abort();
     return 0;
 }
+
+}  // namespace fuzz_settings_toml

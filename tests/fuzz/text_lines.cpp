@@ -1,18 +1,17 @@
 // A fuzz target for texts in lines and tables: JSON lines of documents (first byte d, or s to skip bad lines), a list
 // of them (l), JSON lines of texts (j), CSV (c). Any bytes are read or refused in one line; a conversation that is read
 // is written as a line that says the same. See run.sh.
-#include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <string_view>
 
 #include "data/documents.h"
 #include "data/records.h"
 #include "engine/check.h"
+#include "tests/fuzz/target.h"
 
 using namespace inkling;
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+FUZZ_TARGET(text_lines) {
     if (size == 0) return 0;
     const std::string_view text(reinterpret_cast<const char*>(bytes) + 1, size - 1);
     std::size_t taken = 0;

@@ -1,15 +1,14 @@
 // A fuzz target for tokenizer.json: any bytes are read or refused with BadInput; what is read gives back every text and
 // is written as a file that gives the same ids. See run.sh.
-#include <cstdint>
-#include <cstdlib>
 
-#include "data/tokenizers/bpe_tokenizer.h"
 #include "data/tokenizers/tokenizer_json.h"
+#include "data/tokenizers/bpe_tokenizer.h"
 #include "engine/check.h"
+#include "tests/fuzz/target.h"
 
 using namespace inkling;
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+FUZZ_TARGET(tokenizer_json) {
     const std::string_view file(reinterpret_cast<const char*>(bytes), size);
     try {
         const auto tokenizer = data::parse_tokenizer(file, "fuzz");

@@ -9,7 +9,7 @@ cd "$root"
 packages+=(dpkg-dev file python3-venv python3-dev)
 part "Debian's packages" install_missing
 part "build" build release all -DINKLING_NATIVE=OFF -DINKLING_WERROR=ON -DCMAKE_INSTALL_PREFIX=/usr
-part "fast tests" ctest --preset release -j "$(nproc)" --label-exclude slow
+part "fast tests" ctest --preset release -j "$(nproc)" --label-exclude 'slow|packages'
 
 install_packages() {
     cmake --build build --target package >build/package.log || fail "no packages: $(tail -n 5 build/package.log)"
@@ -25,4 +25,5 @@ install_packages() {
     cd "$root"
 }
 part "packages" install_packages
+part "every header, and programs of the pages" tests/package/test.sh cmake build g++
 part "Python" python/test.sh build
