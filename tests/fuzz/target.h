@@ -1,0 +1,36 @@
+// A fuzz target reads any bytes, and aborts where the reader does something wrong:
+//   FUZZ_TARGET(jinja) { ...; return 0; }      // const std::uint8_t* bytes, std::size_t size
+// run.sh compiles it for libFuzzer. The test program compiles it as a test of the inputs in corpus/jinja, so that what a
+// fuzzer has found stays found.
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+
+// How libFuzzer changes safetensors files (safetensors_mutator.cpp), by a mutator of bytes (libFuzzer's own, or ours).
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* bytes, std::size_t size, std::size_t max_size,
+                                               unsigned seed);
+extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* bytes, std::size_t size, std::size_t max_size);
+
+#ifdef INKLING_FUZZER
+
+#define FUZZ_TARGET(name) extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size)
+
+#else
+
+#include <string>
+
+#include "tests/catch.h"
+
+namespace inkling::testing {
+
+void replay(const std::string& name, int (*target)(const std::uint8_t* bytes, std::size_t size));
+
+}  // namespace inkling::testing
+
+#define FUZZ_TARGET(name)                                                                                          \
+    static int fuzz_##name(const std::uint8_t* bytes, std::size_t size);                                           \
+    TEST_CASE("fuzz: known inputs of " #name, "[fuzz]") { inkling::testing::replay(#name, fuzz_##name); }          \
+    static int fuzz_##name(const std::uint8_t* bytes, std::size_t size)
+
+#endif
