@@ -9,8 +9,6 @@
 #include "cli/lines_argument.h"
 #include "cli/preparation.h"
 #include "cli/unknown_flag.h"
-#include "data/tokenizers/bpe_train.h"
-#include "data/tokenizers/char_tokenizer.h"
 #include "data/tokenizers/tokenizer_json.h"
 #include "formats/json.h"
 #include "models/chat_tokens.h"
@@ -52,11 +50,8 @@ Vocabulary vocabulary(const train::TrainOptions& options, const data::Corpus& co
         tokenizer = models::open_tokenizer(options.init_from);
     } else if (kind == data::TokenizerKind::byte_pairs) {
         return {options.vocab_size, bytes / 3.5, false};
-    } else if (kind == data::TokenizerKind::characters) {
-        tokenizer = std::make_unique<data::CharTokenizer>(
-            data::CharTokenizer::from_texts(corpus.documents, options.byte_fallback));
     } else {
-        tokenizer = models::open_tokenizer(options.tokenizer);
+        tokenizer = make_tokenizer(options, corpus);
     }
     take_unknown(*tokenizer, options.strict_vocabulary);
     std::size_t read = 0, tokens = 0;
@@ -67,7 +62,8 @@ Vocabulary vocabulary(const train::TrainOptions& options, const data::Corpus& co
         if (read >= kSample) break;
     }
     const double scale = bytes / static_cast<double>(std::max<std::size_t>(read, 1));
-    return {tokenizer->vocab_size(), static_cast<double>(tokens) * scale, read == corpus.bytes()};
+    const double joints = static_cast<double>(corpus.documents.size()) - 1;  // a token each: see encoded_corpus.h
+    return {tokenizer->vocab_size(), static_cast<double>(tokens) * scale + joints, read == corpus.bytes()};
 }
 
 // Documents in lines, with the tokenizer of --init-from: what they are as ids is counted.

@@ -28,7 +28,6 @@ namespace {
 namespace fs = std::filesystem;
 using train::TrainOptions;
 
-constexpr std::size_t kWorthPairs = 200'000;  // bytes of a text that a recipe chooses byte pairs for
 constexpr std::uint64_t kStoriesSeed = 1;
 constexpr std::size_t kStoriesBytes = 8'000'000;
 
@@ -47,28 +46,6 @@ std::vector<std::string_view> beginning(const std::vector<std::string_view>& tex
         left -= std::min(left, end);
     }
     return first;
-}
-
-std::unique_ptr<data::Tokenizer> make_tokenizer(const TrainOptions& options, const data::Corpus& corpus) {
-    const auto kind = find_named<data::TokenizerKind>(options.tokenizer);
-    if (kind == data::TokenizerKind::characters) {
-        std::vector<std::string_view> texts = corpus.documents;
-        if (texts.size() > 1) texts.push_back("\n");  // what joins them: see encoded_corpus.h
-        return std::make_unique<data::CharTokenizer>(data::CharTokenizer::from_texts(texts, options.byte_fallback));
-    }
-    if (kind == data::TokenizerKind::byte_pairs) {
-        const double part =
-            options.data.empty() ? 1 : 1 - options.val_fraction;  // the stories have few words, in each part
-        return std::make_unique<data::BpeTokenizer>(
-            data::train_bpe(beginning(corpus.documents, part), options.vocab_size, {.style = options.pre_tokenizer}));
-    }
-    if (!formats::is_there(options.tokenizer)) {
-        throw BadInput(
-            fmt::format("--tokenizer {}: there is no such file: char, bpe, a tokenizer.json or a model "
-                        "folder is required",
-                        options.tokenizer));
-    }
-    return models::open_tokenizer(options.tokenizer);
 }
 
 // A tokenizer that is named must be the checkpoint's, which is the one that is used.
@@ -301,10 +278,31 @@ data::Corpus built_in_corpus() {
     return corpus;
 }
 
+std::unique_ptr<data::Tokenizer> make_tokenizer(const TrainOptions& options, const data::Corpus& corpus) {
+    const auto kind = find_named<data::TokenizerKind>(options.tokenizer);
+    if (kind == data::TokenizerKind::characters) {
+        std::vector<std::string_view> texts = corpus.documents;
+        if (texts.size() > 1) texts.push_back("\n");  // what joins them: see encoded_corpus.h
+        return std::make_unique<data::CharTokenizer>(data::CharTokenizer::from_texts(texts, options.byte_fallback));
+    }
+    if (kind == data::TokenizerKind::byte_pairs) {
+        const double part =
+            options.data.empty() ? 1 : 1 - options.val_fraction;  // the stories have few words, in each part
+        return std::make_unique<data::BpeTokenizer>(
+            data::train_bpe(beginning(corpus.documents, part), options.vocab_size, {.style = options.pre_tokenizer}));
+    }
+    if (!formats::is_there(options.tokenizer)) {
+        throw BadInput(
+            fmt::format("--tokenizer {}: there is no such file: char, bpe, a tokenizer.json or a model "
+                        "folder is required",
+                        options.tokenizer));
+    }
+    return models::open_tokenizer(options.tokenizer);
+}
+
 void fit_tokenizer(const data::Corpus& corpus, Settings& settings) {
-    // conversations need a tokenizer that can have marks
-    const bool chat = wants_chat(settings.options, corpus);
-    fit_tokenizer(chat ? std::max(corpus.bytes(), kWorthPairs) : corpus.bytes(), settings);
+    const bool chat = wants_chat(settings.options, corpus);  // conversations need byte pairs, which can have marks
+    fit_tokenizer(chat ? std::max(corpus.bytes(), train::kShortText + 1) : corpus.bytes(), settings);
 }
 
 void prepare(const TrainArguments& args, Settings& settings, Report& report, const Resume& resume, Prepared& run) {

@@ -35,6 +35,9 @@ struct Prepared {
 // The newest of the candidates that is whole, else a new model; the settings that the recipe chooses are fitted.
 void prepare(const TrainArguments& args, Settings& settings, Report& report, const Resume& resume, Prepared& run);
 
+// The tokenizer that --tokenizer names; characters and byte pairs are learned from the text.
+std::unique_ptr<data::Tokenizer> make_tokenizer(const train::TrainOptions& options, const data::Corpus& corpus);
+
 // The tokenizer that the recipe chooses for a text.
 void fit_tokenizer(const data::Corpus& corpus, Settings& settings);
 

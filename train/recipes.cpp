@@ -39,9 +39,6 @@ constexpr double kPlannedTime = 1.1;
 // Tokens per step grow with the tokens seen, by nanochat's exponent.
 constexpr double kBatch = 2048, kBatchSeen = 4.5e6, kBatchExponent = 0.383;
 
-// In bits per byte, characters are as good as byte pairs or better up to about this many bytes of text; then byte pairs
-// are, the more of them the longer the text (docs/recipes.md).
-constexpr std::size_t kShortText = 150'000;
 constexpr double kPairs = 1024, kPairsText = 1e6, kPairsExponent = 0.6;
 
 double power_of_two(double x, double low, double high) {

@@ -45,6 +45,10 @@ struct Budget {
 // What goes with the given settings: heads with a width, rates with an optimizer, no limit of time with steps.
 void fit_given(const std::set<std::string>& given, TrainOptions& options);
 
+// In bits per byte, characters are as good as byte pairs or better up to about this many bytes of text; then byte pairs
+// are, the more of them the longer the text (docs/recipes.md).
+inline constexpr std::size_t kShortText = 150'000;
+
 // The tokenizer, for a text of so many bytes: characters for a short one, else byte pairs, the more the longer it is.
 // A given --vocab-size is one of byte pairs.
 void fit_tokenizer(std::size_t bytes, const std::set<std::string>& given, TrainOptions& options);

@@ -153,6 +153,7 @@ function show_talk() {
   by_id("talk").hidden = play.mode !== "chat" || play.messages.length === 0;
   by_id("talk").replaceChildren(...play.messages.map(({ role, content }) =>
     element("li", { class: role }, element("span", { class: "who", text: role === "user" ? "you" : "model" }), content)));
+  if (!by_id("talk").hidden) prompt_box.scrollIntoView({ block: "center" });  // a long conversation would leave the window
 }
 function set_mode(mode) {
   play.mode = mode;

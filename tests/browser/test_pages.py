@@ -200,7 +200,7 @@ class Pages:
                                               "normalized": False, "special": True})
         json.dump(tokenizer, open(os.path.join(self.folder, "marks.json"), "w"))
         self.run("train", "--tokenizer", "marks.json", "--out", "chat", "--max-iters", "40", "--n-layer", "1", "--n-embd", "32", "--n-head", "2",
-                 "--threads", "1", "--quiet")
+                 "--block-size", "512", "--batch-size", "2", "--threads", "1", "--quiet")
         path = os.path.join(self.folder, "chat/best/tokenizer_config.json")
         config = json.load(open(path))
         config["chat_template"] = ("{% for message in messages %}{{'<|im_start|>' + message['role'] + '\\n' + message['content'] + "
@@ -331,6 +331,13 @@ class Pages:
         check("the link keeps the conversation", again == shown, again)
         check("and the model", page.js("return settings.model.value") == "chat")
         self.clean("a conversation by link", url)
+        for i in range(3, 9):
+            page.type("#prompt", "Go on")
+            page.keys("Enter", held=("Control",))
+            wait_until("an answer", lambda: page.js("return play.running === null && play.messages.length") == 2 * i)
+            box = page.js("const { top, bottom } = by_id('prompt').getBoundingClientRect(); return [top, bottom, innerHeight]")
+            check(f"the box for a message is in view after {i} answers", 0 <= box[0] and box[1] <= box[2], box)
+        check("the conversation is longer than the window", page.js("return document.documentElement.scrollHeight > 1.5 * innerHeight"))
 
 
 def main():

@@ -74,6 +74,17 @@ TEST_CASE("plan: --dry-run tells the memory and the disk that a run takes", "[cl
     }
 }
 
+TEST_CASE("plan: --dry-run and the run count the same characters and tokens of several files", "[cli]") {
+    const ScratchFolder folder;
+    const std::string first = folder.write("a.txt", "aba ab"), second = folder.write("b.txt", "ba bab");  // no line end
+    const Arguments train = Arguments{"train",       "--data", first,   "--data",           second,
+                                      "--tokenizer", "char",   "--out", folder.path("out"), "--json"} +
+                            small({"--block-size", "4", "--val-fraction", "0", "--max-iters", "1"});
+    const auto planned = json_lines(call(train + Arguments{"--dry-run"})).at(0), run = json_lines(program(train)).at(0);
+    for (const char* key : {"vocab_size", "tokens", "parameters"}) CHECK(planned[key] == run[key]);
+    CHECK(planned["vocab_size"] == 4);
+}
+
 TEST_CASE("plan: a run that cannot fit is refused at once, with the figure that --dry-run gives", "[cli]") {
     const ScratchFolder folder;
     const Arguments train{"train",

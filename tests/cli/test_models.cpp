@@ -95,6 +95,16 @@ TEST_CASE("eval: windows with a stride, and products in bfloat16", "[cli]") {
     check_fails(program(command + Arguments{"--stride", "9"}), 2, "context of 8");
 }
 
+TEST_CASE("eval: a loss that is not finite is refused", "[cli]") {
+    const ScratchFolder folder;
+    const auto [model, tokenizer] = inkling::models::load_model(small_run() + "/latest");
+    for (auto& [name, p] : model->parameters())
+        for (std::size_t i = 0; i < p.size(); ++i) p.value_in_place().data()[i] *= 1e30f;
+    inkling::models::save_model(folder.path(), *model, *tokenizer);
+    check_fails(call({"eval", "--model", folder.path(), "--data", folder.write("text.txt", small_text())}), 3,
+                "take another checkpoint");
+}
+
 TEST_CASE("eval: shorter windows, weights in 8 bits, and how far it is", "[cli]") {
     const ScratchFolder folder;
     const std::string file = folder.write("text.txt", small_text()), out = folder.path("out");
