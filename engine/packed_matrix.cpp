@@ -140,7 +140,9 @@ PackedMatrix::PackedMatrix(const ConstArray<float>& weight, WeightType type)
     if (type == WeightType::q8_0 && columns_ % kBlock != 0) type_ = WeightType::fp32;
     if (type_ == WeightType::fp32) full_ = weight.contiguous();
     if (type_ == WeightType::bf16) half_ = round_to_bfloat16(weight);
-    if (type_ == WeightType::q8_0) pack_q8(weight.contiguous());
+    if (type_ != WeightType::q8_0) return;
+    const ConstArray<float> dense = weight.contiguous();
+    pack_q8([&](std::size_t r, float*) { return dense.data() + r * columns_; });
 }
 
 PackedMatrix::PackedMatrix(const Array<BFloat16>& weight)
@@ -151,22 +153,38 @@ PackedMatrix::PackedMatrix(const Array<BFloat16>& weight)
 
 const std::int8_t* PackedMatrix::quants() const { return reinterpret_cast<const std::int8_t*>(quants_.data()); }
 
-void PackedMatrix::pack_q8(const ConstArray<float>& weight) {
+template <class RowOf>
+void PackedMatrix::pack_q8(const RowOf& row_of) {
     quants_ = Array<std::uint8_t>({rows_, columns_});
     std::vector<std::uint16_t> scales(quants_.size() / kBlock);
     auto* const quants = reinterpret_cast<std::int8_t*>(quants_.data());
-    parallel_for(scales.size(), kGrain / kBlock, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t block = begin; block < end; ++block) {
-            const float* const x = weight.data() + block * kBlock;
-            float most = 0;
-            for (std::size_t i = 0; i < kBlock; ++i) most = std::max(most, std::abs(x[i]));
-            const float d = most / 127, inverse = d > 0 ? 1 / d : 0;
-            scales[block] = f32_to_f16(d);
-            for (std::size_t i = 0; i < kBlock; ++i)
-                quants[block * kBlock + i] = static_cast<std::int8_t>(std::round(x[i] * inverse));
+    parallel_rows(rows_, columns_, [&](std::size_t begin, std::size_t end) {
+        std::vector<float> buffer(columns_);
+        for (std::size_t block = begin * columns_ / kBlock; begin < end; ++begin) {
+            const float* x = row_of(begin, buffer.data());
+            for (const float* const row_end = x + columns_; x < row_end; x += kBlock, ++block) {
+                float most = 0;
+                for (std::size_t i = 0; i < kBlock; ++i) most = std::max(most, std::abs(x[i]));
+                const float d = most / 127, inverse = d > 0 ? 1 / d : 0;
+                scales[block] = f32_to_f16(d);
+                for (std::size_t i = 0; i < kBlock; ++i)
+                    quants[block * kBlock + i] = static_cast<std::int8_t>(std::round(x[i] * inverse));
+            }
         }
     });
     scales_ = std::make_shared<const std::vector<std::uint16_t>>(std::move(scales));
+}
+
+PackedMatrix PackedMatrix::as(WeightType type) const {
+    if (type == type_) return *this;
+    if (type != WeightType::q8_0 || columns_ % kBlock != 0) return {unpacked(), type};
+    PackedMatrix result;
+    result.type_ = type, result.rows_ = rows_, result.columns_ = columns_;
+    result.pack_q8([&](std::size_t r, float* buffer) {
+        unpack_rows(r, r + 1, buffer);
+        return buffer;
+    });
+    return result;
 }
 
 std::size_t PackedMatrix::bytes() const {

@@ -50,7 +50,8 @@ class PackedMatrix {  // a handle: copies share the numbers
     // is rounded where the weights are bfloat16.
     Array<float> product(const ConstArray<float>& x, const ConstArray<float>& bias, Precision precision) const;
 
-    ConstArray<float> unpacked() const;                    // (rows, columns)
+    PackedMatrix as(WeightType type) const;  // the same numbers, rounded to `type`; never widened all at once
+    ConstArray<float> unpacked() const;      // (rows, columns)
     const Array<BFloat16>& half() const { return half_; }  // defined for bf16 alone
     template <class T>
     Array<T> unpacked_rows(std::size_t begin, std::size_t end) const;
@@ -58,7 +59,8 @@ class PackedMatrix {  // a handle: copies share the numbers
     void unpack_rows(std::size_t begin, std::size_t end, T* out) const;  // the same, on this thread
 
   private:
-    void pack_q8(const ConstArray<float>& weight);
+    template <class RowOf>
+    void pack_q8(const RowOf& row_of);  // row_of(r, buffer): row r, in `buffer` or elsewhere
     const std::int8_t* quants() const;
 
     WeightType type_ = WeightType::fp32;

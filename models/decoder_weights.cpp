@@ -16,7 +16,8 @@ constexpr Part kQueryKeyValue[] = {Part::query_key_value, Part::query, Part::key
 PackedMatrix pack(const Tensor<float>& weight, WeightType type) {
     const auto& packed = weight.packed();
     const bool exact = packed && type == WeightType::fp32 && packed->type() == WeightType::bf16;
-    return packed && (exact || packed->type() == type) ? *packed : PackedMatrix(unpacked(weight), type);
+    if (!packed) return PackedMatrix(weight.value(), type);
+    return exact ? *packed : packed->as(type);
 }
 
 Projection pack(const Weights<Tensor<float>>& map, WeightType type) {

@@ -218,6 +218,11 @@ TEST_CASE("decoder: q8_0 keeps each block of 32 to half a step of its largest nu
             CHECK(std::abs(back.data()[j] - w.data()[j]) <= 0.56f * d);
         }
     }
+    const PackedMatrix half(w, WeightType::bf16);
+    const ConstArray<float> straight = PackedMatrix(half.unpacked(), WeightType::q8_0).unpacked(),
+                            by_rows = half.as(WeightType::q8_0).unpacked();
+    CHECK(std::equal(by_rows.data(), by_rows.data() + by_rows.size(), straight.data()));
+    CHECK(PackedMatrix(cast<float>(normal({5, 33}, 3)), WeightType::bf16).as(WeightType::q8_0).columns() == 33);
     CHECK(PackedMatrix(cast<float>(normal({5, 33}, 3)), WeightType::q8_0).type() == WeightType::fp32);
     CHECK(PackedMatrix(Array<float>({2, 32}, 0.0f), WeightType::q8_0).unpacked().data()[40] == 0.0f);
 }
