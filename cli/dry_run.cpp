@@ -9,11 +9,11 @@
 #include "cli/lines_argument.h"
 #include "cli/preparation.h"
 #include "cli/unknown_flag.h"
-#include "data/tokenizers/tokenizer_json.h"
 #include "formats/json.h"
 #include "models/chat_tokens.h"
 #include "models/folder.h"
 #include "train/estimate.h"
+#include "train/run_tokenizer.h"
 #include "train/speed.h"
 
 namespace inkling::cli {
@@ -51,7 +51,7 @@ Vocabulary vocabulary(const train::TrainOptions& options, const data::Corpus& co
     } else if (kind == data::TokenizerKind::byte_pairs) {
         return {options.vocab_size, bytes / 3.5, false};
     } else {
-        tokenizer = make_tokenizer(options, corpus);
+        tokenizer = train::make_tokenizer(options, corpus);
     }
     take_unknown(*tokenizer, options.strict_vocabulary);
     std::size_t read = 0, tokens = 0;

@@ -3,14 +3,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "cli/lines_argument.h"
 #include "cli/unknown_flag.h"
-#include "data/stories/stories.h"
-#include "data/tokenizers/bpe_train.h"
-#include "data/tokenizers/char_tokenizer.h"
-#include "data/tokenizers/tokenizer_json.h"
 #include "distributed/launch.h"
 #include "formats/directory.h"
 #include "formats/file.h"
@@ -21,32 +16,13 @@
 #include "models/folder.h"
 #include "train/estimate.h"
 #include "train/resume.h"
+#include "train/run_tokenizer.h"
 
 namespace inkling::cli {
 namespace {
 
 namespace fs = std::filesystem;
 using train::TrainOptions;
-
-constexpr std::uint64_t kStoriesSeed = 1;
-constexpr std::size_t kStoriesBytes = 8'000'000;
-
-// The first `part` of texts, in bytes and whole characters: byte pairs that are learnt from the validation part would
-// make its loss lower than that of other texts.
-std::vector<std::string_view> beginning(const std::vector<std::string_view>& texts, double part) {
-    std::size_t all = 0;
-    for (const std::string_view text : texts) all += text.size();
-    auto left = static_cast<std::size_t>(std::ceil(static_cast<double>(all) * part));
-    std::vector<std::string_view> first;
-    for (const std::string_view text : texts) {
-        if (left == 0) break;
-        std::size_t end = std::min(left, text.size());
-        while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) ++end;
-        first.push_back(text.substr(0, end));
-        left -= std::min(left, end);
-    }
-    return first;
-}
 
 // A tokenizer that is named must be the checkpoint's, which is the one that is used.
 void check_tokenizer(const TrainOptions& options, const data::Tokenizer& own, const fs::path& checkpoint, bool force) {
@@ -94,7 +70,7 @@ class Preparation {
             change_softcap(settings_, run.loaded.model->config);
         } else {
             fit_tokenizer(run.corpus, settings_);
-            run.loaded = {nullptr, make_tokenizer(options_, run.corpus)};
+            run.loaded = {nullptr, train::make_tokenizer(options_, run.corpus)};
         }
         if (wants_chat(options_, run.corpus) && !run.loaded.tokenizer->chat) {
             check<BadInput>(options_.lora_rank == 0,
@@ -269,36 +245,6 @@ class Preparation {
 };
 
 }  // namespace
-
-data::Corpus built_in_corpus() {
-    data::Corpus corpus;
-    std::string text = data::generate_stories(kStoriesSeed, kStoriesBytes);
-    text.pop_back();  // one line end is enough: two, with no story behind, would be a token of their own
-    corpus.add(std::move(text), "the built-in stories");
-    return corpus;
-}
-
-std::unique_ptr<data::Tokenizer> make_tokenizer(const TrainOptions& options, const data::Corpus& corpus) {
-    const auto kind = find_named<data::TokenizerKind>(options.tokenizer);
-    if (kind == data::TokenizerKind::characters) {
-        std::vector<std::string_view> texts = corpus.documents;
-        if (texts.size() > 1) texts.push_back("\n");  // what joins them: see encoded_corpus.h
-        return std::make_unique<data::CharTokenizer>(data::CharTokenizer::from_texts(texts, options.byte_fallback));
-    }
-    if (kind == data::TokenizerKind::byte_pairs) {
-        const double part =
-            options.data.empty() ? 1 : 1 - options.val_fraction;  // the stories have few words, in each part
-        return std::make_unique<data::BpeTokenizer>(
-            data::train_bpe(beginning(corpus.documents, part), options.vocab_size, {.style = options.pre_tokenizer}));
-    }
-    if (!formats::is_there(options.tokenizer)) {
-        throw BadInput(
-            fmt::format("--tokenizer {}: there is no such file: char, bpe, a tokenizer.json or a model "
-                        "folder is required",
-                        options.tokenizer));
-    }
-    return models::open_tokenizer(options.tokenizer);
-}
 
 void fit_tokenizer(const data::Corpus& corpus, Settings& settings) {
     const bool chat = wants_chat(settings.options, corpus);  // conversations need byte pairs, which can have marks

@@ -1,6 +1,6 @@
 // All that `inkling train` needs before its first step: text, tokenizer, model, tokens, and the loop.
 //   Prepared run;
-//   run.corpus = built_in_corpus();
+//   run.corpus = data::stories_corpus();
 //   prepare(args, settings, report, resume, run);
 //   run.loop->run(observers);
 #pragma once
@@ -19,8 +19,6 @@
 
 namespace inkling::cli {
 
-data::Corpus built_in_corpus();  // the stories
-
 // In the order in which it is made. The corpus is there before.
 struct Prepared {
     data::Corpus corpus;
@@ -34,9 +32,6 @@ struct Prepared {
 
 // The newest of the candidates that is whole, else a new model; the settings that the recipe chooses are fitted.
 void prepare(const TrainArguments& args, Settings& settings, Report& report, const Resume& resume, Prepared& run);
-
-// The tokenizer that --tokenizer names; characters and byte pairs are learned from the text.
-std::unique_ptr<data::Tokenizer> make_tokenizer(const train::TrainOptions& options, const data::Corpus& corpus);
 
 // The tokenizer that the recipe chooses for a text.
 void fit_tokenizer(const data::Corpus& corpus, Settings& settings);

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "cli/beginning.h"
 #include "cli/data_argument.h"
 #include "cli/dry_run.h"
 #include "cli/ending.h"
@@ -27,7 +28,6 @@
 #include "models/families/family.h"
 #include "serve/live_run.h"
 #include "train/adapters.h"
-#include "train/estimate.h"
 #include "train/observers.h"
 #include "train/recipes.h"
 #include "train/run_card.h"
@@ -59,15 +59,6 @@ void check_base(const models::AdapterOptions& adapter, const fs::path& out) {
                             adapter.base));
 }
 
-std::string going_on_from(const fs::path& checkpoint, const train::TrainingLoop& loop) {
-    const train::TrainOptions& o = loop.options();
-    const std::string from = fmt::format("going on from {}, step {}", checkpoint.string(), loop.state().step);
-    if (o.replan_step != loop.state().step || o.max_iters <= o.planned_iters) return from;
-    const double rate = train::schedule_of(o).at(o.replan_step + (o.max_iters - o.replan_step) / 20);
-    return from + fmt::format(": {} steps, {} before; the learning rate rises again to {:.2g}", o.max_iters,
-                              o.planned_iters, rate);
-}
-
 std::string nothing_to_do(const train::TrainingLoop& loop) {
     if (loop.stop_reason() == train::StopReason::patience)
         return fmt::format(
@@ -75,25 +66,6 @@ std::string nothing_to_do(const train::TrainingLoop& loop) {
             "--patience 0",
             loop.state().best_step);
     return fmt::format("nothing to do: step {} of {} is reached", loop.state().step, loop.options().max_iters);
-}
-
-std::string adapters_trained(const TrainOptions& options, const models::Transformer<float>& model) {
-    const double trained = train::trained_count(options, model.config);
-    train::Estimate sizes;
-    train::estimate_sizes(options, model.config, 0, sizes);
-    return fmt::format(
-        "adapters of rank {} for {}: {} numbers are trained; {} stays as it is, in {}; {} of weights, gradients and "
-        "moments",
-        options.lora_rank, options.lora_targets, static_cast<std::uint64_t>(trained), model.adapter.base,
-        name_of(options.base_precision), quantity(sizes.state_bytes, "B"));
-}
-
-std::string memory_note(const TrainOptions& options, const models::Transformer<float>& model,
-                        const distributed::Processes& processes) {
-    train::Estimate sizes;
-    train::estimate_sizes(options, model.config, 0, sizes, processes.count);
-    return fmt::format("{}, which train together; each keeps {} of parameters, gradients and optimizer",
-                       processes_text(processes), quantity(sizes.state_bytes, "B"));
 }
 
 // The number of the signal that one of the processes got; 0: none.
@@ -144,7 +116,8 @@ int train_model(const TrainArguments& args, const TrainCaller& caller, distribut
     const bool built_in = options.data.empty();
     Prepared run;
     const bool broadcasts = processes && args.broadcast_data && !built_in;
-    if (first || !broadcasts) run.corpus = built_in ? built_in_corpus() : data::read_corpus(options.data, options.text);
+    if (first || !broadcasts)
+        run.corpus = built_in ? data::stories_corpus() : data::read_corpus(options.data, options.text);
     if (broadcasts) broadcast(*processes, run.corpus);
     if (processes && !broadcasts) check_same_text(*processes, run.corpus);
     for (const std::string& note : run.corpus.notes()) report.note(note);
@@ -165,29 +138,8 @@ int train_model(const TrainArguments& args, const TrainCaller& caller, distribut
     const bool goes_on = !checkpoint.empty() && fs::equivalent(checkpoint.parent_path(), folder->path());
     const std::uint64_t parameters = run.loaded.model->parameter_count();
     const models::AdapterOptions& adapter = run.loaded.model->adapter;
-    report.note(fmt::format("{} parameters, {} tokens, vocabulary {} ({}), {}, seed {}",
-                            parameters < 10'000 ? fmt::format("{}", parameters)
-                                                : fmt::format("{:.2f}M", static_cast<double>(parameters) / 1e6),
-                            run.tokens.ids.size(), run.loaded.tokenizer->vocab_size(),
-                            built_in ? "the built-in stories" : fmt::format("{}", fmt::join(options.data, ", ")),
-                            counted(threads, "thread"), options.seed));
-    if (processes) report.note(memory_note(options, *run.loaded.model, *processes));
-    if (run.documents) report.note(documents_note(*run.loop));
-    if (adapter.rank > 0) report.note(adapters_trained(options, *run.loaded.model));
-    if (const auto& unknown = run.loaded.tokenizer->unknown; unknown && unknown->tally().characters > 0)
-        report.warn(unknown->note());
-    if (built_in) {
-        const double a_char = data::stories_entropy().nats_per_char;
-        const double chars = static_cast<double>(run.tokens.bytes) / static_cast<double>(run.tokens.ids.size());
-        report.note(fmt::format(
-            "the entropy of the stories, the lowest possible loss: {:.4f} nats per token, {:.4f} per character",
-            a_char * chars, a_char));
-    }
     train::TrainingLoop& loop = *run.loop;
-    if (!checkpoint.empty()) report.note(going_on_from(checkpoint, loop));
-    if (loop.eval_tokens() < loop.text().val.size())
-        report.note(fmt::format("validation: {} of {} tokens, the same ones each time", loop.eval_tokens(),
-                                loop.text().val.size()));
+    tell_beginning(report, run, processes, threads);
 
     const std::atomic<int>& signal = catch_signals();
     const data::Tokenizer& tokenizer = *run.loaded.tokenizer;

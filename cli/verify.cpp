@@ -158,7 +158,7 @@ class Verification {
         if (!text.not_checked.empty()) return text;
         try {
             const data::Corpus corpus =
-                options.data.empty() ? built_in_corpus() : data::read_corpus(options.data, options.text);
+                options.data.empty() ? data::stories_corpus() : data::read_corpus(options.data, options.text);
             const auto tokenizer = models::open_tokenizer(whole.folder);
             take_unknown(*tokenizer, options.strict_vocabulary);
             if (fingerprint_of(corpus, *tokenizer, options) != whole.data_fingerprint)

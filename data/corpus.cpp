@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "data/stories/stories.h"
+
 namespace inkling::data {
 
 std::size_t Corpus::bytes() const {
@@ -80,6 +82,16 @@ std::string Corpus::source_of(std::size_t document) const {
     const std::size_t end = i + 1 < first.size() ? first[i + 1] : documents.size();
     if (end - first[i] == 1) return sources[i];
     return fmt::format("{}: record {} with text", sources[i], document - first[i] + 1);
+}
+
+Corpus stories_corpus() {
+    constexpr std::uint64_t kSeed = 1;
+    constexpr std::size_t kBytes = 8'000'000;
+    Corpus corpus;
+    std::string text = generate_stories(kSeed, kBytes);
+    text.pop_back();  // one line end is enough: two, with no story behind, would be a token of their own
+    corpus.add(std::move(text), "the built-in stories");
+    return corpus;
 }
 
 }  // namespace inkling::data

@@ -71,6 +71,9 @@ struct Corpus {
     std::vector<std::shared_ptr<const void>> owners_;
 };
 
+// The built-in stories (stories/stories.h), 8 MB of them.
+Corpus stories_corpus();
+
 // A path is a UTF-8 file, also one that gzip or zstd compressed, a FIFO, a folder, a pattern such as "books/*.txt", or
 // "-" for standard input. In a folder, all regular files below it are read in the order of their paths, except hidden
 // ones (also below hidden folders), empty ones, binary ones, those that are not UTF-8 or damaged, and runs of Inkling.
