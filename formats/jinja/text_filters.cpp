@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 
 #include "formats/jinja/library.h"
 
@@ -105,7 +106,7 @@ Text formatted(Run& run, const Text& form, const Arguments& given) {
             at = end + 1;
         }
         const std::size_t letter = std::min(bytes.find_first_not_of("-+ 0#.123456789", at), bytes.size());
-        std::string options = bytes.substr(at, letter - at);
+        const std::string options = bytes.substr(at, letter - at);
         const char kind = letter < bytes.size() ? bytes[letter] : 0;
         at = letter + 1;
         if (kind == '%' && options.empty()) {
@@ -113,42 +114,40 @@ Text formatted(Run& run, const Text& form, const Arguments& given) {
             continue;
         }
         if (!value && next < given.list.size()) value = &given.list[next++];
-        check<BadInput>(options.size() < 8 && options.find('#') == std::string::npos, "format: %{}{} is not known",
-                        options, kind);
+        const auto refuse_unless = [&](bool fine) {
+            check<BadInput>(fine, "format: %{}{} is not known", options, kind);
+        };
         check<BadInput>(value, "format: the value of %{}{} is not there", options, kind);
-        if (kind == 's' && options.empty()) {
-            run.add(result, text_of(run, *value));
-            continue;
-        }
-        const std::size_t point = std::min(options.find('.'), options.size());
-        const std::string precision = options.substr(point);
-        const bool left = options.find('-') != std::string::npos;
-        options.erase(point);
-        const std::size_t width = std::min(options.find_first_of("123456789"), options.size());
-        check<BadInput>(options.size() - width < 5 && precision.size() < 4, "format: %{}{} is not known", options,
-                        kind);
-        // '<' after signs: fmt's order is [align][sign][0][width][.precision]
-        std::string flags = options.substr(0, width);
-        flags.erase(std::remove(flags.begin(), flags.end(), '-'), flags.end());
-        std::sort(flags.begin(), flags.end(), [](char a, char b) { return a != '0' && b == '0'; });
-        const std::string spec = "{:" +
-                                 std::string(left          ? "<"
-                                             : kind == 's' ? ">"
-                                                           : "") +
-                                 (left ? std::string() : flags) + options.substr(width) + precision +
-                                 (kind == 'i' || kind == 'u' ? 'd' : kind) + "}";
-        if (kind == 'd' || kind == 'i' || kind == 'u' || kind == 'x' || kind == 'X' || kind == 'o') {
-            check<BadInput>(precision.empty(), "format: a precision of %{} is not known", kind);
+        const std::size_t width_at = std::min(options.find_first_of(".123456789"), options.size()),
+                          point = std::min(options.find('.'), options.size());
+        const auto has = [&](char flag) { return std::string_view(options).substr(0, width_at).find(flag) < width_at; };
+        const auto digits = [&](std::size_t begin, std::size_t end) {
+            const std::string text = options.substr(begin, end - begin);
+            refuse_unless(text.size() < 5 && text.find_first_not_of("0123456789") == std::string::npos);
+            return text;
+        };
+        const std::string width = digits(width_at, point);
+        const bool precise = point < options.size(), left = has('-');
+        const std::string precision = precise ? "." + digits(point + 1, options.size()) : "";
+        refuse_unless(kind != 0 && !has('#'));
+        const std::string spec = std::string("{:") + (left ? "<" : "") +
+                                 (has('+')   ? "+"
+                                  : has(' ') ? " "
+                                             : "") +
+                                 (has('0') && !left ? "0" : "") + width + (precision == "." ? ".0" : precision);
+        if (std::strchr("diuxXo", kind)) {
+            refuse_unless(!precise);
+            const double large = value->is<double>() ? std::get<double>(*value) : 0;
+            check<BadInput>(std::abs(large) < 9e18, "format: %{} of {} is not known", kind, large);
             const std::int64_t number =
-                value->is<double>() ? static_cast<std::int64_t>(std::get<double>(*value)) : whole(*value, "format");
-            run.add(result, fmt::format(fmt::runtime(spec), number));
-        } else if (kind == 'f' || kind == 'F' || kind == 'e' || kind == 'E' || kind == 'g' || kind == 'G') {
-            run.add(result, fmt::format(fmt::runtime(spec), real(*value, "format")));
+                value->is<double>() ? static_cast<std::int64_t>(large) : whole(*value, "format");
+            run.add(result, fmt::format(fmt::runtime(spec + (kind == 'i' || kind == 'u' ? 'd' : kind) + "}"), number));
+        } else if (std::strchr("fFeEgG", kind)) {
+            run.add(result, fmt::format(fmt::runtime(spec + kind + "}"), real(*value, "format")));
         } else {
-            check<BadInput>(kind == 's' && precision.empty() && flags.empty(), "format: %{}{} is not known", options,
-                            kind);
+            refuse_unless(kind == 's' && !precise);
             const Text text = text_of(run, *value);
-            const std::size_t n = count_characters(text.bytes), wide = std::stoul(options.substr(width));
+            const std::size_t n = count_characters(text.bytes), wide = width.empty() ? 0 : std::stoul(width);
             const Text space(std::string(wide > n ? wide - n : 0, ' '));
             run.add(result, left ? text : space);
             run.add(result, left ? space : text);
