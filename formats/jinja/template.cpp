@@ -1,9 +1,11 @@
 #include "formats/jinja/template.h"
+#include "formats/utf8.h"
 
 #include <algorithm>
 #include <optional>
 
 #include "formats/jinja/expression.h"
+#include "formats/utf8.h"
 
 namespace inkling::formats::jinja {
 
@@ -245,6 +247,7 @@ auto in_one_line(const F& f) {
 }  // namespace
 
 Template::Template(const std::string& text) {
+    check<BadInput>(find_invalid_utf8(text) == std::string::npos, "it is not UTF-8");
     auto program = std::make_shared<Program>();
     all_ = in_one_line([&] { return StatementParser(text, *program).all(); });
     program_ = std::move(program);

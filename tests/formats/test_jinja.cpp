@@ -143,6 +143,7 @@ TEST_CASE("jinja: what is broken or not known is refused", "[formats]") {
         {"{{ " + std::string(200, '(') + "1" + std::string(200, ')') + " }}", "nested more than 100 deep"},
         {"{% set x.y = 1 %}", "which is no namespace"},
         {"{{ 1x }}", "its number 1x is not known"},
+        {"\xFF{{ text.split() }}", "it is not UTF-8"},
         {"{{ '%8-5d' | format(1) }}", "%8-5d is not known"},
         {"{{ '%.2.3f' | format(1) }}", "%.2.3f is not known"},
         {"{{ '%5' | format(1) }}", "%5"},
