@@ -1,22 +1,21 @@
 """Fine-tuning SmolLM2-135M's shape (random weights), Inkling against PyTorch, transformers and PEFT, in turn:
 
-    python bench/adapters.py build/inkling [--full] [--rounds 3]        (torch, transformers, peft)
+    python bench/adapters.py [--full] [--rounds 3]        (torch, transformers, peft)
 
 Batch 2, context 256, adapters of rank 16 for all linear layers, bfloat16 products; --full: all weights instead. Prints each
 round's training speeds in tokens per second, the ratio of their medians, and what Inkling says of its memory.
 """
 import argparse
-import json
 import pathlib
 import re
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
 
-parser = argparse.ArgumentParser()
-parser.add_argument("inkling")
+import common
+
+parser = common.parser(__doc__)
 parser.add_argument("--full", action="store_true")
 parser.add_argument("--rounds", type=int, default=3)
 parser.add_argument("--steps", type=int, default=8)
@@ -50,14 +49,11 @@ def in_torch(folder):
 
 def in_inkling(folder, text, out):
     adapters = [] if args.full else ["--lora-rank", "16", "--base-precision", args.base_precision]
-    run = subprocess.run([args.inkling, "train", "--data", text, "--out", out, "--overwrite", "--init-from", folder, "--recipe",
-                          "nanogpt-cpu", "--precision", "bf16", "--batch-size", str(batch), "--max-iters", str(args.steps),
-                          "--warmup-iters", "0", "--val-fraction", "0", "--log-every", "1", "--learning-rate", "1e-3",
-                          "--threads", "2", *adapters], capture_output=True, text=True)
-    if run.returncode != 0:
-        sys.exit(run.stderr)
-    lines = [json.loads(line) for line in (pathlib.Path(out) / "metrics.jsonl").read_text().splitlines()]
-    times = [line["train_s"] for line in lines]
+    run = common.run([args.inkling, "train", "--data", text, "--out", out, "--overwrite", "--init-from", folder, "--recipe",
+                      "nanogpt-cpu", "--precision", "bf16", "--batch-size", batch, "--max-iters", args.steps,
+                      "--warmup-iters", "0", "--val-fraction", "0", "--log-every", "1", "--learning-rate", "1e-3",
+                      "--threads", "2", *adapters])
+    times = [line["train_s"] for line in common.metrics(out)]
     seconds = [b - a for a, b in zip(times, times[1:])]
     said = re.search(r"in [a-z0-9_]+; (.*) of weights, gradients and moments", run.stderr)
     return batch * context / statistics.median(seconds[1:]), said and said[1]
@@ -65,7 +61,7 @@ def in_inkling(folder, text, out):
 
 def make(folder):
     import transformers
-    tiny = pathlib.Path(__file__).parent.parent / "tests/reference/llama_tiny"
+    tiny = common.ROOT / "tests/reference/llama_tiny"
     config = transformers.LlamaConfig(vocab_size=49152, hidden_size=576, intermediate_size=1536, num_hidden_layers=30,
                                       num_attention_heads=9, num_key_value_heads=3, max_position_embeddings=context,
                                       tie_word_embeddings=True, bos_token_id=None, eos_token_id=None)
@@ -78,7 +74,7 @@ if args.torch:
     print(in_torch(args.torch))
     sys.exit()
 with tempfile.TemporaryDirectory() as scratch:
-    subprocess_args = [sys.executable, __file__, args.inkling, "--steps", str(args.steps)] + (["--full"] if args.full else [])
+    in_other = [sys.executable, __file__, "--steps", args.steps] + (["--full"] if args.full else [])
     folder = scratch + "/model"
     make(folder)
     text = pathlib.Path(scratch) / "text.txt"
@@ -87,8 +83,7 @@ with tempfile.TemporaryDirectory() as scratch:
     for _ in range(args.rounds):
         speed, memory = in_inkling(folder, str(text), scratch + "/run")
         speeds["inkling"].append(speed)
-        speeds["pytorch"].append(float(subprocess.run([*subprocess_args, "--torch", folder], check=True, capture_output=True,
-                                                      text=True).stdout.split()[-1]))
+        speeds["pytorch"].append(float(common.run([*in_other, "--torch", folder]).stdout.split()[-1]))
         print({name: round(values[-1], 1) for name, values in speeds.items()}, flush=True)
     ratio = statistics.median(speeds["inkling"]) / statistics.median(speeds["pytorch"])
     print(f"{ratio:.2f} times as fast" + (f"; {memory} of weights, gradients and moments" if memory else ""))

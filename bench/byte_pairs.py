@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 """Learning 8,192 byte pairs from 11 MB of mixed text, and encoding it: Inkling, tokenizers and tiktoken in turn.
 
-    bench/byte_pairs.py [--program build/inkling] [--rounds 3] [--gpt2 FOLDER of encoder.json and vocab.bpe]
+    bench/byte_pairs.py [--rounds 3] [--gpt2 FOLDER of encoder.json and vocab.bpe]
 
 To be run with a Python that has tokenizers and tiktoken. The text is this machine's own documentation, headers and
 modules (/usr/share/doc, /usr/include, /usr/share/perl, Python's packages), shuffled. Fails when ids or merges differ.
 """
-import argparse
 import json
 import os
 import pathlib
@@ -15,7 +14,6 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import time
 
 os.environ |= {"OMP_NUM_THREADS": "1", "RAYON_NUM_THREADS": "1"}
 import tiktoken
@@ -23,10 +21,11 @@ import tiktoken.load
 import tokenizers
 from tokenizers import decoders, models, pre_tokenizers, trainers
 
-parser = argparse.ArgumentParser()
-parser.add_argument("--program", default="build/inkling")
+import common
+
+parser = common.parser(__doc__)
 parser.add_argument("--rounds", type=int, default=3)
-parser.add_argument("--gpt2", default=pathlib.Path(__file__).parent / "../../shared/data/gpt2", type=pathlib.Path)
+parser.add_argument("--gpt2", default=common.ROOT / "../shared/data/gpt2", type=pathlib.Path)
 args = parser.parse_args()
 
 
@@ -47,7 +46,7 @@ def mixed_text(size):
 
 
 def ours(*arguments, **more):
-    return subprocess.run([args.program, "tokenize", *arguments], check=True, capture_output=True, **more)
+    return subprocess.run([args.inkling, "tokenize", *arguments], check=True, capture_output=True, **more)
 
 
 def learn(lines):
@@ -64,9 +63,8 @@ seconds = {}
 
 
 def timed(name, call):
-    start = time.perf_counter()
-    result = call()
-    seconds.setdefault(name, []).append(time.perf_counter() - start)
+    took, result = common.timed(call)
+    seconds.setdefault(name, []).append(took)
     return result
 
 

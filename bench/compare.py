@@ -9,28 +9,16 @@ Machines are noisy: only figures of one run compare. Each round runs every candi
 noise; the figure of a candidate is the median over the rounds of its median step.
 """
 
-import argparse
-import json
-import os
 import statistics
-import subprocess
 import sys
 
-HERE = os.path.dirname(os.path.abspath(__file__))
+import common
+
 MODES = ["eager-fp32", "compile-fp32", "eager-bf16", "compile-bf16"]
 
 
-def last_json(command):
-    out = subprocess.run(command, capture_output=True, text=True)
-    lines = [line for line in out.stdout.splitlines() if line.startswith("{")]
-    if out.returncode or not lines:
-        sys.exit(f"{' '.join(command)[:200]}: exit {out.returncode}\n{out.stderr.strip()[-500:]}")
-    return json.loads(lines[-1])
-
-
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--inkling", default=os.path.join(HERE, "..", "build", "inkling"))
+    parser = common.parser(__doc__)
     parser.add_argument("--torch-python", default=sys.executable, help="a python that has torch")
     parser.add_argument("--presets", default="micro,tiny,small,gpt2")
     parser.add_argument("--precisions", default="fp32,bf16")
@@ -41,22 +29,21 @@ def main():
     parser.add_argument("--block-size", type=int, help="context, instead of the presets'")
     parser.add_argument("--batch", type=int, help="sequences per step, instead of the presets'")
     args = parser.parse_args()
-    common = ["--threads", str(args.threads), "--seconds", str(args.seconds)]
+    flags = ["--threads", str(args.threads), "--seconds", str(args.seconds)]
     for flag, value in (("--block-size", args.block_size), ("--batch", args.batch)):
-        common += [flag, str(value)] if value else []
+        flags += [flag, str(value)] if value else []
     print("| preset | Inkling | ms per step | MB | PyTorch's best mode | ms per step | times faster |")
     print("|---|---|---|---|---|---|---|")
     for preset in args.presets.split(","):
         times, memory = {}, {}
         for _ in range(args.rounds):
             for precision in args.precisions.split(","):
-                r = last_json([args.inkling, "bench", "--preset", preset, "--precision", precision, "--json",
-                               *common])
+                r = common.last_json([args.inkling, "bench", "--preset", preset, "--precision", precision, "--json", *flags])
                 times.setdefault(precision, []).append(r["ms_step"])
                 memory[precision] = r["peak_rss_mb"]
             for mode in args.modes.split(","):
-                r = last_json([args.torch_python, os.path.join(HERE, "torch_gpt.py"), "--preset", preset, "--mode", mode,
-                               *common])
+                r = common.last_json([args.torch_python, common.HERE / "torch_gpt.py", "--preset", preset, "--mode", mode,
+                               *flags])
                 times.setdefault(mode, []).append(r["ms_step"])
         ms = {name: statistics.median(values) for name, values in times.items()}
         best = min((mode for mode in args.modes.split(",")), key=ms.get)

@@ -10,30 +10,27 @@ NAME.held.txt (.jsonl) beside the text and is never trained on; "as it is" is th
 column of conversations is the part of the answers that are right. Runs are one after the other; the machine should have
 nothing else to do.
 """
-import argparse
 import json
 import pathlib
-import subprocess
 import sys
 import tempfile
 
+import common
+
 
 def loss(args, model, held):
-    command = [args.program, "eval", "--model", model, "--data", held, "--json"]
+    command = [args.inkling, "eval", "--model", model, "--data", held, "--json"]
     if args.answers and held.suffix == ".jsonl":
         command.append("--answers")
-    found = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    found = common.last_json(command)
     return found["right"] / found["answers"] if "right" in found else found["loss"]
 
 
 def tune(args, text, held, flags):
     with tempfile.TemporaryDirectory() as out:
-        command = [args.program, "train", "--init-from", args.base, "--data", text, "--out", out, "--sample-every", "0",
+        command = [args.inkling, "train", "--init-from", args.base, "--data", text, "--out", out, "--sample-every", "0",
                    "--json", "--quiet", *flags, *args.flags]
-        done = subprocess.run(command, capture_output=True, text=True)
-        if done.returncode:
-            sys.exit(f"{' '.join(map(str, command))}: exit {done.returncode}\n{done.stderr[-500:]}")
-        lines = [json.loads(line) for line in done.stdout.splitlines()]
+        lines = common.json_lines(common.run(command).stdout)
         plan, end = lines[0]["settings"], lines[-1]
         result = {"text": text.name, "flags": flags, "held": loss(args, out, held), "steps": end["step"],
                   "planned": plan["max_iters"], "best_step": end["best_step"], "train_s": end["train_s"],
@@ -44,15 +41,12 @@ def tune(args, text, held, flags):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--program", default=str(pathlib.Path(__file__).resolve().parent.parent / "build" / "inkling"))
+    parser = common.parser(__doc__)
     parser.add_argument("--base", required=True)
     parser.add_argument("--texts", nargs="+", type=pathlib.Path, required=True)
     parser.add_argument("--try", nargs="+", dest="tried", default=[""], help="sets of flags, a row each")
     parser.add_argument("--answers", action="store_true")
-    end = sys.argv.index("--") if "--" in sys.argv else len(sys.argv)
-    args = parser.parse_args(sys.argv[1:end])
-    args.flags = sys.argv[end + 1:]
+    args = common.parse_with_flags(parser)
     held = {text: text.with_name(f"{text.stem}.held{text.suffix}") for text in args.texts}
     print(f"| {' '.join(args.flags)} | " + " | ".join(text.stem for text in args.texts) + " | steps | seconds |")
     print("|---|" + "---|" * (len(args.texts) + 2))

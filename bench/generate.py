@@ -13,19 +13,15 @@ A token reads every weight once, and the keys and values of all tokens before it
 times these bytes, over the memory's speed as inkling bench --profile measures it in the same round.
 """
 
-import argparse
 import json
 import os
 import re
 import statistics
 import struct
-import subprocess
 import sys
 import tempfile
 
-from compare import last_json
-
-HERE = os.path.dirname(os.path.abspath(__file__))
+import common
 
 
 def gpt2():
@@ -136,14 +132,12 @@ print(json.dumps({"prompt": prompt / read, "decode": tokens / decode}))
 
 
 def memory_speed(inkling, threads):  # bytes/s
-    out = subprocess.run([inkling, "bench", "--preset", "micro", "--profile", "--seconds", "0.1", "--threads", threads],
-                         capture_output=True, text=True, check=True).stdout
-    return float(re.search(r"memory ([\d.]+) GB/s", out)[1]) * 1e9
+    out = common.run([inkling, "bench", "--preset", "micro", "--profile", "--seconds", "0.1", "--threads", threads])
+    return float(re.search(r"memory ([\d.]+) GB/s", out.stdout)[1]) * 1e9
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--inkling", default=os.path.join(HERE, "..", "build", "inkling"))
+    parser = common.parser(__doc__)
     parser.add_argument("--python", default=sys.executable, help="a python that has numpy and llama-cpp-python")
     parser.add_argument("--shape", choices=SHAPES, default="gpt2")
     parser.add_argument("--folder", help="where the model is, or is made; else in the system's temporary folder")
@@ -159,27 +153,23 @@ def main():
     args.folder = args.folder or os.path.join(tempfile.gettempdir(), f"inkling-{args.shape}-random")
     if args.make:
         return make_folder(args.folder, shapes, config)
-    if not os.path.exists(os.path.join(args.folder, "tokenizer.json")):
-        os.makedirs(args.folder, exist_ok=True)
-        subprocess.run([args.python, __file__, "--make", "--folder", args.folder, "--shape", args.shape], check=True)
+    common.make_model(args.python, args.shape, args.folder)
     contexts = [int(n) for n in (args.contexts or CONTEXTS[args.shape]).split(",")]
     runs = {}  # (weights, tokens before): a dictionary for each round
     for kind in args.types.split(","):
         gguf = os.path.join(args.folder, kind + ".gguf")
         if not os.path.exists(gguf):
-            subprocess.run([args.inkling, "export", "--model", args.folder, "--out", gguf, "--format", "gguf", "--type",
-                            kind], check=True, stdout=subprocess.DEVNULL)
-        common = [args.inkling, "generate", "--model", args.folder, "--threads", str(args.threads), "--temperature", "0",
-                  "--json", *FLAGS[kind]]
+            common.run([args.inkling, "export", "--model", args.folder, "--out", gguf, "--format", "gguf", "--type", kind])
+        command = [args.inkling, "generate", "--model", args.folder, "--threads", args.threads, "--temperature", "0",
+                   "--json", *FLAGS[kind]]
         for n in contexts * args.rounds:
             text = "".join(chr(97 + i % 25) + " " for i in range(n // 2))  # a token each character here
-            own = last_json([*common, "-p", text, "-n", str(args.tokens)])
-            other = last_json([args.python, "-c", LLAMA, gguf, str(own["prompt_tokens"]), str(args.tokens),
-                               str(args.threads)])
+            own = common.last_json([*command, "-p", text, "-n", args.tokens])
+            other = common.last_json([args.python, "-c", LLAMA, gguf, own["prompt_tokens"], args.tokens, args.threads])
             bytes_read = weights * BYTES[kind] + (n + args.tokens / 2) * cache_read(config)
             runs.setdefault((kind, n), []).append({
                 "decode": (own["tok_s"], other["decode"]), "prompt": (own["prompt_tok_s"], other["prompt"]),
-                "share": own["tok_s"] * bytes_read / memory_speed(args.inkling, str(args.threads))})
+                "share": own["tok_s"] * bytes_read / memory_speed(args.inkling, args.threads)})
     median = statistics.median
     print("| weights | tokens before | what | Inkling, tokens/s (best) | llama.cpp (best) | times | of the memory |")
     print("|---|---|---|---|---|---|---|")

@@ -9,40 +9,31 @@ system's cache; with --cold they are dropped from it before each (which needs ro
 over the size of the file.
 """
 
-import argparse
 import os
 import statistics
-import subprocess
 import sys
 import tempfile
-import time
 
-HERE = os.path.dirname(os.path.abspath(__file__))
+import common
 
 
 def timed(work, cold):
     if cold:
         os.sync()
         open("/proc/sys/vm/drop_caches", "w").write("1")
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
+    return common.timed(work)[0]
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--inkling", default=os.path.join(HERE, "..", "build", "inkling"))
+    parser = common.parser(__doc__)
     parser.add_argument("--python", default=sys.executable, help="a python that has numpy")
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--cold", action="store_true")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         made, model = os.path.join(folder, "made"), os.path.join(folder, "model")
-        os.mkdir(made)
-        subprocess.run([args.python, os.path.join(HERE, "generate.py"), "--make", "--shape", "smollm2", "--folder", made],
-                       check=True)
-        subprocess.run([args.inkling, "export", "--model", made, "--out", model, "--format", "hf", "--type", "bf16"],
-                       check=True, capture_output=True)
+        common.make_model(args.python, "smollm2", made)
+        common.run([args.inkling, "export", "--model", made, "--out", model, "--format", "hf", "--type", "bf16"])
         weights = os.path.join(model, "model.safetensors")
         size = os.path.getsize(weights)
         command = [args.inkling, "generate", "--model", model, "-p", "a", "-n", "0", "--precision", "bf16"]
@@ -53,13 +44,12 @@ def main():
 
         load, reading = [], []
         for _ in range(args.rounds):
-            load.append(timed(lambda: subprocess.run(command, check=True, capture_output=True), args.cold))
+            load.append(timed(lambda: common.run(command), args.cold))
             reading.append(timed(read, args.cold))
         # In a process of its own: getrusage has the largest of all children, of which the export was one.
-        report = subprocess.run([sys.executable, "-c",
-                                 "import resource, subprocess, sys; subprocess.run(sys.argv[1:], capture_output=True);"
-                                 "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024)", *command],
-                                check=True, capture_output=True, text=True)
+        report = common.run([sys.executable, "-c",
+                             "import resource, subprocess, sys; subprocess.run(sys.argv[1:], capture_output=True);"
+                             "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024)", *command])
         load_s, read_s, peak = statistics.median(load), statistics.median(reading), int(report.stdout)
         print(f"loading {load_s:.3f} s, reading {read_s:.3f} s: {load_s / read_s:.2f} times; "
               f"peak {peak / 1e6:.1f} MB, file {size / 1e6:.1f} MB: {peak / size:.3f} times")

@@ -2,19 +2,17 @@
 """What Python costs: a call of an op on small tensors, against the same in C++, and a step of training with a callback,
 against the command's, in turn.
 
-    bench/python.py BUILD       with a python that has inkling: BUILD/python-venv/bin/python bench/python.py build
+    build/python-venv/bin/python bench/python.py       with a python that has inkling
 """
 
-import json
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 
+import common
 import inkling
-import numpy as np
 
 CODE = r"""
 #include <chrono>
@@ -53,16 +51,13 @@ def best_ns(f):
 
 
 def calls(build):
-    root = Path(__file__).resolve().parents[1]
     with tempfile.TemporaryDirectory() as folder:
         source, program = Path(folder) / "calls.cpp", Path(folder) / "calls"
         source.write_text(CODE)
         libraries = ["-lfmt", "-lpcre2-8", "-lutf8proc", "-lz", "-lzstd", "-ltomlplusplus"]
         flags = ["-std=c++20", "-O3", "-march=native", "-fopenmp"]
-        subprocess.run(
-            ["g++", *flags, f"-I{root}", source, build / "libinkling.a", *libraries, "-o", program], check=True
-        )
-        cpp = json.loads(subprocess.run([program], check=True, capture_output=True, text=True).stdout)
+        common.run(["g++", *flags, f"-I{common.ROOT}", source, build / "libinkling.a", *libraries, "-o", program])
+        cpp = common.last_json([program])
     a, w = inkling.Tensor.ones((2, 2)), inkling.Tensor.ones((2, 2), requires_grad=True)
     python = {
         "add": lambda: a + a,
@@ -90,8 +85,8 @@ def steps(build, rounds=7, size=400):
     with tempfile.TemporaryDirectory() as folder:
         for _ in range(rounds):
             for name, command in commands.items():
-                subprocess.run(command, check=True, cwd=folder, stdout=subprocess.DEVNULL)
-                lines = [json.loads(line) for line in open(Path(folder) / "p/metrics.jsonl")]
+                common.run(command, cwd=folder)
+                lines = common.metrics(Path(folder) / "p")
                 first, last = lines[len(lines) // 10], lines[-1]
                 times[name].append((last["elapsed_s"] - first["elapsed_s"]) / (last["step"] - first["step"]))
     ms = {name: 1e3 * statistics.median(all) for name, all in times.items()}
@@ -100,6 +95,6 @@ def steps(build, rounds=7, size=400):
 
 
 if __name__ == "__main__":
-    built = Path(sys.argv[1]).resolve()
+    built = Path(common.parser(__doc__).parse_args().inkling).resolve().parent
     calls(built)
     steps(built)

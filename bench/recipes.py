@@ -10,17 +10,13 @@ of training steps, with evaluations and the trial that fits a recipe not counted
 
 Runs are one after the other; the machine should have nothing else to do.
 """
-import argparse
 import json
-import pathlib
 import re
 import statistics
-import subprocess
 import sys
 import tempfile
-import time
 
-HERE = pathlib.Path(__file__).resolve().parent
+import common
 
 # 250 steps of 768 characters: seconds each, and as many as nanoGPT's CPU recipe sees in its first eighth.
 SMALL = "--max-iters 250 --n-layer 4 --n-head 4 --n-embd 128 --block-size 64 --batch-size 12"
@@ -43,26 +39,21 @@ LADDER = {
 
 
 def train(args, flags, seed, out):
-    command = [args.program, "train", "--out", out, "--overwrite", "--seed", str(seed), "--sample-every", "0"]
+    command = [args.inkling, "train", "--out", out, "--overwrite", "--seed", str(seed), "--sample-every", "0"]
     for path in args.data:
         command += ["--data", path]
-    done = subprocess.run(command + flags, stderr=subprocess.PIPE, text=True)
-    if done.returncode:
-        sys.exit(f"{' '.join(command + flags)}: exit {done.returncode}\n{done.stderr[-500:]}")
-    return [json.loads(line) for line in open(pathlib.Path(out) / "metrics.jsonl")]
+    common.run(command + flags)
+    return common.metrics(out)
 
 
 def run(args, flags, seed):
     with tempfile.TemporaryDirectory() as out:
-        start = time.monotonic()
-        lines = train(args, flags, seed, out)
-        clock_s = time.monotonic() - start
+        clock_s, lines = common.timed(lambda: train(args, flags, seed, out))
         losses = [line["val_loss"] for line in lines if "val_loss" in line]
         result = {"seed": seed, "loss": losses[-1], "steps": lines[-1]["step"], "train_s": lines[-1]["train_s"],
                   "clock_s": clock_s}
         if getattr(args, "stories", 0):
-            command = [args.program, "eval", "--model", out, "--stories", str(args.stories), "--json"]
-            checked = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+            checked = common.last_json([args.inkling, "eval", "--model", out, "--stories", args.stories, "--json"])
             result["accepted"] = checked["accepted"]
             result["above_entropy"] = checked["nats_per_char"] / checked["entropy_nats_per_char"] - 1
         print(json.dumps(result), file=sys.stderr, flush=True)
@@ -110,9 +101,8 @@ def race(args):
     if args.python:
         ms = {}
         for mode in ("eager-fp32", "eager-bf16", "compile-fp32", "compile-bf16"):
-            command = [args.python, HERE / "torch_gpt.py", "--preset", "tiny", "--mode", mode, "--seconds", "4"]
-            lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
-            ms[mode] = json.loads(lines[-1])["ms_step"]
+            command = [args.python, common.HERE / "torch_gpt.py", "--preset", "tiny", "--mode", mode, "--seconds", "4"]
+            ms[mode] = common.last_json(command)["ms_step"]
         best = min(ms, key=ms.get)
         torch_s = 2000 * ms[best] / 1000
         print(f"PyTorch: {ms[best]:.1f} ms per step ({best}), {torch_s:.1f} s for nanoGPT's 2,000 steps; all modes: " +
@@ -139,12 +129,11 @@ def equal(args):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = common.parser(__doc__)
     commands = parser.add_subparsers(required=True)
     for command in (runs, ladder, race, equal):
         sub = commands.add_parser(command.__name__)
         sub.set_defaults(command=command)
-        sub.add_argument("--program", default=str(HERE.parent / "build" / "inkling"))
         sub.add_argument("--data", action="append", default=[])
         sub.add_argument("--seeds", type=int, default=5 if command is ladder else 3)
         if command is runs:
@@ -157,9 +146,7 @@ def main():
             sub.add_argument("--times", type=float, nargs="+", default=[2, 2.25, 2.5, 2.75, 3, 3.5, 4, 5, 6, 8])
         if command is equal:
             sub.add_argument("--seconds", type=float, default=60)
-    end = sys.argv.index("--") if "--" in sys.argv else len(sys.argv)
-    args = parser.parse_args(sys.argv[1:end])
-    args.flags = sys.argv[end + 1 :]
+    args = common.parse_with_flags(parser)
     args.command(args)
 
 

@@ -1,25 +1,23 @@
 #!/usr/bin/env python3
 """What a checkpoint costs: how long training stands still while one is saved.
 
-    bench/saves.py build/inkling
+    bench/saves.py
 
 Trains models of several sizes on random letters with a checkpoint after every step, and without: a step that saves
 takes as much longer as metrics.jsonl's elapsed_s grows more than train_s. The last column is the share of a run's time
 with a checkpoint every 250 steps, which is the default."""
-import json
 import os
 import random
 import statistics
-import subprocess
-import sys
 import tempfile
+
+import common
 
 SIZES = [(2, 128, 64), (4, 128, 64), (6, 384, 128), (12, 768, 128)]  # layers, width, context
 
 
 def main():
-    program = os.path.realpath(sys.argv[1] if len(sys.argv) > 1 else "build/inkling")
-    steps = 12
+    inkling, steps = common.parser(__doc__).parse_args().inkling, 12
     print(f"{'model':>10} {'checkpoint':>12} {'step':>10} {'save':>10} {'of a run':>9}")
     with tempfile.TemporaryDirectory() as folder:
         text = os.path.join(folder, "text.txt")
@@ -28,12 +26,11 @@ def main():
             file.write("".join(letters.choice("abcdefgh ijklmno pqrst\n") for _ in range(100_000)))
         for layers, width, context in SIZES:
             out = os.path.join(folder, "out")
-            subprocess.run([program, "train", "--recipe", "nanogpt-cpu", "--data", text, "--out", out, "--overwrite", "--quiet",
-                            "--n-layer", str(layers), "--n-embd", str(width), "--block-size", str(context),
-                            "--max-iters", str(steps), "--save-every", "1", "--eval-every", "0", "--val-fraction", "0",
-                            "--sample-every", "0", "--log-every", "1"], check=True)
-            with open(os.path.join(out, "metrics.jsonl")) as file:
-                lines = [json.loads(line) for line in file]
+            common.run([inkling, "train", "--recipe", "nanogpt-cpu", "--data", text, "--out", out, "--overwrite", "--quiet",
+                        "--n-layer", layers, "--n-embd", width, "--block-size", context, "--max-iters", steps,
+                        "--save-every", "1", "--eval-every", "0", "--val-fraction", "0", "--sample-every", "0",
+                        "--log-every", "1"])
+            lines = common.metrics(out)
             # elapsed_s of a step is taken before its checkpoint: the save of step i lies between the lines i and i + 1
             pairs = list(zip(lines, lines[1:]))
             step = statistics.median(b["train_s"] - a["train_s"] for a, b in pairs)

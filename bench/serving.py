@@ -7,23 +7,19 @@ Each client asks for a text of 128 tokens from a prompt of its own, and all of a
 over the rounds. The server runs all the time: the rounds of one client and of many take turns.
 """
 
-import argparse
 import json
-import os
 import statistics
-import subprocess
 import sys
 import tempfile
 import threading
-import time
 import urllib.request
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(os.path.dirname(HERE), "tests", "peers"))
+import common
+
+sys.path.insert(0, str(common.ROOT / "tests/peers"))
 from served import Served
 
-parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-parser.add_argument("--program", default="build/inkling")
+parser = common.parser(__doc__)
 parser.add_argument("--python", default=sys.executable, help="with numpy")
 parser.add_argument("--folder", help="of the model; made there if it is not there")
 parser.add_argument("--clients", type=int, default=16)
@@ -43,22 +39,21 @@ def ask(url, number, tokens):
 
 def tokens_per_second(url, clients):
     threads = [threading.Thread(target=ask, args=(url, i, args.tokens)) for i in range(clients)]
-    start = time.perf_counter()
-    for t in threads:
-        t.start()
-    for t in threads:
-        t.join()
-    return clients * args.tokens / (time.perf_counter() - start)
+
+    def all_at_once():
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+
+    return clients * args.tokens / common.timed(all_at_once)[0]
 
 
 with tempfile.TemporaryDirectory() as scratch:
     folder = args.folder or scratch
-    if not os.path.exists(os.path.join(folder, "model.safetensors")):
-        os.makedirs(folder, exist_ok=True)
-        subprocess.run([args.python, "-c", f"import sys; sys.path.insert(0, {HERE!r}); import generate; "
-                        f"generate.make_folder({folder!r}, *generate.gpt2())"], check=True)
+    common.make_model(args.python, "gpt2", folder)
     flags = ["--precision", args.precision, "--parallel", str(args.clients), "--threads", args.threads]
-    with Served(args.program, [f"gpt2={folder}"], flags) as server:
+    with Served(args.inkling, [f"gpt2={folder}"], flags) as server:
         ask(server.url, 0, 8)
         figures = {1: [], args.clients: []}
         for _ in range(args.rounds):

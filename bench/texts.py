@@ -2,18 +2,17 @@
 """Two programs on texts of many kinds and sizes, with their defaults and the same time, in turn: the table of
 docs/recipes.md. Bits per byte are those of `inkling eval` on the last tenth of each text, with the best model.
 
-    bench/texts.py --old ~/before/inkling --new build/inkling --seconds 30 300 10k 1M --texts shakespeare.txt code.txt
+    bench/texts.py --old ~/before/inkling --inkling build/inkling --seconds 30 300 10k 1M --texts shakespeare.txt code.txt
 
 Of each text the first so many bytes from its middle third are taken; a size beyond its length is left out. The machine
 should have nothing else to do.
 """
-import argparse
-import json
 import pathlib
 import re
 import subprocess
 import tempfile
-import time
+
+import common
 
 
 def size_of(text):
@@ -31,23 +30,19 @@ def cut(path, size):
 def run(program, folder, seconds):
     out, val = folder / "run", folder / "val.txt"
     command = [program, "train", "--data", folder / "text.txt", "--out", out, "--overwrite", "--max-time", str(seconds)]
-    start = time.monotonic()
-    done = subprocess.run(command, stderr=subprocess.PIPE, text=True, errors="replace")
-    wall = time.monotonic() - start
+    wall, done = common.timed(lambda: subprocess.run(command, stderr=subprocess.PIPE, text=True, errors="replace"))
     if done.returncode:
         return wall, float("nan"), done.stderr.strip().splitlines()[-1]
-    evaluated = subprocess.run([program, "eval", "--model", out, "--data", val, "--json"], stdout=subprocess.PIPE,
-                               stderr=subprocess.DEVNULL, text=True)
+    evaluated = common.last_json([program, "eval", "--model", out, "--data", val, "--json"])
     vocabulary = re.search(r"vocabulary (\d+)|tokens of (\d+) kinds", done.stderr)
     vocabulary = vocabulary.group(1) or vocabulary.group(2)
     tokenizer = "char" if re.search("'char'", (out / "config.toml").read_text()) else "bpe"
-    return wall, json.loads(evaluated.stdout)["bits_per_byte"], f"{tokenizer} {vocabulary}"
+    return wall, evaluated["bits_per_byte"], f"{tokenizer} {vocabulary}"
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--old", required=True)
-    parser.add_argument("--new", required=True)
+    parser = common.parser(__doc__)
+    parser.add_argument("--old", required=True, help="the other program")
     parser.add_argument("--seconds", type=float, default=30)
     parser.add_argument("sizes", nargs="+")
     parser.add_argument("--texts", nargs="+", type=pathlib.Path, required=True)
@@ -62,7 +57,7 @@ def main():
                 folder = pathlib.Path(name)
                 (folder / "text.txt").write_text(text, encoding="utf-8")
                 (folder / "val.txt").write_text(text[-max(8, len(text) // 10):], encoding="utf-8")
-                new, old = (run(program, folder, args.seconds) for program in (args.new, args.old))
+                new, old = (run(program, folder, args.seconds) for program in (args.inkling, args.old))
             print(f"| {path.stem} | {size} | {new[2]} | {new[1]:.3f} | {new[0]:.0f} | {old[1]:.3f} | {old[0]:.0f} |",
                   flush=True)
 

@@ -14,28 +14,18 @@ with the lower quartile of each part over the steps. Each core is as fast as one
 the memory, too, but for the two passes over all parameters, whose bytes are known: they take as long as --memory says.
 """
 
-import argparse
 import array
 import collections
 import ctypes
-import json
 import os
 import re
-import subprocess
-import sys
 import tempfile
 
-HERE = os.path.dirname(os.path.abspath(__file__))
+import common
+
 SPINS = 2000  # engine/threads.h
 BYTES = {"AdamW::step": 28, "gradient_norm": 4}  # that a pass reads and writes for each parameter
 Region = collections.namedtuple("Region", "site before wall parts")  # seconds
-
-
-def run(command, **variables):
-    out = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **variables})
-    if out.returncode:
-        sys.exit(f"{' '.join(command)}: exit {out.returncode}\n{out.stderr.strip()[-500:]}")
-    return out.stdout
 
 
 def quartile(numbers):
@@ -73,8 +63,8 @@ class Steps:
     def __init__(self, library, inkling, flags, mode, delay=0):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "regions")
-            result = json.loads(run([inkling, "bench", "--json", *flags], LD_PRELOAD=library, THREADS_MODE=mode,
-                                    THREADS_OUT=path, THREADS_DELAY=str(delay)))
+            variables = {"LD_PRELOAD": library, "THREADS_MODE": mode, "THREADS_OUT": path, "THREADS_DELAY": str(delay)}
+            result = common.last_json([inkling, "bench", "--json", *flags], env=os.environ | variables)
             self.parameters = result["params"]
             with open(path + ".sites") as file:
                 stacks = [line.split() for line in file]
@@ -94,7 +84,7 @@ class Steps:
 
     @staticmethod
     def names(inkling, addresses):
-        lines = run(["addr2line", "-f", "-C", "-e", inkling, *addresses]).splitlines()[::2]
+        lines = common.run(["addr2line", "-f", "-C", "-e", inkling, *addresses]).stdout.splitlines()[::2]
         return [re.sub(r"\(anonymous namespace\)::|inkling::|kernels::|train::", "", line) for line in lines]
 
     @staticmethod
@@ -175,8 +165,7 @@ def table_of_places(steps, threads):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--inkling", default=os.path.join(HERE, "..", "build", "inkling"))
+    parser = common.parser(__doc__)
     parser.add_argument("--preset", default="tiny,small")
     parser.add_argument("--precision", default="fp32")
     parser.add_argument("--threads", default="2,4,8,16,64")
@@ -190,12 +179,12 @@ def main():
     inkling = os.path.realpath(args.inkling)
     with tempfile.TemporaryDirectory() as folder:
         library = os.path.join(folder, "threads.so")
-        run(["cc", "-O2", "-shared", "-fPIC", "-o", library, os.path.join(HERE, "threads.c")])
+        common.run(["cc", "-O2", "-shared", "-fPIC", "-o", library, common.HERE / "threads.c"])
         machine = Machine(library, args.line)
         for preset in args.preset.split(","):
             for precision in args.precision.split(","):
                 flags = ["--preset", preset, "--precision", precision, "--seconds", args.seconds]
-                one = json.loads(run([inkling, "bench", "--json", "--threads", "1", *flags]))["ms_step"]
+                one = common.last_json([inkling, "bench", "--json", "--threads", "1", *flags])["ms_step"]
                 real = Steps(library, inkling, [*flags, "--threads", "2"], "real")
                 if not real.regions:
                     print(f"{preset} {precision}: {one:.3f} ms, all on one thread\n")

@@ -6,7 +6,7 @@
 #include <charconv>
 #include <cstdlib>
 
-#include "cli/attention_text.h"
+#include "cli/attention_terminal.h"
 #include "cli/common.h"
 #include "cli/flag_values.h"
 #include "cli/model_argument.h"
@@ -33,8 +33,8 @@ struct AttentionArguments {
     CLI::Option* prompt_option = nullptr;
 };
 
-const std::vector<std::string> kFormatNames = {"html", "png", "svg", "json", "text", "table"};
-constexpr const char* kFormats = "html, png, svg, json, text (a heatmap) or table (numbers)";
+const std::vector<std::string> kFormatNames = {"html", "png", "svg", "json", "text"};
+constexpr const char* kFormats = "html, png, svg, json or text (a heatmap)";
 
 std::string choose_format(const AttentionArguments& args) {
     const bool by_ending = args.format.empty() && !args.out.path.empty() && args.out.path != "-";
@@ -44,7 +44,7 @@ std::string choose_format(const AttentionArguments& args) {
         format = std::filesystem::path(args.out.path).extension().string();
         format = format == ".htm" ? "html" : format == ".txt" ? "text" : format.erase(0, 1);
     } else if (format.empty()) {
-        format = args.head.empty() ? "table" : "text";
+        format = "text";
     }
     std::transform(format.begin(), format.end(), format.begin(), [](unsigned char c) { return std::tolower(c); });
     if (std::find(kFormatNames.begin(), kFormatNames.end(), format) != kFormatNames.end()) return format;
@@ -77,15 +77,11 @@ Terminal terminal_of_stdout() {
     return terminal;
 }
 
-std::string in_terminal(const AttentionMap& map, std::optional<HeadIndex> only, bool numbers,
-                        const Terminal& terminal) {
-    const auto one = [&](HeadIndex at) {
-        return numbers ? number_table(map, at, terminal.columns) : terminal_picture(map, at, terminal);
-    };
-    if (only) return one(*only);
+std::string in_terminal(const AttentionMap& map, std::optional<HeadIndex> only, const Terminal& terminal) {
+    if (only) return terminal_picture(map, *only, terminal);
     std::string text;
     for (std::size_t i = 0; i < map.layers * map.heads; ++i)
-        text += (i > 0 ? "\n" : "") + one({i / map.heads, i % map.heads});
+        text += (i > 0 ? "\n" : "") + terminal_picture(map, {i / map.heads, i % map.heads}, terminal);
     return text;
 }
 
@@ -118,7 +114,7 @@ int show_attention(const AttentionArguments& args) {
                                 : format == "png"  ? report::png_picture(map, only)
                                 : format == "svg"  ? report::svg_picture(map, only)
                                 : format == "json" ? report::attention_json(map)
-                                                   : in_terminal(map, only, format == "table", terminal);
+                                                   : in_terminal(map, only, terminal);
     if (to_stdout) {
         print_codes(content);  // labels are visible() already
         if (nothing_asked)
@@ -144,9 +140,8 @@ Action add_attention(CLI::App& app) {
     app.add_option("-f,--prompt-file", args->prompt_file, "file with that text; -: stdin")
         ->excludes(args->prompt_option);
     add_output_flags(app, args->out, "-o,--out", "file to write; -: stdout");
-    CLI::Option* const format =
-        app.add_option("--format", args->format,
-                       fmt::format("{}; default: by the extension of --out, else table, with --head text", kFormats));
+    CLI::Option* const format = app.add_option(
+        "--format", args->format, fmt::format("{}; default: by the extension of --out, else text", kFormats));
     offer(*format, kFormatNames);
     app.add_option("--head", args->head,
                    "LAYER.HEAD, both counted from 0: show this head alone; json: all others are null");

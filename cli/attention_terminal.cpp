@@ -1,10 +1,11 @@
-// One head for a terminal. Keys that do not fit side by side go on in a further panel below, which starts with the
-// first query that can see them.
+// Keys that do not fit side by side go on in a further panel below, which starts with the first query that can see
+// them.
+#include "cli/attention_terminal.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
 
-#include "cli/attention_text.h"
 #include "cli/terminal.h"
 #include "formats/utf8.h"
 #include "report/surface.h"

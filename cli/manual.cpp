@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "cli/common.h"
+#include "cli/completion.h"
 #include "cli/help.h"
 #include "cli/wrong_usage.h"
 #include "formats/file.h"
@@ -183,9 +184,9 @@ void write_manual(CLI::App& app, const std::filesystem::path& folder) {
     write("man/man1/inkling.1", man_page(app));
     for (const CLI::App* const command : commands_of(app))
         write(fmt::format("man/man1/{}.1", page_name(*command)), man_page(*command));
-    write("bash-completion/completions/inkling", bash_completion(app));
-    write("zsh/site-functions/_inkling", zsh_completion(app));
-    write("fish/vendor_completions.d/inkling.fish", fish_completion(app));
+    write("bash-completion/completions/inkling", kBashCompletion);
+    write("zsh/site-functions/_inkling", kZshCompletion);
+    write("fish/vendor_completions.d/inkling.fish", kFishCompletion);
 }
 
 }  // namespace inkling::cli

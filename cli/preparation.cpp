@@ -14,6 +14,7 @@
 #include "models/chat_template.h"
 #include "models/chat_tokens.h"
 #include "models/folder.h"
+#include "train/adapters.h"
 #include "train/estimate.h"
 #include "train/resume.h"
 #include "train/run_tokenizer.h"
@@ -136,10 +137,7 @@ class Preparation {
                 fmt::format("{} is an adapter: go on with it by --init-adapter, or make it a model, by inkling "
                             "export --format hf",
                             folder.string()));
-        const models::Kept kept = options_.base_precision == WeightType::q8_0   ? models::Kept::q8_0
-                                  : options_.base_precision == WeightType::bf16 ? models::Kept::bf16
-                                                                                : models::Kept::fp32;
-        return models::load_model(folder, options_.dropout, kept);
+        return train::load_base(folder, options_);
     }
 
     void name_base(models::LoadedModel& loaded, const fs::path& folder) const {

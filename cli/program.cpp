@@ -12,6 +12,7 @@
 #include <stdexcept>
 
 #include "cli/common.h"
+#include "cli/completion.h"
 #include "cli/help.h"
 #include "cli/manual.h"
 #include "cli/out_of_memory.h"
@@ -176,6 +177,10 @@ int Commands::run(const std::vector<std::string>& given) {
     }
     if (given[0] == "manual" && given.size() == 2) {  // the build asks for it
         write_manual(app, given[1]);
+        return 0;
+    }
+    if (given[0] == "__complete") {  // shells ask for it
+        print(complete(app, {given.begin() + 1, given.end()}));
         return 0;
     }
     if (!given[0].starts_with('-')) find_command(app, given[0]);  // it is refused before --help is seen

@@ -5,15 +5,14 @@
 
 #include "cli/common.h"
 #include "cli/help.h"
+#include "cli/lines_argument.h"
 #include "cli/preparation.h"
 #include "cli/unknown_flag.h"
 #include "data/encoded_corpus.h"
 #include "formats/file.h"
 #include "formats/json.h"
-#include "models/chat_template.h"
 #include "models/folder.h"
 #include "train/checkpoint.h"
-#include "train/documents.h"
 #include "train/run_folder.h"
 #include "train/verify.h"
 
@@ -123,6 +122,7 @@ class Verification {
         try {
             train::TrainOptions read;
             train::read_toml(run_ / "config.toml", read);
+            settings_ = read;
         } catch (const Error& e) {
             ++problems_;
             line({{"event", "settings"}, {"problem", e.what()}}, fmt::format("config.toml: {}", e.what()));
@@ -130,22 +130,9 @@ class Verification {
     }
 
     // As a run that goes on would read it.
-    train::TrainOptions settings(const train::CheckedCheckpoint& whole) const {
-        train::TrainOptions options;
-        try {
-            if (is_run_ && fs::exists(run_ / "config.toml")) {
-                train::read_toml(run_ / "config.toml", options);
-                return options;
-            }
-        } catch (const Error&) {  // was told
-            options = {};
-        }
-        train::parse_toml(train::stored_config(whole.folder), whole.folder.string(), options);
-        return options;
-    }
-
     CheckedText check_text(const train::CheckedCheckpoint& whole) const {
-        const train::TrainOptions options = settings(whole);
+        train::TrainOptions options = settings_.value_or(train::TrainOptions());
+        if (!settings_) train::parse_toml(train::stored_config(whole.folder), whole.folder.string(), options);
         CheckedText text{
             options.data.empty() ? "the built-in stories" : fmt::format("{}", fmt::join(options.data, ", ")), "", ""};
         for (const std::string& path : options.data) {
@@ -172,13 +159,9 @@ class Verification {
     static std::string fingerprint_of(const data::Corpus& corpus, const data::Tokenizer& tokenizer,
                                       const train::TrainOptions& options) {
         if (!corpus.lines) return train::fingerprint(data::encode_corpus(tokenizer, corpus.documents).ids);
-        std::optional<models::ChatTemplate> chat;
-        if (tokenizer.chat) chat = models::ChatTemplate::of(tokenizer);
-        data::GrowingIds ids(tokenizer.vocab_size());
-        const data::EncodedDocuments documents = train::encode_documents(
-            *corpus.lines, tokenizer, chat ? &*chat : nullptr, options.loss_on,
-            [&](const data::Document& d) { return corpus.place_of(d); }, ids);
-        return train::fingerprint(ids.ids(), &documents);
+        data::EncodedCorpus tokens;
+        const data::EncodedDocuments documents = cli::encode_lines(corpus, tokenizer, options.loss_on, tokens);
+        return train::fingerprint(tokens.ids, &documents);
     }
 
     void conclude(const train::CheckedCheckpoint* whole) const {
@@ -205,6 +188,7 @@ class Verification {
     const VerifyArguments& args_;
     fs::path run_;
     bool is_run_ = false, text_changed_ = false;
+    std::optional<train::TrainOptions> settings_;  // of the run's config.toml
     std::vector<fs::path> folders_;
     std::vector<train::CheckedCheckpoint> checked_;  // the newest first
     std::size_t problems_ = 0;

@@ -2,6 +2,13 @@
 
 namespace inkling::train {
 
+models::LoadedModel load_base(const std::filesystem::path& folder, const TrainOptions& options) {
+    const models::Kept kept = options.base_precision == WeightType::q8_0   ? models::Kept::q8_0
+                              : options.base_precision == WeightType::bf16 ? models::Kept::bf16
+                                                                           : models::Kept::fp32;
+    return models::load_model(folder, options.dropout, kept);
+}
+
 std::set<models::Part> adapted_parts(const TrainOptions& options, const models::Architecture& config) {
     std::set<models::Part> parts;
     if (options.lora_rank == 0) return parts;

@@ -1,14 +1,20 @@
-// What the options of a run say of adapters (models/adapter.h), for a model of random weights that is tried before the
-// run, which may be smaller than the run's own.
+// What the options of a run say of adapters (models/adapter.h): for the model that they are for, and for one of random
+// weights that is tried before the run, which may be smaller.
+//   LoadedModel loaded = load_base(models::base_of_adapter(folder), options);
 //   if (options.lora_rank > 0) adapt(options, adapted_parts(options, architecture), *model);
 #pragma once
 
+#include <filesystem>
 #include <set>
 
+#include "models/folder.h"
 #include "models/transformer.h"
 #include "train/options.h"
 
 namespace inkling::train {
+
+// The model in this folder, its weights in --base-precision.
+models::LoadedModel load_base(const std::filesystem::path& folder, const TrainOptions& options);
 
 // The parts of an architecture that --lora-targets names; none without --lora-rank. Throws Error for a wrong name.
 std::set<models::Part> adapted_parts(const TrainOptions& options, const models::Architecture& config);

@@ -2,7 +2,7 @@
 
 #include "engine/check.h"
 #include "models/adapter_folder.h"
-#include "models/folder.h"
+#include "train/adapters.h"
 #include "train/checkpoint.h"
 #include "train/run_folder.h"
 
@@ -14,10 +14,7 @@ namespace {
 
 models::LoadedModel load(const fs::path& folder, const TrainOptions& options) {
     if (!models::is_adapter(folder)) return models::load_model(folder, options.dropout);
-    const models::Kept kept = options.base_precision == WeightType::q8_0   ? models::Kept::q8_0
-                              : options.base_precision == WeightType::bf16 ? models::Kept::bf16
-                                                                           : models::Kept::fp32;
-    models::LoadedModel loaded = models::load_model(models::base_of_adapter(folder), options.dropout, kept);
+    models::LoadedModel loaded = load_base(models::base_of_adapter(folder), options);
     models::load_adapter(folder, *loaded.model);
     return loaded;
 }

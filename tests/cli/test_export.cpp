@@ -1,7 +1,7 @@
 // inkling export: a GGUF file, or a folder with the model alone.
 #include <nlohmann/json.hpp>
-#include <set>
 
+#include "formats/directory.h"
 #include "formats/safetensors.h"
 #include "tests/cli/program.h"
 #include "tests/formats/gguf_reader.h"
@@ -50,10 +50,9 @@ TEST_CASE("export: a folder with the model alone, in any precision, with the sam
         INFO(r.err);
         REQUIRE(r.code == 0);
         CHECK_THAT(r.err, ContainsSubstring("wrote " + out + ": hf, " + type + "\n"));
-        std::set<std::string> names;
-        for (const auto& entry : fs::directory_iterator(out)) names.insert(entry.path().filename().string());
-        CHECK(names == std::set<std::string>{"config.json", "generation_config.json", "model.safetensors",
-                                             "tokenizer.json", "tokenizer_config.json"});
+        CHECK(inkling::formats::names_in(out) == std::vector<std::string>{"config.json", "generation_config.json",
+                                                                          "model.safetensors", "tokenizer.json",
+                                                                          "tokenizer_config.json"});
         const auto file = inkling::formats::SafetensorsFile::open(out + "/model.safetensors");
         CHECK(dtype_name(file.info("lm_head.weight").dtype) == (type == "f32"   ? "F32"
                                                                 : type == "f16" ? "F16"

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/program.h"
-#include "tests/serve/http_client.h"
+#include "tests/support/http_client.h"
 
 using namespace inkling::testing;
 using inkling::data::tests::ScratchFolder;
@@ -139,26 +139,26 @@ TEST_CASE("train --serve: whatever a page asks for, the model is the same to the
     const Arguments changes = {"--max-iters", "3000", "--eval-every", "1000", "--dropout",      "0.1",
                                "--ema",       "0.99", "--log-every",  "500",  "--sample-every", "0"};
     REQUIRE(program(training(folder.path("plain"), text, changes)).code == 0);
-    const int port = unused_port();
+    const int port = free_port();
     Process served(training(folder.path("served"), text, changes) + Arguments{"--serve", std::to_string(port)});
-    REQUIRE(wait_for_port(port));
+    wait_for(port, "/");
     std::size_t samples = 0, heads = 0, steps = 0;
     for (;;) {
-        const HttpAnswer data = http(port, "GET", "/api/run");
+        const Answer data = try_ask(port, "GET", "/api/run");
         if (data.status == 0) break;
         if (data.status == 200) {
-            const json run = json::parse(data.body);
+            const json run = data.json();
             steps = std::max<std::size_t>(steps, run["metrics"]["step"].size());
             if (run["ended"] == true) break;
         }
-        const HttpAnswer sample = http(port, "POST", "/api/sample", R"({"prompt":"the quick"})");
+        const Answer sample = try_ask(port, "POST", "/api/sample", R"({"prompt":"the quick"})");
         if (sample.status == 200) {
             ++samples;
-            CHECK(json::parse(sample.body)["prompt"] == "the quick");
-            CHECK(json::parse(sample.body)["text"].get<std::string>().size() > 20);
+            CHECK(sample.json()["prompt"] == "the quick");
+            CHECK(sample.json()["text"].get<std::string>().size() > 20);
         }
-        const HttpAnswer shown = http(port, "POST", "/api/heads", R"({"prompt":"the fox"})");
-        heads += shown.status == 200 && json::parse(shown.body)["heads"]["heads"] == 2;
+        const Answer shown = try_ask(port, "POST", "/api/heads", R"({"prompt":"the fox"})");
+        heads += shown.status == 200 && shown.json()["heads"]["heads"] == 2;
     }
     const Result r = served.wait();
     INFO(r.err);
@@ -176,25 +176,25 @@ TEST_CASE("train --serve: whatever a page asks for, the model is the same to the
 TEST_CASE("train --serve: the page, its parts, a bad request, and a stop that saves", "[cli]") {
     const ScratchFolder folder;
     const std::string text = folder.write("text.txt", small_text());
-    const int port = unused_port();
+    const int port = free_port();
     Process served(training(folder.path("run"), text, {"--max-iters", "100000000"}) +
                    Arguments{"--serve", "localhost:" + std::to_string(port)});
-    REQUIRE(wait_for_port(port));
-    const HttpAnswer page = http(port, "GET", "/");
+    wait_for(port, "/");
+    const Answer page = get(port, "/");
     CHECK(page.status == 200);
     CHECK_THAT(page.body, ContainsSubstring("/pages/run.js"));
     CHECK_THAT(page.head, ContainsSubstring("script-src 'self'") && ContainsSubstring("nosniff") &&
                               ContainsSubstring("frame-ancestors 'none'"));
     for (const char* part :
          {"/pages/run.js", "/pages/chart.js", "/pages/heads.js", "/pages/run.css", "/pages/icon.svg"})
-        CHECK(http(port, "GET", part).status == 200);
-    CHECK(http(port, "GET", "/pages/../run").status == 404);
-    CHECK(http(port, "GET", "/api/nothing").status == 404);
-    CHECK(http(port, "GET", "/api/stop").status == 405);
-    CHECK(http(port, "POST", "/api/sample", "[]").status == 400);
-    CHECK(http(port, "POST", "/api/sample", R"({"prompt":7})").status == 400);
-    CHECK(http(port, "POST", "/api/heads", json({{"prompt", std::string(99, 'x')}}).dump()).status == 400);
-    CHECK(http(port, "POST", "/api/stop", "{}").status == 200);
+        CHECK(get(port, part).status == 200);
+    CHECK(get(port, "/pages/../run").status == 404);
+    CHECK(get(port, "/api/nothing").status == 404);
+    CHECK(get(port, "/api/stop").status == 405);
+    CHECK(ask(port, "POST", "/api/sample", "[]").status == 400);
+    CHECK(ask(port, "POST", "/api/sample", R"({"prompt":7})").status == 400);
+    CHECK(ask(port, "POST", "/api/heads", json({{"prompt", std::string(99, 'x')}}).dump()).status == 400);
+    CHECK(ask(port, "POST", "/api/stop", "{}").status == 200);
     const Result r = served.wait();
     INFO(r.err);
     CHECK(r.code == 130);  // as Ctrl-C
@@ -224,14 +224,14 @@ TEST_CASE("train --serve: an address that cannot be had is said before anything 
 TEST_CASE("train --serve: away from loopback a run can be watched and nothing else", "[cli]") {
     const ScratchFolder folder;
     const std::string text = folder.write("text.txt", small_text());
-    const int port = unused_port();
+    const int port = free_port();
     Process served(training(folder.path("run"), text, {"--max-iters", "100000000"}) +
                    Arguments{"--serve", "0.0.0.0:" + std::to_string(port)});
-    REQUIRE(wait_for_port(port));
-    CHECK(http(port, "GET", "/").status == 200);
-    CHECK(http(port, "GET", "/api/run").status == 200);
+    wait_for(port, "/");
+    CHECK(get(port, "/").status == 200);
+    CHECK(get(port, "/api/run").status == 200);
     for (const char* path : {"/api/stop", "/api/sample", "/api/heads"})
-        CHECK(http(port, "POST", path, "{}").status == 404);
+        CHECK(ask(port, "POST", path, "{}").status == 404);
     served.signal(SIGTERM);
     CHECK(served.wait().code == 143);
 }

@@ -5,36 +5,10 @@
 #include "serve/http.h"
 #include "tests/cli/program.h"
 #include "tests/paths.h"
-#include "tests/serve/client.h"
+#include "tests/support/http_client.h"
 
 using namespace inkling::testing;
 using inkling::data::tests::ScratchFolder;
-
-namespace {
-
-int free_port() {
-    inkling::serve::HttpOptions options;
-    options.port = 0;
-    return inkling::serve::HttpServer(options).port();
-}
-
-// Waits until the models are loaded.
-void wait_for(int port) {
-    for (int i = 0; i < 30'000; ++i) {
-        const int s = ::socket(AF_INET, SOCK_STREAM, 0);
-        sockaddr_in address{};
-        address.sin_family = AF_INET;
-        address.sin_port = htons(static_cast<std::uint16_t>(port));
-        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        const bool listens = connect(s, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
-        close(s);
-        if (listens && get(port, "/health").status == 200) return;
-        std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    }
-    FAIL("the server does not answer");
-}
-
-}  // namespace
 
 TEST_CASE("serve: the text of inkling generate, with keys, until a signal", "[cli]") {
     const ScratchFolder folder;
@@ -48,7 +22,7 @@ TEST_CASE("serve: the text of inkling generate, with keys, until a signal", "[cl
         const int port = free_port();
         Process server({"serve", "--model", model, "--model", "other=" + tests_path("reference/greedy_llama"), "--port",
                         std::to_string(port), "--api-key-file", keys});
-        wait_for(port);
+        wait_for(port, "/health");
         const nlohmann::json asked = {{"prompt", "One day "},
                                       {"max_tokens", 50},
                                       {"seed", 8},
@@ -91,7 +65,7 @@ TEST_CASE("serve: a model, and beside it its adapters by name", "[cli]") {
     const int port = free_port();
     Process server({"serve", "--model", base, "--adapter", "plus=" + adapter, "--adapter", "minus=" + other, "--port",
                     std::to_string(port)});
-    wait_for(port);
+    wait_for(port, "/health");
     CHECK(get(port, "/v1/models").json()["data"].size() == 3);
     const auto served = [&](const std::string& model) {
         const nlohmann::json asked = {{"model", model}, {"prompt", "a"}, {"max_tokens", 8}, {"temperature", 0}};
@@ -115,7 +89,7 @@ TEST_CASE("serve: a second signal ends what runs", "[cli]") {
     const int port = free_port();
     Process server({"serve", "--model", tests_path("reference/greedy_gpt2"), "--port", std::to_string(port),
                     "--max-tokens", "100000000"});
-    wait_for(port);
+    wait_for(port, "/health");
     Wire running(port);
     const nlohmann::json endless = {
         {"prompt", "a"}, {"max_tokens", 100000000}, {"stream", true}, {"logit_bias", {{"0", -100}}}};

@@ -1,27 +1,22 @@
 // inkling train: the files of a run, where settings come from, and going on where a run stopped.
 #include <nlohmann/json.hpp>
 #include <numbers>
-#include <set>
 #include <sstream>
 
 #include "data/stories/stories.h"
 #include "engine/precision.h"
+#include "formats/directory.h"
 #include "tests/cli/program.h"
 #include "tests/skip.h"
 
 using namespace inkling::testing;
 using inkling::data::tests::ScratchFolder;
+using inkling::formats::names_in;
 using inkling::formats::read_file;
 using nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
 namespace {
-
-std::set<std::string> names(const fs::path& folder) {
-    std::set<std::string> result;
-    for (const auto& entry : fs::directory_iterator(folder)) result.insert(entry.path().filename().string());
-    return result;
-}
 
 std::vector<ordered_json> metrics(const std::string& out) { return json_lines(read_file(out + "/metrics.jsonl")); }
 
@@ -37,14 +32,14 @@ std::string setting(const std::string& out, const std::string& key) {
 
 TEST_CASE("train: writes every file of a run", "[cli]") {
     const std::string& out = small_run();
-    CHECK(names(out) == std::set<std::string>{"step-000010", "step-000020", "latest", "best", "config.toml",
-                                              "metrics.jsonl", "run.json", "samples.jsonl"});
+    CHECK(names_in(out) == std::vector<std::string>{"best", "config.toml", "latest", "metrics.jsonl", "run.json",
+                                                    "samples.jsonl", "step-000010", "step-000020"});
     CHECK(fs::read_symlink(out + "/latest") == "step-000020");
     CHECK(fs::read_symlink(out + "/best").string().starts_with("step-0000"));
-    const std::set<std::string> files{"config.json",    "generation_config.json", "model.safetensors",
-                                      "tokenizer.json", "tokenizer_config.json",  "training_state.safetensors"};
-    CHECK(names(out + "/step-000010") == files);
-    CHECK(names(out + "/latest") == files);
+    const std::vector<std::string> files{"config.json",    "generation_config.json", "model.safetensors",
+                                         "tokenizer.json", "tokenizer_config.json",  "training_state.safetensors"};
+    CHECK(names_in(out + "/step-000010") == files);
+    CHECK(names_in(out + "/latest") == files);
 
     const auto lines = metrics(out);
     std::vector<int> steps;
@@ -257,7 +252,7 @@ TEST_CASE("train: --init-from starts a new run from a model's weights", "[cli]")
     INFO(r.err);
     CHECK(r.code == 0);
     CHECK(read_file(out + "/latest/model.safetensors") == read_file(small_run() + "/best/model.safetensors"));
-    CHECK(names(out).contains("step-000000"));
+    CHECK(fs::exists(out + "/step-000000"));
 }
 
 TEST_CASE("train: --dry-run tells what a run would take, and does nothing", "[cli][slow]") {

@@ -9,14 +9,15 @@
 
 #include "data/tokenizers/bpe_train.h"
 #include "data/tokenizers/char_tokenizer.h"
-#include "engine/check.h"
 #include "tests/data/scratch_folder.h"
 #include "tests/formats/compress.h"
 #include "tests/skip.h"
+#include "tests/support/error_of.h"
 
 using namespace inkling;
 using namespace inkling::data;
 using inkling::data::tests::ScratchFolder;
+using inkling::testing::error_of;
 using inkling::testing::gzip;
 using inkling::testing::zstd;
 namespace fs = std::filesystem;
@@ -129,16 +130,12 @@ TEST_CASE("corpus: a byte order mark is dropped from every source", "[data]") {
 TEST_CASE("corpus: errors name the path", "[data]") {
     const ScratchFolder folder;
     const auto refusal = [](const std::string& path) -> std::string {
-        try {
-            read_corpus({path});
-        } catch (const BadInput& e) {
-            CHECK(std::string(e.what()).find('\n') == std::string::npos);
-            CHECK_THAT(e.what(), ContainsSubstring(path));
-            return e.what();
-        }
-        return "";
+        const std::string error = error_of([&] { read_corpus({path}); });
+        CHECK(error.find('\n') == std::string::npos);
+        CHECK_THAT(error, ContainsSubstring(path));
+        return error;
     };
-    CHECK(refusal(folder.path("missing")) != "");
+    refusal(folder.path("missing"));
     CHECK_THAT(refusal(folder.write("empty", "")), ContainsSubstring("is empty"));
     CHECK_THAT(refusal(folder.write("mark", "\xEF\xBB\xBF")), ContainsSubstring("is empty"));
     CHECK_THAT(refusal(folder.write("latin1", "caf\xE9!")), ContainsSubstring("not UTF-8: byte 3 is 0xE9"));
@@ -270,12 +267,8 @@ TEST_CASE("corpus: what is compressed is text too, from files, folders and strea
 TEST_CASE("corpus: binary files are called so, with what they are", "[data]") {
     const ScratchFolder folder;
     const auto refusal = [&](const std::string& bytes) {
-        try {
-            read_corpus({folder.write("x", bytes)}, {.lossy = true});
-        } catch (const BadInput& e) {
-            return std::string(e.what()).substr(folder.path("x").size());
-        }
-        return std::string();
+        const std::string path = folder.write("x", bytes);
+        return error_of([&] { read_corpus({path}, {.lossy = true}); }).substr(path.size());
     };
     using namespace std::string_literals;
     CHECK(refusal("\x7F"s + "ELF\2\1\1\0\0"s) == ": this is a binary file, an ELF program: name a text file");

@@ -1,7 +1,7 @@
 #include "data/records.h"
 
-#include "engine/check.h"
 #include "tests/catch.h"
+#include "tests/support/error_of.h"
 
 using namespace inkling;
 using namespace inkling::data;
@@ -59,14 +59,7 @@ TEST_CASE("records: JSON lines", "[data]") {
           "[one][two]");
     CHECK(lines("\n  \r\n{\"text\":\"\\ud83d\\ude00 \\\"a\\\"\"}\n") == "[\xF0\x9F\x98\x80 \"a\"]");
     CHECK(lines("{\"text\": null}\n{\"text\": \"\"}\n") == "[][]");
-    const auto refusal = [](std::string_view table) -> std::string {
-        try {
-            lines(table);
-        } catch (const BadInput& e) {
-            return e.what();
-        }
-        return "";
-    };
+    const auto refusal = [](std::string_view table) { return inkling::testing::error_of([&] { lines(table); }); };
     CHECK(refusal("{\"text\": \"a\"}\n{\"text\": 3}\n") == "line 2: \"text\" is a number, text is required");
     CHECK(refusal("{\"text\": [\"a\"]}") == "line 1: \"text\" is a list, text is required");
     CHECK(refusal("{\"text\": {\"text\": \"a\"}}") == "line 1: \"text\" is an object, text is required");

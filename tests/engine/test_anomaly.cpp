@@ -10,6 +10,7 @@
 #include "nn/sequential.h"
 #include "tests/engine/helpers.h"
 #include "tests/engine/ops_table.h"
+#include "tests/support/error_of.h"
 
 using namespace inkling;
 using namespace inkling::testing;
@@ -20,12 +21,7 @@ namespace {
 template <class F>
 std::string anomaly_of(const F& f) {
     const DetectAnomaly detect;
-    try {
-        f();
-    } catch (const Anomaly& e) {
-        return e.what();
-    }
-    return "";
+    return error_of<Anomaly>(f);
 }
 
 }  // namespace

@@ -8,8 +8,8 @@
 #include <span>
 #include <string>
 
-#include "engine/check.h"
 #include "formats/safetensors.h"
+#include "tests/support/error_of.h"
 
 namespace inkling::safetensors_bytes {
 
@@ -29,12 +29,7 @@ inline formats::SafetensorsFile parse(const std::string& bytes) {
 
 // What is wrong with the file; "" when it is accepted. Whatever else is thrown fails the test.
 inline std::string refusal_of(const std::string& bytes) {
-    try {
-        parse(bytes);
-    } catch (const BadInput& e) {
-        return e.what();
-    }
-    return "";
+    return testing::error_of([&] { parse(bytes); });
 }
 
 inline std::string tensor(const std::string& dtype, const std::string& shape, const std::string& offsets) {

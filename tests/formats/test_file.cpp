@@ -11,24 +11,21 @@
 #include <fstream>
 #include <iterator>
 #include <thread>
-#include <typeinfo>
 
-#include "engine/check.h"
+#include "tests/data/scratch_folder.h"
 #include "tests/skip.h"
+#include "tests/support/error_of.h"
 
 using namespace inkling;
 using namespace inkling::formats;
+using inkling::testing::error_of;
 namespace fs = std::filesystem;
 
 namespace {
 
 struct Folder {
-    fs::path path;
-    Folder() {
-        std::string name = (fs::temp_directory_path() / "inkling-file-XXXXXX").string();
-        path = ::mkdtemp(name.data());
-    }
-    ~Folder() { fs::remove_all(path); }
+    data::tests::ScratchFolder scratch;
+    fs::path path = scratch.path();
     std::ptrdiff_t entries() const { return std::distance(fs::directory_iterator(path), fs::directory_iterator()); }
 };
 
@@ -46,17 +43,6 @@ struct FileSizeLimit {
         std::signal(SIGXFSZ, handler);
     }
 };
-
-// The message of the E, and no other, that `call` throws; "" when it throws none.
-template <class E, class Call>
-std::string refusal(Call call) {
-    try {
-        call();
-    } catch (const Error& e) {
-        return typeid(e) == typeid(E) ? e.what() : fmt::format("another error: {}", e.what());
-    }
-    return "";
-}
 
 std::string pattern(std::size_t size) {
     std::string text(size, '\0');
@@ -81,15 +67,15 @@ TEST_CASE("file: what is written is read back, byte for byte", "[data]") {
 TEST_CASE("file: reading names what cannot be read, and why", "[data]") {
     const Folder dir;
     const fs::path missing = dir.path / "no.txt";
-    CHECK(refusal<BadInput>([&] { read_file(missing); }) ==
+    CHECK(error_of([&] { read_file(missing); }) ==
           fmt::format("cannot read {}: No such file or directory", missing.string()));
-    CHECK_THAT(refusal<BadInput>([&] { read_file(dir.path); }), ContainsSubstring("Is a directory"));
-    CHECK_THAT(refusal<BadInput>([&] { MappedFile{missing}; }), ContainsSubstring("No such file"));
-    CHECK_THAT(refusal<BadInput>([&] { MappedFile{dir.path}; }), ContainsSubstring("Is a directory"));
+    CHECK_THAT(error_of([&] { read_file(dir.path); }), ContainsSubstring("Is a directory"));
+    CHECK_THAT(error_of([&] { MappedFile{missing}; }), ContainsSubstring("No such file"));
+    CHECK_THAT(error_of([&] { MappedFile{dir.path}; }), ContainsSubstring("Is a directory"));
     if (::geteuid() != 0) {  // root reads everything
         write_file_atomic(dir.path / "secret", "x");
         fs::permissions(dir.path / "secret", fs::perms::none);
-        CHECK_THAT(refusal<BadInput>([&] { read_file(dir.path / "secret"); }), ContainsSubstring("Permission denied"));
+        CHECK_THAT(error_of([&] { read_file(dir.path / "secret"); }), ContainsSubstring("Permission denied"));
     }
 }
 
@@ -112,8 +98,8 @@ TEST_CASE("file: what is no regular file is refused by name, without waiting for
                                      {link, "a device"}}) {
         const std::string expected = fmt::format("cannot read {}: it is {}: name a regular file", path.string(), kind);
         for (const FileKind of : {FileKind::json, FileKind::toml, FileKind::prompt, FileKind::any})
-            CHECK(refusal<BadInput>([&, &path = path] { read_file(path, of); }) == expected);
-        CHECK(refusal<BadInput>([&path = path] { MappedFile{path}; }) == expected);
+            CHECK(error_of([&, &path = path] { read_file(path, of); }) == expected);
+        CHECK(error_of([&path = path] { MappedFile{path}; }) == expected);
     }
 }
 
@@ -125,11 +111,11 @@ TEST_CASE("file: each kind has a largest size, which is refused before it is rea
         CHECK((limit >= 1 << 20 && limit <= 1 << 30));
         std::ofstream(path, std::ios::binary) << "x";
         fs::resize_file(path, std::uintmax_t{1} << 40);  // without taking place on the disk
-        CHECK(refusal<BadInput>([&] { read_file(path, kind); }) ==
+        CHECK(error_of([&] { read_file(path, kind); }) ==
               fmt::format("cannot read {}: it has 1099511627776 bytes: the limit for {} is {} MB", path.string(),
                           kind_name(kind), limit >> 20));
         fs::resize_file(path, limit + 1);
-        CHECK_THAT(refusal<BadInput>([&] { read_file(path, kind); }), ContainsSubstring("the limit for"));
+        CHECK_THAT(error_of([&] { read_file(path, kind); }), ContainsSubstring("the limit for"));
         if (limit > 64 << 20) continue;
         fs::resize_file(path, limit);
         CHECK(read_file(path, kind).size() == limit);
@@ -142,12 +128,11 @@ TEST_CASE("file: a name with a NUL byte is refused, not cut", "[data]") {
     const Folder dir;
     write_file_atomic(dir.path / "a", "another file");
     const fs::path name = dir.path / std::string("a\0b", 3);
-    for (const std::string& message :
-         {refusal<BadInput>([&] { read_file(name); }), refusal<BadInput>([&] { MappedFile{name}; }),
-          refusal<BadInput>([&] { is_there(name); }), refusal<BadInput>([&] { is_folder(name); })})
+    for (const std::string& message : {error_of([&] { read_file(name); }), error_of([&] { MappedFile{name}; }),
+                                       error_of([&] { is_there(name); }), error_of([&] { is_folder(name); })})
         CHECK(message ==
               fmt::format("cannot read {}...: its name has a NUL byte: rename it", (dir.path / "a").string()));
-    CHECK_THAT(refusal<Error>([&] { write_file_atomic(name, "x"); }), ContainsSubstring("its name has a NUL byte"));
+    CHECK_THAT(error_of<Error>([&] { write_file_atomic(name, "x"); }), ContainsSubstring("its name has a NUL byte"));
     CHECK(read_file(dir.path / "a") == "another file");
 }
 
@@ -162,9 +147,9 @@ TEST_CASE("file: what is there, and what cannot be told", "[data]") {
     fs::create_symlink("a", dir.path / "b");
     for (const fs::path& loop : {dir.path / "a", dir.path / "a" / "below"}) {
         const std::string expected = fmt::format("cannot read {}: Too many levels of symbolic links", loop.string());
-        CHECK(refusal<BadInput>([&] { is_there(loop); }) == expected);
-        CHECK(refusal<BadInput>([&] { is_folder(loop); }) == expected);
-        CHECK(refusal<BadInput>([&] { read_file(loop); }) == expected);
+        CHECK(error_of([&] { is_there(loop); }) == expected);
+        CHECK(error_of([&] { is_folder(loop); }) == expected);
+        CHECK(error_of([&] { read_file(loop); }) == expected);
     }
 }
 
@@ -202,7 +187,7 @@ TEST_CASE("file: what cannot be written whole leaves the old file and nothing el
         std::string message;
         {
             const FileSizeLimit full(limit);
-            message = refusal<Error>([&] { write_file_atomic(path, text); });
+            message = error_of<Error>([&] { write_file_atomic(path, text); });
         }
         CHECK(message == fmt::format("cannot write {}: File too large", path.string()));
         CHECK(read_file(path) == "old");
@@ -214,21 +199,21 @@ TEST_CASE("file: what cannot be written whole leaves the old file and nothing el
 
 TEST_CASE("file: a full device, a directory and a missing one are named as such", "[data]") {
     const Folder dir;
-    CHECK(refusal<Error>([] { write_file_atomic("/dev/full", "x"); }) ==
+    CHECK(error_of<Error>([] { write_file_atomic("/dev/full", "x"); }) ==
           "cannot write /dev/full: No space left on device");
-    CHECK_THAT(refusal<Error>([&] { write_file_atomic(dir.path, "x"); }), ContainsSubstring("Is a directory"));
-    CHECK_THAT(refusal<Error>([&] { write_file_atomic(dir.path / "", "x"); }), ContainsSubstring("Is a directory"));
-    CHECK_THAT(refusal<Error>([&] { write_file_atomic(dir.path / "no" / "a", "x"); }),
+    CHECK_THAT(error_of<Error>([&] { write_file_atomic(dir.path, "x"); }), ContainsSubstring("Is a directory"));
+    CHECK_THAT(error_of<Error>([&] { write_file_atomic(dir.path / "", "x"); }), ContainsSubstring("Is a directory"));
+    CHECK_THAT(error_of<Error>([&] { write_file_atomic(dir.path / "no" / "a", "x"); }),
                ContainsSubstring("No such file"));
-    CHECK_THAT(refusal<Error>([&] { sync_directory(dir.path / "no"); }), ContainsSubstring("No such file"));
-    CHECK_THAT(refusal<Error>([&] { write_file_atomic(dir.path / std::string(256, 'n'), "x"); }),
+    CHECK_THAT(error_of<Error>([&] { sync_directory(dir.path / "no"); }), ContainsSubstring("No such file"));
+    CHECK_THAT(error_of<Error>([&] { write_file_atomic(dir.path / std::string(256, 'n'), "x"); }),
                ContainsSubstring("File name too long"));
     write_file_atomic(dir.path / "file", "x");
-    CHECK_THAT(refusal<Error>([&] { write_file_atomic(dir.path / "file" / "a", "x"); }),
+    CHECK_THAT(error_of<Error>([&] { write_file_atomic(dir.path / "file" / "a", "x"); }),
                ContainsSubstring("Not a directory"));
     if (::geteuid() != 0) {  // root writes everywhere
         fs::permissions(dir.path, fs::perms::owner_read | fs::perms::owner_exec);
-        CHECK_THAT(refusal<Error>([&] { write_file_atomic(dir.path / "b", "x"); }),
+        CHECK_THAT(error_of<Error>([&] { write_file_atomic(dir.path / "b", "x"); }),
                    ContainsSubstring("Permission denied"));
         fs::permissions(dir.path, fs::perms::owner_all);
     }
@@ -305,7 +290,7 @@ TEST_CASE("file: a writer shows its file only when it commits", "[data]") {
     file.write("cd", 2);
     file.commit();
     CHECK(read_file(path) == "abcd");
-    CHECK_THAT(refusal<Error>([&] { file.write("e", 1); }), ContainsSubstring("cannot write"));
+    CHECK_THAT(error_of<Error>([&] { file.write("e", 1); }), ContainsSubstring("cannot write"));
     CHECK(read_file(path) == "abcd");
 }
 

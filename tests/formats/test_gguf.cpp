@@ -11,6 +11,7 @@
 #include "tests/models/folders.h"
 #include "tests/models/transformers.h"
 #include "tests/paths.h"
+#include "tests/support/error_of.h"
 
 using namespace inkling;
 using namespace inkling::testing;
@@ -55,12 +56,7 @@ std::string refusal(const std::function<void(data::BpeSpec&)>& change) {
     data::BpeSpec spec = small_bpe();
     change(spec);
     formats::GgufWriter out;
-    try {
-        models::set_gguf_tokenizer(out, data::BpeTokenizer(spec), {.vocab_size = 300});
-    } catch (const BadInput& e) {
-        return e.what();
-    }
-    return "";
+    return error_of([&] { models::set_gguf_tokenizer(out, data::BpeTokenizer(spec), {.vocab_size = 300}); });
 }
 
 }  // namespace

@@ -2,11 +2,11 @@
 
 #include <filesystem>
 
-#include "engine/check.h"
 #include "formats/file.h"
 #include "formats/utf8.h"
 #include "tests/catch.h"
 #include "tests/paths.h"
+#include "tests/support/error_of.h"
 
 using namespace inkling;
 using namespace inkling::formats;
@@ -15,12 +15,7 @@ namespace {
 
 // The message of the BadInput that the text is refused with; "" when it is read.
 std::string refusal(std::string_view text, int max_depth = 128) {
-    try {
-        parse_json(text, "a.json", max_depth);
-    } catch (const BadInput& e) {
-        return e.what();
-    }
-    return "";
+    return inkling::testing::error_of([&] { parse_json(text, "a.json", max_depth); });
 }
 
 }  // namespace

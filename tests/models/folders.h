@@ -13,12 +13,14 @@
 #include "models/folder.h"
 #include "tests/data/scratch_folder.h"
 #include "tests/models/architectures.h"
+#include "tests/support/error_of.h"
 
 namespace inkling::testing {
 
 struct StoredTensor {
     std::vector<std::uint64_t> shape;
     std::vector<float> values;
+    bool operator==(const StoredTensor&) const = default;
 };
 using StoredTensors = std::map<std::string, StoredTensor>;
 
@@ -39,6 +41,28 @@ inline void write_tensors(const std::filesystem::path& path, const StoredTensors
     out.write(path);
 }
 
+inline void check_same_tensors(const std::filesystem::path& a, const std::filesystem::path& b) {
+    const StoredTensors x = read_tensors(a), y = read_tensors(b);
+    REQUIRE(x.size() == y.size());
+    for (const auto& [name, tensor] : x) {
+        INFO(name);
+        REQUIRE(y.contains(name));
+        CHECK(y.at(name) == tensor);
+    }
+}
+
+// Changes a file of tensors, or of JSON.
+inline void change_tensors(const std::filesystem::path& path, const std::function<void(StoredTensors&)>& change) {
+    StoredTensors tensors = read_tensors(path);
+    change(tensors);
+    write_tensors(path, tensors);
+}
+inline void change_json_file(const std::filesystem::path& path, const std::function<void(nlohmann::json&)>& change) {
+    auto j = nlohmann::json::parse(formats::read_file(path));
+    change(j);
+    formats::write_file_atomic(path, j.dump());
+}
+
 // A folder with a small model of the characters a to h.
 struct ModelFolder {
     data::tests::ScratchFolder scratch;
@@ -55,24 +79,12 @@ struct ModelFolder {
     std::filesystem::path weights() const { return path("model.safetensors"); }
 
     void change_json(const std::string& name, const std::function<void(nlohmann::json&)>& change) const {
-        auto j = nlohmann::json::parse(formats::read_file(path(name)));
-        change(j);
-        scratch.write(name, j.dump());
+        change_json_file(path(name), change);
     }
-    void change_weights(const std::function<void(StoredTensors&)>& change) const {
-        StoredTensors tensors = read_tensors(weights());
-        change(tensors);
-        write_tensors(weights(), tensors);
-    }
+    void change_weights(const std::function<void(StoredTensors&)>& change) const { change_tensors(weights(), change); }
 
-    // What load_model refuses the folder with; "" when it opens. Whatever else is thrown fails the test.
     std::string refusal() const {
-        try {
-            models::load_model(path());
-        } catch (const BadInput& e) {
-            return e.what();
-        }
-        return "";
+        return error_of([&] { models::load_model(path()); });
     }
 };
 

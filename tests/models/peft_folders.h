@@ -25,22 +25,13 @@ struct AdapterCopy {
         });
     }
     void change(const std::function<void(nlohmann::json&)>& f) const {
-        auto j = nlohmann::json::parse(formats::read_file(folder / "adapter_config.json"));
-        f(j);
-        scratch.write("adapter/adapter_config.json", j.dump());
+        change_json_file(folder / "adapter_config.json", f);
     }
     void change_tensors(const std::function<void(StoredTensors&)>& f) const {
-        StoredTensors tensors = read_tensors(folder / "adapter_model.safetensors");
-        f(tensors);
-        write_tensors(folder / "adapter_model.safetensors", tensors);
+        testing::change_tensors(folder / "adapter_model.safetensors", f);
     }
     std::string refusal() const {
-        try {
-            models::load_model(folder);
-        } catch (const BadInput& e) {
-            return e.what();
-        }
-        return "";
+        return error_of([&] { models::load_model(folder); });
     }
 };
 

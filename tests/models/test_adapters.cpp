@@ -115,15 +115,7 @@ TEST_CASE("adapters: what is saved is what PEFT wrote, and names the same layers
         const auto loaded = models::load_model(folder);
         const data::tests::ScratchFolder copy;
         models::save_adapter(copy.path(), *loaded.model, *loaded.tokenizer);
-        const StoredTensors theirs = read_tensors(folder / "adapter_model.safetensors"),
-                            ours = read_tensors(copy.path("adapter_model.safetensors"));
-        REQUIRE(ours.size() == theirs.size());
-        for (const auto& [name, tensor] : theirs) {
-            INFO(name);
-            REQUIRE(ours.contains(name));
-            CHECK(ours.at(name).shape == tensor.shape);
-            CHECK(ours.at(name).values == tensor.values);
-        }
+        check_same_tensors(folder / "adapter_model.safetensors", copy.path("adapter_model.safetensors"));
         const auto before = nlohmann::json::parse(formats::read_file(folder / "adapter_config.json")),
                    after = nlohmann::json::parse(formats::read_file(copy.path("adapter_config.json")));
         for (const char* key : {"peft_type", "task_type", "r", "lora_alpha", "lora_dropout", "use_rslora", "bias",

@@ -1,13 +1,13 @@
 // Model folders: there and back, and the same numbers as transformers computes from a folder that it wrote.
 #include "models/folder.h"
 
+#include "formats/directory.h"
 #include "tests/engine/helpers.h"
 #include "tests/models/folders.h"
 #include "tests/models/transformers.h"
 
 using namespace inkling;
 using namespace inkling::testing;
-namespace fs = std::filesystem;
 
 TEST_CASE("folder: transformers' logits, loss and greedy text come out of its own folder", "[models]") {
     const auto numbers = reference("gpt2_tiny/expected.json");
@@ -38,14 +38,11 @@ TEST_CASE("folder: a model comes back bit by bit, and is saved as the same bytes
         CHECK(tokenizer->encode("hab") == std::vector<std::int32_t>{7, 0, 1});
         const data::tests::ScratchFolder second;
         models::save_model(second.path(), *model, *tokenizer);
-        std::vector<std::string> names;
-        for (const auto& entry : fs::directory_iterator(folder.path())) {
-            const std::string name = entry.path().filename().string();
-            names.push_back(name);
+        const std::vector<std::string> names = formats::names_in(folder.path());
+        for (const std::string& name : names) {
             INFO(name);
-            CHECK(formats::read_file(entry.path()) == formats::read_file(second.path(name)));
+            CHECK(formats::read_file(folder.path(name)) == formats::read_file(second.path(name)));
         }
-        std::sort(names.begin(), names.end());
         CHECK(names == std::vector<std::string>{"config.json", "generation_config.json", "model.safetensors",
                                                 "tokenizer.json", "tokenizer_config.json"});
     }
@@ -55,15 +52,7 @@ TEST_CASE("folder: saving what transformers wrote keeps every weight", "[models]
     auto [model, tokenizer] = models::load_model(kGpt2Tiny);
     const data::tests::ScratchFolder copy;
     models::save_model(copy.path(), *model, *tokenizer);
-    const StoredTensors theirs = read_tensors(kGpt2Tiny / "model.safetensors"),
-                        ours = read_tensors(copy.path("model.safetensors"));
-    REQUIRE(ours.size() == theirs.size());
-    for (const auto& [name, tensor] : theirs) {
-        INFO(name);
-        REQUIRE(ours.contains(name));
-        CHECK(ours.at(name).shape == tensor.shape);
-        CHECK(ours.at(name).values == tensor.values);
-    }
+    check_same_tensors(kGpt2Tiny / "model.safetensors", copy.path("model.safetensors"));
 }
 
 TEST_CASE("folder: linear weights are stored as (in, out)", "[models]") {

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "serve/http.h"
-#include "tests/serve/client.h"
+#include "tests/support/http_client.h"
 
 namespace inkling::testing {
 

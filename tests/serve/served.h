@@ -4,7 +4,7 @@
 #include "serve/api.h"
 #include "tests/models/chat_folder.h"
 #include "tests/paths.h"
-#include "tests/serve/client.h"
+#include "tests/support/http_client.h"
 
 namespace inkling::testing {
 

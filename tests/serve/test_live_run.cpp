@@ -7,7 +7,7 @@
 #include "engine/threads.h"
 #include "formats/file.h"
 #include "tests/paths.h"
-#include "tests/serve/client.h"
+#include "tests/support/http_client.h"
 #include "tests/train/run.h"
 
 using namespace inkling;

@@ -5,7 +5,7 @@
 
 #include "engine/check.h"
 #include "tests/report/run_files.h"
-#include "tests/serve/http_client.h"
+#include "tests/support/http_client.h"
 
 using namespace inkling;
 using namespace inkling::testing;
@@ -33,29 +33,29 @@ struct Pages {
         serve::add_runs(server, folder.path(""));
         server.start();
     }
-    HttpAnswer get(const std::string& path) const { return http(server.port(), "GET", path); }
+    Answer get(const std::string& path) const { return testing::get(server.port(), path); }
 };
 
 }  // namespace
 
 TEST_CASE("page routes: runs are listed, the best first, and shown one by one", "[serve]") {
     const Pages pages;
-    const HttpAnswer list = pages.get("/runs"), data = pages.get("/api/runs");
+    const Answer list = pages.get("/runs"), data = pages.get("/api/runs");
     CHECK(list.status == 200);
     CHECK_THAT(list.head, ContainsSubstring("text/html"));
-    const json runs = json::parse(data.body)["runs"];
+    const json runs = data.json()["runs"];
     REQUIRE(runs.size() == 2);
     CHECK(runs[0]["name"] == "a <b> & %41");
     CHECK(runs[1]["name"] == "worse");
     CHECK(pages.get("/runs/worse").status == 200);
-    CHECK(json::parse(pages.get("/api/runs/worse").body)["metrics"]["loss"][0] == 3.0);
-    CHECK(json::parse(pages.get("/api/runs/a%20%3Cb%3E%20%26%20%2541").body)["metrics"]["loss"][0] == 2.0);
-    const json first = json::parse(pages.get("/api/runs/worse").body);
-    const json more = json::parse(pages.get("/api/runs/worse?cursor=" + first["cursor"].get<std::string>()).body);
+    CHECK(pages.get("/api/runs/worse").json()["metrics"]["loss"][0] == 3.0);
+    CHECK(pages.get("/api/runs/a%20%3Cb%3E%20%26%20%2541").json()["metrics"]["loss"][0] == 2.0);
+    const json first = pages.get("/api/runs/worse").json();
+    const json more = pages.get("/api/runs/worse?cursor=" + first["cursor"].get<std::string>()).json();
     CHECK(more["metrics"]["loss"].empty());
-    const HttpAnswer heads = http(pages.server.port(), "POST", "/api/runs/worse/heads", "{}");
+    const Answer heads = ask(pages.server.port(), "POST", "/api/runs/worse/heads", "{}");
     CHECK(heads.status == 200);
-    CHECK(json::parse(heads.body)["heads"].is_null());  // no checkpoint
+    CHECK(heads.json()["heads"].is_null());  // no checkpoint
     CHECK_THAT(pages.get("/").body, ContainsSubstring("/pages/play.js"));
 }
 
@@ -69,10 +69,10 @@ TEST_CASE("page routes: a neighbour that cannot be read is left out", "[serve]")
     add_run(pages.folder, "bent", 4);
     std::filesystem::remove(pages.folder.path("bent/metrics.jsonl"));
     std::filesystem::create_symlink("metrics.jsonl", pages.folder.path("bent/metrics.jsonl"));
-    const HttpAnswer data = pages.get("/api/runs");
+    const Answer data = pages.get("/api/runs");
     std::filesystem::permissions(closed, std::filesystem::perms::owner_all);
     CHECK(data.status == 200);
-    CHECK(json::parse(data.body)["runs"].size() == 2);
+    CHECK(data.json()["runs"].size() == 2);
     CHECK(pages.get("/api/runs/worse").status == 200);
     CHECK(pages.get("/api/runs/circle").status == 404);
 }
@@ -81,13 +81,13 @@ TEST_CASE("page routes: deep and broken bodies and files end nothing", "[serve]"
     const Pages pages;
     const std::string deep(500'000, '[');
     for (const std::string& body : {deep, "{\"prompt\": " + deep, std::string("[]"), std::string("{\"prompt\": 7}")})
-        CHECK(http(pages.server.port(), "POST", "/api/runs/worse/heads", body).status == 400);
+        CHECK(ask(pages.server.port(), "POST", "/api/runs/worse/heads", body).status == 400);
     formats::write_file_atomic(pages.folder.path("worse/samples.jsonl"), deep + "\n{\"text\": " + deep + "\n");
     formats::write_file_atomic(pages.folder.path("worse/run.json"), deep);
-    const HttpAnswer data = pages.get("/api/runs/worse");
+    const Answer data = pages.get("/api/runs/worse");
     CHECK(data.status == 200);
-    CHECK(json::parse(data.body)["samples"].empty());
-    CHECK(json::parse(data.body)["notes"].size() == 2);
+    CHECK(data.json()["samples"].empty());
+    CHECK(data.json()["notes"].size() == 2);
 }
 
 TEST_CASE("page routes: no path leads out of the folder, and no name becomes markup", "[serve]") {
@@ -98,10 +98,10 @@ TEST_CASE("page routes: no path leads out of the folder, and no name becomes mar
         INFO(path);
         CHECK(pages.get(path).status == 404);
     }
-    CHECK(http(pages.server.port(), "POST", "/api/runs/worse", "{}").status == 404);
-    CHECK(http(pages.server.port(), "POST", "/api/runs/../heads", "{}").status == 404);
-    CHECK(http(pages.server.port(), "POST", "/api/runs/worse/heads", "no").status == 400);
-    const HttpAnswer page = pages.get("/runs/%3C%2Fscript%3E%3Cscript%3Ealert(1)%3C%2Fscript%3E");
+    CHECK(ask(pages.server.port(), "POST", "/api/runs/worse", "{}").status == 404);
+    CHECK(ask(pages.server.port(), "POST", "/api/runs/../heads", "{}").status == 404);
+    CHECK(ask(pages.server.port(), "POST", "/api/runs/worse/heads", "no").status == 400);
+    const Answer page = pages.get("/runs/%3C%2Fscript%3E%3Cscript%3Ealert(1)%3C%2Fscript%3E");
     CHECK(page.status == 200);  // which finds no run
     CHECK(page.body.find("<script>alert") == std::string::npos);
     serve::HttpServer other({.port = 0});

@@ -43,11 +43,7 @@ struct Base {
         return path;
     }
     std::unique_ptr<Transformer<float>> load(const fs::path& base) const {
-        auto model = models::load_model(base, options.dropout,
-                                        options.base_precision == WeightType::bf16   ? models::Kept::bf16
-                                        : options.base_precision == WeightType::q8_0 ? models::Kept::q8_0
-                                                                                     : models::Kept::fp32)
-                         .model;
+        auto model = train::load_base(base, options).model;
         model->train();
         return model;
     }

@@ -7,11 +7,11 @@
 
 #include <map>
 
-#include "engine/check.h"
 #include "formats/file.h"
 #include "formats/file_calls.h"
 #include "tests/catch.h"
 #include "tests/data/scratch_folder.h"
+#include "tests/support/error_of.h"
 #include "tests/train/checkpoints.h"
 #include "train/run_folder.h"
 
@@ -160,11 +160,7 @@ TEST_CASE("disk faults: any call that fails, once or from then on, leaves the ch
                                      (call == "rename" && path.filename().string().starts_with(".unfinished-step-"));
                         return calls == n || (persistent && calls > n) ? error : 0;
                     });
-                    try {
-                        save(folder, 4);
-                    } catch (const Error& e) {
-                        message = e.what();
-                    }
+                    message = testing::error_of<Error>([&] { save(folder, 4); });
                 }
                 INFO(std::strerror(error) << ", call " << n << ": " << failed_call << ": " << message);
                 if (calls < n) break;

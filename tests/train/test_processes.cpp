@@ -2,6 +2,7 @@
 // tests/cli/test_mpirun.cpp.
 #include "formats/file.h"
 #include "tests/data/scratch_folder.h"
+#include "tests/support/error_of.h"
 #include "tests/train/run.h"
 #include "tests/train/threads_as_processes.h"
 #include "train/evaluate.h"
@@ -226,13 +227,8 @@ TEST_CASE("processes: shards are given out whole", "[train][processes]") {
     together(2, [&](distributed::Processes& all) {
         train::TrainOptions o = options_together(OptimizerKind::sgd);
         o.shards = 1;
-        std::string said;
-        try {
-            const PartOfRun run(o, &all);
-        } catch (const Error& e) {
-            said = e.what();
-        }
-        CHECK_IN_THREAD(said == "--shards must be a multiple of the number of processes, got 1 and 2");
+        CHECK_IN_THREAD(error_of<Error>([&] { const PartOfRun run(o, &all); }) ==
+                        "--shards must be a multiple of the number of processes, got 1 and 2");
     });
 }
 

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "engine/check.h"
+#include "formats/directory.h"
 #include "formats/file.h"
 #include "formats/file_calls.h"
 #include "tests/catch.h"
@@ -21,18 +22,13 @@
 
 using namespace inkling;
 using data::tests::ScratchFolder;
+using formats::names_in;
 using testing::kNotEvaluated;
 using testing::write_state;
 using train::RunFolder;
 namespace fs = std::filesystem;
 
 namespace {
-
-std::set<std::string> names(const fs::path& folder) {
-    std::set<std::string> result;
-    for (const auto& entry : fs::directory_iterator(folder)) result.insert(entry.path().filename().string());
-    return result;
-}
 
 void write(const fs::path& folder, const std::string& text) { std::ofstream(folder / "file") << text; }
 
@@ -57,7 +53,7 @@ TEST_CASE("run folder: a checkpoint is there under its step, with links to it", 
     const ScratchFolder scratch;
     RunFolder folder(scratch.path("a/b/out"));  // made with those above it
     CHECK(save(folder, 500, 3, "first") == folder.path() / "step-000500");
-    CHECK(names(folder.path()) == std::set<std::string>{".lock", "step-000500", "latest", "best"});
+    CHECK(names_in(folder.path()) == std::vector<std::string>{".lock", "best", "latest", "step-000500"});
     CHECK(fs::read_symlink(folder.path() / "latest") == "step-000500");  // relative: the folder may be moved
     CHECK(fs::read_symlink(folder.path() / "best") == "step-000500");
     CHECK(read(folder.path() / "best" / "file") == "first");
@@ -98,7 +94,7 @@ TEST_CASE("run folder: the same step can be saved again", "[train]") {
     save(folder, 7, 2, "old");
     save(folder, 7, 3, "new");
     CHECK(read(folder.path() / "best" / "file") == "new");
-    CHECK(names(folder.path()) == std::set<std::string>{".lock", "step-000007", "latest", "best"});
+    CHECK(names_in(folder.path()) == std::vector<std::string>{".lock", "best", "latest", "step-000007"});
 }
 
 TEST_CASE("run folder: the same step, where names cannot be exchanged in one step", "[train]") {
@@ -115,7 +111,7 @@ TEST_CASE("run folder: the same step, where names cannot be exchanged in one ste
             save(folder, 7, 3, std::to_string(refused));
         formats::before_file_call = nullptr;
         CHECK(read(folder.path() / "best" / "file") == std::to_string(refused == EIO ? ENOSYS : refused));
-        CHECK(names(folder.path()) == std::set<std::string>{".lock", "step-000007", "latest", "best"});
+        CHECK(names_in(folder.path()) == std::vector<std::string>{".lock", "best", "latest", "step-000007"});
     }
 }
 
@@ -151,7 +147,7 @@ TEST_CASE("run folder: a save that fails leaves what was there and nothing else"
     const ScratchFolder scratch;
     RunFolder folder(scratch.path());
     save(folder, 1, 2, "good");
-    const auto before = names(folder.path());
+    const auto before = names_in(folder.path());
     for (const std::size_t step : {1, 2}) {
         CHECK_THROWS_WITH(folder.save(step,
                                       [](const fs::path& p) {
@@ -159,7 +155,7 @@ TEST_CASE("run folder: a save that fails leaves what was there and nothing else"
                                           throw Error("no space");
                                       }),
                           ContainsSubstring("no space"));
-        CHECK(names(folder.path()) == before);
+        CHECK(names_in(folder.path()) == before);
         CHECK(read(folder.path() / "latest" / "file") == "good");
         CHECK(fs::read_symlink(folder.path() / "best") == "step-000001");
     }
@@ -191,7 +187,8 @@ TEST_CASE("run folder: what an interrupted save has left is cleared, foreign fil
     scratch.write(".unfinished-step-000006/model.safetensors", "half");
     scratch.write(".unfinished-latest", "half");
     RunFolder folder(scratch.path());
-    CHECK(names(folder.path()) == std::set<std::string>{".lock", "step-000005", "latest", "notes.txt", "step-by-step"});
+    CHECK(names_in(folder.path()) ==
+          std::vector<std::string>{".lock", "latest", "notes.txt", "step-000005", "step-by-step"});
     CHECK(folder.checkpoints().size() == 1);
 }
 
@@ -205,7 +202,7 @@ TEST_CASE("run folder: one run at a time", "[train]") {
         CHECK_THROWS_AS(RunFolder(scratch.path()), Error);
     }
     CHECK_NOTHROW(RunFolder(scratch.path()));
-    CHECK(names(scratch.path()) == std::set<std::string>{"step-000001", "latest"});
+    CHECK(names_in(scratch.path()) == std::vector<std::string>{"latest", "step-000001"});
 }
 
 TEST_CASE("run folder: knows whether it holds a run, and clears that alone", "[train]") {
@@ -214,7 +211,7 @@ TEST_CASE("run folder: knows whether it holds a run, and clears that alone", "[t
     scratch.write("step-by-step/guide", "mine");
     scratch.write("tokenizer.json", "mine");
     RunFolder folder(scratch.path());
-    const auto foreign = names(folder.path());
+    const auto foreign = names_in(folder.path());
     CHECK_FALSE(folder.holds_run());
     save(folder, 1, 2);
     CHECK(folder.holds_run());
@@ -222,12 +219,12 @@ TEST_CASE("run folder: knows whether it holds a run, and clears that alone", "[t
     scratch.write("config.toml", "");
     folder.clear();
     CHECK_FALSE(folder.holds_run());
-    CHECK(names(folder.path()) == foreign);
+    CHECK(names_in(folder.path()) == foreign);
     scratch.write("metrics.jsonl", "{}\n");
     CHECK(folder.holds_run());
     folder.clear();
     folder.clear();  // nothing there is fine too
-    CHECK(names(folder.path()) == foreign);
+    CHECK(names_in(folder.path()) == foreign);
 }
 
 TEST_CASE("run folder: a file in its place, or above it, is an error that names it", "[train]") {
@@ -237,7 +234,7 @@ TEST_CASE("run folder: a file in its place, or above it, is an error that names 
     CHECK_THROWS_AS(RunFolder(file + "/out"), Error);
     CHECK_THROWS_WITH(RunFolder(file + "/out"), ContainsSubstring(file));
     CHECK_THROWS_AS(RunFolder("/proc/inkling-out"), Error);
-    CHECK(names(scratch.path()) == std::set<std::string>{"file"});
+    CHECK(names_in(scratch.path()) == std::vector<std::string>{"file"});
 }
 
 TEST_CASE("run folder: a lock whose file another run has removed is no lock", "[train]") {
@@ -287,7 +284,7 @@ TEST_CASE("run folder: files that a killed writer has left are removed, others a
     for (const char* name : {".config.toml.tmp.12.0", ".metrics.jsonl.tmp.7.3", ".notes.tmp.1.1", ".config.toml.bak"})
         scratch.write(name, "x");
     const RunFolder folder(scratch.path());
-    CHECK(names(folder.path()) == std::set<std::string>{".lock", ".notes.tmp.1.1", ".config.toml.bak"});
+    CHECK(names_in(folder.path()) == std::vector<std::string>{".config.toml.bak", ".lock", ".notes.tmp.1.1"});
 }
 
 TEST_CASE("run folder: it may be a link, and have any name", "[train]") {
@@ -332,7 +329,7 @@ TEST_CASE("run folder: mending points the links to what the checkpoints say, the
     CHECK(fs::exists(old));
     CHECK(fs::read_symlink(folder.path() / "latest") == "step-000050");
     save(folder, 6, 9);  // and what came after it goes once the run has gone on, the best of it too
-    CHECK(names(folder.path()) == std::set<std::string>{".lock", "step-000005", "step-000006", "latest", "best"});
+    CHECK(names_in(folder.path()) == std::vector<std::string>{".lock", "best", "latest", "step-000005", "step-000006"});
     CHECK(fs::read_symlink(folder.path() / "best") == "step-000005");
 }
 
@@ -346,7 +343,7 @@ TEST_CASE("run folder: one that cannot be loaded is neither newest nor best, and
     CHECK(fs::read_symlink(folder.path() / "best") == "step-000010");
     CHECK(fs::exists(damaged));
     save(folder, 22, 3);
-    CHECK(names(folder.path()) == std::set<std::string>{".lock", "step-000010", "step-000022", "latest", "best"});
+    CHECK(names_in(folder.path()) == std::vector<std::string>{".lock", "best", "latest", "step-000010", "step-000022"});
     CHECK(fs::read_symlink(folder.path() / "best") == "step-000010");
 }
 

@@ -3,10 +3,10 @@
 
 #include <functional>
 
-#include "engine/check.h"
 #include "tests/catch.h"
 #include "tests/data/scratch_folder.h"
 #include "tests/data/tokenizers/bpe_reference.h"
+#include "tests/support/error_of.h"
 
 using namespace inkling;
 using namespace inkling::data;
@@ -18,16 +18,11 @@ namespace {
 json whole() { return bpe_reference()["tokenizer"]; }
 
 std::string message(const std::string& text) {
-    try {
-        parse_tokenizer(text, "tokenizer.json");
-    } catch (const BadInput& e) {
-        const std::string what = e.what();
-        CHECK(what.starts_with("tokenizer.json: "));
-        CHECK(what.find('\n') == std::string::npos);
-        CHECK(what.size() < 400);
-        return what;
-    }
-    return "";
+    const std::string what = inkling::testing::error_of([&] { parse_tokenizer(text, "tokenizer.json"); });
+    CHECK((what.empty() || what.starts_with("tokenizer.json: ")));
+    CHECK(what.find('\n') == std::string::npos);
+    CHECK(what.size() < 400);
+    return what;
 }
 
 // The message that the reference file is refused with after a change; "" when it is read.

@@ -6,6 +6,7 @@
 #include "nn/attention/self_attention.h"
 #include "nn/attention/single_head.h"
 #include "tests/engine/helpers.h"
+#include "tests/support/error_of.h"
 
 using namespace inkling;
 using namespace inkling::testing;
@@ -18,12 +19,7 @@ Tensor<float> zeros(const Shape& shape) { return Tensor<float>(Array<float>(shap
 // f() throws an Error whose message has all of the texts.
 template <class F>
 void check_refused(const F& f, const std::vector<std::string>& texts) {
-    std::string message = "nothing was thrown";
-    try {
-        f();
-    } catch (const Error& error) {
-        message = error.what();
-    }
+    const std::string message = error_of<Error>(f);
     for (const auto& text : texts) CHECK_THAT(message, ContainsSubstring(text));
 }
 

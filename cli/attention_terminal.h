@@ -1,6 +1,5 @@
-// Attention weights as text: for a terminal, and as numbers.
+// Attention weights of one head as a heatmap of text:
 //   print(terminal_picture(map, HeadIndex{0, 3}, terminal));
-//   print(number_table(map, HeadIndex{0, 3}, 80));   // in so many columns
 #pragma once
 
 #include <string>
@@ -17,8 +16,5 @@ struct Terminal {
     bool colour = false;  // 256 colours for backgrounds; otherwise block characters
 };
 std::string terminal_picture(const AttentionMap& map, HeadIndex at, const Terminal& terminal);
-
-// Three digits of each weight.
-std::string number_table(const AttentionMap& map, HeadIndex at, std::size_t columns);
 
 }  // namespace inkling::cli

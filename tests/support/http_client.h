@@ -16,6 +16,7 @@
 #include <thread>
 #include <vector>
 
+#include "serve/http.h"
 #include "tests/catch.h"
 
 namespace inkling::testing {
@@ -129,12 +130,33 @@ inline Answer ask(int port, const std::string& method, const std::string& path, 
     return wire.answer(method == "HEAD");
 }
 
+// The same; nobody needs to listen there.
+inline Answer try_ask(int port, const std::string& method, const std::string& path, const std::string& body = "") {
+    try {
+        return ask(port, method, path, body);
+    } catch (const std::runtime_error&) {
+        return {};
+    }
+}
+
 inline Answer get(int port, const std::string& path, const std::string& headers = "") {
     return ask(port, "GET", path, "", headers);
 }
 
 inline Answer post(int port, const std::string& path, const nlohmann::json& body) {
     return ask(port, "POST", path, body.dump());
+}
+
+// A port on which nobody listens just now.
+inline int free_port() { return serve::HttpServer({.port = 0}).port(); }
+
+// Waits until a server there has this page.
+inline void wait_for(int port, const std::string& path) {
+    for (int i = 0; i < 30'000; ++i) {
+        if (try_ask(port, "GET", path).status == 200) return;
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    FAIL("the server does not answer");
 }
 
 // The events of a stream, without the last, [DONE].

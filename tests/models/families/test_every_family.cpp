@@ -1,0 +1,136 @@
+// What holds for the models of every family: their initial values, their loss, and what a token may depend on.
+#include <array>
+
+#include "engine/ops.h"
+#include "tests/engine/helpers.h"
+#include "tests/models/architectures.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+using models::Architecture;
+using models::Part;
+using models::Transformer;
+
+namespace {
+
+// Of 4 heads, and half as many of keys and values in families that may have fewer.
+Architecture small_shape(const std::string& name, double dropout = 0) {
+    const models::Family& family = models::family(name);
+    Architecture a = shape_of(name.c_str(), 11, 2, 4, 16, 8, dropout, family.biased);
+    if (family.has_flag("n-kv-head")) a.n_kv_head = 2;
+    return a;
+}
+
+Architecture middle_shape(const std::string& name, std::size_t vocabulary = 65) {
+    Architecture a = small_shape(name);
+    a.vocab_size = vocabulary, a.n_layer = 4, a.n_embd = 128, a.block_size = 64;
+    return a;
+}
+
+// Ends of the names of what writes into the sum of a layer.
+constexpr std::array kBack = {"c_proj.weight", "o_proj.weight",          "down_proj.weight",
+                              "fc2.weight",    "attention.dense.weight", "dense_4h_to_h.weight"};
+
+}  // namespace
+
+TEST_CASE("every family: initial values are GPT-2's", "[models]") {
+    for (const std::string& family : models::family_names()) {
+        Transformer<float> model(middle_shape(family), Generator{1, 0});
+        for (const auto& [name, p] : model.parameters()) {
+            INFO(family << ": " << name);
+            const double deviation = deviation_of(p.value()), mean = mean_of(p.value());
+            const bool back =
+                std::any_of(kBack.begin(), kBack.end(), [&](const char* end) { return name.ends_with(end); });
+            if (p.rank() == 2) {
+                CHECK(deviation == Approx(back ? 0.02 / std::sqrt(8.0) : 0.02).epsilon(0.03));
+                CHECK(std::abs(mean) < 0.001);
+            } else {
+                CHECK(deviation == 0);
+                CHECK(mean == (name.ends_with("bias") ? 0 : 1));
+            }
+        }
+    }
+}
+
+TEST_CASE("every family: the first loss is close to ln V", "[models]") {
+    for (const std::string& family : models::family_names()) {
+        for (const std::size_t vocabulary : {27, 1000}) {
+            INFO(family << ", vocabulary " << vocabulary);
+            const Transformer<float> model(middle_shape(family, vocabulary), Generator{vocabulary, 0});
+            const IdArray ids = random_ids({12, 64}, vocabulary, 1), targets = random_ids({12, 64}, vocabulary, 2);
+            CHECK(model.loss(ids, targets).item() == Approx(std::log(static_cast<double>(vocabulary))).epsilon(0.02));
+        }
+    }
+}
+
+TEST_CASE("every family: the head is the token table or its own", "[models]") {
+    for (const std::string& family : models::family_names()) {
+        for (const bool tied : {false, true}) {
+            INFO(family << ", tied: " << tied);
+            Architecture a = small_shape(family);
+            a.tied_head = tied;
+            Transformer<float> model(a);
+            const Tensor<float> hidden = model.hidden(random_ids({2, 8}, 11, 1));
+            const ConstArray<float> before = model.logits(hidden).value();
+            model.parts[Part::token_table].weight.value_in_place().data()[0] += 1;
+            CHECK(same_bits(model.logits(hidden).value(), before) == !tied);
+        }
+    }
+}
+
+TEST_CASE("every family: the loss is the mean of -ln softmax over all tokens of all rows", "[models]") {
+    for (const std::string& family : models::family_names()) {
+        INFO(family);
+        const Transformer<double> model(small_shape(family));
+        const IdArray ids = random_ids({3, 8}, 11, 1), targets = random_ids({3, 8}, 11, 2);
+        const ConstArray<double> z = model.forward(ids).value().contiguous();
+        REQUIRE(to_string(z.shape()) == "(3, 8, 11)");
+        double total = 0;
+        for (std::size_t row = 0; row < 24; ++row) {
+            double sum = 0;
+            for (std::size_t v = 0; v < 11; ++v) sum += std::exp(z.data()[row * 11 + v]);
+            total += std::log(sum) - z.data()[row * 11 + static_cast<std::size_t>(targets.data()[row])];
+        }
+        CHECK(model.loss(ids, targets).item() == Approx(total / 24).epsilon(1e-13));
+    }
+}
+
+TEST_CASE("every family: later tokens do not change earlier logits by a bit", "[models]") {
+    for (const std::string& family : models::family_names()) {
+        for (const Architecture& config : {small_shape(family), middle_shape(family)}) {
+            const Transformer<float> model(config);
+            const std::size_t T = config.block_size, V = config.vocab_size;
+            const IdArray ids = random_ids({2, T}, V, 1);
+            const ConstArray<float> before = model.forward(ids).value();
+            for (const std::size_t from : {std::size_t{1}, T / 2, T - 1}) {
+                IdArray changed = ids.clone();
+                for (std::size_t b = 0; b < 2; ++b)
+                    for (std::size_t t = from; t < T; ++t) {
+                        std::int32_t& id = changed.data()[b * T + t];
+                        id = static_cast<std::int32_t>((static_cast<std::size_t>(id) + 1 + t) % V);
+                    }
+                const ConstArray<float> after = model.forward(changed).value();
+                INFO(family << ", context " << T << ", changed from " << from);
+                CHECK(same_bits(before.sliced(1, 0, from), after.sliced(1, 0, from)));
+                CHECK_FALSE(same_bits(before.sliced(1, from, from + 1), after.sliced(1, from, from + 1)));
+            }
+        }
+    }
+}
+
+TEST_CASE("every family: dropout acts in training alone", "[models]") {
+    for (const std::string& family : models::family_names()) {
+        INFO(family);
+        Transformer<float> model(small_shape(family, 0.5));
+        const IdArray ids = random_ids({2, 8}, 11, 1);
+        Generator random{1, 0};
+        const auto hidden = [&] { return model.hidden(ids, nullptr, &random).value(); };
+        const ConstArray<float> first = hidden();
+        CHECK_FALSE(same_bits(first, hidden()));
+        random = {1, 0};
+        CHECK(same_bits(first, hidden()));
+        CHECK_THROWS_WITH(model.forward(ids), ContainsSubstring("pass a Generator"));
+        model.eval();
+        CHECK(same_bits(model.forward(ids).value(), model.forward(ids).value()));
+    }
+}

@@ -1,0 +1,26 @@
+// What a call is refused with:
+//   CHECK(error_of([&] { parse_json("[", "a.json"); }) == "a.json: ...");      // a BadInput
+//   CHECK(error_of<Error>([&] { options.validate(); }) == "");                 // nothing is wrong
+#pragma once
+
+#include <string>
+#include <type_traits>
+
+#include "engine/check.h"
+
+namespace inkling::testing {
+
+// The message of the E that call() throws; "": it throws nothing. A BadInput in the place of another Error has "bad
+// input: " before it. Whatever else is thrown fails the test.
+template <class E = BadInput, class Call>
+std::string error_of(const Call& call) {
+    try {
+        call();
+    } catch (const E& e) {
+        const bool other = !std::is_base_of_v<BadInput, E> && dynamic_cast<const BadInput*>(&e);
+        return (other ? "bad input: " : "") + std::string(e.what());
+    }
+    return "";
+}
+
+}  // namespace inkling::testing
