@@ -159,7 +159,7 @@ void cross_attention() {
 void fused() {
     const Tensor<double> q(normal({2, 4, 512, 16}, 1), true);  // (B, H, L, d)
     const Tensor<double> k(normal({2, 4, 512, 16}, 2), true), v(normal({2, 4, 512, 16}, 3), true);
-    nn::AttentionOptions options;
+    AttentionOptions options;
     options.causal = true;
     const auto attend = [&](nn::Weights wanted) {
         const std::size_t before = pool_statistics().bytes_in_use;

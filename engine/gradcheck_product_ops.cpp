@@ -100,13 +100,18 @@ std::vector<GradcheckRow> product_rows() {
                      given.positions = some_ids({2, 3}, 5);
                      const auto placed = [=](const Inputs& in) { return rotary(in[0], given); };
                      worst = std::max({worst, error_of(placed, {{2, 3, 4}}), error_of(placed, {{2, 2, 3, 4}})});
+                     const ConstArray<double> table = rotary_table<double>({1, 0.3}, 0, 5, clockwise);
+                     const auto first = [&](const Inputs& in) {  // four of a head's seven numbers, heads side by side
+                         return rotate(transpose(in[0], 1, 2), table, given.positions, pairs);
+                     };
+                     worst = std::max(worst, error_of(first, {{2, 3, 2, 7}}));
                  }
              }
              return worst;
          }},
         {"attention (fused)",
          [] {
-             const auto self = [](FusedAttention options) {
+             const auto self = [](AttentionOptions options) {
                  return [options](const Inputs& in) { return attention(in[0], in[1], in[2], options); };
              };
              const auto packed = [](const Inputs& in) {  // q, k, v as pieces of one tensor, seen as heads
@@ -128,12 +133,14 @@ std::vector<GradcheckRow> product_rows() {
                   error_of(self({0.5, true, {}, 0, {}, {}}), {{1, 2, 5, 2}, {1, 2, 5, 2}, {1, 2, 5, 2}}),
                   error_of(self({0.5, true, {}, 0.3, {3, 4}, {}}), {{1, 1, 3, 2}, {1, 1, 5, 2}, {1, 1, 5, 1}}),
                   error_of(self({0.5, false, mask, 0.3, {3, 4}, {}}), {{2, 1, 4, 9}, {2, 1, 5, 9}, {2, 1, 5, 17}}),
+                  error_of(self({0.5, true, {}, 0.3, {3, 4}, {}}), {{2, 6, 3, 4}, {2, 2, 5, 4}, {2, 2, 5, 3}}),
+                  error_of(self({0.5, false, mask, 0, {}, {}}), {{2, 4, 3, 2}, {2, 1, 5, 2}, {2, 1, 5, 3}}),
                   error_of(packed, {{2, 5, 18}}), error_of(same, {{1, 2, 4, 3}}),
                   error_of(columns, {{1, 2, 3, 4}, {1, 2, 3, 5}, {1, 2, 2, 5}})});
          }},
         {"attention (fused, several blocks)",
          [] {  // a block is 32 queries and 512 keys
-             const auto error = [](const FusedAttention& options, std::size_t Lq, std::size_t Lk, std::size_t d,
+             const auto error = [](const AttentionOptions& options, std::size_t Lq, std::size_t Lk, std::size_t d,
                                    std::size_t dv) {
                  const auto f = [&](const Inputs& in) { return attention(in[0], in[1], in[2], options); };
                  return error_of(f, {{1, 1, Lq, d}, {1, 1, Lk, d}, {1, 1, Lk, dv}});
@@ -151,13 +158,15 @@ std::vector<GradcheckRow> product_rows() {
         {"attention (fused, several documents a row)",
          [] {
              const std::vector<std::int32_t> begins = {0, 0, 2, 3, 3, 3, 0, 0, 0, 0, 4, 5};
-             const auto f = [&](FusedAttention options) {
-                 options.begins = IdArray({2, 6});
-                 std::copy(begins.begin(), begins.end(), options.begins.data());
+             const auto f = [&](AttentionOptions options) {
+                 IdArray given({2, 6});
+                 std::copy(begins.begin(), begins.end(), given.data());
+                 options.documents = given;
                  return [options](const Inputs& in) { return attention(in[0], in[1], in[2], options); };
              };
              const std::vector<Shape> shapes = {{2, 2, 6, 4}, {2, 2, 6, 4}, {2, 2, 6, 3}};
              return worst_of({error_of(f({0.5, true, {}, 0, {}, {}}), shapes),
+                              error_of(f({0.5, true, {}, 0, {}, {}}), {{2, 4, 6, 4}, {2, 2, 6, 4}, {2, 2, 6, 3}}),
                               error_of(f({0.5, true, {}, 0.3, {3, 4}, {0.1, 0.4}}), shapes)});
          }},
         {"dropout",

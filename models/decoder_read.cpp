@@ -5,7 +5,6 @@
 #include "engine/ops.h"
 #include "engine/parallel.h"
 #include "models/decoder.h"
-#include "models/rotary_positions.h"
 
 namespace inkling::models {
 namespace {
@@ -14,7 +13,7 @@ using Rows = Array<float>;  // (n, width)
 using ConstRows = ConstArray<float>;
 
 // (n, H d) -> (1, H, n, d), a view
-ConstRows split_heads(const ConstRows& x, std::size_t heads) {
+Rows split_heads(const Rows& x, std::size_t heads) {
     const std::size_t n = x.dim(0), d = x.dim(1) / heads;
     return x.reshaped({1, n, heads, d}).transposed(1, 2);
 }
@@ -28,34 +27,30 @@ Rows normalized(const DecoderWeights& w, const Norm& norm, const ConstRows& x) {
     return y;
 }
 
-// Queries or keys (1, H, n, d) of n tokens from position `start` on.
-ConstRows rotated(const DecoderWeights& w, const ConstRows& heads, std::size_t start, const ConstArray<float>& gain) {
-    const Architecture& c = w.config;
-    Tensor<float> x(heads);
-    const auto norm = [&] { x = rms_norm(x, gain.defined() ? Tensor<float>(gain) : Tensor<float>(), c.norm_epsilon); };
-    if (c.head_norm == HeadNorm::before_rotary) norm();
-    if (c.positions == Positions::rotary) x = rotate(x, c, start);
-    if (c.head_norm == HeadNorm::after_rotary) norm();
-    return x.value();
+// Queries or keys (1, H, n, d) of n tokens from position `start` on, in place.
+void rotate_heads(const DecoderWeights& w, Rows& heads, std::size_t start, const ConstArray<float>& gain) {
+    const std::size_t n = heads.dim(2);
+    parallel_rows(heads.dim(1) * n, heads.dim(3), [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) w.rotate(&heads(0, i / n, i % n, 0), start + i % n, gain);
+    });
 }
 
 // Keys and values of n tokens go to the cache, behind what it holds; then their queries look at all that they may.
-ConstRows attended(const DecoderWeights& w, std::size_t layer, const ConstRows& q_rows, const ConstRows& k,
-                   const ConstRows& v, KvCache& cache) {
+ConstRows attended(const DecoderWeights& w, std::size_t layer, const Rows& q_rows, const Rows& k, const Rows& v,
+                   KvCache& cache) {
     const Architecture& c = w.config;
-    const std::size_t n = q_rows.dim(0), start = cache.length(), group = c.n_head / c.kv_heads();
+    const std::size_t n = q_rows.dim(0), start = cache.length();
     Rows keys = cache.keys(layer).sliced(2, start, start + n), values = cache.values(layer).sliced(2, start, start + n);
-    copy_into(keys, rotated(w, split_heads(k, c.kv_heads()), start, w.layers[layer].key_gain));
+    copy_into(keys, split_heads(k, c.kv_heads()));
+    rotate_heads(w, keys, start, w.layers[layer].key_gain);
     copy_into(values, split_heads(v, c.kv_heads()));
-    const auto all = [&](const ConstRows& kept) {  // (1, H, start + n, d)
-        const Tensor<float> heads(kept.sliced(2, 0, start + n));
-        return group == 1 ? heads : repeat(heads, group, 1);
-    };
-    FusedAttention options;
+    const auto all = [&](const Rows& kept) { return Tensor<float>(kept.sliced(2, 0, start + n)); };
+    AttentionOptions options;
     options.causal = true;
     options.scale = c.attention_scale(layer);
-    const Tensor<float> q(rotated(w, split_heads(q_rows, c.n_head), start, w.layers[layer].query_gain));
-    const Tensor<float> y = attention(q, all(cache.keys(layer)), all(cache.values(layer)), options);
+    Rows q = split_heads(q_rows, c.n_head);
+    rotate_heads(w, q, start, w.layers[layer].query_gain);
+    const Tensor<float> y = attention(Tensor<float>(q), all(cache.keys(layer)), all(cache.values(layer)), options);
     return y.value().transposed(1, 2).reshaped({n, c.query_width()});
 }
 

@@ -59,7 +59,7 @@ DecoderWeights::DecoderWeights(const Transformer<float>& model, WeightType weigh
     const Tensor<float>& table = model.parts[Part::token_table].weight;
     tokens = table.packed() ? *table.packed() : PackedMatrix(table.value(), WeightType::fp32);
     positions = model.parts[Part::position_table].weight.value();
-    if (config.positions == Positions::rotary) angles = rotary_table<float>(config, 0, config.block_size);
+    angles = rotary_table<float>(config, config.block_size);
     for (const auto& l : model.layers) {
         DecoderLayer& layer = layers.emplace_back();
         layer.before_attention = norm_of(l[Part::attention_norm]);
@@ -112,24 +112,13 @@ void DecoderWeights::normalize(const Norm& norm, const float* x, std::size_t n, 
 void DecoderWeights::rotate(float* x, std::size_t position, const ConstArray<float>& gain) const {
     const std::size_t d = config.head_size(), r = config.rotary_size(), half = r / 2;
     const auto norm = [&] {
-        const auto eps = static_cast<float>(config.norm_epsilon);
-        const float mean_square = simd_sum(
-                                      d, [](auto v) { return v * v; }, x) /
-                                  static_cast<float>(d);
-        const Vec<float> scale(squares_fit(mean_square + eps) ? 1.0f / std::sqrt(mean_square + eps)
-                                                              : row_moments(d, x, false, eps).scale);
-        if (gain.defined()) {
-            simd_map(
-                d, x, [=](auto v, auto g) { return v * scale * g; }, x, gain.data());
-        } else {
-            simd_map(
-                d, x, [=](auto v) { return v * scale; }, x);
-        }
+        normalize_row<float>(d, x, row_moments(d, x, false, static_cast<float>(config.norm_epsilon)), gain.data(),
+                             nullptr, x);
     };
     if (config.head_norm == HeadNorm::before_rotary) norm();
-    if (!angles.empty()) {
+    if (angles.defined()) {
         const float* const cos = angles.data() + position * r;
-        rotate_row<1>(x, cos, cos + half, config.rope_clockwise ? -1.0f : 1.0f, half, half, x);
+        rotate_row<1>(x, cos, cos + half, 1.0f, half, half, x);
     }
     if (config.head_norm == HeadNorm::after_rotary) norm();
 }

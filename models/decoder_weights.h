@@ -51,7 +51,7 @@ struct DecoderWeights {
     WeightType type;
     PackedMatrix tokens;          // (V, C), as the model has it
     ConstArray<float> positions;  // (T, C); undefined: no learned positions
-    std::vector<float> angles;    // rotary: cos and sin of each position's angles, (T, 2, r / 2)
+    ConstArray<float> angles;     // (T, 2, r / 2), cos and sin of each position's; undefined: they are not rotary
     std::vector<DecoderLayer> layers;
     Norm last;
     Projection head;  // (V, C)

@@ -1,11 +1,9 @@
-// Rotary positions as an Architecture has them: of all numbers of a head or the first of them, with angles that may be
-// scaled for longer contexts.
-//   Tensor<float> q = rotate(heads, architecture);     // heads (B, H, T, d)
+// The angles of rotary positions as an Architecture has them, which may be scaled for longer contexts.
 #pragma once
 
 #include <vector>
 
-#include "engine/tensor.h"
+#include "engine/ops/rotary.h"
 #include "models/architecture.h"
 
 namespace inkling::models {
@@ -16,13 +14,11 @@ std::vector<double> rotary_rates(const Architecture& architecture);
 // What RopeScaling divides each of the rates by: r / 2 of them.
 std::vector<double> rotary_divisors(const Architecture& architecture);
 
-// cos and sin of the angles at positions start .. start + rows - 1: (rows, 2, r / 2).
+// Of the first `rows` positions, for the op rotate; undefined where positions are not rotary.
 template <class T>
-std::vector<T> rotary_table(const Architecture& architecture, std::size_t start, std::size_t rows);
-
-// Queries or keys (..., L, d) at positions from `start` on; or, of (B, H, L, d), at `positions` (B, L).
-template <class T>
-Tensor<T> rotate(const Tensor<T>& heads, const Architecture& architecture, std::size_t start = 0,
-                 const IdArray& positions = {});
+ConstArray<T> rotary_table(const Architecture& a, std::size_t rows) {
+    if (a.positions != Positions::rotary) return {};
+    return inkling::rotary_table<T>(rotary_rates(a), 0, rows, a.rope_clockwise);
+}
 
 }  // namespace inkling::models

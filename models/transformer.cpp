@@ -28,15 +28,6 @@ Tensor<T> activate(Activation activation, Tensor<T> x) {
 }  // namespace
 
 template <class T>
-Transformer<T>::Documents::Documents(const IdArray& of) : begins(of) {
-    if (!begins.defined()) return;
-    positions = IdArray(begins.shape());
-    const std::size_t length = begins.dim(-1);
-    for (std::size_t i = 0; i < positions.size(); ++i)
-        positions.data()[i] = static_cast<std::int32_t>(i % length) - begins.data()[i];
-}
-
-template <class T>
 Tensor<T> Transformer<T>::hidden(const IdArray& ids, std::vector<Tensor<T>>* weights, Generator* random,
                                  const IdArray& begins) const {
     check(ids.rank() == 2 && ids.dim(1) >= 1 && ids.dim(1) <= config.block_size,
@@ -48,13 +39,13 @@ Tensor<T> Transformer<T>::hidden(const IdArray& ids, std::vector<Tensor<T>>* wei
           config.family, begins.shape(), ids.shape());
     Generator none;
     Generator& keys = random ? *random : none;
-    const Documents documents(begins.defined() ? IdArray(begins.contiguous()) : begins);
+    const Batch batch{begins, rotary_table<T>(config, ids.dim(1))};
 
     Tensor<T> x = embedding(ids, parts[Part::token_table].weight);  // (B, T, C)
     if (config.embedding_norm) x = norm({}, x);
     if (config.positions == Positions::learned) {
         const Tensor<T>& table = parts[Part::position_table].weight;
-        const IdArray& positions = documents.positions;
+        const IdArray& positions = batch.documents.positions;
         x = add(x, positions.defined() ? embedding(positions, table) : slice(table, 0, 0, ids.dim(1)));
     }
     if (config.stream_dropout) x = dropped(x, keys);
@@ -62,13 +53,13 @@ Tensor<T> Transformer<T>::hidden(const IdArray& ids, std::vector<Tensor<T>>* wei
         Interruptible::check();
         if (checkpoint_activations && !weights) {
             x = nn::checkpoint<T>(
-                [this, &l, documents](const Tensor<T>& in, Generator* layer_keys) {
-                    return layer(l, in, *layer_keys, nullptr, documents);
+                [this, &l, batch](const Tensor<T>& in, Generator* layer_keys) {
+                    return layer(l, in, *layer_keys, nullptr, batch);
                 },
                 x, &keys);
         } else {
             if (weights) weights->emplace_back();
-            x = layer(l, x, keys, weights ? &weights->back() : nullptr, documents);
+            x = layer(l, x, keys, weights ? &weights->back() : nullptr, batch);
         }
     }
     const Region region("final norm");
@@ -77,11 +68,10 @@ Tensor<T> Transformer<T>::hidden(const IdArray& ids, std::vector<Tensor<T>>* wei
 
 template <class T>
 Tensor<T> Transformer<T>::layer(const Layer& l, const Tensor<T>& x_in, Generator& random, Tensor<T>* weights,
-                                const Documents& documents) const {
+                                const Batch& batch) const {
     const Region region("block", static_cast<std::size_t>(&l - layers.data()));
     const auto wanted = weights ? nn::Weights::keep : nn::Weights::none;
-    const nn::AttentionOutput<T> attended =
-        attention(l, norm(l[Part::attention_norm], x_in), random, wanted, documents);
+    const nn::AttentionOutput<T> attended = attention(l, norm(l[Part::attention_norm], x_in), random, wanted, batch);
     if (weights) *weights = attended.weights;
     const auto keep = [&](const Tensor<T>& y) { return config.stream_dropout ? dropped(y, random) : y; };
     const Tensor<T> x = add(x_in, keep(attended.output));
@@ -100,7 +90,7 @@ Tensor<T> Transformer<T>::applied(const Weights<Tensor<T>>& map, const Tensor<T>
 // Heads of queries (B, H, T, d) look at heads of keys and values (B, K, T, d), each of which serves H / K of them.
 template <class T>
 nn::AttentionOutput<T> Transformer<T>::attention(const Layer& l, const Tensor<T>& x, Generator& random,
-                                                 nn::Weights wanted, const Documents& documents) const {
+                                                 nn::Weights wanted, const Batch& batch) const {
     const Region region("attention");
     const std::size_t H = config.n_head, K = config.kv_heads();
     const std::vector<Tensor<T>> packed =
@@ -108,16 +98,12 @@ nn::AttentionOutput<T> Transformer<T>::attention(const Layer& l, const Tensor<T>
     const auto heads = [&](Part part, std::size_t i, std::size_t n) {
         return nn::split_heads(packed.empty() ? applied(l[part], x, random) : packed[i], n);
     };
-    const auto shared = [&](Tensor<T> kv) {
-        if (H != K) kv = repeat(kv, H / K, 1);
-        return kv;
-    };
-    const Tensor<T> q = rotated(heads(Part::query, 0, H), l[Part::query_norm].weight, documents);
-    const Tensor<T> k = shared(rotated(heads(Part::key, 1, K), l[Part::key_norm].weight, documents));
-    const Tensor<T> v = shared(heads(Part::value, 2, K));
-    nn::AttentionOptions options;
+    const Tensor<T> q = rotated(heads(Part::query, 0, H), l[Part::query_norm].weight, batch);
+    const Tensor<T> k = rotated(heads(Part::key, 1, K), l[Part::key_norm].weight, batch);
+    const Tensor<T> v = heads(Part::value, 2, K);
+    AttentionOptions options;
     options.causal = true;
-    options.begins = documents.begins;
+    options.documents = batch.documents;
     if (config.scale_by_layer) options.scale = config.attention_scale(static_cast<std::size_t>(&l - layers.data()));
     if (drops()) {
         options.dropout = config.dropout;
@@ -128,9 +114,9 @@ nn::AttentionOutput<T> Transformer<T>::attention(const Layer& l, const Tensor<T>
 }
 
 template <class T>
-Tensor<T> Transformer<T>::rotated(Tensor<T> x, const Tensor<T>& gain, const Documents& documents) const {
+Tensor<T> Transformer<T>::rotated(Tensor<T> x, const Tensor<T>& gain, const Batch& batch) const {
     if (config.head_norm == HeadNorm::before_rotary) x = rms_norm(x, gain, config.norm_epsilon);
-    if (config.positions == Positions::rotary) x = rotate(x, config, 0, documents.positions);
+    if (config.positions == Positions::rotary) x = rotate(x, batch.angles, batch.documents.positions);
     if (config.head_norm == HeadNorm::after_rotary) x = rms_norm(x, gain, config.norm_epsilon);
     return x;
 }

@@ -30,19 +30,19 @@ class Transformer : public TransformerParameters<T> {
     bool checkpoint_activations = false;  // run each layer once more in backward, instead of keeping what is inside
 
   private:
-    // Where the document of each token begins, and its position there, (B, T) both; undefined: a row is one.
-    struct Documents {
-        IdArray begins, positions;
-        explicit Documents(const IdArray& begins);
+    // What the layers share: the documents of a batch, and the angles of its positions where these are rotary.
+    struct Batch {
+        Documents documents;
+        ConstArray<T> angles;
     };
     Tensor<T> layer(const Layer& l, const Tensor<T>& x, Generator& random, Tensor<T>* weights,
-                    const Documents& documents) const;
+                    const Batch& batch) const;
     nn::AttentionOutput<T> attention(const Layer& l, const Tensor<T>& x, Generator& random, nn::Weights wanted,
-                                     const Documents& documents) const;
+                                     const Batch& batch) const;
     Tensor<T> mlp(const Layer& l, const Tensor<T>& x, Generator& random) const;
     Tensor<T> applied(const Weights<Tensor<T>>& map, const Tensor<T>& x, Generator& random) const;
     Tensor<T> norm(const Weights<Tensor<T>>& norm, const Tensor<T>& x) const;
-    Tensor<T> rotated(Tensor<T> heads, const Tensor<T>& gain, const Documents& documents) const;
+    Tensor<T> rotated(Tensor<T> heads, const Tensor<T>& gain, const Batch& batch) const;
     bool drops() const { return this->training() && config.dropout > 0; }
     bool adapters_drop() const { return this->training() && adapter.dropout > 0; }
     bool head_adapted() const { return parts[Part::head].lora_a.defined(); }

@@ -6,12 +6,14 @@
 //              dV = P^T dY    dP = dY V^T    dS = P (dP - D) scale    dQ = dS K    dK = dS^T Q
 //              one block of keys after the other, and for each all queries
 // With dropout, P is masked before it meets V, and dP after; D is the same. Keys above the diagonal are never read.
-// A thread works on whole heads, so every sum has one order.
+// A thread works on whole heads, and in backward on all that share a head of keys, so every sum has one order.
 // In bfloat16 q, k, v, dY, P and dS are rounded as they enter a product, and q, k, v are kept rounded.
 #include "engine/ops/attention.h"
-#include "engine/bfloat16.h"
+
+#include <cmath>
 
 #include "engine/backward.h"
+#include "engine/bfloat16.h"
 #include "engine/broadcast.h"
 #include "engine/ops/attention_heads.h"
 #include "engine/parallel.h"
@@ -20,14 +22,6 @@
 
 namespace inkling {
 namespace {
-
-template <class To, class A>
-HeadMatrix<To> head_of(const A& x, std::size_t b, std::size_t h) {
-    const auto& s = x.strides();
-    const auto at = [](std::size_t i, std::ptrdiff_t stride) { return static_cast<std::ptrdiff_t>(i) * stride; };
-    auto* const data = const_cast<typename A::value_type*>(x.data()) + at(b, s[0]) + at(h, s[1]);
-    return {reinterpret_cast<To*>(data), s[2] == 0 ? static_cast<std::ptrdiff_t>(x.dim(3)) : s[2]};
-}
 
 // The rows of a head from `begin` on.
 template <class E>
@@ -50,69 +44,76 @@ Array<T> gradient_rows(Gradients<T>& grads, std::size_t i, const Shape& shape) {
     return Array<T>(shape);
 }
 
-// A head's n rows, rounded to bfloat16.
-void round_rows(const HeadMatrix<const float>& from, const HeadMatrix<float>& to, std::size_t n, std::size_t width) {
-    for (std::size_t i = 0; i < n; ++i) {
-        for (std::size_t j = 0; j < width; ++j) to.at(i)[j] = widen(round_to_bfloat16(from.at(i)[j]));
-    }
-}
-
 template <class Operands, class T>
 Tensor<T> run(const AttentionShape<T>& shape, const std::array<ConstArray<T>, 3>& given,
               std::vector<NodePtr<T>> nodes) {
     using E = typename Operands::Element;
     using Kept = typename Operands::Kept;
-    const std::size_t B = shape.B, H = shape.H, Lq = shape.Lq, Lk = shape.Lk, d = shape.d, dv = shape.dv;
+    constexpr std::size_t pack = Operands::kPack;
+    const std::size_t B = shape.B, H = shape.H, K = shape.K, G = shape.group(), Lq = shape.Lq, Lk = shape.Lk,
+                      d = shape.d, dv = shape.dv;
     const double seen =
         shape.options.causal ? static_cast<double>(Lk - Lq) + static_cast<double>(Lq + 1) / 2 : static_cast<double>(Lk);
     const double product_flops = 2.0 * static_cast<double>(B * H * Lq) * seen;  // of one unit of depth
     profile::count_flops(product_flops * static_cast<double>(d + dv));
     const auto heads_side_by_side = [=] { return Array<T>({B, Lq, H, dv}).transposed(1, 2); };  // as they leave
-    std::array<ConstArray<T>, 3> qkv = given;
-    for (ConstArray<T>& x : qkv)
-        if (Operands::kRounded) x = Array<T>(x.shape());  // each head when its turn comes
+    const auto right = [](const auto& x, std::size_t n, std::size_t width, ScratchPieces<E>& pieces) {
+        return Operands::right(x, n, width, pieces.take((n + 1) / pack * width));
+    };
+    const auto transpose = [](const HeadMatrix<const E>& x, std::size_t n, std::size_t width, T* to) {
+        transpose_into(x.data, x.row, n, width / pack, reinterpret_cast<E*>(to), whole_vectors<T>(n));
+    };
+    const Kept q = Operands::kept(given[0]), k = Operands::kept(given[1]), v = Operands::kept(given[2]);
     Array<T> y = heads_side_by_side(), lse({B * H, Lq});
-    const Kept q = Operands::room(qkv[0]), k = Operands::room(qkv[1]), v = Operands::room(qkv[2]),
-               y_kept = Operands::room(y);
     const std::size_t work = Lq * Lk * (d + dv);
     parallel_rows(B * H, work, [&](std::size_t begin, std::size_t end) {
-        Scratch<T> scratch(shape, false);
-        for (std::size_t i = begin; i < end; ++i) {
-            for (std::size_t n = 0; n < 3; ++n) {
-                if constexpr (Operands::kRounded)
-                    round_rows(head_of<const T>(given[n], i / H, i % H), head_of<T>(qkv[n], i / H, i % H),
-                               given[n].dim(2), given[n].dim(3));
-            }
-            shape.for_documents(i / H, [&](const AttentionShape<T>& part, std::size_t at) {
-                const auto head = [&](std::size_t n) { return from(head_of<const T>(qkv[n], i / H, i % H), at); };
-                const auto place = [&](const Kept& x, std::size_t width) {
-                    return Operands::place(x, i) + at * width / Operands::kPack;
-                };
-                const KeptPlaces<E> kept{place(q, d), place(k, d), place(v, dv)};
-                forward_head<Operands>(part, i / H, i % H, head(0), head(1), head(2), kept,
-                                       from(head_of<T>(y, i / H, i % H), at), lse.data() + i * Lq + at, scratch);
+        const Scratch<T> scratch(shape, false);
+        for (std::size_t i = begin, next; i < end; i = next) {  // to the last head that shares the keys of head i
+            next = std::min(end, (i / G + 1) * G);
+            const std::size_t b = i / H, shared = i % H / G;
+            shape.for_documents(b, [&](const AttentionShape<T>& part, std::size_t at) {
+                ScratchPieces<E> pieces(scratch.operands);
+                transpose(from(head_of<const E>(k, b, shared), at), part.Lk, d, scratch.kt);
+                const auto values = right(from(head_of<const E>(v, b, shared), at), part.Lk, dv, pieces);
+                for (std::size_t h = i % H; h < i % H + next - i; ++h) {
+                    forward_head<Operands>(part, b, h, from(head_of<const E>(q, b, h), at), values,
+                                           from(head_of<const T>(given[2], b, shared), at),
+                                           from(head_of<T>(y, b, h), at), lse.data() + (b * H + h) * Lq + at, scratch,
+                                           pieces);
+                }
             });
-            Operands::natural(head_of<const T>(y, i / H, i % H), Lq, dv, Operands::place(y_kept, i));
         }
     });
+    const Kept y_kept = Operands::kept(y);
     const Tensor<T> result = record(
         "attention", y, std::move(nodes),
         [=, q = Saved(q), k = Saved(k), v = Saved(v), y = Saved(y_kept)](const Array<T>& dy_any, Gradients<T>& grads) {
             profile::count_flops(product_flops * static_cast<double>(3 * d + 2 * dv));
             const ConstArray<T> dy = with_dense_rows<T>(dy_any);
-            const std::array<ConstArray<typename Kept::value_type>, 4> in{*q, *k, *v, *y};
-            Array<T> dq = gradient_rows(grads, 0, {B, H, Lq, d}), dk = gradient_rows(grads, 1, {B, H, Lk, d});
-            Array<T> dvalue = gradient_rows(grads, 2, {B, H, Lk, dv});
-            parallel_rows(B * H, work, [&](std::size_t begin, std::size_t end) {
-                Scratch<T> scratch(shape, true);
+            const auto &q_kept = *q, &k_kept = *k, &v_kept = *v, &y_of = *y;
+            Array<T> dq = gradient_rows(grads, 0, {B, H, Lq, d}), dk = gradient_rows(grads, 1, {B, K, Lk, d});
+            Array<T> dvalue = gradient_rows(grads, 2, {B, K, Lk, dv});
+            parallel_rows(B * K, work * G, [&](std::size_t begin, std::size_t end) {
+                const Scratch<T> scratch(shape, true);
                 for (std::size_t i = begin; i < end; ++i) {
-                    const std::size_t b = i / H, h = i % H;
+                    const std::size_t b = i / K, shared = i % K;
                     shape.for_documents(b, [&](const AttentionShape<T>& part, std::size_t at) {
-                        const auto head = [&](std::size_t n) { return from(head_of<const E>(in[n], b, h), at); };
-                        const auto out = [&](Array<T>& x) { return from(head_of<T>(x, b, h), at); };
-                        backward_head<Operands>(part, b, h, head(0), head(1), head(2), head(3),
-                                                from(head_of<const T>(dy, b, h), at), lse.data() + i * Lq + at, out(dq),
-                                                out(dk), out(dvalue), scratch);
+                        ScratchPieces<E> pieces(scratch.operands);
+                        const auto keys = from(head_of<const E>(k_kept, b, shared), at);
+                        const auto k2 = right(keys, part.Lk, d, pieces);
+                        transpose(keys, part.Lk, d, scratch.kt);
+                        transpose(from(head_of<const E>(v_kept, b, shared), at), part.Lk, dv, scratch.vt);
+                        const auto one = [&](std::size_t g, const HeadMatrix<T>& dk_part,
+                                             const HeadMatrix<T>& dv_part) {
+                            const std::size_t h = shared * G + g;
+                            backward_head<Operands>(part, b, h, from(head_of<const E>(q_kept, b, h), at), k2,
+                                                    from(head_of<const E>(y_of, b, h), at),
+                                                    from(head_of<const T>(dy, b, h), at),
+                                                    lse.data() + (b * H + h) * Lq + at, from(head_of<T>(dq, b, h), at),
+                                                    dk_part, dv_part, scratch, pieces);
+                        };
+                        sum_group(part, 0, 1, from(head_of<T>(dk, b, shared), at),
+                                  from(head_of<T>(dvalue, b, shared), at), scratch.sums, one);
                     });
                 }
             });
@@ -125,48 +126,59 @@ Tensor<T> run(const AttentionShape<T>& shape, const std::array<ConstArray<T>, 3>
     return result;
 }
 
-void check_documents(const Shape& q, const Shape& k, const FusedAttention& options) {
-    if (!options.begins.defined()) return;
-    const IdArray& begins = options.begins;
-    check(options.causal && !options.mask.defined() && q[2] == k[2] && begins.shape() == Shape{q[0], q[2]},
-          "attention: where documents begin (B, L) is for causal attention of q (B, H, L, d) and k (B, H, L, d) "
-          "without a "
-          "mask, got {} for {} and {}",
-          begins.shape(), q, k);
-    for (std::size_t b = 0; b < q[0]; ++b) {
-        for (std::size_t i = 0; i < q[2]; ++i) {
-            const std::int32_t begin = begins(b, i);
-            check(begin == static_cast<std::int32_t>(i) || (i > 0 && begin == begins(b, i - 1)),
+}  // namespace
+
+Documents::Documents(const IdArray& given) : begins(given.defined() ? IdArray(given.contiguous()) : given) {
+    if (!begins.defined()) return;
+    check(begins.rank() == 2, "attention: where documents begin (B, L) is required, got {}", begins.shape());
+    positions = IdArray(begins.shape());
+    const std::size_t L = begins.dim(1);
+    for (std::size_t row = 0; row < begins.dim(0); ++row) {
+        for (std::size_t i = 0; i < L; ++i) {
+            const std::int32_t begin = begins(row, i), here = static_cast<std::int32_t>(i);
+            check(begin == here || (i > 0 && begin == begins(row, i - 1)),
                   "attention: position {} of row {} is where its document begins, or is of the document of the one "
-                  "before: "
-                  "got {}",
-                  i, b, begin);
+                  "before: got {}",
+                  i, row, begin);
+            positions(row, i) = here - begin;
         }
     }
 }
 
-}  // namespace
+void AttentionOptions::drop(const char* layer, double probability, Generator* random) {
+    if (probability == 0) return;
+    check(random, "{}: training with dropout needs random numbers: pass a Generator, or call eval()", layer);
+    dropout = probability;
+    dropout_key = random->next();
+}
 
 template <class T>
-Tensor<T> attention(const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v, const FusedAttention& options) {
+Tensor<T> attention(const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v, const AttentionOptions& options) {
     check_defined("attention", q, k, v);
-    check(q.rank() == 4 && k.rank() == 4 && v.rank() == 4 && q.dim(0) == k.dim(0) && q.dim(1) == k.dim(1) &&
-              q.dim(3) == k.dim(3) && v.dim(0) == k.dim(0) && v.dim(1) == k.dim(1) && v.dim(2) == k.dim(2) &&
-              k.dim(2) > 0,
-          "attention: q (B, H, Lq, d), k (B, H, Lk, d) and v (B, H, Lk, dv) are required, got {}, {} and {}", q.shape(),
+    check(q.rank() == 4 && k.rank() == 4 && v.rank() == 4 && q.dim(0) == k.dim(0) && q.dim(3) == k.dim(3) &&
+              v.dim(0) == k.dim(0) && v.dim(1) == k.dim(1) && v.dim(2) == k.dim(2) && k.dim(2) > 0,
+          "attention: q (B, H, Lq, d), k (B, K, Lk, d) and v (B, K, Lk, dv) are required, got {}, {} and {}", q.shape(),
           k.shape(), v.shape());
-    check((!options.causal && options.alibi.empty()) || q.dim(2) <= k.dim(2),
-          "attention: causal queries and those with ALiBi must have a key of their own, got {} queries for {} keys",
-          q.dim(2), k.dim(2));
-    check(options.alibi.empty() || options.alibi.size() == q.dim(1),
+    const std::size_t B = q.dim(0), H = q.dim(1), K = k.dim(1), Lq = q.dim(2), Lk = k.dim(2);
+    check(H == K || (K > 0 && H > 0 && H % K == 0),
+          "attention: heads of queries that share those of keys and values evenly are required, got {} for {}: {}, {} "
+          "and {}",
+          H, K, q.shape(), k.shape(), v.shape());
+    check((!options.causal && options.alibi.empty()) || Lq <= Lk,
+          "attention: causal queries and those with ALiBi must have a key of their own, got {} queries for {} keys", Lq,
+          Lk);
+    check(options.alibi.empty() || options.alibi.size() == H,
           "attention: one ALiBi slope a head is required, got {} for q {}", options.alibi.size(), q.shape());
     check(options.dropout >= 0 && options.dropout < 1,
           "attention: a dropout of at least 0 and below 1 is required, got {}", options.dropout);
-    check_documents(q.shape(), k.shape(), options);
-    AttentionShape<T> shape{q.dim(0), q.dim(1), q.dim(2), k.dim(2), q.dim(3), v.dim(3), options, {}};
-    shape.options.begins = options.begins.defined() ? IdArray(options.begins.contiguous()) : IdArray();
-    const std::size_t B = shape.B, H = shape.H, Lq = shape.Lq, Lk = shape.Lk;
-    [[maybe_unused]] const std::size_t d = shape.d, dv = shape.dv;  // used where pairs of bfloat16 are multiplied
+    const IdArray& begins = options.documents.begins;
+    check(
+        !begins.defined() || (options.causal && !options.mask.defined() && Lq == Lk && begins.shape() == Shape{B, Lq}),
+        "attention: where documents begin (B, L) is for causal attention of q (B, H, L, d) and k (B, K, L, d) "
+        "without a mask, got {} for {} and {}",
+        begins.shape(), q.shape(), k.shape());
+    const double scale = options.scale.value_or(1.0 / std::sqrt(static_cast<double>(q.dim(3))));
+    AttentionShape<T> shape{B, H, K, Lq, Lk, q.dim(3), v.dim(3), options, static_cast<T>(scale), {}};
     if (options.mask.defined()) {
         const Shape scores{B, H, Lq, Lk};
         check(broadcasts_to(options.mask.shape(), scores),
@@ -178,17 +190,18 @@ Tensor<T> attention(const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v, 
     if constexpr (std::is_same_v<T, float>) {
         if (product_precision() == Precision::bf16) {
 #ifdef __AVX512BF16__
-            if (has_fast_bf16() && d % 2 == 0 && dv % 2 == 0) return run<PairOperands>(shape, qkv, inputs(q, k, v));
+            if (has_fast_bf16() && shape.d % 2 == 0 && shape.dv % 2 == 0)
+                return run<PairOperands>(shape, qkv, inputs(q, k, v));
 #endif
-            return run<RoundedOperands>(shape, qkv, inputs(q, k, v));
+            for (ConstArray<T>& x : qkv) x = widen(round_to_bfloat16(x));
         }
     }
     return run<FloatOperands<T>>(shape, qkv, inputs(q, k, v));
 }
 
 template Tensor<float> attention(const Tensor<float>&, const Tensor<float>&, const Tensor<float>&,
-                                 const FusedAttention&);
+                                 const AttentionOptions&);
 template Tensor<double> attention(const Tensor<double>&, const Tensor<double>&, const Tensor<double>&,
-                                  const FusedAttention&);
+                                  const AttentionOptions&);
 
 }  // namespace inkling

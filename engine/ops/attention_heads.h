@@ -8,12 +8,6 @@
 
 namespace inkling {
 
-// Where the operands of one head are kept for backward (FloatOperands: they are already).
-template <class E>
-struct KeptPlaces {
-    E *q, *k, *v;
-};
-
 // The output of a query whose every key is masked.
 template <class T>
 void see_nothing(const AttentionShape<T>& shape, std::size_t b, std::size_t h, std::size_t i,
@@ -27,23 +21,18 @@ void see_nothing(const AttentionShape<T>& shape, std::size_t b, std::size_t h, s
     });
 }
 
-template <class Operands, class T>
-void forward_head(const AttentionShape<T>& shape, std::size_t b, std::size_t h, const HeadMatrix<const T>& q_in,
-                  const HeadMatrix<const T>& k_in, const HeadMatrix<const T>& v_in,
-                  const KeptPlaces<typename Operands::Element>& kept, const HeadMatrix<T>& y, T* lse,
-                  Scratch<T>& scratch) {
-    using E = typename Operands::Element;
+// Queries of one head. Scratch holds the keys transposed, and `pieces` what is left of it; v is a right operand, v_in
+// what it was made of.
+template <class Operands, class T, class E>
+void forward_head(const AttentionShape<T>& shape, std::size_t b, std::size_t h, const HeadMatrix<const E>& q,
+                  const HeadMatrix<const E>& v, const HeadMatrix<const T>& v_in, const HeadMatrix<T>& y, T* lse,
+                  const Scratch<T>& scratch, ScratchPieces<E> pieces) {
     constexpr std::size_t pack = Operands::kPack;
     const std::size_t d = shape.d, dv = shape.dv, score_row = shape.score_row();
     const auto lds = static_cast<std::ptrdiff_t>(score_row);
-    ScratchPieces<E> pieces(scratch.operands);
-    const auto q = Operands::natural(q_in, shape.Lq, d, kept.q), k = Operands::natural(k_in, shape.Lk, d, kept.k);
-    const auto v = Operands::right(Operands::natural(v_in, shape.Lk, dv, kept.v), shape.Lk, dv,
-                                   pieces.take((shape.Lk + 1) / pack * dv));
     E* const p_natural = pieces.take(kRows * kKeys / pack);
     const std::size_t ld = whole_vectors<T>(shape.Lk);
-    E* const kt = reinterpret_cast<E*>(scratch.kt);
-    transpose_into(k.data, k.row, shape.Lk, d / pack, kt, ld);
+    const E* const kt = reinterpret_cast<const E*>(scratch.kt);
     T* const s = scratch.s;
     for (std::size_t i0 = 0; i0 < shape.Lq; i0 += kRows) {
         const std::size_t i1 = std::min(shape.Lq, i0 + kRows), rows = i1 - i0, seen = shape.seen(i1);
@@ -114,32 +103,26 @@ void add_product(std::size_t old, std::size_t n, std::size_t width, std::size_t 
     tile_product(n - old, width, depth, a.data + old, 1, a.row, b.data, b.row, c.at(old), c.row, false);
 }
 
-// q, k, v and y as forward kept them.
-template <class Operands, class T>
-void backward_head(const AttentionShape<T>& shape, std::size_t b, std::size_t h,
-                   const HeadMatrix<const typename Operands::Element>& q,
-                   const HeadMatrix<const typename Operands::Element>& k,
-                   const HeadMatrix<const typename Operands::Element>& v,
-                   const HeadMatrix<const typename Operands::Element>& y, const HeadMatrix<const T>& dy, const T* lse,
-                   const HeadMatrix<T>& dq, const HeadMatrix<T>& dk, const HeadMatrix<T>& dvalue, Scratch<T>& scratch) {
-    using E = typename Operands::Element;
+// The gradients of one head of queries, and what it adds to those of its keys and values. Scratch holds keys and values
+// transposed, and `pieces` what is left of it; k2 are the keys as a right operand.
+template <class Operands, class T, class E>
+void backward_head(const AttentionShape<T>& shape, std::size_t b, std::size_t h, const HeadMatrix<const E>& q,
+                   const HeadMatrix<const E>& k2, const HeadMatrix<const E>& y, const HeadMatrix<const T>& dy,
+                   const T* lse, const HeadMatrix<T>& dq, const HeadMatrix<T>& dk, const HeadMatrix<T>& dvalue,
+                   const Scratch<T>& scratch, ScratchPieces<E> pieces) {
     constexpr std::size_t pack = Operands::kPack;
     const std::size_t d = shape.d, dv = shape.dv, Lq = shape.Lq, Lk = shape.Lk, score_row = shape.score_row();
-    ScratchPieces<E> pieces(scratch.operands);
     const auto right = [&](const auto& x, std::size_t n, std::size_t width) {
         return Operands::right(x, n, width, pieces.take((n + 1) / pack * width));
     };
     const auto g = Operands::natural(dy, Lq, dv, pieces.take(Lq * dv / pack));
-    const auto q2 = right(q, Lq, d), k2 = right(k, Lk, d), g2 = right(g, Lq, dv);
+    const auto q2 = right(q, Lq, d), g2 = right(g, Lq, dv);
     E *const block = pieces.take(kRows * kKeys / pack), *const block2 = pieces.take(kRows * kKeys / pack);
-    const std::size_t transposed_row = whole_vectors<T>(Lk);
-    const auto ld = static_cast<std::ptrdiff_t>(transposed_row), lds = static_cast<std::ptrdiff_t>(score_row);
-    E *const kt = reinterpret_cast<E*>(scratch.kt), *const vt = reinterpret_cast<E*>(scratch.vt);
-    transpose_into(k.data, k.row, Lk, d / pack, kt, transposed_row);
-    transpose_into(v.data, v.row, Lk, dv / pack, vt, transposed_row);
+    const auto ld = static_cast<std::ptrdiff_t>(whole_vectors<T>(Lk)), lds = static_cast<std::ptrdiff_t>(score_row);
+    const E *const kt = reinterpret_cast<const E*>(scratch.kt), *const vt = reinterpret_cast<const E*>(scratch.vt);
     T *const p = scratch.s, *const dp = scratch.dp;
     const bool dropping = shape.options.dropout > 0;
-    const Vec<T> scale(static_cast<T>(shape.options.scale));
+    const Vec<T> scale(shape.scale);
     // Keys come first, so that the sums of a block of them, dK and dV, stay in L2 while all queries add to them.
     for (std::size_t j0 = 0; j0 < Lk; j0 += kKeys) {
         for (std::size_t i0 = 0; i0 < Lq; i0 += kRows) {
@@ -204,6 +187,27 @@ void backward_head(const AttentionShape<T>& shape, std::size_t b, std::size_t h,
                 dv, dvalue.at(j), [weight](auto sum, auto of_y) { return sum + weight * of_y; }, dvalue.at(j),
                 dy.at(i));
         });
+    }
+}
+
+// The sums of what heads first, first + step, ... of a group add to dK and dV: body(head, dk, dvalue) writes one's.
+// They are added as sum_lanes adds lanes, which gives the gradient of keys that are repeated for each head, to the last
+// bit.
+template <class T, class Body>
+void sum_group(const AttentionShape<T>& shape, std::size_t first, std::size_t step, const HeadMatrix<T>& dk,
+               const HeadMatrix<T>& dvalue, T* room, const Body& body) {
+    if (first + step >= shape.group()) return body(first, dk, dvalue);
+    const auto width = [](std::size_t n) { return static_cast<std::ptrdiff_t>(n); };
+    const HeadMatrix<T> dk2{room, width(shape.d)}, dvalue2{room + shape.Lk * shape.d, width(shape.dv)};
+    sum_group(shape, first, 2 * step, dk, dvalue, room, body);
+    sum_group(shape, first + step, 2 * step, dk2, dvalue2, room + shape.Lk * (shape.d + shape.dv), body);
+    const auto add = [](std::size_t n, T* to, const T* x) {
+        simd_map(
+            n, to, [](auto sum, auto v) { return sum + v; }, to, x);
+    };
+    for (std::size_t j = 0; j < shape.Lk; ++j) {
+        add(shape.d, dk.at(j), dk2.at(j));
+        add(shape.dv, dvalue.at(j), dvalue2.at(j));
     }
 }
 

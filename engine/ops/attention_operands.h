@@ -1,5 +1,5 @@
-// How the products of attention take their operands: as numbers (FloatOperands, RoundedOperands), or as pairs of
-// bfloat16 in one word each (PairOperands). An operand has three layouts, each made from the first:
+// How the products of attention take their operands: as numbers (FloatOperands), or as pairs of bfloat16 in one word
+// each (PairOperands). An operand has three layouts, each made from the first:
 //   natural     one row per position, pairs along the row: the left operand of a product over the columns
 //   stacked     one row per two positions, each pair a number of both: the right operand of a product over the
 //               positions, or its left operand, transposed. right() packs it, because the rows of a head that lie far
@@ -23,15 +23,22 @@ struct HeadMatrix {
     T* at(std::size_t i) const { return data + static_cast<std::ptrdiff_t>(i) * row; }
 };
 
+// Head h of row b of an array (B, H, L, d) with dense rows.
+template <class To, class A>
+HeadMatrix<To> head_of(const A& x, std::size_t b, std::size_t h) {
+    const auto& s = x.strides();
+    const auto at = [](std::size_t i, std::ptrdiff_t stride) { return static_cast<std::ptrdiff_t>(i) * stride; };
+    auto* const data = const_cast<typename A::value_type*>(x.data()) + at(b, s[0]) + at(h, s[1]);
+    return {reinterpret_cast<To*>(data), s[2] == 0 ? static_cast<std::ptrdiff_t>(x.dim(3)) : s[2]};
+}
+
 template <class T>
 struct FloatOperands {
     using Element = T;           // of operands
-    using Kept = ConstArray<T>;  // what backward gets of q, k, v and y
+    using Kept = ConstArray<T>;  // what the products and backward get of q, k and v, and backward of y
     static constexpr std::size_t kPack = 1;
-    static constexpr bool kRounded = false;  // q, k and v
 
-    static Kept room(const Kept& x) { return x; }
-    static T* place(const Kept&, std::size_t) { return nullptr; }
+    static Kept kept(const Kept& x) { return x; }
     static Kept full(const Kept& y) { return y; }
     static T dot(const T* a, const T* b, std::size_t n) {
         return simd_sum(
@@ -48,22 +55,20 @@ struct FloatOperands {
     }
 };
 
-// Numbers that are rounded to bfloat16, for CPUs without products of pairs.
-struct RoundedOperands : FloatOperands<float> {
-    static constexpr bool kRounded = true;
-};
-
 #ifdef __AVX512BF16__
 struct PairOperands {
     using Element = Pair;
     using Kept = Array<std::int32_t>;  // natural pairs of (B, H, L, d)
     static constexpr std::size_t kPack = 2;
-    static constexpr bool kRounded = false;  // by natural()
 
-    static Kept room(const ConstArray<float>& x) { return Kept({x.dim(0), x.dim(1), x.dim(2), x.dim(3) / 2}); }
-    static Pair* place(const Kept& kept, std::size_t head) {
-        auto* const data = const_cast<std::int32_t*>(kept.data());
-        return reinterpret_cast<Pair*>(data + head * kept.dim(2) * kept.dim(3));
+    static Kept kept(const ConstArray<float>& x) {
+        const std::size_t B = x.dim(0), H = x.dim(1), L = x.dim(2), width = x.dim(3);
+        Kept pairs({B, H, L, width / 2});
+        parallel_rows(B * H, L * width, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i)
+                natural(head_of<const float>(x, i / H, i % H), L, width, head_of<Pair>(pairs, i / H, i % H).data);
+        });
+        return pairs;
     }
     static Array<float> full(const Kept& kept) {  // lies in memory as (B, L, H, d)
         const std::size_t B = kept.dim(0), H = kept.dim(1), L = kept.dim(2), pairs = kept.dim(3);
@@ -71,7 +76,7 @@ struct PairOperands {
         float* const out = y.data();
         parallel_rows(B * H, L * pairs, [&](std::size_t begin, std::size_t end) {
             for (std::size_t i = begin; i < end; ++i) {
-                const Pair* const from = place(kept, i);
+                const Pair* const from = head_of<const Pair>(kept, i / H, i % H).data;
                 for (std::size_t l = 0; l < L; ++l) {
                     float* const row = out + ((i / H * L + l) * H + i % H) * 2 * pairs;
                     for (std::size_t j = 0; j < pairs; ++j) {

@@ -1,6 +1,7 @@
 // What forward and backward of attention share: sizes, the scores of a block, and the scratch memory of a thread.
 #pragma once
 
+#include <bit>
 #include <numeric>
 
 #include "engine/buffer_pool.h"
@@ -16,8 +17,9 @@ constexpr std::size_t kStrip = 8;   // queries at a time in a product, which the
 
 template <class T>
 struct AttentionShape {
-    std::size_t B, H, Lq, Lk, d, dv;
-    FusedAttention options;
+    std::size_t B, H, K, Lq, Lk, d, dv;  // K: heads of keys and values
+    AttentionOptions options;
+    T scale;
     ConstArray<std::uint8_t> mask;  // broadcast to (B, H, Lq, Lk), when there is one
     // Of one of several documents in rows of `whole` positions: where it begins. Lq and Lk are its own length.
     std::size_t begin = 0, whole = 0;
@@ -25,9 +27,9 @@ struct AttentionShape {
     // body(part, begin) for each document of row b; one part is all, where there are none.
     template <class Body>
     void for_documents(std::size_t b, const Body& body) const {
-        if (!options.begins.defined()) return body(*this, std::size_t{0});
+        if (!options.documents.begins.defined()) return body(*this, std::size_t{0});
         AttentionShape part = *this;
-        const std::int32_t* const begins = options.begins.data() + b * Lq;
+        const std::int32_t* const begins = options.documents.begins.data() + b * Lq;
         part.whole = Lq;
         for (std::size_t i = 0, end = 0; i < Lq; i = end) {
             while (end < Lq && begins[end] == begins[i]) ++end;
@@ -37,6 +39,7 @@ struct AttentionShape {
         }
     }
 
+    std::size_t group() const { return K > 0 ? H / K : 1; }  // heads of queries that share one of keys
     // From one row of a block of scores to the next. It is no power of two, because such rows map to few sets of the
     // cache.
     std::size_t score_row() const { return whole_vectors<T>(std::min(Lk, kKeys)) + Vec<T>::size; }
@@ -59,7 +62,6 @@ struct AttentionShape {
     // Products q . k of row i with n keys from j0 become scores, -inf in blocked places, up to a factor that is
     // returned: the scale, if nothing else is done to them.
     T finish_scores(std::size_t b, std::size_t h, std::size_t i, std::size_t j0, std::size_t n, T* scores) const {
-        const T scale = static_cast<T>(options.scale);
         if (options.alibi.empty() && !mask.defined() && scale > 0) return scale;
         simd_map(
             n, scores, [v = Vec<T>(scale)](auto x) { return x * v; }, scores);
@@ -119,15 +121,18 @@ struct AttentionShape {
 // The scratch memory of one thread. The sizes are those of FloatOperands; others take no more.
 template <class T>
 struct Scratch {
-    T *kt, *vt, *s, *dp, *operands;  // vt and dp for backward
+    T *kt, *vt, *s, *dp, *operands, *sums;  // vt, dp and sums, of a group's dK and dV, for backward
 
     Scratch(const AttentionShape<T>& p, bool backward) {
         const std::size_t keys = whole_vectors<T>(p.Lk), scores = kRows * p.score_row();
         const std::size_t packed = (p.Lq + p.Lk) * (p.d + p.dv) * 2 + 4 * kRows * kKeys;
-        const std::size_t sizes[] = {p.d * keys, backward ? p.dv * keys : 0, scores, backward ? scores : 0, packed};
-        T* next = static_cast<T*>(thread_memory(std::accumulate(sizes, sizes + 5, std::size_t{0}) * sizeof(T)));
-        T** const places[] = {&kt, &vt, &s, &dp, &operands};  // all whole vectors long
-        for (std::size_t i = 0; i < 5; ++i) *places[i] = next, next += sizes[i];
+        const std::size_t pairs = static_cast<std::size_t>(std::bit_width(p.group() - 1));  // that wait to be added
+        const std::size_t sizes[] = {p.d * keys, backward ? p.dv * keys : 0,
+                                     scores,     backward ? scores : 0,
+                                     packed,     backward ? pairs * p.Lk * (p.d + p.dv) : 0};
+        T* next = static_cast<T*>(thread_memory(std::accumulate(sizes, sizes + 6, std::size_t{0}) * sizeof(T)));
+        T** const places[] = {&kt, &vt, &s, &dp, &operands, &sums};  // all but the last whole vectors long
+        for (std::size_t i = 0; i < 6; ++i) *places[i] = next, next += sizes[i];
     }
 };
 

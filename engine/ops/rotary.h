@@ -9,7 +9,7 @@
 namespace inkling {
 
 enum class RotaryPairs {
-    halves,       // (x_i, x_{i + d/2}): GPT-NeoX, Hugging Face's Llama
+    halves,       // (x_i, x_{i + r/2}): GPT-NeoX, Hugging Face's Llama
     interleaved,  // (x_2i, x_{2i+1}): RoFormer, GPT-J
 };
 
@@ -26,8 +26,18 @@ struct RotaryOptions {
 template <class T>
 Tensor<T> rotary(const Tensor<T>& x, const RotaryOptions& options = {});
 
-// cos and sin of the angles by which the rows at positions start .. start + rows - 1 are rotated: (rows, 2, d / 2).
+// The same by any angles, of the first r of d numbers; the others stay. `table` (n, 2, r / 2): cos and sin of the
+// angles of positions 0 .. n - 1, which are those of the rows, or as in RotaryOptions.
 template <class T>
-std::vector<T> rotary_angles(std::size_t start, std::size_t rows, std::size_t d, double base);
+Tensor<T> rotate(const Tensor<T>& x, const ConstArray<std::type_identity_t<T>>& table, const IdArray& positions = {},
+                 RotaryPairs pairs = RotaryPairs::halves);
+
+// base^(-2i/d), i < d / 2: by how much the angle of pair i grows from a position to the next.
+std::vector<double> rotary_rates(std::size_t d, double base);
+
+// cos and sin of the angles, of their negatives if clockwise, at positions start .. start + rows - 1: (rows, 2, rates).
+template <class T>
+ConstArray<T> rotary_table(const std::vector<double>& rates, std::size_t start, std::size_t rows,
+                           bool clockwise = false);
 
 }  // namespace inkling

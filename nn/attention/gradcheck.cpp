@@ -129,6 +129,8 @@ double scaled_dot_product_error(Weights wanted) {
         };
         worst = std::max(
             worst, gradient_error(f, {normal({2, 2, 3, 4}, 73), normal({2, 2, 4, 4}, 74), normal({2, 2, 4, 5}, 75)}));
+        worst = std::max(
+            worst, gradient_error(f, {normal({2, 2, 3, 4}, 73), normal({2, 1, 4, 4}, 74), normal({2, 1, 4, 5}, 75)}));
     }
     return worst;
 }

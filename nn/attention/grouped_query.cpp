@@ -29,8 +29,8 @@ GroupedQueryAttention<T>::GroupedQueryAttention(Generator& random, const Grouped
       o_proj(random, s.width, s.width, s.bias) {}
 
 template <class T>
-Tensor<T> GroupedQueryAttention<T>::turned_and_normed(const Tensor<T>& heads) const {
-    return rms_norm(rotary(heads, {.base = shape.rope_theta, .clockwise = true}), {}, shape.eps);
+Tensor<T> GroupedQueryAttention<T>::turned_and_normed(const Tensor<T>& heads, const ConstArray<T>& angles) const {
+    return rms_norm(rotate(heads, angles), {}, shape.eps);
 }
 
 template <class T>
@@ -41,12 +41,12 @@ AttentionOutput<T> GroupedQueryAttention<T>::forward(const Tensor<T>& x, Weights
     AttentionOptions options;
     options.causal = true;
     if (this->training()) options.drop("GroupedQueryAttention", shape.dropout, random);
-    const std::size_t group = shape.heads / shape.kv_heads;
-    const Tensor<T> q = turned_and_normed(split_heads(q_proj.forward(x), shape.heads));
-    const Tensor<T> k = turned_and_normed(split_heads(k_proj.forward(x), shape.kv_heads));
+    const ConstArray<T> angles =
+        rotary_table<T>(rotary_rates(shape.width / shape.heads, shape.rope_theta), 0, x.dim(1), true);
+    const Tensor<T> q = turned_and_normed(split_heads(q_proj.forward(x), shape.heads), angles);
+    const Tensor<T> k = turned_and_normed(split_heads(k_proj.forward(x), shape.kv_heads), angles);
     const Tensor<T> v = split_heads(v_proj.forward(x), shape.kv_heads);
-    const auto [y, weights] =
-        scaled_dot_product_attention(q, repeat(k, group, 1), repeat(v, group, 1), options, wanted);
+    const auto [y, weights] = scaled_dot_product_attention(q, k, v, options, wanted);
     return {o_proj.forward(merge_heads(y)), weights};
 }
 

@@ -35,7 +35,8 @@ class GroupedQueryAttention : public Module<T> {
     Linear<T> q_proj, k_proj, v_proj, o_proj;
 
   private:
-    Tensor<T> turned_and_normed(const Tensor<T>& heads) const;  // (B, H, L, d) -> the same
+    // (B, H, L, d) -> the same, by the angles of L positions
+    Tensor<T> turned_and_normed(const Tensor<T>& heads, const ConstArray<T>& angles) const;
 };
 
 extern template class GroupedQueryAttention<float>;

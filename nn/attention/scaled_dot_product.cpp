@@ -8,34 +8,23 @@
 
 namespace inkling::nn {
 
-void AttentionOptions::drop(const char* layer, double probability, Generator* random) {
-    if (probability == 0) return;
-    check(random, "{}: training with dropout needs random numbers: pass a Generator, or call eval()", layer);
-    dropout = probability;
-    dropout_key = random->next();
-}
-
 template <class T>
-AttentionOutput<T> scaled_dot_product_attention(const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v,
+AttentionOutput<T> scaled_dot_product_attention(const Tensor<T>& q, const Tensor<T>& k_in, const Tensor<T>& v_in,
                                                 const AttentionOptions& options, Weights wanted) {
-    check(q.rank() == 4 && k.rank() == 4 && v.rank() == 4 && q.dim(0) == k.dim(0) && k.dim(0) == v.dim(0) &&
-              q.dim(1) == k.dim(1) && k.dim(1) == v.dim(1) && q.dim(3) == k.dim(3) && k.dim(2) == v.dim(2),
-          "scaled_dot_product_attention: q (B, H, Lq, d), k (B, H, Lk, d) and v (B, H, Lk, dv) are required, got {}, "
+    check(q.rank() == 4 && k_in.rank() == 4 && v_in.rank() == 4 && q.dim(0) == k_in.dim(0) &&
+              k_in.dim(0) == v_in.dim(0) && k_in.dim(1) == v_in.dim(1) && q.dim(3) == k_in.dim(3) &&
+              k_in.dim(2) == v_in.dim(2),
+          "scaled_dot_product_attention: q (B, H, Lq, d), k (B, K, Lk, d) and v (B, K, Lk, dv) are required, got {}, "
           "{} and {}",
-          q.shape(), k.shape(), v.shape());
+          q.shape(), k_in.shape(), v_in.shape());
+    const std::size_t H = q.dim(1), K = k_in.dim(1);
+    check(H == K || (K > 0 && H > 0 && H % K == 0),
+          "scaled_dot_product_attention: heads of queries that share those of keys and values evenly are required, got "
+          "{} for {}: {}, {} and {}",
+          H, K, q.shape(), k_in.shape(), v_in.shape());
+    if (wanted == Weights::none) return {attention(q, k_in, v_in, options), {}};
+    const Tensor<T> k = H == K ? k_in : repeat(k_in, H / K, 1), v = H == K ? v_in : repeat(v_in, H / K, 1);
     const double factor = options.scale.value_or(1.0 / std::sqrt(static_cast<double>(q.dim(-1))));
-    if (wanted == Weights::none) {
-        return {attention(q, k, v,
-                          {.scale = factor,
-                           .causal = options.causal,
-                           .mask = options.mask,
-                           .dropout = options.dropout,
-                           .dropout_key = options.dropout_key,
-                           .alibi = options.alibi,
-                           .masked = options.masked,
-                           .begins = options.begins}),
-                {}};
-    }
     Tensor<T> scores = scale(matmul(q, transpose(k, -2, -1)), factor);  // (B, H, Lq, Lk)
     if (!options.alibi.empty()) {
         check(options.alibi.size() == q.dim(1),
@@ -48,10 +37,10 @@ AttentionOutput<T> scaled_dot_product_attention(const Tensor<T>& q, const Tensor
         const MaskArray past = look_ahead_mask(q.dim(-2), k.dim(-2));
         allowed = allowed.defined() ? MaskArray(allowed && past) : past;
     }
-    if (options.begins.defined()) {
+    if (options.documents.begins.defined()) {
         check(options.causal && !options.mask.defined(),
               "scaled_dot_product_attention: where documents begin is for causal attention without a mask");
-        allowed = document_mask(options.begins);
+        allowed = document_mask(options.documents.begins);
     }
     const Tensor<T> weights = softmax(scores, allowed, options.masked, "scaled_dot_product_attention");
     return {matmul(dropout(weights, options.dropout, options.dropout_key), v), weights};

@@ -56,12 +56,12 @@ void bind_functions(nb::module_& m) {
         []<class T>(const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v, bool causal,
                     std::optional<MaskArray> mask, double dropout_p, const RandomKey& key, std::optional<double> scale,
                     std::vector<double> alibi, Masked masked, bool weights) {
-            return nn::scaled_dot_product_attention(q, k, v,
-                                                    nn::AttentionOptions{causal, mask.value_or(MaskArray()), dropout_p,
-                                                                         key, scale, std::move(alibi), masked},
-                                                    wanted(weights));
+            return nn::scaled_dot_product_attention(
+                q, k, v,
+                AttentionOptions{scale, causal, mask.value_or(MaskArray()), dropout_p, key, std::move(alibi), masked},
+                wanted(weights));
         },
-        "softmax(q k^T / sqrt(d)) v: q (B, H, Lq, d), k (B, H, Lk, d), v (B, H, Lk, dv) -> (B, H, Lq, dv) and weights "
+        "softmax(q k^T / sqrt(d)) v: q (B, H, Lq, d), k (B, K, Lk, d), v (B, K, Lk, dv) -> (B, H, Lq, dv) and weights "
         "(B, H, Lq, Lk), None without weights=True, when they are never built. mask broadcasts to (B, H, Lq, Lk), 0 is "
         "blocked.",
         "q"_a, "k"_a, "v"_a, "causal"_a = false, "mask"_a = nb::none(), "dropout"_a = 0.0,

@@ -229,12 +229,13 @@ void bind_ops(nb::module_& m, nb::class_<AnyTensor>& c) {
                     std::optional<MaskArray> mask, double dropout_p, const RandomKey& key, std::vector<double> alibi,
                     Masked masked, std::optional<IdArray> begins) {
             return attention(q, k, v,
-                             FusedAttention{scale, causal, mask.value_or(MaskArray()), dropout_p, key, std::move(alibi),
-                                            masked, begins.value_or(IdArray())});
+                             AttentionOptions{scale, causal, mask.value_or(MaskArray()), dropout_p, key,
+                                              std::move(alibi), masked, begins.value_or(IdArray())});
         },
-        "softmax(scale q k^T) v in one pass: q (B, H, Lq, d), k (B, H, Lk, d), v (B, H, Lk, dv) -> (B, H, Lq, dv). "
-        "mask broadcasts to (B, H, Lq, Lk), 0 is blocked; alibi: a slope a head; begins (B, L): where the document of "
-        "a position begins. nn.scaled_dot_product_attention gives the weights, too.",
+        "softmax(scale q k^T) v in one pass: q (B, H, Lq, d), k (B, K, Lk, d), v (B, K, Lk, dv) -> (B, H, Lq, dv); H / "
+        "K heads of queries share one of keys. mask broadcasts to (B, H, Lq, Lk), 0 is blocked; alibi: a slope a head; "
+        "begins (B, L): where the document of a position begins. nn.scaled_dot_product_attention gives the weights, "
+        "too.",
         "q"_a, "k"_a, "v"_a, "scale"_a = 1.0, "causal"_a = false, "mask"_a = nb::none(), "dropout"_a = 0.0,
         "dropout_key"_a = RandomKey(), "alibi"_a = std::vector<double>(), "masked"_a = Masked::error,
         "begins"_a = nb::none());

@@ -196,13 +196,13 @@ std::vector<OpCase<T>> shape_cases() {
 template <class T>
 std::vector<OpCase<T>> product_cases() {
     using In = typename OpCase<T>::In;
-    const auto attend = [](const FusedAttention& options) {
+    const auto attend = [](const AttentionOptions& options) {
         return [options](const In& in) { return attention(in[0], in[1], in[2], options); };
     };
     const std::vector<Shape> heads = {{1, 2, 3, 4}, {1, 2, 5, 4}, {1, 2, 5, 2}};
     MaskArray mask({1, 1, 3, 5}, 1);
     mask.data()[1] = mask.data()[9] = 0;
-    FusedAttention plain, causal, masked, dropped;
+    AttentionOptions plain, causal, masked, dropped;
     causal.causal = true;
     causal.alibi = {0.5, 0.25};
     masked.mask = mask;

@@ -97,7 +97,7 @@ TEST_CASE("precision: attention in bf16 is near that of float, ragged sizes and 
     std::size_t number = 0;
     for (const std::size_t length : {1, 2, 7, 31, 33, 64, 100, 515}) {
         for (const std::size_t depth : {1, 2, 6, 16, 32, 34, 64}) {
-            FusedAttention options;
+            AttentionOptions options;
             options.scale = 1 / std::sqrt(static_cast<double>(depth));
             options.causal = number % 2;
             if (number % 3 == 0) options.dropout = 0.2, options.dropout_key = {7, 7};
@@ -105,10 +105,10 @@ TEST_CASE("precision: attention in bf16 is near that of float, ragged sizes and 
             ++number;
             INFO("length " << length << ", depth " << depth << ", causal " << options.causal << ", dropout "
                            << options.dropout << ", alibi " << options.alibi.size());
-            const Shape shape{1, 2, length, depth};
+            const Shape shape{1, 2, length, depth}, shared{1, number % 4 == 1 ? 1u : 2u, length, depth};
             const std::vector<Array<float>> qkv{rounded(random_array<float>(shape, 1)),
-                                                rounded(random_array<float>(shape, 2)),
-                                                rounded(random_array<float>(shape, 3))};
+                                                rounded(random_array<float>(shared, 2)),
+                                                rounded(random_array<float>(shared, 3))};
             const Array<float> dy = rounded(random_array<float>(shape, 4));
             const auto f = [&](const auto& in) { return inkling::attention(in[0], in[1], in[2], options); };
             const auto full = run<float>(f, qkv, dy);
@@ -132,7 +132,7 @@ TEST_CASE("precision: the same bits in bf16 with any number of threads", "[engin
                 f, {random_array<float>({shape[0], shape[1]}, 1), random_array<float>({shape[2], shape[1]}, 2)}));
         });
     }
-    FusedAttention options;
+    AttentionOptions options;
     options.causal = true;
     const auto g = [&](const auto& in) { return inkling::attention(in[0], in[1], in[2], options); };
     check_same_with_any_threads("attention", [&] {

@@ -33,22 +33,50 @@ TEST_CASE("rotary positions: rates of every kind", "[models]") {
     CHECK_NOTHROW(a.validate());
 }
 
-TEST_CASE("rotary positions: products of ops are the op, for all of a head and a part of it", "[models]") {
-    const Tensor<double> x(normal({2, 3, 5, 8}, 1));
+TEST_CASE("rotary positions: of all of a head, and of its first numbers", "[models]") {
+    const Array<double> x = normal({2, 3, 5, 8}, 1), dy = normal({2, 3, 5, 8}, 2);
+    IdArray positions({2, 5});
+    for (std::size_t i = 0; i < 10; ++i) positions.data()[i] = static_cast<std::int32_t>(i * 7 % 5);
     for (const bool clockwise : {false, true}) {
-        Architecture a = llama_shape(11, 1, 2, 2, 16, 64);
-        a.rope_clockwise = clockwise;
-        const Tensor<double> whole = models::rotate(x, a, 3);
-        CHECK(same_bits(whole.value(), rotary(x, {.clockwise = clockwise, .start = 3}).value()));
-        a.rope = {.scaling = RopeScaling::linear, .factor = 1};  // angles of before, another way
-        const ConstArray<double> again = models::rotate(x, a, 3).value().contiguous(),
-                                 want = whole.value().contiguous();
-        for (std::size_t i = 0; i < want.size(); ++i) CHECK(again.data()[i] == Approx(want.data()[i]).margin(1e-12));
-        a.rope = {}, a.rotary_part = 0.5;
-        const Tensor<double> part = models::rotate(x, a, 3);
-        CHECK(same_bits(part.value().sliced(-1, 4, 8), x.value().sliced(-1, 4, 8)));
-        const Tensor<double> first = rotary(slice(x, -1, 0, 4), {.clockwise = clockwise, .start = 3});
-        const ConstArray<double> left = part.value().sliced(-1, 0, 4).contiguous(), right = first.value().contiguous();
-        for (std::size_t i = 0; i < right.size(); ++i) CHECK(left.data()[i] == Approx(right.data()[i]).margin(1e-12));
+        for (const IdArray& given : {IdArray(), positions}) {
+            const RotaryOptions options{.clockwise = clockwise, .positions = given};
+            Architecture a = llama_shape(11, 1, 2, 2, 16, 64);
+            a.rope_clockwise = clockwise;
+            const auto turn = [&](const auto& in) { return rotate(in[0], models::rotary_table<double>(a, 5), given); };
+            const Computed<double> whole = run<double>(turn, {x}, dy),
+                                   op = run<double>([&](const auto&in) { return rotary(in[0], options); }, {x}, dy);
+            CHECK(same_bits(whole.value, op.value));
+            CHECK(same_bits(whole.grads[0], op.grads[0]));
+            a.rope = {.scaling = RopeScaling::linear, .factor = 1};  // angles of before, another way
+            CHECK(same_bits(run<double>(turn, {x}, dy).value, op.value));
+            a.rope = {}, a.rotary_part = 0.5;
+            const Computed<double> part = run<double>(turn, {x}, dy);
+            const auto rest = [](const ConstArray<double>& of) { return of.sliced(-1, 4, 8).clone(); };
+            const auto first = [](const ConstArray<double>& of) { return of.sliced(-1, 0, 4).clone(); };
+            CHECK(same_bits(rest(part.value), rest(x)));
+            CHECK(same_bits(rest(part.grads[0]), rest(dy)));
+            const Computed<double> alone =
+                run<double>([&](const auto& in) { return rotary(in[0], options); }, {first(x)}, first(dy));
+            CHECK(same_bits(first(part.value), alone.value));
+            CHECK(same_bits(first(part.grads[0]), alone.grads[0]));
+        }
     }
+}
+
+TEST_CASE("rotary positions: rows may lie anywhere", "[models]") {
+    const ConstArray<float> table = rotary_table<float>({1, 0.3, 0.1}, 0, 6);
+    const auto turn = [&](const auto& in) { return rotate(in[0], table); };
+    const Array<float> dense = random_array<float>({2, 6, 3, 8}, 1), dy = random_array<float>({2, 3, 6, 8}, 2);
+    const auto heads = [&](const auto& in) { return rotate(transpose(in[0], 1, 2), table); };
+    const auto columns = [&](const auto& in) { return rotate(transpose(in[0], 2, 3), table); };
+    const Computed<float> want = run<float>(turn, {dense.transposed(1, 2).clone()}, dy);
+    const Computed<float> split = run<float>(heads, {dense}, dy.clone());
+    CHECK(same_bits(split.value, want.value));
+    CHECK(same_bits(split.grads[0].transposed(1, 2).clone(), want.grads[0]));
+    const Computed<float> turned = run<float>(columns, {dense.transposed(1, 2).transposed(2, 3).clone()}, dy);
+    CHECK(same_bits(turned.value, want.value));
+    CHECK(same_bits(turned.grads[0].transposed(2, 3).clone(), want.grads[0]));
+    const Array<float> far = random_array<float>({2, 8, 6, 3}, 3).permuted({0, 3, 2, 1});  // dy with columns apart
+    CHECK(same_bits(run<float>(turn, {dense.transposed(1, 2).clone()}, far).grads[0],
+                    run<float>(turn, {dense.transposed(1, 2).clone()}, far.clone()).grads[0]));
 }

@@ -139,7 +139,7 @@ def simple_self_attention(x: inkling._inkling.Tensor) -> tuple[inkling._inkling.
 
 def scaled_dot_product_attention(q: inkling._inkling.Tensor, k: inkling._inkling.Tensor, v: inkling._inkling.Tensor, causal: bool = False, mask: numpy.typing.ArrayLike | None = None, dropout: float = 0.0, dropout_key: inkling._inkling.RandomKey = ..., scale: float | None = None, alibi: Sequence[float] = [], masked: str = 'error', weights: bool = True) -> tuple[inkling._inkling.Tensor, inkling._inkling.Tensor | None]:
     """
-    softmax(q k^T / sqrt(d)) v: q (B, H, Lq, d), k (B, H, Lk, d), v (B, H, Lk, dv) -> (B, H, Lq, dv) and weights (B, H, Lq, Lk), None without weights=True, when they are never built. mask broadcasts to (B, H, Lq, Lk), 0 is blocked.
+    softmax(q k^T / sqrt(d)) v: q (B, H, Lq, d), k (B, K, Lk, d), v (B, K, Lk, dv) -> (B, H, Lq, dv) and weights (B, H, Lq, Lk), None without weights=True, when they are never built. mask broadcasts to (B, H, Lq, Lk), 0 is blocked.
     """
 
 def split_heads(x: inkling._inkling.Tensor, heads: int) -> inkling._inkling.Tensor:

@@ -8,25 +8,26 @@
 
 using namespace inkling;
 using namespace inkling::testing;
-using nn::AttentionOptions;
 using nn::Weights;
 
 namespace {
 
 struct Sizes {
     std::size_t B, H, Lq, Lk, d, dv;
+    std::size_t K = 0;  // heads of keys and values; 0: H
 };
 
 template <class T>
 std::vector<Array<T>> random_qkv(const Sizes& s, std::uint64_t seed) {
-    return {random_array<T>({s.B, s.H, s.Lq, s.d}, seed), random_array<T>({s.B, s.H, s.Lk, s.d}, seed + 1),
-            random_array<T>({s.B, s.H, s.Lk, s.dv}, seed + 2)};
+    const std::size_t K = s.K ? s.K : s.H;
+    return {random_array<T>({s.B, s.H, s.Lq, s.d}, seed), random_array<T>({s.B, K, s.Lk, s.d}, seed + 1),
+            random_array<T>({s.B, K, s.Lk, s.dv}, seed + 2)};
 }
 
 template <class T>
 void check_fused(const Sizes& s, const AttentionOptions& options, std::uint64_t seed) {
-    INFO("B " << s.B << ", H " << s.H << ", Lq " << s.Lq << ", Lk " << s.Lk << ", d " << s.d << ", dv " << s.dv
-              << ", causal " << options.causal << ", mask " << to_string(options.mask.shape()) << ", dropout "
+    INFO("B " << s.B << ", H " << s.H << ", K " << s.K << ", Lq " << s.Lq << ", Lk " << s.Lk << ", d " << s.d << ", dv "
+              << s.dv << ", causal " << options.causal << ", mask " << to_string(options.mask.shape()) << ", dropout "
               << options.dropout << ", ALiBi " << !options.alibi.empty());
     const double tolerance = std::is_same_v<T, double> ? 1e-12 : 2e-5;
     const auto qkv = random_qkv<T>(s, seed);
@@ -80,25 +81,60 @@ TEMPLATE_TEST_CASE("fused attention: agrees with the composed one on ragged size
     }
 }
 
+TEMPLATE_TEST_CASE("fused attention: heads of queries that share keys agree with the composed one", "[nn]", float,
+                   double) {
+    std::size_t i = 0;
+    for (const auto& [K, group] : std::vector<std::pair<std::size_t, std::size_t>>{{1, 2}, {2, 3}, {2, 4}, {1, 7}}) {
+        for (const std::size_t length : kLengths) {
+            const std::size_t Lq = i % 3 == 1 ? (length + 1) / 2 : length;
+            const Sizes s{
+                1 + i % 2, K * group, Lq, length, kWidths[i % kWidths.size()], kWidths[i * 3 % kWidths.size()], K};
+            check_fused<TestType>(s, options_number(i, s), 300 + i);
+            ++i;
+        }
+    }
+    check_fused<TestType>({2, 4, 130, 600, 8, 4, 2}, options_number(1, {2, 4, 130, 600, 8, 4}), 400);  // several blocks
+}
+
+TEMPLATE_TEST_CASE("fused attention: shared keys give the bits of keys that are repeated for each head", "[nn]", float,
+                   double) {
+    using T = TestType;
+    AttentionOptions options;
+    options.causal = true;
+    options.dropout = 0.2;
+    options.dropout_key = {3, 4};
+    for (const std::size_t group : {2, 3, 4, 8}) {
+        const std::vector<Array<T>> qkv = random_qkv<T>({2, 2 * group, 65, 70, 16, 24, 2}, 20);
+        const auto repeated = [&](const auto& in) {
+            return attention(in[0], repeat(in[1], group, 1), repeat(in[2], group, 1), options);
+        };
+        const Computed<T> shared = attend(qkv, options, Weights::none), copies = run<T>(repeated, qkv);
+        INFO("group of " << group);
+        CHECK(same_bits(shared.value, copies.value));
+        for (std::size_t i = 0; i < 3; ++i) CHECK(same_bits(shared.grads[i], copies.grads[i]));
+    }
+}
+
 TEMPLATE_TEST_CASE("fused attention: documents in a row see themselves alone", "[nn]", float, double) {
     using T = TestType;
     const std::vector<std::vector<std::size_t>> lengths = {{70, 1, 33, 26}, {130}, {5, 125}};
     AttentionOptions options;
     options.causal = true;
-    options.begins = IdArray({3, 130});
+    IdArray begins({3, 130});
     for (std::size_t b = 0; b < 3; ++b)
         for (std::size_t at = 0, n = 0; n < lengths[b].size(); at += lengths[b][n++])
-            for (std::size_t i = 0; i < lengths[b][n]; ++i) options.begins(b, at + i) = static_cast<std::int32_t>(at);
+            for (std::size_t i = 0; i < lengths[b][n]; ++i) begins(b, at + i) = static_cast<std::int32_t>(at);
+    options.documents = begins;
     for (const bool more : {false, true}) {
         if (more) options.dropout = 0.3, options.dropout_key = {3, 4}, options.alibi = {0.01, 0.5};
-        for (const std::size_t d : {4, 16}) check_fused<T>({3, 2, 130, 130, d, 8}, options, 50);
+        for (const std::size_t d : {4, 16}) check_fused<T>({3, 2, 130, 130, d, 8, d == 4 ? 2u : 1u}, options, 50);
     }
     // each as it is alone, to the last bit: output and gradients
     options.dropout = 0;
     const auto qkv = random_qkv<T>({3, 2, 130, 130, 16, 8}, 60);
     const Computed<T> all = attend(qkv, options, Weights::none);
     AttentionOptions alone = options;
-    alone.begins = {};
+    alone.documents = {};
     for (std::size_t b = 0; b < 3; ++b) {
         for (std::size_t at = 0, n = 0; n < lengths[b].size(); at += lengths[b][n++]) {
             const auto part = [&](const auto& x) {
@@ -108,12 +144,11 @@ TEMPLATE_TEST_CASE("fused attention: documents in a row see themselves alone", "
             CHECK(same_bits(part(all.value), Array<T>(one.value.clone())));
         }
     }
-    IdArray wrong = options.begins.clone();
+    IdArray wrong = begins.clone();
     wrong(0, 3) = 1;
+    CHECK_THROWS_WITH(Documents(wrong), ContainsSubstring("position 3 of row 0"));
+    CHECK_THROWS_WITH(Documents(IdArray({130}, 0)), ContainsSubstring("(B, L) is required, got (130,)"));
     AttentionOptions refused = options;
-    refused.begins = wrong;
-    CHECK_THROWS_WITH(attend(qkv, refused, Weights::none), ContainsSubstring("position 3 of row 0"));
-    refused = options;
     refused.causal = false;
     CHECK_THROWS_WITH(attend(qkv, refused, Weights::none), ContainsSubstring("is for causal attention"));
 }
@@ -127,7 +162,7 @@ TEMPLATE_TEST_CASE("fused attention: without queries, keys and values have a gra
     using T = TestType;
     const Array<T> q({1, 2, 0, 16}), k({1, 2, 70, 16}, T{3}), v({1, 2, 70, 16}, T{5});
     for (const bool causal : {false, true}) {
-        FusedAttention options;
+        AttentionOptions options;
         options.causal = causal;
         { const Array<T> stale(k.shape(), T{7}), more(k.shape(), T{7}); }  // what the pool hands out next
         const auto result =

@@ -6,7 +6,6 @@
 
 using namespace inkling;
 using namespace inkling::testing;
-using nn::AttentionOptions;
 using nn::Weights;
 
 namespace {
@@ -30,13 +29,15 @@ double tolerance() {
 TEMPLATE_TEST_CASE("fused attention: same bits with any number of threads", "[nn]", float, double) {
     using T = TestType;
     for (const std::size_t L : {33, 130, 520}) {
-        check_same_with_any_threads("attention, L " + std::to_string(L), [&] {
-            const auto f = [](const auto& in) {
-                return nn::scaled_dot_product_attention(in[0], in[1], in[2], everything(3), Weights::none).output;
-            };
-            return all_of(run<T>(f, {random_array<T>({2, 3, L, 24}, 1), random_array<T>({2, 3, L, 24}, 2),
-                                     random_array<T>({2, 3, L, 17}, 3)}));
-        });
+        for (const std::size_t K : {3, 1}) {
+            check_same_with_any_threads("attention, L " + std::to_string(L) + ", K " + std::to_string(K), [&] {
+                const auto f = [](const auto& in) {
+                    return nn::scaled_dot_product_attention(in[0], in[1], in[2], everything(3), Weights::none).output;
+                };
+                return all_of(run<T>(f, {random_array<T>({2, 3, L, 24}, 1), random_array<T>({2, K, L, 24}, 2),
+                                         random_array<T>({2, K, L, 17}, 3)}));
+            });
+        }
     }
 }
 

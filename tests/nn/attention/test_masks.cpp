@@ -45,7 +45,7 @@ TEMPLATE_TEST_CASE("causal attention: blocked places have a weight of exactly 0,
     for (const auto how : {nn::CausalMask::fill_minus_infinity, nn::CausalMask::renormalize})
         check_causal(nn::CausalAttention<T>(random, 4, 4, 9, 0.5, false, how).forward(x, &random).weights.value());
     check_causal(nn::MultiHeadAttentionWrapper<T>(random, 4, 3, 9, 0.5, 2).forward(x, &random).weights.value());
-    nn::AttentionOptions options;
+    AttentionOptions options;
     options.causal = true;
     const Tensor<T> q(random_array<T>({2, 3, 9, 4}, 2));
     check_causal(nn::scaled_dot_product_attention(q, q, q, options).weights.value());
@@ -77,7 +77,7 @@ TEMPLATE_TEST_CASE("attention masks: a masked weight is exactly 0, and its key a
     for (std::size_t i = 0; i < 18; ++i) CHECK((weights.value().data()[i] == 0) == !mask.data()[i % 9]);
     CHECK(weights.value().data()[4] == 1);  // the one that is left
 
-    nn::AttentionOptions options;
+    AttentionOptions options;
     options.mask = nn::padding_mask({3, 5}, 5);
     const Array<T> q = random_array<T>({2, 2, 4, 8}, 1), k = random_array<T>({2, 2, 5, 8}, 2);
     Array<T> v = random_array<T>({2, 2, 5, 3}, 3);
@@ -99,7 +99,7 @@ TEMPLATE_TEST_CASE("attention masks: a query that may see nothing is an error, w
     Generator random{1, 0};
     using T = TestType;
     const Tensor<T> q(random_array<T>({2, 1, 3, 4}, 1)), x(random_array<T>({2, 3, 4}, 1));
-    nn::AttentionOptions options;
+    AttentionOptions options;
     options.mask = MaskArray({2, 1, 3, 3}, 1);
     std::fill_n(options.mask.data() + 12, 3, std::uint8_t{0});  // query 1 of batch 1
     CHECK_THROWS_WITH(nn::scaled_dot_product_attention(q, q, q, options, Weights::none),

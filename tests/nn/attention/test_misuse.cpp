@@ -97,17 +97,22 @@ TEST_CASE("misuse: multi-head attention", "[nn]") {
 TEST_CASE("misuse: scaled_dot_product_attention, composed and fused", "[nn]") {
     const auto q = zeros({2, 3, 4, 8}), k = zeros({2, 3, 5, 8});
     for (const Weights wanted : {Weights::keep, Weights::none}) {
-        const auto attend = [&](const Shape& a, const Shape& b, const Shape& c, const nn::AttentionOptions& options) {
+        const auto attend = [&](const Shape& a, const Shape& b, const Shape& c, const AttentionOptions& options) {
             return [=] { nn::scaled_dot_product_attention(zeros(a), zeros(b), zeros(c), options, wanted); };
         };
         const std::string name = "scaled_dot_product_attention: q (B, H, Lq, d)";
         // ranks, batches, heads, widths, numbers of values
         check_refused(attend({3, 4, 8}, {3, 5, 8}, {3, 5, 8}, {}), {name, "(3, 4, 8), (3, 5, 8) and (3, 5, 8)"});
         check_refused(attend({1, 3, 4, 8}, {2, 3, 5, 8}, {2, 3, 5, 8}, {}), {name, "(1, 3, 4, 8), (2, 3, 5, 8)"});
-        check_refused(attend({2, 3, 4, 8}, {2, 1, 5, 8}, {2, 1, 5, 8}, {}), {name, "(2, 1, 5, 8) and (2, 1, 5, 8)"});
+        check_refused(attend({2, 3, 4, 8}, {2, 3, 5, 8}, {2, 1, 5, 8}, {}), {name, "(2, 3, 5, 8) and (2, 1, 5, 8)"});
+        for (const std::size_t heads : {2, 6, 0}) {
+            check_refused(attend({2, 3, 4, 8}, {2, heads, 5, 8}, {2, heads, 5, 8}, {}),
+                          {"attention: heads of queries that share those of keys and values evenly",
+                           "got 3 for " + std::to_string(heads)});
+        }
         check_refused(attend({2, 3, 4, 8}, {2, 3, 5, 7}, {2, 3, 5, 8}, {}), {name, "(2, 3, 5, 7) and (2, 3, 5, 8)"});
         check_refused(attend({2, 3, 4, 8}, {2, 3, 5, 8}, {2, 3, 6, 8}, {}), {name, "(2, 3, 5, 8) and (2, 3, 6, 8)"});
-        nn::AttentionOptions slopes, causal, dropout;
+        AttentionOptions slopes, causal, dropout;
         slopes.alibi = nn::alibi_slopes(4);
         causal.causal = true;
         dropout.dropout = 1;
@@ -123,6 +128,11 @@ TEST_CASE("misuse: scaled_dot_product_attention, composed and fused", "[nn]") {
             attention(q, k, zeros({2, 3, 6, 8}), {});
         },
         {"attention: q (B, H, Lq, d)", "(2, 3, 4, 8), (2, 3, 5, 8) and (2, 3, 6, 8)"});
+    check_refused(
+        [&] {
+            attention(q, zeros({2, 2, 5, 8}), zeros({2, 2, 5, 8}), {});
+        },
+        {"attention: heads of queries that share", "got 3 for 2", "(2, 3, 4, 8), (2, 2, 5, 8) and (2, 2, 5, 8)"});
     check_refused([] { nn::alibi_slopes(0); }, {"alibi_slopes: ", "at least one head"});
     check_refused([] { nn::alibi_bias<float>({1.0}, 4, 3); }, {"alibi_bias: ", "4 queries for 3 keys"});
 }
@@ -175,4 +185,14 @@ TEST_CASE("misuse: rotary", "[nn]") {
     check_refused([] { rotary(zeros({2, 3})); }, {"rotary: ", "even d", "(2, 3)"});
     check_refused([] { rotary(zeros({4})); }, {"rotary: x (..., L, d)", "(4,)"});
     check_refused([] { rotary(zeros({2, 4}), {0.0}); }, {"rotary: a base above 0", "got 0"});
+    const ConstArray<float> table = rotary_table<float>({1, 0.1}, 0, 3);
+    check_refused([&] { rotate(zeros({2, 3}), table); }, {"rotary: ", "r of at most d", "(2, 3) and (3, 2, 2)"});
+    check_refused([&] { rotate(zeros({4, 4}), table); }, {"rotary: a table for 4 positions", "(3, 2, 2)"});
+    for (const std::int32_t position : {-1, 3}) {
+        check_refused(
+            [&] {
+                rotate(zeros({1, 2, 4}), table, IdArray({1, 2}, position));
+            },
+            {"rotary: ", position < 0 ? "positions of at least 0" : "a table for 4 positions"});
+    }
 }

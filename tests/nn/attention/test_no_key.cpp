@@ -9,7 +9,6 @@
 
 using namespace inkling;
 using namespace inkling::testing;
-using nn::AttentionOptions;
 using nn::Weights;
 
 namespace {

@@ -10,7 +10,7 @@ using nn::Weights;
 namespace {
 
 template <class T>
-void compare_product(const std::string& name, nn::AttentionOptions options) {
+void compare_product(const std::string& name, AttentionOptions options) {
     const Case numbers(name);
     options.mask = numbers.mask();
     for (const Weights wanted : {Weights::keep, Weights::none}) {
@@ -63,7 +63,7 @@ TEMPLATE_TEST_CASE("PyTorch agrees: MultiHeadAttention, cross attention with eve
 
 TEMPLATE_TEST_CASE("PyTorch agrees: scaled_dot_product_attention, composed and fused", "[nn]", float, double) {
     using T = TestType;
-    nn::AttentionOptions causal, scaled;
+    AttentionOptions causal, scaled;
     causal.causal = true;
     scaled.scale = 0.3;
     for (const char* name : {"sdpa", "sdpa_padding", "sdpa_plain", "sdpa_each"}) compare_product<T>(name, {});
@@ -76,7 +76,7 @@ TEMPLATE_TEST_CASE("PyTorch agrees: ALiBi with 4 and 6 heads, causal and open, c
     using T = TestType;
     for (const std::size_t heads : {4, 6}) {
         const std::string name = "alibi_" + std::to_string(heads);
-        nn::AttentionOptions options;
+        AttentionOptions options;
         options.alibi = nn::alibi_slopes(heads);
         check_close(of<double>(options.alibi), Case(name).array<double>("slopes"), 0, "slopes");
         compare_product<T>(name + "_open", options);

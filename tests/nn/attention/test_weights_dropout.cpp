@@ -88,7 +88,7 @@ TEST_CASE("dropout of weights: a kept weight is scaled by 1 / (1 - p), so that t
     for (std::size_t i = 0; i < L; ++i) identity.data()[i * L + i] = 1;
     const Tensor<double> q(normal({1, 1, L, 4}, 1)), k(normal({1, 1, L, 4}, 2)), v(identity);
     for (const double p : {0.2, 0.75}) {
-        nn::AttentionOptions options;
+        AttentionOptions options;
         options.dropout = p;
         options.dropout_key = {1, 1};
         const auto [y, weights] = nn::scaled_dot_product_attention(q, k, v, options);
