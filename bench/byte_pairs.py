@@ -83,13 +83,13 @@ with tempfile.TemporaryDirectory() as scratch:
         other = timed("learn tokenizers", lambda: learn([text]))
         a, b = json.loads(pathlib.Path(learnt).read_text())["model"], json.loads(other.to_str())["model"]
         assert a["vocab"] == b["vocab"] and a["merges"] == b["merges"]
-        timed("start inkling", lambda: ours("encode", "--tokenizer", gpt2, "--threads", "1", input=b"a"))
+        timed("start inkling", lambda: ours("encode", "--tokenizer", gpt2, "-f", "-", "--threads", "1", input=b"a"))
         encode = lambda: ours("encode", "--tokenizer", gpt2, "-f", file, "--threads", "1").stdout.split()
         ids = timed("encode inkling", encode)
         assert list(map(int, ids)) == timed("encode tiktoken", lambda: theirs.encode(text, disallowed_special=()))
         ids = ours("encode", "--tokenizer", learnt, "-f", file).stdout.split()
         assert list(map(int, ids)) == timed("encode tokenizers", lambda: other.encode(text)).ids
-        back = ours("decode", "--tokenizer", learnt, input=b" ".join(ids)).stdout
+        back = ours("decode", "--tokenizer", learnt, "-f", "-", input=b" ".join(ids)).stdout
         assert back == text.encode()
 
 s = {name: statistics.median(times) for name, times in seconds.items()}
