@@ -1,5 +1,6 @@
 // inkling serve
 #include <malloc.h>
+#include <sys/resource.h>
 
 #include <chrono>
 #include <filesystem>
@@ -84,6 +85,14 @@ std::pair<std::vector<serve::NamedFolder>, std::vector<serve::NamedFolder>> mode
     return {models, adapters};
 }
 
+// So many more open files, where the system allows them: it begins with 1,024.
+void allow_files(std::size_t more) {
+    rlimit files{};
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0) return;
+    files.rlim_cur = std::max(files.rlim_cur, std::min<rlim_t>(files.rlim_max, more + 1024));
+    setrlimit(RLIMIT_NOFILE, &files);
+}
+
 int serve_models(ServeArguments& args) {
     serve::ApiOptions& options = args.api;
     options.http.port = static_cast<int>(args.port);
@@ -103,6 +112,7 @@ int serve_models(ServeArguments& args) {
                                               set_threads(args.threads));
     options.scheduler.threads = threads;
     keep_little_memory();
+    allow_files(options.http.max_connections);
     serve::Api api(options);
     api.start();
     for (const serve::NamedFolder& folder : models)

@@ -34,7 +34,7 @@ function(inkling_reuse_header target library)
 endfunction()
 function(inkling_serve_library library)
   add_library(${library}_serve STATIC ${INKLING_SERVE_SOURCES})
-  target_link_libraries(${library}_serve PUBLIC ${library} PRIVATE inkling_flags inkling_httplib PNG::PNG
+  target_link_libraries(${library}_serve PUBLIC ${library} PRIVATE inkling_flags PNG::PNG
                         tomlplusplus::tomlplusplus)  # the precompiled header wants its definitions
   target_compile_options(${library}_serve PRIVATE ${ARGN})
   inkling_reuse_header(${library}_serve ${library})
@@ -68,7 +68,7 @@ if(TARGET inkling_lib_v4)
   add_dependencies(inkling inkling_lib_v4)
 endif()
 # What Python's module links, when it is built from this folder (python/CMakeLists.txt).
-export(TARGETS inkling_lib inkling_lib_serve inkling_cli inkling_flags inkling_httplib FILE inkling-built.cmake)
+export(TARGETS inkling_lib inkling_lib_serve inkling_cli inkling_flags FILE inkling-built.cmake)
 add_custom_command(TARGET inkling POST_BUILD COMMAND $<TARGET_FILE:inkling> manual ${PROJECT_BINARY_DIR}/share VERBATIM)
 
 # The commands and the tests are not compiled again for the sanitizers; of an inline function that they hold, too, the

@@ -1,118 +1,270 @@
 #include "serve/connection.h"
 
 #include <poll.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <utility>
+#include <boost/asio/post.hpp>
+#include <boost/asio/write.hpp>
+#include <future>
+
+#include "serve/http_answer.h"
+#include "serve/http_rules.h"
 
 namespace inkling::serve {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+namespace asio = boost::asio;
+using boost::system::error_code;
 
-Clock::time_point after(double seconds) {
-    return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+bool client_left(int socket) {
+    pollfd p{socket, POLLRDHUP, 0};
+    return poll(&p, 1, 0) > 0;
+}
+
+bool path_matches(std::string_view route, std::string_view path) {
+    return route.ends_with('*') ? path.starts_with(route.substr(0, route.size() - 1)) : path == route;
+}
+
+const HttpRoute& find_route(const std::vector<HttpRoute>& routes, const HttpRequest& request) {
+    const HttpRoute* other = nullptr;
+    for (const HttpRoute& route : routes) {
+        if (!path_matches(route.path, request.path)) continue;
+        if (route.method == (request.method == "HEAD" ? "GET" : request.method)) return route;
+        other = &route;
+    }
+    if (!other) throw HttpError(404, "nothing is at " + request.path, "", "not_found");
+    throw HttpError(405, request.path + " is for " + other->method, "", "method_not_allowed");
 }
 
 }  // namespace
 
+Connection::Connection(asio::ip::tcp::socket socket, HttpService& service)
+    : service_(service), socket_(std::move(socket)), timer_(service.io) {
+    parser_.emplace(service.options.max_body);
+    service_.connections.insert(this);
+}
+
+Connection::~Connection() {
+    set_busy(false);
+    service_.connections.erase(this);
+    if (counted_) --service_.open;
+}
+
+void Connection::serve() {
+    if (service_.open >= service_.options.max_connections)
+        return refuse({503, "too many connections", "", "too_many_connections"});
+    counted_ = true;
+    ++service_.open;
+    next_request();
+}
+
+void Connection::end_if_idle() {
+    error_code ignored;
+    if (!busy_) socket_.shutdown(asio::socket_base::shutdown_receive, ignored);
+}
+
+// Not closed: a handler may ask whether the client is there.
+void Connection::cut() {
+    error_code ignored;
+    socket_.shutdown(asio::socket_base::shutdown_both, ignored);
+}
+
+void Connection::set_busy(bool busy) {
+    if (busy && !busy_) ++service_.busy;
+    if (!busy && busy_) --service_.busy;
+    busy_ = busy;
+}
+
+void Connection::set_deadline(double seconds) {
+    late_ = false;
+    timer_.expires_after(
+        std::chrono::duration_cast<asio::steady_timer::duration>(std::chrono::duration<double>(seconds)));
+    timer_.async_wait([weak = weak_from_this()](const error_code& error) {
+        const auto self = weak.lock();
+        if (error || !self || self->timer_.expiry() > asio::steady_timer::clock_type::now()) return;
+        self->late_ = true;
+        error_code ignored;
+        self->socket_.cancel(ignored);
+    });
+}
+
+void Connection::receive(Then then) {
+    socket_.async_read_some(asio::buffer(buffer_),
+                            [self = shared_from_this(), then](const error_code& error, std::size_t size) {
+                                self->ahead_.append(self->buffer_.data(), size);
+                                ((*self).*then)(!error && !self->late_);
+                            });
+}
+
+// What is written has its time anew whenever the client has read some.
+void Connection::write(std::string text, std::function<void(bool ok)> then) {
+    constexpr std::size_t kPart = 64 << 10;
+    out_ = std::move(text);
+    const auto self = shared_from_this();
+    const auto more = [this](const error_code& error, std::size_t) {
+        if (error) return std::size_t{0};
+        set_deadline(service_.options.idle_time);
+        return kPart;
+    };
+    asio::async_write(socket_, asio::buffer(out_), more,
+                      [self, then = std::move(then)](const error_code& error, std::size_t) { then(!error); });
+}
+
+void Connection::next_request() {
+    parser_.emplace(service_.options.max_body);
+    route_ = nullptr;
+    last_ = true;
+    begun_ = false;
+    set_deadline(service_.options.idle_time);
+    read_head(true);
+}
+
+void Connection::read_head(bool ok) {
+    if (!ok && !(late_ && begun_)) return;  // the client has left, or is idle
+    try {
+        if (!ok) throw HttpError(408, "the headers of the request did not come in time");
+        if (!begun_ && !ahead_.empty()) {
+            begun_ = true;
+            start_ = seconds_now();
+            set_deadline(service_.options.header_time);
+        }
+        if (parser_->read_head(ahead_)) return check_request();
+    } catch (const HttpError& e) {
+        return refuse(e);
+    }
+    receive(&Connection::read_head);
+}
+
+// Before the body is read.
+void Connection::check_request() {
+    const HttpOptions& options = service_.options;
+    const HttpRequest& request = parser_->request();
+    start_ = seconds_now();
+    last_ = !parser_->keep_alive() || service_.ending;
+    set_busy(!service_.ending);
+    if (service_.ending) throw HttpError(503, "the server is shutting down", "", "shutting_down");
+    if (is_preflight(request) && is_allowed_origin(options, request)) {
+        response_ = preflight_response(request);
+        return answer();
+    }
+    check_source(options, request);
+    route_ = &find_route(service_.routes, request);
+    if (route_->access == HttpAccess::with_key && !options.keys.empty()) check_key(options.keys, request);
+    set_deadline(options.idle_time);
+    if (parser_->read_body(ahead_)) return run();
+    if (lower(request.header("expect")) != "100-continue" || parser_->http_1_0())
+        return receive(&Connection::read_body);
+    write("HTTP/1.1 100 Continue\r\n\r\n", [this](bool ok) { read_body(ok); });
+}
+
+void Connection::read_body(bool ok) {
+    try {
+        if (!ok && late_) throw HttpError(408, "the body of the request did not come in time");
+        if (!ok) throw HttpError(400, "the body of the request is not whole");
+        if (parser_->read_body(ahead_)) return run();
+    } catch (const HttpError& e) {
+        return refuse(e);
+    }
+    receive(&Connection::read_body);
+}
+
+void Connection::run() {
+    timer_.cancel();
+    streamed_.reset();
+    parser_->request().hung_up = [socket = socket_.native_handle()] { return client_left(socket); };
+    try {
+        thread_ = std::jthread([self = shared_from_this()] { self->handle(); });
+    } catch (const std::system_error&) {
+        refuse({503, "no thread is left for the request", "", "no_thread"});
+    }
+}
+
+void Connection::handle() {
+    try {
+        try {
+            response_ = route_->handler(parser_->request());
+        } catch (...) {
+            response_ = error_response(std::current_exception());
+        }
+        if (response_.stream && parser_->request().method != "HEAD") streamed_ = stream();
+    } catch (...) {  // the answer has begun: it can only be cut
+        streamed_ = false;
+    }
+    if (streamed_) response_.stream = nullptr;  // here, whose cached buffers end with the thread
+    const auto end = [self = shared_from_this()] {
+        self->thread_.join();
+        self->streamed_ ? self->finish(*self->streamed_) : self->answer();
+    };
+    for (bool posted = false; !posted;) {
+        try {
+            asio::post(service_.io, end);
+            posted = true;
+        } catch (const std::bad_alloc&) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        }
+    }
+}
+
+bool Connection::stream() {
+    const bool chunked = !parser_->http_1_0();
+    bool there = send(head());
+    response_.stream([&](std::string_view piece) {
+        if (there && !piece.empty())
+            there = send(chunked ? fmt::format("{:x}\r\n{}\r\n", piece.size(), piece) : std::string(piece));
+        return there;
+    });
+    return there && (!chunked || send("0\r\n\r\n"));
+}
+
+bool Connection::send(std::string text) {
+    auto sent = std::make_shared<std::promise<bool>>();
+    std::future<bool> result = sent->get_future();
+    asio::post(service_.io, [this, text = std::move(text), sent = std::move(sent)]() mutable {
+        write(std::move(text), [sent = std::move(sent)](bool ok) { sent->set_value(ok); });
+    });
+    return result.get();  // throws where there was no memory for it
+}
+
+std::string Connection::head() {
+    if (is_allowed_origin(service_.options, parser_->request())) {
+        response_.headers.emplace_back("Access-Control-Allow-Origin", lower(parser_->request().header("origin")));
+        response_.headers.emplace_back("Vary", "Origin");
+    }
+    return head_text(response_, !parser_->http_1_0(), last_);
+}
+
+void Connection::refuse(const HttpError& error) {
+    response_ = error_response(error);
+    answer();
+}
+
+void Connection::answer() {
+    if (!parser_->complete()) last_ = true;  // its end is not known
+    std::string text = head();
+    if (parser_->request().method != "HEAD") text += response_.body;
+    write(std::move(text), [this](bool ok) { finish(ok); });
+}
+
+void Connection::finish(bool ok) {
+    constexpr std::size_t kMostUnread = 4 << 20;
+    const HttpOptions& options = service_.options;
+    if (options.observe) options.observe(route_ ? route_->path : "", response_.status, seconds_now() - start_);
+    set_busy(false);
+    response_ = {};
+    if (ok && !last_ && !service_.ending) return next_request();
+    error_code ignored;
+    socket_.shutdown(asio::socket_base::shutdown_send, ignored);
+    set_deadline(1);
+    unread_ = kMostUnread;
+    drain(ok);
+}
+
 // A socket that is closed while it holds what nobody read makes the system drop what was written last: so the rest of
 // a refused body is read for a moment, and thrown away.
-void Connection::finish() {
-    shutdown(socket_, SHUT_WR);
-    const Time deadline = after(written_ ? 1 : 0);
-    std::size_t left = std::size_t{4} << 20;
-    while (left > 0 && wait(POLLIN, deadline) == Wait::ready) {
-        ahead_.clear();
-        const std::ptrdiff_t n = receive();
-        if (n <= 0) break;
-        left -= std::min(left, static_cast<std::size_t>(n));
-    }
-}
-
-Connection::~Connection() { close(socket_); }
-
-Connection::Wait Connection::wait(short events, Time deadline) const {
-    while (true) {
-        const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
-        pollfd p{socket_, events, 0};
-        const int n = poll(&p, 1, static_cast<int>(std::clamp<long long>(left, 0, 1'000'000)));
-        if (n > 0) return Wait::ready;
-        if (n < 0 && errno != EINTR) return Wait::failed;
-        if (n == 0 && left <= 0) return Wait::timeout;
-    }
-}
-
-std::ptrdiff_t Connection::receive() {
-    char buffer[16384];
-    std::ptrdiff_t n;
-    do {
-        n = recv(socket_, buffer, sizeof buffer, 0);
-    } while (n < 0 && errno == EINTR);
-    ahead_.erase(0, std::exchange(taken_, 0));
-    if (n > 0) ahead_.append(buffer, static_cast<std::size_t>(n));
-    return n;
-}
-
-Connection::Head Connection::read_head() {
-    body_read_ = 0;
-    ahead_.erase(0, std::exchange(taken_, 0));
-    Time deadline = after(ahead_.empty() ? limits_.idle_time : limits_.header_time);
-    for (bool begun = !ahead_.empty();;) {
-        const std::size_t end = ahead_.find("\r\n\r\n");
-        if (std::min(end, ahead_.size()) > limits_.max_head) return Head::too_long;
-        if (end != std::string::npos) {
-            head_ = ahead_.substr(0, end + 4);
-            taken_ = end + 4;
-            body_deadline_ = after(limits_.idle_time);
-            return Head::whole;
-        }
-        const Wait result = wait(POLLIN, deadline);
-        if (result == Wait::timeout && begun) return Head::late;
-        if (result != Wait::ready || receive() <= 0) return Head::closed;
-        if (!begun) deadline = after(limits_.header_time);
-        begun = true;
-    }
-}
-
-std::ptrdiff_t Connection::read(char* data, std::size_t size) {
-    size = std::min(size, limits_.max_read - body_read_);
-    if (size == 0) return -1;
-    if (taken_ == ahead_.size()) {
-        const Wait result = wait(POLLIN, body_deadline_);
-        late_ = result == Wait::timeout;
-        if (result != Wait::ready || receive() <= 0) return -1;
-    }
-    const std::size_t n = std::min(size, ahead_.size() - taken_);
-    std::memcpy(data, ahead_.data() + taken_, n);
-    taken_ += n;
-    body_read_ += n;
-    return static_cast<std::ptrdiff_t>(n);
-}
-
-bool Connection::write(const char* data, std::size_t size) {
-    written_ = true;
-    while (size > 0) {
-        const std::ptrdiff_t n = send(socket_, data, size, MSG_NOSIGNAL | MSG_DONTWAIT);
-        if (n > 0) {
-            data += n;
-            size -= static_cast<std::size_t>(n);
-        } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-            if (wait(POLLOUT, after(limits_.idle_time)) != Wait::ready) return false;
-        } else if (errno != EINTR) {
-            return false;
-        }
-    }
-    return true;
-}
-
-bool Connection::hung_up(int socket) {
-    pollfd p{socket, POLLRDHUP, 0};
-    return poll(&p, 1, 0) > 0;
+void Connection::drain(bool ok) {
+    if (!ok || ahead_.size() >= unread_) return;
+    unread_ -= ahead_.size();
+    ahead_.clear();
+    receive(&Connection::drain);
 }
 
 }  // namespace inkling::serve

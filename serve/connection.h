@@ -1,58 +1,93 @@
-// One client's socket with time limits: the head of a request (its line and headers) arrives whole within its time or
-// not at all, a body within its own, and an answer is read on or given up.
+// One client's connection: requests one after the other, within limits of time and size. All of it runs on the thread
+// of the server's io_context but handlers, each of which has a thread while it runs; a client that is slow, idle or
+// gone holds no thread.
 #pragma once
 
-#include <chrono>
-#include <cstddef>
-#include <string>
+#include <array>
+#include <atomic>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <memory>
+#include <optional>
+#include <set>
+#include <thread>
+
+#include "engine/clock.h"
+#include "serve/http_request.h"
 
 namespace inkling::serve {
 
-struct ConnectionLimits {
-    double header_time, idle_time;                  // seconds
-    std::size_t max_head = 32 << 10, max_read = 0;  // bytes; max_read: of a body, as it is transferred
+class Connection;
+
+struct HttpRoute {
+    std::string method, path;
+    HttpHandler handler;
+    HttpAccess access;
 };
 
-class Connection {
+// What the connections of a server share.
+struct HttpService {
+    HttpOptions options;
+    std::vector<HttpRoute> routes = {};
+    std::atomic<bool> ending = false;
+    std::atomic<std::size_t> open = 0, busy = 0;  // connections that are served; requests that came before the end
+    std::set<Connection*> connections = {};       // all, those that are refused, too; of io's thread
+    boost::asio::io_context io{1};
+};
+
+class Connection : public std::enable_shared_from_this<Connection> {
   public:
-    Connection(int socket, const ConnectionLimits& limits) : socket_(socket), limits_(limits) {}
-    ~Connection();  // closes the socket
+    Connection(boost::asio::ip::tcp::socket socket, HttpService& service);
+    ~Connection();
     Connection(const Connection&) = delete;
     Connection& operator=(const Connection&) = delete;
 
-    // Waits for the next request. `closed`: the client left, or sent nothing for the idle time.
-    enum class Head { whole, closed, late, too_long };
-    Head read_head();
-    const std::string& head() const { return head_; }  // with the empty line that ends it
-
-    // Of the body, as it is transferred; 0 or below: no more, or not within the limits.
-    std::ptrdiff_t read(char* data, std::size_t size);
-    bool late() const { return late_; }  // a body did not come in time
-
-    // All of it, or false: the client has gone, or read nothing for the idle time.
-    bool write(const char* data, std::size_t size);
-
-    // No more is written. Waits for a moment, so that what was written arrives.
-    void finish();
-
-    // Whether the client has closed its side. Any thread may ask.
-    static bool hung_up(int socket);
-    int socket() const { return socket_; }
+    void serve();        // refuses where there are too many
+    void end_if_idle();  // when no request runs
+    void cut();          // whatever it does
 
   private:
-    using Time = std::chrono::steady_clock::time_point;
-    enum class Wait { ready, timeout, failed };
-    Wait wait(short events, Time deadline) const;
-    std::ptrdiff_t receive();  // appends to ahead_
+    using Then = void (Connection::*)(bool ok);
+    void receive(Then then);  // appends to ahead_
+    void write(std::string text, std::function<void(bool ok)> then);
+    void set_deadline(double seconds);  // after which what is received or written is not ok
 
-    int socket_;
-    ConnectionLimits limits_;
-    std::string ahead_;      // received
-    std::size_t taken_ = 0;  // of it, for a request
-    std::string head_;
-    std::size_t body_read_ = 0;
-    Time body_deadline_{};
-    bool late_ = false, written_ = false;
+    void next_request();
+    void read_head(bool ok);
+    void check_request();
+    void read_body(bool ok);
+    void run();
+    void set_busy(bool busy);
+
+    // On the thread of the handler.
+    void handle();
+    bool stream();
+    bool send(std::string text);
+
+    std::string head();
+    void refuse(const HttpError& error);
+    void answer();  // response_
+    void finish(bool ok);
+    void drain(bool ok);
+
+    HttpService& service_;
+    boost::asio::ip::tcp::socket socket_;
+    boost::asio::steady_timer timer_;
+    bool late_ = false;  // the deadline is over
+    std::array<char, 8192> buffer_;
+    std::string ahead_, out_;  // received, and not yet read; being written
+    std::size_t unread_ = 0;   // bytes to be thrown away at the end
+
+    std::optional<RequestParser> parser_;
+    bool begun_ = false, busy_ = false;  // the request has a first byte, and a whole head
+    bool last_ = true;                   // the connection ends with this request
+    bool counted_ = false;               // in open
+    double start_ = seconds_now();       // of the request
+    const HttpRoute* route_ = nullptr;
+    HttpResponse response_;
+    std::optional<bool> streamed_;  // whether all of a stream has been sent; none: no stream
+    std::jthread thread_;           // of the handler
 };
 
 }  // namespace inkling::serve

@@ -3,7 +3,7 @@
 //   HttpServer server({.port = 8080});            // binds; an address other than loopback needs keys, or `insecure`
 //   server.route("GET", "/health", [](const HttpRequest&) { return HttpResponse{.body = R"({"status":"ok"})"}; });
 //   server.route("GET", "/runs/*", show_run);      // * at the end: whatever follows
-//   server.start();                                // in threads of its own, one for each connection
+//   server.start();                                // in threads of its own, one for each request that runs
 //   server.stop();                                 // requests that run have time to end, others are answered 503
 // Handlers run at the same time, on different threads. What they throw is answered: an HttpError as it says, BadInput
 // with 400, all else with 500. A path that has no route is answered 404, one that has none of this method 405.
@@ -40,9 +40,12 @@ struct HttpOptions {
 };
 
 struct HttpRequest {
-    std::string method, path, body;            // the path without the query, decoded
-    std::map<std::string, std::string> query;  // ?name=value, decoded
-    std::function<bool()> hung_up;             // whether the client has gone; any thread may ask while the request runs
+    std::string method = "", path = "", body = "";    // the path without the query, decoded
+    std::map<std::string, std::string> query = {};    // ?name=value, decoded
+    std::map<std::string, std::string> headers = {};  // by names in lower case; of several of a name, the first
+    std::function<bool()> hung_up = nullptr;  // whether the client has gone; any thread may ask while the request runs
+
+    std::string header(const std::string& name) const { return headers.contains(name) ? headers.at(name) : ""; }
 };
 
 // Sends a piece of a streamed answer; false: the client has gone.

@@ -7,6 +7,8 @@
 #include <charconv>
 #include <sstream>
 
+#include "serve/http_request.h"
+
 namespace inkling::serve {
 namespace {
 
@@ -37,6 +39,13 @@ bool is_own_name(const HttpOptions& options, const std::string& host) {
 }
 
 std::string shortened(const std::string& text) { return text.substr(0, 100); }
+
+// The key of `Authorization: Bearer KEY`; "" of other schemes.
+std::string bearer_key(const HttpRequest& request) {
+    const std::string text = request.header("authorization");
+    const std::size_t key = text.find_first_not_of(" \t", 7);
+    return lower(text.substr(0, 7)) == "bearer " && key != std::string::npos ? text.substr(key) : "";
+}
 
 }  // namespace
 
@@ -75,32 +84,30 @@ std::string parse_origin(const std::string& text) {
     return origin;
 }
 
-void check_source(const HttpOptions& options, const HttpHead& head) {
-    if (options.keys.empty() && !head.host.empty()) {
-        const std::string host = without_port(head.host);
-        if (!is_own_name(options, host))
-            throw HttpError(403,
-                            fmt::format("Host: {} is no name of this server: --allow-host adds one", shortened(host)),
-                            "", "foreign_host");
-    }
-    const bool own =
-        head.origin.empty() || head.origin == "http://" + head.host || head.origin == "https://" + head.host;
-    if (!own && !is_allowed_origin(options, head))
+void check_source(const HttpOptions& options, const HttpRequest& request) {
+    const std::string host = lower(request.header("host")), origin = lower(request.header("origin"));
+    if (options.keys.empty() && !host.empty() && !is_own_name(options, without_port(host)))
         throw HttpError(
             403,
-            fmt::format("Origin: a page of {} sent this request: --allow-origin admits one", shortened(head.origin)),
+            fmt::format("Host: {} is no name of this server: --allow-host adds one", shortened(without_port(host))), "",
+            "foreign_host");
+    const bool own = origin.empty() || origin == "http://" + host || origin == "https://" + host;
+    if (!own && !is_allowed_origin(options, request))
+        throw HttpError(
+            403, fmt::format("Origin: a page of {} sent this request: --allow-origin admits one", shortened(origin)),
             "", "foreign_origin");
 }
 
-void check_key(const std::vector<std::string>& keys, const HttpHead& head) {
-    if (key_matches(keys, head.bearer) || key_matches(keys, head.api_key)) return;
-    const bool given = !head.bearer.empty() || !head.api_key.empty();
+void check_key(const std::vector<std::string>& keys, const HttpRequest& request) {
+    const std::string bearer = bearer_key(request), api_key = request.header("x-api-key");
+    if (key_matches(keys, bearer) || key_matches(keys, api_key)) return;
+    const bool given = !bearer.empty() || !api_key.empty();
     throw HttpError(401, given ? "the key is wrong" : "a key is required: Authorization: Bearer KEY", "",
                     "invalid_api_key");
 }
 
-bool is_allowed_origin(const HttpOptions& options, const HttpHead& head) {
-    return contains(options.allow_origins, head.origin);
+bool is_allowed_origin(const HttpOptions& options, const HttpRequest& request) {
+    return contains(options.allow_origins, lower(request.header("origin")));
 }
 
 std::vector<std::string> parse_keys(const std::string& text, const std::string& what) {

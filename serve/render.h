@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "data/tokenizers/tokenizer.h"
-#include "serve/text_queue.h"
+#include "serve/text_stream.h"
 
 namespace inkling::serve {
 

@@ -13,9 +13,10 @@
 namespace inkling::serve {
 namespace {
 
-std::size_t texts_of(std::span<const std::shared_ptr<TextJob>> jobs) {
+template <class Jobs>
+std::size_t texts_of(const Jobs& jobs) {
     std::size_t n = 0;
-    for (const auto& job : jobs) n += job->texts();
+    for (const auto& job : jobs) n += job->count();
     return n;
 }
 
@@ -37,14 +38,12 @@ void Scheduler::stop() {
     changed_.notify_all();
 }
 
-void Scheduler::add(std::span<const std::shared_ptr<TextJob>> jobs) {
-    for (const auto& job : jobs) {
-        if (job->texts() > options_.parallel)
-            throw HttpError(
-                400, fmt::format("n: at most {} texts are written at once, got {}", options_.parallel, job->texts()),
-                "n");
-    }
-    const std::size_t more = texts_of(jobs);
+void Scheduler::add(const std::shared_ptr<TextStream>& texts) {
+    Jobs jobs;
+    for (TextStream::Job& job : texts->jobs()) jobs.emplace_back(texts, &job);
+    const std::size_t more = texts->texts(), n = jobs.front()->count();
+    if (n > options_.parallel)
+        throw HttpError(400, fmt::format("n: at most {} texts are written at once, got {}", options_.parallel, n), "n");
     if (more > options_.parallel + options_.queue)
         throw HttpError(400,
                         fmt::format("prompt: at most {} texts a request are served, got {}",
@@ -82,23 +81,23 @@ bool Scheduler::take_next() {
     changed_.wait(lock, [&] { return stopping_ || !waiting_.empty() || !running_.empty(); });
     if (stopping_) {
         const HttpError error(503, "the server is shutting down", "", "shutting_down");
-        for (const auto& job : waiting_) job->queue().fail(error);
-        for (const auto& job : running_) job->queue().fail(error);
+        for (const auto& job : waiting_) job->stream.fail(error);
+        for (const auto& job : running_) job->stream.fail(error);
         return false;
     }
-    if (!waiting_.empty() && texts_of(running_) + waiting_.front()->texts() <= options_.parallel) {
+    if (!waiting_.empty() && texts_of(running_) + waiting_.front()->count() <= options_.parallel) {
         next_ = waiting_.front();
         waiting_.pop_front();
-        metrics_.add_waiting(-static_cast<std::ptrdiff_t>(next_->texts()));
-        metrics_.add_running(static_cast<std::ptrdiff_t>(next_->texts()));
+        metrics_.add_waiting(-static_cast<std::ptrdiff_t>(next_->count()));
+        metrics_.add_running(static_cast<std::ptrdiff_t>(next_->count()));
     }
     return true;
 }
 
 void Scheduler::drop_abandoned() {
-    const auto gone = [](const std::shared_ptr<TextJob>& job) {
-        if (!job->queue().abandoned()) return false;
-        job->queue().fail(client_gone());
+    const auto gone = [](const Job& job) {
+        if (!job->stream.abandoned()) return false;
+        job->stream.fail(client_gone());
         return true;
     };
     const auto dropped = [&](auto& jobs) {
@@ -114,37 +113,37 @@ void Scheduler::drop_abandoned() {
 }
 
 void Scheduler::read_prompt() {
-    const std::shared_ptr<TextJob> job = std::exchange(next_, nullptr);
+    const Job job = std::exchange(next_, nullptr);
     try {
         const double start = seconds_now();
         job->read();
-        metrics_.prompt_read(job->prompt().prompt_tokens(), seconds_now() - start);
-        metrics_.first_token(job->queue().seconds());
+        metrics_.prompt_read(job->prompt.prompt_tokens(), seconds_now() - start);
+        metrics_.first_token(job->stream.seconds());
         running_.push_back(job);
     } catch (const std::exception& e) {
-        job->queue().fail({500, e.what()});
-        metrics_.add_running(-static_cast<std::ptrdiff_t>(job->texts()));
+        job->stream.fail({500, e.what()});
+        metrics_.add_running(-static_cast<std::ptrdiff_t>(job->count()));
     }
 }
 
 // The job's texts of a decoder; where one fails, all do.
-void Scheduler::step_alone(TextJob& job, const void* decoder) {
+void Scheduler::step_alone(TextStream::Job& job, const void* decoder) {
     try {
-        for (generate::Writer& writer : job.writers()) {
-            generate::Writer* const one = &writer;
-            if (writer.decoder().get() == decoder) generate::step(std::span(&one, 1));
+        for (TextStream::Job::Text& text : job.texts) {
+            generate::Writer* const one = &text.writer;
+            if (one->decoder().get() == decoder) generate::step(std::span(&one, 1));
         }
     } catch (const std::exception& e) {
-        for (generate::Writer& writer : job.writers()) writer.finish();
-        job.queue().fail({500, e.what()});
+        for (TextStream::Job::Text& text : job.texts) text.writer.finish();
+        job.stream.fail({500, e.what()});
     }
 }
 
 void Scheduler::step() {
     std::map<const void*, std::vector<generate::Writer*>> batches;  // by decoder
     for (const auto& job : running_) {
-        for (generate::Writer& writer : job->writers()) {
-            if (!writer.finished()) batches[writer.decoder().get()].push_back(&writer);
+        for (TextStream::Job::Text& text : job->texts) {
+            if (!text.writer.finished()) batches[text.writer.decoder().get()].push_back(&text.writer);
         }
     }
     const double start = seconds_now();

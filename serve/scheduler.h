@@ -1,18 +1,17 @@
 // Writes the texts of all requests on one thread, as one batch for each model. Texts join and leave between two tokens;
 // what they say does not depend on what runs beside them (generate/writer.h).
 //   Scheduler scheduler({.parallel = 16, .queue = 256, .threads = 2});
-//   scheduler.add(jobs);                    // of one request; throws HttpError 429 where the queue has no room
-//   queue->wait();                          // text_queue.h
+//   scheduler.add(texts);                   // of one request; throws HttpError 429 where the queue has no room
+//   texts->wait();                          // text_stream.h
 #pragma once
 
 #include <deque>
 #include <memory>
-#include <span>
 #include <thread>
 #include <vector>
 
 #include "serve/metrics.h"
-#include "serve/text_job.h"
+#include "serve/text_stream.h"
 
 namespace inkling::serve {
 
@@ -30,25 +29,26 @@ class Scheduler {
     Scheduler(const Scheduler&) = delete;
     Scheduler& operator=(const Scheduler&) = delete;
 
-    void add(std::span<const std::shared_ptr<TextJob>> jobs);
+    void add(const std::shared_ptr<TextStream>& texts);
     const SchedulerOptions& options() const { return options_; }
 
   private:
-    using Jobs = std::vector<std::shared_ptr<TextJob>>;
+    using Job = std::shared_ptr<TextStream::Job>;  // keeps its stream
+    using Jobs = std::vector<Job>;
     void run();
     bool take_next();       // waits where there is nothing to do; false: the end
     void drop_abandoned();  // jobs whose clients have gone
     void read_prompt();     // of one job, so that the others need not wait for many
     void step();            // a token for each text
-    static void step_alone(TextJob& job, const void* decoder);
+    static void step_alone(TextStream::Job& job, const void* decoder);
 
     const SchedulerOptions options_;
     Metrics& metrics_;
     std::mutex mutex_;
     std::condition_variable changed_;
-    std::deque<std::shared_ptr<TextJob>> waiting_;
+    std::deque<Job> waiting_;
     bool stopping_ = false;
-    std::shared_ptr<TextJob> next_;  // has places, and its prompt is to be read
+    Job next_;  // has places, and its prompt is to be read
     Jobs running_;
     std::thread thread_;
 };

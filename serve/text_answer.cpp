@@ -2,6 +2,7 @@
 
 #include <ctime>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "formats/json.h"
 #include "serve/render.h"
@@ -13,33 +14,9 @@ using nlohmann::ordered_json;
 
 constexpr std::size_t kCompletionTokens = 16;  // OpenAI's default for completions
 
-// The texts of one request: of each prompt, n.
-struct Texts {
-    Texts(const TextRequest& asked, std::shared_ptr<const ServedModel> of, std::size_t n,
-          const std::function<bool()>& hung_up)
-        : request(asked), model(std::move(of)), queue(std::make_shared<TextQueue>(n, hung_up)) {}
-    ~Texts() { queue->abandon(); }
-    Texts(const Texts&) = delete;
-    Texts& operator=(const Texts&) = delete;
-
-    const TextRequest request;
-    const std::shared_ptr<const ServedModel> model;
-    const std::shared_ptr<TextQueue> queue;
-    std::vector<std::shared_ptr<TextJob>> jobs;
-
-    std::size_t count() const { return jobs.size() * request.n; }
-    const TextJob& job_of(std::size_t text) const { return *jobs[text / request.n]; }
-
-    ordered_json usage(std::size_t written) const {
-        std::size_t read = 0;
-        for (const auto& job : jobs) read += job->prompt().prompt_tokens();
-        return {{"prompt_tokens", read}, {"completion_tokens", written}, {"total_tokens", read + written}};
-    }
-};
-
-generate::Writer make_writer(const Texts& texts, const Prompt& prompt, std::size_t tokens) {
-    const ServedModel& model = *texts.model;
-    generate::GenerateOptions options = texts.request.options;
+generate::Writer make_writer(const TextRequest& request, const ServedModel& model, const Prompt& prompt,
+                             std::size_t tokens) {
+    generate::GenerateOptions options = request.options;
     options.max_tokens = tokens;
     generate::Writer writer(model.decoder, model.tokenizer.get(), options);
     if (const auto* const text = std::get_if<std::string>(&prompt)) {
@@ -79,77 +56,100 @@ Prompt truncated(const TextRequest& request, const ServedModel& model, const Pro
 // writes; a chat does not: it would lose its first messages and their marks.
 enum class Bound { asked, context };
 
-std::shared_ptr<Texts> begin(const TextRequest& request, std::shared_ptr<const ServedModel> model,
-                             std::span<const Prompt> prompts, Bound bound, Scheduler& scheduler,
-                             const std::function<bool()>& hung_up) {
-    auto texts = std::make_shared<Texts>(request, model, prompts.size() * request.n, hung_up);
+using Texts = std::shared_ptr<TextStream>;  // abandoned with the last copy
+
+Texts begin(const TextRequest& request, const ServedModel& model, std::span<const Prompt> prompts, Bound bound,
+            Scheduler& scheduler, const std::function<bool()>& hung_up) {
+    const auto texts = std::make_shared<TextStream>(request.n, request.stream, hung_up);
     for (const auto& [id, bias] : request.options.logit_bias) {
-        if (static_cast<std::size_t>(id) >= model->decoder->config().vocab_size)
+        if (static_cast<std::size_t>(id) >= model.decoder->config().vocab_size)
             throw HttpError(400, fmt::format("logit_bias: the model has no token {}", id), "logit_bias");
     }
     for (const Prompt& prompt : prompts) {
-        const Prompt kept = truncated(request, *model, prompt);
-        const std::size_t context = model->context();
+        const Prompt kept = truncated(request, model, prompt);
+        const std::size_t context = model.context();
         const std::size_t asked =
             request.max_tokens.value_or(bound == Bound::asked ? kCompletionTokens : request.most_tokens);
-        generate::Writer writer = make_writer(*texts, kept, std::min(asked, request.most_tokens));
+        generate::Writer writer = make_writer(request, model, kept, std::min(asked, request.most_tokens));
         const std::size_t left = context - std::min(context, writer.prompt_tokens());
         const std::size_t fits = std::min(std::max(kCompletionTokens, left), request.most_tokens);
         if (asked > fits && (bound == Bound::context || asked > request.most_tokens))
-            writer = make_writer(*texts, kept, fits);
+            writer = make_writer(request, model, kept, fits);
         if (writer.prompt_tokens() > context)
             throw HttpError(400,
                             fmt::format("the prompt has {} tokens, and the model's context {}: shorten it, or set "
                                         "truncate_prompt_tokens to -1",
                                         writer.prompt_tokens(), context),
                             "prompt", "context_length_exceeded");
-        texts->jobs.push_back(std::make_shared<TextJob>(std::move(writer), request.n, texts->jobs.size() * request.n,
-                                                        request.stream, texts->queue));
+        texts->add_prompt(std::move(writer));
     }
-    scheduler.add(texts->jobs);
-    return texts;
+    scheduler.add(texts);
+    return {texts.get(), [texts](TextStream* stream) { stream->abandon(); }};
 }
 
-HttpResponse json_answer(const ordered_json& body) { return {.body = formats::json_text(body)}; }
-
-// Events until all texts are finished. `first` and `next` make those of a piece; `last`: of the end, or null.
-HttpResponse stream_answer(const std::shared_ptr<Texts>& texts, std::function<ordered_json(const TextPiece&)> next,
-                           std::function<ordered_json(std::size_t written)> last) {
-    // what fails before the first piece is answered with its own status
-    auto first = std::make_shared<std::optional<TextPiece>>(texts->queue->wait());
-    HttpResponse response{.type = "text/event-stream"};
-    response.stream = [texts, first, next = std::move(next), last = std::move(last)](const HttpSend& send) {
-        std::vector<std::size_t> written(texts->count());
-        try {
-            for (std::optional<TextPiece> piece = std::move(*first); piece; piece = texts->queue->wait()) {
-                written[piece->index] = piece->tokens;
-                const bool empty = piece->text.empty() && piece->logprobs.empty() && !piece->end_logprobs;
-                if (empty && piece->finish == generate::FinishReason::none && piece->tokens > 1) continue;
-                std::string events;
-                for (const ordered_json& chunk : next(*piece)) events += event(chunk);
-                if (!send(events)) return;
-            }
-            std::size_t all = 0;
-            for (const std::size_t n : written) all += n;
-            if (texts->request.include_usage && !send(event(last(all)))) return;
-            send("data: [DONE]\n\n");
-        } catch (const HttpError& e) {
-            send("data: " + error_json(e) + "\n\n");
-        } catch (const std::exception& e) {
-            send("data: " + error_json({500, e.what()}) + "\n\n");
-        }
-    };
-    return response;
-}
-
-std::string echoed(const CompletionRequest& request, const Texts& texts, std::size_t text) {
+std::string echoed(const CompletionRequest& request, const ServedModel& model, std::size_t text) {
     const Prompt& prompt = request.prompts[text / request.n];
     if (const auto* const s = std::get_if<std::string>(&prompt)) return *s;
-    return generate::to_valid_utf8(texts.model->tokenizer->decode(std::get<std::vector<std::int32_t>>(prompt)));
+    return generate::to_valid_utf8(model.tokenizer->decode(std::get<std::vector<std::int32_t>>(prompt)));
 }
 
-ordered_json head(const std::string& id, const char* object, std::int64_t created, const ServedModel& model) {
-    return {{"id", id}, {"object", object}, {"created", created}, {"model", model.name}};
+ordered_json base_of(const char* id, const char* object, const ServedModel& model) {
+    return {{"id", random_id(id)}, {"object", object}, {"created", std::time(nullptr)}, {"model", model.name}};
+}
+
+ordered_json usage_of(const TextStream& texts, std::size_t written) {
+    const std::size_t read = texts.prompt_tokens();
+    return {{"prompt_tokens", read}, {"completion_tokens", written}, {"total_tokens", read + written}};
+}
+
+// `choices`: what a piece adds to the choices of an answer, each an event of its own; of a text as a whole, its choice.
+using Choices = std::function<std::vector<ordered_json>(const TextPiece&)>;
+
+HttpResponse whole_answer(const Texts& texts, const TextRequest& request, ordered_json body, const Choices& choices) {
+    std::vector<ordered_json> all(texts->texts());
+    std::size_t written = 0;
+    while (const auto piece = texts->wait()) {
+        all[piece->index] = choices(*piece).front();
+        written += piece->tokens;
+    }
+    body["choices"] = all;
+    body["usage"] = usage_of(*texts, written);
+    body["seed"] = request.options.seed;
+    return {.body = formats::json_text(body)};
+}
+
+void send_events(TextStream& texts, std::optional<TextPiece> piece, bool usage, ordered_json body,
+                 const Choices& choices, const HttpSend& send) {
+    std::vector<std::size_t> written(texts.texts());
+    for (; piece; piece = texts.wait()) {
+        written[piece->index] = piece->tokens;
+        const bool empty = piece->text.empty() && piece->logprobs.empty() && !piece->end_logprobs;
+        if (empty && piece->finish == generate::FinishReason::none && piece->tokens > 1) continue;
+        std::string events;
+        for (const ordered_json& choice : choices(*piece)) {
+            body["choices"] = ordered_json::array({choice});
+            events += event(body);
+        }
+        if (!send(events)) return;
+    }
+    body["choices"] = ordered_json::array();
+    body["usage"] = usage_of(texts, std::accumulate(written.begin(), written.end(), std::size_t{0}));
+    send((usage ? event(body) : "") + "data: [DONE]\n\n");
+}
+
+HttpResponse answer(const Texts& texts, const TextRequest& request, const ordered_json& base, const Choices& choices) {
+    if (!request.stream) return whole_answer(texts, request, base, choices);
+    // what fails before the first piece is answered with its own status
+    return {.type = "text/event-stream",
+            .stream = [=, first = texts->wait(), usage = request.include_usage](const HttpSend& send) {
+                try {
+                    send_events(*texts, first, usage, base, choices, send);
+                } catch (const HttpError& e) {
+                    send("data: " + error_json(e) + "\n\n");
+                } catch (const std::exception& e) {
+                    send("data: " + error_json({500, e.what()}) + "\n\n");
+                }
+            }};
 }
 
 // What is said so far, up to where the answer begins, or goes on.
@@ -171,52 +171,28 @@ std::vector<std::int32_t> chat_prompt(const ChatRequest& request, const ServedMo
 
 HttpResponse answer_completion(const CompletionRequest& request, std::shared_ptr<const ServedModel> model,
                                Scheduler& scheduler, const std::function<bool()>& hung_up) {
-    const auto texts = begin(request, model, request.prompts, Bound::asked, scheduler, hung_up);
-    const ordered_json base = head(random_id("cmpl-"), "text_completion", std::time(nullptr), *model);
-    const bool top = request.options.logprobs.value_or(0) > 0;
+    const Texts texts = begin(request, *model, request.prompts, Bound::asked, scheduler, hung_up);
     struct State {
         bool begun = false;
         CompletionLogprobs logprobs;
     };
-    auto states = std::make_shared<std::vector<State>>(texts->count(), State{false, {*model->tokenizer, top}});
-    const auto choice_of = [=](TextPiece piece) {
+    const bool top = request.options.logprobs.value_or(0) > 0;
+    auto states = std::make_shared<std::vector<State>>(texts->texts(), State{false, {*model->tokenizer, top}});
+    const auto choices = [=](const TextPiece& piece) {
         State& state = (*states)[piece.index];
-        if (!state.begun && request.echo) {
-            piece.text = echoed(request, *texts, piece.index) + piece.text;
-            const generate::Writer& prompt = texts->job_of(piece.index).prompt();
+        std::string text = piece.text;
+        if (!std::exchange(state.begun, true) && request.echo) {
+            text = echoed(request, *model, piece.index) + text;
+            const generate::Writer& prompt = texts->prompt_of(piece.index);
             if (request.options.logprobs) state.logprobs.add_prompt(prompt.tokens(), prompt.prompt_logprobs());
         }
-        state.begun = true;
         state.logprobs.add(piece);
-        return ordered_json{{"text", piece.text},
-                            {"index", piece.index},
-                            {"logprobs", request.options.logprobs ? state.logprobs.take() : ordered_json()},
-                            {"finish_reason", finish_json(piece.finish)}};
+        return std::vector{ordered_json{{"text", text},
+                                        {"index", piece.index},
+                                        {"logprobs", request.options.logprobs ? state.logprobs.take() : ordered_json()},
+                                        {"finish_reason", finish_json(piece.finish)}}};
     };
-    if (request.stream) {
-        const auto chunk = [=](const TextPiece& piece) {
-            ordered_json body = base;
-            body["choices"] = ordered_json::array({choice_of(piece)});
-            return ordered_json::array({body});
-        };
-        return stream_answer(texts, chunk, [=](std::size_t written) {
-            ordered_json body = base;
-            body["choices"] = ordered_json::array();
-            body["usage"] = texts->usage(written);
-            return body;
-        });
-    }
-    std::vector<ordered_json> choices(texts->count());
-    std::size_t written = 0;
-    while (const auto piece = texts->queue->wait()) {
-        choices[piece->index] = choice_of(*piece);
-        written += piece->tokens;
-    }
-    ordered_json body = base;
-    body["choices"] = choices;
-    body["usage"] = texts->usage(written);
-    body["seed"] = request.options.seed;
-    return json_answer(body);
+    return answer(texts, request, base_of("cmpl-", "text_completion", *model), choices);
 }
 
 HttpResponse answer_chat(const ChatRequest& asked, std::shared_ptr<const ServedModel> model, Scheduler& scheduler,
@@ -225,53 +201,33 @@ HttpResponse answer_chat(const ChatRequest& asked, std::shared_ptr<const ServedM
     ChatRequest request = asked;
     request.options.end_tokens.push_back(model->chat->end_of_turn());
     const std::vector<Prompt> prompts{chat_prompt(request, *model, hung_up)};
-    const auto texts = begin(request, model, prompts, Bound::context, scheduler, hung_up);
-    const std::string id = random_id("chatcmpl-");
-    const std::int64_t created = std::time(nullptr);
-    const bool logprobs = request.options.logprobs.has_value();
-    const auto logprobs_of = [=](const TextPiece& piece) {
-        return logprobs ? chat_logprobs(*model->tokenizer, piece.logprobs) : ordered_json();
+    const Texts texts = begin(request, *model, prompts, Bound::context, scheduler, hung_up);
+    const auto choice = [](const TextPiece& piece, const char* part, const ordered_json& says,
+                           const ordered_json& logprobs, const ordered_json& finish) {
+        return ordered_json{{"index", piece.index}, {part, says}, {"logprobs", logprobs}, {"finish_reason", finish}};
     };
-    if (request.stream) {
-        const ordered_json base = head(id, "chat.completion.chunk", created, *model);
-        auto begun = std::make_shared<std::vector<bool>>(texts->count());
-        const auto chunks = [=](const TextPiece& piece) {
-            ordered_json all = ordered_json::array();
-            const auto add = [&](const ordered_json& delta, const ordered_json& values, const ordered_json& finish) {
-                ordered_json body = base;
-                body["choices"] = ordered_json::array(
-                    {{{"index", piece.index}, {"delta", delta}, {"logprobs", values}, {"finish_reason", finish}}});
-                all.push_back(body);
-            };
-            if (!(*begun)[piece.index]) add({{"role", "assistant"}, {"content", ""}}, nullptr, nullptr);
-            (*begun)[piece.index] = true;
-            if (!piece.text.empty() || !piece.logprobs.empty())
-                add({{"content", piece.text}}, logprobs_of(piece), nullptr);
-            if (piece.finish != generate::FinishReason::none)
-                add(ordered_json::object(), nullptr, finish_json(piece.finish));
-            return all;
-        };
-        return stream_answer(texts, chunks, [=](std::size_t written) {
-            ordered_json body = base;
-            body["choices"] = ordered_json::array();
-            body["usage"] = texts->usage(written);
-            return body;
+    const auto logprobs_of = [model, wanted = request.options.logprobs.has_value()](const TextPiece& piece) {
+        return wanted ? chat_logprobs(*model->tokenizer, piece.logprobs) : ordered_json();
+    };
+    if (!request.stream) {
+        return answer(texts, request, base_of("chatcmpl-", "chat.completion", *model), [=](const TextPiece& piece) {
+            const ordered_json message = {{"role", "assistant"}, {"content", piece.text}, {"refusal", nullptr}};
+            return std::vector{choice(piece, "message", message, logprobs_of(piece), finish_json(piece.finish))};
         });
     }
-    std::vector<ordered_json> choices(texts->count());
-    std::size_t written = 0;
-    while (const auto piece = texts->queue->wait()) {
-        choices[piece->index] = {{"index", piece->index},
-                                 {"message", {{"role", "assistant"}, {"content", piece->text}, {"refusal", nullptr}}},
-                                 {"logprobs", logprobs_of(*piece)},
-                                 {"finish_reason", finish_json(piece->finish)}};
-        written += piece->tokens;
-    }
-    ordered_json body = head(id, "chat.completion", created, *model);
-    body["choices"] = choices;
-    body["usage"] = texts->usage(written);
-    body["seed"] = request.options.seed;
-    return json_answer(body);
+    auto begun = std::make_shared<std::vector<bool>>(texts->texts());
+    const auto deltas = [=](const TextPiece& piece) {
+        std::vector<ordered_json> all;
+        if (!(*begun)[piece.index])
+            all.push_back(choice(piece, "delta", {{"role", "assistant"}, {"content", ""}}, nullptr, nullptr));
+        (*begun)[piece.index] = true;
+        if (!piece.text.empty() || !piece.logprobs.empty())
+            all.push_back(choice(piece, "delta", {{"content", piece.text}}, logprobs_of(piece), nullptr));
+        if (piece.finish != generate::FinishReason::none)
+            all.push_back(choice(piece, "delta", ordered_json::object(), nullptr, finish_json(piece.finish)));
+        return all;
+    };
+    return answer(texts, request, base_of("chatcmpl-", "chat.completion.chunk", *model), deltas);
 }
 
 }  // namespace inkling::serve

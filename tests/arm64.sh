@@ -15,7 +15,7 @@ libraries=()
 for package in "${packages[@]}" libgomp1; do
     case $package in
         g++ | cmake | ninja-build) ;;
-        libspdlog-dev | libcli11-dev | libpng-dev | libedit-dev | libcpp-httplib-dev) ;;  # the program's
+        libspdlog-dev | libcli11-dev | libpng-dev | libedit-dev | libboost-dev) ;;  # the program's
         libxtensor-dev) libraries+=("$package") ;;  # headers; ARM's package asks for one that is not made for it
         *) apt-cache show "$package:arm64" >/dev/null 2>&1 && package+=:arm64 # others are for all machines
             libraries+=("$package") ;;

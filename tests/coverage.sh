@@ -24,7 +24,7 @@ wait
 llvm-profdata merge -sparse $build/profiles/*.profraw -o $build/profile
 
 files=(formats/*.cpp data/{records,documents,text_source}.cpp data/tokenizers/{tokenizer_json,bpe_json,pipeline_json}.cpp
-    models/{adapter_folder,folder,weight_files,stored_weights}.cpp models/families/*.cpp serve/{http_head,text_request}.cpp
+    models/{adapter_folder,folder,weight_files,stored_weights}.cpp models/families/*.cpp serve/{http_request,text_request}.cpp
     train/{options,checkpoint,run_folder,resume,verify}.cpp)
 profile=($build/tests/inkling_tests -object $build/inkling -instr-profile $build/profile)
 llvm-cov report "${profile[@]}" "${files[@]}" 2>$build/report.log |

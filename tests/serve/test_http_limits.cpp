@@ -1,6 +1,7 @@
 // Clients that are slow, that never read or never end, and the end of a server.
 #include <sys/resource.h>
 
+#include <filesystem>
 #include <future>
 
 #include "tests/paths.h"
@@ -82,24 +83,64 @@ TEST_CASE("http: connections beyond the limit are all refused at once", "[serve]
     CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(3));
 }
 
+TEST_CASE("http: thousands of connections, of which none has a thread", "[serve]") {
+    constexpr std::size_t kClients = 1500;
+    const auto threads = [] { return std::distance(std::filesystem::directory_iterator("/proc/self/task"), {}); };
+    rlimit before{};
+    REQUIRE(getrlimit(RLIMIT_NOFILE, &before) == 0);
+    if (before.rlim_max < 2 * kClients + 100) SKIP_TEST("the system allows too few open files");
+    const rlimit more{std::max<rlim_t>(before.rlim_cur, 2 * kClients + 100), before.rlim_max};
+    REQUIRE(setrlimit(RLIMIT_NOFILE, &more) == 0);
+    {
+        HttpOptions options = on_any_port();
+        options.max_connections = kClients;
+        const EchoServer server(options);
+        const auto at_first = threads();
+        std::vector<std::unique_ptr<Wire>> clients;
+        for (std::size_t i = 0; i < kClients; ++i) {
+            clients.push_back(std::make_unique<Wire>(server.port()));
+            clients.back()->send("POST /echo HTTP/1.1\r\nContent-Length: 2\r\n\r\na");
+        }
+        while (server.http.connections() < kClients) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        CHECK(threads() == at_first);
+        CHECK(get(server.port(), "/open").status == 503);
+        for (const auto& client : clients) client->send("b");
+        for (const auto& client : clients) CHECK(client->answer().body == "ab");
+    }
+    REQUIRE(setrlimit(RLIMIT_NOFILE, &before) == 0);
+}
+
 // A limit of the address space, since that of threads does not hold for root.
 TEST_CASE("http: a thread that cannot start is a refusal, and nothing ends", "[serve]") {
     if (kSanitized || kEmulated) SKIP_TEST("the address space is not its own");
-    const EchoServer server;
-    std::vector<std::unique_ptr<Wire>> idle;  // which have the stacks that the system library keeps for later threads
-    for (int i = 0; i < 20; ++i) idle.push_back(std::make_unique<Wire>(server.port()));
-    while (server.http.connections() < idle.size()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    HttpServer http(on_any_port());
+    std::atomic<bool> finish = false;
+    std::atomic<std::size_t> running = 0;
+    http.route("GET", "/waits", [&](const HttpRequest&) {
+        ++running;
+        while (!finish) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        return HttpResponse{.body = "{}"};
+    });
+    http.start();
+    const std::string request = request_text("GET", "/waits", "");
+    std::vector<std::unique_ptr<Wire>> busy;  // with the stacks that the system library keeps for later threads
+    for (int i = 0; i < 20; ++i) {
+        busy.push_back(std::make_unique<Wire>(http.port()));
+        busy.back()->send(request);
+    }
+    while (running < busy.size()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     rlimit before{};
     REQUIRE(getrlimit(RLIMIT_AS, &before) == 0);
     const rlimit none{1 << 20, before.rlim_max};
-    const std::string request = request_text("GET", "/open", "");
     REQUIRE(setrlimit(RLIMIT_AS, &none) == 0);
-    Wire refused(server.port());
+    Wire refused(http.port());
     refused.send(request);
     const std::string answer = refused.until("\r\n");
     REQUIRE(setrlimit(RLIMIT_AS, &before) == 0);
-    CHECK(answer == "HTTP/1.1 503 Refused\r\n");
-    CHECK(get(server.port(), "/open").status == 200);
+    CHECK(answer == "HTTP/1.1 503 Service Unavailable\r\n");
+    finish = true;
+    for (const auto& wire : busy) CHECK(wire->answer().status == 200);
+    CHECK(get(http.port(), "/waits").status == 200);
 }
 
 TEST_CASE("http: a client that does not read is given up, one that hangs up is noticed", "[serve]") {

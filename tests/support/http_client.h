@@ -76,7 +76,7 @@ class Wire {
         a.head = until("\r\n\r\n");
         if (a.head.empty()) return a;
         a.status = std::stoi(a.head.substr(a.head.find(' ') + 1));
-        if (head_only) return a;
+        if (head_only || a.status == 204) return a;
         if (a.has_header("Transfer-Encoding: chunked")) {
             while (true) {
                 const std::string line = until("\r\n");
