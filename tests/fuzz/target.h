@@ -1,7 +1,7 @@
 // A fuzz target reads any bytes, and aborts where the reader does something wrong:
 //   FUZZ_TARGET(jinja) { ...; return 0; }      // const std::uint8_t* bytes, std::size_t size
-// run.sh compiles it for libFuzzer. The test program compiles it as a test of the inputs in corpus/jinja, so that what a
-// fuzzer has found stays found.
+// run.sh compiles it for libFuzzer. The test program compiles it as a test of the inputs in corpus/jinja, so that what
+// a fuzzer has found stays found.
 #pragma once
 
 #include <cstdint>
@@ -28,9 +28,9 @@ void replay(const std::string& name, int (*target)(const std::uint8_t* bytes, st
 
 }  // namespace inkling::testing
 
-#define FUZZ_TARGET(name)                                                                                          \
-    static int fuzz_##name(const std::uint8_t* bytes, std::size_t size);                                           \
-    TEST_CASE("fuzz: known inputs of " #name, "[fuzz]") { inkling::testing::replay(#name, fuzz_##name); }          \
+#define FUZZ_TARGET(name)                                                                                 \
+    static int fuzz_##name(const std::uint8_t* bytes, std::size_t size);                                  \
+    TEST_CASE("fuzz: known inputs of " #name, "[fuzz]") { inkling::testing::replay(#name, fuzz_##name); } \
     static int fuzz_##name(const std::uint8_t* bytes, std::size_t size)
 
 #endif
