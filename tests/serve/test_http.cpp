@@ -139,5 +139,5 @@ TEST_CASE("http: what a request says", "[serve]") {
     CHECK_THROWS_WITH(read("GET / HTTP/1.1\r\nA\r\n"), refused("bad field"));
     for (const char* length : {"", "x", "5x", "+5", "1, 2"})
         CHECK_THROWS_WITH(read(fmt::format("GET / HTTP/1.1\r\nContent-Length: {}\r\n", length)),
-                          refused("bad Content-Length"));
+                          refused("Content-Length"));  // "bad", or "multiple" in newer ones
 }
