@@ -46,7 +46,7 @@ def last_json(command, **more):
 
 
 def metrics(out):
-    """Of the run in this folder."""
+    """Reads metrics.jsonl of the run in this folder."""
     return json_lines((pathlib.Path(out) / "metrics.jsonl").read_text())
 
 
@@ -58,7 +58,7 @@ def timed(call):
 
 
 def make_model(python, shape, folder):
-    """A model of random weights (generate.py), by a Python that has numpy, where there is none yet."""
+    """Makes a model of random weights (generate.py) in an empty folder; `python` must have numpy."""
     folder = pathlib.Path(folder)
     if not (folder / "tokenizer.json").exists():
         folder.mkdir(parents=True, exist_ok=True)

@@ -71,7 +71,7 @@ struct Corpus {
     std::vector<std::shared_ptr<const void>> owners_;
 };
 
-// The built-in stories (stories/stories.h), 8 MB of them.
+// Returns 8 MB of the built-in stories (stories/stories.h).
 Corpus stories_corpus();
 
 // A path is a UTF-8 file, also one that gzip or zstd compressed, a FIFO, a folder, a pattern such as "books/*.txt", or

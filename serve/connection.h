@@ -1,6 +1,6 @@
-// One client's connection: requests one after the other, within limits of time and size. All of it runs on the thread
-// of the server's io_context but handlers, each of which has a thread while it runs; a client that is slow, idle or
-// gone holds no thread.
+// One client's connection: it serves requests one after the other, within limits of time and size. Everything runs on
+// the thread of the server's io_context, except handlers: each has its own thread while it runs. A slow, idle or
+// vanished client holds no thread.
 #pragma once
 
 #include <array>

@@ -1,7 +1,7 @@
-// Reads requests from the bytes of a connection; Boost.Beast parses them. Where a proxy and a server disagree on the
-// end of a request, one of them takes the rest for another request: what is not exactly HTTP/1.1 is refused.
+// Reads requests from the bytes of a connection; Boost.Beast parses them. If a proxy and a server disagreed on where a
+// request ends, one would take the rest for another request, so the parser refuses what is not exactly HTTP/1.1.
 //   RequestParser parser(1 << 20);
-//   while (!parser.read_head(bytes)) bytes += receive();  // takes what it needs of them
+//   while (!parser.read_head(bytes)) bytes += receive();  // removes from `bytes` what it has used
 //   check(parser.request());
 //   while (!parser.read_body(bytes)) bytes += receive();  // the next request begins there
 //   answer(parser.request());

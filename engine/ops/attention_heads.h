@@ -21,8 +21,8 @@ void see_nothing(const AttentionShape<T>& shape, std::size_t b, std::size_t h, s
     });
 }
 
-// Queries of one head. Scratch holds the keys transposed, and `pieces` what is left of it; v is a right operand, v_in
-// what it was made of.
+// Computes the output of one head of queries. The scratch memory holds the transposed keys; `pieces` hands out the rest
+// of it. v is v_in, packed as a right operand.
 template <class Operands, class T, class E>
 void forward_head(const AttentionShape<T>& shape, std::size_t b, std::size_t h, const HeadMatrix<const E>& q,
                   const HeadMatrix<const E>& v, const HeadMatrix<const T>& v_in, const HeadMatrix<T>& y, T* lse,
@@ -103,8 +103,8 @@ void add_product(std::size_t old, std::size_t n, std::size_t width, std::size_t 
     tile_product(n - old, width, depth, a.data + old, 1, a.row, b.data, b.row, c.at(old), c.row, false);
 }
 
-// The gradients of one head of queries, and what it adds to those of its keys and values. Scratch holds keys and values
-// transposed, and `pieces` what is left of it; k2 are the keys as a right operand.
+// Computes the gradient of one head of queries, and adds to those of its keys and values. The scratch memory holds the
+// transposed keys and values; `pieces` hands out the rest of it. k2 holds the keys, packed as a right operand.
 template <class Operands, class T, class E>
 void backward_head(const AttentionShape<T>& shape, std::size_t b, std::size_t h, const HeadMatrix<const E>& q,
                    const HeadMatrix<const E>& k2, const HeadMatrix<const E>& y, const HeadMatrix<const T>& dy,
@@ -190,9 +190,8 @@ void backward_head(const AttentionShape<T>& shape, std::size_t b, std::size_t h,
     }
 }
 
-// The sums of what heads first, first + step, ... of a group add to dK and dV: body(head, dk, dvalue) writes one's.
-// They are added as sum_lanes adds lanes, which gives the gradient of keys that are repeated for each head, to the last
-// bit.
+// Sums dK and dV over heads first, first + step, ... of a group; body(head, dk, dvalue) computes those of one head. The
+// order is that of sum_lanes, so the result is, to the last bit, the gradient of keys that are repeated for each head.
 template <class T, class Body>
 void sum_group(const AttentionShape<T>& shape, std::size_t first, std::size_t step, const HeadMatrix<T>& dk,
                const HeadMatrix<T>& dvalue, T* room, const Body& body) {

@@ -54,6 +54,12 @@ std::optional<double> parsed(const Value& value) {
     return p == end && begin < end && e == std::errc() ? std::optional(number) : std::nullopt;
 }
 
+// The whole part, towards zero, of a number that `what` takes.
+std::int64_t truncated(double number, std::string_view what) {
+    check<BadInput>(std::abs(number) < 9e18, "{} of {} is not known", what, number);
+    return static_cast<std::int64_t>(number);
+}
+
 Value to_integer(const Value& value, const Arguments& given) {
     const auto all = given.by("int", {"default", "base"});
     check<BadInput>(all[1].is_undefined(), "int with a base is not known");
@@ -68,8 +74,7 @@ Value to_integer(const Value& value, const Arguments& given) {
     }
     const std::optional<double> number = parsed(value);
     if (!number || !std::isfinite(*number)) return all[0].is_undefined() ? Value(std::int64_t{0}) : all[0];
-    check<BadInput>(std::abs(*number) < 9e18, "int of a number this large is not known");
-    return static_cast<std::int64_t>(*number);
+    return truncated(*number, "int");
 }
 
 Value rounded(const Value& value, const Arguments& given) {
@@ -137,10 +142,9 @@ Text formatted(Run& run, const Text& form, const Arguments& given) {
                                  (has('0') && !left ? "0" : "") + width + (precision == "." ? ".0" : precision);
         if (std::strchr("diuxXo", kind)) {
             refuse_unless(!precise);
-            const double large = value->is<double>() ? std::get<double>(*value) : 0;
-            check<BadInput>(std::abs(large) < 9e18, "format: %{} of {} is not known", kind, large);
-            const std::int64_t number =
-                value->is<double>() ? static_cast<std::int64_t>(large) : whole(*value, "format");
+            const std::int64_t number = value->is<double>()
+                                            ? truncated(std::get<double>(*value), fmt::format("format: %{}", kind))
+                                            : whole(*value, "format");
             run.add(result, fmt::format(fmt::runtime(spec + (kind == 'i' || kind == 'u' ? 'd' : kind) + "}"), number));
         } else if (std::strchr("fFeEgG", kind)) {
             run.add(result, fmt::format(fmt::runtime(spec + kind + "}"), real(*value, "format")));
