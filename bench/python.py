@@ -18,7 +18,7 @@ CODE = r"""
 #include <chrono>
 #include <cstdio>
 #include "engine/ops.h"
-#include "engine/threads.h"
+#include "engine/process/threads.h"
 using namespace inkling;
 template <class F> double ns(const F& f) {
     double best = 1e9;

@@ -23,7 +23,7 @@ import tempfile
 
 import common
 
-SPINS = 2000  # engine/threads.h
+SPINS = 2000  # engine/process/threads.h
 BYTES = {"AdamW::step": 28, "gradient_norm": 4}  # that a pass reads and writes for each parameter
 Region = collections.namedtuple("Region", "site before wall parts")  # seconds
 

@@ -6,20 +6,20 @@
 #include <charconv>
 #include <cstdlib>
 
-#include "cli/attention_terminal.h"
+#include "cli/arguments/model_argument.h"
+#include "cli/arguments/output_file.h"
+#include "cli/arguments/prompt.h"
 #include "cli/common.h"
-#include "cli/flag_values.h"
-#include "cli/model_argument.h"
-#include "cli/output_file.h"
-#include "cli/prompt.h"
-#include "cli/terminal.h"
-#include "cli/unknown_flag.h"
-#include "cli/wrong_usage.h"
-#include "formats/file.h"
+#include "cli/terminal/attention_terminal.h"
+#include "cli/terminal/terminal.h"
+#include "cli/usage/flag_values.h"
+#include "cli/usage/unknown_flag.h"
+#include "cli/usage/wrong_usage.h"
+#include "formats/files/file.h"
 #include "formats/named.h"
 #include "generate/utf8_stream.h"
-#include "report/attention_page.h"
-#include "report/attention_picture.h"
+#include "web/pictures/attention_picture.h"
+#include "web/report/attention_page.h"
 
 namespace inkling::cli {
 namespace {
@@ -105,15 +105,15 @@ int show_attention(const AttentionArguments& args) {
             fmt::format("--head {}: the model has layers 0 to {} and heads 0 to {}", args.head, layers - 1, heads - 1));
     const PromptText prompt = read_prompt(args.prompt, args.prompt_file);
     const AttentionMap map = formats::named(prompt.source, [&, &model = model, &tokenizer = tokenizer] {
-        return report::attention_map(generate::to_valid_utf8(args.model.name()), *model, *tokenizer, prompt.text, only);
+        return web::attention_map(generate::to_valid_utf8(args.model.name()), *model, *tokenizer, prompt.text, only);
     });
     say_replaced(*tokenizer);
 
     const Terminal terminal = to_stdout ? terminal_of_stdout() : Terminal{.columns = 1'000'000};
-    const std::string content = format == "html"   ? report::attention_page(map, only.value_or(HeadIndex{0, 0}))
-                                : format == "png"  ? report::png_picture(map, only)
-                                : format == "svg"  ? report::svg_picture(map, only)
-                                : format == "json" ? report::attention_json(map)
+    const std::string content = format == "html"   ? web::attention_page(map, only.value_or(HeadIndex{0, 0}))
+                                : format == "png"  ? web::png_picture(map, only)
+                                : format == "svg"  ? web::svg_picture(map, only)
+                                : format == "json" ? web::attention_json(map)
                                                    : in_terminal(map, only, terminal);
     if (to_stdout) {
         print_codes(content);  // labels are visible() already

@@ -7,13 +7,13 @@
 
 #include "cli/bench_profile.h"
 #include "cli/common.h"
-#include "cli/flag_values.h"
-#include "cli/together.h"
-#include "cli/wrong_usage.h"
-#include "engine/clock.h"
-#include "engine/random.h"
+#include "cli/training/multiprocess.h"
+#include "cli/usage/flag_values.h"
+#include "cli/usage/wrong_usage.h"
+#include "engine/base/clock.h"
+#include "engine/base/random.h"
 #include "models/families/family.h"
-#include "train/estimate.h"
+#include "train/recipes/estimate.h"
 #include "train/step.h"
 
 namespace inkling::cli {

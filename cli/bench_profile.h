@@ -6,7 +6,7 @@
 #include <functional>
 #include <string>
 
-#include "engine/precision.h"
+#include "engine/base/precision.h"
 
 namespace inkling::cli {
 

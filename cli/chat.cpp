@@ -6,13 +6,13 @@
 #include <random>
 #include <sstream>
 
-#include "cli/chat_commands.h"
+#include "cli/arguments/model_argument.h"
+#include "cli/arguments/prompt.h"
 #include "cli/generate.h"
-#include "cli/line_reader.h"
-#include "cli/model_argument.h"
-#include "cli/prompt.h"
-#include "cli/terminal.h"
-#include "cli/unknown_flag.h"
+#include "cli/terminal/chat_commands.h"
+#include "cli/terminal/line_reader.h"
+#include "cli/terminal/terminal.h"
+#include "cli/usage/unknown_flag.h"
 #include "formats/json.h"
 #include "formats/utf8.h"
 

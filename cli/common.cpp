@@ -7,9 +7,9 @@
 #include <csignal>
 #include <cstring>
 
-#include "cli/terminal.h"
-#include "engine/interrupt.h"
-#include "engine/threads.h"
+#include "cli/terminal/terminal.h"
+#include "engine/base/interrupt.h"
+#include "engine/process/threads.h"
 
 namespace inkling::cli {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "cli/program.h"
-#include "engine/check.h"
+#include "engine/base/check.h"
 
 namespace inkling::cli {
 
@@ -48,7 +48,7 @@ void end_on_signals();
 const std::atomic<int>& catch_signals();
 // From here on the program ends within so many seconds, with 128 and the number of the signal that it got.
 void end_within(unsigned seconds);
-// Runs work that reads long prompts or texts (engine/interrupt.h); a signal ends it early.
+// Runs work that reads long prompts or texts (engine/base/interrupt.h); a signal ends it early.
 void until_signal(const std::function<void()>& work);
 void forget_signal();  // the flag is 0 again
 void ask_to_stop();    // as if SIGINT had come, once

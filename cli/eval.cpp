@@ -4,19 +4,19 @@
 #include <numbers>
 #include <optional>
 
-#include "cli/answers.h"
+#include "cli/arguments/data_argument.h"
+#include "cli/arguments/exact_match.h"
+#include "cli/arguments/model_argument.h"
 #include "cli/common.h"
-#include "cli/data_argument.h"
-#include "cli/model_argument.h"
-#include "cli/report.h"
-#include "cli/unknown_flag.h"
-#include "cli/wrong_usage.h"
+#include "cli/training/progress.h"
+#include "cli/usage/unknown_flag.h"
+#include "cli/usage/wrong_usage.h"
+#include "data/chat/chat_template.h"
 #include "data/encoded_corpus.h"
 #include "data/stories/stories.h"
-#include "engine/precision.h"
+#include "engine/base/precision.h"
 #include "formats/json.h"
 #include "generate/writer.h"
-#include "models/chat_template.h"
 #include "train/documents.h"
 #include "train/evaluate.h"
 

@@ -1,19 +1,19 @@
 // inkling export
 #include <unistd.h>
 
+#include "cli/arguments/model_argument.h"
+#include "cli/arguments/output_file.h"
 #include "cli/common.h"
-#include "cli/model_argument.h"
-#include "cli/output_file.h"
-#include "cli/wrong_usage.h"
-#include "formats/directory.h"
-#include "formats/file.h"
+#include "cli/usage/wrong_usage.h"
+#include "formats/files/directory.h"
+#include "formats/files/file.h"
 #include "generate/utf8_stream.h"
-#include "models/adapter_folder.h"
 #include "models/families/as_qwen3.h"
 #include "models/families/family.h"
-#include "models/folder.h"
-#include "models/gguf_export.h"
-#include "models/weight_files.h"
+#include "models/files/adapter_folder.h"
+#include "models/files/folder.h"
+#include "models/files/gguf_export.h"
+#include "models/files/weight_files.h"
 
 namespace inkling::cli {
 namespace {

@@ -5,11 +5,11 @@
 #include <random>
 #include <utility>
 
+#include "cli/arguments/model_argument.h"
+#include "cli/arguments/prompt.h"
 #include "cli/common.h"
-#include "cli/model_argument.h"
-#include "cli/prompt.h"
-#include "cli/unknown_flag.h"
-#include "cli/wrong_usage.h"
+#include "cli/usage/unknown_flag.h"
+#include "cli/usage/wrong_usage.h"
 #include "formats/named.h"
 
 namespace inkling::cli {

@@ -7,15 +7,15 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/common.h"
-#include "engine/cpu.h"
-#include "engine/precision.h"
-#include "formats/file.h"
+#include "data/chat/chat_template.h"
+#include "engine/base/cpu.h"
+#include "engine/base/precision.h"
+#include "formats/files/file.h"
 #include "formats/json.h"
-#include "formats/safetensors.h"
-#include "models/adapter_folder.h"
-#include "models/chat_template.h"
-#include "models/folder.h"
-#include "models/weight_files.h"
+#include "formats/safetensors/safetensors.h"
+#include "models/files/adapter_folder.h"
+#include "models/files/folder.h"
+#include "models/files/weight_files.h"
 
 namespace inkling::cli {
 namespace {

@@ -6,9 +6,9 @@
 #include <cstdlib>
 #include <exception>
 
-#include "cli/out_of_memory.h"
 #include "cli/program.h"
-#include "engine/memory.h"
+#include "cli/training/out_of_memory.h"
+#include "engine/process/memory.h"
 
 // The standard library's operators, with an exception that says how much was asked for. The sanitizers have their own.
 // Where only one of a pair is inlined, the compiler takes the pair for mismatched.

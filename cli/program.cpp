@@ -12,21 +12,21 @@
 #include <stdexcept>
 
 #include "cli/common.h"
-#include "cli/completion.h"
-#include "cli/help.h"
-#include "cli/manual.h"
-#include "cli/out_of_memory.h"
-#include "cli/wrong_usage.h"
+#include "cli/training/out_of_memory.h"
+#include "cli/usage/completion.h"
+#include "cli/usage/help.h"
+#include "cli/usage/manual.h"
+#include "cli/usage/wrong_usage.h"
 #include "distributed/launch.h"
-#include "engine/cpu.h"
-#include "engine/threads.h"
+#include "engine/base/cpu.h"
+#include "engine/process/threads.h"
 #include "train/loop.h"
 
 namespace inkling::cli {
 namespace {
 
-// Settings that libraries read before main() runs (engine/threads.h), so the program executes itself again, unless the
-// user has set them.
+// Settings that libraries read before main() runs (engine/process/threads.h), so the program executes itself again,
+// unless the user has set them.
 void set_up_libraries(char** argv) {
     if (std::getenv("OMP_WAIT_POLICY") || std::getenv("GOMP_SPINCOUNT")) return;
     if (omp_get_proc_bind() != omp_proc_bind_false) return;  // bound to one processor, and so would be what it starts

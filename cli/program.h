@@ -6,7 +6,7 @@
 #include <vector>
 
 namespace inkling::train {
-class Observer;
+class Callback;
 }
 
 namespace inkling::cli {
@@ -20,7 +20,7 @@ int run_command(std::vector<std::string> arguments);
 
 // Who runs a training from a program of their own.
 struct TrainCaller {
-    train::Observer* observer = nullptr;   // told last
+    train::Callback* callback = nullptr;   // told last
     std::function<bool()> stop = nullptr;  // asked as TrainingLoop::run does; the run is saved then
 };
 

@@ -1,172 +1,102 @@
-#include "cli/report.h"
+// inkling report
+#include <algorithm>
+#include <cctype>
+#include <nlohmann/json.hpp>
 
-#include <fmt/format.h>
-#include <spdlog/sinks/stdout_sinks.h>
-#include <spdlog/spdlog.h>
-#include <unistd.h>
-
-#include <cmath>
-#include <cstdio>
-
+#include "cli/arguments/model_argument.h"
+#include "cli/arguments/output_file.h"
+#include "cli/arguments/prompt.h"
 #include "cli/common.h"
-#include "cli/terminal.h"
-#include "engine/clock.h"
-#include "train/loop.h"
+#include "cli/usage/unknown_flag.h"
+#include "cli/usage/wrong_usage.h"
+#include "formats/files/file.h"
+#include "formats/named.h"
+#include "web/pictures/curve_picture.h"
+#include "web/report/attention_page.h"
+#include "web/report/pages.h"
+#include "web/report/run_data.h"
 
 namespace inkling::cli {
 namespace {
 
-std::shared_ptr<spdlog::logger> logger() {
-    static const auto instance = [] {
-        auto made = spdlog::stderr_logger_mt("inkling");
-        made->set_pattern("%v");
-        return made;
-    }();
-    return instance;
+using Json = nlohmann::ordered_json;
+
+struct RunReportArguments {
+    std::vector<std::string> runs;
+    OutputFile out;
+    std::string prompt;
+    CLI::Option* prompt_option = nullptr;
+};
+
+std::string format_of(const std::string& out) {
+    std::string ending = std::filesystem::path(out).extension().string();
+    std::transform(ending.begin(), ending.end(), ending.begin(), [](unsigned char c) { return std::tolower(c); });
+    for (const char* known : {".html", ".htm", ".svg", ".png"})
+        if (ending == known) return ending == ".htm" ? "html" : ending.substr(1);
+    throw Usage(fmt::format("--out {}: FILE.html, FILE.svg or FILE.png is required", out));
 }
 
-double unsigned_nan(double x) { return std::isnan(x) ? std::abs(x) : x; }
+// The heads of a run's best model; null when it has none, or nothing to read.
+Json heads_of(const RunReportArguments& args, const Json& run) {
+    if (!run["model"].is_object()) return nullptr;
+    const auto loaded = load_current(run["folder"].get<std::string>());
+    take_unknown(*loaded.tokenizer, false);
+    const std::size_t context = loaded.model->config.block_size;
+    const std::string prompt = args.prompt.empty() ? web::usual_prompt(run, *loaded.tokenizer, context) : args.prompt;
+    if (prompt.empty()) return nullptr;
+    return formats::named("--prompt", [&] {
+        return web::attention_data(
+            web::attention_map(run["name"].get<std::string>(), *loaded.model, *loaded.tokenizer, prompt));
+    });
+}
+
+int write_report(const RunReportArguments& args) {
+    const std::string format = format_of(args.out.path);
+    if (args.prompt_option->count() > 0 && format != "html")
+        throw Usage(fmt::format("--prompt is for FILE.html, got --out {}", args.out.path));
+    args.out.check_format(format);
+    check_utf8({args.prompt, "--prompt"});
+    std::vector<Json> runs;
+    for (const std::string& folder : args.runs) {
+        runs.push_back(web::run_data(folder));
+        Json& run = runs.back();
+        check<BadInput>(!run["metrics"]["step"].empty(),
+                        "{}: metrics.jsonl holds no step yet: there is nothing to report", folder);
+        for (const Json& note : run["notes"]) say("warning: " + to_printable(note.get<std::string>()));
+        for (const Json& other : runs)
+            if (&other != &run && other["name"] == run["name"]) run["name"] = folder;
+    }
+    web::sort_best_first(runs);
+    std::string content;
+    if (format == "html") {
+        const std::string title =
+            runs.size() == 1 ? runs[0]["name"].get<std::string>() : fmt::format("{} runs", runs.size());
+        const Json data = {{"runs", runs},
+                           {"defaults", web::default_settings()},
+                           {"heads", heads_of(args, runs[0])},
+                           {"live", nullptr}};
+        content = web::page_file(web::kRunPage, title, data);
+    } else {
+        const auto surface = format == "svg" ? web::svg_surface("Loss of a training run") : web::png_surface();
+        web::draw_curves(*surface, runs);
+        content = surface->finish();
+    }
+    formats::write_file_atomic(args.out.path, content);
+    say(fmt::format("wrote {}: {}", args.out.path, counted(runs.size(), "run")));
+    return 0;
+}
 
 }  // namespace
 
-std::string short_time(double seconds) {
-    const auto s = static_cast<long>(seconds + 0.5);
-    if (s < 60) return fmt::format("{}s", s);
-    if (s < 3600) return fmt::format("{}m{:02}s", s / 60, s % 60);
-    return fmt::format("{}h{:02}m", s / 3600, s / 60 % 60);
-}
-
-std::string loss_text(double nats, double bits_per_byte) {
-    return std::isfinite(bits_per_byte) ? fmt::format("{:.4f} ({:.4f} bits per byte)", nats, bits_per_byte)
-                                        : fmt::format("{:.4f}", nats);
-}
-
-Report::Report(bool quiet, bool silent) : quiet_(quiet || silent), silent_(silent), terminal_(isatty(STDERR_FILENO)) {}
-
-Report::~Report() { wipe(); }
-
-void Report::wipe() {
-    if (moving_ == 0) return;
-    const std::size_t above = (moving_ - 1) / terminal_columns(STDERR_FILENO);  // rows, once the terminal is narrower
-    std::fputs(above > 0 ? fmt::format("\x1b[{}A\r\x1b[J", above).c_str() : "\r\x1b[K", stderr);
-    moving_ = 0;
-}
-
-void Report::line(const std::string& text) {
-    if (!quiet_) write(text);
-}
-
-void Report::write(const std::string& text) {
-    wipe();
-    logger()->info("{}", terminal_ ? harmless(text) : text);
-}
-
-void Report::note(const std::string& text) { line(text); }
-
-void Report::warn(const std::string& text) {
-    if (!silent_) write("warning: " + text);
-}
-
-// On a terminal the last one is written over, elsewhere there is one every few seconds.
-bool Report::moving_line(std::string text) {
-    if (quiet_) return false;
-    if (terminal_) {
-        const std::size_t width = terminal_columns(STDERR_FILENO);
-        if (text.size() >= width) text.resize(width - 1);  // a line that wraps cannot be wiped
-        wipe();
-        std::fputs(text.c_str(), stderr);
-        std::fflush(stderr);
-        moving_ = text.size();
-        return false;
-    }
-    const auto now = std::chrono::steady_clock::now();
-    if (now < next_plain_line_) return false;
-    next_plain_line_ = now + std::chrono::seconds(5);
-    line(text);
-    return true;
-}
-
-void Report::encoding(std::size_t done, std::size_t all) {
-    constexpr std::size_t kLarge = 64 << 20;
-    if (all < kLarge) return;
-    moving_line(fmt::format("text to tokens: {:.0f}% of {:.2f} GB",
-                            100.0 * static_cast<double>(done) / static_cast<double>(all),
-                            static_cast<double>(all) / 1e9));
-    if (done == all) wipe();
-}
-
-void Report::sample(const std::string& text) { line("--- a sample ---\n" + text + "\n----------------"); }
-
-void Report::step_refused(train::TrainingLoop& loop) {
-    const train::Metrics& m = loop.metrics();
-    warn(fmt::format("step {}: {}; loss {:.4g}, gradient norm {:.4g}, learning rate {:.3g}: the step is skipped",
-                     m.step, loop.anomaly(), unsigned_nan(m.loss), unsigned_nan(m.grad_norm), m.lr));
-}
-
-void Report::spike(train::TrainingLoop& loop) {
-    const train::Metrics& m = loop.metrics();
-    const bool loss = m.z.loss > m.z.grad_norm;
-    warn(fmt::format("step {}: a spike: {} {:.4g} is {:.1f} standard deviations above those before{}", m.step,
-                     loss ? "loss" : "gradient norm", loss ? m.loss : m.grad_norm, m.z.largest(),
-                     m.skipped ? ": the step is skipped" : ""));
-}
-
-void Report::step_done(train::TrainingLoop& loop) {
-    const train::Metrics& m = loop.metrics();
-    const train::TrainOptions& options = loop.options();
-    if (m.step == 1 && options.init_from.empty()) {
-        const double expected = std::log(static_cast<double>(loop.model().config.vocab_size));
-        if (std::abs(m.loss - expected) > 0.05 * expected + 0.05)
-            warn(fmt::format(
-                "the first loss is {:.3f}, far from ln(vocabulary) = {:.3f}: initial weights or data are off", m.loss,
-                expected));
-    }
-    if (!loop.log_due() || m.val_loss) return;
-    if (moving_line(fmt::format("step {}/{}  loss {:.4f}  {:.0f} tok/s  ETA {}", m.step, options.max_iters, m.loss,
-                                m.tok_s, short_time(loop.seconds_left()))))
-        shown_step_ = m.step;
-}
-
-void Report::evaluating(train::TrainingLoop& loop, double done) {
-    if (done == 0) return;  // most evaluations are over in no time
-    moving_line(fmt::format("step {}/{}  loss {:.4f}  evaluating {:.0f}%", loop.metrics().step,
-                            loop.options().max_iters, loop.metrics().loss, 100 * done));
-}
-
-void Report::evaluated(train::TrainingLoop& loop) {
-    const train::Metrics& m = loop.metrics();
-    shown_step_ = m.step;
-    if (m.step == 0)
-        return line(
-            fmt::format("before training: validation {}", loss_text(*m.val_loss, loop.bits_per_byte(*m.val_loss))));
-    line(fmt::format("step {}/{}  loss {:.4f}  validation {}  {:.0f} tok/s  {} trained", m.step,
-                     loop.options().max_iters, m.loss, loss_text(*m.val_loss, loop.bits_per_byte(*m.val_loss)), m.tok_s,
-                     short_time(m.train_s)));
-}
-
-void Report::replanned(train::TrainingLoop& loop) {
-    const train::TrainOptions& o = loop.options();
-    note(
-        fmt::format("planned again: {} steps, not {}, are as many as there is time for", o.max_iters, o.planned_iters));
-}
-
-// The last step has a line in any case.
-void Report::stopped(train::TrainingLoop& loop) {
-    const train::Metrics& m = loop.metrics();
-    if (m.step == shown_step_) return;
-    line(fmt::format("step {}/{}  loss {:.4f}  {:.0f} tok/s  {} trained", m.step, loop.options().max_iters, m.loss,
-                     m.tok_s, short_time(m.train_s)));
-}
-
-Progress::Progress(std::string what) : what_(std::move(what)), began_(seconds_now()) {}
-
-void Progress::show(double done) {
-    constexpr double kLong = 2, kOften = 0.1;  // seconds
-    const double passed = seconds_now() - began_;
-    if (passed < next_ || (passed < kLong && isatty(STDERR_FILENO) == 0)) return;
-    next_ = passed + kOften;
-    const std::string left = done > 0 ? "  ETA " + short_time(passed * (1 - done) / done) : "";
-    report_.moving_line(fmt::format("{}: {:.0f}%{}", what_, 100 * done, left));
+Action add_report(CLI::App& app) {
+    auto args = std::make_shared<RunReportArguments>();
+    app.add_option("run", args->runs, "folders of runs; several are compared, the best one first")->required();
+    add_output_flags(app, args->out, "-o,--out",
+                     "file to write: FILE.html; FILE.svg or FILE.png: the loss curves alone")
+        ->required();
+    args->prompt_option = app.add_option("-p,--prompt", args->prompt,
+                                         "text whose attention weights to show; default: how the last sample begins");
+    return [args] { return write_report(*args); };
 }
 
 }  // namespace inkling::cli

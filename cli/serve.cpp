@@ -8,14 +8,14 @@
 #include <sstream>
 #include <thread>
 
+#include "cli/arguments/model_argument.h"
 #include "cli/common.h"
-#include "cli/model_argument.h"
-#include "cli/unknown_flag.h"
-#include "cli/wrong_usage.h"
-#include "formats/file.h"
+#include "cli/usage/unknown_flag.h"
+#include "cli/usage/wrong_usage.h"
+#include "formats/files/file.h"
 #include "formats/utf8.h"
 #include "generate/utf8_stream.h"
-#include "serve/api.h"
+#include "web/api/api.h"
 
 namespace inkling::cli {
 namespace {
@@ -24,7 +24,7 @@ struct ServeArguments {
     std::vector<std::string> models, adapters;
     std::string key_file, precision = "fp32", quantize;
     std::size_t threads = 0, port = 8080;
-    serve::ApiOptions api;
+    web::ApiOptions api;
 };
 
 // Threads come and go with connections. What they free is given back to the system, and not kept for each of them; nor
@@ -37,7 +37,7 @@ void keep_little_memory() {
 }
 
 // NAME=DIR, or DIR without a name.
-serve::NamedFolder parse_folder(const std::string& argument) {
+web::NamedFolder parse_folder(const std::string& argument) {
     const std::size_t equals = argument.find('=');
     if (equals == std::string::npos || equals == 0 || formats::is_there(argument)) return {"", argument};
     const std::string name = argument.substr(0, equals);
@@ -52,29 +52,29 @@ std::string last_part(const std::filesystem::path& folder) {
     return generate::to_valid_utf8((path.filename().empty() ? path.parent_path() : path).filename().string());
 }
 
-std::string described(const serve::ServedModel& model) {
+std::string described(const web::ServedModel& model) {
     return fmt::format("{}: {} layers, width {}, context {}, vocabulary {}{}", model.name,
                        model.decoder->config().n_layer, model.decoder->config().n_embd, model.context(),
                        model.tokenizer->vocab_size(), model.chat ? ", chat" : "");
 }
 
 // Each with a name of its own, but for an adapter that is to be part of the model.
-std::pair<std::vector<serve::NamedFolder>, std::vector<serve::NamedFolder>> models_and_adapters(ServeArguments args) {
+std::pair<std::vector<web::NamedFolder>, std::vector<web::NamedFolder>> models_and_adapters(ServeArguments args) {
     if (args.models.empty()) args.models.swap(args.adapters);  // which know their models
-    std::vector<serve::NamedFolder> models, adapters;
+    std::vector<web::NamedFolder> models, adapters;
     std::set<std::string> names;
-    const auto insert = [&](const char* flag, const serve::NamedFolder& f) {
+    const auto insert = [&](const char* flag, const web::NamedFolder& f) {
         if (!names.insert(f.name).second)
             throw Usage(fmt::format("{0}: two models are called {1}: {0} OTHER={2} gives one another name", flag,
                                     to_printable(f.name), to_printable(f.path.string())));
     };
     for (const std::string& argument : args.models) {
-        serve::NamedFolder& model = models.emplace_back(parse_folder(argument));
+        web::NamedFolder& model = models.emplace_back(parse_folder(argument));
         if (model.name.empty()) model.name = last_part(model.path);
         insert("--model", model);
     }
     for (const std::string& argument : args.adapters) {
-        const serve::NamedFolder& adapter = adapters.emplace_back(parse_folder(argument));
+        const web::NamedFolder& adapter = adapters.emplace_back(parse_folder(argument));
         if (args.adapters.size() > 1 && adapter.name.empty())
             throw Usage(
                 fmt::format("--adapter: each of several needs a name: --adapter NAME={}", to_printable(argument)));
@@ -94,12 +94,12 @@ void allow_files(std::size_t more) {
 }
 
 int serve_models(ServeArguments& args) {
-    serve::ApiOptions& options = args.api;
+    web::ApiOptions& options = args.api;
     options.http.port = static_cast<int>(args.port);
     if (!args.key_file.empty())
         options.http.keys =
-            serve::parse_keys(formats::read_file(args.key_file, formats::FileKind::prompt), args.key_file);
-    if (!serve::is_loopback(options.http.host) && options.http.keys.empty() && !options.http.insecure)
+            web::parse_keys(formats::read_file(args.key_file, formats::FileKind::prompt), args.key_file);
+    if (!web::is_loopback(options.http.host) && options.http.keys.empty() && !options.http.insecure)
         throw Usage(
             fmt::format("--host {}: anybody who reaches this machine could use the models: --api-key-file FILE "
                         "asks for a key, --insecure serves without",
@@ -113,10 +113,10 @@ int serve_models(ServeArguments& args) {
     options.scheduler.threads = threads;
     keep_little_memory();
     allow_files(options.http.max_connections);
-    serve::Api api(options);
+    web::Api api(options);
     api.start();
-    for (const serve::NamedFolder& folder : models)
-        for (serve::ServedModel& model : serve::load_served_models(folder, weights, adapters)) {
+    for (const web::NamedFolder& folder : models)
+        for (web::ServedModel& model : web::load_served_models(folder, weights, adapters)) {
             say(described(model));
             api.add_model(std::move(model));
         }
@@ -136,8 +136,8 @@ int serve_models(ServeArguments& args) {
 
 Action add_serve(CLI::App& app) {
     auto args = std::make_shared<ServeArguments>();
-    serve::ApiOptions& options = args->api;
-    serve::HttpOptions& http = options.http;
+    web::ApiOptions& options = args->api;
+    web::HttpOptions& http = options.http;
     CLI::Option* const model =
         app.add_option("--model", args->models,
                        "model folder, or the folder of a run; repeatable; NAME=DIR: under that name")
@@ -161,9 +161,9 @@ Action add_serve(CLI::App& app) {
         ->check(CLI::Range(0, 65535))
         ->capture_default_str();
     app.add_option("--api-key-file", args->key_file, "file with keys, one on a line: requests need one of them");
-    add_names(app, "--allow-host", http.allow_hosts, serve::parse_host,
+    add_names(app, "--allow-host", http.allow_hosts, web::parse_host,
               "without keys: another name for this machine in requests; repeatable");
-    add_names(app, "--allow-origin", http.allow_origins, serve::parse_origin,
+    add_names(app, "--allow-origin", http.allow_origins, web::parse_origin,
               "web pages that may use the server, as https://chat.example; repeatable");
     app.add_flag("--insecure", http.insecure, "listen on other addresses than this machine's own without keys");
     auto* const precision = app.add_option("--precision", args->precision, "of the weights: fp32 or bf16")

@@ -4,19 +4,19 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "cli/arguments/data_argument.h"
+#include "cli/arguments/output_file.h"
 #include "cli/common.h"
-#include "cli/data_argument.h"
-#include "cli/output_file.h"
-#include "cli/unknown_flag.h"
-#include "cli/wrong_usage.h"
+#include "cli/usage/unknown_flag.h"
+#include "cli/usage/wrong_usage.h"
+#include "data/chat/chat_template.h"
 #include "data/encoded_corpus.h"
 #include "data/text_source.h"
-#include "data/tokenizers/bpe_train.h"
-#include "data/tokenizers/tokenizer_json.h"
-#include "formats/file.h"
+#include "data/tokenizers/bpe/bpe_train.h"
+#include "data/tokenizers/json/tokenizer_json.h"
+#include "formats/files/file.h"
 #include "formats/named.h"
-#include "models/chat_template.h"
-#include "models/folder.h"
+#include "models/files/folder.h"
 #include "train/documents.h"
 
 namespace inkling::cli {

@@ -7,30 +7,30 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "cli/beginning.h"
-#include "cli/data_argument.h"
-#include "cli/dry_run.h"
-#include "cli/ending.h"
-#include "cli/flag_values.h"
-#include "cli/json_lines.h"
-#include "cli/lines_argument.h"
-#include "cli/preparation.h"
-#include "cli/prompt.h"
-#include "cli/report.h"
-#include "cli/together.h"
-#include "cli/train_flags.h"
-#include "cli/train_options.h"
-#include "cli/unknown_flag.h"
+#include "cli/arguments/data_argument.h"
+#include "cli/arguments/json_lines.h"
+#include "cli/arguments/lines_argument.h"
+#include "cli/arguments/prompt.h"
+#include "cli/training/beginning.h"
+#include "cli/training/dry_run.h"
+#include "cli/training/multiprocess.h"
+#include "cli/training/progress.h"
+#include "cli/training/run_summary.h"
+#include "cli/training/setup.h"
+#include "cli/training/train_flags.h"
+#include "cli/training/train_options.h"
+#include "cli/usage/flag_values.h"
+#include "cli/usage/unknown_flag.h"
 #include "data/stories/stories.h"
-#include "engine/clock.h"
+#include "engine/base/clock.h"
 #include "formats/named.h"
 #include "models/adapter.h"
 #include "models/families/family.h"
-#include "serve/live_run.h"
 #include "train/adapters.h"
-#include "train/observers.h"
-#include "train/recipes.h"
-#include "train/run_card.h"
+#include "train/callbacks.h"
+#include "train/recipes/recipes.h"
+#include "train/run/run_card.h"
+#include "web/live/live_run.h"
 
 namespace inkling::cli {
 namespace {
@@ -77,14 +77,14 @@ int signal_of_any(distributed::Processes* processes, int own) {
 }
 
 // Before anything that takes long: a port that is taken is said at once.
-std::unique_ptr<serve::LiveRun> bind(const std::string& address, const std::vector<std::string>& allow_hosts) {
+std::unique_ptr<web::LiveRun> bind(const std::string& address, const std::vector<std::string>& allow_hosts) {
     if (address.empty()) return nullptr;
     try {
-        static_cast<void>(serve::parse_address(address));
+        static_cast<void>(web::parse_address(address));
     } catch (const Error& e) {
         throw Usage(fmt::format("--serve: {}", e.what()));
     }
-    return std::make_unique<serve::LiveRun>(address, allow_hosts);
+    return std::make_unique<web::LiveRun>(address, allow_hosts);
 }
 
 // What the first of several processes needs of the others, until all stop. Returns as train_model().
@@ -109,7 +109,7 @@ int train_model(const TrainArguments& args, const TrainCaller& caller, distribut
     if (processes) check_same_start(*processes, settings, resume);
     const std::size_t threads = set_threads_of(processes, options.threads);
     if (!args.dry_run && first) check_place(options, resume);
-    const std::unique_ptr<serve::LiveRun> live = args.dry_run || !first ? nullptr : bind(args.serve, args.allow_hosts);
+    const std::unique_ptr<web::LiveRun> live = args.dry_run || !first ? nullptr : bind(args.serve, args.allow_hosts);
     std::optional<train::RunFolder> folder;
     if (!args.dry_run && first && !resume.candidates.empty() && fs::exists(options.out))
         folder.emplace(options.out);  // nobody else's from here
@@ -169,19 +169,19 @@ int train_model(const TrainArguments& args, const TrainCaller& caller, distribut
         samples_file.write({{"step", loop.state().step}, {"prompt", prompt}, {"text", text}});
     };
     train::SampleWriter samples(tokenizer, take_sample);
-    std::vector<train::Observer*> observers = {&metrics, &report, &checkpoints, &samples, &card};
+    std::vector<train::Callback*> callbacks = {&metrics, &report, &checkpoints, &samples, &card};
     if (args.json) {
         json.plan(plan);
-        observers.push_back(&json);
+        callbacks.push_back(&json);
     }
     if (live) {
-        observers.push_back(live.get());
+        callbacks.push_back(live.get());
         live->start(folder->path(), tokenizer, ask_to_stop);
         report.note(fmt::format("see it learn: {}/", live->url()));
     }
-    if (caller.observer) observers.push_back(caller.observer);
+    if (caller.callback) callbacks.push_back(caller.callback);
     if (loop.finished()) report.note(nothing_to_do(loop));
-    loop.run(observers, [&] { return signal != 0 || (caller.stop && caller.stop()); });
+    loop.run(callbacks, [&] { return signal != 0 || (caller.stop && caller.stop()); });
     int stopped_by = signal_of_any(processes, signal);
     if (stopped_by == 0 && loop.stop_reason() == train::StopReason::interrupted) stopped_by = SIGINT;
     if (stopped_by != 0) {
@@ -215,7 +215,7 @@ Action add_train(CLI::App& app, const TrainCaller& caller) {
     app.add_option("--serve", args->serve,
                    "[HOST:]PORT of a page that shows the run while it trains; on loopback, the default, it also asks "
                    "for samples and stops the run");
-    add_names(app, "--allow-host", args->allow_hosts, serve::parse_host,
+    add_names(app, "--allow-host", args->allow_hosts, web::parse_host,
               "with --serve: another name for this machine in requests; repeatable")
         .needs("--serve");
     app.add_flag("--dry-run", args->dry_run, "print the parameters, memory, work and time of the run, and stop");

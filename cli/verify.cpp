@@ -3,18 +3,18 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "cli/arguments/lines_argument.h"
 #include "cli/common.h"
-#include "cli/help.h"
-#include "cli/lines_argument.h"
-#include "cli/preparation.h"
-#include "cli/unknown_flag.h"
+#include "cli/training/setup.h"
+#include "cli/usage/help.h"
+#include "cli/usage/unknown_flag.h"
 #include "data/encoded_corpus.h"
-#include "formats/file.h"
+#include "formats/files/file.h"
 #include "formats/json.h"
-#include "models/folder.h"
-#include "train/checkpoint.h"
-#include "train/run_folder.h"
-#include "train/verify.h"
+#include "models/files/folder.h"
+#include "train/run/checkpoint.h"
+#include "train/run/run_folder.h"
+#include "train/run/verify.h"
 
 namespace inkling::cli {
 namespace {

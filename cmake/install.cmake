@@ -1,5 +1,5 @@
 # cmake --install puts down the program with its manual and completion for shells, the library, its headers as
-# <inkling/engine/tensor.h>, and a CMake package. The components are those of the Debian packages (package.cmake).
+# <inkling/engine/autograd/tensor.h>, and a CMake package. The components are those of the Debian packages (package.cmake).
 include(CMakePackageConfigHelpers)
 
 install(TARGETS inkling RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
@@ -33,7 +33,7 @@ install(DIRECTORY engine nn formats data models generate distributed train DESTI
         COMPONENT development
         FILES_MATCHING PATTERN "*.h" PATTERN kernels EXCLUDE PATTERN "ops/attention_*.h" EXCLUDE PATTERN launch.h EXCLUDE)
 
-# "engine/tensor.h" becomes "inkling/engine/tensor.h": folders called data or train are common, and a program's own would
+# "engine/autograd/tensor.h" becomes "inkling/engine/autograd/tensor.h": folders called data or train are common, and a program's own would
 # be found instead.
 install(CODE "set(headers \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_INCLUDEDIR}/inkling\")"
         COMPONENT development)

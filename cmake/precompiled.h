@@ -15,5 +15,5 @@
 #include <string>
 #include <vector>
 
-#include "engine/backward.h"
-#include "engine/parallel.h"
+#include "engine/autograd/backward.h"
+#include "engine/base/parallel.h"

@@ -1,19 +1,19 @@
 # The program: pages and servers, the commands, main(). And the same over the sanitized library, for the tests.
 
 # Pages and servers: a library of their own, which is not installed, so that other programs need no HTTP library.
-file(GLOB_RECURSE INKLING_SERVE_SOURCES CONFIGURE_DEPENDS report/*.cpp serve/*.cpp)
+file(GLOB_RECURSE INKLING_SERVE_SOURCES CONFIGURE_DEPENDS web/*.cpp)
 file(GLOB_RECURSE INKLING_CLI_SOURCES CONFIGURE_DEPENDS cli/*.cpp distributed/launch.cpp)
 list(FILTER INKLING_CLI_SOURCES EXCLUDE REGEX "/cli/main.cpp$")
 # The parts of pages are in the program.
-file(GLOB INKLING_PART_FILES CONFIGURE_DEPENDS report/pages/*)
+file(GLOB INKLING_PART_FILES CONFIGURE_DEPENDS web/report/pages/*)
 foreach(file IN LISTS INKLING_PART_FILES)
   cmake_path(GET file FILENAME part)
   file(READ ${file} text)
   string(APPEND INKLING_PARTS "        {\"${part}\", R\"inkling(${text})inkling\"},\n")
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
 endforeach()
-configure_file(report/parts.cpp.in generated/report/parts.cpp @ONLY)
-list(APPEND INKLING_SERVE_SOURCES ${PROJECT_BINARY_DIR}/generated/report/parts.cpp)
+configure_file(web/report/parts.cpp.in generated/web/report/parts.cpp @ONLY)
+list(APPEND INKLING_SERVE_SOURCES ${PROJECT_BINARY_DIR}/generated/web/report/parts.cpp)
 # Line editing for `inkling generate --interactive`; without it, lines are read as they come.
 find_path(EDITLINE_INCLUDE_DIR editline/readline.h)
 find_library(EDIT_LIBRARY edit)

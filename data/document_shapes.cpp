@@ -7,7 +7,7 @@
 
 #include "data/documents.h"
 #include "data/records.h"
-#include "engine/check.h"
+#include "engine/base/check.h"
 #include "formats/json.h"
 
 namespace inkling::data {

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "engine/check.h"
+#include "engine/base/check.h"
 #include "formats/json.h"
 
 namespace inkling::data {

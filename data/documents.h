@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/names.h"
+#include "engine/base/names.h"
 
 namespace inkling::data {
 

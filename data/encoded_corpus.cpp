@@ -8,8 +8,8 @@
 #include <optional>
 
 #include "data/content_hash.h"
-#include "engine/check.h"
-#include "formats/directory.h"
+#include "engine/base/check.h"
+#include "formats/files/directory.h"
 
 namespace inkling::data {
 namespace {

@@ -20,7 +20,7 @@
 
 #include "data/token_view.h"
 #include "data/tokenizers/tokenizer.h"
-#include "formats/file.h"
+#include "formats/files/file.h"
 
 namespace inkling::data {
 

@@ -3,9 +3,9 @@
 #include <array>
 #include <fstream>
 
-#include "engine/check.h"
-#include "formats/compressed.h"
-#include "formats/directory.h"
+#include "engine/base/check.h"
+#include "formats/files/compressed.h"
+#include "formats/files/directory.h"
 
 namespace inkling::data {
 

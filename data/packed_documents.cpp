@@ -5,8 +5,8 @@
 #include <numeric>
 
 #include "data/permutation.h"
-#include "engine/check.h"
-#include "engine/random.h"
+#include "engine/base/check.h"
+#include "engine/base/random.h"
 
 namespace inkling::data {
 

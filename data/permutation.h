@@ -7,7 +7,7 @@
 #include <bit>
 #include <cstdint>
 
-#include "engine/random.h"
+#include "engine/base/random.h"
 
 namespace inkling::data {
 

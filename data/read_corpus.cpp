@@ -11,8 +11,8 @@
 #include "data/folders.h"
 #include "data/records.h"
 #include "data/shell_patterns.h"
-#include "engine/check.h"
-#include "formats/file.h"
+#include "engine/base/check.h"
+#include "formats/files/file.h"
 #include "formats/named.h"
 #include "formats/utf8.h"
 

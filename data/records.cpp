@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "engine/check.h"
+#include "engine/base/check.h"
 #include "formats/json.h"
 
 namespace inkling::data {

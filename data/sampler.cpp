@@ -2,8 +2,8 @@
 
 #include "data/paragraphs.h"
 #include "data/permutation.h"
-#include "engine/check.h"
-#include "engine/random.h"
+#include "engine/base/check.h"
+#include "engine/base/random.h"
 
 namespace inkling::data {
 

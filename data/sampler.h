@@ -12,7 +12,7 @@
 
 #include "data/token_view.h"
 #include "data/tokenizers/tokenizer.h"
-#include "engine/names.h"
+#include "engine/base/names.h"
 
 namespace inkling::data {
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <new>
 
-#include "engine/check.h"
+#include "engine/base/check.h"
 
 namespace inkling::data {
 

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "engine/check.h"
+#include "engine/base/check.h"
 
 namespace inkling::data {
 

@@ -8,8 +8,8 @@
 #include <cstdlib>
 #include <utility>
 
-#include "engine/check.h"
-#include "formats/system_calls.h"
+#include "engine/base/check.h"
+#include "formats/files/system_calls.h"
 
 namespace inkling::data {
 

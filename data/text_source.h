@@ -12,9 +12,9 @@
 #include <string>
 #include <string_view>
 
-#include "engine/check.h"
-#include "formats/compressed.h"
-#include "formats/file.h"
+#include "engine/base/check.h"
+#include "formats/files/compressed.h"
+#include "formats/files/file.h"
 
 namespace inkling::data {
 

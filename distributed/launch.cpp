@@ -10,7 +10,7 @@
 #include <memory>
 #include <thread>
 
-#include "engine/check.h"
+#include "engine/base/check.h"
 
 namespace inkling::distributed {
 namespace {

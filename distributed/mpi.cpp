@@ -21,7 +21,7 @@
 #include <thread>
 
 #include "distributed/processes.h"
-#include "engine/clock.h"
+#include "engine/base/clock.h"
 
 namespace inkling::distributed {
 namespace {

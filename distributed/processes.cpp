@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/clock.h"
+#include "engine/base/clock.h"
 
 namespace inkling::distributed {
 namespace {

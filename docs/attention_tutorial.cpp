@@ -4,8 +4,8 @@
 
 #include <cstdio>
 
-#include "engine/backward.h"
-#include "engine/gradcheck.h"
+#include "engine/autograd/backward.h"
+#include "engine/gradcheck/gradcheck.h"
 #include "engine/ops.h"
 #include "nn/attention/alibi.h"
 #include "nn/attention/causal.h"

@@ -1,6 +1,6 @@
 // A language model of characters, made of engine and nn alone: it learns a rhyme, with Adam by hand.
 #include <inkling/engine/ops.h>
-#include <inkling/engine/threads.h>
+#include <inkling/engine/process/threads.h>
 #include <inkling/nn/attention/multi_head.h>
 #include <inkling/nn/embedding.h>
 #include <inkling/nn/flat.h>

@@ -1,8 +1,8 @@
 // An op that the library does not have: snake (Ziyin et al. 2020, "Neural Networks Fail to Learn Periodic Functions"),
 //   y = x + sin(a x)^2 / a      dx = dy (1 + sin(2 a x))
 // docs/adding.md says what a backward may do with dy, and how gradients are written.
-#include <inkling/engine/backward.h>
-#include <inkling/engine/gradcheck.h>
+#include <inkling/engine/autograd/backward.h>
+#include <inkling/engine/gradcheck/gradcheck.h>
 #include <inkling/engine/ops.h>
 
 #include <iostream>

@@ -1,7 +1,7 @@
 // Opens a model folder, made by `inkling train` or by transformers, and writes text with it.
 //   open_model runs/quickstart "By the mill "
 #include <inkling/generate/writer.h>
-#include <inkling/models/folder.h>
+#include <inkling/models/files/folder.h>
 
 #include <iostream>
 

@@ -1,6 +1,6 @@
 // Three spirals, told apart by a network with one hidden layer: stochastic gradient descent, by hand.
 #include <inkling/engine/ops.h>
-#include <inkling/engine/threads.h>
+#include <inkling/engine/process/threads.h>
 #include <inkling/nn/linear.h>
 #include <inkling/nn/sequential.h>
 

@@ -4,9 +4,9 @@
 #include <bit>
 #include <cmath>
 
-#include "engine/check.h"
-#include "engine/half.h"
-#include "formats/file.h"
+#include "engine/array/half.h"
+#include "engine/base/check.h"
+#include "formats/files/file.h"
 
 namespace inkling::formats {
 namespace {

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/array.h"
+#include "engine/array/array.h"
 
 namespace inkling::formats {
 

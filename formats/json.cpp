@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "engine/check.h"
+#include "engine/base/check.h"
 #include "formats/python_json.h"
 #include "formats/utf8.h"
 

@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "engine/check.h"
+#include "engine/base/check.h"
 
 namespace inkling::formats {
 

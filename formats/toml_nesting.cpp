@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "engine/check.h"
+#include "engine/base/check.h"
 
 namespace inkling::formats {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "engine/check.h"
+#include "engine/base/check.h"
 
 namespace inkling::formats {
 

@@ -9,8 +9,8 @@
 
 #include <optional>
 
+#include "data/chat/chat_template.h"
 #include "generate/writer.h"
-#include "models/chat_template.h"
 
 namespace inkling::generate {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "engine/check.h"
+#include "engine/base/check.h"
 #include "engine/kernels/simd.h"
 
 namespace inkling::generate {

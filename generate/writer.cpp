@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/adaptive_threads.h"
-#include "engine/clock.h"
-#include "engine/parallel.h"
-#include "engine/random.h"
+#include "engine/base/clock.h"
+#include "engine/base/parallel.h"
+#include "engine/base/random.h"
+#include "engine/process/adaptive_threads.h"
 
 namespace inkling::generate {
 namespace {

@@ -18,7 +18,7 @@
 #include "generate/sampling.h"
 #include "generate/stop_texts.h"
 #include "generate/utf8_stream.h"
-#include "models/decoder.h"
+#include "models/decoder/decoder.h"
 
 namespace inkling::generate {
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <set>
 
-#include "engine/names.h"
-#include "engine/suggest.h"
+#include "engine/base/names.h"
+#include "engine/base/suggest.h"
 #include "models/families/family.h"
 
 namespace inkling::models {

@@ -3,7 +3,7 @@
 // and A and B alone are trained. A starts uniform in +-1/sqrt(in) and B as zeros, so that at first nothing changes.
 //   model.adapt({.rank = 16}, adapter_targets(model.config, "q_proj,v_proj"), Generator{1337});
 //   model.merge_adapters();                                  // W + s B A: the same model, without adapters
-// Their files are PEFT's: models/adapter_folder.h.
+// Their files are PEFT's: models/files/adapter_folder.h.
 #pragma once
 
 #include <cmath>

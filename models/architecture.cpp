@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "engine/check.h"
+#include "engine/base/check.h"
 
 namespace inkling::models {
 

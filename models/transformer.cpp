@@ -1,6 +1,6 @@
 #include "models/transformer.h"
 
-#include "engine/interrupt.h"
+#include "engine/base/interrupt.h"
 #include "engine/ops.h"
 #include "models/rotary_positions.h"
 #include "nn/attention/multi_head.h"

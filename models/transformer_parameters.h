@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
-#include "engine/packed_matrix.h"
-#include "engine/random.h"
+#include "engine/autograd/packed_matrix.h"
+#include "engine/base/random.h"
 #include "models/adapter.h"
 #include "models/parameters.h"
 

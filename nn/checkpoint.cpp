@@ -1,7 +1,7 @@
 #include "nn/checkpoint.h"
 
-#include "engine/backward.h"
-#include "engine/precision.h"
+#include "engine/autograd/backward.h"
+#include "engine/base/precision.h"
 
 namespace inkling::nn {
 

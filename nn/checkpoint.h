@@ -7,8 +7,8 @@
 
 #include <functional>
 
-#include "engine/random.h"
-#include "engine/tensor.h"
+#include "engine/autograd/tensor.h"
+#include "engine/base/random.h"
 
 namespace inkling::nn {
 

@@ -1,7 +1,7 @@
 // Dropout: in training, keeps an element with probability 1 - p and scales it by 1 / (1 - p); nothing in evaluation.
 #pragma once
 
-#include "engine/random.h"
+#include "engine/base/random.h"
 #include "nn/module.h"
 
 namespace inkling::nn {

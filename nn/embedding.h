@@ -1,7 +1,7 @@
 // A table of vectors, one for each id.
 #pragma once
 
-#include "engine/random.h"
+#include "engine/base/random.h"
 #include "nn/module.h"
 
 namespace inkling::nn {

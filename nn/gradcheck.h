@@ -1,8 +1,8 @@
 // The rows of `inkling gradcheck` for layers.
 #pragma once
 
-#include "engine/gradcheck.h"
-#include "engine/random.h"
+#include "engine/base/random.h"
+#include "engine/gradcheck/gradcheck.h"
 #include "nn/module.h"
 
 namespace inkling::nn {

@@ -2,7 +2,7 @@
 
 #include <fnmatch.h>
 
-#include "engine/parallel.h"
+#include "engine/base/parallel.h"
 
 namespace inkling::nn {
 

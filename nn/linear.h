@@ -3,7 +3,7 @@
 //   const Linear<float> layer(random, 3, 2);
 #pragma once
 
-#include "engine/random.h"
+#include "engine/base/random.h"
 #include "nn/module.h"
 
 namespace inkling::nn {

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/tensor.h"
+#include "engine/autograd/tensor.h"
 
 namespace inkling::nn {
 
@@ -80,7 +80,7 @@ class Module {
     void zero_grad();
 
     // Frozen parameters (those that `which` names, or all) have no gradient: backward does not reach them, flat buffers
-    // and optimizers leave them out. They may then be packed, too (engine/packed_matrix.h).
+    // and optimizers leave them out. They may then be packed, too (engine/autograd/packed_matrix.h).
     void freeze(const std::function<bool(const std::string& name)>& which = nullptr);
 
   private:

@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-#include "engine/random.h"
+#include "engine/base/random.h"
 #include "nn/module.h"
 
 namespace inkling::nn {

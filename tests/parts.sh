@@ -11,8 +11,8 @@ cd "$root"
 noted=tests/parts.passed
 build_files=(CMakeLists.txt cmake)
 declare -A files=(
-    [browser]="report serve cli/serve.cpp cli/report.cpp cli/run_report.cpp tests/browser"
-    [packages]="${build_files[*]} cli/manual.cpp cli/completion.cpp engine/kernels/cpu_guard.cpp engine/cpu.cpp tests/package"
+    [browser]="web cli/serve.cpp cli/report.cpp tests/browser"
+    [packages]="${build_files[*]} cli/usage/manual.cpp cli/usage/completion.cpp engine/kernels/cpu_guard.cpp engine/base/cpu.cpp tests/package"
     [wheel]="${build_files[*]} python pyproject.toml"
     [mpi]="distributed cmake/mpi.cmake tests/cli/test_mpirun.cpp"
 )

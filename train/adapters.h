@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <set>
 
-#include "models/folder.h"
+#include "models/files/folder.h"
 #include "models/transformer.h"
 #include "train/options.h"
 

@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "data/chat/chat_template.h"
 #include "data/documents.h"
 #include "data/encoded_corpus.h"
 #include "data/packed_documents.h"
-#include "models/chat_template.h"
-#include "train/kinds.h"
+#include "train/enums.h"
 
 namespace inkling::train {
 

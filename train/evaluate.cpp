@@ -4,10 +4,10 @@
 #include <cmath>
 #include <limits>
 
-#include "engine/adaptive_threads.h"
-#include "engine/float_mode.h"
-#include "engine/interrupt.h"
+#include "engine/base/float_mode.h"
+#include "engine/base/interrupt.h"
 #include "engine/ops/cross_entropy.h"
+#include "engine/process/adaptive_threads.h"
 
 namespace inkling::train {
 namespace {

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <numbers>
 
-#include "engine/adaptive_threads.h"
-#include "engine/clock.h"
+#include "engine/base/clock.h"
+#include "engine/process/adaptive_threads.h"
 #include "train/evaluate.h"
 
 namespace inkling::train {
@@ -143,16 +143,16 @@ double TrainingLoop::run_step() {
     return result.loss;
 }
 
-void TrainingLoop::run(const std::vector<Observer*>& observers, const std::function<bool()>& stop) {
+void TrainingLoop::run(const std::vector<Callback*>& callbacks, const std::function<bool()>& stop) {
     constexpr std::size_t kMaxRefused = 5;  // in a row
     constexpr double kSpike = 6;            // standard deviations that are worth a line
-    const auto tell = [&](void (Observer::*event)(TrainingLoop&)) {
-        for (Observer* const observer : observers) (observer->*event)(*this);
+    const auto tell = [&](void (Callback::*event)(TrainingLoop&)) {
+        for (Callback* const callback : callbacks) (callback->*event)(*this);
     };
     const auto save = [&] {
         saved_step_ = state_.step;
         state_.spikes = step_->spikes;
-        measured_.checkpoint = timed([&] { tell(&Observer::checkpoint_wanted); });
+        measured_.checkpoint = timed([&] { tell(&Callback::checkpoint_wanted); });
     };
     // Of several processes, one may be asked before the others: each step tells all of it.
     const bool alone = step_->processes() == nullptr;
@@ -170,19 +170,19 @@ void TrainingLoop::run(const std::vector<Observer*>& observers, const std::funct
     };
     const bool begins = state_.step == 0 && !std::isfinite(state_.best_val_loss);
     if (options_.eval_on_start && begins && !finished() && !text_.val.empty() && !interrupted()) {
-        evaluate_now(observers, stop);
+        evaluate_now(callbacks, stop);
         state_.elapsed_s = metrics_.elapsed_s = seconds_now() - start;
         const bool best = is_best();
-        if (metrics_.val_loss) tell(&Observer::evaluated);
+        if (metrics_.val_loss) tell(&Callback::evaluated);
         if (best) save();
     }
     while (!finished() && !interrupted()) {
         run_step();
         if (refused_in_a_row_ > 0) {
             anomaly_ = step_->find_anomaly(state_.step - 1);
-            tell(&Observer::step_refused);
+            tell(&Callback::step_refused);
         } else if (metrics_.z.largest() > (options_.skip_spikes > 0 ? options_.skip_spikes : kSpike)) {
-            tell(&Observer::spike);
+            tell(&Callback::spike);
         }
         if (refused_in_a_row_ == kMaxRefused) {
             throw Diverged(fmt::format(
@@ -190,22 +190,22 @@ void TrainingLoop::run(const std::vector<Observer*>& observers, const std::funct
                 kMaxRefused, state_.step, anomaly_));
         }
         bool last = finished();
-        if (!text_.val.empty() && (last || due(options_.eval_every)) && !interrupted()) evaluate_now(observers, stop);
+        if (!text_.val.empty() && (last || due(options_.eval_every)) && !interrupted()) evaluate_now(callbacks, stop);
         const bool best = is_best();
         last = finished();
         state_.elapsed_s = metrics_.elapsed_s = seconds_now() - start;
-        tell(&Observer::step_done);
-        if (metrics_.val_loss) tell(&Observer::evaluated);
+        tell(&Callback::step_done);
+        if (metrics_.val_loss) tell(&Callback::evaluated);
         if (best || last || due(options_.save_every ? options_.save_every : options_.eval_every)) save();
         if (!last && due(options_.sample_every) && !interrupted())
-            measured_.sample = timed([&] { tell(&Observer::sample_wanted); });
-        if (!last) check_plan(observers);
+            measured_.sample = timed([&] { tell(&Callback::sample_wanted); });
+        if (!last) check_plan(callbacks);
     }
     if (saved_step_ != state_.step) save();  // interrupted between two checkpoints
-    tell(&Observer::stopped);
+    tell(&Callback::stopped);
 }
 
-void TrainingLoop::evaluate_now(const std::vector<Observer*>& observers, const std::function<bool()>& stop) {
+void TrainingLoop::evaluate_now(const std::vector<Callback*>& callbacks, const std::function<bool()>& stop) {
     // A model that has only seen paragraphs from their beginning is asked about those that it sees much of.
     const bool overlapping = options_.sampler == data::SamplerKind::paragraphs;
     EvaluateOptions how;
@@ -214,7 +214,7 @@ void TrainingLoop::evaluate_now(const std::vector<Observer*>& observers, const s
     how.told_to_stop = &step_->told_to_stop;
     how.stride = overlapping ? std::max<std::size_t>(1, options_.block_size / 2) : 0;
     how.progress = [&](double done) {
-        for (Observer* const observer : observers) observer->evaluating(*this, done);
+        for (Callback* const callback : callbacks) callback->evaluating(*this, done);
         return !(stop && stop());
     };
     const WithPrecision scope(options_.precision);
@@ -232,7 +232,7 @@ void TrainingLoop::evaluate_now(const std::vector<Observer*>& observers, const s
 // Once: the clock tells how many steps there is time for. The first tenth does not count, in which buffers are made and
 // threads find out how many they should be. Fewer steps are planned only when half of the run is over: a slow moment
 // may pass, and a plan that is too long costs less than one that ends early.
-void TrainingLoop::check_plan(const std::vector<Observer*>& observers) {
+void TrainingLoop::check_plan(const std::vector<Callback*>& callbacks) {
     constexpr double kTooShort = 1.0, kTooLong = 0.8, kPlanned = 1.05;  // a plan is a tenth longer than what fits
     if (!options_.replan || options_.max_time <= 0) return;
     const auto planned = static_cast<double>(options_.max_iters), step = static_cast<double>(state_.step);
@@ -243,7 +243,7 @@ void TrainingLoop::check_plan(const std::vector<Observer*>& observers) {
     const double fits = step + (options_.max_time - state_.train_s) / per_step;
     if (fits <= kTooShort * planned && (fits >= kTooLong * planned || over < 0.5)) return;
     replan(std::max(state_.step + 1, static_cast<std::size_t>(kPlanned * fits)), options_.max_iters);
-    for (Observer* const observer : observers) observer->replanned(*this);
+    for (Callback* const callback : callbacks) callback->replanned(*this);
 }
 
 }  // namespace inkling::train

@@ -1,5 +1,5 @@
 // The training loop: steps, and now and then an evaluation. What is to be printed, saved or written down of it is the
-// matter of observers.
+// matter of callbacks.
 //   TrainingLoop loop(options, model, tokens);
 //   loop.run({&metrics, &checkpoints});
 #pragma once
@@ -11,10 +11,10 @@
 
 #include "data/packed_documents.h"
 #include "data/split.h"
-#include "train/checkpoint.h"
-#include "train/metrics.h"
-#include "train/observer.h"
-#include "train/speed.h"
+#include "train/callback.h"
+#include "train/recipes/speed.h"
+#include "train/run/checkpoint.h"
+#include "train/run/metrics.h"
 #include "train/step.h"
 
 namespace inkling::train {
@@ -42,8 +42,8 @@ class TrainingLoop {
     void replan(std::size_t max_iters, std::size_t planned);
 
     // Trains until stop_reason() is not none, or until `stop`, which is asked after each step and while evaluating.
-    // Observers are told in their order. Throws Diverged.
-    void run(const std::vector<Observer*>& observers = {}, const std::function<bool()>& stop = nullptr);
+    // Callbacks are told in their order. Throws Diverged.
+    void run(const std::vector<Callback*>& callbacks = {}, const std::function<bool()>& stop = nullptr);
 
     double run_step();  // one step, told to nobody: returns its loss, and leaves the rest in metrics()
 
@@ -70,8 +70,8 @@ class TrainingLoop {
 
   private:
     void split_documents(data::TokenView tokens, const data::EncodedDocuments& documents);
-    void evaluate_now(const std::vector<Observer*>& observers, const std::function<bool()>& stop);
-    void check_plan(const std::vector<Observer*>& observers);
+    void evaluate_now(const std::vector<Callback*>& callbacks, const std::function<bool()>& stop);
+    void check_plan(const std::vector<Callback*>& callbacks);
     bool due(std::size_t every) const { return every > 0 && state_.step % every == 0; }
 
     TrainOptions options_;

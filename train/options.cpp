@@ -8,11 +8,11 @@
 #include <set>
 #include <sstream>
 
-#include "data/tokenizers/bpe_train.h"
-#include "engine/check.h"
-#include "engine/names.h"
-#include "engine/suggest.h"
-#include "formats/file.h"
+#include "data/tokenizers/bpe/bpe_train.h"
+#include "engine/base/check.h"
+#include "engine/base/names.h"
+#include "engine/base/suggest.h"
+#include "formats/files/file.h"
 #include "formats/toml_nesting.h"
 #include "formats/utf8.h"
 #include "models/families/family.h"

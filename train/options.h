@@ -13,12 +13,12 @@
 #include "data/corpus.h"
 #include "data/sampler.h"
 #include "data/tokenizers/char_tokenizer.h"
-#include "data/tokenizers/split_styles.h"
-#include "engine/packed_matrix.h"
-#include "engine/precision.h"
+#include "data/tokenizers/split/split_styles.h"
+#include "engine/autograd/packed_matrix.h"
+#include "engine/base/precision.h"
 #include "models/adapter.h"
 #include "models/architecture.h"
-#include "train/kinds.h"
+#include "train/enums.h"
 
 namespace inkling::train {
 

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "train/kinds.h"
+#include "train/enums.h"
 #include "train/options.h"
 
 namespace inkling::train {

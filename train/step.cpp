@@ -4,12 +4,12 @@
 #include <cmath>
 #include <span>
 
-#include "engine/backward.h"
-#include "engine/clock.h"
-#include "engine/float_mode.h"
+#include "engine/autograd/backward.h"
+#include "engine/base/clock.h"
+#include "engine/base/float_mode.h"
+#include "engine/base/parallel.h"
+#include "engine/base/profile.h"
 #include "engine/ops/elementwise.h"
-#include "engine/parallel.h"
-#include "engine/profile.h"
 #include "train/evaluate.h"
 
 namespace inkling::train {
@@ -116,7 +116,7 @@ void TrainingStep::combine(const std::vector<double>& own_losses, StepResult& re
     for (std::size_t i = 0; i < chunks.size(); ++i)
         if (chunks[i].owner == rank) mine.push_back(i);
     const float* const g = parameters.gradients().data();
-    parallel_for(mine.size(), kGrain / Ownership::kChunk, [&](std::size_t begin, std::size_t end) {
+    parallel_for(mine.size(), kGrain / Partition::kChunk, [&](std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) {
             const Piece& chunk = chunks[mine[i]];
             own[kLosses + own_losses.size() + i] = sum_of_squares(g + chunk.begin, chunk.size());

@@ -16,11 +16,11 @@
 #include "data/sampler.h"
 #include "distributed/processes.h"
 #include "models/transformer.h"
-#include "train/exchange.h"
 #include "train/optimizers/optimizer.h"
 #include "train/schedule.h"
+#include "train/sharding/pairwise_sum.h"
+#include "train/sharding/reduce_scatter.h"
 #include "train/spikes.h"
-#include "train/tree_sum.h"
 #include "train/weight_average.h"
 
 namespace inkling::train {
@@ -49,7 +49,8 @@ class TrainingStep {
     StepResult run(std::size_t number);
 
     // Of a step that was not finite: where that began. Its batches are run once more, with a check after every op
-    // (engine/anomaly.h): "block 3, attention: linear: the first value that is not finite is inf at (2, 7, 31) of ...".
+    // (engine/autograd/anomaly.h): "block 3, attention: linear: the first value that is not finite is inf at (2, 7, 31)
+    // of ...".
     std::string find_anomaly(std::size_t number);
 
     // Whether this process is asked to stop, told to the others in each step; and whether one of them was then.
@@ -78,11 +79,11 @@ class TrainingStep {
     models::Transformer<float>& model_;
     const data::Sampler& sampler_;
     distributed::Processes* processes_;
-    std::optional<Ownership> ownership_;
+    std::optional<Partition> ownership_;
     std::unique_ptr<Exchange> exchange_;
     bool exchanging_ = false;
     data::Batch batch_;
-    TreeSum sum_;
+    PairwiseSum sum_;
     double timed_from_ = 0, untold_seconds_ = 0;  // of the step before, after its exchange
 };
 

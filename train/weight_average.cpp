@@ -1,7 +1,7 @@
 #include "train/weight_average.h"
 
+#include "engine/base/parallel.h"
 #include "engine/kernels/simd.h"
-#include "engine/parallel.h"
 
 namespace inkling::train {
 

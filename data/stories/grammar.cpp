@@ -2,7 +2,7 @@
 
 #include <map>
 
-#include "engine/check.h"
+#include "engine/base/check.h"
 
 namespace inkling::data {
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "data/stories/stories.h"
-#include "engine/random.h"
+#include "engine/base/random.h"
 
 namespace inkling::data {
 

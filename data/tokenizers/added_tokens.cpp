@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "data/tokenizers/white_space.h"
-#include "engine/check.h"
+#include "data/tokenizers/split/white_space.h"
+#include "engine/base/check.h"
 
 namespace inkling::data {
 

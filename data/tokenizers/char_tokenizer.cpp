@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "engine/check.h"
+#include "engine/base/check.h"
 #include "formats/utf8.h"
 
 namespace inkling::data {

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "data/tokenizers/nfc.h"
-#include "data/tokenizers/white_space.h"
-#include "engine/check.h"
+#include "data/tokenizers/split/white_space.h"
+#include "engine/base/check.h"
 #include "formats/utf8.h"
 
 namespace inkling::data {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "data/tokenizers/pattern.h"
+#include "data/tokenizers/split/pattern.h"
 
 namespace inkling::data {
 

@@ -3,7 +3,7 @@
 #include <charconv>
 #include <optional>
 
-#include "data/tokenizers/byte_alphabet.h"
+#include "data/tokenizers/bpe/byte_alphabet.h"
 #include "data/tokenizers/normalizer.h"
 
 namespace inkling::data {

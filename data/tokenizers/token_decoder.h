@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "data/tokenizers/pattern.h"
-#include "data/tokenizers/pre_tokenizer.h"
+#include "data/tokenizers/split/pattern.h"
+#include "data/tokenizers/split/pre_tokenizer.h"
 
 namespace inkling::data {
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "data/tokenizers/unknown_characters.h"
-#include "engine/names.h"
+#include "engine/base/names.h"
 
 namespace inkling::data {
 
@@ -24,7 +24,7 @@ constexpr auto names(TokenizerKind) {
     return name_table<TokenizerKind>({{TokenizerKind::characters, "char"}, {TokenizerKind::byte_pairs, "bpe"}});
 }
 
-// How conversations are written: a template of models/chat_template.h, and what it calls bos_token, eos_token, ...
+// How conversations are written: a template of data/chat/chat_template.h, and what it calls bos_token, eos_token, ...
 struct ChatSource {
     std::string jinja;
     std::map<std::string, std::string> marks;

@@ -1,8 +1,8 @@
 #include "engine/kernels/gemm.h"
 
+#include "engine/base/precision.h"
+#include "engine/base/profile.h"
 #include "engine/kernels/gemm_kernels.h"
-#include "engine/precision.h"
-#include "engine/profile.h"
 
 namespace inkling {
 namespace {

@@ -2,7 +2,7 @@
 // The same bits with any number of threads.
 #pragma once
 
-#include "engine/bfloat16.h"
+#include "engine/array/bfloat16.h"
 
 namespace inkling {
 

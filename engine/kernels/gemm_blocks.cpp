@@ -2,9 +2,9 @@
 // multiplication" (2008). B is packed into panels as wide as a register tile, which all threads share; then each thread
 // takes blocks of C, makes the rows of A for one readable as words, and runs register tiles (tile_product.h) over it.
 // An element of C is summed along K by one thread, in order: the same bits with any number of threads.
-#include "engine/buffer_pool.h"
+#include "engine/array/buffer_pool.h"
+#include "engine/base/parallel.h"
 #include "engine/kernels/gemm_panels.h"
-#include "engine/parallel.h"
 
 namespace inkling::kernels {
 namespace {

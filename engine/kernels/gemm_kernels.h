@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "engine/bfloat16.h"
+#include "engine/array/bfloat16.h"
 #include "engine/kernels/tile_product.h"
 
 namespace inkling::kernels {

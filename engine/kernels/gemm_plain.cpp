@@ -1,7 +1,7 @@
 // The plain loop, and what describes a product to it and to the other kernels.
+#include "engine/base/parallel.h"
 #include "engine/kernels/gemm_kernels.h"
 #include "engine/kernels/strided.h"
-#include "engine/parallel.h"
 
 namespace inkling::kernels {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <optional>
 
+#include "engine/base/profile.h"
 #include "engine/kernels/strided.h"
-#include "engine/profile.h"
 
 namespace inkling {
 

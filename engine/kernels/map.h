@@ -7,8 +7,8 @@
 #include <span>
 #include <utility>
 
-#include "engine/array.h"
-#include "engine/function_ref.h"
+#include "engine/array/array.h"
+#include "engine/base/function_ref.h"
 #include "engine/kernels/simd.h"
 
 namespace inkling {

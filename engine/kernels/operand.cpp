@@ -1,6 +1,6 @@
 #include "engine/kernels/operand.h"
 
-#include "engine/sum.h"
+#include "engine/array/sum.h"
 
 namespace inkling {
 

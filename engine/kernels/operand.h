@@ -1,13 +1,13 @@
-// Operands of matrix products in the precision that is set (engine/precision.h), one name for both:
+// Operands of matrix products in the precision that is set (engine/base/precision.h), one name for both:
 //   const Operand<float> x(array), w(weights);   product(x, w, y);     // the arrays themselves, or rounded to bfloat16
 #pragma once
 
 #include <optional>
 
+#include "engine/autograd/packed_matrix.h"
+#include "engine/autograd/tensor.h"
+#include "engine/base/precision.h"
 #include "engine/kernels/gemm.h"
-#include "engine/packed_matrix.h"
-#include "engine/precision.h"
-#include "engine/tensor.h"
 
 namespace inkling {
 

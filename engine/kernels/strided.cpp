@@ -1,6 +1,6 @@
 #include "engine/kernels/strided.h"
 
-#include "engine/parallel.h"
+#include "engine/base/parallel.h"
 
 namespace inkling {
 

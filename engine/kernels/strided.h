@@ -10,8 +10,8 @@
 #include <initializer_list>
 #include <span>
 
-#include "engine/array.h"
-#include "engine/function_ref.h"
+#include "engine/array/array.h"
+#include "engine/base/function_ref.h"
 
 namespace inkling {
 

@@ -2,11 +2,11 @@
 
 #include <optional>
 
-#include "engine/backward.h"
-#include "engine/bfloat16.h"
-#include "engine/parallel.h"
-#include "engine/precision.h"
-#include "engine/profile.h"
+#include "engine/array/bfloat16.h"
+#include "engine/autograd/backward.h"
+#include "engine/base/parallel.h"
+#include "engine/base/precision.h"
+#include "engine/base/profile.h"
 
 namespace inkling {
 namespace {

@@ -6,8 +6,8 @@
 
 #include <functional>
 
+#include "engine/autograd/tensor.h"
 #include "engine/kernels/map.h"
-#include "engine/tensor.h"
 
 namespace inkling {
 

@@ -1,7 +1,7 @@
 // Activation functions, and the soft cap of logits, element by element.
 #pragma once
 
-#include "engine/tensor.h"
+#include "engine/autograd/tensor.h"
 
 namespace inkling {
 

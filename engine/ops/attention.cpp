@@ -12,13 +12,13 @@
 
 #include <cmath>
 
-#include "engine/backward.h"
-#include "engine/bfloat16.h"
-#include "engine/broadcast.h"
+#include "engine/array/bfloat16.h"
+#include "engine/array/broadcast.h"
+#include "engine/autograd/backward.h"
+#include "engine/base/parallel.h"
+#include "engine/base/precision.h"
+#include "engine/base/profile.h"
 #include "engine/ops/attention_heads.h"
-#include "engine/parallel.h"
-#include "engine/precision.h"
-#include "engine/profile.h"
 
 namespace inkling {
 namespace {

@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
+#include "engine/base/random.h"
 #include "engine/ops/softmax.h"
-#include "engine/random.h"
 
 namespace inkling {
 

@@ -9,9 +9,9 @@
 
 #include <bit>
 
-#include "engine/array.h"
+#include "engine/array/array.h"
+#include "engine/base/parallel.h"
 #include "engine/kernels/tile_product.h"
-#include "engine/parallel.h"
 
 namespace inkling {
 

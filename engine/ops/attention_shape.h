@@ -4,7 +4,7 @@
 #include <bit>
 #include <numeric>
 
-#include "engine/buffer_pool.h"
+#include "engine/array/buffer_pool.h"
 #include "engine/kernels/simd.h"
 #include "engine/kernels/tile_product.h"
 #include "engine/ops/attention.h"

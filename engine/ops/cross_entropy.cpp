@@ -10,10 +10,10 @@
 
 #include <cmath>
 
-#include "engine/backward.h"
+#include "engine/autograd/backward.h"
+#include "engine/base/parallel.h"
+#include "engine/base/profile.h"
 #include "engine/kernels/simd.h"
-#include "engine/parallel.h"
-#include "engine/profile.h"
 
 namespace inkling {
 

@@ -3,8 +3,8 @@
 
 #include <vector>
 
+#include "engine/autograd/tensor.h"
 #include "engine/ops/reduce.h"
-#include "engine/tensor.h"
 
 namespace inkling {
 

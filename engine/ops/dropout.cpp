@@ -1,8 +1,8 @@
 //   dropout   y = x m / (1 - p)     dx = dy m / (1 - p),  m the mask of the key: a product, so that NaN stays NaN
 #include "engine/ops/dropout.h"
 
-#include "engine/backward.h"
-#include "engine/parallel.h"
+#include "engine/autograd/backward.h"
+#include "engine/base/parallel.h"
 
 namespace inkling {
 namespace {

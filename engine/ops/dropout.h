@@ -1,8 +1,8 @@
 // Dropout with a mask that is a function of a key, so backward computes it again instead of storing it.
 #pragma once
 
-#include "engine/random.h"
-#include "engine/tensor.h"
+#include "engine/autograd/tensor.h"
+#include "engine/base/random.h"
 
 namespace inkling {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/tensor.h"
+#include "engine/autograd/tensor.h"
 
 namespace inkling {
 

@@ -5,7 +5,7 @@
 #include <concepts>
 #include <type_traits>
 
-#include "engine/tensor.h"
+#include "engine/autograd/tensor.h"
 
 namespace inkling {
 

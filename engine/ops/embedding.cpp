@@ -1,10 +1,10 @@
 //   embedding   y_i = W[id_i]     dW[v] = sum of dy_i over the i with id_i = v, in order of i
 #include "engine/ops/embedding.h"
 
-#include "engine/backward.h"
-#include "engine/packed_matrix.h"
-#include "engine/parallel.h"
-#include "engine/profile.h"
+#include "engine/autograd/backward.h"
+#include "engine/autograd/packed_matrix.h"
+#include "engine/base/parallel.h"
+#include "engine/base/profile.h"
 
 namespace inkling {
 

@@ -1,7 +1,7 @@
 // Rows of a table, chosen by number.
 #pragma once
 
-#include "engine/tensor.h"
+#include "engine/autograd/tensor.h"
 
 namespace inkling {
 

@@ -5,7 +5,7 @@
 // packed W is widened for each product.
 #include "engine/ops/linear.h"
 
-#include "engine/backward.h"
+#include "engine/autograd/backward.h"
 #include "engine/kernels/operand.h"
 
 namespace inkling {

@@ -9,12 +9,12 @@
 #include <cmath>
 #include <limits>
 
-#include "engine/backward.h"
+#include "engine/autograd/backward.h"
+#include "engine/base/parallel.h"
 #include "engine/kernels/operand.h"
 #include "engine/kernels/simd.h"
 #include "engine/ops/activation.h"
 #include "engine/ops/linear.h"
-#include "engine/parallel.h"
 
 namespace inkling {
 namespace {

@@ -3,7 +3,7 @@
 //   x
 #include "engine/ops/loss.h"
 
-#include "engine/backward.h"
+#include "engine/autograd/backward.h"
 #include "engine/kernels/full_range.h"
 #include "engine/ops/elementwise.h"
 

@@ -1,8 +1,8 @@
 // Losses of regressions and of yes-or-no answers; that of classes is in cross_entropy.h.
 #pragma once
 
+#include "engine/autograd/tensor.h"
 #include "engine/ops/reduce.h"
-#include "engine/tensor.h"
 
 namespace inkling {
 

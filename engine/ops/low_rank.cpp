@@ -4,10 +4,10 @@
 // thin products: gemm would spend its time on packing X and dZ, so they have a loop of their own, in full precision.
 #include "engine/ops/low_rank.h"
 
-#include "engine/backward.h"
+#include "engine/autograd/backward.h"
+#include "engine/base/parallel.h"
 #include "engine/kernels/operand.h"
 #include "engine/kernels/simd.h"
-#include "engine/parallel.h"
 
 namespace inkling {
 namespace {

@@ -1,7 +1,7 @@
 // The product of a low-rank adapter (Hu et al. 2021), added to that of the layer that it belongs to.
 #pragma once
 
-#include "engine/tensor.h"
+#include "engine/autograd/tensor.h"
 
 namespace inkling {
 

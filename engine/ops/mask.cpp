@@ -3,8 +3,8 @@
 //   tril, triu    dx = tril(dy), triu(dy)
 #include "engine/ops/mask.h"
 
-#include "engine/backward.h"
-#include "engine/broadcast.h"
+#include "engine/array/broadcast.h"
+#include "engine/autograd/backward.h"
 #include "engine/kernels/strided.h"
 
 namespace inkling {

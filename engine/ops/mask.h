@@ -3,8 +3,8 @@
 
 #include <utility>
 
+#include "engine/autograd/tensor.h"
 #include "engine/ops/elementwise.h"
-#include "engine/tensor.h"
 
 namespace inkling {
 

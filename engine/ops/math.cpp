@@ -12,8 +12,8 @@
 
 #include <cmath>
 
-#include "engine/backward.h"
-#include "engine/broadcast.h"
+#include "engine/array/broadcast.h"
+#include "engine/autograd/backward.h"
 #include "engine/kernels/full_range.h"
 #include "engine/kernels/unary.h"
 

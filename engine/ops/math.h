@@ -3,7 +3,7 @@
 
 #include <limits>
 
-#include "engine/tensor.h"
+#include "engine/autograd/tensor.h"
 
 namespace inkling {
 

@@ -2,8 +2,8 @@
 // A gradient of a broadcast operand is summed over the batch axes that it was broadcast along.
 #include "engine/ops/matmul.h"
 
-#include "engine/backward.h"
-#include "engine/broadcast.h"
+#include "engine/array/broadcast.h"
+#include "engine/autograd/backward.h"
 #include "engine/kernels/operand.h"
 
 namespace inkling {

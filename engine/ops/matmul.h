@@ -1,7 +1,7 @@
 // Matrix products of tensors.
 #pragma once
 
-#include "engine/tensor.h"
+#include "engine/autograd/tensor.h"
 
 namespace inkling {
 

@@ -4,12 +4,12 @@
 //   dgain = sum over rows of dy xhat,  dbias = sum over rows of dy
 #include "engine/ops/normalize.h"
 
-#include "engine/backward.h"
-#include "engine/buffer_pool.h"
+#include "engine/array/buffer_pool.h"
+#include "engine/array/sum.h"
+#include "engine/autograd/backward.h"
+#include "engine/base/parallel.h"
+#include "engine/base/profile.h"
 #include "engine/kernels/norm_row.h"
-#include "engine/parallel.h"
-#include "engine/profile.h"
-#include "engine/sum.h"
 
 namespace inkling {
 namespace {

@@ -1,7 +1,7 @@
 // Normalisation of the last axis.
 #pragma once
 
-#include "engine/tensor.h"
+#include "engine/autograd/tensor.h"
 
 namespace inkling {
 

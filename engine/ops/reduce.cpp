@@ -10,12 +10,12 @@
 
 #include <cmath>
 
-#include "engine/backward.h"
+#include "engine/autograd/backward.h"
+#include "engine/base/parallel.h"
 #include "engine/kernels/map.h"
 #include "engine/kernels/norm_row.h"
 #include "engine/ops/elementwise.h"
 #include "engine/ops/shape.h"
-#include "engine/parallel.h"
 
 namespace inkling {
 namespace {

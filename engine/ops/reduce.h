@@ -1,8 +1,8 @@
 // Sums, means, extremes, products and spreads over axes; running sums.
 #pragma once
 
-#include "engine/sum.h"
-#include "engine/tensor.h"
+#include "engine/array/sum.h"
+#include "engine/autograd/tensor.h"
 
 namespace inkling {
 

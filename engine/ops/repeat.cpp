@@ -1,8 +1,8 @@
 //   repeat  y = a a b b   dx: the sum over the copies of each
 #include "engine/ops/repeat.h"
 
-#include "engine/backward.h"
-#include "engine/broadcast.h"
+#include "engine/array/broadcast.h"
+#include "engine/autograd/backward.h"
 
 namespace inkling {
 

@@ -2,7 +2,7 @@
 // value heads use it.
 #pragma once
 
-#include "engine/tensor.h"
+#include "engine/autograd/tensor.h"
 
 namespace inkling {
 

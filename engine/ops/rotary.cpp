@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/backward.h"
+#include "engine/autograd/backward.h"
+#include "engine/base/parallel.h"
 #include "engine/kernels/rotate_row.h"
-#include "engine/parallel.h"
 
 namespace inkling {
 namespace {

@@ -8,8 +8,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "engine/backward.h"
-#include "engine/parallel.h"
+#include "engine/autograd/backward.h"
+#include "engine/base/parallel.h"
 
 namespace inkling {
 namespace {

@@ -2,7 +2,7 @@
 // of that axis; the ops keep a handle to their array, which must not be written to before backward.
 #pragma once
 
-#include "engine/tensor.h"
+#include "engine/autograd/tensor.h"
 
 namespace inkling {
 

@@ -8,8 +8,8 @@
 
 #include <numeric>
 
-#include "engine/backward.h"
-#include "engine/broadcast.h"
+#include "engine/array/broadcast.h"
+#include "engine/autograd/backward.h"
 
 namespace inkling {
 namespace {

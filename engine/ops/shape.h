@@ -5,8 +5,8 @@
 #include <concepts>
 #include <vector>
 
-#include "engine/sum.h"
-#include "engine/tensor.h"
+#include "engine/array/sum.h"
+#include "engine/autograd/tensor.h"
 
 namespace inkling {
 

@@ -5,11 +5,11 @@
 
 #include <cmath>
 
-#include "engine/backward.h"
-#include "engine/broadcast.h"
+#include "engine/array/broadcast.h"
+#include "engine/autograd/backward.h"
+#include "engine/base/parallel.h"
 #include "engine/kernels/simd.h"
 #include "engine/ops/shape.h"
-#include "engine/parallel.h"
 
 namespace inkling {
 namespace {

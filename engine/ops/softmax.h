@@ -1,7 +1,7 @@
 // Softmax and its logarithm.
 #pragma once
 
-#include "engine/tensor.h"
+#include "engine/autograd/tensor.h"
 
 namespace inkling {
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-#include "engine/check.h"
+#include "engine/base/check.h"
 #include "formats/jinja/value.h"
 
 namespace inkling::formats::jinja {

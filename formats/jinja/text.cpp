@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "engine/check.h"
+#include "engine/base/check.h"
 #include "formats/utf8.h"
 
 namespace inkling::formats::jinja {

@@ -4,7 +4,7 @@
 #include <cctype>
 #include <charconv>
 
-#include "engine/check.h"
+#include "engine/base/check.h"
 #include "formats/utf8.h"
 
 namespace inkling::formats::jinja {

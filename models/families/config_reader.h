@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "data/tokenizers/json_parts.h"
-#include "engine/check.h"
+#include "data/tokenizers/json/json_parts.h"
+#include "engine/base/check.h"
 #include "models/architecture.h"
 
 namespace inkling::models {

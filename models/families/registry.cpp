@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "engine/names.h"
+#include "engine/base/names.h"
 #include "models/families/config_reader.h"
 #include "models/families/family.h"
 

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "engine/array.h"
+#include "engine/array/array.h"
 
 namespace inkling::nn {
 

@@ -1,7 +1,7 @@
 // What every attention mechanism gives back, and the steps that all of them share.
 #pragma once
 
-#include "engine/tensor.h"
+#include "engine/autograd/tensor.h"
 
 namespace inkling::nn {
 

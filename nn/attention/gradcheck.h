@@ -1,7 +1,7 @@
 // The rows of `inkling gradcheck` for the attention family.
 #pragma once
 
-#include "engine/gradcheck.h"
+#include "engine/gradcheck/gradcheck.h"
 
 namespace inkling::nn {
 

@@ -2,7 +2,7 @@
 // softmax over lengths.
 #pragma once
 
-#include "engine/tensor.h"
+#include "engine/autograd/tensor.h"
 
 namespace inkling::nn {
 

@@ -13,11 +13,11 @@
 #include <variant>
 #include <vector>
 
-#include "engine/names.h"
+#include "engine/array/sum.h"
+#include "engine/autograd/tensor.h"
+#include "engine/base/names.h"
+#include "engine/base/precision.h"
 #include "engine/ops.h"
-#include "engine/precision.h"
-#include "engine/sum.h"
-#include "engine/tensor.h"
 
 namespace inkling {
 
@@ -179,7 +179,7 @@ struct type_caster<inkling::MaskArray> {
     }
 };
 
-// Enums by the names that flags and files have for them (engine/names.h).
+// Enums by the names that flags and files have for them (engine/base/names.h).
 template <class E>
 struct named_caster {
     NB_TYPE_CASTER(E, const_name("str"))

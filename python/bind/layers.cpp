@@ -2,7 +2,7 @@
 #include <nanobind/stl/function.h>
 #include <nanobind/stl/map.h>
 
-#include "models/state_dict.h"
+#include "models/files/state_dict.h"
 #include "nn/checkpoint.h"
 #include "nn/dropout.h"
 #include "nn/embedding.h"

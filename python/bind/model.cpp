@@ -4,13 +4,13 @@
 #include <filesystem>
 #include <random>
 
-#include "cli/model_argument.h"
-#include "data/tokenizers/bpe_train.h"
+#include "cli/arguments/model_argument.h"
+#include "data/tokenizers/bpe/bpe_train.h"
 #include "data/tokenizers/char_tokenizer.h"
 #include "data/tokenizers/unknown_characters.h"
-#include "formats/file.h"
+#include "formats/files/file.h"
 #include "generate/writer.h"
-#include "models/folder.h"
+#include "models/files/folder.h"
 #include "python/bind/bind.h"
 
 template <>

@@ -1,11 +1,11 @@
 #include <sstream>
 
-#include "engine/anomaly.h"
-#include "engine/backward.h"
-#include "engine/dot.h"
-#include "engine/gradcheck.h"
-#include "engine/random.h"
-#include "engine/threads.h"
+#include "engine/autograd/anomaly.h"
+#include "engine/autograd/backward.h"
+#include "engine/autograd/graph_picture.h"
+#include "engine/base/random.h"
+#include "engine/gradcheck/gradcheck.h"
+#include "engine/process/threads.h"
 #include "python/bind/bind.h"
 
 namespace inkling::python {

@@ -3,9 +3,9 @@
 
 #include "cli/common.h"
 #include "cli/program.h"
-#include "engine/clock.h"
+#include "engine/base/clock.h"
 #include "python/bind/bind.h"
-#include "train/kinds.h"
+#include "train/enums.h"
 #include "train/loop.h"
 
 namespace inkling::python {
@@ -22,7 +22,7 @@ nb::dict dict_of(const train::Metrics& metrics) {
 
 // Tells a function of Python of each step. It stops the run by returning True, or by an exception, which is raised once
 // the run is saved; so does Ctrl-C.
-class Caller : public train::Observer {
+class Caller : public train::Callback {
   public:
     explicit Caller(nb::object callback) : callback_(std::move(callback)) {}
 

@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "cli/program.h"
-#include "formats/file.h"
+#include "formats/files/file.h"
 #include "tests/catch.h"
 #include "tests/data/scratch_folder.h"
 #include "tests/paths.h"

@@ -1,8 +1,8 @@
 // --arch nanochat and llama, and folders that transformers wrote, through every command.
 #include <nlohmann/json.hpp>
 
-#include "formats/safetensors.h"
-#include "models/folder.h"
+#include "formats/safetensors/safetensors.h"
+#include "models/files/folder.h"
 #include "tests/cli/program.h"
 #include "tests/formats/gguf_reader.h"
 #include "tests/paths.h"

@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "formats/utf8.h"
-#include "models/folder.h"
+#include "models/files/folder.h"
 #include "tests/cli/program.h"
 
 using namespace inkling::testing;

@@ -1,5 +1,5 @@
 // inkling info --cpu, and INKLING_CPU, which takes less than the CPU has.
-#include "engine/cpu.h"
+#include "engine/base/cpu.h"
 #include "tests/cli/program.h"
 #include "tests/skip.h"
 

@@ -1,8 +1,8 @@
 // inkling export: a GGUF file, or a folder with the model alone.
 #include <nlohmann/json.hpp>
 
-#include "formats/directory.h"
-#include "formats/safetensors.h"
+#include "formats/files/directory.h"
+#include "formats/safetensors/safetensors.h"
 #include "tests/cli/program.h"
 #include "tests/formats/gguf_reader.h"
 #include "tests/paths.h"

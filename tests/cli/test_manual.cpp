@@ -3,7 +3,7 @@
 #include <set>
 
 #include "tests/cli/program.h"
-#include "train/recipes.h"
+#include "train/recipes/recipes.h"
 
 using inkling::data::tests::ScratchFolder;
 using namespace inkling::testing;

@@ -1,7 +1,7 @@
 // inkling generate, eval, info, bench and gradcheck: what they print, and the keys of their JSON.
 #include <nlohmann/json.hpp>
 
-#include "models/folder.h"
+#include "models/files/folder.h"
 #include "tests/cli/terminal.h"
 #include "train/evaluate.h"
 

@@ -2,10 +2,10 @@
 #include <fstream>
 #include <set>
 
-#include "serve/http.h"
 #include "tests/cli/program.h"
 #include "tests/paths.h"
 #include "tests/support/http_client.h"
+#include "web/http/http.h"
 
 using namespace inkling::testing;
 using inkling::data::tests::ScratchFolder;
@@ -119,9 +119,9 @@ TEST_CASE("serve: what cannot be served", "[cli]") {
     check_fails(program({"serve", "--model", model, "--allow-host", "a:80"}), 2, "--allow-host: ");
     check_fails(program({"serve", "--model", model, "--allow-origin", "*"}), 2, "--allow-origin: ");
     check_fails(program({"train", "--allow-host", "a", "--out", folder.path("run")}), 2, "--serve");
-    inkling::serve::HttpOptions options;
+    inkling::web::HttpOptions options;
     options.port = 0;
-    const inkling::serve::HttpServer taken(options);
+    const inkling::web::HttpServer taken(options);
     check_fails(program({"serve", "--model", model, "--port", std::to_string(taken.port())}), 1, "cannot be bound");
     check_fails(program({"serve", "--model", model, "--model", model, "--port", "0"}), 2,
                 "two models are called greedy_gpt2");

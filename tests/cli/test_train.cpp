@@ -4,8 +4,8 @@
 #include <sstream>
 
 #include "data/stories/stories.h"
-#include "engine/precision.h"
-#include "formats/directory.h"
+#include "engine/base/precision.h"
+#include "formats/files/directory.h"
 #include "tests/cli/program.h"
 #include "tests/skip.h"
 

@@ -4,7 +4,7 @@
 #include <set>
 #include <sstream>
 
-#include "formats/safetensors.h"
+#include "formats/safetensors/safetensors.h"
 #include "tests/cli/terminal.h"
 
 using namespace inkling::testing;

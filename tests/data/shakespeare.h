@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <string>
 
-#include "formats/file.h"
+#include "formats/files/file.h"
 #include "tests/paths.h"
 #include "tests/skip.h"
 

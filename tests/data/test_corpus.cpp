@@ -7,7 +7,7 @@
 #include <sstream>
 #include <thread>
 
-#include "data/tokenizers/bpe_train.h"
+#include "data/tokenizers/bpe/bpe_train.h"
 #include "data/tokenizers/char_tokenizer.h"
 #include "tests/data/scratch_folder.h"
 #include "tests/formats/compress.h"

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "data/corpus.h"
-#include "engine/check.h"
+#include "engine/base/check.h"
 #include "tests/catch.h"
 #include "tests/data/scratch_folder.h"
 

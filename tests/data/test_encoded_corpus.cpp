@@ -3,11 +3,11 @@
 #include <algorithm>
 
 #include "data/content_hash.h"
-#include "data/tokenizers/bpe_train.h"
+#include "data/tokenizers/bpe/bpe_train.h"
 #include "data/tokenizers/char_tokenizer.h"
-#include "data/tokenizers/tokenizer_json.h"
-#include "engine/check.h"
-#include "engine/random.h"
+#include "data/tokenizers/json/tokenizer_json.h"
+#include "engine/base/check.h"
+#include "engine/base/random.h"
 #include "tests/catch.h"
 #include "tests/data/scratch_folder.h"
 

@@ -4,7 +4,7 @@
 #include <map>
 #include <numeric>
 
-#include "engine/check.h"
+#include "engine/base/check.h"
 #include "tests/catch.h"
 
 using namespace inkling;

@@ -4,10 +4,10 @@
 #include <set>
 
 #include "data/encoded_corpus.h"
-#include "data/tokenizers/bpe_tokenizer.h"
-#include "data/tokenizers/bpe_train.h"
+#include "data/tokenizers/bpe/bpe_tokenizer.h"
+#include "data/tokenizers/bpe/bpe_train.h"
 #include "data/tokenizers/char_tokenizer.h"
-#include "engine/check.h"
+#include "engine/base/check.h"
 #include "tests/catch.h"
 #include "tests/data/windows.h"
 

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "data/permutation.h"
-#include "engine/check.h"
+#include "engine/base/check.h"
 #include "tests/catch.h"
 #include "tests/data/windows.h"
 

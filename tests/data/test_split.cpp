@@ -4,7 +4,7 @@
 #include <numeric>
 #include <vector>
 
-#include "engine/check.h"
+#include "engine/base/check.h"
 #include "tests/catch.h"
 #include "tests/data/shakespeare.h"
 

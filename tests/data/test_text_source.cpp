@@ -11,7 +11,7 @@
 #include <fstream>
 #include <thread>
 
-#include "engine/check.h"
+#include "engine/base/check.h"
 #include "tests/catch.h"
 #include "tests/data/scratch_folder.h"
 

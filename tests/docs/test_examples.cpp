@@ -1,7 +1,7 @@
 // The programs of examples/: what they print.
 #include <algorithm>
 
-#include "formats/file.h"
+#include "formats/files/file.h"
 #include "tests/catch.h"
 #include "tests/cli/program.h"
 

@@ -3,8 +3,8 @@
 #include <sstream>
 
 #include "engine/ops.h"
-#include "formats/file.h"
-#include "models/state_dict.h"
+#include "formats/files/file.h"
+#include "models/files/state_dict.h"
 #include "nn/init.h"
 #include "nn/linear.h"
 #include "nn/sequential.h"

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "formats/file.h"
+#include "formats/files/file.h"
 #include "tests/catch.h"
 #include "tests/cli/program.h"
 

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "engine/adaptive_threads.h"
-#include "engine/backward.h"
-#include "engine/gradcheck.h"
-#include "engine/random.h"
+#include "engine/autograd/backward.h"
+#include "engine/base/random.h"
+#include "engine/gradcheck/gradcheck.h"
+#include "engine/process/adaptive_threads.h"
 #include "tests/catch.h"
 
 namespace inkling::testing {

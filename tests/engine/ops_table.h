@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/base/precision.h"
 #include "engine/ops.h"
-#include "engine/precision.h"
 #include "tests/engine/helpers.h"
 
 namespace inkling::testing {

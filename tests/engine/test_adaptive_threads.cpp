@@ -1,10 +1,10 @@
 // The number of threads that follows from how long work takes: durations are made up, so that nothing depends on the
 // machine.
-#include "engine/adaptive_threads.h"
+#include "engine/process/adaptive_threads.h"
 
 #include <functional>
 
-#include "engine/clock.h"
+#include "engine/base/clock.h"
 #include "tests/engine/helpers.h"
 
 using namespace inkling;

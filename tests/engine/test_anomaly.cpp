@@ -1,6 +1,6 @@
 // The first value that is not finite is named (A1): the op, the part of the model, the element, and how large its
 // inputs were; in forward and in backward.
-#include "engine/anomaly.h"
+#include "engine/autograd/anomaly.h"
 
 #include <thread>
 

@@ -1,10 +1,10 @@
 // Array: shapes, views over one buffer, copies, counted writes, and life as an xtensor expression.
-#include "engine/array.h"
+#include "engine/array/array.h"
 
 #include <xtensor/xview.hpp>
 
-#include "engine/memory.h"
 #include "engine/ops/shape.h"
+#include "engine/process/memory.h"
 #include "nn/linear.h"
 #include "tests/engine/helpers.h"
 

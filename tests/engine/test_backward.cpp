@@ -1,5 +1,5 @@
 // backward: threads that share leaves, graphs that run in parts, and gradients that an op may not give.
-#include "engine/backward.h"
+#include "engine/autograd/backward.h"
 
 #include <thread>
 

@@ -1,5 +1,5 @@
 // bfloat16: rounding to nearest with ties to even, arrays in any layout, and products of it.
-#include "engine/bfloat16.h"
+#include "engine/array/bfloat16.h"
 
 #include "engine/kernels/gemm.h"
 #include "tests/engine/helpers.h"

@@ -1,14 +1,14 @@
 // The buffer pool: alignment, reuse, statistics, and that a training step in a steady state takes nothing more from the
 // system.
-#include "engine/buffer_pool.h"
+#include "engine/array/buffer_pool.h"
 
 #include <memory>
 #include <new>
 #include <thread>
 #include <vector>
 
-#include "engine/memory.h"
 #include "engine/ops.h"
+#include "engine/process/memory.h"
 #include "tests/engine/helpers.h"
 #include "tests/paths.h"
 

@@ -1,8 +1,8 @@
 // Tensors made of given numbers or random ones, and tensors as text.
 #include <sstream>
 
+#include "engine/autograd/packed_matrix.h"
 #include "engine/ops.h"
-#include "engine/packed_matrix.h"
 #include "tests/engine/helpers.h"
 
 using namespace inkling;

@@ -1,6 +1,6 @@
 // Cross-entropy: losses by hand, its gradient (p - onehot) / N, ignored rows, extremes, float against double.
+#include "engine/array/sum.h"
 #include "engine/ops/cross_entropy.h"
-#include "engine/sum.h"
 
 #include "engine/ops.h"
 #include "tests/engine/helpers.h"

@@ -1,5 +1,5 @@
 // Pictures of graphs.
-#include "engine/dot.h"
+#include "engine/autograd/graph_picture.h"
 
 #include "engine/ops.h"
 #include "tests/engine/helpers.h"

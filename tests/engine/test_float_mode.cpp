@@ -1,9 +1,9 @@
 // A host program may have turned on FTZ and DAZ (D7), and new memory may hold anything (D10): neither changes results.
-#include "engine/float_mode.h"
+#include "engine/base/float_mode.h"
 
+#include "engine/base/parallel.h"
+#include "engine/base/poison.h"
 #include "engine/ops.h"
-#include "engine/parallel.h"
-#include "engine/poison.h"
 #include "tests/engine/helpers.h"
 #include "tests/engine/ops_table.h"
 

@@ -1,5 +1,5 @@
 // The gradient checker: every op's row is far below its bound, and wrong gradients do not pass.
-#include "engine/gradcheck.h"
+#include "engine/gradcheck/gradcheck.h"
 
 #include <set>
 

@@ -1,4 +1,4 @@
-#include "engine/half.h"
+#include "engine/array/half.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,8 +1,8 @@
 // The head and its loss in one op, against the two ops that it stands for.
 #include "engine/ops/linear_cross_entropy.h"
 
+#include "engine/base/precision.h"
 #include "engine/ops.h"
-#include "engine/precision.h"
 #include "tests/engine/helpers.h"
 
 using namespace inkling;

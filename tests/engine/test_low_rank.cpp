@@ -2,8 +2,8 @@
 // precisions.
 #include "engine/ops/low_rank.h"
 
+#include "engine/base/precision.h"
 #include "engine/ops.h"
-#include "engine/precision.h"
 #include "tests/engine/helpers.h"
 
 using namespace inkling;

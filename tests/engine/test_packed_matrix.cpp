@@ -1,8 +1,8 @@
 // Weights packed in bfloat16 and 8 bits: the ops that take them compute what they would with the widened numbers.
-#include "engine/packed_matrix.h"
+#include "engine/autograd/packed_matrix.h"
 
+#include "engine/base/precision.h"
 #include "engine/ops.h"
-#include "engine/precision.h"
 #include "tests/engine/helpers.h"
 
 using namespace inkling;

@@ -1,10 +1,10 @@
 // Parallel loops: every index once, exceptions, nesting, and sums that do not depend on the number of threads.
-#include "engine/parallel.h"
+#include "engine/base/parallel.h"
 
 #include <atomic>
 #include <numeric>
 
-#include "engine/check.h"
+#include "engine/base/check.h"
 #include "engine/kernels/strided.h"
 #include "tests/engine/helpers.h"
 

@@ -1,5 +1,5 @@
 // The lap timer behind `inkling bench --profile`, and values that are made again instead of kept.
-#include "engine/profile.h"
+#include "engine/base/profile.h"
 
 #include <chrono>
 

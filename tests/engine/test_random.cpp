@@ -1,5 +1,5 @@
 // Random numbers: Philox against its published vectors, ranges and moments, and independence of keys.
-#include "engine/random.h"
+#include "engine/base/random.h"
 
 #include <set>
 

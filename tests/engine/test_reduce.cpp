@@ -1,7 +1,7 @@
 // Reductions and running sums: values and gradients by hand, axes, shared maxima, extremes, precision, threads.
-#include "engine/cpu.h"
+#include "engine/array/sum.h"
+#include "engine/base/cpu.h"
 #include "engine/ops/reduce.h"
-#include "engine/sum.h"
 
 #include "engine/ops/elementwise.h"
 #include "engine/ops/shape.h"

@@ -1,6 +1,6 @@
 // softmax and log_softmax: values by hand, shifts, extremes, masked rows, axes, float against double.
+#include "engine/array/sum.h"
 #include "engine/ops/softmax.h"
-#include "engine/sum.h"
 
 #include "engine/ops.h"
 #include "engine/ops/mask.h"

@@ -1,5 +1,5 @@
 // What was likely meant by a misspelt word.
-#include "engine/suggest.h"
+#include "engine/base/suggest.h"
 
 #include "tests/catch.h"
 

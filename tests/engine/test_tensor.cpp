@@ -1,5 +1,5 @@
 // Tensors and the graph behind them: what is recorded, how gradients add up, how long values live, and what is refused.
-#include "engine/tensor.h"
+#include "engine/autograd/tensor.h"
 
 #include "engine/ops.h"
 #include "tests/engine/helpers.h"

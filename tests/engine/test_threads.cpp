@@ -1,7 +1,7 @@
 // The default number of threads: quotas of control groups, as files of the system's that a test writes.
-#include "engine/threads.h"
+#include "engine/process/threads.h"
 
-#include "engine/control_groups.h"
+#include "engine/process/control_groups.h"
 #include "tests/data/scratch_folder.h"
 #include "tests/engine/helpers.h"
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/half.h"
-#include "formats/file.h"
+#include "engine/array/half.h"
+#include "formats/files/file.h"
 #include "tests/catch.h"
 
 namespace inkling::testing {

@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-#include "formats/safetensors.h"
+#include "formats/safetensors/safetensors.h"
 #include "tests/support/error_of.h"
 
 namespace inkling::safetensors_bytes {

@@ -1,6 +1,6 @@
-#include "formats/compressed.h"
+#include "formats/files/compressed.h"
 
-#include "engine/check.h"
+#include "engine/base/check.h"
 #include "tests/catch.h"
 #include "tests/formats/compress.h"
 

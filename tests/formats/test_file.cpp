@@ -1,4 +1,4 @@
-#include "formats/file.h"
+#include "formats/files/file.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

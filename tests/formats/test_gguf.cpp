@@ -1,12 +1,12 @@
 // GGUF files: the bytes that llama.cpp's own package writes, and what it writes with them; every type; every refusal.
-#include "models/gguf_export.h"
+#include "models/files/gguf_export.h"
 
 #include <set>
 
-#include "data/tokenizers/bpe_train.h"
-#include "engine/random.h"
+#include "data/tokenizers/bpe/bpe_train.h"
+#include "engine/base/random.h"
 #include "formats/utf8.h"
-#include "models/gguf_tokenizer.h"
+#include "models/files/gguf_tokenizer.h"
 #include "tests/formats/gguf_reader.h"
 #include "tests/models/folders.h"
 #include "tests/models/transformers.h"

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
-#include "formats/file.h"
+#include "formats/files/file.h"
 #include "tests/catch.h"
 #include "tests/paths.h"
 

@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "formats/file.h"
+#include "formats/files/file.h"
 #include "formats/utf8.h"
 #include "tests/catch.h"
 #include "tests/paths.h"

@@ -1,4 +1,4 @@
-#include "formats/safetensors.h"
+#include "formats/safetensors/safetensors.h"
 
 #include <bit>
 #include <cmath>
@@ -6,8 +6,8 @@
 #include <cstring>
 #include <limits>
 
-#include "engine/check.h"
-#include "formats/file.h"
+#include "engine/base/check.h"
+#include "formats/files/file.h"
 #include "tests/catch.h"
 #include "tests/data/scratch_folder.h"
 #include "tests/formats/safetensors_bytes.h"

@@ -4,8 +4,8 @@
 #include <limits>
 #include <random>
 
-#include "engine/check.h"
-#include "formats/safetensors.h"
+#include "engine/base/check.h"
+#include "formats/safetensors/safetensors.h"
 #include "tests/catch.h"
 #include "tests/formats/safetensors_bytes.h"
 

@@ -1,6 +1,6 @@
 #include "formats/toml_nesting.h"
 
-#include "engine/check.h"
+#include "engine/base/check.h"
 #include "tests/catch.h"
 
 using namespace inkling;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "engine/check.h"
+#include "engine/base/check.h"
 #include "tests/catch.h"
 
 using namespace inkling;

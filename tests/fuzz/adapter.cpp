@@ -9,10 +9,10 @@
 #include <string>
 
 #include "data/tokenizers/char_tokenizer.h"
-#include "engine/check.h"
-#include "formats/file.h"
-#include "models/adapter_folder.h"
+#include "engine/base/check.h"
+#include "formats/files/file.h"
 #include "models/families/family.h"
+#include "models/files/adapter_folder.h"
 #include "tests/fuzz/target.h"
 
 using namespace inkling;

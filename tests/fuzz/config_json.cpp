@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-#include "engine/check.h"
+#include "engine/base/check.h"
 #include "formats/json.h"
 #include "models/families/family.h"
 #include "tests/fuzz/target.h"

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "formats/file.h"
+#include "formats/files/file.h"
 #include "tests/fuzz/target.h"
 #include "tests/paths.h"
 

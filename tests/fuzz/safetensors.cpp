@@ -2,8 +2,8 @@
 // file; it is also the header of one whose length fits, up to the first NUL, with the rest as the data. See run.sh.
 #include <cstring>
 
-#include "engine/check.h"
-#include "formats/safetensors.h"
+#include "engine/base/check.h"
+#include "formats/safetensors/safetensors.h"
 #include "tests/fuzz/target.h"
 
 using namespace inkling;

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "engine/check.h"
+#include "engine/base/check.h"
 #include "tests/fuzz/target.h"
 #include "train/options.h"
 

@@ -6,7 +6,7 @@
 
 #include "data/documents.h"
 #include "data/records.h"
-#include "engine/check.h"
+#include "engine/base/check.h"
 #include "tests/fuzz/target.h"
 
 using namespace inkling;

@@ -1,7 +1,7 @@
 // Text that ends before a stop text, in whatever pieces it comes.
 #include "generate/stop_texts.h"
 
-#include "engine/check.h"
+#include "engine/base/check.h"
 #include "tests/catch.h"
 
 using inkling::generate::StopTexts;

@@ -10,7 +10,7 @@ trap 'rm -rf "$scratch"' EXIT
 compile=("$@" -std=c++20 "-I$root")
 
 cat >"$scratch/inkling.h" <<'END'
-#include "engine/backward.h"
+#include "engine/autograd/backward.h"
 #include "engine/ops.h"
 #include "models/architecture.h"
 #include "nn/attention/scaled_dot_product.h"

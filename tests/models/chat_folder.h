@@ -1,7 +1,7 @@
 // A model to talk with, which says nothing sensible.
 #pragma once
 
-#include "models/folder.h"
+#include "models/files/folder.h"
 #include "tests/data/scratch_folder.h"
 #include "tests/paths.h"
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "data/tokenizers/char_tokenizer.h"
-#include "formats/file.h"
-#include "formats/safetensors.h"
-#include "models/folder.h"
+#include "formats/files/file.h"
+#include "formats/safetensors/safetensors.h"
+#include "models/files/folder.h"
 #include "tests/data/scratch_folder.h"
 #include "tests/models/architectures.h"
 #include "tests/support/error_of.h"

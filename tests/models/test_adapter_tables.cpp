@@ -1,8 +1,8 @@
 // Adapters of the token table and the head, beside which PEFT writes the tables' own weights, and names that hold the
 // adapter's name: PEFT's logits come out, and what cannot be read is refused by name.
-#include "models/adapter_folder.h"
-#include "models/decoder.h"
-#include "models/gguf_export.h"
+#include "models/decoder/decoder.h"
+#include "models/files/adapter_folder.h"
+#include "models/files/gguf_export.h"
 #include "tests/models/peft_folders.h"
 #include "tests/models/transformers.h"
 

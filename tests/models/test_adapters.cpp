@@ -1,9 +1,9 @@
 // Low-rank adapters against PEFT's numbers (tests/reference/make_adapters.py): logits, 15 training steps, files; merged
 // or beside their weights, whatever these are kept in; and what an adapter's folder is refused for.
-#include "models/adapter_folder.h"
+#include "models/files/adapter_folder.h"
 
-#include "models/decoder.h"
-#include "models/folder.h"
+#include "models/decoder/decoder.h"
+#include "models/files/folder.h"
 #include "tests/models/peft_folders.h"
 #include "tests/models/transformers.h"
 #include "train/optimizers/optimizer.h"

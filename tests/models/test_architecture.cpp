@@ -1,7 +1,7 @@
 // Architecture: which sizes make sense.
 #include "models/architecture.h"
 
-#include "engine/check.h"
+#include "engine/base/check.h"
 #include "tests/catch.h"
 #include "tests/models/architectures.h"
 

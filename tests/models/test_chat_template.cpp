@@ -1,11 +1,11 @@
 // Chat templates against transformers (tests/reference/make_chat_reference.py), and what is refused.
-#include "models/chat_template.h"
+#include "data/chat/chat_template.h"
 
 #include <chrono>
 
-#include "data/tokenizers/bpe_tokenizer.h"
-#include "data/tokenizers/tokenizer_json.h"
-#include "engine/check.h"
+#include "data/tokenizers/bpe/bpe_tokenizer.h"
+#include "data/tokenizers/json/tokenizer_json.h"
+#include "engine/base/check.h"
 #include "tests/catch.h"
 #include "tests/reference/read.h"
 

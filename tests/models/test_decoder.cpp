@@ -1,8 +1,8 @@
 // The decoder against whole forward passes, and its cache, batches, threads and weight types against each other.
-#include "models/decoder.h"
+#include "models/decoder/decoder.h"
 
-#include "engine/half.h"
-#include "engine/interrupt.h"
+#include "engine/array/half.h"
+#include "engine/base/interrupt.h"
 #include "tests/engine/helpers.h"
 #include "tests/models/architectures.h"
 

@@ -1,5 +1,5 @@
 // Attention of one token over a cache against sums in double.
-#include "models/decoder_attention.h"
+#include "models/decoder/decoder_attention.h"
 
 #include "tests/engine/helpers.h"
 

@@ -1,7 +1,7 @@
 // Several documents in a row: each has the hidden states, the loss and the gradients that it has alone.
-#include "engine/backward.h"
+#include "engine/autograd/backward.h"
+#include "engine/base/precision.h"
 #include "engine/ops.h"
-#include "engine/precision.h"
 #include "models/transformer.h"
 #include "tests/engine/helpers.h"
 #include "tests/models/architectures.h"

@@ -1,7 +1,7 @@
 // Model folders: there and back, and the same numbers as transformers computes from a folder that it wrote.
-#include "models/folder.h"
+#include "models/files/folder.h"
 
-#include "formats/directory.h"
+#include "formats/files/directory.h"
 #include "tests/engine/helpers.h"
 #include "tests/models/folders.h"
 #include "tests/models/transformers.h"

@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "models/state_dict.h"
+#include "models/files/state_dict.h"
 #include "tests/catch.h"
 #include "tests/models/folders.h"
 

@@ -1,8 +1,8 @@
 // An adapter as llama.cpp takes it: its keys, and tensors that change those of the model's file as the merged model's
 // do.
-#include "models/adapter_folder.h"
-#include "models/folder.h"
-#include "models/gguf_export.h"
+#include "models/files/adapter_folder.h"
+#include "models/files/folder.h"
+#include "models/files/gguf_export.h"
 #include "tests/catch.h"
 #include "tests/data/scratch_folder.h"
 #include "tests/formats/gguf_reader.h"

@@ -1,7 +1,7 @@
 // Trained models write the text that transformers writes with them, when both take the likeliest token
 // (tests/reference/make_greedy_reference.py).
 #include "generate/writer.h"
-#include "models/folder.h"
+#include "models/files/folder.h"
 #include "tests/catch.h"
 #include "tests/paths.h"
 #include "tests/reference/read.h"

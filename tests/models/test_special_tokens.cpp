@@ -1,9 +1,9 @@
 // The tokens that the files of a model folder name: what comes of them in GGUF files, beside llama.cpp's own gguf-py
 // (tests/reference/make_special_tokens.py), and in folders that are written.
-#include "models/special_tokens.h"
+#include "models/files/special_tokens.h"
 
-#include "data/tokenizers/bpe_train.h"
-#include "models/chat_tokens.h"
+#include "data/tokenizers/bpe/bpe_train.h"
+#include "models/files/chat_tokens.h"
 #include "tests/formats/gguf_reader.h"
 #include "tests/models/folders.h"
 #include "tests/paths.h"

@@ -1,9 +1,9 @@
 // State dicts: what a file may hold beside the parameters, what is refused, and what is reported instead.
-#include "models/state_dict.h"
+#include "models/files/state_dict.h"
 
 #include <list>
 
-#include "formats/safetensors.h"
+#include "formats/safetensors/safetensors.h"
 #include "nn/attention/multi_head.h"
 #include "nn/attention/multi_head_wrapper.h"
 #include "tests/data/scratch_folder.h"

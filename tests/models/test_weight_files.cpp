@@ -1,8 +1,8 @@
 // The weights of a folder: one file or shards, in three precisions; what is wrong with an index is said in one line.
-#include "models/weight_files.h"
+#include "models/files/weight_files.h"
 
-#include "engine/half.h"
-#include "models/decoder.h"
+#include "engine/array/half.h"
+#include "models/decoder/decoder.h"
 #include "tests/engine/helpers.h"
 #include "tests/models/folders.h"
 #include "tests/models/transformers.h"

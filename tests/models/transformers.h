@@ -2,7 +2,7 @@
 #pragma once
 
 #include "data/tokenizers/tokenizer.h"
-#include "engine/backward.h"
+#include "engine/autograd/backward.h"
 #include "generate/writer.h"
 #include "models/transformer.h"
 #include "tests/engine/helpers.h"

@@ -1,8 +1,8 @@
 // Activation checkpointing: the same gradients, the same dropout, less memory.
 #include "nn/checkpoint.h"
 
+#include "engine/base/precision.h"
 #include "engine/ops.h"
-#include "engine/precision.h"
 #include "nn/mlp.h"
 #include "tests/engine/helpers.h"
 #include "tests/models/architectures.h"

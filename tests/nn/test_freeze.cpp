@@ -1,6 +1,6 @@
 // Frozen parameters: no gradient, no place among what is trained, and the rest as ever.
+#include "engine/autograd/packed_matrix.h"
 #include "engine/ops.h"
-#include "engine/packed_matrix.h"
 #include "nn/embedding.h"
 #include "nn/flat.h"
 #include "nn/gradcheck.h"

@@ -2,7 +2,7 @@
 #include "nn/sequential.h"
 
 #include "engine/ops.h"
-#include "models/state_dict.h"
+#include "models/files/state_dict.h"
 #include "nn/dropout.h"
 #include "nn/linear.h"
 #include "nn/norm.h"

@@ -1,6 +1,6 @@
 #include <inkling/engine/ops.h>
 #include <inkling/generate/writer.h>
-#include <inkling/models/folder.h>
+#include <inkling/models/files/folder.h>
 
 #include <iostream>
 

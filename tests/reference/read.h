@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "engine/array.h"
-#include "formats/file.h"
+#include "engine/array/array.h"
+#include "formats/files/file.h"
 #include "tests/paths.h"
 
 namespace inkling::testing {

@@ -6,7 +6,7 @@
 #include <string>
 #include <type_traits>
 
-#include "engine/check.h"
+#include "engine/base/check.h"
 
 namespace inkling::testing {
 

@@ -16,8 +16,8 @@
 #include <thread>
 #include <vector>
 
-#include "serve/http.h"
 #include "tests/catch.h"
+#include "web/http/http.h"
 
 namespace inkling::testing {
 
@@ -148,7 +148,7 @@ inline Answer post(int port, const std::string& path, const nlohmann::json& body
 }
 
 // A port on which nobody listens just now.
-inline int free_port() { return serve::HttpServer({.port = 0}).port(); }
+inline int free_port() { return web::HttpServer({.port = 0}).port(); }
 
 // Waits until a server there has this page.
 inline void wait_for(int port, const std::string& path) {

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <limits>
 
-#include "formats/safetensors.h"
+#include "formats/safetensors/safetensors.h"
 
 namespace inkling::testing {
 

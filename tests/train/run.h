@@ -9,11 +9,11 @@
 #include <string>
 
 #include "data/tokenizers/char_tokenizer.h"
-#include "models/folder.h"
+#include "models/files/folder.h"
 #include "tests/engine/helpers.h"
+#include "train/callbacks.h"
 #include "train/loop.h"
-#include "train/observers.h"
-#include "train/resume.h"
+#include "train/run/resume.h"
 
 namespace inkling::testing {
 
@@ -66,12 +66,12 @@ struct Run {
     void to_end(train::RunFolder* folder = nullptr, const std::atomic<int>* stop = nullptr) {
         std::optional<train::CheckpointSaver> checkpoints;
         std::optional<train::MetricsFile> metrics_file;
-        std::vector<train::Observer*> observers;
+        std::vector<train::Callback*> callbacks;
         if (folder) {
-            observers.push_back(&checkpoints.emplace(*folder, tokenizer, loop));
-            observers.push_back(&metrics_file.emplace(folder->path() / "metrics.jsonl", state().step));
+            callbacks.push_back(&checkpoints.emplace(*folder, tokenizer, loop));
+            callbacks.push_back(&metrics_file.emplace(folder->path() / "metrics.jsonl", state().step));
         }
-        loop.run(observers, [stop] { return stop && *stop != 0; });
+        loop.run(callbacks, [stop] { return stop && *stop != 0; });
     }
 
   private:

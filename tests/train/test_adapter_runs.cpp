@@ -1,13 +1,13 @@
 // Runs that train low-rank adapters: what their checkpoints hold, that they go on to the same bits, what they take.
 #include <nlohmann/json.hpp>
 
-#include "formats/safetensors.h"
-#include "models/adapter_folder.h"
+#include "formats/safetensors/safetensors.h"
+#include "models/files/adapter_folder.h"
 #include "tests/data/scratch_folder.h"
 #include "tests/train/run.h"
 #include "train/adapters.h"
-#include "train/estimate.h"
-#include "train/speed.h"
+#include "train/recipes/estimate.h"
+#include "train/recipes/speed.h"
 
 using namespace inkling;
 using namespace inkling::testing;

@@ -1,6 +1,6 @@
 // Steps that are not finite: they change nothing, five in a row end the run, and no checkpoint ever holds such weights.
-#include "formats/file.h"
-#include "formats/safetensors.h"
+#include "formats/files/file.h"
+#include "formats/safetensors/safetensors.h"
 #include "tests/data/scratch_folder.h"
 #include "tests/train/run.h"
 #include "train/optimizers/adamw.h"

@@ -1,10 +1,10 @@
 // Checkpoints: a run that stops and goes on ends with the same bytes as one that never stopped; damage is refused.
-#include "train/checkpoint.h"
+#include "train/run/checkpoint.h"
 
 #include <fstream>
 
-#include "formats/file.h"
-#include "formats/safetensors.h"
+#include "formats/files/file.h"
+#include "formats/safetensors/safetensors.h"
 #include "tests/data/scratch_folder.h"
 #include "tests/models/folders.h"
 #include "tests/support/error_of.h"

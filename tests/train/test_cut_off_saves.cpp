@@ -10,8 +10,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "formats/file.h"
-#include "formats/file_calls.h"
+#include "formats/files/file.h"
+#include "formats/files/file_calls.h"
 #include "tests/catch.h"
 #include "tests/data/scratch_folder.h"
 #include "tests/train/run.h"

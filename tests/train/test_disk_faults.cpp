@@ -7,13 +7,13 @@
 
 #include <map>
 
-#include "formats/file.h"
-#include "formats/file_calls.h"
+#include "formats/files/file.h"
+#include "formats/files/file_calls.h"
 #include "tests/catch.h"
 #include "tests/data/scratch_folder.h"
 #include "tests/support/error_of.h"
 #include "tests/train/checkpoints.h"
-#include "train/run_folder.h"
+#include "train/run/run_folder.h"
 
 using namespace inkling;
 using data::tests::ScratchFolder;

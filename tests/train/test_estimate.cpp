@@ -1,7 +1,7 @@
 // What a run will take: sizes that follow from the options are those of a run with them.
-#include "train/estimate.h"
+#include "train/recipes/estimate.h"
 
-#include "engine/memory.h"
+#include "engine/process/memory.h"
 #include "models/families/family.h"
 #include "tests/catch.h"
 #include "tests/data/scratch_folder.h"

@@ -1,9 +1,9 @@
 // What the recipe finetune makes of a text, a model and the time, and the evaluation before the first step.
-#include "train/finetune.h"
+#include "train/recipes/finetune.h"
 
 #include <nlohmann/json.hpp>
 
-#include "formats/file.h"
+#include "formats/files/file.h"
 #include "models/parameters.h"
 #include "tests/data/scratch_folder.h"
 #include "tests/train/run.h"
@@ -33,7 +33,7 @@ TrainOptions tuned(const Budget& budget, const models::Architecture& model, cons
     return o;
 }
 
-struct Seen : train::Observer {
+struct Seen : train::Callback {
     std::vector<std::pair<std::size_t, double>> evaluations;
     std::vector<std::size_t> checkpoints;
     void evaluated(train::TrainingLoop& loop) override {
@@ -177,7 +177,7 @@ TEST_CASE("training: --eval-on-start evaluates before the first step, and keeps 
     Run whole(o), cut(o), rest(o);
     train::RunFolder folder(scratch.path("run"));
     std::atomic<int> stop{0};
-    struct StopAtOnce : train::Observer {
+    struct StopAtOnce : train::Callback {
         std::atomic<int>& flag;
         explicit StopAtOnce(std::atomic<int>& f) : flag(f) {}
         void checkpoint_wanted(train::TrainingLoop&) override { flag = 1; }

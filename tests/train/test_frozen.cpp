@@ -1,8 +1,8 @@
 // Decoders of which a part is frozen: the rest trains as if the frozen part's gradients were dropped.
-#include "engine/backward.h"
-#include "engine/precision.h"
-#include "models/decoder.h"
-#include "models/folder.h"
+#include "engine/autograd/backward.h"
+#include "engine/base/precision.h"
+#include "models/decoder/decoder.h"
+#include "models/files/folder.h"
 #include "tests/data/scratch_folder.h"
 #include "tests/models/architectures.h"
 #include "tests/train/run.h"

@@ -176,7 +176,7 @@ TEST_CASE("training: every validation loss of a run is of the same tokens", "[tr
     train::TrainOptions o = small_options();
     o.eval_every = 11, o.eval_iters = 2, o.max_iters = 44, o.eval_on_start = true;
     o.learning_rate = o.min_lr = 0;  // the model stays as it is
-    struct Losses : train::Observer {
+    struct Losses : train::Callback {
         void evaluated(train::TrainingLoop& loop) override {
             tokens.push_back(loop.metrics().val_tokens);
             losses.push_back(*loop.metrics().val_loss);
@@ -212,7 +212,7 @@ TEST_CASE("training: stops when the validation loss has not improved for a while
 
 namespace {
 
-struct Replans : train::Observer {
+struct Replans : train::Callback {
     void replanned(train::TrainingLoop& loop) override { steps.push_back(loop.options().max_iters); }
     std::vector<std::size_t> steps;
 };
@@ -250,7 +250,7 @@ TEST_CASE("training: a run that was planned again is repeated by its config, fro
     train::TrainOptions o = small_options();
     o.lr_decay_iters = 0, o.max_iters = 60, o.planned_iters = 30, o.replan_step = 12;
     const auto rates = [](const train::TrainOptions& options) {
-        struct Rates : train::Observer {
+        struct Rates : train::Callback {
             void step_done(train::TrainingLoop& loop) override { all.push_back(loop.metrics().lr); }
             std::vector<double> all;
         } told;

@@ -1,6 +1,6 @@
 // Training gives the same bits with any number of threads.
 #include "tests/train/run.h"
-#include "train/recipes.h"
+#include "train/recipes/recipes.h"
 
 using namespace inkling;
 using namespace inkling::testing;

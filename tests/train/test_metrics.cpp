@@ -1,11 +1,11 @@
 // metrics.jsonl: its keys, and what a resumed run keeps of it.
-#include "train/metrics.h"
+#include "train/run/metrics.h"
 
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "engine/check.h"
-#include "formats/file.h"
+#include "engine/base/check.h"
+#include "formats/files/file.h"
 #include "tests/catch.h"
 #include "tests/data/scratch_folder.h"
 

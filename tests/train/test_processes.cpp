@@ -1,6 +1,6 @@
 // Several processes that train together compute what one does, to the last bit. Here they are threads; with mpirun:
 // tests/cli/test_mpirun.cpp.
-#include "formats/file.h"
+#include "formats/files/file.h"
 #include "tests/data/scratch_folder.h"
 #include "tests/support/error_of.h"
 #include "tests/train/run.h"
@@ -93,7 +93,7 @@ TEST_CASE("processes: a model of many pieces, in which each has as much to do", 
     PartOfRun run(o, nullptr);
     nn::FlatParameters<float>& parameters = run.loop.step().parameters;
     const auto cost = [&](const auto& entry) { return train::whole_cost(o, entry); };
-    const train::Ownership all(parameters, 4, cost);
+    const train::Partition all(parameters, 4, cost);
     std::size_t end = 0, cut = 0;
     std::vector<double> load(4, 0);
     for (const train::Piece& piece : all.pieces()) {
@@ -145,7 +145,7 @@ TEST_CASE("processes: the optimizer's state is in parts, and whole where it is s
                 for (const auto& part : run.loop.step().optimizer->held()) held += part.range.size();
                 CHECK_IN_THREAD(held < 3 * run.loop.step().parameters.values().size() * 2 / (2 * count));
                 std::unique_ptr<train::RunFolder> folder;
-                std::vector<train::Observer*> observers;
+                std::vector<train::Callback*> callbacks;
                 train::CheckpointPart part;
                 std::optional<train::CheckpointSaver> saver;
                 if (resume) {
@@ -157,11 +157,11 @@ TEST_CASE("processes: the optimizer's state is in parts, and whole where it is s
                 all.barrier();
                 if (all.first()) {
                     folder = std::make_unique<train::RunFolder>(out);
-                    observers.push_back(&saver.emplace(*folder, run.tokenizer, run.loop));
+                    callbacks.push_back(&saver.emplace(*folder, run.tokenizer, run.loop));
                 } else {
-                    observers.push_back(&part);
+                    callbacks.push_back(&part);
                 }
-                run.loop.run(observers);
+                run.loop.run(callbacks);
                 if (resume) CHECK_IN_THREAD(same_bits(run.weights(), whole.weights));
             });
         };

@@ -1,9 +1,9 @@
 // The named settings, and how those that fit themselves do it.
-#include "train/recipes.h"
+#include "train/recipes/recipes.h"
 
 #include "nn/init.h"
 #include "tests/train/run.h"
-#include "train/speed.h"
+#include "train/recipes/speed.h"
 
 using namespace inkling;
 using namespace inkling::testing;

@@ -1,6 +1,6 @@
 // With every optimizer, and with averaged weights: stopped and resumed, a run ends with the same bits as a straight
 // one.
-#include "formats/file.h"
+#include "formats/files/file.h"
 #include "tests/data/scratch_folder.h"
 #include "tests/train/run.h"
 

@@ -1,5 +1,5 @@
 // The folder of a run: checkpoints whole or not at all, links, pruning, the lock.
-#include "train/run_folder.h"
+#include "train/run/run_folder.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -12,10 +12,10 @@
 #include <set>
 #include <thread>
 
-#include "engine/check.h"
-#include "formats/directory.h"
-#include "formats/file.h"
-#include "formats/file_calls.h"
+#include "engine/base/check.h"
+#include "formats/files/directory.h"
+#include "formats/files/file.h"
+#include "formats/files/file_calls.h"
 #include "tests/catch.h"
 #include "tests/data/scratch_folder.h"
 #include "tests/train/checkpoints.h"

@@ -1,9 +1,9 @@
 // --shards: a batch in equal parts, whose gradients are added as a tree.
-#include "engine/backward.h"
+#include "engine/autograd/backward.h"
 #include "tests/data/scratch_folder.h"
 #include "tests/train/run.h"
 #include "train/evaluate.h"
-#include "train/tree_sum.h"
+#include "train/sharding/pairwise_sum.h"
 
 using namespace inkling;
 using namespace inkling::testing;
@@ -29,7 +29,7 @@ TEST_CASE("shards: the sum of parts is a balanced tree, to the last bit", "[trai
     constexpr std::size_t kSize = 70'001;
     std::vector<Array<float>> parts;
     for (std::uint64_t i = 0; i < 8; ++i) parts.push_back(numbers(kSize, i));
-    train::TreeSum sum;
+    train::PairwiseSum sum;
     for (int again = 0; again < 2; ++again) {  // its memory is used again
         sum.clear();
         for (std::size_t i = 0; i < 7; ++i) sum.push(parts[i]);

@@ -3,7 +3,7 @@
 
 #include <omp.h>
 
-#include "formats/safetensors.h"
+#include "formats/safetensors/safetensors.h"
 #include "tests/data/scratch_folder.h"
 #include "tests/train/run.h"
 
@@ -149,7 +149,7 @@ TEST_CASE("spikes: every number of threads, and a run that is resumed, skips the
             o.val_fraction = 0;
             o.save_every = 1;
             Run run(o);
-            struct Keeper : train::Observer {
+            struct Keeper : train::Callback {
                 Keeper(Run& r, std::vector<std::size_t>& s) : run(r), all(s) {}
                 void step_done(train::TrainingLoop&) override {
                     if (run.metrics().skipped) all.push_back(run.metrics().step);

@@ -1,6 +1,6 @@
 // What surrounds a run does not change it: FTZ and DAZ of a host program (D7), memory that holds anything (D10).
-#include "engine/float_mode.h"
-#include "engine/poison.h"
+#include "engine/base/float_mode.h"
+#include "engine/base/poison.h"
 #include "generate/writer.h"
 #include "tests/train/run.h"
 #include "train/evaluate.h"

@@ -1,13 +1,13 @@
 // Training on documents in lines: what is learned, rows and batches that do not matter, threads, resuming.
 #include "engine/ops/cross_entropy.h"
-#include "formats/file.h"
-#include "models/chat_tokens.h"
+#include "formats/files/file.h"
+#include "models/files/chat_tokens.h"
 #include "tests/data/scratch_folder.h"
 #include "tests/paths.h"
 #include "tests/train/run.h"
+#include "train/callbacks.h"
 #include "train/documents.h"
 #include "train/evaluate.h"
-#include "train/observers.h"
 
 using namespace inkling;
 using namespace inkling::testing;

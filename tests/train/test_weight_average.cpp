@@ -1,7 +1,7 @@
 // The moving average of weights, and what a run with it evaluates, saves and goes on from.
 #include "train/weight_average.h"
 
-#include "formats/file.h"
+#include "formats/files/file.h"
 #include "tests/data/scratch_folder.h"
 #include "tests/train/parameters.h"
 #include "tests/train/run.h"

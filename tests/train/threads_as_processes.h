@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "distributed/processes.h"
-#include "engine/check.h"
+#include "engine/base/check.h"
 #include "tests/catch.h"
 
 namespace inkling::testing {

@@ -2,9 +2,9 @@
 
 #include <cmath>
 
+#include "engine/base/parallel.h"
+#include "engine/base/profile.h"
 #include "engine/kernels/simd.h"
-#include "engine/parallel.h"
-#include "engine/profile.h"
 
 namespace inkling::train {
 

@@ -5,9 +5,9 @@
 #include <numeric>
 #include <vector>
 
+#include "engine/base/parallel.h"
+#include "engine/base/profile.h"
 #include "engine/kernels/simd.h"
-#include "engine/parallel.h"
-#include "engine/profile.h"
 #include "train/optimizers/newton_schulz.h"
 
 namespace inkling::train {

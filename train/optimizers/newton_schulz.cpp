@@ -2,9 +2,9 @@
 
 #include <cmath>
 
+#include "engine/base/parallel.h"
 #include "engine/kernels/operand.h"
 #include "engine/kernels/simd.h"
-#include "engine/parallel.h"
 
 namespace inkling::train {
 namespace {

@@ -5,7 +5,7 @@
 //   A = X X^T;  X = (a I + b A + c A A) X        a tall X: A = X^T X;  X = X (a I + b A + c A A)
 #pragma once
 
-#include "engine/array.h"
+#include "engine/array/array.h"
 
 namespace inkling::train {
 

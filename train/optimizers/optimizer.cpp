@@ -4,9 +4,9 @@
 #include <cmath>
 #include <cstring>
 
+#include "engine/base/parallel.h"
+#include "engine/base/profile.h"
 #include "engine/kernels/simd.h"
-#include "engine/parallel.h"
-#include "engine/profile.h"
 #include "train/optimizers/adamw.h"
 #include "train/optimizers/muon.h"
 #include "train/optimizers/sgd.h"

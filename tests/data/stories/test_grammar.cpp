@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "engine/check.h"
+#include "engine/base/check.h"
 #include "tests/catch.h"
 
 using namespace inkling;

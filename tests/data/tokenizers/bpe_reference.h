@@ -5,8 +5,8 @@
 #include <random>
 #include <string>
 
-#include "data/tokenizers/bpe_tokenizer.h"
-#include "data/tokenizers/tokenizer_json.h"
+#include "data/tokenizers/bpe/bpe_tokenizer.h"
+#include "data/tokenizers/json/tokenizer_json.h"
 #include "formats/utf8.h"
 #include "tests/paths.h"
 #include "tests/reference/read.h"

@@ -1,5 +1,5 @@
 // tokenizer.json of byte-level BPE: what is refused, by name, in one line.
-#include "data/tokenizers/bpe_json.h"
+#include "data/tokenizers/json/bpe_json.h"
 
 #include <functional>
 

@@ -1,9 +1,9 @@
-#include "data/tokenizers/bpe_train.h"
+#include "data/tokenizers/bpe/bpe_train.h"
 
 #include <omp.h>
 
-#include "data/tokenizers/piece_counts.h"
-#include "engine/check.h"
+#include "data/tokenizers/bpe/piece_counts.h"
+#include "engine/base/check.h"
 #include "tests/catch.h"
 #include "tests/data/shakespeare.h"
 #include "tests/data/tokenizers/bpe_reference.h"

@@ -1,4 +1,4 @@
-#include "data/tokenizers/byte_alphabet.h"
+#include "data/tokenizers/bpe/byte_alphabet.h"
 
 #include "tests/catch.h"
 

@@ -1,8 +1,8 @@
-#include "data/tokenizers/byte_pairs.h"
+#include "data/tokenizers/bpe/byte_pairs.h"
 
 #include <algorithm>
 
-#include "engine/check.h"
+#include "engine/base/check.h"
 #include "tests/catch.h"
 #include "tests/data/tokenizers/bpe_reference.h"
 

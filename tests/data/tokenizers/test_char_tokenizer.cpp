@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "engine/check.h"
+#include "engine/base/check.h"
 #include "formats/utf8.h"
 #include "tests/catch.h"
 #include "tests/data/shakespeare.h"

@@ -1,10 +1,10 @@
 // Tokenizers of the kinds that Llama, Qwen, SmolLM, Pythia, DeepSeek, Falcon, TinyLlama, Mistral and Gemma have,
 // against the `tokenizers` library (tests/reference/make_tokenizer_reference.py).
 #include "data/encoded_corpus.h"
-#include "data/tokenizers/bpe_train.h"
+#include "data/tokenizers/bpe/bpe_train.h"
 #include "data/tokenizers/nfc.h"
-#include "data/tokenizers/white_space.h"
-#include "engine/check.h"
+#include "data/tokenizers/split/white_space.h"
+#include "engine/base/check.h"
 #include "tests/catch.h"
 #include "tests/data/tokenizers/bpe_reference.h"
 

@@ -1,7 +1,7 @@
-#include "data/tokenizers/pre_tokenizer.h"
+#include "data/tokenizers/split/pre_tokenizer.h"
 
-#include "data/tokenizers/split_dialect.h"
-#include "data/tokenizers/split_patterns.h"
+#include "data/tokenizers/split/split_patterns.h"
+#include "data/tokenizers/split/to_pcre2.h"
 #include "tests/catch.h"
 #include "tests/data/shakespeare.h"
 #include "tests/data/tokenizers/bpe_reference.h"

@@ -1,7 +1,7 @@
-#include "data/tokenizers/regex.h"
+#include "data/tokenizers/split/regex.h"
 
-#include "data/tokenizers/split_dialect.h"
-#include "engine/check.h"
+#include "data/tokenizers/split/to_pcre2.h"
+#include "engine/base/check.h"
 #include "tests/catch.h"
 
 using namespace inkling;

@@ -1,12 +1,12 @@
-#include "data/tokenizers/tokenizer_json.h"
+#include "data/tokenizers/json/tokenizer_json.h"
 
 #include <functional>
 #include <nlohmann/json.hpp>
 
-#include "data/tokenizers/bpe_tokenizer.h"
+#include "data/tokenizers/bpe/bpe_tokenizer.h"
 #include "data/tokenizers/char_tokenizer.h"
-#include "engine/check.h"
-#include "formats/file.h"
+#include "engine/base/check.h"
+#include "formats/files/file.h"
 #include "tests/catch.h"
 #include "tests/data/scratch_folder.h"
 #include "tests/paths.h"

@@ -1,8 +1,8 @@
 // A nanochat as a Qwen 3: the same logits, cap apart, in a folder that comes back and in GGUF.
 #include "models/families/as_qwen3.h"
 
-#include "models/folder.h"
-#include "models/gguf_export.h"
+#include "models/files/folder.h"
+#include "models/files/gguf_export.h"
 #include "tests/formats/gguf_reader.h"
 #include "tests/models/folders.h"
 #include "tests/models/transformers.h"

@@ -1,7 +1,7 @@
 // config.json of every family: there and back, what is left out, what is refused.
 #include <nlohmann/json.hpp>
 
-#include "engine/check.h"
+#include "engine/base/check.h"
 #include "tests/catch.h"
 #include "tests/models/architectures.h"
 #include "tests/support/error_of.h"

@@ -1,7 +1,7 @@
 // Every class and variant that comes in: transformers' numbers from transformers' own folders, 12 steps of PyTorch's,
 // and the folders written back (tests/reference/make_families.py).
-#include "models/folder.h"
-#include "models/weight_files.h"
+#include "models/files/folder.h"
+#include "models/files/weight_files.h"
 #include "tests/models/folders.h"
 #include "tests/models/transformers.h"
 #include "train/optimizers/optimizer.h"

@@ -1,7 +1,7 @@
 // Llama: its parameters, and transformers' numbers from transformers' own folders.
+#include "engine/base/precision.h"
 #include "engine/ops.h"
-#include "engine/precision.h"
-#include "models/folder.h"
+#include "models/files/folder.h"
 #include "tests/engine/helpers.h"
 #include "tests/models/architectures.h"
 #include "tests/models/folders.h"

@@ -1,9 +1,9 @@
 // NanoChat: its parameters, its capped loss, what it refuses, and transformers' numbers.
 #include "models/transformer.h"
 
+#include "engine/base/precision.h"
 #include "engine/ops.h"
-#include "engine/precision.h"
-#include "models/folder.h"
+#include "models/files/folder.h"
 #include "tests/engine/helpers.h"
 #include "tests/models/architectures.h"
 #include "tests/models/transformers.h"

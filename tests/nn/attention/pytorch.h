@@ -6,8 +6,8 @@
 #include <map>
 
 #include "engine/ops.h"
-#include "formats/safetensors.h"
-#include "models/state_dict.h"
+#include "formats/safetensors/safetensors.h"
+#include "models/files/state_dict.h"
 #include "nn/attention/attention_output.h"
 #include "nn/attention/masks.h"
 #include "tests/nn/attention/compare.h"

@@ -1,8 +1,8 @@
 // Grouped-query attention: against its parts, what its options change, and what it refuses.
 #include "nn/attention/grouped_query.h"
 
+#include "engine/base/precision.h"
 #include "engine/ops.h"
-#include "engine/precision.h"
 #include "nn/attention/multi_head.h"
 #include "nn/init.h"
 #include "tests/nn/attention/compare.h"

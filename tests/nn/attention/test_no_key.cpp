@@ -1,7 +1,7 @@
 // Queries without a key, by a mask or by scores that overflow: the one is an error, even weights or zeros, as was
 // asked; the other is NaN.
+#include "engine/base/precision.h"
 #include "engine/ops.h"
-#include "engine/precision.h"
 #include "nn/attention/alibi.h"
 #include "nn/attention/multi_head.h"
 #include "nn/attention/self_attention.h"

@@ -1,0 +1,46 @@
+// inkling train --json: what a run tells, one JSON object a line on stdout, each with "event": plan, step, evaluation,
+// anomaly, sample or end. docs/using.md lists their keys.
+//   JsonLines lines;
+//   lines.plan(plan_json(options, model, tokens, vocabulary, threads));
+//   loop.run({&lines});
+//   lines.end(loop, folder.path());
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "train/callback.h"
+#include "train/options.h"
+
+namespace inkling::cli {
+
+// The line of the plan: the sizes of a run, and all its settings.
+nlohmann::ordered_json plan_json(const train::TrainOptions& options, std::size_t parameters, std::size_t tokens,
+                                 std::size_t vocab_size, std::size_t threads);
+
+// A reader that goes away is no reason to stop training: what cannot be written is an Error at the end.
+class JsonLines : public train::Callback {
+  public:
+    void plan(const nlohmann::ordered_json& plan);
+    void sample(const train::TrainingLoop& loop, const std::string& prompt, const std::string& text);
+    // `run`: its folder. Throws Error when a line could not be written.
+    void end(const train::TrainingLoop& loop, const std::filesystem::path& run);
+
+    void step_refused(train::TrainingLoop& loop) override;
+    void spike(train::TrainingLoop& loop) override;
+    void step_done(train::TrainingLoop& loop) override;
+    void evaluated(train::TrainingLoop& loop) override;
+    void replanned(train::TrainingLoop& loop) override;  // the plan once more
+    void stopped(train::TrainingLoop& loop) override;
+
+  private:
+    void step(const train::TrainingLoop& loop);
+    void write(const char* event, const nlohmann::ordered_json& keys);
+
+    nlohmann::ordered_json plan_;
+    std::size_t last_step_ = 0;  // that was written
+    std::string failure_;
+};
+
+}  // namespace inkling::cli

@@ -1,0 +1,25 @@
+// The --model and --adapter of a command that reads a model, while a training run may be replacing them.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "models/files/folder.h"
+
+namespace inkling::cli {
+
+struct ModelArgument {
+    std::string model, adapter;
+    const std::string& name() const { return adapter.empty() ? model : adapter; }  // of what is read
+};
+
+// --model and --adapter; the one is required without the other.
+void add_model_flags(CLI::App& app, ModelArgument& argument);
+void add_adapter_flag(CLI::App& app, std::string& adapter, CLI::Option& model);
+
+// Files of one and the same state of the folder: when they are replaced while they are read, they are read again. An
+// adapter is part of the model that is returned, beside its weights.
+models::LoadedModel load_current(const std::string& path, models::Kept kept = models::Kept::fp32);
+models::LoadedModel load_current(const ModelArgument& argument, models::Kept kept = models::Kept::fp32);
+
+}  // namespace inkling::cli

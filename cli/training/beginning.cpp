@@ -1,0 +1,77 @@
+#include "cli/training/beginning.h"
+
+#include <fmt/ranges.h>
+
+#include "cli/arguments/lines_argument.h"
+#include "cli/training/multiprocess.h"
+#include "data/stories/stories.h"
+#include "train/adapters.h"
+#include "train/recipes/estimate.h"
+#include "train/schedule.h"
+
+namespace inkling::cli {
+namespace {
+
+using train::TrainOptions;
+
+std::string going_on_from(const std::filesystem::path& checkpoint, const train::TrainingLoop& loop) {
+    const train::TrainOptions& o = loop.options();
+    const std::string from = fmt::format("going on from {}, step {}", checkpoint.string(), loop.state().step);
+    if (o.replan_step != loop.state().step || o.max_iters <= o.planned_iters) return from;
+    const double rate = train::schedule_of(o).at(o.replan_step + (o.max_iters - o.replan_step) / 20);
+    return from + fmt::format(": {} steps, {} before; the learning rate rises again to {:.2g}", o.max_iters,
+                              o.planned_iters, rate);
+}
+
+std::string adapters_trained(const TrainOptions& options, const models::Transformer<float>& model) {
+    const double trained = train::trained_count(options, model.config);
+    train::Estimate sizes;
+    train::estimate_sizes(options, model.config, 0, sizes);
+    return fmt::format(
+        "adapters of rank {} for {}: {} numbers are trained; {} stays as it is, in {}; {} of weights, gradients and "
+        "moments",
+        options.lora_rank, options.lora_targets, static_cast<std::uint64_t>(trained), model.adapter.base,
+        name_of(options.base_precision), quantity(sizes.state_bytes, "B"));
+}
+
+std::string memory_note(const TrainOptions& options, const models::Transformer<float>& model,
+                        const distributed::Processes& processes) {
+    train::Estimate sizes;
+    train::estimate_sizes(options, model.config, 0, sizes, processes.count);
+    return fmt::format("{}, which train together; each keeps {} of parameters, gradients and optimizer",
+                       processes_text(processes), quantity(sizes.state_bytes, "B"));
+}
+
+}  // namespace
+
+void tell_beginning(Report& report, const Prepared& run, const distributed::Processes* processes, std::size_t threads) {
+    const train::TrainingLoop& loop = *run.loop;
+    const TrainOptions& options = loop.options();
+    models::Transformer<float>& model = *run.loaded.model;
+    const std::uint64_t parameters = model.parameter_count();
+    const bool built_in = options.data.empty();
+    report.note(fmt::format("{} parameters, {} tokens, vocabulary {} ({}), {}, seed {}",
+                            parameters < 10'000 ? fmt::format("{}", parameters)
+                                                : fmt::format("{:.2f}M", static_cast<double>(parameters) / 1e6),
+                            run.tokens.ids.size(), run.loaded.tokenizer->vocab_size(),
+                            built_in ? "the built-in stories" : fmt::format("{}", fmt::join(options.data, ", ")),
+                            counted(threads, "thread"), options.seed));
+    if (processes) report.note(memory_note(options, model, *processes));
+    if (run.documents) report.note(documents_note(*run.loop));
+    if (model.adapter.rank > 0) report.note(adapters_trained(options, model));
+    if (const auto& unknown = run.loaded.tokenizer->unknown; unknown && unknown->tally().characters > 0)
+        report.warn(unknown->note());
+    if (built_in) {
+        const double a_char = data::stories_entropy().nats_per_char;
+        const double chars = static_cast<double>(run.tokens.bytes) / static_cast<double>(run.tokens.ids.size());
+        report.note(fmt::format(
+            "the entropy of the stories, the lowest possible loss: {:.4f} nats per token, {:.4f} per character",
+            a_char * chars, a_char));
+    }
+    if (!run.checkpoint.empty()) report.note(going_on_from(run.checkpoint, loop));
+    if (loop.eval_tokens() < loop.text().val.size())
+        report.note(fmt::format("validation: {} of {} tokens, the same ones each time", loop.eval_tokens(),
+                                loop.text().val.size()));
+}
+
+}  // namespace inkling::cli

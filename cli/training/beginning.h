@@ -1,0 +1,13 @@
+// What a run says before its first step: its size, its text, its adapters, where it goes on from.
+#pragma once
+
+#include "cli/training/progress.h"
+#include "cli/training/setup.h"
+#include "distributed/processes.h"
+
+namespace inkling::cli {
+
+// `processes` that train together; null: one.
+void tell_beginning(Report& report, const Prepared& run, const distributed::Processes* processes, std::size_t threads);
+
+}  // namespace inkling::cli

@@ -1,0 +1,160 @@
+#include "cli/training/dry_run.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "cli/arguments/json_lines.h"
+#include "cli/arguments/lines_argument.h"
+#include "cli/common.h"
+#include "cli/training/setup.h"
+#include "cli/usage/unknown_flag.h"
+#include "formats/json.h"
+#include "models/files/chat_tokens.h"
+#include "models/files/folder.h"
+#include "train/recipes/estimate.h"
+#include "train/recipes/speed.h"
+#include "train/run/run_tokenizer.h"
+
+namespace inkling::cli {
+namespace {
+
+// The same without a unit: "1.23M".
+std::string short_number(double x) {
+    std::string text = quantity(x, "");
+    text.erase(text.find(' '), 1);
+    return text;
+}
+
+std::string duration(double s) {
+    if (s < 90) return fmt::format("{:.1f} seconds", s);
+    if (s < 5400) return fmt::format("{:.1f} minutes", s / 60);
+    if (s < 2 * 86400) return fmt::format("{:.1f} hours", s / 3600);
+    if (s < 2 * 365 * 86400.0) return fmt::format("{:.1f} days", s / 86400);
+    return fmt::format("{:.0f} years", s / (365 * 86400.0));
+}
+
+struct Vocabulary {
+    std::size_t size = 0;
+    double tokens = 0;  // of the whole text
+    bool exact = false;
+};
+
+// A BPE token that is yet to be learned has about 3.5 bytes; other tokenizers are tried on the beginning of the text.
+Vocabulary vocabulary(const train::TrainOptions& options, const data::Corpus& corpus) {
+    constexpr std::size_t kSample = 4 << 20;
+    const double bytes = static_cast<double>(corpus.bytes());
+    const auto kind = find_named<data::TokenizerKind>(options.tokenizer);
+    std::unique_ptr<data::Tokenizer> tokenizer;
+    if (!options.init_from.empty()) {
+        tokenizer = models::open_tokenizer(options.init_from);
+    } else if (kind == data::TokenizerKind::byte_pairs) {
+        return {options.vocab_size, bytes / 3.5, false};
+    } else {
+        tokenizer = train::make_tokenizer(options, corpus);
+    }
+    take_unknown(*tokenizer, options.strict_vocabulary);
+    std::size_t read = 0, tokens = 0;
+    for (const std::string_view document : corpus.documents) {
+        const std::size_t end = std::min(document.size(), tokenizer->safe_cut(document, kSample - read));
+        tokens += tokenizer->encode(document.substr(0, end)).size();
+        read += end;
+        if (read >= kSample) break;
+    }
+    const double scale = bytes / static_cast<double>(std::max<std::size_t>(read, 1));
+    const double joints = static_cast<double>(corpus.documents.size()) - 1;  // a token each: see encoded_corpus.h
+    return {tokenizer->vocab_size(), static_cast<double>(tokens) * scale + joints, read == corpus.bytes()};
+}
+
+// Documents in lines, with the tokenizer of --init-from: what they are as ids is counted.
+Vocabulary lines(const train::TrainOptions& options, const data::Corpus& corpus, train::Budget& budget) {
+    models::LoadedModel loaded{nullptr, models::open_tokenizer(options.init_from)};
+    if (wants_chat(options, corpus) && !loaded.tokenizer->chat) models::add_chat_tokens(loaded);
+    take_unknown(*loaded.tokenizer, options.strict_vocabulary);
+    data::EncodedCorpus ids;
+    tell_documents(encode_lines(corpus, *loaded.tokenizer, options.loss_on, ids), budget);
+    return {loaded.tokenizer->vocab_size(), static_cast<double>(ids.ids.size()), true};
+}
+
+}  // namespace
+
+int print_estimate(const TrainArguments& args, Settings settings, const data::Corpus& corpus, std::size_t threads) {
+    train::TrainOptions& options = settings.options;
+    std::optional<models::Architecture> loaded;
+    if (!options.init_from.empty()) {
+        loaded = models::load_config(models::find_model(options.init_from));
+        change_softcap(settings, *loaded);
+        check_targets(*loaded, options);
+        take_shape(args, *loaded, settings.given.contains("block-size"), options);
+    }
+    fit_tokenizer(corpus, settings);
+    train::Budget budget;
+    const Vocabulary vocabulary_ =
+        loaded && corpus.lines ? lines(options, corpus, budget) : vocabulary(options, corpus);
+    const bool fits = settings.fits_run();
+    budget.tokens = static_cast<std::size_t>(vocabulary_.tokens);
+    if (fits) budget = fit_sizes(budget, loaded ? &*loaded : nullptr, settings);
+    const models::Architecture architecture = loaded ? *loaded : options.model_config(vocabulary_.size);
+    train::Estimate needed = train::estimate(options, architecture, vocabulary_.tokens, args.processes);
+    if (fits && !settings.given.contains("max-iters"))
+        options.max_iters = planned_steps(budget, needed.seconds_per_step(), settings);
+    if (fits) {  // whether weights are averaged follows from the number of steps
+        fit_to_steps(budget, settings);
+        train::estimate_sizes(options, architecture, vocabulary_.tokens, needed, args.processes);
+    }
+    const double steps = static_cast<double>(options.max_iters), seen = steps * needed.tokens_per_step;
+    const double passes = seen / std::max(1.0, vocabulary_.tokens * (1 - options.val_fraction));
+    const auto [seconds, all_seconds] =
+        train::planned_seconds(options, needed, vocabulary_.tokens, needed.seconds_per_step());
+    if (args.json) {
+        nlohmann::ordered_json plan = plan_json(
+            options, needed.parameters, static_cast<std::size_t>(vocabulary_.tokens), vocabulary_.size, threads);
+        plan.update({{"tokens_are_exact", vocabulary_.exact},
+                     {"epochs", passes},
+                     {"flops", steps * needed.flops_per_step},
+                     {"memory_bytes", needed.memory_bytes()},
+                     {"checkpoint_bytes", needed.checkpoint_bytes},
+                     {"seconds", seconds},
+                     {"elapsed_s", all_seconds}});
+        if (args.processes > 1) plan.update({{"processes", args.processes}, {"state_bytes", needed.state_bytes}});
+        if (options.lora_rank > 0)
+            plan.update({{"trained_parameters", static_cast<std::uint64_t>(needed.trained)},
+                         {"state_bytes", needed.state_bytes}});
+        print(formats::json_text(plan) + "\n");
+        return 0;
+    }
+    const auto row = [](const char* name, const std::string& text) { print(fmt::format("{:<12} {}\n", name, text)); };
+    row("model",
+        fmt::format("{}, {}, {}, width {}, {}, context {}", options.arch, counted(options.n_layer, "layer"),
+                    counted(options.n_head, "head"), options.n_embd, name_of(options.precision), options.block_size));
+    row("parameters",
+        fmt::format("{} ({}){}", short_number(static_cast<double>(needed.parameters)), needed.parameters,
+                    options.lora_rank == 0 ? ""
+                                           : fmt::format("; trained: {}, adapters of rank {}; the others in {}",
+                                                         short_number(needed.trained), options.lora_rank,
+                                                         name_of(options.base_precision))));
+    row("text", fmt::format("{}, {}{} tokens, vocabulary {}", quantity(static_cast<double>(corpus.bytes()), "B"),
+                            vocabulary_.exact ? "" : "about ", short_number(vocabulary_.tokens), vocabulary_.size));
+    row("steps", fmt::format("{} of {} tokens each: {} tokens, {:.{}f} epochs", options.max_iters,
+                             needed.tokens_per_step, short_number(seen), passes,
+                             passes < 1    ? 3
+                             : passes < 10 ? 1
+                                           : 0));
+    row("work", fmt::format("{}, {} per step, without evaluation", quantity(steps * needed.flops_per_step, "FLOP"),
+                            quantity(needed.flops_per_step, "FLOP")));
+    row("memory",
+        fmt::format(
+            "{}about {}: {} parameters, gradients and optimizer, {} activations and temporaries, {} tokens, {} the "
+            "program itself",
+            args.processes > 1 ? fmt::format("of each of {} processes ", args.processes) : "",
+            quantity(needed.memory_bytes(), "B"), quantity(needed.state_bytes, "B"), quantity(needed.work_bytes, "B"),
+            quantity(needed.text_bytes, "B"), quantity(needed.kProgramBytes, "B")));
+    row("disk", fmt::format("{} per checkpoint; up to 3 are kept", quantity(needed.checkpoint_bytes, "B")));
+    row("time", fmt::format("about {} of training steps, at {} measured now with {}; with evaluations, samples and "
+                            "checkpoints about {}",
+                            duration(seconds), quantity(needed.flops_per_s, "FLOP/s"), counted(threads, "thread"),
+                            duration(all_seconds)));
+    return 0;
+}
+
+}  // namespace inkling::cli

@@ -1,0 +1,12 @@
+// inkling train --dry-run
+#pragma once
+
+#include "cli/training/train_options.h"
+#include "data/corpus.h"
+
+namespace inkling::cli {
+
+// Prints what the run would be and take; `threads` are those that are set. Writes no file. Returns the exit code.
+int print_estimate(const TrainArguments& args, Settings settings, const data::Corpus& corpus, std::size_t threads);
+
+}  // namespace inkling::cli

@@ -1,0 +1,154 @@
+#include "cli/training/multiprocess.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+
+#include "cli/common.h"
+#include "data/content_hash.h"
+#include "engine/base/cpu.h"
+#include "engine/process/threads.h"
+#include "formats/json.h"
+
+namespace inkling::cli {
+namespace {
+
+// Of one process: where it is, or what the others are told of.
+const std::set<std::string> kOwn = {"data", "out", "threads", "resume", "overwrite"};
+
+std::vector<std::string> lines_of(const std::string& text) {
+    std::vector<std::string> lines;
+    std::istringstream in(text);
+    for (std::string line; std::getline(in, line);) lines.push_back(line);
+    return lines;
+}
+
+// Lines "name = value". Where one of another process differs from the first's, `differs` is told who, name, and both.
+template <class Differs>
+void compare(distributed::Processes& processes, const std::string& own, const Differs& differs) {
+    const std::vector<std::string> all = processes.gather_texts(own);
+    const std::vector<std::string> first = lines_of(all.front());
+    for (std::size_t i = 1; i < all.size(); ++i) {
+        const std::vector<std::string> other = lines_of(all[i]);
+        for (std::size_t k = 0; k < std::max(first.size(), other.size()); ++k) {
+            const std::string a = k < first.size() ? first[k] : "", b = k < other.size() ? other[k] : "";
+            if (a == b) continue;
+            const auto value = [](const std::string& line) {
+                const std::size_t at = line.find(" = ");
+                return at == std::string::npos ? line : line.substr(at + 3);
+            };
+            differs(fmt::format("process {} on {}", i, processes.hosts[i]), a.substr(0, a.find(" = ")), value(a),
+                    value(b));
+        }
+    }
+}
+
+std::size_t threads_of_each(const distributed::Processes& processes) {
+    cpu_set_t allowed;
+    CPU_ZERO(&allowed);
+    const long all = sysconf(_SC_NPROCESSORS_ONLN);
+    const long own = sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : all;
+    // cores of this computer, of which this process may use some or all
+    const double cores = static_cast<double>(physical_cores()) * static_cast<double>(all) / static_cast<double>(own);
+    const auto share = static_cast<std::size_t>(cores / static_cast<double>(processes.on_host));
+    return std::clamp<std::size_t>(share, 1, default_threads());
+}
+
+}  // namespace
+
+std::size_t set_threads_of(const distributed::Processes* processes, std::size_t threads) {
+    return set_threads(processes && threads == 0 ? threads_of_each(*processes) : threads);
+}
+
+void check_same_start(distributed::Processes& processes, const Settings& settings, const Resume& resume) {
+    std::string own = fmt::format("version = {}, for {}\n", INKLING_VERSION, name_of(library_kind()));
+    own += fmt::format("checkpoint = {}\n",
+                       resume.candidates.empty() ? "none" : resume.candidates.front().filename().string());
+    std::istringstream all(to_toml(settings.options));
+    for (std::string line; std::getline(all, line);) {
+        if (!kOwn.contains(line.substr(0, line.find(" = ")))) own += line + "\n";
+    }
+    compare(processes, own, [](const std::string& who, std::string name, const std::string& first, const auto& other) {
+        if (name == "version")
+            throw Usage(
+                fmt::format("{} is Inkling {}, and process 0 is {}: install the same everywhere", who, other, first));
+        if (name == "checkpoint")
+            throw Usage(
+                fmt::format("{} finds {} to go on from, and process 0 {}: --out must be a folder that all "
+                            "computers share",
+                            who, other == "none" ? "no checkpoint" : other, first == "none" ? "none" : first));
+        std::replace(name.begin(), name.end(), '_', '-');
+        throw Usage(fmt::format("{} was started with --{} {}, and process 0 with {}: start all with the same flags",
+                                who, name, other, first));
+    });
+}
+
+void check_same_text(distributed::Processes& processes, const data::Corpus& corpus) {
+    data::ContentHash hash;
+    for (const std::string_view document : corpus.documents) {
+        hash.add(document);
+        hash.add(std::string_view("\0", 1));
+    }
+    const std::string own = fmt::format("text = {} bytes, hash {:016x}\n", corpus.bytes(), hash.value());
+    compare(processes, own, [](const std::string& who, const std::string&, const auto& first, const auto& other) {
+        throw BadInput(
+            fmt::format("{} read another text, {}, than process 0, {}: give all the same text, or that of "
+                        "process 0 by --broadcast-data",
+                        who, other, first));
+    });
+}
+
+// Sizes of documents, sources, and documents in lines as JSON; then the text.
+void broadcast(distributed::Processes& processes, data::Corpus& corpus) {
+    std::string head;
+    auto text = std::make_shared<std::string>();
+    if (processes.first()) {
+        nlohmann::json sizes = nlohmann::json::array(), lines = nullptr;
+        if (corpus.lines) {
+            lines = nlohmann::json::array();
+            for (const data::Document& d : *corpus.lines) {
+                nlohmann::json parts = nlohmann::json::array();
+                for (const data::ChatMessage& m : d.parts) parts.push_back({m.role, m.content, m.more, m.learned});
+                lines.push_back({static_cast<int>(d.shape), parts, d.line, d.source, d.in_list, d.marked});
+            }
+        } else {
+            for (const std::string_view d : corpus.documents) sizes.push_back(d.size()), text->append(d);
+        }
+        const nlohmann::json all = {
+            {"sizes", sizes}, {"sources", corpus.sources}, {"first", corpus.first}, {"lines", lines}};
+        head = formats::json_text(all);
+    }
+    processes.broadcast(head);
+    processes.broadcast(*text);
+    if (processes.first()) return;
+    const nlohmann::json told = formats::parse_json(head, "the text of the first process", 16);
+    corpus = {};
+    corpus.begin_source(text, "");  // which keeps it
+    std::size_t at = 0;
+    for (const auto& size : told["sizes"]) {
+        const auto n = size.get<std::size_t>();
+        corpus.documents.push_back(std::string_view(*text).substr(at, n));
+        at += n;
+    }
+    for (const auto& source : told["sources"]) corpus.sources.push_back(formats::file_name(source).value_or(""));
+    corpus.first = told["first"].get<std::vector<std::size_t>>();
+    if (told["lines"].is_null()) return;
+    std::vector<data::Document> lines;
+    for (const auto& line : told["lines"]) {
+        data::Document d{static_cast<data::DocumentShape>(line[0].get<int>()), {}, line[2], line[3], line[4], line[5]};
+        for (const auto& part : line[1]) d.parts.push_back({part[0], part[1], part[2], part[3]});
+        lines.push_back(std::move(d));
+    }
+    corpus.take_lines(std::move(lines));
+}
+
+std::string processes_text(const distributed::Processes& processes) {
+    const std::set<std::string> hosts(processes.hosts.begin(), processes.hosts.end());
+    return fmt::format("{} processes on {}", processes.count, counted(hosts.size(), "computer"));
+}
+
+}  // namespace inkling::cli

@@ -1,0 +1,161 @@
+#include "cli/usage/help.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "cli/common.h"
+#include "cli/terminal/terminal.h"
+#include "cli/usage/flag_values.h"
+#include "cli/usage/wrong_usage.h"
+
+namespace inkling::cli {
+namespace {
+
+// Longer lines are hard to read.
+std::size_t page_width() { return std::clamp<std::size_t>(terminal_columns(STDOUT_FILENO), 40, 120); }
+
+// `text` in lines that end before `width`, behind `first`; all but the first line begin with `indent` spaces.
+std::string wrap(const std::string& first, const std::string& text, std::size_t indent, std::size_t width) {
+    const bool beside = first.size() < indent || indent == 0;
+    std::string result = beside ? "" : first + "\n", line = beside ? first : "";
+    line.resize(indent, ' ');
+    std::istringstream words(text);
+    for (std::string word; words >> word;) {
+        if (line.size() > indent && line.size() + 1 + word.size() >= width) {
+            result += line + "\n";
+            line.assign(indent, ' ');
+        }
+        line += (line.size() > indent ? " " : "") + word;
+    }
+    return result + line + "\n";
+}
+
+std::string value_of(const CLI::Option& option) {
+    const std::string type = option.get_type_name();  // with what a range allows behind it
+    if (!takes_value(option)) return "";
+    return type.starts_with("UINT") || type.starts_with("INT") ? " N" : type.starts_with("FLOAT") ? " X" : " TEXT";
+}
+
+std::string row(const CLI::Option& option, std::size_t width) {
+    return wrap("  " + spellings_of(option), text_of(option), width < 72 ? 22 : 28, width);
+}
+
+// The options of these names, in their order; a name that there is not is passed over.
+std::vector<const CLI::Option*> named_options(const CLI::App& app, const char* names) {
+    std::vector<const CLI::Option*> options;
+    std::istringstream words(names);
+    for (std::string name; words >> name;)
+        for (const CLI::Option* const option : app.get_options())
+            if (option->check_lname(name)) options.push_back(option);
+    return options;
+}
+
+}  // namespace
+
+// Of one that has none of these, its place among the arguments. --no-overwrite, which is the
+// default, is left out.
+std::string spellings_of(const CLI::Option& option) {
+    std::vector<std::string> names;
+    for (const std::string& name : option.get_snames()) names.push_back("-" + name);
+    for (const std::string& name : option.get_lnames())
+        if (names.empty() || !name.starts_with("no-") || option.get_default_str() == kOn) names.push_back("--" + name);
+    if (names.empty()) return option.get_name(true);
+    return fmt::format("{}{}", fmt::join(names, ", "), value_of(option));
+}
+
+std::string text_of(const CLI::Option& option) {
+    std::string standard = option.get_default_str();
+    if (standard == "[]" || standard == "{}") standard.clear();  // none, in one version of CLI11 or the other
+    return option.get_description() + (option.get_required() ? " (required)" : "") +
+           (standard.empty() ? "" : fmt::format(" (default: {})", standard));
+}
+
+std::vector<const CLI::App*> commands_of(const CLI::App& app) {
+    return app.get_subcommands([](const CLI::App*) { return true; });
+}
+
+std::string usage_of(const CLI::App& app) {
+    std::string usage = commands_of(app).empty() ? " [flags]" : " COMMAND [flags]";
+    for (const CLI::Option* const option : app.get_options())
+        if (option->get_positional())
+            usage += fmt::format(" [{}{}]", option->get_name(true), option->get_expected_max() > 1 ? "..." : "");
+    return usage;
+}
+
+std::vector<Help::Section> Help::sections(const CLI::App& app) const {
+    std::vector<const CLI::Option*> rest = app.get_options();
+    std::vector<Section> all;
+    for (const FlagGroup& group : groups_) {
+        all.push_back({group.name, named_options(app, group.common), named_options(app, group.more)});
+        for (const auto* const options : {&all.back().common, &all.back().more})
+            for (const CLI::Option* const option : *options) std::erase(rest, option);
+    }
+    if (!all.empty()) {
+        all.back().more.insert(all.back().more.end(), rest.begin(), rest.end());
+        return all;
+    }
+    std::erase(rest, app.get_help_ptr());
+    rest.push_back(app.get_help_ptr());
+    return {{"", rest, {}}};
+}
+
+std::string Help::grouped(const CLI::App& app, bool all, std::size_t width) const {
+    std::string text;
+    for (const Section& section : sections(app)) {
+        text += fmt::format("\n{}:\n", section.name);
+        for (const CLI::Option* const option : section.common) text += row(*option, width);
+        std::vector<std::string> names;
+        for (const CLI::Option* const option : section.more) {
+            if (all) text += row(*option, width);
+            names.push_back(option->get_lnames().empty() ? option->get_name(true)
+                                                         : "--" + option->get_lnames().front());
+        }
+        if (!all && !names.empty()) text += wrap("  more:", fmt::format("{}", fmt::join(names, ", ")), 8, width);
+    }
+    return text;
+}
+
+std::string Help::make_help(const CLI::App* app, std::string, CLI::AppFormatMode mode) const {
+    const std::size_t width = page_width();
+    const std::string name = full_name(*app);
+    const bool all = mode == CLI::AppFormatMode::All;
+    const std::vector<const CLI::App*> commands = commands_of(*app);
+    std::string text = wrap("", app->get_description(), 0, width) + "\nUsage: " + name + usage_of(*app) + "\n";
+    if (!commands.empty()) {
+        text += "\nCommands:\n";
+        std::size_t left = 0;
+        for (const CLI::App* const command : commands) left = std::max(left, command->get_name().size() + 4);
+        for (const CLI::App* const command : commands)
+            text += wrap("  " + command->get_name(), command->get_description(), left, width);
+        if (!app->get_parent()) text += kExamples;
+        return text + "\n" + wrap("", fmt::format("{} COMMAND --help shows the flags of a command.", name), 0, width);
+    }
+    if (groups_.empty()) {
+        text += "\nFlags:\n";
+        const std::vector<Section> all_flags = sections(*app);
+        for (const CLI::Option* const option : all_flags.front().common) text += row(*option, width);
+        return text;
+    }
+    text += grouped(*app, all, width);
+    return all ? text : text + fmt::format("\n{} --help-all explains the others too.\n", name);
+}
+
+std::string help_on(const CLI::App& app, std::vector<std::string> arguments) {
+    const CLI::App* command = &app;
+    bool all = false;
+    for (const std::string& argument : arguments) {
+        if (argument == "--help" || argument == "-h") continue;
+        if (argument == "--help-all" || argument == "--all") {
+            all = true;
+            continue;
+        }
+        command = &find_command(*command, argument);
+    }
+    return command->help("", all ? CLI::AppFormatMode::All : CLI::AppFormatMode::Normal);
+}
+
+}  // namespace inkling::cli

@@ -1,0 +1,118 @@
+#include "data/chat/chat_render.h"
+
+#include <algorithm>
+
+#include "engine/base/check.h"
+#include "formats/json.h"
+
+namespace inkling::models {
+
+using data::ChatMessage;
+using formats::jinja::Run;
+using formats::jinja::Span;
+using formats::jinja::Text;
+using formats::jinja::Value;
+
+namespace {
+
+// Roles that templates may spell as a part of a mark, as in '<|' + role + '|>'. Others are what people write.
+bool is_role(const std::string& role) {
+    static constexpr std::string_view kRoles[] = {"system", "user", "assistant", "tool", "developer", "function"};
+    return std::count(std::begin(kRoles), std::end(kRoles), role) > 0;
+}
+
+Value value_of_message(Run& run, const ChatMessage& message, std::size_t i) {
+    const std::int32_t content = source_of(i, ChatPart::content), other = source_of(i, ChatPart::other);
+    const std::string& role = message.role;
+    std::vector<std::pair<Value, Value>> items{
+        {run.text(Text("role")), run.text(is_role(role) ? Text(role) : Text(role, other))},
+        {run.text(Text("content")), run.text(Text(message.content, content))}};
+    if (message.more.empty()) return run.map(std::move(items));
+    const Value more = from_json(run, message.more, [&](std::string_view key) {
+        return key == "content" ? content : key == "tool_calls" ? source_of(i, ChatPart::tool_calls) : other;
+    });
+    check<BadInput>(more.map(), "what a message holds is no JSON object");
+    for (const auto& [key, value] : more.map()->items) {
+        if (key.text()->bytes == "content")
+            items[1].second = value;
+        else if (key.text()->bytes != "role")
+            items.emplace_back(key, value);
+    }
+    return run.map(std::move(items));
+}
+
+Text render_once(const formats::jinja::Template& jinja, const std::map<std::string, std::string>& marks,
+                 std::span<const ChatMessage> messages, const ChatContext& context) {
+    formats::jinja::Limits limits{.stop = context.stop};
+    std::size_t size = context.variables.size();
+    for (const ChatMessage& m : messages) size += 64 + m.role.size() + m.content.size() + m.more.size();
+    limits.steps += 8 * size;  // templates take some 200 steps for a message
+    limits.bytes += 64 * size;
+    Run run(limits);
+    for (const auto& [name, text] : marks) run.set(name, run.text(Text(text)));
+    for (const char* const name : {"tools", "documents"}) run.set(name, formats::jinja::None());
+    run.set("add_generation_prompt", context.for_answer);
+    const std::int32_t outside = source_of(messages.size(), ChatPart::other);
+    if (!context.variables.empty())
+        run.set_all(from_json(run, context.variables, [&](std::string_view) { return outside; }));
+    std::vector<Value> list;
+    for (std::size_t i = 0; i < messages.size(); ++i) list.push_back(value_of_message(run, messages[i], i));
+    run.set("messages", run.list(std::move(list)));
+    return jinja.render(run);
+}
+
+// What a message holds beside its role and content; null where there are no tool calls in it.
+nlohmann::json with_tool_calls(const ChatMessage& message) {
+    constexpr int kDepth = Run::kMaxNested;
+    if (message.more.find("\"tool_calls\"") == std::string::npos) return {};
+    nlohmann::json more = formats::parse_json(message.more, "a message", kDepth);
+    return more.contains("tool_calls") && !more["tool_calls"].empty() ? more : nlohmann::json();
+}
+
+bool is_blank(const ChatMessage& message) {
+    const std::string& text = message.content;
+    const auto [begin, end] = formats::jinja::stripped(text, formats::jinja::is_python_space);
+    return begin == end;
+}
+
+}  // namespace
+
+Text render(const formats::jinja::Template& jinja, const std::map<std::string, std::string>& marks,
+            std::span<const ChatMessage> messages, const ChatContext& context) {
+    Text text = render_once(jinja, marks, messages, context);
+    std::vector<bool> shown(messages.size() * static_cast<std::size_t>(ChatPart::count));
+    for (const Span& s : text.spans)
+        if (s.source >= 0 && s.begin < s.end && static_cast<std::size_t>(s.source) < shown.size())
+            shown[static_cast<std::size_t>(s.source)] = true;
+    const auto is_shown = [&](std::size_t i, ChatPart part) {
+        return shown[static_cast<std::size_t>(source_of(i, part))];
+    };
+    // A message of which nothing is shown may have an effect, as thoughts that the template cuts out, or "/no_think"
+    // for the system. It has none where the text is the same without it; the first of each role is tried.
+    std::vector<std::string> tried;
+    for (std::size_t i = 0; i < messages.size(); ++i) {
+        nlohmann::json more = with_tool_calls(messages[i]);
+        const bool calls = !more.is_null() && !is_shown(i, ChatPart::tool_calls);
+        const bool content = !is_blank(messages[i]) && !is_shown(i, ChatPart::content);
+        if (!(calls || content) || std::count(tried.begin(), tried.end(), messages[i].role)) continue;
+        tried.push_back(messages[i].role);
+        std::vector<ChatMessage> others(messages.begin(), messages.end());
+        const auto place = others.begin() + static_cast<std::ptrdiff_t>(i);
+        if (calls) {
+            more.erase("tool_calls");
+            place->more = more.dump();
+        } else {
+            others.erase(place);
+        }
+        bool same = true;
+        try {
+            same = render_once(jinja, marks, others, context).bytes == text.bytes;
+        } catch (const BadInput&) {
+        }
+        check<BadInput>(!same, "it leaves out {}message {}, of the {}", calls ? "the tool calls of " : "", i + 1,
+                        messages[i].role);
+    }
+    return text;
+}
+
+}  // namespace inkling::models

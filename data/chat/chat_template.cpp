@@ -1,0 +1,126 @@
+#include "data/chat/chat_template.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "engine/base/check.h"
+#include "formats/files/file.h"
+#include "formats/json.h"
+#include "formats/utf8.h"
+
+namespace inkling::models {
+
+using formats::jinja::Text;
+using nlohmann::json;
+
+struct ChatTemplate::Source {
+    formats::jinja::Template jinja;
+    std::map<std::string, std::string> marks;  // bos_token, eos_token, ...
+    std::string prompt;                        // what it asks for an answer with
+};
+
+namespace {
+
+constexpr char kNone[] = "the model has no chat template: have it complete texts instead";
+
+std::string first_line(const std::string& text) {
+    constexpr std::size_t kMax = 80;
+    const std::string line = text.substr(0, std::min(text.find('\n'), text.size()));
+    return line.size() > kMax ? line.substr(0, kMax) + "..." : line;
+}
+
+// bos_token, eos_token and the like, by the folder's files.
+std::map<std::string, std::string> read_marks(const std::vector<json>& files) {
+    std::map<std::string, std::string> marks;
+    for (const json& file : files) {
+        if (!file.is_object()) continue;
+        for (const auto& [key, value] : file.items()) {
+            const json text = value.is_object() ? value.value("content", json()) : value;
+            if (key.ends_with("_token") && text.is_string()) marks[key] = text.get<std::string>();
+        }
+    }
+    return marks;
+}
+
+}  // namespace
+
+ChatTemplate::ChatTemplate(const std::string& jinja, const data::Tokenizer& tokenizer,
+                           const std::map<std::string, std::string>& marks) {
+    try {
+        auto source = std::make_shared<Source>(Source{formats::jinja::Template(jinja), marks, ""});
+        const std::vector<ChatMessage> probe{{"user", "a"}, {"assistant", "b"}};
+        const auto user = std::span(probe).first(1);
+        const std::string asked = render(source->jinja, source->marks, user, {.for_answer = true}).bytes,
+                          said = render(source->jinja, source->marks, user, {}).bytes;
+        if (asked.starts_with(said)) source->prompt = asked.substr(said.size());
+        const Text both = render(source->jinja, source->marks, probe, {});
+        std::size_t end = 0;
+        for (const auto& span : both.spans)
+            if (span.source == source_of(1, ChatPart::content) && span.begin < span.end) end = std::max(end, span.end);
+        for (const ChatPiece& piece : cut_at_marks(both, tokenizer))
+            if (end_ < 0 && piece.begin >= end) end_ = piece.id;
+        check<BadInput>(end > 0, "it leaves out message 2, of the assistant");
+        const std::string after = both.bytes.substr(end);
+        const auto [first, last] = formats::jinja::stripped(after, formats::jinja::is_python_space);
+        check<BadInput>(end_ >= 0, "behind an answer it has '{}', which is no special token of the tokenizer",
+                        after.substr(first, last - first));
+        source_ = std::move(source);
+    } catch (const BadInput& e) {
+        throw BadInput(fmt::format("the chat template cannot be used: {}: it begins: {}", e.what(), first_line(jinja)));
+    }
+}
+
+std::optional<data::ChatSource> read_chat_source(const std::filesystem::path& folder) {
+    constexpr int kDepth = 128;
+    const auto read = [&](const char* name) {
+        const auto path = folder / name;
+        if (!formats::is_there(path)) return json();
+        return formats::parse_json(formats::read_file(path, formats::FileKind::json), path.string(), kDepth);
+    };
+    const json config = read("tokenizer_config.json");
+    json text = config.is_object() ? config.value("chat_template", json()) : json();
+    if (text.is_array()) {  // several, by name
+        for (const json& one : json(text)) {
+            if (one.is_object() && one.value("name", json()) == "default") text = one.value("template", text);
+        }
+    }
+    data::ChatSource source;
+    if (const auto path = folder / "chat_template.jinja"; formats::is_there(path)) {
+        source.jinja = formats::read_file(path, formats::FileKind::json);
+        check<BadInput>(formats::find_invalid_utf8(source.jinja) == std::string::npos, "{}: not UTF-8", path.string());
+    } else if (text.is_string()) {
+        source.jinja = text.get<std::string>();
+    } else {
+        return std::nullopt;
+    }
+    source.marks = read_marks({read("special_tokens_map.json"), config});
+    return source;
+}
+
+ChatTemplate ChatTemplate::load(const std::filesystem::path& folder, const data::Tokenizer& tokenizer) {
+    const std::optional<data::ChatSource> source = read_chat_source(folder);
+    check<BadInput>(source.has_value(), kNone);
+    return ChatTemplate(source->jinja, tokenizer, source->marks);
+}
+
+ChatTemplate ChatTemplate::of(const data::Tokenizer& tokenizer) {
+    check<BadInput>(tokenizer.chat.has_value(), kNone);
+    return ChatTemplate(tokenizer.chat->jinja, tokenizer, tokenizer.chat->marks);
+}
+
+std::vector<std::int32_t> ChatTemplate::encode(std::span<const ChatMessage> messages, const data::Tokenizer& tokenizer,
+                                               ChatContext context) const {
+    context.for_answer = true;
+    const Text text = render(source_->jinja, source_->marks, messages, context);
+    return encode_pieces(text, cut_at_marks(text, tokenizer), {}, tokenizer).ids;
+}
+
+ChatIds ChatTemplate::apply(std::span<const ChatMessage> messages, const data::Tokenizer& tokenizer,
+                            const ChatContext& context) const {
+    const Text text = render(source_->jinja, source_->marks, messages, context);
+    const std::vector<ChatPiece> pieces = cut_at_marks(text, tokenizer);
+    return encode_pieces(text, pieces, answers_in(text, pieces, messages, source_->prompt), tokenizer);
+}
+
+}  // namespace inkling::models

@@ -1,0 +1,71 @@
+// The third step of a tokenizer: a piece of text to ids, by byte pair encoding.
+//   const BpeModel model(spec);
+//   BpeModel::Encoder encoder(model);                     // one per thread
+//   encoder.append_ids(" world", ids);
+// The symbols that are merged are bytes, written in byte letters, or characters. A character that the vocabulary lacks
+// is its bytes (<0x00> to <0xFF>), else the token for what is unknown, else refused.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "data/tokenizers/bpe/byte_pairs.h"
+#include "data/tokenizers/bpe/piece_cache.h"
+
+namespace inkling::data {
+
+// "model" in tokenizer.json.
+struct BpeModelSpec {
+    std::vector<std::string> vocab;  // by id; "": the model has no such id
+    std::vector<Merge> merges;       // in the order in which they were learned
+    bool ignore_merges = false;      // a piece that is in the vocabulary is that token, whatever the merges make of it
+    bool byte_letters = true;        // else characters, to which alone the next three apply
+    std::optional<std::string> unk_token = std::nullopt;
+    bool fuse_unk = false;  // one for all unknown characters that stand together
+    bool byte_fallback = false;
+    bool operator==(const BpeModelSpec&) const = default;
+};
+
+class BpeModel {
+  public:
+    // Throws BadInput for an empty vocabulary and tokens that appear twice.
+    explicit BpeModel(const BpeModelSpec& spec);
+
+    // The bytes that a token stands for in text; of a token of characters itself.
+    const std::vector<std::string>& bytes() const { return bytes_; }  // by id
+
+    // Whether a text of characters may be cut where cut_before finds: no merge joins what is before a U+2581 with it.
+    bool may_be_cut() const { return may_be_cut_; }
+    static std::size_t cut_before(std::string_view text, std::size_t from);  // or the end of the text
+
+    class Encoder {
+      public:
+        explicit Encoder(const BpeModel& model) : model_(model) {}
+
+        // `between`, if given, is called now and then in a long piece: it may take away the ids so far.
+        void append_ids(std::string_view piece, std::vector<std::int32_t>& ids, const BytePairs::Between& between);
+
+      private:
+        void append_symbols(std::string_view piece);
+
+        const BpeModel& model_;
+        PieceCache cache_;
+        std::vector<std::int32_t> symbols_;
+    };
+
+  private:
+    bool byte_letters_, fuse_unk_, may_be_cut_ = false;
+    std::vector<std::string> bytes_;
+    std::unordered_map<std::string, std::int32_t> whole_;  // by bytes, for ignore_merges alone
+    std::size_t longest_ = 0;                              // of whole_, in bytes
+    std::vector<std::int32_t> characters_;                 // by code point, up to the largest in the vocabulary
+    std::array<std::int32_t, 256> fallback_;               // ids of bytes; -1: none
+    std::int32_t unknown_ = -1;
+    std::optional<BytePairs> pairs_;
+};
+
+}  // namespace inkling::data

@@ -1,0 +1,230 @@
+#include "data/tokenizers/bpe/bpe_tokenizer.h"
+
+#include <algorithm>
+#include <list>
+
+#include "engine/base/check.h"
+#include "engine/base/parallel.h"
+#include "formats/named.h"
+
+namespace inkling::data {
+
+namespace {
+
+constexpr std::size_t task_size = 1 << 18;   // bytes that one thread encodes at once
+constexpr std::size_t batch_size = 1 << 24;  // bytes that all threads encode before their ids are handed over
+
+// The special tokens that end a text in the models that there are; where there are several, the first of these.
+constexpr std::string_view ends_of_text[] = {end_of_text_token, "<|end_of_text|>", "</s>", "<eos>",
+                                             "<\uFF5Cend\u2581of\u2581sentence\uFF5C>"};
+
+std::vector<AddedToken> normalized_contents(std::vector<AddedToken> tokens, const Normalizer& normalizer) {
+    for (AddedToken& token : tokens)
+        if (token.normalized && !normalizer.empty()) token.content = normalizer(token.content);
+    return tokens;
+}
+
+}  // namespace
+
+BpeTokenizer::BpeTokenizer(BpeSpec spec)
+    : spec_(std::move(spec)),
+      normalizer_(spec_.normalizer),
+      added_(normalized_contents(spec_.added, normalizer_)),
+      pre_tokenizer_(spec_.pre_tokenizer),
+      model_(spec_),
+      size_(model_.bytes().size()) {
+    if (spec_.decoder != std::vector<DecoderStep>{{}}) decoder_.emplace(spec_.decoder);
+    for (const AddedToken& token : added_.list()) {
+        size_ = std::max(size_, static_cast<std::size_t>(token.id) + 1);
+        added_bytes_[token.id] = token.content;
+    }
+    for (const std::string_view end : ends_of_text)
+        for (const AddedToken& token : spec_.added)
+            if (token.special && token.content == end && !end_of_text_) end_of_text_ = token.id;
+    // A cut is after a letter and before white space: it must not be inside of an added token, nor of what one takes.
+    const auto& added = added_.list();
+    may_be_cut_ = pre_tokenizer_.may_be_cut() && normalizer_.may_be_cut() &&
+                  std::none_of(added.begin(), added.end(), [](const AddedToken& token) {
+                      return token.rstrip || gpt2_safe_cut(token.content, 0) < token.content.size();
+                  });
+}
+
+std::optional<std::int32_t> BpeTokenizer::end_of_text() const {
+    const auto end = named.ids.find("eos");
+    return end_of_text_ || end == named.ids.end() ? end_of_text_ : end->second;
+}
+
+// Calls full(ids) whenever `ids` has become large; the rest stays in `ids`.
+void BpeTokenizer::encode_task(BpeModel::Encoder& encoder, PreTokenizer::Scan& scan, const Task& task,
+                               std::vector<std::int32_t>& ids, const TakeIds& full) const {
+    const BytePairs::Between hand_over = [&] {
+        if (!full || ids.size() < task_size) return;
+        full(ids, task.begin);
+        ids.clear();
+    };
+    scan.pieces(task.text, task.first, [&](std::string_view piece) {
+        for (std::size_t at = 0; at < piece.size();) {
+            const std::size_t end = model_.may_be_cut() ? BpeModel::cut_before(piece, at + 1) : piece.size();
+            encoder.append_ids(piece.substr(at, end - at), ids, hand_over);
+            hand_over();
+            at = end;
+        }
+    });
+    if (task.id >= 0) ids.push_back(task.id);
+}
+
+// A task that cannot be cut may be all of the text: its ids are handed over as they are made. Those of others wait for
+// the tasks before them.
+void BpeTokenizer::encode_tasks(std::span<const Task> all, const TakeIds& take) const {
+    if (all.size() == 1) {
+        std::vector<std::int32_t> ids;
+        ids.reserve(std::min(all[0].text.size(), task_size) / 3 + 1);
+        BpeModel::Encoder encoder(model_);
+        PreTokenizer::Scan scan(pre_tokenizer_);
+        encode_task(encoder, scan, all[0], ids, take);
+        return take(ids, all[0].end);
+    }
+    std::size_t bytes = 0;
+    for (const Task& task : all) bytes += task.text.size();
+    std::vector<std::vector<std::int32_t>> parts(all.size());  // by the first task of a thread; of the others empty
+    std::vector<std::size_t> ends(all.size());
+    parallel_for(all.size(), bytes > task_size ? 1 : all.size(), [&](std::size_t begin, std::size_t end) {
+        BpeModel::Encoder encoder(model_);
+        PreTokenizer::Scan scan(pre_tokenizer_);
+        for (std::size_t i = begin; i < end; ++i) encode_task(encoder, scan, all[i], parts[begin], nullptr);
+        ends[begin] = all[end - 1].end;
+    });
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        if (!parts[i].empty()) take(parts[i], ends[i]);
+        parts[i] = {};
+    }
+}
+
+// Tasks that are encoded together, and the normalized texts that they are parts of.
+class BpeTokenizer::Batch {
+  public:
+    Batch(const BpeTokenizer& tokenizer, const TakeIds& take) : tokenizer_(tokenizer), take_(take) {}
+
+    void add(const Task& task) {
+        const bool large = task.text.size() > batch_size;  // for itself: see encode_tasks
+        if (large) encode();
+        tasks_.push_back(task);
+        bytes_ += task.text.size();
+        if (large || bytes_ >= batch_size || tasks_.size() >= task_size) encode();
+    }
+
+    // Until end_normalized, which the tasks of the text are added before.
+    std::string_view begin_normalized(std::string text) {
+        ++open_;
+        return normalized_.emplace_back(std::move(text));
+    }
+    void end_normalized() { --open_; }
+
+    void encode() {
+        if (!tasks_.empty()) tokenizer_.encode_tasks(tasks_, take_);
+        tasks_.clear();
+        bytes_ = 0;
+        while (normalized_.size() > open_) normalized_.pop_front();
+    }
+
+  private:
+    const BpeTokenizer& tokenizer_;
+    const TakeIds& take_;
+    std::vector<Task> tasks_;
+    std::size_t bytes_ = 0, open_ = 0;
+    std::list<std::string> normalized_;
+};
+
+// The first place at or after `from` where a normalized text may be cut for threads.
+std::size_t BpeTokenizer::cut(std::string_view normalized, std::size_t from) const {
+    if (from >= normalized.size()) return normalized.size();
+    if (pre_tokenizer_.may_be_cut()) return gpt2_safe_cut(normalized, from);
+    if (spec_.pre_tokenizer.steps.empty() && model_.may_be_cut()) return BpeModel::cut_before(normalized, from);
+    return normalized.size();
+}
+
+// `special`: special tokens are found in the text, and not only the other added ones.
+void BpeTokenizer::encode(std::string_view text, const TakeIds& take, bool special, bool begins) const {
+    Batch batch(*this, take);
+    // `part` comes from text[begin, end) and is as long, or was made from it.
+    const auto add_part = [&](std::string_view part, std::size_t begin, std::size_t end) {
+        const auto place = [&](std::size_t at) { return at == part.size() ? end : begin + std::min(at, end - begin); };
+        for (std::size_t at = 0; at < part.size();) {
+            const std::size_t next = cut(part, at + task_size);
+            batch.add({part.substr(at, next - at), -1, begins && begin == 0 && at == 0, place(at), place(next)});
+            at = next;
+        }
+    };
+    const auto place_of = [](std::string_view whole, std::string_view part) {
+        return static_cast<std::size_t>(part.data() - whole.data());
+    };
+    const auto add_normalized = [&](std::string_view raw, std::size_t begin) {
+        const std::string_view normalized = batch.begin_normalized(normalizer_(raw));
+        const std::size_t end = begin + raw.size();
+        added_.cut_normalized(normalized, special, [&](const AddedTokens::Part& part) {
+            const bool starts = part.text.data() == normalized.data(), ends = part.text.end() == normalized.end();
+            const std::size_t from =
+                starts ? begin : std::min(end, std::max<std::size_t>(begin, 1) + place_of(normalized, part.text));
+            if (part.id >= 0) return batch.add({{}, part.id, false, end, end});
+            add_part(part.text, from, ends ? end : std::min(end, from + part.text.size()));
+        });
+        batch.end_normalized();
+    };
+    formats::named(origin, [&] {
+        added_.cut_raw(text, special, [&](const AddedTokens::Part& part) {
+            const std::size_t begin = place_of(text, part.text), end = begin + part.text.size();
+            if (part.id >= 0) return batch.add({{}, part.id, false, end, end});
+            if (normalizer_.empty()) {
+                return added_.cut_normalized(part.text, special, [&](const AddedTokens::Part& inner) {
+                    const std::size_t from = place_of(text, inner.text), to = from + inner.text.size();
+                    inner.id >= 0 ? batch.add({{}, inner.id, false, to, to}) : add_part(inner.text, from, to);
+                });
+            }
+            for (std::size_t at = begin; at < end;) {
+                const std::string_view rest = text.substr(at, end - at);
+                const std::size_t size =
+                    may_be_cut_ && rest.size() > task_size ? gpt2_safe_cut(rest, task_size) : rest.size();
+                add_normalized(rest.substr(0, size), at);
+                at += size;
+            }
+        });
+        batch.encode();
+    });
+}
+
+void BpeTokenizer::cut_added(std::string_view text, const TakePart& take) const {
+    added_.cut(text, [&](const AddedTokens::Part& part) { take(part.text, part.id); });
+}
+
+bool BpeTokenizer::is_special(std::int32_t id) const {
+    const auto& all = added_.list();
+    return std::any_of(all.begin(), all.end(), [&](const AddedToken& t) { return t.id == id && t.special; });
+}
+
+std::size_t BpeTokenizer::safe_cut(std::string_view text, std::size_t from) const {
+    return may_be_cut_ ? gpt2_safe_cut(text, from) : text.size();
+}
+
+std::string BpeTokenizer::decode(std::span<const std::int32_t> ids, bool begins) const {
+    std::string bytes;
+    std::vector<std::string> tokens;
+    decoder_ ? tokens.reserve(ids.size()) : bytes.reserve(4 * ids.size());
+    for (const std::int32_t id : ids) {
+        const auto at = static_cast<std::size_t>(id);
+        check<BadInput>(id >= 0 && at < size_, "token ids must be in [0, {}), got {}", size_, id);
+        const auto added = added_bytes_.find(id);
+        const std::string_view token = added != added_bytes_.end()  ? std::string_view(added->second)
+                                       : at < model_.bytes().size() ? std::string_view(model_.bytes()[at])
+                                                                    : std::string_view();
+        decoder_ ? static_cast<void>(tokens.emplace_back(token)) : static_cast<void>(bytes += token);
+    }
+    return decoder_ ? (*decoder_)(std::move(tokens), begins) : bytes;
+}
+
+std::vector<std::int32_t> BpeTokenizer::marks(const std::vector<TextMark>& marks) {
+    std::vector<std::int32_t> ids;
+    for (const TextMark& mark : marks) ids.insert(ids.end(), mark.ids.begin(), mark.ids.end());
+    return ids;
+}
+
+}  // namespace inkling::data

@@ -1,0 +1,99 @@
+// Byte pair encoding: over bytes as in GPT-2, Llama 3 and Qwen, or over characters as in Llama 2 and Mistral. Ids are
+// those of the `tokenizers` library.
+//   const auto tokenizer = load_tokenizer(folder);                  // tokenizer_json.h
+//   const BpeTokenizer mine(train_bpe(texts, 8192));                // bpe_train.h
+//   mine.encode("Hello world!<|endoftext|>");
+// A text goes through: added tokens, normalizer, pre-tokenizer, model; ids through: decoder. Over bytes and without
+// steps that change the text, decode(encode(x)) == x for any bytes x. Large texts are encoded part by part, by several
+// threads; the ids do not depend on how many.
+#pragma once
+
+#include <optional>
+
+#include "data/tokenizers/added_tokens.h"
+#include "data/tokenizers/bpe/bpe_model.h"
+#include "data/tokenizers/normalizer.h"
+#include "data/tokenizers/split/pre_tokenizer.h"
+#include "data/tokenizers/token_decoder.h"
+#include "data/tokenizers/tokenizer.h"
+
+namespace inkling::data {
+
+inline constexpr char end_of_text_token[] = "<|endoftext|>";
+
+// A mark that post-processing puts before or after a text, such as Llama 3's <|begin_of_text|>.
+struct TextMark {
+    std::string name;
+    std::vector<std::int32_t> ids;
+    bool operator==(const TextMark&) const = default;
+};
+
+// What a tokenizer.json holds.
+struct BpeSpec : BpeModelSpec {
+    std::vector<NormalizerStep> normalizer = {};
+    PreTokenizerSpec pre_tokenizer = {};
+    std::vector<AddedToken> added = {};
+    std::vector<TextMark> before = {}, after = {};
+    std::vector<DecoderStep> decoder = {{}};  // ByteLevel
+    bool operator==(const BpeSpec&) const = default;
+};
+
+class BpeTokenizer final : public Tokenizer {
+  public:
+    // Throws BadInput for an empty vocabulary, tokens that appear twice, and patterns that cannot be used.
+    explicit BpeTokenizer(BpeSpec spec);
+    BpeTokenizer(BpeTokenizer&&) = delete;
+
+    // Throw BadInput for a byte or character that is not in the vocabulary (most have all), and if a pattern would
+    // take too long.
+    void encode_parts(std::string_view text, const TakeIds& take) const override { encode(text, take, true); }
+    void encode_plain_parts(std::string_view text, const TakeIds& take, bool begins = true) const override {
+        encode(text, take, false, begins);
+    }
+    void cut_added(std::string_view text, const TakePart& take) const override;
+    bool is_special(std::int32_t id) const override;
+    using Tokenizer::encode;
+    // Bytes: a token, and even the whole, may begin or end inside a character (utf8_stream.h makes text of them).
+    std::string decode(std::span<const std::int32_t> ids) const override { return decode(ids, true); }
+    std::string decode_more(std::span<const std::int32_t> ids) const override { return decode(ids, false); }
+    std::size_t safe_cut(std::string_view text, std::size_t from) const override;
+    std::size_t vocab_size() const override { return size_; }
+    std::string to_json() const override;
+    TokenizerKind kind() const override { return TokenizerKind::byte_pairs; }
+    std::optional<std::int32_t> end_of_text() const override;
+    std::vector<std::int32_t> marks_before() const override { return marks(spec_.before); }
+    std::vector<std::int32_t> marks_after() const override { return marks(spec_.after); }
+
+    const BpeSpec& spec() const { return spec_; }
+    const BpeModel& model() const { return model_; }
+
+  private:
+    // Text to encode at once, followed by an added token unless `id` is -1.
+    struct Task {
+        std::string_view text;
+        std::int32_t id = -1;
+        bool first = false;              // the whole text begins here
+        std::size_t begin = 0, end = 0;  // in the whole text
+    };
+    class Batch;
+    void encode(std::string_view text, const TakeIds& take, bool special, bool begins = true) const;
+    void encode_task(BpeModel::Encoder& encoder, PreTokenizer::Scan& scan, const Task& task,
+                     std::vector<std::int32_t>& ids, const TakeIds& full) const;
+    void encode_tasks(std::span<const Task> tasks, const TakeIds& take) const;
+    std::size_t cut(std::string_view normalized, std::size_t from) const;
+    std::string decode(std::span<const std::int32_t> ids, bool begins) const;
+    static std::vector<std::int32_t> marks(const std::vector<TextMark>& marks);
+
+    BpeSpec spec_;
+    Normalizer normalizer_;
+    AddedTokens added_;
+    PreTokenizer pre_tokenizer_;
+    BpeModel model_;
+    std::optional<TokenDecoder> decoder_;                        // none: ByteLevel alone, which joins bytes_
+    std::size_t size_ = 0;                                       // of the vocabulary
+    std::unordered_map<std::int32_t, std::string> added_bytes_;  // of added tokens, some of which the model has, too
+    std::optional<std::int32_t> end_of_text_;
+    bool may_be_cut_ = false;  // at gpt2_safe_cut, before anything else
+};
+
+}  // namespace inkling::data

@@ -1,0 +1,22 @@
+// How often each piece of a pre-tokenizer occurs in some texts, which is all that training a tokenizer needs.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "data/tokenizers/split/pre_tokenizer.h"
+
+namespace inkling::data {
+
+struct PieceCount {
+    std::string_view piece;  // a part of the texts
+    std::int64_t count;
+};
+
+// Each piece once, sorted by its bytes. The result does not depend on the number of threads. The steps must change
+// nothing in the texts, which must be such as may be cut.
+std::vector<PieceCount> count_pieces(std::span<const std::string_view> texts, const PreTokenizerSpec& spec);
+
+}  // namespace inkling::data

@@ -1,0 +1,21 @@
+// tokenizer.json of a BPE tokenizer, and the two files that GPT-2 had before there was one. Read strictly:
+// what would give other ids than the `tokenizers` library's, or depends on its version, is refused by name.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+
+#include "data/tokenizers/bpe/bpe_tokenizer.h"
+
+namespace inkling::data {
+
+// Of the parsed file. Throws BadInput, one line that begins with `what` and names all that is not supported.
+BpeSpec parse_bpe(const nlohmann::json& root, const std::string& what);
+
+// vocab.json ({"token": id}) and merges.txt ("#version: 0.2", then "left right" a line); <|endoftext|>, if there, is
+// the special token.
+BpeSpec parse_vocab_and_merges(std::string_view vocab_json, const std::string& vocab_name, std::string_view merges,
+                               const std::string& merges_name);
+
+}  // namespace inkling::data

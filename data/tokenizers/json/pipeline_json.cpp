@@ -1,0 +1,237 @@
+#include "data/tokenizers/json/pipeline_json.h"
+
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "data/tokenizers/json/json_parts.h"
+#include "engine/base/check.h"
+#include "formats/utf8.h"
+
+namespace inkling::data {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t max_steps = 32, max_refusals = 8;
+
+// Calls each(step) for the steps of a part: itself, or those of a Sequence, also of Sequences in it.
+void for_each_step(const json& part, const char* list, const std::function<void(const json&)>& each) {
+    std::size_t steps = 0;
+    const std::function<void(const json&)> visit = [&](const json& step) {
+        check<BadInput>(++steps <= max_steps, "{} of more than {} steps", list, max_steps);
+        if (type_of(step) != "Sequence") return each(step);
+        const json& inner = at_or_null(step, list);
+        check<BadInput>(inner.is_array(), "a Sequence needs a list of {}, got {}", list, quote(inner));
+        for (const json& item : inner) visit(item);
+    };
+    if (!part.is_null()) visit(part);
+}
+
+const std::string& text_at(const json& part, const char* key) {
+    const json& text = at_or_null(part, key);
+    check<BadInput>(text.is_string(), "{}: {} must be a text, got {}", shown_type(part), key, quote(text));
+    return text.get_ref<const std::string&>();
+}
+
+std::string character_at(const json& part, const char* key) {
+    const std::string& text = text_at(part, key);
+    std::size_t end = 0;
+    const bool one = !text.empty() && formats::next_code_point(text, end) != formats::invalid_code_point;
+    check<BadInput>(one && end == text.size(), "{}: {} must be one character, got {}", shown_type(part), key,
+                    quote(text));
+    return text;
+}
+
+bool required_flag(const json& part, const char* key) {
+    check<BadInput>(at_or_null(part, key).is_boolean(), "{}: {} must be true or false, got {}", shown_type(part), key,
+                    quote(at_or_null(part, key)));
+    return part[key].get<bool>();
+}
+
+// {"String": text} or {"Regex": pattern}; one that cannot be used is refused.
+PatternSpec pattern_at(const json& part, Refusals& refusals) {
+    const json &pattern = at_or_null(part, "pattern"), &regex = at_or_null(pattern, "Regex"),
+               &text = at_or_null(pattern, "String");
+    check<BadInput>(regex.is_string() != text.is_string(), "a {} needs a pattern, Regex or String, got {}",
+                    type_of(part), quote(pattern));
+    const PatternSpec spec{(regex.is_string() ? regex : text).get<std::string>(), text.is_string()};
+    check<BadInput>(!spec.text.empty(), "a {} has an empty pattern", type_of(part));
+    try {
+        const Pattern usable(spec);
+    } catch (const BadInput& e) {
+        refusals.add(e.what());
+    }
+    return spec;
+}
+
+SplitBehavior behavior_at(const json& part, SplitBehavior otherwise) {
+    const json& name = at_or_null(part, "behavior");
+    if (name.is_null() && type_of(part) == "Punctuation") return otherwise;
+    const auto behavior = name.is_string() ? find_named<SplitBehavior>(name.get<std::string>()) : std::nullopt;
+    check<BadInput>(behavior.has_value(), "{}: there is no behavior {}", shown_type(part), quote(name));
+    return *behavior;
+}
+
+// Older files have add_prefix_space instead.
+PrependScheme scheme_at(const json& part) {
+    const json &name = at_or_null(part, "prepend_scheme"), &prefix = at_or_null(part, "add_prefix_space");
+    const auto scheme = name.is_string() ? find_named<PrependScheme>(name.get<std::string>()) : std::nullopt;
+    check<BadInput>(name.is_null() || scheme, "{}: there is no prepend_scheme {}", shown_type(part), quote(name));
+    if (prefix == false) {
+        check<BadInput>(!scheme || scheme == PrependScheme::never, "{}: add_prefix_space and prepend_scheme disagree",
+                        shown_type(part));
+        return PrependScheme::never;
+    }
+    return scheme.value_or(PrependScheme::always);
+}
+
+}  // namespace
+
+void Refusals::add(const std::string& what) {
+    if (all_.size() < max_refusals) all_.push_back(what);
+}
+
+void Refusals::raise(const std::string& name) const {
+    if (all_.empty()) return;
+    std::string list;
+    for (const std::string& what : all_) list += (list.empty() ? "" : "; ") + what;
+    throw BadInput(fmt::format("{}: not supported: {}", name, list));
+}
+
+std::vector<NormalizerStep> read_normalizer(const json& part, Refusals& refusals) {
+    using Kind = NormalizerStep::Kind;
+    std::vector<NormalizerStep> steps;
+    for_each_step(part, "normalizers", [&](const json& step) {
+        const std::string type = type_of(step);
+        if (type == "NFC") {
+            steps.push_back({.kind = Kind::nfc});
+        } else if (type == "Lowercase") {
+            steps.push_back({.kind = Kind::lowercase});
+        } else if (type == "Replace") {
+            steps.push_back(
+                {.kind = Kind::replace, .pattern = pattern_at(step, refusals), .content = text_at(step, "content")});
+        } else if (type == "Prepend") {
+            steps.push_back({.kind = Kind::prepend, .content = text_at(step, "prepend")});
+        } else if (type == "Strip") {
+            steps.push_back({.kind = Kind::strip,
+                             .left = required_flag(step, "strip_left"),
+                             .right = required_flag(step, "strip_right")});
+        } else {
+            refusals.add("normalizer of type " + shown_type(step));
+        }
+    });
+    return steps;
+}
+
+PreTokenizerSpec read_pre_tokenizer(const json& part, Refusals& refusals) {
+    using Kind = SplitStep::Kind;
+    PreTokenizerSpec spec{.steps = {}};
+    bool bytes = false, signs = false;
+    for_each_step(part, "pretokenizers", [&](const json& step) {
+        const std::string type = type_of(step);
+        if (type == "Split") {
+            spec.steps.push_back(SplitStep{.pattern = pattern_at(step, refusals),
+                                           .behavior = behavior_at(step, {}),
+                                           .invert = flag_of(step, "invert", false, "a Split")});
+        } else if (type == "Digits") {
+            const bool single = flag_of(step, "individual_digits", false, "Digits");
+            spec.steps.push_back(SplitStep{.kind = Kind::digits,
+                                           .behavior = single ? SplitBehavior::isolated : SplitBehavior::contiguous});
+        } else if (type == "Punctuation") {
+            spec.steps.push_back(
+                SplitStep{.kind = Kind::punctuation, .behavior = behavior_at(step, SplitBehavior::isolated)});
+        } else if (type == "Whitespace") {
+            spec.steps.push_back(SplitStep{.kind = Kind::words, .behavior = SplitBehavior::removed, .invert = true});
+        } else if (type == "WhitespaceSplit") {
+            spec.steps.push_back(SplitStep{.kind = Kind::spaces, .behavior = SplitBehavior::removed});
+        } else if (type == "Metaspace") {
+            signs = true;
+            spec.steps.push_back(MetaspaceStep{character_at(step, "replacement"), scheme_at(step),
+                                               flag_of(step, "split", true, "Metaspace")});
+        } else if (type == "ByteLevel") {
+            if (bytes) refusals.add("a pre_tokenizer with 'ByteLevel' twice");
+            bytes = true;
+            spec.steps.push_back(ByteLevelStep{flag_of(step, "add_prefix_space", true, "ByteLevel"),
+                                               flag_of(step, "use_regex", true, "ByteLevel")});
+        } else {
+            refusals.add("pre_tokenizer of type " + shown_type(step));
+        }
+    });
+    if (bytes && signs) refusals.add("a pre_tokenizer with both 'ByteLevel' and 'Metaspace'");
+    return spec;
+}
+
+void read_post_processor(const json& part, BpeSpec& spec, Refusals& refusals) {
+    for_each_step(part, "processors", [&](const json& step) {
+        const std::string type = type_of(step);
+        if (type == "ByteLevel") return;  // it sets offsets, which nothing here has
+        if (type != "TemplateProcessing") return refusals.add("post_processor of type " + shown_type(step));
+        const json &single = at_or_null(step, "single"), &marks = at_or_null(step, "special_tokens");
+        check<BadInput>(single.is_array() && single.size() <= max_steps,
+                        "{}: single must be a list of at most {} parts", shown_type(step), max_steps);
+        std::vector<TextMark> before, after;
+        bool text = false;
+        for (const json& piece : single) {
+            const json &sequence = at_or_null(piece, "Sequence"), &mark = at_or_null(piece, "SpecialToken");
+            if (at_or_null(sequence, "id") == "A" && !text) {
+                text = true;
+                continue;
+            }
+            const json& name = at_or_null(mark, "id");
+            check<BadInput>(
+                name.is_string() && at_or_null(marks, name.get_ref<const std::string&>().c_str()).is_object(),
+                "{}: a part of single is neither the text nor one of its special_tokens: {}", shown_type(step),
+                quote(piece));
+            const json& ids = at_or_null(marks[name.get<std::string>()], "ids");
+            check<BadInput>(ids.is_array() && ids.size() <= max_steps, "{}: ids of {} must be a list", shown_type(step),
+                            quote(name));
+            TextMark& added = (text ? after : before).emplace_back();
+            added.name = name.get<std::string>();
+            for (const json& id : ids) {
+                check<BadInput>(id.is_number_unsigned() && id.get<std::uint64_t>() < 0x7FFFFFFF, "{}: {} has the id {}",
+                                shown_type(step), quote(name), quote(id));
+                added.ids.push_back(id.get<std::int32_t>());
+            }
+        }
+        check<BadInput>(text, "{}: single has no place for the text", shown_type(step));
+        spec.before.insert(spec.before.begin(), before.begin(), before.end());
+        spec.after.insert(spec.after.end(), after.begin(), after.end());
+    });
+}
+
+std::vector<DecoderStep> read_decoder(const json& part, Refusals& refusals) {
+    using Kind = DecoderStep::Kind;
+    std::vector<DecoderStep> steps;
+    for_each_step(part, "decoders", [&](const json& step) {
+        const std::string type = type_of(step);
+        if (type == "ByteLevel") {
+            steps.push_back({.kind = Kind::byte_level});
+        } else if (type == "ByteFallback") {
+            steps.push_back({.kind = Kind::byte_fallback});
+        } else if (type == "Fuse") {
+            steps.push_back({.kind = Kind::fuse});
+        } else if (type == "Replace") {
+            steps.push_back(
+                {.kind = Kind::replace, .pattern = pattern_at(step, refusals), .content = text_at(step, "content")});
+        } else if (type == "Strip") {
+            const json &start = at_or_null(step, "start"), &stop = at_or_null(step, "stop");
+            check<BadInput>(start.is_number_unsigned() && stop.is_number_unsigned(),
+                            "{}: start and stop must be whole numbers", shown_type(step));
+            steps.push_back({.kind = Kind::strip,
+                             .content = character_at(step, "content"),
+                             .start = start.get<std::size_t>(),
+                             .stop = stop.get<std::size_t>()});
+        } else if (type == "Metaspace") {
+            steps.push_back({.kind = Kind::metaspace,
+                             .content = character_at(step, "replacement"),
+                             .prepend = scheme_at(step),
+                             .split = flag_of(step, "split", true, "Metaspace")});
+        } else {
+            refusals.add("decoder of type " + shown_type(step));
+        }
+    });
+    return steps;
+}
+
+}  // namespace inkling::data

@@ -1,0 +1,36 @@
+// The parts of tokenizer.json around the model: normalizer, pre_tokenizer, post_processor and decoder, read and
+// written. What is not supported is collected, so that a file is refused with all of it at once:
+//   Refusals refusals;
+//   spec.normalizer = read_normalizer(root["normalizer"], refusals);
+//   refusals.raise("tokenizer.json");   // BadInput: tokenizer.json: not supported: normalizer of type 'NFKC'; ...
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "data/tokenizers/bpe/bpe_tokenizer.h"
+
+namespace inkling::data {
+
+class Refusals {
+  public:
+    void add(const std::string& what);
+    void raise(const std::string& name) const;  // throws BadInput if there are any
+
+  private:
+    std::vector<std::string> all_;
+};
+
+// Parts that are null or absent are empty. Throw BadInput for parts that are not well formed.
+std::vector<NormalizerStep> read_normalizer(const nlohmann::json& part, Refusals& refusals);
+PreTokenizerSpec read_pre_tokenizer(const nlohmann::json& part, Refusals& refusals);
+void read_post_processor(const nlohmann::json& part, BpeSpec& spec, Refusals& refusals);
+std::vector<DecoderStep> read_decoder(const nlohmann::json& part, Refusals& refusals);
+
+nlohmann::ordered_json write_normalizer(const std::vector<NormalizerStep>& steps);
+nlohmann::ordered_json write_pre_tokenizer(const PreTokenizerSpec& spec);
+nlohmann::ordered_json write_post_processor(const BpeSpec& spec);
+nlohmann::ordered_json write_decoder(const std::vector<DecoderStep>& steps);
+
+}  // namespace inkling::data

@@ -1,0 +1,160 @@
+// The second step of a tokenizer: splits text into pieces, in which pairs are merged.
+//   const PreTokenizer pre({});                            // as GPT-2
+//   PreTokenizer::Scan scan(pre);                          // one per thread
+//   scan.pieces("Hello world!", true, [](std::string_view p) {});  // "Hello" " world" "!"
+// A byte that is not UTF-8 is a piece of its own; the text between two such bytes is split separately.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "data/tokenizers/split/gpt2_split.h"
+#include "data/tokenizers/split/pattern.h"
+#include "engine/base/names.h"
+#include "formats/utf8.h"
+
+namespace inkling::data {
+
+// What becomes of the matches of a Split: pieces of their own, nothing, part of the piece before or after, or a piece
+// of all matches that stand together.
+enum class SplitBehavior { isolated, removed, merged_with_previous, merged_with_next, contiguous };
+
+constexpr auto names(SplitBehavior) {
+    return name_table<SplitBehavior>({{SplitBehavior::isolated, "Isolated"},
+                                      {SplitBehavior::removed, "Removed"},
+                                      {SplitBehavior::merged_with_previous, "MergedWithPrevious"},
+                                      {SplitBehavior::merged_with_next, "MergedWithNext"},
+                                      {SplitBehavior::contiguous, "Contiguous"}});
+}
+
+// Split, or one of those with a pattern of their own: Digits, Punctuation, Whitespace (words and what is neither word
+// nor white space), WhitespaceSplit.
+struct SplitStep {
+    enum class Kind { pattern, digits, punctuation, words, spaces };
+    Kind kind = Kind::pattern;
+    PatternSpec pattern = {};  // of Kind::pattern
+    SplitBehavior behavior = SplitBehavior::isolated;
+    bool invert = false;  // what does not match counts as the match
+    bool operator==(const SplitStep&) const = default;
+};
+
+constexpr auto names(SplitStep::Kind) {
+    using Kind = SplitStep::Kind;
+    return name_table<Kind>({{Kind::pattern, "Split"},
+                             {Kind::digits, "Digits"},
+                             {Kind::punctuation, "Punctuation"},
+                             {Kind::words, "Whitespace"},
+                             {Kind::spaces, "WhitespaceSplit"}});
+}
+
+// Where Metaspace puts its sign: before each piece, before the text, or nowhere.
+enum class PrependScheme { always, first, never };
+
+constexpr auto names(PrependScheme) {
+    return name_table<PrependScheme>(
+        {{PrependScheme::always, "always"}, {PrependScheme::first, "first"}, {PrependScheme::never, "never"}});
+}
+
+// Metaspace: a sign for each space, and a split before each sign.
+struct MetaspaceStep {
+    std::string sign = "\u2581";
+    PrependScheme prepend = PrependScheme::always;
+    bool split = true;
+    bool operator==(const MetaspaceStep&) const = default;
+};
+
+// ByteLevel: bytes from here on, written in byte letters.
+struct ByteLevelStep {
+    bool add_prefix_space = false;  // before pieces that do not begin with one
+    bool gpt2_pattern = true;       // "use_regex"
+    bool operator==(const ByteLevelStep&) const = default;
+};
+
+using PreTokenizerStep = std::variant<SplitStep, MetaspaceStep, ByteLevelStep>;
+
+// At most one ByteLevel, and no Metaspace beside it.
+struct PreTokenizerSpec {
+    std::vector<PreTokenizerStep> steps = {ByteLevelStep{}};
+    bool operator==(const PreTokenizerSpec&) const = default;
+
+    const ByteLevelStep* byte_level() const;  // null: the pieces are characters
+};
+
+class PreTokenizer {
+  public:
+    // Throws BadInput for patterns that are not supported.
+    explicit PreTokenizer(PreTokenizerSpec spec);
+
+    const PreTokenizerSpec& spec() const { return spec_; }
+
+    // Whether texts may be cut at gpt2_safe_cut.
+    bool may_be_cut() const;
+
+    class Scan {
+      public:
+        explicit Scan(const PreTokenizer& pre);
+
+        // take(piece) in the order of the text, whose bytes the pieces are together (unless a step drops or adds some).
+        // They are parts of `text`, or valid during the call alone. `first`: a whole text begins here. Throws BadInput
+        // when a pattern needs more steps than so long a text may take.
+        template <class Take>
+        void pieces(std::string_view text, bool first, const Take& take);
+
+      private:
+        using TakePiece = std::function<void(std::string_view)>;
+        struct Place {
+            bool begins, first;  // where a piece begins what is split, and a whole text
+        };
+        void step(std::string_view text, std::size_t stage, Place place, const TakePiece& take);
+        void split(std::string_view text, std::size_t stage, Place place, const TakePiece& take);
+        void metaspace(std::string_view text, std::size_t stage, Place place, const TakePiece& take);
+        void byte_level(std::string_view text, std::size_t stage, Place place, const TakePiece& take);
+        void cut(std::string_view text, Pattern::Scan& matches, SplitBehavior behavior, bool invert,
+                 const TakePiece& take);
+        template <class Take>
+        void gpt2_pieces(std::string_view text, const Take& take);
+
+        const PreTokenizer& pre_;
+        std::optional<Regex::Scan> gpt2_;
+        std::vector<std::optional<Pattern::Scan>> patterns_;  // by step; none: ByteLevel
+    };
+
+  private:
+    PreTokenizerSpec spec_;
+    std::optional<Regex> gpt2_;
+    std::vector<std::optional<Pattern>> patterns_;
+    bool plain_ = false;    // GPT-2's pattern and nothing else
+    bool letters_ = false;  // there are steps after ByteLevel, which see byte letters
+};
+
+template <class Take>
+void PreTokenizer::Scan::pieces(std::string_view text, bool first, const Take& take) {
+    for (auto& pattern : patterns_)
+        if (pattern) pattern->allow(text.size());
+    const TakePiece each = [&](std::string_view piece) { take(piece); };
+    for (std::size_t done = 0; done < text.size();) {
+        const std::string_view rest = text.substr(done), run = rest.substr(0, formats::find_invalid_utf8(rest));
+        if (run.empty()) {  // and no pattern sees it: they are for UTF-8 alone
+            take(text.substr(done++, 1));
+            continue;
+        }
+        pre_.plain_ ? gpt2_pieces(run, take) : step(run, 0, {done == 0, first && done == 0}, each);
+        done += run.size();
+    }
+}
+
+template <class Take>
+void PreTokenizer::Scan::gpt2_pieces(std::string_view text, const Take& take) {
+    for (std::size_t at = 0; at < text.size();) {
+        std::size_t end = gpt2_ascii_piece_end(text, at);
+        if (end == 0) end = gpt2_->find(text, at)->end;  // the pattern matches at every character
+        take(text.substr(at, end - at));
+        at = end;
+    }
+}
+
+}  // namespace inkling::data

@@ -1,0 +1,42 @@
+// The patterns by which well-known tokenizers split text, as their tokenizer.json has them. They need few steps on any
+// text (a test counts them), so that they are searched without counting: see regex.h.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "data/tokenizers/split/gpt2_split.h"
+
+namespace inkling::data {
+
+// GPT-4 (cl100k), Llama 3
+inline constexpr char llama3_pattern[] =
+    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+
+// Qwen 2 and 3
+inline constexpr char qwen2_pattern[] =
+    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+
+inline constexpr char nanochat_pattern[] =
+    R"('(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1,2}| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+)";
+
+inline constexpr std::array<std::string_view, 6> known_split_patterns = {
+    gpt2_pattern, llama3_pattern, qwen2_pattern, nanochat_pattern,
+    // GPT-4o (o200k)
+    R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|)"
+    R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|)"
+    R"(\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)",
+    // StarCoder, SmolLM: single digits, before GPT-2's own
+    R"(\p{N})"};
+
+inline bool is_known_split(std::string_view pattern) {
+    return std::find(known_split_patterns.begin(), known_split_patterns.end(), pattern) != known_split_patterns.end();
+}
+
+// Whether every piece of a known pattern ends between a letter and white space: all but that of single digits.
+inline bool is_word_split(std::string_view pattern) {
+    return is_known_split(pattern) && pattern != known_split_patterns.back();
+}
+
+}  // namespace inkling::data

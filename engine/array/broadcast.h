@@ -1,0 +1,18 @@
+// Broadcasting as in NumPy: shapes are aligned at the right, and an axis of size 1 fits any size.
+#pragma once
+
+#include "engine/array/array.h"
+
+namespace inkling {
+
+// The shape that both broadcast to; throws, naming the op, when there is none.
+Shape broadcast_shape(const char* op, const Shape& a, const Shape& b);
+
+// Whether a value of shape `from` can be used where `to` is wanted.
+bool broadcasts_to(const Shape& from, const Shape& to);
+
+// The inverse for gradients: sums `g` over the axes along which a value of `shape` was broadcast.
+template <class T>
+Array<T> sum_to(const Array<T>& g, const Shape& shape);
+
+}  // namespace inkling

@@ -1,0 +1,75 @@
+// Tensors made of given numbers, or of random ones.
+#include <cmath>
+
+#include "engine/autograd/tensor.h"
+#include "engine/base/parallel.h"
+#include "engine/base/random.h"
+
+namespace inkling {
+namespace {
+
+// Element i is number(i).
+template <class T, class F>
+Tensor<T> of_numbers(const Shape& shape, bool requires_grad, std::size_t grain, const F& number) {
+    Array<T> values(shape);
+    parallel_for(values.size(), grain, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) values.data()[i] = static_cast<T>(number(i));
+    });
+    return Tensor<T>(std::move(values), requires_grad);
+}
+
+}  // namespace
+
+template <class T>
+Nested<T>::Nested(std::initializer_list<Nested> parts) {
+    if (parts.size() > 0) shape = parts.begin()->shape;
+    for (const Nested& part : parts) {
+        check(part.shape == shape, "from: parts of equal shapes are required, got {} and {}", shape, part.shape);
+        values.insert(values.end(), part.values.begin(), part.values.end());
+    }
+    shape.insert(shape.begin(), parts.size());
+}
+
+template <class T>
+Tensor<T> Tensor<T>::from(const Nested<T>& values, bool requires_grad) {
+    Array<T> array(values.shape);
+    std::copy(values.values.begin(), values.values.end(), array.data());
+    return Tensor(std::move(array), requires_grad);
+}
+
+template <class T>
+Tensor<T> Tensor<T>::full(const Shape& shape, T value, bool requires_grad) {
+    return Tensor(Array<T>(shape, value), requires_grad);
+}
+
+template <class T>
+Tensor<T> Tensor<T>::arange(double begin, double end, double step) {
+    const double count = std::ceil((end - begin) / step);
+    check(std::isfinite(count) && count >= 0 && count < 0x1p53,
+          "arange: steps that lead from begin to end are required, got {}, {} and step {}", begin, end, step);
+    return of_numbers<T>({static_cast<std::size_t>(count)}, false, kGrain,
+                         [&](std::size_t i) { return begin + static_cast<double>(i) * step; });
+}
+
+template <class T>
+Tensor<T> Tensor<T>::randn(const Shape& shape, const RandomKey& key, bool requires_grad) {
+    return of_numbers<T>(shape, requires_grad, kGrain / 16, [&](std::size_t i) { return random_normal(key, i); });
+}
+
+template <class T>
+Tensor<T> Tensor<T>::rand(const Shape& shape, const RandomKey& key, bool requires_grad) {
+    return of_numbers<T>(shape, requires_grad, kGrain / 16, [&](std::size_t i) { return random_uniform(key, i); });
+}
+
+#define INKLING_INSTANTIATE(T)                                                 \
+    template Nested<T>::Nested(std::initializer_list<Nested<T>>);              \
+    template Tensor<T> Tensor<T>::from(const Nested<T>&, bool);                \
+    template Tensor<T> Tensor<T>::full(const Shape&, T, bool);                 \
+    template Tensor<T> Tensor<T>::arange(double, double, double);              \
+    template Tensor<T> Tensor<T>::randn(const Shape&, const RandomKey&, bool); \
+    template Tensor<T> Tensor<T>::rand(const Shape&, const RandomKey&, bool);
+INKLING_INSTANTIATE(float)
+INKLING_INSTANTIATE(double)
+#undef INKLING_INSTANTIATE
+
+}  // namespace inkling

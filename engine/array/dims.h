@@ -1,0 +1,103 @@
+// Dims<T>: one number for each axis of an array, at most eight. The numbers are stored inside the object, so a copy
+// allocates nothing. It is a sequence as xtensor requires it of a shape.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <initializer_list>
+#include <iterator>
+
+#include "engine/base/check.h"
+
+namespace inkling {
+
+template <class T>
+class Dims {
+  public:
+    static constexpr std::size_t kMaxRank = 8;
+
+    using value_type = T;
+    using size_type = std::size_t;
+    using difference_type = std::ptrdiff_t;
+    using reference = T&;
+    using const_reference = const T&;
+    using pointer = T*;
+    using const_pointer = const T*;
+    using iterator = T*;
+    using const_iterator = const T*;
+    using reverse_iterator = std::reverse_iterator<iterator>;
+    using const_reverse_iterator = std::reverse_iterator<const_iterator>;
+
+    Dims() = default;
+    Dims(const Dims& other) { *this = other; }
+    Dims& operator=(const Dims& other) {  // most arrays have at most four axes: half as much is copied
+        size_ = other.size_;
+        std::copy_n(other.values_, 4, values_);
+        if (size_ > 4) std::copy_n(other.values_ + 4, kMaxRank - 4, values_ + 4);
+        return *this;
+    }
+    explicit Dims(std::size_t n, T value = {}) { resize(n, value); }
+    Dims(std::initializer_list<T> values) : Dims(values.begin(), values.end()) {}
+    template <std::input_iterator It>
+    Dims(It first, It last) {
+        assign(first, last);
+    }
+
+    template <std::input_iterator It>
+    void assign(It first, It last) {
+        set_size(static_cast<std::size_t>(std::distance(first, last)));
+        std::transform(first, last, values_, [](auto x) { return static_cast<T>(x); });
+    }
+    void resize(std::size_t n, T value = {}) {  // new ones get the value
+        const std::size_t old = size_;
+        set_size(n);
+        if (n > old) std::fill(values_ + old, values_ + n, value);
+    }
+    void push_back(T value) { resize(size_ + 1, value); }
+    void pop_back() { --size_; }
+    void insert(const_iterator before, T value) {
+        const std::ptrdiff_t at = before - begin();
+        push_back(value);
+        std::rotate(begin() + at, end() - 1, end());
+    }
+    void clear() { size_ = 0; }
+
+    std::size_t size() const { return size_; }
+    bool empty() const { return size_ == 0; }
+    T& operator[](std::size_t i) { return values_[i]; }
+    const T& operator[](std::size_t i) const { return values_[i]; }
+    T& front() { return values_[0]; }
+    const T& front() const { return values_[0]; }
+    T& back() { return values_[size_ - 1]; }
+    const T& back() const { return values_[size_ - 1]; }
+    T* data() { return values_; }
+    const T* data() const { return values_; }
+
+    iterator begin() { return values_; }
+    iterator end() { return values_ + size_; }
+    const_iterator begin() const { return values_; }
+    const_iterator end() const { return values_ + size_; }
+    const_iterator cbegin() const { return begin(); }
+    const_iterator cend() const { return end(); }
+    reverse_iterator rbegin() { return reverse_iterator(end()); }
+    reverse_iterator rend() { return reverse_iterator(begin()); }
+    const_reverse_iterator rbegin() const { return const_reverse_iterator(end()); }
+    const_reverse_iterator rend() const { return const_reverse_iterator(begin()); }
+    const_reverse_iterator crbegin() const { return rbegin(); }
+    const_reverse_iterator crend() const { return rend(); }
+
+    friend bool operator==(const Dims& a, const Dims& b) {
+        return a.size_ == b.size_ && std::equal(a.begin(), a.end(), b.begin());
+    }
+
+  private:
+    void set_size(std::size_t n) {
+        check(n <= kMaxRank, "array: at most {} axes are possible, got {}", kMaxRank, n);
+        size_ = n;
+    }
+
+    std::size_t size_ = 0;
+    T values_[kMaxRank];
+};
+
+}  // namespace inkling

@@ -1,0 +1,118 @@
+#include "engine/array/sum.h"
+
+#include <numeric>
+
+#include "engine/base/parallel.h"
+#include "engine/kernels/simd.h"
+
+namespace inkling {
+namespace {
+
+constexpr std::size_t kChunk = 4096;  // elements of a long row that are summed at a time, whatever the threads
+
+template <class T>
+T sum_row(const T* row, std::size_t n) {
+    const auto identity = [](auto v) { return v; };
+    if (n <= kChunk) return simd_sum(n, identity, row);
+    return chunked_sum<T>(
+        n, kChunk, [&](std::size_t begin, std::size_t end) { return simd_sum(end - begin, identity, row + begin); });
+}
+
+// Sums the rows of (rows, width). Many rows are summed in chunks of a fixed number of rows, each chunk by one
+// thread, most likely the one that wrote it. Of few rows, each thread sums columns of its own. Either way rows are
+// added in order.
+template <class T>
+Array<T> sum_rows(const ConstArray<T>& x, std::size_t rows, std::size_t width) {
+    constexpr std::size_t kRows = 64;
+    const T* const from = x.data();
+    const auto add = [from, width](T* to, std::size_t row, std::size_t first, std::size_t n) {
+        simd_map(
+            n, to, [](auto sum, auto v) { return sum + v; }, to, from + row * width + first);
+    };
+    if (rows > 2 * kRows) {
+        const std::size_t pieces = (rows + kRows - 1) / kRows;
+        Array<T> sums({pieces, width});
+        parallel_rows(pieces, kRows * width, [&](std::size_t begin, std::size_t end) {
+            std::fill(sums.data() + begin * width, sums.data() + end * width, T{0});
+            for (std::size_t r = begin * kRows; r < std::min(rows, end * kRows); ++r)
+                add(sums.data() + r / kRows * width, r, 0, width);
+        });
+        return sum_rows<T>(sums, pieces, width);
+    }
+    Array<T> y({width}, T{0});
+    parallel_for(
+        width, std::max<std::size_t>(16, kGrain / std::max<std::size_t>(rows, 1)),
+        [&](std::size_t begin, std::size_t end) {
+            for (std::size_t r = 0; r < rows; ++r) add(y.data() + begin, r, begin, end - begin);
+        },
+        kLine);
+    return y;
+}
+
+}  // namespace
+
+std::vector<std::size_t> sorted_axes(const char* op, const Axes& axes, std::size_t rank) {
+    std::vector<std::size_t> result(axes.empty() ? rank : 0);
+    std::iota(result.begin(), result.end(), 0);
+    for (const auto axis : axes) result.push_back(normalize_axis(op, axis, rank));
+    std::sort(result.begin(), result.end());
+    check(std::adjacent_find(result.begin(), result.end()) == result.end(), "{}: an axis is named twice", op);
+    return result;
+}
+
+Shape axes_last(std::size_t rank, const std::vector<std::size_t>& axes) {
+    Shape order;
+    for (std::size_t i = 0; i < rank; ++i) {
+        if (!std::binary_search(axes.begin(), axes.end(), i)) order.push_back(i);
+    }
+    for (const std::size_t axis : axes) order.push_back(axis);
+    return order;
+}
+
+Shape shape_without(const Shape& shape, const std::vector<std::size_t>& axes, bool keep_axes) {
+    Shape result;
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+        const bool reduced = std::binary_search(axes.begin(), axes.end(), i);
+        if (!reduced || keep_axes) result.push_back(reduced ? 1 : shape[i]);
+    }
+    return result;
+}
+
+template <class T>
+ConstArray<T> rows_over(const ConstArray<T>& x, const std::vector<std::size_t>& axes) {
+    std::size_t width = 1;
+    for (const std::size_t axis : axes) width *= x.shape()[axis];
+    const std::size_t rows = size_of(shape_without(x.shape(), axes, false));
+    return x.permuted(axes_last(x.rank(), axes)).contiguous().reshaped({rows, width});
+}
+
+template <class T>
+Array<T> sum_over(const ConstArray<T>& x, const std::vector<std::size_t>& axes) {
+    const Shape shape = shape_without(x.shape(), axes, false);
+    if (axes.empty()) return x.clone();
+    if (x.is_contiguous() && x.size() > 0 && axes.size() < x.rank() &&
+        axes.back() == axes.size() - 1) {  // leading axes
+        return sum_rows<T>(x, x.size() / size_of(shape), size_of(shape)).reshaped(shape);
+    }
+    const ConstArray<T> rows = rows_over(x, axes);
+    Array<T> y(shape);
+    T* const to = y.data();
+    const std::size_t width = rows.dim(1);
+    if (rows.dim(0) == 1) {
+        to[0] = sum_row(rows.data(), width);
+    } else {
+        parallel_rows(rows.dim(0), width, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t r = begin; r < end; ++r) to[r] = sum_row(rows.data() + r * width, width);
+        });
+    }
+    return y;
+}
+
+#define INKLING_INSTANTIATE(T)                                                               \
+    template ConstArray<T> rows_over(const ConstArray<T>&, const std::vector<std::size_t>&); \
+    template Array<T> sum_over(const ConstArray<T>&, const std::vector<std::size_t>&);
+INKLING_INSTANTIATE(float)
+INKLING_INSTANTIATE(double)
+#undef INKLING_INSTANTIATE
+
+}  // namespace inkling

@@ -1,0 +1,91 @@
+// Runs the chain rule over the graph behind a tensor.
+//   backward(loss);                      // d loss / d leaf is added to every leaf's grad(); or loss.backward()
+//   backward(y, dy);                     // with a cotangent of y's shape
+// Each node's saved values are freed as soon as they were used, unless the graph is kept for another run. Ops that only
+// change the shape save none, so one graph may run backward from several parts of one split, one after the other.
+// Threads may run backward at the same time, each through a graph of its own. They may share leaves: a leaf's gradient
+// is the sum of what all threads add, in the order in which they come.
+#pragma once
+
+#include "engine/autograd/tensor.h"
+#include "engine/base/function_ref.h"
+
+namespace inkling {
+
+template <class T>
+void backward(const Tensor<T>& y, const ConstArray<std::type_identity_t<T>>& dy = {}, Graph after = Graph::release);
+
+// Whether a backward may overwrite dy: nothing else holds its memory, and its elements lie side by side.
+template <class T>
+bool can_overwrite(const Array<T>& dy) {
+    return dy.is_contiguous() && !dy.shares_buffer();
+}
+
+// What an op's backward writes to: one gradient per input, in the order given to record().
+//
+// backward(dy, grads) gets dy = dL/dy, of the output's shape and of any strides. It may
+//   - read dy while it runs; keep a handle to it only by passing it on, dy itself or a view, to add()
+//   - overwrite its elements where can_overwrite(dy), and pass that memory on to add() once
+//   - leave out inputs that are not wanted(); for each other input it calls exactly one of the following
+// It runs once for each run of the graph, on the thread that called backward(), and must not call backward() itself.
+template <class T>
+class Gradients {
+  public:
+    explicit Gradients(Node<T>& node) : node_(node) {}
+    ~Gradients() { release(); }
+    Gradients(const Gradients&) = delete;
+    Gradients& operator=(const Gradients&) = delete;
+
+    // Is a gradient wanted for input i? When not, computing it would be wasted.
+    bool wanted(std::size_t i) const {
+        check(i < node_.inputs.size(), "{}: its backward names input {}, but it has {}", node_.op, i,
+              node_.inputs.size());
+        return node_.inputs[i] != nullptr;
+    }
+
+    // dL/dinput_i += g. The first contribution is taken over without a copy: g must not be written to afterwards. Does
+    // nothing where no gradient is wanted.
+    void add(std::size_t i, Array<T> g);
+
+    // An array for an op to fill and then hand to add(): of input i's shape, not initialised, with the strides that the
+    // input's gradient wants, so that undoing a view copies nothing. Input i must be wanted.
+    Array<T> empty(std::size_t i);
+
+    // The place of the gradient itself, of any strides, for an op that can add to it: fill `array` when `accumulate` is
+    // false, add to it when true. Input i must be wanted.
+    struct Target {
+        Array<T> array;
+        bool accumulate;
+    };
+    Target target(std::size_t i);
+
+    // The same for an op that needs a place without gaps: body(array, accumulate).
+    void write(std::size_t i, FunctionRef<void(Array<T>& array, bool accumulate)> body);
+
+    // The node of input i, for view ops whose outputs have their gradients inside their input's (split).
+    Node<T>& input(std::size_t i) { return *node_.inputs[i]; }
+
+    void finish();  // what had to wait for another thread is added; for backward() alone
+
+  private:
+    bool take(Node<T>& input);  // until the op is done; false: another thread writes to this leaf now
+    void release();
+    Node<T>& wanted_input(std::size_t i);
+
+    Node<T>& node_;
+    std::vector<std::pair<Node<T>*, Array<T>>> waiting_;
+};
+
+// Thrown when a saved value was modified in place since; backward() adds the op's name.
+struct ModifiedInPlace {
+    explicit ModifiedInPlace(Shape value_shape) : shape(std::move(value_shape)) {}
+    Shape shape;
+};
+
+// A new array, not initialised, in the layout in which `node` would have its gradient.
+template <class T>
+Array<T> new_gradient(Node<T>& node) {
+    return node.make_grad ? node.make_grad(node) : Array<T>(node.shape);
+}
+
+}  // namespace inkling

@@ -1,0 +1,85 @@
+// A weight matrix (rows, columns) that stays as it is: float32 (the model's own memory, nothing is copied), or a copy
+// in bfloat16 or in 8 bits. Training keeps frozen weights so, to have them in less memory:
+//   linear.weight = packed(linear.weight, WeightType::q8_0);      // linear and embedding take such a tensor
+// and writing text reads them so. One vector at a time costs what reading the weights costs, so smaller ones are
+// faster.
+//   const PackedMatrix w(linear.weight.value(), WeightType::q8_0);
+//   w.multiply(0, w.rows(), x, 1, y, w.rows());                   // y = W x, on this thread
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/array/bfloat16.h"
+#include "engine/autograd/tensor.h"
+#include "engine/base/precision.h"
+
+namespace inkling {
+
+enum class WeightType {
+    fp32,
+    bf16,
+    q8_0,  // llama.cpp's: 32 numbers as a scale d (float16) and 32 int8 q: d q, d = max |x| / 127
+};
+
+constexpr auto names(WeightType) {
+    return name_table<WeightType>({{WeightType::fp32, "fp32"}, {WeightType::bf16, "bf16"}, {WeightType::q8_0, "q8_0"}});
+}
+
+class PackedMatrix {  // a handle: copies share the numbers
+  public:
+    static constexpr std::size_t kBlock = 32;  // of q8_0
+
+    PackedMatrix() = default;
+    // weight (rows, columns). Rows that are no multiple of 32 long stay float32 in q8_0.
+    PackedMatrix(const ConstArray<float>& weight, WeightType type);
+    explicit PackedMatrix(const Array<BFloat16>& weight);  // its own memory, as bf16
+
+    std::size_t rows() const { return rows_; }
+    std::size_t columns() const { return columns_; }
+    WeightType type() const { return type_; }
+    std::size_t bytes() const;
+
+    // y[b y_stride + r] = sum_c W[r, c] x[b columns + c] for rows [begin, end) and `batch` vectors x: that of the
+    // widened weights, to the last bit, for bf16 too. An element's bits depend neither on the range nor on the batch.
+    void multiply(std::size_t begin, std::size_t end, const float* x, std::size_t batch, float* y,
+                  std::size_t y_stride) const;
+
+    // x (n, columns) -> x W^T + bias (n, rows), many vectors at once through gemm, on all threads. Precision::bf16: x
+    // is rounded where the weights are bfloat16.
+    Array<float> product(const ConstArray<float>& x, const ConstArray<float>& bias, Precision precision) const;
+
+    PackedMatrix as(WeightType type) const;  // the same numbers, rounded to `type`; never widened all at once
+    ConstArray<float> unpacked() const;      // (rows, columns)
+    const Array<BFloat16>& half() const { return half_; }  // defined for bf16 alone
+    template <class T>
+    Array<T> unpacked_rows(std::size_t begin, std::size_t end) const;
+    template <class T>
+    void unpack_rows(std::size_t begin, std::size_t end, T* out) const;  // the same, on this thread
+
+  private:
+    template <class RowOf>
+    void pack_q8(const RowOf& row_of);  // row_of(r, buffer): row r, in `buffer` or elsewhere
+    const std::int8_t* quants() const;
+
+    WeightType type_ = WeightType::fp32;
+    std::size_t rows_ = 0, columns_ = 0;
+    ConstArray<float> full_;
+    Array<BFloat16> half_;
+    Array<std::uint8_t> quants_;                                // (rows, columns), int8 each
+    std::shared_ptr<const std::vector<std::uint16_t>> scales_;  // (rows, columns / 32), float16 each
+};
+
+// A matrix that is kept in fewer bytes, without a gradient. Its value() throws: linear, linear_cross_entropy and
+// embedding alone take it, and widen what they multiply with.
+template <class T>
+Tensor<T> packed(const Tensor<T>& matrix, WeightType type);
+// The values of any tensor, widened where it is packed.
+template <class T>
+ConstArray<T> unpacked(const Tensor<T>& tensor);
+
+// Rounds n numbers to bfloat16, for products of that precision.
+void round_for(Precision precision, float* x, std::size_t n);
+
+}  // namespace inkling

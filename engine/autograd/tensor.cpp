@@ -1,0 +1,187 @@
+#include "engine/autograd/tensor.h"
+
+#include <atomic>
+
+#include "engine/autograd/backward.h"
+#include "engine/autograd/packed_matrix.h"
+
+namespace inkling {
+
+template <class T>
+Node<T>::Node(const char* op_name, Shape value_shape) : op(op_name), shape(std::move(value_shape)) {
+    static std::atomic<std::uint64_t> count = 0;
+    order = ++count;
+}
+
+// Destroying inputs recursively would use a stack frame for each node. They are put on a list instead, which is linked
+// through the nodes themselves, because a destructor must not allocate.
+template <class T>
+Node<T>::~Node() {
+    NodePtr<T> doomed;
+    const auto take = [&doomed](std::vector<NodePtr<T>>& from) {
+        for (NodePtr<T>& input : from) {
+            if (input && input.use_count() == 1) {
+                input->next_doomed = std::move(doomed);
+                doomed = std::move(input);
+            }
+            input.reset();
+        }
+    };
+    take(inputs);
+    while (doomed) {
+        const NodePtr<T> node = std::move(doomed);
+        doomed = std::move(node->next_doomed);
+        take(node->inputs);
+    }
+}
+
+template <class T>
+Tensor<T>::Tensor() = default;
+template <class T>
+Tensor<T>::Tensor(ConstArray<T> value, NodePtr<T> node) : value_(std::move(value)), node_(std::move(node)) {}
+template <class T>
+Tensor<T>::Tensor(const Tensor&) = default;
+template <class T>
+Tensor<T>::Tensor(Tensor&&) noexcept = default;
+template <class T>
+Tensor<T>::~Tensor() = default;
+template <class T>
+Tensor<T>& Tensor<T>::operator=(const Tensor&) = default;
+template <class T>
+Tensor<T>& Tensor<T>::operator=(Tensor&&) noexcept = default;
+
+template <class T>
+Tensor<T>::Tensor(ConstArray<T> value, bool requires_grad) : value_(std::move(value)) {
+    if (requires_grad) node_ = std::make_shared<Node<T>>("leaf", value_.shape());
+}
+
+template <class T>
+Tensor<T>::Tensor(std::shared_ptr<const PackedMatrix> packed)
+    : value_(ConstArray<T>(Array<T>({1, 1}, T{0})).broadcasted({packed->rows(), packed->columns()})),
+      packed_(std::move(packed)) {}
+
+template <class T>
+void Tensor<T>::refuse_packed() const {
+    throw Error(
+        fmt::format("value: only linear, linear_cross_entropy and embedding take a weight that is packed in "
+                    "fewer bytes, as this one of shape {} is: unpacked() widens it",
+                    shape()));
+}
+
+template <class T>
+Tensor<T> Tensor<T>::detach() const {
+    Tensor same = *this;
+    same.node_ = nullptr;
+    return same;
+}
+
+template <class T>
+Array<T> Tensor<T>::value_in_place() {
+    check_defined("value_in_place", *this);
+    for (std::size_t i = 0; i < rank(); ++i) {
+        check(size() == 0 || dim(i) == 1 || value().strides()[i] != 0,
+              "value_in_place: the elements along axis {} of shape {} are one place in memory, as expand() copies "
+              "nothing: write to what was expanded, or to a copy, value().clone()",
+              i, shape());
+    }
+    Array<T> value = Array<T>::writable([this] { return this->value(); });
+    value.count_write();
+    return value;
+}
+
+template <class T>
+T Tensor<T>::item() const {
+    check_defined("item", *this);
+    check(size() == 1, "item: exactly one element is required, got shape {}", shape());
+    return *value_.data();
+}
+
+template <class T>
+Array<T> Tensor<T>::grad() const {
+    check(requires_grad(), "grad: no gradient was asked for; make the tensor with requires_grad = true");
+    if (node_->is_leaf()) return node_->has_grad ? node_->grad : Array<T>(shape(), T{0});
+    check(node_->watch && node_->watch->retain,
+          "grad: the gradient of an intermediate, here of '{}', is not kept: call retain_grad() before backward",
+          node_->op);
+    return node_->watch->retained.defined() ? node_->watch->retained : Array<T>(shape(), T{0});
+}
+
+template <class T>
+void Tensor<T>::backward(const ConstArray<T>& dy, Graph after) const {
+    inkling::backward(*this, dy, after);
+}
+
+template <class T>
+Watch<T>& Tensor<T>::watch(const char* what) const {
+    check(requires_grad(), "{}: the tensor does not depend on anything that requires a gradient", what);
+    if (!node_->watch) node_->watch = std::make_unique<Watch<T>>();
+    return *node_->watch;
+}
+
+template <class T>
+void Tensor<T>::retain_grad() const {
+    if (!node_ || !node_->is_leaf()) watch("retain_grad").retain = true;
+}
+
+template <class T>
+void Tensor<T>::on_grad(std::function<void(Array<T>& dy)> f) const {
+    watch("on_grad").hooks.push_back(std::move(f));
+}
+
+template <class T>
+void Tensor<T>::zero_grad() {
+    if (!node_) return;
+    if (node_->watch) node_->watch->retained = Array<T>();
+    node_->has_grad = false;
+    if (!node_->keep_place) node_->grad = Array<T>();
+}
+
+template <class T>
+void Tensor<T>::bind(Array<T> value, Array<T> grad) {
+    check(value.shape() == shape() && grad.shape() == shape(), "bind: shapes must be equal, got {}, {} and {}", shape(),
+          value.shape(), grad.shape());
+    check(requires_grad() && node_->is_leaf(), "bind: only a parameter has a place of its own");
+    copy_into(value, value_);
+    value_ = std::move(value);
+    if (node_->has_grad) copy_into(grad, node_->grad);
+    node_->grad = std::move(grad);
+    node_->keep_place = true;
+}
+
+template <class T>
+const ConstArray<T>& Saved<T>::get() const {
+    if (array_.version() != version_) throw ModifiedInPlace(array_.shape());
+    return array_;
+}
+
+template <class T>
+Tensor<T> record(const char* op, ConstArray<std::type_identity_t<T>> value, std::vector<NodePtr<T>> input_nodes,
+                 typename Node<std::type_identity_t<T>>::Backward backward) {
+    profile::lap(op);
+    bool wanted = false;
+    for (const auto& node : input_nodes) wanted = wanted || node;
+    wanted = wanted && !NoGrad::active();
+    auto node = wanted ? std::make_shared<Node<T>>(op, value.shape()) : nullptr;
+    if (DetectAnomaly::active()) detect::check_value(op, value, node.get());
+    if (!wanted) return Tensor<T>(std::move(value));
+    node->inputs = std::move(input_nodes);
+    node->backward = std::move(backward);
+    return Tensor<T>(std::move(value), std::move(node));
+}
+
+int& NoGrad::depth() {
+    thread_local int depth = 0;
+    return depth;
+}
+
+template struct Node<float>;
+template struct Node<double>;
+template class Tensor<float>;
+template class Tensor<double>;
+template class Saved<float>;
+template class Saved<double>;
+template class Saved<std::int32_t>;
+template Tensor<float> record(const char*, ConstArray<float>, std::vector<NodePtr<float>>, Node<float>::Backward);
+template Tensor<double> record(const char*, ConstArray<double>, std::vector<NodePtr<double>>, Node<double>::Backward);
+
+}  // namespace inkling

@@ -1,0 +1,31 @@
+// The precision in which matrix products take their operands. Sums, and all that is not a product, stay float32.
+//   const WithPrecision scope(Precision::bf16);      // products of ops called from here on round to bfloat16
+// double arrays are never rounded.
+#pragma once
+
+#include "engine/base/names.h"
+
+namespace inkling {
+
+enum class Precision { fp32, bf16 };
+
+constexpr auto names(Precision) {
+    return name_table<Precision>({{Precision::fp32, "fp32"}, {Precision::bf16, "bf16"}});
+}
+
+Precision product_precision();  // of ops called on this thread
+
+bool has_fast_bf16();  // whether bfloat16 is multiplied with instructions of the CPU, AVX512_BF16: see cpu.h
+
+class WithPrecision {
+  public:
+    explicit WithPrecision(Precision precision);
+    ~WithPrecision();
+    WithPrecision(const WithPrecision&) = delete;
+    WithPrecision& operator=(const WithPrecision&) = delete;
+
+  private:
+    Precision before_;
+};
+
+}  // namespace inkling

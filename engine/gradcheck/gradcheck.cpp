@@ -1,0 +1,140 @@
+#include "engine/gradcheck/gradcheck.h"
+#include "engine/gradcheck/ops.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/autograd/backward.h"
+#include "engine/base/random.h"
+#include "engine/ops/shape.h"
+
+namespace inkling {
+namespace {
+
+double weighted_sum(const ConstArray<double>& y_any, const Array<double>& v) {
+    const ConstArray<double> y = y_any.contiguous();
+    double total = 0;
+    for (std::size_t i = 0; i < y.size(); ++i) total += y.data()[i] * v.data()[i];
+    return total;
+}
+
+// dL/dx for each element of x, which is moved a little in place.
+std::vector<double> finite_differences(FunctionRef<double()> loss, double* x, std::size_t n) {
+    std::vector<double> gradient(n);
+    for (std::size_t i = 0; i < n; ++i) {
+        const double here = x[i], unit = std::max(1.0, std::abs(here));
+        const auto central = [&](double h) {
+            x[i] = here + h;
+            const double above = loss();
+            x[i] = here - h;
+            return (above - loss()) / (2 * h);
+        };
+        double smallest_gap = std::numeric_limits<double>::infinity();
+        for (const double h : {2e-4 * unit, 2e-5 * unit, 2e-6 * unit}) {
+            const double near = central(h), far = central(2 * h), gap = std::abs(near - far);
+            if (!(gap >= smallest_gap)) smallest_gap = gap, gradient[i] = (4 * near - far) / 3;
+            if (!(gap > 3e-7 * std::abs(near))) break;
+        }
+        x[i] = here;
+    }
+    return gradient;
+}
+
+double mean_square(const std::vector<double>& x) {
+    double squares = 0;
+    for (const double v : x) squares += v * v;
+    return squares / std::max<double>(1.0, static_cast<double>(x.size()));
+}
+
+// A gradient below `least` is compared as if it were as large as `least`.
+double worst_relative_error(const Array<double>& gradient_any, const std::vector<double>& expected, double least) {
+    const Array<double> gradient = gradient_any.contiguous();
+    const double typical = std::max(least, std::sqrt(mean_square(expected)));
+    double worst = 0;
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+        const double g = gradient.data()[i];
+        if (!std::isfinite(g) || !std::isfinite(expected[i])) return std::numeric_limits<double>::infinity();
+        worst = std::max(worst, std::abs(g - expected[i]) / std::max({std::abs(g), std::abs(expected[i]), typical}));
+    }
+    return worst;
+}
+
+}  // namespace
+
+double parameter_gradient_error(FunctionRef<Tensor<double>()> f, const std::vector<Tensor<double>>& parameters,
+                                std::uint64_t seed) {
+    for (Tensor<double> p : parameters) p.zero_grad();
+    const Tensor<double> y = f();
+    const Array<double> v = normal(y.shape(), seed ^ 0xc07a46e5);
+    backward(y, v);
+    const auto loss = [&] {
+        const NoGrad no_grad;
+        return weighted_sum(f().value(), v);
+    };
+    std::vector<std::vector<double>> expected;
+    double largest = 0;
+    for (Tensor<double> p : parameters) {
+        check(p.value().is_contiguous(), "gradcheck: a parameter must be contiguous, got shape {}", p.shape());
+        expected.push_back(finite_differences(loss, p.value_in_place().data(), p.size()));
+        largest = std::max(largest, mean_square(expected.back()));
+    }
+    // A gradient that is zero in theory, such as that of a key's bias, consists of rounding errors alone.
+    const double least = std::max(1e-5, 1e-2 * std::sqrt(largest));
+    double worst = 0;
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+        worst = std::max(worst, worst_relative_error(parameters[i].grad(), expected[i], least));
+    }
+    return worst;
+}
+
+double gradient_error(Function f, const std::vector<Array<double>>& at, std::uint64_t seed) {
+    Inputs leaves;
+    for (const auto& x : at) leaves.emplace_back(x.clone(), true);
+    return parameter_gradient_error([&] { return f(leaves); }, leaves, seed);
+}
+
+Array<double> normal(const Shape& shape, std::uint64_t seed) {
+    Array<double> x(shape);
+    for (std::size_t i = 0; i < x.size(); ++i) x.data()[i] = random_normal({seed, 0}, i);
+    return x;
+}
+
+Array<double> away_from_zero(Array<double> x) {
+    for (std::size_t i = 0; i < x.size(); ++i) x.data()[i] += x.data()[i] < 0 ? -0.1 : 0.1;
+    return x;
+}
+
+Array<double> positive(Array<double> x) {
+    for (std::size_t i = 0; i < x.size(); ++i) x.data()[i] = std::abs(x.data()[i]) + 0.5;
+    return x;
+}
+
+double unary_error(FunctionRef<Tensor<double>(const Tensor<double>&)> f, const std::vector<Shape>& shapes,
+                   Preparation prepare) {
+    double worst = 0;
+    for (const Shape& shape : shapes) {
+        Array<double> x = normal(shape, 11 + shape.size());
+        if (prepare) x = prepare(x);
+        worst = std::max(worst, gradient_error([&](const Inputs& in) { return f(in[0]); }, {x}));
+        if (shape.size() < 2) continue;
+        worst = std::max(worst, gradient_error([&](const Inputs& in) { return f(transpose(in[0], 0, -1)); }, {x}));
+        const auto strided = [&](const Inputs& in) { return f(slice(in[0], -1, 0, in[0].dim(-1), 2)); };
+        worst = std::max(worst, gradient_error(strided, {x}));
+    }
+    return worst;
+}
+
+double error_of(Function f, const std::vector<Shape>& shapes) {
+    std::vector<Array<double>> at;
+    for (const Shape& shape : shapes) at.push_back(normal(shape, 31 + at.size()));
+    return gradient_error(f, at);
+}
+
+IdArray some_ids(const Shape& shape, std::size_t below) {
+    IdArray result(shape);
+    for (std::size_t i = 0; i < result.size(); ++i)
+        result.data()[i] = static_cast<std::int32_t>((i * i + 3 * i) % below);
+    return result;
+}
+
+}  // namespace inkling

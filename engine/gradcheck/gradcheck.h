@@ -1,0 +1,45 @@
+// Gradients checked against finite differences, in double. Used by the tests and by `inkling gradcheck`.
+//   double error = gradient_error([](const auto& in) { return softmax(in[0]); }, {normal({2, 5}, 1)});
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "engine/autograd/tensor.h"
+#include "engine/base/function_ref.h"
+
+namespace inkling {
+
+using Inputs = std::vector<Tensor<double>>;
+using Function = FunctionRef<Tensor<double>(const Inputs&)>;
+
+// The worst relative error of backward over all elements of all inputs. The function's value is turned into a number by
+// a random cotangent v, L = sum v y, since a plain sum would hide errors (it is constant for softmax). dL/dx is
+// compared with (4 D(h) - D(2h)) / 3, D(h) = (L(x+h) - L(x-h)) / 2h, which is right up to terms of h^4. From 2e-4 the
+// step h becomes ten and a hundred times shorter while D(h) and D(2h) differ by more than 3e-7 of D(h), and the step
+// with the smallest difference counts: so a kink close to x, or a norm of a short vector, which bends sharply, needs no
+// inputs of its own. An element's error is relative to the larger of the two values and of the root mean square of that
+// input's gradient.
+double gradient_error(Function f, const std::vector<Array<double>>& at, std::uint64_t seed = 1);
+
+// The same for the parameters of a module, which are perturbed in place.
+double parameter_gradient_error(FunctionRef<Tensor<double>()> f, const std::vector<Tensor<double>>& parameters,
+                                std::uint64_t seed = 1);
+
+// Standard normal numbers; `away_from_zero` pushes them at least 0.1 from 0, where relu has its kink.
+Array<double> normal(const Shape& shape, std::uint64_t seed);
+Array<double> away_from_zero(Array<double> x);
+// The absolute values plus 0.5, for log, sqrt and divisors.
+Array<double> positive(Array<double> x);
+
+// A row of `inkling gradcheck`: an op, layer or model, over several shapes.
+struct GradcheckRow {
+    std::string name;
+    std::function<double()> worst_error;
+    double bound = 1e-6;
+};
+
+std::vector<GradcheckRow> gradcheck_ops();  // every op of the engine
+
+}  // namespace inkling

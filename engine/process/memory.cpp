@@ -1,0 +1,91 @@
+#include "engine/process/memory.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <iterator>
+
+#include "engine/process/control_groups.h"
+
+namespace inkling {
+namespace {
+
+std::size_t less(std::size_t a, std::size_t b) { return a > b ? a - b : 0; }
+
+std::size_t system_memory() noexcept {
+    const SystemFile info("/proc/meminfo");
+    const std::size_t free = info.number("MemAvailable:", kNoLimit);
+    return free == kNoLimit ? free : 1024 * (free + info.number("SwapFree:", 0));
+}
+
+// Of the process: what a limit leaves of it.
+std::size_t within(int resource, std::size_t in_use) noexcept {
+    rlimit limit{};
+    if (getrlimit(static_cast<__rlimit_resource>(resource), &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+        return kNoLimit;
+    return less(limit.rlim_cur, in_use);
+}
+
+// Within the limits of the control groups. Files that a group has read count as its memory, but give way.
+std::size_t within_groups() noexcept {
+    std::size_t room = kNoLimit;
+    visit_control_groups("memory", [&](const char* folder, int version) {
+        const auto number = [&](const char* file, const char* name, std::size_t otherwise) {
+            return SystemFile::in(folder, file).number(name, otherwise);
+        };
+        const std::size_t limit = number(version == 1 ? "memory.limit_in_bytes" : "memory.max", "", kNoLimit);
+        if (limit == kNoLimit) return;
+        const std::size_t used = number(version == 1 ? "memory.usage_in_bytes" : "memory.current", "", 0);
+        const char* const files = version == 1 ? "\ntotal_inactive_file " : "\ninactive_file ";
+        room = std::min(room, less(limit, less(used, number("memory.stat", files, 0))));
+    });
+    return room;
+}
+
+// 1234567890 as "1.23 GB".
+void print_bytes(char* text, std::size_t size, double x) noexcept {
+    constexpr const char* kUnits[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
+    std::size_t unit = 0;
+    while (x >= 999.5 && unit + 1 < std::size(kUnits)) x /= 1000, ++unit;
+    std::snprintf(text, size, "%.*f %s", unit == 0 || x >= 99.95 ? 0 : x >= 9.995 ? 1 : 2, x, kUnits[unit]);
+}
+
+}  // namespace
+
+std::size_t available_memory() noexcept {
+    const SystemFile sizes("/proc/self/statm");  // pages: all, resident, shared, code, 0, data
+    char* next = const_cast<char*>(sizes.text);
+    std::size_t pages[6] = {};
+    for (std::size_t& n : pages) n = std::strtoull(next, &next, 10);
+    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    return std::min(
+        {system_memory(), within(RLIMIT_AS, pages[0] * page), within(RLIMIT_DATA, pages[5] * page), within_groups()});
+}
+
+std::size_t memory_in_use() noexcept {
+    const SystemFile sizes("/proc/self/statm");
+    const char* const resident = std::strchr(sizes.text, ' ');
+    return resident ? std::strtoull(resident, nullptr, 10) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) : 0;
+}
+
+std::string bytes_text(double bytes) {
+    char text[32];
+    print_bytes(text, sizeof text, bytes);
+    return text;
+}
+
+OutOfMemory::OutOfMemory(std::size_t bytes) noexcept {
+    char asked[32], used[32], left[32];
+    print_bytes(asked, sizeof asked, static_cast<double>(bytes));
+    print_bytes(used, sizeof used, static_cast<double>(memory_in_use()));
+    print_bytes(left, sizeof left, static_cast<double>(available_memory()));
+    std::snprintf(text_, sizeof text_, "out of memory: %s were asked for, %s are in use and %s free", asked, used,
+                  left);
+}
+
+}  // namespace inkling

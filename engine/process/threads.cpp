@@ -1,0 +1,78 @@
+#include "engine/process/threads.h"
+
+#include <omp.h>
+#include <pthread.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <fstream>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "engine/process/control_groups.h"
+
+namespace inkling {
+namespace {
+
+const auto kAsked = static_cast<std::size_t>(omp_get_max_threads());  // OMP_NUM_THREADS, else all processors
+
+// OMP_THREAD_LIMIT; else a number that nothing reaches.
+std::size_t thread_limit() { return static_cast<std::size_t>(omp_get_thread_limit()); }
+
+extern "C" void* wait_for(void* mutex) {
+    pthread_mutex_lock(static_cast<pthread_mutex_t*>(mutex));
+    pthread_mutex_unlock(static_cast<pthread_mutex_t*>(mutex));
+    return nullptr;
+}
+
+// Starts n threads that are there at the same time, and ends them. Returns 0, or the errno of one that could not start,
+// for which OpenMP would end the program.
+int try_threads(std::size_t n) {
+    std::vector<pthread_t> started(n);
+    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&mutex);
+    int error = 0;
+    std::size_t count = 0;
+    while (count < n && error == 0) {
+        error = pthread_create(&started[count], nullptr, wait_for, &mutex);
+        count += error == 0;
+    }
+    pthread_mutex_unlock(&mutex);
+    for (std::size_t i = 0; i < count; ++i) pthread_join(started[i], nullptr);
+    return error;
+}
+
+}  // namespace
+
+// Where the system does not tell which processors share a core, processors are counted.
+std::size_t physical_cores() {
+    const std::size_t quota = quota_processors();
+    // With OMP_PROC_BIND this thread is bound to one processor already: OpenMP knows how many there were.
+    if (omp_get_proc_bind() != omp_proc_bind_false)
+        return std::min(quota, static_cast<std::size_t>(omp_get_num_procs()));
+    cpu_set_t allowed;
+    CPU_ZERO(&allowed);
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return 1;
+    std::set<std::string> cores;
+    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+        if (!CPU_ISSET(cpu, &allowed)) continue;
+        std::ifstream file("/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/topology/thread_siblings_list");
+        std::string siblings;
+        if (!std::getline(file, siblings)) siblings = std::to_string(cpu);
+        cores.insert(siblings);
+    }
+    return std::min(quota, std::max<std::size_t>(1, cores.size()));
+}
+
+std::size_t default_threads() { return std::min({physical_cores(), kAsked, thread_limit()}); }
+
+int set_threads(std::size_t threads) {
+    threads = std::min(threads, thread_limit());
+    const int error = try_threads(threads - 1);
+    omp_set_dynamic(0);
+    omp_set_num_threads(error == 0 ? static_cast<int>(threads) : 1);
+    return error;
+}
+
+}  // namespace inkling

@@ -1,0 +1,113 @@
+// FileWriter and what is built on it: formats/files/file.h.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <utility>
+
+#include "engine/base/check.h"
+#include "formats/files/file.h"
+#include "formats/files/file_calls.h"
+#include "formats/files/system_calls.h"
+
+namespace inkling::formats {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A name beside the target that no other writer has; a long name is cut so that the whole stays under 255 bytes.
+fs::path temporary_name(const fs::path& target) {
+    static std::atomic<unsigned> count{0};
+    const std::string name = target.filename().string().substr(0, 200);
+    return target.parent_path() / fmt::format(".{}.tmp.{}.{}", name, ::getpid(), count++);
+}
+
+}  // namespace
+
+bool is_unfinished(const std::string& name, const std::string& of) { return name.starts_with("." + of + ".tmp."); }
+
+void write_file_atomic(const fs::path& path, std::string_view content) {
+    FileWriter file(path);
+    file.write(content.data(), content.size());
+    file.commit();
+}
+
+void sync_directory(const fs::path& directory) {
+    const fs::path path = directory.empty() ? fs::path(".") : directory;
+    const int fd = retry([&] { return ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
+    int error = error_of(fd);
+    if (error == 0) {
+        error = error_of_change("fsync directory", path, [&] { return ::fsync(fd); });
+        ::close(fd);
+    }
+    if (error == EINVAL) error = 0;  // a file system without it
+    if (error != 0) check(false, "cannot write {}: {}", path.string(), reason(error));
+}
+
+FileWriter::FileWriter(const fs::path& path) : path_(path), target_(path) {
+    check(path.native().find('\0') == std::string::npos, "cannot write {}...: its name has a NUL byte: rename it",
+          path.c_str());
+    struct stat old = {};
+    const int error = error_of(::stat(path.c_str(), &old));
+    const bool exists = error == 0;
+    require(error == ENOENT ? 0 : error);
+    require((exists && S_ISDIR(old.st_mode)) || !path.has_filename() ? EISDIR : 0);
+    if (exists && !S_ISREG(old.st_mode)) {
+        fd_ = retry([&] { return ::open(path.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC); });
+        require(error_of(fd_));
+        return;
+    }
+    std::error_code unresolved;
+    if (exists && fs::is_symlink(path, unresolved)) target_ = fs::canonical(path, unresolved);
+    require(unresolved.value());
+    const mode_t mode = exists ? old.st_mode & 0777 : 0666;
+    do {
+        temp_ = temporary_name(target_);
+        fd_ = retry([&] { return ::open(temp_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode); });
+    } while (fd_ == -1 && errno == EEXIST);  // left by a dead process that had our number
+    int opened = error_of(fd_);
+    if (opened == 0) opened = refused_file_call("open", temp_);
+    if (fd_ == -1) temp_.clear();
+    require(opened);
+    if (exists) require(error_of(::fchmod(fd_, mode)));
+}
+
+FileWriter::~FileWriter() { discard(); }
+
+void FileWriter::write(const void* data, std::size_t size) {
+    const char* next = static_cast<const char*>(data);
+    while (size > 0) {  // the system may take less than it is given
+        ssize_t taken = 0;
+        require(
+            error_of_change("write", temp_, [&] { return taken = retry([&] { return ::write(fd_, next, size); }); }));
+        next += taken;
+        size -= static_cast<std::size_t>(taken);
+    }
+}
+
+void FileWriter::commit() {
+    const bool direct = temp_.empty();
+    if (!direct) require(error_of_change("fsync", temp_, [&] { return ::fsync(fd_); }));
+    const int closed = error_of_change("close", temp_, [&] { return ::close(std::exchange(fd_, -1)); });
+    require(closed == EINTR ? 0 : closed);  // it is closed all the same, and was synced before
+    if (direct) return;
+    require(error_of_change("rename", temp_, [&] { return ::rename(temp_.c_str(), target_.c_str()); }));
+    temp_.clear();
+    sync_directory(target_.parent_path());
+}
+
+void FileWriter::require(int error) {
+    if (error == 0) return;
+    discard();
+    check(false, "cannot write {}: {}", path_.string(), reason(error));
+}
+
+void FileWriter::discard() noexcept {
+    if (fd_ != -1) ::close(std::exchange(fd_, -1));
+    if (!temp_.empty()) ::unlink(temp_.c_str());
+    temp_.clear();
+}
+
+}  // namespace inkling::formats

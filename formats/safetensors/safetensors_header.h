@@ -1,0 +1,22 @@
+// The header of a safetensors file: read part by part, nothing of it is kept but the tensors themselves, so that a file
+// made to cost memory or time (100 MB of header, a million tensors) costs little. Every rule of the format is checked.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "formats/safetensors/safetensors.h"
+
+namespace inkling::formats {
+
+struct SafetensorsHeader {
+    std::map<std::string, TensorInfo> tensors;
+    std::map<std::string, std::string> metadata;
+    std::size_t end = 0;  // where the data begins
+};
+
+// Of a whole file. Throws BadInput, one line that begins with `name`.
+SafetensorsHeader read_safetensors_header(std::span<const std::byte> bytes, const std::string& name);
+
+}  // namespace inkling::formats

@@ -1,0 +1,115 @@
+#include "models/decoder/decoder_attention.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "engine/kernels/simd.h"
+
+namespace inkling::models {
+namespace {
+
+constexpr std::size_t W = Vec<float>::size;
+constexpr std::size_t kBlockRows = 64;  // values that stay in L1 while all queries and columns go over them; even
+constexpr std::size_t kAhead = 4096;    // bytes of keys that are prefetched: the CPU's own prefetching is late
+
+// sums[i] += sum over even j of weights[j] values[j, i], and odd_sums[i] over odd j: N vectors of columns, which
+// load(p) reads.
+template <std::size_t N, class Load>
+inline void add_rows(const float* weights, const float* values, std::size_t begin, std::size_t end, std::size_t d,
+                     float* sums, float* odd_sums, const Load& load) {
+    Vec<float> even[N], odd[N];
+    for (std::size_t k = 0; k < N; ++k) {
+        even[k] = Vec<float>::load_aligned(sums + k * W);
+        odd[k] = Vec<float>::load_aligned(odd_sums + k * W);
+    }
+    const auto add = [&](std::size_t j, Vec<float>(&to)[N]) {
+        for (std::size_t k = 0; k < N; ++k)
+            to[k] = xsimd::fma(Vec<float>(weights[j]), load(values + j * d + k * W), to[k]);
+    };
+    std::size_t j = begin;
+    for (; j + 2 <= end; j += 2) add(j, even), add(j + 1, odd);
+    if (j < end) add(j, even);
+    for (std::size_t k = 0; k < N; ++k) {
+        even[k].store_aligned(sums + k * W);
+        odd[k].store_aligned(odd_sums + k * W);
+    }
+}
+
+// The same for columns [first, last).
+void add_block(const float* weights, const float* values, std::size_t begin, std::size_t end, std::size_t d,
+               std::size_t first, std::size_t last, float* sums, float* odd_sums) {
+    for (std::size_t i = first; i < last;) {
+        const std::size_t left = last - i;
+        const auto columns = [&](auto N, const auto& load) {
+            add_rows<decltype(N)::value>(weights, values + i, begin, end, d, sums + i, odd_sums + i, load);
+            i += N * W;
+        };
+        const auto whole = [](const float* p) { return Vec<float>::load_unaligned(p); };
+        if (left >= 4 * W) {
+            columns(std::integral_constant<std::size_t, 4>{}, whole);
+        } else if (left >= 2 * W) {
+            columns(std::integral_constant<std::size_t, 2>{}, whole);
+        } else if (left >= W) {
+            columns(std::integral_constant<std::size_t, 1>{}, whole);
+        } else {
+            columns(std::integral_constant<std::size_t, 1>{},
+                    [left](const float* p) { return load_part<float>(p, left); });
+        }
+    }
+}
+
+}  // namespace
+
+void attention_scores(const HeadShape& head, const float* q, const float* keys, std::size_t begin, std::size_t end,
+                      float scale, float* scores) {
+    const std::size_t d = head.size;
+    const auto product = [](auto a, auto b) { return a * b; };
+    std::size_t j = begin;
+    for (; j + W <= end; j += W) {
+        const auto* const bytes = reinterpret_cast<const char*>(keys + j * d);
+        for (std::size_t i = 0; i < W * d * sizeof(float); i += 64) __builtin_prefetch(bytes + kAhead + i, 0, 2);
+        for (std::size_t g = 0; g < head.queries; ++g) {
+            Native<float> rows[W];
+            for (std::size_t r = 0; r < W; ++r) {
+                const Vec<float> sums = simd_partial_sums(d, product, q + g * d, keys + (j + r) * d);
+                std::memcpy(&rows[r], &sums, sizeof sums);
+            }
+            const auto sums = sums_of_lanes<float>(rows, std::make_integer_sequence<int, static_cast<int>(W)>{});
+            Vec<float> dots;
+            std::memcpy(&dots, &sums, sizeof sums);
+            (Vec<float>(scale) * dots).store_unaligned(scores + g * head.stride + j);
+        }
+    }
+    for (; j < end; ++j)
+        for (std::size_t g = 0; g < head.queries; ++g)
+            scores[g * head.stride + j] = scale * simd_sum(d, product, q + g * d, keys + j * d);
+}
+
+void attention_values(const HeadShape& head, const float* scores, std::size_t n, const float* values, std::size_t begin,
+                      std::size_t end, float* room, float* y) {
+    const std::size_t G = head.queries, width = whole_lines(head.size);
+    float *const sums = room, *const weights = sums + 2 * G * width;
+    std::fill_n(sums, 2 * G * width, 0.0f);
+    for (std::size_t g = 0; g < G; ++g) {
+        const float* const s = scores + g * head.stride;
+        simd_map(
+            n, weights + g * head.stride, [top = Vec<float>(simd_max(n, s))](auto v) { return xsimd::exp(v - top); },
+            s);
+    }
+    for (std::size_t j = 0; j < n; j += kBlockRows)
+        for (std::size_t g = 0; g < G; ++g) {
+            float* const sum = sums + 2 * g * width;
+            add_block(weights + g * head.stride, values, j, std::min(n, j + kBlockRows), head.size, begin, end, sum,
+                      sum + width);
+        }
+    for (std::size_t g = 0; g < G; ++g) {
+        const Vec<float> inverse(1.0f / simd_sum(
+                                            n, [](auto v) { return v; }, weights + g * head.stride));
+        const float* const sum = sums + 2 * g * width + begin;
+        simd_map(
+            end - begin, y + g * head.size + begin, [=](auto even, auto odd) { return (even + odd) * inverse; }, sum,
+            sum + width);
+    }
+}
+
+}  // namespace inkling::models

@@ -1,0 +1,281 @@
+#include "models/files/adapter_folder.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <list>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "engine/array/half.h"
+#include "engine/base/names.h"
+#include "engine/kernels/gemm.h"
+#include "formats/files/file.h"
+#include "formats/json.h"
+#include "formats/safetensors/safetensors_header.h"
+#include "models/families/config_reader.h"
+#include "models/families/family.h"
+#include "models/files/adapter_file.h"
+#include "models/files/folder.h"
+#include "models/files/special_tokens.h"
+
+namespace inkling::models {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+namespace {
+
+constexpr const char *kAdapterConfig = "adapter_config.json", *kAdapterWeights = "adapter_model.safetensors";
+
+// Keys of adapter_config.json that say nothing about what an adapter computes: where it has its layers stands in the
+// names of its tensors, and the rest is of how it was made.
+const std::set<std::string> kWithoutEffect = {"base_model_name_or_path",
+                                              "eva_config",
+                                              "exclude_modules",
+                                              "fan_in_fan_out",
+                                              "inference_mode",
+                                              "layers_pattern",
+                                              "layers_to_transform",
+                                              "lora_alpha",
+                                              "lora_dropout",
+                                              "megatron_core",
+                                              "peft_type",
+                                              "peft_version",
+                                              "qalora_group_size",
+                                              "r",
+                                              "revision",
+                                              "runtime_config",
+                                              "target_modules",
+                                              "task_type",
+                                              "use_rslora",
+                                              "auto_mapping"};
+
+bool is_neutral(const std::string& key, const json& value) {
+    if (key == "bias") return value.is_null() || json("none") == value;
+    if (key == "init_lora_weights")  // others change the model's own weights
+        return !value.is_string() || json("gaussian") == value || json("orthogonal") == value || json("eva") == value;
+    return value.is_null() || json(false) == value || (value.is_structured() && value.empty()) || json("") == value;
+}
+
+json adapter_json(const fs::path& folder) {
+    const fs::path path = folder / kAdapterConfig;
+    json j = read_json(path);
+    check<BadInput>(j.is_object(), "{}: a JSON object is required", path.string());
+    return j;
+}
+
+constexpr const char* kPrefix = "base_model.model.";
+
+std::string stored_name(const Architecture& a, const Parameter& p, const char* matrix) {
+    const bool table = p.part == Part::token_table;
+    return fmt::format("{}{}.lora_{}{}{}", kPrefix, layer_name(a, p), table ? "embedding_" : "", matrix,
+                       table ? "" : ".weight");
+}
+
+bool swaps_rows(const Architecture& a, const Parameter& p) {  // of B: they are those of the layer
+    return family(a.family).qkv_by_head && p.part == Part::query_key_value;
+}
+
+// The rows of B, (from0, from1, d, r) in memory, in the order (from1, from0, d, r).
+Array<float> rows_swapped(const ConstArray<float>& b, std::size_t from0, std::size_t from1) {
+    const std::size_t d = b.dim(0) / (from0 * from1), r = b.dim(1);
+    return b.reshaped({from0, from1, d, r}).transposed(0, 1).clone().reshaped(b.shape());
+}
+
+// A, (r, in), and B, (out, r). Those of the token table, of which PEFT has A^T B^T added: (r, V) and (C, r).
+std::array<Shape, 2> shapes_of(const Parameter& p, std::size_t r) {
+    const bool table = p.part == Part::token_table;
+    return {{{r, p.shape[table ? 0 : 1]}, {p.shape[table ? 1 : 0], r}}};
+}
+
+bool may_have_adapter(const Parameter& p) { return may_be_adapted(p) || p.part == Part::token_table; }
+
+// The weight of a table or a head that is adapted, or was made larger: PEFT writes it beside the adapter.
+std::string base_name(const Architecture& a, const Parameter& p, const AdapterFile& file) {
+    if (p.part != Part::token_table && p.part != Part::head) return "";
+    for (const char* const end : {".base_layer.weight", ".weight"})
+        if (const std::string name = kPrefix + layer_name(a, p) + end; file.contains(name)) return name;
+    return "";
+}
+
+// What the file has that the model does not fit, all at once.
+std::string adapter_misfits(const Architecture& a, const AdapterFile& file, std::size_t r) {
+    std::string problems;
+    std::set<std::string> known;
+    const auto compare = [&](const std::string& name, const Shape& wanted) {
+        known.insert(name);
+        const auto& found = file.info(name).shape;
+        if (const Shape shape(found.begin(), found.end()); shape != wanted)
+            problems += fmt::format("; {} has shape {} where {} is wanted", name, shape, wanted);
+    };
+    for (const Parameter& p : parameters(a)) {
+        if (!may_have_adapter(p)) continue;
+        const std::string name[] = {stored_name(a, p, "A"), stored_name(a, p, "B")};
+        for (std::size_t i : {0, 1}) {
+            if (file.contains(name[i]))
+                compare(name[i], shapes_of(p, r)[i]);
+            else if (file.contains(name[1 - i]))
+                problems += fmt::format("; {} is missing", name[i]);
+        }
+        if (const std::string base = base_name(a, p, file); !base.empty()) compare(base, p.shape);
+    }
+    for (const auto& [name, stored] : file.names())
+        if (!known.contains(name)) problems += fmt::format("; {} is not known", shown_name(stored));
+    constexpr std::size_t most = 4000;
+    if (problems.size() > most) problems = problems.substr(0, problems.rfind("; ", most)) + "; and more";
+    return problems;
+}
+
+// Whether the values that the file has of a weight are the model's, as far as both were rounded.
+bool is_same(const Tensor<float>& weight, Array<float> values, formats::DType stored) {
+    if (weight.packed()) values = unpacked(packed(Tensor<float>(values), weight.packed()->type())).clone();
+    const ConstArray<float> own = unpacked(weight);
+    const auto rounded = [&](float x) {
+        return stored == formats::DType::BF16  ? bf16_to_f32(f32_to_bf16(x))
+               : stored == formats::DType::F16 ? f16_to_f32(f32_to_f16(x))
+                                               : x;
+    };
+    return std::equal(own.data(), own.data() + own.size(), values.data(),
+                      [&](float x, float y) { return x == y || rounded(x) == y; });
+}
+
+constexpr double kLargestProduct = 1e18;  // of B A: squares of sums with it are beyond float32
+
+double largest(const Array<float>& x) {
+    double most = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) most = std::max(most, std::abs(static_cast<double>(x.data()[i])));
+    return most;
+}
+
+// A head of its own in place of the token table, which an adapter changes alone.
+void untie_head(Transformer<float>& model) {
+    const Tensor<float>& table = model.parts[Part::token_table].weight;
+    model.parts[Part::head].weight = table.packed() ? table : Tensor<float>(table.value().clone());
+    model.config.tied_head = false;
+}
+
+}  // namespace
+
+bool is_adapter(const fs::path& folder) {
+    return formats::is_there(folder / kAdapterConfig) && !formats::is_there(folder / "config.json");
+}
+
+AdapterOptions read_adapter_config(const fs::path& folder) {
+    const json j = adapter_json(folder);
+    const ConfigReader in(j, (folder / kAdapterConfig).string());
+    in.require_text("peft_type", "LORA");
+    if (in.has("task_type")) in.require_text("task_type", "CAUSAL_LM");
+    for (const auto& [key, value] : j.items()) {
+        in.require(kWithoutEffect.contains(key) || is_neutral(key, value), "{} {} is not supported: leave it out",
+                   shown_name(key), data::quote(value));
+    }
+    AdapterOptions options;
+    options.rank = in.size("r", 8);
+    options.alpha = in.number("lora_alpha", 8);
+    options.dropout = in.number("lora_dropout", 0);
+    in.require(options.dropout >= 0 && options.dropout < 1, "lora_dropout must be at least 0 and below 1, got {}",
+               in.shown("lora_dropout"));
+    options.rank_stabilized = in.flag("use_rslora", false);
+    in.require(std::abs(options.scale()) < kLargestProduct,
+               "lora_alpha {} is too large: text and losses would not be "
+               "finite",
+               in.shown("lora_alpha"));
+    options.base = in.file_name("base_model_name_or_path");
+    return options;
+}
+
+fs::path base_of_adapter(const fs::path& folder) {
+    const json j = adapter_json(folder);
+    const std::string what = (folder / kAdapterConfig).string();
+    const std::string base = ConfigReader(j, what).file_name("base_model_name_or_path");
+    for (const fs::path& path : {fs::path(base), folder / base})
+        if (!base.empty() && formats::is_there(path / "config.json")) return path;
+    throw BadInput(
+        fmt::format("{}: the model of this adapter, '{}', is not there: name its folder with --model, and "
+                    "the adapter's with --adapter{}",
+                    what, shown_name(base), how_to_get(base)));
+}
+
+void load_adapter(const fs::path& folder, Transformer<float>& model) {
+    const AdapterOptions options = read_adapter_config(folder);
+    const AdapterFile file(folder / kAdapterWeights);
+    Architecture a = model.config;
+    a.tied_head = false;
+    const std::string problems = adapter_misfits(a, file, options.rank);
+    check<BadInput>(problems.empty(), "{}: the adapter does not fit the model{}", file.path(), problems);
+    check<BadInput>(!model.adapter.changes_tables, "{}: the model has another adapter, in its tables: load it again",
+                    file.path());
+    const auto has = [&](const Parameter& p) { return may_have_adapter(p) && file.contains(stored_name(a, p, "A")); };
+    model.adapt(options, nullptr, std::nullopt);
+    for (const Parameter& p : parameters(a)) {
+        const std::string base = base_name(a, p, file);
+        if (base.empty()) continue;
+        const Tensor<float>& own = p.part == Part::head ? model.head_weight() : model.at(p);
+        check<BadInput>(is_same(own, file.read(base, p.shape), file.info(base).dtype),
+                        "{}: {} differs from the model's own: this is the adapter of another model", file.path(), base);
+    }
+    for (const Parameter& p : parameters(a)) {
+        if (!has(p)) continue;
+        const bool table = p.part == Part::token_table;
+        if (model.config.tied_head && (table || p.part == Part::head)) {
+            untie_head(model);
+            model.adapter.changes_tables = true;
+        }
+        const Array<float> low = file.read(stored_name(a, p, "A"), shapes_of(p, options.rank)[0]),
+                           b = file.read(stored_name(a, p, "B"), shapes_of(p, options.rank)[1]);
+        const double bound = std::abs(options.scale()) * static_cast<double>(options.rank) * largest(low) * largest(b);
+        check<BadInput>(bound < kLargestProduct,
+                        "{}: {} with its B makes weights of up to {:.1e}: text and losses would "
+                        "not be finite",
+                        file.path(), stored_name(a, p, "A"), bound);
+        Weights<Tensor<float>>& w = model.weights_of(p);
+        if (table) {  // merged: it is looked up, not multiplied with
+            Array<float> rows = low.transposed(0, 1).clone(), sum = unpacked(w.weight).clone();
+            rows *= static_cast<float>(options.scale());
+            gemm(rows, b.transposed(0, 1).clone(), sum, {.accumulate = true});
+            w.weight = Tensor<float>(sum);
+            model.adapter.changes_tables = true;
+            continue;
+        }
+        w.lora_a = Tensor<float>(low, true);
+        w.lora_b = Tensor<float>(swaps_rows(a, p) ? rows_swapped(b, a.n_head, 3) : b, true);
+    }
+}
+
+void save_adapter(const fs::path& folder, Transformer<float>& model, const data::Tokenizer& tokenizer) {
+    const Architecture& a = model.config;
+    const AdapterOptions& options = model.adapter;
+    check(!options.changes_tables, "save_adapter: {}", kTablesChanged);
+    const auto adapted = [&](const Parameter& p) { return model.has_adapter(p); };
+    const bool whole = options.alpha == std::floor(options.alpha) && std::abs(options.alpha) < 1e9;
+    const json config = {{"peft_type", "LORA"},
+                         {"task_type", "CAUSAL_LM"},
+                         {"base_model_name_or_path", options.base},
+                         {"r", options.rank},
+                         {"lora_alpha", whole ? json(static_cast<std::int64_t>(options.alpha)) : json(options.alpha)},
+                         {"lora_dropout", options.dropout},
+                         {"use_rslora", options.rank_stabilized},
+                         {"target_modules", target_names(a, adapted)},
+                         {"fan_in_fan_out", family(a.family).linear_in_out},
+                         {"bias", "none"},
+                         {"modules_to_save", nullptr},
+                         {"inference_mode", true}};
+    formats::write_file_atomic(folder / kAdapterConfig, formats::json_text(config, 2) + "\n");
+    save_tokenizer(folder, a, tokenizer);
+
+    formats::SafetensorsWriter out;
+    out.set_metadata("format", "pt");
+    std::list<Array<float>> made;  // kept until write()
+    for (const Parameter& p : parameters(a)) {
+        if (!adapted(p)) continue;
+        const Weights<Tensor<float>>& w = model.weights_of(p);
+        const ConstArray<float>&low = w.lora_a.value(), &b = w.lora_b.value();
+        const float* const rows = swaps_rows(a, p) ? made.emplace_back(rows_swapped(b, 3, a.n_head)).data() : b.data();
+        out.add_rounded(stored_name(a, p, "A"), formats::DType::F32, {low.dim(0), low.dim(1)}, low.data());
+        out.add_rounded(stored_name(a, p, "B"), formats::DType::F32, {b.dim(0), b.dim(1)}, rows);
+    }
+    out.write(folder / kAdapterWeights);
+}
+
+}  // namespace inkling::models

@@ -1,0 +1,158 @@
+#include "models/files/folder.h"
+
+#include <malloc.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <cstring>
+#include <future>
+#include <list>
+#include <nlohmann/json.hpp>
+
+#include "data/chat/chat_template.h"
+#include "data/tokenizers/json/tokenizer_json.h"
+#include "formats/files/file.h"
+#include "models/families/family.h"
+#include "models/files/adapter_folder.h"
+#include "models/files/special_tokens.h"
+#include "models/files/stored_weights.h"
+
+namespace inkling::models {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+std::string how_to_get(const fs::path& path) {
+    const std::string name = path.string();
+    const bool of_hub = !name.empty() && std::count(name.begin(), name.end(), '/') <= 1 &&
+                        name.find_first_of(".~/") != 0 && std::all_of(name.begin(), name.end(), [](unsigned char c) {
+                            return std::isalnum(c) || std::strchr("-_./", c);
+                        });
+    if (!of_hub) return "";
+    return fmt::format(
+        ": nothing is downloaded here: name a folder; one of huggingface.co comes by hf download {} "
+        "--local-dir {}",
+        name, path.filename().string());
+}
+
+bool holds_model(const fs::path& folder) { return formats::is_there(folder / "config.json") || is_adapter(folder); }
+
+fs::path find_model(const fs::path& path) {
+    if (!formats::is_there(path)) throw BadInput(path.string() + ": there is no such model folder" + how_to_get(path));
+    for (const char* link : {"best", "latest"}) {
+        if (holds_model(path / link)) return path / link;
+    }
+    check<BadInput>(holds_model(path), "{}: neither a model folder (no config.json) nor a run with a checkpoint",
+                    path.string());
+    return path;
+}
+
+std::unique_ptr<data::Tokenizer> open_tokenizer(const fs::path& path) {
+    const bool run = formats::is_folder(path) && !formats::is_there(path / "tokenizer.json") &&
+                     (formats::is_there(path / "best") || formats::is_there(path / "latest"));
+    const fs::path folder = run ? find_model(path) : path;
+    const bool bare = is_adapter(folder) && !formats::is_there(folder / "tokenizer.json");
+    const fs::path from = bare ? base_of_adapter(folder) : folder;
+    auto tokenizer = data::load_tokenizer(from);
+    if (formats::is_folder(from)) {
+        tokenizer->chat = read_chat_source(from);
+        tokenizer->named = read_named_tokens(from, *tokenizer);
+    }
+    return tokenizer;
+}
+
+Architecture load_config(const fs::path& folder) {
+    if (is_adapter(folder)) return load_config(base_of_adapter(folder));
+    const fs::path path = folder / "config.json";
+    const json j = read_json(path);
+    Architecture config = read_config(j, path.string());
+    take_special_tokens(folder, j, config);
+    return config;
+}
+
+LoadedModel load_model(const fs::path& folder, std::optional<double> dropout, Kept kept) {
+    if (is_adapter(folder)) {
+        LoadedModel loaded = load_model(base_of_adapter(folder), dropout, kept);
+        load_adapter(folder, *loaded.model);
+        return loaded;
+    }
+    Architecture config = load_config(folder);
+    if (dropout) config.dropout = *dropout;
+    const WeightFiles file = WeightFiles::open(folder);
+    check_weights(config, file);  // before memory for the model is taken
+    // A large vocabulary takes as long as the weights: both at once, where there may be one more thread.
+    auto reading = std::async(std::launch::async | std::launch::deferred, [&] {
+        auto tokenizer = data::load_tokenizer(folder);
+#ifdef __GLIBC__
+        malloc_trim(0);  // of a large vocabulary's JSON: the heap would keep tens of megabytes beside the weights
+#endif
+        return tokenizer;
+    });
+    LoadedModel loaded{std::make_unique<Transformer<float>>(config, std::nullopt), nullptr};
+    load_weights(*loaded.model, file, kept);
+    loaded.tokenizer = reading.get();
+    take_named_tokens(folder, *loaded.tokenizer, loaded.model->config);
+    loaded.tokenizer->chat = read_chat_source(folder);
+    check<BadInput>(loaded.tokenizer->vocab_size() <= config.vocab_size,
+                    "{}: {} tokens do not fit the model's vocabulary of {}", (folder / "tokenizer.json").string(),
+                    loaded.tokenizer->vocab_size(), config.vocab_size);
+    loaded.model->eval();
+    return loaded;
+}
+
+void save_tokenizer(const fs::path& folder, const Architecture& config, const data::Tokenizer& tokenizer) {
+    json tokenizer_config = {{"tokenizer_class", "PreTrainedTokenizerFast"},
+                             {"model_max_length", config.block_size},
+                             {"clean_up_tokenization_spaces", false}};
+    for (const auto& [name, id] : named_tokens(tokenizer))
+        tokenizer_config[name + "_token"] = tokenizer.decode(std::span(&id, 1));
+    for (const auto& [name, added] : tokenizer.named.added) tokenizer_config["add_" + name + "_token"] = added;
+    if (tokenizer.chat) {
+        tokenizer_config["chat_template"] = tokenizer.chat->jinja;
+        for (const auto& [name, text] : tokenizer.chat->marks) tokenizer_config[name] = text;
+    }
+    formats::write_file_atomic(folder / "tokenizer_config.json", tokenizer_config.dump(2) + "\n");
+    formats::write_file_atomic(folder / "tokenizer.json", tokenizer.to_json());
+}
+
+void save_model(const fs::path& folder, Transformer<float>& model, const data::Tokenizer& tokenizer,
+                formats::DType type) {
+    check(model.adapter.rank == 0, "save_model: the model has adapters: merge them, or save_adapter");
+    const std::int64_t end = tokenizer.end_of_text().value_or(-1);
+    const auto write = [&](const char* name, const json& content) {
+        formats::write_file_atomic(folder / name, content.dump(2) + "\n");
+    };
+    json config = config_json(model.config, end);
+    config["torch_dtype"] = type == formats::DType::F16    ? "float16"
+                            : type == formats::DType::BF16 ? "bfloat16"
+                                                           : "float32";
+    write("config.json", config);
+    write("generation_config.json",
+          {{"bos_token_id", config["bos_token_id"]}, {"eos_token_id", config["eos_token_id"]}, {"do_sample", true}});
+    save_tokenizer(folder, model.config, tokenizer);
+
+    const Family& names = family(model.config.family);
+    formats::SafetensorsWriter out;
+    out.set_metadata("format", "pt");
+    std::list<ConstArray<float>> made;  // kept until write()
+    for (const Parameter& p : parameters(model.config)) {
+        const Tensor<float>& tensor = model.at(p);
+        const ConstArray<float> values = unpacked(tensor);
+        if (tensor.packed()) made.push_back(values);
+        const float* data = values.data();
+        if (names.qkv_by_head && p.part == Part::query_key_value) {
+            const std::size_t H = model.config.n_head, d = model.config.head_size(), n = values.size() / (3 * H * d);
+            data = made.emplace_back(values.reshaped({3, H, d, n}).transposed(0, 1).clone()).data();
+        }
+        if (names.stored_transposed(p)) data = made.emplace_back(values.transposed(0, 1).clone()).data();
+        out.add_rounded(names.name_of(p), type, stored_shape(names, p), data);
+    }
+    for (const Parameter& p : names.zero_biases(model.config)) {
+        out.add_rounded(names.name_of(p), type, stored_shape(names, p),
+                        made.emplace_back(Array<float>(p.shape, 0.0f)).data());
+    }
+    out.write(folder / "model.safetensors");
+}
+
+}  // namespace inkling::models

@@ -1,0 +1,171 @@
+#include "models/files/gguf_export.h"
+
+#include <algorithm>
+#include <list>
+#include <map>
+
+#include "engine/base/check.h"
+#include "models/families/as_qwen3.h"
+#include "models/families/family.h"
+#include "models/files/gguf_tokenizer.h"
+#include "models/rotary_positions.h"
+
+namespace inkling::models {
+namespace {
+
+// llama.cpp has one name for a part, whatever the family: blk.0.attn_qkv.weight.
+std::string gguf_name(const Parameter& p) {
+    static const std::map<Part, std::string> names = {
+        {Part::token_table, "token_embd"},
+        {Part::position_table, "position_embd"},
+        {Part::final_norm, "output_norm"},
+        {Part::head, "output"},
+        {Part::attention_norm, "attn_norm"},
+        {Part::query_key_value, "attn_qkv"},
+        {Part::query, "attn_q"},
+        {Part::key, "attn_k"},
+        {Part::value, "attn_v"},
+        {Part::query_norm, "attn_q_norm"},
+        {Part::key_norm, "attn_k_norm"},
+        {Part::attention_output, "attn_output"},
+        {Part::mlp_norm, "ffn_norm"},
+        {Part::gate, "ffn_gate"},
+        {Part::up, "ffn_up"},
+        {Part::down, "ffn_down"},
+    };
+    const std::string place = in_layer(p.part) ? "blk." + std::to_string(p.layer) + "." : "";
+    return place + names.at(p.part) + (p.bias ? ".bias" : ".weight");
+}
+
+// Rows of each head's query or key from (i, i + d/2), which are rotated as a pair, to (2i, 2i + 1).
+Array<float> interleaved(const ConstArray<float>& x, std::size_t head_size) {
+    const std::size_t heads = x.dim(0) / head_size, columns = x.size() / x.dim(0);
+    return x.reshaped({heads, 2, head_size / 2, columns}).transposed(1, 2).clone().reshaped(x.shape());
+}
+
+std::uint32_t file_type(formats::GgufType type) {  // llama.cpp's llama_ftype
+    switch (type) {
+        case formats::GgufType::F16:
+            return 1;
+        case formats::GgufType::Q8_0:
+            return 7;
+        case formats::GgufType::BF16:
+            return 32;
+        default:
+            return 0;
+    }
+}
+
+formats::GgufType stored_type(formats::GgufType type, const std::string& name, const Shape& shape) {
+    if (shape.size() < 2 || name == "position_embd.weight") return formats::GgufType::F32;
+    return type == formats::GgufType::Q8_0 && shape.back() % formats::kQ8Block != 0 ? formats::GgufType::F16 : type;
+}
+
+void set_keys(formats::GgufWriter& out, const Family& f, const Architecture& a) {
+    const auto size = [&](const char* key, std::size_t n) {
+        out.set_u32(f.gguf_name + "." + key, static_cast<std::uint32_t>(n));
+    };
+    const auto number = [&](const char* key, double x) { out.set_f32(f.gguf_name + "." + key, static_cast<float>(x)); };
+    const bool rotary = a.positions == Positions::rotary;
+    size("block_count", a.n_layer);
+    size("context_length", a.block_size);
+    size("embedding_length", a.n_embd);
+    size("feed_forward_length", a.inner());
+    size("attention.head_count", a.n_head);
+    if (!a.packed_qkv) {
+        size("attention.head_count_kv", a.kv_heads());
+        size("attention.key_length", a.head_size());
+        size("attention.value_length", a.head_size());
+    }
+    if (rotary) size("rope.dimension_count", a.rotary_size());
+    number(a.norm == NormKind::rms ? "attention.layer_norm_rms_epsilon" : "attention.layer_norm_epsilon",
+           a.norm_epsilon);
+    if (rotary) number("rope.freq_base", a.rope_theta);
+    if (a.rope.scaling == RopeScaling::linear) {
+        out.set_text(f.gguf_name + ".rope.scaling.type", "linear");
+        number("rope.scaling.factor", a.rope.factor);
+    }
+    check<BadInput>(a.rope.scaling != RopeScaling::llama3 || f.gguf_interleaved,
+                    "gguf: llama.cpp's {} has no rope_type llama3: export a folder with --format hf", f.gguf_name);
+    if (f.set_gguf_keys) f.set_gguf_keys(out, a);
+}
+
+// What llama.cpp computes with in place of a parameter: rows in its order, and what it does not compute itself.
+ConstArray<float> stored(const Family& f, const Architecture& a, const Parameter& p, const ConstArray<float>& values) {
+    if (f.gguf_interleaved && (p.part == Part::query || p.part == Part::key)) return interleaved(values, a.head_size());
+    if (a.scale_by_layer && p.part == Part::query_key_value) {
+        Array<float> scaled = values.clone();
+        for (std::size_t i = 0; i < scaled.size() / 3; ++i) scaled.data()[i] /= static_cast<float>(p.layer + 1);
+        return scaled;
+    }
+    return values;
+}
+
+}  // namespace
+
+formats::GgufType write_gguf(const std::filesystem::path& path, Transformer<float>& model,
+                             const data::Tokenizer& tokenizer, formats::GgufType type, const std::string& name) {
+    const Architecture& a = model.config;
+    const Family& f = family(a.family);
+    if (f.gguf_name.empty()) return write_gguf(path, *as_qwen3(model), tokenizer, type, name);
+    const std::vector<Parameter> all = parameters(a);
+    if (std::none_of(all.begin(), all.end(),
+                     [&](const Parameter& p) { return stored_type(type, gguf_name(p), p.shape) == type; }))
+        type = formats::GgufType::F16;
+    formats::GgufWriter out;
+    out.set_text("general.architecture", f.gguf_name);
+    out.set_text("general.name", name);
+    set_keys(out, f, a);
+    out.set_u32("general.file_type", file_type(type));
+    if (type == formats::GgufType::Q8_0) out.set_u32("general.quantization_version", 2);
+    set_gguf_tokenizer(out, tokenizer, a);
+
+    std::list<ConstArray<float>> made;  // kept until write()
+    for (const Parameter& p : all) {    // weights are (out, in) there as here
+        const ConstArray<float>& values = made.emplace_back(stored(f, a, p, unpacked(model.at(p))));
+        out.add(gguf_name(p), stored_type(type, gguf_name(p), p.shape), p.shape, values.data());
+    }
+    for (const Parameter& p : f.zero_biases(a))
+        out.add(gguf_name(p), formats::GgufType::F32, p.shape, made.emplace_back(Array<float>(p.shape, 0.0f)).data());
+    if (a.tied_head && f.gguf_untied) {
+        const ConstArray<float>& head = made.emplace_back(unpacked(model.head_weight()));
+        out.add("output.weight", stored_type(type, "output.weight", head.shape()), head.shape(), head.data());
+    }
+    if (a.rope.scaling == RopeScaling::llama3) {
+        const std::vector<double> divisors = rotary_divisors(a);
+        Array<float> factors({divisors.size()});
+        std::copy(divisors.begin(), divisors.end(), factors.data());
+        out.add("rope_freqs.weight", formats::GgufType::F32, factors.shape(), made.emplace_back(factors).data());
+    }
+    out.write(path);
+    return type;
+}
+
+void write_gguf_adapter(const std::filesystem::path& path, Transformer<float>& model, formats::GgufType type,
+                        const std::string& name) {
+    const Architecture& a = model.config;
+    const Family& f = family(a.family);
+    check<BadInput>(!f.gguf_name.empty(), "gguf-lora: llama.cpp has no {}: merge the adapter, with --format gguf",
+                    a.family);
+    check<BadInput>(!model.adapter.changes_tables, "gguf-lora: {}", kTablesChanged);
+    formats::GgufWriter out;
+    out.set_text("general.architecture", f.gguf_name);
+    out.set_text("general.type", "adapter");
+    out.set_text("general.name", name);
+    out.set_u32("general.file_type", file_type(type));
+    out.set_text("adapter.type", "lora");
+    out.set_f32("adapter.lora.alpha",  // which llama.cpp divides by the rank
+                static_cast<float>(model.adapter.scale() * static_cast<double>(model.adapter.rank)));
+    std::list<ConstArray<float>> made;  // kept until write()
+    for (const Parameter& p : parameters(a)) {
+        if (!model.has_adapter(p)) continue;
+        const Weights<Tensor<float>>& w = model.weights_of(p);
+        const ConstArray<float>& low = made.emplace_back(w.lora_a.value());
+        const ConstArray<float>& rows = made.emplace_back(stored(f, a, p, w.lora_b.value()));  // of the weight
+        out.add(gguf_name(p) + ".lora_a", type, low.shape(), low.data());
+        out.add(gguf_name(p) + ".lora_b", type, rows.shape(), rows.data());
+    }
+    out.write(path);
+}
+
+}  // namespace inkling::models

@@ -1,0 +1,71 @@
+#include "models/files/state_dict.h"
+
+#include <algorithm>
+#include <cmath>
+#include <list>
+
+#include "engine/autograd/packed_matrix.h"
+#include "formats/safetensors/safetensors.h"
+
+namespace inkling::models {
+
+template <class T>
+Unmatched load_state_dict(nn::Module<T>& module, const std::filesystem::path& path, Match match) {
+    const formats::SafetensorsFile file = formats::SafetensorsFile::open(path);
+    auto parameters = module.parameters();
+    const std::vector<std::string> buffers = module.buffers();
+    Unmatched unmatched;
+    std::string problems;
+    for (auto& [name, p] : parameters) {
+        if (!file.contains(name)) {
+            unmatched.missing.push_back(name);
+            continue;
+        }
+        const auto& stored = file.info(name).shape;
+        const Shape shape(stored.begin(), stored.end());
+        if (shape != p.shape())
+            problems += fmt::format("; {} has shape {}, the module's is {}", name, shape, p.shape());
+        if (p.packed()) problems += fmt::format("; {} is packed: read it before", name);
+    }
+    for (const auto& [name, info] : file.tensors()) {
+        const bool known = std::any_of(parameters.begin(), parameters.end(),
+                                       [&name = name](const auto& p) { return p.first == name; }) ||
+                           std::find(buffers.begin(), buffers.end(), name) != buffers.end();
+        if (!known) unmatched.unexpected.push_back(name);
+    }
+    if (match == Match::all) {
+        for (const std::string& name : unmatched.missing) problems += fmt::format("; {} is missing", name);
+        for (const std::string& name : unmatched.unexpected) problems += fmt::format("; {} is not known", name);
+    }
+    check<BadInput>(problems.empty(), "{}: does not fit the module{}", path.string(), problems);
+    for (auto& [name, p] : parameters) {
+        if (file.contains(name)) file.read(name, p.value_in_place().data(), p.size());
+    }
+    return unmatched;
+}
+
+template <class T>
+void save_state_dict(nn::Module<T>& module, const std::filesystem::path& path) {
+    formats::SafetensorsWriter out;
+    out.set_metadata("format", "pt");
+    std::list<ConstArray<T>> kept;  // until write()
+    for (const auto& [name, p] : module.parameters()) {
+        const std::vector<std::uint64_t> shape(p.shape().begin(), p.shape().end());
+        const T* const data = kept.emplace_back(unpacked(p)).data();
+        if constexpr (std::is_same_v<T, float>) {
+            out.add_rounded(name, formats::DType::F32, shape, data);
+        } else {
+            const bool finite = std::all_of(data, data + p.size(), [](T x) { return std::isfinite(x); });
+            check(finite, "{}: {} holds values that are not finite", path.string(), name);
+            out.add(name, formats::DType::F64, shape, data);
+        }
+    }
+    out.write(path);
+}
+
+template Unmatched load_state_dict(nn::Module<float>&, const std::filesystem::path&, Match);
+template Unmatched load_state_dict(nn::Module<double>&, const std::filesystem::path&, Match);
+template void save_state_dict(nn::Module<float>&, const std::filesystem::path&);
+template void save_state_dict(nn::Module<double>&, const std::filesystem::path&);
+
+}  // namespace inkling::models

@@ -1,0 +1,149 @@
+#include "models/files/stored_weights.h"
+
+#include <algorithm>
+#include <set>
+
+#include "engine/base/check.h"
+#include "engine/base/names.h"
+#include "formats/safetensors/safetensors_header.h"
+
+namespace inkling::models {
+namespace {
+
+// How the parameters of a model lie in its files.
+struct Stored {
+    const Family& names;
+    const WeightFiles& file;
+
+    std::string name_of(const Parameter& p) const {
+        if (p.part == Part::head && !names.other_head.empty() && file.contains(names.other_head))
+            return names.other_head;
+        const std::string name = names.name_of(p), bare = name.substr(names.optional_prefix.size());
+        return !name.starts_with(names.optional_prefix) || file.contains(name) || !file.contains(bare) ? name : bare;
+    }
+};
+
+std::string shape_text(const std::vector<std::uint64_t>& shape) { return to_string(Shape(shape.begin(), shape.end())); }
+
+// A head that is tied may lie in files once more, under its own name.
+Parameter tied_head(const Architecture& a) {
+    return {Part::head, false, 0, {a.vocab_size, a.n_embd}, {nn::Role::head}, 0};
+}
+
+std::vector<float> read(const WeightFiles& file, const std::string& name) {
+    std::vector<float> values(file.info(name).count);
+    file.read(name, values.data(), values.size());
+    return values;
+}
+
+// What is missing, left over or of another shape, all at once.
+std::string misfits(const Architecture& a, const Stored& stored) {
+    const WeightFiles& file = stored.file;
+    std::string problems;
+    std::set<std::string> known;
+    if (a.tied_head) known.insert(stored.name_of(tied_head(a)));
+    for (const Parameter& p : parameters(a)) {
+        const std::string name = stored.name_of(p);
+        known.insert(name);
+        if (!file.contains(name)) {
+            problems += fmt::format("; {} is missing", stored.names.name_of(p));
+        } else if (const auto wanted = stored_shape(stored.names, p); file.info(name).shape != wanted) {
+            problems += fmt::format("; {} has shape {} where config.json wants {}", stored.names.name_of(p),
+                                    shape_text(file.info(name).shape), shape_text(wanted));
+        }
+    }
+    for (const Parameter& p : stored.names.zero_biases(a)) {
+        const std::string name = stored.name_of(p);
+        known.insert(name);
+        if (!file.contains(name)) continue;
+        if (file.info(name).count != size_of(p.shape)) {
+            problems += fmt::format("; {} has shape {} where config.json wants {}", stored.names.name_of(p),
+                                    shape_text(file.info(name).shape), p.shape);
+            continue;
+        }
+        const std::vector<float> values = read(file, name);
+        if (!std::all_of(values.begin(), values.end(), [](float v) { return v == 0; })) {
+            problems += fmt::format("; {} is not zero although config.json says that there are no biases",
+                                    stored.names.name_of(p));
+        }
+    }
+    file.each([&](const formats::TensorInfo& info) {
+        if (!known.contains(info.name) && !stored.names.ignores(info.name))
+            problems += fmt::format("; {} is not known", shown_name(info.name));
+    });
+    constexpr std::size_t most = 4000;  // a file may hold many thousands of tensors
+    if (problems.size() > most) problems = problems.substr(0, problems.rfind("; ", most)) + "; and more";
+    return problems;
+}
+
+// E: float, or BFloat16 where that is what the file holds.
+template <class E>
+Array<E> read_values(const Stored& stored, const Architecture& a, const Parameter& p) {
+    const std::string name = stored.name_of(p);
+    Array<E> values(p.shape);
+    const auto read = [&](Array<E> as_stored) {
+        const std::uint64_t not_finite = stored.file.read(name, as_stored.data(), as_stored.size());
+        check<BadInput>(not_finite == 0, "{}: {} holds values that are not finite", stored.file.path.string(),
+                        stored.names.name_of(p));
+        stored.file.release(name);
+        return as_stored;
+    };
+    if (stored.names.qkv_by_head && p.part == Part::query_key_value) {
+        const std::size_t H = a.n_head, d = a.head_size(), n = values.size() / (3 * H * d);
+        Array<E> mine = values.reshaped({3, H, d, n});
+        copy_into(mine, read(Array<E>({H, 3, d, n})).transposed(0, 1));
+    } else if (stored.names.stored_transposed(p)) {
+        copy_into(values, read(Array<E>({values.dim(1), values.dim(0)})).transposed(0, 1));
+    } else {
+        read(values);
+    }
+    return values;
+}
+
+}  // namespace
+
+std::vector<std::uint64_t> stored_shape(const Family& names, const Parameter& p) {
+    std::vector<std::uint64_t> shape(p.shape.begin(), p.shape.end());
+    if (names.stored_transposed(p)) std::reverse(shape.begin(), shape.end());
+    return shape;
+}
+
+void check_weights(const Architecture& a, const WeightFiles& file) {
+    const Stored stored{family(a.family), file};
+    std::size_t tensors = 0;
+    file.each([&](const formats::TensorInfo&) { ++tensors; });
+    const std::string problems =
+        a.n_layer <= tensors
+            ? misfits(a, stored)
+            : fmt::format("; {} is missing", stored.names.name_of(layer_parameters(a, a.n_layer - 1).front()));
+    check<BadInput>(problems.empty(), "{}: the weights do not fit config.json{}", file.path.string(), problems);
+}
+
+void load_weights(Transformer<float>& model, const WeightFiles& file, Kept kept) {
+    const bool exact_table = kept == Kept::decoder_bf16 || kept == Kept::decoder_q8_0;
+    if (exact_table) kept = kept == Kept::decoder_bf16 ? Kept::bf16 : Kept::q8_0;
+    const Stored stored{family(model.config.family), file};
+    for (const Parameter& p : parameters(model.config)) {
+        const bool half = file.info(stored.name_of(p)).dtype == formats::DType::BF16;
+        const bool as_stored = kept == Kept::as_stored || (exact_table && p.part == Part::token_table);
+        const bool packs = may_be_packed(p) && kept != Kept::fp32 && (!as_stored || half);
+        if (packs && half && (as_stored || kept != Kept::q8_0)) {
+            const auto values = read_values<BFloat16>(stored, model.config, p);
+            model.at(p) = Tensor<float>(std::make_shared<const PackedMatrix>(values));
+        } else {
+            const Tensor<float> values(read_values<float>(stored, model.config, p), true);
+            const WeightType type = kept == Kept::q8_0 ? WeightType::q8_0 : WeightType::bf16;
+            model.at(p) = packs ? packed(values, type) : values;
+        }
+    }
+    if (!model.config.tied_head) return;
+    const std::string copy = stored.name_of(tied_head(model.config));
+    if (!file.contains(copy)) return;
+    const ConstArray<float> table = unpacked(model.head_weight());
+    const bool same_size = file.info(copy).count == table.size();
+    const std::vector<float> head = same_size ? read(file, copy) : std::vector<float>();
+    check<BadInput>(same_size && std::equal(head.begin(), head.end(), table.data()),
+                    "{}: {} differs from the token table: only a tied head is supported", file.path.string(), copy);
+}
+
+}  // namespace inkling::models

@@ -1,0 +1,92 @@
+#include "models/files/weight_files.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "engine/base/check.h"
+#include "engine/base/names.h"
+#include "formats/files/file.h"
+#include "formats/json.h"
+#include "formats/safetensors/safetensors_header.h"
+
+namespace inkling::models {
+
+namespace fs = std::filesystem;
+
+WeightFiles WeightFiles::open(const fs::path& folder) {
+    WeightFiles weights;
+    weights.path = folder / "model.safetensors.index.json";
+    if (!formats::is_there(folder / "model.safetensors") && formats::is_there(weights.path)) {
+        weights.add_shards(folder);
+        return weights;
+    }
+    weights.path = folder / "model.safetensors";
+    formats::refuse_other_form(weights.path, {"pytorch_model.bin", "pytorch_model.bin.index.json"},
+                               "from transformers import AutoModelForCausalLM as M; "
+                               "M.from_pretrained('{0}').save_pretrained('{0}')");
+    weights.single_ = std::make_unique<formats::SafetensorsFile>(formats::SafetensorsFile::open(weights.path));
+    return weights;
+}
+
+void WeightFiles::add_shards(const fs::path& folder) {
+    const std::string what = path.string();
+    const auto index = formats::parse_json(formats::read_file(path, formats::FileKind::json), what, 16);
+    const bool has_map = index.is_object() && index.contains("weight_map") && index["weight_map"].is_object();
+    check<BadInput>(has_map, "{}: an object with a weight_map is required", what);
+    for (const auto& [name, shard] : index["weight_map"].items()) {
+        check<BadInput>(shard.is_string(), "{}: the file of {} must be a name, got {}", what, shown_name(name),
+                        shard.dump().substr(0, 80));
+        const std::string file_name = shard.get<std::string>();
+        const fs::path plain(file_name);
+        check<BadInput>(!file_name.empty() && plain.filename() == plain && file_name.ends_with(".safetensors"),
+                        "{}: the file of {} must be a .safetensors file beside it, got '{}'", what, shown_name(name),
+                        shown_name(file_name));
+        auto& file = shards_[file_name];
+        if (!file) file = std::make_unique<formats::SafetensorsFile>(formats::SafetensorsFile::open(folder / plain));
+        check<BadInput>(file->contains(name), "{}: {} is not in {}", what, shown_name(name), shown_name(file_name));
+        shard_of_.emplace(name, file.get());
+    }
+}
+
+const formats::SafetensorsFile* WeightFiles::holder(const std::string& name) const {
+    if (single_) return single_->contains(name) ? single_.get() : nullptr;
+    const auto found = shard_of_.find(name);
+    return found == shard_of_.end() ? nullptr : found->second;
+}
+
+const formats::SafetensorsFile& WeightFiles::owner(const std::string& name) const {
+    const formats::SafetensorsFile* const file = holder(name);
+    check<BadInput>(file, "{}: {} is missing", path.string(), name);
+    return *file;
+}
+
+const formats::TensorInfo& WeightFiles::info(const std::string& name) const { return owner(name).info(name); }
+
+std::uint64_t WeightFiles::read(const std::string& name, float* out, std::uint64_t count) const {
+    return owner(name).read(name, out, count);
+}
+
+std::uint64_t WeightFiles::read(const std::string& name, BFloat16* out, std::uint64_t count) const {
+    return owner(name).read_bfloat16(name, reinterpret_cast<std::uint16_t*>(out), count);
+}
+
+void WeightFiles::release(const std::string& name) const {
+    const formats::SafetensorsFile& file = owner(name);
+    file.release(file.info(name));
+}
+
+std::uint64_t WeightFiles::bytes() const {
+    std::uint64_t n = 0;
+    each([&](const formats::TensorInfo& info) { n += info.end - info.begin; });
+    return n;
+}
+
+formats::DType WeightFiles::type() const {
+    std::map<formats::DType, std::uint64_t> counts;
+    each([&](const formats::TensorInfo& info) { counts[info.dtype] += info.count; });
+    const auto most = std::max_element(counts.begin(), counts.end(),
+                                       [](const auto& x, const auto& y) { return x.second < y.second; });
+    return most == counts.end() ? formats::DType::F32 : most->first;
+}
+
+}  // namespace inkling::models

@@ -1,0 +1,123 @@
+// What the loop tells those who look on, and the hook where gradients of several processes become one.
+#include "train/callbacks.h"
+
+#include <sstream>
+
+#include "formats/files/file.h"
+#include "tests/data/scratch_folder.h"
+#include "tests/train/run.h"
+#include "train/run/metrics.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+using data::tests::ScratchFolder;
+using train::TrainingLoop;
+
+namespace {
+
+// "3 done", "3 evaluated", ...: the step and the event.
+struct Events : train::Callback {
+    std::vector<std::string> all;
+    void add(const TrainingLoop& loop, const char* event) {
+        all.push_back(std::to_string(loop.metrics().step) + " " + event);
+    }
+    void step_refused(TrainingLoop& loop) override { add(loop, "refused"); }
+    void step_done(TrainingLoop& loop) override { add(loop, loop.log_due() ? "done, log" : "done"); }
+    void evaluated(TrainingLoop& loop) override { add(loop, "evaluated"); }
+    void checkpoint_wanted(TrainingLoop& loop) override { add(loop, "checkpoint"); }
+    void sample_wanted(TrainingLoop& loop) override { add(loop, "sample"); }
+    void stopped(TrainingLoop& loop) override { add(loop, "stopped"); }
+};
+
+train::TrainOptions options(std::size_t steps) {
+    train::TrainOptions o = small_options();
+    o.max_iters = steps;
+    o.eval_every = 0, o.save_every = 3, o.sample_every = 2, o.log_every = 4;
+    return o;
+}
+
+}  // namespace
+
+TEST_CASE("callbacks: are told of steps, evaluations, checkpoints and samples when they are due", "[train]") {
+    Run run(options(5));
+    Events events, other;
+    run.loop.run({&events, &other});
+    const std::vector<std::string> expected = {"1 done, log",  "2 done",       "2 sample", "3 done",
+                                               "3 checkpoint", "4 done, log",  "4 sample", "5 done, log",
+                                               "5 evaluated",  "5 checkpoint", "5 stopped"};
+    CHECK(events.all == expected);
+    CHECK(other.all == expected);
+    CHECK(std::isfinite(run.last_val_loss()));
+}
+
+TEST_CASE("callbacks: a loop that is stopped wants a checkpoint of the step that it reached", "[train]") {
+    Run run(options(5));
+    Events events;
+    run.loop.run({&events}, [&] { return run.state().step == 2; });
+    CHECK(events.all == std::vector<std::string>{"1 done, log", "2 done", "2 checkpoint", "2 stopped"});
+}
+
+TEST_CASE("callbacks: steps that are refused are told, and a run that diverges ends with them", "[train]") {
+    Run run(options(20));
+    run.step();
+    run.model->parts[models::Part::token_table].weight.value_in_place().data()[0] = std::nanf("");
+    Events events;
+    CHECK_THROWS_AS(run.loop.run({&events}), train::Diverged);
+    CHECK(events.all == std::vector<std::string>{"2 refused", "2 done", "2 sample", "3 refused", "3 done",
+                                                 "3 checkpoint", "4 refused", "4 done, log", "4 sample", "5 refused",
+                                                 "5 done", "6 refused"});
+}
+
+TEST_CASE("callbacks: samples are text of the model, and change nothing of the run", "[train]") {
+    train::TrainOptions o = options(6);
+    o.dropout = 0.2;
+    Run plain(o), sampled(o);
+    std::vector<std::string> texts;
+    train::SampleWriter writer(sampled.tokenizer, [&](const std::string& prompt, const std::string& text) {
+        CHECK(prompt.empty());
+        texts.push_back(text);
+    });
+    plain.loop.run();
+    sampled.loop.run({&writer});
+    REQUIRE(texts.size() == 2);
+    CHECK(texts[0].size() == 200);
+    CHECK(same_bits(plain.weights(), sampled.weights()));
+}
+
+TEST_CASE("callbacks: samples continue each --sample-prompt", "[train]") {
+    train::TrainOptions o = options(3);
+    o.sample_prompt = {"abc", "", "j"};
+    Run run(o);
+    std::vector<std::string> prompts, texts;
+    train::SampleWriter writer(run.tokenizer, [&](const std::string& prompt, const std::string& text) {
+        prompts.push_back(prompt);
+        texts.push_back(text);
+    });
+    run.loop.run({&writer});
+    CHECK(prompts == o.sample_prompt);
+    REQUIRE(texts.size() == 3);
+    CHECK(texts[0].size() == 200);
+    CHECK((texts[0] != texts[1] && texts[0] != texts[2]));
+}
+
+TEST_CASE("callbacks: metrics.jsonl has the last step of a run that is stopped between two lines", "[train]") {
+    const ScratchFolder scratch;
+    Run run(options(9));
+    train::MetricsFile file(scratch.path("metrics.jsonl"), 0);
+    run.loop.run({&file}, [&] { return run.state().step == 6; });
+    std::istringstream lines(formats::read_file(scratch.path("metrics.jsonl")));
+    std::vector<std::string> steps;
+    for (std::string line; std::getline(lines, line);) steps.push_back(line.substr(0, line.find(',')));
+    CHECK(steps == std::vector<std::string>{"{\"step\":1", "{\"step\":4", "{\"step\":6"});
+}
+
+TEST_CASE("callbacks: a run's folder gets config.toml at once, and checkpoints where they are wanted", "[train]") {
+    const ScratchFolder scratch;
+    Run run(options(4));
+    train::RunFolder folder(scratch.path("out"));
+    train::CheckpointSaver saver(folder, run.tokenizer, run.loop);
+    CHECK(formats::read_file(scratch.path("out/config.toml")) == train::to_toml(run.options));
+    run.loop.run({&saver});
+    REQUIRE(folder.checkpoints().size() == 2);
+    CHECK(models::load_model(folder.checkpoints().front()).model->parameter_count() == run.model->parameter_count());
+}

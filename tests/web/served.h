@@ -1,0 +1,39 @@
+// A server in this process, on a port of its own, with a small model of the stories.
+#pragma once
+
+#include "tests/models/chat_folder.h"
+#include "tests/paths.h"
+#include "tests/support/http_client.h"
+#include "web/api/api.h"
+
+namespace inkling::testing {
+
+inline web::ApiOptions small_server() {
+    web::ApiOptions options;
+    options.http.port = 0;
+    return options;
+}
+
+struct Served {
+    explicit Served(web::ApiOptions options = small_server(), const std::string& folder = "reference/greedy_gpt2")
+        : api(std::move(options)) {
+        api.start();
+        api.add_model(web::load_served_model("stories", tests_path(folder), WeightType::fp32));
+    }
+    int port() {
+        api.ready();
+        return api.http().port();
+    }
+    Answer complete(const nlohmann::json& body) { return post(port(), "/v1/completions", body); }
+    // The only text of an answer that is as it should be.
+    std::string text(const nlohmann::json& body) {
+        const Answer a = complete(body);
+        INFO(a.body);
+        REQUIRE(a.status == 200);
+        return a.json()["choices"][0]["text"].get<std::string>();
+    }
+
+    web::Api api;
+};
+
+}  // namespace inkling::testing

@@ -1,0 +1,251 @@
+// The server's other paths, its queue, and clients that leave.
+#include <future>
+
+#include "tests/web/served.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+using nlohmann::json;
+
+namespace {
+
+double metric(int port, const std::string& name) {
+    const std::string text = get(port, "/metrics").body;
+    const std::size_t at = text.find("\n" + name + " ");
+    INFO(name << " in\n" << text);
+    REQUIRE(at != std::string::npos);
+    return std::stod(text.substr(at + name.size() + 2));
+}
+
+void wait_until(const std::function<bool()>& done) {
+    for (int i = 0; i < 20000 && !done(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    REQUIRE(done());
+}
+
+const json kLong = {{"prompt", "One day "}, {"max_tokens", 4000}, {"stream", true}, {"logit_bias", {{"0", -100}}}};
+
+}  // namespace
+
+TEST_CASE("api: health, models and pages", "[serve]") {
+    web::Api api(small_server());
+    api.start();
+    const int port = api.http().port();
+    for (const char* path : {"/health", "/v1/models", "/v1/models/stories"}) {
+        INFO(path);
+        CHECK(get(port, path).status == 503);
+    }
+    CHECK(post(port, "/v1/completions", {{"prompt", "a"}}).json()["error"]["code"] == "loading");
+    api.add_model(web::load_served_model("stories", tests_path("reference/greedy_gpt2"), WeightType::fp32));
+    CHECK_THROWS_WITH(
+        api.add_model(web::load_served_model("stories", tests_path("reference/greedy_gpt2"), WeightType::fp32)),
+        ContainsSubstring("two models are called stories"));
+    api.add_model(web::load_served_model("org/letters", tests_path("reference/greedy_llama"), WeightType::bf16));
+    api.ready();
+    CHECK(get(port, "/health").json() == json{{"status", "ok"}});
+    const json models = get(port, "/v1/models").json();
+    CHECK(models["object"] == "list");
+    REQUIRE(models["data"].size() == 2);
+    CHECK(models["data"][0]["id"] == "stories");
+    CHECK(models["data"][0]["max_model_len"] == 96);
+    CHECK(models["data"][0]["chat"] == false);
+    CHECK(get(port, "/v1/models/org/letters").json()["id"] == "org/letters");
+    CHECK(get(port, "/v1/models/other").json()["error"]["code"] == "model_not_found");
+    CHECK(post(port, "/v1/completions", {{"prompt", "One"}, {"model", "gpt-4"}}).error() ==
+          "there is no model gpt-4: this server has stories, org/letters");
+    CHECK(post(port, "/v1/completions", {{"prompt", "One"}, {"model", "org/letters"}}).json()["model"] ==
+          "org/letters");
+    CHECK(get(port, "/").status == 200);
+    CHECK(get(port, "/runs").status == 404);
+    const Answer bad = post(port, "/v1/completions", {{"prompt", "\u6f22"}, {"model", "org/letters"}});
+    CHECK(bad.status == 400);  // a character that the vocabulary lacks
+}
+
+TEST_CASE("api: tokens and texts, as llama.cpp's server", "[serve]") {
+    const ChatFolder folder;
+    web::Api api(small_server());
+    api.start();
+    api.add_model(web::load_served_model("chat", folder.scratch.path(), WeightType::fp32));
+    api.ready();
+    const int port = api.http().port();
+    const std::string text = "Rosa \u20ac<|im_end|>";
+    const json ids = post(port, "/tokenize", {{"content", text}}).json()["tokens"];
+    CHECK(ids.back() == 812);
+    CHECK(post(port, "/detokenize", {{"tokens", ids}}).json()["content"] == text);
+    const json plain =
+        post(port, "/tokenize", {{"content", text}, {"parse_special", false}, {"add_special", true}}).json()["tokens"];
+    CHECK(plain.back() != 812);
+    const json pieces = post(port, "/tokenize", {{"content", text}, {"with_pieces", true}}).json()["tokens"];
+    std::string joined;
+    bool bytes = false;
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+        CHECK(pieces[i]["id"] == ids[i]);
+        if (pieces[i]["piece"].is_string()) joined += pieces[i]["piece"].get<std::string>();
+        if (!pieces[i]["piece"].is_array()) continue;
+        bytes = true;
+        for (const json& byte : pieces[i]["piece"]) joined += static_cast<char>(byte.get<int>());
+    }
+    CHECK(joined == text);
+    CHECK(bytes);
+    CHECK(post(port, "/detokenize", {{"tokens", {813}}}).json()["error"]["param"] == "tokens");
+    CHECK(post(port, "/tokenize", {{"content", 5}}).status == 400);
+}
+
+TEST_CASE("requests: tokens", "[serve]") {
+    CHECK(web::parse_tokenize(R"({"content": "a"})").parse_special);
+    CHECK(web::parse_tokenize(R"({"content": "a", "with_pieces": true})").with_pieces);
+    CHECK_THROWS_WITH(web::parse_tokenize("{}"), ContainsSubstring("content"));
+    CHECK_THROWS_WITH(web::parse_tokenize(R"({"content": "a", "x": 1})"), ContainsSubstring("x: "));
+    CHECK(web::parse_detokenize(R"({"tokens": [1, 2]})").tokens == std::vector<std::int32_t>{1, 2});
+    CHECK_THROWS_WITH(web::parse_detokenize(R"({"tokens": [-1]})"), ContainsSubstring("tokens"));
+    CHECK_THROWS_WITH(web::parse_detokenize("{}"), ContainsSubstring("a list of token ids is required"));
+    CHECK_THROWS_WITH(web::parse_detokenize(R"({"tokens": "a"})"), ContainsSubstring("tokens"));
+}
+
+TEST_CASE("api: the queue, and those who leave", "[serve]") {
+    web::ApiOptions options = small_server();
+    options.scheduler.parallel = 2;
+    options.scheduler.queue = 1;
+    Served served(options);
+    const int port = served.port();
+    const web::Metrics& metrics = served.api.metrics();
+    auto one = std::make_unique<Wire>(port), two = std::make_unique<Wire>(port), three = std::make_unique<Wire>(port);
+    for (Wire* wire : {one.get(), two.get()}) {
+        wire->send(request_text("POST", "/v1/completions", kLong.dump()));
+        CHECK(wire->answer(true).status == 200);
+    }
+    three->send(request_text("POST", "/v1/completions", kLong.dump()));
+    wait_until([&] { return metrics.waiting() == 1; });
+    const Answer full = served.complete({{"prompt", "a"}});
+    CHECK(full.status == 429);
+    CHECK(full.json()["error"]["code"] == "queue_full");
+    CHECK(full.json()["error"]["type"] == "rate_limit_error");
+    CHECK(full.has_header("Retry-After: 1"));
+    CHECK(served.complete({{"prompt", "a"}, {"n", 3}}).json()["error"]["param"] == "n");
+    CHECK(served.complete({{"prompt", {"a", "b", "c", "d"}}}).json()["error"]["param"] == "prompt");
+    CHECK(metric(port, "inkling_texts_running") == 2);
+    one->close();  // the next has its place
+    CHECK(three->answer(true).status == 200);
+    CHECK(metrics.waiting() == 0);
+    two->close();
+    three->close();
+    wait_until([&] { return metrics.running() == 0; });
+    CHECK(metric(port, "inkling_abandoned_texts_total") == 3);
+    CHECK(metric(port, "inkling_generated_tokens_total") < 3 * 4000);
+    CHECK(served.text({{"prompt", "a"}}).size() > 0);
+}
+
+TEST_CASE("api: limits of tokens", "[serve]") {
+    web::ApiOptions options = small_server();
+    options.max_tokens = 20;
+    Served served(options);
+    CHECK(served.complete({{"prompt", "a"}, {"max_tokens", 20}}).status == 200);
+    // the stories end with token 0, which is kept from coming
+    const auto tokens = [&](const json& n) {
+        const json asked = {{"prompt", "One day "}, {"max_tokens", n}, {"logit_bias", {{"0", -100}}}};
+        const json a = served.complete(asked).json();
+        CHECK(a["choices"][0]["finish_reason"] == "length");
+        return a["usage"]["completion_tokens"].get<int>();
+    };
+    CHECK(tokens(19) == 19);
+    CHECK(tokens(21) == 20);
+    CHECK(tokens(-1) == 20);
+}
+
+TEST_CASE("api: more tokens than the server writes are as many as fit the context", "[serve]") {
+    Served served;
+    json asked = {{"prompt", "One day "}, {"max_tokens", 100000}, {"logit_bias", {{"0", -100}}}};
+    const auto usage = [&] { return served.complete(asked).json()["usage"]; };
+    CHECK(usage()["total_tokens"] == 96);
+    asked["max_tokens"] = 200;
+    CHECK(usage()["completion_tokens"] == 200);  // as inkling generate
+}
+
+TEST_CASE("api: stopping finishes what runs", "[serve]") {
+    Served served;
+    const int port = served.port();
+    Wire running(port);
+    json asked = kLong;
+    asked["max_tokens"] = 300;
+    asked["stream"] = false;
+    running.send(request_text("POST", "/v1/completions", asked.dump()));
+    wait_until([&] { return served.api.metrics().running() == 1; });
+    served.api.stop();
+    const Answer a = running.answer();
+    CHECK(a.status == 200);
+    CHECK(a.json()["usage"]["completion_tokens"] == 300);
+}
+
+TEST_CASE("api: stopping ends what would take longer, with an answer", "[serve]") {
+    web::ApiOptions options = small_server();
+    options.max_tokens = 100'000'000;
+    Served served(options);
+    const int port = served.port();
+    Wire streaming(port), waiting(port);
+    json asked = kLong;
+    asked["max_tokens"] = 100'000'000;
+    streaming.send(request_text("POST", "/v1/completions", asked.dump()));
+    asked["stream"] = false;
+    waiting.send(request_text("POST", "/v1/completions", asked.dump()));
+    wait_until([&] { return served.api.metrics().running() == 2; });
+    const auto start = std::chrono::steady_clock::now();
+    std::string stream;
+    std::thread reader([&] { stream = streaming.rest(); });
+    served.api.stop(0.2);
+    CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(3));
+    reader.join();
+    CHECK_THAT(stream, ContainsSubstring("shutting_down"));
+    const Answer a = waiting.answer();
+    CHECK(a.status == 503);
+    CHECK(a.json()["error"]["code"] == "shutting_down");
+}
+
+TEST_CASE("api: a client that has closed its side is told why it has no answer", "[serve]") {
+    Served served;
+    Wire wire(served.port());
+    json asked = kLong;
+    asked["stream"] = false;
+    wire.send(request_text("POST", "/v1/completions", asked.dump()));
+    wire.end();
+    const Answer a = wire.answer();
+    CHECK(a.head.starts_with("HTTP/1.1 400 Bad Request\r\n"));
+    CHECK(a.json()["error"]["code"] == "client_gone");
+}
+
+TEST_CASE("api: metrics count", "[serve]") {
+    Served served;
+    const int port = served.port();
+    served.text({{"prompt", "One day "}, {"max_tokens", 7}});
+    served.complete({{"prompt", 5}});
+    get(port, "/nothing");
+    wait_until([&] { return get(port, "/metrics").body.find("path=\"\",status=\"404\"} 1") != std::string::npos; });
+    CHECK(metric(port, "inkling_generated_tokens_total") == 7);
+    CHECK(metric(port, "inkling_prompt_tokens_total") > 0);
+    CHECK(metric(port, "inkling_requests_total{path=\"/v1/completions\",status=\"200\"}") == 1);
+    CHECK(metric(port, "inkling_requests_total{path=\"/v1/completions\",status=\"400\"}") == 1);
+    CHECK(metric(port, "inkling_first_token_seconds_count") == 1);
+    CHECK(metric(port, "inkling_request_seconds_bucket{le=\"+Inf\"}") >= 3);
+    CHECK(get(port, "/metrics").has_header("Content-Type: text/plain; version=0.0.4; charset=utf-8"));
+}
+
+TEST_CASE("api: 64 clients at once, half of them slow or leaving, are all served", "[serve]") {
+    Served served;
+    const int port = served.port();
+    const std::string text = served.text({{"prompt", "One day "}, {"seed", 9}, {"max_tokens", 30}});
+    std::vector<std::future<bool>> clients;
+    for (int i = 0; i < 64; ++i) {
+        clients.push_back(std::async(std::launch::async, [port, i, &text] {
+            const json asked = {{"prompt", "One day "}, {"seed", 9}, {"max_tokens", 30}, {"stream", i % 2 == 0}};
+            Wire wire(port);
+            wire.send(request_text("POST", "/v1/completions", asked.dump()));
+            if (i % 4 == 2) return true;  // hangs up
+            if (i % 4 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(200));
+            const Answer a = wire.answer();
+            if (i % 2 != 0) return a.json()["choices"][0]["text"] == text;
+            std::string joined;
+            for (const json& event : events(a)) joined += event["choices"][0]["text"].get<std::string>();
+            return joined == text;
+        }));
+    }
+    for (auto& client : clients) CHECK(client.get());
+    wait_until([&] { return served.api.metrics().running() + served.api.metrics().waiting() == 0; });
+}

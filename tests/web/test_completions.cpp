@@ -1,0 +1,244 @@
+// Completions over HTTP, against generate/ and against transformers' numbers.
+#include <cmath>
+#include <future>
+#include <set>
+
+#include "engine/process/threads.h"
+#include "tests/reference/read.h"
+#include "tests/web/served.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+using nlohmann::json;
+
+namespace {
+
+// What generate/ writes by itself.
+std::string written(const std::string& prompt, const generate::GenerateOptions& options) {
+    const models::LoadedModel loaded = models::load_model(tests_path("reference/greedy_gpt2"));
+    generate::Writer writer(*loaded.model, loaded.tokenizer.get(), options);
+    writer.add(prompt);
+    return writer.write();
+}
+
+generate::GenerateOptions seeded(std::uint64_t seed, std::size_t max_tokens, double temperature = 1) {
+    generate::GenerateOptions options;
+    options.seed = seed;
+    options.max_tokens = max_tokens;
+    options.temperature = temperature;
+    return options;
+}
+
+}  // namespace
+
+TEST_CASE("completions: the answer is OpenAI's", "[serve]") {
+    Served served;
+    const Answer a = served.complete({{"prompt", "One day "}, {"max_tokens", 5}, {"seed", 3}, {"model", "stories"}});
+    INFO(a.body);
+    REQUIRE(a.status == 200);
+    const json body = a.json();
+    CHECK(body["object"] == "text_completion");
+    CHECK(body["id"].get<std::string>().starts_with("cmpl-"));
+    CHECK(body["model"] == "stories");
+    CHECK(body["seed"] == 3);
+    CHECK(body["created"].get<std::int64_t>() > 1'600'000'000);
+    CHECK(body["choices"].size() == 1);
+    CHECK(body["choices"][0]["finish_reason"] == "length");
+    CHECK(body["choices"][0]["logprobs"].is_null());
+    CHECK(body["usage"]["completion_tokens"] == 5);
+    CHECK(body["usage"]["total_tokens"] == 5 + body["usage"]["prompt_tokens"].get<int>());
+    const Answer unknown = served.complete({{"prompt", "a"}, {"model", "gpt-4"}});
+    CHECK(unknown.status == 404);
+    CHECK(unknown.json()["error"]["code"] == "model_not_found");
+    CHECK(served.complete({{"prompt", "a"}, {"frobnicate", 1}}).json()["error"]["param"] == "frobnicate");
+    CHECK(post(served.port(), "/v1/completions", "text").status == 400);
+    CHECK(served.complete({{"prompt", "a"}}).json()["usage"]["completion_tokens"] == 16);
+}
+
+TEST_CASE("completions: the text is that of inkling generate, whatever runs beside it", "[serve]") {
+    generate::GenerateOptions options = seeded(11, 60, 0.9);
+    options.top_k = 40, options.top_p = 0.95, options.min_p = 0.01, options.repeat_penalty = 1.1;
+    const json asked = {{"prompt", "One day "}, {"max_tokens", 60}, {"seed", 11},    {"temperature", 0.9},
+                        {"top_k", 40},          {"top_p", 0.95},    {"min_p", 0.01}, {"repeat_penalty", 1.1}};
+    const std::string alone = written("One day ", options);
+    options.sample = 2;
+    const std::string third = written("One day ", options);
+    for (const std::size_t threads : {1, 2}) {
+        INFO(threads << " threads");
+        web::ApiOptions server = small_server();
+        server.scheduler = {.parallel = 12, .queue = 100, .threads = threads};
+        Served served(server);
+        CHECK(served.text(asked) == alone);
+        std::vector<std::future<void>> others;
+        const int port = served.port();
+        for (int i = 0; i < 32; ++i) {
+            others.push_back(std::async(std::launch::async, [port, i] {
+                const json other = {{"prompt", std::string(static_cast<std::size_t>(i % 7), 'a') + "b "},
+                                    {"max_tokens", 5 + 3 * i},
+                                    {"seed", i}};
+                if (post(port, "/v1/completions", other).status != 200) throw std::runtime_error("refused");
+            }));
+        }
+        json three = asked;
+        three["n"] = 3;
+        const json choices = served.complete(three).json()["choices"];
+        REQUIRE(choices.size() == 3);
+        CHECK(choices[0]["text"] == alone);
+        CHECK(choices[2]["text"] == third);
+        json stream = asked;
+        stream["stream"] = true;
+        std::string text;
+        for (const json& event : events(served.complete(stream)))
+            text += event["choices"][0]["text"].get<std::string>();
+        CHECK(text == alone);
+        for (auto& other : others) CHECK_NOTHROW(other.get());
+        CHECK(served.api.metrics().running() == 0);
+        CHECK(served.api.metrics().waiting() == 0);
+    }
+}
+
+TEST_CASE("completions: prompts as lists, as tokens, and as nothing", "[serve]") {
+    Served served;
+    const auto ids = post(served.port(), "/tokenize", {{"content", "One day "}}).json()["tokens"];
+    const std::string text = served.text({{"prompt", "One day "}, {"seed", 5}});
+    CHECK(served.text({{"prompt", ids}, {"seed", 5}}) == text);
+    const json both = served.complete({{"prompt", {"Rosa", "One day "}}, {"seed", 5}, {"n", 2}}).json();
+    REQUIRE(both["choices"].size() == 4);
+    for (std::size_t i = 0; i < 4; ++i) CHECK(both["choices"][i]["index"] == i);
+    CHECK(both["choices"][2]["text"] == text);
+    CHECK(both["choices"][0]["text"] != both["choices"][1]["text"]);
+    const json lists = served.complete({{"prompt", {ids, {1, 2}}}, {"seed", 5}}).json();
+    CHECK(lists["choices"][0]["text"] == text);
+    CHECK(served.text({{"prompt", ""}, {"seed", 5}}) == written("", seeded(5, 16)));
+    CHECK(served.text({{"seed", 5}}) == written("", seeded(5, 16)));
+    CHECK(served.complete({{"prompt", {811}}}).json()["error"]["param"] == "prompt");
+    CHECK(served.complete({{"prompt", "a"}, {"logit_bias", {{"811", 1}}}}).json()["error"]["param"] == "logit_bias");
+}
+
+TEST_CASE("completions: stop texts, biases and penalties", "[serve]") {
+    Served served;
+    const std::string whole = served.text({{"prompt", "One day "}, {"seed", 1}, {"max_tokens", 60}});
+    const std::string stop = whole.substr(20, 4);
+    const std::size_t at = whole.find(stop);
+    for (const bool stream : {false, true}) {
+        const Answer a = served.complete(
+            {{"prompt", "One day "}, {"seed", 1}, {"max_tokens", 60}, {"stop", stop}, {"stream", stream}});
+        std::string text;
+        if (stream) {
+            for (const json& event : events(a)) text += event["choices"][0]["text"].get<std::string>();
+            CHECK(events(a).back()["choices"][0]["finish_reason"] == "stop");
+        } else {
+            text = a.json()["choices"][0]["text"].get<std::string>();
+            CHECK(a.json()["choices"][0]["finish_reason"] == "stop");
+        }
+        CHECK(text == whole.substr(0, at));
+    }
+    const json biased = {{"prompt", "One day "}, {"logprobs", 0}, {"max_tokens", 8}, {"logit_bias", {{"70", 100}}}};
+    const json tokens = served.complete(biased).json()["choices"][0]["logprobs"]["tokens"];
+    for (const json& token : tokens) CHECK(token == tokens[0]);
+    // with a bias that makes two tokens certain, a presence penalty makes them take turns once
+    json turns = {{"prompt", "One day "},
+                  {"logprobs", 0},
+                  {"max_tokens", 4},
+                  {"temperature", 0},
+                  {"logit_bias", {{"70", 100}, {"71", 98}}}};
+    const json plain = served.complete(turns).json()["choices"][0]["logprobs"]["tokens"];
+    CHECK(plain[0] == plain[1]);
+    turns["logit_bias"]["71"] = 99.999;
+    turns["logit_bias"]["70"] = 100;
+    turns["frequency_penalty"] = 2;
+    const json penalized = served.complete(turns).json()["choices"][0]["logprobs"]["tokens"];
+    CHECK(std::set<std::string>(penalized.begin(), penalized.end()).size() == 2);
+}
+
+TEST_CASE("completions: streams", "[serve]") {
+    Served served;
+    json asked = {
+        {"prompt", {"One day ", "Rosa"}}, {"seed", 1}, {"max_tokens", 12}, {"n", 2}, {"echo", true}, {"logprobs", 2}};
+    const json whole = served.complete(asked).json();
+    asked["stream"] = true;
+    asked["stream_options"] = {{"include_usage", true}};
+    const Answer a = served.complete(asked);
+    CHECK(a.has_header("Content-Type: text/event-stream"));
+    std::vector<json> chunks = events(a);
+    CHECK(chunks.back()["usage"] == whole["usage"]);
+    CHECK(chunks.back()["choices"].empty());
+    chunks.pop_back();
+    CHECK(chunks.size() > 4 * 6);
+    std::vector<json> joined(4);
+    for (const json& chunk : chunks) {
+        CHECK(chunk["object"] == "text_completion");
+        CHECK(chunk["id"] == chunks[0]["id"]);
+        const json& choice = chunk["choices"][0];
+        json& to = joined[choice["index"].get<std::size_t>()];
+        if (to.is_null()) {
+            to = choice;
+            continue;
+        }
+        CHECK(to["finish_reason"].is_null());
+        to["finish_reason"] = choice["finish_reason"];
+        to["text"] = to["text"].get<std::string>() + choice["text"].get<std::string>();
+        for (const auto& [key, list] : choice["logprobs"].items())
+            for (const json& value : list) to["logprobs"][key].push_back(value);
+    }
+    CHECK(json(joined) == whole["choices"]);
+}
+
+TEST_CASE("completions: log-probabilities are transformers'", "[serve]") {
+    Served served;
+    const json texts = reference("serve.json")["texts"];
+    for (const json& r : texts) {
+        const auto ids = r["ids"].get<std::vector<std::int32_t>>();
+        json asked = {{"prompt", r["text"]}, {"echo", true}, {"logprobs", 3}, {"max_tokens", 1}, {"temperature", 0}};
+        const json choice = served.complete(asked).json()["choices"][0];
+        CHECK(choice["text"].get<std::string>().starts_with(r["text"].get<std::string>()));
+        const json& got = choice["logprobs"];
+        const bool ended = choice["finish_reason"] == "stop";
+        REQUIRE(got["tokens"].size() == ids.size() + 1);
+        CHECK(got["token_logprobs"][0].is_null());
+        CHECK(got["top_logprobs"][0].is_null());
+        CHECK(got["text_offset"][0] == 0);
+        for (std::size_t i = 1; i <= ids.size(); ++i) {
+            INFO(r["text"] << " " << i);
+            const json& top = got["top_logprobs"][i];
+            double best = -1e9;
+            for (const auto& [token, value] : top.items()) best = std::max(best, value.get<double>());
+            CHECK(std::abs(best - r["top"][i - 1][0][1].get<double>()) < 1e-4);
+            if (i < ids.size())
+                CHECK(std::abs(got["token_logprobs"][i].get<double>() - r["logprobs"][i - 1].get<double>()) < 1e-4);
+            CHECK(top.size() >= 3);
+            CHECK(top.size() <= 4);
+        }
+        std::string joined;
+        for (std::size_t i = 0; i < ids.size(); ++i) {
+            CHECK(got["text_offset"][i] == joined.size());
+            joined += got["tokens"][i].get<std::string>();
+        }
+        CHECK(r["text"] == joined);
+        asked["max_tokens"] = 0;
+        asked["prompt"] = ids;
+        const json none = served.complete(asked).json()["choices"][0];
+        CHECK(none["text"] == r["text"]);
+        CHECK(none["finish_reason"] == "length");
+        CHECK(none["logprobs"]["tokens"].size() == ids.size());
+        CHECK(none["logprobs"]["token_logprobs"].back() == got["token_logprobs"][ids.size() - 1]);
+        CHECK((ended || choice["text"].get<std::string>().size() > r["text"].get<std::string>().size()));
+    }
+}
+
+TEST_CASE("completions: the context", "[serve]") {
+    Served served;
+    std::string longer;
+    for (int i = 0; i < 100; ++i) longer += "One day ";
+    const Answer a = served.complete({{"prompt", longer}});
+    CHECK(a.status == 400);
+    CHECK(a.json()["error"]["code"] == "context_length_exceeded");
+    CHECK(served.text({{"prompt", longer}, {"truncate_prompt_tokens", -1}, {"seed", 1}}).size() > 0);
+    const json ids = post(served.port(), "/tokenize", {{"content", longer}}).json()["tokens"];
+    const json last(std::vector<json>(ids.end() - 5, ids.end()));
+    CHECK(served.text({{"prompt", longer}, {"truncate_prompt_tokens", 5}, {"seed", 1}}) ==
+          served.text({{"prompt", last}, {"seed", 1}}));
+    // a text may go on for longer than the context, as that of inkling generate
+    CHECK(served.text({{"prompt", "One day "}, {"seed", 1}, {"max_tokens", 300}}) ==
+          written("One day ", seeded(1, 300)));
+}

@@ -1,0 +1,136 @@
+// Where a request's body ends, and an answer's: no byte of one request is taken for another, and no client gets chunks
+// that it does not know.
+#include "web/http/http_request.h"
+
+#include "tests/web/echo_server.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+
+namespace {
+
+struct Read {
+    int status = 200;
+    std::string body, rest;
+};
+
+// Reads a body in chunks, which come `piece` bytes at a time.
+Read read_all(std::string_view chunks, std::size_t max = 1000, std::size_t piece = 7) {
+    web::RequestParser parser(max);
+    std::string bytes = "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n";
+    REQUIRE(parser.read_head(bytes));
+    try {
+        while (!parser.read_body(bytes)) {
+            if (chunks.empty()) return {400, "", ""};
+            bytes += chunks.substr(0, piece);
+            chunks.remove_prefix(std::min(piece, chunks.size()));
+        }
+        return {200, parser.request().body, bytes + std::string(chunks)};
+    } catch (const web::HttpError& e) {
+        return {e.status, "", ""};
+    }
+}
+
+}  // namespace
+
+TEST_CASE("http bodies: chunks are read to the byte", "[serve]") {
+    const std::pair<std::string, std::string> good[] = {
+        {"0\r\n\r\n", ""},
+        {"3\r\nabc\r\n1\r\nd\r\n0\r\n\r\n", "abcd"},
+        {"00003\r\n\r\n\n\r\n000\r\n\r\n", "\r\n\n"},
+        {"a\r\n0123456789\r\nA;x=\"y\"\r\n0123456789\r\n0;last\r\n\r\n", "01234567890123456789"},
+        {"1\r\na\r\n0\r\nTrailer: value\r\nB: c\r\n\r\n", "a"},
+    };
+    for (const auto& [bytes, body] : good) {
+        INFO(bytes);
+        for (const std::size_t piece : {1, 2, 100}) {
+            const Read r = read_all(bytes + "GET / HTTP/1.1", 1000, piece);
+            CHECK(r.status == 200);
+            CHECK(r.body == body);
+            CHECK(r.rest == "GET / HTTP/1.1");
+        }
+    }
+    for (const char* bytes : {"",
+                              "\r\n",
+                              "3",
+                              "3\r\nab",
+                              "3\r\nabc",
+                              "3\r\nabc\r\n",
+                              "3\r\nabc\r\n0\r\n",
+                              "zz\r\n",
+                              "26zz\r\nabc",
+                              "0x3\r\nabc\r\n0\r\n\r\n",
+                              "+3\r\nabc\r\n0\r\n\r\n",
+                              "-3\r\nabc\r\n0\r\n\r\n",
+                              " 3\r\nabc\r\n0\r\n\r\n",
+                              "3 \r\nabc\r\n0\r\n\r\n",
+                              ";a\r\nabc\r\n0\r\n\r\n",
+                              "3\nabc\n0\n\n",
+                              "3\nabc\r\n0\r\n\r\n",
+                              "3\r\nabc\n0\r\n\r\n",
+                              "3\r\nabc\r\n0\n\r\n",
+                              "3\r\nabc\r\n0\r\n\n",
+                              "3\rabc\r\n0\r\n\r\n",
+                              "3\r\nabcd\r\n0\r\n\r\n",
+                              "3\r\nab\r\n0\r\n\r\n",
+                              "3;a\nb\r\nabc\r\n0\r\n\r\n",
+                              "0\r\nA: b\nC: d\r\n\r\n"}) {
+        INFO(bytes);
+        CHECK(read_all(bytes).status == 400);
+    }
+    CHECK(read_all("3;" + std::string(40000, 'a') + "\r\nabc\r\n0\r\n\r\n").status == 400);
+    CHECK(read_all("3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n", 4).status == 413);
+    CHECK(read_all("7fffffffffffffff\r\n").status == 413);
+    CHECK(read_all("10000000000000000000000000000000001\r\n").status == 400);
+}
+
+TEST_CASE("http bodies: what follows a broken one is no request", "[serve]") {
+    const EchoServer server;
+    const std::string hidden = "GET /open HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    const std::string head = "POST /echo HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n";
+    for (const std::string& bytes :
+         {head + "\r\n26zz\r\n" + hidden + "\r\n0\r\n\r\n", head + "\r\n3\nabc\n0\n\n" + hidden,
+          head + "\r\n3\r\nabc" + hidden, head + "\r\n3\r\nabc\r\n0\r\n\n" + hidden,
+          head + "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + hidden,
+          head + "Content-Length: 5\r\n\r\n0\r\n\r\n" + hidden,
+          "GET /open HTTP/1.1\r\nContent-Length: " + std::to_string(hidden.size()) + "\r\n\r\n" + hidden,
+          "DELETE /open HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n" + hidden,
+          "GET /open HTTP/1.1\r\nHost: localhost\r\nHost: 127.0.0.1\r\n\r\n" + hidden,
+          "POST /echo HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + hidden}) {
+        INFO(bytes);
+        Wire wire(server.port());
+        wire.send(bytes);
+        CHECK(wire.answer().status == 400);
+        CHECK(wire.rest().empty());
+    }
+    Wire wire(server.port());  // and behind one that is whole, the next
+    wire.send(head + "\r\n3;a=b\r\nabc\r\n0\r\nT: u\r\n\r\n" + hidden);
+    CHECK(wire.answer().body == "abc");
+    CHECK(wire.answer().body == "{}");
+}
+
+TEST_CASE("http bodies: a client of HTTP/1.0 gets no chunks, and one answer a connection", "[serve]") {
+    const EchoServer server;
+    const auto whole = [&](const std::string& request) {
+        Wire wire(server.port());
+        wire.send(request);
+        return wire.rest();
+    };
+    for (const char* headers : {"", "Connection: keep-alive\r\n", "Connection: Keep-Alive\r\nHost: localhost\r\n"}) {
+        INFO(headers);
+        const std::string stream = whole(std::string("GET /stream HTTP/1.0\r\n") + headers + "\r\n");
+        CHECK(stream.starts_with("HTTP/1.1 200"));
+        CHECK(stream.ends_with("\r\n\r\ndata: a\n\ndata: b\n\n"));
+        CHECK_THAT(stream, !ContainsSubstring("chunked") && ContainsSubstring("\r\nConnection: close\r\n"));
+        const std::string plain = whole(std::string("POST /echo HTTP/1.0\r\n") + headers +
+                                        "Content-Length: 2\r\n\r\nab" + "GET /open HTTP/1.0\r\n\r\n");
+        CHECK(plain.ends_with("\r\n\r\nab"));
+        CHECK_THAT(plain, ContainsSubstring("Content-Length: 2\r\n"));
+    }
+    const std::string expecting = whole("POST /echo HTTP/1.0\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\nab");
+    CHECK(expecting.starts_with("HTTP/1.1 200"));  // it knows no 100 either
+    CHECK(whole("GET /nothing HTTP/1.0\r\n\r\n").starts_with("HTTP/1.1 404"));
+    const std::string chunks = whole("GET /stream HTTP/1.1\r\nConnection: close\r\n\r\n");
+    CHECK_THAT(chunks, ContainsSubstring("\r\nTransfer-Encoding: chunked\r\n"));
+    CHECK(chunks.ends_with("\r\n0\r\n\r\n"));
+}

@@ -1,0 +1,235 @@
+// Clients that are slow, that never read or never end, and the end of a server.
+#include <sys/resource.h>
+
+#include <filesystem>
+#include <future>
+
+#include "tests/paths.h"
+#include "tests/skip.h"
+#include "tests/web/echo_server.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+using web::HttpOptions;
+using web::HttpRequest;
+using web::HttpResponse;
+using web::HttpSend;
+using web::HttpServer;
+
+TEST_CASE("http: limits of time", "[serve]") {
+    HttpOptions options = on_any_port();
+    options.header_time = options.idle_time = 1;
+    options.max_body = 1000;
+    const EchoServer server(options);
+    SECTION("headers") {
+        Wire wire(server.port());
+        std::atomic<bool> open = true;
+        std::thread drip([&] {
+            wire.send("GET /open HTTP/1.1\r\n");
+            while (open && wire.send("A: b\r\n")) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        });
+        CHECK(wire.answer().status == 408);
+        open = false;
+        drip.join();
+    }
+    SECTION("a body") { CHECK(server.raw("POST /echo HTTP/1.1\r\nContent-Length: 10\r\n\r\nabc").status == 408); }
+    SECTION("nothing at all") {
+        Wire wire(server.port());
+        CHECK(wire.rest().empty());
+        Wire again(server.port());
+        again.send(request_text("GET", "/open", ""));
+        CHECK(again.answer().status == 200);
+        CHECK(again.rest().empty());
+    }
+    SECTION("a body in chunks") {
+        std::string chunks = "POST /echo HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n";
+        for (int i = 0; i < 300; ++i) chunks += "4\r\nabcd\r\n";
+        CHECK(server.raw(chunks + "0\r\n\r\n").status == 413);
+        CHECK(
+            server.raw("POST /echo HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n" + std::string(100000, '0')).status ==
+            400);
+    }
+}
+
+TEST_CASE("http: a limit of connections", "[serve]") {
+    HttpOptions options = on_any_port();
+    options.max_connections = 2;
+    const EchoServer server(options);
+    Wire one(server.port()), two(server.port());
+    one.send("GET");
+    two.send("GET");
+    while (server.http.connections() < 2) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    const Answer a = get(server.port(), "/open");
+    CHECK(a.status == 503);
+    CHECK(code_of(a) == "\"too_many_connections\"");
+    one.close();
+    two.close();
+    while (server.http.connections() > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    CHECK(get(server.port(), "/open").status == 200);
+}
+
+TEST_CASE("http: connections beyond the limit are all refused at once", "[serve]") {
+    HttpOptions options = on_any_port();
+    options.max_connections = 1;
+    const EchoServer server(options);
+    Wire one(server.port());
+    one.send("GET");
+    while (server.http.connections() < 1) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    const auto start = std::chrono::steady_clock::now();
+    std::vector<std::unique_ptr<Wire>> others;  // none of which reads or ends
+    for (int i = 0; i < 100; ++i) others.push_back(std::make_unique<Wire>(server.port()));
+    CHECK(get(server.port(), "/open").status == 503);
+    for (const auto& wire : others) CHECK(wire->answer().status == 503);
+    CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(3));
+}
+
+TEST_CASE("http: thousands of connections, of which none has a thread", "[serve]") {
+    constexpr std::size_t kClients = 1500;
+    const auto threads = [] { return std::distance(std::filesystem::directory_iterator("/proc/self/task"), {}); };
+    rlimit before{};
+    REQUIRE(getrlimit(RLIMIT_NOFILE, &before) == 0);
+    if (before.rlim_max < 2 * kClients + 100) SKIP_TEST("the system allows too few open files");
+    const rlimit more{std::max<rlim_t>(before.rlim_cur, 2 * kClients + 100), before.rlim_max};
+    REQUIRE(setrlimit(RLIMIT_NOFILE, &more) == 0);
+    {
+        HttpOptions options = on_any_port();
+        options.max_connections = kClients;
+        const EchoServer server(options);
+        const auto at_first = threads();
+        std::vector<std::unique_ptr<Wire>> clients;
+        for (std::size_t i = 0; i < kClients; ++i) {
+            clients.push_back(std::make_unique<Wire>(server.port()));
+            clients.back()->send("POST /echo HTTP/1.1\r\nContent-Length: 2\r\n\r\na");
+        }
+        while (server.http.connections() < kClients) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        CHECK(threads() == at_first);
+        CHECK(get(server.port(), "/open").status == 503);
+        for (const auto& client : clients) client->send("b");
+        for (const auto& client : clients) CHECK(client->answer().body == "ab");
+    }
+    REQUIRE(setrlimit(RLIMIT_NOFILE, &before) == 0);
+}
+
+// A limit of the address space, since that of threads does not hold for root.
+TEST_CASE("http: a thread that cannot start is a refusal, and nothing ends", "[serve]") {
+    if (kSanitized || kEmulated) SKIP_TEST("the address space is not its own");
+    HttpServer http(on_any_port());
+    std::atomic<bool> finish = false;
+    std::atomic<std::size_t> running = 0;
+    http.route("GET", "/waits", [&](const HttpRequest&) {
+        ++running;
+        while (!finish) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        return HttpResponse{.body = "{}"};
+    });
+    http.start();
+    const std::string request = request_text("GET", "/waits", "");
+    std::vector<std::unique_ptr<Wire>> busy;  // with the stacks that the system library keeps for later threads
+    for (int i = 0; i < 20; ++i) {
+        busy.push_back(std::make_unique<Wire>(http.port()));
+        busy.back()->send(request);
+    }
+    while (running < busy.size()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    rlimit before{};
+    REQUIRE(getrlimit(RLIMIT_AS, &before) == 0);
+    const rlimit none{1 << 20, before.rlim_max};
+    REQUIRE(setrlimit(RLIMIT_AS, &none) == 0);
+    Wire refused(http.port());
+    refused.send(request);
+    const std::string answer = refused.until("\r\n");
+    REQUIRE(setrlimit(RLIMIT_AS, &before) == 0);
+    CHECK(answer == "HTTP/1.1 503 Service Unavailable\r\n");
+    finish = true;
+    for (const auto& wire : busy) CHECK(wire->answer().status == 200);
+    CHECK(get(http.port(), "/waits").status == 200);
+}
+
+TEST_CASE("http: a client that does not read is given up, one that hangs up is noticed", "[serve]") {
+    HttpOptions options = on_any_port();
+    options.idle_time = 0.3;
+    HttpServer http(options);
+    std::promise<bool> sent, gone;
+    http.route("GET", "/endless", [&](const HttpRequest&) {
+        HttpResponse r;
+        r.stream = [&](const HttpSend& send) {
+            while (send(std::string(100000, 'a'))) continue;
+            sent.set_value(true);
+        };
+        return r;
+    });
+    http.route("GET", "/waits", [&](const HttpRequest& r) {
+        while (!r.hung_up()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        gone.set_value(true);
+        return HttpResponse{};
+    });
+    http.start();
+    Wire slow(http.port());
+    slow.send(request_text("GET", "/endless", ""));
+    CHECK(sent.get_future().get());
+    {
+        Wire wire(http.port());
+        wire.send(request_text("GET", "/waits", ""));
+    }
+    CHECK(gone.get_future().get());
+}
+
+TEST_CASE("http: stopping lets what runs end, and answers others", "[serve]") {
+    HttpServer http(on_any_port());
+    std::promise<void> begun, finish;
+    http.route("GET", "/slow", [&](const HttpRequest&) {
+        begun.set_value();
+        finish.get_future().wait();
+        return HttpResponse{.body = "done"};
+    });
+    http.route("GET", "/open", [&](const HttpRequest&) { return HttpResponse{}; });
+    http.start();
+    Wire idle(http.port()), busy(http.port());
+    busy.send(request_text("GET", "/slow", ""));
+    begun.get_future().wait();
+    std::thread stop([&] { http.stop(); });
+    CHECK(idle.rest().empty());  // closed at once
+    const Answer refused = get(http.port(), "/open");
+    CHECK(refused.status == 503);
+    CHECK(code_of(refused) == "\"shutting_down\"");
+    finish.set_value();
+    const Answer done = busy.answer();
+    CHECK(done.body == "done");
+    CHECK(busy.rest().empty());
+    stop.join();
+}
+
+TEST_CASE("http: the end waits for no client", "[serve]") {
+    HttpServer http(on_any_port());
+    http.route("POST", "/echo", [](const HttpRequest& r) { return HttpResponse{.body = r.body}; });
+    std::promise<void> streaming;
+    http.route("GET", "/endless", [&, first = true](const HttpRequest&) mutable {
+        HttpResponse r;
+        r.stream = [&streaming, &first](const HttpSend& send) {
+            while (send(std::string(1 << 20, 'a')))
+                if (std::exchange(first, false)) streaming.set_value();
+        };
+        return r;
+    });
+    std::atomic<bool> given_up = false;
+    std::promise<void> waiting;
+    http.route("GET", "/waits", [&](const HttpRequest&) {
+        waiting.set_value();
+        while (!given_up) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        return HttpResponse{.status = 503, .body = "given up"};
+    });
+    http.start();
+    Wire idle(http.port()), head(http.port()), body(http.port()), chunks(http.port()), never_reads(http.port()),
+        waits(http.port());
+    head.send("POST /echo HTT");
+    body.send("POST /echo HTTP/1.1\r\nContent-Length: 10\r\n\r\nabc");
+    chunks.send("POST /echo HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab");
+    never_reads.send(request_text("GET", "/endless", ""));
+    waits.send(request_text("GET", "/waits", ""));
+    streaming.get_future().wait();
+    waiting.get_future().wait();
+    while (http.connections() < 6) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    const auto start = std::chrono::steady_clock::now();
+    http.stop(0.3, [&] { given_up = true; });
+    CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(3));
+    CHECK(waits.answer().body == "given up");
+    CHECK(http.connections() == 0);
+}

@@ -1,0 +1,109 @@
+// The pages of a server about a folder of runs.
+#include "web/live/page_routes.h"
+
+#include <nlohmann/json.hpp>
+
+#include "engine/base/check.h"
+#include "tests/support/http_client.h"
+#include "tests/web/run_files.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+using nlohmann::json;
+
+namespace {
+
+void add_run(const data::tests::ScratchFolder& folder, const std::string& name, double loss) {
+    const std::string path = folder.path(name);
+    std::filesystem::create_directory(path);
+    formats::write_file_atomic(path + "/config.toml", train::to_toml({}));
+    formats::write_file_atomic(path + "/metrics.jsonl",
+                               json({{"step", 1}, {"loss", loss}, {"val_loss", loss}}).dump() + "\n");
+}
+
+struct Pages {
+    data::tests::ScratchFolder folder;
+    web::HttpServer server{{.port = 0}};
+    Pages() {
+        add_run(folder, "worse", 3);
+        add_run(folder, "a <b> & %41", 2);
+        std::filesystem::create_directory(folder.path("no run"));
+        web::add_pages(server);
+        web::add_playground(server, true);
+        web::add_runs(server, folder.path(""));
+        server.start();
+    }
+    Answer get(const std::string& path) const { return testing::get(server.port(), path); }
+};
+
+}  // namespace
+
+TEST_CASE("page routes: runs are listed, the best first, and shown one by one", "[serve]") {
+    const Pages pages;
+    const Answer list = pages.get("/runs"), data = pages.get("/api/runs");
+    CHECK(list.status == 200);
+    CHECK_THAT(list.head, ContainsSubstring("text/html"));
+    const json runs = data.json()["runs"];
+    REQUIRE(runs.size() == 2);
+    CHECK(runs[0]["name"] == "a <b> & %41");
+    CHECK(runs[1]["name"] == "worse");
+    CHECK(pages.get("/runs/worse").status == 200);
+    CHECK(pages.get("/api/runs/worse").json()["metrics"]["loss"][0] == 3.0);
+    CHECK(pages.get("/api/runs/a%20%3Cb%3E%20%26%20%2541").json()["metrics"]["loss"][0] == 2.0);
+    const json first = pages.get("/api/runs/worse").json();
+    const json more = pages.get("/api/runs/worse?cursor=" + first["cursor"].get<std::string>()).json();
+    CHECK(more["metrics"]["loss"].empty());
+    const Answer heads = ask(pages.server.port(), "POST", "/api/runs/worse/heads", "{}");
+    CHECK(heads.status == 200);
+    CHECK(heads.json()["heads"].is_null());  // no checkpoint
+    CHECK_THAT(pages.get("/").body, ContainsSubstring("/pages/play.js"));
+}
+
+TEST_CASE("page routes: a neighbour that cannot be read is left out", "[serve]") {
+    const Pages pages;
+    std::filesystem::create_symlink("circle", pages.folder.path("circle"));
+    std::filesystem::create_symlink("nowhere", pages.folder.path("nowhere-link"));
+    const std::string closed = pages.folder.path("closed");
+    std::filesystem::create_directory(closed);
+    std::filesystem::permissions(closed, std::filesystem::perms::none);  // which root passes over
+    add_run(pages.folder, "bent", 4);
+    std::filesystem::remove(pages.folder.path("bent/metrics.jsonl"));
+    std::filesystem::create_symlink("metrics.jsonl", pages.folder.path("bent/metrics.jsonl"));
+    const Answer data = pages.get("/api/runs");
+    std::filesystem::permissions(closed, std::filesystem::perms::owner_all);
+    CHECK(data.status == 200);
+    CHECK(data.json()["runs"].size() == 2);
+    CHECK(pages.get("/api/runs/worse").status == 200);
+    CHECK(pages.get("/api/runs/circle").status == 404);
+}
+
+TEST_CASE("page routes: deep and broken bodies and files end nothing", "[serve]") {
+    const Pages pages;
+    const std::string deep(500'000, '[');
+    for (const std::string& body : {deep, "{\"prompt\": " + deep, std::string("[]"), std::string("{\"prompt\": 7}")})
+        CHECK(ask(pages.server.port(), "POST", "/api/runs/worse/heads", body).status == 400);
+    formats::write_file_atomic(pages.folder.path("worse/samples.jsonl"), deep + "\n{\"text\": " + deep + "\n");
+    formats::write_file_atomic(pages.folder.path("worse/run.json"), deep);
+    const Answer data = pages.get("/api/runs/worse");
+    CHECK(data.status == 200);
+    CHECK(data.json()["samples"].empty());
+    CHECK(data.json()["notes"].size() == 2);
+}
+
+TEST_CASE("page routes: no path leads out of the folder, and no name becomes markup", "[serve]") {
+    const Pages pages;
+    for (const char* path : {"/api/runs/none", "/api/runs/", "/api/runs/..", "/api/runs/%2e%2e", "/api/runs/../worse",
+                             "/api/runs/worse/../worse", "/api/runs/worse/metrics.jsonl", "/api/runs/no%20run",
+                             "/api/runs/%2Fetc", "/pages/", "/pages/run.html"}) {
+        INFO(path);
+        CHECK(pages.get(path).status == 404);
+    }
+    CHECK(ask(pages.server.port(), "POST", "/api/runs/worse", "{}").status == 404);
+    CHECK(ask(pages.server.port(), "POST", "/api/runs/../heads", "{}").status == 404);
+    CHECK(ask(pages.server.port(), "POST", "/api/runs/worse/heads", "no").status == 400);
+    const Answer page = pages.get("/runs/%3C%2Fscript%3E%3Cscript%3Ealert(1)%3C%2Fscript%3E");
+    CHECK(page.status == 200);  // which finds no run
+    CHECK(page.body.find("<script>alert") == std::string::npos);
+    web::HttpServer other({.port = 0});
+    CHECK_THROWS_AS(web::add_runs(other, pages.folder.path("nowhere")), BadInput);
+}

@@ -1,0 +1,164 @@
+// What a page draws of a run: whole files, half-written ones, damaged ones, and what comes while the run goes on.
+#include "web/report/run_data.h"
+
+#include <cmath>
+
+#include "data/tokenizers/char_tokenizer.h"
+#include "engine/base/check.h"
+#include "tests/catch.h"
+#include "tests/models/chat_folder.h"
+#include "tests/web/run_files.h"
+#include "web/report/jsonl.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+using nlohmann::ordered_json;
+using web::run_data;
+
+namespace {
+
+// Step i has loss 10 / i, and every tenth a validation loss.
+std::vector<ordered_json> falling(std::size_t n, double factor = 1) {
+    std::vector<ordered_json> lines;
+    for (std::size_t i = 1; i <= n; ++i) {
+        lines.push_back(
+            {{"step", i}, {"loss", factor * 10.0 / static_cast<double>(i)}, {"train_s", 0.5 * static_cast<double>(i)}});
+        if (i % 10 == 0) lines.back()["val_loss"] = factor * 11.0 / static_cast<double>(i);
+    }
+    return lines;
+}
+
+}  // namespace
+
+TEST_CASE("run data: metrics are columns, with null where a step has no value", "[report]") {
+    const RunFiles run("a run");
+    run.metrics({{{"step", 1}, {"loss", 2.5}, {"lr", 0.01}},
+                 {{"step", 2}, {"loss", nullptr}},  // as NaN is written
+                 {{"step", 3}, {"loss", 1.5}, {"val_loss", 1.75}, {"bits_per_byte", 2.5}}});
+    const ordered_json data = run_data(run.path);
+    CHECK(data["name"] == "a run");
+    CHECK(data["metrics"]["step"] == ordered_json({1, 2, 3}));
+    CHECK(data["metrics"]["loss"] == ordered_json({2.5, nullptr, 1.5}));
+    CHECK(data["metrics"]["val_loss"] == ordered_json({nullptr, nullptr, 1.75}));
+    CHECK(data["metrics"]["lr"] == ordered_json({0.01, nullptr, nullptr}));
+    CHECK(data["settings"]["batch_size"] == 4);
+    CHECK(data["tokens_per_step"] == 32);
+    CHECK(data["floor"].get<double>() == Approx(0.11).margin(0.01));  // the stories: --data is not given
+    CHECK(data["notes"].empty());
+    CHECK(data["model"].is_null());
+}
+
+TEST_CASE("run data: a line that is still being written waits, one that is no JSON is noted", "[report]") {
+    const RunFiles run;
+    run.metrics({{{"step", 1}, {"loss", 2.5}}});
+    run.append("metrics.jsonl", "{\"step\": 2, \"loss\": NaN}\n\x01\xff{\n" + std::string(1'000'000, '[') +
+                                    "\n{\"step\": 3, \"loss\": 2.25}\n{\"step\": 4, \"lo");
+    const ordered_json data = run_data(run.path);
+    CHECK(data["metrics"]["step"] == ordered_json({1, 2, 3}));
+    CHECK(data["metrics"]["loss"] == ordered_json({2.5, nullptr, 2.25}));  // NaN, as Python writes it, is no number
+    REQUIRE(data["notes"].size() == 1);
+    CHECK_THAT(data["notes"][0].get<std::string>(), ContainsSubstring("metrics.jsonl: 2 lines are no JSON"));
+    run.append("metrics.jsonl", "ss\": 2.0}\n");
+    const ordered_json more = run_data(run.path, {.cursor = data["cursor"], .max_points = 100});
+    CHECK(more["metrics"]["step"] == ordered_json({4}));
+    CHECK(more["notes"].empty());
+}
+
+TEST_CASE("run data: a cursor gives what has been added, and all of it when the files are others", "[report]") {
+    const RunFiles run;
+    run.metrics(falling(5));
+    const ordered_json first = run_data(run.path);
+    CHECK(first["fresh"] == true);
+    const auto since = [&](const ordered_json& before) {
+        return run_data(run.path, {.cursor = before["cursor"], .max_points = 100});
+    };
+    const ordered_json nothing = since(first);
+    CHECK(nothing["fresh"] == false);
+    CHECK(nothing["metrics"]["step"].empty());
+    CHECK_FALSE(nothing.contains("settings"));
+    run.append("metrics.jsonl", "{\"step\":6,\"loss\":1.0}\n");
+    run.append("samples.jsonl", "{\"step\":6,\"prompt\":\"a\",\"text\":\"b\"}\n");
+    const ordered_json more = since(nothing);
+    CHECK(more["metrics"]["step"] == ordered_json({6}));
+    REQUIRE(more["samples"].size() == 1);
+    CHECK(more["samples"][0]["text"] == "b");
+    std::filesystem::create_directory(run.path + "/step-000006");  // what a new checkpoint changes comes with it
+    CHECK(since(more).contains("card"));
+
+    run.metrics(falling(3));  // resumed from an earlier step: another file
+    const ordered_json anew = since(more);
+    CHECK(anew["fresh"] == true);
+    CHECK(anew["metrics"]["step"] == ordered_json({1, 2, 3}));
+    for (const char* bad : {"x", "1.2.3", "1.2.3.4.5.6", "-1.0.0.0.0", "1.99999999999.0.0.0"})
+        CHECK(run_data(run.path, {.cursor = bad, .max_points = 100})["fresh"] == true);
+}
+
+TEST_CASE("run data: of a long run, some steps, every evaluation and the last", "[report]") {
+    const RunFiles run;
+    run.metrics(falling(1003));
+    const ordered_json data = run_data(run.path, {.cursor = "", .max_points = 50})["metrics"];
+    CHECK(data["step"].size() < 160);
+    CHECK(data["step"].front() == 1);
+    CHECK(data["step"].back() == 1003);
+    std::size_t evaluations = 0;
+    for (const auto& value : data["val_loss"]) evaluations += value.is_number();
+    CHECK(evaluations == 100);
+}
+
+TEST_CASE("run data: what is no run is refused, what is damaged in one is noted", "[report]") {
+    const RunFiles run;
+    CHECK_THROWS_WITH(run_data(run.path + "/none"), ContainsSubstring("there is no such folder"));
+    CHECK_THROWS_AS(run_data(run.path), BadInput);  // no metrics.jsonl
+    run.metrics(falling(2));
+    run.write("config.toml", "n_layer = \"two\"\n");
+    run.write("run.json", "[]");
+    const ordered_json data = run_data(run.path);
+    CHECK(data["settings"].is_null());
+    CHECK(data["card"].is_null());
+    REQUIRE(data["notes"].size() == 2);
+    CHECK_THAT(data["notes"][0].get<std::string>(), ContainsSubstring("n_layer"));
+    CHECK_THAT(data["notes"][1].get<std::string>(), ContainsSubstring("run.json"));
+}
+
+TEST_CASE("run data: the best run comes first, one without an evaluation last", "[report]") {
+    std::vector<ordered_json> runs;
+    for (const double factor : {2.0, 0.5, 1.0}) {
+        const RunFiles run;
+        run.metrics(falling(20, factor));
+        runs.push_back(run_data(run.path));
+        runs.back()["name"] = factor;
+    }
+    const RunFiles without;
+    without.metrics(falling(5, 1e-6));
+    runs.insert(runs.begin(), run_data(without.path));
+    web::sort_best_first(runs);
+    CHECK(runs[0]["name"] == 0.5);
+    CHECK(runs[1]["name"] == 1.0);
+    CHECK(runs[2]["name"] == 2.0);
+    CHECK(runs[3]["name"] == "mine");
+}
+
+TEST_CASE("run data: heads are shown of how the last sample begins, in whole characters", "[report]") {
+    const std::string text = "\n\nOnce there was a fröhlicher fox. " + std::string(500, 'x');
+    const auto tokenizer = data::CharTokenizer::from_text(text);
+    ordered_json run = {
+        {"samples", {{{"prompt", 5}, {"text", "z"}}, {{"prompt", "\n\nOnce "}, {"text", text.substr(7)}}}}};
+    const std::string prompt = web::usual_prompt(run, tokenizer, 64);
+    CHECK(prompt.starts_with("Once there was"));
+    CHECK(tokenizer.encode(prompt).size() <= 32);
+    CHECK(tokenizer.encode(web::usual_prompt(run, tokenizer, 8)).size() <= 8);
+    CHECK(web::usual_prompt({{"samples", ordered_json::array()}}, tokenizer, 64) == "");
+    // a mark is one token, and none is cut
+    const ChatFolder model(kChatMl, 512);
+    const auto chat = models::open_tokenizer(model.scratch.path());
+    std::string talk;
+    for (int i = 0; i < 20; ++i) talk += "<|im_start|>user\nhello<|im_end|>\n";
+    run = {{"samples", {{{"prompt", talk}, {"text", ""}}}}};
+    for (std::size_t context = 1; context < 12; ++context) {
+        const std::string some = web::usual_prompt(run, *chat, context);
+        INFO(some);
+        CHECK((!some.empty() && talk.starts_with(some)));
+        const std::size_t open = some.rfind('<');
+        CHECK((open == std::string::npos || some.find('>', open) != std::string::npos));
+    }
+}

@@ -1,0 +1,298 @@
+// What requests for text may ask, and what they may not.
+#include "web/api/text_request.h"
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "tests/catch.h"
+#include "web/http/http_error.h"
+
+using namespace inkling;
+using web::parse_chat;
+using web::parse_completion;
+using web::RequestLimits;
+
+namespace {
+
+// The field that a refusal names, and the text of its message after it.
+std::pair<std::string, std::string> refused_field(const std::string& body, bool chat = false) {
+    try {
+        if (chat) {
+            parse_chat(body, {.max_tokens = 100, .max_texts = 8});
+        } else {
+            parse_completion(body, {.max_tokens = 100, .max_texts = 8});
+        }
+    } catch (const web::HttpError& e) {
+        CHECK(e.status == 400);
+        return {e.param, e.what()};
+    }
+    return {"accepted", ""};
+}
+
+}  // namespace
+
+TEST_CASE("requests: the fields of a completion", "[serve]") {
+    const auto r = parse_completion(R"({"model": "m", "prompt": "a", "max_tokens": 0, "temperature": 0.5, "top_p": 0.25,
+        "top_k": 7, "min_p": 0.125, "n": 3, "stream": true, "stream_options": {"include_usage": true}, "logprobs": 5,
+        "echo": true, "stop": ["x", "y"], "seed": 9007199254740991, "presence_penalty": -2, "frequency_penalty": 2,
+        "repeat_penalty": 1.5, "logit_bias": {"3": -100, "4": 0.5}, "best_of": 3, "user": "me", "suffix": null,
+        "truncate_prompt_tokens": -1})",
+                                    {});
+    CHECK(r.model == "m");
+    CHECK(std::get<std::string>(r.prompts.at(0)) == "a");
+    CHECK(r.max_tokens.value() == 0);
+    CHECK(r.options.temperature == 0.5);
+    CHECK(r.options.top_p == 0.25);
+    CHECK(r.options.top_k == 7);
+    CHECK(r.options.min_p == 0.125);
+    CHECK(r.n == 3);
+    CHECK((r.stream && r.include_usage && r.echo));
+    CHECK(r.options.logprobs.value() == 5);
+    CHECK(r.options.prompt_logprobs);
+    CHECK(r.options.stop == std::vector<std::string>{"x", "y"});
+    CHECK(r.options.seed == 9007199254740991);
+    CHECK(r.options.presence_penalty == -2);
+    CHECK(r.options.frequency_penalty == 2);
+    CHECK(r.options.repeat_penalty == 1.5);
+    CHECK(r.options.logit_bias == std::map<std::int32_t, double>{{3, -100}, {4, 0.5}});
+    CHECK(r.truncate_prompt == -1);
+    const auto plain = parse_completion("{}", {});
+    CHECK(std::get<std::string>(plain.prompts.at(0)).empty());
+    CHECK(plain.options.temperature == 1);
+    CHECK(plain.options.top_p == 1);
+    CHECK(plain.options.top_k == 0);
+    CHECK_FALSE(plain.max_tokens);
+    CHECK_FALSE(plain.options.logprobs);
+    CHECK(parse_completion("{}", {}).options.seed != plain.options.seed);
+    CHECK(
+        parse_completion(R"({"top_k": -1, "stop": "x", "repetition_penalty": 2, "stream": null})", {}).options.top_k ==
+        0);
+}
+
+TEST_CASE("requests: prompts", "[serve]") {
+    using Ids = std::vector<std::int32_t>;
+    const auto prompts = [](const std::string& prompt) {
+        return parse_completion("{\"prompt\":" + prompt + "}", {}).prompts;
+    };
+    CHECK(prompts(R"(["a", ""])") == std::vector<web::Prompt>{"a", ""});
+    CHECK(prompts("[1, 2]") == std::vector<web::Prompt>{Ids{1, 2}});
+    CHECK(prompts("[[1], [2, 3]]") == std::vector<web::Prompt>{Ids{1}, Ids{2, 3}});
+    for (const char* bad :
+         {"[]", "7", "true", "{}", "[1, \"a\"]", "[[1], \"a\"]", "[[]]", "[[1], []]", "[-1]", "[1.5]", "[2147483648]",
+          "[[1, null]]", "[null]", "[\"a\",\"a\",\"a\",\"a\",\"a\",\"a\",\"a\",\"a\",\"a\"]"}) {
+        INFO(bad);
+        CHECK(refused_field("{\"prompt\":" + std::string(bad) + "}").first == "prompt");
+    }
+}
+
+TEST_CASE("requests: what is refused names its field", "[serve]") {
+    std::string many_biases = R"("logit_bias": {"0": 1)";
+    for (int i = 1; i < 1025; ++i) many_biases += fmt::format(", \"{}\": 1", i);
+    const std::pair<std::string, std::string> table[] = {
+        {R"("temperature": -1)", "temperature"},
+        {R"("temperature": 101)", "temperature"},
+        {R"("temperature": "1")", "temperature"},
+        {R"("temperature": true)", "temperature"},
+        {R"("top_p": 1.1)", "top_p"},
+        {R"("top_p": [])", "top_p"},
+        {R"("min_p": -0.1)", "min_p"},
+        {R"("top_k": -2)", "top_k"},
+        {R"("top_k": 1.5)", "top_k"},
+        {R"("top_k": 99999999999999999999)", "top_k"},
+        {R"("n": 0)", "n"},
+        {R"("n": 9)", "n"},
+        {R"("n": -1)", "n"},
+        {R"("max_tokens": -2)", "max_tokens"},
+        {R"("max_tokens": 1.5)", "max_tokens"},
+        {R"("max_tokens": 1e300)", "max_tokens"},
+        {R"("max_tokens": 18446744073709551615)", "max_tokens"},
+        {R"("max_tokens": "5")", "max_tokens"},
+        {R"("seed": 1.5)", "seed"},
+        {R"("seed": 18446744073709551615)", "seed"},
+        {R"("seed": 9007199254740992)", "seed"},
+        {R"("seed": -2)", "seed"},
+        {R"("logprobs": 21)", "logprobs"},
+        {R"("logprobs": true)", "logprobs"},
+        {R"("echo": 1)", "echo"},
+        {R"("stream": "true")", "stream"},
+        {R"("stream_options": {"include_usage": true})", "stream_options"},
+        {R"("stream": true, "stream_options": {"include_usage": 1})", "stream_options.include_usage"},
+        {R"("stream": true, "stream_options": {"more": 1})", "stream_options.more"},
+        {R"("stop": 5)", "stop"},
+        {R"("stop": ["a", 5])", "stop"},
+        {R"("stop": ["a", "b", "c", "d", "e"])", "stop"},
+        {R"("presence_penalty": 3)", "presence_penalty"},
+        {R"("frequency_penalty": -2.5)", "frequency_penalty"},
+        {R"("repeat_penalty": 0)", "repeat_penalty"},
+        {R"("logit_bias": [])", "logit_bias"},
+        {R"("logit_bias": {"a": 1})", "logit_bias"},
+        {R"("logit_bias": {"1a": 1})", "logit_bias"},
+        {many_biases + "}", "logit_bias"},
+        {R"("stop": ")" + std::string(1001, 'a') + R"(")", "stop"},
+        {R"("logit_bias": {"-1": 1})", "logit_bias"},
+        {R"("logit_bias": {"1": 101})", "logit_bias"},
+        {R"("logit_bias": {"1": "x"})", "logit_bias"},
+        {R"("model": 5)", "model"},
+        {R"("best_of": 2)", "best_of"},
+        {R"("suffix": "x")", "suffix"},
+        {R"("ignore_eos": true)", "ignore_eos"},
+        {R"("mirostat": 2)", "mirostat"},
+        {R"("truncate_prompt_tokens": -2)", "truncate_prompt_tokens"},
+        {R"("grammar": "root")", "grammar"},
+        {R"("skip_special_tokens": false)", "skip_special_tokens"},
+        {R"("add_special_tokens": false)", "add_special_tokens"},
+        {R"("typical_p": 0.5)", "typical_p"},
+        {R"("xtc_probability": 0.5)", "xtc_probability"},
+        {R"("stop_token_ids": [1])", "stop_token_ids"},
+        {R"("length_penalty": 2)", "length_penalty"},
+        {R"("response_format": {"type": "json_object"})", "response_format"},
+        {R"("chat_template_kwargs": {})", "chat_template_kwargs"},
+        {R"("messages": [])", "messages"},
+    };
+    for (const auto& [field, name] : table) {
+        INFO(field);
+        const auto [param, message] = refused_field(std::string("{\"prompt\":\"a\",") + field + "}");
+        CHECK(param == name);
+        CHECK(message.starts_with(std::string(name) + ": "));
+    }
+    for (const char* fine : {R"("ignore_eos": false)",
+                             R"("suffix": "")",
+                             R"("metadata": {"a": 1})",
+                             R"("grammar": null)",
+                             R"("mirostat": 0)",
+                             R"("cache_prompt": true)",
+                             R"("best_of": 1)",
+                             R"("n": 2, "best_of": 2)",
+                             R"("max_tokens": 1.0)",
+                             R"("top_k": 40.0)",
+                             R"("n": 1.0)",
+                             R"("prompt": [1.0, 2])",
+                             R"("seed": 3.0)",
+                             R"("stop": "")",
+                             R"("stop": ["", "a"])",
+                             R"("stop": [])",
+                             R"("skip_special_tokens": true)",
+                             R"("spaces_between_special_tokens": false)",
+                             R"("add_special_tokens": true)",
+                             R"("length_penalty": 1.0)",
+                             R"("typical_p": 1)",
+                             R"("mirostat": 0, "mirostat_tau": 5)",
+                             R"("response_format": {"type": "text"})",
+                             R"("use_beam_search": false)",
+                             R"("stop_token_ids": [])",
+                             R"("max_tokens": 100000)",
+                             R"("max_tokens": -1)",
+                             R"("prompt_logprobs": null)"}) {
+        INFO(fine);
+        CHECK(refused_field(std::string("{") + fine + "}").first == "accepted");
+    }
+    const std::string long_name(5000, 'x');
+    CHECK(refused_field("{\"" + long_name + "\": 1}").second.size() < 300);
+}
+
+TEST_CASE("requests: a seed that is shown can be asked for, and none or -1 is another each time", "[serve]") {
+    std::set<std::uint64_t> seeds;
+    for (int i = 0; i < 64; ++i) {
+        const auto seed = parse_completion(i % 2 == 0 ? "{}" : "{\"seed\": -1}", {}).options.seed;
+        CHECK(seeds.insert(seed).second);
+        CHECK(seed < std::uint64_t{1} << 53);
+        const auto as_double = static_cast<double>(seed);  // what JavaScript has of it
+        CHECK(parse_completion(fmt::format("{{\"seed\": {:.0f}}}", as_double), {}).options.seed == seed);
+        CHECK(parse_chat(fmt::format(R"({{"messages": [{{"role": "user", "content": ""}}], "seed": {}}})", seed), {})
+                  .options.seed == seed);
+    }
+    CHECK(parse_completion("{\"seed\": 0}", {}).options.seed == 0);
+}
+
+TEST_CASE("requests: what is no JSON object", "[serve]") {
+    std::string deep = "{\"prompt\":" + std::string(100000, '[');
+    for (const std::string& body :
+         {std::string(""), std::string("null"), std::string("[]"), std::string("\"a\""), deep, std::string("{"),
+          std::string("{}x"), std::string("{\"a\":1,\"a\":2}"), std::string("{\"prompt\":\"\xFF\"}"),
+          std::string("{'prompt':1}"), std::string("{}\0", 3)}) {
+        INFO(body.substr(0, 40));
+        const auto [param, message] = refused_field(body);
+        CHECK(param.empty());
+        CHECK(message.starts_with("the body"));
+    }
+    // What Python writes and JSON does not have is refused where it counts, by name.
+    CHECK(refused_field("{\"temperature\":1e999}").first == "temperature");
+    CHECK(refused_field("{\"temperature\":NaN}").first == "temperature");
+    CHECK(refused_field("{\"prompt\":\"\\ud800\"}").first == "prompt");
+}
+
+TEST_CASE("requests: the fields of a chat", "[serve]") {
+    const auto r = parse_chat(R"({"messages": [{"role": "developer", "content": "a"}, {"role": "user", "content":
+        [{"type": "text", "text": "b"}, {"type": "text", "text": "c"}]}, {"role": "assistant", "content": "", "tool_calls":
+        [], "refusal": null}], "logprobs": true, "top_logprobs": 2, "max_completion_tokens": 9, "tools": [],
+        "tool_choice": "auto", "response_format": {"type": "text"}, "modalities": ["text"], "store": false})",
+                              {});
+    REQUIRE(r.messages.size() == 3);
+    CHECK(r.messages[0].role == "system");
+    CHECK(r.messages[1].content == "bc");
+    CHECK(r.options.logprobs.value() == 2);
+    CHECK(r.max_tokens.value() == 9);
+    const auto chat = [](const std::string& rest) {
+        return refused_field(R"({"messages": [{"role": "user", "content": "a"}])" + rest + "}", true).first;
+    };
+    CHECK(chat("") == "accepted");
+    for (const char* fine : {R"(, "top_logprobs": 0)", R"(, "chat_template_kwargs": {})",
+                             R"(, "chat_template_kwargs": {"enable_thinking": false})", R"(, "best_of": 1)",
+                             R"(, "tools": [{"type": "function"}], "tool_choice": "none")",
+                             R"(, "functions": [{"name": "a"}], "function_call": "none")", R"(, "echo": false)",
+                             R"(, "add_special_tokens": false)", R"(, "documents": [])", R"(, "max_tokens": 100000)"}) {
+        INFO(fine);
+        CHECK(chat(fine) == "accepted");
+    }
+    CHECK(chat(R"(, "tools": [{"type": "function"}], "tool_choice": "auto")") == "tools");
+    CHECK(chat(R"(, "functions": [{"name": "a"}])") == "functions");
+    CHECK(chat(R"(, "chat_template_kwargs": [])") == "chat_template_kwargs");
+    CHECK(chat(R"(, "add_special_tokens": true)") == "add_special_tokens");
+    CHECK(chat(R"(, "top_logprobs": 2)") == "top_logprobs");
+    CHECK(chat(R"(, "logprobs": 2)") == "logprobs");
+    CHECK(chat(R"(, "tools": [{"type": "function"}])") == "tools");
+    CHECK(chat(R"(, "tool_choice": "required")") == "tool_choice");
+    CHECK(chat(R"(, "response_format": {"type": "json_object"})") == "response_format");
+    CHECK(chat(R"(, "modalities": ["text", "audio"])") == "modalities");
+    CHECK(chat(R"(, "echo": true)") == "echo");
+    CHECK(chat(R"(, "prompt": "a")") == "prompt");
+    const auto messages = [](const std::string& list) {
+        return refused_field("{\"messages\": " + list + "}", true).first;
+    };
+    CHECK(messages("[]") == "messages");
+    CHECK(messages("\"a\"") == "messages");
+    CHECK(messages("null") == "messages");
+    CHECK_FALSE(messages("[5]") == "accepted");
+    CHECK(messages(R"([{"role": "user"}])") == "messages[0].content");
+    CHECK(messages(R"([{"role": "user", "content": 5}])") == "messages[0].content");
+    CHECK(messages(R"([{"role": "user", "content": null}])") == "messages[0].content");
+    CHECK(messages(R"([{"role": "tool"}])") == "messages[0].content");
+    CHECK(messages(R"([{"role": "user", "content": "a"}, {"role": "critic", "content": "a"}])") == "messages[1].role");
+    CHECK(messages(R"([{"role": "user", "content": "a", "name": 5}])") == "messages[0].name");
+    CHECK(messages(R"([{"role": "user", "content": "a", "tool_calls": [{}]}])") == "messages[0].tool_calls");
+    for (const char* bad :
+         {R"({"a": 1})", R"([1])", R"([{}])", R"([{"function": 1}])", R"([{"function": {"name": 1}}])"})
+        CHECK(messages(fmt::format(R"([{{"role": "assistant", "content": null, "tool_calls": {}}}])", bad)) ==
+              "messages[0].tool_calls");
+    CHECK(messages(R"([{"content": "a"}])") == "messages[0].role");
+    CHECK(messages(R"([{"role": "user", "content": "a", "weight": 0}])") == "messages[0].weight");
+    CHECK(messages(R"([{"role": "user", "content": [{"type": "image_url", "image_url": {}}]}])") ==
+          "messages.content.type");
+}
+
+TEST_CASE("requests: a chat with names, and calls of tools that are past", "[serve]") {
+    const auto r = parse_chat(R"({"messages": [{"role": "user", "content": "a", "name": "ann"},
+        {"role": "assistant", "content": null, "tool_calls": [{"id": "1", "type": "function", "function":
+        {"name": "add", "arguments": "{\"x\": 1}"}}]}, {"role": "tool", "tool_call_id": "1", "content": "2"},
+        {"role": "assistant", "content": null}]})",
+                              {});
+    REQUIRE(r.messages.size() == 4);
+    CHECK(r.messages[0].more == R"({"name":"ann"})");
+    CHECK(r.messages[1].content.empty());
+    const auto more = nlohmann::json::parse(r.messages[1].more);
+    CHECK(more["content"].is_null());
+    CHECK(more["tool_calls"][0]["function"]["arguments"] == nlohmann::json{{"x", 1}});
+    CHECK(more["tool_calls"][0]["id"] == "1");
+    CHECK(r.messages[2] == models::ChatMessage{"tool", "2", R"({"tool_call_id":"1"})"});
+    CHECK(r.messages[3].more == R"({"content":null})");
+}

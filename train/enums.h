@@ -1,0 +1,61 @@
+// What a run can choose by name: --optimizer, --muon-scale, --schedule, --loss-on, --chat-template; and why it ended.
+#pragma once
+
+#include "engine/base/names.h"
+
+namespace inkling::train {
+
+enum class OptimizerKind { adamw, muon, sgd };
+
+constexpr auto names(OptimizerKind) {
+    return name_table<OptimizerKind>(
+        {{OptimizerKind::adamw, "adamw"}, {OptimizerKind::muon, "muon"}, {OptimizerKind::sgd, "sgd"}});
+}
+
+// What Muon multiplies an orthogonal update of R rows and C columns with.
+enum class MuonScale {
+    adamw,     // .2 sqrt(max(R, C)): as long as AdamW's, so AdamW's learning rate fits (Liu et al. 2025, Moonlight)
+    original,  // sqrt(max(1, R / C)); learning rates of about .02
+    rows,      // the same, of an update whose rows have one length
+};
+
+constexpr auto names(MuonScale) {
+    return name_table<MuonScale>(
+        {{MuonScale::adamw, "adamw"}, {MuonScale::original, "original"}, {MuonScale::rows, "rows"}});
+}
+
+enum class ScheduleKind { constant, cosine, linear, wsd };
+
+constexpr auto names(ScheduleKind) {
+    return name_table<ScheduleKind>({{ScheduleKind::constant, "constant"},
+                                     {ScheduleKind::cosine, "cosine"},
+                                     {ScheduleKind::linear, "linear"},
+                                     {ScheduleKind::wsd, "wsd"}});
+}
+
+// What is learned of conversations, and of prompts with a completion: answers alone, or all.
+enum class LossOn { completions, all };
+
+constexpr auto names(LossOn) {
+    return name_table<LossOn>({{LossOn::completions, "completions"}, {LossOn::all, "all"}});
+}
+
+// The chat template that a model without one gets. As needed: ChatML, where it is to learn conversations.
+enum class ChatForm { as_needed, chatml };
+
+constexpr auto names(ChatForm) {
+    return name_table<ChatForm>({{ChatForm::as_needed, "auto"}, {ChatForm::chatml, "chatml"}});
+}
+
+// Why a run has ended; interrupted: it was asked to.
+enum class StopReason { none, max_iters, max_time, patience, interrupted };
+
+constexpr auto names(StopReason) {
+    return name_table<StopReason>({{StopReason::none, "none"},
+                                   {StopReason::max_iters, "max_iters"},
+                                   {StopReason::max_time, "max_time"},
+                                   {StopReason::patience, "patience"},
+                                   {StopReason::interrupted, "interrupted"}});
+}
+
+}  // namespace inkling::train

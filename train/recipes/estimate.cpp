@@ -1,0 +1,223 @@
+#include "train/recipes/estimate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "data/sampler.h"
+#include "engine/array/buffer_pool.h"
+#include "engine/autograd/backward.h"
+#include "engine/base/clock.h"
+#include "engine/base/random.h"
+#include "engine/ops/linear_cross_entropy.h"
+#include "engine/process/memory.h"
+#include "models/families/family.h"
+#include "models/transformer.h"
+#include "train/adapters.h"
+#include "train/evaluate.h"
+#include "train/step.h"
+
+namespace inkling::train {
+namespace {
+
+// What was measured with a model.
+struct Measured {
+    double flops_per_s = 0;
+    double step = 0;        // bytes that forward and backward take
+    double update = 0;      // bytes that the optimizer takes besides its state
+    double evaluation = 0;  // bytes
+    double copies = 0;      // bytes of the matrices that are saved in another layout
+};
+
+// AdamW keeps two numbers for each parameter; SGD one; Muon one for those in matrices, and two for others.
+double optimizer_bytes(const TrainOptions& options, const models::Architecture& config) {
+    const double all = trained_count(options, config);
+    if (options.optimizer == OptimizerKind::sgd) return 4 * all;
+    if (options.optimizer == OptimizerKind::adamw) return 8 * all;
+    return 8 * all - 4 * (options.lora_rank > 0 ? all : static_cast<double>(models::matrix_count(config)));
+}
+
+using Parts = std::set<models::Part>;
+
+// As training_flops; a product whose weight is frozen has no gradient of it.
+double step_flops(const TrainOptions& options, const Parts& adapted, const models::Architecture& config,
+                  double tokens) {
+    const double all = training_flops(config, tokens);
+    if (options.lora_rank == 0) return all;
+    const auto targets = [&](const models::Parameter& p) {
+        return models::may_be_adapted(p) && adapted.contains(p.part);
+    };
+    const auto adapters = static_cast<double>(models::adapter_count(config, options.lora_rank, targets));
+    return all + (6 * adapters - 2 * static_cast<double>(models::multiplied_count(config))) * tokens;
+}
+
+// Bytes that the pool has from the system.
+double held() {
+    const PoolStatistics now = pool_statistics();
+    return static_cast<double>(now.bytes_in_use + now.bytes_cached);
+}
+
+Measured measure(const TrainOptions& options, const Parts& adapted, const models::Architecture& config,
+                 std::size_t eval_tokens) {
+    constexpr int kWarmUp = 2, kMaxSteps = 5;
+    constexpr double kEnough = 0.5;  // seconds
+    std::vector<std::int32_t> tokens(10 * config.block_size + 1000 + eval_tokens);
+    for (std::size_t i = 0; i < tokens.size(); ++i)
+        tokens[i] = static_cast<std::int32_t>(random_below({3, 0}, i, config.vocab_size));
+    const auto sampler =
+        data::make_sampler(data::SamplerKind::random, tokens, options.batch_size, config.block_size, options.seed);
+    const auto model = std::make_unique<models::Transformer<float>>(config);
+    if (options.lora_rank > 0) adapt(options, adapted, *model);
+    TrainingStep step(options, *model, *sampler);
+    Measured m;
+    double last = held();
+    const auto more = [&last] { return held() - std::exchange(last, held()); };
+    {
+        const WithPrecision scope(options.precision);
+        data::Batch batch;
+        sampler->fill(0, batch);
+        step.parameters.zero_gradients();
+        Generator random;
+        backward(model->loss(id_array(batch.inputs, batch.batch, batch.length),
+                             id_array(batch.targets, batch.batch, batch.length), &random));
+    }
+    m.step = more();
+    double best = 1e30, sum = 0;
+    for (int i = 0; i < kWarmUp || (i < kMaxSteps && sum < kEnough); ++i) {
+        const double start = seconds_now();
+        step.run(static_cast<std::size_t>(i));
+        const double seconds = seconds_now() - start;
+        best = std::min(best, seconds);
+        sum += seconds;
+        if (i + 1 == kWarmUp) m.update = more();  // not later: how many steps there are depends on the time
+    }
+    // The run's evaluation finds no room in what its optimizer has: those matrices are of other sizes here.
+    release_cached_buffers();
+    last = held();
+    if (eval_tokens >= 2) {  // there is a validation part
+        evaluate(*model, data::TokenView(tokens).first(std::min(tokens.size(), eval_tokens)));
+    }
+    m.evaluation = more();
+    const models::Family& names = models::family(config.family);
+    for (const models::Parameter& p : models::parameters(config))
+        if (options.lora_rank == 0 && names.stored_transposed(p)) m.copies += 4 * static_cast<double>(size_of(p.shape));
+    const auto tokens_a_step = static_cast<double>(options.batch_size * config.block_size);
+    m.flops_per_s = step_flops(options, adapted, config, tokens_a_step) / best;
+    return m;
+}
+
+// Small enough to be measured itself.
+bool is_small(double tokens, const models::Architecture& config) {
+    constexpr double kParameters = 4e6, kActivations = 8e6, kFlops = 3e10;
+    constexpr std::size_t kVocabulary = 100'000;
+    return static_cast<double>(models::parameter_count(config)) < kParameters && config.vocab_size < kVocabulary &&
+           tokens * static_cast<double>(config.n_embd * config.n_layer) < kActivations &&
+           training_flops(config, tokens) < kFlops;
+}
+
+// Of the same kind, with heads of the same width, at most 512 wide, and a context of at most 512.
+models::Architecture smaller(const models::Architecture& config) {
+    models::Architecture small = config;
+    const std::size_t head = std::min<std::size_t>(config.head_size(), 512);
+    const auto scaled = [](std::size_t size, std::size_t now, std::size_t before) {
+        return std::max<std::size_t>(1, size * now / before);
+    };
+    small.n_head = std::clamp<std::size_t>(512 / head, 1, config.n_head);
+    small.n_kv_head = 0;
+    small.n_embd = config.head_dim ? scaled(config.n_embd, small.n_head, config.n_head) : head * small.n_head;
+    if (config.head_dim) small.head_dim = head;
+    if (config.n_inner) small.n_inner = scaled(config.n_inner, small.n_embd, config.n_embd);
+    small.block_size = std::min<std::size_t>(config.block_size, 512);
+    small.vocab_size = 64;  // of the head's logits only some are there at a time: they are counted, not measured
+    return small;
+}
+
+}  // namespace
+
+double training_flops(const models::Architecture& config, double tokens) {
+    const double C = static_cast<double>(config.query_width()), T = static_cast<double>(config.block_size);
+    return 6 * static_cast<double>(models::multiplied_count(config)) * tokens +
+           6 * static_cast<double>(config.n_layer) * C * T * tokens;
+}
+
+void estimate_sizes(const TrainOptions& options, const models::Architecture& config, double text_tokens,
+                    Estimate& result, std::size_t processes) {
+    const double all = trained_count(options, config);
+    const double optimizer = optimizer_bytes(options, config), average = options.ema > 0 ? 4 * all : 0;
+    result.text_bytes = static_cast<double>(data::id_bytes(config.vocab_size)) * text_tokens;
+    const double N = static_cast<double>(processes);
+    const double sums = 4 * all * std::log2(static_cast<double>(options.shards) / N);  // tree_sum.h
+    const double received = 4 * std::min(all * (N - 1) / N, static_cast<double>(Exchange::kInFlight));
+    result.state_bytes = frozen_bytes(options, config) + 8 * all + sums + received + optimizer / N + average;
+    result.checkpoint_bytes = 4 * all + optimizer + average;  // no gradients
+}
+
+Estimate estimate(const TrainOptions& options, const models::Architecture& config, double text_tokens,
+                  std::size_t processes) {
+    Estimate result;
+    result.parameters = models::parameter_count(config);
+    models::Architecture rows = config;  // which may be shorter than the context
+    rows.block_size = std::min(config.block_size, options.block_size);
+    const double tokens = static_cast<double>(options.rows_per_shard()) * static_cast<double>(rows.block_size);
+    result.tokens_per_step = tokens * static_cast<double>(options.shards * options.gradient_accumulation_steps);
+    result.trained = trained_count(options, config);
+    if (options.lora_rank > 0) result.parameters += static_cast<std::size_t>(result.trained);
+    const Parts adapted = adapted_parts(options, config);
+    result.flops_per_step = step_flops(options, adapted, rows, result.tokens_per_step);
+    estimate_sizes(options, config, text_tokens, result, processes);
+
+    TrainOptions tried = options;  // one part of a step
+    tried.gradient_accumulation_steps = tried.shards = 1;
+    tried.batch_size = options.rows_per_shard();
+    release_cached_buffers();
+    const auto eval_tokens = static_cast<std::size_t>(std::min(4097.0, options.val_fraction * text_tokens));
+    Measured m;
+    if (is_small(tokens, rows)) {
+        m = measure(tried, adapted, rows, eval_tokens);
+    } else {
+        models::Architecture small = smaller(rows);
+        tried.batch_size = std::clamp<std::size_t>(512 / small.block_size, 1, tried.batch_size);
+        small.n_layer = 1;
+        const Measured one = measure(tried, adapted, small, eval_tokens);
+        release_cached_buffers();
+        small.n_layer = 2;
+        m = measure(tried, adapted, small, eval_tokens);
+        // a part for each layer, and one for embeddings and head; both grow with the tokens, and with the width
+        const double layer = std::max(0.0, m.step - one.step), rest = std::max(0.0, one.step - layer);
+        const double more = tokens / static_cast<double>(tried.batch_size * small.block_size);
+        const double width = static_cast<double>(config.n_embd) / static_cast<double>(small.n_embd);
+        const double matrices =
+            static_cast<double>(models::matrix_count(config)) / static_cast<double>(models::matrix_count(small));
+        const double logits =
+            4 * tokens * static_cast<double>(columns_at_a_time(static_cast<std::size_t>(tokens), config.vocab_size, 4));
+        m.step = more * width * (rest + layer * static_cast<double>(config.n_layer)) + 3 * logits;
+        m.update *= matrices;
+        m.copies *= matrices;
+        m.evaluation *= width;
+    }
+    release_cached_buffers();
+    result.flops_per_s = m.flops_per_s;
+    result.work_bytes = m.step + m.update + m.copies + m.evaluation;
+    return result;
+}
+
+void check_memory(const TrainOptions& options, const models::Architecture& config, double text_tokens) {
+    // bytes of work, at most: of any run, and for each number that a layer hands on
+    constexpr double kAny = 1e9, kEach = 200;
+    constexpr double kSure = 0.7;  // of what is estimated
+    const auto room = static_cast<double>(available_memory()) + static_cast<double>(memory_in_use());
+    Estimate needed;
+    estimate_sizes(options, config, text_tokens, needed);
+    const std::size_t length = std::min(config.block_size, options.block_size);
+    const double activations = static_cast<double>(options.rows_per_shard()) * static_cast<double>(length) *
+                               static_cast<double>(config.n_embd) * static_cast<double>(config.n_layer + 1);
+    if (2 * needed.state_bytes + kEach * activations + kAny < room) return;  // without a doubt
+    needed = estimate(options, config, text_tokens);
+    if (needed.state_bytes + kSure * needed.work_bytes < room) return;
+    throw Error(
+        fmt::format("out of memory: this run needs about {}, and there are {}: choose a smaller model, batch or "
+                    "context, which --dry-run tells the memory of",
+                    bytes_text(needed.memory_bytes()), bytes_text(room)));
+}
+
+}  // namespace inkling::train

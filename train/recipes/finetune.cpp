@@ -1,0 +1,130 @@
+#include "train/recipes/finetune.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "models/parameters.h"
+
+namespace inkling::train {
+namespace {
+
+// Muon's rate for text, also of embeddings and head; answers to questions are learned at fast's rates.
+constexpr double kTunedMuonRate = 0.003;
+constexpr double kTunedRate = 0.15;         // of AdamW for the whole model, times 1 / width
+constexpr double kTunedMuonCost = 1;        // of an update, at most, against forward and backward
+constexpr double kTunedAdapterRate = 0.75;  // of AdamW for adapters, times 1 / width
+constexpr double kAnswersAdapterRate = 0.02, kAnswersAdapterHeadRate = 0.001;  // of Muon for adapters, of a head's
+constexpr double kTunedMaxEpochs = 10, kAnswersMaxEpochs = 60;  // of a text, of answers; a run may stop before
+constexpr double kTunedMinSteps = 60;                           // of even the shortest text
+constexpr double kTunedStepsPerEpoch = 32;                      // batches that a text is at least cut into
+constexpr double kTunedMinBatch = 128, kTunedMaxBatch = 8192;   // tokens
+constexpr std::size_t kTunedTextRow = 512, kTunedDocumentRow = 256;
+constexpr double kTunedPlannedTime = 1.1;  // as recipes.cpp
+// Evaluations cost as much as this part of training; a token that is evaluated a third of one that is trained on.
+constexpr double kTunedEvalCost = 0.15, kTunedEvalToken = 1.0 / 3;
+constexpr double kTunedEvalTokens = 4096;  // that are enough for one evaluation
+constexpr double kTunedMaxEvaluations = 20, kTunedMinEvaluations = 5;
+constexpr double kTunedPatience = 0.4;    // of the evaluations
+constexpr double kAnswersPatience = 0.8;  // what is learned suddenly is learned late
+
+double tuned_tokens(const Budget& budget, const TrainOptions& o) {
+    return static_cast<double>(budget.tokens) * (1 - o.val_fraction);
+}
+
+double max_epochs(const Budget& budget) { return budget.answers ? kAnswersMaxEpochs : kTunedMaxEpochs; }
+
+double tuned_step_tokens(const TrainOptions& o) {
+    return static_cast<double>(o.batch_size * o.block_size * o.gradient_accumulation_steps);
+}
+
+// The optimizer, and its learning rates.
+void fit_rates(const models::Architecture& model, bool answers, const std::set<std::string>& given, TrainOptions& o) {
+    const auto set = [&](const char* flag, double& field, double value) {
+        if (!given.contains(flag)) field = value;
+    };
+    const auto width = static_cast<double>(model.n_embd);
+    // Newton-Schulz takes 20 C operations a parameter, forward and backward 6 a parameter and token
+    const bool dear = 20 * width > 6 * kTunedMuonCost * tuned_step_tokens(o);
+    const bool adapters = o.lora_rank > 0;
+    if (!given.contains("optimizer")) {
+        if (dear) {
+            o.optimizer = OptimizerKind::adamw;
+        } else if (adapters && answers) {
+            o.optimizer = OptimizerKind::muon;
+        }
+    }
+    if (o.optimizer == OptimizerKind::adamw) {
+        set("learning-rate", o.learning_rate, (adapters ? kTunedAdapterRate : kTunedRate) / width);
+        set("embedding-lr", o.embedding_lr, 0);
+        set("head-lr", o.head_lr, 0);
+    } else if (o.optimizer == OptimizerKind::muon && adapters) {
+        set("learning-rate", o.learning_rate, kAnswersAdapterRate);
+        set("head-lr", o.head_lr, kAnswersAdapterHeadRate);
+    } else if (o.optimizer == OptimizerKind::muon) {
+        if (!answers) set("learning-rate", o.learning_rate, kTunedMuonRate);
+        set("embedding-lr", o.embedding_lr, answers ? o.embedding_lr * std::sqrt(128 / width) : 0);
+        set("head-lr", o.head_lr, answers ? o.head_lr * std::sqrt(128 / width) : 0);
+    }
+}
+
+}  // namespace
+
+TrainOptions finetune_options(TrainOptions o) {
+    o.sampler = data::SamplerKind::shuffle;
+    o.eval_on_start = true;
+    o.muon_scale = MuonScale::original;  // with which its rates were chosen
+    return o;
+}
+
+void fit_tuning(const Budget& budget, const models::Architecture& model, const std::set<std::string>& given,
+                TrainOptions& o) {
+    const auto set = [&](const char* flag, auto& field, auto value) {
+        if (!given.contains(flag)) field = static_cast<std::decay_t<decltype(field)>>(value);
+    };
+    const double tokens = tuned_tokens(budget, o);
+    if (budget.longest_document > 0) {
+        const std::size_t longest = (budget.longest_document + 15) / 16 * 16;
+        set("block-size", o.block_size, std::min(model.block_size, std::max(longest, kTunedDocumentRow)));
+    } else {
+        const auto row = static_cast<double>(std::min(model.block_size, kTunedTextRow));
+        set("block-size", o.block_size, std::clamp(tokens / 4, 1.0, row));
+    }
+    const double multiplied = static_cast<double>(models::multiplied_count(model));
+    const double seen = std::min(budget.flops() / (6 * multiplied), max_epochs(budget) * tokens);
+    const double batch =
+        std::clamp(std::exp2(std::round(std::log2(std::max(1.0, std::min(tokens, seen) / kTunedStepsPerEpoch)))),
+                   kTunedMinBatch, kTunedMaxBatch);
+    set("batch-size", o.batch_size, whole_parts(batch / static_cast<double>(o.block_size), o.shards));
+    fit_rates(model, budget.answers, given, o);
+}
+
+std::size_t tuning_steps(const Budget& budget, double seconds_per_step, const TrainOptions& o) {
+    const double in_time = kTunedPlannedTime * budget.seconds / seconds_per_step;
+    const double epochs = max_epochs(budget) * tuned_tokens(budget, o) / tuned_step_tokens(o);
+    return static_cast<std::size_t>(std::clamp(std::min(in_time, std::max(epochs, kTunedMinSteps)), 1.0, 1e9));
+}
+
+void fit_tuning_to_steps(const Budget& budget, const std::set<std::string>& given, TrainOptions& o) {
+    const auto part = [&](const char* flag, std::size_t& field, double of) {
+        if (!given.contains(flag))
+            field = std::max<std::size_t>(1, static_cast<std::size_t>(static_cast<double>(o.max_iters) / of));
+    };
+    // as many evaluations of enough tokens as may be
+    const double val = static_cast<double>(budget.tokens) * o.val_fraction;
+    const double tokens = kTunedEvalCost / kTunedEvalToken * static_cast<double>(o.max_iters) * tuned_step_tokens(o);
+    const double evaluations =
+        std::clamp(tokens / std::max(1.0, std::min(val, kTunedEvalTokens)), kTunedMinEvaluations, kTunedMaxEvaluations);
+    part("eval-every", o.eval_every, evaluations);
+    if (!given.contains("eval-iters")) {
+        const double each = tokens / evaluations;
+        o.eval_iters = each >= val ? 0 : static_cast<std::size_t>(std::ceil(each / tuned_step_tokens(o)));
+    }
+    const double patience = budget.answers ? kAnswersPatience : kTunedPatience;
+    if (!given.contains("patience")) o.patience = static_cast<std::size_t>(std::ceil(patience * evaluations));
+    part("save-every", o.save_every, 4);
+    part("sample-every", o.sample_every, 2);
+    part("log-every", o.log_every, 100);
+    if (!given.contains("ema")) o.ema = std::max(0.0, 1 - 50.0 / static_cast<double>(o.max_iters + 1));
+}
+
+}  // namespace inkling::train

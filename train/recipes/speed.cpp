@@ -1,0 +1,102 @@
+#include "train/recipes/speed.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "data/split.h"
+#include "engine/array/buffer_pool.h"
+#include "engine/base/clock.h"
+#include "engine/kernels/operand.h"
+#include "train/step.h"
+
+namespace inkling::train {
+namespace {
+
+constexpr double kProductSeconds = 0.1;  // longer than what another program takes of a core at a time
+
+}  // namespace
+
+double product_gflops(Precision precision, distributed::Processes* processes) {
+    constexpr std::size_t M = 1024, K = 256, N = 256;
+    const WithPrecision scope(precision);
+    const Operand<float> a(Array<float>({M, K}, 0.5f)), b(Array<float>({K, N}, 0.25f));
+    Array<float> c({M, N});
+    if (processes) processes->barrier();
+    double best = 1e30;
+    for (const double begin = seconds_now(); seconds_now() - begin < kProductSeconds;) {
+        const double start = seconds_now();
+        product(a, b, c);
+        best = std::min(best, seconds_now() - start);
+    }
+    const double own = 2.0 * M * K * N / best / 1e9;
+    double all = processes ? 0 : own;
+    if (processes)
+        for (const double each : processes->gather_all(own)) all += each;
+    return all;
+}
+
+double seconds_per_step(const TrainOptions& options, const models::Architecture& architecture,
+                        const data::Tokenizer& tokenizer, data::TokenView tokens, double max_seconds,
+                        distributed::Processes* processes) {
+    auto model = std::make_unique<models::Transformer<float>>(architecture);
+    const double best = seconds_per_step(options, *model, tokenizer, tokens, max_seconds, processes);
+    model.reset();
+    release_cached_buffers();
+    return best;
+}
+
+double seconds_per_step(const TrainOptions& options, models::Transformer<float>& model,
+                        const data::Tokenizer& tokenizer, data::TokenView tokens, double max_seconds,
+                        distributed::Processes* processes) {
+    model.train();
+    double best = 1e30;
+    {
+        TrainOptions still = options;
+        still.learning_rate = still.min_lr = still.embedding_lr = still.head_lr = still.vector_lr = 0;
+        const auto sampler = data::make_sampler(still.sampler, data::split_tokens(tokens, still.val_fraction).train,
+                                                still.rows_per_shard(), still.block_size, still.seed, &tokenizer);
+        TrainingStep step(still, model, *sampler, processes);
+        if (processes) processes->barrier();
+        const double begin = seconds_now();
+        std::size_t number = 0;
+        do {  // the first ones, which make buffers and primitives, are not the fastest
+            const double start = seconds_now();
+            step.run(number++);
+            best = std::min(best, seconds_now() - start);
+        } while (of_first(processes, seconds_now() - begin < max_seconds) && number < 100);
+    }
+    release_cached_buffers();  // the run's own are of other sizes
+    return of_first(processes, best);
+}
+
+Costs estimated_costs(const TrainOptions& options, const Estimate& sizes, double val_tokens, double seconds_per_step) {
+    constexpr double kEvaluated = 1.0 / 3, kWritten = 5;  // a token, against one that is trained on
+    constexpr double kSaved = 300e6;                      // bytes a second
+    constexpr double kSample = 200;                       // tokens
+    const auto batch = static_cast<double>(options.batch_size * options.block_size);
+    const double trained = seconds_per_step / (batch * static_cast<double>(options.gradient_accumulation_steps));
+    const double evaluated =
+        options.eval_iters ? std::min(val_tokens, batch * static_cast<double>(options.eval_iters)) : val_tokens;
+    return {seconds_per_step, kEvaluated * evaluated * trained, sizes.checkpoint_bytes / kSaved,
+            kWritten * kSample * trained};
+}
+
+double seconds_of(const TrainOptions& options, double steps, const Costs& costs) {
+    // the last step has one of each in any case
+    const auto times = [&](std::size_t every) { return every ? std::ceil(steps / static_cast<double>(every)) : 1; };
+    const double evaluations = times(options.eval_every), prompts = static_cast<double>(options.sample_prompt.size());
+    return steps * costs.step + evaluations * costs.evaluation +
+           std::max(evaluations, times(options.save_every)) * costs.checkpoint +
+           times(options.sample_every) * std::max(1.0, prompts) * costs.sample;
+}
+
+PlannedSeconds planned_seconds(const TrainOptions& options, const Estimate& sizes, double text_tokens,
+                               double seconds_per_step) {
+    auto steps = static_cast<double>(options.max_iters);
+    if (options.max_time > 0) steps = std::min(steps, std::ceil(options.max_time / seconds_per_step));
+    const Costs costs = estimated_costs(options, sizes, options.val_fraction * text_tokens, seconds_per_step);
+    const double start = options.eval_on_start ? costs.evaluation + costs.checkpoint : 0;
+    return {steps * seconds_per_step, start + seconds_of(options, steps, costs)};
+}
+
+}  // namespace inkling::train

@@ -1,0 +1,257 @@
+#include "train/run/checkpoint.h"
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <span>
+
+#include "engine/base/names.h"
+#include "engine/base/parallel.h"
+#include "formats/files/file.h"
+#include "formats/safetensors/safetensors.h"
+#include "models/files/adapter_folder.h"
+#include "models/files/folder.h"
+
+namespace inkling::train {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* kFile = "training_state.safetensors";
+constexpr const char* kFormat = "1";
+constexpr const char* kChecksum = "checksum";
+constexpr const char* kModelFiles = "model_files";
+constexpr const char* kBase = "base_fingerprint";
+constexpr const char* kValLoss = "val_loss";
+constexpr const char* kBestValLoss = "best_val_loss";
+constexpr const char* kBestStep = "best_step";
+constexpr const char* kSpikes = "spikes";
+const std::string kWeights = "weights.";  // those in training, where the model beside is their average
+
+// Doubles are kept as text that reads back to the same bits.
+template <class Number>
+std::string number_text(Number x) {
+    return fmt::format("{}", x);
+}
+
+template <class Number>
+Number read_number(const formats::SafetensorsFile& file, const std::string& key, const std::string& what) {
+    const auto found = file.metadata().find(key);
+    check<BadInput>(found != file.metadata().end(), "{}: {} is missing", what, key);
+    Number x{};
+    const std::string& text = found->second;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), x);
+    check<BadInput>(error == std::errc() && end == text.data() + text.size(), "{}: {} must be a number, got '{}'", what,
+                    key, shown_name(text));
+    return x;
+}
+
+double read_val_loss(const formats::SafetensorsFile& file, const std::string& what) {
+    return read_number<double>(file, file.metadata().contains(kValLoss) ? kValLoss : kBestValLoss, what);
+}
+
+// FNV-1a, a 32-bit word at a time: one that differs always changes the value.
+struct Hash {
+    std::uint64_t value = 1469598103934665603ull;
+
+    void add(std::uint32_t word) { value = (value ^ word) * 1099511628211ull; }
+    void add(const std::string& text) {
+        for (const char c : text) add(static_cast<std::uint32_t>(static_cast<unsigned char>(c)));
+        add(~0u);
+    }
+    void add(const float* values, std::size_t n) {
+        for (std::size_t i = 0; i < n; ++i) add(std::bit_cast<std::uint32_t>(values[i]));
+    }
+};
+
+using Metadata = std::map<std::string, std::string>;
+
+// Of the model's files that hold no weights.
+std::string files_checksum(const fs::path& folder) {
+    Hash hash;
+    const char* const config = models::is_adapter(folder) ? "adapter_config.json" : "config.json";
+    for (const char* name : {config, "tokenizer.json"}) hash.add(formats::read_file(folder / name));
+    return fmt::format("{:016x}", hash.value);
+}
+
+// Of all that a checkpoint holds, the model's weights among it: files have no checksum of their own. `weights`, if any,
+// are those that the model is the average of.
+std::string checksum(const Metadata& metadata, const nn::FlatParameters<float>& parameters, Optimizer<float>& optimizer,
+                     const Array<float>& weights) {
+    Hash hash;
+    for (const auto& [key, text] : metadata) {
+        if (key == kChecksum) continue;
+        hash.add(key);
+        hash.add(text);
+    }
+    for (const auto& entry : parameters.entries()) {
+        const std::size_t n = entry.parameter.size();
+        hash.add(entry.parameter.value().data(), n);
+        for (const auto& state : optimizer.state_of(entry)) hash.add(state.values, n);
+        if (weights.defined()) hash.add(weights.data() + entry.offset, n);
+    }
+    if (metadata.contains(kBase)) return fmt::format("{:016x}", hash.value);  // what is frozen is not in the checkpoint
+    for (const Tensor<float>& p : parameters.frozen()) {
+        const ConstArray<float> values = unpacked(p);
+        hash.add(values.data(), values.size());
+    }
+    return fmt::format("{:016x}", hash.value);
+}
+
+// Nothing before the first update: all of it is 0.
+std::vector<Optimizer<float>::State> updated_state(Optimizer<float>& optimizer,
+                                                   const nn::FlatParameters<float>::Entry& e) {
+    return optimizer.updates > 0 ? optimizer.state_of(e) : std::vector<Optimizer<float>::State>();
+}
+
+}  // namespace
+
+std::string fingerprint(data::TokenView tokens, const data::EncodedDocuments* documents) {
+    Hash hash;
+    for (const std::int32_t t : tokens) hash.add(static_cast<std::uint32_t>(t));
+    if (documents) {
+        for (const std::uint8_t learned : documents->learn) hash.add(learned);
+        for (const std::size_t end : documents->ends) hash.add(static_cast<std::uint32_t>(end));
+    }
+    return fmt::format("{}-{:016x}", tokens.size(), hash.value);
+}
+
+std::string base_fingerprint(models::Transformer<float>& model) {
+    constexpr std::size_t kNumbers = 1 << 20;  // that are widened at a time
+    if (model.adapter.rank == 0) return "";
+    Hash all;
+    std::size_t count = 0;
+    for (const models::Parameter& p : models::parameters(model.config)) {
+        const Tensor<float>& tensor = model.at(p);
+        const std::size_t rows = tensor.dim(0), width = tensor.size() / rows;
+        const std::size_t step = std::max<std::size_t>(1, kNumbers / width), parts = (rows + step - 1) / step;
+        std::vector<std::uint64_t> hashes(parts);
+        parallel_for(parts, 1, [&](std::size_t begin, std::size_t end) {
+            std::vector<float> wide;
+            for (std::size_t i = begin; i < end; ++i) {
+                const std::size_t first = i * step, last = std::min(rows, first + step);
+                const float* values = tensor.packed() ? nullptr : tensor.value().data() + first * width;
+                if (tensor.packed()) {
+                    wide.resize((last - first) * width);
+                    tensor.packed()->unpack_rows(first, last, wide.data());
+                    values = wide.data();
+                }
+                Hash part;
+                part.add(values, (last - first) * width);
+                hashes[i] = part.value;
+            }
+        });
+        for (const std::uint64_t h : hashes)
+            all.add(static_cast<std::uint32_t>(h)), all.add(static_cast<std::uint32_t>(h >> 32));
+        count += tensor.size();
+    }
+    return fmt::format("{}-{:016x}", count, all.value);
+}
+
+void save_checkpoint(const fs::path& folder, models::Transformer<float>& model, const data::Tokenizer& tokenizer,
+                     const nn::FlatParameters<float>& parameters, Optimizer<float>& optimizer,
+                     const WeightAverage& average, const TrainingState& state) {
+    formats::SafetensorsWriter out;
+    for (const auto& entry : parameters.entries()) {
+        const ConstArray<float>& p = entry.parameter.value();
+        const std::vector<std::uint64_t> shape(p.shape().begin(), p.shape().end());
+        const auto check_finite = [&](const float* values) {
+            const bool finite = std::all_of(values, values + p.size(), [](float x) { return std::isfinite(x); });
+            check(finite, "checkpoint: {} holds values that are not finite: nothing is saved", entry.name);
+        };
+        check_finite(p.data());
+        for (const auto& [kind, values] : updated_state(optimizer, entry))
+            out.add(fmt::format("{}.{}", kind, entry.name), formats::DType::F32, shape, values);
+        if (average.on()) {
+            check_finite(average.kept.data() + entry.offset);
+            out.add(kWeights + entry.name, formats::DType::F32, shape, average.kept.data() + entry.offset);
+        }
+    }
+    Metadata metadata = {{"format", kFormat},
+                         {"optimizer", name_of(optimizer.kind())},
+                         {"step", number_text(state.step)},
+                         {"updates", number_text(optimizer.updates)},
+                         {kValLoss, number_text(state.val_loss)},
+                         {kBestValLoss, number_text(state.best_val_loss)},
+                         {kBestStep, number_text(state.best_step)},
+                         {"train_s", number_text(state.train_s)},
+                         {"elapsed_s", number_text(state.elapsed_s)},
+                         {kSpikes, state.spikes.to_text()},
+                         {"data_fingerprint", state.data_fingerprint},
+                         {"config", state.config}};
+    if (!state.base_fingerprint.empty()) metadata[kBase] = state.base_fingerprint;
+    if (model.adapter.rank > 0) {
+        models::save_adapter(folder, model, tokenizer);
+    } else {
+        models::save_model(folder, model, tokenizer);
+    }
+    metadata[kModelFiles] = files_checksum(folder);
+    metadata[kChecksum] = checksum(metadata, parameters, optimizer, average.kept);
+    for (const auto& [key, text] : metadata) out.set_metadata(key, text);
+    out.write(folder / kFile);
+}
+
+TrainingState load_state(const fs::path& folder, nn::FlatParameters<float>& parameters, Optimizer<float>& optimizer,
+                         WeightAverage& average) {
+    const std::string what = (folder / kFile).string();
+    const auto file = formats::SafetensorsFile::open(folder / kFile);
+    const auto text = [&](const std::string& key) {
+        const auto found = file.metadata().find(key);
+        check<BadInput>(found != file.metadata().end(), "{}: {} is missing", what, key);
+        return found->second;
+    };
+    check<BadInput>(text("format") == kFormat, "{}: format '{}' is not known to this version", what, text("format"));
+    TrainingState state;
+    state.step = read_number<std::size_t>(file, "step", what);
+    state.val_loss = read_val_loss(file, what);
+    state.best_val_loss = read_number<double>(file, kBestValLoss, what);
+    if (file.metadata().contains(kBestStep)) state.best_step = read_number<std::size_t>(file, kBestStep, what);
+    state.train_s = read_number<double>(file, "train_s", what);
+    state.elapsed_s = read_number<double>(file, "elapsed_s", what);
+    if (file.metadata().contains(kSpikes))
+        check<BadInput>(state.spikes.read(text(kSpikes)), "{}: {} must be pairs of numbers", what, kSpikes);
+    state.data_fingerprint = text("data_fingerprint");
+    if (file.metadata().contains(kBase)) state.base_fingerprint = text(kBase);
+    state.config = text("config");
+    const auto& found = file.metadata();
+    const std::string name = found.contains("optimizer") ? found.at("optimizer") : "adamw";  // once the only one
+    check<BadInput>(name == name_of(optimizer.kind()),
+                    "{}: was trained with --optimizer {}: go on with it, not with {}", what, name,
+                    name_of(optimizer.kind()));
+    const bool averaged = file.contains(kWeights + parameters.entries().front().name);
+    Array<float> weights;
+    if (averaged) weights = Array<float>(parameters.values().shape(), 0.0f);
+    optimizer.updates = read_number<std::uint64_t>(file, "updates", what);
+    for (const auto& entry : parameters.entries()) {
+        const std::size_t n = entry.parameter.size();
+        for (const auto& [kind, values] : updated_state(optimizer, entry))
+            file.read(fmt::format("{}.{}", kind, entry.name), values, n);
+        if (averaged) file.read(kWeights + entry.name, weights.data() + entry.offset, n);
+    }
+    check<BadInput>(text(kChecksum) == checksum(found, parameters, optimizer, weights),
+                    "{}: is damaged, or of other weights than the {} beside it: go on from another checkpoint", what,
+                    models::is_adapter(folder) ? "adapter_model.safetensors" : "model.safetensors");
+    const auto files = file.metadata().find(kModelFiles);
+    check<BadInput>(files == file.metadata().end() || files->second == files_checksum(folder),
+                    "{}: {} or tokenizer.json beside it is not as it was saved: go on from another checkpoint", what,
+                    models::is_adapter(folder) ? "adapter_config.json" : "config.json");
+    average.start();
+    if (averaged) copy_into(parameters.values(), weights);
+    return state;
+}
+
+std::string stored_config(const fs::path& folder) {
+    const auto file = formats::SafetensorsFile::open(folder / kFile);
+    const auto found = file.metadata().find("config");
+    check<BadInput>(found != file.metadata().end(), "{}: config is missing", (folder / kFile).string());
+    return found->second;
+}
+
+double stored_val_loss(const fs::path& folder) {
+    return read_val_loss(formats::SafetensorsFile::open(folder / kFile), (folder / kFile).string());
+}
+
+}  // namespace inkling::train

@@ -1,0 +1,77 @@
+#include "train/run/run_card.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <ctime>
+#include <fstream>
+
+#include "engine/process/threads.h"
+#include "formats/files/file.h"
+#include "formats/json.h"
+#include "train/loop.h"
+
+namespace inkling::train {
+namespace {
+
+constexpr const char* kBefore = "val_loss_before";
+
+std::string cpu_name() {
+    std::ifstream info("/proc/cpuinfo");
+    for (std::string line; std::getline(info, line);) {
+        const std::size_t colon = line.find(": ");
+        if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
+    }
+    return "";
+}
+
+std::string now() {  // UTC, as ISO 8601 has it
+    const std::time_t seconds = std::time(nullptr);
+    std::tm t{};
+    gmtime_r(&seconds, &t);
+    return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", t.tm_year + 1900, t.tm_mon + 1, t.tm_mday, t.tm_hour,
+                       t.tm_min, t.tm_sec);
+}
+
+}  // namespace
+
+nlohmann::ordered_json this_machine() {
+    const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    return {
+        {"cpu", cpu_name()},
+        {"cores", physical_cores()},
+        {"memory_bytes", pages > 0 && page > 0 ? static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page)
+                                               : std::uint64_t{0}}};
+}
+
+RunCard::RunCard(const std::filesystem::path& run, nlohmann::ordered_json card)
+    : path_(run / "run.json"), card_(std::move(card)) {
+    if (formats::is_there(path_)) {  // of the run that goes on
+        const auto old = formats::json_or_null(formats::read_file(path_, formats::FileKind::json));
+        if (old.is_object() && old.contains(kBefore)) card_[kBefore] = old[kBefore];
+    }
+    card_["started"] = now();
+    card_["machine"] = this_machine();
+    formats::write_file_atomic(path_, formats::json_text(card_, 2) + "\n");
+}
+
+void RunCard::evaluated(TrainingLoop& loop) {
+    if (loop.metrics().step == 0) card_[kBefore] = *loop.metrics().val_loss;
+}
+
+std::optional<double> RunCard::val_loss_before() const {
+    const auto found = card_.find(kBefore);
+    return found != card_.end() && found->is_number() ? std::optional(found->get<double>()) : std::nullopt;
+}
+
+void RunCard::stopped(TrainingLoop& loop) {
+    rusage used{};
+    getrusage(RUSAGE_SELF, &used);
+    card_["ended"] = now();
+    card_["stop_reason"] = name_of(loop.stop_reason());
+    card_["peak_memory_bytes"] = static_cast<std::uint64_t>(used.ru_maxrss) * 1024;
+    formats::write_file_atomic(path_, formats::json_text(card_, 2) + "\n");
+}
+
+}  // namespace inkling::train

@@ -1,0 +1,30 @@
+// OUT/run.json: on what a run was made, and how large it was. A run that is resumed writes it anew.
+//   RunCard card(folder.path(), {{"parameters", parameters}});
+//   loop.run({&card});   // at the end it has the largest memory that was used
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "train/callback.h"
+
+namespace inkling::train {
+
+// Keys: cpu, cores, memory_bytes.
+nlohmann::ordered_json this_machine();
+
+class RunCard : public Callback {
+  public:
+    // Writes `card` with "started" and this_machine() as "machine".
+    RunCard(const std::filesystem::path& run, nlohmann::ordered_json card);
+    void evaluated(TrainingLoop& loop) override;  // before the first step: val_loss_before
+    void stopped(TrainingLoop& loop) override;    // adds ended, stop_reason and peak_memory_bytes
+    std::optional<double> val_loss_before() const;
+
+  private:
+    std::filesystem::path path_;
+    nlohmann::ordered_json card_;
+};
+
+}  // namespace inkling::train

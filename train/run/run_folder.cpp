@@ -1,0 +1,232 @@
+#include "train/run/run_folder.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "engine/base/check.h"
+#include "formats/files/directory.h"
+#include "formats/files/file.h"
+#include "formats/files/file_calls.h"
+#include "train/run/checkpoint.h"
+
+namespace inkling::train {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* kUnfinished = ".unfinished-";
+constexpr const char* kFiles[] = {"metrics.jsonl", "samples.jsonl", "config.toml", "run.json"};
+
+Error unwritable(const fs::path& path, int error) {
+    return Error(fmt::format("{}: cannot be written: {}", path.string(), std::strerror(error)));
+}
+
+// The lock file, open and locked; -1: another process has it. A run removes its file while it still has the lock, so
+// one that was waited for may no longer be the one in the folder: then it is tried again.
+int take_lock(const fs::path& path) {
+    constexpr int kTries = 1000;
+    for (int i = 0; i < kTries; ++i) {
+        const int file = formats::retry([&] { return open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666); });
+        if (file < 0) throw unwritable(path.parent_path(), errno);
+        if (flock(file, LOCK_EX | LOCK_NB) != 0) {
+            close(file);
+            return -1;
+        }
+        struct stat held {
+        }, named{};
+        int error = formats::refused_file_call("stat", path);
+        if (error == 0 && (fstat(file, &held) != 0 || stat(path.c_str(), &named) != 0)) error = errno;
+        if (error == 0 && held.st_ino == named.st_ino && held.st_dev == named.st_dev) return file;
+        close(file);
+        if (error != 0 && error != ENOENT) throw unwritable(path, error);
+    }
+    return -1;
+}
+
+// The checkpoints that say of themselves what they are, newest first. Others are left alone: a disk that fails for a
+// moment must not cost the best one.
+std::vector<Evaluated> readable(const fs::path& folder, const std::vector<std::string>& damaged) {
+    std::vector<Evaluated> found;
+    for (const fs::path& checkpoint : find_checkpoints(folder)) {
+        if (std::count(damaged.begin(), damaged.end(), checkpoint.filename().string()) > 0) continue;
+        try {
+            found.push_back({checkpoint, stored_val_loss(checkpoint)});
+        } catch (const Error&) {
+        }
+    }
+    return found;
+}
+
+void link(const fs::path& folder, const std::string& name, const std::string& target) {
+    std::error_code none;
+    if (fs::read_symlink(folder / name, none) == target) return;
+    const fs::path beside = folder / (kUnfinished + name);
+    formats::remove_tree(beside);
+    if (target.empty()) {
+        if (fs::is_symlink(folder / name, none)) formats::remove_tree(folder / name);
+        return;
+    }
+    formats::make_link(target, beside);
+    formats::rename_path(beside, folder / name);
+    formats::sync_directory(folder);
+}
+
+// Its name goes first: no half of a checkpoint has one.
+void remove_checkpoint(const fs::path& checkpoint) {
+    const fs::path beside = checkpoint.parent_path() / (kUnfinished + checkpoint.filename().string());
+    formats::remove_tree(beside);
+    formats::rename_path(checkpoint, beside);
+    formats::remove_tree(beside);
+}
+
+void try_remove_checkpoint(const fs::path& checkpoint) {
+    try {
+        remove_checkpoint(checkpoint);
+    } catch (const Error&) {  // one that stays is only untidy
+    }
+}
+
+}  // namespace
+
+bool is_checkpoint(const std::string& name) {
+    return name.starts_with("step-") && name.size() > 5 && name.size() < 24 &&
+           std::all_of(name.begin() + 5, name.end(), [](unsigned char c) { return std::isdigit(c); });
+}
+
+std::size_t step_of(const fs::path& checkpoint) { return std::stoull(checkpoint.filename().string().substr(5)); }
+
+std::string best_of(const std::vector<Evaluated>& newest_first) {
+    std::string best;
+    double lowest = std::numeric_limits<double>::max();
+    for (const Evaluated& c : newest_first) {
+        if (!(c.val_loss <= lowest)) continue;
+        lowest = c.val_loss;
+        best = c.name();
+    }
+    return best;
+}
+
+std::vector<fs::path> find_checkpoints(const fs::path& folder) {
+    std::vector<fs::path> found;
+    std::error_code none;
+    if (!fs::is_directory(folder, none)) return found;
+    for (const std::string& name : formats::names_in(folder)) {
+        if (is_checkpoint(name)) found.push_back(folder / name);
+    }
+    std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return step_of(a) > step_of(b); });
+    return found;
+}
+
+bool holds_run(const fs::path& folder) {
+    return !find_checkpoints(folder).empty() || fs::exists(folder / "metrics.jsonl");
+}
+
+RunFolder::Lock::Lock(fs::path lock_path) : path(std::move(lock_path)), file(take_lock(path)) {
+    check(file >= 0, "{}: another run is writing there: choose another --out", path.parent_path().string());
+}
+
+RunFolder::Lock::~Lock() {
+    ::unlink(path.c_str());  // before it is unlocked: see take_lock
+    ::close(file);
+}
+
+RunFolder::RunFolder(fs::path path) : path_(std::move(path)) {
+    std::error_code error;
+    check(!fs::exists(path_, error) || fs::is_directory(path_, error), "{}: is a file: --out must name a directory",
+          path_.string());
+    error = {formats::refused_file_call("mkdir", path_), std::generic_category()};
+    if (!error) fs::create_directories(path_, error);
+    if (error) throw unwritable(path_, error.value());
+    lock_ = std::make_unique<Lock>(path_ / ".lock");
+    clear_unfinished();
+}
+
+void RunFolder::clear_unfinished() const {
+    for (const std::string& name : formats::names_in(path_)) {
+        if (!name.starts_with(kUnfinished)) continue;
+        const fs::path checkpoint = path_ / name.substr(std::strlen(kUnfinished));
+        const fs::path between = formats::between_exchange(path_ / name);
+        std::error_code none;
+        if (fs::exists(between, none) && !fs::exists(checkpoint, none)) formats::rename_path(between, checkpoint);
+    }
+    for (const std::string& name : formats::names_in(path_)) {
+        const auto unfinished = [&](const char* of) { return formats::is_unfinished(name, of); };
+        if (name.starts_with(kUnfinished) || std::any_of(std::begin(kFiles), std::end(kFiles), unfinished))
+            formats::remove_tree(path_ / name);
+    }
+}
+
+void RunFolder::clear() {
+    for (const char* name : {"latest", "best"}) formats::remove_tree(path_ / name);
+    for (const char* name : kFiles) formats::remove_tree(path_ / name);
+    for (const fs::path& checkpoint : checkpoints()) remove_checkpoint(checkpoint);
+}
+
+fs::path RunFolder::save(std::size_t step, const std::function<void(const fs::path&)>& write) {
+    const std::string name = fmt::format("step-{:06}", step);
+    const fs::path beside = path_ / (kUnfinished + name), target = path_ / name;
+    try {
+        formats::remove_tree(beside);
+        formats::make_directory(beside);
+        write(beside);
+        formats::sync_directory(beside);
+        std::error_code none;
+        if (fs::exists(target, none)) {  // the same step saved again
+            formats::exchange_paths(beside, target);
+        } else {
+            formats::rename_path(beside, target);
+        }
+        formats::sync_directory(path_);
+        std::erase(damaged_, name);
+        settle(step, name, Evaluated{target, stored_val_loss(target)});  // throws when it cannot be read back
+    } catch (const Error& e) {
+        formats::try_remove_tree(beside);
+        if (std::error_code none; !fs::exists(path_, none))
+            throw Error(fmt::format("{}: the folder of the run is gone", e.what()));
+        const auto whole = checkpoints();
+        if (whole.empty()) throw Error(fmt::format("{}: nothing was saved yet: make room and begin anew", e.what()));
+        throw Error(fmt::format("{}: {} is whole: go on from it with --resume auto", e.what(),
+                                whole.front().filename().string()));
+    } catch (...) {
+        formats::try_remove_tree(beside);
+        throw;
+    }
+    formats::try_remove_tree(beside);  // what an exchange has left
+    for (const fs::path& checkpoint : checkpoints()) {
+        const bool damaged = std::count(damaged_.begin(), damaged_.end(), checkpoint.filename().string()) > 0;
+        if (damaged || step_of(checkpoint) > step)
+            try_remove_checkpoint(checkpoint);  // of a run that was gone back from
+    }
+    damaged_.clear();
+    return target;
+}
+
+void RunFolder::mend(const fs::path& from, const std::vector<fs::path>& damaged) {
+    for (const fs::path& checkpoint : damaged) damaged_.push_back(checkpoint.filename().string());
+    settle(std::numeric_limits<std::size_t>::max(), from.filename().string());
+}
+
+// Links come first: what a kill or a failing disk leaves in between is settled by the run that goes on.
+void RunFolder::settle(std::size_t newest, const std::string& kept, const std::optional<Evaluated>& saved) const {
+    std::vector<Evaluated> found = readable(path_, damaged_);
+    std::erase_if(found, [&](const Evaluated& c) { return step_of(c.folder) > newest || (saved && c.name() == kept); });
+    if (saved) found.insert(found.begin(), *saved);
+    check(!found.empty(), "{}: no checkpoint can be read", path_.string());
+    const std::string best = best_of(found);
+    link(path_, "latest", found.front().name());
+    link(path_, "best", best);
+    for (std::size_t i = 2; i < found.size(); ++i) {
+        if (found[i].name() != best && found[i].name() != kept) try_remove_checkpoint(found[i].folder);
+    }
+}
+
+}  // namespace inkling::train

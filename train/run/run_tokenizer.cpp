@@ -1,0 +1,55 @@
+#include "train/run/run_tokenizer.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "data/tokenizers/bpe/bpe_train.h"
+#include "data/tokenizers/char_tokenizer.h"
+#include "formats/files/file.h"
+#include "models/files/folder.h"
+
+namespace inkling::train {
+namespace {
+
+// The first `part` of texts, in bytes and whole characters: byte pairs that are learnt from the validation part would
+// make its loss lower than that of other texts.
+std::vector<std::string_view> beginning(const std::vector<std::string_view>& texts, double part) {
+    std::size_t all = 0;
+    for (const std::string_view text : texts) all += text.size();
+    auto left = static_cast<std::size_t>(std::ceil(static_cast<double>(all) * part));
+    std::vector<std::string_view> first;
+    for (const std::string_view text : texts) {
+        if (left == 0) break;
+        std::size_t end = std::min(left, text.size());
+        while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) ++end;
+        first.push_back(text.substr(0, end));
+        left -= std::min(left, end);
+    }
+    return first;
+}
+
+}  // namespace
+
+std::unique_ptr<data::Tokenizer> make_tokenizer(const TrainOptions& options, const data::Corpus& corpus) {
+    const auto kind = find_named<data::TokenizerKind>(options.tokenizer);
+    if (kind == data::TokenizerKind::characters) {
+        std::vector<std::string_view> texts = corpus.documents;
+        if (texts.size() > 1) texts.push_back("\n");  // what joins them: see encoded_corpus.h
+        return std::make_unique<data::CharTokenizer>(data::CharTokenizer::from_texts(texts, options.byte_fallback));
+    }
+    if (kind == data::TokenizerKind::byte_pairs) {
+        const double part =
+            options.data.empty() ? 1 : 1 - options.val_fraction;  // the stories have few words, in each part
+        return std::make_unique<data::BpeTokenizer>(
+            data::train_bpe(beginning(corpus.documents, part), options.vocab_size, {.style = options.pre_tokenizer}));
+    }
+    if (!formats::is_there(options.tokenizer)) {
+        throw BadInput(
+            fmt::format("--tokenizer {}: there is no such file: char, bpe, a tokenizer.json or a model "
+                        "folder is required",
+                        options.tokenizer));
+    }
+    return models::open_tokenizer(options.tokenizer);
+}
+
+}  // namespace inkling::train

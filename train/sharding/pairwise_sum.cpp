@@ -1,0 +1,60 @@
+#include "train/sharding/pairwise_sum.h"
+
+#include "engine/base/parallel.h"
+#include "engine/kernels/simd.h"
+
+namespace inkling::train {
+
+void add_range(float* to, const float* from, std::size_t n) {
+    parallel_for(n, kGrain, [&](std::size_t begin, std::size_t end) {
+        simd_map(
+            end - begin, to + begin, [](auto a, auto b) { return a + b; }, to + begin, from + begin);
+    });
+}
+
+void PairwiseSum::push(const Array<float>& array) {
+    const std::size_t n = array.size();
+    if (levels_.empty() || levels_.back().arrays > 1) {
+        levels_.push_back({1, room_for(n)});
+        parallel_for(n, kGrain, [&, to = levels_.back().sum.data()](std::size_t begin, std::size_t end) {
+            std::copy(array.data() + begin, array.data() + end, to + begin);
+        });
+        return;
+    }
+    add_range(levels_.back().sum.data(), array.data(), n);
+    levels_.back().arrays = 2;
+    while (levels_.size() > 1 && levels_[levels_.size() - 2].arrays == levels_.back().arrays) {
+        Level right = std::move(levels_.back());
+        levels_.pop_back();
+        add_range(levels_.back().sum.data(), right.sum.data(), n);
+        levels_.back().arrays *= 2;
+        room_.push_back(std::move(right.sum));
+    }
+}
+
+void PairwiseSum::add_to(float* last, std::size_t begin, std::size_t end) const {
+    if (levels_.empty()) return;
+    parallel_pieces(end - begin, [&](std::size_t from, std::size_t to) {
+        float* const y = last + begin + from;
+        for (auto level = levels_.rbegin(); level != levels_.rend(); ++level) {
+            simd_map(
+                to - from, y, [](auto a, auto b) { return a + b; }, y, level->sum.data() + begin + from);
+        }
+    });
+}
+
+void PairwiseSum::clear() {
+    for (Level& level : levels_) room_.push_back(std::move(level.sum));
+    levels_.clear();
+}
+
+Array<float> PairwiseSum::room_for(std::size_t n) {
+    while (!room_.empty()) {
+        Array<float> array = std::move(room_.back());
+        room_.pop_back();
+        if (array.size() == n) return array;
+    }
+    return Array<float>({n});
+}
+
+}  // namespace inkling::train

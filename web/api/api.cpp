@@ -1,0 +1,164 @@
+#include "web/api/api.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "engine/process/threads.h"
+#include "formats/utf8.h"
+#include "web/api/completions.h"
+#include "web/api/openai_json.h"
+
+namespace inkling::web {
+namespace {
+
+using nlohmann::ordered_json;
+
+HttpOptions observed(HttpOptions options, Metrics& metrics) {
+    options.observe = [&metrics](const std::string& path, int status, double seconds) {
+        metrics.request_done(path, status, seconds);
+    };
+    return options;
+}
+
+ordered_json model_json(const ServedModel& model) {
+    return {{"id", model.name},
+            {"object", "model"},
+            {"created", model.created},
+            {"owned_by", "inkling"},
+            {"max_model_len", model.context()},
+            {"chat", model.chat.has_value()}};
+}
+
+ordered_json tokenized(const TokenizeRequest& request, const data::Tokenizer& tokenizer) {
+    std::vector<std::int32_t> ids;
+    const auto take = [&](std::span<const std::int32_t> some, std::size_t) {
+        ids.insert(ids.end(), some.begin(), some.end());
+    };
+    if (request.add_special) ids = tokenizer.marks_before();
+    request.parse_special ? tokenizer.encode_parts(request.content, take)
+                          : tokenizer.encode_plain_parts(request.content, take);
+    if (request.add_special) take(tokenizer.marks_after(), 0);
+    ordered_json tokens = ordered_json::array();
+    for (const std::int32_t id : ids) {
+        if (!request.with_pieces) {
+            tokens.push_back(id);
+            continue;
+        }
+        const std::string bytes = tokenizer.decode_more(std::span(&id, 1));
+        ordered_json piece = bytes;
+        if (formats::find_invalid_utf8(bytes) != std::string::npos) {  // as llama.cpp's server: its bytes
+            piece = ordered_json::array();
+            for (const char c : bytes) piece.push_back(static_cast<unsigned char>(c));
+        }
+        tokens.push_back({{"id", id}, {"piece", piece}});
+    }
+    return {{"tokens", tokens}};
+}
+
+ordered_json detokenized(const DetokenizeRequest& request, const data::Tokenizer& tokenizer) {
+    for (const std::int32_t id : request.tokens) {
+        if (static_cast<std::size_t>(id) >= tokenizer.vocab_size())
+            throw HttpError(400, fmt::format("tokens: ids below {} are required, got {}", tokenizer.vocab_size(), id),
+                            "tokens");
+    }
+    return {{"content", generate::to_valid_utf8(tokenizer.decode(request.tokens))}};
+}
+
+}  // namespace
+
+Api::Api(ApiOptions options)
+    : options_(std::move(options)),
+      scheduler_(std::make_unique<Scheduler>(options_.scheduler, metrics_)),
+      http_(observed(options_.http, metrics_)) {
+    add_routes();
+    add_pages();
+}
+
+Api::~Api() { stop(); }
+void Api::start() { http_.start(); }
+void Api::ready() { ready_ = true; }
+void Api::stop(double grace) {
+    http_.stop(grace, [this] { scheduler_->stop(); });
+}
+
+void Api::add_model(ServedModel model) {
+    check(!ready_, "serve: models come before ready()");
+    check(std::none_of(models_.begin(), models_.end(), [&](const Model& m) { return m->name == model.name; }),
+          "--model: two models are called {}: give one another name, as --model other={}", model.name, model.name);
+    models_.push_back(std::make_shared<const ServedModel>(std::move(model)));
+}
+
+void Api::check_ready() const {
+    if (!ready_) throw HttpError(503, "the models are being loaded", "", "loading");
+}
+
+Api::Model Api::find(const std::string& name) const {
+    check_ready();
+    const auto found =
+        std::find_if(models_.begin(), models_.end(), [&](const Model& m) { return name.empty() || m->name == name; });
+    if (found == models_.end()) {
+        std::vector<std::string> names;
+        for (const Model& m : models_) names.push_back(m->name);
+        throw HttpError(404, fmt::format("there is no model {}: this server has {}", name, fmt::join(names, ", ")),
+                        "model", "model_not_found");
+    }
+    return *found;
+}
+
+RequestLimits Api::limits() const {
+    return {.max_tokens = options_.max_tokens, .max_texts = options_.scheduler.parallel + options_.scheduler.queue};
+}
+
+void Api::add_routes() {
+    const auto json = [](const ordered_json& body) {
+        return HttpResponse{.body = body.dump(-1, ' ', false, ordered_json::error_handler_t::replace)};
+    };
+    const auto post = [this](const std::string& path, const HttpHandler& handler) {
+        http_.route("POST", path, [handler](const HttpRequest& request) {
+            set_threads(1);  // of this thread: the scheduler's has the processors
+            return handler(request);
+        });
+    };
+    post("/v1/completions", [this](const HttpRequest& request) {
+        check_ready();
+        const CompletionRequest asked = parse_completion(request.body, limits());
+        return answer_completion(asked, find(asked.model), *scheduler_, request.hung_up);
+    });
+    post("/v1/chat/completions", [this](const HttpRequest& request) {
+        check_ready();
+        const ChatRequest asked = parse_chat(request.body, limits());
+        return answer_chat(asked, find(asked.model), *scheduler_, request.hung_up);
+    });
+    post("/tokenize", [this, json](const HttpRequest& request) {
+        const TokenizeRequest asked = parse_tokenize(request.body);
+        return json(tokenized(asked, *find(asked.model)->tokenizer));
+    });
+    post("/detokenize", [this, json](const HttpRequest& request) {
+        const DetokenizeRequest asked = parse_detokenize(request.body);
+        return json(detokenized(asked, *find(asked.model)->tokenizer));
+    });
+    http_.route("GET", "/v1/models", [this, json](const HttpRequest&) {
+        check_ready();
+        ordered_json list = ordered_json::array();
+        for (const Model& model : models_) list.push_back(model_json(*model));
+        return json({{"object", "list"}, {"data", list}});
+    });
+    http_.route("GET", "/v1/models/*", [this, json](const HttpRequest& request) {
+        return json(model_json(*find(request.path.substr(std::string("/v1/models/").size()))));
+    });
+    http_.route(
+        "GET", "/health",
+        [this, json](const HttpRequest&) {
+            check_ready();
+            return json({{"status", "ok"}});
+        },
+        HttpAccess::open);
+    http_.route("GET", "/metrics", [this](const HttpRequest&) {
+        return HttpResponse{.type = "text/plain; version=0.0.4; charset=utf-8",
+                            .body = metrics_.text(http_.connections())};
+    });
+}
+
+}  // namespace inkling::web

@@ -1,0 +1,53 @@
+// The server of `inkling serve`: models under OpenAI's paths, and those of llama.cpp's server.
+//   Api api(options);
+//   api.start();                                  // GET /health: 503, until there are models
+//   api.add_model(load_served_model("mine", "runs/mine", WeightType::bf16));
+//   api.ready();
+//   api.stop();                                   // what runs has a moment to end
+#pragma once
+
+#include "web/api/metrics.h"
+#include "web/api/scheduler.h"
+#include "web/api/served_model.h"
+#include "web/api/text_request.h"
+#include "web/http/http.h"
+
+namespace inkling::web {
+
+struct ApiOptions {
+    HttpOptions http = {};
+    SchedulerOptions scheduler = {};
+    std::size_t max_tokens = 4096;  // of a text
+    std::string runs = "";          // a folder of runs, whose pages are shown; "": none
+};
+
+class Api {
+  public:
+    explicit Api(ApiOptions options);
+    ~Api();
+
+    void start();
+    void add_model(ServedModel model);  // of a name of its own
+    void ready();
+    void stop(double grace = 3);  // seconds
+
+    HttpServer& http() { return http_; }
+    const Metrics& metrics() const { return metrics_; }
+
+  private:
+    using Model = std::shared_ptr<const ServedModel>;
+    void add_routes();
+    void add_pages();
+    Model find(const std::string& name) const;  // "": the first. Throws HttpError 404, 503 while models are loaded
+    void check_ready() const;
+    RequestLimits limits() const;
+
+    const ApiOptions options_;
+    Metrics metrics_;
+    std::unique_ptr<Scheduler> scheduler_;
+    std::vector<Model> models_;  // complete before ready_
+    std::atomic<bool> ready_ = false;
+    HttpServer http_;  // the last: its threads use all of the others
+};
+
+}  // namespace inkling::web

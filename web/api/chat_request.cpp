@@ -1,0 +1,122 @@
+#include <algorithm>
+
+#include "formats/json.h"
+#include "web/api/request_parts.h"
+#include "web/http/http_error.h"
+
+namespace inkling::web {
+namespace {
+
+using nlohmann::json;
+
+// A text, or parts that are texts; nothing for null.
+std::optional<std::string> read_content(Fields& message) {
+    const json* const content = message.find("content");
+    if (!content) return std::nullopt;
+    if (content->is_string()) return content->get<std::string>();
+    if (!content->is_array()) message.refuse("content", "a text, or a list of parts that are texts, is required");
+    std::string text;
+    for (const json& one : *content) {
+        Fields part(one, "messages.content");
+        if (part.text("type").value_or("") != "text")
+            part.refuse("type", "\"text\" is required: pictures and sound are not read");
+        text += part.text("text").value_or("");
+        part.refuse_others();
+    }
+    return text;
+}
+
+// Calls of an answer, their arguments as objects, which templates want, and not as the text of OpenAI's form.
+json read_tool_calls(Fields& message, const json& calls) {
+    constexpr const char* kRequired = "a list of calls is required: {\"id\", \"type\", \"function\": {\"name\", ...}}";
+    if (!calls.is_array()) message.refuse("tool_calls", kRequired);
+    json read = calls;
+    for (json& call : read) {
+        if (!call.is_object() || !call.contains("function") || !call["function"].is_object())
+            message.refuse("tool_calls", kRequired);
+        json& function = call["function"];
+        if (!function.contains("name") || !function["name"].is_string()) message.refuse("tool_calls", kRequired);
+        json& arguments = function["arguments"];
+        if (!arguments.is_string()) continue;
+        json object = formats::json_or_null(arguments.get_ref<const std::string&>());
+        if (object.is_object()) arguments = std::move(object);
+    }
+    return read;
+}
+
+models::ChatMessage read_message(Fields& message) {
+    std::string role = message.text("role").value_or("");
+    if (role == "developer") role = "system";
+    if (role != "system" && role != "user" && role != "assistant" && role != "tool")
+        message.refuse("role", "system, user, assistant or tool is required");
+    const std::optional<std::string> content = read_content(message);
+    if (!content && role != "assistant")
+        message.refuse("content", "a text, or a list of parts that are texts, is required");
+    json more = json::object();  // what else templates may read
+    if (!content) more["content"] = nullptr;
+    if (const auto name = message.text("name")) more["name"] = *name;
+    if (role == "tool") {
+        if (const auto id = message.text("tool_call_id")) more["tool_call_id"] = *id;
+    }
+    const json* const calls = message.find("tool_calls");
+    if (role == "assistant" && calls && !calls->empty()) more["tool_calls"] = read_tool_calls(message, *calls);
+    for (const char* name : {"tool_calls", "function_call", "refusal", "audio", "annotations"})
+        if (!more.contains(name)) message.require_neutral(name);
+    message.refuse_others();
+    return {role, content.value_or(""), more.empty() ? "" : more.dump()};
+}
+
+std::vector<models::ChatMessage> read_messages(Fields& fields) {
+    const json* const list = fields.find("messages");
+    if (!list || !list->is_array() || list->empty()) fields.refuse("messages", "a list of messages is required");
+    std::vector<models::ChatMessage> messages;
+    for (std::size_t i = 0; i < list->size(); ++i) {
+        Fields message((*list)[i], fmt::format("messages[{}]", i));
+        messages.push_back(read_message(message));
+    }
+    return messages;
+}
+
+// The tools that an answer may call: refused until there are answers that do.
+void read_tools(Fields& fields) {
+    for (const auto& [tools, choice] : {std::pair("tools", "tool_choice"), std::pair("functions", "function_call")}) {
+        const json* const chosen = fields.find(choice);
+        fields.require_neutral(choice, {"none", "auto"});
+        if (chosen && *chosen == "none")
+            fields.ignore({tools});
+        else
+            fields.require_neutral(tools);
+    }
+}
+
+}  // namespace
+
+ChatRequest parse_chat(const std::string& body, const RequestLimits& limits) {
+    Fields fields(body);
+    ChatRequest request;
+    read_common(fields, limits, request);
+    request.messages = read_messages(fields);
+    request.continue_final = fields.boolean("continue_final_message").value_or(false);
+    if (request.continue_final && request.messages.back().role != "assistant")
+        fields.refuse("continue_final_message", "the last message must be of the assistant");
+    const std::optional<bool> generation_prompt = fields.boolean("add_generation_prompt");
+    if (generation_prompt == request.continue_final)
+        fields.refuse("add_generation_prompt", "it must be false with continue_final_message, and else true");
+    const bool logprobs = fields.boolean("logprobs").value_or(false);
+    const std::int64_t top = fields.integer("top_logprobs", 0, kMaxLogprobs).value_or(0);
+    if (top > 0 && !logprobs) fields.refuse("top_logprobs", "logprobs must be true");
+    if (logprobs) request.options.logprobs = static_cast<std::size_t>(top);
+    read_tools(fields);
+    for (const char* name : {"prediction", "audio", "web_search_options", "documents", "chat_template", "echo"})
+        fields.require_neutral(name);
+    if (const json* const variables = fields.find("chat_template_kwargs")) {
+        if (!variables->is_object()) fields.refuse("chat_template_kwargs", "an object is required");
+        if (!variables->empty()) request.variables = variables->dump();
+    }
+    fields.refuse_unless("add_special_tokens", false);
+    fields.require_neutral("modalities", {json::array({"text"})});
+    fields.refuse_others();
+    return request;
+}
+
+}  // namespace inkling::web

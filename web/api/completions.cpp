@@ -1,0 +1,233 @@
+#include "web/api/completions.h"
+
+#include <ctime>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "formats/json.h"
+#include "web/api/openai_json.h"
+
+namespace inkling::web {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr std::size_t kCompletionTokens = 16;  // OpenAI's default for completions
+
+generate::Writer make_writer(const TextRequest& request, const ServedModel& model, const Prompt& prompt,
+                             std::size_t tokens) {
+    generate::GenerateOptions options = request.options;
+    options.max_tokens = tokens;
+    generate::Writer writer(model.decoder, model.tokenizer.get(), options);
+    if (const auto* const text = std::get_if<std::string>(&prompt)) {
+        writer.add(*text);
+    } else {
+        const std::size_t V = std::min(model.decoder->config().vocab_size, model.tokenizer->vocab_size());
+        for (const std::int32_t id : std::get<std::vector<std::int32_t>>(prompt)) {
+            if (static_cast<std::size_t>(id) >= V)
+                throw HttpError(400, fmt::format("prompt: token ids below {} are required, got {}", V, id), "prompt");
+        }
+        writer.add(std::span(std::get<std::vector<std::int32_t>>(prompt)));
+    }
+    return writer;
+}
+
+// The last of the prompt's tokens, as many as were asked for.
+Prompt truncated(const TextRequest& request, const ServedModel& model, const Prompt& prompt) {
+    if (request.truncate_prompt == 0) return prompt;
+    std::vector<std::int32_t> ids;
+    if (const auto* const text = std::get_if<std::string>(&prompt)) {
+        if (text->empty()) return prompt;
+        ids = model.tokenizer->marks_before();
+        model.tokenizer->encode_plain_parts(*text, [&](std::span<const std::int32_t> some, std::size_t) {
+            ids.insert(ids.end(), some.begin(), some.end());
+        });
+    } else {
+        ids = std::get<std::vector<std::int32_t>>(prompt);
+    }
+    const std::size_t most =
+        request.truncate_prompt < 0 ? model.context() : static_cast<std::size_t>(request.truncate_prompt);
+    if (ids.size() <= std::min(most, model.context())) return prompt;
+    ids.erase(ids.begin(), ids.end() - static_cast<std::ptrdiff_t>(std::min(most, model.context())));
+    return ids;
+}
+
+// A completion goes on beyond the context, as that of `inkling generate`, unless more is asked for than the server
+// writes; a chat does not: it would lose its first messages and their marks.
+enum class Bound { asked, context };
+
+using Texts = std::shared_ptr<TextStream>;  // abandoned with the last copy
+
+Texts begin(const TextRequest& request, const ServedModel& model, std::span<const Prompt> prompts, Bound bound,
+            Scheduler& scheduler, const std::function<bool()>& hung_up) {
+    const auto texts = std::make_shared<TextStream>(request.n, request.stream, hung_up);
+    for (const auto& [id, bias] : request.options.logit_bias) {
+        if (static_cast<std::size_t>(id) >= model.decoder->config().vocab_size)
+            throw HttpError(400, fmt::format("logit_bias: the model has no token {}", id), "logit_bias");
+    }
+    for (const Prompt& prompt : prompts) {
+        const Prompt kept = truncated(request, model, prompt);
+        const std::size_t context = model.context();
+        const std::size_t asked =
+            request.max_tokens.value_or(bound == Bound::asked ? kCompletionTokens : request.most_tokens);
+        generate::Writer writer = make_writer(request, model, kept, std::min(asked, request.most_tokens));
+        const std::size_t left = context - std::min(context, writer.prompt_tokens());
+        const std::size_t fits = std::min(std::max(kCompletionTokens, left), request.most_tokens);
+        if (asked > fits && (bound == Bound::context || asked > request.most_tokens))
+            writer = make_writer(request, model, kept, fits);
+        if (writer.prompt_tokens() > context)
+            throw HttpError(400,
+                            fmt::format("the prompt has {} tokens, and the model's context {}: shorten it, or set "
+                                        "truncate_prompt_tokens to -1",
+                                        writer.prompt_tokens(), context),
+                            "prompt", "context_length_exceeded");
+        texts->add_prompt(std::move(writer));
+    }
+    scheduler.add(texts);
+    return {texts.get(), [texts](TextStream* stream) { stream->abandon(); }};
+}
+
+std::string echoed(const CompletionRequest& request, const ServedModel& model, std::size_t text) {
+    const Prompt& prompt = request.prompts[text / request.n];
+    if (const auto* const s = std::get_if<std::string>(&prompt)) return *s;
+    return generate::to_valid_utf8(model.tokenizer->decode(std::get<std::vector<std::int32_t>>(prompt)));
+}
+
+ordered_json base_of(const char* id, const char* object, const ServedModel& model) {
+    return {{"id", random_id(id)}, {"object", object}, {"created", std::time(nullptr)}, {"model", model.name}};
+}
+
+ordered_json usage_of(const TextStream& texts, std::size_t written) {
+    const std::size_t read = texts.prompt_tokens();
+    return {{"prompt_tokens", read}, {"completion_tokens", written}, {"total_tokens", read + written}};
+}
+
+// `choices`: what a piece adds to the choices of an answer, each an event of its own; of a text as a whole, its choice.
+using Choices = std::function<std::vector<ordered_json>(const TextPiece&)>;
+
+HttpResponse whole_answer(const Texts& texts, const TextRequest& request, ordered_json body, const Choices& choices) {
+    std::vector<ordered_json> all(texts->texts());
+    std::size_t written = 0;
+    while (const auto piece = texts->wait()) {
+        all[piece->index] = choices(*piece).front();
+        written += piece->tokens;
+    }
+    body["choices"] = all;
+    body["usage"] = usage_of(*texts, written);
+    body["seed"] = request.options.seed;
+    return {.body = formats::json_text(body)};
+}
+
+void send_events(TextStream& texts, std::optional<TextPiece> piece, bool usage, ordered_json body,
+                 const Choices& choices, const HttpSend& send) {
+    std::vector<std::size_t> written(texts.texts());
+    for (; piece; piece = texts.wait()) {
+        written[piece->index] = piece->tokens;
+        const bool empty = piece->text.empty() && piece->logprobs.empty() && !piece->end_logprobs;
+        if (empty && piece->finish == generate::FinishReason::none && piece->tokens > 1) continue;
+        std::string events;
+        for (const ordered_json& choice : choices(*piece)) {
+            body["choices"] = ordered_json::array({choice});
+            events += event(body);
+        }
+        if (!send(events)) return;
+    }
+    body["choices"] = ordered_json::array();
+    body["usage"] = usage_of(texts, std::accumulate(written.begin(), written.end(), std::size_t{0}));
+    send((usage ? event(body) : "") + "data: [DONE]\n\n");
+}
+
+HttpResponse answer(const Texts& texts, const TextRequest& request, const ordered_json& base, const Choices& choices) {
+    if (!request.stream) return whole_answer(texts, request, base, choices);
+    // what fails before the first piece is answered with its own status
+    return {.type = "text/event-stream",
+            .stream = [=, first = texts->wait(), usage = request.include_usage](const HttpSend& send) {
+                try {
+                    send_events(*texts, first, usage, base, choices, send);
+                } catch (const HttpError& e) {
+                    send("data: " + error_json(e) + "\n\n");
+                } catch (const std::exception& e) {
+                    send("data: " + error_json({500, e.what()}) + "\n\n");
+                }
+            }};
+}
+
+// What is said so far, up to where the answer begins, or goes on.
+std::vector<std::int32_t> chat_prompt(const ChatRequest& request, const ServedModel& model,
+                                      const std::function<bool()>& hung_up) {
+    std::span<const models::ChatMessage> messages = request.messages;
+    if (request.continue_final) messages = messages.first(messages.size() - 1);
+    std::vector<std::int32_t> ids =
+        model.chat->encode(messages, *model.tokenizer, {.variables = request.variables, .stop = hung_up});
+    if (request.continue_final)
+        model.tokenizer->encode_plain_parts(
+            request.messages.back().content,
+            [&](std::span<const std::int32_t> some, std::size_t) { ids.insert(ids.end(), some.begin(), some.end()); },
+            false);
+    return ids;
+}
+
+}  // namespace
+
+HttpResponse answer_completion(const CompletionRequest& request, std::shared_ptr<const ServedModel> model,
+                               Scheduler& scheduler, const std::function<bool()>& hung_up) {
+    const Texts texts = begin(request, *model, request.prompts, Bound::asked, scheduler, hung_up);
+    struct State {
+        bool begun = false;
+        CompletionLogprobs logprobs;
+    };
+    const bool top = request.options.logprobs.value_or(0) > 0;
+    auto states = std::make_shared<std::vector<State>>(texts->texts(), State{false, {*model->tokenizer, top}});
+    const auto choices = [=](const TextPiece& piece) {
+        State& state = (*states)[piece.index];
+        std::string text = piece.text;
+        if (!std::exchange(state.begun, true) && request.echo) {
+            text = echoed(request, *model, piece.index) + text;
+            const generate::Writer& prompt = texts->prompt_of(piece.index);
+            if (request.options.logprobs) state.logprobs.add_prompt(prompt.tokens(), prompt.prompt_logprobs());
+        }
+        state.logprobs.add(piece);
+        return std::vector{ordered_json{{"text", text},
+                                        {"index", piece.index},
+                                        {"logprobs", request.options.logprobs ? state.logprobs.take() : ordered_json()},
+                                        {"finish_reason", finish_json(piece.finish)}}};
+    };
+    return answer(texts, request, base_of("cmpl-", "text_completion", *model), choices);
+}
+
+HttpResponse answer_chat(const ChatRequest& asked, std::shared_ptr<const ServedModel> model, Scheduler& scheduler,
+                         const std::function<bool()>& hung_up) {
+    if (!model->chat) throw HttpError(400, model->no_chat, "messages", "no_chat_template");
+    ChatRequest request = asked;
+    request.options.end_tokens.push_back(model->chat->end_of_turn());
+    const std::vector<Prompt> prompts{chat_prompt(request, *model, hung_up)};
+    const Texts texts = begin(request, *model, prompts, Bound::context, scheduler, hung_up);
+    const auto choice = [](const TextPiece& piece, const char* part, const ordered_json& says,
+                           const ordered_json& logprobs, const ordered_json& finish) {
+        return ordered_json{{"index", piece.index}, {part, says}, {"logprobs", logprobs}, {"finish_reason", finish}};
+    };
+    const auto logprobs_of = [model, wanted = request.options.logprobs.has_value()](const TextPiece& piece) {
+        return wanted ? chat_logprobs(*model->tokenizer, piece.logprobs) : ordered_json();
+    };
+    if (!request.stream) {
+        return answer(texts, request, base_of("chatcmpl-", "chat.completion", *model), [=](const TextPiece& piece) {
+            const ordered_json message = {{"role", "assistant"}, {"content", piece.text}, {"refusal", nullptr}};
+            return std::vector{choice(piece, "message", message, logprobs_of(piece), finish_json(piece.finish))};
+        });
+    }
+    auto begun = std::make_shared<std::vector<bool>>(texts->texts());
+    const auto deltas = [=](const TextPiece& piece) {
+        std::vector<ordered_json> all;
+        if (!(*begun)[piece.index])
+            all.push_back(choice(piece, "delta", {{"role", "assistant"}, {"content", ""}}, nullptr, nullptr));
+        (*begun)[piece.index] = true;
+        if (!piece.text.empty() || !piece.logprobs.empty())
+            all.push_back(choice(piece, "delta", {{"content", piece.text}}, logprobs_of(piece), nullptr));
+        if (piece.finish != generate::FinishReason::none)
+            all.push_back(choice(piece, "delta", ordered_json::object(), nullptr, finish_json(piece.finish)));
+        return all;
+    };
+    return answer(texts, request, base_of("chatcmpl-", "chat.completion.chunk", *model), deltas);
+}
+
+}  // namespace inkling::web

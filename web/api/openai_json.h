@@ -1,0 +1,48 @@
+// Texts and their log-probabilities as OpenAI's answers hold them.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "data/tokenizers/tokenizer.h"
+#include "web/api/text_stream.h"
+
+namespace inkling::web {
+
+// A token by itself: "" for an id that the tokenizer does not have, "bytes:\xe2\x82" for part of a character.
+std::string token_text(const data::Tokenizer& tokenizer, std::int32_t id);
+
+// "stop" or "length"; null for a text that goes on.
+nlohmann::ordered_json finish_json(generate::FinishReason reason);
+
+// The `logprobs` of completions: tokens, token_logprobs, top_logprobs, text_offset. Offsets count characters from the
+// begin of the text, of which `offset` are past, and move on.
+class CompletionLogprobs {
+  public:
+    CompletionLogprobs(const data::Tokenizer& tokenizer, bool top) : tokenizer_(tokenizer), top_(top) {}
+    // A prompt: of its first token there is none.
+    void add_prompt(std::span<const std::int32_t> tokens, const std::vector<generate::TokenLogprobs>& logprobs);
+    void add(const TextPiece& piece);
+    nlohmann::ordered_json take();  // what was added since the last time
+
+  private:
+    void add_token(const std::string& text, const generate::TokenLogprobs* logprobs);
+
+    const data::Tokenizer& tokenizer_;
+    bool top_;
+    std::size_t offset_ = 0;
+    nlohmann::ordered_json tokens_ = nlohmann::ordered_json::array(), values_ = tokens_, tops_ = tokens_,
+                           offsets_ = tokens_;
+};
+
+// The `logprobs` of chats: {"content": [{token, logprob, bytes, top_logprobs}]}.
+nlohmann::ordered_json chat_logprobs(const data::Tokenizer& tokenizer,
+                                     const std::vector<generate::TokenLogprobs>& logprobs);
+
+// "data: ...\n\n"
+std::string event(const nlohmann::ordered_json& json);
+
+std::string random_id(const std::string& prefix);  // "cmpl-1f2e..."
+
+}  // namespace inkling::web

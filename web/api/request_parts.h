@@ -1,0 +1,13 @@
+// What requests for completions and for chats have in common.
+#pragma once
+
+#include "web/api/json_fields.h"
+#include "web/api/text_request.h"
+
+namespace inkling::web {
+
+constexpr std::int64_t kMaxLogprobs = 20;
+
+void read_common(Fields& fields, const RequestLimits& limits, TextRequest& request);
+
+}  // namespace inkling::web

@@ -1,0 +1,168 @@
+#include "web/api/scheduler.h"
+
+#include <malloc.h>
+
+#include <algorithm>
+#include <map>
+
+#include "engine/array/buffer_pool.h"
+#include "engine/base/clock.h"
+#include "engine/process/threads.h"
+#include "web/http/http_error.h"
+
+namespace inkling::web {
+namespace {
+
+template <class Jobs>
+std::size_t texts_of(const Jobs& jobs) {
+    std::size_t n = 0;
+    for (const auto& job : jobs) n += job->count();
+    return n;
+}
+
+}  // namespace
+
+Scheduler::Scheduler(SchedulerOptions options, Metrics& metrics) : options_(options), metrics_(metrics) {
+    check(options_.parallel > 0, "--parallel must be at least 1, got 0");
+    thread_ = std::thread([this] { run(); });
+}
+
+Scheduler::~Scheduler() {
+    stop();
+    thread_.join();
+}
+
+void Scheduler::stop() {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    changed_.notify_all();
+}
+
+void Scheduler::add(const std::shared_ptr<TextStream>& texts) {
+    Jobs jobs;
+    for (TextStream::Job& job : texts->jobs()) jobs.emplace_back(texts, &job);
+    const std::size_t more = texts->texts(), n = jobs.front()->count();
+    if (n > options_.parallel)
+        throw HttpError(400, fmt::format("n: at most {} texts are written at once, got {}", options_.parallel, n), "n");
+    if (more > options_.parallel + options_.queue)
+        throw HttpError(400,
+                        fmt::format("prompt: at most {} texts a request are served, got {}",
+                                    options_.parallel + options_.queue, more),
+                        "prompt");
+    const std::lock_guard lock(mutex_);
+    const std::size_t now = metrics_.running() + metrics_.waiting();
+    if (now + more > options_.parallel + options_.queue)
+        throw HttpError(429,
+                        fmt::format("{} texts are being written and {} wait: try again later", metrics_.running(),
+                                    metrics_.waiting()),
+                        "", "queue_full");
+    waiting_.insert(waiting_.end(), jobs.begin(), jobs.end());
+    metrics_.add_waiting(static_cast<std::ptrdiff_t>(more));
+    changed_.notify_all();
+}
+
+void Scheduler::run() {
+    set_threads(options_.threads);
+    while (take_next()) {
+        drop_abandoned();
+        if (next_) read_prompt();
+        if (!running_.empty()) step();
+    }
+}
+
+bool Scheduler::take_next() {
+    std::unique_lock lock(mutex_);
+    if (waiting_.empty() && running_.empty() && !stopping_) {  // what was kept for the next step is let go
+        lock.unlock();
+        release_cached_buffers();
+        malloc_trim(0);
+        lock.lock();
+    }
+    changed_.wait(lock, [&] { return stopping_ || !waiting_.empty() || !running_.empty(); });
+    if (stopping_) {
+        const HttpError error(503, "the server is shutting down", "", "shutting_down");
+        for (const auto& job : waiting_) job->stream.fail(error);
+        for (const auto& job : running_) job->stream.fail(error);
+        return false;
+    }
+    if (!waiting_.empty() && texts_of(running_) + waiting_.front()->count() <= options_.parallel) {
+        next_ = waiting_.front();
+        waiting_.pop_front();
+        metrics_.add_waiting(-static_cast<std::ptrdiff_t>(next_->count()));
+        metrics_.add_running(static_cast<std::ptrdiff_t>(next_->count()));
+    }
+    return true;
+}
+
+void Scheduler::drop_abandoned() {
+    const auto gone = [](const Job& job) {
+        if (!job->stream.abandoned()) return false;
+        job->stream.fail(client_gone());
+        return true;
+    };
+    const auto dropped = [&](auto& jobs) {
+        const auto first = std::stable_partition(jobs.begin(), jobs.end(), [&](const auto& job) { return !gone(job); });
+        const std::size_t n = texts_of(Jobs(first, jobs.end()));
+        jobs.erase(first, jobs.end());
+        metrics_.add_abandoned(n);
+        return -static_cast<std::ptrdiff_t>(n);
+    };
+    metrics_.add_running(dropped(running_));
+    const std::lock_guard lock(mutex_);
+    metrics_.add_waiting(dropped(waiting_));
+}
+
+void Scheduler::read_prompt() {
+    const Job job = std::exchange(next_, nullptr);
+    try {
+        const double start = seconds_now();
+        job->read();
+        metrics_.prompt_read(job->prompt.prompt_tokens(), seconds_now() - start);
+        metrics_.first_token(job->stream.seconds());
+        running_.push_back(job);
+    } catch (const std::exception& e) {
+        job->stream.fail({500, e.what()});
+        metrics_.add_running(-static_cast<std::ptrdiff_t>(job->count()));
+    }
+}
+
+// The job's texts of a decoder; where one fails, all do.
+void Scheduler::step_alone(TextStream::Job& job, const void* decoder) {
+    try {
+        for (TextStream::Job::Text& text : job.texts) {
+            generate::Writer* const one = &text.writer;
+            if (one->decoder().get() == decoder) generate::step(std::span(&one, 1));
+        }
+    } catch (const std::exception& e) {
+        for (TextStream::Job::Text& text : job.texts) text.writer.finish();
+        job.stream.fail({500, e.what()});
+    }
+}
+
+void Scheduler::step() {
+    std::map<const void*, std::vector<generate::Writer*>> batches;  // by decoder
+    for (const auto& job : running_) {
+        for (TextStream::Job::Text& text : job->texts) {
+            if (!text.writer.finished()) batches[text.writer.decoder().get()].push_back(&text.writer);
+        }
+    }
+    const double start = seconds_now();
+    std::size_t tokens = 0;
+    for (const auto& [decoder, batch] : batches) {
+        try {
+            generate::step(batch);
+            tokens += batch.size();
+        } catch (const std::exception&) {  // one of them failed, and some may have their token: the others go on alone
+            for (const auto& job : running_) step_alone(*job, decoder);
+        }
+    }
+    metrics_.tokens_written(tokens, seconds_now() - start);
+    // who has the whole answer finds the places free
+    const auto first =
+        std::stable_partition(running_.begin(), running_.end(), [](const auto& job) { return !job->finished(); });
+    metrics_.add_running(-static_cast<std::ptrdiff_t>(texts_of(Jobs(first, running_.end()))));
+    for (const auto& job : running_) job->publish();
+    running_.erase(first, running_.end());
+}
+
+}  // namespace inkling::web

@@ -1,0 +1,50 @@
+#include "web/api/served_model.h"
+
+#include <ctime>
+
+#include "models/files/adapter_folder.h"
+#include "models/files/folder.h"
+
+namespace inkling::web {
+
+std::vector<ServedModel> load_served_models(const NamedFolder& named, WeightType type,
+                                            const std::vector<NamedFolder>& adapters) {
+    const std::filesystem::path folder = models::find_model(named.path);
+    models::LoadedModel loaded = models::load_model(folder, std::nullopt, models::kept_for_decoder(type));
+    check<BadInput>(adapters.empty() || loaded.model->adapter.rank == 0, "{}: has an adapter of its own",
+                    named.path.string());
+    const auto take = [&](const NamedFolder& adapter) {
+        const std::filesystem::path path = models::find_model(adapter.path);
+        check<BadInput>(models::is_adapter(path), "--adapter {}: is no adapter: it has no adapter_config.json",
+                        adapter.path.string());
+        models::load_adapter(path, *loaded.model);
+        check<BadInput>(adapter.name.empty() || !loaded.model->adapter.changes_tables, "--adapter {}: {}",
+                        adapter.path.string(), models::kTablesChanged);
+    };
+    for (const NamedFolder& adapter : adapters)
+        if (adapter.name.empty()) take(adapter);
+    std::vector<ServedModel> all = {{.name = named.name,
+                                     .decoder = std::make_shared<const models::Decoder>(*loaded.model, type),
+                                     .tokenizer = std::move(loaded.tokenizer),
+                                     .created = static_cast<std::int64_t>(std::time(nullptr))}};
+    try {
+        all[0].chat = models::ChatTemplate::load(models::is_adapter(folder) ? models::base_of_adapter(folder) : folder,
+                                                 *all[0].tokenizer);
+    } catch (const BadInput& e) {
+        all[0].no_chat = e.what();
+    }
+    for (const NamedFolder& adapter : adapters) {
+        if (adapter.name.empty()) continue;
+        take(adapter);
+        all.push_back(all[0]);
+        all.back().name = adapter.name;
+        all.back().decoder = std::make_shared<const models::Decoder>(all[0].decoder->with_adapter(*loaded.model));
+    }
+    return all;
+}
+
+ServedModel load_served_model(const std::string& name, const std::filesystem::path& folder, WeightType type) {
+    return load_served_models({name, folder}, type, {})[0];
+}
+
+}  // namespace inkling::web

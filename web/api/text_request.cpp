@@ -1,0 +1,195 @@
+#include "web/api/text_request.h"
+
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+#include <random>
+#include <sstream>
+
+#include "web/api/request_parts.h"
+#include "web/http/http_error.h"
+
+namespace inkling::web {
+namespace {
+
+using nlohmann::json;
+
+// Seeds are below 2^53: clients whose numbers are doubles read them from an answer and ask for them again.
+constexpr std::int64_t kMaxSeed = (std::int64_t{1} << 53) - 1;
+
+std::uint64_t random_seed() {
+    thread_local std::mt19937_64 numbers(std::random_device{}());
+    return numbers() & kMaxSeed;
+}
+
+void read_penalties(Fields& fields, generate::GenerateOptions& options) {
+    options.presence_penalty = fields.number("presence_penalty", -2, 2).value_or(0);
+    options.frequency_penalty = fields.number("frequency_penalty", -2, 2).value_or(0);
+    for (const char* name : {"repeat_penalty", "repetition_penalty"})  // llama.cpp's name, and transformers'
+        options.repeat_penalty = fields.number(name, 0.01, 100).value_or(options.repeat_penalty);
+    const json* const bias = fields.find("logit_bias");
+    if (!bias) return;
+    if (!bias->is_object() || bias->size() > 1024)
+        fields.refuse("logit_bias", "an object of at most 1024 token ids and numbers is required");
+    for (const auto& [key, value] : bias->items()) {
+        std::int32_t id = -1;
+        const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), id);
+        if (error != std::errc() || end != key.data() + key.size() || id < 0)
+            fields.refuse("logit_bias", "token ids are required as keys");
+        const double x = value.is_number() ? value.get<double>() : 1000;
+        if (!(x >= -100 && x <= 100)) fields.refuse("logit_bias", "numbers from -100 to 100 are required");
+        options.logit_bias[id] = x;
+    }
+}
+
+void read_stop(Fields& fields, generate::GenerateOptions& options) {
+    const json* const stop = fields.find("stop");
+    if (!stop) return;
+    constexpr const char* kRequired = "a text, or a list of at most 4, of at most 1000 bytes each, is required";
+    const json list = stop->is_array() ? *stop : json::array({*stop});
+    if (list.size() > 4) fields.refuse("stop", kRequired);
+    for (const json& one : list) {
+        if (!one.is_string() || one.get_ref<const std::string&>().size() > 1000) fields.refuse("stop", kRequired);
+        if (one != "") options.stop.push_back(one.get<std::string>());
+    }
+}
+
+// Fields of vLLM's, llama.cpp's and transformers' requests: which are off by false, 0 or nothing; which have no effect
+// while those are off, or ever.
+constexpr const char* kOffByNothing =
+    "min_tokens ignore_eos use_beam_search early_stopping include_stop_str_in_output bad_words stop_token_ids "
+    "allowed_token_ids logits_processors prompt_logprobs return_token_ids return_tokens_as_token_ids "
+    "no_repeat_ngram_size mirostat top_a epsilon_cutoff eta_cutoff penalty_alpha xtc_probability dry_multiplier "
+    "dynatemp_range n_probs n_keep grammar json_schema";
+constexpr const char* kOffByOne = "length_penalty num_beams typical_p tfs_z";
+constexpr const char* kWithoutEffect =
+    "user metadata store service_tier safety_identifier prompt_cache_key cache_prompt prompt_cache_retention "
+    "parallel_tool_calls request_id priority spaces_between_special_tokens mirostat_tau mirostat_eta xtc_threshold "
+    "dry_base dry_allowed_length dry_penalty_last_n dry_sequence_breakers dynatemp_exponent";
+
+std::vector<std::string> words(const char* text) {
+    std::istringstream in(text);
+    return {std::istream_iterator<std::string>(in), {}};
+}
+
+void read_neutral(Fields& fields) {
+    for (const std::string& name : words(kOffByNothing)) fields.require_neutral(name);
+    for (const std::string& name : words(kOffByOne)) fields.require_neutral(name, {1});
+    for (const std::string& name : words(kWithoutEffect)) fields.ignore({name.c_str()});
+    for (const char* name : {"skip_special_tokens", "do_sample"}) fields.refuse_unless(name, true);
+    fields.require_neutral("response_format", {{{"type", "text"}}});
+}
+
+}  // namespace
+
+void read_common(Fields& fields, const RequestLimits& limits, TextRequest& request) {
+    generate::GenerateOptions& options = request.options;
+    request.model = fields.text("model").value_or("");
+    request.most_tokens = limits.max_tokens;
+    for (const char* name : {"max_tokens", "max_completion_tokens"}) {  // -1: as many as fit
+        if (const auto n = fields.integer(name, -1)) request.max_tokens = static_cast<std::size_t>(*n);
+    }
+    options.temperature = fields.number("temperature", 0, 100).value_or(1);
+    options.top_p = std::max(1e-9, fields.number("top_p", 0, 1).value_or(1));  // 0: the likeliest token
+    options.min_p = fields.number("min_p", 0, 1).value_or(0);
+    options.top_k =
+        static_cast<std::size_t>(std::max<std::int64_t>(0, fields.integer("top_k", -1, INT32_MAX).value_or(0)));
+    const std::int64_t seed = fields.integer("seed", -1, kMaxSeed).value_or(-1);
+    options.seed = seed < 0 ? random_seed() : static_cast<std::uint64_t>(seed);
+    read_penalties(fields, options);
+    read_stop(fields, options);
+    request.n =
+        static_cast<std::size_t>(fields.integer("n", 1, static_cast<std::int64_t>(limits.max_texts)).value_or(1));
+    request.stream = fields.boolean("stream").value_or(false);
+    if (const json* const stream_options = fields.find("stream_options")) {
+        Fields inner(*stream_options, "stream_options");
+        request.include_usage = inner.boolean("include_usage").value_or(false);
+        inner.ignore({"include_obfuscation", "continuous_usage_stats"});
+        inner.refuse_others();
+        if (!request.stream) fields.refuse("stream_options", "it is for streams alone: set stream");
+    }
+    request.truncate_prompt = fields.integer("truncate_prompt_tokens", -1, INT32_MAX).value_or(0);
+    const auto n = static_cast<std::int64_t>(request.n);
+    if (fields.integer("best_of", 1, INT32_MAX).value_or(n) != n)
+        fields.refuse("best_of", "this server does not have it: it must be n, or be left out");
+    read_neutral(fields);
+}
+
+namespace {
+
+std::vector<std::int32_t> read_ids(const Fields& fields, const std::string& name, const json& list) {
+    std::vector<std::int32_t> ids;
+    for (const json& id : list) {
+        const std::int64_t n = whole_number(id).value_or(-1);
+        if (n < 0 || n > INT32_MAX) fields.refuse(name, "token ids must be whole numbers of at least 0");
+        ids.push_back(static_cast<std::int32_t>(n));
+    }
+    return ids;
+}
+
+std::vector<Prompt> read_prompts(Fields& fields, const RequestLimits& limits) {
+    constexpr const char* kRequired = "a text, a list of texts, token ids, or a list of lists of token ids is required";
+    const json* const prompt = fields.find("prompt");
+    if (!prompt) return {Prompt("")};
+    if (prompt->is_string()) return {Prompt(prompt->get<std::string>())};
+    if (!prompt->is_array() || prompt->empty()) fields.refuse("prompt", kRequired);
+    const auto all = [&](const auto& fits) { return std::all_of(prompt->begin(), prompt->end(), fits); };
+    if (all([](const json& e) { return e.is_number(); })) return {Prompt(read_ids(fields, "prompt", *prompt))};
+    if (prompt->size() > limits.max_texts)
+        fields.refuse("prompt",
+                      fmt::format("at most {} prompts are required, got {}", limits.max_texts, prompt->size()));
+    std::vector<Prompt> prompts;
+    if (all([](const json& e) { return e.is_string(); })) {
+        for (const json& text : *prompt) prompts.push_back(text.get<std::string>());
+    } else if (all([](const json& e) { return e.is_array() && !e.empty(); })) {
+        for (const json& ids : *prompt) prompts.push_back(read_ids(fields, "prompt", ids));
+    } else {
+        fields.refuse("prompt", kRequired);
+    }
+    return prompts;
+}
+
+}  // namespace
+
+CompletionRequest parse_completion(const std::string& body, const RequestLimits& limits) {
+    Fields fields(body);
+    CompletionRequest request;
+    read_common(fields, limits, request);
+    request.prompts = read_prompts(fields, limits);
+    request.echo = fields.boolean("echo").value_or(false);
+    if (const auto n = fields.integer("logprobs", 0, kMaxLogprobs)) {
+        request.options.logprobs = static_cast<std::size_t>(*n);
+        request.options.prompt_logprobs = request.echo;
+    }
+    fields.require_neutral("suffix");
+    fields.refuse_unless("add_special_tokens", true);
+    fields.refuse_others();
+    return request;
+}
+
+TokenizeRequest parse_tokenize(const std::string& body) {
+    Fields fields(body);
+    TokenizeRequest request;
+    request.model = fields.text("model").value_or("");
+    const std::optional<std::string> content = fields.text("content");
+    if (!content) fields.refuse("content", "a text is required");
+    request.content = *content;
+    request.add_special = fields.boolean("add_special").value_or(false);
+    request.parse_special = fields.boolean("parse_special").value_or(true);
+    request.with_pieces = fields.boolean("with_pieces").value_or(false);
+    fields.refuse_others();
+    return request;
+}
+
+DetokenizeRequest parse_detokenize(const std::string& body) {
+    Fields fields(body);
+    DetokenizeRequest request;
+    request.model = fields.text("model").value_or("");
+    const json* const tokens = fields.find("tokens");
+    if (!tokens || !tokens->is_array()) fields.refuse("tokens", "a list of token ids is required");
+    request.tokens = read_ids(fields, "tokens", *tokens);
+    fields.refuse_others();
+    return request;
+}
+
+}  // namespace inkling::web

@@ -1,0 +1,71 @@
+#include "web/api/text_stream.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace inkling::web {
+
+void TextStream::add_prompt(generate::Writer prompt) { jobs_.push_back({*this, texts(), std::move(prompt)}); }
+
+std::size_t TextStream::prompt_tokens() const {
+    std::size_t n = 0;
+    for (const Job& job : jobs_) n += job.prompt.prompt_tokens();
+    return n;
+}
+
+std::optional<TextPiece> TextStream::wait() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return !pieces_.empty() || error_ || finished_ == texts(); });
+    if (error_) throw HttpError(error_->status, std::string(error_->what()), error_->param, error_->code);
+    if (pieces_.empty()) return std::nullopt;
+    TextPiece piece = std::move(pieces_.front());
+    pieces_.pop_front();
+    return piece;
+}
+
+void TextStream::abandon() {
+    const std::lock_guard lock(mutex_);
+    abandoned_ = true;
+}
+
+bool TextStream::abandoned() {
+    const std::lock_guard lock(mutex_);
+    return abandoned_ = abandoned_ || (hung_up_ && hung_up_());
+}
+
+void TextStream::fail(const HttpError& error) {
+    const std::lock_guard lock(mutex_);
+    if (!error_) error_.emplace(error.status, std::string(error.what()), error.param, error.code);
+    changed_.notify_all();
+}
+
+void TextStream::Job::read() {
+    prompt.read();
+    for (std::size_t i = 0; i < count(); ++i) texts.push_back({prompt.another(i)});
+}
+
+void TextStream::Job::publish() {
+    const std::lock_guard lock(stream.mutex_);
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+        auto& [writer, logprobs_sent, all_sent] = texts[i];
+        if (all_sent || (!stream.in_pieces_ && !writer.finished())) continue;
+        const auto& logprobs = writer.logprobs();
+        stream.pieces_.push_back(
+            {.index = first + i,
+             .text = writer.take(),
+             .logprobs = {logprobs.begin() + static_cast<std::ptrdiff_t>(logprobs_sent), logprobs.end()},
+             .end_logprobs = writer.end_logprobs(),
+             .tokens = writer.generated().size(),
+             .finish = writer.finish_reason()});
+        logprobs_sent = logprobs.size();
+        all_sent = writer.finished();
+        if (all_sent) ++stream.finished_;
+    }
+    stream.changed_.notify_all();
+}
+
+bool TextStream::Job::finished() const {
+    return std::all_of(texts.begin(), texts.end(), [](const Text& text) { return text.writer.finished(); });
+}
+
+}  // namespace inkling::web

@@ -1,0 +1,84 @@
+// The texts of one request on their way from the scheduler's thread, which writes them, to the request's own:
+//   auto texts = std::make_shared<TextStream>(n, in_pieces, hung_up);
+//   texts->add_prompt(std::move(writer));
+//   scheduler.add(texts);
+//   while (const auto piece = texts->wait()) send(piece->text);
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/base/clock.h"
+#include "generate/writer.h"
+#include "web/http/http_error.h"
+
+namespace inkling::web {
+
+// What is new of one of a request's texts.
+struct TextPiece {
+    std::size_t index = 0;  // of the text
+    std::string text = "";
+    std::vector<generate::TokenLogprobs> logprobs = {};
+    std::optional<generate::TokenLogprobs> end_logprobs = std::nullopt;  // of the token that ended it
+    std::size_t tokens = 0;                                              // so far
+    generate::FinishReason finish = generate::FinishReason::none;
+};
+
+class TextStream {
+  public:
+    // Each prompt is continued by `n` texts. `in_pieces`: they come as they are written, else each once it is finished.
+    TextStream(std::size_t n, bool in_pieces, std::function<bool()> hung_up)
+        : n_(n), in_pieces_(in_pieces), hung_up_(std::move(hung_up)) {}
+
+    // Of the request's thread. `prompt` has what is to be continued; of its seed, the texts are samples 0 .. n - 1.
+    void add_prompt(generate::Writer prompt);
+    std::size_t texts() const { return jobs_.size() * n_; }
+    // The next piece, in order for each text; none: all are finished. Throws what went wrong.
+    std::optional<TextPiece> wait();
+    void abandon();  // nobody waits any more
+    // The prompt of a text, and the tokens of all prompts, which are read once there is a piece.
+    const generate::Writer& prompt_of(std::size_t text) const { return jobs_[text / n_].prompt; }
+    std::size_t prompt_tokens() const;
+
+    // Of the scheduler's thread: one prompt, and the texts that continue it.
+    struct Job {
+        TextStream& stream;
+        std::size_t first;  // of its texts, among those of the request
+        generate::Writer prompt;
+        struct Text {
+            generate::Writer writer;
+            std::size_t logprobs_sent = 0;
+            bool all_sent = false;
+        };
+        std::vector<Text> texts = {};  // once the prompt is read
+
+        std::size_t count() const { return stream.n_; }
+        void read();
+        void publish();  // what is new of the texts
+        bool finished() const;
+    };
+    std::deque<Job>& jobs() { return jobs_; }
+    void fail(const HttpError& error);
+    bool abandoned();
+    double seconds() const { return seconds_now() - start_; }  // since it was made
+
+  private:
+    const double start_ = seconds_now();
+    const std::size_t n_;
+    const bool in_pieces_;
+    const std::function<bool()> hung_up_;
+    std::deque<Job> jobs_;
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::deque<TextPiece> pieces_;
+    std::size_t finished_ = 0;  // texts whose last piece is there
+    std::optional<HttpError> error_;
+    bool abandoned_ = false;
+};
+
+}  // namespace inkling::web

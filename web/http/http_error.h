@@ -1,0 +1,26 @@
+// What is refused over HTTP, in the form that OpenAI's clients turn into their exceptions:
+//   throw HttpError(400, "temperature: 0 to 2 is required, got 7", "temperature");
+//   {"error": {"message": "...", "type": "invalid_request_error", "param": "temperature", "code": null}}
+#pragma once
+
+#include <string>
+
+#include "engine/base/check.h"
+
+namespace inkling::web {
+
+struct HttpError : Error {
+    HttpError(int status_, const std::string& message, std::string param_ = "", std::string code_ = "")
+        : Error(message), status(status_), param(std::move(param_)), code(std::move(code_)) {}
+
+    int status;               // 400, 401, 404, 405, 408, 413, 429, 500, 503 ...
+    std::string param, code;  // "": null
+};
+
+// A client that has closed its side; one that still reads is told why it has no answer.
+HttpError client_gone();
+
+// The body of the answer; one line. Bytes of the message that are not UTF-8 become U+FFFD.
+std::string error_json(const HttpError& error);
+
+}  // namespace inkling::web

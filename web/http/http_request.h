@@ -1,0 +1,42 @@
+// Reads requests from the bytes of a connection; Boost.Beast parses them. If a proxy and a server disagreed on where a
+// request ends, one would take the rest for another request, so the parser refuses what is not exactly HTTP/1.1.
+//   RequestParser parser(1 << 20);
+//   while (!parser.read_head(bytes)) bytes += receive();  // removes from `bytes` what it has used
+//   check(parser.request());
+//   while (!parser.read_body(bytes)) bytes += receive();  // the next request begins there
+//   answer(parser.request());
+#pragma once
+
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/string_body.hpp>
+
+#include "web/http/http.h"
+
+namespace inkling::web {
+
+class RequestParser {
+  public:
+    explicit RequestParser(std::size_t max_body);
+
+    // Whether the head is complete, and the body. Throw HttpError 400, 413, 414, 415 and 431.
+    bool read_head(std::string& bytes);
+    bool read_body(std::string& bytes);
+
+    const HttpRequest& request() const { return request_; }
+    HttpRequest& request() { return request_; }
+    bool http_1_0() const { return parser_.get().version() == 10; }  // its clients know no chunks and no 100
+    bool keep_alive() const { return parser_.keep_alive() && !http_1_0(); }
+    bool complete() const { return parser_.is_done(); }
+
+  private:
+    void read(std::string& bytes);
+    void take_head();
+
+    const std::size_t max_body_;
+    boost::beast::http::request_parser<boost::beast::http::string_body> parser_;
+    HttpRequest request_;
+};
+
+std::string lower(std::string_view text);  // of ASCII
+
+}  // namespace inkling::web

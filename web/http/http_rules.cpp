@@ -1,0 +1,142 @@
+#include "web/http/http_rules.h"
+
+#include <arpa/inet.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <sstream>
+
+#include "web/http/http_request.h"
+
+namespace inkling::web {
+namespace {
+
+bool contains(const std::vector<std::string>& all, const std::string& one) {
+    return std::find(all.begin(), all.end(), one) != all.end();
+}
+
+// "[::1]:8080" -> "::1", "a.example:80" -> "a.example"
+std::string without_port(const std::string& host) {
+    if (host.starts_with("[")) return host.substr(1, host.find(']') - 1);
+    return host.substr(0, host.find(':'));
+}
+
+bool is_ip_address(const std::string& host) {
+    in6_addr any{};
+    return inet_pton(AF_INET, host.c_str(), &any) == 1 || inet_pton(AF_INET6, host.c_str(), &any) == 1;
+}
+
+std::string machine_name() {
+    char name[256] = {};
+    return gethostname(name, sizeof name - 1) == 0 ? lower(name) : "";
+}
+
+// Only a name can be made to point here, an address cannot.
+bool is_own_name(const HttpOptions& options, const std::string& host) {
+    if (is_loopback(host) || contains(options.allow_hosts, host)) return true;
+    return !is_loopback(options.host) && (is_ip_address(host) || host == lower(options.host) || host == machine_name());
+}
+
+std::string shortened(const std::string& text) { return text.substr(0, 100); }
+
+// The key of `Authorization: Bearer KEY`; "" of other schemes.
+std::string bearer_key(const HttpRequest& request) {
+    const std::string text = request.header("authorization");
+    const std::size_t key = text.find_first_not_of(" \t", 7);
+    return lower(text.substr(0, 7)) == "bearer " && key != std::string::npos ? text.substr(key) : "";
+}
+
+}  // namespace
+
+bool is_loopback(const std::string& host) {
+    if (host == "localhost" || host == "::1" || host == "[::1]") return true;
+    in_addr v4{};
+    return inet_pton(AF_INET, host.c_str(), &v4) == 1 && (ntohl(v4.s_addr) >> 24) == 127;
+}
+
+std::pair<std::string, int> parse_address(const std::string& text) {
+    const std::size_t colon = text.rfind(':');
+    std::string host = colon == std::string::npos ? "127.0.0.1" : text.substr(0, colon);
+    const bool brackets = host.size() > 2 && host.front() == '[' && host.back() == ']';
+    if (brackets) host = host.substr(1, host.size() - 2);
+    const std::string digits = colon == std::string::npos ? text : text.substr(colon + 1);
+    int port = -1;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
+    const bool number = error == std::errc() && end == digits.data() + digits.size() && port >= 0 && port <= 65535;
+    check(number && !host.empty() && (brackets || host.find(':') == std::string::npos),
+          "PORT or HOST:PORT is required, as 8080 or localhost:8080 or [::1]:8080, got {}", text);
+    return {host, port};
+}
+
+std::string parse_host(const std::string& text) {
+    check(!text.empty() && text.find_first_of("/: \t*") == std::string::npos,
+          "a name without a port is required, as inkling.example, got {}", text);
+    return lower(text);
+}
+
+std::string parse_origin(const std::string& text) {
+    const std::size_t colon = text.find("://"), host = colon + 3;
+    const std::string origin = lower(text.ends_with('/') ? text.substr(0, text.size() - 1) : text);
+    check(colon != std::string::npos && colon > 0 && host < origin.size() &&
+              origin.find_first_of("/ \t*", host) == std::string::npos,
+          "the address of a web page's server is required, as https://chat.example:3000, got {}", text);
+    return origin;
+}
+
+void check_source(const HttpOptions& options, const HttpRequest& request) {
+    const std::string host = lower(request.header("host")), origin = lower(request.header("origin"));
+    if (options.keys.empty() && !host.empty() && !is_own_name(options, without_port(host)))
+        throw HttpError(
+            403,
+            fmt::format("Host: {} is no name of this server: --allow-host adds one", shortened(without_port(host))), "",
+            "foreign_host");
+    const bool own = origin.empty() || origin == "http://" + host || origin == "https://" + host;
+    if (!own && !is_allowed_origin(options, request))
+        throw HttpError(
+            403, fmt::format("Origin: a page of {} sent this request: --allow-origin admits one", shortened(origin)),
+            "", "foreign_origin");
+}
+
+void check_key(const std::vector<std::string>& keys, const HttpRequest& request) {
+    const std::string bearer = bearer_key(request), api_key = request.header("x-api-key");
+    if (key_matches(keys, bearer) || key_matches(keys, api_key)) return;
+    const bool given = !bearer.empty() || !api_key.empty();
+    throw HttpError(401, given ? "the key is wrong" : "a key is required: Authorization: Bearer KEY", "",
+                    "invalid_api_key");
+}
+
+bool is_allowed_origin(const HttpOptions& options, const HttpRequest& request) {
+    return contains(options.allow_origins, lower(request.header("origin")));
+}
+
+std::vector<std::string> parse_keys(const std::string& text, const std::string& what) {
+    std::vector<std::string> keys;
+    std::istringstream lines(text.starts_with("\xEF\xBB\xBF") ? text.substr(3) : text);
+    std::size_t number = 0;
+    for (std::string line; std::getline(lines, line);) {
+        ++number;
+        const std::size_t begin = line.find_first_not_of(" \t\r");
+        if (begin == std::string::npos || line[begin] == '#') continue;
+        line = line.substr(begin, line.find_last_not_of(" \t\r") + 1 - begin);
+        const bool fits = std::all_of(line.begin(), line.end(), [](unsigned char c) { return c >= ' ' && c != 0x7F; });
+        check<BadInput>(fits, "{}: line {}: the key has a control character, which no request can send", what, number);
+        keys.push_back(line);
+    }
+    check<BadInput>(!keys.empty(), "{}: a key on a line of its own is required: the file has none", what);
+    return keys;
+}
+
+bool key_matches(const std::vector<std::string>& keys, std::string_view given) {
+    unsigned matches = 0;
+    for (const std::string& key : keys) {
+        unsigned different = key.size() != given.size() || key.empty();
+        for (std::size_t i = 0; i < given.size(); ++i)
+            different |= static_cast<unsigned char>(given[i]) ^
+                         static_cast<unsigned char>(key.empty() ? '\0' : key[i % key.size()]);
+        matches |= static_cast<unsigned>(different == 0);
+    }
+    return matches != 0;
+}
+
+}  // namespace inkling::web

@@ -1,0 +1,182 @@
+#include "web/live/live_run.h"
+
+#include <chrono>
+
+#include "engine/base/clock.h"
+#include "formats/utf8.h"
+#include "train/callbacks.h"
+#include "train/loop.h"
+#include "web/live/page_routes.h"
+#include "web/report/attention_page.h"
+#include "web/report/run_data.h"
+
+namespace inkling::web {
+namespace {
+
+constexpr std::size_t kMostWaiting = 8, kMaxBody = 64 << 10;  // a prompt of a small model is short
+
+HttpServer server_at(const std::string& address, const std::vector<std::string>& allow_hosts) {
+    const auto [host, port] = parse_address(address);
+    return HttpServer({.host = host, .port = port, .insecure = true, .allow_hosts = allow_hosts, .max_body = kMaxBody});
+}
+
+// Of the validation part, whole characters of as many tokens as a small picture shows.
+std::string beginning_of(const train::TrainingLoop& loop, const data::Tokenizer& tokenizer) {
+    constexpr std::size_t kTokens = 24;
+    const data::TokenView text = loop.text().val.empty() ? loop.text().train : loop.text().val;
+    std::vector<std::int32_t> ids(std::min({kTokens, text.size(), loop.options().block_size}));
+    text.first(ids.size()).copy_to(ids.data());
+    const std::string prompt = tokenizer.decode(ids);
+    return prompt.substr(0, formats::find_invalid_utf8(prompt));
+}
+
+HttpError ended() { return {503, "the run has ended", "", "ended"}; }
+
+}  // namespace
+
+LiveRun::LiveRun(const std::string& address, const std::vector<std::string>& allow_hosts)
+    : server_(server_at(address, allow_hosts)), watch_only_(!is_loopback(parse_address(address).first)) {}
+
+LiveRun::~LiveRun() {
+    over_ = true;
+    refuse_all();
+    server_.stop(1);
+}
+
+void LiveRun::start(const std::filesystem::path& run, const data::Tokenizer& tokenizer, std::function<void()> stop) {
+    run_ = run;
+    tokenizer_ = &tokenizer;
+    stop_ = std::move(stop);
+    add_pages(server_);
+    Json live = {{"run", "/api/run"}, {"seconds", 1}};
+    if (!watch_only_) live["controls"] = true, live["heads"] = "/api/heads";
+    const Json page = {
+        {"runs", Json::array()}, {"defaults", web::default_settings()}, {"heads", nullptr}, {"live", live}};
+    server_.route("GET", "/", [page, name = run.filename().string()](const HttpRequest&) {
+        return page_response(web::kRunPage, name, page);
+    });
+    server_.route("GET", "/api/run", [this](const HttpRequest& request) { return data(request); });
+    if (!watch_only_) add_controls();
+    server_.start();
+}
+
+void LiveRun::add_controls() {
+    server_.route("POST", "/api/stop", [this](const HttpRequest&) {
+        stop_();
+        return json_response({{"stopping", true}});
+    });
+    server_.route("POST", "/api/sample", [this](const HttpRequest& request) {
+        const std::string prompt = prompt_of(request);
+        return json_response(wait_for(request, samples_, [this, prompt](train::TrainingLoop& loop) -> Json {
+            const train::Sample sample = train::write_samples(loop, *tokenizer_, {prompt}).front();
+            return {{"step", loop.state().step}, {"prompt", sample.prompt}, {"text", sample.text}};
+        }));
+    });
+    server_.route("POST", "/api/heads", [this](const HttpRequest& request) {
+        const std::string asked = prompt_of(request);
+        return json_response(wait_for(request, heads_, [this, asked](train::TrainingLoop& loop) -> Json {
+            const std::string prompt = asked.empty() ? beginning_of(loop, *tokenizer_) : asked;
+            const train::Averaged weights(loop.step().average);
+            loop.model().eval();
+            const auto map = web::attention_map("", loop.model(), *tokenizer_, prompt);
+            loop.model().train();
+            return {{"step", loop.state().step}, {"prompt", prompt}, {"heads", web::attention_data(map)}};
+        }));
+    });
+}
+
+LiveRun::Json LiveRun::wait_for(const HttpRequest& request, Share& share,
+                                std::function<Json(train::TrainingLoop&)> make) {
+    std::future<Json> made;
+    std::size_t number;
+    {
+        const std::lock_guard lock(mutex_);
+        if (over_) throw ended();
+        if (wanted_.size() >= kMostWaiting) throw HttpError(429, "too many requests are waiting for a step to end");
+        number = ++asked_in_all_;
+        wanted_.push_back({number, std::move(make), &share, {}});
+        made = wanted_.back().made.get_future();
+        waiting_ = wanted_.size();
+    }
+    while (made.wait_for(std::chrono::milliseconds(200)) != std::future_status::ready) {
+        if (!request.hung_up || !request.hung_up()) continue;
+        drop(number);
+        throw client_gone();
+    }
+    return made.get();
+}
+
+void LiveRun::drop(std::size_t number) {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(wanted_, [&](const Wanted& w) { return w.number == number; });
+    waiting_ = wanted_.size();
+}
+
+// At most one request a step, and after one that took t seconds the next of its kind t / part later: training has the
+// rest of the time, however many ask.
+void LiveRun::step_done(train::TrainingLoop& loop) {
+    if (waiting_.load(std::memory_order_relaxed) == 0) return;
+    const double start = seconds_now();
+    Wanted next;
+    {
+        const std::lock_guard lock(mutex_);
+        const auto found =
+            std::find_if(wanted_.begin(), wanted_.end(), [&](const Wanted& w) { return w.share->free_at <= start; });
+        if (found == wanted_.end()) return;
+        next = std::move(*found);
+        wanted_.erase(found);
+        waiting_ = wanted_.size();
+    }
+    try {
+        next.made.set_value(next.make(loop));
+    } catch (...) {
+        loop.model().train();
+        next.made.set_exception(std::current_exception());
+    }
+    next.share->free_at = start + (seconds_now() - start) / next.share->part;
+}
+
+void LiveRun::stopped(train::TrainingLoop&) {
+    over_ = true;
+    refuse_all();
+}
+
+void LiveRun::refuse_all() {
+    const std::lock_guard lock(mutex_);
+    for (Wanted& w : wanted_) w.made.set_exception(std::make_exception_ptr(ended()));
+    wanted_.clear();
+    waiting_ = 0;
+}
+
+HttpResponse LiveRun::data(const HttpRequest& request) {
+    bool finished;
+    {
+        const std::lock_guard lock(mutex_);
+        asked_ = seconds_now();
+        finished = finished_;
+    }
+    Json data;
+    try {
+        data = web::run_data(run_, {.cursor = cursor_of(request)});
+        if (finished) data.update(web::run_facts(run_));
+    } catch (const BadInput& e) {  // before the first step has been written
+        throw HttpError(503, e.what());
+    }
+    data["ended"] = finished;
+    HttpResponse response = json_response(data);
+    if (finished) {
+        const std::lock_guard lock(mutex_);
+        told_end_ = true;
+        told_.notify_all();
+    }
+    return response;
+}
+
+void LiveRun::finish() {
+    std::unique_lock lock(mutex_);
+    finished_ = true;
+    if (seconds_now() - asked_ > 10) return;  // nobody looks on
+    told_.wait_for(lock, std::chrono::seconds(3), [&] { return told_end_; });
+}
+
+}  // namespace inkling::web

@@ -1,0 +1,143 @@
+#include "web/live/page_routes.h"
+
+#include <algorithm>
+#include <mutex>
+#include <nlohmann/json.hpp>
+
+#include "engine/process/threads.h"
+#include "formats/files/directory.h"
+#include "formats/files/file.h"
+#include "formats/json.h"
+#include "formats/utf8.h"
+#include "models/files/folder.h"
+#include "models/parameters.h"
+#include "train/run/run_folder.h"
+#include "web/api/json_fields.h"
+#include "web/report/attention_page.h"
+#include "web/report/run_data.h"
+
+namespace inkling::web {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view kRuns = "/runs/", kRunData = "/api/runs/", kHeads = "/heads";
+
+HttpError not_found(const std::string& what) { return {404, what, "", "not_found"}; }
+
+std::vector<std::string> runs_in(const fs::path& folder) {
+    std::vector<std::string> names;
+    for (const std::string& name : formats::names_in(folder)) {
+        try {
+            if (formats::find_invalid_utf8(name) == std::string::npos && train::holds_run(folder / name))
+                names.push_back(name);
+        } catch (const std::exception&) {  // a folder without permission, a link to itself
+        }
+    }
+    return names;
+}
+
+// The run of that name: one that is there, whatever the name says.
+fs::path run_at(const fs::path& folder, const std::string& name) {
+    const auto names = runs_in(folder);
+    if (std::find(names.begin(), names.end(), name) == names.end()) throw not_found("there is no run " + name);
+    return folder / name;
+}
+
+Json list_of_runs(const fs::path& folder) {
+    constexpr std::size_t kPoints = 500;  // of each
+    std::vector<Json> runs;
+    for (const std::string& name : runs_in(folder)) {
+        try {
+            runs.push_back(web::run_data(folder / name, {.cursor = "", .max_points = kPoints, .tokenizer = false}));
+            runs.back().erase("samples");
+        } catch (const std::exception&) {  // it has gone in the meantime, or part of it cannot be read
+        }
+    }
+    web::sort_best_first(runs);
+    return {{"runs", runs}};
+}
+
+Json live_page(const Json& live) {
+    return {{"runs", Json::array()}, {"defaults", web::default_settings()}, {"heads", nullptr}, {"live", live}};
+}
+
+}  // namespace
+
+HttpResponse page_response(const web::Page& page, const std::string& title, const Json& data) {
+    return {.type = "text/html; charset=utf-8", .body = web::page_served(page, title, data)};
+}
+
+HttpResponse json_response(const Json& json) { return {.body = formats::json_text(json)}; }
+
+std::string prompt_of(const HttpRequest& request) { return Fields(request.body).text("prompt").value_or(""); }
+
+std::string cursor_of(const HttpRequest& request) {
+    const auto found = request.query.find("cursor");
+    return found == request.query.end() ? "" : found->second;
+}
+
+Json heads_of(const fs::path& run, const std::string& prompt) {
+    constexpr std::uint64_t kLargest = 500'000'000;  // parameters: the model is read for this alone
+    static std::mutex one_at_a_time;
+    const std::lock_guard lock(one_at_a_time);
+    if (train::find_checkpoints(run).empty()) return {{"prompt", ""}, {"heads", nullptr}};
+    const fs::path folder = models::find_model(run);
+    const std::uint64_t parameters = models::parameter_count(models::load_config(folder));
+    if (parameters > kLargest)
+        throw HttpError(400, "the model is too large to show its heads here: use inkling attention");
+    const auto [model, tokenizer] = models::load_model(folder);
+    tokenizer->unknown = std::make_shared<data::UnknownCharacters>();
+    const Json data = web::run_data(run);
+    const std::string text = prompt.empty() ? web::usual_prompt(data, *tokenizer, model->config.block_size) : prompt;
+    if (text.empty()) return {{"prompt", ""}, {"heads", nullptr}};
+    const auto map = web::attention_map(data["name"].get<std::string>(), *model, *tokenizer, text);
+    return {{"prompt", text}, {"heads", web::attention_data(map)}};
+}
+
+void add_pages(HttpServer& server) {
+    const auto send = [](const HttpRequest& request) {
+        const std::string name = request.path.substr(web::kAssets.size());
+        const auto found = web::asset(name);
+        if (!found) throw not_found("there is no " + request.path);
+        return HttpResponse{.type = found->type, .body = found->text};
+    };
+    server.route("GET", std::string(web::kAssets) + "*", send, HttpAccess::open);
+}
+
+void add_playground(HttpServer& server, bool runs) {
+    const auto send = [runs](const HttpRequest&) {
+        return page_response(web::kPlaygroundPage, "Inkling", {{"runs", runs}});
+    };
+    server.route("GET", "/", send, HttpAccess::open);
+}
+
+void add_runs(HttpServer& server, const fs::path& folder) {
+    check<BadInput>(formats::is_folder(folder), "--runs {}: there is no such folder", folder.string());
+    const auto list_page = [](const HttpRequest&) {
+        return page_response(web::kRunPage, "Runs", live_page({{"list", "/api/runs"}, {"seconds", 10}}));
+    };
+    server.route("GET", "/runs", list_page, HttpAccess::open);
+    const auto run_page = [](const HttpRequest& request) {
+        const std::string name = request.path.substr(kRuns.size()), data = std::string(kRunData) + name;
+        return page_response(
+            web::kRunPage, name,
+            live_page({{"name", name}, {"run", data}, {"heads", data + std::string(kHeads)}, {"seconds", 2}}));
+    };
+    server.route("GET", std::string(kRuns) + "*", run_page, HttpAccess::open);
+    server.route("GET", "/api/runs", [folder](const HttpRequest&) { return json_response(list_of_runs(folder)); });
+    server.route("GET", std::string(kRunData) + "*", [folder](const HttpRequest& request) {
+        const fs::path run = run_at(folder, request.path.substr(kRunData.size()));
+        return json_response(web::run_data(run, {.cursor = cursor_of(request)}));
+    });
+    server.route("POST", std::string(kRunData) + "*", [folder](const HttpRequest& request) {
+        if (!request.path.ends_with(kHeads)) throw not_found("nothing is at " + request.path);
+        const std::string name =
+            request.path.substr(kRunData.size(), request.path.size() - kRunData.size() - kHeads.size());
+        set_threads(1);  // of this thread: texts that are being written need the processors
+        return json_response(heads_of(run_at(folder, name), prompt_of(request)));
+    });
+}
+
+}  // namespace inkling::web

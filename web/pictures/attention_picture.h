@@ -1,0 +1,16 @@
+// Pictures of attention weights: heatmaps with the queries as rows, the keys as columns and the tokens as labels.
+//   write_file_atomic("heads.svg", svg_picture(map, std::nullopt));    // the grid: layers are rows, heads columns
+//   write_file_atomic("head.png", png_picture(map, HeadIndex{0, 3}));  // one head, large
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "web/report/attention_map.h"
+
+namespace inkling::web {
+
+std::string svg_picture(const AttentionMap& map, std::optional<HeadIndex> only);
+std::string png_picture(const AttentionMap& map, std::optional<HeadIndex> only);
+
+}  // namespace inkling::web

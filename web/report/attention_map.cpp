@@ -1,0 +1,95 @@
+#include "web/report/attention_map.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "formats/utf8.h"
+
+namespace inkling::web {
+namespace {
+
+// Characters that show nothing, or that change what is beside them.
+bool is_hidden(char32_t c) {
+    return (c >= 0x80 && c <= 0xA0) || c == 0xAD || c == 0x61C || (c >= 0x2000 && c <= 0x200F) ||
+           (c >= 0x2028 && c <= 0x202F) || (c >= 0x205F && c <= 0x206F) || c == 0x3000 || c == 0xFEFF ||
+           (c >= 0xFE00 && c <= 0xFE0F) || (c >= 0xFFF0 && c <= 0xFFFB) || c >= 0xE0000;
+}
+
+void append_visible(std::string& text, char32_t c) {
+    if (c == ' ') {
+        text += "␣";
+    } else if (c == '\n') {
+        text += "↵";
+    } else if (c == '\t') {
+        text += "⇥";
+    } else if (c < 0x20) {
+        formats::append_utf8(text, 0x2400 + c);
+    } else if (c == 0x7F) {
+        text += "␡";
+    } else if (is_hidden(c)) {
+        text += fmt::format("\\u{{{:X}}}", static_cast<std::uint32_t>(c));
+    } else {
+        if (c >= 0x300 && c <= 0x36F) text += "◌";  // accents need something to sit on
+        formats::append_utf8(text, c);
+    }
+}
+
+}  // namespace
+
+std::string visible(std::string_view text) {
+    std::string result;
+    for (std::size_t at = 0; at < text.size();) {
+        const char32_t c = formats::next_code_point(text, at);
+        if (c == formats::invalid_code_point) {
+            result += fmt::format("\\x{:02X}", static_cast<unsigned char>(text[at++]));
+        } else {
+            append_visible(result, c);
+        }
+    }
+    return result;
+}
+
+AttentionMap attention_map(std::string name, const models::Transformer<float>& model, const data::Tokenizer& tokenizer,
+                           std::string_view prompt, std::optional<HeadIndex> only) {
+    check<BadInput>(!prompt.empty(), "the prompt is empty: attention needs a text");
+    const std::size_t context = model.config.block_size;
+    std::vector<std::int32_t> tokens;  // as many as can be shown
+    std::size_t length = 0;
+    tokenizer.encode_parts(prompt, [&](std::span<const std::int32_t> more, std::size_t) {
+        length += more.size();
+        if (length <= context) tokens.insert(tokens.end(), more.begin(), more.end());
+    });
+    check<BadInput>(length <= context, "the prompt has {} tokens: the model's context holds {}: shorten it", length,
+                    context);
+    IdArray ids({1, length}, 0);
+    std::copy(tokens.begin(), tokens.end(), ids.data());
+    std::vector<Tensor<float>> weights;  // of each layer (1, H, T, T)
+    const NoGrad no_grad;
+    model.hidden(ids, &weights);
+
+    AttentionMap map{visible(name), {}, weights.size(), weights.at(0).value().dim(1), {}};
+    for (const std::int32_t token : tokens) map.tokens.push_back(visible(tokenizer.decode_more(std::span(&token, 1))));
+    for (std::size_t layer = 0; layer < map.layers; ++layer) {
+        const ConstArray<float> rows = weights[layer].value().contiguous();
+        for (std::size_t head = 0; head < map.heads; ++head) {
+            std::vector<float>& triangle = map.triangles.emplace_back();
+            if (only && (only->layer != layer || only->head != head)) continue;
+            triangle.reserve(length * (length + 1) / 2);
+            for (std::size_t query = 0; query < length; ++query) {
+                const float* row = rows.data() + (head * length + query) * length;
+                triangle.insert(triangle.end(), row, row + query + 1);
+            }
+            check(std::all_of(triangle.begin(), triangle.end(), [](float w) { return std::isfinite(w); }),
+                  "attention: the model's weights in layer {}, head {} are not numbers", layer, head);
+        }
+    }
+    return map;
+}
+
+double AttentionMap::exponent() const {
+    return std::min(0.5, std::log(5.0) / std::log(static_cast<double>(tokens.size())));
+}
+
+double AttentionMap::position(double weight) const { return std::pow(std::clamp(weight, 0.0, 1.0), exponent()); }
+
+}  // namespace inkling::web

@@ -1,0 +1,62 @@
+#include "web/report/jsonl.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <array>
+#include <charconv>
+#include <fstream>
+#include <sstream>
+
+#include "formats/json.h"
+
+namespace inkling::web {
+
+bool Place::continues(const std::filesystem::path& path) const {
+    struct stat now {};
+    if (stat(path.c_str(), &now) != 0) return file == 0 && bytes == 0;
+    return (now.st_ino == file || (file == 0 && bytes == 0)) && static_cast<std::uint64_t>(now.st_size) >= bytes;
+}
+
+std::string Cursor::text() const {
+    return fmt::format("{}.{}.{}.{}.{}", metrics.file, metrics.bytes, samples.file, samples.bytes, checkpoint);
+}
+
+Cursor Cursor::parse(const std::string& text) {
+    std::array<std::uint64_t, 5> numbers{};
+    const char *at = text.data(), *const end = at + text.size();
+    for (std::uint64_t& number : numbers) {
+        const auto [rest, error] = std::from_chars(at, end, number);
+        const bool last = &number == &numbers.back();
+        if (error != std::errc() || (last ? rest != end : rest == end || *rest != '.')) return {};
+        at = rest + 1;
+    }
+    return {{numbers[0], numbers[1]}, {numbers[2], numbers[3]}, numbers[4]};
+}
+
+std::vector<nlohmann::ordered_json> read_lines(const std::filesystem::path& path, Place& place,
+                                               nlohmann::ordered_json& notes) {
+    std::vector<nlohmann::ordered_json> lines;
+    struct stat now {};
+    std::ifstream file(path, std::ios::binary);
+    if (stat(path.c_str(), &now) != 0 || !S_ISREG(now.st_mode) || !file) return lines;
+    file.seekg(static_cast<std::streamoff>(place.bytes));
+    std::ostringstream rest;
+    rest << file.rdbuf();
+    const std::string text = rest.str();
+    std::size_t begin = 0, bad = 0;
+    for (std::size_t end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
+        const auto line = formats::json_or_null(std::string_view(text).substr(begin, end - begin));
+        if (line.is_object()) {
+            lines.emplace_back(line);
+        } else {
+            ++bad;
+        }
+    }
+    place = {now.st_ino, place.bytes + begin};
+    if (bad > 0)
+        notes.push_back(fmt::format("{}: {} {} no JSON", path.string(), bad, bad == 1 ? "line is" : "lines are"));
+    return lines;
+}
+
+}  // namespace inkling::web

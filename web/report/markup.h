@@ -1,0 +1,22 @@
+// Text inside markup, where it may not end what it stands in.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace inkling::web {
+
+// For the text and the quoted attributes of HTML and SVG.
+std::string escape_markup(std::string_view text);
+
+// For the inside of <script>, where "</script" and "<!--" mean something even within strings. ASCII; bytes that are no
+// UTF-8 become U+FFFD.
+std::string for_script(const nlohmann::ordered_json& json);
+
+// Replaces each {{name}} of the template; what is put in is not looked at again.
+std::string fill(std::string_view page, const std::vector<std::pair<std::string_view, std::string>>& parts);
+
+}  // namespace inkling::web

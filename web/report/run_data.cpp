@@ -1,0 +1,209 @@
+#include "web/report/run_data.h"
+
+#include <cmath>
+#include <limits>
+
+#include "data/stories/stories.h"
+#include "engine/base/check.h"
+#include "formats/files/file.h"
+#include "formats/json.h"
+#include "formats/utf8.h"
+#include "generate/utf8_stream.h"
+#include "models/files/folder.h"
+#include "models/parameters.h"
+#include "train/options.h"
+#include "train/run/run_folder.h"
+#include "web/report/attention_map.h"
+#include "web/report/jsonl.h"
+
+namespace inkling::web {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kColumns[] = {"step",      "loss",  "val_loss", "bits_per_byte", "lr",
+                                    "grad_norm", "tok_s", "train_s",  "elapsed_s"};
+
+// Columns of the lines; of more than `max_points`, those with an evaluation, the first, the last, and every so many.
+Json columns(const std::vector<Json>& lines, std::size_t max_points) {
+    Json result = Json::object();
+    for (const char* key : kColumns) result[key] = Json::array();
+    const std::size_t every = (lines.size() + max_points - 1) / std::max<std::size_t>(1, max_points);
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        const Json& line = lines[i];
+        const bool evaluated = line.contains("val_loss") && line["val_loss"].is_number();
+        if (!line.contains("step") || !line["step"].is_number()) continue;
+        if (i % std::max<std::size_t>(1, every) != 0 && !evaluated && i + 1 != lines.size()) continue;
+        for (const char* key : kColumns) {
+            const auto found = line.find(key);
+            result[key].push_back(found != line.end() && found->is_number() ? *found : Json());
+        }
+    }
+    return result;
+}
+
+// What `read` returns; null, with a note, when the file is damaged or missing.
+template <class Read>
+Json or_note(Json& notes, const Read& read) {
+    try {
+        return read();
+    } catch (const std::exception& e) {
+        notes.push_back(e.what());
+        return nullptr;
+    }
+}
+
+Json settings_of(const fs::path& run) {
+    train::TrainOptions options;
+    train::read_toml(run / "config.toml", options);
+    return train::settings_json(options);
+}
+
+Json model_of(const fs::path& run) {
+    const fs::path folder = models::find_model(run);
+    const models::Architecture c = models::load_config(folder);
+    return {{"folder", fs::weakly_canonical(folder).filename().string()},
+            {"arch", c.family},
+            {"parameters", models::parameter_count(c)},
+            {"n_layer", c.n_layer},
+            {"n_head", c.n_head},
+            {"n_kv_head", c.kv_heads()},
+            {"n_embd", c.n_embd},
+            {"block_size", c.block_size},
+            {"vocab_size", c.vocab_size}};
+}
+
+Json tokenizer_of(const fs::path& run) {
+    constexpr std::size_t kLongest = 16;
+    const auto tokenizer = models::open_tokenizer(run);
+    std::vector<std::string> tokens;
+    std::size_t bytes = 0;
+    for (std::int32_t id = 0; id < static_cast<std::int32_t>(tokenizer->vocab_size()); ++id) {
+        tokens.push_back(tokenizer->decode_more(std::span(&id, 1)));
+        bytes += tokens.back().size();
+    }
+    const auto longer = [](const std::string& a, const std::string& b) { return a.size() > b.size(); };
+    std::stable_sort(tokens.begin(), tokens.end(), longer);
+    Json longest = Json::array();
+    for (std::size_t i = 0; i < std::min(kLongest, tokens.size()); ++i)
+        longest.push_back({{"text", visible(tokens[i])}, {"bytes", tokens[i].size()}});
+    return {{"kind", name_of(tokenizer->kind())},
+            {"vocab_size", tokens.size()},
+            {"mean_bytes", tokens.empty() ? 0.0 : static_cast<double>(bytes) / static_cast<double>(tokens.size())},
+            {"longest", longest}};
+}
+
+Json card_of(const fs::path& run) {
+    if (!formats::is_there(run / "run.json")) return nullptr;  // of an older version
+    auto card = formats::json_or_null(formats::read_file(run / "run.json", formats::FileKind::json));
+    check<BadInput>(card.is_object(), "{}: is no JSON object", (run / "run.json").string());
+    if (const auto base = card.find("base_model"); base != card.end()) *base = formats::file_name(*base).value_or("");
+    return card;
+}
+
+double tokens_per_step(const Json& settings) {
+    double product = 1;
+    for (const char* key : {"batch_size", "block_size", "gradient_accumulation_steps"})
+        product *= settings.value(key, 1.0);
+    return product;
+}
+
+}  // namespace
+
+Json default_settings() { return train::settings_json(train::TrainOptions{}); }
+
+Json run_facts(const fs::path& run, bool tokenizer) {
+    Json data, notes = Json::array();
+    data["settings"] = or_note(notes, [&] { return settings_of(run); });
+    data["tokens_per_step"] = data["settings"].is_object() ? Json(tokens_per_step(data["settings"])) : Json();
+    const bool saved = !train::find_checkpoints(run).empty();
+    data["model"] = saved ? or_note(notes, [&] { return model_of(run); }) : Json();
+    data["tokenizer"] = saved && tokenizer ? or_note(notes, [&] { return tokenizer_of(run); }) : Json();
+    data["card"] = or_note(notes, [&] { return card_of(run); });
+    if (data["settings"].is_object() && data["settings"]["data"].empty())
+        data["floor"] = data::stories_entropy().nats_per_char;
+    data["notes"] = notes;
+    return data;
+}
+
+Json run_data(const fs::path& run, const RunDataOptions& options) {
+    const std::string path = run.string();
+    check<BadInput>(formats::is_folder(run), "{}: there is no such folder: the folder of a run is required", path);
+    check<BadInput>(train::holds_run(run), "{}: holds no run: a folder with metrics.jsonl is required", path);
+    std::string name = run.filename().string();
+    if (name.empty()) name = run.parent_path().filename().string();
+    Json data = {{"name", generate::to_valid_utf8(name)}, {"folder", path}};
+    Cursor cursor = Cursor::parse(options.cursor);
+    const auto metrics_file = run / "metrics.jsonl", samples_file = run / "samples.jsonl";
+    const bool fresh =
+        cursor.metrics.file == 0 || !cursor.metrics.continues(metrics_file) || !cursor.samples.continues(samples_file);
+    if (fresh) cursor = {};
+    Json notes = Json::array();
+    data["fresh"] = fresh;
+    data["metrics"] = columns(read_lines(metrics_file, cursor.metrics, notes), options.max_points);
+    data["samples"] = read_lines(samples_file, cursor.samples, notes);
+    const auto checkpoints = train::find_checkpoints(run);
+    const std::uint64_t newest = checkpoints.empty() ? 0 : train::step_of(checkpoints.front());
+    const bool same = !fresh && newest == cursor.checkpoint;
+    cursor.checkpoint = newest;
+    data["cursor"] = cursor.text();
+    if (same) {
+        data["notes"] = notes;
+        return data;
+    }
+    Json facts = run_facts(run, options.tokenizer);
+    for (Json& note : facts["notes"]) notes.push_back(std::move(note));
+    data.update(facts);
+    data["notes"] = notes;
+    return data;
+}
+
+namespace {
+
+// The lowest of a column; NaN when it has no number.
+double lowest(const Json& run, const char* key) {
+    double result = std::numeric_limits<double>::quiet_NaN();
+    for (const Json& value : run["metrics"][key])
+        if (value.is_number()) result = std::fmin(result, value.get<double>());
+    return result;
+}
+
+double last_loss(const Json& run) {
+    const Json& losses = run["metrics"]["loss"];
+    for (auto it = losses.rbegin(); it != losses.rend(); ++it)
+        if (it->is_number()) return it->get<double>();
+    return std::numeric_limits<double>::infinity();
+}
+
+}  // namespace
+
+void sort_best_first(std::vector<Json>& runs) {
+    const auto has = [](const char* key) { return [key](const Json& run) { return !std::isnan(lowest(run, key)); }; };
+    const char* const key = std::all_of(runs.begin(), runs.end(), has("bits_per_byte")) ? "bits_per_byte" : "val_loss";
+    const auto rest = std::stable_partition(runs.begin(), runs.end(), has(key));
+    std::stable_sort(runs.begin(), rest, [&](const Json& a, const Json& b) { return lowest(a, key) < lowest(b, key); });
+    std::stable_sort(rest, runs.end(), [](const Json& a, const Json& b) { return last_loss(a) < last_loss(b); });
+}
+
+std::string usual_prompt(const Json& run, const data::Tokenizer& tokenizer, std::size_t context) {
+    constexpr std::size_t kTokens = 32, kBytes = 4000;
+    for (auto sample = run["samples"].rbegin(); sample != run["samples"].rend(); ++sample) {
+        const Json prompt = sample->value("prompt", Json("")), text = sample->value("text", Json(""));
+        if (!prompt.is_string() || !text.is_string()) continue;
+        std::string all = prompt.get<std::string>() + text.get<std::string>();
+        all.erase(0, all.find_first_not_of("\n"));
+        all.resize(std::min(all.size(), kBytes));
+        all.resize(std::min(all.size(), formats::find_invalid_utf8(all)));
+        std::vector<std::int32_t> ids = tokenizer.encode(all);  // whole tokens: a mark is not cut
+        if (ids.size() > std::min(kTokens, context)) {
+            ids.resize(std::min(kTokens, context));
+            all = tokenizer.decode(ids);
+            all.resize(std::min(all.size(), formats::find_invalid_utf8(all)));
+        }
+        if (!all.empty()) return all;
+    }
+    return "";
+}
+
+}  // namespace inkling::web
