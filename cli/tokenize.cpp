@@ -112,7 +112,7 @@ int encode(const TokenizeArguments& args) {
 
 // What `train` makes of documents in lines: an object a line, with ids and what is learned of them; or, of
 // conversations, the ids up to where the next answer begins.
-int encode_lines(const TokenizeArguments& args) {
+int encode_records(const TokenizeArguments& args) {
     const auto tokenizer = models::open_tokenizer(args.tokenizer);
     take_unknown(*tokenizer, args.strict);
     const data::Corpus corpus = read_data(args.text);
@@ -219,7 +219,7 @@ Action add_tokenize(CLI::App& app) {
     for (CLI::App* const command : {train, to_ids})
         command->add_option("--threads", args->threads, "OpenMP threads; 0: the physical cores")->capture_default_str();
     return [args, train, to_ids, lines] {
-        if (lines->parsed()) return encode_lines(*args);
+        if (lines->parsed()) return encode_records(*args);
         return train->parsed() ? learn(*args) : to_ids->parsed() ? encode(*args) : decode(*args);
     };
 }
