@@ -7,6 +7,7 @@
 
 #include "engine/array/buffer_pool.h"
 #include "engine/base/clock.h"
+#include "engine/base/interrupt.h"
 #include "engine/process/threads.h"
 #include "web/http/http_error.h"
 
@@ -19,6 +20,8 @@ std::size_t texts_of(const Jobs& jobs) {
     for (const auto& job : jobs) n += job->count();
     return n;
 }
+
+HttpError shutting_down() { return {503, "the server is shutting down", "", "shutting_down"}; }
 
 }  // namespace
 
@@ -61,8 +64,14 @@ void Scheduler::add(const std::shared_ptr<TextStream>& texts) {
     changed_.notify_all();
 }
 
+bool Scheduler::stopping() {
+    const std::lock_guard lock(mutex_);
+    return stopping_;
+}
+
 void Scheduler::run() {
     set_threads(options_.threads);
+    const Interruptible scope([this] { return stopping(); });  // then take_next() fails the texts
     while (take_next()) {
         drop_abandoned();
         if (next_) read_prompt();
@@ -80,9 +89,8 @@ bool Scheduler::take_next() {
     }
     changed_.wait(lock, [&] { return stopping_ || !waiting_.empty() || !running_.empty(); });
     if (stopping_) {
-        const HttpError error(503, "the server is shutting down", "", "shutting_down");
-        for (const auto& job : waiting_) job->stream.fail(error);
-        for (const auto& job : running_) job->stream.fail(error);
+        for (const auto& job : waiting_) job->stream.fail(shutting_down());
+        for (const auto& job : running_) job->stream.fail(shutting_down());
         return false;
     }
     if (!waiting_.empty() && texts_of(running_) + waiting_.front()->count() <= options_.parallel) {
@@ -114,12 +122,18 @@ void Scheduler::drop_abandoned() {
 
 void Scheduler::read_prompt() {
     const Job job = std::exchange(next_, nullptr);
+    const Interruptible scope([&] { return job->stream.abandoned(); });
     try {
         const double start = seconds_now();
         job->read();
         metrics_.prompt_read(job->prompt.prompt_tokens(), seconds_now() - start);
         metrics_.first_token(job->stream.seconds());
         running_.push_back(job);
+    } catch (const Interrupted&) {
+        const bool gone = !stopping();
+        if (gone) metrics_.add_abandoned(job->count());
+        metrics_.add_running(-static_cast<std::ptrdiff_t>(job->count()));
+        job->stream.fail(gone ? client_gone() : shutting_down());
     } catch (const std::exception& e) {
         job->stream.fail({500, e.what()});
         metrics_.add_running(-static_cast<std::ptrdiff_t>(job->count()));
@@ -133,6 +147,7 @@ void Scheduler::step_alone(TextStream::Job& job, const void* decoder) {
             generate::Writer* const one = &text.writer;
             if (one->decoder().get() == decoder) generate::step(std::span(&one, 1));
         }
+    } catch (const Interrupted&) {
     } catch (const std::exception& e) {
         for (TextStream::Job::Text& text : job.texts) text.writer.finish();
         job.stream.fail({500, e.what()});

@@ -25,7 +25,7 @@ class Scheduler {
   public:
     Scheduler(SchedulerOptions options, Metrics& metrics);
     ~Scheduler();
-    void stop();  // what is not finished fails, before its next token
+    void stop();  // what is not finished fails, a long prompt before its next layer
     Scheduler(const Scheduler&) = delete;
     Scheduler& operator=(const Scheduler&) = delete;
 
@@ -36,6 +36,7 @@ class Scheduler {
     using Job = std::shared_ptr<TextStream::Job>;  // keeps its stream
     using Jobs = std::vector<Job>;
     void run();
+    bool stopping();
     bool take_next();       // waits where there is nothing to do; false: the end
     void drop_abandoned();  // jobs whose clients have gone
     void read_prompt();     // of one job, so that the others need not wait for many
