@@ -111,10 +111,10 @@ function respell(real, begin) {
   tokens.add({ text: real.slice(before.length), logprob: null });
 }
 
-// Another token in a place, and on from there.
+// Replaces token i by the alternative `text` and continues from there.
 function go_on_from(i, text) {
   if (play.running) return;
-  if (text.startsWith("bytes:")) return show_error("This is a part of a character: it cannot be chosen alone.");
+  if (text.startsWith("bytes:")) return show_error("This token is only part of a character and cannot be chosen alone.");
   const other = tokens.list[i].others.find((token) => token.text === text), { others } = tokens.list[i];
   tokens.cut(i);
   tokens.add({ text, logprob: other.logprob, others });
@@ -123,7 +123,7 @@ function go_on_from(i, text) {
 
 function status_of(count, start) {
   const seconds = (performance.now() - start) / 1000;
-  by_id("status").textContent = count ? `${count} tokens, ${(count / seconds).toFixed(1)} per second` : play.running ? "The model reads…" : "";
+  by_id("status").textContent = count ? `${count} tokens, ${(count / seconds).toFixed(1)} per second` : play.running ? "Reading the prompt…" : "";
 }
 function show_error(text) { by_id("error").textContent = text; }
 function show_running() {
@@ -152,7 +152,7 @@ function clear() {
 function show_talk() {
   by_id("talk").hidden = play.mode !== "chat" || play.messages.length === 0;
   by_id("talk").replaceChildren(...play.messages.map(({ role, content }) =>
-    element("li", { class: role }, element("span", { class: "who", text: role === "user" ? "you" : "model" }), content)));
+    element("li", { class: role }, element("span", { class: "who", text: role === "user" ? "You" : "Model" }), content)));
   if (!by_id("talk").hidden) prompt_box.scrollIntoView({ block: "center" });  // a long conversation would leave the window
 }
 function set_mode(mode) {
@@ -161,8 +161,11 @@ function set_mode(mode) {
     button.setAttribute("aria-checked", String(button.dataset.mode === mode));
     button.tabIndex = button.dataset.mode === mode ? 0 : -1;
   }
-  by_id("prompt-label").textContent = mode === "chat" ? "Your message" : "Text to continue";
-  settings.for_chat.hidden = mode !== "chat";
+  const chat = mode === "chat";
+  by_id("prompt-label").textContent = chat ? "Message" : "Prompt";
+  by_id("write-label").textContent = chat ? "Send" : "Generate";
+  prompt_box.placeholder = chat ? "Ask the model something" : "Text that the model continues";
+  settings.for_chat.hidden = !chat;
   by_id("output").hidden = by_id("legend").hidden = tokens.list.length === 0;
   show_talk();
 }

@@ -10,7 +10,7 @@ function show_title() {
   const named = single ? runs[0].name : live?.list ? "Runs" : `${runs.length} runs`;
   by_id("title").textContent = named;
   document.title = named;
-  if (!single) return void (by_id("summary").textContent = runs.length ? "The best one comes first." : "There are no runs here yet.");
+  if (!single) return void (by_id("summary").textContent = runs.length ? "The best one comes first." : "No runs here yet.");
   const { metrics, settings } = runs[0], val = lowest(metrics.val_loss), step = last_of(metrics.step) ?? 0;
   const parts = [`step ${count_text(step)}${settings ? ` of ${count_text(settings.max_iters)}` : ""}`];
   if (val !== null) parts.push(`best validation loss ${val.toFixed(4)}${metrics.step[0] === 0 ? `, ${metrics.val_loss[0].toFixed(4)} before training` : ""}`);
@@ -111,7 +111,7 @@ async function follow_run() {
       notice(data.ended ? "The run has ended." : "");
       if (data.ended) return end_controls();
     } catch (error) {
-      if (++failures > 2) notice(live.controls ? "The program that trains has ended, or cannot be reached." : `Cannot be reached: ${error.message}`);
+      if (++failures > 2) notice(live.controls ? "The training program has ended or cannot be reached." : `Cannot be reached: ${error.message}`);
       if (failures > 2 && live.controls) return end_controls();
     }
     do await wait(failures ? 3 : live.seconds); while (document.hidden);
@@ -163,7 +163,7 @@ function start_controls() {
   by_id("sample-form").addEventListener("submit", async (event) => {
     event.preventDefault();
     ask_button.disabled = true;
-    by_id("answer").replaceChildren(element("p", { class: "hint", text: "The model writes after its current step…" }));
+    by_id("answer").replaceChildren(element("p", { class: "hint", text: "Generating after the current step…" }));
     try {
       const data = await ask("/api/sample", { prompt: by_id("sample-prompt").value });
       by_id("answer").replaceChildren(element("p", { class: "hint", text: `At step ${count_text(data.step)}:` }), sample_text(data));
@@ -177,7 +177,7 @@ function start_controls() {
     stop.disabled = true;
     try {
       await ask("/api/stop", {});
-      notice("Stopping after this step; a checkpoint is saved.");
+      notice("Stopping after this step and saving a checkpoint.");
     } catch (error) {
       notice(error.message);
       stop.disabled = false;

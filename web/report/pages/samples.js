@@ -4,9 +4,9 @@ class Samples {
   constructor(place) {
     this.steps = [];
     this.at = null;  // a step; null: the last
-    this.slider = element("input", { type: "range", min: "0", step: "1", "aria-label": "Which sample", oninput: () => this.choose(Number(this.slider.value)) });
-    this.back = element("button", { type: "button", text: "←", "aria-label": "The sample before", onclick: () => this.choose(this.index() - 1) });
-    this.on = element("button", { type: "button", text: "→", "aria-label": "The next sample", onclick: () => this.choose(this.index() + 1) });
+    this.slider = element("input", { type: "range", min: "0", step: "1", "aria-label": "Sample", oninput: () => this.choose(Number(this.slider.value)) });
+    this.back = element("button", { type: "button", text: "←", "aria-label": "Previous sample", onclick: () => this.choose(this.index() - 1) });
+    this.on = element("button", { type: "button", text: "→", "aria-label": "Next sample", onclick: () => this.choose(this.index() + 1) });
     this.where = element("span", { class: "where" });
     this.text = element("div", { class: "samples", "aria-live": "off" });
     this.bar = element("div", { class: "sample-bar" }, this.back, this.slider, this.on, this.where);
@@ -36,7 +36,7 @@ class Samples {
   show() {
     const i = this.index(), last = this.steps.length - 1;
     this.bar.hidden = last < 0;
-    if (last < 0) return this.text.replaceChildren(element("p", { class: "hint", text: "No samples have been written yet." }));
+    if (last < 0) return this.text.replaceChildren(element("p", { class: "hint", text: "No samples yet." }));
     this.slider.max = last;
     this.slider.value = i;
     this.slider.hidden = last < 1;

@@ -23,7 +23,7 @@ function compare_table(runs, link) {
       number_or(last_of(metrics.loss), (y) => y.toFixed(4)), number_or(last_of(metrics.train_s), time_text),
       number_or(last_of(metrics.tok_s), short_count)];
   });
-  return table(head, rows, "Runs, the best first");
+  return table(head, rows, "Runs, best first");
 }
 
 const setting_text = (value) => typeof value === "number" && !Number.isInteger(value) ? String(Number(value.toPrecision(6))) : Array.isArray(value) ? value.join(", ") || "none" : value === "" ? "none" : String(value);
@@ -59,7 +59,7 @@ function settings_tables(runs, defaults) {
     element("div", {}, element("dt", {}, code(key)), element("dd", { text: text(run, key) }))));
   const rest = used.filter(is_default);
   return [list(used.filter((key) => !is_default(key))),
-    element("details", {}, element("summary", { text: `${rest.length} settings that are as by default` }), list(rest))];
+    element("details", {}, element("summary", { text: `${rest.length} settings at their defaults` }), list(rest))];
 }
 
 function tokenizer_parts(run) {
@@ -95,10 +95,10 @@ function card_parts(run) {
   if (run.tokens_per_step && metrics.step.length) add("tokens trained on", short_count(last_of(metrics.step) * run.tokens_per_step));
   if (card?.machine) add("machine", `${card.machine.cpu || "unknown CPU"}, ${plural(card.machine.cores, "core")}, ${bytes_text(card.machine.memory_bytes)}; ${plural(card.threads, "thread")}`);
   add("started", card?.started);
-  if (card?.ended) add("ended", `${card.ended} (${{ max_iters: "all steps are done", max_time: "the time is up", patience: "no better for a while", interrupted: "stopped" }[card.stop_reason] || card.stop_reason})`);
+  if (card?.ended) add("ended", `${card.ended} (${{ max_iters: "all steps done", max_time: "time limit reached", patience: "no improvement within the patience", interrupted: "stopped" }[card.stop_reason] || card.stop_reason})`);
   if (card?.inkling) add("Inkling", card.inkling);
   const command = `inkling train --config ${shell_word(`${folder}/config.toml`)} --out ${shell_word(`${folder}-again`)}`;
-  return [fact_list(facts), element("p", {}, "To repeat it:"), element("pre", { tabindex: "0", text: command })];
+  return [fact_list(facts), element("p", {}, "To reproduce it:"), element("pre", { tabindex: "0", text: command })];
 }
 
 const shell_word = (text) => /^[\w./+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
