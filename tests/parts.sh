@@ -4,20 +4,22 @@
 #   tests/parts.sh changed [SECONDS]   the parts whose files have changed since the commit on which they passed; none
 #                                      begins after SECONDS, and those are named
 #   tests/parts.sh all
-#   tests/parts.sh NAME...             some of: mpi browser packages wheel
+#   tests/parts.sh NAME...             some of: arm browser mpi packages wheel
 set -euo pipefail
 source "$(dirname "$0")/../cmake/setup.sh"
 cd "$root"
 noted=tests/parts.passed
 build_files=(CMakeLists.txt cmake)
 declare -A files=(
+    [arm]="${build_files[*]} engine nn formats tests/engine tests/nn tests/formats tests/arm64.sh"
     [browser]="web cli/serve.cpp cli/report.cpp tests/browser"
     [packages]="${build_files[*]} cli/usage/manual.cpp cli/usage/completion.cpp engine/kernels/cpu_guard.cpp engine/base/cpu.cpp tests/package"
     [wheel]="${build_files[*]} python pyproject.toml"
     [mpi]="distributed cmake/mpi.cmake tests/cli/test_mpirun.cpp"
 )
-names=(mpi browser packages wheel)
+names=(browser arm mpi packages wheel)
 
+run_arm() { tests/arm64.sh; }
 run_browser() { ./check --browser; }
 run_packages() { tests/package/debian.sh trixie; }
 run_wheel() {
