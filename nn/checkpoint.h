@@ -1,6 +1,6 @@
-// Activation checkpointing (Chen et al. 2016, Training Deep Nets with Sublinear Memory Cost): nothing of f is kept but
-// its input and output; backward runs f once more. Costs a second forward pass, saves what the ops inside would have
-// kept.
+// Activation checkpointing (Chen et al. 2016, Training Deep Nets with Sublinear Memory Cost): keeps only
+// the input and output of f; backward runs f again. This costs a second forward pass and saves the memory of the ops
+// inside.
 //   Tensor<T> y = checkpoint<T>([&](const Tensor<T>& x, Generator* random) { return block.forward(x, random); }, x,
 //                               &random);
 #pragma once
@@ -12,7 +12,7 @@
 
 namespace inkling::nn {
 
-// f must depend on x, on parameters and on the generator alone; it sees the same random numbers both times.
+// f must depend only on x, parameters and the generator; it sees the same random numbers both times.
 template <class T>
 Tensor<T> checkpoint(const std::function<Tensor<T>(const Tensor<T>& x, Generator* random)>& f, const Tensor<T>& x,
                      Generator* random = nullptr);

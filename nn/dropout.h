@@ -1,4 +1,4 @@
-// Dropout: in training, keeps an element with probability 1 - p and scales it by 1 / (1 - p); nothing in evaluation.
+// Dropout: in training mode, keeps an element with probability 1 - p and scales it by 1 / (1 - p); else the identity.
 #pragma once
 
 #include "engine/base/random.h"
@@ -11,7 +11,7 @@ class Dropout : public Module<T> {
   public:
     explicit Dropout(double probability);  // in [0, 1)
 
-    // In training each call takes a key of `random`, which must be there.
+    // In training mode each call takes a key from `random`, which must not be null.
     Tensor<T> forward(const Tensor<T>& x, Generator* random = nullptr) const;
     void visit(const Visitor<T>&) override {}
 

@@ -1,7 +1,6 @@
-// FlatParameters: all parameters of a module that are trained in one buffer, and all their gradients in another, so
-// that optimizer, clipping and checkpoints are single passes. Frozen ones stay where they are. Matrices come first,
-// then vectors (which weight decay leaves alone), each in the order of visit(), each starting on a 64-byte boundary;
-// the gaps are zero in both buffers and stay so.
+// FlatParameters: all trained parameters of a module in one buffer, and their gradients in another, so that optimizer,
+// clipping and checkpoints are single passes. Frozen parameters stay where they are. Matrices come first, then vectors
+// (which weight decay skips), in the order of visit(). Each starts on a 64-byte boundary; the gaps stay zero.
 #pragma once
 
 #include "nn/module.h"
@@ -19,12 +18,12 @@ class FlatParameters {
     };
 
     FlatParameters() = default;
-    explicit FlatParameters(Module<T>& module);  // moves the parameters there
+    explicit FlatParameters(Module<T>& module);  // moves the parameters into the buffer
 
     Array<T>& values() { return values_; }
-    // Fills in zeros where backward reached a parameter by no path, so that the whole buffer may be read.
+    // Zeros the gradients that backward did not reach, so that the whole buffer is valid.
     Array<T>& gradients();
-    void zero_gradients();  // costs nothing: the next contribution is written, not added
+    void zero_gradients();  // O(1): the next contribution overwrites
 
     std::size_t matrix_elements() const { return matrix_elements_; }  // values()[0 .. this) are matrices
     const std::vector<Entry>& entries() const { return entries_; }

@@ -7,10 +7,10 @@
 
 namespace inkling::nn {
 
-// Runs a module on inputs; the generator is as new each time.
+// Runs a module on inputs; the generator restarts from the same state each time.
 using ModuleFunction = FunctionRef<Tensor<double>(const Inputs& in, Generator* random)>;
 
-// The worst relative error over a module's parameters that are trained and the inputs of f.
+// The worst relative error over a module's trained parameters and the inputs of f.
 double module_gradient_error(Module<double>& module, ModuleFunction f, const std::vector<Array<double>>& at);
 
 std::vector<GradcheckRow> gradcheck_layers();

@@ -12,7 +12,7 @@
 
 namespace inkling::nn {
 
-// Parameters: leaves that want a gradient.
+// Parameters: leaves with requires_grad.
 template <class T>
 Tensor<T> parameter(const Shape& shape, T value);
 template <class T>
@@ -24,7 +24,7 @@ Tensor<T> uniform_parameter(const Shape& shape, double bound, const RandomKey& k
 template <class T>
 void fill_normal(Tensor<T>& p, double deviation, const RandomKey& key);
 
-// How a parameter starts.
+// The initial value of a parameter.
 struct Initial {
     static Initial constant(double value) { return {value, Kind::constant}; }
     static Initial normal(double deviation) { return {deviation, Kind::normal}; }  // N(0, deviation^2)
@@ -34,12 +34,12 @@ struct Initial {
     enum class Kind { constant, normal, uniform } kind;
 };
 struct InitialOf {
-    std::string names;  // a shell's pattern: * stands for any characters
+    std::string names;  // a shell pattern: * matches any characters
     Initial initial;
 };
 
-// Overwrites each parameter as the first rule says that its name fits; those that fit none keep their values. Random
-// ones take a key of `random` each, in the order of visit(). A rule that no name fits is an error.
+// Applies to each parameter the first rule whose pattern matches its name; others keep their values. Random values take
+// one key each from `random`, in the order of visit(). Throws for a rule that matches no name.
 template <class T>
 void initialize(Module<T>& module, Generator& random, const std::vector<InitialOf>& rules);
 

@@ -1,4 +1,4 @@
-// The feed-forward part of a transformer block: width -> hidden -> width, with GPT-2's gelu between.
+// The feed-forward part of a transformer block: width -> hidden -> width, with GPT-2's gelu in between.
 #pragma once
 
 #include "nn/dropout.h"

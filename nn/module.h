@@ -1,4 +1,4 @@
-// Module: something with parameters, listed once, by visit(), under the names that files use.
+// Module: parameters and submodules, listed once in visit() under the names used in files.
 //   struct Block : Module<float> {
 //       Linear<float> up, down;
 //       void visit(const Visitor<float>& v) override { v("up", up); v("down", down); }
@@ -18,17 +18,17 @@ namespace inkling::nn {
 template <class T>
 class Module;
 
-// What a parameter is for: optimizers have rates and ways of their own for each.
+// The role of a parameter: optimizers treat each differently.
 enum class Role {
-    embedding,  // a table that ids look rows up in, or that adds a row to each position; a tied head is one too
-    head,       // a head of its own
-    matrix,     // from activations to activations
+    embedding,  // a table of token or position vectors, also as a tied head
+    head,       // an untied output head
+    matrix,     // maps activations to activations
     vector,     // gains, biases, scalars
 };
 struct ParameterKind {
     Role role;
-    std::size_t stacked = 1;    // maps stacked in a matrix's rows: 3 where one makes query, key and value
-    std::size_t head_size = 0;  // rows of a head, where a matrix's rows are those of heads; 0: they are not
+    std::size_t stacked = 1;    // maps stacked in the rows of a matrix: 3 for a packed query, key and value
+    std::size_t head_size = 0;  // rows per attention head; 0: rows are not grouped by head
 };
 
 template <class T>
@@ -40,7 +40,7 @@ class Visitor {
     std::string prefix = "";
     std::function<void(const std::string& name)> on_buffer = nullptr;
 
-    // An undefined tensor, such as the bias of a layer made without one, is passed over.
+    // Skips an undefined tensor, such as the bias of a layer without one.
     void operator()(const std::string& name, Tensor<T>& parameter, const ParameterKind& kind) const {
         if (parameter.defined() && on_parameter) on_parameter(prefix + name, parameter, kind);
     }
@@ -57,7 +57,7 @@ template <class T>
 class Module {
   public:
     Module() = default;
-    Module(const Module&) = delete;  // a copy would share its parameters: make another, and copy their values
+    Module(const Module&) = delete;  // a copy would share its parameters: construct another and copy their values
     Module& operator=(const Module&) = delete;
     Module(Module&&) = default;
     Module& operator=(Module&&) = default;
@@ -65,22 +65,20 @@ class Module {
     virtual void visit(const Visitor<T>& visitor) = 0;
 
     std::vector<std::pair<std::string, Tensor<T>>> parameters();
-    std::vector<std::string>
-    buffers();                      // what else the same module of PyTorch keeps in a state dict, and this does not
-    std::size_t parameter_count();  // the numbers in all of them, frozen or not
-    // A tree of modules and parameters, with types, shapes and counts. Neighbours that are numbered and alike are shown
-    // once.
+    std::vector<std::string> buffers();  // names that PyTorch's module also has in its state dict
+    std::size_t parameter_count();       // elements of all parameters, frozen or not
+    // A tree of modules and parameters with types, shapes and counts. Identical numbered siblings are shown once.
     std::string to_string();
 
-    // Dropout drops in training mode alone. New modules are in training mode.
+    // Dropout is active only in training mode, the mode of a new module.
     void train(bool on = true);
     void eval() { train(false); }
     bool training() const { return training_; }
 
     void zero_grad();
 
-    // Frozen parameters (those that `which` names, or all) have no gradient: backward does not reach them, flat buffers
-    // and optimizers leave them out. They may then be packed, too (engine/autograd/packed_matrix.h).
+    // Freezes all parameters, or those that `which` selects: they have no gradient, and backward, flat buffers and
+    // optimizers skip them. A frozen matrix may be packed (engine/autograd/packed_matrix.h).
     void freeze(const std::function<bool(const std::string& name)>& which = nullptr);
 
   private:

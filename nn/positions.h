@@ -1,4 +1,4 @@
-// Positions: what tells attention, which by itself sees a set, where a token stands.
+// Position encodings: attention by itself sees a set of tokens; these tell it the order.
 #pragma once
 
 #include "nn/embedding.h"

@@ -1,8 +1,8 @@
-// Layers one after the other; between them any functions of a tensor, such as the ops:
+// A chain of layers and functions of a tensor, such as ops:
 //   Generator random{1337, 0};
 //   nn::Sequential<float> net(nn::Linear<float>(random, 2, 16), relu<float>, nn::Linear<float>(random, 16, 1));
 //   Tensor<float> y = net.forward(x);
-// Parameters are named by place, "0.weight", "2.weight", as in torch.nn.Sequential.
+// Parameters are named by index, "0.weight", "2.weight", as in torch.nn.Sequential.
 #pragma once
 
 #include <concepts>
@@ -46,12 +46,12 @@ class Sequential : public Module<T> {
 
     std::size_t size() const { return steps_.size(); }
 
-    // Layers that drop, in training, take their keys of `random`.
+    // Dropout layers take their keys from `random`.
     Tensor<T> forward(const Tensor<T>& x, Generator* random = nullptr) const;
     void visit(const Visitor<T>& v) override;
 
   private:
-    struct Function : Module<T> {  // what a function is shown as: it has no parameters
+    struct Function : Module<T> {  // stands for a function, which has no parameters
         void visit(const Visitor<T>&) override {}
     };
     using Forward = std::function<Tensor<T>(const Tensor<T>& x, Generator* random)>;

@@ -10,34 +10,34 @@
 
 namespace inkling {
 
-// Rows of several documents. Checked once, for all layers that attend to them.
+// Several documents packed into one row. The constructor checks them once for all layers.
 struct Documents {
-    IdArray begins, positions;  // (B, L): where a position's document begins in its row, and the position there
+    IdArray begins, positions;  // (B, L): the start of each token's document in its row, and the token's position in it
 
-    Documents() = default;             // undefined: a row is one document
+    Documents() = default;             // undefined: each row is one document
     Documents(const IdArray& begins);  // NOLINT: implicit on purpose
 };
 
 struct AttentionOptions {
-    std::optional<double> scale = std::nullopt;  // of the scores; none: 1 / sqrt(d)
+    std::optional<double> scale = std::nullopt;  // scale of the scores; default 1 / sqrt(d)
     bool causal = false;                         // query i sees keys 0 .. i + Lk - Lq
-    MaskArray mask = {};             // broadcasts to (B, H, Lq, Lk), 0 = blocked; undefined: nothing is blocked
-    double dropout = 0.0;            // of the weights, with the mask that dropout() has for an array (B, H, Lq, Lk)
-    RandomKey dropout_key = {};      // which mask
-    std::vector<double> alibi = {};  // one slope per head: -slope (i + Lk - Lq - j) is added to the score; else empty
-    // The weights of a query for which the mask blocks every key: an error, 1 / Lk for each of all keys, or zeros.
+    MaskArray mask = {};                         // broadcasts to (B, H, Lq, Lk); 0 blocks; undefined blocks nothing
+    double dropout = 0.0;            // on the weights, with the mask of dropout() for an array (B, H, Lq, Lk)
+    RandomKey dropout_key = {};      // selects that mask
+    std::vector<double> alibi = {};  // one slope per head; adds -slope (i + Lk - Lq - j) to each score; empty: off
+    // Result for a fully masked query: an error, uniform weights 1 / Lk, or zeros.
     Masked masked = Masked::error;
-    // Of causal self-attention without a mask: a query sees nothing of the documents before its own, whose output is
-    // that of each alone, to the last bit.
+    // For causal self-attention without a mask: a query sees only its own document. Each document's output equals
+    // that of the document alone, to the last bit.
     Documents documents = {};
 
-    // Sets dropout, with a key of `random`, which must be there unless nothing is dropped; `layer` is named if not.
+    // Sets dropout with a key from `random`. Throws, naming `layer`, if something is dropped and `random` is null.
     void drop(const char* layer, double probability, Generator* random);
 };
 
-// q (B, H, Lq, d), k (B, K, Lk, d), v (B, K, Lk, dv) -> (B, H, Lq, dv), which lies in memory as (B, Lq, H, dv), so that
-// merging the heads is a view. Each head of keys and values serves H / K heads of queries, one after the other (Ainslie
-// et al. 2023). A query whose scores are all -inf without a mask gives NaN.
+// q (B, H, Lq, d), k (B, K, Lk, d), v (B, K, Lk, dv) -> (B, H, Lq, dv), stored as (B, Lq, H, dv), so that merging
+// the heads is a view. Each key/value head serves H / K consecutive query heads (Ainslie et al. 2023). A query whose
+// scores are all -inf without a mask gives NaN.
 template <class T>
 Tensor<T> attention(const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v, const AttentionOptions& options);
 

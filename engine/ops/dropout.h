@@ -1,4 +1,4 @@
-// Dropout with a mask that is a function of a key, so backward computes it again instead of storing it.
+// Dropout whose mask is a function of a key: backward recomputes the mask instead of storing it.
 #pragma once
 
 #include "engine/autograd/tensor.h"

@@ -11,11 +11,10 @@
 
 namespace inkling {
 
-// One letter, a-z or A-Z, for each axis of each operand; "..." stands for any number of axes, which broadcast at the
-// right, as in NumPy. A letter has one size, beside which 1 broadcasts. What stands behind -> are the axes of the
-// result; all others are summed over. Without ->, they are those of the ellipsis, then the letters that occur once, in
-// alphabetical order. Spaces count for nothing. Operands are multiplied from left to right, by matmul where two share a
-// letter that is summed.
+// One letter, a-z or A-Z, names each axis of each operand; "..." names any number of axes, which broadcast from the
+// right as in NumPy. A letter has one size; size 1 broadcasts. The axes after -> are those of the result; all others
+// are summed. Without ->, the result has the axes of the ellipsis, then the letters that occur once, in alphabetical
+// order. Spaces are ignored. Operands are multiplied from left to right, by matmul where two share a summed letter.
 template <class T>
 Tensor<T> einsum(std::string_view equation, const std::vector<Tensor<T>>& operands);
 

@@ -1,4 +1,4 @@
-// Rows of a table, chosen by number.
+// Looks up rows of a table.
 #pragma once
 
 #include "engine/autograd/tensor.h"

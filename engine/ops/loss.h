@@ -1,4 +1,4 @@
-// Losses of regressions and of yes-or-no answers; that of classes is in cross_entropy.h.
+// Losses for regression and binary classification; cross_entropy.h has the one for classes.
 #pragma once
 
 #include "engine/autograd/tensor.h"
@@ -6,7 +6,7 @@
 
 namespace inkling {
 
-// (x - target)^2, of equal shapes.
+// (x - target)^2; x and target have equal shapes.
 template <class T>
 Tensor<T> mse_loss(const Tensor<T>& x, const Tensor<T>& target, Reduction reduction = Reduction::mean);
 

@@ -1,4 +1,4 @@
-// Choosing elements by a mask. Masks are MaskArrays (0 is false) that broadcast.
+// Selects elements by a mask. Masks are MaskArrays (0 is false) and broadcast.
 #pragma once
 
 #include <utility>
@@ -13,7 +13,7 @@ namespace inkling {
 template <class T>
 Tensor<T> where(const MaskArray& mask, const Tensor<T>& a, const Tensor<T>& b);
 template <class M, class A, class B>
-requires WithTensor<A, B>  // so that it is a better match than xtensor's where()
+requires WithTensor<A, B>  // makes it a better match than xtensor's where()
 auto where(M&& mask, A&& a, B&& b) {
     using T = ElementOf<A, B>;
     const MaskArray chosen(std::forward<M>(mask));
@@ -31,8 +31,8 @@ Tensor<T> tril(const Tensor<T>& x, std::ptrdiff_t k = 0);
 template <class T>
 Tensor<T> triu(const Tensor<T>& x, std::ptrdiff_t k = 0);
 
-// (rows, columns): true strictly above the diagonal that ends in the last corner, which is what a causal query must not
-// see; with rows == columns, column > row.
+// (rows, columns): true at the keys that a causal query must not see: above the diagonal that ends in the last corner.
+// With rows == columns, that is column > row.
 MaskArray causal_mask(std::size_t rows, std::size_t columns);
 
 }  // namespace inkling

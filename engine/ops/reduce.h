@@ -1,4 +1,4 @@
-// Sums, means, extremes, products and spreads over axes; running sums.
+// Reductions over axes: sums, means, maxima, products, variances; cumulative sums.
 #pragma once
 
 #include "engine/array/sum.h"
@@ -6,38 +6,37 @@
 
 namespace inkling {
 
-// What becomes of a loss per element or row: its mean, its sum, or itself.
+// How losses per element or row combine: their mean, their sum, or not at all.
 enum class Reduction { mean, sum, none };
 
-// Over the named axes, which vanish, or stay with size 1 when `keep_axes`.
+// Reduces the named axes (all by default); with `keep_axes` they stay, with size 1.
 template <class T>
 Tensor<T> sum(const Tensor<T>& x, const Axes& axes = {}, bool keep_axes = false);
 template <class T>
 Tensor<T> mean(const Tensor<T>& x, const Axes& axes = {}, bool keep_axes = false);
-// Elements that share the maximum, or the minimum, share its gradient in equal parts.
+// Tied elements share the gradient equally.
 template <class T>
 Tensor<T> max(const Tensor<T>& x, const Axes& axes = {}, bool keep_axes = false);
 template <class T>
 Tensor<T> min(const Tensor<T>& x, const Axes& axes = {}, bool keep_axes = false);
 template <class T>
-Tensor<T> prod(const Tensor<T>& x, const Axes& axes = {}, bool keep_axes = false);  // 1 over no elements
+Tensor<T> prod(const Tensor<T>& x, const Axes& axes = {}, bool keep_axes = false);  // of no elements: 1
 // ln sum_i e^x_i, without overflow
 template <class T>
 Tensor<T> logsumexp(const Tensor<T>& x, const Axes& axes = {}, bool keep_axes = false);
 
-// sum_i (x_i - mean)^2 / (n - correction), of n > correction elements, and its root. Call the root as inkling::std
-// where a `using namespace inkling` would leave open which std is meant. The gradient of std is 0 where all elements
-// are equal.
+// sum_i (x_i - mean)^2 / (n - correction) for n > correction elements, and its square root. Write inkling::std if
+// `using namespace inkling` makes std ambiguous. The gradient of std is 0 where all elements are equal.
 template <class T>
 Tensor<T> var(const Tensor<T>& x, const Axes& axes = {}, bool keep_axes = false, double correction = 1);
 template <class T>
 Tensor<T> std(const Tensor<T>& x, const Axes& axes = {}, bool keep_axes = false, double correction = 1);
 
-// Where the first maximum is, or the first NaN: the index along the axis, or the row-major one over several axes.
+// The index of the first maximum, or of the first NaN: along the axis, or row-major over several axes.
 template <class T>
 IdArray argmax(const Tensor<T>& x, const Axes& axes = {}, bool keep_axes = false);
 
-// y_i = x_0 + ... + x_i along an axis, added up in double.
+// y_i = x_0 + ... + x_i along an axis, accumulated in double.
 template <class T>
 Tensor<T> cumsum(const Tensor<T>& x, std::ptrdiff_t axis);
 

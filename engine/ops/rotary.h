@@ -1,5 +1,5 @@
-// Rotary positions (Su et al. 2021, RoFormer): pairs of a query's or key's numbers are rotated by an angle that grows
-// with the position, so that the product of a query and a key depends on the distance between them.
+// Rotary position embedding (Su et al. 2021, RoFormer): rotates pairs of a query's or key's numbers by an angle that
+// grows with the position, so that their dot product depends on the distance between them.
 #pragma once
 
 #include <vector>
@@ -17,8 +17,8 @@ struct RotaryOptions {
     double base = 10000;
     RotaryPairs pairs = RotaryPairs::halves;
     bool clockwise = false;  // rotates by -angle, as nanochat does: y1 = x1 c + x2 s, y2 = x2 c - x1 s
-    std::size_t start = 0;   // the first row's position
-    IdArray positions = {};  // of x (B, ..., L, d), instead: (B, L); undefined: start, start + 1, ...
+    std::size_t start = 0;   // position of the first row
+    IdArray positions = {};  // overrides start: (B, L) for x (B, ..., L, d)
 };
 
 // x (..., L, d), d even: pair i of the row at position p is rotated by p base^(-2i/d):
@@ -26,16 +26,16 @@ struct RotaryOptions {
 template <class T>
 Tensor<T> rotary(const Tensor<T>& x, const RotaryOptions& options = {});
 
-// The same by any angles, of the first r of d numbers; the others stay. `table` (n, 2, r / 2): cos and sin of the
-// angles of positions 0 .. n - 1, which are those of the rows, or as in RotaryOptions.
+// The same with any angles, for the first r of d numbers; the rest pass through. `table` (n, 2, r / 2): cos and sin of
+// the angles at positions 0 .. n - 1. Rows are at positions 0, 1, ... or at `positions`, as in RotaryOptions.
 template <class T>
 Tensor<T> rotate(const Tensor<T>& x, const ConstArray<std::type_identity_t<T>>& table, const IdArray& positions = {},
                  RotaryPairs pairs = RotaryPairs::halves);
 
-// base^(-2i/d), i < d / 2: by how much the angle of pair i grows from a position to the next.
+// base^(-2i/d), i < d / 2: the angle of pair i per position.
 std::vector<double> rotary_rates(std::size_t d, double base);
 
-// cos and sin of the angles, of their negatives if clockwise, at positions start .. start + rows - 1: (rows, 2, rates).
+// cos and sin of the angles (negated if clockwise) at positions start .. start + rows - 1: (rows, 2, rates).
 template <class T>
 ConstArray<T> rotary_table(const std::vector<double>& rates, std::size_t start, std::size_t rows,
                            bool clockwise = false);

@@ -1,5 +1,5 @@
-// Elements of a tensor chosen by their numbers along an axis, and put in order. Ids are at least 0 and below the size
-// of that axis; the ops keep a handle to their array, which must not be written to before backward.
+// Selects elements of a tensor by index along an axis, and sorts. Indices are in [0, size of the axis). The ops keep a
+// handle to the index array; do not write to it before backward.
 #pragma once
 
 #include "engine/autograd/tensor.h"
@@ -10,7 +10,7 @@ namespace inkling {
 template <class T>
 Tensor<T> gather(const Tensor<T>& x, std::ptrdiff_t axis, const IdArray& index);
 
-// y[..., j, ...] = x[..., index[j], ...], index (n): what lies at these places of the axis.
+// y[..., j, ...] = x[..., index[j], ...], index (n).
 template <class T>
 Tensor<T> index_select(const Tensor<T>& x, std::ptrdiff_t axis, const IdArray& index);
 
@@ -22,14 +22,14 @@ Tensor<T> scatter_add(const Tensor<T>& x, std::ptrdiff_t axis, const IdArray& in
 template <class T>
 struct Ordered {
     Tensor<T> values;  // with gradients, as gather(x, axis, ids)
-    IdArray ids;       // where in x's axis they were
+    IdArray ids;       // their indices along x's axis
 };
 
-// The elements along an axis in order; equal ones stay in the order in which they were, and NaN counts as the largest.
+// Sorts along an axis. The sort is stable, and NaN counts as the largest.
 template <class T>
 Ordered<T> sort(const Tensor<T>& x, std::ptrdiff_t axis = -1, bool descending = false);
 
-// The k largest, as sort(x, axis, true) has them in front, at less cost.
+// The k largest elements, in descending order; cheaper than sort(x, axis, true).
 template <class T>
 Ordered<T> topk(const Tensor<T>& x, std::size_t k, std::ptrdiff_t axis = -1);
 

@@ -1,5 +1,5 @@
-// Views and joins. reshape, permute, transpose, slice, split and what is made of them share their input's buffer and
-// copy nothing; their gradients are views too.
+// Views and concatenation. reshape, permute, transpose, slice and split return views that share their input's buffer;
+// their gradients are views too.
 #pragma once
 
 #include <concepts>
@@ -10,7 +10,7 @@
 
 namespace inkling {
 
-// The sizes that a call asks for, of which -1 leaves one open: reshape(x, {2, -1}), expand(x, {-1, 3}).
+// Sizes, one of which may be -1 for "infer it": reshape(x, {2, -1}), expand(x, {-1, 3}).
 struct OpenShape : Dims<std::ptrdiff_t> {
     OpenShape(const Shape& shape) : Dims(shape.begin(), shape.end()) {}  // NOLINT: implicit on purpose
     OpenShape(std::integral auto... sizes)                               // NOLINT
@@ -18,15 +18,15 @@ struct OpenShape : Dims<std::ptrdiff_t> {
 };
 
 template <class T>
-Tensor<T> reshape(const Tensor<T>& x, const OpenShape& sizes);  // -1: what the others leave of x's elements
-// Axes `first` to `last` as one; a number becomes (1,).
+Tensor<T> reshape(const Tensor<T>& x, const OpenShape& sizes);  // -1 is inferred
+// Merges axes `first` to `last`; a scalar becomes (1,).
 template <class T>
 Tensor<T> flatten(const Tensor<T>& x, std::ptrdiff_t first = 0, std::ptrdiff_t last = -1);
 template <class T>
-Tensor<T> squeeze(const Tensor<T>& x, const Axes& axes = {});  // without the axes, of size 1; none: without all such
+Tensor<T> squeeze(const Tensor<T>& x, const Axes& axes = {});  // drops these axes of size 1; default: all of them
 template <class T>
-Tensor<T> unsqueeze(const Tensor<T>& x, std::ptrdiff_t axis);  // with a new axis of size 1 in front of `axis`
-// x as a broadcast view of these sizes; -1 keeps x's. Not to be written to: clone() its value for that.
+Tensor<T> unsqueeze(const Tensor<T>& x, std::ptrdiff_t axis);  // inserts an axis of size 1 before `axis`
+// A broadcast view of x; -1 keeps x's size. Do not write to its value: clone() it first.
 template <class T>
 Tensor<T> expand(const Tensor<T>& x, const OpenShape& sizes);
 template <class T>
@@ -36,8 +36,7 @@ Tensor<T> transpose(const Tensor<T>& x, std::ptrdiff_t a, std::ptrdiff_t b);
 template <class T>
 Tensor<T> slice(const Tensor<T>& x, std::ptrdiff_t axis, std::size_t begin, std::size_t end, std::size_t step = 1);
 
-// Pieces of the given sizes along an axis, or `parts` pieces of equal size. Their gradients are written into one array,
-// x's.
+// Splits along an axis into pieces of these sizes, or into `parts` equal pieces. Their gradients are views of x's.
 template <class T>
 std::vector<Tensor<T>> split(const Tensor<T>& x, const std::vector<std::size_t>& sizes, std::ptrdiff_t axis);
 std::vector<std::size_t> equal_sizes(const Shape& shape, std::size_t parts, std::ptrdiff_t axis);
@@ -51,7 +50,7 @@ template <class T>
 Tensor<T> concatenate(const std::vector<Tensor<T>>& parts, std::ptrdiff_t axis);
 template <class T>
 Tensor<T> stack(const std::vector<Tensor<T>>& parts, std::ptrdiff_t axis);  // along a new axis
-// For parts in braces: concatenate({a, b}, 0).
+// Overloads for braces: concatenate({a, b}, 0).
 template <class T>
 Tensor<T> concatenate(std::initializer_list<Tensor<T>> parts, std::ptrdiff_t axis) {
     return concatenate(std::vector<Tensor<T>>(parts), axis);
