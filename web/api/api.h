@@ -1,9 +1,9 @@
-// The server of `inkling serve`: models under OpenAI's paths, and those of llama.cpp's server.
+// The server of `inkling serve`: models under the paths of OpenAI's API and of llama.cpp's server.
 //   Api api(options);
-//   api.start();                                  // GET /health: 503, until there are models
+//   api.start();                                  // GET /health: 503 until ready()
 //   api.add_model(load_served_model("mine", "runs/mine", WeightType::bf16));
 //   api.ready();
-//   api.stop();                                   // what runs has a moment to end
+//   api.stop();                                   // running requests may finish
 #pragma once
 
 #include "web/api/metrics.h"
@@ -17,8 +17,8 @@ namespace inkling::web {
 struct ApiOptions {
     HttpOptions http = {};
     SchedulerOptions scheduler = {};
-    std::size_t max_tokens = 4096;  // of a text
-    std::string runs = "";          // a folder of runs, whose pages are shown; "": none
+    std::size_t max_tokens = 4096;  // per text
+    std::string runs = "";          // a folder of runs to show; "": none
 };
 
 class Api {
@@ -27,7 +27,7 @@ class Api {
     ~Api();
 
     void start();
-    void add_model(ServedModel model);  // of a name of its own
+    void add_model(ServedModel model);  // names are unique
     void ready();
     void stop(double grace = 3);  // seconds
 
@@ -38,7 +38,7 @@ class Api {
     using Model = std::shared_ptr<const ServedModel>;
     void add_routes();
     void add_pages();
-    Model find(const std::string& name) const;  // "": the first. Throws HttpError 404, 503 while models are loaded
+    Model find(const std::string& name) const;  // "": the first. Throws HttpError 404, or 503 while models load
     void check_ready() const;
     RequestLimits limits() const;
 
@@ -47,7 +47,7 @@ class Api {
     std::unique_ptr<Scheduler> scheduler_;
     std::vector<Model> models_;  // complete before ready_
     std::atomic<bool> ready_ = false;
-    HttpServer http_;  // the last: its threads use all of the others
+    HttpServer http_;  // last: its threads use all other members
 };
 
 }  // namespace inkling::web

@@ -1,5 +1,5 @@
-// From a checked request for text to its answer: writers for its prompts, jobs for the scheduler, and the pieces that
-// come back as OpenAI's JSON, whole or as server-sent events.
+// From a validated request to its response: jobs for the scheduler, whose pieces become OpenAI's JSON, whole or as
+// server-sent events.
 #pragma once
 
 #include "web/api/scheduler.h"

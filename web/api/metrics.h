@@ -1,4 +1,4 @@
-// What the server counts, as Prometheus reads it. Any thread may add.
+// The server's counters in Prometheus' format. Thread-safe.
 //   metrics.request_done("/v1/completions", 200, 0.5);
 //   metrics.text();                                       // "# TYPE inkling_requests_total counter\n..."
 #pragma once
@@ -18,7 +18,7 @@ class Metrics {
     void request_done(const std::string& path, int status, double seconds);
     void prompt_read(std::size_t tokens, double seconds);
     void tokens_written(std::size_t tokens, double seconds);  // one step
-    void first_token(double seconds);                         // since the request came
+    void first_token(double seconds);                         // since the request arrived
     void add_running(std::ptrdiff_t texts) { running_ += texts; }
     void add_waiting(std::ptrdiff_t texts) { waiting_ += texts; }
     void add_abandoned(std::size_t texts) { abandoned_ += texts; }
@@ -28,7 +28,7 @@ class Metrics {
     std::string text(std::size_t connections) const;
 
   private:
-    // Counts of values up to each bound, and their sum.
+    // Counts of values up to each bound, and the sum of all.
     struct Histogram {
         static constexpr std::array<double, 12> kBounds = {0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60};
         std::array<std::uint64_t, kBounds.size()> counts = {};

@@ -1,4 +1,4 @@
-// Texts and their log-probabilities as OpenAI's answers hold them.
+// Texts and log-probabilities in the format of OpenAI's API.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -10,21 +10,21 @@
 
 namespace inkling::web {
 
-// A token by itself: "" for an id that the tokenizer does not have, "bytes:\xe2\x82" for part of a character.
+// The text of one token: "" for an unknown id, "bytes:\xe2\x82" for part of a character.
 std::string token_text(const data::Tokenizer& tokenizer, std::int32_t id);
 
-// "stop" or "length"; null for a text that goes on.
+// "stop" or "length"; null while the text goes on.
 nlohmann::ordered_json finish_json(generate::FinishReason reason);
 
-// The `logprobs` of completions: tokens, token_logprobs, top_logprobs, text_offset. Offsets count characters from the
-// begin of the text, of which `offset` are past, and move on.
+// The `logprobs` of completions: tokens, token_logprobs, top_logprobs, text_offset. Offsets count characters from
+// the start of the text and begin at `offset`.
 class CompletionLogprobs {
   public:
     CompletionLogprobs(const data::Tokenizer& tokenizer, bool top) : tokenizer_(tokenizer), top_(top) {}
-    // A prompt: of its first token there is none.
+    // For a prompt, whose first token has none.
     void add_prompt(std::span<const std::int32_t> tokens, const std::vector<generate::TokenLogprobs>& logprobs);
     void add(const TextPiece& piece);
-    nlohmann::ordered_json take();  // what was added since the last time
+    nlohmann::ordered_json take();  // those added since the last call
 
   private:
     void add_token(const std::string& text, const generate::TokenLogprobs* logprobs);

@@ -1,4 +1,4 @@
-// What requests for completions and for chats have in common.
+// The parts that completion and chat requests share.
 #pragma once
 
 #include "web/api/json_fields.h"

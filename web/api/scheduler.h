@@ -1,7 +1,7 @@
-// Writes the texts of all requests on one thread, as one batch for each model. Texts join and leave between two tokens;
-// what they say does not depend on what runs beside them (generate/writer.h).
+// Generates the texts of all requests on one thread, as one batch per model. Texts join and leave between tokens; a
+// text does not depend on the others in its batch.
 //   Scheduler scheduler({.parallel = 16, .queue = 256, .threads = 2});
-//   scheduler.add(texts);                   // of one request; throws HttpError 429 where the queue has no room
+//   scheduler.add(texts);                   // throws HttpError 429 if the queue is full
 //   texts->wait();                          // text_stream.h
 #pragma once
 
@@ -16,16 +16,16 @@
 namespace inkling::web {
 
 struct SchedulerOptions {
-    std::size_t parallel = 16;  // texts that are written at once
-    std::size_t queue = 256;    // texts that wait for a place
-    std::size_t threads = 1;    // of OpenMP
+    std::size_t parallel = 16;  // texts generated at once
+    std::size_t queue = 256;    // texts that may wait
+    std::size_t threads = 1;    // OpenMP threads
 };
 
 class Scheduler {
   public:
     Scheduler(SchedulerOptions options, Metrics& metrics);
     ~Scheduler();
-    void stop();  // what is not finished fails, a long prompt before its next layer
+    void stop();  // fails unfinished texts; a long prompt stops before its next layer
     Scheduler(const Scheduler&) = delete;
     Scheduler& operator=(const Scheduler&) = delete;
 
@@ -33,14 +33,14 @@ class Scheduler {
     const SchedulerOptions& options() const { return options_; }
 
   private:
-    using Job = std::shared_ptr<TextStream::Job>;  // keeps its stream
+    using Job = std::shared_ptr<TextStream::Job>;  // also keeps its stream alive
     using Jobs = std::vector<Job>;
     void run();
     bool stopping();
-    bool take_next();       // waits where there is nothing to do; false: the end
-    void drop_abandoned();  // jobs whose clients have gone
-    void read_prompt();     // of one job, so that the others need not wait for many
-    void step();            // a token for each text
+    bool take_next();       // waits for work; false: stopped
+    void drop_abandoned();  // removes jobs whose clients have disconnected
+    void read_prompt();     // of one job, so that running texts wait for one prompt at most
+    void step();            // one token for each text
     static void step_alone(TextStream::Job& job, const void* decoder);
 
     const SchedulerOptions options_;
@@ -49,7 +49,7 @@ class Scheduler {
     std::condition_variable changed_;
     std::deque<Job> waiting_;
     bool stopping_ = false;
-    Job next_;  // has places, and its prompt is to be read
+    Job next_;  // its prompt is read next
     Jobs running_;
     std::thread thread_;
 };

@@ -1,4 +1,4 @@
-// A model that is served, under its name.
+// A model that the server offers under a name.
 #pragma once
 
 #include <filesystem>
@@ -18,18 +18,18 @@ struct ServedModel {
     std::shared_ptr<const models::Decoder> decoder;
     std::shared_ptr<const data::Tokenizer> tokenizer;
     std::optional<models::ChatTemplate> chat = std::nullopt;
-    std::string no_chat = "";  // why there is none
-    std::int64_t created = 0;  // seconds since 1970
+    std::string no_chat = "";  // why chat is unavailable
+    std::int64_t created = 0;  // Unix time
 
     std::size_t context() const { return decoder->config().block_size; }
 };
 
 struct NamedFolder {
     std::string name;
-    std::filesystem::path path;  // of a model, an adapter, or a run of either
+    std::filesystem::path path;  // a model, an adapter, or a run
 };
 
-// A model, and one more for each adapter, over the same weights. An adapter without a name becomes part of the model.
+// The model, and one more per adapter, sharing its weights. An adapter without a name is applied to the model itself.
 // Throws BadInput.
 std::vector<ServedModel> load_served_models(const NamedFolder& model, WeightType type,
                                             const std::vector<NamedFolder>& adapters);

@@ -1,4 +1,4 @@
-// What requests for text ask, checked. Nothing here knows a model.
+// Parses and validates requests for text. Independent of the model.
 //   const CompletionRequest r = parse_completion(http.body, limits);     // throws HttpError 400, naming the field
 #pragma once
 
@@ -14,19 +14,19 @@
 namespace inkling::web {
 
 struct RequestLimits {
-    std::size_t max_tokens = 4096;  // of a text
-    std::size_t max_texts = 128;    // prompts, and texts of each
+    std::size_t max_tokens = 4096;  // per text
+    std::size_t max_texts = 128;    // prompts times texts per prompt
 };
 
 struct TextRequest {
-    std::string model;  // "": none is named
+    std::string model;  // "": the default
     // max_tokens, if it is given, sampling, seed, stop texts, log-probabilities
     generate::GenerateOptions options;
-    std::optional<std::size_t> max_tokens;  // as asked for
-    std::size_t most_tokens = 0;            // that the server writes
+    std::optional<std::size_t> max_tokens;  // as requested
+    std::size_t most_tokens = 0;            // the server's limit
     std::size_t n = 1;
     bool stream = false, include_usage = false;
-    std::int64_t truncate_prompt = 0;  // so many of its last tokens are read; -1: the context; 0: it must fit
+    std::int64_t truncate_prompt = 0;  // keep only this many last tokens; -1: the context; 0: the prompt must fit
 };
 
 using Prompt = std::variant<std::string, std::vector<std::int32_t>>;
@@ -38,14 +38,14 @@ struct CompletionRequest : TextRequest {
 
 struct ChatRequest : TextRequest {
     std::vector<models::ChatMessage> messages;
-    std::string variables;        // that its template is given, a JSON object: chat_template_kwargs; "": none
-    bool continue_final = false;  // the last message is an answer that is to be gone on with
+    std::string variables;        // chat_template_kwargs, a JSON object; "": none
+    bool continue_final = false;  // continue the last message, an assistant's
 };
 
 CompletionRequest parse_completion(const std::string& body, const RequestLimits& limits);
 ChatRequest parse_chat(const std::string& body, const RequestLimits& limits);
 
-// /tokenize and /detokenize, as llama.cpp's server has them.
+// /tokenize and /detokenize, as in llama.cpp's server.
 struct TokenizeRequest {
     std::string model, content;
     bool add_special = false, parse_special = true, with_pieces = false;

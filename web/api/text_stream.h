@@ -1,4 +1,4 @@
-// The texts of one request on their way from the scheduler's thread, which writes them, to the request's own:
+// Carries the texts of one request from the scheduler's thread, which generates them, to the request's thread:
 //   auto texts = std::make_shared<TextStream>(n, in_pieces, hung_up);
 //   texts->add_prompt(std::move(writer));
 //   scheduler.add(texts);
@@ -19,53 +19,53 @@
 
 namespace inkling::web {
 
-// What is new of one of a request's texts.
+// A new piece of one of a request's texts.
 struct TextPiece {
-    std::size_t index = 0;  // of the text
+    std::size_t index = 0;  // which text
     std::string text = "";
     std::vector<generate::TokenLogprobs> logprobs = {};
-    std::optional<generate::TokenLogprobs> end_logprobs = std::nullopt;  // of the token that ended it
-    std::size_t tokens = 0;                                              // so far
+    std::optional<generate::TokenLogprobs> end_logprobs = std::nullopt;  // of the token that ended the text
+    std::size_t tokens = 0;                                              // generated so far
     generate::FinishReason finish = generate::FinishReason::none;
 };
 
 class TextStream {
   public:
-    // Each prompt is continued by `n` texts. `in_pieces`: they come as they are written, else each once it is finished.
+    // Each prompt gets `n` texts. `in_pieces`: pieces arrive as they are generated, else each text when finished.
     TextStream(std::size_t n, bool in_pieces, std::function<bool()> hung_up)
         : n_(n), in_pieces_(in_pieces), hung_up_(std::move(hung_up)) {}
 
-    // Of the request's thread. `prompt` has what is to be continued; of its seed, the texts are samples 0 .. n - 1.
+    // Called by the request's thread. The texts are samples 0 .. n - 1 of the prompt's seed.
     void add_prompt(generate::Writer prompt);
     std::size_t texts() const { return jobs_.size() * n_; }
-    // The next piece, in order for each text; none: all are finished. Throws what went wrong.
+    // The next piece, in order within each text; none: all are finished. Rethrows errors.
     std::optional<TextPiece> wait();
-    void abandon();  // nobody waits any more
-    // The prompt of a text, and the tokens of all prompts, which are read once there is a piece.
+    void abandon();  // stop generating
+    // The prompt of a text, and the tokens of all prompts; valid after the first piece.
     const generate::Writer& prompt_of(std::size_t text) const { return jobs_[text / n_].prompt; }
     std::size_t prompt_tokens() const;
 
-    // Of the scheduler's thread: one prompt, and the texts that continue it.
+    // Used by the scheduler's thread: one prompt and the texts that continue it.
     struct Job {
         TextStream& stream;
-        std::size_t first;  // of its texts, among those of the request
+        std::size_t first;  // index of its first text in the request
         generate::Writer prompt;
         struct Text {
             generate::Writer writer;
             std::size_t logprobs_sent = 0;
             bool all_sent = false;
         };
-        std::vector<Text> texts = {};  // once the prompt is read
+        std::vector<Text> texts = {};  // empty until the prompt is read
 
         std::size_t count() const { return stream.n_; }
         void read();
-        void publish();  // what is new of the texts
+        void publish();  // sends new pieces
         bool finished() const;
     };
     std::deque<Job>& jobs() { return jobs_; }
     void fail(const HttpError& error);
     bool abandoned();
-    double seconds() const { return seconds_now() - start_; }  // since it was made
+    double seconds() const { return seconds_now() - start_; }  // since the request arrived
 
   private:
     const double start_ = seconds_now();
@@ -76,7 +76,7 @@ class TextStream {
     std::mutex mutex_;
     std::condition_variable changed_;
     std::deque<TextPiece> pieces_;
-    std::size_t finished_ = 0;  // texts whose last piece is there
+    std::size_t finished_ = 0;  // texts whose last piece was sent
     std::optional<HttpError> error_;
     bool abandoned_ = false;
 };

@@ -1,6 +1,6 @@
-// One client's connection: it serves requests one after the other, within limits of time and size. Everything runs on
-// the thread of the server's io_context, except handlers: each has its own thread while it runs. A slow, idle or
-// vanished client holds no thread.
+// One client's connection. It serves requests in sequence, within limits of time and size. Everything runs on the
+// thread of the server's io_context, except handlers, each of which has its own thread. A slow, idle or vanished client
+// holds no thread.
 #pragma once
 
 #include <array>
@@ -26,13 +26,13 @@ struct HttpRoute {
     HttpAccess access;
 };
 
-// What the connections of a server share.
+// State shared by all connections of a server.
 struct HttpService {
     HttpOptions options;
     std::vector<HttpRoute> routes = {};
     std::atomic<bool> ending = false;
-    std::atomic<std::size_t> open = 0, busy = 0;  // connections that are served; requests that came before the end
-    std::set<Connection*> connections = {};       // all, those that are refused, too; of io's thread
+    std::atomic<std::size_t> open = 0, busy = 0;  // served connections; requests accepted before the shutdown
+    std::set<Connection*> connections = {};       // all, including refused ones; only io's thread uses it
     boost::asio::io_context io{1};
 };
 
@@ -43,15 +43,15 @@ class Connection : public std::enable_shared_from_this<Connection> {
     Connection(const Connection&) = delete;
     Connection& operator=(const Connection&) = delete;
 
-    void serve();        // refuses where there are too many
-    void end_if_idle();  // when no request runs
-    void cut();          // whatever it does
+    void serve();        // or refuses, if there are too many
+    void end_if_idle();  // if no request runs
+    void cut();          // at once
 
   private:
     using Then = void (Connection::*)(bool ok);
     void receive(Then then);  // appends to ahead_
     void write(std::string text, std::function<void(bool ok)> then);
-    void set_deadline(double seconds);  // after which what is received or written is not ok
+    void set_deadline(double seconds);  // later receives and writes fail
 
     void next_request();
     void read_head(bool ok);
@@ -74,20 +74,20 @@ class Connection : public std::enable_shared_from_this<Connection> {
     HttpService& service_;
     boost::asio::ip::tcp::socket socket_;
     boost::asio::steady_timer timer_;
-    bool late_ = false;  // the deadline is over
+    bool late_ = false;  // the deadline has passed
     std::array<char, 8192> buffer_;
-    std::string ahead_, out_;  // received, and not yet read; being written
-    std::size_t unread_ = 0;   // bytes to be thrown away at the end
+    std::string ahead_, out_;  // received but not parsed; being written
+    std::size_t unread_ = 0;   // bytes to discard at the end
 
     std::optional<RequestParser> parser_;
-    bool begun_ = false, busy_ = false;  // the request has a first byte, and a whole head
-    bool last_ = true;                   // the connection ends with this request
-    bool counted_ = false;               // in open
-    double start_ = seconds_now();       // of the request
+    bool begun_ = false, busy_ = false;  // the first byte has come; the whole head has
+    bool last_ = true;                   // close after this request
+    bool counted_ = false;               // counted in open
+    double start_ = seconds_now();       // time of the request's first byte
     const HttpRoute* route_ = nullptr;
     HttpResponse response_;
-    std::optional<bool> streamed_;  // whether all of a stream has been sent; none: no stream
-    std::jthread thread_;           // of the handler
+    std::optional<bool> streamed_;  // whether the whole stream was sent; none: no stream
+    std::jthread thread_;           // runs the handler
 };
 
 }  // namespace inkling::web

@@ -1,4 +1,4 @@
-// Answers and errors as bytes, with the headers that keep browsers from harm.
+// Serializes responses and errors, with security headers for browsers.
 #pragma once
 
 #include <exception>
@@ -8,13 +8,13 @@
 namespace inkling::web {
 
 HttpResponse error_response(const HttpError& error);
-HttpResponse error_response(std::exception_ptr exception);  // what a handler throws
+HttpResponse error_response(std::exception_ptr exception);  // for an exception of a handler
 
-// For a page of another site that may use the server (CORS): what a browser asks before it sends the request.
+// Answers the preflight request of a page from an allowed origin (CORS).
 bool is_preflight(const HttpRequest& request);
 HttpResponse preflight_response(const HttpRequest& request);
 
-// The status line and headers. `chunked`: of a stream; `last`: the connection ends with this answer.
+// The status line and headers. `chunked`: a stream follows; `last`: the connection closes after this response.
 std::string head_text(const HttpResponse& response, bool chunked, bool last);
 
 }  // namespace inkling::web

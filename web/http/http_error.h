@@ -1,4 +1,4 @@
-// What is refused over HTTP, in the form that OpenAI's clients turn into their exceptions:
+// An HTTP error in OpenAI's format, which its clients turn into exceptions:
 //   throw HttpError(400, "temperature: 0 to 2 is required, got 7", "temperature");
 //   {"error": {"message": "...", "type": "invalid_request_error", "param": "temperature", "code": null}}
 #pragma once
@@ -17,10 +17,10 @@ struct HttpError : Error {
     std::string param, code;  // "": null
 };
 
-// A client that has closed its side; one that still reads is told why it has no answer.
+// The error for a client that closed its sending side; a half-closed one still reads it.
 HttpError client_gone();
 
-// The body of the answer; one line. Bytes of the message that are not UTF-8 become U+FFFD.
+// The response body, one line. Bytes of the message that are not UTF-8 become U+FFFD.
 std::string error_json(const HttpError& error);
 
 }  // namespace inkling::web

@@ -1,7 +1,7 @@
-// Reads requests from the bytes of a connection; Boost.Beast parses them. If a proxy and a server disagreed on where a
-// request ends, one would take the rest for another request, so the parser refuses what is not exactly HTTP/1.1.
+// Reads requests from the bytes of a connection; Boost.Beast parses them. It refuses everything that is not strictly
+// HTTP/1.1, since a proxy and a server that disagree on where a request ends allow request smuggling.
 //   RequestParser parser(1 << 20);
-//   while (!parser.read_head(bytes)) bytes += receive();  // removes from `bytes` what it has used
+//   while (!parser.read_head(bytes)) bytes += receive();  // consumes from `bytes`
 //   check(parser.request());
 //   while (!parser.read_body(bytes)) bytes += receive();  // the next request begins there
 //   answer(parser.request());
@@ -18,13 +18,13 @@ class RequestParser {
   public:
     explicit RequestParser(std::size_t max_body);
 
-    // Whether the head is complete, and the body. Throw HttpError 400, 413, 414, 415 and 431.
+    // Whether the head, or the body, is complete. Throw HttpError 400, 413, 414, 415 and 431.
     bool read_head(std::string& bytes);
     bool read_body(std::string& bytes);
 
     const HttpRequest& request() const { return request_; }
     HttpRequest& request() { return request_; }
-    bool http_1_0() const { return parser_.get().version() == 10; }  // its clients know no chunks and no 100
+    bool http_1_0() const { return parser_.get().version() == 10; }  // no chunks and no 100 Continue for its clients
     bool keep_alive() const { return parser_.keep_alive() && !http_1_0(); }
     bool complete() const { return parser_.is_done(); }
 
@@ -37,6 +37,6 @@ class RequestParser {
     HttpRequest request_;
 };
 
-std::string lower(std::string_view text);  // of ASCII
+std::string lower(std::string_view text);  // ASCII only
 
 }  // namespace inkling::web

@@ -1,11 +1,11 @@
-// The page of a run while it trains: inkling train --serve. The page reads what the run writes into its folder, so that
-// training has nothing to do for it. Samples and heads are made by the thread that trains, between two steps, of the
-// weights as they are then: the result of the run is the same to the last bit.
+// The live page of a training run: inkling train --serve. The page reads the files of the run's folder, at no cost to
+// training. The training thread makes samples and heads between two steps, from the current weights, and the result of
+// the run is the same to the last bit.
 //   LiveRun live("8080");                                     // binds
 //   live.start("runs/mine", tokenizer, [] { ask_to_stop(); });
 //   loop.run({&live});
-//   live.finish();                                            // a page that is open sees how it ended
-// Anybody who reaches an address other than loopback can watch, and nothing else.
+//   live.finish();                                            // an open page shows how the run ended
+// On a non-loopback address, clients can only watch.
 #pragma once
 
 #include <atomic>
@@ -26,7 +26,7 @@ namespace inkling::web {
 
 class LiveRun : public train::Callback {
   public:
-    // [HOST:]PORT, and other names of the host that requests may use; throws Error.
+    // [HOST:]PORT, and further host names that requests may use; throws Error.
     explicit LiveRun(const std::string& address, const std::vector<std::string>& allow_hosts = {});
     ~LiveRun() override;
 
@@ -41,10 +41,10 @@ class LiveRun : public train::Callback {
 
   private:
     using Json = nlohmann::ordered_json;
-    // The part of the time that training gives away for one kind of request.
+    // Limits the share of training time that one kind of request may take.
     struct Share {
         double part;
-        double free_at = 0;  // when the next may be answered, in seconds
+        double free_at = 0;  // time in seconds when the next one may run
     };
     struct Wanted {
         std::size_t number;
@@ -54,9 +54,9 @@ class LiveRun : public train::Callback {
     };
 
     void add_controls();
-    // What the training thread makes for a request, or HttpError 503 when the run ends before.
+    // Asks the training thread for a result; throws HttpError 503 if the run ends first.
     Json wait_for(const HttpRequest& request, Share& share, std::function<Json(train::TrainingLoop&)> make);
-    void drop(std::size_t number);  // a request whose client has gone
+    void drop(std::size_t number);  // for a client that disconnected
     void refuse_all();
     HttpResponse data(const HttpRequest& request);
 
@@ -69,12 +69,12 @@ class LiveRun : public train::Callback {
     std::mutex mutex_;
     std::condition_variable told_;
     std::deque<Wanted> wanted_;
-    std::atomic<std::size_t> waiting_ = 0;  // in wanted_: all that a step looks at
+    std::atomic<std::size_t> waiting_ = 0;  // size of wanted_; the only thing a step checks
     std::atomic<bool> over_ = false;        // the loop has ended
     std::size_t asked_in_all_ = 0;
-    Share samples_{.part = 0.1}, heads_{.part = 0.005};  // a page asks for heads by itself
-    bool finished_ = false, told_end_ = false;           // all has been written; a page knows
-    double asked_ = -1e9;                                // when a page asked for the run, in seconds
+    Share samples_{.part = 0.1}, heads_{.part = 0.005};  // pages ask for heads without a click
+    bool finished_ = false, told_end_ = false;           // all files are written; a page has seen it
+    double asked_ = -1e9;                                // time of the last request for the run's data
 };
 
 }  // namespace inkling::web

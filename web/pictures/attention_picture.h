@@ -1,5 +1,5 @@
-// Pictures of attention weights: heatmaps with the queries as rows, the keys as columns and the tokens as labels.
-//   write_file_atomic("heads.svg", svg_picture(map, std::nullopt));    // the grid: layers are rows, heads columns
+// Heatmaps of attention weights: queries as rows, keys as columns, tokens as labels.
+//   write_file_atomic("heads.svg", svg_picture(map, std::nullopt));    // grid: layers as rows, heads as columns
 //   write_file_atomic("head.png", png_picture(map, HeadIndex{0, 3}));  // one head, large
 #pragma once
 

@@ -1,5 +1,5 @@
-// The loss curves of runs as a picture, for a README: training loss as a line, validation loss as dots, and for one run
-// on the built-in stories their entropy. The losses are on a logarithmic scale.
+// The loss curves of runs as a picture: training loss as a line, validation loss as dots, and for a single run on the
+// built-in stories their entropy. The loss axis is logarithmic.
 //   const auto surface = svg_surface("Loss");
 //   draw_curves(*surface, {run_data("runs/mine")});
 #pragma once
@@ -11,7 +11,7 @@
 
 namespace inkling::web {
 
-// Throws BadInput when no run has a loss that can be shown.
+// Throws BadInput if no run has a finite loss.
 void draw_curves(Surface& surface, const std::vector<nlohmann::ordered_json>& runs);
 
 }  // namespace inkling::web

@@ -1,5 +1,4 @@
-// What pictures are drawn on: lines, rectangles, text and heatmaps, as SVG or PNG. The picture is laid out once for
-// both.
+// A drawing surface with lines, rectangles, text and heatmaps, as SVG or PNG; a picture is laid out once for both.
 //   const auto surface = svg_surface("Attention weights");
 //   surface->resize(600, 400);
 //   surface->text({.x = 24, .y = 34, .size = 20}, "Attention");
@@ -21,8 +20,7 @@ struct Colour {
     std::uint8_t red, green, blue;
 };
 
-// Viridis (van der Walt and Smith, 2015), from the lowest weight to the highest: even steps to the eye, also to a
-// colour-blind one, and in grey.
+// Viridis (van der Walt and Smith, 2015): perceptually uniform, also to colour-blind readers and in grey.
 inline constexpr std::array<Colour, 10> kScale = {{{68, 1, 84},
                                                    {72, 40, 120},
                                                    {62, 73, 137},
@@ -44,9 +42,9 @@ struct Point {
 class Surface {
   public:
     virtual ~Surface() = default;
-    virtual void resize(double width, double height) = 0;  // once, before all else; white
+    virtual void resize(double width, double height) = 0;  // call once, first; the background is white
     virtual void rectangle(double x, double y, double width, double height, Colour colour) = 0;
-    // The lower triangle of squares, row by row, with its top left corner at (x, y), as positions on the colour scale.
+    // The lower triangle of squares, row by row, with its top left corner at (x, y), in positions on the colour scale.
     virtual void triangle(double x, double y, double cell, std::span<const double> positions) = 0;
     virtual void line(std::span<const Point> points, double width, Colour colour, bool dashed = false) = 0;
     virtual void dot(Point centre, double radius, Colour colour) = 0;
@@ -56,7 +54,7 @@ class Surface {
         double x, y, size;  // y: the middle of the line
         Anchor anchor = Anchor::start;
         Colour colour = {32, 33, 36};
-        bool upwards = false;  // read from the bottom to the top, anchored along the vertical
+        bool upwards = false;  // rotated by 90 degrees, anchored vertically
     };
     virtual void text(const Text& how, std::string_view what) = 0;
     virtual double text_width(std::string_view text, double size) const = 0;
@@ -64,7 +62,7 @@ class Surface {
     virtual std::string finish() = 0;  // the file
 };
 
-struct TooLarge : Error {  // for a picture of pixels
+struct TooLarge : Error {  // a PNG with too many pixels
     using Error::Error;
 };
 

@@ -1,5 +1,4 @@
-// The attention weights of one prompt, in every head of every layer, and what all pictures of them share: printable
-// token labels and the colour scale.
+// The attention weights of one prompt in every head of every layer, with printable token labels and a colour scale.
 //   const AttentionMap map = attention_map("out", model, tokenizer, prompt);
 //   map.weight({0, 3}, 7, 2);   // layer 0, head 3: how much token 7 attends to token 2
 #pragma once
@@ -22,16 +21,16 @@ struct HeadIndex {
 };
 
 struct AttentionMap {
-    std::string model;                // as the pictures call it
+    std::string model;                // name shown in pictures
     std::vector<std::string> tokens;  // labels
     std::size_t layers, heads;
-    // The lower triangle of each head, row by row, heads of a layer side by side: causal weights are 0 above it. Empty
-    // where another head alone was asked for.
+    // The lower triangle of each head, row by row, layer by layer (causal weights are 0 above it). Empty for a head
+    // that was not requested.
     std::vector<std::vector<float>> triangles;
 
-    // Where a weight stands on the colour scale, in [0, 1]: weight ^ exponent(), the same for every head, so that heads
-    // can be compared. A row of n weights sums to 1, so most are of the size of 1 / n: that lies at a fifth of the
-    // scale, or at its square root if this is higher.
+    // The position of a weight on the colour scale, in [0, 1]: weight ^ exponent(), the same for all heads so that they
+    // compare. A row of n weights sums to 1, so the typical weight 1 / n is put at a fifth of the scale, or at its
+    // square root if that is higher.
     double exponent() const;
     double position(double weight) const;
 
@@ -44,15 +43,15 @@ struct AttentionMap {
     }
 };
 
-// Throws BadInput when the prompt is empty, longer than the model's context, or has what the tokenizer cannot write.
+// Throws BadInput if the prompt is empty, longer than the model's context, or cannot be encoded.
 AttentionMap attention_map(std::string name, const models::Transformer<float>& model, const data::Tokenizer& tokenizer,
                            std::string_view prompt, std::optional<HeadIndex> only = std::nullopt);
 
-// A text with its spaces as ␣, line ends as ↵, tabs as ⇥, other control characters as their pictures, and what else
-// cannot be seen (bytes of part of a character, marks of direction) by number.
+// Makes a text visible: spaces as ␣, line ends as ↵, tabs as ⇥, control characters as their pictures, and other
+// invisible bytes and characters (parts of a character, direction marks) by number.
 std::string visible(std::string_view text);
 
-// Weights that the legends name.
+// Weights that the legends label.
 inline constexpr std::array<double, 5> kLegend = {0, 0.01, 0.05, 0.25, 1};
 
 }  // namespace inkling::web

@@ -1,4 +1,4 @@
-// Files of JSON lines that may still grow: what has been read of them, and what has come since.
+// Reads JSON-lines files incrementally while they grow.
 #pragma once
 
 #include <cstdint>
@@ -9,21 +9,21 @@
 
 namespace inkling::web {
 
-// How far a file was read. A run that is resumed replaces its files: then they are read anew.
+// How far a file was read. A resumed run replaces its files, which are then read from the start.
 struct Place {
-    std::uint64_t file = 0, bytes = 0;  // its number in the file system; 0: not read
+    std::uint64_t file = 0, bytes = 0;  // inode (0: not read yet) and offset
     bool continues(const std::filesystem::path& path) const;
 };
 
 struct Cursor {
     Place metrics, samples;
-    std::uint64_t checkpoint = 0;                  // the newest, by its step
+    std::uint64_t checkpoint = 0;                  // step of the newest
     std::string text() const;                      // "12.3400.0.0.500"
-    static Cursor parse(const std::string& text);  // anything else: from the beginning
+    static Cursor parse(const std::string& text);  // invalid text: the start
 };
 
-// The objects on the whole lines from `place` on, which moves behind them; none when there is no file. Other lines are
-// left out, with a note.
+// The objects on the complete lines after `place`, which is advanced; none without a file. Invalid lines are skipped
+// with a note.
 std::vector<nlohmann::ordered_json> read_lines(const std::filesystem::path& path, Place& place,
                                                nlohmann::ordered_json& notes);
 

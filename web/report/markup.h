@@ -1,4 +1,4 @@
-// Text inside markup, where it may not end what it stands in.
+// Escapes text for markup.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -12,11 +12,11 @@ namespace inkling::web {
 // For the text and the quoted attributes of HTML and SVG.
 std::string escape_markup(std::string_view text);
 
-// For the inside of <script>, where "</script" and "<!--" mean something even within strings. ASCII; bytes that are no
-// UTF-8 become U+FFFD.
+// For the inside of <script>, where "</script" and "<!--" have a meaning even within strings. ASCII output; bytes that
+// are not UTF-8 become U+FFFD.
 std::string for_script(const nlohmann::ordered_json& json);
 
-// Replaces each {{name}} of the template; what is put in is not looked at again.
+// Replaces each {{name}} of the template, once: values are not expanded again.
 std::string fill(std::string_view page, const std::vector<std::pair<std::string_view, std::string>>& parts);
 
 }  // namespace inkling::web
