@@ -1,4 +1,4 @@
-// The one way to throw. Messages read "op: what is required, got <every shape>", and how to mend it when that is known:
+// check() throws unless a condition holds. Messages read "op: requirement, got <every shape>: the mend, if known":
 //   check(x.rank() > 0, "softmax: the last axis must exist, got shape {}", x.shape());
 #pragma once
 
@@ -9,12 +9,12 @@
 
 namespace inkling {
 
-// A call that cannot be carried out: shapes that do not fit, a value out of range. Nothing was changed.
+// An invalid call: mismatched shapes, a value out of range. Nothing was changed.
 struct Error : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-// What was read from outside (file, text, model folder, tokenizer) is not what it should be.
+// Invalid external data: a file, text, model folder or tokenizer.
 struct BadInput : Error {
     using Error::Error;
 };
@@ -24,7 +24,7 @@ template <class E>
     throw E(fmt::vformat(message, args));
 }
 
-// Throws E, formatted, unless `ok`. The message is built only when it is needed.
+// Throws E with the formatted message unless `ok`. The message is built only when thrown.
 template <class E = Error, class... Args>
 void check(bool ok, fmt::format_string<Args...> message, Args&&... args) {
     if (!ok) [[unlikely]]

@@ -1,11 +1,11 @@
-// Time that passes, for measuring: never the time of day, which may be set.
+// A monotonic clock, for measuring.
 #pragma once
 
 #include <chrono>
 
 namespace inkling {
 
-// Seconds since some moment.
+// Seconds since an arbitrary start.
 inline double seconds_now() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }

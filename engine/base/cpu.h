@@ -1,5 +1,5 @@
-// Which instructions the library uses: those of the build, as far as the CPU has them. Packages hold the library for
-// AVX2 and for AVX-512; the system's loader takes the one that fits, and products of bfloat16 are chosen here.
+// Which instructions the library uses: those it was built for, as far as the CPU has them. Packages hold one library
+// for AVX2 and one for AVX-512; the system's loader picks one, and this file decides about bfloat16 products.
 //   INKLING_CPU=avx512 inkling bench      # takes less than the CPU has: avx2, avx512 or avx512-bf16
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace inkling {
 
-// Each has what those before it have; NEON is what every 64-bit ARM has, and the rest is of x86-64.
+// On x86-64 each kind includes those before it. Every 64-bit ARM CPU has NEON.
 enum class CpuKind { portable, neon, avx2, avx512, avx512_bf16 };
 
 constexpr auto names(CpuKind) {
@@ -19,8 +19,8 @@ constexpr auto names(CpuKind) {
 }
 
 CpuKind cpu_kind();      // of this machine's CPU
-CpuKind library_kind();  // the most that the library which runs is compiled for
-CpuKind allowed_kind();  // INKLING_CPU; without it, all. Throws Error for a name that is none.
-CpuKind used_kind();     // the least of the three; a name in INKLING_CPU that is none counts as all
+CpuKind library_kind();  // the highest kind this library is compiled for
+CpuKind allowed_kind();  // INKLING_CPU, default: the highest. Throws Error for an unknown name.
+CpuKind used_kind();     // the lowest of the three; ignores an unknown INKLING_CPU
 
 }  // namespace inkling

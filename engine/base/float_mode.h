@@ -1,8 +1,8 @@
-// How a thread treats floating point numbers: rounding, and whether those too small to be normal count as zero (FTZ and
-// DAZ, which programs that are built with -ffast-math turn on). It is a matter of each thread.
-//   const StandardNumbers scope;   // nearest, and small numbers as they are, to the end of the scope: the same results
-//                                  // in every program
-// parallel_for() gives its threads the mode of the thread that calls it.
+// A thread's floating-point mode: rounding, and whether subnormal numbers count as zero (FTZ and DAZ, which programs
+// built with -ffast-math turn on).
+//   const StandardNumbers scope;   // round to nearest, keep subnormals, to the end of the scope: the same results in
+//                                  // every program
+// parallel_for() gives its threads the mode of the calling thread.
 #pragma once
 
 #include <cfenv>
@@ -12,12 +12,12 @@
 
 namespace inkling {
 
-// The register of the CPU that says so.
+// The CPU's control register.
 struct FloatControl {
 #if defined(__x86_64__)
     using Word = unsigned;
     static constexpr Word kStandard = 0x1F80, kFlush = 0x8040;  // every exception masked; FTZ and DAZ
-    static constexpr Word kFlags = 0x3F;                        // of exceptions that came
+    static constexpr Word kFlags = 0x3F;                        // raised exceptions
     static Word read() { return _mm_getcsr(); }
     static void write(Word word) { _mm_setcsr(word); }
 #elif defined(__aarch64__)
@@ -29,7 +29,7 @@ struct FloatControl {
         return word;
     }
     static void write(Word word) { asm volatile("msr fpcr, %0" : : "r"(word) : "memory"); }
-#else  // rounding is all that is known of other CPUs
+#else  // other CPUs: rounding alone
     using Word = int;
     static constexpr Word kStandard = FE_TONEAREST, kFlush = 0, kFlags = 0;
     static Word read() { return std::fegetround(); }
@@ -41,10 +41,10 @@ class FloatMode {
   public:
     static FloatMode current() { return FloatMode(FloatControl::read() & ~FloatControl::kFlags); }
     static FloatMode standard() { return FloatMode(FloatControl::kStandard); }
-    // What programs that are built with -ffast-math turn on, beside what is.
+    // This mode with FTZ and DAZ turned on.
     FloatMode flushing() const { return FloatMode(control_ | FloatControl::kFlush); }
 
-    void set() const {  // of the thread that calls it
+    void set() const {  // for the calling thread
         const FloatControl::Word now = FloatControl::read();
         if ((now & ~FloatControl::kFlags) != control_) FloatControl::write(control_ | (now & FloatControl::kFlags));
     }

@@ -1,7 +1,7 @@
-// FunctionRef<R(Args...)>: a reference to anything that can be called, in two pointers. A function that takes one is
-// compiled once, not once for each lambda that it is given.
+// FunctionRef<R(Args...)>: a reference to any callable, two pointers wide. A function that takes one is compiled once,
+// not once per lambda.
 //   void each(std::size_t n, FunctionRef<void(std::size_t)> body);   each(3, [&](std::size_t i) { ... });
-// What it refers to must outlive it: take one as a parameter, keep none.
+// The callable must outlive it: use it for parameters, never store it.
 #pragma once
 
 #include <concepts>

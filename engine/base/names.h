@@ -1,4 +1,4 @@
-// Enums whose values users name, in flags, files and messages. Each has one table of its names, beside it:
+// Names of enum values in flags, files and messages. Each enum has one table of names beside it:
 //   enum class Precision { fp32, bf16 };
 //   constexpr auto names(Precision) { return name_table<Precision>({{Precision::fp32, "fp32"}, ...}); }
 //   name_of(Precision::bf16)                   // "bf16"
@@ -45,12 +45,12 @@ std::optional<E> find_named(std::string_view name) {
     return std::nullopt;
 }
 
-// A name from a file as messages show it: one short line whatever it holds.
+// A name from a file for a message: shortened, on one line.
 std::string shown_name(std::string_view name);
 
 [[noreturn]] void refuse_name(std::string_view what, std::string_view name, std::vector<std::string> known);
 
-// `what` is the flag or key that takes the name. Throws Error, with the names there are.
+// `what` is the flag or key that takes the name. Throws Error, listing the known names.
 template <class E>
 E named(std::string_view what, std::string_view name) {
     const std::optional<E> found = find_named<E>(name);

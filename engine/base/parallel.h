@@ -1,5 +1,5 @@
-// OpenMP loops over disjoint outputs. The result never depends on the number of threads: each output is computed by one
-// thread, in one order. Small work stays on the calling thread, because opening a parallel region costs microseconds.
+// OpenMP loops over disjoint outputs. One thread computes each output, in one order, so results never depend on the
+// number of threads. Small work stays on the calling thread, because a parallel region costs microseconds.
 //   parallel_for(n, kGrain, [&](std::size_t begin, std::size_t end) { for (...) y[i] = ...; });
 #pragma once
 
@@ -11,31 +11,31 @@
 
 namespace inkling {
 
-// Elements that are worth a thread of their own in a light elementwise loop.
+// Elements of a light elementwise loop that are worth a thread.
 inline constexpr std::size_t kGrain = 16384;
 
-// The body of a loop: it computes outputs [begin, end).
+// The body of a loop; computes outputs [begin, end).
 using RangeBody = FunctionRef<void(std::size_t begin, std::size_t end)>;
 
-// Into how many ranges parallel_for may cut a loop: one inside another loop.
+// The number of ranges parallel_for may use: 1 inside another parallel loop.
 std::size_t max_ranges();
 
-// Elements that are no less than a cache line, whatever their type. Threads that write to the same line wait for each
-// other at each write, and vectors that lie across lines are slower.
+// At least a cache line of elements of any type. Threads that write to one line slow each other down (false sharing),
+// and vectors across lines are slower.
 inline constexpr std::size_t kLine = 32;
 
-// body(begin, end) over disjoint ranges that cover [0, n), at least `grain` indices each, and beginning at multiples of
-// `unit`. Of the exceptions that bodies throw, the first is thrown again.
+// Calls body(begin, end) on disjoint ranges that cover [0, n), of at least `grain` indices, starting at multiples of
+// `unit`. Rethrows the first exception of a body.
 void parallel_for(std::size_t n, std::size_t grain, RangeBody body, std::size_t unit = 1);
 
-// body(begin, end) over rows of `width` elements each; the grain is in elements.
+// Calls body(begin, end) on ranges of rows of `width` elements; the grain is in elements.
 void parallel_rows(std::size_t rows, std::size_t width, RangeBody body, std::size_t grain = kGrain);
 
-// body(begin, end) over elements in short pieces: of several arrays, they stay in L1 while the body goes over them more
-// than once.
+// Calls body(begin, end) on short pieces, which stay in L1 if the body passes over several arrays more than once.
 void parallel_pieces(std::size_t n, RangeBody body);
 
-// The sum of part(begin, end) over chunks of a fixed size, added in index order: same bits with any number of threads.
+// The sum of part(begin, end) over chunks of a fixed size, added in index order: the same bits with any number of
+// threads.
 template <class Sum, class Part>
 Sum chunked_sum(std::size_t n, std::size_t chunk, const Part& part) {
     const std::size_t chunks = (n + chunk - 1) / chunk;

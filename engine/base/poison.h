@@ -1,5 +1,5 @@
-// New arrays that are not initialised hold whatever their memory did. While this is on, as it is in debug builds, each
-// element of them is a NaN (of ids -1), so that one that is read before it was written is seen in the result.
+// Fills new uninitialized arrays with NaN (ids with -1), so that reading an element before writing it shows in the
+// result. On by default in debug builds.
 #pragma once
 
 namespace inkling {

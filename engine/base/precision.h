@@ -1,6 +1,6 @@
-// The precision in which matrix products take their operands. Sums, and all that is not a product, stay float32.
-//   const WithPrecision scope(Precision::bf16);      // products of ops called from here on round to bfloat16
-// double arrays are never rounded.
+// The precision of the operands of matrix products. Accumulation and everything else stay float32.
+//   const WithPrecision scope(Precision::bf16);      // products of ops in this scope round to bfloat16
+// Arrays of double are never rounded.
 #pragma once
 
 #include "engine/base/names.h"
@@ -15,7 +15,7 @@ constexpr auto names(Precision) {
 
 Precision product_precision();  // of ops called on this thread
 
-bool has_fast_bf16();  // whether bfloat16 is multiplied with instructions of the CPU, AVX512_BF16: see cpu.h
+bool has_fast_bf16();  // whether the CPU multiplies bfloat16 (AVX512_BF16, see cpu.h)
 
 class WithPrecision {
   public:

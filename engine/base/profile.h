@@ -1,7 +1,7 @@
-// Where the time of a step goes, as a lap timer: every op ends in record() and every node's backward in backward(), so
-// the time since the lap before belongs to the op that just ended, and the laps of a step add up to the step.
+// Profiles ops with a lap timer: every op ends in record(), and every backward in backward(), so the time since the
+// last lap belongs to the op that just ended, and the laps of a step add up to the step.
 //   profile::start();   ... a few steps ...   for (const auto& [op, lap] : profile::stop()) ...
-// For one thread. When off, each call costs a test of a flag.
+// For one thread. When off, a call costs one test of a flag.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // Counter-based random numbers: Random123's Philox-4x32-10 (Salmon et al. 2011, "Parallel random numbers: as easy as
 // 1, 2, 3"). A number is a pure function of (seed, stream, index), so it does not depend on threads or on the order of
-// calls, and a dropout mask can be computed again in backward instead of being stored.
+// calls, and backward can recompute a dropout mask instead of storing it.
 #pragma once
 
 #include <Random123/philox.h>
@@ -47,7 +47,7 @@ inline double random_normal(const RandomKey& key, std::uint64_t index) {
     return std::sqrt(-2.0 * std::log(u)) * std::cos(2.0 * std::numbers::pi * v);
 }
 
-// A whole number in [0, n), n > 0, without the bias of a remainder (Lemire 2019; 64-bit words make it below 2^-32).
+// An integer in [0, n), n > 0, without modulo bias (Lemire 2019; 64-bit words make it below 2^-32).
 inline std::uint64_t random_below(const RandomKey& key, std::uint64_t index, std::uint64_t n) {
     const auto w = random_words(key, index);
     const std::uint64_t word = (std::uint64_t{w[0]} << 32) | w[1];
@@ -55,7 +55,7 @@ inline std::uint64_t random_below(const RandomKey& key, std::uint64_t index, std
     return static_cast<std::uint64_t>((static_cast<Wide>(word) * n) >> 64);
 }
 
-// Hands out keys, one per use: the streams of one seed in order. Its whole state is these two numbers.
+// Hands out keys, one per use: the streams of a seed in order. These two numbers are its whole state.
 struct Generator {
     std::uint64_t seed = 0;
     std::uint64_t next_stream = 0;

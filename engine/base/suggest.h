@@ -1,4 +1,4 @@
-// What was likely meant by a word that is none of those known: a command, a flag, a value, a key of a file.
+// Suggests the known word that a misspelt one likely means.
 //   "unknown key 'n_layers'" + did_you_mean("n_layers", {"n_layer", "n_head"})   // ..., did you mean n_layer
 #pragma once
 
@@ -8,11 +8,11 @@
 
 namespace inkling {
 
-// How many letters must be added, dropped, changed or swapped with their neighbour (optimal string alignment).
+// Edit distance with swaps of neighbours (optimal string alignment).
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-// The known word that is nearest by spelling, else the first that begins or ends alike; "" when none is near. Case and
-// leading dashes do not count.
+// The nearest known word by spelling, else the first with the same beginning or end; "" if none is near. Ignores case
+// and leading dashes.
 std::string nearest(std::string_view word, const std::vector<std::string>& known);
 
 // ", did you mean WORD", or "".

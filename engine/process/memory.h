@@ -1,4 +1,4 @@
-// How much memory is available, and the exception for running out of it. Neither allocates any.
+// Available memory, and the exception for running out of it. Allocates none.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace inkling {
 // (ulimit -v, ulimit -d, its cgroup's memory). The system may grant more, and kill the program when it is used.
 std::size_t available_memory() noexcept;
 
-// Bytes of memory that the process uses: its resident set.
+// The process's resident set size in bytes.
 std::size_t memory_in_use() noexcept;
 
 std::string bytes_text(double bytes);  // 1234567890 as "1.23 GB"

@@ -1,9 +1,9 @@
-// What gzip and zstd compress, as a stream: only a window of it is in memory.
+// Streaming decompression of gzip and zstd; only a window is in memory.
 //   if (compression_of(head) != Compression::none) {
-//       Decompressor text(head, more, "books.txt.gz");       // `more` reads what follows `head`
+//       Decompressor text(head, more, "books.txt.gz");       // `more` reads the bytes after `head`
 //       while (const std::size_t n = text.read(to, size)) ...
 //   }
-// Files of several parts (cat a.gz b.gz) are read to the end of the last.
+// Concatenated files (cat a.gz b.gz) are read to the end of the last.
 #pragma once
 
 #include <cstddef>
@@ -19,18 +19,18 @@ using ReadSome = std::function<std::size_t(char* to, std::size_t max_size)>;
 
 enum class Compression { none, gzip, zstd };
 
-// By the first bytes, which no UTF-8 text has.
+// Detects the format by its first bytes, which cannot begin UTF-8 text.
 Compression compression_of(std::string_view head);
-inline constexpr std::size_t compression_head = 4;  // bytes that are enough to tell
+inline constexpr std::size_t compression_head = 4;  // bytes needed to detect it
 
 class Decompressor {
   public:
-    // `name`: for messages. `head`, at least compression_head bytes, begins what is compressed.
+    // `name`: for messages. `head`: the first compression_head bytes or more.
     Decompressor(std::string_view head, ReadSome more, std::string name);
     ~Decompressor();
 
-    // Throws BadInput for what is damaged, ends early, needs a window of more than 128 MB, or grows without measure: to
-    // more than 64 MB and 500 times its size.
+    // Throws BadInput if the data is damaged, truncated, needs a window above 128 MB, or is a bomb: expands to more
+    // than 64 MB and 500 times its size.
     std::size_t read(char* to, std::size_t max_size);
 
   private:

@@ -1,14 +1,12 @@
-// Files, read whole and written whole. Only regular files are read, up to a size that depends on what they are read as:
-// a FIFO or a device may have no end (data/text_source.h reads text from these). A file that exists is replaced in one
-// step or left as it was, also through a crash or a full disk: the new one is written beside it as .NAME.tmp.PID.N,
-// synced, and renamed over it.
-//   std::string text = read_file("config.json", FileKind::json);   // BadInput: missing, no regular file, too large
+// Reads and writes whole files. Reads only regular files, up to a limit per kind, since a FIFO or a device may never
+// end (data/text_source.h reads text from these). Writing is atomic, also through a crash or a full disk: the new file
+// is written beside the old as .NAME.tmp.PID.N, synced, and renamed over it.
+//   std::string text = read_file("config.json", FileKind::json);   // BadInput: missing, not regular, too large
 //   write_file_atomic("config.json", text);                    // Error: names the path and the reason
 //   FileWriter file("model.safetensors");                      // the same, in pieces
 //   file.write(data, size);
-//   file.commit();                                             // without it, nothing of the file remains
-// A link is followed: the file that it names is replaced. What is no regular file (/dev/null, a pipe) is written
-// directly.
+//   file.commit();                                             // without it, the new file is removed
+// A link is followed, and its target replaced. What is not a regular file (/dev/null, a pipe) is written directly.
 #pragma once
 
 #include <cstddef>
@@ -22,39 +20,39 @@
 
 namespace inkling::formats {
 
-// What a file is read as. file.cpp has the size limit of each kind.
+// The kind of a file's content; file.cpp has each kind's size limit.
 enum class FileKind { json, merges, toml, prompt, any };
 
-// The largest size, in bytes, and the name of the kind, for messages: "a JSON file".
+// The size limit in bytes, and the kind's name for messages: "a JSON file".
 std::uint64_t size_limit(FileKind kind);
 const char* kind_name(FileKind kind);
 
-// The whole content, byte for byte.
+// The whole content.
 std::string read_file(const std::filesystem::path& path, FileKind kind = FileKind::any);
 
-// Whether something, or a folder, has this name; links are followed. Throws BadInput where that cannot be told: links
-// that lead in a circle, a folder that may not be entered.
+// Whether a path exists, or is a folder; follows links. Throws BadInput if that cannot be told: circular links, a
+// folder without permission.
 bool is_there(const std::filesystem::path& path);
 bool is_folder(const std::filesystem::path& path);
 
-// Throws BadInput where `path` is missing and one of `others`, which is not read, stands beside it. `python` converts
-// it, in the folder {0}.
+// Throws BadInput if `path` is missing and one of `others`, which cannot be read, is beside it. `python` is the command
+// that converts it, with {0} for the folder.
 void refuse_other_form(const std::filesystem::path& path, std::initializer_list<const char*> others,
                        const char* python);
 
-// Whether a regular file has a place that was never written and reads as NUL bytes, as sparse files do.
+// Whether a regular file has a hole that reads as NUL bytes (a sparse file).
 bool has_hole(const std::filesystem::path& path);
 
-// The file at `path` holds `content` once this returns, on disk too. A replaced file's permissions are kept.
+// Writes `content` to `path` and syncs it. Keeps a replaced file's permissions.
 void write_file_atomic(const std::filesystem::path& path, std::string_view content);
 
-// Whether `name` is that of a temporary file for `of`, left by a killed writer.
+// Whether `name` is a temporary file for `of` left by a killed writer.
 bool is_unfinished(const std::string& name, const std::string& of);
 
-// Waits until the names in a directory (files made, renamed, removed) are on disk.
+// Syncs a directory: new, renamed and removed names.
 void sync_directory(const std::filesystem::path& directory);
 
-// write_file_atomic for content that is made piece by piece. After an Error the writer is closed and its file removed.
+// write_file_atomic for content in pieces. After an Error the writer is closed and its file removed.
 class FileWriter {
   public:
     explicit FileWriter(const std::filesystem::path& path);
@@ -69,32 +67,32 @@ class FileWriter {
     void require(int error);  // 0, or the errno to report
     void discard() noexcept;
 
-    std::filesystem::path path_;    // as asked for, for messages
-    std::filesystem::path target_;  // with links resolved
-    std::filesystem::path temp_;    // empty when the target is written directly
+    std::filesystem::path path_;    // as given, for messages
+    std::filesystem::path target_;  // links resolved
+    std::filesystem::path temp_;    // empty: the target is written directly
     int fd_ = -1;
 };
 
-// The bytes of a regular file, of any size, read-only and fetched by the system as they are touched; copies share them.
-// What cannot be mapped (an empty file, one in /proc) is read instead. A file that another program cuts short while it
-// is mapped raises SIGBUS where it is read; files that are replaced by renaming, as above, stay whole.
+// A memory-mapped regular file of any size, read-only; copies share it. A file that cannot be mapped (empty, or in
+// /proc) is read instead. If another program truncates a mapped file, reading it raises SIGBUS; files that are replaced
+// by renaming, as above, stay whole.
 class MappedFile {
   public:
     MappedFile() = default;
     explicit MappedFile(const std::filesystem::path& path);
-    MappedFile(int fd, std::size_t size);  // of an open file, which may be closed then; throws Error
+    MappedFile(int fd, std::size_t size);  // may close fd afterwards; throws Error
 
     const std::byte* data() const { return bytes_.data(); }
     std::size_t size() const { return bytes_.size(); }
     std::span<const std::byte> bytes() const { return bytes_; }
 
-    // Gives memory back that holds these bytes, which are some of the file's, in whole pages; they may be read again.
+    // Releases the whole pages of these bytes of the file; reading them again reloads them.
     void release(const std::byte* from, std::size_t size) const;
 
   private:
     std::shared_ptr<const void> owner_;
     std::span<const std::byte> bytes_;
-    bool mapped_ = false;  // or else read
+    bool mapped_ = false;  // else read into memory
 };
 
 }  // namespace inkling::formats

@@ -1,4 +1,4 @@
-// Where tests simulate a failing disk or a power cut: every call of this library that changes a disk asks here first.
+// Lets tests simulate a failing disk or a power cut: every disk-changing call of this library asks here first.
 #pragma once
 
 #include <filesystem>
@@ -10,14 +10,14 @@
 namespace inkling::formats {
 
 // Given the call (open, write, fsync, close, rename, exchange, symlink, mkdir, remove, fsync directory) and its path:
-// the errno that it is to fail with, or 0. Empty but in tests.
+// the errno to fail with, or 0. Empty except in tests.
 inline std::function<int(std::string_view call, const std::filesystem::path& path)> before_file_call;
 
 inline int refused_file_call(std::string_view call, const std::filesystem::path& path) {
     return before_file_call ? before_file_call(call, path) : 0;
 }
 
-// 0, or the errno of a call that changes a disk.
+// 0, or the errno that a call should fail with.
 template <class Call>
 int error_of_change(std::string_view name, const std::filesystem::path& path, Call call) {
     if (const int refused = refused_file_call(name, path)) return refused;

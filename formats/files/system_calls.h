@@ -1,4 +1,4 @@
-// Helpers for files that call the system directly.
+// Helpers for direct system calls.
 #pragma once
 
 #include <cerrno>
@@ -9,7 +9,7 @@ namespace inkling::formats {
 
 inline std::string reason(int error) { return std::generic_category().message(error); }
 
-// Repeats a call that a signal interrupted. The result of the system call, or -1 with errno set.
+// Retries a call interrupted by a signal. Returns its result, or -1 with errno set.
 template <class Call>
 auto retry(Call call) {
     auto result = call();
