@@ -104,6 +104,7 @@ void bind_ops(nb::module_& m, nb::class_<AnyTensor>& c) {
     op("log", BOTH(log), "The natural logarithm; log(0) is -inf.");
     op("sqrt", BOTH(sqrt), "The square root.");
     op("abs", BOTH(abs), "|x|; the gradient at 0 is 0.");
+    c.attr("__abs__") = c.attr("abs");
     op("sin", BOTH(sin), "sin x");
     op("cos", BOTH(cos), "cos x");
     op("log1p", BOTH(log1p), "ln(1 + x), exact for small x.");
@@ -249,6 +250,15 @@ void bind_ops(nb::module_& m, nb::class_<AnyTensor>& c) {
         "pairs"_a = RotaryPairs::halves, "clockwise"_a = false, "start"_a = 0, "positions"_a = nb::none());
 
     // Shapes: views, which copy nothing.
+    c.def(
+        "reshape",
+        [](const AnyTensor& x, const nb::args& sizes) {
+            OpenShape shape{Shape()};
+            if (!nb::try_cast(sizes.size() == 1 ? nb::object(sizes[0]) : nb::object(sizes), shape))
+                throw nb::type_error("reshape: integers, or a sequence of them, are required");
+            return visit(x, [&](auto& t) { return AnyTensor(reshape(t, shape)); });
+        },
+        "x.reshape(2, -1)");
     op("reshape", BOTH(reshape), "The same elements in another shape; -1: what the others leave.", "shape"_a);
     op("flatten", BOTH(flatten), "Axes first to last as one.", "first"_a = 0, "last"_a = -1);
     op("squeeze", BOTH(squeeze), "Without these axes of size 1; without all such by default.", axes);

@@ -11,40 +11,105 @@
 namespace inkling::python {
 namespace {
 
-// x[key] for a key as NumPy's basic ones: integers, slices forward, ..., None.
+// A key that is an array of integers or truth values, as NumPy's array; none for other keys.
+nb::object array_key(nb::handle key) {
+    if (PyLong_Check(key.ptr()) || nb::isinstance<nb::slice>(key) || nb::isinstance<nb::str>(key)) return {};
+    const nb::object array = nb::module_::import_("numpy").attr("asarray")(key);
+    const auto kind = nb::cast<std::string>(array.attr("dtype").attr("kind"));
+    const bool selects = kind == "b" || ((kind == "i" || kind == "u") && nb::cast<int>(array.attr("ndim")) > 0);
+    return selects ? array : nb::object();
+}
+
+// The axes of a tensor that a key names: those of a mask, else one.
+std::ptrdiff_t axes_named(nb::handle key) {
+    const nb::object array = array_key(key);
+    const bool mask = array.is_valid() && nb::cast<std::string>(array.attr("dtype").attr("kind")) == "b";
+    return mask ? nb::cast<std::ptrdiff_t>(array.attr("ndim")) : 1;
+}
+
+// x[..., array, ...]: the axes of x from `axis` on that the array names become the array's, or one for a mask. `gone`
+// axes in front were indexed away.
+template <class T>
+Tensor<T> take(Tensor<T> x, std::ptrdiff_t axis, nb::object array, std::ptrdiff_t gone) {
+    if (nb::cast<std::string>(array.attr("dtype").attr("kind")) == "b") {
+        const auto rank = nb::cast<std::ptrdiff_t>(array.attr("ndim"));
+        for (std::ptrdiff_t i = 0; i < rank; ++i) {
+            if (nb::cast<std::size_t>(array.attr("shape")[i]) != x.dim(axis + i))
+                throw nb::index_error(fmt::format("[]: a mask must have the sizes of the axes that it stands for, got "
+                                                  "another size of axis {} of shape {}",
+                                                  axis + i + gone, x.shape())
+                                          .c_str());
+        }
+        x = flatten(x, axis, axis + rank - 1);
+        array = nb::module_::import_("numpy").attr("flatnonzero")(array);
+    }
+    IdArray ids = nb::cast<IdArray>(array).clone();
+    const auto size = static_cast<std::int32_t>(x.dim(axis));
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+        std::int32_t& id = ids.data()[i];
+        if (id < -size || id >= size)
+            throw nb::index_error(fmt::format("index {} is beyond axis {} of size {}", id, axis + gone, size).c_str());
+        if (id < 0) id += size;
+    }
+    Shape shape;
+    for (std::ptrdiff_t i = 0; i < axis; ++i) shape.push_back(x.dim(i));
+    for (const std::size_t n : ids.shape()) shape.push_back(n);
+    for (std::size_t i = static_cast<std::size_t>(axis) + 1; i < x.rank(); ++i) shape.push_back(x.shape()[i]);
+    return reshape(index_select(x, axis, ids.reshaped({ids.size()})), shape);
+}
+
+// x[key] for keys as NumPy has them: integers, slices, ..., None, and at most one array of integers or truth values.
 template <class T>
 Tensor<T> item_of(Tensor<T> x, nb::handle key) {
     const nb::object keys = nb::isinstance<nb::tuple>(key) ? nb::borrow(key) : nb::object(nb::make_tuple(key));
-    std::size_t named = 0;
     const nb::handle ellipsis = Py_Ellipsis;
-    for (const nb::handle k : keys) named += !k.is_none() && !k.is(ellipsis);
-    check(named <= x.rank(), "[]: at most {} indices are required for shape {}, got {}", x.rank(), x.shape(), named);
-    std::ptrdiff_t axis = 0, gone = 0;  // of the axes that are left; those that were indexed away
+    std::ptrdiff_t named = 0, axis = 0, gone = 0;  // axes that keys name; of those that are left; indexed away
+    for (const nb::handle k : keys) {
+        if (!k.is_none() && !k.is(ellipsis)) named += axes_named(k);
+    }
+    const auto rank = static_cast<std::ptrdiff_t>(x.rank());
+    if (named > rank)
+        throw nb::index_error(
+            fmt::format("[]: at most {} indices are required for shape {}, got {}", rank, x.shape(), named).c_str());
+    bool has_array = false;
     for (const nb::handle k : keys) {
         if (k.is(ellipsis)) {
-            axis += static_cast<std::ptrdiff_t>(x.rank()) - axis - static_cast<std::ptrdiff_t>(named);
+            axis = static_cast<std::ptrdiff_t>(x.rank()) - named;
             continue;
         }
         if (k.is_none()) {
             x = unsqueeze(x, axis++);
             continue;
         }
-        --named;
+        named -= axes_named(k);
         const auto size = static_cast<Py_ssize_t>(x.dim(axis));
         if (nb::isinstance<nb::slice>(k)) {
             Py_ssize_t begin = 0, end = 0, step = 0;
             if (PySlice_Unpack(k.ptr(), &begin, &end, &step) < 0) throw nb::python_error();
-            check(step > 0, "[]: steps forward are required, got {}", step);
-            PySlice_AdjustIndices(size, &begin, &end, step);
-            const auto from = static_cast<std::size_t>(begin), to = static_cast<std::size_t>(std::max(begin, end));
-            if (from != 0 || to != x.dim(axis) || step != 1)
-                x = slice(x, axis, from, to, static_cast<std::size_t>(step));
+            const auto count = static_cast<std::size_t>(PySlice_AdjustIndices(size, &begin, &end, step));
+            if (step < 0) {
+                IdArray ids(Shape{count});
+                for (std::size_t i = 0; i < count; ++i)
+                    ids.data()[i] = static_cast<std::int32_t>(begin + static_cast<Py_ssize_t>(i) * step);
+                x = index_select(x, axis, ids);
+            } else if (begin != 0 || end != size || step != 1) {
+                x = slice(x, axis, static_cast<std::size_t>(begin), static_cast<std::size_t>(std::max(begin, end)),
+                          static_cast<std::size_t>(step));
+            }
             ++axis;
             continue;
         }
+        if (const nb::object array = array_key(k); array.is_valid()) {
+            if (std::exchange(has_array, true))
+                throw nb::type_error("Tensor[]: at most one array of indices is possible");
+            const std::size_t before = x.rank();
+            const std::ptrdiff_t replaced = axes_named(k);
+            x = take(x, axis, array, gone);
+            axis += static_cast<std::ptrdiff_t>(x.rank() - before) + replaced;
+            continue;
+        }
         if (!PyIndex_Check(k.ptr()))
-            throw nb::type_error(
-                "Tensor[]: integers, slices, ... and None are required; use gather() or index_select()");
+            throw nb::type_error("Tensor[]: integers, slices, ..., None, and arrays of integers or bools are required");
         const Py_ssize_t given = PyNumber_AsSsize_t(k.ptr(), PyExc_IndexError), at = given < 0 ? given + size : given;
         if (given == -1 && PyErr_Occurred()) throw nb::python_error();
         if (at < 0 || at >= size)
@@ -55,6 +120,22 @@ Tensor<T> item_of(Tensor<T> x, nb::handle key) {
         ++gone;
     }
     return x;
+}
+
+// x < y and the like, element by element, as NumPy's array of bool; y is a tensor, a number or an array.
+void define_comparison(nb::class_<AnyTensor>& c, const char* name) {
+    const std::string op = name;
+    c.def(
+        name,
+        [op](const AnyTensor& x, const nb::object& y) -> nb::object {
+            if (y.is_none() || nb::isinstance<nb::str>(y)) return nb::borrow(Py_NotImplemented);
+            const auto value = [](const AnyTensor& t) {
+                return visit(t, [](auto& typed) -> nb::object { return numpy_view(typed.value()); });
+            };
+            const nb::object other = nb::isinstance<AnyTensor>(y) ? value(nb::cast<const AnyTensor&>(y)) : y;
+            return value(x).attr(op.c_str())(other);
+        },
+        nb::is_operator());
 }
 
 template <class T>
@@ -183,6 +264,9 @@ nb::class_<AnyTensor> bind_tensor(nb::module_& m) {
     c.def(
         "__array__",
         [](const AnyTensor& x, nb::object dtype, nb::object copy) -> NumpyArray {
+            if (visit(x, [](auto& t) { return t.requires_grad(); }))
+                throw nb::type_error(
+                    "NumPy would drop the graph of a tensor that requires a gradient: pass x.detach()");
             nb::object view = visit(x, [](auto& t) -> nb::object { return numpy_view(t.value()); });
             if (!dtype.is_none()) view = view.attr("astype")(dtype, nb::arg("copy") = false);
             if (!copy.is_none() && nb::cast<bool>(copy)) view = view.attr("copy")();
@@ -252,6 +336,25 @@ nb::class_<AnyTensor> bind_tensor(nb::module_& m) {
     c.def("__getitem__", [](const AnyTensor& x, const nb::object& key) {
         return visit(x, [&](auto& t) { return AnyTensor(item_of(t, key)); });
     });
+    for (const char* name : {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"}) define_comparison(c, name);
+    c.def("__bool__", [](const AnyTensor& x) {
+        return visit(x, [](auto& t) {
+            if (t.size() != 1)
+                throw nb::value_error(
+                    "the truth of several elements is ambiguous: compare them, and use .any() or .all()");
+            return t.item() != 0;
+        });
+    });
+    c.def_prop_ro(
+        "T",
+        [](const AnyTensor& x) {
+            return visit(x, [](auto& t) {
+                Shape axes(t.rank());
+                for (std::size_t i = 0; i < axes.size(); ++i) axes[i] = axes.size() - 1 - i;
+                return AnyTensor(permute(t, axes));
+            });
+        },
+        "The axes in reverse order.");
     c.def("__repr__", [](const AnyTensor& x) { return visit(x, [](auto& t) { return text_of(t); }); });
 
     context<NoGrad>(m, "no_grad", "with no_grad(): ops of this thread record no graph.");

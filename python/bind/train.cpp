@@ -104,7 +104,7 @@ void bind_train(nb::module_& m) {
 }
 
 void bind_errors(nb::module_& m) {
-    const nb::exception<Error> error(m, "Error", PyExc_RuntimeError);
+    const nb::exception<Error> error(m, "Error", PyExc_ValueError);
     nb::exception<BadInput>(m, "BadInput", error);
     nb::exception<cli::Usage>(m, "Usage", error);
     nb::exception<train::Diverged>(m, "Diverged", error);

@@ -9,9 +9,21 @@ from ._inkling._nn import *  # noqa: F403
 from ._inkling._nn import Layer
 
 
+def _named(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """The tensors, layers and modules in nested lists, tuples and dicts."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from _named(f"{name}{key}.", item)
+    elif isinstance(value, (list, tuple)):
+        for place, item in enumerate(value):
+            yield from _named(f"{name}{place}.", item)
+    elif isinstance(value, (Tensor, Layer, Module)):
+        yield name.removesuffix("."), value
+
+
 class Module:
-    """A model of one's own: its parameters are the tensors that want a gradient, the layers and the modules among its
-    attributes, under the names of these.
+    """A user-defined model. Its parameters are the tensors that require a gradient, the layers and the modules among its
+    attributes, also inside lists, tuples and dicts: "up.weight", "blocks.0.weight".
 
         class Net(nn.Module):
             def __init__(self, random):
@@ -29,7 +41,7 @@ class Module:
         return self.forward(*args, **kwargs)
 
     def _children(self) -> Iterator[tuple[str, Any]]:
-        yield from vars(self).items()
+        yield from _named("", vars(self))
 
     def parameters(self) -> dict[str, Tensor]:
         """{name: tensor}"""
@@ -67,8 +79,7 @@ class Sequential(Module):
         self.steps = list(steps)
 
     def _children(self) -> Iterator[tuple[str, Any]]:
-        for place, step in enumerate(self.steps):
-            yield str(place), step
+        yield from _named("", self.steps)
 
     def forward(self, x: Tensor, random: Generator | None = None) -> Tensor:
         for step in self.steps:

@@ -34,7 +34,7 @@ def test_every_layer_is_there():
 def test_linear_and_norms():
     layer = nn.Linear(Generator(1), 4, 3, dtype="float64")
     x = x_of(2, 4)
-    assert np.allclose(layer(x), x.numpy() @ layer.weight.numpy().T + layer.bias.numpy())
+    assert np.allclose(layer(x).numpy(), x.numpy() @ layer.weight.numpy().T + layer.bias.numpy())
     assert set(nn.Linear(Generator(1), 4, 3, bias=False).parameters()) == {"weight"}
     with pytest.raises(inkling.Error, match="forward: .*float32 and float64"):
         nn.Linear(Generator(1), 4, 3)(x)
@@ -42,18 +42,19 @@ def test_linear_and_norms():
         layer.gain
     n = x.numpy()
     assert np.allclose(
-        nn.LayerNorm(4, dtype="float64")(x), (n - n.mean(-1, keepdims=True)) / np.sqrt(n.var(-1, keepdims=True) + 1e-5)
+        nn.LayerNorm(4, dtype="float64")(x).numpy(),
+        (n - n.mean(-1, keepdims=True)) / np.sqrt(n.var(-1, keepdims=True) + 1e-5)
     )
-    assert np.allclose(nn.RMSNorm(4, dtype="float64")(x), n / np.sqrt((n**2).mean(-1, keepdims=True) + 1e-5))
+    assert np.allclose(nn.RMSNorm(4, dtype="float64")(x).numpy(), n / np.sqrt((n**2).mean(-1, keepdims=True) + 1e-5))
     table = nn.Embedding(Generator(1), 5, 2)
-    assert np.array_equal(table([[1, 4]]), table.weight.numpy()[[[1, 4]]])
+    assert np.array_equal(table([[1, 4]]).numpy(), table.weight.numpy()[[[1, 4]]])
     positions = nn.LearnedPositions(Generator(1), 6, 4, dtype="float64")
-    assert np.allclose(positions(x, start=3), n + positions.weight.numpy()[3:5])
+    assert np.allclose(positions(x, start=3).numpy(), n + positions.weight.numpy()[3:5])
     assert np.allclose(nn.sinusoidal_positions(3, 2)[:, 0], np.sin(np.arange(3)))
     mlp = nn.MLP(Generator(1), 4, 8, dtype="float64")
     p = mlp.parameters()
     hidden = inkling.gelu(inkling.linear(x, p["c_fc.weight"], p["c_fc.bias"]))
-    assert np.allclose(mlp(x), inkling.linear(hidden, p["c_proj.weight"], p["c_proj.bias"]))
+    assert np.allclose(mlp(x).numpy(), inkling.linear(hidden, p["c_proj.weight"], p["c_proj.bias"]).numpy())
 
 
 def test_dropout_drops_in_training_alone():
@@ -100,7 +101,7 @@ def test_attention_by_its_parts():
     q, k, v = (x.numpy() @ p[f"W_{name}.weight"].T for name in ("query", "key", "value"))
     weights = softmax(q @ k.swapaxes(1, 2) / 2)
     output, w = layer(x)
-    assert np.allclose(w, weights) and np.allclose(output, weights @ v)
+    assert np.allclose(w.numpy(), weights) and np.allclose(output.numpy(), weights @ v)
     q, k, v = x_of(2, 3, 4, 8), x_of(2, 3, 5, 8), x_of(2, 3, 5, 6)
     output, none = nn.scaled_dot_product_attention(q, k, v, causal=True, weights=False)
     same, kept = nn.scaled_dot_product_attention(q, k, v, mask=nn.look_ahead_mask(4, 5))
@@ -132,7 +133,7 @@ def test_scores(score):
     q, k, v = x_of(2, 3, 4), x_of(2, 5, 4), x_of(2, 5, 6)
     output, weights = layer(q, k, v, [5, 2])
     masked = np.where(np.arange(5) < np.array([5, 2])[:, None, None], scoring(q, k).numpy(), -1e6)
-    assert np.allclose(weights, softmax(masked)) and np.allclose(output, softmax(masked) @ v.numpy())
+    assert np.allclose(weights.numpy(), softmax(masked)) and np.allclose(output.numpy(), softmax(masked) @ v.numpy())
     assert set(layer.parameters()) == {f"score.{name}" for name in scoring.parameters()}
     assert inkling.gradcheck(lambda q, k: layer(q, k, v)[0], [q, k]) < 1e-6
     with pytest.raises(TypeError, match="a score"):
@@ -169,7 +170,7 @@ def test_state(tmp_path):
     a, b = (nn.MultiHeadAttention(Generator(seed), 8, 8, 4, 0.0, 2) for seed in (1, 2))
     a.save_state_dict(tmp_path / "a.safetensors")
     assert b.load_state_dict(tmp_path / "a.safetensors") == ([], [])
-    assert all(np.array_equal(p, b.parameters()[name]) for name, p in a.parameters().items())
+    assert all((p == b.parameters()[name]).all() for name, p in a.parameters().items())
     with pytest.raises(inkling.BadInput, match="weight"):
         nn.Linear(Generator(1), 2, 2).load_state_dict(tmp_path / "a.safetensors")
     a.initialize(Generator(1), [("*bias", ("constant", 3)), ("*", ("normal", 0.02))])
@@ -183,3 +184,17 @@ def test_state(tmp_path):
     x.zero_grad()
     b(x)[0].sum().backward()
     assert np.array_equal(once, x.grad)
+
+
+def test_modules_in_lists_and_dicts_are_found():
+    class Blocks(nn.Module):
+        def __init__(self, random):
+            self.blocks = [nn.Linear(random, 2, 2, bias=False) for _ in range(2)]
+            self.heads = {"a": (nn.Dropout(0.5), nn.RMSNorm(2))}
+            self.scales = [Tensor([1.0], requires_grad=True), Tensor([1.0])]
+            self.name = "blocks"
+
+    net = Blocks(Generator(1))
+    assert list(net.parameters()) == ["blocks.0.weight", "blocks.1.weight", "heads.a.1.weight", "scales.0"]
+    net.eval()
+    assert not net.heads["a"][0].training

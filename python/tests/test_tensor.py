@@ -66,7 +66,29 @@ def test_what_cannot_be_shared_is_copied():
 
 
 @pytest.mark.parametrize(
-    "key", [0, -1, (1, 2), slice(1, 3), (slice(None), 1), (..., 0), (None, 1), (slice(0, 4, 2), ..., slice(-2, None))]
+    "key",
+    [
+        0,
+        -1,
+        (1, 2),
+        slice(1, 3),
+        (slice(None), 1),
+        (..., 0),
+        (None, 1),
+        (None, ..., 0),
+        (slice(0, 4, 2), ..., slice(-2, None)),
+        slice(None, None, -1),
+        (..., slice(4, 0, -2)),
+        [0, 3],
+        ([[0, -1], [2, 2]],),
+        (1, [0, 2]),
+        (slice(None), np.array([2, 0]), slice(1, 3)),
+        (..., [1, 4]),
+        np.array([True, False, True, False]),
+        [False, True, True, False],
+        (..., np.arange(15).reshape(3, 5) % 2 == 0),
+        (np.arange(12).reshape(4, 3) % 2 == 0, 1),
+    ],
 )
 def test_indices(key):
     array = np.random.default_rng(0).normal(size=(4, 3, 5))
@@ -74,7 +96,7 @@ def test_indices(key):
     assert np.array_equal(x[key].numpy(), array[key])
     x[key].sum().backward()
     expected = np.zeros_like(array)
-    expected[key] = 1
+    np.add.at(expected, key, 1)
     assert np.array_equal(x.grad, expected)
 
 
@@ -82,10 +104,17 @@ def test_wrong_indices():
     x = Tensor([[1.0, 2.0]])
     with pytest.raises(IndexError, match="index 2 is beyond axis 1 of size 2"):
         x[0, 2]
-    with pytest.raises(inkling.Error, match="at most 2 indices"):
+    with pytest.raises(IndexError, match="at most 2 indices"):
         x[0, 0, 0]
-    with pytest.raises(TypeError):
-        x[[0, 1]]
+    with pytest.raises(IndexError, match="index 2 is beyond axis 1 of size 2"):
+        x[0, [0, 2]]
+    with pytest.raises(IndexError, match="a mask must have the sizes"):
+        x[np.array([True, False])]
+    with pytest.raises(TypeError, match="at most one array"):
+        x[[0], [0]]
+    for key in ("a", 0.5, [0.5]):
+        with pytest.raises(TypeError, match="integers, slices"):
+            x[key]
     assert [row.shape for row in x] == [(2,)]
 
 
@@ -109,6 +138,49 @@ def test_operators_with_numbers_and_arrays():
     assert np.allclose(np.exp(x), np.exp(a))
     with pytest.raises(TypeError):
         x + None
+
+
+def test_comparisons_are_masks():
+    a = np.array([[1.0, 2.0], [3.0, 4.0]])
+    x, y = Tensor(a), Tensor(a.T.copy())
+    for mask, expected in [
+        (x == y, a == a.T),
+        (x != y, a != a.T),
+        (x < 2, a < 2),
+        (x <= a[0], a <= a[0]),
+        (2 < x, a > 2),
+        (x >= y, a >= a.T),
+    ]:
+        assert mask.dtype == bool and np.array_equal(mask, expected)
+    assert np.array_equal(inkling.where(x > 2, x, 0.0).numpy(), [[0, 0], [3, 4]])
+    assert (x == None) is False and (x != None) is True and x != "x"  # noqa: E711
+    assert {x: 1}[x] == 1  # hashed by identity
+    with pytest.raises(TypeError):
+        x < "x"
+
+
+def test_truth():
+    assert not Tensor([0.0]) and Tensor(-1) and not Tensor([[0.0]])
+    for several in (Tensor([1.0, 1.0]), Tensor.zeros((0,))):
+        with pytest.raises(ValueError, match="ambiguous"):
+            bool(several)
+
+
+def test_numpy_functions_do_not_drop_a_graph():
+    x = Tensor([1.0, 4.0], requires_grad=True)
+    for drops in (np.sqrt, np.asarray, np.exp, lambda t: np.add(np.ones(2), t)):
+        with pytest.raises(TypeError, match="detach"):
+            drops(x * 2)
+    assert np.array_equal(np.sqrt(x.detach()), [1, 2]) and np.array_equal(x.numpy(), [1, 4])
+
+
+def test_names_of_numpy():
+    a = np.arange(6.0).reshape(2, 3) - 2
+    x = Tensor(a)
+    assert np.array_equal(abs(x), abs(a)) and np.array_equal(x.T, a.T)
+    assert x.reshape(3, 2).shape == x.reshape((3, -1)).shape == (3, 2) and x.reshape(6).shape == (6,)
+    with pytest.raises(ValueError, match="scalar"):
+        Tensor(1.0).cumsum(0)
 
 
 def test_in_place_is_a_new_tensor_and_never_the_parameter():
@@ -176,7 +248,7 @@ def test_errors_are_those_of_the_library():
         x + Tensor(np.zeros((2, 3)))
     with pytest.raises(inkling.Error, match="exactly one element"):
         x.item()
-    assert issubclass(inkling.BadInput, inkling.Error) and issubclass(inkling.Error, RuntimeError)
+    assert issubclass(inkling.BadInput, inkling.Error) and issubclass(inkling.Error, ValueError)
 
 
 def test_gradcheck_finds_wrong_gradients():

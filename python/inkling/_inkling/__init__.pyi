@@ -10,7 +10,7 @@ import numpy
 import numpy.typing
 
 
-class Error(RuntimeError):
+class Error(ValueError):
     pass
 
 class BadInput(Error):
@@ -159,6 +159,24 @@ class Tensor:
 
     def __getitem__(self, arg: object, /) -> Tensor: ...
 
+    def __eq__(self, arg: object, /) -> object: ...
+
+    def __ne__(self, arg: object, /) -> object: ...
+
+    def __lt__(self, arg: object, /) -> object: ...
+
+    def __le__(self, arg: object, /) -> object: ...
+
+    def __gt__(self, arg: object, /) -> object: ...
+
+    def __ge__(self, arg: object, /) -> object: ...
+
+    def __bool__(self) -> bool: ...
+
+    @property
+    def T(self) -> Tensor:
+        """The axes in reverse order."""
+
     def __repr__(self) -> str: ...
 
     @overload
@@ -262,6 +280,8 @@ class Tensor:
 
     def abs(self) -> Tensor:
         """|x|; the gradient at 0 is 0."""
+
+    __abs__ = abs
 
     def sin(self) -> Tensor:
         """sin x"""
@@ -411,6 +431,11 @@ class Tensor:
         x (..., L, d): pair i of the row at position p is rotated by p base^(-2i/d).
         """
 
+    @overload
+    def reshape(self, *args) -> Tensor:
+        """x.reshape(2, -1)"""
+
+    @overload
     def reshape(self, shape: int | Sequence[int]) -> Tensor:
         """The same elements in another shape; -1: what the others leave."""
 
@@ -720,6 +745,11 @@ def rotary(x: Tensor, /, base: float = 10000.0, pairs: str = 'halves', clockwise
     x (..., L, d): pair i of the row at position p is rotated by p base^(-2i/d).
     """
 
+@overload
+def reshape(x: Tensor, /, *args) -> Tensor:
+    """x.reshape(2, -1)"""
+
+@overload
 def reshape(x: Tensor, /, shape: int | Sequence[int]) -> Tensor:
     """The same elements in another shape; -1: what the others leave."""
 
