@@ -1,6 +1,6 @@
-// A 64-bit number of some bytes, at the speed of memory, to tell texts and files apart; not against an attacker.
+// A fast 64-bit hash to tell texts and files apart; not secure against an attacker.
 //   ContentHash hash;
-//   hash.add(text);                     // in pieces of any size: the bytes alone count
+//   hash.add(text);                     // in pieces of any size
 //   const std::uint64_t value = hash.value();
 #pragma once
 
@@ -43,14 +43,14 @@ class ContentHash {
     }
 
   private:
-    // FNV-1a by words: another word always gives another number.
+    // FNV-1a by words: different words always give different numbers.
     static std::uint64_t mixed(std::uint64_t hash, std::uint64_t word) {
         hash = (hash ^ word) * 0x9E3779B97F4A7C15u;
         return hash ^ (hash >> 29);
     }
 
     void take(const char* block) {
-        for (std::size_t i = 0; i < lanes_.size(); ++i) {  // side by side: each alone would wait for its product
+        for (std::size_t i = 0; i < lanes_.size(); ++i) {  // lanes in parallel, to hide the latency of products
             std::uint64_t word;
             std::memcpy(&word, block + 8 * i, 8);
             lanes_[i] = mixed(lanes_[i], word);

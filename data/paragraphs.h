@@ -1,6 +1,6 @@
-// Where paragraphs begin in a sequence of ids: at its start, after a blank line, and after an end-of-text token.
+// Finds paragraph starts in a sequence of ids: its start, after a blank line, and after an end-of-text token.
 //   const Paragraphs paragraphs(tokenizer);
-//   paragraphs.begins(ids, i)   // whether ids[i] is the first of one
+//   paragraphs.begins(ids, i)   // whether ids[i] starts a paragraph
 #pragma once
 
 #include <cstdint>

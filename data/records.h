@@ -1,4 +1,4 @@
-// Texts in tables: one column of a CSV file, one field of the objects in a file of JSON lines.
+// Texts in tables: a column of a CSV file, or a field of the objects in a JSON-lines file.
 //   read_records(RecordKind::json_lines, file.bytes, "text", [&](std::string_view record) { ... });
 #pragma once
 
@@ -11,17 +11,17 @@ namespace inkling::data {
 
 enum class RecordKind { none, json_lines, csv, json };
 
-// By the name: .jsonl and .ndjson, .csv, .json, each also with .gz or .zst behind it.
+// By the file name: .jsonl and .ndjson, .csv, .json, each also with .gz or .zst.
 RecordKind record_kind(std::string_view path);
 
 using TakeRecord = std::function<void(std::string_view text)>;
 
-// Calls take(text) for each record in order, with "" where its text is empty or null. Blank lines are no records.
-// JSON lines: an object a line, in which `field` is text. CSV as RFC 4180 has it: a header line, fields separated by
-// commas, in quotes where they hold commas, quotes ("") or line ends. Throws BadInput that names the line.
+// Calls take(text) for each record in order, with "" for an empty or null text. Blank lines are skipped. JSON
+// lines: one object per line, whose `field` is text. CSV as in RFC 4180: a header line, fields separated by commas, and
+// quoted if they hold commas, quotes ("") or line ends. Throws BadInput, naming the line.
 void read_records(RecordKind kind, std::string_view table, const std::string& field, const TakeRecord& take);
 
-// The first few of them, for messages.
+// The first few, for messages.
 std::string listed(const std::vector<std::string>& names);
 
 }  // namespace inkling::data

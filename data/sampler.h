@@ -1,5 +1,5 @@
 // Batches of token sequences for training. A batch is a pure function of (tokens, sizes, seed, step), so steps can be
-// asked for in any order, and a resumed run needs only its step number:
+// filled in any order, and a resumed run needs only its step number:
 //   auto sampler = make_sampler(SamplerKind::random, split.train, 12, 64, seed);
 //   Batch batch;                   // reused from step to step
 //   sampler->fill(step, batch);
@@ -16,7 +16,7 @@
 
 namespace inkling::data {
 
-// Which windows of the text, of T tokens out of N, the rows of the batches are. Row r = step * B + b has:
+// How batches choose their windows of T tokens out of N. Row r = step * B + b is:
 enum class SamplerKind {
     random,      // a uniform start in [0, N - T), as nanoGPT
     shuffle,     // every non-overlapping window once an epoch, in an order that depends on (seed, epoch) alone; the
@@ -34,8 +34,8 @@ constexpr auto names(SamplerKind) {
                                     {SamplerKind::paragraphs, "paragraphs"}});
 }
 
-// Row-major (batch, length); targets are the inputs one token further, or `no_target` where none is to be learned.
-// Rows of several documents say of each token where its document begins in the row.
+// Row-major (batch, length). Targets are the inputs shifted by one token, or `no_target` where nothing is learned. For
+// rows of several documents, `begins` holds each token's document start in its row.
 struct Batch {
     std::vector<std::int32_t> inputs, targets, begins;
     std::size_t batch = 0, length = 0;
@@ -46,33 +46,32 @@ class Sampler {
   public:
     virtual ~Sampler() = default;
 
-    // Fills in the batch of this step, 0 the first. Allocates only when the batch has not had this size before.
+    // Fills the batch of a step, counted from 0. Allocates only if the batch had another size.
     virtual void fill(std::uint64_t step, Batch& out) const = 0;
 
-    // How many targets it has.
+    // The number of targets.
     virtual std::size_t targets(std::uint64_t step) const = 0;
 };
 
-// Rows that are windows of a text.
+// Rows are windows of a text.
 class WindowSampler : public Sampler {
   public:
     void fill(std::uint64_t step, Batch& out) const override;
     std::size_t targets(std::uint64_t) const override { return batch_ * length_; }
 
   protected:
-    // Tokens are not copied: they must outlive the sampler. Throws BadInput when they are fewer than length + 1.
+    // Tokens are not copied and must outlive the sampler. Throws BadInput for fewer than length + 1.
     WindowSampler(TokenView tokens, std::size_t batch, std::size_t length);
 
-    // Where the window of a row begins, in [0, N - T); row = step * batch + b counts all rows of the run.
+    // The start of a row's window, in [0, N - T); row = step * batch + b.
     virtual std::size_t window_start(std::uint64_t row) const = 0;
 
     const TokenView tokens_;            // N
     const std::size_t batch_, length_;  // B, T
-    const std::uint64_t windows_;       // that do not overlap: floor((N - 1) / T)
+    const std::uint64_t windows_;       // non-overlapping ones: floor((N - 1) / T)
 };
 
-// Only paragraphs need the tokenizer of the tokens. Throws Error for a size of zero, BadInput when there are fewer than
-// length + 1 tokens.
+// Only `paragraphs` needs the tokenizer. Throws Error for a zero size, BadInput for fewer than length + 1 tokens.
 std::unique_ptr<Sampler> make_sampler(SamplerKind kind, TokenView tokens, std::size_t batch, std::size_t length,
                                       std::uint64_t seed, const Tokenizer* tokenizer = nullptr);
 

@@ -1,5 +1,5 @@
-// Patterns for files, as a shell has them: * any characters, ? one, [a-z] one of these.
-//   matching_paths("books/*.txt")                      // those that are there, sorted
+// Shell patterns for files: * matches any characters, ? one, [a-z] one of these.
+//   matching_paths("books/*.txt")                      // existing paths, sorted
 //   is_excluded("src/third/a.js", {"*.min.js", "third"})
 #pragma once
 
@@ -14,7 +14,7 @@ bool is_pattern(std::string_view path);
 // Throws BadInput for a folder that cannot be listed.
 std::vector<std::string> matching_paths(const std::string& pattern);
 
-// A pattern with a slash is held against the path, where * stands for slashes too; one without, against each name in
+// A pattern with a slash is matched against the path, where * also matches slashes; one without, against each name in
 // it.
 bool is_excluded(std::string_view path, const std::vector<std::string>& patterns);
 

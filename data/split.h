@@ -6,12 +6,12 @@
 
 namespace inkling::data {
 
-// Views of the tokens that were split; those must outlive them.
+// Views of the split tokens, which must outlive them.
 struct Split {
     TokenView train, val;
 };
 
-// The first floor(n (1 - val_fraction)) tokens train. Throws Error unless 0 <= val_fraction < 1.
+// The first floor(n (1 - val_fraction)) tokens are for training. Throws Error unless 0 <= val_fraction < 1.
 Split split_tokens(TokenView tokens, double val_fraction);
 
 }  // namespace inkling::data

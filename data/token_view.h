@@ -1,5 +1,5 @@
-// Token ids that somebody else holds, of 2 bytes each where the vocabulary allows, else of 4. As std::span is, it is
-// made from vectors and spans without a copy, and valid as long as they are.
+// A view of token ids, of 2 bytes each if the vocabulary allows, else of 4. Like std::span, it is made from vectors and
+// spans without a copy and valid as long as they are.
 //   const TokenView ids = corpus.ids;
 //   ids[i]   ids.size()   ids.first(n)   ids.subspan(begin, n).copy_to(row)
 #pragma once
@@ -38,7 +38,7 @@ class TokenView {
         return narrow_ ? TokenView(narrow() + begin, n, 2) : TokenView(wide() + begin, n, 4);
     }
 
-    // `to` has room for all of them.
+    // `to` must have room for all.
     void copy_to(std::int32_t* to) const {
         narrow_ ? std::copy_n(narrow(), size_, to) : std::copy_n(wide(), size_, to);
     }

@@ -18,7 +18,7 @@
 
 namespace inkling::data {
 
-// As it is written.
+// The grammar as text.
 struct AlternativeText {
     unsigned weight;
     std::string_view text;
@@ -31,10 +31,10 @@ struct VariableText {
     std::vector<std::string_view> fields;
     std::vector<std::vector<std::string_view>> values;  // each with all fields
 };
-std::vector<RuleText> story_rules();  // the first writes a whole story
+std::vector<RuleText> story_rules();  // the first rule writes a whole story
 std::vector<VariableText> story_variables();
 
-// As it is walked.
+// The compiled grammar.
 struct StoryGrammar {
     struct Piece {
         enum Kind { text, field, rule } kind;
@@ -51,14 +51,14 @@ struct StoryGrammar {
     };
     struct Field {
         std::size_t variable;
-        std::vector<std::string> words;  // one a value
+        std::vector<std::string> words;  // one per value
     };
     std::vector<Rule> rules;
     std::vector<Field> fields;
     std::vector<std::size_t> value_counts;  // by variable
 };
 
-// Throws Error when the text names a rule or field that it does not define.
+// Throws Error for an undefined rule or field.
 StoryGrammar compile_grammar(const std::vector<RuleText>& rules, const std::vector<VariableText>& variables);
 
 // Compiled at the first call.
@@ -68,8 +68,8 @@ const StoryGrammar& story_grammar();
 // for one that is not mentioned.
 std::string write_story(const StoryGrammar& grammar, const RandomKey& key, std::vector<std::size_t>* values = nullptr);
 
-// How the grammar can write exactly this text: the probability, and in how many ways. It must be 1 for every story: the
-// entropy below is that of derivations, and would be too large otherwise.
+// The probability of exactly this text, and its number of derivations. That must be 1 for every story: the entropy
+// below is of derivations and would be too large otherwise.
 struct StoryDerivations {
     double probability = 0;
     std::uint64_t derivations = 0;

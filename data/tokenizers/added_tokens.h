@@ -1,7 +1,7 @@
-// Tokens that are found in the text itself before it is split, such as <|endoftext|>:
+// Added tokens, such as <|endoftext|>, are matched in the text before it is split:
 //   const AddedTokens added({{.content = "<|endoftext|>", .id = 50256}});
 //   added.cut("a<|endoftext|>b", [](const auto& part) { ... });   // {"a", -1} {"<|endoftext|>", 50256} {"b", -1}
-// The leftmost match wins, and of those at one place the longest; the flags are those of the `tokenizers` library.
+// The leftmost match wins, then the longest. The flags are those of the `tokenizers` library.
 #pragma once
 
 #include <array>
@@ -16,17 +16,17 @@ namespace inkling::data {
 struct AddedToken {
     std::string content;
     std::int32_t id = 0;
-    bool single_word = false;  // only where no letter or digit is beside it
-    bool lstrip = false;       // includes the white space before it
+    bool single_word = false;  // only if no letter or digit is adjacent
+    bool lstrip = false;       // also takes the white space before it
     bool rstrip = false;       // and after it
-    bool normalized = false;   // searched after the others, in the text between them
-    bool special = true;       // a mark, not text: decoders may leave it out
+    bool normalized = false;   // matched after the others, in the text between them
+    bool special = true;       // decoders may skip it
     bool operator==(const AddedToken&) const = default;
 };
 
 class AddedTokens {
   public:
-    // Contents must differ, not be empty, and have at most longest_content bytes.
+    // Contents must be distinct, not empty, and at most longest_content bytes.
     explicit AddedTokens(std::vector<AddedToken> tokens);
     AddedTokens(const AddedTokens&) = delete;
     AddedTokens& operator=(const AddedTokens&) = delete;
@@ -37,20 +37,20 @@ class AddedTokens {
 
     struct Part {
         std::string_view text;
-        std::int32_t id;  // -1: text to be split and encoded
+        std::int32_t id;  // -1: ordinary text
     };
     using TakePart = std::function<void(const Part& part)>;
-    // In their order: by those that are not normalized, then, what is between them, by the others. Without `special`,
-    // special tokens are text.
+    // First the tokens that are not normalized, then, in the text between them, the others. Without `special`, special
+    // tokens count as text.
     void cut_raw(std::string_view text, bool special, const TakePart& take) const;
     void cut_normalized(std::string_view text, bool special, const TakePart& take) const;
     void cut(std::string_view text, const TakePart& take) const;  // by both
 
   private:
-    // Tokens to look for together, by content.
+    // Tokens matched in one pass, by content.
     struct Set {
         std::vector<const AddedToken*> sorted;
-        std::array<bool, 256> begins = {};  // whether any begins with the byte
+        std::array<bool, 256> begins = {};  // whether a token begins with this byte
         const AddedToken* longest_at(std::string_view text) const;
         void cut(std::string_view text, bool special, const TakePart& take) const;
     };

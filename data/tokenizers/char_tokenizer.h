@@ -1,9 +1,8 @@
-// One id a character (Unicode code point), numbered in code point order as nanoGPT's character data sets are:
+// One id per character (Unicode code point), in code point order as in nanoGPT's character data sets:
 //   auto tokenizer = CharTokenizer::from_text("hello");   // e h l o
 //   tokenizer.encode("hole");                             // 1 3 2 0
-// A character that the text did not have is refused, or replaced by one that is known (unknown_characters.h). With byte
-// fallback it is written as its UTF-8 bytes, each of which has an id behind those of the characters, as `tokenizers`
-// and SentencePiece do.
+// A character outside the vocabulary is an error, or replaced by a known one (unknown_characters.h). With byte fallback
+// it becomes its UTF-8 bytes, whose ids follow those of the characters, as in `tokenizers` and SentencePiece.
 #pragma once
 
 #include <array>
@@ -14,7 +13,7 @@ namespace inkling::data {
 
 enum class ByteFallback {
     never,
-    automatic,  // where it makes the vocabulary smaller
+    automatic,  // if that makes the vocabulary smaller
     always,
 };
 
@@ -25,16 +24,16 @@ constexpr auto names(ByteFallback) {
 
 class CharTokenizer final : public Tokenizer {
   public:
-    // The characters that the text has. Throws BadInput when it is empty or not UTF-8.
+    // The characters of a text. Throws BadInput if it is empty or not UTF-8.
     static CharTokenizer from_text(std::string_view text);
 
-    // The same of several texts. With byte fallback the rarest characters, 1 in 2,000 of the text together, are left to
-    // it, so that a model learns what bytes are from them (SentencePiece's character_coverage of 0.9995).
+    // The same for several texts. With byte fallback, the rarest characters (together 1 in 2,000 of the text) are left
+    // to it, so that a model learns bytes from them (SentencePiece's character_coverage of 0.9995).
     static CharTokenizer from_texts(std::span<const std::string_view> texts,
                                     ByteFallback byte_fallback = ByteFallback::never);
 
-    // characters[id], all different; byte_token + b is byte b alone, all 256 or none. Throws BadInput for duplicates
-    // and for a vocabulary without characters.
+    // characters[id], all distinct; byte_token + b is byte b, for all 256 or none. Throws BadInput for duplicates and
+    // for an empty vocabulary.
     explicit CharTokenizer(std::vector<char32_t> characters);
     static constexpr char32_t byte_token = 0x110000;
 
@@ -55,7 +54,7 @@ class CharTokenizer final : public Tokenizer {
     std::vector<char32_t> characters_;     // by id
     std::vector<std::int32_t> ids_;        // by code point, up to the largest in the vocabulary; -1: none
     std::array<std::int32_t, 256> bytes_;  // ids of single bytes; -1: no byte fallback
-    std::int32_t replacement_ = 0;         // for what is not known
+    std::int32_t replacement_ = 0;         // replaces unknown characters
 };
 
 }  // namespace inkling::data

@@ -1,4 +1,4 @@
-// The first step of a tokenizer: changes to the text, before it is split.
+// The first step of a tokenizer: rewrites the text before it is split.
 //   const Normalizer normalizer({{.kind = NormalizerStep::Kind::prepend, .content = "_"}});
 //   normalizer("Hello");   // "_Hello"
 #pragma once
@@ -14,34 +14,34 @@ namespace inkling::data {
 struct NormalizerStep {
     enum class Kind { nfc, lowercase, replace, prepend, strip };
     Kind kind = Kind::nfc;
-    PatternSpec pattern = {};          // of replace
-    std::string content = {};          // of replace and prepend (of a text that is not empty)
-    bool left = false, right = false;  // of strip: the ends whose white space is dropped
+    PatternSpec pattern = {};          // for replace
+    std::string content = {};          // for replace, and for prepend (unless the text is empty)
+    bool left = false, right = false;  // for strip: the ends to strip
     bool operator==(const NormalizerStep&) const = default;
 };
 
 class Normalizer {
   public:
-    // Throws BadInput for patterns that are not supported, and for a text that becomes too long.
+    // Throws BadInput for an unsupported pattern and for a result that is too long.
     explicit Normalizer(std::vector<NormalizerStep> steps);
 
     bool empty() const { return steps_.empty(); }
 
-    // Whether a text may be cut between a letter and white space, both ASCII, and its parts normalized separately.
+    // Whether a text may be cut between an ASCII letter and ASCII white space and its parts normalized separately.
     bool may_be_cut() const;
 
     std::string operator()(std::string_view text) const;
 
   private:
     std::vector<NormalizerStep> steps_;
-    std::vector<Pattern> patterns_;  // of the steps that replace, in order
+    std::vector<Pattern> patterns_;  // of the replace steps, in order
 };
 
-// Every match replaced. Bytes that are not UTF-8 stay, and are in no match. Throws BadInput for a result of more than
+// Replaces every match. Bytes that are not UTF-8 are kept and never match. Throws BadInput if the result exceeds
 // `limit` bytes.
 std::string replaced(std::string_view text, const Pattern& pattern, std::string_view content, std::size_t limit);
 
-// How long steps may make a text of this size: a file must not ask for much memory.
+// The longest result allowed for a text of this size, so that a file cannot demand much memory.
 constexpr std::size_t growth_limit(std::size_t size) { return 64 * (size + 1024); }
 
 }  // namespace inkling::data

@@ -15,26 +15,26 @@ namespace inkling::data {
 struct DecoderStep {
     enum class Kind { byte_level, replace, byte_fallback, fuse, strip, metaspace };
     Kind kind = Kind::byte_level;
-    PatternSpec pattern = {};                       // of replace
-    std::string content = {};                       // of replace; the character of strip; the sign of metaspace
-    std::size_t start = 0, stop = 0;                // of strip: how many such characters it takes from each end
-    PrependScheme prepend = PrependScheme::always;  // of metaspace, which takes its signs from the first token
-    bool split = true;                              // of metaspace; without effect
+    PatternSpec pattern = {};                       // for replace
+    std::string content = {};                       // for replace; strip's character; metaspace's sign
+    std::size_t start = 0, stop = 0;                // for strip: the number of characters to remove at each end
+    PrependScheme prepend = PrependScheme::always;  // for metaspace: removes the sign of the first token
+    bool split = true;                              // for metaspace; has no effect
     bool operator==(const DecoderStep&) const = default;
 };
 
 class TokenDecoder {
   public:
-    // Throws BadInput for patterns that are not supported.
+    // Throws BadInput for an unsupported pattern.
     explicit TokenDecoder(std::vector<DecoderStep> steps);
 
-    // `begins`: no tokens come before these; only then is anything taken from the beginning. Bytes, which need not be
+    // `begins`: these are the first tokens; only then is anything stripped at the start. Returns bytes that need not be
     // UTF-8.
     std::string operator()(std::vector<std::string> tokens, bool begins) const;
 
   private:
     std::vector<DecoderStep> steps_;
-    std::vector<Pattern> patterns_;  // of the steps that replace, in order
+    std::vector<Pattern> patterns_;  // of the replace steps, in order
 };
 
 }  // namespace inkling::data

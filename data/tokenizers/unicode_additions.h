@@ -1,5 +1,5 @@
-// Characters that Unicode 16 has and 14 has not, with their general categories. Debian 12's PCRE2 knows 14, Debian 13's
-// knows 16, and so does the `tokenizers` library: with these, a text has the same ids everywhere.
+// Characters added between Unicode 14 and 16, with their general categories. Debian 12's PCRE2 knows Unicode 14; Debian
+// 13's and the `tokenizers` library know 16. This table makes ids the same everywhere.
 // Made by tests/reference/make_unicode_additions.py.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Characters that a vocabulary lacks and that another took the place of, counted for a message:
-//   tokenizer.unknown = std::make_shared<UnknownCharacters>();     // without it they are refused
+// Counts characters outside the vocabulary that were replaced:
+//   tokenizer.unknown = std::make_shared<UnknownCharacters>();     // else they are an error
 //   tokenizer.encode(text);
 //   tokenizer.unknown->note()       // "3 characters that the model does not know ('é', '漢') were replaced by '?'"
 #pragma once
@@ -11,7 +11,7 @@
 
 namespace inkling::data {
 
-// 'é'; control characters by number alone, so that messages stay on one line.
+// 'é' with its number; control characters by number only, so that messages stay on one line.
 std::string quoted_character(char32_t c);
 
 class UnknownCharacters {
@@ -20,15 +20,15 @@ class UnknownCharacters {
 
     struct Tally {
         std::size_t characters = 0;
-        std::size_t bytes_more = 0, bytes_less = 0;  // how much longer and shorter the text became
+        std::size_t bytes_more = 0, bytes_less = 0;  // by how much the text grew and shrank
     };
     Tally tally() const;
-    std::string note() const;  // "" when there were none
+    std::string note() const;  // "" if there were none
 
   private:
     mutable std::mutex mutex_;
     Tally tally_;
-    std::vector<char32_t> first_;  // the first few that differ
+    std::vector<char32_t> first_;  // the first few distinct ones
     char32_t replacement_ = 0;
 };
 

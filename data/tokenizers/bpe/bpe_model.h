@@ -1,9 +1,9 @@
-// The third step of a tokenizer: a piece of text to ids, by byte pair encoding.
+// The third step of a tokenizer: encodes a piece of text by byte pair encoding.
 //   const BpeModel model(spec);
 //   BpeModel::Encoder encoder(model);                     // one per thread
 //   encoder.append_ids(" world", ids);
-// The symbols that are merged are bytes, written in byte letters, or characters. A character that the vocabulary lacks
-// is its bytes (<0x00> to <0xFF>), else the token for what is unknown, else refused.
+// Symbols are bytes, written as byte letters, or characters. An unknown character becomes its bytes (<0x00> to <0xFF>),
+// else the unknown token, else it is an error.
 #pragma once
 
 #include <array>
@@ -20,25 +20,25 @@ namespace inkling::data {
 
 // "model" in tokenizer.json.
 struct BpeModelSpec {
-    std::vector<std::string> vocab;  // by id; "": the model has no such id
-    std::vector<Merge> merges;       // in the order in which they were learned
-    bool ignore_merges = false;      // a piece that is in the vocabulary is that token, whatever the merges make of it
-    bool byte_letters = true;        // else characters, to which alone the next three apply
+    std::vector<std::string> vocab;  // by id; "": unused id
+    std::vector<Merge> merges;       // in the order learned
+    bool ignore_merges = false;      // a piece in the vocabulary is that token, without merges
+    bool byte_letters = true;        // else characters; the next three are for characters only
     std::optional<std::string> unk_token = std::nullopt;
-    bool fuse_unk = false;  // one for all unknown characters that stand together
+    bool fuse_unk = false;  // one token for adjacent unknown characters
     bool byte_fallback = false;
     bool operator==(const BpeModelSpec&) const = default;
 };
 
 class BpeModel {
   public:
-    // Throws BadInput for an empty vocabulary and tokens that appear twice.
+    // Throws BadInput for an empty vocabulary and duplicate tokens.
     explicit BpeModel(const BpeModelSpec& spec);
 
-    // The bytes that a token stands for in text; of a token of characters itself.
+    // The bytes of each token; for character models, the token itself.
     const std::vector<std::string>& bytes() const { return bytes_; }  // by id
 
-    // Whether a text of characters may be cut where cut_before finds: no merge joins what is before a U+2581 with it.
+    // Whether text may be cut at cut_before: no merge joins a U+2581 with what precedes it.
     bool may_be_cut() const { return may_be_cut_; }
     static std::size_t cut_before(std::string_view text, std::size_t from);  // or the end of the text
 
@@ -46,7 +46,7 @@ class BpeModel {
       public:
         explicit Encoder(const BpeModel& model) : model_(model) {}
 
-        // `between`, if given, is called now and then in a long piece: it may take away the ids so far.
+        // `between`, if given, is called now and then in a long piece and may consume the ids so far.
         void append_ids(std::string_view piece, std::vector<std::int32_t>& ids, const BytePairs::Between& between);
 
       private:

@@ -1,11 +1,11 @@
-// Byte pair encoding: over bytes as in GPT-2, Llama 3 and Qwen, or over characters as in Llama 2 and Mistral. Ids are
-// those of the `tokenizers` library.
+// Byte pair encoding: over bytes as in GPT-2, Llama 3 and Qwen, or over characters as in Llama 2 and Mistral. Ids match
+// the `tokenizers` library.
 //   const auto tokenizer = load_tokenizer(folder);                  // tokenizer_json.h
 //   const BpeTokenizer mine(train_bpe(texts, 8192));                // bpe_train.h
 //   mine.encode("Hello world!<|endoftext|>");
-// A text goes through: added tokens, normalizer, pre-tokenizer, model; ids through: decoder. Over bytes and without
-// steps that change the text, decode(encode(x)) == x for any bytes x. Large texts are encoded part by part, by several
-// threads; the ids do not depend on how many.
+// Encoding: added tokens, normalizer, pre-tokenizer, model. Decoding: decoder. Over bytes and without steps that change
+// the text, decode(encode(x)) == x for any bytes x. Several threads encode parts of large texts; the ids do not depend
+// on their number.
 #pragma once
 
 #include <optional>
@@ -21,14 +21,14 @@ namespace inkling::data {
 
 inline constexpr char end_of_text_token[] = "<|endoftext|>";
 
-// A mark that post-processing puts before or after a text, such as Llama 3's <|begin_of_text|>.
+// A token that post-processing adds before or after a text, such as Llama 3's <|begin_of_text|>.
 struct TextMark {
     std::string name;
     std::vector<std::int32_t> ids;
     bool operator==(const TextMark&) const = default;
 };
 
-// What a tokenizer.json holds.
+// The content of a tokenizer.json.
 struct BpeSpec : BpeModelSpec {
     std::vector<NormalizerStep> normalizer = {};
     PreTokenizerSpec pre_tokenizer = {};
@@ -40,12 +40,12 @@ struct BpeSpec : BpeModelSpec {
 
 class BpeTokenizer final : public Tokenizer {
   public:
-    // Throws BadInput for an empty vocabulary, tokens that appear twice, and patterns that cannot be used.
+    // Throws BadInput for an empty vocabulary, duplicate tokens, and unsupported patterns.
     explicit BpeTokenizer(BpeSpec spec);
     BpeTokenizer(BpeTokenizer&&) = delete;
 
-    // Throw BadInput for a byte or character that is not in the vocabulary (most have all), and if a pattern would
-    // take too long.
+    // Throw BadInput for a byte or character outside the vocabulary (most have all), and if a pattern would take too
+    // long.
     void encode_parts(std::string_view text, const TakeIds& take) const override { encode(text, take, true); }
     void encode_plain_parts(std::string_view text, const TakeIds& take, bool begins = true) const override {
         encode(text, take, false, begins);
@@ -53,7 +53,7 @@ class BpeTokenizer final : public Tokenizer {
     void cut_added(std::string_view text, const TakePart& take) const override;
     bool is_special(std::int32_t id) const override;
     using Tokenizer::encode;
-    // Bytes: a token, and even the whole, may begin or end inside a character (utf8_stream.h makes text of them).
+    // Returns bytes: tokens may begin or end inside a character (utf8_stream.h joins them).
     std::string decode(std::span<const std::int32_t> ids) const override { return decode(ids, true); }
     std::string decode_more(std::span<const std::int32_t> ids) const override { return decode(ids, false); }
     std::size_t safe_cut(std::string_view text, std::size_t from) const override;
@@ -68,11 +68,11 @@ class BpeTokenizer final : public Tokenizer {
     const BpeModel& model() const { return model_; }
 
   private:
-    // Text to encode at once, followed by an added token unless `id` is -1.
+    // A part of the text, followed by an added token unless `id` is -1.
     struct Task {
         std::string_view text;
         std::int32_t id = -1;
-        bool first = false;              // the whole text begins here
+        bool first = false;              // the start of the whole text
         std::size_t begin = 0, end = 0;  // in the whole text
     };
     class Batch;

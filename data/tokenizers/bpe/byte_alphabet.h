@@ -1,6 +1,5 @@
-// The letters with which byte-level tokenizers write bytes, GPT-2's bytes_to_unicode: printable bytes of Latin-1 stand
-// for themselves, the 68 others are U+0100, U+0101, ... in order, so that vocabularies and merges hold neither spaces
-// nor control characters.
+// GPT-2's bytes_to_unicode: byte-level tokenizers write each byte as a letter. Printable Latin-1 bytes are themselves;
+// the 68 others are U+0100, U+0101, ... in order, so that vocabularies and merges hold no spaces or control characters.
 //   to_byte_letters(" a\n");        // "ĠaĊ"
 //   from_byte_letters("ĠaĊ");       // " a\n"
 #pragma once
@@ -15,10 +14,10 @@ namespace inkling::data {
 // The code point of each byte's letter.
 const std::array<char32_t, 256>& byte_letters();
 
-// Bytes, whatever they are, as letters in UTF-8.
+// Any bytes as letters in UTF-8.
 std::string to_byte_letters(std::string_view bytes);
 
-// The bytes of a token; nothing when the text is not UTF-8 or has a character that stands for no byte.
+// The bytes of a token; none if the text is not UTF-8 or has a character that is no byte letter.
 std::optional<std::string> from_byte_letters(std::string_view letters);
 
 }  // namespace inkling::data

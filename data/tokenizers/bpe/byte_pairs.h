@@ -1,5 +1,5 @@
-// The second half of a byte-level tokenizer: the bytes of a piece to ids, by merging neighbours. Of all neighbours in
-// the piece that have a merge, the one learned first is made, the leftmost of equals, until none has one.
+// Encodes the bytes of a piece by merging neighbours: applies the earliest-learned merge in the piece, leftmost first,
+// until none applies.
 //   const BytePairs pairs(bytes, merges);
 //   pairs.append_ids(" world", ids);
 #pragma once
@@ -29,12 +29,11 @@ inline std::uint64_t pair_of(std::int32_t left, std::int32_t right) {
 
 class BytePairs {
   public:
-    // `bytes[b]` is the id of byte b alone, -1 when it has none. Merges in the order in which they were learned; of two
-    // for the same pair the later one counts.
+    // `bytes[b]` is the id of byte b, or -1. Merges are in the order learned; a later duplicate of a pair wins.
     BytePairs(const std::array<std::int32_t, 256>& bytes, const std::vector<Merge>& merges);
 
-    // Throws BadInput for a byte without an id. `between`, if given, is called now and then in a piece of megabytes: it
-    // may take away the ids so far.
+    // Throws BadInput for a byte without an id. `between`, if given, is called now and then in a piece of megabytes and
+    // may consume the ids so far.
     using Between = std::function<void()>;
     void append_ids(std::string_view piece, std::vector<std::int32_t>& ids, const Between& between = nullptr) const;
 

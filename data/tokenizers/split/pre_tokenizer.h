@@ -1,5 +1,5 @@
-// The second step of a tokenizer: splits text into pieces, in which pairs are merged.
-//   const PreTokenizer pre({});                            // as GPT-2
+// The second step of a tokenizer: splits text into pieces, within which BPE merges.
+//   const PreTokenizer pre({});                            // GPT-2's
 //   PreTokenizer::Scan scan(pre);                          // one per thread
 //   scan.pieces("Hello world!", true, [](std::string_view p) {});  // "Hello" " world" "!"
 // A byte that is not UTF-8 is a piece of its own; the text between two such bytes is split separately.
@@ -19,8 +19,8 @@
 
 namespace inkling::data {
 
-// What becomes of the matches of a Split: pieces of their own, nothing, part of the piece before or after, or a piece
-// of all matches that stand together.
+// What a Split does with matches: isolates them, removes them, appends them to the piece before or after, or joins
+// adjacent ones.
 enum class SplitBehavior { isolated, removed, merged_with_previous, merged_with_next, contiguous };
 
 constexpr auto names(SplitBehavior) {
@@ -31,14 +31,14 @@ constexpr auto names(SplitBehavior) {
                                       {SplitBehavior::contiguous, "Contiguous"}});
 }
 
-// Split, or one of those with a pattern of their own: Digits, Punctuation, Whitespace (words and what is neither word
-// nor white space), WhitespaceSplit.
+// Split, or a step with a built-in pattern: Digits, Punctuation, Whitespace (words, and runs that are neither word nor
+// white space), WhitespaceSplit.
 struct SplitStep {
     enum class Kind { pattern, digits, punctuation, words, spaces };
     Kind kind = Kind::pattern;
     PatternSpec pattern = {};  // of Kind::pattern
     SplitBehavior behavior = SplitBehavior::isolated;
-    bool invert = false;  // what does not match counts as the match
+    bool invert = false;  // swaps matches and the rest
     bool operator==(const SplitStep&) const = default;
 };
 
@@ -51,7 +51,7 @@ constexpr auto names(SplitStep::Kind) {
                              {Kind::spaces, "WhitespaceSplit"}});
 }
 
-// Where Metaspace puts its sign: before each piece, before the text, or nowhere.
+// Where Metaspace prepends its sign: each piece, only the text's start, or nowhere.
 enum class PrependScheme { always, first, never };
 
 constexpr auto names(PrependScheme) {
@@ -67,16 +67,16 @@ struct MetaspaceStep {
     bool operator==(const MetaspaceStep&) const = default;
 };
 
-// ByteLevel: bytes from here on, written in byte letters.
+// ByteLevel: converts text to byte letters.
 struct ByteLevelStep {
-    bool add_prefix_space = false;  // before pieces that do not begin with one
+    bool add_prefix_space = false;  // to pieces that do not begin with one
     bool gpt2_pattern = true;       // "use_regex"
     bool operator==(const ByteLevelStep&) const = default;
 };
 
 using PreTokenizerStep = std::variant<SplitStep, MetaspaceStep, ByteLevelStep>;
 
-// At most one ByteLevel, and no Metaspace beside it.
+// At most one ByteLevel, which excludes Metaspace.
 struct PreTokenizerSpec {
     std::vector<PreTokenizerStep> steps = {ByteLevelStep{}};
     bool operator==(const PreTokenizerSpec&) const = default;
@@ -86,7 +86,7 @@ struct PreTokenizerSpec {
 
 class PreTokenizer {
   public:
-    // Throws BadInput for patterns that are not supported.
+    // Throws BadInput for an unsupported pattern.
     explicit PreTokenizer(PreTokenizerSpec spec);
 
     const PreTokenizerSpec& spec() const { return spec_; }
@@ -98,9 +98,9 @@ class PreTokenizer {
       public:
         explicit Scan(const PreTokenizer& pre);
 
-        // take(piece) in the order of the text, whose bytes the pieces are together (unless a step drops or adds some).
-        // They are parts of `text`, or valid during the call alone. `first`: a whole text begins here. Throws BadInput
-        // when a pattern needs more steps than so long a text may take.
+        // Calls take(piece) in text order; pieces cover the text unless a step drops or adds bytes. A piece is part of
+        // `text` or valid only during the call. `first`: this is the start of a whole text. Throws BadInput if a
+        // pattern exceeds the steps allowed for a text of this length.
         template <class Take>
         void pieces(std::string_view text, bool first, const Take& take);
 

@@ -1,10 +1,10 @@
-// Regular expressions over UTF-8, by PCRE2 with its compiler to machine code:
+// Regular expressions over UTF-8: PCRE2 with its JIT compiler.
 //   const Regex regex("[0-9]+");
 //   Regex::Scan scan(regex);                              // one per thread
 //   if (const auto match = scan.find("ab 12", 0)) ...      // match->begin 3, match->end 5
-// Letters, numbers and case are Unicode's. This is the only file that includes PCRE2.
-// A search tries one way to match after another, and for some patterns there are too many, in one search or in all
-// searches of a text together. So the steps of patterns from outside are counted:
+// Character classes are Unicode's. This is the only file that includes PCRE2.
+// Some patterns backtrack exponentially, in one search or over all searches of a text. So the steps of patterns from
+// files are counted:
 //   const Regex regex(pattern, Regex::Steps::counted);
 //   scan.allow(1'000'000);                                // for all searches from here on
 #pragma once
@@ -20,12 +20,12 @@ namespace inkling::data {
 
 class Regex {
   public:
-    enum class Steps { free, counted };  // counting makes a search take about 1.7 times as long
+    enum class Steps { free, counted };  // counting makes a search about 1.7 times as slow
 
-    // Throws BadInput, one line, for a pattern that PCRE2 refuses or that matches the empty text.
+    // Throws BadInput (one line) for a pattern that PCRE2 rejects or that matches the empty text.
     explicit Regex(const std::string& pattern, Steps steps = Steps::free);
 
-    // Of PCRE2's tables: 14 in Debian 12, 16 in Debian 13.
+    // PCRE2's Unicode version: 14 in Debian 12, 16 in Debian 13.
     static int unicode_version();
 
     struct Match {
@@ -38,12 +38,12 @@ class Regex {
         ~Scan();
         Scan(Scan&&) noexcept;
 
-        // The first match that begins at `from` or later. `text` must be UTF-8. Throws BadInput when the search takes
-        // more steps than are left.
+        // The first match at or after `from`. `text` must be UTF-8. Throws BadInput if the search exceeds the steps
+        // left.
         std::optional<Match> find(std::string_view text, std::size_t from);
 
-        // What is left from here on, of a pattern whose steps are counted; none at first. A step is a part of the
-        // pattern that is tried, or a byte that it runs over.
+        // Sets the steps left for a counted pattern; 0 at first. A step is one part of the pattern tried, or one byte
+        // passed.
         void allow(std::uint64_t steps);
 
       private:

@@ -1,5 +1,5 @@
-// The patterns by which well-known tokenizers split text, as their tokenizer.json has them. They need few steps on any
-// text (a test counts them), so that they are searched without counting: see regex.h.
+// The split patterns of well-known tokenizers, as in their tokenizer.json. They need few steps on any text (a test
+// counts them), so they are searched without counting: see regex.h.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +34,7 @@ inline bool is_known_split(std::string_view pattern) {
     return std::find(known_split_patterns.begin(), known_split_patterns.end(), pattern) != known_split_patterns.end();
 }
 
-// Whether every piece of a known pattern ends between a letter and white space: all but that of single digits.
+// Whether pieces of a known pattern always end between a letter and white space: all but the single-digit one.
 inline bool is_word_split(std::string_view pattern) {
     return is_known_split(pattern) && pattern != known_split_patterns.back();
 }

@@ -1,4 +1,4 @@
-// The pre-tokenizers of well-known families, for tokenizers that are learned here:
+// The pre-tokenizers of well-known families, for training tokenizers:
 //   const PreTokenizerSpec spec = pre_tokenizer_of(SplitStyle::llama3);
 #pragma once
 

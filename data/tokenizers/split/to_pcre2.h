@@ -1,6 +1,6 @@
-// The patterns in a tokenizer.json are written for Oniguruma. Syntax that PCRE2 understands alike is passed on:
+// Patterns in a tokenizer.json are written for Oniguruma. Syntax with the same meaning in PCRE2 passes through:
 //   pcre2_pattern(R"([^\r\n\p{L}\p{N}]?\p{L}+|\s+)");
-// and all other syntax is refused by name, because a pattern with another meaning would silently give other ids.
+// Other syntax is an error that names it, since a different meaning would silently give different ids.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace inkling::data {
 
-// Throws BadInput, one line, for syntax on which the two differ or that is not needed by any known tokenizer.
+// Throws BadInput (one line) for syntax on which the two differ or that no known tokenizer needs.
 std::string pcre2_pattern(std::string_view pattern);
 
 }  // namespace inkling::data
