@@ -38,6 +38,7 @@ OpCases<T> elementwise_cases() {
         {"cos", one, [](V x) { return cos(x); }},
         {"log1p", {one, positive}, [](V x) { return log1p(x); }},
         {"expm1", one, [](V x) { return expm1(x); }},
+        {"erf", one, [](V x) { return erf(x); }},
         {"clamp", one, [](V x) { return clamp(x, -1, 2); }},
         {"clamp below", one, [](V x) { return clamp(x, 0.25); }},
         {"maximum", two, [](V a, V b) { return maximum(a, b); }},

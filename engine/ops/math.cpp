@@ -3,6 +3,7 @@
 //   cos      y = cos x               dx = -dy sin x
 //   log1p    y = ln(1 + x)           dx = dy / (1 + x)
 //   expm1    y = e^x - 1             dx = dy e^x
+//   erf      y = erf x               dx = dy 2 / sqrt(pi) e^(-x^2)
 //   clamp    y = min(max(x, l), h)   dx = dy where l < x < h, else 0
 //   maximum  y = max(a, b)           da = dy where a > b, dy / 2 where a = b, else 0; db the other way round
 //   minimum  y = min(a, b)           da = dy where a < b, dy / 2 where a = b, else 0; db the other way round
@@ -11,6 +12,7 @@
 #include "engine/ops/math.h"
 
 #include <cmath>
+#include <numbers>
 
 #include "engine/array/broadcast.h"
 #include "engine/autograd/backward.h"
@@ -64,6 +66,14 @@ Tensor<T> expm1(const Tensor<T>& x) {
     return unary_op(
         "expm1", x, Saves::input, [](auto v) { return full_range::expm1(v); },
         [](auto dy, auto v) { return dy * full_range::exp(v); });
+}
+
+template <class T>
+Tensor<T> erf(const Tensor<T>& x) {
+    const Vec<T> c(static_cast<T>(2 * std::numbers::inv_sqrtpi));
+    return unary_op(
+        "erf", x, Saves::input, [](auto v) { return full_range::erf(v); },
+        [c](auto dy, auto v) { return dy * c * full_range::exp(-v * v); });
 }
 
 template <class T>
@@ -133,6 +143,7 @@ Tensor<T> pow(const Tensor<T>& x, const Tensor<T>& exponent) {
     template Tensor<T> cos(const Tensor<T>&);                       \
     template Tensor<T> log1p(const Tensor<T>&);                     \
     template Tensor<T> expm1(const Tensor<T>&);                     \
+    template Tensor<T> erf(const Tensor<T>&);                       \
     template Tensor<T> clamp(const Tensor<T>&, double, double);     \
     template Tensor<T> maximum(const Tensor<T>&, const Tensor<T>&); \
     template Tensor<T> minimum(const Tensor<T>&, const Tensor<T>&); \

@@ -17,6 +17,8 @@ template <class T>
 Tensor<T> log1p(const Tensor<T>& x);  // ln(1 + x), exact for small x
 template <class T>
 Tensor<T> expm1(const Tensor<T>& x);  // e^x - 1, exact for small x
+template <class T>
+Tensor<T> erf(const Tensor<T>& x);  // 2 / sqrt(pi) times the integral of e^-t^2 from 0 to x
 
 // x, but at least `lowest` and at most `highest`. The gradient is 0 where x is one of them, as outside.
 template <class T>
