@@ -54,9 +54,9 @@ Tensor<T> mul(const Tensor<T>& a, const Tensor<T>& b) {
     Array<T> y = map_arrays<T>(
         shape, [](auto u, auto v) { return u * v; }, a.value(), b.value());
     return record("mul", std::move(y), inputs(a, b),
-                  [a = Saved(a), b = Saved(b)](const Array<T>& dy, Gradients<T>& grads) {
+                  [a = saved_for(b, a), b = saved_for(a, b), sa = a.shape(), sb = b.shape()](const Array<T>& dy,
+                                                                                             Gradients<T>& grads) {
                       const auto product = [](auto g, auto other) { return g * other; };
-                      const Shape sa = a->shape(), sb = b->shape();
                       if (grads.wanted(0)) grads.add(0, sum_to(map_arrays<T>(dy.shape(), product, dy, *b), sa));
                       if (grads.wanted(1)) grads.add(1, sum_to(map_arrays<T>(dy.shape(), product, dy, *a), sb));
                   });
