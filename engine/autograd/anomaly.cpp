@@ -1,9 +1,8 @@
 #include "engine/autograd/anomaly.h"
 
 #include <cmath>
-#include <cstring>
-#include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "engine/autograd/packed_matrix.h"
@@ -19,6 +18,7 @@ struct Input {
 };
 
 thread_local std::vector<Input> pending;                             // of the op that is recorded next
+thread_local bool pending_infinities = false;                        // it may bring in infinities
 thread_local std::unordered_map<std::uint64_t, std::string> places;  // of nodes, by their order
 
 template <class T, class Body>
@@ -58,6 +58,7 @@ constinit thread_local const Region* Region::innermost = nullptr;
 DetectAnomaly::~DetectAnomaly() {
     if (--depth > 0) return;
     pending.clear();
+    pending_infinities = false;
     places.clear();
 }
 
@@ -107,7 +108,7 @@ void check_value(const char* op, const ConstArray<T>& value, const Node<T>* node
     const std::vector<Input> in = std::move(pending);
     pending.clear();
     if (node) places[node->order] = Region::path();
-    bool given = std::strcmp(op, "masked_fill") == 0 || std::strcmp(op, "where") == 0;  // infinities
+    bool given = std::exchange(pending_infinities, false);
     for (std::size_t i = 0; i < in.size(); ++i) {
         if (!in[i].bad.empty())
             throw Anomaly(fmt::format("{}: its input {} is not finite already: it is {}", place_of(op), i, in[i].bad));
@@ -118,15 +119,18 @@ void check_value(const char* op, const ConstArray<T>& value, const Node<T>* node
                               at_most(in)));
 }
 
+void allow_infinities() { pending_infinities = DetectAnomaly::active(); }
+
 template <class T>
-void check_gradients(const Node<T>& node, double largest) {
+void check_gradients(const Node<T>& node, const ConstArray<T>& dy, FunctionRef<void()> backward) {
+    const double largest = DetectAnomaly::active() ? largest_magnitude(dy) : 0;  // before backward works in dy's memory
+    backward();
+    if (!DetectAnomaly::active()) return;
     const auto found = places.find(node.order);
     const std::string region = found == places.end() || found->second.empty() ? "" : found->second + ": ";
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
         const Node<T>* const input = node.inputs[i].get();
-        if (!input || !input->has_grad) continue;
-        // a piece of a split writes its part of what is not complete yet
-        if (std::strcmp(node.op, "split") == 0 && std::strcmp(input->op, "split") == 0) continue;
+        if (!input || !input->has_grad || input->output.partial) continue;
         const ConstArray<T>& gradient = input->grad;
         const std::string bad = first_not_finite(gradient);
         if (bad.empty()) continue;
@@ -144,7 +148,7 @@ void check_gradients(const Node<T>& node, double largest) {
     template double largest_magnitude(const ConstArray<T>&);                              \
     template void detect::note_input(const Tensor<T>&);                                   \
     template void detect::check_value(const char*, const ConstArray<T>&, const Node<T>*); \
-    template void detect::check_gradients(const Node<T>&, double);
+    template void detect::check_gradients(const Node<T>&, const ConstArray<T>&, FunctionRef<void()>);
 INKLING_INSTANTIATE(float)
 INKLING_INSTANTIATE(double)
 #undef INKLING_INSTANTIATE

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "engine/base/check.h"
+#include "engine/base/function_ref.h"
 
 namespace inkling {
 
@@ -63,15 +64,17 @@ std::string first_not_finite(const ConstArray<T>& values);
 template <class T>
 double largest_magnitude(const ConstArray<T>& values);  // of those that are finite
 
-// For record(), inputs() and backward(), while active(): what the op that is next recorded gets; its value, and the
-// node it has, if any; the gradients that a node's backward has given, where that of its output was at most `largest`.
+// For record() and inputs(), while active(): what the op that is next recorded gets, and whether it brings in
+// infinities that were asked for; its value, and the node it has, if any.
 namespace detect {
 template <class T>
 void note_input(const Tensor<T>& x);
+void allow_infinities();
 template <class T>
 void check_value(const char* op, const ConstArray<T>& value, const Node<T>* node);
+// Runs a node's backward with dy, and checks the gradients that it gives, where active().
 template <class T>
-void check_gradients(const Node<T>& node, double largest);
+void check_gradients(const Node<T>& node, const ConstArray<T>& dy, FunctionRef<void()> backward);
 }  // namespace detect
 
 }  // namespace inkling

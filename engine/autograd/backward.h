@@ -7,6 +7,8 @@
 // is the sum of what all threads add, in the order in which they come.
 #pragma once
 
+#include "engine/autograd/leaf_lock.h"
+#include "engine/autograd/output.h"
 #include "engine/autograd/tensor.h"
 #include "engine/base/function_ref.h"
 
@@ -31,10 +33,7 @@ bool can_overwrite(const Array<T>& dy) {
 template <class T>
 class Gradients {
   public:
-    explicit Gradients(Node<T>& node) : node_(node) {}
-    ~Gradients() { release(); }
-    Gradients(const Gradients&) = delete;
-    Gradients& operator=(const Gradients&) = delete;
+    explicit Gradients(Node<T>& node) : node_(node), leaves_(node) {}
 
     // Is a gradient wanted for input i? When not, computing it would be wasted.
     bool wanted(std::size_t i) const {
@@ -65,15 +64,13 @@ class Gradients {
     // The node of input i, for view ops whose outputs have their gradients inside their input's (split).
     Node<T>& input(std::size_t i) { return *node_.inputs[i]; }
 
-    void finish();  // what had to wait for another thread is added; for backward() alone
+    void finish() { leaves_.finish(); }  // for backward() alone
 
   private:
-    bool take(Node<T>& input);  // until the op is done; false: another thread writes to this leaf now
-    void release();
     Node<T>& wanted_input(std::size_t i);
 
     Node<T>& node_;
-    std::vector<std::pair<Node<T>*, Array<T>>> waiting_;
+    LeafLocks<T> leaves_;
 };
 
 // Thrown when a saved value was modified in place since; backward() adds the op's name.
@@ -81,11 +78,5 @@ struct ModifiedInPlace {
     explicit ModifiedInPlace(Shape value_shape) : shape(std::move(value_shape)) {}
     Shape shape;
 };
-
-// A new array, not initialised, in the layout in which `node` would have its gradient.
-template <class T>
-Array<T> new_gradient(Node<T>& node) {
-    return node.make_grad ? node.make_grad(node) : Array<T>(node.shape);
-}
 
 }  // namespace inkling

@@ -1,39 +1,10 @@
 #include "engine/autograd/tensor.h"
 
-#include <atomic>
-
 #include "engine/autograd/backward.h"
 #include "engine/autograd/packed_matrix.h"
+#include "engine/autograd/watch.h"
 
 namespace inkling {
-
-template <class T>
-Node<T>::Node(const char* op_name, Shape value_shape) : op(op_name), shape(std::move(value_shape)) {
-    static std::atomic<std::uint64_t> count = 0;
-    order = ++count;
-}
-
-// Destroying inputs recursively would use a stack frame for each node. They are put on a list instead, which is linked
-// through the nodes themselves, because a destructor must not allocate.
-template <class T>
-Node<T>::~Node() {
-    NodePtr<T> doomed;
-    const auto take = [&doomed](std::vector<NodePtr<T>>& from) {
-        for (NodePtr<T>& input : from) {
-            if (input && input.use_count() == 1) {
-                input->next_doomed = std::move(doomed);
-                doomed = std::move(input);
-            }
-            input.reset();
-        }
-    };
-    take(inputs);
-    while (doomed) {
-        const NodePtr<T> node = std::move(doomed);
-        doomed = std::move(node->next_doomed);
-        take(node->inputs);
-    }
-}
 
 template <class T>
 Tensor<T>::Tensor() = default;
@@ -129,11 +100,16 @@ void Tensor<T>::on_grad(std::function<void(Array<T>& dy)> f) const {
 }
 
 template <class T>
+void Tensor<T>::on_grad_ready(std::function<void()> f) const {
+    watch("on_grad_ready").notices.push_back(std::move(f));
+}
+
+template <class T>
 void Tensor<T>::zero_grad() {
     if (!node_) return;
     if (node_->watch) node_->watch->retained = Array<T>();
     node_->has_grad = false;
-    if (!node_->keep_place) node_->grad = Array<T>();
+    if (!node_->leaf.keep_place) node_->grad = Array<T>();
 }
 
 template <class T>
@@ -145,7 +121,7 @@ void Tensor<T>::bind(Array<T> value, Array<T> grad) {
     value_ = std::move(value);
     if (node_->has_grad) copy_into(grad, node_->grad);
     node_->grad = std::move(grad);
-    node_->keep_place = true;
+    node_->leaf.keep_place = true;
 }
 
 template <class T>
@@ -174,8 +150,6 @@ int& NoGrad::depth() {
     return depth;
 }
 
-template struct Node<float>;
-template struct Node<double>;
 template class Tensor<float>;
 template class Tensor<double>;
 template class Saved<float>;

@@ -7,7 +7,6 @@
 // intermediate goes back to the pool as soon as its last handle does.
 #pragma once
 
-#include <atomic>
 #include <concepts>
 #include <cstdint>
 #include <functional>
@@ -18,64 +17,15 @@
 
 #include "engine/array/array.h"
 #include "engine/autograd/anomaly.h"
+#include "engine/autograd/node.h"
 #include "engine/base/profile.h"
 
 namespace inkling {
-
-template <class T>
-struct Node;
-template <class T>
-using NodePtr = std::shared_ptr<Node<T>>;
-template <class T>
-class Gradients;
 
 class PackedMatrix;
 struct RandomKey;
 
 enum class Graph { release, keep };  // what becomes of a graph after backward
-
-// Who asked for the gradient of a node: retain_grad() and on_grad().
-template <class T>
-struct Watch {
-    std::vector<std::function<void(Array<T>& dy)>> hooks;
-    bool retain = false;
-    Array<T> retained;  // the sum since zero_grad(), once there is one
-};
-
-template <class T>
-struct Node {
-    using Backward = std::function<void(const Array<T>& dy, Gradients<T>& grads)>;
-
-    Node(const char* op_name, Shape value_shape);
-    ~Node();  // without recursion, however long the chain behind it
-    Node(const Node&) = delete;
-    Node& operator=(const Node&) = delete;
-
-    bool is_leaf() const { return inputs.empty() && !ran; }
-
-    const char* op;
-    std::uint64_t order;             // nodes are numbered as they are made: inputs come before outputs
-    std::uint64_t visited = 0;       // the last backward() that came here
-    Shape shape;                     // of the value, and so of the gradient
-    std::vector<NodePtr<T>> inputs;  // null where an input wants no gradient
-    Backward backward;
-    NodePtr<T> next_doomed;                     // while a graph is destroyed
-    bool ran = false;                           // backward has run, and what it saved is gone
-    bool reusable = false;                      // it saves no values, so it is kept when the graph is released
-    std::atomic<const void*> writer = nullptr;  // who writes to a leaf's gradient now: threads may share leaves
-
-    Array<T> grad;            // dL/dvalue so far, when has_grad
-    bool has_grad = false;    // the first contribution is taken over, not added to zeros
-    bool keep_place = false;  // a parameter: the gradient has a fixed place (in the model's flat buffer)
-    // Makes the array for the gradient, where it is not just a new contiguous one: view ops return an array in the
-    // layout of their input's gradient, so that undoing the view copies nothing.
-    std::function<Array<T>(Node&)> make_grad;
-    int view_depth = 0;  // views of views behind this node
-    // Computes the value again from what the op saves anyway, where that is cheap. An op that takes the value then need
-    // not save it. Set only for large values; small ones stay in cache.
-    std::function<ConstArray<T>()> recompute;
-    std::unique_ptr<Watch<T>> watch;  // null: nobody
-};
 
 // Numbers in nested braces, {{1, 2}, {3, 4}}, or one number.
 template <class T>
@@ -149,6 +99,8 @@ class Tensor {
     // What f makes of it, dy *= 0.5 or dy = ..., flows on in its place, and is what retain_grad() keeps. Several are
     // called in the order in which they came. For a leaf, dy is all that was added to grad() since zero_grad().
     void on_grad(std::function<void(Array<T>& dy)> f) const;
+    // The same, after those hooks, for an f that only wants to know when the gradient is complete. Nothing is copied.
+    void on_grad_ready(std::function<void()> f) const;
 
     Tensor detach() const;  // the same value, cut from the graph
 
@@ -202,13 +154,10 @@ Saved(const Array<T>&) -> Saved<T>;
 template <class T>
 Saved(const Tensor<T>&) -> Saved<T>;
 
-// A value of at least so many bytes is computed again rather than saved.
-inline constexpr std::size_t kWorthRecomputing = std::size_t{2} << 20;
-
-// Whether the `recompute` of y's node is to be set.
+// `needed` as the gradient of x takes it: saved, or undefined where x wants none.
 template <class T>
-bool worth_recomputing(const Tensor<T>& y) {
-    return y.requires_grad() && y.size() * sizeof(T) >= kWorthRecomputing;
+Saved<T> saved_for(const Tensor<T>& x, const Tensor<T>& needed) {
+    return x.requires_grad() ? Saved<T>(needed) : Saved<T>();
 }
 
 // Inside a scope with a NoGrad, ops record no graph (on this thread).
@@ -241,8 +190,6 @@ Tensor<T> record(const char* op, ConstArray<std::type_identity_t<T>> value, std:
 
 extern template class Tensor<float>;
 extern template class Tensor<double>;
-extern template struct Node<float>;
-extern template struct Node<double>;
 extern template class Saved<float>;
 extern template class Saved<double>;
 

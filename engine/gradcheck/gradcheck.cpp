@@ -1,12 +1,10 @@
 #include "engine/gradcheck/gradcheck.h"
-#include "engine/gradcheck/ops.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "engine/autograd/backward.h"
 #include "engine/base/random.h"
-#include "engine/ops/shape.h"
 
 namespace inkling {
 namespace {
@@ -107,34 +105,6 @@ Array<double> away_from_zero(Array<double> x) {
 Array<double> positive(Array<double> x) {
     for (std::size_t i = 0; i < x.size(); ++i) x.data()[i] = std::abs(x.data()[i]) + 0.5;
     return x;
-}
-
-double unary_error(FunctionRef<Tensor<double>(const Tensor<double>&)> f, const std::vector<Shape>& shapes,
-                   Preparation prepare) {
-    double worst = 0;
-    for (const Shape& shape : shapes) {
-        Array<double> x = normal(shape, 11 + shape.size());
-        if (prepare) x = prepare(x);
-        worst = std::max(worst, gradient_error([&](const Inputs& in) { return f(in[0]); }, {x}));
-        if (shape.size() < 2) continue;
-        worst = std::max(worst, gradient_error([&](const Inputs& in) { return f(transpose(in[0], 0, -1)); }, {x}));
-        const auto strided = [&](const Inputs& in) { return f(slice(in[0], -1, 0, in[0].dim(-1), 2)); };
-        worst = std::max(worst, gradient_error(strided, {x}));
-    }
-    return worst;
-}
-
-double error_of(Function f, const std::vector<Shape>& shapes) {
-    std::vector<Array<double>> at;
-    for (const Shape& shape : shapes) at.push_back(normal(shape, 31 + at.size()));
-    return gradient_error(f, at);
-}
-
-IdArray some_ids(const Shape& shape, std::size_t below) {
-    IdArray result(shape);
-    for (std::size_t i = 0; i < result.size(); ++i)
-        result.data()[i] = static_cast<std::int32_t>((i * i + 3 * i) % below);
-    return result;
 }
 
 }  // namespace inkling

@@ -121,8 +121,8 @@ Tensor<T> run(const AttentionShape<T>& shape, const std::array<ConstArray<T>, 3>
             grads.add(1, std::move(dk));
             grads.add(2, std::move(dvalue));
         });
-    if (result.node()) result.node()->make_grad = [=](Node<T>&) { return heads_side_by_side(); };
-    if (worth_recomputing(result)) result.node()->recompute = [y_kept] { return Operands::full(y_kept); };
+    set_gradient_layout(result, heads_side_by_side);
+    can_recompute(result, [y_kept] { return Operands::full(y_kept); });
     return result;
 }
 

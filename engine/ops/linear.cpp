@@ -1,7 +1,7 @@
 //   linear   Y = X W^T + b     dX = dY W     dW = dY^T X     db = sum of dY's rows
 // The bias is added inside the product; the products dX and dW are written to the place of the gradient. In bfloat16 X
 // is saved rounded, because the product dW rounds it anyway; or it is computed again, where the op that made it can do
-// so (Node::recompute). W is rounded again in backward, because a second copy of all weights is large. A
+// so (can_recompute). W is rounded again in backward, because a second copy of all weights is large. A
 // packed W is widened for each product.
 #include "engine/ops/linear.h"
 
@@ -22,7 +22,7 @@ Tensor<T> linear(const Tensor<T>& x, const Tensor<T>& weight, const Tensor<T>& b
     Shape shape = x.shape();
     shape.back() = out;
     Array<T> y(shape), y2 = y.reshaped({rows, out});
-    const std::function<ConstArray<T>()> recompute = x.requires_grad() ? x.node()->recompute : nullptr;
+    const std::function<ConstArray<T>()> recompute = recomputation(x);
     const bool keep = weight.requires_grad() && !recompute;
     const ConstArray<T> rows_of_x = x.value().reshaped({rows, in});
     Operand<T> x2 = keep ? Operand<T>::rounded(rows_of_x) : Operand<T>(rows_of_x);

@@ -95,7 +95,7 @@ Tensor<T> add_low_rank(Tensor<T> y, const Tensor<T>& x, const Tensor<T>& a, cons
     const std::size_t rows = size_of(Shape(shape.begin(), shape.end() - 1));
     const T s = static_cast<T>(scale);
 
-    const std::function<ConstArray<T>()> recompute = x.requires_grad() ? x.node()->recompute : nullptr;
+    const std::function<ConstArray<T>()> recompute = recomputation(x);
     const bool keep = a.requires_grad() && !recompute;
     const Operand<T> x2(x.value().reshaped({rows, in}));
     const Precision precision = x2.precision();

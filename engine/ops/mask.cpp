@@ -58,6 +58,7 @@ Tensor<T> where(const MaskArray& mask, const Tensor<T>& a, const Tensor<T>& b) {
     check_defined("where", a, b);
     check(mask.defined(), "where: a mask is required, got an undefined one");
     const Shape shape = broadcast_shape("where", mask.shape(), broadcast_shape("where", a.shape(), b.shape()));
+    detect::allow_infinities();
     return record("where", choose<T>(shape, mask, a.value(), b.value()), inputs(a, b),
                   [mask, sa = a.shape(), sb = b.shape()](const Array<T>& dy, Gradients<T>& grads) {
                       const Array<T> zero = scalar<T>(0);
@@ -72,6 +73,7 @@ Tensor<T> masked_fill(const Tensor<T>& x, const MaskArray& mask, double value) {
     check(mask.defined(), "masked_fill: a mask is required, got an undefined one");
     check(broadcast_shape("masked_fill", x.shape(), mask.shape()) == x.shape(),
           "masked_fill: the mask must broadcast to the values, got {} for {}", mask.shape(), x.shape());
+    detect::allow_infinities();
     return record("masked_fill", choose<T>(x.shape(), mask, scalar(static_cast<T>(value)), x.value()), inputs(x),
                   [mask](const Array<T>& dy, Gradients<T>& grads) {
                       grads.add(0, choose<T>(dy.shape(), mask, scalar<T>(0), dy));

@@ -4,8 +4,8 @@
 //   dgain = sum over rows of dy xhat,  dbias = sum over rows of dy
 #include "engine/ops/normalize.h"
 
+#include "engine/array/axes.h"
 #include "engine/array/buffer_pool.h"
-#include "engine/array/sum.h"
 #include "engine/autograd/backward.h"
 #include "engine/base/parallel.h"
 #include "engine/base/profile.h"
@@ -133,11 +133,9 @@ Tensor<T> normalize(const char* op, const Tensor<T>& x_any, const Tensor<T>& gai
     const RowNorm<T> norm{rows, width, centered, Saved(x), Saved(weight), Saved(mean), Saved(scale), gain.defined()};
     const Tensor<T> result = record(op, std::move(y), inputs(x_any, gain, bias),
                                     [norm](const Array<T>& dy, Gradients<T>& grads) { norm.backward(dy, grads); });
-    if (worth_recomputing(result)) {
-        result.node()->recompute = [norm, shift = Saved(shift)] {
-            return normalized<T>(*norm.x, *norm.gain, *shift, *norm.mean, *norm.scale, [](const T*, std::size_t) {});
-        };
-    }
+    can_recompute(result, [norm, shift = Saved(shift)] {
+        return normalized<T>(*norm.x, *norm.gain, *shift, *norm.mean, *norm.scale, [](const T*, std::size_t) {});
+    });
     return result;
 }
 

@@ -1,7 +1,7 @@
 // Reductions over axes: sums, means, maxima, products, variances; cumulative sums.
 #pragma once
 
-#include "engine/array/sum.h"
+#include "engine/array/axes.h"
 #include "engine/autograd/tensor.h"
 
 namespace inkling {

@@ -14,29 +14,12 @@
 namespace inkling {
 namespace {
 
-// These ops save no values, so they may run backward again after their graph was released.
-template <class T>
-Tensor<T> reusable(Tensor<T> y) {
-    if (y.node()) y.node()->reusable = true;
-    return y;
-}
-
-// y = view(x), which the caller has made. The gradient of y is made in the layout of x's gradient, so that `undo`
-// copies nothing.
+// y = view(x), which the caller has made; `undo` turns dy back, and copies nothing.
 template <class T, class View, class Undo>
 Tensor<T> view_of(const char* op, const Tensor<T>& x, ConstArray<T> viewed, const View& view, const Undo& undo) {
-    Tensor<T> y = reusable(record(op, std::move(viewed), inputs(x),
-                                  [undo](const Array<T>& dy, Gradients<T>& grads) { grads.add(0, undo(dy)); }));
-    constexpr int kDeepest = 8;  // make_grad calls itself for each view of a view; a longer chain of views copies
-    if (Node<T>* const node = y.node().get()) {
-        node->view_depth = x.node()->view_depth + 1;
-        if (node->view_depth <= kDeepest) {
-            node->make_grad = [view](Node<T>& self) { return view(new_gradient(*self.inputs[0])); };
-        }
-        if (const auto& recompute = x.node()->recompute) {
-            node->recompute = [view, recompute] { return view(recompute()); };
-        }
-    }
+    const Tensor<T> y = saves_nothing(record(
+        op, std::move(viewed), inputs(x), [undo](const Array<T>& dy, Gradients<T>& grads) { grads.add(0, undo(dy)); }));
+    is_view(y, x, view);
     return y;
 }
 
@@ -73,7 +56,7 @@ Tensor<T> reshape(const Tensor<T>& x, const OpenShape& sizes) {
             "reshape", x, std::move(y), [shape](const auto& a) { return a.reshaped(shape); },
             [old = x.shape()](const Array<T>& dy) { return dy.reshaped(old); });
     }
-    return reusable(
+    return saves_nothing(
         record("reshape", std::move(y), inputs(x),
                [old = x.shape()](const Array<T>& dy, Gradients<T>& grads) { grads.add(0, dy.reshaped(old)); }));
 }
@@ -124,7 +107,7 @@ Tensor<T> expand(const Tensor<T>& x, const OpenShape& sizes) {
     }
     check(fits && broadcasts_to(x.shape(), shape), "expand: shape {} does not broadcast to ({})", x.shape(),
           fmt::join(sizes.begin(), sizes.end(), ", "));
-    return reusable(
+    return saves_nothing(
         record("expand", x.value().broadcasted(shape), inputs(x),
                [old = x.shape()](const Array<T>& dy, Gradients<T>& grads) { grads.add(0, sum_to(dy, old)); }));
 }
@@ -153,13 +136,13 @@ Tensor<T> transpose(const Tensor<T>& x, std::ptrdiff_t a, std::ptrdiff_t b) {
 template <class T>
 Tensor<T> slice(const Tensor<T>& x, std::ptrdiff_t axis, std::size_t begin, std::size_t end, std::size_t step) {
     check_defined("slice", x);
-    return reusable(record("slice", x.value().sliced(axis, begin, end, step), inputs(x),
-                           [=](const Array<T>& dy, Gradients<T>& grads) {
-                               auto [dx, accumulate] = grads.target(0);
-                               if (!accumulate) copy_into(dx, Array<T>({}, T{0}).broadcasted(dx.shape()));
-                               Array<T> part = dx.sliced(axis, begin, end, step);
-                               add_into(part, dy);
-                           }));
+    return saves_nothing(record("slice", x.value().sliced(axis, begin, end, step), inputs(x),
+                                [=](const Array<T>& dy, Gradients<T>& grads) {
+                                    auto [dx, accumulate] = grads.target(0);
+                                    if (!accumulate) copy_into(dx, Array<T>({}, T{0}).broadcasted(dx.shape()));
+                                    Array<T> part = dx.sliced(axis, begin, end, step);
+                                    add_into(part, dy);
+                                }));
 }
 
 std::vector<std::size_t> equal_sizes(const Shape& shape, std::size_t parts, std::ptrdiff_t axis) {
@@ -185,7 +168,7 @@ std::vector<Tensor<T>> split(const Tensor<T>& x, const std::vector<std::size_t>&
     auto written = std::make_shared<std::vector<bool>>(parts, false);
     auto given = std::make_shared<std::vector<bool>>(parts, false);  // whether make_grad has handed out a piece's place
     const Tensor<T> whole =
-        reusable(record("split", x.value(), inputs(x), [=](const Array<T>& dy, Gradients<T>& grads) {
+        saves_nothing(record("split", x.value(), inputs(x), [=](const Array<T>& dy, Gradients<T>& grads) {
             for (std::size_t i = 0; i < parts; ++i) {
                 Array<T> hole = piece(dy, i);
                 if (!(*written)[i]) copy_into(hole, Array<T>({}, T{0}).broadcasted(hole.shape()));
@@ -193,6 +176,7 @@ std::vector<Tensor<T>> split(const Tensor<T>& x, const std::vector<std::size_t>&
             written->assign(parts, false);
             grads.add(0, dy);
         }));
+    if (whole.node()) whole.node()->output.partial = true;
     const auto joint_piece = [=](Node<T>& joint, std::size_t i) {
         if (!joint.has_grad) {
             joint.grad = new_gradient(*joint.inputs[0]);
@@ -209,9 +193,9 @@ std::vector<Tensor<T>> split(const Tensor<T>& x, const std::vector<std::size_t>&
             if (place.data() != dy.data() || place.strides() != dy.strides()) copy_into(place, dy);
             (*written)[i] = true;
         };
-        Tensor<T> y = reusable(record("split", piece(x.value(), i), inputs(whole), write));
+        Tensor<T> y = saves_nothing(record("split", piece(x.value(), i), inputs(whole), write));
         if (y.node()) {
-            y.node()->make_grad = [=](Node<T>& self) {
+            y.node()->output.make_grad = [=](Node<T>& self) {
                 const Array<T> place = joint_piece(*self.inputs[0], i);
                 if ((*given)[i]) return Array<T>(place.shape());  // two views of a piece must not write to one place
                 (*given)[i] = true;
@@ -252,7 +236,7 @@ Tensor<T> concatenate(const std::vector<Tensor<T>>& parts, std::ptrdiff_t axis) 
             if (grads.wanted(i)) grads.add(i, dy.sliced(axis, i ? ends[i - 1] : 0, ends[i]));
         }
     };
-    return reusable(record("concatenate", std::move(y), std::move(nodes), cut));
+    return saves_nothing(record("concatenate", std::move(y), std::move(nodes), cut));
 }
 
 template <class T>

@@ -109,6 +109,7 @@ void bind_ops(nb::module_& m, nb::class_<AnyTensor>& c) {
     op("cos", BOTH(cos), "cos x");
     op("log1p", BOTH(log1p), "ln(1 + x), exact for small x.");
     op("expm1", BOTH(expm1), "e^x - 1, exact for small x.");
+    op("erf", BOTH(erf), "The error function.");
     op("tanh", BOTH(tanh), "tanh x");
     op("sigmoid", BOTH(sigmoid), "1 / (1 + e^-x)");
     op("relu", BOTH(relu), "max(x, 0); the gradient at 0 is 0.");

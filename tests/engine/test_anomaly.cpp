@@ -4,12 +4,12 @@
 
 #include <thread>
 
+#include "engine/gradcheck/op_cases.h"
 #include "engine/ops.h"
 #include "nn/checkpoint.h"
 #include "nn/linear.h"
 #include "nn/sequential.h"
 #include "tests/engine/helpers.h"
-#include "tests/engine/ops_table.h"
 #include "tests/support/error_of.h"
 
 using namespace inkling;
@@ -132,21 +132,20 @@ TEST_CASE("anomaly: only while one lives, and on its own thread", "[engine]") {
 }
 
 TEST_CASE("anomaly: every op is named when it gets a NaN, and its bits are the same under the check", "[engine]") {
-    for (const OpCase<float>& op : all_op_cases<float>()) {
-        INFO(op.name);
+    for (const OpCase<float>& row : op_cases<float>()) {
+        INFO(row.name);
         typename OpCase<float>::In in, bad;
-        for (std::size_t i = 0; i < op.shapes.size(); ++i) {
-            Array<float> a = random_array<float>(op.shapes[i], i + 1);
-            if (op.is_positive) a = Array<float>(xt::abs(a) + 0.5f);
-            in.emplace_back(a, true);
-            Array<float> b = a.clone();
+        for (const Array<double>& x : row.inputs.at(0)) {
+            in.emplace_back(cast<float>(x), true);
+            Array<float> b = cast<float>(x);
             b.data()[b.size() / 2] = std::nanf("");
             bad.emplace_back(b);  // no leaf that wants a gradient: that would be told first
         }
-        const Tensor<float> y = op.f(in);
+        const Tensor<float> y = row.function(in);
         Tensor<float> checked;
-        CHECK(anomaly_of([&] { checked = op.f(in); }) == "");
+        CHECK(anomaly_of([&] { checked = row.function(in); }) == "");
         if (checked.defined()) CHECK(same_bits(checked.value(), y.value()));
-        if (first_not_finite(op.f(bad).value()) != "") CHECK(anomaly_of([&] { op.f(bad); }) != "");
+        if (row.name == "dropout 0" || row.name.starts_with("repeat 1 ")) continue;  // x itself
+        if (first_not_finite(row.function(bad).value()) != "") CHECK(anomaly_of([&] { row.function(bad); }) != "");
     }
 }

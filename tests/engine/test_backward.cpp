@@ -119,3 +119,24 @@ TEST_CASE("backward: an op may give gradients to inputs that it has, and to no o
     CHECK_NOTHROW(backward(with([](const auto& g, auto& grads) { grads.add(1, g); }), dy));  // not wanted: dropped
     check_equal(x.grad(), {0, 0});
 }
+
+TEST_CASE("backward: mul and matmul keep an operand only for a gradient that is wanted", "[engine]") {
+    const Array<float> values = random_array<float>({512, 512}, 1);
+    const Tensor<float> leaf(values, true);
+    const auto bytes_kept = [&](const auto& op, bool other_wanted) {
+        const Tensor<float> other(values, other_wanted);
+        const std::size_t before = pool_statistics().bytes_in_use;
+        Tensor<float> h = leaf * 2;  // saves nothing
+        const Tensor<float> y = op(h, other);
+        h = {};
+        return pool_statistics().bytes_in_use - before;
+    };
+    const std::size_t one = values.size() * sizeof(float);
+    for (const auto& op : {+[](const Tensor<float>&a, const Tensor<float>&b) { return mul(a, b); },
+                           +[](const Tensor<float>&a, const Tensor<float>&b) { return mul(b, a); },
+                           +[](const Tensor<float>&a, const Tensor<float>&b) { return matmul(a, b); },
+                           +[](const Tensor<float>&a, const Tensor<float>&b) { return matmul(b, a); }}) {
+        CHECK(bytes_kept(op, true) == 2 * one);  // y, and h for the other's gradient
+        CHECK(bytes_kept(op, false) == one);
+    }
+}

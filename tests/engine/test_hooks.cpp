@@ -143,6 +143,22 @@ TEST_CASE("on_grad: of a leaf, when all of its gradient is there", "[engine]") {
     check_equal(grads, {6, 12});
 }
 
+TEST_CASE("on_grad_ready: called for each leaf as soon as its gradient is complete, after the hooks", "[engine]") {
+    auto a = Tensor<double>::from({1, 2}, true), b = Tensor<double>::from({3, 4}, true);
+    std::vector<Array<double>> seen;
+    a.on_grad_ready([&] { seen.push_back(a.grad()); });
+    b.on_grad_ready([&] {
+        check_equal(a.grad(), {0, 0});  // whose op is still to come
+        seen.push_back(b.grad());
+    });
+    b.on_grad([](Array<double>& dy) { dy *= 10; });
+    sum((a * 2 + a) * b + b).backward();
+    REQUIRE(seen.size() == 2);
+    check_equal(seen[0], {40, 70});
+    check_equal(seen[1], {9, 12});
+    CHECK(seen[1].data() == a.grad().data());
+}
+
 TEST_CASE("on_grad: an exception of a hook leaves no intermediate gradients", "[engine]") {
     const auto x = Tensor<double>::from({1, 2}, true);
     const Tensor<double> h = x * x;

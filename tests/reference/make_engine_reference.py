@@ -2,12 +2,16 @@
 
     python make_engine_reference.py
 
-Each case has a name, its inputs, the cotangent, the output and the gradients of the inputs. test_reference.cpp computes
-the same cases; neither the build nor the tests need PyTorch.
+Each case has a name, its inputs, the cotangent, the output and the gradients of the inputs. The name is that of a row in
+the table of op cases (engine/gradcheck/op_cases.h); what follows a colon tells of the inputs. test_reference.cpp computes
+the same; neither the build nor the tests need PyTorch.
 """
 
 import json
+import math
 import pathlib
+import re
+import zlib
 
 import torch
 import torch.nn.functional as F
@@ -29,6 +33,16 @@ def positive(*shape):
     return (normal(*shape).abs() + 0.5).float().double()
 
 
+def ids(shape, below):
+    """some_ids of op_cases.h"""
+    i = torch.arange(math.prod(shape))
+    return ((i * i + 3 * i) % below).reshape(shape)
+
+
+def targets(rows, classes):
+    return torch.cat([ids((rows,), classes)[:1], torch.tensor([-100]), ids((rows,), classes)[2:]])
+
+
 def case(name, function, *inputs):
     inputs = [x.clone().requires_grad_() for x in inputs]
     y = function(*inputs)
@@ -44,19 +58,11 @@ case("add", torch.add, normal(2, 1, 4), normal(3, 1))
 case("sub", torch.sub, normal(5), normal(3, 5))
 case("mul", torch.mul, normal(2, 3, 4), normal(3, 4))
 case("div", torch.div, normal(3, 4), positive(4))
-case("neg", torch.neg, normal(5))
-case("exp", torch.exp, normal(3, 5))
-case("log", torch.log, positive(3, 5))
-case("sqrt", torch.sqrt, positive(3, 5))
 case("pow 2.5", lambda x: x**2.5, positive(17))
 case("pow 3", lambda x: x**3, normal(17))
 case("affine", lambda x: -1.5 * x + 0.25, normal(9))
 
 # Activations
-case("tanh", torch.tanh, 2 * normal(33))
-case("sigmoid", torch.sigmoid, 2 * normal(33))
-case("relu", torch.relu, normal(33))
-case("silu", F.silu, 2 * normal(33))
 case("gelu", lambda x: F.gelu(x, approximate="tanh"), 2 * normal(33))
 case("gelu_erf", F.gelu, 2 * normal(33))
 
@@ -72,11 +78,11 @@ case("max", torch.amax, normal(3, 4))
 # Shapes
 case("reshape", lambda x: x.reshape(4, 6), normal(2, 3, 4))
 case("reshape transposed", lambda x: x.transpose(0, 2).reshape(6, 4), normal(2, 3, 4))
-case("permute", lambda x: x.permute(2, 0, 1), normal(2, 3, 4))
+case("permute 2 0 1", lambda x: x.permute(2, 0, 1), normal(2, 3, 4))
 case("slice", lambda x: x[:, 1:6:2], normal(3, 7))
 case("split", lambda x: x.split(2, dim=1)[0] * x.split(2, dim=1)[2], normal(3, 6))
 case("concatenate", lambda a, b: torch.cat([a, b, a], 1), normal(2, 3), normal(2, 1))
-case("stack", lambda a, b: torch.stack([a, b], -1), normal(2, 3), normal(2, 3))
+case("stack -1", lambda a, b: torch.stack([a, b], -1), normal(2, 3), normal(2, 3))
 
 # Masks
 pattern = torch.arange(12).reshape(3, 4) % 3 == 1
@@ -87,13 +93,12 @@ case("triu 1", lambda x: x.triu(1), normal(2, 4, 5))
 
 # Products
 case("matmul", torch.matmul, normal(5, 7), normal(7, 3))
-case("matmul batched", torch.matmul, normal(2, 1, 4, 3), normal(3, 3, 5))
-case("matmul tall", torch.matmul, normal(2, 4, 3), normal(3, 5))
+case("matmul: batches", torch.matmul, normal(2, 1, 4, 3), normal(3, 3, 5))
+case("matmul: many rows", torch.matmul, normal(2, 4, 3), normal(3, 5))
 case("matmul transposed", lambda a, b: a @ b.transpose(-2, -1), normal(2, 4, 3), normal(2, 5, 3))
 case("linear", F.linear, normal(2, 3, 9), normal(7, 9), normal(7))
 case("linear without bias", F.linear, normal(17, 8), normal(3, 8))
-ids = torch.tensor([[0, 3, 3], [1, 0, 3]])
-case("embedding", lambda w: F.embedding(ids, w), normal(5, 4))
+case("embedding", lambda w: F.embedding(ids((2, 3), 5), w), normal(5, 4))
 
 # Softmax, norms, loss
 case("softmax", lambda x: torch.softmax(x, -1), 3 * normal(3, 17))
@@ -102,8 +107,7 @@ case("log_softmax", lambda x: torch.log_softmax(x, -1), 3 * normal(3, 17))
 case("layer_norm", lambda x, g, b: F.layer_norm(x, (9,), g, b), normal(4, 9), normal(9), normal(9))
 case("layer_norm bare, eps 0.1", lambda x: F.layer_norm(x, (9,), eps=0.1), normal(2, 3, 9))
 case("rms_norm", lambda x, g: F.rms_norm(x, (9,), g, eps=1e-5), normal(4, 9), normal(9))
-targets = torch.tensor([3, 0, -100, 10, 3])
-case("cross_entropy", lambda x: F.cross_entropy(x, targets), 2 * normal(5, 11))
+case("cross_entropy", lambda x: F.cross_entropy(x, targets(5, 11)), 2 * normal(5, 11))
 
 
 def attention(x, w):
@@ -114,25 +118,22 @@ def attention(x, w):
     return (weights @ v).transpose(1, 2).reshape(2, 5, 6)
 
 
-case("attention", attention, normal(2, 5, 6), normal(18, 6))
+case("linear, split and softmax", attention, normal(2, 5, 6), normal(18, 6))
 
 # More functions of numbers
-case("softplus", F.softplus, 3 * normal(33))
 case("leaky_relu", lambda x: F.leaky_relu(x, 0.2), normal(33))
 case("elu", lambda x: F.elu(x, 0.7), 2 * normal(33))
 kinks = torch.tensor([-2.0, -1.0, -0.5, 0.0, 0.5, 2.0, 3.0], dtype=torch.float64)
 case("abs", torch.abs, kinks)
-case("sin", torch.sin, 5 * normal(33))
-case("cos", torch.cos, 5 * normal(33))
 case("log1p", torch.log1p, 1e-4 * normal(17))
 case("expm1", torch.expm1, 1e-4 * normal(17))
 case("clamp", lambda x: x.clamp(-1, 2), kinks)
 case("clamp below", lambda x: x.clamp(min=0.25), kinks)
 case("maximum", torch.maximum, tied, torch.tensor([2.0, 3.0, -1.0, -1.0], dtype=torch.float64))
 case("minimum", torch.minimum, normal(2, 1, 4), normal(3, 1))
-case("pow tensors", torch.pow, positive(3, 5), normal(5))
+case("pow of tensors", torch.pow, positive(3, 5), normal(5))
 case(
-    "pow tensors at 0",
+    "pow of tensors: at 0",
     torch.pow,
     torch.tensor([0.0, 0.0, 3.0, 0.5], dtype=torch.float64),
     torch.tensor([2.0, 0.0, 0.0, -1.0], dtype=torch.float64),
@@ -142,32 +143,32 @@ case(
 case("min 1", lambda x: x.amin(1), tied)
 case("min 0 keep", lambda x: x.amin(0, keepdim=True), tied)
 case("prod", torch.prod, normal(3, 4))
-case("prod 1 with zeros", lambda x: x.prod(1), torch.tensor([[2.0, 0.0, 3.0], [0.0, 4.0, 0.0], [1.0, 2.0, 3.0]], dtype=torch.float64))
+case("prod 1: with zeros", lambda x: x.prod(1), torch.tensor([[2.0, 0.0, 3.0], [0.0, 4.0, 0.0], [1.0, 2.0, 3.0]], dtype=torch.float64))
 case("logsumexp 0 2", lambda x: x.logsumexp((0, 2)), 3 * normal(2, 3, 4))
-case("logsumexp large", lambda x: x.logsumexp(-1, keepdim=True), (1000 + normal(3, 17)).float().double())
+case("logsumexp -1 keep: large", lambda x: x.logsumexp(-1, keepdim=True), (1000 + normal(3, 17)).float().double())
 case("var", torch.var, normal(3, 4))
-case("var 0 2 keep, correction 0", lambda x: x.var((0, 2), correction=0, keepdim=True), normal(2, 3, 4))
+case("var 0 2 keep correction 0", lambda x: x.var((0, 2), correction=0, keepdim=True), normal(2, 3, 4))
 case("std 1", lambda x: x.std(1), normal(3, 5))
-case("std of equal ones", lambda x: x.std(1, correction=2), torch.tensor([[2.0, 2.0, 2.0], [1.0, 2.0, 4.0]], dtype=torch.float64))
+case("std 1 correction 2: equal numbers", lambda x: x.std(1, correction=2), torch.tensor([[2.0, 2.0, 2.0], [1.0, 2.0, 4.0]], dtype=torch.float64))
 case("cumsum 0", lambda x: x.cumsum(0), normal(4, 3))
 case("cumsum 1", lambda x: x.cumsum(1), normal(2, 5, 3))
 
 # More shapes, and elements by number
-case("reshape open", lambda x: x.transpose(0, 1).reshape(2, -1), normal(3, 4))
+case("reshape open", lambda x: x.reshape(2, -1), normal(3, 4))
 case("flatten 1 2", lambda x: x.flatten(1, 2), normal(2, 3, 2, 2))
 case("squeeze", torch.squeeze, normal(1, 3, 1, 2))
-case("unsqueeze", lambda x: x.unsqueeze(-2), normal(3, 2))
+case("unsqueeze -2", lambda x: x.unsqueeze(-2), normal(3, 2))
 case("expand", lambda x: x.expand(2, -1, 4), normal(3, 1))
 case("split sizes", lambda x: x.split([1, 3, 2], dim=1)[1] * x.split([3, 0, 3], dim=1)[2], normal(3, 6))
-case("gather 1", lambda x: x.gather(1, torch.tensor([[0, 3, 3], [1, 0, 3]])), normal(2, 4))
-case("gather 0", lambda x: x.gather(0, torch.tensor([[1, 0], [1, 1], [2, 0], [1, 2]])), normal(3, 2))
-case("index_select 1", lambda x: x.index_select(1, torch.tensor([2, 0, 2])), normal(2, 3, 2))
-case("scatter_add 0", lambda x, s: x.scatter_add(0, torch.tensor([[1, 0], [1, 1], [2, 0], [1, 2]]), s), normal(3, 2), normal(4, 2))
-case("scatter_add 1", lambda x, s: x.scatter_add(1, torch.tensor([[0, 3, 3], [1, 0, 3]]), s), normal(2, 4), normal(2, 3))
+case("gather 1 of 2x4", lambda x: x.gather(1, ids((2, 3), 4)), normal(2, 4))
+case("gather 0 of 3x2", lambda x: x.gather(0, ids((4, 2), 3)), normal(3, 2))
+case("index_select 1", lambda x: x.index_select(1, ids((5,), 3)), normal(2, 3, 2))
+case("scatter_add 0 of 3x2", lambda x, s: x.scatter_add(0, ids((4, 2), 3), s), normal(3, 2), normal(4, 2))
+case("scatter_add 1 of 2x4", lambda x, s: x.scatter_add(1, ids((2, 3), 4), s), normal(2, 4), normal(2, 3))
 case("sort 0", lambda x: x.sort(0).values, normal(5, 3))
 case("sort descending", lambda x: x.sort(descending=True).values, normal(3, 5))
-case("topk", lambda x: x.topk(2).values, normal(3, 5))
-case("topk 0", lambda x: x.topk(3, 0).values, normal(5, 2))
+case("topk 2", lambda x: x.topk(2).values, normal(3, 5))
+case("topk 3 0", lambda x: x.topk(3, 0).values, normal(5, 2))
 
 # einsum
 for equation, shapes in [
@@ -184,7 +185,7 @@ for equation, shapes in [
 
 # Losses
 weight = torch.tensor([0.5, 2.0, 0.0, 1.0, 3.0], dtype=torch.float64)
-classes = torch.tensor([3, 0, -100, 1, 4, 2])
+classes = targets(6, 5)
 case("cross_entropy weight", lambda x: F.cross_entropy(x, classes, weight), 2 * normal(6, 5))
 case("cross_entropy smooth", lambda x: F.cross_entropy(x, classes, label_smoothing=0.1), 2 * normal(6, 5))
 case(
@@ -208,6 +209,37 @@ case(
     torch.tensor([40.0, -40.0, 700.0, -700.0], dtype=torch.float64),
     torch.tensor([1.0, 0.0, 0.0, 1.0], dtype=torch.float64),
 )
+
+# What only this engine has
+case("squared_relu", lambda x: F.relu(x) ** 2, normal(33))
+case("softcap", lambda x: 1.5 * torch.tanh(x / 1.5), 2 * normal(33))
+case("repeat 3 1", lambda x: x.repeat_interleave(3, 1), normal(2, 3, 4))
+case("masked_fill and softmax", lambda x: torch.softmax(x.masked_fill(torch.ones(4, 4).triu(1) > 0, -1e30), -1), normal(2, 4, 4))
+case("transpose", lambda x: x.transpose(0, 1), normal(3, 4))
+case("add_low_rank", lambda y, x, a, b: y + 1.5 * (x @ a.T) @ b.T, normal(3, 17), normal(3, 4), normal(2, 4), normal(17, 2))
+case(
+    "linear_cross_entropy 7 classes by 3, cap 1.5",
+    lambda x, w: F.cross_entropy(1.5 * torch.tanh(x @ w.T / 1.5), targets(5, 7)),
+    normal(5, 4),
+    normal(7, 4),
+)
+case("attention", F.scaled_dot_product_attention, normal(2, 2, 3, 4), normal(2, 2, 5, 4), normal(2, 2, 5, 3))
+case(
+    "attention scale",
+    lambda q, k, v: F.scaled_dot_product_attention(q, k, v, scale=0.5),
+    normal(2, 2, 3, 4),
+    normal(2, 2, 5, 4),
+    normal(2, 2, 5, 3),
+)
+
+# Functions of one number that PyTorch has under the same name: each has random numbers of its own
+table = pathlib.Path(__file__).parents[2] / "engine/gradcheck/elementwise_cases.cpp"
+known = {c["name"] for c in cases}
+for name, one in re.findall(r'\{"(\w+)", (one|\{one, positive\}),', table.read_text()):
+    function = getattr(torch, name, None) or getattr(F, name, None)
+    if function and name not in known:
+        torch.manual_seed(zlib.crc32(name.encode()))
+        case(name, function, 2 * normal(33) if one == "one" else positive(33))
 
 text = ",\n".join(json.dumps(c) for c in cases)
 path = pathlib.Path(__file__).with_name("engine.json")

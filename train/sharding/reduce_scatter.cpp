@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "engine/autograd/grad_notice.h"
-
 namespace inkling::train {
 
 Exchange::Exchange(distributed::Processes& processes, nn::FlatParameters<float>& parameters, const Partition& ownership)
@@ -26,9 +24,9 @@ Exchange::Exchange(distributed::Processes& processes, nn::FlatParameters<float>&
             pieces_of_.back().push_back(p);
             ++parameters_in_[p];
         }
-        entries[i].parameter.on_grad(GradNotice<float>{[i, alive = std::weak_ptr<Exchange*>(alive_)] {
+        entries[i].parameter.on_grad_ready([i, alive = std::weak_ptr<Exchange*>(alive_)] {
             if (const auto exchange = alive.lock()) (*exchange)->parameter_ready(i);
-        }});
+        });
     }
 }
 

@@ -295,6 +295,9 @@ class Tensor:
     def expm1(self) -> Tensor:
         """e^x - 1, exact for small x."""
 
+    def erf(self) -> Tensor:
+        """The error function."""
+
     def tanh(self) -> Tensor:
         """tanh x"""
 
@@ -567,6 +570,9 @@ def log1p(x: Tensor, /) -> Tensor:
 
 def expm1(x: Tensor, /) -> Tensor:
     """e^x - 1, exact for small x."""
+
+def erf(x: Tensor, /) -> Tensor:
+    """The error function."""
 
 def tanh(x: Tensor, /) -> Tensor:
     """tanh x"""

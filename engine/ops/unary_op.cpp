@@ -1,4 +1,4 @@
-#include "engine/kernels/unary.h"
+#include "engine/ops/unary_op.h"
 
 #include <optional>
 
@@ -106,8 +106,7 @@ Tensor<T> unary_op_of_rows(const char* op, Tensor<T> x, Saves saves, SavedRow<T>
     const Tensor<T> result =
         record(op, std::move(y), std::move(nodes),
                [saved, gradient](const Array<T>& dy, Gradients<T>& grads) { grads.add(0, saved.map(gradient, dy)); });
-    if (saves == Saves::rounded_input && worth_recomputing(result))
-        result.node()->recompute = [saved, value] { return saved.map(value); };
+    if (saves == Saves::rounded_input) can_recompute(result, [saved, value] { return saved.map(value); });
     return result;
 }
 

@@ -1,0 +1,67 @@
+// A node of the graph: the op that made a value, and the place where the value's gradient is added up. Users see
+// Tensor, and ops Gradients (backward.h) and the functions of output.h; neither touches nodes.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "engine/array/array.h"
+
+namespace inkling {
+
+template <class T>
+struct Node;
+template <class T>
+using NodePtr = std::shared_ptr<Node<T>>;
+template <class T>
+class Gradients;
+template <class T>
+struct Watch;
+
+template <class T>
+struct Node {
+    using Backward = std::function<void(const Array<T>& dy, Gradients<T>& grads)>;
+
+    Node(const char* op_name, Shape value_shape);
+    ~Node();  // without recursion, however long the chain behind it
+    Node(const Node&) = delete;
+    Node& operator=(const Node&) = delete;
+
+    bool is_leaf() const { return inputs.empty() && !released; }
+
+    const char* op;
+    std::uint64_t order;             // nodes are numbered as they are made: inputs come before outputs
+    Shape shape;                     // of the value, and so of the gradient
+    std::vector<NodePtr<T>> inputs;  // null where an input wants no gradient
+    Backward backward;
+    bool released = false;  // backward has run, and what it saved is gone
+
+    Array<T> grad;          // dL/dvalue so far, when has_grad
+    bool has_grad = false;  // the first contribution is taken over, not added to zeros
+
+    struct {                                        // of a leaf
+        bool keep_place = false;                    // a parameter: its gradient lies in the model's flat buffer
+        std::atomic<const void*> writer = nullptr;  // who writes to the gradient now (leaf_lock.h)
+    } leaf;
+    struct {                                       // what the op told of its output (output.h)
+        std::function<ConstArray<T>()> recompute;  // computes the value again
+        std::function<Array<T>(Node&)> make_grad;  // makes the array for the gradient, in the layout of a view
+        int view_depth = 0;                        // views of views behind this node
+        bool saves_nothing = false;                // so backward may run again after the graph was released
+        bool partial = false;                      // several nodes fill in parts of the gradient
+    } output;
+    std::unique_ptr<Watch<T>> watch;  // who asked for the gradient (watch.h); null: nobody
+    NodePtr<T> next_doomed;           // while a graph is destroyed
+};
+
+// node.grad += g, which must not be written to afterwards.
+template <class T>
+void add_gradient(Node<T>& node, Array<T> g);
+
+extern template struct Node<float>;
+extern template struct Node<double>;
+
+}  // namespace inkling

@@ -1,0 +1,57 @@
+// What an op may tell of its output y, after record(), beside its backward; and what ops ask of their inputs:
+//   can_recompute(y, [saved] { return gelu(*saved); });     // then linear(y, w) need not save y:
+//   const auto again = recomputation(x);                    // in linear; null: x has to be saved
+#pragma once
+
+#include "engine/autograd/tensor.h"
+
+namespace inkling {
+
+// A value of at least so many bytes is computed again rather than saved; smaller ones stay in cache.
+inline constexpr std::size_t kWorthRecomputing = std::size_t{2} << 20;
+
+// f computes y again from what the op saves anyway, at little cost. It is kept where y is large.
+template <class T, class F>
+void can_recompute(const Tensor<T>& y, const F& f) {
+    if (y.requires_grad() && y.size() * sizeof(T) >= kWorthRecomputing) y.node()->output.recompute = f;
+}
+
+// Computes x again; null where the op that made x cannot.
+template <class T>
+std::function<ConstArray<T>()> recomputation(const Tensor<T>& x) {
+    return x.requires_grad() ? x.node()->output.recompute : nullptr;
+}
+
+// The backward of y saves no values, so it may run again after the graph was released.
+template <class T>
+Tensor<T> saves_nothing(Tensor<T> y) {
+    if (y.requires_grad()) y.node()->output.saves_nothing = true;
+    return y;
+}
+
+// A new array, not initialised, in the layout in which `node` would have its gradient.
+template <class T>
+Array<T> new_gradient(Node<T>& node) {
+    return node.output.make_grad ? node.output.make_grad(node) : Array<T>(node.shape);
+}
+
+// make() is called for the array of y's gradient, not initialised, where a new contiguous one would have to be copied.
+template <class T, class F>
+void set_gradient_layout(const Tensor<T>& y, const F& make) {
+    if (y.requires_grad()) y.node()->output.make_grad = [make](Node<T>&) { return make(); };
+}
+
+// y is view(x): its gradient lies as x's does, so that undoing the view copies nothing, and y can be computed again
+// where x can.
+template <class T, class View>
+void is_view(const Tensor<T>& y, const Tensor<T>& x, const View& view) {
+    if (!y.requires_grad()) return;
+    constexpr int kDeepest = 8;  // make_grad calls itself for each view of a view; a longer chain of views copies
+    Node<T>& node = *y.node();
+    node.output.view_depth = x.node()->output.view_depth + 1;
+    if (node.output.view_depth <= kDeepest)
+        node.output.make_grad = [view](Node<T>& self) { return view(new_gradient(*self.inputs[0])); };
+    if (const auto again = recomputation(x)) node.output.recompute = [view, again] { return view(again()); };
+}
+
+}  // namespace inkling

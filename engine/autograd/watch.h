@@ -1,0 +1,36 @@
+// Who asked for the gradient of a node: Tensor::retain_grad(), on_grad() and on_grad_ready().
+#pragma once
+
+#include <unordered_map>
+
+#include "engine/autograd/node.h"
+
+namespace inkling {
+
+template <class T>
+struct Watch {
+    std::vector<std::function<void(Array<T>& dy)>> hooks;
+    std::vector<std::function<void()>> notices;
+    bool retain = false;
+    Array<T> retained;  // the sum since zero_grad(), once there is one
+};
+
+// Calls the hooks of a watched node, which may change dy, its complete gradient.
+template <class T>
+void hand_out(Node<T>& node, Array<T>& dy);
+// The same for a watched leaf, with its own gradient, to which other threads may add.
+template <class T>
+void hand_out_leaf(Node<T>& leaf);
+
+// The watched leaves of a graph. A leaf's gradient is complete when the last node that adds to it is done.
+template <class T>
+class WatchedLeaves {
+  public:
+    explicit WatchedLeaves(const std::vector<NodePtr<T>>& nodes);
+    void done(const Node<T>& node);  // after its backward: hands out the leaves that are complete
+
+  private:
+    std::unordered_map<const Node<T>*, std::size_t> open_;  // how many inputs of nodes that are not done they are
+};
+
+}  // namespace inkling
