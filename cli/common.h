@@ -22,7 +22,7 @@ struct Usage : Error {
 
 // A command adds its flags to `app` and answers with what to do once they are parsed; that returns the exit code.
 using Action = std::function<int()>;
-Action add_train(CLI::App& app, const TrainCaller& caller);
+Action add_train(CLI::App& app);
 Action add_generate(CLI::App& app);
 Action add_chat(CLI::App& app);
 Action add_eval(CLI::App& app);

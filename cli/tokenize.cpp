@@ -7,6 +7,7 @@
 #include "cli/arguments/data_argument.h"
 #include "cli/arguments/output_file.h"
 #include "cli/common.h"
+#include "cli/usage/flag_values.h"
 #include "cli/usage/unknown_flag.h"
 #include "cli/usage/wrong_usage.h"
 #include "data/chat/chat_template.h"
@@ -209,9 +210,11 @@ Action add_tokenize(CLI::App& app) {
     for (CLI::App* const command : {to_ids, to_text}) {
         command->add_option("--tokenizer,--model", args->tokenizer, "tokenizer.json, model folder, or folder of a run")
             ->required();
-        CLI::Option* const file = command->add_option("-f,--file", args->file, "file to read; -: stdin");
+        CLI::Option* const file =
+            offer(*command->add_option("-f,--file", args->file, "file to read; -: stdin"), {kFiles});
         if (command == to_ids) add_data_flags(*command, args->text)->excludes(file);
     }
+    for (CLI::App* const command : {to_ids, to_text, lines}) offer(*command->get_option("--tokenizer"), {kFiles});
     for (CLI::App* const command : {to_ids, lines}) command->add_flag("--strict-vocabulary", args->strict, kStrictHelp);
     to_ids->add_flag("--marks", args->marks, "with the tokens that the tokenizer puts around a text, such as <s>");
     to_ids->add_flag("--plain", args->plain, "what spells a special token, such as <|endoftext|>, is text")

@@ -6,6 +6,7 @@
 #include "cli/arguments/lines_argument.h"
 #include "cli/common.h"
 #include "cli/training/setup.h"
+#include "cli/usage/flag_values.h"
 #include "cli/usage/help.h"
 #include "cli/usage/unknown_flag.h"
 #include "data/encoded_corpus.h"
@@ -15,6 +16,7 @@
 #include "train/run/checkpoint.h"
 #include "train/run/run_folder.h"
 #include "train/run/verify.h"
+#include "train/settings.h"
 
 namespace inkling::cli {
 namespace {
@@ -198,7 +200,7 @@ class Verification {
 
 Action add_verify(CLI::App& app) {
     auto args = std::make_shared<VerifyArguments>();
-    app.add_option("run", args->run, "folder of a run, or one of its checkpoints")->required();
+    offer(*app.add_option("run", args->run, "folder of a run, or one of its checkpoints")->required(), {kFolders});
     app.add_flag("--text,!--no-text", args->text, "also read the text, and compare it with the one that was trained on")
         ->default_str(kOn);
     app.add_option("--threads", args->threads, "max OpenMP threads; 0: the physical cores")->capture_default_str();

@@ -17,10 +17,11 @@ using train::TrainOptions;
 std::string going_on_from(const std::filesystem::path& checkpoint, const train::TrainingLoop& loop) {
     const train::TrainOptions& o = loop.options();
     const std::string from = fmt::format("going on from {}, step {}", checkpoint.string(), loop.state().step);
-    if (o.replan_step != loop.state().step || o.max_iters <= o.planned_iters) return from;
-    const double rate = train::schedule_of(o).at(o.replan_step + (o.max_iters - o.replan_step) / 20);
+    const auto& [adjustable, changed_at, steps_before] = o.plan;
+    if (changed_at != loop.state().step || o.max_iters <= steps_before) return from;
+    const double rate = train::schedule_of(o).at(changed_at + (o.max_iters - changed_at) / 20);
     return from + fmt::format(": {} steps, {} before; the learning rate rises again to {:.2g}", o.max_iters,
-                              o.planned_iters, rate);
+                              steps_before, rate);
 }
 
 std::string adapters_trained(const TrainOptions& options, const models::Transformer<float>& model) {

@@ -146,8 +146,8 @@ void Report::evaluated(train::TrainingLoop& loop) {
 
 void Report::replanned(train::TrainingLoop& loop) {
     const train::TrainOptions& o = loop.options();
-    note(
-        fmt::format("planned again: {} steps, not {}, are as many as there is time for", o.max_iters, o.planned_iters));
+    note(fmt::format("planned again: {} steps, not {}, are as many as there is time for", o.max_iters,
+                     o.plan.steps_before));
 }
 
 // The last step has a line in any case.

@@ -1,10 +1,11 @@
 #include "cli/training/train_options.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
-#include <array>
-#include <charconv>
 
 #include "cli/training/progress.h"
+#include "cli/usage/setting_flag.h"
 #include "distributed/launch.h"
 #include "formats/files/file.h"
 #include "models/families/family.h"
@@ -53,15 +54,20 @@ void check_adapter_flags(const TrainArguments& args, bool resumed, TrainOptions&
         if (args.has(flag)) throw Usage(fmt::format("--{} is for adapters: add --lora-rank", flag));
 }
 
-// body(), where what an Error refuses is a setting.
-template <class Body>
-auto as_usage(const Body& body) {
-    try {
-        return body();
-    } catch (const BadInput&) {
-        throw;
-    } catch (const Error& e) {
-        throw Usage(e.what());
+// The settings of these names.
+void copy_settings(const std::set<std::string>& names, TrainOptions& from, TrainOptions& to) {
+    const std::vector<train::Setting> sources = train::settings(from), targets = train::settings(to);
+    for (std::size_t i = 0; i < sources.size(); ++i)
+        if (names.contains(sources[i].name)) targets[i].copy(sources[i]);
+}
+
+// `loaded`: `options` with what a folder holds, which is taken over. Flags that say otherwise are Usage.
+void take_over(const TrainArguments& args, TrainOptions loaded, const char* what, TrainOptions& options) {
+    for (const auto& [own, other] : train::differing(options, loaded)) {
+        if (args.has(own.name))
+            throw Usage(fmt::format("--{} is {} in the {} that is loaded, got {}: leave the flag out", own.name,
+                                    other.text(), what, own.text()));
+        own.copy(other);
     }
 }
 
@@ -81,36 +87,52 @@ std::string time_on_top(const TrainOptions& o, const models::Architecture& archi
 
 }  // namespace
 
-double read_duration(const std::string& text) {
-    const std::string_view all = text;
-    double seconds = 0;
-    const char* at = text.c_str();
-    const char* const end = at + text.size();
-    bool good = !text.empty();
-    while (good && at != end) {
-        double number = 0;
-        const auto [rest, error] = std::from_chars(at, end, number);
-        const std::size_t unit = rest == end ? 0 : std::string_view("smhd").find(*rest);
-        good =
-            error == std::errc() && number >= 0 && unit != std::string_view::npos && (rest != end || at == all.data());
-        if (!good) break;
-        seconds += number * std::array{1.0, 60.0, 3600.0, 86400.0}[unit];
-        at = rest == end ? end : rest + 1;
-    }
-    if (!good)
-        throw Usage(fmt::format("--max-time must be seconds, or a time such as 90s, 5m or 1h30m, got '{}'", text));
-    return seconds;
+std::vector<train::Setting> all_settings(TrainArguments& args) {
+    using namespace train;
+    std::vector<Setting> all = settings(args.given);
+    const std::vector<Setting> of_one_start = {
+        {"recipe", &args.recipe, Group::run, kUsual | kOneStart,
+         fmt::format("named settings, which other flags override: {}; default: stories without --data, finetune with "
+                     "--init-from or --init-adapter, else fast",
+                     fmt::join(recipe_names(), ", ")),
+         recipe_names()},
+        {"config", &args.config, Group::run, kUsual | kOneStart | kTakesFile,
+         "settings from a TOML file, such as a run's config.toml"},
+        {"serve", &args.serve, Group::run, kUsual | kOneStart,
+         "[HOST:]PORT of a page that shows the run while it trains; on loopback, the default, it also asks for samples "
+         "and stops the run"},
+        {"allow-host", &args.allow_hosts, Group::run, kUsual | kOneStart,
+         "with --serve: another name for this machine in requests; repeatable"},
+        {"dry-run", &args.dry_run, Group::run, kUsual | kOneStart,
+         "print the parameters, memory, work and time of the run, and stop"},
+        {"json", &args.json, Group::run, kUsual | kOneStart, "print what happens on stdout, one JSON object a line"},
+        {"quiet", &args.quiet, Group::run, kUsual | kOneStart, "say nothing on stderr but warnings and errors"},
+        {"processes", &args.processes, Group::run, kOneStart,
+         "with --dry-run: how many processes mpirun is to start, for the memory of each"},
+        {"broadcast-data", &args.broadcast_data, Group::run, kOneStart,
+         "several processes: the first reads the text, and sends it to the others"},
+        {"force", &args.force, Group::run, kOneStart,
+         "resume even if the text, the tokenizer or settings have changed"},
+    };
+    all.insert(all.end(), of_one_start.begin(), of_one_start.end());
+    return all;
 }
 
-Resume find_resume(const TrainArguments& args) {
-    TrainOptions options;
-    if (!args.config.empty()) as_usage([&] { return read_toml(args.config, options); });
-    if (args.has("out")) options.out = args.given.out;
-    const std::string& from = args.given.resume;
-    for (const std::string& path : {options.out, from})
+Settings read_given(const TrainArguments& args) {
+    Settings s;
+    if (!args.config.empty()) s.given = as_usage([&] { return read_toml(args.config, s.options); });
+    TrainOptions flags = args.given;
+    copy_settings(args.flags, flags, s.options);
+    s.given.insert(args.flags.begin(), args.flags.end());
+    return s;
+}
+
+Resume find_resume(const Settings& given) {
+    const std::string &out = given.options.out, &from = given.options.resume;
+    for (const std::string& path : {out, from})
         if (path != "auto") static_cast<void>(formats::is_there(path));  // else it says why that cannot be told
     if (from.empty()) return {};
-    if (from == "auto") return {options.out, train::find_checkpoints(options.out)};
+    if (from == "auto") return {out, train::find_checkpoints(out)};
     Resume resume{from, train::find_checkpoints(from)};
     if (!resume.candidates.empty()) return resume;
     const fs::path checkpoint = fs::weakly_canonical(models::find_model(from));  // `latest` is a link
@@ -118,9 +140,10 @@ Resume find_resume(const TrainArguments& args) {
     return {named_as_one ? checkpoint.parent_path() : fs::path(), {checkpoint}};
 }
 
-Settings resolve(const TrainArguments& args, const Resume& resume) {
-    Settings s;
+Settings resolve(const TrainArguments& args, Settings s, const Resume& resume) {
     const bool resumed = !resume.candidates.empty();
+    TrainOptions given = std::move(s.options);
+    s.options = {};
     if (resumed) {
         as_usage([&] { read_own_settings(resume, s.options); });
         if (!resume.run.empty()) s.options.out = resume.run.string();  // it may have been moved
@@ -128,18 +151,10 @@ Settings resolve(const TrainArguments& args, const Resume& resume) {
     if (!args.recipe.empty()) s.recipe = as_usage([&] { return &train::recipe(args.recipe); });
     if (resumed) s.recipe = nullptr;  // what it chose at first holds
     if (!s.recipe && !resumed && args.config.empty())
-        s.recipe = &train::default_recipe(args.given.data.empty(), args.has("init-from") || args.has("init-adapter"));
+        s.recipe = &train::default_recipe(!args.has("data"), args.has("init-from") || args.has("init-adapter"));
     if (s.recipe) s.options = s.recipe->options;
-    if (!args.config.empty()) s.given = as_usage([&] { return read_toml(args.config, s.options); });
-    TrainOptions::visit(s.options, [&](const std::string& flag, auto& field, const char*) {
-        TrainOptions::visit(args.given, [&](const std::string& other, const auto& value, const char*) {
-            if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::decay_t<decltype(field)>>) {
-                if (flag != other || !args.has(flag)) return;
-                field = value;
-                s.given.insert(flag);
-            }
-        });
-    });
+    if (given.plan.adjustable || given.plan.changed_at > 0) s.options.plan = given.plan;
+    copy_settings(s.given, given, s.options);
     check_adapter_flags(args, resumed, s.options);
     if (s.recipe && s.recipe->tunes && s.options.init_from.empty())
         throw Usage("--recipe finetune is for a model that exists: name it with --init-from MODEL");
@@ -202,7 +217,7 @@ std::string fit_recipe(const data::Tokenizer& tokenizer, data::TokenView tokens,
         step = loaded ? train::seconds_per_step(o, *loaded, tokenizer, tokens, time, all)
                       : train::seconds_per_step(o, architecture, tokenizer, tokens, time, all);
         o.max_iters = planned_steps(budget, step, s);
-        o.replan =
+        o.plan.adjustable =
             o.max_time > 0 && static_cast<double>(o.max_iters) * step > o.max_time;  // it is the time that ends it
     }
     fit_to_steps(budget, s);
@@ -219,17 +234,12 @@ void change_softcap(const Settings& s, models::Architecture& config) {
 }
 
 void take_adapter(const TrainArguments& args, const models::AdapterOptions& adapter, TrainOptions& options) {
-    const auto take = [&](const char* flag, auto& field, auto value) {
-        if (args.has(flag) && field != value) {
-            throw Usage(fmt::format("--{} is {} in the adapter that is loaded, got {}: leave the flag out", flag, value,
-                                    field));
-        }
-        field = value;
-    };
-    take("lora-rank", options.lora_rank, adapter.rank);
-    take("lora-alpha", options.lora_alpha, adapter.alpha);
-    take("rs-lora", options.rs_lora, adapter.rank_stabilized);
-    if (!args.has("lora-dropout")) options.lora_dropout = adapter.dropout;
+    TrainOptions loaded = options;
+    loaded.lora_rank = adapter.rank;
+    loaded.lora_alpha = adapter.alpha;
+    loaded.rs_lora = adapter.rank_stabilized;
+    if (!args.has("lora-dropout")) loaded.lora_dropout = adapter.dropout;
+    take_over(args, loaded, "adapter", options);
 }
 
 void check_targets(const models::Architecture& config, const TrainOptions& options) {
@@ -237,34 +247,23 @@ void check_targets(const models::Architecture& config, const TrainOptions& optio
 }
 
 void take_shape(const TrainArguments& args, const models::Architecture& config, bool chosen, TrainOptions& options) {
-    const auto take = [&](const char* flag, auto& field, auto value) {
-        if (args.has(flag) && field != value) {
-            throw Usage(
-                fmt::format("--{} is {} in the model that is loaded, got {}: leave the flag out", flag, value, field));
-        }
-        field = value;
-    };
-    take("arch", options.arch, config.family);
-    take("n-layer", options.n_layer, config.n_layer);
-    take("n-head", options.n_head, config.n_head);
-    if ((options.n_kv_head ? options.n_kv_head : config.n_head) != config.kv_heads())
-        take("n-kv-head", options.n_kv_head, config.kv_heads());
-    take("n-embd", options.n_embd, config.n_embd);
-    const models::Architecture usual = models::family(config.family).defaults(config.qkv_bias);
-    if ((options.n_inner ? options.n_inner : 4 * config.n_embd) != config.inner())
-        take("n-inner", options.n_inner, config.inner());
-    if ((options.head_dim ? options.head_dim : config.n_embd / config.n_head) != config.head_size())
-        take("head-dim", options.head_dim, config.head_size());
-    if ((options.rope_theta > 0 ? options.rope_theta : usual.rope_theta) != config.rope_theta)
-        take("rope-theta", options.rope_theta, config.rope_theta);
-    if ((options.softcap >= 0 ? options.softcap : usual.softcap) != config.softcap)
-        take("softcap", options.softcap, config.softcap);
     if (args.has("block-size") && options.block_size > config.block_size)
         throw Usage(fmt::format("--block-size must be at most {}, the context of the model that is loaded, got {}",
                                 config.block_size, options.block_size));
     options.block_size = chosen ? std::min(options.block_size, config.block_size) : config.block_size;
+    TrainOptions loaded = options;
+    loaded.arch = config.family;
+    loaded.n_layer = config.n_layer, loaded.n_head = config.n_head, loaded.n_embd = config.n_embd;
+    // the others where their default, which `shape` has, is not what the model has
+    const models::Architecture shape = loaded.model_config(1);
+    if (shape.kv_heads() != config.kv_heads()) loaded.n_kv_head = config.kv_heads();
+    if (shape.inner() != config.inner()) loaded.n_inner = config.inner();
+    if (shape.head_size() != config.head_size()) loaded.head_dim = config.head_size();
+    if (shape.rope_theta != config.rope_theta) loaded.rope_theta = config.rope_theta;
+    if (shape.softcap != config.softcap) loaded.softcap = config.softcap;
     if (models::family(config.family).defaults(options.bias).qkv_bias != config.qkv_bias)  // Qwen 2 leaves no choice
-        take("bias", options.bias, config.qkv_bias);
+        loaded.bias = config.qkv_bias;
+    take_over(args, loaded, "model", options);
 }
 
 }  // namespace inkling::cli

@@ -1,7 +1,6 @@
 // What `inkling train` was told: the flags, and where the settings come from that no flag gives.
 #pragma once
 
-#include <map>
 #include <set>
 #include <span>
 
@@ -10,6 +9,7 @@
 #include "models/transformer.h"
 #include "train/options.h"
 #include "train/recipes/recipes.h"
+#include "train/settings.h"
 
 namespace inkling::cli {
 
@@ -18,14 +18,14 @@ struct TrainArguments {
     std::string recipe, config, serve;
     std::vector<std::string> allow_hosts;
     bool force = false, dry_run = false, json = false, quiet = false, broadcast_data = false;
-    std::size_t processes = 1;  // that train together
-    std::map<std::string, CLI::Option*> flags;
+    std::size_t processes = 1;    // that train together
+    std::set<std::string> flags;  // that are given
 
-    bool has(const std::string& flag) const { return flags.at(flag)->count() > 0; }
+    bool has(const std::string& flag) const { return flags.contains(flag); }
 };
 
-// "90", "90s", "5m", "1h30m", "2d" in seconds. Throws Usage for anything else.
-double read_duration(const std::string& text);
+// All that `inkling train` can be told, bound to `args`: the settings, and what belongs to one start alone.
+std::vector<train::Setting> all_settings(TrainArguments& args);
 
 // What --resume asks for.
 struct Resume {
@@ -33,19 +33,21 @@ struct Resume {
     std::vector<std::filesystem::path> candidates;  // checkpoints to go on from, the newest first; none: start anew
 };
 
-Resume find_resume(const TrainArguments& args);
-
 struct Settings {
     train::TrainOptions options;
     const train::Recipe* recipe = nullptr;  // that they start from
-    std::set<std::string> given;            // flags, and keys of --config as flags
+    std::set<std::string> given;            // names of flags and of keys of --config
 
     bool fits_run() const { return recipe && recipe->fits_run; }
 };
 
+// Reads --config, and the flags over it.
+Settings read_given(const TrainArguments& args);
+Resume find_resume(const Settings& given);
+
 // Command line over config file over recipe over default; a resumed run starts from its own settings. Throws Usage for
 // values that make no sense.
-Settings resolve(const TrainArguments& args, const Resume& resume);
+Settings resolve(const TrainArguments& args, Settings given, const Resume& resume);
 
 // The tokenizer of a recipe that fits the run, for a text of so many bytes.
 void fit_tokenizer(std::size_t bytes, Settings& settings);
