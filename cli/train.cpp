@@ -122,7 +122,7 @@ int train_model(const TrainArguments& args, const TrainCaller& caller, distribut
     const std::unique_ptr<web::LiveRun> live = args.dry_run || !first ? nullptr : bind(args.serve, args.allow_hosts);
     std::optional<train::RunFolder> folder;
     if (!args.dry_run && first && !resume.candidates.empty() && fs::exists(options.out))
-        folder.emplace(options.out);  // nobody else's from here
+        folder.emplace(options.out, options.keep_checkpoints);  // nobody else's from here
     const bool built_in = options.data.empty();
     Prepared run;
     const bool broadcasts = processes && args.broadcast_data && !built_in;
@@ -142,7 +142,7 @@ int train_model(const TrainArguments& args, const TrainCaller& caller, distribut
 
     if (!first) return follow(*run.loop, *processes);
 
-    if (!folder) folder.emplace(options.out);
+    if (!folder) folder.emplace(options.out, options.keep_checkpoints);
     check_place(options, resume);  // nothing has come there in the meantime
     const fs::path& checkpoint = run.checkpoint;
     const bool goes_on = !checkpoint.empty() && fs::equivalent(checkpoint.parent_path(), folder->path());

@@ -61,6 +61,7 @@ void TrainOptions::validate() const {
     at_least_one("--batch-size", batch_size);
     at_least_one("--gradient-accumulation-steps", gradient_accumulation_steps);
     at_least_one("--log-every", log_every);
+    at_least_one("--keep-checkpoints", keep_checkpoints);
     check(shards >= 1 && shards <= kMaxShards && (shards & (shards - 1)) == 0,
           "--shards must be a power of two from 1 to {}, got {}", kMaxShards, shards);
     check(batch_size % shards == 0, "--batch-size must be a multiple of --shards, got {} and {}", batch_size, shards);

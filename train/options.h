@@ -78,6 +78,7 @@ struct TrainOptions {
     std::size_t threads = 0;
     bool eval_on_start = false;
     std::size_t eval_every = 250, eval_iters = 0, patience = 0, save_every = 0, sample_every = 500, log_every = 10;
+    std::size_t keep_checkpoints = 2;
     std::vector<std::string> sample_prompt = {};
 
     RunPlan plan = {};

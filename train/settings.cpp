@@ -78,6 +78,8 @@ std::vector<Setting> settings(TrainOptions& o) {
          "evaluate before the first step, too: that model is the best one if no step makes it better"},
         {"save-every", &o.save_every, time, kChosen | kMayChange,
          "steps between checkpoints; 0: with every evaluation"},
+        {"keep-checkpoints", &o.keep_checkpoints, time, kMayChange,
+         "how many of the newest checkpoints are kept; the best one is kept in any case"},
         {"sample-every", &o.sample_every, time, kChosen | kMayChange, "steps between samples of text; 0: none"},
         {"log-every", &o.log_every, time, kChosen | kMayChange, "steps between progress lines"},
         // Optimizer

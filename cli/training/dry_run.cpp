@@ -149,7 +149,8 @@ int print_estimate(const TrainArguments& args, Settings settings, const data::Co
             args.processes > 1 ? fmt::format("of each of {} processes ", args.processes) : "",
             quantity(needed.memory_bytes(), "B"), quantity(needed.state_bytes, "B"), quantity(needed.work_bytes, "B"),
             quantity(needed.text_bytes, "B"), quantity(needed.kProgramBytes, "B")));
-    row("disk", fmt::format("{} per checkpoint; up to 3 are kept", quantity(needed.checkpoint_bytes, "B")));
+    row("disk", fmt::format("{} per checkpoint; up to {} are kept", quantity(needed.checkpoint_bytes, "B"),
+                            options.keep_checkpoints + 1));
     row("time", fmt::format("about {} of training steps, at {} measured now with {}; with evaluations, samples and "
                             "checkpoints about {}",
                             duration(seconds), quantity(needed.flops_per_s, "FLOP/s"), counted(threads, "thread"),
