@@ -18,7 +18,7 @@
 #include "formats/files/file.h"
 #include "formats/named.h"
 #include "models/files/folder.h"
-#include "train/documents.h"
+#include "train/encode_examples.h"
 
 namespace inkling::cli {
 namespace {
@@ -121,26 +121,27 @@ int encode_records(const TokenizeArguments& args) {
                     "{}: documents in lines are required: .jsonl with \"messages\", \"prompt\" "
                     "and \"completion\", or \"text\"",
                     corpus.name());
-    std::optional<models::ChatTemplate> chat;
-    if (tokenizer->chat) chat = models::ChatTemplate::of(*tokenizer);
-    const auto place = [&](const data::Document& d) { return corpus.place_of(d); };
-    for (const data::Document& d : *corpus.lines) {
-        if (args.prompts) {
+    if (args.prompts) {
+        std::optional<models::ChatTemplate> chat;
+        if (tokenizer->chat) chat = models::ChatTemplate::of(*tokenizer);
+        for (const data::Document& d : *corpus.lines) {
             check<BadInput>(d.shape == data::DocumentShape::messages && chat,
-                            "{}: --prompts is for conversations, and a "
-                            "model with a chat template",
-                            place(d));
+                            "{}: --prompts is for conversations, and a model with a chat template", corpus.place_of(d));
             const std::vector<std::int32_t> ids =
-                formats::named(place(d), [&] { return chat->encode(d.parts, *tokenizer); });
+                formats::named(corpus.place_of(d), [&] { return chat->encode(d.parts, *tokenizer); });
             print(nlohmann::ordered_json{{"ids", ids}}.dump() + "\n");
-            continue;
         }
-        data::GrowingIds ids;
-        const data::EncodedDocuments one = train::encode_documents(
-            {d}, *tokenizer, chat ? &*chat : nullptr, *find_named<train::LossOn>(args.loss_on), place, ids);
-        std::vector<std::int32_t> all(ids.ids().size());
-        ids.ids().copy_to(all.data());
-        print(nlohmann::ordered_json{{"ids", all}, {"learn", one.learn}}.dump() + "\n");
+    } else {
+        const train::EncodedText text =
+            train::encode_text(corpus, *tokenizer, *find_named<train::LossOn>(args.loss_on));
+        const auto& [learn, ends] = *text.documents;
+        for (std::size_t d = 0, begin = 0; d < ends.size(); begin = ends[d++]) {
+            std::vector<std::int32_t> ids(ends[d] - begin);
+            text.tokens.ids.subspan(begin, ids.size()).copy_to(ids.data());
+            const std::vector<std::uint8_t> learned(learn.begin() + static_cast<std::ptrdiff_t>(begin),
+                                                    learn.begin() + static_cast<std::ptrdiff_t>(ends[d]));
+            print(nlohmann::ordered_json{{"ids", ids}, {"learn", learned}}.dump() + "\n");
+        }
     }
     say_replaced(*tokenizer);
     return 0;

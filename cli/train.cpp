@@ -9,14 +9,12 @@
 
 #include "cli/arguments/data_argument.h"
 #include "cli/arguments/json_lines.h"
-#include "cli/arguments/lines_argument.h"
 #include "cli/arguments/prompt.h"
 #include "cli/training/beginning.h"
 #include "cli/training/dry_run.h"
 #include "cli/training/multiprocess.h"
 #include "cli/training/progress.h"
 #include "cli/training/run_summary.h"
-#include "cli/training/setup.h"
 #include "cli/training/train_options.h"
 #include "cli/usage/help.h"
 #include "cli/usage/setting_flag.h"
@@ -30,6 +28,7 @@
 #include "train/callbacks.h"
 #include "train/recipes/recipes.h"
 #include "train/run/run_card.h"
+#include "train/setup.h"
 #include "web/live/live_run.h"
 
 namespace inkling::cli {
@@ -39,7 +38,7 @@ namespace fs = std::filesystem;
 using train::TrainOptions;
 
 // A run that is already in --out, and not the one that goes on, is left alone unless --overwrite is given.
-void check_place(const TrainOptions& options, const Resume& resume) {
+void check_place(const TrainOptions& options, const train::Resume& resume) {
     if (!train::holds_run(options.out) || options.overwrite) return;
     if (!resume.candidates.empty() && fs::exists(resume.run) && fs::equivalent(resume.run, options.out)) return;
     const bool nothing_saved = options.resume == "auto" && train::find_checkpoints(options.out).empty();
@@ -112,9 +111,9 @@ int train_model(const TrainArguments& args, const TrainCaller& caller, distribut
     if (!args.dry_run && args.has("processes"))
         throw Usage("--processes is for --dry-run: mpirun -np N starts N of them");
     if (!args.allow_hosts.empty() && args.serve.empty()) throw Usage("--allow-host is for --serve: add --serve PORT");
-    Settings given = read_given(args);
-    const Resume resume = find_resume(given);
-    Settings settings = resolve(args, std::move(given), resume);
+    train::RunSettings given = read_given(args);
+    const train::Resume resume = train::find_resume(given);
+    train::RunSettings settings = train::resolve(std::move(given), resume);
     TrainOptions& options = settings.options;
     if (processes) check_same_start(*processes, settings, resume);
     const std::size_t threads = set_threads_of(processes, options.threads);
@@ -124,7 +123,7 @@ int train_model(const TrainArguments& args, const TrainCaller& caller, distribut
     if (!args.dry_run && first && !resume.candidates.empty() && fs::exists(options.out))
         folder.emplace(options.out, options.keep_checkpoints);  // nobody else's from here
     const bool built_in = options.data.empty();
-    Prepared run;
+    train::PreparedRun run;
     const bool broadcasts = processes && args.broadcast_data && !built_in;
     if (first || !broadcasts)
         run.corpus = built_in ? data::stories_corpus() : data::read_corpus(options.data, options.text);
@@ -133,7 +132,7 @@ int train_model(const TrainArguments& args, const TrainCaller& caller, distribut
     for (const std::string& note : run.corpus.notes()) report.note(note);
 
     if (args.dry_run) return first ? print_estimate(args, settings, run.corpus, threads) : 0;
-    prepare(args, settings, report, resume, run);
+    train::prepare(settings, resume, report, run);
     for (const std::string& prompt : options.sample_prompt) {  // what the model cannot read is said before it trains
         check_utf8({prompt, "--sample-prompt"});
         formats::named("--sample-prompt", [&] { run.loaded.tokenizer->encode(prompt); });
@@ -154,7 +153,7 @@ int train_model(const TrainArguments& args, const TrainCaller& caller, distribut
     const std::atomic<int>& signal = catch_signals();
     const data::Tokenizer& tokenizer = *run.loaded.tokenizer;
     const nlohmann::ordered_json plan =
-        plan_json(loop.options(), parameters, run.tokens.ids.size(), tokenizer.vocab_size(), threads);
+        plan_json(loop.options(), parameters, run.text.tokens.ids.size(), tokenizer.vocab_size(), threads);
     check_base(adapter, goes_on ? "" : folder->path());
     goes_on ? folder->mend(checkpoint, run.damaged) : folder->clear();  // all that can be checked is
     train::CheckpointSaver checkpoints(*folder, tokenizer, loop);
@@ -163,9 +162,9 @@ int train_model(const TrainArguments& args, const TrainCaller& caller, distribut
     nlohmann::ordered_json facts = {{"inkling", INKLING_VERSION},
                                     {"parameters", parameters},
                                     {"vocab_size", tokenizer.vocab_size()},
-                                    {"tokens", run.tokens.ids.size()},
-                                    {"text_bytes", run.tokens.bytes},
-                                    {"documents", run.documents.has_value()},
+                                    {"tokens", run.text.tokens.ids.size()},
+                                    {"text_bytes", run.text.tokens.bytes},
+                                    {"documents", run.text.documents.has_value()},
                                     {"threads", threads}};
     if (adapter.rank > 0)
         facts.update({{"trained_parameters",
@@ -242,7 +241,7 @@ int run_train(const std::map<std::string, std::vector<std::string>>& given, cons
         if (found == known.end())
             throw Usage(
                 fmt::format("unknown flag --{}{}: see inkling train --help", name, did_you_mean("--" + name, known)));
-        as_usage([&] { all[static_cast<std::size_t>(found - known.begin())].read(values); });
+        train::about_settings([&] { all[static_cast<std::size_t>(found - known.begin())].read(values); });
         args.flags.insert(name);
     }
     return start_train(args, caller);

@@ -3,13 +3,9 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "cli/arguments/lines_argument.h"
 #include "cli/common.h"
-#include "cli/training/setup.h"
 #include "cli/usage/flag_values.h"
 #include "cli/usage/help.h"
-#include "cli/usage/unknown_flag.h"
-#include "data/encoded_corpus.h"
 #include "formats/files/file.h"
 #include "formats/json.h"
 #include "models/files/folder.h"
@@ -17,6 +13,7 @@
 #include "train/run/run_folder.h"
 #include "train/run/verify.h"
 #include "train/settings.h"
+#include "train/setup.h"
 
 namespace inkling::cli {
 namespace {
@@ -149,21 +146,13 @@ class Verification {
             const data::Corpus corpus =
                 options.data.empty() ? data::stories_corpus() : data::read_corpus(options.data, options.text);
             const auto tokenizer = models::open_tokenizer(whole.folder);
-            take_unknown(*tokenizer, options.strict_vocabulary);
-            if (fingerprint_of(corpus, *tokenizer, options) != whole.data_fingerprint)
+            train::take_unknown(*tokenizer, options.strict_vocabulary);
+            if (train::encode_text(corpus, *tokenizer, options.loss_on).fingerprint() != whole.data_fingerprint)
                 text.problem = "is another text than was trained on: resume with --data and that text";
         } catch (const BadInput& e) {
             text.problem = fmt::format("is another text than was trained on: {}", e.what());
         }
         return text;
-    }
-
-    static std::string fingerprint_of(const data::Corpus& corpus, const data::Tokenizer& tokenizer,
-                                      const train::TrainOptions& options) {
-        if (!corpus.lines) return train::fingerprint(data::encode_corpus(tokenizer, corpus.documents).ids);
-        data::EncodedCorpus tokens;
-        const data::EncodedDocuments documents = cli::encode_lines(corpus, tokenizer, options.loss_on, tokens);
-        return train::fingerprint(tokens.ids, &documents);
     }
 
     void conclude(const train::CheckedCheckpoint* whole) const {

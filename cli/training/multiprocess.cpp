@@ -61,7 +61,8 @@ std::size_t set_threads_of(const distributed::Processes* processes, std::size_t 
     return set_threads(processes && threads == 0 ? threads_of_each(*processes) : threads);
 }
 
-void check_same_start(distributed::Processes& processes, const Settings& settings, const Resume& resume) {
+void check_same_start(distributed::Processes& processes, const train::RunSettings& settings,
+                      const train::Resume& resume) {
     std::string own = fmt::format("version = {}, for {}\n", INKLING_VERSION, name_of(library_kind()));
     own += fmt::format("checkpoint = {}\n",
                        resume.candidates.empty() ? "none" : resume.candidates.front().filename().string());

@@ -20,7 +20,7 @@ CLI::Option* add_switch(CLI::App& app, const Setting& s) {
 
 CLI::Option* add_value(CLI::App& app, const Setting& s) {
     const bool list = holds<std::vector<std::string>*>(s), several = s.name == "data";
-    const auto read = [s](const std::vector<std::string>& texts) { as_usage([&] { s.read(texts); }); };
+    const auto read = [s](const std::vector<std::string>& texts) { train::about_settings([&] { s.read(texts); }); };
     CLI::Option* const option = app.add_option_function<std::vector<std::string>>(
                                        fmt::format("--{}{}", s.name, several ? ",data" : ""), read, s.help)
                                     ->default_str(s.text())
