@@ -137,7 +137,7 @@ Action add_attention(CLI::App& app) {
     auto args = std::make_shared<AttentionArguments>();
     add_model_flags(app, args->model);
     args->prompt_option = app.add_option("-p,--prompt", args->prompt, "text whose attention weights to show");
-    app.add_option("-f,--prompt-file", args->prompt_file, "file with that text; -: stdin")
+    offer(*app.add_option("-f,--prompt-file", args->prompt_file, "file with that text; -: stdin"), {kFiles})
         ->excludes(args->prompt_option);
     add_output_flags(app, args->out, "-o,--out", "file to write; -: stdout");
     CLI::Option* const format = app.add_option(

@@ -9,20 +9,18 @@
 
 #include "cli/program.h"
 #include "engine/base/check.h"
+#include "train/wrong_setting.h"
 
 namespace inkling::cli {
 
 // Exit codes. 0: done.
 enum Exit { kRunFailed = 1, kWrongUsage = 2, kBadInput = 3, kDiverged = 4, kCheckFailed = 5 };
 
-// The command line asks for something that cannot be.
-struct Usage : Error {
-    using Error::Error;
-};
+using Usage = train::WrongSetting;  // the command line asks for something that cannot be
 
 // A command adds its flags to `app` and answers with what to do once they are parsed; that returns the exit code.
 using Action = std::function<int()>;
-Action add_train(CLI::App& app, const TrainCaller& caller);
+Action add_train(CLI::App& app);
 Action add_generate(CLI::App& app);
 Action add_chat(CLI::App& app);
 Action add_eval(CLI::App& app);

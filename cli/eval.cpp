@@ -17,7 +17,7 @@
 #include "engine/base/precision.h"
 #include "formats/json.h"
 #include "generate/writer.h"
-#include "train/documents.h"
+#include "train/encode_examples.h"
 #include "train/evaluate.h"
 
 namespace inkling::cli {
@@ -117,14 +117,10 @@ int evaluate_documents(const EvalArguments& args, models::Transformer<float>& mo
                        const std::shared_ptr<data::Tokenizer>& shared, const data::Corpus& corpus) {
     data::Tokenizer& tokenizer = *shared;
     if (args.stride > 0) throw Usage("--stride is for text: each document in lines is read from its beginning");
-    std::optional<models::ChatTemplate> chat;
-    if (tokenizer.chat) chat = models::ChatTemplate::of(tokenizer);
-    data::GrowingIds ids(tokenizer.vocab_size());
-    const data::EncodedDocuments documents = train::encode_documents(
-        *corpus.lines, tokenizer, chat ? &*chat : nullptr, *find_named<train::LossOn>(args.loss_on),
-        [&](const data::Document& d) { return corpus.place_of(d); }, ids);
+    const train::EncodedText text = train::encode_text(corpus, tokenizer, *find_named<train::LossOn>(args.loss_on));
+    const data::EncodedDocuments& documents = *text.documents;
     const std::size_t length = args.block_size ? args.block_size : model.config.block_size;
-    const data::PackedDocuments rows(ids.ids(), documents, 0, documents.size(), length);
+    const data::PackedDocuments rows(text.tokens.ids, documents, 0, documents.size(), length);
     check<BadInput>(rows.size() > 0, "{}: no document has anything to learn", corpus.name());
     const std::atomic<int>& signal = catch_signals();
     const double loss = watched(evaluating(rows.targets()), [&](const auto& progress) {

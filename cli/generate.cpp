@@ -8,6 +8,7 @@
 #include "cli/arguments/model_argument.h"
 #include "cli/arguments/prompt.h"
 #include "cli/common.h"
+#include "cli/usage/flag_values.h"
 #include "cli/usage/unknown_flag.h"
 #include "cli/usage/wrong_usage.h"
 #include "formats/named.h"
@@ -193,8 +194,8 @@ Action add_generate(CLI::App& app) {
     generate::GenerateOptions& options = writing.options;
     add_model_flags(app, args->model);
     auto* const prompt = app.add_option("-p,--prompt", args->prompt, "text to continue");
-    auto* const file =
-        app.add_option("-f,--prompt-file", args->prompt_file, "file with the text to continue; -: stdin");
+    auto* const file = offer(
+        *app.add_option("-f,--prompt-file", args->prompt_file, "file with the text to continue; -: stdin"), {kFiles});
     file->excludes(prompt);
     add_sampling_flags(app, options);
     auto* const samples = app.add_option("--num-samples", args->num_samples, "texts to write")->capture_default_str();

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/common.h"
+#include "cli/usage/flag_values.h"
 #include "data/chat/chat_template.h"
 #include "engine/base/cpu.h"
 #include "engine/base/precision.h"
@@ -141,7 +142,7 @@ int show(const InfoArguments& args) {
 Action add_info(CLI::App& app) {
     auto args = std::make_shared<InfoArguments>();
     CLI::Option* const model =
-        app.add_option("--model", args->model, "model folder, or the folder of a run")->required();
+        offer(*app.add_option("--model", args->model, "model folder, or the folder of a run")->required(), {kFolders});
     app.add_flag_callback(
            "--cpu",
            [args, model] {

@@ -124,7 +124,7 @@ extern "C" void on_bus_error(int) {
 
 // All commands, and what to do for each once its flags are parsed.
 struct Commands {
-    explicit Commands(const TrainCaller& caller);
+    Commands();
     int run(const std::vector<std::string>& given);
 
     CLI::App app{"Inkling trains small language models on a CPU, writes text with them, and checks its own gradients.",
@@ -132,7 +132,7 @@ struct Commands {
     std::vector<std::pair<CLI::App*, Action>> actions;
 };
 
-Commands::Commands(const TrainCaller& caller) {
+Commands::Commands() {
     app.set_version_flag("--version", "inkling " INKLING_VERSION);
     app.set_help_flag("-h,--help", "show this help");
     app.require_subcommand(1);
@@ -153,8 +153,7 @@ Commands::Commands(const TrainCaller& caller) {
             }
         }
     };
-    add("train", "Train a model on text, or on the built-in stories",
-        [&](CLI::App& command) { return add_train(command, caller); });
+    add("train", "Train a model on text, or on the built-in stories", add_train);
     add("generate", "Write text with a model", add_generate);
     add("chat", "Talk with a model", add_chat);
     add("serve", "Serve models over HTTP, as OpenAI's clients ask", add_serve);
@@ -217,14 +216,7 @@ int run_program(int argc, char** argv, char** again) {
 }
 
 int run_command(std::vector<std::string> arguments) {
-    return run([&] { return Commands({}).run(with_dashes(std::move(arguments))); });
-}
-
-int run_train(const std::vector<std::string>& flags, const TrainCaller& caller) {
-    forget_signal();  // a page that showed an earlier run may have stopped that
-    std::vector<std::string> given = {"train"};
-    given.insert(given.end(), flags.begin(), flags.end());
-    return Commands(caller).run(given);
+    return run([&] { return Commands().run(with_dashes(std::move(arguments))); });
 }
 
 }  // namespace inkling::cli

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -24,8 +25,8 @@ struct TrainCaller {
     std::function<bool()> stop = nullptr;  // asked as TrainingLoop::run does; the run is saved then
 };
 
-// `inkling train` with these flags, "--max-iters", "100": what it refuses is thrown, with the text that the program
-// prints. Returns 0, or the exit code of a run that was stopped.
-int run_train(const std::vector<std::string>& flags, const TrainCaller& caller);
+// `inkling train` with these flags, by their names without dashes, each with its values: {"max-iters", {"100"}}. What
+// it refuses is thrown, with the text that the program prints. Returns 0, or the exit code of a run that was stopped.
+int run_train(const std::map<std::string, std::vector<std::string>>& flags, const TrainCaller& caller);
 
 }  // namespace inkling::cli

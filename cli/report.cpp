@@ -7,6 +7,7 @@
 #include "cli/arguments/output_file.h"
 #include "cli/arguments/prompt.h"
 #include "cli/common.h"
+#include "cli/usage/flag_values.h"
 #include "cli/usage/unknown_flag.h"
 #include "cli/usage/wrong_usage.h"
 #include "formats/files/file.h"
@@ -90,7 +91,8 @@ int write_report(const RunReportArguments& args) {
 
 Action add_report(CLI::App& app) {
     auto args = std::make_shared<RunReportArguments>();
-    app.add_option("run", args->runs, "folders of runs; several are compared, the best one first")->required();
+    offer(*app.add_option("run", args->runs, "folders of runs; several are compared, the best one first")->required(),
+          {kFolders});
     add_output_flags(app, args->out, "-o,--out",
                      "file to write: FILE.html; FILE.svg or FILE.png: the loss curves alone")
         ->required();

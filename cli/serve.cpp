@@ -10,6 +10,7 @@
 
 #include "cli/arguments/model_argument.h"
 #include "cli/common.h"
+#include "cli/usage/flag_values.h"
 #include "cli/usage/unknown_flag.h"
 #include "cli/usage/wrong_usage.h"
 #include "formats/files/file.h"
@@ -156,11 +157,13 @@ Action add_serve(CLI::App& app) {
         ->take_all()
         ->expected(1)
         ->allow_extra_args(false);
+    for (const char* const folders : {"--model", "--adapter"}) offer(*app.get_option(folders), {kFolders});
     app.add_option("--host", http.host, "address to listen on; other machines reach 0.0.0.0")->capture_default_str();
     app.add_option("--port", args->port, "port to listen on; 0: any that is free")
         ->check(CLI::Range(0, 65535))
         ->capture_default_str();
-    app.add_option("--api-key-file", args->key_file, "file with keys, one on a line: requests need one of them");
+    offer(*app.add_option("--api-key-file", args->key_file, "file with keys, one on a line: requests need one of them"),
+          {kFiles});
     add_names(app, "--allow-host", http.allow_hosts, web::parse_host,
               "without keys: another name for this machine in requests; repeatable");
     add_names(app, "--allow-origin", http.allow_origins, web::parse_origin,
@@ -186,7 +189,7 @@ Action add_serve(CLI::App& app) {
                    "seconds without a request, for a body to come, or without reading an answer")
         ->check(CLI::Range(0.01, 1e6))
         ->capture_default_str();
-    app.add_option("--runs", options.runs, "folder of runs whose pages are shown, at /runs");
+    offer(*app.add_option("--runs", options.runs, "folder of runs whose pages are shown, at /runs"), {kFolders});
     return [args] { return serve_models(*args); };
 }
 

@@ -7,6 +7,7 @@
 #include "cli/arguments/data_argument.h"
 #include "cli/arguments/output_file.h"
 #include "cli/common.h"
+#include "cli/usage/flag_values.h"
 #include "cli/usage/unknown_flag.h"
 #include "cli/usage/wrong_usage.h"
 #include "data/chat/chat_template.h"
@@ -17,7 +18,7 @@
 #include "formats/files/file.h"
 #include "formats/named.h"
 #include "models/files/folder.h"
-#include "train/documents.h"
+#include "train/encode_examples.h"
 
 namespace inkling::cli {
 namespace {
@@ -120,26 +121,27 @@ int encode_records(const TokenizeArguments& args) {
                     "{}: documents in lines are required: .jsonl with \"messages\", \"prompt\" "
                     "and \"completion\", or \"text\"",
                     corpus.name());
-    std::optional<models::ChatTemplate> chat;
-    if (tokenizer->chat) chat = models::ChatTemplate::of(*tokenizer);
-    const auto place = [&](const data::Document& d) { return corpus.place_of(d); };
-    for (const data::Document& d : *corpus.lines) {
-        if (args.prompts) {
+    if (args.prompts) {
+        std::optional<models::ChatTemplate> chat;
+        if (tokenizer->chat) chat = models::ChatTemplate::of(*tokenizer);
+        for (const data::Document& d : *corpus.lines) {
             check<BadInput>(d.shape == data::DocumentShape::messages && chat,
-                            "{}: --prompts is for conversations, and a "
-                            "model with a chat template",
-                            place(d));
+                            "{}: --prompts is for conversations, and a model with a chat template", corpus.place_of(d));
             const std::vector<std::int32_t> ids =
-                formats::named(place(d), [&] { return chat->encode(d.parts, *tokenizer); });
+                formats::named(corpus.place_of(d), [&] { return chat->encode(d.parts, *tokenizer); });
             print(nlohmann::ordered_json{{"ids", ids}}.dump() + "\n");
-            continue;
         }
-        data::GrowingIds ids;
-        const data::EncodedDocuments one = train::encode_documents(
-            {d}, *tokenizer, chat ? &*chat : nullptr, *find_named<train::LossOn>(args.loss_on), place, ids);
-        std::vector<std::int32_t> all(ids.ids().size());
-        ids.ids().copy_to(all.data());
-        print(nlohmann::ordered_json{{"ids", all}, {"learn", one.learn}}.dump() + "\n");
+    } else {
+        const train::EncodedText text =
+            train::encode_text(corpus, *tokenizer, *find_named<train::LossOn>(args.loss_on));
+        const auto& [learn, ends] = *text.documents;
+        for (std::size_t d = 0, begin = 0; d < ends.size(); begin = ends[d++]) {
+            std::vector<std::int32_t> ids(ends[d] - begin);
+            text.tokens.ids.subspan(begin, ids.size()).copy_to(ids.data());
+            const std::vector<std::uint8_t> learned(learn.begin() + static_cast<std::ptrdiff_t>(begin),
+                                                    learn.begin() + static_cast<std::ptrdiff_t>(ends[d]));
+            print(nlohmann::ordered_json{{"ids", ids}, {"learn", learned}}.dump() + "\n");
+        }
     }
     say_replaced(*tokenizer);
     return 0;
@@ -209,9 +211,11 @@ Action add_tokenize(CLI::App& app) {
     for (CLI::App* const command : {to_ids, to_text}) {
         command->add_option("--tokenizer,--model", args->tokenizer, "tokenizer.json, model folder, or folder of a run")
             ->required();
-        CLI::Option* const file = command->add_option("-f,--file", args->file, "file to read; -: stdin");
+        CLI::Option* const file =
+            offer(*command->add_option("-f,--file", args->file, "file to read; -: stdin"), {kFiles});
         if (command == to_ids) add_data_flags(*command, args->text)->excludes(file);
     }
+    for (CLI::App* const command : {to_ids, to_text, lines}) offer(*command->get_option("--tokenizer"), {kFiles});
     for (CLI::App* const command : {to_ids, lines}) command->add_flag("--strict-vocabulary", args->strict, kStrictHelp);
     to_ids->add_flag("--marks", args->marks, "with the tokens that the tokenizer puts around a text, such as <s>");
     to_ids->add_flag("--plain", args->plain, "what spells a special token, such as <|endoftext|>, is text")

@@ -9,27 +9,26 @@
 
 #include "cli/arguments/data_argument.h"
 #include "cli/arguments/json_lines.h"
-#include "cli/arguments/lines_argument.h"
 #include "cli/arguments/prompt.h"
 #include "cli/training/beginning.h"
 #include "cli/training/dry_run.h"
 #include "cli/training/multiprocess.h"
 #include "cli/training/progress.h"
 #include "cli/training/run_summary.h"
-#include "cli/training/setup.h"
-#include "cli/training/train_flags.h"
 #include "cli/training/train_options.h"
-#include "cli/usage/flag_values.h"
+#include "cli/usage/help.h"
+#include "cli/usage/setting_flag.h"
 #include "cli/usage/unknown_flag.h"
 #include "data/stories/stories.h"
 #include "engine/base/clock.h"
+#include "engine/base/suggest.h"
 #include "formats/named.h"
 #include "models/adapter.h"
-#include "models/families/family.h"
 #include "train/adapters.h"
 #include "train/callbacks.h"
 #include "train/recipes/recipes.h"
 #include "train/run/run_card.h"
+#include "train/setup.h"
 #include "web/live/live_run.h"
 
 namespace inkling::cli {
@@ -39,7 +38,7 @@ namespace fs = std::filesystem;
 using train::TrainOptions;
 
 // A run that is already in --out, and not the one that goes on, is left alone unless --overwrite is given.
-void check_place(const TrainOptions& options, const Resume& resume) {
+void check_place(const TrainOptions& options, const train::Resume& resume) {
     if (!train::holds_run(options.out) || options.overwrite) return;
     if (!resume.candidates.empty() && fs::exists(resume.run) && fs::equivalent(resume.run, options.out)) return;
     const bool nothing_saved = options.resume == "auto" && train::find_checkpoints(options.out).empty();
@@ -84,7 +83,15 @@ std::unique_ptr<web::LiveRun> bind(const std::string& address, const std::vector
     } catch (const Error& e) {
         throw Usage(fmt::format("--serve: {}", e.what()));
     }
-    return std::make_unique<web::LiveRun>(address, allow_hosts);
+    std::vector<std::string> hosts;
+    for (const std::string& host : allow_hosts) {
+        try {
+            hosts.push_back(web::parse_host(host));
+        } catch (const Error& e) {
+            throw Usage(fmt::format("--allow-host: {}", e.what()));
+        }
+    }
+    return std::make_unique<web::LiveRun>(address, hosts);
 }
 
 // What the first of several processes needs of the others, until all stop. Returns as train_model().
@@ -101,10 +108,12 @@ int train_model(const TrainArguments& args, const TrainCaller& caller, distribut
     const bool first = !processes || processes->first();
     std::signal(SIGPIPE, SIG_IGN);  // nobody reads the progress any more: no reason to stop
     Report report(args.quiet || (args.json && isatty(STDOUT_FILENO)), !first);  // a terminal shows one of them
-    if (!args.dry_run && args.flags.at("processes")->count() > 0)
+    if (!args.dry_run && args.has("processes"))
         throw Usage("--processes is for --dry-run: mpirun -np N starts N of them");
-    const Resume resume = find_resume(args);
-    Settings settings = resolve(args, resume);
+    if (!args.allow_hosts.empty() && args.serve.empty()) throw Usage("--allow-host is for --serve: add --serve PORT");
+    train::RunSettings given = read_given(args);
+    const train::Resume resume = train::find_resume(given);
+    train::RunSettings settings = train::resolve(std::move(given), resume);
     TrainOptions& options = settings.options;
     if (processes) check_same_start(*processes, settings, resume);
     const std::size_t threads = set_threads_of(processes, options.threads);
@@ -112,9 +121,9 @@ int train_model(const TrainArguments& args, const TrainCaller& caller, distribut
     const std::unique_ptr<web::LiveRun> live = args.dry_run || !first ? nullptr : bind(args.serve, args.allow_hosts);
     std::optional<train::RunFolder> folder;
     if (!args.dry_run && first && !resume.candidates.empty() && fs::exists(options.out))
-        folder.emplace(options.out);  // nobody else's from here
+        folder.emplace(options.out, options.keep_checkpoints);  // nobody else's from here
     const bool built_in = options.data.empty();
-    Prepared run;
+    train::PreparedRun run;
     const bool broadcasts = processes && args.broadcast_data && !built_in;
     if (first || !broadcasts)
         run.corpus = built_in ? data::stories_corpus() : data::read_corpus(options.data, options.text);
@@ -123,7 +132,7 @@ int train_model(const TrainArguments& args, const TrainCaller& caller, distribut
     for (const std::string& note : run.corpus.notes()) report.note(note);
 
     if (args.dry_run) return first ? print_estimate(args, settings, run.corpus, threads) : 0;
-    prepare(args, settings, report, resume, run);
+    train::prepare(settings, resume, report, run);
     for (const std::string& prompt : options.sample_prompt) {  // what the model cannot read is said before it trains
         check_utf8({prompt, "--sample-prompt"});
         formats::named("--sample-prompt", [&] { run.loaded.tokenizer->encode(prompt); });
@@ -132,7 +141,7 @@ int train_model(const TrainArguments& args, const TrainCaller& caller, distribut
 
     if (!first) return follow(*run.loop, *processes);
 
-    if (!folder) folder.emplace(options.out);
+    if (!folder) folder.emplace(options.out, options.keep_checkpoints);
     check_place(options, resume);  // nothing has come there in the meantime
     const fs::path& checkpoint = run.checkpoint;
     const bool goes_on = !checkpoint.empty() && fs::equivalent(checkpoint.parent_path(), folder->path());
@@ -144,7 +153,7 @@ int train_model(const TrainArguments& args, const TrainCaller& caller, distribut
     const std::atomic<int>& signal = catch_signals();
     const data::Tokenizer& tokenizer = *run.loaded.tokenizer;
     const nlohmann::ordered_json plan =
-        plan_json(loop.options(), parameters, run.tokens.ids.size(), tokenizer.vocab_size(), threads);
+        plan_json(loop.options(), parameters, run.text.tokens.ids.size(), tokenizer.vocab_size(), threads);
     check_base(adapter, goes_on ? "" : folder->path());
     goes_on ? folder->mend(checkpoint, run.damaged) : folder->clear();  // all that can be checked is
     train::CheckpointSaver checkpoints(*folder, tokenizer, loop);
@@ -153,9 +162,9 @@ int train_model(const TrainArguments& args, const TrainCaller& caller, distribut
     nlohmann::ordered_json facts = {{"inkling", INKLING_VERSION},
                                     {"parameters", parameters},
                                     {"vocab_size", tokenizer.vocab_size()},
-                                    {"tokens", run.tokens.ids.size()},
-                                    {"text_bytes", run.tokens.bytes},
-                                    {"documents", run.documents.has_value()},
+                                    {"tokens", run.text.tokens.ids.size()},
+                                    {"text_bytes", run.text.tokens.bytes},
+                                    {"documents", run.text.documents.has_value()},
                                     {"threads", threads}};
     if (adapter.rank > 0)
         facts.update({{"trained_parameters",
@@ -197,75 +206,45 @@ int train_model(const TrainArguments& args, const TrainCaller& caller, distribut
     return 0;
 }
 
+int start_train(TrainArguments& args, const TrainCaller& caller) {
+    distributed::Processes* const processes = distributed::start_processes();
+    if (processes) args.processes = processes->count;
+    const int code = train_model(args, caller, processes);
+    distributed::finish_processes(code);
+    return code;
+}
+
 }  // namespace
 
-Action add_train(CLI::App& app, const TrainCaller& caller) {
+Action add_train(CLI::App& app) {
     auto args = std::make_shared<TrainArguments>();
-    app.formatter(std::make_shared<Help>(kTrainFlags));
+    args->given = train::default_recipe(true).options;  // the defaults that --help shows
+    app.formatter(std::make_shared<Help>(names_of<train::Group>()));
     app.set_help_all_flag("--help-all", "explain every flag");
-    args->given = train::recipe("fast").options;  // the defaults that --help shows
-    offer(*app.add_option(
-              "--recipe", args->recipe,
-              fmt::format(
-                  "named settings, which other flags override: {}; default: stories without --data, finetune with "
-                  "--init-from or --init-adapter, else fast",
-                  fmt::join(train::recipe_names(), ", "))),
-          train::recipe_names());
-    app.add_option("--config", args->config, "settings from a TOML file, such as a run's config.toml");
-    app.add_option("--serve", args->serve,
-                   "[HOST:]PORT of a page that shows the run while it trains; on loopback, the default, it also asks "
-                   "for samples and stops the run");
-    add_names(app, "--allow-host", args->allow_hosts, web::parse_host,
-              "with --serve: another name for this machine in requests; repeatable")
-        .needs("--serve");
-    app.add_flag("--dry-run", args->dry_run, "print the parameters, memory, work and time of the run, and stop");
-    app.add_flag("--json", args->json, "print what happens on stdout, one JSON object a line");
-    app.add_flag("--quiet", args->quiet, "say nothing on stderr but warnings and errors");
-    args->flags["processes"] =
-        app.add_option("--processes", args->processes,
-                       "with --dry-run: how many processes mpirun is to start, for the memory of each");
-    app.add_flag("--broadcast-data", args->broadcast_data,
-                 "several processes: the first reads the text, and sends it to the others");
-    app.add_flag("--force", args->force, "resume even if the text, the tokenizer or settings have changed");
-    TrainOptions::visit(args->given, [&](const std::string& flag, auto& field, const char* help) {
-        using Field = std::decay_t<decltype(field)>;
-        CLI::Option*& option = args->flags[flag];
-        if constexpr (std::is_same_v<Field, bool>) {
-            option = app.add_flag("--" + flag + ",!--no-" + flag, field, help)->default_str(field ? kOn : "");
-        } else if constexpr (std::is_enum_v<Field>) {
-            const auto read = [&field, flag](const std::string& name) {
-                try {
-                    field = named<Field>("--" + flag, name);
-                } catch (const Error& e) {
-                    throw Usage(e.what());
-                }
-            };
-            option = app.add_option_function<std::string>("--" + flag, read, help)->default_str(name_of(field));
-            offer(*option, names_of<Field>());
-        } else if constexpr (std::is_same_v<Field, double>) {
-            const auto read = [&field](const std::string& text) { field = read_duration(text); };
-            option = flag == "max-time" ? app.add_option_function<std::string>("--" + flag, read, help)
-                                              ->default_str(fmt::format("{}", field))
-                                        : app.add_option("--" + flag, field, help)->capture_default_str();
-        } else {
-            option = app.add_option("--" + flag + (flag == "data" ? ",data" : ""), field, help)->capture_default_str();
-            if constexpr (std::is_same_v<Field, std::vector<std::string>>)
-                flag == "data" ? take_several(*option)
-                               : static_cast<void>(option->take_all()->expected(1)->allow_extra_args(false));
-        }
-        if (train::chosen_flags().contains(flag)) option->default_str("chosen by the recipe");
-    });
-    offer(*args->flags["arch"], models::family_names());
-    offer(*args->flags["tokenizer"], {"char", "bpe"});
-    offer(*args->flags["resume"], {"auto"});
-    offer(*args->flags["lora-targets"], {models::kAllLinear});
-    return [args, caller] {
-        distributed::Processes* const processes = distributed::start_processes();
-        if (processes) args->processes = processes->count;
-        const int code = train_model(*args, caller, processes);
-        distributed::finish_processes(code);
-        return code;
+    std::vector<std::pair<std::string, const CLI::Option*>> options;
+    for (const train::Setting& s : all_settings(*args)) options.emplace_back(s.name, add_setting(app, s));
+    return [args, options] {
+        for (const auto& [name, option] : options)
+            if (option->count() > 0) args->flags.insert(name);
+        return start_train(*args, {});
     };
+}
+
+int run_train(const std::map<std::string, std::vector<std::string>>& given, const TrainCaller& caller) {
+    forget_signal();  // a page that showed an earlier run may have stopped that
+    TrainArguments args;
+    std::vector<std::string> known;
+    const std::vector<train::Setting> all = all_settings(args);
+    for (const train::Setting& s : all) known.push_back("--" + s.name);
+    for (const auto& [name, values] : given) {
+        const auto found = std::find(known.begin(), known.end(), "--" + name);
+        if (found == known.end())
+            throw Usage(
+                fmt::format("unknown flag --{}{}: see inkling train --help", name, did_you_mean("--" + name, known)));
+        train::about_settings([&] { all[static_cast<std::size_t>(found - known.begin())].read(values); });
+        args.flags.insert(name);
+    }
+    return start_train(args, caller);
 }
 
 }  // namespace inkling::cli

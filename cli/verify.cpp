@@ -3,18 +3,17 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "cli/arguments/lines_argument.h"
 #include "cli/common.h"
-#include "cli/training/setup.h"
+#include "cli/usage/flag_values.h"
 #include "cli/usage/help.h"
-#include "cli/usage/unknown_flag.h"
-#include "data/encoded_corpus.h"
 #include "formats/files/file.h"
 #include "formats/json.h"
 #include "models/files/folder.h"
 #include "train/run/checkpoint.h"
 #include "train/run/run_folder.h"
 #include "train/run/verify.h"
+#include "train/settings.h"
+#include "train/setup.h"
 
 namespace inkling::cli {
 namespace {
@@ -147,21 +146,13 @@ class Verification {
             const data::Corpus corpus =
                 options.data.empty() ? data::stories_corpus() : data::read_corpus(options.data, options.text);
             const auto tokenizer = models::open_tokenizer(whole.folder);
-            take_unknown(*tokenizer, options.strict_vocabulary);
-            if (fingerprint_of(corpus, *tokenizer, options) != whole.data_fingerprint)
+            train::take_unknown(*tokenizer, options.strict_vocabulary);
+            if (train::encode_text(corpus, *tokenizer, options.loss_on).fingerprint() != whole.data_fingerprint)
                 text.problem = "is another text than was trained on: resume with --data and that text";
         } catch (const BadInput& e) {
             text.problem = fmt::format("is another text than was trained on: {}", e.what());
         }
         return text;
-    }
-
-    static std::string fingerprint_of(const data::Corpus& corpus, const data::Tokenizer& tokenizer,
-                                      const train::TrainOptions& options) {
-        if (!corpus.lines) return train::fingerprint(data::encode_corpus(tokenizer, corpus.documents).ids);
-        data::EncodedCorpus tokens;
-        const data::EncodedDocuments documents = cli::encode_lines(corpus, tokenizer, options.loss_on, tokens);
-        return train::fingerprint(tokens.ids, &documents);
     }
 
     void conclude(const train::CheckedCheckpoint* whole) const {
@@ -198,7 +189,7 @@ class Verification {
 
 Action add_verify(CLI::App& app) {
     auto args = std::make_shared<VerifyArguments>();
-    app.add_option("run", args->run, "folder of a run, or one of its checkpoints")->required();
+    offer(*app.add_option("run", args->run, "folder of a run, or one of its checkpoints")->required(), {kFolders});
     app.add_flag("--text,!--no-text", args->text, "also read the text, and compare it with the one that was trained on")
         ->default_str(kOn);
     app.add_option("--threads", args->threads, "max OpenMP threads; 0: the physical cores")->capture_default_str();

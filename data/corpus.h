@@ -21,22 +21,6 @@ struct CorpusOptions {
     std::vector<std::string> exclude = {};  // patterns (shell_patterns.h)
     std::string text_field = {}, text_column = {};
     bool lossy = false, skip_bad_lines = false;
-
-    static constexpr const char* data_help =
-        "text: files (also .gz, .zst), folders, quoted patterns such as 'books/*.txt', or - for stdin; .jsonl and "
-        ".json "
-        "files of conversations, prompts and completions, or texts, a document each; repeatable; --data may be left "
-        "out";
-
-    // v(name, field, help) for every setting.
-    template <class Options, class V>
-    static void visit(Options& o, const V& v) {
-        v("exclude", o.exclude, "leave out files and folders like this, such as '*.log'; repeatable");
-        v("text-field", o.text_field, "of the objects in .jsonl files (and stdin): each object's text is a document");
-        v("text-column", o.text_column, "of .csv files (and stdin), with a header line: each row's text is a document");
-        v("lossy", o.lossy, "replace bytes that are not UTF-8 by U+FFFD instead of refusing them");
-        v("skip-bad-lines", o.skip_bad_lines, "leave out lines of .jsonl files that are no documents, and count them");
-    }
 };
 
 struct Corpus {

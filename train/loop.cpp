@@ -7,6 +7,7 @@
 #include "engine/base/clock.h"
 #include "engine/process/adaptive_threads.h"
 #include "train/evaluate.h"
+#include "train/settings.h"
 
 namespace inkling::train {
 namespace {
@@ -77,10 +78,8 @@ void TrainingLoop::go_on_from(const TrainingState& state) {
 }
 
 void TrainingLoop::replan(std::size_t max_iters, std::size_t planned) {
-    options_.planned_iters = planned;
-    options_.replan_step = state_.step;
+    options_.plan = {.changed_at = state_.step, .steps_before = planned};
     options_.max_iters = max_iters;
-    options_.replan = false;
     state_.config = to_toml(options_);
 }
 
@@ -234,7 +233,7 @@ void TrainingLoop::evaluate_now(const std::vector<Callback*>& callbacks, const s
 // may pass, and a plan that is too long costs less than one that ends early.
 void TrainingLoop::check_plan(const std::vector<Callback*>& callbacks) {
     constexpr double kTooShort = 1.0, kTooLong = 0.8, kPlanned = 1.05;  // a plan is a tenth longer than what fits
-    if (!options_.replan || options_.max_time <= 0) return;
+    if (!options_.plan.adjustable || options_.max_time <= 0) return;
     const auto planned = static_cast<double>(options_.max_iters), step = static_cast<double>(state_.step);
     const double over = std::max(step / planned, state_.train_s / options_.max_time);
     if (over < 0.1 || timed_from_ == 0) timed_from_ = state_.step, timed_from_s_ = state_.train_s;

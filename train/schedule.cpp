@@ -41,8 +41,8 @@ Schedule schedule_of(const TrainOptions& o) {
             .warmup = o.warmup_iters,
             .decay_steps = decay(o.max_iters),
             .decay_fraction = o.decay_fraction,
-            .replan_step = o.replan_step,
-            .planned_steps = decay(o.planned_iters)};
+            .replan_step = o.plan.changed_at,
+            .planned_steps = decay(o.plan.steps_before)};
 }
 
 }  // namespace inkling::train

@@ -3,19 +3,14 @@
 
 #include "cli/common.h"
 #include "data/corpus.h"
+#include "train/options.h"
 
 namespace inkling::cli {
 
-struct DataArguments {
-    std::vector<std::string> data;
-    data::CorpusOptions options;
-};
+using DataArguments = train::TrainOptions;  // of which those settings are read that say what the text is
 
 // Returns --data.
 CLI::Option* add_data_flags(CLI::App& app, DataArguments& args);
-
-// An option that takes several values, as --data takes: `--data a.txt b.txt --data c.txt d.txt`.
-void take_several(CLI::Option& option);
 
 // Says on stderr what was left out or replaced.
 data::Corpus read_data(const DataArguments& args);

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "cli/common.h"
+#include "cli/usage/flag_values.h"
 #include "models/files/adapter_folder.h"
 
 namespace inkling::cli {
@@ -45,6 +46,7 @@ auto load_unchanged(const std::string& path, const Load& load) {
 void add_model_flags(CLI::App& app, ModelArgument& argument) {
     CLI::Option* const model =
         app.add_option("--model", argument.model, "model folder, or the folder of a run")->required();
+    offer(*model, {kFolders});
     add_adapter_flag(app, argument.adapter, *model);
 }
 
@@ -53,9 +55,10 @@ void add_adapter_flag(CLI::App& app, std::string& adapter, CLI::Option& model) {
         adapter = folder;
         model.required(false);
     };
-    app.add_option_function<std::string>("--adapter", take,
-                                         "low-rank adapter of the model: its folder, PEFT's too, or that of a run; "
-                                         "without --model, of the model that it names");
+    offer(*app.add_option_function<std::string>("--adapter", take,
+                                                "low-rank adapter of the model: its folder, PEFT's too, or that of a "
+                                                "run; without --model, of the model that it names"),
+          {kFolders});
 }
 
 models::LoadedModel load_current(const std::string& path, models::Kept kept) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "cli/common.h"
+#include "cli/usage/flag_values.h"
 
 namespace inkling::cli {
 
@@ -37,7 +38,7 @@ void OutputFile::check_format(const std::string& format) const {
 
 CLI::Option* add_output_flags(CLI::App& app, OutputFile& out, const std::string& names, const std::string& help) {
     app.add_flag("--overwrite", out.overwrite, "replace whatever file is at --out");
-    return app.add_option(names, out.path, help);
+    return offer(*app.add_option(names, out.path, help), {kFiles});
 }
 
 }  // namespace inkling::cli

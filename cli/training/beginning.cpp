@@ -2,7 +2,6 @@
 
 #include <fmt/ranges.h>
 
-#include "cli/arguments/lines_argument.h"
 #include "cli/training/multiprocess.h"
 #include "data/stories/stories.h"
 #include "train/adapters.h"
@@ -17,10 +16,11 @@ using train::TrainOptions;
 std::string going_on_from(const std::filesystem::path& checkpoint, const train::TrainingLoop& loop) {
     const train::TrainOptions& o = loop.options();
     const std::string from = fmt::format("going on from {}, step {}", checkpoint.string(), loop.state().step);
-    if (o.replan_step != loop.state().step || o.max_iters <= o.planned_iters) return from;
-    const double rate = train::schedule_of(o).at(o.replan_step + (o.max_iters - o.replan_step) / 20);
+    const auto& [adjustable, changed_at, steps_before] = o.plan;
+    if (changed_at != loop.state().step || o.max_iters <= steps_before) return from;
+    const double rate = train::schedule_of(o).at(changed_at + (o.max_iters - changed_at) / 20);
     return from + fmt::format(": {} steps, {} before; the learning rate rises again to {:.2g}", o.max_iters,
-                              o.planned_iters, rate);
+                              steps_before, rate);
 }
 
 std::string adapters_trained(const TrainOptions& options, const models::Transformer<float>& model) {
@@ -34,6 +34,21 @@ std::string adapters_trained(const TrainOptions& options, const models::Transfor
         name_of(options.base_precision), quantity(sizes.state_bytes, "B"));
 }
 
+// "documents in 40 rows of 48 tokens, ..."
+std::string documents_note(const train::TrainingLoop& loop) {
+    const auto add = [&](std::size_t (data::PackedDocuments::*what)() const) {
+        return (loop.documents()->*what)() + (loop.val_documents() ? (loop.val_documents()->*what)() : 0);
+    };
+    const std::size_t cut = add(&data::PackedDocuments::cut), left_out = add(&data::PackedDocuments::left_out);
+    std::string text = fmt::format(
+        "documents in {} of {}, {} for validation; {} to learn", counted(add(&data::PackedDocuments::size), "row"),
+        counted(loop.options().block_size, "token"), loop.val_documents() ? loop.val_documents()->size() : 0,
+        counted(add(&data::PackedDocuments::targets), "token"));
+    if (cut > 0) text += fmt::format("; {} longer than a row: the rest is left out", counted(cut, "document"));
+    if (left_out > 0) text += fmt::format("; {} without anything to learn", counted(left_out, "document"));
+    return text;
+}
+
 std::string memory_note(const TrainOptions& options, const models::Transformer<float>& model,
                         const distributed::Processes& processes) {
     train::Estimate sizes;
@@ -44,7 +59,8 @@ std::string memory_note(const TrainOptions& options, const models::Transformer<f
 
 }  // namespace
 
-void tell_beginning(Report& report, const Prepared& run, const distributed::Processes* processes, std::size_t threads) {
+void tell_beginning(Report& report, const train::PreparedRun& run, const distributed::Processes* processes,
+                    std::size_t threads) {
     const train::TrainingLoop& loop = *run.loop;
     const TrainOptions& options = loop.options();
     models::Transformer<float>& model = *run.loaded.model;
@@ -53,17 +69,18 @@ void tell_beginning(Report& report, const Prepared& run, const distributed::Proc
     report.note(fmt::format("{} parameters, {} tokens, vocabulary {} ({}), {}, seed {}",
                             parameters < 10'000 ? fmt::format("{}", parameters)
                                                 : fmt::format("{:.2f}M", static_cast<double>(parameters) / 1e6),
-                            run.tokens.ids.size(), run.loaded.tokenizer->vocab_size(),
+                            run.text.tokens.ids.size(), run.loaded.tokenizer->vocab_size(),
                             built_in ? "the built-in stories" : fmt::format("{}", fmt::join(options.data, ", ")),
                             counted(threads, "thread"), options.seed));
     if (processes) report.note(memory_note(options, model, *processes));
-    if (run.documents) report.note(documents_note(*run.loop));
+    if (run.text.documents) report.note(documents_note(*run.loop));
     if (model.adapter.rank > 0) report.note(adapters_trained(options, model));
     if (const auto& unknown = run.loaded.tokenizer->unknown; unknown && unknown->tally().characters > 0)
         report.warn(unknown->note());
     if (built_in) {
         const double a_char = data::stories_entropy().nats_per_char;
-        const double chars = static_cast<double>(run.tokens.bytes) / static_cast<double>(run.tokens.ids.size());
+        const double chars =
+            static_cast<double>(run.text.tokens.bytes) / static_cast<double>(run.text.tokens.ids.size());
         report.note(fmt::format(
             "the entropy of the stories, the lowest possible loss: {:.4f} nats per token, {:.4f} per character",
             a_char * chars, a_char));

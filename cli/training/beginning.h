@@ -2,12 +2,13 @@
 #pragma once
 
 #include "cli/training/progress.h"
-#include "cli/training/setup.h"
 #include "distributed/processes.h"
+#include "train/setup.h"
 
 namespace inkling::cli {
 
 // `processes` that train together; null: one.
-void tell_beginning(Report& report, const Prepared& run, const distributed::Processes* processes, std::size_t threads);
+void tell_beginning(Report& report, const train::PreparedRun& run, const distributed::Processes* processes,
+                    std::size_t threads);
 
 }  // namespace inkling::cli

@@ -5,16 +5,12 @@
 #include <optional>
 
 #include "cli/arguments/json_lines.h"
-#include "cli/arguments/lines_argument.h"
 #include "cli/common.h"
-#include "cli/training/setup.h"
-#include "cli/usage/unknown_flag.h"
 #include "formats/json.h"
-#include "models/files/chat_tokens.h"
 #include "models/files/folder.h"
 #include "train/recipes/estimate.h"
 #include "train/recipes/speed.h"
-#include "train/run/run_tokenizer.h"
+#include "train/setup.h"
 
 namespace inkling::cli {
 namespace {
@@ -40,66 +36,55 @@ struct Vocabulary {
     bool exact = false;
 };
 
-// A BPE token that is yet to be learned has about 3.5 bytes; other tokenizers are tried on the beginning of the text.
-Vocabulary vocabulary(const train::TrainOptions& options, const data::Corpus& corpus) {
+// The text in the tokenizer of the run. A BPE token that is yet to be learned has about 3.5 bytes; plain text is tried
+// on its beginning, and examples are encoded whole.
+Vocabulary vocabulary(const data::Corpus& corpus, train::RunSettings& settings, train::Budget& budget) {
     constexpr std::size_t kSample = 4 << 20;
     const double bytes = static_cast<double>(corpus.bytes());
-    const auto kind = find_named<data::TokenizerKind>(options.tokenizer);
-    std::unique_ptr<data::Tokenizer> tokenizer;
-    if (!options.init_from.empty()) {
-        tokenizer = models::open_tokenizer(options.init_from);
-    } else if (kind == data::TokenizerKind::byte_pairs) {
-        return {options.vocab_size, bytes / 3.5, false};
-    } else {
-        tokenizer = train::make_tokenizer(options, corpus);
+    models::LoadedModel loaded;
+    train::open_tokenizer(corpus, settings, loaded, false);
+    if (!loaded.tokenizer) return {settings.options.vocab_size, bytes / 3.5, false};
+    const data::Tokenizer& tokenizer = *loaded.tokenizer;
+    train::take_unknown(*loaded.tokenizer, settings.options.strict_vocabulary);
+    if (corpus.lines) {
+        budget = train::budget_of(train::encode_text(corpus, tokenizer, settings.options.loss_on));
+        return {tokenizer.vocab_size(), static_cast<double>(budget.tokens), true};
     }
-    take_unknown(*tokenizer, options.strict_vocabulary);
     std::size_t read = 0, tokens = 0;
     for (const std::string_view document : corpus.documents) {
-        const std::size_t end = std::min(document.size(), tokenizer->safe_cut(document, kSample - read));
-        tokens += tokenizer->encode(document.substr(0, end)).size();
+        const std::size_t end = std::min(document.size(), tokenizer.safe_cut(document, kSample - read));
+        tokens += tokenizer.encode(document.substr(0, end)).size();
         read += end;
         if (read >= kSample) break;
     }
     const double scale = bytes / static_cast<double>(std::max<std::size_t>(read, 1));
     const double joints = static_cast<double>(corpus.documents.size()) - 1;  // a token each: see encoded_corpus.h
-    return {tokenizer->vocab_size(), static_cast<double>(tokens) * scale + joints, read == corpus.bytes()};
-}
-
-// Documents in lines, with the tokenizer of --init-from: what they are as ids is counted.
-Vocabulary lines(const train::TrainOptions& options, const data::Corpus& corpus, train::Budget& budget) {
-    models::LoadedModel loaded{nullptr, models::open_tokenizer(options.init_from)};
-    if (wants_chat(options, corpus) && !loaded.tokenizer->chat) models::add_chat_tokens(loaded);
-    take_unknown(*loaded.tokenizer, options.strict_vocabulary);
-    data::EncodedCorpus ids;
-    tell_documents(encode_lines(corpus, *loaded.tokenizer, options.loss_on, ids), budget);
-    return {loaded.tokenizer->vocab_size(), static_cast<double>(ids.ids.size()), true};
+    return {tokenizer.vocab_size(), static_cast<double>(tokens) * scale + joints, read == corpus.bytes()};
 }
 
 }  // namespace
 
-int print_estimate(const TrainArguments& args, Settings settings, const data::Corpus& corpus, std::size_t threads) {
+int print_estimate(const TrainArguments& args, train::RunSettings settings, const data::Corpus& corpus,
+                   std::size_t threads) {
     train::TrainOptions& options = settings.options;
     std::optional<models::Architecture> loaded;
     if (!options.init_from.empty()) {
         loaded = models::load_config(models::find_model(options.init_from));
-        change_softcap(settings, *loaded);
-        check_targets(*loaded, options);
-        take_shape(args, *loaded, settings.given.contains("block-size"), options);
+        train::change_softcap(settings, *loaded);
+        train::check_targets(*loaded, options);
+        train::take_shape(*loaded, settings.given.contains("block-size"), settings);
     }
-    fit_tokenizer(corpus, settings);
     train::Budget budget;
-    const Vocabulary vocabulary_ =
-        loaded && corpus.lines ? lines(options, corpus, budget) : vocabulary(options, corpus);
+    const Vocabulary vocabulary_ = vocabulary(corpus, settings, budget);
     const bool fits = settings.fits_run();
     budget.tokens = static_cast<std::size_t>(vocabulary_.tokens);
-    if (fits) budget = fit_sizes(budget, loaded ? &*loaded : nullptr, settings);
+    if (fits) budget = train::fit_sizes(budget, loaded ? &*loaded : nullptr, settings);
     const models::Architecture architecture = loaded ? *loaded : options.model_config(vocabulary_.size);
     train::Estimate needed = train::estimate(options, architecture, vocabulary_.tokens, args.processes);
     if (fits && !settings.given.contains("max-iters"))
-        options.max_iters = planned_steps(budget, needed.seconds_per_step(), settings);
+        options.max_iters = train::planned_steps(budget, needed.seconds_per_step(), settings);
     if (fits) {  // whether weights are averaged follows from the number of steps
-        fit_to_steps(budget, settings);
+        train::fit_to_steps(budget, settings);
         train::estimate_sizes(options, architecture, vocabulary_.tokens, needed, args.processes);
     }
     const double steps = static_cast<double>(options.max_iters), seen = steps * needed.tokens_per_step;
@@ -149,7 +134,8 @@ int print_estimate(const TrainArguments& args, Settings settings, const data::Co
             args.processes > 1 ? fmt::format("of each of {} processes ", args.processes) : "",
             quantity(needed.memory_bytes(), "B"), quantity(needed.state_bytes, "B"), quantity(needed.work_bytes, "B"),
             quantity(needed.text_bytes, "B"), quantity(needed.kProgramBytes, "B")));
-    row("disk", fmt::format("{} per checkpoint; up to 3 are kept", quantity(needed.checkpoint_bytes, "B")));
+    row("disk", fmt::format("{} per checkpoint; up to {} are kept", quantity(needed.checkpoint_bytes, "B"),
+                            options.keep_checkpoints + 1));
     row("time", fmt::format("about {} of training steps, at {} measured now with {}; with evaluations, samples and "
                             "checkpoints about {}",
                             duration(seconds), quantity(needed.flops_per_s, "FLOP/s"), counted(threads, "thread"),

@@ -7,6 +7,7 @@
 namespace inkling::cli {
 
 // Prints what the run would be and take; `threads` are those that are set. Writes no file. Returns the exit code.
-int print_estimate(const TrainArguments& args, Settings settings, const data::Corpus& corpus, std::size_t threads);
+int print_estimate(const TrainArguments& args, train::RunSettings settings, const data::Corpus& corpus,
+                   std::size_t threads);
 
 }  // namespace inkling::cli

@@ -17,9 +17,6 @@
 namespace inkling::cli {
 namespace {
 
-// Of one process: where it is, or what the others are told of.
-const std::set<std::string> kOwn = {"data", "out", "threads", "resume", "overwrite"};
-
 std::vector<std::string> lines_of(const std::string& text) {
     std::vector<std::string> lines;
     std::istringstream in(text);
@@ -64,15 +61,15 @@ std::size_t set_threads_of(const distributed::Processes* processes, std::size_t 
     return set_threads(processes && threads == 0 ? threads_of_each(*processes) : threads);
 }
 
-void check_same_start(distributed::Processes& processes, const Settings& settings, const Resume& resume) {
+void check_same_start(distributed::Processes& processes, const train::RunSettings& settings,
+                      const train::Resume& resume) {
     std::string own = fmt::format("version = {}, for {}\n", INKLING_VERSION, name_of(library_kind()));
     own += fmt::format("checkpoint = {}\n",
                        resume.candidates.empty() ? "none" : resume.candidates.front().filename().string());
-    std::istringstream all(to_toml(settings.options));
-    for (std::string line; std::getline(all, line);) {
-        if (!kOwn.contains(line.substr(0, line.find(" = ")))) own += line + "\n";
-    }
-    compare(processes, own, [](const std::string& who, std::string name, const std::string& first, const auto& other) {
+    train::TrainOptions options = settings.options;
+    for (const train::Setting& s : train::settings(options))
+        if (!s.is(train::kOneStart) && !s.is(train::kEachProcess)) own += fmt::format("{} = {}\n", s.name, s.toml());
+    compare(processes, own, [](const std::string& who, const auto& name, const std::string& first, const auto& other) {
         if (name == "version")
             throw Usage(
                 fmt::format("{} is Inkling {}, and process 0 is {}: install the same everywhere", who, other, first));
@@ -81,7 +78,6 @@ void check_same_start(distributed::Processes& processes, const Settings& setting
                 fmt::format("{} finds {} to go on from, and process 0 {}: --out must be a folder that all "
                             "computers share",
                             who, other == "none" ? "no checkpoint" : other, first == "none" ? "none" : first));
-        std::replace(name.begin(), name.end(), '_', '-');
         throw Usage(fmt::format("{} was started with --{} {}, and process 0 with {}: start all with the same flags",
                                 who, name, other, first));
     });

@@ -15,7 +15,8 @@ std::size_t set_threads_of(const distributed::Processes* processes, std::size_t 
 
 // Throws Usage, on all, where one was started otherwise than the first, or found another checkpoint to go on from;
 // BadInput, where it read another text.
-void check_same_start(distributed::Processes& processes, const Settings& settings, const Resume& resume);
+void check_same_start(distributed::Processes& processes, const train::RunSettings& settings,
+                      const train::Resume& resume);
 void check_same_text(distributed::Processes& processes, const data::Corpus& corpus);
 
 // The first process's corpus, to the others.

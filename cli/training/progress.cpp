@@ -12,6 +12,8 @@
 #include "cli/terminal/terminal.h"
 #include "engine/base/clock.h"
 #include "train/loop.h"
+#include "train/recipes/estimate.h"
+#include "train/recipes/speed.h"
 
 namespace inkling::cli {
 namespace {
@@ -26,6 +28,20 @@ std::shared_ptr<spdlog::logger> logger() {
 }
 
 double unsigned_nan(double x) { return std::isnan(x) ? std::abs(x) : x; }
+
+// What comes on top of --max-time, where that is much: a large model is evaluated, saved and sampled slowly.
+std::string time_on_top(const train::TrainOptions& o, const models::Architecture& architecture,
+                        const train::Budget& budget, double seconds_per_step) {
+    constexpr double kMuch = 1.25;
+    const auto tokens = static_cast<double>(budget.tokens);
+    train::Estimate sizes;
+    train::estimate_sizes(o, architecture, tokens, sizes);
+    const auto [training, all] = train::planned_seconds(o, sizes, tokens, seconds_per_step);
+    if (all < kMuch * training) return "";
+    return fmt::format(
+        "; about {} in all, {} of them training: the rest is for evaluations, samples and checkpoints of {}",
+        short_time(all), short_time(training), quantity(sizes.checkpoint_bytes, "B"));
+}
 
 }  // namespace
 
@@ -95,6 +111,14 @@ void Report::encoding(std::size_t done, std::size_t all) {
     if (done == all) wipe();
 }
 
+void Report::planned(const train::TrainOptions& o, const train::FittedPlan& plan) {
+    note(fmt::format(
+        "{}, {}, width {}, {}; {} of {} of {}{}", counted(o.n_layer, "layer"), counted(o.n_head, "head"), o.n_embd,
+        name_of(o.precision), counted(o.max_iters, "step"), counted(o.batch_size, "sequence"),
+        counted(o.block_size, "token"),
+        plan.seconds_per_step > 0 ? time_on_top(o, plan.architecture, plan.budget, plan.seconds_per_step) : ""));
+}
+
 void Report::sample(const std::string& text) { line("--- a sample ---\n" + text + "\n----------------"); }
 
 void Report::step_refused(train::TrainingLoop& loop) {
@@ -146,8 +170,8 @@ void Report::evaluated(train::TrainingLoop& loop) {
 
 void Report::replanned(train::TrainingLoop& loop) {
     const train::TrainOptions& o = loop.options();
-    note(
-        fmt::format("planned again: {} steps, not {}, are as many as there is time for", o.max_iters, o.planned_iters));
+    note(fmt::format("planned again: {} steps, not {}, are as many as there is time for", o.max_iters,
+                     o.plan.steps_before));
 }
 
 // The last step has a line in any case.

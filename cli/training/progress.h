@@ -7,23 +7,25 @@
 #include <string>
 
 #include "train/callback.h"
+#include "train/setup.h"
 
 namespace inkling::cli {
 
 std::string short_time(double seconds);                    // "1m05s"
 std::string loss_text(double nats, double bits_per_byte);  // "1.4828 (2.1392 bits per byte)"
 
-class Report : public train::Callback {
+class Report : public train::Callback, public train::SetupEvents {
   public:
     explicit Report(bool quiet = false, bool silent = false);  // quiet: warnings alone; silent: nothing
     ~Report() override;
     Report(const Report&) = delete;
     Report& operator=(const Report&) = delete;
 
-    void note(const std::string& text);                // a line that stays
-    void warn(const std::string& text);                // the same, marked as a warning
-    void encoding(std::size_t done, std::size_t all);  // bytes of text; of large texts alone
-    void sample(const std::string& text);              // text that the model writes, between two rules
+    void note(const std::string& text) override;                // a line that stays
+    void warn(const std::string& text) override;                // the same, marked as a warning
+    void encoding(std::size_t done, std::size_t all) override;  // bytes of text; of large texts alone
+    void planned(const train::TrainOptions& options, const train::FittedPlan& plan) override;
+    void sample(const std::string& text);  // text that the model writes, between two rules
 
     void step_refused(train::TrainingLoop& loop) override;
     void spike(train::TrainingLoop& loop) override;

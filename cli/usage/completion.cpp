@@ -19,9 +19,8 @@ class Completion {
         if (name.starts_with(word_)) lines_ += name + (text.empty() ? "" : "\t" + text) + "\n";
     }
     void offer(CLI::Option& option) {
-        const FlagValues values = values_of(option);
-        for (const std::string& name : values.names) offer(name);
-        if (values.files || values.folders) lines_ += values.files ? ":file\n" : ":directory\n";
+        for (const std::string& value : values_of(option))
+            value == kFiles || value == kFolders ? static_cast<void>(lines_ += value + "\n") : offer(value);
     }
     void offer_commands(const CLI::App& app) {
         for (const CLI::App* const command : commands_of(app)) offer(command->get_name(), command->get_description());

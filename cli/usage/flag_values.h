@@ -1,7 +1,7 @@
-// What a flag takes, so that a shell can complete it: known names, files, folders. Names are kept beside the flag, as
+// What a flag takes, so that a shell can complete it: known names, files, folders. They are kept beside the flag, as
 // the name of one of its checks, since CLI11 has no other place for them.
 //   app.add_option("--precision", p)->check(refuse_other_than({"fp32", "bf16"}));   // no other
-//   offer(*app.add_option("--tokenizer", t), {"char", "bpe"});                      // others, too: here files
+//   offer(*app.add_option("--tokenizer", t), {"char", "bpe", kFiles});              // others, too: here files
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -10,14 +10,11 @@
 
 namespace inkling::cli {
 
-struct FlagValues {
-    std::vector<std::string> names;
-    bool files = false, folders = false;  // files: folders, too
-};
+inline constexpr const char *kFiles = ":file", *kFolders = ":directory";  // files: folders, too
 
-FlagValues values_of(CLI::Option& option);
+std::vector<std::string> values_of(CLI::Option& option);
 
-void offer(CLI::Option& option, const std::vector<std::string>& names);
+CLI::Option* offer(CLI::Option& option, const std::vector<std::string>& names);
 
 CLI::Validator with_names(CLI::Validator check, const std::vector<std::string>& names);
 

@@ -37,21 +37,12 @@ std::string wrap(const std::string& first, const std::string& text, std::size_t 
 std::string value_of(const CLI::Option& option) {
     const std::string type = option.get_type_name();  // with what a range allows behind it
     if (!takes_value(option)) return "";
-    return type.starts_with("UINT") || type.starts_with("INT") ? " N" : type.starts_with("FLOAT") ? " X" : " TEXT";
+    if (type == "N" || type.starts_with("UINT") || type.starts_with("INT")) return " N";
+    return type == "X" || type.starts_with("FLOAT") ? " X" : " TEXT";
 }
 
 std::string row(const CLI::Option& option, std::size_t width) {
     return wrap("  " + spellings_of(option), text_of(option), width < 72 ? 22 : 28, width);
-}
-
-// The options of these names, in their order; a name that there is not is passed over.
-std::vector<const CLI::Option*> named_options(const CLI::App& app, const char* names) {
-    std::vector<const CLI::Option*> options;
-    std::istringstream words(names);
-    for (std::string name; words >> name;)
-        for (const CLI::Option* const option : app.get_options())
-            if (option->check_lname(name)) options.push_back(option);
-    return options;
 }
 
 }  // namespace
@@ -87,20 +78,22 @@ std::string usage_of(const CLI::App& app) {
 }
 
 std::vector<Help::Section> Help::sections(const CLI::App& app) const {
-    std::vector<const CLI::Option*> rest = app.get_options();
     std::vector<Section> all;
-    for (const FlagGroup& group : groups_) {
-        all.push_back({group.name, named_options(app, group.common), named_options(app, group.more)});
-        for (const auto* const options : {&all.back().common, &all.back().more})
-            for (const CLI::Option* const option : *options) std::erase(rest, option);
+    for (const std::string& group : groups_) all.push_back({group, {}, {}});
+    if (all.empty()) all.push_back({"", {}, {}});
+    std::vector<const CLI::Option*> own;  // --help, --help-all
+    for (const CLI::Option* const option : app.get_options()) {
+        if (option == app.get_help_ptr() || option == app.get_help_all_ptr()) {
+            own.push_back(option);
+            continue;
+        }
+        const std::string& group = option->get_group();
+        const auto has = [&](const Section& s) { return groups_.empty() || group.starts_with(s.name); };
+        Section& section = *std::find_if(all.begin(), all.end() - 1, has);  // the last has all others
+        (group.ends_with(kRare) ? section.more : section.common).push_back(option);
     }
-    if (!all.empty()) {
-        all.back().more.insert(all.back().more.end(), rest.begin(), rest.end());
-        return all;
-    }
-    std::erase(rest, app.get_help_ptr());
-    rest.push_back(app.get_help_ptr());
-    return {{"", rest, {}}};
+    all.back().common.insert(all.back().common.end(), own.begin(), own.end());
+    return all;
 }
 
 std::string Help::grouped(const CLI::App& app, bool all, std::size_t width) const {

@@ -1,28 +1,22 @@
 // --help: flags with their texts and defaults, wrapped at the width of the terminal.
 //   app.formatter(std::make_shared<Help>());
-//   train.formatter(std::make_shared<Help>(kTrainFlags));   // in groups
+//   train.formatter(std::make_shared<Help>(std::vector<std::string>{"Text", "Model"}));   // in the groups that flags
+//   have
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <span>
 #include <string>
 #include <vector>
 
 namespace inkling::cli {
 
-// Of flags by name, without dashes, separated by spaces.
-struct FlagGroup {
-    const char* name;
-    const char* common;
-    const char* more;  // --help names these, --help-all explains them
-};
-
-constexpr const char* kOn = "on";  // the default of a flag that --no-FLAG turns off
+constexpr const char* kOn = "on";         // the default of a flag that --no-FLAG turns off
+constexpr const char* kRare = " (rare)";  // behind the name of a group: --help names the flag, --help-all explains it
 
 class Help : public CLI::FormatterBase {
   public:
-    // Flags that no group has are among the last one's `more`. Without groups all flags are explained.
-    explicit Help(std::span<const FlagGroup> groups = {}) : groups_(groups) {}
+    // --help itself is in the last group. Without groups all flags are explained.
+    explicit Help(std::vector<std::string> groups = {}) : groups_(std::move(groups)) {}
     std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override;
 
     // All flags and arguments of a command, in the order of its help; one section without a name where they are in no
@@ -36,7 +30,7 @@ class Help : public CLI::FormatterBase {
   private:
     std::string grouped(const CLI::App& app, bool all, std::size_t width) const;
 
-    std::span<const FlagGroup> groups_;
+    std::vector<std::string> groups_;
 };
 
 // What help says of a flag: "-p, --prompt TEXT"; its text with its default.

@@ -3,14 +3,13 @@
 
 #include "cli/common.h"
 #include "data/tokenizers/tokenizer.h"
+#include "train/setup.h"
 
 namespace inkling::cli {
 
 inline constexpr const char* kStrictHelp = "refuse characters that the model does not know, instead of replacing them";
 
-inline void take_unknown(data::Tokenizer& tokenizer, bool strict) {
-    tokenizer.unknown = strict ? nullptr : std::make_shared<data::UnknownCharacters>();
-}
+using train::take_unknown;
 
 // Says on stderr what was replaced since the last time.
 inline void say_replaced(data::Tokenizer& tokenizer) {

@@ -1,4 +1,6 @@
 // train() and the program, as functions of cli/program.h.
+#include <nanobind/stl/map.h>
+
 #include <csignal>
 
 #include "cli/common.h"
@@ -90,7 +92,7 @@ int run_command(const std::vector<std::string>& arguments, const std::vector<std
 void bind_train(nb::module_& m) {
     m.def(
         "_train",
-        [](const std::vector<std::string>& flags, nb::object callback) {
+        [](const std::map<std::string, std::vector<std::string>>& flags, nb::object callback) {
             Caller caller(std::move(callback));
             {
                 const nb::gil_scoped_release others_run;

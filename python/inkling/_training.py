@@ -12,9 +12,6 @@ from typing import Any, Callable, Iterable
 
 from . import _inkling
 
-_SWITCHES = {"dry_run", "json", "quiet", "force"}  # flags that have no --no-...
-
-
 @dataclass
 class TrainResult:
     """What became of a run. Its files are in `out`."""
@@ -42,15 +39,15 @@ class TrainResult:
         return _inkling.Model.from_pretrained(self.out)
 
 
-def _flags(name: str, value: Any) -> list[str]:
-    flag = "--" + name.replace("_", "-")
-    if value is None or (value is False and name in _SWITCHES):
+def _texts(value: Any) -> list[str]:
+    """The values of a flag as the command line has them."""
+    if value is None:
         return []
     if isinstance(value, bool):
-        return [flag if value else "--no-" + flag[2:]]
+        return ["true" if value else "false"]
     if isinstance(value, (list, tuple)):
-        return [part for one in value for part in _flags(name, one)]
-    return [flag, os.fspath(value) if isinstance(value, os.PathLike) else str(value)]
+        return [text for one in value for text in _texts(one)]
+    return [os.fspath(value) if isinstance(value, os.PathLike) else str(value)]
 
 
 def train(
@@ -70,8 +67,6 @@ def train(
     """
     if data is not None and not isinstance(data, (str, os.PathLike)):
         data = list(data)
-    arguments = _flags("data", data)
-    for name, value in flags.items():
-        arguments += _flags(name, value)
-    out, reason = _inkling._train(arguments, callback)
+    given = {name.replace("_", "-"): _texts(value) for name, value in {"data": data, **flags}.items()}
+    out, reason = _inkling._train({name: texts for name, texts in given.items() if texts}, callback)
     return TrainResult(Path(out), reason)

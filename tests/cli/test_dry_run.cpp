@@ -85,6 +85,23 @@ TEST_CASE("plan: --dry-run and the run count the same characters and tokens of s
     CHECK(planned["vocab_size"] == 4);
 }
 
+TEST_CASE("plan: --dry-run opens the tokenizer as the run does, with the marks of conversations", "[cli]") {
+    const ScratchFolder folder;
+    const std::string text = folder.write("text.txt", small_text()), tokenizer = folder.path("tokenizer.json");
+    REQUIRE(program({"tokenize", "train", "--data", text, "--vocab-size", "270", "--out", tokenizer}).code == 0);
+    const Arguments train = Arguments{"train", "--out", folder.path("out"), "--json"} +
+                            small({"--tokenizer", tokenizer, "--chat-template", "chatml", "--max-iters", "1"});
+    const Arguments on_text = train + Arguments{"--data", text};
+    const auto planned = json_lines(call(on_text + Arguments{"--dry-run"})).at(0),
+               run = json_lines(program(on_text)).at(0);
+    for (const char* key : {"vocab_size", "tokens", "parameters"}) CHECK(planned[key] == run[key]);
+    CHECK(planned["vocab_size"] == 272);
+    const std::string chat = folder.write(
+        "chat.jsonl", R"({"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]})");
+    const Arguments by_char = {"train", "--data", chat, "--tokenizer", "char", "--out", folder.path("none")};
+    check_fails(call(by_char + Arguments{"--dry-run"}), 3, "a character tokenizer has no tokens for the marks");
+}
+
 TEST_CASE("plan: a run that cannot fit is refused at once, with the figure that --dry-run gives", "[cli]") {
     const ScratchFolder folder;
     const Arguments train{"train",

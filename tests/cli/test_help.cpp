@@ -2,7 +2,7 @@
 #include <sstream>
 
 #include "tests/cli/terminal.h"
-#include "train/options.h"
+#include "train/settings.h"
 
 using namespace inkling::testing;
 
@@ -62,12 +62,13 @@ TEST_CASE("help: flags of train are in groups, the common ones first, and all un
     };
     inkling::train::TrainOptions options;
     std::size_t rare = 0;
-    inkling::train::TrainOptions::visit(options, [&](const std::string& flag, const auto&, const char*) {
-        INFO(flag);
-        CHECK(explained(all, flag));
-        CHECK_THAT(help, ContainsSubstring("--" + flag));  // its name, at least
-        rare += !explained(help, flag);
-    });
+    for (const inkling::train::Setting& s : inkling::train::settings(options)) {
+        INFO(s.name);
+        CHECK(explained(all, s.name));
+        CHECK_THAT(help, ContainsSubstring("--" + s.name));  // its name, at least
+        CHECK(explained(help, s.name) == s.is(inkling::train::kUsual));
+        rare += !explained(help, s.name);
+    }
     for (const char* flag : {"json", "quiet", "dry-run", "recipe", "config"}) CHECK(explained(help, flag));
     CHECK(explained(all, "force"));
     CHECK(rare > 15);
@@ -91,6 +92,8 @@ TEST_CASE("help: defaults are those of a plain run", "[cli]") {
     CHECK_THAT(text_of(all, "--optimizer"), ContainsSubstring("(default: muon)"));
     CHECK_THAT(text_of(all, "--learning-rate"), ContainsSubstring("(default: 0.02)"));
     CHECK_THAT(text_of(all, "--max-time"), ContainsSubstring("(default: 60)"));
+    CHECK_THAT(text_of(all, "--sampler"), ContainsSubstring("(default: paragraphs)"));  // of the built-in stories
+    CHECK_THAT(text_of(all, "--val-fraction"), ContainsSubstring("(default: 0.025)"));
     CHECK_THAT(text_of(all, "--nesterov,"), ContainsSubstring("(default: on)"));
     CHECK(text_of(all, "--overwrite").find("default") == std::string::npos);
     CHECK_THAT(text_of(generate, "--seed"), ContainsSubstring("(default: another each time)"));

@@ -159,6 +159,9 @@ TEST_CASE("manual: commands, flags and names are completed", "[cli]") {
     CHECK(completed({"train", "data", ""}) == Words{":file"});     // the name of an argument is no flag
     CHECK(completed({"generate", "--model", ""}) == Words{":directory"});
     CHECK(completed({"train", "--resume", "a"}) == Words{"auto", ":directory"});
+    CHECK(completed({"train", "--tokenizer", ""}) == Words{"char", "bpe", ":file"});
+    CHECK(completed({"train", "--muon-scale", "o"}) == Words{"original"});
+    CHECK(completed({"serve", "--runs", ""}) == Words{":directory"});
 }
 
 TEST_CASE("manual: shells offer what the program does", "[cli]") {

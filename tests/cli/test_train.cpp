@@ -303,3 +303,22 @@ TEST_CASE("train: --dry-run plans the run that would be", "[cli][unsanitized]") 
     CHECK_THAT(plan({"--init-from", small_run(), "--recipe", "nanogpt-cpu"}),
                ContainsSubstring("gpt2, 1 layer, 2 heads, width 16") && ContainsSubstring("parameters   3.71k"));
 }
+
+TEST_CASE("train: keeps as many checkpoints as --keep-checkpoints says", "[cli]") {
+    const ScratchFolder folder;
+    const std::string out = folder.path("run");
+    const Arguments train = {"train", "--data", folder.write("text.txt", small_text()), "--out", out};
+    const auto kept = [&] {
+        std::vector<std::string> names = names_in(out);
+        std::erase_if(names, [](const std::string& name) { return !name.starts_with("step-"); });
+        return names;
+    };
+    REQUIRE(program(train + small({"--save-every", "5", "--keep-checkpoints", "3"})).code == 0);
+    CHECK(kept() == std::vector<std::string>{"step-000010", "step-000015", "step-000020"});  // 5 was not evaluated
+    const Result less = program(train + Arguments{"--resume", "auto", "--keep-checkpoints", "1", "--max-iters", "25"});
+    INFO(less.err);
+    REQUIRE(less.code == 0);
+    CHECK(kept().size() <= 2);
+    CHECK(kept().back() == "step-000025");
+    check_fails(call(train + Arguments{"--keep-checkpoints", "0"}), 2, "--keep-checkpoints must be at least 1, got 0");
+}

@@ -6,7 +6,7 @@
 
 #include "engine/base/check.h"
 #include "tests/fuzz/target.h"
-#include "train/options.h"
+#include "train/settings.h"
 
 using namespace inkling;
 

@@ -194,8 +194,7 @@ TEST_CASE("training: every validation loss of a run is of the same tokens", "[tr
     for (const double ratio : seen.bits) CHECK(ratio == Approx(1 / std::log(2)));  // a token is a byte
     CHECK((run.state().val_loss == loss && run.state().best_val_loss == loss && run.last_val_loss() == loss));
     o.eval_iters = 3;  // other tokens than those of the checkpoint's best loss
-    CHECK(train::changed_settings(run.state().config, train::to_toml(o)) ==
-          std::vector<std::string>{"--eval-iters was 2, is 3"});
+    CHECK(train::changed_settings(run.state().config, o) == std::vector<std::string>{"--eval-iters was 2, is 3"});
 }
 
 TEST_CASE("training: stops when the validation loss has not improved for a while", "[train]") {
@@ -221,25 +220,26 @@ struct Replans : train::Callback {
 
 TEST_CASE("training: a plan that the clock shows to be wrong is made again, once", "[train][unsanitized]") {
     train::TrainOptions o = small_options();
-    o.lr_decay_iters = 0, o.max_iters = 40, o.replan = true;
+    o.lr_decay_iters = 0, o.max_iters = 40, o.plan.adjustable = true;
     o.max_time = kEmulated ? 6 : 0.6;  // a step takes far less than 15 ms
     Replans told;
     Run run(o);
     run.loop.run({&told});
     REQUIRE(told.steps.size() == 1);
     const train::TrainOptions& now = run.loop.options();
-    CHECK((now.max_iters == told.steps[0] && now.max_iters > 40 && now.planned_iters == 40 && !now.replan));
-    CHECK((now.replan_step >= 10 && now.replan_step < 40));
+    CHECK(
+        (now.max_iters == told.steps[0] && now.max_iters > 40 && now.plan.steps_before == 40 && !now.plan.adjustable));
+    CHECK((now.plan.changed_at >= 10 && now.plan.changed_at < 40));
     CHECK(run.state().step > 40);
     CHECK_THAT(run.state().config, ContainsSubstring(fmt::format("max_iters = {}\n", now.max_iters)) &&
-                                       ContainsSubstring(fmt::format("replan_step = {}\n", now.replan_step)));
+                                       ContainsSubstring(fmt::format("replan_step = {}\n", now.plan.changed_at)));
     o.max_iters = 1'000'000'000;  // and far too long
     Replans shorter;
     Run second(o);
     second.loop.run({&shorter});
     REQUIRE(shorter.steps.size() == 1);
     CHECK(shorter.steps[0] < 1'000'000);
-    o.replan = false;  // steps that the user asked for stay
+    o.plan.adjustable = false;  // steps that the user asked for stay
     Replans none;
     Run third(o);
     third.loop.run({&none});
@@ -248,7 +248,7 @@ TEST_CASE("training: a plan that the clock shows to be wrong is made again, once
 
 TEST_CASE("training: a run that was planned again is repeated by its config, from before that too", "[train]") {
     train::TrainOptions o = small_options();
-    o.lr_decay_iters = 0, o.max_iters = 60, o.planned_iters = 30, o.replan_step = 12;
+    o.lr_decay_iters = 0, o.max_iters = 60, o.plan = {.changed_at = 12, .steps_before = 30};
     const auto rates = [](const train::TrainOptions& options) {
         struct Rates : train::Callback {
             void step_done(train::TrainingLoop& loop) override { all.push_back(loop.metrics().lr); }
@@ -259,7 +259,7 @@ TEST_CASE("training: a run that was planned again is repeated by its config, fro
         return told.all;
     };
     const std::vector<double> replanned = rates(o);
-    o.replan_step = 0, o.planned_iters = 0, o.max_iters = 30;
+    o.plan = {}, o.max_iters = 30;
     const std::vector<double> before = rates(o);
     o.max_iters = 60;
     const std::vector<double> after = rates(o);

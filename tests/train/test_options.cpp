@@ -1,5 +1,5 @@
 // TrainOptions: defaults, config.toml there and back, and values that make no sense.
-#include "train/options.h"
+#include "train/settings.h"
 
 #include <set>
 
@@ -7,6 +7,7 @@
 #include "tests/catch.h"
 #include "tests/data/scratch_folder.h"
 #include "tests/support/error_of.h"
+#include "train/run/resume.h"
 
 using namespace inkling;
 using inkling::testing::error_of;
@@ -15,41 +16,31 @@ using train::TrainOptions;
 namespace {
 
 // Every setting as "name = value", for comparisons.
-std::vector<std::string> listed(const TrainOptions& options) {
+std::vector<std::string> listed(TrainOptions options) {
     std::vector<std::string> result;
-    TrainOptions::visit(options, [&](const std::string& name, const auto& value, const char*) {
-        if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::vector<std::string>>) {
-            std::string all;
-            for (const auto& item : value) all += "[" + item + "]";
-            result.push_back(name + " = " + all);
-        } else if constexpr (std::is_enum_v<std::decay_t<decltype(value)>>) {
-            result.push_back(name + " = " + name_of(value));
-        } else {
-            result.push_back(fmt::format("{} = {}", name, value));
-        }
-    });
+    for (const train::Setting& s : train::settings(options)) result.push_back(s.name + " = " + s.toml());
     return result;
 }
 
 TrainOptions all_different() {
     TrainOptions o;
     int n = 2;
-    TrainOptions::visit(o, [&](const std::string& name, auto& value, const char*) {
-        using Field = std::decay_t<decltype(value)>;
+    for (const train::Setting& s : train::settings(o)) {
         ++n;
-        if constexpr (std::is_same_v<Field, std::vector<std::string>>)
-            value = {"a b.txt", "quote\"and\\slash", "é\n"};
-        else if constexpr (std::is_same_v<Field, std::string>)
-            value = "text of " + name;
-        else if constexpr (std::is_enum_v<Field>)
-            value = names(Field{}).back().value;
-        else if constexpr (std::is_same_v<Field, bool>)
-            value = !value;
-        else if constexpr (std::is_same_v<Field, double>)
-            value = 1.0 / 3 + n;
+        const bool list = std::holds_alternative<std::vector<std::string>*>(s.value);
+        const bool number =
+            std::holds_alternative<double*>(s.value) || std::holds_alternative<train::Duration>(s.value);
+        if (const auto* const choice = std::get_if<train::Choice>(&s.value))
+            s.read({choice->known().back()});
+        else if (std::holds_alternative<bool*>(s.value))
+            s.read({s.text() == "true" ? "false" : "true"});
+        else if (list)
+            s.read({"a b.txt", "quote\"and\\slash", "é\n"});
+        else if (std::holds_alternative<std::string*>(s.value))
+            s.read({"text of " + s.name});
         else
-            value = static_cast<Field>(1000 + n);
-    });
+            s.read({number ? fmt::format("{}", 1.0 / 3 + n) : fmt::format("{}", 1000 + n)});
+    }
     o.learning_rate = 1e-30, o.min_lr = 3, o.grad_clip = 0.1;
     return o;
 }
@@ -106,7 +97,6 @@ TEST_CASE("options: every text that a flag takes survives config.toml", "[train]
         options.out = text, options.sample_prompt = {text, text};
         const std::string toml = train::to_toml(options);
         CHECK(formats::find_invalid_utf8(toml) == std::string::npos);
-        CHECK(train::toml_values(toml, "c.toml") == train::toml_values(train::to_toml(options), "c.toml"));
         train::parse_toml(toml, "c.toml", back);
         CHECK((back.out == text && back.sample_prompt == options.sample_prompt));
     }
@@ -124,13 +114,46 @@ TEST_CASE("options: a name that is not UTF-8 is written as in a URL", "[train]")
 }
 
 TEST_CASE("options: settings are compared by what they say, not by how they are written", "[train]") {
-    const std::string
-        then = "precision = 'bf16'\nlora_targets = \"all-linear\"\nlearning_rate = 2e-2\ndata = [ 'a' ]\n",
-        now = "precision = \"bf16\"\nlora_targets = 'all-linear'\nlearning_rate = 0.02\ndata = [\n  \"a\",\n]\n";
-    CHECK(train::toml_values(then, "c.toml") == train::toml_values(now, "c.toml"));
-    CHECK(train::toml_values(then, "c.toml").at("precision") == "'bf16'");
-    CHECK(train::toml_values("seed = 1", "c.toml") != train::toml_values("seed = 2", "c.toml"));
-    CHECK_THROWS_AS(train::toml_values("seed =", "c.toml"), BadInput);
+    const std::string then =
+        "precision = 'bf16'\nlora_targets = \"all-linear\"\nlearning_rate = 2e-2\ndata = [ 'a' ]\nn_layer = 3\n";
+    TrainOptions now;
+    now.precision = Precision::bf16, now.learning_rate = 0.02, now.n_layer = 3;
+    CHECK(train::changed_settings(then, now).empty());  // data may change, and the others are not in the text
+    CHECK(train::changed_settings(then + "of_tomorrow = 1\n", now).empty());
+    now.lora_targets = "c_fc", now.seed = 2, now.n_layer = 4;
+    CHECK(train::changed_settings(then, now) ==
+          std::vector<std::string>{"--n-layer was 3, is 4", "--lora-targets was 'all-linear', is 'c_fc'"});
+    CHECK_THROWS_AS(train::changed_settings("seed =", now), BadInput);
+}
+
+TEST_CASE("options: the plan of a run is kept in its config.toml, and is no setting", "[train]") {
+    TrainOptions options, back;
+    CHECK(train::to_toml(options).find("replan") == std::string::npos);
+    for (const train::Setting& s : train::settings(options)) CHECK(s.name.find("plan") == std::string::npos);
+    const std::string before = "replan = false\nreplan_step = 20\nplanned_iters = 30\n";  // as older versions wrote it
+    CHECK(train::parse_toml(before, "c.toml", options).empty());
+    CHECK((!options.plan.adjustable && options.plan.changed_at == 20 && options.plan.steps_before == 30));
+    train::parse_toml(train::to_toml(options), "c.toml", back);
+    CHECK((back.plan.changed_at == 20 && back.plan.steps_before == 30));
+    CHECK_THAT(refusal("replan_step = 'soon'"), ContainsSubstring("replan_step: a whole number"));
+}
+
+TEST_CASE("options: texts of the command line and of Python are read alike", "[train]") {
+    TrainOptions o;
+    const auto read = [&](const std::string& name, const std::vector<std::string>& texts) {
+        for (const train::Setting& s : train::settings(o))
+            if (s.name == name) return error_of<Error>([&] { s.read(texts); });
+        return std::string("no such setting");
+    };
+    CHECK((read("n-layer", {"3", "010"}).empty() && o.n_layer == 10));
+    CHECK((read("max-time", {"1h30m"}).empty() && o.max_time == 5400));
+    CHECK((read("learning-rate", {"+1e-3"}).empty() && o.learning_rate == 1e-3));
+    CHECK((read("data", {"a", "b"}).empty() && o.data == std::vector<std::string>{"a", "b"}));
+    CHECK(read("n-layer", {"-1"}) == "--n-layer: a whole number of at least 0 is required, got '-1'");
+    CHECK(read("learning-rate", {"1e-3x"}) == "--learning-rate: a number is required, got '1e-3x'");
+    CHECK(read("bias", {"yes"}) == "--bias: true or false is required, got 'yes'");
+    CHECK_THAT(read("max-time", {"5x"}), ContainsSubstring("90s, 5m or 1h30m, got '5x'"));
+    CHECK_THAT(read("schedule", {"cosin"}), ContainsSubstring("did you mean cosine"));
 }
 
 TEST_CASE("options: config.toml changes what it names and nothing else", "[train]") {

@@ -4,6 +4,7 @@
 #include "nn/init.h"
 #include "tests/train/run.h"
 #include "train/recipes/speed.h"
+#include "train/settings.h"
 
 using namespace inkling;
 using namespace inkling::testing;
@@ -222,7 +223,7 @@ TEST_CASE("speed: how long a run takes, with evaluations, checkpoints and sample
 }
 
 TEST_CASE("recipes: what help calls chosen by the recipe is what differs from run to run", "[train]") {
-    const TrainOptions plain = train::recipe("fast").options;
+    TrainOptions plain = train::recipe("fast").options;
     std::set<std::string> changed = {"precision"};  // by the CPU
     for (const double seconds : {1.0, 60.0, 3600.0}) {
         for (const std::size_t tokens : {std::size_t{300}, std::size_t{1} << 20, std::size_t{1} << 28}) {
@@ -231,13 +232,11 @@ TEST_CASE("recipes: what help calls chosen by the recipe is what differs from ru
             o.max_iters = train::steps_within(budget, 0.01, o);
             train::fit_tokenizer(tokens, {}, o);
             train::fit_to_steps(budget, {}, o);
-            TrainOptions::visit(o, [&](const std::string& flag, const auto& value, const char*) {
-                TrainOptions::visit(plain, [&](const std::string& other, const auto& before, const char*) {
-                    if constexpr (std::is_same_v<decltype(value), decltype(before)>)
-                        if (flag == other && value != before) changed.insert(flag);
-                });
-            });
+            for (const auto& [setting, before] : train::differing(o, plain)) changed.insert(setting.name);
         }
     }
-    CHECK(changed == train::chosen_flags());
+    std::set<std::string> chosen;
+    for (const train::Setting& s : train::settings(plain))
+        if (s.is(train::kChosen)) chosen.insert(s.name);
+    CHECK(changed == chosen);
 }

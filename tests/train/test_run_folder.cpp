@@ -88,6 +88,16 @@ TEST_CASE("run folder: keeps the last two and the best", "[train]") {
     CHECK(read(folder.path() / "latest" / "file") == "again");
 }
 
+TEST_CASE("run folder: keeps as many of the newest as it is told", "[train]") {
+    const ScratchFolder scratch;
+    RunFolder folder(scratch.path(), 3);
+    save(folder, 1, 2);
+    for (std::size_t step = 2; step <= 6; ++step) save(folder, step, 3);
+    std::set<std::size_t> kept;
+    for (const auto& c : folder.checkpoints()) kept.insert(train::step_of(c));
+    CHECK(kept == std::set<std::size_t>{1, 4, 5, 6});  // the first is the best
+}
+
 TEST_CASE("run folder: the same step can be saved again", "[train]") {
     const ScratchFolder scratch;
     RunFolder folder(scratch.path());

@@ -19,7 +19,6 @@ constexpr double kTunedMinSteps = 60;                           // of even the s
 constexpr double kTunedStepsPerEpoch = 32;                      // batches that a text is at least cut into
 constexpr double kTunedMinBatch = 128, kTunedMaxBatch = 8192;   // tokens
 constexpr std::size_t kTunedTextRow = 512, kTunedDocumentRow = 256;
-constexpr double kTunedPlannedTime = 1.1;  // as recipes.cpp
 // Evaluations cost as much as this part of training; a token that is evaluated a third of one that is trained on.
 constexpr double kTunedEvalCost = 0.15, kTunedEvalToken = 1.0 / 3;
 constexpr double kTunedEvalTokens = 4096;  // that are enough for one evaluation
@@ -99,7 +98,7 @@ void fit_tuning(const Budget& budget, const models::Architecture& model, const s
 }
 
 std::size_t tuning_steps(const Budget& budget, double seconds_per_step, const TrainOptions& o) {
-    const double in_time = kTunedPlannedTime * budget.seconds / seconds_per_step;
+    const double in_time = kPlannedTime * budget.seconds / seconds_per_step;
     const double epochs = max_epochs(budget) * tuned_tokens(budget, o) / tuned_step_tokens(o);
     return static_cast<std::size_t>(std::clamp(std::min(in_time, std::max(epochs, kTunedMinSteps)), 1.0, 1e9));
 }

@@ -34,8 +34,6 @@ constexpr double kAdapterRate = 1e-3;
 constexpr std::size_t kPatience = 16;
 // Of the tokens trained on between two evaluations, as many as one of them reads: 10% of the time.
 constexpr double kEvalPart = 0.3;
-// More steps are planned than were measured to fit: a plan that the clock stops costs less than one that ends early.
-constexpr double kPlannedTime = 1.1;
 // Tokens per step grow with the tokens seen, by nanochat's exponent.
 constexpr double kBatch = 2048, kBatchSeen = 4.5e6, kBatchExponent = 0.383;
 
@@ -126,14 +124,6 @@ const Recipe& recipe(const std::string& name) {
 
 const Recipe& default_recipe(bool built_in_corpus, bool model_exists) {
     return recipe(model_exists ? "finetune" : built_in_corpus ? "stories" : "fast");
-}
-
-const std::set<std::string>& chosen_flags() {
-    static const std::set<std::string> flags = {
-        "tokenizer",    "vocab-size", "n-layer",      "n-head",    "n-embd",    "block-size", "dropout",
-        "weight-decay", "batch-size", "embedding-lr", "head-lr",   "max-iters", "eval-every", "eval-iters",
-        "patience",     "save-every", "sample-every", "log-every", "ema",       "precision"};
-    return flags;
 }
 
 void fit_given(const std::set<std::string>& given, TrainOptions& o) {

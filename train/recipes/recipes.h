@@ -40,7 +40,8 @@ struct Budget {
     double flops() const;  // that a run makes of them
 };
 
-// The functions below leave alone the settings that the user gave: `given` holds their flags, without dashes.
+// The functions below choose the settings with the trait kChosen (settings.h), and leave alone those that the user
+// gave: `given` holds their names.
 
 // What goes with the given settings: heads with a width, rates with an optimizer, no limit of time with steps.
 void fit_given(const std::set<std::string>& given, TrainOptions& options);
@@ -59,12 +60,12 @@ void fit(const Budget& budget, bool fit_shape, const std::set<std::string>& give
 // The number of rows, at least one in each of the equal parts that a batch is cut into.
 std::size_t whole_parts(double rows, std::size_t shards);
 
+// More steps are planned than were measured to fit: a plan that the clock stops costs less than one that ends early.
+inline constexpr double kPlannedTime = 1.1;
+
 // How many steps to plan: a tenth more than fit into the time, but none that would repeat the text without end; at
 // least 1.
 std::size_t steps_within(const Budget& budget, double seconds_per_step, const TrainOptions& options);
-
-// The flags of what fast chooses: by the functions here, and --precision by the CPU.
-const std::set<std::string>& chosen_flags();
 
 // What follows from the number of steps: how often to evaluate, sample and log, and how long weights are averaged.
 void fit_to_steps(const Budget& budget, const std::set<std::string>& given, TrainOptions& options);

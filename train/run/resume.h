@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/base/check.h"
+#include "train/options.h"
 
 namespace inkling::train {
 
@@ -23,8 +24,8 @@ struct Mismatch : BadInput {
 // when it is of another text or of other settings; with `force`, returns what they are, "": they are the same.
 std::string resume(TrainingLoop& loop, const std::filesystem::path& checkpoint, bool force = false);
 
-// Of two texts of to_toml: "--learning-rate was 0.001, is 0.01" and the like. Settings that only one of them has are
-// those of another version, and are passed over.
-std::vector<std::string> changed_settings(const std::string& then, const std::string& now);
+// What differs from the settings in a checkpoint's config: "--learning-rate was 0.001, is 0.01" and the like. Settings
+// that the config does not have, or that only a newer version knows, are passed over.
+std::vector<std::string> changed_settings(const std::string& then, TrainOptions now);
 
 }  // namespace inkling::train

@@ -139,7 +139,7 @@ RunFolder::Lock::~Lock() {
     ::close(file);
 }
 
-RunFolder::RunFolder(fs::path path) : path_(std::move(path)) {
+RunFolder::RunFolder(fs::path path, std::size_t keep) : path_(std::move(path)), keep_(keep) {
     std::error_code error;
     check(!fs::exists(path_, error) || fs::is_directory(path_, error), "{}: is a file: --out must name a directory",
           path_.string());
@@ -224,7 +224,7 @@ void RunFolder::settle(std::size_t newest, const std::string& kept, const std::o
     const std::string best = best_of(found);
     link(path_, "latest", found.front().name());
     link(path_, "best", best);
-    for (std::size_t i = 2; i < found.size(); ++i) {
+    for (std::size_t i = keep_; i < found.size(); ++i) {
         if (found[i].name() != best && found[i].name() != kept) try_remove_checkpoint(found[i].folder);
     }
 }

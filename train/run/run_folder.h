@@ -33,8 +33,8 @@ std::string best_of(const std::vector<Evaluated>& newest_first);
 class RunFolder {
   public:
     // Makes the folder when it does not exist, locks it, and clears what an interrupted save has left. Throws Error
-    // when it cannot be written or another run has it.
-    explicit RunFolder(std::filesystem::path path);
+    // when it cannot be written or another run has it. `keep`: how many of the newest checkpoints stay.
+    explicit RunFolder(std::filesystem::path path, std::size_t keep = 2);
 
     const std::filesystem::path& path() const { return path_; }
     bool holds_run() const { return train::holds_run(path_); }
@@ -43,8 +43,9 @@ class RunFolder {
     std::vector<std::filesystem::path> checkpoints() const { return find_checkpoints(path_); }
 
     // Writes a checkpoint whole or not at all: `write` fills a folder beside, which is synced and renamed to
-    // step-NNNNNN. Then `latest` points to it, and `best` to the one with the lowest validation loss; all others but
-    // the one before are removed. Throws Error, with the checkpoint that is whole in any case.
+    // step-NNNNNN. Then `latest` points to it, and `best` to the one with the lowest validation loss; checkpoints
+    // older than the `keep` newest are removed, but for the best. Throws Error, with the checkpoint that is whole in
+    // any case.
     std::filesystem::path save(std::size_t step, const std::function<void(const std::filesystem::path&)>& write);
 
     // Does the same for the checkpoints that are there, when a run goes on from one of them: a save that was cut off
@@ -67,6 +68,7 @@ class RunFolder {
     void settle(std::size_t newest, const std::string& kept, const std::optional<Evaluated>& saved = {}) const;
 
     std::filesystem::path path_;
+    std::size_t keep_;
     std::unique_ptr<Lock> lock_;
     std::vector<std::string> damaged_;  // names of checkpoints
 };

@@ -5,6 +5,7 @@
 #include "train/adapters.h"
 #include "train/run/checkpoint.h"
 #include "train/run/run_folder.h"
+#include "train/settings.h"
 
 namespace inkling::train {
 

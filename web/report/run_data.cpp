@@ -11,7 +11,7 @@
 #include "generate/utf8_stream.h"
 #include "models/files/folder.h"
 #include "models/parameters.h"
-#include "train/options.h"
+#include "train/settings.h"
 #include "train/run/run_folder.h"
 #include "web/report/attention_map.h"
 #include "web/report/jsonl.h"

@@ -6,7 +6,7 @@
 #include "tests/paths.h"
 #include "tests/train/run.h"
 #include "train/callbacks.h"
-#include "train/documents.h"
+#include "train/encode_examples.h"
 #include "train/evaluate.h"
 
 using namespace inkling;

@@ -1,8 +1,9 @@
-#include "train/documents.h"
+#include "train/encode_examples.h"
 
 #include <algorithm>
 
 #include "formats/named.h"
+#include "train/run/checkpoint.h"
 
 namespace inkling::train {
 namespace {
@@ -63,6 +64,33 @@ data::EncodedDocuments encode_documents(const std::vector<data::Document>& docum
         encoded.ends.push_back(n += encoder.ids.size());
     }
     return encoded;
+}
+
+std::string EncodedText::fingerprint() const {
+    return train::fingerprint(tokens.ids, documents ? &*documents : nullptr);
+}
+
+EncodedText encode_text(const data::Corpus& corpus, const data::Tokenizer& tokenizer, LossOn loss_on,
+                        const data::EncodeOptions& how) {
+    EncodedText text;
+    if (!corpus.lines) {
+        text.tokens = data::encode_corpus(tokenizer, corpus.documents, how);
+        return text;
+    }
+    std::optional<models::ChatTemplate> chat;
+    if (tokenizer.chat) chat = models::ChatTemplate::of(tokenizer);
+    text.tokens.owned = data::GrowingIds(tokenizer.vocab_size());
+    const auto place = [&](const data::Document& d) { return corpus.place_of(d); };
+    text.documents =
+        encode_documents(*corpus.lines, tokenizer, chat ? &*chat : nullptr, loss_on, place, text.tokens.owned);
+    text.tokens.ids = text.tokens.owned.ids();
+    text.tokens.bytes = corpus.bytes();
+    return text;
+}
+
+bool has_conversations(const data::Corpus& corpus) {
+    const auto talks = [](const data::Document& d) { return d.shape == data::DocumentShape::messages; };
+    return corpus.lines && std::any_of(corpus.lines->begin(), corpus.lines->end(), talks);
 }
 
 }  // namespace inkling::train

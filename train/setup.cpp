@@ -1,11 +1,9 @@
-#include "cli/training/setup.h"
+#include "train/setup.h"
 
 #include <fmt/ranges.h>
 
 #include <algorithm>
 
-#include "cli/arguments/lines_argument.h"
-#include "cli/usage/unknown_flag.h"
 #include "data/chat/chat_template.h"
 #include "distributed/launch.h"
 #include "formats/files/directory.h"
@@ -13,17 +11,15 @@
 #include "formats/named.h"
 #include "models/files/adapter_folder.h"
 #include "models/files/chat_tokens.h"
-#include "models/files/folder.h"
 #include "train/adapters.h"
 #include "train/recipes/estimate.h"
 #include "train/run/resume.h"
 #include "train/run/run_tokenizer.h"
 
-namespace inkling::cli {
+namespace inkling::train {
 namespace {
 
 namespace fs = std::filesystem;
-using train::TrainOptions;
 
 // A tokenizer that is named must be the checkpoint's, which is the one that is used.
 void check_tokenizer(const TrainOptions& options, const data::Tokenizer& own, const fs::path& checkpoint, bool force) {
@@ -32,7 +28,7 @@ void check_tokenizer(const TrainOptions& options, const data::Tokenizer& own, co
     models::LoadedModel named{nullptr, models::open_tokenizer(options.tokenizer)};
     if (own.chat && !named.tokenizer->chat) models::add_chat_tokens(named);
     if (named.tokenizer->to_json() == own.to_json()) return;
-    throw train::Mismatch(
+    throw Mismatch(
         fmt::format("{}: was trained with another tokenizer than {} holds: undo that, or go on with "
                     "the checkpoint's own by --force",
                     checkpoint.string(), options.tokenizer));
@@ -40,50 +36,39 @@ void check_tokenizer(const TrainOptions& options, const data::Tokenizer& own, co
 
 class Preparation {
   public:
-    Preparation(const TrainArguments& args, Settings& settings, Report& report)
-        : args_(args), settings_(settings), options_(settings.options), report_(report) {}
+    Preparation(RunSettings& settings, SetupEvents& events)
+        : settings_(settings), options_(settings.options), events_(events) {}
 
     // The newest of the candidates that is whole, else a new model.
-    void prepare(Prepared& run, const Resume& resume) const {
+    void prepare(PreparedRun& run, const Resume& resume) const {
         for (const fs::path& candidate : resume.candidates) {
             try {
                 together([&] {
                     run.loaded = load_checkpoint(candidate);
-                    check_tokenizer(options_, *run.loaded.tokenizer, candidate, args_.force);
+                    check_tokenizer(options_, *run.loaded.tokenizer, candidate, settings_.force);
                 });
                 make_loop(run, candidate);
                 std::string changes;
-                together([&] { changes = train::resume(*run.loop, candidate, args_.force); });
-                if (!changes.empty()) report_.warn(changes);
+                together([&] { changes = train::resume(*run.loop, candidate, settings_.force); });
+                if (!changes.empty()) events_.warn(changes);
                 run.checkpoint = candidate;
                 return;
-            } catch (const train::Mismatch&) {
+            } catch (const Mismatch&) {
                 throw;
             } catch (const BadInput& e) {
                 run.loop.reset();
                 if (candidate == resume.candidates.back()) throw;
                 run.damaged.push_back(candidate);
-                report_.warn(std::string(e.what()) + ": trying the checkpoint before");
+                events_.warn(std::string(e.what()) + ": trying the checkpoint before");
             }
         }
         if (!options_.init_from.empty()) {
             run.loaded = options_.lora_rank > 0 ? load_adapted() : load_whole(models::find_model(options_.init_from));
             change_softcap(settings_, run.loaded.model->config);
-        } else {
-            fit_tokenizer(run.corpus, settings_);
-            run.loaded = {nullptr, train::make_tokenizer(options_, run.corpus)};
         }
-        if (wants_chat(options_, run.corpus) && !run.loaded.tokenizer->chat) {
-            check<BadInput>(options_.lora_rank == 0,
-                            "{}: the model has no chat template, and adapters do not learn the tokens of a new one: "
-                            "train without --lora-rank, or choose a model with a chat template",
-                            options_.init_from);
-            models::add_chat_tokens(run.loaded);
-            if (has_conversations(run.corpus))
-                report_.note(
-                    "conversations are learned as ChatML: <|im_start|>, the role, a line end, what is said, "
-                    "<|im_end|>");
-        }
+        if (open_tokenizer(run.corpus, settings_, run.loaded) && has_conversations(run.corpus))
+            events_.note(
+                "conversations are learned as ChatML: <|im_start|>, the role, a line end, what is said, <|im_end|>");
         make_loop(run, "");
     }
 
@@ -96,7 +81,7 @@ class Preparation {
         std::string error;
         try {
             body();
-        } catch (const train::Mismatch&) {
+        } catch (const Mismatch&) {
             throw;
         } catch (const BadInput& e) {
             error = e.what();
@@ -106,17 +91,16 @@ class Preparation {
     }
 
     // The first process writes the file of ids that a large text gets, and those that share its folder read it.
-    data::EncodedCorpus encoded(const data::Corpus& corpus, const data::Tokenizer& tokenizer) const {
-        distributed::Processes* const all = distributed::processes();
+    EncodedText encoded(const data::Corpus& corpus, const data::Tokenizer& tokenizer) const {
+        distributed::Processes* const all = corpus.lines ? nullptr : distributed::processes();
         if (all && !all->first()) all->barrier();
         const bool is_there = !all || all->first() || (fs::exists(options_.out) && holds_ids(options_.out));
-        data::EncodedCorpus ids =
-            data::encode_corpus(tokenizer, corpus.documents,
-                                {.name = [&](std::size_t i) { return corpus.source_of(i); },
-                                 .cache = is_there ? options_.out : "",
-                                 .progress = [this](auto done, auto of) { report_.encoding(done, of); }});
+        EncodedText text = encode_text(corpus, tokenizer, options_.loss_on,
+                                       {.name = [&](std::size_t i) { return corpus.source_of(i); },
+                                        .cache = is_there ? options_.out : "",
+                                        .progress = [this](auto done, auto of) { events_.encoding(done, of); }});
         if (all && all->first()) all->barrier();
-        return ids;
+        return text;
     }
     static bool holds_ids(const fs::path& folder) {
         const auto names = formats::names_in(folder);
@@ -133,7 +117,7 @@ class Preparation {
     // The model that adapters are for, in --base-precision.
     models::LoadedModel load_base(const fs::path& folder) const {
         if (models::is_adapter(folder))
-            throw Usage(
+            throw WrongSetting(
                 fmt::format("{} is an adapter: go on with it by --init-adapter, or make it a model, by inkling "
                             "export --format hf",
                             folder.string()));
@@ -160,10 +144,10 @@ class Preparation {
                             models::kTablesChanged);
             const auto adapted = [&](const models::Parameter& p) { return model.has_adapter(p); };
             const std::string targets = fmt::format("{}", fmt::join(models::target_names(model.config, adapted), ","));
-            if (args_.has("lora-targets") &&
+            if (settings_.has("lora-targets") &&
                 models::target_names(model.config, models::adapter_targets(model.config, options_.lora_targets)) !=
                     models::target_names(model.config, adapted))
-                throw Usage(
+                throw WrongSetting(
                     fmt::format("--lora-targets is {} in the adapter that is loaded, got {}: leave the flag out",
                                 targets, options_.lora_targets));
             options_.lora_targets = targets;
@@ -175,53 +159,50 @@ class Preparation {
     models::LoadedModel load_checkpoint(const fs::path& folder) const {
         const bool adapter = models::is_adapter(folder);
         if (adapter != (options_.lora_rank > 0))
-            throw train::Mismatch(fmt::format("{}: is {}, and --lora-rank is {}: leave the flag out", folder.string(),
-                                              adapter ? "an adapter" : "a whole model", options_.lora_rank));
+            throw Mismatch(fmt::format("{}: is {}, and --lora-rank is {}: leave the flag out", folder.string(),
+                                       adapter ? "an adapter" : "a whole model", options_.lora_rank));
         if (!adapter) return models::load_model(folder, options_.dropout);
         const fs::path base =
-            args_.has("init-from") ? models::find_model(options_.init_from) : models::base_of_adapter(folder);
+            settings_.has("init-from") ? models::find_model(options_.init_from) : models::base_of_adapter(folder);
         models::LoadedModel loaded = load_base(base);
         models::load_adapter(folder, *loaded.model);
-        take_adapter(args_, loaded.model->adapter, options_);
+        take_adapter(loaded.model->adapter, settings_);
         name_base(loaded, base);
         return loaded;
     }
 
-    void make_loop(Prepared& run, const fs::path& candidate) const {
+    void make_loop(PreparedRun& run, const fs::path& candidate) const {
         if (run.loaded.model) {
             const bool chosen = !candidate.empty() || settings_.given.contains("block-size");
-            take_shape(args_, run.loaded.model->config, chosen, options_);
+            take_shape(run.loaded.model->config, chosen, settings_);
         }
         take_unknown(*run.loaded.tokenizer, options_.strict_vocabulary);
         try {
-            if (run.corpus.lines)
-                run.documents = encode_lines(run.corpus, *run.loaded.tokenizer, options_.loss_on, run.tokens);
-            else
-                run.tokens = encoded(run.corpus, *run.loaded.tokenizer);
+            run.text = encoded(run.corpus, *run.loaded.tokenizer);
         } catch (const BadInput& e) {
             if (candidate.empty()) throw;
-            throw train::Mismatch(fmt::format("{}: was trained on another text: {}", candidate.string(), e.what()));
+            throw Mismatch(fmt::format("{}: was trained on another text: {}", candidate.string(), e.what()));
         }
         formats::named(run.corpus.name(), [&] {
             const data::Tokenizer& tokenizer = *run.loaded.tokenizer;
-            const data::TokenView ids = run.tokens.ids;
+            const data::TokenView ids = run.text.tokens.ids;
+            const data::EncodedDocuments* const documents = run.text.documents ? &*run.text.documents : nullptr;
             auto& model = run.loaded.model;
             std::vector<std::int32_t> repeated;  // documents may be shorter than the rows that are timed
-            if (run.documents && ids.size() < 4 * options_.block_size)
+            if (documents && ids.size() < 4 * options_.block_size)
                 while (repeated.size() < 4 * options_.block_size)
                     repeated.insert(repeated.end(), ids.begin(), ids.end());
             const data::TokenView text = repeated.empty() ? ids : data::TokenView(repeated);
-            train::Budget budget;
-            budget.tokens = settings_.recipe && settings_.recipe->tunes ? ids.size() : text.size();
-            if (run.documents) tell_documents(*run.documents, budget);
-            const std::string chosen = fit_recipe(tokenizer, text, budget, model.get(), settings_);
+            Budget budget = budget_of(run.text);
+            if (!settings_.recipe || !settings_.recipe->tunes) budget.tokens = text.size();
+            const auto plan = fit_recipe(tokenizer, text, budget, model.get(), settings_);
             if (model) model->config.dropout = options_.dropout;  // the recipe may have chosen it
-            if (!chosen.empty()) report_.note(chosen);
-            train::check_memory(options_, model ? model->config : options_.model_config(tokenizer.vocab_size()),
-                                static_cast<double>(ids.size()));
+            if (plan) events_.planned(options_, *plan);
+            check_memory(options_, model ? model->config : options_.model_config(tokenizer.vocab_size()),
+                         static_cast<double>(ids.size()));
             if (!model) model = new_model(tokenizer, ids);
-            run.loop = std::make_unique<train::TrainingLoop>(
-                options_, *model, ids, &tokenizer, distributed::processes(), run.documents ? &*run.documents : nullptr);
+            run.loop =
+                std::make_unique<TrainingLoop>(options_, *model, ids, &tokenizer, distributed::processes(), documents);
         });
     }
 
@@ -236,21 +217,51 @@ class Preparation {
         return std::make_unique<models::Transformer<float>>(config, Generator{options_.seed});
     }
 
-    const TrainArguments& args_;
-    Settings& settings_;
+    RunSettings& settings_;
     TrainOptions& options_;
-    Report& report_;
+    SetupEvents& events_;
 };
 
 }  // namespace
 
-void fit_tokenizer(const data::Corpus& corpus, Settings& settings) {
-    const bool chat = wants_chat(settings.options, corpus);  // conversations need byte pairs, which can have marks
-    fit_tokenizer(chat ? std::max(corpus.bytes(), train::kShortText + 1) : corpus.bytes(), settings);
+bool open_tokenizer(const data::Corpus& corpus, RunSettings& settings, models::LoadedModel& loaded, bool learn) {
+    TrainOptions& options = settings.options;
+    const bool chat = options.chat_template == ChatForm::chatml || has_conversations(corpus);
+    if (!loaded.tokenizer && !options.init_from.empty()) {
+        loaded.tokenizer = models::open_tokenizer(options.init_from);
+    } else if (!loaded.tokenizer) {
+        // conversations need byte pairs, which can have marks
+        fit_tokenizer(chat ? std::max(corpus.bytes(), kShortText + 1) : corpus.bytes(), settings);
+        if (!learn && find_named<data::TokenizerKind>(options.tokenizer) == data::TokenizerKind::byte_pairs)
+            return false;
+        loaded.tokenizer = make_tokenizer(options, corpus);
+    }
+    if (!chat || loaded.tokenizer->chat) return false;
+    check<BadInput>(options.lora_rank == 0,
+                    "{}: the model has no chat template, and adapters do not learn the tokens of a new one: train "
+                    "without --lora-rank, or choose a model with a chat template",
+                    options.init_from);
+    models::add_chat_tokens(loaded);
+    return true;
 }
 
-void prepare(const TrainArguments& args, Settings& settings, Report& report, const Resume& resume, Prepared& run) {
-    Preparation(args, settings, report).prepare(run, resume);
+Budget budget_of(const EncodedText& text) {
+    Budget budget;
+    budget.tokens = text.tokens.ids.size();
+    if (!text.documents) return budget;
+    const data::EncodedDocuments& documents = *text.documents;
+    for (std::size_t d = 0; d < documents.size(); ++d)
+        budget.longest_document = std::max(budget.longest_document, documents.ends[d] - documents.begin(d));
+    budget.answers = std::find(documents.learn.begin(), documents.learn.end(), 0) != documents.learn.end();
+    return budget;
 }
 
-}  // namespace inkling::cli
+void take_unknown(data::Tokenizer& tokenizer, bool strict) {
+    tokenizer.unknown = strict ? nullptr : std::make_shared<data::UnknownCharacters>();
+}
+
+void prepare(RunSettings& settings, const Resume& resume, SetupEvents& events, PreparedRun& run) {
+    Preparation(settings, events).prepare(run, resume);
+}
+
+}  // namespace inkling::train

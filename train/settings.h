@@ -1,0 +1,110 @@
+// The list of settings, each declared once: name, default, help, group, whether a recipe chooses it, whether it may
+// change when a run goes on, and what completes it. Flags, config.toml, JSON, the manual, completion, Python's keywords
+// and the check on resume read it. A new setting is a field of TrainOptions and a row in settings.cpp.
+//   TrainOptions options;
+//   for (const Setting& s : settings(options)) print(s.name, s.text());
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+#include <set>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "engine/base/names.h"
+#include "train/options.h"
+
+namespace inkling::train {
+
+// A value of any enum that has names (engine/base/names.h).
+class Choice {
+  public:
+    template <class E>
+    requires std::is_enum_v<E> Choice(E* value)
+        : value_(value),
+          get_([](const void* v) -> std::string { return name_of(*static_cast<const E*>(v)); }),
+          set_([](void* v, const std::string& what, const std::string& name) {
+              *static_cast<E*>(v) = named<E>(what, name);
+          }),
+          known_(&names_of<E>) {}
+
+    std::string text() const { return get_(value_); }
+    void read(const std::string& what, const std::string& name) const { set_(value_, what, name); }
+    std::vector<std::string> known() const { return known_(); }
+
+  private:
+    void* value_;
+    std::string (*get_)(const void*);
+    void (*set_)(void*, const std::string&, const std::string&);
+    std::vector<std::string> (*known_)();
+};
+
+// In text also 90s, 5m, 1h30m or 2d.
+struct Duration {
+    double* seconds;
+};
+
+using Value = std::variant<bool*, std::uint64_t*, double*, Duration, std::string*, std::vector<std::string>*, Choice>;
+
+// The parts of `train --help`.
+enum class Group { text, model, time, optimizer, adapters, run };
+
+constexpr auto names(Group) {
+    return name_table<Group>({{Group::text, "Text"},
+                              {Group::model, "Model"},
+                              {Group::time, "Time"},
+                              {Group::optimizer, "Optimizer"},
+                              {Group::adapters, "Adapters"},
+                              {Group::run, "Run"}});
+}
+
+enum Trait : unsigned {
+    kUsual = 1,          // --help explains it; the others are explained by --help-all
+    kChosen = 2,         // recipes choose it
+    kMayChange = 4,      // when a run goes on: its result does not depend on it, or the text's hash tells
+    kReadsText = 8,      // how a text is read: eval and tokenize have it, too
+    kOneStart = 16,      // of one start of the program, never of the config.toml of a run
+    kEachProcess = 32,   // may differ between processes that train together
+    kTakesFile = 64,     // takes the path of a file or a folder
+    kTakesFolder = 128,  // takes the path of a folder
+};
+
+struct Setting {
+    std::string name;  // n-layer: --n-layer, and n_layer in config.toml, JSON and Python
+    Value value;
+    Group group;
+    unsigned traits;
+    std::string help;
+    std::vector<std::string> words = {};  // known values, besides which there are others
+
+    bool is(Trait trait) const { return (traits & trait) != 0; }
+    std::string key() const;   // n_layer
+    std::string text() const;  // the value
+    std::string toml() const;  // as config.toml has it
+    nlohmann::ordered_json json() const;
+    // Reads the value as the command line has it; the last text holds, where the value is no list. Throws Error that
+    // names the flag.
+    void read(const std::vector<std::string>& texts) const;
+    void copy(const Setting& other) const;  // the value of the same setting of other options
+};
+
+std::vector<Setting> settings(TrainOptions& options);  // bound to the fields of `options`
+
+// Of two lists, the settings whose values differ, in pairs.
+std::vector<std::pair<Setting, Setting>> differing(TrainOptions& a, TrainOptions& b);
+
+// Reads the keys of a config.toml over `options`, and names the settings that it has. Keys of settings of one start,
+// which older versions wrote, are passed over, and `unknown` ones where that is allowed. Throws BadInput for unknown
+// keys and values of the wrong type, Error, naming the flag, for an unknown name.
+enum class UnknownKeys { refused, passed_over };
+std::set<std::string> read_toml(const std::filesystem::path& path, TrainOptions& options);
+std::set<std::string> parse_toml(const std::string& text, const std::string& what, TrainOptions& options,
+                                 UnknownKeys unknown = UnknownKeys::refused);
+// All settings but those of one start, and the plan, where it changed or may.
+std::string to_toml(TrainOptions options);
+nlohmann::ordered_json settings_json(TrainOptions options);
+
+}  // namespace inkling::train
