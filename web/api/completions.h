@@ -1,4 +1,4 @@
-// From a checked request for text to its answer: writers for its prompts, jobs for the scheduler, and the pieces that
+// From a checked request for text to its answer: sequences for its prompts, jobs for the scheduler, and the pieces that
 // come back as OpenAI's JSON, whole or as server-sent events.
 #pragma once
 

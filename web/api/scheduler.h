@@ -1,5 +1,5 @@
 // Writes the texts of all requests on one thread, as one batch for each model. Texts join and leave between two tokens;
-// what they say does not depend on what runs beside them (generate/writer.h).
+// what they say does not depend on what runs beside them (generate/sequence.h).
 //   Scheduler scheduler({.parallel = 16, .queue = 256, .threads = 2});
 //   scheduler.add(texts);                   // of one request; throws HttpError 429 where the queue has no room
 //   texts->wait();                          // text_stream.h
@@ -40,7 +40,7 @@ class Scheduler {
     void drop_abandoned();  // jobs whose clients have gone
     void read_prompt();     // of one job, so that the others need not wait for many
     void step();            // a token for each text
-    static void step_alone(TextStream::Job& job, const void* decoder);
+    static void step_alone(TextStream::Job& job, const void* inference);
 
     const SchedulerOptions options_;
     Metrics& metrics_;
