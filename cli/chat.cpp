@@ -154,7 +154,7 @@ int talk_by_json(Conversation& talk, data::Tokenizer& tokenizer, const ChatArgum
         try {
             take_json(*line, talk, args.system);
             write_answer(talk, [](const std::string&) {});
-            const generate::Writer& text = talk.text();
+            const generate::Sequence& text = talk.text();
             const std::size_t n = text.generated().size();
             answer = {{"role", "assistant"},
                       {"content", talk.messages().back().content},
@@ -180,13 +180,11 @@ int chat(ChatArguments& args) {
     if (args.seed->count() == 0) args.options.seed = std::random_device()();
     check_utf8({args.system, "--system"});
     set_threads(args.threads);
-    auto [model, tokenizer] = load_current(args.model, models::kept_for_decoder(args.weights.type()));
+    auto [model, tokenizer] = load_for_inference(args.model, args.weights.type());
     take_unknown(*tokenizer, args.strict);
     models::ChatTemplate form = models::ChatTemplate::of(*tokenizer);
-    const auto decoder = std::make_shared<const models::Decoder>(*model, args.weights.type());
-    model.reset();  // the decoder has what it needs
     const std::shared_ptr<data::Tokenizer> shared = std::move(tokenizer);
-    Conversation talk(decoder, shared, std::move(form), args.options);
+    Conversation talk(model, shared, std::move(form), args.options);
     talk.set_system(args.system);
     if (args.json) return talk_by_json(talk, *shared, args);
     std::fprintf(stderr, "seed %llu\n", static_cast<unsigned long long>(args.options.seed));

@@ -16,7 +16,7 @@
 #include "data/stories/stories.h"
 #include "engine/base/precision.h"
 #include "formats/json.h"
-#include "generate/writer.h"
+#include "generate/sequence.h"
 #include "train/encode_examples.h"
 #include "train/evaluate.h"
 
@@ -31,7 +31,7 @@ struct EvalArguments {
     bool json = false, strict = false, answers = false;
 
     models::LoadedModel load() const {
-        models::LoadedModel loaded = load_current(model, quantize.empty() ? models::Kept::fp32 : models::Kept::q8_0);
+        models::LoadedModel loaded = load_current(model, {quantize.empty() ? WeightType::fp32 : WeightType::q8_0});
         take_unknown(*loaded.tokenizer, strict);
         return loaded;
     }
@@ -65,12 +65,12 @@ int evaluate_stories(const EvalArguments& args) {
     generate::GenerateOptions options;
     options.max_tokens = 1000;
     options.context_shift = 1;  // a story's rules hold over all that the model can see
-    const auto decoder = std::make_shared<const models::Decoder>(*model);
+    const auto inference = std::make_shared<const models::InferenceModel>(*model);
     std::size_t accepted = 0;
     watched("writing stories", [&](const auto& progress) {
         for (; options.sample < args.stories; ++options.sample) {
             if (!progress(static_cast<double>(options.sample) / static_cast<double>(args.stories))) return;
-            generate::Writer story(decoder, tokenizer.get(), options);
+            generate::Sequence story(inference, tokenizer.get(), options);
             // after a story of the grammar's own: the corpus, too, has one before each
             story.add(data::generate_story(kFresh, options.sample) + "\n");
             std::string text;

@@ -36,7 +36,7 @@ ordered_json json_of(const generate::Logprob& p, const data::Tokenizer& tokenize
     return {{"id", p.id}, {"text", generate::to_valid_utf8(piece)}, {"logprob", p.logprob}};
 }
 
-ordered_json json_of(generate::Writer& text, const data::Tokenizer& tokenizer,
+ordered_json json_of(generate::Sequence& text, const data::Tokenizer& tokenizer,
                      const generate::GenerateOptions& options) {
     const auto speed = [](std::size_t n, double seconds) {
         return seconds > 0 ? static_cast<double>(n) / seconds : 0.0;
@@ -74,19 +74,19 @@ void print_json(const std::string& prompt, const ordered_json& rest) {
 
 // Samples first .. first + n - 1 of what was begun, written as a batch; each is printed as it comes, once those before
 // it are done.
-void write_together(generate::Writer& begun, const data::Tokenizer& tokenizer, const std::string& prompt,
+void write_together(generate::Sequence& begun, const data::Tokenizer& tokenizer, const std::string& prompt,
                     const WritingOptions& writing, std::size_t first, std::size_t n) {
     const std::atomic<int>& signal = catch_signals();
-    std::vector<generate::Writer> texts;
-    std::vector<generate::Writer*> batch;
+    std::vector<generate::Sequence> texts;
+    std::vector<generate::Sequence*> batch;
     for (std::size_t shown = 0; shown < n; ++shown) {
         if (signal != 0 && shown > 0) return;
         if (!writing.json && first + shown > 0) print("\n---\n");
         if (!writing.json && !writing.no_prompt) print(prompt);
         if (texts.empty()) {
-            if (!begun.finished()) until_signal([&] { begun.read(); });
+            if (!begun.finished()) until_signal([&] { begun.prefill(); });
             for (std::size_t i = 0; i < n; ++i) texts.push_back(begun.another(first + i));
-            for (generate::Writer& text : texts) batch.push_back(&text);
+            for (generate::Sequence& text : texts) batch.push_back(&text);
         }
         print_text(texts[shown], batch, tokenizer, prompt, writing);
     }
@@ -100,22 +100,20 @@ int generate_text(GenerateArguments& args) {
     if (args.logprobs > 0 && !writing.json) throw Usage("--logprobs is shown with --json alone: add --json");
     if (args.logprobs > 0) writing.options.logprobs = args.logprobs;
     set_threads(args.threads);
-    auto [model, tokenizer] = load_current(args.model, models::kept_for_decoder(args.weights.type()));
+    auto [model, tokenizer] = load_for_inference(args.model, args.weights.type());
     take_unknown(*tokenizer, args.strict);
     const PromptText prompt = read_prompt(args.prompt, args.prompt_file);
     check_utf8(prompt);
-    const std::size_t context = model->config.block_size;
+    const std::size_t context = model->config().block_size;
     if (writing.options.context_shift > context)
         throw Usage(fmt::format("--context-shift must be at most the context of {}, got {}", context,
                                 writing.options.context_shift));
-    const auto decoder = std::make_shared<const models::Decoder>(*model, args.weights.type());
-    model.reset();  // the decoder has what it needs
-    generate::Writer text(decoder, tokenizer.get(), writing.options);
+    generate::Sequence text(model, tokenizer.get(), writing.options);
     if (!args.interactive || !prompt.text.empty()) formats::named(prompt.source, [&] { text.add(prompt.text); });
     say_replaced(*tokenizer);
     if (!args.interactive && args.prompt_file != "-") advise_on_input(!prompt.text.empty());
     if (!writing.json) std::fprintf(stderr, "seed %llu\n", static_cast<unsigned long long>(writing.options.seed));
-    if (args.interactive) return write_interactively(std::move(text), decoder, *tokenizer, prompt.text, writing);
+    if (args.interactive) return write_interactively(std::move(text), model, *tokenizer, prompt.text, writing);
     if (text.prompt_tokens() > context)
         std::fprintf(stderr, "the prompt has %zu tokens: the model sees the last %zu\n", text.prompt_tokens(), context);
     const std::atomic<int>& signal = catch_signals();
@@ -127,7 +125,7 @@ int generate_text(GenerateArguments& args) {
 
 }  // namespace
 
-void print_text(generate::Writer& text, std::span<generate::Writer* const> batch, const data::Tokenizer& tokenizer,
+void print_text(generate::Sequence& text, std::span<generate::Sequence* const> batch, const data::Tokenizer& tokenizer,
                 const std::string& prompt, const WritingOptions& writing) {
     const std::atomic<int>& signal = catch_signals();
     while (true) {

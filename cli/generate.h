@@ -4,7 +4,7 @@
 #include <string>
 
 #include "cli/common.h"
-#include "generate/writer.h"
+#include "generate/sequence.h"
 
 namespace inkling::cli {
 
@@ -15,7 +15,7 @@ struct WritingOptions {
 
 // Writes `text`, one of `batch`, to its end or up to a signal, and prints it as it comes; with --json, then, with the
 // `prompt` that it continues.
-void print_text(generate::Writer& text, std::span<generate::Writer* const> batch, const data::Tokenizer& tokenizer,
+void print_text(generate::Sequence& text, std::span<generate::Sequence* const> batch, const data::Tokenizer& tokenizer,
                 const std::string& prompt, const WritingOptions& writing);
 
 // The flags of sampling, but for the seed's. Returns that of the number of tokens.
@@ -33,7 +33,7 @@ void check_options(const generate::GenerateOptions& options);
 
 // --interactive: continues `prompt`, if there is one, which `text` has already, and then each line of stdin. Returns
 // the exit code.
-int write_interactively(generate::Writer text, const std::shared_ptr<const models::Decoder>& decoder,
+int write_interactively(generate::Sequence text, const std::shared_ptr<const models::InferenceModel>& inference,
                         data::Tokenizer& tokenizer, const std::string& prompt, const WritingOptions& writing);
 
 }  // namespace inkling::cli

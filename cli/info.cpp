@@ -118,7 +118,7 @@ int show(const InfoArguments& args) {
                                    {"bytes", bytes_of(folder)}};
     if (const models::AdapterOptions& adapter = model->adapter; adapter.rank > 0) {
         info.update({{"base_model", adapter.base}, {"lora_rank", adapter.rank}, {"lora_alpha", adapter.alpha}});
-        const auto adapted = [&m = *model](const models::Parameter& p) { return m.has_adapter(p); };
+        const auto adapted = [&m = *model](const models::ParameterSpec& p) { return m.has_adapter(p); };
         info["lora_targets"] = fmt::format("{}", fmt::join(models::target_names(c, adapted), ","));
         info["trained_parameters"] = models::adapter_count(c, adapter.rank, adapted);
     }

@@ -55,7 +55,7 @@ std::string last_part(const std::filesystem::path& folder) {
 
 std::string described(const web::ServedModel& model) {
     return fmt::format("{}: {} layers, width {}, context {}, vocabulary {}{}", model.name,
-                       model.decoder->config().n_layer, model.decoder->config().n_embd, model.context(),
+                       model.inference->config().n_layer, model.inference->config().n_embd, model.context(),
                        model.tokenizer->vocab_size(), model.chat ? ", chat" : "");
 }
 

@@ -161,16 +161,16 @@ void fused() {
     const Tensor<double> k(normal({2, 4, 512, 16}, 2), true), v(normal({2, 4, 512, 16}, 3), true);
     AttentionOptions options;
     options.causal = true;
-    const auto attend = [&](nn::Weights wanted) {
+    const auto attend = [&](nn::NeedWeights wanted) {
         const std::size_t before = pool_statistics().bytes_in_use;
         const Tensor<double> y = nn::scaled_dot_product_attention(q, k, v, options, wanted).output;
         const double held = static_cast<double>(pool_statistics().bytes_in_use - before);
-        fmt::print("{}: {:.1f} MB held after forward\n", wanted == nn::Weights::keep ? "composed" : "fused",
+        fmt::print("{}: {:.1f} MB held after forward\n", wanted == nn::NeedWeights::yes ? "composed" : "fused",
                    held / 1e6);
         return y;
     };
-    const Tensor<double> composed = attend(nn::Weights::keep);
-    const Tensor<double> at_once = attend(nn::Weights::none);
+    const Tensor<double> composed = attend(nn::NeedWeights::yes);
+    const Tensor<double> at_once = attend(nn::NeedWeights::no);
     fmt::print("they agree to 1e-13: {}\n", largest_difference(composed, at_once) < 1e-13);
 }
 

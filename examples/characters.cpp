@@ -32,7 +32,7 @@ struct Model : nn::Module<float> {  // one block of GPT-2
 
     Tensor<float> forward(const IdArray& ids) const {  // (B, T) -> (B, T, V)
         Tensor<float> x = wpe.forward(wte.forward(ids));
-        x += attn.forward(ln_1.forward(x), nn::Weights::none).output;
+        x += attn.forward(ln_1.forward(x), nn::NeedWeights::no).output;
         x += mlp.forward(ln_2.forward(x));
         return head.forward(ln_f.forward(x));
     }

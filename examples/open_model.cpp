@@ -1,6 +1,6 @@
 // Opens a model folder, made by `inkling train` or by transformers, and writes text with it.
 //   open_model runs/quickstart "By the mill "
-#include <inkling/generate/writer.h>
+#include <inkling/generate/sequence.h>
 #include <inkling/models/files/folder.h>
 
 #include <iostream>
@@ -16,7 +16,7 @@ int main(int argc, char** argv) {
     options.max_tokens = 60;
     options.temperature = 0.8;
     options.seed = 7;
-    generate::Writer text(*model, tokenizer.get(), options);
+    generate::Sequence text(*model, tokenizer.get(), options);
     text.add(argv[2]);
     std::cout << argv[2];
     while (!text.finished()) std::cout << text.next() << std::flush;

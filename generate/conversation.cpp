@@ -9,10 +9,10 @@ namespace inkling::generate {
 
 using data::ChatMessage;
 
-Conversation::Conversation(std::shared_ptr<const models::Decoder> decoder,
+Conversation::Conversation(std::shared_ptr<const models::InferenceModel> model,
                            std::shared_ptr<const data::Tokenizer> tokenizer, models::ChatTemplate chat,
                            GenerateOptions options)
-    : decoder_(std::move(decoder)), tokenizer_(std::move(tokenizer)), chat_(std::move(chat)) {
+    : model_(std::move(model)), tokenizer_(std::move(tokenizer)), chat_(std::move(chat)) {
     set_options(std::move(options));
 }
 
@@ -43,7 +43,7 @@ void Conversation::ask(const std::string& text) {
 }
 
 void Conversation::answer() {
-    const std::size_t T = decoder_->config().block_size, room = std::min(options_.max_tokens, T / 4) + 1;
+    const std::size_t T = model_->config().block_size, room = std::min(options_.max_tokens, T / 4) + 1;
     const auto of_system = static_cast<std::size_t>(!messages_.empty() && messages_[0].role == "system");
     // what is seen may begin with any of these, behind the system's message
     std::vector<std::size_t> begins{of_system};
@@ -71,7 +71,7 @@ void Conversation::answer() {
         GenerateOptions options = options_;
         options.sample += turns_;  // other random numbers than those of the turns before
         options.end_tokens.push_back(chat_.end_of_turn());
-        text_.emplace(decoder_, tokenizer_.get(), options);
+        text_.emplace(model_, tokenizer_.get(), options);
         text_->add(ids);
     }
     ++turns_;
@@ -88,9 +88,9 @@ std::string Conversation::taken() {
 
 std::string Conversation::next() {
     if (finished()) return "";
-    Writer* const self = &*text_;
+    Sequence* const self = &*text_;
     step(std::span(&self, 1));
-    full_ = !text_->finished() && text_->tokens().size() >= decoder_->config().block_size;
+    full_ = !text_->finished() && text_->tokens().size() >= model_->config().block_size;
     if (full_) text_->finish(FinishReason::length);
     return taken();
 }

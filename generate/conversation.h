@@ -1,5 +1,5 @@
 // A conversation with a chat model, turn by turn:
-//   Conversation talk(decoder, tokenizer, ChatTemplate::load(folder, *tokenizer));
+//   Conversation talk(model, tokenizer, ChatTemplate::load(folder, *tokenizer));
 //   talk.ask("Hello");
 //   while (!talk.finished()) std::cout << talk.next();
 //   talk.messages();                            // what was said, the answer among it
@@ -10,7 +10,7 @@
 #include <optional>
 
 #include "data/chat/chat_template.h"
-#include "generate/writer.h"
+#include "generate/sequence.h"
 
 namespace inkling::generate {
 
@@ -18,7 +18,7 @@ class Conversation {
   public:
     static constexpr std::size_t what_is_left = SIZE_MAX;  // of the context: max_tokens
 
-    Conversation(std::shared_ptr<const models::Decoder> decoder, std::shared_ptr<const data::Tokenizer> tokenizer,
+    Conversation(std::shared_ptr<const models::InferenceModel> model, std::shared_ptr<const data::Tokenizer> tokenizer,
                  models::ChatTemplate chat, GenerateOptions options);
 
     const std::vector<data::ChatMessage>& messages() const { return messages_; }
@@ -35,19 +35,19 @@ class Conversation {
     std::string next();  // some more of the answer, which is a message once it is finished
     void stop();
     bool finished() const { return !text_ || text_->finished(); }
-    const Writer& text() const { return *text_; }         // of the last answer
+    const Sequence& text() const { return *text_; }       // of the last answer
     bool full() const { return full_; }                   // the context ended it
     std::size_t forgotten() const { return forgotten_; }  // messages, the oldest, that the model no longer sees
 
   private:
     std::string taken();
 
-    std::shared_ptr<const models::Decoder> decoder_;
+    std::shared_ptr<const models::InferenceModel> model_;
     std::shared_ptr<const data::Tokenizer> tokenizer_;
     models::ChatTemplate chat_;
     GenerateOptions options_;
     std::vector<data::ChatMessage> messages_;
-    std::optional<Writer> text_;
+    std::optional<Sequence> text_;
     std::string answer_;
     std::size_t turns_ = 0, forgotten_ = 0;
     bool full_ = false;

@@ -10,36 +10,11 @@
 namespace inkling::generate {
 namespace {
 
-std::vector<float> penalized(std::span<const float> logits, const SamplingOptions& options,
-                             std::span<const std::int32_t> text, std::size_t written) {
-    std::vector<float> z(logits.begin(), logits.end());
-    for (const auto& [id, bias] : options.logit_bias) {
-        if (static_cast<std::size_t>(id) < z.size()) z[static_cast<std::size_t>(id)] += static_cast<float>(bias);
-    }
-    const double penalty = options.repeat_penalty;
-    if (penalty != 1) {
-        std::vector<bool> seen(z.size());
-        for (const std::int32_t t : text) {
-            const auto i = static_cast<std::size_t>(t);
-            if (i >= z.size() || seen[i]) continue;
-            seen[i] = true;
-            z[i] = static_cast<float>(z[i] > 0 ? z[i] / penalty : z[i] * penalty);
-        }
-    }
-    if (options.presence_penalty == 0 && options.frequency_penalty == 0) return z;
-    std::map<std::int32_t, int> counts;
-    for (const std::int32_t t : text.last(written)) ++counts[t];
-    for (const auto& [id, n] : counts) {
-        if (static_cast<std::size_t>(id) >= z.size()) continue;
-        z[static_cast<std::size_t>(id)] -= static_cast<float>(options.presence_penalty + n * options.frequency_penalty);
-    }
-    return z;
-}
-
 // Token ids in order of their weights, sorted no further than was asked for: text mostly needs the first few of 50,000.
 class Likeliest {
   public:
-    explicit Likeliest(std::span<const float> weights) : weights_(weights), order_(weights.size()) {
+    Likeliest(std::span<const float> weights, std::vector<std::int32_t>& order) : weights_(weights), order_(order) {
+        order_.resize(weights.size());
         std::iota(order_.begin(), order_.end(), 0);
     }
     std::int32_t operator[](std::size_t i) {
@@ -57,27 +32,9 @@ class Likeliest {
 
   private:
     std::span<const float> weights_;
-    std::vector<std::int32_t> order_;
+    std::vector<std::int32_t>& order_;
     std::size_t sorted_ = 0;
 };
-
-// Leaves the k likeliest, and of those the first that make up p of their sum; the others get weight 0.
-void keep_likeliest(std::vector<float>& weight, std::span<const float> z, std::size_t k, double p) {
-    Likeliest order(z);
-    std::vector<float> kept(weight.size(), 0.0f);
-    double total = 0;
-    if (k < weight.size()) {
-        for (std::size_t i = 0; i < k; ++i) total += weight[static_cast<std::size_t>(order[i])];
-    } else {
-        total = std::accumulate(weight.begin(), weight.end(), 0.0);
-    }
-    double sum = 0;
-    for (std::size_t i = 0; i < k && (i == 0 || p >= 1 || sum < p * total); ++i) {
-        const auto token = static_cast<std::size_t>(order[i]);
-        sum += kept[token] = weight[token];
-    }
-    weight = std::move(kept);
-}
 
 }  // namespace
 
@@ -91,34 +48,81 @@ void SamplingOptions::validate() const {
     check(std::isfinite(frequency_penalty), "--frequency-penalty must be a number, got {}", frequency_penalty);
 }
 
-std::int32_t sample_token(std::span<const float> logits, const SamplingOptions& options, double uniform,
-                          std::span<const std::int32_t> text, std::size_t written) {
+Sampler::Sampler(SamplingOptions options) : options_(std::move(options)) { options_.validate(); }
+
+std::span<const float> Sampler::penalize(std::span<const float> logits, std::span<const std::int32_t> text,
+                                         std::size_t written) {
+    const double penalty = options_.repeat_penalty;
+    const bool counts = options_.presence_penalty != 0 || options_.frequency_penalty != 0;
+    if (options_.logit_bias.empty() && penalty == 1 && !counts) return logits;
+    std::vector<float>& z = penalized_;
+    z.assign(logits.begin(), logits.end());
+    for (const auto& [id, bias] : options_.logit_bias) {
+        if (static_cast<std::size_t>(id) < z.size()) z[static_cast<std::size_t>(id)] += static_cast<float>(bias);
+    }
+    if (penalty != 1) {
+        seen_.assign(z.size(), false);
+        for (const std::int32_t t : text) {
+            const auto i = static_cast<std::size_t>(t);
+            if (i >= z.size() || seen_[i]) continue;
+            seen_[i] = true;
+            z[i] = static_cast<float>(z[i] > 0 ? z[i] / penalty : z[i] * penalty);
+        }
+    }
+    if (!counts) return z;
+    std::map<std::int32_t, int> times;
+    for (const std::int32_t t : text.last(written)) ++times[t];
+    for (const auto& [id, n] : times) {
+        if (static_cast<std::size_t>(id) >= z.size()) continue;
+        z[static_cast<std::size_t>(id)] -=
+            static_cast<float>(options_.presence_penalty + n * options_.frequency_penalty);
+    }
+    return z;
+}
+
+// Leaves the k likeliest, and of those the first that make up p of their sum; the others get weight 0.
+void Sampler::keep_likeliest(std::span<const float> z, std::size_t k, double p) {
+    Likeliest order(z, order_);
+    double total = 0;
+    if (k < z.size()) {
+        for (std::size_t i = 0; i < k; ++i) total += weight_[static_cast<std::size_t>(order[i])];
+    } else {
+        total = std::accumulate(weight_.begin(), weight_.end(), 0.0);
+    }
+    double sum = 0;
+    std::size_t kept = 0;
+    for (; kept < k && (kept == 0 || p >= 1 || sum < p * total); ++kept)
+        sum += weight_[static_cast<std::size_t>(order[kept])];
+    for (std::size_t i = kept; i < z.size(); ++i) weight_[static_cast<std::size_t>(order_[i])] = 0;
+}
+
+std::int32_t Sampler::sample(std::span<const float> logits, double uniform, std::span<const std::int32_t> text,
+                             std::size_t written) {
     check(!logits.empty(), "sample: at least one logit is required");
-    options.validate();
     check(!has_nan(logits.size(), logits.data()), "sample: the model gives logits that are not numbers");
-    const std::vector<float> z = penalized(logits, options, text, written);
+    const std::span<const float> z = penalize(logits, text, written);
     const std::size_t n = z.size();
     const auto likeliest = static_cast<std::int32_t>(std::max_element(z.begin(), z.end()) - z.begin());
-    if (options.temperature == 0) return likeliest;
+    if (options_.temperature == 0) return likeliest;
     // e^((z - largest z) / temperature): probabilities up to a factor, the largest 1
-    std::vector<float> weight(n);
+    weight_.resize(n);
     const Vec<float> top(z[static_cast<std::size_t>(likeliest)]);
-    const Vec<float> inverse(static_cast<float>(std::min(1 / options.temperature, 1e30)));
+    const Vec<float> inverse(static_cast<float>(std::min(1 / options_.temperature, 1e30)));
     simd_map(
-        n, weight.data(), [=](auto v) { return xsimd::exp((v - top) * inverse); }, z.data());
-    weight[static_cast<std::size_t>(likeliest)] = 1;  // also where infinities leave none
-    const std::size_t k = options.top_k ? std::min(options.top_k, n) : n;
-    if (k < n || options.top_p < 1) keep_likeliest(weight, z, k, options.top_p);
-    const auto least = static_cast<float>(options.min_p);
+        n, weight_.data(), [=](auto v) { return xsimd::exp((v - top) * inverse); }, z.data());
+    weight_[static_cast<std::size_t>(likeliest)] = 1;  // also where infinities leave none
+    const std::size_t k = options_.top_k ? std::min(options_.top_k, n) : n;
+    if (k < n || options_.top_p < 1) keep_likeliest(z, k, options_.top_p);
+    const auto least = static_cast<float>(options_.min_p);
     double total = 0;
-    for (float& w : weight) {
+    for (float& w : weight_) {
         if (!(w >= least)) w = 0;
         total += w;
     }
     double left = uniform * total;
     for (std::size_t i = 0; i < n; ++i) {
-        if (weight[i] > 0 && left < weight[i]) return static_cast<std::int32_t>(i);
-        left -= weight[i];
+        if (weight_[i] > 0 && left < weight_[i]) return static_cast<std::int32_t>(i);
+        left -= weight_[i];
     }
     return likeliest;  // rounding used all of it up
 }
@@ -130,7 +134,9 @@ TokenLogprobs token_logprobs(std::span<const float> logits, std::int32_t token, 
     const double shift = top + std::log(sum);
     const auto of = [&](std::int32_t id) { return Logprob{id, logits[static_cast<std::size_t>(id)] - shift}; };
     TokenLogprobs result{of(token), {}};
-    Likeliest order(logits);
+    if (n == 0) return result;
+    std::vector<std::int32_t> ids;
+    Likeliest order(logits, ids);
     for (std::size_t i = 0; i < std::min(n, logits.size()); ++i) result.top.push_back(of(order[i]));
     return result;
 }

@@ -1,4 +1,7 @@
-// Choosing a token from a model's logits. What is not off happens in this order, which is that of transformers:
+// Chooses a token from a model's logits:
+//   Sampler sampler(options);
+//   token = sampler.sample(logits, uniform);
+// What is not off happens in this order, which is that of transformers:
 //   0. logit bias: z + b
 //   1. repeat penalty r (Keskar et al. 2019): of tokens that the text has already, a logit z > 0 becomes z / r, others
 //      z r; then, of tokens that were written c > 0 times, z - presence penalty - c frequency penalty, as OpenAI has it
@@ -29,10 +32,26 @@ struct SamplingOptions {
     void validate() const;  // throws, naming the flag that is to change
 };
 
-// `uniform` in [0, 1) is the random number. `text`: the tokens that count for the repeat penalty, the last `written` of
-// them also for the other two.
-std::int32_t sample_token(std::span<const float> logits, const SamplingOptions& options, double uniform,
-                          std::span<const std::int32_t> text = {}, std::size_t written = 0);
+class Sampler {
+  public:
+    explicit Sampler(SamplingOptions options);  // throws as validate() does
+
+    // `uniform` in [0, 1) is the random number. `text`: the tokens that count for the repeat penalty, the last
+    // `written` of them also for the other two.
+    std::int32_t sample(std::span<const float> logits, double uniform, std::span<const std::int32_t> text = {},
+                        std::size_t written = 0);
+
+  private:
+    std::span<const float> penalize(std::span<const float> logits, std::span<const std::int32_t> text,
+                                    std::size_t written);
+    void keep_likeliest(std::span<const float> z, std::size_t k, double p);
+
+    SamplingOptions options_;
+    // Of the vocabulary's size, kept from token to token.
+    std::vector<float> penalized_, weight_;
+    std::vector<bool> seen_;
+    std::vector<std::int32_t> order_;
+};
 
 // log softmax of the logits at a token: the model's own log-probability, whatever the options.
 struct Logprob {

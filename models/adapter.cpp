@@ -12,9 +12,9 @@
 namespace inkling::models {
 namespace {
 
-std::vector<Parameter> candidates(const Architecture& a) {
-    std::vector<Parameter> all = parameters(a);
-    std::erase_if(all, [](const Parameter& p) { return !may_be_adapted(p); });
+std::vector<ParameterSpec> candidates(const Architecture& a) {
+    std::vector<ParameterSpec> all = parameters(a);
+    std::erase_if(all, [](const ParameterSpec& p) { return !may_be_adapted(p); });
     return all;
 }
 
@@ -39,11 +39,11 @@ std::vector<std::string> split_names(const std::string& text) {
 
 }  // namespace
 
-bool may_be_adapted(const Parameter& p) {
+bool may_be_adapted(const ParameterSpec& p) {
     return !p.bias && (p.kind.role == nn::Role::matrix || p.kind.role == nn::Role::head);
 }
 
-std::string layer_name(const Architecture& a, const Parameter& p) {
+std::string layer_name(const Architecture& a, const ParameterSpec& p) {
     const Family& names = family(a.family);
     const std::string name = p.part == Part::head && !names.other_head.empty() ? names.other_head : names.name_of(p);
     return name.substr(0, name.rfind('.'));
@@ -53,7 +53,7 @@ ParameterFilter adapter_targets(const Architecture& a, const std::string& text) 
     const std::vector<std::string> wanted = split_names(text);
     std::vector<std::string> known;
     std::set<std::string> layers;
-    for (const Parameter& p : candidates(a)) {
+    for (const ParameterSpec& p : candidates(a)) {
         const std::string layer = layer_name(a, p), last = last_part(layer);
         if (std::count(known.begin(), known.end(), last) == 0) known.push_back(last);
         const auto named = [&](const std::string& name) {
@@ -69,24 +69,24 @@ ParameterFilter adapter_targets(const Architecture& a, const std::string& text) 
         check(found, "--lora-targets must be {} or some of {}, got '{}'{}", kAllLinear, fmt::join(known, ", "),
               shown_name(name), did_you_mean(name, known));
     }
-    return [a, layers](const Parameter& p) { return may_be_adapted(p) && layers.contains(layer_name(a, p)); };
+    return [a, layers](const ParameterSpec& p) { return may_be_adapted(p) && layers.contains(layer_name(a, p)); };
 }
 
 std::uint64_t adapter_count(const Architecture& a, std::size_t rank, const ParameterFilter& targets) {
     std::uint64_t all = 0;
-    for (const Parameter& p : candidates(a))
+    for (const ParameterSpec& p : candidates(a))
         if (targets(p)) all += std::uint64_t{rank} * (p.shape[0] + p.shape[1]);
     return all;
 }
 
 std::vector<std::string> target_names(const Architecture& a, const ParameterFilter& targets) {
     std::vector<std::string> names;
-    const std::vector<Parameter> all = candidates(a);
+    const std::vector<ParameterSpec> all = candidates(a);
     const auto only_targets = [&](const std::string& name) {
         return std::all_of(all.begin(), all.end(),
-                           [&](const Parameter& p) { return targets(p) || !names_layer(name, layer_name(a, p)); });
+                           [&](const ParameterSpec& p) { return targets(p) || !names_layer(name, layer_name(a, p)); });
     };
-    for (const Parameter& p : all) {
+    for (const ParameterSpec& p : all) {
         if (!targets(p)) continue;
         const std::string layer = layer_name(a, p);
         std::string name = last_part(layer);

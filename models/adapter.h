@@ -28,7 +28,7 @@ struct AdapterOptions {
     }
 };
 
-using ParameterFilter = std::function<bool(const Parameter&)>;
+using ParameterFilter = std::function<bool(const ParameterSpec&)>;
 
 inline constexpr const char* kAllLinear = "all-linear";
 inline constexpr const char* kTablesChanged =
@@ -36,7 +36,7 @@ inline constexpr const char* kTablesChanged =
     "inkling export --format hf";
 
 // Whether a parameter may have an adapter: the weight of a linear layer, also of a head that is not the token table.
-bool may_be_adapted(const Parameter& p);
+bool may_be_adapted(const ParameterSpec& p);
 // The weights that --lora-targets names, separated by commas: all-linear, those of the layers of every block; or names,
 // each a layer's name as the family's files have it or its last parts, as PEFT does: q_proj, mlp.c_proj, lm_head.
 // Throws Error, with the names there are, for one that no layer has.
@@ -45,7 +45,7 @@ ParameterFilter adapter_targets(const Architecture& architecture, const std::str
 std::uint64_t adapter_count(const Architecture& architecture, std::size_t rank, const ParameterFilter& targets);
 
 // The name of a parameter's layer, as the family's files have it: model.layers.0.self_attn.q_proj.
-std::string layer_name(const Architecture& architecture, const Parameter& p);
+std::string layer_name(const Architecture& architecture, const ParameterSpec& p);
 // The fewest names that adapter_targets, and PEFT, understand as just these weights.
 std::vector<std::string> target_names(const Architecture& architecture, const ParameterFilter& targets);
 

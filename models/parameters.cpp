@@ -17,7 +17,7 @@ constexpr double kDeviation = 0.02;  // GPT-2's, which all families here take
 struct List {
     const Architecture& a;
     std::size_t layer;
-    std::vector<Parameter> all;
+    std::vector<ParameterSpec> all;
 
     void linear(Part part, std::size_t out, std::size_t in, bool bias, ParameterKind kind, double deviation) {
         all.push_back({part, false, layer, {out, in}, kind, deviation});
@@ -29,7 +29,7 @@ struct List {
     }
 };
 
-std::vector<Parameter> first_parameters(const Architecture& a) {
+std::vector<ParameterSpec> first_parameters(const Architecture& a) {
     List list{a, 0, {}};
     list.linear(Part::token_table, a.vocab_size, a.n_embd, false, {Role::embedding}, kDeviation);
     if (a.positions == Positions::learned)
@@ -37,16 +37,16 @@ std::vector<Parameter> first_parameters(const Architecture& a) {
     return list.all;
 }
 
-std::vector<Parameter> last_parameters(const Architecture& a) {
+std::vector<ParameterSpec> last_parameters(const Architecture& a) {
     List list{a, 0, {}};
     list.norm(Part::final_norm, a.n_embd, a.norm_gain, a.norm_bias);
     if (!a.tied_head) list.linear(Part::head, a.vocab_size, a.n_embd, false, {Role::head}, kDeviation);
     return list.all;
 }
 
-Wide count(const std::vector<Parameter>& list) {
+Wide count(const std::vector<ParameterSpec>& list) {
     Wide all = 0;
-    for (const Parameter& p : list) {
+    for (const ParameterSpec& p : list) {
         Wide n = 1;
         for (const std::size_t extent : p.shape) n *= extent;
         all += n;
@@ -60,7 +60,7 @@ std::uint64_t limited(Wide n) {
 
 }  // namespace
 
-std::vector<Parameter> layer_parameters(const Architecture& a, std::size_t layer) {
+std::vector<ParameterSpec> layer_parameters(const Architecture& a, std::size_t layer) {
     const std::size_t C = a.n_embd, d = a.head_size(), F = a.inner();
     const ParameterKind matrix{Role::matrix}, heads{Role::matrix, 1, d}, packed{Role::matrix, 3, d};
     // back into the stream, to which 2 L parts are added (Radford et al. 2019)
@@ -86,9 +86,11 @@ std::vector<Parameter> layer_parameters(const Architecture& a, std::size_t layer
     return list.all;
 }
 
-std::vector<Parameter> parameters(const Architecture& a) {
-    std::vector<Parameter> all = first_parameters(a);
-    const auto append = [&](const std::vector<Parameter>& more) { all.insert(all.end(), more.begin(), more.end()); };
+std::vector<ParameterSpec> parameters(const Architecture& a) {
+    std::vector<ParameterSpec> all = first_parameters(a);
+    const auto append = [&](const std::vector<ParameterSpec>& more) {
+        all.insert(all.end(), more.begin(), more.end());
+    };
     for (std::size_t i = 0; i < a.n_layer; ++i) append(layer_parameters(a, i));
     append(last_parameters(a));
     return all;
@@ -99,8 +101,8 @@ std::uint64_t parameter_count(const Architecture& a) {
 }
 
 std::uint64_t matrix_count(const Architecture& a) {
-    std::vector<Parameter> matrices = layer_parameters(a, 0);
-    std::erase_if(matrices, [](const Parameter& p) { return p.kind.role != Role::matrix; });
+    std::vector<ParameterSpec> matrices = layer_parameters(a, 0);
+    std::erase_if(matrices, [](const ParameterSpec& p) { return p.kind.role != Role::matrix; });
     return limited(a.n_layer * count(matrices));
 }
 

@@ -1,6 +1,6 @@
 // The one list of a decoder's parameters, made from its Architecture: what there is, of which shape, what optimizers
 // take it for, and how it starts. Models are built from it; files, counts and initial values follow it.
-//   for (const Parameter& p : parameters(architecture)) ...
+//   for (const ParameterSpec& p : parameters(architecture)) ...
 #pragma once
 
 #include <array>
@@ -38,7 +38,7 @@ constexpr bool is_norm(Part part) {
            part == Part::query_norm || part == Part::key_norm;
 }
 
-struct Parameter {
+struct ParameterSpec {
     Part part;
     bool bias;          // its bias, not its weight
     std::size_t layer;  // 0 where there is but one
@@ -48,11 +48,11 @@ struct Parameter {
 };
 
 // A matrix that linear or embedding takes, packed or not; the table of positions is added.
-inline bool may_be_packed(const Parameter& p) { return p.shape.size() == 2 && p.part != Part::position_table; }
+inline bool may_be_packed(const ParameterSpec& p) { return p.shape.size() == 2 && p.part != Part::position_table; }
 
 // In the order in which models visit them, files list them and flat buffers hold them: tables, layers, norm, head.
-std::vector<Parameter> parameters(const Architecture& architecture);
-std::vector<Parameter> layer_parameters(const Architecture& architecture, std::size_t layer);
+std::vector<ParameterSpec> parameters(const Architecture& architecture);
+std::vector<ParameterSpec> layer_parameters(const Architecture& architecture, std::size_t layer);
 
 // Numbers in all of them, without making the list; at most 2^64 - 1, whatever a lying config.json says.
 std::uint64_t parameter_count(const Architecture& architecture);
@@ -69,11 +69,11 @@ struct Weights {
 };
 
 // What a model keeps of each part: of itself, or of one of its layers.
-template <class Kept>
+template <class Value>
 struct Parts {
-    std::array<Kept, kParts> all;
-    Kept& operator[](Part part) { return all[static_cast<std::size_t>(part)]; }
-    const Kept& operator[](Part part) const { return all[static_cast<std::size_t>(part)]; }
+    std::array<Value, kParts> all;
+    Value& operator[](Part part) { return all[static_cast<std::size_t>(part)]; }
+    const Value& operator[](Part part) const { return all[static_cast<std::size_t>(part)]; }
 };
 
 }  // namespace inkling::models

@@ -14,11 +14,11 @@ std::vector<double> rotary_rates(const Architecture& architecture);
 // What RopeScaling divides each of the rates by: r / 2 of them.
 std::vector<double> rotary_divisors(const Architecture& architecture);
 
-// Of the first `rows` positions, for the op rotate; undefined where positions are not rotary.
+// Of positions start .. start + rows - 1, for the op rotate; undefined where positions are not rotary.
 template <class T>
-ConstArray<T> rotary_table(const Architecture& a, std::size_t rows) {
+ConstArray<T> rotary_table(const Architecture& a, std::size_t start, std::size_t rows) {
     if (a.positions != Positions::rotary) return {};
-    return inkling::rotary_table<T>(rotary_rates(a), 0, rows, a.rope_clockwise);
+    return inkling::rotary_table<T>(rotary_rates(a), start, rows, a.rope_clockwise);
 }
 
 }  // namespace inkling::models

@@ -15,120 +15,127 @@ Tensor<T> activate(Activation activation, Tensor<T> x) {
         case Activation::squared_relu:
             return squared_relu(std::move(x));
         case Activation::silu:
-            return silu(x);
+            return silu(std::move(x));
         case Activation::relu:
-            return relu(x);
+            return relu(std::move(x));
         case Activation::gelu_erf:
-            return gelu_erf(x);
+            return gelu_erf(std::move(x));
         default:
             return gelu(std::move(x));
     }
 }
 
+// A text in a cache is computed as token by token (token_step.cpp): of --precision bf16, products with the layers' own
+// weights alone are in bfloat16.
+template <class T>
+Precision inner_precision(const HiddenOptions<T>& options) {
+    return options.cache ? Precision::fp32 : product_precision();
+}
+
 }  // namespace
 
 template <class T>
-Tensor<T> Transformer<T>::hidden(const IdArray& ids, std::vector<Tensor<T>>* weights, Generator* random,
-                                 const IdArray& begins) const {
-    check(ids.rank() == 2 && ids.dim(1) >= 1 && ids.dim(1) <= config.block_size,
-          "{}: ids (B, T) with T from 1 to the context of {} are required, got shape {}", config.family,
-          config.block_size, ids.shape());
-    check(!(drops() || adapters_drop()) || random, "{}: training with dropout needs random numbers: pass a Generator",
-          config.family);
+Tensor<T> Transformer<T>::hidden(const IdArray& ids, const HiddenOptions<T>& options) const {
+    const std::size_t start = options.cache ? options.cache->length() : 0;
+    check(ids.rank() == 2 && ids.dim(1) >= 1 && start + ids.dim(1) <= config.block_size,
+          "{}: ids (B, T) with T from 1 to the context of {} are required, got shape {} after {}", config.family,
+          config.block_size, ids.shape(), start);
+    check(!(drops() || adapters_drop()) || options.random,
+          "{}: training with dropout needs random numbers: pass a Generator", config.family);
+    const IdArray& begins = options.documents.begins;
     check(!begins.defined() || begins.shape() == ids.shape(), "{}: begins must be (B, T) like ids, got {} and {}",
           config.family, begins.shape(), ids.shape());
+    check(!options.cache || (ids.dim(0) == 1 && !begins.defined() && NoGrad::active()),
+          "{}: a cache is for one text, without a gradient", config.family);
     Generator none;
-    Generator& keys = random ? *random : none;
-    const Batch batch{begins, rotary_table<T>(config, ids.dim(1))};
+    Pass pass{options, rotary_table<T>(config, start, ids.dim(1))};
+    if (!pass.random) pass.random = &none;
+    if (options.cache) options.cache->reserve(start + ids.dim(1));
 
     Tensor<T> x = embedding(ids, parts[Part::token_table].weight);  // (B, T, C)
     if (config.embedding_norm) x = norm({}, x);
     if (config.positions == Positions::learned) {
         const Tensor<T>& table = parts[Part::position_table].weight;
-        const IdArray& positions = batch.documents.positions;
-        x = add(x, positions.defined() ? embedding(positions, table) : slice(table, 0, 0, ids.dim(1)));
+        const IdArray& positions = pass.documents.positions;
+        x = add(x, positions.defined() ? embedding(positions, table) : slice(table, 0, start, start + ids.dim(1)));
     }
-    if (config.stream_dropout) x = dropped(x, keys);
+    x = drop(std::move(x), pass);
     for (const Layer& l : layers) {
         Interruptible::check();
-        if (checkpoint_activations && !weights) {
+        if (checkpoint_activations && !options.weights) {
             x = nn::checkpoint<T>(
-                [this, &l, batch](const Tensor<T>& in, Generator* layer_keys) {
-                    return layer(l, in, *layer_keys, nullptr, batch);
+                [this, &l, pass](const Tensor<T>& in, Generator* keys) mutable {
+                    pass.random = keys;
+                    return layer(l, in, pass);
                 },
-                x, &keys);
+                x, pass.random);
         } else {
-            if (weights) weights->emplace_back();
-            x = layer(l, x, keys, weights ? &weights->back() : nullptr, batch);
+            x = layer(l, x, pass);
         }
     }
+    if (options.cache) options.cache->set_length(start + ids.dim(1));
     const Region region("final norm");
     return norm(parts[Part::final_norm], x);
 }
 
 template <class T>
-Tensor<T> Transformer<T>::layer(const Layer& l, const Tensor<T>& x_in, Generator& random, Tensor<T>* weights,
-                                const Batch& batch) const {
-    const Region region("block", static_cast<std::size_t>(&l - layers.data()));
-    const auto wanted = weights ? nn::Weights::keep : nn::Weights::none;
-    const nn::AttentionOutput<T> attended = attention(l, norm(l[Part::attention_norm], x_in), random, wanted, batch);
-    if (weights) *weights = attended.weights;
-    const auto keep = [&](const Tensor<T>& y) { return config.stream_dropout ? dropped(y, random) : y; };
-    const Tensor<T> x = add(x_in, keep(attended.output));
-    return add(x, keep(mlp(l, norm(l[Part::mlp_norm], config.parallel_residual ? x_in : x), random)));
+Tensor<T> Transformer<T>::layer(const Layer& l, const Tensor<T>& x, const Pass& pass) const {
+    const Region region("layer", static_cast<std::size_t>(&l - layers.data()));
+    const Tensor<T> y = add(x, drop(attention(l, norm(l[Part::attention_norm], x), pass), pass));
+    return add(y, drop(mlp(l, norm(l[Part::mlp_norm], config.parallel_residual ? x : y), pass), pass));
 }
 
 // A linear layer, with its low-rank adapter where it has one.
 template <class T>
-Tensor<T> Transformer<T>::applied(const Weights<Tensor<T>>& map, const Tensor<T>& x, Generator& random) const {
+Tensor<T> Transformer<T>::project(const Weights<Tensor<T>>& map, const Tensor<T>& x, const Pass& pass) const {
     Tensor<T> y = linear(x, map.weight, map.bias);
     if (!map.lora_a.defined()) return y;
-    const Tensor<T> in = adapters_drop() ? dropout(x, adapter.dropout, random.next()) : x;
+    const WithPrecision precision(inner_precision(pass));
+    const Tensor<T> in = adapters_drop() ? dropout(x, adapter.dropout, pass.random->next()) : x;
     return add_low_rank(std::move(y), in, map.lora_a, map.lora_b, adapter.scale());
 }
 
 // Heads of queries (B, H, T, d) look at heads of keys and values (B, K, T, d), each of which serves H / K of them.
 template <class T>
-nn::AttentionOutput<T> Transformer<T>::attention(const Layer& l, const Tensor<T>& x, Generator& random,
-                                                 nn::Weights wanted, const Batch& batch) const {
+Tensor<T> Transformer<T>::attention(const Layer& l, const Tensor<T>& x, const Pass& pass) const {
     const Region region("attention");
-    const std::size_t H = config.n_head, K = config.kv_heads();
+    const std::size_t H = config.n_head, K = config.kv_heads(), i = static_cast<std::size_t>(&l - layers.data());
     const std::vector<Tensor<T>> packed =
-        config.packed_qkv ? split(applied(l[Part::query_key_value], x, random), 3, -1) : std::vector<Tensor<T>>();
-    const auto heads = [&](Part part, std::size_t i, std::size_t n) {
-        return nn::split_heads(packed.empty() ? applied(l[part], x, random) : packed[i], n);
+        config.packed_qkv ? split(project(l[Part::query_key_value], x, pass), 3, -1) : std::vector<Tensor<T>>();
+    const auto heads = [&](Part part, std::size_t third, std::size_t n) {
+        return nn::split_heads(packed.empty() ? project(l[part], x, pass) : packed[third], n);
     };
-    const Tensor<T> q = rotated(heads(Part::query, 0, H), l[Part::query_norm].weight, batch);
-    const Tensor<T> k = rotated(heads(Part::key, 1, K), l[Part::key_norm].weight, batch);
-    const Tensor<T> v = heads(Part::value, 2, K);
+    const Tensor<T> q = rotate_heads(heads(Part::query, 0, H), l[Part::query_norm].weight, pass);
+    Tensor<T> k = rotate_heads(heads(Part::key, 1, K), l[Part::key_norm].weight, pass), v = heads(Part::value, 2, K);
+    if (pass.cache) std::tie(k, v) = pass.cache->append(i, k, v);
     AttentionOptions options;
     options.causal = true;
-    options.documents = batch.documents;
-    if (config.scale_by_layer) options.scale = config.attention_scale(static_cast<std::size_t>(&l - layers.data()));
-    if (drops()) {
-        options.dropout = config.dropout;
-        options.dropout_key = random.next();
-    }
-    const auto [y, weights] = nn::scaled_dot_product_attention(q, k, v, options, wanted);
-    return {applied(l[Part::attention_output], nn::merge_heads(y), random), weights};
+    options.documents = pass.documents;
+    options.scale = config.attention_scale(i);
+    if (drops()) options.drop("attention", config.dropout, pass.random);
+    const auto [y, weights] = [&] {
+        const WithPrecision precision(inner_precision(pass));
+        const auto wanted = pass.weights ? nn::NeedWeights::yes : nn::NeedWeights::no;
+        return nn::scaled_dot_product_attention(q, k, v, options, wanted);
+    }();
+    if (pass.weights) pass.weights->push_back(weights);
+    return project(l[Part::attention_output], nn::merge_heads(y), pass);
 }
 
 template <class T>
-Tensor<T> Transformer<T>::rotated(Tensor<T> x, const Tensor<T>& gain, const Batch& batch) const {
+Tensor<T> Transformer<T>::rotate_heads(Tensor<T> x, const Tensor<T>& gain, const Pass& pass) const {
     if (config.head_norm == HeadNorm::before_rotary) x = rms_norm(x, gain, config.norm_epsilon);
-    if (config.positions == Positions::rotary) x = rotate(x, batch.angles, batch.documents.positions);
+    if (config.positions == Positions::rotary) x = rotate(x, pass.angles, pass.documents.positions);
     if (config.head_norm == HeadNorm::after_rotary) x = rms_norm(x, gain, config.norm_epsilon);
     return x;
 }
 
 template <class T>
-Tensor<T> Transformer<T>::mlp(const Layer& l, const Tensor<T>& x, Generator& random) const {
+Tensor<T> Transformer<T>::mlp(const Layer& l, const Tensor<T>& x, const Pass& pass) const {
     const Region region("MLP");
-    if (!config.gated) {
-        return applied(l[Part::down], activate(config.activation, applied(l[Part::up], x, random)), random);
-    }
-    const Tensor<T> gate = activate(config.activation, applied(l[Part::gate], x, random));
-    return applied(l[Part::down], mul(gate, applied(l[Part::up], x, random)), random);
+    Tensor<T> h = activate(config.activation, project(l[config.gated ? Part::gate : Part::up], x, pass));
+    if (config.gated) h = mul(h, project(l[Part::up], x, pass));
+    return project(l[Part::down], h, pass);
 }
 
 template <class T>
@@ -138,22 +145,23 @@ Tensor<T> Transformer<T>::norm(const Weights<Tensor<T>>& w, const Tensor<T>& x) 
 }
 
 template <class T>
-Tensor<T> Transformer<T>::dropped(const Tensor<T>& x, Generator& random) const {
-    return drops() ? dropout(x, config.dropout, random.next()) : x;
+Tensor<T> Transformer<T>::drop(Tensor<T> x, const Pass& pass) const {
+    return drops() && config.stream_dropout ? dropout(x, config.dropout, pass.random->next()) : x;
 }
 
 template <class T>
 Tensor<T> Transformer<T>::logits(const Tensor<T>& x, Generator* random) const {
     Generator none;
-    const Tensor<T> z =
-        head_adapted() ? applied(parts[Part::head], x, random ? *random : none) : linear(x, head_weight());
-    return config.softcap > 0 ? softcap(z, config.softcap) : z;
+    Pass pass;
+    pass.random = random ? random : &none;
+    Tensor<T> z = head_adapted() ? project(parts[Part::head], x, pass) : linear(x, head_weight());
+    return config.softcap > 0 ? softcap(std::move(z), config.softcap) : z;
 }
 
 template <class T>
 Tensor<T> Transformer<T>::loss(const IdArray& ids, const IdArray& targets, Generator* random,
-                               const IdArray& begins) const {
-    const Tensor<T> x = hidden(ids, nullptr, random, begins);
+                               const Documents& documents) const {
+    const Tensor<T> x = hidden(ids, {.documents = documents, .random = random});
     Interruptible::check();
     const Region region("head");
     if (head_adapted()) return cross_entropy(logits(x, random), targets, kIgnore);

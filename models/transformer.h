@@ -4,10 +4,20 @@
 //   Tensor<float> loss = model.loss(ids, targets);   // both (B, T)
 #pragma once
 
+#include "models/kv_cache.h"
 #include "models/transformer_parameters.h"
 #include "nn/attention/scaled_dot_product.h"
 
 namespace inkling::models {
+
+template <class T>
+struct HiddenOptions {
+    // The text so far, of one row: the ids come behind it, and become part of it. Without a gradient, in float32.
+    KvCache* cache = nullptr;
+    Documents documents = {};                   // several texts in a row, each computed as if it were alone
+    std::vector<Tensor<T>>* weights = nullptr;  // each layer's attention weights (B, H, T, T) are appended
+    Generator* random = nullptr;                // dropout, in training mode, takes keys of it
+};
 
 template <class T>
 class Transformer : public TransformerParameters<T> {
@@ -17,36 +27,29 @@ class Transformer : public TransformerParameters<T> {
     using TransformerParameters<T>::config, TransformerParameters<T>::parts, TransformerParameters<T>::layers;
     using TransformerParameters<T>::head_weight, TransformerParameters<T>::adapter;
 
-    // ids (B, T) -> (B, T, C), after the last norm. When asked, each layer's attention weights (B, H, T, T) are
-    // appended to `weights`. In training mode with dropout, its masks follow from keys of `random`. `begins` (B, T):
-    // where the document of each token begins in its row; each is then read as if it were alone.
-    Tensor<T> hidden(const IdArray& ids, std::vector<Tensor<T>>* weights = nullptr, Generator* random = nullptr,
-                     const IdArray& begins = {}) const;
+    // ids (B, T) -> (B, T, C), after the last norm. Interruptible before each layer.
+    Tensor<T> hidden(const IdArray& ids, const HiddenOptions<T>& options = {}) const;
     Tensor<T> logits(const Tensor<T>& hidden, Generator* random = nullptr) const;  // (..., C) -> (..., V)
     Tensor<T> forward(const IdArray& ids) const { return logits(hidden(ids)); }
     Tensor<T> loss(const IdArray& ids, const IdArray& targets, Generator* random = nullptr,
-                   const IdArray& begins = {}) const;  // mean nats a token
+                   const Documents& documents = {}) const;  // mean nats a token
 
     bool checkpoint_activations = false;  // run each layer once more in backward, instead of keeping what is inside
 
   private:
-    // What the layers share: the documents of a batch, and the angles of its positions where these are rotary.
-    struct Batch {
-        Documents documents;
+    struct Pass : HiddenOptions<T> {  // and the cosines and sines of its positions, where these are rotary
         ConstArray<T> angles;
     };
-    Tensor<T> layer(const Layer& l, const Tensor<T>& x, Generator& random, Tensor<T>* weights,
-                    const Batch& batch) const;
-    nn::AttentionOutput<T> attention(const Layer& l, const Tensor<T>& x, Generator& random, nn::Weights wanted,
-                                     const Batch& batch) const;
-    Tensor<T> mlp(const Layer& l, const Tensor<T>& x, Generator& random) const;
-    Tensor<T> applied(const Weights<Tensor<T>>& map, const Tensor<T>& x, Generator& random) const;
+    Tensor<T> layer(const Layer& l, const Tensor<T>& x, const Pass& pass) const;
+    Tensor<T> attention(const Layer& l, const Tensor<T>& x, const Pass& pass) const;
+    Tensor<T> mlp(const Layer& l, const Tensor<T>& x, const Pass& pass) const;
+    Tensor<T> project(const Weights<Tensor<T>>& map, const Tensor<T>& x, const Pass& pass) const;
     Tensor<T> norm(const Weights<Tensor<T>>& norm, const Tensor<T>& x) const;
-    Tensor<T> rotated(Tensor<T> heads, const Tensor<T>& gain, const Batch& batch) const;
+    Tensor<T> rotate_heads(Tensor<T> heads, const Tensor<T>& gain, const Pass& pass) const;
+    Tensor<T> drop(Tensor<T> x, const Pass& pass) const;
     bool drops() const { return this->training() && config.dropout > 0; }
     bool adapters_drop() const { return this->training() && adapter.dropout > 0; }
     bool head_adapted() const { return parts[Part::head].lora_a.defined(); }
-    Tensor<T> dropped(const Tensor<T>& x, Generator& random) const;
 };
 
 extern template class Transformer<float>;

@@ -14,12 +14,12 @@ TransformerParameters<T>::TransformerParameters(const Architecture& architecture
     config.validate();
     layers.resize(config.n_layer);
     if (!random) return;
-    const std::vector<Parameter> all = models::parameters(config);
+    const std::vector<ParameterSpec> all = models::parameters(config);
     // Keys begin behind as many as tables and linear maps have weights and biases: a seed gives the model that it has
     // always given.
-    const auto drawn = std::count_if(all.begin(), all.end(), [](const Parameter& p) { return !is_norm(p.part); });
+    const auto drawn = std::count_if(all.begin(), all.end(), [](const ParameterSpec& p) { return !is_norm(p.part); });
     random->next_stream += static_cast<std::uint64_t>(drawn);
-    for (const Parameter& p : all) {
+    for (const ParameterSpec& p : all) {
         Tensor<T>& tensor = at(p) = Tensor<T>(Array<T>(p.shape), true);
         if (p.deviation > 0) {
             nn::fill_normal(tensor, p.deviation, random->next());
@@ -30,17 +30,37 @@ TransformerParameters<T>::TransformerParameters(const Architecture& architecture
 }
 
 template <class T>
-Tensor<T>& TransformerParameters<T>::at(const Parameter& p) {
+Tensor<T>& TransformerParameters<T>::at(const ParameterSpec& p) {
     Weights<Tensor<T>>& w = weights_of(p);
     return p.bias ? w.bias : w.weight;
 }
 
 template <class T>
-void TransformerParameters<T>::freeze(WeightType type, const std::function<bool(const Parameter&)>& which) {
-    for (const Parameter& p : models::parameters(config)) {
-        if (which && !which(p)) continue;
-        Tensor<T>& tensor = at(p);
-        tensor = may_be_packed(p) ? packed(tensor, type) : tensor.detach();
+void TransformerParameters<T>::set(const ParameterSpec& p, const Tensor<T>& values, WeightStorage storage) {
+    const bool as_it_is = !may_be_packed(p) || (storage.inference && p.part == Part::token_table) ||
+                          (storage.type == WeightType::fp32 && !values.packed());
+    at(p) = as_it_is ? values : packed(values, storage.type);
+}
+
+template <class T>
+void TransformerParameters<T>::freeze(WeightStorage storage, const ParameterFilter& which) {
+    for (const ParameterSpec& p : models::parameters(config))
+        if (!which || which(p)) set(p, at(p).detach(), storage);
+}
+
+template <class T>
+void TransformerParameters<T>::share(const TransformerParameters& other) {
+    config = other.config, adapter = other.adapter;
+    parts = other.parts, layers = other.layers;
+}
+
+template <class T>
+void TransformerParameters<T>::share_adapters(const TransformerParameters& other) {
+    adapter = other.adapter;
+    for (const ParameterSpec& p : models::parameters(config)) {
+        Weights<Tensor<T>>& mine = weights_of(p);
+        const Weights<Tensor<T>>& theirs = (in_layer(p.part) ? other.layers[p.layer] : other.parts)[p.part];
+        mine.lora_a = theirs.lora_a, mine.lora_b = theirs.lora_b;
     }
 }
 
@@ -52,7 +72,7 @@ void TransformerParameters<T>::adapt(const AdapterOptions& options, const Parame
     check(options.dropout >= 0 && options.dropout < 1, "adapters: a dropout in [0, 1) is required, got {}",
           options.dropout);
     adapter = options;
-    for (const Parameter& p : models::parameters(config)) {
+    for (const ParameterSpec& p : models::parameters(config)) {
         Tensor<T>& tensor = at(p);
         tensor = tensor.detach();
         if (p.bias) continue;
@@ -67,7 +87,7 @@ void TransformerParameters<T>::adapt(const AdapterOptions& options, const Parame
 
 template <class T>
 void TransformerParameters<T>::merge_adapters() {
-    for (const Parameter& p : models::parameters(config)) {
+    for (const ParameterSpec& p : models::parameters(config)) {
         Tensor<T>& tensor = at(p);
         if (tensor.packed()) tensor = Tensor<T>(unpacked(tensor));
         tensor = Tensor<T>(tensor.value(), true);
@@ -83,14 +103,14 @@ void TransformerParameters<T>::merge_adapters() {
 }
 
 template <class T>
-bool TransformerParameters<T>::has_adapter(const Parameter& p) const {
+bool TransformerParameters<T>::has_adapter(const ParameterSpec& p) const {
     return !p.bias && (in_layer(p.part) ? layers[p.layer] : parts)[p.part].lora_a.defined();
 }
 
 template <class T>
 void TransformerParameters<T>::visit(const nn::Visitor<T>& visitor) {
     const Family& names = family(config.family);
-    for (const Parameter& p : models::parameters(config)) {
+    for (const ParameterSpec& p : models::parameters(config)) {
         visitor(names.name_of(p), at(p), p.kind);
         if (!has_adapter(p)) continue;
         const std::string layer = layer_name(config, p);  // a head's adapter learns at a head's rate

@@ -1,4 +1,4 @@
-// The parameters of a decoder as tensors: what a Transformer computes with, and a Decoder is made from.
+// The parameters of a decoder as tensors: a Transformer computes with them, and an InferenceModel is made from them.
 //   TransformerParameters<float> all(architecture);
 //   all.parts[Part::token_table].weight; all.layers[0][Part::up].bias
 #pragma once
@@ -12,6 +12,14 @@
 #include "models/parameters.h"
 
 namespace inkling::models {
+
+// How a model stores its matrices, but for the table of positions, which stays float32 as vectors do.
+struct WeightStorage {
+    WeightType type = WeightType::fp32;
+    // For inference the token table, whose rows are only looked up, stays as it is, and bfloat16 weights are not
+    // widened to float32.
+    bool inference = false;
+};
 
 template <class T>
 class TransformerParameters : public nn::Module<T> {
@@ -27,10 +35,14 @@ class TransformerParameters : public nn::Module<T> {
     // family has no name for.
     void visit(const nn::Visitor<T>& visitor) override;
 
-    // Freezes all parameters, or those that `which` says yes to; their matrices are kept as `type`, but for the table
-    // of positions, which is added, not multiplied with.
+    // Freezes all parameters, or those that `which` says yes to, and stores them so.
     using nn::Module<T>::freeze;
-    void freeze(WeightType type, const std::function<bool(const Parameter&)>& which = nullptr);
+    void freeze(WeightStorage storage, const ParameterFilter& which = nullptr);
+    // Sets a parameter to these values, stored so. What is packed has no gradient.
+    void set(const ParameterSpec& p, const Tensor<T>& values, WeightStorage storage);
+    // Shares the tensors of another model of the same sizes, its adapters included, or the adapters alone.
+    void share(const TransformerParameters& other);
+    void share_adapters(const TransformerParameters& other);
 
     // Freezes all parameters, and gives those that `targets` says yes to low-rank adapters (models/adapter.h) in place
     // of the ones they had. A takes a key of `random` each; without it A and B are left undefined, for weights_of() to
@@ -38,11 +50,15 @@ class TransformerParameters : public nn::Module<T> {
     void adapt(const AdapterOptions& options, const ParameterFilter& targets, std::optional<Generator> random);
     // Adds the adapters to their weights, which are float32 then; all parameters are trained again.
     void merge_adapters();
-    bool has_adapter(const Parameter& p) const;
+    bool has_adapter(const ParameterSpec& p) const;
 
-    Tensor<T>& at(const Parameter& p);
-    Weights<Tensor<T>>& weights_of(const Parameter& p) { return (in_layer(p.part) ? layers[p.layer] : parts)[p.part]; }
-    const Tensor<T>& head_weight() const { return parts[config.tied_head ? Part::token_table : Part::head].weight; }
+    Tensor<T>& at(const ParameterSpec& p);
+    Weights<Tensor<T>>& weights_of(const ParameterSpec& p) {
+        return (in_layer(p.part) ? layers[p.layer] : parts)[p.part];
+    }
+    const Tensor<T>& head_weight() const {  // a tied head may be stored by itself, as another type than the table
+        return parts[parts[Part::head].weight.defined() ? Part::head : Part::token_table].weight;
+    }
 
     Architecture config;
     AdapterOptions adapter;     // rank 0: there are none

@@ -3,24 +3,21 @@
 namespace inkling::train {
 
 models::LoadedModel load_base(const std::filesystem::path& folder, const TrainOptions& options) {
-    const models::Kept kept = options.base_precision == WeightType::q8_0   ? models::Kept::q8_0
-                              : options.base_precision == WeightType::bf16 ? models::Kept::bf16
-                                                                           : models::Kept::fp32;
-    return models::load_model(folder, options.dropout, kept);
+    return models::load_model(folder, options.dropout, {options.base_precision});
 }
 
 std::set<models::Part> adapted_parts(const TrainOptions& options, const models::Architecture& config) {
     std::set<models::Part> parts;
     if (options.lora_rank == 0) return parts;
     const models::ParameterFilter targets = models::adapter_targets(config, options.lora_targets);
-    for (const models::Parameter& p : models::parameters(config))
+    for (const models::ParameterSpec& p : models::parameters(config))
         if (targets(p)) parts.insert(p.part);
     return parts;
 }
 
 void adapt(const TrainOptions& options, const std::set<models::Part>& parts, models::Transformer<float>& model) {
-    model.freeze(options.base_precision);
-    const auto targets = [&](const models::Parameter& p) {
+    model.freeze({options.base_precision});
+    const auto targets = [&](const models::ParameterSpec& p) {
         return models::may_be_adapted(p) && parts.contains(p.part);
     };
     model.adapt(options.adapter_options(), targets, Generator{options.seed});
@@ -35,7 +32,7 @@ double trained_count(const TrainOptions& options, const models::Architecture& co
 double frozen_bytes(const TrainOptions& options, const models::Architecture& config) {
     if (options.lora_rank == 0) return 0;
     double bytes = 0;
-    for (const models::Parameter& p : models::parameters(config)) {
+    for (const models::ParameterSpec& p : models::parameters(config)) {
         const bool packs = models::may_be_packed(p) &&
                            (options.base_precision != WeightType::q8_0 || p.shape[1] % PackedMatrix::kBlock == 0);
         const WeightType type = packs ? options.base_precision : WeightType::fp32;

@@ -4,7 +4,7 @@
 
 #include "engine/ops/cross_entropy.h"
 #include "formats/files/file.h"
-#include "generate/writer.h"
+#include "generate/sequence.h"
 #include "train/loop.h"
 
 namespace inkling::train {
@@ -39,7 +39,7 @@ void SampleWriter::sample_wanted(TrainingLoop& loop) {
     for (const Sample& sample : write_samples(loop, tokenizer_, prompts)) take_(sample.prompt, sample.text);
 }
 
-WeightType decoder_type(const TrainOptions& options) {
+WeightType inference_type(const TrainOptions& options) {
     const bool packed = options.lora_rank > 0 && options.base_precision == WeightType::q8_0;
     return packed ? WeightType::q8_0 : WeightType::fp32;
 }
@@ -67,10 +67,10 @@ std::vector<Sample> write_samples(TrainingLoop& loop, const data::Tokenizer& tok
     const std::int32_t begin = model.config.has_bos ? tokenizer.end_of_text().value_or(first) : first;
     const std::vector<std::int32_t> question = question_of(loop);
     const std::span<const std::int32_t> opening = question.empty() ? std::span(&begin, 1) : std::span(question);
-    const auto decoder = std::make_shared<const models::Decoder>(model, decoder_type(loop.options()));
+    const auto inference = std::make_shared<const models::InferenceModel>(model, inference_type(loop.options()));
     std::vector<Sample> samples;
     for (const std::string& prompt : prompts) {
-        generate::Writer text(decoder, &tokenizer, options);
+        generate::Sequence text(inference, &tokenizer, options);
         prompt.empty() ? text.add(opening) : text.add(prompt);
         samples.push_back({prompt.empty() ? tokenizer.decode(question) : prompt, text.write()});
     }

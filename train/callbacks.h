@@ -34,8 +34,8 @@ class CheckpointPart : public Callback {
     void checkpoint_wanted(TrainingLoop& loop) override;
 };
 
-// In which a Decoder of the run's model takes its weights as they are: bfloat16 ones are read as float32, too.
-WeightType decoder_type(const TrainOptions& options);
+// In which a InferenceModel of the run's model takes its weights as they are: bfloat16 ones are read as float32, too.
+WeightType inference_type(const TrainOptions& options);
 
 // The first document of the validation part up to where it begins to be learned, such as a question before its answer;
 // nothing where all of it is.

@@ -142,7 +142,7 @@ class Preparation {
             models::load_adapter(models::find_model(options_.init_adapter), model);
             check<BadInput>(!model.adapter.changes_tables, "--init-adapter {}: {}", options_.init_adapter,
                             models::kTablesChanged);
-            const auto adapted = [&](const models::Parameter& p) { return model.has_adapter(p); };
+            const auto adapted = [&](const models::ParameterSpec& p) { return model.has_adapter(p); };
             const std::string targets = fmt::format("{}", fmt::join(models::target_names(model.config, adapted), ","));
             if (settings_.has("lora-targets") &&
                 models::target_names(model.config, models::adapter_targets(model.config, options_.lora_targets)) !=

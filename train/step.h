@@ -49,7 +49,7 @@ class TrainingStep {
     StepResult run(std::size_t number);
 
     // Of a step that was not finite: where that began. Its batches are run once more, with a check after every op
-    // (engine/autograd/anomaly.h): "block 3, attention: linear: the first value that is not finite is inf at (2, 7, 31)
+    // (engine/autograd/anomaly.h): "layer 3, attention: linear: the first value that is not finite is inf at (2, 7, 31)
     // of ...".
     std::string find_anomaly(std::size_t number);
 

@@ -17,10 +17,10 @@ std::string_view trimmed(std::string_view text) {
 Answers count_answers(const models::Transformer<float>& model, const std::shared_ptr<const data::Tokenizer>& tokenizer,
                       const std::vector<data::Document>& documents, const std::function<bool(double done)>& progress) {
     constexpr std::size_t kMore = 8;  // tokens, beyond those of the right answer: one that is longer is wrong
-    const auto decoder = std::make_shared<const models::Decoder>(model);
+    const auto inference = std::make_shared<const models::InferenceModel>(model);
     generate::GenerateOptions options;
     options.temperature = 0;
-    generate::Conversation talk(decoder, tokenizer, models::ChatTemplate::of(*tokenizer), options);
+    generate::Conversation talk(inference, tokenizer, models::ChatTemplate::of(*tokenizer), options);
     Answers found;
     for (const data::Document& d : documents) {
         check<BadInput>(d.shape == data::DocumentShape::messages, "--answers is for conversations");

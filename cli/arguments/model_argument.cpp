@@ -61,19 +61,20 @@ void add_adapter_flag(CLI::App& app, std::string& adapter, CLI::Option& model) {
           {kFolders});
 }
 
-models::LoadedModel load_current(const std::string& path, models::Kept kept) {
-    return load_unchanged(path, [kept](const auto& folder) { return models::load_model(folder, std::nullopt, kept); });
+models::LoadedModel load_current(const std::string& path, models::WeightStorage storage) {
+    return load_unchanged(path,
+                          [storage](const auto& folder) { return models::load_model(folder, std::nullopt, storage); });
 }
 
-models::LoadedModel load_current(const ModelArgument& argument, models::Kept kept) {
-    if (argument.adapter.empty()) return load_current(argument.model, kept);
+models::LoadedModel load_current(const ModelArgument& argument, models::WeightStorage storage) {
+    if (argument.adapter.empty()) return load_current(argument.model, storage);
     const auto check_adapter = [&](const std::filesystem::path& folder) {
         check<BadInput>(models::is_adapter(folder), "--adapter {}: is no adapter: it has no adapter_config.json",
                         argument.adapter);
     };
     check_adapter(models::find_model(argument.adapter));
-    if (argument.model.empty()) return load_current(argument.adapter, kept);
-    models::LoadedModel loaded = load_current(argument.model, kept);
+    if (argument.model.empty()) return load_current(argument.adapter, storage);
+    models::LoadedModel loaded = load_current(argument.model, storage);
     if (loaded.model->adapter.rank > 0)
         throw Usage(fmt::format("--model {} has an adapter of its own: leave --adapter out, or name its model",
                                 argument.model));
@@ -83,6 +84,11 @@ models::LoadedModel load_current(const ModelArgument& argument, models::Kept kep
         return 0;
     });
     return loaded;
+}
+
+InferenceArgument load_for_inference(const ModelArgument& argument, WeightType type) {
+    models::LoadedModel loaded = load_current(argument, {type, true});
+    return {std::make_shared<const models::InferenceModel>(*loaded.model, type), std::move(loaded.tokenizer)};
 }
 
 }  // namespace inkling::cli

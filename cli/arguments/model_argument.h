@@ -5,6 +5,7 @@
 #include <string>
 
 #include "models/files/folder.h"
+#include "models/inference/inference_model.h"
 
 namespace inkling::cli {
 
@@ -19,7 +20,13 @@ void add_adapter_flag(CLI::App& app, std::string& adapter, CLI::Option& model);
 
 // Files of one and the same state of the folder: when they are replaced while they are read, they are read again. An
 // adapter is part of the model that is returned, beside its weights.
-models::LoadedModel load_current(const std::string& path, models::Kept kept = models::Kept::fp32);
-models::LoadedModel load_current(const ModelArgument& argument, models::Kept kept = models::Kept::fp32);
+models::LoadedModel load_current(const std::string& path, models::WeightStorage storage = {});
+models::LoadedModel load_current(const ModelArgument& argument, models::WeightStorage storage = {});
+
+struct InferenceArgument {
+    std::shared_ptr<const models::InferenceModel> model;
+    std::unique_ptr<data::Tokenizer> tokenizer;
+};
+InferenceArgument load_for_inference(const ModelArgument& argument, WeightType type);
 
 }  // namespace inkling::cli

@@ -25,14 +25,14 @@ constexpr const char* kHelp =
 
 }  // namespace
 
-int write_interactively(generate::Writer text, const std::shared_ptr<const models::Decoder>& decoder,
+int write_interactively(generate::Sequence text, const std::shared_ptr<const models::InferenceModel>& inference,
                         data::Tokenizer& tokenizer, const std::string& prompt, const WritingOptions& writing) {
     const std::atomic<int>& signal = catch_signals();
     const bool terminal = isatty(STDIN_FILENO);
     if (terminal) std::fputs("type text for the model to continue; /help: what else\n", stderr);
     LineReader lines;
     const auto write = [&](const std::string& line, bool typed) {
-        generate::Writer* const batch = &text;
+        generate::Sequence* const batch = &text;
         if (!writing.json && typed) lines.go_back(kPrompt, line);
         if (!writing.json && !(typed && terminal) && !writing.no_prompt) print(line);
         print_text(text, std::span(&batch, 1), tokenizer, line, writing);
@@ -58,7 +58,7 @@ int write_interactively(generate::Writer text, const std::shared_ptr<const model
         if (!line) break;
         if (terminal && signal == SIGINT) forget_signal();  // it came before the line
         if (*line == "/new") {
-            text = generate::Writer(decoder, &tokenizer, writing.options);
+            text = generate::Sequence(inference, &tokenizer, writing.options);
             continue;
         }
         if (*line == "/quit") break;

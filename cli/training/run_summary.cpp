@@ -5,7 +5,7 @@
 
 #include "cli/common.h"
 #include "formats/utf8.h"
-#include "generate/writer.h"
+#include "generate/sequence.h"
 #include "models/files/adapter_folder.h"
 #include "models/files/folder.h"
 #include "train/run/run_folder.h"
@@ -56,10 +56,11 @@ std::string written_by_best(train::TrainingLoop& loop, const data::Tokenizer& to
     generate::GenerateOptions how;
     how.seed = loop.options().seed;
     const auto written = [&](const models::Transformer<float>& model) {
-        const auto decoder = std::make_shared<const models::Decoder>(model, train::decoder_type(loop.options()));
-        generate::Writer writer(decoder, &tokenizer, how);
-        ids.empty() ? writer.add(prompt) : writer.add(ids);
-        return writer.write();
+        const auto inference =
+            std::make_shared<const models::InferenceModel>(model, train::inference_type(loop.options()));
+        generate::Sequence sequence(inference, &tokenizer, how);
+        ids.empty() ? sequence.add(prompt) : sequence.add(ids);
+        return sequence.write();
     };
     const std::size_t best = loop.state().best_step;
     const bool earlier = loop.has_best() && best != loop.state().step;

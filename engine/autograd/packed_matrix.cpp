@@ -5,7 +5,6 @@
 
 #include "engine/array/half.h"
 #include "engine/base/parallel.h"
-#include "engine/kernels/gemm.h"
 #include "engine/kernels/simd.h"
 
 namespace inkling {
@@ -132,6 +131,27 @@ inline void dot_q8(const std::int8_t* w, const std::uint16_t* scale, std::size_t
     for (std::size_t b = 0; b < N; ++b) y[b * y_stride] = sum_lanes<float>(even[b] + odd[b]);
 }
 
+// Calls row(r, vectors, y, N) for rows [begin, end) and all vectors, N of them at a time.
+template <class Row>
+void multiply_rows(std::size_t n, std::size_t begin, std::size_t end, const float* x, std::size_t batch, float* y,
+                   std::size_t y_stride, const Row& row) {
+    const auto some = [&](std::size_t first, std::size_t last, std::size_t b, auto N) {
+        for (std::size_t r = first; r < last; ++r) row(r, x + b * n, y + b * y_stride + r, N);
+    };
+    const std::size_t step = batch == 1 ? end - begin : std::max<std::size_t>(1, kCached / std::max<std::size_t>(1, n));
+    for (std::size_t first = begin; first < end; first += step) {
+        const std::size_t last = std::min(end, first + step);
+        std::size_t b = 0;
+        for (; b + kBatch <= batch; b += kBatch) some(first, last, b, std::integral_constant<std::size_t, kBatch>{});
+        for (; b < batch; ++b) some(first, last, b, std::integral_constant<std::size_t, 1>{});
+    }
+}
+
+template <class Weight>
+auto dot_row(const Weight* w, std::size_t n, std::size_t y_stride) {
+    return [=](std::size_t r, const float* x, float* y, auto N) { dot<N>(w + r * n, n, x, y, y_stride); };
+}
+
 }  // namespace
 
 PackedMatrix::PackedMatrix(const ConstArray<float>& weight, WeightType type)
@@ -197,29 +217,12 @@ std::size_t PackedMatrix::bytes() const {
 void PackedMatrix::multiply(std::size_t begin, std::size_t end, const float* x, std::size_t batch, float* y,
                             std::size_t y_stride) const {
     const std::size_t n = columns_;
-    const auto rows = [&](const auto& row_by_vectors) {
-        const auto some = [&](std::size_t first, std::size_t last, std::size_t b, auto N) {
-            for (std::size_t r = first; r < last; ++r) row_by_vectors(r, x + b * n, y + b * y_stride + r, N);
-        };
-        const std::size_t step =
-            batch == 1 ? end - begin : std::max<std::size_t>(1, kCached / std::max<std::size_t>(1, n));
-        for (std::size_t first = begin; first < end; first += step) {
-            const std::size_t last = std::min(end, first + step);
-            std::size_t b = 0;
-            for (; b + kBatch <= batch; b += kBatch)
-                some(first, last, b, std::integral_constant<std::size_t, kBatch>{});
-            for (; b < batch; ++b) some(first, last, b, std::integral_constant<std::size_t, 1>{});
-        }
-    };
+    const auto rows = [&](const auto& row) { multiply_rows(n, begin, end, x, batch, y, y_stride, row); };
     switch (type_) {
         case WeightType::fp32:
-            return rows([&, w = full_.data()](std::size_t r, const float* xs, float* ys, auto N) {
-                dot<N>(w + r * n, n, xs, ys, y_stride);
-            });
+            return rows(dot_row(full_.data(), n, y_stride));
         case WeightType::bf16:
-            return rows([&, w = half_.data()](std::size_t r, const float* xs, float* ys, auto N) {
-                dot<N>(w + r * n, n, xs, ys, y_stride);
-            });
+            return rows(dot_row(half_.data(), n, y_stride));
         case WeightType::q8_0:
             return rows([&, w = quants(), d = scales_->data()](std::size_t r, const float* xs, float* ys, auto N) {
                 dot_q8<N>(w + r * n, d + r * (n / kBlock), n, xs, ys, y_stride);
@@ -227,15 +230,15 @@ void PackedMatrix::multiply(std::size_t begin, std::size_t end, const float* x, 
     }
 }
 
-Array<float> PackedMatrix::product(const ConstArray<float>& x, const ConstArray<float>& bias,
-                                   Precision precision) const {
-    Array<float> y({x.dim(0), rows_});
-    if (type_ == WeightType::bf16 && precision == Precision::bf16) {
-        gemm(x, half_.transposed(0, 1), y, {}, bias);
-    } else {
-        gemm(x, (type_ == WeightType::fp32 ? full_ : unpacked()).transposed(0, 1), y, {}, bias);
-    }
-    return y;
+void multiply(const Tensor<float>& matrix, std::size_t begin, std::size_t end, const float* x, std::size_t batch,
+              float* y, std::size_t y_stride) {
+    if (matrix.packed()) return matrix.packed()->multiply(begin, end, x, batch, y, y_stride);
+    const std::size_t n = matrix.dim(1);
+    multiply_rows(n, begin, end, x, batch, y, y_stride, dot_row(matrix.value().data(), n, y_stride));
+}
+
+std::size_t stored_bytes(const Tensor<float>& matrix) {
+    return matrix.packed() ? matrix.packed()->bytes() : matrix.size() * sizeof(float);
 }
 
 ConstArray<float> PackedMatrix::unpacked() const {
@@ -276,9 +279,15 @@ void PackedMatrix::unpack_rows(std::size_t begin, std::size_t end, T* out) const
 
 template <class T>
 Tensor<T> packed(const Tensor<T>& matrix, WeightType type) {
-    const ConstArray<float> values(matrix.value());
-    const auto result = std::make_shared<const PackedMatrix>(values, type);
-    return result->type() == WeightType::fp32 ? matrix.detach() : Tensor<T>(result);
+    const auto& before = matrix.packed();
+    const bool exact = before && type == WeightType::fp32 && before->type() == WeightType::bf16;
+    if (exact || (before ? before->type() : WeightType::fp32) == type) return matrix.detach();
+    if (type != WeightType::fp32) {
+        const auto result = std::make_shared<const PackedMatrix>(
+            before ? before->as(type) : PackedMatrix(ConstArray<float>(matrix.value()), type));
+        if (result->type() == type) return Tensor<T>(result);  // q8_0 needs rows of whole blocks
+    }
+    return before ? Tensor<T>(unpacked(matrix)) : matrix.detach();
 }
 
 template <class T>

@@ -46,10 +46,6 @@ class PackedMatrix {  // a handle: copies share the numbers
     void multiply(std::size_t begin, std::size_t end, const float* x, std::size_t batch, float* y,
                   std::size_t y_stride) const;
 
-    // x (n, columns) -> x W^T + bias (n, rows), many vectors at once through gemm, on all threads. Precision::bf16: x
-    // is rounded where the weights are bfloat16.
-    Array<float> product(const ConstArray<float>& x, const ConstArray<float>& bias, Precision precision) const;
-
     PackedMatrix as(WeightType type) const;  // the same numbers, rounded to `type`; never widened all at once
     ConstArray<float> unpacked() const;      // (rows, columns)
     const Array<BFloat16>& half() const { return half_; }  // defined for bf16 alone
@@ -71,13 +67,19 @@ class PackedMatrix {  // a handle: copies share the numbers
     std::shared_ptr<const std::vector<std::uint16_t>> scales_;  // (rows, columns / 32), float16 each
 };
 
-// A matrix that is kept in fewer bytes, without a gradient. Its value() throws: linear, linear_cross_entropy and
-// embedding alone take it, and widen what they multiply with.
+// A matrix stored as `type`, without a gradient. The value() of a packed tensor throws: linear, linear_cross_entropy
+// and embedding alone take it, and widen what they multiply with. bfloat16 stays packed where float32 is wanted: the
+// numbers are the same.
 template <class T>
 Tensor<T> packed(const Tensor<T>& matrix, WeightType type);
 // The values of any tensor, widened where it is packed.
 template <class T>
 ConstArray<T> unpacked(const Tensor<T>& tensor);
+
+// PackedMatrix::multiply of any matrix; one that is not packed must be contiguous.
+void multiply(const Tensor<float>& matrix, std::size_t begin, std::size_t end, const float* x, std::size_t batch,
+              float* y, std::size_t y_stride);
+std::size_t stored_bytes(const Tensor<float>& matrix);
 
 // Rounds n numbers to bfloat16, for products of that precision.
 void round_for(Precision precision, float* x, std::size_t n);

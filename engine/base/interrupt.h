@@ -1,8 +1,8 @@
 // Long work asks between its parts whether it is still wanted, so that Ctrl-C ends it soon:
 //   const Interruptible scope([&] { return signal != 0; });   // on this thread, to the end of the scope
-//   decoder.read(cache, prompt, logits);                      // throws Interrupted soon after the signal
-// Transformer::hidden, Transformer::loss and Decoder::read ask before each layer and the head, and leave everything as
-// it was.
+//   model.prefill(cache, prompt, logits);                     // throws Interrupted soon after the signal
+// Transformer::hidden asks before each layer, and Transformer::loss before the head, too; both leave everything as it
+// was.
 #pragma once
 
 #include <exception>

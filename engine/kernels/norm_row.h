@@ -1,4 +1,4 @@
-// One row of layer_norm or rms_norm: the op (ops/normalize.cpp) and the decoder compute it alike.
+// One row of layer_norm or rms_norm: the op (ops/normalize.cpp) and a token step compute it alike.
 //   xhat = (x - mean) scale,  scale = 1 / sqrt(variance + eps);  y = xhat gain + bias
 #pragma once
 

@@ -1,5 +1,5 @@
-// The rotation of one row of queries or keys by the angles of its position: the op (ops/rotary.cpp) and the decoder
-// compute it alike.
+// The rotation of one row of queries or keys by the angles of its position: the op (ops/rotary.cpp) and a token
+// step compute it alike.
 #pragma once
 
 #include <cstddef>

@@ -12,39 +12,13 @@
 //   softcap   y = c tanh(x / c)                            dx = dy (1 - (y / c)^2)
 #include "engine/ops/activation.h"
 
-#include <numbers>
-
-#include "engine/kernels/full_range.h"
+#include "engine/kernels/activation_row.h"
 #include "engine/ops/unary_op.h"
 
 namespace inkling {
 namespace {
 
-template <class V>
-V logistic(const V& x) {
-    using T = typename V::value_type;
-    return V(T{1}) / (V(T{1}) + xsimd::exp(-x));
-}
-
-// s and ds/dx of gelu. Beyond |x| = 20 s is 0 or 1, and x^3 is kept from overflowing.
-template <class V>
-struct GeluGate {
-    V s, ds;
-    explicit GeluGate(const V& x) {
-        using T = typename V::value_type;
-        const V c(static_cast<T>(2 * std::numbers::sqrt2 * std::numbers::inv_sqrtpi)), k(static_cast<T>(0.044715));
-        const V v = xsimd::min(xsimd::max(x, V(T{-20})), V(T{20}));
-        const V ckv2 = c * k * v * v;
-        s = logistic(v * (c + ckv2));
-        ds = s * (V(T{1}) - s) * (c + V(T{3}) * ckv2);
-    }
-};
-
-template <class V>
-V normal_cdf(const V& x) {
-    using T = typename V::value_type;
-    return V(T{0.5}) * (V(T{1}) + full_range::erf(x * V(static_cast<T>(std::numbers::sqrt2 / 2))));
-}
+using activation_row::GeluGate, activation_row::logistic, activation_row::normal_cdf;
 
 template <class V>
 V normal_pdf(const V& x) {
@@ -69,17 +43,17 @@ Tensor<T> sigmoid(const Tensor<T>& x) {
 }
 
 template <class T>
-Tensor<T> relu(const Tensor<T>& x) {
+Tensor<T> relu(Tensor<T> x) {
     const Vec<T> zero(T{0});
     return unary_op(
-        "relu", x, Saves::output, [zero](auto v) { return at_least(zero, v); },
+        "relu", std::move(x), Saves::output, [](auto v) { return activation_row::relu(v); },
         [zero](auto dy, auto y) { return xsimd::select(y <= zero, zero, dy); });
 }
 
 template <class T>
-Tensor<T> silu(const Tensor<T>& x) {
+Tensor<T> silu(Tensor<T> x) {
     return unary_op(
-        "silu", x, Saves::input, [](auto v) { return full_range::silu(v * logistic(v), v); },
+        "silu", std::move(x), Saves::input, [](auto v) { return activation_row::silu(v); },
         [](auto dy, auto v) {
             const auto s = logistic(v);
             return dy * (s + v * s * (Vec<T>(T{1}) - s));
@@ -89,7 +63,7 @@ Tensor<T> silu(const Tensor<T>& x) {
 template <class T>
 Tensor<T> gelu(Tensor<T> x) {
     return unary_op(
-        "gelu", std::move(x), Saves::rounded_input, [](auto v) { return v * GeluGate(v).s; },
+        "gelu", std::move(x), Saves::rounded_input, [](auto v) { return activation_row::gelu(v); },
         [](auto dy, auto v) {
             const GeluGate gate(v);
             return dy * (gate.s + v * gate.ds);
@@ -97,20 +71,16 @@ Tensor<T> gelu(Tensor<T> x) {
 }
 
 template <class T>
-Tensor<T> gelu_erf(const Tensor<T>& x) {
+Tensor<T> gelu_erf(Tensor<T> x) {
     return unary_op(
-        "gelu_erf", x, Saves::input, [](auto v) { return v * normal_cdf(v); },
+        "gelu_erf", std::move(x), Saves::input, [](auto v) { return activation_row::gelu_erf(v); },
         [](auto dy, auto v) { return dy * (normal_cdf(v) + v * normal_pdf(v)); });
 }
 
 template <class T>
 Tensor<T> squared_relu(Tensor<T> x) {
     return unary_op(
-        "squared_relu", std::move(x), Saves::rounded_input,
-        [](auto v) {
-            const auto r = at_least(Vec<T>(T{0}), v);
-            return r * r;
-        },
+        "squared_relu", std::move(x), Saves::rounded_input, [](auto v) { return activation_row::squared_relu(v); },
         [](auto dy, auto v) { return dy * (Vec<T>(T{2}) * at_least(Vec<T>(T{0}), v)); });
 }
 
@@ -141,12 +111,12 @@ Tensor<T> elu(const Tensor<T>& x, double alpha) {
 }
 
 template <class T>
-Tensor<T> softcap(const Tensor<T>& x, double cap) {
+Tensor<T> softcap(Tensor<T> x, double cap) {
     check_defined("softcap", x);
     check(cap > 0, "softcap: a cap above 0 is required, got {} for shape {}", cap, x.shape());
     const T c = static_cast<T>(cap), inverse = static_cast<T>(1 / cap);
     return unary_op(
-        "softcap", x, Saves::output, [=](auto v) { return Vec<T>(c) * xsimd::tanh(v * Vec<T>(inverse)); },
+        "softcap", std::move(x), Saves::output, [=](auto v) { return activation_row::softcap(v, c, inverse); },
         [=](auto dy, auto y) {
             const auto t = y * Vec<T>(inverse);
             return dy * (Vec<T>(T{1}) - t * t);
@@ -156,15 +126,15 @@ Tensor<T> softcap(const Tensor<T>& x, double cap) {
 #define INKLING_INSTANTIATE(T)                               \
     template Tensor<T> tanh(const Tensor<T>&);               \
     template Tensor<T> sigmoid(const Tensor<T>&);            \
-    template Tensor<T> relu(const Tensor<T>&);               \
-    template Tensor<T> silu(const Tensor<T>&);               \
+    template Tensor<T> relu(Tensor<T>);                      \
+    template Tensor<T> silu(Tensor<T>);                      \
     template Tensor<T> gelu(Tensor<T>);                      \
-    template Tensor<T> gelu_erf(const Tensor<T>&);           \
+    template Tensor<T> gelu_erf(Tensor<T>);                  \
     template Tensor<T> squared_relu(Tensor<T>);              \
     template Tensor<T> softplus(const Tensor<T>&);           \
     template Tensor<T> leaky_relu(const Tensor<T>&, double); \
     template Tensor<T> elu(const Tensor<T>&, double);        \
-    template Tensor<T> softcap(const Tensor<T>&, double);
+    template Tensor<T> softcap(Tensor<T>, double);
 INKLING_INSTANTIATE(float)
 INKLING_INSTANTIATE(double)
 #undef INKLING_INSTANTIATE

@@ -44,7 +44,7 @@ std::unique_ptr<Transformer<float>> as_qwen3(const Transformer<float>& model) {
     to.rope_theta = from.rope_theta, to.rope = from.rope;
     auto result = std::make_unique<Transformer<float>>(to, std::nullopt);
     const NoGrad no_grad;
-    for (const Parameter& p : parameters(to)) {
+    for (const ParameterSpec& p : parameters(to)) {
         const Part source = p.part == Part::gate ? Part::up : p.part;
         const Weights<Tensor<float>>& w = (in_layer(p.part) ? model.layers[p.layer] : model.parts)[source];
         const Tensor<float>& tensor = p.bias ? w.bias : w.weight;

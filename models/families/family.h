@@ -46,11 +46,11 @@ struct Family {
     // Keys there that are its own. Throws BadInput for what llama.cpp's does not compute.
     void (*set_gguf_keys)(formats::GgufWriter&, const Architecture&) = nullptr;
 
-    std::string name_of(const Parameter& p) const;     // transformer.h.0.attn.c_attn.weight
-    bool stored_transposed(const Parameter& p) const;  // whether files hold it (in, out)
-    bool has_flag(const std::string& flag) const;      // of those that not all families have
+    std::string name_of(const ParameterSpec& p) const;     // transformer.h.0.attn.c_attn.weight
+    bool stored_transposed(const ParameterSpec& p) const;  // whether files hold it (in, out)
+    bool has_flag(const std::string& flag) const;          // of those that not all families have
     bool ignores(const std::string& tensor_name) const;
-    std::vector<Parameter> zero_biases(const Architecture& a) const;  // that files hold, and the model has not
+    std::vector<ParameterSpec> zero_biases(const Architecture& a) const;  // that files hold, and the model has not
 };
 
 // Throws Error, with the names there are.

@@ -41,7 +41,7 @@ const Family& family(const std::string& name) {
     return *found;
 }
 
-std::string Family::name_of(const Parameter& p) const {
+std::string Family::name_of(const ParameterSpec& p) const {
     const auto found = std::find_if(names.begin(), names.end(), [&](const auto& n) { return n.first == p.part; });
     check(found != names.end(), "{}: its files have no name for a part of this architecture: take another family",
           name);
@@ -49,7 +49,9 @@ std::string Family::name_of(const Parameter& p) const {
     return place + found->second + (p.bias ? ".bias" : ".weight");
 }
 
-bool Family::stored_transposed(const Parameter& p) const { return linear_in_out && p.kind.role == nn::Role::matrix; }
+bool Family::stored_transposed(const ParameterSpec& p) const {
+    return linear_in_out && p.kind.role == nn::Role::matrix;
+}
 
 bool Family::ignores(const std::string& tensor_name) const {
     return std::any_of(ignored.begin(), ignored.end(), [&](const auto& end) { return tensor_name.ends_with(end); });
@@ -57,14 +59,14 @@ bool Family::ignores(const std::string& tensor_name) const {
 
 bool Family::has_flag(const std::string& flag) const { return std::count(flags.begin(), flags.end(), flag) > 0; }
 
-std::vector<Parameter> Family::zero_biases(const Architecture& a) const {
+std::vector<ParameterSpec> Family::zero_biases(const Architecture& a) const {
     if (!always_biased) return {};
     Architecture full = a;
     full.norm_bias = full.qkv_bias = full.attention_bias = full.mlp_bias = true;
-    std::vector<Parameter> missing = parameters(full);
-    const std::vector<Parameter> there = parameters(a);
+    std::vector<ParameterSpec> missing = parameters(full);
+    const std::vector<ParameterSpec> there = parameters(a);
     std::size_t next = 0;  // both lists are in the same order
-    std::erase_if(missing, [&](const Parameter& p) {
+    std::erase_if(missing, [&](const ParameterSpec& p) {
         const bool same = next < there.size() && there[next].part == p.part && there[next].bias == p.bias &&
                           there[next].layer == p.layer;
         next += same;

@@ -67,13 +67,13 @@ json adapter_json(const fs::path& folder) {
 
 constexpr const char* kPrefix = "base_model.model.";
 
-std::string stored_name(const Architecture& a, const Parameter& p, const char* matrix) {
+std::string stored_name(const Architecture& a, const ParameterSpec& p, const char* matrix) {
     const bool table = p.part == Part::token_table;
     return fmt::format("{}{}.lora_{}{}{}", kPrefix, layer_name(a, p), table ? "embedding_" : "", matrix,
                        table ? "" : ".weight");
 }
 
-bool swaps_rows(const Architecture& a, const Parameter& p) {  // of B: they are those of the layer
+bool swaps_rows(const Architecture& a, const ParameterSpec& p) {  // of B: they are those of the layer
     return family(a.family).qkv_by_head && p.part == Part::query_key_value;
 }
 
@@ -84,15 +84,15 @@ Array<float> rows_swapped(const ConstArray<float>& b, std::size_t from0, std::si
 }
 
 // A, (r, in), and B, (out, r). Those of the token table, of which PEFT has A^T B^T added: (r, V) and (C, r).
-std::array<Shape, 2> shapes_of(const Parameter& p, std::size_t r) {
+std::array<Shape, 2> shapes_of(const ParameterSpec& p, std::size_t r) {
     const bool table = p.part == Part::token_table;
     return {{{r, p.shape[table ? 0 : 1]}, {p.shape[table ? 1 : 0], r}}};
 }
 
-bool may_have_adapter(const Parameter& p) { return may_be_adapted(p) || p.part == Part::token_table; }
+bool may_have_adapter(const ParameterSpec& p) { return may_be_adapted(p) || p.part == Part::token_table; }
 
 // The weight of a table or a head that is adapted, or was made larger: PEFT writes it beside the adapter.
-std::string base_name(const Architecture& a, const Parameter& p, const AdapterFile& file) {
+std::string base_name(const Architecture& a, const ParameterSpec& p, const AdapterFile& file) {
     if (p.part != Part::token_table && p.part != Part::head) return "";
     for (const char* const end : {".base_layer.weight", ".weight"})
         if (const std::string name = kPrefix + layer_name(a, p) + end; file.contains(name)) return name;
@@ -109,7 +109,7 @@ std::string adapter_misfits(const Architecture& a, const AdapterFile& file, std:
         if (const Shape shape(found.begin(), found.end()); shape != wanted)
             problems += fmt::format("; {} has shape {} where {} is wanted", name, shape, wanted);
     };
-    for (const Parameter& p : parameters(a)) {
+    for (const ParameterSpec& p : parameters(a)) {
         if (!may_have_adapter(p)) continue;
         const std::string name[] = {stored_name(a, p, "A"), stored_name(a, p, "B")};
         for (std::size_t i : {0, 1}) {
@@ -206,16 +206,18 @@ void load_adapter(const fs::path& folder, Transformer<float>& model) {
     check<BadInput>(problems.empty(), "{}: the adapter does not fit the model{}", file.path(), problems);
     check<BadInput>(!model.adapter.changes_tables, "{}: the model has another adapter, in its tables: load it again",
                     file.path());
-    const auto has = [&](const Parameter& p) { return may_have_adapter(p) && file.contains(stored_name(a, p, "A")); };
+    const auto has = [&](const ParameterSpec& p) {
+        return may_have_adapter(p) && file.contains(stored_name(a, p, "A"));
+    };
     model.adapt(options, nullptr, std::nullopt);
-    for (const Parameter& p : parameters(a)) {
+    for (const ParameterSpec& p : parameters(a)) {
         const std::string base = base_name(a, p, file);
         if (base.empty()) continue;
         const Tensor<float>& own = p.part == Part::head ? model.head_weight() : model.at(p);
         check<BadInput>(is_same(own, file.read(base, p.shape), file.info(base).dtype),
                         "{}: {} differs from the model's own: this is the adapter of another model", file.path(), base);
     }
-    for (const Parameter& p : parameters(a)) {
+    for (const ParameterSpec& p : parameters(a)) {
         if (!has(p)) continue;
         const bool table = p.part == Part::token_table;
         if (model.config.tied_head && (table || p.part == Part::head)) {
@@ -247,7 +249,7 @@ void save_adapter(const fs::path& folder, Transformer<float>& model, const data:
     const Architecture& a = model.config;
     const AdapterOptions& options = model.adapter;
     check(!options.changes_tables, "save_adapter: {}", kTablesChanged);
-    const auto adapted = [&](const Parameter& p) { return model.has_adapter(p); };
+    const auto adapted = [&](const ParameterSpec& p) { return model.has_adapter(p); };
     const bool whole = options.alpha == std::floor(options.alpha) && std::abs(options.alpha) < 1e9;
     const json config = {{"peft_type", "LORA"},
                          {"task_type", "CAUSAL_LM"},
@@ -267,7 +269,7 @@ void save_adapter(const fs::path& folder, Transformer<float>& model, const data:
     formats::SafetensorsWriter out;
     out.set_metadata("format", "pt");
     std::list<Array<float>> made;  // kept until write()
-    for (const Parameter& p : parameters(a)) {
+    for (const ParameterSpec& p : parameters(a)) {
         if (!adapted(p)) continue;
         const Weights<Tensor<float>>& w = model.weights_of(p);
         const ConstArray<float>&low = w.lora_a.value(), &b = w.lora_b.value();

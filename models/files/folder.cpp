@@ -71,9 +71,9 @@ Architecture load_config(const fs::path& folder) {
     return config;
 }
 
-LoadedModel load_model(const fs::path& folder, std::optional<double> dropout, Kept kept) {
+LoadedModel load_model(const fs::path& folder, std::optional<double> dropout, WeightStorage storage) {
     if (is_adapter(folder)) {
-        LoadedModel loaded = load_model(base_of_adapter(folder), dropout, kept);
+        LoadedModel loaded = load_model(base_of_adapter(folder), dropout, storage);
         load_adapter(folder, *loaded.model);
         return loaded;
     }
@@ -90,7 +90,7 @@ LoadedModel load_model(const fs::path& folder, std::optional<double> dropout, Ke
         return tokenizer;
     });
     LoadedModel loaded{std::make_unique<Transformer<float>>(config, std::nullopt), nullptr};
-    load_weights(*loaded.model, file, kept);
+    load_weights(*loaded.model, file, storage);
     loaded.tokenizer = reading.get();
     take_named_tokens(folder, *loaded.tokenizer, loaded.model->config);
     loaded.tokenizer->chat = read_chat_source(folder);
@@ -136,7 +136,7 @@ void save_model(const fs::path& folder, Transformer<float>& model, const data::T
     formats::SafetensorsWriter out;
     out.set_metadata("format", "pt");
     std::list<ConstArray<float>> made;  // kept until write()
-    for (const Parameter& p : parameters(model.config)) {
+    for (const ParameterSpec& p : parameters(model.config)) {
         const Tensor<float>& tensor = model.at(p);
         const ConstArray<float> values = unpacked(tensor);
         if (tensor.packed()) made.push_back(values);
@@ -148,7 +148,7 @@ void save_model(const fs::path& folder, Transformer<float>& model, const data::T
         if (names.stored_transposed(p)) data = made.emplace_back(values.transposed(0, 1).clone()).data();
         out.add_rounded(names.name_of(p), type, stored_shape(names, p), data);
     }
-    for (const Parameter& p : names.zero_biases(model.config)) {
+    for (const ParameterSpec& p : names.zero_biases(model.config)) {
         out.add_rounded(names.name_of(p), type, stored_shape(names, p),
                         made.emplace_back(Array<float>(p.shape, 0.0f)).data());
     }

@@ -18,25 +18,11 @@ struct LoadedModel {
     std::unique_ptr<data::Tokenizer> tokenizer;
 };
 
-enum class Kept {
-    fp32,
-    as_stored,  // matrices of a bfloat16 file stay so, without gradients: less memory, for a Decoder
-    bf16,
-    q8_0,  // matrices are packed one by one as they are read, without gradients (engine/autograd/packed_matrix.h)
-    decoder_bf16,
-    decoder_q8_0,  // the same, but for the table of tokens, which stays as it is stored
-};
-constexpr Kept kept_for_decoder(WeightType type) {  // what a Decoder of this type need not copy
-    return type == WeightType::q8_0   ? Kept::decoder_q8_0
-           : type == WeightType::bf16 ? Kept::decoder_bf16
-                                      : Kept::as_stored;
-}
-
 // Reads a model folder, or that of an adapter and the model that it belongs to (adapter_folder.h). Throws BadInput,
 // naming the file, for anything that is missing or does not fit; of wrong weights, all are named at once. The model is
-// in evaluation mode; `dropout` takes the place of config.json's.
+// in evaluation mode; `dropout` takes the place of config.json's. Matrices are packed one by one as they are read.
 LoadedModel load_model(const std::filesystem::path& folder, std::optional<double> dropout = std::nullopt,
-                       Kept kept = Kept::fp32);
+                       WeightStorage storage = {});
 Architecture load_config(const std::filesystem::path& folder);
 
 // Writes the files into an existing folder, each in one step. The weights are stored as `type`: F32, F16 or BF16,

@@ -14,7 +14,7 @@ namespace inkling::models {
 namespace {
 
 // llama.cpp has one name for a part, whatever the family: blk.0.attn_qkv.weight.
-std::string gguf_name(const Parameter& p) {
+std::string gguf_name(const ParameterSpec& p) {
     static const std::map<Part, std::string> names = {
         {Part::token_table, "token_embd"},
         {Part::position_table, "position_embd"},
@@ -91,7 +91,8 @@ void set_keys(formats::GgufWriter& out, const Family& f, const Architecture& a) 
 }
 
 // What llama.cpp computes with in place of a parameter: rows in its order, and what it does not compute itself.
-ConstArray<float> stored(const Family& f, const Architecture& a, const Parameter& p, const ConstArray<float>& values) {
+ConstArray<float> stored(const Family& f, const Architecture& a, const ParameterSpec& p,
+                         const ConstArray<float>& values) {
     if (f.gguf_interleaved && (p.part == Part::query || p.part == Part::key)) return interleaved(values, a.head_size());
     if (a.scale_by_layer && p.part == Part::query_key_value) {
         Array<float> scaled = values.clone();
@@ -108,9 +109,9 @@ formats::GgufType write_gguf(const std::filesystem::path& path, Transformer<floa
     const Architecture& a = model.config;
     const Family& f = family(a.family);
     if (f.gguf_name.empty()) return write_gguf(path, *as_qwen3(model), tokenizer, type, name);
-    const std::vector<Parameter> all = parameters(a);
+    const std::vector<ParameterSpec> all = parameters(a);
     if (std::none_of(all.begin(), all.end(),
-                     [&](const Parameter& p) { return stored_type(type, gguf_name(p), p.shape) == type; }))
+                     [&](const ParameterSpec& p) { return stored_type(type, gguf_name(p), p.shape) == type; }))
         type = formats::GgufType::F16;
     formats::GgufWriter out;
     out.set_text("general.architecture", f.gguf_name);
@@ -120,12 +121,12 @@ formats::GgufType write_gguf(const std::filesystem::path& path, Transformer<floa
     if (type == formats::GgufType::Q8_0) out.set_u32("general.quantization_version", 2);
     set_gguf_tokenizer(out, tokenizer, a);
 
-    std::list<ConstArray<float>> made;  // kept until write()
-    for (const Parameter& p : all) {    // weights are (out, in) there as here
+    std::list<ConstArray<float>> made;    // kept until write()
+    for (const ParameterSpec& p : all) {  // weights are (out, in) there as here
         const ConstArray<float>& values = made.emplace_back(stored(f, a, p, unpacked(model.at(p))));
         out.add(gguf_name(p), stored_type(type, gguf_name(p), p.shape), p.shape, values.data());
     }
-    for (const Parameter& p : f.zero_biases(a))
+    for (const ParameterSpec& p : f.zero_biases(a))
         out.add(gguf_name(p), formats::GgufType::F32, p.shape, made.emplace_back(Array<float>(p.shape, 0.0f)).data());
     if (a.tied_head && f.gguf_untied) {
         const ConstArray<float>& head = made.emplace_back(unpacked(model.head_weight()));
@@ -157,7 +158,7 @@ void write_gguf_adapter(const std::filesystem::path& path, Transformer<float>& m
     out.set_f32("adapter.lora.alpha",  // which llama.cpp divides by the rank
                 static_cast<float>(model.adapter.scale() * static_cast<double>(model.adapter.rank)));
     std::list<ConstArray<float>> made;  // kept until write()
-    for (const Parameter& p : parameters(a)) {
+    for (const ParameterSpec& p : parameters(a)) {
         if (!model.has_adapter(p)) continue;
         const Weights<Tensor<float>>& w = model.weights_of(p);
         const ConstArray<float>& low = made.emplace_back(w.lora_a.value());

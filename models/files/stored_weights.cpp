@@ -15,7 +15,7 @@ struct Stored {
     const Family& names;
     const WeightFiles& file;
 
-    std::string name_of(const Parameter& p) const {
+    std::string name_of(const ParameterSpec& p) const {
         if (p.part == Part::head && !names.other_head.empty() && file.contains(names.other_head))
             return names.other_head;
         const std::string name = names.name_of(p), bare = name.substr(names.optional_prefix.size());
@@ -26,7 +26,7 @@ struct Stored {
 std::string shape_text(const std::vector<std::uint64_t>& shape) { return to_string(Shape(shape.begin(), shape.end())); }
 
 // A head that is tied may lie in files once more, under its own name.
-Parameter tied_head(const Architecture& a) {
+ParameterSpec tied_head(const Architecture& a) {
     return {Part::head, false, 0, {a.vocab_size, a.n_embd}, {nn::Role::head}, 0};
 }
 
@@ -42,7 +42,7 @@ std::string misfits(const Architecture& a, const Stored& stored) {
     std::string problems;
     std::set<std::string> known;
     if (a.tied_head) known.insert(stored.name_of(tied_head(a)));
-    for (const Parameter& p : parameters(a)) {
+    for (const ParameterSpec& p : parameters(a)) {
         const std::string name = stored.name_of(p);
         known.insert(name);
         if (!file.contains(name)) {
@@ -52,7 +52,7 @@ std::string misfits(const Architecture& a, const Stored& stored) {
                                     shape_text(file.info(name).shape), shape_text(wanted));
         }
     }
-    for (const Parameter& p : stored.names.zero_biases(a)) {
+    for (const ParameterSpec& p : stored.names.zero_biases(a)) {
         const std::string name = stored.name_of(p);
         known.insert(name);
         if (!file.contains(name)) continue;
@@ -78,7 +78,7 @@ std::string misfits(const Architecture& a, const Stored& stored) {
 
 // E: float, or BFloat16 where that is what the file holds.
 template <class E>
-Array<E> read_values(const Stored& stored, const Architecture& a, const Parameter& p) {
+Array<E> read_values(const Stored& stored, const Architecture& a, const ParameterSpec& p) {
     const std::string name = stored.name_of(p);
     Array<E> values(p.shape);
     const auto read = [&](Array<E> as_stored) {
@@ -102,7 +102,7 @@ Array<E> read_values(const Stored& stored, const Architecture& a, const Paramete
 
 }  // namespace
 
-std::vector<std::uint64_t> stored_shape(const Family& names, const Parameter& p) {
+std::vector<std::uint64_t> stored_shape(const Family& names, const ParameterSpec& p) {
     std::vector<std::uint64_t> shape(p.shape.begin(), p.shape.end());
     if (names.stored_transposed(p)) std::reverse(shape.begin(), shape.end());
     return shape;
@@ -119,22 +119,17 @@ void check_weights(const Architecture& a, const WeightFiles& file) {
     check<BadInput>(problems.empty(), "{}: the weights do not fit config.json{}", file.path.string(), problems);
 }
 
-void load_weights(Transformer<float>& model, const WeightFiles& file, Kept kept) {
-    const bool exact_table = kept == Kept::decoder_bf16 || kept == Kept::decoder_q8_0;
-    if (exact_table) kept = kept == Kept::decoder_bf16 ? Kept::bf16 : Kept::q8_0;
+void load_weights(Transformer<float>& model, const WeightFiles& file, WeightStorage storage) {
     const Stored stored{family(model.config.family), file};
-    for (const Parameter& p : parameters(model.config)) {
+    const bool trained = storage.type == WeightType::fp32 && !storage.inference;
+    for (const ParameterSpec& p : parameters(model.config)) {
         const bool half = file.info(stored.name_of(p)).dtype == formats::DType::BF16;
-        const bool as_stored = kept == Kept::as_stored || (exact_table && p.part == Part::token_table);
-        const bool packs = may_be_packed(p) && kept != Kept::fp32 && (!as_stored || half);
-        if (packs && half && (as_stored || kept != Kept::q8_0)) {
-            const auto values = read_values<BFloat16>(stored, model.config, p);
-            model.at(p) = Tensor<float>(std::make_shared<const PackedMatrix>(values));
-        } else {
-            const Tensor<float> values(read_values<float>(stored, model.config, p), true);
-            const WeightType type = kept == Kept::q8_0 ? WeightType::q8_0 : WeightType::bf16;
-            model.at(p) = packs ? packed(values, type) : values;
-        }
+        model.set(
+            p,
+            half && may_be_packed(p) && !trained
+                ? Tensor<float>(std::make_shared<const PackedMatrix>(read_values<BFloat16>(stored, model.config, p)))
+                : Tensor<float>(read_values<float>(stored, model.config, p), true),
+            storage);
     }
     if (!model.config.tied_head) return;
     const std::string copy = stored.name_of(tied_head(model.config));

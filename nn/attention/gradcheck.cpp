@@ -70,14 +70,14 @@ double multi_head_error(bool packed, double dropout) {
                : Attention(initial_values, 4, 6, 5, dropout, 3, true);
     const Array<double> x = normal({2, 5, packed ? 6u : 4u}, 69);
     double worst = 0;
-    for (const Weights wanted : {Weights::none, Weights::keep}) {
+    for (const NeedWeights wanted : {NeedWeights::no, NeedWeights::yes}) {
         const auto f = [&](const Inputs& in, Generator* random) {
             return attention.forward(in[0], wanted, random).output;
         };
         worst = std::max(worst, module_gradient_error(attention, f, {x}));
     }
     const auto weights = [&](const Inputs& in, Generator* random) {
-        return attention.forward(in[0], Weights::keep, random).weights;
+        return attention.forward(in[0], NeedWeights::yes, random).weights;
     };
     return std::max(worst, module_gradient_error(attention, weights, {x}));
 }
@@ -88,7 +88,7 @@ double cross_error() {
     double worst = 0;
     const MaskArray plain = look_ahead_mask(3, 5).reshaped({3, 5});
     for (const MaskArray& mask : {MaskArray(), padding_mask({4, 3}, 5), look_ahead_mask(3, 5), plain}) {
-        for (const Weights wanted : {Weights::none, Weights::keep}) {
+        for (const NeedWeights wanted : {NeedWeights::no, NeedWeights::yes}) {
             const auto f = [&](const Inputs& in, Generator* random) {
                 return attention.forward(in[0], in[1], in[2], mask, wanted, random).output;
             };
@@ -105,15 +105,15 @@ double grouped_query_error(const GroupedQueryShape& shape) {
     GroupedQueryAttention<double> attention(initial_values, shape);
     const Array<double> x = normal({2, 5, shape.width}, 77);
     const auto output = [&](const Inputs& in, Generator* random) {
-        return attention.forward(in[0], Weights::none, random).output;
+        return attention.forward(in[0], NeedWeights::no, random).output;
     };
     const auto weights = [&](const Inputs& in, Generator* random) {
-        return attention.forward(in[0], Weights::keep, random).weights;
+        return attention.forward(in[0], NeedWeights::yes, random).weights;
     };
     return std::max(module_gradient_error(attention, output, {x}), module_gradient_error(attention, weights, {x}));
 }
 
-double scaled_dot_product_error(Weights wanted) {
+double scaled_dot_product_error(NeedWeights wanted) {
     AttentionOptions causal, masked, alibi;
     causal.causal = true;
     causal.dropout = 0.3;
@@ -185,8 +185,8 @@ std::vector<GradcheckRow> gradcheck_attention() {
                                       .rope_theta = 100}),
                  grouped_query_error({.width = 8, .context_length = 6, .heads = 2, .kv_heads = 2, .rope_theta = 100}));
          }},
-        {"scaled_dot_product_attention (composed)", [] { return scaled_dot_product_error(Weights::keep); }},
-        {"scaled_dot_product_attention (fused)", [] { return scaled_dot_product_error(Weights::none); }},
+        {"scaled_dot_product_attention (composed)", [] { return scaled_dot_product_error(NeedWeights::yes); }},
+        {"scaled_dot_product_attention (fused)", [] { return scaled_dot_product_error(NeedWeights::no); }},
         {"DotScore", [] { return score_error(std::make_unique<DotScore<double>>(), 3, 3); }},
         {"ScaledDotScore", [] { return score_error(std::make_unique<ScaledDotScore<double>>(), 3, 3); }},
         {"BilinearScore",

@@ -34,7 +34,7 @@ Tensor<T> GroupedQueryAttention<T>::turned_and_normed(const Tensor<T>& heads, co
 }
 
 template <class T>
-AttentionOutput<T> GroupedQueryAttention<T>::forward(const Tensor<T>& x, Weights wanted, Generator* random) const {
+AttentionOutput<T> GroupedQueryAttention<T>::forward(const Tensor<T>& x, NeedWeights wanted, Generator* random) const {
     check(x.rank() == 3 && x.dim(1) <= shape.context_length,
           "GroupedQueryAttention: x (B, L, C) with L of at most {} is required, got shape {}", shape.context_length,
           x.shape());

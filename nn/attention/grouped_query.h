@@ -23,7 +23,8 @@ class GroupedQueryAttention : public Module<T> {
     GroupedQueryAttention(Generator& random, const GroupedQueryShape& shape);
 
     // x (B, L, width), L <= context_length -> output (B, L, width) and, when wanted, weights (B, heads, L, L).
-    AttentionOutput<T> forward(const Tensor<T>& x, Weights wanted = Weights::keep, Generator* random = nullptr) const;
+    AttentionOutput<T> forward(const Tensor<T>& x, NeedWeights wanted = NeedWeights::yes,
+                               Generator* random = nullptr) const;
     void visit(const Visitor<T>& v) override {
         v("q_proj", q_proj);
         v("k_proj", k_proj);

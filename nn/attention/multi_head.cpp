@@ -67,7 +67,7 @@ void MultiHeadAttention<T>::visit(const Visitor<T>& v) {
 }
 
 template <class T>
-AttentionOutput<T> MultiHeadAttention<T>::forward(const Tensor<T>& x, Weights wanted, Generator* random) const {
+AttentionOutput<T> MultiHeadAttention<T>::forward(const Tensor<T>& x, NeedWeights wanted, Generator* random) const {
     check(x.rank() == 3 && x.dim(1) <= context,
           "MultiHeadAttention: x (B, L, C) with L of at most {} is required, got shape {}", context, x.shape());
     AttentionOptions options;
@@ -79,7 +79,7 @@ AttentionOutput<T> MultiHeadAttention<T>::forward(const Tensor<T>& x, Weights wa
 
 template <class T>
 AttentionOutput<T> MultiHeadAttention<T>::forward(const Tensor<T>& query, const Tensor<T>& key, const Tensor<T>& value,
-                                                  const MaskArray& mask, Weights wanted, Generator* random) const {
+                                                  const MaskArray& mask, NeedWeights wanted, Generator* random) const {
     check(W_query.has_value(),
           "MultiHeadAttention: cross attention needs separate projections, not a packed one, got {}, {} and {}",
           query.shape(), key.shape(), value.shape());
@@ -94,7 +94,8 @@ AttentionOutput<T> MultiHeadAttention<T>::forward(const Tensor<T>& query, const 
 
 template <class T>
 AttentionOutput<T> MultiHeadAttention<T>::attend(const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v,
-                                                 AttentionOptions options, Weights wanted, Generator* random) const {
+                                                 AttentionOptions options, NeedWeights wanted,
+                                                 Generator* random) const {
     options.masked = masked;
     if (this->training()) options.drop("MultiHeadAttention", dropout, random);
     const auto [y, weights] = scaled_dot_product_attention(split_heads(q, heads), split_heads(k, heads),

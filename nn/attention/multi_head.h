@@ -33,10 +33,11 @@ class MultiHeadAttention : public Module<T> {
 
     // Causal self-attention: x (B, L, d_in), L <= context_length -> (B, L, d_out). In training, dropout takes a key of
     // `random`.
-    AttentionOutput<T> forward(const Tensor<T>& x, Weights wanted = Weights::keep, Generator* random = nullptr) const;
+    AttentionOutput<T> forward(const Tensor<T>& x, NeedWeights wanted = NeedWeights::yes,
+                               Generator* random = nullptr) const;
     // query (B, Lq, d_in), key and value (B, Lk, d_in); the mask broadcasts to (B, H, Lq, Lk), 0 = blocked.
     AttentionOutput<T> forward(const Tensor<T>& query, const Tensor<T>& key, const Tensor<T>& value,
-                               const MaskArray& mask = {}, Weights wanted = Weights::keep,
+                               const MaskArray& mask = {}, NeedWeights wanted = NeedWeights::yes,
                                Generator* random = nullptr) const;
 
     void visit(const Visitor<T>& v) override;
@@ -49,7 +50,7 @@ class MultiHeadAttention : public Module<T> {
 
   private:
     AttentionOutput<T> attend(const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v, AttentionOptions options,
-                              Weights wanted, Generator* random) const;
+                              NeedWeights wanted, Generator* random) const;
 };
 
 extern template class MultiHeadAttention<float>;

@@ -10,7 +10,7 @@ namespace inkling::nn {
 
 template <class T>
 AttentionOutput<T> scaled_dot_product_attention(const Tensor<T>& q, const Tensor<T>& k_in, const Tensor<T>& v_in,
-                                                const AttentionOptions& options, Weights wanted) {
+                                                const AttentionOptions& options, NeedWeights wanted) {
     check(q.rank() == 4 && k_in.rank() == 4 && v_in.rank() == 4 && q.dim(0) == k_in.dim(0) &&
               k_in.dim(0) == v_in.dim(0) && k_in.dim(1) == v_in.dim(1) && q.dim(3) == k_in.dim(3) &&
               k_in.dim(2) == v_in.dim(2),
@@ -22,7 +22,7 @@ AttentionOutput<T> scaled_dot_product_attention(const Tensor<T>& q, const Tensor
           "scaled_dot_product_attention: heads of queries that share those of keys and values evenly are required, got "
           "{} for {}: {}, {} and {}",
           H, K, q.shape(), k_in.shape(), v_in.shape());
-    if (wanted == Weights::none) return {attention(q, k_in, v_in, options), {}};
+    if (wanted == NeedWeights::no) return {attention(q, k_in, v_in, options), {}};
     const Tensor<T> k = H == K ? k_in : repeat(k_in, H / K, 1), v = H == K ? v_in : repeat(v_in, H / K, 1);
     const double factor = options.scale.value_or(1.0 / std::sqrt(static_cast<double>(q.dim(-1))));
     Tensor<T> scores = scale(matmul(q, transpose(k, -2, -1)), factor);  // (B, H, Lq, Lk)
@@ -47,8 +47,10 @@ AttentionOutput<T> scaled_dot_product_attention(const Tensor<T>& q, const Tensor
 }
 
 template AttentionOutput<float> scaled_dot_product_attention(const Tensor<float>&, const Tensor<float>&,
-                                                             const Tensor<float>&, const AttentionOptions&, Weights);
+                                                             const Tensor<float>&, const AttentionOptions&,
+                                                             NeedWeights);
 template AttentionOutput<double> scaled_dot_product_attention(const Tensor<double>&, const Tensor<double>&,
-                                                              const Tensor<double>&, const AttentionOptions&, Weights);
+                                                              const Tensor<double>&, const AttentionOptions&,
+                                                              NeedWeights);
 
 }  // namespace inkling::nn

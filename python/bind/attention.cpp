@@ -28,7 +28,7 @@ namespace {
 
 using Size = std::size_t;
 
-nn::Weights wanted(bool weights) { return weights ? nn::Weights::keep : nn::Weights::none; }
+nn::NeedWeights wanted(bool weights) { return weights ? nn::NeedWeights::yes : nn::NeedWeights::no; }
 
 // A scoring function that Python holds, as the one of an Attention.
 template <class T>

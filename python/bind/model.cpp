@@ -9,7 +9,7 @@
 #include "data/tokenizers/char_tokenizer.h"
 #include "data/tokenizers/unknown_characters.h"
 #include "formats/files/file.h"
-#include "generate/writer.h"
+#include "generate/sequence.h"
 #include "models/files/folder.h"
 #include "python/bind/bind.h"
 
@@ -42,26 +42,26 @@ void warn_of_unknown(data::Tokenizer& tokenizer) {
 
 struct PyModel : AnyLayer<models::Transformer> {
     TokenizerPtr tokenizer;
-    std::shared_ptr<const models::Decoder> decoder;  // of the weights as they were at `version`
+    std::shared_ptr<const models::InferenceModel> inference;  // of the weights as they were at `version`
     std::uint64_t version = 0;
 
     models::Transformer<float>& model() const { return static_cast<models::Transformer<float>&>(*single); }
 
-    std::shared_ptr<const models::Decoder> decoder_of(WeightType type) {
+    std::shared_ptr<const models::InferenceModel> inference_of(WeightType type) {
         std::uint64_t now = 0;
         for (const auto& [name, p] : single->parameters())
             if (!p.packed()) now += p.value().version();
-        if (!decoder || decoder->type() != type || now != version)
-            decoder = std::make_shared<const models::Decoder>(model(), type), version = now;
-        return decoder;
+        if (!inference || inference->type() != type || now != version)
+            inference = std::make_shared<const models::InferenceModel>(model(), type), version = now;
+        return inference;
     }
 };
 
 // A text that is being written: an iterator of its pieces.
 struct Writing {
-    std::shared_ptr<const models::Decoder> decoder;
+    std::shared_ptr<const models::InferenceModel> inference;
     TokenizerPtr tokenizer;
-    generate::Writer writer;
+    generate::Sequence sequence;
     std::uint64_t seed;
     bool begun = false;
 
@@ -69,11 +69,11 @@ struct Writing {
         std::string piece;
         {
             const nb::gil_scoped_release others_run;
-            if (!begun) piece = writer.take();
-            while (piece.empty() && !writer.finished()) piece = writer.next();
+            if (!begun) piece = sequence.take();
+            while (piece.empty() && !sequence.finished()) piece = sequence.next();
         }
         begun = true;
-        if (piece.empty() && writer.finished()) throw nb::stop_iteration();
+        if (piece.empty() && sequence.finished()) throw nb::stop_iteration();
         return piece;
     }
 };
@@ -85,14 +85,14 @@ Writing write(PyModel& self, const std::variant<std::string, std::vector<std::in
     options.seed = seed ? *seed : std::random_device()();
     options.validate();
     const WeightType type = weight_type(precision);
-    std::optional<generate::Writer> writer;
+    std::optional<generate::Sequence> sequence;
     {
         const nb::gil_scoped_release others_run;
-        writer.emplace(self.decoder_of(type), self.tokenizer.get(), options);
-        std::visit([&](const auto& text) { writer->add(text); }, prompt);
+        sequence.emplace(self.inference_of(type), self.tokenizer.get(), options);
+        std::visit([&](const auto& text) { sequence->add(text); }, prompt);
     }
     if (self.tokenizer) warn_of_unknown(*self.tokenizer);
-    return {self.decoder, self.tokenizer, std::move(*writer), options.seed};
+    return {self.inference, self.tokenizer, std::move(*sequence), options.seed};
 }
 
 IdArray batch_of(IdArray ids) { return ids.rank() == 1 ? IdArray(ids.reshaped({1, ids.dim(0)})) : ids; }
@@ -168,12 +168,12 @@ void bind_model(nb::module_& m) {
         .def_prop_ro(
             "tokens",
             [](const Writing& w) {
-                return std::vector<std::int32_t>(w.writer.generated().begin(), w.writer.generated().end());
+                return std::vector<std::int32_t>(w.sequence.generated().begin(), w.sequence.generated().end());
             },
             "The ids written so far.")
         .def_ro("seed", &Writing::seed)
         .def_prop_ro(
-            "finish_reason", [](const Writing& w) { return std::string(generate::name(w.writer.finish_reason())); },
+            "finish_reason", [](const Writing& w) { return std::string(generate::name(w.sequence.finish_reason())); },
             "'length', 'stop', 'end_of_text'; 'none' before the end.");
 
     nb::class_<AnyLayer<models::Transformer>, AnyModule>(m, "Transformer");
@@ -241,7 +241,7 @@ void bind_model(nb::module_& m) {
         [](PyModel& self, const IdArray& ids) {
             const nb::gil_scoped_release others_run;
             std::vector<Tensor<float>> weights;
-            static_cast<void>(self.model().hidden(batch_of(ids), &weights));
+            static_cast<void>(self.model().hidden(batch_of(ids), {.weights = &weights}));
             return returned(std::move(weights));
         },
         "ids"_a, "The attention weights (B, H, T, T) of each layer.");

@@ -114,16 +114,16 @@ TEST_CASE("eval: shorter windows, weights in 8 bits, and how far it is", "[cli]"
     const auto loss = [&](const Arguments& more) {
         return json_lines(program(command + more)).at(0)["loss"].get<double>();
     };
-    using inkling::models::Kept;
-    const auto expected = [&](Kept kept, std::size_t length) {
-        const auto [model, tokenizer] = inkling::models::load_model(out + "/best", std::nullopt, kept);
+    using inkling::WeightType;
+    const auto expected = [&](WeightType type, std::size_t length) {
+        const auto [model, tokenizer] = inkling::models::load_model(out + "/best", std::nullopt, {type});
         return Approx(inkling::train::evaluate(*model, tokenizer->encode(small_text()), {.length = length}))
             .epsilon(1e-9);
     };
-    CHECK(loss({}) == expected(Kept::fp32, 8));
-    CHECK(loss({"--block-size", "5"}) == expected(Kept::fp32, 5));
-    CHECK(loss({"--quantize", "q8_0"}) == expected(Kept::q8_0, 8));
-    CHECK(loss({"--quantize", "q8_0"}) != expected(Kept::fp32, 8));
+    CHECK(loss({}) == expected(WeightType::fp32, 8));
+    CHECK(loss({"--block-size", "5"}) == expected(WeightType::fp32, 5));
+    CHECK(loss({"--quantize", "q8_0"}) == expected(WeightType::q8_0, 8));
+    CHECK(loss({"--quantize", "q8_0"}) != expected(WeightType::fp32, 8));
     check_fails(program(command + Arguments{"--block-size", "9"}), 2, "at most the context of 8, got 9");
     check_fails(program(command + Arguments{"--block-size", "5", "--stride", "6"}), 2, "--block-size of 5, got 6");
     check_fails(program(command + Arguments{"--quantize", "q8_0", "--precision", "bf16"}), 2, "--precision");

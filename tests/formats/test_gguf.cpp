@@ -77,7 +77,7 @@ TEST_CASE("gguf: the bytes of llama.cpp's own package, and the text that llama.c
     generate::GenerateOptions greedy;
     greedy.temperature = 0;
     greedy.max_tokens = want.size() - prompt.size();
-    generate::Writer text(*model, nullptr, greedy);
+    generate::Sequence text(*model, nullptr, greedy);
     text.add(prompt);
     text.write();
     CHECK(Tokens(text.tokens().begin(), text.tokens().end()) == want);

@@ -14,7 +14,8 @@ struct Talk {
     testing::ChatFolder folder;
     models::LoadedModel loaded = models::load_model(folder.scratch.path());
     std::shared_ptr<const data::Tokenizer> tokenizer = std::move(loaded.tokenizer);
-    std::shared_ptr<const models::Decoder> decoder = std::make_shared<const models::Decoder>(*loaded.model);
+    std::shared_ptr<const models::InferenceModel> inference =
+        std::make_shared<const models::InferenceModel>(*loaded.model);
     models::ChatTemplate form = models::ChatTemplate::load(folder.scratch.path(), *tokenizer);
 
     Talk(std::size_t context = 96) : folder(testing::kChatMl, context) {}
@@ -22,7 +23,7 @@ struct Talk {
         GenerateOptions options;
         options.max_tokens = max_tokens;
         options.temperature = temperature;
-        return {decoder, tokenizer, form, options};
+        return {inference, tokenizer, form, options};
     }
 };
 

@@ -7,18 +7,23 @@
 
 using namespace inkling;
 using namespace inkling::testing;
-using generate::sample_token;
+using generate::Sampler;
 using generate::SamplingOptions;
 using Shares = std::vector<double>;
 
 namespace {
 
+std::int32_t sample_token(std::span<const float> logits, const SamplingOptions& options, double uniform,
+                          std::span<const std::int32_t> text = {}, std::size_t written = 0) {
+    return Sampler(options).sample(logits, uniform, text, written);
+}
+
 // The part of [0, 1) by which each token is sampled.
 Shares shares(const std::vector<float>& logits, const SamplingOptions& options,
               const std::vector<std::int32_t>& text = {}, int n = 10'000) {
     Shares share(logits.size());
-    for (int i = 0; i < n; ++i)
-        share[static_cast<std::size_t>(sample_token(logits, options, (i + 0.5) / n, text))] += 1.0 / n;
+    Sampler sampler(options);
+    for (int i = 0; i < n; ++i) share[static_cast<std::size_t>(sampler.sample(logits, (i + 0.5) / n, text))] += 1.0 / n;
     return share;
 }
 
@@ -185,6 +190,23 @@ TEST_CASE("sampling: biases come first, penalties of written tokens after the re
     CHECK_THROWS_WITH(greedy([](auto& o) { o.presence_penalty = std::nan(""); }),
                       ContainsSubstring("--presence-penalty"));
     CHECK_THROWS_WITH(greedy([](auto& o) { o.frequency_penalty = 1 / 0.0; }), ContainsSubstring("--frequency-penalty"));
+}
+
+TEST_CASE("sampling: a sampler takes each token as a new one would", "[generate]") {
+    for (const std::size_t top_k : {0, 5}) {
+        const SamplingOptions options{
+            .temperature = 1, .top_k = top_k, .top_p = 0.9, .repeat_penalty = 1.5, .frequency_penalty = 0.5};
+        Sampler sampler(options);
+        std::vector<std::int32_t> text;
+        for (std::uint64_t i = 0; i < 40; ++i) {
+            const Array<float> z = cast<float>(normal({i % 2 ? 12u : 30u}, i));  // sizes may change, too
+            const std::span logits(z.data(), z.size());
+            const double uniform = (static_cast<double>(i) + 0.5) / 40;
+            const std::int32_t token = sample_token(logits, options, uniform, text, text.size() / 2);
+            REQUIRE(sampler.sample(logits, uniform, text, text.size() / 2) == token);
+            text.push_back(token);
+        }
+    }
 }
 
 TEST_CASE("sampling: senseless options are refused", "[generate]") {

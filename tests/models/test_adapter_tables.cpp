@@ -1,29 +1,29 @@
 // Adapters of the token table and the head, beside which PEFT writes the tables' own weights, and names that hold the
 // adapter's name: PEFT's logits come out, and what cannot be read is refused by name.
-#include "models/decoder/decoder.h"
 #include "models/files/adapter_folder.h"
 #include "models/files/gguf_export.h"
+#include "models/inference/inference_model.h"
 #include "tests/models/peft_folders.h"
 #include "tests/models/transformers.h"
 
 using namespace inkling;
 using namespace inkling::testing;
-using models::Kept;
 
 TEST_CASE("adapters of tables: PEFT's logits come out, beside the weights and merged", "[models]") {
     for (const std::string name : {"tables", "tied_tables", "tied_table"}) {
         const AdapterCopy copy(name);
         const auto numbers = peft_numbers(copy.folder);
         const bool tied = name != "tables";
-        for (const Kept kept : {Kept::fp32, Kept::as_stored}) {
+        for (const bool inference : {false, true}) {
             INFO(name);
-            const auto [model, tokenizer] = models::load_model(copy.folder, std::nullopt, kept);
+            const auto [model, tokenizer] =
+                models::load_model(copy.folder, std::nullopt, {WeightType::fp32, inference});
             CHECK((model->adapter.changes_tables && !model->config.tied_head));
             check_logits(*model, numbers, "logits", 5e-5);
             const auto row = numbers["ids"][0].get<std::vector<std::int32_t>>();
             models::KvCache cache(model->config);
             std::vector<float> z(model->config.vocab_size);
-            models::Decoder(*model).read(cache, row, z);
+            models::InferenceModel(*model).prefill(cache, row, z);
             const auto want = numbers["logits"].get<std::vector<double>>();
             for (std::size_t i = 0; i < z.size(); ++i)
                 CHECK(static_cast<double>(z[i]) == Approx(want[(row.size() - 1) * z.size() + i]).margin(5e-5));
@@ -46,8 +46,8 @@ TEST_CASE("adapters of tables: the base's own weights are those of the model", "
     for (const std::string& name : {table + "base_layer.weight", head + "base_layer.weight"}) {
         const AdapterCopy copy("tied_tables");
         CHECK(copy.refusal().empty());
-        for (const Kept kept : {Kept::bf16, Kept::q8_0})  // weights that were rounded on the way
-            CHECK_NOTHROW(models::load_model(copy.folder, std::nullopt, kept));
+        for (const WeightType type : {WeightType::bf16, WeightType::q8_0})  // weights that were rounded on the way
+            CHECK_NOTHROW(models::load_model(copy.folder, std::nullopt, {type}));
         copy.change_tensors([&](StoredTensors& all) { all.at(name).values[5] += 0.01f; });
         CHECK_THAT(copy.refusal(), ContainsSubstring(name + " differs from the model's own"));
         copy.change_tensors([&](StoredTensors& all) {

@@ -2,8 +2,8 @@
 // or beside their weights, whatever these are kept in; and what an adapter's folder is refused for.
 #include "models/files/adapter_folder.h"
 
-#include "models/decoder/decoder.h"
 #include "models/files/folder.h"
+#include "models/inference/inference_model.h"
 #include "tests/models/peft_folders.h"
 #include "tests/models/transformers.h"
 #include "train/optimizers/optimizer.h"
@@ -11,7 +11,7 @@
 using namespace inkling;
 using namespace inkling::testing;
 using models::AdapterOptions;
-using models::Parameter;
+using models::ParameterSpec;
 using models::Transformer;
 namespace fs = std::filesystem;
 
@@ -29,7 +29,7 @@ std::unique_ptr<Transformer<float>> adapted(const models::Architecture& config, 
                                             const char* targets = models::kAllLinear,
                                             std::optional<WeightType> type = std::nullopt) {
     auto model = std::make_unique<Transformer<float>>(config, Generator{5, 0});
-    if (type) model->freeze(*type);
+    if (type) model->freeze({*type});
     model->adapt(options, models::adapter_targets(config, targets), Generator{6, 0});
     Generator random{7, 0};
     for (auto& [name, p] : model->parameters())
@@ -54,13 +54,13 @@ TEST_CASE("adapters: PEFT's logits come out of PEFT's folders, beside the weight
         check_logits(*model, numbers, "logits", 5e-5);
         const auto row = numbers["ids"][0].get<std::vector<std::int32_t>>();
         const auto read = [&, &m = *model] {
-            const models::Decoder decoder(m);
+            const models::InferenceModel inference(m);
             models::KvCache cache(m.config), by_one(m.config);
             std::vector<float> z(m.config.vocab_size), last(z.size());
-            decoder.read(cache, row, z);
+            inference.prefill(cache, row, z);
             for (const std::int32_t token : row) {
                 models::KvCache* const one = &by_one;
-                decoder.step(std::span(&one, 1), std::span(&token, 1), last);
+                inference.step(std::span(&one, 1), std::span(&token, 1), last);
             }
             const auto want = numbers["logits"].get<std::vector<double>>();
             for (std::size_t i = 0; i < z.size(); ++i) {
@@ -128,7 +128,7 @@ TEST_CASE("adapters: what is saved is what PEFT wrote, and names the same layers
             return std::any_of(names.begin(), names.end(),
                                [&](const std::string& name) { return layer == name || layer.ends_with("." + name); });
         };
-        for (const Parameter& p : models::parameters(loaded.model->config)) {
+        for (const ParameterSpec& p : models::parameters(loaded.model->config)) {
             if (p.bias || p.shape.size() != 2) continue;
             const std::string layer = models::layer_name(loaded.model->config, p);
             INFO(layer);
@@ -216,7 +216,7 @@ TEST_CASE("adapters: gradients beside packed weights are those beside the widene
         const auto packed = adapted(adapted_shape(name), options, models::kAllLinear, type),
                    plain = adapted(adapted_shape(name), options);
         packed->checkpoint_activations = checkpointing;
-        for (const Parameter& p : models::parameters(packed->config)) {
+        for (const ParameterSpec& p : models::parameters(packed->config)) {
             CHECK((packed->at(p).packed() != nullptr) == may_be_packed(p));
             plain->at(p) = Tensor<float>(unpacked(packed->at(p)));
         }
@@ -260,16 +260,16 @@ TEST_CASE("adapters: alpha and the rank scale them", "[models]") {
                       ContainsSubstring("has adapters"));
 }
 
-TEST_CASE("adapters: a decoder reads packed weights with adapters as the model does", "[models]") {
+TEST_CASE("adapters: inference reads packed weights with adapters as the model does", "[models]") {
     for (const char* name : {"gpt2", "llama"}) {
         for (const WeightType type : {WeightType::fp32, WeightType::bf16, WeightType::q8_0}) {
             INFO(name << ' ' << name_of(type));
             const auto model = adapted(adapted_shape(name), {.rank = 3}, models::kAllLinear, type);
             const auto ids = random_ids({1, 12}, 29, 1);
-            const models::Decoder decoder(*model, type == WeightType::q8_0 ? type : WeightType::fp32);
+            const models::InferenceModel inference(*model, type == WeightType::q8_0 ? type : WeightType::fp32);
             models::KvCache cache(model->config);
             std::vector<float> z(29);
-            decoder.read(cache, std::span(ids.data(), ids.size()), z);
+            inference.prefill(cache, std::span(ids.data(), ids.size()), z);
             const ConstArray<float> want = model->forward(ids).value();
             for (std::size_t i = 0; i < 29; ++i)
                 CHECK(static_cast<double>(z[i]) == Approx(static_cast<double>(want.data()[11 * 29 + i])).margin(1e-5));

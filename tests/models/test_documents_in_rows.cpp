@@ -71,11 +71,10 @@ TEST_CASE("documents in rows: the hidden states are those of each alone", "[mode
             Transformer<float> model(architecture);
             fill_parameters(model, 0.2, {3, 0});
             model.eval();
-            const ConstArray<float> together =
-                model.hidden(rows.ids, nullptr, nullptr, rows.begins).value().contiguous();
+            const ConstArray<float> together = model.hidden(rows.ids, {.documents = rows.begins}).value().contiguous();
             std::vector<Tensor<float>> weights;
             const ConstArray<float> composed =
-                model.hidden(rows.ids, &weights, nullptr, rows.begins).value().contiguous();
+                model.hidden(rows.ids, {.documents = rows.begins, .weights = &weights}).value().contiguous();
             double worst = 0, worst_composed = 0, unlike = 0;
             const ConstArray<float> one_text = model.hidden(rows.ids).value().contiguous();
             Rows::each([&](std::size_t b, std::size_t begin, std::size_t n) {

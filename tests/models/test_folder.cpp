@@ -146,9 +146,9 @@ TEST_CASE("folder: end tokens are those of config.json and generation_config.jso
     CHECK(nlohmann::json::parse(formats::read_file(copy.path("config.json")))["bos_token_id"] == 6);
     generate::GenerateOptions none;
     none.max_tokens = 0;
-    generate::Writer writer(*loaded.model, loaded.tokenizer.get(), none);
-    writer.add("");
-    CHECK((writer.tokens().size() == 1 && writer.tokens()[0] == 6));
+    generate::Sequence sequence(*loaded.model, loaded.tokenizer.get(), none);
+    sequence.add("");
+    CHECK((sequence.tokens().size() == 1 && sequence.tokens()[0] == 6));
 }
 
 TEST_CASE("folder: dropout may be given in place of the config's", "[models]") {
@@ -159,7 +159,7 @@ TEST_CASE("folder: dropout may be given in place of the config's", "[models]") {
     loaded.model->train();
     Generator random{1, 0};
     const IdArray ids = random_ids({1, 6}, 8, 1);
-    const auto hidden = [&] { return loaded.model->hidden(ids, nullptr, &random).value(); };
+    const auto hidden = [&] { return loaded.model->hidden(ids, {.random = &random}).value(); };
     const ConstArray<float> first = hidden();
     CHECK_FALSE(same_bits(first, hidden()));
 }

@@ -1,6 +1,6 @@
 // Trained models write the text that transformers writes with them, when both take the likeliest token
 // (tests/reference/make_greedy_reference.py).
-#include "generate/writer.h"
+#include "generate/sequence.h"
 #include "models/files/folder.h"
 #include "tests/catch.h"
 #include "tests/paths.h"
@@ -18,11 +18,11 @@ TEST_CASE("greedy text: that of transformers, on models trained here", "[models]
             generate::GenerateOptions options;
             options.temperature = 0;
             options.max_tokens = ids.size() - prompt.size();
-            generate::Writer writer(*model, tokenizer.get(), options);
-            writer.add(prompt);
-            const std::string written = writer.write();
+            generate::Sequence sequence(*model, tokenizer.get(), options);
+            sequence.add(prompt);
+            const std::string written = sequence.write();
             INFO(arch << ", transformers: " << text["text"].get<std::string>());
-            CHECK(tokenizer->decode(writer.tokens()) == tokenizer->decode(ids));
+            CHECK(tokenizer->decode(sequence.tokens()) == tokenizer->decode(ids));
             CHECK(tokenizer->decode(prompt) + written == tokenizer->decode(ids));
         }
     }

@@ -2,7 +2,7 @@
 #include "models/files/weight_files.h"
 
 #include "engine/array/half.h"
-#include "models/decoder/decoder.h"
+#include "models/inference/inference_model.h"
 #include "tests/engine/helpers.h"
 #include "tests/models/folders.h"
 #include "tests/models/transformers.h"
@@ -141,7 +141,7 @@ TEST_CASE("weight files: a nanochat folder comes back bit by bit, grouped heads 
 
 TEST_CASE(
     "weight files: bfloat16 matrices that stay so give the same logits to the last bit, and so do those packed for a "
-    "decoder",
+    "inference",
     "[models]") {
     for (const char* reference : {"llama_tiny", "llama_tiny_tied", "nanochat_tiny", "gpt2_tiny", "families/gpt_neox"}) {
         INFO(reference);
@@ -149,8 +149,8 @@ TEST_CASE(
         const data::tests::ScratchFolder folder;
         models::save_model(folder.path(), *model, *tokenizer, DType::BF16);
         const auto wide = models::load_model(folder.path());
-        const auto kept = models::load_model(folder.path(), std::nullopt, models::Kept::as_stored);
-        for (const models::Parameter& p : models::parameters(model->config)) {
+        const auto kept = models::load_model(folder.path(), std::nullopt, {WeightType::fp32, true});
+        for (const models::ParameterSpec& p : models::parameters(model->config)) {
             const Tensor<float>& tensor = kept.model->at(p);
             CHECK((tensor.packed() != nullptr) == models::may_be_packed(p));
             CHECK(same_bits(unpacked(tensor), wide.model->at(p).value()));
@@ -158,13 +158,13 @@ TEST_CASE(
         const std::vector<std::int32_t> prompt = {1, 2, 3, 4, 5};
         for (const WeightType type : {WeightType::fp32, WeightType::bf16, WeightType::q8_0}) {
             const auto logits = [&](const models::LoadedModel& loaded) {
-                const models::Decoder decoder(*loaded.model, type);
-                models::KvCache cache(decoder.config());
+                const models::InferenceModel inference(*loaded.model, type);
+                models::KvCache cache(inference.config());
                 models::KvCache* const text = &cache;
-                const std::size_t V = decoder.config().vocab_size;
+                const std::size_t V = inference.config().vocab_size;
                 std::vector<float> all(2 * V);
-                decoder.read(cache, prompt, std::span(all).first(V));
-                decoder.step({&text, 1}, std::span(prompt).first(1), std::span(all).last(V));
+                inference.prefill(cache, prompt, std::span(all).first(V));
+                inference.step({&text, 1}, std::span(prompt).first(1), std::span(all).last(V));
                 return all;
             };
             CHECK(logits(kept) == logits(wide));
@@ -172,7 +172,7 @@ TEST_CASE(
                 const data::tests::ScratchFolder again;
                 models::save_model(again.path(), *wide.model, *wide.tokenizer,
                                    stored == &wide ? DType::F32 : DType::BF16);
-                const auto packed = models::load_model(again.path(), std::nullopt, models::kept_for_decoder(type));
+                const auto packed = models::load_model(again.path(), std::nullopt, {type, true});
                 CHECK(logits(packed) == logits(wide));
                 const Tensor<float>& table = packed.model->parts[models::Part::token_table].weight;
                 CHECK((table.packed() != nullptr) == (stored == &kept));  // exact

@@ -3,7 +3,7 @@
 
 #include "data/tokenizers/tokenizer.h"
 #include "engine/autograd/backward.h"
-#include "generate/writer.h"
+#include "generate/sequence.h"
 #include "models/transformer.h"
 #include "tests/engine/helpers.h"
 #include "tests/paths.h"
@@ -61,10 +61,10 @@ inline void check_loss_and_text(models::Transformer<float>& model, const data::T
     generate::GenerateOptions greedy;
     greedy.temperature = 0;
     greedy.max_tokens = 9;
-    generate::Writer writer(model, nullptr, greedy);
-    writer.add(std::span(tokens).first(3));
-    writer.write();
-    CHECK(std::vector(writer.tokens().begin(), writer.tokens().end()) ==
+    generate::Sequence sequence(model, nullptr, greedy);
+    sequence.add(std::span(tokens).first(3));
+    sequence.write();
+    CHECK(std::vector(sequence.tokens().begin(), sequence.tokens().end()) ==
           numbers["greedy"].get<std::vector<std::int32_t>>());
 }
 

@@ -104,7 +104,7 @@ TEST_CASE("attention: the packed and the separate form agree with the same weigh
     const auto run = [&](Attention& attention) {
         random = {21, 0};  // the same dropout of weights
         const Tensor<double> in(x, true);
-        const auto [y, w] = attention.forward(in, nn::Weights::keep, &random);
+        const auto [y, w] = attention.forward(in, nn::NeedWeights::yes, &random);
         backward(y, dy);
         return std::vector<ConstArray<double>>{y.value(), w.value(), in.grad(), attention.out_proj.weight.grad()};
     };
@@ -122,9 +122,9 @@ TEST_CASE("attention: dropout of weights acts in training alone", "[nn]") {
     for (std::size_t i = 0; i < attention.parameters().size(); ++i)
         attention.parameters()[i].second.value_in_place() = none.parameters()[i].second.value();
     const Tensor<double> x(normal({2, 16, 4}, 1));
-    const auto trained = attention.forward(x, nn::Weights::keep, &random);
+    const auto trained = attention.forward(x, nn::NeedWeights::yes, &random);
     CHECK_FALSE(same_bits(trained.output.value(), none.forward(x).output.value()));
-    CHECK_FALSE(same_bits(trained.output.value(), attention.forward(x, nn::Weights::keep, &random).output.value()));
+    CHECK_FALSE(same_bits(trained.output.value(), attention.forward(x, nn::NeedWeights::yes, &random).output.value()));
     check_close(trained.weights.value(), none.forward(x).weights.value(), 1e-14);  // handed out before dropout
     attention.eval();
     CHECK(same_bits(attention.forward(x).output.value(), none.forward(x).output.value()));

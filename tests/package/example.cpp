@@ -1,5 +1,5 @@
 #include <inkling/engine/ops.h>
-#include <inkling/generate/writer.h>
+#include <inkling/generate/sequence.h>
 #include <inkling/models/files/folder.h>
 
 #include <iostream>
@@ -22,7 +22,7 @@ int main(int argc, char** argv) {
         generate::GenerateOptions options;
         options.max_tokens = 100;
         options.top_p = 0.95;
-        generate::Writer text(*model, tokenizer.get(), options);
+        generate::Sequence text(*model, tokenizer.get(), options);
         text.add("the ");
         while (!text.finished()) std::cout << text.next() << std::flush;
         std::cout << "\n";

@@ -55,17 +55,17 @@ TEST_CASE("anomalies: the layer and the op in which a value overflows are named"
     for (const std::size_t batches : {1, 3}) {
         const std::string up = anomaly_after([](Model& m) { make_overflow(m.layers[1][Part::up].weight); }, batches);
         INFO(up);
-        CHECK(up.starts_with("block 1, MLP: linear: the first value that is not finite is "));
+        CHECK(up.starts_with("layer 1, MLP: linear: the first value that is not finite is "));
         CHECK_THAT(up, (ContainsSubstring("inf at (") || ContainsSubstring("nan at (")) &&  // as the sum is ordered
                            ContainsSubstring(" of (4, 8, 64); its inputs are at most "));
     }
     const std::string scores =
         anomaly_after([](Model& m) { multiply(m.layers[0][Part::query_key_value].weight, 1e25f); });
     INFO(scores);
-    CHECK(scores.starts_with("block 0, attention: attention: the first value that is not finite is "));
+    CHECK(scores.starts_with("layer 0, attention: attention: the first value that is not finite is "));
     const std::string norm = anomaly_after([](Model& m) { multiply(m.layers[1][Part::attention_norm].weight, 3e38f); });
     INFO(norm);
-    CHECK(norm.starts_with("block 1: layer_norm: the first value that is not finite is "));
+    CHECK(norm.starts_with("layer 1: layer_norm: the first value that is not finite is "));
     const std::string head = anomaly_after([](Model& m) {
         multiply(m.parts[Part::final_norm].weight, 1e38f);
         multiply(m.parts[Part::token_table].weight, 100);
@@ -88,7 +88,7 @@ TEST_CASE("anomalies: gradients that are not finite while the loss is are told w
     };
     const std::string backward = anomaly_after(damage);
     INFO(backward);
-    CHECK(backward.starts_with("block 0, MLP: backward of linear: the first gradient that is not finite is "));
+    CHECK(backward.starts_with("layer 0, MLP: backward of linear: the first gradient that is not finite is "));
     CHECK_THAT(backward, ContainsSubstring(" of (16, 64), of input 1; the gradient of its output is at most "));
     const std::string norm = anomaly_after([](models::Transformer<float>& m) { make_gradients_huge(m); });
     CHECK_THAT(norm, ContainsSubstring("the norm of the gradients is not: the largest is ") &&
@@ -103,7 +103,7 @@ TEST_CASE("anomalies: blocks that are run again in backward are searched, too", 
     Run run(o);
     make_overflow(run.model->layers[1][Part::up].weight);
     run.to_end();
-    CHECK(run.loop.anomaly().starts_with("block 1, MLP: linear: "));
+    CHECK(run.loop.anomaly().starts_with("layer 1, MLP: linear: "));
 }
 
 TEST_CASE("anomalies: the search changes nothing of the steps that follow", "[train]") {

@@ -88,8 +88,8 @@ TEST_CASE("evaluate: runs without dropout and without a graph, and leaves the mo
         CHECK(dropping.training() == training);
         const IdArray ids({1, 16}, 1);
         Generator random{1, 0};
-        const ConstArray<float> first = dropping.hidden(ids, nullptr, &random).value();
-        CHECK(same_bits(dropping.hidden(ids, nullptr, &random).value(), first) == !training);
+        const ConstArray<float> first = dropping.hidden(ids, {.random = &random}).value();
+        CHECK(same_bits(dropping.hidden(ids, {.random = &random}).value(), first) == !training);
     }
     CHECK_FALSE(NoGrad::active());
 }

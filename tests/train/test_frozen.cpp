@@ -1,8 +1,8 @@
 // Decoders of which a part is frozen: the rest trains as if the frozen part's gradients were dropped.
 #include "engine/autograd/backward.h"
 #include "engine/base/precision.h"
-#include "models/decoder/decoder.h"
 #include "models/files/folder.h"
+#include "models/inference/inference_model.h"
 #include "tests/data/scratch_folder.h"
 #include "tests/models/architectures.h"
 #include "tests/train/run.h"
@@ -23,7 +23,7 @@ models::Architecture small(const std::string& family) {
 }
 
 // The matrices of the layers and the tables; trained are norms, biases and a head of its own.
-bool is_base(const models::Parameter& p) {
+bool is_base(const models::ParameterSpec& p) {
     return p.kind.role == nn::Role::matrix || p.kind.role == nn::Role::embedding;
 }
 
@@ -46,7 +46,7 @@ TEST_CASE("frozen: the rest trains to the same bits as without the frozen part's
     INFO(name << (checkpointing ? ", activations made again" : ""));
     Transformer<float> part(small(name), Generator{5, 0}), whole(small(name), Generator{5, 0});
     part.checkpoint_activations = checkpointing;
-    part.freeze(WeightType::fp32, is_base);
+    part.freeze({WeightType::fp32}, is_base);
     const auto start = values(part);
     nn::FlatParameters<float> of_part(part), of_whole(whole);
     std::set<std::string> taken;
@@ -79,9 +79,9 @@ TEST_CASE("frozen: packed weights give the loss and gradients of the widened one
             INFO(name << (type == WeightType::bf16 ? ", bf16" : ", q8_0"));
             const WithPrecision scope(precision);
             Transformer<float> packed(small(name), Generator{5, 0}), plain(small(name), Generator{5, 0});
-            packed.freeze(type, is_base);
+            packed.freeze({type}, is_base);
             std::size_t matrices = 0, bytes = 0;
-            for (const models::Parameter& p : models::parameters(packed.config)) {
+            for (const models::ParameterSpec& p : models::parameters(packed.config)) {
                 const Tensor<float>& weight = packed.at(p);
                 CHECK((weight.packed() != nullptr) == (is_base(p) && p.part != Part::position_table));
                 if (!weight.packed()) continue;
@@ -108,7 +108,7 @@ TEST_CASE("frozen: packed weights give the loss and gradients of the widened one
 
 TEST_CASE("frozen: every optimizer steps over what is trained alone", "[train]") {
     Transformer<float> model(small("llama"), Generator{5, 0});
-    model.freeze(WeightType::q8_0, [](const models::Parameter& p) { return p.part != Part::up && is_base(p); });
+    model.freeze({WeightType::q8_0}, [](const models::ParameterSpec& p) { return p.part != Part::up && is_base(p); });
     const auto start = values(model);
     nn::FlatParameters<float> flat(model);
     std::vector<std::unique_ptr<train::Optimizer<float>>> optimizers;
@@ -135,7 +135,7 @@ TEST_CASE("frozen: a packed model is saved, written with and evaluated as its wi
     Run run(small_options());
     Transformer<float>& model = *run.model;
     Transformer<float> packed(model.config, Generator{run.options.seed, 0});
-    packed.freeze(WeightType::bf16);
+    packed.freeze({WeightType::bf16});
     models::save_model(scratch.path(), packed, run.tokenizer);
     const auto loaded = models::load_model(scratch.path());
     const auto x = values(packed), y = values(*loaded.model);
@@ -145,11 +145,11 @@ TEST_CASE("frozen: a packed model is saved, written with and evaluated as its wi
     }
     packed.eval();
     for (const WeightType type : {WeightType::fp32, WeightType::bf16, WeightType::q8_0}) {
-        const models::Decoder a(packed, type), b(*loaded.model, type);
+        const models::InferenceModel a(packed, type), b(*loaded.model, type);
         models::KvCache of_a(packed.config), of_b(packed.config);
         std::vector<float> p(packed.config.vocab_size), q(p.size());
         const std::vector<std::int32_t> text = {1, 2, 3};
-        a.read(of_a, text, p), b.read(of_b, text, q);
+        a.prefill(of_a, text, p), b.prefill(of_b, text, q);
         CHECK(p == q);
     }
 }

@@ -1,6 +1,6 @@
 // The training loop: the same losses as PyTorch, learning, and what a step depends on.
 #include "data/split.h"
-#include "generate/writer.h"
+#include "generate/sequence.h"
 #include "models/transformer.h"
 #include "nn/init.h"
 #include "tests/reference/read.h"
@@ -73,9 +73,9 @@ TEST_CASE("training: learns a text by heart, and then writes it", "[train]") {
     generate::GenerateOptions greedy;
     greedy.temperature = 0;
     greedy.max_tokens = 30;
-    generate::Writer writer(*run.model, &run.tokenizer, greedy);
-    writer.add("the quick fox");
-    CHECK(writer.write() == "; the quick fox; the quick fox");
+    generate::Sequence sequence(*run.model, &run.tokenizer, greedy);
+    sequence.add("the quick fox");
+    CHECK(sequence.write() == "; the quick fox; the quick fox");
 }
 
 TEST_CASE("training: two halves of a batch, accumulated, are the whole batch", "[train]") {

@@ -1,7 +1,7 @@
 // What surrounds a run does not change it: FTZ and DAZ of a host program (D7), memory that holds anything (D10).
 #include "engine/base/float_mode.h"
 #include "engine/base/poison.h"
-#include "generate/writer.h"
+#include "generate/sequence.h"
 #include "tests/train/run.h"
 #include "train/evaluate.h"
 
@@ -28,10 +28,10 @@ Outcome outcome(train::TrainOptions o, float factor) {
     run.model->eval();
     generate::GenerateOptions how;
     how.max_tokens = 20;
-    const auto decoder = std::make_shared<const models::Decoder>(*run.model);
-    generate::Writer writer(decoder, &run.tokenizer, how);
-    writer.add("abc");
-    return {run.weights(), run.metrics().loss, run.last_val_loss(), writer.write()};
+    const auto inference = std::make_shared<const models::InferenceModel>(*run.model);
+    generate::Sequence sequence(inference, &run.tokenizer, how);
+    sequence.add("abc");
+    return {run.weights(), run.metrics().loss, run.last_val_loss(), sequence.write()};
 }
 
 void check_same(const Outcome& a, const Outcome& b) {

@@ -16,9 +16,9 @@ namespace {
 // What generate/ writes by itself.
 std::string written(const std::string& prompt, const generate::GenerateOptions& options) {
     const models::LoadedModel loaded = models::load_model(tests_path("reference/greedy_gpt2"));
-    generate::Writer writer(*loaded.model, loaded.tokenizer.get(), options);
-    writer.add(prompt);
-    return writer.write();
+    generate::Sequence sequence(*loaded.model, loaded.tokenizer.get(), options);
+    sequence.add(prompt);
+    return sequence.write();
 }
 
 generate::GenerateOptions seeded(std::uint64_t seed, std::size_t max_tokens, double temperature = 1) {

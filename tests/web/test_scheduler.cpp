@@ -17,7 +17,7 @@ struct ScheduledPrompt {
         texts = std::make_shared<web::TextStream>(1, false, [this, asked] { return asked(times++); });
         generate::GenerateOptions options;
         options.max_tokens = 1;
-        generate::Writer prompt(model, nullptr, options);
+        generate::Sequence prompt(model, nullptr, options);
         prompt.add(std::vector<std::int32_t>{1, 2, 3, 4, 5});
         texts->add_prompt(std::move(prompt));
     }

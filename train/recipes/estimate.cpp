@@ -44,7 +44,7 @@ double step_flops(const TrainOptions& options, const Parts& adapted, const model
                   double tokens) {
     const double all = training_flops(config, tokens);
     if (options.lora_rank == 0) return all;
-    const auto targets = [&](const models::Parameter& p) {
+    const auto targets = [&](const models::ParameterSpec& p) {
         return models::may_be_adapted(p) && adapted.contains(p.part);
     };
     const auto adapters = static_cast<double>(models::adapter_count(config, options.lora_rank, targets));
@@ -99,7 +99,7 @@ Measured measure(const TrainOptions& options, const Parts& adapted, const models
     }
     m.evaluation = more();
     const models::Family& names = models::family(config.family);
-    for (const models::Parameter& p : models::parameters(config))
+    for (const models::ParameterSpec& p : models::parameters(config))
         if (options.lora_rank == 0 && names.stored_transposed(p)) m.copies += 4 * static_cast<double>(size_of(p.shape));
     const auto tokens_a_step = static_cast<double>(options.batch_size * config.block_size);
     m.flops_per_s = step_flops(options, adapted, config, tokens_a_step) / best;

@@ -124,7 +124,7 @@ std::string base_fingerprint(models::Transformer<float>& model) {
     if (model.adapter.rank == 0) return "";
     Hash all;
     std::size_t count = 0;
-    for (const models::Parameter& p : models::parameters(model.config)) {
+    for (const models::ParameterSpec& p : models::parameters(model.config)) {
         const Tensor<float>& tensor = model.at(p);
         const std::size_t rows = tensor.dim(0), width = tensor.size() / rows;
         const std::size_t step = std::max<std::size_t>(1, kNumbers / width), parts = (rows + step - 1) / step;

@@ -14,22 +14,22 @@ using nlohmann::ordered_json;
 
 constexpr std::size_t kCompletionTokens = 16;  // OpenAI's default for completions
 
-generate::Writer make_writer(const TextRequest& request, const ServedModel& model, const Prompt& prompt,
-                             std::size_t tokens) {
+generate::Sequence make_sequence(const TextRequest& request, const ServedModel& model, const Prompt& prompt,
+                                 std::size_t tokens) {
     generate::GenerateOptions options = request.options;
     options.max_tokens = tokens;
-    generate::Writer writer(model.decoder, model.tokenizer.get(), options);
+    generate::Sequence sequence(model.inference, model.tokenizer.get(), options);
     if (const auto* const text = std::get_if<std::string>(&prompt)) {
-        writer.add(*text);
+        sequence.add(*text);
     } else {
-        const std::size_t V = std::min(model.decoder->config().vocab_size, model.tokenizer->vocab_size());
+        const std::size_t V = std::min(model.inference->config().vocab_size, model.tokenizer->vocab_size());
         for (const std::int32_t id : std::get<std::vector<std::int32_t>>(prompt)) {
             if (static_cast<std::size_t>(id) >= V)
                 throw HttpError(400, fmt::format("prompt: token ids below {} are required, got {}", V, id), "prompt");
         }
-        writer.add(std::span(std::get<std::vector<std::int32_t>>(prompt)));
+        sequence.add(std::span(std::get<std::vector<std::int32_t>>(prompt)));
     }
-    return writer;
+    return sequence;
 }
 
 // The last of the prompt's tokens, as many as were asked for.
@@ -62,7 +62,7 @@ Texts begin(const TextRequest& request, const ServedModel& model, std::span<cons
             Scheduler& scheduler, const std::function<bool()>& hung_up) {
     const auto texts = std::make_shared<TextStream>(request.n, request.stream, hung_up);
     for (const auto& [id, bias] : request.options.logit_bias) {
-        if (static_cast<std::size_t>(id) >= model.decoder->config().vocab_size)
+        if (static_cast<std::size_t>(id) >= model.inference->config().vocab_size)
             throw HttpError(400, fmt::format("logit_bias: the model has no token {}", id), "logit_bias");
     }
     for (const Prompt& prompt : prompts) {
@@ -70,18 +70,18 @@ Texts begin(const TextRequest& request, const ServedModel& model, std::span<cons
         const std::size_t context = model.context();
         const std::size_t asked =
             request.max_tokens.value_or(bound == Bound::asked ? kCompletionTokens : request.most_tokens);
-        generate::Writer writer = make_writer(request, model, kept, std::min(asked, request.most_tokens));
-        const std::size_t left = context - std::min(context, writer.prompt_tokens());
+        generate::Sequence sequence = make_sequence(request, model, kept, std::min(asked, request.most_tokens));
+        const std::size_t left = context - std::min(context, sequence.prompt_tokens());
         const std::size_t fits = std::min(std::max(kCompletionTokens, left), request.most_tokens);
         if (asked > fits && (bound == Bound::context || asked > request.most_tokens))
-            writer = make_writer(request, model, kept, fits);
-        if (writer.prompt_tokens() > context)
+            sequence = make_sequence(request, model, kept, fits);
+        if (sequence.prompt_tokens() > context)
             throw HttpError(400,
                             fmt::format("the prompt has {} tokens, and the model's context {}: shorten it, or set "
                                         "truncate_prompt_tokens to -1",
-                                        writer.prompt_tokens(), context),
+                                        sequence.prompt_tokens(), context),
                             "prompt", "context_length_exceeded");
-        texts->add_prompt(std::move(writer));
+        texts->add_prompt(std::move(sequence));
     }
     scheduler.add(texts);
     return {texts.get(), [texts](TextStream* stream) { stream->abandon(); }};
@@ -183,7 +183,7 @@ HttpResponse answer_completion(const CompletionRequest& request, std::shared_ptr
         std::string text = piece.text;
         if (!std::exchange(state.begun, true) && request.echo) {
             text = echoed(request, *model, piece.index) + text;
-            const generate::Writer& prompt = texts->prompt_of(piece.index);
+            const generate::Sequence& prompt = texts->prompt_of(piece.index);
             if (request.options.logprobs) state.logprobs.add_prompt(prompt.tokens(), prompt.prompt_logprobs());
         }
         state.logprobs.add(piece);

@@ -140,35 +140,35 @@ void Scheduler::read_prompt() {
     }
 }
 
-// The job's texts of a decoder; where one fails, all do.
-void Scheduler::step_alone(TextStream::Job& job, const void* decoder) {
+// The job's texts of a inference; where one fails, all do.
+void Scheduler::step_alone(TextStream::Job& job, const void* inference) {
     try {
         for (TextStream::Job::Text& text : job.texts) {
-            generate::Writer* const one = &text.writer;
-            if (one->decoder().get() == decoder) generate::step(std::span(&one, 1));
+            generate::Sequence* const one = &text.sequence;
+            if (one->model().get() == inference) generate::step(std::span(&one, 1));
         }
     } catch (const Interrupted&) {
     } catch (const std::exception& e) {
-        for (TextStream::Job::Text& text : job.texts) text.writer.finish();
+        for (TextStream::Job::Text& text : job.texts) text.sequence.finish();
         job.stream.fail({500, e.what()});
     }
 }
 
 void Scheduler::step() {
-    std::map<const void*, std::vector<generate::Writer*>> batches;  // by decoder
+    std::map<const void*, std::vector<generate::Sequence*>> batches;  // by inference
     for (const auto& job : running_) {
         for (TextStream::Job::Text& text : job->texts) {
-            if (!text.writer.finished()) batches[text.writer.decoder().get()].push_back(&text.writer);
+            if (!text.sequence.finished()) batches[text.sequence.model().get()].push_back(&text.sequence);
         }
     }
     const double start = seconds_now();
     std::size_t tokens = 0;
-    for (const auto& [decoder, batch] : batches) {
+    for (const auto& [inference, batch] : batches) {
         try {
             generate::step(batch);
             tokens += batch.size();
         } catch (const std::exception&) {  // one of them failed, and some may have their token: the others go on alone
-            for (const auto& job : running_) step_alone(*job, decoder);
+            for (const auto& job : running_) step_alone(*job, inference);
         }
     }
     metrics_.tokens_written(tokens, seconds_now() - start);

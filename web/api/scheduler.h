@@ -41,7 +41,7 @@ class Scheduler {
     void drop_abandoned();  // removes jobs whose clients have disconnected
     void read_prompt();     // of one job, so that running texts wait for one prompt at most
     void step();            // one token for each text
-    static void step_alone(TextStream::Job& job, const void* decoder);
+    static void step_alone(TextStream::Job& job, const void* inference);
 
     const SchedulerOptions options_;
     Metrics& metrics_;

@@ -10,7 +10,7 @@ namespace inkling::web {
 std::vector<ServedModel> load_served_models(const NamedFolder& named, WeightType type,
                                             const std::vector<NamedFolder>& adapters) {
     const std::filesystem::path folder = models::find_model(named.path);
-    models::LoadedModel loaded = models::load_model(folder, std::nullopt, models::kept_for_decoder(type));
+    models::LoadedModel loaded = models::load_model(folder, std::nullopt, {type, true});
     check<BadInput>(adapters.empty() || loaded.model->adapter.rank == 0, "{}: has an adapter of its own",
                     named.path.string());
     const auto take = [&](const NamedFolder& adapter) {
@@ -24,7 +24,7 @@ std::vector<ServedModel> load_served_models(const NamedFolder& named, WeightType
     for (const NamedFolder& adapter : adapters)
         if (adapter.name.empty()) take(adapter);
     std::vector<ServedModel> all = {{.name = named.name,
-                                     .decoder = std::make_shared<const models::Decoder>(*loaded.model, type),
+                                     .inference = std::make_shared<const models::InferenceModel>(*loaded.model, type),
                                      .tokenizer = std::move(loaded.tokenizer),
                                      .created = static_cast<std::int64_t>(std::time(nullptr))}};
     try {
@@ -38,7 +38,8 @@ std::vector<ServedModel> load_served_models(const NamedFolder& named, WeightType
         take(adapter);
         all.push_back(all[0]);
         all.back().name = adapter.name;
-        all.back().decoder = std::make_shared<const models::Decoder>(all[0].decoder->with_adapter(*loaded.model));
+        all.back().inference =
+            std::make_shared<const models::InferenceModel>(all[0].inference->with_adapter(*loaded.model));
     }
     return all;
 }

@@ -9,19 +9,19 @@
 
 #include "data/chat/chat_template.h"
 #include "data/tokenizers/tokenizer.h"
-#include "models/decoder/decoder.h"
+#include "models/inference/inference_model.h"
 
 namespace inkling::web {
 
 struct ServedModel {
     std::string name;
-    std::shared_ptr<const models::Decoder> decoder;
+    std::shared_ptr<const models::InferenceModel> inference;
     std::shared_ptr<const data::Tokenizer> tokenizer;
     std::optional<models::ChatTemplate> chat = std::nullopt;
     std::string no_chat = "";  // why chat is unavailable
     std::int64_t created = 0;  // Unix time
 
-    std::size_t context() const { return decoder->config().block_size; }
+    std::size_t context() const { return inference->config().block_size; }
 };
 
 struct NamedFolder {

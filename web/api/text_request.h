@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "data/chat/chat_template.h"
-#include "generate/writer.h"
+#include "generate/sequence.h"
 
 namespace inkling::web {
 

@@ -5,7 +5,7 @@
 
 namespace inkling::web {
 
-void TextStream::add_prompt(generate::Writer prompt) { jobs_.push_back({*this, texts(), std::move(prompt)}); }
+void TextStream::add_prompt(generate::Sequence prompt) { jobs_.push_back({*this, texts(), std::move(prompt)}); }
 
 std::size_t TextStream::prompt_tokens() const {
     std::size_t n = 0;
@@ -40,32 +40,32 @@ void TextStream::fail(const HttpError& error) {
 }
 
 void TextStream::Job::read() {
-    prompt.read();
+    prompt.prefill();
     for (std::size_t i = 0; i < count(); ++i) texts.push_back({prompt.another(i)});
 }
 
 void TextStream::Job::publish() {
     const std::lock_guard lock(stream.mutex_);
     for (std::size_t i = 0; i < texts.size(); ++i) {
-        auto& [writer, logprobs_sent, all_sent] = texts[i];
-        if (all_sent || (!stream.in_pieces_ && !writer.finished())) continue;
-        const auto& logprobs = writer.logprobs();
+        auto& [sequence, logprobs_sent, all_sent] = texts[i];
+        if (all_sent || (!stream.in_pieces_ && !sequence.finished())) continue;
+        const auto& logprobs = sequence.logprobs();
         stream.pieces_.push_back(
             {.index = first + i,
-             .text = writer.take(),
+             .text = sequence.take(),
              .logprobs = {logprobs.begin() + static_cast<std::ptrdiff_t>(logprobs_sent), logprobs.end()},
-             .end_logprobs = writer.end_logprobs(),
-             .tokens = writer.generated().size(),
-             .finish = writer.finish_reason()});
+             .end_logprobs = sequence.end_logprobs(),
+             .tokens = sequence.generated().size(),
+             .finish = sequence.finish_reason()});
         logprobs_sent = logprobs.size();
-        all_sent = writer.finished();
+        all_sent = sequence.finished();
         if (all_sent) ++stream.finished_;
     }
     stream.changed_.notify_all();
 }
 
 bool TextStream::Job::finished() const {
-    return std::all_of(texts.begin(), texts.end(), [](const Text& text) { return text.writer.finished(); });
+    return std::all_of(texts.begin(), texts.end(), [](const Text& text) { return text.sequence.finished(); });
 }
 
 }  // namespace inkling::web

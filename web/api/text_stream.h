@@ -1,6 +1,6 @@
 // Carries the texts of one request from the scheduler's thread, which generates them, to the request's thread:
 //   auto texts = std::make_shared<TextStream>(n, in_pieces, hung_up);
-//   texts->add_prompt(std::move(writer));
+//   texts->add_prompt(std::move(sequence));
 //   scheduler.add(texts);
 //   while (const auto piece = texts->wait()) send(piece->text);
 #pragma once
@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "engine/base/clock.h"
-#include "generate/writer.h"
+#include "generate/sequence.h"
 #include "web/http/http_error.h"
 
 namespace inkling::web {
@@ -36,22 +36,22 @@ class TextStream {
         : n_(n), in_pieces_(in_pieces), hung_up_(std::move(hung_up)) {}
 
     // Called by the request's thread. The texts are samples 0 .. n - 1 of the prompt's seed.
-    void add_prompt(generate::Writer prompt);
+    void add_prompt(generate::Sequence prompt);
     std::size_t texts() const { return jobs_.size() * n_; }
     // The next piece, in order within each text; none: all are finished. Rethrows errors.
     std::optional<TextPiece> wait();
     void abandon();  // stop generating
     // The prompt of a text, and the tokens of all prompts; valid after the first piece.
-    const generate::Writer& prompt_of(std::size_t text) const { return jobs_[text / n_].prompt; }
+    const generate::Sequence& prompt_of(std::size_t text) const { return jobs_[text / n_].prompt; }
     std::size_t prompt_tokens() const;
 
     // Used by the scheduler's thread: one prompt and the texts that continue it.
     struct Job {
         TextStream& stream;
         std::size_t first;  // index of its first text in the request
-        generate::Writer prompt;
+        generate::Sequence prompt;
         struct Text {
-            generate::Writer writer;
+            generate::Sequence sequence;
             std::size_t logprobs_sent = 0;
             bool all_sent = false;
         };

@@ -124,7 +124,7 @@ TEST_CASE("every family: dropout acts in training alone", "[models]") {
         Transformer<float> model(small_shape(family, 0.5));
         const IdArray ids = random_ids({2, 8}, 11, 1);
         Generator random{1, 0};
-        const auto hidden = [&] { return model.hidden(ids, nullptr, &random).value(); };
+        const auto hidden = [&] { return model.hidden(ids, {.random = &random}).value(); };
         const ConstArray<float> first = hidden();
         CHECK_FALSE(same_bits(first, hidden()));
         random = {1, 0};

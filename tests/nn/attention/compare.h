@@ -19,7 +19,7 @@ void check_gradient(const A& actual, const B& expected_any, double tolerance, co
 
 // Attention of {q, k, v}, with its gradients.
 template <class T>
-Computed<T> attend(const std::vector<Array<T>>& qkv, const AttentionOptions& options, nn::Weights wanted) {
+Computed<T> attend(const std::vector<Array<T>>& qkv, const AttentionOptions& options, nn::NeedWeights wanted) {
     return run<T>(
         [&](const auto& in) { return nn::scaled_dot_product_attention(in[0], in[1], in[2], options, wanted).output; },
         qkv);

@@ -142,7 +142,7 @@ TEST_CASE("shapes: outputs and weights of every form", "[nn]") {
     const nn::MultiHeadAttention<float> multi(random, 6, 8, 16, 0.0, 4);
     CHECK(shapes(multi.forward(narrow)) == "(2, 10, 8) (2, 4, 10, 10)");
     CHECK(shapes(multi.forward(query, narrow, narrow)) == "(2, 3, 8) (2, 4, 3, 10)");
-    CHECK_FALSE(multi.forward(narrow, nn::Weights::none).weights.defined());
+    CHECK_FALSE(multi.forward(narrow, nn::NeedWeights::no).weights.defined());
     const nn::Attention<float> general(std::make_unique<nn::BilinearScore<float>>(random, 6, 8), 0.0);
     CHECK(shapes(general.forward(query, wide, x)) == "(2, 3, 512) (2, 3, 10)");
 }

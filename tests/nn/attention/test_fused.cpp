@@ -8,7 +8,7 @@
 
 using namespace inkling;
 using namespace inkling::testing;
-using nn::Weights;
+using nn::NeedWeights;
 
 namespace {
 
@@ -31,7 +31,7 @@ void check_fused(const Sizes& s, const AttentionOptions& options, std::uint64_t 
               << options.dropout << ", ALiBi " << !options.alibi.empty());
     const double tolerance = std::is_same_v<T, double> ? 1e-12 : 2e-5;
     const auto qkv = random_qkv<T>(s, seed);
-    const Computed<T> fused = attend(qkv, options, Weights::none), composed = attend(qkv, options, Weights::keep);
+    const Computed<T> fused = attend(qkv, options, NeedWeights::no), composed = attend(qkv, options, NeedWeights::yes);
     check_close(fused.value, composed.value, tolerance, "output");
     const char* names[] = {"q", "k", "v"};
     for (std::size_t i = 0; i < 3; ++i)
@@ -108,7 +108,7 @@ TEMPLATE_TEST_CASE("fused attention: shared keys give the bits of keys that are 
         const auto repeated = [&](const auto& in) {
             return attention(in[0], repeat(in[1], group, 1), repeat(in[2], group, 1), options);
         };
-        const Computed<T> shared = attend(qkv, options, Weights::none), copies = run<T>(repeated, qkv);
+        const Computed<T> shared = attend(qkv, options, NeedWeights::no), copies = run<T>(repeated, qkv);
         INFO("group of " << group);
         CHECK(same_bits(shared.value, copies.value));
         for (std::size_t i = 0; i < 3; ++i) CHECK(same_bits(shared.grads[i], copies.grads[i]));
@@ -132,7 +132,7 @@ TEMPLATE_TEST_CASE("fused attention: documents in a row see themselves alone", "
     // each as it is alone, to the last bit: output and gradients
     options.dropout = 0;
     const auto qkv = random_qkv<T>({3, 2, 130, 130, 16, 8}, 60);
-    const Computed<T> all = attend(qkv, options, Weights::none);
+    const Computed<T> all = attend(qkv, options, NeedWeights::no);
     AttentionOptions alone = options;
     alone.documents = {};
     for (std::size_t b = 0; b < 3; ++b) {
@@ -140,7 +140,7 @@ TEMPLATE_TEST_CASE("fused attention: documents in a row see themselves alone", "
             const auto part = [&](const auto& x) {
                 return Array<T>(x.sliced(0, b, b + 1).sliced(2, at, at + lengths[b][n]).clone());
             };
-            const Computed<T> one = attend<T>({part(qkv[0]), part(qkv[1]), part(qkv[2])}, alone, Weights::none);
+            const Computed<T> one = attend<T>({part(qkv[0]), part(qkv[1]), part(qkv[2])}, alone, NeedWeights::no);
             CHECK(same_bits(part(all.value), Array<T>(one.value.clone())));
         }
     }
@@ -150,7 +150,7 @@ TEMPLATE_TEST_CASE("fused attention: documents in a row see themselves alone", "
     CHECK_THROWS_WITH(Documents(IdArray({130}, 0)), ContainsSubstring("(B, L) is required, got (130,)"));
     AttentionOptions refused = options;
     refused.causal = false;
-    CHECK_THROWS_WITH(attend(qkv, refused, Weights::none), ContainsSubstring("is for causal attention"));
+    CHECK_THROWS_WITH(attend(qkv, refused, NeedWeights::no), ContainsSubstring("is for causal attention"));
 }
 
 TEMPLATE_TEST_CASE("fused attention: more queries than keys, where nothing is causal", "[nn]", float, double) {
@@ -194,7 +194,7 @@ TEMPLATE_TEST_CASE("fused attention: the running maximum stands large scores of 
     q.data()[1] = T{-1};
     k.data()[10] = T{500}, k.data()[600] = T{2000}, k.data()[1029] = T{9000};
     const std::vector<Array<T>> qkv = {q, k, random_array<T>({1, 1, 1030, 3}, 9)};
-    const Computed<T> fused = attend(qkv, {}, Weights::none), composed = attend(qkv, {}, Weights::keep);
+    const Computed<T> fused = attend(qkv, {}, NeedWeights::no), composed = attend(qkv, {}, NeedWeights::yes);
     check_close(fused.value, composed.value, 1e-5);
     check_close(ConstArray<T>(fused.value.sliced(2, 0, 1)), ConstArray<T>(qkv[2].sliced(2, 1029, 1030)), 1e-6);
 }
@@ -216,7 +216,7 @@ TEST_CASE("fused attention: scores near the largest float pick one key", "[nn]")
     const Array<float> v = random_array<float>({1, 1, 40, 3}, 1);
     AttentionOptions options;
     options.scale = 0.7;  // the product with the scale is not a float
-    const Computed<float> fused = attend(std::vector{q, k, v}, options, Weights::none);
+    const Computed<float> fused = attend(std::vector{q, k, v}, options, NeedWeights::no);
     check_close(fused.value, Array<float>(v.sliced(2, 17, 18)), 0);
     double elsewhere = 0;
     for (std::size_t i = 0; i < v.size(); ++i) elsewhere += i / 3 == 17 ? 0 : std::abs(fused.grads[2].data()[i]);
@@ -234,10 +234,10 @@ TEMPLATE_TEST_CASE("fused attention: the same key drops exactly the same weights
         AttentionOptions options;
         options.dropout = 0.4;
         options.dropout_key = {5, L};
-        const auto dropped = [&](Weights wanted) {
+        const auto dropped = [&](NeedWeights wanted) {
             return nn::scaled_dot_product_attention(q, k, v, options, wanted).output.value().contiguous();
         };
-        const ConstArray<T> fused = dropped(Weights::none), composed = dropped(Weights::keep);
+        const ConstArray<T> fused = dropped(NeedWeights::no), composed = dropped(NeedWeights::yes);
         const ConstArray<T> mask = dropout(Tensor<T>(Array<T>(fused.shape(), T{1})), 0.4, options.dropout_key).value();
         std::size_t wrong = 0;
         for (std::size_t i = 0; i < fused.size(); ++i) {
@@ -247,6 +247,6 @@ TEMPLATE_TEST_CASE("fused attention: the same key drops exactly the same weights
         INFO("L " << L);
         CHECK(wrong == 0);
         options.dropout_key.stream += 1;
-        if (L > 1) CHECK_FALSE(same_bits(dropped(Weights::none), fused));
+        if (L > 1) CHECK_FALSE(same_bits(dropped(NeedWeights::no), fused));
     }
 }

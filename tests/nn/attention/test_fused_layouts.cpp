@@ -6,7 +6,7 @@
 
 using namespace inkling;
 using namespace inkling::testing;
-using nn::Weights;
+using nn::NeedWeights;
 
 namespace {
 
@@ -32,7 +32,7 @@ TEMPLATE_TEST_CASE("fused attention: same bits with any number of threads", "[nn
         for (const std::size_t K : {3, 1}) {
             check_same_with_any_threads("attention, L " + std::to_string(L) + ", K " + std::to_string(K), [&] {
                 const auto f = [](const auto& in) {
-                    return nn::scaled_dot_product_attention(in[0], in[1], in[2], everything(3), Weights::none).output;
+                    return nn::scaled_dot_product_attention(in[0], in[1], in[2], everything(3), NeedWeights::no).output;
                 };
                 return all_of(run<T>(f, {random_array<T>({2, 3, L, 24}, 1), random_array<T>({2, K, L, 24}, 2),
                                          random_array<T>({2, K, L, 17}, 3)}));
@@ -50,11 +50,11 @@ TEMPLATE_TEST_CASE("fused attention: pieces of one packed tensor give what copie
     const auto strided = [&](const auto& in) {
         const auto qkv = split(in[0], 3, -1);
         return nn::scaled_dot_product_attention(heads(qkv[0]), heads(qkv[1]), heads(qkv[2]), everything(H),
-                                                Weights::none)
+                                                NeedWeights::no)
             .output;
     };
     const auto separate = [&](const auto& in) {
-        return nn::scaled_dot_product_attention(in[0], in[1], in[2], everything(H), Weights::none).output;
+        return nn::scaled_dot_product_attention(in[0], in[1], in[2], everything(H), NeedWeights::no).output;
     };
     std::vector<Array<T>> copies;
     for (std::size_t i = 0; i < 3; ++i)
@@ -71,7 +71,7 @@ TEMPLATE_TEST_CASE("fused attention: query, key and value may be one tensor, or 
     using T = TestType;
     const Array<T> x = random_array<T>({2, 2, 40, 8}, 1), other = random_array<T>({2, 2, 40, 8}, 2);
     for (const int kind : {0, 1, 2, 3}) {
-        const auto with = [&](Weights wanted) {
+        const auto with = [&](NeedWeights wanted) {
             return run<T>(
                 [&](const auto& in) {
                     const Tensor<T>&a = in[0], &b = in[1];
@@ -81,7 +81,7 @@ TEMPLATE_TEST_CASE("fused attention: query, key and value may be one tensor, or 
                 {x, other});
         };
         INFO("kind " << kind);
-        const Computed<T> fused = with(Weights::none), composed = with(Weights::keep);
+        const Computed<T> fused = with(NeedWeights::no), composed = with(NeedWeights::yes);
         check_close(fused.value, composed.value, tolerance<T>());
         check_close(fused.grads[0], composed.grads[0], tolerance<T>(), "gradient");
         check_close(fused.grads[1], composed.grads[1], tolerance<T>(), "gradient of the other");
@@ -95,7 +95,7 @@ TEMPLATE_TEST_CASE("fused attention: any strides, and one row that is broadcast 
     const ConstArray<T> k = random_array<T>({1, 2, 1, 8}, 2).broadcasted({2, 2, 40, 8});  // every key the same
     const Array<T> v = random_array<T>({2, 2, 80, 10}, 3).sliced(2, 0, 80, 2).sliced(3, 0, 10, 2);
     const auto f = [](const auto& in) {
-        return nn::scaled_dot_product_attention(in[0], in[1], in[2], {}, Weights::none).output;
+        return nn::scaled_dot_product_attention(in[0], in[1], in[2], {}, NeedWeights::no).output;
     };
     const ConstArray<T> dy = random_array<T>({1, 2, 1, 5}, 4).broadcasted({2, 2, 33, 5});
     const Computed<T> a = run<T>(f, {q, k, v}, dy), b = run<T>(f, {q.clone(), k.clone(), v.clone()}, dy.clone());
@@ -114,7 +114,7 @@ TEMPLATE_TEST_CASE("fused attention: gradients are added to what is there, and o
     using T = TestType;
     const Array<T> x = random_array<T>({1, 2, 33, 8}, 1), dy = random_array<T>({1, 2, 33, 8}, 2);
     const auto attend = [](const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v) {
-        return nn::scaled_dot_product_attention(q, k, v, everything(2), Weights::none).output;
+        return nn::scaled_dot_product_attention(q, k, v, everything(2), NeedWeights::no).output;
     };
     const Tensor<T> q(x, true), k(x, true), v(x, true);
     backward(attend(q, k, v), dy);

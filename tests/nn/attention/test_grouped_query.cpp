@@ -10,7 +10,7 @@
 using namespace inkling;
 using namespace inkling::testing;
 using nn::GroupedQueryAttention;
-using nn::Weights;
+using nn::NeedWeights;
 
 namespace {
 
@@ -46,7 +46,7 @@ TEST_CASE("grouped query attention: is softmax of turned and normed heads, each 
         heads.push_back(matmul(p, head(attention.v_proj, h / 2)));
     }
     check_close(y.value(), attention.o_proj.forward(concatenate<double>(heads, -1)).value(), 1e-12);
-    check_close(attention.forward(x, Weights::none).output.value(), y.value(), 1e-12, "fused");
+    check_close(attention.forward(x, NeedWeights::no).output.value(), y.value(), 1e-12, "fused");
 }
 
 TEST_CASE("grouped query attention: float and bfloat16 are close to double", "[nn]") {
@@ -58,17 +58,17 @@ TEST_CASE("grouped query attention: float and bfloat16 are close to double", "[n
             if (name == other) p.value_in_place() = cast<float>(q.value());
     }
     const Array<float> x = random_array<float>({2, 33, 32}, 1);
-    const ConstArray<double> want = wide.forward(Tensor<double>(cast<double>(x)), Weights::none).output.value();
-    check_close(narrow.forward(Tensor<float>(x), Weights::none).output.value(), want, 1e-5);
+    const ConstArray<double> want = wide.forward(Tensor<double>(cast<double>(x)), NeedWeights::no).output.value();
+    check_close(narrow.forward(Tensor<float>(x), NeedWeights::no).output.value(), want, 1e-5);
     const WithPrecision scope(Precision::bf16);
-    check_close(narrow.forward(Tensor<float>(x), Weights::none).output.value(), want, 0.05);
+    check_close(narrow.forward(Tensor<float>(x), NeedWeights::no).output.value(), want, 0.05);
 }
 
 TEST_CASE("grouped query attention: dropout acts in training alone", "[nn]") {
     auto attention = made<float>({.width = 16, .context_length = 6, .heads = 4, .kv_heads = 1, .dropout = 0.5});
     const Tensor<float> x(random_array<float>({1, 6, 16}, 1));
     Generator random{5, 0};
-    const auto once = [&] { return attention.forward(x, Weights::none, &random).output.value(); };
+    const auto once = [&] { return attention.forward(x, NeedWeights::no, &random).output.value(); };
     CHECK_FALSE(same_bits(once(), once()));
     attention.eval();
     CHECK(same_bits(once(), once()));

@@ -10,7 +10,7 @@
 
 using namespace inkling;
 using namespace inkling::testing;
-using nn::Weights;
+using nn::NeedWeights;
 
 namespace {
 
@@ -81,7 +81,7 @@ TEMPLATE_TEST_CASE("attention masks: a masked weight is exactly 0, and its key a
     options.mask = nn::padding_mask({3, 5}, 5);
     const Array<T> q = random_array<T>({2, 2, 4, 8}, 1), k = random_array<T>({2, 2, 5, 8}, 2);
     Array<T> v = random_array<T>({2, 2, 5, 3}, 3);
-    for (const Weights wanted : {Weights::keep, Weights::none}) {
+    for (const NeedWeights wanted : {NeedWeights::yes, NeedWeights::no}) {
         const auto run_at = [&] {
             return nn::scaled_dot_product_attention(Tensor<T>(q), Tensor<T>(k), Tensor<T>(v), options, wanted)
                 .output.value()
@@ -102,21 +102,21 @@ TEMPLATE_TEST_CASE("attention masks: a query that may see nothing is an error, w
     AttentionOptions options;
     options.mask = MaskArray({2, 1, 3, 3}, 1);
     std::fill_n(options.mask.data() + 12, 3, std::uint8_t{0});  // query 1 of batch 1
-    CHECK_THROWS_WITH(nn::scaled_dot_product_attention(q, q, q, options, Weights::none),
+    CHECK_THROWS_WITH(nn::scaled_dot_product_attention(q, q, q, options, NeedWeights::no),
                       ContainsSubstring("attention: query 1 of batch 1 may see no key"));
-    CHECK_THROWS_WITH(nn::scaled_dot_product_attention(q, q, q, options, Weights::keep),
+    CHECK_THROWS_WITH(nn::scaled_dot_product_attention(q, q, q, options, NeedWeights::yes),
                       ContainsSubstring("scaled_dot_product_attention: query 1 of batch 1 may see no key"));
     CHECK_THROWS_WITH(nn::SelfAttention<T>(random, 4, 2).forward(x, options.mask.reshaped({2, 3, 3})),
                       ContainsSubstring("SelfAttention: query 1 of batch 1 may see no key"));
     // Causal, and what is left to query 0 is blocked.
     options.mask = of<std::uint8_t>({1, 1, 1, 3}, {0, 1, 1});
     options.causal = true;
-    CHECK_THROWS_WITH(nn::scaled_dot_product_attention(q, q, q, options, Weights::none),
+    CHECK_THROWS_WITH(nn::scaled_dot_product_attention(q, q, q, options, NeedWeights::no),
                       ContainsSubstring("attention: query 0"));
     CHECK_THROWS_WITH(nn::scaled_dot_product_attention(q, q, q, options),
                       ContainsSubstring("scaled_dot_product_attention: query 0 of batch 0"));
     options.causal = false;
-    CHECK_NOTHROW(nn::scaled_dot_product_attention(q, q, q, options, Weights::none));
+    CHECK_NOTHROW(nn::scaled_dot_product_attention(q, q, q, options, NeedWeights::no));
     CHECK_NOTHROW(nn::scaled_dot_product_attention(q, q, q, options));
 }
 

@@ -10,7 +10,7 @@
 
 using namespace inkling;
 using namespace inkling::testing;
-using nn::Weights;
+using nn::NeedWeights;
 
 namespace {
 
@@ -71,7 +71,7 @@ TEST_CASE("misuse: multi-head attention", "[nn]") {
     const auto q = zeros({2, 3, 4}), k = zeros({2, 5, 4});
     check_refused([&] { packed.forward(q, k, k); },
                   {"MultiHeadAttention: ", "separate projections", "(2, 3, 4), (2, 5, 4) and (2, 5, 4)"});
-    for (const Weights wanted : {Weights::keep, Weights::none}) {
+    for (const NeedWeights wanted : {NeedWeights::yes, NeedWeights::no}) {
         check_refused(
             [&] {
                 attention.forward(zeros({2, 6, 4}), wanted);
@@ -96,7 +96,7 @@ TEST_CASE("misuse: multi-head attention", "[nn]") {
 
 TEST_CASE("misuse: scaled_dot_product_attention, composed and fused", "[nn]") {
     const auto q = zeros({2, 3, 4, 8}), k = zeros({2, 3, 5, 8});
-    for (const Weights wanted : {Weights::keep, Weights::none}) {
+    for (const NeedWeights wanted : {NeedWeights::yes, NeedWeights::no}) {
         const auto attend = [&](const Shape& a, const Shape& b, const Shape& c, const AttentionOptions& options) {
             return [=] { nn::scaled_dot_product_attention(zeros(a), zeros(b), zeros(c), options, wanted); };
         };

@@ -9,7 +9,7 @@
 
 using namespace inkling;
 using namespace inkling::testing;
-using nn::Weights;
+using nn::NeedWeights;
 
 namespace {
 
@@ -35,8 +35,8 @@ TEMPLATE_TEST_CASE("a query without a key: even weights and zeros, fused as comp
                 if (i >= 2) options.dropout = 0.3, options.dropout_key = {i, 4};
                 if (i == 3) options.alibi = nn::alibi_slopes(2);
                 INFO("L " << L << ", uniform " << (none == Masked::uniform) << ", options " << i);
-                const Computed<T> fused = attend(qkv, options, Weights::none),
-                                  composed = attend(qkv, options, Weights::keep);
+                const Computed<T> fused = attend(qkv, options, NeedWeights::no),
+                                  composed = attend(qkv, options, NeedWeights::yes);
                 check_close(fused.value, composed.value, tolerance, "output");
                 for (std::size_t k = 0; k < 3; ++k)
                     check_gradient(fused.grads[k], composed.grads[k], tolerance, "gradient " + std::to_string(k));
@@ -68,7 +68,7 @@ TEMPLATE_TEST_CASE("a query without a key: weights are what was asked for", "[nn
         const Tensor<T> x(random_array<T>({2, 3, 6}, 4));
         CHECK_THROWS_WITH(heads.forward(x, x, x, MaskArray({3, 3}, 0)), ContainsSubstring("query 0 of batch 0"));
         heads.masked = none;
-        for (const Weights wanted : {Weights::none, Weights::keep}) {
+        for (const NeedWeights wanted : {NeedWeights::no, NeedWeights::yes}) {
             CHECK_NOTHROW(heads.forward(x, x, x, MaskArray({3, 3}, 0), wanted));
         }
         nn::SelfAttention<T> one(random, 6, 6);
@@ -94,9 +94,9 @@ TEMPLATE_TEST_CASE("scores that overflow are no mask: the query is NaN, the othe
                     options.mask = MaskArray({L}, 1);
                     options.mask.data()[L / 2] = 0;
                 }
-                for (const Weights wanted : {Weights::none, Weights::keep}) {
+                for (const NeedWeights wanted : {NeedWeights::no, NeedWeights::yes}) {
                     INFO("L " << L << ", sign " << sign << ", options " << i << ", fused "
-                              << (wanted == Weights::none));
+                              << (wanted == NeedWeights::no));
                     const Computed<T> r = attend(qkv, options, wanted);
                     for (std::size_t j = 0; j < 5; ++j) CHECK(std::isnan(r.value(0, 0, L - 1, j)));
                     for (std::size_t j = 0; j < 5; ++j) CHECK(std::isfinite(r.value(0, 0, L - 2, j)));
@@ -116,9 +116,9 @@ TEST_CASE("scores that overflow are no mask: in bfloat16 too, and where all keys
     AttentionOptions options;
     options.mask = MaskArray({600}, 1);
     std::fill_n(options.mask.data(), 512, std::uint8_t{0});
-    const Computed<float> r = attend(qkv, options, Weights::none);
+    const Computed<float> r = attend(qkv, options, NeedWeights::no);
     CHECK(std::isnan(r.value(0, 0, 0, 0)));
     CHECK(std::isfinite(r.value(0, 0, 1, 0)));
     options.mask = MaskArray({600}, 0);
-    CHECK_THROWS_WITH(attend(qkv, options, Weights::none), ContainsSubstring("attention: query 0 of batch 0 "));
+    CHECK_THROWS_WITH(attend(qkv, options, NeedWeights::no), ContainsSubstring("attention: query 0 of batch 0 "));
 }

@@ -5,7 +5,7 @@
 
 using namespace inkling;
 using namespace inkling::testing;
-using nn::Weights;
+using nn::NeedWeights;
 
 namespace {
 
@@ -13,8 +13,8 @@ template <class T>
 void compare_product(const std::string& name, AttentionOptions options) {
     const Case numbers(name);
     options.mask = numbers.mask();
-    for (const Weights wanted : {Weights::keep, Weights::none}) {
-        INFO((wanted == Weights::keep ? "composed" : "fused"));
+    for (const NeedWeights wanted : {NeedWeights::yes, NeedWeights::no}) {
+        INFO((wanted == NeedWeights::yes ? "composed" : "fused"));
         compare<T>(name, {"q", "k", "v"}, [&](const Named<T>& in) {
             return nn::scaled_dot_product_attention(in.at("q"), in.at("k"), in.at("v"), options, wanted);
         });
@@ -30,7 +30,7 @@ TEMPLATE_TEST_CASE("PyTorch agrees: MultiHeadAttention, causal", "[nn]", float, 
     Attention plain(random, 5, 6, 7, 0.0, 3), biased(random, 6, 8, 5, 0.0, 2, true);
     Attention packed(random, {.width = 8, .context_length = 5, .num_heads = 2, .dropout = 0.0});
     Attention unbiased(random, {.width = 8, .context_length = 6, .num_heads = 2, .dropout = 0.0, .bias = false});
-    for (const Weights wanted : {Weights::keep, Weights::none}) {
+    for (const NeedWeights wanted : {NeedWeights::yes, NeedWeights::no}) {
         const auto causal = [&](const std::string& name, Attention& attention, const char* x) {
             compare<T>(name, name, attention, {x},
                        [&](const Named<T>& in) { return attention.forward(in.at(x), wanted); });
@@ -51,7 +51,7 @@ TEMPLATE_TEST_CASE("PyTorch agrees: MultiHeadAttention, cross attention with eve
         for (const char* kind : {"cross", "padding", "look_ahead", "plain", "each"}) {
             const std::string name = std::string(state) + "_" + kind;
             const MaskArray mask = Case(name).mask();
-            for (const Weights wanted : {Weights::keep, Weights::none}) {
+            for (const NeedWeights wanted : {NeedWeights::yes, NeedWeights::no}) {
                 compare<T>(name, state, *attention, {"query", "key", "value"},
                            [&, layer = attention](const Named<T>& in) {
                                return layer->forward(in.at("query"), in.at("key"), in.at("value"), mask, wanted);

@@ -50,11 +50,11 @@ TEMPLATE_TEST_CASE("dropout of weights: causal heads, the wrapper and multi-head
                   nn::MultiHeadAttentionWrapper<T>(random, 6, 4, 8, 0.0, 2), run);
     check_dropout(nn::MultiHeadAttention<T>(random, 6, 4, 8, 0.5, 2),
                   nn::MultiHeadAttention<T>(random, 6, 4, 8, 0.0, 2),
-                  [&](const auto& layer, Generator* keys) { return layer.forward(x, nn::Weights::keep, keys); });
+                  [&](const auto& layer, Generator* keys) { return layer.forward(x, nn::NeedWeights::yes, keys); });
     const Tensor<T> key(random_array<T>({2, 5, 6}, 2));
     check_dropout(
         nn::MultiHeadAttention<T>(random, 6, 4, 8, 0.5, 2), nn::MultiHeadAttention<T>(random, 6, 4, 8, 0.0, 2),
-        [&](const auto& layer, Generator* keys) { return layer.forward(x, key, key, {}, nn::Weights::keep, keys); });
+        [&](const auto& layer, Generator* keys) { return layer.forward(x, key, key, {}, nn::NeedWeights::yes, keys); });
 }
 
 TEMPLATE_TEST_CASE("dropout of weights: Attention with any score, and AdditiveAttention", "[nn]", float, double) {
@@ -75,11 +75,11 @@ TEMPLATE_TEST_CASE("dropout of weights: multi-head attention drops the same with
     Generator initial{1, 0};
     const nn::MultiHeadAttention<T> attention(initial, 6, 8, 40, 0.5, 2);
     const Tensor<T> x(random_array<T>({2, 40, 6}, 1));
-    const auto with = [&](nn::Weights wanted) {
+    const auto with = [&](nn::NeedWeights wanted) {
         Generator random{3, 0};
         return attention.forward(x, wanted, &random).output.value();
     };
-    check_close(with(nn::Weights::none), with(nn::Weights::keep), std::is_same_v<T, double> ? 1e-13 : 1e-5);
+    check_close(with(nn::NeedWeights::no), with(nn::NeedWeights::yes), std::is_same_v<T, double> ? 1e-13 : 1e-5);
 }
 
 TEST_CASE("dropout of weights: a kept weight is scaled by 1 / (1 - p), so that the mean stays", "[nn]") {

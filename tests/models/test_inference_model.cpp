@@ -1,5 +1,5 @@
-// The decoder against whole forward passes, and its cache, batches, threads and weight types against each other.
-#include "models/decoder/decoder.h"
+// Inference against whole forward passes, and its cache, batches, threads and weight types against each other.
+#include "models/inference/inference_model.h"
 
 #include "engine/array/half.h"
 #include "engine/base/interrupt.h"
@@ -64,7 +64,7 @@ Architecture scaled(RopeOptions rope) {
 std::unique_ptr<Transformer<float>> made(const Architecture& config) {
     auto model = std::make_unique<Transformer<float>>(config);
     Generator random{11, 0};
-    for (const Parameter& p : parameters(config))
+    for (const ParameterSpec& p : parameters(config))
         nn::fill_normal(model->at(p), p.shape.size() == 2 ? 0.15 : 0.5, random.next());
     return model;  // without dropout, training is as evaluation
 }
@@ -74,16 +74,16 @@ Tokens some_tokens(std::size_t n, std::uint64_t seed = 1) {
     return {ids.data(), ids.data() + n};
 }
 
-Logits step(const Decoder& decoder, KvCache& cache, std::int32_t token) {
+Logits step(const InferenceModel& inference, KvCache& cache, std::int32_t token) {
     Logits logits(37);
     KvCache* const one = &cache;
-    decoder.step(std::span(&one, 1), std::span(&token, 1), logits);
+    inference.step(std::span(&one, 1), std::span(&token, 1), logits);
     return logits;
 }
 
-Logits read(const Decoder& decoder, KvCache& cache, std::span<const std::int32_t> tokens) {
+Logits prefill(const InferenceModel& inference, KvCache& cache, std::span<const std::int32_t> tokens) {
     Logits logits(37);
-    decoder.read(cache, tokens, logits);
+    inference.prefill(cache, tokens, logits);
     return logits;
 }
 
@@ -117,7 +117,7 @@ const std::vector<Architecture> kShapes = {gpt2(true),
 
 }  // namespace
 
-TEST_CASE("decoder: token by token, in pieces and at once are the whole forward pass", "[models]") {
+TEST_CASE("inference: token by token, in pieces and at once are the whole forward pass", "[models]") {
     for (const Architecture& config : kShapes) {
         const auto model = made(config);
         const Tokens text = some_tokens(24);
@@ -125,61 +125,88 @@ TEST_CASE("decoder: token by token, in pieces and at once are the whole forward 
         std::copy(text.begin(), text.end(), ids.data());
         const ConstArray<float> z = model->forward(ids).value().contiguous();
         const auto expected = [&](std::size_t i) { return z.data() + i * 37; };
-        const Decoder decoder(*model);
+        const InferenceModel inference(*model);
         INFO(config.family << ", width " << config.n_embd << ", key heads " << config.kv_heads() << ", head size "
                            << config.head_size());
         KvCache by_token(config);
-        for (std::size_t i = 0; i < 24; ++i) CHECK(worst(step(decoder, by_token, text[i]), expected(i)) < 1e-5);
+        for (std::size_t i = 0; i < 24; ++i) CHECK(worst(step(inference, by_token, text[i]), expected(i)) < 1e-5);
         for (const std::size_t cut : {1, 5, 17, 23}) {
             KvCache pieces(config);
-            CHECK(worst(read(decoder, pieces, std::span(text).first(cut)), expected(cut - 1)) < 1e-5);
-            CHECK(worst(read(decoder, pieces, std::span(text).subspan(cut)), expected(23)) < 1e-5);
+            CHECK(worst(prefill(inference, pieces, std::span(text).first(cut)), expected(cut - 1)) < 1e-5);
+            CHECK(worst(prefill(inference, pieces, std::span(text).subspan(cut)), expected(23)) < 1e-5);
             KvCache prompt(config);
-            read(decoder, prompt, std::span(text).first(cut));
-            for (std::size_t i = cut; i < 24; ++i) CHECK(worst(step(decoder, prompt, text[i]), expected(i)) < 1e-5);
+            prefill(inference, prompt, std::span(text).first(cut));
+            for (std::size_t i = cut; i < 24; ++i) CHECK(worst(step(inference, prompt, text[i]), expected(i)) < 1e-5);
         }
     }
 }
 
-TEST_CASE("decoder: a text has the same bits alone, in a batch and with any number of threads", "[models][slow]") {
+TEST_CASE("inference: a prompt at once has the bits of the forward pass, and a cache takes one text without a gradient",
+          "[models]") {
+    for (const Architecture& config : kShapes) {
+        INFO(config.family << ", width " << config.n_embd << ", key heads " << config.kv_heads());
+        const auto model = made(config);
+        const IdArray ids = random_ids({1, 24}, 37, 1);
+        const ConstArray<float> whole = model->hidden(ids).value();
+        const NoGrad no_grad;
+        KvCache cache(config);
+        CHECK(same_bits(model->hidden(ids, {.cache = &cache}).value(), whole));
+        CHECK(cache.length() == 24);
+        KvCache pieces(config);
+        check_close(model->hidden(ids.sliced(1, 0, 7), {.cache = &pieces}).value(), whole.sliced(1, 0, 7), 1e-5);
+        check_close(model->hidden(ids.sliced(1, 7, 24), {.cache = &pieces}).value(), whole.sliced(1, 7, 24), 1e-5);
+    }
+    const auto model = made(gpt2(true));
+    KvCache cache(model->config);
+    const HiddenOptions<float> options{.cache = &cache};
+    CHECK_THROWS_WITH(model->hidden(IdArray({1, 2}, 0), options), ContainsSubstring("without a gradient"));
+    const NoGrad no_grad;
+    CHECK_THROWS_WITH(model->hidden(IdArray({2, 2}, 0), options), ContainsSubstring("for one text"));
+    CHECK_THROWS_WITH(model->hidden(IdArray({1, 25}, 0), options), ContainsSubstring("the context of 24"));
+    CHECK(cache.length() == 0);
+    CHECK_THROWS_WITH(KvCache(model->config).append(0, Tensor<double>(), Tensor<double>()),
+                      ContainsSubstring("must be float32"));
+}
+
+TEST_CASE("inference: a text has the same bits alone, in a batch and with any number of threads", "[models][slow]") {
     for (const auto type : {WeightType::fp32, WeightType::bf16, WeightType::q8_0}) {
         for (Architecture config : {gpt2(true, 96), nanochat(2), llama(2, true, 80)}) {
             config.n_embd = 288;  // enough for several threads, the smaller types in batches
             config.n_inner = 0;   // 4 times as wide
             const auto model = made(config);
-            const Decoder decoder(*model, type);
-            CHECK(decoder.worthwhile_threads(7) >= 3);
-            CHECK(decoder.worthwhile_threads(1, 1 << 20) > 100);  // keys and values are read, too
+            const InferenceModel inference(*model, type);
+            CHECK(inference.worthwhile_threads(7) >= 3);
+            CHECK(inference.worthwhile_threads(1, 1 << 20) > 100);  // keys and values are read, too
             const auto texts = [&](std::size_t batch) {
                 std::vector<KvCache> caches;
                 for (std::size_t b = 0; b < batch; ++b) {
                     caches.emplace_back(config);
-                    read(decoder, caches[b], some_tokens(1 + b, b));  // of different lengths
+                    prefill(inference, caches[b], some_tokens(1 + b, b));  // of different lengths
                 }
                 std::vector<KvCache*> pointers;
                 for (KvCache& c : caches) pointers.push_back(&c);
                 Logits logits(batch * 37), all;
                 for (std::int32_t i = 0; i < 5; ++i) {
                     const Tokens next(batch, i);
-                    decoder.step(pointers, next, logits);
+                    inference.step(pointers, next, logits);
                     all.insert(all.end(), logits.begin(), logits.begin() + 37);  // of the first text
                 }
                 Array<float> first({all.size()});
                 std::copy(all.begin(), all.end(), first.data());
                 return first;
             };
-            check_same_with_any_threads("decoder", [&] { return std::vector{texts(1), texts(7)}; });
+            check_same_with_any_threads("inference", [&] { return std::vector{texts(1), texts(7)}; });
             for (const std::size_t batch : {2, 4, 5, 9}) CHECK(same_bits(texts(1), texts(batch)));
         }
     }
 }
 
-TEST_CASE("decoder: bf16 and q8_0 are the model with rounded weights", "[models]") {
+TEST_CASE("inference: bf16 and q8_0 are the model with rounded weights", "[models]") {
     for (const Architecture& config : {gpt2(true, 96), nanochat(2), llama(2), llama(2, true, 32)}) {
         const auto model = made(config);
         const Tokens text = some_tokens(20);
         for (const auto type : {WeightType::bf16, WeightType::q8_0}) {
-            const Decoder decoder(*model, type);
+            const InferenceModel inference(*model, type);
             const auto rounded = made(config);
             for (auto& [name, p] : rounded->parameters()) {  // tables of tokens stay as they are: compare the rest
                 if (p.rank() != 2 || name.find("wte") != std::string::npos || name.find("wpe") != std::string::npos ||
@@ -188,22 +215,22 @@ TEST_CASE("decoder: bf16 and q8_0 are the model with rounded weights", "[models]
                 const ConstArray<float> packed = PackedMatrix(p.value(), type).unpacked();
                 p.value_in_place() = packed;
             }
-            const Decoder expected(*rounded);
+            const InferenceModel expected(*rounded);
             KvCache a(config), b(config), c(config);
             Logits stepped, same;
             for (const std::int32_t token : text) {
-                stepped = step(decoder, a, token);
+                stepped = step(inference, a, token);
                 same = step(expected, b, token);
             }
             const bool tied = config.tied_head;  // there the head is rounded, and in `expected` it is not
             INFO(config.family << (type == WeightType::bf16 ? ", bf16" : ", q8_0"));
             CHECK(worst(stepped, same.data()) < (type == WeightType::bf16 || tied ? 0.1 : 1e-4));
-            CHECK(worst(stepped, read(decoder, c, text).data()) < (type == WeightType::bf16 ? 0.05 : 1e-4));
+            CHECK(worst(stepped, prefill(inference, c, text).data()) < (type == WeightType::bf16 ? 0.05 : 1e-4));
         }
     }
 }
 
-TEST_CASE("decoder: q8_0 keeps each block of 32 to half a step of its largest number", "[models]") {
+TEST_CASE("inference: q8_0 keeps each block of 32 to half a step of its largest number", "[models]") {
     const Array<float> w = cast<float>(normal({5, 96}, 3));
     const PackedMatrix packed(w, WeightType::q8_0);
     REQUIRE(packed.type() == WeightType::q8_0);
@@ -227,7 +254,7 @@ TEST_CASE("decoder: q8_0 keeps each block of 32 to half a step of its largest nu
     CHECK(PackedMatrix(Array<float>({2, 32}, 0.0f), WeightType::q8_0).unpacked().data()[40] == 0.0f);
 }
 
-TEST_CASE("decoder: products of rows are those of double", "[models]") {
+TEST_CASE("inference: products of rows are those of double", "[models]") {
     for (const std::size_t n : {1, 7, 16, 31, 32, 64, 65, 96, 160, 257}) {
         for (const auto type : {WeightType::fp32, WeightType::bf16, WeightType::q8_0}) {
             const PackedMatrix w(cast<float>(normal({6, n}, n)), type);
@@ -252,36 +279,36 @@ TEST_CASE("decoder: products of rows are those of double", "[models]") {
     }
 }
 
-TEST_CASE("decoder: a copied cache goes on by itself", "[models]") {
+TEST_CASE("inference: a copied cache goes on by itself", "[models]") {
     const auto model = made(gpt2(true));
-    const Decoder decoder(*model);
+    const InferenceModel inference(*model);
     KvCache cache(model->config);
-    read(decoder, cache, some_tokens(10));
+    prefill(inference, cache, some_tokens(10));
     KvCache copy = cache.clone();
-    const Logits a = step(decoder, cache, 3);
-    step(decoder, copy, 30);
+    const Logits a = step(inference, cache, 3);
+    step(inference, copy, 30);
     cache.set_length(10);
-    CHECK(step(decoder, cache, 3) == a);
+    CHECK(step(inference, cache, 3) == a);
     copy.set_length(10);
-    CHECK(step(decoder, copy, 3) == a);
+    CHECK(step(inference, copy, 3) == a);
 }
 
-TEST_CASE("decoder: reading and forward passes can be interrupted before each layer, and leave what was read",
+TEST_CASE("inference: reading and forward passes can be interrupted before each layer, and leave what was read",
           "[models]") {
     const auto model = made(gpt2(true));
-    const Decoder decoder(*model);
+    const InferenceModel inference(*model);
     const Tokens text = some_tokens(20);
     KvCache whole(model->config), cache(model->config);
-    const Logits expected = read(decoder, whole, text);
-    read(decoder, cache, std::span(text).first(5));
+    const Logits expected = prefill(inference, whole, text);
+    prefill(inference, cache, std::span(text).first(5));
     for (int layer = 0; layer < 3; ++layer) {
         int asked = 0;
         const Interruptible scope([&] { return asked++ == layer; });
-        CHECK_THROWS_AS(read(decoder, cache, std::span(text).subspan(5)), Interrupted);
+        CHECK_THROWS_AS(prefill(inference, cache, std::span(text).subspan(5)), Interrupted);
         CHECK(asked == layer + 1);
         CHECK(cache.length() == 5);
     }
-    CHECK(worst(read(decoder, cache, std::span(text).subspan(5)), expected.data()) < 1e-5);
+    CHECK(worst(prefill(inference, cache, std::span(text).subspan(5)), expected.data()) < 1e-5);
     int asked = 0;
     const IdArray ids({1, 20}, 3);
     const Interruptible scope([&] { return ++asked == 4; });
@@ -293,14 +320,14 @@ TEST_CASE("decoder: reading and forward passes can be interrupted before each la
     }
 }
 
-TEST_CASE("decoder: what does not fit is refused", "[models]") {
+TEST_CASE("inference: what does not fit is refused", "[models]") {
     const auto model = made(gpt2(true));
-    const Decoder decoder(*model);
+    const InferenceModel inference(*model);
     KvCache cache(model->config);
-    CHECK_THROWS_WITH(read(decoder, cache, {}), ContainsSubstring("1 token to the context of 24"));
-    CHECK_THROWS_WITH(read(decoder, cache, some_tokens(25)), ContainsSubstring("got 25 after 0"));
-    CHECK_THROWS_WITH(step(decoder, cache, 37), ContainsSubstring("below the vocabulary of 37"));
-    CHECK_THROWS_WITH(step(decoder, cache, -1), ContainsSubstring("got -1"));
-    read(decoder, cache, some_tokens(24));
-    CHECK_THROWS_WITH(step(decoder, cache, 1), ContainsSubstring("got 1 after 24"));
+    CHECK_THROWS_WITH(prefill(inference, cache, {}), ContainsSubstring("1 token to the context of 24"));
+    CHECK_THROWS_WITH(prefill(inference, cache, some_tokens(25)), ContainsSubstring("got 25 after 0"));
+    CHECK_THROWS_WITH(step(inference, cache, 37), ContainsSubstring("below the vocabulary of 37"));
+    CHECK_THROWS_WITH(step(inference, cache, -1), ContainsSubstring("got -1"));
+    prefill(inference, cache, some_tokens(24));
+    CHECK_THROWS_WITH(step(inference, cache, 1), ContainsSubstring("got 1 after 24"));
 }

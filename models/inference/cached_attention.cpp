@@ -1,4 +1,4 @@
-#include "models/decoder/decoder_attention.h"
+#include "models/inference/cached_attention.h"
 
 #include <algorithm>
 #include <cstring>

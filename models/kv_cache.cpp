@@ -1,4 +1,4 @@
-#include "models/decoder/kv_cache.h"
+#include "models/kv_cache.h"
 
 namespace inkling::models {
 
@@ -33,6 +33,20 @@ float* KvCache::values(std::size_t layer, std::size_t head) {
     return values_[layer].data() + head * capacity_ * head_size_;
 }
 
+template <class T>
+std::pair<Tensor<T>, Tensor<T>> KvCache::append(std::size_t layer, const Tensor<T>& k, const Tensor<T>& v) {
+    if constexpr (std::is_same_v<T, float>) {
+        const auto put = [&](const Array<float>& all, const Tensor<float>& x) {
+            const std::size_t end = length_ + x.dim(2);
+            Array<float> place = all.sliced(2, length_, end);
+            copy_into(place, x.value());
+            return Tensor<float>(all.sliced(2, 0, end));
+        };
+        return {put(keys_[layer], k), put(values_[layer], v)};
+    }
+    throw Error("KvCache: keys and values must be float32");
+}
+
 KvCache KvCache::clone() const {
     KvCache copy = *this;
     for (auto* const arrays : {&copy.keys_, &copy.values_})
@@ -40,5 +54,10 @@ KvCache KvCache::clone() const {
             if (a.defined()) a = a.clone();
     return copy;
 }
+
+template std::pair<Tensor<float>, Tensor<float>> KvCache::append(std::size_t, const Tensor<float>&,
+                                                                 const Tensor<float>&);
+template std::pair<Tensor<double>, Tensor<double>> KvCache::append(std::size_t, const Tensor<double>&,
+                                                                   const Tensor<double>&);
 
 }  // namespace inkling::models

@@ -1,10 +1,10 @@
 // Text from a model, token by token, alone or in a batch:
-//   Writer text(decoder, tokenizer.get(), options);
+//   Sequence text(model, tokenizer.get(), options);
 //   text.add("The ");
 //   while (!text.finished()) std::cout << text.next();
-// The texts of a batch are any writers of one decoder: between two steps, some may join and others leave.
-//   step(writers);                                                          // one more token for each
-//   for (Writer* w : writers) send(w->take(), w->finish_reason());
+// The texts of a batch are any sequences of one model: between two steps, some may join and others leave.
+//   step(sequences);                                                          // one more token for each
+//   for (Sequence* w : sequences) send(w->take(), w->finish_reason());
 // A text is the same to the last bit alone and in a batch, and with any number of threads.
 #pragma once
 
@@ -18,7 +18,7 @@
 #include "generate/sampling.h"
 #include "generate/stop_texts.h"
 #include "generate/utf8_stream.h"
-#include "models/decoder/decoder.h"
+#include "models/inference/inference_model.h"
 
 namespace inkling::generate {
 
@@ -41,15 +41,15 @@ struct GenerateOptions : SamplingOptions {
 enum class FinishReason { none, length, stop, end_of_text, interrupted };
 const char* name(FinishReason reason);  // "length"
 
-class Writer {
+class Sequence {
   public:
-    // The tokenizer must outlive the writer; without one there are tokens alone, and no text. Ids that it does not have
-    // are never sampled; its end of text, where it has one, ends the text and is no part of it.
-    Writer(std::shared_ptr<const models::Decoder> decoder, const data::Tokenizer* tokenizer,
-           GenerateOptions options = {});
-    Writer(const models::Transformer<float>& model, const data::Tokenizer* tokenizer, GenerateOptions options = {});
-    Writer(Writer&&) = default;
-    Writer& operator=(Writer&&) = default;
+    // The tokenizer must outlive the sequence; without one there are tokens alone, and no text. Ids that it does not
+    // have are never sampled; its end of text, where it has one, ends the text and is no part of it.
+    Sequence(std::shared_ptr<const models::InferenceModel> model, const data::Tokenizer* tokenizer,
+             GenerateOptions options = {});
+    Sequence(const models::Transformer<float>& model, const data::Tokenizer* tokenizer, GenerateOptions options = {});
+    Sequence(Sequence&&) = default;
+    Sequence& operator=(Sequence&&) = default;
 
     // Appends to the text, which must have a token before the first step. The model sees the last tokens that fit into
     // its context. To a text that is finished or has begun to be written, this starts a new turn: up to max_tokens
@@ -63,15 +63,15 @@ class Writer {
     // does.
     void add(std::string_view text);
 
-    void read();  // the prompt, now instead of with the first token: another() need not read it again
-    Writer another(std::uint64_t sample) const;  // the same text so far, going on as `sample` of the seed
+    void prefill();  // the prompt, now instead of with the first token: another() need not read it again
+    Sequence another(std::uint64_t sample) const;  // the same text so far, going on as `sample` of the seed
 
     std::string next();   // step(), then take()
     std::string write();  // next(), until it is finished
     std::string take();   // the text since the last call: whole characters, none that may still begin a stop text
     void finish(FinishReason reason = FinishReason::interrupted);
 
-    const std::shared_ptr<const models::Decoder>& decoder() const { return decoder_; }
+    const std::shared_ptr<const models::InferenceModel>& model() const { return model_; }
     bool finished() const { return finish_reason_ != FinishReason::none; }
     FinishReason finish_reason() const { return finish_reason_; }
     std::span<const std::int32_t> tokens() const { return text_; }  // all: added and generated
@@ -87,21 +87,22 @@ class Writer {
     double seconds() const { return seconds_; }                // from the first token to the last
 
   private:
-    Writer(const Writer&) = default;  // shares its cache: another() is the copy that goes on by itself
-    friend void step(std::span<Writer* const> writers);
+    Sequence(const Sequence&) = default;  // shares its cache: another() is the copy that goes on by itself
+    friend void step(std::span<Sequence* const> sequences);
 
     void begin_turn();
     void append(std::span<const std::int32_t> tokens, std::size_t count);
-    bool read_window();
+    bool prefill_window();
     void sample_next();
     std::string text_of(std::int32_t token) const;
 
-    std::shared_ptr<const models::Decoder> decoder_;
+    std::shared_ptr<const models::InferenceModel> model_;
     const data::Tokenizer* tokenizer_;
     GenerateOptions options_;
     std::vector<std::int32_t> text_;
     std::size_t begin_ = 0;  // of the window in the text that the model sees
     models::KvCache cache_;  // of what the model has read of the window
+    Sampler sampler_;
     std::vector<float> logits_;
     bool fresh_ = false;       // the logits are those after the last token
     std::size_t sampled_ = 0;  // tokens, in all turns
@@ -116,8 +117,8 @@ class Writer {
     FinishReason finish_reason_ = FinishReason::none;
 };
 
-// One more token for each writer that is not finished; all are of one decoder. A batch costs less than its texts one
+// One more token for each sequence that is not finished; all are of one model. A batch costs less than its texts one
 // after the other. Token number i is sampled with the random number keyed by (seed, sample, i).
-void step(std::span<Writer* const> writers);
+void step(std::span<Sequence* const> sequences);
 
 }  // namespace inkling::generate

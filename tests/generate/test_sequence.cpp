@@ -1,5 +1,5 @@
 // Writing text token by token, alone and in batches.
-#include "generate/writer.h"
+#include "generate/sequence.h"
 
 #include "engine/ops/softmax.h"
 #include "formats/utf8.h"
@@ -10,8 +10,8 @@ using namespace inkling;
 using namespace inkling::testing;
 using generate::FinishReason;
 using generate::GenerateOptions;
+using generate::Sequence;
 using generate::to_valid_utf8;
-using generate::Writer;
 using models::Transformer;
 using Tokens = std::vector<std::int32_t>;
 
@@ -77,7 +77,7 @@ const Transformer<float>& model() {
 Tokens copied(std::span<const std::int32_t> tokens) { return {tokens.begin(), tokens.end()}; }
 
 Tokens generated(const Transformer<float>& model, const Tokens& prompt, const GenerateOptions& options) {
-    Writer text(model, nullptr, options);
+    Sequence text(model, nullptr, options);
     text.add(prompt);
     text.write();
     return copied(text.generated());
@@ -113,9 +113,9 @@ struct Written {
     bool operator==(const Written&) const = default;
 };
 
-Written written(const Writer& writer, const std::string& text) {
-    Written w{text, copied(writer.generated()), {}, writer.finish_reason()};
-    for (const generate::TokenLogprobs& token : writer.logprobs()) {
+Written written(const Sequence& sequence, const std::string& text) {
+    Written w{text, copied(sequence.generated()), {}, sequence.finish_reason()};
+    for (const generate::TokenLogprobs& token : sequence.logprobs()) {
         w.logprobs.push_back(token.logprob);
         for (const generate::Logprob& p : token.top) w.logprobs.insert(w.logprobs.end(), {double(p.id), p.logprob});
     }
@@ -124,11 +124,11 @@ Written written(const Writer& writer, const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("writer: any of several end tokens ends a text, and a tokenizer's own end does", "[generate]") {
+TEST_CASE("sequence: any of several end tokens ends a text, and a tokenizer's own end does", "[generate]") {
     GenerateOptions greedy;
     greedy.temperature = 0, greedy.max_tokens = 8;
     const auto letter = letters();
-    Writer free(model(), &letter, greedy);
+    Sequence free(model(), &letter, greedy);
     free.add("abc");
     const std::string all = free.write();
     REQUIRE(all.size() == 8);
@@ -137,10 +137,10 @@ TEST_CASE("writer: any of several end tokens ends a text, and a tokenizer's own 
         fill_matrices(ending, 0.3, {9, 0});
         ending.config.end_tokens = std::move(ends);
         ending.eval();
-        Writer writer(ending, tokenizer, greedy);
-        writer.add(Tokens{0, 1, 2});
-        writer.write();
-        return std::pair{writer.tokens().size() - 3, writer.finish_reason()};
+        Sequence sequence(ending, tokenizer, greedy);
+        sequence.add(Tokens{0, 1, 2});
+        sequence.write();
+        return std::pair{sequence.tokens().size() - 3, sequence.finish_reason()};
     };
     const std::int32_t last = all[7] - 'a', first = all[0] - 'a';
     const std::size_t at = all.find(all[7]);
@@ -153,7 +153,7 @@ TEST_CASE("writer: any of several end tokens ends a text, and a tokenizer's own 
     CHECK(ends_at({last}, &own).first == 0);
 }
 
-TEST_CASE("writer: takes the likeliest token of the whole forward pass, step by step", "[generate]") {
+TEST_CASE("sequence: takes the likeliest token of the whole forward pass, step by step", "[generate]") {
     for (const Tokens& prompt : {Tokens{3, 7}, Tokens{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13}}) {
         CHECK(text_of(prompt, 40, 0) == greedy_by_forward(prompt, 40, 7));  // half goes, and there is one new
         GenerateOptions options = writing(0, 40);
@@ -164,7 +164,7 @@ TEST_CASE("writer: takes the likeliest token of the whole forward pass, step by 
     }
 }
 
-TEST_CASE("writer: a seed gives one text, other seeds and samples give others", "[generate]") {
+TEST_CASE("sequence: a seed gives one text, other seeds and samples give others", "[generate]") {
     const Tokens text = text_of({1}, 40, 1);
     CHECK(text_of({1}, 40, 1) == text);
     CHECK(text_of({1}, 40, 1, 2) != text);
@@ -173,7 +173,7 @@ TEST_CASE("writer: a seed gives one text, other seeds and samples give others", 
     CHECK(std::equal(shorter.begin(), shorter.end(), text.begin()));
 }
 
-TEST_CASE("writer: prompts longer than the context count by their end", "[generate]") {
+TEST_CASE("sequence: prompts longer than the context count by their end", "[generate]") {
     Tokens prompt;
     for (std::int32_t i = 0; i < 50; ++i) prompt.push_back(i * 7 % 20);
     const Tokens end(prompt.end() - 12, prompt.end());
@@ -184,13 +184,13 @@ TEST_CASE("writer: prompts longer than the context count by their end", "[genera
     CHECK(text_of(prompt, 20, 1) == text);
 }
 
-TEST_CASE("writer: of a long text each token counts for the repeat penalty, and few are kept", "[generate]") {
+TEST_CASE("sequence: of a long text each token counts for the repeat penalty, and few are kept", "[generate]") {
     const Pieces tokenizer = letters();
     std::string prompt(300, 'c');
     for (std::size_t i = 0; i < prompt.size(); i += 3) prompt[i] = static_cast<char>('a' + i * i % 17);
     GenerateOptions options = writing(1, 30);
     options.repeat_penalty = 1.7;
-    Writer by_ids(model(), &tokenizer, options), by_text(model(), &tokenizer, options);
+    Sequence by_ids(model(), &tokenizer, options), by_text(model(), &tokenizer, options);
     by_ids.add(tokenizer.encode(prompt));
     by_text.add(prompt);
     CHECK(by_text.write() == by_ids.write());
@@ -198,44 +198,44 @@ TEST_CASE("writer: of a long text each token counts for the repeat penalty, and 
     CHECK(by_ids.tokens().size() == 330);
     CHECK(by_text.tokens().size() <= 12 + 20 + 30);
     options.repeat_penalty = 1;
-    Writer without(model(), &tokenizer, options);
+    Sequence without(model(), &tokenizer, options);
     without.add(prompt);
     CHECK(tokenizer.decode(by_text.generated()) != without.write());
 }
 
-TEST_CASE("writer: refuses what it cannot write", "[generate]") {
+TEST_CASE("sequence: refuses what it cannot write", "[generate]") {
     CHECK_THROWS_WITH(text_of({}, 5, 1), ContainsSubstring("at least one token"));
     Transformer<float> training(gpt2_shape(20, 1, 1, 8, 4, 0.5));
     CHECK_THROWS_WITH(generated(training, Tokens{1}, writing(1, 5)), ContainsSubstring("eval()"));
     GenerateOptions options = writing(1, 5);
     options.context_shift = 13;
-    CHECK_THROWS_WITH(Writer(model(), nullptr, options), ContainsSubstring("at most the context of 12, got 13"));
+    CHECK_THROWS_WITH(Sequence(model(), nullptr, options), ContainsSubstring("at most the context of 12, got 13"));
     options.context_shift = 12;
     options.stop = {"a"};
-    CHECK_THROWS_WITH(Writer(model(), nullptr, options), ContainsSubstring("need a tokenizer"));
+    CHECK_THROWS_WITH(Sequence(model(), nullptr, options), ContainsSubstring("need a tokenizer"));
     options.stop = {""};
     CHECK_THROWS_WITH(options.validate(), ContainsSubstring("must not be empty"));
     options = writing(-1, 5);
     CHECK_THROWS_WITH(options.validate(), ContainsSubstring("--temperature"));
-    Writer a(model(), nullptr, writing(1, 5)), b(model(), nullptr, writing(1, 5));
+    Sequence a(model(), nullptr, writing(1, 5)), b(model(), nullptr, writing(1, 5));
     CHECK_THROWS_WITH(a.add("text"), ContainsSubstring("needs a tokenizer"));
-    for (Writer* const w : {&a, &b}) w->add(Tokens{1}), w->next();
-    Writer* const both[] = {&a, &b};
-    CHECK_THROWS_WITH(generate::step(both), ContainsSubstring("texts of one decoder"));
+    for (Sequence* const w : {&a, &b}) w->add(Tokens{1}), w->next();
+    Sequence* const both[] = {&a, &b};
+    CHECK_THROWS_WITH(generate::step(both), ContainsSubstring("texts of one model"));
 }
 
-TEST_CASE("writer: a text that cannot be encoded leaves the writer as it was", "[generate]") {
+TEST_CASE("sequence: a text that cannot be encoded leaves the sequence as it was", "[generate]") {
     const Pieces tokenizer = letters();
-    Writer text(model(), &tokenizer, writing(1, 10)), other(model(), &tokenizer, writing(1, 10));
-    for (Writer* const w : {&text, &other}) w->add("abc");
+    Sequence text(model(), &tokenizer, writing(1, 10)), other(model(), &tokenizer, writing(1, 10));
+    for (Sequence* const w : {&text, &other}) w->add("abc");
     CHECK_THROWS_WITH(text.add("abX"), ContainsSubstring("byte 2"));
     CHECK(text.write() == other.write());
 }
 
-TEST_CASE("writer: the text does not depend on the number of threads", "[generate]") {
+TEST_CASE("sequence: the text does not depend on the number of threads", "[generate]") {
     Transformer<float> gpt(gpt2_shape(65, 4, 4, 256, 64, 0.0, false), Generator{4, 0});
     gpt.eval();
-    REQUIRE(models::Decoder(gpt).worthwhile_threads(1) >= 3);  // fewer weights would be left to one
+    REQUIRE(models::InferenceModel(gpt).worthwhile_threads(1) >= 3);  // fewer weights would be left to one
     const auto with = [&](int threads) {
         const Threads scope(threads);
         return generated(gpt, Tokens{1, 2, 3}, writing(1, 30));
@@ -244,25 +244,25 @@ TEST_CASE("writer: the text does not depend on the number of threads", "[generat
     for (const int threads : {2, 3}) CHECK(with(threads) == one);
 }
 
-TEST_CASE("writer: ids that the tokenizer does not have are never sampled", "[generate]") {
+TEST_CASE("sequence: ids that the tokenizer does not have are never sampled", "[generate]") {
     Transformer<float> model(gpt2_shape(32, 1, 2, 8, 16), Generator{1, 0});
     model.eval();
     const Pieces few({"a", "b", "c", "d", "e"}), many(std::vector<std::string>(99, "a"));
     for (const double temperature : {0.0, 1.0, 100.0}) {
-        Writer text(model, &few, writing(temperature, 300));
+        Sequence text(model, &few, writing(temperature, 300));
         text.add("b");
         CHECK(text.write().size() == 300);
         CHECK(*std::max_element(text.generated().begin(), text.generated().end()) < 5);
-        Writer all(model, &many, writing(temperature, 300));  // the model's own bound
+        Sequence all(model, &many, writing(temperature, 300));  // the model's own bound
         all.add("a");
         CHECK(all.write().size() == 300);
     }
 }
 
-TEST_CASE("writer: ends at max_tokens, or before the end of text", "[generate]") {
+TEST_CASE("sequence: ends at max_tokens, or before the end of text", "[generate]") {
     CHECK(text_of({1}, 0, 1).empty());
     const Pieces endless = letters();
-    Writer whole(model(), &endless, writing(1, 100));
+    Sequence whole(model(), &endless, writing(1, 100));
     whole.add("b");
     const std::string text = whole.write();
     REQUIRE(text.size() == 100);
@@ -270,26 +270,26 @@ TEST_CASE("writer: ends at max_tokens, or before the end of text", "[generate]")
     CHECK(whole.next().empty());
     CHECK(whole.generated().size() == 100);
     const Pieces tokenizer = letters(whole.generated()[40]);
-    Writer ended(model(), &tokenizer, writing(1, 100));
+    Sequence ended(model(), &tokenizer, writing(1, 100));
     ended.add("b");
     CHECK(ended.write() == text.substr(0, text.find(text[40])));
     CHECK(ended.finish_reason() == FinishReason::end_of_text);
     CHECK(ended.generated().size() == text.find(text[40]));
 }
 
-TEST_CASE("writer: ends before a stop text, wherever tokens end", "[generate]") {
+TEST_CASE("sequence: ends before a stop text, wherever tokens end", "[generate]") {
     std::vector<std::string> pieces;
     for (std::size_t i = 0; i < 20; ++i) pieces.push_back(std::string("abc\n").substr(i % 4) + "ab\nc"[i / 5]);
     const Pieces tokenizer(pieces);
-    Writer writer(model(), &tokenizer, writing(1, 30));
-    writer.add(Tokens{1});
-    const std::string whole = writer.write();
-    CHECK(whole == tokenizer.decode(writer.generated()));
+    Sequence sequence(model(), &tokenizer, writing(1, 30));
+    sequence.add(Tokens{1});
+    const std::string whole = sequence.write();
+    CHECK(whole == tokenizer.decode(sequence.generated()));
     for (std::size_t at = 0; at < 40; ++at) {
         for (std::size_t n = 1; n < 9; ++n) {
             GenerateOptions options = writing(1, 30);
             options.stop = {whole.substr(at, n)};
-            Writer stopped(model(), &tokenizer, options);
+            Sequence stopped(model(), &tokenizer, options);
             stopped.add(Tokens{1});
             std::string text;
             while (!stopped.finished()) {
@@ -305,7 +305,7 @@ TEST_CASE("writer: ends before a stop text, wherever tokens end", "[generate]") 
     }
 }
 
-TEST_CASE("writer: gives whole characters alone", "[generate]") {
+TEST_CASE("sequence: gives whole characters alone", "[generate]") {
     std::vector<std::string> pieces;
     for (std::size_t i = 0; i < 20; ++i)
         pieces.push_back(std::vector{"\xE2", "\x82", "\xAC",
@@ -314,38 +314,38 @@ TEST_CASE("writer: gives whole characters alone", "[generate]") {
     const Pieces tokenizer(pieces);
     std::size_t held = 0, whole = 0, cut = 0;
     for (std::uint64_t seed = 0; seed < 50; ++seed) {
-        Writer writer(model(), &tokenizer, writing(3, 30, seed));
-        writer.add(Tokens{1});
+        Sequence sequence(model(), &tokenizer, writing(3, 30, seed));
+        sequence.add(Tokens{1});
         std::string text;
-        while (!writer.finished()) {
-            const std::string part = writer.next();
+        while (!sequence.finished()) {
+            const std::string part = sequence.next();
             REQUIRE(formats::find_invalid_utf8(part) == std::string::npos);
             held += part.empty();
             text += part;
         }
-        CHECK(text == to_valid_utf8(tokenizer.decode(writer.generated())));
+        CHECK(text == to_valid_utf8(tokenizer.decode(sequence.generated())));
         whole += text.find("\xE2\x82\xAC") != std::string::npos;
-        cut += tokenizer.decode(writer.generated().last(1)) == "\xE2";
+        cut += tokenizer.decode(sequence.generated().last(1)) == "\xE2";
     }
     CHECK((held > 50 && whole > 10 && cut > 5));
 }
 
-TEST_CASE("writer: log-probabilities are the model's own log-softmax, whatever the options", "[generate]") {
+TEST_CASE("sequence: log-probabilities are the model's own log-softmax, whatever the options", "[generate]") {
     GenerateOptions options = writing(1.5, 10);
     options.top_k = 6;
     options.repeat_penalty = 1.5;
     options.logprobs = 3;
-    Writer writer(model(), nullptr, options);
-    writer.add(Tokens{3, 7});
-    writer.write();
-    REQUIRE(writer.logprobs().size() == 10);
+    Sequence sequence(model(), nullptr, options);
+    sequence.add(Tokens{3, 7});
+    sequence.write();
+    REQUIRE(sequence.logprobs().size() == 10);
     IdArray ids({1, 12});
-    std::copy(writer.tokens().begin(), writer.tokens().end(), ids.data());
+    std::copy(sequence.tokens().begin(), sequence.tokens().end(), ids.data());
     const ConstArray<float> expected = log_softmax(model().forward(ids)).value().contiguous();
     for (std::size_t i = 0; i < 10; ++i) {
         const float* const row = expected.data() + (i + 1) * 20;
-        const generate::TokenLogprobs& got = writer.logprobs()[i];
-        CHECK(got.id == writer.generated()[i]);
+        const generate::TokenLogprobs& got = sequence.logprobs()[i];
+        CHECK(got.id == sequence.generated()[i]);
         CHECK(got.logprob == Approx(row[got.id]).margin(1e-5));
         std::vector<float> sorted(row, row + 20);
         std::sort(sorted.rbegin(), sorted.rend());
@@ -356,19 +356,19 @@ TEST_CASE("writer: log-probabilities are the model's own log-softmax, whatever t
         }
     }
     options.logprobs = 0;  // those of the text alone
-    Writer alone(model(), nullptr, options);
+    Sequence alone(model(), nullptr, options);
     alone.add(Tokens{3, 7});
     alone.write();
     CHECK(alone.logprobs().size() == 10);
-    CHECK(alone.logprobs()[4].logprob == writer.logprobs()[4].logprob);
+    CHECK(alone.logprobs()[4].logprob == sequence.logprobs()[4].logprob);
     CHECK(alone.logprobs()[4].top.empty());
 }
 
-TEST_CASE("writer: texts that join and leave a batch at random have the same bits alone", "[generate]") {
+TEST_CASE("sequence: texts that join and leave a batch at random have the same bits alone", "[generate]") {
     constexpr std::size_t kTexts = 30;
     const Pieces tokenizer = letters(12);
     for (const auto type : {WeightType::fp32, WeightType::bf16, WeightType::q8_0}) {
-        const auto decoder = std::make_shared<const models::Decoder>(model(), type);
+        const auto inference = std::make_shared<const models::InferenceModel>(model(), type);
         const auto begun = [&](std::size_t i) {
             GenerateOptions options = writing(std::vector{0.0, 0.8, 1.3}[i % 3], 1 + i * 11 % 60, i % 4, i);
             options.top_k = i % 5 == 0 ? 7 : 0;
@@ -377,36 +377,36 @@ TEST_CASE("writer: texts that join and leave a batch at random have the same bit
             options.context_shift = std::vector{0, 1, 5, 12}[i % 4];  // texts are longer than the context of 12
             if (i % 3 == 1) options.stop = {"ab", "ce", "g", "q"};
             if (i % 2 == 0) options.logprobs = i % 7;
-            Writer text(decoder, &tokenizer, options);
+            Sequence text(inference, &tokenizer, options);
             Tokens prompt;
             for (std::size_t t = 0; t < 1 + i * 5 % 31; ++t)
                 prompt.push_back(static_cast<std::int32_t>((i + t * t) % 19));
             text.add(prompt);
             return text;
         };
-        std::vector<Writer> texts;
+        std::vector<Sequence> texts;
         std::vector<std::string> shown(kTexts);
         for (std::size_t i = 0; i < kTexts; ++i) texts.push_back(begun(i));
         std::vector<std::size_t> sizes;
         std::size_t moment = 0, left = kTexts;
         const auto random = [&](std::size_t n) { return random_below({7, 0}, moment++, n); };
         while (left > 0) {
-            std::vector<Writer*> batch;  // a third of the texts wait, and the others come in any order
-            for (Writer& text : texts)
+            std::vector<Sequence*> batch;  // a third of the texts wait, and the others come in any order
+            for (Sequence& text : texts)
                 if (random(3) > 0)
                     batch.insert(batch.begin() + static_cast<std::ptrdiff_t>(random(batch.size() + 1)), &text);
             generate::step(batch);
             for (std::size_t i = 0; i < kTexts; ++i) shown[i] += texts[i].take();
             if (random(8) == 0) texts[random(kTexts)].finish();  // one leaves for good
             left = static_cast<std::size_t>(
-                std::count_if(texts.begin(), texts.end(), [](const Writer& w) { return !w.finished(); }));
+                std::count_if(texts.begin(), texts.end(), [](const Sequence& w) { return !w.finished(); }));
             sizes.push_back(batch.size());
         }
         CHECK(*std::max_element(sizes.begin(), sizes.end()) > 15);
         std::map<FinishReason, std::size_t> reasons;
         for (std::size_t i = 0; i < kTexts; ++i) {
             shown[i] += texts[i].take();
-            Writer alone = begun(i);
+            Sequence alone = begun(i);
             const std::string text = alone.write();
             INFO("text " << i << ", " << name(texts[i].finish_reason()));
             ++reasons[texts[i].finish_reason()];
@@ -421,29 +421,29 @@ TEST_CASE("writer: texts that join and leave a batch at random have the same bit
     }
 }
 
-TEST_CASE("writer: another sample of the same text is what it is from the start", "[generate]") {
+TEST_CASE("sequence: another sample of the same text is what it is from the start", "[generate]") {
     const Pieces tokenizer = letters();
-    Writer begun(model(), &tokenizer, writing(1, 30));
+    Sequence begun(model(), &tokenizer, writing(1, 30));
     begun.add("abcdefg");
-    begun.read();
+    begun.prefill();
     for (const std::uint64_t sample : {0, 3, 1}) {
-        Writer direct(model(), &tokenizer, writing(1, 30, 1, sample)), copy = begun.another(sample);
+        Sequence direct(model(), &tokenizer, writing(1, 30, 1, sample)), copy = begun.another(sample);
         direct.add("abcdefg");
         CHECK(copy.prompt_tokens() == 7);
         const std::string text = direct.write();
         CHECK(copy.write() == text);
-        Writer half = begun.another(sample);  // of a text that has begun
+        Sequence half = begun.another(sample);  // of a text that has begun
         std::string first;
         for (int i = 0; i < 12; ++i) first += half.next();
-        Writer other = half.another(sample);
+        Sequence other = half.another(sample);
         CHECK(first + other.write() == text);
         CHECK(first + half.write() == text);
     }
 }
 
-TEST_CASE("writer: a text goes on in turns", "[generate]") {
+TEST_CASE("sequence: a text goes on in turns", "[generate]") {
     const Pieces tokenizer = letters();
-    Writer whole(model(), &tokenizer, writing(1, 30)), turns(model(), &tokenizer, writing(1, 10));
+    Sequence whole(model(), &tokenizer, writing(1, 30)), turns(model(), &tokenizer, writing(1, 10));
     whole.add("abc");
     turns.add("abc");
     std::string text;
@@ -458,7 +458,7 @@ TEST_CASE("writer: a text goes on in turns", "[generate]") {
     // to a text that has begun, too, and what it held back is not lost
     GenerateOptions options = writing(1, 10);
     options.stop = {text.substr(0, 5) + "!"};
-    Writer added(model(), &tokenizer, options);
+    Sequence added(model(), &tokenizer, options);
     added.add("abc");
     for (int i = 0; i < 3; ++i) CHECK(added.next().empty());
     added.add("de");
@@ -473,7 +473,7 @@ TEST_CASE("writer: a text goes on in turns", "[generate]") {
     std::size_t end = 0;
     while (text.find(text[end]) < end || text[end + 1] == text[end]) ++end;
     options.stop = {text.substr(end, 1)};
-    Writer stopped(model(), &tokenizer, options);
+    Sequence stopped(model(), &tokenizer, options);
     stopped.add("abc");
     CHECK(stopped.write() == text.substr(0, end));
     CHECK(stopped.finish_reason() == FinishReason::stop);
@@ -483,7 +483,7 @@ TEST_CASE("writer: a text goes on in turns", "[generate]") {
     CHECK(text.substr(end + 1).starts_with(more));
 }
 
-TEST_CASE("writer: a text comes after the tokenizer's marks, and its special tokens are text", "[generate]") {
+TEST_CASE("sequence: a text comes after the tokenizer's marks, and its special tokens are text", "[generate]") {
     class Marked final : public Pieces {
       public:
         using Pieces::Pieces;
@@ -494,28 +494,28 @@ TEST_CASE("writer: a text comes after the tokenizer's marks, and its special tok
         }
     };
     const Marked tokenizer({"a", "b", "c"});
-    Writer text(model(), &tokenizer, writing(0, 1));
+    Sequence text(model(), &tokenizer, writing(0, 1));
     text.add("ab");
     text.add("c");
     CHECK(copied(text.tokens()) == Tokens{3, 4, 9, 9, 9});
     CHECK(text.prompt_tokens() == 5);
     GenerateOptions special = writing(0, 1);
     special.special_tokens = true;
-    Writer other(model(), &tokenizer, special);
+    Sequence other(model(), &tokenizer, special);
     other.add("ab");
     CHECK(copied(other.tokens()) == Tokens{3, 4, 0, 1});
-    Writer empty(model(), &tokenizer, writing(0, 1));
+    Sequence empty(model(), &tokenizer, writing(0, 1));
     empty.add("");
     CHECK(copied(empty.tokens()) == Tokens{3, 4});
 }
 
-TEST_CASE("writer: an empty text begins as the model was trained, and after an end of text again", "[generate]") {
+TEST_CASE("sequence: an empty text begins as the model was trained, and after an end of text again", "[generate]") {
     const auto first = [](const Pieces& tokenizer, bool has_bos) {
         models::Architecture shape = gpt2_shape(20, 1, 2, 8, 16);
         shape.has_bos = has_bos;
         Transformer<float> gpt(shape);
         gpt.eval();
-        Writer text(gpt, &tokenizer, writing(1, 5));
+        Sequence text(gpt, &tokenizer, writing(1, 5));
         text.add("");
         CHECK(text.prompt_tokens() == 0);
         CHECK(text.tokens().size() == 1);
@@ -527,7 +527,7 @@ TEST_CASE("writer: an empty text begins as the model was trained, and after an e
     CHECK(first(Pieces({"a", "b", "\n"}, 1), false) == 2);
     Tokens prompt{1};
     const Pieces tokenizer = letters(text_of(prompt, 1, 0)[0]);  // the first token that the model writes
-    Writer text(model(), &tokenizer, writing(0, 5));
+    Sequence text(model(), &tokenizer, writing(0, 5));
     text.add(prompt);
     CHECK(text.write().empty());
     CHECK(text.finish_reason() == FinishReason::end_of_text);
@@ -536,20 +536,20 @@ TEST_CASE("writer: an empty text begins as the model was trained, and after an e
     CHECK(copied(text.tokens()) == Tokens{1, model().config.has_bos ? *tokenizer.end_of_text() : 0});
 }
 
-TEST_CASE("writer: log-probabilities of a prompt, and of the token that ends a text", "[generate]") {
+TEST_CASE("sequence: log-probabilities of a prompt, and of the token that ends a text", "[generate]") {
     const Tokens prompt{1, 5, 3, 17, 2};
     GenerateOptions options = writing(0, 0);
     options.logprobs = 2;
     options.prompt_logprobs = true;
-    Writer text(model(), nullptr, options);
+    Sequence text(model(), nullptr, options);
     text.add(prompt);
-    text.read();
+    text.prefill();
     CHECK(text.finish_reason() == FinishReason::length);
     REQUIRE(text.prompt_logprobs().size() == prompt.size() - 1);
     for (std::size_t i = 0; i + 1 < prompt.size(); ++i) {
         GenerateOptions next = writing(0, 1);
         next.logprobs = 20;  // of all tokens
-        Writer after(model(), nullptr, next);
+        Sequence after(model(), nullptr, next);
         after.add(std::span(prompt).first(i + 1));
         after.next();
         const auto& all = after.logprobs().at(0).top;
@@ -562,11 +562,11 @@ TEST_CASE("writer: log-probabilities of a prompt, and of the token that ends a t
     }
     GenerateOptions more = writing(0, 5);
     more.logprobs = 1;
-    Writer whole(model(), nullptr, more);
+    Sequence whole(model(), nullptr, more);
     whole.add(prompt);
     whole.next();
     more.end_tokens = {whole.generated()[0]};
-    Writer ended(model(), nullptr, more);
+    Sequence ended(model(), nullptr, more);
     ended.add(prompt);
     ended.next();
     CHECK(ended.finish_reason() == FinishReason::end_of_text);
@@ -574,7 +574,7 @@ TEST_CASE("writer: log-probabilities of a prompt, and of the token that ends a t
     CHECK(ended.logprobs().empty());
     CHECK(ended.end_logprobs()->id == whole.generated()[0]);
     CHECK(ended.end_logprobs()->logprob == whole.logprobs()[0].logprob);
-    Writer long_prompt(model(), nullptr, options);
+    Sequence long_prompt(model(), nullptr, options);
     long_prompt.add(Tokens(model().config.block_size + 1, 1));
-    CHECK_THROWS_WITH(long_prompt.read(), ContainsSubstring("in the context"));
+    CHECK_THROWS_WITH(long_prompt.prefill(), ContainsSubstring("in the context"));
 }

@@ -1,4 +1,4 @@
-#include "generate/writer.h"
+#include "generate/sequence.h"
 
 #include <algorithm>
 #include <utility>
@@ -57,9 +57,9 @@ std::vector<std::int32_t> beginning(const data::Tokenizer& tokenizer, const mode
     }
 }
 
-std::shared_ptr<const models::Decoder> make_decoder(const models::Transformer<float>& model) {
+std::shared_ptr<const models::InferenceModel> make_inference_model(const models::Transformer<float>& model) {
     check(!model.training(), "generate: the model must be in evaluation mode: call eval()");
-    return std::make_shared<models::Decoder>(model);
+    return std::make_shared<models::InferenceModel>(model);
 }
 
 }  // namespace
@@ -74,25 +74,25 @@ const char* name(FinishReason reason) {
     return kNames[static_cast<std::size_t>(reason)];
 }
 
-Writer::Writer(std::shared_ptr<const models::Decoder> decoder, const data::Tokenizer* tokenizer,
-               GenerateOptions options)
-    : decoder_(std::move(decoder)),
+Sequence::Sequence(std::shared_ptr<const models::InferenceModel> model, const data::Tokenizer* tokenizer,
+                   GenerateOptions options)
+    : model_(std::move(model)),
       tokenizer_(tokenizer),
       options_(std::move(options)),
-      cache_(decoder_->config()),
+      cache_(model_->config()),
+      sampler_(options_),
       stop_(options_.stop) {
-    options_.validate();
-    const std::size_t T = decoder_->config().block_size;
+    const std::size_t T = model_->config().block_size;
     check(options_.context_shift <= T, "--context-shift must be at most the context of {}, got {}", T,
           options_.context_shift);
     check(tokenizer_ || options_.stop.empty(), "generate: stop texts need a tokenizer");
     begin_turn();
 }
 
-Writer::Writer(const models::Transformer<float>& model, const data::Tokenizer* tokenizer, GenerateOptions options)
-    : Writer(make_decoder(model), tokenizer, std::move(options)) {}
+Sequence::Sequence(const models::Transformer<float>& model, const data::Tokenizer* tokenizer, GenerateOptions options)
+    : Sequence(make_inference_model(model), tokenizer, std::move(options)) {}
 
-void Writer::begin_turn() {
+void Sequence::begin_turn() {
     prompt_tokens_ = generated_ = 0;
     prompt_seconds_ = seconds_ = 0;
     stop_ = StopTexts(options_.stop);
@@ -102,7 +102,7 @@ void Writer::begin_turn() {
     finish_reason_ = options_.max_tokens > 0 ? FinishReason::none : FinishReason::length;
 }
 
-void Writer::append(std::span<const std::int32_t> tokens, std::size_t count) {
+void Sequence::append(std::span<const std::int32_t> tokens, std::size_t count) {
     if (generated_ > 0) finish();
     if (finished()) begin_turn();
     text_.insert(text_.end(), tokens.begin(), tokens.end());
@@ -110,33 +110,33 @@ void Writer::append(std::span<const std::int32_t> tokens, std::size_t count) {
     if (!tokens.empty()) fresh_ = false;
 }
 
-void Writer::add(std::span<const std::int32_t> tokens) { append(tokens, tokens.size()); }
+void Sequence::add(std::span<const std::int32_t> tokens) { append(tokens, tokens.size()); }
 
-void Writer::add(std::string_view text) {
+void Sequence::add(std::string_view text) {
     check(tokenizer_, "generate: adding text needs a tokenizer");
     if (!text.empty()) {
         const Prompt prompt =
-            encode_prompt(*tokenizer_, decoder_->config().block_size, text, text_.empty(), options_.special_tokens);
+            encode_prompt(*tokenizer_, model_->config().block_size, text, text_.empty(), options_.special_tokens);
         append(prompt.ids, prompt.tokens);
     } else if (text_.empty() || finish_reason_ == FinishReason::end_of_text) {
-        append(beginning(*tokenizer_, decoder_->config()), 0);
+        append(beginning(*tokenizer_, model_->config()), 0);
     } else {
         append({}, 0);
     }
 }
 
-void Writer::read() {
+void Sequence::prefill() {
     const double start = seconds_now();
-    read_window();
+    prefill_window();
     prompt_seconds_ += seconds_now() - start;
 }
 
 // All but the last token are read; in a new window, or of much to read, that one, too, and the answer is true: there
 // are logits.
-bool Writer::read_window() {
+bool Sequence::prefill_window() {
     check(!text_.empty(), "generate: a prompt of at least one token is required");
     if (fresh_) return true;
-    const std::size_t T = decoder_->config().block_size, n = text_.size();
+    const std::size_t T = model_->config().block_size, n = text_.size();
     if (n - begin_ > T) {
         const std::size_t half = std::max<std::size_t>(1, T / 2);
         const std::size_t shift = options_.context_shift ? options_.context_shift : half;
@@ -148,29 +148,29 @@ bool Writer::read_window() {
     cache_.reserve(std::min(T, n - begin_ + std::min(options_.max_tokens - generated_, kReserved)));
     const std::span<const std::int32_t> rest = tokens().subspan(begin_ + cache_.length());
     if (rest.size() == 1 && cache_.length() > 0) return false;
-    logits_.resize(decoder_->config().vocab_size);
+    logits_.resize(model_->config().vocab_size);
     const AdaptiveThreads threads(Work::prompt, static_cast<double>(rest.size()));
     if (options_.prompt_logprobs && generated_ == 0 && prompt_logprobs_.empty()) {
         check(options_.logprobs && begin_ == 0 && cache_.length() == 0,
               "generate: log-probabilities of a prompt need all of it in the context of {} tokens", T);
         prompt_logprobs_.resize(n - 1);
-        decoder_->read(cache_, rest, logits_, [&](std::size_t i, std::span<const float> row) {
+        model_->prefill(cache_, rest, logits_, [&](std::size_t i, std::span<const float> row) {
             if (i + 1 < n) prompt_logprobs_[i] = token_logprobs(row, text_[i + 1], *options_.logprobs);
         });
     } else {
-        decoder_->read(cache_, rest, logits_);
+        model_->prefill(cache_, rest, logits_);
     }
     return fresh_ = true;
 }
 
-void Writer::sample_next() {
+void Sequence::sample_next() {
     const double uniform = random_uniform({options_.seed, options_.sample}, sampled_);
     const std::size_t V = tokenizer_ ? std::min(tokenizer_->vocab_size(), logits_.size()) : logits_.size();
-    const std::int32_t token = sample_token(std::span(logits_).first(V), options_, uniform, text_, generated_);
+    const std::int32_t token = sampler_.sample(std::span(logits_).first(V), uniform, text_, generated_);
     const auto is_in = [&](const std::vector<std::int32_t>& ends) {
         return std::count(ends.begin(), ends.end(), token);
     };
-    if ((tokenizer_ && token == tokenizer_->end_of_text()) || is_in(decoder_->config().end_tokens) ||
+    if ((tokenizer_ && token == tokenizer_->end_of_text()) || is_in(model_->config().end_tokens) ||
         is_in(options_.end_tokens)) {
         if (options_.logprobs) end_logprobs_ = token_logprobs(logits_, token, *options_.logprobs);
         return finish(FinishReason::end_of_text);
@@ -189,59 +189,59 @@ void Writer::sample_next() {
 }
 
 // Where nothing but marks comes before a token, the text begins with it.
-std::string Writer::text_of(std::int32_t token) const {
+std::string Sequence::text_of(std::int32_t token) const {
     const std::span ids(&token, 1);
     const bool begins = generated_ == 1 && prompt_tokens_ == 0 && text_.size() == 1 + tokenizer_->marks_before().size();
     return begins ? tokenizer_->decode(ids) : tokenizer_->decode_more(ids);
 }
 
-void Writer::finish(FinishReason reason) {
+void Sequence::finish(FinishReason reason) {
     if (finished()) return;
     finish_reason_ = reason;
     certain_ += stop_.push(characters_.finish()) + stop_.finish();
 }
 
-std::string Writer::next() {
-    Writer* const self = this;
+std::string Sequence::next() {
+    Sequence* const self = this;
     step(std::span(&self, 1));
     return take();
 }
 
-std::string Writer::write() {
+std::string Sequence::write() {
     std::string text = take();
     while (!finished()) text += next();
     return text;
 }
 
-std::string Writer::take() { return std::exchange(certain_, ""); }
+std::string Sequence::take() { return std::exchange(certain_, ""); }
 
-Writer Writer::another(std::uint64_t sample) const {
-    Writer copy = *this;
+Sequence Sequence::another(std::uint64_t sample) const {
+    Sequence copy = *this;
     copy.cache_ = cache_.clone();
     copy.options_.sample = sample;
     return copy;
 }
 
-void step(std::span<Writer* const> writers) {
+void step(std::span<Sequence* const> sequences) {
     const double start = seconds_now();
-    std::vector<Writer*> running, stepping;
+    std::vector<Sequence*> running, stepping;
     std::vector<models::KvCache*> caches;
     std::vector<std::int32_t> tokens;
-    for (Writer* const w : writers) {
+    for (Sequence* const w : sequences) {
         if (w->finished()) continue;
         running.push_back(w);
-        if (w->read_window()) continue;
-        check(w->decoder_ == running[0]->decoder_, "generate: texts of one decoder are required");
+        if (w->prefill_window()) continue;
+        check(w->model_ == running[0]->model_, "generate: texts of one model are required");
         stepping.push_back(w);
         caches.push_back(&w->cache_);
         tokens.push_back(w->text_.back());
     }
     if (!stepping.empty()) {
-        const models::Decoder& decoder = *stepping[0]->decoder_;
-        const std::size_t V = decoder.config().vocab_size;
+        const models::InferenceModel& model = *stepping[0]->model_;
+        const std::size_t V = model.config().vocab_size;
         std::vector<float> logits(stepping.size() * V);
         const AdaptiveThreads threads(Work::token, static_cast<double>(stepping.size()));
-        decoder.step(caches, tokens, logits);
+        model.step(caches, tokens, logits);
         for (std::size_t b = 0; b < stepping.size(); ++b) {
             const auto row = logits.begin() + static_cast<std::ptrdiff_t>(b * V);
             stepping[b]->logits_.assign(row, row + static_cast<std::ptrdiff_t>(V));
@@ -249,9 +249,9 @@ void step(std::span<Writer* const> writers) {
         }
     }
     const double now = seconds_now();
-    for (Writer* const w : running) (w->generated_ == 0 ? w->prompt_seconds_ : w->seconds_) += now - start;
+    for (Sequence* const w : running) (w->generated_ == 0 ? w->prompt_seconds_ : w->seconds_) += now - start;
     if (running.empty()) return;
-    const std::size_t grain = std::max<std::size_t>(1, kSampleGrain / running[0]->decoder_->config().vocab_size);
+    const std::size_t grain = std::max<std::size_t>(1, kSampleGrain / running[0]->model_->config().vocab_size);
     parallel_for(running.size(), grain, [&](std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) running[i]->sample_next();
     });

@@ -1,5 +1,5 @@
 // Attention of one token over a cache against sums in double.
-#include "models/decoder/decoder_attention.h"
+#include "models/inference/cached_attention.h"
 
 #include "tests/engine/helpers.h"
 
@@ -7,7 +7,7 @@ using namespace inkling;
 using namespace inkling::testing;
 using namespace inkling::models;
 
-TEST_CASE("decoder: attention over a cache is that of double, with the same bits however threads share it",
+TEST_CASE("inference: attention over a cache is that of double, with the same bits however threads share it",
           "[models]") {
     for (const std::size_t d : {2, 8, 20, 40, 64, 72}) {
         for (const std::size_t n : {1, 2, 7, 64, 65, 200}) {

@@ -1,0 +1,69 @@
+// Activation functions and the soft cap, of a vector: the ops (ops/activation.cpp) and a token step compute them alike.
+//   simd_map(n, y, [](auto v) { return activation_row::gelu(v); }, x);
+#pragma once
+
+#include <numbers>
+
+#include "engine/kernels/full_range.h"
+
+namespace inkling::activation_row {
+
+// 1 / (1 + e^-x), but for the ends of the range: see full_range.h
+template <class V>
+V logistic(const V& x) {
+    using T = typename V::value_type;
+    return V(T{1}) / (V(T{1}) + xsimd::exp(-x));
+}
+
+template <class V>
+V relu(const V& x) {
+    return at_least(V(typename V::value_type{0}), x);
+}
+
+template <class V>
+V squared_relu(const V& x) {
+    const V r = relu(x);
+    return r * r;
+}
+
+template <class V>
+V silu(const V& x) {
+    return full_range::silu(x * logistic(x), x);
+}
+
+// gelu x = x s. Beyond |x| = 20 s is 0 or 1, and x^3 is kept from overflowing.
+template <class V>
+struct GeluGate {
+    V s, ds;  // s and ds/dx
+    explicit GeluGate(const V& x) {
+        using T = typename V::value_type;
+        const V c(static_cast<T>(2 * std::numbers::sqrt2 * std::numbers::inv_sqrtpi)), k(static_cast<T>(0.044715));
+        const V v = xsimd::min(xsimd::max(x, V(T{-20})), V(T{20}));
+        const V ckv2 = c * k * v * v;
+        s = logistic(v * (c + ckv2));
+        ds = s * (V(T{1}) - s) * (c + V(T{3}) * ckv2);
+    }
+};
+
+template <class V>
+V gelu(const V& x) {
+    return x * GeluGate<V>(x).s;
+}
+
+template <class V>
+V normal_cdf(const V& x) {
+    using T = typename V::value_type;
+    return V(T{0.5}) * (V(T{1}) + full_range::erf(x * V(static_cast<T>(std::numbers::sqrt2 / 2))));
+}
+
+template <class V>
+V gelu_erf(const V& x) {
+    return x * normal_cdf(x);
+}
+
+template <class V>
+V softcap(const V& x, typename V::value_type cap, typename V::value_type inverse) {  // inverse: 1 / cap
+    return V(cap) * xsimd::tanh(x * V(inverse));
+}
+
+}  // namespace inkling::activation_row

@@ -1,0 +1,79 @@
+#include "models/inference/inference_model.h"
+
+#include "engine/base/float_mode.h"
+#include "engine/base/parallel.h"
+#include "engine/ops.h"
+#include "models/rotary_positions.h"
+
+namespace inkling::models {
+namespace {
+
+// Bytes of weights, keys and values that are worth a thread of their own. Less is quicker with two threads than with
+// one only while no other program wants the second processor; else each of a step's waits, 6 a layer, may take a turn
+// of that program's.
+constexpr std::size_t kBytesAThread = std::size_t{4} << 20;
+constexpr std::size_t kLogitRows = 64;  // tokens of a prompt whose logits are in memory at a time
+
+}  // namespace
+
+InferenceModel::InferenceModel(const Transformer<float>& transformer, WeightType type)
+    : model_(transformer.config, std::nullopt),
+      type_(type),
+      angles_(rotary_table<float>(transformer.config, 0, transformer.config.block_size)) {
+    model_.share(transformer);
+    model_.freeze({type, true});
+    model_.config.dropout = model_.adapter.dropout = 0;     // eval() would need names for all parameters
+    Tensor<float>& head = model_.parts[Part::head].weight;  // a tied one may be of another type than the table
+    head = packed(model_.head_weight(), type);
+    bytes_ = stored_bytes(head);
+    for (const ParameterSpec& p : parameters(config()))
+        if (in_layer(p.part) && may_be_packed(p)) bytes_ += stored_bytes(model_.at(p));
+}
+
+InferenceModel InferenceModel::with_adapter(const Transformer<float>& transformer) const {
+    InferenceModel other(model_, type_);
+    other.model_.share_adapters(transformer);
+    other.model_.adapter.dropout = 0;
+    return other;
+}
+
+std::size_t InferenceModel::worthwhile_threads(std::size_t texts, std::size_t tokens) const {
+    const std::size_t cached = tokens * config().n_layer * 2 * config().kv_width() * sizeof(float);
+    return std::max<std::size_t>(1, (bytes_ * std::min<std::size_t>(texts, 8) + cached) / kBytesAThread);
+}
+
+void InferenceModel::check_room(const KvCache& cache, std::span<const std::int32_t> tokens) const {
+    check(!tokens.empty() && cache.length() + tokens.size() <= config().block_size,
+          "InferenceModel: 1 token to the context of {} is required, got {} after {}", config().block_size,
+          tokens.size(), cache.length());
+    for (const std::int32_t t : tokens) {
+        check(t >= 0 && static_cast<std::size_t>(t) < config().vocab_size,
+              "InferenceModel: tokens below the vocabulary of {} are required, got {}", config().vocab_size, t);
+    }
+}
+
+void InferenceModel::prefill(KvCache& cache, std::span<const std::int32_t> tokens, std::span<float> logits,
+                             const EachLogits& each) const {
+    check_room(cache, tokens);
+    const std::size_t n = tokens.size(), C = config().n_embd, V = config().vocab_size;
+    check(logits.size() == V, "InferenceModel: {} logits are required, got {}", V, logits.size());
+    const NoGrad no_grad;
+    const StandardNumbers numbers;
+    const WithPrecision scope(precision());
+    IdArray ids({1, n});
+    std::copy(tokens.begin(), tokens.end(), ids.data());
+    const Tensor<float> x = model_.hidden(ids, {.cache = &cache});  // (1, n, C)
+    for (std::size_t begin = 0; each && begin < n; begin += kLogitRows) {
+        const std::size_t end = std::min(n, begin + kLogitRows);
+        const Tensor<float> z = model_.logits(slice(x, 1, begin, end));
+        parallel_for(end - begin, 1, [&](std::size_t first, std::size_t last) {
+            for (std::size_t i = first; i < last; ++i)
+                each(begin + i, std::span<const float>(z.value().data() + i * V, V));
+        });
+    }
+    std::vector<float> last(x.value().data() + (n - 1) * C, x.value().data() + n * C);
+    round_for(precision(), last.data(), C);
+    parallel_rows(V, C, [&](std::size_t begin, std::size_t end) { head(begin, end, last.data(), 1, logits.data()); });
+}
+
+}  // namespace inkling::models

@@ -1,0 +1,279 @@
+// InferenceModel::step: one token each of several texts, by the thread, as Transformer::hidden computes many tokens of
+// one text. What either computes, both do, with the row kernels of engine/kernels.
+#include <omp.h>
+
+#include "engine/base/float_mode.h"
+#include "engine/kernels/activation_row.h"
+#include "engine/kernels/norm_row.h"
+#include "engine/kernels/rotate_row.h"
+#include "models/inference/cached_attention.h"
+#include "models/inference/inference_model.h"
+
+namespace inkling::models {
+namespace {
+
+// Vectors of these that lie across cache lines take half as long again to multiply with.
+using Floats = std::vector<float, xsimd::aligned_allocator<float, 64>>;
+
+// Threads that go through a step together: each takes its part of the rows, and waits where it needs the others'.
+struct Team {
+    std::size_t me = static_cast<std::size_t>(omp_get_thread_num());
+    std::size_t all = static_cast<std::size_t>(omp_get_num_threads());
+
+    template <class Body>
+    void share(std::size_t n, const Body& body) const {  // body(begin, end)
+        const std::size_t begin = n * me / all, end = n * (me + 1) / all;
+        if (begin < end) body(begin, end);
+    }
+    static void wait() {
+#pragma omp barrier
+    }
+};
+
+void activate(Activation activation, std::size_t n, float* x) {
+    const auto map = [&](const auto& f) { simd_map(n, x, f, x); };
+    switch (activation) {
+        case Activation::squared_relu:
+            return map([](auto v) { return activation_row::squared_relu(v); });
+        case Activation::silu:
+            return map([](auto v) { return activation_row::silu(v); });
+        case Activation::relu:
+            return map([](auto v) { return activation_row::relu(v); });
+        case Activation::gelu_erf:
+            return map([](auto v) { return activation_row::gelu_erf(v); });
+        case Activation::gelu_tanh:
+            return map([](auto v) { return activation_row::gelu(v); });
+    }
+}
+
+void add_row(std::size_t n, float* x, const float* y) {
+    simd_map(
+        n, x, [](auto a, auto b) { return a + b; }, x, y);
+}
+
+void multiply_row(std::size_t n, float* x, const float* y) {
+    simd_map(
+        n, x, [](auto a, auto b) { return a * b; }, x, y);
+}
+
+}  // namespace
+
+void InferenceModel::project(const Weights<Tensor<float>>& map, std::size_t begin, std::size_t end, const float* x,
+                             std::size_t batch, float* y, std::size_t y_stride) const {
+    multiply(map.weight, begin, end, x, batch, y, y_stride);
+    const auto add = [&](std::size_t b, const float* values) {
+        add_row(end - begin, y + b * y_stride + begin, values + begin);
+    };
+    for (std::size_t b = 0; map.bias.defined() && b < batch; ++b) add(b, map.bias.value().data());
+    if (!map.lora_a.defined()) return;
+    const std::size_t r = map.lora_a.dim(0), out = map.weight.dim(0);
+    std::vector<float> h(batch * r), added(batch * out);
+    multiply(map.lora_a, 0, r, x, batch, h.data(), r);  // by each thread: small beside its rows of the weight
+    const auto scale = static_cast<float>(model_.adapter.scale());
+    for (float& v : h) v *= scale;
+    multiply(map.lora_b, begin, end, h.data(), batch, added.data(), out);
+    for (std::size_t b = 0; b < batch; ++b) add(b, added.data() + b * out);
+}
+
+void InferenceModel::head(std::size_t begin, std::size_t end, const float* x, std::size_t batch, float* logits) const {
+    const std::size_t V = config().vocab_size;
+    project(model_.parts[Part::head], begin, end, x, batch, logits, V);
+    if (config().softcap <= 0) return;
+    const auto cap = static_cast<float>(config().softcap), inverse = static_cast<float>(1 / config().softcap);
+    for (std::size_t b = 0; b < batch; ++b) {
+        float* const row = logits + b * V + begin;
+        simd_map(
+            end - begin, row, [=](auto v) { return activation_row::softcap(v, cap, inverse); }, row);
+    }
+}
+
+void InferenceModel::norm(const Weights<Tensor<float>>& norm, const float* x, std::size_t batch, float* y) const {
+    const std::size_t C = config().n_embd;
+    const auto eps = static_cast<float>(config().norm_epsilon);
+    for (std::size_t b = 0; b < batch; ++b, x += C, y += C) {
+        normalize_row(C, x, row_moments(C, x, config().norm == NormKind::layer, eps), norm.weight.value().data(),
+                      norm.bias.value().data(), y);
+    }
+}
+
+// A head's query or key (d).
+void InferenceModel::rotate_head(float* x, std::size_t position, const Tensor<float>& gain) const {
+    const std::size_t d = config().head_size(), r = config().rotary_size(), half = r / 2;
+    const auto norm = [&] {
+        const RowMoments<float> moments = row_moments(d, x, false, static_cast<float>(config().norm_epsilon));
+        normalize_row<float>(d, x, moments, gain.value().data(), nullptr, x);
+    };
+    if (config().head_norm == HeadNorm::before_rotary) norm();
+    if (angles_.defined()) {
+        const float* const cos = angles_.data() + position * r;
+        rotate_row<1>(x, cos, cos + half, 1.0f, half, half, x);
+    }
+    if (config().head_norm == HeadNorm::after_rotary) norm();
+}
+
+void InferenceModel::embed(std::int32_t token, std::size_t position, float* x) const {
+    const std::size_t C = config().n_embd;
+    const Tensor<float>&table = model_.parts[Part::token_table].weight,
+          &positions = model_.parts[Part::position_table].weight;
+    const auto row = static_cast<std::size_t>(token);
+    if (table.packed()) {
+        table.packed()->unpack_rows(row, row + 1, x);
+    } else {
+        std::copy_n(table.value().data() + row * C, C, x);
+    }
+    if (config().embedding_norm) norm({}, x, 1, x);
+    if (positions.defined()) add_row(C, x, positions.value().data() + position * C);
+}
+
+// One token each of B texts, through all layers: what the threads share, (B, ...) row by row.
+struct InferenceModel::Step {
+    const InferenceModel& m;
+    std::span<KvCache* const> caches;
+    const Architecture& config = m.config();
+    std::size_t B = caches.size(), C = config.n_embd, q_width = config.query_width(), kv_width = config.kv_width(),
+                qkv_width = q_width + 2 * kv_width, inner = config.inner();
+    HeadShape head{config.n_head / config.kv_heads(), config.head_size(), 0};  // those that share a head of keys
+    Floats x, qkv, scores, attended, hidden, up;                               // scores (B, heads, stride)
+
+    Step(const InferenceModel& model, std::span<KvCache* const> texts)
+        : m(model),
+          caches(texts),
+          x(B * C),
+          qkv(B * qkv_width),
+          attended(B * q_width),
+          hidden(B * inner),
+          up(config.gated ? B * inner : 0) {
+        for (const KvCache* cache : caches) head.stride = std::max(head.stride, whole_lines(cache->length() + 1));
+        scores.resize(B * config.n_head * head.stride);
+    }
+
+    // x += W in + bias
+    void add(const Team& team, const Weights<Tensor<float>>& map, const Floats& in, float* out) {
+        team.share(C, [&](std::size_t begin, std::size_t end) {
+            m.project(map, begin, end, in.data(), B, out, C);
+            for (std::size_t b = 0; b < B; ++b) add_row(end - begin, x.data() + b * C + begin, out + b * C + begin);
+        });
+        Team::wait();
+    }
+
+    // Of texts and their heads of keys, one after the other, each of so many units, this thread's part:
+    // body(text, head, begin, end).
+    template <class Units, class Body>
+    void share_heads(const Team& team, const Units& units, const Body& body) const {
+        const std::size_t heads = config.kv_heads();
+        std::size_t all = 0;
+        for (std::size_t b = 0; b < B; ++b) all += heads * units(b);
+        team.share(all, [&](std::size_t begin, std::size_t end) {
+            std::size_t first = 0;
+            for (std::size_t i = 0; i < B * heads && first < end; ++i) {
+                const std::size_t b = i / heads, last = first + units(b);
+                if (last > begin) body(b, i % heads, std::max(begin, first) - first, std::min(end, last) - first);
+                first = last;
+            }
+        });
+    }
+
+    // The text's key and value of one head go to its cache, and its queries that share the head look at all so far.
+    // Threads share the positions, then the columns of the values.
+    void attend(const Team& team, std::size_t layer, float* room) {
+        const auto& l = m.model_.layers[layer];
+        const std::size_t d = head.size;
+        const auto scale = static_cast<float>(config.attention_scale(layer));
+        const auto length = [&](std::size_t b) { return caches[b]->length() + 1; };
+        const auto scores_of = [&](std::size_t b, std::size_t kv_head) {
+            return scores.data() + (b * config.n_head + kv_head * head.queries) * head.stride;
+        };
+        share_heads(team, length, [&](std::size_t b, std::size_t kv_head, std::size_t begin, std::size_t end) {
+            const std::size_t at = length(b) - 1;
+            const float* const row = qkv.data() + b * qkv_width;
+            float* const keys = caches[b]->keys(layer, kv_head);
+            std::copy_n(row + kv_head * head.queries * d, head.queries * d, room);
+            for (std::size_t g = 0; g < head.queries; ++g) m.rotate_head(room + g * d, at, l[Part::query_norm].weight);
+            if (end > at) {
+                std::copy_n(row + q_width + kv_head * d, d, keys + at * d);
+                m.rotate_head(keys + at * d, at, l[Part::key_norm].weight);
+                std::copy_n(row + q_width + kv_width + kv_head * d, d, caches[b]->values(layer, kv_head) + at * d);
+            }
+            attention_scores(head, room, keys, begin, end, scale, scores_of(b, kv_head));
+        });
+        Team::wait();
+        const auto work = [&](std::size_t b) { return whole_lines(d) / kColumns * length(b); };
+        share_heads(team, work, [&](std::size_t b, std::size_t kv_head, std::size_t begin, std::size_t end) {
+            const std::size_t n = length(b);
+            const auto column = [&](std::size_t unit) { return std::min(d, (unit + n - 1) / n * kColumns); };
+            begin = column(begin), end = column(end);
+            if (begin == end) return;
+            float* const y = attended.data() + b * q_width + kv_head * head.queries * d;
+            attention_values(head, scores_of(b, kv_head), n, caches[b]->values(layer, kv_head), begin, end, room, y);
+            for (std::size_t g = 0; g < head.queries; ++g) round_for(m.precision(), y + g * d + begin, end - begin);
+        });
+        Team::wait();
+    }
+
+    void run(const Team& team, std::span<float> logits) {
+        Floats normed(B * C), ahead, out(B * C), room(head.room());  // a thread's own
+        const auto normalize = [&](const Weights<Tensor<float>>& norm) {
+            m.norm(norm, x.data(), B, normed.data());
+            round_for(m.precision(), normed.data(), normed.size());
+        };
+        for (const auto& l : m.model_.layers) {
+            if (config.parallel_residual) normalize(l[Part::mlp_norm]), ahead = normed;
+            normalize(l[Part::attention_norm]);
+            std::size_t first = 0;
+            for (const Part part : {Part::query_key_value, Part::query, Part::key, Part::value}) {
+                if (!l[part].weight.defined()) continue;
+                const std::size_t rows = l[part].weight.dim(0);
+                team.share(rows, [&](std::size_t begin, std::size_t end) {
+                    m.project(l[part], begin, end, normed.data(), B, qkv.data() + first, qkv_width);
+                });
+                first += rows;
+            }
+            Team::wait();
+            attend(team, static_cast<std::size_t>(&l - m.model_.layers.data()), room.data());
+            add(team, l[Part::attention_output], attended, out.data());
+            config.parallel_residual ? normed.swap(ahead) : normalize(l[Part::mlp_norm]);
+            team.share(inner, [&](std::size_t begin, std::size_t end) {
+                const auto& in = l[config.gated ? Part::gate : Part::up];
+                m.project(in, begin, end, normed.data(), B, hidden.data(), inner);
+                if (config.gated) m.project(l[Part::up], begin, end, normed.data(), B, up.data(), inner);
+                for (std::size_t b = 0; b < B; ++b) {
+                    float* const h = hidden.data() + b * inner + begin;
+                    activate(config.activation, end - begin, h);
+                    if (config.gated) multiply_row(end - begin, h, up.data() + b * inner + begin);
+                    round_for(m.precision(), h, end - begin);
+                }
+            });
+            Team::wait();
+            add(team, l[Part::down], hidden, out.data());
+        }
+        normalize(m.model_.parts[Part::final_norm]);
+        team.share(config.vocab_size,
+                   [&](std::size_t begin, std::size_t end) { m.head(begin, end, normed.data(), B, logits.data()); });
+    }
+};
+
+void InferenceModel::step(std::span<KvCache* const> caches, std::span<const std::int32_t> tokens,
+                          std::span<float> logits) const {
+    check(!caches.empty() && caches.size() == tokens.size() && logits.size() == caches.size() * config().vocab_size,
+          "InferenceModel: a token and {} logits a text are required, got {} texts, {} tokens and {} logits",
+          config().vocab_size, caches.size(), tokens.size(), logits.size());
+    const StandardNumbers numbers;
+    Step step(*this, caches);
+    for (std::size_t b = 0; b < caches.size(); ++b) {
+        check_room(*caches[b], tokens.subspan(b, 1));
+        caches[b]->reserve(caches[b]->length() + 1);
+        embed(tokens[b], caches[b]->length(), step.x.data() + b * config().n_embd);
+    }
+    std::size_t before = 0;
+    for (const KvCache* const cache : caches) before += cache->length();
+    const std::size_t threads =
+        std::min(worthwhile_threads(caches.size(), before), static_cast<std::size_t>(omp_get_max_threads()));
+#pragma omp parallel num_threads(static_cast <int>(threads))
+    {
+        FloatMode::standard().set();
+        step.run(Team{}, logits);
+    }
+    for (KvCache* const cache : caches) cache->set_length(cache->length() + 1);
+}
+
+}  // namespace inkling::models
