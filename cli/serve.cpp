@@ -140,7 +140,7 @@ Action add_serve(CLI::App& app) {
     web::HttpOptions& http = options.http;
     CLI::Option* const model =
         app.add_option("--model", args->models,
-                       "model folder, or the folder of a run; repeatable; NAME=DIR: under that name")
+                       "model folder, the folder of a run, or a GGUF file; repeatable; NAME=PATH: under that name")
             ->required()
             ->take_all()
             ->expected(1)

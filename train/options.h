@@ -96,7 +96,7 @@ struct TrainOptions {
         v("resume", o.resume,
           "'auto': resume from the newest checkpoint in --out, if there is one; or the checkpoint to resume from");
         v("overwrite", o.overwrite, "replace the run that --out already holds");
-        v("init-from", o.init_from, "model folder whose weights and tokenizer to start from");
+        v("init-from", o.init_from, "model folder or GGUF file whose weights and tokenizer to start from");
         v("tokenizer", o.tokenizer,
           "'char', 'bpe' (learned from the text), a tokenizer.json, or the folder of a model or a run");
         v("vocab-size", o.vocab_size, "vocabulary size that --tokenizer bpe learns");
