@@ -13,8 +13,9 @@ namespace {
 constexpr std::string_view kMark = "one of ";
 
 // By the flag, as the same one means the same in each command.
-constexpr std::array kFiles = {"data", "config", "prompt-file", "file", "tokenizer", "out", "api-key-file"};
-constexpr std::array kFolders = {"model", "adapter", "init-adapter", "init-from", "resume", "runs", "run"};
+constexpr std::array kFiles = {"data", "config", "prompt-file",  "file",     "tokenizer",
+                               "out",  "model",  "api-key-file", "init-from"};
+constexpr std::array kFolders = {"adapter", "init-adapter", "resume", "runs", "run"};
 
 bool has_name(const CLI::Option& option, const char* name) {
     return option.check_lname(name) || (option.get_positional() && option.get_name(true) == name);
