@@ -7,6 +7,7 @@
 #include "cli/usage/wrong_usage.h"
 #include "formats/files/directory.h"
 #include "formats/files/file.h"
+#include "formats/gguf/gguf_file.h"
 #include "generate/utf8_stream.h"
 #include "models/families/as_qwen3.h"
 #include "models/families/family.h"
@@ -68,16 +69,18 @@ void report(const ExportArguments& args, const std::string& type) {
 std::string type_of(const ExportArguments& args) {
     if (!args.type.empty() || args.format == "gguf-lora") return args.type.empty() ? "f32" : args.type;
     const fs::path folder = models::find_model(args.model.model.empty() ? args.model.adapter : args.model.model);
-    const formats::DType stored =
+    const std::string_view stored =
         models::WeightFiles::open(models::is_adapter(folder) ? models::base_of_adapter(folder) : folder).type();
-    for (const auto& [name, type] : kFolderTypes)
-        if (type == stored) return name;
+    for (const auto& [name, type] : kGgufTypes)
+        if (stored == formats::gguf_layout(type)->name && (args.format == "gguf" || kFolderTypes.contains(name)))
+            return name;
     return "f32";
 }
 
 std::string folder_name(const ExportArguments& args) {  // the folder's, for programs to show
     const fs::path given = fs::absolute(args.model.name()).lexically_normal();
-    return generate::to_valid_utf8((given.has_filename() ? given : given.parent_path()).filename().string());
+    const fs::path whole = given.has_filename() ? given : given.parent_path();
+    return generate::to_valid_utf8((formats::is_gguf(whole) ? whole.stem() : whole.filename()).string());
 }
 
 int export_model(const ExportArguments& args) {
@@ -130,7 +133,9 @@ Action add_export(CLI::App& app) {
         ->check(refuse_other_than({"gguf", "hf", "hf-qwen3", "gguf-lora"}))
         ->capture_default_str();
     app.add_option("--type,--outtype", args->type,
-                   "number format of the weights: f32, f16, bf16; gguf also q8_0; default: that of the model's files")
+                   "number format of the weights: f32, f16, bf16; gguf also q8_0; default: that of the model's files, "
+                   "or f32 for what is "
+                   "not among these")
         ->check(refuse_other_than({"f32", "f16", "bf16", "q8_0"}));
     return [args] { return export_model(*args); };
 }

@@ -72,7 +72,7 @@ std::uint64_t bytes_of(const fs::path& folder) {
 
 std::string stored_type(const fs::path& folder) {
     const fs::path weights = models::is_adapter(folder) ? models::base_of_adapter(folder) : folder;
-    return std::string(formats::dtype_name(models::WeightFiles::open(weights).type()));
+    return std::string(models::WeightFiles::open(weights).type());
 }
 
 std::string positions_of(const models::Architecture& c) {
@@ -142,7 +142,8 @@ int show(const InfoArguments& args) {
 Action add_info(CLI::App& app) {
     auto args = std::make_shared<InfoArguments>();
     CLI::Option* const model =
-        offer(*app.add_option("--model", args->model, "model folder, or the folder of a run")->required(), {kFolders});
+        offer(*app.add_option("--model", args->model, "model folder, the folder of a run, or a GGUF file")->required(),
+              {kFiles});
     app.add_flag_callback(
            "--cpu",
            [args, model] {

@@ -141,7 +141,7 @@ Action add_serve(CLI::App& app) {
     web::HttpOptions& http = options.http;
     CLI::Option* const model =
         app.add_option("--model", args->models,
-                       "model folder, or the folder of a run; repeatable; NAME=DIR: under that name")
+                       "model folder, the folder of a run, or a GGUF file; repeatable; NAME=PATH: under that name")
             ->required()
             ->take_all()
             ->expected(1)
@@ -157,7 +157,8 @@ Action add_serve(CLI::App& app) {
         ->take_all()
         ->expected(1)
         ->allow_extra_args(false);
-    for (const char* const folders : {"--model", "--adapter"}) offer(*app.get_option(folders), {kFolders});
+    offer(*app.get_option("--model"), {kFiles});
+    offer(*app.get_option("--adapter"), {kFolders});
     app.add_option("--host", http.host, "address to listen on; other machines reach 0.0.0.0")->capture_default_str();
     app.add_option("--port", args->port, "port to listen on; 0: any that is free")
         ->check(CLI::Range(0, 65535))

@@ -201,7 +201,9 @@ Action add_tokenize(CLI::App& app) {
     CLI::App* const to_text = app.add_subcommand("decode", "Print the text of ids, byte for byte");
     CLI::App* const lines = app.add_subcommand(
         "documents", "Print what train makes of documents in lines: ids, and which of them are learned, as JSON");
-    lines->add_option("--tokenizer,--model", args->tokenizer, "tokenizer.json, model folder, or folder of a run")
+    lines
+        ->add_option("--tokenizer,--model", args->tokenizer,
+                     "tokenizer.json, model folder, folder of a run, or GGUF file")
         ->required();
     add_data_flags(*lines, args->text)->required();
     lines->add_option("--loss-on", args->loss_on, "what is learned: completions or all")
@@ -209,7 +211,9 @@ Action add_tokenize(CLI::App& app) {
         ->capture_default_str();
     lines->add_flag("--prompts", args->prompts, "of conversations, the ids up to where the next answer begins");
     for (CLI::App* const command : {to_ids, to_text}) {
-        command->add_option("--tokenizer,--model", args->tokenizer, "tokenizer.json, model folder, or folder of a run")
+        command
+            ->add_option("--tokenizer,--model", args->tokenizer,
+                         "tokenizer.json, model folder, folder of a run, or GGUF file")
             ->required();
         CLI::Option* const file =
             offer(*command->add_option("-f,--file", args->file, "file to read; -: stdin"), {kFiles});

@@ -6,6 +6,7 @@
 
 #include "cli/common.h"
 #include "cli/usage/flag_values.h"
+#include "formats/files/file.h"
 #include "models/files/adapter_folder.h"
 
 namespace inkling::cli {
@@ -16,12 +17,15 @@ std::string state_of(const std::string& path) {
     std::error_code none;
     const std::filesystem::path folder = std::filesystem::canonical(models::find_model(path), none);
     std::string state = folder.string();
-    for (const char* name : {"config.json", "tokenizer.json", "model.safetensors", "model.safetensors.index.json",
-                             "adapter_config.json", "adapter_model.safetensors"}) {
+    const auto add = [&](const std::filesystem::path& file) {
         struct stat s {};
-        if (stat((folder / name).c_str(), &s) == 0)
+        if (stat(file.c_str(), &s) == 0)
             state += fmt::format(" {}.{}.{}.{}", s.st_ino, s.st_size, s.st_mtim.tv_sec, s.st_mtim.tv_nsec);
-    }
+    };
+    if (!formats::is_folder(folder)) add(folder);  // a GGUF file
+    for (const char* name : {"config.json", "tokenizer.json", "model.safetensors", "model.safetensors.index.json",
+                             "adapter_config.json", "adapter_model.safetensors"})
+        add(folder / name);
     return state;
 }
 
@@ -45,8 +49,8 @@ auto load_unchanged(const std::string& path, const Load& load) {
 
 void add_model_flags(CLI::App& app, ModelArgument& argument) {
     CLI::Option* const model =
-        app.add_option("--model", argument.model, "model folder, or the folder of a run")->required();
-    offer(*model, {kFolders});
+        app.add_option("--model", argument.model, "model folder, the folder of a run, or a GGUF file")->required();
+    offer(*model, {kFiles});
     add_adapter_flag(app, argument.adapter, *model);
 }
 

@@ -13,6 +13,7 @@
 #include "models/parameters.h"
 
 namespace inkling::formats {
+class GgufFile;
 class GgufWriter;
 }
 namespace inkling::models {
@@ -45,6 +46,7 @@ struct Family {
     bool gguf_untied = false;       // there, a tied head is a copy of the token table
     // Keys there that are its own. Throws BadInput for what llama.cpp's does not compute.
     void (*set_gguf_keys)(formats::GgufWriter&, const Architecture&) = nullptr;
+    void (*read_gguf_keys)(const formats::GgufFile&, Architecture&) = nullptr;
 
     std::string name_of(const ParameterSpec& p) const;     // transformer.h.0.attn.c_attn.weight
     bool stored_transposed(const ParameterSpec& p) const;  // whether files hold it (in, out)

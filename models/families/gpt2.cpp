@@ -1,6 +1,6 @@
 // GPT-2 (Radford et al. 2019), transformers' GPT2LMHeadModel: learned positions, layer norms, gelu, one matrix for
 // query, key and value, a head tied to the token table. Files hold its linear weights (in, out), Conv1D there.
-#include "formats/gguf.h"
+#include "formats/gguf/gguf_writer.h"
 #include "models/families/config_reader.h"
 #include "models/families/family.h"
 

@@ -1,7 +1,8 @@
 // GPT-NeoX (Black et al. 2022; Pythia, Biderman et al. 2023), transformers' GPTNeoXForCausalLM: layer norms, rotary
 // positions of a part of each head, gelu, a head of its own, and layers whose attention and feed-forward part read the
 // same. Files hold the rows of query_key_value head by head.
-#include "formats/gguf.h"
+#include "formats/gguf/gguf_file.h"
+#include "formats/gguf/gguf_writer.h"
 #include "models/families/config_reader.h"
 #include "models/families/family.h"
 
@@ -66,6 +67,10 @@ void set_gguf_keys(formats::GgufWriter& out, const Architecture& a) {
     out.set_bool("gptneox.use_parallel_residual", a.parallel_residual);
 }
 
+void read_gguf_keys(const formats::GgufFile& in, Architecture& a) {
+    a.parallel_residual = in.flag("gptneox.use_parallel_residual").value_or(true);
+}
+
 }  // namespace gpt_neox
 
 Family gpt_neox_family() {
@@ -94,7 +99,8 @@ Family gpt_neox_family() {
             .always_biased = true,
             .gguf_name = "gptneox",
             .gguf_untied = true,
-            .set_gguf_keys = set_gguf_keys};
+            .set_gguf_keys = set_gguf_keys,
+            .read_gguf_keys = read_gguf_keys};
 }
 
 }  // namespace inkling::models

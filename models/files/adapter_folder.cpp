@@ -11,6 +11,7 @@
 #include "engine/base/names.h"
 #include "engine/kernels/gemm.h"
 #include "formats/files/file.h"
+#include "formats/gguf/gguf_file.h"
 #include "formats/json.h"
 #include "formats/safetensors/safetensors_header.h"
 #include "models/families/config_reader.h"
@@ -190,7 +191,7 @@ fs::path base_of_adapter(const fs::path& folder) {
     const std::string what = (folder / kAdapterConfig).string();
     const std::string base = ConfigReader(j, what).file_name("base_model_name_or_path");
     for (const fs::path& path : {fs::path(base), folder / base})
-        if (!base.empty() && formats::is_there(path / "config.json")) return path;
+        if (!base.empty() && (formats::is_there(path / "config.json") || formats::is_gguf(path))) return path;
     throw BadInput(
         fmt::format("{}: the model of this adapter, '{}', is not there: name its folder with --model, and "
                     "the adapter's with --adapter{}",

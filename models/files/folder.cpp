@@ -12,9 +12,12 @@
 
 #include "data/chat/chat_template.h"
 #include "data/tokenizers/json/tokenizer_json.h"
+#include "formats/files/directory.h"
 #include "formats/files/file.h"
-#include "models/families/family.h"
+#include "formats/gguf/gguf_file.h"
+#include "models/families/gguf_metadata.h"
 #include "models/files/adapter_folder.h"
+#include "models/files/gguf_tokenizer.h"
 #include "models/files/special_tokens.h"
 #include "models/files/stored_weights.h"
 
@@ -36,24 +39,40 @@ std::string how_to_get(const fs::path& path) {
         name, path.filename().string());
 }
 
-bool holds_model(const fs::path& folder) { return formats::is_there(folder / "config.json") || is_adapter(folder); }
+bool holds_model(const fs::path& path) {
+    return formats::is_there(path / "config.json") || is_adapter(path) || formats::is_gguf(path);
+}
+
+// What else there is, for messages.
+static std::string found_instead(const fs::path& path) {
+    if (!formats::is_folder(path)) return ", nor a GGUF file";
+    for (const std::string& name : formats::names_in(path))
+        if (formats::is_gguf(path / name)) return ": name a file that it holds, such as " + (path / name).string();
+    return "";
+}
 
 fs::path find_model(const fs::path& path) {
-    if (!formats::is_there(path)) throw BadInput(path.string() + ": there is no such model folder" + how_to_get(path));
+    if (!formats::is_there(path))
+        throw BadInput(path.string() + (path.extension() == ".gguf"
+                                            ? ": there is no such file"
+                                            : ": there is no such model folder" + how_to_get(path)));
     for (const char* link : {"best", "latest"}) {
         if (holds_model(path / link)) return path / link;
     }
-    check<BadInput>(holds_model(path), "{}: neither a model folder (no config.json) nor a run with a checkpoint",
-                    path.string());
+    if (!holds_model(path))
+        throw BadInput(path.string() + ": neither a model folder (no config.json) nor a run with a checkpoint" +
+                       found_instead(path));
     return path;
 }
 
 std::unique_ptr<data::Tokenizer> open_tokenizer(const fs::path& path) {
+    if (formats::is_gguf(path)) return read_gguf_tokenizer(formats::GgufFile::open(path));
     const bool run = formats::is_folder(path) && !formats::is_there(path / "tokenizer.json") &&
                      (formats::is_there(path / "best") || formats::is_there(path / "latest"));
     const fs::path folder = run ? find_model(path) : path;
     const bool bare = is_adapter(folder) && !formats::is_there(folder / "tokenizer.json");
     const fs::path from = bare ? base_of_adapter(folder) : folder;
+    if (formats::is_gguf(from)) return open_tokenizer(from);
     auto tokenizer = data::load_tokenizer(from);
     if (formats::is_folder(from)) {
         tokenizer->chat = read_chat_source(from);
@@ -64,6 +83,12 @@ std::unique_ptr<data::Tokenizer> open_tokenizer(const fs::path& path) {
 
 Architecture load_config(const fs::path& folder) {
     if (is_adapter(folder)) return load_config(base_of_adapter(folder));
+    if (formats::is_gguf(folder)) {
+        const auto file = formats::GgufFile::open(folder);
+        Architecture config = read_gguf_architecture(file);
+        take_gguf_special_tokens(file, config);
+        return config;
+    }
     const fs::path path = folder / "config.json";
     const json j = read_json(path);
     Architecture config = read_config(j, path.string());
@@ -83,7 +108,7 @@ LoadedModel load_model(const fs::path& folder, std::optional<double> dropout, We
     check_weights(config, file);  // before memory for the model is taken
     // A large vocabulary takes as long as the weights: both at once, where there may be one more thread.
     auto reading = std::async(std::launch::async | std::launch::deferred, [&] {
-        auto tokenizer = data::load_tokenizer(folder);
+        auto tokenizer = file.gguf() ? read_gguf_tokenizer(*file.gguf()) : data::load_tokenizer(folder);
 #ifdef __GLIBC__
         malloc_trim(0);  // of a large vocabulary's JSON: the heap would keep tens of megabytes beside the weights
 #endif
@@ -92,10 +117,12 @@ LoadedModel load_model(const fs::path& folder, std::optional<double> dropout, We
     LoadedModel loaded{std::make_unique<Transformer<float>>(config, std::nullopt), nullptr};
     load_weights(*loaded.model, file, storage);
     loaded.tokenizer = reading.get();
-    take_named_tokens(folder, *loaded.tokenizer, loaded.model->config);
-    loaded.tokenizer->chat = read_chat_source(folder);
+    if (!file.gguf()) {
+        take_named_tokens(folder, *loaded.tokenizer, loaded.model->config);
+        loaded.tokenizer->chat = read_chat_source(folder);
+    }
     check<BadInput>(loaded.tokenizer->vocab_size() <= config.vocab_size,
-                    "{}: {} tokens do not fit the model's vocabulary of {}", (folder / "tokenizer.json").string(),
+                    "{}: {} tokens do not fit the model's vocabulary of {}", loaded.tokenizer->origin,
                     loaded.tokenizer->vocab_size(), config.vocab_size);
     loaded.model->eval();
     return loaded;

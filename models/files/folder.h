@@ -1,6 +1,7 @@
 // Model folders, as Hugging Face's transformers reads and writes them: config.json, generation_config.json,
 // model.safetensors (or shards of it), tokenizer.json, tokenizer_config.json. Linear weights of GPT-2 are stored
-// (in, out) there, ours are (out, in): they are turned on the way.
+// (in, out) there, ours are (out, in): they are turned on the way. Wherever a model's folder is named, a GGUF file may be
+// (gguf_export.h writes them): its path is the folder's.
 #pragma once
 
 #include <filesystem>
@@ -33,16 +34,16 @@ void save_model(const std::filesystem::path& folder, Transformer<float>& model, 
 // The part of it that is about the tokenizer: tokenizer.json, tokenizer_config.json.
 void save_tokenizer(const std::filesystem::path& folder, const Architecture& config, const data::Tokenizer& tokenizer);
 
-bool holds_model(const std::filesystem::path& folder);  // or an adapter: the folder itself, not one of a run
+bool holds_model(const std::filesystem::path& path);  // or an adapter, or is one, and not the folder of a run
 
-// OUT of a run means OUT/best, else OUT/latest; the folder of a model or an adapter means itself. Throws BadInput when
-// there is neither.
+// OUT of a run means OUT/best, else OUT/latest; the folder of a model or an adapter, and a GGUF file, mean themselves.
+// Throws BadInput when there is none of these.
 std::filesystem::path find_model(const std::filesystem::path& path);
 
 // For messages, where there is no such path and it may be a name of the Hugging Face Hub: how to get it; else "".
 std::string how_to_get(const std::filesystem::path& path);
 
-// Of a tokenizer.json, a folder with one, or a run, whose best checkpoint has one.
+// Of a tokenizer.json, a folder with one, a run, whose best checkpoint has one, or a GGUF file.
 std::unique_ptr<data::Tokenizer> open_tokenizer(const std::filesystem::path& path);
 
 }  // namespace inkling::models

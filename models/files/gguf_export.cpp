@@ -2,40 +2,15 @@
 
 #include <algorithm>
 #include <list>
-#include <map>
 
 #include "engine/base/check.h"
 #include "models/families/as_qwen3.h"
-#include "models/families/family.h"
+#include "models/families/gguf_metadata.h"
 #include "models/files/gguf_tokenizer.h"
 #include "models/rotary_positions.h"
 
 namespace inkling::models {
 namespace {
-
-// llama.cpp has one name for a part, whatever the family: blk.0.attn_qkv.weight.
-std::string gguf_name(const ParameterSpec& p) {
-    static const std::map<Part, std::string> names = {
-        {Part::token_table, "token_embd"},
-        {Part::position_table, "position_embd"},
-        {Part::final_norm, "output_norm"},
-        {Part::head, "output"},
-        {Part::attention_norm, "attn_norm"},
-        {Part::query_key_value, "attn_qkv"},
-        {Part::query, "attn_q"},
-        {Part::key, "attn_k"},
-        {Part::value, "attn_v"},
-        {Part::query_norm, "attn_q_norm"},
-        {Part::key_norm, "attn_k_norm"},
-        {Part::attention_output, "attn_output"},
-        {Part::mlp_norm, "ffn_norm"},
-        {Part::gate, "ffn_gate"},
-        {Part::up, "ffn_up"},
-        {Part::down, "ffn_down"},
-    };
-    const std::string place = in_layer(p.part) ? "blk." + std::to_string(p.layer) + "." : "";
-    return place + names.at(p.part) + (p.bias ? ".bias" : ".weight");
-}
 
 // Rows of each head's query or key from (i, i + d/2), which are rotated as a pair, to (2i, 2i + 1).
 Array<float> interleaved(const ConstArray<float>& x, std::size_t head_size) {
@@ -59,35 +34,6 @@ std::uint32_t file_type(formats::GgufType type) {  // llama.cpp's llama_ftype
 formats::GgufType stored_type(formats::GgufType type, const std::string& name, const Shape& shape) {
     if (shape.size() < 2 || name == "position_embd.weight") return formats::GgufType::F32;
     return type == formats::GgufType::Q8_0 && shape.back() % formats::kQ8Block != 0 ? formats::GgufType::F16 : type;
-}
-
-void set_keys(formats::GgufWriter& out, const Family& f, const Architecture& a) {
-    const auto size = [&](const char* key, std::size_t n) {
-        out.set_u32(f.gguf_name + "." + key, static_cast<std::uint32_t>(n));
-    };
-    const auto number = [&](const char* key, double x) { out.set_f32(f.gguf_name + "." + key, static_cast<float>(x)); };
-    const bool rotary = a.positions == Positions::rotary;
-    size("block_count", a.n_layer);
-    size("context_length", a.block_size);
-    size("embedding_length", a.n_embd);
-    size("feed_forward_length", a.inner());
-    size("attention.head_count", a.n_head);
-    if (!a.packed_qkv) {
-        size("attention.head_count_kv", a.kv_heads());
-        size("attention.key_length", a.head_size());
-        size("attention.value_length", a.head_size());
-    }
-    if (rotary) size("rope.dimension_count", a.rotary_size());
-    number(a.norm == NormKind::rms ? "attention.layer_norm_rms_epsilon" : "attention.layer_norm_epsilon",
-           a.norm_epsilon);
-    if (rotary) number("rope.freq_base", a.rope_theta);
-    if (a.rope.scaling == RopeScaling::linear) {
-        out.set_text(f.gguf_name + ".rope.scaling.type", "linear");
-        number("rope.scaling.factor", a.rope.factor);
-    }
-    check<BadInput>(a.rope.scaling != RopeScaling::llama3 || f.gguf_interleaved,
-                    "gguf: llama.cpp's {} has no rope_type llama3: export a folder with --format hf", f.gguf_name);
-    if (f.set_gguf_keys) f.set_gguf_keys(out, a);
 }
 
 // What llama.cpp computes with in place of a parameter: rows in its order, and what it does not compute itself.
@@ -116,7 +62,7 @@ formats::GgufType write_gguf(const std::filesystem::path& path, Transformer<floa
     formats::GgufWriter out;
     out.set_text("general.architecture", f.gguf_name);
     out.set_text("general.name", name);
-    set_keys(out, f, a);
+    set_gguf_architecture(out, a);
     out.set_u32("general.file_type", file_type(type));
     if (type == formats::GgufType::Q8_0) out.set_u32("general.quantization_version", 2);
     set_gguf_tokenizer(out, tokenizer, a);

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "data/tokenizers/tokenizer.h"
-#include "formats/gguf.h"
+#include "formats/gguf/gguf_writer.h"
 #include "models/transformer.h"
 
 namespace inkling::models {

@@ -7,16 +7,13 @@
 
 #include "data/tokenizers/bpe/bpe_tokenizer.h"
 #include "data/tokenizers/char_tokenizer.h"
-#include "data/tokenizers/split/split_styles.h"
 #include "engine/base/check.h"
+#include "models/files/gguf_splits.h"
+#include "models/files/gguf_token_kinds.h"
 #include "models/files/special_tokens.h"
 
 namespace inkling::models {
 namespace {
-
-// llama.cpp's kinds of tokens
-constexpr std::int32_t kNormal = 1, kUnknown = 2, kControl = 3, kUserDefined = 4, kUnused = 5, kByte = 6;
-constexpr const char* kSpace = "\u2581";
 
 struct Tokens {
     std::vector<std::string> texts;
@@ -69,23 +66,6 @@ void set_characters(formats::GgufWriter& out, const data::CharTokenizer& tokeniz
     set_tokens(out, tokens);
 }
 
-// The pre-tokenizers of byte pairs that llama.cpp has under a name of its own.
-struct KnownSplit {
-    const char* name;
-    data::PreTokenizerSpec spec;
-    bool ignores_merges = false;  // a piece that is in the vocabulary is that token
-};
-
-const std::vector<KnownSplit>& known_splits() {
-    using data::SplitStep, data::ByteLevelStep, data::SplitStyle, data::pre_tokenizer_of;
-    using Kind = SplitStep::Kind;
-    static const std::vector<KnownSplit> all = {{"gpt-2", {}},
-                                                {"llama-bpe", pre_tokenizer_of(SplitStyle::llama3), true},
-                                                {"qwen2", pre_tokenizer_of(SplitStyle::qwen2)},
-                                                {"smollm", {{SplitStep{.kind = Kind::digits}, ByteLevelStep{}}}}};
-    return all;
-}
-
 void require(bool good, const std::string& what) { check<BadInput>(good, "gguf: tokenizer.json: {}", what); }
 
 // Whether each token, alone in a piece, is what the merges make of its bytes.
@@ -102,8 +82,8 @@ bool merges_make_all(const data::BpeSpec& spec) {
     return true;
 }
 
-const KnownSplit& known_split(const data::BpeSpec& spec) {
-    for (const KnownSplit& known : known_splits()) {
+const GgufSplit& known_split(const data::BpeSpec& spec) {
+    for (const GgufSplit& known : gguf_splits()) {
         if (known.spec != spec.pre_tokenizer) continue;
         require(known.ignores_merges == spec.ignore_merges || merges_make_all(spec),
                 fmt::format("ignore_merges is {}, and {} in llama.cpp's {}", spec.ignore_merges, known.ignores_merges,
@@ -113,7 +93,7 @@ const KnownSplit& known_split(const data::BpeSpec& spec) {
     const auto* const bytes = spec.pre_tokenizer.byte_level();
     require(!bytes->add_prefix_space, "add_prefix_space is true, which llama.cpp does not have");
     require(false, "the text is split by a pattern of its own, which llama.cpp does not have");
-    return known_splits()[0];
+    return gguf_splits()[0];
 }
 
 // What the kinds of byte pairs have in common.
@@ -129,7 +109,7 @@ void set_vocabulary(formats::GgufWriter& out, const data::BpeTokenizer& tokenize
 
 void set_byte_pairs(formats::GgufWriter& out, const data::BpeTokenizer& tokenizer, std::size_t vocab_size) {
     const data::BpeSpec& spec = tokenizer.spec();
-    const KnownSplit& split = known_split(spec);
+    const GgufSplit& split = known_split(spec);
     for (const data::NormalizerStep& step : spec.normalizer)  // llama.cpp leaves NFC to its user
         require(step.kind == data::NormalizerStep::Kind::nfc, "its normalizer does more than NFC");
     Tokens tokens(vocab_size);
@@ -156,7 +136,7 @@ Spaces spaces_of(const data::BpeSpec& spec) {
     Spaces spaces;
     bool other = false;
     for (const data::NormalizerStep& step : spec.normalizer) {
-        const bool sign = step.content == kSpace;
+        const bool sign = step.content == kSpaceSign;
         if (step.kind == Kind::prepend && sign && !spaces.prefix)
             spaces.prefix = true;
         else if (step.kind == Kind::replace && sign && step.pattern == data::PatternSpec{" ", true})
@@ -166,7 +146,7 @@ Spaces spaces_of(const data::BpeSpec& spec) {
     }
     for (const data::PreTokenizerStep& step : spec.pre_tokenizer.steps) {
         const auto* const signs = std::get_if<data::MetaspaceStep>(&step);
-        if (signs && signs->sign == kSpace && !signs->split && !spaces.replaced) {
+        if (signs && signs->sign == kSpaceSign && !signs->split && !spaces.replaced) {
             spaces = {true, signs->prepend != data::PrependScheme::never};
         } else {
             other = true;

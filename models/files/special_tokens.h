@@ -8,7 +8,7 @@
 #include <string>
 
 #include "data/tokenizers/tokenizer.h"
-#include "formats/gguf.h"
+#include "formats/gguf/gguf_writer.h"
 #include "models/architecture.h"
 
 namespace inkling::models {

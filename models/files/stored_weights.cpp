@@ -5,7 +5,7 @@
 
 #include "engine/base/check.h"
 #include "engine/base/names.h"
-#include "formats/safetensors/safetensors_header.h"
+#include "models/families/gguf_metadata.h"
 
 namespace inkling::models {
 namespace {
@@ -15,7 +15,19 @@ struct Stored {
     const Family& names;
     const WeightFiles& file;
 
+    bool gguf() const { return file.gguf() != nullptr; }
+    const char* config() const { return gguf() ? "its metadata" : "config.json"; }
+    std::string usual_name(const ParameterSpec& p) const { return gguf() ? gguf_name(p) : names.name_of(p); }
+    std::vector<std::uint64_t> shape_of(const ParameterSpec& p) const {
+        return gguf() ? std::vector<std::uint64_t>(p.shape.begin(), p.shape.end()) : stored_shape(names, p);
+    }
+    bool ignores(const std::string& name) const { return gguf() ? name == "rope_freqs.weight" : names.ignores(name); }
+    bool interleaved(const ParameterSpec& p) const {
+        return gguf() && names.gguf_interleaved && (p.part == Part::query || p.part == Part::key);
+    }
+
     std::string name_of(const ParameterSpec& p) const {
+        if (gguf()) return gguf_name(p);
         if (p.part == Part::head && !names.other_head.empty() && file.contains(names.other_head))
             return names.other_head;
         const std::string name = names.name_of(p), bare = name.substr(names.optional_prefix.size());
@@ -46,10 +58,10 @@ std::string misfits(const Architecture& a, const Stored& stored) {
         const std::string name = stored.name_of(p);
         known.insert(name);
         if (!file.contains(name)) {
-            problems += fmt::format("; {} is missing", stored.names.name_of(p));
-        } else if (const auto wanted = stored_shape(stored.names, p); file.info(name).shape != wanted) {
-            problems += fmt::format("; {} has shape {} where config.json wants {}", stored.names.name_of(p),
-                                    shape_text(file.info(name).shape), shape_text(wanted));
+            problems += fmt::format("; {} is missing", stored.usual_name(p));
+        } else if (const auto wanted = stored.shape_of(p); file.info(name).shape != wanted) {
+            problems += fmt::format("; {} has shape {} where {} wants {}", stored.usual_name(p),
+                                    shape_text(file.info(name).shape), stored.config(), shape_text(wanted));
         }
     }
     for (const ParameterSpec& p : stored.names.zero_biases(a)) {
@@ -57,18 +69,18 @@ std::string misfits(const Architecture& a, const Stored& stored) {
         known.insert(name);
         if (!file.contains(name)) continue;
         if (file.info(name).count != size_of(p.shape)) {
-            problems += fmt::format("; {} has shape {} where config.json wants {}", stored.names.name_of(p),
-                                    shape_text(file.info(name).shape), p.shape);
+            problems += fmt::format("; {} has shape {} where {} wants {}", stored.usual_name(p),
+                                    shape_text(file.info(name).shape), stored.config(), p.shape);
             continue;
         }
         const std::vector<float> values = read(file, name);
         if (!std::all_of(values.begin(), values.end(), [](float v) { return v == 0; })) {
             problems += fmt::format("; {} is not zero although config.json says that there are no biases",
-                                    stored.names.name_of(p));
+                                    stored.usual_name(p));
         }
     }
-    file.each([&](const formats::TensorInfo& info) {
-        if (!known.contains(info.name) && !stored.names.ignores(info.name))
+    file.each([&](const WeightInfo& info) {
+        if (!known.contains(info.name) && !stored.ignores(info.name))
             problems += fmt::format("; {} is not known", shown_name(info.name));
     });
     constexpr std::size_t most = 4000;  // a file may hold many thousands of tensors
@@ -84,11 +96,17 @@ Array<E> read_values(const Stored& stored, const Architecture& a, const Paramete
     const auto read = [&](Array<E> as_stored) {
         const std::uint64_t not_finite = stored.file.read(name, as_stored.data(), as_stored.size());
         check<BadInput>(not_finite == 0, "{}: {} holds values that are not finite", stored.file.path.string(),
-                        stored.names.name_of(p));
+                        stored.usual_name(p));
         stored.file.release(name);
         return as_stored;
     };
-    if (stored.names.qkv_by_head && p.part == Part::query_key_value) {
+    if (stored.interleaved(p)) {
+        const std::size_t d = a.head_size(), heads = values.dim(0) / d, n = values.size() / values.dim(0);
+        Array<E> mine = values.reshaped({heads, 2, d / 2, n});
+        copy_into(mine, read(Array<E>({heads, d / 2, 2, n})).transposed(1, 2));
+    } else if (stored.gguf()) {
+        read(values);
+    } else if (stored.names.qkv_by_head && p.part == Part::query_key_value) {
         const std::size_t H = a.n_head, d = a.head_size(), n = values.size() / (3 * H * d);
         Array<E> mine = values.reshaped({3, H, d, n});
         copy_into(mine, read(Array<E>({H, 3, d, n})).transposed(0, 1));
@@ -111,19 +129,19 @@ std::vector<std::uint64_t> stored_shape(const Family& names, const ParameterSpec
 void check_weights(const Architecture& a, const WeightFiles& file) {
     const Stored stored{family(a.family), file};
     std::size_t tensors = 0;
-    file.each([&](const formats::TensorInfo&) { ++tensors; });
+    file.each([&](const WeightInfo&) { ++tensors; });
     const std::string problems =
         a.n_layer <= tensors
             ? misfits(a, stored)
-            : fmt::format("; {} is missing", stored.names.name_of(layer_parameters(a, a.n_layer - 1).front()));
-    check<BadInput>(problems.empty(), "{}: the weights do not fit config.json{}", file.path.string(), problems);
+            : fmt::format("; {} is missing", stored.usual_name(layer_parameters(a, a.n_layer - 1).front()));
+    check<BadInput>(problems.empty(), "{}: the weights do not fit {}{}", file.path.string(), stored.config(), problems);
 }
 
 void load_weights(Transformer<float>& model, const WeightFiles& file, WeightStorage storage) {
     const Stored stored{family(model.config.family), file};
     const bool trained = storage.type == WeightType::fp32 && !storage.inference;
     for (const ParameterSpec& p : parameters(model.config)) {
-        const bool half = file.info(stored.name_of(p)).dtype == formats::DType::BF16;
+        const bool half = file.info(stored.name_of(p)).type == "BF16";
         model.set(
             p,
             half && may_be_packed(p) && !trained

@@ -15,6 +15,11 @@ namespace fs = std::filesystem;
 
 WeightFiles WeightFiles::open(const fs::path& folder) {
     WeightFiles weights;
+    if (formats::is_gguf(folder)) {
+        weights.path = folder;
+        weights.gguf_ = std::make_unique<formats::GgufFile>(formats::GgufFile::open(folder));
+        return weights;
+    }
     weights.path = folder / "model.safetensors.index.json";
     if (!formats::is_there(folder / "model.safetensors") && formats::is_there(weights.path)) {
         weights.add_shards(folder);
@@ -60,33 +65,46 @@ const formats::SafetensorsFile& WeightFiles::owner(const std::string& name) cons
     return *file;
 }
 
-const formats::TensorInfo& WeightFiles::info(const std::string& name) const { return owner(name).info(name); }
+WeightInfo WeightFiles::weight_info(const formats::TensorInfo& info) {
+    return {info.name, formats::dtype_name(info.dtype), info.shape, info.count, info.end - info.begin};
+}
+
+WeightInfo WeightFiles::info(const std::string& name) const {
+    if (!gguf_) return weight_info(owner(name).info(name));
+    const formats::GgufTensor& t = gguf_->tensor(name);
+    return {name, t.layout->name, t.shape, t.count, t.bytes.size()};
+}
 
 std::uint64_t WeightFiles::read(const std::string& name, float* out, std::uint64_t count) const {
-    return owner(name).read(name, out, count);
+    return gguf_ ? gguf_->read(name, out, count) : owner(name).read(name, out, count);
 }
 
 std::uint64_t WeightFiles::read(const std::string& name, BFloat16* out, std::uint64_t count) const {
-    return owner(name).read_bfloat16(name, reinterpret_cast<std::uint16_t*>(out), count);
+    if (!gguf_) return owner(name).read_bfloat16(name, reinterpret_cast<std::uint16_t*>(out), count);
+    std::vector<float> wide(count);  // exact both ways
+    const std::uint64_t not_finite = gguf_->read(name, wide.data(), count);
+    std::transform(wide.begin(), wide.end(), out, [](float x) { return round_to_bfloat16(x); });
+    return not_finite;
 }
 
 void WeightFiles::release(const std::string& name) const {
+    if (gguf_) return gguf_->release(name);
     const formats::SafetensorsFile& file = owner(name);
     file.release(file.info(name));
 }
 
 std::uint64_t WeightFiles::bytes() const {
     std::uint64_t n = 0;
-    each([&](const formats::TensorInfo& info) { n += info.end - info.begin; });
+    each([&](const WeightInfo& info) { n += info.bytes; });
     return n;
 }
 
-formats::DType WeightFiles::type() const {
-    std::map<formats::DType, std::uint64_t> counts;
-    each([&](const formats::TensorInfo& info) { counts[info.dtype] += info.count; });
+std::string_view WeightFiles::type() const {
+    std::map<std::string_view, std::uint64_t> counts;
+    each([&](const WeightInfo& info) { counts[info.type] += info.count; });
     const auto most = std::max_element(counts.begin(), counts.end(),
                                        [](const auto& x, const auto& y) { return x.second < y.second; });
-    return most == counts.end() ? formats::DType::F32 : most->first;
+    return most == counts.end() ? "F32" : most->first;
 }
 
 }  // namespace inkling::models

@@ -190,7 +190,7 @@ void bind_model(nb::module_& m) {
             return model;
         },
         "path"_a, "strict_vocabulary"_a = false,
-        "Opens a model folder of Hugging Face's, a PEFT adapter, or a run of `inkling train`.");
+        "Opens a model folder of Hugging Face's, a GGUF file, a PEFT adapter, or a run of `inkling train`.");
     c.def(
         "save_pretrained",
         [](PyModel& self, const std::filesystem::path& folder, const std::string& dtype) {

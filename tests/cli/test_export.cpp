@@ -4,8 +4,8 @@
 #include "formats/files/directory.h"
 #include "formats/safetensors/safetensors.h"
 #include "tests/cli/program.h"
-#include "tests/formats/gguf_reader.h"
 #include "tests/paths.h"
+#include "tests/support/gguf.h"
 
 using namespace inkling::testing;
 using inkling::data::tests::ScratchFolder;

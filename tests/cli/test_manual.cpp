@@ -157,7 +157,7 @@ TEST_CASE("manual: commands, flags and names are completed", "[cli]") {
     CHECK(completed({"train", "--data", "x"}) == Words{":file"});
     CHECK(completed({"train", "--json", "x"}) == Words{":file"});  // the flag takes no value, so this is a text
     CHECK(completed({"train", "data", ""}) == Words{":file"});     // the name of an argument is no flag
-    CHECK(completed({"generate", "--model", ""}) == Words{":directory"});
+    CHECK(completed({"generate", "--model", ""}) == Words{":file"});
     CHECK(completed({"train", "--resume", "a"}) == Words{"auto", ":directory"});
     CHECK(completed({"train", "--tokenizer", ""}) == Words{"char", "bpe", ":file"});
     CHECK(completed({"train", "--muon-scale", "o"}) == Words{"original"});
@@ -172,8 +172,8 @@ TEST_CASE("manual: shells offer what the program does", "[cli]") {
     CHECK(offered(manual, {"train", "--recipe", "="}) == inkling::train::recipe_names());
     CHECK(offered(manual, {"train", "--recipe", "=", "nanogpt-c"}) == Words{"nanogpt-cpu"});
     CHECK(offered(manual, {"train", "--data", manual.path("bash")}) == Words{manual.path("bash-completion")});
-    CHECK(offered(manual, {"generate", "--model", manual.path("f")}) == Words{manual.path("fish")});
-    CHECK(offered(manual, {"generate", "--model", manual.path(kForBash)}).empty());  // it is no folder
+    CHECK(offered(manual, {"generate", "--adapter", manual.path("f")}) == Words{manual.path("fish")});
+    CHECK(offered(manual, {"generate", "--adapter", manual.path(kForBash)}).empty());  // it is no folder
     if (access("/usr/bin/fish", X_OK) != 0) return;
     const auto in_fish = [&](const std::string& line) {
         return words_of(run_program(
@@ -183,7 +183,7 @@ TEST_CASE("manual: shells offer what the program does", "[cli]") {
     };
     CHECK(in_fish("tr") == Words{"train"});
     CHECK(in_fish("train --recipe=nanogpt-c") == Words{"--recipe=nanogpt-cpu"});
-    CHECK(in_fish("generate --model " + manual.path("f")) == Words{manual.path("fish/")});
+    CHECK(in_fish("generate --adapter " + manual.path("f")) == Words{manual.path("fish/")});
 }
 
 // A new flag that takes names or paths is completed, or named here.

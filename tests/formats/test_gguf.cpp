@@ -4,14 +4,15 @@
 #include <set>
 
 #include "data/tokenizers/bpe/bpe_train.h"
+#include "engine/array/half.h"
 #include "engine/base/random.h"
 #include "formats/utf8.h"
 #include "models/files/gguf_tokenizer.h"
-#include "tests/formats/gguf_reader.h"
 #include "tests/models/folders.h"
 #include "tests/models/transformers.h"
 #include "tests/paths.h"
 #include "tests/support/error_of.h"
+#include "tests/support/gguf.h"
 
 using namespace inkling;
 using namespace inkling::testing;
@@ -93,7 +94,7 @@ TEST_CASE("gguf: every number of a model, in every type", "[models]") {
             CHECK(file.tensors.size() == 2 + 2 * 12 + 2);
             const auto same = [&](const char* stored, const Tensor<float>& p, GgufType as) {
                 INFO(stored << " as " << static_cast<int>(as));
-                const GgufTensor& t = file.tensors.at(stored);
+                const GgufNumbers& t = file.tensors.at(stored);
                 CHECK(t.type == static_cast<std::uint32_t>(as));
                 CHECK((Shape(t.shape.begin(), t.shape.end()) == p.shape()));
                 const float* const v = p.value().data();

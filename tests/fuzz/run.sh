@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Fuzzes one of the readers of files that come from elsewhere, with clang's libFuzzer and the address and undefined-
 # behaviour sanitizers. What it finds is a file crash-* in the current folder: mend it, and put the file into corpus/.
-#   tests/fuzz/run.sh safetensors|config_json|tokenizer_json|settings_toml|text_lines|serve_request|jinja|adapter [flags
+#   tests/fuzz/run.sh safetensors|config_json|tokenizer_json|settings_toml|text_lines|serve_request|jinja|adapter|gguf [flags
 #   of libFuzzer, e.g. -runs=10000000]
 #   tests/fuzz/run.sh all SECONDS     all of them, for so many seconds each; says how many inputs each has had
 # -use_counters=0 -max_len=600 makes twice as many inputs a second, which differ less: `all` takes half of its time so.

@@ -5,8 +5,8 @@
 #include "models/files/gguf_export.h"
 #include "tests/catch.h"
 #include "tests/data/scratch_folder.h"
-#include "tests/formats/gguf_reader.h"
 #include "tests/paths.h"
+#include "tests/support/gguf.h"
 
 using namespace inkling;
 using namespace inkling::testing;

@@ -4,10 +4,10 @@
 
 #include "data/tokenizers/bpe/bpe_train.h"
 #include "models/files/chat_tokens.h"
-#include "tests/formats/gguf_reader.h"
 #include "tests/models/folders.h"
 #include "tests/paths.h"
 #include "tests/reference/read.h"
+#include "tests/support/gguf.h"
 
 using namespace inkling;
 using namespace inkling::testing;

@@ -52,7 +52,7 @@ TEST_CASE("weight files: shards are one set of weights", "[models]") {
     CHECK(same_bits(models::load_model(folder.path()).model->forward(ids).value(), folder.model.forward(ids).value()));
     const auto files = models::WeightFiles::open(folder.path());
     std::size_t tensors = 0;
-    files.each([&](const formats::TensorInfo& info) { tensors += files.contains(info.name); });
+    files.each([&](const models::WeightInfo& info) { tensors += files.contains(info.name); });
     CHECK(tensors == 28);
     CHECK_THROWS_WITH(files.info("none"), ContainsSubstring("none is missing"));
     CHECK(files.bytes() == 4 * folder.model.parameter_count());

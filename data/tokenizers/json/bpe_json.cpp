@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <unordered_map>
 
 #include "data/tokenizers/bpe/byte_alphabet.h"
 #include "data/tokenizers/json/json_parts.h"
@@ -16,7 +15,6 @@ namespace inkling::data {
 namespace {
 
 using nlohmann::json;
-using Ids = std::unordered_map<std::string, std::int32_t>;
 
 constexpr std::size_t max_unused_ids = 1 << 20;  // a small file must not ask for much memory
 
@@ -28,10 +26,10 @@ std::int32_t read_id(const json& id, std::size_t limit, const json& token, const
 }
 
 // {"token": id} to tokens by id.
-Ids read_vocab(const json& vocab, BpeSpec& spec, const std::string& what) {
+TokenIds read_vocab(const json& vocab, BpeSpec& spec, const std::string& what) {
     check<BadInput>(vocab.is_object() && !vocab.empty(), "{}: the vocabulary must map tokens to ids", what);
     check<BadInput>(vocab.size() < 0x70000000, "{}: a vocabulary of {} tokens is too large", what, vocab.size());
-    Ids ids;
+    TokenIds ids;
     ids.reserve(vocab.size());
     for (const auto& [token, id] : vocab.items()) {
         check<BadInput>(!token.empty(), "{}: the vocabulary has an empty token", what);
@@ -46,7 +44,7 @@ Ids read_vocab(const json& vocab, BpeSpec& spec, const std::string& what) {
     return ids;
 }
 
-void add_merge(const std::string& left, const std::string& right, const Ids& ids, BpeSpec& spec,
+void add_merge(const std::string& left, const std::string& right, const TokenIds& ids, BpeSpec& spec,
                const std::string& what) {
     const auto id_of = [&](const std::string& token) {
         const auto found = ids.find(token);
@@ -58,7 +56,9 @@ void add_merge(const std::string& left, const std::string& right, const Ids& ids
     spec.merges.push_back({id_of(left), id_of(right), id_of(left + right)});
 }
 
-void add_merge(std::string_view line, const Ids& ids, BpeSpec& spec, const std::string& what) {
+}  // namespace
+
+void add_merge(std::string_view line, const TokenIds& ids, BpeSpec& spec, const std::string& what) {
     const std::size_t space = line.find(' ');
     if (space == std::string_view::npos || line.find(' ', space + 1) != std::string_view::npos)
         check<BadInput>(false, "{}: merge {} must be two tokens with a space between, got {}", what, spec.merges.size(),
@@ -66,8 +66,10 @@ void add_merge(std::string_view line, const Ids& ids, BpeSpec& spec, const std::
     add_merge(std::string(line.substr(0, space)), std::string(line.substr(space + 1)), ids, spec, what);
 }
 
+namespace {
+
 // "left right", the only form before version 0.20 of the library, or ["left", "right"].
-void read_merges(const json& merges, const Ids& ids, BpeSpec& spec, const std::string& what) {
+void read_merges(const json& merges, const TokenIds& ids, BpeSpec& spec, const std::string& what) {
     check<BadInput>(merges.is_array(), "{}: model.merges must be a list", what);
     for (const json& merge : merges) {
         if (merge.is_string() && merges[0].is_string()) {
@@ -83,11 +85,11 @@ void read_merges(const json& merges, const Ids& ids, BpeSpec& spec, const std::s
 }
 
 // The ids are those that the library gives: the vocabulary's, else the next free one, whatever the file says.
-void read_added(const json& added, const Ids& ids, BpeSpec& spec, const std::string& what) {
+void read_added(const json& added, const TokenIds& ids, BpeSpec& spec, const std::string& what) {
     check<BadInput>(added.is_null() || added.is_array(), "{}: added_tokens must be a list, got {}", what, quote(added));
     std::int64_t largest = -1;
     const auto model_size = static_cast<std::int64_t>(ids.size());
-    Ids given;
+    TokenIds given;
     for (const json& entry : added) {
         const json& content = at_or_null(entry, "content");
         check<BadInput>(content.is_string() && !content.get_ref<const std::string&>().empty(),
@@ -185,7 +187,7 @@ BpeSpec parse_bpe(const json& root, const std::string& what) {
     formats::named(what, [&] { read_parts(root, spec, refusals); });
     check_combinations(root, spec, refusals);
     if (type_of(model) != "BPE") refusals.raise(what);  // its vocabulary has another form
-    const Ids ids = read_vocab(at_or_null(model, "vocab"), spec, what);
+    const TokenIds ids = read_vocab(at_or_null(model, "vocab"), spec, what);
     if (spec.byte_letters)
         check_bytes(model, spec, refusals, what);
     else
@@ -200,7 +202,7 @@ BpeSpec parse_bpe(const json& root, const std::string& what) {
 BpeSpec parse_vocab_and_merges(std::string_view vocab_json, const std::string& vocab_name, std::string_view merges,
                                const std::string& merges_name) {
     BpeSpec spec;
-    const Ids ids = read_vocab(formats::parse_json(vocab_json, vocab_name, 4), spec, vocab_name);
+    const TokenIds ids = read_vocab(formats::parse_json(vocab_json, vocab_name, 4), spec, vocab_name);
     for (std::size_t at = 0; at < merges.size();) {
         const std::size_t end = std::min(merges.find('\n', at), merges.size());
         std::string_view line = merges.substr(at, end - at);

@@ -5,6 +5,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
 #include "data/tokenizers/bpe/bpe_tokenizer.h"
 
@@ -17,5 +18,9 @@ BpeSpec parse_bpe(const nlohmann::json& root, const std::string& what);
 // the special token.
 BpeSpec parse_vocab_and_merges(std::string_view vocab_json, const std::string& vocab_name, std::string_view merges,
                                const std::string& merges_name);
+
+// Adds a merge, "left right" with one space between. `ids`: those of the vocabulary.
+using TokenIds = std::unordered_map<std::string, std::int32_t>;
+void add_merge(std::string_view line, const TokenIds& ids, BpeSpec& spec, const std::string& what);
 
 }  // namespace inkling::data

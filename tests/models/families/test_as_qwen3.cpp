@@ -3,9 +3,9 @@
 
 #include "models/files/folder.h"
 #include "models/files/gguf_export.h"
-#include "tests/formats/gguf_reader.h"
 #include "tests/models/folders.h"
 #include "tests/models/transformers.h"
+#include "tests/support/gguf.h"
 
 using namespace inkling;
 using namespace inkling::testing;

@@ -26,7 +26,7 @@ nlohmann::json numbers_of(const std::filesystem::path& folder) {
 std::map<std::string, std::vector<float>> values_of(const std::filesystem::path& folder) {
     const auto file = models::WeightFiles::open(folder);
     std::map<std::string, std::vector<float>> all;
-    file.each([&](const formats::TensorInfo& info) {
+    file.each([&](const models::WeightInfo& info) {
         all[info.name].resize(info.count);
         file.read(info.name, all[info.name].data(), info.count);
     });

@@ -1,4 +1,4 @@
-#include "formats/gguf.h"
+#include "formats/gguf/gguf_writer.h"
 
 #include <algorithm>
 #include <bit>
@@ -29,14 +29,8 @@ void append_text(std::string& out, std::string_view text) {
 std::uint64_t padded(std::uint64_t n) { return (n + kAlignment - 1) / kAlignment * kAlignment; }
 
 std::uint64_t bytes_of(GgufType type, std::uint64_t count) {
-    switch (type) {
-        case GgufType::F32:
-            return 4 * count;
-        case GgufType::Q8_0:
-            return count / kQ8Block * (2 + kQ8Block);
-        default:
-            return 2 * count;
-    }
+    const GgufLayout& layout = *gguf_layout(type);
+    return count / layout.block * layout.bytes;
 }
 
 // The largest finite value of the type, after rounding.
@@ -69,6 +63,8 @@ void append_values(std::string& out, GgufType type, const float* x, std::size_t 
         case GgufType::Q8_0:
             for (std::size_t i = 0; i < n; i += kQ8Block) append_q8(out, x + i);
             break;
+        default:
+            check(false, "gguf: {} is not written", gguf_layout(type)->name);
     }
 }
 

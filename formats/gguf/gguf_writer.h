@@ -1,4 +1,4 @@
-// GGUF, the one-file models of llama.cpp: key-value pairs, then named tensors.
+// Writes GGUF, the one-file models of llama.cpp: key-value pairs, then named tensors, as F32, F16, BF16 or Q8_0.
 //   GgufWriter out;
 //   out.set_text("general.architecture", "gpt2");
 //   out.add("token_embd.weight", GgufType::Q8_0, {65, 128}, weights.data());   // a pointer, used by write
@@ -14,17 +14,9 @@
 #include <vector>
 
 #include "engine/array/array.h"
+#include "formats/gguf/gguf_types.h"
 
 namespace inkling::formats {
-
-// The numbers are the format's own.
-enum class GgufType : std::uint32_t {
-    F32 = 0,
-    F16 = 1,
-    Q8_0 = 8,  // 32 numbers as a float16 d and 32 int8 q: d q, d = max |x| / 127
-    BF16 = 30,
-};
-inline constexpr std::size_t kQ8Block = 32;
 
 class GgufWriter {
   public:

@@ -1,0 +1,185 @@
+// Blocks are widened as llama.cpp does it (ggml-quants.c, dequantize_row_*). Products of a scale and a quant are exact
+// in float32, so that the results do not depend on the order of operations.
+#include "formats/gguf/gguf_types.h"
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+
+#include "engine/array/half.h"
+
+namespace inkling::formats {
+namespace {
+
+unsigned u8(const std::byte* p) { return std::to_integer<unsigned>(*p); }
+float signed_byte(const std::byte* p) { return static_cast<float>(static_cast<std::int8_t>(u8(p))); }
+
+float half_at(const std::byte* p) { return f16_to_f32(static_cast<std::uint16_t>(u8(p) | u8(p + 1) << 8)); }
+
+float number(unsigned quant, int offset) { return static_cast<float>(static_cast<int>(quant) - offset); }
+
+void widen_f32(const std::byte* b, float* y) { std::memcpy(y, b, sizeof *y); }
+void widen_f16(const std::byte* b, float* y) { *y = half_at(b); }
+void widen_bf16(const std::byte* b, float* y) { *y = bf16_to_f32(static_cast<std::uint16_t>(u8(b) | u8(b + 1) << 8)); }
+
+void widen_q8_0(const std::byte* b, float* y) {
+    const float d = half_at(b);
+    for (std::size_t i = 0; i < 32; ++i) y[i] = d * signed_byte(b + 2 + i);
+}
+
+// Q4_0, Q4_1, Q5_0, Q5_1: a scale, a minimum where kMinimum, the fifth bits where kFive, then 16 bytes that hold number
+// i low and number i + 16 high.
+template <bool kMinimum, bool kFive>
+void widen_legacy(const std::byte* b, float* y) {
+    const float d = half_at(b), m = half_at(b + 2);
+    const std::byte* const fifth = b + (kMinimum ? 4 : 2);
+    const std::byte* const quants = fifth + (kFive ? 4 : 0);
+    constexpr int kOffset = kMinimum ? 0 : kFive ? 16 : 8;
+    for (unsigned i = 0; i < 32; ++i) {
+        unsigned q = u8(quants + i % 16) >> (i < 16 ? 0 : 4) & 15;
+        if (kFive) q |= (u8(fifth + i / 8) >> i % 8 & 1) << 4;
+        y[i] = kMinimum ? d * number(q, kOffset) + m : d * number(q, kOffset);
+    }
+}
+
+// The scale and minimum of sub-block j of 8, 6 bits each, in the 12 bytes of Q4_K and Q5_K.
+struct ScaleMin {
+    float scale, minimum;
+    ScaleMin(const std::byte* s, unsigned j) {
+        const unsigned low = j < 4 ? u8(s + j) & 63 : (u8(s + j + 4) & 15) | u8(s + j - 4) >> 6 << 4;
+        const unsigned high = j < 4 ? u8(s + j + 4) & 63 : u8(s + j + 4) >> 4 | u8(s + j) >> 6 << 4;
+        scale = static_cast<float>(low), minimum = static_cast<float>(high);
+    }
+};
+
+// 256 numbers: d, dmin, 12 bytes of scales, the fifth bits where kFive, 4 bits each.
+template <bool kFive>
+void widen_q4_k(const std::byte* b, float* y) {
+    const float d = half_at(b), dmin = half_at(b + 2);
+    const std::byte* const fifth = b + 16;
+    const std::byte* const quants = fifth + (kFive ? 32 : 0);
+    for (unsigned j = 0; j < 8; ++j) {
+        const ScaleMin s(b + 4, j);
+        const float scale = d * s.scale, minimum = dmin * s.minimum;
+        for (unsigned i = 0; i < 32; ++i) {
+            unsigned q = u8(quants + j / 2 * 32 + i) >> j % 2 * 4 & 15;
+            if (kFive) q |= (u8(fifth + i) >> j & 1) << 4;
+            *y++ = scale * number(q, 0) - minimum;
+        }
+    }
+}
+
+// 256 numbers: 16 bytes of a 4-bit scale and minimum for 16 numbers each, 2 bits each, d, dmin.
+void widen_q2_k(const std::byte* b, float* y) {
+    const std::byte* const quants = b + 16;
+    const float d = half_at(b + 80), dmin = half_at(b + 82);
+    for (unsigned j = 0; j < 16; ++j) {
+        const float scale = d * number(u8(b + j) & 15, 0), minimum = dmin * number(u8(b + j) >> 4, 0);
+        for (unsigned i = 0; i < 16; ++i)
+            *y++ = scale * number(u8(quants + j / 8 * 32 + j % 2 * 16 + i) >> j % 8 / 2 * 2 & 3, 0) - minimum;
+    }
+}
+
+// 256 numbers: 32 bytes of third bits, 2 bits each, 12 bytes of 6-bit scales for 16 numbers each, d.
+void widen_q3_k(const std::byte* b, float* y) {
+    const std::byte *const third = b, *const quants = b + 32, *const scales = b + 96;
+    const float d = half_at(b + 108);
+    for (unsigned j = 0; j < 16; ++j) {
+        const unsigned low = u8(scales + j % 8) >> j / 8 * 4 & 15, high = u8(scales + 8 + j % 4) >> j / 4 * 2 & 3;
+        const float scale = d * number(low | high << 4, 32);
+        for (unsigned i = 0; i < 16; ++i) {
+            const unsigned place = j % 2 * 16 + i;
+            const unsigned q = u8(quants + j / 8 * 32 + place) >> j % 8 / 2 * 2 & 3;
+            *y++ = scale * number(q | (u8(third + place) >> j / 2 & 1) << 2, 4);
+        }
+    }
+}
+
+// 256 numbers: 4 low bits each, 2 high bits each, 16 int8 scales for 16 numbers each, d.
+void widen_q6_k(const std::byte* b, float* y) {
+    const std::byte* const scales = b + 192;
+    const float d = half_at(b + 208);
+    for (unsigned i = 0; i < 256; ++i) {
+        const unsigned part = i / 128, k = i % 128;  // of each half, quarters of 32
+        const unsigned low = u8(b + part * 64 + k % 64) >> k / 64 * 4 & 15,
+                       high = u8(b + 128 + part * 32 + k % 32) >> k / 32 * 2 & 3;
+        y[i] = d * signed_byte(scales + i / 16) * number(low | high << 4, 32);
+    }
+}
+
+// The 16 values of IQ4_NL and IQ4_XS.
+float curved(unsigned q) {
+    constexpr float kValues[] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
+    return kValues[q & 15];
+}
+
+void widen_iq4_nl(const std::byte* b, float* y) {
+    const float d = half_at(b);
+    for (unsigned i = 0; i < 32; ++i) y[i] = d * curved(u8(b + 2 + i % 16) >> (i < 16 ? 0 : 4));
+}
+
+// 256 numbers: d, 8 scales of 6 bits (two high bits each, then four low ones), 4 bits each.
+void widen_iq4_xs(const std::byte* b, float* y) {
+    const float d = half_at(b);
+    for (unsigned j = 0; j < 8; ++j) {
+        const unsigned low = u8(b + 4 + j / 2) >> j % 2 * 4 & 15, high = u8(b + 2 + j / 4) >> j % 4 * 2 & 3;
+        const float scale = d * number(low | high << 4, 32);
+        const std::byte* const quants = b + 8 + j * 16;
+        for (unsigned i = 0; i < 32; ++i) *y++ = scale * curved(u8(quants + i % 16) >> (i < 16 ? 0 : 4));
+    }
+}
+
+template <auto kWiden, std::uint64_t kBlock, std::uint64_t kBytes>
+constexpr GgufLayout readable(GgufType type, const char* name) {
+    return {type, name, kBlock, kBytes, [](const std::byte* b, std::size_t n, float* y) {
+                for (; n > 0; --n, b += kBytes, y += kBlock) kWiden(b, y);
+            }};
+}
+constexpr GgufLayout other(std::uint32_t type, const char* name, std::uint64_t block, std::uint64_t bytes) {
+    return {static_cast<GgufType>(type), name, block, bytes, nullptr};
+}
+
+constexpr GgufLayout kLayouts[] = {
+    readable<widen_f32, 1, 4>(GgufType::F32, "F32"),
+    readable<widen_f16, 1, 2>(GgufType::F16, "F16"),
+    readable<widen_legacy<false, false>, 32, 18>(GgufType::Q4_0, "Q4_0"),
+    readable<widen_legacy<true, false>, 32, 20>(GgufType::Q4_1, "Q4_1"),
+    readable<widen_legacy<false, true>, 32, 22>(GgufType::Q5_0, "Q5_0"),
+    readable<widen_legacy<true, true>, 32, 24>(GgufType::Q5_1, "Q5_1"),
+    readable<widen_q8_0, 32, 34>(GgufType::Q8_0, "Q8_0"),
+    readable<widen_q2_k, 256, 84>(GgufType::Q2_K, "Q2_K"),
+    readable<widen_q3_k, 256, 110>(GgufType::Q3_K, "Q3_K"),
+    readable<widen_q4_k<false>, 256, 144>(GgufType::Q4_K, "Q4_K"),
+    readable<widen_q4_k<true>, 256, 176>(GgufType::Q5_K, "Q5_K"),
+    readable<widen_q6_k, 256, 210>(GgufType::Q6_K, "Q6_K"),
+    readable<widen_iq4_nl, 32, 18>(GgufType::IQ4_NL, "IQ4_NL"),
+    readable<widen_iq4_xs, 256, 136>(GgufType::IQ4_XS, "IQ4_XS"),
+    readable<widen_bf16, 1, 2>(GgufType::BF16, "BF16"),
+    other(9, "Q8_1", 32, 36),
+    other(15, "Q8_K", 256, 292),
+    other(16, "IQ2_XXS", 256, 66),
+    other(17, "IQ2_XS", 256, 74),
+    other(18, "IQ3_XXS", 256, 98),
+    other(19, "IQ1_S", 256, 50),
+    other(21, "IQ3_S", 256, 110),
+    other(22, "IQ2_S", 256, 82),
+    other(24, "I8", 1, 1),
+    other(25, "I16", 1, 2),
+    other(26, "I32", 1, 4),
+    other(27, "I64", 1, 8),
+    other(28, "F64", 1, 8),
+    other(29, "IQ1_M", 256, 56),
+    other(34, "TQ1_0", 256, 54),
+    other(35, "TQ2_0", 256, 66),
+    other(39, "MXFP4", 32, 17),
+};
+
+}  // namespace
+
+const GgufLayout* gguf_layout(GgufType type) {
+    const auto* const found = std::find_if(std::begin(kLayouts), std::end(kLayouts),
+                                           [&](const GgufLayout& layout) { return layout.type == type; });
+    return found == std::end(kLayouts) ? nullptr : found;
+}
+
+}  // namespace inkling::formats

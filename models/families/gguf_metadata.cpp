@@ -1,0 +1,198 @@
+#include "models/families/gguf_metadata.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+
+#include "engine/base/check.h"
+#include "engine/base/names.h"
+#include "models/rotary_positions.h"
+
+namespace inkling::models {
+namespace {
+
+// The keys of one file, behind the name of its architecture.
+class GgufKeys {
+  public:
+    GgufKeys(const formats::GgufFile& file, const std::string& prefix) : file_(file), prefix_(prefix + ".") {}
+
+    std::size_t size(const char* key, std::size_t otherwise) const {  // from 1 to 2^30
+        const std::uint64_t value = file_.size(prefix_ + key).value_or(otherwise);
+        require(value >= 1 && value <= 1u << 30, "{}{} must be a whole number of at least 1, got {}", prefix_, key,
+                file_.has(prefix_ + key) ? fmt::format("{}", value) : "nothing");
+        return value;
+    }
+    std::size_t size(const char* key) const { return size(key, 0); }
+    double positive(const char* key, double otherwise) const {
+        const double value = file_.number(prefix_ + key).value_or(otherwise);
+        require(value > 0, "{}{} must be above 0, got {}", prefix_, key,
+                file_.has(prefix_ + key) ? fmt::format("{}", value) : "nothing");
+        return value;
+    }
+    std::string text(const char* key) const { return std::string(file_.text(prefix_ + key).value_or("")); }
+    bool has(const char* key) const { return file_.has(prefix_ + key); }
+    bool holds(const char* tensor) const { return file_.contains(tensor); }
+
+    template <class... Args>
+    void require(bool good, fmt::format_string<Args...> format, Args&&... args) const {
+        if (!good) throw BadInput(file_.name() + ": " + fmt::format(format, std::forward<Args>(args)...));
+    }
+    const std::string& prefix() const { return prefix_; }
+
+  private:
+    const formats::GgufFile& file_;
+    std::string prefix_;
+};
+
+// rope_freqs.weight holds what rope_type llama3 divides the rates by, and not the numbers that it follows from: these
+// are those of Llama 3.1 and 3.2, with any context of the first training that is a power of two.
+RopeOptions llama3_scaling(const formats::GgufFile& file, Architecture a) {
+    std::vector<float> factors(a.rotary_size() / 2);
+    file.read("rope_freqs.weight", factors.data(), factors.size());
+    a.rope = {RopeScaling::llama3, static_cast<double>(*std::max_element(factors.begin(), factors.end())), 1, 4, 0};
+    for (a.rope.original = 1; a.rope.original <= 1u << 24; a.rope.original *= 2) {
+        const std::vector<double> divisors = rotary_divisors(a);
+        if (std::equal(factors.begin(), factors.end(), divisors.begin(),
+                       [](float x, double y) { return std::abs(static_cast<double>(x) - y) < 1e-5 * y; }))
+            return a.rope;
+    }
+    throw BadInput(file.name() + ": rope_freqs.weight is not supported: its factors are not those of rope_type llama3");
+}
+
+void read_rotary(const formats::GgufFile& file, const GgufKeys& in, Architecture& a) {
+    a.rope_theta = in.positive("rope.freq_base", 10000);
+    const std::size_t d = a.head_size(), r = in.size("rope.dimension_count", d);
+    in.require(r == d || (a.rotary_part < 1 && r < d), "{}rope.dimension_count must be {}, the width of a head, got {}",
+               in.prefix(), d, r);
+    a.rotary_part = static_cast<double>(r) / static_cast<double>(d);
+    if (a.rotary_size() != r) a.rotary_part = std::nextafter(a.rotary_part, 1);
+    const std::string scaling = in.text("rope.scaling.type");
+    if (scaling == "linear" || (scaling.empty() && in.has("rope.scale_linear"))) {
+        const double factor = in.positive("rope.scaling.factor", in.positive("rope.scale_linear", 1));
+        if (factor != 1) a.rope = {.scaling = RopeScaling::linear, .factor = factor};
+    } else {
+        in.require(scaling.empty() || scaling == "none", "{}rope.scaling.type '{}' is not supported: linear is",
+                   in.prefix(), shown_name(scaling));
+    }
+    if (file.contains("rope_freqs.weight")) a.rope = llama3_scaling(file, a);
+}
+
+// The family whose models GGUF files call so.
+const Family& gguf_family(const formats::GgufFile& file) {
+    const std::string type(file.text("general.type").value_or("model")),
+        name(file.text("general.architecture").value_or(""));
+    check<BadInput>(type == "model", "{}: general.type is '{}': a file of a whole model is required", file.name(),
+                    shown_name(type));
+    std::vector<std::string> known;
+    for (const std::string& one : family_names()) {
+        const Family& f = family(one);
+        if (f.gguf_name.empty()) continue;
+        if (f.gguf_name == name) return f;
+        known.push_back(f.gguf_name);
+    }
+    throw BadInput(fmt::format("{}: architecture '{}' is not supported: {} are", file.name(), shown_name(name),
+                               fmt::join(known, ", ")));
+}
+
+}  // namespace
+
+std::string gguf_name(const ParameterSpec& p) {
+    static const std::map<Part, std::string> names = {
+        {Part::token_table, "token_embd"},
+        {Part::position_table, "position_embd"},
+        {Part::final_norm, "output_norm"},
+        {Part::head, "output"},
+        {Part::attention_norm, "attn_norm"},
+        {Part::query_key_value, "attn_qkv"},
+        {Part::query, "attn_q"},
+        {Part::key, "attn_k"},
+        {Part::value, "attn_v"},
+        {Part::query_norm, "attn_q_norm"},
+        {Part::key_norm, "attn_k_norm"},
+        {Part::attention_output, "attn_output"},
+        {Part::mlp_norm, "ffn_norm"},
+        {Part::gate, "ffn_gate"},
+        {Part::up, "ffn_up"},
+        {Part::down, "ffn_down"},
+    };
+    const std::string place = in_layer(p.part) ? "blk." + std::to_string(p.layer) + "." : "";
+    return place + names.at(p.part) + (p.bias ? ".bias" : ".weight");
+}
+
+void set_gguf_architecture(formats::GgufWriter& out, const Architecture& a) {
+    const Family& f = family(a.family);
+    const auto size = [&](const char* key, std::size_t n) {
+        out.set_u32(f.gguf_name + "." + key, static_cast<std::uint32_t>(n));
+    };
+    const auto number = [&](const char* key, double x) { out.set_f32(f.gguf_name + "." + key, static_cast<float>(x)); };
+    const bool rotary = a.positions == Positions::rotary;
+    size("block_count", a.n_layer);
+    size("context_length", a.block_size);
+    size("embedding_length", a.n_embd);
+    size("feed_forward_length", a.inner());
+    size("attention.head_count", a.n_head);
+    if (!a.packed_qkv) {
+        size("attention.head_count_kv", a.kv_heads());
+        size("attention.key_length", a.head_size());
+        size("attention.value_length", a.head_size());
+    }
+    if (rotary) size("rope.dimension_count", a.rotary_size());
+    number(a.norm == NormKind::rms ? "attention.layer_norm_rms_epsilon" : "attention.layer_norm_epsilon",
+           a.norm_epsilon);
+    if (rotary) number("rope.freq_base", a.rope_theta);
+    if (a.rope.scaling == RopeScaling::linear) {
+        out.set_text(f.gguf_name + ".rope.scaling.type", "linear");
+        number("rope.scaling.factor", a.rope.factor);
+    }
+    check<BadInput>(a.rope.scaling != RopeScaling::llama3 || f.gguf_interleaved,
+                    "gguf: llama.cpp's {} has no rope_type llama3: export a folder with --format hf", f.gguf_name);
+    if (f.set_gguf_keys) f.set_gguf_keys(out, a);
+}
+
+Architecture read_gguf_architecture(const formats::GgufFile& file) {
+    const Family& f = gguf_family(file);
+    const GgufKeys in(file, f.gguf_name);
+    Architecture a = f.defaults(f.biased);
+    a.n_layer = in.size("block_count");
+    a.block_size = in.size("context_length");
+    a.n_embd = in.size("embedding_length");
+    a.n_head = in.size("attention.head_count");
+    const std::size_t inner = in.size("feed_forward_length"), kv_heads = in.size("attention.head_count_kv", a.n_head),
+                      usual = std::max<std::size_t>(1, a.n_embd / a.n_head),
+                      head_dim = in.size("attention.key_length", usual);
+    a.gated ? void(a.n_inner = inner) : a.set_inner(inner);
+    a.n_kv_head = kv_heads == a.n_head ? 0 : kv_heads;
+    a.head_dim = head_dim * a.n_head == a.n_embd ? 0 : head_dim;
+    in.require(in.size("attention.value_length", head_dim) == head_dim,
+               "{}attention.value_length must be attention.key_length, {}", in.prefix(), head_dim);
+    in.require(!in.has("expert_count") || file.size(f.gguf_name + ".expert_count") == 0,
+               "{}expert_count: mixtures of experts are not supported", in.prefix());
+    in.require(!in.has("attention.sliding_window") || in.size("attention.sliding_window") >= a.block_size,
+               "{}attention.sliding_window is smaller than context_length {}, and not supported", in.prefix(),
+               a.block_size);
+    a.norm_epsilon =
+        in.positive(a.norm == NormKind::rms ? "attention.layer_norm_rms_epsilon" : "attention.layer_norm_epsilon", 0);
+    a.tied_head = !in.holds("output.weight");
+    if (!f.always_biased) {
+        a.qkv_bias = in.holds("blk.0.attn_q.bias");
+        a.attention_bias = in.holds("blk.0.attn_output.bias");
+        a.mlp_bias = in.holds("blk.0.ffn_down.bias");
+    }
+    const auto& table = file.tensor("token_embd.weight");
+    in.require(table.shape.size() == 2 && table.shape[0] <= 1u << 30, "token_embd.weight must be a matrix");
+    a.vocab_size = table.shape[0];
+    try {
+        a.validate();
+        if (a.positions == Positions::rotary) read_rotary(file, in, a);
+        if (f.read_gguf_keys) f.read_gguf_keys(file, a);
+        a.validate();
+    } catch (const BadInput&) {
+        throw;
+    } catch (const Error& e) {
+        throw BadInput(fmt::format("{}: {}", file.name(), e.what()));
+    }
+    return a;
+}
+
+}  // namespace inkling::models

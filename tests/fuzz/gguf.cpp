@@ -1,0 +1,49 @@
+// A fuzz target for GGUF files: any bytes are read within their bounds or refused with one line. What has the keys of a
+// model is read as its architecture and its tokenizer. See run.sh.
+#include "formats/gguf/gguf_file.h"
+
+#include <cstring>
+
+#include "engine/base/check.h"
+#include "models/families/gguf_metadata.h"
+#include "models/files/gguf_tokenizer.h"
+#include "tests/fuzz/target.h"
+
+using namespace inkling;
+
+namespace fuzz_gguf {
+
+template <class Call>
+void refuse_in_a_line(const Call& call) {
+    try {
+        call();
+    } catch (const BadInput& e) {
+        if (std::strchr(e.what(), '\n') || std::strlen(e.what()) > 4000) std::abort();
+    }
+}
+
+FUZZ_TARGET(gguf) {
+    refuse_in_a_line([&] {
+        const auto file = formats::GgufFile::parse(std::as_bytes(std::span(bytes, size)), "fuzz");
+        for (const auto& [name, t] : file.tensors()) {
+            if (t.bytes.data() < reinterpret_cast<const std::byte*>(bytes) || t.bytes.size() > size ||
+                t.bytes.data() + t.bytes.size() > reinterpret_cast<const std::byte*>(bytes) + size)
+                std::abort();
+            std::vector<float> values(t.count);
+            refuse_in_a_line([&] { file.read(name, values.data(), values.size()); });
+        }
+        for (const auto& [key, value] : file.values()) {
+            refuse_in_a_line([&] { file.size(key); });
+            refuse_in_a_line([&] { file.texts(key); });
+            refuse_in_a_line([&] { file.numbers(key, value.count); });
+        }
+        refuse_in_a_line([&] { models::read_gguf_architecture(file); });
+        refuse_in_a_line([&] {
+            const auto tokenizer = models::read_gguf_tokenizer(file);
+            refuse_in_a_line([&] { tokenizer->encode("the hen, 12"); });
+        });
+    });
+    return 0;
+}
+
+}  // namespace fuzz_gguf

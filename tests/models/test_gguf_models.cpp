@@ -1,0 +1,280 @@
+// Models from GGUF files: what is written as one comes back the same, in every family and type; a file of llama.cpp's
+// own package, with llama.cpp's ids and logits (make_gguf_models.py); adapters and templates; refusals by name.
+#include <cmath>
+
+#include "data/chat/chat_template.h"
+#include "data/tokenizers/bpe/bpe_tokenizer.h"
+#include "engine/array/half.h"
+#include "models/files/adapter_folder.h"
+#include "models/files/chat_tokens.h"
+#include "models/files/gguf_export.h"
+#include "models/files/weight_files.h"
+#include "tests/models/chat_folder.h"
+#include "tests/models/folders.h"
+#include "tests/models/transformers.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+using formats::GgufType;
+using models::LoadedModel;
+
+namespace {
+
+const char* const kTexts[] = {"the hen and the duck", " a  b\n\n12345", "caf\u00e9 \u4e16\u754c's I'LL", ""};
+
+ConstArray<float> some_logits(const models::Transformer<float>& model) {
+    IdArray ids({1, std::min<std::size_t>(model.config.block_size, 6)});
+    for (std::size_t i = 0; i < ids.size(); ++i)
+        ids.data()[i] = static_cast<std::int32_t>((5 * i + 1) % model.config.vocab_size);
+    return model.forward(ids).value().contiguous();
+}
+
+std::vector<std::filesystem::path> gguf_folders() {
+    std::vector<std::filesystem::path> all = {kGpt2Tiny, kLlamaTiny, kLlamaTinyTied};
+    for (const auto& entry : std::filesystem::directory_iterator(tests_path("reference/families")))
+        all.push_back(entry.path());
+    return all;
+}
+
+// Rounded as a file of this type holds them.
+void round_weights(models::Transformer<float>& model, GgufType type) {
+    for (const models::Parameter& p : models::parameters(model.config)) {
+        if (!models::may_be_packed(p)) continue;
+        float* const values = model.at(p).value_in_place().data();
+        for (std::size_t i = 0; i < model.at(p).size(); ++i)
+            values[i] =
+                type == GgufType::BF16 ? bf16_to_f32(f32_to_bf16(values[i])) : f16_to_f32(f32_to_f16(values[i]));
+    }
+}
+
+std::string refused_file(const std::function<void(formats::GgufWriter&)>& fill) {
+    const data::tests::ScratchFolder scratch;
+    formats::GgufWriter out;
+    fill(out);
+    out.write(scratch.path("m.gguf"));
+    const std::string error = error_of([&] { models::load_model(scratch.path("m.gguf")); });
+    CHECK(error.find('\n') == std::string::npos);
+    CHECK(error.starts_with(scratch.path("m.gguf") + ": "));
+    return error.substr(std::min(error.size(), scratch.path("m.gguf").size() + 2));
+}
+
+// The keys of a gpt2 without weights.
+void set_small_gpt2(formats::GgufWriter& out, const std::string& architecture = "gpt2") {
+    out.set_text("general.architecture", architecture);
+    for (const auto& [key, value] : {std::pair("block_count", 1u),
+                                     {"context_length", 8u},
+                                     {"embedding_length", 4u},
+                                     {"feed_forward_length", 16u},
+                                     {"attention.head_count", 2u}})
+        out.set_u32(architecture + "." + key, value);
+    out.set_f32(architecture + ".attention.layer_norm_epsilon", 1e-5f);
+    static const std::vector<float> table(12);
+    out.add("token_embd.weight", GgufType::F32, {3, 4}, table.data());
+}
+
+}  // namespace
+
+TEST_CASE("gguf models: each family comes back with the same logits, ids and context", "[models]") {
+    for (const auto& folder : gguf_folders()) {
+        const std::string name = folder.filename().string();
+        for (const GgufType type : {GgufType::F32, GgufType::BF16, GgufType::F16}) {
+            INFO(name << " " << static_cast<int>(type));
+            LoadedModel loaded = models::load_model(folder);
+            const models::Architecture& a = loaded.model->config;
+            // llama.cpp has one gelu, and no qwen3 with a bias behind attention
+            if (a.family == "gpt2" && a.activation != models::Activation::gelu_tanh) break;
+            if (a.family == "qwen3" && a.attention_bias) break;
+            const data::tests::ScratchFolder scratch;
+            const std::filesystem::path path = scratch.path("m.gguf");
+            models::write_gguf(path, *loaded.model, *loaded.tokenizer, type, "mine");
+            if (type != GgufType::F32) round_weights(*loaded.model, type);
+            const LoadedModel back = models::load_model(models::find_model(path));
+            CHECK(same_bits(some_logits(*back.model), some_logits(*loaded.model)));
+            models::Architecture same = back.model->config;
+            same.dropout = a.dropout, same.begin_token = a.begin_token, same.end_tokens = a.end_tokens;
+            same.has_bos = a.has_bos;
+            CHECK(same == a);
+            CHECK(models::load_config(path) == back.model->config);
+            for (const char* const text : kTexts)
+                if (loaded.tokenizer->knows(text))
+                    CHECK(back.tokenizer->encode(text) == loaded.tokenizer->encode(text));
+            CHECK(models::open_tokenizer(path)->to_json() == back.tokenizer->to_json());
+        }
+    }
+}
+
+TEST_CASE("gguf models: q8_0 is the same in memory as in the file, whichever way it is kept", "[models]") {
+    models::Transformer<float> model(llama_shape(40, 2, 4, 2, 64, 12));
+    fill_parameters(model, 0.2, {3, 0});
+    model.eval();
+    const data::tests::ScratchFolder scratch;
+    const std::filesystem::path path = scratch.path("m.gguf"), again = scratch.path("again.gguf");
+    const auto tokenizer = data::CharTokenizer::from_text("abcdefgh");
+    models::write_gguf(path, model, tokenizer, GgufType::Q8_0, "m");
+    const LoadedModel wide = models::load_model(path),
+                      packed = models::load_model(path, std::nullopt, {WeightType::q8_0});
+    CHECK(same_bits(some_logits(*wide.model), some_logits(*packed.model)));
+    CHECK(packed.model->layers[1][models::Part::query].weight.packed());
+    CHECK_FALSE(same_bits(some_logits(*wide.model), some_logits(model)));
+    models::write_gguf(again, *packed.model, *packed.tokenizer, GgufType::Q8_0, "m");
+    CHECK(formats::read_file(again) == formats::read_file(path));
+    const auto files = models::WeightFiles::open(path);
+    CHECK((files.type() == "Q8_0" && files.info("blk.0.attn_q.weight").bytes == 64 * 64 / 32 * 34));
+}
+
+TEST_CASE("gguf models: llama.cpp's ids and logits come out of a file of its own package", "[models]") {
+    const auto expected = reference("gguf/models.json");
+    const auto [model, tokenizer] = models::load_model(tests_path("reference/gguf/sentence_piece.gguf"));
+    const auto texts = expected["texts"].get<std::vector<std::string>>();
+    const auto ids = expected["ids"].get<std::vector<std::vector<std::int32_t>>>();
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+        INFO(texts[i]);
+        CHECK(tokenizer->encode(texts[i]) == ids[i]);
+    }
+    CHECK(tokenizer->decode(ids[0]) == texts[0]);
+    CHECK(tokenizer->marks_before() == std::vector<std::int32_t>{1});
+    CHECK((model->config.begin_token == 1 && model->config.end_tokens == std::vector<std::int32_t>{2}));
+    CHECK(tokenizer->chat->marks.at("eos_token") == "</s>");
+    CHECK((tokenizer->is_special(281) && !tokenizer->is_special(282)));
+    IdArray row({1, ids[0].size()});
+    std::copy(ids[0].begin(), ids[0].end(), row.data());
+    const ConstArray<float> logits = model->forward(row).value().contiguous();
+    const auto want = expected["logits"].get<std::vector<double>>();
+    REQUIRE(logits.size() == want.size() * ids[0].size());
+    const float* const last = logits.data() + logits.size() - want.size();
+    for (std::size_t i = 0; i < want.size(); ++i) REQUIRE(static_cast<double>(last[i]) == Approx(want[i]).margin(5e-3));
+    // a folder of it has the same ids
+    const data::tests::ScratchFolder folder;
+    models::save_model(folder.path(), *model, *tokenizer);
+    const auto saved = models::open_tokenizer(folder.path());
+    for (std::size_t i = 0; i < texts.size(); ++i) CHECK(saved->encode(texts[i]) == ids[i]);
+}
+
+TEST_CASE("gguf models: a chat model says the same as its folder, and its copy as a folder", "[models]") {
+    const ChatFolder folder(models::kChatMl, 32);
+    const LoadedModel own = models::load_model(folder.scratch.path());
+    const data::tests::ScratchFolder scratch, copy;
+    models::write_gguf(scratch.path("m.gguf"), *own.model, *own.tokenizer, GgufType::F32, "m");
+    const LoadedModel read = models::load_model(scratch.path("m.gguf"));
+    models::save_model(copy.path(), *read.model, *read.tokenizer);
+    const LoadedModel again = models::load_model(copy.path());
+    const std::vector<models::ChatMessage> talk{{"user", "Where is the hen?<|im_end|>"}};
+    const auto ids = models::ChatTemplate::of(*own.tokenizer).encode(talk, *own.tokenizer);
+    for (const LoadedModel* const other : {&read, &again}) {
+        const auto chat = models::ChatTemplate::of(*other->tokenizer);
+        CHECK(chat.encode(talk, *other->tokenizer) == ids);
+        CHECK(chat.end_of_turn() == 812);
+        CHECK(other->tokenizer->vocab_size() == own.tokenizer->vocab_size());
+        CHECK(same_bits(some_logits(*other->model), some_logits(*own.model)));
+    }
+}
+
+TEST_CASE("gguf models: characters with bytes behind them come back", "[models]") {
+    const std::string text = "a\\b\n\u00e9";
+    const std::string_view part = text;
+    const auto own = data::CharTokenizer::from_texts(std::span(&part, 1), data::ByteFallback::always);
+    models::Transformer<float> model(gpt2_shape(own.vocab_size() + 3, 1, 2, 8, 6));
+    const data::tests::ScratchFolder scratch;
+    models::write_gguf(scratch.path("m.gguf"), model, own, GgufType::F32, "m");
+    const auto back = models::open_tokenizer(scratch.path("m.gguf"));
+    CHECK(back->to_json() == own.to_json());
+    CHECK(back->encode("\u4e16a") == own.encode("\u4e16a"));
+}
+
+TEST_CASE("gguf models: an adapter's model may be one", "[models]") {
+    const data::tests::ScratchFolder scratch;
+    const std::filesystem::path adapter = tests_path("reference/adapters/llama");
+    const auto own = models::load_model(adapter);
+    const auto base = models::load_model(models::base_of_adapter(adapter));
+    models::write_gguf(scratch.path("base.gguf"), *base.model, *base.tokenizer, GgufType::F32, "m");
+    std::filesystem::create_directory(scratch.path("lora"));
+    for (const char* const name : {"adapter_config.json", "adapter_model.safetensors"})
+        std::filesystem::copy_file(adapter / name, scratch.path("lora") + "/" + name);
+    change_json_file(scratch.path("lora") + "/adapter_config.json",
+                     [](auto& j) { j["base_model_name_or_path"] = "../base.gguf"; });
+    const auto loaded = models::load_model(scratch.path("lora"));
+    CHECK(loaded.model->adapter.rank > 0);
+    CHECK(same_bits(some_logits(*loaded.model), some_logits(*own.model)));
+    CHECK(models::open_tokenizer(scratch.path("lora"))->origin == scratch.path("lora") + "/../base.gguf");
+}
+
+TEST_CASE("gguf models: what cannot be read is named in a line", "[models]") {
+    const std::vector<float> x(64);
+    CHECK(refused_file([](auto& out) { out.set_text("general.architecture", "gemma3"); }) ==
+          "architecture 'gemma3' is not supported: gpt2, llama, qwen2, qwen3, gptneox are");
+    CHECK(refused_file([](auto& out) { out.set_text("general.type", "adapter"); }) ==
+          "general.type is 'adapter': a file of a whole model is required");
+    CHECK(refused_file([](auto& out) { out.set_text("general.architecture", "llama"); }) ==
+          "llama.block_count must be a whole number of at least 1, got nothing");
+    CHECK(refused_file([](auto& out) { set_small_gpt2(out); })
+              .starts_with("the weights do not fit its metadata; position_embd.weight is missing; "
+                           "blk.0.attn_norm.weight is missing"));
+    const auto rope = [](const char* key, const char* text) {
+        return refused_file([&](auto& out) {
+            set_small_gpt2(out, "llama");
+            out.set_f32("llama.attention.layer_norm_rms_epsilon", 1e-5f);
+            out.set_text(key, text);
+        });
+    };
+    CHECK(rope("llama.rope.scaling.type", "yarn") == "llama.rope.scaling.type 'yarn' is not supported: linear is");
+    const auto number = [](const char* key, std::uint32_t value) {
+        return refused_file([&](auto& out) {
+            set_small_gpt2(out, "llama");
+            out.set_f32("llama.attention.layer_norm_rms_epsilon", 1e-5f);
+            out.set_u32(key, value);
+        });
+    };
+    CHECK(number("llama.expert_count", 8) == "llama.expert_count: mixtures of experts are not supported");
+    CHECK(number("llama.attention.sliding_window", 4) ==
+          "llama.attention.sliding_window is smaller than context_length 8, and not supported");
+    CHECK(number("llama.rope.dimension_count", 1) ==
+          "llama.rope.dimension_count must be 2, the width of a head, got 1");
+    CHECK(number("llama.attention.head_count_kv", 3) ==
+          "--n-head must be divisible by --n-kv-head, got 2 and 3: change one of them");
+
+    const auto tokens = [](const std::function<void(formats::GgufWriter&)>& fill) {
+        const data::tests::ScratchFolder scratch;
+        formats::GgufWriter out;
+        fill(out);
+        out.write(scratch.path("t.gguf"));
+        const std::string error = error_of([&] { models::open_tokenizer(scratch.path("t.gguf")); });
+        CHECK(error.find('\n') == std::string::npos);
+        return error.substr(std::min(error.size(), scratch.path("t.gguf").size() + 2));
+    };
+    CHECK(tokens([](auto&) {}) == "it has no tokenizer: take a file that has one");
+    const auto kind = [&](const char* model, const std::vector<std::string>& texts, const char* pre = "gpt-2",
+                          const std::vector<std::string>& merges = {}) {
+        return tokens([&](auto& out) {
+            out.set_text("tokenizer.ggml.model", model);
+            out.set_text("tokenizer.ggml.pre", pre);
+            out.set_texts("tokenizer.ggml.tokens", texts);
+            out.set_texts("tokenizer.ggml.merges", merges);
+        });
+    };
+    CHECK(kind("t5", {"a"}) == "tokenizer.ggml.model 't5' is not supported: gpt2 and llama are");
+    CHECK(kind("gpt2", {"a"}, "tekken") ==
+          "tokenizer.ggml.pre 'tekken' is not supported: gpt-2, llama-bpe, qwen2, smollm are");
+    CHECK(kind("gpt2", {"a", "a"}) == "token 1 is the same as another: 'a'");
+    CHECK(kind("gpt2", {"a", "\xff"}) == "token 1 is empty, or not UTF-8");
+    CHECK(kind("gpt2", {"a"}, "gpt-2", {"a b"}) ==
+          "tokenizer.ggml.merges: merge 0 needs \"b\", which is not in the vocabulary");
+    CHECK(kind("llama", {"a"}) == "tokenizer.ggml.scores must hold 1 numbers, got 0");
+    CHECK(kind("rwkv", {"ab"}) == "tokenizer.ggml.model 'rwkv' is supported for characters alone, and token 0 is 'ab'");
+    CHECK(kind("rwkv", {"\\n"}) == "token '\\n' has a backslash that escapes nothing");
+}
+
+TEST_CASE("gguf models: where a name is wrong, the message says what there is", "[models]") {
+    const data::tests::ScratchFolder scratch;
+    const std::string missing = scratch.path("none.gguf");
+    CHECK(error_of([&] { models::find_model(missing); }) == missing + ": there is no such file");
+    scratch.write("notes.txt", "text");
+    CHECK_THAT(error_of([&] { models::find_model(scratch.path("notes.txt")); }), ContainsSubstring("nor a GGUF file"));
+    scratch.write("m.gguf", "text");
+    CHECK(error_of([&] { models::load_model(models::find_model(scratch.path("m.gguf"))); }) ==
+          scratch.path("m.gguf") + ": not a GGUF file: it does not begin with GGUF");
+    CHECK_THAT(error_of([&] { models::find_model(scratch.path()); }),
+               ContainsSubstring("neither a model folder (no config.json) nor a run with a checkpoint: name a file "
+                                 "that it holds, such as " +
+                                 scratch.path("m.gguf")));
+    CHECK(models::holds_model(scratch.path("m.gguf")));
+}
