@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "engine/ops/elementwise.h"
+#include "engine/ops/operators.h"
 #include "engine/ops/shape.h"
 #include "nn/init.h"
 

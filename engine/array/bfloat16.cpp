@@ -1,6 +1,6 @@
 #include "engine/array/bfloat16.h"
 
-#include "engine/array/sum.h"
+#include "engine/array/axes.h"
 #include "engine/base/parallel.h"
 #include "engine/base/profile.h"
 #include "engine/kernels/simd.h"

@@ -1,6 +1,6 @@
 #include "engine/array/broadcast.h"
 
-#include "engine/array/sum.h"
+#include "engine/array/axes.h"
 
 namespace inkling {
 

@@ -15,7 +15,7 @@
 #include <numbers>
 
 #include "engine/kernels/full_range.h"
-#include "engine/kernels/unary.h"
+#include "engine/ops/unary_op.h"
 
 namespace inkling {
 namespace {

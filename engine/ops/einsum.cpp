@@ -10,8 +10,8 @@
 #include <map>
 #include <string>
 
-#include "engine/ops/elementwise.h"
 #include "engine/ops/matmul.h"
+#include "engine/ops/operators.h"
 #include "engine/ops/reduce.h"
 #include "engine/ops/shape.h"
 

@@ -5,7 +5,7 @@
 
 #include "engine/autograd/backward.h"
 #include "engine/kernels/full_range.h"
-#include "engine/ops/elementwise.h"
+#include "engine/ops/operators.h"
 
 namespace inkling {
 namespace {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "engine/autograd/tensor.h"
-#include "engine/ops/elementwise.h"
+#include "engine/ops/operators.h"
 
 namespace inkling {
 

@@ -4,8 +4,8 @@
 //   dgain = sum over rows of dy xhat,  dbias = sum over rows of dy
 #include "engine/ops/normalize.h"
 
+#include "engine/array/axes.h"
 #include "engine/array/buffer_pool.h"
-#include "engine/array/sum.h"
 #include "engine/autograd/backward.h"
 #include "engine/base/parallel.h"
 #include "engine/base/profile.h"

@@ -14,7 +14,7 @@
 #include "engine/base/parallel.h"
 #include "engine/kernels/map.h"
 #include "engine/kernels/norm_row.h"
-#include "engine/ops/elementwise.h"
+#include "engine/ops/operators.h"
 #include "engine/ops/shape.h"
 
 namespace inkling {

@@ -1,7 +1,7 @@
 // Sums, means, extremes, products and spreads over axes; running sums.
 #pragma once
 
-#include "engine/array/sum.h"
+#include "engine/array/axes.h"
 #include "engine/autograd/tensor.h"
 
 namespace inkling {

@@ -5,7 +5,7 @@
 #include <concepts>
 #include <vector>
 
-#include "engine/array/sum.h"
+#include "engine/array/axes.h"
 #include "engine/autograd/tensor.h"
 
 namespace inkling {

@@ -13,7 +13,7 @@
 #include <variant>
 #include <vector>
 
-#include "engine/array/sum.h"
+#include "engine/array/axes.h"
 #include "engine/autograd/tensor.h"
 #include "engine/base/names.h"
 #include "engine/base/precision.h"

@@ -1,7 +1,7 @@
 // Activations: golden values, slopes, tails and kinks, and float against double.
 #include "engine/ops/activation.h"
 
-#include "engine/ops/elementwise.h"
+#include "engine/ops/operators.h"
 #include "tests/engine/helpers.h"
 
 using namespace inkling;

@@ -1,5 +1,5 @@
 // Cross-entropy: losses by hand, its gradient (p - onehot) / N, ignored rows, extremes, float against double.
-#include "engine/array/sum.h"
+#include "engine/array/axes.h"
 #include "engine/ops/cross_entropy.h"
 
 #include "engine/ops.h"

@@ -1,5 +1,5 @@
 // Arithmetic: values and gradients by hand, broadcasting, IEEE's extremes, refusals, and float against double.
-#include "engine/ops/elementwise.h"
+#include "engine/ops/operators.h"
 
 #include "engine/ops/activation.h"
 #include "engine/ops/reduce.h"

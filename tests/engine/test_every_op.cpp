@@ -167,7 +167,8 @@ TEST_CASE("every op: the table has a row for each function of engine/ops, and no
         ops.insert(row.op());
     }
     for (const auto& header : std::filesystem::directory_iterator(tests_path("../engine/ops"))) {
-        if (header.path().extension() != ".h" || header.path().stem().string().starts_with("attention_")) continue;
+        const std::string name = header.path().filename().string();
+        if (!name.ends_with(".h") || name.starts_with("attention_") || name == "unary_op.h") continue;
         std::ifstream in(header.path());
         const std::regex declares("^(?:Tensor|Ordered|std::vector<Tensor)<T>>? (\\w+)\\(.*");
         std::smatch found;

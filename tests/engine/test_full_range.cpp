@@ -4,8 +4,8 @@
 
 #include "engine/ops.h"
 #include "engine/ops/activation.h"
-#include "engine/ops/math.h"
 #include "engine/ops/normalize.h"
+#include "engine/ops/operators.h"
 #include "engine/ops/reduce.h"
 #include "tests/engine/helpers.h"
 

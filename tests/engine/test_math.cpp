@@ -1,7 +1,7 @@
 // Functions of numbers: values and gradients by hand, kinks, ties, extremes, refusals, float against double.
-#include "engine/ops/math.h"
+#include "engine/ops/operators.h"
 
-#include "engine/ops/elementwise.h"
+#include "engine/ops/operators.h"
 #include "engine/ops/shape.h"
 #include "tests/engine/helpers.h"
 

@@ -1,7 +1,7 @@
 // Matrix products of tensors: by hand, batches that broadcast, transposed views, empty axes, float against double.
 #include "engine/ops/matmul.h"
 
-#include "engine/ops/elementwise.h"
+#include "engine/ops/operators.h"
 #include "engine/ops/shape.h"
 #include "tests/engine/helpers.h"
 

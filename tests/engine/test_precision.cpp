@@ -1,5 +1,5 @@
 // Products in bfloat16: which operands are rounded, where the setting reaches, and that threads change no bit.
-#include "engine/array/sum.h"
+#include "engine/array/axes.h"
 #include "engine/kernels/operand.h"
 
 #include "engine/ops.h"

@@ -1,9 +1,9 @@
 // Reductions and running sums: values and gradients by hand, axes, shared maxima, extremes, precision, threads.
-#include "engine/array/sum.h"
+#include "engine/array/axes.h"
 #include "engine/base/cpu.h"
 #include "engine/ops/reduce.h"
 
-#include "engine/ops/elementwise.h"
+#include "engine/ops/operators.h"
 #include "engine/ops/shape.h"
 #include "tests/engine/helpers.h"
 

@@ -1,8 +1,8 @@
 // Elements by number: values and gradients by hand, repeated ids, views, sorting with ties and NaN, refusals, threads.
 #include "engine/ops/select.h"
 
-#include "engine/ops/elementwise.h"
 #include "engine/ops/embedding.h"
+#include "engine/ops/operators.h"
 #include "engine/ops/shape.h"
 #include "tests/engine/helpers.h"
 

@@ -1,5 +1,5 @@
 // softmax and log_softmax: values by hand, shifts, extremes, masked rows, axes, float against double.
-#include "engine/array/sum.h"
+#include "engine/array/axes.h"
 #include "engine/ops/softmax.h"
 
 #include "engine/ops.h"

@@ -1,4 +1,4 @@
-// Functions of numbers, element by element, beyond arithmetic. Those of two tensors broadcast as NumPy does.
+// Functions of one tensor, element by element.
 #pragma once
 
 #include <limits>
@@ -6,6 +6,25 @@
 #include "engine/autograd/tensor.h"
 
 namespace inkling {
+
+template <class T>
+Tensor<T> neg(const Tensor<T>& x);
+template <class T>
+Tensor<T> exp(const Tensor<T>& x);
+template <class T>
+Tensor<T> log(const Tensor<T>& x);  // natural; log(0) is -inf
+template <class T>
+Tensor<T> sqrt(const Tensor<T>& x);
+template <class T>
+Tensor<T> pow(const Tensor<T>& x, double exponent);
+
+// factor * x + offset
+template <class T>
+Tensor<T> affine(const Tensor<T>& x, double factor, double offset);
+template <class T>
+Tensor<T> scale(const Tensor<T>& x, double factor) {
+    return affine(x, factor, 0.0);
+}
 
 template <class T>
 Tensor<T> abs(const Tensor<T>& x);  // the gradient at 0 is 0
@@ -23,14 +42,5 @@ Tensor<T> erf(const Tensor<T>& x);  // 2 / sqrt(pi) times the integral of e^-t^2
 // x, but at least `lowest` and at most `highest`. The gradient is 0 where x is one of them, as outside.
 template <class T>
 Tensor<T> clamp(const Tensor<T>& x, double lowest, double highest = std::numeric_limits<double>::infinity());
-
-// The larger and the smaller of two numbers, NaN if one is. Equal ones share the gradient in equal parts.
-template <class T>
-Tensor<T> maximum(const Tensor<T>& a, const Tensor<T>& b);
-template <class T>
-Tensor<T> minimum(const Tensor<T>& a, const Tensor<T>& b);
-
-template <class T>
-Tensor<T> pow(const Tensor<T>& x, const Tensor<T>& exponent);  // x^0 is 1 for every x
 
 }  // namespace inkling

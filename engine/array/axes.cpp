@@ -1,4 +1,4 @@
-#include "engine/array/sum.h"
+#include "engine/array/axes.h"
 
 #include <numeric>
 

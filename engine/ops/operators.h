@@ -1,47 +1,19 @@
-// Arithmetic, element by element, broadcasting as NumPy does.
+// Operators between two tensors, and between a tensor and a number or an array, which counts as a constant.
+//   y = 2 * x + 1;   y = 1 / x - x.value();
+//   y += x;          // y = y + x: binds the variable y to a new tensor; copies of the old y keep its value and graph
+// A leaf is not rebound: w += ... is an error when w wants a gradient, since the parameter itself would stay as it is.
+// w.value_in_place() += ... writes to it.
 #pragma once
 
 #include <compare>
 #include <concepts>
 #include <type_traits>
 
-#include "engine/autograd/tensor.h"
+#include "engine/ops/binary.h"
+#include "engine/ops/unary.h"
 
 namespace inkling {
 
-template <class T>
-Tensor<T> add(const Tensor<T>& a, const Tensor<T>& b);
-template <class T>
-Tensor<T> sub(const Tensor<T>& a, const Tensor<T>& b);
-template <class T>
-Tensor<T> mul(const Tensor<T>& a, const Tensor<T>& b);
-template <class T>
-Tensor<T> div(const Tensor<T>& a, const Tensor<T>& b);
-
-template <class T>
-Tensor<T> neg(const Tensor<T>& x);
-template <class T>
-Tensor<T> exp(const Tensor<T>& x);
-template <class T>
-Tensor<T> log(const Tensor<T>& x);  // natural; log(0) is -inf
-template <class T>
-Tensor<T> sqrt(const Tensor<T>& x);
-template <class T>
-Tensor<T> pow(const Tensor<T>& x, double exponent);
-
-// factor * x + offset
-template <class T>
-Tensor<T> affine(const Tensor<T>& x, double factor, double offset);
-template <class T>
-Tensor<T> scale(const Tensor<T>& x, double factor) {
-    return affine(x, factor, 0.0);
-}
-
-// Operators: between two tensors, and between a tensor and a number or an array, which counts as a constant.
-//   y = 2 * x + 1;   y = 1 / x - x.value();
-//   y += x;          // y = y + x: binds the variable y to a new tensor; copies of the old y keep its value and graph
-// A leaf is not rebound: w += ... is an error when w wants a gradient, since the parameter itself would stay as it is.
-// w.value_in_place() += ... writes to it.
 template <class T>
 Tensor<T> operator+(const Tensor<T>& a, const Tensor<T>& b) {
     return add(a, b);

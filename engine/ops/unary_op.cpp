@@ -1,4 +1,4 @@
-#include "engine/kernels/unary.h"
+#include "engine/ops/unary_op.h"
 
 #include <optional>
 

@@ -1,0 +1,26 @@
+// Functions of two tensors, element by element, broadcasting as NumPy does.
+#pragma once
+
+#include "engine/autograd/tensor.h"
+
+namespace inkling {
+
+template <class T>
+Tensor<T> add(const Tensor<T>& a, const Tensor<T>& b);
+template <class T>
+Tensor<T> sub(const Tensor<T>& a, const Tensor<T>& b);
+template <class T>
+Tensor<T> mul(const Tensor<T>& a, const Tensor<T>& b);
+template <class T>
+Tensor<T> div(const Tensor<T>& a, const Tensor<T>& b);
+
+// The larger and the smaller of two numbers, NaN if one is. Equal ones share the gradient in equal parts.
+template <class T>
+Tensor<T> maximum(const Tensor<T>& a, const Tensor<T>& b);
+template <class T>
+Tensor<T> minimum(const Tensor<T>& a, const Tensor<T>& b);
+
+template <class T>
+Tensor<T> pow(const Tensor<T>& x, const Tensor<T>& exponent);  // x^0 is 1 for every x
+
+}  // namespace inkling

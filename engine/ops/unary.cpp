@@ -1,0 +1,148 @@
+//   neg      y = -x                  dx = -dy
+//   exp      y = e^x                 dx = dy y
+//   log      y = ln x                dx = dy / x
+//   sqrt     y = x^(1/2)             dx = dy / (2 y)
+//   pow      y = x^p                 dx = dy p x^(p-1)
+//   affine   y = a x + b             dx = a dy
+//   abs      y = |x|                 dx = dy sign(x)
+//   sin      y = sin x               dx = dy cos x
+//   cos      y = cos x               dx = -dy sin x
+//   log1p    y = ln(1 + x)           dx = dy / (1 + x)
+//   expm1    y = e^x - 1             dx = dy e^x
+//   erf      y = erf x               dx = dy 2 / sqrt(pi) e^(-x^2)
+//   clamp    y = min(max(x, l), h)   dx = dy where l < x < h, else 0
+// Where x is NaN, so is its gradient.
+#include "engine/ops/unary.h"
+
+#include <cmath>
+#include <numbers>
+
+#include "engine/kernels/full_range.h"
+#include "engine/ops/unary_op.h"
+
+namespace inkling {
+namespace {
+
+// Not xsimd's: their bits depend on what else is in the vector, and xsimd 8 has numbers for sin(inf).
+template <class T>
+auto sine() {
+    return lanewise<T>([](T v) { return std::sin(v); });
+}
+template <class T>
+auto cosine() {
+    return lanewise<T>([](T v) { return std::cos(v); });
+}
+
+}  // namespace
+
+template <class T>
+Tensor<T> neg(const Tensor<T>& x) {
+    return affine(x, -1.0, 0.0);
+}
+
+template <class T>
+Tensor<T> exp(const Tensor<T>& x) {
+    return unary_op(
+        "exp", x, Saves::output, [](auto v) { return full_range::exp(v); }, [](auto dy, auto y) { return dy * y; });
+}
+
+template <class T>
+Tensor<T> log(const Tensor<T>& x) {
+    return unary_op(
+        "log", x, Saves::input, [](auto v) { return full_range::log(v); }, [](auto dy, auto v) { return dy / v; });
+}
+
+template <class T>
+Tensor<T> sqrt(const Tensor<T>& x) {
+    return unary_op(
+        "sqrt", x, Saves::output, [](auto v) { return xsimd::sqrt(v); }, [](auto dy, auto y) { return dy / (y + y); });
+}
+
+template <class T>
+Tensor<T> pow(const Tensor<T>& x, double exponent) {
+    const T p = static_cast<T>(exponent);
+    const auto power = [](T e) { return lanewise<T>([e](T v) { return std::pow(v, e); }); };
+    return unary_op("pow", x, Saves::input, power(p), [p, lower = power(p - T{1})](auto dy, auto v) {
+        return p == T{0} ? Vec<T>(T{0}) : dy * Vec<T>(p) * lower(v);
+    });
+}
+
+template <class T>
+Tensor<T> affine(const Tensor<T>& x, double factor, double offset) {
+    const Vec<T> a(static_cast<T>(factor)), b(static_cast<T>(offset));
+    return unary_op(
+        "affine", x, Saves::nothing, [a, b](auto v) { return a * v + b; }, [a](auto dy, auto) { return a * dy; });
+}
+
+template <class T>
+Tensor<T> abs(const Tensor<T>& x) {
+    const Vec<T> zero(T{0});
+    return unary_op(
+        "abs", x, Saves::input, [](auto v) { return xsimd::abs(v); },
+        [zero](auto dy, auto v) {
+            return xsimd::select(v > zero, dy, xsimd::select(v < zero, -dy, v * dy));  // 0 or NaN
+        });
+}
+
+template <class T>
+Tensor<T> sin(const Tensor<T>& x) {
+    return unary_op("sin", x, Saves::input, sine<T>(), [](auto dy, auto v) { return dy * cosine<T>()(v); });
+}
+
+template <class T>
+Tensor<T> cos(const Tensor<T>& x) {
+    return unary_op("cos", x, Saves::input, cosine<T>(), [](auto dy, auto v) { return -dy * sine<T>()(v); });
+}
+
+template <class T>
+Tensor<T> log1p(const Tensor<T>& x) {
+    return unary_op(
+        "log1p", x, Saves::input, [](auto v) { return xsimd::log1p(v); },
+        [](auto dy, auto v) { return dy / (Vec<T>(T{1}) + v); });
+}
+
+template <class T>
+Tensor<T> expm1(const Tensor<T>& x) {
+    return unary_op(
+        "expm1", x, Saves::input, [](auto v) { return full_range::expm1(v); },
+        [](auto dy, auto v) { return dy * full_range::exp(v); });
+}
+
+template <class T>
+Tensor<T> erf(const Tensor<T>& x) {
+    const Vec<T> c(static_cast<T>(2 * std::numbers::inv_sqrtpi));
+    return unary_op(
+        "erf", x, Saves::input, [](auto v) { return full_range::erf(v); },
+        [c](auto dy, auto v) { return dy * c * full_range::exp(-v * v); });
+}
+
+template <class T>
+Tensor<T> clamp(const Tensor<T>& x, double lowest, double highest) {
+    check_defined("clamp", x);
+    check(lowest <= highest, "clamp: the lowest value must not be above the highest, got {} and {} for shape {}",
+          lowest, highest, x.shape());
+    const Vec<T> l(static_cast<T>(lowest)), h(static_cast<T>(highest)), zero(T{0});
+    return unary_op(
+        "clamp", x, Saves::input, [=](auto v) { return xsimd::select(v < l, l, xsimd::select(v > h, h, v)); },
+        [=](auto dy, auto v) { return xsimd::select((v > l) & (v < h), dy, xsimd::select(v == v, zero, v)); });
+}
+
+#define INKLING_INSTANTIATE(T)                                   \
+    template Tensor<T> neg(const Tensor<T>&);                    \
+    template Tensor<T> exp(const Tensor<T>&);                    \
+    template Tensor<T> log(const Tensor<T>&);                    \
+    template Tensor<T> sqrt(const Tensor<T>&);                   \
+    template Tensor<T> pow(const Tensor<T>&, double);            \
+    template Tensor<T> affine(const Tensor<T>&, double, double); \
+    template Tensor<T> abs(const Tensor<T>&);                    \
+    template Tensor<T> sin(const Tensor<T>&);                    \
+    template Tensor<T> cos(const Tensor<T>&);                    \
+    template Tensor<T> log1p(const Tensor<T>&);                  \
+    template Tensor<T> expm1(const Tensor<T>&);                  \
+    template Tensor<T> erf(const Tensor<T>&);                    \
+    template Tensor<T> clamp(const Tensor<T>&, double, double);
+INKLING_INSTANTIATE(float)
+INKLING_INSTANTIATE(double)
+#undef INKLING_INSTANTIATE
+
+}  // namespace inkling
