@@ -26,8 +26,8 @@ std::string to_dot(const Tensor<T>& y, const std::vector<std::pair<std::string, 
     std::vector<const Node<T>*> nodes{y.node().get()};
     std::unordered_map<const Node<T>*, std::size_t> number{{nodes[0], 0}};
     for (std::size_t i = 0; i < nodes.size(); ++i) {
-        check(!nodes[i]->released, "to_dot: the graph behind '{}' was already run and released: draw it before backward",
-              nodes[i]->op);
+        check(!nodes[i]->released,
+              "to_dot: the graph behind '{}' was already run and released: draw it before backward", nodes[i]->op);
         for (const NodePtr<T>& input : nodes[i]->inputs) {
             if (input && number.emplace(input.get(), 0).second) nodes.push_back(input.get());
         }

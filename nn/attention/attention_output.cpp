@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "engine/ops/operators.h"
 #include "engine/ops/matmul.h"
+#include "engine/ops/operators.h"
 #include "engine/ops/shape.h"
 
 namespace inkling::nn {

@@ -38,7 +38,7 @@ std::vector<std::filesystem::path> gguf_folders() {
 
 // Rounded as a file of this type holds them.
 void round_weights(models::Transformer<float>& model, GgufType type) {
-    for (const models::Parameter& p : models::parameters(model.config)) {
+    for (const models::ParameterSpec& p : models::parameters(model.config)) {
         if (!models::may_be_packed(p)) continue;
         float* const values = model.at(p).value_in_place().data();
         for (std::size_t i = 0; i < model.at(p).size(); ++i)
