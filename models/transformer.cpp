@@ -1,6 +1,7 @@
 #include "models/transformer.h"
 
 #include "engine/base/interrupt.h"
+#include "engine/base/parallel.h"
 #include "engine/ops.h"
 #include "models/rotary_positions.h"
 #include "nn/attention/multi_head.h"
@@ -23,6 +24,17 @@ Tensor<T> activate(Activation activation, Tensor<T> x) {
         default:
             return gelu(std::move(x));
     }
+}
+
+// a b, in a's own memory where there is no gradient: of a long prompt these are the largest arrays.
+template <class T>
+Tensor<T> multiply(Tensor<T> a, const Tensor<T>& b) {
+    if (!NoGrad::active()) return mul(a, b);
+    Array<T> y = a.value_in_place();
+    parallel_for(y.size(), kGrain, [to = y.data(), by = b.value().data()](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) to[i] *= by[i];
+    });
+    return a;
 }
 
 // A text in a cache is computed as token by token (token_step.cpp): of --precision bf16, products with the layers' own
@@ -70,7 +82,7 @@ Tensor<T> Transformer<T>::hidden(const IdArray& ids, const HiddenOptions<T>& opt
                 },
                 x, pass.random);
         } else {
-            x = layer(l, x, pass);
+            x = layer(l, std::move(x), pass);
         }
     }
     if (options.cache) options.cache->set_length(start + ids.dim(1));
@@ -79,10 +91,11 @@ Tensor<T> Transformer<T>::hidden(const IdArray& ids, const HiddenOptions<T>& opt
 }
 
 template <class T>
-Tensor<T> Transformer<T>::layer(const Layer& l, const Tensor<T>& x, const Pass& pass) const {
+Tensor<T> Transformer<T>::layer(const Layer& l, Tensor<T> x, const Pass& pass) const {
     const Region region("layer", static_cast<std::size_t>(&l - layers.data()));
     const Tensor<T> y = add(x, drop(attention(l, norm(l[Part::attention_norm], x), pass), pass));
-    return add(y, drop(mlp(l, norm(l[Part::mlp_norm], config.parallel_residual ? x : y), pass), pass));
+    if (!config.parallel_residual) x = y;
+    return add(y, drop(mlp(l, norm(l[Part::mlp_norm], x), pass), pass));
 }
 
 // A linear layer, with its low-rank adapter where it has one.
@@ -134,7 +147,7 @@ template <class T>
 Tensor<T> Transformer<T>::mlp(const Layer& l, const Tensor<T>& x, const Pass& pass) const {
     const Region region("MLP");
     Tensor<T> h = activate(config.activation, project(l[config.gated ? Part::gate : Part::up], x, pass));
-    if (config.gated) h = mul(h, project(l[Part::up], x, pass));
+    if (config.gated) h = multiply(std::move(h), project(l[Part::up], x, pass));
     return project(l[Part::down], h, pass);
 }
 

@@ -40,7 +40,7 @@ class Transformer : public TransformerParameters<T> {
     struct Pass : HiddenOptions<T> {  // and the cosines and sines of its positions, where these are rotary
         ConstArray<T> angles;
     };
-    Tensor<T> layer(const Layer& l, const Tensor<T>& x, const Pass& pass) const;
+    Tensor<T> layer(const Layer& l, Tensor<T> x, const Pass& pass) const;
     Tensor<T> attention(const Layer& l, const Tensor<T>& x, const Pass& pass) const;
     Tensor<T> mlp(const Layer& l, const Tensor<T>& x, const Pass& pass) const;
     Tensor<T> project(const Weights<Tensor<T>>& map, const Tensor<T>& x, const Pass& pass) const;
