@@ -28,11 +28,6 @@ std::size_t number(std::initializer_list<const char*> names, std::size_t otherwi
     return otherwise;
 }
 
-std::unique_ptr<Processes>& started() {
-    static std::unique_ptr<Processes> all;
-    return all;
-}
-
 #ifdef INKLING_MPI_PLACES
 fs::path find_module() {
     const fs::path program = fs::read_symlink("/proc/self/exe").parent_path();
@@ -64,12 +59,12 @@ Processes* start_processes() {
     const auto start = reinterpret_cast<Processes* (*)(std::string*)>(dlsym(module, "inkling_start_mpi"));  // mpi.cpp
     check(start != nullptr, "{}: is of another version of Inkling", path.string());
     std::string what;
-    started().reset(start(&what));
-    check(started() != nullptr,
+    started_processes().reset(start(&what));
+    check(started_processes() != nullptr,
           "mpirun started {} processes, and {} knows of one: Inkling was built for it, and needs its mpirun", count,
           what);
-    check(started()->count == count, "mpirun started {} processes, and MPI knows of {}", count, started()->count);
-    return started().get();
+    check(started_processes()->count == count, "mpirun started {} processes, and MPI knows of {}", count, started_processes()->count);
+    return started_processes().get();
 #else
     throw Error(
         fmt::format("mpirun started {} processes, and this Inkling was built without MPI: install libopenmpi-dev or "
@@ -78,7 +73,6 @@ Processes* start_processes() {
 #endif
 }
 
-Processes* processes() { return started().get(); }
 
 void finish_processes(int code) {
     if (!processes()) return;

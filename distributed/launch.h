@@ -12,7 +12,6 @@ std::size_t launched_rank();
 
 // Loads MPI and joins the others. Null when this process is alone: then nothing is loaded. Throws Error.
 Processes* start_processes();
-Processes* processes();  // that were started; null: none
 
 // All have come to the end, and this one is to return `code`: it does, even if another is killed just now, for which
 // MPI would wait.

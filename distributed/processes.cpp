@@ -93,4 +93,9 @@ void Processes::broadcast(std::string& text) {
     }
 }
 
+std::unique_ptr<Processes>& started_processes() {
+    static std::unique_ptr<Processes> all;
+    return all;
+}
+
 }  // namespace inkling::distributed

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -69,5 +70,9 @@ template <class T>
 T of_first(Processes* all, const T& own) {
     return all ? all->of_first(own) : own;
 }
+
+// Those of this program, which launch.h starts and owns here; null: this process is alone.
+std::unique_ptr<Processes>& started_processes();
+inline Processes* processes() { return started_processes().get(); }
 
 }  // namespace inkling::distributed
