@@ -63,7 +63,8 @@ Processes* start_processes() {
     check(started_processes() != nullptr,
           "mpirun started {} processes, and {} knows of one: Inkling was built for it, and needs its mpirun", count,
           what);
-    check(started_processes()->count == count, "mpirun started {} processes, and MPI knows of {}", count, started_processes()->count);
+    check(started_processes()->count == count, "mpirun started {} processes, and MPI knows of {}", count,
+          started_processes()->count);
     return started_processes().get();
 #else
     throw Error(
@@ -72,7 +73,6 @@ Processes* start_processes() {
                     count));
 #endif
 }
-
 
 void finish_processes(int code) {
     if (!processes()) return;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "distributed/launch.h"
+#include "distributed/processes.h"
 #include "formats/files/file.h"
 #include "models/families/family.h"
 #include "models/files/adapter_folder.h"

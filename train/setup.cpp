@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "data/chat/chat_template.h"
-#include "distributed/launch.h"
+#include "distributed/processes.h"
 #include "formats/files/directory.h"
 #include "formats/files/file.h"
 #include "formats/named.h"
