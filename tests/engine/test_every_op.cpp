@@ -63,6 +63,9 @@ Array<T> cotangent(const OpCase<T>& row, const std::vector<Array<T>>& at) {
     return random_array<T>(row.function(in).shape(), 5);
 }
 
+// Rows whose value, and so whose gradient of 0, depends on no element.
+const std::set<std::string> kConstant = {"pow 0", "var of one number"};
+
 // The op that a row calls first, where that is not the row's own.
 const std::map<std::string, std::string> kCallsFirst = {
     {"neg", "affine"},
@@ -115,7 +118,7 @@ TEMPLATE_TEST_CASE("every op: NaN in an input is NaN in all that depends on it",
             }
         }
         INFO(row.name);
-        CHECK((dependent > 0 || row.op() == "sort" || row.op() == "topk"));
+        if (row.op() != "sort" && row.op() != "topk") CHECK((dependent > 0) != kConstant.contains(row.name));
     }
 }
 
@@ -138,7 +141,7 @@ TEMPLATE_TEST_CASE("every op: NaN in a cotangent is NaN in all that depends on i
                 dependent += check_spread(rest[r], {moved[r]}, broken[r], false);
         }
         INFO(row.name);
-        CHECK(dependent > 0);
+        CHECK((dependent > 0) != kConstant.contains(row.name));
     }
 }
 
