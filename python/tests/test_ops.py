@@ -173,8 +173,8 @@ def test_op_is_as_pytorchs(case):
         inputs = [Tensor(array(x), dtype=dtype, requires_grad=True) for x in case["inputs"]]
         y = getattr(inkling, case["name"])(*inputs)
         y.backward(Tensor(array(case["dy"]), dtype=dtype))
-        for ours, theirs in zip([y, *(x.grad for x in inputs)], [case["y"], *case["grads"]]):
-            np.testing.assert_allclose(np.asarray(ours), array(theirs), rtol=tolerance, atol=tolerance)
+        for ours, theirs in zip([y.numpy(), *(x.grad for x in inputs)], [case["y"], *case["grads"]]):
+            np.testing.assert_allclose(ours, array(theirs), rtol=tolerance, atol=tolerance)
 
 
 def declared(pattern, folder, leave_out=()):

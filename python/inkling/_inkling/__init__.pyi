@@ -900,7 +900,7 @@ class Model(Transformer):
     @staticmethod
     def from_pretrained(path: str | os.PathLike, strict_vocabulary: bool = False) -> Model:
         """
-        Opens a model folder of Hugging Face's, a PEFT adapter, or a run of `inkling train`.
+        Opens a model folder of Hugging Face's, a GGUF file, a PEFT adapter, or a run of `inkling train`.
         """
 
     def save_pretrained(self, folder: str | os.PathLike, dtype: str = 'F32') -> None:
