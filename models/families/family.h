@@ -15,7 +15,7 @@
 namespace inkling::formats {
 class GgufFile;
 class GgufWriter;
-}
+}  // namespace inkling::formats
 namespace inkling::models {
 
 class ConfigReader;

@@ -1,7 +1,7 @@
 // Model folders, as Hugging Face's transformers reads and writes them: config.json, generation_config.json,
 // model.safetensors (or shards of it), tokenizer.json, tokenizer_config.json. Linear weights of GPT-2 are stored
-// (in, out) there, ours are (out, in): they are turned on the way. Wherever a model's folder is named, a GGUF file may be
-// (gguf_export.h writes them): its path is the folder's.
+// (in, out) there, ours are (out, in): they are turned on the way. Wherever a model's folder is named, a GGUF file may
+// be (gguf_export.h writes them): its path is the folder's.
 #pragma once
 
 #include <filesystem>

@@ -119,7 +119,7 @@ TEST_CASE("report: what cannot be shown is refused in one line, and nothing is w
     };
     fails({run.folder.path("none"), "--out", out}, 3, "none: there is no such folder");
     fails({run.folder.path(""), "--out", out}, 3, "holds no run");
-    fails({run.text, "--out", out}, 3, "the folder of a run is required");
+    fails({run.text, "--out", out}, 3, "this is a file: the folder of a run is required");
     fails({run.path}, 2, "--out");
     fails({"--out", out}, 2, "");
     fails({run.path, "--out", run.folder.path("x.pdf")}, 2, "FILE.html, FILE.svg or FILE.png");

@@ -42,7 +42,9 @@ TEST_CASE("rotary positions: of all of a head, and of its first numbers", "[mode
             const RotaryOptions options{.clockwise = clockwise, .positions = given};
             Architecture a = llama_shape(11, 1, 2, 2, 16, 64);
             a.rope_clockwise = clockwise;
-            const auto turn = [&](const auto& in) { return rotate(in[0], models::rotary_table<double>(a, 0, 5), given); };
+            const auto turn = [&](const auto& in) {
+                return rotate(in[0], models::rotary_table<double>(a, 0, 5), given);
+            };
             const Computed<double> whole = run<double>(turn, {x}, dy),
                                    op = run<double>([&](const auto&in) { return rotary(in[0], options); }, {x}, dy);
             CHECK(same_bits(whole.value, op.value));

@@ -11,8 +11,8 @@
 #include "generate/utf8_stream.h"
 #include "models/files/folder.h"
 #include "models/parameters.h"
-#include "train/settings.h"
 #include "train/run/run_folder.h"
+#include "train/settings.h"
 #include "web/report/attention_map.h"
 #include "web/report/jsonl.h"
 
@@ -129,7 +129,8 @@ Json run_facts(const fs::path& run, bool tokenizer) {
 
 Json run_data(const fs::path& run, const RunDataOptions& options) {
     const std::string path = run.string();
-    check<BadInput>(formats::is_folder(run), "{}: there is no such folder: the folder of a run is required", path);
+    check<BadInput>(formats::is_folder(run), "{}: {}: the folder of a run is required", path,
+                    std::filesystem::exists(run) ? "this is a file" : "there is no such folder");
     check<BadInput>(train::holds_run(run), "{}: holds no run: a folder with metrics.jsonl is required", path);
     std::string name = run.filename().string();
     if (name.empty()) name = run.parent_path().filename().string();
