@@ -81,14 +81,15 @@ std::unique_ptr<data::Tokenizer> open_tokenizer(const fs::path& path) {
     return tokenizer;
 }
 
+static Architecture read_gguf_config(const formats::GgufFile& file) {
+    Architecture config = read_gguf_architecture(file);
+    take_gguf_special_tokens(file, config);
+    return config;
+}
+
 Architecture load_config(const fs::path& folder) {
     if (is_adapter(folder)) return load_config(base_of_adapter(folder));
-    if (formats::is_gguf(folder)) {
-        const auto file = formats::GgufFile::open(folder);
-        Architecture config = read_gguf_architecture(file);
-        take_gguf_special_tokens(file, config);
-        return config;
-    }
+    if (formats::is_gguf(folder)) return read_gguf_config(formats::GgufFile::open(folder));
     const fs::path path = folder / "config.json";
     const json j = read_json(path);
     Architecture config = read_config(j, path.string());
@@ -102,9 +103,11 @@ LoadedModel load_model(const fs::path& folder, std::optional<double> dropout, We
         load_adapter(folder, *loaded.model);
         return loaded;
     }
-    Architecture config = load_config(folder);
-    if (dropout) config.dropout = *dropout;
+    const bool gguf = formats::is_gguf(folder);  // one file, whose header is parsed once
+    Architecture config = gguf ? Architecture() : load_config(folder);
     const WeightFiles file = WeightFiles::open(folder);
+    if (gguf) config = read_gguf_config(*file.gguf());
+    if (dropout) config.dropout = *dropout;
     check_weights(config, file);  // before memory for the model is taken
     // A large vocabulary takes as long as the weights: both at once, where there may be one more thread.
     auto reading = std::async(std::launch::async | std::launch::deferred, [&] {
