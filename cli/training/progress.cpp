@@ -29,7 +29,7 @@ std::shared_ptr<spdlog::logger> logger() {
 
 double unsigned_nan(double x) { return std::isnan(x) ? std::abs(x) : x; }
 
-// What comes on top of --max-time, where that is much: a large model is evaluated, saved and sampled slowly.
+// Warns if evaluations, checkpoints and samples of a large model add much to --max-time.
 std::string time_on_top(const train::TrainOptions& o, const models::Architecture& architecture,
                         const train::Budget& budget, double seconds_per_step) {
     constexpr double kMuch = 1.25;

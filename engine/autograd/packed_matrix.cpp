@@ -131,7 +131,7 @@ inline void dot_q8(const std::int8_t* w, const std::uint16_t* scale, std::size_t
     for (std::size_t b = 0; b < N; ++b) y[b * y_stride] = sum_lanes<float>(even[b] + odd[b]);
 }
 
-// Calls row(r, vectors, y, N) for rows [begin, end) and all vectors, N of them at a time.
+// Calls row(r, vectors, y, N) for each row in [begin, end) and each group of N vectors.
 template <class Row>
 void multiply_rows(std::size_t n, std::size_t begin, std::size_t end, const float* x, std::size_t batch, float* y,
                    std::size_t y_stride, const Row& row) {

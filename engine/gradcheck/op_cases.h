@@ -1,6 +1,6 @@
 // The table of op cases. Whatever holds for every op reads it: `inkling gradcheck`, the tests of NaNs, undefined
 // tensors, anomalies and new memory (tests/engine/test_every_op.cpp), and the comparison with PyTorch
-// (test_reference.cpp). A row is an op with its parameters, the shapes of its inputs and a function of them:
+// (test_reference.cpp). A row names an op and its parameters, lists input shapes, and holds a function of the inputs:
 //   {"linear", {"3x4 17x4 17 | 4 3x4 3", Nan::products}, [](V x, V w, V bias) { return linear(x, w, bias); }},
 #pragma once
 
@@ -27,8 +27,8 @@ enum class Nan {
     products    // also to where it meets a weight of 0, as in PyTorch: 0 NaN is NaN
 };
 
-// The inputs of a row. "2x3 3 | () 5x1" are two lists of shapes, (2, 3) with (3), and () with (5, 1). Gradients are
-// checked at all of them; the tests that go through each element take the first one.
+// The inputs of a row. "2x3 3 | () 5x1" are two lists of shapes, (2, 3) with (3), and () with (5, 1). Gradcheck
+// uses all lists; tests that change each element in turn use the first.
 struct CaseInputs {
     CaseInputs(const std::string& text, Domain numbers = Domain::nonzero, Nan spread = Nan::alone);
     CaseInputs(const char* text) : CaseInputs(std::string(text)) {}  // NOLINT: implicit on purpose
@@ -44,7 +44,7 @@ template <class T>
 struct OpCase {
     using In = std::vector<Tensor<T>>;
 
-    template <class F>  // of one to three tensors, or of a vector of them
+    template <class F>  // takes one to three tensors, or a vector of tensors
     OpCase(std::string row_name, CaseInputs in, F f) : name(std::move(row_name)), inputs(std::move(in)) {
         using V = const Tensor<T>&;
         if constexpr (std::is_invocable_v<F, V>)

@@ -5,7 +5,7 @@
 namespace inkling {
 namespace {
 
-// For each row of x's last axis a class; one of them is ignored.
+// Returns a class for each row along x's last axis; the second row's is kIgnore.
 template <class T>
 IdArray some_targets(const Tensor<T>& x) {
     const Shape& shape = x.shape();

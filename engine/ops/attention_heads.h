@@ -22,7 +22,7 @@ void see_nothing(const AttentionShape<T>& shape, std::size_t b, std::size_t h, s
 }
 
 // Computes the output of one head of queries. The scratch memory holds the transposed keys; `pieces` hands out the rest
-// of it. v is v_in, packed as a right operand.
+// of it. v holds v_in packed as a right operand.
 template <class Operands, class T, class E>
 void forward_head(const AttentionShape<T>& shape, std::size_t b, std::size_t h, const HeadMatrix<const E>& q,
                   const HeadMatrix<const E>& v, const HeadMatrix<const T>& v_in, const HeadMatrix<T>& y, T* lse,
