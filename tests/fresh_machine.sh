@@ -51,6 +51,7 @@ fi
 cp -L /etc/resolv.conf "$system/etc/resolv.conf"
 # how this system reaches Debian's packages: proxies, and whether clocks can be relied on
 apt-config dump | grep -E '^Acquire::(https?(::| )|Check-|Retries )' >"$system/etc/apt/apt.conf.d/90as-around" || true
+echo force-unsafe-io >"$system/etc/dpkg/dpkg.cfg.d/90-unsafe-io"  # nothing here has to outlive a power cut
 # and Python's, where it is told which certificates to trust
 if [ -n "${PIP_CERT:-}" ]; then
     cp -L "$PIP_CERT" "$system/etc/trusted.pem"
