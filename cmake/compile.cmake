@@ -1,0 +1,60 @@
+# How the library's files are compiled: in groups, with precompiled headers, the hot ones optimized and the rest quickly.
+
+# Files are compiled many at a time: what their headers and templates cost is paid once. Of ops, which are often changed, a
+# few; not what takes long to compile, nor regex.cpp, of whose types GCC would warn.
+file(GLOB_RECURSE INKLING_ALONE CONFIGURE_DEPENDS engine/ops/attention.cpp engine/kernels/gemm*.cpp engine/array/array.cpp
+     engine/autograd/print.cpp data/tokenizers/split/regex.cpp)
+set_source_files_properties(${INKLING_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+set(INKLING_UNITY ON)
+if(INKLING_SANITIZE MATCHES "fuzzer")  # a target is linked of the files that it needs: few counters to look through
+  set(INKLING_UNITY OFF)
+endif()
+set(ops 0)
+set(others 0)
+foreach(source IN LISTS INKLING_HOT_SOURCES)
+  if(source MATCHES "/engine/ops/")
+    math(EXPR group "${ops} / 4")
+    math(EXPR ops "${ops} + 1")
+    set_property(SOURCE ${source} PROPERTY UNITY_GROUP ops_${group})
+  else()
+    math(EXPR group "${others} / 24")
+    math(EXPR others "${others} + 1")
+    set_property(SOURCE ${source} PROPERTY UNITY_GROUP others_${group})
+  endif()
+endforeach()
+set_source_files_properties(engine/autograd/print.cpp PROPERTIES COMPILE_OPTIONS
+                            $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)  # a false alarm in xtensor's printing
+
+# inkling_compile(TARGET FLAGS...): how a part of the library is compiled. Each target has its own precompiled header: GCC
+# compiles what follows one at the header's level of optimization, whatever the command says.
+function(inkling_compile target)
+  target_include_directories(${target} PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  target_link_libraries(${target}
+    PUBLIC xtensor OpenMP::OpenMP_CXX fmt::fmt nlohmann_json::nlohmann_json $<BUILD_INTERFACE:xsimd>
+    PRIVATE tomlplusplus::tomlplusplus PCRE2::8BIT utf8proc::utf8proc ZLIB::ZLIB zstd::libzstd_shared
+            $<BUILD_INTERFACE:inkling_flags>)
+  target_compile_options(${target} PRIVATE ${ARGN} -fno-semantic-interposition)
+  target_precompile_headers(${target} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/precompiled.h)
+  # Python's module links the same objects; its functions and those of a shared library call each other directly.
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${INKLING_UNITY} POSITION_INDEPENDENT_CODE ON)
+endfunction()
+# inkling_library(NAME KIND REST FLAGS...): the hot files, which are compiled with FLAGS, and the objects of REST.
+function(inkling_library name kind rest)
+  add_library(${name} ${kind} ${INKLING_HOT_SOURCES} $<TARGET_OBJECTS:${rest}>)
+  inkling_compile(${name} ${ARGN})
+  set_target_properties(${name} PROPERTIES UNITY_BUILD_MODE GROUP)
+  if(kind STREQUAL "SHARED")
+    set(major_minor ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+    set_target_properties(${name} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${major_minor})
+    target_link_options(${name} PRIVATE -Wl,-Bsymbolic-functions)
+  endif()
+endfunction()
+# inkling_rest(NAME FLAGS...): -O1 takes half of the time to compile, and is as fast where the loops are the engine's.
+function(inkling_rest name)
+  add_library(${name} OBJECT ${INKLING_SOURCES})
+  inkling_compile(${name} ${ARGN} $<$<CONFIG:Release>:-O1>)
+  set_target_properties(${name} PROPERTIES UNITY_BUILD_BATCH_SIZE 32)
+endfunction()
