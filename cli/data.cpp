@@ -1,6 +1,6 @@
 // inkling data: the built-in corpus, and questions about it
 #include "cli/common.h"
-#include "data/documents.h"
+#include "data/examples.h"
 #include "data/stories/stories.h"
 
 namespace inkling::cli {

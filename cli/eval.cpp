@@ -12,12 +12,11 @@
 #include "cli/usage/unknown_flag.h"
 #include "cli/usage/wrong_usage.h"
 #include "data/chat/chat_template.h"
-#include "data/encoded_corpus.h"
+#include "data/dataset.h"
 #include "data/stories/stories.h"
 #include "engine/base/precision.h"
 #include "formats/json.h"
 #include "generate/sequence.h"
-#include "train/encode_examples.h"
 #include "train/evaluate.h"
 
 namespace inkling::cli {
@@ -27,7 +26,7 @@ struct EvalArguments {
     ModelArgument model;
     DataArguments text;
     std::size_t stories = 0, stride = 0, block_size = 0, threads = 0;
-    std::string precision = "fp32", quantize, loss_on = name_of(train::LossOn::completions);
+    std::string precision = "fp32", quantize, loss_on = name_of(data::LossOn::completions);
     bool json = false, strict = false, answers = false;
 
     models::LoadedModel load() const {
@@ -112,15 +111,15 @@ int evaluate_stories(const EvalArguments& args) {
     return 0;
 }
 
-// Documents in lines, each alone: the mean loss of what is to be learned of them.
-int evaluate_documents(const EvalArguments& args, models::Transformer<float>& model,
-                       const std::shared_ptr<data::Tokenizer>& shared, const data::Corpus& corpus) {
+// Examples, each alone: the mean loss of what is to be learned of them.
+int evaluate_examples(const EvalArguments& args, models::Transformer<float>& model,
+                      const std::shared_ptr<data::Tokenizer>& shared, const data::Corpus& corpus) {
     data::Tokenizer& tokenizer = *shared;
     if (args.stride > 0) throw Usage("--stride is for text: each document in lines is read from its beginning");
-    const train::EncodedText text = train::encode_text(corpus, tokenizer, *find_named<train::LossOn>(args.loss_on));
-    const data::EncodedDocuments& documents = *text.documents;
+    const data::Dataset dataset =
+        data::make_dataset(corpus, tokenizer, {.loss_on = *find_named<data::LossOn>(args.loss_on)});
     const std::size_t length = args.block_size ? args.block_size : model.config.block_size;
-    const data::PackedDocuments rows(text.tokens.ids, documents, 0, documents.size(), length);
+    const data::PackedExamples rows(dataset, 0, dataset.ends.size(), length);
     check<BadInput>(rows.size() > 0, "{}: no document has anything to learn", corpus.name());
     const std::atomic<int>& signal = catch_signals();
     const double loss = watched(evaluating(rows.targets()), [&](const auto& progress) {
@@ -130,7 +129,7 @@ int evaluate_documents(const EvalArguments& args, models::Transformer<float>& mo
     Answers answers;
     if (args.answers && signal == 0)
         watched("asking for answers", [&](const auto& progress) {
-            until_signal([&] { answers = count_answers(model, shared, *corpus.lines, progress); });
+            until_signal([&] { answers = count_answers(model, shared, *corpus.examples, progress); });
         });
     if (signal != 0) return 128 + signal;
     const std::size_t replaced = tokenizer.unknown ? tokenizer.unknown->tally().characters : 0;
@@ -139,7 +138,7 @@ int evaluate_documents(const EvalArguments& args, models::Transformer<float>& mo
         nlohmann::ordered_json line = {{"loss", loss},
                                        {"perplexity", std::exp(loss)},
                                        {"tokens", rows.targets()},
-                                       {"documents", documents.size() - rows.left_out()},
+                                       {"documents", dataset.ends.size() - rows.left_out()},
                                        {"cut", rows.cut()},
                                        {"left_out", rows.left_out()},
                                        {"replaced", replaced}};
@@ -149,7 +148,7 @@ int evaluate_documents(const EvalArguments& args, models::Transformer<float>& mo
         print(
             fmt::format("loss           {:.4f} nats per token\nperplexity     {:.3f}\ntokens         {}\n"
                         "documents      {}\n",
-                        loss, std::exp(loss), rows.targets(), documents.size() - rows.left_out()));
+                        loss, std::exp(loss), rows.targets(), dataset.ends.size() - rows.left_out()));
         if (rows.cut() > 0)
             print(fmt::format("cut            {} longer than {}\n", rows.cut(), counted(length, "token")));
         if (args.answers) print(fmt::format("answers        {} of {} are right\n", answers.right, answers.asked));
@@ -168,11 +167,10 @@ int evaluate_model(const EvalArguments& args) {
     if (length > context)
         throw Usage(fmt::format("--block-size must be at most the context of {}, got {}", context, length));
     const data::Corpus corpus = read_data(args.text);
-    if (corpus.lines) return evaluate_documents(args, *model, std::move(tokenizer), corpus);
+    if (corpus.examples) return evaluate_examples(args, *model, std::move(tokenizer), corpus);
     if (args.answers) throw Usage("--answers is for conversations: give --data FILE.jsonl");
-    const data::EncodedCorpus encoded =
-        data::encode_corpus(*tokenizer, corpus.documents, {.name = [&](std::size_t i) { return corpus.source_of(i); }});
-    const data::TokenView tokens = encoded.ids;
+    const data::Dataset dataset = data::make_dataset(corpus, *tokenizer);
+    const data::TokenView tokens = dataset.ids;
     check<BadInput>(tokens.size() >= 2, "{}: a text of at least 2 tokens is required, got {}: add text", corpus.name(),
                     tokens.size());
     const std::atomic<int>& signal = catch_signals();
@@ -186,7 +184,7 @@ int evaluate_model(const EvalArguments& args) {
     require_finite(args, loss);
     const std::size_t predicted = tokens.size() - 1;         // every token but the first
     const bool marked = !tokenizer->marks_before().empty();  // and that one is no text
-    const std::size_t bytes = encoded.bytes - (marked ? 0 : tokenizer->decode(std::vector{tokens[0]}).size());
+    const std::size_t bytes = dataset.bytes - (marked ? 0 : tokenizer->decode(std::vector{tokens[0]}).size());
     const double bits_per_byte = loss * static_cast<double>(predicted) / std::numbers::ln2 / static_cast<double>(bytes);
     const std::size_t replaced = tokenizer->unknown ? tokenizer->unknown->tally().characters : 0;
     say_replaced(*tokenizer);
@@ -231,7 +229,7 @@ Action add_eval(CLI::App& app) {
     app.add_option("--loss-on", args->loss_on,
                    "of conversations, and of prompts with a completion: completions (answers, and the token that ends "
                    "them) or all")
-        ->check(refuse_other_than(names_of<train::LossOn>()))
+        ->check(refuse_other_than(names_of<data::LossOn>()))
         ->capture_default_str();
     app.add_flag("--answers", args->answers,
                  "of conversations: also let the model give the last answer of each, at temperature 0, and count those "

@@ -11,14 +11,14 @@
 #include "cli/usage/unknown_flag.h"
 #include "cli/usage/wrong_usage.h"
 #include "data/chat/chat_template.h"
-#include "data/encoded_corpus.h"
+#include "data/dataset.h"
+#include "data/growing_ids.h"
 #include "data/text_source.h"
 #include "data/tokenizers/bpe/bpe_train.h"
 #include "data/tokenizers/json/tokenizer_json.h"
 #include "formats/files/file.h"
 #include "formats/named.h"
 #include "models/files/folder.h"
-#include "train/encode_examples.h"
 
 namespace inkling::cli {
 namespace {
@@ -31,7 +31,7 @@ struct TokenizeArguments {
     OutputFile out;
     std::string tokenizer, file;
     std::string pre_tokenizer = name_of(data::SplitStyle::gpt2);
-    std::string loss_on = name_of(train::LossOn::completions);
+    std::string loss_on = name_of(data::LossOn::completions);
     bool strict = false, marks = false, plain = false, prompts = false;
 };
 
@@ -76,9 +76,10 @@ int encode(const TokenizeArguments& args) {
         texts = read_data(args.text);
     } else {  // its bytes as they are
         data::Text text = data::open_text(args.file);
-        texts.add(text.bytes, std::move(text.owner), source_of(args));
+        texts.begin_source(std::move(text.owner), source_of(args));
+        texts.add_document(text.bytes);
     }
-    data::EncodedCorpus corpus;
+    data::Dataset dataset;
     data::GrowingIds plain(tokenizer->vocab_size());
     if (args.plain) {
         formats::named(source_of(args), [&] {
@@ -86,8 +87,7 @@ int encode(const TokenizeArguments& args) {
                 tokenizer->encode_plain_parts(text, [&](auto ids, std::size_t) { plain.append(ids); });
         });
     } else {
-        corpus = data::encode_corpus(*tokenizer, texts.documents,
-                                     {.name = [&](std::size_t i) { return texts.source_of(i); }, .marks = args.marks});
+        dataset = data::make_dataset(texts, *tokenizer, {.marks = args.marks});
     }
     say_replaced(*tokenizer);
     std::string line;
@@ -102,46 +102,41 @@ int encode(const TokenizeArguments& args) {
     };
     const auto add_marks = [&](const std::vector<std::int32_t>& marks) {
         for (const std::int32_t id : marks)
-            if (args.marks && args.plain) add(id);  // encode_corpus has put them
+            if (args.marks && args.plain) add(id);  // make_dataset has put them
     };
     add_marks(tokenizer->marks_before());
-    for (const std::int32_t id : args.plain ? plain.ids() : corpus.ids) add(id);
+    for (const std::int32_t id : args.plain ? plain.ids() : dataset.ids) add(id);
     add_marks(tokenizer->marks_after());
     print(line + "\n");
     return 0;
 }
 
-// What `train` makes of documents in lines: an object a line, with ids and what is learned of them; or, of
+// What `train` makes of examples: an object a line, with ids and what is learned of them; or, of
 // conversations, the ids up to where the next answer begins.
 int encode_records(const TokenizeArguments& args) {
     const auto tokenizer = models::open_tokenizer(args.tokenizer);
     take_unknown(*tokenizer, args.strict);
     const data::Corpus corpus = read_data(args.text);
-    check<BadInput>(corpus.lines != nullptr,
+    check<BadInput>(corpus.examples != nullptr,
                     "{}: documents in lines are required: .jsonl with \"messages\", \"prompt\" "
                     "and \"completion\", or \"text\"",
                     corpus.name());
-    if (args.prompts) {
-        std::optional<models::ChatTemplate> chat;
-        if (tokenizer->chat) chat = models::ChatTemplate::of(*tokenizer);
-        for (const data::Document& d : *corpus.lines) {
-            check<BadInput>(d.shape == data::DocumentShape::messages && chat,
-                            "{}: --prompts is for conversations, and a model with a chat template", corpus.place_of(d));
-            const std::vector<std::int32_t> ids =
-                formats::named(corpus.place_of(d), [&] { return chat->encode(d.parts, *tokenizer); });
-            print(nlohmann::ordered_json{{"ids", ids}}.dump() + "\n");
-        }
-    } else {
-        const train::EncodedText text =
-            train::encode_text(corpus, *tokenizer, *find_named<train::LossOn>(args.loss_on));
-        const auto& [learn, ends] = *text.documents;
-        for (std::size_t d = 0, begin = 0; d < ends.size(); begin = ends[d++]) {
-            std::vector<std::int32_t> ids(ends[d] - begin);
-            text.tokens.ids.subspan(begin, ids.size()).copy_to(ids.data());
-            const std::vector<std::uint8_t> learned(learn.begin() + static_cast<std::ptrdiff_t>(begin),
-                                                    learn.begin() + static_cast<std::ptrdiff_t>(ends[d]));
-            print(nlohmann::ordered_json{{"ids", ids}, {"learn", learned}}.dump() + "\n");
-        }
+    std::optional<models::ChatTemplate> chat;
+    if (tokenizer->chat) chat = models::ChatTemplate::of(*tokenizer);
+    const auto loss_on = *find_named<data::LossOn>(args.loss_on);
+    for (const data::Example& example : *corpus.examples) {
+        formats::named(corpus.place_of(example), [&] {
+            nlohmann::ordered_json line;
+            if (args.prompts) {
+                check<BadInput>(example.shape == data::ExampleShape::messages && chat,
+                                "--prompts is for conversations, and a model with a chat template");
+                line = {{"ids", chat->encode(example.parts, *tokenizer)}};
+            } else {
+                const auto [ids, learn] = data::encode_example(example, *tokenizer, chat ? &*chat : nullptr, loss_on);
+                line = {{"ids", ids}, {"learn", learn}};
+            }
+            print(line.dump() + "\n");
+        });
     }
     say_replaced(*tokenizer);
     return 0;
@@ -207,7 +202,7 @@ Action add_tokenize(CLI::App& app) {
         ->required();
     add_data_flags(*lines, args->text)->required();
     lines->add_option("--loss-on", args->loss_on, "what is learned: completions or all")
-        ->check(refuse_other_than(names_of<train::LossOn>()))
+        ->check(refuse_other_than(names_of<data::LossOn>()))
         ->capture_default_str();
     lines->add_flag("--prompts", args->prompts, "of conversations, the ids up to where the next answer begins");
     for (CLI::App* const command : {to_ids, to_text}) {

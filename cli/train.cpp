@@ -153,7 +153,7 @@ int train_model(const TrainArguments& args, const TrainCaller& caller, distribut
     const std::atomic<int>& signal = catch_signals();
     const data::Tokenizer& tokenizer = *run.loaded.tokenizer;
     const nlohmann::ordered_json plan =
-        plan_json(loop.options(), parameters, run.text.tokens.ids.size(), tokenizer.vocab_size(), threads);
+        plan_json(loop.options(), parameters, run.text.ids.size(), tokenizer.vocab_size(), threads);
     check_base(adapter, goes_on ? "" : folder->path());
     goes_on ? folder->mend(checkpoint, run.damaged) : folder->clear();  // all that can be checked is
     train::CheckpointSaver checkpoints(*folder, tokenizer, loop);
@@ -162,9 +162,9 @@ int train_model(const TrainArguments& args, const TrainCaller& caller, distribut
     nlohmann::ordered_json facts = {{"inkling", INKLING_VERSION},
                                     {"parameters", parameters},
                                     {"vocab_size", tokenizer.vocab_size()},
-                                    {"tokens", run.text.tokens.ids.size()},
-                                    {"text_bytes", run.text.tokens.bytes},
-                                    {"documents", run.text.documents.has_value()},
+                                    {"tokens", run.text.ids.size()},
+                                    {"text_bytes", run.text.bytes},
+                                    {"documents", run.text.has_examples()},
                                     {"threads", threads}};
     if (adapter.rank > 0)
         facts.update({{"trained_parameters",

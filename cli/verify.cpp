@@ -6,13 +6,14 @@
 #include "cli/common.h"
 #include "cli/usage/flag_values.h"
 #include "cli/usage/help.h"
+#include "data/dataset.h"
 #include "formats/files/file.h"
 #include "formats/json.h"
 #include "models/files/folder.h"
 #include "train/run/checkpoint.h"
 #include "train/run/run_folder.h"
 #include "train/run/verify.h"
-#include "train/settings.h"
+#include "train/settings/settings.h"
 #include "train/setup.h"
 
 namespace inkling::cli {
@@ -147,7 +148,8 @@ class Verification {
                 options.data.empty() ? data::stories_corpus() : data::read_corpus(options.data, options.text);
             const auto tokenizer = models::open_tokenizer(whole.folder);
             train::take_unknown(*tokenizer, options.strict_vocabulary);
-            if (train::encode_text(corpus, *tokenizer, options.loss_on).fingerprint() != whole.data_fingerprint)
+            if (data::make_dataset(corpus, *tokenizer, {.loss_on = options.loss_on}).fingerprint !=
+                whole.data_fingerprint)
                 text.problem = "is another text than was trained on: resume with --data and that text";
         } catch (const BadInput& e) {
             text.problem = fmt::format("is another text than was trained on: {}", e.what());

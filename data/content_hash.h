@@ -1,4 +1,4 @@
-// A fast 64-bit hash to tell texts and files apart; not secure against an attacker.
+// Fast 64-bit hashes to tell texts and files apart; not secure against an attacker.
 //   ContentHash hash;
 //   hash.add(text);                     // in pieces of any size
 //   const std::uint64_t value = hash.value();
@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -29,6 +30,13 @@ class ContentHash {
             held_ = (held_ + n) % block_.size();
             if (held_ == 0) take(block_.data());
         }
+    }
+
+    void add_number(std::uint64_t number) { add({reinterpret_cast<const char*>(&number), sizeof number}); }
+    // One of several texts: where each ends matters.
+    void add_text(std::string_view text) {
+        add_number(text.size());
+        add(text);
     }
 
     std::uint64_t value() const {
@@ -61,6 +69,20 @@ class ContentHash {
     std::array<char, 32> block_ = {};
     std::size_t held_ = 0;
     std::uint64_t size_ = 0;
+};
+
+// FNV-1a, a 32-bit word at a time: a word that differs always changes the value. Checkpoints hold such values.
+struct WordHash {
+    std::uint64_t value = 1469598103934665603ull;
+
+    void add(std::uint32_t word) { value = (value ^ word) * 1099511628211ull; }
+    void add(std::string_view text) {
+        for (const char c : text) add(static_cast<std::uint32_t>(static_cast<unsigned char>(c)));
+        add(~0u);
+    }
+    void add(const float* values, std::size_t n) {
+        for (std::size_t i = 0; i < n; ++i) add(std::bit_cast<std::uint32_t>(values[i]));
+    }
 };
 
 }  // namespace inkling::data

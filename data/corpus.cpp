@@ -21,14 +21,21 @@ void Corpus::begin_source(std::shared_ptr<const void> owner, std::string source)
     owners_.push_back(std::move(owner));
 }
 
-void Corpus::add(std::string_view text, std::shared_ptr<const void> owner, std::string source) {
-    begin_source(std::move(owner), std::move(source));
+void Corpus::add_document(std::string_view text) {
+    ContentHash hash;
+    hash.add(text);
+    add_document(text, hash.value());
+}
+
+void Corpus::add_document(std::string_view text, std::uint64_t hash_of_text) {
     documents.push_back(text);
+    content_.add_number(hash_of_text);
 }
 
 void Corpus::add(std::string text, std::string source) {
     Text owned = keep_text(std::move(text));
-    add(owned.bytes, std::move(owned.owner), std::move(source));
+    begin_source(std::move(owned.owner), std::move(source));
+    add_document(owned.bytes);
 }
 
 std::string Corpus::skipped_list() const {
@@ -62,18 +69,22 @@ std::string Corpus::name() const {
     return fmt::format("{} and {} more files", sources[0], sources.size() - 1);
 }
 
-void Corpus::take_lines(std::vector<Document> all) {
-    lines = std::make_shared<const std::vector<Document>>(std::move(all));
+void Corpus::take_examples(std::vector<Example> all) {
+    examples = std::make_shared<const std::vector<Example>>(std::move(all));
     std::size_t source = 0;
-    for (const Document& d : *lines) {
-        while (source <= d.source) first[source++] = documents.size();
-        for (const ChatMessage& part : d.parts)
+    for (const Example& e : *examples) {
+        while (source <= e.source) first[source++] = documents.size();
+        content_.add_number(static_cast<std::uint64_t>(e.shape) * 2 + e.marked);
+        for (const ChatMessage& part : e.parts) {
+            for (const std::string_view text : {part.role, part.content, part.more}) content_.add_text(text);
+            content_.add_number(part.learned);
             if (!part.content.empty()) documents.push_back(part.content);
+        }
     }
 }
 
-std::string Corpus::place_of(const Document& line) const {
-    return fmt::format("{}: {}", sources[line.source], line.place());
+std::string Corpus::place_of(const Example& example) const {
+    return fmt::format("{}: {}", sources[example.source], example.place());
 }
 
 std::string Corpus::source_of(std::size_t document) const {

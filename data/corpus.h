@@ -1,6 +1,6 @@
 // Text to train on: files, folders and standard input, one document each, or one a record of a table.
 //   const Corpus corpus = read_corpus({"notes.txt", "books/", "logs/*.gz", "-"}, {.exclude = {"*.log"}});
-//   const EncodedCorpus ids = encode_corpus(tokenizer, corpus.documents);   // encoded_corpus.h
+//   const Dataset text = make_dataset(corpus, tokenizer);                   // dataset.h
 // A corpus may be larger than memory: see text_source.h.
 #pragma once
 
@@ -12,7 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include "data/documents.h"
+#include "data/content_hash.h"
+#include "data/examples.h"
 #include "data/text_source.h"
 
 namespace inkling::data {
@@ -27,8 +28,8 @@ struct Corpus {
     std::vector<std::string_view> documents;
     std::vector<std::string> sources;  // files; "-" as "standard input"
     std::vector<std::size_t> first;    // the first document of each source
-    // Documents of .jsonl files (documents.h); `documents` are then the texts in them. Null: there are none.
-    std::shared_ptr<const std::vector<Document>> lines;
+    // Examples of .jsonl files (examples.h); `documents` are then the texts in them. Null: there are none.
+    std::shared_ptr<const std::vector<Example>> examples;
 
     std::map<std::string, std::size_t> skipped;  // how many files, by the reason
     std::string first_skipped;                   // the path of one of them
@@ -41,18 +42,20 @@ struct Corpus {
     std::string skipped_list() const;        // "skipped 12 files: 10 binary, 2 in .git"; "" if none
     std::vector<std::string> notes() const;  // lines for the user: what was left out or replaced
     std::string name() const;                // for messages: the sources, or the first of them and their number
-    std::string source_of(std::size_t document) const;  // "a.jsonl: record 3"
-    std::string place_of(const Document& line) const;   // "a.jsonl: line 3"
-    void take_lines(std::vector<Document> all);
+    std::string source_of(std::size_t document) const;       // "a.jsonl: record 3"
+    std::string place_of(const Example& example) const;      // "a.jsonl: line 3"
+    std::uint64_t hash() const { return content_.value(); }  // of the documents, or of all that examples say
 
-    // `owner` keeps the text alive; this corpus and its copies hold on to it.
-    void add(std::string_view text, std::shared_ptr<const void> owner, std::string source);
-    void add(std::string text, std::string source);
-    // Of a source whose documents follow.
+    // A source whose documents follow. `owner` keeps their text alive; this corpus and its copies hold on to it.
     void begin_source(std::shared_ptr<const void> owner, std::string source);
+    void add_document(std::string_view text);
+    void add_document(std::string_view text, std::uint64_t hash_of_text);
+    void add(std::string text, std::string source);  // a source of one document
+    void take_examples(std::vector<Example> all);    // of the sources that have begun
 
   private:
     std::vector<std::shared_ptr<const void>> owners_;
+    ContentHash content_;
 };
 
 // Returns 8 MB of the built-in stories (stories/stories.h).

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "data/documents.h"
+#include "data/examples.h"
 #include "data/folders.h"
 #include "data/records.h"
 #include "data/shell_patterns.h"
@@ -45,12 +45,12 @@ class Reader {
     }
 
     Corpus take() {
-        if (!lines_source_.empty()) {
+        if (!examples_source_.empty()) {
             check<BadInput>(corpus.documents.empty(),
-                            "{} holds one document a line, and {} is other text: give one or the other", lines_source_,
-                            other_text_);
-            if (lines_.empty()) throw BadInput("nothing is left to read: " + corpus.notes().back());
-            corpus.take_lines(std::move(lines_));
+                            "{} holds one document a line, and {} is other text: give one or the other",
+                            examples_source_, other_text_);
+            if (examples_.empty()) throw BadInput("nothing is left to read: " + corpus.notes().back());
+            corpus.take_examples(std::move(examples_));
         }
         check<BadInput>(!corpus.documents.empty(), "nothing is left to read{}", skipped_list());
         if (const bool fields = !options_.text_field.empty(); (fields || !options_.text_column.empty()) && !records_)
@@ -149,8 +149,8 @@ class Reader {
     void add_text(Text text, const std::string& source, From from) {
         if (text.bytes.starts_with(byte_order_mark)) text.bytes.remove_prefix(byte_order_mark.size());
         if (text.bytes.empty()) throw NoText(source + ": it is empty: name a file with text", "empty");
-        const std::size_t at = formats::find_invalid_utf8(text.bytes);
-        if (at != std::string_view::npos) {
+        TextScan scan = scan_text(text.bytes, source);
+        if (const std::size_t at = scan.invalid; at != std::string_view::npos) {
             const std::string_view before = text.bytes.substr(0, at);
             const auto line = 1 + std::count(before.begin(), before.end(), '\n');
             if (!options_.lossy) {
@@ -161,6 +161,7 @@ class Reader {
             }
             if (corpus.replaced == 0) corpus.first_replaced = fmt::format("{}, line {}", source, line);
             text = replaced(text.bytes, at);
+            scan = scan_text(text.bytes, source);
         }
         const bool stream = from == From::stream, fields = !options_.text_field.empty();
         const RecordKind kind = stream ? RecordKind::none : record_kind(source);
@@ -168,18 +169,19 @@ class Reader {
             return add_records(RecordKind::json_lines, text.bytes, options_.text_field, source);
         if (!options_.text_column.empty() && (stream || kind == RecordKind::csv))
             return add_records(RecordKind::csv, text.bytes, options_.text_column, source);
-        const DocumentLayout layout = layout_in(text.bytes, kind, from, source);
-        if (layout != DocumentLayout::none) return add_lines(text.bytes, layout, source);
-        corpus.add(text.bytes, std::move(text.owner), source);
+        const ExampleLayout layout = layout_in(text.bytes, kind, from, source);
+        if (layout != ExampleLayout::none) return add_examples(text.bytes, layout, source);
+        corpus.begin_source(std::move(text.owner), source);
+        corpus.add_document(text.bytes, scan.hash);
         other_text_ = source;
     }
 
     // JSON is never taken for text unasked. It is asked for by another name, such as .txt.
-    static DocumentLayout layout_in(std::string_view text, RecordKind kind, From from, const std::string& source) {
-        if (kind == RecordKind::json_lines) return DocumentLayout::lines;
-        if (kind != RecordKind::json && from != From::stream) return DocumentLayout::none;
-        const DocumentLayout layout = layout_of(text, from != From::folder);
-        if (kind == RecordKind::json && layout == DocumentLayout::none)
+    static ExampleLayout layout_in(std::string_view text, RecordKind kind, From from, const std::string& source) {
+        if (kind == RecordKind::json_lines) return ExampleLayout::lines;
+        if (kind != RecordKind::json && from != From::stream) return ExampleLayout::none;
+        const ExampleLayout layout = layout_of(text, from != From::folder);
+        if (kind == RecordKind::json && layout == ExampleLayout::none)
             throw NoText(source +
                              ": it holds no documents, an object a line or a list of objects: to have it read as "
                              "text, give it a name that ends in .txt",
@@ -187,17 +189,17 @@ class Reader {
         return layout;
     }
 
-    void add_lines(std::string_view text, DocumentLayout layout, const std::string& source) {
-        DocumentLines found =
-            formats::named(source, [&] { return read_documents(text, options_.skip_bad_lines, layout); });
+    void add_examples(std::string_view text, ExampleLayout layout, const std::string& source) {
+        ExampleLines found =
+            formats::named(source, [&] { return read_examples(text, options_.skip_bad_lines, layout); });
         if (found.list.empty() && found.bad_lines == 0) throw NoText(source + ": it holds no documents", "empty");
         if (found.bad_lines > 0 && corpus.bad_lines == 0) corpus.first_bad_line = source + ": " + found.first_bad_line;
         corpus.bad_lines += found.bad_lines;
-        for (Document& d : found.list) {
-            d.source = corpus.sources.size();
-            lines_.push_back(std::move(d));
+        for (Example& e : found.list) {
+            e.source = corpus.sources.size();
+            examples_.push_back(std::move(e));
         }
-        lines_source_ = source;
+        examples_source_ = source;
         corpus.begin_source(nullptr, source);
     }
 
@@ -233,7 +235,7 @@ class Reader {
         corpus.begin_source(std::move(all.owner), source);
         std::size_t begin = 0;
         for (const std::size_t end : ends) {
-            corpus.documents.push_back(all.bytes.substr(begin, end - begin));
+            corpus.add_document(all.bytes.substr(begin, end - begin));
             begin = end;
         }
     }
@@ -241,8 +243,8 @@ class Reader {
     const CorpusOptions& options_;
     const ReadSome& standard_input_;
     bool records_ = false;  // a table was read
-    std::vector<Document> lines_;
-    std::string lines_source_, other_text_;  // a source of documents in lines, and one of text
+    std::vector<Example> examples_;
+    std::string examples_source_, other_text_;  // a source of documents in lines, and one of text
 };
 
 }  // namespace

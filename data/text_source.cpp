@@ -8,8 +8,10 @@
 #include <cstdlib>
 #include <utility>
 
+#include "data/content_hash.h"
 #include "engine/base/check.h"
 #include "formats/files/system_calls.h"
+#include "formats/utf8.h"
 
 namespace inkling::data {
 
@@ -181,10 +183,7 @@ Text open_unpacked(const std::string& path) {
     if (!stream) {
         Text text = open_text(path);  // of what is compressed, the system reads no more than is used
         const bool packed = formats::compression_of(text.bytes.substr(0, 4)) != formats::Compression::none;
-        if (!packed) {
-            require_no_nul(text.bytes, 0, text.bytes, name);
-            return text;
-        }
+        if (!packed) return text;
         return read_unpacked(
             [left = text.bytes](char* to, std::size_t max_size) mutable {
                 const std::size_t n = left.copy(to, max_size);
@@ -195,6 +194,26 @@ Text open_unpacked(const std::string& path) {
     }
     InputStream in = path == "-" ? InputStream() : InputStream(path);
     return read_unpacked([&](char* to, std::size_t max_size) { return in.read(to, max_size); }, name);
+}
+
+TextScan scan_text(std::string_view text, const std::string& name) {
+    constexpr std::size_t block = 1 << 18;  // bytes, which stay in the cache
+    TextScan found;
+    ContentHash hash;
+    std::size_t valid = 0;  // up to here
+    for (std::size_t at = 0; at < text.size(); at += block) {
+        const std::string_view part = text.substr(at, block);
+        const std::size_t end = at + part.size();
+        require_no_nul(part, at, text, name);
+        if (found.invalid != std::string_view::npos) continue;
+        hash.add(part);
+        const std::size_t wrong = formats::find_invalid_utf8(text.substr(valid, end - valid));
+        valid = wrong == std::string_view::npos ? end : valid + wrong;
+        const bool may_go_on = end < text.size() && end - valid < 4;  // the block may end within a character
+        if (valid < end && !may_go_on) found.invalid = valid;
+    }
+    found.hash = hash.value();
+    return found;
 }
 
 InputStream::InputStream(const fs::path& path) : name_(path.string()) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -30,14 +31,21 @@ Text open_text(const std::string& path);
 using formats::ReadSome;
 Text read_stream(const ReadSome& read);
 
-// The same, decompressed where gzip or zstd compressed it, for text alone: NoText at a NUL byte, as early as one comes,
-// and for what is damaged. `name`: for messages.
+// The same, decompressed where gzip or zstd compressed it. Throws NoText for what is damaged, and for a NUL byte, as
+// early as one comes, in a stream. `name`: for messages.
 struct NoText : BadInput {
     NoText(const std::string& message, std::string k) : BadInput(message), kind(std::move(k)) {}
     std::string kind;  // "binary", "damaged", "not UTF-8", "empty"
 };
 Text open_unpacked(const std::string& path);
 Text read_unpacked(const ReadSome& read, const std::string& name);
+
+// What one pass over a text finds. Throws NoText at a NUL byte.
+struct TextScan {
+    std::size_t invalid = std::string_view::npos;  // the first byte that is not UTF-8; npos: there is none
+    std::uint64_t hash = 0;                        // of valid text (content_hash.h)
+};
+TextScan scan_text(std::string_view text, const std::string& name);
 
 // Takes a text that is already in memory.
 Text keep_text(std::string text);

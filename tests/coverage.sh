@@ -25,7 +25,7 @@ llvm-profdata merge -sparse $build/profiles/*.profraw -o $build/profile
 
 files=(formats/files/*.cpp formats/safetensors/*.cpp formats/gguf/gguf_{file,types}.cpp formats/*.cpp data/{records,documents,text_source}.cpp data/tokenizers/json/{tokenizer_json,bpe_json,pipeline_json}.cpp
     models/files/{adapter_folder,folder,weight_files,stored_weights}.cpp models/families/*.cpp web/http/http_request.cpp web/api/text_request.cpp
-    train/options.cpp train/run/{checkpoint,run_folder,resume,verify}.cpp)
+    train/settings/options.cpp train/run/{checkpoint,run_folder,resume,verify}.cpp)
 profile=($build/tests/inkling_tests -object $build/inkling -instr-profile $build/profile)
 llvm-cov report "${profile[@]}" "${files[@]}" 2>$build/report.log |
     awk '/%|-$/ && $11 > 0 { printf "%-42s %5d conditions  %4d not taken  %s\n", $1, $(NF - 2), $(NF - 1), $NF }' | tee $build/table

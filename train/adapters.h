@@ -9,7 +9,7 @@
 
 #include "models/files/folder.h"
 #include "models/transformer.h"
-#include "train/options.h"
+#include "train/settings/options.h"
 
 namespace inkling::train {
 

@@ -45,7 +45,7 @@ WeightType inference_type(const TrainOptions& options) {
 }
 
 std::vector<std::int32_t> question_of(const train::TrainingLoop& loop) {
-    const data::PackedDocuments* const rows = loop.val_documents() ? loop.val_documents() : loop.documents();
+    const data::PackedExamples* const rows = loop.val_rows() ? loop.val_rows() : loop.train_rows();
     if (!rows) return {};
     std::vector<std::int32_t> ids(rows->length()), targets(ids), begins(ids);
     rows->fill(0, ids.data(), targets.data(), begins.data());

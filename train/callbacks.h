@@ -11,8 +11,8 @@
 
 #include "data/tokenizers/tokenizer.h"
 #include "train/callback.h"
-#include "train/options.h"
 #include "train/run/run_folder.h"
+#include "train/settings/options.h"
 
 namespace inkling::train {
 

@@ -139,11 +139,10 @@ double evaluate(models::Transformer<float>& model, data::TokenView tokens, const
     return sum.mean();
 }
 
-double evaluate(models::Transformer<float>& model, const data::PackedDocuments& documents,
-                const EvaluateOptions& options) {
-    check<BadInput>(documents.size() > 0, "evaluate: documents with something to learn are required");
+double evaluate(models::Transformer<float>& model, const data::PackedExamples& packed, const EvaluateOptions& options) {
+    check<BadInput>(packed.size() > 0, "evaluate: documents with something to learn are required");
     const Evaluating scope(model);
-    const std::size_t T = documents.length(), all = documents.size();
+    const std::size_t T = packed.length(), all = packed.size();
     const std::size_t wanted = options.max_tokens ? std::max<std::size_t>(1, options.max_tokens / T) : all;
     const std::size_t chosen = std::min(wanted, all), at_once = std::max<std::size_t>(1, 4096 / T);
     SumOfLosses sum(options);
@@ -155,8 +154,8 @@ double evaluate(models::Transformer<float>& model, const data::PackedDocuments& 
         std::size_t counted = 0;
         for (std::size_t r = 0; r < rows; ++r, ++i) {
             const std::size_t row = i * all / chosen, at = r * T;
-            documents.fill(row, inputs.data() + at, targets.data() + at, begins.data() + at);
-            counted += documents.targets(row);
+            packed.fill(row, inputs.data() + at, targets.data() + at, begins.data() + at);
+            counted += packed.targets(row);
         }
         sum.add(counted, [&] {
             const AdaptiveThreads threads(Work::evaluation, static_cast<double>(rows * T));

@@ -7,7 +7,7 @@
 #include <functional>
 #include <span>
 
-#include "data/packed_documents.h"
+#include "data/packing.h"
 #include "data/token_view.h"
 #include "distributed/processes.h"
 #include "models/transformer.h"
@@ -34,8 +34,8 @@ struct EvaluateOptions {
 // BadInput for a text of less than 2 tokens.
 double evaluate(models::Transformer<float>& model, data::TokenView tokens, const EvaluateOptions& options = {});
 
-// Of documents: mean nats per token that is to be learned of them. max_tokens are those of whole rows; no stride.
-double evaluate(models::Transformer<float>& model, const data::PackedDocuments& rows,
+// Of examples: mean nats per token that is to be learned of them. max_tokens are those of whole rows; no stride.
+double evaluate(models::Transformer<float>& model, const data::PackedExamples& rows,
                 const EvaluateOptions& options = {});
 
 // A batch's ids as arrays (B, T).

@@ -7,7 +7,7 @@
 #include "engine/base/clock.h"
 #include "engine/process/adaptive_threads.h"
 #include "train/evaluate.h"
-#include "train/settings.h"
+#include "train/settings/settings.h"
 
 namespace inkling::train {
 namespace {
@@ -34,13 +34,15 @@ double timed(const Work& work) {  // seconds
 
 }  // namespace
 
-TrainingLoop::TrainingLoop(const TrainOptions& options, models::Transformer<float>& model, data::TokenView tokens,
-                           const data::Tokenizer* tokenizer, distributed::Processes* processes,
-                           const data::EncodedDocuments* documents)
-    : options_(options), model_(model), text_(data::split_tokens(tokens, options.val_fraction)) {
-    if (documents) {
-        split_documents(tokens, *documents);
-        sampler_ = std::make_unique<data::DocumentSampler>(*train_rows_, options.rows_per_shard(), options.seed);
+TrainingLoop::TrainingLoop(const TrainOptions& options, models::Transformer<float>& model, const data::Dataset& dataset,
+                           const data::Tokenizer* tokenizer, distributed::Processes* processes)
+    : options_(options),
+      model_(model),
+      dataset_(dataset),
+      text_(data::split_tokens(dataset.ids, options.val_fraction)) {
+    if (dataset.has_examples()) {
+        split_examples();
+        sampler_ = std::make_unique<data::ExampleSampler>(*train_rows_, options.rows_per_shard(), options.seed);
     } else {
         sampler_ = data::make_sampler(options.sampler, text_.train, options.rows_per_shard(), options.block_size,
                                       options.seed, tokenizer);
@@ -49,23 +51,23 @@ TrainingLoop::TrainingLoop(const TrainOptions& options, models::Transformer<floa
         if (tokenizer && !text_.val.empty()) bits_per_byte_ = bits_per_byte_of(text_.val, *tokenizer);
     }
     step_ = std::make_unique<TrainingStep>(options_, model, *sampler_, processes);
-    state_.data_fingerprint = fingerprint(tokens, documents);
+    state_.data_fingerprint = dataset.fingerprint;
     state_.base_fingerprint = base_fingerprint(model);
     state_.config = to_toml(options_);
 }
 
-void TrainingLoop::split_documents(data::TokenView tokens, const data::EncodedDocuments& documents) {
-    const auto n = static_cast<double>(documents.size());
-    const auto trained =
-        std::max<std::size_t>(1, static_cast<std::size_t>(std::floor(n * (1 - options_.val_fraction))));
+void TrainingLoop::split_examples() {
+    const std::size_t n = dataset_.ends.size();
+    const auto trained = std::max<std::size_t>(
+        1, static_cast<std::size_t>(std::floor(static_cast<double>(n) * (1 - options_.val_fraction))));
     const auto rows = [&](std::size_t first, std::size_t last) {
-        return std::make_unique<data::PackedDocuments>(tokens, documents, first, last, options_.block_size);
+        return std::make_unique<data::PackedExamples>(dataset_, first, last, options_.block_size);
     };
     train_rows_ = rows(0, trained);
-    auto rest = rows(trained, documents.size());
+    auto rest = rows(trained, n);
     if (rest->size() > 0) val_rows_ = std::move(rest);
-    const std::size_t end = trained > 0 ? documents.ends[trained - 1] : 0;
-    text_ = {tokens.first(end), val_rows_ ? tokens.subspan(end) : data::TokenView()};
+    const std::size_t end = dataset_.ends[trained - 1];
+    text_ = {dataset_.ids.first(end), val_rows_ ? dataset_.ids.subspan(end) : data::TokenView()};
 }
 
 void TrainingLoop::go_on_from(const TrainingState& state) {

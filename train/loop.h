@@ -1,6 +1,6 @@
 // The training loop: steps, and now and then an evaluation. What is to be printed, saved or written down of it is the
 // matter of callbacks.
-//   TrainingLoop loop(options, model, tokens);
+//   TrainingLoop loop(options, model, dataset);
 //   loop.run({&metrics, &checkpoints});
 #pragma once
 
@@ -9,7 +9,8 @@
 #include <span>
 #include <vector>
 
-#include "data/packed_documents.h"
+#include "data/dataset.h"
+#include "data/packing.h"
 #include "data/split.h"
 #include "train/callback.h"
 #include "train/recipes/speed.h"
@@ -26,13 +27,11 @@ struct Diverged : Error {
 
 class TrainingLoop {
   public:
-    // `tokens` is the whole text; it, the model and the tokenizer must outlive the loop. With a tokenizer, losses are
-    // told in bits per byte too; --sampler paragraphs needs it. Throws BadInput when the text is too short. With
-    // `documents`, which must outlive it too, the tokens are these, the last of them for validation, and the rows those
-    // of packed_documents.h.
-    TrainingLoop(const TrainOptions& options, models::Transformer<float>& model, data::TokenView tokens,
-                 const data::Tokenizer* tokenizer = nullptr, distributed::Processes* processes = nullptr,
-                 const data::EncodedDocuments* documents = nullptr);
+    // The model and the tokenizer must outlive the loop. The last part of the dataset is for validation. With a
+    // tokenizer, losses are told in bits per byte too; --sampler paragraphs needs it. Throws BadInput when the text is
+    // too short.
+    TrainingLoop(const TrainOptions& options, models::Transformer<float>& model, const data::Dataset& dataset,
+                 const data::Tokenizer* tokenizer = nullptr, distributed::Processes* processes = nullptr);
 
     // Goes on from this state of a run, whose weights and optimizer the step already has (resume.h does both).
     void go_on_from(const TrainingState& state);
@@ -58,8 +57,8 @@ class TrainingLoop {
     const TrainOptions& options() const { return options_; }
     models::Transformer<float>& model() { return model_; }
     const data::Split& text() const { return text_; }
-    const data::PackedDocuments* documents() const { return train_rows_.get(); }  // to train on; null: it is text
-    const data::PackedDocuments* val_documents() const { return val_rows_.get(); }
+    const data::PackedExamples* train_rows() const { return train_rows_.get(); }  // of examples; null: it is text
+    const data::PackedExamples* val_rows() const { return val_rows_.get(); }
     TrainingStep& step() { return *step_; }
     const TrainingState& state() const { return state_; }
     const Metrics& metrics() const { return metrics_; }  // of the last step
@@ -69,16 +68,17 @@ class TrainingLoop {
     std::size_t eval_tokens() const;  // of the validation part: the same ones in every evaluation
 
   private:
-    void split_documents(data::TokenView tokens, const data::EncodedDocuments& documents);
+    void split_examples();
     void evaluate_now(const std::vector<Callback*>& callbacks, const std::function<bool()>& stop);
     void check_plan(const std::vector<Callback*>& callbacks);
     bool due(std::size_t every) const { return every > 0 && state_.step % every == 0; }
 
     TrainOptions options_;
     models::Transformer<float>& model_;
+    data::Dataset dataset_;
     data::Split text_;
     double bits_per_byte_ = std::numeric_limits<double>::quiet_NaN();  // of the validation part, at 1 nat per token
-    std::unique_ptr<data::PackedDocuments> train_rows_, val_rows_;     // of documents
+    std::unique_ptr<data::PackedExamples> train_rows_, val_rows_;      // of examples
     std::unique_ptr<data::Sampler> sampler_;
     std::unique_ptr<TrainingStep> step_;
     TrainingState state_;

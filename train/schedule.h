@@ -3,8 +3,8 @@
 
 #include <cstddef>
 
-#include "train/enums.h"
-#include "train/options.h"
+#include "train/settings/enums.h"
+#include "train/settings/options.h"
 
 namespace inkling::train {
 

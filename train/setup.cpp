@@ -66,7 +66,7 @@ class Preparation {
             run.loaded = options_.lora_rank > 0 ? load_adapted() : load_whole(models::find_model(options_.init_from));
             change_softcap(settings_, run.loaded.model->config);
         }
-        if (open_tokenizer(run.corpus, settings_, run.loaded) && has_conversations(run.corpus))
+        if (open_tokenizer(run.corpus, settings_, run.loaded) && data::has_conversations(run.corpus))
             events_.note(
                 "conversations are learned as ChatML: <|im_start|>, the role, a line end, what is said, <|im_end|>");
         make_loop(run, "");
@@ -91,14 +91,15 @@ class Preparation {
     }
 
     // The first process writes the file of ids that a large text gets, and those that share its folder read it.
-    EncodedText encoded(const data::Corpus& corpus, const data::Tokenizer& tokenizer) const {
-        distributed::Processes* const all = corpus.lines ? nullptr : distributed::processes();
+    data::Dataset encoded(const data::Corpus& corpus, const data::Tokenizer& tokenizer) const {
+        distributed::Processes* const all = distributed::processes();
         if (all && !all->first()) all->barrier();
         const bool is_there = !all || all->first() || (fs::exists(options_.out) && holds_ids(options_.out));
-        EncodedText text = encode_text(corpus, tokenizer, options_.loss_on,
-                                       {.name = [&](std::size_t i) { return corpus.source_of(i); },
-                                        .cache = is_there ? options_.out : "",
-                                        .progress = [this](auto done, auto of) { events_.encoding(done, of); }});
+        data::Dataset text =
+            data::make_dataset(corpus, tokenizer,
+                               {.loss_on = options_.loss_on,
+                                .cache = is_there ? options_.out : "",
+                                .progress = [this](auto done, auto of) { events_.encoding(done, of); }});
         if (all && all->first()) all->barrier();
         return text;
     }
@@ -185,11 +186,10 @@ class Preparation {
         }
         formats::named(run.corpus.name(), [&] {
             const data::Tokenizer& tokenizer = *run.loaded.tokenizer;
-            const data::TokenView ids = run.text.tokens.ids;
-            const data::EncodedDocuments* const documents = run.text.documents ? &*run.text.documents : nullptr;
+            const data::TokenView ids = run.text.ids;
             auto& model = run.loaded.model;
-            std::vector<std::int32_t> repeated;  // documents may be shorter than the rows that are timed
-            if (documents && ids.size() < 4 * options_.block_size)
+            std::vector<std::int32_t> repeated;  // examples may be shorter than the rows that are timed
+            if (run.text.has_examples() && ids.size() < 4 * options_.block_size)
                 while (repeated.size() < 4 * options_.block_size)
                     repeated.insert(repeated.end(), ids.begin(), ids.end());
             const data::TokenView text = repeated.empty() ? ids : data::TokenView(repeated);
@@ -201,8 +201,7 @@ class Preparation {
             check_memory(options_, model ? model->config : options_.model_config(tokenizer.vocab_size()),
                          static_cast<double>(ids.size()));
             if (!model) model = new_model(tokenizer, ids);
-            run.loop =
-                std::make_unique<TrainingLoop>(options_, *model, ids, &tokenizer, distributed::processes(), documents);
+            run.loop = std::make_unique<TrainingLoop>(options_, *model, run.text, &tokenizer, distributed::processes());
         });
     }
 
@@ -226,7 +225,7 @@ class Preparation {
 
 bool open_tokenizer(const data::Corpus& corpus, RunSettings& settings, models::LoadedModel& loaded, bool learn) {
     TrainOptions& options = settings.options;
-    const bool chat = options.chat_template == ChatForm::chatml || has_conversations(corpus);
+    const bool chat = options.chat_template == ChatForm::chatml || data::has_conversations(corpus);
     if (!loaded.tokenizer && !options.init_from.empty()) {
         loaded.tokenizer = models::open_tokenizer(options.init_from);
     } else if (!loaded.tokenizer) {
@@ -245,14 +244,12 @@ bool open_tokenizer(const data::Corpus& corpus, RunSettings& settings, models::L
     return true;
 }
 
-Budget budget_of(const EncodedText& text) {
+Budget budget_of(const data::Dataset& text) {
     Budget budget;
-    budget.tokens = text.tokens.ids.size();
-    if (!text.documents) return budget;
-    const data::EncodedDocuments& documents = *text.documents;
-    for (std::size_t d = 0; d < documents.size(); ++d)
-        budget.longest_document = std::max(budget.longest_document, documents.ends[d] - documents.begin(d));
-    budget.answers = std::find(documents.learn.begin(), documents.learn.end(), 0) != documents.learn.end();
+    budget.tokens = text.ids.size();
+    for (std::size_t e = 0; e < text.ends.size(); ++e)
+        budget.longest_document = std::max(budget.longest_document, text.length(e));
+    budget.answers = std::find(text.learn.begin(), text.learn.end(), 0) != text.learn.end();
     return budget;
 }
 

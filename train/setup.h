@@ -2,7 +2,7 @@
 //   PreparedRun run{data::stories_corpus()};
 //   prepare(settings, find_resume(settings), events, run);
 //   run.loop->run(callbacks);
-// A plan alone needs less: `train --dry-run` stops at open_tokenizer, and `verify` at encode_text (encode_examples.h).
+// A plan alone needs less: `train --dry-run` stops at open_tokenizer, and `verify` at make_dataset (data/dataset.h).
 #pragma once
 
 #include <filesystem>
@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "data/corpus.h"
+#include "data/dataset.h"
 #include "models/files/folder.h"
-#include "train/encode_examples.h"
 #include "train/loop.h"
-#include "train/run_settings.h"
+#include "train/settings/run_settings.h"
 
 namespace inkling::train {
 
@@ -31,7 +31,7 @@ struct SetupEvents {
 struct PreparedRun {
     data::Corpus corpus = {};
     models::LoadedModel loaded = {};
-    EncodedText text = {};
+    data::Dataset text = {};
     std::unique_ptr<TrainingLoop> loop = nullptr;
     std::filesystem::path checkpoint = {};            // gone on from; empty: none
     std::vector<std::filesystem::path> damaged = {};  // newer than that
@@ -47,7 +47,7 @@ void prepare(RunSettings& settings, const Resume& resume, SetupEvents& events, P
 bool open_tokenizer(const data::Corpus& corpus, RunSettings& settings, models::LoadedModel& loaded, bool learn = true);
 
 // What a recipe goes by: the size of the text, and what it is.
-Budget budget_of(const EncodedText& text);
+Budget budget_of(const data::Dataset& text);
 
 // What becomes of characters that the tokenizer does not know: they are replaced and counted, or refused.
 void take_unknown(data::Tokenizer& tokenizer, bool strict);

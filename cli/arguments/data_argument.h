@@ -3,7 +3,7 @@
 
 #include "cli/common.h"
 #include "data/corpus.h"
-#include "train/options.h"
+#include "train/settings/options.h"
 
 namespace inkling::cli {
 

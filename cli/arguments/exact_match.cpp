@@ -15,21 +15,21 @@ std::string_view trimmed(std::string_view text) {
 }  // namespace
 
 Answers count_answers(const models::Transformer<float>& model, const std::shared_ptr<const data::Tokenizer>& tokenizer,
-                      const std::vector<data::Document>& documents, const std::function<bool(double done)>& progress) {
+                      const std::vector<data::Example>& examples, const std::function<bool(double done)>& progress) {
     constexpr std::size_t kMore = 8;  // tokens, beyond those of the right answer: one that is longer is wrong
     const auto inference = std::make_shared<const models::InferenceModel>(model);
     generate::GenerateOptions options;
     options.temperature = 0;
     generate::Conversation talk(inference, tokenizer, models::ChatTemplate::of(*tokenizer), options);
     Answers found;
-    for (const data::Document& d : documents) {
-        check<BadInput>(d.shape == data::DocumentShape::messages, "--answers is for conversations");
+    for (const data::Example& d : examples) {
+        check<BadInput>(d.shape == data::ExampleShape::messages, "--answers is for conversations");
         std::vector<data::ChatMessage> asked = d.parts;
         while (asked.size() > 1 && asked.back().role != "assistant") asked.pop_back();
         const std::string expected = asked.back().content;
         asked.pop_back();
         if (asked.empty()) continue;  // it begins with its only answer
-        if (!progress(static_cast<double>(&d - documents.data()) / static_cast<double>(documents.size()))) break;
+        if (!progress(static_cast<double>(&d - examples.data()) / static_cast<double>(examples.size()))) break;
         ++found.asked;
         options.max_tokens = tokenizer->encode(expected).size() + kMore;
         talk.set_options(options);

@@ -1,12 +1,12 @@
-// What a model answers, against what conversations in lines (data/documents.h) have it answer: inkling eval --answers.
-//   const Answers found = count_answers(*model, tokenizer, *corpus.lines);      // found.right of found.asked
+// What a model answers, against what conversations in lines (data/examples.h) have it answer: inkling eval --answers.
+//   const Answers found = count_answers(*model, tokenizer, *corpus.examples);      // found.right of found.asked
 #pragma once
 
 #include <functional>
 #include <memory>
 #include <vector>
 
-#include "data/documents.h"
+#include "data/examples.h"
 #include "data/tokenizers/tokenizer.h"
 #include "models/transformer.h"
 
@@ -18,8 +18,8 @@ struct Answers {
 
 // Asks for the last answer of each conversation, at temperature 0; it is right when it says the same, but for white
 // space around it. A conversation that does not fit into the context is wrong. progress() is asked before each, done in
-// [0, 1): false ends it. Throws BadInput for documents that are no conversations.
+// [0, 1): false ends it. Throws BadInput for examples that are no conversations.
 Answers count_answers(const models::Transformer<float>& model, const std::shared_ptr<const data::Tokenizer>& tokenizer,
-                      const std::vector<data::Document>& documents, const std::function<bool(double done)>& progress);
+                      const std::vector<data::Example>& examples, const std::function<bool(double done)>& progress);
 
 }  // namespace inkling::cli

@@ -6,7 +6,7 @@
 #include "cli/common.h"
 #include "formats/json.h"
 #include "train/loop.h"
-#include "train/settings.h"
+#include "train/settings/settings.h"
 
 namespace inkling::cli {
 

@@ -11,7 +11,7 @@
 #include <string>
 
 #include "train/callback.h"
-#include "train/options.h"
+#include "train/settings/options.h"
 
 namespace inkling::cli {
 

@@ -92,9 +92,9 @@ void save_to(std::string file, const Conversation& talk) {
 
 void load_from(const std::string& file, Conversation& talk) {
     check<BadInput>(!file.empty(), "/load: a file is required");
-    const data::DocumentLines d =
-        formats::named(file, [&] { return data::read_documents(formats::read_file(file, formats::FileKind::json)); });
-    check<BadInput>(d.list.size() == 1 && d.list[0].shape == data::DocumentShape::messages,
+    const data::ExampleLines d =
+        formats::named(file, [&] { return data::read_examples(formats::read_file(file, formats::FileKind::json)); });
+    check<BadInput>(d.list.size() == 1 && d.list[0].shape == data::ExampleShape::messages,
                     "{}: one line with \"messages\" is required", file);
     talk.set_messages(d.list[0].parts);
     std::fprintf(stderr, "(%s)\n", counted(talk.messages().size(), "message").c_str());

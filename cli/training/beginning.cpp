@@ -36,14 +36,14 @@ std::string adapters_trained(const TrainOptions& options, const models::Transfor
 
 // "documents in 40 rows of 48 tokens, ..."
 std::string documents_note(const train::TrainingLoop& loop) {
-    const auto add = [&](std::size_t (data::PackedDocuments::*what)() const) {
-        return (loop.documents()->*what)() + (loop.val_documents() ? (loop.val_documents()->*what)() : 0);
+    const auto add = [&](std::size_t (data::PackedExamples::*what)() const) {
+        return (loop.train_rows()->*what)() + (loop.val_rows() ? (loop.val_rows()->*what)() : 0);
     };
-    const std::size_t cut = add(&data::PackedDocuments::cut), left_out = add(&data::PackedDocuments::left_out);
+    const std::size_t cut = add(&data::PackedExamples::cut), left_out = add(&data::PackedExamples::left_out);
     std::string text = fmt::format(
-        "documents in {} of {}, {} for validation; {} to learn", counted(add(&data::PackedDocuments::size), "row"),
-        counted(loop.options().block_size, "token"), loop.val_documents() ? loop.val_documents()->size() : 0,
-        counted(add(&data::PackedDocuments::targets), "token"));
+        "documents in {} of {}, {} for validation; {} to learn", counted(add(&data::PackedExamples::size), "row"),
+        counted(loop.options().block_size, "token"), loop.val_rows() ? loop.val_rows()->size() : 0,
+        counted(add(&data::PackedExamples::targets), "token"));
     if (cut > 0) text += fmt::format("; {} longer than a row: the rest is left out", counted(cut, "document"));
     if (left_out > 0) text += fmt::format("; {} without anything to learn", counted(left_out, "document"));
     return text;
@@ -69,18 +69,17 @@ void tell_beginning(Report& report, const train::PreparedRun& run, const distrib
     report.note(fmt::format("{} parameters, {} tokens, vocabulary {} ({}), {}, seed {}",
                             parameters < 10'000 ? fmt::format("{}", parameters)
                                                 : fmt::format("{:.2f}M", static_cast<double>(parameters) / 1e6),
-                            run.text.tokens.ids.size(), run.loaded.tokenizer->vocab_size(),
+                            run.text.ids.size(), run.loaded.tokenizer->vocab_size(),
                             built_in ? "the built-in stories" : fmt::format("{}", fmt::join(options.data, ", ")),
                             counted(threads, "thread"), options.seed));
     if (processes) report.note(memory_note(options, model, *processes));
-    if (run.text.documents) report.note(documents_note(*run.loop));
+    if (run.text.has_examples()) report.note(documents_note(*run.loop));
     if (model.adapter.rank > 0) report.note(adapters_trained(options, model));
     if (const auto& unknown = run.loaded.tokenizer->unknown; unknown && unknown->tally().characters > 0)
         report.warn(unknown->note());
     if (built_in) {
         const double a_char = data::stories_entropy().nats_per_char;
-        const double chars =
-            static_cast<double>(run.text.tokens.bytes) / static_cast<double>(run.text.tokens.ids.size());
+        const double chars = static_cast<double>(run.text.bytes) / static_cast<double>(run.text.ids.size());
         report.note(fmt::format(
             "the entropy of the stories, the lowest possible loss: {:.4f} nats per token, {:.4f} per character",
             a_char * chars, a_char));

@@ -46,8 +46,8 @@ Vocabulary vocabulary(const data::Corpus& corpus, train::RunSettings& settings, 
     if (!loaded.tokenizer) return {settings.options.vocab_size, bytes / 3.5, false};
     const data::Tokenizer& tokenizer = *loaded.tokenizer;
     train::take_unknown(*loaded.tokenizer, settings.options.strict_vocabulary);
-    if (corpus.lines) {
-        budget = train::budget_of(train::encode_text(corpus, tokenizer, settings.options.loss_on));
+    if (corpus.examples) {
+        budget = train::budget_of(data::make_dataset(corpus, tokenizer, {.loss_on = settings.options.loss_on}));
         return {tokenizer.vocab_size(), static_cast<double>(budget.tokens), true};
     }
     std::size_t read = 0, tokens = 0;
@@ -58,7 +58,7 @@ Vocabulary vocabulary(const data::Corpus& corpus, train::RunSettings& settings, 
         if (read >= kSample) break;
     }
     const double scale = bytes / static_cast<double>(std::max<std::size_t>(read, 1));
-    const double joints = static_cast<double>(corpus.documents.size()) - 1;  // a token each: see encoded_corpus.h
+    const double joints = static_cast<double>(corpus.documents.size()) - 1;  // a token each: see encode.h
     return {tokenizer.vocab_size(), static_cast<double>(tokens) * scale + joints, read == corpus.bytes()};
 }
 
@@ -81,8 +81,7 @@ int print_estimate(const TrainArguments& args, train::RunSettings settings, cons
     if (fits) budget = train::fit_sizes(budget, loaded ? &*loaded : nullptr, settings);
     const models::Architecture architecture = loaded ? *loaded : options.model_config(vocabulary_.size);
     train::Estimate needed = train::estimate(options, architecture, vocabulary_.tokens, args.processes);
-    if (fits && !settings.given.contains("max-iters"))
-        options.max_iters = train::planned_steps(budget, needed.seconds_per_step(), settings);
+    train::fit_steps(budget, needed.seconds_per_step(), architecture, settings);
     if (fits) {  // whether weights are averaged follows from the number of steps
         train::fit_to_steps(budget, settings);
         train::estimate_sizes(options, architecture, vocabulary_.tokens, needed, args.processes);

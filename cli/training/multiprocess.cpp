@@ -9,7 +9,6 @@
 #include <sstream>
 
 #include "cli/common.h"
-#include "data/content_hash.h"
 #include "engine/base/cpu.h"
 #include "engine/process/threads.h"
 #include "formats/json.h"
@@ -84,12 +83,7 @@ void check_same_start(distributed::Processes& processes, const train::RunSetting
 }
 
 void check_same_text(distributed::Processes& processes, const data::Corpus& corpus) {
-    data::ContentHash hash;
-    for (const std::string_view document : corpus.documents) {
-        hash.add(document);
-        hash.add(std::string_view("\0", 1));
-    }
-    const std::string own = fmt::format("text = {} bytes, hash {:016x}\n", corpus.bytes(), hash.value());
+    const std::string own = fmt::format("text = {} bytes, hash {:016x}\n", corpus.bytes(), corpus.hash());
     compare(processes, own, [](const std::string& who, const std::string&, const auto& first, const auto& other) {
         throw BadInput(
             fmt::format("{} read another text, {}, than process 0, {}: give all the same text, or that of "
@@ -98,18 +92,18 @@ void check_same_text(distributed::Processes& processes, const data::Corpus& corp
     });
 }
 
-// Sizes of documents, sources, and documents in lines as JSON; then the text.
+// Sizes of documents, sources, and examples as JSON; then the text.
 void broadcast(distributed::Processes& processes, data::Corpus& corpus) {
     std::string head;
     auto text = std::make_shared<std::string>();
     if (processes.first()) {
         nlohmann::json sizes = nlohmann::json::array(), lines = nullptr;
-        if (corpus.lines) {
+        if (corpus.examples) {
             lines = nlohmann::json::array();
-            for (const data::Document& d : *corpus.lines) {
+            for (const data::Example& e : *corpus.examples) {
                 nlohmann::json parts = nlohmann::json::array();
-                for (const data::ChatMessage& m : d.parts) parts.push_back({m.role, m.content, m.more, m.learned});
-                lines.push_back({static_cast<int>(d.shape), parts, d.line, d.source, d.in_list, d.marked});
+                for (const data::ChatMessage& m : e.parts) parts.push_back({m.role, m.content, m.more, m.learned});
+                lines.push_back({static_cast<int>(e.shape), parts, e.line, e.source, e.in_list, e.marked});
             }
         } else {
             for (const std::string_view d : corpus.documents) sizes.push_back(d.size()), text->append(d);
@@ -127,19 +121,19 @@ void broadcast(distributed::Processes& processes, data::Corpus& corpus) {
     std::size_t at = 0;
     for (const auto& size : told["sizes"]) {
         const auto n = size.get<std::size_t>();
-        corpus.documents.push_back(std::string_view(*text).substr(at, n));
+        corpus.add_document(std::string_view(*text).substr(at, n));
         at += n;
     }
     for (const auto& source : told["sources"]) corpus.sources.push_back(formats::file_name(source).value_or(""));
     corpus.first = told["first"].get<std::vector<std::size_t>>();
     if (told["lines"].is_null()) return;
-    std::vector<data::Document> lines;
+    std::vector<data::Example> lines;
     for (const auto& line : told["lines"]) {
-        data::Document d{static_cast<data::DocumentShape>(line[0].get<int>()), {}, line[2], line[3], line[4], line[5]};
-        for (const auto& part : line[1]) d.parts.push_back({part[0], part[1], part[2], part[3]});
-        lines.push_back(std::move(d));
+        data::Example e{static_cast<data::ExampleShape>(line[0].get<int>()), {}, line[2], line[3], line[4], line[5]};
+        for (const auto& part : line[1]) e.parts.push_back({part[0], part[1], part[2], part[3]});
+        lines.push_back(std::move(e));
     }
-    corpus.take_lines(std::move(lines));
+    corpus.take_examples(std::move(lines));
 }
 
 std::string processes_text(const distributed::Processes& processes) {

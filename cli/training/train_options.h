@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "train/run_settings.h"
+#include "train/settings/run_settings.h"
 
 namespace inkling::cli {
 

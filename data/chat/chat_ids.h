@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "data/documents.h"
+#include "data/examples.h"
 #include "data/tokenizers/tokenizer.h"
 #include "formats/jinja/text.h"
 

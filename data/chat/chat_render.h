@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "data/documents.h"
+#include "data/examples.h"
 #include "formats/jinja/template.h"
 
 namespace inkling::models {

@@ -7,8 +7,8 @@
 #include "cli/program.h"
 #include "engine/base/clock.h"
 #include "python/bind/bind.h"
-#include "train/enums.h"
 #include "train/loop.h"
+#include "train/settings/enums.h"
 
 namespace inkling::python {
 namespace {

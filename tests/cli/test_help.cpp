@@ -2,7 +2,7 @@
 #include <sstream>
 
 #include "tests/cli/terminal.h"
-#include "train/settings.h"
+#include "train/settings/settings.h"
 
 using namespace inkling::testing;
 

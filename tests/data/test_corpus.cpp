@@ -264,6 +264,30 @@ TEST_CASE("corpus: what is compressed is text too, from files, folders and strea
                       ContainsSubstring("zeros.gz: this is a binary file, byte 0 is NUL"));
 }
 
+TEST_CASE("corpus: one pass finds what is not text, wherever its blocks begin", "[data]") {
+    constexpr std::size_t npos = std::string_view::npos, block = 1 << 18;
+    const auto hash = [](std::string_view text) {
+        ContentHash all;
+        all.add(text);
+        return all.value();
+    };
+    for (const std::size_t before :
+         {std::size_t{0}, block - 4, block - 3, block - 2, block - 1, block, 3 * block - 1}) {
+        const std::string ascii(before, 'a');
+        for (const std::string_view whole : {"", "\xC3\xA9", "\xE6\x97\xA5", "\xF0\x9F\x98\x80"}) {
+            for (const std::string& rest : {std::string(), std::string("b"), std::string(block, 'b')}) {
+                const std::string good = ascii + std::string(whole) + rest;
+                const TextScan found = scan_text(good, "a");
+                CHECK((found.invalid == npos && found.hash == hash(good)));
+                const std::string cut = ascii + std::string(whole.substr(0, whole.size() - !whole.empty())) + rest;
+                CHECK(scan_text(cut, "a").invalid == (whole.empty() ? npos : before));
+            }
+        }
+        CHECK(scan_text(ascii + "\xA9", "a").invalid == before);
+        CHECK_THROWS_AS(scan_text(ascii + "\xA9" + std::string(block, 'b') + '\0', "a"), NoText);
+    }
+}
+
 TEST_CASE("corpus: binary files are called so, with what they are", "[data]") {
     const ScratchFolder folder;
     const auto refusal = [&](const std::string& bytes) {
@@ -308,7 +332,7 @@ TEST_CASE("corpus: each record of a table is a document", "[data]") {
     CHECK(corpus.source_of(0) == jsonl + ": record 1 with text");
     CHECK(corpus.source_of(3) == packed + ": record 2 with text");
     CHECK(corpus.source_of(4) == plain);
-    CHECK(texts(read_corpus({jsonl})) == "[one][t\xC3\xA9\n]");  // "text" needs no name: documents.h
+    CHECK(texts(read_corpus({jsonl})) == "[one][t\xC3\xA9\n]");  // "text" needs no name: examples.h
     const std::string named = folder.write("f.jsonl", "{\"t\": \"a\"}\n");
     CHECK_THROWS_WITH(read_corpus({named}), ContainsSubstring(named + ": line 1: "));  // no text unasked
     std::istringstream in(lines), table("id,body\n1,\"a, b\"\n");

@@ -3,12 +3,13 @@
 #include <map>
 #include <set>
 
-#include "data/encoded_corpus.h"
+#include "data/dataset.h"
 #include "data/tokenizers/bpe/bpe_tokenizer.h"
 #include "data/tokenizers/bpe/bpe_train.h"
 #include "data/tokenizers/char_tokenizer.h"
 #include "engine/base/check.h"
 #include "tests/catch.h"
+#include "tests/data/corpus.h"
 #include "tests/data/windows.h"
 
 using namespace inkling;
@@ -86,8 +87,8 @@ TEST_CASE("paragraphs: whatever tokens a blank line is made of, and after an end
 
     const std::vector<std::string_view> documents = {"one\n", "two\n\nThe end."};
     const BpeTokenizer bpe(train_bpe(documents, 300));
-    const EncodedCorpus corpus = encode_corpus(bpe, documents);
-    CHECK(marked(bpe, std::vector<std::int32_t>(corpus.ids.begin(), corpus.ids.end())) ==
+    const Dataset dataset = make_dataset(data::tests::corpus_of(documents), bpe);
+    CHECK(marked(bpe, std::vector<std::int32_t>(dataset.ids.begin(), dataset.ids.end())) ==
           "|one\n<|endoftext|>|two\n\n|The end.");
 }
 

@@ -6,7 +6,7 @@
 
 #include "engine/base/check.h"
 #include "tests/fuzz/target.h"
-#include "train/settings.h"
+#include "train/settings/settings.h"
 
 using namespace inkling;
 

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "data/documents.h"
+#include "data/examples.h"
 #include "data/records.h"
 #include "engine/base/check.h"
 #include "tests/fuzz/target.h"
@@ -27,11 +27,11 @@ FUZZ_TARGET(text_lines) {
                 break;
             default: {
                 data::layout_of(text, bytes[0] == 's');
-                const auto layout = bytes[0] == 'l' ? data::DocumentLayout::list : data::DocumentLayout::lines;
-                for (const data::Document& d : data::read_documents(text, bytes[0] == 's', layout).list) {
+                const auto layout = bytes[0] == 'l' ? data::ExampleLayout::list : data::ExampleLayout::lines;
+                for (const data::Example& d : data::read_examples(text, bytes[0] == 's', layout).list) {
                     if (d.line == 0 || d.parts.empty()) std::abort();
-                    if (d.shape == data::DocumentShape::messages &&
-                        data::read_documents(data::to_line(d.parts)).list.at(0).parts != d.parts)
+                    if (d.shape == data::ExampleShape::messages &&
+                        data::read_examples(data::to_line(d.parts)).list.at(0).parts != d.parts)
                         std::abort();
                 }
             }

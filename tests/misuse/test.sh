@@ -17,7 +17,7 @@ cat >"$scratch/inkling.h" <<'END'
 #include "nn/linear.h"
 #include "nn/sequential.h"
 #include "train/optimizers/muon.h"
-#include "train/options.h"
+#include "train/settings/options.h"
 #include <iostream>
 using namespace inkling;
 END

@@ -7,7 +7,7 @@
 #include "tests/data/scratch_folder.h"
 #include "tests/train/run.h"
 #include "train/run/metrics.h"
-#include "train/settings.h"
+#include "train/settings/settings.h"
 
 using namespace inkling;
 using namespace inkling::testing;

@@ -184,12 +184,12 @@ TEST_CASE("checkpoint: before the first update there is no state of the optimize
 
 TEST_CASE("checkpoint: fingerprints tell texts apart", "[train]") {
     using Tokens = std::vector<std::int32_t>;
-    const std::string one = train::fingerprint(Tokens{1, 2, 3});
-    CHECK(train::fingerprint(Tokens{1, 2, 3}) == one);
+    const std::string one = data::Dataset(Tokens{1, 2, 3}).fingerprint;
+    CHECK(data::Dataset(Tokens{1, 2, 3}).fingerprint == one);
     const std::vector<std::uint16_t> of_2_bytes = {1, 2, 3};
-    CHECK(train::fingerprint(std::span(of_2_bytes)) == one);
+    CHECK(data::Dataset(data::TokenView(std::span(of_2_bytes))).fingerprint == one);
     for (const Tokens& other : {Tokens{1, 2, 4}, Tokens{1, 3, 2}, Tokens{1, 2}, Tokens{1, 2, 3, 0}, Tokens{0, 1, 2, 3}})
-        CHECK(train::fingerprint(other) != one);
+        CHECK(data::Dataset(other).fingerprint != one);
 }
 
 TEST_CASE("checkpoint: of another text it is refused, be it by one letter", "[train]") {

@@ -1,5 +1,5 @@
 // TrainOptions: defaults, config.toml there and back, and values that make no sense.
-#include "train/settings.h"
+#include "train/settings/settings.h"
 
 #include <set>
 

@@ -4,7 +4,8 @@
 #include "nn/init.h"
 #include "tests/train/run.h"
 #include "train/recipes/speed.h"
-#include "train/settings.h"
+#include "train/settings/run_settings.h"
+#include "train/settings/settings.h"
 
 using namespace inkling;
 using namespace inkling::testing;
@@ -171,10 +172,10 @@ TEST_CASE("recipes: what is given stays, and the rest goes with it", "[train]") 
 TEST_CASE("recipes: the steps that fit into the time, and what follows from them", "[train]") {
     TrainOptions o = train::recipe("fast").options;
     o.batch_size = 16, o.block_size = 100, o.val_fraction = 0.5;
-    CHECK(train::steps_within({60, 900, 1'000'000'000}, 0.03, o) == 2200);  // a tenth more than fit
-    CHECK(train::steps_within({600, 900, 400'000}, 0.03, o) == 7500);       // 60 times 200,000 tokens
-    CHECK(train::steps_within({60, 900, 100}, 0.03, o) == 400);             // so short a text needs them
-    CHECK(train::steps_within({0.001, 900, 400'000}, 10, o) == 1);
+    CHECK(train::planned_steps({60, 900, 1'000'000'000}, 2200.7, o) == 2200);
+    CHECK(train::planned_steps({600, 900, 400'000}, 22'000, o) == 7500);  // 60 times 200,000 tokens
+    CHECK(train::planned_steps({60, 900, 100}, 2200, o) == 400);          // so short a text needs them
+    CHECK(train::planned_steps({0.001, 900, 400'000}, 0.001, o) == 1);
     o.max_iters = 2000;
     const Budget large{60, 900, 1'000'000'000};
     train::fit_to_steps(large, {"log-every"}, o);
@@ -222,6 +223,38 @@ TEST_CASE("speed: how long a run takes, with evaluations, checkpoints and sample
     CHECK(train::planned_seconds(o, sizes, 100'000, 3).training == 30);
 }
 
+TEST_CASE("recipes: operations give the same plan on any machine, seconds a tenth more steps than fit", "[train]") {
+    const auto planned = [](const std::set<std::string>& given, double gflops, const TrainOptions& o,
+                            const char* name) {
+        train::RunSettings s;
+        s.recipe = &train::recipe(name);
+        s.options = o;
+        s.given = given;
+        if (s.fits_run()) train::fit_given(given, s.options);
+        Budget budget{60, gflops, 1'000'000};
+        if (s.fits_run() && given.contains("max-flops")) budget = train::fit_sizes(budget, nullptr, s);
+        train::fit_steps(budget, 0.03, s.options.model_config(64), s);
+        return s.options;
+    };
+    TrainOptions fast = train::recipe("fast").options;
+    fast.max_flops = 3e13;
+    TrainOptions one = planned({"max-flops"}, 900, fast, "fast"),
+                       other = planned({"max-flops"}, 50, fast, "fast");
+    CHECK(train::differing(one, other).empty());
+    const double a_step = train::flops_per_step(one, one.model_config(64)), steps = static_cast<double>(one.max_iters);
+    CHECK((steps * a_step <= 3e13 && (steps + 1) * a_step > 3e13));
+    CHECK((one.precision == Precision::fp32 && one.max_time == 0 && one.n_layer > 2));
+    CHECK(planned({"max-flops", "max-iters"}, 900, one, "fast").max_iters == one.max_iters);
+    TrainOptions few = fast;
+    few.max_iters = 7;
+    CHECK(planned({"max-flops", "max-iters"}, 900, few, "fast").max_iters == 7);
+    CHECK(planned({}, 900, train::recipe("fast").options, "fast").max_iters == 2200);
+    TrainOptions nano = train::recipe("nanogpt-cpu").options;
+    nano.max_flops = 10.5 * train::flops_per_step(nano, nano.model_config(64));
+    CHECK(planned({"max-flops"}, 900, nano, "nanogpt-cpu").max_iters == 10);
+    CHECK(planned({}, 900, nano, "nanogpt-cpu").max_iters == 2000);
+}
+
 TEST_CASE("recipes: what help calls chosen by the recipe is what differs from run to run", "[train]") {
     TrainOptions plain = train::recipe("fast").options;
     std::set<std::string> changed = {"precision"};  // by the CPU
@@ -229,7 +262,7 @@ TEST_CASE("recipes: what help calls chosen by the recipe is what differs from ru
         for (const std::size_t tokens : {std::size_t{300}, std::size_t{1} << 20, std::size_t{1} << 28}) {
             const Budget budget{seconds, 900, tokens};
             TrainOptions o = fitted(budget);
-            o.max_iters = train::steps_within(budget, 0.01, o);
+            o.max_iters = train::planned_steps(budget, seconds / 0.01, o);
             train::fit_tokenizer(tokens, {}, o);
             train::fit_to_steps(budget, {}, o);
             for (const auto& [setting, before] : train::differing(o, plain)) changed.insert(setting.name);

@@ -9,7 +9,7 @@
 
 #include "formats/files/file.h"
 #include "tests/data/scratch_folder.h"
-#include "train/settings.h"
+#include "train/settings/settings.h"
 
 namespace inkling::testing {
 

@@ -9,7 +9,7 @@
 
 #include "nn/flat.h"
 #include "train/optimizers/ranges.h"
-#include "train/options.h"
+#include "train/settings/options.h"
 
 namespace inkling::train {
 

@@ -51,6 +51,16 @@ double step_flops(const TrainOptions& options, const Parts& adapted, const model
     return all + (6 * adapters - 2 * static_cast<double>(models::multiplied_count(config))) * tokens;
 }
 
+// With the context of the rows that are trained on, which may be shorter than the model's.
+models::Architecture of_rows(const TrainOptions& options, models::Architecture config) {
+    config.block_size = std::min(config.block_size, options.block_size);
+    return config;
+}
+
+double tokens_per_step(const TrainOptions& options, const models::Architecture& rows) {
+    return static_cast<double>(options.batch_size * rows.block_size * options.gradient_accumulation_steps);
+}
+
 // Bytes that the pool has from the system.
 double held() {
     const PoolStatistics now = pool_statistics();
@@ -140,6 +150,11 @@ double training_flops(const models::Architecture& config, double tokens) {
            6 * static_cast<double>(config.n_layer) * C * T * tokens;
 }
 
+double flops_per_step(const TrainOptions& options, const models::Architecture& config) {
+    const models::Architecture rows = of_rows(options, config);
+    return step_flops(options, adapted_parts(options, config), rows, tokens_per_step(options, rows));
+}
+
 void estimate_sizes(const TrainOptions& options, const models::Architecture& config, double text_tokens,
                     Estimate& result, std::size_t processes) {
     const double all = trained_count(options, config);
@@ -156,14 +171,13 @@ Estimate estimate(const TrainOptions& options, const models::Architecture& confi
                   std::size_t processes) {
     Estimate result;
     result.parameters = models::parameter_count(config);
-    models::Architecture rows = config;  // which may be shorter than the context
-    rows.block_size = std::min(config.block_size, options.block_size);
+    const models::Architecture rows = of_rows(options, config);
     const double tokens = static_cast<double>(options.rows_per_shard()) * static_cast<double>(rows.block_size);
-    result.tokens_per_step = tokens * static_cast<double>(options.shards * options.gradient_accumulation_steps);
+    result.tokens_per_step = tokens_per_step(options, rows);
     result.trained = trained_count(options, config);
     if (options.lora_rank > 0) result.parameters += static_cast<std::size_t>(result.trained);
     const Parts adapted = adapted_parts(options, config);
-    result.flops_per_step = step_flops(options, adapted, rows, result.tokens_per_step);
+    result.flops_per_step = flops_per_step(options, config);
     estimate_sizes(options, config, text_tokens, result, processes);
 
     TrainOptions tried = options;  // one part of a step

@@ -6,13 +6,16 @@
 #include <cstddef>
 
 #include "models/architecture.h"
-#include "train/options.h"
+#include "train/settings/options.h"
 
 namespace inkling::train {
 
 // Floating-point operations of forward and backward over `tokens` tokens in windows of the whole context: 6 for each
 // weight that is multiplied with, and causal attention, half of T x T.
 double training_flops(const models::Architecture& architecture, double tokens);
+
+// Of a whole step of a run; of what is frozen, no gradients.
+double flops_per_step(const TrainOptions& options, const models::Architecture& architecture);
 
 struct Estimate {
     std::size_t parameters = 0;  // adapters among them

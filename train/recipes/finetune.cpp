@@ -97,10 +97,9 @@ void fit_tuning(const Budget& budget, const models::Architecture& model, const s
     fit_rates(model, budget.answers, given, o);
 }
 
-std::size_t tuning_steps(const Budget& budget, double seconds_per_step, const TrainOptions& o) {
-    const double in_time = kPlannedTime * budget.seconds / seconds_per_step;
+std::size_t tuning_steps(const Budget& budget, double fitting_steps, const TrainOptions& o) {
     const double epochs = max_epochs(budget) * tuned_tokens(budget, o) / tuned_step_tokens(o);
-    return static_cast<std::size_t>(std::clamp(std::min(in_time, std::max(epochs, kTunedMinSteps)), 1.0, 1e9));
+    return static_cast<std::size_t>(std::clamp(std::min(fitting_steps, std::max(epochs, kTunedMinSteps)), 1.0, 1e9));
 }
 
 void fit_tuning_to_steps(const Budget& budget, const std::set<std::string>& given, TrainOptions& o) {

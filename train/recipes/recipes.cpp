@@ -136,7 +136,7 @@ void fit_given(const std::set<std::string>& given, TrainOptions& o) {
     if ((given.contains("n-head") || shared) && !given.contains("n-embd") &&
         o.n_head > 0)  // an even number of columns a head
         o.n_embd = std::max<std::size_t>(1, (o.n_embd / o.n_head + 1) / 2) * 2 * o.n_head;
-    if (given.contains("max-iters")) set("max-time", o.max_time, 0);
+    if (given.contains("max-iters") || given.contains("max-flops")) set("max-time", o.max_time, 0);
     if (!given.contains("batch-size")) o.batch_size = whole_parts(static_cast<double>(o.batch_size), o.shards);
     if (o.lora_rank > 0) {  // two thin factors of a change: AdamW, as everybody trains them
         if (!given.contains("optimizer")) o.optimizer = OptimizerKind::adamw;
@@ -150,7 +150,7 @@ void fit_given(const std::set<std::string>& given, TrainOptions& o) {
     }
 }
 
-double Budget::flops() const { return seconds * gflops * 1e9 * kEfficiency; }
+double Budget::flops() const { return operations > 0 ? operations : seconds * gflops * 1e9 * kEfficiency; }
 
 void fit_tokenizer(std::size_t bytes, const std::set<std::string>& given, TrainOptions& o) {
     if (given.contains("tokenizer")) return;
@@ -196,11 +196,10 @@ void fit(const Budget& budget, bool fit_shape, const std::set<std::string>& give
     set("head-lr", o.head_lr, o.head_lr * std::sqrt(128 / C));
 }
 
-std::size_t steps_within(const Budget& budget, double seconds_per_step, const TrainOptions& o) {
-    const double in_time = kPlannedTime * budget.seconds / seconds_per_step;
+std::size_t planned_steps(const Budget& budget, double fitting_steps, const TrainOptions& o) {
     const auto per_step = static_cast<double>(o.batch_size * o.block_size * o.gradient_accumulation_steps);
     const double epochs = kMaxEpochs * static_cast<double>(budget.tokens) * (1 - o.val_fraction) / per_step;
-    const double steps = std::min(in_time, std::max(epochs, kMinSteps));
+    const double steps = std::min(fitting_steps, std::max(epochs, kMinSteps));
     return static_cast<std::size_t>(std::clamp(steps, 1.0, 1e9));
 }
 

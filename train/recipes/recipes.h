@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "train/options.h"
+#include "train/settings/options.h"
 
 namespace inkling::train {
 
@@ -36,14 +36,16 @@ struct Budget {
     std::size_t tokens = 0;            // of the text
     bool answers = false;              // of documents in lines, of which not all is learned
     std::size_t longest_document = 0;  // in tokens, where the text is documents in lines
+    double operations = 0;             // by --max-flops, instead of seconds
 
-    double flops() const;  // that a run makes of them
+    double flops() const;  // of a run
 };
 
 // The functions below choose the settings with the trait kChosen (settings.h), and leave alone those that the user
 // gave: `given` holds their names.
 
-// What goes with the given settings: heads with a width, rates with an optimizer, no limit of time with steps.
+// What goes with the given settings: heads with a width, rates with an optimizer, no limit of time with steps or
+// operations.
 void fit_given(const std::set<std::string>& given, TrainOptions& options);
 
 // In bits per byte, characters are as good as byte pairs or better up to about this many bytes of text; then byte pairs
@@ -63,9 +65,8 @@ std::size_t whole_parts(double rows, std::size_t shards);
 // More steps are planned than were measured to fit: a plan that the clock stops costs less than one that ends early.
 inline constexpr double kPlannedTime = 1.1;
 
-// How many steps to plan: a tenth more than fit into the time, but none that would repeat the text without end; at
-// least 1.
-std::size_t steps_within(const Budget& budget, double seconds_per_step, const TrainOptions& options);
+// How many steps to plan: those that fit, but none that would repeat the text without end; at least 1.
+std::size_t planned_steps(const Budget& budget, double fitting_steps, const TrainOptions& options);
 
 // What follows from the number of steps: how often to evaluate, sample and log, and how long weights are averaged.
 void fit_to_steps(const Budget& budget, const std::set<std::string>& given, TrainOptions& options);

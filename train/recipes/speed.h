@@ -7,8 +7,8 @@
 #include "distributed/processes.h"
 #include "engine/base/precision.h"
 #include "models/transformer.h"
-#include "train/options.h"
 #include "train/recipes/estimate.h"
+#include "train/settings/options.h"
 
 namespace inkling::train {
 

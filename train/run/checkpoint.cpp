@@ -1,12 +1,12 @@
 #include "train/run/checkpoint.h"
 
 #include <algorithm>
-#include <bit>
 #include <charconv>
 #include <cmath>
 #include <map>
 #include <span>
 
+#include "data/content_hash.h"
 #include "engine/base/names.h"
 #include "engine/base/parallel.h"
 #include "formats/files/file.h"
@@ -53,25 +53,11 @@ double read_val_loss(const formats::SafetensorsFile& file, const std::string& wh
     return read_number<double>(file, file.metadata().contains(kValLoss) ? kValLoss : kBestValLoss, what);
 }
 
-// FNV-1a, a 32-bit word at a time: one that differs always changes the value.
-struct Hash {
-    std::uint64_t value = 1469598103934665603ull;
-
-    void add(std::uint32_t word) { value = (value ^ word) * 1099511628211ull; }
-    void add(const std::string& text) {
-        for (const char c : text) add(static_cast<std::uint32_t>(static_cast<unsigned char>(c)));
-        add(~0u);
-    }
-    void add(const float* values, std::size_t n) {
-        for (std::size_t i = 0; i < n; ++i) add(std::bit_cast<std::uint32_t>(values[i]));
-    }
-};
-
 using Metadata = std::map<std::string, std::string>;
 
 // Of the model's files that hold no weights.
 std::string files_checksum(const fs::path& folder) {
-    Hash hash;
+    data::WordHash hash;
     const char* const config = models::is_adapter(folder) ? "adapter_config.json" : "config.json";
     for (const char* name : {config, "tokenizer.json"}) hash.add(formats::read_file(folder / name));
     return fmt::format("{:016x}", hash.value);
@@ -81,7 +67,7 @@ std::string files_checksum(const fs::path& folder) {
 // are those that the model is the average of.
 std::string checksum(const Metadata& metadata, const nn::FlatParameters<float>& parameters, Optimizer<float>& optimizer,
                      const Array<float>& weights) {
-    Hash hash;
+    data::WordHash hash;
     for (const auto& [key, text] : metadata) {
         if (key == kChecksum) continue;
         hash.add(key);
@@ -109,20 +95,10 @@ std::vector<Optimizer<float>::State> updated_state(Optimizer<float>& optimizer,
 
 }  // namespace
 
-std::string fingerprint(data::TokenView tokens, const data::EncodedDocuments* documents) {
-    Hash hash;
-    for (const std::int32_t t : tokens) hash.add(static_cast<std::uint32_t>(t));
-    if (documents) {
-        for (const std::uint8_t learned : documents->learn) hash.add(learned);
-        for (const std::size_t end : documents->ends) hash.add(static_cast<std::uint32_t>(end));
-    }
-    return fmt::format("{}-{:016x}", tokens.size(), hash.value);
-}
-
 std::string base_fingerprint(models::Transformer<float>& model) {
     constexpr std::size_t kNumbers = 1 << 20;  // that are widened at a time
     if (model.adapter.rank == 0) return "";
-    Hash all;
+    data::WordHash all;
     std::size_t count = 0;
     for (const models::ParameterSpec& p : models::parameters(model.config)) {
         const Tensor<float>& tensor = model.at(p);
@@ -139,7 +115,7 @@ std::string base_fingerprint(models::Transformer<float>& model) {
                     tensor.packed()->unpack_rows(first, last, wide.data());
                     values = wide.data();
                 }
-                Hash part;
+                data::WordHash part;
                 part.add(values, (last - first) * width);
                 hashes[i] = part.value;
             }

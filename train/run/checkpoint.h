@@ -6,7 +6,6 @@
 #include <span>
 #include <string>
 
-#include "data/packed_documents.h"
 #include "data/tokenizers/tokenizer.h"
 #include "models/transformer.h"
 #include "train/optimizers/optimizer.h"
@@ -22,7 +21,7 @@ struct TrainingState {
     double val_loss = std::numeric_limits<double>::infinity();  // of this step; infinity: it was not evaluated
     double train_s = 0, elapsed_s = 0;
     Spikes spikes = {};                 // what the next steps are compared with
-    std::string data_fingerprint;       // of the tokens that it is trained on
+    std::string data_fingerprint;       // of the dataset that it is trained on
     std::string base_fingerprint = "";  // of the model whose adapters are trained; "": the model itself is
     std::string config;                 // the resolved config.toml
 };
@@ -46,10 +45,7 @@ std::string stored_config(const std::filesystem::path& folder);
 // a version that kept only the best until then, that. Throws BadInput.
 double stored_val_loss(const std::filesystem::path& folder);
 
-// A number that two texts of tokens share only by being equal (or by an accident of 1 in 2^64), with their count; the
-// same of documents.
-std::string fingerprint(data::TokenView tokens, const data::EncodedDocuments* documents = nullptr);
-// The same of the frozen weights of a model with adapters; "" for others. A checkpoint of adapters does not hold them.
+// A hash of the frozen weights of a model with adapters; "" for others. A checkpoint of adapters does not hold them.
 std::string base_fingerprint(models::Transformer<float>& model);
 
 }  // namespace inkling::train

@@ -6,7 +6,7 @@
 
 #include "train/loop.h"
 #include "train/recipes/recipes.h"
-#include "train/settings.h"
+#include "train/settings/settings.h"
 
 namespace inkling::train {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "engine/base/check.h"
-#include "train/options.h"
+#include "train/settings/options.h"
 
 namespace inkling::train {
 

@@ -34,7 +34,7 @@ std::unique_ptr<data::Tokenizer> make_tokenizer(const TrainOptions& options, con
     const auto kind = find_named<data::TokenizerKind>(options.tokenizer);
     if (kind == data::TokenizerKind::characters) {
         std::vector<std::string_view> texts = corpus.documents;
-        if (texts.size() > 1) texts.push_back("\n");  // what joins them: see encoded_corpus.h
+        if (texts.size() > 1) texts.push_back("\n");  // what joins them: see encode.h
         return std::make_unique<data::CharTokenizer>(data::CharTokenizer::from_texts(texts, options.byte_fallback));
     }
     if (kind == data::TokenizerKind::byte_pairs) {

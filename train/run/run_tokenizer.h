@@ -6,7 +6,7 @@
 
 #include "data/corpus.h"
 #include "data/tokenizers/tokenizer.h"
-#include "train/options.h"
+#include "train/settings/options.h"
 
 namespace inkling::train {
 

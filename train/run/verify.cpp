@@ -5,7 +5,7 @@
 #include "train/adapters.h"
 #include "train/run/checkpoint.h"
 #include "train/run/run_folder.h"
-#include "train/settings.h"
+#include "train/settings/settings.h"
 
 namespace inkling::train {
 

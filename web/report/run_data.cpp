@@ -12,7 +12,7 @@
 #include "models/files/folder.h"
 #include "models/parameters.h"
 #include "train/run/run_folder.h"
-#include "train/settings.h"
+#include "train/settings/settings.h"
 #include "web/report/attention_map.h"
 #include "web/report/jsonl.h"
 

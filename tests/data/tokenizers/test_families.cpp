@@ -1,11 +1,12 @@
 // Tokenizers of the kinds that Llama, Qwen, SmolLM, Pythia, DeepSeek, Falcon, TinyLlama, Mistral and Gemma have,
 // against the `tokenizers` library (tests/reference/make_tokenizer_reference.py).
-#include "data/encoded_corpus.h"
+#include "data/dataset.h"
 #include "data/tokenizers/bpe/bpe_train.h"
 #include "data/tokenizers/nfc.h"
 #include "data/tokenizers/split/white_space.h"
 #include "engine/base/check.h"
 #include "tests/catch.h"
+#include "tests/data/corpus.h"
 #include "tests/data/tokenizers/bpe_reference.h"
 
 using namespace inkling;
@@ -106,11 +107,11 @@ TEST_CASE("tokenizers of families: documents of a corpus stand between the marks
             if (document == 1 && before.empty() && after.empty() && !t->end_of_text()) add(t->encode("\n"));
             add(before), add(text), add(after);
         }
-        const EncodedCorpus corpus = encode_corpus(*t, {"ab", "ab"});
-        CHECK(std::vector<std::int32_t>(corpus.ids.begin(), corpus.ids.end()) == want);
+        const Dataset dataset = make_dataset(data::tests::corpus_of({"ab", "ab"}), *t);
+        CHECK(std::vector<std::int32_t>(dataset.ids.begin(), dataset.ids.end()) == want);
         if (before.empty()) continue;
         ++marked;
-        CHECK((corpus.ids[0] == before[0] && corpus.bytes == 4));
+        CHECK((dataset.ids[0] == before[0] && dataset.bytes == 4));
     }
     CHECK(marked >= 2);
 }

@@ -1,4 +1,4 @@
-#include "data/documents.h"
+#include "data/examples.h"
 
 #include <fmt/core.h>
 
@@ -44,11 +44,11 @@ class Reading {
   public:
     Reading(bool skip_bad_lines, bool list) : skip_(skip_bad_lines), list_(list) {}
 
-    // read(): the document of this number.
+    // read(): the example of this number.
     template <class Read>
     void add(std::size_t number, const Read& read) {
         try {
-            Document d = read();
+            Example d = read();
             d.in_list = list_;
             d.line = number;
             if (!all.list.empty() && all.list[0].shape != d.shape) {
@@ -63,7 +63,7 @@ class Reading {
         }
     }
 
-    DocumentLines all;
+    ExampleLines all;
 
   private:
     const bool skip_, list_;
@@ -71,7 +71,7 @@ class Reading {
 
 }  // namespace
 
-std::string Document::place() const { return fmt::format("{} {}", in_list ? "record" : "line", line); }
+std::string Example::place() const { return fmt::format("{} {}", in_list ? "record" : "line", line); }
 
 std::string to_line(const std::vector<ChatMessage>& messages) {
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
@@ -82,26 +82,26 @@ std::string to_line(const std::vector<ChatMessage>& messages) {
     return nlohmann::ordered_json{{"messages", list}}.dump() + "\n";
 }
 
-DocumentLines read_documents(std::string_view text, bool skip_bad_lines, DocumentLayout layout) {
-    Reading reading(skip_bad_lines, layout == DocumentLayout::list);
-    if (layout == DocumentLayout::list) {
+ExampleLines read_examples(std::string_view text, bool skip_bad_lines, ExampleLayout layout) {
+    Reading reading(skip_bad_lines, layout == ExampleLayout::list);
+    if (layout == ExampleLayout::list) {
         json all = formats::parse_json(text, "it", kDepth + 1);
         if (!all.is_array()) all = json::array({std::move(all)});
         std::size_t number = 0;
-        for (const json& one : all) reading.add(++number, [&] { return parse_document(one); });
+        for (const json& one : all) reading.add(++number, [&] { return parse_example(one); });
     } else {
         each_line(text, [&](std::string_view line, std::size_t number) {
-            reading.add(number, [&] { return parse_document(parse_line(line)); });
+            reading.add(number, [&] { return parse_example(parse_line(line)); });
             return true;
         });
     }
     return std::move(reading.all);
 }
 
-DocumentLayout layout_of(std::string_view text, bool any_object) {
+ExampleLayout layout_of(std::string_view text, bool any_object) {
     constexpr std::size_t kLines = 100;
     const auto is_good = [&](const json& j) {
-        if (!any_object) parse_document(j);
+        if (!any_object) parse_example(j);
         return j.is_object() && !j.empty();
     };
     const auto parse_all = [&] { return formats::parse_json(text, "it", kDepth + 1); };
@@ -110,20 +110,20 @@ DocumentLayout layout_of(std::string_view text, bool any_object) {
         const std::size_t first = text.find_first_not_of(" \t\r\n", begin + 1);
         const bool list = first != std::string_view::npos && text[first] == '{' &&
                           (any_object || holds([&] { return is_good(parse_all()[0]); }));
-        return list ? DocumentLayout::list : DocumentLayout::none;
+        return list ? ExampleLayout::list : ExampleLayout::none;
     }
     std::size_t n = 0;
     bool found = false;
     each_line(text, [&](std::string_view line, std::size_t) {
         found = line.find_first_not_of(" \t\r") == line.find('{') && holds([&] {
                     const json j = parse_line(line);
-                    return n == 0 ? is_good(j) : (parse_document(j), true);
+                    return n == 0 ? is_good(j) : (parse_example(j), true);
                 });
         return !found && ++n < kLines;
     });
-    if (found) return DocumentLayout::lines;
+    if (found) return ExampleLayout::lines;
     const bool one = text.substr(begin).starts_with('{') && holds([&] { return is_good(parse_all()); });
-    return one ? DocumentLayout::list : DocumentLayout::none;
+    return one ? ExampleLayout::list : ExampleLayout::none;
 }
 
 }  // namespace inkling::data

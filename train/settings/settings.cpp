@@ -1,4 +1,4 @@
-#include "train/settings.h"
+#include "train/settings/settings.h"
 
 #include "models/families/family.h"
 
@@ -67,6 +67,9 @@ std::vector<Setting> settings(TrainOptions& o) {
         // Time
         {"max-time", Duration{&o.max_time}, time, kUsual | kMayChange,
          "stop after this much time in training steps: seconds, or 90s, 5m, 1h30m; 0: no limit"},
+        {"max-flops", &o.max_flops, time, kUsual | kMayChange,
+         "as many steps as this number of operations makes, such as 2e13, instead of --max-time: the same plan on any "
+         "machine; 0: no limit"},
         {"max-iters", &o.max_iters, time, kUsual | kChosen | kMayChange, "training steps"},
         {"eval-every", &o.eval_every, time, kUsual | kChosen | kMayChange,
          "steps between evaluations; 0: only at the end"},

@@ -1,4 +1,4 @@
-#include "train/options.h"
+#include "train/settings/options.h"
 
 #include <cmath>
 #include <cstdint>
@@ -6,7 +6,7 @@
 #include "data/tokenizers/bpe/bpe_train.h"
 #include "engine/base/check.h"
 #include "models/families/family.h"
-#include "train/settings.h"
+#include "train/settings/settings.h"
 
 namespace inkling::train {
 namespace {
@@ -98,6 +98,7 @@ void TrainOptions::validate() const {
     in_range("--beta2", beta2, 0, 0.999999999);
     in_range("--grad-clip", grad_clip, 0, 1e30);
     in_range("--max-time", max_time, 0, 1e9);
+    in_range("--max-flops", max_flops, 0, 1e30);
     in_range("--val-fraction", val_fraction, 0, 0.9);
     check(!out.empty(), "--out must name a directory");
 }

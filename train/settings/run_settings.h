@@ -12,8 +12,8 @@
 #include "data/tokenizers/tokenizer.h"
 #include "models/transformer.h"
 #include "train/recipes/recipes.h"
-#include "train/settings.h"
-#include "train/wrong_setting.h"
+#include "train/settings/settings.h"
+#include "train/settings/wrong_setting.h"
 
 namespace inkling::train {
 
@@ -46,19 +46,21 @@ RunSettings resolve(RunSettings given, const Resume& resume);
 void fit_tokenizer(std::size_t bytes, RunSettings& settings);
 
 // Model and batch of a recipe that fits the run, for the text that `budget` tells of; the shape of a model that is
-// `loaded` stays. Without a limit of time no clock is asked, so that the same flags give the same run. Returns what it
-// went by.
+// `loaded` stays. Without a limit of time no clock is asked, so that the same flags give the same run; with --max-flops
+// on any machine. Returns what it went by.
 Budget fit_sizes(Budget budget, const models::Architecture* loaded, RunSettings& settings);
 
-// How many steps the recipe plans, and what follows from their number.
-std::size_t planned_steps(const Budget& budget, double seconds_per_step, const RunSettings& settings);
+// How many steps: as many as --max-flops makes, or as a recipe plans; --max-iters is the most. And what a recipe
+// derives from their number.
+void fit_steps(const Budget& budget, double seconds_per_step, const models::Architecture& architecture,
+               RunSettings& settings);
 void fit_to_steps(const Budget& budget, RunSettings& settings);
 
 // What a recipe has planned.
 struct FittedPlan {
     models::Architecture architecture;
     Budget budget;
-    double seconds_per_step = 0;  // measured; 0: the number of steps was given
+    double seconds_per_step = 0;  // measured; 0: no clock was asked
 };
 
 // That, and the number of steps, from trying some on `tokens`. `loaded`: the model to start from, null: a new one.

@@ -9,7 +9,7 @@
 #include "formats/files/file.h"
 #include "formats/toml_nesting.h"
 #include "formats/utf8.h"
-#include "train/settings.h"
+#include "train/settings/settings.h"
 
 namespace inkling::train {
 namespace {

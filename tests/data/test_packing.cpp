@@ -1,5 +1,5 @@
-// Rows of documents.
-#include "data/packed_documents.h"
+// Rows of examples.
+#include "data/packing.h"
 
 #include <map>
 #include <numeric>
@@ -12,28 +12,30 @@ using namespace inkling::data;
 
 namespace {
 
-// Documents of these lengths; document d has the ids 100 d, 100 d + 1, ..., and every `nth` of them is to be learned.
+// Examples of these lengths; example e has the ids 100 e, 100 e + 1, ..., and every `nth` of them is to be learned.
 struct Made {
     std::vector<std::int32_t> ids;
-    EncodedDocuments documents;
+    std::vector<std::uint8_t> learn;
+    std::vector<std::uint64_t> ends;
     Made(const std::vector<std::size_t>& lengths, std::size_t nth = 1) {
         for (std::size_t d = 0; d < lengths.size(); ++d) {
             for (std::size_t i = 0; i < lengths[d]; ++i) {
                 ids.push_back(static_cast<std::int32_t>(100 * d + i));
-                documents.learn.push_back(i % nth == 0);
+                learn.push_back(i % nth == 0);
             }
-            documents.ends.push_back(ids.size());
+            ends.push_back(ids.size());
         }
     }
+    Dataset dataset() const { return {ids, learn, ends}; }
 };
 
 }  // namespace
 
-TEST_CASE("packed documents: every document is in one row, whole, and learns what it should", "[data]") {
+TEST_CASE("packed examples: every example is in one row, whole, and learns what it should", "[data]") {
     const std::vector<std::size_t> lengths = {9, 3, 1, 30, 2, 17, 5, 0, 16, 4, 8};
     for (const std::size_t nth : {1u, 2u, 3u}) {
         const Made made(lengths, nth);
-        const PackedDocuments rows(made.ids, made.documents, 0, lengths.size(), 16);
+        const PackedExamples rows(made.dataset(), 0, lengths.size(), 16);
         INFO(nth);
         CHECK(rows.cut() == 1);             // 30 ids; 17 fit: 16 of them are inputs
         CHECK(rows.left_out() == nth + 1);  // too short to have anything to learn
@@ -48,7 +50,7 @@ TEST_CASE("packed documents: every document is in one row, whole, and learns wha
                 REQUIRE(begin <= i);
                 CHECK((i == 0 || begins[i] == begins[i - 1] || begin == i));
                 counted += out[i] != no_target;
-                if (i >= std::size_t(std::accumulate(rows.documents(r).begin(), rows.documents(r).end(), std::size_t{0},
+                if (i >= std::size_t(std::accumulate(rows.examples(r).begin(), rows.examples(r).end(), std::size_t{0},
                                                      [&](std::size_t sum, std::size_t d) {
                                                          return sum + std::min<std::size_t>(16, lengths[d] - 1);
                                                      }))) {
@@ -72,10 +74,10 @@ TEST_CASE("packed documents: every document is in one row, whole, and learns wha
     }
 }
 
-TEST_CASE("packed documents: every row is met once an epoch, by the step alone", "[data]") {
+TEST_CASE("packed examples: every row is met once an epoch, by the step alone", "[data]") {
     const Made made({5, 9, 4, 16, 17, 17, 12, 13, 14, 15, 15}, 2);
-    const PackedDocuments rows(made.ids, made.documents, 0, 11, 16);
-    const DocumentSampler sampler(rows, 3, 7), same(rows, 3, 7), other(rows, 3, 8);
+    const PackedExamples rows(made.dataset(), 0, 11, 16);
+    const ExampleSampler sampler(rows, 3, 7), same(rows, 3, 7), other(rows, 3, 8);
     Batch batch;
     std::map<std::vector<std::int32_t>, std::size_t> met;
     std::size_t differ = 0;
@@ -97,6 +99,6 @@ TEST_CASE("packed documents: every row is met once an epoch, by the step alone",
     for (const auto& [row, times] : met) CHECK(times == 3);
     CHECK(differ > 0);
     const Made none({1, 1});
-    const PackedDocuments no_rows(none.ids, none.documents, 0, 2, 16);
-    CHECK_THROWS_WITH(DocumentSampler(no_rows, 3, 7), ContainsSubstring("no document has anything to learn"));
+    const PackedExamples no_rows(none.dataset(), 0, 2, 16);
+    CHECK_THROWS_WITH(ExampleSampler(no_rows, 3, 7), ContainsSubstring("no document has anything to learn"));
 }

@@ -1,18 +1,21 @@
-#include "data/encoded_corpus.h"
+#include "data/dataset.h"
 
 #include <algorithm>
 
 #include "data/content_hash.h"
+#include "data/growing_ids.h"
 #include "data/tokenizers/bpe/bpe_train.h"
 #include "data/tokenizers/char_tokenizer.h"
 #include "data/tokenizers/json/tokenizer_json.h"
 #include "engine/base/check.h"
 #include "engine/base/random.h"
 #include "tests/catch.h"
+#include "tests/data/corpus.h"
 #include "tests/data/scratch_folder.h"
 
 using namespace inkling;
 using namespace inkling::data;
+using inkling::data::tests::corpus_of;
 using inkling::data::tests::ScratchFolder;
 namespace fs = std::filesystem;
 using Ids = std::vector<std::int32_t>;
@@ -20,7 +23,7 @@ using Documents = std::vector<std::string_view>;
 
 namespace {
 
-Ids ids(const EncodedCorpus& corpus) { return {corpus.ids.begin(), corpus.ids.end()}; }
+Ids ids(const Dataset& corpus) { return {corpus.ids.begin(), corpus.ids.end()}; }
 
 std::vector<fs::path> files(const ScratchFolder& folder) {
     std::vector<fs::path> found;
@@ -39,12 +42,12 @@ std::string mixed_text(std::size_t size, std::uint64_t seed) {
 
 }  // namespace
 
-TEST_CASE("encoded corpus: an end of text between documents, else lines that end", "[data]") {
+TEST_CASE("dataset: an end of text between documents, else lines that end", "[data]") {
     const Documents documents = {"ab", "", "b\n", "a"};
     const CharTokenizer characters = CharTokenizer::from_text("\nab");
-    CHECK(ids(encode_corpus(characters, documents)) == Ids{1, 2, 0, 2, 0, 1});
-    CHECK(encode_corpus(characters, documents).bytes == 6);
-    CHECK(ids(encode_corpus(CharTokenizer::from_text("ab"), {"ab"})) == Ids{0, 1});
+    CHECK(ids(make_dataset(corpus_of(documents), characters)) == Ids{1, 2, 0, 2, 0, 1});
+    CHECK(make_dataset(corpus_of(documents), characters).bytes == 6);
+    CHECK(ids(make_dataset(corpus_of({"ab"}), CharTokenizer::from_text("ab"))) == Ids{0, 1});
     const BpeTokenizer bpe(train_bpe(documents, 300));
     const std::int32_t end = *bpe.end_of_text();
     Ids expected;
@@ -53,12 +56,12 @@ TEST_CASE("encoded corpus: an end of text between documents, else lines that end
         const Ids more = bpe.encode(documents[i]);
         expected.insert(expected.end(), more.begin(), more.end());
     }
-    CHECK(ids(encode_corpus(bpe, documents)) == expected);
-    CHECK(encode_corpus(bpe, documents).bytes == 5);
-    CHECK(encode_corpus(bpe, {}).ids.empty());
+    CHECK(ids(make_dataset(corpus_of(documents), bpe)) == expected);
+    CHECK(make_dataset(corpus_of(documents), bpe).bytes == 5);
+    CHECK(make_dataset(corpus_of({}), bpe).ids.empty());
 }
 
-TEST_CASE("encoded corpus: a text that is cut where the tokenizer says has the same ids", "[data]") {
+TEST_CASE("dataset: a text that is cut where the tokenizer says has the same ids", "[data]") {
     const std::string text = mixed_text(20000, 1);
     const BpeTokenizer bpe(train_bpe(Documents{text}, 400));
     const CharTokenizer characters = CharTokenizer::from_text(text);
@@ -78,16 +81,14 @@ TEST_CASE("encoded corpus: a text that is cut where the tokenizer says has the s
     }
 }
 
-TEST_CASE("encoded corpus: what cannot be encoded is named, with its place in the document", "[data]") {
+TEST_CASE("dataset: what cannot be encoded is named, with its place in the document", "[data]") {
     const CharTokenizer characters = CharTokenizer::from_text("\nab");
-    const std::vector<std::string> sources = {"one.txt", "two.txt"};
     const std::string late = std::string(200'000, 'a') + "c";
-    CHECK_THROWS_WITH(encode_corpus(characters, {"ab", late}, {.name = [&](std::size_t i) { return sources[i]; }}),
-                      ContainsSubstring("two.txt: the character 'c' (U+0063) at byte 200000 is not in"));
-    CHECK_THROWS_WITH(encode_corpus(characters, {"c"}), !ContainsSubstring("txt"));
+    CHECK_THROWS_WITH(make_dataset(corpus_of({"ab", late}), characters),
+                      ContainsSubstring("1.txt: the character 'c' (U+0063) at byte 200000 is not in"));
 }
 
-TEST_CASE("encoded corpus: ids that grow", "[data]") {
+TEST_CASE("dataset: ids that grow", "[data]") {
     GrowingIds growing;
     CHECK(growing.ids().empty());
     growing.append({});
@@ -101,7 +102,7 @@ TEST_CASE("encoded corpus: ids that grow", "[data]") {
     CHECK(Ids(moved.ids().begin(), moved.ids().end()) == expected);
 }
 
-TEST_CASE("encoded corpus: ids of 2 bytes are the same as of 4", "[data]") {
+TEST_CASE("dataset: ids of 2 bytes are the same as of 4", "[data]") {
     const Ids all = {0, 1, 65535, 7, 300};
     GrowingIds narrow(65536), wide(65537);
     narrow.append(all);
@@ -117,42 +118,20 @@ TEST_CASE("encoded corpus: ids of 2 bytes are the same as of 4", "[data]") {
     }
 }
 
-TEST_CASE("encoded corpus: a file of ids of 4 bytes, which all had once, is still read", "[data]") {
-    const ScratchFolder folder;
-    const std::string text = mixed_text(3000, 7);
-    const CharTokenizer characters = CharTokenizer::from_text(text);
-    const EncodeOptions options{.cache = folder.path(), .cache_from = 1000};
-    const Ids expected = ids(encode_corpus(characters, {text}, options));
-    REQUIRE(files(folder).size() == 1);
-    const std::string name = files(folder)[0].filename().string(), now = formats::read_file(files(folder)[0]);
-    CHECK(now.size() == 2 * expected.size() + 40);
-    std::string then(reinterpret_cast<const char*>(expected.data()), 4 * expected.size());
-    ContentHash hash;
-    const std::uint64_t size = text.size();
-    hash.add(then);
-    hash.add({reinterpret_cast<const char*>(&size), sizeof size});
-    const std::uint64_t checksum = hash.value();
-    then += "INKTOK01" + now.substr(now.size() - 32, 24);
-    then.append(reinterpret_cast<const char*>(&checksum), sizeof checksum);
-    folder.write(name, then);
-    const EncodedCorpus found = encode_corpus(characters, {text}, options);
-    CHECK((found.from_cache && ids(found) == expected && found.bytes == text.size()));
-}
-
-TEST_CASE("encoded corpus: progress goes up to the whole", "[data]") {
+TEST_CASE("dataset: progress goes up to the whole", "[data]") {
     const std::string a = mixed_text(40 << 20, 6), b = "end";
     std::vector<std::size_t> done;
-    const EncodeOptions options{.progress = [&](std::size_t d, std::size_t all) {
+    const DatasetOptions options{.progress = [&](std::size_t d, std::size_t all) {
         CHECK(all == a.size() + b.size());
         done.push_back(d);
     }};
-    encode_corpus(CharTokenizer::from_text(a + b), {a, b}, options);
+    make_dataset(corpus_of({a, b}), CharTokenizer::from_text(a + b), options);
     REQUIRE(done.size() == 3);  // 16 MB, 32 MB, all
     CHECK(std::is_sorted(done.begin(), done.end()));
     CHECK(done.back() == a.size() + b.size());
 }
 
-TEST_CASE("encoded corpus: added tokens that a cut would break are not cut", "[data]") {
+TEST_CASE("dataset: added tokens that a cut would break are not cut", "[data]") {
     for (const AddedToken& token :
          {AddedToken{.content = "two words", .id = 300}, AddedToken{.content = "x", .id = 300, .rstrip = true}}) {
         BpeSpec spec = train_bpe(Documents{"some text"}, 270);
@@ -164,37 +143,69 @@ TEST_CASE("encoded corpus: added tokens that a cut would break are not cut", "[d
     CHECK(plain.safe_cut("some text of two words x and more", 3) == 4);
 }
 
-TEST_CASE("encoded corpus: a large one is kept in a file, and taken from there", "[data]") {
+TEST_CASE("dataset: a large one is kept in a file, and taken from there", "[data]") {
     const ScratchFolder folder;
     const std::string a = mixed_text(30000, 2), b = mixed_text(5000, 3);
     const Documents documents = {a, b};
     const BpeTokenizer bpe(train_bpe(documents, 400));
-    const Ids expected = ids(encode_corpus(bpe, documents));
-    const EncodeOptions options{.cache = folder.path("new/folder"), .cache_from = 1000};
-    const EncodedCorpus made = encode_corpus(bpe, documents, options);
+    const Ids expected = ids(make_dataset(corpus_of(documents), bpe));
+    const DatasetOptions options{.cache = folder.path("new/folder"), .cache_from = 1000};
+    const Dataset made = make_dataset(corpus_of(documents), bpe, options);
     CHECK((ids(made) == expected && !made.from_cache && made.bytes == a.size() + b.size()));
     int calls = 0;
-    EncodeOptions again = options;
+    DatasetOptions again = options;
     again.progress = [&](std::size_t, std::size_t) { ++calls; };
-    const EncodedCorpus found = encode_corpus(bpe, documents, again);
+    const Dataset found = make_dataset(corpus_of(documents), bpe, again);
     CHECK((ids(found) == expected && found.from_cache && found.bytes == made.bytes && calls == 0));
     // other documents, other borders between them, another tokenizer: other files, and of each folder the last alone
     const std::string joined = a + b;
-    CHECK_FALSE(encode_corpus(bpe, {joined}, options).from_cache);
-    CHECK(ids(encode_corpus(bpe, documents, options)) == expected);
+    CHECK_FALSE(make_dataset(corpus_of({joined}), bpe, options).from_cache);
+    CHECK(ids(make_dataset(corpus_of(documents), bpe, options)) == expected);
     const BpeTokenizer other(train_bpe(documents, 300));
-    CHECK(ids(encode_corpus(other, documents, options)) == ids(encode_corpus(other, documents)));
+    CHECK(ids(make_dataset(corpus_of(documents), other, options)) == ids(make_dataset(corpus_of(documents), other)));
     CHECK(std::distance(fs::directory_iterator(folder.path("new/folder")), fs::directory_iterator()) == 1);
     CHECK(ids(made) == expected);  // although its file is gone
 }
 
-TEST_CASE("encoded corpus: a file of ids that is damaged is made anew", "[data]") {
+TEST_CASE("dataset: examples are kept in a file as texts are", "[data]") {
+    const ScratchFolder folder;
+    const auto examples = [](const std::string& answer) {
+        std::vector<Example> all;
+        for (std::size_t i = 0; i < 40; ++i)
+            all.push_back({ExampleShape::completion, {{"prompt", "one and"}, {"completion", answer}}, i + 1});
+        all.push_back({ExampleShape::completion, {{"prompt", ""}, {"completion", ""}}, 41});
+        Corpus corpus;
+        corpus.begin_source(nullptr, "a.jsonl");
+        corpus.take_examples(all);
+        return corpus;
+    };
+    const CharTokenizer characters = CharTokenizer::from_text("one and two");
+    const Dataset plain = make_dataset(examples(" two"), characters);
+    CHECK((plain.ids.size() == 40 * 11 && plain.ends.size() == 41 && plain.bytes == 40 * 11));
+    CHECK(std::count(plain.learn.begin(), plain.learn.end(), 1) == 40 * 4);
+    const DatasetOptions options{.cache = folder.path(), .cache_from = 100};
+    for (const bool found : {false, true}) {
+        const Dataset kept = make_dataset(examples(" two"), characters, options);
+        CHECK((kept.from_cache == found && ids(kept) == ids(plain) && kept.bytes == plain.bytes));
+        CHECK(std::equal(kept.learn.begin(), kept.learn.end(), plain.learn.begin(), plain.learn.end()));
+        CHECK(std::equal(kept.ends.begin(), kept.ends.end(), plain.ends.begin(), plain.ends.end()));
+        CHECK(kept.fingerprint == plain.fingerprint);
+    }
+    DatasetOptions all = options;
+    all.loss_on = LossOn::all;
+    CHECK_FALSE(make_dataset(examples(" two"), characters, all).from_cache);
+    CHECK_FALSE(make_dataset(examples(" one"), characters, all).from_cache);
+    CHECK(make_dataset(examples(" one"), characters, all).from_cache);
+    CHECK(make_dataset(examples(" one"), characters, all).fingerprint != plain.fingerprint);
+}
+
+TEST_CASE("dataset: a file of ids that is damaged is made anew", "[data]") {
     const ScratchFolder folder;
     const std::string text = mixed_text(3000, 4);
     const BpeTokenizer bpe(train_bpe(Documents{text}, 300));
     const Ids expected = bpe.encode(text);
-    const EncodeOptions options{.cache = folder.path(), .cache_from = 1000};
-    encode_corpus(bpe, {text}, options);
+    const DatasetOptions options{.cache = folder.path(), .cache_from = 1000};
+    make_dataset(corpus_of({text}), bpe, options);
     REQUIRE(files(folder).size() == 1);
     const std::string name = files(folder)[0].filename().string(), whole = formats::read_file(files(folder)[0]);
     CHECK(name.starts_with("tokens-"));
@@ -202,25 +213,25 @@ TEST_CASE("encoded corpus: a file of ids that is damaged is made anew", "[data]"
         folder.write(name, bytes);
         folder.write("." + name + ".tmp.1.0", "left by a writer that was killed");
         folder.write("tokens-of-mine.bin", "no file of ours");
-        const EncodedCorpus corpus = encode_corpus(bpe, {text}, options);
+        const Dataset corpus = make_dataset(corpus_of({text}), bpe, options);
         REQUIRE_FALSE(corpus.from_cache);
         REQUIRE(ids(corpus) == expected);
         REQUIRE(formats::read_file(folder.path(name)) == whole);
         REQUIRE(files(folder).size() == 2);
     };
-    for (std::size_t i = 0; i < 60; ++i) {
+    for (std::size_t i = 0; i < 76; ++i) {
         std::string flipped = whole;
-        const std::size_t at = i < 40 ? whole.size() - 1 - i : random_below({9, 9}, i, whole.size());
+        const std::size_t at = i < 56 ? whole.size() - 1 - i : random_below({9, 9}, i, whole.size());
         flipped[at] = static_cast<char>(flipped[at] ^ (1 << (i % 8)));
         INFO("byte " << at << " of " << whole.size());
         check_remade(flipped);
     }
-    for (const std::size_t size : {std::size_t{0}, std::size_t{3}, std::size_t{40}, whole.size() - 4, whole.size() - 1})
+    for (const std::size_t size : {std::size_t{0}, std::size_t{3}, std::size_t{56}, whole.size() - 4, whole.size() - 1})
         check_remade(whole.substr(0, size));
     check_remade(whole + "more");
     fs::remove(folder.path(name));
     fs::create_directory(folder.path(name));
-    CHECK_THROWS_WITH(encode_corpus(bpe, {text}, options), ContainsSubstring("Is a directory"));
+    CHECK_THROWS_WITH(make_dataset(corpus_of({text}), bpe, options), ContainsSubstring("Is a directory"));
 }
 
 TEST_CASE("content hash: depends on every byte, on the length, and not on the pieces", "[data]") {

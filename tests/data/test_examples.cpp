@@ -18,9 +18,9 @@ const std::string kConversation =
     "\"\"}]}";
 
 // Of one line, which may be written on several here.
-Document parsed(std::string line) {
+Example parsed(std::string line) {
     std::replace(line.begin(), line.end(), '\n', ' ');
-    return read_documents(line).list.at(0);
+    return read_examples(line).list.at(0);
 }
 
 Corpus piped(std::string_view text) {
@@ -32,7 +32,7 @@ Corpus piped(std::string_view text) {
 }
 
 // "user: a | assistant: b (not learned)"
-std::string shown(const Document& d) {
+std::string shown(const Example& d) {
     std::string all;
     for (const ChatMessage& m : d.parts)
         all +=
@@ -44,14 +44,14 @@ std::string shown(const std::string& line) { return shown(parsed(line)); }
 }  // namespace
 
 TEST_CASE("documents: the three shapes", "[data]") {
-    const Document chat = parsed(kConversation);
-    CHECK(chat.shape == DocumentShape::messages);
+    const Example chat = parsed(kConversation);
+    CHECK(chat.shape == ExampleShape::messages);
     CHECK(chat.parts == std::vector<ChatMessage>{{"user", "a\n"}, {"assistant", ""}});
-    const Document completion = parsed("{\"completion\": \"b\", \"prompt\": \"a\"}");
-    CHECK(completion.shape == DocumentShape::completion);
+    const Example completion = parsed("{\"completion\": \"b\", \"prompt\": \"a\"}");
+    CHECK(completion.shape == ExampleShape::completion);
     CHECK(completion.parts == std::vector<ChatMessage>{{"prompt", "a"}, {"completion", "b"}});
-    const Document text = parsed(" {\"text\": \"\\u00e9\", \"prompt\": 5} ");
-    CHECK(text.shape == DocumentShape::text);
+    const Example text = parsed(" {\"text\": \"\\u00e9\", \"prompt\": 5} ");
+    CHECK(text.shape == ExampleShape::text);
     CHECK(text.parts == std::vector<ChatMessage>{{"text", "\xC3\xA9"}});
     CHECK(parsed(to_line(chat.parts)).parts == chat.parts);
     CHECK(to_line({{"user", "a\"\n"}}) == "{\"messages\":[{\"role\":\"user\",\"content\":\"a\\\"\\n\"}]}\n");
@@ -74,7 +74,7 @@ TEST_CASE("documents: the shapes that people have for conversations", "[data]") 
     for (const std::string& line : same) {
         INFO(line);
         CHECK(shown(line) == both);
-        CHECK(parsed(line).shape == DocumentShape::messages);
+        CHECK(parsed(line).shape == ExampleShape::messages);
         CHECK_FALSE(parsed(line).marked);
     }
     CHECK(shown(R"({"prompt": [{"role": "user", "content": "Say 1"}],
@@ -86,7 +86,7 @@ TEST_CASE("documents: the shapes that people have for conversations", "[data]") 
           "system: Be short. | user: a");
     CHECK(shown(R"({"messages": [{"role": "developer", "content": "Be short."}]})") == "system: Be short.");
     // TRL: of the prompt nothing is learned
-    const Document d = parsed(R"({"prompt": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"},
+    const Example d = parsed(R"({"prompt": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"},
             {"role": "user", "content": "c"}], "completion": [{"role": "assistant", "content": "d"}]})");
     CHECK(shown(d) == "user: a | assistant: b (not learned) | user: c | assistant: d");
     CHECK_FALSE(d.marked);
@@ -169,8 +169,8 @@ TEST_CASE("documents: bad lines are named, or skipped and counted", "[data]") {
     for (const auto& [line, message] : table) {
         const std::string lines = kConversation + "\r\n\n" + line + "\n" + kConversation;
         INFO(line);
-        CHECK_THROWS_WITH(read_documents(lines), ContainsSubstring("line 3: ") && ContainsSubstring(message));
-        const DocumentLines some = read_documents(lines, true);
+        CHECK_THROWS_WITH(read_examples(lines), ContainsSubstring("line 3: ") && ContainsSubstring(message));
+        const ExampleLines some = read_examples(lines, true);
         CHECK(some.list.size() == 2);
         CHECK(some.list[1].line == 4);
         CHECK(some.bad_lines == 1);
@@ -186,10 +186,10 @@ TEST_CASE("documents: a corpus has them by content", "[data]") {
                       plain = folder.write("plain.txt", "{\"text\": \"one\"}\n"),
                       bad = folder.write("bad.jsonl", "no\n" + kConversation + "\nworse\n");
     const Corpus both = read_corpus({chats, texts});
-    REQUIRE(both.lines);
-    REQUIRE(both.lines->size() == 4);
-    CHECK(both.place_of((*both.lines)[1]) == chats + ": line 2");
-    CHECK(both.place_of((*both.lines)[3]) == texts + ": line 2");
+    REQUIRE(both.examples);
+    REQUIRE(both.examples->size() == 4);
+    CHECK(both.place_of((*both.examples)[1]) == chats + ": line 2");
+    CHECK(both.place_of((*both.examples)[3]) == texts + ": line 2");
     CHECK(both.source_of(3) == texts + ": record 2 with text");
     CHECK(both.documents == std::vector<std::string_view>{"a\n", "a\n", "one", "two"});
     CHECK(Corpus(both).documents[3].data() == both.documents[3].data());  // a copy shares the texts
@@ -198,20 +198,20 @@ TEST_CASE("documents: a corpus has them by content", "[data]") {
         read_corpus({other}, {.skip_bad_lines = true}),
         ContainsSubstring("nothing is left to read: skipped 2 bad lines, such as " + other + ": line 1: "));
     CHECK(read_corpus({other}, {.text_field = "t"}).documents == std::vector<std::string_view>{"a", "b"});
-    CHECK_FALSE(read_corpus({plain}).lines);
-    CHECK_FALSE(read_corpus({texts}, {.text_field = "text"}).lines);
+    CHECK_FALSE(read_corpus({plain}).examples);
+    CHECK_FALSE(read_corpus({texts}, {.text_field = "text"}).examples);
     CHECK_THROWS_WITH(read_corpus({chats, plain}),
                       ContainsSubstring(chats + " holds one document a line, and " + plain + " is other text"));
     CHECK_THROWS_WITH(read_corpus({plain, chats}), ContainsSubstring("give one or the other"));
     CHECK_THROWS_WITH(read_corpus({bad}), ContainsSubstring(bad + ": line 1: it: not valid JSON"));
     const Corpus skipped = read_corpus({bad}, {.skip_bad_lines = true});
-    CHECK(skipped.lines->size() == 1);
+    CHECK(skipped.examples->size() == 1);
     CHECK(skipped.bad_lines == 2);
     REQUIRE(skipped.notes().size() == 1);
     CHECK(skipped.notes()[0].starts_with("skipped 2 bad lines, such as " + bad + ": line 1: "));
     const Corpus in = piped(kConversation);
-    REQUIRE(in.lines);
-    CHECK(in.place_of((*in.lines)[0]) == "standard input: line 1");
+    REQUIRE(in.examples);
+    CHECK(in.place_of((*in.examples)[0]) == "standard input: line 1");
 }
 
 TEST_CASE("documents: JSON is never taken for text unasked", "[data]") {
@@ -223,13 +223,13 @@ TEST_CASE("documents: JSON is never taken for text unasked", "[data]") {
     for (const std::string& text : {"[" + alpaca + ",\n " + alpaca + "]", alpaca + "\n\n" + alpaca,
                                     std::string("{\n\"instruction\": \"a\",\n\"output\": \"b\"}\n")}) {
         INFO(text);
-        CHECK(json(text).lines);
+        CHECK(json(text).examples);
     }
     const std::string path = folder.path("a.json");
     const Corpus list = json("[" + alpaca + ",\n " + alpaca + "]");
-    CHECK(list.place_of(list.lines->at(1)) == path + ": record 2");
+    CHECK(list.place_of(list.examples->at(1)) == path + ": record 2");
     const Corpus one = json("\n" + alpaca);
-    CHECK(one.place_of(one.lines->at(0)) == path + ": line 2");
+    CHECK(one.place_of(one.examples->at(0)) == path + ": line 2");
     CHECK_THROWS_WITH(json("[" + alpaca + ",\n " + unknown + "]"), ContainsSubstring(path + ": record 2: none of"));
     CHECK_THROWS_WITH(json("[" + alpaca + ",\n " + alpaca), ContainsSubstring(path + ": it: not valid JSON"));
     CHECK_THROWS_WITH(json(unknown), ContainsSubstring(path + ": line 1: none of"));
@@ -237,14 +237,14 @@ TEST_CASE("documents: JSON is never taken for text unasked", "[data]") {
         CHECK_THROWS_WITH(json(other), (ContainsSubstring(path) && ContainsSubstring("none of")) ||
                                            ContainsSubstring("it holds no documents"));
     // standard input that begins so
-    CHECK(piped("[" + alpaca + "]").lines);
-    CHECK(piped("\n" + alpaca).lines);
+    CHECK(piped("[" + alpaca + "]").examples);
+    CHECK(piped("\n" + alpaca).examples);
     CHECK_THROWS_WITH(piped(unknown + "\n"), ContainsSubstring("standard input: line 1: none of"));
     CHECK_THROWS_WITH(piped("Title\n" + alpaca + "\n"),
                       ContainsSubstring("standard input: line 1: it: not valid JSON"));
     for (const std::string& text :
          {"{ a brace\n" + unknown, "Such as:\n" + unknown + "\n", std::string("[1]"), std::string("{}\n{}")})
-        CHECK_FALSE(piped(text).lines);
+        CHECK_FALSE(piped(text).examples);
     // in a folder, those of other kinds are passed over, and told
     folder.write("f/settings.json", "{\"a\": 1}");
     folder.write("f/notes.txt", unknown);

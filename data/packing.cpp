@@ -1,4 +1,4 @@
-#include "data/packed_documents.h"
+#include "data/packing.h"
 
 #include <algorithm>
 #include <map>
@@ -10,29 +10,28 @@
 
 namespace inkling::data {
 
-std::size_t PackedDocuments::places(std::size_t document) const {
-    const std::size_t ids = documents_.ends[document] - documents_.begin(document);
+std::size_t PackedExamples::places(std::size_t example) const {
+    const std::size_t ids = dataset_.length(example);
     return std::min(length_, ids > 0 ? ids - 1 : 0);
 }
 
 // The longest first, each into the row with the least room that is enough (best fit, decreasing).
-PackedDocuments::PackedDocuments(TokenView ids, const EncodedDocuments& documents, std::size_t first, std::size_t last,
-                                 std::size_t length)
-    : ids_(ids), documents_(documents), length_(length) {
-    const auto learned = [&](std::size_t d) {
-        const auto begin = documents.learn.begin() + static_cast<std::ptrdiff_t>(documents.begin(d) + 1);
-        return static_cast<std::size_t>(std::count(begin, begin + static_cast<std::ptrdiff_t>(places(d)), 1));
+PackedExamples::PackedExamples(const Dataset& dataset, std::size_t first, std::size_t last, std::size_t length)
+    : dataset_(dataset), length_(length) {
+    const auto learned = [&](std::size_t e) {
+        const auto targets = dataset.learn.subspan(dataset.begin(e) + 1, places(e));
+        return static_cast<std::size_t>(std::count(targets.begin(), targets.end(), 1));
     };
     std::vector<std::size_t> order;
-    for (std::size_t d = first; d < last; ++d) {
-        const bool some = places(d) > 0 && learned(d) > 0;
-        some ? order.push_back(d) : static_cast<void>(++left_out_);
-        cut_ += some && documents.ends[d] - documents.begin(d) > length + 1;
+    for (std::size_t e = first; e < last; ++e) {
+        const bool some = places(e) > 0 && learned(e) > 0;
+        some ? order.push_back(e) : static_cast<void>(++left_out_);
+        cut_ += some && dataset.length(e) > length + 1;
     }
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return places(a) > places(b); });
     std::multimap<std::size_t, std::size_t> rooms;  // rows, by the room that they have
-    for (const std::size_t d : order) {
-        const std::size_t n = places(d);
+    for (const std::size_t e : order) {
+        const std::size_t n = places(e);
         auto found = rooms.lower_bound(n);
         if (found == rooms.end()) {
             found = rooms.emplace(length, rows_.size());
@@ -42,47 +41,47 @@ PackedDocuments::PackedDocuments(TokenView ids, const EncodedDocuments& document
         const auto [room, row] = *found;
         rooms.erase(found);
         if (room > n) rooms.emplace(room - n, row);
-        rows_[row].push_back(d);
-        targets_[row] += learned(d);
+        rows_[row].push_back(e);
+        targets_[row] += learned(e);
     }
     all_targets_ = std::accumulate(targets_.begin(), targets_.end(), std::size_t{0});
 }
 
-void PackedDocuments::fill(std::size_t row, std::int32_t* inputs, std::int32_t* targets, std::int32_t* begins) const {
+void PackedExamples::fill(std::size_t row, std::int32_t* inputs, std::int32_t* targets, std::int32_t* begins) const {
     std::size_t at = 0;
-    for (const std::size_t d : rows_[row]) {
-        const std::size_t n = places(d), begin = documents_.begin(d);
-        const TokenView ids = ids_.subspan(begin, n + 1);
+    for (const std::size_t e : rows_[row]) {
+        const std::size_t n = places(e), begin = dataset_.begin(e);
+        const TokenView ids = dataset_.ids.subspan(begin, n + 1);
         ids.first(n).copy_to(inputs + at);
         ids.subspan(1).copy_to(targets + at);
         for (std::size_t i = 0; i < n; ++i)
-            if (!documents_.learn[begin + 1 + i]) targets[at + i] = no_target;
+            if (!dataset_.learn[begin + 1 + i]) targets[at + i] = no_target;
         std::fill_n(begins + at, n, static_cast<std::int32_t>(at));
         at += n;
     }
-    std::fill_n(inputs + at, length_ - at, 0);  // what is left is a document of which nothing is learned
+    std::fill_n(inputs + at, length_ - at, 0);  // what is left is an example of which nothing is learned
     std::fill_n(targets + at, length_ - at, no_target);
     std::fill_n(begins + at, length_ - at, static_cast<std::int32_t>(at));
 }
 
-DocumentSampler::DocumentSampler(const PackedDocuments& rows, std::size_t batch, std::uint64_t seed)
+ExampleSampler::ExampleSampler(const PackedExamples& rows, std::size_t batch, std::uint64_t seed)
     : rows_(rows), batch_(batch), seed_(seed) {
     check<BadInput>(rows.size() > 0, "no document has anything to learn");
 }
 
-std::size_t DocumentSampler::row_of(std::uint64_t row) const {
+std::size_t ExampleSampler::row_of(std::uint64_t row) const {
     constexpr std::uint64_t first_stream = 0x646F6373ull << 24;  // "docs" in ASCII, far above those of a Generator
     const std::uint64_t epoch = row / rows_.size();
     return permute({seed_, first_stream + epoch}, row % rows_.size(), rows_.size());
 }
 
-std::size_t DocumentSampler::targets(std::uint64_t step) const {
+std::size_t ExampleSampler::targets(std::uint64_t step) const {
     std::size_t sum = 0;
     for (std::size_t b = 0; b < batch_; ++b) sum += rows_.targets(row_of(step * batch_ + b));
     return sum;
 }
 
-void DocumentSampler::fill(std::uint64_t step, Batch& out) const {
+void ExampleSampler::fill(std::uint64_t step, Batch& out) const {
     const std::size_t T = rows_.length();
     out.batch = batch_;
     out.length = T;

@@ -1,11 +1,11 @@
-// What the object of a line says: parse_document(), parse_messages().
+// What the object of a line says: parse_example(), parse_messages().
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "data/documents.h"
+#include "data/examples.h"
 #include "data/records.h"
 #include "engine/base/check.h"
 #include "formats/json.h"
@@ -110,7 +110,7 @@ bool is_marked(const std::vector<ChatMessage>& messages) {
     return std::any_of(messages.begin(), messages.end(), [](const ChatMessage& m) { return !m.learned; });
 }
 
-Document conversation(std::vector<ChatMessage> messages, const json& line) {
+Example conversation(std::vector<ChatMessage> messages, const json& line) {
     refuse_keys(line, kOfLine);
     const json* const weight = find(line, "weight");
     check<BadInput>(!weight || *weight == 1, "the line has the \"weight\" {}: 1 alone is read",
@@ -120,11 +120,11 @@ Document conversation(std::vector<ChatMessage> messages, const json& line) {
         check<BadInput>(messages[0].role != "system", "\"system\" is there twice: beside the messages and among them");
         messages.insert(messages.begin(), {"system", std::move(system)});
     }
-    return {.shape = DocumentShape::messages, .parts = std::move(messages), .marked = marked};
+    return {.shape = ExampleShape::messages, .parts = std::move(messages), .marked = marked};
 }
 
 // Alpaca's, with LLaMA-Factory's "history" of questions and answers.
-Document instruction(const json& line) {
+Example instruction(const json& line) {
     std::vector<ChatMessage> messages;
     if (const json* const history = find(line, "history")) {
         check<BadInput>(history->is_array(), "\"history\" must be a list of pairs of texts, got {}", quote(*history));
@@ -142,14 +142,14 @@ Document instruction(const json& line) {
 }
 
 // Texts, or, as TRL has them, lists of messages, the answers in the second of which are learned.
-Document completion(const json& line) {
+Example completion(const json& line) {
     const auto holds_messages = [&](const char* key) {
         const json* const value = find(line, key);
         return value && value->is_array() && !value->empty() && (*value)[0].is_object() && (*value)[0].contains("role");
     };
     const bool prompt = holds_messages("prompt"), answer = holds_messages("completion");
     if (!prompt && !answer) {
-        return {DocumentShape::completion,
+        return {ExampleShape::completion,
                 {{"prompt", text_at(line, "prompt")}, {"completion", text_at(line, "completion")}}};
     }
     check<BadInput>(prompt && answer, "\"prompt\" and \"completion\" must both be texts, or both lists of messages");
@@ -159,7 +159,7 @@ Document completion(const json& line) {
     const bool marked = is_marked(more);
     for (ChatMessage& m : messages) m.learned = m.role != "assistant";
     messages.insert(messages.end(), more.begin(), more.end());
-    Document d = conversation(std::move(messages), line);
+    Example d = conversation(std::move(messages), line);
     d.marked = marked;
     return d;
 }
@@ -195,7 +195,7 @@ std::vector<ChatMessage> parse_messages(const json& list, const char* name) {
     return messages;
 }
 
-Document parse_document(const json& line) {
+Example parse_example(const json& line) {
     check<BadInput>(line.is_object(),
                     "an object is required, such as {{\"messages\": [...]}}, {{\"prompt\": ..., \"completion\": "
                     "...}} or {{\"text\": ...}}, got {}",
@@ -215,7 +215,7 @@ Document parse_document(const json& line) {
     check<BadInput>(shapes.size() == 1, "\"{}\" and \"{}\" are both there: one is required", shapes[0],
                     shapes.size() > 1 ? shapes[1] : "");
     const std::string_view shape = shapes[0];
-    if (shape == "text") return {DocumentShape::text, {{"text", text_at(line, "text")}}};
+    if (shape == "text") return {ExampleShape::text, {{"text", text_at(line, "text")}}};
     if (shape == "completion") return completion(line);
     if (shape == "instruction") return instruction(line);
     return conversation(parse_messages(line[shapes[0]], shapes[0]), line);

@@ -1,6 +1,7 @@
-#include "train/run_settings.h"
+#include "train/settings/run_settings.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "distributed/processes.h"
 #include "formats/files/file.h"
@@ -100,7 +101,7 @@ RunSettings resolve(RunSettings s, const Resume& resume) {
         throw WrongSetting("--recipe finetune is for a model that exists: name it with --init-from MODEL");
     if (!resumed && !s.given.contains("shards")) s.options.shards = s.processes;
     if (s.fits_run()) fit_given(s.given, s.options);
-    if (resumed && s.has("max-iters") && !s.has("max-time")) s.options.max_time = 0;
+    if (resumed && (s.has("max-iters") || s.has("max-flops")) && !s.has("max-time")) s.options.max_time = 0;
     const bool chosen = s.fits_run() && s.recipe->fits_shape && !s.given.contains("tokenizer");
     if (s.has("vocab-size") && s.options.tokenizer != "bpe" && !chosen)
         throw WrongSetting(fmt::format("--vocab-size is for --tokenizer bpe, got --tokenizer {}", s.options.tokenizer));
@@ -119,8 +120,11 @@ void fit_tokenizer(std::size_t bytes, RunSettings& s) {
 
 Budget fit_sizes(Budget budget, const models::Architecture* loaded, RunSettings& s) {
     TrainOptions& o = s.options;
-    if (!s.given.contains("precision")) o.precision = has_fast_bf16() ? Precision::bf16 : Precision::fp32;
-    if (o.max_time > 0) {
+    const bool anywhere = o.max_flops > 0;
+    if (!s.given.contains("precision")) o.precision = has_fast_bf16() && !anywhere ? Precision::bf16 : Precision::fp32;
+    if (anywhere) {
+        budget.operations = o.max_flops;
+    } else if (o.max_time > 0) {
         budget.seconds = o.max_time;
         budget.gflops = product_gflops(o.precision, distributed::processes());
     }
@@ -132,9 +136,16 @@ Budget fit_sizes(Budget budget, const models::Architecture* loaded, RunSettings&
     return budget;
 }
 
-std::size_t planned_steps(const Budget& budget, double seconds_per_step, const RunSettings& s) {
-    return s.recipe->tunes ? tuning_steps(budget, seconds_per_step, s.options)
-                           : steps_within(budget, seconds_per_step, s.options);
+void fit_steps(const Budget& budget, double seconds_per_step, const models::Architecture& config, RunSettings& s) {
+    TrainOptions& o = s.options;
+    const bool given = s.given.contains("max-iters"), operations = s.given.contains("max-flops") && o.max_flops > 0;
+    if (!operations && (given || !s.fits_run())) return;
+    const double fitting = operations ? std::floor(o.max_flops / flops_per_step(o, config))
+                                      : kPlannedTime * budget.seconds / seconds_per_step;
+    const std::size_t steps = !s.fits_run()     ? static_cast<std::size_t>(std::clamp(fitting, 1.0, 1e9))
+                              : s.recipe->tunes ? tuning_steps(budget, fitting, o)
+                                                : planned_steps(budget, fitting, o);
+    o.max_iters = given ? std::min(o.max_iters, steps) : steps;
 }
 
 void fit_to_steps(const Budget& budget, RunSettings& s) {
@@ -143,21 +154,24 @@ void fit_to_steps(const Budget& budget, RunSettings& s) {
 
 std::optional<FittedPlan> fit_recipe(const data::Tokenizer& tokenizer, data::TokenView tokens, Budget budget,
                                      models::Transformer<float>* loaded, RunSettings& s) {
-    if (!s.fits_run()) return std::nullopt;
     TrainOptions& o = s.options;
+    const auto config = [&] { return loaded ? loaded->config : o.model_config(tokenizer.vocab_size()); };
+    if (!s.fits_run()) {
+        fit_steps(budget, 0, config(), s);
+        return std::nullopt;
+    }
     budget = fit_sizes(budget, loaded ? &loaded->config : nullptr, s);
-    FittedPlan plan{loaded ? loaded->config : o.model_config(tokenizer.vocab_size()), budget};
+    FittedPlan plan{config(), budget};
     check_memory(o, plan.architecture, static_cast<double>(budget.tokens));
-    if (!s.given.contains("max-iters")) {
+    if (!s.given.contains("max-iters") && budget.operations == 0) {
         const double time = 0.03 * budget.seconds;
         distributed::Processes* const all = distributed::processes();
-        const double step = loaded ? seconds_per_step(o, *loaded, tokenizer, tokens, time, all)
-                                   : seconds_per_step(o, plan.architecture, tokenizer, tokens, time, all);
-        o.max_iters = planned_steps(budget, step, s);
-        // it is the time that ends it
-        o.plan.adjustable = o.max_time > 0 && static_cast<double>(o.max_iters) * step > o.max_time;
-        plan.seconds_per_step = step;
+        plan.seconds_per_step = loaded ? seconds_per_step(o, *loaded, tokenizer, tokens, time, all)
+                                       : seconds_per_step(o, plan.architecture, tokenizer, tokens, time, all);
     }
+    fit_steps(budget, plan.seconds_per_step, plan.architecture, s);
+    if (plan.seconds_per_step > 0)  // it is the time that ends it
+        o.plan.adjustable = o.max_time > 0 && static_cast<double>(o.max_iters) * plan.seconds_per_step > o.max_time;
     fit_to_steps(budget, s);
     return plan;
 }

@@ -1,4 +1,5 @@
-// Training on documents in lines: what is learned, rows and batches that do not matter, threads, resuming.
+// Training on examples: what is learned, rows and batches that do not matter, threads, resuming.
+#include "data/dataset.h"
 #include "engine/ops/cross_entropy.h"
 #include "formats/files/file.h"
 #include "models/files/chat_tokens.h"
@@ -6,42 +7,34 @@
 #include "tests/paths.h"
 #include "tests/train/run.h"
 #include "train/callbacks.h"
-#include "train/encode_examples.h"
 #include "train/evaluate.h"
 
 using namespace inkling;
 using namespace inkling::testing;
-using data::Document;
-using data::DocumentShape;
-using train::LossOn;
+using data::Example;
+using data::ExampleShape;
+using data::LossOn;
 
 namespace {
 
-struct Encoded {
-    data::GrowingIds ids;
-    data::EncodedDocuments documents;
-    data::TokenView view() const { return ids.ids(); }
-    std::vector<std::int32_t> all() const {
-        std::vector<std::int32_t> copy(view().size());
-        view().copy_to(copy.data());
-        return copy;
-    }
-    std::vector<std::int32_t> learned() const {
-        std::vector<std::int32_t> some;
-        for (std::size_t i = 0; i < documents.learn.size(); ++i)
-            if (documents.learn[i]) some.push_back(view()[i]);
-        return some;
-    }
-};
+std::vector<std::int32_t> all_ids(const data::Dataset& dataset) { return {dataset.ids.begin(), dataset.ids.end()}; }
 
-Encoded encoded(const std::vector<Document>& documents, const data::Tokenizer& tokenizer,
-                LossOn loss_on = LossOn::completions, const models::ChatTemplate* chat = nullptr) {
-    Encoded e;
-    const auto place = [](const Document& d) { return fmt::format("a.jsonl: line {}", d.line); };
-    e.documents = train::encode_documents(documents, tokenizer, chat, loss_on, place, e.ids);
-    CHECK(e.documents.learn.size() == e.view().size());
-    CHECK(e.documents.ends.size() == documents.size());
-    return e;
+std::vector<std::int32_t> learned_ids(const data::Dataset& dataset) {
+    std::vector<std::int32_t> some;
+    for (std::size_t i = 0; i < dataset.learn.size(); ++i)
+        if (dataset.learn[i]) some.push_back(dataset.ids[i]);
+    return some;
+}
+
+data::Dataset encoded(const std::vector<Example>& examples, const data::Tokenizer& tokenizer,
+                      LossOn loss_on = LossOn::completions) {
+    data::Corpus corpus;
+    corpus.begin_source(nullptr, "a.jsonl");
+    corpus.take_examples(examples);
+    data::Dataset dataset = data::make_dataset(corpus, tokenizer, {.loss_on = loss_on});
+    CHECK(dataset.learn.size() == dataset.ids.size());
+    CHECK(dataset.ends.size() == examples.size());
+    return dataset;
 }
 
 models::LoadedModel chat_stories() {
@@ -50,22 +43,21 @@ models::LoadedModel chat_stories() {
     return loaded;
 }
 
-std::vector<Document> questions(std::size_t n) {
-    std::vector<Document> all;
+std::vector<Example> questions(std::size_t n) {
+    std::vector<Example> all;
     for (std::size_t i = 0; i < n; ++i) {
         std::string question = "What is " + std::to_string(i % 7) + "?";
         std::string answer = "It is";
         for (std::size_t k = 0; k <= i % 5; ++k) answer += " " + std::to_string((i + k) % 10);
-        all.push_back({DocumentShape::messages, {{"user", question}, {"assistant", answer}}, i + 1});
+        all.push_back({ExampleShape::messages, {{"user", question}, {"assistant", answer}}, i + 1});
     }
     return all;
 }
 
 // A loop over questions, and what it trains.
-struct DocumentRun {
+struct ExampleRun {
     models::LoadedModel loaded = chat_stories();
-    models::ChatTemplate chat = models::ChatTemplate::of(*loaded.tokenizer);
-    Encoded text;
+    data::Dataset text;
     std::unique_ptr<models::Transformer<float>> model;
     train::TrainingLoop loop;
 
@@ -74,63 +66,61 @@ struct DocumentRun {
         o.block_size = 64, o.batch_size = 4, o.n_layer = 2, o.n_embd = 32, o.dropout = 0.1;
         return o;
     }
-    explicit DocumentRun(const train::TrainOptions& o, LossOn loss_on = LossOn::completions)
-        : text(encoded(questions(60), *loaded.tokenizer, loss_on, &chat)),
+    explicit ExampleRun(const train::TrainOptions& o, LossOn loss_on = LossOn::completions)
+        : text(encoded(questions(60), *loaded.tokenizer, loss_on)),
           model(std::make_unique<models::Transformer<float>>(o.model_config(loaded.tokenizer->vocab_size()),
                                                              Generator{o.seed, 0})),
-          loop(o, *model, text.view(), loaded.tokenizer.get(), nullptr, &text.documents) {}
+          loop(o, *model, text, loaded.tokenizer.get()) {}
     Array<float> weights() { return loop.step().parameters.values().clone(); }
 };
 
 }  // namespace
 
-TEST_CASE("documents: what is learned of each shape", "[train]") {
+TEST_CASE("examples: what is learned of each shape", "[train]") {
     const auto tokenizer = models::open_tokenizer(tests_path("reference/greedy_gpt2"));
     const std::int32_t end = *tokenizer->end_of_text();
-    const std::vector<Document> completion{
-        {DocumentShape::completion, {{"prompt", "One day<|endoftext|>"}, {"completion", " Rosa ran."}}, 1}};
-    const Encoded e = encoded(completion, *tokenizer);
-    CHECK(tokenizer->decode(e.all()) == "One day<|endoftext|> Rosa ran.<|endoftext|>");
-    CHECK(std::count(e.view().begin(), e.view().end(), end) == 1);  // what a prompt spells is text
-    CHECK(tokenizer->decode(e.learned()) == " Rosa ran.<|endoftext|>");
+    const std::vector<Example> completion{
+        {ExampleShape::completion, {{"prompt", "One day<|endoftext|>"}, {"completion", " Rosa ran."}}, 1}};
+    const data::Dataset e = encoded(completion, *tokenizer);
+    CHECK(tokenizer->decode(all_ids(e)) == "One day<|endoftext|> Rosa ran.<|endoftext|>");
+    CHECK(std::count(e.ids.begin(), e.ids.end(), end) == 1);  // what a prompt spells is text
+    CHECK(tokenizer->decode(learned_ids(e)) == " Rosa ran.<|endoftext|>");
     std::vector<std::int32_t> apart;  // as `generate` sees the prompt
     for (const char* part : {"One day<|endoftext|>", " Rosa ran."})
         tokenizer->encode_plain_parts(
             part, [&](auto ids, std::size_t) { apart.insert(apart.end(), ids.begin(), ids.end()); });
     apart.push_back(end);
-    CHECK(e.all() == apart);
-    CHECK(encoded(completion, *tokenizer, LossOn::all).learned() == e.all());
-    const Encoded text = encoded({{DocumentShape::text, {{"text", "One day"}}, 1}}, *tokenizer);
-    CHECK(text.learned() == text.all());
-    CHECK(tokenizer->decode(text.all()) == "One day<|endoftext|>");
+    CHECK(all_ids(e) == apart);
+    CHECK(learned_ids(encoded(completion, *tokenizer, LossOn::all)) == all_ids(e));
+    const data::Dataset text = encoded({{ExampleShape::text, {{"text", "One day"}}, 1}}, *tokenizer);
+    CHECK(learned_ids(text) == all_ids(text));
+    CHECK(tokenizer->decode(all_ids(text)) == "One day<|endoftext|>");
     const models::LoadedModel loaded = chat_stories();
-    const auto chat = models::ChatTemplate::of(*loaded.tokenizer);
-    const std::vector<Document> talk{
-        {DocumentShape::messages,
+    const std::vector<Example> talk{
+        {ExampleShape::messages,
          {{"system", "s"}, {"user", "One day"}, {"assistant", "Rosa"}, {"user", "u"}, {"assistant", " ran"}},
          1}};
-    const Encoded answers = encoded(talk, *loaded.tokenizer, LossOn::completions, &chat);
-    CHECK(loaded.tokenizer->decode(answers.learned()) == "Rosa<|im_end|> ran<|im_end|>");
-    const Encoded all = encoded(talk, *loaded.tokenizer, LossOn::all, &chat);
-    CHECK(all.learned() == answers.all());
+    const data::Dataset answers = encoded(talk, *loaded.tokenizer, LossOn::completions);
+    CHECK(loaded.tokenizer->decode(learned_ids(answers)) == "Rosa<|im_end|> ran<|im_end|>");
+    const data::Dataset all = encoded(talk, *loaded.tokenizer, LossOn::all);
+    CHECK(learned_ids(all) == all_ids(answers));
 }
 
-TEST_CASE("documents: conversations that cannot be are named", "[train]") {
+TEST_CASE("examples: conversations that cannot be are named", "[train]") {
     const models::LoadedModel loaded = chat_stories();
-    const auto chat = models::ChatTemplate::of(*loaded.tokenizer);
-    const std::vector<Document> silent{{DocumentShape::messages, {{"user", "One day"}}, 7}};
-    CHECK_THROWS_WITH(encoded(silent, *loaded.tokenizer, LossOn::completions, &chat),
+    const std::vector<Example> silent{{ExampleShape::messages, {{"user", "One day"}}, 7}};
+    CHECK_THROWS_WITH(encoded(silent, *loaded.tokenizer, LossOn::completions),
                       ContainsSubstring("a.jsonl: line 7: it has no message of the assistant"));
-    CHECK_NOTHROW(encoded(silent, *loaded.tokenizer, LossOn::all, &chat));
-    std::vector<Document> marked = questions(1);
+    CHECK_NOTHROW(encoded(silent, *loaded.tokenizer, LossOn::all));
+    std::vector<Example> marked = questions(1);
     marked[0].marked = true;
-    CHECK_THROWS_WITH(encoded(marked, *loaded.tokenizer, LossOn::all, &chat),
+    CHECK_THROWS_WITH(encoded(marked, *loaded.tokenizer, LossOn::all),
                       ContainsSubstring("line 1: a message is marked not to be learned, and --loss-on all"));
     marked[0].parts[1].learned = false;
-    CHECK_THROWS_WITH(encoded(marked, *loaded.tokenizer, LossOn::completions, &chat),
+    CHECK_THROWS_WITH(encoded(marked, *loaded.tokenizer, LossOn::completions),
                       ContainsSubstring("it has no message of the assistant that is learned"));
-    CHECK_THROWS_WITH(encoded(silent, *loaded.tokenizer),
-                      ContainsSubstring("line 7: conversations need a chat template"));
+    const auto bare = models::open_tokenizer(tests_path("reference/greedy_gpt2"));
+    CHECK_THROWS_WITH(encoded(silent, *bare), ContainsSubstring("line 7: conversations need a chat template"));
 }
 
 TEST_CASE("chat tokens: tables grow by rows that are the mean of the others", "[train]") {
@@ -165,8 +155,8 @@ TEST_CASE("chat tokens: tables grow by rows that are the mean of the others", "[
     CHECK_THROWS_WITH(models::add_chat_tokens(letters_only), ContainsSubstring("--tokenizer bpe"));
 }
 
-TEST_CASE("documents: a sample in the middle of a run answers a question that is new", "[train]") {
-    DocumentRun run(DocumentRun::options());
+TEST_CASE("examples: a sample in the middle of a run answers a question that is new", "[train]") {
+    ExampleRun run(ExampleRun::options());
     const auto question = train::question_of(run.loop);
     const std::string prompt = run.loaded.tokenizer->decode(question);
     CHECK_THAT(prompt, ContainsSubstring("What is "));
@@ -175,26 +165,26 @@ TEST_CASE("documents: a sample in the middle of a run answers a question that is
     REQUIRE(samples.size() == 2);
     CHECK((samples[0].prompt == prompt && samples[1].prompt == "It is"));
     CHECK(samples[0].text != samples[1].text);
-    const DocumentRun all(DocumentRun::options(), LossOn::all);
+    const ExampleRun all(ExampleRun::options(), LossOn::all);
     CHECK(train::question_of(all.loop).empty());
 }
 
-TEST_CASE("documents: two batches of a step are as one of both", "[train]") {
-    train::TrainOptions o = DocumentRun::options();
+TEST_CASE("examples: two batches of a step are as one of both", "[train]") {
+    train::TrainOptions o = ExampleRun::options();
     o.dropout = 0;
-    DocumentRun one(o);
+    ExampleRun one(o);
     o.batch_size = 2, o.gradient_accumulation_steps = 2;
-    DocumentRun two(o);
+    ExampleRun two(o);
     for (int i = 0; i < 5; ++i) {
         CHECK(one.loop.run_step() == Approx(two.loop.run_step()).epsilon(1e-5));
         CHECK(one.loop.metrics().grad_norm == Approx(two.loop.metrics().grad_norm).epsilon(1e-4));
     }
 }
 
-TEST_CASE("documents: the same bits with any number of threads, and learned", "[train]") {
+TEST_CASE("examples: the same bits with any number of threads, and learned", "[train]") {
     const auto trained = [](int threads, double& loss) {
         const Threads scope(threads);
-        DocumentRun run(DocumentRun::options());
+        ExampleRun run(ExampleRun::options());
         for (int i = 0; i < 12; ++i) loss = run.loop.run_step();
         return run.weights();
     };
@@ -207,10 +197,10 @@ TEST_CASE("documents: the same bits with any number of threads, and learned", "[
     CHECK(loss < std::log(813.0) - 0.5);
 }
 
-TEST_CASE("documents: resumed, a run ends with the same bits", "[train]") {
+TEST_CASE("examples: resumed, a run ends with the same bits", "[train]") {
     const data::tests::ScratchFolder folder;
-    train::TrainOptions o = DocumentRun::options();
-    DocumentRun straight(o), stopped(o), resumed(o), unlike(o, LossOn::all);
+    train::TrainOptions o = ExampleRun::options();
+    ExampleRun straight(o), stopped(o), resumed(o), unlike(o, LossOn::all);
     for (int i = 0; i < 12; ++i) {
         if (i == 5)
             train::save_checkpoint(folder.path(), *stopped.model, *stopped.loaded.tokenizer,
@@ -219,7 +209,7 @@ TEST_CASE("documents: resumed, a run ends with the same bits", "[train]") {
         straight.loop.run_step();
         if (i < 5) stopped.loop.run_step();
     }
-    for (DocumentRun* const run : {&resumed, &unlike}) {
+    for (ExampleRun* const run : {&resumed, &unlike}) {
         auto saved = models::load_model(folder.path(), o.dropout);
         copy_into(run->loop.step().parameters.values(), nn::FlatParameters<float>(*saved.model).values());
     }
@@ -230,29 +220,29 @@ TEST_CASE("documents: resumed, a run ends with the same bits", "[train]") {
     CHECK_THROWS_AS(train::resume(unlike.loop, folder.path(), false), train::Mismatch);  // others are to be learned
 }
 
-TEST_CASE("documents: the last of them are for validation, each evaluated as if it were alone", "[train]") {
-    train::TrainOptions o = DocumentRun::options();
+TEST_CASE("examples: the last of them are for validation, each evaluated as if it were alone", "[train]") {
+    train::TrainOptions o = ExampleRun::options();
     o.val_fraction = 0.25;
-    DocumentRun run(o);
-    REQUIRE(run.loop.val_documents());
+    ExampleRun run(o);
+    REQUIRE(run.loop.val_rows());
     std::size_t validated = 0;
-    const auto& rows = *run.loop.val_documents();
+    const auto& rows = *run.loop.val_rows();
     for (std::size_t r = 0; r < rows.size(); ++r) {
-        for (const std::size_t d : rows.documents(r)) CHECK(d >= 45);
-        validated += rows.documents(r).size();
+        for (const std::size_t d : rows.examples(r)) CHECK(d >= 45);
+        validated += rows.examples(r).size();
     }
     CHECK(validated == 15);
-    CHECK(run.loop.text().train.size() == run.text.documents.ends[44]);
+    CHECK(run.loop.text().train.size() == run.text.ends[44]);
     double total = 0, counted = 0;
     run.model->eval();
     for (std::size_t d = 45; d < 60; ++d) {
-        const std::size_t begin = run.text.documents.begin(d), n = run.text.documents.ends[d] - begin - 1;
+        const std::size_t begin = run.text.begin(d), n = run.text.length(d) - 1;
         IdArray ids({1, n}), targets({1, n});
         double some = 0;
         for (std::size_t i = 0; i < n; ++i) {
-            const bool learned = run.text.documents.learn[begin + i + 1];
-            ids(0, i) = run.text.view()[begin + i];
-            targets(0, i) = learned ? run.text.view()[begin + i + 1] : kIgnore;
+            const bool learned = run.text.learn[begin + i + 1];
+            ids(0, i) = run.text.ids[begin + i];
+            targets(0, i) = learned ? run.text.ids[begin + i + 1] : kIgnore;
             some += learned;
         }
         total += static_cast<double>(run.model->loss(ids, targets).item()) * some;
@@ -261,7 +251,7 @@ TEST_CASE("documents: the last of them are for validation, each evaluated as if 
     CHECK(static_cast<double>(rows.targets()) == counted);
     CHECK(train::evaluate(*run.model, rows) == Approx(total / counted).epsilon(1e-6));
     o.max_iters = 3, o.eval_every = 2;
-    DocumentRun whole(o);
+    ExampleRun whole(o);
     whole.loop.run();
     CHECK(std::isfinite(whole.loop.last_val_loss()));
     CHECK(whole.loop.metrics().val_tokens == rows.targets());  // those that are learned

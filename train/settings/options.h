@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "data/corpus.h"
+#include "data/encode.h"
 #include "data/sampler.h"
 #include "data/tokenizers/char_tokenizer.h"
 #include "data/tokenizers/split/split_styles.h"
@@ -13,7 +14,7 @@
 #include "engine/base/precision.h"
 #include "models/adapter.h"
 #include "models/architecture.h"
-#include "train/enums.h"
+#include "train/settings/enums.h"
 
 namespace inkling::train {
 
@@ -27,7 +28,7 @@ struct RunPlan {
 struct TrainOptions {
     std::vector<std::string> data = {};
     data::CorpusOptions text = {};  // how it is read
-    LossOn loss_on = LossOn::completions;
+    data::LossOn loss_on = data::LossOn::completions;
     ChatForm chat_template = ChatForm::as_needed;
     std::string out = "out";
     std::string resume = "";  // "", "auto" or a checkpoint folder
@@ -54,7 +55,7 @@ struct TrainOptions {
     std::string init_adapter = "";  // an adapter's folder or run, or ""
 
     std::size_t batch_size = 12, gradient_accumulation_steps = 1, shards = 1, max_iters = 2000;
-    double max_time = 0;
+    double max_time = 0, max_flops = 0;
     OptimizerKind optimizer = OptimizerKind::adamw;
     double learning_rate = 1e-3, min_lr = 1e-4;
     double embedding_lr = 0, head_lr = 0, vector_lr = 0;

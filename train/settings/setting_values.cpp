@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/base/check.h"
-#include "train/settings.h"
+#include "train/settings/settings.h"
 
 namespace inkling::train {
 namespace {

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "engine/base/names.h"
-#include "train/options.h"
+#include "train/settings/options.h"
 
 namespace inkling::train {
 

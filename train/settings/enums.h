@@ -1,4 +1,4 @@
-// What a run can choose by name: --optimizer, --muon-scale, --schedule, --loss-on, --chat-template; and why it ended.
+// What a run can choose by name: --optimizer, --muon-scale, --schedule, --chat-template; and why it ended.
 #pragma once
 
 #include "engine/base/names.h"
@@ -31,13 +31,6 @@ constexpr auto names(ScheduleKind) {
                                      {ScheduleKind::cosine, "cosine"},
                                      {ScheduleKind::linear, "linear"},
                                      {ScheduleKind::wsd, "wsd"}});
-}
-
-// What is learned of conversations, and of prompts with a completion: answers alone, or all.
-enum class LossOn { completions, all };
-
-constexpr auto names(LossOn) {
-    return name_table<LossOn>({{LossOn::completions, "completions"}, {LossOn::all, "all"}});
 }
 
 // The chat template that a model without one gets. As needed: ChatML, where it is to learn conversations.

@@ -1,0 +1,99 @@
+#include "data/encode.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "data/tokenizers/unknown_characters.h"
+#include "engine/base/check.h"
+
+namespace inkling::data {
+namespace {
+
+UnknownCharacters::Tally tally_of(const Tokenizer& tokenizer) {
+    return tokenizer.unknown ? tokenizer.unknown->tally() : UnknownCharacters::Tally();
+}
+
+// The ids of an example, each marked as learned or not.
+struct ExampleEncoder {
+    const Tokenizer& tokenizer;
+    const bool all;  // is learned
+    EncodedExample done = {};
+
+    void add(std::span<const std::int32_t> some, bool learned) {
+        done.ids.insert(done.ids.end(), some.begin(), some.end());
+        done.learn.insert(done.learn.end(), some.size(), learned || all);
+    }
+    void add_text(std::string_view text, bool begins, bool learned) {
+        tokenizer.encode_plain_parts(
+            text, [&](std::span<const std::int32_t> some, std::size_t) { add(some, learned); }, begins);
+    }
+    void add_conversation(const Example& example, const models::ChatTemplate* chat) {
+        check<BadInput>(chat != nullptr, "conversations need a chat template, and the model has none");
+        check<BadInput>(!all || !example.marked,
+                        "a message is marked not to be learned, and --loss-on all learns all: leave out one of them");
+        models::ChatIds found = chat->apply(example.parts, tokenizer);
+        done.ids = std::move(found.ids);
+        for (const bool answer : found.answer) done.learn.push_back(answer || all);
+        check<BadInput>(std::count(done.learn.begin(), done.learn.end(), 1) > 0,
+                        "it has no message of the assistant that is learned");
+    }
+    // Of the parts, the last is learned.
+    void add_parts(const std::vector<ChatMessage>& parts) {
+        add(tokenizer.marks_before(), false);
+        for (const ChatMessage& part : parts) add_text(part.content, &part == &parts[0], &part == &parts.back());
+        const std::vector<std::int32_t> after = tokenizer.marks_after();
+        add(after, true);
+        if (const auto end = tokenizer.end_of_text(); end && after.empty()) add(std::span(&*end, 1), true);
+    }
+};
+
+}  // namespace
+
+std::size_t encode_documents(const Corpus& corpus, const Tokenizer& tokenizer, bool marks, const Progress& progress,
+                             const std::function<void(std::span<const std::int32_t>)>& take) {
+    constexpr std::size_t report_interval = 16 << 20;  // bytes of text
+    const std::vector<std::string_view>& documents = corpus.documents;
+    const std::size_t all = corpus.bytes();
+    std::size_t done = 0, reported = 0, added = 0;
+    const UnknownCharacters::Tally tally_before = tally_of(tokenizer);
+    using Ids = std::vector<std::int32_t>;
+    const Ids before = marks ? tokenizer.marks_before() : Ids(), after = marks ? tokenizer.marks_after() : Ids();
+    const auto end = tokenizer.end_of_text();
+    for (std::size_t i = 0; i < documents.size(); ++i) {
+        const std::string_view text = documents[i];
+        if (i > 0 && end && after.empty()) take(std::span(&*end, 1));
+        take(before);
+        try {
+            tokenizer.encode_parts(text, [&](std::span<const std::int32_t> ids, std::size_t upto) {
+                take(ids);
+                if (!progress || (done + upto < reported + report_interval && done + upto < all)) return;
+                reported = done + upto;
+                progress(reported, all);
+            });
+        } catch (const BadInput& e) {
+            throw BadInput(fmt::format("{}: {}", corpus.source_of(i), e.what()));
+        }
+        done += text.size();
+        take(after);
+        const bool open_line = i + 1 < documents.size() && !text.empty() && text.back() != '\n';
+        if (open_line && !end && before.empty() && after.empty()) {
+            take(tokenizer.encode("\n"));
+            ++added;
+        }
+    }
+    const UnknownCharacters::Tally tally = tally_of(tokenizer);
+    return done + added + (tally.bytes_more - tally_before.bytes_more) - (tally.bytes_less - tally_before.bytes_less);
+}
+
+EncodedExample encode_example(const Example& example, const Tokenizer& tokenizer, const models::ChatTemplate* chat,
+                              LossOn loss_on) {
+    ExampleEncoder encoder{tokenizer, loss_on == LossOn::all || example.shape == ExampleShape::text};
+    if (example.shape == ExampleShape::messages)
+        encoder.add_conversation(example, chat);
+    else
+        encoder.add_parts(example.parts);
+    return std::move(encoder.done);
+}
+
+}  // namespace inkling::data

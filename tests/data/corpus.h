@@ -1,0 +1,19 @@
+// A corpus of texts, the sources "0.txt", "1.txt", ..., which must outlive it.
+#pragma once
+
+#include <fmt/core.h>
+
+#include "data/corpus.h"
+
+namespace inkling::data::tests {
+
+inline Corpus corpus_of(const std::vector<std::string_view>& documents) {
+    Corpus corpus;
+    for (const std::string_view document : documents) {
+        corpus.begin_source(nullptr, fmt::format("{}.txt", corpus.sources.size()));
+        corpus.add_document(document);
+    }
+    return corpus;
+}
+
+}  // namespace inkling::data::tests
