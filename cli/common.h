@@ -9,7 +9,7 @@
 
 #include "cli/program.h"
 #include "engine/base/check.h"
-#include "train/wrong_setting.h"
+#include "train/settings/wrong_setting.h"
 
 namespace inkling::cli {
 
@@ -26,6 +26,7 @@ Action add_chat(CLI::App& app);
 Action add_eval(CLI::App& app);
 Action add_attention(CLI::App& app);
 Action add_report(CLI::App& app);
+Action add_compare(CLI::App& app);
 Action add_gradcheck(CLI::App& app);
 Action add_info(CLI::App& app);
 Action add_bench(CLI::App& app);

@@ -162,6 +162,7 @@ Commands::Commands() {
     add("data", "Print the built-in stories, or questions about them", add_data);
     add("attention", "Show the attention weights of every head", add_attention);
     add("report", "Show how runs went: curves, samples, settings, as a page or a picture", add_report);
+    add("compare", "Train with two settings or more, and say whether the difference is real", add_compare);
     add("export", "Write a model for other programs: a GGUF file, or a folder", add_export);
     add("gradcheck", "Check every gradient against finite differences", add_gradcheck);
     add("info", "Show what a model folder holds", add_info);

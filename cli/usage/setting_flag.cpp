@@ -18,8 +18,8 @@ CLI::Option* add_switch(CLI::App& app, const Setting& s) {
     return app.add_flag(fmt::format("--{0},!--no-{0}", s.name), *value, s.help)->default_str(*value ? kOn : "");
 }
 
-CLI::Option* add_value(CLI::App& app, const Setting& s) {
-    const bool list = holds<std::vector<std::string>*>(s), several = s.name == "data";
+CLI::Option* add_value(CLI::App& app, const Setting& s, bool bare_data) {
+    const bool list = holds<std::vector<std::string>*>(s), several = s.name == "data" && bare_data;
     const auto read = [s](const std::vector<std::string>& texts) { train::about_settings([&] { s.read(texts); }); };
     CLI::Option* const option = app.add_option_function<std::vector<std::string>>(
                                        fmt::format("--{}{}", s.name, several ? ",data" : ""), read, s.help)
@@ -37,8 +37,8 @@ CLI::Option* add_value(CLI::App& app, const Setting& s) {
 
 }  // namespace
 
-CLI::Option* add_setting(CLI::App& app, const Setting& s) {
-    CLI::Option* const option = holds<bool*>(s) ? add_switch(app, s) : add_value(app, s);
+CLI::Option* add_setting(CLI::App& app, const Setting& s, bool bare_data) {
+    CLI::Option* const option = holds<bool*>(s) ? add_switch(app, s) : add_value(app, s, bare_data);
     if (s.is(train::kChosen)) option->default_str("chosen by the recipe");
     option->group(name_of(s.group) + std::string(s.is(train::kUsual) ? "" : kRare));
     std::vector<std::string> words = s.words;
