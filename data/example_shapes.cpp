@@ -54,10 +54,7 @@ std::string text_at(const json& object, const char* key) {
     if (found && found->is_string()) return found->get<std::string>();
     check<BadInput>(found && found->is_array() &&
                         std::all_of(found->begin(), found->end(), [](const json& part) { return part.is_object(); }),
-                    "\"{}\" must be a text, got {}", key,
-                    found                  ? quote(*found)
-                    : object.contains(key) ? "null"
-                                           : "nothing");
+                    "\"{}\" must be a text, got {}", key, quote(found, object.contains(key) ? "null" : "nothing"));
     std::string text;
     for (const json& part : *found) {
         const json type = part.value("type", json());
@@ -113,8 +110,7 @@ bool is_marked(const std::vector<ChatMessage>& messages) {
 Example conversation(std::vector<ChatMessage> messages, const json& line) {
     refuse_keys(line, kOfLine);
     const json* const weight = find(line, "weight");
-    check<BadInput>(!weight || *weight == 1, "the line has the \"weight\" {}: 1 alone is read",
-                    weight ? quote(*weight) : "");
+    check<BadInput>(!weight || *weight == 1, "the line has the \"weight\" {}: 1 alone is read", quote(weight, ""));
     const bool marked = is_marked(messages);
     if (std::string system = text_or_nothing(line, "system"); !system.empty()) {
         check<BadInput>(messages[0].role != "system", "\"system\" is there twice: beside the messages and among them");

@@ -92,12 +92,13 @@ nlohmann::json json_or_null(std::string_view text) {
     }
 }
 
-std::string quote(const nlohmann::json& value) {
+std::string Quoted::text() const {
     constexpr std::size_t kMax = 40;
     const auto error = nlohmann::json::error_handler_t::replace;
-    if (!value.is_binary()) return value.dump(-1, ' ', true, error).substr(0, kMax);
-    const std::string bytes(value.get_binary().begin(), value.get_binary().end());
-    if (!value.get_binary().has_subtype()) return bytes.substr(0, kMax);
+    if (!value) return none;
+    if (!value->is_binary()) return value->dump(-1, ' ', true, error).substr(0, kMax);
+    const std::string bytes(value->get_binary().begin(), value->get_binary().end());
+    if (!value->get_binary().has_subtype()) return bytes.substr(0, kMax);
     return nlohmann::json(bytes).dump(-1, ' ', true, error).substr(0, kMax) + ", half of a surrogate pair in it";
 }
 

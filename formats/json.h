@@ -3,6 +3,8 @@
 // and JSON text for values whose strings may be any bytes: write_file(path, json_text(j, 2) + "\n").
 #pragma once
 
+#include <fmt/core.h>
+
 #include <nlohmann/json.hpp>
 
 #include <optional>
@@ -23,8 +25,16 @@ nlohmann::json parse_json(std::string_view text, const std::string& what, int ma
 // The same for a small value, up to 4 MiB and 64 levels, where damage is no error: null for what parse_json refuses.
 nlohmann::json json_or_null(std::string_view text);
 
-// A value for messages: escaped to one line of ASCII, and short.
-std::string quote(const nlohmann::json& value);
+// A value for messages: escaped to one line of ASCII, and short. It is written when the message is.
+struct Quoted {
+    const nlohmann::json* value;
+    const char* none;  // where the value is null: there is none
+
+    std::string text() const;
+    operator std::string() const { return text(); }
+};
+inline Quoted quote(const nlohmann::json& value) { return {&value, ""}; }
+inline Quoted quote(const nlohmann::json* value, const char* none) { return {value, none}; }
 
 // JSON text on one line, or with `indent` spaces a level. Strings that are not UTF-8, such as names of files, are
 // written as Python's "surrogateescape" does: byte 0xE9 becomes \udce9. file_name() of the value that parse_json reads
@@ -59,3 +69,10 @@ class JsonParts : public nlohmann::json_sax<nlohmann::json> {
 void read_json(std::string_view text, JsonParts& parts);
 
 }  // namespace inkling::formats
+
+template <>
+struct fmt::formatter<inkling::formats::Quoted> : fmt::formatter<std::string_view> {
+    auto format(const inkling::formats::Quoted& quoted, fmt::format_context& context) const {
+        return fmt::formatter<std::string_view>::format(quoted.text(), context);
+    }
+};

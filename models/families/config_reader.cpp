@@ -16,7 +16,7 @@ const json* ConfigReader::find(const char* key) const {
 std::string ConfigReader::shown(const char* key) const {
     const json* const found = find(key);
     if (!found) return "null";
-    const std::string quoted = data::quote(*found);
+    const std::string quoted = formats::quote(*found);
     if (!found->is_string()) return quoted;
     return quoted.substr(1, quoted.size() - (quoted.ends_with('"') ? 2 : 1));
 }
@@ -24,7 +24,7 @@ std::string ConfigReader::shown(const char* key) const {
 std::string ConfigReader::text(const char* key, const std::string& otherwise) const {
     const json* const found = find(key);
     if (!found) return otherwise;
-    require(found->is_string(), "{} must be a text, got {}", key, data::quote(*found));
+    require(found->is_string(), "{} must be a text, got {}", key, formats::quote(*found));
     return found->get<std::string>();
 }
 
@@ -37,14 +37,14 @@ std::size_t ConfigReader::size(const char* key) const {
     const json* const found = find(key);
     const bool good = found && found->is_number_unsigned() && found->get<std::uint64_t>() >= 1 &&
                       found->get<std::uint64_t>() <= (1u << 30);
-    require(good, "{} must be a whole number of at least 1, got {}", key, found ? data::quote(*found) : "nothing");
+    require(good, "{} must be a whole number of at least 1, got {}", key, formats::quote(found, "nothing"));
     return found->get<std::size_t>();
 }
 
 double ConfigReader::number(const char* key, double otherwise) const {
     const json* const found = find(key);
     if (!found) return otherwise;
-    require(found->is_number(), "{} must be a number, got {}", key, data::quote(*found));
+    require(found->is_number(), "{} must be a number, got {}", key, formats::quote(*found));
     return found->get<double>();
 }
 
@@ -57,7 +57,7 @@ double ConfigReader::positive(const char* key, double otherwise) const {
 bool ConfigReader::flag(const char* key, bool otherwise) const {
     const json* const found = find(key);
     if (!found) return otherwise;
-    require(found->is_boolean(), "{} must be true or false, got {}", key, data::quote(*found));
+    require(found->is_boolean(), "{} must be true or false, got {}", key, formats::quote(*found));
     return found->get<bool>();
 }
 

@@ -169,7 +169,7 @@ AdapterOptions read_adapter_config(const fs::path& folder) {
     if (in.has("task_type")) in.require_text("task_type", "CAUSAL_LM");
     for (const auto& [key, value] : j.items()) {
         in.require(kWithoutEffect.contains(key) || is_neutral(key, value), "{} {} is not supported: leave it out",
-                   shown_name(key), data::quote(value));
+                   shown_name(key), formats::quote(value));
     }
     AdapterOptions options;
     options.rank = in.size("r", 8);

@@ -44,10 +44,11 @@ class BpeModel {
 
     class Encoder {
       public:
-        explicit Encoder(const BpeModel& model) : model_(model) {}
+        explicit Encoder(const BpeModel& model, PieceCache cache = {}) : model_(model), cache_(std::move(cache)) {}
 
         // `between`, if given, is called now and then in a long piece and may consume the ids so far.
         void append_ids(std::string_view piece, std::vector<std::int32_t>& ids, const BytePairs::Between& between);
+        PieceCache take_cache() { return std::move(cache_); }  // at the end
 
       private:
         void append_symbols(std::string_view piece);

@@ -79,9 +79,10 @@ void BpeTokenizer::encode_tasks(std::span<const Task> all, const TakeIds& take) 
     if (all.size() == 1) {
         std::vector<std::int32_t> ids;
         ids.reserve(std::min(all[0].text.size(), task_size) / 3 + 1);
-        BpeModel::Encoder encoder(model_);
+        BpeModel::Encoder encoder(model_, caches_->take());
         PreTokenizer::Scan scan(pre_tokenizer_);
         encode_task(encoder, scan, all[0], ids, take);
+        caches_->give_back(encoder.take_cache());
         return take(ids, all[0].end);
     }
     std::size_t bytes = 0;
@@ -89,9 +90,10 @@ void BpeTokenizer::encode_tasks(std::span<const Task> all, const TakeIds& take) 
     std::vector<std::vector<std::int32_t>> parts(all.size());  // by the first task of a thread; of the others empty
     std::vector<std::size_t> ends(all.size());
     parallel_for(all.size(), bytes > task_size ? 1 : all.size(), [&](std::size_t begin, std::size_t end) {
-        BpeModel::Encoder encoder(model_);
+        BpeModel::Encoder encoder(model_, caches_->take());
         PreTokenizer::Scan scan(pre_tokenizer_);
         for (std::size_t i = begin; i < end; ++i) encode_task(encoder, scan, all[i], parts[begin], nullptr);
+        caches_->give_back(encoder.take_cache());
         ends[begin] = all[end - 1].end;
     });
     for (std::size_t i = 0; i < all.size(); ++i) {

@@ -94,6 +94,7 @@ class BpeTokenizer final : public Tokenizer {
     std::unordered_map<std::int32_t, std::string> added_bytes_;  // of added tokens, some of which the model has, too
     std::optional<std::int32_t> end_of_text_;
     bool may_be_cut_ = false;  // at gpt2_safe_cut, before anything else
+    std::shared_ptr<PieceCaches> caches_ = std::make_shared<PieceCaches>();
 };
 
 }  // namespace inkling::data

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -31,6 +32,8 @@ class PieceCache {
         ids_.insert(ids_.end(), ids.begin(), ids.end());
         ++used_;
     }
+
+    std::size_t size() const { return used_; }
 
   private:
     struct Entry {
@@ -61,6 +64,28 @@ class PieceCache {
     std::string text_;
     std::vector<std::int32_t> ids_;
     std::size_t used_ = 0;
+};
+
+// The caches of earlier texts, for short texts that come one after the other. A large one is not kept.
+class PieceCaches {
+  public:
+    PieceCache take() {
+        const std::lock_guard lock(mutex_);
+        if (kept_.empty()) return {};
+        PieceCache last = std::move(kept_.back());
+        kept_.pop_back();
+        return last;
+    }
+    void give_back(PieceCache cache) {
+        constexpr std::size_t kMaxPieces = 1 << 14;  // 1 MB
+        if (cache.size() > kMaxPieces) return;
+        const std::lock_guard lock(mutex_);
+        kept_.push_back(std::move(cache));
+    }
+
+  private:
+    std::mutex mutex_;
+    std::vector<PieceCache> kept_;
 };
 
 }  // namespace inkling::data

@@ -96,7 +96,7 @@ void read_added(const json& added, const TokenIds& ids, BpeSpec& spec, const std
                         "{}: an added token needs a content, got {}", what, quote(entry));
         AddedToken token;
         token.content = content.get<std::string>();
-        const std::string name = what + ": added token " + quote(content);
+        const std::string name = what + ": added token " + quote(content).text();
         check<BadInput>(token.content.size() <= AddedTokens::longest_content, "{}: it has more than {} bytes", name,
                         AddedTokens::longest_content);
         const auto known = ids.find(token.content);
@@ -175,7 +175,7 @@ void read_parts(const json& root, BpeSpec& spec, Refusals& refusals) {
         if (!affix.is_null() && affix != "") refusals.add(fmt::format("model.{} {}", key, quote(affix)));
     }
     const json& dropout = at_or_null(model, "dropout");
-    if (!dropout.is_null() && dropout != 0) refusals.add("model.dropout " + quote(dropout));
+    if (!dropout.is_null() && dropout != 0) refusals.add("model.dropout " + quote(dropout).text());
 }
 
 }  // namespace
