@@ -4,21 +4,26 @@
 #   tests/parts.sh changed [SECONDS]   the parts whose files have changed since the commit on which they passed; none
 #                                      begins after SECONDS, and those are named
 #   tests/parts.sh all
-#   tests/parts.sh NAME...             some of: arm browser mpi packages wheel
+#   tests/parts.sh NAME...             some of: headers browser arm mpi packages wheel
 set -euo pipefail
 source "$(dirname "$0")/../cmake/setup.sh"
 cd "$root"
 noted=tests/parts.passed
 build_files=(CMakeLists.txt cmake)
-declare -A files=(
+declare -A files=(  # and patterns of git
+    [headers]="engine/*.h nn/*.h formats/*.h data/*.h models/*.h generate/*.h distributed/*.h train/*.h tests/package"
     [arm]="${build_files[*]} engine nn formats tests/engine tests/nn tests/formats tests/arm64.sh"
     [browser]="web cli/serve.cpp cli/report.cpp tests/browser"
     [packages]="${build_files[*]} cli/usage/manual.cpp cli/usage/completion.cpp engine/kernels/cpu_guard.cpp engine/base/cpu.cpp tests/package"
     [wheel]="${build_files[*]} python pyproject.toml"
     [mpi]="distributed cmake/mpi.cmake tests/cli/test_mpirun.cpp"
 )
-names=(browser arm mpi packages wheel)
+names=(headers browser arm mpi packages wheel)
 
+run_headers() {
+    build release inkling
+    tests/package/test.sh cmake build "${CXX:-c++}"
+}
 run_arm() { tests/arm64.sh; }
 run_browser() { ./check --browser; }
 run_packages() { tests/package/debian.sh trixie; }
@@ -38,10 +43,13 @@ run_mpi() {
 
 passed_on() { awk -v name="$1" '$1 == name { print $2 }' $noted; }
 has_changed() {
-    local commit
+    local commit changed=0
     commit=$(passed_on "$1")
+    set -f
     # shellcheck disable=SC2086
-    ! git diff --quiet "$commit" -- ${files[$1]} 2>/dev/null
+    git diff --quiet "$commit" -- ${files[$1]} 2>/dev/null || changed=1
+    set +f
+    [ $changed = 1 ]
 }
 note() {
     git diff --quiet HEAD -- . ":!$noted" || { say "$1 passed; it is not noted, since there are changes that are not committed" && return; }

@@ -48,7 +48,6 @@ TEST_CASE("plan: --dry-run tells the memory and the disk that a run takes", "[cl
          {sizes("4", "128", "64", "64"),  // activations
           sizes("3", "512", "64", "4"),   // parameters
           sizes("3", "512", "64", "4") + Arguments{"--optimizer", "sgd"},
-          sizes("3", "384", "64", "4") + Arguments{"--optimizer", "muon"},
           sizes("3", "384", "64", "4") + Arguments{"--arch", "nanochat", "--optimizer", "muon", "--ema", "0.9"},
           sizes("8", "256", "128", "8") + Arguments{"--checkpoint-activations"},
           sizes("4", "256", "256", "8") + Arguments{"--dropout", "0.2", "--val-fraction", "0"},

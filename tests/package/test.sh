@@ -1,7 +1,8 @@
 #!/bin/sh
-# test.sh CMAKE BUILD_DIR CXX: installs the build into a scratch folder, and builds and runs the programs that the pages
+# test.sh CMAKE BUILD_DIR CXX [CMAKE FLAGS]: installs the build into a scratch folder, and builds and runs the programs that the pages
 # show against it; compiles every header that is installed, on its own.
 set -eu
+[ $# -ge 4 ] || set -- "$@" ""
 here=$(cd "$(dirname "$0")" && pwd)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -23,7 +24,7 @@ if grep -rlE 'xsimd|#include "(engine|nn|formats|data|models|generate|train)/' "
 fi
 
 "$1" -S "$here" -B "$scratch/build" -G Ninja -DCMAKE_PREFIX_PATH="$scratch/usr" -DCMAKE_CXX_COMPILER="$3" \
-    >"$scratch/configure.log" ||
+    $4 >"$scratch/configure.log" ||
     fail "find_package(inkling) failed"
 "$1" --build "$scratch/build" -- -k 0 >"$scratch/build.log" || {
     grep -E 'error:' "$scratch/build.log" >&2
