@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Predicts how long a training step takes with more threads than this machine has cores, from counted and timed work.
 
-    bench/threads.py --preset tiny,small --threads 2,4,8,16,64            # the table of docs/scaling.md
+    bench/threads.py --preset tiny,small --threads 2,4,8,16,64            # the table of bench/scaling.md
     bench/threads.py --preset small --threads 64 --places                 # which places limit it
     bench/threads.py --preset tiny --check --delay 0,20,100               # the model against 2 threads that really run
 

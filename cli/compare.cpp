@@ -15,6 +15,7 @@
 #include "formats/json.h"
 #include "train/callback.h"
 #include "train/loop.h"
+#include "train/recipes/recipes.h"
 #include "train/settings/settings.h"
 
 namespace inkling::cli {
@@ -74,9 +75,16 @@ class Comparison {
     explicit Comparison(const CompareArguments& args) : args_(args), losses_(args.files.size()) {
         for (const auto& [name, option] : args.flags)
             if (option->count() > 0) common_[name] = option->results();
+        const auto has = [&](const char* flag) { return common_.contains(flag); };
+        if (!has("recipe"))  // as `train` has it
+            common_["recipe"] = {train::default_recipe(!has("data"), has("init-from") || has("init-adapter")).name};
         for (const std::string& file : args.files) {
             train::TrainOptions options;
-            train::about_settings([&] { train::read_toml(file, options); });  // a mistake is said before any run
+            const std::set<std::string> given =  // a mistake is said before any run
+                train::about_settings([&] { return train::read_toml(file, options); });
+            const auto limits = [&](const char* flag) { return has(flag) || given.contains(flag); };
+            if (!limits("max-flops") && !limits("max-iters") && !limits("max-time"))
+                throw Usage("a budget is required: --max-flops 2e13, about a minute on two fast cores, or --max-iters");
             names_.push_back(fs::path(file).stem().string());
             settings_.push_back(nlohmann::json({formats::read_file(file), common_}).dump());
             check<BadInput>(std::count(names_.begin(), names_.end(), names_.back()) == 1,

@@ -12,7 +12,7 @@
 set -euo pipefail
 program=$(realpath "$1")
 root=$(cd "$(dirname "$0")/.." && pwd)
-pages=("$root/README.md" "$root"/docs/{first-hour,using,chat,finetuning,distributed,scaling,pages,files,library,recipes,adding}.md)
+pages=("$root/README.md" "$root"/docs/{first-hour,using,chat,finetuning,distributed,pages,files,library,recipes,adding}.md)
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_ALLOW_RUN_AS_ROOT=1
 export PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
 folder=$(mktemp -d)
@@ -60,6 +60,7 @@ follow() {
         case $command in
         *' --dry-run'*) run "$command" ;;
         *'build/inkling train '*) run "$command" --max-iters $((steps += 1)) ;;
+        'build/inkling compare '*) run "$command" --max-iters 3 --max-seeds 2 ;;
         *' --stories '*) run "$command" --stories 2 ;;
         'mpirun '*'build/inkling bench'*) run "$command" --batch 2 --seconds 0.1 ;;
         'build/inkling bench'*) run "$command" --batch 1 --seconds 0.1 ;;
@@ -75,6 +76,8 @@ for page in "${pages[@]}"; do
     "$root/tests/some_text.sh" 400 >my.txt
     echo "Crème brûlée, 3 €: other characters than those of my.txt, and a quick brown fox?" >other.txt
     echo "The quick brown" >typed
+    echo 'learning_rate = 0.02' >a.toml
+    echo 'learning_rate = 0.03' >b.toml
     mkdir -p notes/drafts books logs
     cp my.txt notes/one.md
     cp my.txt notes/drafts/two.md

@@ -14,27 +14,9 @@ struct CompareRun {
                 slow = folder.write("slow.toml", "learning_rate = 1e-6\n"), out = folder.path("out");
 
     Result compare(const Arguments& more = {}) const {
-        return call(Arguments{"compare",
-                              quick,
-                              slow,
-                              "--out",
-                              out,
-                              "--n-layer",
-                              "1",
-                              "--n-head",
-                              "1",
-                              "--n-embd",
-                              "8",
-                              "--block-size",
-                              "8",
-                              "--batch-size",
-                              "4",
-                              "--max-iters",
-                              "12",
-                              "--threads",
-                              "1",
-                              "--data",
-                              folder.path("text.txt")} +
+        const Arguments shape{"--recipe", "nanogpt-cpu", "--n-layer", "1", "--n-head", "1", "--n-embd", "8"};
+        const Arguments rest{"--block-size", "8", "--batch-size", "4", "--max-iters", "12", "--threads", "1"};
+        return call(Arguments{"compare", quick, slow, "--out", out, "--data", folder.path("text.txt")} + shape + rest +
                     more);
     }
     CompareRun() {
@@ -113,9 +95,10 @@ TEST_CASE("compare: what cannot be compared is refused before anything is traine
     };
     const std::string bad = run.folder.write("bad.toml", "learning_rat = 1\n");
     refused({run.quick, "--out", run.out}, 2, "settings");
-    refused({run.quick, bad, "--out", run.out}, 3, "learning_rat");
-    refused({run.quick, run.quick, "--out", run.out}, 3, "two files have this name");
+    refused({run.quick, bad, "--out", run.out, "--max-iters", "2"}, 3, "learning_rat");
+    refused({run.quick, run.quick, "--out", run.out, "--max-iters", "2"}, 3, "two files have this name");
     refused({run.quick, run.slow}, 2, "--out is required");
-    refused({run.quick, run.folder.path("none.toml"), "--out", run.out}, 3, "none.toml");
+    refused({run.quick, run.slow, "--out", run.out}, 2, "a budget is required: --max-flops 2e13");
+    refused({run.quick, run.folder.path("none.toml"), "--out", run.out, "--max-iters", "2"}, 3, "none.toml");
     CHECK_FALSE(std::filesystem::exists(run.out));
 }
