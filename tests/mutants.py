@@ -353,7 +353,7 @@ class Build:
     def __init__(self):
         if not (BUILD / "build.ninja").exists():
             sys.exit("configure build/ first: cmake --preset release")
-        wanted = r"^(tests/CMakeFiles/inkling_test_objects\.dir/(?:Unity/unity_(?:engine|nn)_|main)\S*\.o|tests/CMakeFiles/inkling_tests\.dir/\S+\.o):"
+        wanted = r"^(tests/CMakeFiles/inkling_test_objects\.dir/(?:Unity/unity_(?:engine|nn|instances)|main)\S*\.o|tests/CMakeFiles/inkling_tests\.dir/\S+\.o):"
         tests = re.findall(wanted, run(["ninja", "-C", BUILD, "-t", "targets", "all"]).stdout, flags=re.M)
         result = run(["ninja", "-C", BUILD, "libinkling.a", *tests])
         if result.returncode:
