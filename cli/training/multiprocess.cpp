@@ -11,7 +11,6 @@
 #include "cli/common.h"
 #include "engine/base/cpu.h"
 #include "engine/process/threads.h"
-#include "formats/json.h"
 
 namespace inkling::cli {
 namespace {
@@ -92,48 +91,47 @@ void check_same_text(distributed::Processes& processes, const data::Corpus& corp
     });
 }
 
-// Sizes of documents, sources, and examples as JSON; then the text.
+// Sizes of documents, sources, and examples as CBOR, whose strings are any bytes; then the text.
 void broadcast(distributed::Processes& processes, data::Corpus& corpus) {
+    using nlohmann::json;
     std::string head;
     auto text = std::make_shared<std::string>();
     if (processes.first()) {
-        nlohmann::json sizes = nlohmann::json::array(), lines = nullptr;
+        json sizes = json::array(), examples = nullptr;
         if (corpus.examples) {
-            lines = nlohmann::json::array();
+            examples = json::array();
             for (const data::Example& e : *corpus.examples) {
-                nlohmann::json parts = nlohmann::json::array();
+                json parts = json::array();
                 for (const data::ChatMessage& m : e.parts) parts.push_back({m.role, m.content, m.more, m.learned});
-                lines.push_back({static_cast<int>(e.shape), parts, e.line, e.source, e.in_list, e.marked});
+                examples.push_back({static_cast<int>(e.shape), parts, e.line, e.source, e.in_list, e.marked});
             }
         } else {
             for (const std::string_view d : corpus.documents) sizes.push_back(d.size()), text->append(d);
         }
-        const nlohmann::json all = {
-            {"sizes", sizes}, {"sources", corpus.sources}, {"first", corpus.first}, {"lines", lines}};
-        head = formats::json_text(all);
+        json::to_cbor(json::array({sizes, corpus.sources, corpus.first, examples}), head);
     }
     processes.broadcast(head);
     processes.broadcast(*text);
     if (processes.first()) return;
-    const nlohmann::json told = formats::parse_json(head, "the text of the first process", 16);
+    const json told = json::from_cbor(head);
     corpus = {};
     corpus.begin_source(text, "");  // which keeps it
     std::size_t at = 0;
-    for (const auto& size : told["sizes"]) {
+    for (const auto& size : told[0]) {
         const auto n = size.get<std::size_t>();
         corpus.add_document(std::string_view(*text).substr(at, n));
         at += n;
     }
-    for (const auto& source : told["sources"]) corpus.sources.push_back(formats::file_name(source).value_or(""));
-    corpus.first = told["first"].get<std::vector<std::size_t>>();
-    if (told["lines"].is_null()) return;
-    std::vector<data::Example> lines;
-    for (const auto& line : told["lines"]) {
-        data::Example e{static_cast<data::ExampleShape>(line[0].get<int>()), {}, line[2], line[3], line[4], line[5]};
-        for (const auto& part : line[1]) e.parts.push_back({part[0], part[1], part[2], part[3]});
-        lines.push_back(std::move(e));
+    told[1].get_to(corpus.sources);
+    told[2].get_to(corpus.first);
+    if (told[3].is_null()) return;
+    std::vector<data::Example> examples;
+    for (const auto& one : told[3]) {
+        data::Example e{static_cast<data::ExampleShape>(one[0].get<int>()), {}, one[2], one[3], one[4], one[5]};
+        for (const auto& part : one[1]) e.parts.push_back({part[0], part[1], part[2], part[3]});
+        examples.push_back(std::move(e));
     }
-    corpus.take_examples(std::move(lines));
+    corpus.take_examples(std::move(examples));
 }
 
 std::string processes_text(const distributed::Processes& processes) {

@@ -253,12 +253,17 @@ TEST_CASE("mpirun: processes that were not started alike say so at once", "[cli]
     check_one_line(two(flags(text, out), flags(other, out)), 3, "read another text");
     check_one_line(two(flags(text, out), flags(folder.path("missing"), out)), 3, "missing");
     CHECK_FALSE(fs::exists(out));
-    const Result r =
-        two(flags(text, out, {"--broadcast-data"}), flags(folder.path("missing"), out, {"--broadcast-data"}));
-    INFO(r.err);
-    CHECK(r.code == 0);
-    REQUIRE(program(flags(text, folder.path("alone"), {"--shards", "2"})).code == 0);
-    CHECK(model_in(out) == model_in(folder.path("alone")));
+    std::string lines;
+    for (int i = 0; i < 60; ++i)
+        lines += R"({"prompt": "to be or n\u00f6t", "completion": " to be, )" + std::to_string(i) + "\"}\n";
+    for (const std::string& given : {text, folder.write("l\xE9nes.jsonl", lines)}) {
+        const Result r = two(flags(given, out, {"--broadcast-data", "--overwrite"}),
+                             flags(folder.path("missing"), out, {"--broadcast-data", "--overwrite"}));
+        INFO(r.err);
+        CHECK(r.code == 0);
+        REQUIRE(program(flags(given, folder.path("alone"), {"--shards", "2", "--overwrite"})).code == 0);
+        CHECK(model_in(out) == model_in(folder.path("alone")));
+    }
 }
 
 TEST_CASE("mpirun: what is wrong is said once", "[cli][mpirun][unsanitized]") {
