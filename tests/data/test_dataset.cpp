@@ -118,7 +118,7 @@ TEST_CASE("dataset: ids of 2 bytes are the same as of 4", "[data]") {
     }
 }
 
-TEST_CASE("dataset: progress goes up to the whole", "[data]") {
+TEST_CASE("dataset: progress goes up to the whole", "[data][unsanitized]") {
     const std::string a = mixed_text(40 << 20, 6), b = "end";
     std::vector<std::size_t> done;
     const DatasetOptions options{.progress = [&](std::size_t d, std::size_t all) {

@@ -51,7 +51,7 @@ TEST_CASE("examples: spirals are told apart", "[docs]") {
     CHECK(lines_of_example("spirals") <= 40);
 }
 
-TEST_CASE("examples: a model of characters learns a rhyme", "[docs]") {
+TEST_CASE("examples: a model of characters learns a rhyme", "[docs][unsanitized]") {
     const std::string text = printed_by(example("characters"));
     const auto losses = numbers_after("loss ", text);
     REQUIRE(losses.size() == 5);

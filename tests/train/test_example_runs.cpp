@@ -181,7 +181,7 @@ TEST_CASE("examples: two batches of a step are as one of both", "[train]") {
     }
 }
 
-TEST_CASE("examples: the same bits with any number of threads, and learned", "[train]") {
+TEST_CASE("examples: the same bits with any number of threads, and learned", "[train][unsanitized]") {
     const auto trained = [](int threads, double& loss) {
         const Threads scope(threads);
         ExampleRun run(ExampleRun::options());

@@ -143,7 +143,7 @@ TEST_CASE("BPE: the ids of a large text do not depend on threads", "[data][bpe]"
     CHECK(small_tokenizer().decode(alone) == text);
 }
 
-TEST_CASE("BPE: parts are the whole", "[data][bpe]") {
+TEST_CASE("BPE: parts are the whole", "[data][bpe][unsanitized]") {
     Random random(13);
     std::string text, letters(3'000'000, 'a');
     for (char& c : letters) c = static_cast<char>('a' + below(random, 4));

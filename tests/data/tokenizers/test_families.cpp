@@ -116,7 +116,8 @@ TEST_CASE("tokenizers of families: documents of a corpus stand between the marks
     CHECK(marked >= 2);
 }
 
-TEST_CASE("tokenizers of families: random texts have the ids and texts of the tokenizers library", "[data][bpe]") {
+TEST_CASE("tokenizers of families: random texts have the ids and texts of the tokenizers library",
+          "[data][bpe][unsanitized]") {
     for (const auto& [name, entry] : families()["tokenizers"].items()) {
         const auto t = tokenizer_of(name);
         ReferenceTexts texts;
@@ -151,7 +152,7 @@ TEST_CASE("tokenizers of families: all of the 100,000 random texts", "[data][bpe
 }
 
 TEST_CASE("tokenizers of families: every character is normalized and classed as in the tokenizers library",
-          "[data][bpe]") {
+          "[data][bpe][unsanitized]") {
     const json& expected = families()["every_character"];
     using Kind = SplitStep::Kind;
     const SplitStep digits{.kind = Kind::digits},

@@ -54,7 +54,7 @@ TEST_CASE("pre-tokenizer: GPT-2's pieces", "[data][bpe]") {
     CHECK(pieces_of("a\xC3\xA9 \xC3\xA9") == Pieces{"a\xC3\xA9", " \xC3\xA9"});
 }
 
-TEST_CASE("pre-tokenizer: the fast path is the pattern", "[data][bpe]") {
+TEST_CASE("pre-tokenizer: the fast path is the pattern", "[data][bpe][unsanitized]") {
     tests::Random random(7);
     for (int i = 0; i < 3000; ++i) {
         const std::string text = tests::random_text(random, 1 + tests::below(random, 60));
@@ -174,7 +174,7 @@ TEST_CASE("pre-tokenizer: a literal is found as it stands, in time linear in the
     CHECK_THROWS_AS(PreTokenizer(splits({{"", true}})), BadInput);
 }
 
-TEST_CASE("pre-tokenizer: the patterns that are not counted need few steps on any text", "[data][bpe]") {
+TEST_CASE("pre-tokenizer: the patterns that are not counted need few steps on any text", "[data][bpe][unsanitized]") {
     std::vector<std::string> texts = {tests::shakespeare()};
     tests::Random random(11);
     for (const char* unit : {"a",           "A",  " ",  "\n",       "\r\n",         "!",        "'",
