@@ -4,7 +4,7 @@
 
 #include "engine/ops/activation.h"
 #include "nn/attention/multi_head.h"
-#include "nn/attention/single_head.h"
+#include "nn/attention/scores.h"
 #include "nn/embedding.h"
 #include "nn/init.h"
 #include "nn/mlp.h"
