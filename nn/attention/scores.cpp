@@ -15,7 +15,7 @@ void check_pair(const char* name, const Tensor<T>& Q, const Tensor<T>& K, std::s
           K.shape());
 }
 
-double uniform_bound(std::size_t width) { return 1.0 / std::sqrt(static_cast<double>(width)); }
+Initial uniform(std::size_t width) { return Initial::uniform(1.0 / std::sqrt(static_cast<double>(width))); }
 
 }  // namespace
 
@@ -38,7 +38,7 @@ Tensor<T> ScaledDotScore<T>::forward(const Tensor<T>& Q, const Tensor<T>& K) con
 
 template <class T>
 BilinearScore<T>::BilinearScore(Generator& random, std::size_t dq, std::size_t dk)
-    : W(uniform_parameter<T>({dq, dk}, uniform_bound(dk), random.next())) {}
+    : W(parameter<T>({dq, dk}, uniform(dk), random)) {}
 
 template <class T>
 Tensor<T> BilinearScore<T>::forward(const Tensor<T>& Q, const Tensor<T>& K) const {
@@ -48,7 +48,7 @@ Tensor<T> BilinearScore<T>::forward(const Tensor<T>& Q, const Tensor<T>& K) cons
 
 template <class T>
 ConcatScore<T>::ConcatScore(Generator& random, std::size_t dq, std::size_t dk)
-    : w(uniform_parameter<T>({dq + dk}, uniform_bound(dq + dk), random.next())) {}
+    : w(parameter<T>({dq + dk}, uniform(dq + dk), random)) {}
 
 template <class T>
 Tensor<T> ConcatScore<T>::forward(const Tensor<T>& Q, const Tensor<T>& K) const {
