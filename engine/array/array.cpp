@@ -132,7 +132,11 @@ Array<T>& Array<T>::update(const ConstArray<T>& values, const F& f) {
           "array: what is written in place must broadcast to the shape {}, got {}", this->shape(), values.shape());
     const ConstArray<T> apart = same_buffer(values) ? ConstArray<T>(values.clone()) : values;
     const auto row = [&f](T* to, std::ptrdiff_t ts, const T* from, std::ptrdiff_t fs, std::size_t n) {
-        for (std::size_t i = 0; i < n; ++i, to += ts, from += fs) *to = f(*to, *from);
+        if (ts == 1 && fs == 1) {
+            for (std::size_t i = 0; i < n; ++i) to[i] = f(to[i], from[i]);
+        } else {
+            for (std::size_t i = 0; i < n; ++i, to += ts, from += fs) *to = f(*to, *from);
+        }
     };
     pairwise<T>("array", *this, apart.broadcasted(this->shape()), row);
     count_write();
