@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "engine/kernels/gemm.h"
+#include "engine/array/gemm.h"
 #include "models/families/family.h"
 #include "nn/init.h"
 

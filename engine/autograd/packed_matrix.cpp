@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "engine/array/half.h"
+#include "engine/base/half.h"
 #include "engine/base/parallel.h"
 #include "engine/kernels/simd.h"
 

@@ -12,8 +12,8 @@
 #include <cmath>
 
 #include "engine/array/broadcast.h"
+#include "engine/array/map.h"
 #include "engine/autograd/backward.h"
-#include "engine/kernels/map.h"
 
 namespace inkling {
 namespace {

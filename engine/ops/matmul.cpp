@@ -4,7 +4,7 @@
 
 #include "engine/array/broadcast.h"
 #include "engine/autograd/backward.h"
-#include "engine/kernels/operand.h"
+#include "engine/autograd/operand.h"
 
 namespace inkling {
 namespace {

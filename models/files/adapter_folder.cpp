@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "engine/array/half.h"
+#include "engine/array/gemm.h"
+#include "engine/base/half.h"
 #include "engine/base/names.h"
-#include "engine/kernels/gemm.h"
 #include "formats/files/file.h"
 #include "formats/gguf/gguf_file.h"
 #include "formats/json.h"

@@ -4,10 +4,10 @@
 
 #include <optional>
 
+#include "engine/array/gemm.h"
 #include "engine/autograd/packed_matrix.h"
 #include "engine/autograd/tensor.h"
 #include "engine/base/precision.h"
-#include "engine/kernels/gemm.h"
 
 namespace inkling {
 
