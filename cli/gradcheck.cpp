@@ -3,7 +3,6 @@
 
 #include "cli/common.h"
 #include "models/gradcheck.h"
-#include "nn/attention/gradcheck.h"
 #include "nn/gradcheck.h"
 
 namespace inkling::cli {

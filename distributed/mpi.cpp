@@ -136,16 +136,7 @@ class Mpi final : public Processes {
 
     void finish() override {
         if (finished_) return;
-        bool all_here = false;  // a computer may take minutes more than the others to end
-        {
-            const std::lock_guard lock(mutex_);
-            MPI_Request request;
-            check(MPI_Ibarrier(data_, &request), "MPI_Ibarrier");
-            keep(request, [&] { all_here = true; });
-        }
-        while (!all_here) {
-            if (!progress()) usleep(200);
-        }
+        collective("MPI_Ibarrier", [&](MPI_Request* r) { return MPI_Ibarrier(data_, r); });  // it may take minutes
         finished_ = true;
         guard_.join();
         for (Peer& peer : peers_) tell(peer, Kind::bye, 0, 0, "");
@@ -167,6 +158,32 @@ class Mpi final : public Processes {
         double silent = 0, since_beat = kBeat;
         bool gone = false;  // it has come to the end
     };
+
+    void gather(std::byte* all, const std::vector<std::size_t>& begins) override {
+        std::vector<int> sizes, places(begins.begin(), begins.end());
+        for (std::size_t i = 0; i < count; ++i) sizes.push_back(places[i + 1] - places[i]);
+        collective("MPI_Iallgatherv", [&](MPI_Request* r) {
+            return MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all, sizes.data(), places.data(), MPI_BYTE,
+                                   data_, r);
+        });
+    }
+
+    void send_to_all(char* data, std::size_t bytes) override {
+        collective("MPI_Ibcast",
+                   [&](MPI_Request* r) { return MPI_Ibcast(data, static_cast<int>(bytes), MPI_BYTE, 0, data_, r); });
+    }
+
+    template <class Start>
+    void collective(const char* call, const Start& start) {
+        bool done = false;
+        {
+            const std::lock_guard lock(mutex_);
+            MPI_Request request;
+            check(start(&request), call);
+            keep(request, [&] { done = true; });
+        }
+        wait([&] { return done; });
+    }
 
     void keep(MPI_Request request, Done done) {  // until progress() finds that it is done
         open_.push_back(request);

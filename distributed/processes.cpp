@@ -11,8 +11,6 @@
 namespace inkling::distributed {
 namespace {
 
-enum Tag { kGathered = 1, kText };
-
 constexpr std::size_t kLongest = std::size_t{64} << 20;  // bytes of a message
 
 }  // namespace
@@ -35,18 +33,6 @@ void Processes::wait(const std::function<bool()>& condition) {
             sched_yield();
         }
     }
-}
-
-// Bytes [begins[i], begins[i + 1]) of `all` are of process i, its own in place before.
-void Processes::gather(std::byte* all, const std::vector<std::size_t>& begins) {
-    const auto size = [&](std::size_t i) { return begins[i + 1] - begins[i]; };
-    std::size_t open = 2 * (count - 1);
-    for (std::size_t i = 1; i < count; ++i) {  // not all to the same at the same time
-        const std::size_t to = (rank + i) % count, from = (rank + count - i) % count;
-        receive(from, kGathered, all + begins[from], size(from), [&] { --open; });
-        send(to, kGathered, all + begins[rank], size(rank), [&] { --open; });
-    }
-    wait([&] { return open == 0; });
 }
 
 std::vector<std::byte> Processes::gather_bytes(std::span<const std::byte> own) {
@@ -75,22 +61,10 @@ std::vector<std::string> Processes::gather_texts(const std::string& own) {
     return texts;
 }
 
-// As a binary tree: who has it hands it on to one who has not.
 void Processes::broadcast(std::string& text) {
     text.resize(of_first(text.size()));
-    for (std::size_t at = 0; at < text.size(); at += kLongest) {
-        const std::size_t n = std::min(kLongest, text.size() - at);
-        for (std::size_t reach = 1; reach < count; reach *= 2) {
-            if (rank >= 2 * reach || (rank < reach && rank + reach >= count)) continue;
-            bool done = false;
-            if (rank < reach) {
-                send(rank + reach, kText, text.data() + at, n, [&] { done = true; });
-            } else {
-                receive(rank - reach, kText, text.data() + at, n, [&] { done = true; });
-            }
-            wait([&] { return done; });
-        }
-    }
+    for (std::size_t at = 0; at < text.size(); at += kLongest)
+        send_to_all(text.data() + at, std::min(kLongest, text.size() - at));
 }
 
 std::unique_ptr<Processes>& started_processes() {

@@ -1,5 +1,5 @@
-// The processes that train one model together, and the few collective operations that a step needs. They consist of
-// point-to-point messages, so that no library sums floats in an order of its own.
+// The processes that train one model together, and the few collective operations that a step needs. Gathers and
+// broadcasts are MPI's own; sums are made of point-to-point messages, so that no library adds floats in its own order.
 //   Processes* all = start_processes();                  // launch.h; null: a single process
 //   const std::vector<double> losses = all->gather_all(own);
 // All processes call collective operations in the same order. A decision that depends on a clock or a signal is
@@ -58,7 +58,9 @@ class Processes {
     static constexpr int kFirstFreeTag = 16;
 
   private:
-    void gather(std::byte* all, const std::vector<std::size_t>& begins);
+    // Bytes [begins[i], begins[i + 1]) of `all` are of process i, its own in place before.
+    virtual void gather(std::byte* all, const std::vector<std::size_t>& begins) = 0;
+    virtual void send_to_all(char* data, std::size_t bytes) = 0;  // those of rank 0
 };
 
 // Null for a single process.

@@ -39,22 +39,13 @@ std::vector<std::string> split_names(const std::string& text) {
 
 }  // namespace
 
-bool may_be_adapted(const ParameterSpec& p) {
-    return !p.bias && (p.kind.role == nn::Role::matrix || p.kind.role == nn::Role::head);
-}
-
-std::string layer_name(const Architecture& a, const ParameterSpec& p) {
-    const Family& names = family(a.family);
-    const std::string name = p.part == Part::head && !names.other_head.empty() ? names.other_head : names.name_of(p);
-    return name.substr(0, name.rfind('.'));
-}
-
 ParameterFilter adapter_targets(const Architecture& a, const std::string& text) {
     const std::vector<std::string> wanted = split_names(text);
     std::vector<std::string> known;
     std::set<std::string> layers;
+    const Family& names = family(a.family);
     for (const ParameterSpec& p : candidates(a)) {
-        const std::string layer = layer_name(a, p), last = last_part(layer);
+        const std::string layer = names.layer_of(p), last = last_part(layer);
         if (std::count(known.begin(), known.end(), last) == 0) known.push_back(last);
         const auto named = [&](const std::string& name) {
             return name == kAllLinear ? p.kind.role != nn::Role::head : names_layer(name, layer);
@@ -69,26 +60,27 @@ ParameterFilter adapter_targets(const Architecture& a, const std::string& text) 
         check(found, "--lora-targets must be {} or some of {}, got '{}'{}", kAllLinear, fmt::join(known, ", "),
               shown_name(name), did_you_mean(name, known));
     }
-    return [a, layers](const ParameterSpec& p) { return may_be_adapted(p) && layers.contains(layer_name(a, p)); };
+    return [&names, layers](const ParameterSpec& p) { return may_be_adapted(p) && layers.contains(names.layer_of(p)); };
 }
 
 std::uint64_t adapter_count(const Architecture& a, std::size_t rank, const ParameterFilter& targets) {
     std::uint64_t all = 0;
-    for (const ParameterSpec& p : candidates(a))
-        if (targets(p)) all += std::uint64_t{rank} * (p.shape[0] + p.shape[1]);
+    for (const ParameterSpec& p : parameters(a, rank, targets)) all += is_lora(p) ? size_of(p.shape) : 0;
     return all;
 }
 
 std::vector<std::string> target_names(const Architecture& a, const ParameterFilter& targets) {
     std::vector<std::string> names;
     const std::vector<ParameterSpec> all = candidates(a);
+    const Family& family_names = family(a.family);
     const auto only_targets = [&](const std::string& name) {
-        return std::all_of(all.begin(), all.end(),
-                           [&](const ParameterSpec& p) { return targets(p) || !names_layer(name, layer_name(a, p)); });
+        return std::all_of(all.begin(), all.end(), [&](const ParameterSpec& p) {
+            return targets(p) || !names_layer(name, family_names.layer_of(p));
+        });
     };
     for (const ParameterSpec& p : all) {
         if (!targets(p)) continue;
-        const std::string layer = layer_name(a, p);
+        const std::string layer = family_names.layer_of(p);
         std::string name = last_part(layer);
         while (!only_targets(name)) {  // one more part of the name; the whole of it is the layer's alone
             const std::size_t dot = layer.rfind('.', layer.size() - name.size() - 2);

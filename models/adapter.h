@@ -1,13 +1,12 @@
 // Low-rank adapters (Hu et al. 2021): a frozen linear layer y = x W^T + b becomes
 //   y = x W^T + b + s dropout(x) A^T B^T,   A (r, in), B (out, r), s = alpha / r
-// and A and B alone are trained. A starts uniform in +-1/sqrt(in) and B as zeros, so that at first nothing changes.
+// and A and B alone are trained. They are parameters like the others, in the list of models/parameters.h.
 //   model.adapt({.rank = 16}, adapter_targets(model.config, "q_proj,v_proj"), Generator{1337});
 //   model.merge_adapters();                                  // W + s B A: the same model, without adapters
 // Their files are PEFT's: models/files/adapter_folder.h.
 #pragma once
 
 #include <cmath>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -28,15 +27,11 @@ struct AdapterOptions {
     }
 };
 
-using ParameterFilter = std::function<bool(const ParameterSpec&)>;
-
 inline constexpr const char* kAllLinear = "all-linear";
 inline constexpr const char* kTablesChanged =
     "an adapter of the token table, or of a head that is the token table, is read alone: merge it into the model by "
     "inkling export --format hf";
 
-// Whether a parameter may have an adapter: the weight of a linear layer, also of a head that is not the token table.
-bool may_be_adapted(const ParameterSpec& p);
 // The weights that --lora-targets names, separated by commas: all-linear, those of the layers of every block; or names,
 // each a layer's name as the family's files have it or its last parts, as PEFT does: q_proj, mlp.c_proj, lm_head.
 // Throws Error, with the names there are, for one that no layer has.
@@ -44,8 +39,6 @@ ParameterFilter adapter_targets(const Architecture& architecture, const std::str
 // Numbers in the adapters of these.
 std::uint64_t adapter_count(const Architecture& architecture, std::size_t rank, const ParameterFilter& targets);
 
-// The name of a parameter's layer, as the family's files have it: model.layers.0.self_attn.q_proj.
-std::string layer_name(const Architecture& architecture, const ParameterSpec& p);
 // The fewest names that adapter_targets, and PEFT, understand as just these weights.
 std::vector<std::string> target_names(const Architecture& architecture, const ParameterFilter& targets);
 

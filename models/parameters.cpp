@@ -7,6 +7,7 @@
 namespace inkling::models {
 namespace {
 
+using nn::Initial;
 using nn::ParameterKind;
 using nn::Role;
 using Wide = unsigned __int128;  // sizes of up to 2^30 each, which a lying config.json may have, take 95 bits
@@ -20,12 +21,15 @@ struct List {
     std::vector<ParameterSpec> all;
 
     void linear(Part part, std::size_t out, std::size_t in, bool bias, ParameterKind kind, double deviation) {
-        all.push_back({part, false, layer, {out, in}, kind, deviation});
-        if (bias) all.push_back({part, true, layer, {out}, {Role::vector}, 0});
+        all.push_back({part, Slot::weight, layer, {out, in}, kind, Initial::normal(deviation)});
+        if (bias) vector(part, Slot::bias, out, 0);
     }
     void norm(Part part, std::size_t width, bool gain, bool bias) {
-        if (gain) all.push_back({part, false, layer, {width}, {Role::vector}, 0});
-        if (bias) all.push_back({part, true, layer, {width}, {Role::vector}, 0});
+        if (gain) vector(part, Slot::weight, width, 1);
+        if (bias) vector(part, Slot::bias, width, 0);
+    }
+    void vector(Part part, Slot slot, std::size_t width, double value) {
+        all.push_back({part, slot, layer, {width}, {Role::vector}, Initial::constant(value)});
     }
 };
 
@@ -93,6 +97,25 @@ std::vector<ParameterSpec> parameters(const Architecture& a) {
     };
     for (std::size_t i = 0; i < a.n_layer; ++i) append(layer_parameters(a, i));
     append(last_parameters(a));
+    return all;
+}
+
+std::array<ParameterSpec, 2> adapter_parameters(const ParameterSpec& weight, std::size_t rank) {
+    const std::size_t out = weight.shape[0], in = weight.shape[1];
+    ParameterSpec a = weight, b = weight;
+    a.slot = Slot::lora_a, a.shape = {rank, in}, a.kind = {weight.kind.role};  // a head's learns at a head's rate
+    b.slot = Slot::lora_b, b.shape = {out, rank}, b.kind = a.kind;
+    a.initial = Initial::uniform(1 / std::sqrt(static_cast<double>(in))), b.initial = Initial::constant(0);
+    return {{a, b}};
+}
+
+std::vector<ParameterSpec> parameters(const Architecture& a, std::size_t rank, const ParameterFilter& adapted) {
+    std::vector<ParameterSpec> all;
+    for (const ParameterSpec& p : parameters(a)) {
+        all.push_back(p);
+        if (!may_be_adapted(p) || !adapted(p)) continue;
+        for (const ParameterSpec& matrix : adapter_parameters(p, rank)) all.push_back(matrix);
+    }
     return all;
 }
 

@@ -1,7 +1,6 @@
 #include "models/transformer.h"
 
 #include "engine/base/interrupt.h"
-#include "engine/base/parallel.h"
 #include "engine/ops.h"
 #include "models/rotary_positions.h"
 #include "nn/attention/multi_head.h"
@@ -12,28 +11,17 @@ namespace {
 
 template <class T>
 Tensor<T> activate(Activation activation, Tensor<T> x) {
-    switch (activation) {
-        case Activation::squared_relu:
-            return squared_relu(std::move(x));
-        case Activation::silu:
-            return silu(std::move(x));
-        case Activation::relu:
-            return relu(std::move(x));
-        case Activation::gelu_erf:
-            return gelu_erf(std::move(x));
-        default:
-            return gelu(std::move(x));
-    }
+    if (activation == Activation::squared_relu) return squared_relu(std::move(x));
+    if (activation == Activation::silu) return silu(std::move(x));
+    if (activation == Activation::relu) return relu(std::move(x));
+    return activation == Activation::gelu_erf ? gelu_erf(std::move(x)) : gelu(std::move(x));
 }
 
 // a b, in a's own memory where there is no gradient: of a long prompt these are the largest arrays.
 template <class T>
 Tensor<T> multiply(Tensor<T> a, const Tensor<T>& b) {
     if (!NoGrad::active()) return mul(a, b);
-    Array<T> y = a.value_in_place();
-    parallel_for(y.size(), kGrain, [to = y.data(), by = b.value().data()](std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i) to[i] *= by[i];
-    });
+    a.value_in_place() *= b.value();
     return a;
 }
 
@@ -59,9 +47,7 @@ Tensor<T> Transformer<T>::hidden(const IdArray& ids, const HiddenOptions<T>& opt
           config.family, begins.shape(), ids.shape());
     check(!options.cache || (ids.dim(0) == 1 && !begins.defined() && NoGrad::active()),
           "{}: a cache is for one text, without a gradient", config.family);
-    Generator none;
     Pass pass{options, rotary_table<T>(config, start, ids.dim(1))};
-    if (!pass.random) pass.random = &none;
     if (options.cache) options.cache->reserve(start + ids.dim(1));
 
     Tensor<T> x = embedding(ids, parts[Part::token_table].weight);  // (B, T, C)
@@ -121,10 +107,7 @@ Tensor<T> Transformer<T>::attention(const Layer& l, const Tensor<T>& x, const Pa
     const Tensor<T> q = rotate_heads(heads(Part::query, 0, H), l[Part::query_norm].weight, pass);
     Tensor<T> k = rotate_heads(heads(Part::key, 1, K), l[Part::key_norm].weight, pass), v = heads(Part::value, 2, K);
     if (pass.cache) std::tie(k, v) = pass.cache->append(i, k, v);
-    AttentionOptions options;
-    options.causal = true;
-    options.documents = pass.documents;
-    options.scale = config.attention_scale(i);
+    AttentionOptions options{.scale = config.attention_scale(i), .causal = true, .documents = pass.documents};
     if (drops()) options.drop("attention", config.dropout, pass.random);
     const auto [y, weights] = [&] {
         const WithPrecision precision(inner_precision(pass));
@@ -167,7 +150,7 @@ Tensor<T> Transformer<T>::logits(const Tensor<T>& x, Generator* random) const {
     Generator none;
     Pass pass;
     pass.random = random ? random : &none;
-    Tensor<T> z = head_adapted() ? project(parts[Part::head], x, pass) : linear(x, head_weight());
+    Tensor<T> z = project(head(), x, pass);
     return config.softcap > 0 ? softcap(std::move(z), config.softcap) : z;
 }
 
@@ -177,8 +160,8 @@ Tensor<T> Transformer<T>::loss(const IdArray& ids, const IdArray& targets, Gener
     const Tensor<T> x = hidden(ids, {.documents = documents, .random = random});
     Interruptible::check();
     const Region region("head");
-    if (head_adapted()) return cross_entropy(logits(x, random), targets, kIgnore);
-    return linear_cross_entropy(x, head_weight(), targets, kIgnore, 0, config.softcap);
+    if (head().lora_a.defined()) return cross_entropy(logits(x, random), targets, kIgnore);
+    return linear_cross_entropy(x, head().weight, targets, kIgnore, 0, config.softcap);
 }
 
 template class Transformer<float>;

@@ -25,7 +25,7 @@ class Transformer : public TransformerParameters<T> {
     using TransformerParameters<T>::TransformerParameters;
     using typename TransformerParameters<T>::Layer;
     using TransformerParameters<T>::config, TransformerParameters<T>::parts, TransformerParameters<T>::layers;
-    using TransformerParameters<T>::head_weight, TransformerParameters<T>::adapter;
+    using TransformerParameters<T>::head, TransformerParameters<T>::adapter;
 
     // ids (B, T) -> (B, T, C), after the last norm. Interruptible before each layer.
     Tensor<T> hidden(const IdArray& ids, const HiddenOptions<T>& options = {}) const;
@@ -49,7 +49,6 @@ class Transformer : public TransformerParameters<T> {
     Tensor<T> drop(Tensor<T> x, const Pass& pass) const;
     bool drops() const { return this->training() && config.dropout > 0; }
     bool adapters_drop() const { return this->training() && adapter.dropout > 0; }
-    bool head_adapted() const { return parts[Part::head].lora_a.defined(); }
 };
 
 extern template class Transformer<float>;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "engine/kernels/gemm.h"
+#include "engine/array/gemm.h"
 #include "models/families/family.h"
 #include "nn/init.h"
 
@@ -19,20 +19,12 @@ TransformerParameters<T>::TransformerParameters(const Architecture& architecture
     // always given.
     const auto drawn = std::count_if(all.begin(), all.end(), [](const ParameterSpec& p) { return !is_norm(p.part); });
     random->next_stream += static_cast<std::uint64_t>(drawn);
-    for (const ParameterSpec& p : all) {
-        Tensor<T>& tensor = at(p) = Tensor<T>(Array<T>(p.shape), true);
-        if (p.deviation > 0) {
-            nn::fill_normal(tensor, p.deviation, random->next());
-        } else {
-            std::fill_n(tensor.value_in_place().data(), tensor.size(), p.bias ? T{0} : T{1});
-        }
-    }
+    for (const ParameterSpec& p : all) at(p) = nn::parameter<T>(p.shape, p.initial, *random);
 }
 
-template <class T>
-Tensor<T>& TransformerParameters<T>::at(const ParameterSpec& p) {
-    Weights<Tensor<T>>& w = weights_of(p);
-    return p.bias ? w.bias : w.weight;
+// With every adapter that could be.
+static std::vector<ParameterSpec> all_specs(const Architecture& a) {
+    return models::parameters(a, 1, [](const ParameterSpec&) { return true; });
 }
 
 template <class T>
@@ -57,11 +49,8 @@ void TransformerParameters<T>::share(const TransformerParameters& other) {
 template <class T>
 void TransformerParameters<T>::share_adapters(const TransformerParameters& other) {
     adapter = other.adapter;
-    for (const ParameterSpec& p : models::parameters(config)) {
-        Weights<Tensor<T>>& mine = weights_of(p);
-        const Weights<Tensor<T>>& theirs = (in_layer(p.part) ? other.layers[p.layer] : other.parts)[p.part];
-        mine.lora_a = theirs.lora_a, mine.lora_b = theirs.lora_b;
-    }
+    for (const ParameterSpec& p : all_specs(config))
+        if (is_lora(p)) at(p) = other.at(p);
 }
 
 template <class T>
@@ -72,17 +61,10 @@ void TransformerParameters<T>::adapt(const AdapterOptions& options, const Parame
     check(options.dropout >= 0 && options.dropout < 1, "adapters: a dropout in [0, 1) is required, got {}",
           options.dropout);
     adapter = options;
-    for (const ParameterSpec& p : models::parameters(config)) {
-        Tensor<T>& tensor = at(p);
-        tensor = tensor.detach();
-        if (p.bias) continue;
-        Weights<Tensor<T>>& w = weights_of(p);
-        w.lora_a = w.lora_b = Tensor<T>();
-        if (!random || !may_be_adapted(p) || !targets(p)) continue;
-        const std::size_t out = p.shape[0], in = p.shape[1];
-        w.lora_a = nn::uniform_parameter<T>({r, in}, 1 / std::sqrt(static_cast<double>(in)), random->next());
-        w.lora_b = Tensor<T>::zeros({out, r}, true);
-    }
+    for (const ParameterSpec& p : all_specs(config)) at(p) = is_lora(p) ? Tensor<T>() : at(p).detach();
+    if (!random) return;
+    for (const ParameterSpec& p : models::parameters(config, r, targets))
+        if (is_lora(p)) at(p) = nn::parameter<T>(p.shape, p.initial, *random);
 }
 
 template <class T>
@@ -103,20 +85,14 @@ void TransformerParameters<T>::merge_adapters() {
 }
 
 template <class T>
-bool TransformerParameters<T>::has_adapter(const ParameterSpec& p) const {
-    return !p.bias && (in_layer(p.part) ? layers[p.layer] : parts)[p.part].lora_a.defined();
+std::vector<ParameterSpec> TransformerParameters<T>::specs() const {
+    return models::parameters(config, adapter.rank, [this](const ParameterSpec& p) { return has_adapter(p); });
 }
 
 template <class T>
 void TransformerParameters<T>::visit(const nn::Visitor<T>& visitor) {
     const Family& names = family(config.family);
-    for (const ParameterSpec& p : models::parameters(config)) {
-        visitor(names.name_of(p), at(p), p.kind);
-        if (!has_adapter(p)) continue;
-        const std::string layer = layer_name(config, p);  // a head's adapter learns at a head's rate
-        visitor(layer + ".lora_A.weight", weights_of(p).lora_a, {p.kind.role});
-        visitor(layer + ".lora_B.weight", weights_of(p).lora_b, {p.kind.role});
-    }
+    for (const ParameterSpec& p : specs()) visitor(names.name_of(p), at(p), p.kind);
 }
 
 template class TransformerParameters<float>;

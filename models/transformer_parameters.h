@@ -44,20 +44,29 @@ class TransformerParameters : public nn::Module<T> {
     void share(const TransformerParameters& other);
     void share_adapters(const TransformerParameters& other);
 
+    // The list of its parameters: the architecture's, and behind each weight its adapter, where it has one.
+    std::vector<ParameterSpec> specs() const;
+
     // Freezes all parameters, and gives those that `targets` says yes to low-rank adapters (models/adapter.h) in place
-    // of the ones they had. A takes a key of `random` each; without it A and B are left undefined, for weights_of() to
-    // set.
+    // of the ones they had. A takes a key of `random` each; without it A and B are left undefined, for at() to set.
     void adapt(const AdapterOptions& options, const ParameterFilter& targets, std::optional<Generator> random);
     // Adds the adapters to their weights, which are float32 then; all parameters are trained again.
     void merge_adapters();
-    bool has_adapter(const ParameterSpec& p) const;
+    bool has_adapter(const ParameterSpec& p) const { return may_be_adapted(p) && weights_of(p).lora_a.defined(); }
 
-    Tensor<T>& at(const ParameterSpec& p);
     Weights<Tensor<T>>& weights_of(const ParameterSpec& p) {
         return (in_layer(p.part) ? layers[p.layer] : parts)[p.part];
     }
-    const Tensor<T>& head_weight() const {  // a tied head may be stored by itself, as another type than the table
-        return parts[parts[Part::head].weight.defined() ? Part::head : Part::token_table].weight;
+    const Weights<Tensor<T>>& weights_of(const ParameterSpec& p) const {
+        return (in_layer(p.part) ? layers[p.layer] : parts)[p.part];
+    }
+    Tensor<T>& at(const ParameterSpec& p) { return weights_of(p)[p.slot]; }
+    const Tensor<T>& at(const ParameterSpec& p) const { return weights_of(p)[p.slot]; }
+    // The head, which is the token table where it is tied; but one may be stored by itself, as another type.
+    Weights<Tensor<T>> head() const {
+        Weights<Tensor<T>> own = parts[Part::head];
+        if (!own.weight.defined()) own.weight = parts[Part::token_table].weight;
+        return own;
     }
 
     Architecture config;

@@ -8,7 +8,7 @@ namespace inkling::nn {
 template <class T>
 Embedding<T>::Embedding(Generator& random, std::size_t count, std::size_t width) {
     check(count > 0 && width > 0, "Embedding: sizes above 0 are required, got {} ids of width {}", count, width);
-    weight = normal_parameter<T>({count, width}, 1.0, random.next());
+    weight = parameter<T>({count, width}, Initial::normal(1), random);
 }
 
 template <class T>

@@ -14,5 +14,6 @@ using ModuleFunction = FunctionRef<Tensor<double>(const Inputs& in, Generator* r
 double module_gradient_error(Module<double>& module, ModuleFunction f, const std::vector<Array<double>>& at);
 
 std::vector<GradcheckRow> gradcheck_layers();
+std::vector<GradcheckRow> gradcheck_attention();  // the attention family
 
 }  // namespace inkling::nn

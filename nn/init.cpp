@@ -10,15 +10,7 @@ namespace {
 
 template <class T, class Draw>
 void fill(Tensor<T>& p, const Draw& draw) {
-    T* const data = p.value_in_place().data();
-    parallel_for(p.size(), kGrain / 16, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i) data[i] = static_cast<T>(draw(i));
-    });
-}
-
-template <class T>
-void fill_uniform(Tensor<T>& p, double bound, const RandomKey& key) {
-    fill(p, [&](std::size_t i) { return bound * (2 * random_uniform(key, i) - 1); });
+    fill_numbers(p.size(), kGrain / 16, p.value_in_place().data(), draw);
 }
 
 }  // namespace
@@ -33,17 +25,20 @@ Tensor<T> parameter(const Shape& shape, T value) {
     return Tensor<T>(Array<T>(shape, value), true);
 }
 
+// Random values take a key of `random`.
 template <class T>
-Tensor<T> normal_parameter(const Shape& shape, double deviation, const RandomKey& key) {
-    Tensor<T> p(Array<T>(shape), true);
-    fill_normal(p, deviation, key);
-    return p;
+static void fill_initial(Tensor<T>& p, const Initial& initial, Generator& random) {
+    const double size = initial.size;
+    if (initial.kind == Initial::Kind::constant) return fill(p, [=](std::size_t) { return size; });
+    const RandomKey key = random.next();
+    if (initial.kind == Initial::Kind::normal) return fill_normal(p, size, key);
+    fill(p, [&](std::size_t i) { return size * (2 * random_uniform(key, i) - 1); });
 }
 
 template <class T>
-Tensor<T> uniform_parameter(const Shape& shape, double bound, const RandomKey& key) {
+Tensor<T> parameter(const Shape& shape, const Initial& initial, Generator& random) {
     Tensor<T> p(Array<T>(shape), true);
-    fill_uniform(p, bound, key);
+    fill_initial(p, initial, random);
     return p;
 }
 
@@ -60,27 +55,14 @@ void initialize(Module<T>& module, Generator& random, const std::vector<InitialO
     for (auto [name, p] : parameters) {
         const auto rule =
             std::find_if(rules.begin(), rules.end(), [&, &n = name](const auto& r) { return fits(r, n); });
-        if (rule == rules.end()) continue;
-        const double size = rule->initial.size;
-        switch (rule->initial.kind) {
-            case Initial::Kind::constant:
-                fill(p, [size](std::size_t) { return size; });
-                break;
-            case Initial::Kind::normal:
-                fill_normal(p, size, random.next());
-                break;
-            case Initial::Kind::uniform:
-                fill_uniform(p, size, random.next());
-                break;
-        }
+        if (rule != rules.end()) fill_initial(p, rule->initial, random);
     }
 }
 
-#define INKLING_INSTANTIATE(T)                                                    \
-    template void fill_normal(Tensor<T>&, double, const RandomKey&);              \
-    template Tensor<T> parameter(const Shape&, T);                                \
-    template Tensor<T> normal_parameter(const Shape&, double, const RandomKey&);  \
-    template Tensor<T> uniform_parameter(const Shape&, double, const RandomKey&); \
+#define INKLING_INSTANTIATE(T)                                              \
+    template void fill_normal(Tensor<T>&, double, const RandomKey&);        \
+    template Tensor<T> parameter(const Shape&, T);                          \
+    template Tensor<T> parameter(const Shape&, const Initial&, Generator&); \
     template void initialize(Module<T>&, Generator&, const std::vector<InitialOf>&);
 INKLING_INSTANTIATE(float)
 INKLING_INSTANTIATE(double)

@@ -12,18 +12,6 @@
 
 namespace inkling::nn {
 
-// Parameters: leaves with requires_grad.
-template <class T>
-Tensor<T> parameter(const Shape& shape, T value);
-template <class T>
-Tensor<T> normal_parameter(const Shape& shape, double deviation, const RandomKey& key);  // N(0, deviation^2)
-template <class T>
-Tensor<T> uniform_parameter(const Shape& shape, double bound, const RandomKey& key);  // uniform in [-bound, bound)
-
-// Overwrites a parameter with N(0, deviation^2).
-template <class T>
-void fill_normal(Tensor<T>& p, double deviation, const RandomKey& key);
-
 // The initial value of a parameter.
 struct Initial {
     static Initial constant(double value) { return {value, Kind::constant}; }
@@ -33,6 +21,17 @@ struct Initial {
     double size;
     enum class Kind { constant, normal, uniform } kind;
 };
+
+// Parameters: leaves with requires_grad. Random values take a key of `random`.
+template <class T>
+Tensor<T> parameter(const Shape& shape, T value);
+template <class T>
+Tensor<T> parameter(const Shape& shape, const Initial& initial, Generator& random);
+
+// Overwrites a parameter with N(0, deviation^2).
+template <class T>
+void fill_normal(Tensor<T>& p, double deviation, const RandomKey& key);
+
 struct InitialOf {
     std::string names;  // a shell pattern: * matches any characters
     Initial initial;

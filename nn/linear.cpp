@@ -10,9 +10,9 @@ namespace inkling::nn {
 template <class T>
 Linear<T>::Linear(Generator& random, std::size_t in, std::size_t out, bool with_bias) {
     check(in > 0 && out > 0, "Linear: sizes above 0 are required, got {} in and {} out", in, out);
-    const double bound = 1.0 / std::sqrt(static_cast<double>(in));
-    weight = uniform_parameter<T>({out, in}, bound, random.next());
-    if (with_bias) bias = uniform_parameter<T>({out}, bound, random.next());
+    const Initial bound = Initial::uniform(1.0 / std::sqrt(static_cast<double>(in)));
+    weight = parameter<T>({out, in}, bound, random);
+    if (with_bias) bias = parameter<T>({out}, bound, random);
 }
 
 template <class T>

@@ -25,7 +25,7 @@ Array<T> sinusoidal_positions(std::size_t length, std::size_t width) {
 
 template <class T>
 LearnedPositions<T>::LearnedPositions(Generator& random, std::size_t length, std::size_t width)
-    : weight(normal_parameter<T>({length, width}, 0.02, random.next())) {}
+    : weight(parameter<T>({length, width}, Initial::normal(0.02), random)) {}
 
 template <class T>
 Tensor<T> LearnedPositions<T>::forward(const Tensor<T>& x, std::size_t start) const {

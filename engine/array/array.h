@@ -20,19 +20,9 @@
 #include <utility>
 
 #include "engine/array/buffer_pool.h"
-#include "engine/array/dims.h"
+#include "engine/base/dims.h"
 
 namespace inkling {
-
-using Shape = Dims<std::size_t>;
-using Strides = Dims<std::ptrdiff_t>;  // in elements; 0 along an axis of size 1 or a broadcast one
-
-std::size_t size_of(const Shape& shape);    // product; 1 for a scalar
-std::string to_string(const Shape& shape);  // "(2, 3)"
-Strides row_major_strides(const Shape& shape);
-
-// The axis counted from the front; a negative one counts from the back. Throws when there is no such axis.
-std::size_t normalize_axis(const char* op, std::ptrdiff_t axis, std::size_t rank);
 
 template <class T>
 class Array;
@@ -264,10 +254,3 @@ template <class T>
 void add_into(Array<T>& dst, const ConstArray<std::type_identity_t<T>>& src);
 
 }  // namespace inkling
-
-// "{}" of a shape. The work is done in array.cpp, so that files which print shapes compile no formatting of their own.
-template <>
-struct fmt::formatter<inkling::Shape> {
-    constexpr auto parse(fmt::format_parse_context& context) { return context.begin(); }
-    fmt::format_context::iterator format(const inkling::Shape& shape, fmt::format_context& context) const;
-};

@@ -1,10 +1,10 @@
 #include "engine/array/bfloat16.h"
 
 #include "engine/array/axes.h"
+#include "engine/array/strided.h"
 #include "engine/base/parallel.h"
 #include "engine/base/profile.h"
 #include "engine/kernels/simd.h"
-#include "engine/kernels/strided.h"
 
 namespace inkling {
 namespace {

@@ -1,10 +1,10 @@
 // Names the op in which numbers stop being finite, as torch.autograd.detect_anomaly() does, but in forward too:
 //   const DetectAnomaly detect;             // while it lives, every op of this thread is checked
-//   model.loss(ids, targets).backward();    // throws Anomaly: "block 3, attention: linear: the first value that ..."
+//   model.loss(ids, targets).backward();    // throws Anomaly: "layer 3, attention: linear: the first value that ..."
 // Each op then costs a pass over its inputs and its value, and over the gradients that its backward gives; otherwise it
 // tests one flag. Infinities that masked_fill, where or a constant brings in are none of its matter, until one becomes
 // a NaN.
-//   const Region region("block", 3);        // the ops that follow are "block 3" in such messages, to the scope's end
+//   const Region region("layer", 3);        // the ops that follow are "layer 3" in such messages, to the scope's end
 #pragma once
 
 #include <cstddef>
@@ -47,7 +47,7 @@ class Region {
     ~Region() { innermost = outer_; }
     Region(const Region&) = delete;
     Region& operator=(const Region&) = delete;
-    static std::string path();  // "block 3, attention"; "": there is none
+    static std::string path();  // "layer 3, attention"; "": there is none
 
   private:
     std::string text() const;

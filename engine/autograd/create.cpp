@@ -12,9 +12,7 @@ namespace {
 template <class T, class F>
 Tensor<T> of_numbers(const Shape& shape, bool requires_grad, std::size_t grain, const F& number) {
     Array<T> values(shape);
-    parallel_for(values.size(), grain, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i) values.data()[i] = static_cast<T>(number(i));
-    });
+    fill_numbers(values.size(), grain, values.data(), number);
     return Tensor<T>(std::move(values), requires_grad);
 }
 

@@ -156,7 +156,7 @@ Saved(const Tensor<T>&) -> Saved<T>;
 
 // `needed` as the gradient of x takes it: saved, or undefined where x wants none.
 template <class T>
-Saved<T> saved_for(const Tensor<T>& x, const Tensor<T>& needed) {
+Saved<T> saved_for(const Tensor<T>& x, const ConstArray<std::type_identity_t<T>>& needed) {
     return x.requires_grad() ? Saved<T>(needed) : Saved<T>();
 }
 

@@ -34,6 +34,14 @@ void parallel_rows(std::size_t rows, std::size_t width, RangeBody body, std::siz
 // Calls body(begin, end) on short pieces, which stay in L1 if the body passes over several arrays more than once.
 void parallel_pieces(std::size_t n, RangeBody body);
 
+// out[i] = number(i) for n elements.
+template <class T, class F>
+void fill_numbers(std::size_t n, std::size_t grain, T* out, const F& number) {
+    parallel_for(n, grain, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) out[i] = static_cast<T>(number(i));
+    });
+}
+
 // The sum of part(begin, end) over chunks of a fixed size, added in index order: the same bits with any number of
 // threads.
 template <class Sum, class Part>

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <limits>
 
-#include "engine/kernels/map.h"
+#include "engine/kernels/simd.h"
 
 namespace inkling::full_range {
 

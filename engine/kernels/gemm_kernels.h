@@ -1,24 +1,21 @@
-// The kernels that gemm.cpp chooses from, each in its own file: the plain loop (gemm_plain.cpp), products that fit L1
-// (gemm_small.cpp), and blocks for all others (gemm_blocks.cpp). Not for other files.
+// The kernels that engine/array/gemm.cpp chooses from, each in its own file: the plain loop (gemm_plain.cpp), products
+// that fit L1 (gemm_small.cpp), and blocks for all others (gemm_blocks.cpp). Not for other files.
 #pragma once
 
 #include <array>
 
-#include "engine/array/bfloat16.h"
+#include "engine/base/dims.h"
+#include "engine/base/half.h"
 #include "engine/kernels/tile_product.h"
 
 namespace inkling::kernels {
 
 // A product with the batch axes merged: batch (count.., strides of a, b, c), then M, N, K with row and column strides.
 struct GemmShape {
-    Shape batch;
-    std::array<Strides, 3> batch_strides;
+    Shape batch = {};
+    std::array<Strides, 3> batch_strides = {};
     std::size_t m, n, k;
     std::ptrdiff_t a_row, a_col, b_row, b_col, c_row, c_col;
-
-    // Throws when the shapes do not fit.
-    template <class A, class B, class T>
-    GemmShape(const ConstArray<A>& a, const ConstArray<B>& b, const ConstArray<T>& c);
 
     std::size_t batches() const { return size_of(batch); }
     std::size_t work() const { return batches() * m * n * k; }  // multiply-adds

@@ -1,7 +1,6 @@
 // The plain loop, and what describes a product to it and to the other kernels.
 #include "engine/base/parallel.h"
 #include "engine/kernels/gemm_kernels.h"
-#include "engine/kernels/strided.h"
 
 namespace inkling::kernels {
 namespace {
@@ -11,31 +10,6 @@ float number(float x) { return x; }
 double number(double x) { return x; }
 
 }  // namespace
-
-template <class A, class B, class T>
-GemmShape::GemmShape(const ConstArray<A>& a, const ConstArray<B>& b, const ConstArray<T>& c) {
-    check(a.rank() >= 2 && b.rank() >= 2 && c.rank() >= 2, "gemm: matrices are required, got {}, {} and {}", a.shape(),
-          b.shape(), c.shape());
-    m = c.dim(-2), n = c.dim(-1), k = a.dim(-1);
-    check(a.dim(-2) == m && b.dim(-1) == n && b.dim(-2) == k,
-          "gemm: (M, K) (K, N) -> (M, N) is required, got {}, {} and {}", a.shape(), b.shape(), c.shape());
-    const auto row = [](const auto& x) { return x.strides()[x.rank() - 2]; };
-    const auto column = [](const auto& x) { return x.strides()[x.rank() - 1]; };
-    a_row = row(a), a_col = column(a), b_row = row(b), b_col = column(b), c_row = row(c), c_col = column(c);
-    if (a.rank() == 2 && b.rank() == 2 && c.rank() == 2) return;
-    const Shape full(c.shape().begin(), c.shape().end() - 2);
-    const auto with_batch = [&full](const auto& x) {
-        Shape shape = full;
-        shape.push_back(x.dim(-2));
-        shape.push_back(x.dim(-1));
-        return x.broadcasted(shape);
-    };
-    const ConstArray<A> wide_a = with_batch(a);
-    const ConstArray<B> wide_b = with_batch(b);
-    const StridedLoop merged(full, {&wide_a.strides(), &wide_b.strides(), &c.strides()});
-    batch = merged.shape;
-    std::copy_n(merged.strides.begin(), 3, batch_strides.begin());
-}
 
 std::ptrdiff_t GemmShape::batch_offset(std::size_t operand, std::size_t index) const {
     std::ptrdiff_t offset = 0;
@@ -83,11 +57,6 @@ void plain(const GemmShape& p, const In* a, const In* b, T* c, bool accumulate, 
     });
 }
 
-template GemmShape::GemmShape(const ConstArray<float>&, const ConstArray<float>&, const ConstArray<float>&);
-template GemmShape::GemmShape(const ConstArray<double>&, const ConstArray<double>&, const ConstArray<double>&);
-template GemmShape::GemmShape(const ConstArray<BFloat16>&, const ConstArray<BFloat16>&, const ConstArray<float>&);
-template GemmShape::GemmShape(const ConstArray<float>&, const ConstArray<BFloat16>&, const ConstArray<float>&);
-template GemmShape::GemmShape(const ConstArray<BFloat16>&, const ConstArray<float>&, const ConstArray<float>&);
 template void plain(const GemmShape&, const float*, const float*, float*, bool, const float*);
 template void plain(const GemmShape&, const double*, const double*, double*, bool, const double*);
 template void plain(const GemmShape&, const BFloat16*, const BFloat16*, float*, bool, const float*);

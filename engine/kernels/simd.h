@@ -7,6 +7,7 @@
 #include <xsimd/xsimd.hpp>
 
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <limits>
 #include <type_traits>
@@ -254,6 +255,21 @@ inline T simd_max(std::size_t n, const T* in) {
     for (; i + W <= n; i += W) best = xsimd::max(best, Vec<T>::load_unaligned(in + i));
     if (i < n) best = xsimd::max(best, load_part<T>(in + i, n - i, lowest));
     return fold_lanes<T>(best, [](const auto& a, const auto& b) { return a > b ? a : b; });
+}
+
+// A vector function made of a function of numbers that has no vector form.
+template <class T, class F>
+auto lanewise(const F& f) {
+    return [f](std::same_as<Vec<T>> auto... x) {
+        alignas(64) T lanes[sizeof...(x)][Vec<T>::size];
+        std::size_t k = 0;
+        (x.store_aligned(lanes[k++]), ...);
+        [&]<std::size_t... I>(std::index_sequence<I...>) {
+            for (std::size_t i = 0; i < Vec<T>::size; ++i) lanes[0][i] = f(lanes[I][i]...);
+        }
+        (std::make_index_sequence<sizeof...(x)>{});
+        return Vec<T>::load_aligned(lanes[0]);
+    };
 }
 
 }  // namespace inkling

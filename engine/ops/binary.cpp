@@ -12,18 +12,30 @@
 #include <cmath>
 
 #include "engine/array/broadcast.h"
+#include "engine/array/map.h"
 #include "engine/autograd/backward.h"
-#include "engine/kernels/map.h"
 
 namespace inkling {
+namespace {
+
+template <class T, class F>
+Array<T> map_both(const char* op, const Tensor<T>& a, const Tensor<T>& b, const F& f) {
+    check_defined(op, a, b);
+    return map_arrays<T>(broadcast_shape(op, a.shape(), b.shape()), f, a.value(), b.value());
+}
+
+// The gradient of input i is f(in...), summed to the input's shape; nothing is computed where it is not wanted.
+template <class T, class F, class... In>
+void add_mapped(Gradients<T>& grads, std::size_t i, const Shape& input, const F& f, const Array<T>& dy,
+                const In&... in) {
+    if (grads.wanted(i)) grads.add(i, sum_to(map_arrays<T>(dy.shape(), f, dy, *in...), input));
+}
+
+}  // namespace
 
 template <class T>
 Tensor<T> add(const Tensor<T>& a, const Tensor<T>& b) {
-    check_defined("add", a, b);
-    const Shape shape = broadcast_shape("add", a.shape(), b.shape());
-    Array<T> y = map_arrays<T>(
-        shape, [](auto u, auto v) { return u + v; }, a.value(), b.value());
-    return record("add", std::move(y), inputs(a, b),
+    return record("add", map_both("add", a, b, [](auto u, auto v) { return u + v; }), inputs(a, b),
                   [sa = a.shape(), sb = b.shape()](const Array<T>& dy, Gradients<T>& grads) {
                       if (grads.wanted(0)) grads.add(0, sum_to(dy, sa));
                       if (grads.wanted(1)) grads.add(1, sum_to(dy, sb));
@@ -32,49 +44,34 @@ Tensor<T> add(const Tensor<T>& a, const Tensor<T>& b) {
 
 template <class T>
 Tensor<T> sub(const Tensor<T>& a, const Tensor<T>& b) {
-    check_defined("sub", a, b);
-    const Shape shape = broadcast_shape("sub", a.shape(), b.shape());
-    Array<T> y = map_arrays<T>(
-        shape, [](auto u, auto v) { return u - v; }, a.value(), b.value());
-    return record("sub", std::move(y), inputs(a, b),
+    return record("sub", map_both("sub", a, b, [](auto u, auto v) { return u - v; }), inputs(a, b),
                   [sa = a.shape(), sb = b.shape()](const Array<T>& dy, Gradients<T>& grads) {
                       if (grads.wanted(0)) grads.add(0, sum_to(dy, sa));
-                      const auto minus = [](auto g) { return -g; };
-                      if (grads.wanted(1)) grads.add(1, sum_to(map_arrays<T>(dy.shape(), minus, dy), sb));
+                      add_mapped(
+                          grads, 1, sb, [](auto g) { return -g; }, dy);
                   });
 }
 
 template <class T>
 Tensor<T> mul(const Tensor<T>& a, const Tensor<T>& b) {
-    check_defined("mul", a, b);
-    const Shape shape = broadcast_shape("mul", a.shape(), b.shape());
-    Array<T> y = map_arrays<T>(
-        shape, [](auto u, auto v) { return u * v; }, a.value(), b.value());
-    return record("mul", std::move(y), inputs(a, b),
-                  [a = saved_for(b, a), b = saved_for(a, b), sa = a.shape(), sb = b.shape()](const Array<T>& dy,
-                                                                                             Gradients<T>& grads) {
+    return record("mul", map_both("mul", a, b, [](auto u, auto v) { return u * v; }), inputs(a, b),
+                  [a = saved_for(b, a.value()), b = saved_for(a, b.value()), sa = a.shape(), sb = b.shape()](
+                      const Array<T>& dy, Gradients<T>& grads) {
                       const auto product = [](auto g, auto other) { return g * other; };
-                      if (grads.wanted(0)) grads.add(0, sum_to(map_arrays<T>(dy.shape(), product, dy, *b), sa));
-                      if (grads.wanted(1)) grads.add(1, sum_to(map_arrays<T>(dy.shape(), product, dy, *a), sb));
+                      add_mapped(grads, 0, sa, product, dy, b);
+                      add_mapped(grads, 1, sb, product, dy, a);
                   });
 }
 
 template <class T>
 Tensor<T> div(const Tensor<T>& a, const Tensor<T>& b) {
-    check_defined("div", a, b);
-    const Shape shape = broadcast_shape("div", a.shape(), b.shape());
-    Array<T> y = map_arrays<T>(
-        shape, [](auto u, auto v) { return u / v; }, a.value(), b.value());
+    const Array<T> y = map_both("div", a, b, [](auto u, auto v) { return u / v; });
     return record("div", y, inputs(a, b),
-                  [sa = a.shape(), b = Saved(b), y = Saved(y)](const Array<T>& dy, Gradients<T>& grads) {
-                      if (grads.wanted(0)) {
-                          const auto da = [](auto g, auto v) { return g / v; };
-                          grads.add(0, sum_to(map_arrays<T>(dy.shape(), da, dy, *b), sa));
-                      }
-                      if (grads.wanted(1)) {
-                          const auto db = [](auto g, auto q, auto v) { return -g * q / v; };
-                          grads.add(1, sum_to(map_arrays<T>(dy.shape(), db, dy, *y, *b), b->shape()));
-                      }
+                  [sa = a.shape(), b = Saved(b), y = saved_for(b, y)](const Array<T>& dy, Gradients<T>& grads) {
+                      add_mapped(
+                          grads, 0, sa, [](auto g, auto v) { return g / v; }, dy, b);
+                      add_mapped(
+                          grads, 1, b->shape(), [](auto g, auto q, auto v) { return -g * q / v; }, dy, y, b);
                   });
 }
 
@@ -83,19 +80,16 @@ namespace {
 // The better of two numbers: better(u, v) says whether u is, and not v.
 template <class T, class Better>
 Tensor<T> best(const char* op, const Tensor<T>& a, const Tensor<T>& b, const Better& better) {
-    check_defined(op, a, b);
     const auto value = [=](auto u, auto v) { return xsimd::select(better(u, v) | xsimd::isnan(u), u, v); };
     const auto share = [=](auto g, auto u, auto v) {  // the gradient of u: g, g / 2, 0 or NaN
         const Vec<T> zero(T{0}), half(T{0.5});
         return xsimd::select(better(u, v), g,
                              xsimd::select(better(v, u), zero, xsimd::select(u == v, half * g, u + v)));
     };
-    const Shape shape = broadcast_shape(op, a.shape(), b.shape());
-    return record(op, map_arrays<T>(shape, value, a.value(), b.value()), inputs(a, b),
+    return record(op, map_both(op, a, b, value), inputs(a, b),
                   [share, a = Saved(a), b = Saved(b)](const Array<T>& dy, Gradients<T>& grads) {
-                      const Shape& s = dy.shape();
-                      if (grads.wanted(0)) grads.add(0, sum_to(map_arrays<T>(s, share, dy, *a, *b), a->shape()));
-                      if (grads.wanted(1)) grads.add(1, sum_to(map_arrays<T>(s, share, dy, *b, *a), b->shape()));
+                      add_mapped(grads, 0, a->shape(), share, dy, a, b);
+                      add_mapped(grads, 1, b->shape(), share, dy, b, a);
                   });
 }
 
@@ -113,18 +107,14 @@ Tensor<T> minimum(const Tensor<T>& a, const Tensor<T>& b) {
 
 template <class T>
 Tensor<T> pow(const Tensor<T>& x, const Tensor<T>& exponent) {
-    check_defined("pow", x, exponent);
-    const Shape shape = broadcast_shape("pow", x.shape(), exponent.shape());
-    const auto power = lanewise<T>([](T a, T b) { return std::pow(a, b); });
-    const Array<T> y = map_arrays<T>(shape, power, x.value(), exponent.value());
+    const Array<T> y = map_both("pow", x, exponent, lanewise<T>([](T a, T b) { return std::pow(a, b); }));
     return record(
         "pow", y, inputs(x, exponent),
-        [a = Saved(x), b = Saved(exponent), y = Saved(y)](const Array<T>& dy, Gradients<T>& grads) {
+        [a = Saved(x), b = Saved(exponent), y = saved_for(exponent, y)](const Array<T>& dy, Gradients<T>& grads) {
             const auto da = lanewise<T>([](T g, T u, T p) { return p == 0 ? 0 : g * p * std::pow(u, p - 1); });
             const auto db = lanewise<T>([](T g, T u, T p, T z) { return u == 0 && p >= 0 ? 0 : g * z * std::log(u); });
-            const Shape& s = dy.shape();
-            if (grads.wanted(0)) grads.add(0, sum_to(map_arrays<T>(s, da, dy, *a, *b), a->shape()));
-            if (grads.wanted(1)) grads.add(1, sum_to(map_arrays<T>(s, db, dy, *a, *b, *y), b->shape()));
+            add_mapped(grads, 0, a->shape(), da, dy, a, b);
+            add_mapped(grads, 1, b->shape(), db, dy, a, b, y);
         });
 }
 

@@ -6,7 +6,7 @@
 #include "engine/ops/linear.h"
 
 #include "engine/autograd/backward.h"
-#include "engine/kernels/operand.h"
+#include "engine/autograd/operand.h"
 
 namespace inkling {
 

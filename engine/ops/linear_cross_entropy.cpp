@@ -10,8 +10,8 @@
 #include <limits>
 
 #include "engine/autograd/backward.h"
+#include "engine/autograd/operand.h"
 #include "engine/base/parallel.h"
-#include "engine/kernels/operand.h"
 #include "engine/kernels/simd.h"
 #include "engine/ops/activation.h"
 #include "engine/ops/linear.h"

@@ -3,6 +3,7 @@
 //   x
 #include "engine/ops/loss.h"
 
+#include "engine/array/map.h"
 #include "engine/autograd/backward.h"
 #include "engine/kernels/full_range.h"
 #include "engine/ops/operators.h"

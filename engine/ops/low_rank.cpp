@@ -5,8 +5,8 @@
 #include "engine/ops/low_rank.h"
 
 #include "engine/autograd/backward.h"
+#include "engine/autograd/operand.h"
 #include "engine/base/parallel.h"
-#include "engine/kernels/operand.h"
 #include "engine/kernels/simd.h"
 
 namespace inkling {

@@ -4,8 +4,8 @@
 #include "engine/ops/mask.h"
 
 #include "engine/array/broadcast.h"
+#include "engine/array/strided.h"
 #include "engine/autograd/backward.h"
-#include "engine/kernels/strided.h"
 
 namespace inkling {
 namespace {

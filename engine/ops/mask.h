@@ -17,7 +17,7 @@ requires WithTensor<A, B>  // makes it a better match than xtensor's where()
 auto where(M&& mask, A&& a, B&& b) {
     using T = ElementOf<A, B>;
     const MaskArray chosen(std::forward<M>(mask));
-    const Tensor<T> x = operand<T>(a), y = operand<T>(b);
+    const Tensor<T> x = as_tensor<T>(a), y = as_tensor<T>(b);
     return where(chosen, x, y);
 }
 

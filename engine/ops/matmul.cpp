@@ -4,7 +4,7 @@
 
 #include "engine/array/broadcast.h"
 #include "engine/autograd/backward.h"
-#include "engine/kernels/operand.h"
+#include "engine/autograd/operand.h"
 
 namespace inkling {
 namespace {
@@ -56,7 +56,7 @@ Tensor<T> matmul(const Tensor<T>& a, const Tensor<T>& b) {
           "matmul: (..., M, K) and (..., K, N) are required, got {} and {}", a.shape(), b.shape());
     const Precision precision = product_precision();
     return record("matmul", multiplied(a.value(), b.value(), precision), inputs(a, b),
-                  [a = saved_for(b, a), b = saved_for(a, b), sa = a.shape(), sb = b.shape(), precision](
+                  [a = saved_for(b, a.value()), b = saved_for(a, b.value()), sa = a.shape(), sb = b.shape(), precision](
                       const Array<T>& dy, Gradients<T>& grads) {
                       if (grads.wanted(0)) add_product<T>(grads, 0, dy, b->transposed(-2, -1), sa, precision);
                       if (grads.wanted(1) && sb.size() == 2) {  // one product sums over rows and batches at once

@@ -53,7 +53,7 @@ using ElementOf = typename std::conditional_t<is_tensor<std::remove_cvref_t<A>>,
 
 // What stands beside a Tensor<T>, as one.
 template <class T, class X>
-Tensor<T> operand(const X& x) {
+Tensor<T> as_tensor(const X& x) {
     if constexpr (std::is_same_v<X, Tensor<T>>) {
         return x;
     } else if constexpr (std::is_arithmetic_v<X>) {
@@ -76,7 +76,7 @@ auto operator+(A&& a, B&& b) {
     else if constexpr (Number<B>)
         return affine(a, 1.0, static_cast<double>(b));
     else
-        return add(operand<T>(a), operand<T>(b));
+        return add(as_tensor<T>(a), as_tensor<T>(b));
 }
 template <class A, class B>
 requires TensorAndOther<A, B>
@@ -87,7 +87,7 @@ auto operator-(A&& a, B&& b) {
     else if constexpr (Number<B>)
         return affine(a, 1.0, -static_cast<double>(b));
     else
-        return sub(operand<T>(a), operand<T>(b));
+        return sub(as_tensor<T>(a), as_tensor<T>(b));
 }
 template <class A, class B>
 requires TensorAndOther<A, B>
@@ -98,13 +98,13 @@ auto operator*(A&& a, B&& b) {
     else if constexpr (Number<B>)
         return affine(a, static_cast<double>(b), 0.0);
     else
-        return mul(operand<T>(a), operand<T>(b));
+        return mul(as_tensor<T>(a), as_tensor<T>(b));
 }
 template <class A, class B>
 requires TensorAndOther<A, B>
 auto operator/(A&& a, B&& b) {
     using T = ElementOf<A, B>;
-    return div(operand<T>(a), operand<T>(b));
+    return div(as_tensor<T>(a), as_tensor<T>(b));
 }
 
 template <class T>

@@ -10,9 +10,9 @@
 
 #include <cmath>
 
+#include "engine/array/map.h"
 #include "engine/autograd/backward.h"
 #include "engine/base/parallel.h"
-#include "engine/kernels/map.h"
 #include "engine/kernels/norm_row.h"
 #include "engine/ops/operators.h"
 #include "engine/ops/shape.h"

@@ -6,8 +6,8 @@
 
 #include <functional>
 
+#include "engine/array/map.h"
 #include "engine/autograd/tensor.h"
-#include "engine/kernels/map.h"
 
 namespace inkling {
 

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <iterator>
 
-#include "engine/array/half.h"
+#include "engine/base/half.h"
 
 namespace inkling::formats {
 namespace {
@@ -20,7 +20,9 @@ float number(unsigned quant, int offset) { return static_cast<float>(static_cast
 
 void widen_f32(const std::byte* b, float* y) { std::memcpy(y, b, sizeof *y); }
 void widen_f16(const std::byte* b, float* y) { *y = half_at(b); }
-void widen_bf16(const std::byte* b, float* y) { *y = bf16_to_f32(static_cast<std::uint16_t>(u8(b) | u8(b + 1) << 8)); }
+void widen_bf16(const std::byte* b, float* y) {
+    *y = widen(BFloat16{static_cast<std::uint16_t>(u8(b) | u8(b + 1) << 8)});
+}
 
 void widen_q8_0(const std::byte* b, float* y) {
     const float d = half_at(b);

@@ -4,8 +4,8 @@
 #include <bit>
 #include <cmath>
 
-#include "engine/array/half.h"
 #include "engine/base/check.h"
+#include "engine/base/half.h"
 #include "formats/files/file.h"
 
 namespace inkling::formats {
@@ -58,7 +58,7 @@ void append_values(std::string& out, GgufType type, const float* x, std::size_t 
             for (std::size_t i = 0; i < n; ++i) append(out, f32_to_f16(x[i]));
             break;
         case GgufType::BF16:
-            for (std::size_t i = 0; i < n; ++i) append(out, f32_to_bf16(x[i]));
+            for (std::size_t i = 0; i < n; ++i) append(out, round_to_bfloat16(x[i]).bits);
             break;
         case GgufType::Q8_0:
             for (std::size_t i = 0; i < n; i += kQ8Block) append_q8(out, x + i);

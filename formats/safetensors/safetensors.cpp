@@ -11,8 +11,8 @@
 #include <limits>
 #include <utility>
 
-#include "engine/array/half.h"
 #include "engine/base/check.h"
+#include "engine/base/half.h"
 #include "engine/base/names.h"
 #include "engine/base/parallel.h"
 #include "formats/safetensors/safetensors_header.h"
@@ -105,7 +105,8 @@ std::uint64_t SafetensorsFile::read_floats(const std::string& name, T* out, std:
         case DType::F16:
             return convert_each<std::uint16_t>(from, out, count, f16_to_f32, is_finite);
         case DType::BF16:
-            return convert_each<std::uint16_t>(from, out, count, bf16_to_f32, is_finite);
+            return convert_each<BFloat16>(
+                from, out, count, [](BFloat16 h) { return widen(h); }, is_finite);
         default:
             break;
     }

@@ -10,8 +10,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "engine/array/half.h"
 #include "engine/base/check.h"
+#include "engine/base/half.h"
 #include "formats/safetensors/safetensors.h"
 
 namespace inkling::formats {
@@ -107,8 +107,9 @@ void SafetensorsWriter::write(const std::filesystem::path& path) const {
     file.write(header.data(), header.size());
     for (const Entry* e : order) {
         if (e->rounded)
-            write_rounded(file, static_cast<const float*>(e->data), e->info.count,
-                          e->info.dtype == DType::F16 ? f32_to_f16 : f32_to_bf16);
+            write_rounded(
+                file, static_cast<const float*>(e->data), e->info.count,
+                e->info.dtype == DType::F16 ? f32_to_f16 : +[](float x) { return round_to_bfloat16(x).bits; });
         else
             file.write(e->data, e->info.end);
     }

@@ -46,8 +46,7 @@ std::unique_ptr<Transformer<float>> as_qwen3(const Transformer<float>& model) {
     const NoGrad no_grad;
     for (const ParameterSpec& p : parameters(to)) {
         const Part source = p.part == Part::gate ? Part::up : p.part;
-        const Weights<Tensor<float>>& w = (in_layer(p.part) ? model.layers[p.layer] : model.parts)[source];
-        const Tensor<float>& tensor = p.bias ? w.bias : w.weight;
+        const Tensor<float>& tensor = model.at({source, p.slot, p.layer, p.shape, p.kind, p.initial});
         Array<float> values(p.shape);
         result->at(p) = Tensor<float>(values, true);
         if (!tensor.defined()) {  // the gain of a norm

@@ -35,7 +35,7 @@ struct Family {
     std::string layer_prefix;
     std::vector<std::pair<Part, std::string>> names;
     std::string optional_prefix = "";       // which some files leave out of every name
-    std::string other_head = "";            // the head's name in some files
+    std::string other_head = "";            // the head's name in some files, and in adapters
     std::vector<std::string> ignored = {};  // ends of names of what is no weight
     bool linear_in_out = false;             // weights of linear maps lie (in, out) in files
     bool qkv_by_head = false;               // rows of query, key and value lie (H, 3, d) there, not (3, H, d)
@@ -48,7 +48,8 @@ struct Family {
     void (*set_gguf_keys)(formats::GgufWriter&, const Architecture&) = nullptr;
     void (*read_gguf_keys)(const formats::GgufFile&, Architecture&) = nullptr;
 
-    std::string name_of(const ParameterSpec& p) const;     // transformer.h.0.attn.c_attn.weight
+    std::string layer_of(const ParameterSpec& p) const;    // transformer.h.0.attn.c_attn, as adapters name layers
+    std::string name_of(const ParameterSpec& p) const;     // transformer.h.0.attn.c_attn.weight, or .lora_A.weight
     bool stored_transposed(const ParameterSpec& p) const;  // whether files hold it (in, out)
     bool has_flag(const std::string& flag) const;          // of those that not all families have
     bool ignores(const std::string& tensor_name) const;

@@ -117,7 +117,8 @@ std::string gguf_name(const ParameterSpec& p) {
         {Part::down, "ffn_down"},
     };
     const std::string place = in_layer(p.part) ? "blk." + std::to_string(p.layer) + "." : "";
-    return place + names.at(p.part) + (p.bias ? ".bias" : ".weight");
+    static const char* const ends[] = {".weight", ".bias", ".weight.lora_a", ".weight.lora_b"};
+    return place + names.at(p.part) + ends[static_cast<std::size_t>(p.slot)];
 }
 
 void set_gguf_architecture(formats::GgufWriter& out, const Architecture& a) {

@@ -93,7 +93,7 @@ Family gpt_neox_family() {
                       {Part::final_norm, "gpt_neox.final_layer_norm"},
                       {Part::head, "embed_out"}},
             .optional_prefix = "gpt_neox.",  // GPTNeoXModel's own files lack it
-            .other_head = "lm_head.weight",  // in files of some versions of transformers
+            .other_head = "lm_head",         // in files of some versions of transformers
             .ignored = {".attention.bias", ".attention.masked_bias", ".rotary_emb.inv_freq"},  // buffers of old files
             .qkv_by_head = true,
             .always_biased = true,

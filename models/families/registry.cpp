@@ -41,12 +41,21 @@ const Family& family(const std::string& name) {
     return *found;
 }
 
+// Where files of the model have a part: transformer.h.0.attn.c_attn.
+static std::string place_of(const Family& f, const ParameterSpec& p) {
+    const auto found = std::find_if(f.names.begin(), f.names.end(), [&](const auto& n) { return n.first == p.part; });
+    check(found != f.names.end(), "{}: its files have no name for a part of this architecture: take another family",
+          f.name);
+    return (in_layer(p.part) ? f.layer_prefix + std::to_string(p.layer) + "." : "") + found->second;
+}
+
+std::string Family::layer_of(const ParameterSpec& p) const {
+    return p.part == Part::head && !other_head.empty() ? other_head : place_of(*this, p);
+}
+
 std::string Family::name_of(const ParameterSpec& p) const {
-    const auto found = std::find_if(names.begin(), names.end(), [&](const auto& n) { return n.first == p.part; });
-    check(found != names.end(), "{}: its files have no name for a part of this architecture: take another family",
-          name);
-    const std::string place = in_layer(p.part) ? layer_prefix + std::to_string(p.layer) + "." : "";
-    return place + found->second + (p.bias ? ".bias" : ".weight");
+    static const char* const ends[] = {".weight", ".bias", ".lora_A.weight", ".lora_B.weight"};
+    return (is_lora(p) ? layer_of(p) : place_of(*this, p)) + ends[static_cast<std::size_t>(p.slot)];
 }
 
 bool Family::stored_transposed(const ParameterSpec& p) const {
@@ -67,7 +76,7 @@ std::vector<ParameterSpec> Family::zero_biases(const Architecture& a) const {
     const std::vector<ParameterSpec> there = parameters(a);
     std::size_t next = 0;  // both lists are in the same order
     std::erase_if(missing, [&](const ParameterSpec& p) {
-        const bool same = next < there.size() && there[next].part == p.part && there[next].bias == p.bias &&
+        const bool same = next < there.size() && there[next].part == p.part && there[next].slot == p.slot &&
                           there[next].layer == p.layer;
         next += same;
         return same;

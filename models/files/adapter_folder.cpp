@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "engine/array/half.h"
+#include "engine/array/gemm.h"
+#include "engine/base/half.h"
 #include "engine/base/names.h"
-#include "engine/kernels/gemm.h"
 #include "formats/files/file.h"
 #include "formats/gguf/gguf_file.h"
 #include "formats/json.h"
@@ -68,26 +68,31 @@ json adapter_json(const fs::path& folder) {
 
 constexpr const char* kPrefix = "base_model.model.";
 
-std::string stored_name(const Architecture& a, const ParameterSpec& p, const char* matrix) {
-    const bool table = p.part == Part::token_table;
-    return fmt::format("{}{}.lora_{}{}{}", kPrefix, layer_name(a, p), table ? "embedding_" : "", matrix,
-                       table ? "" : ".weight");
-}
-
-bool swaps_rows(const Architecture& a, const ParameterSpec& p) {  // of B: they are those of the layer
-    return family(a.family).qkv_by_head && p.part == Part::query_key_value;
-}
-
 // The rows of B, (from0, from1, d, r) in memory, in the order (from1, from0, d, r).
 Array<float> rows_swapped(const ConstArray<float>& b, std::size_t from0, std::size_t from1) {
     const std::size_t d = b.dim(0) / (from0 * from1), r = b.dim(1);
     return b.reshaped({from0, from1, d, r}).transposed(0, 1).clone().reshaped(b.shape());
 }
 
-// A, (r, in), and B, (out, r). Those of the token table, of which PEFT has A^T B^T added: (r, V) and (C, r).
-std::array<Shape, 2> shapes_of(const ParameterSpec& p, std::size_t r) {
-    const bool table = p.part == Part::token_table;
-    return {{{r, p.shape[table ? 0 : 1]}, {p.shape[table ? 1 : 0], r}}};
+bool swaps_rows(const Architecture& a, const ParameterSpec& p) {  // of B: they are those of the layer
+    return family(a.family).qkv_by_head && p.part == Part::query_key_value && p.slot != Slot::lora_a;
+}
+
+std::string stored_name(const Architecture& a, const ParameterSpec& p) { return kPrefix + family(a.family).name_of(p); }
+
+struct StoredMatrix {
+    std::string name;
+    Shape shape;
+};
+
+// A and B of a weight. Those of the token table, of which PEFT has A^T B^T added, are (r, V) and (C, r).
+std::array<StoredMatrix, 2> stored_adapter(const Architecture& a, const ParameterSpec& p, std::size_t r) {
+    if (p.part == Part::token_table) {
+        const std::string start = kPrefix + family(a.family).layer_of(p) + ".lora_embedding_";
+        return {{{start + "A", {r, p.shape[0]}}, {start + "B", {p.shape[1], r}}}};
+    }
+    const auto [low, high] = adapter_parameters(p, r);
+    return {{{stored_name(a, low), low.shape}, {stored_name(a, high), high.shape}}};
 }
 
 bool may_have_adapter(const ParameterSpec& p) { return may_be_adapted(p) || p.part == Part::token_table; }
@@ -96,7 +101,7 @@ bool may_have_adapter(const ParameterSpec& p) { return may_be_adapted(p) || p.pa
 std::string base_name(const Architecture& a, const ParameterSpec& p, const AdapterFile& file) {
     if (p.part != Part::token_table && p.part != Part::head) return "";
     for (const char* const end : {".base_layer.weight", ".weight"})
-        if (const std::string name = kPrefix + layer_name(a, p) + end; file.contains(name)) return name;
+        if (const std::string name = kPrefix + family(a.family).layer_of(p) + end; file.contains(name)) return name;
     return "";
 }
 
@@ -112,12 +117,12 @@ std::string adapter_misfits(const Architecture& a, const AdapterFile& file, std:
     };
     for (const ParameterSpec& p : parameters(a)) {
         if (!may_have_adapter(p)) continue;
-        const std::string name[] = {stored_name(a, p, "A"), stored_name(a, p, "B")};
+        const auto matrices = stored_adapter(a, p, r);
         for (std::size_t i : {0, 1}) {
-            if (file.contains(name[i]))
-                compare(name[i], shapes_of(p, r)[i]);
-            else if (file.contains(name[1 - i]))
-                problems += fmt::format("; {} is missing", name[i]);
+            if (file.contains(matrices[i].name))
+                compare(matrices[i].name, matrices[i].shape);
+            else if (file.contains(matrices[1 - i].name))
+                problems += fmt::format("; {} is missing", matrices[i].name);
         }
         if (const std::string base = base_name(a, p, file); !base.empty()) compare(base, p.shape);
     }
@@ -133,7 +138,7 @@ bool is_same(const Tensor<float>& weight, Array<float> values, formats::DType st
     if (weight.packed()) values = unpacked(packed(Tensor<float>(values), weight.packed()->type())).clone();
     const ConstArray<float> own = unpacked(weight);
     const auto rounded = [&](float x) {
-        return stored == formats::DType::BF16  ? bf16_to_f32(f32_to_bf16(x))
+        return stored == formats::DType::BF16  ? widen(round_to_bfloat16(x))
                : stored == formats::DType::F16 ? f16_to_f32(f32_to_f16(x))
                                                : x;
     };
@@ -207,31 +212,29 @@ void load_adapter(const fs::path& folder, Transformer<float>& model) {
     check<BadInput>(problems.empty(), "{}: the adapter does not fit the model{}", file.path(), problems);
     check<BadInput>(!model.adapter.changes_tables, "{}: the model has another adapter, in its tables: load it again",
                     file.path());
-    const auto has = [&](const ParameterSpec& p) {
-        return may_have_adapter(p) && file.contains(stored_name(a, p, "A"));
-    };
     model.adapt(options, nullptr, std::nullopt);
     for (const ParameterSpec& p : parameters(a)) {
         const std::string base = base_name(a, p, file);
         if (base.empty()) continue;
-        const Tensor<float>& own = p.part == Part::head ? model.head_weight() : model.at(p);
+        const Tensor<float>& own = p.part == Part::head ? model.head().weight : model.at(p);
         check<BadInput>(is_same(own, file.read(base, p.shape), file.info(base).dtype),
                         "{}: {} differs from the model's own: this is the adapter of another model", file.path(), base);
     }
     for (const ParameterSpec& p : parameters(a)) {
-        if (!has(p)) continue;
+        if (!may_have_adapter(p)) continue;
+        const auto [first, second] = stored_adapter(a, p, options.rank);
+        if (!file.contains(first.name)) continue;
         const bool table = p.part == Part::token_table;
         if (model.config.tied_head && (table || p.part == Part::head)) {
             untie_head(model);
             model.adapter.changes_tables = true;
         }
-        const Array<float> low = file.read(stored_name(a, p, "A"), shapes_of(p, options.rank)[0]),
-                           b = file.read(stored_name(a, p, "B"), shapes_of(p, options.rank)[1]);
+        const Array<float> low = file.read(first.name, first.shape), b = file.read(second.name, second.shape);
         const double bound = std::abs(options.scale()) * static_cast<double>(options.rank) * largest(low) * largest(b);
         check<BadInput>(bound < kLargestProduct,
                         "{}: {} with its B makes weights of up to {:.1e}: text and losses would "
                         "not be finite",
-                        file.path(), stored_name(a, p, "A"), bound);
+                        file.path(), first.name, bound);
         Weights<Tensor<float>>& w = model.weights_of(p);
         if (table) {  // merged: it is looked up, not multiplied with
             Array<float> rows = low.transposed(0, 1).clone(), sum = unpacked(w.weight).clone();
@@ -270,13 +273,11 @@ void save_adapter(const fs::path& folder, Transformer<float>& model, const data:
     formats::SafetensorsWriter out;
     out.set_metadata("format", "pt");
     std::list<Array<float>> made;  // kept until write()
-    for (const ParameterSpec& p : parameters(a)) {
-        if (!adapted(p)) continue;
-        const Weights<Tensor<float>>& w = model.weights_of(p);
-        const ConstArray<float>&low = w.lora_a.value(), &b = w.lora_b.value();
-        const float* const rows = swaps_rows(a, p) ? made.emplace_back(rows_swapped(b, 3, a.n_head)).data() : b.data();
-        out.add_rounded(stored_name(a, p, "A"), formats::DType::F32, {low.dim(0), low.dim(1)}, low.data());
-        out.add_rounded(stored_name(a, p, "B"), formats::DType::F32, {b.dim(0), b.dim(1)}, rows);
+    for (const ParameterSpec& p : model.specs()) {
+        if (!is_lora(p)) continue;
+        const ConstArray<float>& x = model.at(p).value();
+        const float* const rows = swaps_rows(a, p) ? made.emplace_back(rows_swapped(x, 3, a.n_head)).data() : x.data();
+        out.add_rounded(stored_name(a, p), formats::DType::F32, {p.shape[0], p.shape[1]}, rows);
     }
     out.write(folder / kAdapterWeights);
 }

@@ -36,9 +36,11 @@ formats::GgufType stored_type(formats::GgufType type, const std::string& name, c
     return type == formats::GgufType::Q8_0 && shape.back() % formats::kQ8Block != 0 ? formats::GgufType::F16 : type;
 }
 
-// What llama.cpp computes with in place of a parameter: rows in its order, and what it does not compute itself.
+// What llama.cpp computes with in place of a parameter: rows in its order, and what it does not compute itself. Rows of
+// an adapter's B are those of its weight.
 ConstArray<float> stored(const Family& f, const Architecture& a, const ParameterSpec& p,
                          const ConstArray<float>& values) {
+    if (p.slot == Slot::lora_a) return values;
     if (f.gguf_interleaved && (p.part == Part::query || p.part == Part::key)) return interleaved(values, a.head_size());
     if (a.scale_by_layer && p.part == Part::query_key_value) {
         Array<float> scaled = values.clone();
@@ -75,7 +77,7 @@ formats::GgufType write_gguf(const std::filesystem::path& path, Transformer<floa
     for (const ParameterSpec& p : f.zero_biases(a))
         out.add(gguf_name(p), formats::GgufType::F32, p.shape, made.emplace_back(Array<float>(p.shape, 0.0f)).data());
     if (a.tied_head && f.gguf_untied) {
-        const ConstArray<float>& head = made.emplace_back(unpacked(model.head_weight()));
+        const ConstArray<float>& head = made.emplace_back(unpacked(model.head().weight));
         out.add("output.weight", stored_type(type, "output.weight", head.shape()), head.shape(), head.data());
     }
     if (a.rope.scaling == RopeScaling::llama3) {
@@ -104,14 +106,9 @@ void write_gguf_adapter(const std::filesystem::path& path, Transformer<float>& m
     out.set_f32("adapter.lora.alpha",  // which llama.cpp divides by the rank
                 static_cast<float>(model.adapter.scale() * static_cast<double>(model.adapter.rank)));
     std::list<ConstArray<float>> made;  // kept until write()
-    for (const ParameterSpec& p : parameters(a)) {
-        if (!model.has_adapter(p)) continue;
-        const Weights<Tensor<float>>& w = model.weights_of(p);
-        const ConstArray<float>& low = made.emplace_back(w.lora_a.value());
-        const ConstArray<float>& rows = made.emplace_back(stored(f, a, p, w.lora_b.value()));  // of the weight
-        out.add(gguf_name(p) + ".lora_a", type, low.shape(), low.data());
-        out.add(gguf_name(p) + ".lora_b", type, rows.shape(), rows.data());
-    }
+    for (const ParameterSpec& p : model.specs())
+        if (is_lora(p))
+            out.add(gguf_name(p), type, p.shape, made.emplace_back(stored(f, a, p, model.at(p).value())).data());
     out.write(path);
 }
 

@@ -28,8 +28,8 @@ struct Stored {
 
     std::string name_of(const ParameterSpec& p) const {
         if (gguf()) return gguf_name(p);
-        if (p.part == Part::head && !names.other_head.empty() && file.contains(names.other_head))
-            return names.other_head;
+        if (const std::string other = names.layer_of(p) + ".weight"; p.part == Part::head && file.contains(other))
+            return other;
         const std::string name = names.name_of(p), bare = name.substr(names.optional_prefix.size());
         return !name.starts_with(names.optional_prefix) || file.contains(name) || !file.contains(bare) ? name : bare;
     }
@@ -39,7 +39,7 @@ std::string shape_text(const std::vector<std::uint64_t>& shape) { return to_stri
 
 // A head that is tied may lie in files once more, under its own name.
 ParameterSpec tied_head(const Architecture& a) {
-    return {Part::head, false, 0, {a.vocab_size, a.n_embd}, {nn::Role::head}, 0};
+    return {Part::head, Slot::weight, 0, {a.vocab_size, a.n_embd}, {nn::Role::head}, nn::Initial::constant(0)};
 }
 
 std::vector<float> read(const WeightFiles& file, const std::string& name) {
@@ -152,7 +152,7 @@ void load_weights(Transformer<float>& model, const WeightFiles& file, WeightStor
     if (!model.config.tied_head) return;
     const std::string copy = stored.name_of(tied_head(model.config));
     if (!file.contains(copy)) return;
-    const ConstArray<float> table = unpacked(model.head_weight());
+    const ConstArray<float> table = unpacked(model.head().weight);
     const bool same_size = file.info(copy).count == table.size();
     const std::vector<float> head = same_size ? read(file, copy) : std::vector<float>();
     check<BadInput>(same_size && std::equal(head.begin(), head.end(), table.data()),

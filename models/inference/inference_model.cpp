@@ -24,7 +24,7 @@ InferenceModel::InferenceModel(const Transformer<float>& transformer, WeightType
     model_.freeze({type, true});
     model_.config.dropout = model_.adapter.dropout = 0;     // eval() would need names for all parameters
     Tensor<float>& head = model_.parts[Part::head].weight;  // a tied one may be of another type than the table
-    head = packed(model_.head_weight(), type);
+    head = packed(model_.head().weight, type);
     bytes_ = stored_bytes(head);
     for (const ParameterSpec& p : parameters(config()))
         if (in_layer(p.part) && may_be_packed(p)) bytes_ += stored_bytes(model_.at(p));

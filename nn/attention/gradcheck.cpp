@@ -1,14 +1,8 @@
-#include "nn/attention/gradcheck.h"
+#include "nn/gradcheck.h"
 
 #include "engine/ops.h"
-#include "nn/attention/alibi.h"
-#include "nn/attention/causal.h"
-#include "nn/attention/grouped_query.h"
 #include "nn/attention/multi_head.h"
-#include "nn/attention/multi_head_wrapper.h"
-#include "nn/attention/self_attention.h"
-#include "nn/attention/single_head.h"
-#include "nn/gradcheck.h"
+#include "nn/attention/scores.h"
 
 namespace inkling::nn {
 namespace {
@@ -100,19 +94,6 @@ double cross_error() {
     return worst;
 }
 
-double grouped_query_error(const GroupedQueryShape& shape) {
-    Generator initial_values{1337, 0};
-    GroupedQueryAttention<double> attention(initial_values, shape);
-    const Array<double> x = normal({2, 5, shape.width}, 77);
-    const auto output = [&](const Inputs& in, Generator* random) {
-        return attention.forward(in[0], NeedWeights::no, random).output;
-    };
-    const auto weights = [&](const Inputs& in, Generator* random) {
-        return attention.forward(in[0], NeedWeights::yes, random).weights;
-    };
-    return std::max(module_gradient_error(attention, output, {x}), module_gradient_error(attention, weights, {x}));
-}
-
 double scaled_dot_product_error(NeedWeights wanted) {
     AttentionOptions causal, masked, alibi;
     causal.causal = true;
@@ -173,18 +154,6 @@ std::vector<GradcheckRow> gradcheck_attention() {
         {"MultiHeadAttention (self, packed)",
          [] { return std::max(multi_head_error(true, 0), multi_head_error(true, 0.3)); }},
         {"MultiHeadAttention (cross, masks)", cross_error},
-        {"GroupedQueryAttention",
-         [] {
-             return std::max(
-                 grouped_query_error({.width = 8,
-                                      .context_length = 5,
-                                      .heads = 4,
-                                      .kv_heads = 2,
-                                      .dropout = 0.3,
-                                      .bias = true,
-                                      .rope_theta = 100}),
-                 grouped_query_error({.width = 8, .context_length = 6, .heads = 2, .kv_heads = 2, .rope_theta = 100}));
-         }},
         {"scaled_dot_product_attention (composed)", [] { return scaled_dot_product_error(NeedWeights::yes); }},
         {"scaled_dot_product_attention (fused)", [] { return scaled_dot_product_error(NeedWeights::no); }},
         {"DotScore", [] { return score_error(std::make_unique<DotScore<double>>(), 3, 3); }},

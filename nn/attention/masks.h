@@ -1,6 +1,9 @@
-// Masks of attention: 1 where a query may look, 0 where it may not, in shapes that broadcast to (B, H, Lq, Lk); and the
-// softmax over lengths.
+// What attention may look at and from how far: masks, the softmax over lengths, and ALiBi's biases.
+// Every mask of attention is 1 where a query may look and 0 where it may not, and broadcasts to (B, H, Lq, Lk).
+// causal_mask (engine/ops/mask.h) alone is 1 where a query may not look: it is for masked_fill, which fills there.
 #pragma once
+
+#include <vector>
 
 #include "engine/autograd/tensor.h"
 
@@ -27,5 +30,16 @@ Tensor<T> sequence_mask(const Tensor<T>& x, const ValidLengths& valid_lens, doub
 // rounding, and a row without any valid key is uniform.
 template <class T>
 Tensor<T> masked_softmax(const Tensor<T>& x, const ValidLengths& valid_lens = {});
+
+// ALiBi (Press et al. 2022): no positions in the stream; instead a head's score falls with the distance between query
+// and key, -slope (i - j), at a slope of its own.
+// 2^(-8 i / H), i = 1 .. H, when H is a power of two; else those of the largest power P below, then every second one of
+// those of 2 P.
+std::vector<double> alibi_slopes(std::size_t heads);
+
+// (1, H, queries, keys) for one slope a head: -slope (i - j), where query i stands at the position of key i + keys -
+// queries. What is added to the scores before softmax; places in the future are for a causal mask to block.
+template <class T>
+Array<T> alibi_bias(const std::vector<double>& slopes, std::size_t queries, std::size_t keys);
 
 }  // namespace inkling::nn

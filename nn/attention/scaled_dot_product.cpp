@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "engine/ops.h"
-#include "nn/attention/alibi.h"
 #include "nn/attention/masks.h"
 
 namespace inkling::nn {

@@ -1,10 +1,17 @@
 // The heart of attention: softmax(q k^T / sqrt(d)) v (Vaswani et al. 2017).
 #pragma once
 
+#include "engine/autograd/tensor.h"
 #include "engine/ops/attention.h"
-#include "nn/attention/attention_output.h"
 
 namespace inkling::nn {
+
+// What every attention mechanism gives back.
+template <class T>
+struct AttentionOutput {
+    Tensor<T> output;
+    Tensor<T> weights;  // (..., Lq, Lk), how much query i looks at key j: rows sum to 1
+};
 
 // Whether the attention weights are returned beside the output. Without them the fused op does the work, and the
 // (Lq, Lk) matrix is never built.

@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "engine/ops.h"
-#include "nn/attention/attention_output.h"
 #include "nn/init.h"
 
 namespace inkling::nn {
@@ -16,9 +15,14 @@ void check_pair(const char* name, const Tensor<T>& Q, const Tensor<T>& K, std::s
           K.shape());
 }
 
-double uniform_bound(std::size_t width) { return 1.0 / std::sqrt(static_cast<double>(width)); }
+Initial uniform(std::size_t width) { return Initial::uniform(1.0 / std::sqrt(static_cast<double>(width))); }
 
 }  // namespace
+
+template <class T>
+Tensor<T> scaled_scores(const Tensor<T>& q, const Tensor<T>& k) {
+    return scale(matmul(q, transpose(k, -2, -1)), 1.0 / std::sqrt(static_cast<double>(q.dim(-1))));
+}
 
 template <class T>
 Tensor<T> DotScore<T>::forward(const Tensor<T>& Q, const Tensor<T>& K) const {
@@ -34,7 +38,7 @@ Tensor<T> ScaledDotScore<T>::forward(const Tensor<T>& Q, const Tensor<T>& K) con
 
 template <class T>
 BilinearScore<T>::BilinearScore(Generator& random, std::size_t dq, std::size_t dk)
-    : W(uniform_parameter<T>({dq, dk}, uniform_bound(dk), random.next())) {}
+    : W(parameter<T>({dq, dk}, uniform(dk), random)) {}
 
 template <class T>
 Tensor<T> BilinearScore<T>::forward(const Tensor<T>& Q, const Tensor<T>& K) const {
@@ -44,7 +48,7 @@ Tensor<T> BilinearScore<T>::forward(const Tensor<T>& Q, const Tensor<T>& K) cons
 
 template <class T>
 ConcatScore<T>::ConcatScore(Generator& random, std::size_t dq, std::size_t dk)
-    : w(uniform_parameter<T>({dq + dk}, uniform_bound(dq + dk), random.next())) {}
+    : w(parameter<T>({dq + dk}, uniform(dq + dk), random)) {}
 
 template <class T>
 Tensor<T> ConcatScore<T>::forward(const Tensor<T>& Q, const Tensor<T>& K) const {
@@ -69,12 +73,51 @@ Tensor<T> AdditiveScore<T>::forward(const Tensor<T>& Q, const Tensor<T>& K) cons
     return reshape(w_v.forward(tanh(add(q, k))), {B, Lq, Lk});  // (B, Lq, Lk, h) -> (B, Lq, Lk, 1) -> (B, Lq, Lk)
 }
 
-#define INKLING_INSTANTIATE(T)        \
-    template class DotScore<T>;       \
-    template class ScaledDotScore<T>; \
-    template class BilinearScore<T>;  \
-    template class ConcatScore<T>;    \
-    template class AdditiveScore<T>;
+template <class T>
+Attention<T>::Attention(std::unique_ptr<Score<T>> scoring_function, double dropout_p)
+    : score(std::move(scoring_function)), dropout(dropout_p) {
+    check(score != nullptr, "Attention: a scoring function is required");
+}
+
+template <class T>
+AttentionOutput<T> Attention<T>::forward(const Tensor<T>& Q, const Tensor<T>& K, const Tensor<T>& V,
+                                         const ValidLengths& valid_lens, Generator* random) const {
+    check(V.rank() == 3 && K.rank() == 3 && V.dim(0) == K.dim(0) && V.dim(1) == K.dim(1),
+          "Attention: keys (B, Lk, dk) and values (B, Lk, dv) are required, got {} and {}", K.shape(), V.shape());
+    const Tensor<T> weights = masked_softmax(score->forward(Q, K), valid_lens);  // (B, Lq, Lk)
+    return {matmul(dropout.forward(weights, random), V), weights};
+}
+
+template <class T>
+AdditiveAttention<T>::AdditiveAttention(Generator& random, std::size_t key_size, std::size_t query_size,
+                                        std::size_t num_hiddens, double dropout_p)
+    : attention(std::make_unique<AdditiveScore<T>>(random, query_size, key_size, num_hiddens), dropout_p) {}
+
+template <class T>
+AttentionOutput<T> AdditiveAttention<T>::forward(const Tensor<T>& queries, const Tensor<T>& keys,
+                                                 const Tensor<T>& values, const ValidLengths& valid_lens,
+                                                 Generator* random) const {
+    return attention.forward(queries, keys, values, valid_lens, random);
+}
+
+template <class T>
+void AdditiveAttention<T>::visit(const Visitor<T>& v) {
+    if (v.on_module) {
+        v.on_module(v.prefix + "score", *attention.score);
+        v.on_module(v.prefix + "dropout", attention.dropout);
+    }
+    attention.score->visit(v);
+}
+
+#define INKLING_INSTANTIATE(T)           \
+    template class DotScore<T>;          \
+    template class ScaledDotScore<T>;    \
+    template class BilinearScore<T>;     \
+    template class ConcatScore<T>;       \
+    template class AdditiveScore<T>;     \
+    template class Attention<T>;         \
+    template class AdditiveAttention<T>; \
+    template Tensor<T> scaled_scores(const Tensor<T>&, const Tensor<T>&);
 INKLING_INSTANTIATE(float)
 INKLING_INSTANTIATE(double)
 #undef INKLING_INSTANTIATE

@@ -1,9 +1,21 @@
-// Scoring functions f(Q, K): how well each query goes with each key. Any of them plugs into Attention (single_head.h).
+// Scoring functions f(Q, K), how well each query goes with each key, and Attention, one head with any of them: softmax
+// over the valid keys, dropout, average of the values.
+//   Attention<float> attention(std::make_unique<BilinearScore<float>>(random, 16, 24), 0.1);
+//   auto [y, weights] = attention.forward(queries, keys, values, valid_lens, &random);
 #pragma once
 
+#include <memory>
+
+#include "nn/attention/masks.h"
+#include "nn/attention/scaled_dot_product.h"
+#include "nn/dropout.h"
 #include "nn/linear.h"
 
 namespace inkling::nn {
+
+// q k^T / sqrt(d): q (..., Lq, d), k (..., Lk, d) -> (..., Lq, Lk).
+template <class T>
+Tensor<T> scaled_scores(const Tensor<T>& q, const Tensor<T>& k);
 
 template <class T>
 class Score : public Module<T> {
@@ -64,6 +76,38 @@ class AdditiveScore : public Score<T> {
     Linear<T> W_k, W_q, w_v;
 };
 
+template <class T>
+class Attention : public Module<T> {
+  public:
+    Attention(std::unique_ptr<Score<T>> scoring_function, double dropout_p);
+
+    // Q (B, Lq, dq), K (B, Lk, dk), V (B, Lk, dv) -> output (B, Lq, dv), weights (B, Lq, Lk) before dropout.
+    AttentionOutput<T> forward(const Tensor<T>& Q, const Tensor<T>& K, const Tensor<T>& V,
+                               const ValidLengths& valid_lens = {}, Generator* random = nullptr) const;
+    void visit(const Visitor<T>& v) override {
+        v("score", *score);
+        v("dropout", dropout);
+    }
+
+    std::unique_ptr<Score<T>> score;
+    Dropout<T> dropout;
+};
+
+// The additive score with names of its own: W_k, W_q, w_v.
+template <class T>
+class AdditiveAttention : public Module<T> {
+  public:
+    AdditiveAttention(Generator& random, std::size_t key_size, std::size_t query_size, std::size_t num_hiddens,
+                      double dropout_p);
+
+    // queries (B, Lq, query_size), keys (B, Lk, key_size), values (B, Lk, dv).
+    AttentionOutput<T> forward(const Tensor<T>& queries, const Tensor<T>& keys, const Tensor<T>& values,
+                               const ValidLengths& valid_lens = {}, Generator* random = nullptr) const;
+    void visit(const Visitor<T>& v) override;
+
+    Attention<T> attention;
+};
+
 extern template class DotScore<float>;
 extern template class DotScore<double>;
 extern template class ScaledDotScore<float>;
@@ -74,5 +118,9 @@ extern template class ConcatScore<float>;
 extern template class ConcatScore<double>;
 extern template class AdditiveScore<float>;
 extern template class AdditiveScore<double>;
+extern template class Attention<float>;
+extern template class Attention<double>;
+extern template class AdditiveAttention<float>;
+extern template class AdditiveAttention<double>;
 
 }  // namespace inkling::nn

@@ -1,13 +1,9 @@
 // The attention family of nn/attention/.
-#include "nn/attention/alibi.h"
-#include "nn/attention/causal.h"
-#include "nn/attention/grouped_query.h"
 #include "nn/attention/masks.h"
 #include "nn/attention/multi_head.h"
-#include "nn/attention/multi_head_wrapper.h"
 #include "nn/attention/scaled_dot_product.h"
+#include "nn/attention/scores.h"
 #include "nn/attention/self_attention.h"
-#include "nn/attention/single_head.h"
 #include "python/bind/bind.h"
 #include "python/bind/layers.h"
 
@@ -162,29 +158,6 @@ void bind_attention(nb::module_& m) {
             return l.forward(x, r);
         },
         "x (B, L, d_in) -> output (B, L, num_heads d_out), weights (B, num_heads, L, L)", "x"_a, random);
-
-    nb::class_<AnyLayer<nn::GroupedQueryAttention>, AnyModule> grouped(
-        m, "GroupedQueryAttention",
-        "Several query heads share a head of keys and values; positions are rotary, queries and keys normed.");
-    grouped.def(
-        "__init__",
-        [](AnyLayer<nn::GroupedQueryAttention>* at, Generator& r, Size width, Size context_length, Size heads,
-           Size kv_heads, double p, bool bias, double rope_theta, double eps, DType dtype) {
-            AnyLayer<nn::GroupedQueryAttention> made;
-            with_type(dtype, [&]<class T>() {
-                const nn::GroupedQueryShape shape{width, context_length, heads, kv_heads, p, bias, rope_theta, eps};
-                made.set<T>(std::make_shared<nn::GroupedQueryAttention<T>>(r, shape));
-            });
-            new (at) AnyLayer<nn::GroupedQueryAttention>(std::move(made));
-        },
-        "random"_a, "width"_a, "context_length"_a, "heads"_a, "kv_heads"_a, "dropout"_a = 0.0, "bias"_a = false,
-        "rope_theta"_a = 10000.0, "eps"_a = 1e-6, "dtype"_a = DType::float32);
-    forward(
-        grouped,
-        []<class T>(const nn::GroupedQueryAttention<T>& l, const Tensor<T>& x, bool weights, Generator* r) {
-            return l.forward(x, wanted(weights), r);
-        },
-        "Causal: x (B, L, width) -> output (B, L, width), weights (B, heads, L, L)", "x"_a, "weights"_a = true, random);
 
     score<nn::DotScore>(m, "DotScore", "Q^T K; widths must be equal.");
     score<nn::ScaledDotScore>(m, "ScaledDotScore", "Q^T K / sqrt(d)");

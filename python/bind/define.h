@@ -9,7 +9,7 @@
 
 #include <memory>
 
-#include "nn/attention/attention_output.h"
+#include "nn/attention/scaled_dot_product.h"
 #include "nn/module.h"
 #include "python/bind/any_tensor.h"
 

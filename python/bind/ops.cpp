@@ -298,12 +298,12 @@ void bind_ops(nb::module_& m, nb::class_<AnyTensor>& c) {
         "a where the mask is true, b elsewhere; all broadcast.", "mask"_a, "a"_a, "b"_a);
     define(
         m, "where",
-        []<class T>(const MaskArray& mask, const Tensor<T>& a, double b) { return where(mask, a, operand<T>(b)); }, "",
-        "mask"_a, "a"_a, "b"_a);
+        []<class T>(const MaskArray& mask, const Tensor<T>& a, double b) { return where(mask, a, as_tensor<T>(b)); },
+        "", "mask"_a, "a"_a, "b"_a);
     define(
         m, "where",
-        []<class T>(const MaskArray& mask, double a, const Tensor<T>& b) { return where(mask, operand<T>(a), b); }, "",
-        "mask"_a, "a"_a, "b"_a);
+        []<class T>(const MaskArray& mask, double a, const Tensor<T>& b) { return where(mask, as_tensor<T>(a), b); },
+        "", "mask"_a, "a"_a, "b"_a);
     op("masked_fill", BOTH(masked_fill), "`value` where the mask, which broadcasts to x, is true; x elsewhere.",
        "mask"_a, "value"_a);
     m.def("causal_mask", &causal_mask, "rows"_a, "columns"_a,

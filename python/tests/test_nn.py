@@ -25,7 +25,7 @@ def test_every_layer_is_there():
     classes -= {"Score"}
     assert len(classes) > 18 and not [c for c in classes if not hasattr(nn, c)]
     functions = set()
-    for name in ("masks", "alibi", "scaled_dot_product", "self_attention", "multi_head"):
+    for name in ("masks", "scaled_dot_product", "self_attention", "multi_head"):
         text = (ROOT / f"nn/attention/{name}.h").read_text()
         functions |= set(re.findall(r"^[\w:<>]+ (\w+)\(", text, re.M))
     assert len(functions) > 8 and not [f for f in functions if not hasattr(nn, f)]
@@ -76,7 +76,6 @@ def test_dropout_drops_in_training_alone():
         lambda r: nn.MultiHeadAttention(r, 8, 8, 6, 0.0, 2, dtype="float64"),
         lambda r: nn.MultiHeadAttention.packed(r, 8, 6, 2, dtype="float64"),
         lambda r: nn.MultiHeadAttentionWrapper(r, 8, 4, 6, 0.0, 2, dtype="float64"),
-        lambda r: nn.GroupedQueryAttention(r, 8, 6, heads=4, kv_heads=2, dtype="float64"),
     ],
 )
 def test_self_attention(make):

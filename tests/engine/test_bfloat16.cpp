@@ -1,7 +1,7 @@
 // bfloat16: rounding to nearest with ties to even, arrays in any layout, and products of it.
 #include "engine/array/bfloat16.h"
 
-#include "engine/kernels/gemm.h"
+#include "engine/array/gemm.h"
 #include "tests/engine/helpers.h"
 
 using namespace inkling;

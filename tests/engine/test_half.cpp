@@ -1,4 +1,4 @@
-#include "engine/array/half.h"
+#include "engine/base/half.h"
 
 #include <algorithm>
 #include <bit>
@@ -11,6 +11,9 @@
 using namespace inkling;
 
 namespace {
+
+float bf16_to_f32(std::uint16_t h) { return widen(BFloat16{h}); }
+std::uint16_t f32_to_bf16(float x) { return round_to_bfloat16(x).bits; }
 
 std::uint32_t bits_of(float x) { return std::bit_cast<std::uint32_t>(x); }
 

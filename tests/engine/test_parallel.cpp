@@ -4,8 +4,8 @@
 #include <atomic>
 #include <numeric>
 
+#include "engine/array/strided.h"
 #include "engine/base/check.h"
-#include "engine/kernels/strided.h"
 #include "tests/engine/helpers.h"
 
 using namespace inkling;

@@ -1,6 +1,6 @@
 // Products in bfloat16: which operands are rounded, where the setting reaches, and that threads change no bit.
 #include "engine/array/axes.h"
-#include "engine/kernels/operand.h"
+#include "engine/autograd/operand.h"
 
 #include "engine/ops.h"
 #include "tests/engine/helpers.h"

@@ -209,6 +209,21 @@ TEST_CASE("tensor: writing to a value that backward needs is an error that names
     check_equal(free.grad(), {2, 2});
 }
 
+TEST_CASE("tensor: an op saves only what the gradients that are wanted need", "[engine]") {
+    const Tensor<double> two = Tensor<double>::full({2}, 2);
+    Tensor<double> x = leaf({1, 2}), quotient = div(x, two), power = pow(x, two);
+    const Tensor<double> loss = sum(add(quotient, power));
+    quotient.value_in_place() *= 3;  // of the divisor's and the exponent's gradient alone
+    power.value_in_place() *= 3;
+    backward(loss);
+    check_equal(x.grad(), {2.5, 4.5});
+
+    Tensor<double> divisor = leaf({1, 2}), needed = div(two, divisor);
+    const Tensor<double> other = sum(needed);
+    needed.value_in_place() *= 3;
+    CHECK_THROWS_WITH(backward(other), ContainsSubstring("div:"));
+}
+
 TEST_CASE("tensor: an update in place reaches the tensor, and must fit it", "[engine]") {
     Tensor<double> p(of<double>({1, 2}, {1, 2}), true);
     const Tensor<double> alias = p, detached = p.detach();

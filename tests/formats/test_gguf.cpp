@@ -4,7 +4,7 @@
 #include <set>
 
 #include "data/tokenizers/bpe/bpe_train.h"
-#include "engine/array/half.h"
+#include "engine/base/half.h"
 #include "engine/base/random.h"
 #include "formats/utf8.h"
 #include "models/files/gguf_tokenizer.h"
@@ -101,7 +101,7 @@ TEST_CASE("gguf: every number of a model, in every type", "[models]") {
                 for (std::size_t i = 0; i < p.size(); ++i) {
                     float want = v[i], within = 0;
                     if (as == GgufType::F16) want = f16_to_f32(f32_to_f16(want));
-                    if (as == GgufType::BF16) want = bf16_to_f32(f32_to_bf16(want));
+                    if (as == GgufType::BF16) want = widen(round_to_bfloat16(want));
                     if (as == GgufType::Q8_0) {
                         for (std::size_t k = i / 32 * 32; k < i / 32 * 32 + 32; ++k)
                             within = std::max(within, std::abs(v[k]));

@@ -129,8 +129,8 @@ TEST_CASE("adapters: what is saved is what PEFT wrote, and names the same layers
                                [&](const std::string& name) { return layer == name || layer.ends_with("." + name); });
         };
         for (const ParameterSpec& p : models::parameters(loaded.model->config)) {
-            if (p.bias || p.shape.size() != 2) continue;
-            const std::string layer = models::layer_name(loaded.model->config, p);
+            if (p.slot != models::Slot::weight || p.shape.size() != 2) continue;
+            const std::string layer = models::family(loaded.model->config.family).layer_of(p);
             INFO(layer);
             CHECK(meant(after.at("target_modules"), layer) == loaded.model->has_adapter(p));
         }

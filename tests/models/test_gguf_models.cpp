@@ -4,7 +4,7 @@
 
 #include "data/chat/chat_template.h"
 #include "data/tokenizers/bpe/bpe_tokenizer.h"
-#include "engine/array/half.h"
+#include "engine/base/half.h"
 #include "models/files/adapter_folder.h"
 #include "models/files/chat_tokens.h"
 #include "models/files/gguf_export.h"
@@ -43,7 +43,7 @@ void round_weights(models::Transformer<float>& model, GgufType type) {
         float* const values = model.at(p).value_in_place().data();
         for (std::size_t i = 0; i < model.at(p).size(); ++i)
             values[i] =
-                type == GgufType::BF16 ? bf16_to_f32(f32_to_bf16(values[i])) : f16_to_f32(f32_to_f16(values[i]));
+                type == GgufType::BF16 ? widen(round_to_bfloat16(values[i])) : f16_to_f32(f32_to_f16(values[i]));
     }
 }
 

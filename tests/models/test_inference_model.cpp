@@ -1,7 +1,7 @@
 // Inference against whole forward passes, and its cache, batches, threads and weight types against each other.
 #include "models/inference/inference_model.h"
 
-#include "engine/array/half.h"
+#include "engine/base/half.h"
 #include "engine/base/interrupt.h"
 #include "tests/engine/helpers.h"
 #include "tests/models/architectures.h"

@@ -5,7 +5,6 @@
 
 #include "formats/safetensors/safetensors.h"
 #include "nn/attention/multi_head.h"
-#include "nn/attention/multi_head_wrapper.h"
 #include "tests/data/scratch_folder.h"
 #include "tests/engine/helpers.h"
 

@@ -1,7 +1,7 @@
 // The weights of a folder: one file or shards, in three precisions; what is wrong with an index is said in one line.
 #include "models/files/weight_files.h"
 
-#include "engine/array/half.h"
+#include "engine/base/half.h"
 #include "models/inference/inference_model.h"
 #include "tests/engine/helpers.h"
 #include "tests/models/folders.h"
@@ -106,7 +106,7 @@ TEST_CASE("weight files: float16, bfloat16 and double are read, other kinds are 
         const auto loaded = models::load_model(folder.path());
         const auto narrowed = [&](float v) {
             if (dtype == DType::F16) return f16_to_f32(f32_to_f16(v));
-            return dtype == DType::BF16 ? bf16_to_f32(f32_to_bf16(v)) : v;
+            return dtype == DType::BF16 ? widen(round_to_bfloat16(v)) : v;
         };
         const auto before = folder.model.parameters(), after = loaded.model->parameters();
         for (std::size_t i = 0; i < before.size(); ++i) {

@@ -4,7 +4,7 @@
 
 #include "engine/ops/activation.h"
 #include "nn/attention/multi_head.h"
-#include "nn/attention/single_head.h"
+#include "nn/attention/scores.h"
 #include "nn/embedding.h"
 #include "nn/init.h"
 #include "nn/mlp.h"
@@ -142,7 +142,7 @@ TEST_CASE("init: layers begin as PyTorch's do", "[nn]") {
     nn::Embedding<float> table(random, 200, 100);
     CHECK(moments(table.weight.value()).mean == Approx(0).margin(0.03));
     CHECK(moments(table.weight.value()).deviation == Approx(1).epsilon(0.02));
-    Tensor<float> p = nn::normal_parameter<float>({100, 100}, 0.02, random.next());
+    Tensor<float> p = nn::parameter<float>({100, 100}, nn::Initial::normal(0.02), random);
     CHECK(p.requires_grad());
     CHECK(moments(p.value()).deviation == Approx(0.02).epsilon(0.03));
     nn::fill_normal(p, 3.0, {3, 100});
@@ -232,7 +232,9 @@ TEST_CASE("init: parameters are set by name, the first rule that fits", "[nn]") 
     Tensor<double> same = nn::parameter<double>({3, 2}, 0.0);
     nn::fill_normal(same, 2, {4, 2});
     CHECK(same_bits(outer.first.up.weight.value(), same.value()));
-    CHECK(same_bits(outer.second.down.weight.value(), nn::uniform_parameter<double>({2, 3}, 0.1, {4, 1}).value()));
+    Generator second{4, 1};
+    CHECK(same_bits(outer.second.down.weight.value(),
+                    nn::parameter<double>({2, 3}, Initial::uniform(0.1), second).value()));
     const Array<double> before = outer.gain.value().clone();
     CHECK_THROWS_WITH(nn::initialize(outer, keys, {{"*", Initial::constant(9)}, {"*.wieght", Initial::normal(1)}}),
                       ContainsSubstring("initialize: '*.wieght' fits the name of no parameter"));

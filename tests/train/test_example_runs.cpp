@@ -125,14 +125,14 @@ TEST_CASE("examples: conversations that cannot be are named", "[train]") {
 
 TEST_CASE("chat tokens: tables grow by rows that are the mean of the others", "[train]") {
     models::LoadedModel loaded = models::load_model(tests_path("reference/greedy_gpt2"));
-    const ConstArray<float> before = loaded.model->head_weight().value().clone();
+    const ConstArray<float> before = loaded.model->head().weight.value().clone();
     const std::size_t used = loaded.tokenizer->vocab_size(), C = before.dim(1);
     models::add_chat_tokens(loaded);
     CHECK(loaded.tokenizer->vocab_size() == used + 2);
     CHECK(loaded.model->config.vocab_size == used + 2);
-    const ConstArray<float> after = loaded.model->head_weight().value();
+    const ConstArray<float> after = loaded.model->head().weight.value();
     REQUIRE(after.dim(0) == used + 2);
-    CHECK(loaded.model->head_weight().requires_grad());
+    CHECK(loaded.model->head().weight.requires_grad());
     CHECK(same_bits(Array<float>(after.sliced(0, 0, used).clone()), Array<float>(before.sliced(0, 0, used).clone())));
     for (std::size_t j = 0; j < C; ++j) {
         double mean = 0;

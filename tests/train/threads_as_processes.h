@@ -75,6 +75,23 @@ class ThreadAsProcess final : public distributed::Processes {
     std::size_t sent_bytes = 0;
 
   private:
+    void gather(std::byte* all, const std::vector<std::size_t>& begins) override {
+        const auto size = [&](std::size_t i) { return begins[i + 1] - begins[i]; };
+        std::size_t open = 2 * (count - 1);
+        for (std::size_t i = 1; i < count; ++i) {
+            const std::size_t to = (rank + i) % count, from = (rank + count - i) % count;
+            receive(from, kGathered, all + begins[from], size(from), [&] { --open; });
+            send(to, kGathered, all + begins[rank], size(rank), [&] { --open; });
+        }
+        wait([&] { return open == 0; });
+    }
+
+    void send_to_all(char* data, std::size_t bytes) override {
+        std::vector<std::size_t> begins(count + 1, bytes);  // the others' parts are empty
+        begins[0] = 0;
+        gather(reinterpret_cast<std::byte*>(data), begins);
+    }
+
     void deliver(std::vector<Done>& done) {
         const std::lock_guard lock(mail_.mutex);  // for all: the first that is wanted gets the first that comes
         for (auto w = wanted_.begin(); w != wanted_.end();) {
@@ -91,6 +108,8 @@ class ThreadAsProcess final : public distributed::Processes {
             w = wanted_.erase(w);
         }
     }
+
+    static constexpr int kGathered = -1;  // a tag of its own
 
     struct Wanted {
         std::size_t from;

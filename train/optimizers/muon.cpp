@@ -72,7 +72,7 @@ Muon<T>::Muon(nn::FlatParameters<T>& parameters, const MuonOptions& options, con
         const Shape& shape = entry.parameter.shape();
         const std::size_t rows = rows_of_map(entry, options.split_heads);
         // Of some of the parameters, those of others must not matter: small products are computed in other orders alone
-        // than among many (engine/kernels/gemm.cpp).
+        // than among many (engine/array/gemm.cpp).
         const std::size_t M = std::min(rows, shape[1]);
         const bool alone = own && M * M * M < kAlikeInAnyBatch;
         auto group = std::find_if(groups_.begin(), groups_.end(), [&](const Group& g) {

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
+#include "engine/autograd/operand.h"
 #include "engine/base/parallel.h"
-#include "engine/kernels/operand.h"
 #include "engine/kernels/simd.h"
 
 namespace inkling::train {

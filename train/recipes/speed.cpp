@@ -5,8 +5,8 @@
 
 #include "data/split.h"
 #include "engine/array/buffer_pool.h"
+#include "engine/autograd/operand.h"
 #include "engine/base/clock.h"
-#include "engine/kernels/operand.h"
 #include "train/step.h"
 
 namespace inkling::train {

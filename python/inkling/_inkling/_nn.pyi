@@ -230,20 +230,6 @@ class MultiHeadAttentionWrapper(Layer):
 
     __call__ = forward
 
-class GroupedQueryAttention(Layer):
-    """
-    Several query heads share a head of keys and values; positions are rotary, queries and keys normed.
-    """
-
-    def __init__(self, random: inkling._inkling.Generator, width: int, context_length: int, heads: int, kv_heads: int, dropout: float = 0.0, bias: bool = False, rope_theta: float = 10000.0, eps: float = 1e-06, dtype: str = 'float32') -> None: ...
-
-    def forward(self, x: inkling._inkling.Tensor, weights: bool = True, random: inkling._inkling.Generator | None = None) -> tuple[inkling._inkling.Tensor, inkling._inkling.Tensor | None]:
-        """
-        Causal: x (B, L, width) -> output (B, L, width), weights (B, heads, L, L)
-        """
-
-    __call__ = forward
-
 class DotScore(Layer):
     """Q^T K; widths must be equal."""
 

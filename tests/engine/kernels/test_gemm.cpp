@@ -1,6 +1,6 @@
 // Matrix products: by hand, the float kernel against the plain loop in double on many shapes and layouts, and the same
 // bits with any number of threads.
-#include "engine/kernels/gemm.h"
+#include "engine/array/gemm.h"
 
 #include "tests/engine/helpers.h"
 

@@ -8,8 +8,8 @@
 #include "engine/ops.h"
 #include "formats/safetensors/safetensors.h"
 #include "models/files/state_dict.h"
-#include "nn/attention/attention_output.h"
 #include "nn/attention/masks.h"
+#include "nn/attention/scaled_dot_product.h"
 #include "tests/nn/attention/compare.h"
 #include "tests/paths.h"
 

@@ -3,11 +3,9 @@
 #include <numeric>
 
 #include "engine/ops.h"
-#include "nn/attention/causal.h"
 #include "nn/attention/multi_head.h"
-#include "nn/attention/multi_head_wrapper.h"
+#include "nn/attention/scores.h"
 #include "nn/attention/self_attention.h"
-#include "nn/attention/single_head.h"
 #include "nn/init.h"
 #include "nn/positions.h"
 #include "tests/engine/helpers.h"

@@ -2,7 +2,7 @@
 #include "engine/ops/attention.h"
 
 #include "engine/ops.h"
-#include "nn/attention/alibi.h"
+#include "nn/attention/masks.h"
 #include "nn/attention/multi_head.h"
 #include "tests/nn/attention/compare.h"
 

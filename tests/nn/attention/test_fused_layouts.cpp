@@ -1,6 +1,6 @@
 // The fused attention does not care how its inputs lie in memory, nor how many threads there are.
 #include "engine/ops.h"
-#include "nn/attention/alibi.h"
+#include "nn/attention/masks.h"
 #include "nn/attention/multi_head.h"
 #include "tests/engine/helpers.h"
 

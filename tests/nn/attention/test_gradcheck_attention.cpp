@@ -1,7 +1,7 @@
 // The rows of `inkling gradcheck` for the attention family: every row of it is there, and right.
 #include <algorithm>
 
-#include "nn/attention/gradcheck.h"
+#include "nn/gradcheck.h"
 #include "tests/engine/helpers.h"
 
 using namespace inkling;

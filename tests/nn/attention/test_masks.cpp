@@ -2,8 +2,7 @@
 #include "nn/attention/masks.h"
 
 #include "engine/ops.h"
-#include "nn/attention/alibi.h"
-#include "nn/attention/multi_head_wrapper.h"
+#include "nn/attention/multi_head.h"
 #include "nn/attention/scaled_dot_product.h"
 #include "nn/attention/self_attention.h"
 #include "tests/engine/helpers.h"

@@ -1,10 +1,9 @@
 // What does not fit is refused, with the op, what it requires and every shape.
 #include "engine/ops.h"
-#include "nn/attention/alibi.h"
+#include "nn/attention/masks.h"
 #include "nn/attention/multi_head.h"
-#include "nn/attention/multi_head_wrapper.h"
+#include "nn/attention/scores.h"
 #include "nn/attention/self_attention.h"
-#include "nn/attention/single_head.h"
 #include "tests/engine/helpers.h"
 #include "tests/support/error_of.h"
 

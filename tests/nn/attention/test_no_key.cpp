@@ -2,7 +2,7 @@
 // asked; the other is NaN.
 #include "engine/base/precision.h"
 #include "engine/ops.h"
-#include "nn/attention/alibi.h"
+#include "nn/attention/masks.h"
 #include "nn/attention/multi_head.h"
 #include "nn/attention/self_attention.h"
 #include "tests/nn/attention/compare.h"

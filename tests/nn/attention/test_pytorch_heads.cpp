@@ -1,5 +1,5 @@
 // One head, causal heads and the wrapper against PyTorch: output, weights and all gradients, with its state dicts.
-#include "nn/attention/multi_head_wrapper.h"
+#include "nn/attention/multi_head.h"
 #include "nn/attention/self_attention.h"
 #include "tests/nn/attention/pytorch.h"
 

@@ -1,5 +1,5 @@
 // Multi-head attention and the product at its heart against PyTorch: causal, cross and masked, composed and fused.
-#include "nn/attention/alibi.h"
+#include "nn/attention/masks.h"
 #include "nn/attention/multi_head.h"
 #include "tests/nn/attention/pytorch.h"
 

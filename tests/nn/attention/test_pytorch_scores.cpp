@@ -1,5 +1,5 @@
 // Scoring functions, the attention around them, and softmax over lengths against PyTorch.
-#include "nn/attention/single_head.h"
+#include "nn/attention/scores.h"
 #include "tests/nn/attention/pytorch.h"
 
 using namespace inkling;

@@ -1,8 +1,7 @@
 // Dropout of attention weights: in training alone, repeatable, and not in the weights that are handed out.
 #include "engine/ops.h"
 #include "nn/attention/multi_head.h"
-#include "nn/attention/multi_head_wrapper.h"
-#include "nn/attention/single_head.h"
+#include "nn/attention/scores.h"
 #include "nn/init.h"
 #include "tests/engine/helpers.h"
 

@@ -3,8 +3,8 @@
 
 #include <numeric>
 
+#include "engine/array/gemm.h"
 #include "engine/base/precision.h"
-#include "engine/kernels/gemm.h"
 #include "tests/reference/read.h"
 #include "tests/train/parameters.h"
 #include "train/optimizers/newton_schulz.h"

@@ -36,19 +36,4 @@ Array<T> map_arrays(const Shape& shape, const F& f, const In&... in) {
     return map_rows<T>(shape, all, map_row<T, sizeof...(In)>(f));
 }
 
-// A vector function made of a function of numbers that has no vector form.
-template <class T, class F>
-auto lanewise(const F& f) {
-    return [f](std::same_as<Vec<T>> auto... x) {
-        alignas(64) T lanes[sizeof...(x)][Vec<T>::size];
-        std::size_t k = 0;
-        (x.store_aligned(lanes[k++]), ...);
-        [&]<std::size_t... I>(std::index_sequence<I...>) {
-            for (std::size_t i = 0; i < Vec<T>::size; ++i) lanes[0][i] = f(lanes[I][i]...);
-        }
-        (std::make_index_sequence<sizeof...(x)>{});
-        return Vec<T>::load_aligned(lanes[0]);
-    };
-}
-
 }  // namespace inkling

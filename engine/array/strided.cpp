@@ -1,4 +1,4 @@
-#include "engine/kernels/strided.h"
+#include "engine/array/strided.h"
 
 #include "engine/base/parallel.h"
 

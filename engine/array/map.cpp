@@ -1,9 +1,9 @@
-#include "engine/kernels/map.h"
+#include "engine/array/map.h"
 
 #include <optional>
 
+#include "engine/array/strided.h"
 #include "engine/base/profile.h"
-#include "engine/kernels/strided.h"
 
 namespace inkling {
 

@@ -1,5 +1,6 @@
-#include "engine/kernels/gemm.h"
+#include "engine/array/gemm.h"
 
+#include "engine/array/strided.h"
 #include "engine/base/precision.h"
 #include "engine/base/profile.h"
 #include "engine/kernels/gemm_kernels.h"
@@ -8,6 +9,40 @@ namespace inkling {
 namespace {
 
 constexpr std::size_t kSmallWork = 1 << 16;  // multiply-adds that packing and a second thread would not pay for
+
+// Throws when the shapes do not fit.
+template <class A, class B, class T>
+kernels::GemmShape shape_of(const ConstArray<A>& a, const ConstArray<B>& b, const Array<T>& c) {
+    check(a.rank() >= 2 && b.rank() >= 2 && c.rank() >= 2, "gemm: matrices are required, got {}, {} and {}", a.shape(),
+          b.shape(), c.shape());
+    check(a.dim(-2) == c.dim(-2) && b.dim(-1) == c.dim(-1) && b.dim(-2) == a.dim(-1),
+          "gemm: (M, K) (K, N) -> (M, N) is required, got {}, {} and {}", a.shape(), b.shape(), c.shape());
+    const auto row = [](const auto& x) { return x.strides()[x.rank() - 2]; };
+    const auto column = [](const auto& x) { return x.strides()[x.rank() - 1]; };
+    kernels::GemmShape p{.m = c.dim(-2),
+                         .n = c.dim(-1),
+                         .k = a.dim(-1),
+                         .a_row = row(a),
+                         .a_col = column(a),
+                         .b_row = row(b),
+                         .b_col = column(b),
+                         .c_row = row(c),
+                         .c_col = column(c)};
+    if (a.rank() == 2 && b.rank() == 2 && c.rank() == 2) return p;
+    const Shape full(c.shape().begin(), c.shape().end() - 2);
+    const auto with_batch = [&full](const auto& x) {
+        Shape shape = full;
+        shape.push_back(x.dim(-2));
+        shape.push_back(x.dim(-1));
+        return x.broadcasted(shape);
+    };
+    const ConstArray<A> wide_a = with_batch(a);
+    const ConstArray<B> wide_b = with_batch(b);
+    const StridedLoop merged(full, {&wide_a.strides(), &wide_b.strides(), &c.strides()});
+    p.batch = merged.shape;
+    std::copy_n(merged.strides.begin(), 3, p.batch_strides.begin());
+    return p;
+}
 
 template <class T>
 const T* bias_data(const ConstArray<T>& bias, const Array<T>& c) {
@@ -19,7 +54,7 @@ const T* bias_data(const ConstArray<T>& bias, const Array<T>& c) {
 
 template <class Format, class A, class B, class T>
 void run(const ConstArray<A>& a, const ConstArray<B>& b, Array<T>& c, bool accumulate, const ConstArray<T>& bias) {
-    const kernels::GemmShape p(a, b, static_cast<const ConstArray<T>&>(c));
+    const kernels::GemmShape p = shape_of(a, b, c);
     const T* const shift = bias_data(bias, c);
     if (p.work() < kSmallWork) {
         profile::count_flops(2.0 * static_cast<double>(p.work()));
@@ -57,7 +92,7 @@ void multiply(const ConstArray<A>& a, const ConstArray<B>& b, Array<T>& c, GemmO
 template <class In, class T>
 void multiply_plain(const ConstArray<In>& a, const ConstArray<In>& b, Array<T>& c, GemmOptions options,
                     const ConstArray<T>& bias) {
-    const kernels::GemmShape p(a, b, static_cast<const ConstArray<T>&>(c));
+    const kernels::GemmShape p = shape_of(a, b, c);
     kernels::plain(p, a.data(), b.data(), c.data(), options.accumulate, bias_data(bias, c));
 }
 

@@ -1,13 +1,14 @@
-// Operands of matrix products in the precision that is set (engine/base/precision.h), one name for both:
+// Operands of matrix products in the precision that is set (engine/base/precision.h), one name for both. They are also
+// what activations save, which can be rounded in the same way.
 //   const Operand<float> x(array), w(weights);   product(x, w, y);     // the arrays themselves, or rounded to bfloat16
 #pragma once
 
 #include <optional>
 
+#include "engine/array/gemm.h"
 #include "engine/autograd/packed_matrix.h"
 #include "engine/autograd/tensor.h"
 #include "engine/base/precision.h"
-#include "engine/kernels/gemm.h"
 
 namespace inkling {
 
@@ -25,7 +26,9 @@ class Operand {
     static Operand rounded(const ConstArray<T>& x, Precision precision, Array<T>& column_sums);
 
     Precision precision() const { return precision_; }
-    static Operand of_half(ConstArray<BFloat16> x);  // which products in bf16 take as it is
+    static Operand of_half(ConstArray<BFloat16> x);       // which products in bf16 take as it is
+    const ConstArray<T>& full() const { return *full_; }  // undefined where there is nothing, or:
+    const std::optional<ConstArray<BFloat16>>& half() const { return half_; }
     Operand reshaped(const Shape& shape) const;
     Operand transposed() const;  // the two last axes
 

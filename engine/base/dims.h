@@ -1,11 +1,12 @@
-// Dims<T>: one number for each axis of an array, at most eight. The numbers are stored inside the object, so a copy
-// allocates nothing. It is a sequence as xtensor requires it of a shape.
+// Shapes and strides. Dims<T> is one number for each axis of an array, at most eight. The numbers are stored inside the
+// object, so a copy allocates nothing. It is a sequence as xtensor requires it of a shape.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <initializer_list>
 #include <iterator>
+#include <string>
 
 #include "engine/base/check.h"
 
@@ -100,4 +101,21 @@ class Dims {
     T values_[kMaxRank];
 };
 
+using Shape = Dims<std::size_t>;
+using Strides = Dims<std::ptrdiff_t>;  // in elements; 0 along an axis of size 1 or a broadcast one
+
+std::size_t size_of(const Shape& shape);    // product; 1 for a scalar
+std::string to_string(const Shape& shape);  // "(2, 3)"
+Strides row_major_strides(const Shape& shape);
+
+// The axis counted from the front; a negative one counts from the back. Throws when there is no such axis.
+std::size_t normalize_axis(const char* op, std::ptrdiff_t axis, std::size_t rank);
+
 }  // namespace inkling
+
+// "{}" of a shape. The work is done in dims.cpp, so that files which print shapes compile no formatting of their own.
+template <>
+struct fmt::formatter<inkling::Shape> {
+    constexpr auto parse(fmt::format_parse_context& context) { return context.begin(); }
+    fmt::format_context::iterator format(const inkling::Shape& shape, fmt::format_context& context) const;
+};

@@ -1,4 +1,4 @@
-#include "engine/kernels/operand.h"
+#include "engine/autograd/operand.h"
 
 #include "engine/array/axes.h"
 

@@ -1,0 +1,157 @@
+// y = W x, row by row, for weights in float32, bfloat16 or 8 bits with a float16 scale for each 32 (llama.cpp's q8_0):
+//   multiply_rows(n, begin, end, x, batch, y, y_stride, dot_row(w, n, y_stride));
+// One vector costs what reading the weights costs. An element's bits depend neither on the rows nor on the batch.
+#pragma once
+
+#include <cstring>
+
+#include "engine/base/half.h"
+#include "engine/kernels/simd.h"
+
+namespace inkling::weight_rows {
+
+inline constexpr std::size_t W = Vec<float>::size;
+inline constexpr std::size_t kBlock = 32;  // 8-bit weights that share a scale
+inline constexpr std::size_t kBatch = 4;   // vectors that share one reading of a row
+// Weights that stay in the cache while more vectors than these go over them.
+inline constexpr std::size_t kCached = 32768;
+// Bytes: rows follow each other; the CPU's own prefetching stops at each page.
+inline constexpr std::size_t kAhead = 12288;
+
+// W numbers of a smaller type as floats, by the compiler's own vectors: xsimd 8 goes through memory for it. GCC 12
+// halves those of 512 bits, and takes numbers of 8 bits one by one: there by the instructions' names.
+template <class Small, class Wide>
+inline auto load_lanes(const Small* p) {
+    typedef Small Packed __attribute__((vector_size(sizeof(Small) * W)));
+    typedef Wide Lanes __attribute__((vector_size(sizeof(Wide) * W)));
+    Packed packed;
+    std::memcpy(&packed, p, sizeof packed);
+    return __builtin_convertvector(packed, Lanes);
+}
+
+template <class Lanes>
+inline Vec<float> as_vec(const Lanes& lanes) {
+    Vec<float> v;
+    static_assert(sizeof v == sizeof lanes);
+    std::memcpy(&v, &lanes, sizeof v);
+    return v;
+}
+
+inline Vec<float> load_wide(const float* p) { return Vec<float>::load_unaligned(p); }
+inline Vec<float> load_wide(const BFloat16* p) {
+#if defined(__AVX512F__)
+    if constexpr (W == 16) {
+        const __m256i half = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
+        return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(half), 16));
+    }
+#endif
+    return as_vec(load_lanes<std::uint16_t, std::uint32_t>(reinterpret_cast<const std::uint16_t*>(p)) << 16);
+}
+inline Vec<float> load_wide(const std::int8_t* p) {
+#if defined(__AVX512F__)
+    if constexpr (W == 16)
+        return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))));
+#elif defined(__AVX2__)
+    if constexpr (W == 8)
+        return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p))));
+#endif
+    const auto whole = load_lanes<std::int8_t, std::int32_t>(p);
+    return as_vec(__builtin_convertvector(whole, Native<float>));
+}
+
+// A float16 in every lane, as a float.
+inline Vec<float> all_lanes(std::uint16_t half) {
+#if defined(__AVX512F__)
+    if constexpr (W == 16) return _mm512_cvtph_ps(_mm256_set1_epi16(static_cast<short>(half)));
+#elif defined(__F16C__)
+    if constexpr (W == 8) return _mm256_cvtph_ps(_mm_set1_epi16(static_cast<short>(half)));
+#endif
+    return Vec<float>(f16_to_f32(half));
+}
+
+inline Vec<float> load_wide_part(const float* p, std::size_t n) { return load_part<float>(p, n); }
+inline Vec<float> load_wide_part(const BFloat16* p, std::size_t n) {
+    alignas(64) float lanes[W] = {};
+    for (std::size_t i = 0; i < n; ++i) lanes[i] = widen(p[i]);
+    return Vec<float>::load_aligned(lanes);
+}
+
+// The lines of memory that are needed some rows after p, `bytes` of them, into L2: L1 waits for too few at a time.
+inline void prefetch(const void* p, std::size_t bytes) {
+    for (std::size_t i = 0; i < bytes; i += 64) __builtin_prefetch(static_cast<const char*>(p) + kAhead + i, 0, 2);
+}
+
+// y[b] = w . x[b], in four running vectors and always in the same order: N changes no bit.
+template <std::size_t N, class Weight>
+inline void dot(const Weight* w, std::size_t n, const float* x, float* y, std::size_t y_stride) {
+    constexpr std::size_t kRunning = 4;
+    Vec<float> sum[N][kRunning];
+    for (auto& row : sum)
+        for (auto& s : row) s = Vec<float>(0.0f);
+    std::size_t i = 0;
+    for (; i + kRunning * W <= n; i += kRunning * W) {
+        prefetch(w + i, kRunning * W * sizeof(Weight));
+        for (std::size_t k = 0; k < kRunning; ++k) {
+            const Vec<float> v = load_wide(w + i + k * W);
+            for (std::size_t b = 0; b < N; ++b)
+                sum[b][k] = xsimd::fma(v, Vec<float>::load_unaligned(x + b * n + i + k * W), sum[b][k]);
+        }
+    }
+    for (; i < n; i += W) {
+        const std::size_t part = std::min(W, n - i);
+        const Vec<float> v = part == W ? load_wide(w + i) : load_wide_part(w + i, part);
+        for (std::size_t b = 0; b < N; ++b) sum[b][0] = xsimd::fma(v, load_part<float>(x + b * n + i, part), sum[b][0]);
+    }
+    for (std::size_t b = 0; b < N; ++b)
+        y[b * y_stride] = sum_lanes<float>((sum[b][0] + sum[b][1]) + (sum[b][2] + sum[b][3]));
+}
+
+// The same with 8-bit weights: n is a multiple of 32, and each 32 have a scale.
+template <std::size_t N>
+inline void dot_q8(const std::int8_t* w, const std::uint16_t* scale, std::size_t n, const float* x, float* y,
+                   std::size_t y_stride) {
+    Vec<float> even[N], odd[N];
+    for (std::size_t b = 0; b < N; ++b) even[b] = odd[b] = Vec<float>(0.0f);
+    const auto block = [&](std::size_t i, Vec<float>* sum) {
+        Vec<float> v[kBlock / W];
+        for (std::size_t k = 0; k < kBlock / W; ++k) v[k] = load_wide(w + i + k * W);
+        const Vec<float> d = all_lanes(scale[i / kBlock]);
+        for (std::size_t b = 0; b < N; ++b) {
+            Vec<float> part = v[0] * Vec<float>::load_unaligned(x + b * n + i);
+            for (std::size_t k = 1; k < kBlock / W; ++k)
+                part = xsimd::fma(v[k], Vec<float>::load_unaligned(x + b * n + i + k * W), part);
+            sum[b] = xsimd::fma(part, d, sum[b]);
+        }
+    };
+    std::size_t i = 0;
+    for (; i + 2 * kBlock <= n; i += 2 * kBlock) {
+        prefetch(w + i, 2 * kBlock);
+        block(i, even);
+        block(i + kBlock, odd);
+    }
+    if (i < n) block(i, even);
+    for (std::size_t b = 0; b < N; ++b) y[b * y_stride] = sum_lanes<float>(even[b] + odd[b]);
+}
+
+// Calls row(r, vectors, y, N) for each row in [begin, end) and each group of N vectors.
+template <class Row>
+void multiply_rows(std::size_t n, std::size_t begin, std::size_t end, const float* x, std::size_t batch, float* y,
+                   std::size_t y_stride, const Row& row) {
+    const auto some = [&](std::size_t first, std::size_t last, std::size_t b, auto N) {
+        for (std::size_t r = first; r < last; ++r) row(r, x + b * n, y + b * y_stride + r, N);
+    };
+    const std::size_t step = batch == 1 ? end - begin : std::max<std::size_t>(1, kCached / std::max<std::size_t>(1, n));
+    for (std::size_t first = begin; first < end; first += step) {
+        const std::size_t last = std::min(end, first + step);
+        std::size_t b = 0;
+        for (; b + kBatch <= batch; b += kBatch) some(first, last, b, std::integral_constant<std::size_t, kBatch>{});
+        for (; b < batch; ++b) some(first, last, b, std::integral_constant<std::size_t, 1>{});
+    }
+}
+
+template <class Weight>
+auto dot_row(const Weight* w, std::size_t n, std::size_t y_stride) {
+    return [=](std::size_t r, const float* x, float* y, auto N) { dot<N>(w + r * n, n, x, y, y_stride); };
+}
+
+}  // namespace inkling::weight_rows
