@@ -140,6 +140,8 @@ TEST_CASE("einsum: what it does not know is refused by name", "[engine]") {
                       ContainsSubstring("operand 0") && ContainsSubstring("3 axes, got shape (2, 3)"));
     CHECK_THROWS_WITH(einsum("ij,jk", a), ContainsSubstring("has 2 operands, got 1 tensors"));
     CHECK_THROWS_WITH(einsum("ij->k", a), ContainsSubstring("letter of the result") && ContainsSubstring("'k'"));
+    CHECK_THROWS_WITH(einsum("ij->i1", a),
+                      ContainsSubstring("a letter for each axis is required") && ContainsSubstring("got '1'"));
     CHECK_THROWS_WITH(einsum("ij->ii", a), ContainsSubstring("named once, got 'i'"));
     CHECK_THROWS_WITH(einsum("...j->j", a), ContainsSubstring("the result must have the ellipsis"));
     CHECK_THROWS_WITH(einsum("..j->j", a), ContainsSubstring("dots must be an ellipsis"));
