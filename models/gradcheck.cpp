@@ -75,6 +75,12 @@ std::vector<GradcheckRow> gradcheck_models() {
          [=] { return variant("qwen2", true, [](Architecture& a) { a.n_kv_head = 2; }); }},
         {"Qwen 3, 2 layers, wide heads, all parameters",
          [=] { return variant("qwen3", true, [](Architecture& a) { a.n_kv_head = 2, a.head_dim = 4; }); }},
+        {"Gemma 3, 2 layers, one with a window, all parameters",
+         [=] {
+             return variant("gemma3", false, [](Architecture& a) {
+                 a.n_kv_head = 2, a.window = 2, a.global_every = 2, a.rope_theta = 50, a.score_width = 5;
+             });
+         }},
         {"GPT, 2 layers, gelu_erf, scaled by layer, a head of its own",
          [=] {
              return variant("gpt2", true, [](Architecture& a) {

@@ -26,16 +26,19 @@ enum class Part {
     query_norm,        // (d)
     key_norm,          // (d)
     attention_output,  // (C, H d)
+    attention_output_norm,
     mlp_norm,
     gate,  // (F, C)
     up,    // (F, C)
     down,  // (C, F)
+    mlp_output_norm,
 };
-inline constexpr std::size_t kParts = static_cast<std::size_t>(Part::down) + 1;
+inline constexpr std::size_t kParts = static_cast<std::size_t>(Part::mlp_output_norm) + 1;
 constexpr bool in_layer(Part part) { return part >= Part::attention_norm; }
 constexpr bool is_norm(Part part) {
     return part == Part::final_norm || part == Part::attention_norm || part == Part::mlp_norm ||
-           part == Part::query_norm || part == Part::key_norm;
+           part == Part::query_norm || part == Part::key_norm || part == Part::attention_output_norm ||
+           part == Part::mlp_output_norm;
 }
 
 struct ParameterSpec {
@@ -44,7 +47,7 @@ struct ParameterSpec {
     std::size_t layer;  // 0 where there is but one
     Shape shape;        // weights of linear maps are (out, in)
     nn::ParameterKind kind;
-    double deviation;  // initial values are N(0, deviation^2); 0: a norm's weight is ones, a bias zeros
+    double deviation;  // initial values are N(0, deviation^2); 0: a norm's gain is ones, a bias zeros
 };
 
 // A matrix that linear or embedding takes, packed or not; the table of positions is added.

@@ -24,7 +24,8 @@ TransformerParameters<T>::TransformerParameters(const Architecture& architecture
         if (p.deviation > 0) {
             nn::fill_normal(tensor, p.deviation, random->next());
         } else {
-            std::fill_n(tensor.value_in_place().data(), tensor.size(), p.bias ? T{0} : T{1});
+            std::fill_n(tensor.value_in_place().data(), tensor.size(),
+                        p.bias || config.norm_gain_plus_one ? T{0} : T{1});
         }
     }
 }
