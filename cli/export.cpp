@@ -14,6 +14,7 @@
 #include "models/files/adapter_folder.h"
 #include "models/files/folder.h"
 #include "models/files/gguf_export.h"
+#include "models/files/modelfile.h"
 #include "models/files/weight_files.h"
 
 namespace inkling::cli {
@@ -25,12 +26,16 @@ struct ExportArguments {
     ModelArgument model;
     OutputFile out;
     std::string format = "gguf", type = "";
+    bool modelfile = false;
+
+    fs::path modelfile_path() const { return fs::path(out.path).parent_path() / "Modelfile"; }
 };
 
 const std::map<std::string, formats::GgufType> kGgufTypes = {{"f32", formats::GgufType::F32},
                                                              {"f16", formats::GgufType::F16},
                                                              {"bf16", formats::GgufType::BF16},
-                                                             {"q8_0", formats::GgufType::Q8_0}};
+                                                             {"q8_0", formats::GgufType::Q8_0},
+                                                             {"q4_0", formats::GgufType::Q4_0}};
 const std::map<std::string, formats::DType> kFolderTypes = {
     {"f32", formats::DType::F32}, {"f16", formats::DType::F16}, {"bf16", formats::DType::BF16}};
 
@@ -61,16 +66,28 @@ void warn_of_softcap(const ExportArguments& args, double cap) {
         cap, args.model.name()));
 }
 
+// Ollama's, beside the file that was written. `base`: what an adapter belongs to.
+void write_modelfile(const ExportArguments& args, const data::Tokenizer& tokenizer, const fs::path& base = {}) {
+    const std::string own = "./" + fs::path(args.out.path).filename().string();
+    formats::write_file_atomic(args.modelfile_path(), base.empty() ? models::modelfile(own, "", tokenizer)
+                                                                   : models::modelfile(base.string(), own, tokenizer));
+    say("wrote " + args.modelfile_path().string());
+}
+
 void report(const ExportArguments& args, const std::string& type) {
     say(fmt::format("wrote {}: {}, {}", args.out.path, args.format, type));
+}
+
+// The folder or file of the model, without its adapter.
+fs::path base_of(const ExportArguments& args) {
+    const fs::path folder = models::find_model(args.model.model.empty() ? args.model.adapter : args.model.model);
+    return models::is_adapter(folder) ? models::base_of_adapter(folder) : folder;
 }
 
 // --type, or that of the model's files. An adapter alone is f32, as its file.
 std::string type_of(const ExportArguments& args) {
     if (!args.type.empty() || args.format == "gguf-lora") return args.type.empty() ? "f32" : args.type;
-    const fs::path folder = models::find_model(args.model.model.empty() ? args.model.adapter : args.model.model);
-    const std::string_view stored =
-        models::WeightFiles::open(models::is_adapter(folder) ? models::base_of_adapter(folder) : folder).type();
+    const std::string_view stored = models::WeightFiles::open(base_of(args)).type();
     for (const auto& [name, type] : kGgufTypes)
         if (stored == formats::gguf_layout(type)->name && (args.format == "gguf" || kFolderTypes.contains(name)))
             return name;
@@ -87,10 +104,15 @@ int export_model(const ExportArguments& args) {
     const fs::path out = args.out.path;
     set_threads(0);
     if (out.empty()) throw Usage("--out must name a file or folder to write");
-    if (args.format != "gguf" && args.type == "q8_0")
+    if (args.format != "gguf" && !args.type.empty() && !kFolderTypes.contains(args.type))
         throw Usage(
             fmt::format("--type for --format {} must be one of f32, f16, bf16, got '{}'", args.format, args.type));
     if (args.format.starts_with("gguf")) args.out.check("GGUF", "a GGUF file");
+    if (args.modelfile && !args.format.starts_with("gguf"))
+        throw Usage(fmt::format("--modelfile is for --format gguf and gguf-lora, got {}", args.format));
+    if (args.modelfile && !args.out.overwrite && !begins_with(args.modelfile_path().string(), "FROM "))
+        throw Usage(fmt::format("--modelfile: {} is a file of another kind: replace it with --overwrite",
+                                args.modelfile_path().string()));
     models::LoadedModel loaded = load_current(args.model);
     const std::string type = type_of(args);
     if (args.format == "gguf-lora") {
@@ -98,6 +120,7 @@ int export_model(const ExportArguments& args) {
                         args.model.name());
         models::write_gguf_adapter(out, *loaded.model, kGgufTypes.at(type), folder_name(args));
         report(args, type);
+        if (args.modelfile) write_modelfile(args, *loaded.tokenizer, fs::absolute(base_of(args)).lexically_normal());
         return 0;
     }
     if (loaded.model->adapter.rank > 0) loaded.model->merge_adapters();
@@ -115,7 +138,8 @@ int export_model(const ExportArguments& args) {
         const formats::GgufType asked = kGgufTypes.at(type);
         const bool as_asked =
             models::write_gguf(out, *loaded.model, *loaded.tokenizer, asked, folder_name(args)) == asked;
-        report(args, as_asked ? type : "f16 (q8_0 needs rows of a multiple of 32 numbers)");
+        report(args, as_asked ? type : fmt::format("f16 ({} needs rows of a multiple of 32 numbers)", type));
+        if (args.modelfile) write_modelfile(args, *loaded.tokenizer);
     }
     return 0;
 }
@@ -133,10 +157,11 @@ Action add_export(CLI::App& app) {
         ->check(refuse_other_than({"gguf", "hf", "hf-qwen3", "gguf-lora"}))
         ->capture_default_str();
     app.add_option("--type,--outtype", args->type,
-                   "number format of the weights: f32, f16, bf16; gguf also q8_0; default: that of the model's files, "
-                   "or f32 for what is "
-                   "not among these")
-        ->check(refuse_other_than({"f32", "f16", "bf16", "q8_0"}));
+                   "number format of the weights: f32, f16, bf16; gguf also q8_0, and q4_0 with q8_0 for the words; "
+                   "default: that of the model's files, or f32 for what is not among these")
+        ->check(refuse_other_than({"f32", "f16", "bf16", "q8_0", "q4_0"}));
+    app.add_flag("--modelfile", args->modelfile,
+                 "write an Ollama Modelfile beside a GGUF file: FROM, ADAPTER, TEMPLATE, PARAMETER stop");
     return [args] { return export_model(*args); };
 }
 

@@ -40,6 +40,8 @@ void Architecture::validate() const {
           "rope_type llama3 needs a high_freq_factor above a low_freq_factor above 0, got {} and {}", rope.high,
           rope.low);
     check(rope_theta > 0 && rope_theta < 1e30, "rope_theta must be above 0, got {}", rope_theta);
+    check(local_rope_theta >= 0 && local_rope_theta < 1e30, "the rope_theta of local layers must be above 0, got {}",
+          local_rope_theta);
     check(softcap >= 0 && softcap < 1e30, "the softcap must be at least 0, got {}", softcap);
 }
 

@@ -53,13 +53,17 @@ struct Architecture {
     NormKind norm = NormKind::layer;
     bool norm_gain = true, norm_bias = true;
     double norm_epsilon = 1e-5;
-    bool embedding_norm = false;  // the token table's rows are normed, too
+    bool norm_gain_plus_one = false;  // gains are 1 + weight, those of heads too
+    bool part_norms = false;          // what attention and feed-forward part add to the stream is normed before
+    bool embedding_norm = false;      // the token table's rows are normed, too
+    bool scaled_embedding = false;    // the token table's rows are multiplied by sqrt(n_embd)
 
     Positions positions = Positions::learned;
     double rope_theta = 10000;    // base of the rotary angles: position p rotates pair i by p theta^(-2i/d)
     bool rope_clockwise = false;  // by the negative of these angles
     double rotary_part = 1;       // of each head's numbers, its first
     RopeOptions rope = {};
+    double local_rope_theta = 0;  // of local layers, whose angles are not scaled; 0: as the others
     HeadNorm head_norm = HeadNorm::none;
     bool head_norm_gain = false;
 
@@ -68,6 +72,10 @@ struct Architecture {
     Activation activation = Activation::gelu_tanh;
     bool parallel_residual = false;  // attention and feed-forward part both read what enters the layer
     bool scale_by_layer = false;     // scores of attention are divided by the layer's number, from 1
+    std::size_t score_width = 0;     // they are divided by its square root; 0: the width of a head
+    // Layers are local, but for every global_every-th (0: none is); a token sees the last `window` tokens there, itself
+    // included (0: all).
+    std::size_t window = 0, global_every = 0;
     bool gated = false;     // the feed-forward part is down(activation(gate x) * up x), not down(activation(up x))
     bool tied_head = true;  // the head is the token table
     double softcap = 0;     // logits z become softcap tanh(z / softcap); 0: they stay
@@ -79,8 +87,11 @@ struct Architecture {
         const auto n = static_cast<std::size_t>(static_cast<double>(head_size()) * rotary_part);
         return n == 1 && head_size() > 1 ? 2 : n;
     }
+    bool is_local(std::size_t layer) const { return global_every == 0 || (layer + 1) % global_every != 0; }
+    std::size_t window_of(std::size_t layer) const { return is_local(layer) ? window : 0; }
     double attention_scale(std::size_t layer) const {  // of a query's products with keys
-        return 1 / std::sqrt(static_cast<double>(head_size())) / static_cast<double>(scale_by_layer ? layer + 1 : 1);
+        const auto width = static_cast<double>(score_width ? score_width : head_size());
+        return 1 / std::sqrt(width) / static_cast<double>(scale_by_layer ? layer + 1 : 1);
     }
     std::size_t query_width() const { return n_head * head_size(); }
     std::size_t kv_width() const { return kv_heads() * head_size(); }

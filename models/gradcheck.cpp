@@ -63,6 +63,8 @@ const Row kRows[] = {
      }},
     {"Qwen 2, 2 layers, all parameters", "qwen2", true, [](Arch& a) { a.n_kv_head = 2; }},
     {"Qwen 3, 2 layers, wide heads, all parameters", "qwen3", true, [](Arch& a) { a.n_kv_head = 2, a.head_dim = 4; }},
+    {"Gemma 3, 2 layers, one with a window, all parameters", "gemma3", false,
+     [](Arch& a) { a.n_kv_head = 2, a.window = 2, a.global_every = 2, a.rope_theta = 50, a.score_width = 5; }},
     {"GPT, 2 layers, gelu_erf, scaled by layer, a head of its own", "gpt2", true,
      [](Arch& a) { a.activation = Activation::gelu_erf, a.scale_by_layer = true, a.tied_head = false; }},
     {"GPT, 2 layers, relu", "gpt2", true, [](Arch& a) { a.activation = Activation::relu; }},

@@ -25,7 +25,7 @@ struct List {
         if (bias) vector(part, Slot::bias, out, 0);
     }
     void norm(Part part, std::size_t width, bool gain, bool bias) {
-        if (gain) vector(part, Slot::weight, width, 1);
+        if (gain) vector(part, Slot::weight, width, a.norm_gain_plus_one ? 0 : 1);
         if (bias) vector(part, Slot::bias, width, 0);
     }
     void vector(Part part, Slot slot, std::size_t width, double value) {
@@ -83,10 +83,12 @@ std::vector<ParameterSpec> layer_parameters(const Architecture& a, std::size_t l
         list.norm(Part::key_norm, d, a.head_norm_gain, false);
     }
     list.linear(Part::attention_output, C, a.query_width(), a.attention_bias, matrix, projection);
+    if (a.part_norms) list.norm(Part::attention_output_norm, C, a.norm_gain, a.norm_bias);
     list.norm(Part::mlp_norm, C, a.norm_gain, a.norm_bias);
     if (a.gated) list.linear(Part::gate, F, C, a.mlp_bias, matrix, kDeviation);
     list.linear(Part::up, F, C, a.mlp_bias, matrix, kDeviation);
     list.linear(Part::down, C, F, a.mlp_bias, matrix, projection);
+    if (a.part_norms) list.norm(Part::mlp_output_norm, C, a.norm_gain, a.norm_bias);
     return list.all;
 }
 

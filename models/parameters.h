@@ -28,16 +28,19 @@ enum class Part {
     query_norm,        // (d)
     key_norm,          // (d)
     attention_output,  // (C, H d)
+    attention_output_norm,
     mlp_norm,
     gate,  // (F, C)
     up,    // (F, C)
     down,  // (C, F)
+    mlp_output_norm,
 };
-inline constexpr std::size_t kParts = static_cast<std::size_t>(Part::down) + 1;
+inline constexpr std::size_t kParts = static_cast<std::size_t>(Part::mlp_output_norm) + 1;
 constexpr bool in_layer(Part part) { return part >= Part::attention_norm; }
 constexpr bool is_norm(Part part) {
     return part == Part::final_norm || part == Part::attention_norm || part == Part::mlp_norm ||
-           part == Part::query_norm || part == Part::key_norm;
+           part == Part::query_norm || part == Part::key_norm || part == Part::attention_output_norm ||
+           part == Part::mlp_output_norm;
 }
 
 // The last two are the low-rank adapter of the weight: A (r, in), B (out, r).

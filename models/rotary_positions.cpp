@@ -28,4 +28,8 @@ std::vector<double> rotary_rates(const Architecture& a) {
     return rates;
 }
 
+std::vector<double> local_rotary_rates(const Architecture& a) {
+    return inkling::rotary_rates(a.rotary_size(), a.local_rope_theta);
+}
+
 }  // namespace inkling::models

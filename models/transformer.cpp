@@ -2,7 +2,6 @@
 
 #include "engine/base/interrupt.h"
 #include "engine/ops.h"
-#include "models/rotary_positions.h"
 #include "nn/attention/multi_head.h"
 #include "nn/checkpoint.h"
 
@@ -47,11 +46,12 @@ Tensor<T> Transformer<T>::hidden(const IdArray& ids, const HiddenOptions<T>& opt
           config.family, begins.shape(), ids.shape());
     check(!options.cache || (ids.dim(0) == 1 && !begins.defined() && NoGrad::active()),
           "{}: a cache is for one text, without a gradient", config.family);
-    Pass pass{options, rotary_table<T>(config, start, ids.dim(1))};
+    Pass pass{options, {config, start, ids.dim(1)}};
     if (options.cache) options.cache->reserve(start + ids.dim(1));
 
     Tensor<T> x = embedding(ids, parts[Part::token_table].weight);  // (B, T, C)
     if (config.embedding_norm) x = norm({}, x);
+    if (config.scaled_embedding) x = scale(x, std::sqrt(static_cast<double>(config.n_embd)));
     if (config.positions == Positions::learned) {
         const Tensor<T>& table = parts[Part::position_table].weight;
         const IdArray& positions = pass.documents.positions;
@@ -79,9 +79,16 @@ Tensor<T> Transformer<T>::hidden(const IdArray& ids, const HiddenOptions<T>& opt
 template <class T>
 Tensor<T> Transformer<T>::layer(const Layer& l, Tensor<T> x, const Pass& pass) const {
     const Region region("layer", static_cast<std::size_t>(&l - layers.data()));
-    const Tensor<T> y = add(x, drop(attention(l, norm(l[Part::attention_norm], x), pass), pass));
+    const Tensor<T> y =
+        add(x, added(attention(l, norm(l[Part::attention_norm], x), pass), l[Part::attention_output_norm], pass));
     if (!config.parallel_residual) x = y;
-    return add(y, drop(mlp(l, norm(l[Part::mlp_norm], x), pass), pass));
+    return add(y, added(mlp(l, norm(l[Part::mlp_norm], x), pass), l[Part::mlp_output_norm], pass));
+}
+
+// What a part adds to the stream.
+template <class T>
+Tensor<T> Transformer<T>::added(Tensor<T> x, const Weights<Tensor<T>>& w, const Pass& pass) const {
+    return drop(config.part_norms ? norm(w, x) : std::move(x), pass);
 }
 
 // A linear layer, with its low-rank adapter where it has one.
@@ -104,10 +111,11 @@ Tensor<T> Transformer<T>::attention(const Layer& l, const Tensor<T>& x, const Pa
     const auto heads = [&](Part part, std::size_t third, std::size_t n) {
         return nn::split_heads(packed.empty() ? project(l[part], x, pass) : packed[third], n);
     };
-    const Tensor<T> q = rotate_heads(heads(Part::query, 0, H), l[Part::query_norm].weight, pass);
-    Tensor<T> k = rotate_heads(heads(Part::key, 1, K), l[Part::key_norm].weight, pass), v = heads(Part::value, 2, K);
+    const Tensor<T> q = rotate_heads(heads(Part::query, 0, H), l[Part::query_norm].weight, i, pass);
+    Tensor<T> k = rotate_heads(heads(Part::key, 1, K), l[Part::key_norm].weight, i, pass), v = heads(Part::value, 2, K);
     if (pass.cache) std::tie(k, v) = pass.cache->append(i, k, v);
     AttentionOptions options{.scale = config.attention_scale(i), .causal = true, .documents = pass.documents};
+    options.window = config.window_of(i);
     if (drops()) options.drop("attention", config.dropout, pass.random);
     const auto [y, weights] = [&] {
         const WithPrecision precision(inner_precision(pass));
@@ -119,10 +127,11 @@ Tensor<T> Transformer<T>::attention(const Layer& l, const Tensor<T>& x, const Pa
 }
 
 template <class T>
-Tensor<T> Transformer<T>::rotate_heads(Tensor<T> x, const Tensor<T>& gain, const Pass& pass) const {
-    if (config.head_norm == HeadNorm::before_rotary) x = rms_norm(x, gain, config.norm_epsilon);
-    if (config.positions == Positions::rotary) x = rotate(x, pass.angles, pass.documents.positions);
-    if (config.head_norm == HeadNorm::after_rotary) x = rms_norm(x, gain, config.norm_epsilon);
+Tensor<T> Transformer<T>::rotate_heads(Tensor<T> x, const Tensor<T>& weight, std::size_t layer,
+                                       const Pass& pass) const {
+    if (config.head_norm == HeadNorm::before_rotary) x = rms_norm(x, gain(weight), config.norm_epsilon);
+    if (config.positions == Positions::rotary) x = rotate(x, pass.angles.of(config, layer), pass.documents.positions);
+    if (config.head_norm == HeadNorm::after_rotary) x = rms_norm(x, gain(weight), config.norm_epsilon);
     return x;
 }
 
@@ -136,8 +145,13 @@ Tensor<T> Transformer<T>::mlp(const Layer& l, const Tensor<T>& x, const Pass& pa
 
 template <class T>
 Tensor<T> Transformer<T>::norm(const Weights<Tensor<T>>& w, const Tensor<T>& x) const {
-    if (config.norm == NormKind::rms) return rms_norm(x, w.weight, config.norm_epsilon);
-    return layer_norm(x, w.weight, w.bias, config.norm_epsilon);
+    if (config.norm == NormKind::rms) return rms_norm(x, gain(w.weight), config.norm_epsilon);
+    return layer_norm(x, gain(w.weight), w.bias, config.norm_epsilon);
+}
+
+template <class T>
+Tensor<T> Transformer<T>::gain(const Tensor<T>& weight) const {
+    return config.norm_gain_plus_one ? affine(weight, 1, 1) : weight;
 }
 
 template <class T>

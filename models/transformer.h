@@ -5,6 +5,7 @@
 #pragma once
 
 #include "models/kv_cache.h"
+#include "models/rotary_positions.h"
 #include "models/transformer_parameters.h"
 #include "nn/attention/scaled_dot_product.h"
 
@@ -38,14 +39,16 @@ class Transformer : public TransformerParameters<T> {
 
   private:
     struct Pass : HiddenOptions<T> {  // and the cosines and sines of its positions, where these are rotary
-        ConstArray<T> angles;
+        RotaryTables<T> angles;
     };
     Tensor<T> layer(const Layer& l, Tensor<T> x, const Pass& pass) const;
     Tensor<T> attention(const Layer& l, const Tensor<T>& x, const Pass& pass) const;
     Tensor<T> mlp(const Layer& l, const Tensor<T>& x, const Pass& pass) const;
     Tensor<T> project(const Weights<Tensor<T>>& map, const Tensor<T>& x, const Pass& pass) const;
     Tensor<T> norm(const Weights<Tensor<T>>& norm, const Tensor<T>& x) const;
-    Tensor<T> rotate_heads(Tensor<T> heads, const Tensor<T>& gain, const Pass& pass) const;
+    Tensor<T> gain(const Tensor<T>& weight) const;
+    Tensor<T> rotate_heads(Tensor<T> heads, const Tensor<T>& weight, std::size_t layer, const Pass& pass) const;
+    Tensor<T> added(Tensor<T> x, const Weights<Tensor<T>>& norm, const Pass& pass) const;
     Tensor<T> drop(Tensor<T> x, const Pass& pass) const;
     bool drops() const { return this->training() && config.dropout > 0; }
     bool adapters_drop() const { return this->training() && adapter.dropout > 0; }

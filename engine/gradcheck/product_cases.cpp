@@ -24,6 +24,7 @@ void add_attention(OpCases<T>& all) {
     add(" scale", "2x2x3x4 2x2x5x4 2x2x5x3 | 1x2x4x3 1x2x4x3 1x2x4x3", {.scale = 0.5});
     add(" causal", "1x2x3x4 1x2x5x4 1x2x5x2 | 1x2x5x2 1x2x5x2 1x2x5x2", {.scale = 0.5, .causal = true});
     add(" causal, alibi", "1x2x3x4 1x2x5x4 1x2x5x2", {.causal = true, .alibi = {0.5, 0.25}});
+    add(" window", "1x2x3x4 1x2x5x4 1x2x5x2 | 2x4x7x2 2x2x7x2 2x2x7x3", {.scale = 0.5, .causal = true, .window = 2});
     add(" masked", "1x2x3x4 1x2x5x4 1x2x5x2", {.mask = spots});
     add(" masked, shared heads", "2x4x3x2 2x1x5x2 2x1x5x3", {.scale = 0.5, .mask = keys});
     add(" masked, dropout", "2x1x4x9 2x1x5x9 2x1x5x17",
@@ -41,6 +42,9 @@ void add_attention(OpCases<T>& all) {
     // a block is 32 queries and 512 keys
     add(" of blocks, causal", "1x1x3x2 1x1x5x2 1x1x5x1 | 1x1x35x2 1x1x517x2 1x1x517x1",
         {.scale = 1.3, .causal = true, .alibi = {0.01}});
+    // the first queries see the first block alone, then both, the last the second alone; no query sees key 0
+    add(" of blocks, window", "1x1x3x2 1x1x5x2 1x1x5x1 | 1x1x70x2 1x1x560x2 1x1x560x1",
+        {.scale = 1.3, .causal = true, .dropout = 0.2, .dropout_key = {3, 4}, .window = 30});
     add(" of blocks, dropout", "1x1x3x3 1x1x3x3 1x1x3x2 | 1x1x67x3 1x1x67x3 1x1x67x2",
         {.scale = 0.8, .causal = true, .dropout = 0.3, .dropout_key = {3, 4}});
     MaskArray blocks({35, 517});  // queries that see the first block, the second, both, and no key
@@ -67,6 +71,8 @@ void add_attention(OpCases<T>& all) {
          .dropout_key = {3, 4},
          .alibi = {0.1, 0.4},
          .documents = begins});
+    add(" of documents, window", "2x2x6x4 2x2x6x4 2x2x6x3",
+        {.scale = 0.5, .causal = true, .documents = begins, .window = 2});
 }
 
 template <class T>

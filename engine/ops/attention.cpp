@@ -5,7 +5,8 @@
 //              the scale enters with the exponential, e^(scale (Q K^T - m)), so m and lse are kept without it
 //              dV = P^T dY    dP = dY V^T    dS = P (dP - D) scale    dQ = dS K    dK = dS^T Q
 //              one block of keys after the other, and for each all queries
-// With dropout, P is masked before it meets V, and dP after; D is the same. Keys above the diagonal are never read.
+// With dropout, P is masked before it meets V, and dP after; D is the same. Keys above the diagonal are never read, and
+// blocks of keys before the window of all queries of a block are left out.
 // A thread works on whole heads, and in backward on all that share a head of keys, so every sum has one order.
 // In bfloat16 q, k, v, dY, P and dS are rounded as they enter a product, and q, k, v are kept rounded.
 #include "engine/ops/attention.h"
@@ -52,9 +53,9 @@ Tensor<T> run(const AttentionShape<T>& shape, const std::array<ConstArray<T>, 3>
     constexpr std::size_t pack = Operands::kPack;
     const std::size_t B = shape.B, H = shape.H, K = shape.K, G = shape.group(), Lq = shape.Lq, Lk = shape.Lk,
                       d = shape.d, dv = shape.dv;
-    const double seen =
-        shape.options.causal ? static_cast<double>(Lk - Lq) + static_cast<double>(Lq + 1) / 2 : static_cast<double>(Lk);
-    const double product_flops = 2.0 * static_cast<double>(B * H * Lq) * seen;  // of one unit of depth
+    std::size_t seen = 0;
+    for (std::size_t i = 0; i < Lq; ++i) seen += shape.seen(i + 1) - shape.first_seen(i);
+    const double product_flops = 2.0 * static_cast<double>(B * H) * static_cast<double>(seen);  // of one unit of depth
     profile::count_flops(product_flops * static_cast<double>(d + dv));
     const auto heads_side_by_side = [=] { return Array<T>({B, Lq, H, dv}).transposed(1, 2); };  // as they leave
     const auto right = [](const auto& x, std::size_t n, std::size_t width, ScratchPieces<E>& pieces) {
@@ -171,6 +172,7 @@ Tensor<T> attention(const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v, 
           "attention: one ALiBi slope a head is required, got {} for q {}", options.alibi.size(), q.shape());
     check(options.dropout >= 0 && options.dropout < 1,
           "attention: a dropout of at least 0 and below 1 is required, got {}", options.dropout);
+    check(options.causal || options.window == 0, "attention: a window is for causal attention, got {}", options.window);
     const IdArray& begins = options.documents.begins;
     check(
         !begins.defined() || (options.causal && !options.mask.defined() && Lq == Lk && begins.shape() == Shape{B, Lq}),

@@ -30,6 +30,8 @@ struct AttentionOptions {
     // For causal self-attention without a mask: a query sees only its own document. Each document's output equals
     // that of the document alone, to the last bit.
     Documents documents = {};
+    // For causal attention: a query sees its own key and the window - 1 before it (Beltagy et al. 2020); 0: all.
+    std::size_t window = 0;
 
     // Sets dropout with a key from `random`. Throws, naming `layer`, if something is dropped and `random` is null.
     void drop(const char* layer, double probability, Generator* random);

@@ -39,44 +39,49 @@ void forward_head(const AttentionShape<T>& shape, std::size_t b, std::size_t h, 
         T m[kRows], l[kRows], factor{};
         std::fill_n(m, rows, -std::numeric_limits<T>::infinity());
         std::fill_n(l, rows, T{0});
-        for (std::size_t j0 = 0; j0 < seen; j0 += kKeys) {
+        const std::size_t first = shape.first_block(i0);
+        for (std::size_t j0 = first; j0 < seen; j0 += kKeys) {
             const std::size_t j1 = std::min(seen, j0 + kKeys), n = j1 - j0, depth = (n + pack - 1) / pack;
-            shape.for_strips(i0, i1, j0, j1, [&](std::size_t i, std::size_t count, std::size_t width) {
-                tile_product(count, whole_vectors<T>(width), d / pack, q.at(i), q.row, 1, kt + j0,
-                             static_cast<std::ptrdiff_t>(ld), s + (i - i0) * score_row, lds, false);
-            });
+            shape.for_strips(
+                i0, i1, j0, j1, [&](std::size_t i, std::size_t count, std::size_t skip, std::size_t width) {
+                    tile_product(count, whole_vectors<T>(width - skip), d / pack, q.at(i), q.row, 1, kt + j0 + skip,
+                                 static_cast<std::ptrdiff_t>(ld), s + (i - i0) * score_row + skip, lds, false);
+                });
             for (std::size_t r = 0; r < rows; ++r) {
-                T* const row = s + r * score_row;
-                const std::size_t width = shape.width(i0 + r, j0, j1);
-                factor = shape.finish_scores(b, h, i0 + r, j0, width, row);
+                const std::size_t end = shape.width(i0 + r, j0, j1), skip = shape.skipped(i0 + r, j0, end);
+                const std::size_t width = end - skip;
+                T *const all = s + r * score_row, *const row = all + skip;
+                factor = shape.finish_scores(b, h, i0 + r, j0 + skip, width, row);
                 const T top = std::max(m[r], simd_max(width, row));
                 if (top == -std::numeric_limits<T>::infinity()) {  // blocked; or NaN, which no maximum shows
                     if (has_nan(width, row)) l[r] = std::numeric_limits<T>::quiet_NaN();
-                    std::fill_n(row, depth * pack, T{0});
+                    std::fill_n(all, depth * pack, T{0});
                     continue;
                 }
                 const T sum = simd_map_sum(
                     width, row, [f = Vec<T>(factor), t = Vec<T>(top)](auto x) { return xsimd::exp((x - t) * f); }, row);
-                const T shrink = j0 > 0 ? std::exp((m[r] - top) * factor) : T{0};
+                const T shrink = j0 > first ? std::exp((m[r] - top) * factor) : T{0};
                 l[r] = l[r] * shrink + sum;
                 m[r] = top;
-                std::fill(row + width, row + depth * pack, T{0});
+                std::fill_n(all, skip, T{0});
+                std::fill(all + end, all + depth * pack, T{0});
                 if (shape.options.dropout > 0) {
                     T factors[kKeys];
-                    shape.drop_factors(b, h, i0 + r, j0, width, factors);
+                    shape.drop_factors(b, h, i0 + r, j0 + skip, width, factors);
                     simd_map(
                         width, row, [](auto x, auto f) { return x * f; }, row, factors);
                 }
-                if (j0 > 0 && shrink != T{1}) {
+                if (j0 > first && shrink != T{1}) {
                     simd_map(
                         dv, y.at(i0 + r), [f = Vec<T>(shrink)](auto x) { return x * f; }, y.at(i0 + r));
                 }
             }
             const auto p = Operands::natural(HeadMatrix<const T>{s, lds}, rows, depth * pack, p_natural);
-            shape.for_strips(i0, i1, j0, j1, [&](std::size_t i, std::size_t count, std::size_t width) {
-                tile_product(count, dv, (width + pack - 1) / pack, p.at(i - i0), p.row, 1, v.at(j0 / pack), v.row,
-                             y.at(i), y.row, j0 > 0);
-            });
+            shape.for_strips(i0, i1, j0, j1,
+                             [&](std::size_t i, std::size_t count, std::size_t skip, std::size_t width) {
+                                 tile_product(count, dv, (width - skip + pack - 1) / pack, p.at(i - i0) + skip / pack,
+                                              p.row, 1, v.at((j0 + skip) / pack), v.row, y.at(i), y.row, j0 > first);
+                             });
         }
         for (std::size_t r = 0; r < rows; ++r) {
             if (l[r] == 0) {  // no score above -inf
@@ -127,21 +132,23 @@ void backward_head(const AttentionShape<T>& shape, std::size_t b, std::size_t h,
     for (std::size_t j0 = 0; j0 < Lk; j0 += kKeys) {
         for (std::size_t i0 = 0; i0 < Lq; i0 += kRows) {
             const std::size_t i1 = std::min(Lq, i0 + kRows), rows = i1 - i0, seen = shape.seen(i1);
-            if (seen <= j0) continue;
+            if (seen <= j0 || shape.first_block(i0) > j0) continue;
             const std::size_t seen_before = i0 > 0 ? shape.seen(i0) : 0;  // keys whose gradient has begun
             for (std::size_t i = i0; i < i1; ++i) {                       // rows that lie far apart, for D
                 for (std::size_t j = 0; j < dv / pack; j += 64 / sizeof(E)) __builtin_prefetch(y.at(i) + j);
             }
             const std::size_t j1 = std::min(seen, j0 + kKeys), n = j1 - j0, columns = (n + pack - 1) / pack * pack;
-            shape.for_strips(i0, i1, j0, j1, [&](std::size_t i, std::size_t count, std::size_t width) {
-                const std::size_t whole = whole_vectors<T>(width), at = (i - i0) * score_row;
-                tile_product(count, whole, d / pack, q.at(i), q.row, 1, kt + j0, ld, p + at, lds, false);
-                tile_product(count, whole, dv / pack, g.at(i), g.row, 1, vt + j0, ld, dp + at, lds, false);
-            });
+            shape.for_strips(
+                i0, i1, j0, j1, [&](std::size_t i, std::size_t count, std::size_t skip, std::size_t width) {
+                    const std::size_t whole = whole_vectors<T>(width - skip), at = (i - i0) * score_row + skip;
+                    tile_product(count, whole, d / pack, q.at(i), q.row, 1, kt + j0 + skip, ld, p + at, lds, false);
+                    tile_product(count, whole, dv / pack, g.at(i), g.row, 1, vt + j0 + skip, ld, dp + at, lds, false);
+                });
             for (std::size_t r = 0; r < rows; ++r) {
-                T *const pr = p + r * score_row, *const dpr = dp + r * score_row;
-                const std::size_t i = i0 + r, width = shape.width(i, j0, j1);
-                const Vec<T> factor(shape.finish_scores(b, h, i, j0, width, pr)), norm(lse[i]);
+                const std::size_t i = i0 + r, end = shape.width(i, j0, j1), skip = shape.skipped(i, j0, end);
+                const std::size_t width = end - skip;
+                T *const pr = p + r * score_row + skip, *const dpr = dp + r * score_row + skip;
+                const Vec<T> factor(shape.finish_scores(b, h, i, j0 + skip, width, pr)), norm(lse[i]);
                 const Vec<T> D(Operands::dot(dy.at(i), y.at(i), dv));
                 const auto gradient = [=](auto& x, auto& dx) {  // a score and dP become P and dS
                     x = xsimd::exp((x - norm) * factor);
@@ -149,7 +156,7 @@ void backward_head(const AttentionShape<T>& shape, std::size_t b, std::size_t h,
                 };
                 if (dropping) {
                     T factors[kKeys];
-                    shape.drop_factors(b, h, i, j0, width, factors);
+                    shape.drop_factors(b, h, i, j0 + skip, width, factors);
                     const auto dropped_gradient = [=](auto& x, auto& dx, auto& f) {
                         dx *= f;
                         gradient(x, dx);
@@ -159,24 +166,33 @@ void backward_head(const AttentionShape<T>& shape, std::size_t b, std::size_t h,
                 } else {
                     simd_update(width, gradient, pr, dpr);
                 }
-                std::fill(pr + width, pr + columns, T{0});
-                std::fill(dpr + width, dpr + columns, T{0});
+                for (T* const row : {pr, dpr}) {
+                    std::fill(row - skip, row, T{0});
+                    std::fill(row + width, row - skip + columns, T{0});
+                }
             }
-            const std::size_t old = seen_before - std::min(seen_before, j0);
+            // Columns before the window of all these queries are left out: their gradient has begun.
+            const std::size_t left = i0 > 0 ? shape.aligned_skip(i0, j0, n) : 0;
+            const std::size_t old = seen_before - std::min(seen_before, j0) - left;
             const auto p2 = Operands::stacked(Operands::natural(HeadMatrix<const T>{p, lds}, rows, columns, block),
                                               rows, columns, block2);
             const std::size_t pairs = (rows + pack - 1) / pack;
-            add_product<E, T>(old, n, dv, pairs, p2, {g2.at(i0 / pack), g2.row}, {dvalue.at(j0), dvalue.row});
+            add_product<E, T>(old, n - left, dv, pairs, {p2.data + left, p2.row}, {g2.at(i0 / pack), g2.row},
+                              {dvalue.at(j0 + left), dvalue.row});
             const auto ds = Operands::natural(HeadMatrix<const T>{dp, lds}, rows, columns, block);
             const auto ds2 = Operands::stacked(ds, rows, columns, block2);
-            add_product<E, T>(old, n, d, pairs, ds2, {q2.at(i0 / pack), q2.row}, {dk.at(j0), dk.row});
-            shape.for_strips(i0, i1, j0, j1, [&](std::size_t i, std::size_t count, std::size_t width) {
-                tile_product(count, d, (width + pack - 1) / pack, ds.at(i - i0), ds.row, 1, k2.at(j0 / pack), k2.row,
-                             dq.at(i), dq.row, j0 > 0);
-            });
+            add_product<E, T>(old, n - left, d, pairs, {ds2.data + left, ds2.row}, {q2.at(i0 / pack), q2.row},
+                              {dk.at(j0 + left), dk.row});
+            const bool add = j0 > shape.first_block(i0);
+            shape.for_strips(i0, i1, j0, j1,
+                             [&](std::size_t i, std::size_t count, std::size_t skip, std::size_t width) {
+                                 tile_product(count, d, (width - skip + pack - 1) / pack, ds.at(i - i0) + skip / pack,
+                                              ds.row, 1, k2.at((j0 + skip) / pack), k2.row, dq.at(i), dq.row, add);
+                             });
         }
     }
-    for (std::size_t j = Lq > 0 ? shape.seen(Lq) : 0; j < Lk; ++j) {  // keys that no query sees
+    for (std::size_t j = 0; j < Lk; ++j) {  // keys that no query sees
+        if (Lq > 0 && j >= shape.first_block(0) && j < shape.seen(Lq)) continue;
         std::fill_n(dk.at(j), d, T{0});
         std::fill_n(dvalue.at(j), dv, T{0});
     }

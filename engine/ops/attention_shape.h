@@ -13,6 +13,7 @@ namespace inkling {
 
 constexpr std::size_t kRows = 32;   // queries at a time
 constexpr std::size_t kKeys = 512;  // keys at a time
+constexpr std::size_t kSkip = 16;   // keys before a window are left out by so many
 constexpr std::size_t kStrip = 8;   // queries at a time in a product, which then ends near the diagonal
 
 template <class T>
@@ -40,22 +41,40 @@ struct AttentionShape {
     }
 
     std::size_t group() const { return K > 0 ? H / K : 1; }  // heads of queries that share one of keys
+    // The first key that query i sees; later queries see none before it.
+    std::size_t first_seen(std::size_t i) const {
+        const std::size_t end = seen(i + 1);
+        return options.window && end > options.window ? end - options.window : 0;
+    }
+    // Where the first block of keys begins that query i, or a later one, sees.
+    std::size_t first_block(std::size_t i) const { return first_seen(i) / kKeys * kKeys; }
     // From one row of a block of scores to the next. It is no power of two, because such rows map to few sets of the
     // cache.
     std::size_t score_row() const { return whole_vectors<T>(std::min(Lk, kKeys)) + Vec<T>::size; }
     // Keys that queries before `end` may see.
     std::size_t seen(std::size_t end) const { return options.causal ? end + Lk - Lq : Lk; }
-    // Of keys [j0, j1), how many query i may see.
+    // Of keys [j0, j1), how many come before the end of what query i may see.
     std::size_t width(std::size_t i, std::size_t j0, std::size_t j1) const {
         return std::min(j1, std::max(j0, seen(i + 1))) - j0;
     }
 
-    // body(i, count, width): queries i .. i + count of [i0, i1) see the first `width` of keys [j0, j1), or fewer.
+    // How many of these come before the first that it sees.
+    std::size_t skipped(std::size_t i, std::size_t j0, std::size_t width) const {
+        return std::min(std::max(first_seen(i), j0) - j0, width);
+    }
+    // The same, but no more than whole vectors and pairs, and never all.
+    std::size_t aligned_skip(std::size_t i, std::size_t j0, std::size_t width) const {
+        return std::min(skipped(i, j0, width), width - 1) / kSkip * kSkip;
+    }
+
+    // body(i, count, skip, width): queries i .. i + count of [i0, i1) see keys j0 + skip .. j0 + width of [j0, j1), or
+    // fewer.
     template <class Body>
     void for_strips(std::size_t i0, std::size_t i1, std::size_t j0, std::size_t j1, const Body& body) const {
         for (std::size_t i = i0; i < i1; i += kStrip) {
             const std::size_t count = std::min(kStrip, i1 - i);
-            body(i, count, width(i + count - 1, j0, j1));
+            const std::size_t n = width(i + count - 1, j0, j1);
+            body(i, count, aligned_skip(i, j0, n), n);
         }
     }
 
@@ -86,7 +105,7 @@ struct AttentionShape {
     // Whether the mask leaves query i a key.
     bool sees_any(std::size_t b, std::size_t h, std::size_t i) const {
         if (!mask.defined()) return true;
-        for (std::size_t j = 0; j < seen(i + 1); ++j) {
+        for (std::size_t j = first_seen(i); j < seen(i + 1); ++j) {
             if (mask(b, h, i, j)) return true;
         }
         return false;

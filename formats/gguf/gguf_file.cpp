@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdlib>
@@ -9,6 +10,7 @@
 #include <fstream>
 #include <tuple>
 
+#include "engine/array/buffer_pool.h"
 #include "engine/base/check.h"
 #include "engine/base/names.h"
 #include "engine/base/parallel.h"
@@ -360,7 +362,8 @@ const GgufTensor& GgufFile::tensor(const std::string& name) const {
     return found->second;
 }
 
-std::uint64_t GgufFile::read(const std::string& name, float* out, std::uint64_t count) const {
+template <class E>
+std::uint64_t GgufFile::read_as(const std::string& name, E* out, std::uint64_t count) const {
     const GgufTensor& t = tensor(name);
     const GgufLayout& layout = *t.layout;
     check<BadInput>(layout.widen,
@@ -371,11 +374,26 @@ std::uint64_t GgufFile::read(const std::string& name, float* out, std::uint64_t 
                     t.count);
     constexpr std::uint64_t kNumbers = 1 << 14;  // at a time: a multiple of each block
     return chunked_sum<std::uint64_t>(count, kNumbers, [&](std::size_t begin, std::size_t end) {
-        layout.widen(t.bytes.data() + begin / layout.block * layout.bytes, (end - begin) / layout.block, out + begin);
-        std::uint64_t not_finite = 0;
-        for (std::size_t i = begin; i < end; ++i) not_finite += !std::isfinite(out[i]);
-        return not_finite;
+        const std::size_t n = end - begin;
+        float* numbers = nullptr;
+        if constexpr (std::is_same_v<E, float>)
+            numbers = out + begin;
+        else
+            numbers = static_cast<float*>(thread_memory(n * sizeof(float)));
+        layout.widen(t.bytes.data() + begin / layout.block * layout.bytes, n / layout.block, numbers);
+        if constexpr (std::is_same_v<E, BFloat16>)
+            std::transform(numbers, numbers + n, out + begin, [](float x) { return round_to_bfloat16(x); });
+        return static_cast<std::uint64_t>(
+            std::count_if(numbers, numbers + n, [](float x) { return !std::isfinite(x); }));
     });
+}
+
+std::uint64_t GgufFile::read(const std::string& name, float* out, std::uint64_t count) const {
+    return read_as(name, out, count);
+}
+
+std::uint64_t GgufFile::read(const std::string& name, BFloat16* out, std::uint64_t count) const {
+    return read_as(name, out, count);
 }
 
 void GgufFile::release(const std::string& name) const {

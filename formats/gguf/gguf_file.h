@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/array/bfloat16.h"
 #include "formats/files/file.h"
 #include "formats/gguf/gguf_types.h"
 
@@ -61,12 +62,15 @@ class GgufFile {
     const GgufTensor& tensor(const std::string& name) const;  // BadInput when there is none
     // Widens all `count` numbers; returns how many are not finite. BadInput for a type that cannot be read.
     std::uint64_t read(const std::string& tensor, float* out, std::uint64_t count) const;
+    std::uint64_t read(const std::string& tensor, BFloat16* out, std::uint64_t count) const;  // rounded to nearest
     // Gives the memory back that holds a tensor's pages of the file; it may be read again.
     void release(const std::string& tensor) const;
 
     const std::string& name() const { return name_; }
 
   private:
+    template <class E>
+    std::uint64_t read_as(const std::string& tensor, E* out, std::uint64_t count) const;
     void add_part(std::span<const std::byte> bytes, const std::string& name, std::size_t part);
     const GgufValue* find(const std::string& key, bool list) const;
     [[noreturn]] void refuse(const std::string& key, const char* wanted) const;

@@ -37,6 +37,7 @@ std::uint64_t bytes_of(GgufType type, std::uint64_t count) {
 float largest(GgufType type) {
     if (type == GgufType::F16) return 65519;
     if (type == GgufType::Q8_0) return 65504.0f * 127;
+    if (type == GgufType::Q4_0) return 65504.0f * 8;
     return type == GgufType::BF16 ? 3.39e38f : std::numeric_limits<float>::max();
 }
 
@@ -47,6 +48,18 @@ void append_q8(std::string& out, const float* x) {
     const float inverse = std::isfinite(1 / d) ? 1 / d : 0;  // d that small is 0 in float16 anyway
     append(out, f32_to_f16(d));
     for (std::size_t i = 0; i < kQ8Block; ++i) append(out, static_cast<std::int8_t>(std::round(x[i] * inverse)));
+}
+
+// d q - 8 d, 0 <= q < 16, with the number that is largest by its size as -8 d; two halves of 16 share 16 bytes.
+void append_q4(std::string& out, const float* x) {
+    float largest = 0;
+    for (std::size_t i = 0; i < kQ8Block; ++i)
+        if (std::abs(x[i]) > std::abs(largest)) largest = x[i];
+    const float d = largest / -8, inverse = std::isfinite(1 / d) ? 1 / d : 0;
+    append(out, f32_to_f16(d));
+    const auto quantized = [&](float v) { return std::min(15u, static_cast<unsigned>(v * inverse + 8.5f)); };
+    for (std::size_t i = 0; i < kQ8Block / 2; ++i)
+        append(out, static_cast<std::uint8_t>(quantized(x[i]) | quantized(x[i + kQ8Block / 2]) << 4));
 }
 
 void append_values(std::string& out, GgufType type, const float* x, std::size_t n) {
@@ -62,6 +75,9 @@ void append_values(std::string& out, GgufType type, const float* x, std::size_t 
             break;
         case GgufType::Q8_0:
             for (std::size_t i = 0; i < n; i += kQ8Block) append_q8(out, x + i);
+            break;
+        case GgufType::Q4_0:
+            for (std::size_t i = 0; i < n; i += kQ8Block) append_q4(out, x + i);
             break;
         default:
             check(false, "gguf: {} is not written", gguf_layout(type)->name);
@@ -122,9 +138,9 @@ void GgufWriter::add(const std::string& name, GgufType type, const Shape& shape,
     check(names_.insert("tensor " + name).second, "gguf: the tensor {} was added twice", name);
     std::size_t count = 1;
     for (const std::size_t extent : shape) count *= extent;
-    check(!shape.empty() && count > 0 && (type != GgufType::Q8_0 || shape.back() % kQ8Block == 0),
-          "gguf: the tensor {} must not be empty, and for q8_0 its rows need a multiple of 32 numbers, got shape {}",
-          name, shape);
+    check(!shape.empty() && count > 0 && shape.back() % gguf_layout(type)->block == 0,
+          "gguf: the tensor {} must not be empty, and for {} its rows need a multiple of {} numbers, got shape {}",
+          name, gguf_layout(type)->name, gguf_layout(type)->block, shape);
     const float max_value = largest(type);
     for (std::size_t i = 0; i < count; ++i) {
         check(std::abs(values[i]) <= max_value,

@@ -1,4 +1,4 @@
-// Writes GGUF, the one-file models of llama.cpp: key-value pairs, then named tensors, as F32, F16, BF16 or Q8_0.
+// Writes GGUF, the one-file models of llama.cpp: key-value pairs, then named tensors, as F32, F16, BF16, Q8_0 or Q4_0.
 //   GgufWriter out;
 //   out.set_text("general.architecture", "gpt2");
 //   out.add("token_embd.weight", GgufType::Q8_0, {65, 128}, weights.data());   // a pointer, used by write
@@ -29,8 +29,8 @@ class GgufWriter {
     void set_i32s(const std::string& key, const std::vector<std::int32_t>& values);
     void set_f32s(const std::string& key, const std::vector<float>& values);
 
-    // `values` in row-major order, rounded to nearest by write. Error when a name is given twice, a row of Q8_0 does
-    // not have a multiple of 32 numbers, or a value is beyond what the type holds.
+    // `values` in row-major order, rounded to nearest by write. Error when a name is given twice, a row of Q8_0 or
+    // Q4_0 does not have a multiple of 32 numbers, or a value is beyond what the type holds.
     void add(const std::string& name, GgufType type, const Shape& shape, const float* values);
 
     // Error when the file cannot be written; what stood there before is then unharmed.

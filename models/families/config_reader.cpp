@@ -82,7 +82,7 @@ ConfigReader ConfigReader::object(const char* key) const {
 
 void ConfigReader::read_rotary_sizes(Architecture& a, const SizeDefaults& defaults) const {
     a.n_layer = size("num_hidden_layers");
-    a.n_head = size("num_attention_heads");
+    a.n_head = defaults.heads && !has("num_attention_heads") ? defaults.heads : size("num_attention_heads");
     const bool usual = defaults.kv_heads && !names("num_key_value_heads");
     const std::size_t kv_heads = usual ? defaults.kv_heads : size("num_key_value_heads", a.n_head);
     a.n_kv_head = kv_heads == a.n_head ? 0 : kv_heads;
@@ -95,9 +95,10 @@ void ConfigReader::read_rotary_sizes(Architecture& a, const SizeDefaults& defaul
     require(read_rope(a) == 1, "partial_rotary_factor must be 1: rotary positions turn the whole of a head");
 }
 
-double ConfigReader::read_rope(Architecture& a, const char* theta_key, const char* part_key, double part) const {
-    const ConfigReader in = object(has("rope_scaling") ? "rope_scaling" : "rope_parameters");
-    a.rope_theta = in.positive("rope_theta", positive(theta_key, 10000));
+double ConfigReader::read_rope(Architecture& a, const char* theta_key, const char* part_key, double part,
+                               const char* object_key) const {
+    const ConfigReader in = object(has("rope_scaling") ? "rope_scaling" : object_key);
+    a.rope_theta = in.positive("rope_theta", positive(theta_key, a.rope_theta));
     const std::string type = in.text("rope_type", in.text("type", "default"));
     if (type == "llama3") {
         a.rope = {RopeScaling::llama3, in.positive("factor", 0), in.positive("low_freq_factor", 0),

@@ -16,6 +16,7 @@ struct SizeDefaults {
     std::size_t context;
     std::size_t head_dim = 0;  // 0: hidden_size / num_attention_heads
     std::size_t kv_heads = 0;  // 0: num_attention_heads
+    std::size_t heads = 0;     // 0: must be there
 };
 
 class ConfigReader {
@@ -36,10 +37,11 @@ class ConfigReader {
 
     // Sizes, dropout and rotary positions under the keys that nanochat, Llama and their kin share.
     void read_rotary_sizes(Architecture& a, const SizeDefaults& defaults) const;
-    // rope_parameters, or rope_scaling and keys beside it, as older files have them. Returns the part of each head that
-    // is rotated.
+    // rope_parameters (or another object), or rope_scaling and keys beside it, as older files have them. Returns the
+    // part of each head that is rotated.
     double read_rope(Architecture& a, const char* theta_key = "rope_theta",
-                     const char* part_key = "partial_rotary_factor", double part = 1) const;
+                     const char* part_key = "partial_rotary_factor", double part = 1,
+                     const char* object_key = "rope_parameters") const;
     Activation activation(const char* key, Activation otherwise) const;
 
     // A choice that models may make, of which this program knows one side.

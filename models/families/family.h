@@ -34,9 +34,10 @@ struct Family {
     // Names of tensors in files; those of a layer behind layer_prefix and its number.
     std::string layer_prefix;
     std::vector<std::pair<Part, std::string>> names;
-    std::string optional_prefix = "";       // which some files leave out of every name
+    std::string optional_prefix = "";  // which some files leave out of every name, or have another for it:
+    std::vector<std::string> other_prefixes = {};
     std::string other_head = "";            // the head's name in some files, and in adapters
-    std::vector<std::string> ignored = {};  // ends of names of what is no weight
+    std::vector<std::string> ignored = {};  // parts of names of what is no weight of its own
     bool linear_in_out = false;             // weights of linear maps lie (in, out) in files
     bool qkv_by_head = false;               // rows of query, key and value lie (H, 3, d) there, not (3, H, d)
     bool always_biased = false;             // files hold biases also for models without: zeros
@@ -44,6 +45,7 @@ struct Family {
     std::string gguf_name = "";     // in GGUF files; "": llama.cpp does not have this family
     bool gguf_interleaved = false;  // there, the two rows of a rotated pair lie side by side
     bool gguf_untied = false;       // there, a tied head is a copy of the token table
+    bool gguf_windows = false;      // there, attention may have a window
     // Keys there that are its own. Throws BadInput for what llama.cpp's does not compute.
     void (*set_gguf_keys)(formats::GgufWriter&, const Architecture&) = nullptr;
     void (*read_gguf_keys)(const formats::GgufFile&, Architecture&) = nullptr;

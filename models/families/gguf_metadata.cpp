@@ -61,7 +61,7 @@ RopeOptions llama3_scaling(const formats::GgufFile& file, Architecture a) {
 }
 
 void read_rotary(const formats::GgufFile& file, const GgufKeys& in, Architecture& a) {
-    a.rope_theta = in.positive("rope.freq_base", 10000);
+    a.rope_theta = in.positive("rope.freq_base", a.rope_theta);
     const std::size_t d = a.head_size(), r = in.size("rope.dimension_count", d);
     in.require(r == d || (a.rotary_part < 1 && r < d), "{}rope.dimension_count must be {}, the width of a head, got {}",
                in.prefix(), d, r);
@@ -111,10 +111,12 @@ std::string gguf_name(const ParameterSpec& p) {
         {Part::query_norm, "attn_q_norm"},
         {Part::key_norm, "attn_k_norm"},
         {Part::attention_output, "attn_output"},
+        {Part::attention_output_norm, "post_attention_norm"},
         {Part::mlp_norm, "ffn_norm"},
         {Part::gate, "ffn_gate"},
         {Part::up, "ffn_up"},
         {Part::down, "ffn_down"},
+        {Part::mlp_output_norm, "post_ffw_norm"},
     };
     const std::string place = in_layer(p.part) ? "blk." + std::to_string(p.layer) + "." : "";
     static const char* const ends[] = {".weight", ".bias", ".weight.lora_a", ".weight.lora_b"};
@@ -129,7 +131,8 @@ void set_gguf_architecture(formats::GgufWriter& out, const Architecture& a) {
     const auto number = [&](const char* key, double x) { out.set_f32(f.gguf_name + "." + key, static_cast<float>(x)); };
     const bool rotary = a.positions == Positions::rotary;
     size("block_count", a.n_layer);
-    size("context_length", a.block_size);
+    // Without a window llama.cpp computes the same as long as it holds the context.
+    size("context_length", f.gguf_windows || a.window == 0 ? a.block_size : std::min(a.block_size, a.window));
     size("embedding_length", a.n_embd);
     size("feed_forward_length", a.inner());
     size("attention.head_count", a.n_head);
@@ -169,9 +172,8 @@ Architecture read_gguf_architecture(const formats::GgufFile& file) {
                "{}attention.value_length must be attention.key_length, {}", in.prefix(), head_dim);
     in.require(!in.has("expert_count") || file.size(f.gguf_name + ".expert_count") == 0,
                "{}expert_count: mixtures of experts are not supported", in.prefix());
-    in.require(!in.has("attention.sliding_window") || in.size("attention.sliding_window") >= a.block_size,
-               "{}attention.sliding_window is smaller than context_length {}, and not supported", in.prefix(),
-               a.block_size);
+    const std::uint64_t window = file.size(f.gguf_name + ".attention.sliding_window").value_or(0);
+    a.window = window < a.block_size || a.local_rope_theta > 0 ? std::min<std::uint64_t>(window, 1u << 30) : 0;
     a.norm_epsilon =
         in.positive(a.norm == NormKind::rms ? "attention.layer_norm_rms_epsilon" : "attention.layer_norm_epsilon", 0);
     a.tied_head = !in.holds("output.weight");

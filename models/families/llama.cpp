@@ -17,6 +17,8 @@ Architecture defaults(bool bias) {
 json to_json(const Architecture& a) {
     json j = llama_line_json(a, "LlamaForCausalLM");
     j.update({{"attention_bias", a.qkv_bias}, {"mlp_bias", a.mlp_bias}});
+    if (a.window > 0)
+        j.update({{"architectures", {"MistralForCausalLM"}}, {"model_type", "mistral"}, {"sliding_window", a.window}});
     return j;
 }
 
@@ -25,7 +27,7 @@ Architecture from_json(const ConfigReader& in) {
     a.mlp_bias = in.flag("mlp_bias", false);
     const bool mistral = in.text("model_type", "llama") == "mistral";
     read_llama_line(in, a, mistral ? SizeDefaults{.context = 131072, .kv_heads = 8} : SizeDefaults{.context = 2048});
-    if (mistral) check_sliding_window(in, a);
+    if (mistral) a.window = sliding_window(in, a);
     return a;
 }
 

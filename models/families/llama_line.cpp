@@ -31,19 +31,20 @@ void read_llama_line(const ConfigReader& in, Architecture& a, const SizeDefaults
     a.tied_head = in.flag("tie_word_embeddings", false);
 }
 
-void check_sliding_window(const ConfigReader& in, const Architecture& a) {
-    if (in.names("sliding_window") && !in.has("sliding_window")) return;  // null: there is none
+std::size_t sliding_window(const ConfigReader& in, const Architecture& a) {
+    if (in.names("sliding_window") && !in.has("sliding_window")) return 0;  // null: there is none
     const std::size_t window = in.size("sliding_window", 4096);
-    in.require(window >= a.block_size,
-               "sliding_window {} is smaller than max_position_embeddings {}, and not supported: make that {}, too",
-               window, a.block_size, window);
+    return window < a.block_size ? window : 0;
 }
 
 void check_sliding_layers(const ConfigReader& in, const Architecture& a) {
     if (!in.flag("use_sliding_window", false)) return;
     bool slides = !in.has("layer_types") && in.number("max_window_layers", 28) < static_cast<double>(a.n_layer);
     for (const std::string& type : in.texts("layer_types")) slides = slides || type != "full_attention";
-    if (slides) check_sliding_window(in, a);
+    const std::size_t window = slides ? sliding_window(in, a) : 0;
+    in.require(window == 0,
+               "sliding_window {} is smaller than max_position_embeddings {}, and not supported: make that {}, too",
+               window, a.block_size, window);
 }
 
 Family llama_line_family(const char* name) {

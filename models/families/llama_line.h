@@ -14,9 +14,9 @@ namespace inkling::models {
 Architecture llama_line_defaults(const char* family);
 nlohmann::json llama_line_json(const Architecture& a, const char* transformers_class);
 void read_llama_line(const ConfigReader& in, Architecture& a, const SizeDefaults& defaults);  // over a's own
-// Refuses a window of attention that is smaller than the context.
-void check_sliding_window(const ConfigReader& in, const Architecture& a);
-// The same of Qwen, some of whose layers may have one.
+// The window of attention; 0: it holds the context.
+std::size_t sliding_window(const ConfigReader& in, const Architecture& a);
+// Of Qwen, some of whose layers may have one: refuses one that is smaller than the context.
 void check_sliding_layers(const ConfigReader& in, const Architecture& a);
 // Named as --arch has it; in GGUF files by the same name.
 Family llama_line_family(const char* name);

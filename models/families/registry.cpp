@@ -17,12 +17,13 @@ Family llama_family();
 Family qwen2_family();
 Family qwen3_family();
 Family gpt_neox_family();
+Family gemma3_family();
 
 namespace {
 
 const std::vector<Family>& families() {
-    static const std::vector<Family> all = {gpt2_family(),  nanochat_family(), llama_family(),
-                                            qwen2_family(), qwen3_family(),    gpt_neox_family()};
+    static const std::vector<Family> all = {gpt2_family(),  nanochat_family(), llama_family(), qwen2_family(),
+                                            qwen3_family(), gpt_neox_family(), gemma3_family()};
     return all;
 }
 
@@ -63,7 +64,8 @@ bool Family::stored_transposed(const ParameterSpec& p) const {
 }
 
 bool Family::ignores(const std::string& tensor_name) const {
-    return std::any_of(ignored.begin(), ignored.end(), [&](const auto& end) { return tensor_name.ends_with(end); });
+    return std::any_of(ignored.begin(), ignored.end(),
+                       [&](const auto& part) { return tensor_name.find(part) != std::string::npos; });
 }
 
 bool Family::has_flag(const std::string& flag) const { return std::count(flags.begin(), flags.end(), flag) > 0; }
@@ -88,8 +90,8 @@ json config_json(const Architecture& a, std::int64_t end_of_text) {
     const Family& f = family(a.family);
     const json end = end_of_text < 0 ? json(nullptr) : json(end_of_text);
     json all = f.to_json(a);
-    all.update({{"model_type", f.model_types[0]},
-                {"bos_token_id", !a.has_bos          ? json(nullptr)
+    if (!all.contains("model_type")) all["model_type"] = f.model_types[0];
+    all.update({{"bos_token_id", !a.has_bos          ? json(nullptr)
                                  : a.begin_token < 0 ? end
                                                      : json(a.begin_token)},
                 {"eos_token_id", a.end_tokens.empty()       ? end
@@ -105,19 +107,21 @@ json config_json(const Architecture& a, std::int64_t end_of_text) {
 
 Architecture read_config(const json& j, const std::string& what) {
     check<BadInput>(j.is_object(), "{}: a JSON object is required", what);
-    const ConfigReader in(j, what);
-    const std::string type = in.text("model_type", "none");
+    const ConfigReader whole(j, what);
+    const bool nested = whole.has("text_config");  // beside that of a model of pictures
+    const ConfigReader in = nested ? whole.object("text_config") : whole;
+    const std::string type = whole.text("model_type", "none");
     const Family* found = nullptr;
     std::vector<std::string> known;
     for (const Family& f : families()) {
         known.insert(known.end(), f.model_types.begin(), f.model_types.end());
         if (std::count(f.model_types.begin(), f.model_types.end(), type)) found = &f;
     }
-    in.require(found, "model_type '{}' is not supported: {} are", in.shown("model_type"), fmt::join(known, ", "));
-    in.require(!in.has("quantization_config"),
-               "quantization_config: quantized weights are not supported: float32, float16 and bfloat16 are");
+    whole.require(found, "model_type '{}' is not supported: {} are", whole.shown("model_type"), fmt::join(known, ", "));
+    whole.require(!whole.has("quantization_config"),
+                  "quantization_config: quantized weights are not supported: float32, float16 and bfloat16 are");
     Architecture a = found->from_json(in);
-    a.vocab_size = in.size("vocab_size");
+    if (!nested || in.has("vocab_size")) a.vocab_size = in.size("vocab_size");
     a.has_bos = in.has("bos_token_id") || !in.has("eos_token_id");
     try {
         a.validate();

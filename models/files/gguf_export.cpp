@@ -22,6 +22,8 @@ std::uint32_t file_type(formats::GgufType type) {  // llama.cpp's llama_ftype
     switch (type) {
         case formats::GgufType::F16:
             return 1;
+        case formats::GgufType::Q4_0:
+            return 2;
         case formats::GgufType::Q8_0:
             return 7;
         case formats::GgufType::BF16:
@@ -33,7 +35,9 @@ std::uint32_t file_type(formats::GgufType type) {  // llama.cpp's llama_ftype
 
 formats::GgufType stored_type(formats::GgufType type, const std::string& name, const Shape& shape) {
     if (shape.size() < 2 || name == "position_embd.weight") return formats::GgufType::F32;
-    return type == formats::GgufType::Q8_0 && shape.back() % formats::kQ8Block != 0 ? formats::GgufType::F16 : type;
+    if (shape.back() % formats::gguf_layout(type)->block != 0) return formats::GgufType::F16;
+    const bool words = name == "token_embd.weight" || name == "output.weight";  // 4 bits cost these most
+    return type == formats::GgufType::Q4_0 && words ? formats::GgufType::Q8_0 : type;
 }
 
 // What llama.cpp computes with in place of a parameter: rows in its order, and what it does not compute itself. Rows of
@@ -42,6 +46,11 @@ ConstArray<float> stored(const Family& f, const Architecture& a, const Parameter
                          const ConstArray<float>& values) {
     if (p.slot == Slot::lora_a) return values;
     if (f.gguf_interleaved && (p.part == Part::query || p.part == Part::key)) return interleaved(values, a.head_size());
+    if (a.norm_gain_plus_one && is_norm(p.part) && !p.bias) {
+        Array<float> gains = values.clone();
+        gains += 1.0f;
+        return gains;
+    }
     if (a.scale_by_layer && p.part == Part::query_key_value) {
         Array<float> scaled = values.clone();
         for (std::size_t i = 0; i < scaled.size() / 3; ++i) scaled.data()[i] /= static_cast<float>(p.layer + 1);
@@ -66,7 +75,7 @@ formats::GgufType write_gguf(const std::filesystem::path& path, Transformer<floa
     out.set_text("general.name", name);
     set_gguf_architecture(out, a);
     out.set_u32("general.file_type", file_type(type));
-    if (type == formats::GgufType::Q8_0) out.set_u32("general.quantization_version", 2);
+    if (formats::gguf_layout(type)->block > 1) out.set_u32("general.quantization_version", 2);
     set_gguf_tokenizer(out, tokenizer, a);
 
     std::list<ConstArray<float>> made;    // kept until write()

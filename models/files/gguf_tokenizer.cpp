@@ -145,6 +145,8 @@ Spaces spaces_of(const data::BpeSpec& spec) {
             other = true;
     }
     for (const data::PreTokenizerStep& step : spec.pre_tokenizer.steps) {
+        const auto* const split = std::get_if<data::SplitStep>(&step);
+        if (split && spaces.replaced && split->pattern == data::PatternSpec{" ", true}) continue;  // none is left
         const auto* const signs = std::get_if<data::MetaspaceStep>(&step);
         if (signs && signs->sign == kSpaceSign && !signs->split && !spaces.replaced) {
             spaces = {true, signs->prepend != data::PrependScheme::never};

@@ -22,6 +22,10 @@ struct Stored {
         return gguf() ? std::vector<std::uint64_t>(p.shape.begin(), p.shape.end()) : stored_shape(names, p);
     }
     bool ignores(const std::string& name) const { return gguf() ? name == "rope_freqs.weight" : names.ignores(name); }
+    // Files hold the gains themselves: 1 + weight.
+    bool plus_one(const Architecture& a, const ParameterSpec& p) const {
+        return gguf() && a.norm_gain_plus_one && is_norm(p.part) && !p.bias;
+    }
     bool interleaved(const ParameterSpec& p) const {
         return gguf() && names.gguf_interleaved && (p.part == Part::query || p.part == Part::key);
     }
@@ -31,7 +35,10 @@ struct Stored {
         if (const std::string other = names.layer_of(p) + ".weight"; p.part == Part::head && file.contains(other))
             return other;
         const std::string name = names.name_of(p), bare = name.substr(names.optional_prefix.size());
-        return !name.starts_with(names.optional_prefix) || file.contains(name) || !file.contains(bare) ? name : bare;
+        if (!name.starts_with(names.optional_prefix) || file.contains(name)) return name;
+        for (const std::string& prefix : names.other_prefixes)
+            if (file.contains(prefix + bare)) return prefix + bare;
+        return file.contains(bare) ? bare : name;
     }
 };
 
@@ -115,6 +122,8 @@ Array<E> read_values(const Stored& stored, const Architecture& a, const Paramete
     } else {
         read(values);
     }
+    if constexpr (std::is_same_v<E, float>)
+        if (stored.plus_one(a, p)) values -= 1.0f;
     return values;
 }
 
@@ -141,7 +150,8 @@ void load_weights(Transformer<float>& model, const WeightFiles& file, WeightStor
     const Stored stored{family(model.config.family), file};
     const bool trained = storage.type == WeightType::fp32 && !storage.inference;
     for (const ParameterSpec& p : parameters(model.config)) {
-        const bool half = file.info(stored.name_of(p)).type == "BF16";
+        const bool rounded = stored.gguf() && storage.type == WeightType::bf16 && !storage.inference;
+        const bool half = rounded || file.info(stored.name_of(p)).type == "BF16";
         model.set(
             p,
             half && may_be_packed(p) && !trained

@@ -81,10 +81,7 @@ std::uint64_t WeightFiles::read(const std::string& name, float* out, std::uint64
 
 std::uint64_t WeightFiles::read(const std::string& name, BFloat16* out, std::uint64_t count) const {
     if (!gguf_) return owner(name).read_bfloat16(name, reinterpret_cast<std::uint16_t*>(out), count);
-    std::vector<float> wide(count);  // exact both ways
-    const std::uint64_t not_finite = gguf_->read(name, wide.data(), count);
-    std::transform(wide.begin(), wide.end(), out, [](float x) { return round_to_bfloat16(x); });
-    return not_finite;
+    return gguf_->read(name, out, count);
 }
 
 void WeightFiles::release(const std::string& name) const {

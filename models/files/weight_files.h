@@ -33,7 +33,8 @@ class WeightFiles {
     WeightInfo info(const std::string& name) const;  // BadInput when there is none
     // As SafetensorsFile::read: how many are not finite.
     std::uint64_t read(const std::string& name, float* out, std::uint64_t count) const;
-    std::uint64_t read(const std::string& name, BFloat16* out, std::uint64_t count) const;  // of a tensor stored so
+    // Rounded to nearest; of safetensors, a tensor that is stored so.
+    std::uint64_t read(const std::string& name, BFloat16* out, std::uint64_t count) const;
     // Gives the memory back that holds what was read of a tensor; it may be read again.
     void release(const std::string& name) const;
     template <class Visit>

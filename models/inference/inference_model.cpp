@@ -3,7 +3,6 @@
 #include "engine/base/float_mode.h"
 #include "engine/base/parallel.h"
 #include "engine/ops.h"
-#include "models/rotary_positions.h"
 
 namespace inkling::models {
 namespace {
@@ -19,13 +18,16 @@ constexpr std::size_t kLogitRows = 64;  // tokens of a prompt whose logits are i
 InferenceModel::InferenceModel(const Transformer<float>& transformer, WeightType type)
     : model_(transformer.config, std::nullopt),
       type_(type),
-      angles_(rotary_table<float>(transformer.config, 0, transformer.config.block_size)) {
+      angles_(transformer.config, 0, transformer.config.block_size) {
     model_.share(transformer);
     model_.freeze({type, true});
     model_.config.dropout = model_.adapter.dropout = 0;     // eval() would need names for all parameters
     Tensor<float>& head = model_.parts[Part::head].weight;  // a tied one may be of another type than the table
     head = packed(model_.head().weight, type);
     bytes_ = stored_bytes(head);
+    for (const ParameterSpec& p : parameters(config()))
+        if (config().norm_gain_plus_one && is_norm(p.part) && !p.bias) model_.at(p) = affine(model_.at(p), 1, 1);
+    model_.config.norm_gain_plus_one = false;
     for (const ParameterSpec& p : parameters(config()))
         if (in_layer(p.part) && may_be_packed(p)) bytes_ += stored_bytes(model_.at(p));
 }

@@ -51,12 +51,12 @@ class InferenceModel {
                  std::size_t batch, float* y, std::size_t y_stride) const;
     void head(std::size_t begin, std::size_t end, const float* x, std::size_t batch, float* logits) const;
     void norm(const Weights<Tensor<float>>& norm, const float* x, std::size_t batch, float* y) const;
-    void rotate_head(float* x, std::size_t position, const Tensor<float>& gain) const;
+    void rotate_head(float* x, std::size_t position, std::size_t layer, const Tensor<float>& gain) const;
 
     Transformer<float> model_;
     WeightType type_;
-    ConstArray<float> angles_;  // (context, 2, r / 2), cosines and sines; undefined: positions are not rotary
-    std::size_t bytes_ = 0;     // of the matrices that every token is multiplied with
+    RotaryTables<float> angles_;  // of the whole context
+    std::size_t bytes_ = 0;       // of the matrices that every token is multiplied with
 };
 
 }  // namespace inkling::models

@@ -97,15 +97,15 @@ void InferenceModel::norm(const Weights<Tensor<float>>& norm, const float* x, st
 }
 
 // A head's query or key (d).
-void InferenceModel::rotate_head(float* x, std::size_t position, const Tensor<float>& gain) const {
+void InferenceModel::rotate_head(float* x, std::size_t position, std::size_t layer, const Tensor<float>& gain) const {
     const std::size_t d = config().head_size(), r = config().rotary_size(), half = r / 2;
     const auto norm = [&] {
         const RowMoments<float> moments = row_moments(d, x, false, static_cast<float>(config().norm_epsilon));
         normalize_row<float>(d, x, moments, gain.value().data(), nullptr, x);
     };
     if (config().head_norm == HeadNorm::before_rotary) norm();
-    if (angles_.defined()) {
-        const float* const cos = angles_.data() + position * r;
+    if (const ConstArray<float>& angles = angles_.of(config(), layer); angles.defined()) {
+        const float* const cos = angles.data() + position * r;  // (context, 2, r / 2)
         rotate_row<1>(x, cos, cos + half, 1.0f, half, half, x);
     }
     if (config().head_norm == HeadNorm::after_rotary) norm();
@@ -122,6 +122,9 @@ void InferenceModel::embed(std::int32_t token, std::size_t position, float* x) c
         std::copy_n(table.value().data() + row * C, C, x);
     }
     if (config().embedding_norm) norm({}, x, 1, x);
+    if (config().scaled_embedding)
+        simd_map(
+            C, x, [s = Vec<float>(static_cast<float>(std::sqrt(static_cast<double>(C))))](auto v) { return v * s; }, x);
     if (positions.defined()) add_row(C, x, positions.value().data() + position * C);
 }
 
@@ -133,7 +136,7 @@ struct InferenceModel::Step {
     std::size_t B = caches.size(), C = config.n_embd, q_width = config.query_width(), kv_width = config.kv_width(),
                 qkv_width = q_width + 2 * kv_width, inner = config.inner();
     HeadShape head{config.n_head / config.kv_heads(), config.head_size(), 0};  // those that share a head of keys
-    Floats x, qkv, scores, attended, hidden, up;                               // scores (B, heads, stride)
+    Floats x, qkv, scores, attended, hidden, up, projected;                    // scores (B, heads, stride)
 
     Step(const InferenceModel& model, std::span<KvCache* const> texts)
         : m(model),
@@ -142,18 +145,30 @@ struct InferenceModel::Step {
           qkv(B * qkv_width),
           attended(B * q_width),
           hidden(B * inner),
-          up(config.gated ? B * inner : 0) {
+          up(config.gated ? B * inner : 0),
+          projected(config.part_norms ? B * C : 0) {
         for (const KvCache* cache : caches) head.stride = std::max(head.stride, whole_lines(cache->length() + 1));
         scores.resize(B * config.n_head * head.stride);
     }
 
-    // x += W in + bias
-    void add(const Team& team, const Weights<Tensor<float>>& map, const Floats& in, float* out) {
-        team.share(C, [&](std::size_t begin, std::size_t end) {
-            m.project(map, begin, end, in.data(), B, out, C);
-            for (std::size_t b = 0; b < B; ++b) add_row(end - begin, x.data() + b * C + begin, out + b * C + begin);
-        });
+    // x += W in + bias, normed before where part_norms. `out`: room of the thread's own.
+    void add(const Team& team, const Weights<Tensor<float>>& map, const Weights<Tensor<float>>& norm, const Floats& in,
+             float* out) {
+        float* const y = config.part_norms ? projected.data() : out;
+        const auto share = [&](const auto& prepare) {
+            team.share(C, [&](std::size_t begin, std::size_t end) {
+                prepare(begin, end);
+                for (std::size_t b = 0; b < B; ++b) add_row(end - begin, x.data() + b * C + begin, out + b * C + begin);
+            });
+            Team::wait();
+        };
+        const auto project = [&](std::size_t begin, std::size_t end) {
+            m.project(map, begin, end, in.data(), B, y, C);
+        };
+        if (!config.part_norms) return share(project);
+        team.share(C, project);
         Team::wait();
+        share([&](std::size_t, std::size_t) { m.norm(norm, y, B, out); });  // all of it: a row's mean is of all
     }
 
     // Of texts and their heads of keys, one after the other, each of so many units, this thread's part:
@@ -177,24 +192,30 @@ struct InferenceModel::Step {
     // Threads share the positions, then the columns of the values.
     void attend(const Team& team, std::size_t layer, float* room) {
         const auto& l = m.model_.layers[layer];
-        const std::size_t d = head.size;
+        const std::size_t d = head.size, window = config.window_of(layer);
         const auto scale = static_cast<float>(config.attention_scale(layer));
-        const auto length = [&](std::size_t b) { return caches[b]->length() + 1; };
+        // Of a text, the token sees the last `length` positions, from `first` on.
+        const auto first = [&](std::size_t b) {
+            const std::size_t n = caches[b]->length() + 1;
+            return window > 0 && n > window ? n - window : 0;
+        };
+        const auto length = [&](std::size_t b) { return caches[b]->length() + 1 - first(b); };
         const auto scores_of = [&](std::size_t b, std::size_t kv_head) {
             return scores.data() + (b * config.n_head + kv_head * head.queries) * head.stride;
         };
         share_heads(team, length, [&](std::size_t b, std::size_t kv_head, std::size_t begin, std::size_t end) {
-            const std::size_t at = length(b) - 1;
+            const std::size_t at = caches[b]->length();
             const float* const row = qkv.data() + b * qkv_width;
             float* const keys = caches[b]->keys(layer, kv_head);
             std::copy_n(row + kv_head * head.queries * d, head.queries * d, room);
-            for (std::size_t g = 0; g < head.queries; ++g) m.rotate_head(room + g * d, at, l[Part::query_norm].weight);
-            if (end > at) {
+            for (std::size_t g = 0; g < head.queries; ++g)
+                m.rotate_head(room + g * d, at, layer, l[Part::query_norm].weight);
+            if (end == length(b)) {
                 std::copy_n(row + q_width + kv_head * d, d, keys + at * d);
-                m.rotate_head(keys + at * d, at, l[Part::key_norm].weight);
+                m.rotate_head(keys + at * d, at, layer, l[Part::key_norm].weight);
                 std::copy_n(row + q_width + kv_width + kv_head * d, d, caches[b]->values(layer, kv_head) + at * d);
             }
-            attention_scores(head, room, keys, begin, end, scale, scores_of(b, kv_head));
+            attention_scores(head, room, keys + first(b) * d, begin, end, scale, scores_of(b, kv_head));
         });
         Team::wait();
         const auto work = [&](std::size_t b) { return whole_lines(d) / kColumns * length(b); };
@@ -204,7 +225,8 @@ struct InferenceModel::Step {
             begin = column(begin), end = column(end);
             if (begin == end) return;
             float* const y = attended.data() + b * q_width + kv_head * head.queries * d;
-            attention_values(head, scores_of(b, kv_head), n, caches[b]->values(layer, kv_head), begin, end, room, y);
+            attention_values(head, scores_of(b, kv_head), n, caches[b]->values(layer, kv_head) + first(b) * d, begin,
+                             end, room, y);
             for (std::size_t g = 0; g < head.queries; ++g) round_for(m.precision(), y + g * d + begin, end - begin);
         });
         Team::wait();
@@ -230,7 +252,7 @@ struct InferenceModel::Step {
             }
             Team::wait();
             attend(team, static_cast<std::size_t>(&l - m.model_.layers.data()), room.data());
-            add(team, l[Part::attention_output], attended, out.data());
+            add(team, l[Part::attention_output], l[Part::attention_output_norm], attended, out.data());
             config.parallel_residual ? normed.swap(ahead) : normalize(l[Part::mlp_norm]);
             team.share(inner, [&](std::size_t begin, std::size_t end) {
                 const auto& in = l[config.gated ? Part::gate : Part::up];
@@ -244,7 +266,7 @@ struct InferenceModel::Step {
                 }
             });
             Team::wait();
-            add(team, l[Part::down], hidden, out.data());
+            add(team, l[Part::down], l[Part::mlp_output_norm], hidden, out.data());
         }
         normalize(m.model_.parts[Part::final_norm]);
         team.share(config.vocab_size,

@@ -24,6 +24,16 @@ MaskArray look_ahead_mask(std::size_t queries, std::size_t keys) {
     return mask.reshaped({1, 1, queries, keys});
 }
 
+MaskArray window_mask(std::size_t queries, std::size_t keys, std::size_t window) {
+    MaskArray mask({queries, keys});
+    for (std::size_t i = 0; i < queries; ++i)
+        for (std::size_t j = 0; j < keys; ++j) {
+            const std::size_t here = i + keys - queries;
+            mask(i, j) = j <= here && here - j < window;
+        }
+    return mask;
+}
+
 MaskArray document_mask(const IdArray& begins) {
     check(begins.rank() == 2, "document_mask: begins (B, L) is required, got {}", begins.shape());
     const std::size_t B = begins.dim(0), L = begins.dim(1);

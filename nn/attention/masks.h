@@ -15,6 +15,9 @@ MaskArray padding_mask(const std::vector<std::size_t>& lengths, std::size_t keys
 // (1, 1, queries, keys): a query sees its own position and those before; the last query is the last key's.
 MaskArray look_ahead_mask(std::size_t queries, std::size_t keys);
 
+// (queries, keys): a query sees its own position and the window - 1 before it; the last query is the last key's.
+MaskArray window_mask(std::size_t queries, std::size_t keys, std::size_t window);
+
 // (B, 1, L, L) for documents that begin at begins (B, L): a query sees its own position and those before in its
 // document.
 MaskArray document_mask(const IdArray& begins);

@@ -41,6 +41,10 @@ AttentionOutput<T> scaled_dot_product_attention(const Tensor<T>& q, const Tensor
               "scaled_dot_product_attention: where documents begin is for causal attention without a mask");
         allowed = document_mask(options.documents.begins);
     }
+    if (options.window) {
+        check(options.causal, "scaled_dot_product_attention: a window is for causal attention, got {}", options.window);
+        allowed = MaskArray(allowed && window_mask(q.dim(-2), k.dim(-2), options.window));
+    }
     const Tensor<T> weights = softmax(scores, allowed, options.masked, "scaled_dot_product_attention");
     return {matmul(dropout(weights, options.dropout, options.dropout_key), v), weights};
 }

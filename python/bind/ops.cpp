@@ -229,18 +229,18 @@ void bind_ops(nb::module_& m, nb::class_<AnyTensor>& c) {
         m, "attention",
         []<class T>(const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v, double scale, bool causal,
                     std::optional<MaskArray> mask, double dropout_p, const RandomKey& key, std::vector<double> alibi,
-                    Masked masked, std::optional<IdArray> begins) {
+                    Masked masked, std::optional<IdArray> begins, std::size_t window) {
             return attention(q, k, v,
                              AttentionOptions{scale, causal, mask.value_or(MaskArray()), dropout_p, key,
-                                              std::move(alibi), masked, begins.value_or(IdArray())});
+                                              std::move(alibi), masked, begins.value_or(IdArray()), window});
         },
         "softmax(scale q k^T) v in one pass: q (B, H, Lq, d), k (B, K, Lk, d), v (B, K, Lk, dv) -> (B, H, Lq, dv); H / "
         "K heads of queries share one of keys. mask broadcasts to (B, H, Lq, Lk), 0 is blocked; alibi: a slope a head; "
-        "begins (B, L): where the document of a position begins. nn.scaled_dot_product_attention gives the weights, "
-        "too.",
+        "begins (B, L): where the document of a position begins; window: a causal query sees that many keys, its own "
+        "included. nn.scaled_dot_product_attention gives the weights, too.",
         "q"_a, "k"_a, "v"_a, "scale"_a = 1.0, "causal"_a = false, "mask"_a = nb::none(), "dropout"_a = 0.0,
         "dropout_key"_a = RandomKey(), "alibi"_a = std::vector<double>(), "masked"_a = Masked::error,
-        "begins"_a = nb::none());
+        "begins"_a = nb::none(), "window"_a = 0);
     op(
         "rotary",
         []<class T>(const Tensor<T>& x, double base, RotaryPairs pairs, bool clockwise, std::size_t start,

@@ -109,6 +109,12 @@ ROWS = [  # name, inputs, op, NumPy's
         lambda q, k, v: i.attention(q, k, v, scale=0.5, causal=True),
         lambda q, k, v: softmax(np.where(CAUSAL, 0.5 * q @ k.swapaxes(-1, -2), -np.inf)) @ v,
     ),
+    (
+        "attention",
+        [Q, K, V],
+        lambda q, k, v: i.attention(q, k, v, scale=0.5, causal=True, window=2),
+        lambda q, k, v: softmax(np.where(CAUSAL & ~np.tril(CAUSAL, -2), 0.5 * q @ k.swapaxes(-1, -2), -np.inf)) @ v,
+    ),
     ("rotary", [Q], i.rotary, rotate),
     ("reshape", [X], lambda x: x.reshape((2, -1)), lambda x: x.reshape(2, -1)),
     ("flatten", [Q], lambda x: x.flatten(1), lambda x: x.reshape(2, -1)),

@@ -90,10 +90,11 @@ TEST_CASE("llama: train, and every command on what it wrote", "[cli]") {
     CHECK((bench["arch"] == "llama" && bench["params"] == 2 * 27 * 16 + 16 * 256 + 3 * 16));
 }
 
-TEST_CASE("qwen2, qwen3, gpt-neox: train with flags of their own, and every command on what it wrote", "[cli]") {
+TEST_CASE("qwen2, qwen3, gemma3, gpt-neox: train with flags of their own, and every command on what it wrote",
+          "[cli]") {
     const ScratchFolder folder;
     const std::string text = folder.write("text.txt", small_text());
-    for (const std::string arch : {"qwen2", "qwen3", "gpt-neox"}) {
+    for (const std::string arch : {"qwen2", "qwen3", "gemma3", "gpt-neox"}) {
         INFO(arch);
         const std::string run = folder.path(arch);
         const bool neox = arch == "gpt-neox";
@@ -106,9 +107,10 @@ TEST_CASE("qwen2, qwen3, gpt-neox: train with flags of their own, and every comm
         INFO(trained.err);
         REQUIRE(trained.code == 0);
         const json config = json::parse(read_file(run + "/latest/config.json"));
-        CHECK((config["intermediate_size"] == 24 && config["rope_parameters"]["rope_theta"] == 500));
+        const json angles = config["rope_parameters"];
+        CHECK((config["intermediate_size"] == 24 && angles.value("full_attention", angles)["rope_theta"] == 500));
         if (!neox) CHECK((config["head_dim"] == 12 && config["num_key_value_heads"] == 1));
-        CHECK(config["model_type"] == (neox ? "gpt_neox" : arch));
+        CHECK(config["model_type"] == (neox ? "gpt_neox" : arch == "gemma3" ? "gemma3_text" : arch));
         CHECK(only_line(program({"info", "--model", run, "--json"}))["arch"] == arch);
         const Result written = program({"generate", "--model", run, "-p", "fox", "-n", "12"});
         CHECK((written.code == 0 && written.out.size() == 3 + 12 + 1));
@@ -216,7 +218,7 @@ TEST_CASE("train: --init-from goes on from folders of transformers, with their t
     const std::string text = folder.write("text.txt", known_text());
     for (const std::string name :
          {"gpt2_tiny", "nanochat_tiny", "llama_tiny", "llama_tiny_tied", "families/llama_llama3", "families/mistral",
-          "families/qwen2", "families/qwen3_tied", "families/gpt2_gelu", "families/gpt_neox"}) {
+          "families/qwen2", "families/qwen3_tied", "families/gpt2_gelu", "families/gpt_neox", "families/gemma3"}) {
         const std::string from = kReference + name, out = folder.path(name);
         const auto loss = [&](const std::string& model) {
             return only_line(program({"eval", "--model", model, "--data", text, "--json"}))["loss"].get<double>();

@@ -63,6 +63,25 @@ TEST_CASE("gguf commands: a file is exported as a folder, and as another file of
     CHECK(read_file(third) == read_file(again));  // and not the first, whose name in the file is its folder's
 }
 
+TEST_CASE("gguf commands: export writes a Modelfile beside the file, and replaces no other", "[cli]") {
+    const ScratchFolder folder;
+    const std::string out = folder.path("m.gguf"), beside = folder.path("Modelfile");
+    const Arguments start = {"export", "--model", kStories, "--out", out, "--modelfile"};
+    for (int again = 0; again < 2; ++again) {
+        good(start);
+        CHECK(read_file(beside) == "FROM ./m.gguf\n");
+    }
+    folder.write("Modelfile", "# mine");
+    CHECK_THAT(program(start).err, ContainsSubstring("is a file of another kind: replace it with --overwrite"));
+    CHECK(read_file(beside) == "# mine");
+    good(start + Arguments{"--overwrite"});
+    CHECK(program(start + Arguments{"--format", "hf"}).code == 2);
+    const std::string adapter = tests_path("reference/adapters/llama"), lora = folder.path("lora.gguf");
+    good({"export", "--model", adapter, "--out", lora, "--format", "gguf-lora", "--modelfile"});
+    CHECK(read_file(beside) == "FROM " + fs::path(tests_path("reference/llama_tiny")).lexically_normal().string() +
+                                   "\nADAPTER ./lora.gguf\n");
+}
+
 TEST_CASE("gguf commands: training starts from a file, whole or with adapters on it", "[cli]") {
     const ScratchFolder folder;
     const std::string file = stories_gguf(folder, "q8_0"), out = folder.path("out");

@@ -267,6 +267,26 @@ TEST_CASE("gguf: names, keys and numbers of every other family", "[models]") {
         CHECK(other.tensors.at("output.weight").values == other.tensors.at("token_embd.weight").values);
     }
     {
+        const auto gemma = load("gemma3_window");
+        Gguf file = exported(gemma);
+        CHECK((file.pairs["general.architecture"] == "gemma3" && file.pairs["gemma3.attention.sliding_window"] == 4));
+        CHECK((file.pairs["gemma3.rope.freq_base"] == 500 && file.pairs["gemma3.rope.freq_base_swa"] == 30));
+        CHECK_FALSE(file.pairs.contains("gemma3.attention.sliding_window_pattern"));  // 6
+        for (const auto& [name, part] : {std::pair("blk.1.post_attention_norm.weight", Part::attention_output_norm),
+                                         {"blk.1.post_ffw_norm.weight", Part::mlp_output_norm},
+                                         {"blk.1.attn_k_norm.weight", Part::key_norm}}) {
+            std::vector<float> gains = plain(gemma.model->layers[1][part].weight);
+            for (float& g : gains) g += 1;
+            CHECK(file.tensors.at(name).values == gains);
+        }
+        gemma.model->config.global_every = 2;
+        CHECK(exported(gemma).pairs["gemma3.attention.sliding_window_pattern"] == 2);
+        CHECK_THROWS_WITH(exported(load("gemma3")), ContainsSubstring("scores by the root of 8, not of 11"));
+        const auto mistral = load("mistral_window");
+        file = exported(mistral);
+        CHECK((file.pairs["llama.context_length"] == 5 && !file.pairs.contains("llama.attention.sliding_window")));
+    }
+    {
         const auto gpt2 = load("gpt2_gelu");
         const Gguf file = exported(gpt2);
         std::vector<float> scaled = plain(gpt2.model->layers[1][Part::query_key_value].weight);
@@ -473,6 +493,26 @@ TEST_CASE("gguf: blocks of zeros, of numbers too small for a scale, and of one l
     std::vector<float> want(96);
     want[70] = -63.5f, want[71] = 0.5f, want[73] = 63.5f;  // d = 0.5, halves away from 0
     CHECK(values == want);
+}
+
+TEST_CASE("gguf: blocks of q4_0 as ggml makes them", "[models]") {
+    std::vector<float> x(96), want(96);
+    for (std::size_t i = 0; i < 32; ++i) want[i] = x[i] = (static_cast<float>(i % 16) - 8) / 2;  // d = 0.5
+    x[32] = 8, x[33] = 7.2f, x[34] = -0.4f, x[35] = -8;  // d = -1: 8 is exact, -8 is beyond 7 d
+    want[32] = 8, want[33] = 7, want[34] = 0, want[35] = -7;
+    x[64] = 1e-44f;
+    formats::GgufWriter out;
+    out.add("x", GgufType::Q4_0, {3, 32}, x.data());
+    CHECK_THROWS_WITH(out.add("b", GgufType::Q4_0, {2, 31}, x.data()), ContainsSubstring("for Q4_0"));
+    const data::tests::ScratchFolder scratch;
+    out.write(scratch.path("x.gguf"));
+    const auto file = formats::GgufFile::open(scratch.path("x.gguf"));
+    std::vector<float> values(96);
+    CHECK(file.read("x", values.data(), 96) == 0);
+    CHECK(values == want);
+    const auto bytes = file.tensor("x").bytes;
+    REQUIRE(bytes.size() == 54);
+    for (int i = 0; i < 16; ++i) CHECK(static_cast<int>(bytes[static_cast<std::size_t>(2 + i)]) == 17 * i);
 }
 
 TEST_CASE("gguf: the writer refuses what makes no file", "[models]") {

@@ -53,11 +53,14 @@ std::vector<std::pair<std::string, Architecture>> kinds() {
     neox.rotary_part = 0.5;
     Architecture scaled = llama_shape(kVocabulary, 2, 4, 2, 32, kContext);
     scaled.rope = {models::RopeScaling::llama3, 8, 1, 4, 32};
+    Architecture gemma3 = shape_of("gemma3", kVocabulary, 2, 2, 32, kContext, 0, false);
+    gemma3.window = 20, gemma3.global_every = 2;
     return {{"gpt2", gpt2},
             {"nanochat", nanochat_shape(kVocabulary, 2, 2, 1, 32, kContext)},
             {"llama", llama_shape(kVocabulary, 2, 4, 2, 32, kContext)},
             {"llama, scaled angles", scaled},
-            {"gpt-neox", neox}};
+            {"gpt-neox", neox},
+            {"gemma3", gemma3}};
 }
 
 }  // namespace

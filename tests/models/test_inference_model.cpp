@@ -55,6 +55,20 @@ Architecture gpt2_variant(Activation activation) {
     return a;
 }
 
+// Layers with a window of attention and angles of their own, but for every second.
+Architecture gemma3(std::size_t window, std::size_t kv_heads) {
+    Architecture a = shape_of("gemma3", 37, 3, 4, 48, 24, 0.0, false);
+    a.n_kv_head = kv_heads, a.head_dim = 20, a.n_inner = 80, a.score_width = 7;
+    a.window = window, a.global_every = 2, a.rope_theta = 50, a.local_rope_theta = 20;
+    return a;
+}
+
+Architecture mistral(std::size_t window) {
+    Architecture a = llama(2);
+    a.window = window;
+    return a;
+}
+
 Architecture scaled(RopeOptions rope) {
     Architecture a = llama(2, true);
     a.rope = rope, a.rope_theta = 20;
@@ -113,7 +127,11 @@ const std::vector<Architecture> kShapes = {gpt2(true),
                                            gpt2_variant(Activation::relu),
                                            gpt2_variant(Activation::silu),
                                            scaled({.scaling = RopeScaling::linear, .factor = 2.5}),
-                                           scaled({RopeScaling::llama3, 4, 1, 4, 16})};
+                                           scaled({RopeScaling::llama3, 4, 1, 4, 16}),
+                                           gemma3(5, 2),
+                                           gemma3(1, 1),
+                                           gemma3(40, 4),
+                                           mistral(7)};
 
 }  // namespace
 

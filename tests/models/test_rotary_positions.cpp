@@ -43,7 +43,7 @@ TEST_CASE("rotary positions: of all of a head, and of its first numbers", "[mode
             Architecture a = llama_shape(11, 1, 2, 2, 16, 64);
             a.rope_clockwise = clockwise;
             const auto turn = [&](const auto& in) {
-                return rotate(in[0], models::rotary_table<double>(a, 0, 5), given);
+                return rotate(in[0], models::RotaryTables<double>(a, 0, 5).global, given);
             };
             const Computed<double> whole = run<double>(turn, {x}, dy),
                                    op = run<double>([&](const auto&in) { return rotary(in[0], options); }, {x}, dy);

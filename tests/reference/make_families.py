@@ -12,7 +12,7 @@ import sys
 
 import torch
 import transformers
-from transformers import (GPT2Config, GPTNeoXConfig, LlamaConfig, MistralConfig, Qwen2Config, Qwen3Config)
+from transformers import (Gemma3TextConfig, GPT2Config, GPTNeoXConfig, LlamaConfig, MistralConfig, Qwen2Config, Qwen3Config)
 
 from tiny_models import characters, expected_of, move_weights, save_tokenizer, write_expected
 
@@ -25,11 +25,19 @@ gpt2 = dict(vocab_size=len(characters), n_positions=12, n_embd=24, n_layer=2, n_
 rope = lambda kind="default", theta=500.0, **more: {"rope_parameters": {"rope_type": kind, "rope_theta": theta, **more}}
 llama3 = rope("llama3", 20.0, factor=4.0, low_freq_factor=1.0, high_freq_factor=4.0, original_max_position_embeddings=16)
 window = dict(use_sliding_window=True, sliding_window=12)
+angles = lambda **full: {"rope_parameters": {"full_attention": {"rope_type": "default", "rope_theta": 500.0, **full},
+                                             "sliding_attention": {"rope_type": "default", "rope_theta": 30.0}}}
 # name: config, dtype of the files, size of a shard
 cases = {
     "llama_linear": (LlamaConfig(**line, **rope("linear", factor=2.5), attention_bias=True, mlp_bias=True), "float32", None),
     "llama_llama3": (LlamaConfig(**line, **llama3, head_dim=8, tie_word_embeddings=True), "bfloat16", "4KB"),
     "mistral": (MistralConfig(**line, **rope(), head_dim=10, sliding_window=12), "float16", None),
+    "mistral_window": (MistralConfig(**line, **rope(), sliding_window=5), "float32", None),
+    "gemma3": (Gemma3TextConfig(**line | dict(num_hidden_layers=3), **angles(rope_type="linear", factor=2.0), head_dim=8,
+                                sliding_window=5, layer_types=["sliding_attention", "full_attention", "sliding_attention"],
+                                query_pre_attn_scalar=11), "bfloat16", None),
+    "gemma3_window": (Gemma3TextConfig(**line, **angles(), head_dim=10, query_pre_attn_scalar=10, sliding_window=4,
+                                       tie_word_embeddings=False), "float32", "20KB"),
     "qwen2": (Qwen2Config(**line, **rope(), **window), "float32", "20KB"),
     "qwen2_tied": (Qwen2Config(**line, **rope("linear", factor=2.0), tie_word_embeddings=True), "float16", None),
     "qwen3": (Qwen3Config(**line, **rope(), head_dim=8), "float32", None),

@@ -46,7 +46,7 @@ std::vector<Setting> settings(TrainOptions& o) {
          "training sequences: random, shuffle (each once per epoch), sequential, or paragraphs (random, starting with "
          "a paragraph)"},
         // Model
-        {"arch", &o.arch, model, kUsual, "model family: gpt2, nanochat, llama, qwen2, qwen3 or gpt-neox",
+        {"arch", &o.arch, model, kUsual, "model family: gpt2, nanochat, llama, qwen2, qwen3, gpt-neox or gemma3",
          models::family_names()},
         {"n-layer", &o.n_layer, model, kUsual | kChosen, "transformer blocks"},
         {"n-head", &o.n_head, model, kUsual | kChosen, "attention heads"},

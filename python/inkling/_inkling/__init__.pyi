@@ -741,9 +741,9 @@ def dropout(x: Tensor, /, p: float, key: RandomKey) -> Tensor:
     Keeps an element with probability 1 - p, and multiplies it by 1 / (1 - p).
     """
 
-def attention(q: Tensor, k: Tensor, v: Tensor, scale: float = 1.0, causal: bool = False, mask: numpy.typing.ArrayLike | None = None, dropout: float = 0.0, dropout_key: RandomKey = ..., alibi: Sequence[float] = [], masked: str = 'error', begins: numpy.typing.ArrayLike | None = None) -> Tensor:
+def attention(q: Tensor, k: Tensor, v: Tensor, scale: float = 1.0, causal: bool = False, mask: numpy.typing.ArrayLike | None = None, dropout: float = 0.0, dropout_key: RandomKey = ..., alibi: Sequence[float] = [], masked: str = 'error', begins: numpy.typing.ArrayLike | None = None, window: int = 0) -> Tensor:
     """
-    softmax(scale q k^T) v in one pass: q (B, H, Lq, d), k (B, K, Lk, d), v (B, K, Lk, dv) -> (B, H, Lq, dv); H / K heads of queries share one of keys. mask broadcasts to (B, H, Lq, Lk), 0 is blocked; alibi: a slope a head; begins (B, L): where the document of a position begins. nn.scaled_dot_product_attention gives the weights, too.
+    softmax(scale q k^T) v in one pass: q (B, H, Lq, d), k (B, K, Lk, d), v (B, K, Lk, dv) -> (B, H, Lq, dv); H / K heads of queries share one of keys. mask broadcasts to (B, H, Lq, Lk), 0 is blocked; alibi: a slope a head; begins (B, L): where the document of a position begins; window: a causal query sees that many keys, its own included. nn.scaled_dot_product_attention gives the weights, too.
     """
 
 def rotary(x: Tensor, /, base: float = 10000.0, pairs: str = 'halves', clockwise: bool = False, start: int = 0, positions: numpy.typing.ArrayLike | None = None) -> Tensor:

@@ -28,7 +28,7 @@ template <class T>
 void check_fused(const Sizes& s, const AttentionOptions& options, std::uint64_t seed) {
     INFO("B " << s.B << ", H " << s.H << ", K " << s.K << ", Lq " << s.Lq << ", Lk " << s.Lk << ", d " << s.d << ", dv "
               << s.dv << ", causal " << options.causal << ", mask " << to_string(options.mask.shape()) << ", dropout "
-              << options.dropout << ", ALiBi " << !options.alibi.empty());
+              << options.dropout << ", ALiBi " << !options.alibi.empty() << ", window " << options.window);
     const double tolerance = std::is_same_v<T, double> ? 1e-12 : 2e-5;
     const auto qkv = random_qkv<T>(s, seed);
     const Computed<T> fused = attend(qkv, options, NeedWeights::no), composed = attend(qkv, options, NeedWeights::yes);
@@ -56,6 +56,7 @@ AttentionOptions options_number(std::size_t i, const Sizes& s) {
     if (i % 3 == 1) options.dropout = 0.1 * static_cast<double>(1 + i % 5), options.dropout_key = {i, 2 * i};
     if (i % 5 == 2) options.alibi = nn::alibi_slopes(s.H);
     if (i % 11 == 3) options.scale = 0.7;
+    if (options.causal && i % 4 == 3 && !options.mask.defined()) options.window = 1 + i % 50;
     return options;
 }
 
@@ -94,6 +95,46 @@ TEMPLATE_TEST_CASE("fused attention: heads of queries that share keys agree with
         }
     }
     check_fused<TestType>({2, 4, 130, 600, 8, 4, 2}, options_number(1, {2, 4, 130, 600, 8, 4}), 400);  // several blocks
+}
+
+TEMPLATE_TEST_CASE("fused attention: a window agrees with the composed one, and one that holds all changes no bit",
+                   "[nn]", float, double) {
+    using T = TestType;
+    for (const std::size_t window : {1, 2, 16, 33, 500, 511, 512, 513, 700}) {
+        for (const auto& [Lq, Lk] : {std::pair<std::size_t, std::size_t>{1100, 1100}, {70, 1100}, {1, 600}}) {
+            AttentionOptions options;
+            options.causal = true, options.window = window;
+            if (window % 2) options.dropout = 0.2, options.dropout_key = {window, Lq};
+            check_fused<T>({1, 2, Lq, Lk, 8, 12, 1}, options, window);
+        }
+    }
+    const auto qkv = random_qkv<T>({2, 2, 600, 600, 16, 8}, 70);
+    AttentionOptions all, held;
+    all.causal = held.causal = true, held.window = 600;
+    const Computed<T> a = attend(qkv, all, NeedWeights::no), b = attend(qkv, held, NeedWeights::no);
+    CHECK(same_bits(a.value, b.value));
+    for (std::size_t i = 0; i < 3; ++i) CHECK(same_bits(a.grads[i], b.grads[i]));
+    AttentionOptions wrong;
+    wrong.window = 3;
+    for (const NeedWeights wanted : {NeedWeights::no, NeedWeights::yes})
+        CHECK_THROWS_WITH(attend(qkv, wrong, wanted), ContainsSubstring("a window is for causal attention, got 3"));
+}
+
+TEMPLATE_TEST_CASE("fused attention: what a window hides changes nothing, to the last bit", "[nn]", float, double) {
+    using T = TestType;
+    AttentionOptions options;
+    options.causal = true, options.window = 40;
+    const auto qkv = random_qkv<T>({1, 1, 700, 700, 8, 8}, 90);
+    const Computed<T> before = attend(qkv, options, NeedWeights::no);
+    auto changed = qkv;
+    for (const std::size_t i : {1, 2}) {
+        changed[i] = qkv[i].clone();
+        for (std::size_t j = 0; j < 600 * 8; ++j) changed[i].data()[j] += T{1};
+    }
+    const Computed<T> after = attend(changed, options, NeedWeights::no);
+    const auto rows = [](const auto& x, std::size_t from) { return x.sliced(2, from, 700).clone(); };
+    CHECK(same_bits(rows(before.value, 639), rows(after.value, 639)));
+    CHECK_FALSE(same_bits(rows(before.value, 638), rows(after.value, 638)));
 }
 
 TEMPLATE_TEST_CASE("fused attention: shared keys give the bits of keys that are repeated for each head", "[nn]", float,

@@ -50,6 +50,12 @@ TEMPLATE_TEST_CASE("causal attention: blocked places have a weight of exactly 0,
     check_causal(nn::scaled_dot_product_attention(q, q, q, options).weights.value());
 }
 
+TEST_CASE("window masks: a query sees its own key and those before it", "[nn]") {
+    const MaskArray mask = nn::window_mask(3, 5, 2);
+    CHECK(std::vector<int>(mask.data(), mask.data() + mask.size()) ==
+          std::vector<int>{0, 1, 1, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 1, 1});
+}
+
 TEMPLATE_TEST_CASE("causal attention: what comes later changes nothing, to the last bit", "[nn]", float, double) {
     Generator random{1, 0};
     using T = TestType;

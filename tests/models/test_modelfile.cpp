@@ -1,0 +1,62 @@
+// Ollama's Modelfile: its template is the model's own, in Go.
+#include "models/files/modelfile.h"
+
+#include "models/files/chat_tokens.h"
+#include "tests/models/chat_folder.h"
+#include "tests/support/error_of.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+
+namespace {
+
+std::string modelfile_of(const std::string& jinja) {
+    const ChatFolder folder(jinja, 32);
+    return models::modelfile("./m.gguf", "", *models::open_tokenizer(folder.scratch.path()));
+}
+
+std::string with_template(const std::string& go) {
+    return "FROM ./m.gguf\nTEMPLATE \"\"\"" + go + "\"\"\"\nPARAMETER stop \"<|im_end|>\"\n";
+}
+
+const std::string kMessages = "{{ range .Messages }}{{ if eq .Role \"user\" }}<|im_start|>user\n",
+                  kReply =
+                      "{{ .Content }}<|im_end|>\n<|im_start|>assistant\n{{ else if eq .Role \"assistant\" }}"
+                      "{{ .Content }}<|im_end|>\n{{ end }}{{ end }}",
+                  kSystem = "{{ if .System }}<|im_start|>system\n{{ .System }}<|im_end|>\n";
+
+}  // namespace
+
+TEST_CASE("modelfile: the system's message is a message, has a default, or begins the first question", "[models]") {
+    CHECK(modelfile_of(models::kChatMl) == with_template(kSystem + "{{ end }}" + kMessages + kReply));
+    const std::string by_default =
+        "{% if messages[0]['role'] != 'system' %}{{ '<|im_start|>system\nBe kind.<|im_end|>\n' }}{% endif %}";
+    CHECK(modelfile_of(by_default + models::kChatMl) ==
+          with_template(kSystem + "{{ else }}<|im_start|>system\nBe kind.<|im_end|>\n{{ end }}" + kMessages + kReply));
+    const std::string gemma =  // as Gemma 3's, with other marks
+        "{% if messages[0]['role'] == 'system' %}{% set first = messages[0]['content'] + '\n\n' %}{% set rest = "
+        "messages[1:] %}{% else %}{% set first = '' %}{% set rest = messages %}{% endif %}{% for m in rest %}{{ "
+        "'<|im_start|>' + m['role'] + '\n' + (first if loop.first else '') + m['content'] | trim + '<|im_end|>\n' }}{% "
+        "endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}";
+    CHECK(modelfile_of(gemma) ==
+          with_template("{{ $system := .System }}" + kMessages +
+                        "{{ if $system }}{{ $system }}\n\n{{ $system = \"\" }}{{ end }}" + kReply));
+    const std::string no_system =
+        "{% for m in messages %}{% if m['role'] == 'system' %}{{ raise_exception('no') }}{% endif %}{% endfor %}";
+    CHECK(modelfile_of(no_system + models::kChatMl) == with_template(kMessages + kReply));
+}
+
+TEST_CASE("modelfile: without a chat template there is none, and an adapter is named", "[models]") {
+    const auto plain = models::open_tokenizer(tests_path("reference/greedy_gpt2"));
+    CHECK(models::modelfile("./m.gguf", "", *plain) == "FROM ./m.gguf\n");
+    CHECK(models::modelfile("/base", "./a.gguf", *plain) == "FROM /base\nADAPTER ./a.gguf\n");
+}
+
+TEST_CASE("modelfile: a template that Go's cannot do is refused", "[models]") {
+    const auto refusal = [](const std::string& jinja) { return error_of([&] { modelfile_of(jinja); }); };
+    const std::string counted =
+        "{% for m in messages %}{{ loop.index ~ '<|im_start|>' + m['content'] + '<|im_end|>' }}{% endfor %}";
+    CHECK_THAT(refusal(counted), ContainsSubstring("--modelfile: the chat template cannot be written for Ollama"));
+    const std::string braces = "{{ '{{' }}" + std::string(models::kChatMl);
+    CHECK_THAT(refusal(braces), ContainsSubstring("it has {{"));
+}
