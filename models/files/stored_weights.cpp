@@ -24,7 +24,7 @@ struct Stored {
     bool ignores(const std::string& name) const { return gguf() ? name == "rope_freqs.weight" : names.ignores(name); }
     // Files hold the gains themselves: 1 + weight.
     bool plus_one(const Architecture& a, const ParameterSpec& p) const {
-        return gguf() && a.norm_gain_plus_one && is_norm(p.part) && !p.bias;
+        return gguf() && a.norm_gain_plus_one && is_norm(p.part) && p.slot == Slot::weight;
     }
     bool interleaved(const ParameterSpec& p) const {
         return gguf() && names.gguf_interleaved && (p.part == Part::query || p.part == Part::key);
