@@ -1,12 +1,7 @@
 #include "distributed/processes.h"
 
-#include <sched.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <utility>
-
-#include "engine/base/clock.h"
 
 namespace inkling::distributed {
 namespace {
@@ -14,26 +9,6 @@ namespace {
 constexpr std::size_t kLongest = std::size_t{64} << 20;  // bytes of a message
 
 }  // namespace
-
-// A message between computers takes 50 microseconds and more; whoever waits longer than for some of them sleeps, so
-// that others may have the processor.
-void Processes::wait(const std::function<bool()>& condition) {
-    constexpr double kSpin = 0.0005, kYield = 0.005;
-    double since = 0;
-    while (!condition()) {
-        if (progress()) {
-            since = 0;
-            continue;
-        }
-        const double now = seconds_now();
-        if (since == 0) since = now;
-        if (now - since > kYield) {
-            usleep(100);
-        } else if (now - since > kSpin) {
-            sched_yield();
-        }
-    }
-}
 
 std::vector<std::byte> Processes::gather_bytes(std::span<const std::byte> own) {
     std::vector<std::byte> all(own.size() * count);

@@ -6,12 +6,17 @@
 // made by one process and sent to the others.
 #pragma once
 
+#include <sched.h>
+#include <unistd.h>
+
 #include <cstddef>
 #include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
+
+#include "engine/base/clock.h"
 
 namespace inkling::distributed {
 
@@ -62,6 +67,26 @@ class Processes {
     virtual void gather(std::byte* all, const std::vector<std::size_t>& begins) = 0;
     virtual void send_to_all(char* data, std::size_t bytes) = 0;  // those of rank 0
 };
+
+// A message between computers takes 50 microseconds and more; whoever waits longer than for some of them sleeps, so
+// that others may have the processor. It is here for inkling-mpi.so, which links nothing of the library.
+inline void Processes::wait(const std::function<bool()>& condition) {
+    constexpr double kSpin = 0.0005, kYield = 0.005;
+    double since = 0;
+    while (!condition()) {
+        if (progress()) {
+            since = 0;
+            continue;
+        }
+        const double now = seconds_now();
+        if (since == 0) since = now;
+        if (now - since > kYield) {
+            usleep(100);
+        } else if (now - since > kSpin) {
+            sched_yield();
+        }
+    }
+}
 
 // Null for a single process.
 inline std::size_t count_of(const Processes* all) { return all ? all->count : 1; }
