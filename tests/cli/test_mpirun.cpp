@@ -255,7 +255,7 @@ TEST_CASE("mpirun: processes that were not started alike say so at once", "[cli]
     CHECK_FALSE(fs::exists(out));
     std::string lines;
     for (int i = 0; i < 60; ++i)
-        lines += R"({"prompt": "to be or n\u00f6t", "completion": " to be, )" + std::to_string(i) + "\"}\n";
+        lines += R"({"prompt": "n\u00f6t", "completion": "be)" + std::to_string(i) + "\"}\n";
     for (const std::string& given : {text, folder.write("l\xE9nes.jsonl", lines)}) {
         const Result r = two(flags(given, out, {"--broadcast-data", "--overwrite"}),
                              flags(folder.path("missing"), out, {"--broadcast-data", "--overwrite"}));
