@@ -62,7 +62,7 @@ void bind_operators(nb::class_<AnyTensor>& c) {
     define_operator(c, "__truediv__", "__rtruediv__", [](const auto& a, const auto& b) { return a / b; });
     define_operator(c, "__pow__", "__rpow__", []<class A, class B>(const A& a, const B& b) {
         if constexpr (Number<A>)
-            return pow(operand<typename B::value_type>(a), b);
+            return pow(as_tensor<typename B::value_type>(a), b);
         else
             return pow(a, b);
     });
