@@ -79,6 +79,8 @@ void bind_functions(nb::module_& m) {
           "(B, 1, 1, keys): sequence b has lengths[b] real keys.");
     m.def("look_ahead_mask", &nn::look_ahead_mask, "queries"_a, "keys"_a,
           "(1, 1, queries, keys): a query sees its own position and those before.");
+    m.def("window_mask", &nn::window_mask, "queries"_a, "keys"_a, "window"_a,
+          "(queries, keys): a query sees its own position and the window - 1 before it.");
     m.def("document_mask", &nn::document_mask, "begins"_a,
           "(B, 1, L, L) for documents that begin at begins (B, L): a query sees its own document, up to itself.");
     m.def("alibi_slopes", &nn::alibi_slopes, "heads"_a, "A slope for each head.");

@@ -164,6 +164,11 @@ def padding_mask(lengths: Sequence[int], keys: int) -> numpy.typing.ArrayLike:
 def look_ahead_mask(queries: int, keys: int) -> numpy.typing.ArrayLike:
     """(1, 1, queries, keys): a query sees its own position and those before."""
 
+def window_mask(queries: int, keys: int, window: int) -> numpy.typing.ArrayLike:
+    """
+    (queries, keys): a query sees its own position and the window - 1 before it.
+    """
+
 def document_mask(begins: numpy.typing.ArrayLike) -> numpy.typing.ArrayLike:
     """
     (B, 1, L, L) for documents that begin at begins (B, L): a query sees its own document, up to itself.
