@@ -254,8 +254,7 @@ TEST_CASE("mpirun: processes that were not started alike say so at once", "[cli]
     check_one_line(two(flags(text, out), flags(folder.path("missing"), out)), 3, "missing");
     CHECK_FALSE(fs::exists(out));
     std::string lines;
-    for (int i = 0; i < 60; ++i)
-        lines += R"({"prompt": "n\u00f6t", "completion": "be)" + std::to_string(i) + "\"}\n";
+    for (int i = 0; i < 60; ++i) lines += R"({"prompt": "n\u00f6t", "completion": "be)" + std::to_string(i) + "\"}\n";
     for (const std::string& given : {text, folder.write("l\xE9nes.jsonl", lines)}) {
         const Result r = two(flags(given, out, {"--broadcast-data", "--overwrite"}),
                              flags(folder.path("missing"), out, {"--broadcast-data", "--overwrite"}));

@@ -238,8 +238,7 @@ TEST_CASE("recipes: operations give the same plan on any machine, seconds a tent
     };
     TrainOptions fast = train::recipe("fast").options;
     fast.max_flops = 3e13;
-    TrainOptions one = planned({"max-flops"}, 900, fast, "fast"),
-                       other = planned({"max-flops"}, 50, fast, "fast");
+    TrainOptions one = planned({"max-flops"}, 900, fast, "fast"), other = planned({"max-flops"}, 50, fast, "fast");
     CHECK(train::differing(one, other).empty());
     const double a_step = train::flops_per_step(one, one.model_config(64)), steps = static_cast<double>(one.max_iters);
     CHECK((steps * a_step <= 3e13 && (steps + 1) * a_step > 3e13));
