@@ -111,7 +111,7 @@ int evaluate_stories(const EvalArguments& args) {
     return 0;
 }
 
-// Examples, each alone: the mean loss of what is to be learned of them.
+// Evaluates each example alone: the mean loss over the tokens that are learned.
 int evaluate_examples(const EvalArguments& args, models::Transformer<float>& model,
                       const std::shared_ptr<data::Tokenizer>& shared, const data::Corpus& corpus) {
     data::Tokenizer& tokenizer = *shared;

@@ -111,8 +111,8 @@ int encode(const TokenizeArguments& args) {
     return 0;
 }
 
-// What `train` makes of examples: an object a line, with ids and what is learned of them; or, of
-// conversations, the ids up to where the next answer begins.
+// Prints each example as `train` encodes it, one JSON object a line: its ids, and which of them are learned. With
+// --prompts, prints the ids of a conversation up to the start of its next answer.
 int encode_records(const TokenizeArguments& args) {
     const auto tokenizer = models::open_tokenizer(args.tokenizer);
     take_unknown(*tokenizer, args.strict);

@@ -28,7 +28,7 @@ struct Corpus {
     std::vector<std::string_view> documents;
     std::vector<std::string> sources;  // files; "-" as "standard input"
     std::vector<std::size_t> first;    // the first document of each source
-    // Examples of .jsonl files (examples.h); `documents` are then the texts in them. Null: there are none.
+    // The examples of .jsonl files (examples.h), whose texts `documents` then holds. Null for plain text.
     std::shared_ptr<const std::vector<Example>> examples;
 
     std::map<std::string, std::size_t> skipped;  // how many files, by the reason

@@ -12,6 +12,7 @@
 #include "engine/base/check.h"
 #include "formats/files/directory.h"
 #include "formats/files/file.h"
+#include "formats/named.h"
 
 namespace inkling::data {
 namespace {
@@ -204,13 +205,10 @@ std::size_t encode_into(Builder& builder, const Corpus& corpus, const Tokenizer&
     }
     std::optional<models::ChatTemplate> chat;
     if (tokenizer.chat) chat = models::ChatTemplate::of(tokenizer);
-    for (const Example& example : *corpus.examples) {
-        try {
+    for (const Example& example : *corpus.examples)
+        formats::named(corpus.place_of(example), [&] {
             builder.add(encode_example(example, tokenizer, chat ? &*chat : nullptr, options.loss_on));
-        } catch (const BadInput& e) {
-            throw BadInput(fmt::format("{}: {}", corpus.place_of(example), e.what()));
-        }
-    }
+        });
     return corpus.bytes();
 }
 

@@ -1,11 +1,10 @@
 #include "data/encode.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 
 #include "data/tokenizers/unknown_characters.h"
 #include "engine/base/check.h"
+#include "formats/named.h"
 
 namespace inkling::data {
 namespace {
@@ -64,16 +63,14 @@ std::size_t encode_documents(const Corpus& corpus, const Tokenizer& tokenizer, b
         const std::string_view text = documents[i];
         if (i > 0 && end && after.empty()) take(std::span(&*end, 1));
         take(before);
-        try {
+        formats::named(corpus.source_of(i), [&] {
             tokenizer.encode_parts(text, [&](std::span<const std::int32_t> ids, std::size_t upto) {
                 take(ids);
                 if (!progress || (done + upto < reported + report_interval && done + upto < all)) return;
                 reported = done + upto;
                 progress(reported, all);
             });
-        } catch (const BadInput& e) {
-            throw BadInput(fmt::format("{}: {}", corpus.source_of(i), e.what()));
-        }
+        });
         done += text.size();
         take(after);
         const bool open_line = i + 1 < documents.size() && !text.empty() && text.back() != '\n';

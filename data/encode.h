@@ -1,11 +1,10 @@
-// Text to ids: the documents of a corpus one after the other, or one example with what is learned of it. dataset.h puts
-// them together.
-// Each document stands between the marks that the tokenizer puts around a text (Llama's begin-of-text token, say), and
-// between two, if none are put behind one, the end-of-text token; if there is none of these, a document whose last line
-// has no newline is followed by one.
-// A conversation is rendered by the chat template. A prompt and its completion, or a text of a .jsonl file, stand
-// between the marks, or before the end-of-text token where the tokenizer has none. What they say is text, also where it
-// spells a special token.
+// Encodes text: all documents of a corpus, or one example together with what is learned of it. dataset.h calls both.
+// Each document is wrapped in the marks that the tokenizer adds to a text, such as Llama's begin-of-text token. If the
+// tokenizer adds none at the end, an end-of-text token separates two documents; without that token, a document that
+// lacks a final newline gets one.
+// The chat template renders a conversation. A prompt with its completion, or a text of a .jsonl file, is wrapped in the
+// marks, or ends with the end-of-text token if the tokenizer adds none at the end. Special tokens that examples spell
+// out are encoded as text.
 #pragma once
 
 #include <cstdint>
@@ -17,16 +16,8 @@
 #include "data/corpus.h"
 #include "data/examples.h"
 #include "data/tokenizers/tokenizer.h"
-#include "engine/base/names.h"
 
 namespace inkling::data {
-
-// What is learned of conversations, and of prompts with a completion: answers alone, or all.
-enum class LossOn { completions, all };
-
-constexpr auto names(LossOn) {
-    return name_table<LossOn>({{LossOn::completions, "completions"}, {LossOn::all, "all"}});
-}
 
 using Progress = std::function<void(std::size_t done, std::size_t all)>;  // bytes of text
 

@@ -25,6 +25,13 @@ constexpr auto names(ExampleShape) {
                                      {ExampleShape::text, "text"}});
 }
 
+// What is learned of conversations, and of prompts with a completion: answers alone, or all.
+enum class LossOn { completions, all };
+
+constexpr auto names(LossOn) {
+    return name_table<LossOn>({{LossOn::completions, "completions"}, {LossOn::all, "all"}});
+}
+
 // What a chat template is given of a message. `more`: a JSON object, as text, whose keys come over these two, such as
 // "tool_calls", "name" or "content": null; "": none. Its order is the template's.
 struct ChatMessage {

@@ -41,7 +41,7 @@ class PackedExamples {
 
 class ExampleSampler final : public Sampler {
   public:
-    // The rows must outlive it. Throws BadInput when there are none.
+    // The rows must outlive the sampler. Throws BadInput if there is no row.
     ExampleSampler(const PackedExamples& rows, std::size_t batch, std::uint64_t seed);
 
     void fill(std::uint64_t step, Batch& out) const override;

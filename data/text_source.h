@@ -42,7 +42,7 @@ Text read_unpacked(const ReadSome& read, const std::string& name);
 
 // What one pass over a text finds. Throws NoText at a NUL byte.
 struct TextScan {
-    std::size_t invalid = std::string_view::npos;  // the first byte that is not UTF-8; npos: there is none
+    std::size_t invalid = std::string_view::npos;  // offset of the first byte that is not UTF-8; npos if all are
     std::uint64_t hash = 0;                        // of valid text (content_hash.h)
 };
 TextScan scan_text(std::string_view text, const std::string& name);

@@ -68,8 +68,8 @@ class Processes {
     virtual void send_to_all(char* data, std::size_t bytes) = 0;  // those of rank 0
 };
 
-// A message between computers takes 50 microseconds and more; whoever waits longer than for some of them sleeps, so
-// that others may have the processor. It is here for inkling-mpi.so, which links nothing of the library.
+// A message between computers takes at least 50 microseconds. A process that waits for many times as long sleeps, so
+// that others can use the processor. Inline, because inkling-mpi.so links nothing of the library.
 inline void Processes::wait(const std::function<bool()>& condition) {
     constexpr double kSpin = 0.0005, kYield = 0.005;
     double since = 0;

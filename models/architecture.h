@@ -88,10 +88,10 @@ struct Architecture {
         return n == 1 && head_size() > 1 ? 2 : n;
     }
     bool is_local(std::size_t layer) const { return global_every == 0 || (layer + 1) % global_every != 0; }
+    std::size_t score_size() const { return score_width ? score_width : head_size(); }
     std::size_t window_of(std::size_t layer) const { return is_local(layer) ? window : 0; }
     double attention_scale(std::size_t layer) const {  // of a query's products with keys
-        const auto width = static_cast<double>(score_width ? score_width : head_size());
-        return 1 / std::sqrt(width) / static_cast<double>(scale_by_layer ? layer + 1 : 1);
+        return 1 / std::sqrt(static_cast<double>(score_size())) / static_cast<double>(scale_by_layer ? layer + 1 : 1);
     }
     std::size_t query_width() const { return n_head * head_size(); }
     std::size_t kv_width() const { return kv_heads() * head_size(); }

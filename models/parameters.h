@@ -62,6 +62,11 @@ inline bool may_be_adapted(const ParameterSpec& p) {
     return p.slot == Slot::weight && (p.kind.role == nn::Role::matrix || p.kind.role == nn::Role::head);
 }
 
+// Whether the gain that it stands for is 1 + weight.
+inline bool adds_one(const Architecture& a, const ParameterSpec& p) {
+    return a.norm_gain_plus_one && is_norm(p.part) && p.slot == Slot::weight;
+}
+
 // A matrix that linear or embedding takes, packed or not; the table of positions is added.
 inline bool may_be_packed(const ParameterSpec& p) {
     return p.shape.size() == 2 && p.part != Part::position_table && !is_lora(p);

@@ -101,9 +101,7 @@ bool TrainingLoop::log_due() const {
     return due(options_.log_every) || state_.step == 1 || finished() || metrics_.val_loss;
 }
 
-double TrainingLoop::tokens_per_step() const {
-    return static_cast<double>(options_.batch_size * options_.block_size * options_.gradient_accumulation_steps);
-}
+double TrainingLoop::tokens_per_step() const { return static_cast<double>(options_.tokens_per_step()); }
 
 std::size_t TrainingLoop::eval_tokens() const {
     const std::size_t all = text_.val.size(), some = options_.eval_iters * options_.batch_size * options_.block_size;

@@ -14,15 +14,9 @@ using nlohmann::ordered_json;
 
 ordered_json plan_json(const train::TrainOptions& options, std::size_t parameters, std::size_t tokens,
                        std::size_t vocab_size, std::size_t threads) {
-    return {{"event", "plan"},
-            {"parameters", parameters},
-            {"tokens", tokens},
-            {"vocab_size", vocab_size},
-            {"steps", options.max_iters},
-            {"tokens_per_step", options.batch_size * options.block_size * options.gradient_accumulation_steps},
-            {"threads", threads},
-            {"seed", options.seed},
-            {"settings", train::settings_json(options)}};
+    return {{"event", "plan"},          {"parameters", parameters},   {"tokens", tokens},
+            {"vocab_size", vocab_size}, {"steps", options.max_iters}, {"tokens_per_step", options.tokens_per_step()},
+            {"threads", threads},       {"seed", options.seed},       {"settings", train::settings_json(options)}};
 }
 
 void JsonLines::plan(const ordered_json& plan) {

@@ -53,9 +53,7 @@ Tensor<T> run(const AttentionShape<T>& shape, const std::array<ConstArray<T>, 3>
     constexpr std::size_t pack = Operands::kPack;
     const std::size_t B = shape.B, H = shape.H, K = shape.K, G = shape.group(), Lq = shape.Lq, Lk = shape.Lk,
                       d = shape.d, dv = shape.dv;
-    std::size_t seen = 0;
-    for (std::size_t i = 0; i < Lq; ++i) seen += shape.seen(i + 1) - shape.first_seen(i);
-    const double product_flops = 2.0 * static_cast<double>(B * H) * static_cast<double>(seen);  // of one unit of depth
+    const double product_flops = 2.0 * static_cast<double>(B * H) * shape.seen_pairs();  // of one unit of depth
     profile::count_flops(product_flops * static_cast<double>(d + dv));
     const auto heads_side_by_side = [=] { return Array<T>({B, Lq, H, dv}).transposed(1, 2); };  // as they leave
     const auto right = [](const auto& x, std::size_t n, std::size_t width, ScratchPieces<E>& pieces) {

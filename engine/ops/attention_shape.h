@@ -53,6 +53,16 @@ struct AttentionShape {
     std::size_t score_row() const { return whole_vectors<T>(std::min(Lk, kKeys)) + Vec<T>::size; }
     // Keys that queries before `end` may see.
     std::size_t seen(std::size_t end) const { return options.causal ? end + Lk - Lq : Lk; }
+    // Pairs of a query and a key that it may see: a causal query sees one key more than the one before, up to a window.
+    double seen_pairs() const {
+        if (!options.causal) return static_cast<double>(Lq) * static_cast<double>(Lk);
+        const auto first_queries = [&](std::size_t n) {
+            const auto all = static_cast<double>(n);
+            const double most = options.window ? std::min(all, static_cast<double>(options.window)) : all;
+            return most * (most + 1) / 2 + (all - most) * most;
+        };
+        return first_queries(Lk) - first_queries(Lk - Lq);
+    }
     // Of keys [j0, j1), how many come before the end of what query i may see.
     std::size_t width(std::size_t i, std::size_t j0, std::size_t j1) const {
         return std::min(j1, std::max(j0, seen(i + 1))) - j0;

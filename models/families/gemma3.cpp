@@ -42,7 +42,7 @@ json to_json(const Architecture& a) {
               {"head_dim", a.head_size()},
               {"hidden_activation", "gelu_pytorch_tanh"},
               {"layer_types", types},
-              {"query_pre_attn_scalar", a.score_width ? a.score_width : a.head_size()},
+              {"query_pre_attn_scalar", a.score_size()},
               {"rope_local_base_freq", a.local_rope_theta},
               {"sliding_window", a.window > 0 ? a.window : a.block_size},
               {"sliding_window_pattern", a.global_every}});
@@ -53,8 +53,8 @@ json to_json(const Architecture& a) {
 std::size_t global_every(const ConfigReader& in, const Architecture& a) {
     const std::vector<std::string> types = in.texts("layer_types");
     Architecture read = a;
-    read.global_every =
-        in.number("sliding_window_pattern", 6) == 0 ? 0 : in.size("sliding_window_pattern", kGlobalEvery);
+    const char* const pattern = "sliding_window_pattern";
+    read.global_every = in.number(pattern, kGlobalEvery) == 0 ? 0 : in.size(pattern, kGlobalEvery);
     const auto fits = [&] {
         in.require(types.empty() || types.size() == a.n_layer, "layer_types must hold {} types, got {}", a.n_layer,
                    types.size());
@@ -97,7 +97,7 @@ Architecture from_json(const ConfigReader& in) {
 std::size_t gguf_score_width(const Architecture& a) { return a.n_layer == 62 ? a.n_embd / a.n_head : a.head_size(); }
 
 void set_gguf_keys(formats::GgufWriter& out, const Architecture& a) {
-    const std::size_t width = a.score_width ? a.score_width : a.head_size();
+    const std::size_t width = a.score_size();
     check<BadInput>(width == gguf_score_width(a),
                     "gguf: llama.cpp's gemma3 divides scores by the root of {}, not of {}: export a folder with "
                     "--format hf",

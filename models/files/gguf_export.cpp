@@ -46,7 +46,7 @@ ConstArray<float> stored(const Family& f, const Architecture& a, const Parameter
                          const ConstArray<float>& values) {
     if (p.slot == Slot::lora_a) return values;
     if (f.gguf_interleaved && (p.part == Part::query || p.part == Part::key)) return interleaved(values, a.head_size());
-    if (a.norm_gain_plus_one && is_norm(p.part) && p.slot == Slot::weight) {
+    if (adds_one(a, p)) {
         Array<float> gains = values.clone();
         gains += 1.0f;
         return gains;

@@ -22,10 +22,6 @@ struct Stored {
         return gguf() ? std::vector<std::uint64_t>(p.shape.begin(), p.shape.end()) : stored_shape(names, p);
     }
     bool ignores(const std::string& name) const { return gguf() ? name == "rope_freqs.weight" : names.ignores(name); }
-    // Files hold the gains themselves: 1 + weight.
-    bool plus_one(const Architecture& a, const ParameterSpec& p) const {
-        return gguf() && a.norm_gain_plus_one && is_norm(p.part) && p.slot == Slot::weight;
-    }
     bool interleaved(const ParameterSpec& p) const {
         return gguf() && names.gguf_interleaved && (p.part == Part::query || p.part == Part::key);
     }
@@ -123,7 +119,7 @@ Array<E> read_values(const Stored& stored, const Architecture& a, const Paramete
         read(values);
     }
     if constexpr (std::is_same_v<E, float>)
-        if (stored.plus_one(a, p)) values -= 1.0f;
+        if (stored.gguf() && adds_one(a, p)) values -= 1.0f;  // GGUF holds the gains themselves
     return values;
 }
 

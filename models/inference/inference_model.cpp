@@ -26,8 +26,7 @@ InferenceModel::InferenceModel(const Transformer<float>& transformer, WeightType
     head = packed(model_.head().weight, type);
     bytes_ = stored_bytes(head);
     for (const ParameterSpec& p : parameters(config()))
-        if (config().norm_gain_plus_one && is_norm(p.part) && p.slot == Slot::weight)
-            model_.at(p) = affine(model_.at(p), 1, 1);
+        if (adds_one(config(), p)) model_.at(p) = affine(model_.at(p), 1, 1);
     model_.config.norm_gain_plus_one = false;
     for (const ParameterSpec& p : parameters(config()))
         if (in_layer(p.part) && may_be_packed(p)) bytes_ += stored_bytes(model_.at(p));

@@ -57,10 +57,6 @@ models::Architecture of_rows(const TrainOptions& options, models::Architecture c
     return config;
 }
 
-double tokens_per_step(const TrainOptions& options, const models::Architecture& rows) {
-    return static_cast<double>(options.batch_size * rows.block_size * options.gradient_accumulation_steps);
-}
-
 // Bytes that the pool has from the system.
 double held() {
     const PoolStatistics now = pool_statistics();
@@ -151,8 +147,8 @@ double training_flops(const models::Architecture& config, double tokens) {
 }
 
 double flops_per_step(const TrainOptions& options, const models::Architecture& config) {
-    const models::Architecture rows = of_rows(options, config);
-    return step_flops(options, adapted_parts(options, config), rows, tokens_per_step(options, rows));
+    return step_flops(options, adapted_parts(options, config), of_rows(options, config),
+                      static_cast<double>(options.tokens_per_step()));
 }
 
 void estimate_sizes(const TrainOptions& options, const models::Architecture& config, double text_tokens,
@@ -173,7 +169,7 @@ Estimate estimate(const TrainOptions& options, const models::Architecture& confi
     result.parameters = models::parameter_count(config);
     const models::Architecture rows = of_rows(options, config);
     const double tokens = static_cast<double>(options.rows_per_shard()) * static_cast<double>(rows.block_size);
-    result.tokens_per_step = tokens_per_step(options, rows);
+    result.tokens_per_step = static_cast<double>(options.tokens_per_step());
     result.trained = trained_count(options, config);
     if (options.lora_rank > 0) result.parameters += static_cast<std::size_t>(result.trained);
     const Parts adapted = adapted_parts(options, config);

@@ -32,10 +32,6 @@ double tuned_tokens(const Budget& budget, const TrainOptions& o) {
 
 double max_epochs(const Budget& budget) { return budget.answers ? kAnswersMaxEpochs : kTunedMaxEpochs; }
 
-double tuned_step_tokens(const TrainOptions& o) {
-    return static_cast<double>(o.batch_size * o.block_size * o.gradient_accumulation_steps);
-}
-
 // The optimizer, and its learning rates.
 void fit_rates(const models::Architecture& model, bool answers, const std::set<std::string>& given, TrainOptions& o) {
     const auto set = [&](const char* flag, double& field, double value) {
@@ -43,7 +39,7 @@ void fit_rates(const models::Architecture& model, bool answers, const std::set<s
     };
     const auto width = static_cast<double>(model.n_embd);
     // Newton-Schulz takes 20 C operations a parameter, forward and backward 6 a parameter and token
-    const bool dear = 20 * width > 6 * kTunedMuonCost * tuned_step_tokens(o);
+    const bool dear = 20 * width > 6 * kTunedMuonCost * static_cast<double>(o.tokens_per_step());
     const bool adapters = o.lora_rank > 0;
     if (!given.contains("optimizer")) {
         if (dear) {
@@ -98,7 +94,7 @@ void fit_tuning(const Budget& budget, const models::Architecture& model, const s
 }
 
 std::size_t tuning_steps(const Budget& budget, double fitting_steps, const TrainOptions& o) {
-    const double epochs = max_epochs(budget) * tuned_tokens(budget, o) / tuned_step_tokens(o);
+    const double epochs = max_epochs(budget) * tuned_tokens(budget, o) / static_cast<double>(o.tokens_per_step());
     return static_cast<std::size_t>(std::clamp(std::min(fitting_steps, std::max(epochs, kTunedMinSteps)), 1.0, 1e9));
 }
 
@@ -109,13 +105,15 @@ void fit_tuning_to_steps(const Budget& budget, const std::set<std::string>& give
     };
     // as many evaluations of enough tokens as may be
     const double val = static_cast<double>(budget.tokens) * o.val_fraction;
-    const double tokens = kTunedEvalCost / kTunedEvalToken * static_cast<double>(o.max_iters) * tuned_step_tokens(o);
+    const double tokens =
+        kTunedEvalCost / kTunedEvalToken * static_cast<double>(o.max_iters) * static_cast<double>(o.tokens_per_step());
     const double evaluations =
         std::clamp(tokens / std::max(1.0, std::min(val, kTunedEvalTokens)), kTunedMinEvaluations, kTunedMaxEvaluations);
     part("eval-every", o.eval_every, evaluations);
     if (!given.contains("eval-iters")) {
         const double each = tokens / evaluations;
-        o.eval_iters = each >= val ? 0 : static_cast<std::size_t>(std::ceil(each / tuned_step_tokens(o)));
+        o.eval_iters =
+            each >= val ? 0 : static_cast<std::size_t>(std::ceil(each / static_cast<double>(o.tokens_per_step())));
     }
     const double patience = budget.answers ? kAnswersPatience : kTunedPatience;
     if (!given.contains("patience")) o.patience = static_cast<std::size_t>(std::ceil(patience * evaluations));

@@ -197,7 +197,7 @@ void fit(const Budget& budget, bool fit_shape, const std::set<std::string>& give
 }
 
 std::size_t planned_steps(const Budget& budget, double fitting_steps, const TrainOptions& o) {
-    const auto per_step = static_cast<double>(o.batch_size * o.block_size * o.gradient_accumulation_steps);
+    const auto per_step = static_cast<double>(o.tokens_per_step());
     const double epochs = kMaxEpochs * static_cast<double>(budget.tokens) * (1 - o.val_fraction) / per_step;
     const double steps = std::min(fitting_steps, std::max(epochs, kMinSteps));
     return static_cast<std::size_t>(std::clamp(steps, 1.0, 1e9));
@@ -207,7 +207,7 @@ void fit_to_steps(const Budget& budget, const std::set<std::string>& given, Trai
     const auto part = [&](const char* flag, std::size_t& field, std::size_t of) {
         if (!given.contains(flag)) field = std::max<std::size_t>(1, o.max_iters / of);
     };
-    const double per_step = static_cast<double>(o.batch_size * o.block_size * o.gradient_accumulation_steps);
+    const auto per_step = static_cast<double>(o.tokens_per_step());
     const double seen = static_cast<double>(o.max_iters) * per_step;
     const bool repeats = seen > kEpochsWithoutDropout * static_cast<double>(budget.tokens) * (1 - o.val_fraction);
     part("eval-every", o.eval_every, repeats ? 40 : 4);

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "data/corpus.h"
-#include "data/encode.h"
 #include "data/sampler.h"
 #include "data/tokenizers/char_tokenizer.h"
 #include "data/tokenizers/split/split_styles.h"
@@ -87,6 +86,7 @@ struct TrainOptions {
     models::Architecture model_config(std::size_t tokens) const;  // of the tokenizer
     models::AdapterOptions adapter_options() const;               // rank 0: none
     std::size_t rows_per_shard() const { return batch_size / shards; }
+    std::size_t tokens_per_step() const { return batch_size * block_size * gradient_accumulation_steps; }
     // Throws Error, naming the flag, for values that make no sense. With --init-from the heads need not fit the width:
     // the shape is that of the model there.
     void validate() const;
