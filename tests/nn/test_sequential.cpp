@@ -6,7 +6,7 @@
 #include "nn/dropout.h"
 #include "nn/linear.h"
 #include "nn/norm.h"
-#include "tests/data/scratch_folder.h"
+#include "tests/support/scratch_folder.h"
 #include "tests/engine/helpers.h"
 
 using namespace inkling;
@@ -63,7 +63,7 @@ TEST_CASE("sequential: functions of one's own, layers inside layers, and dropout
 }
 
 TEST_CASE("sequential: saved and loaded in two calls", "[nn]") {
-    const data::tests::ScratchFolder folder;
+    const ScratchFolder folder;
     auto net = small_net(1), other = small_net(2);
     const Tensor<double> x(normal({5, 2}, 1));
     CHECK_FALSE(same_bits(net.forward(x).value(), other.forward(x).value()));

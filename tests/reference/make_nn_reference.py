@@ -1,4 +1,4 @@
-"""Makes nn.json: layers, attention and AdamW in PyTorch, in float64, with the gradients of all inputs and parameters.
+"""Makes nn.json: layers and AdamW in PyTorch, in float64, with the gradients of all inputs and parameters.
 
     python tests/reference/make_nn_reference.py        (torch, numpy)
 
@@ -25,56 +25,12 @@ def stored(t):
     return {"shape": list(t.shape), "data": [float(f"{x:.15g}") for x in t.flatten().tolist()]}
 
 
-def case(inputs, y, **more):
+def case(inputs, y):
     dy = torch.tensor(np.round(random.normal(size=y.shape), 3))
     y.backward(dy)
     arrays = {"y": stored(y), "dy": stored(dy)}
     arrays |= {name: stored(x) for name, x in inputs.items()}
-    arrays |= {"d_" + name: stored(x.grad) for name, x in inputs.items()}
-    return arrays | {name: stored(x) for name, x in more.items()}
-
-
-def self_attention(width, heads, length):
-    """torch.nn.MultiheadAttention, causal: GPT-2's packed form."""
-    attention = torch.nn.MultiheadAttention(width, heads, batch_first=True)
-    p = {"x": numbers(2, length, width), "c_attn.weight": numbers(3 * width, width, scale=0.5),
-         "c_attn.bias": numbers(3 * width, scale=0.5), "c_proj.weight": numbers(width, width, scale=0.5),
-         "c_proj.bias": numbers(width, scale=0.5)}
-    attention.in_proj_weight = torch.nn.Parameter(p["c_attn.weight"].detach().clone())
-    attention.in_proj_bias = torch.nn.Parameter(p["c_attn.bias"].detach().clone())
-    attention.out_proj.weight = torch.nn.Parameter(p["c_proj.weight"].detach().clone())
-    attention.out_proj.bias = torch.nn.Parameter(p["c_proj.bias"].detach().clone())
-    mask = torch.triu(torch.ones(length, length, dtype=torch.bool), 1)
-    x = p["x"]
-    y, weights = attention(x, x, x, attn_mask=mask, need_weights=True, average_attn_weights=False)
-    dy = torch.tensor(np.round(random.normal(size=y.shape), 3))
-    y.backward(dy)
-    grads = {"x": x.grad, "c_attn.weight": attention.in_proj_weight.grad, "c_attn.bias": attention.in_proj_bias.grad,
-             "c_proj.weight": attention.out_proj.weight.grad, "c_proj.bias": attention.out_proj.bias.grad}
-    arrays = {"y": stored(y), "dy": stored(dy), "weights": stored(weights)}
-    arrays |= {name: stored(t) for name, t in p.items()}
-    return arrays | {"d_" + name: stored(t) for name, t in grads.items()}
-
-
-def separate(d_in, d_out, heads, length_q, length_k, cross):
-    """Separate projections through F.scaled_dot_product_attention: causal, or cross attention with padded keys."""
-    p = {"W_query.weight": numbers(d_out, d_in, scale=0.5), "W_key.weight": numbers(d_out, d_in, scale=0.5),
-         "W_value.weight": numbers(d_out, d_in, scale=0.5), "out_proj.weight": numbers(d_out, d_out, scale=0.5),
-         "out_proj.bias": numbers(d_out, scale=0.5)}
-    inputs = {"query": numbers(2, length_q, d_in)}
-    if cross:
-        inputs |= {"key": numbers(2, length_k, d_in), "value": numbers(2, length_k, d_in)}
-    q, k, v = (inputs["query"], inputs["key"], inputs["value"]) if cross else (inputs["query"],) * 3
-
-    def split(x):
-        return x.view(2, x.shape[1], heads, d_out // heads).transpose(1, 2)
-
-    mask = torch.tensor([[1, 1, 1, 1, 0], [1, 1, 1, 0, 0]], dtype=torch.bool)[:, None, None, :] if cross else None
-    y = F.scaled_dot_product_attention(split(q @ p["W_query.weight"].T), split(k @ p["W_key.weight"].T),
-                                       split(v @ p["W_value.weight"].T), attn_mask=mask, is_causal=not cross)
-    y = F.linear(y.transpose(1, 2).reshape(2, length_q, d_out), p["out_proj.weight"], p["out_proj.bias"])
-    more = {"mask": mask.double()} if cross else {}
-    return case(inputs | p, y, **more)
+    return arrays | {"d_" + name: stored(x.grad) for name, x in inputs.items()}
 
 
 def layers():
@@ -109,9 +65,7 @@ def adamw(steps=20):
     return out
 
 
-reference = {"torch": torch.__version__, **layers(), "packed attention": self_attention(8, 2, 5),
-             "causal attention": separate(5, 6, 3, 4, 4, False), "cross attention": separate(4, 6, 2, 3, 5, True),
-             "AdamW": adamw()}
+reference = {"torch": torch.__version__, **layers(), "AdamW": adamw()}
 path = pathlib.Path(__file__).with_name("nn.json")
 lines = [json.dumps(k) + ": " + json.dumps(v, separators=(",", ":")) for k, v in reference.items()]
 path.write_text("{\n" + ",\n".join(lines) + "\n}\n")

@@ -65,6 +65,9 @@ TEST_CASE("misuse: multi-head attention", "[nn]") {
     check_refused([&] { Attention(random, 4, 10, 6, 1.5, 2); }, {"MultiHeadAttention: ", "dropout", "1.5"});
     check_refused([&] { Attention(random, {.width = 8, .context_length = 6, .num_heads = 2, .dropout = -0.5}); },
                   {"MultiHeadAttention: ", "dropout", "-0.5"});
+    check_refused([&] { Attention(random, 4, 6, 5, 0, 0); }, {"0 heads"});
+    check_refused([&] { Attention(random, {.width = 6, .context_length = 5, .num_heads = 4, .dropout = 0.0}); },
+                  {"width 6 and 4 heads"});
     const Attention attention(random, 4, 6, 5, 0.0, 2),
         packed(random, {.width = 4, .context_length = 5, .num_heads = 2, .dropout = 0.0});
     const auto q = zeros({2, 3, 4}), k = zeros({2, 5, 4});
@@ -76,6 +79,7 @@ TEST_CASE("misuse: multi-head attention", "[nn]") {
                 attention.forward(zeros({2, 6, 4}), wanted);
             },
             {"MultiHeadAttention: ", "at most 5", "(2, 6, 4)"});
+        check_refused([&] { attention.forward(zeros({2, 5, 3}), wanted); }, {"(2, 5, 3)"});
         check_refused(
             [&] {
                 attention.forward(q, k, zeros({2, 4, 4}), {}, wanted);

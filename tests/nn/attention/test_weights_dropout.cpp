@@ -79,25 +79,6 @@ TEMPLATE_TEST_CASE("dropout of weights: multi-head attention drops the same with
         return attention.forward(x, wanted, &random).output.value();
     };
     check_close(with(nn::NeedWeights::no), with(nn::NeedWeights::yes), std::is_same_v<T, double> ? 1e-13 : 1e-5);
-}
-
-TEST_CASE("dropout of weights: a kept weight is scaled by 1 / (1 - p), so that the mean stays", "[nn]") {
-    const std::size_t L = 200;
-    Array<double> identity({1, 1, L, L}, 0.0);
-    for (std::size_t i = 0; i < L; ++i) identity.data()[i * L + i] = 1;
-    const Tensor<double> q(normal({1, 1, L, 4}, 1)), k(normal({1, 1, L, 4}, 2)), v(identity);
-    for (const double p : {0.2, 0.75}) {
-        AttentionOptions options;
-        options.dropout = p;
-        options.dropout_key = {1, 1};
-        const auto [y, weights] = nn::scaled_dot_product_attention(q, k, v, options);
-        std::size_t wrong = 0, kept = 0;
-        for (std::size_t i = 0; i < L * L; ++i) {
-            const double dropped = y.value().data()[i], weight = weights.value().data()[i];
-            kept += dropped != 0;
-            wrong += dropped != 0 && std::abs(dropped - weight / (1 - p)) > 1e-15;
-        }
-        CHECK(wrong == 0);
-        CHECK(static_cast<double>(kept) / (L * L) == Approx(1 - p).margin(0.01));
-    }
+    Generator random{3, 0};
+    CHECK_FALSE(attention.forward(x, nn::NeedWeights::no, &random).weights.defined());
 }

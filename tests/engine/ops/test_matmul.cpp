@@ -14,25 +14,6 @@ const auto product_of = [](const auto& in) { return matmul(in[0], in[1]); };
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("matmul: a product_of and its gradients by hand", "[engine]", float, double) {
-    using T = TestType;
-    const auto r =
-        run<T>(product_of, {of<T>({2, 3}, {1, 2, 3, 4, 5, 6}), of<T>({3, 1}, {1, 0, -1})}, of<T>({2, 1}, {1, 10}));
-    check_equal(r.value, {-2, -2});
-    check_equal(r.grads[0], {1, 0, -1, 10, 0, -10});
-    check_equal(r.grads[1], {41, 52, 63});
-}
-
-TEMPLATE_TEST_CASE("matmul: a transposed operand is used as it lies", "[engine]", float, double) {
-    using T = TestType;
-    const Tensor<T> a(of<T>({3, 2}, {1, 4, 2, 5, 3, 6}), true), b(of<T>({2, 3}, {1, 0, 1, 0, 2, 0}), true);
-    const Tensor<T> y = matmul(transpose(a, 0, 1), transpose(b, 0, 1));
-    check_equal(y.value(), {4, 4, 10, 10});
-    backward(y, of<T>({2, 2}, {1, 0, 0, 1}));
-    check_equal(a.grad(), {1, 0, 0, 2, 1, 0});
-    check_equal(b.grad(), {1, 2, 3, 4, 5, 6});
-}
-
 TEST_CASE("matmul: batches broadcast as in NumPy", "[engine]") {
     const std::vector<std::vector<Shape>> pairs = {
         {{2, 3, 4}, {2, 4, 5}},    {{2, 3, 4}, {4, 5}},    {{3, 4}, {2, 4, 5}},         {{2, 1, 3, 4}, {3, 4, 5}},

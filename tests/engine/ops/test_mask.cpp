@@ -73,18 +73,3 @@ TEST_CASE("mask: a causal mask hides what comes later", "[engine]") {
     check_equal(causal_mask(1, 3), {0, 0, 0});
     CHECK_THROWS_WITH(causal_mask(3, 2), ContainsSubstring("causal_mask") && ContainsSubstring("3 queries for 2 keys"));
 }
-
-TEST_CASE("mask: large choices are the same with any number of threads and in both types", "[engine]") {
-    MaskArray mask({129, 513});
-    for (std::size_t i = 0; i < mask.size(); ++i) mask.data()[i] = random_below({1, 1}, i, 2) != 0;
-    const std::vector<Array<float>> at = {random_array<float>({129, 513}, 1), random_array<float>({513}, 2)};
-    const auto choose = [&](const auto& in) { return where(mask, in[0], in[1]); };
-    check_same_with_any_threads("where", [&] { return all_of(run<float>(choose, at)); });
-    check_float_against_double(choose, {{129, 513}, {513}});
-    const ConstArray<float> y = choose(std::vector{Tensor<float>(at[0]), Tensor<float>(at[1])}).value();
-    std::size_t wrong = 0;
-    for (std::size_t i = 0; i < 129; ++i) {
-        for (std::size_t j = 0; j < 513; ++j) wrong += y(i, j) != (mask(i, j) ? at[0](i, j) : at[1](j));
-    }
-    CHECK(wrong == 0);
-}

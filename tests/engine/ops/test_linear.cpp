@@ -1,4 +1,4 @@
-// The linear layer's product: by hand, with and without bias, shared weights, empty axes, float against double.
+// The linear layer's product: strided operands, shared weights, empty axes, float against double.
 #include "engine/ops/linear.h"
 
 #include "engine/ops.h"
@@ -13,28 +13,6 @@ const auto with_bias = [](const auto& in) { return linear(in[0], in[1], in[2]); 
 const auto without_bias = [](const auto& in) { return linear(in[0], in[1]); };
 
 }  // namespace
-
-TEMPLATE_TEST_CASE("linear: x W^T + b and its gradients by hand", "[engine]", float, double) {
-    using T = TestType;
-    const std::vector<Array<T>> at = {of<T>({2, 2}, {1, 2, 3, 4}), of<T>({3, 2}, {1, 0, 0, 1, 1, 1}),
-                                      of<T>({10, 20, 30})};
-    const auto r = run<T>(with_bias, at, of<T>({2, 3}, {1, 0, 2, 0, 1, 0}));
-    check_equal(r.value, {11, 22, 33, 13, 24, 37});
-    check_equal(r.grads[0], {3, 2, 0, 1});
-    check_equal(r.grads[1], {1, 2, 3, 4, 2, 4});
-    check_equal(r.grads[2], {1, 1, 2});
-    check_equal(run<T>(without_bias, {at[0], at[1]}).value, {1, 2, 3, 3, 4, 7});
-}
-
-TEST_CASE("linear: it is matmul with the transpose, plus the bias, for any axes in front", "[engine]") {
-    const auto composed = [](const auto& in) { return matmul(reshape(in[0], {6, 4}), transpose(in[1], 0, 1)) + in[2]; };
-    const std::vector<Array<double>> at = {normal({2, 3, 4}, 1), normal({5, 4}, 2), normal({5}, 3)};
-    const Array<double> dy = normal({2, 3, 5}, 4);
-    const auto a = run<double>(with_bias, at, dy), b = run<double>(composed, at, dy.reshaped({6, 5}));
-    check_close(a.value.reshaped({6, 5}), b.value, 1e-14);
-    for (std::size_t i = 0; i < 3; ++i) check_close(a.grads[i], b.grads[i], 1e-14);
-    CHECK(linear(Tensor<double>(normal({4}, 1)), Tensor<double>(at[1])).shape() == Shape{5});
-}
 
 TEST_CASE("linear: strided inputs, weights and biases", "[engine]") {
     const auto strided = [](const Inputs& in) {

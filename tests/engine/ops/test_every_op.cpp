@@ -1,4 +1,5 @@
-// What holds for every op: NaN in gives NaN out, value and gradient, at every position; undefined tensors are refused.
+// What holds for every op: float agrees with double, with any number of threads; NaN in gives NaN out, value and
+// gradient, at every position; undefined tensors are refused.
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -78,7 +79,55 @@ const std::map<std::string, std::string> kCallsFirst = {
     {"attention of heads", "split"},
 };
 
+// A row's first inputs with n in the place of 37, which stands for any length, and with `rows` in that of the others of
+// the same array, if not 0; empty when the row has no such place.
+std::vector<Array<double>> stretched(CaseInputs inputs, std::size_t n, std::size_t rows = 0) {
+    bool any = false;
+    for (Shape& shape : inputs.shapes[0]) {
+        if (std::find(shape.begin(), shape.end(), 37) == shape.end()) continue;
+        any = true;
+        for (std::size_t& size : shape) size = size == 37 ? n : rows ? rows : size;
+    }
+    return any ? inputs.at(0) : std::vector<Array<double>>();
+}
+
+template <class T>
+Computed<T> run_row(const OpCase<T>& row, const std::vector<Array<double>>& at) {
+    std::vector<Array<T>> in;
+    for (const auto& x : at) in.push_back(cast<T>(x));
+    return run<T>(row.function, in);
+}
+
 }  // namespace
+
+TEST_CASE("every op: float agrees with double at any length of a row", "[engine]") {
+    const auto narrow = op_cases<float>();
+    const auto wide = op_cases<double>();
+    for (std::size_t i = 0; i < narrow.size(); ++i) {
+        const std::string op = narrow[i].op();
+        const bool spread = op == "var" || op == "std" || op.ends_with("_norm");  // two numbers lose all their digits
+        const std::size_t shortest = spread || narrow[i].name == "softmax masked" ? 3 : 1;  // else a row sees nothing
+        for (const std::size_t n : kRagged) {
+            const auto at = stretched(narrow[i].inputs, n);
+            if (at.empty() || n < shortest) continue;
+            const auto a = run_row(narrow[i], at);
+            const auto b = run_row(wide[i], at);
+            const std::string where = fmt::format("{} at length {}", narrow[i].name, n);
+            check_close(a.value, b.value, spread ? 5e-5 : 1e-5, where);
+            for (std::size_t k = 0; k < at.size(); ++k) {
+                INFO("gradient " << k);
+                check_close(a.grads[k], b.grads[k], spread ? 5e-5 : 1e-5, where);
+            }
+        }
+    }
+}
+
+TEST_CASE("every op: the same bits with any number of threads", "[engine]") {
+    for (const OpCase<float>& row : op_cases<float>()) {
+        const auto at = stretched(row.inputs, 517, 301);
+        if (!at.empty()) check_same_with_any_threads(row.name, [&] { return all_of(run_row(row, at)); });
+    }
+}
 
 TEMPLATE_TEST_CASE("every op: NaN in an input is NaN in all that depends on it", "[engine]", float, double) {
     using T = TestType;

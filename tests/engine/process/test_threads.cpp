@@ -2,7 +2,7 @@
 #include "engine/process/threads.h"
 
 #include "engine/process/control_groups.h"
-#include "tests/data/scratch_folder.h"
+#include "tests/support/scratch_folder.h"
 #include "tests/engine/helpers.h"
 
 using namespace inkling;
@@ -10,7 +10,7 @@ using namespace inkling;
 namespace {
 
 struct Files {
-    data::tests::ScratchFolder folder;
+    testing::ScratchFolder folder;
 
     // version 1 as the quota and period of a group, version 2 as cpu.max
     void set(const std::string& group, const char* quota, const char* period) const {

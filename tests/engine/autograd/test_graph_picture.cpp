@@ -7,7 +7,7 @@
 using namespace inkling;
 using namespace inkling::testing;
 
-TEST_CASE("dot: a small graph, node by node", "[engine]") {
+TEST_CASE("graph_picture: a small graph, node by node", "[engine]") {
     const auto a = Tensor<double>::from({{1, 2}}, true), b = Tensor<double>::from({{3}, {4}}, true);
     const Tensor<double> c = a * b, y = sum(tanh(c) + c);
     CHECK(to_dot(y, {{"a", a}, {"the \"b\"", b}, {"c", c}}) == R"dot(digraph {
@@ -32,7 +32,7 @@ TEST_CASE("dot: a small graph, node by node", "[engine]") {
           "    0 [label=\"leaf\\n(1, 2)\", shape=ellipse]\n}\n");
 }
 
-TEST_CASE("dot: what needs no gradient is left out, and a graph that is gone is refused", "[engine]") {
+TEST_CASE("graph_picture: what needs no gradient is left out, and a graph that is gone is refused", "[engine]") {
     const auto x = Tensor<double>::from({1, 2}, true), fixed = Tensor<double>::from({3, 4});
     const Tensor<double> y = sum(x * fixed);
     CHECK(to_dot(y).find("0 -> 1") != std::string::npos);
@@ -42,7 +42,7 @@ TEST_CASE("dot: what needs no gradient is left out, and a graph that is gone is 
     CHECK_THROWS_WITH(to_dot(y), ContainsSubstring("to_dot") && ContainsSubstring("before backward"));
 }
 
-TEST_CASE("dot: 100,000 ops in a row", "[engine]") {
+TEST_CASE("graph_picture: 100,000 ops in a row", "[engine]") {
     const auto x = Tensor<double>::from(1, true);
     Tensor<double> y = x;
     for (int i = 0; i < 100000; ++i) y = y + x;

@@ -15,55 +15,6 @@ IdArray ids_of(const Shape& shape, const std::vector<double>& values) { return o
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("select: gather by hand, along either axis", "[engine]", float, double) {
-    using T = TestType;
-    const Tensor<T> x(of<T>({2, 3}, {1, 2, 3, 4, 5, 6}), true);
-    const Tensor<T> across = gather(x, 1, ids_of({2, 2}, {2, 2, 0, 1}));
-    check_equal(across.value(), {3, 3, 4, 5});
-    backward(across, of<T>({2, 2}, {1, 10, 100, 1000}));
-    check_equal(x.grad(), {0, 0, 11, 100, 1000, 0});
-    Tensor<T>(x).zero_grad();
-    const Tensor<T> down = gather(x, -2, ids_of({3, 3}, {0, 1, 0, 1, 1, 0, 1, 0, 0}));
-    check_equal(down.value(), {1, 5, 3, 4, 5, 3, 4, 2, 3});
-    backward(down, of<T>({3, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9}));
-    check_equal(x.grad(), {1, 8, 18, 11, 7, 0});
-    check_equal(gather(transpose(x, 0, 1), 0, ids_of({2, 2}, {2, 2, 0, 1})).value(), {3, 6, 1, 5});
-    CHECK(gather(x, 1, IdArray({2, 0})).shape() == Shape{2, 0});
-}
-
-TEMPLATE_TEST_CASE("select: index_select by hand, along every axis", "[engine]", float, double) {
-    using T = TestType;
-    const Tensor<T> x(of<T>({2, 3, 2}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}), true);
-    check_equal(index_select(x, 0, ids_of({1}, {1})).value(), {7, 8, 9, 10, 11, 12});
-    check_equal(index_select(x, -1, ids_of({3}, {1, 0, 1})).value(),
-                {2, 1, 2, 4, 3, 4, 6, 5, 6, 8, 7, 8, 10, 9, 10, 12, 11, 12});
-    const Tensor<T> y = index_select(x, 1, ids_of({3}, {2, 0, 2}));
-    check_equal(y.value(), {5, 6, 1, 2, 5, 6, 11, 12, 7, 8, 11, 12});
-    backward(y, of<T>({2, 3, 2}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}));
-    check_equal(x.grad(), {3, 4, 0, 0, 6, 8, 9, 10, 0, 0, 18, 20});
-    const IdArray ids = random_ids({50}, 7, 1);
-    const std::vector<Array<T>> at = {random_array<T>({7, 5}, 2)};
-    const auto ours = run<T>([&](const auto& in) { return index_select(in[0], 0, ids); }, at);
-    const auto rows = run<T>([&](const auto& in) { return embedding(ids, in[0]); }, at);
-    CHECK(same_bits(ours.value, rows.value));
-    CHECK(same_bits(ours.grads[0], rows.grads[0]));
-}
-
-TEMPLATE_TEST_CASE("select: scatter_add by hand adds where ids repeat", "[engine]", float, double) {
-    using T = TestType;
-    const Tensor<T> x(of<T>({3, 2}, {1, 2, 3, 4, 5, 6}), true);
-    const Tensor<T> s(of<T>({4, 2}, {10, 20, 30, 40, 50, 60, 70, 80}), true);
-    const Tensor<T> y = scatter_add(x, 0, ids_of({4, 2}, {0, 2, 0, 2, 1, 2, 2, 0}), s);
-    check_equal(y.value(), {41, 82, 53, 4, 75, 126});
-    check_equal(x.value(), {1, 2, 3, 4, 5, 6});
-    backward(y, of<T>({3, 2}, {1, 2, 3, 4, 5, 6}));
-    check_equal(x.grad(), {1, 2, 3, 4, 5, 6});
-    check_equal(s.grad(), {1, 6, 1, 6, 3, 6, 5, 2});
-    const Tensor<T> first = slice(slice(s, 0, 0, 3), 1, 0, 1);  // 10, 30, 50
-    const Tensor<T> wide = scatter_add(x, 1, ids_of({3, 1}, {1, 0, 1}), first);
-    check_equal(wide.value(), {1, 12, 33, 4, 5, 56});
-}
-
 TEMPLATE_TEST_CASE("select: sort puts values and ids in order, ties as they were, NaN as the largest", "[engine]",
                    float, double) {
     using T = TestType;
