@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
@@ -21,12 +22,18 @@
 #include <vector>
 
 #include "cli/program.h"
+#include "formats/files/directory.h"
 #include "formats/files/file.h"
 #include "tests/catch.h"
-#include "tests/data/scratch_folder.h"
 #include "tests/paths.h"
+#include "tests/support/scratch_folder.h"
 
 namespace inkling::testing {
+
+using formats::names_in;
+using formats::read_file;
+using nlohmann::json;
+using nlohmann::ordered_json;
 
 struct Result {
     int code = -1;            // 128 + the signal's number when one ended it
@@ -93,7 +100,7 @@ class Process {
     }
 
   private:
-    data::tests::ScratchFolder folder_;
+    ScratchFolder folder_;
     std::string out_;
     pid_t pid_ = 0;
 };
@@ -105,7 +112,7 @@ inline Result program(const Arguments& arguments, const std::string& out = "", c
 
 // Help, wrong usage and bad input need no process of their own.
 inline Result call(const Arguments& arguments) {
-    const data::tests::ScratchFolder folder;
+    const ScratchFolder folder;
     int kept[2];
     for (const int i : {0, 1}) {  // stdout, stderr
         const int file = open(folder.path(std::to_string(i)).c_str(), O_WRONLY | O_CREAT, 0666);
@@ -127,26 +134,27 @@ inline Result call(const Arguments& arguments) {
     return result;
 }
 
+// The result of what must end with this exit code, or with 0: succeeded(program({...})).
+inline Result ended_with(int code, Result r) {
+    INFO(r.out << r.err);
+    REQUIRE(r.code == code);
+    return r;
+}
+inline Result succeeded(Result r) { return ended_with(0, std::move(r)); }
+
 inline std::string printed_by(const std::string& path, const Arguments& arguments = {}) {
-    const Result r = Process(arguments, "", "/dev/null", nullptr, path).wait();
-    INFO(r.err);
-    REQUIRE(r.code == 0);
-    return r.out;
+    return succeeded(Process(arguments, "", "/dev/null", nullptr, path).wait()).out;
 }
 
 // Of stdout, or of a file, with one JSON object a line.
-inline std::vector<nlohmann::ordered_json> json_lines(const std::string& text) {
+inline std::vector<ordered_json> json_lines(const std::string& text) {
     std::istringstream lines(text);
-    std::vector<nlohmann::ordered_json> result;
-    for (std::string line; std::getline(lines, line);) result.push_back(nlohmann::ordered_json::parse(line));
+    std::vector<ordered_json> result;
+    for (std::string line; std::getline(lines, line);) result.push_back(ordered_json::parse(line));
     return result;
 }
 
-inline std::vector<nlohmann::ordered_json> json_lines(const Result& r) {
-    INFO(r.err);
-    REQUIRE(r.code == 0);
-    return json_lines(r.out);
-}
+inline std::vector<ordered_json> json_lines(const Result& r) { return json_lines(succeeded(r).out); }
 
 // The exit code is `code`, nothing is on stdout, and stderr is one line, "inkling: ..." with `text` in it.
 inline void check_fails(const Result& r, int code, const std::string& text = "") {
@@ -157,6 +165,12 @@ inline void check_fails(const Result& r, int code, const std::string& text = "")
     CHECK(std::count(r.err.begin(), r.err.end(), '\n') == 1);
     CHECK(r.err.ends_with('\n'));
     CHECK_THAT(r.err, ContainsSubstring(text));
+}
+
+// Those of a command line, which stand between blanks.
+inline Arguments words(const std::string& line) {
+    std::istringstream in(line);
+    return Arguments(std::istream_iterator<std::string>(in), {});
 }
 
 inline Arguments operator+(Arguments a, const Arguments& b) {
@@ -170,10 +184,9 @@ inline std::string small_text() {
     while (text.size() < 1200) text += "the quick brown fox jumps over the lazy dog.\n";
     return text;
 }
-inline const Arguments kSmall = {"--recipe",    "nanogpt-cpu", "--n-layer",      "1", "--n-head",     "2",
-                                 "--n-embd",    "16",          "--block-size",   "8", "--batch-size", "4",
-                                 "--max-iters", "20",          "--warmup-iters", "2", "--eval-every", "10",
-                                 "--log-every", "5",           "--threads",      "1"};
+inline const Arguments kSmall = words(
+    "--recipe nanogpt-cpu --n-layer 1 --n-head 2 --n-embd 16 --block-size 8 --batch-size 4 --max-iters 20 "
+    "--warmup-iters 2 --eval-every 10 --log-every 5 --threads 1");
 
 // The same, with other values for some flags, given as "--flag", "value".
 inline Arguments small(const Arguments& changes) {
@@ -190,16 +203,24 @@ inline Arguments small(const Arguments& changes) {
 
 // A run that was trained once, for all tests that only read it.
 inline const std::string& small_run() {
-    static const data::tests::ScratchFolder folder;
+    static const ScratchFolder folder;
     static const std::string out = [] {
         const std::string path = folder.path("run");
-        const Result r =
-            program(Arguments{"train", "--data", folder.write("text.txt", small_text()), "--out", path} + kSmall);
-        INFO(r.err);
-        REQUIRE(r.code == 0);
+        succeeded(
+            program(Arguments{"train", "--data", folder.write("text.txt", small_text()), "--out", path} + kSmall));
         return path;
     }();
     return out;
 }
+
+// A copy of it, beside its text.
+struct CopiedRun {
+    ScratchFolder folder;
+    std::string out = folder.path("run"), text = folder.write("text.txt", small_text());
+
+    CopiedRun() { fs::copy(small_run(), out, fs::copy_options::recursive | fs::copy_options::copy_symlinks); }
+
+    std::string latest() const { return fs::read_symlink(out + "/latest").string(); }
+};
 
 }  // namespace inkling::testing

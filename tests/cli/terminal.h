@@ -7,7 +7,6 @@
 #include <pty.h>
 
 #include "tests/cli/program.h"
-#include "tests/paths.h"
 
 namespace inkling::testing {
 

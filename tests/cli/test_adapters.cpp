@@ -1,14 +1,9 @@
 // train --lora-rank and what other commands make of its runs, and of PEFT's folders.
 #include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "tests/cli/program.h"
-#include "tests/paths.h"
 
 using namespace inkling::testing;
-using inkling::data::tests::ScratchFolder;
-using inkling::formats::read_file;
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -34,9 +29,7 @@ struct AdapterRun {
     std::string text = folder.write("other.txt", other_text()), out = folder.path("lora");
 
     explicit AdapterRun(const Arguments& more = {}) {
-        const Result r = program(adapter_flags(text, out, more));
-        INFO(r.err);
-        REQUIRE(r.code == 0);
+        const Result r = succeeded(program(adapter_flags(text, out, more)));
         CHECK_THAT(r.err, ContainsSubstring("adapters of rank 2 for "));
     }
 };
@@ -46,9 +39,7 @@ double loss_of_text(const Arguments& model, const std::string& text) {
 }
 
 std::string greedy(const Arguments& model, const std::string& prompt = "the ") {
-    const Result r = program(Arguments{"generate", "-p", prompt, "-n", "7", "--temp", "0"} + model);
-    INFO(r.err);
-    CHECK(r.code == 0);
+    const Result r = succeeded(program(Arguments{"generate", "-p", prompt, "-n", "7", "--temp", "0"} + model));
     return r.out;
 }
 
@@ -61,10 +52,10 @@ TEST_CASE("adapters: a run trains them, and its folder is a model to every comma
          {"adapter_config.json", "adapter_model.safetensors", "tokenizer.json", "training_state.safetensors"})
         CHECK(fs::exists(best + "/" + file));
     CHECK_FALSE(fs::exists(best + "/model.safetensors"));
-    const auto config = nlohmann::json::parse(read_file(best + "/adapter_config.json"));
+    const auto config = json::parse(read_file(best + "/adapter_config.json"));
     const std::string base = fs::canonical(small_run() + "/best").string();
     CHECK((config["base_model_name_or_path"] == base && config["r"] == 2 && config["peft_type"] == "LORA"));
-    const auto card = nlohmann::json::parse(read_file(run.out + "/run.json"));
+    const auto card = json::parse(read_file(run.out + "/run.json"));
     const int trained = 2 * (16 + 48 + 16 + 16 + 16 + 64 + 64 + 16);
     CHECK((card["base_model"] == base && card["trained_parameters"] == trained));
     const auto info = json_lines(program({"info", "--model", run.out, "--json"}))[0];
@@ -83,20 +74,19 @@ TEST_CASE("adapters: a run trains them, and its folder is a model to every comma
            page.out != program({"attention", "--model", small_run(), "--prompt", "the fox", "--json"}).out));
     // merged, they are the same model
     const std::string merged = run.folder.path("merged"), again = run.folder.path("again");
-    REQUIRE(program({"export", "--model", run.out, "--format", "hf", "--out", merged}).code == 0);
-    REQUIRE(program({"export", "--model", small_run(), "--adapter", run.out, "--format", "hf", "--out", again}).code ==
-            0);
+    succeeded(program({"export", "--model", run.out, "--format", "hf", "--out", merged}));
+    succeeded(program({"export", "--model", small_run(), "--adapter", run.out, "--format", "hf", "--out", again}));
     CHECK(read_file(merged + "/model.safetensors") == read_file(again + "/model.safetensors"));
     CHECK(loss_of_text({"--model", merged}, run.text) == Approx(with).epsilon(1e-6));
     CHECK(greedy({"--model", merged}) == greedy({"--model", run.out}));
-    CHECK(program({"export", "--adapter", run.out, "--out", run.folder.path("m.gguf"), "--type", "q8_0"}).code == 0);
+    succeeded(program({"export", "--adapter", run.out, "--out", run.folder.path("m.gguf"), "--type", "q8_0"}));
     // or alone, for llama.cpp
     const std::string alone = run.folder.path("lora.gguf");
     const Arguments lora = {"export", "--format", "gguf-lora", "--out", alone};
     CHECK_THAT(program(lora + Arguments{"--model", run.out}).err, ContainsSubstring("wrote " + alone + ": gguf-lora"));
     CHECK(fs::file_size(alone) < fs::file_size(run.folder.path("m.gguf")));
-    check_fails(program(lora + Arguments{"--model", small_run()}), 3, "has no adapter");
-    check_fails(program(lora + Arguments{"--model", run.out, "--type", "q8_0"}), 2, "must be one of f32, f16, bf16");
+    check_fails(call(lora + Arguments{"--model", small_run()}), 3, "has no adapter");
+    check_fails(call(lora + Arguments{"--model", run.out, "--type", "q8_0"}), 2, "must be one of f32, f16, bf16");
 }
 
 TEST_CASE("adapters: a run that was killed goes on to the same bits, and one that is changed is refused", "[cli]") {
@@ -116,9 +106,7 @@ TEST_CASE("adapters: a run that was killed goes on to the same bits, and one tha
     check_fails(resume({"--lora-dropout", "0.3"}), 3, "--lora-dropout was 0.1, is 0.3");
     check_fails(resume({"--base-precision", "fp32"}), 3, "--base-precision was 'bf16', is 'fp32'");
     check_fails(resume({"--lora-targets", "c_fc"}), 3, "--lora-targets was 'all-linear', is 'c_fc'");
-    const Result r = resume({});
-    INFO(r.err);
-    REQUIRE(r.code == 0);
+    const Result r = succeeded(resume({}));
     CHECK_THAT(r.err, ContainsSubstring("going on from"));
     for (const char* file : {"adapter_model.safetensors", "adapter_config.json"})
         CHECK(read_file(out + "/step-000060/" + file) == read_file(whole.out + "/step-000060/" + file));
@@ -142,15 +130,13 @@ TEST_CASE("adapters: one is gone on from with --init-adapter, PEFT's too", "[cli
     const Arguments flags = {"train",       "--data",         text, "--out",        out, "--recipe",
                              "nanogpt-cpu", "--max-iters",    "3",  "--batch-size", "2", "--warmup-iters",
                              "0",           "--val-fraction", "0.2"};
-    const Result r = program(flags + Arguments{"--init-adapter", kPeft});
-    INFO(r.err);
-    REQUIRE(r.code == 0);
+    succeeded(program(flags + Arguments{"--init-adapter", kPeft}));
     const std::string config = read_file(out + "/config.toml");
     CHECK_THAT(config, ContainsSubstring("lora_rank = 4\n") && ContainsSubstring("lora_alpha = 8\n") &&
                            ContainsSubstring("arch = 'llama'"));
-    const auto saved = nlohmann::json::parse(read_file(out + "/latest/adapter_config.json"));
+    const auto saved = json::parse(read_file(out + "/latest/adapter_config.json"));
     CHECK((saved["lora_alpha"] == 8 && saved["base_model_name_or_path"] == fs::canonical(kPeftBase).string()));
-    CHECK(program({"train", "--out", out, "--data", text, "--resume", "auto", "--max-iters", "5"}).code == 0);
+    succeeded(program({"train", "--out", out, "--data", text, "--resume", "auto", "--max-iters", "5"}));
     // without steps it is the adapter that it began from
     const auto refused = [&](const Arguments& more, int code, const std::string& why) {
         check_fails(program(flags + Arguments{"--overwrite"} + more), code, why);
@@ -165,11 +151,8 @@ TEST_CASE("adapters: one is gone on from with --init-adapter, PEFT's too", "[cli
 TEST_CASE("adapters: full training goes on from the merged model", "[cli]") {
     const AdapterRun run;
     const std::string out = run.folder.path("full");
-    const Result r =
-        program(Arguments{"train", "--data", run.text, "--out", out, "--recipe", "nanogpt-cpu", "--init-from", run.out,
-                          "--max-iters", "1", "--learning-rate", "0", "--min-lr", "0"});
-    INFO(r.err);
-    REQUIRE(r.code == 0);
+    succeeded(program(Arguments{"train", "--data", run.text, "--out", out, "--recipe", "nanogpt-cpu", "--init-from",
+                                run.out, "--max-iters", "1", "--learning-rate", "0", "--min-lr", "0"}));
     CHECK(fs::exists(out + "/latest/model.safetensors"));
     CHECK(loss_of_text({"--model", out}, run.text) ==
           Approx(loss_of_text({"--model", run.out}, run.text)).epsilon(1e-6));
@@ -204,10 +187,10 @@ TEST_CASE("adapters: flags that make no sense are refused in one line", "[cli]")
                 "the model has no chat template, and adapters do not learn");
     refused({"--init-from", kPeft, "--lora-rank", "2"}, 2, "is an adapter: go on with it by --init-adapter");
     for (const Arguments& command : {Arguments{"generate", "-p", "a"}, Arguments{"eval", "--data", text}}) {
-        check_fails(program(command), 2, "--model is required");
-        check_fails(program(command + Arguments{"--adapter", kPeftBase}), 3, "is no adapter");
-        check_fails(program(command + Arguments{"--model", kPeft, "--adapter", kPeft}), 2, "has an adapter of its own");
-        check_fails(program(command + Arguments{"--model", small_run(), "--adapter", kPeft}), 3, "is not known");
+        check_fails(call(command), 2, "--model is required");
+        check_fails(call(command + Arguments{"--adapter", kPeftBase}), 3, "is no adapter");
+        check_fails(call(command + Arguments{"--model", kPeft, "--adapter", kPeft}), 2, "has an adapter of its own");
+        check_fails(call(command + Arguments{"--model", small_run(), "--adapter", kPeft}), 3, "is not known");
     }
 }
 

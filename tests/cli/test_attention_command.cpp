@@ -1,21 +1,16 @@
 // inkling attention: the page, the pictures, the terminal, and what it refuses.
 #include <cstdlib>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "formats/utf8.h"
 #include "models/files/folder.h"
 #include "tests/cli/program.h"
+#include "tests/support/page_data.h"
 
 using namespace inkling::testing;
-using inkling::data::tests::ScratchFolder;
-using inkling::formats::read_file;
-using nlohmann::json;
 
 namespace {
-
-Result ask(const Arguments& arguments) { return Process(arguments).wait(); }
 
 // Two layers of two heads, and a vocabulary that would do harm in markup.
 const std::string& sharp_run() {
@@ -24,15 +19,9 @@ const std::string& sharp_run() {
         std::string text;
         while (text.size() < 1200) text += "</script><b id=\"x\">it's & so\ton\n{{page.css}}";
         const std::string path = folder.path("run");
-        const Result r = ask({"train",       "--data",       folder.write("text.txt", text),
-                              "--out",       path,           "--n-layer",
-                              "2",           "--n-head",     "2",
-                              "--n-embd",    "16",           "--block-size",
-                              "24",          "--batch-size", "4",
-                              "--max-iters", "10",           "--warmup-iters",
-                              "2",           "--threads",    "1"});
-        INFO(r.err);
-        REQUIRE(r.code == 0);
+        succeeded(program(Arguments{"train", "--data", folder.write("text.txt", text), "--out", path} +
+                          words("--n-layer 2 --n-head 2 --n-embd 16 --block-size 24 --batch-size 4 --max-iters 10 "
+                                "--warmup-iters 2 --threads 1")));
         return path;
     }();
     return out;
@@ -47,9 +36,7 @@ Arguments attention(const std::string& prompt, const Arguments& rest) {
 // The file that the command wrote.
 std::string written(const std::string& prompt, const std::string& name, const Arguments& rest = {}) {
     const ScratchFolder folder;
-    const Result r = ask(attention(prompt, Arguments{"--out", folder.path(name)} + rest));
-    INFO(r.err);
-    REQUIRE(r.code == 0);
+    const Result r = succeeded(program(attention(prompt, Arguments{"--out", folder.path(name)} + rest)));
     CHECK(r.out.empty());
     return read_file(folder.path(name));
 }
@@ -58,12 +45,6 @@ std::size_t occurrences(const std::string& text, const std::string& what) {
     std::size_t n = 0;
     for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + what.size())) ++n;
     return n;
-}
-
-json page_data(const std::string& page) {
-    const std::string opening = "<script type=\"application/json\" id=\"data\">";
-    const std::size_t begin = page.find(opening) + opening.size();
-    return json::parse(page.substr(begin, page.find("</script>", begin) - begin));
 }
 
 std::string bytes_of_base64(const std::string& text) {
@@ -88,8 +69,7 @@ unsigned big_endian(const std::string& bytes, std::size_t at) {
 }  // namespace
 
 TEST_CASE("attention: --json holds the weights that the model computes", "[cli]") {
-    const Result r = ask(attention(kSharp, {"--json"}));
-    REQUIRE(r.code == 0);
+    const Result r = succeeded(program(attention(kSharp, {"--json"})));
     const json j = json::parse(r.out);
     const auto [model, tokenizer] = inkling::models::load_model(inkling::models::find_model(sharp_run()));
     const auto tokens = tokenizer->encode(kSharp);
@@ -129,7 +109,7 @@ TEST_CASE("attention: the page needs nothing else and holds every weight as a co
     CHECK(occurrences(page, "</script>") == 2);
     CHECK(occurrences(page, "<style>") == 1);
 
-    const json data = page_data(page), exact = json::parse(ask(attention(kSharp, {"--json"})).out);
+    const json data = page_data(page), exact = json::parse(program(attention(kSharp, {"--json"})).out);
     CHECK(data["tokens"] == exact["tokens"]);
     CHECK(data["tokens"][17] == "{");
     REQUIRE(data["weights"].size() == 4);
@@ -147,8 +127,8 @@ TEST_CASE("attention: the page needs nothing else and holds every weight as a co
 }
 
 TEST_CASE("attention: with --head a page and JSON hold that head alone", "[cli]") {
-    const json all = json::parse(ask(attention(kSharp, {"--json"})).out)["weights"],
-               one = json::parse(ask(attention(kSharp, {"--json", "--head", "1.0"})).out)["weights"];
+    const json all = json::parse(program(attention(kSharp, {"--json"})).out)["weights"],
+               one = json::parse(program(attention(kSharp, {"--json", "--head", "1.0"})).out)["weights"];
     CHECK((one[0] == json({nullptr, nullptr}) && one[1][0] == all[1][0] && one[1][1].is_null()));
     const json page = page_data(written(kSharp, "a.htm", {"--head", "1.0"})),
                whole = page_data(written(kSharp, "b.htm"));
@@ -179,7 +159,7 @@ TEST_CASE("attention: the SVG is well-formed and shows tokens as they are", "[cl
     }
     CHECK_THAT(svg, ContainsSubstring("layer 0, head 1"));
     CHECK_THAT(one, ContainsSubstring("layer 1, head 1"));
-    CHECK(ask(attention(kSharp, {"--format", "svg"})).out == svg);
+    CHECK(program(attention(kSharp, {"--format", "svg"})).out == svg);
 }
 
 TEST_CASE("attention: the PNG is whole, and larger for all heads than for one", "[cli]") {
@@ -199,8 +179,7 @@ TEST_CASE("attention: one head in the terminal fits its width and is plain in a 
     const ScratchFolder folder;
     const std::string prompt = "it's so\n</script><b>";
     Arguments command = {"attention", "--model", sharp_run(), "--head", "0.1", "-f", folder.write("p.txt", prompt)};
-    const Result wide = ask(command);
-    CHECK(wide.code == 0);
+    const Result wide = succeeded(program(command));
     CHECK_THAT(wide.out, ContainsSubstring("layer 0, head 1"));
     CHECK_THAT(wide.out, ContainsSubstring("\ni ██\n"));
     CHECK_THAT(wide.out, ContainsSubstring("\n↵ "));
@@ -209,7 +188,7 @@ TEST_CASE("attention: one head in the terminal fits its width and is plain in a 
     CHECK(occurrences(wide.out, "\n") == 2 + 2 + prompt.size());
 
     setenv("COLUMNS", "16", 1);
-    const Result narrow = ask(command);
+    const Result narrow = program(command);
     unsetenv("COLUMNS");
     std::size_t begin = narrow.out.find("\n\n") + 2;  // behind the title and the legend
     CHECK(narrow.out.find("\n\n", begin) != std::string::npos);
@@ -218,17 +197,16 @@ TEST_CASE("attention: one head in the terminal fits its width and is plain in a 
         CHECK(std::count_if(line.begin(), line.end(), [](char c) { return (c & 0xC0) != 0x80; }) <= 16);
     }
     command[4] = "1.1";
-    CHECK(ask(command).out != wide.out);
-    CHECK(ask({"attention", "--model", sharp_run(), "-p", "it", "--format", "text"}).code == 0);  // every head
+    CHECK(program(command).out != wide.out);
+    succeeded(program({"attention", "--model", sharp_run(), "-p", "it", "--format", "text"}));  // every head
 }
 
 TEST_CASE("attention: without --out the first head is in the terminal", "[cli]") {
     const std::string prompt = "it's so";
-    const Result r = ask(attention(prompt, {}));
-    REQUIRE(r.code == 0);
+    const Result r = succeeded(program(attention(prompt, {})));
     CHECK_THAT(r.out, ContainsSubstring("layer 0, head 0"));
     CHECK_THAT(r.err, ContainsSubstring("one of 4 heads") && ContainsSubstring("--head") && ContainsSubstring("--out"));
-    const json exact = json::parse(ask(attention(prompt, {"--json"})).out)["weights"][0][0];
+    const json exact = json::parse(program(attention(prompt, {"--json"})).out)["weights"][0][0];
     for (std::size_t query = 0; query < prompt.size(); ++query) {
         std::string row = "\n" + (prompt[query] == ' ' ? "␣" : prompt.substr(query, 1)) + " ";
         for (std::size_t key = 0; key <= query; ++key)
@@ -237,8 +215,8 @@ TEST_CASE("attention: without --out the first head is in the terminal", "[cli]")
                     4, static_cast<std::size_t>(5 * std::sqrt(exact[query][key].get<double>())))];
         CHECK_THAT(r.out, ContainsSubstring(row + "\n"));
     }
-    CHECK(ask(attention(prompt, {"--head", "0.0"})).out == r.out);
-    CHECK(occurrences(ask(attention(prompt, {"--format", "text"})).out, "; rows attend to columns") == 4);
+    CHECK(program(attention(prompt, {"--head", "0.0"})).out == r.out);
+    CHECK(occurrences(program(attention(prompt, {"--format", "text"})).out, "; rows attend to columns") == 4);
     CHECK(written(prompt, "x.txt", {"--head", "0.0"}) == r.out);
 }
 
@@ -246,31 +224,12 @@ TEST_CASE("attention: labels of several characters, and wide ones, keep the colu
     const ScratchFolder folder;
     std::string text;
     while (text.size() < 3000) text += "extraordinarily wide 日本語 labels 日本語の長い\n";
-    REQUIRE(ask({"train",
-                 "--data",
-                 folder.write("text.txt", text),
-                 "--out",
-                 folder.path("run"),
-                 "--tokenizer",
-                 "bpe",
-                 "--vocab-size",
-                 "300",
-                 "--n-layer",
-                 "1",
-                 "--n-head",
-                 "1",
-                 "--n-embd",
-                 "16",
-                 "--block-size",
-                 "16",
-                 "--max-iters",
-                 "2",
-                 "--threads",
-                 "1"})
-                .code == 0);
+    succeeded(program(Arguments{"train", "--data", folder.write("text.txt", text), "--out", folder.path("run")} +
+                      words("--tokenizer bpe --vocab-size 300 --n-layer 1 --n-head 1 --n-embd 16 --block-size 16 "
+                            "--max-iters 2 --threads 1")));
     setenv("COLUMNS", "24", 1);
     const std::string part = "extraordinarily 日本語の長い wide\n";
-    const Result r = ask({"attention", "--model", folder.path("run"), "-p", part + part + part});
+    const Result r = program({"attention", "--model", folder.path("run"), "-p", part + part + part});
     unsetenv("COLUMNS");
     INFO(r.out);
     REQUIRE(r.code == 0);
@@ -298,7 +257,7 @@ TEST_CASE("attention: labels of several characters, and wide ones, keep the colu
 TEST_CASE("attention: what cannot be shown is refused in one line", "[cli]") {
     const ScratchFolder folder;
     const auto fails = [](const std::string& prompt, const Arguments& rest, int code, const std::string& text) {
-        check_fails(ask(attention(prompt, rest)), code, text);
+        check_fails(program(attention(prompt, rest)), code, text);
     };
     const std::string out = folder.path("x.html");
     fails(std::string(25, 'i'), {"--out", out}, 3, "25 tokens: the model's context holds 24");
@@ -311,7 +270,7 @@ TEST_CASE("attention: what cannot be shown is refused in one line", "[cli]") {
     fails("it", {"--out", folder.path("x.gif")}, 2, "x.gif");
     for (const char* format : {"bmp", "table"}) fails("it", {"--format", format}, 2, format);
     fails("it", {"-f", "x", "--out", out}, 2, "");
-    check_fails(ask({"attention", "--model", sharp_run(), "--out", out}), 2, "--prompt");
-    check_fails(ask({"attention", "--prompt", "it", "--out", out}), 2, "--model");
-    CHECK_FALSE(std::filesystem::exists(out));
+    check_fails(call({"attention", "--model", sharp_run(), "--out", out}), 2, "--prompt");
+    check_fails(call({"attention", "--prompt", "it", "--out", out}), 2, "--model");
+    CHECK_FALSE(fs::exists(out));
 }

@@ -3,8 +3,6 @@
 #include "tests/models/chat_folder.h"
 
 using namespace inkling::testing;
-using inkling::data::tests::ScratchFolder;
-using inkling::formats::read_file;
 
 namespace {
 
@@ -23,9 +21,7 @@ struct ChatProgram {
 
 TEST_CASE("chat: each line of stdin is answered", "[cli]") {
     const ChatProgram chat;
-    const Result r = chat.run("One day\n\nAnd then?\n", {"-n", "5"});
-    INFO(r.err);
-    REQUIRE(r.code == 0);
+    const Result r = succeeded(chat.run("One day\n\nAnd then?\n", {"-n", "5"}));
     const std::string cut = "(the answer is cut after 5 tokens: /set max-tokens allows more)\n";
     CHECK(r.err == "seed 7\n" + cut + cut);
     const auto turns =
@@ -79,14 +75,13 @@ TEST_CASE("chat: --json takes whole conversations, and answers bad lines", "[cli
 TEST_CASE("chat: commands", "[cli]") {
     const ChatProgram chat;
     const std::string file = chat.folder.path("saved.jsonl");
-    const Result r = chat.run("/system Be short.\nOne day\n/save " + file +
-                                  "\n/reset\n/system\n/system \"\"\n/system\n/reset\n/load " + file +
-                                  "\n/system\n/set temperature 0.25\n/set max_tokens 1\n/set max-tokens 2\n/set\n/set "
-                                  "top-p 7\n/set temperature x\n/set speed 3\n/nothing\n/save /no/such/folder/x\n/load "
-                                  "/no/such\n//slash\n/help\n/quit\nnot read\n",
-                              {"-n", "3"});
-    INFO(r.err);
-    CHECK(r.code == 0);
+    const Result r =
+        succeeded(chat.run("/system Be short.\nOne day\n/save " + file +
+                               "\n/reset\n/system\n/system \"\"\n/system\n/reset\n/load " + file +
+                               "\n/system\n/set temperature 0.25\n/set max_tokens 1\n/set max-tokens 2\n/set\n/set "
+                               "top-p 7\n/set temperature x\n/set speed 3\n/nothing\n/save /no/such/folder/x\n/load "
+                               "/no/such\n//slash\n/help\n/quit\nnot read\n",
+                           {"-n", "3"}));
     CHECK(std::count(r.out.begin(), r.out.end(), '\n') >= 2);
     const auto saved = json_lines(read_file(file));
     REQUIRE(saved.size() == 1);
@@ -108,10 +103,8 @@ TEST_CASE("chat: /save replaces conversations, and other files only with --overw
     const std::string notes = chat.folder.write("notes.txt", "mine"), one = chat.folder.path("one.jsonl");
     const std::string line = R"({"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]})";
     const std::string many = chat.folder.write("many.jsonl", line + "\n" + line + "\n");
-    const Result r = chat.run(
-        "One day\n/save " + notes + "\n/save " + many + "\n/save " + one + "\n/save " + one + "\n", {"-n", "2"});
-    INFO(r.err);
-    CHECK(r.code == 0);
+    const Result r = succeeded(chat.run(
+        "One day\n/save " + notes + "\n/save " + many + "\n/save " + one + "\n/save " + one + "\n", {"-n", "2"}));
     for (const std::string& file : {notes, many})
         CHECK_THAT(r.err, ContainsSubstring("inkling: /save " + file +
                                             ": there is a file already that is no "
@@ -126,15 +119,11 @@ TEST_CASE("chat: a full context is said", "[cli]") {
     const ChatProgram chat;
     std::string lines;
     for (int i = 0; i < 6; ++i) lines += "One day Rosa ran\n";
-    const Result r = chat.run(lines, {"-n", "12", "--temperature", "0"});
-    INFO(r.err);
-    CHECK(r.code == 0);
+    const Result r = succeeded(chat.run(lines, {"-n", "12", "--temperature", "0"}));
     CHECK_THAT(r.err, ContainsSubstring("(the context is full: the model no longer sees the first 2 messages)\n"));
-    const Result whole = chat.run("One day\n", {"--seed", "4"});
-    CHECK(whole.code == 0);
+    const Result whole = succeeded(chat.run("One day\n", {"--seed", "4"}));
     CHECK_THAT(whole.err, ContainsSubstring("(the context is full: the answer ends here)\n"));
-    const Result large = chat.run(std::string(2000, 'x') + "\nOne day\n", {"-n", "2"});
-    CHECK(large.code == 0);
+    const Result large = succeeded(chat.run(std::string(2000, 'x') + "\nOne day\n", {"-n", "2"}));
     CHECK_THAT(large.err, ContainsSubstring("inkling: the message has "));
     CHECK_FALSE(large.out.empty());
 }
@@ -143,10 +132,9 @@ TEST_CASE("chat: what cannot be", "[cli]") {
     const ChatProgram chat;
     check_fails(call({"chat", "--model", small_run()}), 3, "the model has no chat template");
     check_fails(call({"chat"}), 2, "--model");
-    check_fails(program(chat.flags({"--temperature", "-1"})), 2, "temperature");
-    check_fails(program(chat.flags({"--system", "a\xFF"})), 3, "--system: not UTF-8");
-    const Result bad = chat.run("a\xFF\nOne day\n", {"-n", "2"});
-    CHECK(bad.code == 0);
+    check_fails(call(chat.flags({"--temperature", "-1"})), 2, "temperature");
+    check_fails(call(chat.flags({"--system", "a\xFF"})), 3, "--system: not UTF-8");
+    const Result bad = succeeded(chat.run("a\xFF\nOne day\n", {"-n", "2"}));
     CHECK_THAT(bad.err, ContainsSubstring("inkling: this line is not UTF-8\n"));
 }
 

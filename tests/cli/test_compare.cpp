@@ -2,9 +2,6 @@
 #include "tests/cli/program.h"
 
 using namespace inkling::testing;
-using inkling::data::tests::ScratchFolder;
-using inkling::formats::read_file;
-using nlohmann::ordered_json;
 
 namespace {
 
@@ -30,9 +27,7 @@ struct CompareRun {
 
 TEST_CASE("compare: seeds are tried in pairs until the difference is sure", "[cli]") {
     const CompareRun run;
-    const Result r = run.compare({"--json"});
-    INFO(r.err);
-    REQUIRE(r.code == 0);
+    const Result r = succeeded(run.compare({"--json"}));
     const ordered_json line = ordered_json::parse(r.out);
     CHECK((line["a"] == "quick" && line["b"] == "slow" && line["decided"] == true));
     CHECK((line["seeds"] >= 3 && line["seeds"] <= 10 && line["mean_difference"] > 0.05 && line["p"] < 0.01));
@@ -40,13 +35,11 @@ TEST_CASE("compare: seeds are tried in pairs until the difference is sure", "[cl
     CHECK_THAT(r.err, ContainsSubstring("seed 1: quick ") && ContainsSubstring(", slow "));
     // the same again trains nothing
     const std::string before = read_file(run.out + "/compare.jsonl");
-    const Result again = run.compare();
-    CHECK(again.code == 0);
+    const Result again = succeeded(run.compare());
     CHECK(read_file(run.out + "/compare.jsonl") == before);
     CHECK_THAT(again.out, ContainsSubstring("slow - quick: +") && ContainsSubstring(": quick is better\n"));
     // other settings are not mixed with these
-    const Result other = run.compare({"--dropout", "0.1"});
-    CHECK(other.code == 2);
+    const Result other = ended_with(2, run.compare({"--dropout", "0.1"}));
     CHECK_THAT(other.err, ContainsSubstring("holds runs of other settings than") && ContainsSubstring("another --out"));
 }
 
@@ -89,8 +82,7 @@ TEST_CASE("compare: the statistics of known losses", "[cli]") {
 TEST_CASE("compare: what cannot be compared is refused before anything is trained", "[cli]") {
     const CompareRun run;
     const auto refused = [&](const Arguments& given, int code, const std::string& what) {
-        const Result r = call(Arguments{"compare"} + given);
-        CHECK(r.code == code);
+        const Result r = ended_with(code, call(Arguments{"compare"} + given));
         CHECK_THAT(r.err, ContainsSubstring(what));
     };
     const std::string bad = run.folder.write("bad.toml", "learning_rat = 1\n");
@@ -100,5 +92,5 @@ TEST_CASE("compare: what cannot be compared is refused before anything is traine
     refused({run.quick, run.slow}, 2, "--out is required");
     refused({run.quick, run.slow, "--out", run.out}, 2, "a budget is required: --max-flops 2e13");
     refused({run.quick, run.folder.path("none.toml"), "--out", run.out, "--max-iters", "2"}, 3, "none.toml");
-    CHECK_FALSE(std::filesystem::exists(run.out));
+    CHECK_FALSE(fs::exists(run.out));
 }

@@ -3,30 +3,29 @@
 #include "tests/cli/program.h"
 #include "tests/skip.h"
 
-using inkling::data::tests::ScratchFolder;
 using namespace inkling::testing;
 using inkling::CpuKind;
 
 namespace {
 
-nlohmann::json cpu_of(const char* asked) {
+json cpu_of(const char* asked) {
     if (asked) setenv("INKLING_CPU", asked, 1);
     const Result r = program({"info", "--cpu", "--json"});
     unsetenv("INKLING_CPU");
     INFO(r.err);
     REQUIRE(r.code == 0);
-    return nlohmann::json::parse(r.out);
+    return json::parse(r.out);
 }
 
 }  // namespace
 
 TEST_CASE("info --cpu: what is used is what the CPU and the library both have", "[cli]") {
-    const nlohmann::json info = cpu_of(nullptr);
+    const json info = cpu_of(nullptr);
     const auto kind = [&](const char* key) { return inkling::named<CpuKind>(key, info[key].get<std::string>()); };
     CHECK(kind("cpu_has") == inkling::cpu_kind());
     CHECK(kind("instructions") == std::min(kind("cpu_has"), kind("library_has")));
     CHECK(info["fast_bf16"] == (kind("instructions") == CpuKind::avx512_bf16));
-    CHECK(std::filesystem::exists(info["library"].get<std::string>()));
+    CHECK(fs::exists(info["library"].get<std::string>()));
     const Result r = program({"info", "--cpu"});
     CHECK_THAT(r.out, ContainsSubstring("instructions   " + info["instructions"].get<std::string>() + "\n"));
     CHECK(program({"info"}).code == 2);  // --model is required without
@@ -34,9 +33,9 @@ TEST_CASE("info --cpu: what is used is what the CPU and the library both have", 
 }
 
 TEST_CASE("INKLING_CPU: takes less than there is, and names no other", "[cli]") {
-    const nlohmann::json all = cpu_of(nullptr);
+    const json all = cpu_of(nullptr);
     if (all["instructions"] == "avx512-bf16") {
-        const nlohmann::json less = cpu_of("avx512");
+        const json less = cpu_of("avx512");
         CHECK(less["instructions"] == "avx512");
         CHECK(less["fast_bf16"] == false);
         CHECK(less["why"] == "INKLING_CPU asks for no more");
@@ -63,9 +62,9 @@ TEST_CASE("INKLING_CPU: a CPU without products of bfloat16 trains to the same lo
         unsetenv("INKLING_CPU");
         INFO(r.err);
         REQUIRE(r.code == 0);
-        std::istringstream lines(inkling::formats::read_file(out + "/metrics.jsonl"));
+        std::istringstream lines(read_file(out + "/metrics.jsonl"));
         for (std::string line; std::getline(lines, line);)
-            if (const auto step = nlohmann::json::parse(line); step.contains("val_loss")) loss[i] = step["val_loss"];
+            if (const auto step = json::parse(line); step.contains("val_loss")) loss[i] = step["val_loss"];
     }
     CHECK(loss[0] == Approx(loss[1]).epsilon(0.002));
     CHECK(loss[0] < 6.7);

@@ -5,8 +5,6 @@
 #include "tests/formats/compress.h"
 
 using namespace inkling::testing;
-using inkling::data::tests::ScratchFolder;
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -59,9 +57,8 @@ TEST_CASE("data flags: tables, compressed files and bytes that are not UTF-8", "
     const std::string latin1 = folder.write("latin1.txt", "the caf\xE9\n");
     check_fails(call({"tokenize", "train", latin1, "--vocab-size", "300", "--out", folder.path("t.json")}), 3,
                 "byte 7 is 0xE9, in line 1: convert it first, e.g. with iconv -t UTF-8, or have such bytes");
-    const Result lossy =
-        program({"tokenize", "train", latin1, "--lossy", "--vocab-size", "260", "--out", folder.path("t.json")});
-    CHECK(lossy.code == 0);
+    const Result lossy = succeeded(
+        program({"tokenize", "train", latin1, "--lossy", "--vocab-size", "260", "--out", folder.path("t.json")}));
     CHECK_THAT(lossy.err, ContainsSubstring("replaced 1 byte that is not UTF-8 by U+FFFD, the first in " + latin1));
 }
 
@@ -71,24 +68,20 @@ TEST_CASE("data flags: they are kept in config.toml, so that a run resumes", "[c
     folder.write("in/b.log", "not this");
     folder.write("in/c.jsonl", "{\"t\": \"the caf\xE9 and more\"}\n");
     const std::string out = folder.path("out");
-    const Result first = program(
+    succeeded(program(
         Arguments{"train", folder.path("in"), "--out", out, "--exclude", "*.log", "--text-field", "t", "--lossy"} +
-        kSmall);
-    INFO(first.err);
-    REQUIRE(first.code == 0);
-    const std::string config = inkling::formats::read_file(out + "/config.toml");
+        kSmall));
+    const std::string config = read_file(out + "/config.toml");
     CHECK_THAT(config, ContainsSubstring("exclude = [ '*.log' ]") && ContainsSubstring("text_field = 't'") &&
                            ContainsSubstring("lossy = true"));
-    const Result again = program({"train", "--out", out, "--resume", "auto", "--max-iters", "25"});
-    INFO(again.err);
-    CHECK(again.code == 0);
+    succeeded(program({"train", "--out", out, "--resume", "auto", "--max-iters", "25"}));
     // the text counts, not how it was found
     const std::string same = folder.write("same.txt", small_text() + "the caf\xEF\xBF\xBD and more");
     const auto resume = [&](const std::string& data) {
         return program({"train", data, "--text-field", "", "--out", out, "--resume", "auto", "--max-iters", "30"});
     };
     check_fails(resume(folder.path("in/a.txt")), 3, "it was trained on another text");
-    CHECK(resume(same).code == 0);
+    succeeded(resume(same));
 }
 
 TEST_CASE("data flags: hostile input ends in one line", "[cli]") {
@@ -118,15 +111,13 @@ TEST_CASE("data flags: hostile input ends in one line", "[cli]") {
     refused(sparse, "sparse.gz: it has holes");
     refused("/dev/zero", "/dev/zero: it is a device");
     const ScratchFolder other;
-    refused(other.write("program", inkling::formats::read_file(kProgram)),  // without holes, which it may have
+    refused(other.write("program", read_file(kProgram)),  // without holes, which it may have
             "this is a binary file, an ELF program: name a text file");
     fs::create_symlink("loop.gz", folder.path("loop.gz"));
     refused(folder.path("loop.gz"), "Too many levels of symbolic links");
     // none of them ends the reading of a folder
     REQUIRE(mkfifo(folder.path("fifo.gz").c_str(), 0600) == 0);
     folder.write("good.txt", "the fox");
-    const Result r = program({"eval", "--model", small_run(), "--data", folder.path()});
-    INFO(r.err);
-    CHECK(r.code == 0);
+    const Result r = succeeded(program({"eval", "--model", small_run(), "--data", folder.path()}));
     CHECK_THAT(r.err, ContainsSubstring("skipped 7 files: 3 binary, 4 damaged"));
 }

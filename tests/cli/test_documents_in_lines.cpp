@@ -3,8 +3,6 @@
 #include "tests/models/chat_folder.h"
 
 using namespace inkling::testing;
-using inkling::data::tests::ScratchFolder;
-using inkling::formats::read_file;
 
 namespace {
 
@@ -29,9 +27,7 @@ Arguments chat_training(const std::string& data, const std::string& out) {
 TEST_CASE("documents in lines: conversations are trained on, evaluated, talked with and exported", "[cli]") {
     const ScratchFolder folder;
     const std::string data = folder.write("chats.jsonl", chat_lines(40)), out = folder.path("run");
-    const Result r = program(chat_training(data, out));
-    INFO(r.err);
-    REQUIRE(r.code == 0);
+    const Result r = succeeded(program(chat_training(data, out)));
     CHECK_THAT(r.err, ContainsSubstring("conversations are learned as ChatML"));
     CHECK_THAT(r.err, ContainsSubstring("documents in "));
     const auto samples =
@@ -39,7 +35,7 @@ TEST_CASE("documents in lines: conversations are trained on, evaluated, talked w
     CHECK_THAT(samples.back()["prompt"].get<std::string>(), ContainsSubstring("user\n"));
     CHECK(samples.back()["prompt"].get<std::string>().ends_with("assistant\n"));
     CHECK_THAT(read_file(out + "/config.toml"), ContainsSubstring("loss_on = 'completions'"));
-    const auto config = nlohmann::json::parse(read_file(out + "/best/tokenizer_config.json"));
+    const auto config = json::parse(read_file(out + "/best/tokenizer_config.json"));
     CHECK(config["eos_token"] == "<|im_end|>");
     CHECK_THAT(config["chat_template"].get<std::string>(), ContainsSubstring("<|im_start|>"));
     const auto measured = json_lines(program({"eval", "--model", out, "--data", data, "--json"}));
@@ -55,65 +51,36 @@ TEST_CASE("documents in lines: conversations are trained on, evaluated, talked w
     for (const auto& line : ids)
         for (const auto& one : line["learn"]) learned += one == 1;
     CHECK(measured[0]["tokens"] == learned);
-    const Result talk =
-        program({"chat", "--model", out, "-n", "5", "--seed", "1"}, "", folder.write("in", "What does it do?\n"));
-    INFO(talk.err);
-    CHECK(talk.code == 0);
+    const Result talk = succeeded(
+        program({"chat", "--model", out, "-n", "5", "--seed", "1"}, "", folder.write("in", "What does it do?\n")));
     CHECK(talk.out.ends_with('\n'));
     const auto prompts = json_lines(program({"tokenize", "documents", "--model", out, "--data", data, "--prompts"}));
     CHECK(prompts[0]["ids"].size() > ids[0]["ids"].size());
-    const Result exported = program({"export", "--model", out, "--out", folder.path("m.gguf")});
-    INFO(exported.err);
-    REQUIRE(exported.code == 0);
+    succeeded(program({"export", "--model", out, "--out", folder.path("m.gguf")}));
     CHECK_THAT(read_file(folder.path("m.gguf")), ContainsSubstring("tokenizer.chat_template"));
-    CHECK(program({"export", "--model", out, "--out", folder.path("hf"), "--format", "hf"}).code == 0);
-    CHECK(nlohmann::json::parse(read_file(folder.path("hf/tokenizer_config.json")))["chat_template"] ==
-          config["chat_template"]);
+    succeeded(program({"export", "--model", out, "--out", folder.path("hf"), "--format", "hf"}));
+    CHECK(json::parse(read_file(folder.path("hf/tokenizer_config.json")))["chat_template"] == config["chat_template"]);
     // goes on where it was, and says what has changed
-    const Result more =
-        program(Arguments{"train", "--data", data, "--out", out, "--resume", "auto", "--max-iters", "22"});
-    INFO(more.err);
-    CHECK(more.code == 0);
+    succeeded(program(Arguments{"train", "--data", data, "--out", out, "--resume", "auto", "--max-iters", "22"}));
     check_fails(
         program({"train", "--data", data, "--out", out, "--resume", "auto", "--max-iters", "24", "--loss-on", "all"}),
         3, "--loss-on was 'completions', is 'all'");
-}
-
-TEST_CASE("documents in lines: stopped and resumed is as straight, to the last bit", "[cli]") {
-    const ScratchFolder folder;
-    const std::string data = folder.write("chats.jsonl", chat_lines(30));
-    REQUIRE(program(chat_training(data, folder.path("a"))).code == 0);
-    REQUIRE(
-        program(chat_training(data, folder.path("b")) + Arguments{"--max-iters", "8", "--lr-decay-iters", "20"}).code ==
-        0);
-    REQUIRE(
-        program(chat_training(data, folder.path("c")) + Arguments{"--lr-decay-iters", "20", "--threads", "2"}).code ==
-        0);
-    const Result r =
-        program({"train", "--data", data, "--out", folder.path("b"), "--resume", "auto", "--max-iters", "20"});
-    INFO(r.err);
-    REQUIRE(r.code == 0);
-    CHECK(read_file(folder.path("c/step-000020/model.safetensors")) ==
-          read_file(folder.path("a/step-000020/model.safetensors")));
 }
 
 TEST_CASE("documents in lines: a model with a chat template keeps it", "[cli]") {
     const ChatFolder model;
     const ScratchFolder folder;
     const std::string data = folder.write("chats.jsonl", chat_lines(12)), out = folder.path("run");
-    const Result r = program({"train", "--data", data, "--init-from", model.scratch.path(), "--out", out, "--max-iters",
-                              "3", "--batch-size", "2", "--threads", "1", "--val-fraction", "0.2"});
-    INFO(r.err);
-    REQUIRE(r.code == 0);
+    const Result r =
+        succeeded(program({"train", "--data", data, "--init-from", model.scratch.path(), "--out", out, "--max-iters",
+                           "3", "--batch-size", "2", "--threads", "1", "--val-fraction", "0.2"}));
     CHECK_THAT(r.err, !ContainsSubstring("as ChatML"));
-    CHECK(nlohmann::json::parse(read_file(out + "/best/tokenizer_config.json"))["chat_template"] == kChatMl);
+    CHECK(json::parse(read_file(out + "/best/tokenizer_config.json"))["chat_template"] == kChatMl);
     // one without gets it, and the rows for it
-    const Result grown = program({"train", "--data", data, "--init-from", tests_path("reference/greedy_gpt2"), "--out",
-                                  folder.path("grown"), "--max-iters", "3", "--batch-size", "2", "--threads", "1"});
-    INFO(grown.err);
-    REQUIRE(grown.code == 0);
-    CHECK(nlohmann::json::parse(read_file(folder.path("grown/latest/config.json")))["vocab_size"] == 813);
-    CHECK(program({"chat", "--model", folder.path("grown"), "-n", "3"}, "", folder.write("in", "What?\n")).code == 0);
+    succeeded(program({"train", "--data", data, "--init-from", tests_path("reference/greedy_gpt2"), "--out",
+                       folder.path("grown"), "--max-iters", "3", "--batch-size", "2", "--threads", "1"}));
+    CHECK(json::parse(read_file(folder.path("grown/latest/config.json")))["vocab_size"] == 813);
+    succeeded(program({"chat", "--model", folder.path("grown"), "-n", "3"}, "", folder.write("in", "What?\n")));
 }
 
 TEST_CASE("documents in lines: prompts with completions, texts, and what is wrong with lines", "[cli]") {
@@ -127,10 +94,9 @@ TEST_CASE("documents in lines: prompts with completions, texts, and what is wron
                       bad = folder.write("bad.jsonl", texts + "{\"text\": 5}\n"),
                       plain = folder.write("p.txt", small_text());
     for (const std::string& data : {c, t}) {
-        const Result r = program(Arguments{"train", "--data", data, "--out", folder.path("run"), "--overwrite"} +
-                                 small({"--block-size", "20"}));
-        INFO(r.err);
-        CHECK(r.code == 0);
+        const Result r =
+            succeeded(program(Arguments{"train", "--data", data, "--out", folder.path("run"), "--overwrite"} +
+                              small({"--block-size", "20"})));
         CHECK_THAT(r.err, ContainsSubstring("documents longer than a row: the rest is left out"));  // of 20 tokens
     }
     const auto train = [&](const Arguments& more) {
@@ -139,9 +105,7 @@ TEST_CASE("documents in lines: prompts with completions, texts, and what is wron
     check_fails(train({"--data", bad}), 3, bad + ": line 31: \"text\" must be a text");
     check_fails(train({"--data", c, plain}), 3, "give one or the other");
     check_fails(train({"--data", folder.write("m.jsonl", chat_lines(9)), "--tokenizer", "char"}), 3, "--tokenizer bpe");
-    const Result skipped = train({"--data", bad, "--skip-bad-lines"});
-    INFO(skipped.err);
-    CHECK(skipped.code == 0);
+    const Result skipped = succeeded(train({"--data", bad, "--skip-bad-lines"}));
     CHECK_THAT(skipped.err, ContainsSubstring("skipped 1 bad line, such as " + bad + ": line 31: "));
     check_fails(call({"eval", "--model", folder.path("run"), "--data", bad}), 3, "line 31");
     check_fails(call({"eval", "--model", folder.path("run"), "--data", t, "--stride", "4"}), 2, "--stride is for text");

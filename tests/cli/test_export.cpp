@@ -1,16 +1,9 @@
 // inkling export: a GGUF file, or a folder with the model alone.
-#include <nlohmann/json.hpp>
-
-#include "formats/files/directory.h"
 #include "formats/safetensors/safetensors.h"
 #include "tests/cli/program.h"
-#include "tests/paths.h"
 #include "tests/support/gguf.h"
 
 using namespace inkling::testing;
-using inkling::data::tests::ScratchFolder;
-using inkling::formats::read_file;
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -23,9 +16,9 @@ TEST_CASE("export: gguf in every type, over what was there", "[cli]") {
     const std::string out = folder.path("m.gguf");
     std::uintmax_t last = 0;
     for (const char* type : {"q4_0", "q8_0", "f16", "bf16", "f32"}) {
-        const Result r = program({"export", "--model", small_run(), "--out", out, "--format", "gguf", "--type", type});
-        INFO(r.err);
-        REQUIRE((r.code == 0 && r.out.empty()));
+        const Result r =
+            succeeded(program({"export", "--model", small_run(), "--out", out, "--format", "gguf", "--type", type}));
+        CHECK(r.out.empty());
         const Gguf file(out);
         CHECK((file.pairs["general.name"] == "run" && file.pairs["gpt2.context_length"] == 8));
         CHECK(file.tensors.at("token_embd.weight").shape == std::vector<std::uint64_t>{29, 16});
@@ -35,7 +28,7 @@ TEST_CASE("export: gguf in every type, over what was there", "[cli]") {
     }
     // f32 is the default, gguf too
     const std::string by_name = read_file(out);
-    CHECK(program({"export", "--model", small_run() + "/", "--out", out}).code == 0);
+    succeeded(program({"export", "--model", small_run() + "/", "--out", out}));
     CHECK(read_file(out) == by_name);
 }
 
@@ -46,24 +39,22 @@ TEST_CASE("export: a folder with the model alone, in any precision, with the sam
     };
     for (const std::string type : {"f32", "f16", "bf16"}) {
         const std::string out = folder.path(type);
-        const Result r = program({"export", "--model", kNanoChat, "--out", out, "--format", "hf", "--type", type});
-        INFO(r.err);
-        REQUIRE(r.code == 0);
+        const Result r =
+            succeeded(program({"export", "--model", kNanoChat, "--out", out, "--format", "hf", "--type", type}));
         CHECK_THAT(r.err, ContainsSubstring("wrote " + out + ": hf, " + type + "\n"));
-        CHECK(inkling::formats::names_in(out) == std::vector<std::string>{"config.json", "generation_config.json",
-                                                                          "model.safetensors", "tokenizer.json",
-                                                                          "tokenizer_config.json"});
+        CHECK(names_in(out) == std::vector<std::string>{"config.json", "generation_config.json", "model.safetensors",
+                                                        "tokenizer.json", "tokenizer_config.json"});
         const auto file = inkling::formats::SafetensorsFile::open(out + "/model.safetensors");
         CHECK(dtype_name(file.info("lm_head.weight").dtype) == (type == "f32"   ? "F32"
                                                                 : type == "f16" ? "F16"
                                                                                 : "BF16"));
-        CHECK(nlohmann::json::parse(read_file(out + "/config.json"))["torch_dtype"] == (type == "f32"   ? "float32"
-                                                                                        : type == "f16" ? "float16"
-                                                                                                        : "bfloat16"));
+        CHECK(json::parse(read_file(out + "/config.json"))["torch_dtype"] == (type == "f32"   ? "float32"
+                                                                              : type == "f16" ? "float16"
+                                                                                              : "bfloat16"));
         if (type != "bf16") CHECK(text(out) == text(kNanoChat));
         CHECK(text(out).size() == text(kNanoChat).size());
     }
-    CHECK(program({"export", "--model", small_run(), "--out", folder.path("a/"), "--format", "hf"}).code == 0);
+    succeeded(program({"export", "--model", small_run(), "--out", folder.path("a/"), "--format", "hf"}));
     CHECK(read_file(folder.path("a/model.safetensors")) == read_file(small_run() + "/best/model.safetensors"));
     CHECK_FALSE(fs::exists(folder.path("a/training_state.safetensors")));
 }
@@ -72,7 +63,7 @@ TEST_CASE("export: a nanochat as qwen3, with a warning where it has a soft cap",
     const ScratchFolder folder;
     const std::string capless = folder.path("capless");
     fs::copy(kNanoChat, capless);
-    auto config = nlohmann::json::parse(read_file(capless + "/config.json"));
+    auto config = json::parse(read_file(capless + "/config.json"));
     config["final_logit_softcapping"] = nullptr;
     folder.write("capless/config.json", config.dump());
     const auto text = [&](const std::string& model) {
@@ -81,9 +72,7 @@ TEST_CASE("export: a nanochat as qwen3, with a warning where it has a soft cap",
     for (const std::string& model : {kNanoChat, capless}) {
         for (const std::string format : {"gguf", "hf-qwen3"}) {
             const std::string out = folder.path(format + (model == capless ? "-capless" : ""));
-            const Result r = program({"export", "--model", model, "--out", out, "--format", format});
-            INFO(r.err);
-            REQUIRE(r.code == 0);
+            const Result r = succeeded(program({"export", "--model", model, "--out", out, "--format", format}));
             const bool warned =
                 r.err.find("warning: this model caps its logits at 15, and a qwen3 cannot") != std::string::npos;
             CHECK(warned == (model == kNanoChat));
@@ -91,9 +80,9 @@ TEST_CASE("export: a nanochat as qwen3, with a warning where it has a soft cap",
             if (format == "gguf") {
                 CHECK(Gguf(out).pairs["general.architecture"] == "qwen3");
             } else {
-                CHECK(nlohmann::json::parse(read_file(out + "/config.json"))["architectures"][0] == "Qwen3ForCausalLM");
+                CHECK(json::parse(read_file(out + "/config.json"))["architectures"][0] == "Qwen3ForCausalLM");
                 CHECK(text(out) == text(model));
-                CHECK(program({"export", "--model", out, "--out", out + "2", "--format", "hf-qwen3"}).code == 0);
+                succeeded(program({"export", "--model", out, "--out", out + "2", "--format", "hf-qwen3"}));
                 CHECK(read_file(out + "/model.safetensors") == read_file(out + "2/model.safetensors"));
             }
         }

@@ -2,13 +2,9 @@
 // interrupt all the time.
 #include "formats/sha256.h"
 #include "tests/cli/program.h"
-#include "tests/paths.h"
 #include "tests/skip.h"
 
 using namespace inkling::testing;
-using inkling::data::tests::ScratchFolder;
-using inkling::formats::read_file;
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -79,9 +75,8 @@ TEST_CASE("faulty files: any read may fail while a run goes on, which ends as if
     const ScratchFolder folder;
     const std::string text = folder.write("text.txt", small_text()), begun = folder.path("begun"),
                       out = folder.path("out");
-    REQUIRE(program(Arguments{"train", "--data", text, "--out", begun} +
-                    small({"--max-iters", "10", "--eval-every", "5", "--schedule", "constant"}))
-                .code == 0);
+    succeeded(program(Arguments{"train", "--data", text, "--out", begun} +
+                      small({"--max-iters", "10", "--eval-every", "5", "--schedule", "constant"})));
     // with a rate that does not depend on the number of steps, so that it does not matter which checkpoint is gone on
     // from
     const auto prepare = [&] {
@@ -90,7 +85,7 @@ TEST_CASE("faulty files: any read may fail while a run goes on, which ends as if
     };
     const Arguments go_on = {"train", "--out", out, "--resume", "auto", "--max-iters", "15"};
     prepare();
-    REQUIRE(program(go_on).code == 0);
+    succeeded(program(go_on));
     const std::string expected = weights_of(out);
     const int ended = check_failing_reads(go_on, prepare, [&](const Result&) { CHECK(weights_of(out) == expected); });
     CHECK(ended > 20);

@@ -3,10 +3,6 @@
 #include "tests/models/chat_folder.h"
 
 using namespace inkling::testing;
-using inkling::data::tests::ScratchFolder;
-using inkling::formats::read_file;
-using nlohmann::ordered_json;
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -34,17 +30,13 @@ std::vector<ordered_json> tuned(const Arguments& flags) {
 TEST_CASE("finetune: the dropout that a recipe chooses is the model's, and a resumed run has the same bits", "[cli]") {
     const ScratchFolder folder;
     const std::string text = folder.write("text.txt", foxes(1200)), a = folder.path("a"), b = folder.path("b");
-    const Result whole = program({"train", "--recipe", "fast", "--init-from", small_run(), "--data", text, "--out", a,
-                                  "--max-iters", "20", "--save-every", "10", "--eval-every", "0", "--threads", "1"});
-    INFO(whole.err);
-    REQUIRE(whole.code == 0);
+    succeeded(program({"train", "--recipe", "fast", "--init-from", small_run(), "--data", text, "--out", a,
+                       "--max-iters", "20", "--save-every", "10", "--eval-every", "0", "--threads", "1"}));
     CHECK_THAT(read_file(a + "/config.toml"), ContainsSubstring("\ndropout = 0.2\n"));
     CHECK(ordered_json::parse(read_file(a + "/latest/config.json"))["resid_pdrop"] == 0.2);
     fs::copy(a, b, fs::copy_options::recursive | fs::copy_options::copy_symlinks);
     fs::remove_all(b + "/step-000020");  // as if it had been killed behind step 10
-    const Result resumed = program({"train", "--out", b, "--resume", "auto"});
-    INFO(resumed.err);
-    REQUIRE(resumed.code == 0);
+    const Result resumed = succeeded(program({"train", "--out", b, "--resume", "auto"}));
     CHECK_THAT(resumed.err, ContainsSubstring("step 10"));
     CHECK(read_file(b + "/step-000020/model.safetensors") == read_file(a + "/step-000020/model.safetensors"));
 }
@@ -83,20 +75,17 @@ TEST_CASE("finetune: a model that no step makes better stays as it was", "[cli]"
     const ScratchFolder folder;
     const std::string text = folder.write("text.txt", small_text()), out = folder.path("out");
     for (const Arguments& kind : {Arguments{}, Arguments{"--lora-rank", "2"}}) {
-        const Result r = program(Arguments{"train", "--init-from", small_run(), "--data", text, "--out", out,
-                                           "--overwrite", "--learning-rate", "10", "--max-iters", "40", "--threads",
-                                           "1", "--eval-every", "5", "--patience", "3"} +
-                                 kind);
-        INFO(r.err);
-        REQUIRE(r.code == 0);
+        const Result r = succeeded(program(Arguments{"train", "--init-from", small_run(), "--data", text, "--out", out,
+                                                     "--overwrite", "--learning-rate", "10", "--max-iters", "40",
+                                                     "--threads", "1", "--eval-every", "5", "--patience", "3"} +
+                                           kind));
         CHECK_THAT(r.err, ContainsSubstring("before training: validation ") &&
                               ContainsSubstring("the validation loss had not improved for a while: 15 steps") &&
                               ContainsSubstring(", before the first step: none made it better"));
         CHECK(fs::read_symlink(out + "/best") == "step-000000");
         CHECK(loss_on(out, text) == loss_on(small_run(), text));
         // it is over, and stays so
-        const Result again = program({"train", "--out", out, "--resume", "auto"});
-        CHECK(again.code == 0);
+        const Result again = succeeded(program({"train", "--out", out, "--resume", "auto"}));
         CHECK_THAT(again.err, ContainsSubstring("has not improved since step 0"));
         CHECK(fs::read_symlink(out + "/best") == "step-000000");
     }
@@ -127,11 +116,9 @@ TEST_CASE("finetune: rows may be shorter than the model's context, which stays",
     CHECK(ordered_json::parse(read_file(out + "/latest/config.json"))["n_positions"] == 8);
     const std::string weights = read_file(out + "/step-000008/model.safetensors");
     fs::remove_all(out + "/step-000008");
-    const Result resumed = program({"train", "--out", out, "--resume", "auto"});
-    INFO(resumed.err);
-    REQUIRE(resumed.code == 0);
+    succeeded(program({"train", "--out", out, "--resume", "auto"}));
     CHECK(read_file(out + "/step-000008/model.safetensors") == weights);
-    check_fails(program(flags + Arguments{"--overwrite", "--block-size", "9"}), 2,
+    check_fails(call(flags + Arguments{"--overwrite", "--block-size", "9"}), 2,
                 "--block-size must be at most 8, the context of the model that is loaded, got 9");
     check_fails(call({"train", "--out", out, "--resume", "auto", "--block-size", "8", "--max-iters", "9"}), 3,
                 "--block-size was 6, is 8");
@@ -156,11 +143,9 @@ TEST_CASE("eval: --answers counts those that are as in the data", "[cli]") {
     std::string lines;
     for (int i = 0; i < 20; ++i) lines += chat("what animal?", "a fox") + chat("what color?", "red");
     const std::string data = folder.write("chats.jsonl", lines), out = folder.path("run");
-    const Result r = program(Arguments{"train", "--data", data, "--out", out} +
-                             small({"--tokenizer", "bpe", "--vocab-size", "280", "--block-size", "64", "--n-embd", "32",
-                                    "--max-iters", "150", "--learning-rate", "0.01", "--eval-every", "0"}));
-    INFO(r.err);
-    REQUIRE(r.code == 0);
+    succeeded(program(Arguments{"train", "--data", data, "--out", out} +
+                      small({"--tokenizer", "bpe", "--vocab-size", "280", "--block-size", "64", "--n-embd", "32",
+                             "--max-iters", "150", "--learning-rate", "0.01", "--eval-every", "0"})));
     const std::string asked = folder.write(
         "asked.jsonl", chat("what animal?", "a fox") + chat("what color?", " red ") + chat("what color?", "blue"));
     const Arguments eval{"eval", "--model", out, "--data", asked};
@@ -183,14 +168,10 @@ TEST_CASE("train: --chat-template gives a model of text the form of conversation
                                            "\n");
     const Arguments flags =
         Arguments{"train", "--data", text, "--out", base, "--chat-template", "chatml"} + small({"--block-size", "48"});
-    check_fails(program(flags), 3, "a character tokenizer has no tokens for the marks");
-    const Result r = program(flags + Arguments{"--tokenizer", "bpe", "--vocab-size", "300"});
-    INFO(r.err);
-    REQUIRE(r.code == 0);
+    check_fails(call(flags), 3, "a character tokenizer has no tokens for the marks");
+    succeeded(program(flags + Arguments{"--tokenizer", "bpe", "--vocab-size", "300"}));
     CHECK_THAT(read_file(base + "/latest/tokenizer_config.json"), ContainsSubstring("chat_template"));
-    const Result adapted = program({"train", "--data", chats, "--init-from", base, "--lora-rank", "2", "--out",
-                                    folder.path("lora"), "--max-iters", "3", "--val-fraction", "0"});
-    INFO(adapted.err);
-    CHECK(adapted.code == 0);
-    CHECK(program({"train", "--out", base, "--resume", "auto", "--max-iters", "21"}).code == 0);
+    succeeded(program({"train", "--data", chats, "--init-from", base, "--lora-rank", "2", "--out", folder.path("lora"),
+                       "--max-iters", "3", "--val-fraction", "0"}));
+    succeeded(program({"train", "--out", base, "--resume", "auto", "--max-iters", "21"}));
 }

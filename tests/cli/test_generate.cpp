@@ -1,15 +1,10 @@
 // inkling generate: what a user meets beside the text itself.
 #include <atomic>
-#include <nlohmann/json.hpp>
 
 #include "tests/cli/program.h"
 #include "tests/models/folders.h"
-#include "tests/paths.h"
 
 using namespace inkling::testing;
-using inkling::data::tests::ScratchFolder;
-using nlohmann::ordered_json;
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -47,7 +42,7 @@ TEST_CASE("generate: ends before a stop text", "[cli]") {
     CHECK(ended["tokens"] < 60);
     CHECK(program(generate(flags + Arguments{"--stop", stop, "--stop", other, "--no-prompt"})).out ==
           whole.substr(0, at) + "\n");
-    check_fails(program(generate({"--stop", ""})), 2, "stop text");
+    check_fails(call(generate({"--stop", ""})), 2, "stop text");
 }
 
 TEST_CASE("generate: log-probabilities of each token on request", "[cli]") {
@@ -63,15 +58,15 @@ TEST_CASE("generate: log-probabilities of each token on request", "[cli]") {
         CHECK(token["id"].is_number());
     }
     CHECK(text == j["text"].get<std::string>());
-    check_fails(program(generate({"-p", "the", "--logprobs", "3"})), 2, "--json");
+    check_fails(call(generate({"-p", "the", "--logprobs", "3"})), 2, "--json");
 }
 
 TEST_CASE("generate: weights in bfloat16 and in 8 bits", "[cli]") {
     const Arguments flags = {"-p", "the quick brown", "-n", "20"};
     for (const Arguments& type : {Arguments{"--precision", "bf16"}, Arguments{"--quantize", "q8_0"}})
         CHECK(text_of(flags + type).size() == 20);
-    check_fails(program(generate({"--quantize", "q4"})), 2, "q4");
-    check_fails(program(generate({"--quantize", "q8_0", "--precision", "bf16"})), 2, "--precision");
+    check_fails(call(generate({"--quantize", "q4"})), 2, "q4");
+    check_fails(call(generate({"--quantize", "q8_0", "--precision", "bf16"})), 2, "--precision");
 }
 
 TEST_CASE("generate: prompts that are empty, too long, unknown or not text", "[cli]") {
@@ -79,13 +74,12 @@ TEST_CASE("generate: prompts that are empty, too long, unknown or not text", "[c
     CHECK(program(generate({"-n", "7"})).out.size() == 8);
     const auto empty = objects(generate({"-n", "7", "-f", folder.write("empty", ""), "--json"})).at(0);
     CHECK((empty["prompt_tokens"] == 0 && empty["tokens"] == 7));
-    const Result longer = program(generate({"-f", folder.write("text", small_text()), "-n", "9"}));
-    CHECK(longer.code == 0);
+    const Result longer = succeeded(program(generate({"-f", folder.write("text", small_text()), "-n", "9"})));
     CHECK(longer.out.size() == small_text().size() + 9 + 1);
     CHECK_THAT(longer.err, ContainsSubstring("the model sees the last 8"));
-    check_fails(program(generate({"-p", "caf\xC3\xA9", "--strict-vocabulary"})), 3);
-    check_fails(program(generate({"-p", "\xFF"})), 3, "not UTF-8");
-    check_fails(program(generate({"-f", folder.path("none")})), 3, "none");
+    check_fails(call(generate({"-p", "caf\xC3\xA9", "--strict-vocabulary"})), 3);
+    check_fails(call(generate({"-p", "\xFF"})), 3, "not UTF-8");
+    check_fails(call(generate({"-f", folder.path("none")})), 3, "none");
     CHECK(objects(generate({"-p", "fox", "-n", "0", "--json"})).at(0)["stop_reason"] == "length");
 }
 
@@ -98,7 +92,7 @@ TEST_CASE("generate: senseless choices are usage errors", "[cli]") {
                                       {"--temperature", "nan"},
                                       {"--context-shift", "9"},
                                       {"--top-k", "-1"}})
-        check_fails(program(generate({flag, value})), 2, flag);
+        check_fails(call(generate({flag, value})), 2, flag);
 }
 
 TEST_CASE("generate: ends quietly when nobody reads", "[cli]") {
@@ -126,18 +120,16 @@ TEST_CASE("generate: --interactive continues each line of stdin", "[cli]") {
         return text_of({"-p", prompt, "-n", "6", "--temperature", "0"});
     };
     CHECK(texts[0]["text"] == greedy("the quick"));
-    const Result plain = program(generate(flags), "", in);
-    CHECK(plain.code == 0);
+    const Result plain = succeeded(program(generate(flags), "", in));
     CHECK(plain.out.starts_with("the quick" + texts[0]["text"].get<std::string>() + "\nfox"));
     CHECK(program(generate(flags + Arguments{"-p", "the quick"})).out ==
           "the quick" + texts[0]["text"].get<std::string>() + "\n");
     // a line that the model cannot read does not end it
-    const Result bad = program(generate(flags + Arguments{"--strict-vocabulary"}), "",
-                               folder.write("bad", "caf\xC3\xA9\nthe quick\n"));
-    CHECK(bad.code == 0);
+    const Result bad = succeeded(program(generate(flags + Arguments{"--strict-vocabulary"}), "",
+                                         folder.write("bad", "caf\xC3\xA9\nthe quick\n")));
     CHECK(bad.out == "the quick" + texts[0]["text"].get<std::string>() + "\n");
     CHECK_THAT(bad.err, ContainsSubstring("inkling: "));
-    check_fails(program(generate({"--interactive", "--num-samples", "2"})), 2, "--num-samples");
+    check_fails(call(generate({"--interactive", "--num-samples", "2"})), 2, "--num-samples");
 }
 
 TEST_CASE("generate: without --seed another text each time, which the seed that is told repeats", "[cli]") {
@@ -178,9 +170,7 @@ TEST_CASE("generate: a model folder that is replaced all the time is read whole"
     };
     const std::string of_a = with(a.path()).out, of_b = with(b.path()).out;
     for (int i = 0; i < 20; ++i) {
-        const Result r = with(folder.path());
-        INFO(r.err);
-        CHECK(r.code == 0);
+        const Result r = succeeded(with(folder.path()));
         CHECK((r.out == of_a || r.out == of_b));
     }
     done = true;

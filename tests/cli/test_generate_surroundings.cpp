@@ -6,12 +6,8 @@
 
 #include "tests/cli/terminal.h"
 #include "tests/models/folders.h"
-#include "tests/paths.h"
 
 using namespace inkling::testing;
-using inkling::data::tests::ScratchFolder;
-using inkling::formats::read_file;
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -51,10 +47,9 @@ TEST_CASE("generate: an output that cannot be written is one line and an exit co
 TEST_CASE("generate: what a terminal would obey is shown there, and exact in a file", "[cli]") {
     const ScratchFolder folder;
     const std::string evil = "\x1b]0;title\x07\x1b[2J", out = folder.path("out");
-    const Result r = program(Arguments{"train", "--data", folder.write("text.txt", evil + small_text()), "--out", out,
-                                       "--sample-prompt", evil} +
-                             kSmall);
-    REQUIRE(r.code == 0);
+    const Result r = succeeded(program(Arguments{"train", "--data", folder.write("text.txt", evil + small_text()),
+                                                 "--out", out, "--sample-prompt", evil} +
+                                       kSmall));
     CHECK_THAT(r.err, ContainsSubstring(evil));  // the sample, in a file
     const Arguments command = {"generate", "--model", out, "-p", evil, "-n", "0", "--seed", "1"};
     CHECK(program(command).out == evil + "\n");
@@ -143,8 +138,7 @@ TEST_CASE("generate: text on stdin that nobody named is told, and not waited for
           "sleep 1 | " + run, "echo the | (sleep 0.05; " + run + "--interactive)"}) {
         if (kEmulated && quiet.ends_with("<&-")) continue;  // an emulator opens files of its own
         INFO(quiet);
-        const Result r = shell(quiet);
-        CHECK(r.code == 0);
+        const Result r = succeeded(shell(quiet));
         CHECK(r.err.find("standard input") == std::string::npos);
     }
 }

@@ -1,21 +1,14 @@
 // A GGUF file wherever a model is named: each command does with it what it does with the folder.
 #include "tests/cli/program.h"
-#include "tests/paths.h"
 
 using namespace inkling::testing;
-using inkling::data::tests::ScratchFolder;
-using inkling::formats::read_file;
-using nlohmann::ordered_json;
-namespace fs = std::filesystem;
 
 namespace {
 
 const std::string kStories = tests_path("reference/greedy_gpt2");
 
 Result good(const Arguments& arguments) {
-    const Result r = program(arguments);
-    INFO(r.err);
-    REQUIRE(r.code == 0);
+    const Result r = succeeded(program(arguments));
     return r;
 }
 
@@ -111,9 +104,7 @@ TEST_CASE("gguf commands: a file that cannot be read is bad input, in a line", "
          {Arguments{"generate", "--model", cut, "-n", "1"}, Arguments{"info", "--model", cut},
           Arguments{"train", "--init-from", cut, "--out", folder.path("out")},
           Arguments{"tokenize", "encode", "--tokenizer", cut, "-f", "/dev/null"}}) {
-        const Result r = program(arguments);
-        INFO(r.err);
-        CHECK(r.code == 3);
+        const Result r = ended_with(3, program(arguments));
         CHECK_THAT(r.err, ContainsSubstring("inkling: " + cut + ": tensor "));
         CHECK_THAT(r.err, ContainsSubstring("the file was cut short"));
         CHECK(std::count(r.err.begin(), r.err.end(), '\n') == 1);

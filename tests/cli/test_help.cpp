@@ -38,8 +38,8 @@ TEST_CASE("help: inkling alone is wrong usage, and inkling help is what was aske
     CHECK(call({"--help"}).out == help.out);
     for (const Arguments& command : {Arguments{"train"}, Arguments{"generate"}, Arguments{"tokenize"},
                                      Arguments{"tokenize", "train"}, Arguments{"bench"}}) {
-        const Result r = call(Arguments{"help"} + command);
-        CHECK((r.code == 0 && r.err.empty()));
+        const Result r = succeeded(call(Arguments{"help"} + command));
+        CHECK(r.err.empty());
         CHECK(r.out == call(command + Arguments{"--help"}).out);
         CHECK_THAT(r.out, ContainsSubstring("Usage: inkling " + command[0]));
     }

@@ -14,9 +14,6 @@
 #include "tests/skip.h"
 
 using namespace inkling::testing;
-using inkling::data::tests::ScratchFolder;
-using inkling::formats::read_file;
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -60,8 +57,7 @@ TEST_CASE("limits: without threads to be had, one does the work, with the same b
     CHECK(limited.code == 0);
     CHECK_THAT(limited.err, ContainsSubstring("warning: cannot start 2 threads: ") &&
                                 ContainsSubstring(": using 1\n") && ContainsSubstring(", 1 thread, "));
-    const Result free = train("free", nullptr);
-    REQUIRE(free.code == 0);
+    const Result free = succeeded(train("free", nullptr));
     CHECK(free.err.find("warning") == std::string::npos);
     CHECK(read_file(folder.path("limited/latest/model.safetensors")) ==
           read_file(folder.path("free/latest/model.safetensors")));
@@ -70,9 +66,8 @@ TEST_CASE("limits: without threads to be had, one does the work, with the same b
           Arguments{"eval", "--model", small_run(), "--data", text, "--threads", "2"},
           Arguments{"gradcheck", "--filter", "softmax"},
           Arguments{"export", "--model", small_run(), "--out", folder.path("a.gguf")}}) {
-        const Result r = program(command, "", "/dev/null", no_threads);
-        INFO(command[0] << ": " << r.err);
-        CHECK(r.code == 0);
+        succeeded(program(command, "", "/dev/null", no_threads));
+        INFO(command[0]);
     }
 }
 
@@ -83,10 +78,8 @@ TEST_CASE("limits: a small stack is made larger where that is allowed, and told 
     const std::string text = folder.write("text.txt", small_text());
     const Arguments train = Arguments{"train", "--data", text, "--out", folder.path("out"), "--overwrite"} +
                             small({"--threads", "2", "--n-embd", "64", "--batch-size", "64", "--block-size", "32"});
-    const Result raised = program(train, "", "/dev/null", stack_limit<32, 8192>);
-    INFO(raised.err);
-    CHECK(raised.code == 0);
-    CHECK(program(train, "", "/dev/null", stack_limit<1024, 1024>).code == 0);
+    succeeded(program(train, "", "/dev/null", stack_limit<32, 8192>));
+    succeeded(program(train, "", "/dev/null", stack_limit<1024, 1024>));
     check_fails(program(train, "", "/dev/null", stack_limit<128, 128>), 1, "the stack limit is 128 kB");
     check_fails(program(train, "", "/dev/null", stack_limit<32, 32>), 1, "the stack limit is 32 kB");
 }

@@ -5,16 +5,15 @@
 #include "tests/cli/program.h"
 #include "train/recipes/recipes.h"
 
-using inkling::data::tests::ScratchFolder;
 using namespace inkling::testing;
 
 namespace {
 
 struct Manual {
     ScratchFolder folder;
-    Manual() { REQUIRE(call({"manual", folder.path("share")}).code == 0); }
+    Manual() { succeeded(call({"manual", folder.path("share")})); }
     std::string path(const std::string& name) const { return folder.path("share/" + name); }
-    std::string read(const std::string& name) const { return inkling::formats::read_file(path(name)); }
+    std::string read(const std::string& name) const { return read_file(path(name)); }
 };
 
 constexpr const char* kForBash = "bash-completion/completions/inkling";
@@ -113,16 +112,15 @@ TEST_CASE("manual: pages and completions are right in their languages", "[cli]")
     const Manual manual;
     const auto check_with = [&](const std::string& path, const Arguments& rest) {
         if (access(path.c_str(), X_OK) != 0) return false;
-        const Result r = run_program(Arguments{path} + rest);
-        INFO(path << ' ' << rest.back() << ": " << r.err << r.out);
-        CHECK(r.code == 0);
+        const Result r = succeeded(run_program(Arguments{path} + rest));
+        INFO(path << " " << rest.back());
         CHECK(r.err.empty());
         return true;
     };
     CHECK(check_with("/bin/bash", {"-n", manual.path(kForBash)}));
     check_with("/usr/bin/zsh", {"-n", manual.path("zsh/site-functions/_inkling")});
     check_with("/usr/bin/fish", {"-n", manual.path("fish/vendor_completions.d/inkling.fish")});
-    for (const auto& page : std::filesystem::directory_iterator(manual.path("man/man1"))) {
+    for (const auto& page : fs::directory_iterator(manual.path("man/man1"))) {
         check_with("/usr/bin/mandoc", {"-Tlint", "-Wwarning", page.path().string()});
         check_with("/usr/bin/groff", {"-man", "-ww", "-z", page.path().string()});
         const std::string text = manual.read("man/man1/" + page.path().filename().string());

@@ -2,7 +2,6 @@
 #include "tests/cli/program.h"
 
 using namespace inkling::testing;
-using inkling::data::tests::ScratchFolder;
 
 namespace {
 
@@ -20,11 +19,10 @@ std::string words() {
 // A tokenizer of small_text, and the same with Llama 3's pattern.
 std::string tokenizer(const ScratchFolder& folder, bool split) {
     const std::string path = folder.path("tokenizer.json");
-    const Result r = program(
-        {"tokenize", "train", "--data", folder.write("small.txt", small_text()), "--vocab-size", "300", "--out", path});
-    REQUIRE(r.code == 0);
+    succeeded(program({"tokenize", "train", "--data", folder.write("small.txt", small_text()), "--vocab-size", "300",
+                       "--out", path}));
     if (!split) return path;
-    auto j = nlohmann::json::parse(inkling::formats::read_file(path));
+    auto j = json::parse(read_file(path));
     const char* const pattern =
         R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
     j["pre_tokenizer"] = {
@@ -42,11 +40,9 @@ TEST_CASE("memory: encoding takes twice the text and the ids at most", "[cli][sl
         for (const bool letters : {false, true}) {
             const ScratchFolder folder;
             const std::string text = folder.write("text.txt", letters ? one_letter() : words());
-            const Result r = program({"tokenize", "encode", "--tokenizer", tokenizer(folder, split), "-f", text},
-                                     folder.path("ids"));
-            INFO(r.err);
-            REQUIRE(r.code == 0);
-            const std::string ids = inkling::formats::read_file(folder.path("ids"));
+            const Result r = succeeded(program(
+                {"tokenize", "encode", "--tokenizer", tokenizer(folder, split), "-f", text}, folder.path("ids")));
+            const std::string ids = read_file(folder.path("ids"));
             const std::size_t count = 1 + static_cast<std::size_t>(std::count(ids.begin(), ids.end(), ' '));
             INFO("split " << split << ", one letter " << letters << ", ids " << count);
             CHECK(r.peak_mb < 2 * kMegabytes + (4 * count >> 20) + kProgram_mb);
@@ -70,9 +66,8 @@ TEST_CASE("memory: a long prompt takes twice its text at most, and counts whole"
 
 TEST_CASE("memory: learning byte pairs from one letter makes no token of the whole text", "[cli][slow]") {
     const ScratchFolder folder;
-    const Result r = program({"tokenize", "train", "--data", folder.write("text.txt", one_letter()), "--vocab-size",
-                              "1000", "--out", folder.path("tokenizer.json")});
-    CHECK(r.code == 0);
+    const Result r = succeeded(program({"tokenize", "train", "--data", folder.write("text.txt", one_letter()),
+                                        "--vocab-size", "1000", "--out", folder.path("tokenizer.json")}));
     CHECK(r.peak_mb < 8 * kMegabytes);
-    CHECK(std::filesystem::file_size(folder.path("tokenizer.json")) < 1'000'000);
+    CHECK(fs::file_size(folder.path("tokenizer.json")) < 1'000'000);
 }

@@ -1,13 +1,9 @@
 // inkling generate, eval, info, bench and gradcheck: what they print, and the keys of their JSON.
-#include <nlohmann/json.hpp>
-
 #include "models/files/folder.h"
 #include "tests/cli/terminal.h"
 #include "train/evaluate.h"
 
 using namespace inkling::testing;
-using inkling::data::tests::ScratchFolder;
-using nlohmann::ordered_json;
 
 namespace {
 
@@ -20,8 +16,8 @@ void check_keys(const ordered_json& j, const std::vector<std::string>& keys) {
 }  // namespace
 
 TEST_CASE("generate: prints the prompt and its continuation, the seed on stderr", "[cli]") {
-    const Result r = program({"generate", "--model", small_run(), "-p", "the quick", "-n", "30", "--seed", "5"});
-    CHECK(r.code == 0);
+    const Result r =
+        succeeded(program({"generate", "--model", small_run(), "-p", "the quick", "-n", "30", "--seed", "5"}));
     CHECK(r.out.starts_with("the quick"));
     CHECK(r.out.size() == 9 + 30 + 1);
     CHECK_THAT(r.err, ContainsSubstring("seed 5"));
@@ -74,8 +70,7 @@ TEST_CASE("eval: loss, perplexity, bits per byte and tokens", "[cli]") {
     CHECK(j["loss"].get<double>() == Approx(loss).epsilon(1e-6));
     CHECK(j["perplexity"].get<double>() == Approx(std::exp(loss)).epsilon(1e-6));
     CHECK(j["bits_per_byte"].get<double>() == Approx(loss / std::log(2.0)).epsilon(1e-6));  // a byte a token here
-    const Result plain = program({"eval", "--model", small_run(), "--data", file});
-    CHECK(plain.code == 0);
+    const Result plain = succeeded(program({"eval", "--model", small_run(), "--data", file}));
     CHECK_THAT(plain.out, ContainsSubstring("perplexity") && ContainsSubstring("19"));
 }
 
@@ -92,7 +87,7 @@ TEST_CASE("eval: windows with a stride, and products in bfloat16", "[cli]") {
     const double rounded = json_lines(program(command + Arguments{"--precision", "bf16"})).at(0)["loss"];
     CHECK(rounded != loss);
     CHECK(rounded == Approx(loss).epsilon(0.01));
-    check_fails(program(command + Arguments{"--stride", "9"}), 2, "context of 8");
+    check_fails(call(command + Arguments{"--stride", "9"}), 2, "context of 8");
 }
 
 TEST_CASE("eval: a loss that is not finite is refused", "[cli]") {
@@ -108,8 +103,7 @@ TEST_CASE("eval: a loss that is not finite is refused", "[cli]") {
 TEST_CASE("eval: shorter windows, weights in 8 bits, and how far it is", "[cli]") {
     const ScratchFolder folder;
     const std::string file = folder.write("text.txt", small_text()), out = folder.path("out");
-    const Result r = program(Arguments{"train", "--data", file, "--out", out} + small({"--n-embd", "32"}));
-    REQUIRE(r.code == 0);
+    succeeded(program(Arguments{"train", "--data", file, "--out", out} + small({"--n-embd", "32"})));
     const Arguments command = {"eval", "--model", out, "--data", file, "--json"};
     const auto loss = [&](const Arguments& more) {
         return json_lines(program(command + more)).at(0)["loss"].get<double>();
@@ -124,9 +118,9 @@ TEST_CASE("eval: shorter windows, weights in 8 bits, and how far it is", "[cli]"
     CHECK(loss({"--block-size", "5"}) == expected(WeightType::fp32, 5));
     CHECK(loss({"--quantize", "q8_0"}) == expected(WeightType::q8_0, 8));
     CHECK(loss({"--quantize", "q8_0"}) != expected(WeightType::fp32, 8));
-    check_fails(program(command + Arguments{"--block-size", "9"}), 2, "at most the context of 8, got 9");
-    check_fails(program(command + Arguments{"--block-size", "5", "--stride", "6"}), 2, "--block-size of 5, got 6");
-    check_fails(program(command + Arguments{"--quantize", "q8_0", "--precision", "bf16"}), 2, "--precision");
+    check_fails(call(command + Arguments{"--block-size", "9"}), 2, "at most the context of 8, got 9");
+    check_fails(call(command + Arguments{"--block-size", "5", "--stride", "6"}), 2, "--block-size of 5, got 6");
+    check_fails(call(command + Arguments{"--quantize", "q8_0", "--precision", "bf16"}), 2, "--precision");
     CHECK(program(command).err.empty());  // soon over
     Terminal t(command);
     t.expect("evaluating 1214 tokens: 0%");
@@ -146,10 +140,9 @@ TEST_CASE("info: the shape of a model and the state of its training", "[cli]") {
 
 TEST_CASE("info: a run without validation has no best loss, and is valid JSON", "[cli]") {
     const ScratchFolder folder;
-    REQUIRE(program(Arguments{"train", "--data", folder.write("text.txt", small_text()), "--out", folder.path("out"),
-                              "--val-fraction", "0"} +
-                    kSmall)
-                .code == 0);
+    succeeded(program(Arguments{"train", "--data", folder.write("text.txt", small_text()), "--out", folder.path("out"),
+                                "--val-fraction", "0"} +
+                      kSmall));
     const auto j = json_lines(program({"info", "--model", folder.path("out"), "--json"})).at(0);
     CHECK_FALSE(j.contains("best_val_loss"));
     CHECK(j["step"] == 20);
@@ -193,8 +186,7 @@ TEST_CASE("gradcheck: a row each, filtered", "[cli]") {
         CHECK(j["passed"] == true);
         CHECK(j["max_rel_error"] <= j["bound"]);
     }
-    const Result plain = program({"gradcheck", "--filter", "softmax"});
-    CHECK(plain.code == 0);
+    const Result plain = succeeded(program({"gradcheck", "--filter", "softmax"}));
     CHECK_THAT(plain.out, ContainsSubstring("softmax") && ContainsSubstring(" 0 failed"));
 }
 
@@ -202,12 +194,10 @@ TEST_CASE("generate: a text begins and ends with the end of text, where the toke
     const ScratchFolder folder;
     for (int i = 0; i < 60; ++i) folder.write("texts/" + std::to_string(100 + i), "one two three");
     const std::string out = folder.path("out");
-    const Result trained = program(
+    succeeded(program(
         Arguments{"train", "--data", folder.path("texts"), "--out", out, "--tokenizer", "bpe", "--vocab-size", "280"} +
         small({"--max-iters", "300", "--learning-rate", "0.02", "--eval-every", "0", "--val-fraction", "0",
-               "--sample-every", "0"}));
-    INFO(trained.err);
-    REQUIRE(trained.code == 0);
+               "--sample-every", "0"})));
     const auto j = json_lines(program({"generate", "--model", out, "--json", "--temperature", "0", "-n", "50"})).at(0);
     CHECK((j["text"] == "one two three" && j["stop_reason"] == "end_of_text" && j["prompt_tokens"] == 0));
     CHECK(j["tokens"] < 50);

@@ -7,8 +7,6 @@
 #include "tests/skip.h"
 
 using namespace inkling::testing;
-using inkling::data::tests::ScratchFolder;
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -49,9 +47,7 @@ void check_one_line(const Result& r, int code, const std::string& text) {
     CHECK_THAT(lines[0], ContainsSubstring(text));
 }
 
-std::string model_in(const std::string& out) {
-    return inkling::formats::read_file(fs::path(out) / "latest" / "model.safetensors");
-}
+std::string model_in(const std::string& out) { return read_file(fs::path(out) / "latest" / "model.safetensors"); }
 
 Arguments flags(const std::string& text, const std::string& out, const Arguments& more = {}) {
     return Arguments{"train", "--data", text, "--out", out} + small({"--batch-size", "8", "--n-embd", "32"}) + more;
@@ -88,12 +84,10 @@ TEST_CASE("mpirun: 2 and 4 processes write the model that one writes", "[cli][mp
     for (const std::string optimizer : {"adamw", "muon"}) {
         const Arguments more = {"--shards", "4", "--optimizer", optimizer, "--dropout", "0.1", "--ema", "0.5"};
         const std::string alone = folder.path(optimizer + "1");
-        REQUIRE(program(flags(text, alone, more)).code == 0);
+        succeeded(program(flags(text, alone, more)));
         for (const std::size_t n : {2u, 4u}) {
             const std::string out = folder.path(optimizer + std::to_string(n));
-            const Result r = mpirun(n, flags(text, out, more));
-            INFO(r.err);
-            REQUIRE(r.code == 0);
+            const Result r = succeeded(mpirun(n, flags(text, out, more)));
             CHECK_THAT(r.err, ContainsSubstring(std::to_string(n) + " processes on 1 computer"));
             CHECK(model_in(out) == model_in(alone));
             CHECK(r.out.empty());
@@ -105,39 +99,18 @@ TEST_CASE("mpirun: 2 and 4 processes write the adapter that one writes", "[cli][
     const ScratchFolder folder;
     const std::string text = folder.write("text.txt", small_text());
     const auto arguments = [&](const std::string& out) {
-        return Arguments{"train",
-                         "--data",
-                         text,
-                         "--out",
-                         folder.path(out),
-                         "--recipe",
-                         "nanogpt-cpu",
-                         "--init-from",
-                         small_run(),
-                         "--lora-rank",
-                         "2",
-                         "--lora-dropout",
-                         "0.1",
-                         "--shards",
-                         "4",
-                         "--batch-size",
-                         "4",
-                         "--max-iters",
-                         "12",
-                         "--eval-every",
-                         "6",
-                         "--threads",
-                         "1"};
+        return Arguments{"train", "--data", text, "--out", folder.path(out), "--init-from", small_run()} +
+               words(
+                   "--recipe nanogpt-cpu --lora-rank 2 --lora-dropout 0.1 --shards 4 --batch-size 4 --max-iters 12 "
+                   "--eval-every 6 --threads 1");
     };
     const auto adapter = [&](const std::string& out) {
-        return inkling::formats::read_file(fs::path(folder.path(out)) / "latest" / "adapter_model.safetensors");
+        return read_file(fs::path(folder.path(out)) / "latest" / "adapter_model.safetensors");
     };
-    REQUIRE(program(arguments("alone")).code == 0);
+    succeeded(program(arguments("alone")));
     for (const std::size_t n : {2u, 4u}) {
         const std::string out = std::to_string(n);
-        const Result r = mpirun(n, arguments(out));
-        INFO(r.err);
-        REQUIRE(r.code == 0);
+        succeeded(mpirun(n, arguments(out)));
         CHECK(adapter(out) == adapter("alone"));
     }
 }
@@ -146,7 +119,7 @@ TEST_CASE("mpirun: a run of 2 is killed, and goes on with 4 to the same bytes", 
     const ScratchFolder folder;
     const std::string text = folder.write("text.txt", small_text()), out = folder.path("out");
     const Arguments more = {"--shards", "4", "--save-every", "5", "--max-iters", "150", "--eval-every", "75"};
-    REQUIRE(program(flags(text, folder.path("alone"), more)).code == 0);
+    succeeded(program(flags(text, folder.path("alone"), more)));
     {
         Process run(started(2, flags(text, out, more)), "", "/dev/null", nullptr, kMpirun);
         REQUIRE(within(20, [&] { return fs::exists(fs::path(out) / "latest"); }));
@@ -157,38 +130,21 @@ TEST_CASE("mpirun: a run of 2 is killed, and goes on with 4 to the same bytes", 
         CHECK(r.code != 0);
         CHECK(within(10, [&] { return processes_of(out).empty(); }));
     }
-    const Result r = mpirun(4, flags(text, out, more + Arguments{"--resume", "auto"}));
-    INFO(r.err);
-    REQUIRE(r.code == 0);
+    const Result r = succeeded(mpirun(4, flags(text, out, more + Arguments{"--resume", "auto"})));
     CHECK_THAT(r.err, ContainsSubstring("going on from"));
     CHECK(model_in(out) == model_in(folder.path("alone")));
 }
 
 TEST_CASE("mpirun: a recipe's run of 4 goes on with 2, and with 1", "[cli][mpirun][unsanitized]") {
     const ScratchFolder folder;
-    const Arguments run = {"train",
-                           "--recipe",
-                           "nanogpt-cpu",
-                           "--data",
-                           folder.write("text.txt", small_text()),
-                           "--n-layer",
-                           "1",
-                           "--n-embd",
-                           "32",
-                           "--block-size",
-                           "8",
-                           "--threads",
-                           "1",
-                           "--resume",
-                           "auto",
-                           "--out",
-                           folder.path("out")};
+    const Arguments run =
+        Arguments{"train", "--data", folder.write("text.txt", small_text()), "--out", folder.path("out")} +
+        words("--recipe nanogpt-cpu --n-layer 1 --n-embd 32 --block-size 8 --threads 1 --resume auto");
     for (const std::size_t n : {4u, 2u, 1u}) {
         const Arguments steps = {"--max-iters", std::to_string(5 * (5 - n))};
-        const Result r = n == 1 ? program(run + steps) : mpirun(n, run + steps);
-        INFO(n << ": " << r.err);
-        REQUIRE(r.code == 0);
-        CHECK_THAT(inkling::formats::read_file(folder.path("out/config.toml")), ContainsSubstring("\nshards = 4\n"));
+        INFO(n);
+        succeeded(n == 1 ? program(run + steps) : mpirun(n, run + steps));
+        CHECK_THAT(read_file(folder.path("out/config.toml")), ContainsSubstring("\nshards = 4\n"));
     }
 }
 
@@ -226,9 +182,7 @@ TEST_CASE("mpirun: asked to stop, all end after the same step, and it is saved",
         kill(process, SIGTERM);
         break;
     }
-    const Result r = run.wait(20);
-    INFO(r.err);
-    CHECK(r.code == 143);
+    const Result r = ended_with(143, run.wait(20));
     CHECK_THAT(r.err, ContainsSubstring("stopped at step"));
     CHECK(fs::exists(fs::path(out) / "latest"));
     CHECK(processes_of(out).empty());
@@ -256,11 +210,9 @@ TEST_CASE("mpirun: processes that were not started alike say so at once", "[cli]
     std::string lines;
     for (int i = 0; i < 60; ++i) lines += R"({"prompt": "n\u00f6t", "completion": "be)" + std::to_string(i) + "\"}\n";
     for (const std::string& given : {text, folder.write("l\xE9nes.jsonl", lines)}) {
-        const Result r = two(flags(given, out, {"--broadcast-data", "--overwrite"}),
-                             flags(folder.path("missing"), out, {"--broadcast-data", "--overwrite"}));
-        INFO(r.err);
-        CHECK(r.code == 0);
-        REQUIRE(program(flags(given, folder.path("alone"), {"--shards", "2", "--overwrite"})).code == 0);
+        succeeded(two(flags(given, out, {"--broadcast-data", "--overwrite"}),
+                      flags(folder.path("missing"), out, {"--broadcast-data", "--overwrite"})));
+        succeeded(program(flags(given, folder.path("alone"), {"--shards", "2", "--overwrite"})));
         CHECK(model_in(out) == model_in(folder.path("alone")));
     }
 }

@@ -2,12 +2,9 @@
 #include <sys/resource.h>
 
 #include "tests/cli/program.h"
-#include "tests/paths.h"
 #include "tests/skip.h"
 
 using namespace inkling::testing;
-using inkling::data::tests::ScratchFolder;
-namespace fs = std::filesystem;
 
 namespace {
 

@@ -2,9 +2,6 @@
 #include "tests/cli/program.h"
 
 using namespace inkling::testing;
-using inkling::data::tests::ScratchFolder;
-using inkling::formats::read_file;
-namespace fs = std::filesystem;
 
 TEST_CASE("output files: a file of another kind stays, unless --overwrite is given", "[cli]") {
     const ScratchFolder folder;
@@ -26,25 +23,23 @@ TEST_CASE("output files: a file of another kind stays, unless --overwrite is giv
         INFO(file);
         const std::string path = folder.write(file, "mine"), mine = read_file(path);
         const Arguments to = Arguments{"--out", path};
-        check_fails(program(command + to), 2, "--out " + path + ": there is a file already that is not ");
+        check_fails(call(command + to), 2, "--out " + path + ": there is a file already that is not ");
         CHECK(read_file(path) == "mine");
-        REQUIRE(program(command + to + Arguments{"--overwrite"}).code == 0);
+        succeeded(program(command + to + Arguments{"--overwrite"}));
         CHECK((read_file(path) != "mine" && read_file(path).starts_with(begins)));
         const int again = program(command + to).code;  // what has no mark of its own is nobody's
         CHECK(again == (begins.empty() ? 2 : 0));
         folder.write(file, "");
-        CHECK(program(command + to).code == 0);
+        succeeded(program(command + to));
     }
 }
 
 TEST_CASE("output files: the files of a checkpoint stay", "[cli]") {
-    const ScratchFolder folder;
-    fs::copy(small_run(), folder.path("run"), fs::copy_options::recursive | fs::copy_options::copy_symlinks);
-    const std::string weights = folder.path("run/latest/model.safetensors"),
-                      tokenizer = folder.path("run/best/tokenizer.json"), text = folder.write("text.txt", small_text());
+    const CopiedRun run;
+    const std::string weights = run.out + "/latest/model.safetensors", tokenizer = run.out + "/best/tokenizer.json";
     const std::string before = read_file(weights), own = read_file(tokenizer);
-    check_fails(program({"export", "--model", small_run(), "--out", weights}), 2, "is not a GGUF file");
-    check_fails(program({"tokenize", "train", "--data", text, "--vocab-size", "260", "--out", tokenizer}), 2,
+    check_fails(call({"export", "--model", small_run(), "--out", weights}), 2, "is not a GGUF file");
+    check_fails(call({"tokenize", "train", "--data", run.text, "--vocab-size", "260", "--out", tokenizer}), 2,
                 "it belongs to the model in its folder");
     CHECK((read_file(weights) == before && read_file(tokenizer) == own));
 }

@@ -1,40 +1,28 @@
 // Going on with a run: what has changed since is said, and refused unless --force is given; whatever becomes of the
 // newest checkpoint, the one before stands in.
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 
 #include "tests/cli/program.h"
-#include "tests/paths.h"
 #include "tests/skip.h"
 
 using namespace inkling::testing;
-using inkling::data::tests::ScratchFolder;
-using inkling::formats::read_file;
-namespace fs = std::filesystem;
 
 namespace {
 
-// A copy of small_run, whose text is beside it.
-struct CopiedRun {
-    ScratchFolder folder;
-    std::string out = folder.path("run"), text = folder.write("text.txt", small_text());
-
-    CopiedRun() { fs::copy(small_run(), out, fs::copy_options::recursive | fs::copy_options::copy_symlinks); }
-
+struct ResumedRun : CopiedRun {
     Result resume(const Arguments& more, const std::string& steps = "22") const {
         const bool other_text = std::find(more.begin(), more.end(), "--data") != more.end();
         const Arguments data = other_text ? Arguments{} : Arguments{"--data", text};
         return program(Arguments{"train", "--out", out, "--resume", "auto", "--max-iters", steps} + data + more);
     }
-    std::string latest() const { return fs::read_symlink(out + "/latest").string(); }
 };
 
 }  // namespace
 
 TEST_CASE("resume: another text is refused in one line, and taken with --force", "[cli]") {
-    const CopiedRun run;
+    const ResumedRun run;
     const std::string other = run.folder.write("other.txt", small_text() + "the end");
     check_fails(run.resume({"--data", other}), 3, "another text");
     CHECK(run.latest() == "step-000020");
@@ -45,15 +33,13 @@ TEST_CASE("resume: another text is refused in one line, and taken with --force",
     run.folder.write("text.txt", small_text() + "NEW LETTERS");
     check_fails(run.resume({}), 3, "another text");
     run.folder.write("text.txt", changed);
-    const Result forced = run.resume({"--force"});
-    INFO(forced.err);
-    CHECK(forced.code == 0);
+    const Result forced = succeeded(run.resume({"--force"}));
     CHECK_THAT(forced.err, ContainsSubstring("warning: ") && ContainsSubstring("another text"));
     CHECK(run.latest() == "step-000022");
 }
 
 TEST_CASE("resume: other settings are refused in one line that names them, and taken with --force", "[cli]") {
-    const CopiedRun run;
+    const ResumedRun run;
     check_fails(run.resume({"--learning-rate", "0.5"}), 3, "--learning-rate was 0.001, is 0.5");
     const Result two = run.resume({"--seed", "7", "--batch-size", "8"});
     check_fails(two, 3, "--seed was 1337, is 7");
@@ -71,11 +57,8 @@ TEST_CASE("resume: other settings are refused in one line that names them, and t
     check_fails(run.resume({}), 3, "--beta1 was 0.9, is 0.8");
     run.folder.write("run/config.toml", config);
     // how long, and how often something is written, may change
-    const Result free = run.resume({"--threads", "2", "--eval-every", "3", "--log-every", "1", "--save-every", "1"});
-    INFO(free.err);
-    CHECK(free.code == 0);
-    const Result forced = run.resume({"--learning-rate", "0.5", "--force"}, "23");
-    CHECK(forced.code == 0);
+    succeeded(run.resume({"--threads", "2", "--eval-every", "3", "--log-every", "1", "--save-every", "1"}));
+    const Result forced = succeeded(run.resume({"--learning-rate", "0.5", "--force"}, "23"));
     CHECK_THAT(forced.err, ContainsSubstring("warning: ") && ContainsSubstring("--learning-rate was 0.001, is 0.5"));
     CHECK(run.latest() == "step-000023");
 }
@@ -84,37 +67,30 @@ TEST_CASE("resume: another tokenizer file is refused", "[cli]") {
     const ScratchFolder folder;
     const std::string text = folder.write("text.txt", small_text()), out = folder.path("out"),
                       tokenizer = folder.path("t.json");
-    REQUIRE(program({"tokenize", "train", "--data", text, "--vocab-size", "280", "--out", tokenizer}).code == 0);
-    REQUIRE(program(Arguments{"train", "--data", text, "--out", out, "--tokenizer", tokenizer} + kSmall).code == 0);
+    succeeded(program({"tokenize", "train", "--data", text, "--vocab-size", "280", "--out", tokenizer}));
+    succeeded(program(Arguments{"train", "--data", text, "--out", out, "--tokenizer", tokenizer} + kSmall));
     const Arguments resume{"train", "--out", out, "--resume", "auto"};
-    REQUIRE(program({"tokenize", "train", "--data", text, "--vocab-size", "290", "--out", tokenizer}).code == 0);
-    check_fails(program(resume), 3, "another tokenizer");
-    const Result forced = program(resume + Arguments{"--force"});
-    INFO(forced.err);
-    CHECK(forced.code == 0);
+    succeeded(program({"tokenize", "train", "--data", text, "--vocab-size", "290", "--out", tokenizer}));
+    check_fails(call(resume), 3, "another tokenizer");
+    succeeded(program(resume + Arguments{"--force"}));
     fs::remove(tokenizer);  // the checkpoint has its own
-    CHECK(program(resume + Arguments{"--max-iters", "22"}).code == 0);
+    succeeded(program(resume + Arguments{"--max-iters", "22"}));
 }
 
 TEST_CASE("resume: a folder that was moved, and a checkpoint that is named", "[cli]") {
-    const CopiedRun run;
+    const ResumedRun run;
     const std::string moved = run.folder.path("moved");
     fs::rename(run.out, moved);
-    const Result a = program({"train", "--resume", moved, "--data", run.text, "--max-iters", "21"});
-    INFO(a.err);
-    CHECK(a.code == 0);
+    succeeded(program({"train", "--resume", moved, "--data", run.text, "--max-iters", "21"}));
     CHECK(fs::exists(moved + "/step-000021"));
     CHECK_FALSE(fs::exists(run.out));
     // going back: what came later is of another history
-    const Result b = program({"train", "--resume", moved + "/step-000020", "--data", run.text, "--max-iters", "21"});
-    INFO(b.err);
-    CHECK(b.code == 0);
+    const Result b =
+        succeeded(program({"train", "--resume", moved + "/step-000020", "--data", run.text, "--max-iters", "21"}));
     CHECK_THAT(b.err, ContainsSubstring("going on from") && ContainsSubstring("step 20"));
     // into another folder
     const std::string other = run.folder.path("other");
-    const Result c = program({"train", "--resume", moved, "--out", other, "--data", run.text, "--max-iters", "22"});
-    INFO(c.err);
-    CHECK(c.code == 0);
+    succeeded(program({"train", "--resume", moved, "--out", other, "--data", run.text, "--max-iters", "22"}));
     CHECK(fs::exists(other + "/step-000022"));
     CHECK_FALSE(fs::exists(moved + "/step-000022"));
     check_fails(call({"train", "--resume", moved, "--out", other, "--data", run.text, "--max-iters", "23"}), 2,
@@ -122,19 +98,17 @@ TEST_CASE("resume: a folder that was moved, and a checkpoint that is named", "[c
 }
 
 TEST_CASE("resume: --out may come from a config file", "[cli]") {
-    const CopiedRun run;
+    const ResumedRun run;
     const std::string config = run.folder.write("c.toml", "out = \"" + run.out + "\"\n");
-    const Result r = program(
-        {"train", "--config", config, "--resume", "auto", "--data", run.text, "--max-iters", "21", "--no-overwrite"});
-    INFO(r.err);
-    CHECK(r.code == 0);
+    succeeded(program(
+        {"train", "--config", config, "--resume", "auto", "--data", run.text, "--max-iters", "21", "--no-overwrite"}));
     CHECK(run.latest() == "step-000021");
 }
 
 TEST_CASE("resume: --overwrite is not kept, and does not replace the next run", "[cli]") {
     const ScratchFolder folder;
     const std::string text = folder.write("text.txt", small_text()), out = folder.path("out");
-    REQUIRE(program(Arguments{"train", "--data", text, "--out", out, "--overwrite"} + kSmall).code == 0);
+    succeeded(program(Arguments{"train", "--data", text, "--out", out, "--overwrite"} + kSmall));
     CHECK(read_file(out + "/config.toml").find("overwrite") == std::string::npos);
     check_fails(call({"train", "--config", out + "/config.toml"}), 2, "already holds a run");
 }
@@ -153,25 +127,23 @@ TEST_CASE("resume: a config.toml that an older version wrote with overwrite does
 
 TEST_CASE("resume: links that a killed save left behind are mended, also when nothing is left to do", "[cli]") {
     for (const char* steps : {"20", "22"}) {
-        const CopiedRun run;
+        const ResumedRun run;
         fs::remove(run.out + "/latest");
         fs::create_directory_symlink("step-000010", run.out + "/latest");
         const std::string best = fs::read_symlink(run.out + "/best");
         fs::remove(run.out + "/best");
         fs::create_directory_symlink(best == "step-000010" ? "step-000020" : "step-000010", run.out + "/best");
-        const Result r = run.resume({}, steps);
-        INFO(r.err);
-        CHECK(r.code == 0);
+        succeeded(run.resume({}, steps));
         CHECK(run.latest() == std::string("step-0000") + steps);
         const double loss =
-            nlohmann::json::parse(program({"info", "--model", run.out + "/latest", "--json"}).out)["best_val_loss"];
-        CHECK(nlohmann::json::parse(program({"info", "--model", run.out, "--json"}).out)["best_val_loss"] == loss);
+            json::parse(program({"info", "--model", run.out + "/latest", "--json"}).out)["best_val_loss"];
+        CHECK(json::parse(program({"info", "--model", run.out, "--json"}).out)["best_val_loss"] == loss);
         if (std::string(steps) == "20") CHECK(fs::read_symlink(run.out + "/best") == best);
     }
 }
 
 TEST_CASE("resume: a disk that is full ends the run, says which checkpoint is whole, and leaves it so", "[cli]") {
-    const CopiedRun run;
+    const ResumedRun run;
     const std::string weights = read_file(run.out + "/step-000020/model.safetensors");
     const std::string command = std::string("ulimit -f 24; exec ") + kProgram + " train --out '" + run.out +
                                 "' --resume auto --data '" + run.text + "' --max-iters 30 2> '" +
@@ -186,9 +158,7 @@ TEST_CASE("resume: a disk that is full ends the run, says which checkpoint is wh
     CHECK(read_file(run.out + "/step-000020/model.safetensors") == weights);
     for (const auto& entry : fs::directory_iterator(run.out))
         CHECK_FALSE(entry.path().filename().string().starts_with("."));
-    const Result r = run.resume({}, "30");
-    INFO(r.err);
-    CHECK(r.code == 0);
+    succeeded(run.resume({}, "30"));
     CHECK(run.latest() == "step-000030");
 }
 
@@ -199,10 +169,8 @@ TEST_CASE("resume: a run that was killed before its first checkpoint begins anew
     folder.write("out/config.toml", "n_layer = 7\n");
     folder.write("out/notes.txt", "mine");
     const Arguments train = Arguments{"train", "--data", text, "--out", out} + kSmall;
-    check_fails(program(train), 2, "already holds a run");
-    const Result r = program(train + Arguments{"--resume", "auto"});
-    INFO(r.err);
-    CHECK(r.code == 0);
+    check_fails(call(train), 2, "already holds a run");
+    succeeded(program(train + Arguments{"--resume", "auto"}));
     CHECK(read_file(out + "/latest/model.safetensors") == read_file(small_run() + "/latest/model.safetensors"));
     CHECK(read_file(out + "/metrics.jsonl").find("\"loss\":3}") == std::string::npos);
     CHECK(read_file(out + "/notes.txt") == "mine");
@@ -214,9 +182,7 @@ TEST_CASE("resume: a text that is large is encoded once", "[cli][slow]") {
     while (large.size() < (65 << 20)) large += small_text();
     const std::string text = folder.write("text.txt", large), out = folder.path("out");
     const Arguments train = Arguments{"train", "--data", text, "--out", out} + small({"--eval-iters", "1"});
-    const Result first = program(train);
-    INFO(first.err);
-    REQUIRE(first.code == 0);
+    const Result first = succeeded(program(train));
     CHECK_THAT(first.err, ContainsSubstring("text to tokens: "));
     std::string ids;
     for (const auto& entry : fs::directory_iterator(out))
@@ -224,24 +190,18 @@ TEST_CASE("resume: a text that is large is encoded once", "[cli][slow]") {
     REQUIRE_FALSE(ids.empty());
     const auto written = fs::last_write_time(ids);
     const Arguments resume{"train", "--out", out, "--resume", "auto", "--max-iters"};
-    const Result second = program(resume + Arguments{"22"});
-    INFO(second.err);
-    CHECK(second.code == 0);
+    const Result second = succeeded(program(resume + Arguments{"22"}));
     CHECK(fs::last_write_time(ids) == written);
     CHECK(second.err.find("text to tokens") == std::string::npos);
     std::fstream(ids, std::ios::in | std::ios::out | std::ios::binary).seekp(1000) << "damage";
-    const Result third = program(resume + Arguments{"24"});
-    INFO(third.err);
-    CHECK(third.code == 0);
+    const Result third = succeeded(program(resume + Arguments{"24"}));
     CHECK(fs::last_write_time(ids) != written);
     CHECK_THAT(third.err, ContainsSubstring("text to tokens"));
 }
 
 TEST_CASE("resume: more steps or more time stretch the plan, in one line, and the learning rate rises again", "[cli]") {
-    const CopiedRun run;  // 20 steps, which have decayed to --min-lr
-    const Result r = run.resume({}, "60");
-    INFO(r.err);
-    REQUIRE(r.code == 0);
+    const ResumedRun run;  // 20 steps, which have decayed to --min-lr
+    const Result r = succeeded(run.resume({}, "60"));
     CHECK_THAT(r.err, ContainsSubstring("step 20: 60 steps, 20 before; the learning rate rises again to "));
     const std::string config = read_file(run.out + "/config.toml");
     CHECK_THAT(config, ContainsSubstring("max_iters = 60\n") && ContainsSubstring("replan_step = 20\n") &&
@@ -250,7 +210,7 @@ TEST_CASE("resume: more steps or more time stretch the plan, in one line, and th
         std::map<std::size_t, double> rate;
         std::istringstream lines(read_file(run.out + "/metrics.jsonl"));
         for (std::string line; std::getline(lines, line);) {
-            const auto m = nlohmann::json::parse(line);
+            const auto m = json::parse(line);
             rate[m["step"]] = m["lr"];
         }
         return rate;
@@ -261,9 +221,7 @@ TEST_CASE("resume: more steps or more time stretch the plan, in one line, and th
     // killed after that, it goes on by the same plan: nothing rises again
     const std::string weights = read_file(run.out + "/latest/model.safetensors");
     fs::remove_all(run.out + "/step-000060");
-    const Result again = run.resume({}, "60");
-    INFO(again.err);
-    REQUIRE(again.code == 0);
+    succeeded(run.resume({}, "60"));
     CHECK(rates() == first);
     CHECK(read_file(run.out + "/latest/model.safetensors") == weights);
     if (kEmulated) SKIP_TEST("an emulator takes longer for a step than the plan is for");
@@ -271,10 +229,8 @@ TEST_CASE("resume: more steps or more time stretch the plan, in one line, and th
     const ScratchFolder folder;
     const std::string text = folder.write("text.txt", small_text()), out = folder.path("out");
     const Arguments train{"train", "--data", text, "--out", out, "--max-time"};
-    REQUIRE(program(train + Arguments{"0.2"}).code == 0);
-    const Result more = program(train + Arguments{"0.6s", "--resume", "auto"});
-    INFO(more.err);
-    CHECK(more.code == 0);
+    succeeded(program(train + Arguments{"0.2"}));
+    const Result more = succeeded(program(train + Arguments{"0.6s", "--resume", "auto"}));
     CHECK(
         (more.err.find("rises again") != std::string::npos || more.err.find("has not improved") != std::string::npos));
 }
@@ -284,10 +240,8 @@ TEST_CASE("train: --max-time is read in seconds, minutes and hours", "[cli]") {
     const std::string text = folder.write("text.txt", small_text()), out = folder.path("out");
     for (const auto& [time, seconds] :
          {std::pair{"90", "90"}, {"90s", "90"}, {"5m", "300"}, {"1h30m", "5400"}, {"2d", "172800"}}) {
-        const Result r = program(Arguments{"train", "--data", text, "--out", out, "--overwrite", "--max-time", time} +
-                                 small({"--max-iters", "1"}));
-        INFO(r.err);
-        REQUIRE(r.code == 0);
+        succeeded(program(Arguments{"train", "--data", text, "--out", out, "--overwrite", "--max-time", time} +
+                          small({"--max-iters", "1"})));
         CHECK_THAT(read_file(out + "/config.toml"), ContainsSubstring(std::string("max_time = ") + seconds + "\n"));
     }
     for (const char* time : {"", "m", "5x", "1h30", "-5", "5m 3s", "nan"})

@@ -2,15 +2,11 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
-#include <nlohmann/json.hpp>
-
 #include "tests/cli/program.h"
 #include "tests/support/http_client.h"
+#include "tests/support/page_data.h"
 
 using namespace inkling::testing;
-using inkling::data::tests::ScratchFolder;
-using inkling::formats::read_file;
-using nlohmann::json;
 
 namespace {
 
@@ -21,31 +17,19 @@ Arguments training(const std::string& out, const std::string& data, const Argume
 struct ReportedRun {
     ScratchFolder folder;
     std::string text = folder.write("text.txt", small_text()), path = folder.path("mine");
-    ReportedRun() {
-        const Result r = program(training(path, text));
-        INFO(r.err);
-        REQUIRE(r.code == 0);
-    }
+    ReportedRun() { succeeded(program(training(path, text))); }
     Result report(const Arguments& rest) const { return program(Arguments{"report"} + rest); }
 };
-
-json data_of_page(const std::string& page) {
-    const std::string opening = "<script type=\"application/json\" id=\"data\">";
-    const std::size_t begin = page.find(opening) + opening.size();
-    return json::parse(page.substr(begin, page.find("</script>", begin) - begin));
-}
 
 }  // namespace
 
 TEST_CASE("report: a page holds the curves, samples, settings and heads of a run", "[cli]") {
     const ReportedRun run;
     const std::string out = run.folder.path("report.html");
-    const Result r = run.report({run.path, "--out", out});
-    INFO(r.err);
-    REQUIRE(r.code == 0);
+    const Result r = succeeded(run.report({run.path, "--out", out}));
     CHECK(r.out.empty());
     CHECK_THAT(r.err, ContainsSubstring("wrote " + out + ": 1 run"));
-    const json page = data_of_page(read_file(out));
+    const json page = page_data(read_file(out));
     REQUIRE(page["runs"].size() == 1);
     const json& shown = page["runs"][0];
     const auto lines = json_lines(read_file(run.path + "/metrics.jsonl"));
@@ -66,16 +50,15 @@ TEST_CASE("report: a page holds the curves, samples, settings and heads of a run
     CHECK(page["defaults"]["n_embd"] == 128);
 
     REQUIRE(run.report({run.path, "--out", out, "--prompt", "the fox"}).code == 0);
-    CHECK(data_of_page(read_file(out))["heads"]["tokens"].size() == 7);
+    CHECK(page_data(read_file(out))["heads"]["tokens"].size() == 7);
 }
 
 TEST_CASE("report: several runs are compared, the best one first", "[cli]") {
     const ReportedRun run;
     const std::string other = run.folder.path("other"), out = run.folder.path("x.html");
-    REQUIRE(program(training(other, run.text, {"--learning-rate", "0.00001"})).code == 0);
-    const Result r = run.report({other, run.path, "--out", out});
-    REQUIRE(r.code == 0);
-    const json page = data_of_page(read_file(out));
+    succeeded(program(training(other, run.text, {"--learning-rate", "0.00001"})));
+    succeeded(run.report({other, run.path, "--out", out}));
+    const json page = page_data(read_file(out));
     REQUIRE(page["runs"].size() == 2);
     CHECK(page["runs"][0]["name"] == "mine");
     CHECK(page["runs"][1]["name"] == "other");
@@ -85,7 +68,7 @@ TEST_CASE("report: several runs are compared, the best one first", "[cli]") {
     }
     // two of one name are told apart
     REQUIRE(run.report({run.path, run.path + "/", "--out", out}).code == 0);
-    const json twice = data_of_page(read_file(out));
+    const json twice = page_data(read_file(out));
     CHECK(twice["runs"][0]["name"] != twice["runs"][1]["name"]);
 }
 
@@ -93,18 +76,14 @@ TEST_CASE("report: a run without a checkpoint, of an older version or half writt
           "[cli]") {
     const ReportedRun run;
     const std::string out = run.folder.path("x.html");
-    for (const char* name : {"run.json", "samples.jsonl", "latest", "best"})
-        std::filesystem::remove(run.path + "/" + name);
-    for (const auto& checkpoint : {"step-000010", "step-000020"})
-        std::filesystem::remove_all(run.path + "/" + checkpoint);
+    for (const char* name : {"run.json", "samples.jsonl", "latest", "best"}) fs::remove(run.path + "/" + name);
+    for (const auto& checkpoint : {"step-000010", "step-000020"}) fs::remove_all(run.path + "/" + checkpoint);
     std::FILE* const file = std::fopen((run.path + "/metrics.jsonl").c_str(), "a");
     std::fputs("{\"step\": 21, \"lo", file);
     std::fclose(file);
-    const Result r = run.report({run.path, "--out", out});
-    INFO(r.err);
-    REQUIRE(r.code == 0);
+    const Result r = succeeded(run.report({run.path, "--out", out}));
     CHECK(r.err.find("warning") == std::string::npos);
-    const json page = data_of_page(read_file(out));
+    const json page = page_data(read_file(out));
     CHECK(page["heads"].is_null());
     CHECK(page["runs"][0]["model"].is_null());
     CHECK(page["runs"][0]["metrics"]["step"].back() == 20);
@@ -115,7 +94,7 @@ TEST_CASE("report: what cannot be shown is refused in one line, and nothing is w
     const std::string out = run.folder.path("x.html");
     const auto fails = [&](const Arguments& rest, int code, const std::string& text) {
         check_fails(run.report(rest), code, text);
-        CHECK_FALSE(std::filesystem::exists(out));
+        CHECK_FALSE(fs::exists(out));
     };
     fails({run.folder.path("none"), "--out", out}, 3, "none: there is no such folder");
     fails({run.folder.path(""), "--out", out}, 3, "holds no run");
@@ -138,7 +117,7 @@ TEST_CASE("train --serve: whatever a page asks for, the model is the same to the
     const std::string text = folder.write("text.txt", small_text());
     const Arguments changes = {"--max-iters", "3000", "--eval-every", "1000", "--dropout",      "0.1",
                                "--ema",       "0.99", "--log-every",  "500",  "--sample-every", "0"};
-    REQUIRE(program(training(folder.path("plain"), text, changes)).code == 0);
+    succeeded(program(training(folder.path("plain"), text, changes)));
     const int port = free_port();
     Process served(training(folder.path("served"), text, changes) + Arguments{"--serve", std::to_string(port)});
     wait_for(port, "/");
@@ -160,9 +139,7 @@ TEST_CASE("train --serve: whatever a page asks for, the model is the same to the
         const Answer shown = try_ask(port, "POST", "/api/heads", R"({"prompt":"the fox"})");
         heads += shown.status == 200 && shown.json()["heads"]["heads"] == 2;
     }
-    const Result r = served.wait();
-    INFO(r.err);
-    CHECK(r.code == 0);
+    const Result r = succeeded(served.wait());
     CHECK_THAT(r.err, ContainsSubstring("see it learn: http://127.0.0.1:" + std::to_string(port) + "/"));
     CHECK(samples > 0);
     CHECK(heads > 0);
@@ -195,18 +172,16 @@ TEST_CASE("train --serve: the page, its parts, a bad request, and a stop that sa
     CHECK(ask(port, "POST", "/api/sample", R"({"prompt":7})").status == 400);
     CHECK(ask(port, "POST", "/api/heads", json({{"prompt", std::string(99, 'x')}}).dump()).status == 400);
     CHECK(ask(port, "POST", "/api/stop", "{}").status == 200);
-    const Result r = served.wait();
-    INFO(r.err);
-    CHECK(r.code == 130);  // as Ctrl-C
+    const Result r = ended_with(130, served.wait());  // as Ctrl-C
     CHECK_THAT(r.err, ContainsSubstring("go on with --resume auto"));
-    CHECK(std::filesystem::exists(folder.path("run/latest/model.safetensors")));
+    CHECK(fs::exists(folder.path("run/latest/model.safetensors")));
 }
 
 TEST_CASE("train --serve: an address that cannot be had is said before anything is trained", "[cli]") {
     const ScratchFolder folder;
     const std::string text = folder.write("text.txt", small_text()), out = folder.path("run");
     for (const char* bad : {"x", "99999", "-1", ":80", "localhost:", "a:b:1", "127.0.0.1:8o"})
-        check_fails(program(training(out, text) + Arguments{std::string("--serve=") + bad}), 2, "--serve");
+        check_fails(call(training(out, text) + Arguments{std::string("--serve=") + bad}), 2, "--serve");
     const int taken = socket(AF_INET, SOCK_STREAM, 0);
     sockaddr_in address{};
     address.sin_family = AF_INET;
@@ -218,7 +193,7 @@ TEST_CASE("train --serve: an address that cannot be had is said before anything 
     const std::string port = std::to_string(ntohs(address.sin_port));
     check_fails(program(training(out, text) + Arguments{"--serve", port}), 1, "127.0.0.1:" + port);
     close(taken);
-    CHECK_FALSE(std::filesystem::exists(out));
+    CHECK_FALSE(fs::exists(out));
 }
 
 TEST_CASE("train --serve: away from loopback a run can be watched and nothing else", "[cli]") {

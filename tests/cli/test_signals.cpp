@@ -1,12 +1,7 @@
 // SIGINT and SIGTERM: the run ends with 130 and 143, and with a checkpoint that it can go on from.
-#include <nlohmann/json.hpp>
-
 #include "tests/cli/program.h"
-#include "tests/paths.h"
 
 using namespace inkling::testing;
-using inkling::data::tests::ScratchFolder;
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -21,10 +16,8 @@ bool appears(const std::string& path) {
 }
 
 long step_of(const std::string& model) {
-    const Result r = program({"info", "--model", model, "--json"});
-    INFO(r.err);
-    REQUIRE(r.code == 0);
-    return nlohmann::json::parse(r.out)["step"];
+    const Result r = succeeded(program({"info", "--model", model, "--json"}));
+    return json::parse(r.out)["step"];
 }
 
 }  // namespace
@@ -37,9 +30,7 @@ TEST_CASE("signals: a run that is interrupted saves its step, and can be resumed
                       small({"--max-iters", "100000000", "--eval-every", "0", "--log-every", "1"}));
         REQUIRE(appears(out + "/metrics.jsonl"));
         train.signal(number);
-        const Result r = train.wait();
-        INFO(r.err);
-        CHECK(r.code == code);
+        const Result r = ended_with(code, train.wait());
         CHECK(r.out.empty());
         CHECK_THAT(r.err, ContainsSubstring("--resume auto"));
         const long step = step_of(out + "/latest");
@@ -48,10 +39,7 @@ TEST_CASE("signals: a run that is interrupted saves its step, and can be resumed
             const std::string name = entry.path().filename().string();
             CHECK_FALSE(name.starts_with("."));  // no lock, nothing unfinished
         }
-        const Result resumed =
-            program({"train", "--out", out, "--resume", "auto", "--max-iters", std::to_string(step + 3)});
-        INFO(resumed.err);
-        CHECK(resumed.code == 0);
+        succeeded(program({"train", "--out", out, "--resume", "auto", "--max-iters", std::to_string(step + 3)}));
         CHECK(step_of(out + "/latest") == step + 3);
     }
 }
@@ -72,9 +60,7 @@ TEST_CASE("signals: a run that is killed leaves a folder that the next one can u
         CHECK(train.wait().code == 128 + SIGKILL);
     }
     const long step = step_of(out + "/latest");
-    const Result resumed = program(flags(std::to_string(step + 5)) + Arguments{"--resume", "auto"});
-    INFO(resumed.err);
-    CHECK(resumed.code == 0);
+    succeeded(program(flags(std::to_string(step + 5)) + Arguments{"--resume", "auto"}));
     CHECK(step_of(out + "/latest") == step + 5);
     for (const auto& entry : fs::directory_iterator(out))
         CHECK_FALSE(entry.path().filename().string().starts_with("."));
@@ -87,8 +73,8 @@ TEST_CASE("signals: generate ends with 130, after whole characters", "[cli]") {
     REQUIRE(appears(text));
     generate.signal(SIGINT);
     CHECK(generate.wait().code == 130);
-    CHECK(inkling::formats::read_file(text).starts_with("the"));
-    CHECK(inkling::formats::read_file(text).ends_with('\n'));
+    CHECK(read_file(text).starts_with("the"));
+    CHECK(read_file(text).ends_with('\n'));
 }
 
 TEST_CASE("signals: two runs cannot write to one folder", "[cli]") {
@@ -126,9 +112,7 @@ TEST_CASE("signals: at any moment of a run that evaluates and saves all the time
         REQUIRE(appears(out + "/metrics.jsonl"));
         std::this_thread::sleep_for(std::chrono::milliseconds(40 + 7 * i));
         train.signal(SIGTERM);
-        const Result r = train.wait();
-        INFO(r.err);
-        CHECK(r.code == 143);  // also when it came before there was anything to save
+        const Result r = ended_with(143, train.wait());  // also when it came before there was anything to save
         std::istringstream lines(r.err);
         for (std::string line; std::getline(lines, line);)
             CHECK((line.find("warning") == std::string::npos || line.find("a spike") != std::string::npos));

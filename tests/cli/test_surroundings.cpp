@@ -13,9 +13,6 @@
 #include "tests/skip.h"
 
 using namespace inkling::testing;
-using inkling::data::tests::ScratchFolder;
-using inkling::formats::read_file;
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -129,7 +126,7 @@ TEST_CASE("surroundings: any limit of memory ends with one line, and what was sa
     if (kSanitized || kEmulated) SKIP_TEST("sanitizers and emulators take memory of their own");
     const ScratchFolder folder;
     const std::string text = folder.write("text.txt", small_text()), out = folder.path("out");
-    REQUIRE(program(Arguments{"train", "--data", text, "--out", out} + kSmall).code == 0);
+    succeeded(program(Arguments{"train", "--data", text, "--out", out} + kSmall));
     const std::string saved = read_file(out + "/step-000020/model.safetensors");
     // Before main(), with less than that, the system's loader ends the program, or OpenSSL's initialization, which
     // comes with the HTTP library, waits for itself for ever (3.5, of Debian 13).
@@ -155,7 +152,7 @@ TEST_CASE("surroundings: any limit of memory ends with one line, and what was sa
         }
         if (fs::exists(out + "/step-000020")) CHECK(read_file(out + "/step-000020/model.safetensors") == saved);
     }
-    CHECK(program({"verify", out}).code == 0);
+    succeeded(program({"verify", out}));
     CHECK(out_of_memory > 0);
 }
 
@@ -163,7 +160,7 @@ TEST_CASE("surroundings: any limit of open files ends with one line, and what wa
     if (kSanitized || kEmulated) SKIP_TEST("sanitizers and emulators need files of their own");
     const ScratchFolder folder;
     const std::string text = folder.write("text.txt", small_text()), out = folder.path("out");
-    REQUIRE(program(Arguments{"train", "--data", text, "--out", out} + kSmall).code == 0);
+    succeeded(program(Arguments{"train", "--data", text, "--out", out} + kSmall));
     int ended = 0, done = 0;
     for (const auto limit : {file_limit<3>, file_limit<4>, file_limit<5>, file_limit<6>, file_limit<7>, file_limit<8>,
                              file_limit<9>, file_limit<10>, file_limit<20>}) {
@@ -175,7 +172,7 @@ TEST_CASE("surroundings: any limit of open files ends with one line, and what wa
             check_ends_well(r);
             ++(r.code == 0 ? done : ended);
         }
-        CHECK(program({"verify", out}).code == 0);
+        succeeded(program({"verify", out}));
     }
     CHECK((ended >= 2 && done >= 2));
 }

@@ -1,12 +1,7 @@
 // inkling tokenize, and training with --tokenizer bpe.
-#include <nlohmann/json.hpp>
-
 #include "tests/cli/program.h"
 
 using namespace inkling::testing;
-using inkling::data::tests::ScratchFolder;
-using inkling::formats::read_file;
-using nlohmann::json;
 
 namespace {
 
@@ -21,15 +16,13 @@ Arguments train_tokenizer(const ScratchFolder& folder, const std::string& size =
 
 TEST_CASE("tokenize: learns, encodes and decodes", "[cli][bpe]") {
     const ScratchFolder folder;
-    const Result made = program(train_tokenizer(folder));
-    INFO(made.err);
-    REQUIRE(made.code == 0);
+    const Result made = succeeded(program(train_tokenizer(folder)));
     CHECK(made.out.empty());
     const std::string tokenizer = folder.path("tokenizer.json");
     const json file = json::parse(read_file(tokenizer));
     CHECK(file["model"]["type"] == "BPE");
-    const Result ids = program({"tokenize", "encode", "--tokenizer", tokenizer, "-f", folder.write("in.txt", kText)});
-    CHECK(ids.code == 0);
+    const Result ids =
+        succeeded(program({"tokenize", "encode", "--tokenizer", tokenizer, "-f", folder.write("in.txt", kText)}));
     CHECK(ids.err.empty());
     CHECK(ids.out.find_first_not_of("0123456789 \n") == std::string::npos);
     CHECK(ids.out.ends_with('\n'));
@@ -50,13 +43,11 @@ TEST_CASE("tokenize: the patterns of known families, marks around a text, and sp
     const ScratchFolder folder;
     const std::string digits = folder.write("in.txt", "12345<|endoftext|>");
     const auto encoded = [&](const Arguments& more) {
-        const Result r =
-            program(Arguments{"tokenize", "encode", "--tokenizer", folder.path("tokenizer.json"), "-f", digits} + more);
-        INFO(r.err);
-        CHECK(r.code == 0);
+        const Result r = succeeded(program(
+            Arguments{"tokenize", "encode", "--tokenizer", folder.path("tokenizer.json"), "-f", digits} + more));
         return r.out;
     };
-    REQUIRE(program(train_tokenizer(folder) + Arguments{"--pre-tokenizer", "llama3"}).code == 0);
+    succeeded(program(train_tokenizer(folder) + Arguments{"--pre-tokenizer", "llama3"}));
     json file = json::parse(read_file(folder.path("tokenizer.json")));
     const std::string pattern = file["pre_tokenizer"]["pretokenizers"][0]["pattern"]["Regex"];
     CHECK(pattern.find("{1,3}") != std::string::npos);
@@ -72,13 +63,12 @@ TEST_CASE("tokenize: the patterns of known families, marks around a text, and sp
     folder.write("tokenizer.json", file.dump());
     CHECK(encoded({}) == plain);
     CHECK(encoded({"--marks"}) == "0 " + plain);
-    check_fails(program(train_tokenizer(folder) + Arguments{"--pre-tokenizer", "llama4"}), 2, "llama4");
+    check_fails(call(train_tokenizer(folder) + Arguments{"--pre-tokenizer", "llama4"}), 2, "llama4");
 }
 
 TEST_CASE("tokenize: what it says when there is nothing left to merge", "[cli][bpe]") {
     const ScratchFolder folder;
-    const Result made = program(train_tokenizer(folder, "100000"));
-    CHECK(made.code == 0);
+    const Result made = succeeded(program(train_tokenizer(folder, "100000")));
     CHECK_THAT(made.err, ContainsSubstring("smaller than 100000"));
 }
 
@@ -89,14 +79,14 @@ TEST_CASE("tokenize: wrong usage and bad input", "[cli][bpe]") {
     check_fails(call({"tokenize", "encode"}), 2, "--tokenizer");
     check_fails(call({"tokenize", "train", "--data", "x", "--out", "y"}), 2, "--vocab-size");
     for (const char* size : {"0", "256", "-1", "many", "1e3"})
-        check_fails(program(train_tokenizer(folder, size)), 2, "--vocab-size");
-    CHECK_FALSE(std::filesystem::exists(folder.path("tokenizer.json")));
+        check_fails(call(train_tokenizer(folder, size)), 2, "--vocab-size");
+    CHECK_FALSE(fs::exists(folder.path("tokenizer.json")));
     check_fails(call({"tokenize", "train", "--data", folder.write("l1.txt", "caf\xE9"), "--vocab-size", "300", "--out",
                       folder.path("t.json")}),
                 3, "UTF-8");
     check_fails(call({"tokenize", "encode", "--tokenizer", folder.path("none.json"), "-f", "-"}), 3, "none.json");
     check_fails(call({"tokenize", "encode", "--tokenizer", folder.path(), "-f", "-"}), 3, folder.path());
-    REQUIRE(program(train_tokenizer(folder)).code == 0);
+    succeeded(program(train_tokenizer(folder)));
     const std::string tokenizer = folder.path("tokenizer.json");
     check_fails(call({"tokenize", "encode", "--tokenizer", tokenizer, "-f", folder.path("none.txt")}), 3, "none.txt");
     // stdin is read only where it is named
@@ -117,9 +107,7 @@ TEST_CASE("train: a tokenizer that is learned from the text", "[cli][bpe]") {
     for (int i = 0; i < 30; ++i) text += small_text();
     const std::string file = folder.write("text.txt", text), out = folder.path("out");
     const Arguments train = Arguments{"train", "--data", file, "--data", folder.write("more.txt", text), "--out", out};
-    const Result run = program(train + Arguments{"--tokenizer", "bpe", "--vocab-size", "270"} + kSmall);
-    INFO(run.err);
-    REQUIRE(run.code == 0);
+    succeeded(program(train + Arguments{"--tokenizer", "bpe", "--vocab-size", "270"} + kSmall));
     const auto info = json::parse(program({"info", "--model", out, "--json"}).out);
     CHECK(info["tokenizer"] == "bpe");
     CHECK(info["vocab_size"] == 270);
@@ -129,9 +117,8 @@ TEST_CASE("train: a tokenizer that is learned from the text", "[cli][bpe]") {
     CHECK(json::parse(read_file(best + "config.json"))["eos_token_id"] == 0);
     CHECK(json::parse(read_file(best + "generation_config.json"))["eos_token_id"] == 0);
     // the same tokenizer as by hand
-    REQUIRE(program({"tokenize", "train", "--data", file, "--data", folder.path("more.txt"), "--vocab-size", "270",
-                     "--out", folder.path("t.json")})
-                .code == 0);
+    succeeded(program({"tokenize", "train", "--data", file, "--data", folder.path("more.txt"), "--vocab-size", "270",
+                       "--out", folder.path("t.json")}));
     CHECK(read_file(folder.path("t.json")) == read_file(best + "tokenizer.json"));
     CHECK(program({"tokenize", "encode", "--tokenizer", out, "-f", file}).out ==
           program({"tokenize", "encode", "--tokenizer", folder.path("t.json"), "-f", file}).out);
@@ -144,12 +131,12 @@ TEST_CASE("train: a tokenizer that is learned from the text", "[cli][bpe]") {
         CHECK(line["tokens"] == 40);
     }
     // resumed with its own tokenizer
-    CHECK(program(Arguments{"train", "--out", out, "--resume", "auto", "--max-iters", "25"}).code == 0);
+    succeeded(program(Arguments{"train", "--out", out, "--resume", "auto", "--max-iters", "25"}));
     // eval counts the bytes of the text
     const json eval = json::parse(program({"eval", "--model", out, "--data", file, "--json"}).out);
     const double nats = eval["loss"].get<double>() * eval["tokens"].get<double>();
     CHECK(eval["bits_per_byte"].get<double>() ==
           Approx(nats / std::log(2.0) / static_cast<double>(text.size())).epsilon(1e-3));
-    check_fails(program(train + Arguments{"--tokenizer", "bpe", "--vocab-size", "100"} + kSmall), 2, "--vocab-size");
-    check_fails(program(train + Arguments{"--tokenizer", "char", "--vocab-size", "300"} + kSmall), 2, "--vocab-size");
+    check_fails(call(train + Arguments{"--tokenizer", "bpe", "--vocab-size", "100"} + kSmall), 2, "--vocab-size");
+    check_fails(call(train + Arguments{"--tokenizer", "char", "--vocab-size", "300"} + kSmall), 2, "--vocab-size");
 }

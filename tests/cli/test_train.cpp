@@ -1,20 +1,13 @@
 // inkling train: the files of a run, where settings come from, and going on where a run stopped.
-#include <nlohmann/json.hpp>
 #include <numbers>
 #include <sstream>
 
 #include "data/stories/stories.h"
 #include "engine/base/precision.h"
-#include "formats/files/directory.h"
 #include "tests/cli/program.h"
 #include "tests/skip.h"
 
 using namespace inkling::testing;
-using inkling::data::tests::ScratchFolder;
-using inkling::formats::names_in;
-using inkling::formats::read_file;
-using nlohmann::ordered_json;
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -60,10 +53,9 @@ TEST_CASE("train: writes every file of a run", "[cli]") {
 
 TEST_CASE("train: says what it does on stderr alone, with the seed", "[cli]") {
     const ScratchFolder folder;
-    const Result r = program(Arguments{"train", "--data", folder.write("text.txt", small_text()), "--out",
-                                       folder.path("out"), "--seed", "4711"} +
-                             kSmall);
-    CHECK(r.code == 0);
+    const Result r = succeeded(program(Arguments{"train", "--data", folder.write("text.txt", small_text()), "--out",
+                                                 folder.path("out"), "--seed", "4711"} +
+                                       kSmall));
     CHECK(r.out.empty());
     CHECK_THAT(r.err, ContainsSubstring("4711") && ContainsSubstring("step 20/20") && ContainsSubstring("validation"));
     CHECK(r.err.find('\x1b') == std::string::npos);  // no terminal
@@ -76,10 +68,8 @@ TEST_CASE("train: flags over config file over recipe over defaults", "[cli]") {
     const std::string config = folder.write("c.toml",
                                             "n_layer = 2\nn_head = 2\nn_embd = 16\nblock_size = 8\nbatch_size = "
                                             "3\nmax_iters = 2\nlearning_rate = 0.5\nbias = true\neval_every = 0\n");
-    const Result r = program({"train", "--recipe", "stories", "--config", config, "--data", text, "--out", out,
-                              "--n-layer", "1", "--learning-rate", "0.25", "--no-bias", "--threads", "1"});
-    INFO(r.err);
-    REQUIRE(r.code == 0);
+    succeeded(program({"train", "--recipe", "stories", "--config", config, "--data", text, "--out", out, "--n-layer",
+                       "1", "--learning-rate", "0.25", "--no-bias", "--threads", "1"}));
     CHECK(setting(out, "n_layer") == "1");           // flag over config file
     CHECK(setting(out, "learning_rate") == "0.25");  // the same
     CHECK(setting(out, "bias") == "false");
@@ -88,9 +78,7 @@ TEST_CASE("train: flags over config file over recipe over defaults", "[cli]") {
     CHECK(setting(out, "warmup_iters") == "0");  // recipe over default
     CHECK(setting(out, "beta2") == "0.99");      // default
     // and what was resolved gives the same run again
-    const Result again = program({"train", "--config", out + "/config.toml", "--out", folder.path("again")});
-    INFO(again.err);
-    CHECK(again.code == 0);
+    succeeded(program({"train", "--config", out + "/config.toml", "--out", folder.path("again")}));
     CHECK(read_file(out + "/latest/model.safetensors") == read_file(folder.path("again/latest/model.safetensors")));
 }
 
@@ -98,24 +86,21 @@ TEST_CASE("train: without a recipe, one that fits itself to the text and the tim
     const ScratchFolder folder;
     const std::string text = folder.write("text.txt", small_text()), out = folder.path("out");
     const Arguments command{"train", "--data", text, "--out", out, "--max-time", "0.3", "--threads", "1"};
-    const Result r = program(command);
-    INFO(r.err);
-    REQUIRE(r.code == 0);
+    const Result r = succeeded(program(command));
     CHECK_THAT(r.err, ContainsSubstring(", width ") && ContainsSubstring("validation"));
     CHECK(setting(out, "arch") == "'nanochat'");
     CHECK(setting(out, "optimizer") == "'muon'");
     CHECK(setting(out, "softcap") == "0");  // so that llama.cpp computes the same
-    CHECK(nlohmann::json::parse(read_file(out + "/best/config.json"))["final_logit_softcapping"].is_null());
-    const Result exported = program({"export", "--model", out, "--out", folder.path("out.gguf")});
-    CHECK((exported.code == 0 && exported.err.find("warning") == std::string::npos));
+    CHECK(json::parse(read_file(out + "/best/config.json"))["final_logit_softcapping"].is_null());
+    const Result exported = succeeded(program({"export", "--model", out, "--out", folder.path("out.gguf")}));
+    CHECK(exported.err.find("warning") == std::string::npos);
     CHECK(setting(out, "max_time") == "0.3");
     // by the CPU, never by a measurement: the same command gives the same bits, however busy the machine
     CHECK(setting(out, "precision") == (inkling::has_fast_bf16() ? "'bf16'" : "'fp32'"));
     CHECK(metrics(out).back()["train_s"] < 30);  // without --max-time: 60
     // the plan is part of the run: the same command goes on with it, and does not make another
     const std::string config = read_file(out + "/config.toml");
-    const Result again = program(command + Arguments{"--recipe", "fast", "--resume", "auto"});
-    CHECK(again.code == 0);
+    const Result again = succeeded(program(command + Arguments{"--recipe", "fast", "--resume", "auto"}));
     CHECK_THAT(again.err, ContainsSubstring("nothing to do") && !ContainsSubstring(", width "));
     const auto plan = [](const std::string& toml) { return toml.substr(toml.find("arch = ")); };
     CHECK(plan(read_file(out + "/config.toml")) == plan(config));
@@ -125,10 +110,8 @@ TEST_CASE("train: a recipe that fits itself resumes to the last bit", "[cli]") {
     const ScratchFolder folder;
     const std::string text = folder.write("text.txt", small_text());
     const auto train = [&](const std::string& out, const std::string& steps) {
-        const Result r = program({"train", "--data", text, "--out", folder.path(out), "--max-iters", steps, "--n-embd",
-                                  "32", "--lr-decay-iters", "9", "--ema", "0.9", "--resume", "auto", "--threads", "1"});
-        INFO(r.err);
-        REQUIRE(r.code == 0);
+        succeeded(program({"train", "--data", text, "--out", folder.path(out), "--max-iters", steps, "--n-embd", "32",
+                           "--lr-decay-iters", "9", "--ema", "0.9", "--resume", "auto", "--threads", "1"}));
         return read_file(folder.path(out + "/latest/model.safetensors"));
     };
     const std::string straight = train("a", "9");
@@ -138,23 +121,19 @@ TEST_CASE("train: a recipe that fits itself resumes to the last bit", "[cli]") {
 
 TEST_CASE("train: the built-in stories are there without any data, and eval checks what is written", "[cli][slow]") {
     const ScratchFolder folder;
-    const Result r =
+    const Result r = succeeded(
         program({"train", "--out", folder.path("out"), "--max-iters", "2", "--eval-every", "0", "--eval-iters", "1",
-                 "--n-layer", "1", "--n-embd", "32", "--block-size", "32", "--batch-size", "2", "--threads", "1"});
-    INFO(r.err);
-    CHECK(r.code == 0);
+                 "--n-layer", "1", "--n-embd", "32", "--block-size", "32", "--batch-size", "2", "--threads", "1"}));
     CHECK_THAT(r.err, ContainsSubstring("built-in stories") && ContainsSubstring("nats per token"));
     CHECK(setting(folder.path("out"), "tokenizer") == "'bpe'");
-    const Result checked = program({"eval", "--model", folder.path("out"), "--stories", "2", "--json"});
-    INFO(checked.err);
-    REQUIRE(checked.code == 0);
+    const Result checked = succeeded(program({"eval", "--model", folder.path("out"), "--stories", "2", "--json"}));
     const ordered_json line = ordered_json::parse(checked.out);
     CHECK((line["stories"] == 2 && line["accepted"] == 0));
     CHECK(line["nats_per_char"] > line["entropy_nats_per_char"]);
     // the loss is that of stories that training has not seen, in windows that overlap by half
     const std::string fresh = folder.write("fresh.txt", inkling::data::generate_stories(2, 400'000));
-    const Result same = program({"eval", "--model", folder.path("out"), "--data", fresh, "--stride", "16", "--json"});
-    REQUIRE(same.code == 0);
+    const Result same =
+        succeeded(program({"eval", "--model", folder.path("out"), "--data", fresh, "--stride", "16", "--json"}));
     const double nats = ordered_json::parse(same.out)["bits_per_byte"].get<double>() * std::numbers::ln2;
     CHECK(line["nats_per_char"].get<double>() == Approx(nats).epsilon(1e-6));
     CHECK_THAT(program({"eval", "--model", folder.path("out"), "--stories", "1"}).out,
@@ -164,14 +143,12 @@ TEST_CASE("train: the built-in stories are there without any data, and eval chec
 TEST_CASE("train: text from stdin and from several places", "[cli]") {
     const ScratchFolder folder;
     const std::string text = folder.write("text.txt", small_text());
-    const Result piped = program(Arguments{"train", "--data", "-", "--out", folder.path("a")} + kSmall, "", text);
-    INFO(piped.err);
-    CHECK(piped.code == 0);
-    CHECK(program(Arguments{"train", "--data", text, "--out", folder.path("b")} + kSmall).code == 0);
+    succeeded(program(Arguments{"train", "--data", "-", "--out", folder.path("a")} + kSmall, "", text));
+    succeeded(program(Arguments{"train", "--data", text, "--out", folder.path("b")} + kSmall));
     CHECK(read_file(folder.path("a/latest/model.safetensors")) == read_file(folder.path("b/latest/model.safetensors")));
     const std::string second = folder.write("more/more.txt", "Zebras!\n");
-    CHECK(program(Arguments{"train", "--data", text, "--data", folder.path("more"), "--out", folder.path("c")} + kSmall)
-              .code == 0);
+    succeeded(
+        program(Arguments{"train", "--data", text, "--data", folder.path("more"), "--out", folder.path("c")} + kSmall));
     CHECK_THAT(read_file(folder.path("c/latest/tokenizer.json")), ContainsSubstring("\"Z\""));
 }
 
@@ -183,74 +160,60 @@ TEST_CASE("train: a run that is resumed ends as one that never stopped", "[cli]"
                small({"--dropout", "0.1", "--lr-decay-iters", "20", "--max-iters", steps});
     };
     const std::string a = folder.path("a"), b = folder.path("b");
-    REQUIRE(program(flags("20") + Arguments{"--out", a}).code == 0);
+    succeeded(program(flags("20") + Arguments{"--out", a}));
     const Result anew = program(flags("7") + Arguments{"--out", b, "--resume", "auto"});  // none there: begins
     REQUIRE(anew.code == 0);
     // the run's own settings, but for those that are given
-    const Result resumed = program({"train", "--out", b, "--resume", "auto", "--max-iters", "20", "--threads", "2"});
-    INFO(resumed.err);
-    REQUIRE(resumed.code == 0);
+    const Result resumed =
+        succeeded(program({"train", "--out", b, "--resume", "auto", "--max-iters", "20", "--threads", "2"}));
     CHECK_THAT(resumed.err, ContainsSubstring("going on from") && ContainsSubstring("step 7"));
     CHECK(read_file(a + "/latest/model.safetensors") == read_file(b + "/latest/model.safetensors"));
     const auto lines = metrics(b);
     for (std::size_t i = 1; i < lines.size(); ++i) CHECK(lines[i]["step"] > lines[i - 1]["step"]);
     CHECK(lines.back()["step"] == 20);
-    const Result done = program({"train", "--out", b, "--resume", "auto"});
-    CHECK(done.code == 0);
+    const Result done = succeeded(program({"train", "--out", b, "--resume", "auto"}));
     CHECK_THAT(done.err, ContainsSubstring("nothing to do"));
     check_fails(call({"train", "--out", b, "--resume", "auto", "--n-layer", "3"}), 2, "--n-layer");
-    const Result other = program(
-        {"train", "--out", b, "--resume", "auto", "--data", folder.write("other.txt", small_text() + "the end")});
-    CHECK(other.code == 3);
+    const Result other = ended_with(3, program({"train", "--out", b, "--resume", "auto", "--data",
+                                                folder.write("other.txt", small_text() + "the end")}));
     CHECK_THAT(other.err, ContainsSubstring("another text"));
 }
 
 TEST_CASE("train: --resume auto goes on from the newest checkpoint that is whole", "[cli]") {
-    for (const char* name : {"model.safetensors", "training_state.safetensors", "config.json"}) {
-        const ScratchFolder folder;
-        fs::copy(small_run(), folder.path("run"), fs::copy_options::recursive | fs::copy_options::copy_symlinks);
-        folder.write("run/step-by-step/notes.txt", "mine");
-        const std::string damaged = std::string("run/step-000020/") + name, whole = read_file(folder.path(damaged));
-        folder.write(damaged, whole.substr(0, whole.size() / 2));
-        const Result r = program({"train", "--out", folder.path("run"), "--resume", "auto", "--data",
-                                  folder.write("text.txt", small_text()), "--max-iters", "22"});
-        INFO(name << ": " << r.err);
-        CHECK(r.code == 0);
+    for (const std::string name : {"model.safetensors", "training_state.safetensors", "config.json"}) {
+        INFO(name);
+        const CopiedRun run;
+        run.folder.write("run/step-by-step/notes.txt", "mine");
+        const std::string whole = read_file(run.out + "/step-000020/" + name);
+        run.folder.write("run/step-000020/" + name, whole.substr(0, whole.size() / 2));
+        const Result r = succeeded(
+            program({"train", "--out", run.out, "--resume", "auto", "--data", run.text, "--max-iters", "22"}));
         CHECK_THAT(r.err, ContainsSubstring("warning: ") && ContainsSubstring(name) && ContainsSubstring("step 10"));
-        CHECK(fs::read_symlink(folder.path("run/latest")) == "step-000022");
+        CHECK(run.latest() == "step-000022");
     }
 }
 
 TEST_CASE("train: the newest checkpoint is that of the last step, whatever the clock says", "[cli]") {
-    const ScratchFolder folder;
-    const std::string text = folder.write("text.txt", small_text());
-    const auto copied = [&](const char* name) {
-        fs::copy(small_run(), folder.path(name), fs::copy_options::recursive | fs::copy_options::copy_symlinks);
-        return folder.path(name);
-    };
-    const auto resume = [&](const std::string& out) {
-        const Result r = program({"train", "--out", out, "--resume", "auto", "--data", text, "--max-iters", "24"});
-        INFO(r.err);
-        CHECK(r.code == 0);
+    const auto resume = [](const CopiedRun& run) {
+        const Result r = succeeded(
+            program({"train", "--out", run.out, "--resume", "auto", "--data", run.text, "--max-iters", "24"}));
         CHECK_THAT(r.err, ContainsSubstring("step-000020, step 20"));
-        return read_file(out + "/latest/model.safetensors");
+        return read_file(run.out + "/latest/model.safetensors");
     };
-    const std::string expected = resume(copied("a")), out = copied("b");
+    const CopiedRun plain, shifted;
     const auto now = fs::file_time_type::clock::now();  // the clock was set back by years, then forward
     for (const auto& [step, year] : {std::pair{"step-000010", 5}, std::pair{"step-000020", -5}})
-        for (const auto& entry : fs::recursive_directory_iterator(out + "/" + step))
+        for (const auto& entry : fs::recursive_directory_iterator(shifted.out + "/" + step))
             fs::last_write_time(entry.path(), now + std::chrono::hours(24 * 365 * year));
     setenv("TZ", "Pacific/Kiritimati", 1);
-    CHECK(resume(out) == expected);
+    CHECK(resume(shifted) == resume(plain));
     unsetenv("TZ");
 }
 
 TEST_CASE("train: --init-from starts a new run from a model's weights", "[cli]") {
     const ScratchFolder folder;
     const std::string text = folder.write("text.txt", small_text()), out = folder.path("out");
-    const Result r = program({"train", "--init-from", small_run(), "--data", text, "--out", out, "--max-iters", "0"});
-    INFO(r.err);
-    CHECK(r.code == 0);
+    succeeded(program({"train", "--init-from", small_run(), "--data", text, "--out", out, "--max-iters", "0"}));
     CHECK(read_file(out + "/latest/model.safetensors") == read_file(small_run() + "/best/model.safetensors"));
     CHECK(fs::exists(out + "/step-000000"));
 }
@@ -259,25 +222,22 @@ TEST_CASE("train: --dry-run tells what a run would take, and does nothing", "[cl
     const ScratchFolder folder;
     const std::string text = folder.write("text.txt", small_text()), out = folder.path("out");
     const Arguments train = Arguments{"train", "--data", text, "--out", out, "--dry-run"} + kSmall;
-    const Result r = program(train);
-    INFO(r.out << r.err);
-    CHECK(r.code == 0);
+    const Result r = succeeded(program(train));
     CHECK(r.err.empty());
     for (const char* part : {"parameters   3.71k (3712)", "1.22 kB, 1.22k tokens, vocabulary 29",
                              "20 of 32 tokens each: 640 tokens", "\nmemory", "\ndisk", "\ntime", "FLOP/s"})
         CHECK_THAT(r.out, ContainsSubstring(part));
     CHECK_FALSE(fs::exists(out));
     // sizes that no machine has are told, not tried
-    const Result huge = program(Arguments{"train", "--data", text, "--out", out, "--dry-run"} +
-                                small({"--n-embd", "16384", "--n-head", "128", "--n-layer", "120", "--block-size",
-                                       "2048", "--batch-size", "2048", "--max-iters", "500000"}));
-    INFO(huge.out << huge.err);
-    CHECK(huge.code == 0);
+    const Result huge =
+        succeeded(program(Arguments{"train", "--data", text, "--out", out, "--dry-run"} +
+                          small({"--n-embd", "16384", "--n-head", "128", "--n-layer", "120", "--block-size", "2048",
+                                 "--batch-size", "2048", "--max-iters", "500000"})));
     CHECK_THAT(huge.out, ContainsSubstring("parameters   387G") && ContainsSubstring(" years of training steps"));
     check_fails(call({"train", "--data", folder.path("none.txt"), "--dry-run"}), 3, "none.txt");
     for (const Arguments& more : {Arguments{"--tokenizer", "bpe", "--arch", "nanochat"},
                                   Arguments{"--optimizer", "muon"}, Arguments{"--max-time", "0.001"}})
-        CHECK(program(train + more).code == 0);
+        succeeded(program(train + more));
 }
 
 TEST_CASE("train: --dry-run plans the run that would be", "[cli][unsanitized]") {
@@ -285,17 +245,15 @@ TEST_CASE("train: --dry-run plans the run that would be", "[cli][unsanitized]") 
     const ScratchFolder folder;
     const std::string text = folder.write("text.txt", small_text()), out = folder.path("out");
     const auto plan = [&](const Arguments& flags) {
-        const Result r = program(Arguments{"train", "--data", text, "--out", out} + flags + Arguments{"--dry-run"});
-        INFO(r.out << r.err);
-        CHECK(r.code == 0);
+        const Result r =
+            succeeded(program(Arguments{"train", "--data", text, "--out", out} + flags + Arguments{"--dry-run"}));
         return r.out;
     };
     // the recipe "fast" sizes itself
     const Arguments flags{"--max-time", "200", "--precision", "fp32"};
     const std::string planned = plan(flags);
-    const Result run = program(Arguments{"train", "--data", text, "--out", out} + flags);
-    INFO(planned << run.err);
-    CHECK(run.code == 0);
+    const Result run = succeeded(program(Arguments{"train", "--data", text, "--out", out} + flags));
+    INFO(planned);
     CHECK_THAT(run.err, ContainsSubstring(", fp32; 400 steps of 8 sequences of 64 tokens\n"));
     CHECK_THAT(planned, ContainsSubstring(run.err.substr(0, run.err.find(';')) + ", context 64\n") &&
                             ContainsSubstring(" 400 of 512 tokens"));
@@ -313,11 +271,9 @@ TEST_CASE("train: keeps as many checkpoints as --keep-checkpoints says", "[cli]"
         std::erase_if(names, [](const std::string& name) { return !name.starts_with("step-"); });
         return names;
     };
-    REQUIRE(program(train + small({"--save-every", "5", "--keep-checkpoints", "3"})).code == 0);
+    succeeded(program(train + small({"--save-every", "5", "--keep-checkpoints", "3"})));
     CHECK(kept() == std::vector<std::string>{"step-000010", "step-000015", "step-000020"});  // 5 was not evaluated
-    const Result less = program(train + Arguments{"--resume", "auto", "--keep-checkpoints", "1", "--max-iters", "25"});
-    INFO(less.err);
-    REQUIRE(less.code == 0);
+    succeeded(program(train + Arguments{"--resume", "auto", "--keep-checkpoints", "1", "--max-iters", "25"}));
     CHECK(kept().size() <= 2);
     CHECK(kept().back() == "step-000025");
     check_fails(call(train + Arguments{"--keep-checkpoints", "0"}), 2, "--keep-checkpoints must be at least 1, got 0");

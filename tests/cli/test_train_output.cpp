@@ -1,6 +1,5 @@
 // inkling train for scripts: --json, --quiet, --sample-prompt, and the last step, which is always told.
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 
@@ -8,9 +7,6 @@
 #include "tests/cli/terminal.h"
 
 using namespace inkling::testing;
-using inkling::data::tests::ScratchFolder;
-using inkling::formats::read_file;
-using nlohmann::ordered_json;
 
 namespace {
 
@@ -70,7 +66,7 @@ TEST_CASE("train --json: plan, steps, evaluations, samples and end, a line each 
     CHECK(end["best_step"] == (evaluations[1]["best"] ? 20 : 10));
     CHECK(end["best_bits_per_byte"].get<double>() > end["best_val_loss"].get<double>());
     CHECK(end["model"] == folder.path("out"));
-    CHECK(program({"generate", "--model", end["model"], "-n", "1"}).code == 0);
+    succeeded(program({"generate", "--model", end["model"], "-n", "1"}));
 }
 
 TEST_CASE("train --json: a run that is interrupted, resumed or without validation says so", "[cli]") {
@@ -80,12 +76,11 @@ TEST_CASE("train --json: a run that is interrupted, resumed or without validatio
                                                  "0", "--eval-every", "0"}) +
                                               Arguments{"--json"});
     Process run(flags, out);
-    for (int i = 0; i < 30'000 && (!std::filesystem::exists(out) || std::filesystem::file_size(out) == 0); ++i)
+    for (int i = 0; i < 30'000 && (!fs::exists(out) || fs::file_size(out) == 0); ++i)
         std::this_thread::sleep_for(std::chrono::milliseconds(2));
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     run.signal(SIGINT);
-    const Result r = run.wait();
-    CHECK(r.code == 130);
+    const Result r = ended_with(130, run.wait());
     const auto lines = json_lines(read_file(out));
     const ordered_json& end = lines.back();
     CHECK((end["event"] == "end" && end["reason"] == "interrupted"));
@@ -103,10 +98,9 @@ TEST_CASE("train --json: a run that is interrupted, resumed or without validatio
 
 TEST_CASE("train --json: a reader that goes away does not end the run, and is an error at its end", "[cli]") {
     const ScratchFolder folder;
-    const Result r = program(train(folder, kSmall + Arguments{"--json"}), "/dev/full");
-    CHECK(r.code == 1);
+    const Result r = ended_with(1, program(train(folder, kSmall + Arguments{"--json"}), "/dev/full"));
     CHECK_THAT(r.err, ContainsSubstring("inkling: stdout: cannot be written"));
-    CHECK(std::filesystem::exists(folder.path("out/step-000020")));
+    CHECK(fs::exists(folder.path("out/step-000020")));
     CHECK(program(train(folder, {"--dry-run", "--json"}), "/dev/full").code == 1);
 }
 
@@ -128,34 +122,31 @@ TEST_CASE("train --dry-run --json: the plan as one object", "[cli]") {
     CHECK((plan["tokens"] == small_text().size() && plan["tokens_are_exact"] == true));
     for (const char* key : {"epochs", "flops", "memory_bytes", "checkpoint_bytes", "seconds"}) CHECK(plan[key] > 0);
     CHECK(plan["settings"]["n_embd"] == 16);
-    CHECK_FALSE(std::filesystem::exists(folder.path("out")));
+    CHECK_FALSE(fs::exists(folder.path("out")));
 }
 
 TEST_CASE("train --quiet: nothing on stderr but warnings and errors", "[cli]") {
     const ScratchFolder folder;
-    const Result r = program(train(folder, small({"--sample-every", "5"}) + Arguments{"--quiet"}));
-    CHECK(r.code == 0);
+    const Result r = succeeded(program(train(folder, small({"--sample-every", "5"}) + Arguments{"--quiet"})));
     CHECK((r.out.empty() && r.err.empty()));
     Terminal t(train(folder, kSmall + Arguments{"--quiet", "--overwrite"}));
     CHECK(t.wait() == 0);
     CHECK(t.rest().empty());
-    const Result warned =
-        program(train(folder, small({"--learning-rate", "2"}) + Arguments{"--resume", "auto", "--force", "--quiet"}));
-    CHECK(warned.code == 0);
+    const Result warned = succeeded(
+        program(train(folder, small({"--learning-rate", "2"}) + Arguments{"--resume", "auto", "--force", "--quiet"})));
     CHECK(warned.err.starts_with("warning: "));
-    check_fails(program(train(folder, kSmall + Arguments{"--quiet"})), 2, "already holds a run");
+    check_fails(call(train(folder, kSmall + Arguments{"--quiet"})), 2, "already holds a run");
 }
 
 TEST_CASE("train --sample-prompt: each is continued, and those that the model cannot read are refused first", "[cli]") {
     const ScratchFolder folder;
-    const Result r = program(train(
-        folder, small({"--sample-every", "10"}) + Arguments{"--sample-prompt", "the fox", "--sample-prompt", "over"}));
-    CHECK(r.code == 0);
+    const Result r = succeeded(program(train(
+        folder, small({"--sample-every", "10"}) + Arguments{"--sample-prompt", "the fox", "--sample-prompt", "over"})));
     CHECK_THAT(r.err, ContainsSubstring("--- a sample ---\nthe fox") && ContainsSubstring("--- a sample ---\nover"));
     CHECK_THAT(read_file(folder.path("out/config.toml")), ContainsSubstring("sample_prompt = [ 'the fox', 'over' ]"));
     const ScratchFolder other;
-    check_fails(program(train(other, kSmall + Arguments{"--quiet", "--sample-prompt", "\xFF"})), 3, "--sample-prompt");
-    CHECK_FALSE(std::filesystem::exists(other.path("out")));
+    check_fails(call(train(other, kSmall + Arguments{"--quiet", "--sample-prompt", "\xFF"})), 3, "--sample-prompt");
+    CHECK_FALSE(fs::exists(other.path("out")));
 }
 
 TEST_CASE("train: the last step has a line, on a terminal, too", "[cli]") {
@@ -175,8 +166,7 @@ TEST_CASE("train --json: steps that go wrong, with where and why", "[cli]") {
     const ScratchFolder folder;
     const Arguments absurd = {"--learning-rate", "1e6", "--min-lr",    "1e6", "--warmup-iters", "0",
                               "--grad-clip",     "0",   "--max-iters", "500"};
-    const Result r = program(train(folder, small(absurd) + Arguments{"--json"}));
-    CHECK(r.code == 4);
+    const Result r = ended_with(4, program(train(folder, small(absurd) + Arguments{"--json"})));
     const auto wrong = of_event(json_lines(r.out), "anomaly");
     REQUIRE(wrong.size() >= 5);
     const ordered_json& last = wrong.back();
@@ -197,5 +187,5 @@ TEST_CASE("train --json: steps that go wrong, with where and why", "[cli]") {
     CHECK_THAT(low.err, ContainsSubstring(": a spike: ") &&
                             ContainsSubstring(" standard deviations above those before: the step is skipped"));
     CHECK_THAT(read_file(folder.path("out/config.toml")), ContainsSubstring("skip_spikes = 0.2"));
-    check_fails(program(train(folder, small({"--skip-spikes", "-1"}))), 2, "--skip-spikes");
+    check_fails(call(train(folder, small({"--skip-spikes", "-1"}))), 2, "--skip-spikes");
 }

@@ -2,23 +2,9 @@
 #include "tests/cli/program.h"
 
 using namespace inkling::testing;
-using inkling::data::tests::ScratchFolder;
 
-TEST_CASE("command line: help and version", "[cli]") {
-    const Result help = call({"--help"});
-    CHECK(help.code == 0);
-    CHECK(help.err.empty());
-    for (const char* command : {"train", "generate", "eval", "gradcheck", "info", "bench"}) {
-        CHECK_THAT(help.out, ContainsSubstring(command));
-        const Result r = call({command, "--help"});
-        INFO(command);
-        CHECK(r.code == 0);
-        CHECK(r.err.empty());
-        CHECK_THAT(r.out, ContainsSubstring("--"));
-    }
-    const Result version = call({"--version"});
-    CHECK(version.code == 0);
-    CHECK_THAT(version.out, ContainsSubstring("inkling 0."));
+TEST_CASE("command line: version", "[cli]") {
+    CHECK_THAT(succeeded(call({"--version"})).out, ContainsSubstring("inkling 0."));
 }
 
 TEST_CASE("command line: no command, unknown commands and unknown flags", "[cli]") {
@@ -52,7 +38,7 @@ TEST_CASE("command line: a flag that is misspelt, or has no value, is named, and
                 "did you mean --vocab-size: see inkling tokenize train --help");
     check_fails(call({"train", "--resume", "--out", "x"}), 2,
                 "--resume: a value is required, but the flag --out follows");
-    CHECK(program({"generate", "--model", small_run(), "-p", "the", "--stop", "--seed", "-n", "1"}).code == 0);
+    succeeded(program({"generate", "--model", small_run(), "-p", "the", "--stop", "--seed", "-n", "1"}));
 }
 
 TEST_CASE("command line: of a value that is misspelt, too, what was likely meant is said", "[cli]") {
@@ -85,28 +71,15 @@ TEST_CASE("command line: values that make no sense, with --out left alone", "[cl
         for (const char* value : {"0", "-1", "1.5", "many", "", "1e9", "99999999999999999999"})
             check_fails(train({flag, value}), 2, flag);
     }
-    for (const auto& [flag, value] : std::vector<std::pair<std::string, std::string>>{{"--learning-rate", "-1"},
-                                                                                      {"--learning-rate", "nan"},
-                                                                                      {"--learning-rate", "fast"},
-                                                                                      {"--dropout", "1"},
-                                                                                      {"--dropout", "-0.5"},
-                                                                                      {"--beta1", "1"},
-                                                                                      {"--weight-decay", "inf"},
-                                                                                      {"--grad-clip", "-1"},
-                                                                                      {"--val-fraction", "1"},
-                                                                                      {"--seed", "-1"},
-                                                                                      {"--max-iters", "-1"},
-                                                                                      {"--threads", "-1"},
-                                                                                      {"--threads", "100000"},
-                                                                                      {"--arch", "mamba"},
-                                                                                      {"--schedule", "step"},
-                                                                                      {"--sampler", "best"},
-                                                                                      {"--recipe", "best"},
-                                                                                      {"--out", ""}}) {
-        INFO(flag << " " << value);
-        check_fails(train({flag, value}), 2, flag);
+    // of what TrainOptions::validate refuses, one
+    for (const char* flag :
+         {"--learning-rate -1", "--learning-rate fast", "--weight-decay inf", "--seed -1", "--max-iters -1",
+          "--threads -1", "--threads 100000", "--arch mamba", "--schedule step", "--sampler best", "--recipe best"}) {
+        INFO(flag);
+        check_fails(train(words(flag)), 2, words(flag)[0]);
     }
-    CHECK_FALSE(std::filesystem::exists(out));
+    check_fails(train({"--out", ""}), 2, "--out");
+    CHECK_FALSE(fs::exists(out));
     check_fails(call({"bench", "--preset", "huge"}), 2, "huge");
     check_fails(call({"bench", "--seconds", "0"}), 2, "--seconds");
     check_fails(call({"gradcheck", "--filter", "no such row"}), 2, "no such row");
@@ -124,18 +97,16 @@ TEST_CASE("command line: whole numbers are decimal, whatever they begin with", "
     const Arguments train = {"train", "--data", folder.write("text.txt", small_text()), "--dry-run", "--json"};
     const std::string plan = program(train + small({"--max-iters", "010", "--batch-size", "0010"})).out;
     CHECK_THAT(plan, ContainsSubstring("\"steps\":10") && ContainsSubstring("\"batch_size\":10"));
-    check_fails(program(train + Arguments{"--seed", "0x8"}), 2, "a whole number of at least 0 is required, got '0x8'");
+    check_fails(call(train + Arguments{"--seed", "0x8"}), 2, "a whole number of at least 0 is required, got '0x8'");
 }
 
 TEST_CASE("command line: flags may have underscores", "[cli]") {
     const ScratchFolder folder;
     const std::string text = folder.write("under_score.txt", small_text());
-    const Result r =
-        program({"train", "--data=" + text, "--out", folder.path("out_put"), "--n_layer", "1", "--n_head=2", "--n_embd",
-                 "16", "--block_size", "8", "--batch_size", "4", "--max_iters", "3", "--no_bias", "--eval_every", "0"});
-    INFO(r.err);
-    CHECK(r.code == 0);
-    CHECK(std::filesystem::exists(folder.path("out_put/step-000003")));
+    succeeded(program({"train", "--data=" + text, "--out", folder.path("out_put"), "--n_layer", "1", "--n_head=2",
+                       "--n_embd", "16", "--block_size", "8", "--batch_size", "4", "--max_iters", "3", "--no_bias",
+                       "--eval_every", "0"}));
+    CHECK(fs::exists(folder.path("out_put/step-000003")));
     check_fails(call({"train", "--n_layers", "3"}), 2);
 }
 
@@ -145,9 +116,7 @@ TEST_CASE("command line: of a flag that is given twice the last holds, where it 
     const auto j = json_lines(r).at(0);
     CHECK((j["prompt_tokens"] == 3 && j["tokens"] == 2 && j["seed"] == 4));
     const Arguments plan = {"train", "--dry-run", "--n-layer", "5", "--max-iters", "7"};
-    const Result last = program(plan + Arguments{"--n-layer", "1", "--bias", "--no-bias", "--max-iters=3"});
-    INFO(last.err);
-    CHECK(last.code == 0);
+    const Result last = succeeded(program(plan + Arguments{"--n-layer", "1", "--bias", "--no-bias", "--max-iters=3"}));
     CHECK_THAT(last.out, ContainsSubstring(" 1 layer,") && ContainsSubstring("3 of "));
     check_fails(call(plan + Arguments{"--n-layer", "none", "--n-layer", "1"}), 2,
                 "--n-layer");  // each must make sense
@@ -157,18 +126,17 @@ TEST_CASE("command line: an existing run is not written over", "[cli]") {
     const ScratchFolder folder;
     const Arguments train =
         Arguments{"train", "--data", folder.write("text.txt", small_text()), "--out", folder.path("out")} + kSmall;
-    REQUIRE(program(train).code == 0);
+    succeeded(program(train));
     folder.write("out/notes.txt", "mine");
-    const std::string metrics = inkling::formats::read_file(folder.path("out/metrics.jsonl"));
+    const std::string metrics = read_file(folder.path("out/metrics.jsonl"));
     check_fails(call(train), 2, "already holds a run");
-    CHECK(inkling::formats::read_file(folder.path("out/metrics.jsonl")) == metrics);
-    const Result again =
+    CHECK(read_file(folder.path("out/metrics.jsonl")) == metrics);
+    succeeded(
         program(Arguments{"train", "--overwrite", "--data", folder.path("text.txt"), "--out", folder.path("out")} +
-                small({"--max-iters", "5"}));
-    CHECK(again.code == 0);
-    CHECK(std::filesystem::exists(folder.path("out/step-000005")));
-    CHECK_FALSE(std::filesystem::exists(folder.path("out/step-000020")));
-    CHECK(inkling::formats::read_file(folder.path("out/notes.txt")) == "mine");
+                small({"--max-iters", "5"})));
+    CHECK(fs::exists(folder.path("out/step-000005")));
+    CHECK_FALSE(fs::exists(folder.path("out/step-000020")));
+    CHECK(read_file(folder.path("out/notes.txt")) == "mine");
 }
 
 TEST_CASE("command line: help and version that cannot be written fail", "[cli]") {

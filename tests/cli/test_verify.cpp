@@ -7,19 +7,12 @@
 #include "tests/cli/program.h"
 
 using namespace inkling::testing;
-using inkling::data::tests::ScratchFolder;
-using inkling::formats::read_file;
-using nlohmann::ordered_json;
-namespace fs = std::filesystem;
 
 namespace {
 
-// A copy of a run of 20 steps with the checkpoints 10 and 20, in a folder of its own.
-struct VerifiedRun {
-    ScratchFolder folder;
-    fs::path path = folder.path("run");
-    VerifiedRun() { fs::copy(small_run(), path, fs::copy_options::recursive | fs::copy_options::copy_symlinks); }
-
+// A run of 20 steps with the checkpoints 10 and 20.
+struct VerifiedRun : CopiedRun {
+    fs::path path = out;
     fs::path file(const std::string& name) const { return path / "step-000020" / name; }
     Result verify(const Arguments& flags = {}) const { return program(Arguments{"verify", path.string()} + flags); }
 };
@@ -46,9 +39,7 @@ const ordered_json& line_of(const std::vector<ordered_json>& lines, const std::s
 }  // namespace
 
 TEST_CASE("verify: a run that is whole", "[cli]") {
-    const Result r = program({"verify", small_run()});
-    INFO(r.out << r.err);
-    CHECK(r.code == 0);
+    const Result r = succeeded(program({"verify", small_run()}));
     CHECK(r.err.empty());
     for (const char* part :
          {"step-000020: whole, validation loss ", "step-000010: whole", "latest: shows step-000020\n",
@@ -70,39 +61,15 @@ TEST_CASE("verify: a run of adapters, beside weights that are kept in any precis
         const ScratchFolder folder;
         const std::string out = folder.path("out"), model = folder.path("model");
         fs::copy(fs::canonical(small_run() + "/latest"), model, fs::copy_options::recursive);
-        const Result trained = program({"train",
-                                        "--data",
-                                        folder.write("text.txt", small_text()),
-                                        "--out",
-                                        out,
-                                        "--recipe",
-                                        "nanogpt-cpu",
-                                        "--init-from",
-                                        model,
-                                        "--lora-rank",
-                                        "2",
-                                        "--base-precision",
-                                        precision,
-                                        "--batch-size",
-                                        "2",
-                                        "--max-iters",
-                                        "3",
-                                        "--eval-every",
-                                        "3",
-                                        "--sample-every",
-                                        "0",
-                                        "--threads",
-                                        "1"});
-        INFO(trained.err);
-        REQUIRE(trained.code == 0);
-        const Result whole = program({"verify", out});
+        succeeded(program(Arguments{"train", "--data", folder.write("text.txt", small_text()), "--out", out,
+                                    "--init-from", model, "--base-precision", precision} +
+                          words("--recipe nanogpt-cpu --lora-rank 2 --batch-size 2 --max-iters 3 --eval-every 3 "
+                                "--sample-every 0 --threads 1")));
+        const Result whole = succeeded(program({"verify", out}));
         INFO(whole.out);
-        CHECK(whole.code == 0);
         CHECK_THAT(whole.out, ContainsSubstring("step-000003: whole"));
         flip_byte(fs::path(model) / "model.safetensors", fs::file_size(fs::path(model) / "model.safetensors") - 2);
-        const Result other = program({"verify", out});
-        INFO(other.out);
-        CHECK(other.code == 5);
+        const Result other = ended_with(5, program({"verify", out}));
         CHECK_THAT(other.out, ContainsSubstring("its adapters were trained for another model than"));
     }
 }
@@ -114,8 +81,7 @@ TEST_CASE("verify: a flipped byte is found in every file, wherever it is", "[cli
         for (const std::size_t at : {std::size_t{3}, size / 3, size / 2, size - 3}) {
             INFO(name << ", byte " << at);
             flip_byte(run.file(name), at);
-            const Result r = run.verify({"--json", "--no-text"});
-            CHECK(r.code == 5);
+            const Result r = ended_with(5, run.verify({"--json", "--no-text"}));
             const auto lines = json_lines(r.out);
             const ordered_json damaged = line_of(lines, "checkpoint", "step-000020");
             CHECK((damaged["whole"] == false && !damaged["problem"].get<std::string>().empty()));
@@ -133,9 +99,8 @@ TEST_CASE("verify: files that are missing, cut off, or longer than they were", "
     for (const char* name : {"model.safetensors", "training_state.safetensors", "config.json", "tokenizer.json"}) {
         const std::string whole = read_file(run.file(name));
         const auto check = [&](const std::string& how) {
-            const Result r = run.verify({"--no-text"});
-            INFO(name << " " << how << ": " << r.out);
-            CHECK(r.code == 5);
+            const Result r = ended_with(5, run.verify({"--no-text"}));
+            INFO(name << " " << how);
             CHECK_THAT(r.out, ContainsSubstring("step-000020: damaged: ") && ContainsSubstring(name) &&
                                   ContainsSubstring("1 of 2 checkpoints whole"));
         };
@@ -156,9 +121,7 @@ TEST_CASE("verify: links that are missing, lead nowhere or to another checkpoint
     const VerifiedRun run;
     const fs::path latest = run.path / "latest";
     const auto check = [&](const std::string& problem) {
-        const Result r = run.verify();
-        INFO(r.out);
-        CHECK(r.code == 5);
+        const Result r = ended_with(5, run.verify());
         CHECK_THAT(r.out, ContainsSubstring("latest: " + problem + ": --resume auto mends it") &&
                               ContainsSubstring("2 of 2 checkpoints whole; to go on from step-000020"));
         fs::remove(latest);
@@ -169,47 +132,40 @@ TEST_CASE("verify: links that are missing, lead nowhere or to another checkpoint
     check("shows step-000015, which does not exist, and should show step-000020");
     fs::create_symlink("step-000010", latest);
     check("shows step-000010, and should show step-000020");
-    const Result mended = program({"train", "--out", run.path.string(), "--resume", "auto", "--max-iters", "20"});
-    INFO(mended.err);
-    CHECK(mended.code == 0);
+    succeeded(program({"train", "--out", run.path.string(), "--resume", "auto", "--max-iters", "20"}));
     CHECK(run.verify().code == 0);
 }
 
 TEST_CASE("verify: a text that has changed, or is not there", "[cli]") {
     const ScratchFolder folder;
     const std::string text = folder.write("text.txt", small_text()), out = folder.path("out");
-    REQUIRE(program(Arguments{"train", "--data", text, "--out", out} + kSmall).code == 0);
-    CHECK(program({"verify", out}).code == 0);
+    succeeded(program(Arguments{"train", "--data", text, "--out", out} + kSmall));
+    succeeded(program({"verify", out}));
     folder.write("text.txt", small_text().replace(600, 1, "z"));
-    const Result changed = program({"verify", out});
-    CHECK(changed.code == 5);
+    const Result changed = ended_with(5, program({"verify", out}));
     CHECK_THAT(changed.out,
                ContainsSubstring("text.txt: is another text than was trained on: resume with --data") &&
                    ContainsSubstring("2 of 2 checkpoints whole; to go on from step-000020, give the text"));
-    CHECK(program({"verify", out, "--no-text"}).code == 0);
+    succeeded(program({"verify", out, "--no-text"}));
     fs::remove(text);
-    const Result gone = program({"verify", out});
-    CHECK(gone.code == 0);  // a run may be kept where its text is not
+    const Result gone = succeeded(program({"verify", out}));  // a run may be kept where its text is not
     CHECK_THAT(gone.out, ContainsSubstring("not checked: there is no " + text + " here: resume with --data"));
 }
 
 TEST_CASE("verify: one checkpoint, settings that are damaged, a run without any, and what is no run", "[cli]") {
     const VerifiedRun run;
     const std::string checkpoint = (run.path / "step-000010").string();
-    const Result one = program({"verify", checkpoint});
-    CHECK(one.code == 0);
+    const Result one = succeeded(program({"verify", checkpoint}));
     CHECK_THAT(one.out,
                ContainsSubstring("1 of 1 checkpoint whole; to go on from it: inkling train --resume " + checkpoint));
-    CHECK(program({"verify", (run.path / "latest").string()}).code == 0);
+    succeeded(program({"verify", (run.path / "latest").string()}));
 
     append(run.path / "config.toml", "n_layer = [");
-    const Result settings = run.verify();
-    CHECK(settings.code == 5);
+    const Result settings = ended_with(5, run.verify());
     CHECK_THAT(settings.out, ContainsSubstring("config.toml: ") && ContainsSubstring("text.txt: the one"));
 
     for (const char* name : {"step-000010", "step-000020"}) fs::resize_file(run.path / name / "model.safetensors", 100);
-    const Result nothing = run.verify();
-    CHECK(nothing.code == 5);
+    const Result nothing = ended_with(5, run.verify());
     CHECK_THAT(nothing.out, ContainsSubstring("latest: shows step-000020, which is not whole\n") &&
                                 ContainsSubstring("0 of 2 checkpoints whole; nothing can be resumed"));
 

@@ -5,10 +5,10 @@
 
 #include "data/corpus.h"
 
-namespace inkling::data::tests {
+namespace inkling::testing {
 
-inline Corpus corpus_of(const std::vector<std::string_view>& documents) {
-    Corpus corpus;
+inline data::Corpus corpus_of(const std::vector<std::string_view>& documents) {
+    data::Corpus corpus;
     for (const std::string_view document : documents) {
         corpus.begin_source(nullptr, fmt::format("{}.txt", corpus.sources.size()));
         corpus.add_document(document);
@@ -16,4 +16,4 @@ inline Corpus corpus_of(const std::vector<std::string_view>& documents) {
     return corpus;
 }
 
-}  // namespace inkling::data::tests
+}  // namespace inkling::testing

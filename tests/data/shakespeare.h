@@ -9,12 +9,12 @@
 #include "tests/paths.h"
 #include "tests/skip.h"
 
-namespace inkling::data::tests {
+namespace inkling::testing {
 
 inline std::string shakespeare() {
-    const std::filesystem::path path = testing::tests_path("../../shared/data/tinyshakespeare.txt");
+    const std::filesystem::path path = tests_path("../../shared/data/tinyshakespeare.txt");
     if (!std::filesystem::exists(path)) SKIP_TEST(path.string() << " is not here");
     return formats::read_file(path);
 }
 
-}  // namespace inkling::data::tests
+}  // namespace inkling::testing

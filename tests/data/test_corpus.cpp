@@ -9,18 +9,14 @@
 
 #include "data/tokenizers/bpe/bpe_train.h"
 #include "data/tokenizers/char_tokenizer.h"
-#include "tests/data/scratch_folder.h"
 #include "tests/formats/compress.h"
 #include "tests/skip.h"
 #include "tests/support/error_of.h"
+#include "tests/support/scratch_folder.h"
 
 using namespace inkling;
 using namespace inkling::data;
-using inkling::data::tests::ScratchFolder;
-using inkling::testing::error_of;
-using inkling::testing::gzip;
-using inkling::testing::zstd;
-namespace fs = std::filesystem;
+using namespace inkling::testing;
 
 namespace {
 

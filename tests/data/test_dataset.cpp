@@ -11,13 +11,11 @@
 #include "engine/base/random.h"
 #include "tests/catch.h"
 #include "tests/data/corpus.h"
-#include "tests/data/scratch_folder.h"
+#include "tests/support/scratch_folder.h"
 
 using namespace inkling;
 using namespace inkling::data;
-using inkling::data::tests::corpus_of;
-using inkling::data::tests::ScratchFolder;
-namespace fs = std::filesystem;
+using namespace inkling::testing;
 using Ids = std::vector<std::int32_t>;
 using Documents = std::vector<std::string_view>;
 

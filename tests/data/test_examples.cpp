@@ -5,11 +5,11 @@
 #include "data/corpus.h"
 #include "engine/base/check.h"
 #include "tests/catch.h"
-#include "tests/data/scratch_folder.h"
+#include "tests/support/scratch_folder.h"
 
 using namespace inkling;
 using namespace inkling::data;
-using tests::ScratchFolder;
+using testing::ScratchFolder;
 
 namespace {
 

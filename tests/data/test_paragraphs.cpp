@@ -14,7 +14,7 @@
 
 using namespace inkling;
 using namespace inkling::data;
-using namespace inkling::data::tests;
+using namespace inkling::testing;
 
 namespace {
 
@@ -87,7 +87,7 @@ TEST_CASE("paragraphs: whatever tokens a blank line is made of, and after an end
 
     const std::vector<std::string_view> documents = {"one\n", "two\n\nThe end."};
     const BpeTokenizer bpe(train_bpe(documents, 300));
-    const Dataset dataset = make_dataset(data::tests::corpus_of(documents), bpe);
+    const Dataset dataset = make_dataset(corpus_of(documents), bpe);
     CHECK(marked(bpe, std::vector<std::int32_t>(dataset.ids.begin(), dataset.ids.end())) ==
           "|one\n<|endoftext|>|two\n\n|The end.");
 }

@@ -11,7 +11,7 @@
 
 using namespace inkling;
 using namespace inkling::data;
-using namespace inkling::data::tests;
+using namespace inkling::testing;
 
 TEST_CASE("sampler: rows are windows, and targets are one further", "[data]") {
     const SamplerKind kind = GENERATE(SamplerKind::random, SamplerKind::shuffle, SamplerKind::sequential);

@@ -30,7 +30,7 @@ TEST_CASE("split_tokens: the sizes of nanoGPT", "[data]") {
 }
 
 TEST_CASE("split_tokens: tiny Shakespeare", "[data]") {
-    const std::string text = tests::shakespeare();
+    const std::string text = testing::shakespeare();
     CHECK(split_tokens(std::vector<std::int32_t>(text.size()), 0.1).train.size() == 1'003'854);
 }
 

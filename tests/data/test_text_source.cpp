@@ -13,12 +13,11 @@
 
 #include "engine/base/check.h"
 #include "tests/catch.h"
-#include "tests/data/scratch_folder.h"
+#include "tests/support/scratch_folder.h"
 
 using namespace inkling;
 using namespace inkling::data;
-using inkling::data::tests::ScratchFolder;
-namespace fs = std::filesystem;
+using namespace inkling::testing;
 
 namespace {
 

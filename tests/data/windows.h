@@ -5,12 +5,12 @@
 
 #include "data/sampler.h"
 
-namespace inkling::data::tests {
+namespace inkling::testing {
 
 // Where the windows of steps [0, steps) begin, in order, of tokens whose values say where they stand.
-inline std::vector<std::size_t> starts(const Sampler& sampler, std::uint64_t steps) {
+inline std::vector<std::size_t> starts(const data::Sampler& sampler, std::uint64_t steps) {
     std::vector<std::size_t> all;
-    Batch batch;
+    data::Batch batch;
     for (std::uint64_t step = 0; step < steps; ++step) {
         sampler.fill(step, batch);
         for (std::size_t b = 0; b < batch.batch; ++b)
@@ -26,4 +26,4 @@ inline std::vector<std::int32_t> positions(std::size_t n) {
     return tokens;
 }
 
-}  // namespace inkling::data::tests
+}  // namespace inkling::testing

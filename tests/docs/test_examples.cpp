@@ -1,7 +1,6 @@
 // The programs of examples/: what they print.
 #include <algorithm>
 
-#include "formats/files/file.h"
 #include "tests/catch.h"
 #include "tests/cli/program.h"
 
@@ -31,7 +30,7 @@ std::size_t lines_of_example(const std::string& name) {
 
 TEST_CASE("examples: micrograd's expression", "[docs]") {
     CHECK(printed_by(example("micrograd")) == "g        24.7041\ndg / da  138.8338\ndg / db  645.5773\n");
-    const data::tests::ScratchFolder folder;
+    const ScratchFolder folder;
     printed_by(example("micrograd"), {folder.path("graph.dot")});
     const std::string dot = formats::read_file(folder.path("graph.dot"));
     CHECK(dot.starts_with("digraph {"));
@@ -72,9 +71,8 @@ TEST_CASE("examples: an op of one's own has its value, its gradient and its erro
 
 TEST_CASE("examples: a model folder is opened, and writes what inkling generate writes", "[docs]") {
     const std::string folder = tests_path("reference/greedy_gpt2");
-    const Result program = testing::program(
-        {"generate", "--model", folder, "--prompt", "One day ", "-n", "60", "--temperature", "0.8", "--seed", "7"});
-    REQUIRE(program.code == 0);
+    const Result program = succeeded(testing::program(
+        {"generate", "--model", folder, "--prompt", "One day ", "-n", "60", "--temperature", "0.8", "--seed", "7"}));
     CHECK(program.out.size() > 100);
     CHECK(printed_by(example("open_model"), {folder, "One day "}) == program.out);
 }

@@ -8,9 +8,9 @@
 #include "nn/init.h"
 #include "nn/linear.h"
 #include "nn/sequential.h"
-#include "tests/data/scratch_folder.h"
 #include "tests/engine/helpers.h"
 #include "tests/paths.h"
+#include "tests/support/scratch_folder.h"
 
 using namespace inkling;
 using namespace inkling::testing;
@@ -108,7 +108,7 @@ TEST_CASE("library page: the lines beside PyTorch's", "[docs]") {
     net.zero_grad();
     net.eval();
     CHECK_FALSE(net.training());
-    const data::tests::ScratchFolder folder;
+    const ScratchFolder folder;
     const std::string file = folder.path("net.safetensors");
     models::save_state_dict(net, file);
     models::load_state_dict(net, file);

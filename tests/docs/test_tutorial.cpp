@@ -3,7 +3,6 @@
 #include <string>
 #include <vector>
 
-#include "formats/files/file.h"
 #include "tests/catch.h"
 #include "tests/cli/program.h"
 
@@ -23,7 +22,7 @@ Lines lines_of(const std::string& text) {
 std::vector<Lines> blocks(const std::string& language) {
     std::vector<Lines> found;
     bool inside = false, wanted = false;
-    for (const std::string& line : lines_of(inkling::formats::read_file(kDocs + "attention.md"))) {
+    for (const std::string& line : lines_of(read_file(kDocs + "attention.md"))) {
         if (line.starts_with("```")) {
             inside = !inside;
             wanted = inside && line == "```" + language;
@@ -50,7 +49,7 @@ TEST_CASE("attention tutorial: the page shows what the program prints", "[docs]"
 }
 
 TEST_CASE("attention tutorial: the page's code is the program's", "[docs]") {
-    const std::string program = inkling::formats::read_file(kDocs + "attention_tutorial.cpp");
+    const std::string program = read_file(kDocs + "attention_tutorial.cpp");
     const auto code = blocks("cpp");
     REQUIRE(code.size() > 10);
     std::size_t from = 0;  // blocks are whole functions, in the program's order

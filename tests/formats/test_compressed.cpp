@@ -6,8 +6,7 @@
 
 using namespace inkling;
 using namespace inkling::formats;
-using inkling::testing::gzip;
-using inkling::testing::zstd;
+using namespace inkling::testing;
 
 namespace {
 

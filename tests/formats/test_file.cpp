@@ -12,19 +12,18 @@
 #include <iterator>
 #include <thread>
 
-#include "tests/data/scratch_folder.h"
 #include "tests/skip.h"
 #include "tests/support/error_of.h"
+#include "tests/support/scratch_folder.h"
 
 using namespace inkling;
 using namespace inkling::formats;
-using inkling::testing::error_of;
-namespace fs = std::filesystem;
+using namespace inkling::testing;
 
 namespace {
 
 struct Folder {
-    data::tests::ScratchFolder scratch;
+    ScratchFolder scratch;
     fs::path path = scratch.path();
     std::ptrdiff_t entries() const { return std::distance(fs::directory_iterator(path), fs::directory_iterator()); }
 };

@@ -6,9 +6,9 @@
 
 #include "formats/gguf/gguf_writer.h"
 #include "tests/catch.h"
-#include "tests/data/scratch_folder.h"
 #include "tests/paths.h"
 #include "tests/support/error_of.h"
+#include "tests/support/scratch_folder.h"
 
 using namespace inkling;
 using namespace inkling::testing;
@@ -166,7 +166,7 @@ TEST_CASE("gguf file: any cut is one line, and so is every other broken rule", "
 }
 
 TEST_CASE("gguf file: a model in several files is opened by its first", "[formats]") {
-    const data::tests::ScratchFolder scratch;
+    const ScratchFolder scratch;
     const std::vector<float> x{1, 2, 3}, y{4, 5};
     const auto write = [&](std::uint32_t part, const char* name, const std::vector<float>& values) {
         formats::GgufWriter out;
@@ -175,7 +175,7 @@ TEST_CASE("gguf file: a model in several files is opened by its first", "[format
         out.add(name, formats::GgufType::F32, {values.size()}, values.data());
         out.write(scratch.path(fmt::format("m-0000{}-of-00002.gguf", part + 1)));
     };
-    const std::filesystem::path first = scratch.path("m-00001-of-00002.gguf");
+    const fs::path first = scratch.path("m-00001-of-00002.gguf");
     write(0, "x", x);
     CHECK_THAT(error_of([&] { GgufFile::open(first); }), ContainsSubstring("m-00002-of-00002.gguf"));
     write(1, "y", y);
@@ -185,7 +185,7 @@ TEST_CASE("gguf file: a model in several files is opened by its first", "[format
     CHECK((values == y && file.contains("x")));
     CHECK_THAT(error_of([&] { GgufFile::open(scratch.path("m-00002-of-00002.gguf")); }),
                ContainsSubstring("is part 2 of a model in 2 files: name the first, *-00001-of-*.gguf"));
-    std::filesystem::rename(first, scratch.path("m.gguf"));
+    fs::rename(first, scratch.path("m.gguf"));
     CHECK_THAT(error_of([&] { GgufFile::open(scratch.path("m.gguf")); }),
                ContainsSubstring("must be named *-00001-of-00002.gguf"));
 }

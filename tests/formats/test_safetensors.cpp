@@ -9,8 +9,8 @@
 #include "engine/base/check.h"
 #include "formats/files/file.h"
 #include "tests/catch.h"
-#include "tests/data/scratch_folder.h"
 #include "tests/formats/safetensors_bytes.h"
+#include "tests/support/scratch_folder.h"
 
 using namespace inkling;
 using namespace inkling::formats;
@@ -18,7 +18,7 @@ using namespace inkling::safetensors_bytes;
 namespace fs = std::filesystem;
 
 TEST_CASE("safetensors: what is written is read back", "[models]") {
-    const data::tests::ScratchFolder dir;
+    const testing::ScratchFolder dir;
     const fs::path path = dir.path("model.safetensors");
     const std::vector<float> w = {1.5f, -0.0f, 1e-42f, INFINITY, -3.25f, 0.1f};
     const std::vector<double> d = {0.1, -1e300};
@@ -70,7 +70,7 @@ TEST_CASE("safetensors: what is written is read back", "[models]") {
 }
 
 TEST_CASE("safetensors: the bytes are those of the safetensors package", "[models]") {
-    const data::tests::ScratchFolder dir;
+    const testing::ScratchFolder dir;
     const std::vector<float> a = {1, 2};
     const std::vector<std::uint16_t> h = {0x3c00};
     SafetensorsWriter out;
@@ -85,7 +85,7 @@ TEST_CASE("safetensors: the bytes are those of the safetensors package", "[model
 }
 
 TEST_CASE("safetensors: 16-bit floats are rounded on writing and widened on reading", "[models]") {
-    const data::tests::ScratchFolder dir;
+    const testing::ScratchFolder dir;
     std::vector<float> x(100000);  // more than the block that is converted at a time
     for (std::size_t i = 0; i < x.size(); ++i)
         x[i] = std::ldexp(static_cast<float>(i % 1000) - 500.0f, static_cast<int>(i % 40) - 35);
@@ -164,7 +164,7 @@ TEST_CASE("safetensors: reading what is missing, of another size or kind is refu
 }
 
 TEST_CASE("safetensors: the writer refuses what the format cannot hold", "[models]") {
-    const data::tests::ScratchFolder dir;
+    const testing::ScratchFolder dir;
     const std::vector<float> x(4);
     SafetensorsWriter out;
     out.add("a", DType::F32, {4}, x.data());
@@ -191,7 +191,7 @@ TEST_CASE("safetensors: the writer refuses what the format cannot hold", "[model
 }
 
 TEST_CASE("safetensors: a file that cannot be written whole leaves the old one", "[models]") {
-    const data::tests::ScratchFolder dir;
+    const testing::ScratchFolder dir;
     const std::vector<float> x(4, 1.0f);
     SafetensorsWriter out;
     out.add("a", DType::F32, {4}, x.data());

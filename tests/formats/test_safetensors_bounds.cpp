@@ -4,7 +4,6 @@
 #include "tests/catch.h"
 #include "tests/cli/program.h"
 #include "tests/formats/safetensors_bytes.h"
-#include "tests/paths.h"
 
 using namespace inkling;
 using namespace inkling::formats;
@@ -61,7 +60,7 @@ TEST_CASE("safetensors: more dimensions than any array has are refused", "[model
 TEST_CASE("safetensors: a hostile header of 99 MB costs a few times its size, and no more than seconds",
           "[models][slow]") {
     const std::string empty = R"({"dtype":"U8","shape":[0],"data_offsets":[0,0]})";
-    const data::tests::ScratchFolder folder;
+    const testing::ScratchFolder folder;
     folder.write("config.json", R"({"model_type":"gpt2","vocab_size":65,"n_layer":1,"n_head":1,"n_embd":16,)"
                                 R"("n_positions":8})");
     for (int kind = 0; kind < 7; ++kind) {

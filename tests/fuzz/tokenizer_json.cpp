@@ -1,6 +1,5 @@
 // A fuzz target for tokenizer.json: any bytes are read or refused with BadInput; what is read gives back every text and
 // is written as a file that gives the same ids. See run.sh.
-
 #include "data/tokenizers/json/tokenizer_json.h"
 #include "data/tokenizers/bpe/bpe_tokenizer.h"
 #include "engine/base/check.h"

@@ -76,6 +76,14 @@ const Transformer<float>& model() {
 
 Tokens copied(std::span<const std::int32_t> tokens) { return {tokens.begin(), tokens.end()}; }
 
+// A text of model() behind a prompt, which is text or tokens.
+template <class Prompt = Tokens>
+Sequence started(const data::Tokenizer* tokenizer, const GenerateOptions& options, const Prompt& prompt) {
+    Sequence text(model(), tokenizer, options);
+    text.add(prompt);
+    return text;
+}
+
 Tokens generated(const Transformer<float>& model, const Tokens& prompt, const GenerateOptions& options) {
     Sequence text(model, nullptr, options);
     text.add(prompt);
@@ -128,8 +136,7 @@ TEST_CASE("sequence: any of several end tokens ends a text, and a tokenizer's ow
     GenerateOptions greedy;
     greedy.temperature = 0, greedy.max_tokens = 8;
     const auto letter = letters();
-    Sequence free(model(), &letter, greedy);
-    free.add("abc");
+    Sequence free = started(&letter, greedy, "abc");
     const std::string all = free.write();
     REQUIRE(all.size() == 8);
     const auto ends_at = [&](std::vector<std::int32_t> ends, const data::Tokenizer* tokenizer) {
@@ -190,16 +197,14 @@ TEST_CASE("sequence: of a long text each token counts for the repeat penalty, an
     for (std::size_t i = 0; i < prompt.size(); i += 3) prompt[i] = static_cast<char>('a' + i * i % 17);
     GenerateOptions options = writing(1, 30);
     options.repeat_penalty = 1.7;
-    Sequence by_ids(model(), &tokenizer, options), by_text(model(), &tokenizer, options);
-    by_ids.add(tokenizer.encode(prompt));
-    by_text.add(prompt);
+    Sequence by_ids = started(&tokenizer, options, tokenizer.encode(prompt)),
+             by_text = started(&tokenizer, options, prompt);
     CHECK(by_text.write() == by_ids.write());
     CHECK(by_text.prompt_tokens() == 300);
     CHECK(by_ids.tokens().size() == 330);
     CHECK(by_text.tokens().size() <= 12 + 20 + 30);
     options.repeat_penalty = 1;
-    Sequence without(model(), &tokenizer, options);
-    without.add(prompt);
+    Sequence without = started(&tokenizer, options, prompt);
     CHECK(tokenizer.decode(by_text.generated()) != without.write());
 }
 
@@ -262,16 +267,14 @@ TEST_CASE("sequence: ids that the tokenizer does not have are never sampled", "[
 TEST_CASE("sequence: ends at max_tokens, or before the end of text", "[generate]") {
     CHECK(text_of({1}, 0, 1).empty());
     const Pieces endless = letters();
-    Sequence whole(model(), &endless, writing(1, 100));
-    whole.add("b");
+    Sequence whole = started(&endless, writing(1, 100), "b");
     const std::string text = whole.write();
     REQUIRE(text.size() == 100);
     CHECK(whole.finish_reason() == FinishReason::length);
     CHECK(whole.next().empty());
     CHECK(whole.generated().size() == 100);
     const Pieces tokenizer = letters(whole.generated()[40]);
-    Sequence ended(model(), &tokenizer, writing(1, 100));
-    ended.add("b");
+    Sequence ended = started(&tokenizer, writing(1, 100), "b");
     CHECK(ended.write() == text.substr(0, text.find(text[40])));
     CHECK(ended.finish_reason() == FinishReason::end_of_text);
     CHECK(ended.generated().size() == text.find(text[40]));
@@ -281,16 +284,14 @@ TEST_CASE("sequence: ends before a stop text, wherever tokens end", "[generate]"
     std::vector<std::string> pieces;
     for (std::size_t i = 0; i < 20; ++i) pieces.push_back(std::string("abc\n").substr(i % 4) + "ab\nc"[i / 5]);
     const Pieces tokenizer(pieces);
-    Sequence sequence(model(), &tokenizer, writing(1, 30));
-    sequence.add(Tokens{1});
+    Sequence sequence = started(&tokenizer, writing(1, 30), Tokens{1});
     const std::string whole = sequence.write();
     CHECK(whole == tokenizer.decode(sequence.generated()));
     for (std::size_t at = 0; at < 40; ++at) {
         for (std::size_t n = 1; n < 9; ++n) {
             GenerateOptions options = writing(1, 30);
             options.stop = {whole.substr(at, n)};
-            Sequence stopped(model(), &tokenizer, options);
-            stopped.add(Tokens{1});
+            Sequence stopped = started(&tokenizer, options, Tokens{1});
             std::string text;
             while (!stopped.finished()) {
                 text += stopped.next();
@@ -314,8 +315,7 @@ TEST_CASE("sequence: gives whole characters alone", "[generate]") {
     const Pieces tokenizer(pieces);
     std::size_t held = 0, whole = 0, cut = 0;
     for (std::uint64_t seed = 0; seed < 50; ++seed) {
-        Sequence sequence(model(), &tokenizer, writing(3, 30, seed));
-        sequence.add(Tokens{1});
+        Sequence sequence = started(&tokenizer, writing(3, 30, seed), Tokens{1});
         std::string text;
         while (!sequence.finished()) {
             const std::string part = sequence.next();
@@ -335,8 +335,7 @@ TEST_CASE("sequence: log-probabilities are the model's own log-softmax, whatever
     options.top_k = 6;
     options.repeat_penalty = 1.5;
     options.logprobs = 3;
-    Sequence sequence(model(), nullptr, options);
-    sequence.add(Tokens{3, 7});
+    Sequence sequence = started(nullptr, options, Tokens{3, 7});
     sequence.write();
     REQUIRE(sequence.logprobs().size() == 10);
     IdArray ids({1, 12});
@@ -356,8 +355,7 @@ TEST_CASE("sequence: log-probabilities are the model's own log-softmax, whatever
         }
     }
     options.logprobs = 0;  // those of the text alone
-    Sequence alone(model(), nullptr, options);
-    alone.add(Tokens{3, 7});
+    Sequence alone = started(nullptr, options, Tokens{3, 7});
     alone.write();
     CHECK(alone.logprobs().size() == 10);
     CHECK(alone.logprobs()[4].logprob == sequence.logprobs()[4].logprob);
@@ -423,12 +421,10 @@ TEST_CASE("sequence: texts that join and leave a batch at random have the same b
 
 TEST_CASE("sequence: another sample of the same text is what it is from the start", "[generate]") {
     const Pieces tokenizer = letters();
-    Sequence begun(model(), &tokenizer, writing(1, 30));
-    begun.add("abcdefg");
+    Sequence begun = started(&tokenizer, writing(1, 30), "abcdefg");
     begun.prefill();
     for (const std::uint64_t sample : {0, 3, 1}) {
-        Sequence direct(model(), &tokenizer, writing(1, 30, 1, sample)), copy = begun.another(sample);
-        direct.add("abcdefg");
+        Sequence direct = started(&tokenizer, writing(1, 30, 1, sample), "abcdefg"), copy = begun.another(sample);
         CHECK(copy.prompt_tokens() == 7);
         const std::string text = direct.write();
         CHECK(copy.write() == text);
@@ -443,9 +439,7 @@ TEST_CASE("sequence: another sample of the same text is what it is from the star
 
 TEST_CASE("sequence: a text goes on in turns", "[generate]") {
     const Pieces tokenizer = letters();
-    Sequence whole(model(), &tokenizer, writing(1, 30)), turns(model(), &tokenizer, writing(1, 10));
-    whole.add("abc");
-    turns.add("abc");
+    Sequence whole = started(&tokenizer, writing(1, 30), "abc"), turns = started(&tokenizer, writing(1, 10), "abc");
     std::string text;
     for (int i = 0; i < 3; ++i) {
         CHECK(turns.prompt_tokens() == (i == 0 ? 3 : 0));
@@ -458,8 +452,7 @@ TEST_CASE("sequence: a text goes on in turns", "[generate]") {
     // to a text that has begun, too, and what it held back is not lost
     GenerateOptions options = writing(1, 10);
     options.stop = {text.substr(0, 5) + "!"};
-    Sequence added(model(), &tokenizer, options);
-    added.add("abc");
+    Sequence added = started(&tokenizer, options, "abc");
     for (int i = 0; i < 3; ++i) CHECK(added.next().empty());
     added.add("de");
     CHECK(added.take() == text.substr(0, 3));
@@ -473,8 +466,7 @@ TEST_CASE("sequence: a text goes on in turns", "[generate]") {
     std::size_t end = 0;
     while (text.find(text[end]) < end || text[end + 1] == text[end]) ++end;
     options.stop = {text.substr(end, 1)};
-    Sequence stopped(model(), &tokenizer, options);
-    stopped.add("abc");
+    Sequence stopped = started(&tokenizer, options, "abc");
     CHECK(stopped.write() == text.substr(0, end));
     CHECK(stopped.finish_reason() == FinishReason::stop);
     stopped.add("");
@@ -494,18 +486,15 @@ TEST_CASE("sequence: a text comes after the tokenizer's marks, and its special t
         }
     };
     const Marked tokenizer({"a", "b", "c"});
-    Sequence text(model(), &tokenizer, writing(0, 1));
-    text.add("ab");
+    Sequence text = started(&tokenizer, writing(0, 1), "ab");
     text.add("c");
     CHECK(copied(text.tokens()) == Tokens{3, 4, 9, 9, 9});
     CHECK(text.prompt_tokens() == 5);
     GenerateOptions special = writing(0, 1);
     special.special_tokens = true;
-    Sequence other(model(), &tokenizer, special);
-    other.add("ab");
+    Sequence other = started(&tokenizer, special, "ab");
     CHECK(copied(other.tokens()) == Tokens{3, 4, 0, 1});
-    Sequence empty(model(), &tokenizer, writing(0, 1));
-    empty.add("");
+    Sequence empty = started(&tokenizer, writing(0, 1), "");
     CHECK(copied(empty.tokens()) == Tokens{3, 4});
 }
 
@@ -527,8 +516,7 @@ TEST_CASE("sequence: an empty text begins as the model was trained, and after an
     CHECK(first(Pieces({"a", "b", "\n"}, 1), false) == 2);
     Tokens prompt{1};
     const Pieces tokenizer = letters(text_of(prompt, 1, 0)[0]);  // the first token that the model writes
-    Sequence text(model(), &tokenizer, writing(0, 5));
-    text.add(prompt);
+    Sequence text = started(&tokenizer, writing(0, 5), prompt);
     CHECK(text.write().empty());
     CHECK(text.finish_reason() == FinishReason::end_of_text);
     text.add("");
@@ -541,16 +529,14 @@ TEST_CASE("sequence: log-probabilities of a prompt, and of the token that ends a
     GenerateOptions options = writing(0, 0);
     options.logprobs = 2;
     options.prompt_logprobs = true;
-    Sequence text(model(), nullptr, options);
-    text.add(prompt);
+    Sequence text = started(nullptr, options, prompt);
     text.prefill();
     CHECK(text.finish_reason() == FinishReason::length);
     REQUIRE(text.prompt_logprobs().size() == prompt.size() - 1);
     for (std::size_t i = 0; i + 1 < prompt.size(); ++i) {
         GenerateOptions next = writing(0, 1);
         next.logprobs = 20;  // of all tokens
-        Sequence after(model(), nullptr, next);
-        after.add(std::span(prompt).first(i + 1));
+        Sequence after = started(nullptr, next, std::span(prompt).first(i + 1));
         after.next();
         const auto& all = after.logprobs().at(0).top;
         const generate::TokenLogprobs& got = text.prompt_logprobs()[i];
@@ -562,19 +548,16 @@ TEST_CASE("sequence: log-probabilities of a prompt, and of the token that ends a
     }
     GenerateOptions more = writing(0, 5);
     more.logprobs = 1;
-    Sequence whole(model(), nullptr, more);
-    whole.add(prompt);
+    Sequence whole = started(nullptr, more, prompt);
     whole.next();
     more.end_tokens = {whole.generated()[0]};
-    Sequence ended(model(), nullptr, more);
-    ended.add(prompt);
+    Sequence ended = started(nullptr, more, prompt);
     ended.next();
     CHECK(ended.finish_reason() == FinishReason::end_of_text);
     CHECK(ended.generated().empty());
     CHECK(ended.logprobs().empty());
     CHECK(ended.end_logprobs()->id == whole.generated()[0]);
     CHECK(ended.end_logprobs()->logprob == whole.logprobs()[0].logprob);
-    Sequence long_prompt(model(), nullptr, options);
-    long_prompt.add(Tokens(model().config.block_size + 1, 1));
+    Sequence long_prompt = started(nullptr, options, Tokens(model().config.block_size + 1, 1));
     CHECK_THROWS_WITH(long_prompt.prefill(), ContainsSubstring("in the context"));
 }

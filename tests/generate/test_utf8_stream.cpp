@@ -38,15 +38,15 @@ TEST_CASE("UTF-8 stream: what Python's errors='replace' makes of bytes", "[gener
 }
 
 TEST_CASE("UTF-8 stream: the same however the bytes come", "[generate]") {
-    data::tests::Random random(1);
+    testing::Random random(1);
     for (int i = 0; i < 2000; ++i) {
-        std::string bytes = data::tests::random_bytes(random, 6) + data::tests::random_text(random, 5) +
-                            data::tests::random_bytes(random, 3);
-        if (i % 3 == 0) bytes.erase(data::tests::below(random, bytes.size()), 1);
+        std::string bytes =
+            testing::random_bytes(random, 6) + testing::random_text(random, 5) + testing::random_bytes(random, 3);
+        if (i % 3 == 0) bytes.erase(testing::below(random, bytes.size()), 1);
         Utf8Stream stream;
         std::string text;
         for (std::size_t at = 0; at < bytes.size();) {
-            const std::size_t n = std::min(1 + data::tests::below(random, 3), bytes.size() - at);
+            const std::size_t n = std::min(1 + testing::below(random, 3), bytes.size() - at);
             text += stream.push(bytes.substr(at, n));
             REQUIRE(formats::find_invalid_utf8(text) == std::string::npos);
             at += n;

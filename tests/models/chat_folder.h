@@ -2,8 +2,8 @@
 #pragma once
 
 #include "models/files/folder.h"
-#include "tests/data/scratch_folder.h"
 #include "tests/paths.h"
+#include "tests/support/scratch_folder.h"
 
 namespace inkling::testing {
 
@@ -13,7 +13,7 @@ inline const std::string kChatMl =
 
 // A folder with a model of random weights that has a chat template, and ChatML's marks as tokens 811 and 812.
 struct ChatFolder {
-    data::tests::ScratchFolder scratch;
+    ScratchFolder scratch;
     explicit ChatFolder(const std::string& chat_template = kChatMl, std::size_t context = 96);
 };
 

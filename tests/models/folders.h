@@ -11,9 +11,9 @@
 #include "formats/files/file.h"
 #include "formats/safetensors/safetensors.h"
 #include "models/files/folder.h"
-#include "tests/data/scratch_folder.h"
 #include "tests/models/architectures.h"
 #include "tests/support/error_of.h"
+#include "tests/support/scratch_folder.h"
 
 namespace inkling::testing {
 
@@ -24,7 +24,7 @@ struct StoredTensor {
 };
 using StoredTensors = std::map<std::string, StoredTensor>;
 
-inline StoredTensors read_tensors(const std::filesystem::path& path) {
+inline StoredTensors read_tensors(const fs::path& path) {
     const auto file = formats::SafetensorsFile::open(path);
     StoredTensors tensors;
     for (const auto& [name, info] : file.tensors()) {
@@ -35,13 +35,13 @@ inline StoredTensors read_tensors(const std::filesystem::path& path) {
     return tensors;
 }
 
-inline void write_tensors(const std::filesystem::path& path, const StoredTensors& tensors) {
+inline void write_tensors(const fs::path& path, const StoredTensors& tensors) {
     formats::SafetensorsWriter out;
     for (const auto& [name, t] : tensors) out.add(name, formats::DType::F32, t.shape, t.values.data());
     out.write(path);
 }
 
-inline void check_same_tensors(const std::filesystem::path& a, const std::filesystem::path& b) {
+inline void check_same_tensors(const fs::path& a, const fs::path& b) {
     const StoredTensors x = read_tensors(a), y = read_tensors(b);
     REQUIRE(x.size() == y.size());
     for (const auto& [name, tensor] : x) {
@@ -52,12 +52,12 @@ inline void check_same_tensors(const std::filesystem::path& a, const std::filesy
 }
 
 // Changes a file of tensors, or of JSON.
-inline void change_tensors(const std::filesystem::path& path, const std::function<void(StoredTensors&)>& change) {
+inline void change_tensors(const fs::path& path, const std::function<void(StoredTensors&)>& change) {
     StoredTensors tensors = read_tensors(path);
     change(tensors);
     write_tensors(path, tensors);
 }
-inline void change_json_file(const std::filesystem::path& path, const std::function<void(nlohmann::json&)>& change) {
+inline void change_json_file(const fs::path& path, const std::function<void(nlohmann::json&)>& change) {
     auto j = nlohmann::json::parse(formats::read_file(path));
     change(j);
     formats::write_file_atomic(path, j.dump());
@@ -65,7 +65,7 @@ inline void change_json_file(const std::filesystem::path& path, const std::funct
 
 // A folder with a small model of the characters a to h.
 struct ModelFolder {
-    data::tests::ScratchFolder scratch;
+    ScratchFolder scratch;
     data::CharTokenizer tokenizer = data::CharTokenizer::from_text("abcdefgh");
     models::Transformer<float> model;
 
@@ -75,8 +75,8 @@ struct ModelFolder {
         models::save_model(path(), model, tokenizer);
     }
 
-    std::filesystem::path path(const std::string& name = "") const { return scratch.path(name); }
-    std::filesystem::path weights() const { return path("model.safetensors"); }
+    fs::path path(const std::string& name = "") const { return scratch.path(name); }
+    fs::path weights() const { return path("model.safetensors"); }
 
     void change_json(const std::string& name, const std::function<void(nlohmann::json&)>& change) const {
         change_json_file(path(name), change);

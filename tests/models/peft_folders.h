@@ -9,17 +9,17 @@
 
 namespace inkling::testing {
 
-inline nlohmann::json peft_numbers(const std::filesystem::path& folder) {
+inline nlohmann::json peft_numbers(const fs::path& folder) {
     return nlohmann::json::parse(formats::read_file(folder / "expected.json"));
 }
 
 // An adapter's folder whose files can be changed.
 struct AdapterCopy {
-    data::tests::ScratchFolder scratch;
-    std::filesystem::path folder = scratch.path("adapter");
+    ScratchFolder scratch;
+    fs::path folder = scratch.path("adapter");
 
     explicit AdapterCopy(const std::string& name) {
-        std::filesystem::copy(tests_path("reference/adapters/" + name), folder);
+        fs::copy(tests_path("reference/adapters/" + name), folder);
         change([&](auto& j) {
             j["base_model_name_or_path"] = tests_path("reference/" + peft_numbers(folder)["base"].get<std::string>());
         });

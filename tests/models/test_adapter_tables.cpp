@@ -27,7 +27,7 @@ TEST_CASE("adapters of tables: PEFT's logits come out, beside the weights and me
             const auto want = numbers["logits"].get<std::vector<double>>();
             for (std::size_t i = 0; i < z.size(); ++i)
                 CHECK(static_cast<double>(z[i]) == Approx(want[(row.size() - 1) * z.size() + i]).margin(5e-5));
-            const data::tests::ScratchFolder merged;
+            const ScratchFolder merged;
             CHECK_THROWS_WITH(models::save_adapter(merged.path(""), *model, *tokenizer),
                               ContainsSubstring("is read alone"));
             CHECK_THROWS_WITH(models::write_gguf_adapter(merged.path("x"), *model, formats::GgufType::F32, "x"),
@@ -103,7 +103,7 @@ TEST_CASE("adapters: what makes no finite numbers is refused, and weights of ano
     CHECK_THAT(large.refusal(), ContainsSubstring("adapter_model.safetensors: base_model.model.") &&
                                     ContainsSubstring("makes weights of up to 8.0e+18"));
     const AdapterCopy pickle("llama");
-    std::filesystem::rename(pickle.folder / "adapter_model.safetensors", pickle.folder / "adapter_model.bin");
+    fs::rename(pickle.folder / "adapter_model.safetensors", pickle.folder / "adapter_model.bin");
     CHECK_THAT(pickle.refusal(), ContainsSubstring("holds adapter_model.bin, which is not read") &&
                                      ContainsSubstring("python3 -c \"import torch"));
 }

@@ -13,7 +13,6 @@ using namespace inkling::testing;
 using models::AdapterOptions;
 using models::ParameterSpec;
 using models::Transformer;
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -113,7 +112,7 @@ TEST_CASE("adapters: what is saved is what PEFT wrote, and names the same layers
     for (const fs::path& folder : peft_folders()) {
         INFO(folder.filename().string());
         const auto loaded = models::load_model(folder);
-        const data::tests::ScratchFolder copy;
+        const ScratchFolder copy;
         models::save_adapter(copy.path(), *loaded.model, *loaded.tokenizer);
         check_same_tensors(folder / "adapter_model.safetensors", copy.path("adapter_model.safetensors"));
         const auto before = nlohmann::json::parse(formats::read_file(folder / "adapter_config.json")),
@@ -255,7 +254,7 @@ TEST_CASE("adapters: alpha and the rank scale them", "[models]") {
     CHECK_THROWS_WITH(model.adapt({.rank = 0}, nullptr, std::nullopt), ContainsSubstring("rank of at least 1"));
     CHECK_THROWS_WITH(model.adapt({.rank = 1, .dropout = 1}, nullptr, std::nullopt), ContainsSubstring("dropout"));
     const auto with = adapted(adapted_shape("gpt2"), {.rank = 1});
-    const data::tests::ScratchFolder scratch;
+    const ScratchFolder scratch;
     CHECK_THROWS_WITH(models::save_model(scratch.path(), *with, data::CharTokenizer::from_text("ab")),
                       ContainsSubstring("has adapters"));
 }

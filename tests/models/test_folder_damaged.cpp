@@ -1,5 +1,4 @@
 // Model folders that are not what they should be: each is refused as bad input, and the message names the file.
-
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -12,7 +11,6 @@
 using namespace inkling;
 using namespace inkling::testing;
 using nlohmann::json;
-namespace fs = std::filesystem;
 
 TEST_CASE("damaged folder: the test's own folder is good", "[models]") { CHECK(ModelFolder().refusal().empty()); }
 
@@ -256,7 +254,7 @@ TEST_CASE("damaged folder: a config that claims huge sizes takes no memory", "[m
 }
 
 TEST_CASE("find_model: links that lead in a circle are bad input", "[models]") {
-    const data::tests::ScratchFolder folder;
+    const ScratchFolder folder;
     fs::create_symlink("loop", folder.path("loop"));
     CHECK_THROWS_WITH(models::find_model(folder.path("loop")), ContainsSubstring("Too many levels of symbolic links"));
     fs::create_symlink("best", folder.path("best"));

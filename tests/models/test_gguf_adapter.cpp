@@ -4,9 +4,9 @@
 #include "models/files/folder.h"
 #include "models/files/gguf_export.h"
 #include "tests/catch.h"
-#include "tests/data/scratch_folder.h"
 #include "tests/paths.h"
 #include "tests/support/gguf.h"
+#include "tests/support/scratch_folder.h"
 
 using namespace inkling;
 using namespace inkling::testing;
@@ -14,7 +14,7 @@ using namespace inkling::testing;
 TEST_CASE("gguf adapter: beside the model's tensors it is the merged model", "[models]") {
     for (const char* name : {"llama", "qwen3", "gpt2", "gpt_neox", "llama_head"}) {
         INFO(name);
-        const data::tests::ScratchFolder scratch;
+        const ScratchFolder scratch;
         const std::string lora = scratch.path("lora.gguf"), merged = scratch.path("merged.gguf"),
                           base = scratch.path("base.gguf"),
                           folder = tests_path(std::string("reference/adapters/") + name);

@@ -29,10 +29,9 @@ ConstArray<float> some_logits(const models::Transformer<float>& model) {
     return model.forward(ids).value().contiguous();
 }
 
-std::vector<std::filesystem::path> gguf_folders() {
-    std::vector<std::filesystem::path> all = {kGpt2Tiny, kLlamaTiny, kLlamaTinyTied};
-    for (const auto& entry : std::filesystem::directory_iterator(tests_path("reference/families")))
-        all.push_back(entry.path());
+std::vector<fs::path> gguf_folders() {
+    std::vector<fs::path> all = {kGpt2Tiny, kLlamaTiny, kLlamaTinyTied};
+    for (const auto& entry : fs::directory_iterator(tests_path("reference/families"))) all.push_back(entry.path());
     return all;
 }
 
@@ -48,7 +47,7 @@ void round_weights(models::Transformer<float>& model, GgufType type) {
 }
 
 std::string refused_file(const std::function<void(formats::GgufWriter&)>& fill) {
-    const data::tests::ScratchFolder scratch;
+    const ScratchFolder scratch;
     formats::GgufWriter out;
     fill(out);
     out.write(scratch.path("m.gguf"));
@@ -85,8 +84,8 @@ TEST_CASE("gguf models: each family comes back with the same logits, ids and con
             if (a.activation != models::family(a.family).defaults(true).activation) break;
             if (a.family == "qwen3" && a.attention_bias) break;
             if (a.family == "gemma3" && a.score_width != 0) break;
-            const data::tests::ScratchFolder scratch;
-            const std::filesystem::path path = scratch.path("m.gguf");
+            const ScratchFolder scratch;
+            const fs::path path = scratch.path("m.gguf");
             models::write_gguf(path, *loaded.model, *loaded.tokenizer, type, "mine");
             if (type != GgufType::F32) round_weights(*loaded.model, type);
             const LoadedModel back = models::load_model(models::find_model(path));
@@ -111,8 +110,8 @@ TEST_CASE("gguf models: q8_0 is the same in memory as in the file, whichever way
     models::Transformer<float> model(llama_shape(40, 2, 4, 2, 64, 12));
     fill_parameters(model, 0.2, {3, 0});
     model.eval();
-    const data::tests::ScratchFolder scratch;
-    const std::filesystem::path path = scratch.path("m.gguf"), again = scratch.path("again.gguf");
+    const ScratchFolder scratch;
+    const fs::path path = scratch.path("m.gguf"), again = scratch.path("again.gguf");
     const auto tokenizer = data::CharTokenizer::from_text("abcdefgh");
     models::write_gguf(path, model, tokenizer, GgufType::Q8_0, "m");
     const LoadedModel wide = models::load_model(path),
@@ -129,7 +128,7 @@ TEST_CASE("gguf models: q8_0 is the same in memory as in the file, whichever way
 TEST_CASE("gguf models: q4_0 keeps the words in q8_0, and the model's answers roughly", "[models]") {
     models::Transformer<float> model(llama_shape(40, 2, 4, 2, 64, 12));
     model.eval();
-    const data::tests::ScratchFolder scratch;
+    const ScratchFolder scratch;
     const auto tokenizer = data::CharTokenizer::from_text("abcdefgh");
     models::write_gguf(scratch.path("m.gguf"), model, tokenizer, GgufType::Q4_0, "m");
     const auto files = models::WeightFiles::open(scratch.path("m.gguf"));
@@ -166,7 +165,7 @@ TEST_CASE("gguf models: llama.cpp's ids and logits come out of a file of its own
     const float* const last = logits.data() + logits.size() - want.size();
     for (std::size_t i = 0; i < want.size(); ++i) REQUIRE(static_cast<double>(last[i]) == Approx(want[i]).margin(5e-3));
     // a folder of it has the same ids
-    const data::tests::ScratchFolder folder;
+    const ScratchFolder folder;
     models::save_model(folder.path(), *model, *tokenizer);
     const auto saved = models::open_tokenizer(folder.path());
     for (std::size_t i = 0; i < texts.size(); ++i) CHECK(saved->encode(texts[i]) == ids[i]);
@@ -175,7 +174,7 @@ TEST_CASE("gguf models: llama.cpp's ids and logits come out of a file of its own
 TEST_CASE("gguf models: a chat model says the same as its folder, and its copy as a folder", "[models]") {
     const ChatFolder folder(models::kChatMl, 32);
     const LoadedModel own = models::load_model(folder.scratch.path());
-    const data::tests::ScratchFolder scratch, copy;
+    const ScratchFolder scratch, copy;
     models::write_gguf(scratch.path("m.gguf"), *own.model, *own.tokenizer, GgufType::F32, "m");
     const LoadedModel read = models::load_model(scratch.path("m.gguf"));
     models::save_model(copy.path(), *read.model, *read.tokenizer);
@@ -196,7 +195,7 @@ TEST_CASE("gguf models: characters with bytes behind them come back", "[models]"
     const std::string_view part = text;
     const auto own = data::CharTokenizer::from_texts(std::span(&part, 1), data::ByteFallback::always);
     models::Transformer<float> model(gpt2_shape(own.vocab_size() + 3, 1, 2, 8, 6));
-    const data::tests::ScratchFolder scratch;
+    const ScratchFolder scratch;
     models::write_gguf(scratch.path("m.gguf"), model, own, GgufType::F32, "m");
     const auto back = models::open_tokenizer(scratch.path("m.gguf"));
     CHECK(back->to_json() == own.to_json());
@@ -204,14 +203,14 @@ TEST_CASE("gguf models: characters with bytes behind them come back", "[models]"
 }
 
 TEST_CASE("gguf models: an adapter's model may be one", "[models]") {
-    const data::tests::ScratchFolder scratch;
-    const std::filesystem::path adapter = tests_path("reference/adapters/llama");
+    const ScratchFolder scratch;
+    const fs::path adapter = tests_path("reference/adapters/llama");
     const auto own = models::load_model(adapter);
     const auto base = models::load_model(models::base_of_adapter(adapter));
     models::write_gguf(scratch.path("base.gguf"), *base.model, *base.tokenizer, GgufType::F32, "m");
-    std::filesystem::create_directory(scratch.path("lora"));
+    fs::create_directory(scratch.path("lora"));
     for (const char* const name : {"adapter_config.json", "adapter_model.safetensors"})
-        std::filesystem::copy_file(adapter / name, scratch.path("lora") + "/" + name);
+        fs::copy_file(adapter / name, scratch.path("lora") + "/" + name);
     change_json_file(scratch.path("lora") + "/adapter_config.json",
                      [](auto& j) { j["base_model_name_or_path"] = "../base.gguf"; });
     const auto loaded = models::load_model(scratch.path("lora"));
@@ -221,7 +220,7 @@ TEST_CASE("gguf models: an adapter's model may be one", "[models]") {
 }
 
 TEST_CASE("gguf models: windows of attention are read", "[models]") {
-    const data::tests::ScratchFolder scratch;
+    const ScratchFolder scratch;
     const auto read = [&](const std::string& architecture, std::uint32_t window, std::uint32_t every) {
         formats::GgufWriter out;
         set_small_gpt2(out, architecture);
@@ -272,7 +271,7 @@ TEST_CASE("gguf models: what cannot be read is named in a line", "[models]") {
           "--n-head must be divisible by --n-kv-head, got 2 and 3: change one of them");
 
     const auto tokens = [](const std::function<void(formats::GgufWriter&)>& fill) {
-        const data::tests::ScratchFolder scratch;
+        const ScratchFolder scratch;
         formats::GgufWriter out;
         fill(out);
         out.write(scratch.path("t.gguf"));
@@ -303,7 +302,7 @@ TEST_CASE("gguf models: what cannot be read is named in a line", "[models]") {
 }
 
 TEST_CASE("gguf models: where a name is wrong, the message says what there is", "[models]") {
-    const data::tests::ScratchFolder scratch;
+    const ScratchFolder scratch;
     const std::string missing = scratch.path("none.gguf");
     CHECK(error_of([&] { models::find_model(missing); }) == missing + ": there is no such file");
     scratch.write("notes.txt", "text");

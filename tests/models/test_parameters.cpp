@@ -25,6 +25,10 @@ TEST_CASE("parameters: counted as they are made, for every family, with all that
     for (const std::string& name : models::family_names()) {
         for (const bool bias : {false, true}) {
             Architecture a = shape_of(name.c_str(), 13, 3, 4, 32, 7, 0.0, bias);
+            const models::Family& family = models::family(name);
+            if (bias && family.has_flag("n-kv-head")) a.n_kv_head = 2;
+            if (bias && family.has_flag("head-dim")) a.head_dim = 10;
+            if (bias) a.n_inner = 50;
             models::Transformer<float> model(a);
             INFO(name);
             CHECK(model.parameter_count() == models::parameter_count(a));
@@ -38,6 +42,21 @@ TEST_CASE("parameters: counted as they are made, for every family, with all that
             CHECK(models::multiplied_count(a) == models::parameter_count(a) - looked_up);
         }
     }
+}
+
+TEST_CASE("parameters: as many as known models have", "[models]") {
+    CHECK(models::parameter_count(gpt2_shape(50257, 12, 12, 768, 1024, 0.1)) == 124'439'808);  // GPT-2
+    CHECK(models::parameter_count(gpt2_shape(65, 4, 4, 128, 64, 0.0, false)) == 804'096);
+    // karpathy/nanochat-d32
+    CHECK(models::parameter_count(nanochat_shape(65536, 32, 16, 16, 2048, 2048)) == 1'879'048'192);
+    Architecture tiny_llama = llama_shape(32000, 22, 32, 4, 2048, 2048),
+                 smollm2 = llama_shape(49152, 30, 9, 3, 576, 8192), llama2 = llama_shape(32000, 32, 32, 32, 4096, 4096);
+    tiny_llama.n_inner = 5632;
+    CHECK(models::parameter_count(tiny_llama) == 1'100'048'384);
+    smollm2.n_inner = 1536, smollm2.tied_head = true;  // SmolLM2-135M
+    CHECK(models::parameter_count(smollm2) == 134'515'008);
+    llama2.n_inner = 11008;  // Llama-2-7b
+    CHECK(models::parameter_count(llama2) == 6'738'415'616);
 }
 
 TEST_CASE("roles: what optimizers take each parameter for, in every family", "[models]") {

@@ -39,7 +39,7 @@ data::BpeSpec tokens_of_reference(const Ids& before = {}, const Ids& after = {})
 }
 
 struct TokenFolder {
-    data::tests::ScratchFolder scratch;
+    ScratchFolder scratch;
     std::unique_ptr<data::Tokenizer> tokenizer;
     models::Architecture model;
 

@@ -5,8 +5,8 @@
 
 #include "formats/safetensors/safetensors.h"
 #include "nn/attention/multi_head.h"
-#include "tests/data/scratch_folder.h"
 #include "tests/engine/helpers.h"
+#include "tests/support/scratch_folder.h"
 
 using namespace inkling;
 using namespace inkling::testing;
@@ -14,7 +14,7 @@ using namespace inkling::testing;
 namespace {
 
 // The module's parameters but those named in `without`, and `more` tensors of zeros.
-void write_state(nn::Module<float>& module, const std::filesystem::path& path, const std::vector<std::string>& more,
+void write_state(nn::Module<float>& module, const fs::path& path, const std::vector<std::string>& more,
                  const std::vector<std::string>& without = {}) {
     formats::SafetensorsWriter out;
     std::list<Array<float>> made;
@@ -32,7 +32,7 @@ void write_state(nn::Module<float>& module, const std::filesystem::path& path, c
 }
 
 template <class Module>
-void check_loads(Module& to, Module& from, const std::filesystem::path& path) {
+void check_loads(Module& to, Module& from, const fs::path& path) {
     const models::Unmatched unmatched = models::load_state_dict(to, path);
     CHECK(unmatched.missing.empty());
     CHECK(unmatched.unexpected.empty());
@@ -44,7 +44,7 @@ void check_loads(Module& to, Module& from, const std::filesystem::path& path) {
 
 TEST_CASE("state dict: the mask that PyTorch's module keeps as a buffer is passed over", "[models]") {
     Generator random{1, 0};
-    const data::tests::ScratchFolder folder;
+    const ScratchFolder folder;
     const auto path = folder.path("state.safetensors");
     nn::CausalAttention<float> from(random, 3, 2, 4, 0.0), to(random, 3, 2, 4, 0.0);
     CHECK(to.buffers() == std::vector<std::string>{"mask"});
@@ -65,7 +65,7 @@ TEST_CASE("state dict: the mask that PyTorch's module keeps as a buffer is passe
 
 TEST_CASE("state dict: what does not match is refused, or reported when some is enough", "[models]") {
     Generator random{1, 0};
-    const data::tests::ScratchFolder folder;
+    const ScratchFolder folder;
     const auto path = folder.path("state.safetensors");
     nn::Linear<float> from(random, 3, 2), to(random, 3, 2);
     const Array<float> weight = to.weight.value().clone(), bias = to.bias.value().clone();

@@ -11,7 +11,6 @@ using namespace inkling;
 using namespace inkling::testing;
 using formats::DType;
 using nlohmann::json;
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -126,7 +125,7 @@ TEST_CASE("weight files: a nanochat folder comes back bit by bit, grouped heads 
     for (models::Transformer<float>* const m : {model.get(), other.get()}) {
         fill_parameters(*m, 0.2, {5, 0});
         m->eval();
-        const data::tests::ScratchFolder folder;
+        const ScratchFolder folder;
         models::save_model(folder.path(), *m, *tokenizer);
         const auto back = models::load_model(folder.path());
         CHECK(back.model->config == m->config);
@@ -146,7 +145,7 @@ TEST_CASE(
     for (const char* reference : {"llama_tiny", "llama_tiny_tied", "nanochat_tiny", "gpt2_tiny", "families/gpt_neox"}) {
         INFO(reference);
         auto [model, tokenizer] = models::load_model(tests_path("reference/") + reference);
-        const data::tests::ScratchFolder folder;
+        const ScratchFolder folder;
         models::save_model(folder.path(), *model, *tokenizer, DType::BF16);
         const auto wide = models::load_model(folder.path());
         const auto kept = models::load_model(folder.path(), std::nullopt, {WeightType::fp32, true});
@@ -169,7 +168,7 @@ TEST_CASE(
             };
             CHECK(logits(kept) == logits(wide));
             for (const models::LoadedModel* stored : {&wide, &kept}) {  // as float32, and as bfloat16
-                const data::tests::ScratchFolder again;
+                const ScratchFolder again;
                 models::save_model(again.path(), *wide.model, *wide.tokenizer,
                                    stored == &wide ? DType::F32 : DType::BF16);
                 const auto packed = models::load_model(again.path(), std::nullopt, {type, true});

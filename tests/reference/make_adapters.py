@@ -18,7 +18,7 @@ import peft
 import torch
 import transformers
 
-from tiny_models import characters, digits
+from tiny_models import characters, digits, losses_of
 
 here = pathlib.Path(__file__).parent
 # name: model folder, settings
@@ -40,13 +40,7 @@ def stepped(model, batch):
     model = model.double()
     trained = [p for p in model.parameters() if p.requires_grad]
     optimizer = torch.optim.AdamW(trained, lr=1e-2, betas=(0.9, 0.99), eps=1e-8, weight_decay=0.1)
-    losses = []
-    for _ in range(15):
-        loss = model(batch, labels=batch).loss
-        optimizer.zero_grad()
-        loss.backward()
-        losses.append(loss.item())
-        optimizer.step()
+    losses = losses_of(model, optimizer, batch, 15)
     norms = {n.removeprefix("base_model.model.").replace(".default", ""): float(f"{p.norm():.8g}")
              for n, p in model.named_parameters() if p.requires_grad}
     return losses, norms

@@ -14,7 +14,7 @@ import torch
 import transformers
 from transformers import (Gemma3TextConfig, GPT2Config, GPTNeoXConfig, LlamaConfig, MistralConfig, Qwen2Config, Qwen3Config)
 
-from tiny_models import characters, expected_of, move_weights, save_tokenizer, write_expected
+from tiny_models import characters, expected_of, losses_of, move_weights, save_tokenizer, write_expected
 
 none = dict(bos_token_id=None, eos_token_id=None, pad_token_id=None)
 line = dict(vocab_size=len(characters), max_position_embeddings=12, hidden_size=24, intermediate_size=40,
@@ -59,14 +59,7 @@ def stepped(folder, batch):
     optimizer = torch.optim.AdamW([{"params": decayed, "weight_decay": 0.1},
                                    {"params": [p for p in model.parameters() if p.dim() < 2], "weight_decay": 0.0}],
                                   lr=1e-3, betas=(0.9, 0.99), eps=1e-8)
-    losses = []
-    for _ in range(12):
-        loss = model(batch, labels=batch).loss
-        optimizer.zero_grad()
-        loss.backward()
-        losses.append(loss.item())
-        optimizer.step()
-    return losses
+    return losses_of(model, optimizer, batch, 12)
 
 
 def make(name, config, dtype, shard):

@@ -42,6 +42,17 @@ def expected_of(folder, tokenizer, more=lambda model, ids, batch: {}, rename=lam
             "gradient_norms": {rename(n): float(f"{p.grad.norm():.8g}") for n, p in model.named_parameters()}}
 
 
+def losses_of(model, optimizer, batch, steps):
+    losses = []
+    for _ in range(steps):
+        loss = model(batch, labels=batch).loss
+        optimizer.zero_grad()
+        loss.backward()
+        losses.append(loss.item())
+        optimizer.step()
+    return losses
+
+
 def write_expected(folder, expected):
     (folder / "expected.json").write_text(json.dumps(expected, indent=0) + "\n")
     for path in sorted(folder.iterdir()):

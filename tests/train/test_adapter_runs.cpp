@@ -3,7 +3,7 @@
 
 #include "formats/safetensors/safetensors.h"
 #include "models/files/adapter_folder.h"
-#include "tests/data/scratch_folder.h"
+#include "tests/support/scratch_folder.h"
 #include "tests/train/run.h"
 #include "train/adapters.h"
 #include "train/recipes/estimate.h"
@@ -11,9 +11,7 @@
 
 using namespace inkling;
 using namespace inkling::testing;
-using data::tests::ScratchFolder;
 using models::Transformer;
-namespace fs = std::filesystem;
 
 namespace {
 

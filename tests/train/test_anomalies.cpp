@@ -1,14 +1,13 @@
 // Steps that are not finite: they change nothing, five in a row end the run, and no checkpoint ever holds such weights.
 #include "formats/files/file.h"
 #include "formats/safetensors/safetensors.h"
-#include "tests/data/scratch_folder.h"
+#include "tests/support/scratch_folder.h"
 #include "tests/train/run.h"
 #include "train/optimizers/adamw.h"
 
 using namespace inkling;
 using namespace inkling::testing;
 using models::Part;
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -148,7 +147,7 @@ TEST_CASE("anomalies: a finite loss with gradients that are not finite changes n
     Run run(o);
     make_gradients_huge(*run.model);
     const Array<float> before = run.weights();
-    const data::tests::ScratchFolder scratch;
+    const ScratchFolder scratch;
     train::RunFolder folder(scratch.path("out"));
     run.to_end(&folder);
     CHECK(std::isfinite(run.metrics().loss));
@@ -181,7 +180,7 @@ TEST_CASE("anomalies: a bad step between good ones is skipped, and training goes
 }
 
 TEST_CASE("anomalies: five bad steps in a row end the run, and nothing is saved", "[train]") {
-    const data::tests::ScratchFolder scratch;
+    const ScratchFolder scratch;
     Run run(small_options());
     run.model->parts[Part::token_table].weight.value_in_place().data()[0] = std::nanf("");
     const Array<float> before = run.weights();
@@ -194,7 +193,7 @@ TEST_CASE("anomalies: five bad steps in a row end the run, and nothing is saved"
 
 TEST_CASE("anomalies: an absurd learning rate diverges, and the checkpoints before it are finite", "[train]") {
     for (const std::size_t save_every : {1, 4, 1000}) {
-        const data::tests::ScratchFolder scratch;
+        const ScratchFolder scratch;
         train::TrainOptions o = small_options();
         o.learning_rate = o.min_lr = 1e6;
         o.warmup_iters = 0;
@@ -215,7 +214,7 @@ TEST_CASE("anomalies: an absurd learning rate diverges, and the checkpoints befo
 }
 
 TEST_CASE("anomalies: weights that are not finite are never written", "[train]") {
-    const data::tests::ScratchFolder scratch;
+    const ScratchFolder scratch;
     Run run(small_options());
     train::AdamW<float> optimizer(run.parameters(), {});
     const train::WeightAverage average(run.parameters(), 0);

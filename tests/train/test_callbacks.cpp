@@ -4,14 +4,13 @@
 #include <sstream>
 
 #include "formats/files/file.h"
-#include "tests/data/scratch_folder.h"
+#include "tests/support/scratch_folder.h"
 #include "tests/train/run.h"
 #include "train/run/metrics.h"
 #include "train/settings/settings.h"
 
 using namespace inkling;
 using namespace inkling::testing;
-using data::tests::ScratchFolder;
 using train::TrainingLoop;
 
 namespace {

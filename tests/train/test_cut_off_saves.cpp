@@ -13,13 +13,11 @@
 #include "formats/files/file.h"
 #include "formats/files/file_calls.h"
 #include "tests/catch.h"
-#include "tests/data/scratch_folder.h"
+#include "tests/support/scratch_folder.h"
 #include "tests/train/run.h"
 
 using namespace inkling;
 using namespace inkling::testing;
-using data::tests::ScratchFolder;
-namespace fs = std::filesystem;
 
 namespace {
 

@@ -10,15 +10,14 @@
 #include "formats/files/file.h"
 #include "formats/files/file_calls.h"
 #include "tests/catch.h"
-#include "tests/data/scratch_folder.h"
 #include "tests/support/error_of.h"
+#include "tests/support/scratch_folder.h"
 #include "tests/train/checkpoints.h"
 #include "train/run/run_folder.h"
 
 using namespace inkling;
-using data::tests::ScratchFolder;
+using namespace inkling::testing;
 using train::RunFolder;
-namespace fs = std::filesystem;
 
 namespace {
 

@@ -4,14 +4,12 @@
 #include "engine/process/memory.h"
 #include "models/families/family.h"
 #include "tests/catch.h"
-#include "tests/data/scratch_folder.h"
+#include "tests/support/scratch_folder.h"
 #include "tests/train/run.h"
 
 using namespace inkling;
 using namespace inkling::testing;
-using data::tests::ScratchFolder;
 using train::OptimizerKind;
-namespace fs = std::filesystem;
 
 namespace {
 

@@ -3,8 +3,8 @@
 #include "engine/ops/cross_entropy.h"
 #include "formats/files/file.h"
 #include "models/files/chat_tokens.h"
-#include "tests/data/scratch_folder.h"
 #include "tests/paths.h"
+#include "tests/support/scratch_folder.h"
 #include "tests/train/run.h"
 #include "train/callbacks.h"
 #include "train/evaluate.h"
@@ -143,7 +143,7 @@ TEST_CASE("chat tokens: tables grow by rows that are the mean of the others", "[
     const auto chat = models::ChatTemplate::of(*loaded.tokenizer);
     CHECK(loaded.model->config.end_tokens[0] == chat.end_of_turn());
     // what is saved opens as it was
-    const data::tests::ScratchFolder folder;
+    const ScratchFolder folder;
     models::save_model(folder.path(), *loaded.model, *loaded.tokenizer);
     const models::LoadedModel again = models::load_model(folder.path());
     const std::vector<data::ChatMessage> hello{{"user", "One day"}};
@@ -198,7 +198,7 @@ TEST_CASE("examples: the same bits with any number of threads, and learned", "[t
 }
 
 TEST_CASE("examples: resumed, a run ends with the same bits", "[train]") {
-    const data::tests::ScratchFolder folder;
+    const ScratchFolder folder;
     train::TrainOptions o = ExampleRun::options();
     ExampleRun straight(o), stopped(o), resumed(o), unlike(o, LossOn::all);
     for (int i = 0; i < 12; ++i) {

@@ -5,7 +5,7 @@
 
 #include "formats/files/file.h"
 #include "models/parameters.h"
-#include "tests/data/scratch_folder.h"
+#include "tests/support/scratch_folder.h"
 #include "tests/train/run.h"
 #include "train/evaluate.h"
 
@@ -146,7 +146,7 @@ TEST_CASE("training: --eval-on-start evaluates before the first step, and keeps 
     const Array<float> before = run.weights();
     const double loss = train::evaluate(*run.model, data::split_tokens(run.tokens, o.val_fraction).val);
     Seen seen;
-    const data::tests::ScratchFolder scratch;
+    const ScratchFolder scratch;
     train::MetricsFile lines(scratch.path("metrics.jsonl"), 0);
     run.loop.run({&seen, &lines});
     REQUIRE(seen.evaluations.size() == 4);

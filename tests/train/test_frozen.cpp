@@ -3,8 +3,8 @@
 #include "engine/base/precision.h"
 #include "models/files/folder.h"
 #include "models/inference/inference_model.h"
-#include "tests/data/scratch_folder.h"
 #include "tests/models/architectures.h"
+#include "tests/support/scratch_folder.h"
 #include "tests/train/run.h"
 #include "train/optimizers/adamw.h"
 #include "train/optimizers/muon.h"
@@ -14,7 +14,6 @@ using namespace inkling;
 using namespace inkling::testing;
 using models::Part;
 using models::Transformer;
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -131,7 +130,7 @@ TEST_CASE("frozen: every optimizer steps over what is trained alone", "[train]")
 }
 
 TEST_CASE("frozen: a packed model is saved, written with and evaluated as its widened numbers", "[train]") {
-    const data::tests::ScratchFolder scratch;
+    const ScratchFolder scratch;
     Run run(small_options());
     Transformer<float>& model = *run.model;
     Transformer<float> packed(model.config, Generator{run.options.seed, 0});
@@ -162,7 +161,7 @@ TEST_CASE("frozen: a run trains the rest, and goes on from a checkpoint to the s
     };
     train::TrainOptions o = small_options();
     o.arch = "gpt2", o.max_iters = 6, o.save_every = 3;
-    const data::tests::ScratchFolder scratch;
+    const ScratchFolder scratch;
     const auto fresh = [&] {
         Run made(o);
         return frozen_model(std::move(made.model));

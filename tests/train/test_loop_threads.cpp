@@ -42,36 +42,3 @@ TEST_CASE("training: bf16 gives the same weights on any number of threads, and a
     CHECK(std::abs(fp32 - bf16) < 0.01);
     for (const int threads : {2, 3, 5}) CHECK(same_bits(trained(threads, Precision::bf16, other), half));
 }
-
-TEST_CASE("training: a number of threads that changes from step to step gives the same weights", "[train]") {
-    train::TrainOptions o = small_options();
-    o.n_layer = 2, o.n_embd = 64, o.block_size = 32, o.batch_size = 8, o.dropout = 0.1;
-    const auto trained = [&](const std::vector<int>& threads) {
-        Run run(o);
-        for (int i = 0; i < 12; ++i) {
-            const Threads scope(threads[static_cast<std::size_t>(i) % threads.size()]);
-            run.step();
-        }
-        return run.weights();
-    };
-    const Array<float> one = trained({1});
-    CHECK(same_bits(trained({2, 1, 3}), one));
-    CHECK(same_bits(trained({1, 1, 4, 2}), one));
-}
-
-TEST_CASE("training: ragged sizes give the same weights on any number of threads", "[train]") {
-    train::TrainOptions o = small_options();
-    o.n_layer = 2, o.n_head = 3, o.n_embd = 51, o.block_size = 37, o.batch_size = 5;
-    o.dropout = 0.1;
-    const auto trained = [&](int threads) {
-        const Threads scope(threads);
-        Run run(o);
-        for (int i = 0; i < 5; ++i) run.step();
-        return run.weights();
-    };
-    const Array<float> one = trained(1);
-    for (const int threads : {2, 4, 7}) {
-        INFO(threads << " threads");
-        CHECK(same_bits(trained(threads), one));
-    }
-}

@@ -7,7 +7,7 @@
 #include "engine/base/check.h"
 #include "formats/files/file.h"
 #include "tests/catch.h"
-#include "tests/data/scratch_folder.h"
+#include "tests/support/scratch_folder.h"
 
 using namespace inkling;
 using train::Metrics;
@@ -37,7 +37,7 @@ Metrics at(std::size_t step) {
 }  // namespace
 
 TEST_CASE("metrics: one JSON object a line, with val_loss where it was evaluated", "[train]") {
-    const data::tests::ScratchFolder folder;
+    const testing::ScratchFolder folder;
     const std::string path = folder.path("metrics.jsonl");
     {
         MetricsFile file(path, 0);
@@ -72,7 +72,7 @@ TEST_CASE("metrics: one JSON object a line, with val_loss where it was evaluated
 }
 
 TEST_CASE("metrics: a resumed run drops the lines of later steps, and what is no line", "[train]") {
-    const data::tests::ScratchFolder folder;
+    const testing::ScratchFolder folder;
     const std::string path = folder.path("metrics.jsonl");
     {
         MetricsFile file(path, 0);
@@ -94,6 +94,6 @@ TEST_CASE("metrics: a resumed run drops the lines of later steps, and what is no
 }
 
 TEST_CASE("metrics: a file that cannot be written is an error that names it", "[train]") {
-    const data::tests::ScratchFolder folder;
+    const testing::ScratchFolder folder;
     CHECK_THROWS_WITH(MetricsFile(folder.path("nowhere/metrics.jsonl"), 0), ContainsSubstring("nowhere/metrics.jsonl"));
 }

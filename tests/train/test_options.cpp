@@ -5,12 +5,12 @@
 
 #include "formats/utf8.h"
 #include "tests/catch.h"
-#include "tests/data/scratch_folder.h"
 #include "tests/support/error_of.h"
+#include "tests/support/scratch_folder.h"
 #include "train/run/resume.h"
 
 using namespace inkling;
-using inkling::testing::error_of;
+using namespace inkling::testing;
 using train::TrainOptions;
 
 namespace {
@@ -46,7 +46,7 @@ TrainOptions all_different() {
 }
 
 std::string refusal(const std::string& toml) {
-    const data::tests::ScratchFolder folder;
+    const ScratchFolder folder;
     TrainOptions o;
     const std::string error = error_of([&] { train::read_toml(folder.write("c.toml", toml), o); });
     CHECK((error.empty() || error.find("c.toml: ") != std::string::npos));
@@ -57,7 +57,7 @@ std::string refusal(const std::string& toml) {
 }  // namespace
 
 TEST_CASE("options: config.toml comes back as it was", "[train]") {
-    const data::tests::ScratchFolder folder;
+    const ScratchFolder folder;
     for (const TrainOptions& options : {TrainOptions{}, all_different()}) {
         TrainOptions back = all_different();
         back.data = {"other"};
@@ -70,7 +70,7 @@ TEST_CASE("options: config.toml comes back as it was", "[train]") {
 }
 
 TEST_CASE("options: every number that a flag takes survives config.toml", "[train]") {
-    const data::tests::ScratchFolder folder;
+    const ScratchFolder folder;
     TrainOptions options, back;
     for (const std::uint64_t seed : {std::uint64_t{0}, std::uint64_t{1} << 62, std::uint64_t{INT64_MAX}}) {
         options.seed = seed;
@@ -157,7 +157,7 @@ TEST_CASE("options: texts of the command line and of Python are read alike", "[t
 }
 
 TEST_CASE("options: config.toml changes what it names and nothing else", "[train]") {
-    const data::tests::ScratchFolder folder;
+    const ScratchFolder folder;
     TrainOptions options = all_different(), expected = options;
     const auto read = train::read_toml(
         folder.write("c.toml", "n_layer = 7\nlearning_rate = 1\nbias = true\ndata = [\"x\"]\n"), options);
@@ -181,6 +181,9 @@ TEST_CASE("options: unknown keys, wrong types and broken TOML are refused", "[tr
     CHECK_THAT(refusal("out = 3"), ContainsSubstring("out: a string"));
     CHECK_THAT(refusal("data = \"x\""), ContainsSubstring("data: a list of strings"));
     CHECK_THAT(refusal("data = [1]"), ContainsSubstring("data: a list of strings"));
+    CHECK_THAT(refusal("out = \"a\\u0000b\""), ContainsSubstring("out: a text without NUL bytes is required"));
+    CHECK_THAT(refusal("data = [\"a\\u0000b\"]"), ContainsSubstring("data: a text without NUL bytes is required"));
+    CHECK_THAT(refusal("data = " + std::string(50'000, '[')), ContainsSubstring("nested deeper than 32 levels"));
     CHECK_THAT(refusal("\n\nn_layer = = 3"), ContainsSubstring("line 3"));
     CHECK_THAT(refusal("n_layer = 3\nn_layer = 4"), ContainsSubstring("line 2"));
     TrainOptions o;

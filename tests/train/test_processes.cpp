@@ -1,15 +1,14 @@
 // Several processes that train together compute what one does, to the last bit. Here they are threads; with mpirun:
 // tests/cli/test_mpirun.cpp.
 #include "formats/files/file.h"
-#include "tests/data/scratch_folder.h"
 #include "tests/support/error_of.h"
+#include "tests/support/scratch_folder.h"
 #include "tests/train/run.h"
 #include "tests/train/threads_as_processes.h"
 #include "train/evaluate.h"
 
 using namespace inkling;
 using namespace inkling::testing;
-using data::tests::ScratchFolder;
 using train::OptimizerKind;
 
 namespace {

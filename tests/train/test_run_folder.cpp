@@ -17,16 +17,13 @@
 #include "formats/files/file.h"
 #include "formats/files/file_calls.h"
 #include "tests/catch.h"
-#include "tests/data/scratch_folder.h"
+#include "tests/support/scratch_folder.h"
 #include "tests/train/checkpoints.h"
 
 using namespace inkling;
-using data::tests::ScratchFolder;
+using namespace inkling::testing;
 using formats::names_in;
-using testing::kNotEvaluated;
-using testing::write_state;
 using train::RunFolder;
-namespace fs = std::filesystem;
 
 namespace {
 

@@ -1,13 +1,11 @@
 // --shards: a batch in equal parts, whose gradients are added as a tree.
 #include "engine/autograd/backward.h"
-#include "tests/data/scratch_folder.h"
 #include "tests/train/run.h"
 #include "train/evaluate.h"
 #include "train/sharding/pairwise_sum.h"
 
 using namespace inkling;
 using namespace inkling::testing;
-using data::tests::ScratchFolder;
 
 namespace {
 
@@ -117,28 +115,6 @@ TEST_CASE("shards: each part has dropout of its own", "[train][shards]") {
     for (int i = 0; i < 4; ++i) steps.push_back(alone.step());
     CHECK(steps[0] != steps[1]);
     CHECK(std::abs(four - (steps[0] + steps[1] + steps[2] + steps[3]) / 4) < 1e-9);
-}
-
-TEST_CASE("shards: a run goes on to the same bits, and not with another number", "[train][shards]") {
-    const ScratchFolder scratch;
-    train::TrainOptions o = sharded_options(4);
-    o.optimizer = train::OptimizerKind::muon, o.ema = 0.9, o.dropout = 0.1;
-    Run whole(o);
-    whole.to_end();
-    train::RunFolder folder(scratch.path("out"));
-    o.max_iters = 3;
-    Run(o).to_end(&folder);
-    o.max_iters = 6;
-    const std::filesystem::path checkpoint = folder.checkpoints().front();
-    const auto model = [&] { return std::move(models::load_model(checkpoint, o.dropout).model); };
-    Run rest(o, letters(600), model());
-    rest.resume(checkpoint);
-    rest.to_end();
-    CHECK(rest.state().step == 6);
-    CHECK(same_bits(rest.weights(), whole.weights()));
-    o.shards = 2;
-    Run other(o, letters(600), model());
-    CHECK_THROWS_WITH(other.resume(checkpoint), ContainsSubstring("--shards was 4, is 2"));
 }
 
 TEST_CASE("shards: numbers that make no sense are refused", "[train][shards]") {

@@ -4,7 +4,7 @@
 #include <omp.h>
 
 #include "formats/safetensors/safetensors.h"
-#include "tests/data/scratch_folder.h"
+#include "tests/support/scratch_folder.h"
 #include "tests/train/run.h"
 
 using namespace inkling;
@@ -141,7 +141,7 @@ TEST_CASE("spikes: every number of threads, and a run that is resumed, skips the
     omp_set_num_threads(threads);
     CHECK(expected.size() >= 2);  // a low bound, so that some come by chance
     for (const std::size_t stop : {60, 70, 76, 89}) {
-        const data::tests::ScratchFolder scratch;
+        const ScratchFolder scratch;
         train::RunFolder folder(scratch.path("out"));
         std::vector<std::size_t> skipped;
         {

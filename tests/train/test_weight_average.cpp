@@ -2,7 +2,7 @@
 #include "train/weight_average.h"
 
 #include "formats/files/file.h"
-#include "tests/data/scratch_folder.h"
+#include "tests/support/scratch_folder.h"
 #include "tests/train/parameters.h"
 #include "tests/train/run.h"
 #include "train/evaluate.h"
@@ -37,7 +37,7 @@ TEST_CASE("average: known values, swapped in and out", "[train]") {
 }
 
 TEST_CASE("average: it is evaluated and saved, and training itself does not change", "[train]") {
-    const data::tests::ScratchFolder scratch;
+    const ScratchFolder scratch;
     train::TrainOptions o = small_options();
     Run plain(o);
     plain.to_end();

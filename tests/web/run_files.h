@@ -8,17 +8,17 @@
 #include <vector>
 
 #include "formats/files/file.h"
-#include "tests/data/scratch_folder.h"
+#include "tests/support/scratch_folder.h"
 #include "train/settings/settings.h"
 
 namespace inkling::testing {
 
 struct RunFiles {
-    data::tests::ScratchFolder folder;
+    ScratchFolder folder;
     std::string path;
 
     explicit RunFiles(const std::string& name = "mine") : path(folder.path(name)) {
-        std::filesystem::create_directory(path);
+        fs::create_directory(path);
         train::TrainOptions options;
         options.batch_size = 4, options.block_size = 8;
         write("config.toml", train::to_toml(options));

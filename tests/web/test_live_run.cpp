@@ -38,7 +38,7 @@ struct Timed : train::Callback {
 };
 
 struct Live {
-    data::tests::ScratchFolder folder;
+    ScratchFolder folder;
     Run run;
     web::LiveRun live{"0"};
     std::atomic<bool> stop = false;

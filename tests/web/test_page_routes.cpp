@@ -13,21 +13,21 @@ using nlohmann::json;
 
 namespace {
 
-void add_run(const data::tests::ScratchFolder& folder, const std::string& name, double loss) {
+void add_run(const ScratchFolder& folder, const std::string& name, double loss) {
     const std::string path = folder.path(name);
-    std::filesystem::create_directory(path);
+    fs::create_directory(path);
     formats::write_file_atomic(path + "/config.toml", train::to_toml({}));
     formats::write_file_atomic(path + "/metrics.jsonl",
                                json({{"step", 1}, {"loss", loss}, {"val_loss", loss}}).dump() + "\n");
 }
 
 struct Pages {
-    data::tests::ScratchFolder folder;
+    ScratchFolder folder;
     web::HttpServer server{{.port = 0}};
     Pages() {
         add_run(folder, "worse", 3);
         add_run(folder, "a <b> & %41", 2);
-        std::filesystem::create_directory(folder.path("no run"));
+        fs::create_directory(folder.path("no run"));
         web::add_pages(server);
         web::add_playground(server, true);
         web::add_runs(server, folder.path(""));
@@ -61,16 +61,16 @@ TEST_CASE("page routes: runs are listed, the best first, and shown one by one", 
 
 TEST_CASE("page routes: a neighbour that cannot be read is left out", "[serve]") {
     const Pages pages;
-    std::filesystem::create_symlink("circle", pages.folder.path("circle"));
-    std::filesystem::create_symlink("nowhere", pages.folder.path("nowhere-link"));
+    fs::create_symlink("circle", pages.folder.path("circle"));
+    fs::create_symlink("nowhere", pages.folder.path("nowhere-link"));
     const std::string closed = pages.folder.path("closed");
-    std::filesystem::create_directory(closed);
-    std::filesystem::permissions(closed, std::filesystem::perms::none);  // which root passes over
+    fs::create_directory(closed);
+    fs::permissions(closed, fs::perms::none);  // which root passes over
     add_run(pages.folder, "bent", 4);
-    std::filesystem::remove(pages.folder.path("bent/metrics.jsonl"));
-    std::filesystem::create_symlink("metrics.jsonl", pages.folder.path("bent/metrics.jsonl"));
+    fs::remove(pages.folder.path("bent/metrics.jsonl"));
+    fs::create_symlink("metrics.jsonl", pages.folder.path("bent/metrics.jsonl"));
     const Answer data = pages.get("/api/runs");
-    std::filesystem::permissions(closed, std::filesystem::perms::owner_all);
+    fs::permissions(closed, fs::perms::owner_all);
     CHECK(data.status == 200);
     CHECK(data.json()["runs"].size() == 2);
     CHECK(pages.get("/api/runs/worse").status == 200);

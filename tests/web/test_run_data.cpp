@@ -82,7 +82,7 @@ TEST_CASE("run data: a cursor gives what has been added, and all of it when the 
     CHECK(more["metrics"]["step"] == ordered_json({6}));
     REQUIRE(more["samples"].size() == 1);
     CHECK(more["samples"][0]["text"] == "b");
-    std::filesystem::create_directory(run.path + "/step-000006");  // what a new checkpoint changes comes with it
+    fs::create_directory(run.path + "/step-000006");  // what a new checkpoint changes comes with it
     CHECK(since(more).contains("card"));
 
     run.metrics(falling(3));  // resumed from an earlier step: another file

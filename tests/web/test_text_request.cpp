@@ -86,105 +86,82 @@ TEST_CASE("requests: prompts", "[serve]") {
 }
 
 TEST_CASE("requests: what is refused names its field", "[serve]") {
-    std::string many_biases = R"("logit_bias": {"0": 1)";
+    std::string many_biases = R"({"0": 1)";
     for (int i = 1; i < 1025; ++i) many_biases += fmt::format(", \"{}\": 1", i);
-    const std::pair<std::string, std::string> table[] = {
-        {R"("temperature": -1)", "temperature"},
-        {R"("temperature": 101)", "temperature"},
-        {R"("temperature": "1")", "temperature"},
-        {R"("temperature": true)", "temperature"},
-        {R"("top_p": 1.1)", "top_p"},
-        {R"("top_p": [])", "top_p"},
-        {R"("min_p": -0.1)", "min_p"},
-        {R"("top_k": -2)", "top_k"},
-        {R"("top_k": 1.5)", "top_k"},
-        {R"("top_k": 99999999999999999999)", "top_k"},
-        {R"("n": 0)", "n"},
-        {R"("n": 9)", "n"},
-        {R"("n": -1)", "n"},
-        {R"("max_tokens": -2)", "max_tokens"},
-        {R"("max_tokens": 1.5)", "max_tokens"},
-        {R"("max_tokens": 1e300)", "max_tokens"},
-        {R"("max_tokens": 18446744073709551615)", "max_tokens"},
-        {R"("max_tokens": "5")", "max_tokens"},
-        {R"("seed": 1.5)", "seed"},
-        {R"("seed": 18446744073709551615)", "seed"},
-        {R"("seed": 9007199254740992)", "seed"},
-        {R"("seed": -2)", "seed"},
-        {R"("logprobs": 21)", "logprobs"},
-        {R"("logprobs": true)", "logprobs"},
-        {R"("echo": 1)", "echo"},
-        {R"("stream": "true")", "stream"},
-        {R"("stream_options": {"include_usage": true})", "stream_options"},
-        {R"("stream": true, "stream_options": {"include_usage": 1})", "stream_options.include_usage"},
-        {R"("stream": true, "stream_options": {"more": 1})", "stream_options.more"},
-        {R"("stop": 5)", "stop"},
-        {R"("stop": ["a", 5])", "stop"},
-        {R"("stop": ["a", "b", "c", "d", "e"])", "stop"},
-        {R"("presence_penalty": 3)", "presence_penalty"},
-        {R"("frequency_penalty": -2.5)", "frequency_penalty"},
-        {R"("repeat_penalty": 0)", "repeat_penalty"},
-        {R"("logit_bias": [])", "logit_bias"},
-        {R"("logit_bias": {"a": 1})", "logit_bias"},
-        {R"("logit_bias": {"1a": 1})", "logit_bias"},
-        {many_biases + "}", "logit_bias"},
-        {R"("stop": ")" + std::string(1001, 'a') + R"(")", "stop"},
-        {R"("logit_bias": {"-1": 1})", "logit_bias"},
-        {R"("logit_bias": {"1": 101})", "logit_bias"},
-        {R"("logit_bias": {"1": "x"})", "logit_bias"},
-        {R"("model": 5)", "model"},
-        {R"("best_of": 2)", "best_of"},
-        {R"("suffix": "x")", "suffix"},
-        {R"("ignore_eos": true)", "ignore_eos"},
-        {R"("mirostat": 2)", "mirostat"},
-        {R"("truncate_prompt_tokens": -2)", "truncate_prompt_tokens"},
-        {R"("grammar": "root")", "grammar"},
-        {R"("skip_special_tokens": false)", "skip_special_tokens"},
-        {R"("add_special_tokens": false)", "add_special_tokens"},
-        {R"("typical_p": 0.5)", "typical_p"},
-        {R"("xtc_probability": 0.5)", "xtc_probability"},
-        {R"("stop_token_ids": [1])", "stop_token_ids"},
-        {R"("length_penalty": 2)", "length_penalty"},
-        {R"("response_format": {"type": "json_object"})", "response_format"},
-        {R"("chat_template_kwargs": {})", "chat_template_kwargs"},
-        {R"("messages": [])", "messages"},
-    };
-    for (const auto& [field, name] : table) {
-        INFO(field);
-        const auto [param, message] = refused_field(std::string("{\"prompt\":\"a\",") + field + "}");
-        CHECK(param == name);
-        CHECK(message.starts_with(std::string(name) + ": "));
+    using Table = std::vector<std::pair<std::string, std::vector<std::string>>>;  // fields, and values of them
+    for (const auto& [name, values] :
+         Table{{"temperature", {"-1", "101", R"("1")", "true"}},
+               {"top_p", {"1.1", "[]"}},
+               {"min_p", {"-0.1"}},
+               {"top_k", {"-2", "1.5", "99999999999999999999"}},
+               {"n", {"0", "9", "-1"}},
+               {"max_tokens", {"-2", "1.5", "1e300", "18446744073709551615", R"("5")"}},
+               {"seed", {"1.5", "18446744073709551615", "9007199254740992", "-2"}},
+               {"logprobs", {"21", "true"}},
+               {"stop", {"5", R"(["a", 5])", R"(["a", "b", "c", "d", "e"])", '"' + std::string(1001, 'a') + '"'}},
+               {"presence_penalty", {"3"}},
+               {"frequency_penalty", {"-2.5"}},
+               {"repeat_penalty", {"0"}},
+               {"logit_bias",
+                {"[]", R"({"a": 1})", R"({"1a": 1})", R"({"-1": 1})", R"({"1": 101})", R"({"1": "x"})",
+                 many_biases + "}"}},
+               {"stream_options", {R"({"include_usage": true})"}},
+               {"echo", {"1"}},
+               {"stream", {R"("true")"}},
+               {"model", {"5"}},
+               {"best_of", {"2"}},
+               {"suffix", {R"("x")"}},
+               {"ignore_eos", {"true"}},
+               {"mirostat", {"2"}},
+               {"truncate_prompt_tokens", {"-2"}},
+               {"grammar", {R"("root")"}},
+               {"skip_special_tokens", {"false"}},
+               {"add_special_tokens", {"false"}},
+               {"typical_p", {"0.5"}},
+               {"xtc_probability", {"0.5"}},
+               {"stop_token_ids", {"[1]"}},
+               {"length_penalty", {"2"}},
+               {"response_format", {R"({"type": "json_object"})"}},
+               {"chat_template_kwargs", {"{}"}},
+               {"messages", {"[]"}}}) {
+        for (const std::string& value : values) {
+            INFO(name << ": " << value.substr(0, 40));
+            const auto [param, message] = refused_field(fmt::format(R"({{"prompt": "a", "{}": {}}})", name, value));
+            CHECK(param == name);
+            CHECK(message.starts_with(name + ": "));
+        }
     }
-    for (const char* fine : {R"("ignore_eos": false)",
-                             R"("suffix": "")",
-                             R"("metadata": {"a": 1})",
-                             R"("grammar": null)",
-                             R"("mirostat": 0)",
-                             R"("cache_prompt": true)",
-                             R"("best_of": 1)",
-                             R"("n": 2, "best_of": 2)",
-                             R"("max_tokens": 1.0)",
-                             R"("top_k": 40.0)",
-                             R"("n": 1.0)",
-                             R"("prompt": [1.0, 2])",
-                             R"("seed": 3.0)",
-                             R"("stop": "")",
-                             R"("stop": ["", "a"])",
-                             R"("stop": [])",
-                             R"("skip_special_tokens": true)",
-                             R"("spaces_between_special_tokens": false)",
-                             R"("add_special_tokens": true)",
-                             R"("length_penalty": 1.0)",
-                             R"("typical_p": 1)",
-                             R"("mirostat": 0, "mirostat_tau": 5)",
-                             R"("response_format": {"type": "text"})",
-                             R"("use_beam_search": false)",
-                             R"("stop_token_ids": [])",
-                             R"("max_tokens": 100000)",
-                             R"("max_tokens": -1)",
-                             R"("prompt_logprobs": null)"}) {
-        INFO(fine);
-        CHECK(refused_field(std::string("{") + fine + "}").first == "accepted");
+    const auto streamed = [](const char* options) {
+        return refused_field(fmt::format(R"({{"stream": true, "stream_options": {}}})", options)).first;
+    };
+    CHECK(streamed(R"({"include_usage": 1})") == "stream_options.include_usage");
+    CHECK(streamed(R"({"more": 1})") == "stream_options.more");
+    for (const auto& [name, values] : Table{{"max_tokens", {"1.0", "100000", "-1"}},
+                                            {"stop", {R"("")", R"(["", "a"])", "[]"}},
+                                            {"top_k", {"40.0"}},
+                                            {"n", {"1.0", R"(2, "best_of": 2)"}},
+                                            {"best_of", {"1"}},
+                                            {"prompt", {"[1.0, 2]"}},
+                                            {"seed", {"3.0"}},
+                                            {"mirostat", {"0", R"(0, "mirostat_tau": 5)"}},
+                                            {"response_format", {R"({"type": "text"})"}},
+                                            {"suffix", {R"("")"}},
+                                            {"metadata", {R"({"a": 1})"}},
+                                            {"ignore_eos", {"false"}},
+                                            {"grammar", {"null"}},
+                                            {"prompt_logprobs", {"null"}},
+                                            {"cache_prompt", {"true"}},
+                                            {"skip_special_tokens", {"true"}},
+                                            {"add_special_tokens", {"true"}},
+                                            {"spaces_between_special_tokens", {"false"}},
+                                            {"use_beam_search", {"false"}},
+                                            {"length_penalty", {"1.0"}},
+                                            {"typical_p", {"1"}},
+                                            {"stop_token_ids", {"[]"}}}) {
+        for (const std::string& value : values) {
+            INFO(name << ": " << value);
+            CHECK(refused_field(fmt::format(R"({{"{}": {}}})", name, value)).first == "accepted");
+        }
     }
     const std::string long_name(5000, 'x');
     CHECK(refused_field("{\"" + long_name + "\": 1}").second.size() < 300);

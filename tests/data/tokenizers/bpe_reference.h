@@ -12,26 +12,26 @@
 #include "tests/reference/read.h"
 #include "tests/skip.h"
 
-namespace inkling::data::tests {
+namespace inkling::testing {
 
 inline const nlohmann::json& bpe_reference() {
-    static const nlohmann::json all = testing::reference("bpe.json");
+    static const nlohmann::json all = reference("bpe.json");
     return all;
 }
 
 inline std::vector<std::string> reference_texts() { return bpe_reference()["texts"].get<std::vector<std::string>>(); }
 
 // A tokenizer of 400 tokens, which the library trained.
-inline const BpeTokenizer& small_tokenizer() {
-    static const auto read = parse_tokenizer(bpe_reference()["tokenizer"].dump(), "bpe.json");
-    return dynamic_cast<const BpeTokenizer&>(*read);
+inline const data::BpeTokenizer& small_tokenizer() {
+    static const auto read = data::parse_tokenizer(bpe_reference()["tokenizer"].dump(), "bpe.json");
+    return dynamic_cast<const data::BpeTokenizer&>(*read);
 }
 
 // GPT-2's own vocabulary, where the machine has it beside the checkout; else the test ends as skipped.
-inline const Tokenizer& gpt2_tokenizer() {
-    const std::filesystem::path path = testing::tests_path("../../shared/data/gpt2");
+inline const data::Tokenizer& gpt2_tokenizer() {
+    const std::filesystem::path path = tests_path("../../shared/data/gpt2");
     if (!std::filesystem::exists(path)) SKIP_TEST(path.string() << " is not here");
-    static const auto read = load_tokenizer(path);
+    static const auto read = data::load_tokenizer(path);
     return *read;
 }
 
@@ -98,4 +98,4 @@ inline std::uint64_t fnv(std::span<const std::int32_t> ids, std::uint64_t hash =
     return hash;
 }
 
-}  // namespace inkling::data::tests
+}  // namespace inkling::testing

@@ -4,13 +4,13 @@
 #include <functional>
 
 #include "tests/catch.h"
-#include "tests/data/scratch_folder.h"
 #include "tests/data/tokenizers/bpe_reference.h"
 #include "tests/support/error_of.h"
+#include "tests/support/scratch_folder.h"
 
 using namespace inkling;
 using namespace inkling::data;
-using namespace inkling::data::tests;
+using namespace inkling::testing;
 using nlohmann::json;
 
 namespace {

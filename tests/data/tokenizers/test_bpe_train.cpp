@@ -10,7 +10,7 @@
 
 using namespace inkling;
 using namespace inkling::data;
-using namespace inkling::data::tests;
+using namespace inkling::testing;
 using nlohmann::json;
 
 namespace {

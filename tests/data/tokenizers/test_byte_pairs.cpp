@@ -53,12 +53,12 @@ TEST_CASE("byte pairs: of two merges of one pair the later counts", "[data][bpe]
 }
 
 TEST_CASE("byte pairs: short and long way agree on random merges", "[data][bpe]") {
-    tests::Random random(3);
+    testing::Random random(3);
     for (int round = 0; round < 200; ++round) {
         std::vector<Merge> merges;
         for (std::int32_t id = 256; id < 290; ++id) {
             const auto any = [&] {
-                const std::size_t k = tests::below(random, static_cast<std::size_t>(id - 252));
+                const std::size_t k = testing::below(random, static_cast<std::size_t>(id - 252));
                 return k < 4 ? static_cast<std::int32_t>('a' + k) : static_cast<std::int32_t>(252 + k);
             };
             merges.push_back({any(), any(), id});
@@ -66,23 +66,23 @@ TEST_CASE("byte pairs: short and long way agree on random merges", "[data][bpe]"
         std::shuffle(merges.begin(), merges.end(), random);
         const BytePairs p = pairs(merges);
         std::string piece;
-        for (std::size_t n = tests::below(random, 150); n > 0; --n)
-            piece += static_cast<char>('a' + tests::below(random, 4));
+        for (std::size_t n = testing::below(random, 150); n > 0; --n)
+            piece += static_cast<char>('a' + testing::below(random, 4));
         ids_of(p, piece);
     }
 }
 
 // Merges of any kind, in any order: a trained vocabulary is far tamer.
-std::vector<Merge> random_merges(tests::Random& random, std::size_t letters) {
+std::vector<Merge> random_merges(testing::Random& random, std::size_t letters) {
     std::vector<Merge> merges;
-    const auto count = static_cast<std::int32_t>(1 + tests::below(random, 40));
-    const bool trained = tests::below(random, 2) == 0;
+    const auto count = static_cast<std::int32_t>(1 + testing::below(random, 40));
+    const bool trained = testing::below(random, 2) == 0;
     for (std::int32_t id = 256; id < 256 + count; ++id) {
         const auto any = [&] {
-            const std::size_t k = tests::below(random, letters + static_cast<std::size_t>(id - 256));
+            const std::size_t k = testing::below(random, letters + static_cast<std::size_t>(id - 256));
             return static_cast<std::int32_t>(k < letters ? 'a' + k : 256 + k - letters);
         };
-        const bool again = !trained && tests::below(random, 20) == 0;  // a token that another merge makes, too
+        const bool again = !trained && testing::below(random, 20) == 0;  // a token that another merge makes, too
         merges.push_back({any(), any(), again && id > 256 ? id - 1 : id});
     }
     if (!trained) std::shuffle(merges.begin(), merges.end(), random);
@@ -90,30 +90,30 @@ std::vector<Merge> random_merges(tests::Random& random, std::size_t letters) {
 }
 
 // At random, or over and over the same, or nearly so.
-std::string random_piece(tests::Random& random, std::size_t letters) {
-    const auto letter = [&] { return static_cast<char>('a' + tests::below(random, letters)); };
+std::string random_piece(testing::Random& random, std::size_t letters) {
+    const auto letter = [&] { return static_cast<char>('a' + testing::below(random, letters)); };
     std::string period, piece;
-    for (std::size_t n = 1 + tests::below(random, 6); n > 0; --n) period += letter();
-    const std::size_t kind = tests::below(random, 3), size = tests::below(random, 400);
+    for (std::size_t n = 1 + testing::below(random, 6); n > 0; --n) period += letter();
+    const std::size_t kind = testing::below(random, 3), size = testing::below(random, 400);
     while (piece.size() < size) {
-        const bool other = kind == 0 || (kind == 1 && tests::below(random, 20) == 0);
+        const bool other = kind == 0 || (kind == 1 && testing::below(random, 20) == 0);
         piece += other ? letter() : period[piece.size() % period.size()];
     }
     return piece;
 }
 
 TEST_CASE("byte pairs: in windows of any size a piece has the ids that it has whole", "[data][bpe]") {
-    tests::Random random(12);
+    testing::Random random(12);
     std::size_t windows = 0;
     for (int round = 0; round < 400; ++round) {
-        const std::size_t letters = 1 + tests::below(random, 4);
+        const std::size_t letters = 1 + testing::below(random, 4);
         const BytePairs p = pairs(random_merges(random, letters));
         for (int i = 0; i < 20; ++i) {
             const std::string piece = random_piece(random, letters);
             Ids whole, parts;
             p.append_short(piece, whole);
             p.append_long(
-                piece, parts, [&] { ++windows; }, 1 + tests::below(random, 60));
+                piece, parts, [&] { ++windows; }, 1 + testing::below(random, 60));
             REQUIRE(parts == whole);
         }
     }

@@ -133,7 +133,7 @@ TEST_CASE("char tokenizer: tokenizer.json says what `tokenizers` expects", "[dat
 }
 
 TEST_CASE("char tokenizer: tiny Shakespeare has 65 characters and comes back", "[data]") {
-    const std::string text = tests::shakespeare();
+    const std::string text = testing::shakespeare();
     const auto tokenizer = CharTokenizer::from_text(text);
     CHECK(tokenizer.vocab_size() == 65);
     const Ids ids = tokenizer.encode(text);

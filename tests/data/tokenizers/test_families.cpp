@@ -11,7 +11,7 @@
 
 using namespace inkling;
 using namespace inkling::data;
-using namespace inkling::data::tests;
+using namespace inkling::testing;
 using nlohmann::json;
 
 namespace {
@@ -107,7 +107,7 @@ TEST_CASE("tokenizers of families: documents of a corpus stand between the marks
             if (document == 1 && before.empty() && after.empty() && !t->end_of_text()) add(t->encode("\n"));
             add(before), add(text), add(after);
         }
-        const Dataset dataset = make_dataset(data::tests::corpus_of({"ab", "ab"}), *t);
+        const Dataset dataset = make_dataset(corpus_of({"ab", "ab"}), *t);
         CHECK(std::vector<std::int32_t>(dataset.ids.begin(), dataset.ids.end()) == want);
         if (before.empty()) continue;
         ++marked;

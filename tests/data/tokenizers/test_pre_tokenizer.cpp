@@ -55,9 +55,9 @@ TEST_CASE("pre-tokenizer: GPT-2's pieces", "[data][bpe]") {
 }
 
 TEST_CASE("pre-tokenizer: the fast path is the pattern", "[data][bpe][unsanitized]") {
-    tests::Random random(7);
+    testing::Random random(7);
     for (int i = 0; i < 3000; ++i) {
-        const std::string text = tests::random_text(random, 1 + tests::below(random, 60));
+        const std::string text = testing::random_text(random, 1 + testing::below(random, 60));
         REQUIRE(pieces_of(text) == by_pattern(text));
     }
     // every ASCII string of 3 characters from those that matter
@@ -72,7 +72,7 @@ TEST_CASE("pre-tokenizer: the fast path is the pattern", "[data][bpe][unsanitize
 }
 
 TEST_CASE("pre-tokenizer: the fast path is the pattern on tiny Shakespeare", "[data][bpe]") {
-    const std::string text = tests::shakespeare();
+    const std::string text = testing::shakespeare();
     CHECK(pieces_of(text) == by_pattern(text));
 }
 
@@ -81,10 +81,10 @@ TEST_CASE("pre-tokenizer: texts may be cut at safe places", "[data][bpe]") {
     CHECK(gpt2_safe_cut("ab cd", 3) == 5);
     CHECK(gpt2_safe_cut("1  2 .\n", 0) == 7);
     CHECK(gpt2_safe_cut("a", 0) == 1);
-    tests::Random random(8);
+    testing::Random random(8);
     for (int i = 0; i < 500; ++i) {
-        const std::string text = tests::random_text(random, 100);
-        const std::size_t cut = gpt2_safe_cut(text, tests::below(random, text.size()));
+        const std::string text = testing::random_text(random, 100);
+        const std::size_t cut = gpt2_safe_cut(text, testing::below(random, text.size()));
         Pieces parts = pieces_of(std::string_view(text).substr(0, cut));
         for (const auto& piece : pieces_of(std::string_view(text).substr(cut))) parts.push_back(piece);
         REQUIRE(parts == pieces_of(text));
@@ -98,12 +98,12 @@ TEST_CASE("pre-tokenizer: texts may be cut between letters and white space by th
     std::vector<PreTokenizerSpec> specs = {{{digits, ByteLevelStep{}}}, {{signs, ByteLevelStep{}, digits}}};
     for (const std::string_view pattern : known_split_patterns)
         if (is_word_split(pattern)) specs.push_back(splits({{std::string(pattern)}}, {.gpt2_pattern = false}));
-    tests::Random random(12);
+    testing::Random random(12);
     for (const PreTokenizerSpec& spec : specs) {
         REQUIRE(PreTokenizer(spec).may_be_cut());
         for (int i = 0; i < 300; ++i) {
-            const std::string text = tests::random_text(random, 100) + "ab \n c'S 12";
-            const std::size_t cut = gpt2_safe_cut(text, tests::below(random, text.size()));
+            const std::string text = testing::random_text(random, 100) + "ab \n c'S 12";
+            const std::size_t cut = gpt2_safe_cut(text, testing::below(random, text.size()));
             Pieces parts = pieces_of(std::string_view(text).substr(0, cut), spec);
             for (const auto& piece : pieces_of(std::string_view(text).substr(cut), spec)) parts.push_back(piece);
             REQUIRE(parts == pieces_of(text, spec));
@@ -121,9 +121,9 @@ TEST_CASE("pre-tokenizer: bytes that are not UTF-8 stand alone", "[data][bpe]") 
                     "cd \x80\x80 e\xC3") == Pieces{"ab", "\xFF", "cd", " ", "\x80", "\x80", " e", "\xC3"});
     CHECK(pieces_of("\xED\xA0\x80"
                     "a") == Pieces{"\xED", "\xA0", "\x80", "a"});
-    tests::Random random(9);
+    testing::Random random(9);
     for (int i = 0; i < 300; ++i) {
-        const std::string bytes = tests::random_bytes(random, 100);
+        const std::string bytes = testing::random_bytes(random, 100);
         std::string joined;
         for (const auto& piece : pieces_of(bytes)) joined += piece;
         REQUIRE(joined == bytes);
@@ -175,8 +175,8 @@ TEST_CASE("pre-tokenizer: a literal is found as it stands, in time linear in the
 }
 
 TEST_CASE("pre-tokenizer: the patterns that are not counted need few steps on any text", "[data][bpe][unsanitized]") {
-    std::vector<std::string> texts = {tests::shakespeare()};
-    tests::Random random(11);
+    std::vector<std::string> texts = {testing::shakespeare()};
+    testing::Random random(11);
     for (const char* unit : {"a",           "A",  " ",  "\n",       "\r\n",         "!",        "'",
                              "1",           "Aa", "aA", " a",       " 1",           "!\n",      "\n ",
                              " \n",         "a'", "'s", "\xC3\xA9", "\xE3\x81\x82", "\xCC\x81", "\xE3\x80\x80",
@@ -185,7 +185,7 @@ TEST_CASE("pre-tokenizer: the patterns that are not counted need few steps on an
         while (run.size() < 20'000) run += unit;
         for (const char* end : {"", "x", "1", " ", "\n", "!"}) texts.push_back(run + end + run + end);
     }
-    for (int i = 0; i < 300; ++i) texts.push_back(tests::random_text(random, 300));
+    for (int i = 0; i < 300; ++i) texts.push_back(testing::random_text(random, 300));
     for (const std::string_view pattern : known_split_patterns) {
         const Regex regex(pcre2_pattern(pattern), Regex::Steps::counted);
         Regex::Scan scan(regex);

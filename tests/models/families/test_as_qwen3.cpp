@@ -30,7 +30,7 @@ TEST_CASE("as qwen3: transformers' logits of a nanochat without its cap", "[mode
     const auto qwen = models::as_qwen3(*model);
     CHECK((qwen->config.family == "qwen3" && qwen->config.kv_heads() == 2 && qwen->config.inner() == 40));
     check_logits(*qwen, numbers, "uncapped", 1e-4);
-    const data::tests::ScratchFolder folder;
+    const ScratchFolder folder;
     models::save_model(folder.path(), *qwen, *tokenizer);
     const auto again = models::load_model(folder.path());
     CHECK(again.model->config == qwen->config);
@@ -67,7 +67,7 @@ TEST_CASE("as qwen3: float16 and q8_0 lose no more of it than of another model",
     fill_parameters(model, 0.02, {11, 0});  // small weights, of which a tenth of a thousandth is left of some
     const auto qwen = models::as_qwen3(model);
     const auto tokenizer = data::CharTokenizer::from_text("abcdefgh");
-    const data::tests::ScratchFolder folder;
+    const ScratchFolder folder;
     for (const auto& [type, within] : {std::pair{formats::GgufType::F16, 1e-3}, {formats::GgufType::Q8_0, 1e-2}}) {
         models::write_gguf(folder.path("m.gguf"), model, tokenizer, type, "m");  // as a Qwen 3
         const Gguf file(folder.path("m.gguf"));

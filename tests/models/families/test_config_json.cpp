@@ -229,34 +229,25 @@ TEST_CASE("config.json: what is left out has GPT-2's value", "[models]") {
     }
 }
 
-TEST_CASE("config.json: what is left out has NanoChatConfig's value, old names are read", "[models]") {
-    json least = {{"model_type", "nanochat"},    {"vocab_size", 9},         {"hidden_size", 4},
-                  {"num_hidden_layers", 1},      {"intermediate_size", 16}, {"num_attention_heads", 2},
-                  {"max_position_embeddings", 2}};
-    const auto read = [&] { return read_config(json::parse(least.dump()), "c"); };
-    const Architecture config = read();
-    CHECK((config.kv_heads() == 2 && config.inner() == 16 && config.dropout == 0));
-    CHECK((!config.qkv_bias && !config.attention_bias && !config.mlp_bias && !config.norm_bias));
-    CHECK((config.softcap == 15 && config.rope_theta == 10000 && config.norm_epsilon == 1e-6));
-    least["rope_theta"] = 500.0;  // before transformers 5
-    least["final_logit_softcapping"] = nullptr;
-    CHECK((read().rope_theta == 500 && read().softcap == 0));
-}
-
-TEST_CASE("config.json: what is left out has LlamaConfig's value, old names are read", "[models]") {
-    json least = {{"model_type", "llama"},       {"vocab_size", 9},         {"hidden_size", 8},
-                  {"num_hidden_layers", 1},      {"intermediate_size", 12}, {"num_attention_heads", 2},
-                  {"max_position_embeddings", 2}};
-    const auto read = [&] { return read_config(json::parse(least.dump()), "c"); };
-    const Architecture config = read();
-    CHECK((config.kv_heads() == 2 && config.head_size() == 4 && config.inner() == 12 && config.dropout == 0));
-    CHECK((!config.qkv_bias && !config.attention_bias && !config.mlp_bias && !config.tied_head));
-    CHECK((config.rope_theta == 10000 && config.norm_epsilon == 1e-6 && config.softcap == 0));
-    least["rope_theta"] = 500.0;  // before transformers 5
-    least["rope_scaling"] = nullptr;
-    CHECK(read().rope_theta == 500);
-    least["rope_parameters"] = {{"rope_theta", 700.0}};
-    CHECK(read().rope_theta == 700);
+TEST_CASE("config.json: what is left out has the value of NanoChatConfig and LlamaConfig, old names are read",
+          "[models]") {
+    for (const std::string family : {"nanochat", "llama"}) {
+        INFO(family);
+        json least = {{"model_type", family},        {"vocab_size", 9},         {"hidden_size", 8},
+                      {"num_hidden_layers", 1},      {"intermediate_size", 12}, {"num_attention_heads", 2},
+                      {"max_position_embeddings", 2}};
+        const auto read = [&] { return read_config(json::parse(least.dump()), "c"); };
+        const Architecture config = read();
+        CHECK((config.kv_heads() == 2 && config.head_size() == 4 && config.inner() == 12 && config.dropout == 0));
+        CHECK((!config.qkv_bias && !config.attention_bias && !config.mlp_bias && !config.norm_bias));
+        CHECK((config.rope_theta == 10000 && config.norm_epsilon == 1e-6 && !config.tied_head));
+        CHECK(config.softcap == (family == "nanochat" ? 15 : 0));
+        least["rope_theta"] = 500.0;  // before transformers 5
+        least["rope_scaling"] = least["final_logit_softcapping"] = nullptr;
+        CHECK((read().rope_theta == 500 && read().softcap == 0));
+        least["rope_parameters"] = {{"rope_theta", 700.0}};
+        CHECK(read().rope_theta == 700);
+    }
 }
 
 TEST_CASE("config.json: what older files lack has the value of each family's class", "[models]") {
@@ -353,60 +344,52 @@ TEST_CASE("config.json: models of other kinds are refused by name", "[models]") 
         CHECK_THROWS_AS(read_config(j, "c"), BadInput);
 }
 
-TEST_CASE("config.json: nanochat with what would change the function is refused by name", "[models]") {
-    const auto refuses = [](const char* key, const json& value, const char* text) {
-        CHECK_THAT(refusal(key, value, config_json(nanochat())), ContainsSubstring(text));
+TEST_CASE("config.json: nanochat and llama with what would change the function are refused by name", "[models]") {
+    json config;
+    const auto refuses = [&](const char* key, const json& value, const std::string& text) {
+        CHECK_THAT(refusal(key, value, config), ContainsSubstring(text));
     };
-    CHECK(refusal("num_key_value_heads", 4, config_json(nanochat())).empty());
-    CHECK(refusal("head_dim", 8, config_json(nanochat())).empty());
+    for (const Architecture& a : {nanochat(), llama()}) {
+        config = config_json(a);
+        CHECK(refusal("num_key_value_heads", 4, config).empty());
+        refuses("rope_parameters", {{"rope_theta", 1e4}, {"partial_rotary_factor", 0.5}},
+                "partial_rotary_factor must be 1");
+        refuses("rope_parameters", {{"rope_theta", -1}}, "rope_theta");
+        refuses("num_key_value_heads", 3, "--n-kv-head, got 4 and 3");
+        refuses("intermediate_size", nullptr, "intermediate_size");
+        refuses("quantization_config", {{"bits", 4}}, "quantization_config");
+    }
+    config = config_json(nanochat());
+    CHECK(refusal("head_dim", 8, config).empty());
     refuses("hidden_act", "silu", "hidden_act 'silu' is not supported: relu2 is");
     refuses("tie_word_embeddings", true, "tie_word_embeddings true is not supported: false is");
     refuses("rope_parameters", {{"rope_type", "yarn"}, {"rope_theta", 1e4}}, "rope_type 'yarn' is not supported");
-    refuses("rope_parameters", {{"rope_theta", 1e4}, {"partial_rotary_factor", 0.5}},
-            "partial_rotary_factor must be 1");
-    refuses("rope_parameters", {{"rope_theta", 0}}, "rope_theta");
     refuses("rope_parameters", 3, "rope_parameters must be an object");
     refuses("rope_scaling", {{"type", "linear"}}, "rope_scaling");
     refuses("head_dim", 16, "head_dim");
     refuses("final_logit_softcapping", 0, "final_logit_softcapping");
     refuses("final_logit_softcapping", -15.0, "final_logit_softcapping");
-    refuses("num_key_value_heads", 3, "--n-kv-head");
     refuses("num_attention_heads", 32, "even width");
-    refuses("intermediate_size", nullptr, "intermediate_size");
-    refuses("quantization_config", {{"bits", 4}}, "quantization_config");
-}
-
-TEST_CASE("config.json: llama with what would change the function is refused by name", "[models]") {
-    const json good_llama = config_json(llama());
-    const auto refuses = [&](const char* key, const json& value, const char* text) {
-        CHECK_THAT(refusal(key, value, good_llama), ContainsSubstring(text));
-    };
-    CHECK(refusal("num_key_value_heads", 4, good_llama).empty());
-    CHECK(refusal("tie_word_embeddings", true, good_llama).empty());
-    CHECK(refusal("head_dim", nullptr, good_llama).empty());
-    CHECK(refusal("pretraining_tp", 1, good_llama).empty());
+    config = config_json(llama());
+    CHECK(refusal("tie_word_embeddings", true, config).empty());
+    CHECK(refusal("head_dim", nullptr, config).empty());
+    CHECK(refusal("pretraining_tp", 1, config).empty());
     refuses("hidden_act", "gelu", "hidden_act 'gelu' is not supported: silu is");
-    for (const char* type : {"yarn", "longrope", "dynamic"})
+    for (const std::string type : {"yarn", "longrope", "dynamic"})
         refuses("rope_parameters", {{"rope_type", type}, {"rope_theta", 5e5}, {"factor", 2}},
-                (std::string("rope_type '") + type + "' is not supported: default, linear and llama3 are").c_str());
+                "rope_type '" + type + "' is not supported: default, linear and llama3 are");
     refuses("rope_parameters", {{"rope_type", "llama3"}, {"rope_theta", 5e5}}, "factor must be above 0, got null");
     refuses("rope_parameters", {{"rope_type", "linear"}, {"factor", -1}}, "factor must be above 0, got -1");
     refuses("rope_parameters", {{"rope_type", "linear"}, {"factor", 0.5}}, "factor of rotary positions");
     refuses("rope_parameters",
             {{"rope_type", "llama3"}, {"factor", 2}, {"low_freq_factor", 4}, {"high_freq_factor", 1}},
             "high_freq_factor above a low_freq_factor above 0, got 1 and 4");
-    refuses("rope_parameters", {{"rope_theta", 1e4}, {"partial_rotary_factor", 0.5}},
-            "partial_rotary_factor must be 1");
-    refuses("rope_parameters", {{"rope_theta", -1}}, "rope_theta");
     refuses("rope_scaling", {{"type", "dynamic"}, {"factor", 2}}, "rope_scaling");
     refuses("head_dim", 5, "even width, got 5");
     refuses("head_dim", 0, "head_dim must be a whole number");
-    refuses("num_key_value_heads", 3, "--n-kv-head, got 4 and 3");
-    refuses("intermediate_size", nullptr, "intermediate_size");
     refuses("rms_norm_eps", 0, "rms_norm_eps must be above 0");
     refuses("attention_bias", "yes", "attention_bias must be true or false");
     refuses("mlp_bias", 1, "mlp_bias must be true or false");
-    refuses("quantization_config", {{"bits", 4}}, "quantization_config");
 }
 
 TEST_CASE("config.json: senseless values are refused", "[models]") {

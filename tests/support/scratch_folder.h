@@ -10,15 +10,17 @@
 #include <string>
 #include <string_view>
 
-namespace inkling::data::tests {
+namespace inkling::testing {
+
+namespace fs = std::filesystem;
 
 class ScratchFolder {
   public:
     ScratchFolder() {
-        std::string name = (std::filesystem::temp_directory_path() / "inkling-data-XXXXXX").string();
+        std::string name = (fs::temp_directory_path() / "inkling-test-XXXXXX").string();
         path_ = ::mkdtemp(name.data());
     }
-    ~ScratchFolder() { std::filesystem::remove_all(path_); }
+    ~ScratchFolder() { fs::remove_all(path_); }
     ScratchFolder(const ScratchFolder&) = delete;
     ScratchFolder& operator=(const ScratchFolder&) = delete;
 
@@ -28,13 +30,13 @@ class ScratchFolder {
 
     // Makes the folders above it as needed.
     std::string write(const std::string& name, std::string_view content) const {
-        std::filesystem::create_directories((path_ / name).parent_path());
+        fs::create_directories((path_ / name).parent_path());
         std::ofstream(path_ / name, std::ios::binary) << content;
         return path(name);
     }
 
   private:
-    std::filesystem::path path_;
+    fs::path path_;
 };
 
-}  // namespace inkling::data::tests
+}  // namespace inkling::testing
