@@ -111,16 +111,57 @@ TEMPLATES = [
     "{% for c in messages[2].tool_calls %}{% if c.function is defined %}{% set c = c.function %}{% endif %}{{ '{\"name\": \"' ~ c.name ~ '\", \"arguments\": ' }}{{ c.arguments | tojson if c.arguments is not string else c.arguments }}}{% endfor %}",
     "{% for m in messages %}{% if loop.previtem is defined and loop.previtem.role == m.role %}same{% endif %}{% if loop.nextitem %}{{ loop.nextitem.role }}{% else %}end{% endif %}{% endfor %}", "{{ messages[0].content.replace('/no_think', '').rstrip() }}{{ messages | map(attribute='role') | unique | list | length }}",
 ]
+# Of the variables SMALL: white space around tags, expressions, filters, methods, tests and slices.
+SMALL = {"a": "x", "n": 3, "none": None, "list": ["p", "q", "r"], "yes": True, "zero": 0, "half": 0.5, "empty": [], "long": "Größe Ab",
+         "o": {"k": " v ", "flag": True}}
+SMALL_TEMPLATES = [
+    'plain { text } %\n', '{{ a }}-{{ a ~ n ~ none }}-{{ missing }}', "{{ 'a\\n\"b\\'' + \"c\" 'd' }}",
+    "{{ o.k }}|{{ o['k'].strip() }}|{{ o.k | trim | upper }}|{{ o.missing is defined }}",
+    '{% for i in list %}{{ loop.index }}{{ loop.index0 }}{{ i }}{% if not loop.last %},{% endif %}{% endfor %}',
+    '{% for i in list[1:] %}{{ i }}{% endfor %}{{ list[-1] }}{{ list[::-1][0] }}{{ list | length }}', '{% for i in list[:-1] %}{{ i }}{% endfor %}',
+    "{% if n == 3 and a != 'x' %}1{% elif n >= 3 or missing.x %}2{% else %}3{% endif %}", "{{ 'yes' if n > 2 else 'no' }}{{ 'yes' if not o.flag }}",
+    '{{ n + 2 - 1 }} {{ -n }} {{ n % 2 == 1 }} {{ (n + 1) % 2 == 0 }}', "{% set y = a + '!' %}{% for i in list %}{% set y = i %}{% endfor %}{{ y }}",
+    "{% set s = namespace(y='a') %}{% for i in list %}{% set s.y = s.y + i %}{% endfor %}{{ s.y }}",
+    "{{ 'a' in 'cat' }} {{ 'z' not in list }} {{ 'k' in o }} {{ a is string }} {{ none is none }}",
+    "{{ a.startswith('x') }}{{ 'a,b'.split(',')[1] }}{{ missing | default('d') }}{{ o.get('z', 'w') }}", '  {% if true %}\n  a\n  {% endif %}\n b',
+    '  {{ a }}\n  {%- if true %}\n b {%- endif -%} \n c', 'a {# a comment {{ #}\n b {{- a -}}  c', '{{ a }}  {% if true %}1{% endif %}',
+    '  {%+ if true %}1{% endif %}', '{% if true +%}\n  {% if true %}b{% endif %}{% endif %}x{# c +#}\n{#-#}  y', '{% generation %}{{ a }}{% endgeneration %}',
+    "{{ '%}' }}{% if '%}' == \"%}\" %}1{% endif %}", "{{ (a ~ 'b') | trim }}{{ a ~ 'b ' | trim }}{{ not a == 'y' }}", "{{ '\u2028 é\xa0' | trim }}.",
+    "{{ 'AbZ[' | upper }} {{ 'x9'.upper() }} {{ 'AbZ['.lower() }} {{ long | length }} {{ o | length }} {{ list | count }}{{ 'Q' | lower }}",
+    "{{ 'äγ𝅗𝅥中' | upper }}{{ 'ÄЖ'.lower() }}", '{{ list | first }}{{ list | last }}{{ empty | first }}{{ (list | list)[0] }}{{ n | string }}{{ a | safe }}',
+    "{{ missing | d('e') }}{{ a | default('e') }}{{ missing | default }}", "{{ '%5s|%-5s|% d|%+d|%05d|%-05d|%++d|%x' | format('ab', 'cd', 3, 4, -5, 6, 7, -255) }}",
+    "{{ '%.f|%8.3f|%+e|%G|% .1f' | format(2.6, 2.5, 12345.678, 0.0001, 3.0) }}", "{{ '% s|%05s|%-s|%d%d' | format('a', 'b', 'c', 3.7, -3.7) }}",
+    "{{ '  a ' | trim }}|{{ '  a '.lstrip() }}|{{ '  a '.rstrip() }}|{{ '  a '.strip() }}|{{ '   '.strip() }}|{{ ''.lstrip() }}{{ ''.rstrip() }}|",
+    "{{ a.endswith('x') }}{{ a.endswith('y') }}{{ a.startswith('') }}{{ 'ab'.split('b') | length }}{{ o.get('k') }}{{ o.get('z') }}",
+    '{{ a is defined }}{{ missing is undefined }}{{ missing is defined }}{{ n is number }}{{ a is number }}{{ yes is boolean }}{{ a is boolean }}',
+    '{{ o is mapping }}{{ list is iterable }}{{ a is sequence }}{{ o is iterable }}{{ n is iterable }}{{ list is mapping }}{{ n is string }}{{ none is not none }}',
+    '{{ yes is true }}{{ yes is false }}{{ n is true }}{{ zero is false }}',
+    "{% for v in [missing, none, yes, false, 0, 1, half, zero, '', 'a', empty, [0]] %}{{ 'T' if v else 'F' }}{% endfor %}",
+    '{{ none }}|{{ yes }}|{{ false }}|{{ half }}|{{ missing }}|{{ n }}',
+    "{{ n in [1, 3] }}{{ n in list }}{{ 'p' in list }}{{ '' in a }}{{ 'z' in o }}{{ 'z' not in o }}",
+    "{{ list[3] is defined }}{{ list[-3] }}{{ list[-4] is defined }}{{ o[a] is defined }}{{ list['k'] is defined }}{{ n[0] is defined }}{{ o[0] is defined }}",
+    '{% for i in list[::-1] %}{{ i }}{% endfor %}|{% for i in list[1::-1] %}{{ i }}{% endfor %}|{% for i in list[:0:-1] %}{{ i }}{% endfor %}|{% for i in list[-9:9] %}{{ i }}{% endfor %}|{% for i in list[9::-1] %}{{ i }}{% endfor %}|{% for i in list[::1] %}{{ i }}{% endfor %}|{% for i in list[:-9:-1] %}{{ i }}{% endfor %}',
+    "{{ '\xa0 a\u3000' | trim }}|{{ '\u1680\u2005a\u2029\u202f\u205f\x85\x1c'.strip() }}|{{ '\u200ba‐、'.strip() }}|",
+    '{{ loop is defined }}{% for i in list %}{{ loop.first }}{{ loop.previtem }}{{ loop.nextitem }}{{ loop.length }} {% endfor %}',
+    '{ a {{ a }} { {# c #}{%- if a -%} b {%- endif %} c {', "x{{- ' y ' -}}  z {%+ if a +%}\n b {% endif +%}\n c",
+    "{% set t = 'a' %}{% if false %}{% elif true %}{{ t }}{% else %}n{% endif %}{% if false %}1{% endif %}",
+    '{% for i in list %}{{ loop.revindex }}{{ loop.revindex0 }}{% endfor %}',
+    "{{ 'a' < 'b' }}{{ 'b' <= 'a' }}{{ 2 > n }}{{ n >= 3 }}{{ n != 3 }}{{ half < n }}{{ [1] == [1] }}{{ n == 'x' }}{{ none == none }}{{ missing == none }}",
+    '{{\ta\n~\r\nTrue ~ False~None }}', "{{ none or 'b' }}{{ a or 'b' }}{{ a and 'b' }}{{ none and 'b' }}{{ not not a }}{{ 'q' in missing }}",
+    "{{ -n % 2 }} {{ 7 % 4 }} {{ \"a\\tb\\rc\\\"d\\\\e\" }}{{ 'a' + 'b' }}{{ [] | length }}{{ [1, 2,] | length }}{{ namespace(a=1, b='c').b }}",
+]
 
 
-def rendered(template):
+def rendered(template, variables):
     try:
-        return env.from_string(template).render(lines=LINES, **VARIABLES)
+        return env.from_string(template).render(**variables)
     except Exception:
         return None
 
 
-made = [[t, rendered(t)] for t in TEMPLATES]
+groups = [{"variables": variables, "made": [[t, rendered(t, variables)] for t in templates]}
+          for variables, templates in [({"lines": LINES, **VARIABLES}, TEMPLATES), (SMALL, SMALL_TEMPLATES)]]
 (pathlib.Path(__file__).parent / "jinja.json").write_text(json.dumps(
-    {"jinja2": jinja2.__version__, "variables": {"lines": LINES, **VARIABLES}, "made": made}, ensure_ascii=False, indent=0) + "\n")
-print(len(made), "templates,", sum(m is None for _, m in made), "refused")
+    {"jinja2": jinja2.__version__, "groups": groups}, ensure_ascii=False, indent=0) + "\n")
+made = [m for group in groups for _, m in group["made"]]
+print(len(made), "templates,", sum(m is None for m in made), "refused")
