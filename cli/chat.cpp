@@ -182,7 +182,7 @@ int chat(ChatArguments& args) {
     set_threads(args.threads);
     auto [model, tokenizer] = load_for_inference(args.model, args.weights.type());
     take_unknown(*tokenizer, args.strict);
-    models::ChatTemplate form = models::ChatTemplate::of(*tokenizer);
+    data::ChatTemplate form = data::ChatTemplate::of(*tokenizer);
     const std::shared_ptr<data::Tokenizer> shared = std::move(tokenizer);
     Conversation talk(model, shared, std::move(form), args.options);
     talk.set_system(args.system);

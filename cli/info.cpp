@@ -88,7 +88,7 @@ std::string positions_of(const models::Architecture& c) {
 std::string template_of(const data::Tokenizer& tokenizer) {
     if (!tokenizer.chat) return "none";
     try {
-        const std::int32_t end = models::ChatTemplate::of(tokenizer).end_of_turn();
+        const std::int32_t end = data::ChatTemplate::of(tokenizer).end_of_turn();
         return "answers end with " + tokenizer.decode(std::span(&end, 1));
     } catch (const BadInput& e) {
         return e.what();

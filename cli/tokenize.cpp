@@ -121,8 +121,8 @@ int encode_records(const TokenizeArguments& args) {
                     "{}: documents in lines are required: .jsonl with \"messages\", \"prompt\" "
                     "and \"completion\", or \"text\"",
                     corpus.name());
-    std::optional<models::ChatTemplate> chat;
-    if (tokenizer->chat) chat = models::ChatTemplate::of(*tokenizer);
+    std::optional<data::ChatTemplate> chat;
+    if (tokenizer->chat) chat = data::ChatTemplate::of(*tokenizer);
     const auto loss_on = *find_named<data::LossOn>(args.loss_on);
     for (const data::Example& example : *corpus.examples) {
         formats::named(corpus.place_of(example), [&] {

@@ -165,7 +165,6 @@ std::optional<Dataset> read_cache(const fs::path& path, std::uint64_t key, std::
         return std::nullopt;
     found.bytes = trailer.bytes;
     found.fingerprint = shown(trailer.count, trailer.fingerprint);
-    found.from_cache = check_it;
     found.owner = file;
     return found;
 }
@@ -203,8 +202,8 @@ std::size_t encode_into(Builder& builder, const Corpus& corpus, const Tokenizer&
         return encode_documents(corpus, tokenizer, options.marks, options.progress,
                                 [&](std::span<const std::int32_t> ids) { builder.add(ids); });
     }
-    std::optional<models::ChatTemplate> chat;
-    if (tokenizer.chat) chat = models::ChatTemplate::of(tokenizer);
+    std::optional<ChatTemplate> chat;
+    if (tokenizer.chat) chat = ChatTemplate::of(tokenizer);
     for (const Example& example : *corpus.examples)
         formats::named(corpus.place_of(example), [&] {
             builder.add(encode_example(example, tokenizer, chat ? &*chat : nullptr, options.loss_on));
@@ -231,7 +230,10 @@ Dataset make_dataset(const Corpus& corpus, const Tokenizer& tokenizer, const Dat
     }
     const std::uint64_t key = key_of(corpus, tokenizer, options);
     const fs::path path = options.cache / fmt::format("tokens-{:016x}.bin", key);
-    if (auto found = read_cache(path, key, tokenizer.vocab_size(), true)) return std::move(*found);
+    if (auto found = read_cache(path, key, tokenizer.vocab_size(), true)) {
+        found->from_cache = true;
+        return std::move(*found);
+    }
     const auto replaced = [&] { return tokenizer.unknown ? tokenizer.unknown->tally().characters : 0; };
     const std::size_t replaced_before = replaced();
     std::error_code ignored;  // FileWriter says what is wrong

@@ -33,7 +33,7 @@ struct EncodedExample {
 
 // `chat`: null where the model has no chat template. Throws BadInput for a conversation without a template, one that
 // the template refuses, and one without an answer.
-EncodedExample encode_example(const Example& example, const Tokenizer& tokenizer, const models::ChatTemplate* chat,
+EncodedExample encode_example(const Example& example, const Tokenizer& tokenizer, const ChatTemplate* chat,
                               LossOn loss_on);
 
 }  // namespace inkling::data

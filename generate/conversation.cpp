@@ -10,7 +10,7 @@ namespace inkling::generate {
 using data::ChatMessage;
 
 Conversation::Conversation(std::shared_ptr<const models::InferenceModel> model,
-                           std::shared_ptr<const data::Tokenizer> tokenizer, models::ChatTemplate chat,
+                           std::shared_ptr<const data::Tokenizer> tokenizer, data::ChatTemplate chat,
                            GenerateOptions options)
     : model_(std::move(model)), tokenizer_(std::move(tokenizer)), chat_(std::move(chat)) {
     set_options(std::move(options));

@@ -19,7 +19,7 @@ class Conversation {
     static constexpr std::size_t what_is_left = SIZE_MAX;  // of the context: max_tokens
 
     Conversation(std::shared_ptr<const models::InferenceModel> model, std::shared_ptr<const data::Tokenizer> tokenizer,
-                 models::ChatTemplate chat, GenerateOptions options);
+                 data::ChatTemplate chat, GenerateOptions options);
 
     const std::vector<data::ChatMessage>& messages() const { return messages_; }
     void set_messages(std::vector<data::ChatMessage> messages);  // those of another conversation, or none
@@ -44,7 +44,7 @@ class Conversation {
 
     std::shared_ptr<const models::InferenceModel> model_;
     std::shared_ptr<const data::Tokenizer> tokenizer_;
-    models::ChatTemplate chat_;
+    data::ChatTemplate chat_;
     GenerateOptions options_;
     std::vector<data::ChatMessage> messages_;
     std::optional<Sequence> text_;

@@ -2,27 +2,12 @@
 
 #include "engine/base/interrupt.h"
 #include "engine/ops.h"
+#include "models/activation.h"
 #include "nn/attention/multi_head.h"
 #include "nn/checkpoint.h"
 
 namespace inkling::models {
 namespace {
-
-template <class T>
-Tensor<T> activate(Activation activation, Tensor<T> x) {
-    if (activation == Activation::squared_relu) return squared_relu(std::move(x));
-    if (activation == Activation::silu) return silu(std::move(x));
-    if (activation == Activation::relu) return relu(std::move(x));
-    return activation == Activation::gelu_erf ? gelu_erf(std::move(x)) : gelu(std::move(x));
-}
-
-// a b, in a's own memory where there is no gradient: of a long prompt these are the largest arrays.
-template <class T>
-Tensor<T> multiply(Tensor<T> a, const Tensor<T>& b) {
-    if (!NoGrad::active()) return mul(a, b);
-    a.value_in_place() *= b.value();
-    return a;
-}
 
 // A text in a cache is computed as token by token (token_step.cpp): of --precision bf16, products with the layers' own
 // weights alone are in bfloat16.
@@ -139,7 +124,7 @@ template <class T>
 Tensor<T> Transformer<T>::mlp(const Layer& l, const Tensor<T>& x, const Pass& pass) const {
     const Region region("MLP");
     Tensor<T> h = activate(config.activation, project(l[config.gated ? Part::gate : Part::up], x, pass));
-    if (config.gated) h = multiply(std::move(h), project(l[Part::up], x, pass));
+    if (config.gated) h = mul(std::move(h), project(l[Part::up], x, pass));
     return project(l[Part::down], h, pass);
 }
 

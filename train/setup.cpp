@@ -211,7 +211,7 @@ class Preparation {
         config.has_bos = end && std::find(ids.begin(), ids.end(), *end) != ids.end();
         if (const auto marks = tokenizer.marks_before(); !marks.empty())
             config.has_bos = true, config.begin_token = marks[0];
-        if (tokenizer.chat) config.end_tokens = {models::ChatTemplate::of(tokenizer).end_of_turn()};
+        if (tokenizer.chat) config.end_tokens = {data::ChatTemplate::of(tokenizer).end_of_turn()};
         if (tokenizer.chat && end) config.end_tokens.push_back(*end);
         return std::make_unique<models::Transformer<float>>(config, Generator{options_.seed});
     }

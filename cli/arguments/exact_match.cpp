@@ -20,7 +20,7 @@ Answers count_answers(const models::Transformer<float>& model, const std::shared
     const auto inference = std::make_shared<const models::InferenceModel>(model);
     generate::GenerateOptions options;
     options.temperature = 0;
-    generate::Conversation talk(inference, tokenizer, models::ChatTemplate::of(*tokenizer), options);
+    generate::Conversation talk(inference, tokenizer, data::ChatTemplate::of(*tokenizer), options);
     Answers found;
     for (const data::Example& d : examples) {
         check<BadInput>(d.shape == data::ExampleShape::messages, "--answers is for conversations");

@@ -6,19 +6,16 @@
 #include "formats/jinja/template.h"
 #include "formats/utf8.h"
 
-namespace inkling::models {
+namespace inkling::data {
 
-using formats::jinja::Span;
-using formats::jinja::Text;
-
-std::vector<ChatPiece> cut_at_marks(const Text& text, const data::Tokenizer& tokenizer) {
+std::vector<ChatPiece> cut_at_marks(const jinja::Text& text, const Tokenizer& tokenizer) {
     std::string hidden = text.bytes;
-    for (const Span& s : text.spans) {
+    for (const jinja::Span& s : text.spans) {
         if (s.source < 0) continue;
         for (std::size_t at = s.begin, next = at; at < s.end; at = next) {
             const char32_t c = formats::next_code_point(text.bytes, next);
             if (c == formats::invalid_code_point) ++next;
-            if (formats::jinja::is_python_space(c)) continue;
+            if (jinja::is_python_space(c)) continue;
             for (std::size_t i = at; i < next; ++i) hidden[i] = '\x01';  // no special token holds it
         }
     }
@@ -35,8 +32,8 @@ std::vector<ChatPiece> cut_at_marks(const Text& text, const data::Tokenizer& tok
     return pieces;
 }
 
-std::vector<bool> answers_in(const Text& text, std::span<const ChatPiece> pieces,
-                             std::span<const data::ChatMessage> messages, const std::string& prompt) {
+std::vector<bool> answers_in(const jinja::Text& text, std::span<const ChatPiece> pieces,
+                             std::span<const ChatMessage> messages, const std::string& prompt) {
     std::vector<bool> answer(text.bytes.size());
     const auto mark = [&](std::size_t begin, std::size_t end) {
         std::fill(answer.begin() + static_cast<std::ptrdiff_t>(begin),
@@ -46,20 +43,21 @@ std::vector<bool> answers_in(const Text& text, std::span<const ChatPiece> pieces
         return message < messages.size() && messages[message].role == "assistant" && messages[message].learned;
     };
     std::vector<bool> left_out(text.bytes.size());  // of answers that are not learned
-    for (const Span& s : text.spans)
+    for (const jinja::Span& s : text.spans)
         if (s.source >= 0 && message_of(s.source) < messages.size() && !messages[message_of(s.source)].learned)
             std::fill(left_out.begin() + static_cast<std::ptrdiff_t>(s.begin),
                       left_out.begin() + static_cast<std::ptrdiff_t>(s.end), true);
     bool enclosed = false;
-    for (const Span& s : text.spans) {
-        if (s.source != formats::jinja::kGeneration) continue;
+    for (const jinja::Span& s : text.spans) {
+        if (s.source != jinja::kGeneration) continue;
         enclosed = true;
         const auto end = left_out.begin() + static_cast<std::ptrdiff_t>(s.end);
         if (std::find(left_out.begin() + static_cast<std::ptrdiff_t>(s.begin), end, true) == end) mark(s.begin, s.end);
     }
     if (enclosed) return answer;
-    std::vector<Span> spans = text.spans;
-    std::stable_sort(spans.begin(), spans.end(), [](const Span& a, const Span& b) { return a.begin < b.begin; });
+    std::vector<jinja::Span> spans = text.spans;
+    std::stable_sort(spans.begin(), spans.end(),
+                     [](const jinja::Span& a, const jinja::Span& b) { return a.begin < b.begin; });
     std::size_t before = 0;  // where what is no part of this message ends
     for (std::size_t k = 0, piece = 0; k < spans.size();) {
         const std::size_t message = message_of(spans[k].source);
@@ -80,7 +78,7 @@ std::vector<bool> answers_in(const Text& text, std::span<const ChatPiece> pieces
 
 namespace {
 
-std::vector<std::int32_t> encoded(std::string_view text, bool begins, const data::Tokenizer& tokenizer) {
+std::vector<std::int32_t> encoded(std::string_view text, bool begins, const Tokenizer& tokenizer) {
     std::vector<std::int32_t> ids;
     tokenizer.encode_plain_parts(
         text, [&](std::span<const std::int32_t> some, std::size_t) { ids.insert(ids.end(), some.begin(), some.end()); },
@@ -90,7 +88,7 @@ std::vector<std::int32_t> encoded(std::string_view text, bool begins, const data
 
 // Of the ids of `piece`, a part of the text: which are, in part, of bytes of answers.
 void mark_ids(std::string_view piece, bool begins, const std::vector<std::int32_t>& ids,
-              std::vector<bool>::const_iterator answer, const data::Tokenizer& tokenizer, std::vector<bool>& marked) {
+              std::vector<bool>::const_iterator answer, const Tokenizer& tokenizer, std::vector<bool>& marked) {
     std::vector<std::size_t> ends;
     std::size_t bytes = 0;
     for (const std::int32_t& id : ids) ends.push_back(bytes += tokenizer.decode_more(std::span(&id, 1)).size());
@@ -117,8 +115,8 @@ void mark_ids(std::string_view piece, bool begins, const std::vector<std::int32_
 
 }  // namespace
 
-ChatIds encode_pieces(const Text& text, std::span<const ChatPiece> pieces, const std::vector<bool>& answer,
-                      const data::Tokenizer& tokenizer) {
+ChatIds encode_pieces(const jinja::Text& text, std::span<const ChatPiece> pieces, const std::vector<bool>& answer,
+                      const Tokenizer& tokenizer) {
     ChatIds all;
     for (const ChatPiece& piece : pieces) {
         const std::size_t n = piece.end - piece.begin;
@@ -139,4 +137,4 @@ ChatIds encode_pieces(const Text& text, std::span<const ChatPiece> pieces, const
     return all;
 }
 
-}  // namespace inkling::models
+}  // namespace inkling::data

@@ -9,7 +9,9 @@
 #include "data/tokenizers/tokenizer.h"
 #include "formats/jinja/text.h"
 
-namespace inkling::models {
+namespace inkling::data {
+
+namespace jinja = formats::jinja;
 
 struct ChatIds {
     std::vector<std::int32_t> ids;
@@ -22,16 +24,16 @@ struct ChatPiece {
     std::int32_t id;  // -1: text
 };
 // What a span covers spells no special token; white space of it may be a part of the token beside it.
-std::vector<ChatPiece> cut_at_marks(const formats::jinja::Text& text, const data::Tokenizer& tokenizer);
+std::vector<ChatPiece> cut_at_marks(const jinja::Text& text, const Tokenizer& tokenizer);
 
 // Of each byte: whether it is of an answer that is learned. Where {% generation %} encloses something, that is.
 // Otherwise an answer begins behind `prompt`, which is what the template asks for an answer with, where this precedes a
 // message of the assistant, and else with the message; it ends behind the next special token, or with the next message.
-std::vector<bool> answers_in(const formats::jinja::Text& text, std::span<const ChatPiece> pieces,
-                             std::span<const data::ChatMessage> messages, const std::string& prompt);
+std::vector<bool> answers_in(const jinja::Text& text, std::span<const ChatPiece> pieces,
+                             std::span<const ChatMessage> messages, const std::string& prompt);
 
 // answer: of each byte, or empty: there is none.
-ChatIds encode_pieces(const formats::jinja::Text& text, std::span<const ChatPiece> pieces,
-                      const std::vector<bool>& answer, const data::Tokenizer& tokenizer);
+ChatIds encode_pieces(const jinja::Text& text, std::span<const ChatPiece> pieces, const std::vector<bool>& answer,
+                      const Tokenizer& tokenizer);
 
-}  // namespace inkling::models
+}  // namespace inkling::data

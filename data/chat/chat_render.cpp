@@ -5,13 +5,7 @@
 #include "engine/base/check.h"
 #include "formats/json.h"
 
-namespace inkling::models {
-
-using data::ChatMessage;
-using formats::jinja::Run;
-using formats::jinja::Span;
-using formats::jinja::Text;
-using formats::jinja::Value;
+namespace inkling::data {
 
 namespace {
 
@@ -21,14 +15,14 @@ bool is_role(const std::string& role) {
     return std::count(std::begin(kRoles), std::end(kRoles), role) > 0;
 }
 
-Value value_of_message(Run& run, const ChatMessage& message, std::size_t i) {
+jinja::Value value_of_message(jinja::Run& run, const ChatMessage& message, std::size_t i) {
     const std::int32_t content = source_of(i, ChatPart::content), other = source_of(i, ChatPart::other);
     const std::string& role = message.role;
-    std::vector<std::pair<Value, Value>> items{
-        {run.text(Text("role")), run.text(is_role(role) ? Text(role) : Text(role, other))},
-        {run.text(Text("content")), run.text(Text(message.content, content))}};
+    std::vector<std::pair<jinja::Value, jinja::Value>> items{
+        {run.text(jinja::Text("role")), run.text(is_role(role) ? jinja::Text(role) : jinja::Text(role, other))},
+        {run.text(jinja::Text("content")), run.text(jinja::Text(message.content, content))}};
     if (message.more.empty()) return run.map(std::move(items));
-    const Value more = from_json(run, message.more, [&](std::string_view key) {
+    const jinja::Value more = from_json(run, message.more, [&](std::string_view key) {
         return key == "content" ? content : key == "tool_calls" ? source_of(i, ChatPart::tool_calls) : other;
     });
     check<BadInput>(more.map(), "what a message holds is no JSON object");
@@ -41,21 +35,21 @@ Value value_of_message(Run& run, const ChatMessage& message, std::size_t i) {
     return run.map(std::move(items));
 }
 
-Text render_once(const formats::jinja::Template& jinja, const std::map<std::string, std::string>& marks,
-                 std::span<const ChatMessage> messages, const ChatContext& context) {
-    formats::jinja::Limits limits{.stop = context.stop};
+jinja::Text render_once(const jinja::Template& jinja, const std::map<std::string, std::string>& marks,
+                        std::span<const ChatMessage> messages, const ChatContext& context) {
+    jinja::Limits limits{.stop = context.stop};
     std::size_t size = context.variables.size();
     for (const ChatMessage& m : messages) size += 64 + m.role.size() + m.content.size() + m.more.size();
     limits.steps += 8 * size;  // templates take some 200 steps for a message
     limits.bytes += 64 * size;
-    Run run(limits);
-    for (const auto& [name, text] : marks) run.set(name, run.text(Text(text)));
-    for (const char* const name : {"tools", "documents"}) run.set(name, formats::jinja::None());
+    jinja::Run run(limits);
+    for (const auto& [name, text] : marks) run.set(name, run.text(jinja::Text(text)));
+    for (const char* const name : {"tools", "documents"}) run.set(name, jinja::None());
     run.set("add_generation_prompt", context.for_answer);
     const std::int32_t outside = source_of(messages.size(), ChatPart::other);
     if (!context.variables.empty())
         run.set_all(from_json(run, context.variables, [&](std::string_view) { return outside; }));
-    std::vector<Value> list;
+    std::vector<jinja::Value> list;
     for (std::size_t i = 0; i < messages.size(); ++i) list.push_back(value_of_message(run, messages[i], i));
     run.set("messages", run.list(std::move(list)));
     return jinja.render(run);
@@ -63,7 +57,7 @@ Text render_once(const formats::jinja::Template& jinja, const std::map<std::stri
 
 // What a message holds beside its role and content; null where there are no tool calls in it.
 nlohmann::json with_tool_calls(const ChatMessage& message) {
-    constexpr int kDepth = Run::kMaxNested;
+    constexpr int kDepth = jinja::Run::kMaxNested;
     if (message.more.find("\"tool_calls\"") == std::string::npos) return {};
     nlohmann::json more = formats::parse_json(message.more, "a message", kDepth);
     return more.contains("tool_calls") && !more["tool_calls"].empty() ? more : nlohmann::json();
@@ -71,17 +65,17 @@ nlohmann::json with_tool_calls(const ChatMessage& message) {
 
 bool is_blank(const ChatMessage& message) {
     const std::string& text = message.content;
-    const auto [begin, end] = formats::jinja::stripped(text, formats::jinja::is_python_space);
+    const auto [begin, end] = jinja::stripped(text, jinja::is_python_space);
     return begin == end;
 }
 
 }  // namespace
 
-Text render(const formats::jinja::Template& jinja, const std::map<std::string, std::string>& marks,
-            std::span<const ChatMessage> messages, const ChatContext& context) {
-    Text text = render_once(jinja, marks, messages, context);
+jinja::Text render(const jinja::Template& jinja, const std::map<std::string, std::string>& marks,
+                   std::span<const ChatMessage> messages, const ChatContext& context) {
+    jinja::Text text = render_once(jinja, marks, messages, context);
     std::vector<bool> shown(messages.size() * static_cast<std::size_t>(ChatPart::count));
-    for (const Span& s : text.spans)
+    for (const jinja::Span& s : text.spans)
         if (s.source >= 0 && s.begin < s.end && static_cast<std::size_t>(s.source) < shown.size())
             shown[static_cast<std::size_t>(s.source)] = true;
     const auto is_shown = [&](std::size_t i, ChatPart part) {
@@ -115,4 +109,4 @@ Text render(const formats::jinja::Template& jinja, const std::map<std::string, s
     return text;
 }
 
-}  // namespace inkling::models
+}  // namespace inkling::data

@@ -8,7 +8,9 @@
 #include "data/examples.h"
 #include "formats/jinja/template.h"
 
-namespace inkling::models {
+namespace inkling::data {
+
+namespace jinja = formats::jinja;
 
 // The sources of spans: a message's content, its tool calls, and the rest that it holds; then what is no message's.
 enum class ChatPart : std::int32_t { content, tool_calls, other, count };
@@ -29,7 +31,7 @@ struct ChatContext {
 
 // `marks`: what it may name: bos_token, eos_token, ... Throws BadInput where the template leaves out a message or tool
 // calls, or refuses the conversation, or takes too long for it.
-formats::jinja::Text render(const formats::jinja::Template& jinja, const std::map<std::string, std::string>& marks,
-                            std::span<const data::ChatMessage> messages, const ChatContext& context);
+jinja::Text render(const jinja::Template& jinja, const std::map<std::string, std::string>& marks,
+                   std::span<const ChatMessage> messages, const ChatContext& context);
 
-}  // namespace inkling::models
+}  // namespace inkling::data

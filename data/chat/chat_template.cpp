@@ -9,13 +9,10 @@
 #include "formats/json.h"
 #include "formats/utf8.h"
 
-namespace inkling::models {
-
-using formats::jinja::Text;
-using nlohmann::json;
+namespace inkling::data {
 
 struct ChatTemplate::Source {
-    formats::jinja::Template jinja;
+    jinja::Template jinja;
     std::map<std::string, std::string> marks;  // bos_token, eos_token, ...
     std::string prompt;                        // what it asks for an answer with
 };
@@ -31,12 +28,12 @@ std::string first_line(const std::string& text) {
 }
 
 // bos_token, eos_token and the like, by the folder's files.
-std::map<std::string, std::string> read_marks(const std::vector<json>& files) {
+std::map<std::string, std::string> read_marks(const std::vector<nlohmann::json>& files) {
     std::map<std::string, std::string> marks;
-    for (const json& file : files) {
+    for (const nlohmann::json& file : files) {
         if (!file.is_object()) continue;
         for (const auto& [key, value] : file.items()) {
-            const json text = value.is_object() ? value.value("content", json()) : value;
+            const nlohmann::json text = value.is_object() ? value.value("content", nlohmann::json()) : value;
             if (key.ends_with("_token") && text.is_string()) marks[key] = text.get<std::string>();
         }
     }
@@ -45,16 +42,16 @@ std::map<std::string, std::string> read_marks(const std::vector<json>& files) {
 
 }  // namespace
 
-ChatTemplate::ChatTemplate(const std::string& jinja, const data::Tokenizer& tokenizer,
+ChatTemplate::ChatTemplate(const std::string& jinja, const Tokenizer& tokenizer,
                            const std::map<std::string, std::string>& marks) {
     try {
-        auto source = std::make_shared<Source>(Source{formats::jinja::Template(jinja), marks, ""});
+        auto source = std::make_shared<Source>(Source{jinja::Template(jinja), marks, ""});
         const std::vector<ChatMessage> probe{{"user", "a"}, {"assistant", "b"}};
         const auto user = std::span(probe).first(1);
         const std::string asked = render(source->jinja, source->marks, user, {.for_answer = true}).bytes,
                           said = render(source->jinja, source->marks, user, {}).bytes;
         if (asked.starts_with(said)) source->prompt = asked.substr(said.size());
-        const Text both = render(source->jinja, source->marks, probe, {});
+        const jinja::Text both = render(source->jinja, source->marks, probe, {});
         std::size_t end = 0;
         for (const auto& span : both.spans)
             if (span.source == source_of(1, ChatPart::content) && span.begin < span.end) end = std::max(end, span.end);
@@ -62,7 +59,7 @@ ChatTemplate::ChatTemplate(const std::string& jinja, const data::Tokenizer& toke
             if (end_ < 0 && piece.begin >= end) end_ = piece.id;
         check<BadInput>(end > 0, "it leaves out message 2, of the assistant");
         const std::string after = both.bytes.substr(end);
-        const auto [first, last] = formats::jinja::stripped(after, formats::jinja::is_python_space);
+        const auto [first, last] = jinja::stripped(after, jinja::is_python_space);
         check<BadInput>(end_ >= 0, "behind an answer it has '{}', which is no special token of the tokenizer",
                         after.substr(first, last - first));
         source_ = std::move(source);
@@ -71,21 +68,21 @@ ChatTemplate::ChatTemplate(const std::string& jinja, const data::Tokenizer& toke
     }
 }
 
-std::optional<data::ChatSource> read_chat_source(const std::filesystem::path& folder) {
+std::optional<ChatSource> read_chat_source(const std::filesystem::path& folder) {
     constexpr int kDepth = 128;
     const auto read = [&](const char* name) {
         const auto path = folder / name;
-        if (!formats::is_there(path)) return json();
+        if (!formats::is_there(path)) return nlohmann::json();
         return formats::parse_json(formats::read_file(path, formats::FileKind::json), path.string(), kDepth);
     };
-    const json config = read("tokenizer_config.json");
-    json text = config.is_object() ? config.value("chat_template", json()) : json();
+    const nlohmann::json config = read("tokenizer_config.json");
+    nlohmann::json text = config.is_object() ? config.value("chat_template", nlohmann::json()) : nlohmann::json();
     if (text.is_array()) {  // several, by name
-        for (const json& one : json(text)) {
-            if (one.is_object() && one.value("name", json()) == "default") text = one.value("template", text);
+        for (const nlohmann::json& one : nlohmann::json(text)) {
+            if (one.is_object() && one.value("name", nlohmann::json()) == "default") text = one.value("template", text);
         }
     }
-    data::ChatSource source;
+    ChatSource source;
     if (const auto path = folder / "chat_template.jinja"; formats::is_there(path)) {
         source.jinja = formats::read_file(path, formats::FileKind::json);
         check<BadInput>(formats::find_invalid_utf8(source.jinja) == std::string::npos, "{}: not UTF-8", path.string());
@@ -98,29 +95,29 @@ std::optional<data::ChatSource> read_chat_source(const std::filesystem::path& fo
     return source;
 }
 
-ChatTemplate ChatTemplate::load(const std::filesystem::path& folder, const data::Tokenizer& tokenizer) {
-    const std::optional<data::ChatSource> source = read_chat_source(folder);
+ChatTemplate ChatTemplate::load(const std::filesystem::path& folder, const Tokenizer& tokenizer) {
+    const std::optional<ChatSource> source = read_chat_source(folder);
     check<BadInput>(source.has_value(), kNone);
     return ChatTemplate(source->jinja, tokenizer, source->marks);
 }
 
-ChatTemplate ChatTemplate::of(const data::Tokenizer& tokenizer) {
+ChatTemplate ChatTemplate::of(const Tokenizer& tokenizer) {
     check<BadInput>(tokenizer.chat.has_value(), kNone);
     return ChatTemplate(tokenizer.chat->jinja, tokenizer, tokenizer.chat->marks);
 }
 
-std::vector<std::int32_t> ChatTemplate::encode(std::span<const ChatMessage> messages, const data::Tokenizer& tokenizer,
+std::vector<std::int32_t> ChatTemplate::encode(std::span<const ChatMessage> messages, const Tokenizer& tokenizer,
                                                ChatContext context) const {
     context.for_answer = true;
-    const Text text = render(source_->jinja, source_->marks, messages, context);
+    const jinja::Text text = render(source_->jinja, source_->marks, messages, context);
     return encode_pieces(text, cut_at_marks(text, tokenizer), {}, tokenizer).ids;
 }
 
-ChatIds ChatTemplate::apply(std::span<const ChatMessage> messages, const data::Tokenizer& tokenizer,
+ChatIds ChatTemplate::apply(std::span<const ChatMessage> messages, const Tokenizer& tokenizer,
                             const ChatContext& context) const {
-    const Text text = render(source_->jinja, source_->marks, messages, context);
+    const jinja::Text text = render(source_->jinja, source_->marks, messages, context);
     const std::vector<ChatPiece> pieces = cut_at_marks(text, tokenizer);
     return encode_pieces(text, pieces, answers_in(text, pieces, messages, source_->prompt), tokenizer);
 }
 
-}  // namespace inkling::models
+}  // namespace inkling::data

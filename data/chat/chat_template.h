@@ -22,28 +22,26 @@
 #include "data/examples.h"
 #include "data/tokenizers/tokenizer.h"
 
-namespace inkling::models {
-
-using data::ChatMessage;
+namespace inkling::data {
 
 // Of a model folder; nothing where it has no template. Throws BadInput for files that are broken.
-std::optional<data::ChatSource> read_chat_source(const std::filesystem::path& folder);
+std::optional<ChatSource> read_chat_source(const std::filesystem::path& folder);
 
 class ChatTemplate {
   public:
     // Of a model folder. Throws BadInput where there is no template, or one that cannot be used: it is not of the part
     // of Jinja that formats/jinja/template.h has, loses a message, or ends an answer with no token of the tokenizer.
-    static ChatTemplate load(const std::filesystem::path& folder, const data::Tokenizer& tokenizer);
-    static ChatTemplate of(const data::Tokenizer& tokenizer);  // that it came with
+    static ChatTemplate load(const std::filesystem::path& folder, const Tokenizer& tokenizer);
+    static ChatTemplate of(const Tokenizer& tokenizer);  // that it came with
     // `marks`: what the template may name: bos_token, eos_token, ...
-    ChatTemplate(const std::string& jinja, const data::Tokenizer& tokenizer,
+    ChatTemplate(const std::string& jinja, const Tokenizer& tokenizer,
                  const std::map<std::string, std::string>& marks = {});
 
     // The first: up to where an answer begins. Throw BadInput for what the template refuses, as some do messages of the
     // system.
-    std::vector<std::int32_t> encode(std::span<const ChatMessage> messages, const data::Tokenizer& tokenizer,
+    std::vector<std::int32_t> encode(std::span<const ChatMessage> messages, const Tokenizer& tokenizer,
                                      ChatContext context = {}) const;
-    ChatIds apply(std::span<const ChatMessage> messages, const data::Tokenizer& tokenizer,
+    ChatIds apply(std::span<const ChatMessage> messages, const Tokenizer& tokenizer,
                   const ChatContext& context = {}) const;
 
     std::int32_t end_of_turn() const { return end_; }
@@ -54,4 +52,4 @@ class ChatTemplate {
     std::int32_t end_ = -1;
 };
 
-}  // namespace inkling::models
+}  // namespace inkling::data

@@ -102,6 +102,7 @@ class ConstArray : public xt::xstrided_container<ConstArray<T>>, public xt::xexp
     // Writes in place are counted for the whole buffer that views share.
     std::uint32_t version() const { return owner_ ? owner_->version.load(std::memory_order_relaxed) : 0; }
     bool shares_buffer() const { return owner_.use_count() > 1; }
+    bool can_overwrite() const { return is_contiguous() && !shares_buffer(); }  // this is all that holds it
     bool same_buffer(const ConstArray& other) const { return owner_ == other.owner_; }
 
   private:
@@ -208,6 +209,7 @@ class Array : public xt::xcontainer<Array<T>>, public xt::xexpression<Array<T>> 
     std::uint32_t version() const { return elements_.version(); }
     void count_write() { elements_.owner_->version.fetch_add(1, std::memory_order_relaxed); }
     bool shares_buffer() const { return elements_.shares_buffer(); }
+    bool can_overwrite() const { return elements_.can_overwrite(); }
     bool same_buffer(const ConstArray<T>& other) const { return elements_.same_buffer(other); }
 
   private:

@@ -17,17 +17,11 @@ namespace inkling {
 template <class T>
 void backward(const Tensor<T>& y, const ConstArray<std::type_identity_t<T>>& dy = {}, Graph after = Graph::release);
 
-// Whether a backward may overwrite dy: nothing else holds its memory, and its elements lie side by side.
-template <class T>
-bool can_overwrite(const Array<T>& dy) {
-    return dy.is_contiguous() && !dy.shares_buffer();
-}
-
 // What an op's backward writes to: one gradient per input, in the order given to record().
 //
 // backward(dy, grads) gets dy = dL/dy, of the output's shape and of any strides. It may
 //   - read dy while it runs; keep a handle to it only by passing it on, dy itself or a view, to add()
-//   - overwrite its elements where can_overwrite(dy), and pass that memory on to add() once
+//   - overwrite its elements where dy.can_overwrite(), and pass that memory on to add() once
 //   - leave out inputs that are not wanted(); for each other input it calls exactly one of the following
 // It runs once for each run of the graph, on the thread that called backward(), and must not call backward() itself.
 template <class T>

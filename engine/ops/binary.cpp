@@ -53,14 +53,19 @@ Tensor<T> sub(const Tensor<T>& a, const Tensor<T>& b) {
 }
 
 template <class T>
-Tensor<T> mul(const Tensor<T>& a, const Tensor<T>& b) {
-    return record("mul", map_both("mul", a, b, [](auto u, auto v) { return u * v; }), inputs(a, b),
-                  [a = saved_for(b, a.value()), b = saved_for(a, b.value()), sa = a.shape(), sb = b.shape()](
-                      const Array<T>& dy, Gradients<T>& grads) {
-                      const auto product = [](auto g, auto other) { return g * other; };
-                      add_mapped(grads, 0, sa, product, dy, b);
-                      add_mapped(grads, 1, sb, product, dy, a);
-                  });
+Tensor<T> mul(Tensor<T> a, const Tensor<T>& b) {
+    check_defined("mul", a, b);
+    const auto product = [](auto u, auto v) { return u * v; };
+    const Saved<T> kept_a = saved_for(b, a.value()), kept_b = saved_for(a, b.value());
+    const Shape shape = broadcast_shape("mul", a.shape(), b.shape()), shape_a = a.shape(), shape_b = b.shape();
+    const bool in_place = shape_a == shape && a.value().can_overwrite();
+    auto nodes = inputs(a, b);
+    Array<T> y = in_place ? a.value_in_place() : map_arrays<T>(shape, product, a.value(), b.value());
+    if (in_place) y *= b.value();
+    return record("mul", std::move(y), std::move(nodes), [=](const Array<T>& dy, Gradients<T>& grads) {
+        add_mapped(grads, 0, shape_a, product, dy, kept_b);
+        add_mapped(grads, 1, shape_b, product, dy, kept_a);
+    });
 }
 
 template <class T>
@@ -121,7 +126,7 @@ Tensor<T> pow(const Tensor<T>& x, const Tensor<T>& exponent) {
 #define INKLING_INSTANTIATE(T)                                      \
     template Tensor<T> add(const Tensor<T>&, const Tensor<T>&);     \
     template Tensor<T> sub(const Tensor<T>&, const Tensor<T>&);     \
-    template Tensor<T> mul(const Tensor<T>&, const Tensor<T>&);     \
+    template Tensor<T> mul(Tensor<T>, const Tensor<T>&);            \
     template Tensor<T> div(const Tensor<T>&, const Tensor<T>&);     \
     template Tensor<T> maximum(const Tensor<T>&, const Tensor<T>&); \
     template Tensor<T> minimum(const Tensor<T>&, const Tensor<T>&); \

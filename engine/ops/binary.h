@@ -10,7 +10,7 @@ Tensor<T> add(const Tensor<T>& a, const Tensor<T>& b);
 template <class T>
 Tensor<T> sub(const Tensor<T>& a, const Tensor<T>& b);
 template <class T>
-Tensor<T> mul(const Tensor<T>& a, const Tensor<T>& b);
+Tensor<T> mul(Tensor<T> a, const Tensor<T>& b);  // in a's own memory if nothing else holds it
 template <class T>
 Tensor<T> div(const Tensor<T>& a, const Tensor<T>& b);
 

@@ -102,8 +102,7 @@ Tensor<T> add_low_rank(Tensor<T> y, const Tensor<T>& x, const Tensor<T>& a, cons
     const SavedWeight<T> w_a(a), w_b(b);
     const Array<T> h = scaled_product(x2, w_a.operand(precision).transposed(), rows, r, s);
     auto nodes = inputs(y, x, a, b);
-    const bool own = y.value().is_contiguous() && !y.value().shares_buffer();
-    Array<T> z = own ? y.value_in_place() : y.value().clone();
+    Array<T> z = y.value().can_overwrite() ? y.value_in_place() : y.value().clone();
     y = Tensor<T>();
     Array<T> z2 = z.reshaped({rows, out});
     product(Operand<T>(h, precision), w_b.operand(precision).transposed(), z2, {.accumulate = true});

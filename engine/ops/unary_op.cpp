@@ -11,7 +11,7 @@ namespace {
 // f(x), in x's own memory if nothing else holds it.
 template <class T>
 Array<T> map_given(Tensor<T> x, const SavedRow<T>& f) {
-    if (!x.value().is_contiguous() || x.value().shares_buffer()) {
+    if (!x.value().can_overwrite()) {
         const ConstArray<T>* const in[] = {&x.value()};
         return map_rows<T>(x.shape(), in, f);
     }
@@ -64,7 +64,7 @@ Array<T> map_saved(const Operand<T>& saved, const SavedRow<T>& f) {  // f(saved)
 // f(dy, saved), in dy's own memory where it may be
 template <class T>
 Array<T> map_saved(const Operand<T>& saved, const SavedRow<T>& f, const Array<T>& dy) {
-    if (can_overwrite(dy)) return map_pieces<T>(saved, dy, f, dy);
+    if (dy.can_overwrite()) return map_pieces<T>(saved, dy, f, dy);
     if (saved.half()) return map_pieces<T>(saved, Array<T>(dy.shape()), f, dy.contiguous());
     const ConstArray<T>& g = dy;
     const ConstArray<T>* const in[] = {&g, saved.full().defined() ? &saved.full() : &g};

@@ -75,7 +75,7 @@ std::unique_ptr<data::Tokenizer> open_tokenizer(const fs::path& path) {
     if (formats::is_gguf(from)) return open_tokenizer(from);
     auto tokenizer = data::load_tokenizer(from);
     if (formats::is_folder(from)) {
-        tokenizer->chat = read_chat_source(from);
+        tokenizer->chat = data::read_chat_source(from);
         tokenizer->named = read_named_tokens(from, *tokenizer);
     }
     return tokenizer;
@@ -122,7 +122,7 @@ LoadedModel load_model(const fs::path& folder, std::optional<double> dropout, We
     loaded.tokenizer = reading.get();
     if (!file.gguf()) {
         take_named_tokens(folder, *loaded.tokenizer, loaded.model->config);
-        loaded.tokenizer->chat = read_chat_source(folder);
+        loaded.tokenizer->chat = data::read_chat_source(folder);
     }
     check<BadInput>(loaded.tokenizer->vocab_size() <= config.vocab_size,
                     "{}: {} tokens do not fit the model's vocabulary of {}", loaded.tokenizer->origin,

@@ -18,13 +18,14 @@ void require(bool good, const char* what) {
 // The template's own text before each content, and behind the last.
 std::vector<std::string> around(const data::ChatSource& chat, const Messages& messages, bool for_answer) {
     formats::jinja::Text text =
-        render(formats::jinja::Template(chat.jinja), chat.marks, messages, {.for_answer = for_answer});
+        data::render(formats::jinja::Template(chat.jinja), chat.marks, messages, {.for_answer = for_answer});
     std::ranges::sort(text.spans, {}, &formats::jinja::Span::begin);
     std::vector<std::string> parts;
     std::size_t at = 0;
     for (const formats::jinja::Span& span : text.spans) {
         if (span.source < 0 || span.begin == span.end) continue;
-        require(span.source == source_of(parts.size(), ChatPart::content), "it does not show the contents one by one");
+        require(span.source == source_of(parts.size(), data::ChatPart::content),
+                "it does not show the contents one by one");
         parts.push_back(text.bytes.substr(at, span.begin - at));
         at = span.end;
     }
@@ -80,7 +81,7 @@ std::string modelfile(const std::string& from, const std::string& adapter, const
     std::string text = "FROM " + from + "\n";
     if (!adapter.empty()) text += "ADAPTER " + adapter + "\n";
     if (!tokenizer.chat) return text;
-    const std::int32_t end = ChatTemplate::of(tokenizer).end_of_turn();
+    const std::int32_t end = data::ChatTemplate::of(tokenizer).end_of_turn();
     text += "TEMPLATE \"\"\"" + go_template(tokenizer) + "\"\"\"\n";
     return text + "PARAMETER stop \"" + tokenizer.decode(std::span(&end, 1)) + "\"\n";
 }

@@ -42,7 +42,7 @@ std::optional<std::int32_t> id_of(const data::Tokenizer& tokenizer, const std::s
 // Of the chat template. One that cannot be used here is llama.cpp's to read.
 std::optional<std::int32_t> end_of_turn(const data::Tokenizer& tokenizer) {
     try {
-        if (tokenizer.chat) return ChatTemplate::of(tokenizer).end_of_turn();
+        if (tokenizer.chat) return data::ChatTemplate::of(tokenizer).end_of_turn();
     } catch (const BadInput&) {
     }
     return std::nullopt;

@@ -3,9 +3,9 @@
 #include <omp.h>
 
 #include "engine/base/float_mode.h"
-#include "engine/kernels/activation_row.h"
 #include "engine/kernels/norm_row.h"
 #include "engine/kernels/rotate_row.h"
+#include "models/activation.h"
 #include "models/inference/cached_attention.h"
 #include "models/inference/inference_model.h"
 
@@ -29,22 +29,6 @@ struct Team {
 #pragma omp barrier
     }
 };
-
-void activate(Activation activation, std::size_t n, float* x) {
-    const auto map = [&](const auto& f) { simd_map(n, x, f, x); };
-    switch (activation) {
-        case Activation::squared_relu:
-            return map([](auto v) { return activation_row::squared_relu(v); });
-        case Activation::silu:
-            return map([](auto v) { return activation_row::silu(v); });
-        case Activation::relu:
-            return map([](auto v) { return activation_row::relu(v); });
-        case Activation::gelu_erf:
-            return map([](auto v) { return activation_row::gelu_erf(v); });
-        case Activation::gelu_tanh:
-            return map([](auto v) { return activation_row::gelu(v); });
-    }
-}
 
 void add_row(std::size_t n, float* x, const float* y) {
     simd_map(

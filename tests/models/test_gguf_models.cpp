@@ -179,10 +179,10 @@ TEST_CASE("gguf models: a chat model says the same as its folder, and its copy a
     const LoadedModel read = models::load_model(scratch.path("m.gguf"));
     models::save_model(copy.path(), *read.model, *read.tokenizer);
     const LoadedModel again = models::load_model(copy.path());
-    const std::vector<models::ChatMessage> talk{{"user", "Where is the hen?<|im_end|>"}};
-    const auto ids = models::ChatTemplate::of(*own.tokenizer).encode(talk, *own.tokenizer);
+    const std::vector<data::ChatMessage> talk{{"user", "Where is the hen?<|im_end|>"}};
+    const auto ids = data::ChatTemplate::of(*own.tokenizer).encode(talk, *own.tokenizer);
     for (const LoadedModel* const other : {&read, &again}) {
-        const auto chat = models::ChatTemplate::of(*other->tokenizer);
+        const auto chat = data::ChatTemplate::of(*other->tokenizer);
         CHECK(chat.encode(talk, *other->tokenizer) == ids);
         CHECK(chat.end_of_turn() == 812);
         CHECK(other->tokenizer->vocab_size() == own.tokenizer->vocab_size());

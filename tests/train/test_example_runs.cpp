@@ -140,14 +140,14 @@ TEST_CASE("chat tokens: tables grow by rows that are the mean of the others", "[
         CHECK(static_cast<double>(after(used, j)) == Approx(mean).margin(1e-7));
         CHECK(after(used + 1, j) == after(used, j));
     }
-    const auto chat = models::ChatTemplate::of(*loaded.tokenizer);
+    const auto chat = data::ChatTemplate::of(*loaded.tokenizer);
     CHECK(loaded.model->config.end_tokens[0] == chat.end_of_turn());
     // what is saved opens as it was
     const ScratchFolder folder;
     models::save_model(folder.path(), *loaded.model, *loaded.tokenizer);
     const models::LoadedModel again = models::load_model(folder.path());
     const std::vector<data::ChatMessage> hello{{"user", "One day"}};
-    CHECK(models::ChatTemplate::of(*again.tokenizer).encode(hello, *again.tokenizer) ==
+    CHECK(data::ChatTemplate::of(*again.tokenizer).encode(hello, *again.tokenizer) ==
           chat.encode(hello, *loaded.tokenizer));
     CHECK(again.model->config.end_tokens == loaded.model->config.end_tokens);
     models::LoadedModel letters_only{nullptr,

@@ -6,8 +6,8 @@
 
 using namespace inkling;
 using namespace inkling::testing;
-using models::ChatMessage;
-using models::ChatTemplate;
+using data::ChatMessage;
+using data::ChatTemplate;
 using nlohmann::json;
 
 namespace {

@@ -270,6 +270,6 @@ TEST_CASE("requests: a chat with names, and calls of tools that are past", "[ser
     CHECK(more["content"].is_null());
     CHECK(more["tool_calls"][0]["function"]["arguments"] == nlohmann::json{{"x", 1}});
     CHECK(more["tool_calls"][0]["id"] == "1");
-    CHECK(r.messages[2] == models::ChatMessage{"tool", "2", R"({"tool_call_id":"1"})"});
+    CHECK(r.messages[2] == data::ChatMessage{"tool", "2", R"({"tool_call_id":"1"})"});
     CHECK(r.messages[3].more == R"({"content":null})");
 }

@@ -44,7 +44,7 @@ json read_tool_calls(Fields& message, const json& calls) {
     return read;
 }
 
-models::ChatMessage read_message(Fields& message) {
+data::ChatMessage read_message(Fields& message) {
     std::string role = message.text("role").value_or("");
     if (role == "developer") role = "system";
     if (role != "system" && role != "user" && role != "assistant" && role != "tool")
@@ -66,10 +66,10 @@ models::ChatMessage read_message(Fields& message) {
     return {role, content.value_or(""), more.empty() ? "" : more.dump()};
 }
 
-std::vector<models::ChatMessage> read_messages(Fields& fields) {
+std::vector<data::ChatMessage> read_messages(Fields& fields) {
     const json* const list = fields.find("messages");
     if (!list || !list->is_array() || list->empty()) fields.refuse("messages", "a list of messages is required");
-    std::vector<models::ChatMessage> messages;
+    std::vector<data::ChatMessage> messages;
     for (std::size_t i = 0; i < list->size(); ++i) {
         Fields message((*list)[i], fmt::format("messages[{}]", i));
         messages.push_back(read_message(message));

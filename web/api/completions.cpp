@@ -155,7 +155,7 @@ HttpResponse answer(const Texts& texts, const TextRequest& request, const ordere
 // What is said so far, up to where the answer begins, or goes on.
 std::vector<std::int32_t> chat_prompt(const ChatRequest& request, const ServedModel& model,
                                       const std::function<bool()>& hung_up) {
-    std::span<const models::ChatMessage> messages = request.messages;
+    std::span<const data::ChatMessage> messages = request.messages;
     if (request.continue_final) messages = messages.first(messages.size() - 1);
     std::vector<std::int32_t> ids =
         model.chat->encode(messages, *model.tokenizer, {.variables = request.variables, .stop = hung_up});

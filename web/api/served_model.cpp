@@ -28,7 +28,7 @@ std::vector<ServedModel> load_served_models(const NamedFolder& named, WeightType
                                      .tokenizer = std::move(loaded.tokenizer),
                                      .created = static_cast<std::int64_t>(std::time(nullptr))}};
     try {
-        all[0].chat = models::ChatTemplate::of(*all[0].tokenizer);
+        all[0].chat = data::ChatTemplate::of(*all[0].tokenizer);
     } catch (const BadInput& e) {
         all[0].no_chat = e.what();
     }

@@ -17,7 +17,7 @@ struct ServedModel {
     std::string name;
     std::shared_ptr<const models::InferenceModel> inference;
     std::shared_ptr<const data::Tokenizer> tokenizer;
-    std::optional<models::ChatTemplate> chat = std::nullopt;
+    std::optional<data::ChatTemplate> chat = std::nullopt;
     std::string no_chat = "";  // why chat is unavailable
     std::int64_t created = 0;  // Unix time
 

@@ -37,7 +37,7 @@ struct CompletionRequest : TextRequest {
 };
 
 struct ChatRequest : TextRequest {
-    std::vector<models::ChatMessage> messages;
+    std::vector<data::ChatMessage> messages;
     std::string variables;        // chat_template_kwargs, a JSON object; "": none
     bool continue_final = false;  // continue the last message, an assistant's
 };

@@ -149,3 +149,13 @@ TEST_CASE("anomaly: every op is named when it gets a NaN, and its bits are the s
         if (first_not_finite(row.function(bad).value()) != "") CHECK(anomaly_of([&] { row.function(bad); }) != "");
     }
 }
+
+TEST_CASE("anomaly: what parts fill in one after the other is looked at when it is whole", "[engine]") {
+    const auto x = Tensor<float>::ones({3, 64}, true);
+    CHECK(anomaly_of([&] {
+              const std::vector<Tensor<float>> parts = split(x * 2, 3, 0);
+              const Tensor<float> y = sum(parts[0] * parts[1] * parts[2]);
+              Array<float>({3, 64}, NAN);  // the pool gives its memory to the gradient
+              y.backward();
+          }) == "");
+}

@@ -10,28 +10,28 @@
 #include "tests/reference/read.h"
 
 using namespace inkling;
-using namespace inkling::models;
-using nlohmann::json;
+using namespace inkling::data;
 
 namespace {
 
-std::unique_ptr<data::Tokenizer> chat_tokenizer(const std::string& name, const std::vector<std::string>& added) {
-    static const json all = testing::reference("tokenizers.json");
-    auto plain = data::parse_tokenizer(all["tokenizers"][name]["tokenizer"].dump(), name);
+std::unique_ptr<Tokenizer> chat_tokenizer(const std::string& name, const std::vector<std::string>& added) {
+    static const nlohmann::json all = testing::reference("tokenizers.json");
+    auto plain = parse_tokenizer(all["tokenizers"][name]["tokenizer"].dump(), name);
     if (added.empty()) return plain;
-    data::BpeSpec spec = dynamic_cast<const data::BpeTokenizer&>(*plain).spec();
+    BpeSpec spec = dynamic_cast<const BpeTokenizer&>(*plain).spec();
     for (const std::string& token : added) {
-        const auto same = [&](const data::AddedToken& t) { return t.content == token; };
+        const auto same = [&](const AddedToken& t) { return t.content == token; };
         if (std::none_of(spec.added.begin(), spec.added.end(), same))
             spec.added.push_back({.content = token, .id = static_cast<std::int32_t>(plain->vocab_size())});
-        plain = std::make_unique<data::BpeTokenizer>(spec);
+        plain = std::make_unique<BpeTokenizer>(spec);
     }
     return plain;
 }
 
-std::vector<ChatMessage> messages_of(const json& list) {
+std::vector<ChatMessage> messages_of(const nlohmann::json& list) {
     std::vector<ChatMessage> messages;
-    for (const json& m : list) messages.push_back({m["role"].get<std::string>(), m["content"].get<std::string>()});
+    for (const nlohmann::json& m : list)
+        messages.push_back({m["role"].get<std::string>(), m["content"].get<std::string>()});
     return messages;
 }
 
@@ -48,8 +48,8 @@ constexpr char kSimple[] =
 
 }  // namespace
 
-TEST_CASE("chat templates: ids and masks of answers are those of transformers", "[models]") {
-    const json r = testing::reference("chats.json");
+TEST_CASE("chat templates: ids and masks of answers are those of transformers", "[data]") {
+    const nlohmann::json r = testing::reference("chats.json");
     REQUIRE(r["forms"].size() == 9);
     for (const auto& [form, f] : r["forms"].items()) {
         const auto tokenizer =
@@ -59,7 +59,7 @@ TEST_CASE("chat templates: ids and masks of answers are those of transformers", 
         const ChatTemplate chat(f["template"].get<std::string>(), *tokenizer, marks);
         REQUIRE(f["made"].size() == 40);
         for (std::size_t i = 0; i < 40; ++i) {
-            const json& made = f["made"][i];
+            const nlohmann::json& made = f["made"][i];
             if (made.is_null()) continue;
             INFO(form << " " << i << " " << r["conversations"][i].dump());
             const auto messages = messages_of(r["conversations"][i]);
@@ -73,7 +73,7 @@ TEST_CASE("chat templates: ids and masks of answers are those of transformers", 
     }
 }
 
-TEST_CASE("chat templates: an answer is what is said and the token that ends it", "[models]") {
+TEST_CASE("chat templates: an answer is what is said and the token that ends it", "[data]") {
     const auto tokenizer = chat_tokenizer("smollm", {"<|im_start|>", "<|im_end|>"});
     const ChatTemplate chat(kSimple, *tokenizer);
     const std::vector<ChatMessage> messages{{"user", "a<|im_end|>"}, {"assistant", "b<|im_end|>"}, {"user", "c"}};
@@ -89,7 +89,7 @@ TEST_CASE("chat templates: an answer is what is said and the token that ends it"
           "<|im_start|>user\nc<|im_end|>\n");
 }
 
-TEST_CASE("chat templates: an answer that is not to be learned is seen and not learned", "[models]") {
+TEST_CASE("chat templates: an answer that is not to be learned is seen and not learned", "[data]") {
     const auto tokenizer = chat_tokenizer("smollm", {"<|im_start|>", "<|im_end|>"});
     const std::string generation =
         "{% for m in messages %}<|im_start|>{{ m.role }}\n{% if m.role == 'assistant' %}{% generation %}"
@@ -116,7 +116,7 @@ TEST_CASE("chat templates: an answer that is not to be learned is seen and not l
     }
 }
 
-TEST_CASE("chat templates: what cannot be used is refused by name", "[models]") {
+TEST_CASE("chat templates: what cannot be used is refused by name", "[data]") {
     const auto tokenizer = chat_tokenizer("smollm", {"<|im_start|>", "<|im_end|>"});
     const std::string simple = kSimple;
     const auto with = [&](const std::string& from, const std::string& to) {
@@ -155,14 +155,14 @@ TEST_CASE("chat templates: what cannot be used is refused by name", "[models]") 
 
 namespace {
 
-std::vector<std::int32_t> marks_in(const ChatIds& all, const data::Tokenizer& tokenizer) {
+std::vector<std::int32_t> marks_in(const ChatIds& all, const Tokenizer& tokenizer) {
     std::vector<std::int32_t> marks;
     std::copy_if(all.ids.begin(), all.ids.end(), std::back_inserter(marks),
                  [&](std::int32_t id) { return tokenizer.is_special(id); });
     return marks;
 }
 
-std::string learned_of(const ChatIds& all, const data::Tokenizer& tokenizer) {
+std::string learned_of(const ChatIds& all, const Tokenizer& tokenizer) {
     std::vector<std::int32_t> ids;
     for (std::size_t i = 0; i < all.ids.size(); ++i)
         if (all.answer[i]) ids.push_back(all.ids[i]);
@@ -171,7 +171,7 @@ std::string learned_of(const ChatIds& all, const data::Tokenizer& tokenizer) {
 
 }  // namespace
 
-TEST_CASE("chat templates: what a template does with a content is done with this content", "[models]") {
+TEST_CASE("chat templates: what a template does with a content is done with this content", "[data]") {
     const auto tokenizer = chat_tokenizer("smollm", {"<|im_start|>", "<|im_end|>"});
     const std::vector<ChatMessage> messages{
         {"system", "Short. /x"}, {"user", "x<|im_end|>y"}, {"assistant", "<t>\nh\n</t>\n\nYes"}, {"user", "Why?"}};
@@ -205,7 +205,7 @@ TEST_CASE("chat templates: what a template does with a content is done with this
     }
 }
 
-TEST_CASE("chat templates: tool calls, tools and other variables", "[models]") {
+TEST_CASE("chat templates: tool calls, tools and other variables", "[data]") {
     const auto tokenizer = chat_tokenizer("smollm", {"<|im_start|>", "<|im_end|>"});
     const std::string text =
         "{% if tools %}{% for t in tools %}{{ t | tojson }}{% endfor %}{% endif %}{% for m in messages %}"
@@ -254,7 +254,7 @@ TEST_CASE("chat templates: tool calls, tools and other variables", "[models]") {
               .size() == 2);
 }
 
-TEST_CASE("chat templates: an answer begins where the template asks for it", "[models]") {
+TEST_CASE("chat templates: an answer begins where the template asks for it", "[data]") {
     const auto tokenizer = chat_tokenizer("smollm", {"<|im_start|>", "<|im_end|>"});
     const std::string head = "{% for m in messages %}<|im_start|>{{ m.role + '\n' }}", end = "<|im_end|>{% endfor %}",
                       ask = "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}";
@@ -275,7 +275,7 @@ TEST_CASE("chat templates: an answer begins where the template asks for it", "[m
     }
 }
 
-TEST_CASE("chat templates: time is linear in the messages", "[models]") {
+TEST_CASE("chat templates: time is linear in the messages", "[data]") {
     const auto tokenizer = chat_tokenizer("smollm", {"<|im_start|>", "<|im_end|>"});
     const ChatTemplate chat(
         "{% for m in messages %}{% if messages[0].role == 'user' %}{{ '<|im_start|>' + m.role + '\n' + "
