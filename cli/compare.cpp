@@ -172,6 +172,7 @@ class Comparison {
 
     void print_result() const {
         const std::size_t seeds = losses_[0].size();
+        say(fmt::format("see the curves: inkling report {0}/*-seed-* --out {0}/report.html", args_.out));
         for (std::size_t i = 0; i < names_.size() && !args_.json; ++i) {
             const double mean =
                 std::accumulate(losses_[i].begin(), losses_[i].end(), 0.0) / static_cast<double>(losses_[i].size());

@@ -23,8 +23,8 @@ wait
 [ ! -e $build/failed ] || { grep -h -B 4 -A 12 FAILED: $build/tests-*.log | tail -40 && exit 1; }
 llvm-profdata merge -sparse $build/profiles/*.profraw -o $build/profile
 
-files=(formats/files/*.cpp formats/safetensors/*.cpp formats/gguf/gguf_{file,types}.cpp formats/*.cpp data/{records,documents,text_source}.cpp data/tokenizers/json/{tokenizer_json,bpe_json,pipeline_json}.cpp
-    models/files/{adapter_folder,folder,weight_files,stored_weights}.cpp models/families/*.cpp web/http/http_request.cpp web/api/text_request.cpp
+files=(formats/files/*.cpp formats/safetensors/*.cpp formats/gguf/*.cpp formats/*.cpp data/{records,example_shapes,dataset,text_source}.cpp data/tokenizers/json/{tokenizer_json,bpe_json,pipeline_json}.cpp
+    models/files/{adapter_folder,folder,weight_files,stored_weights}.cpp models/families/*.cpp web/http/http_request.cpp web/api/{text_request,chat_request}.cpp
     train/settings/options.cpp train/run/{checkpoint,run_folder,resume,verify}.cpp)
 profile=($build/tests/inkling_tests -object $build/inkling -instr-profile $build/profile)
 llvm-cov report "${profile[@]}" "${files[@]}" 2>$build/report.log |

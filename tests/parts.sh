@@ -14,7 +14,7 @@ declare -A files=(  # and patterns of git
     [headers]="engine/*.h nn/*.h formats/*.h data/*.h models/*.h generate/*.h distributed/*.h train/*.h tests/package"
     [arm]="${build_files[*]} engine nn formats tests/engine tests/nn tests/formats tests/arm64.sh"
     [browser]="web cli/serve.cpp cli/report.cpp tests/browser"
-    [packages]="${build_files[*]} cli/usage/manual.cpp cli/usage/completion.cpp engine/kernels/cpu_guard.cpp engine/base/cpu.cpp tests/package"
+    [packages]="${build_files[*]} cli/usage/manual.cpp cli/usage/completion.cpp engine/kernels engine/base/cpu.cpp tests/package"
     [wheel]="${build_files[*]} python pyproject.toml"
     [mpi]="distributed cmake/mpi.cmake tests/cli/test_mpirun.cpp"
 )

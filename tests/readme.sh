@@ -4,7 +4,7 @@
 #   tests/readme.sh PROGRAM      for example: tests/readme.sh build/inkling
 # Commands that would take long get flags behind the pages' own, the last of which hold: `train` takes --max-iters, more
 # with each command, so that --resume has something to do; `eval --stories` checks 2 stories; `bench` measures for a
-# moment, with one sequence per step. Of ./quickstart the training is run: the script itself, ./check and what they stand
+# moment, with one sequence per step; `gradcheck` takes the rows of linear, since test_gradcheck takes all. Of ./quickstart the training is run: the script itself, ./check and what they stand
 # for (cmake, ctest) are run in a bare system by tests/fresh_machine.sh, and cmake --install by tests/package/test.sh.
 # Blocks in C++ are compiled by tests/package/test.sh, and those of attention.md by tests/docs; others are not allowed.
 # docs/serving.md is followed by tests/serving.sh, docs/installing.md by tests/package/debian.sh; docs/python.md
@@ -61,6 +61,7 @@ follow() {
         *' --dry-run'*) run "$command" ;;
         *'build/inkling train '*) run "$command" --max-iters $((steps += 1)) ;;
         'build/inkling compare '*) run "$command" --max-iters 3 --max-seeds 2 ;;
+        'build/inkling gradcheck') run "$command" --filter linear ;;
         *' --stories '*) run "$command" --stories 2 ;;
         'mpirun '*'build/inkling bench'*) run "$command" --batch 2 --seconds 0.1 ;;
         'build/inkling bench'*) run "$command" --batch 1 --seconds 0.1 ;;

@@ -55,7 +55,7 @@ TEST_CASE("PyTorch agrees: 30 steps of training from the same weights on the sam
     }
 }
 
-TEST_CASE("training: learns a text by heart, and then writes it", "[train]") {
+TEST_CASE("training: learns a text by heart, and then writes it", "[train][unsanitized]") {
     train::TrainOptions o = small_options();
     o.n_layer = 2, o.n_embd = 32, o.n_head = 4, o.block_size = 16, o.batch_size = 8;
     o.max_iters = o.lr_decay_iters = 150;

@@ -85,7 +85,7 @@ TEST_CASE("processes: dropout, accumulation, averages, bf16 and recomputed activ
     check_same(o);
 }
 
-TEST_CASE("processes: a model of many pieces, in which each has as much to do", "[train][processes]") {
+TEST_CASE("processes: a model of many pieces, in which each has as much to do", "[train][processes][unsanitized]") {
     train::TrainOptions o = options_together(OptimizerKind::muon);
     o.n_embd = 128, o.n_layer = 3, o.max_iters = 2;
     check_same(o);

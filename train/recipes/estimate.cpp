@@ -196,8 +196,9 @@ Estimate estimate(const TrainOptions& options, const models::Architecture& confi
         const double layer = std::max(0.0, m.step - one.step), rest = std::max(0.0, one.step - layer);
         const double more = tokens / static_cast<double>(tried.batch_size * small.block_size);
         const double width = static_cast<double>(config.n_embd) / static_cast<double>(small.n_embd);
-        const double matrices =
-            static_cast<double>(models::matrix_count(config)) / static_cast<double>(models::matrix_count(small));
+        const double matrices = options.lora_rank > 0 ? result.trained / trained_count(options, small)
+                                                      : static_cast<double>(models::matrix_count(config)) /
+                                                            static_cast<double>(models::matrix_count(small));
         const double logits =
             4 * tokens * static_cast<double>(columns_at_a_time(static_cast<std::size_t>(tokens), config.vocab_size, 4));
         m.step = more * width * (rest + layer * static_cast<double>(config.n_layer)) + 3 * logits;

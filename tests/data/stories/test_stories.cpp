@@ -81,7 +81,7 @@ TEST_CASE("stories: what is generated is accepted, in one way", "[data][stories]
     CHECK(once == 2000);
 }
 
-TEST_CASE("stories: sampled surprise and length agree with the exact entropy", "[data][stories]") {
+TEST_CASE("stories: sampled surprise and length agree with the exact entropy", "[data][stories][unsanitized]") {
     constexpr int n = 20'000;
     double nats = 0, nats2 = 0, chars = 0, chars2 = 0;
     for (std::uint64_t i = 0; i < n; ++i) {

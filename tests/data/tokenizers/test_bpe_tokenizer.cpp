@@ -54,7 +54,7 @@ TEST_CASE("BPE: every setting of tokenizer.json does what it does in the library
     CHECK(that_differ + 1 == bpe_reference()["variants"].size());
 }
 
-TEST_CASE("BPE: GPT-2's vocabulary gives GPT-2's ids", "[data][bpe]") {
+TEST_CASE("BPE: GPT-2's vocabulary gives GPT-2's ids", "[data][bpe][unsanitized]") {
     const Tokenizer& t = gpt2_tokenizer();
     CHECK(t.vocab_size() == 50257);
     CHECK(t.end_of_text() == 50256);
@@ -105,7 +105,7 @@ TEST_CASE("BPE: random texts in many scripts have the ids of the tokenizers libr
     check_random_texts(small_tokenizer(), bpe_reference()["random_texts"]["trained"]);
 }
 
-TEST_CASE("BPE: random texts in many scripts have GPT-2's ids, and come back", "[data][bpe]") {
+TEST_CASE("BPE: random texts in many scripts have GPT-2's ids, and come back", "[data][bpe][unsanitized]") {
     check_random_texts(gpt2_tokenizer(), bpe_reference()["random_texts"]["gpt2"]);
 }
 

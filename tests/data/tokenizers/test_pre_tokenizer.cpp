@@ -92,7 +92,7 @@ TEST_CASE("pre-tokenizer: texts may be cut at safe places", "[data][bpe]") {
 }
 
 TEST_CASE("pre-tokenizer: texts may be cut between letters and white space by the patterns of known families",
-          "[data][bpe]") {
+          "[data][bpe][unsanitized]") {
     const SplitStep digits{.kind = SplitStep::Kind::digits};
     SplitStep signs{.kind = SplitStep::Kind::punctuation, .behavior = SplitBehavior::contiguous};
     std::vector<PreTokenizerSpec> specs = {{{digits, ByteLevelStep{}}}, {{signs, ByteLevelStep{}, digits}}};

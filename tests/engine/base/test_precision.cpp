@@ -123,7 +123,7 @@ TEST_CASE("precision: attention in bf16 is near that of float, ragged sizes and 
     }
 }
 
-TEST_CASE("precision: the same bits in bf16 with any number of threads", "[engine]") {
+TEST_CASE("precision: the same bits in bf16 with any number of threads", "[engine][unsanitized]") {
     const WithPrecision scope(Precision::bf16);
     const auto f = [](const auto& in) { return linear(in[0], in[1]); };
     for (const Shape& shape : {Shape{768, 128, 384}, Shape{2048, 384, 65}, Shape{96, 1536, 70}, Shape{37, 51, 153}}) {
@@ -142,7 +142,7 @@ TEST_CASE("precision: the same bits in bf16 with any number of threads", "[engin
     });
 }
 
-TEST_CASE("precision: an output of attention that backward makes again is the one that a product took", "[engine]") {
+TEST_CASE("precision: an output of attention that backward makes again is the one that a product took", "[engine][unsanitized]") {
     const WithPrecision scope(Precision::bf16);
     const Shape shape{2, 4, 512, 128};  // 2 MiB: worth to be made again
     const Tensor<float> q(random_array<float>(shape, 1), true), k(random_array<float>(shape, 2)),

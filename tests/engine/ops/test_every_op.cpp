@@ -122,14 +122,14 @@ TEST_CASE("every op: float agrees with double at any length of a row", "[engine]
     }
 }
 
-TEST_CASE("every op: the same bits with any number of threads", "[engine]") {
+TEST_CASE("every op: the same bits with any number of threads", "[engine][unsanitized]") {
     for (const OpCase<float>& row : op_cases<float>()) {
         const auto at = stretched(row.inputs, 517, 301);
         if (!at.empty()) check_same_with_any_threads(row.name, [&] { return all_of(run_row(row, at)); });
     }
 }
 
-TEMPLATE_TEST_CASE("every op: NaN in an input is NaN in all that depends on it", "[engine]", float, double) {
+TEMPLATE_TEST_CASE("every op: NaN in an input is NaN in all that depends on it", "[engine][unsanitized]", float, double) {
     using T = TestType;
     for (const OpCase<T>& row : op_cases<T>()) {
         const std::vector<Array<T>> at = inputs_of(row);

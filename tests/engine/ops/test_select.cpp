@@ -73,7 +73,7 @@ TEST_CASE("select: what does not fit is refused", "[engine]") {
     CHECK_THROWS_WITH(sort(x, 2), ContainsSubstring("sort: axis 2"));
 }
 
-TEST_CASE("select: the same bits with any number of threads", "[engine]") {
+TEST_CASE("select: the same bits with any number of threads", "[engine][unsanitized]") {
     const IdArray few = random_ids({700, 203}, 300, 1), row = random_ids({5000}, 300, 2);
     const std::vector<Array<float>> at = {random_array<float>({300, 203}, 3), random_array<float>({700, 203}, 4)};
     check_same_with_any_threads("scatter_add and gather", [&] {

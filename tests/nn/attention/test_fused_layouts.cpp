@@ -26,7 +26,7 @@ double tolerance() {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("fused attention: same bits with any number of threads", "[nn]", float, double) {
+TEMPLATE_TEST_CASE("fused attention: same bits with any number of threads", "[nn][unsanitized]", float, double) {
     using T = TestType;
     for (const std::size_t L : {33, 130, 520}) {
         for (const std::size_t K : {3, 1}) {

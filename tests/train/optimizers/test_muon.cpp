@@ -227,7 +227,7 @@ TEST_CASE("muon: matrices of one shape are updated as each would be alone", "[tr
     CHECK(muon.state_of(flat.entries()[2])[0].values != muon.state_of(flat.entries()[0])[0].values);
 }
 
-TEST_CASE("muon: the same bits with any number of threads, in fp32 and bf16", "[train]") {
+TEST_CASE("muon: the same bits with any number of threads, in fp32 and bf16", "[train][unsanitized]") {
     for (const Precision precision : {Precision::fp32, Precision::bf16}) {
         check_same_with_any_threads("muon", [&] {
             const WithPrecision scope(precision);
