@@ -93,3 +93,16 @@ TEST_CASE("plan: attention's operations follow the width of its heads, not that 
     const double multiplied = 3 * layer + 32 + 50 * 32;
     CHECK(train::training_flops(a, 16) == Approx(6 * multiplied * 16 + attention).epsilon(1e-12));
 }
+
+TEST_CASE("estimate: of adapters, too, a layer that is recomputed keeps its input alone", "[train][unsanitized]") {
+    train::TrainOptions o = options(OptimizerKind::adamw, 0, "llama");
+    o.lora_rank = 4, o.checkpoint_activations = true, o.batch_size = 4, o.block_size = 128;
+    models::Architecture config = models::family("llama").defaults(false);
+    config.n_embd = 256, config.n_head = 4, config.block_size = 128;
+    const auto work = [&](std::size_t layers) {
+        config.n_layer = layers;
+        return train::estimate(o, config, 1e5).work_bytes;
+    };
+    const double input = 4.0 * 4 * 128 * 256;  // bytes of a layer's
+    CHECK(work(40) - work(20) < 3 * 20 * input);
+}

@@ -187,13 +187,15 @@ Estimate estimate(const TrainOptions& options, const models::Architecture& confi
     } else {
         models::Architecture small = smaller(rows);
         tried.batch_size = std::clamp<std::size_t>(512 / small.block_size, 1, tried.batch_size);
-        small.n_layer = 1;
-        const Measured one = measure(tried, adapted, small, eval_tokens);
+        // With adapters the first layer, whose input wants no gradient, is not recomputed: it is not like the others.
+        small.n_layer = options.lora_rank > 0 ? 2 : 1;
+        const auto fewer = static_cast<double>(small.n_layer);
+        const Measured few = measure(tried, adapted, small, eval_tokens);
         release_cached_buffers();
-        small.n_layer = 2;
+        ++small.n_layer;
         m = measure(tried, adapted, small, eval_tokens);
         // a part for each layer, and one for embeddings and head; both grow with the tokens, and with the width
-        const double layer = std::max(0.0, m.step - one.step), rest = std::max(0.0, one.step - layer);
+        const double layer = std::max(0.0, m.step - few.step), rest = std::max(0.0, few.step - fewer * layer);
         const double more = tokens / static_cast<double>(tried.batch_size * small.block_size);
         const double width = static_cast<double>(config.n_embd) / static_cast<double>(small.n_embd);
         const double matrices = options.lora_rank > 0 ? result.trained / trained_count(options, small)
