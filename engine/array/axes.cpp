@@ -54,9 +54,10 @@ Array<T> sum_rows(const ConstArray<T>& x, std::size_t rows, std::size_t width) {
 std::vector<std::size_t> sorted_axes(const char* op, const Axes& axes, std::size_t rank) {
     std::vector<std::size_t> result(axes.empty() ? rank : 0);
     std::iota(result.begin(), result.end(), 0);
-    for (const auto axis : axes) result.push_back(normalize_axis(op, axis, rank));
+    for (const auto axis : axes) result.push_back(normalize_axis(op, axis, std::max<std::size_t>(rank, 1)));
     std::sort(result.begin(), result.end());
     check(std::adjacent_find(result.begin(), result.end()) == result.end(), "{}: an axis is named twice", op);
+    if (rank == 0) result.clear();
     return result;
 }
 

@@ -16,8 +16,8 @@ struct Axes : std::vector<std::ptrdiff_t> {
         : vector{static_cast<std::ptrdiff_t>(axes)...} {}  // NOLINT: implicit on purpose
 };
 
-// The named axes as indices, increasing, as the functions below take them. Throws when one does not exist or is named
-// twice.
+// The named axes as indices, increasing, as the functions below take them: none of a scalar, which counts as one of
+// axis 0. Throws when one does not exist or is named twice.
 std::vector<std::size_t> sorted_axes(const char* op, const Axes& axes, std::size_t rank);
 
 // The sum over axes, which the result does not have.

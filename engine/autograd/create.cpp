@@ -30,8 +30,14 @@ Nested<T>::Nested(std::initializer_list<Nested> parts) {
 
 template <class T>
 Tensor<T> Tensor<T>::from(const Nested<T>& values, bool requires_grad) {
-    Array<T> array(values.shape);
-    std::copy(values.values.begin(), values.values.end(), array.data());
+    return from(values.values, values.shape, requires_grad);
+}
+
+template <class T>
+Tensor<T> Tensor<T>::from(const std::vector<T>& values, const Shape& shape, bool requires_grad) {
+    Array<T> array(shape);
+    check(array.size() == values.size(), "from: {} numbers are not those of shape {}", values.size(), shape);
+    std::copy(values.begin(), values.end(), array.data());
     return Tensor(std::move(array), requires_grad);
 }
 
@@ -59,12 +65,13 @@ Tensor<T> Tensor<T>::rand(const Shape& shape, const RandomKey& key, bool require
     return of_numbers<T>(shape, requires_grad, kGrain / 16, [&](std::size_t i) { return random_uniform(key, i); });
 }
 
-#define INKLING_INSTANTIATE(T)                                                 \
-    template Nested<T>::Nested(std::initializer_list<Nested<T>>);              \
-    template Tensor<T> Tensor<T>::from(const Nested<T>&, bool);                \
-    template Tensor<T> Tensor<T>::full(const Shape&, T, bool);                 \
-    template Tensor<T> Tensor<T>::arange(double, double, double);              \
-    template Tensor<T> Tensor<T>::randn(const Shape&, const RandomKey&, bool); \
+#define INKLING_INSTANTIATE(T)                                                     \
+    template Nested<T>::Nested(std::initializer_list<Nested<T>>);                  \
+    template Tensor<T> Tensor<T>::from(const Nested<T>&, bool);                    \
+    template Tensor<T> Tensor<T>::from(const std::vector<T>&, const Shape&, bool); \
+    template Tensor<T> Tensor<T>::full(const Shape&, T, bool);                     \
+    template Tensor<T> Tensor<T>::arange(double, double, double);                  \
+    template Tensor<T> Tensor<T>::randn(const Shape&, const RandomKey&, bool);     \
     template Tensor<T> Tensor<T>::rand(const Shape&, const RandomKey&, bool);
 INKLING_INSTANTIATE(float)
 INKLING_INSTANTIATE(double)

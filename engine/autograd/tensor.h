@@ -59,6 +59,7 @@ class Tensor {
     // Leaves. A gradient is wanted where the last argument says so.
     static Tensor from(const Nested<T>& values,
                        bool requires_grad = false);  // from({{1, 2}, {3, 4}}) is of shape (2, 2)
+    static Tensor from(const std::vector<T>& values, const Shape& shape, bool requires_grad = false);  // row by row
     static Tensor full(const Shape& shape, T value, bool requires_grad = false);
     static Tensor zeros(const Shape& shape, bool requires_grad = false) { return full(shape, T{0}, requires_grad); }
     static Tensor ones(const Shape& shape, bool requires_grad = false) { return full(shape, T{1}, requires_grad); }

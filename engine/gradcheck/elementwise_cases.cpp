@@ -36,6 +36,9 @@ OpCases<T> elementwise_cases() {
         {"abs", one, [](V x) { return abs(x); }},
         {"sin", one, [](V x) { return sin(x); }},
         {"cos", one, [](V x) { return cos(x); }},
+        {"asin of a sine", one, [](V x) { return asin(scale(sin(x), 0.5)); }},
+        {"acos of a sine", one, [](V x) { return acos(scale(sin(x), 0.5)); }},
+        {"atan", one, [](V x) { return atan(x); }},
         {"log1p", {one, positive}, [](V x) { return log1p(x); }},
         {"expm1", one, [](V x) { return expm1(x); }},
         {"erf", one, [](V x) { return erf(x); }},
@@ -43,8 +46,12 @@ OpCases<T> elementwise_cases() {
         {"clamp below", one, [](V x) { return clamp(x, 0.25); }},
         {"maximum", two, [](V a, V b) { return maximum(a, b); }},
         {"minimum", two, [](V a, V b) { return minimum(a, b); }},
+        {"remainder", "2x37 37 | 2x3 () | 2x1x4 3x1 | 1 5x1", [](V a, V b) { return remainder(a, b); }},
         {"pow of tensors", {two, positive_first}, [](V a, V b) { return pow(a, b); }},
         {"where", "2x37 37 | 2x3 2x3 | 3x4 4", [](V a, V b) { return where(some_mask(a.shape()), a, b); }},
+        {"maximum of a number", one, [](V x) { return maximum(0.5, x); }},
+        {"minimum of a number", one, [](V x) { return minimum(x, 0.25f); }},
+        {"pow of a number", one, [](V x) { return pow(2, x); }},
         {"where broadcast", "3 2x1x1",
          [](V a, V b) {
              return where(some_mask({4, 1}), a, b);

@@ -100,7 +100,8 @@ double gradient_error(const OpCase<double>& row) {
 template <class T>
 OpCases<T> op_cases() {
     OpCases<T> all;
-    for (const auto& family : {elementwise_cases<T>(), row_cases<T>(), shape_cases<T>(), product_cases<T>()})
+    for (const auto& family :
+         {elementwise_cases<T>(), row_cases<T>(), shape_cases<T>(), product_cases<T>(), composed_cases<T>()})
         all.insert(all.end(), family.begin(), family.end());
     return all;
 }

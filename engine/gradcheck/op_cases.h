@@ -81,6 +81,8 @@ template <class T>
 OpCases<T> shape_cases();
 template <class T>
 OpCases<T> product_cases();
+template <class T>
+OpCases<T> composed_cases();
 
 // i^2 + 3 i modulo `below`, which tests/reference/make_engine_reference.py computes too.
 IdArray some_ids(const Shape& shape, std::size_t below);

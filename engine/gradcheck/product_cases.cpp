@@ -105,6 +105,7 @@ void add_einsum(OpCases<T>& all) {
     for (const auto& [equation, shapes] :
          std::initializer_list<std::pair<const char*, const char*>>{{"bij,jkb->bki", "3x4x2 2x5x3"},
                                                                     {"ij->ji", "2x3"},
+                                                                    {"...ij,...jk->...ik", "2x3x4 4x2"},
                                                                     {"ijk->j", "2x3x4"},
                                                                     {"ii", "3x3"},
                                                                     {"iji->ij", "3x2x3"},
@@ -157,6 +158,9 @@ OpCases<T> product_cases() {
          at("3x4 4x17 | 2x3 3x4 | 1x1 1x1 | 17x3 3x1 | 2x3x4 2x4x5 | 2x3x4 4x2 | 3x4 2x4x2 | "
             "2x1x3x2 3x2x2 | 1x2x3 4x3x2"),
          product},
+        {"matmul of vectors", at("4 4"), product},
+        {"matmul of a vector", at("3x4 4 | 2x3x4 4"), product},
+        {"matmul of a vector first", at("4 4x3 | 4 2x4x3"), product},
         {"matmul transposed", at("2x3x4 2x5x4 | 3x4 2x4"), [](V a, V b) { return matmul(a, transpose(b, -2, -1)); }},
         {"matmul transposed first", at("2x4x3 2x4x5"), [](V a, V b) { return matmul(transpose(a, -2, -1), b); }},
         {"matmul of batches", at("2x3x4 2x4x5"), product},

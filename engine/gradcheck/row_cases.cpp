@@ -25,8 +25,9 @@ void add_reductions(OpCases<T>& all) {
             const Axes axes = named.second;
             const std::string name = named.first + (keep ? " keep" : "");
             const std::string shapes = named.first.empty() ? "3x37 | () | 1 | 5 | 17 | 3x4 | 2x1x3 | 2x3x2x3 | 1x1"
-                                       : axes.size() == 1  ? "3x37 | 2x3x4 | 3x1x5"
-                                                           : "2x3x9 | 2x3x4 | 3x1x5";
+                                       : axes.size() == 1
+                                           ? "3x37 | 2x3x4 | 3x1x5" + std::string(axes[0] == 1 ? "" : " | ()")
+                                           : "2x3x9 | 2x3x4 | 3x1x5";
             const CaseInputs any = shapes, extreme(shapes, Nan::gradients), positive(shapes, Domain::positive);
             all.push_back({"sum" + name, any, [=](V x) { return sum(x, axes, keep); }});
             all.push_back({"mean" + name, any, [=](V x) { return mean(x, axes, keep); }});
@@ -49,7 +50,7 @@ void add_reductions(OpCases<T>& all) {
     add_spread(" 0 2", "3x2x5", {0, 2}, false, 1);
     add_spread(" 0 2 keep correction 0", "2x3x4", {0, 2}, true, 0);
     all.push_back({"var of one number", {"1", Nan::products}, [](V x) { return var(x, {-1}, true, 0); }});
-    all.push_back({"cumsum -1", "3x37 | 1 | 17 | 3x4 | 2x3x2x3", [](V x) { return cumsum(x, -1); }});
+    all.push_back({"cumsum -1", "3x37 | () | 1 | 17 | 3x4 | 2x3x2x3", [](V x) { return cumsum(x, -1); }});
     all.push_back({"cumsum 0", "3x37 | 3x4 | 4x1x2", [](V x) { return cumsum(x, 0); }});
     all.push_back({"cumsum 1", "2x5x3", [](V x) { return cumsum(x, 1); }});
 }
@@ -79,7 +80,7 @@ void add_classes(OpCases<T>& all) {
 template <class T>
 OpCases<T> row_cases() {
     using V = const Tensor<T>&;
-    const std::string rows = "3x37 | 1 | 5 | 17 | 3x4 | 2x1x3 | 2x3x2x3";
+    const std::string rows = "3x37 | () | 1 | 5 | 17 | 3x4 | 2x1x3 | 2x3x2x3";
     const auto masked = [](V x) { return softmax(masked_fill(x, causal_mask(x.dim(-2), x.dim(-1)), -1e30)); };
     OpCases<T> all = {
         {"softmax", rows, [](V x) { return softmax(x); }},

@@ -36,7 +36,7 @@ void add_selections(OpCases<T>& all) {
                        return embedding(rows, w) * embedding(some_ids({2, 3}, 6), w);
                    }});
     const std::string sorted = "4x6 | 5 | 3x4 | 2x3x4";
-    all.push_back({"sort", sorted, [](V x) { return sort(x).values; }});
+    all.push_back({"sort", sorted + " | ()", [](V x) { return sort(x).values; }});
     all.push_back({"sort 0", sorted, [](V x) { return sort(x, 0).values; }});
     all.push_back({"sort descending", sorted, [](V x) { return sort(x, -1, true).values; }});
     all.push_back({"sort 0 descending", sorted, [](V x) { return sort(x, 0, true).values; }});

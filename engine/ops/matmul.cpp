@@ -5,6 +5,7 @@
 #include "engine/array/broadcast.h"
 #include "engine/autograd/backward.h"
 #include "engine/autograd/operand.h"
+#include "engine/ops/shape.h"
 
 namespace inkling {
 namespace {
@@ -52,8 +53,10 @@ void add_product(Gradients<T>& grads, std::size_t i, const ConstArray<T>& a, con
 template <class T>
 Tensor<T> matmul(const Tensor<T>& a, const Tensor<T>& b) {
     check_defined("matmul", a, b);
-    check(a.rank() >= 2 && b.rank() >= 2 && a.dim(-1) == b.dim(-2),
+    check(a.rank() >= 1 && b.rank() >= 1 && a.dim(-1) == b.dim(b.rank() == 1 ? 0 : -2),
           "matmul: (..., M, K) and (..., K, N) are required, got {} and {}", a.shape(), b.shape());
+    if (a.rank() == 1) return squeeze(matmul(unsqueeze(a, 0), b), b.rank() == 1 ? 0 : -2);
+    if (b.rank() == 1) return squeeze(matmul(a, unsqueeze(b, 1)), -1);
     const Precision precision = product_precision();
     return record("matmul", multiplied(a.value(), b.value(), precision), inputs(a, b),
                   [a = saved_for(b, a.value()), b = saved_for(a, b.value()), sa = a.shape(), sb = b.shape(), precision](

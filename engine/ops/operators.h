@@ -107,6 +107,18 @@ auto operator/(A&& a, B&& b) {
     return div(as_tensor<T>(a), as_tensor<T>(b));
 }
 
+// maximum(x, 0.0), pow(2.0, x); pow(x, 2.0) is in unary.h
+template <class A, class B>
+requires TensorAndOther<A, B>
+auto maximum(A&& a, B&& b) { return maximum(as_tensor<ElementOf<A, B>>(a), as_tensor<ElementOf<A, B>>(b)); }
+template <class A, class B>
+requires TensorAndOther<A, B>
+auto minimum(A&& a, B&& b) { return minimum(as_tensor<ElementOf<A, B>>(a), as_tensor<ElementOf<A, B>>(b)); }
+template <class A, class B>
+requires TensorAndOther<A, B> &&(!Number<B>)auto pow(A&& a, B&& b) {
+    return pow(as_tensor<ElementOf<A, B>>(a), as_tensor<ElementOf<A, B>>(b));
+}
+
 template <class T>
 Tensor<T>& rebind(const char* op, Tensor<T>& x, Tensor<T> y) {
     check(!x.node() || !x.node()->is_leaf(),

@@ -74,10 +74,9 @@ Tensor<T> spread(const char* op, bool root, const Tensor<T>& x, const Axes& axes
     check_defined(op, x);
     const auto reduced = sorted_axes(op, axes, x.rank());
     const std::size_t n = count_over(x.shape(), reduced);
-    check(n > 0 && static_cast<double>(n) > correction,
-          "{}: more elements than the correction {} are required, got {} of shape {}", op, correction, n, x.shape());
+    const double divisor = std::max(0.0, static_cast<double>(n) - correction);
     const Vec<T> each(static_cast<T>(1.0 / static_cast<double>(n)));
-    const Vec<T> factor(static_cast<T>(1.0 / (static_cast<double>(n) - correction)));
+    const Vec<T> factor(static_cast<T>(1.0 / divisor));
     const Shape lie = shape_without(x.shape(), reduced, true), shape = shape_without(x.shape(), reduced, keep_axes);
     Array<T> m = map_arrays<T>(
         lie, [each](auto s) { return s * each; }, sum_over(x.value(), reduced).reshaped(lie));
@@ -91,7 +90,7 @@ Tensor<T> spread(const char* op, bool root, const Tensor<T>& x, const Axes& axes
         if (squares_fit(sums.data()[r])) continue;
         if (!rows.defined()) rows = rows_over(x.value(), reduced);
         const WideMoments wide(n, rows.data() + r * n, true);
-        const long double variance = wide.squares / (static_cast<long double>(n) - correction);
+        const long double variance = wide.squares / static_cast<long double>(divisor);
         m.data()[r] = static_cast<T>(wide.mean);
         y.data()[r] = static_cast<T>(root ? std::sqrt(variance) : variance);
     }
@@ -254,6 +253,7 @@ IdArray argmax(const Tensor<T>& x, const Axes& axes, bool keep_axes) {
 template <class T>
 Tensor<T> cumsum(const Tensor<T>& x, std::ptrdiff_t axis) {
     check_defined("cumsum", x);
+    if (x.rank() == 0) return as_row(x, [axis](const Tensor<T>& row) { return cumsum(row, axis); });
     if (normalize_axis("cumsum", axis, x.rank()) + 1 != x.rank())
         return transpose(cumsum(transpose(x, axis, -1), -1), axis, -1);
     return record("cumsum", running_sums(x.value(), false), inputs(x),

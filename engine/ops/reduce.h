@@ -25,7 +25,8 @@ Tensor<T> prod(const Tensor<T>& x, const Axes& axes = {}, bool keep_axes = false
 template <class T>
 Tensor<T> logsumexp(const Tensor<T>& x, const Axes& axes = {}, bool keep_axes = false);
 
-// sum_i (x_i - mean)^2 / (n - correction) for n > correction elements, and its square root. Write inkling::std if
+// sum_i (x_i - mean)^2 / (n - correction), and its square root; NaN of no more elements than the correction that are
+// equal, such as of one. Write inkling::std if
 // `using namespace inkling` makes std ambiguous. The gradient of std is 0 where all elements are equal.
 template <class T>
 Tensor<T> var(const Tensor<T>& x, const Axes& axes = {}, bool keep_axes = false, double correction = 1);

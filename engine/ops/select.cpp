@@ -10,6 +10,7 @@
 
 #include "engine/autograd/backward.h"
 #include "engine/base/parallel.h"
+#include "engine/ops/shape.h"
 
 namespace inkling {
 namespace {
@@ -145,6 +146,7 @@ Tensor<T> scatter_add(const Tensor<T>& x, std::ptrdiff_t axis, const IdArray& in
 template <class T>
 Ordered<T> sort(const Tensor<T>& x, std::ptrdiff_t axis, bool descending) {
     check_defined("sort", x);
+    if (x.rank() == 0) return as_row(x, [&](const Tensor<T>& row) { return sort(row, axis, descending); });
     const std::size_t n = x.shape()[normalize_axis("sort", axis, x.rank())];
     return ordered("sort", x, n, axis, descending);
 }
@@ -152,6 +154,7 @@ Ordered<T> sort(const Tensor<T>& x, std::ptrdiff_t axis, bool descending) {
 template <class T>
 Ordered<T> topk(const Tensor<T>& x, std::size_t k, std::ptrdiff_t axis) {
     check_defined("topk", x);
+    if (x.rank() == 0) return as_row(x, [&](const Tensor<T>& row) { return topk(row, k, axis); });
     const std::size_t n = x.shape()[normalize_axis("topk", axis, x.rank())];
     check(k <= n, "topk: at most {} elements are possible along axis {}, got {} of shape {}", n, axis, k, x.shape());
     return ordered("topk", x, k, axis, true);

@@ -19,6 +19,15 @@ struct OpenShape : Dims<std::ptrdiff_t> {
 
 template <class T>
 Tensor<T> reshape(const Tensor<T>& x, const OpenShape& sizes);  // -1 is inferred
+// op of a scalar, for an op along an axis: the scalar counts as a row of one number.
+template <class T, class F>
+auto as_row(const Tensor<T>& x, const F& op) {
+    auto y = op(reshape(x, Shape{1}));
+    if constexpr (std::is_same_v<decltype(y), Tensor<T>>)
+        return reshape(y, Shape());
+    else
+        return decltype(y){reshape(y.values, Shape()), y.ids.reshaped(Shape())};
+}
 // Merges axes `first` to `last`; a scalar becomes (1,).
 template <class T>
 Tensor<T> flatten(const Tensor<T>& x, std::ptrdiff_t first = 0, std::ptrdiff_t last = -1);

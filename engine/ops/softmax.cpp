@@ -56,7 +56,7 @@ void softmax_gradient(const T* p, T* d, std::size_t n) {
 template <class T, class Op>
 Tensor<T> along(const char* op, const Tensor<T>& x, std::ptrdiff_t axis, const Op& last_axis) {
     check_defined(op, x);
-    check(x.rank() > 0, "{}: at least one axis is required, got shape {}", op, x.shape());
+    if (x.rank() == 0) return as_row(x, [&](const Tensor<T>& row) { return along(op, row, axis, last_axis); });
     const std::size_t k = normalize_axis(op, axis, x.rank());
     check(x.shape()[k] > 0, "{}: the axis must not be empty, got shape {}", op, x.shape());
     if (k + 1 == x.rank()) return last_axis(x);

@@ -7,6 +7,9 @@
 //   abs      y = |x|                 dx = dy sign(x)
 //   sin      y = sin x               dx = dy cos x
 //   cos      y = cos x               dx = -dy sin x
+//   asin     y = asin x              dx = dy (1 - x^2)^(-1/2)
+//   acos     y = acos x              dx = -dy (1 - x^2)^(-1/2)
+//   atan     y = atan x              dx = dy / (1 + x^2)
 //   log1p    y = ln(1 + x)           dx = dy / (1 + x)
 //   expm1    y = e^x - 1             dx = dy e^x
 //   erf      y = erf x               dx = dy 2 / sqrt(pi) e^(-x^2)
@@ -95,6 +98,24 @@ Tensor<T> cos(const Tensor<T>& x) {
 }
 
 template <class T>
+Tensor<T> asin(const Tensor<T>& x) {
+    return unary_op("asin", x, Saves::input, lanewise<T>([](T v) { return std::asin(v); }),
+                    [one = Vec<T>(T{1})](auto dy, auto v) { return dy / xsimd::sqrt(one - v * v); });
+}
+
+template <class T>
+Tensor<T> acos(const Tensor<T>& x) {
+    return unary_op("acos", x, Saves::input, lanewise<T>([](T v) { return std::acos(v); }),
+                    [one = Vec<T>(T{1})](auto dy, auto v) { return -dy / xsimd::sqrt(one - v * v); });
+}
+
+template <class T>
+Tensor<T> atan(const Tensor<T>& x) {
+    return unary_op("atan", x, Saves::input, lanewise<T>([](T v) { return std::atan(v); }),
+                    [one = Vec<T>(T{1})](auto dy, auto v) { return dy / (one + v * v); });
+}
+
+template <class T>
 Tensor<T> log1p(const Tensor<T>& x) {
     return unary_op(
         "log1p", x, Saves::input, [](auto v) { return xsimd::log1p(v); },
@@ -137,6 +158,9 @@ Tensor<T> clamp(const Tensor<T>& x, double lowest, double highest) {
     template Tensor<T> abs(const Tensor<T>&);                    \
     template Tensor<T> sin(const Tensor<T>&);                    \
     template Tensor<T> cos(const Tensor<T>&);                    \
+    template Tensor<T> asin(const Tensor<T>&);                   \
+    template Tensor<T> acos(const Tensor<T>&);                   \
+    template Tensor<T> atan(const Tensor<T>&);                   \
     template Tensor<T> log1p(const Tensor<T>&);                  \
     template Tensor<T> expm1(const Tensor<T>&);                  \
     template Tensor<T> erf(const Tensor<T>&);                    \

@@ -33,6 +33,12 @@ Tensor<T> sin(const Tensor<T>& x);
 template <class T>
 Tensor<T> cos(const Tensor<T>& x);
 template <class T>
+Tensor<T> asin(const Tensor<T>& x);
+template <class T>
+Tensor<T> acos(const Tensor<T>& x);
+template <class T>
+Tensor<T> atan(const Tensor<T>& x);
+template <class T>
 Tensor<T> log1p(const Tensor<T>& x);  // ln(1 + x), exact for small x
 template <class T>
 Tensor<T> expm1(const Tensor<T>& x);  // e^x - 1, exact for small x

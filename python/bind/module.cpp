@@ -8,6 +8,7 @@ NB_MODULE(_inkling, m) {
     bind_errors(m);
     auto tensor = bind_tensor(m);
     bind_ops(m, tensor);
+    bind_composed(m, tensor);
     nb::module_ nn = m.def_submodule("_nn", "Layers.");
     bind_layers(nn);
     bind_attention(nn);

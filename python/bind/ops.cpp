@@ -1,22 +1,11 @@
 // Every op of engine/ops.h, with its shapes; formulas and gradients are there.
 #include "python/bind/bind.h"
+#include "python/bind/places.h"
 
 namespace inkling::python {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-// Functions that are methods of a tensor, too: softmax(x) and x.softmax().
-struct Places {
-    nb::module_& m;
-    nb::class_<AnyTensor>& c;
-
-    template <class F, class... Extra>
-    void operator()(const char* name, const F& f, const char* doc, const Extra&... extra) {
-        define(c, name, f, doc, extra...);
-        m.attr(name) = c.attr(name);
-    }
-};
 
 // Beside a tensor there may be a number or an array, which counts as a constant of the tensor's dtype.
 template <class F>
@@ -55,17 +44,33 @@ void define_operator(nb::class_<AnyTensor>& c, const char* name, const char* ref
         nb::is_operator());
 }
 
+// Of a / b, rounded down: it has no gradient.
+template <class T>
+Tensor<T> floor_divide(const Tensor<T>& a, const Tensor<T>& b) {
+    const NoGrad no_graph;
+    Tensor<T> y = div(sub(a, remainder(a, b)), b);
+    for (T& v : y.value_in_place()) v = std::round(v);
+    return y;
+}
+
+// f of two tensors where one may be a number.
+template <class F>
+auto of_tensors(const F& f) {
+    return [f]<class A, class B>(const A& a, const B& b) {
+        using T = ElementOf<A, B>;
+        return f(as_tensor<T>(a), as_tensor<T>(b));
+    };
+}
+
 void bind_operators(nb::class_<AnyTensor>& c) {
     define_operator(c, "__add__", "__radd__", [](const auto& a, const auto& b) { return a + b; });
     define_operator(c, "__sub__", "__rsub__", [](const auto& a, const auto& b) { return a - b; });
     define_operator(c, "__mul__", "__rmul__", [](const auto& a, const auto& b) { return a * b; });
     define_operator(c, "__truediv__", "__rtruediv__", [](const auto& a, const auto& b) { return a / b; });
-    define_operator(c, "__pow__", "__rpow__", []<class A, class B>(const A& a, const B& b) {
-        if constexpr (Number<A>)
-            return pow(as_tensor<typename B::value_type>(a), b);
-        else
-            return pow(a, b);
-    });
+    define_operator(c, "__pow__", "__rpow__", [](const auto& a, const auto& b) { return pow(a, b); });
+    define_operator(c, "__mod__", "__rmod__", of_tensors([](const auto& a, const auto& b) { return remainder(a, b); }));
+    define_operator(c, "__floordiv__", "__rfloordiv__",
+                    of_tensors([](const auto& a, const auto& b) { return floor_divide(a, b); }));
     define(
         c, "__neg__", []<class T>(const Tensor<T>& x) { return neg(x); }, "");
     define(c, "__matmul__", BOTH(matmul), "", nb::is_operator());
@@ -107,6 +112,9 @@ void bind_ops(nb::module_& m, nb::class_<AnyTensor>& c) {
     c.attr("__abs__") = c.attr("abs");
     op("sin", BOTH(sin), "sin x");
     op("cos", BOTH(cos), "cos x");
+    op("asin", BOTH(asin), "The arc sine.");
+    op("acos", BOTH(acos), "The arc cosine.");
+    op("atan", BOTH(atan), "The arc tangent.");
     op("log1p", BOTH(log1p), "ln(1 + x), exact for small x.");
     op("expm1", BOTH(expm1), "e^x - 1, exact for small x.");
     op("erf", BOTH(erf), "The error function.");
@@ -125,13 +133,26 @@ void bind_ops(nb::module_& m, nb::class_<AnyTensor>& c) {
     op("affine", BOTH(affine), "factor x + offset", "factor"_a, "offset"_a);
     op("scale", BOTH(scale), "factor x", "factor"_a);
     const auto two = [&](const char* name, const auto& f, const char* doc) { define(m, name, f, doc, "a"_a, "b"_a); };
+    const auto number = [&](const char* name, const auto& f) {  // maximum(x, 0)
+        const auto number_last = [f]<class T>(const Tensor<T>& x, double y) { return f(x, as_tensor<T>(y)); };
+        const auto number_first = [f]<class T>(double x, const Tensor<T>& y) { return f(as_tensor<T>(x), y); };
+        define(m, name, number_last, "", "a"_a, "b"_a);
+        define(m, name, number_first, "", "a"_a, "b"_a);
+    };
     two("add", BOTH(add), "a + b; shapes broadcast as NumPy's.");
     two("sub", BOTH(sub), "a - b; shapes broadcast.");
     two("mul", BOTH(mul), "a b, element by element; shapes broadcast.");
     two("div", BOTH(div), "a / b; shapes broadcast.");
     two("maximum", BOTH(maximum), "The larger of two numbers; shapes broadcast. Equal ones share the gradient.");
     two("minimum", BOTH(minimum), "The smaller of two numbers; shapes broadcast. Equal ones share the gradient.");
-    two("matmul", BOTH(matmul), "a (..., M, K), b (..., K, N) -> (..., M, N); the axes in front broadcast.");
+    two("remainder", BOTH(remainder), "a - b floor(a / b), Python's %; shapes broadcast.");
+    number("maximum", [](const auto& a, const auto& b) { return maximum(a, b); });
+    number("minimum", [](const auto& a, const auto& b) { return minimum(a, b); });
+    number("remainder", [](const auto& a, const auto& b) { return remainder(a, b); });
+    two("matmul", BOTH(matmul),
+        "a (..., M, K), b (..., K, N) -> (..., M, N); the axes in front broadcast. A vector (K) is a row as a, a "
+        "column "
+        "as b.");
     op(
         "pow", []<class T>(const Tensor<T>& x, double exponent) { return pow(x, exponent); }, "x^exponent",
         "exponent"_a);
@@ -282,11 +303,11 @@ void bind_ops(nb::module_& m, nb::class_<AnyTensor>& c) {
     op("repeat", BOTH(repeat), "a b -> a a b b along an axis.", "times"_a, "axis"_a);
     op("tril", BOTH(tril), "x (..., M, N) with zeros above the k-th diagonal.", "k"_a = 0);
     op("triu", BOTH(triu), "x (..., M, N) with zeros below the k-th diagonal.", "k"_a = 0);
-    define(
+    define_with_names(
         m, "concatenate",
         []<class T>(const std::vector<Tensor<T>>& parts, std::ptrdiff_t axis) { return concatenate(parts, axis); },
         "Tensors one after the other along an axis.", "parts"_a, "axis"_a = 0);
-    define(
+    define_with_names(
         m, "stack",
         []<class T>(const std::vector<Tensor<T>>& parts, std::ptrdiff_t axis) { return stack(parts, axis); },
         "Tensors of one shape along a new axis.", "parts"_a, "axis"_a = 0);

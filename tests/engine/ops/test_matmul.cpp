@@ -58,8 +58,8 @@ TEST_CASE("matmul: what does not fit is refused, with both shapes", "[engine]") 
     const auto zeros = [](const Shape& shape) { return Tensor<double>(Array<double>(shape, 0.0)); };
     CHECK_THROWS_WITH(matmul(zeros({2, 3}), zeros({2, 3})),
                       ContainsSubstring("matmul") && ContainsSubstring("(2, 3) and (2, 3)"));
-    CHECK_THROWS_WITH(matmul(zeros({3}), zeros({3, 2})), ContainsSubstring("(3,) and (3, 2)"));
-    CHECK_THROWS_WITH(matmul(zeros({2, 3}), zeros({3})), ContainsSubstring("matmul"));
+    CHECK_THROWS_WITH(matmul(zeros({3}), zeros({2, 2})), ContainsSubstring("(3,) and (2, 2)"));
+    CHECK_THROWS_WITH(matmul(zeros({2, 3}), zeros({2})), ContainsSubstring("matmul"));
     CHECK_THROWS_WITH(matmul(zeros({2, 2, 3}), zeros({3, 3, 2})), ContainsSubstring("matmul: shapes must broadcast"));
 }
 

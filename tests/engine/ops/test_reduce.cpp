@@ -103,9 +103,6 @@ TEST_CASE("reduce: empty axes and wrong axes", "[engine]") {
     CHECK_THROWS_WITH(logsumexp(none, {0}), ContainsSubstring("logsumexp: at least one element"));
     CHECK_THROWS_WITH(prod(x, {2}), ContainsSubstring("prod: axis 2"));
     CHECK_THROWS_WITH(cumsum(x, 2), ContainsSubstring("cumsum: axis 2"));
-    CHECK_THROWS_WITH(var(x, {0}, false, 2), ContainsSubstring("var: more elements than the correction 2") &&
-                                                 ContainsSubstring("got 2 of shape (2, 3)"));
-    CHECK_THROWS_WITH(inkling::std(none, {0}, false, -1), ContainsSubstring("std: more elements"));
 }
 
 TEST_CASE("reduce: sum_over is the sum by loops, on any strides", "[engine]") {

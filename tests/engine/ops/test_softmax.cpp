@@ -114,7 +114,6 @@ TEST_CASE("softmax: any axis, and no other", "[engine]") {
     CHECK_THROWS_WITH(log_softmax(t, -4), ContainsSubstring("log_softmax: axis -4"));
     CHECK_THROWS_WITH(softmax(Tensor<double>(Array<double>({2, 0}))),
                       ContainsSubstring("softmax") && ContainsSubstring("(2, 0)"));
-    CHECK_THROWS_WITH(log_softmax(Tensor<double>(Array<double>(Shape{}, 1.0))), ContainsSubstring("log_softmax"));
     CHECK(softmax(Tensor<double>(Array<double>({0, 2}))).shape() == Shape{0, 2});
 }
 

@@ -1,0 +1,83 @@
+// Ops that are made of others.
+#include "engine/gradcheck/op_cases.h"
+#include "engine/ops.h"
+
+namespace inkling {
+namespace {
+
+template <class T>
+void add_norms(OpCases<T>& all) {
+    using V = const Tensor<T>&;
+    const std::string shapes = "3x37 | () | 5 | 2x3x2";
+    all.push_back({"norm", shapes, [](V x) { return norm(x); }});
+    all.push_back({"norm 1 keep", "3x37 | 2x3x2", [](V x) { return norm(x, 2, 1, true); }});
+    all.push_back({"norm of p = 1", shapes, [](V x) { return norm(x, 1, -1); }});
+    all.push_back({"norm of p = 3", shapes, [](V x) { return norm(x, 3); }});
+    all.push_back({"norm of infinite p", {shapes, Nan::gradients}, [](V x) {
+                       return norm(x, std::numeric_limits<double>::infinity(), 0);
+                   }});
+}
+
+template <class T>
+void add_convolutions(OpCases<T>& all) {
+    using V = const Tensor<T>&;
+    const auto at = [](const char* shapes) { return CaseInputs(shapes, Nan::products); };
+    all.push_back({"conv1d", at("2x3x7 4x3x3 4 | 1x1x3 1x1x3 1"), [](V x, V w, V b) { return conv1d(x, w, b); }});
+    all.push_back({"conv1d stride 2, padding 3, dilation 2", at("2x3x7 4x3x3"),
+                   [](V x, V w) { return conv1d(x, w, {}, 2, 3, 2); }});
+    all.push_back({"conv2d", at("2x2x5x4 3x2x3x2 3"), [](V x, V w, V b) { return conv2d(x, w, b); }});
+    all.push_back(
+        {"conv2d stride 2, padding 1", at("2x2x5x4 3x2x3x3"), [](V x, V w) { return conv2d(x, w, {}, 2, 1); }});
+    all.push_back({"max_pool2d 2", {"2x3x4x6 | 5x5", Nan::gradients}, [](V x) { return max_pool2d(x, 2); }});
+    all.push_back({"avg_pool2d 3 1", "2x4x6 | 5x5", [](V x) { return avg_pool2d(x, 3, 1); }});
+}
+
+}  // namespace
+
+template <class T>
+OpCases<T> composed_cases() {
+    using V = const Tensor<T>&;
+    const std::string any = "4x6 | 5 | 2x3x4";
+    IdArray places({2, 3}), twice({2, 3});  // in the second row of `twice` two go to one place
+    std::ranges::copy(std::initializer_list<int>{2, 0, 3, 1, 3, 0}, places.data());
+    std::ranges::copy(std::initializer_list<int>{2, 0, 3, 1, 0, 1}, twice.data());
+    OpCases<T> all = {
+        {"pad", any,
+         [](V x) {
+             return pad(x, {1, 2}, 0.5);
+         }},
+        {"pad and cut", "4x6 | 2x3x4",
+         [](V x) {
+             return pad(x, {1, -2, -1, 3});
+         }},
+        {"flip", "4x6 | () | 5 | 2x3x4", [](V x) { return flip(x); }},
+        {"flip 1", "4x6 | 2x3x4", [](V x) { return flip(x, 1); }},
+        {"roll 2 1", "4x6 | 2x3x4 | 3x1", [](V x) { return roll(x, 2, 1); }},
+        {"roll -1 0", any, [](V x) { return roll(x, -1, 0); }},
+        {"tile", "4x6 | () | 5 | 2x1x3",
+         [](V x) {
+             return tile(x, {2, 3});
+         }},
+        {"one_hot", "2x3x5",
+         [](V x) {
+             return mul(one_hot<T>(some_ids({2, 3}, 5), 5), x);
+         }},
+        {"cummax 1", {"4x6 | 2x3x4", Nan::gradients}, [](V x) { return cummax(x, 1).values; }},
+        {"cummax 0", {"4x6 | () | 5", Nan::gradients}, [](V x) { return cummax(x, 0).values; }},
+        {"cumprod -1", "4x6 | () | 5 | 2x3x4", [](V x) { return cumprod(x, -1); }},
+        {"cumprod 0", "4x6 | 2x3x4", [](V x) { return cumprod(x, 0); }},
+        {"scatter 1 of 2x4", "2x4 2x3", [=](V x, V source) { return scatter(x, 1, places, source); }},
+        {"scatter 0", "4x3 2x3", [=](V x, V source) { return scatter(x, 0, places, source); }},
+        {"scatter 1 twice", "2x4 2x3", [=](V x, V source) { return scatter(x, 1, twice, source); }},
+        {"unfold -1 by 2", "2x7 | 3 | 2x3x8", [](V x) { return unfold(x, -1, 3, 2); }},
+        {"unfold 0, dilation 3", "7x2 | 4", [](V x) { return unfold(x, 0, 2, 1, 3); }},
+    };
+    add_norms(all);
+    add_convolutions(all);
+    return all;
+}
+
+template OpCases<float> composed_cases();
+template OpCases<double> composed_cases();
+
+}  // namespace inkling

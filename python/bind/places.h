@@ -1,0 +1,54 @@
+// Ops as functions and methods, under each name that their arguments have: x.sum(axes=0) and softmax(x, axis=0);
+// NumPy's axis=, keepdims=; PyTorch's dim=, keepdim=.
+#pragma once
+
+#include <cstring>
+
+#include "python/bind/define.h"
+
+namespace inkling::python {
+
+struct ArgumentName {
+    const char *own, *numpy, *torch;
+};
+inline constexpr ArgumentName kArgumentNames[] = {
+    {"axes", "axis", "dim"}, {"axis", "axis", "dim"}, {"keep_axes", "keepdims", "keepdim"}};
+
+// An argument under another name; `count` counts those that have one.
+template <class Extra>
+Extra renamed(Extra extra, const char* ArgumentName::*as, int& count) {
+    if constexpr (requires { extra.name_; }) {
+        for (const ArgumentName& names : kArgumentNames) {
+            if (std::strcmp(extra.name_, names.own) != 0) continue;
+            count += std::strcmp(names.own, names.*as) != 0;
+            extra.name_ = names.*as;
+            break;
+        }
+    }
+    return extra;
+}
+
+// define(), once for each set of names.
+template <class Place, class F, class... Extra>
+void define_with_names(Place& place, const char* name, const F& f, const char* doc, const Extra&... extra) {
+    define(place, name, f, doc, extra...);
+    for (const auto as : {&ArgumentName::numpy, &ArgumentName::torch}) {
+        int count = 0;
+        (renamed(extra, as, count), ...);
+        if (count > 0) define(place, name, f, "", renamed(extra, as, count)...);
+    }
+}
+
+// Functions that are methods of a tensor, too: softmax(x) and x.softmax().
+struct Places {
+    nb::module_& m;
+    nb::class_<AnyTensor>& c;
+
+    template <class F, class... Extra>
+    void operator()(const char* name, const F& f, const char* doc, const Extra&... extra) {
+        define_with_names(c, name, f, doc, extra...);
+        m.attr(name) = c.attr(name);
+    }
+};
+
+}  // namespace inkling::python

@@ -1,0 +1,79 @@
+// Ops made of others, vectors in products, numbers as operands: what the table of op cases cannot say.
+#include "engine/ops.h"
+#include "tests/engine/helpers.h"
+
+using namespace inkling;
+using namespace inkling::testing;
+
+namespace {
+
+const auto kX = Tensor<double>::from({{3, 1, 2}, {4, 4, 0}});
+
+}  // namespace
+
+TEST_CASE("tensor: made of a vector and a shape", "[engine]") {
+    const auto x = Tensor<float>::from(std::vector<float>{1, 2, 3, 4, 5, 6}, {2, 3}, true);
+    CHECK((x.shape() == Shape{2, 3} && x.requires_grad()));
+    check_equal(x.value(), {1, 2, 3, 4, 5, 6});
+    CHECK_THROWS_WITH(Tensor<float>::from(std::vector<float>{1, 2}, {3}),
+                      ContainsSubstring("2 numbers are not those of shape (3,)"));
+}
+
+TEST_CASE("composed: known values", "[engine]") {
+    check_equal(pad(kX, {-1, 1}).value(), {1, 2, 0, 4, 0, 0});
+    check_equal(flip(kX, 1).value(), {2, 1, 3, 0, 4, 4});
+    check_equal(roll(kX, -4, 1).value(), {1, 2, 3, 4, 0, 4});
+    CHECK(tile(kX, {2, 1, 0}).shape() == Shape{2, 2, 0});
+    check_equal(one_hot<double>(IdArray({2}, 1), 3).value(), {0, 1, 0, 0, 1, 0});
+    const auto ids = [](const IdArray& x) { return std::vector<int>(x.begin(), x.end()); };
+    CHECK(ids(argmin(kX, 1)) == std::vector{1, 2});
+    CHECK(ids(argsort(kX, 1, true)) == std::vector{0, 2, 1, 0, 1, 2});
+    CHECK(ids(cummax(kX, 1).ids) == std::vector{0, 0, 0, 0, 1, 1});
+    check_equal(unfold(kX, 1, 2).value(), {3, 1, 1, 2, 4, 4, 4, 0});
+    check_equal(remainder(Tensor<double>::from({5, -5, 5, -5}), Tensor<double>::from({3, 3, -3, -3})).value(),
+                {2, 1, -1, -2});
+    CHECK(remainder(Tensor<double>::from(1.0), Tensor<double>::from(0.1)).item() == std::fmod(1.0, 0.1));
+    check_equal(maximum(kX, 2).value(), {3, 2, 2, 4, 4, 2});
+    check_equal(pow(2, kX).value(), {8, 2, 4, 16, 16, 1});
+}
+
+TEST_CASE("composed: the norm of zeros has a gradient of 0", "[engine]") {
+    for (const double p : {1.0, 2.0, 3.0}) {
+        const auto x = Tensor<double>::zeros({3}, true);
+        norm(x, p).backward();
+        check_equal(x.grad(), {0, 0, 0});
+    }
+}
+
+TEST_CASE("composed: a scalar is a row of one number where an axis is named", "[engine]") {
+    const auto x = Tensor<double>::from(3.0, true);
+    CHECK(argmax(x, 0)() == 0);
+    CHECK(topk(x, 1).values.item() == 3);
+    CHECK(log_softmax(x).item() == 0);
+    CHECK(mean(x, {-1}, true).shape() == Shape());
+    CHECK_THROWS_WITH(sum(x, 1), ContainsSubstring("sum: axis 1"));
+    CHECK_THROWS_WITH(cumsum(x, 1), ContainsSubstring("cumsum: axis 1"));
+}
+
+TEST_CASE("composed: the variance of too few elements is NaN", "[engine]") {
+    const auto one = Tensor<double>::from({2.0}, true);
+    CHECK(std::isnan(var(one).item()));
+    inkling::std(one).backward();
+    CHECK(std::isnan(one.grad()(0)));
+    CHECK(std::isnan(var(Tensor<double>::zeros({0})).item()));
+    CHECK(std::isinf(var(Tensor<double>::from({1, 2}), {}, false, 2).item()));
+}
+
+TEST_CASE("composed: what does not fit is refused", "[engine]") {
+    CHECK_THROWS_WITH(pad(kX, {1}), ContainsSubstring("pad: two widths for each axis"));
+    CHECK_THROWS_WITH(pad(kX, {-2, -2}), ContainsSubstring("pad: widths -2 and -2 cut more off axis 1"));
+    CHECK_THROWS_WITH(one_hot<double>(IdArray({1}, 3), 3), ContainsSubstring("below 3 classes, got 3"));
+    CHECK_THROWS_WITH(norm(kX, 0), ContainsSubstring("norm: a p above 0"));
+    CHECK_THROWS_WITH(scatter(kX, 1, IdArray({2, 1}, 3), Tensor<double>::zeros({2, 1})), ContainsSubstring("below 3"));
+    CHECK_THROWS_WITH(scatter(kX, 1, IdArray({1, 1}, 0), Tensor<double>::zeros({1, 1})),
+                      ContainsSubstring("got index (1, 1) for shape (2, 3)"));
+    CHECK_THROWS_WITH(unfold(kX, 1, 4), ContainsSubstring("unfold: windows of 1 to 3 elements"));
+    CHECK_THROWS_WITH(conv1d(kX, kX), ContainsSubstring("conv1d: x (B, C, ...)"));
+    CHECK_THROWS_WITH(matmul(Tensor<double>::zeros({3}), Tensor<double>::zeros({2, 3})),
+                      ContainsSubstring("matmul: (..., M, K) and (..., K, N) are required, got (3,) and (2, 3)"));
+}
