@@ -1,4 +1,4 @@
-// A language model of characters, made of engine and nn alone: it learns a rhyme, with Adam by hand.
+// A language model of characters, made of layers and an optimizer: it learns a rhyme.
 #include <inkling/engine/ops.h>
 #include <inkling/engine/process/threads.h>
 #include <inkling/nn/attention/multi_head.h>
@@ -7,8 +7,9 @@
 #include <inkling/nn/mlp.h>
 #include <inkling/nn/norm.h>
 #include <inkling/nn/positions.h>
+#include <inkling/train/optimizers/adamw.h>
+#include <inkling/train/schedule.h>
 
-#include <cmath>
 #include <iostream>
 #include <set>
 
@@ -47,9 +48,10 @@ int main() {
     set_threads(1);  // a model as small as this one has no work for more
     Model model;
     nn::FlatParameters<float> flat(model);  // all parameters as one array, and all gradients as another
-    std::vector<float> m(flat.values().size()), v(flat.values().size());
+    train::AdamW<float> adamw(flat, {.weight_decay = 0});
+    const train::Schedule schedule{train::ScheduleKind::linear, 0.004, 0, 0, 500};  // from 0.004 to 0 in 500 steps
     IdArray ids({kBatch, kContext}), targets({kBatch, kContext});
-    for (int step = 1; step <= 500; ++step) {
+    for (std::size_t step = 0; step < 500; ++step) {
         const RandomKey key = model.random.next();
         for (std::size_t i = 0; i < ids.size(); ++i) {  // parts of the text, from random places on
             const std::size_t at = random_below(key, i / kContext, kText.size() - kContext) + i % kContext;
@@ -57,15 +59,9 @@ int main() {
         }
         const Tensor<float> loss = cross_entropy(model.forward(ids), targets);
         loss.backward();
-        float *w = flat.values().data(), *g = flat.gradients().data();
-        const float rate = 0.004f * (1 - float(step) / 501) * std::sqrt(1 - std::pow(0.99f, float(step)));
-        for (std::size_t i = 0; i < m.size(); ++i) {
-            m[i] = 0.9f * m[i] + 0.1f * g[i];
-            v[i] = 0.99f * v[i] + 0.01f * g[i] * g[i];
-            w[i] -= rate * m[i] / (std::sqrt(v[i]) + 1e-8f);
-        }
+        adamw.step(schedule.at(step), train::clip_scale(train::gradient_norm(flat.gradients()), 1.0));
         flat.zero_gradients();
-        if (step % 100 == 0) std::cout << "step " << step << "  loss " << loss.item() << std::endl;
+        if (step % 100 == 99) std::cout << "step " << step + 1 << "  loss " << loss.item() << std::endl;
     }
     const NoGrad no_graph;
     std::string text = "Peter";

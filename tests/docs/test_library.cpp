@@ -11,6 +11,7 @@
 #include "tests/engine/helpers.h"
 #include "tests/paths.h"
 #include "tests/support/scratch_folder.h"
+#include "train/optimizers/adamw.h"
 
 using namespace inkling;
 using namespace inkling::testing;
@@ -34,6 +35,8 @@ TEST_CASE("library page: the lines beside PyTorch's", "[docs]") {
     auto w = Tensor<float>::full({2, 2}, 0.5, true);
     check_equal(Tensor<float>::zeros({2, 3}).value(), {0, 0, 0, 0, 0, 0});
     check_equal(Tensor<float>::arange(0, 1, 0.25).value(), {0, 0.25, 0.5, 0.75});
+    const std::vector<float> v{1, 2, 3, 4};
+    check_equal(Tensor<float>::from(v, {2, 2}).value(), {1, 2, 3, 4});
     Generator random{1337};
     CHECK(Tensor<float>::randn({2, 3}, random.next()).size() == 6);
     IdArray ids = xt::xarray<int>{0, 1};
@@ -66,6 +69,9 @@ TEST_CASE("library page: the lines beside PyTorch's", "[docs]") {
     check_equal(clamp(x, 2).value(), {2, 2, 3, 4});
     check_equal(where(x.value() > 2, x, 0).value(), {0, 0, 3, 4});
     CHECK(argmax(x, -1)(1) == 1);
+    check_equal(maximum(x, 2.5).value(), {2.5, 2.5, 3, 4});
+    check_equal(pad(x, {1, 0}).value(), {0, 1, 2, 0, 3, 4});
+    check_close(norm(x, 2, 1).value(), of<float>({2}, {2.236068, 5}), 1e-6);
     check_equal(topk(x, 1).values.value(), {2, 4});
     check_equal(einsum("ij,jk->ik", x, w).value(), {1.5, 1.5, 3.5, 3.5});
     CHECK(mse_loss(x, y).item() == Approx(25.375));
@@ -105,6 +111,12 @@ TEST_CASE("library page: the lines beside PyTorch's", "[docs]") {
     CHECK(names.size() == 4);
     nn::initialize(net, random, {{"*bias", nn::Initial::constant(0)}});
     check_equal(net.parameters()[3].second.value(), {0, 0});
+    nn::FlatParameters<float> flat(net);
+    train::AdamW<float> adamw(flat, {.beta2 = 0.999, .weight_decay = 0});
+    sum(net.forward(x)).backward();
+    adamw.step(1e-3, train::clip_scale(train::gradient_norm(flat.gradients()), 1));
+    check_close(net.parameters()[3].second.value(), of<float>({2}, {-1e-3, -1e-3}), 1e-4);
+    flat.zero_gradients();
     net.zero_grad();
     net.eval();
     CHECK_FALSE(net.training());
