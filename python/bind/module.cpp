@@ -9,6 +9,8 @@ NB_MODULE(_inkling, m) {
     auto tensor = bind_tensor(m);
     bind_ops(m, tensor);
     bind_composed(m, tensor);
+    nb::module_ optim = m.def_submodule("_optim", "Optimizers.");
+    bind_optimizers(optim);
     nb::module_ nn = m.def_submodule("_nn", "Layers.");
     bind_layers(nn);
     bind_attention(nn);

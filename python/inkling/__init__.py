@@ -4,7 +4,7 @@ import inkling
 w = inkling.Tensor(numpy_array, requires_grad=True)     # shares the array's memory
 loss = inkling.cross_entropy(inkling.linear(x, w), [2])
 loss.backward()
-w.data -= 0.1 * w.grad
+inkling.optim.SGD([w], lr=0.1).step()
 
 run = inkling.train("my.txt", max_time=60, out="runs/mine")
 print(*run.model.generate("The "), sep="")
@@ -18,7 +18,7 @@ if "OMP_WAIT_POLICY" not in os.environ:
 
 from . import _inkling
 from ._inkling import *  # noqa: F403: every op, Tensor, Model, ...
-from . import nn
+from . import nn, optim
 from ._training import TrainResult, train
 
 Tensor = _inkling.Tensor
@@ -26,4 +26,7 @@ if "OMP_NUM_THREADS" not in os.environ:
     _inkling.set_threads()
 
 __version__ = _inkling.__version__
-__all__ = [name for name in dir(_inkling) if not name.startswith("_")] + ["TrainResult", "train"]
+__all__ = [name for name in dir(_inkling) if not name.startswith("_")] + [
+    "TrainResult",
+    "train",
+]

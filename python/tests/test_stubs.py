@@ -8,7 +8,7 @@ import sys
 import pytest
 from conftest import ROOT
 
-FILES = {"inkling._inkling": "__init__.pyi", "inkling._inkling._nn": "_nn.pyi"}
+FILES = {"inkling._inkling": "__init__.pyi", "inkling._inkling._nn": "_nn.pyi", "inkling._inkling._optim": "_optim.pyi"}
 
 
 @pytest.mark.parametrize("module", FILES)

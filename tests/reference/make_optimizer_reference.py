@@ -1,4 +1,4 @@
-"""Makes optimizers.json: steps of torch.optim.Muon and torch.optim.SGD, in float64.
+"""Makes optimizers.json: steps of torch.optim.Muon, SGD, Adam and AdamW, in float64.
 
     python tests/reference/make_optimizer_reference.py        (torch 2.9 or later)
 
@@ -46,6 +46,8 @@ for shape in ((3, 5), (6, 4), (4, 4)):
                                    adjust_lr_fn=scale))
 for momentum, nesterov in ((0.9, False), (0.9, True), (0.0, False)):
     cases["sgd"].append(steps(torch.optim.SGD, 3, 4, momentum=momentum, nesterov=nesterov, weight_decay=0.1))
+cases["adam"] = [steps(torch.optim.Adam, 5), steps(torch.optim.Adam, 3, 4, betas=(0.8, 0.99), eps=1e-4)]
+cases["adamw"] = [steps(torch.optim.AdamW, *shape, weight_decay=0.1) for shape in ((5,), (3, 4), (2, 3, 2))]
 path = pathlib.Path(__file__).with_name("optimizers.json")
 lines = [json.dumps(k) + ": " + json.dumps(v, separators=(",", ":")) for k, v in cases.items()]
 path.write_text("{\n" + ",\n".join(lines) + "\n}\n")

@@ -1,0 +1,197 @@
+// The optimizers and schedules of train/; inkling/optim.py is what users import.
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/unique_ptr.h>
+
+#include <cmath>
+
+#include "python/bind/bind.h"
+#include "train/optimizers/adamw.h"
+#include "train/optimizers/muon.h"
+#include "train/optimizers/sgd.h"
+#include "train/schedule.h"
+
+template <>
+struct nanobind::detail::type_caster<inkling::train::ScheduleKind> : named_caster<inkling::train::ScheduleKind> {};
+template <>
+struct nanobind::detail::type_caster<inkling::train::MuonScale> : named_caster<inkling::train::MuonScale> {};
+
+namespace inkling::python {
+namespace {
+
+// An optimizer of tensors that stay where they are: a step copies them into its own flat buffer and back.
+struct AnyOptimizer {
+    virtual ~AnyOptimizer() = default;
+    virtual void step(double learning_rate) = 0;
+    virtual std::uint64_t& updates() = 0;
+    virtual nb::dict state() = 0;  // copies, by the number of the parameter and the name of the state
+    virtual void set_state(const nb::dict& state) = 0;
+};
+
+template <class T>
+class OptimizerOver : public AnyOptimizer {
+  public:
+    template <class Make>  // make(FlatParameters<T>&)
+    OptimizerOver(const std::vector<AnyTensor>& all, const Make& make) {
+        for (const AnyTensor& x : all) {
+            Tensor<T>& p = parameters_.emplace_back(x.as<T>("optimizer"));
+            check(p.node() && p.node()->is_leaf(), "optimizer: leaves that require a gradient are required, got {}",
+                  p.node() ? p.node()->op : "a tensor without a gradient");
+            // as PyTorch, weight decay is of all: a vector is a matrix of one row, which Muon leaves alone
+            const Shape shape = p.rank() < 2 ? Shape{1, p.size()} : p.shape();
+            copies_.module.all.emplace_back(Array<T>(shape, T{0}), true);
+            copies_.module.roles.push_back(p.rank() == 2 ? nn::Role::matrix : nn::Role::vector);
+        }
+        copies_.flat = nn::FlatParameters<T>(copies_.module);
+        optimizer_ = make(copies_.flat);
+    }
+
+    void step(double learning_rate) override {
+        each([&](std::size_t, Tensor<T>& p, const Entry& entry) {
+            Array<T> value = place(copies_.flat.values(), entry, p.shape());
+            Array<T> gradient = place(copies_.flat.gradients(), entry, p.shape());
+            copy_into(value, p.value());
+            copy_into(gradient, p.grad());
+        });
+        optimizer_->step(learning_rate);
+        each([&](std::size_t, Tensor<T>& p, const Entry& entry) {
+            Array<T> value = p.value_in_place();
+            copy_into(value, place(copies_.flat.values(), entry, p.shape()));
+        });
+    }
+
+    std::uint64_t& updates() override { return optimizer_->updates; }
+
+    nb::dict state() override {
+        nb::dict all;
+        each_state([&](const std::string& name, const Shape& shape, T* values) {
+            Array<T> copy(shape);
+            std::copy_n(values, copy.size(), copy.data());
+            all[name.c_str()] = numpy_view<T>(copy, true);
+        });
+        return all;
+    }
+    void set_state(const nb::dict& state) override {
+        std::vector<std::pair<Array<T>, T*>> checked;
+        each_state([&](const std::string& name, const Shape& shape, T* values) {
+            check(state.contains(name.c_str()), "load_state_dict: {} is missing", name);
+            const AnyTensor given = tensor_over(state[name.c_str()], kDType<T>, false);
+            const Array<T> dense = given.as<T>("load_state_dict").value().clone();
+            check(dense.shape() == shape, "load_state_dict: {} has shape {}, the parameter {}", name, dense.shape(),
+                  shape);
+            checked.emplace_back(dense, values);
+        });
+        for (const auto& [from, to] : checked) std::copy_n(from.data(), from.size(), to);
+    }
+
+  private:
+    using Entry = typename nn::FlatParameters<T>::Entry;
+    struct List : nn::Module<T> {
+        std::vector<Tensor<T>> all;
+        std::vector<nn::Role> roles;
+        void visit(const nn::Visitor<T>& v) override {
+            for (std::size_t i = 0; i < all.size(); ++i) v(std::to_string(i), all[i], {roles[i]});
+        }
+    };
+
+    static Array<T> place(const Array<T>& flat, const Entry& entry, const Shape& shape) {
+        return flat.sliced(0, entry.offset, entry.offset + entry.parameter.size()).reshaped(shape);
+    }
+    template <class F>
+    void each(const F& f) {
+        for (std::size_t i = 0; i < parameters_.size(); ++i) f(i, parameters_[i], copies_.flat.entries()[i]);
+    }
+    template <class F>
+    void each_state(const F& f) {
+        each([&](std::size_t i, Tensor<T>& p, const Entry& entry) {
+            for (const auto& s : optimizer_->state_of(entry)) f(fmt::format("{}.{}", i, s.kind), p.shape(), s.values);
+        });
+    }
+
+    std::vector<Tensor<T>> parameters_;
+    struct {
+        List module;
+        nn::FlatParameters<T> flat;
+    } copies_;
+    std::unique_ptr<train::Optimizer<T>> optimizer_;
+};
+
+template <template <class> class Kind, class Options>
+std::unique_ptr<AnyOptimizer> optimizer_over(const std::vector<AnyTensor>& parameters, const Options& options) {
+    check(!parameters.empty(), "optimizer: at least one parameter is required");
+    return with_type(parameters[0].dtype(), [&]<class T>() -> std::unique_ptr<AnyOptimizer> {
+        return std::make_unique<OptimizerOver<T>>(
+            parameters, [&](nn::FlatParameters<T>& flat) { return std::make_unique<Kind<T>>(flat, options); });
+    });
+}
+
+double clip_grad_norm(const std::vector<AnyTensor>& parameters, double max_norm) {
+    double squares = 0;
+    for (const AnyTensor& p : parameters) {
+        const double norm = visit(
+            p, []<class T>(const Tensor<T>& t) { return train::gradient_norm<T>(Array<T>(t.grad().contiguous())); });
+        squares += norm * norm;
+    }
+    const double norm = std::sqrt(squares), scale = train::clip_scale(norm, max_norm);
+    if (scale == 1) return norm;
+    for (const AnyTensor& p : parameters)
+        visit(p, [&]<class T>(const Tensor<T>& t) {
+            Array<T> g = t.grad();
+            g *= static_cast<T>(scale);
+        });
+    return norm;
+}
+
+}  // namespace
+
+void bind_optimizers(nb::module_& m) {
+    using Parameters = std::vector<AnyTensor>;
+    nb::class_<AnyOptimizer>(m, "Group", "An optimizer of one group of parameters.")
+        .def("step", &AnyOptimizer::step, "learning_rate"_a, nb::call_guard<nb::gil_scoped_release>())
+        .def_prop_rw(
+            "updates", [](AnyOptimizer& o) { return o.updates(); },
+            [](AnyOptimizer& o, std::uint64_t n) { o.updates() = n; })
+        .def("state", &AnyOptimizer::state)
+        .def("set_state", &AnyOptimizer::set_state, "state"_a);
+    m.def(
+        "adamw",
+        [](const Parameters& params, std::pair<double, double> betas, double eps, double weight_decay) {
+            return optimizer_over<train::AdamW>(params,
+                                                train::AdamWOptions{betas.first, betas.second, eps, weight_decay});
+        },
+        "params"_a, "betas"_a, "eps"_a, "weight_decay"_a);
+    m.def(
+        "sgd",
+        [](const Parameters& params, double momentum, bool nesterov, double weight_decay) {
+            return optimizer_over<train::SGD>(params, train::SGDOptions{momentum, nesterov, weight_decay});
+        },
+        "params"_a, "momentum"_a, "nesterov"_a, "weight_decay"_a);
+    m.def(
+        "muon",
+        [](const Parameters& params, double momentum, bool nesterov, std::size_t ns_steps, train::MuonScale scale,
+           double weight_decay, std::pair<double, double> betas, double eps, double adamw_rate) {
+            const train::RoleRates rates{adamw_rate, adamw_rate, adamw_rate, adamw_rate};
+            return optimizer_over<train::Muon>(
+                params, train::MuonOptions{momentum,
+                                           nesterov,
+                                           ns_steps,
+                                           scale,
+                                           false,
+                                           weight_decay,
+                                           {betas.first, betas.second, eps, weight_decay, rates}});
+        },
+        "params"_a, "momentum"_a, "nesterov"_a, "ns_steps"_a, "scale"_a, "weight_decay"_a, "betas"_a, "eps"_a,
+        "adamw_rate"_a);
+    m.def("clip_grad_norm", &clip_grad_norm, "params"_a, "max_norm"_a);
+    nb::class_<train::Schedule>(m, "Schedule",
+                                "The learning rate of each step: 'cosine', 'linear', 'wsd' (stable, then down) or "
+                                "'constant'; from 0 to peak in `warmup` steps, then to floor at `steps`.")
+        .def(
+            "__init__",
+            [](train::Schedule* self, train::ScheduleKind kind, std::size_t steps, std::size_t warmup, double peak,
+               double floor,
+               double decay_fraction) { new (self) train::Schedule{kind, peak, floor, warmup, steps, decay_fraction}; },
+            "kind"_a, "steps"_a, "warmup"_a = 0, "peak"_a = 1.0, "floor"_a = 0.0, "decay_fraction"_a = 0.2)
+        .def("__call__", &train::Schedule::at, "step"_a, "Of step 0, 1, ...: peak without a warm-up at step 0.");
+}
+
+}  // namespace inkling::python
