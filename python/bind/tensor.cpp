@@ -72,12 +72,18 @@ nb::class_<AnyTensor> bind_tensor(nb::module_& m) {
     nb::class_<RandomKey>(m, "RandomKey", "Selects a sequence of random numbers.")
         .def(nb::init<std::uint64_t, std::uint64_t>(), "seed"_a = 0, "stream"_a = 0)
         .def_rw("seed", &RandomKey::seed)
-        .def_rw("stream", &RandomKey::stream);
+        .def_rw("stream", &RandomKey::stream)
+        .def("__reduce__", [](const RandomKey& k) {
+            return nb::make_tuple(nb::type<RandomKey>(), nb::make_tuple(k.seed, k.stream));
+        });
     nb::class_<Generator>(m, "Generator", "Hands out keys, one per use: the streams of one seed in order.")
         .def(nb::init<std::uint64_t, std::uint64_t>(), "seed"_a = 1337, "next_stream"_a = 0)
         .def_rw("seed", &Generator::seed)
         .def_rw("next_stream", &Generator::next_stream)
-        .def("next", &Generator::next, "The next key.");
+        .def("next", &Generator::next, "The next key.")
+        .def("__reduce__", [](const Generator& g) {
+            return nb::make_tuple(nb::type<Generator>(), nb::make_tuple(g.seed, g.next_stream));
+        });
 
     nb::class_<AnyTensor> c(m, "Tensor",
                             "A value of float32 or float64 and, when a gradient is wanted, the node of the graph that "
@@ -135,8 +141,37 @@ nb::class_<AnyTensor> bind_tensor(nb::module_& m) {
     c.def_prop_ro("dtype", &AnyTensor::dtype, "'float32' or 'float64'");
     c.def_prop_ro("ndim", [](const AnyTensor& x) { return visit(x, [](auto& t) { return t.rank(); }); });
     c.def_prop_ro("size", [](const AnyTensor& x) { return visit(x, [](auto& t) { return t.size(); }); });
-    c.def_prop_ro("requires_grad",
-                  [](const AnyTensor& x) { return visit(x, [](auto& t) { return t.requires_grad(); }); });
+    c.def_prop_rw(
+        "requires_grad", [](const AnyTensor& x) { return visit(x, [](auto& t) { return t.requires_grad(); }); },
+        [](AnyTensor& x, bool on) {
+            std::visit(
+                [on]<class T>(Tensor<T>& t) {
+                    if (on == t.requires_grad()) return;
+                    check(!t.node() || t.node()->is_leaf(),
+                          "requires_grad: of a leaf, got what '{}' made: use detach()", t.node() ? t.node()->op : "");
+                    t = Tensor<T>(t.value(), on);
+                },
+                x.tensor);
+        },
+        "Whether backward() gives it, or what it depends on, a gradient; it may be set for a leaf.");
+    c.def("__reduce__", [](const nb::object& self) {  // copy.deepcopy, pickle
+        const auto& x = nb::cast<const AnyTensor&>(self);
+        const bool leaf = visit(x, [](auto& t) { return !t.node() || t.node()->is_leaf(); });
+        if (!leaf) throw nb::type_error("only a leaf can be copied: the graph of others would be lost; use detach()");
+        const nb::object values = self.attr("numpy")().attr("copy")();
+        return nb::make_tuple(nb::type<AnyTensor>(), nb::make_tuple(values, self.attr("requires_grad")));
+    });
+    c.def("__dlpack_device__", [](const AnyTensor&) { return nb::make_tuple(1, 0); });  // the CPU
+    c.def(
+        "__dlpack__",
+        [](const AnyTensor& x, const nb::kwargs& how) {
+            return visit(x, [&](auto& t) {
+                if (t.requires_grad())
+                    throw nb::type_error("a tensor that requires a gradient would lose its graph: pass x.detach()");
+                return numpy_view(t.value(), true).attr("__dlpack__")(**how);
+            });
+        },
+        "The memory, shared: torch.from_dlpack(x).");
     c.def("__len__", [](const AnyTensor& x) {
         return visit(x, [](auto& t) {
             if (t.rank() == 0) throw nb::type_error("len() of a tensor without axes");
@@ -225,6 +260,16 @@ nb::class_<AnyTensor> bind_tensor(nb::module_& m) {
         "The value in another dtype, cut from the graph.");
     c.def("__getitem__", [](const AnyTensor& x, const nb::object& key) {
         return visit(x, [&](auto& t) { return AnyTensor(item_of(t, key)); });
+    });
+    c.def("__setitem__", [](const nb::object& self, const nb::object& key, const nb::object& values) {
+        const auto refuse = [](const AnyTensor& x, const char* instead) {
+            if (visit(x, [](auto& t) { return t.requires_grad(); }))
+                throw nb::type_error(fmt::format("x[...] = v records no graph: {}", instead).c_str());
+        };
+        refuse(nb::cast<const AnyTensor&>(self), "write x.data[...] = v for the elements of a parameter");
+        if (nb::isinstance<AnyTensor>(values))
+            refuse(nb::cast<const AnyTensor&>(values), "pass v.detach(), or use where() or scatter()");
+        self.attr("data")[key] = values;
     });
     for (const char* name : {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"}) define_comparison(c, name);
     c.def("__bool__", [](const AnyTensor& x) {

@@ -19,6 +19,7 @@ if "OMP_WAIT_POLICY" not in os.environ:
 from . import _inkling
 from ._inkling import *  # noqa: F403: every op, Tensor, Model, ...
 from . import nn, optim
+from ._tensors import Function, from_dlpack, from_numpy
 from ._training import TrainResult, train
 
 Tensor = _inkling.Tensor
@@ -27,6 +28,9 @@ if "OMP_NUM_THREADS" not in os.environ:
 
 __version__ = _inkling.__version__
 __all__ = [name for name in dir(_inkling) if not name.startswith("_")] + [
+    "Function",
     "TrainResult",
+    "from_dlpack",
+    "from_numpy",
     "train",
 ]

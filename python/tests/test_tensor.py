@@ -179,8 +179,59 @@ def test_names_of_numpy():
     x = Tensor(a)
     assert np.array_equal(abs(x), abs(a)) and np.array_equal(x.T, a.T)
     assert x.reshape(3, 2).shape == x.reshape((3, -1)).shape == (3, 2) and x.reshape(6).shape == (6,)
-    with pytest.raises(ValueError, match="scalar"):
-        Tensor(1.0).cumsum(0)
+    assert Tensor(1.0).cumsum(0).shape == ()
+    for y, expected in [
+        (x.sum(axis=0, keepdims=True), a.sum(0, keepdims=True)),
+        (x.mean(dim=(0, 1)), a.mean()),
+        (x.max(dim=-1, keepdim=True), a.max(-1, keepdims=True)),
+        (inkling.concatenate([x, x], dim=1), np.concatenate([a, a], 1)),
+        (x.softmax(dim=0).sum(dim=0), np.ones(3)),
+        (x.unsqueeze(dim=0).squeeze(dim=0), a),
+        (x.flip(dim=1), a[:, ::-1]),
+    ]:
+        assert np.allclose(y.numpy(), expected) and y.shape == np.shape(expected)
+    assert np.array_equal(x.argmax(dim=1), a.argmax(1))
+    with pytest.raises(TypeError):
+        x.sum(axis=0, dim=0)
+
+
+def test_what_is_left_of_a_division():
+    a = np.array([5.0, -5.0, 5.5, 0.3])
+    b = np.array([3.0, 3.0, -2.0, 0.1])
+    x, y = Tensor(a, requires_grad=True), Tensor(b, requires_grad=True)
+    assert np.array_equal((x % y).numpy(), a % b) and np.array_equal((x // y).numpy(), a // b)
+    assert np.array_equal((x % 3).numpy(), a % 3) and np.array_equal((7 // x).numpy(), 7 // a)
+    assert np.array_equal((a % y).numpy(), a % b) and not (x // y).requires_grad
+    (x % y).sum().backward()
+    assert np.array_equal(x.grad, np.ones(4)) and np.array_equal(y.grad, -(a // b))
+    assert np.array_equal(inkling.maximum(x, 0).numpy(), np.maximum(a, 0))
+    assert np.array_equal(inkling.minimum(1, y).numpy(), np.minimum(1, b))
+
+
+def test_vectors_in_products():
+    m, v = np.arange(6.0).reshape(2, 3), np.arange(3.0)
+    for a, b in [(m, v), (v, m.T), (v, v), (np.stack([m, m]), v), (v, np.stack([m.T, m.T]))]:
+        y = Tensor(a) @ Tensor(b)
+        assert y.shape == (a @ b).shape and np.allclose(y.numpy(), a @ b)
+        assert inkling.gradcheck(inkling.matmul, [Tensor(a), Tensor(b)]) < 1e-6
+
+
+def test_elements_are_written():
+    a = np.arange(6, dtype=np.float32).reshape(2, 3)
+    x = Tensor(a)
+    x[0] = 7
+    x[1, 1:] = Tensor([8, 9])
+    x[x == 3] = [1]
+    assert np.array_equal(a, [[7, 7, 7], [1, 8, 9]])
+    w = Tensor(a.copy(), requires_grad=True)
+    y = (w * x).sum()
+    with pytest.raises(TypeError, match="records no graph: write x.data"):
+        w[0] = 1
+    with pytest.raises(TypeError, match="records no graph: pass v.detach"):
+        x[0] = w[0]
+    x[0] = w[0].detach()
+    with pytest.raises(inkling.Error, match="mul"):  # whose backward needs the old x
+        y.backward()
 
 
 def test_in_place_is_a_new_tensor_and_never_the_parameter():

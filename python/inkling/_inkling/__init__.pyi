@@ -2,7 +2,7 @@
 Arrays with gradients, layers, language models and their training, in C++.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 import os
 from typing import overload
 
@@ -42,6 +42,8 @@ class RandomKey:
     @stream.setter
     def stream(self, arg: int, /) -> None: ...
 
+    def __reduce__(self) -> tuple: ...
+
 class Generator:
     """Hands out keys, one per use: the streams of one seed in order."""
 
@@ -61,6 +63,8 @@ class Generator:
 
     def next(self) -> RandomKey:
         """The next key."""
+
+    def __reduce__(self) -> tuple: ...
 
 class Tensor:
     """
@@ -107,7 +111,20 @@ class Tensor:
     def size(self) -> int: ...
 
     @property
-    def requires_grad(self) -> bool: ...
+    def requires_grad(self) -> bool:
+        """
+        Whether backward() gives it, or what it depends on, a gradient; it may be set for a leaf.
+        """
+
+    @requires_grad.setter
+    def requires_grad(self, arg: bool, /) -> None: ...
+
+    def __reduce__(self) -> tuple: ...
+
+    def __dlpack_device__(self) -> tuple: ...
+
+    def __dlpack__(self, **kwargs) -> object:
+        """The memory, shared: torch.from_dlpack(x)."""
 
     def __len__(self) -> int: ...
 
@@ -158,6 +175,8 @@ class Tensor:
         """The value in another dtype, cut from the graph."""
 
     def __getitem__(self, arg: object, /) -> Tensor: ...
+
+    def __setitem__(self, arg0: object, arg1: object, /) -> None: ...
 
     def __eq__(self, arg: object, /) -> object: ...
 
@@ -254,6 +273,36 @@ class Tensor:
     @overload
     def __rpow__(self, arg: numpy.typing.ArrayLike, /) -> Tensor: ...
 
+    @overload
+    def __mod__(self, arg: Tensor, /) -> Tensor: ...
+
+    @overload
+    def __mod__(self, arg: float, /) -> Tensor: ...
+
+    @overload
+    def __mod__(self, arg: numpy.typing.ArrayLike, /) -> Tensor: ...
+
+    @overload
+    def __rmod__(self, arg: float, /) -> Tensor: ...
+
+    @overload
+    def __rmod__(self, arg: numpy.typing.ArrayLike, /) -> Tensor: ...
+
+    @overload
+    def __floordiv__(self, arg: Tensor, /) -> Tensor: ...
+
+    @overload
+    def __floordiv__(self, arg: float, /) -> Tensor: ...
+
+    @overload
+    def __floordiv__(self, arg: numpy.typing.ArrayLike, /) -> Tensor: ...
+
+    @overload
+    def __rfloordiv__(self, arg: float, /) -> Tensor: ...
+
+    @overload
+    def __rfloordiv__(self, arg: numpy.typing.ArrayLike, /) -> Tensor: ...
+
     def __neg__(self) -> Tensor: ...
 
     def __matmul__(self, arg: Tensor, /) -> Tensor: ...
@@ -288,6 +337,15 @@ class Tensor:
 
     def cos(self) -> Tensor:
         """cos x"""
+
+    def asin(self) -> Tensor:
+        """The arc sine."""
+
+    def acos(self) -> Tensor:
+        """The arc cosine."""
+
+    def atan(self) -> Tensor:
+        """The arc tangent."""
 
     def log1p(self) -> Tensor:
         """ln(1 + x), exact for small x."""
@@ -348,43 +406,113 @@ class Tensor:
     def pow(self, exponent: Tensor) -> Tensor:
         """x^exponent of two tensors; shapes broadcast."""
 
+    @overload
     def sum(self, axes: int | Sequence[int] | None = None, keep_axes: bool = False) -> Tensor:
         """
         The sum over axes, which vanish, or stay with size 1 with keep_axes; over all by default.
         """
 
+    @overload
+    def sum(self, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor: ...
+
+    @overload
+    def sum(self, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> Tensor: ...
+
+    @overload
     def mean(self, axes: int | Sequence[int] | None = None, keep_axes: bool = False) -> Tensor:
         """The mean over axes."""
 
+    @overload
+    def mean(self, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor: ...
+
+    @overload
+    def mean(self, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> Tensor: ...
+
+    @overload
     def max(self, axes: int | Sequence[int] | None = None, keep_axes: bool = False) -> Tensor:
         """The maximum over axes; elements that share it share its gradient."""
 
+    @overload
+    def max(self, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor: ...
+
+    @overload
+    def max(self, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> Tensor: ...
+
+    @overload
     def min(self, axes: int | Sequence[int] | None = None, keep_axes: bool = False) -> Tensor:
         """The minimum over axes; elements that share it share its gradient."""
 
+    @overload
+    def min(self, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor: ...
+
+    @overload
+    def min(self, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> Tensor: ...
+
+    @overload
     def prod(self, axes: int | Sequence[int] | None = None, keep_axes: bool = False) -> Tensor:
         """The product over axes."""
 
+    @overload
+    def prod(self, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor: ...
+
+    @overload
+    def prod(self, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> Tensor: ...
+
+    @overload
     def logsumexp(self, axes: int | Sequence[int] | None = None, keep_axes: bool = False) -> Tensor:
         """ln sum e^x over axes, without overflow."""
 
+    @overload
+    def logsumexp(self, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor: ...
+
+    @overload
+    def logsumexp(self, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> Tensor: ...
+
+    @overload
     def var(self, axes: int | Sequence[int] | None = None, keep_axes: bool = False, correction: float = 1.0) -> Tensor:
         """sum (x - mean)^2 / (n - correction) over axes."""
 
+    @overload
+    def var(self, axis: int | Sequence[int] | None = None, keepdims: bool = False, correction: float = 1.0) -> Tensor: ...
+
+    @overload
+    def var(self, dim: int | Sequence[int] | None = None, keepdim: bool = False, correction: float = 1.0) -> Tensor: ...
+
+    @overload
     def std(self, axes: int | Sequence[int] | None = None, keep_axes: bool = False, correction: float = 1.0) -> Tensor:
         """The root of var."""
 
+    @overload
+    def std(self, axis: int | Sequence[int] | None = None, keepdims: bool = False, correction: float = 1.0) -> Tensor: ...
+
+    @overload
+    def std(self, dim: int | Sequence[int] | None = None, keepdim: bool = False, correction: float = 1.0) -> Tensor: ...
+
+    @overload
     def argmax(self, axes: int | Sequence[int] | None = None, keep_axes: bool = False) -> numpy.typing.ArrayLike:
         """
         Where the first maximum is: along one axis, or row-major over several. An array of int32.
         """
 
+    @overload
+    def argmax(self, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> numpy.typing.ArrayLike: ...
+
+    @overload
+    def argmax(self, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> numpy.typing.ArrayLike: ...
+
+    @overload
     def cumsum(self, axis: int) -> Tensor:
         """y_i = x_0 + ... + x_i along an axis."""
 
     @overload
+    def cumsum(self, dim: int) -> Tensor: ...
+
+    @overload
     def softmax(self, axis: int = -1) -> Tensor:
         """e^x_i / sum_j e^x_j along an axis; -inf gets 0."""
+
+    @overload
+    def softmax(self, dim: int = -1) -> Tensor: ...
 
     @overload
     def softmax(self, allowed: numpy.typing.ArrayLike, none: str = 'error') -> Tensor:
@@ -392,8 +520,12 @@ class Tensor:
         The same along the last axis of x (B, ..., Lq, Lk), over the places where allowed, which broadcasts to x, is true. A row without any is an error, 'uniform' or 'zero'.
         """
 
+    @overload
     def log_softmax(self, axis: int = -1) -> Tensor:
         """x_i - ln sum_j e^x_j along an axis."""
+
+    @overload
+    def log_softmax(self, dim: int = -1) -> Tensor: ...
 
     def layer_norm(self, gain: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-05) -> Tensor:
         """
@@ -445,34 +577,66 @@ class Tensor:
     def flatten(self, first: int = 0, last: int = -1) -> Tensor:
         """Axes first to last as one."""
 
+    @overload
     def squeeze(self, axes: int | Sequence[int] | None = None) -> Tensor:
         """Without these axes of size 1; without all such by default."""
 
+    @overload
+    def squeeze(self, axis: int | Sequence[int] | None = None) -> Tensor: ...
+
+    @overload
+    def squeeze(self, dim: int | Sequence[int] | None = None) -> Tensor: ...
+
+    @overload
     def unsqueeze(self, axis: int) -> Tensor:
         """With a new axis of size 1 in front of `axis`."""
+
+    @overload
+    def unsqueeze(self, dim: int) -> Tensor: ...
 
     def expand(self, shape: int | Sequence[int]) -> Tensor:
         """x broadcast to a shape, as a view; -1 keeps x's size."""
 
+    @overload
     def permute(self, axes: int | Sequence[int]) -> Tensor:
         """Axis i of the result is axis axes[i] of x."""
+
+    @overload
+    def permute(self, axis: int | Sequence[int]) -> Tensor: ...
+
+    @overload
+    def permute(self, dim: int | Sequence[int]) -> Tensor: ...
 
     def transpose(self, a: int, b: int) -> Tensor:
         """Axes a and b exchanged."""
 
+    @overload
     def slice(self, axis: int, begin: int, end: int, step: int = 1) -> Tensor:
         """[begin, end) of an axis, each step-th; x[...] does the same."""
+
+    @overload
+    def slice(self, dim: int, begin: int, end: int, step: int = 1) -> Tensor: ...
 
     @overload
     def split(self, parts: int, axis: int = 0) -> list[Tensor]:
         """`parts` pieces of equal size along an axis."""
 
     @overload
+    def split(self, parts: int, dim: int = 0) -> list[Tensor]: ...
+
+    @overload
     def split(self, sizes: Sequence[int], axis: int = 0) -> list[Tensor]:
         """Pieces of these sizes along an axis."""
 
+    @overload
+    def split(self, sizes: Sequence[int], dim: int = 0) -> list[Tensor]: ...
+
+    @overload
     def repeat(self, times: int, axis: int) -> Tensor:
         """a b -> a a b b along an axis."""
+
+    @overload
+    def repeat(self, times: int, dim: int) -> Tensor: ...
 
     def tril(self, k: int = 0) -> Tensor:
         """x (..., M, N) with zeros above the k-th diagonal."""
@@ -483,22 +647,144 @@ class Tensor:
     def masked_fill(self, mask: numpy.typing.ArrayLike, value: float) -> Tensor:
         """`value` where the mask, which broadcasts to x, is true; x elsewhere."""
 
+    @overload
     def gather(self, axis: int, index: numpy.typing.ArrayLike) -> Tensor:
         """y[..., j, ...] = x[..., index[..., j, ...], ...], of index's shape."""
 
+    @overload
+    def gather(self, dim: int, index: numpy.typing.ArrayLike) -> Tensor: ...
+
+    @overload
     def index_select(self, axis: int, index: numpy.typing.ArrayLike) -> Tensor:
         """What lies at the places index (n) of an axis."""
 
+    @overload
+    def index_select(self, dim: int, index: numpy.typing.ArrayLike) -> Tensor: ...
+
+    @overload
     def scatter_add(self, axis: int, index: numpy.typing.ArrayLike, source: Tensor) -> Tensor:
         """x with source[..., j, ...] added to [..., index[..., j, ...], ...]."""
 
+    @overload
+    def scatter_add(self, dim: int, index: numpy.typing.ArrayLike, source: Tensor) -> Tensor: ...
+
+    @overload
     def sort(self, axis: int = -1, descending: bool = False) -> tuple[Tensor, numpy.typing.ArrayLike]:
         """
         (values, ids): the elements along an axis in order, and where they were.
         """
 
+    @overload
+    def sort(self, dim: int = -1, descending: bool = False) -> tuple[Tensor, numpy.typing.ArrayLike]: ...
+
+    @overload
     def topk(self, k: int, axis: int = -1) -> tuple[Tensor, numpy.typing.ArrayLike]:
         """(values, ids): the k largest along an axis, in order."""
+
+    @overload
+    def topk(self, k: int, dim: int = -1) -> tuple[Tensor, numpy.typing.ArrayLike]: ...
+
+    def pad(self, widths: Sequence[int], value: float = 0.0) -> Tensor:
+        """
+        `value` before and after the last axis, then the axis in front of it, ...; a negative width cuts off.
+        """
+
+    @overload
+    def flip(self, axes: int | Sequence[int] | None = None) -> Tensor:
+        """In reverse order along axes, or all."""
+
+    @overload
+    def flip(self, axis: int | Sequence[int] | None = None) -> Tensor: ...
+
+    @overload
+    def flip(self, dim: int | Sequence[int] | None = None) -> Tensor: ...
+
+    @overload
+    def roll(self, shift: int, axis: int) -> Tensor:
+        """Element i goes to i + shift along an axis, and around its end."""
+
+    @overload
+    def roll(self, shift: int, dim: int) -> Tensor: ...
+
+    def tile(self, times: int | Sequence[int]) -> Tensor:
+        """x again and again, times[i] times along axis i."""
+
+    @overload
+    def norm(self, p: float = 2.0, axes: int | Sequence[int] | None = None, keep_axes: bool = False) -> Tensor:
+        """(sum |x|^p)^(1/p) over axes; p = inf: the largest |x|."""
+
+    @overload
+    def norm(self, p: float = 2.0, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor: ...
+
+    @overload
+    def norm(self, p: float = 2.0, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> Tensor: ...
+
+    @overload
+    def argmin(self, axes: int | Sequence[int] | None = None, keep_axes: bool = False) -> numpy.typing.ArrayLike:
+        """Where the first minimum is, as argmax."""
+
+    @overload
+    def argmin(self, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> numpy.typing.ArrayLike: ...
+
+    @overload
+    def argmin(self, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> numpy.typing.ArrayLike: ...
+
+    @overload
+    def argsort(self, axis: int = -1, descending: bool = False) -> numpy.typing.ArrayLike:
+        """The ids that sort() gives."""
+
+    @overload
+    def argsort(self, dim: int = -1, descending: bool = False) -> numpy.typing.ArrayLike: ...
+
+    @overload
+    def cummax(self, axis: int) -> tuple[Tensor, numpy.typing.ArrayLike]:
+        """
+        (values, ids): the largest element so far along an axis, and where it is.
+        """
+
+    @overload
+    def cummax(self, dim: int) -> tuple[Tensor, numpy.typing.ArrayLike]: ...
+
+    @overload
+    def cumprod(self, axis: int) -> Tensor:
+        """y_i = x_0 x_1 ... x_i along an axis."""
+
+    @overload
+    def cumprod(self, dim: int) -> Tensor: ...
+
+    @overload
+    def scatter(self, axis: int, index: numpy.typing.ArrayLike, source: Tensor) -> Tensor:
+        """
+        x with source[..., j, ...] in place of [..., index[..., j, ...], ...]; of several the last stays.
+        """
+
+    @overload
+    def scatter(self, dim: int, index: numpy.typing.ArrayLike, source: Tensor) -> Tensor: ...
+
+    @overload
+    def unfold(self, axis: int, size: int, step: int = 1, dilation: int = 1) -> Tensor:
+        """
+        Windows of `size` elements of an axis, `step` apart: (..., n, ...) -> (..., windows, ..., size).
+        """
+
+    @overload
+    def unfold(self, dim: int, size: int, step: int = 1, dilation: int = 1) -> Tensor: ...
+
+    def conv1d(self, weight: Tensor, bias: Tensor | None = None, stride: int = 1, padding: int = 0, dilation: int = 1) -> Tensor:
+        """x (B, C, L), weight (O, C, K), bias (O) or None -> (B, O, L')"""
+
+    def conv2d(self, weight: Tensor, bias: Tensor | None = None, stride: int = 1, padding: int = 0, dilation: int = 1) -> Tensor:
+        """
+        x (B, C, H, W), weight (O, C, Kh, Kw), bias (O) or None -> (B, O, H', W')
+        """
+
+    def max_pool2d(self, size: int, stride: int = 0) -> Tensor:
+        """
+        The maximum of windows (size, size) of the last two axes; stride 0: size.
+        """
+
+    def avg_pool2d(self, size: int, stride: int = 0) -> Tensor:
+        """The mean of windows (size, size) of the last two axes; stride 0: size."""
 
 class no_grad:
     """with no_grad(): ops of this thread record no graph."""
@@ -565,6 +851,15 @@ def sin(x: Tensor, /) -> Tensor:
 def cos(x: Tensor, /) -> Tensor:
     """cos x"""
 
+def asin(x: Tensor, /) -> Tensor:
+    """The arc sine."""
+
+def acos(x: Tensor, /) -> Tensor:
+    """The arc cosine."""
+
+def atan(x: Tensor, /) -> Tensor:
+    """The arc tangent."""
+
 def log1p(x: Tensor, /) -> Tensor:
     """ln(1 + x), exact for small x."""
 
@@ -628,19 +923,43 @@ def mul(a: Tensor, b: Tensor) -> Tensor:
 def div(a: Tensor, b: Tensor) -> Tensor:
     """a / b; shapes broadcast."""
 
+@overload
 def maximum(a: Tensor, b: Tensor) -> Tensor:
     """
     The larger of two numbers; shapes broadcast. Equal ones share the gradient.
     """
 
+@overload
+def maximum(a: Tensor, b: float) -> Tensor: ...
+
+@overload
+def maximum(a: float, b: Tensor) -> Tensor: ...
+
+@overload
 def minimum(a: Tensor, b: Tensor) -> Tensor:
     """
     The smaller of two numbers; shapes broadcast. Equal ones share the gradient.
     """
 
+@overload
+def minimum(a: Tensor, b: float) -> Tensor: ...
+
+@overload
+def minimum(a: float, b: Tensor) -> Tensor: ...
+
+@overload
+def remainder(a: Tensor, b: Tensor) -> Tensor:
+    """a - b floor(a / b), Python's %; shapes broadcast."""
+
+@overload
+def remainder(a: Tensor, b: float) -> Tensor: ...
+
+@overload
+def remainder(a: float, b: Tensor) -> Tensor: ...
+
 def matmul(a: Tensor, b: Tensor) -> Tensor:
     """
-    a (..., M, K), b (..., K, N) -> (..., M, N); the axes in front broadcast.
+    a (..., M, K), b (..., K, N) -> (..., M, N); the axes in front broadcast. A vector (K) is a row as a, a column as b.
     """
 
 @overload
@@ -651,43 +970,113 @@ def pow(x: Tensor, /, exponent: float) -> Tensor:
 def pow(x: Tensor, /, exponent: Tensor) -> Tensor:
     """x^exponent of two tensors; shapes broadcast."""
 
+@overload
 def sum(x: Tensor, /, axes: int | Sequence[int] | None = None, keep_axes: bool = False) -> Tensor:
     """
     The sum over axes, which vanish, or stay with size 1 with keep_axes; over all by default.
     """
 
+@overload
+def sum(x: Tensor, /, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor: ...
+
+@overload
+def sum(x: Tensor, /, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> Tensor: ...
+
+@overload
 def mean(x: Tensor, /, axes: int | Sequence[int] | None = None, keep_axes: bool = False) -> Tensor:
     """The mean over axes."""
 
+@overload
+def mean(x: Tensor, /, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor: ...
+
+@overload
+def mean(x: Tensor, /, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> Tensor: ...
+
+@overload
 def max(x: Tensor, /, axes: int | Sequence[int] | None = None, keep_axes: bool = False) -> Tensor:
     """The maximum over axes; elements that share it share its gradient."""
 
+@overload
+def max(x: Tensor, /, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor: ...
+
+@overload
+def max(x: Tensor, /, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> Tensor: ...
+
+@overload
 def min(x: Tensor, /, axes: int | Sequence[int] | None = None, keep_axes: bool = False) -> Tensor:
     """The minimum over axes; elements that share it share its gradient."""
 
+@overload
+def min(x: Tensor, /, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor: ...
+
+@overload
+def min(x: Tensor, /, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> Tensor: ...
+
+@overload
 def prod(x: Tensor, /, axes: int | Sequence[int] | None = None, keep_axes: bool = False) -> Tensor:
     """The product over axes."""
 
+@overload
+def prod(x: Tensor, /, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor: ...
+
+@overload
+def prod(x: Tensor, /, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> Tensor: ...
+
+@overload
 def logsumexp(x: Tensor, /, axes: int | Sequence[int] | None = None, keep_axes: bool = False) -> Tensor:
     """ln sum e^x over axes, without overflow."""
 
+@overload
+def logsumexp(x: Tensor, /, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor: ...
+
+@overload
+def logsumexp(x: Tensor, /, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> Tensor: ...
+
+@overload
 def var(x: Tensor, /, axes: int | Sequence[int] | None = None, keep_axes: bool = False, correction: float = 1.0) -> Tensor:
     """sum (x - mean)^2 / (n - correction) over axes."""
 
+@overload
+def var(x: Tensor, /, axis: int | Sequence[int] | None = None, keepdims: bool = False, correction: float = 1.0) -> Tensor: ...
+
+@overload
+def var(x: Tensor, /, dim: int | Sequence[int] | None = None, keepdim: bool = False, correction: float = 1.0) -> Tensor: ...
+
+@overload
 def std(x: Tensor, /, axes: int | Sequence[int] | None = None, keep_axes: bool = False, correction: float = 1.0) -> Tensor:
     """The root of var."""
 
+@overload
+def std(x: Tensor, /, axis: int | Sequence[int] | None = None, keepdims: bool = False, correction: float = 1.0) -> Tensor: ...
+
+@overload
+def std(x: Tensor, /, dim: int | Sequence[int] | None = None, keepdim: bool = False, correction: float = 1.0) -> Tensor: ...
+
+@overload
 def argmax(x: Tensor, /, axes: int | Sequence[int] | None = None, keep_axes: bool = False) -> numpy.typing.ArrayLike:
     """
     Where the first maximum is: along one axis, or row-major over several. An array of int32.
     """
 
+@overload
+def argmax(x: Tensor, /, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> numpy.typing.ArrayLike: ...
+
+@overload
+def argmax(x: Tensor, /, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> numpy.typing.ArrayLike: ...
+
+@overload
 def cumsum(x: Tensor, /, axis: int) -> Tensor:
     """y_i = x_0 + ... + x_i along an axis."""
 
 @overload
+def cumsum(x: Tensor, /, dim: int) -> Tensor: ...
+
+@overload
 def softmax(x: Tensor, /, axis: int = -1) -> Tensor:
     """e^x_i / sum_j e^x_j along an axis; -inf gets 0."""
+
+@overload
+def softmax(x: Tensor, /, dim: int = -1) -> Tensor: ...
 
 @overload
 def softmax(x: Tensor, /, allowed: numpy.typing.ArrayLike, none: str = 'error') -> Tensor:
@@ -695,8 +1084,12 @@ def softmax(x: Tensor, /, allowed: numpy.typing.ArrayLike, none: str = 'error') 
     The same along the last axis of x (B, ..., Lq, Lk), over the places where allowed, which broadcasts to x, is true. A row without any is an error, 'uniform' or 'zero'.
     """
 
+@overload
 def log_softmax(x: Tensor, /, axis: int = -1) -> Tensor:
     """x_i - ln sum_j e^x_j along an axis."""
+
+@overload
+def log_softmax(x: Tensor, /, dim: int = -1) -> Tensor: ...
 
 def layer_norm(x: Tensor, /, gain: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-05) -> Tensor:
     """
@@ -762,34 +1155,66 @@ def reshape(x: Tensor, /, shape: int | Sequence[int]) -> Tensor:
 def flatten(x: Tensor, /, first: int = 0, last: int = -1) -> Tensor:
     """Axes first to last as one."""
 
+@overload
 def squeeze(x: Tensor, /, axes: int | Sequence[int] | None = None) -> Tensor:
     """Without these axes of size 1; without all such by default."""
 
+@overload
+def squeeze(x: Tensor, /, axis: int | Sequence[int] | None = None) -> Tensor: ...
+
+@overload
+def squeeze(x: Tensor, /, dim: int | Sequence[int] | None = None) -> Tensor: ...
+
+@overload
 def unsqueeze(x: Tensor, /, axis: int) -> Tensor:
     """With a new axis of size 1 in front of `axis`."""
+
+@overload
+def unsqueeze(x: Tensor, /, dim: int) -> Tensor: ...
 
 def expand(x: Tensor, /, shape: int | Sequence[int]) -> Tensor:
     """x broadcast to a shape, as a view; -1 keeps x's size."""
 
+@overload
 def permute(x: Tensor, /, axes: int | Sequence[int]) -> Tensor:
     """Axis i of the result is axis axes[i] of x."""
+
+@overload
+def permute(x: Tensor, /, axis: int | Sequence[int]) -> Tensor: ...
+
+@overload
+def permute(x: Tensor, /, dim: int | Sequence[int]) -> Tensor: ...
 
 def transpose(x: Tensor, /, a: int, b: int) -> Tensor:
     """Axes a and b exchanged."""
 
+@overload
 def slice(x: Tensor, /, axis: int, begin: int, end: int, step: int = 1) -> Tensor:
     """[begin, end) of an axis, each step-th; x[...] does the same."""
+
+@overload
+def slice(x: Tensor, /, dim: int, begin: int, end: int, step: int = 1) -> Tensor: ...
 
 @overload
 def split(x: Tensor, /, parts: int, axis: int = 0) -> list[Tensor]:
     """`parts` pieces of equal size along an axis."""
 
 @overload
+def split(x: Tensor, /, parts: int, dim: int = 0) -> list[Tensor]: ...
+
+@overload
 def split(x: Tensor, /, sizes: Sequence[int], axis: int = 0) -> list[Tensor]:
     """Pieces of these sizes along an axis."""
 
+@overload
+def split(x: Tensor, /, sizes: Sequence[int], dim: int = 0) -> list[Tensor]: ...
+
+@overload
 def repeat(x: Tensor, /, times: int, axis: int) -> Tensor:
     """a b -> a a b b along an axis."""
+
+@overload
+def repeat(x: Tensor, /, times: int, dim: int) -> Tensor: ...
 
 def tril(x: Tensor, /, k: int = 0) -> Tensor:
     """x (..., M, N) with zeros above the k-th diagonal."""
@@ -797,11 +1222,19 @@ def tril(x: Tensor, /, k: int = 0) -> Tensor:
 def triu(x: Tensor, /, k: int = 0) -> Tensor:
     """x (..., M, N) with zeros below the k-th diagonal."""
 
+@overload
 def concatenate(parts: Sequence[Tensor], axis: int = 0) -> Tensor:
     """Tensors one after the other along an axis."""
 
+@overload
+def concatenate(parts: Sequence[Tensor], dim: int = 0) -> Tensor: ...
+
+@overload
 def stack(parts: Sequence[Tensor], axis: int = 0) -> Tensor:
     """Tensors of one shape along a new axis."""
+
+@overload
+def stack(parts: Sequence[Tensor], dim: int = 0) -> Tensor: ...
 
 @overload
 def where(mask: numpy.typing.ArrayLike, a: Tensor, b: Tensor) -> Tensor:
@@ -819,22 +1252,155 @@ def masked_fill(x: Tensor, /, mask: numpy.typing.ArrayLike, value: float) -> Ten
 def causal_mask(rows: int, columns: int) -> numpy.typing.ArrayLike:
     """(rows, columns) of bool: what a causal query must not see."""
 
+@overload
 def gather(x: Tensor, /, axis: int, index: numpy.typing.ArrayLike) -> Tensor:
     """y[..., j, ...] = x[..., index[..., j, ...], ...], of index's shape."""
 
+@overload
+def gather(x: Tensor, /, dim: int, index: numpy.typing.ArrayLike) -> Tensor: ...
+
+@overload
 def index_select(x: Tensor, /, axis: int, index: numpy.typing.ArrayLike) -> Tensor:
     """What lies at the places index (n) of an axis."""
 
+@overload
+def index_select(x: Tensor, /, dim: int, index: numpy.typing.ArrayLike) -> Tensor: ...
+
+@overload
 def scatter_add(x: Tensor, /, axis: int, index: numpy.typing.ArrayLike, source: Tensor) -> Tensor:
     """x with source[..., j, ...] added to [..., index[..., j, ...], ...]."""
 
+@overload
+def scatter_add(x: Tensor, /, dim: int, index: numpy.typing.ArrayLike, source: Tensor) -> Tensor: ...
+
+@overload
 def sort(x: Tensor, /, axis: int = -1, descending: bool = False) -> tuple[Tensor, numpy.typing.ArrayLike]:
     """
     (values, ids): the elements along an axis in order, and where they were.
     """
 
+@overload
+def sort(x: Tensor, /, dim: int = -1, descending: bool = False) -> tuple[Tensor, numpy.typing.ArrayLike]: ...
+
+@overload
 def topk(x: Tensor, /, k: int, axis: int = -1) -> tuple[Tensor, numpy.typing.ArrayLike]:
     """(values, ids): the k largest along an axis, in order."""
+
+@overload
+def topk(x: Tensor, /, k: int, dim: int = -1) -> tuple[Tensor, numpy.typing.ArrayLike]: ...
+
+def pad(x: Tensor, /, widths: Sequence[int], value: float = 0.0) -> Tensor:
+    """
+    `value` before and after the last axis, then the axis in front of it, ...; a negative width cuts off.
+    """
+
+@overload
+def flip(x: Tensor, /, axes: int | Sequence[int] | None = None) -> Tensor:
+    """In reverse order along axes, or all."""
+
+@overload
+def flip(x: Tensor, /, axis: int | Sequence[int] | None = None) -> Tensor: ...
+
+@overload
+def flip(x: Tensor, /, dim: int | Sequence[int] | None = None) -> Tensor: ...
+
+@overload
+def roll(x: Tensor, /, shift: int, axis: int) -> Tensor:
+    """Element i goes to i + shift along an axis, and around its end."""
+
+@overload
+def roll(x: Tensor, /, shift: int, dim: int) -> Tensor: ...
+
+def tile(x: Tensor, /, times: int | Sequence[int]) -> Tensor:
+    """x again and again, times[i] times along axis i."""
+
+def one_hot(ids: numpy.typing.ArrayLike, classes: int, dtype: str = 'float32') -> Tensor:
+    """(...) -> (..., classes): 1 at the id, 0 elsewhere."""
+
+@overload
+def norm(x: Tensor, /, p: float = 2.0, axes: int | Sequence[int] | None = None, keep_axes: bool = False) -> Tensor:
+    """(sum |x|^p)^(1/p) over axes; p = inf: the largest |x|."""
+
+@overload
+def norm(x: Tensor, /, p: float = 2.0, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor: ...
+
+@overload
+def norm(x: Tensor, /, p: float = 2.0, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> Tensor: ...
+
+@overload
+def argmin(x: Tensor, /, axes: int | Sequence[int] | None = None, keep_axes: bool = False) -> numpy.typing.ArrayLike:
+    """Where the first minimum is, as argmax."""
+
+@overload
+def argmin(x: Tensor, /, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> numpy.typing.ArrayLike: ...
+
+@overload
+def argmin(x: Tensor, /, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> numpy.typing.ArrayLike: ...
+
+@overload
+def argsort(x: Tensor, /, axis: int = -1, descending: bool = False) -> numpy.typing.ArrayLike:
+    """The ids that sort() gives."""
+
+@overload
+def argsort(x: Tensor, /, dim: int = -1, descending: bool = False) -> numpy.typing.ArrayLike: ...
+
+@overload
+def cummax(x: Tensor, /, axis: int) -> tuple[Tensor, numpy.typing.ArrayLike]:
+    """
+    (values, ids): the largest element so far along an axis, and where it is.
+    """
+
+@overload
+def cummax(x: Tensor, /, dim: int) -> tuple[Tensor, numpy.typing.ArrayLike]: ...
+
+@overload
+def cumprod(x: Tensor, /, axis: int) -> Tensor:
+    """y_i = x_0 x_1 ... x_i along an axis."""
+
+@overload
+def cumprod(x: Tensor, /, dim: int) -> Tensor: ...
+
+@overload
+def scatter(x: Tensor, /, axis: int, index: numpy.typing.ArrayLike, source: Tensor) -> Tensor:
+    """
+    x with source[..., j, ...] in place of [..., index[..., j, ...], ...]; of several the last stays.
+    """
+
+@overload
+def scatter(x: Tensor, /, dim: int, index: numpy.typing.ArrayLike, source: Tensor) -> Tensor: ...
+
+@overload
+def unfold(x: Tensor, /, axis: int, size: int, step: int = 1, dilation: int = 1) -> Tensor:
+    """
+    Windows of `size` elements of an axis, `step` apart: (..., n, ...) -> (..., windows, ..., size).
+    """
+
+@overload
+def unfold(x: Tensor, /, dim: int, size: int, step: int = 1, dilation: int = 1) -> Tensor: ...
+
+def conv1d(x: Tensor, /, weight: Tensor, bias: Tensor | None = None, stride: int = 1, padding: int = 0, dilation: int = 1) -> Tensor:
+    """x (B, C, L), weight (O, C, K), bias (O) or None -> (B, O, L')"""
+
+def conv2d(x: Tensor, /, weight: Tensor, bias: Tensor | None = None, stride: int = 1, padding: int = 0, dilation: int = 1) -> Tensor:
+    """
+    x (B, C, H, W), weight (O, C, Kh, Kw), bias (O) or None -> (B, O, H', W')
+    """
+
+def max_pool2d(x: Tensor, /, size: int, stride: int = 0) -> Tensor:
+    """
+    The maximum of windows (size, size) of the last two axes; stride 0: size.
+    """
+
+def avg_pool2d(x: Tensor, /, size: int, stride: int = 0) -> Tensor:
+    """The mean of windows (size, size) of the last two axes; stride 0: size."""
+
+def save_tensors(path: str | os.PathLike, tensors: Mapping[str, Tensor]) -> None:
+    """Writes {name: tensor} into a safetensors file."""
+
+def load_tensors(path: str | os.PathLike) -> dict[str, Tensor]:
+    """
+    The tensors of floating-point numbers in a safetensors file, {name: tensor}: F64 as float64, others as float32.
+    """
 
 class Tokenizer:
     """Text to ids in [0, vocab_size) and back."""

@@ -1,0 +1,97 @@
+// What Python brings along: ops of its own, over NumPy's arrays; tensors from and to safetensors files.
+#include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/map.h>
+
+#include <set>
+
+#include "engine/autograd/backward.h"
+#include "formats/safetensors/safetensors.h"
+#include "python/bind/bind.h"
+
+namespace inkling::python {
+namespace {
+
+// An array of Python's as a value or gradient of its own memory.
+template <class T>
+Array<T> copy_of(nb::handle array, const char* op) {
+    return tensor_over(array, kDType<T>, false).template as<T>(op).value().clone();
+}
+
+// The op whose value is `value`, and whose backward(dy) returns a gradient, or None, for each input.
+template <class T>
+AnyTensor record_custom(const char* op, nb::handle value, const std::vector<AnyTensor>& all, nb::callable backward) {
+    std::vector<NodePtr<T>> nodes;
+    std::vector<Saved<T>> in;
+    for (const AnyTensor& x : all) {
+        const Tensor<T>& t = x.as<T>(op);
+        nodes.push_back(inputs(t)[0]);
+        in.emplace_back(t);
+    }
+    return AnyTensor(record<T>(
+        op, copy_of<T>(value, op), std::move(nodes),
+        [op, in, kept = keeper_of(backward)](const Array<T>& dy, Gradients<T>& grads) {
+            for (const Saved<T>& x : in) x.get();  // throws where it was written to since
+            const nb::gil_scoped_acquire interpreter;
+            const nb::object given = nb::handle(static_cast<PyObject*>(kept.get()))(numpy_view<T>(dy));
+            for (std::size_t i = 0; i < in.size(); ++i) {
+                if (!grads.wanted(i)) continue;
+                const Shape& shape = in[i]->shape();
+                const nb::object own = given[i];
+                Array<T> g = own.is_none() ? Array<T>(shape, T{0}) : copy_of<T>(own, op);
+                check(g.shape() == shape, "{}: backward returned a gradient of shape {} for an input of shape {}", op,
+                      g.shape(), shape);
+                grads.add(i, std::move(g));
+            }
+        }));
+}
+
+void save_tensors(const std::filesystem::path& path, const std::map<std::string, AnyTensor>& tensors) {
+    formats::SafetensorsWriter out;
+    out.set_metadata("format", "pt");
+    std::vector<std::shared_ptr<const void>> kept;  // until write()
+    for (const auto& [name, tensor] : tensors) {
+        visit(tensor, [&, &n = name]<class T>(const Tensor<T>& x) {
+            const auto dense = std::make_shared<ConstArray<T>>(x.value().contiguous());
+            out.add(n, sizeof(T) == 4 ? formats::DType::F32 : formats::DType::F64,
+                    std::vector<std::uint64_t>(x.shape().begin(), x.shape().end()), dense->data());
+            kept.push_back(dense);
+        });
+    }
+    out.write(path);
+}
+
+std::map<std::string, AnyTensor> load_tensors(const std::filesystem::path& path) {
+    const auto file = formats::SafetensorsFile::open(path);
+    std::map<std::string, AnyTensor> all;
+    for (const auto& [name, info] : file.tensors()) {
+        using enum formats::DType;
+        if (info.dtype != F16 && info.dtype != BF16 && info.dtype != F32 && info.dtype != F64) continue;
+        with_type(info.dtype == F64 ? DType::float64 : DType::float32, [&, &n = name, &i = info]<class T>() {
+            Array<T> values(Shape(i.shape.begin(), i.shape.end()));
+            file.read(n, values.data(), values.size());
+            all.emplace(n, AnyTensor(Tensor<T>(ConstArray<T>(values))));
+        });
+    }
+    return all;
+}
+
+}  // namespace
+
+void bind_custom(nb::module_& m) {
+    m.def(
+        "_record",
+        [](const std::string& name, const ArrayLike& value, const std::vector<AnyTensor>& in, nb::callable backward) {
+            if (in.empty()) throw nb::type_error(fmt::format("{}: at least one tensor is required", name).c_str());
+            static std::set<std::string> names;  // graphs hold pointers
+            const char* const op = names.insert(name).first->c_str();
+            return with_type(in[0].dtype(), [&]<class T>() { return record_custom<T>(op, value, in, backward); });
+        },
+        "name"_a, "value"_a, "inputs"_a, "backward"_a);
+    m.def("save_tensors", &save_tensors, "path"_a, "tensors"_a, nb::call_guard<nb::gil_scoped_release>(),
+          "Writes {name: tensor} into a safetensors file.");
+    m.def("load_tensors", &load_tensors, "path"_a, nb::call_guard<nb::gil_scoped_release>(),
+          "The tensors of floating-point numbers in a safetensors file, {name: tensor}: F64 as float64, others as "
+          "float32.");
+}
+
+}  // namespace inkling::python
