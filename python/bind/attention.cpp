@@ -131,6 +131,8 @@ void bind_attention(nb::module_& m) {
                 const typename Layer::Packed packed{width, context_length, heads, p, bias};
                 made.set<T>(std::make_shared<Layer>(r, packed));
             });
+            made.made = nb::make_tuple(nb::type<AnyLayer<nn::MultiHeadAttention>>().attr("packed"), again(r), width,
+                                       context_length, heads, p, bias, dtype);
             return made;
         },
         "random"_a, "width"_a, "context_length"_a, "num_heads"_a, "dropout"_a = 0.0, "bias"_a = true,
@@ -172,13 +174,15 @@ void bind_attention(nb::module_& m) {
     nb::class_<AnyLayer<nn::Attention>, AnyModule> single(m, "Attention", "One head with any scoring function.");
     single.def(
         "__init__",
-        [](AnyLayer<nn::Attention>* at, const AnyModule& scoring, double p) {
+        [](AnyLayer<nn::Attention>* at, const nb::typed<nb::object, AnyModule>& held, double p) {
+            const auto& scoring = nb::cast<const AnyModule&>(held);
             AnyLayer<nn::Attention> made;
             with_type(scoring.dtype(), [&]<class T>() {
                 if (!dynamic_cast<nn::Score<T>*>(&scoring.module<T>()))
                     throw nb::type_error("Attention: a score, such as ScaledDotScore(), is required");
                 made.set<T>(std::make_shared<nn::Attention<T>>(std::make_unique<HeldScore<T>>(scoring), p));
             });
+            made.made = nb::make_tuple(nb::type<AnyLayer<nn::Attention>>(), held, p);
             new (at) AnyLayer<nn::Attention>(std::move(made));
         },
         "score"_a, "dropout"_a = 0.0);

@@ -27,6 +27,7 @@ struct Maybe {
 struct AnyModule {
     std::shared_ptr<nn::Module<float>> single;
     std::shared_ptr<nn::Module<double>> twice;
+    nb::object made;  // for copies: a tuple of a callable and its arguments; none where it cannot be made again
 
     virtual ~AnyModule() = default;
     DType dtype() const { return single ? DType::float32 : DType::float64; }

@@ -2,7 +2,6 @@
 #include <nanobind/stl/function.h>
 #include <nanobind/stl/map.h>
 
-#include "models/files/state_dict.h"
 #include "nn/checkpoint.h"
 #include "nn/dropout.h"
 #include "nn/embedding.h"
@@ -72,20 +71,40 @@ void bind_module(nb::module_& m) {
         "Overwrites each parameter as the first rule says that its name fits: [('*bias', ('constant', 0)), ('*', "
         "('normal', 0.02))].");
     c.def(
-        "save_state_dict",
-        [](const AnyModule& module, const std::filesystem::path& path) {
-            visit(module, [&]<class T>(nn::Module<T>& l) { models::save_state_dict(l, path); });
+        "buffers", [](const AnyModule& module) { return visit(module, [](auto& l) { return l.buffers(); }); },
+        "Names that PyTorch's module also has in its state dict.");
+    // What modules written in Python have, too, is in inkling/nn.py.
+    using Names = std::vector<std::string>;
+    using Self = nb::handle_t<AnyModule>;
+    const auto shared = [](const char* name) { return nb::module_::import_("inkling.nn").attr("Stateful").attr(name); };
+    c.def(
+        "state_dict",
+        [shared](Self self) {
+            return nb::typed<nb::dict, std::string, AnyTensor>(nb::borrow<nb::dict>(shared("state_dict")(self)));
         },
-        "path"_a, "Writes the parameters into a safetensors file, which PyTorch's module of the same name reads, too.");
+        "{name: tensor} of all parameters, frozen ones too. They share the memory.");
     c.def(
         "load_state_dict",
-        [](const AnyModule& module, const std::filesystem::path& path, bool all) {
-            const auto match = all ? models::Match::all : models::Match::some;
-            const auto left =
-                visit(module, [&]<class T>(nn::Module<T>& l) { return models::load_state_dict(l, path, match); });
-            return std::pair(left.missing, left.unexpected);
+        [shared](Self self, const nb::typed<nb::dict, std::string, nb::any>& state, bool strict) {
+            return nb::cast<std::pair<Names, Names>>(shared("load_state_dict")(self, state, strict));
         },
-        "path"_a, "all"_a = true, "Reads them; (missing, unexpected) names, which are an error with `all`.");
+        "state"_a, "strict"_a = true,
+        "Takes the values of tensors or arrays over; (missing, unexpected) names, which are an error when strict.");
+    c.def(
+        "save", [shared](Self self, const std::filesystem::path& path) { shared("save")(self, path); }, "path"_a,
+        "Writes the state into a safetensors file, which PyTorch's module of the same name reads, too.");
+    c.def(
+        "load",
+        [shared](Self self, const std::filesystem::path& path, bool strict) {
+            return nb::cast<std::pair<Names, Names>>(shared("load")(self, path, strict));
+        },
+        "path"_a, "strict"_a = true, "load_state_dict() of a safetensors file.");
+    c.def("__reduce__", [](Self self) { return nb::tuple(nb::module_::import_("inkling.nn").attr("_reduced")(self)); });
+    c.def_prop_ro("_made", [](const AnyModule& module) {
+        if (!module.made.is_valid())
+            throw nb::type_error("a Model is not copied: save_pretrained() and from_pretrained() make another");
+        return module.made;
+    });
     c.def("__repr__", [](const AnyModule& module) { return visit(module, [](auto& l) { return l.to_string(); }); });
 }
 

@@ -7,6 +7,13 @@
 
 namespace inkling::python {
 
+// An argument of a constructor, for one that makes the same layer. Its values are copied, so any generator will do.
+template <class X>
+nb::object again(const X& x) {
+    return nb::cast(x);
+}
+inline nb::object again(const Generator&) { return nb::cast(Generator()); }
+
 template <template <class> class Layer, class... A, class... Extra>
 nb::class_<AnyLayer<Layer>, AnyModule> layer(nb::module_& m, const char* name, const char* doc, const Extra&... extra) {
     nb::class_<AnyLayer<Layer>, AnyModule> c(m, name, doc);
@@ -15,6 +22,7 @@ nb::class_<AnyLayer<Layer>, AnyModule> layer(nb::module_& m, const char* name, c
         [](AnyLayer<Layer>* self, A... arguments, DType dtype) {
             auto made = AnyLayer<Layer>();
             with_type(dtype, [&]<class T>() { made.template set<T>(std::make_shared<Layer<T>>(arguments...)); });
+            made.made = nb::make_tuple(nb::type<AnyLayer<Layer>>(), again(arguments)..., dtype);
             new (self) AnyLayer<Layer>(std::move(made));
         },
         extra..., "dtype"_a = DType::float32);

@@ -1,3 +1,5 @@
+import copy
+import pickle
 import re
 
 import inkling
@@ -167,11 +169,11 @@ def test_a_net_of_ones_own_learns():
 
 def test_state(tmp_path):
     a, b = (nn.MultiHeadAttention(Generator(seed), 8, 8, 4, 0.0, 2) for seed in (1, 2))
-    a.save_state_dict(tmp_path / "a.safetensors")
-    assert b.load_state_dict(tmp_path / "a.safetensors") == ([], [])
+    a.save(tmp_path / "a.safetensors")
+    assert b.load(tmp_path / "a.safetensors") == ([], [])
     assert all((p == b.parameters()[name]).all() for name, p in a.parameters().items())
     with pytest.raises(inkling.BadInput, match="weight"):
-        nn.Linear(Generator(1), 2, 2).load_state_dict(tmp_path / "a.safetensors")
+        nn.Linear(Generator(1), 2, 2).load(tmp_path / "a.safetensors")
     a.initialize(Generator(1), [("*bias", ("constant", 3)), ("*", ("normal", 0.02))])
     assert (a.parameters()["out_proj.bias"].numpy() == 3).all() and "MultiHeadAttention" in repr(a)
     a.freeze(lambda name: "query" in name)
@@ -197,3 +199,105 @@ def test_modules_in_lists_and_dicts_are_found():
     assert list(net.parameters()) == ["blocks.0.weight", "blocks.1.weight", "heads.a.1.weight", "scales.0"]
     net.eval()
     assert not net.heads["a"][0].training
+
+
+def values_of(module):
+    return {name: p.numpy().copy() for name, p in module.state_dict().items()}
+
+
+def same(a, b):
+    return a.keys() == b.keys() and all(np.array_equal(a[name], b[name]) for name in a)
+
+
+def test_a_modules_state(tmp_path):
+    a, b = Net(Generator(1)), Net(Generator(2))
+    b.mean = a.mean = Tensor([3.0])  # not trained, but part of the state
+    assert "mean" not in a.parameters() and list(a.state_dict())[-2:] == ["scale", "mean"]
+    a.save(tmp_path / "net.safetensors")
+    assert sorted(inkling.load_tensors(tmp_path / "net.safetensors")) == sorted(a.state_dict())
+    assert not same(values_of(a), values_of(b))
+    assert b.load(tmp_path / "net.safetensors") == ([], []) and same(values_of(a), values_of(b))
+    state = {name: p.numpy() for name, p in a.state_dict().items()}
+    state["other"] = state.pop("scale")
+    with pytest.raises(inkling.BadInput, match="scale is missing; other is not known"):
+        b.load_state_dict(state)
+    assert b.load_state_dict(state, strict=False) == (["scale"], ["other"])
+    state["body.0.bias"] = np.zeros(1)
+    with pytest.raises(inkling.BadInput, match=r"body.0.bias has shape \(1,\), the module's is \(16,\)"):
+        b.load_state_dict(state, strict=False)
+    masked = nn.Sequential(nn.CausalAttention(Generator(1), 4, 4, 4))
+    with_mask = {**masked.state_dict(), "0.mask": np.ones((4, 4))}  # as PyTorch's has it
+    assert masked.buffers() == ["0.mask"] and masked.load_state_dict(with_mask) == ([], [])
+
+
+def test_modules_are_frozen_and_initialized():
+    net = Net(Generator(1))
+    net.initialize(Generator(3), [("*bias", ("constant", 2)), ("*0.weight", ("normal", 0.1)), ("*", ("uniform", 0.5))])
+    layer = nn.Linear(Generator(1), 2, 16)
+    layer.initialize(Generator(3), [("bias", ("constant", 2)), ("*", ("normal", 0.1))])
+    assert (net.body[0].bias == 2).all() and (net.body[0].weight == layer.weight).all()
+    assert abs(net.scale.item()) < 0.5
+    with pytest.raises(inkling.Error, match="'nothing' fits the name of no parameter"):
+        net.initialize(Generator(1), [("nothing", ("constant", 0))])
+    net.freeze(lambda name: name in ("scale", "body.2.weight"))
+    assert "scale" in net.state_dict() and "scale" not in net.parameters()
+    assert not net.body[2].weight.requires_grad and net.body[0].weight.requires_grad
+    net.freeze()
+    assert not net(x_of(1, 2).astype("float32")).requires_grad
+    net.scale.requires_grad = True
+    assert net(x_of(1, 2).astype("float32")).requires_grad
+
+
+def test_modules_are_shown():
+    net = Net(Generator(1))
+    assert repr(net) == (
+        "Net(  # 83 parameters\n"
+        "  (body): Sequential(  # 82 parameters\n"
+        "    (0): Linear(weight (16, 2), bias (16,))  # 48 parameters\n"
+        "    (2): Linear(weight (2, 16), bias (2,))  # 34 parameters\n"
+        "  )\n"
+        "  (scale): ()\n"
+        ")"
+    )
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
+def test_copies(copied):
+    net = Net(Generator(1))
+    net.body.append(nn.Dropout(0.5))
+    net.eval()
+    net.body[0].freeze(lambda name: name == "bias")
+    other = copied(net)
+    assert same(values_of(net), values_of(other)) and not other.training and not other.body[3].training
+    assert other.scale.requires_grad and not other.body[0].bias.requires_grad and other.body[0].weight.requires_grad
+    other.scale.data[...] = 5
+    other.body[0].weight.data[...] = 5
+    assert net.scale.item() == 1 and not (net.body[0].weight == 5).any()
+    x = x_of(1, 3, 8)
+    for layer in (
+        nn.MultiHeadAttention.packed(Generator(1), 8, 8, 2, dtype="float64"),
+        nn.CausalAttention(Generator(1), 8, 8, 8, mask="renormalize", dtype="float64"),
+        nn.Attention(nn.BilinearScore(Generator(1), 8, 8, dtype="float64"), 0.0),
+        nn.LayerNorm(8, bias=False, dtype="float64"),
+    ):
+        inputs = [x] * 3 if isinstance(layer, nn.Attention) else [x]
+        twin, outputs = copied(layer), []
+        for one in (layer, twin):
+            one.eval()
+            y = one(*inputs)
+            outputs.append((y[0] if isinstance(y, tuple) else y).numpy())
+        assert np.array_equal(*outputs) and repr(twin) == repr(layer)
+    w = copied(Tensor(np.ones(2), requires_grad=True))
+    assert w.requires_grad and w.dtype == "float64"
+    with pytest.raises(TypeError, match="only a leaf"):
+        copied(w * 2)
+    random = Generator(5)
+    random.next()
+    assert copied(random).next().stream == random.next().stream
+
+
+def test_module_list():
+    blocks = nn.ModuleList(nn.Linear(Generator(i), 2, 2, bias=False) for i in range(2))
+    blocks.append(nn.RMSNorm(2))
+    assert list(blocks.parameters()) == ["0.weight", "1.weight", "2.weight"]
+    assert len(blocks) == 3 and [block for block in blocks][2] is blocks[-1]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 import os
+from typing import Any
 
 import numpy.typing
 
@@ -43,15 +44,28 @@ class Layer:
         Overwrites each parameter as the first rule says that its name fits: [('*bias', ('constant', 0)), ('*', ('normal', 0.02))].
         """
 
-    def save_state_dict(self, path: str | os.PathLike) -> None:
+    def buffers(self) -> list[str]:
+        """Names that PyTorch's module also has in its state dict."""
+
+    def state_dict(self) -> dict[str, inkling._inkling.Tensor]:
         """
-        Writes the parameters into a safetensors file, which PyTorch's module of the same name reads, too.
+        {name: tensor} of all parameters, frozen ones too. They share the memory.
         """
 
-    def load_state_dict(self, path: str | os.PathLike, all: bool = True) -> tuple[list[str], list[str]]:
+    def load_state_dict(self, state: dict[str, Any], strict: bool = True) -> tuple[list[str], list[str]]:
         """
-        Reads them; (missing, unexpected) names, which are an error with `all`.
+        Takes the values of tensors or arrays over; (missing, unexpected) names, which are an error when strict.
         """
+
+    def save(self, path: str | os.PathLike) -> None:
+        """
+        Writes the state into a safetensors file, which PyTorch's module of the same name reads, too.
+        """
+
+    def load(self, path: str | os.PathLike, strict: bool = True) -> tuple[list[str], list[str]]:
+        """load_state_dict() of a safetensors file."""
+
+    def __reduce__(self) -> tuple: ...
 
     def __repr__(self) -> str: ...
 
