@@ -79,4 +79,4 @@ def from_numpy(array: np.ndarray) -> Tensor:
 
 def from_dlpack(x: Any) -> Tensor:
     """A tensor that shares the memory of another library's, such as PyTorch's."""
-    return from_numpy(np.from_dlpack(x))
+    return from_numpy(np.asarray(x) if hasattr(x, "__array__") else np.from_dlpack(x))

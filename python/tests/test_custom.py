@@ -106,6 +106,15 @@ def test_dlpack():
     x = inkling.from_dlpack(a)
     back = np.from_dlpack(x)
     assert np.shares_memory(back, a) and np.shares_memory(x.numpy(), a)
+
+    class Other:  # a library's that NumPy does not know
+        def __dlpack__(self, **how):
+            return a.__dlpack__(**how)
+
+        def __dlpack_device__(self):
+            return a.__dlpack_device__()
+
+    assert np.shares_memory(inkling.from_dlpack(Other()).numpy(), a)
     with pytest.raises(TypeError, match="detach"):
         np.from_dlpack(Tensor(a, requires_grad=True))
 

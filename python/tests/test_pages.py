@@ -1,8 +1,9 @@
-"""The code of docs/python.md and of README.md, and the notebooks, run from top to bottom."""
+"""The code of docs/python.md and of README.md, the example and the notebooks, run from top to bottom."""
 
 import os
 import re
 
+import inkling
 import pytest
 from conftest import ROOT
 
@@ -18,6 +19,15 @@ def test_page(page, tmp_path, monkeypatch, capfd):
         printed = capfd.readouterr().out
         for told in re.findall(r"print\(.*?# (.+)", block):  # what the page says that it prints
             assert told in printed
+
+
+def test_example(capfd):
+    exec(compile((ROOT / "examples/characters.py").read_text(), "characters.py", "exec"), {"__name__": "characters"})
+    inkling.set_threads()
+    printed = capfd.readouterr().out
+    losses = [float(number) for number in re.findall(r"loss (\S+)", printed)]
+    assert len(losses) == 5 and losses[0] > losses[-1] and losses[-1] < 0.2
+    assert "Peter Piper picked a peck of pickled pepp" in printed
 
 
 @pytest.mark.parametrize("name", ["attention", "training"])
