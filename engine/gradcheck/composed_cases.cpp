@@ -58,7 +58,8 @@ OpCases<T> composed_cases() {
          [](V x) {
              return tile(x, {2, 3});
          }},
-        {"one_hot", "2x3x5",
+        {"one_hot",
+         {"2x3x5", Nan::products},
          [](V x) {
              return mul(one_hot<T>(some_ids({2, 3}, 5), 5), x);
          }},
