@@ -6,8 +6,8 @@
 #include "nn/dropout.h"
 #include "nn/linear.h"
 #include "nn/norm.h"
-#include "tests/support/scratch_folder.h"
 #include "tests/engine/helpers.h"
+#include "tests/support/scratch_folder.h"
 
 using namespace inkling;
 using namespace inkling::testing;

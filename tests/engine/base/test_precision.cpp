@@ -142,7 +142,8 @@ TEST_CASE("precision: the same bits in bf16 with any number of threads", "[engin
     });
 }
 
-TEST_CASE("precision: an output of attention that backward makes again is the one that a product took", "[engine][unsanitized]") {
+TEST_CASE("precision: an output of attention that backward makes again is the one that a product took",
+          "[engine][unsanitized]") {
     const WithPrecision scope(Precision::bf16);
     const Shape shape{2, 4, 512, 128};  // 2 MiB: worth to be made again
     const Tensor<float> q(random_array<float>(shape, 1), true), k(random_array<float>(shape, 2)),

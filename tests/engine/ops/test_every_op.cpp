@@ -134,7 +134,8 @@ TEST_CASE("every op: the same bits with any number of threads", "[engine][unsani
     }
 }
 
-TEMPLATE_TEST_CASE("every op: NaN in an input is NaN in all that depends on it", "[engine][unsanitized]", float, double) {
+TEMPLATE_TEST_CASE("every op: NaN in an input is NaN in all that depends on it", "[engine][unsanitized]", float,
+                   double) {
     using T = TestType;
     for (const OpCase<T>& row : op_cases<T>()) {
         const std::vector<Array<T>> at = inputs_of(row);

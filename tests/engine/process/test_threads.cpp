@@ -2,8 +2,8 @@
 #include "engine/process/threads.h"
 
 #include "engine/process/control_groups.h"
-#include "tests/support/scratch_folder.h"
 #include "tests/engine/helpers.h"
+#include "tests/support/scratch_folder.h"
 
 using namespace inkling;
 

@@ -20,7 +20,8 @@ std::vector<Array<T>> random_qkv(std::size_t Lq, std::size_t Lk) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("a query without a key: even weights and zeros, fused as composed", "[nn][unsanitized]", float, double) {
+TEMPLATE_TEST_CASE("a query without a key: even weights and zeros, fused as composed", "[nn][unsanitized]", float,
+                   double) {
     using T = TestType;
     const double tolerance = std::is_same_v<T, double> ? 1e-12 : 2e-5;
     for (const std::size_t L : {3, 40, 600}) {
@@ -78,7 +79,8 @@ TEMPLATE_TEST_CASE("a query without a key: weights are what was asked for", "[nn
     }
 }
 
-TEMPLATE_TEST_CASE("scores that overflow are no mask: the query is NaN, the others are not", "[nn][unsanitized]", float, double) {
+TEMPLATE_TEST_CASE("scores that overflow are no mask: the query is NaN, the others are not", "[nn][unsanitized]", float,
+                   double) {
     using T = TestType;
     const T huge = std::numeric_limits<T>::max();
     for (const std::size_t L : {3, 40, 600}) {
