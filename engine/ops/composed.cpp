@@ -29,9 +29,9 @@ Tensor<T> convolution(const char* op, std::size_t axes, const Tensor<T>& x, cons
         channels_last.push_back(i), flat.push_back(windows.shape()[i]), channels_first.push_back(i - 1);
     channels_last.push_back(1);
     for (std::size_t i = axes + 2; i < windows.rank(); ++i) channels_last.push_back(i);
-    flat.push_back(weight.size() / weight.dim(0));
+    flat.push_back(size_of(Shape(weight.shape().begin() + 1, weight.shape().end())));
     const Tensor<T> rows = reshape(permute(windows, channels_last), flat);
-    return permute(linear(rows, reshape(weight, OpenShape{weight.dim(0), -1}), bias), channels_first);
+    return permute(linear(rows, reshape(weight, Shape{weight.dim(0), flat.back()}), bias), channels_first);
 }
 
 template <class T>
@@ -91,7 +91,7 @@ Tensor<T> roll(const Tensor<T>& x, std::ptrdiff_t shift, std::ptrdiff_t axis) {
     check_defined("roll", x);
     const auto n = static_cast<std::ptrdiff_t>(x.shape()[normalize_axis("roll", axis, x.rank())]);
     if (n == 0) return x;
-    const auto first = static_cast<std::size_t>(((n - shift) % n + n) % n);
+    const auto first = static_cast<std::size_t>((n - shift % n) % n);
     return concatenate({slice(x, axis, first, x.dim(axis)), slice(x, axis, 0, first)}, axis);
 }
 

@@ -64,6 +64,16 @@ TEST_CASE("composed: the variance of too few elements is NaN", "[engine]") {
     CHECK(std::isinf(var(Tensor<double>::from({1, 2}), {}, false, 2).item()));
 }
 
+TEST_CASE("composed: nothing at all has a shape, and any shift rolls", "[engine]") {
+    const auto zeros = [](const Shape& shape) { return Tensor<float>::zeros(shape); };
+    CHECK(conv1d(zeros({1, 2, 5}), zeros({0, 2, 3})).shape() == Shape{1, 0, 3});
+    CHECK(conv2d(zeros({0, 2, 5, 4}), zeros({3, 2, 2, 2})).shape() == Shape{0, 3, 4, 3});
+    CHECK(max_pool2d(zeros({0, 4, 4}), 2).shape() == Shape{0, 2, 2});
+    CHECK(cumprod(zeros({2, 0}), 0).shape() == Shape{2, 0});
+    const std::ptrdiff_t far = std::numeric_limits<std::ptrdiff_t>::min();  // -3, and 5 again and again
+    check_equal(roll(Tensor<float>::arange(5), far, 0).value(), {3, 4, 0, 1, 2});
+}
+
 TEST_CASE("composed: what does not fit is refused", "[engine]") {
     CHECK_THROWS_WITH(pad(kX, {1}), ContainsSubstring("pad: two widths for each axis"));
     CHECK_THROWS_WITH(pad(kX, {-2, -2}), ContainsSubstring("pad: widths -2 and -2 cut more off axis 1"));
