@@ -1,8 +1,8 @@
 # How the library's files are compiled: in groups, with precompiled headers, the hot ones optimized and the rest quickly.
 
 # Files are compiled many at a time: what their headers and templates cost is paid once. Of ops, which are often changed, a
-# few; not what takes long to compile, nor regex.cpp, of whose types GCC would warn, nor create.cpp,
-# whose members of Tensor clang refuses to instantiate beside the class.
+# few; not what takes long to compile, nor regex.cpp, of whose types GCC would warn, nor
+# create.cpp: clang refuses to instantiate its members of Tensor in the file that instantiates the class.
 file(GLOB_RECURSE INKLING_ALONE CONFIGURE_DEPENDS engine/ops/attention.cpp engine/kernels/gemm*.cpp engine/array/array.cpp
      engine/array/gemm.cpp engine/autograd/create.cpp engine/autograd/print.cpp data/tokenizers/split/regex.cpp)
 set_source_files_properties(${INKLING_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)

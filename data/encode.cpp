@@ -27,11 +27,11 @@ struct ExampleEncoder {
         tokenizer.encode_plain_parts(
             text, [&](std::span<const std::int32_t> some, std::size_t) { add(some, learned); }, begins);
     }
-    void add_conversation(const Example& example, const data::ChatTemplate* chat) {
+    void add_conversation(const Example& example, const ChatTemplate* chat) {
         check<BadInput>(chat != nullptr, "conversations need a chat template, and the model has none");
         check<BadInput>(!all || !example.marked,
                         "a message is marked not to be learned, and --loss-on all learns all: leave out one of them");
-        data::ChatIds found = chat->apply(example.parts, tokenizer);
+        ChatIds found = chat->apply(example.parts, tokenizer);
         done.ids = std::move(found.ids);
         for (const bool answer : found.answer) done.learn.push_back(answer || all);
         check<BadInput>(std::count(done.learn.begin(), done.learn.end(), 1) > 0,
@@ -83,7 +83,7 @@ std::size_t encode_documents(const Corpus& corpus, const Tokenizer& tokenizer, b
     return done + added + (tally.bytes_more - tally_before.bytes_more) - (tally.bytes_less - tally_before.bytes_less);
 }
 
-EncodedExample encode_example(const Example& example, const Tokenizer& tokenizer, const data::ChatTemplate* chat,
+EncodedExample encode_example(const Example& example, const Tokenizer& tokenizer, const ChatTemplate* chat,
                               LossOn loss_on) {
     ExampleEncoder encoder{tokenizer, loss_on == LossOn::all || example.shape == ExampleShape::text};
     if (example.shape == ExampleShape::messages)
