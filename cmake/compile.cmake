@@ -56,6 +56,6 @@ endfunction()
 # inkling_rest(NAME FLAGS...): -O1 takes half of the time to compile, and is as fast where the loops are the engine's.
 function(inkling_rest name)
   add_library(${name} OBJECT ${INKLING_SOURCES})
-  inkling_compile(${name} ${ARGN} $<$<CONFIG:Release>:-O1>)
+  inkling_compile(${name} $<$<CONFIG:Release>:-O1> ${ARGN})
   set_target_properties(${name} PROPERTIES UNITY_BUILD_BATCH_SIZE 32)
 endfunction()

@@ -59,7 +59,7 @@ TEST_CASE("dataset: an end of text between documents, else lines that end", "[da
     CHECK(make_dataset(corpus_of({}), bpe).ids.empty());
 }
 
-TEST_CASE("dataset: a text that is cut where the tokenizer says has the same ids", "[data]") {
+TEST_CASE("dataset: a text that is cut where the tokenizer says has the same ids", "[data][unsanitized]") {
     const std::string text = mixed_text(20000, 1);
     const BpeTokenizer bpe(train_bpe(Documents{text}, 400));
     const CharTokenizer characters = CharTokenizer::from_text(text);

@@ -102,7 +102,7 @@ std::string random_piece(testing::Random& random, std::size_t letters) {
     return piece;
 }
 
-TEST_CASE("byte pairs: in windows of any size a piece has the ids that it has whole", "[data][bpe]") {
+TEST_CASE("byte pairs: in windows of any size a piece has the ids that it has whole", "[data][bpe][unsanitized]") {
     testing::Random random(12);
     std::size_t windows = 0;
     for (int round = 0; round < 400; ++round) {
@@ -133,7 +133,7 @@ TEST_CASE("byte pairs: a window is enough for tokens as they are learned", "[dat
     CHECK(windows >= 300'000 / 4096);
 }
 
-TEST_CASE("byte pairs: a megabyte in one piece", "[data][bpe]") {
+TEST_CASE("byte pairs: a megabyte in one piece", "[data][bpe][unsanitized]") {
     const BytePairs p = pairs({{'a', 'a', 256}, {256, 256, 257}, {257, 257, 258}});
     Ids ids;
     p.append_ids(std::string((1 << 20) + 3, 'a'), ids);

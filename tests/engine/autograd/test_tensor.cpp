@@ -115,7 +115,7 @@ TEST_CASE("tensor: gradients that start as one array stay apart", "[engine]") {
     check_equal((parts.begin() + 1)->grad(), {8});
 }
 
-TEST_CASE("tensor: 100,000 ops in a row run backward and are destroyed", "[engine]") {
+TEST_CASE("tensor: 100,000 ops in a row run backward and are destroyed", "[engine][unsanitized]") {
     constexpr int n = 100000;
     const Tensor<double> x = leaf({1, 2});
     {

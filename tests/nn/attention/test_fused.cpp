@@ -101,8 +101,8 @@ TEMPLATE_TEST_CASE("fused attention: heads of queries that share keys agree with
 TEMPLATE_TEST_CASE("fused attention: a window agrees with the composed one, and one that holds all changes no bit",
                    "[nn]", float, double) {
     using T = TestType;
-    for (const std::size_t window : {1, 2, 16, 33, 500, 511, 512, 513, 700}) {
-        for (const auto& [Lq, Lk] : {std::pair<std::size_t, std::size_t>{1100, 1100}, {70, 1100}, {1, 600}}) {
+    for (const std::size_t window : {1, 33, 511, 512, 513, 700}) {
+        for (const auto& [Lq, Lk] : {std::pair<std::size_t, std::size_t>{1030, 1030}, {70, 1030}, {1, 600}}) {
             AttentionOptions options;
             options.causal = true, options.window = window;
             if (window % 2) options.dropout = 0.2, options.dropout_key = {window, Lq};
