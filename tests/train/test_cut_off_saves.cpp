@@ -109,7 +109,7 @@ std::string differences(const std::map<std::string, std::string>& a, const std::
 }  // namespace
 
 TEST_CASE(
-    "cut off saves: killed at any third call, or failed at any fifth, a run that goes on ends as one that was not "
+    "cut off saves: killed at any fifth call, or failed at any seventh, a run that goes on ends as one that was not "
     "disturbed",
     "[train][slow]") {
     omp_set_num_threads(1);  // no threads that fork() would leave behind
@@ -128,7 +128,7 @@ TEST_CASE(
     enum class Fault { kill, once, from_then_on };
     const bool every = std::getenv("INKLING_EVERY_CALL");  // ./check --everything sets it
     for (const Fault fault : {Fault::kill, Fault::once, Fault::from_then_on}) {
-        for (int n = 1; n <= all; n += every ? 1 : fault == Fault::kill ? 3 : 5) {
+        for (int n = 1; n <= all; n += every ? 1 : fault == Fault::kill ? 5 : 7) {
             const ScratchFolder place;
             const std::string out = place.path("run");
             int calls = 0;

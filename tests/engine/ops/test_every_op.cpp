@@ -127,7 +127,7 @@ TEST_CASE("every op: float agrees with double at any length of a row", "[engine]
     }
 }
 
-TEST_CASE("every op: the same bits with any number of threads", "[engine][unsanitized]") {
+TEST_CASE("every op: the same bits with any number of threads", "[engine][slow]") {
     for (const OpCase<float>& row : op_cases<float>()) {
         const auto at = stretched(row.inputs, 517, 301);
         if (!at.empty()) check_same_with_any_threads(row.name, [&] { return all_of(run_row(row, at)); });
