@@ -59,7 +59,8 @@ std::string evaluating(std::size_t tokens) { return fmt::format("evaluating {}",
 int evaluate_stories(const EvalArguments& args) {
     constexpr std::uint64_t kFresh = 2;      // the corpus is of seed 1
     constexpr std::size_t kBytes = 400'000;  // they differ by 0.2% in entropy
-    const auto [model, tokenizer] = args.load();
+    const models::LoadedModel loaded = args.load();
+    const auto &model = loaded.model, &tokenizer = loaded.tokenizer;  // clang 14 captures no structured bindings
     const std::atomic<int>& signal = catch_signals();
     generate::GenerateOptions options;
     options.max_tokens = 1000;

@@ -156,8 +156,8 @@ int train_model(const TrainArguments& args, const TrainCaller& caller, distribut
         plan_json(loop.options(), parameters, run.text.ids.size(), tokenizer.vocab_size(), threads);
     check_base(adapter, goes_on ? "" : folder->path());
     goes_on ? folder->mend(checkpoint, run.damaged) : folder->clear();  // all that can be checked is
-    train::CheckpointSaver checkpoints(*folder, tokenizer, loop);
     train::MetricsFile metrics(folder->path() / "metrics.jsonl", loop.state().step);
+    train::CheckpointSaver checkpoints(*folder, tokenizer, loop, &metrics);
     train::LinesFile samples_file(folder->path() / "samples.jsonl", loop.state().step);
     nlohmann::ordered_json facts = {{"inkling", INKLING_VERSION},
                                     {"parameters", parameters},
@@ -236,12 +236,13 @@ int run_train(const std::map<std::string, std::vector<std::string>>& given, cons
     std::vector<std::string> known;
     const std::vector<train::Setting> all = all_settings(args);
     for (const train::Setting& s : all) known.push_back("--" + s.name);
-    for (const auto& [name, values] : given) {
+    for (const auto& flag : given) {
+        const std::string& name = flag.first;
         const auto found = std::find(known.begin(), known.end(), "--" + name);
         if (found == known.end())
             throw Usage(
                 fmt::format("unknown flag --{}{}: see inkling train --help", name, did_you_mean("--" + name, known)));
-        train::about_settings([&] { all[static_cast<std::size_t>(found - known.begin())].read(values); });
+        train::about_settings([&] { all[static_cast<std::size_t>(found - known.begin())].read(flag.second); });
         args.flags.insert(name);
     }
     return start_train(args, caller);

@@ -44,13 +44,17 @@ void add_block(std::array<std::uint32_t, 8>& state, const unsigned char* block) 
 std::string sha256(std::string_view bytes) {
     std::array<std::uint32_t, 8> state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
                                           0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
-    std::string padded(bytes);
+    const std::uint64_t bits = std::uint64_t{bytes.size()} * 8;
+    const auto add = [&](std::string_view blocks) {
+        for (; blocks.size() >= 64; blocks.remove_prefix(64))
+            add_block(state, reinterpret_cast<const unsigned char*>(blocks.data()));
+        return blocks;
+    };
+    std::string padded(add(bytes));
     padded += '\x80';
     padded.append((64 + 56 - padded.size() % 64) % 64, '\0');
-    const std::uint64_t bits = std::uint64_t{bytes.size()} * 8;
     for (int shift = 56; shift >= 0; shift -= 8) padded += static_cast<char>(bits >> shift & 0xFF);
-    for (std::size_t at = 0; at < padded.size(); at += 64)
-        add_block(state, reinterpret_cast<const unsigned char*>(padded.data()) + at);
+    add(padded);
     std::string digest;
     for (const std::uint32_t word : state)
         for (int shift = 24; shift >= 0; shift -= 8) digest += static_cast<char>(word >> shift & 0xFF);

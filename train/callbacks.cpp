@@ -9,8 +9,9 @@
 
 namespace inkling::train {
 
-CheckpointSaver::CheckpointSaver(RunFolder& folder, const data::Tokenizer& tokenizer, const TrainingLoop& loop)
-    : folder_(folder), tokenizer_(tokenizer) {
+CheckpointSaver::CheckpointSaver(RunFolder& folder, const data::Tokenizer& tokenizer, const TrainingLoop& loop,
+                                 MetricsFile* metrics)
+    : folder_(folder), tokenizer_(tokenizer), metrics_(metrics) {
     formats::write_file_atomic(folder.path() / "config.toml", loop.state().config);
 }
 
@@ -25,6 +26,7 @@ void CheckpointSaver::checkpoint_wanted(TrainingLoop& loop) {
     folder_.save(loop.state().step, [&](const std::filesystem::path& folder) {
         save_checkpoint(folder, loop.model(), tokenizer_, step.parameters, whole ? *whole : *step.optimizer,
                         step.average, loop.state());
+        if (metrics_) metrics_->saved(folder);
     });
 }
 

@@ -11,6 +11,7 @@
 
 #include "data/tokenizers/tokenizer.h"
 #include "train/callback.h"
+#include "train/run/metrics.h"
 #include "train/run/run_folder.h"
 #include "train/settings/options.h"
 
@@ -18,14 +19,16 @@ namespace inkling::train {
 
 class CheckpointSaver : public Callback {
   public:
-    // Writes the folder's config.toml.
-    CheckpointSaver(RunFolder& folder, const data::Tokenizer& tokenizer, const TrainingLoop& loop);
+    // Writes the folder's config.toml. `metrics`, if any, is told of each checkpoint.
+    CheckpointSaver(RunFolder& folder, const data::Tokenizer& tokenizer, const TrainingLoop& loop,
+                    MetricsFile* metrics = nullptr);
     void checkpoint_wanted(TrainingLoop& loop) override;
     void replanned(TrainingLoop& loop) override;  // writes config.toml again
 
   private:
     RunFolder& folder_;
     const data::Tokenizer& tokenizer_;
+    MetricsFile* metrics_;
 };
 
 // In the place of a CheckpointSaver, in all of several processes but the first: hands that one what it is to save.

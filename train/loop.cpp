@@ -98,7 +98,7 @@ bool TrainingLoop::has_best() const {
 }
 
 bool TrainingLoop::log_due() const {
-    return due(options_.log_every) || state_.step == 1 || finished() || metrics_.val_loss;
+    return due(options_.log_every) || state_.step == 1 || finished() || metrics_.val_loss || checkpoint_due_;
 }
 
 double TrainingLoop::tokens_per_step() const { return static_cast<double>(options_.tokens_per_step()); }
@@ -171,9 +171,9 @@ void TrainingLoop::run(const std::vector<Callback*>& callbacks, const std::funct
     if (options_.eval_on_start && begins && !finished() && !text_.val.empty() && !interrupted()) {
         evaluate_now(callbacks, stop);
         state_.elapsed_s = metrics_.elapsed_s = seconds_now() - start;
-        const bool best = is_best();
+        checkpoint_due_ = is_best();
         if (metrics_.val_loss) tell(&Callback::evaluated);
-        if (best) save();
+        if (checkpoint_due_) save();
     }
     while (!finished() && !interrupted()) {
         run_step();
@@ -193,9 +193,10 @@ void TrainingLoop::run(const std::vector<Callback*>& callbacks, const std::funct
         const bool best = is_best();
         last = finished();
         state_.elapsed_s = metrics_.elapsed_s = seconds_now() - start;
+        checkpoint_due_ = best || last || due(options_.save_every ? options_.save_every : options_.eval_every);
         tell(&Callback::step_done);
         if (metrics_.val_loss) tell(&Callback::evaluated);
-        if (best || last || due(options_.save_every ? options_.save_every : options_.eval_every)) save();
+        if (checkpoint_due_) save();
         if (!last && due(options_.sample_every) && !interrupted())
             measured_.sample = timed([&] { tell(&Callback::sample_wanted); });
         if (!last) check_plan(callbacks);

@@ -50,7 +50,8 @@ class TrainingLoop {
     bool finished() const { return stop_reason() != StopReason::none; }
     // A validation loss is known of a checkpoint: of state().best_step, which may be 0 where --eval-on-start is set.
     bool has_best() const;
-    bool log_due() const;  // of the last step: by --log-every, the first, the last, and those with an evaluation
+    bool log_due() const;  // of the last step: by --log-every, the first, the last, with an evaluation or a checkpoint
+    bool checkpoint_due() const { return checkpoint_due_; }  // at the last step
     const std::string& anomaly() const { return anomaly_; }  // where the last step that was refused went wrong
     double seconds_left() const;                             // estimated, with all that comes on top of steps
 
@@ -87,7 +88,7 @@ class TrainingLoop {
     Costs measured_;  // the last of each; 0: there was none yet
     std::string anomaly_;
     std::size_t refused_in_a_row_ = 0, saved_step_ = static_cast<std::size_t>(-1);
-    bool asked_to_stop_ = false;
+    bool asked_to_stop_ = false, checkpoint_due_ = false;
     std::size_t timed_from_ = 0;  // of this step on, steps are timed for check_plan()
     double timed_from_s_ = 0;
 };

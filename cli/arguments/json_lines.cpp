@@ -6,6 +6,7 @@
 #include "cli/common.h"
 #include "formats/json.h"
 #include "train/loop.h"
+#include "train/run/checkpoint.h"
 #include "train/settings/settings.h"
 
 namespace inkling::cli {
@@ -88,7 +89,7 @@ void JsonLines::end(const train::TrainingLoop& loop, const std::filesystem::path
                          {"best_val_loss", nullptr},     {"best_bits_per_byte", nullptr},
                          {"best_step", state.best_step}, {"train_s", state.train_s},
                          {"elapsed_s", state.elapsed_s}, {"seed", options.seed},
-                         {"model", run.string()}};
+                         {"model", run.string()},        {"sha256", train::weights_sha256(run / "latest")}};
     if (std::isfinite(state.best_val_loss)) {
         line["best_val_loss"] = state.best_val_loss;
         line["best_bits_per_byte"] = loop.bits_per_byte(state.best_val_loss);

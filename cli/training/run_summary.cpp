@@ -8,6 +8,7 @@
 #include "generate/sequence.h"
 #include "models/files/adapter_folder.h"
 #include "models/files/folder.h"
+#include "train/run/checkpoint.h"
 #include "train/run/run_folder.h"
 
 namespace inkling::cli {
@@ -106,6 +107,8 @@ void tell_ending(Report& report, train::TrainingLoop& loop, const data::Tokenize
                                : question.empty() ? words_of(loop, tokenizer)
                                                   : tokenizer.decode(question);
     take_sample(prompt, written_by_best(loop, tokenizer, prompt, question));
+    const std::filesystem::path last_saved = std::filesystem::path(options.out) / "latest";
+    report.note(fmt::format("sha256 of the weights in {}: {}", last_saved.string(), train::weights_sha256(last_saved)));
     if (tokenizer.chat)
         return report.note(fmt::format("saved in {}; talk with it: inkling chat --model {}",
                                        models::find_model(options.out).string(), options.out));

@@ -5,6 +5,7 @@
 
 #include "formats/safetensors/safetensors.h"
 #include "tests/cli/terminal.h"
+#include "train/run/checkpoint.h"
 
 using namespace inkling::testing;
 
@@ -40,10 +41,14 @@ TEST_CASE("train --json: plan, steps, evaluations, samples and end, a line each 
     CHECK((plan["settings"]["n_layer"] == 1 && plan["settings"]["optimizer"] == "adamw"));
     CHECK(plan["settings"]["sample_prompt"] == ordered_json({"the fox"}));
 
-    // the lines of steps are those of metrics.jsonl
-    auto steps = of_event(lines, "step");
+    // the lines of steps are those of metrics.jsonl, which also has the hash of each checkpoint's weights
+    auto steps = of_event(lines, "step"), written = json_lines(read_file(folder.path("out/metrics.jsonl")));
     for (ordered_json& step : steps) step.erase("event");
-    CHECK(steps == json_lines(read_file(folder.path("out/metrics.jsonl"))));
+    for (const auto& [line, name] : {std::pair<std::size_t, const char*>(1, "step-000010"), {2, "step-000020"}})
+        CHECK(written[line]["sha256"] == inkling::train::weights_sha256(folder.path("out/") + name));
+    CHECK(lines.back()["sha256"] == written.back()["sha256"]);
+    for (ordered_json& line : written) line.erase("sha256");
+    CHECK(steps == written);
 
     const auto evaluations = of_event(lines, "evaluation");
     REQUIRE(evaluations.size() == 2);

@@ -133,7 +133,8 @@ TEST_CASE("safetensors: holes, overlaps and shared ranges are refused", "[models
     CHECK_THAT(refusal_of(file_of(header + "}", 1000)), ContainsSubstring("no overlaps"));
 }
 
-TEST_CASE("safetensors: a hundred thousand tensors are read, and refused when they share a range", "[models][unsanitized]") {
+TEST_CASE("safetensors: a hundred thousand tensors are read, and refused when they share a range",
+          "[models][unsanitized]") {
     std::string apart = "{", shared = "{";
     for (int i = 0; i < 100000; ++i) {
         apart +=

@@ -30,12 +30,14 @@ FUZZ_TARGET(gguf) {
                 t.bytes.data() + t.bytes.size() > reinterpret_cast<const std::byte*>(bytes) + size)
                 std::abort();
             std::vector<float> values(t.count);
-            refuse_in_a_line([&] { file.read(name, values.data(), values.size()); });
+            refuse_in_a_line([&, &name = name] { file.read(name, values.data(), values.size()); });
         }
         for (const auto& [key, value] : file.values()) {
-            refuse_in_a_line([&] { file.size(key); });
-            refuse_in_a_line([&] { file.texts(key); });
-            refuse_in_a_line([&] { file.numbers(key, value.count); });
+            const std::string& name = key;  // clang 14 captures no structured bindings
+            const std::size_t count = value.count;
+            refuse_in_a_line([&] { file.size(name); });
+            refuse_in_a_line([&] { file.texts(name); });
+            refuse_in_a_line([&] { file.numbers(name, count); });
         }
         refuse_in_a_line([&] { models::read_gguf_architecture(file); });
         refuse_in_a_line([&] {

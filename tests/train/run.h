@@ -68,8 +68,8 @@ struct Run {
         std::optional<train::MetricsFile> metrics_file;
         std::vector<train::Callback*> callbacks;
         if (folder) {
-            callbacks.push_back(&checkpoints.emplace(*folder, tokenizer, loop));
             callbacks.push_back(&metrics_file.emplace(folder->path() / "metrics.jsonl", state().step));
+            callbacks.push_back(&checkpoints.emplace(*folder, tokenizer, loop, &*metrics_file));
         }
         loop.run(callbacks, [stop] { return stop && *stop != 0; });
     }

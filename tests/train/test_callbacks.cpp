@@ -1,6 +1,8 @@
 // What the loop tells those who look on, and the hook where gradients of several processes become one.
 #include "train/callbacks.h"
 
+#include <map>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "formats/files/file.h"
@@ -42,7 +44,7 @@ TEST_CASE("callbacks: are told of steps, evaluations, checkpoints and samples wh
     Run run(options(5));
     Events events, other;
     run.loop.run({&events, &other});
-    const std::vector<std::string> expected = {"1 done, log",  "2 done",       "2 sample", "3 done",
+    const std::vector<std::string> expected = {"1 done, log",  "2 done",       "2 sample", "3 done, log",
                                                "3 checkpoint", "4 done, log",  "4 sample", "5 done, log",
                                                "5 evaluated",  "5 checkpoint", "5 stopped"};
     CHECK(events.all == expected);
@@ -108,7 +110,33 @@ TEST_CASE("callbacks: metrics.jsonl has the last step of a run that is stopped b
     std::istringstream lines(formats::read_file(scratch.path("metrics.jsonl")));
     std::vector<std::string> steps;
     for (std::string line; std::getline(lines, line);) steps.push_back(line.substr(0, line.find(',')));
-    CHECK(steps == std::vector<std::string>{"{\"step\":1", "{\"step\":4", "{\"step\":6"});
+    CHECK(steps == std::vector<std::string>{"{\"step\":1", "{\"step\":3", "{\"step\":4", "{\"step\":6"});
+}
+
+TEST_CASE("callbacks: a step with a checkpoint has a line with the hash of its weights", "[train]") {
+    const ScratchFolder scratch;
+    train::TrainOptions o = options(6);
+    o.eval_on_start = true, o.save_every = 5;
+    Run run(o);
+    train::RunFolder folder(scratch.path("out"), 10);
+    run.to_end(&folder);
+    std::istringstream lines(formats::read_file(scratch.path("out/metrics.jsonl")));
+    std::map<std::size_t, std::string> found;
+    for (std::string line; std::getline(lines, line);) {
+        const auto json = nlohmann::ordered_json::parse(line);
+        if (json.contains("sha256")) found[json["step"]] = json["sha256"];
+    }
+    REQUIRE(found.size() >= 3);
+    CHECK((found.contains(0) && found.contains(5) && found.contains(6)));
+    for (const auto& [step, hash] : found) {
+        const std::string file = scratch.path(fmt::format("out/step-{:06}/model.safetensors", step));
+        INFO(file);
+        std::FILE* const sum = popen(("sha256sum " + file).c_str(), "r");
+        std::string printed(64, ' ');
+        CHECK(std::fread(printed.data(), 1, 64, sum) == 64);
+        pclose(sum);
+        CHECK(printed == hash);
+    }
 }
 
 TEST_CASE("callbacks: a run's folder gets config.toml at once, and checkpoints where they are wanted", "[train]") {

@@ -11,6 +11,7 @@
 #include "engine/base/parallel.h"
 #include "formats/files/file.h"
 #include "formats/safetensors/safetensors.h"
+#include "formats/sha256.h"
 #include "models/files/adapter_folder.h"
 #include "models/files/folder.h"
 
@@ -168,6 +169,15 @@ void save_checkpoint(const fs::path& folder, models::Transformer<float>& model, 
     metadata[kChecksum] = checksum(metadata, parameters, optimizer, average.kept);
     for (const auto& [key, text] : metadata) out.set_metadata(key, text);
     out.write(folder / kFile);
+}
+
+std::string weights_sha256(const fs::path& checkpoint) {
+    const char* const name = models::is_adapter(checkpoint) ? "adapter_model.safetensors" : "model.safetensors";
+    const formats::MappedFile file(checkpoint / name);
+    std::string text;
+    for (const char byte : formats::sha256({reinterpret_cast<const char*>(file.data()), file.size()}))
+        text += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+    return text;
 }
 
 TrainingState load_state(const fs::path& folder, nn::FlatParameters<float>& parameters, Optimizer<float>& optimizer,

@@ -45,6 +45,10 @@ std::string stored_config(const std::filesystem::path& folder);
 // a version that kept only the best until then, that. Throws BadInput.
 double stored_val_loss(const std::filesystem::path& folder);
 
+// The SHA-256 of a checkpoint's model.safetensors, or of its adapter_model.safetensors, in hexadecimal, as `sha256sum`
+// prints it: the same for the same run wherever it was trained with the same instructions.
+std::string weights_sha256(const std::filesystem::path& checkpoint);
+
 // A hash of the frozen weights of a model with adapters; "" for others. A checkpoint of adapters does not hold them.
 std::string base_fingerprint(models::Transformer<float>& model);
 

@@ -4,18 +4,35 @@
 #include <nlohmann/json.hpp>
 
 #include "train/loop.h"
+#include "train/run/checkpoint.h"
 
 namespace inkling::train {
 
 void MetricsFile::step_done(TrainingLoop& loop) {
-    if (loop.log_due() && std::isfinite(loop.metrics().grad_norm)) write(loop.metrics());
+    write_held();
+    if (!loop.log_due() || !std::isfinite(loop.metrics().grad_norm)) return;
+    held_ = loop.metrics();
+    if (!loop.checkpoint_due()) write_held();
 }
 
 void MetricsFile::evaluated(TrainingLoop& loop) {
-    if (loop.metrics().step == 0) write(loop.metrics());
+    if (loop.metrics().step > 0) return;
+    held_ = loop.metrics();
+    if (!loop.checkpoint_due()) write_held();
+}
+
+void MetricsFile::saved(const std::filesystem::path& checkpoint) {
+    if (held_) held_->sha256 = weights_sha256(checkpoint);
+    write_held();
+}
+
+void MetricsFile::write_held() {
+    if (held_) write(*held_);
+    held_.reset();
 }
 
 void MetricsFile::stopped(TrainingLoop& loop) {
+    write_held();
     const Metrics& last = loop.metrics();
     if (last.step != 0 && last.step != written_ && std::isfinite(last.grad_norm)) write(last);
 }
@@ -32,6 +49,7 @@ nlohmann::ordered_json json_of(const Metrics& metrics) {
     if (trained) line.update({{"lr", metrics.lr}, {"grad_norm", metrics.grad_norm}, {"tok_s", metrics.tok_s}});
     line["train_s"] = metrics.train_s;
     line["elapsed_s"] = metrics.elapsed_s;
+    if (!metrics.sha256.empty()) line["sha256"] = metrics.sha256;
     return line;
 }
 

@@ -1,12 +1,13 @@
 // OUT/metrics.jsonl: one JSON object a line. Keys: step, loss, val_loss (where evaluated), lr, grad_norm, tok_s,
 // train_s (seconds in training steps alone), elapsed_s (wall clock since the start); beside val_loss: val_tokens, how
-// many tokens it is the mean of, and bits_per_byte. An evaluation before the first step has a line with step 0, without
-// loss, lr, grad_norm and tok_s.
+// many tokens it is the mean of, and bits_per_byte; of a step with a checkpoint, sha256, that of its file of weights.
+// An evaluation before the first step has a line with step 0, without loss, lr, grad_norm and tok_s.
 #pragma once
 
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <string>
 
 #include "train/callback.h"
 #include "train/run/lines_file.h"
@@ -23,6 +24,7 @@ struct Metrics {
     Spikes::Scores z = {};
     bool skipped = false;  // as a spike: the weights did not change
     double lr = 0, grad_norm = 0, tok_s = 0, train_s = 0, elapsed_s = 0;
+    std::string sha256 = {};  // of the weights of its checkpoint; "": there is none
 };
 
 nlohmann::ordered_json json_of(const Metrics& metrics);  // with the keys above
@@ -31,13 +33,17 @@ class MetricsFile : public Callback {
   public:
     MetricsFile(const std::filesystem::path& path, std::size_t last_step) : file_(path, last_step) {}
     void write(const Metrics& metrics);
-    void step_done(TrainingLoop& loop) override;  // writes, where --log-every asks for it, of steps that are finite
-    void evaluated(TrainingLoop& loop) override;  // writes the one before the first step
-    void stopped(TrainingLoop& loop) override;    // writes the last step in any case
+    void saved(const std::filesystem::path& checkpoint);  // writes the line of its step, before it is seen as complete
+    void step_done(TrainingLoop& loop) override;          // writes where log_due() says so, of steps that are finite
+    void evaluated(TrainingLoop& loop) override;          // writes the one before the first step
+    void stopped(TrainingLoop& loop) override;            // writes the last step in any case
 
   private:
+    void write_held();
+
     LinesFile file_;
-    std::size_t written_ = 0;  // the last step
+    std::optional<Metrics> held_;  // until its checkpoint is saved
+    std::size_t written_ = 0;      // the last step
 };
 
 }  // namespace inkling::train

@@ -190,7 +190,8 @@ TEST_CASE("normal form C: bytes that are not UTF-8 stay", "[data][bpe]") {
     }
 }
 
-TEST_CASE("tokenizers of families: a large text has the ids of its parts, with any number of threads", "[data][bpe][unsanitized]") {
+TEST_CASE("tokenizers of families: a large text has the ids of its parts, with any number of threads",
+          "[data][bpe][unsanitized]") {
     std::string text;
     Random random(21);
     while (text.size() < 700'000) text += random_text(random, 30) + " bananas baked e\u0301t\u00E9 it's <|endoftext|> ";
@@ -221,7 +222,8 @@ TEST_CASE("tokenizers of families: a large text has the ids of its parts, with a
     }
 }
 
-TEST_CASE("tokenizers of families: a text without spaces, of characters, takes no more than a moment", "[data][bpe][unsanitized]") {
+TEST_CASE("tokenizers of families: a text without spaces, of characters, takes no more than a moment",
+          "[data][bpe][unsanitized]") {
     const auto t = tokenizer_of("tinyllama");
     for (const std::string unit : {"a", "ab", "\u65E5\u672C", " ", "\xFF", "\U0001F600"}) {
         std::string text;

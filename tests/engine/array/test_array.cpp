@@ -59,7 +59,7 @@ TEST_CASE("array: sizes whose products of elements or bytes wrap, and negative o
     CHECK_THROWS_AS(Array<float>({one << 57}), OutOfMemory);
     CHECK_THROWS_WITH(size_of({minus}), ContainsSubstring("sizes of at least 0 are required, got shape (-1,)"));
     CHECK_THROWS_WITH(Array<float>({0, minus}), ContainsSubstring("got shape (0, -1)"));
-    Generator random(1);
+    Generator random{1, 0};
     CHECK_THROWS_WITH(nn::Linear<float>(random, one << 31, one << 31), ContainsSubstring("is too large"));
     CHECK(Array<float>({0, one << 62}).size() == 0);
 }

@@ -40,7 +40,7 @@ TEST_CASE("every family: initial values are GPT-2's", "[models]") {
             INFO(family << ": " << name);
             const double deviation = deviation_of(p.value()), mean = mean_of(p.value());
             const bool back =
-                std::any_of(kBack.begin(), kBack.end(), [&](const char* end) { return name.ends_with(end); });
+                std::any_of(kBack.begin(), kBack.end(), [&n = name](const char* end) { return n.ends_with(end); });
             if (p.rank() == 2) {
                 CHECK(deviation == Approx(back ? 0.02 / std::sqrt(8.0) : 0.02).epsilon(0.03));
                 CHECK(std::abs(mean) < 0.001);
