@@ -254,7 +254,7 @@ TEST_CASE("attention: labels of several characters, and wide ones, keep the colu
     CHECK(rows > 12);
 }
 
-TEST_CASE("attention: what cannot be shown is refused in one line", "[cli]") {
+TEST_CASE("attention: a model or text that cannot be shown is refused in one line", "[cli]") {
     const ScratchFolder folder;
     const auto fails = [](const std::string& prompt, const Arguments& rest, int code, const std::string& text) {
         check_fails(program(attention(prompt, rest)), code, text);

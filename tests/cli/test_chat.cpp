@@ -138,7 +138,7 @@ TEST_CASE("chat: what cannot be", "[cli]") {
     CHECK_THAT(bad.err, ContainsSubstring("inkling: this line is not UTF-8\n"));
 }
 
-TEST_CASE("chat: what is pasted into a terminal is one message", "[cli]") {
+TEST_CASE("chat: text pasted into a terminal is one message", "[cli]") {
     const ChatFolder model(kChatMl, 1 << 16);
     const ScratchFolder folder;
     const std::string file = folder.path("saved.jsonl");

@@ -79,7 +79,7 @@ TEST_CASE("compare: the statistics of known losses", "[cli]") {
     CHECK(known({0, 0, 0})["p"] == 1);
 }
 
-TEST_CASE("compare: what cannot be compared is refused before anything is trained", "[cli]") {
+TEST_CASE("compare: settings that cannot be compared are refused before training", "[cli]") {
     const CompareRun run;
     const auto refused = [&](const Arguments& given, int code, const std::string& what) {
         const Result r = ended_with(code, call(Arguments{"compare"} + given));

@@ -29,7 +29,7 @@ void check_overview(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("help: inkling alone is wrong usage, and inkling help is what was asked for", "[cli]") {
+TEST_CASE("help: inkling alone is wrong usage, and inkling help succeeds", "[cli]") {
     const Result alone = call({}), help = call({"help"});
     CHECK((alone.code == 2 && alone.out.empty()));
     check_overview(alone.err);

@@ -217,7 +217,7 @@ TEST_CASE("mpirun: processes that were not started alike say so at once", "[cli]
     }
 }
 
-TEST_CASE("mpirun: what is wrong is said once", "[cli][mpirun][unsanitized]") {
+TEST_CASE("mpirun: an error is printed once", "[cli][mpirun][unsanitized]") {
     const ScratchFolder folder;
     const std::string text = folder.write("text.txt", small_text()), out = folder.path("out");
     check_one_line(mpirun(2, {"train", "--bogus"}), 2, "unknown flag --bogus");

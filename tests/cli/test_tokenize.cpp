@@ -66,7 +66,7 @@ TEST_CASE("tokenize: the patterns of known families, marks around a text, and sp
     check_fails(call(train_tokenizer(folder) + Arguments{"--pre-tokenizer", "llama4"}), 2, "llama4");
 }
 
-TEST_CASE("tokenize: what it says when there is nothing left to merge", "[cli][bpe]") {
+TEST_CASE("tokenize: the message when nothing is left to merge", "[cli][bpe]") {
     const ScratchFolder folder;
     const Result made = succeeded(program(train_tokenizer(folder, "100000")));
     CHECK_THAT(made.err, ContainsSubstring("smaller than 100000"));

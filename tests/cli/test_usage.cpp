@@ -71,7 +71,7 @@ TEST_CASE("command line: values that make no sense, with --out left alone", "[cl
         for (const char* value : {"0", "-1", "1.5", "many", "", "1e9", "99999999999999999999"})
             check_fails(train({flag, value}), 2, flag);
     }
-    // of what TrainOptions::validate refuses, one
+    // TrainOptions::validate refuses each of these
     for (const char* flag :
          {"--learning-rate -1", "--learning-rate fast", "--weight-decay inf", "--seed -1", "--max-iters -1",
           "--threads -1", "--threads 100000", "--arch mamba", "--schedule step", "--sampler best", "--recipe best"}) {

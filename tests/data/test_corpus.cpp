@@ -180,7 +180,7 @@ TEST_CASE("corpus: a name for messages", "[data]") {
     CHECK(read_corpus(paths).name() == paths[0]);
 }
 
-TEST_CASE("corpus: what is left out of folders is counted by its reason", "[data]") {
+TEST_CASE("corpus: files left out of a folder are counted by reason", "[data]") {
     const ScratchFolder folder;
     folder.write("a.txt", "text");
     folder.write("b.png", std::string("\x89PNG\0", 5));
@@ -236,7 +236,7 @@ TEST_CASE("corpus: a pattern stands for what it matches, in order", "[data]") {
     CHECK_THROWS_WITH(read_corpus({folder.path("*.png")}), ContainsSubstring("matches (skipped 1 file: 1 binary"));
 }
 
-TEST_CASE("corpus: what is compressed is text too, from files, folders and streams", "[data]") {
+TEST_CASE("corpus: compressed text is read from files, folders and streams", "[data]") {
     const ScratchFolder folder;
     const std::string text = "caf\xC3\xA9\nand more\n", packed = gzip("\xEF\xBB\xBF" + text);
     const std::string gz = folder.write("in/a.gz", packed), zst = folder.write("in/b", zstd(text));

@@ -79,7 +79,7 @@ TEST_CASE("dataset: a text that is cut where the tokenizer says has the same ids
     }
 }
 
-TEST_CASE("dataset: what cannot be encoded is named, with its place in the document", "[data]") {
+TEST_CASE("dataset: a character that cannot be encoded is named, with its place in the document", "[data]") {
     const CharTokenizer characters = CharTokenizer::from_text("\nab");
     const std::string late = std::string(200'000, 'a') + "c";
     CHECK_THROWS_WITH(make_dataset(corpus_of({"ab", late}), characters),

@@ -257,7 +257,7 @@ TEST_CASE("documents: JSON is never taken for text unasked", "[data]") {
     CHECK_THROWS_WITH(read_corpus({folder.write("blank.jsonl", "\n \n")}), ContainsSubstring("it holds no documents"));
 }
 
-TEST_CASE("documents: what Python writes and JSON does not have is passed over", "[data]") {
+TEST_CASE("documents: numbers that only Python's JSON has are passed over", "[data]") {
     const std::string more = R"("score": NaN, "a": [Infinity, -Infinity, 1e999], "b": {"c": "half \ud83d"}, )";
     CHECK(shown("{" + more + R"("prompt": "a", "completion": "b"})") == "prompt: a | completion: b");
     CHECK_THROWS_WITH(parsed("{" + more + R"("prompt": NaN, "completion": "b"})"),

@@ -60,7 +60,7 @@ TEST_CASE("compressed: files of several parts, and zeros behind gzip's", "[forma
           "onetwo");  // skippable
 }
 
-TEST_CASE("compressed: what is cut off or damaged is refused by name", "[formats]") {
+TEST_CASE("compressed: a truncated or damaged file is refused by name", "[formats]") {
     const std::string text = mixed(200'000);
     for (const std::string& packed : {gzip(text), zstd(text)}) {
         for (const std::size_t size : {std::size_t{4}, std::size_t{9}, packed.size() / 2, packed.size() - 1})

@@ -51,7 +51,7 @@ std::string pattern(std::size_t size) {
 
 }  // namespace
 
-TEST_CASE("file: what is written is read back, byte for byte", "[data]") {
+TEST_CASE("file: written bytes are read back", "[data]") {
     const Folder dir;
     for (const std::size_t size : {0, 1, 4095, 4096, 65537, 1000000}) {
         const std::string text = pattern(size);
@@ -84,7 +84,7 @@ TEST_CASE("file: files without a size beforehand are read to their end", "[data]
     CHECK(status.size() > 100);
 }
 
-TEST_CASE("file: what is no regular file is refused by name, without waiting for it", "[data]") {
+TEST_CASE("file: anything but a regular file is refused by name, without waiting", "[data]") {
     const Folder dir;
     const fs::path fifo = dir.path / "fifo", socket = dir.path / "socket", link = dir.path / "link";
     REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);  // nobody writes to it: opening it would wait for ever

@@ -384,7 +384,7 @@ TEST_CASE("gguf: byte pairs of characters are SentencePiece's tokens, whose scor
     refused([](auto& s) { s.ignore_merges = true; });
 }
 
-TEST_CASE("gguf: what llama.cpp would not do the same is refused by name", "[models]") {
+TEST_CASE("gguf: a tokenizer that llama.cpp would run differently is refused by name", "[models]") {
     CHECK(refusal([](auto&) {}).empty());
     CHECK_THAT(refusal([](auto& s) {
                    s.ignore_merges = true;

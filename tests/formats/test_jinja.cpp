@@ -12,7 +12,7 @@ using namespace inkling;
 using Jinja = formats::jinja::Template;
 using nlohmann::ordered_json;
 
-TEST_CASE("jinja: what is broken or not known is refused", "[formats]") {
+TEST_CASE("jinja: broken or unknown syntax is refused", "[formats]") {
     const std::pair<std::string, std::string> table[] = {
         {"{{ a", "{{ without its end"},
         {"{% if a %}", "a statement without its end"},

@@ -33,7 +33,7 @@ TEST_CASE("parse_json: the same key is fine in different objects", "[data]") {
     CHECK(parse_json(R"({"a": {"a": 1}, "b": [{"a": 1}, {"a": 2}]})", "a.json", 9)["b"][1]["a"] == 2);
 }
 
-TEST_CASE("parse_json: what is not JSON is refused in one line that names the file", "[data]") {
+TEST_CASE("parse_json: invalid JSON is refused in one line that names the file", "[data]") {
     const std::string_view bad =
         GENERATE(as<std::string_view>(), "", " ", "{", "[1", "{\"a\":}", "[1,]", "{\"a\":1,}", "{} x", "{}{}", "nul",
                  "'a'", "{a: 1}", "\"a\nb\"", "\"\\x\"", "01", "+1", ".5", "nan", "+Infinity", "NaNs", "1e999x", "[NaN",
@@ -47,7 +47,7 @@ TEST_CASE("parse_json: what is not JSON is refused in one line that names the fi
 }
 
 // json.dumps(["a\ud800", float("nan"), float("-inf")]) of Python; and 1e999, which json.loads reads as inf.
-TEST_CASE("parse_json: what Python writes beyond JSON is of no JSON kind", "[data]") {
+TEST_CASE("parse_json: Python's NaN and Infinity have no JSON type", "[data]") {
     const auto j =
         parse_json("{\"a\": NaN, \"b\": [Infinity, -Infinity, 1e999, -12E+400, " + std::string(400, '9') +
                        "], \"c\": \"half \\ud83d\", \"d\": \"\\udce9 \\\\ud800\", \"e\": \"\\ud83d\\udc0c NaN\", "

@@ -17,7 +17,7 @@ using namespace inkling::formats;
 using namespace inkling::safetensors_bytes;
 namespace fs = std::filesystem;
 
-TEST_CASE("safetensors: what is written is read back", "[models]") {
+TEST_CASE("safetensors: written tensors are read back", "[models]") {
     const testing::ScratchFolder dir;
     const fs::path path = dir.path("model.safetensors");
     const std::vector<float> w = {1.5f, -0.0f, 1e-42f, INFINITY, -3.25f, 0.1f};
@@ -151,7 +151,7 @@ TEST_CASE("safetensors: doubles are read as they are, or rounded to the nearest 
     CHECK(std::isnan(rounded[8]));
 }
 
-TEST_CASE("safetensors: reading what is missing, of another size or kind is refused", "[models]") {
+TEST_CASE("safetensors: a missing tensor, another size or another type is refused", "[models]") {
     const std::string bytes = valid_file();
     const SafetensorsFile file = parse(bytes);
     std::vector<float> x(8);

@@ -55,7 +55,7 @@ TEST_CASE("utf8: two bytes are valid exactly when the standard says so", "[data]
     CHECK(wrong == 0);
 }
 
-TEST_CASE("utf8: what is not valid is found at its first byte", "[data]") {
+TEST_CASE("utf8: invalid text is found at its first byte", "[data]") {
     const std::string_view bad =
         GENERATE(as<std::string_view>(), "\x80", "\xBF", "\xC0\xAF", "\xC1\xBF",  // overlong /
                  "\xE0\x80\xAF", "\xE0\x9F\xBF", "\xF0\x80\x80\xAF", "\xF0\x8F\xBF\xBF", "\xED\xA0\x80",

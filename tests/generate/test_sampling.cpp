@@ -112,7 +112,7 @@ TEST_CASE("sampling: the smallest and largest random number, impossible tokens a
     CHECK(sample_token(even, choose(1), 0.0) == 0);
 }
 
-TEST_CASE("sampling: what cannot be sampled from is refused", "[generate]") {
+TEST_CASE("sampling: logits that no token can be drawn from are refused", "[generate]") {
     CHECK_THROWS_WITH(sample_token(std::vector<float>{}, choose(1), 0.5), ContainsSubstring("at least one logit"));
     CHECK_THROWS_WITH(sample_token(std::vector<float>{1, std::nanf("")}, choose(0), 0.5),
                       ContainsSubstring("not numbers"));

@@ -419,7 +419,7 @@ TEST_CASE("sequence: texts that join and leave a batch at random have the same b
     }
 }
 
-TEST_CASE("sequence: another sample of the same text is what it is from the start", "[generate]") {
+TEST_CASE("sequence: another sample of the same text equals one made from the start", "[generate]") {
     const Pieces tokenizer = letters();
     Sequence begun = started(&tokenizer, writing(1, 30), "abcdefg");
     begun.prefill();

@@ -33,7 +33,7 @@ TEST_CASE("stop texts: the text ends before the first that is complete, however 
     }
 }
 
-TEST_CASE("stop texts: what may still become one is held back, and nothing more", "[generate]") {
+TEST_CASE("stop texts: only a text that may still become one is held back", "[generate]") {
     StopTexts stop({"END", "\n\n"});
     CHECK(stop.push("a") == "a");
     CHECK(stop.push("E").empty());

@@ -91,7 +91,7 @@ TEST_CASE("adapters: names may hold the adapter's own, but not those of several"
     }
 }
 
-TEST_CASE("adapters: what makes no finite numbers is refused, and weights of another form say how to convert them",
+TEST_CASE("adapters: weights too large to compute with are refused, and other formats with how to convert them",
           "[models]") {
     const AdapterCopy huge("llama");
     huge.change([](nlohmann::json& j) { j["lora_alpha"] = 1e300; });

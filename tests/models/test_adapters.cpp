@@ -108,7 +108,7 @@ TEST_CASE("adapters: 15 steps of AdamW follow PyTorch's with PEFT", "[models]") 
     }
 }
 
-TEST_CASE("adapters: what is saved is what PEFT wrote, and names the same layers", "[models]") {
+TEST_CASE("adapters: a saved adapter equals PEFT's, and names the same layers", "[models]") {
     for (const fs::path& folder : peft_folders()) {
         INFO(folder.filename().string());
         const auto loaded = models::load_model(folder);

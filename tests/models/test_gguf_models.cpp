@@ -238,7 +238,7 @@ TEST_CASE("gguf models: windows of attention are read", "[models]") {
     CHECK((none.global_every == 1 && none.window_of(0) == 0 && !none.is_local(0)));
 }
 
-TEST_CASE("gguf models: what cannot be read is named in a line", "[models]") {
+TEST_CASE("gguf models: an unreadable file is named in one line", "[models]") {
     const std::vector<float> x(64);
     CHECK(refused_file([](auto& out) { out.set_text("general.architecture", "gemma2"); }) ==
           "architecture 'gemma2' is not supported: gpt2, llama, qwen2, qwen3, gptneox, gemma3 are");

@@ -338,7 +338,7 @@ TEST_CASE("inference: reading and forward passes can be interrupted before each 
     }
 }
 
-TEST_CASE("inference: what does not fit is refused", "[models]") {
+TEST_CASE("inference: mismatched arguments are refused", "[models]") {
     const auto model = made(gpt2(true));
     const InferenceModel inference(*model);
     KvCache cache(model->config);

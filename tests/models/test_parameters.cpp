@@ -59,7 +59,7 @@ TEST_CASE("parameters: as many as known models have", "[models]") {
     CHECK(models::parameter_count(llama2) == 6'738'415'616);
 }
 
-TEST_CASE("roles: what optimizers take each parameter for, in every family", "[models]") {
+TEST_CASE("roles: the role of each parameter, in every family", "[models]") {
     const auto kind_of = [](const Architecture& a, const std::string& wanted) {
         models::Transformer<float> model(a);
         std::optional<nn::ParameterKind> found;

@@ -97,7 +97,7 @@ TEST_CASE("special tokens: each token that ends a text is one of llama.cpp's thr
                       ContainsSubstring("no token ends a text") && ContainsSubstring("eos_token"));
 }
 
-TEST_CASE("special tokens: what a folder names is written again", "[models]") {
+TEST_CASE("special tokens: a folder's special tokens are saved again", "[models]") {
     const json names = {{"bos_token", "<|begin|>"},
                         {"eos_token", "<|done|>"},
                         {"pad_token", "<|pad|>"},

@@ -63,7 +63,7 @@ TEST_CASE("state dict: the mask that PyTorch's module keeps as a buffer is passe
     CHECK_THROWS_AS(models::load_state_dict(linear, path), BadInput);
 }
 
-TEST_CASE("state dict: what does not match is refused, or reported when some is enough", "[models]") {
+TEST_CASE("state dict: a mismatch is refused, or reported when a partial match is enough", "[models]") {
     Generator random{1, 0};
     const ScratchFolder folder;
     const auto path = folder.path("state.safetensors");

@@ -142,7 +142,7 @@ TEST_CASE("flat parameters: gradients are those of the single parameters, zero w
     }
 }
 
-TEST_CASE("flat parameters: what an unreached parameter had before does not come back", "[nn]") {
+TEST_CASE("flat parameters: an unreached parameter does not keep its old gradient", "[nn]") {
     Net<double> net({1, 0});
     nn::FlatParameters<double> flat(net);
     const Tensor<double> x(normal({4, 3}, 1));

@@ -75,7 +75,7 @@ TEST_CASE("freeze: flat buffers hold what is trained, and backward reaches nothi
     CHECK_THROWS_WITH(net.mlp.c_fc.weight.grad(), ContainsSubstring("no gradient was asked for"));
 }
 
-TEST_CASE("freeze: gradients of inputs and of what is trained against finite differences", "[nn]") {
+TEST_CASE("freeze: gradients of inputs and trained parameters match finite differences", "[nn]") {
     const auto error = [](auto&& which) {
         PartlyFrozen<double> net({1, 0});
         net.freeze(which);

@@ -128,7 +128,7 @@ TEST_CASE("adapter runs: another base model is told from the one that they were 
     CHECK_THROWS_WITH(again.resume(newest), ContainsSubstring("adapter_config.json or tokenizer.json beside it"));
 }
 
-TEST_CASE("adapter runs: what they take is what is counted before", "[train]") {
+TEST_CASE("adapter runs: the estimate matches the memory in use", "[train]") {
     train::TrainOptions o = adapter_options();
     o.base_precision = GENERATE(WeightType::fp32, WeightType::bf16, WeightType::q8_0);
     o.lora_targets = GENERATE(as<std::string>(), "all-linear", "c_attn");

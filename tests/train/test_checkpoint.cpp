@@ -204,7 +204,7 @@ TEST_CASE("checkpoint: fingerprints tell texts apart", "[train]") {
         CHECK(data::Dataset(other).fingerprint != one);
 }
 
-TEST_CASE("checkpoint: of another text it is refused, be it by one letter", "[train]") {
+TEST_CASE("checkpoint: a text that differs by one letter is refused", "[train]") {
     const SavedRun saved;
     CHECK(saved.refusal().empty());
     std::string text = letters(600);

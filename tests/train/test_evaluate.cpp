@@ -136,7 +136,7 @@ TEST_CASE("evaluate: a text of fewer than two tokens is refused", "[train]") {
     CHECK(gpt.training());
 }
 
-TEST_CASE("evaluate: of a part of the tokens, windows are spread evenly over the text", "[train]") {
+TEST_CASE("evaluate: with some of the tokens, windows spread evenly over the text", "[train]") {
     models::Transformer<float> gpt = model();
     const auto tokens = random_tokens(16 * 20 + 5);  // 20 windows of 16 and one of 4
     const auto window = [&](std::size_t w) { return std::span(tokens).subspan(16 * w, w == 20 ? 5 : 17); };

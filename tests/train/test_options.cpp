@@ -227,7 +227,7 @@ TEST_CASE("options: validate names the flag whose value makes no sense", "[train
     CHECK_THAT(message([](auto& o) { o.out = ""; }), ContainsSubstring("--out"));
 }
 
-TEST_CASE("options: what is wrong with a file of settings is one line", "[train]") {
+TEST_CASE("options: an error in a file of settings is one line", "[train]") {
     CHECK_THAT(refusal("n_layer =n\n"), ContainsSubstring("c.toml: line 1: "));
 }
 

@@ -254,7 +254,7 @@ TEST_CASE("recipes: operations give the same plan on any machine, seconds a tent
     CHECK(planned({}, 900, nano, "nanogpt-cpu").max_iters == 2000);
 }
 
-TEST_CASE("recipes: what help calls chosen by the recipe is what differs from run to run", "[train]") {
+TEST_CASE("recipes: help marks exactly the settings that a recipe chooses as chosen by the recipe", "[train]") {
     TrainOptions plain = train::recipe("fast").options;
     std::set<std::string> changed = {"precision"};  // by the CPU
     for (const double seconds : {1.0, 60.0, 3600.0}) {

@@ -44,7 +44,7 @@ TEST_CASE("chat: ids are those of transformers", "[serve]") {
     }
 }
 
-TEST_CASE("chat: marks in what people write are text", "[serve]") {
+TEST_CASE("chat: special tokens in a user's message are plain text", "[serve]") {
     const ChatFolder folder;
     const auto tokenizer = models::open_tokenizer(folder.scratch.path());
     const ChatTemplate chat(kChatMl, *tokenizer);

@@ -72,7 +72,7 @@ TEST_CASE("http: headers that keep browsers from harm", "[serve]") {
     }
 }
 
-TEST_CASE("http: what is no request is answered as such", "[serve]") {
+TEST_CASE("http: malformed requests get status 400, 405 or the like", "[serve]") {
     const EchoServer server;
     const std::pair<std::string, int> table[] = {
         {"garbage\r\n\r\n", 400},

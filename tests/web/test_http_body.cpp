@@ -84,7 +84,7 @@ TEST_CASE("http bodies: chunks are read to the byte", "[serve]") {
     CHECK(read_all("10000000000000000000000000000000001\r\n").status == 400);
 }
 
-TEST_CASE("http bodies: what follows a broken one is no request", "[serve]") {
+TEST_CASE("http bodies: bytes after a broken body are not read as a request", "[serve]") {
     const EchoServer server;
     const std::string hidden = "GET /open HTTP/1.1\r\nHost: localhost\r\n\r\n";
     const std::string head = "POST /echo HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n";

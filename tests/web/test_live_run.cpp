@@ -63,7 +63,7 @@ std::string nested(const std::string& begin, const std::string& inner, const std
 
 }  // namespace
 
-TEST_CASE("live run: what fuzzers send ends no training and changes none of its bits", "[serve]") {
+TEST_CASE("live run: fuzzed requests neither stop training nor change its bits", "[serve]") {
     std::vector<std::string> bodies = {"{\"prompt\": " + nested("[", "", "]", 20'000) + "}",
                                        "{\"prompt\": " + nested("[", "", "]", 500'000) + "}",
                                        nested("{\"a\": ", "1", "}", 10'000),

@@ -93,7 +93,7 @@ TEST_CASE("run data: a cursor gives what has been added, and all of it when the 
         CHECK(run_data(run.path, {.cursor = bad, .max_points = 100})["fresh"] == true);
 }
 
-TEST_CASE("run data: of a long run, some steps, every evaluation and the last", "[report]") {
+TEST_CASE("run data: a long run shows some steps, every evaluation and the last step", "[report]") {
     const RunFiles run;
     run.metrics(falling(1003));
     const ordered_json data = run_data(run.path, {.cursor = "", .max_points = 50})["metrics"];
@@ -105,7 +105,7 @@ TEST_CASE("run data: of a long run, some steps, every evaluation and the last", 
     CHECK(evaluations == 100);
 }
 
-TEST_CASE("run data: what is no run is refused, what is damaged in one is noted", "[report]") {
+TEST_CASE("run data: a folder without a run is refused, and damage in a run is noted", "[report]") {
     const RunFiles run;
     CHECK_THROWS_WITH(run_data(run.path + "/none"), ContainsSubstring("there is no such folder"));
     CHECK_THROWS_AS(run_data(run.path), BadInput);  // no metrics.jsonl

@@ -85,7 +85,7 @@ TEST_CASE("requests: prompts", "[serve]") {
     }
 }
 
-TEST_CASE("requests: what is refused names its field", "[serve]") {
+TEST_CASE("requests: a refusal names the field", "[serve]") {
     std::string many_biases = R"({"0": 1)";
     for (int i = 1; i < 1025; ++i) many_biases += fmt::format(", \"{}\": 1", i);
     using Table = std::vector<std::pair<std::string, std::vector<std::string>>>;  // fields, and values of them
@@ -181,7 +181,7 @@ TEST_CASE("requests: a seed that is shown can be asked for, and none or -1 is an
     CHECK(parse_completion("{\"seed\": 0}", {}).options.seed == 0);
 }
 
-TEST_CASE("requests: what is no JSON object", "[serve]") {
+TEST_CASE("requests: bodies that are no JSON object", "[serve]") {
     std::string deep = "{\"prompt\":" + std::string(100000, '[');
     for (const std::string& body :
          {std::string(""), std::string("null"), std::string("[]"), std::string("\"a\""), deep, std::string("{"),

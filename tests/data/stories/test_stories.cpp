@@ -70,7 +70,7 @@ TEST_CASE("stories: split at blank lines", "[data][stories]") {
     CHECK(split_stories("one") == std::vector<std::string>{"one"});
 }
 
-TEST_CASE("stories: what is generated is accepted, in one way", "[data][stories]") {
+TEST_CASE("stories: a generated story parses in exactly one way", "[data][stories]") {
     std::size_t accepted = 0, once = 0;
     for (std::uint64_t i = 0; i < 2000; ++i) {
         const std::string s = generate_story(7, i);
@@ -116,7 +116,7 @@ TEST_CASE("stories: one that is consistent is accepted", "[data][stories]") {
     CHECK(std::isfinite(story_log_probability(story)));
 }
 
-TEST_CASE("stories: what does not hold together is rejected", "[data][stories]") {
+TEST_CASE("stories: an inconsistent story is rejected", "[data][stories]") {
     const std::string s = story;
     for (const std::string& wrong : {replaced(s, "loved her", "loved his"),
                                      replaced(s, "the drum!", "the kite!"),

@@ -20,7 +20,7 @@ TEST_CASE("byte letters: GPT-2's, there and back", "[data][bpe]") {
     CHECK(from_byte_letters(to_byte_letters(all)) == all);
 }
 
-TEST_CASE("byte letters: what is none", "[data][bpe]") {
+TEST_CASE("byte letters: invalid ones", "[data][bpe]") {
     for (const char* text : {" ", "a b", "\n", "\xC5\x84" /* U+0144 */, "\xE4\xBD\xA0", "\xC2\xAD", "\xFF", "a\xC4"})
         CHECK_FALSE(from_byte_letters(text));
     CHECK(from_byte_letters("") == "");

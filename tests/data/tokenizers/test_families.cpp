@@ -232,7 +232,7 @@ TEST_CASE("tokenizers of families: a text without spaces, of characters, takes n
     }
 }
 
-TEST_CASE("tokenizers of families: what is not known", "[data][bpe]") {
+TEST_CASE("tokenizers of families: unknown ones", "[data][bpe]") {
     json file = families()["tokenizers"]["signs"]["tokenizer"];
     CHECK(parse_tokenizer(file.dump(), "t")->encode("\u4E00").back() == 0);  // <unk>
     file["model"]["unk_token"] = nullptr;

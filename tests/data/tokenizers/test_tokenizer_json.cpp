@@ -203,7 +203,7 @@ TEST_CASE("tokenizer.json: tokens must be single characters", "[data]") {
     CHECK(with_token("\xF0\x9F\x90\x8C").empty());
 }
 
-TEST_CASE("tokenizer.json: what is no tokenizer", "[data]") {
+TEST_CASE("tokenizer.json: files that hold no tokenizer", "[data]") {
     const std::string_view bad =
         GENERATE(as<std::string_view>(), "", "{}", "[]", "7", "null", "{\"model\": 1}",
                  "{\"model\": {\"type\": \"BPE\"}}", "{\"model\": {\"type\": \"BPE\", \"vocab\": []}}",

@@ -181,7 +181,7 @@ TEST_CASE("array: empty arrays can be viewed, reshaped and copied", "[engine]") 
     CHECK(Array<double>({1, 3}).broadcasted({0, 3}).clone().size() == 0);
 }
 
-TEST_CASE("array: what does not fit the shape is refused, with both shapes", "[engine]") {
+TEST_CASE("array: a mismatched shape is refused, naming both shapes", "[engine]") {
     const Array<double> a = counting({2, 3});
     CHECK_THROWS_WITH(a.permuted({0}), ContainsSubstring("permute") && ContainsSubstring("(2, 3)"));
     CHECK_THROWS_WITH(a.permuted({0, 0}), ContainsSubstring("(0, 0)"));

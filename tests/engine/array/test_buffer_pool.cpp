@@ -91,7 +91,7 @@ TEST_CASE("buffer_pool: memory that was given back is the system's again", "[eng
     CHECK(memory_in_use() + (std::size_t{60} << 20) < before);
 }
 
-TEST_CASE("buffer_pool: what the system cannot give is bad_alloc and changes nothing", "[engine]") {
+TEST_CASE("buffer_pool: a failed allocation throws bad_alloc and changes nothing", "[engine]") {
     const PoolStatistics before = pool_statistics();
     CHECK_THROWS_AS(Buffer(std::size_t{1} << 60), std::bad_alloc);
     if (!kSanitized) CHECK_THROWS_AS(Buffer(std::size_t{1} << 55), std::bad_alloc);  // their allocators abort

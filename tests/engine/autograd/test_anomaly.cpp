@@ -150,7 +150,7 @@ TEST_CASE("anomaly: every op is named when it gets a NaN, and its bits are the s
     }
 }
 
-TEST_CASE("anomaly: what parts fill in one after the other is looked at when it is whole", "[engine]") {
+TEST_CASE("anomaly: a gradient filled in parts is checked when it is complete", "[engine]") {
     const auto x = Tensor<float>::ones({3, 64}, true);
     CHECK(anomaly_of([&] {
               const std::vector<Tensor<float>> parts = split(x * 2, 3, 0);

@@ -32,7 +32,7 @@ TEST_CASE("graph_picture: a small graph, node by node", "[engine]") {
           "    0 [label=\"leaf\\n(1, 2)\", shape=ellipse]\n}\n");
 }
 
-TEST_CASE("graph_picture: what needs no gradient is left out, and a graph that is gone is refused", "[engine]") {
+TEST_CASE("graph_picture: constants are left out, and a released graph is refused", "[engine]") {
     const auto x = Tensor<double>::from({1, 2}, true), fixed = Tensor<double>::from({3, 4});
     const Tensor<double> y = sum(x * fixed);
     CHECK(to_dot(y).find("0 -> 1") != std::string::npos);

@@ -79,7 +79,7 @@ TEST_CASE("on_grad: called once, with the whole gradient, before it flows on", "
     CHECK_THROWS_WITH(Tensor<double>::from(1).on_grad([](auto&) {}), ContainsSubstring("on_grad: the tensor does not"));
 }
 
-TEST_CASE("on_grad: what a hook makes of the gradient flows on, and nowhere else", "[engine]") {
+TEST_CASE("on_grad: the gradient that a hook returns flows on, and nowhere else", "[engine]") {
     const auto x = Tensor<double>::from({1, 2}, true), z = Tensor<double>::from({3, 4}, true);
     const Tensor<double> a = x * 1, b = z * 1;
     a.on_grad([](Array<double>& dy) { dy *= 10; });

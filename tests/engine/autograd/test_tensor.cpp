@@ -209,7 +209,7 @@ TEST_CASE("tensor: writing to a value that backward needs is an error that names
     check_equal(free.grad(), {2, 2});
 }
 
-TEST_CASE("tensor: an op saves only what the gradients that are wanted need", "[engine]") {
+TEST_CASE("tensor: an op saves only what the wanted gradients need", "[engine]") {
     const Tensor<double> two = Tensor<double>::full({2}, 2);
     Tensor<double> x = leaf({1, 2}), quotient = div(x, two), power = pow(x, two);
     const Tensor<double> loss = sum(add(quotient, power));

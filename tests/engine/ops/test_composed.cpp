@@ -74,7 +74,7 @@ TEST_CASE("composed: nothing at all has a shape, and any shift rolls", "[engine]
     check_equal(roll(Tensor<float>::arange(5), far, 0).value(), {3, 4, 0, 1, 2});
 }
 
-TEST_CASE("composed: what does not fit is refused", "[engine]") {
+TEST_CASE("composed: mismatched arguments are refused", "[engine]") {
     CHECK_THROWS_WITH(pad(kX, {1}), ContainsSubstring("pad: two widths for each axis"));
     CHECK_THROWS_WITH(pad(kX, {-2, -2}), ContainsSubstring("pad: widths -2 and -2 cut more off axis 1"));
     CHECK_THROWS_WITH(one_hot<double>(IdArray({1}, 3), 3), ContainsSubstring("below 3 classes, got 3"));

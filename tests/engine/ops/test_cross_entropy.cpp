@@ -64,7 +64,7 @@ TEMPLATE_TEST_CASE("cross_entropy: large, equal and infinite logits", "[engine]"
     }
 }
 
-TEST_CASE("cross_entropy: what does not fit is refused", "[engine]") {
+TEST_CASE("cross_entropy: mismatched arguments are refused", "[engine]") {
     const Tensor<float> z(Array<float>({2, 3}, 0.0f));
     CHECK_THROWS_WITH(cross_entropy(z, IdArray({3}, 0)),
                       ContainsSubstring("cross_entropy: logits (..., V)") && ContainsSubstring("(2, 3) and (3,)"));

@@ -132,7 +132,7 @@ TEST_CASE("einsum: an ellipsis, and axes of size 1, broadcast as in NumPy", "[en
     }
 }
 
-TEST_CASE("einsum: what it does not know is refused by name", "[engine]") {
+TEST_CASE("einsum: invalid equations and mismatched operands are refused by name", "[engine]") {
     const Tensor<double> a(Array<double>({2, 3}, 1.0)), b(Array<double>({4, 5}, 1.0));
     CHECK_THROWS_WITH(einsum("ij,jk", a, b), ContainsSubstring("einsum: 'j' must have one size") &&
                                                  ContainsSubstring("3 and 4 in operand 1, (4, 5)"));

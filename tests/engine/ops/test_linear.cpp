@@ -44,7 +44,7 @@ TEST_CASE("linear: empty axes", "[engine]") {
     check_equal(no_output.grads[0], {0, 0, 0, 0, 0, 0});
 }
 
-TEST_CASE("linear: what does not fit is refused, with all shapes", "[engine]") {
+TEST_CASE("linear: mismatched shapes are refused, naming all of them", "[engine]") {
     const auto zeros = [](const Shape& shape) { return Tensor<double>(Array<double>(shape, 0.0)); };
     CHECK_THROWS_WITH(
         linear(zeros({2, 3}), zeros({3, 2})),

@@ -101,7 +101,7 @@ TEMPLATE_TEST_CASE("linear_cross_entropy: logits far beyond the cap have a finit
     check_equal(far.grads[0], {0});
 }
 
-TEST_CASE("linear_cross_entropy: what does not fit is refused", "[engine]") {
+TEST_CASE("linear_cross_entropy: mismatched arguments are refused", "[engine]") {
     const Tensor<double> x(Array<double>({2, 3}, 1.0)), w(Array<double>({4, 3}, 1.0));
     CHECK_THROWS_WITH(linear_cross_entropy(x, w, IdArray({3}, 0)), ContainsSubstring("(2, 3), (4, 3) and (3,)"));
     CHECK_THROWS_WITH(linear_cross_entropy(x, Tensor<double>(Array<double>({4, 2}, 1.0)), IdArray({2}, 0)),

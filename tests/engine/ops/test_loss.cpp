@@ -31,7 +31,7 @@ TEMPLATE_TEST_CASE("loss: binary_cross_entropy_with_logits neither overflows nor
     check_by_hand<T>(none, {{nan, 1}, {1, nan}}, {1, 1}, {nan, nan}, {{nan, nan}, {nan, -1}});
 }
 
-TEST_CASE("loss: what does not fit is refused", "[engine]") {
+TEST_CASE("loss: mismatched arguments are refused", "[engine]") {
     const Tensor<double> a(Array<double>({2, 1}, 1.0)), b(Array<double>({2}, 1.0)), none(Array<double>({0}));
     CHECK_THROWS_WITH(mse_loss(a, b), ContainsSubstring("mse_loss: targets of the values' shape") &&
                                           ContainsSubstring("(2, 1) and (2,)"));

@@ -79,7 +79,7 @@ TEST_CASE("add_low_rank: bfloat16 rounds operands, not sums", "[engine]") {
     CHECK(same_bits(half.grads[0], full.grads[0]));
 }
 
-TEST_CASE("add_low_rank: what does not fit is refused, with all shapes", "[engine]") {
+TEST_CASE("add_low_rank: mismatched shapes are refused, naming all of them", "[engine]") {
     const auto zeros = [](const Shape& shape) { return Tensor<double>(Array<double>(shape, 0.0)); };
     const auto refused = [&](const Shape& y, const Shape& x, const Shape& a, const Shape& b) {
         CHECK_THROWS_WITH(add_low_rank(zeros(y), zeros(x), zeros(a), zeros(b), 1),

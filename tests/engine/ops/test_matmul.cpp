@@ -54,7 +54,7 @@ TEST_CASE("matmul: empty axes give empty or zero products, and gradients of the 
     }
 }
 
-TEST_CASE("matmul: what does not fit is refused, with both shapes", "[engine]") {
+TEST_CASE("matmul: mismatched shapes are refused, naming both", "[engine]") {
     const auto zeros = [](const Shape& shape) { return Tensor<double>(Array<double>(shape, 0.0)); };
     CHECK_THROWS_WITH(matmul(zeros({2, 3}), zeros({2, 3})),
                       ContainsSubstring("matmul") && ContainsSubstring("(2, 3) and (2, 3)"));

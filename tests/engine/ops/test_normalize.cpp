@@ -42,7 +42,7 @@ TEMPLATE_TEST_CASE("normalize: constant, huge and tiny rows stay finite", "[engi
     check_close(layer_norm(between, {}, {}, 0).value(), of<T>({1, 3}, {-1.13555, -0.162221, 1.297771}), 3e-3);
 }
 
-TEST_CASE("normalize: only what is wanted is computed, and parameters may be strided", "[engine]") {
+TEST_CASE("normalize: only wanted gradients are computed, and parameters may be strided", "[engine]") {
     const Tensor<double> x(normal({3, 5}, 1)), gain(normal({5}, 2), true), bias(normal({5}, 3), true);
     backward(layer_norm(x, gain, bias), Array<double>({3, 5}, 1.0));
     check_equal(bias.grad(), {3, 3, 3, 3, 3});
@@ -56,7 +56,7 @@ TEST_CASE("normalize: only what is wanted is computed, and parameters may be str
     CHECK(gradient_error(strided, {normal({3, 5}, 1), normal({10}, 2)}) < 1e-8);
 }
 
-TEST_CASE("normalize: dx is added to what the input has, also where that is strided", "[engine]") {
+TEST_CASE("normalize: dx is added to the input's gradient, strided or not", "[engine]") {
     const std::vector<Array<double>> in = {random_array<double>({17, 5}, 1), random_array<double>({17}, 2),
                                            random_array<double>({17}, 3)};
     const auto turned = [](const auto& x) { return transpose(x, 0, 1); };
@@ -81,7 +81,7 @@ TEST_CASE("normalize: dx is added to what the input has, also where that is stri
     check_close(twice.grads[0], sum, 1e-14);
 }
 
-TEST_CASE("normalize: what does not fit is refused, naming op and shapes", "[engine]") {
+TEST_CASE("normalize: mismatched shapes are refused, naming op and shapes", "[engine]") {
     const auto zeros = [](const Shape& shape) { return Tensor<double>(Array<double>(shape, 0.0)); };
     CHECK_THROWS_WITH(layer_norm(zeros({2, 3}), zeros({2}), {}),
                       ContainsSubstring("layer_norm") && ContainsSubstring("(2,) for (2, 3)"));

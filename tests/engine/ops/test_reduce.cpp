@@ -137,7 +137,7 @@ TEST_CASE("reduce: long float sums keep their digits", "[engine]") {
     CHECK(mean(x).item() == Approx(0.1).epsilon(off));
 }
 
-TEST_CASE("reduce: the same bits of what the table of cases has not, with any number of threads", "[engine]") {
+TEST_CASE("reduce: sum_over and argmax give the same bits with any number of threads", "[engine]") {
     const Array<float> x = random_array<float>({700, 1201}, 1);
     check_same_with_any_threads("sum_over", [&] { return std::vector{sum_over<float>(x.transposed(0, 1), {0})}; });
     check_same_with_any_threads("argmax", [&] { return std::vector{argmax(Tensor<float>(x), {0})}; });

@@ -31,7 +31,7 @@ TEMPLATE_TEST_CASE("select: sort puts values and ids in order, ties as they were
     check_equal(x.grad(), {3, 2, 4, 1, 7, 6, 5, 8});
 }
 
-TEMPLATE_TEST_CASE("select: topk is what a descending sort has in front", "[engine]", float, double) {
+TEMPLATE_TEST_CASE("select: topk equals the front of a descending sort", "[engine]", float, double) {
     using T = TestType;
     const Tensor<T> x(of<T>({2, 4}, {3, 1, 3, 5, -1, -2, 0, -1}), true);
     const Ordered<T> two = topk(x, 2);
@@ -53,7 +53,7 @@ TEMPLATE_TEST_CASE("select: topk is what a descending sort has in front", "[engi
     }
 }
 
-TEST_CASE("select: what does not fit is refused", "[engine]") {
+TEST_CASE("select: mismatched arguments are refused", "[engine]") {
     const Tensor<double> x(Array<double>({2, 3}, 1.0));
     CHECK_THROWS_WITH(gather(x, 1, ids_of({2, 1}, {0, 3})),
                       ContainsSubstring("gather: ids") && ContainsSubstring("below 3, got 3"));

@@ -60,7 +60,7 @@ TEST_CASE("shape: concatenate takes parts of no rows, and stack numbers", "[engi
               .shape() == Shape{2});
 }
 
-TEST_CASE("shape: what does not fit is refused, naming op and shapes", "[engine]") {
+TEST_CASE("shape: mismatched shapes are refused, naming op and shapes", "[engine]") {
     const Tensor<double> x(counting({2, 3}), true), y(counting({2, 2})), deep(counting({1, 1, 1, 1, 1, 2}));
     CHECK_THROWS_WITH(reshape(x, {4}),
                       ContainsSubstring("reshape") && ContainsSubstring("(4,)") && ContainsSubstring("(2, 3)"));
@@ -212,7 +212,7 @@ TEMPLATE_TEST_CASE("shape: expand copies nothing, and its gradient is the sum ov
     CHECK_THROWS_WITH(expand(x, 2), ContainsSubstring("does not broadcast to (2)"));
 }
 
-TEST_CASE("shape: what was expanded is not written in place", "[engine]") {
+TEST_CASE("shape: an expanded tensor refuses writes in place", "[engine]") {
     const auto x = Tensor<double>::from({{1}, {2}});
     auto y = expand(x, {2, 3}), turned = transpose(y, 0, 1), part = slice(y, 1, 0, 2);
     CHECK_THROWS_WITH(y.value_in_place(), ContainsSubstring("value_in_place:") && ContainsSubstring("axis 1") &&

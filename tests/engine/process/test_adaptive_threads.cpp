@@ -60,7 +60,7 @@ TEST_CASE("adaptive threads: on a busy machine one works, from the first moments
     CHECK(slowdown(work(choice, busy, 10), busy, 1) < 1.02);
 }
 
-TEST_CASE("adaptive threads: what changes is noticed within a few seconds", "[engine]") {
+TEST_CASE("adaptive threads: a change is noticed within a few seconds", "[engine]") {
     ThreadChoice choice(2);
     const Machine changing = [](std::size_t n, double t) { return t > 10 && t < 20 ? busy(n, t) : quiet(n, t); };
     work(choice, changing, 10);
@@ -118,7 +118,7 @@ TEST_CASE("adaptive threads: work of other sizes is compared by its pace", "[eng
     CHECK(with_one < 0.05 * all);
 }
 
-TEST_CASE("adaptive threads: of many, one fewer where another program takes one", "[engine]") {
+TEST_CASE("adaptive threads: of many threads, one yields to another program", "[engine]") {
     const Machine one_core_taken = [](std::size_t n, double) {
         return n == 8 ? 0.006 : 0.02 / static_cast<double>(n);  // all wait for the eighth
     };

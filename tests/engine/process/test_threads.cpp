@@ -59,7 +59,7 @@ TEST_CASE("threads: a control group's quota of version 2", "[engine]") {
     CHECK(files.quota("3:cpu:/c\n0::/c\n") == 1);
 }
 
-TEST_CASE("threads: what is no list of groups, or no number, is no limit", "[engine]") {
+TEST_CASE("threads: a malformed list of groups or number sets no limit", "[engine]") {
     const Files files;
     files.set("cpu", "many\n", "100000\n");
     CHECK(files.quota("4:cpu:/\n") == kNoLimit);

@@ -121,7 +121,7 @@ TEMPLATE_TEST_CASE("fused attention: a window agrees with the composed one, and 
         CHECK_THROWS_WITH(attend(qkv, wrong, wanted), ContainsSubstring("a window is for causal attention, got 3"));
 }
 
-TEMPLATE_TEST_CASE("fused attention: what a window hides changes nothing, to the last bit", "[nn]", float, double) {
+TEMPLATE_TEST_CASE("fused attention: keys outside the window change nothing, to the last bit", "[nn]", float, double) {
     using T = TestType;
     AttentionOptions options;
     options.causal = true, options.window = 40;

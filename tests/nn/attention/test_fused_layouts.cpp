@@ -109,8 +109,8 @@ TEMPLATE_TEST_CASE("fused attention: any strides, and one row that is broadcast 
     }
 }
 
-TEMPLATE_TEST_CASE("fused attention: gradients are added to what is there, and only wanted ones are made", "[nn]",
-                   float, double) {
+TEMPLATE_TEST_CASE("fused attention: gradients are added up, and only wanted ones are computed", "[nn]", float,
+                   double) {
     using T = TestType;
     const Array<T> x = random_array<T>({1, 2, 33, 8}, 1), dy = random_array<T>({1, 2, 33, 8}, 2);
     const auto attend = [](const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v) {

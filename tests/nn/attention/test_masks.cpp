@@ -56,7 +56,7 @@ TEST_CASE("window masks: a query sees its own key and those before it", "[nn]") 
           std::vector<int>{0, 1, 1, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 1, 1});
 }
 
-TEMPLATE_TEST_CASE("causal attention: what comes later changes nothing, to the last bit", "[nn]", float, double) {
+TEMPLATE_TEST_CASE("causal attention: later tokens change nothing, to the last bit", "[nn]", float, double) {
     Generator random{1, 0};
     using T = TestType;
     const Array<T> x = random_array<T>({1, 8, 4}, 1);

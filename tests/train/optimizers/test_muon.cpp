@@ -251,7 +251,7 @@ TEST_CASE("muon: the same bits with any number of threads, in fp32 and bf16", "[
     }
 }
 
-TEST_CASE("muon: stacks of matrices, of rank 3, go by AdamW", "[train]") {
+TEST_CASE("muon: AdamW updates stacks of matrices of rank 3", "[train]") {
     const auto start = [](const Shape& shape) { return random_array<double>(shape, 1); };
     Named<double> module({{"matrix", start({4, 6})}, {"stack", start({2, 4, 6})}});
     nn::FlatParameters<double> flat(module);
