@@ -1,9 +1,6 @@
 // The program of docs/attention.md: each function is a code block of that page, and what it prints is the block below
 // it. tests/docs/test_tutorial.cpp shows that page and program agree.
-#include <fmt/format.h>
-
-#include <cstdio>
-
+#include "docs/show.h"
 #include "engine/autograd/backward.h"
 #include "engine/gradcheck/gradcheck.h"
 #include "engine/ops.h"
@@ -18,25 +15,6 @@ using namespace inkling;
 
 namespace {
 
-// Name, shape and four decimals; the last axis is a line, and an empty line stands between matrices.
-template <class A>
-void show(const char* name, const A& a_any) {
-    const auto a = a_any.contiguous();
-    fmt::print("{} {}\n", name, to_string(a.shape()));
-    const std::size_t columns = a.dim(-1), rows = a.size() / columns;
-    for (std::size_t r = 0; r < rows; ++r) {
-        if (r > 0 && a.rank() > 2 && r % a.dim(-2) == 0) fmt::print("\n");
-        for (std::size_t c = 0; c < columns; ++c) {
-            const double value = static_cast<double>(a.data()[r * columns + c]);
-            if (std::is_integral_v<typename A::value_type>)
-                fmt::print("{:3}", value);
-            else
-                fmt::print("{:9.4f}", std::abs(value) < 0.5e-4 ? 0.0 : value);  // never -0.0000
-        }
-        fmt::print("\n");
-    }
-}
-void show(const char* name, const Tensor<double>& t) { show(name, t.value()); }
 void show_shape(const char* name, const Tensor<double>& t) { fmt::print("{} {}\n", name, to_string(t.shape())); }
 
 double largest_difference(const Tensor<double>& a, const Tensor<double>& b) {

@@ -3,7 +3,7 @@
 namespace inkling::testing {
 
 const char* const kProgram = INKLING_PROGRAM;
-const char* const kTutorial = INKLING_TUTORIAL;
+const char* const kTutorials = INKLING_TUTORIALS;
 const char* const kExamples = INKLING_EXAMPLES;
 const char* const kFailAllocation = INKLING_FAIL_ALLOCATION;
 const char* const kFaultyFiles = INKLING_FAULTY_FILES;

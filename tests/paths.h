@@ -7,7 +7,7 @@
 namespace inkling::testing {
 
 extern const char* const kProgram;         // build/inkling
-extern const char* const kTutorial;        // the program of docs/attention.md
+extern const char* const kTutorials;       // the folder with the programs of docs/, NAME_tutorial
 extern const char* const kExamples;        // the folder with the programs of examples/
 extern const char* const kFailAllocation;  // the libraries of tests/preload
 extern const char* const kFaultyFiles;

@@ -1,4 +1,4 @@
-"""The code of docs/python.md and of README.md, the example and the notebooks, run from top to bottom."""
+"""The Python code of the pages, the example and the notebooks, run from top to bottom."""
 
 import os
 import re
@@ -8,7 +8,7 @@ import pytest
 from conftest import ROOT
 
 
-@pytest.mark.parametrize("page", ["docs/python.md", "README.md"])
+@pytest.mark.parametrize("page", ["docs/learning.md", "docs/python.md", "README.md"])
 def test_page(page, tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.S)

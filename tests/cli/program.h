@@ -2,7 +2,7 @@
 //   const Result r = call({"generate", "--model", dir, "-n", "5"});      // r.code, r.out, r.err; in this process
 //   const Result r = program({"generate", "--model", dir, "-n", "5"});   // of the built program, as a user does
 //   Process p({"train", ...});  p.signal(SIGINT);  p.wait();
-//   const std::string text = printed_by(kTutorial);              // of another program
+//   const std::string text = printed_by(path);                   // of another program
 #pragma once
 
 #include <fcntl.h>
@@ -134,7 +134,7 @@ inline Result call(const Arguments& arguments) {
     return result;
 }
 
-// The result of what must end with this exit code, or with 0: succeeded(program({...})).
+// Requires this exit code, or 0, and returns the result: succeeded(program({...})).
 inline Result ended_with(int code, Result r) {
     INFO(r.out << r.err);
     REQUIRE(r.code == code);
@@ -146,7 +146,7 @@ inline std::string printed_by(const std::string& path, const Arguments& argument
     return succeeded(Process(arguments, "", "/dev/null", nullptr, path).wait()).out;
 }
 
-// Of stdout, or of a file, with one JSON object a line.
+// Parses the lines of stdout or of a file, one JSON object each.
 inline std::vector<ordered_json> json_lines(const std::string& text) {
     std::istringstream lines(text);
     std::vector<ordered_json> result;
@@ -167,7 +167,7 @@ inline void check_fails(const Result& r, int code, const std::string& text = "")
     CHECK_THAT(r.err, ContainsSubstring(text));
 }
 
-// Those of a command line, which stand between blanks.
+// Splits a command line at blanks.
 inline Arguments words(const std::string& line) {
     std::istringstream in(line);
     return Arguments(std::istream_iterator<std::string>(in), {});
@@ -178,7 +178,7 @@ inline Arguments operator+(Arguments a, const Arguments& b) {
     return a;
 }
 
-// 1,200 characters of text, and the flags of a model that trains on it in a moment.
+// 1,200 characters of text, and flags of a model that trains on it in a moment.
 inline std::string small_text() {
     std::string text;
     while (text.size() < 1200) text += "the quick brown fox jumps over the lazy dog.\n";
@@ -188,7 +188,7 @@ inline const Arguments kSmall = words(
     "--recipe nanogpt-cpu --n-layer 1 --n-head 2 --n-embd 16 --block-size 8 --batch-size 4 --max-iters 20 "
     "--warmup-iters 2 --eval-every 10 --log-every 5 --threads 1");
 
-// The same, with other values for some flags, given as "--flag", "value".
+// kSmall with some flags changed or added: small({"--flag", "value"}).
 inline Arguments small(const Arguments& changes) {
     Arguments flags = kSmall;
     for (std::size_t i = 0; i < changes.size(); i += 2) {
@@ -201,7 +201,7 @@ inline Arguments small(const Arguments& changes) {
     return flags;
 }
 
-// A run that was trained once, for all tests that only read it.
+// Trains a run once, for all tests that only read it.
 inline const std::string& small_run() {
     static const ScratchFolder folder;
     static const std::string out = [] {
@@ -213,7 +213,7 @@ inline const std::string& small_run() {
     return out;
 }
 
-// A copy of it, beside its text.
+// A copy of small_run() that a test may change, and the text it was trained on.
 struct CopiedRun {
     ScratchFolder folder;
     std::string out = folder.path("run"), text = folder.write("text.txt", small_text());

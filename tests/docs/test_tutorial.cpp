@@ -1,4 +1,4 @@
-// docs/attention.md against the program whose code it shows: docs/attention_tutorial.cpp.
+// docs/NAME.md shows the code of docs/NAME_tutorial.cpp and what it prints.
 #include <sstream>
 #include <string>
 #include <vector>
@@ -18,11 +18,11 @@ Lines lines_of(const std::string& text) {
     return lines;
 }
 
-// The fenced blocks of the page in one language.
-std::vector<Lines> blocks(const std::string& language) {
+// The fenced blocks of a page in one language.
+std::vector<Lines> blocks(const std::string& page, const std::string& language) {
     std::vector<Lines> found;
     bool inside = false, wanted = false;
-    for (const std::string& line : lines_of(read_file(kDocs + "attention.md"))) {
+    for (const std::string& line : lines_of(read_file(kDocs + page + ".md"))) {
         if (line.starts_with("```")) {
             inside = !inside;
             wanted = inside && line == "```" + language;
@@ -34,31 +34,41 @@ std::vector<Lines> blocks(const std::string& language) {
     return found;
 }
 
+const std::string kPages[] = {"attention", "learning"};
+
 }  // namespace
 
-TEST_CASE("attention tutorial: the page shows what the program prints", "[docs]") {
-    Lines page;
-    for (const Lines& block : blocks("text")) page.insert(page.end(), block.begin(), block.end());
-    const Lines program = lines_of(inkling::testing::printed_by(inkling::testing::kTutorial));
-    REQUIRE(page.size() > 100);
-    for (std::size_t i = 0; i < std::min(page.size(), program.size()); ++i) {
-        INFO("line " << i + 1 << " of the output");
-        REQUIRE(page[i] == program[i]);
+TEST_CASE("tutorials: a page shows what its program prints", "[docs]") {
+    for (const std::string& name : kPages) {
+        Lines page;
+        for (const Lines& block : blocks(name, "text")) page.insert(page.end(), block.begin(), block.end());
+        const Lines program =
+            lines_of(inkling::testing::printed_by(inkling::testing::kTutorials + ("/" + name + "_tutorial")));
+        REQUIRE(page.size() > 50);
+        for (std::size_t i = 0; i < std::min(page.size(), program.size()); ++i) {
+            INFO(name << ": line " << i + 1 << " of the output");
+            REQUIRE(page[i] == program[i]);
+        }
+        CHECK(page.size() == program.size());
     }
-    CHECK(page.size() == program.size());
 }
 
-TEST_CASE("attention tutorial: the page's code is the program's", "[docs]") {
-    const std::string program = read_file(kDocs + "attention_tutorial.cpp");
-    const auto code = blocks("cpp");
-    REQUIRE(code.size() > 10);
-    std::size_t from = 0;  // blocks are whole functions, in the program's order
-    for (const Lines& block : code) {
-        std::string body = "() {\n";
-        for (const std::string& line : block) body += line.empty() ? "\n" : "    " + line + "\n";
-        const std::size_t at = program.find(body + "}\n", from);
-        INFO(body);
-        REQUIRE(at != std::string::npos);
-        from = at + body.size();
+TEST_CASE("tutorials: a page's code is its program's", "[docs]") {
+    for (const std::string& name : kPages) {
+        const std::string program = read_file(kDocs + name + "_tutorial.cpp");
+        const auto code = blocks(name, "cpp");
+        REQUIRE(code.size() > 10);
+        std::size_t from = 0;  // each block is a whole definition, or the whole body of a function, in order
+        for (const Lines& block : code) {
+            std::string definition = "\n", body = "() {\n";
+            for (const std::string& line : block) {
+                definition += line + "\n";
+                body += line.empty() ? "\n" : "    " + line + "\n";
+            }
+            const std::size_t at = std::min(program.find(definition + "\n", from), program.find(body + "}\n", from));
+            INFO(name << ":\n" << definition);
+            REQUIRE(at != std::string::npos);
+            from = at + definition.size();
+        }
     }
 }
