@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes first-hour.md: runs what somebody does who has just built Inkling, on a text of 2 MB, and writes down what they
-# see. The text is Inkling's own sources and pages.
+# Makes first-hour.md: runs the commands of a new user on a text of 4 MB, Inkling's own sources and pages, and writes down
+# what they print. tests/readme.sh compares the page with the program of today.
 #   docs/first_hour.sh build/inkling > docs/first-hour.md
 set -euo pipefail
 program=$(realpath "$1")
@@ -15,7 +15,7 @@ echo "Crème brûlée, 3 €: a text that the model has never seen." >other.txt
 
 say() { printf '\n%s\n' "$*"; }
 
-# A command and what it shows, stdout and stderr; of much the first and the last lines. Exit codes are shown.
+# Prints a command with its stdout and stderr: of more than 40 lines, the first and the last. Shows an exit code that is not 0.
 run() {
     printf '\n```\n$ %s\n' "$*"
     local code=0
@@ -37,22 +37,22 @@ echo 'The cat' >typed
 cat <<'TEXT'
 # The first hour
 
-What `docs/first_hour.sh build/inkling` showed on two cores: every command here was really run, and what it printed is all there is
-(`...` where much is left out). `my.txt` is a text of two megabytes, Inkling's own sources and pages; take any other.
+`docs/first_hour.sh build/inkling` made this page on two cores of an AMD EPYC (Zen 3): it ran each command and kept what the command
+printed, with `...` for lines left out. `my.txt` is four megabytes of text, here Inkling's own sources and pages. Use any text you like.
 TEXT
-say "What is there:"
+say "The commands:"
 run build/inkling help
-say "A model of your own text, after a minute of training. Nothing has to be chosen:"
+say "Train a model on your own text for a minute. Inkling chooses everything else:"
 run build/inkling train my.txt --out runs/mine
-say "It writes:"
+say "Let it write:"
 run build/inkling generate --model runs/mine --prompt '"// The "' -n 120 --seed 1
-say "How good is it on another text? Bits per byte can be compared between models, whatever their tokenizers:"
+say "How well does it predict another text? Bits per byte compare models with different tokenizers:"
 run build/inkling eval --model runs/mine --data other.txt
-say "A little more time: the run goes on where it was, and the learning rate rises again for what is left."
+say "Train for 30 seconds more. The run continues where it stopped, and the learning rate rises again for the new steps:"
 run build/inkling train my.txt --out runs/mine --resume auto --max-time 1m30s
 say "What does a head look at?"
 run build/inkling attention --model runs/mine --prompt '"const std::size_t n"'
-say "The same, as a page to click through, and the model for other programs:"
+say "Write all heads as a page to click through, export the model for other programs, and look at its folder:"
 run build/inkling attention --model runs/mine --prompt '"const std::size_t n"' --out heads.html
 run build/inkling export --model runs/mine --out mine --format hf
 run build/inkling info --model runs/mine

@@ -1,14 +1,13 @@
 #!/usr/bin/env bash
 # Follows README.md and the pages of docs/: runs the commands of each page's blocks in order, in a folder that holds
-# nothing but a few texts and the program. Each command must succeed, and write what its --out names.
+# only a few texts and the program. Each command must succeed, write its --out, and print what the page shows below it.
 #   tests/readme.sh PROGRAM      for example: tests/readme.sh build/inkling
-# Commands that would take long get flags behind the pages' own, the last of which hold: `train` takes --max-iters, more
-# with each command, so that --resume has something to do; `eval --stories` checks 2 stories; `bench` measures for a
-# moment, with one sequence per step; `gradcheck` takes the rows of linear, since test_gradcheck takes all. Of ./quickstart the training is run: the script itself, ./check and what they stand
-# for (cmake, ctest) are run in a bare system by tests/fresh_machine.sh, and cmake --install by tests/package/test.sh.
-# Blocks in C++ are compiled by tests/package/test.sh, and those of attention.md by tests/docs; others are not allowed.
-# docs/serving.md is followed by tests/serving.sh, docs/installing.md by tests/package/debian.sh; docs/python.md
-# and blocks in Python by python/tests.
+# Long commands get flags behind the page's own, and the last flag holds: `train` takes --max-iters, more with each
+# command, so that --resume has something to do; `eval --stories` checks 2 stories; `bench` measures for a moment, with one
+# sequence per step; `gradcheck` takes the rows of linear, since test_gradcheck takes all. ./quickstart stands for its
+# training and its check; tests/fresh_machine.sh runs the script itself, ./check, cmake and ctest in a bare system, and
+# tests/package/test.sh runs cmake --install and the blocks in C++. tests/docs checks attention.md and learning.md,
+# tests/serving.sh serving.md, tests/package/debian.sh installing.md, python/tests the blocks in Python. Pages hold no others.
 set -euo pipefail
 program=$(realpath "$1")
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -30,10 +29,36 @@ for page in "${pages[@]}"; do
     [ -z "$languages" ] || fail "$page has a block that no test runs or compiles: $languages"
 done
 
-# The lines of a page's blocks without a language that are commands; what a program prints is none.
+# The commands in a page's blocks without a language. With a folder, the lines below command N go to the folder's file N.
 commands_of() {
-    awk '/^```/ { inside = !inside; plain = $0 == "```"; next }
-         inside && plain && /^(\$ |\.\/|build\/|mpirun |cmake |ctest |tests\/)/' "$@" | sed 's/^\$ //; s/ \+# .*//'
+    awk -v shown="${shown:-}" '/^```/ { inside = !inside; plain = inside && $0 == "```"; command = 0; next }
+        plain && /^(\$ |\.\/|build\/|mpirun |cmake |ctest |tests\/)/ { command = ++n; print; next }
+        plain && command && shown { print >(shown "/" command) }' "$@" | sed 's/^\$ //; s/ \+# .*//'
+}
+
+# Lines without what differs from run to run: numbers, times, units, texts in quotes, and what a model writes.
+facts() {
+    fold -s -w 130 | sed -E -e '/^quickstart: what the model/,/^quickstart: 200 stories/d' \
+        -e '/^--- a sample ---$/,/^-{16}$/{//!d}' -e '/^weight  /,/^this is one of/{//!d}' \
+        -e 's/"[^"]*"/""/g; s/(bf|fp)?[0-9]+([.][0-9]+)?(e[-+]?[0-9]+)?[kMG]?/#/g' \
+        -e 's/^(the time is up|all steps are done):/ended:/; s/(#[hms])+\b/#/g; s/# threads?/# threads/; s/ +/ /g; s/ $//' | sort -u
+}
+
+# Every line that the page shows is printed, or is one that longer training prints; unless it leaves lines out (...), and
+# for other commands than `train`, it shows all that is printed.
+compare() {
+    local line page=$PWD/shown/$place
+    case $* in
+    'build/inkling generate '*) head -n "$(wc -l <stderr)" "$page" | facts >wanted && facts <stderr >printed ;;  # a text follows
+    *) facts <"$page" >wanted && cat stderr stdout | facts >printed ;;
+    esac
+    while read -r line; do
+        [ "$line" = ... ] || sed 's/{[^}]*}/#/g; s/ \+/ /g' "$root"/cli/training/*.cpp | grep -F -- "\"$line" >/dev/null ||
+            fail "$(basename "$PWD") shows what is not printed by $*: $line"
+    done < <(comm -23 wanted printed)
+    grep -x '\.\.\.' wanted >/dev/null || case $* in *'inkling train '*) ;; *)
+        [ -z "$(comm -13 wanted printed)" ] || fail "$(basename "$PWD") does not show what $* prints: $(comm -13 wanted printed)" ;;
+    esac
 }
 
 run() {
@@ -44,20 +69,23 @@ run() {
     out=$(sed -n 's/.* --out \([^ ]*\).*/\1/p' <<<"$*")
     case $* in *' --dry-run'*) out= ;; esac
     [ -z "$out" ] || [ -s "$out" ] || fail "$out was not written by: $*"
+    [ ! -e "shown/$place" ] || compare "$*"
 }
 
 ran=0 steps=4
 follow() {
-    local command
+    local command place=0
     while read -r command; do
+        place=$((place + 1))
         case $command in
-        ./quickstart) command="build/inkling train --out runs/quickstart --overwrite" ;;
-        ./check | 'cmake '* | 'ctest '* | 'mpirun --hostfile '*) continue ;;
+        ./quickstart) ;;
+        ./check | 'git clone '* | 'cmake '* | 'ctest '* | 'mpirun --hostfile '*) continue ;;
         'mpirun '*) command -v mpirun >/dev/null && [ -e "$(dirname "$program")/inkling-mpi.so" ] || continue ;;
         'build/inkling '*) ;;
         *) fail "this test does not know how to run: $command" ;;
         esac
         case $command in
+        ./quickstart) run "build/inkling train --out runs/quickstart --max-iters 5 && build/inkling eval --model runs/quickstart --stories 2" ;;
         *' --dry-run'*) run "$command" ;;
         *'build/inkling train '*) run "$command" --max-iters $((steps += 1)) ;;
         'build/inkling compare '*) run "$command" --max-iters 3 --max-seeds 2 ;;
@@ -71,10 +99,11 @@ follow() {
 }
 
 for page in "${pages[@]}"; do
-    mkdir -p "$folder/$(basename "$page")/build"
+    mkdir -p "$folder/$(basename "$page")"/{build,shown}
     cd "$folder/$(basename "$page")"
     ln -s "$program" build/inkling
     "$root/tests/some_text.sh" 400 >my.txt
+    case $page in */first-hour.md) cat "$root"/engine/ops/*.cpp >my.txt ;; esac  # so long that byte pairs are chosen
     echo "Crème brûlée, 3 €: other characters than those of my.txt, and a quick brown fox?" >other.txt
     echo "The quick brown" >typed
     echo 'learning_rate = 0.02' >a.toml
@@ -87,7 +116,8 @@ for page in "${pages[@]}"; do
     sed 's/.*/{"answer": "&"}/' my.txt >questions.jsonl
     sed 's/.*/{"messages": [{"role": "user", "content": "&"}, {"role": "assistant", "content": "Yes."}]}/' my.txt >chats.jsonl
     { echo id,body && sed 's/.*/1,"&"/' my.txt; } | gzip >table.csv.gz
-    follow < <(commands_of "$page")
+    shown=shown commands_of "$page" >commands
+    follow <commands
 done
 
 for command in $("$program" --help | sed -n 's/^  \([a-z]\+\) .*/\1/p'); do
