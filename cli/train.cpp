@@ -44,7 +44,7 @@ void check_place(const TrainOptions& options, const train::Resume& resume) {
     const bool nothing_saved = options.resume == "auto" && train::find_checkpoints(options.out).empty();
     if (nothing_saved) return;  // it ended before its first checkpoint: `auto` begins anew
     throw Usage(fmt::format(
-        "{} already holds a run: go on with --resume auto, replace it with --overwrite, or choose another --out",
+        "{} already holds a run: continue it with --resume auto, replace it with --overwrite, or choose another --out",
         options.out));
 }
 
@@ -194,7 +194,7 @@ int train_model(const TrainArguments& args, const TrainCaller& caller, distribut
     int stopped_by = signal_of_any(processes, signal);
     if (stopped_by == 0 && loop.stop_reason() == train::StopReason::interrupted) stopped_by = SIGINT;
     if (stopped_by != 0) {
-        report.note(fmt::format("stopped at step {}; saved in {}; go on with --resume auto", loop.state().step,
+        report.note(fmt::format("stopped at step {}; saved in {}; continue with --resume auto", loop.state().step,
                                 (folder->path() / "latest").string()));
         if (args.json) json.end(loop, folder->path());
         if (live) live->finish();

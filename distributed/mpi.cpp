@@ -325,7 +325,7 @@ class Mpi final : public Processes {
         _exit(code);
     }
 
-    static constexpr const char* kGoOn = ": the last checkpoint is whole: go on from it with --resume auto";
+    static constexpr const char* kGoOn = ": the last checkpoint is intact: continue from it with --resume auto";
 
     MPI_Comm data_ = MPI_COMM_NULL, notes_ = MPI_COMM_NULL;
     std::recursive_mutex mutex_;

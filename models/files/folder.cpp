@@ -33,10 +33,8 @@ std::string how_to_get(const fs::path& path) {
                             return std::isalnum(c) || std::strchr("-_./", c);
                         });
     if (!of_hub) return "";
-    return fmt::format(
-        ": nothing is downloaded here: name a folder; one of huggingface.co comes by hf download {} "
-        "--local-dir {}",
-        name, path.filename().string());
+    return fmt::format(": if it is on huggingface.co, run hf download {} --local-dir {}", name,
+                       path.filename().string());
 }
 
 bool holds_model(const fs::path& path) {
@@ -48,7 +46,7 @@ static std::string found_instead(const fs::path& path) {
     if (!formats::is_folder(path)) return ", nor a GGUF file";
     for (const std::string& name : formats::names_in(path))
         if (formats::is_gguf(path / name)) return ": name a file that it holds, such as " + (path / name).string();
-    return "";
+    return ": name the --out of a training run, or a model folder";
 }
 
 fs::path find_model(const fs::path& path) {

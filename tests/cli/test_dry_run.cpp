@@ -108,7 +108,7 @@ TEST_CASE("plan: a run that cannot fit is refused at once, with the figure that 
                             words("--threads 1");
     const Result plan = succeeded(program(train + Arguments{"--dry-run"})), run = program(train);
     const std::string row = plan.out.substr(plan.out.find("\nmemory")), figure = row.substr(row.find("about "));
-    check_fails(run, 1, "out of memory: this run needs " + figure.substr(0, figure.find(':')) + ", and there are ");
+    check_fails(run, 1, "out of memory: this run needs " + figure.substr(0, figure.find(':')) + ", and ");
     CHECK_FALSE(fs::exists(folder.path("out")));
     check_fails(call({"bench", "--preset", "tiny", "--batch", "100000000"}), 1, "out of memory: ");
 }

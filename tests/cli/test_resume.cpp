@@ -95,6 +95,8 @@ TEST_CASE("resume: a folder that was moved, and a checkpoint that is named", "[c
     CHECK_FALSE(fs::exists(moved + "/step-000022"));
     check_fails(call({"train", "--resume", moved, "--out", other, "--data", run.text, "--max-iters", "23"}), 2,
                 "already holds a run");
+    check_fails(call({"train", "--resume", run.folder.path("none"), "--data", run.text}), 3,
+                "none: there is no such run or checkpoint");
 }
 
 TEST_CASE("resume: --out may come from a config file", "[cli]") {
@@ -153,7 +155,7 @@ TEST_CASE("resume: a disk that is full ends the run, says which checkpoint is wh
     INFO(said);
     CHECK(WEXITSTATUS(status) == 1);
     CHECK_THAT(said, ContainsSubstring("inkling: cannot write ") && ContainsSubstring("File too large") &&
-                         ContainsSubstring("step-000020 is whole: go on from it with --resume auto"));
+                         ContainsSubstring("step-000020 is intact: continue from it with --resume auto"));
     CHECK(run.latest() == "step-000020");
     CHECK(read_file(run.out + "/step-000020/model.safetensors") == weights);
     for (const auto& entry : fs::directory_iterator(run.out))

@@ -173,7 +173,7 @@ TEST_CASE("train --serve: the page, its parts, a bad request, and a stop that sa
     CHECK(ask(port, "POST", "/api/heads", json({{"prompt", std::string(99, 'x')}}).dump()).status == 400);
     CHECK(ask(port, "POST", "/api/stop", "{}").status == 200);
     const Result r = ended_with(130, served.wait());  // as Ctrl-C
-    CHECK_THAT(r.err, ContainsSubstring("go on with --resume auto"));
+    CHECK_THAT(r.err, ContainsSubstring("continue with --resume auto"));
     CHECK(fs::exists(folder.path("run/latest/model.safetensors")));
 }
 

@@ -97,7 +97,7 @@ TEST_CASE("serve: a second signal ends what runs", "[cli]") {
     CHECK(server.wait(60).code == 143);
 }
 
-TEST_CASE("serve: what cannot be served", "[cli]") {
+TEST_CASE("serve: models that cannot be served", "[cli]") {
     const ScratchFolder folder;
     const std::string model = tests_path("reference/greedy_gpt2");
     check_fails(call({"serve", "--model", model, "--host", "0.0.0.0"}), 2, "--api-key-file");
@@ -115,7 +115,8 @@ TEST_CASE("serve: what cannot be served", "[cli]") {
     inkling::web::HttpOptions options;
     options.port = 0;
     const inkling::web::HttpServer taken(options);
-    check_fails(program({"serve", "--model", model, "--port", std::to_string(taken.port())}), 1, "cannot be bound");
+    check_fails(program({"serve", "--model", model, "--port", std::to_string(taken.port())}), 1,
+                "Address already in use: choose another address or port");
     check_fails(call({"serve", "--model", model, "--model", model, "--port", "0"}), 2,
                 "two models are called greedy_gpt2");
 }

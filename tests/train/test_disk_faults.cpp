@@ -165,7 +165,7 @@ TEST_CASE("disk faults: any call that fails, once or from then on, leaves the ch
                 if (calls < n) break;
                 if (!untidy) {
                     CHECK_THAT(message, ContainsSubstring(scratch.path()) && ContainsSubstring(std::strerror(error)) &&
-                                            ContainsSubstring(" is whole: go on from it with --resume auto"));
+                                            ContainsSubstring(" is intact: continue from it with --resume auto"));
                 }
                 CHECK(newest_whole(scratch.path()) >= 3);
                 check_links(scratch.path());
@@ -220,7 +220,7 @@ TEST_CASE("disk faults: a process that is killed at any call", "[train][unsaniti
     }
 }
 
-TEST_CASE("disk faults: the power goes at any call, and only what was synced is left", "[train]") {
+TEST_CASE("disk faults: after a power cut at any call, only synced data is left", "[train]") {
     const ScratchFolder scratch;
     fs::create_directory(scratch.path("run"));
     SyncedDisk disk(scratch.path("run"));

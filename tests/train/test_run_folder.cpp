@@ -141,10 +141,10 @@ TEST_CASE("run folder: the first save fails, and nothing is whole", "[train]") {
     const ScratchFolder scratch;
     RunFolder folder(scratch.path());
     CHECK_THROWS_WITH(folder.save(1, [](const fs::path&) { throw Error("no space"); }),
-                      ContainsSubstring("no space: nothing was saved yet: make room and begin anew"));
+                      ContainsSubstring("no space: nothing was saved: free disk space and start again"));
 }
 
-TEST_CASE("run folder: what is no checkpoint by its name", "[train]") {
+TEST_CASE("run folder: names that are no checkpoint", "[train]") {
     for (const char* name : {"step-", "step-00001x", "step-0000000000000000000000", "stop-000001", "step-1 "})
         CHECK_FALSE(train::is_checkpoint(name));
     for (const char* name : {"step-000001", "step-1", "step-100000000000000000"}) CHECK(train::is_checkpoint(name));
@@ -183,7 +183,7 @@ TEST_CASE("run folder: while a checkpoint is written, nothing of it has its name
     CHECK(folder.checkpoints().size() == 1);
 }
 
-TEST_CASE("run folder: what an interrupted save has left is cleared, foreign files are not", "[train]") {
+TEST_CASE("run folder: leftovers of an interrupted save are removed, foreign files are not", "[train]") {
     const ScratchFolder scratch;
     scratch.write("notes.txt", "mine");
     scratch.write("step-by-step/guide", "mine");
@@ -255,7 +255,7 @@ TEST_CASE("run folder: a lock whose file another run has removed is no lock", "[
     close(waiting);
 }
 
-TEST_CASE("run folder: of many runs that begin and end, one at a time has it", "[train]") {
+TEST_CASE("run folder: one run at a time holds it, however many begin and end", "[train]") {
     const ScratchFolder scratch;
     std::atomic<int> inside = 0, most = 0, runs = 0;
     const auto run = [&] {
@@ -309,7 +309,7 @@ TEST_CASE("run folder: it may be a link, and have any name", "[train]") {
     CHECK_THROWS_AS(RunFolder(scratch.path("real")), Error);
 }
 
-TEST_CASE("run folder: mending points the links to what the checkpoints say, then removes what is old", "[train]") {
+TEST_CASE("run folder: mending points the links to the right checkpoints, then removes old ones", "[train]") {
     const ScratchFolder scratch;
     const auto make = [&](std::size_t step, double val_loss) {  // as a save that was killed before its links
         const std::string name = fmt::format("step-{:06}", step);

@@ -228,8 +228,8 @@ void check_memory(const TrainOptions& options, const models::Architecture& confi
     needed = estimate(options, config, text_tokens);
     if (needed.state_bytes + kSure * needed.work_bytes < room) return;
     throw Error(
-        fmt::format("out of memory: this run needs about {}, and there are {}: choose a smaller model, batch or "
-                    "context, which --dry-run tells the memory of",
+        fmt::format("out of memory: this run needs about {}, and {} are free: choose a smaller model, batch or "
+                    "context; --dry-run shows their memory",
                     bytes_text(needed.memory_bytes()), bytes_text(room)));
 }
 

@@ -193,8 +193,8 @@ fs::path RunFolder::save(std::size_t step, const std::function<void(const fs::pa
         if (std::error_code none; !fs::exists(path_, none))
             throw Error(fmt::format("{}: the folder of the run is gone", e.what()));
         const auto whole = checkpoints();
-        if (whole.empty()) throw Error(fmt::format("{}: nothing was saved yet: make room and begin anew", e.what()));
-        throw Error(fmt::format("{}: {} is whole: go on from it with --resume auto", e.what(),
+        if (whole.empty()) throw Error(fmt::format("{}: nothing was saved: free disk space and start again", e.what()));
+        throw Error(fmt::format("{}: {} is intact: continue from it with --resume auto", e.what(),
                                 whole.front().filename().string()));
     } catch (...) {
         formats::try_remove_tree(beside);

@@ -26,7 +26,8 @@ class HttpServer::Implementation {
             acceptor_ = tcp::acceptor(service_.io, found.begin()->endpoint());
             o.port = acceptor_.local_endpoint().port();
         } catch (const boost::system::system_error& e) {
-            throw Error(fmt::format("serve: {}:{} cannot be bound: {}", o.host, o.port, e.code().message()));
+            throw Error(fmt::format("serve: {}:{} cannot be bound: {}: choose another address or port", o.host, o.port,
+                                    e.code().message()));
         }
     }
 
