@@ -1,5 +1,5 @@
-// Those who look on while a run learns: progress on a terminal, metrics.jsonl, checkpoints, samples, tests. The loop
-// tells them what happened, and they read the rest from it.
+// Callbacks observe a run: progress on a terminal, metrics.jsonl, checkpoints, samples, tests. The loop calls them at
+// each event, and they read the rest from it.
 //   struct Losses : Callback {
 //       void step_done(TrainingLoop& loop) override { all.push_back(loop.metrics().loss); }
 //       std::vector<double> all;
@@ -13,15 +13,15 @@ class TrainingLoop;
 class Callback {
   public:
     virtual ~Callback() = default;
-    virtual void step_refused(TrainingLoop&) {}  // its loss or gradient was not finite: it changed nothing
-    virtual void spike(TrainingLoop&) {}         // its loss or gradient norm is far above those before: metrics().z
-    virtual void step_done(TrainingLoop&) {}     // every step, refused ones too; metrics() are complete
-    virtual void evaluating(TrainingLoop&, double /*done*/) {}  // now and then, done in [0, 1)
-    virtual void evaluated(TrainingLoop&) {}  // metrics().val_loss is there; step 0: before the first step
+    virtual void step_refused(TrainingLoop&) {}  // loss or gradient was not finite; the step changed nothing
+    virtual void spike(TrainingLoop&) {}         // loss or gradient norm is far above those before: metrics().z
+    virtual void step_done(TrainingLoop&) {}     // after every step, refused or not; metrics() are complete
+    virtual void evaluating(TrainingLoop&, double /*done*/) {}  // during an evaluation, done in [0, 1)
+    virtual void evaluated(TrainingLoop&) {}  // metrics().val_loss is set; step 0 is before the first step
     virtual void replanned(TrainingLoop&) {}  // options().max_iters has changed
     virtual void checkpoint_wanted(TrainingLoop&) {}
     virtual void sample_wanted(TrainingLoop&) {}
-    virtual void stopped(TrainingLoop&) {}  // at the end, or because it was asked to; not when it throws
+    virtual void stopped(TrainingLoop&) {}  // at the end, or on request; not after an exception
 };
 
 }  // namespace inkling::train

@@ -1,4 +1,4 @@
-// What most runs have to look on, beside MetricsFile (metrics.h):
+// The callbacks of most runs, beside MetricsFile (run/metrics.h):
 //   RunFolder folder(options.out);
 //   CheckpointSaver checkpoints(folder, *tokenizer, loop);
 //   SampleWriter samples(*tokenizer, [](const auto& prompt, const auto& text) { std::cout << prompt << text << "\n";
@@ -31,30 +31,31 @@ class CheckpointSaver : public Callback {
     MetricsFile* metrics_;
 };
 
-// In the place of a CheckpointSaver, in all of several processes but the first: hands that one what it is to save.
+// Replaces CheckpointSaver in every process but the first: sends the first one its part of the state.
 class CheckpointPart : public Callback {
   public:
     void checkpoint_wanted(TrainingLoop& loop) override;
 };
 
-// In which a InferenceModel of the run's model takes its weights as they are: bfloat16 ones are read as float32, too.
+// The weight type in which an InferenceModel uses the run's weights without converting them. It reads bfloat16 weights
+// as float32, too.
 WeightType inference_type(const TrainOptions& options);
 
-// The first document of the validation part up to where it begins to be learned, such as a question before its answer;
-// nothing where all of it is.
+// The beginning of the validation part's first document that is not learned, such as the question before an answer;
+// empty if all of it is learned.
 std::vector<std::int32_t> question_of(const TrainingLoop& loop);
 
 struct Sample {
     std::string prompt, text;
 };
 
-// What the model writes behind each prompt, with the average of its weights where there is one; in the place of "":
-// question_of, or else the beginning of the validation part, of which nothing is shown. Valid UTF-8. The model is then
-// in training mode, and nothing that training depends on has changed.
+// Generates text after each prompt, as valid UTF-8, with the average of the weights if the run keeps one. The prompt ""
+// stands for question_of(), or else for the beginning of the validation part, which is not shown. Leaves the model in
+// training mode, and changes nothing that training depends on.
 std::vector<Sample> write_samples(TrainingLoop& loop, const data::Tokenizer& tokenizer,
                                   const std::vector<std::string>& prompts);
 
-// Hands over each --sample-prompt and what the model writes behind it, valid UTF-8; without any, write_samples of "".
+// Calls `take` with each --sample-prompt and the text generated after it; without prompts, with write_samples of "".
 class SampleWriter : public Callback {
   public:
     using Take = std::function<void(const std::string& prompt, const std::string& text)>;

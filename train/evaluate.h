@@ -1,4 +1,4 @@
-// A model's loss on text that it was not trained on.
+// The loss of a model on text that it was not trained on.
 //   const double nats = evaluate(model, tokens);
 //   const double about = evaluate(model, tokens, {.max_tokens = 65536});
 #pragma once
@@ -15,26 +15,26 @@
 namespace inkling::train {
 
 struct EvaluateOptions {
-    // Windows begin that many tokens apart, and each counts the tokens that the one before did not reach: those then
-    // see at least context - stride tokens, at context / stride times the cost. 0: the context's length.
+    // Distance between the windows' first tokens. Each window counts the tokens that the one before did not reach, so
+    // each token sees at least context - stride tokens, at context / stride times the cost. 0: the context's length.
     std::size_t stride = 0;
-    std::size_t length = 0;          // of the windows; 0: the model's context
-    std::size_t max_tokens = 0;      // so many, in windows spread evenly over the text; 0: all
-    std::size_t* counted = nullptr;  // gets the number of tokens that the result is the mean of
-    // Asked between batches and layers, done in [0, 1): false ends it.
+    std::size_t length = 0;          // of a window; 0: the model's context
+    std::size_t max_tokens = 0;      // tokens to evaluate, in windows spread evenly over the text; 0: all
+    std::size_t* counted = nullptr;  // receives the number of tokens in the mean
+    // Called between batches and layers with done in [0, 1); returning false ends the evaluation.
     std::function<bool(double done)> progress = nullptr;
-    // That share the batches, and have the same result, as one process would. Where progress() of one of them ends it,
-    // all have *told_to_stop set.
+    // Processes that share the batches; the result is that of one process. If progress() of one ends the evaluation, it
+    // sets *told_to_stop in all.
     distributed::Processes* processes = nullptr;
     bool* told_to_stop = nullptr;
 };
 
-// Mean nats per token over `tokens`: windows of the context's length, or `length`, side by side, so that every token
-// but the first is predicted once. The model is left in the mode that it was in. NaN when `progress` ended it. Throws
-// BadInput for a text of less than 2 tokens.
+// Mean nats per token over `tokens`, in adjacent windows of the context's length, or `length`, so that every token but
+// the first is predicted once. Restores the model's mode. Returns NaN if `progress` ended it. Throws BadInput for a
+// text of fewer than 2 tokens.
 double evaluate(models::Transformer<float>& model, data::TokenView tokens, const EvaluateOptions& options = {});
 
-// Of examples: mean nats per token that is to be learned of them. max_tokens are those of whole rows; no stride.
+// Mean nats per learned token of examples. max_tokens takes whole rows; stride does not apply.
 double evaluate(models::Transformer<float>& model, const data::PackedExamples& rows,
                 const EvaluateOptions& options = {});
 

@@ -1,5 +1,4 @@
-// The training loop: steps, and now and then an evaluation. What is to be printed, saved or written down of it is the
-// matter of callbacks.
+// The training loop: steps, and evaluations between them. Callbacks print and save.
 //   TrainingLoop loop(options, model, dataset);
 //   loop.run({&metrics, &checkpoints});
 #pragma once
@@ -20,7 +19,7 @@
 
 namespace inkling::train {
 
-// Several steps in a row were not finite. The last checkpoint is unharmed.
+// Several steps in a row were not finite. The last checkpoint is intact.
 struct Diverged : Error {
     using Error::Error;
 };
@@ -28,37 +27,38 @@ struct Diverged : Error {
 class TrainingLoop {
   public:
     // The model and the tokenizer must outlive the loop. The last part of the dataset is for validation. With a
-    // tokenizer, losses are told in bits per byte too; --sampler paragraphs needs it. Throws BadInput when the text is
+    // tokenizer, losses are given in bits per byte too; --sampler paragraphs needs one. Throws BadInput if the text is
     // too short.
     TrainingLoop(const TrainOptions& options, models::Transformer<float>& model, const data::Dataset& dataset,
                  const data::Tokenizer* tokenizer = nullptr, distributed::Processes* processes = nullptr);
 
-    // Goes on from this state of a run, whose weights and optimizer the step already has (resume.h does both).
+    // Continues from this state; the step already has its weights and optimizer (resume.h does both).
     void go_on_from(const TrainingState& state);
 
-    // From here on the run is to end after `max_iters` steps, not after the `planned` ones, and the learning rate is to
-    // follow (schedule.h). Both go into options() and so into config.toml: a run that is resumed repeats it.
+    // Changes the end of the run from `planned` to `max_iters` steps, and the learning rate with it (schedule.h). Both
+    // go into options() and so into config.toml, so that a resumed run repeats the change.
     void replan(std::size_t max_iters, std::size_t planned);
 
-    // Trains until stop_reason() is not none, or until `stop`, which is asked after each step and while evaluating.
-    // Callbacks are told in their order. Throws Diverged.
+    // Trains until there is a stop_reason(), or `stop` returns true; it is called after each step and during
+    // evaluations. Calls the callbacks in their order. Throws Diverged.
     void run(const std::vector<Callback*>& callbacks = {}, const std::function<bool()>& stop = nullptr);
 
-    double run_step();  // one step, told to nobody: returns its loss, and leaves the rest in metrics()
+    double run_step();  // one step without callbacks; returns its loss, the rest is in metrics()
 
-    StopReason stop_reason() const;  // none: it is to go on
+    StopReason stop_reason() const;  // none: the run continues
     bool finished() const { return stop_reason() != StopReason::none; }
-    // A validation loss is known of a checkpoint: of state().best_step, which may be 0 where --eval-on-start is set.
+    // Whether a checkpoint has a validation loss: that of state().best_step, which may be 0 with --eval-on-start.
     bool has_best() const;
-    bool log_due() const;  // of the last step: by --log-every, the first, the last, with an evaluation or a checkpoint
-    bool checkpoint_due() const { return checkpoint_due_; }  // at the last step
-    const std::string& anomaly() const { return anomaly_; }  // where the last step that was refused went wrong
-    double seconds_left() const;                             // estimated, with all that comes on top of steps
+    bool log_due() const;  // for the last step: by --log-every, or the first, the last, or one with an evaluation or a
+                           // checkpoint
+    bool checkpoint_due() const { return checkpoint_due_; }  // after the last step
+    const std::string& anomaly() const { return anomaly_; }  // the cause of the last refused step
+    double seconds_left() const;                             // estimate, with evaluations, samples and checkpoints
 
     const TrainOptions& options() const { return options_; }
     models::Transformer<float>& model() { return model_; }
     const data::Split& text() const { return text_; }
-    const data::PackedExamples* train_rows() const { return train_rows_.get(); }  // of examples; null: it is text
+    const data::PackedExamples* train_rows() const { return train_rows_.get(); }  // of examples; null for plain text
     const data::PackedExamples* val_rows() const { return val_rows_.get(); }
     TrainingStep& step() { return *step_; }
     const TrainingState& state() const { return state_; }
@@ -66,7 +66,7 @@ class TrainingLoop {
     double last_val_loss() const { return last_val_loss_; }
     double bits_per_byte(double loss) const { return loss * bits_per_byte_; }  // NaN without a tokenizer
     double tokens_per_step() const;
-    std::size_t eval_tokens() const;  // of the validation part: the same ones in every evaluation
+    std::size_t eval_tokens() const;  // evaluated each time, always the same ones
 
   private:
     void split_examples();
@@ -78,18 +78,18 @@ class TrainingLoop {
     models::Transformer<float>& model_;
     data::Dataset dataset_;
     data::Split text_;
-    double bits_per_byte_ = std::numeric_limits<double>::quiet_NaN();  // of the validation part, at 1 nat per token
+    double bits_per_byte_ = std::numeric_limits<double>::quiet_NaN();  // of the validation part, for 1 nat per token
     std::unique_ptr<data::PackedExamples> train_rows_, val_rows_;      // of examples
     std::unique_ptr<data::Sampler> sampler_;
     std::unique_ptr<TrainingStep> step_;
     TrainingState state_;
     Metrics metrics_;
     double last_val_loss_ = std::numeric_limits<double>::quiet_NaN();
-    Costs measured_;  // the last of each; 0: there was none yet
+    Costs measured_;  // the last of each; 0 before the first
     std::string anomaly_;
     std::size_t refused_in_a_row_ = 0, saved_step_ = static_cast<std::size_t>(-1);
     bool asked_to_stop_ = false, checkpoint_due_ = false;
-    std::size_t timed_from_ = 0;  // of this step on, steps are timed for check_plan()
+    std::size_t timed_from_ = 0;  // the first step that check_plan() counts
     double timed_from_s_ = 0;
 };
 

@@ -1,7 +1,7 @@
 // The moving average of all weights over the steps (Polyak and Juditsky 1992), which often predicts better than the
-// last weights do. It is what is evaluated and saved; training goes on from the weights themselves.
+// last weights. Evaluations and checkpoints use it; training continues with the weights themselves.
 //   average.update(updates);                       // after each step
-//   { const Averaged scope(average); ... }          // the model holds the average in here
+//   { const Averaged scope(average); ... }          // the model holds the average in this scope
 #pragma once
 
 #include "nn/flat.h"
@@ -10,14 +10,14 @@ namespace inkling::train {
 
 class WeightAverage {
   public:
-    // decay 0: off, nothing is kept and the calls below do nothing.
+    // decay 0 turns it off: it keeps nothing, and the calls below do nothing.
     WeightAverage(nn::FlatParameters<float>& parameters, double decay);
     bool on() const { return decay_ > 0; }
 
-    // e = d e + (1 - d) p,  d = min(decay, (1 + t) / (10 + t)): t, the updates made, keeps the start from lingering.
+    // e = d e + (1 - d) p,  d = min(decay, (1 + t) / (10 + t)) after t updates, so that the start does not linger.
     void update(std::uint64_t updates);
-    void start();  // again, from the weights as they are
-    void swap();   // the weights with their average
+    void start();  // restarts from the current weights
+    void swap();   // exchanges the weights and their average
 
     // Laid out as the flat parameters: the average, or, after an odd number of swaps, the weights.
     Array<float> kept;

@@ -49,7 +49,7 @@ struct ArrayTypes {
 
 }  // namespace inkling
 
-// xtensor's extension points: what makes both its containers, and Dims their shape.
+// xtensor's extension points: both arrays are its containers, and Dims is their shape.
 template <class X, class T>
 struct xt::rebind_container<X, inkling::Dims<T>> {
     using type = inkling::Dims<X>;
@@ -102,7 +102,7 @@ class ConstArray : public xt::xstrided_container<ConstArray<T>>, public xt::xexp
     // Writes in place are counted for the whole buffer that views share.
     std::uint32_t version() const { return owner_ ? owner_->version.load(std::memory_order_relaxed) : 0; }
     bool shares_buffer() const { return owner_.use_count() > 1; }
-    bool can_overwrite() const { return is_contiguous() && !shares_buffer(); }  // this is all that holds it
+    bool can_overwrite() const { return is_contiguous() && !shares_buffer(); }  // no other handle holds it
     bool same_buffer(const ConstArray& other) const { return owner_ == other.owner_; }
 
   private:
@@ -135,13 +135,13 @@ class Array : public xt::xcontainer<Array<T>>, public xt::xexpression<Array<T>> 
     Array(Array&&) noexcept;
     ~Array();
 
-    // Over memory of somebody else's, such as NumPy's: nothing is copied, and `keeper` keeps the memory until the last
-    // view is gone. Strides are in elements, none of them negative.
+    // Wraps external memory, such as NumPy's, without a copy; `keeper` owns it until the last view is gone. Strides are
+    // in elements and not negative.
     static Array over(T* elements, const Shape& shape, Strides strides, std::shared_ptr<void> keeper);
 
     operator const ConstArray<T>&() const noexcept { return elements_; }
 
-    // Assigning to a variable binds it to another array. Assigning to what a call returned (a view, value_in_place())
+    // Assigning to a variable binds it to another array. Assigning to the result of a call (a view, value_in_place())
     // writes to its elements.
     Array& operator=(const Array&) &;
     Array& operator=(Array&&) & noexcept;
@@ -159,7 +159,7 @@ class Array : public xt::xcontainer<Array<T>>, public xt::xexpression<Array<T>> 
     }
     Array& operator=(T value) && { return std::move(*this) = Array(Shape{}, value); }
 
-    // In place; the values are a number, or an array that broadcasts to this shape.
+    // Write in place. The values are a number, or an array that broadcasts to this shape.
     Array& operator+=(const ConstArray<T>& values) requires std::is_arithmetic_v<T>;
     Array& operator-=(const ConstArray<T>& values) requires std::is_arithmetic_v<T>;
     Array& operator*=(const ConstArray<T>& values) requires std::is_arithmetic_v<T>;
@@ -222,7 +222,7 @@ class Array : public xt::xcontainer<Array<T>>, public xt::xexpression<Array<T>> 
         return Array(std::in_place, view);
     }
     template <class F>
-    Array& update(const ConstArray<T>& values, const F& f);  // each element becomes f(it, its value)
+    Array& update(const ConstArray<T>& values, const F& f);  // x[i] = f(x[i], values[i])
 
     const Shape& shape_impl() const noexcept { return elements_.shape_impl(); }
     const Strides& strides_impl() const noexcept { return elements_.strides_impl(); }
@@ -249,7 +249,7 @@ extern template class Array<std::uint8_t>;
 using IdArray = Array<std::int32_t>;    // token ids, class labels
 using MaskArray = Array<std::uint8_t>;  // 0 is false; anything else true
 
-// dst = src, or dst += src; equal shapes, any strides. In parallel.
+// dst = src, or dst += src, in parallel; equal shapes, any strides.
 template <class T>
 void copy_into(Array<T>& dst, const ConstArray<std::type_identity_t<T>>& src);
 template <class T>

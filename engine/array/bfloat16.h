@@ -1,5 +1,5 @@
-// Arrays of bfloat16, which matrix products take.
-//   Array<BFloat16> h = round_to_bfloat16(x);     // to nearest, ties to even; NaN stays NaN
+// Arrays of bfloat16, as operands of matrix products.
+//   Array<BFloat16> h = round_to_bfloat16(x);     // rounds to nearest, ties to even; NaN stays NaN
 #pragma once
 
 #include "engine/array/array.h"
@@ -13,7 +13,7 @@ extern template class Array<BFloat16>;
 Array<BFloat16> round_to_bfloat16(const ConstArray<float>& x);  // contiguous, whatever the strides of x
 Array<float> widen(const ConstArray<BFloat16>& h);
 
-// x (rows, columns), dense: rounded, and the sums of its columns, in one pass.
+// Rounds a dense x (rows, columns) and sums its columns, in one pass.
 Array<BFloat16> round_and_sum(const ConstArray<float>& x, Array<float>& column_sums);
 
 }  // namespace inkling

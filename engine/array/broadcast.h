@@ -5,10 +5,10 @@
 
 namespace inkling {
 
-// The shape that both broadcast to; throws, naming the op, when there is none.
+// The shape that both broadcast to. Throws, naming the op, if there is none.
 Shape broadcast_shape(const char* op, const Shape& a, const Shape& b);
 
-// Whether a value of shape `from` can be used where `to` is wanted.
+// Whether shape `from` broadcasts to `to`.
 bool broadcasts_to(const Shape& from, const Shape& to);
 
 // The inverse for gradients: sums `g` over the axes along which a value of `shape` was broadcast.

@@ -1,6 +1,6 @@
-// The caching allocator under Array. A freed buffer goes to a list of its size and is handed out again, so that a
-// training step, whose shapes repeat, takes nothing from the system after the first. Buffers are 64-byte aligned; those
-// of 2 MiB and more are aligned to, and ask for, huge pages.
+// The caching allocator under Array. A freed buffer goes to a list of its size and is reused. Shapes repeat from step
+// to step, so training takes no memory from the system after the first. Buffers are 64-byte aligned; those of 2 MiB and
+// more are aligned to huge pages and ask for them.
 #pragma once
 
 #include <atomic>
@@ -10,11 +10,10 @@
 
 namespace inkling {
 
-// A block of memory that Arrays share. `version` counts the writes made in place, so that backward can tell whether a
-// value that it saved is still the same.
+// A block of memory that Arrays share. `version` counts writes in place, to tell backward if a saved value changed.
 struct Buffer {
     explicit Buffer(std::size_t bytes);
-    // Memory of somebody else's, which `keeper` keeps; the pool never gets it.
+    // Wraps external memory; `keeper` owns it, and it never enters the pool.
     Buffer(void* memory, std::size_t bytes, std::shared_ptr<void> keeper);
     ~Buffer();
     Buffer(const Buffer&) = delete;
@@ -26,15 +25,15 @@ struct Buffer {
     std::shared_ptr<void> keeper = nullptr;
 };
 
-// Memory that a thread keeps for its next loop, until it calls this again. For bodies of parallel loops: the pool has a
-// lock, for which all threads would wait at once. It is not in the statistics: it is held by no array.
+// Scratch memory of this thread, valid until its next call. For bodies of parallel loops, because all threads would
+// wait for the pool's lock at once. The statistics do not count it.
 void* thread_memory(std::size_t bytes);
 
 struct PoolStatistics {
-    std::uint64_t system_allocations = 0;  // times that memory was taken from the system
+    std::uint64_t system_allocations = 0;  // requests that the system served
     std::uint64_t requests = 0;            // buffers handed out
     std::size_t bytes_in_use = 0;
-    std::size_t bytes_cached = 0;  // free, kept for later
+    std::size_t bytes_cached = 0;  // free, kept for reuse
     std::size_t peak_bytes = 0;    // the largest bytes_in_use so far
 };
 

@@ -1,5 +1,5 @@
-// Matrix products C = op(A) op(B) over strided arrays: a transposed operand is a permuted view, so nothing is copied.
-// The same bits with any number of threads.
+// Matrix products C = op(A) op(B) over strided arrays. A transposed operand is a permuted view, so nothing is copied.
+// Any number of threads gives the same bits.
 #pragma once
 
 #include "engine/array/bfloat16.h"
@@ -11,8 +11,8 @@ struct GemmOptions {
     bool round = false;       // float operands are rounded to bfloat16 as they are packed
 };
 
-// a (..., M, K), b (..., K, N), c (..., M, N); the axes in front broadcast to c's. `bias` (N), or an undefined array,
-// is added to every row. For a float result each of a and b may be bfloat16, and the other is rounded then.
+// a (..., M, K), b (..., K, N), c (..., M, N); the leading axes broadcast to c's. Adds `bias` (N) to every row, if it
+// is defined. For a float result, a and b may be bfloat16; if only one is, the other is rounded.
 void gemm(const ConstArray<double>& a, const ConstArray<double>& b, Array<double>& c, GemmOptions options = {},
           const ConstArray<double>& bias = {});
 void gemm(const ConstArray<float>& a, const ConstArray<float>& b, Array<float>& c, GemmOptions options = {},
@@ -24,7 +24,7 @@ void gemm(const ConstArray<BFloat16>& a, const ConstArray<float>& b, Array<float
 void gemm(const ConstArray<BFloat16>& a, const ConstArray<BFloat16>& b, Array<float>& c, GemmOptions options = {},
           const ConstArray<float>& bias = {});
 
-// The plain loop, K innermost in order: the oracle of the tests. Nothing is rounded.
+// The plain loop, with K innermost and in order, as the oracle of the tests. It rounds nothing to bfloat16.
 void gemm_plain(const ConstArray<double>& a, const ConstArray<double>& b, Array<double>& c, GemmOptions options = {},
                 const ConstArray<double>& bias = {});
 void gemm_plain(const ConstArray<float>& a, const ConstArray<float>& b, Array<float>& c, GemmOptions options = {},

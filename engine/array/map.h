@@ -13,11 +13,11 @@
 
 namespace inkling {
 
-// row(n, out, in): out[i] = f(in[0][i], in[1][i], ...) for n elements that lie side by side; out may be an input.
+// row(n, out, in): out[i] = f(in[0][i], in[1][i], ...) for n adjacent elements; out may be an input.
 template <class T>
 using MapRow = FunctionRef<void(std::size_t n, T* out, const T* const* in)>;
 
-// The row of an f that takes K vectors Vec<T>, and returns one.
+// Makes a row from an f that takes K vectors Vec<T> and returns one.
 template <class T, std::size_t K, class F>
 auto map_row(const F& f) {
     return [f](std::size_t n, T* out, const T* const* in) {

@@ -1,5 +1,5 @@
-// One loop over several arrays of one shape with strides of their own (0 where one is broadcast). Neighbouring axes
-// whose elements lie evenly spaced in every operand are merged first, so contiguous arrays of any rank become one long
+// One loop over several arrays of one shape, each with its own strides (0 where it is broadcast). It first merges
+// neighbouring axes whose elements are evenly spaced in every operand, so contiguous arrays of any rank become one long
 // row.
 //   StridedLoop(shape, {&y.strides(), &x.strides()}).run([&](const auto& offsets, std::size_t n, const auto& steps) {
 //       // element i of this row: y.data()[offsets[0] + i * steps[0]], x.data()[offsets[1] + i * steps[1]]
@@ -27,8 +27,8 @@ struct StridedLoop {
     StridedLoop(const Shape& full, std::initializer_list<const Strides*> operand_strides)
         : StridedLoop(full, std::span(operand_strides.begin(), operand_strides.size())) {}
 
-    // row(offsets, n, steps): n elements of operand k, from element offsets[k], steps[k] apart. A contiguous single row
-    // is cut into pieces for the threads; rows are otherwise handed out whole.
+    // Calls row(offsets, n, steps) for n elements of each operand k, from element offsets[k], steps[k] apart. Threads
+    // share a single contiguous row in pieces, and several rows whole.
     void run(FunctionRef<void(const Offsets& offsets, std::size_t n, const Offsets& steps)> row) const;
 
   private:

@@ -1,10 +1,9 @@
 // Names the op in which numbers stop being finite, as torch.autograd.detect_anomaly() does, but in forward too:
-//   const DetectAnomaly detect;             // while it lives, every op of this thread is checked
+//   const DetectAnomaly detect;             // checks every op of this thread, to the end of the scope
 //   model.loss(ids, targets).backward();    // throws Anomaly: "layer 3, attention: linear: the first value that ..."
-// Each op then costs a pass over its inputs and its value, and over the gradients that its backward gives; otherwise it
-// tests one flag. Infinities that masked_fill, where or a constant brings in are none of its matter, until one becomes
-// a NaN.
-//   const Region region("layer", 3);        // the ops that follow are "layer 3" in such messages, to the scope's end
+// Each op then costs a pass over its inputs, its value and the gradients of its backward; when off, a test of one flag.
+// It allows infinities that masked_fill, where or a constant brings in, until one becomes a NaN.
+//   const Region region("layer", 3);        // messages about ops in this scope begin with "layer 3"
 #pragma once
 
 #include <cstddef>
@@ -35,7 +34,7 @@ class DetectAnomaly {
     static bool active() { return depth > 0; }
 
   private:
-    static constinit thread_local int depth;  // defined in the library alone: a program that uses it has no other one
+    static constinit thread_local int depth;  // defined only in the library, so that programs share it
 };
 
 class Region {
@@ -47,7 +46,7 @@ class Region {
     ~Region() { innermost = outer_; }
     Region(const Region&) = delete;
     Region& operator=(const Region&) = delete;
-    static std::string path();  // "layer 3, attention"; "": there is none
+    static std::string path();  // "layer 3, attention"; "" outside of a region
 
   private:
     std::string text() const;
@@ -58,21 +57,21 @@ class Region {
     const Region* outer_;
 };
 
-// The first element that is not finite, "nan at (7, 0) of (65, 128)"; "": there is none.
+// The first element that is not finite, "nan at (7, 0) of (65, 128)", or "".
 template <class T>
 std::string first_not_finite(const ConstArray<T>& values);
 template <class T>
-double largest_magnitude(const ConstArray<T>& values);  // of those that are finite
+double largest_magnitude(const ConstArray<T>& values);  // of the finite ones
 
-// For record() and inputs(), while active(): what the op that is next recorded gets, and whether it brings in
-// infinities that were asked for; its value, and the node it has, if any.
+// Called by inputs() and record() while active(): note the inputs of the next op, allow infinities that the user asked
+// for, and check the op's value. `node` is the op's node, if it has one.
 namespace detect {
 template <class T>
 void note_input(const Tensor<T>& x);
 void allow_infinities();
 template <class T>
 void check_value(const char* op, const ConstArray<T>& value, const Node<T>* node);
-// Runs a node's backward with dy, and checks the gradients that it gives, where active().
+// Runs a node's backward with dy and, while active(), checks the gradients that it gives.
 template <class T>
 void check_gradients(const Node<T>& node, const ConstArray<T>& dy, FunctionRef<void()> backward);
 }  // namespace detect

@@ -1,10 +1,10 @@
 // Runs the chain rule over the graph behind a tensor.
 //   backward(loss);                      // d loss / d leaf is added to every leaf's grad(); or loss.backward()
 //   backward(y, dy);                     // with a cotangent of y's shape
-// Each node's saved values are freed as soon as they were used, unless the graph is kept for another run. Ops that only
-// change the shape save none, so one graph may run backward from several parts of one split, one after the other.
-// Threads may run backward at the same time, each through a graph of its own. They may share leaves: a leaf's gradient
-// is the sum of what all threads add, in the order in which they come.
+// Backward frees each node's saved values as soon as it has used them, unless the graph is kept for another run. Ops
+// that only change the shape save none, so a graph may run backward from several parts of one split, one after the
+// other. Threads may run backward at the same time, each through its own graph. They may share leaves: a leaf's
+// gradient sums the contributions of all threads in the order of their arrival.
 #pragma once
 
 #include "engine/autograd/leaf_lock.h"
@@ -17,7 +17,7 @@ namespace inkling {
 template <class T>
 void backward(const Tensor<T>& y, const ConstArray<std::type_identity_t<T>>& dy = {}, Graph after = Graph::release);
 
-// What an op's backward writes to: one gradient per input, in the order given to record().
+// The gradients that an op's backward writes: one per input, in the order given to record().
 //
 // backward(dy, grads) gets dy = dL/dy, of the output's shape and of any strides. It may
 //   - read dy while it runs; keep a handle to it only by passing it on, dy itself or a view, to add()
@@ -29,33 +29,33 @@ class Gradients {
   public:
     explicit Gradients(Node<T>& node) : node_(node), leaves_(node) {}
 
-    // Is a gradient wanted for input i? When not, computing it would be wasted.
+    // Whether input i wants a gradient. If not, computing it is wasted.
     bool wanted(std::size_t i) const {
         check(i < node_.inputs.size(), "{}: its backward names input {}, but it has {}", node_.op, i,
               node_.inputs.size());
         return node_.inputs[i] != nullptr;
     }
 
-    // dL/dinput_i += g. The first contribution is taken over without a copy: g must not be written to afterwards. Does
-    // nothing where no gradient is wanted.
+    // dL/dinput_i += g. Takes over the first contribution without a copy, so do not write to g afterwards. Does nothing
+    // if input i wants no gradient.
     void add(std::size_t i, Array<T> g);
 
-    // An array for an op to fill and then hand to add(): of input i's shape, not initialised, with the strides that the
-    // input's gradient wants, so that undoing a view copies nothing. Input i must be wanted.
+    // An uninitialised array of input i's shape, to fill and hand to add(). Its strides are those that the input's
+    // gradient wants, so that undoing a view copies nothing. Input i must be wanted.
     Array<T> empty(std::size_t i);
 
-    // The place of the gradient itself, of any strides, for an op that can add to it: fill `array` when `accumulate` is
-    // false, add to it when true. Input i must be wanted.
+    // The gradient itself, with any strides, for an op that can add to it: fill `array` if `accumulate` is false, else
+    // add to it. Input i must be wanted.
     struct Target {
         Array<T> array;
         bool accumulate;
     };
     Target target(std::size_t i);
 
-    // The same for an op that needs a place without gaps: body(array, accumulate).
+    // The same for an op that needs a contiguous array: calls body(array, accumulate).
     void write(std::size_t i, FunctionRef<void(Array<T>& array, bool accumulate)> body);
 
-    // The node of input i, for view ops whose outputs have their gradients inside their input's (split).
+    // The node of input i, for view ops whose outputs' gradients are views of their input's (split).
     Node<T>& input(std::size_t i) { return *node_.inputs[i]; }
 
     void finish() { leaves_.finish(); }  // for backward() alone
@@ -67,7 +67,7 @@ class Gradients {
     LeafLocks<T> leaves_;
 };
 
-// Thrown when a saved value was modified in place since; backward() adds the op's name.
+// Thrown when a saved value has been modified in place; backward() adds the op's name.
 struct ModifiedInPlace {
     explicit ModifiedInPlace(Shape value_shape) : shape(std::move(value_shape)) {}
     Shape shape;

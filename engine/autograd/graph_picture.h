@@ -1,7 +1,7 @@
-// A picture of the graph behind a tensor, in Graphviz's language, as micrograd draws: ellipses are leaves, boxes are
-// the values that ops made, each with its shape.
+// Draws the graph behind a tensor in Graphviz's language, as micrograd does: ellipses are leaves, boxes are values made
+// by ops, each with its shape.
 //   std::ofstream("graph.dot") << to_dot(loss, model.parameters());   // then: dot -Tsvg graph.dot > graph.svg
-// What wants no gradient is not part of the graph, and backward releases it: draw it before.
+// Values that want no gradient are not part of the graph. Backward releases the graph, so draw it before.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace inkling {
 
-// The names are those of any tensors of the graph, {{"a", a}, {"b", b}}.
+// `names` labels any tensors of the graph: {{"a", a}, {"b", b}}.
 template <class T>
 std::string to_dot(const Tensor<T>& y, const std::vector<std::pair<std::string, Tensor<T>>>& names = {});
 

@@ -1,5 +1,5 @@
-// Threads may run backward at the same time through graphs that share leaves: one thread at a time writes to a leaf's
-// gradient. Intermediate nodes belong to one thread, and need no lock.
+// Threads may run backward at the same time through graphs that share leaves; one thread at a time writes to a leaf's
+// gradient. An intermediate node belongs to one thread and needs no lock.
 #pragma once
 
 #include <thread>
@@ -8,7 +8,7 @@
 
 namespace inkling {
 
-// While it lives, this thread alone writes to the gradient of a leaf. It waits for the one that does now.
+// Locks the gradient of a leaf for this thread, to the end of the scope. Waits for the thread that holds it.
 template <class T>
 class SoleWriter {
   public:
@@ -27,8 +27,8 @@ class SoleWriter {
     Node<T>& leaf_;
 };
 
-// The leaves that the backward of one op writes to. An op that holds one leaf must not wait for another, so its
-// gradient of a leaf that is taken waits beside it until the op is done.
+// Locks the leaves that the backward of one op writes to. An op that holds one leaf must not wait for another, so if
+// another thread holds the leaf, the gradient is kept aside until the op is done.
 template <class T>
 class LeafLocks {
   public:
@@ -37,7 +37,7 @@ class LeafLocks {
     LeafLocks(const LeafLocks&) = delete;
     LeafLocks& operator=(const LeafLocks&) = delete;
 
-    bool take(Node<T>& input) {  // until the op is done; false: another thread writes to this leaf now
+    bool take(Node<T>& input) {  // until the op is done; false if another thread holds this leaf
         const void* none = nullptr;
         auto& writer = input.leaf.writer;
         return !input.is_leaf() || writer.load(std::memory_order_relaxed) == this ||

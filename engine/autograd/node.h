@@ -1,5 +1,5 @@
-// A node of the graph: the op that made a value, and the place where the value's gradient is added up. Users see
-// Tensor, and ops Gradients (backward.h) and the functions of output.h; neither touches nodes.
+// A node of the graph: the op that made a value, and the sum of the value's gradient. Users see Tensor; ops see
+// Gradients (backward.h) and the functions of output.h. Neither touches nodes.
 #pragma once
 
 #include <atomic>
@@ -35,18 +35,18 @@ struct Node {
     const char* op;
     std::uint64_t order;             // nodes are numbered as they are made: inputs come before outputs
     Shape shape;                     // of the value, and so of the gradient
-    std::vector<NodePtr<T>> inputs;  // null where an input wants no gradient
+    std::vector<NodePtr<T>> inputs;  // null for an input that wants no gradient
     Backward backward;
-    bool released = false;  // backward has run, and what it saved is gone
+    bool released = false;  // backward has run, and its saved values are gone
 
     Array<T> grad;          // dL/dvalue so far, when has_grad
     bool has_grad = false;  // the first contribution is taken over, not added to zeros
 
     struct {                                        // of a leaf
         bool keep_place = false;                    // a parameter: its gradient lies in the model's flat buffer
-        std::atomic<const void*> writer = nullptr;  // who writes to the gradient now (leaf_lock.h)
+        std::atomic<const void*> writer = nullptr;  // the holder of its lock (leaf_lock.h)
     } leaf;
-    struct {                                       // what the op told of its output (output.h)
+    struct {                                       // what the op declared about its output (output.h)
         std::function<ConstArray<T>()> recompute;  // computes the value again
         std::function<Array<T>(Node&)> make_grad;  // makes the array for the gradient, in the layout of a view
         int view_depth = 0;                        // views of views behind this node

@@ -1,6 +1,6 @@
-// Operands of matrix products in the precision that is set (engine/base/precision.h), one name for both. They are also
-// what activations save, which can be rounded in the same way.
-//   const Operand<float> x(array), w(weights);   product(x, w, y);     // the arrays themselves, or rounded to bfloat16
+// Operands of matrix products in the current precision (engine/base/precision.h), float32 or bfloat16. Activations save
+// them too, and can round them in the same way.
+//   const Operand<float> x(array), w(weights);   product(x, w, y);     // of the arrays, or of them rounded to bfloat16
 #pragma once
 
 #include <optional>
@@ -12,22 +12,22 @@
 
 namespace inkling {
 
-// An operand of products, in the precision that was set when it was made; it can be saved for backward. It is rounded
-// in each product as it is packed, or once, by rounded().
+// An operand in the precision of the moment it was made; it can be saved for backward. Each product rounds it while
+// packing, or rounded() does so once.
 template <class T>
 class Operand {
   public:
     Operand() = default;
     explicit Operand(ConstArray<T> x) : Operand(std::move(x), product_precision()) {}
     Operand(ConstArray<T> x, Precision precision);
-    // Rounded now, which takes half the memory: for what is saved, or used more than once.
+    // Rounds now, to half the memory: for operands that are saved, or used more than once.
     static Operand rounded(const ConstArray<T>& x, Precision precision = product_precision());
-    // The same for x (rows, columns), and the sums of its columns in the same pass.
+    // The same for x (rows, columns), and sums its columns in the same pass.
     static Operand rounded(const ConstArray<T>& x, Precision precision, Array<T>& column_sums);
 
     Precision precision() const { return precision_; }
-    static Operand of_half(ConstArray<BFloat16> x);       // which products in bf16 take as it is
-    const ConstArray<T>& full() const { return *full_; }  // undefined where there is nothing, or:
+    static Operand of_half(ConstArray<BFloat16> x);       // bf16 products take it as it is
+    const ConstArray<T>& full() const { return *full_; }  // undefined if half() holds the operand
     const std::optional<ConstArray<BFloat16>>& half() const { return half_; }
     Operand reshaped(const Shape& shape) const;
     Operand transposed() const;  // the two last axes
@@ -42,7 +42,7 @@ class Operand {
     std::optional<ConstArray<BFloat16>> half_;
 };
 
-// The weight of a layer, saved for backward: an operand of products, or rows of it. What is packed is widened for each.
+// The weight of a layer, saved for backward, as an operand, whole or by rows. Widens a packed weight for each call.
 template <class T>
 class SavedWeight {
   public:

@@ -1,22 +1,22 @@
-// What an op may tell of its output y, after record(), beside its backward; and what ops ask of their inputs:
+// What an op may declare about its output y after record(), beside its backward, and what it may ask of its inputs:
 //   can_recompute(y, [saved] { return gelu(*saved); });     // then linear(y, w) need not save y:
-//   const auto again = recomputation(x);                    // in linear; null: x has to be saved
+//   const auto again = recomputation(x);                    // in linear; null if x must be saved
 #pragma once
 
 #include "engine/autograd/tensor.h"
 
 namespace inkling {
 
-// A value of at least so many bytes is computed again rather than saved; smaller ones stay in cache.
+// The least size in bytes of a value that is recomputed rather than saved; smaller values stay in cache.
 inline constexpr std::size_t kWorthRecomputing = std::size_t{2} << 20;
 
-// f computes y again from what the op saves anyway, at little cost. It is kept where y is large.
+// f recomputes y cheaply, from values that the op saves anyway. It is kept only if y is large.
 template <class T, class F>
 void can_recompute(const Tensor<T>& y, const F& f) {
     if (y.requires_grad() && y.size() * sizeof(T) >= kWorthRecomputing) y.node()->output.recompute = f;
 }
 
-// Computes x again; null where the op that made x cannot.
+// A function that recomputes x; null if the op that made x cannot.
 template <class T>
 std::function<ConstArray<T>()> recomputation(const Tensor<T>& x) {
     return x.requires_grad() ? x.node()->output.recompute : nullptr;
@@ -29,20 +29,19 @@ Tensor<T> saves_nothing(Tensor<T> y) {
     return y;
 }
 
-// A new array, not initialised, in the layout in which `node` would have its gradient.
+// A new uninitialised array in the layout that `node` wants for its gradient.
 template <class T>
 Array<T> new_gradient(Node<T>& node) {
     return node.output.make_grad ? node.output.make_grad(node) : Array<T>(node.shape);
 }
 
-// make() is called for the array of y's gradient, not initialised, where a new contiguous one would have to be copied.
+// make() returns the uninitialised array for y's gradient, where a new contiguous one would have to be copied.
 template <class T, class F>
 void set_gradient_layout(const Tensor<T>& y, const F& make) {
     if (y.requires_grad()) y.node()->output.make_grad = [make](Node<T>&) { return make(); };
 }
 
-// y is view(x): its gradient lies as x's does, so that undoing the view copies nothing, and y can be computed again
-// where x can.
+// y is view(x): its gradient has x's layout, so that undoing the view copies nothing; y can be recomputed if x can.
 template <class T, class View>
 void is_view(const Tensor<T>& y, const Tensor<T>& x, const View& view) {
     if (!y.requires_grad()) return;

@@ -1,7 +1,7 @@
-// A weight matrix (rows, columns) that stays as it is: float32 (the model's own memory, nothing is copied), or a copy
-// in bfloat16 or in 8 bits. Training keeps frozen weights so, to have them in less memory:
+// A constant weight matrix (rows, columns): float32 (the model's own memory, without a copy), or a copy in bfloat16 or
+// in 8 bits. Training stores frozen weights this way, to save memory:
 //   linear.weight = packed(linear.weight, WeightType::q8_0);      // linear and embedding take such a tensor
-// and writing text reads them so. One vector at a time costs what reading the weights costs, so smaller ones are
+// and so does generating text. A product with one vector costs as much as reading the weights, so smaller weights are
 // faster.
 //   const PackedMatrix w(linear.weight.value(), WeightType::q8_0);
 //   w.multiply(0, w.rows(), x, 1, y, w.rows());                   // y = W x, on this thread
@@ -20,7 +20,7 @@ namespace inkling {
 enum class WeightType {
     fp32,
     bf16,
-    q8_0,  // llama.cpp's: 32 numbers as a scale d (float16) and 32 int8 q: d q, d = max |x| / 127
+    q8_0,  // llama.cpp's: 32 numbers d q as a float16 scale d = max |x| / 127 and 32 int8 q
 };
 
 constexpr auto names(WeightType) {
@@ -32,23 +32,23 @@ class PackedMatrix {  // a handle: copies share the numbers
     static constexpr std::size_t kBlock = 32;  // of q8_0
 
     PackedMatrix() = default;
-    // weight (rows, columns). Rows that are no multiple of 32 long stay float32 in q8_0.
+    // weight (rows, columns). q8_0 keeps float32 if the columns are no multiple of 32.
     PackedMatrix(const ConstArray<float>& weight, WeightType type);
-    explicit PackedMatrix(const Array<BFloat16>& weight);  // its own memory, as bf16
+    explicit PackedMatrix(const Array<BFloat16>& weight);  // as bf16, without a copy
 
     std::size_t rows() const { return rows_; }
     std::size_t columns() const { return columns_; }
     WeightType type() const { return type_; }
     std::size_t bytes() const;
 
-    // y[b y_stride + r] = sum_c W[r, c] x[b columns + c] for rows [begin, end) and `batch` vectors x: that of the
-    // widened weights, to the last bit, for bf16 too. An element's bits depend neither on the range nor on the batch.
+    // y[b y_stride + r] = sum_c W[r, c] x[b columns + c] for rows [begin, end) and `batch` vectors x. The bits are
+    // those of the widened weights, for bf16 too, and depend neither on the range nor on the batch.
     void multiply(std::size_t begin, std::size_t end, const float* x, std::size_t batch, float* y,
                   std::size_t y_stride) const;
 
-    PackedMatrix as(WeightType type) const;  // the same numbers, rounded to `type`; never widened all at once
+    PackedMatrix as(WeightType type) const;  // rounds to `type`, without widening the whole matrix at once
     ConstArray<float> unpacked() const;      // (rows, columns)
-    const Array<BFloat16>& half() const { return half_; }  // defined for bf16 alone
+    const Array<BFloat16>& half() const { return half_; }  // defined only for bf16
     template <class T>
     Array<T> unpacked_rows(std::size_t begin, std::size_t end) const;
     template <class T>
@@ -67,21 +67,21 @@ class PackedMatrix {  // a handle: copies share the numbers
     std::shared_ptr<const std::vector<std::uint16_t>> scales_;  // (rows, columns / 32), float16 each
 };
 
-// A matrix stored as `type`, without a gradient. The value() of a packed tensor throws: linear, linear_cross_entropy
-// and embedding alone take it, and widen what they multiply with. bfloat16 stays packed where float32 is wanted: the
-// numbers are the same.
+// Stores a matrix as `type`, without a gradient. Only linear, linear_cross_entropy and embedding take a packed tensor,
+// and widen the rows they need; its value() throws. A bfloat16 matrix stays packed if float32 is asked for: the numbers
+// are the same.
 template <class T>
 Tensor<T> packed(const Tensor<T>& matrix, WeightType type);
-// The values of any tensor, widened where it is packed.
+// The values of any tensor; widens a packed one.
 template <class T>
 ConstArray<T> unpacked(const Tensor<T>& tensor);
 
-// PackedMatrix::multiply of any matrix; one that is not packed must be contiguous.
+// PackedMatrix::multiply for any matrix; an unpacked one must be contiguous.
 void multiply(const Tensor<float>& matrix, std::size_t begin, std::size_t end, const float* x, std::size_t batch,
               float* y, std::size_t y_stride);
 std::size_t stored_bytes(const Tensor<float>& matrix);
 
-// Rounds n numbers to bfloat16, for products of that precision.
+// Rounds n numbers to bfloat16 if the precision is bf16.
 void round_for(Precision precision, float* x, std::size_t n);
 
 }  // namespace inkling

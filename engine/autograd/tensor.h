@@ -3,8 +3,8 @@
 //   Tensor<double> y = sum(2 * w * w + 1);            // engine/ops.h
 //   y.backward();                                     // w.grad() is 4 w
 //   std::cout << y;                                   // shape, op and values
-// Copies share value and node. A node does not keep the value: what backward needs is saved by the op, so any other
-// intermediate goes back to the pool as soon as its last handle does.
+// Copies share value and node. A node does not hold the value: the op saves what its backward needs, so any other
+// intermediate returns to the pool with its last handle.
 #pragma once
 
 #include <concepts>
@@ -25,9 +25,9 @@ namespace inkling {
 class PackedMatrix;
 struct RandomKey;
 
-enum class Graph { release, keep };  // what becomes of a graph after backward
+enum class Graph { release, keep };  // the graph after backward
 
-// Numbers in nested braces, {{1, 2}, {3, 4}}, or one number.
+// Numbers in nested braces, {{1, 2}, {3, 4}}, or a single number.
 template <class T>
 class Nested {
   public:
@@ -56,7 +56,7 @@ class Tensor {
     Tensor& operator=(Tensor&&) noexcept;
     explicit Tensor(std::shared_ptr<const PackedMatrix> packed);  // see packed() in engine/autograd/packed_matrix.h
 
-    // Leaves. A gradient is wanted where the last argument says so.
+    // These make leaves. `requires_grad` asks for a gradient.
     static Tensor from(const Nested<T>& values,
                        bool requires_grad = false);  // from({{1, 2}, {3, 4}}) is of shape (2, 2)
     static Tensor from(const std::vector<T>& values, const Shape& shape, bool requires_grad = false);  // row by row
@@ -75,20 +75,20 @@ class Tensor {
         if (packed_) refuse_packed();
         return value_;
     }
-    const std::shared_ptr<const PackedMatrix>& packed() const { return packed_; }  // null: it is not
-    // For writing: p.value_in_place() -= 0.1 * p.grad(). A graph that saved this value will refuse to run backward.
-    // Throws for what was expanded, whose elements share places.
+    const std::shared_ptr<const PackedMatrix>& packed() const { return packed_; }  // null if not packed
+    // For writing: p.value_in_place() -= 0.1 * p.grad(). A graph that saved this value then refuses to run backward.
+    // Throws for an expanded tensor, whose elements share memory.
     Array<T> value_in_place();
     const Shape& shape() const { return value_.shape(); }
     std::size_t rank() const { return value_.rank(); }
     std::size_t size() const { return value_.size(); }
     std::size_t dim(std::ptrdiff_t axis) const { return value_.dim(axis); }
-    T item() const;  // the one element; throws when there are more
+    T item() const;  // the only element; throws if there are more
 
     bool requires_grad() const { return node_ != nullptr; }
     const NodePtr<T>& node() const { return node_; }
-    // Of a leaf, or of what retain_grad() was called for; zeros when nothing was accumulated. Throws when no gradient
-    // is wanted, and when it was not kept.
+    // The gradient of a leaf, or after retain_grad(); zeros if nothing was accumulated. Throws if no gradient is
+    // wanted, or if it was not kept.
     Array<T> grad() const;
     void zero_grad();
 
@@ -96,16 +96,16 @@ class Tensor {
     void backward(const ConstArray<T>& dy = {}, Graph after = Graph::release) const;
     // Keeps the gradient of an intermediate: backward adds it to grad(). Leaves keep theirs anyway.
     void retain_grad() const;
-    // f is called once in each backward that reaches this tensor, when its gradient is complete and before it flows on.
-    // What f makes of it, dy *= 0.5 or dy = ..., flows on in its place, and is what retain_grad() keeps. Several are
-    // called in the order in which they came. For a leaf, dy is all that was added to grad() since zero_grad().
+    // Each backward that reaches this tensor calls f once, when the gradient is complete and before it flows on. f may
+    // change it, dy *= 0.5 or dy = ...; the result flows on, and retain_grad() keeps it. Several hooks run in the order
+    // of their registration. For a leaf, dy is the sum of all that was added to grad() since zero_grad().
     void on_grad(std::function<void(Array<T>& dy)> f) const;
-    // The same, after those hooks, for an f that only wants to know when the gradient is complete. Nothing is copied.
+    // Calls f after those hooks, when the gradient is complete. Copies nothing.
     void on_grad_ready(std::function<void()> f) const;
 
     Tensor detach() const;  // the same value, cut from the graph
 
-    // Fixes where value and gradient live (views of a model's flat buffers); the value is copied there.
+    // Moves value and gradient into these arrays (views of a model's flat buffers); copies the value there.
     void bind(Array<T> value, Array<T> grad);
 
   private:
@@ -114,13 +114,13 @@ class Tensor {
 
     ConstArray<T> value_;
     NodePtr<T> node_;
-    std::shared_ptr<const PackedMatrix> packed_;  // what value_ has only the shape of
+    std::shared_ptr<const PackedMatrix> packed_;  // the numbers, if value_ has only their shape
 };
 
-// Shape, op ("leaf" where a gradient is wanted) and values; of large tensors the values at the edges.
+// Prints shape, op ("leaf" for a leaf that wants a gradient) and values; of large tensors, the values at the edges.
 template <class T>
 std::ostream& operator<<(std::ostream& out, const Tensor<T>& x);
-template <class T>  // the values alone; without this, xtensor's header for printing would have to be included
+template <class T>  // prints the values, without xtensor's header for printing
 std::ostream& operator<<(std::ostream& out, const ConstArray<T>& x);
 template <class T>
 std::ostream& operator<<(std::ostream& out, const Array<T>& x) {
@@ -134,7 +134,7 @@ void check_defined(const char* op, const Tensors&... tensors) {
     check((tensors.defined() && ...), "{}: a tensor with a value is required, got an undefined one", op);
 }
 
-// An array that backward will need, with the version it has now. get() throws when it was written to since.
+// An array that backward will need, with its current version. get() throws if it was written to since.
 template <class T>
 class Saved {
   public:
@@ -155,13 +155,13 @@ Saved(const Array<T>&) -> Saved<T>;
 template <class T>
 Saved(const Tensor<T>&) -> Saved<T>;
 
-// `needed` as the gradient of x takes it: saved, or undefined where x wants none.
+// Saves `needed`, which the gradient of x is computed from; undefined if x wants no gradient.
 template <class T>
 Saved<T> saved_for(const Tensor<T>& x, const ConstArray<std::type_identity_t<T>>& needed) {
     return x.requires_grad() ? Saved<T>(needed) : Saved<T>();
 }
 
-// Inside a scope with a NoGrad, ops record no graph (on this thread).
+// In the scope of a NoGrad, ops of this thread record no graph.
 class NoGrad {
   public:
     NoGrad() { ++depth(); }
@@ -184,7 +184,7 @@ std::vector<NodePtr<T>> inputs(const Tensor<T>& first, const Tensors&... others)
     return nodes;
 }
 
-// Every op ends here. Makes the output, with a node when any input wants a gradient; otherwise `backward` is dropped.
+// Every op ends here. Makes the output, with a node if any input wants a gradient; else drops `backward`.
 template <class T>
 Tensor<T> record(const char* op, ConstArray<std::type_identity_t<T>> value, std::vector<NodePtr<T>> input_nodes,
                  typename Node<std::type_identity_t<T>>::Backward backward);

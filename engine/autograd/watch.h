@@ -12,7 +12,7 @@ struct Watch {
     std::vector<std::function<void(Array<T>& dy)>> hooks;
     std::vector<std::function<void()>> notices;
     bool retain = false;
-    Array<T> retained;  // the sum since zero_grad(), once there is one
+    Array<T> retained;  // the sum since zero_grad(); undefined before the first
 };
 
 // Calls the hooks of a watched node, which may change dy, its complete gradient.
@@ -30,7 +30,7 @@ class WatchedLeaves {
     void done(const Node<T>& node);  // after its backward: hands out the leaves that are complete
 
   private:
-    std::unordered_map<const Node<T>*, std::size_t> open_;  // how many inputs of nodes that are not done they are
+    std::unordered_map<const Node<T>*, std::size_t> open_;  // contributions that each leaf still waits for
 };
 
 }  // namespace inkling

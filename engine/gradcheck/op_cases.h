@@ -1,6 +1,6 @@
-// The table of op cases. Whatever holds for every op reads it: `inkling gradcheck`, the tests of NaNs, undefined
-// tensors, anomalies and new memory (tests/engine/test_every_op.cpp), and the comparison with PyTorch
-// (test_reference.cpp). A row names an op and its parameters, lists input shapes, and holds a function of the inputs:
+// The table of op cases, for checks that hold for every op: `inkling gradcheck`, the tests of NaNs, undefined tensors,
+// anomalies and new memory (tests/engine/test_every_op.cpp), and the comparison with PyTorch (test_reference.cpp). A
+// row names an op and its parameters, lists input shapes, and holds a function of the inputs:
 //   {"linear", {"3x4 17x4 17 | 4 3x4 3", Nan::products}, [](V x, V w, V bias) { return linear(x, w, bias); }},
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace inkling {
 
-// What the inputs are made of.
+// The range of the inputs.
 enum class Domain {
     nonzero,        // normal numbers, at least 0.1 from 0, where relu has its kink
     positive,       // at least 0.5
@@ -22,9 +22,9 @@ enum class Domain {
 
 // How far a NaN in an input spreads.
 enum class Nan {
-    alone,      // to what depends on that element, and nothing else
-    gradients,  // the value alone; a gradient of any element may become NaN: a row with a NaN has no maximum
-    products    // also to where it meets a weight of 0, as in PyTorch: 0 NaN is NaN
+    alone,      // only to elements that depend on it
+    gradients,  // so in the value, but any element's gradient may become NaN: a row with a NaN has no maximum
+    products    // also to where a weight of 0 multiplies it, as in PyTorch: 0 NaN is NaN
 };
 
 // The inputs of a row. "2x3 3 | () 5x1" are two lists of shapes, (2, 3) with (3), and () with (5, 1). Gradcheck
@@ -58,7 +58,7 @@ struct OpCase {
     }
     std::string op() const { return name.substr(0, name.find_first_of(" ,")); }
 
-    std::string name;  // "sum 0 keep": the op, and what tells the row from the op's others
+    std::string name;  // "sum 0 keep": the op, and the row's difference from the op's other rows
     CaseInputs inputs;
     std::function<Tensor<T>(const In&)> function;
 };
@@ -67,8 +67,8 @@ struct OpCase {
 template <class T>
 std::vector<OpCase<T>> op_cases();
 
-// The worst relative error of a row's gradients: at all its shapes, of views of the inputs in three layouts, and of one
-// tensor as each input where the shapes are equal.
+// The worst relative error of a row's gradients: at all its shapes, with views of the inputs in three layouts, and with
+// one tensor as every input if the shapes are equal.
 double gradient_error(const OpCase<double>& row);
 
 template <class T>

@@ -1,4 +1,4 @@
-// Activation functions and the soft cap, of a vector: the ops (ops/activation.cpp) and a token step compute them alike.
+// Activation functions and the soft cap of a vector. The ops (ops/activation.cpp) and a token step share them.
 //   simd_map(n, y, [](auto v) { return activation_row::gelu(v); }, x);
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace inkling::activation_row {
 
-// 1 / (1 + e^-x), but for the ends of the range: see full_range.h
+// 1 / (1 + e^-x), except near the ends of the range: see full_range.h
 template <class V>
 V logistic(const V& x) {
     using T = typename V::value_type;
@@ -31,7 +31,7 @@ V silu(const V& x) {
     return full_range::silu(x * logistic(x), x);
 }
 
-// gelu x = x s. Beyond |x| = 20 s is 0 or 1, and x^3 is kept from overflowing.
+// gelu x = x s. Beyond |x| = 20, s is 0 or 1; x is limited there so that x^3 does not overflow.
 template <class V>
 struct GeluGate {
     V s, ds;  // s and ds/dx

@@ -1,9 +1,8 @@
 // Functions over the whole range of their type, subnormal numbers included:
 //   simd_map(n, y, [](auto v) { return full_range::exp(v); }, x);
-// xsimd's exp is infinite from 88.38 on, where the largest float is e^88.72, and 0 below e^-87.7; its log is wrong
-// below the normal numbers; its erf of large numbers is NaN. Where one of those is in a vector, its lanes are computed
-// one by one, in long double. Elsewhere the bits are xsimd's. Softmax takes xsimd's exp: what is below e^-87 adds
-// nothing to 1.
+// xsimd's exp is infinite from 88.38 on, although the largest float is e^88.72, and 0 below e^-87.7; its log is wrong
+// for subnormal numbers; its erf of large numbers is NaN. A vector with such a number is computed lane by lane, in long
+// double; all others have xsimd's bits. Softmax uses xsimd's exp, because a number below e^-87 adds nothing to 1.
 #pragma once
 
 #include <cmath>
@@ -13,7 +12,7 @@
 
 namespace inkling::full_range {
 
-// y, but f(x...), a function of long doubles, in the lanes of `some`.
+// y, with f(x...), a function of long doubles, in the lanes of `some`.
 template <class V, class F>
 inline V patched(const V& y, const typename V::batch_bool_type& some, const F& f, std::same_as<V> auto... x) {
     using T = typename V::value_type;
@@ -23,7 +22,7 @@ inline V patched(const V& y, const typename V::batch_bool_type& some, const F& f
     return xsimd::select(some, each(x...), y);
 }
 
-// Where e^x is near an end of the range: from `low`, below which it is normal, to `high`, where it has been 0 or
+// The lanes where e^x is near an end of the range: from `low`, below which it is normal, to `high`, where it is 0 or
 // infinite.
 template <class V>
 struct Ends {
@@ -77,7 +76,7 @@ inline V sigmoid(const V& x) {
         x);
 }
 
-// x / (1 + e^-x); y is that by a formula whose e^-x may be infinite too early.
+// x / (1 + e^-x); y is its value by a formula whose e^-x may become infinite too early.
 template <class V>
 inline V silu(const V& y, const V& x) {
     return patched(

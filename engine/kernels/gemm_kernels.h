@@ -1,5 +1,5 @@
-// The kernels that engine/array/gemm.cpp chooses from, each in its own file: the plain loop (gemm_plain.cpp), products
-// that fit L1 (gemm_small.cpp), and blocks for all others (gemm_blocks.cpp). Not for other files.
+// The kernels of engine/array/gemm.cpp, each in its own file: the plain loop (gemm_plain.cpp), products that fit L1
+// (gemm_small.cpp), and blocks for all others (gemm_blocks.cpp). Other files must not include this one.
 #pragma once
 
 #include <array>
@@ -22,8 +22,8 @@ struct GemmShape {
     std::ptrdiff_t batch_offset(std::size_t operand, std::size_t index) const;
 };
 
-// How numbers are multiplied: as they are, or rounded to bfloat16. A word is what a register's lane holds; small
-// products have words of one number.
+// Formats of the factors: as they are, or rounded to bfloat16. A word fills a lane of a register; small products have
+// words of one number.
 template <class T>
 struct Full {
     using Small = Full;
@@ -34,7 +34,7 @@ struct Full {
     static T pack(T x, T) { return x; }
 };
 
-// Rounded to bfloat16, one in a word; and by HalfPairs two, which the CPU multiplies and adds at once.
+// Rounded to bfloat16, one per word. HalfPairs has two per word, which the CPU multiplies and adds at once.
 struct Half {
     using Small = Half;
     using Result = float;

@@ -1,5 +1,5 @@
-// Packing: copies operands of a product to where the register tiles read them, with the words of one K side by side,
-// and rounds to bfloat16 where that is asked for. Only for gemm_blocks.cpp.
+// Packing: copies operands of a product into the layout that the register tiles read, with adjacent words of one K, and
+// rounds to bfloat16 if asked to. Only for gemm_blocks.cpp.
 #pragma once
 
 #include <cstring>
@@ -8,7 +8,7 @@
 
 namespace inkling::kernels {
 
-// A matrix seen from K: `along` and `across` are the steps of a number along K and across it.
+// A matrix seen from K: `along` and `across` are the steps along K and across it.
 template <class Format, class In>
 struct OperandView {
     const In* data;
@@ -75,8 +75,8 @@ inline void widen_four(const BFloat16* from, float* to) {
     std::memcpy(to, &wide, sizeof wide);
 }
 
-// Words of a row and, if words are pairs, of the next, for Width columns that lie side by side. The compiler makes
-// vectors of it because it is told that what is written is none of what is read.
+// Words of a row and, if words are pairs, of the next, for Width adjacent columns. The compiler vectorises it because
+// it knows that the output does not overlap the input.
 template <std::size_t Width, class Format, class In>
 inline void pack_row(const In* __restrict row, const In* __restrict next, typename Format::Word* __restrict out) {
     std::size_t j = 0;
@@ -92,7 +92,7 @@ inline void pack_row(const In* __restrict row, const In* __restrict next, typena
     for (; j < Width; ++j) out[j] = Format::pack(row[j], next[j]);
 }
 
-// Columns side by side become rows of words, `row` words apart.
+// Adjacent columns become rows of words, `row` words apart.
 template <class Format, class In>
 void pack_rows(const OperandView<Format, In>& x, std::size_t depth, std::size_t columns, typename Format::Word* out,
                std::size_t row) {

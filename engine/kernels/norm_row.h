@@ -1,4 +1,4 @@
-// One row of layer_norm or rms_norm: the op (ops/normalize.cpp) and a token step compute it alike.
+// One row of layer_norm or rms_norm. The op (ops/normalize.cpp) and a token step share it.
 //   xhat = (x - mean) scale,  scale = 1 / sqrt(variance + eps);  y = xhat gain + bias
 #pragma once
 
@@ -14,7 +14,7 @@ struct RowMoments {
     T mean, scale;
 };
 
-// Whether a mean of squares has all its digits: none of the larger squares has over- or underflowed.
+// Whether a mean of squares is accurate: none of the larger squares has over- or underflowed.
 template <class T>
 bool squares_fit(T mean_square) {
     constexpr T least =
@@ -22,7 +22,7 @@ bool squares_fit(T mean_square) {
     return mean_square >= least && mean_square <= std::numeric_limits<T>::max();
 }
 
-// The same where they do not fit: the range of long double holds any.
+// The same for squares that do not fit; the range of long double holds any.
 struct WideMoments {
     long double mean = 0, squares = 0;  // squares: the sum of (x - mean)^2
 
@@ -55,7 +55,7 @@ RowMoments<T> row_moments(std::size_t n, const T* x, bool centered, T eps) {
     return {static_cast<T>(wide.mean), static_cast<T>(1 / std::sqrt(mean_square))};
 }
 
-// gain may be null, and then bias is null, too.
+// gain may be null; then bias must be null, too.
 template <class T>
 void normalize_row(std::size_t n, const T* x, const RowMoments<T>& moments, const T* gain, const T* bias, T* y) {
     const Vec<T> mean(moments.mean), scale(moments.scale);

@@ -1,5 +1,4 @@
-// The rotation of one row of queries or keys by the angles of its position: the op (ops/rotary.cpp) and a token
-// step compute it alike.
+// Rotates one row of queries or keys by the angles of its position. The op (ops/rotary.cpp) and a token step share it.
 #pragma once
 
 #include <cstddef>

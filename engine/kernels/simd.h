@@ -1,5 +1,5 @@
 // Vector loops through xsimd: one generic lambda serves whole vectors, and the ragged end of a row is padded to a
-// vector, so that an element's bits do not depend on where in a row it stands.
+// vector, so an element's bits do not depend on its place in a row.
 //   simd_map(n, y, [](auto x) { return xsimd::exp(x); }, x);          // y[i] = exp(x[i])
 //   float s = simd_sum(n, [](auto a, auto b) { return a * b; }, x, y);  // sum of x[i] y[i], in a fixed order
 #pragma once
@@ -44,8 +44,8 @@ inline __m256i first_lanes(std::size_t n) {  // all bits of the first n lanes
 }
 #endif
 
-// The first n lanes, for the ragged ends of rows: loaded with `padding` behind them, stored alone, kept with 0 behind
-// them. AVX-512 and AVX2 have masks for it; elsewhere the lanes go through memory.
+// The first n lanes, for the ragged ends of rows: loads them with `padding` in the others, stores only them, or keeps
+// them with 0 in the others. AVX-512 and AVX2 have masks for this; elsewhere the lanes go through memory.
 template <class T>
 inline Vec<T> load_part(const T* p, std::size_t n, T padding = T{0}) {
 #ifdef __AVX512F__
@@ -117,7 +117,7 @@ inline void simd_map(std::size_t n, T* out, const F& f, const In*... in) {
     if (i < n) store_part<T>(out + i, f(load_part<T>(in + i, n - i)...), n - i);
 }
 
-// The compiler's own vector, for what xsimd 8 has no words for: shuffles with an order that is known at compile time.
+// The compiler's own vector, for shuffles with a compile-time order, which xsimd 8 lacks.
 template <class T>
 struct NativeVector {
     typedef T type __attribute__((vector_size(sizeof(T) * Vec<T>::size)));
@@ -135,7 +135,7 @@ inline Native<T> fold_from(const Native<T>& v, const F& f, std::integer_sequence
     }
 }
 
-// The lanes of v combined as a tree: halves, quarters, ...
+// Combines the lanes of v as a tree: halves, quarters, ...
 template <class T, class F>
 inline T fold_lanes(const Vec<T>& v, const F& f) {
     Native<T> lanes;
@@ -169,7 +169,7 @@ inline Native<T> sums_of_lanes(const Native<T> (&v)[N], std::integer_sequence<in
     }
 }
 
-// Vectors whose lanes are to be added: sum_i f(in[i]...), with two running vectors, always in the same order.
+// A vector whose lanes sum to sum_i f(in[i]...), with two running vectors, always in the same order.
 template <class F, class T, class... In>
 inline Vec<T> simd_partial_sums(std::size_t n, const F& f, const T* first, const In*... in) {
     constexpr std::size_t W = Vec<T>::size;
@@ -238,8 +238,8 @@ inline bool has_nan(std::size_t n, const T* in) {
     return xsimd::any(found);
 }
 
-// The larger of x and a bound that is a number; NaN where x is NaN, since of two that do not compare x86 takes the
-// second.
+// The larger of x and a bound, which must not be NaN. NaN where x is NaN, because x86 returns the second of two
+// operands that do not compare.
 template <class V>
 inline V at_least(const V& bound, const V& x) {
     return xsimd::max(bound, x);
@@ -257,7 +257,7 @@ inline T simd_max(std::size_t n, const T* in) {
     return fold_lanes<T>(best, [](const auto& a, const auto& b) { return a > b ? a : b; });
 }
 
-// A vector function made of a function of numbers that has no vector form.
+// Makes a vector function from a function of numbers that has no vector form.
 template <class T, class F>
 auto lanewise(const F& f) {
     return [f](std::same_as<Vec<T>> auto... x) {

@@ -1,6 +1,6 @@
 // Small matrix products inside one thread, for ops that keep their operands in cache: C (+)= A B with B and C row-major
-// and A of any strides. Larger products belong to gemm.h. Operands are numbers, or pairs of bfloat16 that lie side by
-// side along K, each pair in one word: (a0, a1) (b0, b1) adds a0 b0 + a1 b1 to a float.
+// and A of any strides. Larger products belong to gemm.h. Operands are numbers, or pairs of bfloat16 adjacent along K,
+// each pair in one word: (a0, a1) (b0, b1) adds a0 b0 + a1 b1 to a float.
 #pragma once
 
 #include <utility>
@@ -15,7 +15,7 @@ constexpr std::size_t whole_vectors(std::size_t n) {
     return (n + Vec<T>::size - 1) / Vec<T>::size * Vec<T>::size;
 }
 
-// A vector's worth of rows becomes columns: as many stages of interleaving as the width has bits.
+// Transposes as many rows as a vector has lanes, in as many stages of interleaving as the width has bits.
 template <class T>
 struct TransposedBlock {
     static constexpr std::ptrdiff_t W = Vec<T>::size;
@@ -40,7 +40,7 @@ struct TransposedBlock {
     }
 };
 
-// Transposes x, n rows of `depth` numbers that lie `row` apart: out[k ld + j] = x[j row + k], and 0 for j from n to ld.
+// Transposes x, n rows of `depth` numbers, `row` apart: out[k ld + j] = x[j row + k], and 0 for j from n to ld.
 template <class T>
 inline void transpose_into(const T* x, std::ptrdiff_t row, std::size_t n, std::size_t depth, T* out, std::size_t ld) {
     constexpr std::size_t W = Vec<T>::size;
@@ -69,8 +69,8 @@ inline Vec<T> multiply_add(const Vec<T>& a, const Vec<T>& b, const Vec<T>& c) {
     return xsimd::fma(a, b, c);
 }
 
-// Compiled where the compiler may use the instruction, called where has_fast_bf16(): the library for AVX-512 also runs
-// on CPUs without.
+// Compiled if the compiler may use the instruction, called only if has_fast_bf16(), because the library for AVX-512
+// also runs on CPUs without it.
 #ifdef __AVX512BF16__
 using Pair = std::uint32_t;
 inline Vec<float> multiply_add(const Vec<Pair>& a, const Vec<Pair>& b, const Vec<float>& c) {
@@ -79,13 +79,13 @@ inline Vec<float> multiply_add(const Vec<Pair>& a, const Vec<Pair>& b, const Vec
 }
 #endif
 
-// Hides from the compiler how a value was computed, so that it keeps it in a register and does not compute it again.
+// Hides from the compiler how a value was computed, so that it keeps the value in a register and does not recompute it.
 template <class V>
 inline void keep_in_register(V& value) {
     asm("" : "+r"(value));
 }
 
-// What a tile does beside its products, every 16 steps of K: prefetch what is needed later, or nothing.
+// A tile's extra work every 16 steps of K: prefetching, or nothing.
 struct FetchNothing {
     void operator()() const {}
 };

@@ -1,6 +1,7 @@
 // y = W x, row by row, for weights in float32, bfloat16 or 8 bits with a float16 scale for each 32 (llama.cpp's q8_0):
 //   multiply_rows(n, begin, end, x, batch, y, y_stride, dot_row(w, n, y_stride));
-// One vector costs what reading the weights costs. An element's bits depend neither on the rows nor on the batch.
+// A product with one vector costs as much as reading the weights. An element's bits depend neither on the rows nor on
+// the batch.
 #pragma once
 
 #include <cstring>
@@ -13,13 +14,13 @@ namespace inkling::weight_rows {
 inline constexpr std::size_t W = Vec<float>::size;
 inline constexpr std::size_t kBlock = 32;  // 8-bit weights that share a scale
 inline constexpr std::size_t kBatch = 4;   // vectors that share one reading of a row
-// Weights that stay in the cache while more vectors than these go over them.
+// Weights that stay in the cache while more vectors than kBatch pass over them.
 inline constexpr std::size_t kCached = 32768;
 // Bytes: rows follow each other; the CPU's own prefetching stops at each page.
 inline constexpr std::size_t kAhead = 12288;
 
-// W numbers of a smaller type as floats, by the compiler's own vectors: xsimd 8 goes through memory for it. GCC 12
-// halves those of 512 bits, and takes numbers of 8 bits one by one: there by the instructions' names.
+// Converts W numbers of a smaller type to floats with the compiler's own vectors, because xsimd 8 goes through memory.
+// GCC 12 halves vectors of 512 bits and converts 8-bit numbers one by one, so these use intrinsics.
 template <class Small, class Wide>
 inline auto load_lanes(const Small* p) {
     typedef Small Packed __attribute__((vector_size(sizeof(Small) * W)));
@@ -76,12 +77,12 @@ inline Vec<float> load_wide_part(const BFloat16* p, std::size_t n) {
     return Vec<float>::load_aligned(lanes);
 }
 
-// The lines of memory that are needed some rows after p, `bytes` of them, into L2: L1 waits for too few at a time.
+// Prefetches `bytes` of the memory some rows after p into L2, because L1 has too few outstanding loads.
 inline void prefetch(const void* p, std::size_t bytes) {
     for (std::size_t i = 0; i < bytes; i += 64) __builtin_prefetch(static_cast<const char*>(p) + kAhead + i, 0, 2);
 }
 
-// y[b] = w . x[b], in four running vectors and always in the same order: N changes no bit.
+// y[b] = w . x[b], in four running vectors and always in the same order, so N changes no bit.
 template <std::size_t N, class Weight>
 inline void dot(const Weight* w, std::size_t n, const float* x, float* y, std::size_t y_stride) {
     constexpr std::size_t kRunning = 4;

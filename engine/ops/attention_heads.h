@@ -8,7 +8,7 @@
 
 namespace inkling {
 
-// The output of a query whose every key is masked.
+// The output of a fully masked query.
 template <class T>
 void see_nothing(const AttentionShape<T>& shape, std::size_t b, std::size_t h, std::size_t i,
                  const HeadMatrix<const T>& v, T* y) {

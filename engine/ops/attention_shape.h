@@ -1,4 +1,4 @@
-// What forward and backward of attention share: sizes, the scores of a block, and the scratch memory of a thread.
+// Shared by forward and backward of attention: sizes, the scores of a block, and a thread's scratch memory.
 #pragma once
 
 #include <bit>
@@ -21,11 +21,11 @@ struct AttentionShape {
     std::size_t B, H, K, Lq, Lk, d, dv;  // K: heads of keys and values
     AttentionOptions options;
     T scale;
-    ConstArray<std::uint8_t> mask;  // broadcast to (B, H, Lq, Lk), when there is one
-    // Of one of several documents in rows of `whole` positions: where it begins. Lq and Lk are its own length.
+    ConstArray<std::uint8_t> mask;  // broadcast to (B, H, Lq, Lk), if defined
+    // For one of several documents in rows of `whole` positions: its start. Lq and Lk are its own length.
     std::size_t begin = 0, whole = 0;
 
-    // body(part, begin) for each document of row b; one part is all, where there are none.
+    // Calls body(part, begin) for each document of row b; without documents, once for the whole row.
     template <class Body>
     void for_documents(std::size_t b, const Body& body) const {
         if (!options.documents.begins.defined()) return body(*this, std::size_t{0});
@@ -46,9 +46,9 @@ struct AttentionShape {
         const std::size_t end = seen(i + 1);
         return options.window && end > options.window ? end - options.window : 0;
     }
-    // Where the first block of keys begins that query i, or a later one, sees.
+    // The start of the first block of keys that query i, or a later one, sees.
     std::size_t first_block(std::size_t i) const { return first_seen(i) / kKeys * kKeys; }
-    // From one row of a block of scores to the next. It is no power of two, because such rows map to few sets of the
+    // The distance between rows of a block of scores. It is no power of two, because such rows map to few sets of the
     // cache.
     std::size_t score_row() const { return whole_vectors<T>(std::min(Lk, kKeys)) + Vec<T>::size; }
     // Keys that queries before `end` may see.
@@ -63,7 +63,7 @@ struct AttentionShape {
         };
         return first_queries(Lk) - first_queries(Lk - Lq);
     }
-    // Of keys [j0, j1), how many come before the end of what query i may see.
+    // How many of keys [j0, j1) are not in the future of query i.
     std::size_t width(std::size_t i, std::size_t j0, std::size_t j1) const {
         return std::min(j1, std::max(j0, seen(i + 1))) - j0;
     }
@@ -88,8 +88,8 @@ struct AttentionShape {
         }
     }
 
-    // Products q . k of row i with n keys from j0 become scores, -inf in blocked places, up to a factor that is
-    // returned: the scale, if nothing else is done to them.
+    // Turns products q . k of row i with n keys from j0 into scores, -inf in blocked places, up to the returned factor:
+    // the scale, if they need no other change.
     T finish_scores(std::size_t b, std::size_t h, std::size_t i, std::size_t j0, std::size_t n, T* scores) const {
         if (options.alibi.empty() && !mask.defined() && scale > 0) return scale;
         simd_map(
@@ -112,7 +112,7 @@ struct AttentionShape {
         return T{1};
     }
 
-    // Whether the mask leaves query i a key.
+    // Whether the mask leaves any key to query i.
     bool sees_any(std::size_t b, std::size_t h, std::size_t i) const {
         if (!mask.defined()) return true;
         for (std::size_t j = first_seen(i); j < seen(i + 1); ++j) {
@@ -133,7 +133,7 @@ struct AttentionShape {
         for (std::size_t j = 0; j < n; ++j) factors[j] = words[j] >= threshold ? keep : T{0};
     }
 
-    // body(key, weight) for a query whose every key is masked, when its weights are to be even.
+    // Calls body(key, weight) for a fully masked query with uniform weights.
     template <class Body>
     void for_even_weights(std::size_t b, std::size_t h, std::size_t i, const Body& body) const {
         if (options.masked != Masked::uniform) return;

@@ -47,11 +47,11 @@ concept TensorAndOther = WithTensor<A, B> && !std::same_as<std::remove_cvref_t<A
 template <class X>
 concept Number = std::is_arithmetic_v<std::remove_cvref_t<X>>;
 
-template <class A, class B>  // of the one that is a tensor
+template <class A, class B>  // of the operand that is a tensor
 using ElementOf = typename std::conditional_t<is_tensor<std::remove_cvref_t<A>>, std::remove_cvref_t<A>,
                                               std::remove_cvref_t<B>>::value_type;
 
-// What stands beside a Tensor<T>, as one.
+// The other operand, as a Tensor<T>.
 template <class T, class X>
 Tensor<T> as_tensor(const X& x) {
     if constexpr (std::is_same_v<X, Tensor<T>>) {

@@ -20,14 +20,14 @@ Tensor<T> max(const Tensor<T>& x, const Axes& axes = {}, bool keep_axes = false)
 template <class T>
 Tensor<T> min(const Tensor<T>& x, const Axes& axes = {}, bool keep_axes = false);
 template <class T>
-Tensor<T> prod(const Tensor<T>& x, const Axes& axes = {}, bool keep_axes = false);  // of no elements: 1
+Tensor<T> prod(const Tensor<T>& x, const Axes& axes = {}, bool keep_axes = false);  // 1 for no elements
 // ln sum_i e^x_i, without overflow
 template <class T>
 Tensor<T> logsumexp(const Tensor<T>& x, const Axes& axes = {}, bool keep_axes = false);
 
-// sum_i (x_i - mean)^2 / (n - correction), and its square root; NaN of no more elements than the correction that are
-// equal, such as of one. Write inkling::std if
-// `using namespace inkling` makes std ambiguous. The gradient of std is 0 where all elements are equal.
+// sum_i (x_i - mean)^2 / (n - correction), and its square root. NaN for equal elements that are no more than the
+// correction, such as a single one. Write inkling::std if `using namespace inkling` makes std ambiguous. The gradient
+// of std is 0 where all elements are equal.
 template <class T>
 Tensor<T> var(const Tensor<T>& x, const Axes& axes = {}, bool keep_axes = false, double correction = 1);
 template <class T>

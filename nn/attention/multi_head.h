@@ -12,7 +12,7 @@
 
 namespace inkling::nn {
 
-// (B, L, H d) -> (B, H, L, d) and back. Both are views as far as the strides allow.
+// (B, L, H d) -> (B, H, L, d) and back. Both are views if the strides allow it.
 template <class T>
 Tensor<T> split_heads(const Tensor<T>& x, std::size_t heads);
 template <class T>
@@ -46,7 +46,7 @@ class MultiHeadAttention : public Module<T> {
 
     std::size_t heads, context;
     double dropout;
-    Masked masked = Masked::error;  // the weights of a query whose every key the mask blocks
+    Masked masked = Masked::error;  // result for a fully masked query
     std::optional<Linear<T>> W_query, W_key, W_value, c_attn;
     Linear<T> out_proj;
 
@@ -55,7 +55,7 @@ class MultiHeadAttention : public Module<T> {
                               NeedWeights wanted, Generator* random) const;
 };
 
-// The same the simple way: several causal heads, one after the other, their outputs side by side.
+// The simple form: runs several causal heads one after the other and concatenates their outputs.
 template <class T>
 class MultiHeadAttentionWrapper : public Module<T> {
   public:

@@ -1,5 +1,5 @@
-// Scoring functions f(Q, K), how well each query goes with each key, and Attention, one head with any of them: softmax
-// over the valid keys, dropout, average of the values.
+// Scoring functions f(Q, K), which rate how well each query matches each key, and Attention, one head with any of them:
+// softmax over the valid keys, dropout, average of the values.
 //   Attention<float> attention(std::make_unique<BilinearScore<float>>(random, 16, 24), 0.1);
 //   auto [y, weights] = attention.forward(queries, keys, values, valid_lens, &random);
 #pragma once
@@ -32,7 +32,7 @@ class DotScore : public Score<T> {
     Tensor<T> forward(const Tensor<T>& Q, const Tensor<T>& K) const override;
 };
 
-// Q^T K / sqrt(d): the variance stays 1 whatever the width (Vaswani et al. 2017).
+// Q^T K / sqrt(d): the variance is 1 at any width (Vaswani et al. 2017).
 template <class T>
 class ScaledDotScore : public Score<T> {
   public:
@@ -93,7 +93,7 @@ class Attention : public Module<T> {
     Dropout<T> dropout;
 };
 
-// The additive score with names of its own: W_k, W_q, w_v.
+// Attention with the additive score, whose parameters are named W_k, W_q, w_v.
 template <class T>
 class AdditiveAttention : public Module<T> {
   public:

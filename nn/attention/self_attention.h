@@ -1,5 +1,5 @@
-// Attention of a sequence to itself, with one head: a token's query is compared with the tokens' keys, and the values
-// are averaged with the softmax of the scores.
+// Attention of a sequence to itself, with one head: it compares each token's query with the tokens' keys, and averages
+// their values with the softmax of the scores.
 #pragma once
 
 #include <concepts>
@@ -11,7 +11,7 @@
 
 namespace inkling::nn {
 
-// Without any weights: softmax(x x^T) x, x (..., L, d). Similar tokens look at each other.
+// Without parameters: softmax(x x^T) x, x (..., L, d). Similar tokens look at each other.
 template <class T>
 AttentionOutput<T> simple_self_attention(const Tensor<T>& x);
 
@@ -35,15 +35,15 @@ class SelfAttention : public Module<T> {
     }
 
     Linear<T> W_query, W_key, W_value;
-    Masked masked = Masked::error;  // the weights of a query whose every key is blocked
+    Masked masked = Masked::error;  // result for a fully masked query
 };
 
-// Causal attention: a token sees itself and what is before it, so that a language model cannot look at the answer.
-// Two ways to the same weights, up to rounding.
+// Causal attention: a token sees itself and the tokens before it, so that a language model cannot look at the answer.
+// Both ways give the same weights, up to rounding.
 enum class CausalMask {
     fill_minus_infinity,  // scores above the diagonal become -inf before softmax
-    // softmax first; then what is above the diagonal is cut off and each row divided by its sum. An error where nothing
-    // is left of a row: hidden scores that exceed all visible ones by more than exp() can hold.
+    // softmax first; then zeros above the diagonal, and each row is divided by its sum. An error if nothing is left of
+    // a row, because hidden scores exceed all visible ones by more than exp() can hold.
     renormalize,
 };
 

@@ -7,7 +7,7 @@
 
 namespace inkling::train {
 
-// A learning rate for each role, as a multiple of one that they share.
+// A learning rate for each role, as a multiple of the common one.
 struct RoleRates {
     double embedding = 1, head = 1, matrix = 1, vector = 1;
     double of(nn::Role role) const;
@@ -16,7 +16,7 @@ struct RoleRates {
 struct AdamWOptions {
     double beta1 = 0.9, beta2 = 0.99, eps = 1e-8;
     double weight_decay = 0.1;  // of matrices
-    RoleRates rates = {};       // what the learning rate is multiplied with
+    RoleRates rates = {};       // factors of the learning rate
 };
 
 template <class T>
@@ -25,11 +25,11 @@ class AdamW : public Optimizer<T> {
     using typename Optimizer<T>::Entry;
     using typename Optimizer<T>::State;
 
-    // Of all parameters, or of those that `takes` says yes to; and of these, of the elements in `own`.
+    // Updates all parameters, or those that `takes` accepts; and of these, all elements, or those in `own`.
     AdamW(nn::FlatParameters<T>& parameters, const AdamWOptions& options,
           const std::function<bool(const Entry&)>& takes = nullptr, const Ranges* own = nullptr);
 
-    // With lr the learning rate times that of the parameter's role:
+    // With lr the learning rate times the factor of the parameter's role:
     //   p *= 1 - lr wd;  m += (g - m) (1 - b1);  v = v b2 + (1 - b2) g^2
     //   p -= lr / (1 - b1^t) m / (sqrt(v) / sqrt(1 - b2^t) + eps)
     void step(double learning_rate, double gradient_scale = 1.0) override;
@@ -38,11 +38,11 @@ class AdamW : public Optimizer<T> {
     using typename Optimizer<T>::Held;
     std::vector<Held> held() override;
 
-    // The two moments, laid out as the flat parameters, without what is not taken.
+    // The two moments, in the order of the flat parameters, without those it does not update.
     Array<T> m, v;
 
   private:
-    // A range of the flat buffer, and where its moments begin.
+    // A range of the flat buffer, and the start of its moments.
     struct Part {
         std::size_t begin, end, state;
         double rate, weight_decay;

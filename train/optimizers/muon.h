@@ -1,5 +1,5 @@
-// Muon (Jordan et al. 2024): momentum whose direction is made orthogonal, for the matrices from activations to
-// activations. Embeddings, heads and vectors go by AdamW, at learning rates of their own.
+// Muon (Jordan et al. 2024): orthogonalised momentum, for matrices that map activations to activations. AdamW updates
+// embeddings, heads and vectors, at their own learning rates.
 #pragma once
 
 #include "train/optimizers/adamw.h"
@@ -11,12 +11,12 @@ struct MuonOptions {
     bool nesterov = true;
     std::size_t ns_steps = 5;
     MuonScale scale = MuonScale::original;
-    bool split_heads = false;  // each head of query, key and value is made orthogonal for itself
+    bool split_heads = false;  // orthogonalise each head of query, key and value separately
     double weight_decay = 0.1;
-    AdamWOptions adamw = {};  // of all else; its rates are those of AdamW over Muon's
+    AdamWOptions adamw = {};  // for all else; its rates are AdamW's divided by Muon's
 };
 
-// Whether it is one of those matrices; all else goes by AdamW.
+// Whether Muon updates this parameter; AdamW updates all others.
 template <class Entry>
 bool is_matrix_of_muon(const Entry& entry) {
     return entry.kind.role == nn::Role::matrix && entry.parameter.rank() == 2;
@@ -28,12 +28,12 @@ class Muon : public Optimizer<T> {
     using typename Optimizer<T>::Entry;
     using typename Optimizer<T>::State;
 
-    // Of all parameters, or of those in `own`, of which it must hold whole matrices. What it computes of one does not
-    // depend on the others that are in `own`.
+    // Updates all parameters, or those in `own`, which must hold whole matrices. The result for one matrix does not
+    // depend on the others in `own`.
     Muon(nn::FlatParameters<T>& parameters, const MuonOptions& options, const Ranges* own = nullptr);
 
     //   m += (g - m) (1 - mu);  u = (1 - mu) g + mu m  with Nesterov, else m
-    //   p *= 1 - lr wd;  p -= lr scale newton_schulz(u), whose rows get one length with MuonScale::rows
+    //   p *= 1 - lr wd;  p -= lr scale newton_schulz(u), with rows of equal length for MuonScale::rows
     void step(double learning_rate, double gradient_scale = 1.0) override;
     OptimizerKind kind() const override { return OptimizerKind::muon; }
     std::vector<State> state_of(const Entry& entry) override;
@@ -41,12 +41,12 @@ class Muon : public Optimizer<T> {
     std::vector<Held> held() override;
 
   private:
-    // All matrices of one shape: few large products instead of many small ones.
+    // All matrices of one shape, for few large products instead of many small ones.
     struct Group {
-        Shape shape;                       // (n, rows, columns), of all blocks of all its parameters
+        Shape shape;                       // (n, rows, columns): all blocks of all its parameters
         std::vector<std::size_t> offsets;  // of its parameters in the flat buffer
         std::vector<std::size_t> sizes;
-        Array<T> momentum;  // of that shape, parameter after parameter
+        Array<T> momentum;  // of that shape, in the order of the parameters
     };
 
     // body(where in the flat buffer, where in the group, how many elements) over a group's parameters, in parallel.

@@ -1,4 +1,4 @@
-// Parts of the flat buffer of parameters, such as those that one of several processes updates.
+// Ranges of the flat buffer of parameters, such as those that one of several processes updates.
 #pragma once
 
 #include <cstddef>

@@ -7,7 +7,7 @@ namespace inkling::train {
 
 struct SGDOptions {
     double momentum = 0.95;
-    bool nesterov = true;       // step along the gradient and the momentum that it leads to (Sutskever et al. 2013)
+    bool nesterov = true;       // steps along the gradient plus the updated momentum (Sutskever et al. 2013)
     double weight_decay = 0.1;  // of matrices
 };
 
@@ -18,7 +18,7 @@ class SGD : public Optimizer<T> {
     using typename Optimizer<T>::State;
 
     SGD(nn::FlatParameters<T>& parameters, const SGDOptions& options,
-        const Ranges* own = nullptr);  // of the elements in it
+        const Ranges* own = nullptr);  // updates all elements, or those in `own`
 
     //   g += wd p;  b = mu b + g;  p -= lr (g + mu b)  with Nesterov, else  p -= lr b
     void step(double learning_rate, double gradient_scale = 1.0) override;
@@ -27,10 +27,10 @@ class SGD : public Optimizer<T> {
     using typename Optimizer<T>::Held;
     std::vector<Held> held() override;
 
-    Array<T> momentum;  // laid out as the flat parameters, without what is not its own
+    Array<T> momentum;  // in the order of the flat parameters, without those it does not update
 
   private:
-    // A range of the flat buffer, and where its momentum begins.
+    // A range of the flat buffer, and the start of its momentum.
     struct Part {
         Range range;
         std::size_t state;

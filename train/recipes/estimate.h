@@ -1,4 +1,4 @@
-// What a run will take, estimated before it begins.
+// Estimates memory and time of a run before it begins.
 //   const Estimate e = estimate(options, architecture, tokens);
 //   e.memory_bytes(), e.seconds_per_step()
 #pragma once
@@ -10,19 +10,19 @@
 
 namespace inkling::train {
 
-// Floating-point operations of forward and backward over `tokens` tokens in windows of the whole context: 6 for each
-// weight that is multiplied with, and causal attention, half of T x T.
+// Floating-point operations of forward and backward over `tokens` tokens in windows of the whole context: 6 per token
+// for each weight of a product, plus causal attention, half of T x T.
 double training_flops(const models::Architecture& architecture, double tokens);
 
-// Of a whole step of a run; of what is frozen, no gradients.
+// The same for a whole step of a run, without the gradients of frozen weights.
 double flops_per_step(const TrainOptions& options, const models::Architecture& architecture);
 
 struct Estimate {
-    std::size_t parameters = 0;  // adapters among them
-    double trained = 0;          // of these: all, or the adapters
+    std::size_t parameters = 0;  // with adapters
+    double trained = 0;          // all of them, or only the adapters
     double tokens_per_step = 0, flops_per_step = 0;
     double state_bytes = 0;       // parameters, gradients, the optimizer's state, the average of the weights
-    double work_bytes = 0;        // estimated: activations, and what updates, evaluations and saving need for a while
+    double work_bytes = 0;        // estimate: activations, and temporaries of updates, evaluations and saving
     double text_bytes = 0;        // the tokens of the whole text
     double checkpoint_bytes = 0;  // on disk
     double flops_per_s = 0;       // measured
@@ -30,21 +30,21 @@ struct Estimate {
     double seconds_per_step() const { return flops_per_step / flops_per_s; }
     double memory_bytes() const { return kProgramBytes + state_bytes + work_bytes + text_bytes; }
 
-    static constexpr double kProgramBytes = 15e6;  // of the program itself, the tokenizer, and all that is small
+    static constexpr double kProgramBytes = 15e6;  // the program itself, the tokenizer, and other small things
 };
 
-// Of a run with a model of this architecture: options.model_config(vocab_size), or that of --init-from. Speed and
-// activations are measured with a few steps: of the model itself when it is small, else of a smaller one of the same
-// kind. About a second's work and at most a few hundred MB, on as many threads as are set.
-// Of several processes that train together, it is what each needs.
+// Estimates a run with a model of this architecture: options.model_config(vocab_size), or that of --init-from. Measures
+// speed and activations with a few steps of the model if it is small, else of a smaller one of the same kind. Takes
+// about a second and at most a few hundred MB, with the current number of threads. For several processes, the estimate
+// is per process.
 Estimate estimate(const TrainOptions& options, const models::Architecture& architecture, double text_tokens,
                   std::size_t processes = 1);
 
-// What follows from the options alone: state, text and checkpoint.
+// Sets the sizes that follow from the options alone: state, text and checkpoint.
 void estimate_sizes(const TrainOptions& options, const models::Architecture& architecture, double text_tokens,
                     Estimate& result, std::size_t processes = 1);
 
-// Throws Error, before anything is allocated, when a run cannot have the memory that estimate() gives.
+// Throws Error, before allocating anything, if the memory that estimate() gives is not available.
 void check_memory(const TrainOptions& options, const models::Architecture& architecture, double text_tokens);
 
 }  // namespace inkling::train

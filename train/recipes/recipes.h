@@ -1,5 +1,5 @@
 // The named settings of `inkling train --recipe`. "fast", the default, fits a small modern model to the text, the time
-// and the machine, and "stories" likewise to the built-in corpus; docs/recipes.md says why as they do.
+// and the machine; "stories" does so for the built-in corpus. docs/recipes.md gives the reasons.
 //   TrainOptions o = recipe("fast").options;
 //   fit({.seconds = 60, .gflops = 900, .tokens = tokens.size()}, true, {"n-layer"}, o);
 #pragma once
@@ -17,58 +17,57 @@ struct Recipe {
     TrainOptions options;
     bool fits_run = false;    // batch, dropout, rates and steps are fitted to the text, the time and the machine
     bool fits_shape = false;  // and the model's shape
-    bool tunes = false;       // for a model that exists: finetune.h
+    bool tunes = false;       // for an existing model: finetune.h
 };
 
 const std::vector<Recipe>& recipes();
 std::vector<std::string> recipe_names();
 
-// Throws Error, with the names there are, for a name that is none.
+// Throws Error, listing the known names, for an unknown one.
 const Recipe& recipe(const std::string& name);
 
-// The one that is taken when none is named.
+// The recipe of a run that names none.
 const Recipe& default_recipe(bool built_in_corpus, bool model_exists = false);
 
-// What a run is fitted to.
+// The limits that a run is fitted to.
 struct Budget {
     double seconds = 60;               // of training
-    double gflops = 900;               // that matrix products reach on this machine, in the precision of the run
+    double gflops = 900;               // of matrix products on this machine, in the precision of the run
     std::size_t tokens = 0;            // of the text
-    bool answers = false;              // of documents in lines, of which not all is learned
-    std::size_t longest_document = 0;  // in tokens, where the text is documents in lines
-    double operations = 0;             // by --max-flops, instead of seconds
+    bool answers = false;              // the text is documents in lines, learned only in part
+    std::size_t longest_document = 0;  // in tokens, if the text is documents in lines
+    double operations = 0;             // of --max-flops, instead of seconds
 
     double flops() const;  // of a run
 };
 
-// The functions below choose the settings with the trait kChosen (settings.h), and leave alone those that the user
-// gave: `given` holds their names.
+// The functions below choose the settings with the trait kChosen (settings.h), except those that the user gave, whose
+// names are in `given`.
 
-// What goes with the given settings: heads with a width, rates with an optimizer, no limit of time with steps or
-// operations.
+// Adapts settings to the given ones: heads to a width, rates to an optimizer, no time limit with steps or operations.
 void fit_given(const std::set<std::string>& given, TrainOptions& options);
 
-// In bits per byte, characters are as good as byte pairs or better up to about this many bytes of text; then byte pairs
-// are, the more of them the longer the text (docs/recipes.md).
+// Up to about this many bytes of text, characters reach at most the bits per byte of byte pairs. For longer texts byte
+// pairs are better, and more of them the longer the text is (docs/recipes.md).
 inline constexpr std::size_t kShortText = 150'000;
 
-// The tokenizer, for a text of so many bytes: characters for a short one, else byte pairs, the more the longer it is.
-// A given --vocab-size is one of byte pairs.
+// Chooses the tokenizer for a text of this many bytes: characters for a short one, else byte pairs, more for a longer
+// one. A given --vocab-size asks for byte pairs.
 void fit_tokenizer(std::size_t bytes, const std::set<std::string>& given, TrainOptions& options);
 
-// The model's shape, if asked for, the batch, dropout and what depends on them.
+// Chooses the model's shape, if asked for, the batch, dropout and all that depends on them.
 void fit(const Budget& budget, bool fit_shape, const std::set<std::string>& given, TrainOptions& options);
 
-// The number of rows, at least one in each of the equal parts that a batch is cut into.
+// Rounds the rows of a batch to a multiple of its parts, at least one row each.
 std::size_t whole_parts(double rows, std::size_t shards);
 
-// More steps are planned than were measured to fit: a plan that the clock stops costs less than one that ends early.
+// Plans more steps than fit by measurement: a plan that the clock stops costs less than one that ends early.
 inline constexpr double kPlannedTime = 1.1;
 
-// How many steps to plan: those that fit, but none that would repeat the text without end; at least 1.
+// The number of steps to plan: those that fit, with a limit on repetitions of the text; at least 1.
 std::size_t planned_steps(const Budget& budget, double fitting_steps, const TrainOptions& options);
 
-// What follows from the number of steps: how often to evaluate, sample and log, and how long weights are averaged.
+// Chooses from the number of steps how often to evaluate, sample and log, and how long to average weights.
 void fit_to_steps(const Budget& budget, const std::set<std::string>& given, TrainOptions& options);
 
 }  // namespace inkling::train

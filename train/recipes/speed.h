@@ -1,4 +1,4 @@
-// How fast this machine trains, measured, and how long a run takes.
+// Measures how fast this machine trains, and estimates how long a run takes.
 #pragma once
 
 #include <span>
@@ -12,30 +12,30 @@
 
 namespace inkling::train {
 
-// The best of many products of a size that models have, in 1e9 operations a second.
-// Of several processes, measured at the same time: that of all.
+// The speed of the fastest of many products of a model's typical size, in 1e9 operations per second. With several
+// processes, which measure at the same time, their total.
 double product_gflops(Precision precision, distributed::Processes* processes = nullptr);
 
-// The fastest of the training steps with these options that a new model of this architecture, which is thrown away,
-// makes in about `max_seconds`. What else the machine does for a moment should not make a plan short: that costs more
-// than one that is a fifth too long, which the clock stops with averaged weights.
+// The time of the fastest training step that a new model of this architecture makes in about `max_seconds`; the model
+// is then dropped. The fastest, because a moment's load must not shorten the plan: that costs more than a plan that is
+// a fifth too long, which the clock stops with averaged weights.
 double seconds_per_step(const TrainOptions& options, const models::Architecture& architecture,
                         const data::Tokenizer& tokenizer, data::TokenView tokens, double max_seconds,
                         distributed::Processes* processes = nullptr);
-// The same with a model that is there, at a learning rate of 0: it stays as it is.
+// The same with an existing model, at a learning rate of 0, so that it does not change.
 double seconds_per_step(const TrainOptions& options, models::Transformer<float>& model,
                         const data::Tokenizer& tokenizer, data::TokenView tokens, double max_seconds,
                         distributed::Processes* processes = nullptr);
 
-// Seconds: of a step, an evaluation, a checkpoint, a sample.
+// Seconds of a step, an evaluation, a checkpoint, a sample.
 struct Costs {
     double step = 0, evaluation = 0, checkpoint = 0, sample = 0;
 };
-// Before a run has measured them; a token that is written takes as long as reading the weights does.
+// Estimates them before a run has measured them; generating a token takes as long as reading the weights.
 Costs estimated_costs(const TrainOptions& options, const Estimate& sizes, double val_tokens, double seconds_per_step);
-// Of so many steps and all that comes on top, each evaluation with a checkpoint, because it may be the best.
+// The time of these steps with evaluations, samples and checkpoints, one per evaluation, because each may be the best.
 double seconds_of(const TrainOptions& options, double steps, const Costs& costs);
-// Of a whole run, which --max-time may end, on a text of so many tokens: its training steps, and all.
+// The time of a whole run, which --max-time may end, on a text of so many tokens: of its training steps, and in all.
 struct PlannedSeconds {
     double training, all;
 };

@@ -1,4 +1,4 @@
-// A file of a run with one JSON object a line, each with its "step": metrics.jsonl, samples.jsonl.
+// A file of a run with one JSON object per line, each with its "step": metrics.jsonl, samples.jsonl.
 //   LinesFile file(folder / "samples.jsonl", loop.state().step);
 //   file.write({{"step", 500}, {"text", text}});
 #pragma once
@@ -12,10 +12,10 @@ namespace inkling::train {
 
 class LinesFile {
   public:
-    // Opens for appending; lines of steps after `last_step`, left by a run that got further than the checkpoint that it
-    // is resumed from, are dropped, and so are those that do not say their step.
+    // Opens for appending. Drops lines of steps after `last_step`, which remain if the run got further than the
+    // checkpoint it resumes from, and lines without a step.
     LinesFile(const std::filesystem::path& path, std::size_t last_step);
-    void write(const nlohmann::ordered_json& line);  // in the file once this returns; throws Error
+    void write(const nlohmann::ordered_json& line);  // the line is in the file when this returns; throws Error
 
   private:
     std::filesystem::path path_;

@@ -1,7 +1,7 @@
-// OUT/metrics.jsonl: one JSON object a line. Keys: step, loss, val_loss (where evaluated), lr, grad_norm, tok_s,
-// train_s (seconds in training steps alone), elapsed_s (wall clock since the start); beside val_loss: val_tokens, how
-// many tokens it is the mean of, and bits_per_byte; of a step with a checkpoint, sha256, that of its file of weights.
-// An evaluation before the first step has a line with step 0, without loss, lr, grad_norm and tok_s.
+// OUT/metrics.jsonl: one JSON object per line. Keys: step, loss, val_loss (if evaluated), lr, grad_norm, tok_s, train_s
+// (seconds of training steps), elapsed_s (wall clock since the start); with val_loss also val_tokens, the number of
+// tokens in its mean, and bits_per_byte; with a checkpoint also sha256, of its file of weights. An evaluation before
+// the first step has a line with step 0, without loss, lr, grad_norm and tok_s.
 #pragma once
 
 #include <filesystem>
@@ -19,10 +19,10 @@ struct Metrics {
     std::size_t step = 0;
     double loss = 0;  // of the step's batch, before the update
     std::optional<double> val_loss = {};
-    std::size_t val_tokens = 0;                // that val_loss is the mean of
+    std::size_t val_tokens = 0;                // in the mean val_loss
     std::optional<double> bits_per_byte = {};  // of the validation part's text
     Spikes::Scores z = {};
-    bool skipped = false;  // as a spike: the weights did not change
+    bool skipped = false;  // as a spike; the weights did not change
     double lr = 0, grad_norm = 0, tok_s = 0, train_s = 0, elapsed_s = 0;
     std::string sha256 = {};  // of the weights of its checkpoint; "": there is none
 };
@@ -33,10 +33,10 @@ class MetricsFile : public Callback {
   public:
     MetricsFile(const std::filesystem::path& path, std::size_t last_step) : file_(path, last_step) {}
     void write(const Metrics& metrics);
-    void saved(const std::filesystem::path& checkpoint);  // writes the line of its step, before it is seen as complete
-    void step_done(TrainingLoop& loop) override;          // writes where log_due() says so, of steps that are finite
-    void evaluated(TrainingLoop& loop) override;          // writes the one before the first step
-    void stopped(TrainingLoop& loop) override;            // writes the last step in any case
+    void saved(const std::filesystem::path& checkpoint);  // writes the line of its step
+    void step_done(TrainingLoop& loop) override;  // writes finite steps that are log_due(), or leaves them to saved()
+    void evaluated(TrainingLoop& loop) override;  // writes an evaluation before the first step
+    void stopped(TrainingLoop& loop) override;    // always writes the last step
 
   private:
     void write_held();

@@ -1,6 +1,6 @@
-// OUT/run.json: on what a run was made, and how large it was. A run that is resumed writes it anew.
+// OUT/run.json: the machine and the size of a run. A resumed run writes it again.
 //   RunCard card(folder.path(), {{"parameters", parameters}});
-//   loop.run({&card});   // at the end it has the largest memory that was used
+//   loop.run({&card});   // adds the peak memory at the end
 #pragma once
 
 #include <filesystem>

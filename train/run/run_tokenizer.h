@@ -1,4 +1,4 @@
-// The tokenizer that a run begins with.
+// Makes the tokenizer of a new run.
 //   const auto tokenizer = make_tokenizer(options, corpus);
 #pragma once
 
@@ -10,8 +10,8 @@
 
 namespace inkling::train {
 
-// What --tokenizer names: a file or folder is read; characters and byte pairs are learned from the text. Throws
-// BadInput when there is no such file.
+// Makes the tokenizer that --tokenizer names: reads a file or folder, or learns characters or byte pairs from the text.
+// Throws BadInput if the file does not exist.
 std::unique_ptr<data::Tokenizer> make_tokenizer(const TrainOptions& options, const data::Corpus& corpus);
 
 }  // namespace inkling::train

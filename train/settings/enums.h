@@ -1,4 +1,4 @@
-// What a run can choose by name: --optimizer, --muon-scale, --schedule, --chat-template; and why it ended.
+// Choices of a run by name: --optimizer, --muon-scale, --schedule, --chat-template; and the reasons for its end.
 #pragma once
 
 #include "engine/base/names.h"
@@ -12,11 +12,11 @@ constexpr auto names(OptimizerKind) {
         {{OptimizerKind::adamw, "adamw"}, {OptimizerKind::muon, "muon"}, {OptimizerKind::sgd, "sgd"}});
 }
 
-// What Muon multiplies an orthogonal update of R rows and C columns with.
+// The factor of Muon's orthogonal update of R rows and C columns.
 enum class MuonScale {
     adamw,     // .2 sqrt(max(R, C)): as long as AdamW's, so AdamW's learning rate fits (Liu et al. 2025, Moonlight)
     original,  // sqrt(max(1, R / C)); learning rates of about .02
-    rows,      // the same, of an update whose rows have one length
+    rows,      // as original, for an update with rows of equal length
 };
 
 constexpr auto names(MuonScale) {
@@ -33,14 +33,14 @@ constexpr auto names(ScheduleKind) {
                                      {ScheduleKind::wsd, "wsd"}});
 }
 
-// The chat template that a model without one gets. As needed: ChatML, where it is to learn conversations.
+// The chat template for a model without one. as_needed: ChatML if it learns conversations.
 enum class ChatForm { as_needed, chatml };
 
 constexpr auto names(ChatForm) {
     return name_table<ChatForm>({{ChatForm::as_needed, "auto"}, {ChatForm::chatml, "chatml"}});
 }
 
-// Why a run has ended; interrupted: it was asked to.
+// Why a run ended; interrupted: on request.
 enum class StopReason { none, max_iters, max_time, patience, interrupted };
 
 constexpr auto names(StopReason) {

@@ -1,4 +1,4 @@
-// The values of a run's settings, with their defaults. settings.h lists what else belongs to each: name, help, group.
+// The values of a run's settings, with their defaults. settings.h lists their names, help and groups.
 #pragma once
 
 #include <cstdint>
@@ -17,16 +17,16 @@
 
 namespace inkling::train {
 
-// What became of the number of steps: state of the run, no setting. config.toml keeps it, so that a run that goes on
-// from before the change repeats it (TrainingLoop::replan).
+// A change of the number of steps (TrainingLoop::replan): state of the run, not a setting. config.toml keeps it, so
+// that a run resumed from before the change repeats it.
 struct RunPlan {
-    bool adjustable = false;                       // may change once, when steps take longer or shorter than expected
-    std::size_t changed_at = 0, steps_before = 0;  // the step of the change, 0: none; and max_iters before it
+    bool adjustable = false;                       // may change once, if steps take longer or shorter than expected
+    std::size_t changed_at = 0, steps_before = 0;  // the step of the change, 0 for none, and max_iters before it
 };
 
 struct TrainOptions {
     std::vector<std::string> data = {};
-    data::CorpusOptions text = {};  // how it is read
+    data::CorpusOptions text = {};  // how to read it
     data::LossOn loss_on = data::LossOn::completions;
     ChatForm chat_template = ChatForm::as_needed;
     std::string out = "out";
@@ -46,7 +46,7 @@ struct TrainOptions {
     double dropout = 0.0;
     bool bias = false;
 
-    std::size_t lora_rank = 0;  // 0: the model itself is trained, not adapters
+    std::size_t lora_rank = 0;  // 0 trains the model itself, not adapters
     double lora_alpha = 32, lora_dropout = 0;
     std::string lora_targets = models::kAllLinear;
     bool rs_lora = false;
@@ -83,12 +83,12 @@ struct TrainOptions {
 
     RunPlan plan = {};
 
-    models::Architecture model_config(std::size_t tokens) const;  // of the tokenizer
-    models::AdapterOptions adapter_options() const;               // rank 0: none
+    models::Architecture model_config(std::size_t tokens) const;  // for a vocabulary of this size
+    models::AdapterOptions adapter_options() const;               // rank 0 for none
     std::size_t rows_per_shard() const { return batch_size / shards; }
     std::size_t tokens_per_step() const { return batch_size * block_size * gradient_accumulation_steps; }
-    // Throws Error, naming the flag, for values that make no sense. With --init-from the heads need not fit the width:
-    // the shape is that of the model there.
+    // Throws Error, naming the flag, for invalid values. With --init-from the heads need not divide the width, because
+    // the shape is that model's.
     void validate() const;
 };
 

@@ -1,5 +1,4 @@
-// The settings of a run, and where they come from: flags, a file, the run that goes on, a recipe, the model that it
-// starts from.
+// The settings of a run and their sources: flags, a file, the resumed run, a recipe, the model that it starts from.
 //   RunSettings settings = resolve(given, find_resume(given));
 #pragma once
 
@@ -17,18 +16,18 @@
 
 namespace inkling::train {
 
-// What --resume asks for.
+// The request of --resume.
 struct Resume {
-    std::filesystem::path run;                      // the folder of the run; empty: not known
-    std::vector<std::filesystem::path> candidates;  // checkpoints to go on from, the newest first; none: start anew
+    std::filesystem::path run;                      // the folder of the run; empty if unknown
+    std::vector<std::filesystem::path> candidates;  // checkpoints, newest first; empty for a new run
 };
 
 struct RunSettings {
     TrainOptions options;
-    const Recipe* recipe = nullptr;      // that they start from
-    std::set<std::string> given, flags;  // names of settings: given by flags and --config; by flags
+    const Recipe* recipe = nullptr;      // the starting point
+    std::set<std::string> given, flags;  // names of settings: given by flags or --config; by flags
     bool from_file = false;              // --config is given
-    bool force = false;                  // goes on from another text or other settings, too
+    bool force = false;                  // resumes with another text or other settings, too
     std::size_t processes = 1;           // that train together
 
     bool has(const std::string& flag) const { return flags.contains(flag); }
@@ -38,49 +37,49 @@ struct RunSettings {
 
 Resume find_resume(const RunSettings& given);
 
-// Command line over config file over recipe over default; a resumed run starts from its own settings. Throws
-// WrongSetting for values that make no sense.
+// Resolves the settings: flags over config file over recipe over default; a resumed run starts from its own. Throws
+// WrongSetting for invalid values.
 RunSettings resolve(RunSettings given, const Resume& resume);
 
-// The tokenizer of a recipe that fits the run, for a text of so many bytes.
+// Chooses the tokenizer for a text of this many bytes, if the recipe fits the run.
 void fit_tokenizer(std::size_t bytes, RunSettings& settings);
 
-// Model and batch of a recipe that fits the run, for the text that `budget` tells of; the shape of a model that is
-// `loaded` stays. Without a limit of time no clock is asked, so that the same flags give the same run; with --max-flops
-// on any machine. Returns what it went by.
+// Chooses model and batch for the text in `budget`, if the recipe fits the run; a `loaded` model keeps its shape.
+// Without a time limit it reads no clock, so the same flags give the same run; with --max-flops they do on any machine.
+// Returns the budget it used.
 Budget fit_sizes(Budget budget, const models::Architecture* loaded, RunSettings& settings);
 
-// How many steps: as many as --max-flops makes, or as a recipe plans; --max-iters is the most. And what a recipe
-// derives from their number.
+// Chooses the number of steps, from --max-flops or the recipe's plan, at most --max-iters, and the settings that a
+// recipe derives from it.
 void fit_steps(const Budget& budget, double seconds_per_step, const models::Architecture& architecture,
                RunSettings& settings);
 void fit_to_steps(const Budget& budget, RunSettings& settings);
 
-// What a recipe has planned.
+// The plan of a recipe.
 struct FittedPlan {
     models::Architecture architecture;
     Budget budget;
-    double seconds_per_step = 0;  // measured; 0: no clock was asked
+    double seconds_per_step = 0;  // measured; 0 if no clock was read
 };
 
-// That, and the number of steps, from trying some on `tokens`. `loaded`: the model to start from, null: a new one.
-// Returns none when the recipe fits nothing.
+// Does both: fits the sizes, and the number of steps by timing some on `tokens`. `loaded` is the model to start from,
+// or null for a new one. Returns nothing if the recipe fits nothing.
 std::optional<FittedPlan> fit_recipe(const data::Tokenizer& tokenizer, data::TokenView tokens, Budget budget,
                                      models::Transformer<float>* loaded, RunSettings& settings);
 
-// A soft cap has no weights: a given --softcap is that of the model that --init-from names, from now on.
+// A soft cap has no weights, so a given --softcap replaces that of the --init-from model.
 void change_softcap(const RunSettings& settings, models::Architecture& config);
 
-// An adapter's settings are those of its folder; flags that say otherwise are a WrongSetting. Its dropout may change.
+// Takes an adapter's settings from its folder. Throws WrongSetting for flags that contradict them; dropout may change.
 void take_adapter(const models::AdapterOptions& adapter, RunSettings& settings);
-// --lora-targets that the model does not have are a WrongSetting.
+// Throws WrongSetting for --lora-targets that the model does not have.
 void check_targets(const models::Architecture& config, const TrainOptions& options);
 
-// The model's shape is the folder's; flags that say otherwise are a WrongSetting. Rows that are `chosen` may be shorter
-// than its context.
+// Takes the model's shape from its folder. Throws WrongSetting for flags that contradict it. Rows that the recipe chose
+// (`chosen`) may be shorter than the context.
 void take_shape(const models::Architecture& config, bool chosen, RunSettings& settings);
 
-// Copies the settings of these names.
+// Copies the settings with these names.
 void copy_settings(const std::set<std::string>& names, TrainOptions& from, TrainOptions& to);
 
 }  // namespace inkling::train

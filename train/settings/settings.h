@@ -64,12 +64,12 @@ constexpr auto names(Group) {
 enum Trait : unsigned {
     kUsual = 1,          // --help explains it; the others are explained by --help-all
     kChosen = 2,         // recipes choose it
-    kMayChange = 4,      // when a run goes on: its result does not depend on it, or the text's hash tells
-    kReadsText = 8,      // how a text is read: eval and tokenize have it, too
-    kOneStart = 16,      // of one start of the program, never of the config.toml of a run
+    kMayChange = 4,      // may change on resume: the result does not depend on it, or the text's hash shows it
+    kReadsText = 8,      // how to read a text; eval and tokenize have it, too
+    kOneStart = 16,      // for one start of the program; not in a run's config.toml
     kEachProcess = 32,   // may differ between processes that train together
-    kTakesFile = 64,     // takes the path of a file or a folder
-    kTakesFolder = 128,  // takes the path of a folder
+    kTakesFile = 64,     // a path of a file or a folder
+    kTakesFolder = 128,  // a path of a folder
 };
 
 struct Setting {
@@ -78,32 +78,32 @@ struct Setting {
     Group group;
     unsigned traits;
     std::string help;
-    std::vector<std::string> words = {};  // known values, besides which there are others
+    std::vector<std::string> words = {};  // known values; others are allowed
 
     bool is(Trait trait) const { return (traits & trait) != 0; }
     std::string key() const;   // n_layer
     std::string text() const;  // the value
-    std::string toml() const;  // as config.toml has it
+    std::string toml() const;  // as in config.toml
     nlohmann::ordered_json json() const;
-    // Reads the value as the command line has it; the last text holds, where the value is no list. Throws Error that
-    // names the flag.
+    // Reads the value from the command line's texts; the last one counts, unless the value is a list. Throws Error,
+    // naming the flag.
     void read(const std::vector<std::string>& texts) const;
-    void copy(const Setting& other) const;  // the value of the same setting of other options
+    void copy(const Setting& other) const;  // from the same setting of other options
 };
 
 std::vector<Setting> settings(TrainOptions& options);  // bound to the fields of `options`
 
-// Of two lists, the settings whose values differ, in pairs.
+// The pairs of settings whose values differ.
 std::vector<std::pair<Setting, Setting>> differing(TrainOptions& a, TrainOptions& b);
 
-// Reads the keys of a config.toml over `options`, and names the settings that it has. Keys of settings of one start,
-// which older versions wrote, are passed over, and `unknown` ones where that is allowed. Throws BadInput for unknown
-// keys and values of the wrong type, Error, naming the flag, for an unknown name.
+// Reads a config.toml into `options`, and returns the names of its settings. Ignores settings of one start, which older
+// versions wrote, and, if allowed, `unknown` keys. Throws BadInput for unknown keys and values of the wrong type, and
+// Error, naming the flag, for an unknown name.
 enum class UnknownKeys { refused, passed_over };
 std::set<std::string> read_toml(const std::filesystem::path& path, TrainOptions& options);
 std::set<std::string> parse_toml(const std::string& text, const std::string& what, TrainOptions& options,
                                  UnknownKeys unknown = UnknownKeys::refused);
-// All settings but those of one start, and the plan, where it changed or may.
+// All settings except those of one start, and the plan if it changed or may change.
 std::string to_toml(TrainOptions options);
 nlohmann::ordered_json settings_json(TrainOptions options);
 

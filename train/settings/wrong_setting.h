@@ -1,4 +1,4 @@
-// Settings that cannot be, of one of them or of several together: the program calls that wrong usage.
+// Invalid settings, one alone or several together. The program reports wrong usage.
 #pragma once
 
 #include "engine/base/check.h"
@@ -9,7 +9,7 @@ struct WrongSetting : Error {
     using Error::Error;
 };
 
-// Returns body(), where an Error, but not BadInput, is about a setting.
+// Returns body(); turns an Error, except BadInput, into a WrongSetting.
 template <class Body>
 auto about_settings(const Body& body) {
     try {

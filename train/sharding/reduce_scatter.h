@@ -1,8 +1,7 @@
-// What processes that train together tell each other in a step: gradients, each piece to the process that owns it,
-// which adds them as a tree (tree_sum.h), and then the new parameters, from their owners to all. Gradients leave as
-// soon as backward has them.
-//   exchange.start();                        // before forward: others may be further
-//   exchange.send_when_ready(sum);           // the backward that follows is the last of the step
+// The messages between processes in a step: each piece of the gradients goes to its owner, which adds them as a tree
+// (pairwise_sum.h); then the new parameters go from their owners to all. Gradients leave as soon as backward has them.
+//   exchange.start();                        // before forward, because others may be ahead
+//   exchange.send_when_ready(sum);           // before the last backward of the step
 //   backward(loss);
 //   exchange.finish(sum);                    // own pieces hold the sum over all processes
 //   optimizer->step(...);
@@ -19,23 +18,23 @@ namespace inkling::train {
 
 class Exchange {
   public:
-    // All must outlive it.
+    // All arguments must outlive it.
     Exchange(distributed::Processes& processes, nn::FlatParameters<float>& parameters, const Partition& ownership);
     Exchange(const Exchange&) = delete;
     Exchange& operator=(const Exchange&) = delete;
 
     void start();
-    void send_when_ready(const PairwiseSum& sum);  // the sum of this process's parts but the last
+    void send_when_ready(const PairwiseSum& sum);  // the sum of this process's parts except the last
     void finish(const PairwiseSum& sum);
     void spread();
 
-    static constexpr std::size_t kInFlight = 16 << 20;  // elements that are received at a time, and not yet added
+    static constexpr std::size_t kInFlight = 16 << 20;  // elements received at a time, before they are added
 
   private:
-    struct Incoming {  // of an own piece
+    struct Incoming {  // for one of this process's pieces
         std::vector<Array<float>> from;
         std::size_t missing = 0;
-        bool own = false;  // gradient of this process is there
+        bool own = false;  // this process's gradient is ready
     };
 
     void parameter_ready(std::size_t entry);
@@ -48,14 +47,14 @@ class Exchange {
     nn::FlatParameters<float>& parameters_;
     float* const gradients_;
     const std::vector<Piece>& pieces_;
-    std::vector<std::vector<std::size_t>> pieces_of_;   // each parameter
-    std::vector<std::size_t> parameters_in_, waiting_;  // each piece; of these not ready yet
+    std::vector<std::vector<std::size_t>> pieces_of_;   // by parameter
+    std::vector<std::size_t> parameters_in_, waiting_;  // by piece: its parameters, and those not ready yet
     std::vector<Incoming> incoming_;                    // by piece
-    std::vector<std::size_t> order_, ready_;            // in which pieces are expected; of this step so far
-    std::size_t next_ = 0, in_flight_ = 0;              // in order_, to be received; elements that are
-    std::size_t open_ = 0;                              // messages, and sums of own pieces
-    const PairwiseSum* sum_ = nullptr;                  // while gradients are sent as they come
-    std::shared_ptr<Exchange*> alive_;                  // for what the parameters hold
+    std::vector<std::size_t> order_, ready_;            // expected order of the pieces; this step's order so far
+    std::size_t next_ = 0, in_flight_ = 0;              // next in order_ to receive; elements being received
+    std::size_t open_ = 0;                              // open messages, and sums of own pieces
+    const PairwiseSum* sum_ = nullptr;                  // set while gradients are sent as they come
+    std::shared_ptr<Exchange*> alive_;                  // for the hooks that the parameters hold
 };
 
 }  // namespace inkling::train
