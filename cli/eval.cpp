@@ -60,7 +60,8 @@ int evaluate_stories(const EvalArguments& args) {
     constexpr std::uint64_t kFresh = 2;      // the corpus is of seed 1
     constexpr std::size_t kBytes = 400'000;  // they differ by 0.2% in entropy
     const models::LoadedModel loaded = args.load();
-    const auto &model = loaded.model, &tokenizer = loaded.tokenizer;  // clang 14 captures no structured bindings
+    const auto& model = loaded.model;  // no structured binding: clang 14 captures none
+    const auto& tokenizer = loaded.tokenizer;
     const std::atomic<int>& signal = catch_signals();
     generate::GenerateOptions options;
     options.max_tokens = 1000;
