@@ -6,6 +6,7 @@
 #include "engine/ops/binary.h"
 #include "engine/ops/composed.h"
 #include "engine/ops/cross_entropy.h"
+#include "engine/ops/derivatives.h"
 #include "engine/ops/dropout.h"
 #include "engine/ops/einsum.h"
 #include "engine/ops/embedding.h"

@@ -24,15 +24,18 @@ bool broadcasts_to(const Shape& from, const Shape& to) {
     return true;
 }
 
+std::vector<std::size_t> broadcast_axes(const Shape& from, const Shape& to) {
+    const std::size_t extra = to.size() - from.size();
+    std::vector<std::size_t> axes;
+    for (std::size_t i = 0; i < to.size(); ++i) {
+        if (i < extra || (from[i - extra] == 1 && to[i] != 1)) axes.push_back(i);
+    }
+    return axes;
+}
+
 template <class T>
 Array<T> sum_to(const Array<T>& g, const Shape& shape) {
-    if (g.shape() == shape) return g;
-    const std::size_t extra = g.rank() - shape.size();
-    std::vector<std::size_t> axes;
-    for (std::size_t i = 0; i < g.rank(); ++i) {
-        if (i < extra || (shape[i - extra] == 1 && g.shape()[i] != 1)) axes.push_back(i);
-    }
-    return sum_over<T>(g, axes).reshaped(shape);
+    return g.shape() == shape ? g : sum_over<T>(g, broadcast_axes(shape, g.shape())).reshaped(shape);
 }
 
 template Array<float> sum_to(const Array<float>&, const Shape&);

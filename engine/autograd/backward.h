@@ -15,6 +15,9 @@
 namespace inkling {
 
 template <class T>
+struct Recorder;
+
+template <class T>
 void backward(const Tensor<T>& y, const ConstArray<std::type_identity_t<T>>& dy = {}, Graph after = Graph::release);
 
 // The gradients that an op's backward writes: one per input, in the order given to record().
@@ -27,13 +30,14 @@ void backward(const Tensor<T>& y, const ConstArray<std::type_identity_t<T>>& dy 
 template <class T>
 class Gradients {
   public:
-    explicit Gradients(Node<T>& node) : node_(node), leaves_(node) {}
+    explicit Gradients(Node<T>& node, Recorder<T>* recorder = nullptr)
+        : node_(node), recorder_(recorder), leaves_(node) {}
 
     // Whether input i wants a gradient. If not, computing it is wasted.
     bool wanted(std::size_t i) const {
         check(i < node_.inputs.size(), "{}: its backward names input {}, but it has {}", node_.op, i,
               node_.inputs.size());
-        return node_.inputs[i] != nullptr;
+        return node_.inputs[i] != nullptr && (!recorder_ || recorder_wants(i));
     }
 
     // dL/dinput_i += g. Takes over the first contribution without a copy, so do not write to g afterwards. Does nothing
@@ -58,12 +62,27 @@ class Gradients {
     // The node of input i, for view ops whose outputs' gradients are views of their input's (split).
     Node<T>& input(std::size_t i) { return *node_.inputs[i]; }
 
+    // Where the gradients are to have a graph (gradients.h), an op makes them with ops, and returns:
+    //   if (grads.recorded()) return grads.add(0, grads.dy() * grads.out(*y));
+    // Without such a line it cannot be differentiated twice: the functions above throw, and name it.
+    bool recorded() const { return recorder_ != nullptr; }
+    const Tensor<T>& dy() const;
+    // Input i and the output, as tensors of the graph; `saved` is the value that the op saved.
+    Tensor<T> in(std::size_t i, const ConstArray<T>& saved) const;
+    Tensor<T> out(const ConstArray<T>& saved) const;
+    void add(std::size_t i, const Tensor<T>& g);
+    // The gradients of all inputs through `twin`: the output again, made of in(0, ...), in(1, ...) by other ops.
+    void add_through(const Tensor<T>& twin);
+    void refuse_graph() const;  // throws where recorded(): for a backward that does more than compute arrays
+
     void finish() { leaves_.finish(); }  // for backward() alone
 
   private:
+    bool recorder_wants(std::size_t i) const;
     Node<T>& wanted_input(std::size_t i);
 
     Node<T>& node_;
+    Recorder<T>* const recorder_;  // null: gradients are arrays
     LeafLocks<T> leaves_;
 };
 

@@ -4,6 +4,7 @@ namespace inkling {
 
 template <class T>
 void Gradients<T>::add(std::size_t i, Array<T> g) {
+    refuse_graph();
     if (!wanted(i)) return;
     Node<T>& input = *node_.inputs[i];
     if (leaves_.take(input)) {
@@ -15,6 +16,7 @@ void Gradients<T>::add(std::size_t i, Array<T> g) {
 
 template <class T>
 Node<T>& Gradients<T>::wanted_input(std::size_t i) {
+    refuse_graph();
     check(wanted(i), "{}: its backward writes a gradient of input {}, which wants none", node_.op, i);
     return *node_.inputs[i];
 }
@@ -47,7 +49,14 @@ void Gradients<T>::write(std::size_t i, FunctionRef<void(Array<T>& array, bool a
     accumulate ? add_into(place, dense) : copy_into(place, dense);
 }
 
-template class Gradients<float>;
-template class Gradients<double>;
+#define INKLING_INSTANTIATE(T)                                                \
+    template void Gradients<T>::add(std::size_t, Array<T>);                   \
+    template Node<T>& Gradients<T>::wanted_input(std::size_t);                \
+    template Array<T> Gradients<T>::empty(std::size_t);                       \
+    template typename Gradients<T>::Target Gradients<T>::target(std::size_t); \
+    template void Gradients<T>::write(std::size_t, FunctionRef<void(Array<T>&, bool)>);
+INKLING_INSTANTIATE(float)
+INKLING_INSTANTIATE(double)
+#undef INKLING_INSTANTIATE
 
 }  // namespace inkling

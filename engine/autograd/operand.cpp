@@ -43,6 +43,14 @@ Operand<T> Operand<T>::of_half(ConstArray<BFloat16> x) {
 }
 
 template <class T>
+ConstArray<T> Operand<T>::values() const {
+    if constexpr (std::is_same_v<T, float>) {
+        if (half_) return widen(*half_);
+    }
+    return *full_;
+}
+
+template <class T>
 Operand<T> Operand<T>::reshaped(const Shape& shape) const {
     return half_ ? of_half(half_->reshaped(shape)) : Operand(full_->reshaped(shape), precision_);
 }

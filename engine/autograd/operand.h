@@ -29,6 +29,7 @@ class Operand {
     static Operand of_half(ConstArray<BFloat16> x);       // bf16 products take it as it is
     const ConstArray<T>& full() const { return *full_; }  // undefined if half() holds the operand
     const std::optional<ConstArray<BFloat16>>& half() const { return half_; }
+    ConstArray<T> values() const;  // widened, where they are half
     Operand reshaped(const Shape& shape) const;
     Operand transposed() const;  // the two last axes
 

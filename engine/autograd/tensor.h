@@ -13,6 +13,7 @@
 #include <initializer_list>
 #include <iosfwd>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "engine/array/array.h"
@@ -171,7 +172,20 @@ class NoGrad {
     static bool active() { return depth() > 0; }
 
   private:
+    friend class EnableGrad;
     static int& depth();
+};
+
+// Inside its scope ops record a graph even where a NoGrad is around it.
+class EnableGrad {
+  public:
+    EnableGrad() : around_(std::exchange(NoGrad::depth(), 0)) {}
+    ~EnableGrad() { NoGrad::depth() = around_; }
+    EnableGrad(const EnableGrad&) = delete;
+    EnableGrad& operator=(const EnableGrad&) = delete;
+
+  private:
+    int around_;
 };
 
 template <class T, class... Tensors>

@@ -4,7 +4,9 @@
 #include <cmath>
 
 #include "engine/autograd/backward.h"
+#include "engine/autograd/gradients.h"
 #include "engine/base/random.h"
+#include "engine/ops/shape.h"
 
 namespace inkling {
 namespace {
@@ -89,6 +91,23 @@ double gradient_error(Function f, const std::vector<Array<double>>& at, std::uin
     Inputs leaves;
     for (const auto& x : at) leaves.emplace_back(x.clone(), true);
     return parameter_gradient_error([&] { return f(leaves); }, leaves, seed);
+}
+
+double second_gradient_error(Function f, const std::vector<Array<double>>& at, std::uint64_t seed) {
+    std::vector<Array<double>> all = at;
+    Inputs constants;
+    for (const auto& x : at) constants.emplace_back(x);
+    all.push_back(normal(f(constants).shape(), seed ^ 0x5ec0d));
+    const auto first = [&](const Inputs& in) {
+        const bool create_graph = !NoGrad::active();  // it is where finite differences are taken
+        const EnableGrad scope;
+        const Inputs x(in.begin(), in.end() - 1);
+        Inputs flat{reshape(in.back(), -1)};  // so that a gradient that is constant has a graph, too
+        for (const Tensor<double>& g : gradients(f(x), x, {.dy = in.back(), .create_graph = create_graph}))
+            flat.push_back(reshape(g, -1));
+        return concatenate(flat, 0);
+    };
+    return gradient_error(first, all, seed);
 }
 
 Array<double> normal(const Shape& shape, std::uint64_t seed) {

@@ -23,6 +23,10 @@ using Function = FunctionRef<Tensor<double>(const Inputs&)>;
 // input's gradient.
 double gradient_error(Function f, const std::vector<Array<double>>& at, std::uint64_t seed = 1);
 
+// The same for the gradients of f, as a function of its inputs and of the cotangent: gradients of gradients. The
+// differences are of gradients that are arrays, so these are compared with those that have a graph, too.
+double second_gradient_error(Function f, const std::vector<Array<double>>& at, std::uint64_t seed = 1);
+
 // The same for the parameters of a module, which are perturbed in place.
 double parameter_gradient_error(FunctionRef<Tensor<double>()> f, const std::vector<Tensor<double>>& parameters,
                                 std::uint64_t seed = 1);

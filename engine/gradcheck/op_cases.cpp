@@ -97,6 +97,10 @@ double gradient_error(const OpCase<double>& row) {
     return worst;
 }
 
+double second_gradient_error(const OpCase<double>& row) {
+    return second_gradient_error(row.function, row.inputs.at(0));
+}
+
 template <class T>
 OpCases<T> op_cases() {
     OpCases<T> all;
@@ -113,11 +117,15 @@ std::vector<GradcheckRow> gradcheck_ops() {
         auto& rows = rows_of[row.op()];
         if (!rows) {
             rows = std::make_shared<OpCases<double>>();
-            ops.push_back({row.op(), [rows] {
-                               double worst = 0;
-                               for (const auto& r : *rows) worst = std::max(worst, gradient_error(r));
-                               return worst;
-                           }});
+            const auto worst_of = [rows](double (*error)(const OpCase<double>&)) {
+                return [rows, error] {
+                    double worst = 0;
+                    for (const auto& r : *rows) worst = std::max(worst, error(r));
+                    return worst;
+                };
+            };
+            ops.push_back({row.op(), worst_of(&gradient_error)});
+            ops.push_back({row.op() + ", twice", worst_of(&second_gradient_error)});
         }
         rows->push_back(row);
     }

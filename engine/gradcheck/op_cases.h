@@ -71,6 +71,9 @@ std::vector<OpCase<T>> op_cases();
 // one tensor as every input if the shapes are equal.
 double gradient_error(const OpCase<double>& row);
 
+// The same for its gradients, at the first shapes.
+double second_gradient_error(const OpCase<double>& row);
+
 template <class T>
 using OpCases = std::vector<OpCase<T>>;
 template <class T>

@@ -38,7 +38,7 @@ struct GeluGate {
     explicit GeluGate(const V& x) {
         using T = typename V::value_type;
         const V c(static_cast<T>(2 * std::numbers::sqrt2 * std::numbers::inv_sqrtpi)), k(static_cast<T>(0.044715));
-        const V v = xsimd::min(xsimd::max(x, V(T{-20})), V(T{20}));
+        const V v = min(max(x, V(T{-20})), V(T{20}));
         const V ckv2 = c * k * v * v;
         s = logistic(v * (c + ckv2));
         ds = s * (V(T{1}) - s) * (c + V(T{3}) * ckv2);

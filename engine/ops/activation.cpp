@@ -20,10 +20,14 @@ namespace {
 
 using activation_row::GeluGate, activation_row::logistic, activation_row::normal_cdf;
 
+template <class T>
+Traced<T> normal_cdf(const Traced<T>& x) {
+    return Traced<T>(affine(erf(scale(x.tensor, std::numbers::sqrt2 / 2)), 0.5, 0.5));
+}
 template <class V>
 V normal_pdf(const V& x) {
     using T = typename V::value_type;
-    return V(static_cast<T>(std::numbers::inv_sqrtpi / std::numbers::sqrt2)) * xsimd::exp(V(T{-0.5}) * x * x);
+    return V(static_cast<T>(std::numbers::inv_sqrtpi / std::numbers::sqrt2)) * exp(V(T{-0.5}) * x * x);
 }
 
 }  // namespace
@@ -47,7 +51,7 @@ Tensor<T> relu(Tensor<T> x) {
     const Vec<T> zero(T{0});
     return unary_op(
         "relu", std::move(x), Saves::output, [](auto v) { return activation_row::relu(v); },
-        [zero](auto dy, auto y) { return xsimd::select(y <= zero, zero, dy); });
+        [zero](auto dy, auto y) { return select(y <= zero, zero, dy); });
 }
 
 template <class T>
@@ -98,7 +102,7 @@ Tensor<T> leaky_relu(const Tensor<T>& x, double negative_slope) {
     return unary_op(
         "leaky_relu", x, Saves::input, [=](auto v) { return xsimd::select(v > zero, v, a * v); },
         [=](auto dy, auto v) {
-            return xsimd::select(v > zero, dy, xsimd::select(v <= zero, a * dy, v));  // NaN where x is
+            return select(v > zero, dy, select(v <= zero, a * dy, v));  // NaN where x is
         });
 }
 
@@ -107,7 +111,7 @@ Tensor<T> elu(const Tensor<T>& x, double alpha) {
     const Vec<T> zero(T{0}), a(static_cast<T>(alpha));
     return unary_op(
         "elu", x, Saves::input, [=](auto v) { return xsimd::select(v > zero, v, a * full_range::expm1(v)); },
-        [=](auto dy, auto v) { return xsimd::select(v > zero, dy, dy * a * full_range::exp(v)); });
+        [=](auto dy, auto v) { return select(v > zero, dy, dy * a * full_range::exp(v)); });
 }
 
 template <class T>

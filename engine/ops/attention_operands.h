@@ -70,7 +70,7 @@ struct PairOperands {
         });
         return pairs;
     }
-    static Array<float> full(const Kept& kept) {  // lies in memory as (B, L, H, d)
+    static Array<float> full(const ConstArray<std::int32_t>& kept) {  // lies in memory as (B, L, H, d)
         const std::size_t B = kept.dim(0), H = kept.dim(1), L = kept.dim(2), pairs = kept.dim(3);
         Array<float> y({B, L, H, 2 * pairs});
         float* const out = y.data();

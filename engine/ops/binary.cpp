@@ -14,6 +14,8 @@
 #include "engine/array/broadcast.h"
 #include "engine/array/map.h"
 #include "engine/autograd/backward.h"
+#include "engine/ops/shape.h"
+#include "engine/ops/traced.h"
 
 namespace inkling {
 namespace {
@@ -24,11 +26,11 @@ Array<T> map_both(const char* op, const Tensor<T>& a, const Tensor<T>& b, const 
     return map_arrays<T>(broadcast_shape(op, a.shape(), b.shape()), f, a.value(), b.value());
 }
 
-// The gradient of input i is f(in...), summed to the input's shape; nothing is computed where it is not wanted.
-template <class T, class F, class... In>
-void add_mapped(Gradients<T>& grads, std::size_t i, const Shape& input, const F& f, const Array<T>& dy,
-                const In&... in) {
-    if (grads.wanted(i)) grads.add(i, sum_to(map_arrays<T>(dy.shape(), f, dy, *in...), input));
+// The gradient of input i is dy, summed to the input's shape.
+template <class T>
+void add_summed(Gradients<T>& grads, std::size_t i, const Shape& input, const Array<T>& dy) {
+    if (!grads.wanted(i)) return;
+    grads.recorded() ? grads.add(i, sum_to(grads.dy(), input)) : grads.add(i, sum_to(dy, input));
 }
 
 }  // namespace
@@ -37,8 +39,8 @@ template <class T>
 Tensor<T> add(const Tensor<T>& a, const Tensor<T>& b) {
     return record("add", map_both("add", a, b, [](auto u, auto v) { return u + v; }), inputs(a, b),
                   [sa = a.shape(), sb = b.shape()](const Array<T>& dy, Gradients<T>& grads) {
-                      if (grads.wanted(0)) grads.add(0, sum_to(dy, sa));
-                      if (grads.wanted(1)) grads.add(1, sum_to(dy, sb));
+                      add_summed(grads, 0, sa, dy);
+                      add_summed(grads, 1, sb, dy);
                   });
 }
 
@@ -46,7 +48,7 @@ template <class T>
 Tensor<T> sub(const Tensor<T>& a, const Tensor<T>& b) {
     return record("sub", map_both("sub", a, b, [](auto u, auto v) { return u - v; }), inputs(a, b),
                   [sa = a.shape(), sb = b.shape()](const Array<T>& dy, Gradients<T>& grads) {
-                      if (grads.wanted(0)) grads.add(0, sum_to(dy, sa));
+                      add_summed(grads, 0, sa, dy);
                       add_mapped(
                           grads, 1, sb, [](auto g) { return -g; }, dy);
                   });
@@ -63,8 +65,8 @@ Tensor<T> mul(Tensor<T> a, const Tensor<T>& b) {
     Array<T> y = in_place ? a.value_in_place() : map_arrays<T>(shape, product, a.value(), b.value());
     if (in_place) y *= b.value();
     return record("mul", std::move(y), std::move(nodes), [=](const Array<T>& dy, Gradients<T>& grads) {
-        add_mapped(grads, 0, shape_a, product, dy, kept_b);
-        add_mapped(grads, 1, shape_b, product, dy, kept_a);
+        add_mapped(grads, 0, shape_a, product, dy, SavedOf<T>{1, kept_b});
+        add_mapped(grads, 1, shape_b, product, dy, SavedOf<T>{0, kept_a});
     });
 }
 
@@ -73,10 +75,12 @@ Tensor<T> div(const Tensor<T>& a, const Tensor<T>& b) {
     const Array<T> y = map_both("div", a, b, [](auto u, auto v) { return u / v; });
     return record("div", y, inputs(a, b),
                   [sa = a.shape(), b = Saved(b), y = saved_for(b, y)](const Array<T>& dy, Gradients<T>& grads) {
+                      const SavedOf<T> divisor{1, b}, quotient{kOutput, y};
                       add_mapped(
-                          grads, 0, sa, [](auto g, auto v) { return g / v; }, dy, b);
+                          grads, 0, sa, [](auto g, auto v) { return g / v; }, dy, divisor);
                       add_mapped(
-                          grads, 1, b->shape(), [](auto g, auto q, auto v) { return -g * q / v; }, dy, y, b);
+                          grads, 1, b->shape(), [](auto g, auto q, auto v) { return -g * q / v; }, dy, quotient,
+                          divisor);
                   });
 }
 
@@ -88,13 +92,13 @@ Tensor<T> best(const char* op, const Tensor<T>& a, const Tensor<T>& b, const Bet
     const auto value = [=](auto u, auto v) { return xsimd::select(better(u, v) | xsimd::isnan(u), u, v); };
     const auto share = [=](auto g, auto u, auto v) {  // the gradient of u: g, g / 2, 0 or NaN
         const Vec<T> zero(T{0}), half(T{0.5});
-        return xsimd::select(better(u, v), g,
-                             xsimd::select(better(v, u), zero, xsimd::select(u == v, half * g, u + v)));
+        return select(better(u, v), g, select(better(v, u), zero, select(u == v, half * g, u + v)));
     };
     return record(op, map_both(op, a, b, value), inputs(a, b),
                   [share, a = Saved(a), b = Saved(b)](const Array<T>& dy, Gradients<T>& grads) {
-                      add_mapped(grads, 0, a->shape(), share, dy, a, b);
-                      add_mapped(grads, 1, b->shape(), share, dy, b, a);
+                      const SavedOf<T> first{0, a}, second{1, b};
+                      add_mapped(grads, 0, a->shape(), share, dy, first, second);
+                      add_mapped(grads, 1, b->shape(), share, dy, second, first);
                   });
 }
 
@@ -110,16 +114,36 @@ Tensor<T> minimum(const Tensor<T>& a, const Tensor<T>& b) {
     return best("minimum", a, b, [](auto u, auto v) { return u < v; });
 }
 
+// A formula of vectors, and the same of Traced, as one function.
+template <class F, class G>
+struct both_ways : F, G {
+    both_ways(F f, G g) : F(f), G(g) {}
+    using F::operator(), G::operator();
+};
+
 template <class T>
 Tensor<T> pow(const Tensor<T>& x, const Tensor<T>& exponent) {
     const Array<T> y = map_both("pow", x, exponent, lanewise<T>([](T a, T b) { return std::pow(a, b); }));
     return record(
         "pow", y, inputs(x, exponent),
         [a = Saved(x), b = Saved(exponent), y = saved_for(exponent, y)](const Array<T>& dy, Gradients<T>& grads) {
-            const auto da = lanewise<T>([](T g, T u, T p) { return p == 0 ? 0 : g * p * std::pow(u, p - 1); });
-            const auto db = lanewise<T>([](T g, T u, T p, T z) { return u == 0 && p >= 0 ? 0 : g * z * std::log(u); });
-            add_mapped(grads, 0, a->shape(), da, dy, a, b);
-            add_mapped(grads, 1, b->shape(), db, dy, a, b, y);
+            const SavedOf<T> base{0, a}, power{1, b}, result{kOutput, y};
+            const auto da =
+                both_ways(lanewise<T>([](T g, T u, T p) { return p == 0 ? 0 : g * p * std::pow(u, p - 1); }),
+                          [](Traced<T> g, Traced<T> u, Traced<T> p) {
+                              const MaskArray flat = p == Traced<T>(T{0});
+                              const Traced<T> lower(pow(u.tensor, (p - Traced<T>(T{1})).tensor));
+                              return select(flat, Traced<T>(T{0}), g * p * lower);
+                          });
+            const auto db = both_ways(
+                lanewise<T>([](T g, T u, T p, T z) { return u == 0 && p >= 0 ? 0 : g * z * std::log(u); }),
+                [](Traced<T> g, Traced<T> u, Traced<T> p, Traced<T> z) {
+                    const Traced<T> zero(T{0});
+                    const MaskArray flat = (u == zero) & (zero <= p);
+                    return select(flat, zero, g * z * Traced<T>(log(select(u == zero, Traced<T>(T{1}), u).tensor)));
+                });
+            add_mapped(grads, 0, a->shape(), da, dy, base, power);
+            add_mapped(grads, 1, b->shape(), db, dy, base, power, result);
         });
 }
 

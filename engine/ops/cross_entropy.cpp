@@ -14,8 +14,46 @@
 #include "engine/base/parallel.h"
 #include "engine/base/profile.h"
 #include "engine/kernels/simd.h"
+#include "engine/ops/operators.h"
+#include "engine/ops/select.h"
+#include "engine/ops/shape.h"
+#include "engine/ops/softmax.h"
 
 namespace inkling {
+namespace {
+
+// The loss of logits z (rows, V) as other ops make it; `factor` turns a sum into a mean.
+template <class T>
+Tensor<T> composed_cross_entropy(const Tensor<T>& z, const IdArray& targets, const CrossEntropyOptions& options,
+                                 double factor) {
+    std::vector<std::int32_t> counted, classes;
+    std::vector<T> weights;  // of the targets
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+        const std::int32_t t = targets.data()[i];
+        if (t == options.ignore) continue;
+        counted.push_back(static_cast<std::int32_t>(i)), classes.push_back(t);
+        weights.push_back(options.weight.empty() ? T{1} : static_cast<T>(options.weight[static_cast<std::size_t>(t)]));
+    }
+    const std::size_t n = counted.size(), V = z.dim(1);
+    const auto ids = [](const std::vector<std::int32_t>& from) {
+        IdArray to({from.size()});
+        std::copy(from.begin(), from.end(), to.data());
+        return to;
+    };
+    const Tensor<T> l = log_softmax(index_select(z, 0, ids(counted)));
+    const Tensor<T> own = reshape(gather(l, 1, ids(classes).reshaped({n, 1})), Shape{n});
+    Tensor<T> loss = affine(mul(own, Tensor<T>::from(weights, {n})), options.label_smoothing - 1, 0.0);
+    if (options.label_smoothing > 0) {
+        Tensor<T> shares = Tensor<T>::ones({V});
+        if (!options.weight.empty())
+            shares = Tensor<T>::from(std::vector<T>(options.weight.begin(), options.weight.end()), {V});
+        loss = sub(loss, affine(sum(mul(l, shares), 1), options.label_smoothing / static_cast<double>(V), 0.0));
+    }
+    if (options.reduction != Reduction::none) return affine(sum(loss), factor, 0.0);
+    return scatter_add(Tensor<T>::zeros({targets.size()}), 0, ids(counted), loss);
+}
+
+}  // namespace
 
 template <class T>
 Tensor<T> cross_entropy(const Tensor<T>& logits, const IdArray& targets, std::int32_t ignore) {
@@ -92,6 +130,11 @@ Tensor<T> cross_entropy(const Tensor<T>& logits, const IdArray& targets_any, con
     const double weight = !is_mean ? 1.0 : total_weight != 0 ? 1.0 / total_weight : 0.0;
     if (!each) *y.data() = static_cast<T>(total * weight);
     return record("cross_entropy", y, inputs(logits), [=, z = Saved(z)](const Array<T>& dy_any, Gradients<T>& grads) {
+        if (grads.recorded()) {
+            const Tensor<T> flat = reshape(grads.in(0, *z), Shape{rows, width});
+            return grads.add_through(
+                reshape(composed_cross_entropy(flat, targets, options, weight), grads.dy().shape()));
+        }
         Array<T> dz(z->shape());
         T* const out = dz.data();
         const ConstArray<T> dy = dy_any.contiguous();

@@ -34,8 +34,9 @@ Tensor<T> dropout(const Tensor<T>& x, double p, const RandomKey& key) {
     check_defined("dropout", x);
     check(p >= 0 && p < 1, "dropout: a probability of at least 0 and below 1 is required, got {}", p);
     if (p == 0) return x;
-    return record("dropout", dropped(x.value(), p, key), inputs(x),
-                  [p, key](const Array<T>& dy, Gradients<T>& grads) { grads.add(0, dropped<T>(dy, p, key)); });
+    return record("dropout", dropped(x.value(), p, key), inputs(x), [p, key](const Array<T>& dy, Gradients<T>& grads) {
+        grads.recorded() ? grads.add(0, dropout(grads.dy(), p, key)) : grads.add(0, dropped<T>(dy, p, key));
+    });
 }
 
 template Tensor<float> dropout(const Tensor<float>&, double, const RandomKey&);

@@ -5,6 +5,8 @@
 #include "engine/autograd/packed_matrix.h"
 #include "engine/base/parallel.h"
 #include "engine/base/profile.h"
+#include "engine/ops/select.h"
+#include "engine/ops/shape.h"
 
 namespace inkling {
 
@@ -37,7 +39,11 @@ Tensor<T> embedding(const IdArray& ids_any, const Tensor<T>& weight) {
         }
     });
     return record(
-        "embedding", std::move(y), inputs(weight), [ids, n, width](const Array<T>& dy_any, Gradients<T>& grads) {
+        "embedding", std::move(y), inputs(weight), [ids, n, rows, width](const Array<T>& dy_any, Gradients<T>& grads) {
+            if (grads.recorded()) {  // the same rows, of a table whose values do not matter
+                const Tensor<T> other = grads.in(0, Array<T>({}, T{0}).broadcasted({rows, width}));
+                return grads.add_through(reshape(index_select(other, 0, ids.reshaped({n})), grads.dy().shape()));
+            }
             const Array<T> dy = dy_any.contiguous();
             auto [place, accumulate] = grads.target(0);
             const bool direct = place.is_contiguous();  // it is not where the table is a transposed view

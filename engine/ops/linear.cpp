@@ -7,6 +7,9 @@
 
 #include "engine/autograd/backward.h"
 #include "engine/autograd/operand.h"
+#include "engine/ops/matmul.h"
+#include "engine/ops/reduce.h"
+#include "engine/ops/shape.h"
 
 namespace inkling {
 
@@ -33,6 +36,23 @@ Tensor<T> linear(const Tensor<T>& x, const Tensor<T>& weight, const Tensor<T>& b
     return record(
         "linear", std::move(y), inputs(x, weight, bias),
         [x2, recompute, precision, w, rows, in, out](const Array<T>& dy, Gradients<T>& grads) {
+            if (grads.recorded()) {
+                const WithPrecision scope(precision);
+                const Tensor<T> g = reshape(grads.dy(), Shape{rows, out});
+                Shape shape_x = dy.shape();
+                shape_x.back() = in;
+                if (grads.wanted(0)) {
+                    const Tensor<T> dx = matmul(g, grads.in(1, w.operand(Precision::fp32).full()));
+                    grads.add(0, reshape(dx, shape_x));
+                }
+                if (grads.wanted(1)) {
+                    const ConstArray<T> kept = recompute ? recompute() : x2.values();
+                    const Tensor<T> rows_in = reshape(grads.in(0, kept.reshaped(shape_x)), Shape{rows, in});
+                    grads.add(1, matmul(transpose(g, 0, 1), rows_in));
+                }
+                if (grads.wanted(2)) grads.add(2, sum(g, 0));
+                return;
+            }
             const Array<T> dy_rows = dy.reshaped({rows, out});
             Array<T> db;
             const Operand<T> dy2 =

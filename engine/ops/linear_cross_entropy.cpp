@@ -49,6 +49,13 @@ void cap_row(std::size_t n, T* z, T cap, T inverse) {
         n, z, [c = Vec<T>(cap), r = Vec<T>(inverse)](auto v) { return c * xsimd::tanh(v * r); }, z);
 }
 
+template <class T>
+Tensor<T> two_ops(const Tensor<T>& x, const Tensor<T>& weight, const IdArray& targets, std::int32_t ignore,
+                  double cap) {
+    const Tensor<T> z = linear(x, weight);
+    return cross_entropy(cap > 0 ? softcap(z, cap) : z, targets, ignore);
+}
+
 }  // namespace
 
 std::size_t columns_at_a_time(std::size_t rows, std::size_t vocab_size, std::size_t element_bytes) {
@@ -70,10 +77,7 @@ Tensor<T> linear_cross_entropy(const Tensor<T>& x, const Tensor<T>& weight, cons
     const std::size_t V = weight.dim(0), C = weight.dim(1), rows = targets_any.size();
     if (block == 0) {
         block = columns_at_a_time(rows, V, sizeof(T));
-        if (block == V) {
-            const Tensor<T> z = linear(x, weight);
-            return cross_entropy(cap > 0 ? softcap(z, cap) : z, targets_any, ignore);
-        }
+        if (block == V) return two_ops(x, weight, targets_any, ignore, cap);
     }
     const IdArray targets = targets_any.contiguous();
     std::size_t counted = 0;
@@ -85,7 +89,8 @@ Tensor<T> linear_cross_entropy(const Tensor<T>& x, const Tensor<T>& weight, cons
     const auto x2 = Operand<T>::rounded(x.value().reshaped({rows, C}));
     const T c = static_cast<T>(cap), inverse = static_cast<T>(1 / cap);
     // visit(v, n, W's rows [v, v + n), z = X W^T) for the blocks in order; visit may write to z.
-    const auto each_block = [rows, V, block, x2, w_all = SavedWeight<T>(weight)](const auto& visit) {
+    const SavedWeight<T> w_all(weight);
+    const auto each_block = [rows, V, block, x2, w_all](const auto& visit) {
         for (std::size_t v = 0; v < V; v += block) {
             const std::size_t n = std::min(block, V - v);
             const Operand<T> w = w_all.rows(v, v + n, x2.precision());
@@ -117,6 +122,13 @@ Tensor<T> linear_cross_entropy(const Tensor<T>& x, const Tensor<T>& weight, cons
     const double weight_of_row = counted ? 1.0 / static_cast<double>(counted) : 0.0;
     return record("linear_cross_entropy", Array<T>(Shape{}, static_cast<T>(total * weight_of_row)), inputs(x, weight),
                   [=, shape = x.shape()](const Array<T>& dy, Gradients<T>& grads) {
+                      if (grads.recorded()) {
+                          const WithPrecision scope(x2.precision());
+                          const Tensor<T> rows_of_x = grads.in(0, x2.values().reshaped(shape));
+                          const Tensor<T> w = grads.in(1, w_all.operand(Precision::fp32).full());
+                          return grads.add_through(two_ops(
+                              rows_of_x, w, targets.reshaped(Shape(shape.begin(), shape.end() - 1)), ignore, cap));
+                      }
                       const T g = *dy.data() * static_cast<T>(weight_of_row);
                       Array<T> dx = grads.wanted(0) ? Array<T>({rows, C}) : Array<T>();
                       const auto [dw, dw_accumulate] =

@@ -7,6 +7,8 @@
 #include "engine/autograd/backward.h"
 #include "engine/kernels/full_range.h"
 #include "engine/ops/operators.h"
+#include "engine/ops/shape.h"
+#include "engine/ops/traced.h"
 
 namespace inkling {
 namespace {
@@ -44,8 +46,9 @@ Tensor<T> binary_cross_entropy_with_logits(const Tensor<T>& logits, const Tensor
                           [=, x = Saved(logits), t = Saved(target)](const Array<T>& dy, Gradients<T>& grads) {
                               const auto dx = [=](auto g, auto v, auto u) { return g * (full_range::sigmoid(v) - u); };
                               const auto dt = [](auto g, auto v) { return -g * v; };
-                              if (grads.wanted(0)) grads.add(0, map_arrays<T>(dy.shape(), dx, dy, *x, *t));
-                              if (grads.wanted(1)) grads.add(1, map_arrays<T>(dy.shape(), dt, dy, *x));
+                              const SavedOf<T> of_x{0, x}, of_t{1, t};
+                              add_mapped(grads, 0, dy.shape(), dx, dy, of_x, of_t);
+                              add_mapped(grads, 1, dy.shape(), dt, dy, of_x);
                           });
     return reduced(y, reduction);
 }

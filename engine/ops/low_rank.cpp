@@ -8,6 +8,8 @@
 #include "engine/autograd/operand.h"
 #include "engine/base/parallel.h"
 #include "engine/kernels/simd.h"
+#include "engine/ops/linear.h"
+#include "engine/ops/operators.h"
 
 namespace inkling {
 namespace {
@@ -110,6 +112,18 @@ Tensor<T> add_low_rank(Tensor<T> y, const Tensor<T>& x, const Tensor<T>& a, cons
     return record(
         "add_low_rank", std::move(z), std::move(nodes),
         [kept_x, recompute, precision, w_a, w_b, h, s, rows, in, out, r](const Array<T>& dz, Gradients<T>& grads) {
+            if (grads.recorded()) {  // the values of Y, and of an X that was not kept, do not matter
+                const WithPrecision scope(precision);
+                Shape shape_x = dz.shape();
+                shape_x.back() = in;
+                const ConstArray<T> zero = Array<T>({}, T{0});
+                const ConstArray<T> kept = recompute ? recompute() : *kept_x;
+                const Tensor<T> inner = linear(grads.in(1, kept.defined() ? kept : zero.broadcasted(shape_x)),
+                                               grads.in(2, w_a.operand(Precision::fp32).full()));
+                const Tensor<T> low_rank = linear(inner, grads.in(3, w_b.operand(Precision::fp32).full()));
+                const Tensor<T> first = grads.in(0, zero.broadcasted(low_rank.shape()));
+                return grads.add_through(add(first, affine(low_rank, static_cast<double>(s), 0.0)));
+            }
             const Array<T> dz2 = dz.reshaped({rows, out});
             if (grads.wanted(3)) add_to<T>(grads, 3, transposed_product<T>(h, dz2).transposed(0, 1));
             if (grads.wanted(1) || grads.wanted(2)) {

@@ -6,6 +6,7 @@
 #include "engine/array/broadcast.h"
 #include "engine/array/strided.h"
 #include "engine/autograd/backward.h"
+#include "engine/ops/reduce.h"
 
 namespace inkling {
 namespace {
@@ -47,6 +48,7 @@ Tensor<T> triangle(const char* op, const Tensor<T>& x, std::ptrdiff_t k, bool lo
     }
     return record(op, choose<T>(x.shape(), keep, x.value(), scalar<T>(0)), inputs(x),
                   [keep](const Array<T>& dy, Gradients<T>& grads) {
+                      if (grads.recorded()) return grads.add(0, where(keep, grads.dy(), 0));
                       grads.add(0, choose<T>(dy.shape(), keep, dy, scalar<T>(0)));
                   });
 }
@@ -61,6 +63,10 @@ Tensor<T> where(const MaskArray& mask, const Tensor<T>& a, const Tensor<T>& b) {
     detect::allow_infinities();
     return record("where", choose<T>(shape, mask, a.value(), b.value()), inputs(a, b),
                   [mask, sa = a.shape(), sb = b.shape()](const Array<T>& dy, Gradients<T>& grads) {
+                      if (grads.recorded()) {
+                          grads.add(0, sum_to(where(mask, grads.dy(), 0), sa));
+                          return grads.add(1, sum_to(where(mask, 0, grads.dy()), sb));
+                      }
                       const Array<T> zero = scalar<T>(0);
                       if (grads.wanted(0)) grads.add(0, sum_to(choose<T>(dy.shape(), mask, dy, zero), sa));
                       if (grads.wanted(1)) grads.add(1, sum_to(choose<T>(dy.shape(), mask, zero, dy), sb));
@@ -76,6 +82,7 @@ Tensor<T> masked_fill(const Tensor<T>& x, const MaskArray& mask, double value) {
     detect::allow_infinities();
     return record("masked_fill", choose<T>(x.shape(), mask, scalar(static_cast<T>(value)), x.value()), inputs(x),
                   [mask](const Array<T>& dy, Gradients<T>& grads) {
+                      if (grads.recorded()) return grads.add(0, where(mask, 0, grads.dy()));
                       grads.add(0, choose<T>(dy.shape(), mask, scalar<T>(0), dy));
                   });
 }

@@ -5,6 +5,7 @@
 #include "engine/array/broadcast.h"
 #include "engine/autograd/backward.h"
 #include "engine/autograd/operand.h"
+#include "engine/ops/reduce.h"
 #include "engine/ops/shape.h"
 
 namespace inkling {
@@ -61,6 +62,13 @@ Tensor<T> matmul(const Tensor<T>& a, const Tensor<T>& b) {
     return record("matmul", multiplied(a.value(), b.value(), precision), inputs(a, b),
                   [a = saved_for(b, a.value()), b = saved_for(a, b.value()), sa = a.shape(), sb = b.shape(), precision](
                       const Array<T>& dy, Gradients<T>& grads) {
+                      if (grads.recorded()) {
+                          const WithPrecision scope(precision);
+                          const auto turned = [](const Tensor<T>& x) { return transpose(x, -2, -1); };
+                          if (grads.wanted(0)) grads.add(0, sum_to(matmul(grads.dy(), turned(grads.in(1, *b))), sa));
+                          if (grads.wanted(1)) grads.add(1, sum_to(matmul(turned(grads.in(0, *a)), grads.dy()), sb));
+                          return;
+                      }
                       if (grads.wanted(0)) add_product<T>(grads, 0, dy, b->transposed(-2, -1), sa, precision);
                       if (grads.wanted(1) && sb.size() == 2) {  // one product sums over rows and batches at once
                           add_product<T>(grads, 1, as_matrix(*a).transposed(0, 1), as_matrix<T>(dy), sb, precision);

@@ -10,6 +10,8 @@
 #include "engine/base/parallel.h"
 #include "engine/base/profile.h"
 #include "engine/kernels/norm_row.h"
+#include "engine/ops/operators.h"
+#include "engine/ops/reduce.h"
 
 namespace inkling {
 namespace {
@@ -20,10 +22,12 @@ template <class T>
 struct RowNorm {
     std::size_t rows, width;
     bool centered;  // layer_norm subtracts the mean
+    double eps;
     Saved<T> x, gain, mean, scale;
     bool has_gain;
 
     void backward(const Array<T>& dy, Gradients<T>& grads) const;
+    Tensor<T> composed(const Gradients<T>& grads) const;  // the output, made of other ops
 };
 
 // dx = or, if it accumulates, += the gradient of a row; `g` is room for one.
@@ -60,7 +64,18 @@ void backward_row(const RowNorm<T>& norm, const T* x, const T* dy, const T* gain
 }
 
 template <class T>
+Tensor<T> RowNorm<T>::composed(const Gradients<T>& grads) const {
+    Tensor<T> y = grads.in(0, *x);
+    if (centered) y = sub(y, inkling::mean(y, -1, true));
+    y = mul(y, pow(affine(inkling::mean(mul(y, y), -1, true), 1.0, eps), -0.5));
+    if (has_gain) y = mul(y, grads.in(1, *gain));
+    // the bias, whose value does not matter
+    return grads.wanted(2) ? add(y, grads.in(2, Array<T>({}, T{0}).broadcasted({width}))) : y;
+}
+
+template <class T>
 void RowNorm<T>::backward(const Array<T>& dy_any, Gradients<T>& grads) const {
+    if (grads.recorded()) return grads.add_through(composed(grads));
     const Array<T> dy = dy_any.contiguous();
     profile::count_bytes(static_cast<double>(3 * dy.size() * sizeof(T)));
     const ConstArray<T> weight = has_gain ? *gain : ConstArray<T>(Array<T>({width}, T{1}));
@@ -130,7 +145,8 @@ Tensor<T> normalize(const char* op, const Tensor<T>& x_any, const Tensor<T>& gai
         const RowMoments<T> moments = row_moments(width, in, centered, static_cast<T>(eps));
         pmean[r] = moments.mean, pscale[r] = moments.scale;
     });
-    const RowNorm<T> norm{rows, width, centered, Saved(x), Saved(weight), Saved(mean), Saved(scale), gain.defined()};
+    const RowNorm<T> norm{rows,          width,       centered,     eps,           Saved(x),
+                          Saved(weight), Saved(mean), Saved(scale), gain.defined()};
     const Tensor<T> result = record(op, std::move(y), inputs(x_any, gain, bias),
                                     [norm](const Array<T>& dy, Gradients<T>& grads) { norm.backward(dy, grads); });
     can_recompute(result, [norm, shift = Saved(shift)] {

@@ -10,12 +10,14 @@
 
 #include <cmath>
 
+#include "engine/array/broadcast.h"
 #include "engine/array/map.h"
 #include "engine/autograd/backward.h"
 #include "engine/base/parallel.h"
 #include "engine/kernels/norm_row.h"
 #include "engine/ops/operators.h"
 #include "engine/ops/shape.h"
+#include "engine/ops/traced.h"
 
 namespace inkling {
 namespace {
@@ -61,8 +63,13 @@ Tensor<T> extremum(const char* op, T sign, const Tensor<T>& x, const Axes& axes,
                   [x = Saved(x), y = Saved(y), share, reduced](const Array<T>& dy, Gradients<T>& grads) {
                       const auto lie = [&](const ConstArray<T>& a) { return expanded(a, x->shape(), reduced); };
                       const auto dx = [](auto g, auto v, auto top, auto s) {
-                          return xsimd::select(v == top, g * s, s - s);  // 0, or NaN
+                          return select(v == top, g * s, s - s);  // 0, or NaN
                       };
+                      if (grads.recorded()) {
+                          const auto fixed = [&](const ConstArray<T>& a) { return Traced<T>(Tensor<T>(lie(a))); };
+                          const Traced<T> g(reshape(grads.dy(), lie(dy).shape()));
+                          return grads.add(0, dx(g, Traced<T>(Tensor<T>(*x)), fixed(*y), fixed(share)).tensor);
+                      }
                       grads.add(0, map_arrays<T>(x->shape(), dx, lie(dy), *x, lie(*y), lie(share)));
                   });
 }
@@ -98,8 +105,15 @@ Tensor<T> spread(const char* op, bool root, const Tensor<T>& x, const Axes& axes
         const auto dx = [=](auto g, auto v, auto mu, auto s) {
             const Vec<T> zero(T{0});
             if (!root) return g * (v - mu) * (factor + factor);
-            return xsimd::select(s == zero, zero, g * (v - mu) * factor / s);
+            return select(s == zero, zero, g * (v - mu) * factor / s);
         };
+        if (grads.recorded()) {
+            const Tensor<T> v = grads.in(0, *x), s = reshape(grads.out(*y), lie), g = reshape(grads.dy(), lie);
+            Axes over;
+            for (const std::size_t axis : reduced) over.push_back(static_cast<std::ptrdiff_t>(axis));
+            const Tensor<T> mu = reduced.empty() ? v : mean(v, over, true);
+            return grads.add(0, dx(Traced<T>(g), Traced<T>(v), Traced<T>(mu), Traced<T>(s)).tensor);
+        }
         grads.add(0, map_arrays<T>(x->shape(), dx, dy.reshaped(lie), *x, m, y->reshaped(lie)));
     });
 }
@@ -123,6 +137,14 @@ void each_row(const ConstArray<T>& x, Array<T>& y, const Row& row) {
     parallel_rows(rows, n, [&](std::size_t begin, std::size_t end) {
         for (std::size_t r = begin; r < end; ++r) row(x.data() + r * n, y.data() + r * m, n);
     });
+}
+
+// x_0 x_1 ... along the last axis of (rows, width), as a chain of products.
+template <class T>
+Tensor<T> chained_product(const Tensor<T>& rows) {
+    Tensor<T> y = Tensor<T>::ones({rows.dim(0), 1});
+    for (std::size_t i = 0; i < rows.dim(1); ++i) y = mul(y, slice(rows, 1, i, i + 1));
+    return reshape(y, {rows.dim(0)});
 }
 
 // The running sums along the last axis, from the front or from the back.
@@ -149,8 +171,18 @@ Tensor<T> sum(const Tensor<T>& x, const Axes& axes, bool keep_axes) {
     Array<T> y = sum_over(x.value(), reduced).reshaped(shape_without(x.shape(), reduced, keep_axes));
     return record("sum", std::move(y), inputs(x),
                   [shape = x.shape(), reduced](const Array<T>& dy, Gradients<T>& grads) {
+                      if (grads.recorded())
+                          return grads.add(0, expand(reshape(grads.dy(), shape_without(shape, reduced, true)), shape));
                       grads.add(0, expanded<T>(dy, shape, reduced).broadcasted(shape).clone());
                   });
+}
+
+template <class T>
+Tensor<T> sum_to(const Tensor<T>& x, const Shape& shape) {
+    if (x.shape() == shape) return x;
+    Axes axes;
+    for (const std::size_t axis : broadcast_axes(shape, x.shape())) axes.push_back(static_cast<std::ptrdiff_t>(axis));
+    return reshape(axes.empty() ? x : sum(x, axes), shape);
 }
 
 template <class T>
@@ -181,6 +213,7 @@ Tensor<T> prod(const Tensor<T>& x, const Axes& axes, bool keep_axes) {
             for (std::size_t i = 0; i < n; ++i) *out *= in[i];
         });
         return record("prod", y, inputs(rows), [x = Saved(rows)](const Array<T>& dy, Gradients<T>& grads) {
+            if (grads.recorded()) return grads.add_through(chained_product(grads.in(0, *x)));
             Array<T> dx(x->shape());
             const ConstArray<T> g = dy.contiguous();
             each_row(x->contiguous(), dx, [&, first = dx.data()](const T* in, T* out, std::size_t n) {
@@ -213,6 +246,12 @@ Tensor<T> logsumexp(const Tensor<T>& x, const Axes& axes, bool keep_axes) {
             m.shape(), [](auto a, auto b) { return a + b; }, m, l);
         return record("logsumexp", y.reshaped({n_rows}), inputs(rows),
                       [x = Saved(rows), m, l](const Array<T>& dy, Gradients<T>& grads) {
+                          if (grads.recorded()) {
+                              const Array<T> again = m + l;
+                              const Tensor<T> v = grads.in(0, *x),
+                                              total = reshape(grads.out(again.reshaped(dy.shape())), m.shape());
+                              return grads.add(0, mul(reshape(grads.dy(), m.shape()), exp(sub(v, total))));
+                          }
                           const auto dx = [](auto g, auto v, auto a, auto b) { return g * xsimd::exp((v - a) - b); };
                           grads.add(0, map_arrays<T>(x->shape(), dx, dy.reshaped(m.shape()), *x, m, l));
                       });
@@ -256,12 +295,16 @@ Tensor<T> cumsum(const Tensor<T>& x, std::ptrdiff_t axis) {
     if (x.rank() == 0) return as_row(x, [axis](const Tensor<T>& row) { return cumsum(row, axis); });
     if (normalize_axis("cumsum", axis, x.rank()) + 1 != x.rank())
         return transpose(cumsum(transpose(x, axis, -1), -1), axis, -1);
-    return record("cumsum", running_sums(x.value(), false), inputs(x),
-                  [](const Array<T>& dy, Gradients<T>& grads) { grads.add(0, running_sums<T>(dy, true)); });
+    return record("cumsum", running_sums(x.value(), false), inputs(x), [](const Array<T>& dy, Gradients<T>& grads) {
+        if (!grads.recorded()) return grads.add(0, running_sums<T>(dy, true));
+        const Tensor<T>& g = grads.dy();
+        grads.add(0, add(sub(sum(g, -1, true), cumsum(g, -1)), g));
+    });
 }
 
 #define INKLING_INSTANTIATE(T)                                           \
     template Tensor<T> sum(const Tensor<T>&, const Axes&, bool);         \
+    template Tensor<T> sum_to(const Tensor<T>&, const Shape&);           \
     template Tensor<T> mean(const Tensor<T>&, const Axes&, bool);        \
     template Tensor<T> max(const Tensor<T>&, const Axes&, bool);         \
     template Tensor<T> min(const Tensor<T>&, const Axes&, bool);         \

@@ -6,6 +6,8 @@
 #include "engine/array/broadcast.h"
 #include "engine/array/map.h"
 #include "engine/autograd/backward.h"
+#include "engine/ops/binary.h"
+#include "engine/ops/reduce.h"
 
 namespace inkling {
 
@@ -21,9 +23,16 @@ Tensor<T> remainder(const Tensor<T>& a, const Tensor<T>& b) {
     return record(
         "remainder", std::move(y), inputs(a, b),
         [rest, sa = a.shape(), a = saved_for(b, a.value()), b = Saved(b)](const Array<T>& dy, Gradients<T>& grads) {
+            const auto db = [rest](T g, T u, T v) { return -g * std::round((u - rest(u, v)) / v); };
+            if (grads.recorded()) {  // the factor -floor(a / b) is constant but for its jumps
+                grads.add(0, sum_to(grads.dy(), sa));
+                if (!grads.wanted(1)) return;
+                const Array<T> one(grads.dy().shape(), T{1});
+                const Tensor<T> factor(map_arrays<T>(one.shape(), lanewise<T>(db), one, *a, *b));
+                return grads.add(1, sum_to(mul(grads.dy(), factor), b->shape()));
+            }
             if (grads.wanted(0)) grads.add(0, sum_to(dy, sa));
             if (!grads.wanted(1)) return;
-            const auto db = [rest](T g, T u, T v) { return -g * std::round((u - rest(u, v)) / v); };
             grads.add(1, sum_to(map_arrays<T>(dy.shape(), lanewise<T>(db), dy, *a, *b), b->shape()));
         });
 }

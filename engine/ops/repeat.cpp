@@ -3,6 +3,8 @@
 
 #include "engine/array/broadcast.h"
 #include "engine/autograd/backward.h"
+#include "engine/ops/reduce.h"
+#include "engine/ops/shape.h"
 
 namespace inkling {
 
@@ -18,6 +20,8 @@ Tensor<T> repeat(const Tensor<T>& x, std::size_t times, std::ptrdiff_t axis) {
     result[a] *= times;
     return record("repeat", x.value().reshaped(single).broadcasted(wide).reshaped(result), inputs(x),
                   [shape = x.shape(), single, wide](const Array<T>& dy, Gradients<T>& grads) {
+                      if (grads.recorded())
+                          return grads.add(0, reshape(sum_to(reshape(grads.dy(), wide), single), shape));
                       grads.add(0, sum_to(dy.reshaped(wide), single).reshaped(shape));
                   });
 }

@@ -60,6 +60,20 @@ void rotate_rows(const ConstArray<T>& x_any, const ConstArray<T>& table, const R
     });
 }
 
+// y, and the gradient of it rotated back: `sign` is 1 or -1.
+template <class T>
+Tensor<T> rotated(const Tensor<T>& x, const ConstArray<T>& table, const Rotation& by, T sign) {
+    Array<T> y(x.shape());
+    rotate_rows<T>(x.value(), table, by, sign, y);
+    return record("rotary", y, inputs(x), [table, by, sign](const Array<T>& dy, Gradients<T>& grads) {
+        if (grads.recorded()) return grads.add(0, rotated(grads.dy(), table, by, -sign));
+        Array<T> dx = grads.empty(0);
+        if (!has_dense_rows(dx)) dx = Array<T>(dy.shape());
+        rotate_rows<T>(dy, table, by, -sign, dx);
+        grads.add(0, std::move(dx));
+    });
+}
+
 }  // namespace
 
 template <class T>
@@ -81,15 +95,7 @@ Tensor<T> rotate(const Tensor<T>& x, const ConstArray<std::type_identity_t<T>>& 
     }
     check(needed <= table_any.dim(0), "rotary: a table for {} positions is required, got {}", needed,
           table_any.shape());
-    const ConstArray<T> table = table_any.contiguous();
-    Array<T> y(x.shape());
-    rotate_rows<T>(x.value(), table, by, T{1}, y);
-    return record("rotary", y, inputs(x), [table, by](const Array<T>& dy, Gradients<T>& grads) {
-        Array<T> dx = grads.empty(0);
-        if (!has_dense_rows(dx)) dx = Array<T>(dy.shape());
-        rotate_rows<T>(dy, table, by, T{-1}, dx);
-        grads.add(0, std::move(dx));
-    });
+    return rotated<T>(x, table_any.contiguous(), by, T{1});
 }
 
 template <class T>

@@ -81,8 +81,22 @@ Array<T> added(Array<T> table, const ConstArray<T>& values, const Places& places
 }
 
 template <class T>
+Tensor<T> chosen(const char* op, const Tensor<T>& x, const Places& places);
+
+// What chosen() makes of dy: its elements added to zeros.
+template <class T>
+Tensor<T> scattered(const char* op, const Tensor<T>& x, const Places& places) {
+    return record(op, added<T>(Array<T>(places.table, T{0}), x.value(), places), inputs(x),
+                  [op, places](const Array<T>& dy, Gradients<T>& grads) {
+                      grads.recorded() ? grads.add(0, chosen(op, grads.dy(), places))
+                                       : grads.add(0, taken<T>(dy, places));
+                  });
+}
+
+template <class T>
 Tensor<T> chosen(const char* op, const Tensor<T>& x, const Places& places) {
-    return record(op, taken(x.value(), places), inputs(x), [places](const Array<T>& dy, Gradients<T>& grads) {
+    return record(op, taken(x.value(), places), inputs(x), [op, places](const Array<T>& dy, Gradients<T>& grads) {
+        if (grads.recorded()) return grads.add(0, scattered(op, grads.dy(), places));
         grads.add(0, added<T>(Array<T>(places.table, T{0}), dy, places));
     });
 }
@@ -138,6 +152,10 @@ Tensor<T> scatter_add(const Tensor<T>& x, std::ptrdiff_t axis, const IdArray& in
           source.shape(), index.shape());
     return record("scatter_add", added(x.value().clone(), source.value(), places), inputs(x, source),
                   [places](const Array<T>& dy, Gradients<T>& grads) {
+                      if (grads.recorded()) {
+                          grads.add(0, grads.dy());
+                          return grads.add(1, chosen("scatter_add", grads.dy(), places));
+                      }
                       if (grads.wanted(1)) grads.add(1, taken<T>(dy, places));
                       if (grads.wanted(0)) grads.add(0, dy);
                   });

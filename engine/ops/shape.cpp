@@ -10,17 +10,34 @@
 
 #include "engine/array/broadcast.h"
 #include "engine/autograd/backward.h"
+#include "engine/ops/reduce.h"
 
 namespace inkling {
 namespace {
 
-// y = view(x), which the caller has made; `undo` turns dy back, and copies nothing.
-template <class T, class View, class Undo>
-Tensor<T> view_of(const char* op, const Tensor<T>& x, ConstArray<T> viewed, const View& view, const Undo& undo) {
-    const Tensor<T> y = saves_nothing(record(
-        op, std::move(viewed), inputs(x), [undo](const Array<T>& dy, Gradients<T>& grads) { grads.add(0, undo(dy)); }));
+// y = view(x), which the caller has made; `undo` turns dy back, and copies nothing; `undo_op` is the op that does it.
+template <class T, class View, class Undo, class Op>
+Tensor<T> view_of(const char* op, const Tensor<T>& x, ConstArray<T> viewed, const View& view, const Undo& undo,
+                  const Op& undo_op) {
+    const auto back = [undo, undo_op](const Array<T>& dy, Gradients<T>& grads) {
+        grads.recorded() ? grads.add(0, undo_op(grads.dy())) : grads.add(0, undo(dy));
+    };
+    const Tensor<T> y = saves_nothing(record(op, std::move(viewed), inputs(x), back));
     is_view(y, x, view);
     return y;
+}
+
+// Zeros of the shape `whole`, with x as their slice: what slice() makes of dy.
+template <class T>
+Tensor<T> unsliced(const Tensor<T>& x, const Shape& whole, std::ptrdiff_t axis, std::size_t begin, std::size_t end,
+                   std::size_t step) {
+    Array<T> y(whole, T{0});
+    Array<T> part = y.sliced(axis, begin, end, step);
+    copy_into(part, x.value());
+    return saves_nothing(record("slice", y, inputs(x), [=](const Array<T>& dy, Gradients<T>& grads) {
+        grads.recorded() ? grads.add(0, slice(grads.dy(), axis, begin, end, step))
+                         : grads.add(0, dy.sliced(axis, begin, end, step));
+    }));
 }
 
 // The shape that has x's elements, with the open size filled in.
@@ -54,11 +71,13 @@ Tensor<T> reshape(const Tensor<T>& x, const OpenShape& sizes) {
     if (y.same_buffer(x.value())) {
         return view_of(
             "reshape", x, std::move(y), [shape](const auto& a) { return a.reshaped(shape); },
-            [old = x.shape()](const Array<T>& dy) { return dy.reshaped(old); });
+            [old = x.shape()](const Array<T>& dy) { return dy.reshaped(old); },
+            [old = x.shape()](const Tensor<T>& dy) { return reshape(dy, old); });
     }
     return saves_nothing(
-        record("reshape", std::move(y), inputs(x),
-               [old = x.shape()](const Array<T>& dy, Gradients<T>& grads) { grads.add(0, dy.reshaped(old)); }));
+        record("reshape", std::move(y), inputs(x), [old = x.shape()](const Array<T>& dy, Gradients<T>& grads) {
+            grads.recorded() ? grads.add(0, reshape(grads.dy(), old)) : grads.add(0, dy.reshaped(old));
+        }));
 }
 
 template <class T>
@@ -107,9 +126,10 @@ Tensor<T> expand(const Tensor<T>& x, const OpenShape& sizes) {
     }
     check(fits && broadcasts_to(x.shape(), shape), "expand: shape {} does not broadcast to ({})", x.shape(),
           fmt::join(sizes.begin(), sizes.end(), ", "));
-    return saves_nothing(
-        record("expand", x.value().broadcasted(shape), inputs(x),
-               [old = x.shape()](const Array<T>& dy, Gradients<T>& grads) { grads.add(0, sum_to(dy, old)); }));
+    return saves_nothing(record(
+        "expand", x.value().broadcasted(shape), inputs(x), [old = x.shape()](const Array<T>& dy, Gradients<T>& grads) {
+            grads.recorded() ? grads.add(0, sum_to(grads.dy(), old)) : grads.add(0, sum_to(dy, old));
+        }));
 }
 
 template <class T>
@@ -123,14 +143,16 @@ Tensor<T> permute(const Tensor<T>& x, const Shape& axes) {
     }
     return view_of(
         "permute", x, x.value().permuted(axes), [axes](const auto& a) { return a.permuted(axes); },
-        [inverse](const Array<T>& dy) { return dy.permuted(inverse); });
+        [inverse](const Array<T>& dy) { return dy.permuted(inverse); },
+        [inverse](const Tensor<T>& dy) { return permute(dy, inverse); });
 }
 
 template <class T>
 Tensor<T> transpose(const Tensor<T>& x, std::ptrdiff_t a, std::ptrdiff_t b) {
     check_defined("transpose", x);
     const auto swap = [a, b](const auto& array) { return array.transposed(a, b); };
-    return view_of("transpose", x, swap(x.value()), swap, swap);
+    return view_of("transpose", x, swap(x.value()), swap, swap,
+                   [a, b](const Tensor<T>& dy) { return transpose(dy, a, b); });
 }
 
 template <class T>
@@ -138,6 +160,10 @@ Tensor<T> slice(const Tensor<T>& x, std::ptrdiff_t axis, std::size_t begin, std:
     check_defined("slice", x);
     return saves_nothing(record("slice", x.value().sliced(axis, begin, end, step), inputs(x),
                                 [=](const Array<T>& dy, Gradients<T>& grads) {
+                                    if (grads.recorded()) {
+                                        const Shape& whole = grads.input(0).shape;
+                                        return grads.add(0, unsliced(grads.dy(), whole, axis, begin, end, step));
+                                    }
                                     auto [dx, accumulate] = grads.target(0);
                                     if (!accumulate) copy_into(dx, Array<T>({}, T{0}).broadcasted(dx.shape()));
                                     Array<T> part = dx.sliced(axis, begin, end, step);
@@ -169,6 +195,7 @@ std::vector<Tensor<T>> split(const Tensor<T>& x, const std::vector<std::size_t>&
     auto given = std::make_shared<std::vector<bool>>(parts, false);  // whether make_grad has handed out a piece's place
     const Tensor<T> whole =
         saves_nothing(record("split", x.value(), inputs(x), [=](const Array<T>& dy, Gradients<T>& grads) {
+            if (grads.recorded()) return grads.add(0, grads.dy());
             for (std::size_t i = 0; i < parts; ++i) {
                 Array<T> hole = piece(dy, i);
                 if (!(*written)[i]) copy_into(hole, Array<T>({}, T{0}).broadcasted(hole.shape()));
@@ -189,6 +216,10 @@ std::vector<Tensor<T>> split(const Tensor<T>& x, const std::vector<std::size_t>&
     std::vector<Tensor<T>> pieces;
     for (std::size_t i = 0; i < parts; ++i) {
         const auto write = [=](const Array<T>& dy, Gradients<T>& grads) {
+            if (grads.recorded()) {
+                const Shape& all = grads.input(0).shape;
+                return grads.add(0, unsliced(grads.dy(), all, axis, (*bounds)[i], (*bounds)[i + 1], 1));
+            }
             Array<T> place = joint_piece(grads.input(0), i);
             if (place.data() != dy.data() || place.strides() != dy.strides()) copy_into(place, dy);
             (*written)[i] = true;
@@ -233,7 +264,10 @@ Tensor<T> concatenate(const std::vector<Tensor<T>>& parts, std::ptrdiff_t axis) 
     }
     const auto cut = [ends, axis](const Array<T>& dy, Gradients<T>& grads) {
         for (std::size_t i = 0; i < ends.size(); ++i) {
-            if (grads.wanted(i)) grads.add(i, dy.sliced(axis, i ? ends[i - 1] : 0, ends[i]));
+            const std::size_t begin = i ? ends[i - 1] : 0;
+            if (!grads.wanted(i)) continue;
+            grads.recorded() ? grads.add(i, slice(grads.dy(), axis, begin, ends[i]))
+                             : grads.add(i, dy.sliced(axis, begin, ends[i]));
         }
     };
     return saves_nothing(record("concatenate", std::move(y), std::move(nodes), cut));

@@ -9,6 +9,8 @@
 #include "engine/autograd/backward.h"
 #include "engine/base/parallel.h"
 #include "engine/kernels/simd.h"
+#include "engine/ops/operators.h"
+#include "engine/ops/reduce.h"
 #include "engine/ops/shape.h"
 
 namespace inkling {
@@ -52,6 +54,11 @@ void softmax_gradient(const T* p, T* d, std::size_t n) {
         n, d, [dot](auto a, auto g) { return a * (g - dot); }, p, d);
 }
 
+template <class T>
+Tensor<T> softmax_gradient(const Tensor<T>& y, const Tensor<T>& dy) {
+    return mul(y, sub(dy, sum(mul(y, dy), -1, true)));
+}
+
 // The op along the last axis of x; another axis is transposed to the last place and back.
 template <class T, class Op>
 Tensor<T> along(const char* op, const Tensor<T>& x, std::ptrdiff_t axis, const Op& last_axis) {
@@ -73,6 +80,7 @@ Tensor<T> softmax(const Tensor<T>& x, std::ptrdiff_t axis) {
             softmax_row(in, row_maximum("softmax", in, n), out, n);
         });
         return record("softmax", y, inputs(rows), [y = Saved(y)](const Array<T>& dy, Gradients<T>& grads) {
+            if (grads.recorded()) return grads.add(0, softmax_gradient(grads.out(*y), grads.dy()));
             Array<T> dx = dy.clone();
             for_rows(*y, dx, [](const T* p, T* d, std::size_t n, std::size_t) { softmax_gradient(p, d, n); });
             grads.add(0, dx);
@@ -138,6 +146,7 @@ Tensor<T> softmax(const Tensor<T>& x, const MaskArray& allowed, Masked none, con
         }
     });
     return record("softmax", y, inputs(x), [y = Saved(y), keep](const Array<T>& dy, Gradients<T>& grads) {
+        if (grads.recorded()) return grads.add(0, softmax_gradient(grads.out(*y), grads.dy()));
         Array<T> dx = dy.clone();
         for_rows(*y, dx, [&](const T* p, T* d, std::size_t n, std::size_t r) {
             softmax_gradient(p, d, n);
@@ -162,6 +171,10 @@ Tensor<T> log_softmax(const Tensor<T>& x, std::ptrdiff_t axis) {
                 n, out, [vm, log_sum](auto v) { return (v - vm) - log_sum; }, in);
         });
         return record("log_softmax", y, inputs(rows), [y = Saved(y)](const Array<T>& dy, Gradients<T>& grads) {
+            if (grads.recorded()) {
+                const Tensor<T>& g = grads.dy();
+                return grads.add(0, sub(g, mul(exp(grads.out(*y)), sum(g, -1, true))));
+            }
             Array<T> dx = dy.clone();
             for_rows(*y, dx, [](const T* l, T* d, std::size_t n, std::size_t) {
                 const Vec<T> total(simd_sum(

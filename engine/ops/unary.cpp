@@ -28,12 +28,28 @@ namespace {
 
 // Not xsimd's: their bits depend on what else is in the vector, and xsimd 8 has numbers for sin(inf).
 template <class T>
-auto sine() {
-    return lanewise<T>([](T v) { return std::sin(v); });
+Vec<T> sine(const Vec<T>& x) {
+    return lanewise<T>([](T v) { return std::sin(v); })(x);
 }
 template <class T>
-auto cosine() {
-    return lanewise<T>([](T v) { return std::cos(v); });
+Vec<T> cosine(const Vec<T>& x) {
+    return lanewise<T>([](T v) { return std::cos(v); })(x);
+}
+template <class T>
+Vec<T> power(const Vec<T>& x, T p) {
+    return lanewise<T>([p](T v) { return std::pow(v, p); })(x);
+}
+template <class T>
+Traced<T> sine(const Traced<T>& x) {
+    return Traced<T>(sin(x.tensor));
+}
+template <class T>
+Traced<T> cosine(const Traced<T>& x) {
+    return Traced<T>(cos(x.tensor));
+}
+template <class T>
+Traced<T> power(const Traced<T>& x, T p) {
+    return Traced<T>(pow(x.tensor, static_cast<double>(p)));
 }
 
 }  // namespace
@@ -64,10 +80,9 @@ Tensor<T> sqrt(const Tensor<T>& x) {
 template <class T>
 Tensor<T> pow(const Tensor<T>& x, double exponent) {
     const T p = static_cast<T>(exponent);
-    const auto power = [](T e) { return lanewise<T>([e](T v) { return std::pow(v, e); }); };
-    return unary_op("pow", x, Saves::input, power(p), [p, lower = power(p - T{1})](auto dy, auto v) {
-        return p == T{0} ? Vec<T>(T{0}) : dy * Vec<T>(p) * lower(v);
-    });
+    return unary_op(
+        "pow", x, Saves::input, [p](auto v) { return power(v, p); },
+        [p](auto dy, auto v) { return p == T{0} ? Vec<T>(T{0}) : dy * Vec<T>(p) * power(v, p - T{1}); });
 }
 
 template <class T>
@@ -83,30 +98,32 @@ Tensor<T> abs(const Tensor<T>& x) {
     return unary_op(
         "abs", x, Saves::input, [](auto v) { return xsimd::abs(v); },
         [zero](auto dy, auto v) {
-            return xsimd::select(v > zero, dy, xsimd::select(v < zero, -dy, v * dy));  // 0 or NaN
+            return select(v > zero, dy, select(v < zero, -dy, v * dy));  // 0 or NaN
         });
 }
 
 template <class T>
 Tensor<T> sin(const Tensor<T>& x) {
-    return unary_op("sin", x, Saves::input, sine<T>(), [](auto dy, auto v) { return dy * cosine<T>()(v); });
+    return unary_op(
+        "sin", x, Saves::input, [](auto v) { return sine(v); }, [](auto dy, auto v) { return dy * cosine(v); });
 }
 
 template <class T>
 Tensor<T> cos(const Tensor<T>& x) {
-    return unary_op("cos", x, Saves::input, cosine<T>(), [](auto dy, auto v) { return -dy * sine<T>()(v); });
+    return unary_op(
+        "cos", x, Saves::input, [](auto v) { return cosine(v); }, [](auto dy, auto v) { return -dy * sine(v); });
 }
 
 template <class T>
 Tensor<T> asin(const Tensor<T>& x) {
     return unary_op("asin", x, Saves::input, lanewise<T>([](T v) { return std::asin(v); }),
-                    [one = Vec<T>(T{1})](auto dy, auto v) { return dy / xsimd::sqrt(one - v * v); });
+                    [one = Vec<T>(T{1})](auto dy, auto v) { return dy / sqrt(one - v * v); });
 }
 
 template <class T>
 Tensor<T> acos(const Tensor<T>& x) {
     return unary_op("acos", x, Saves::input, lanewise<T>([](T v) { return std::acos(v); }),
-                    [one = Vec<T>(T{1})](auto dy, auto v) { return -dy / xsimd::sqrt(one - v * v); });
+                    [one = Vec<T>(T{1})](auto dy, auto v) { return -dy / sqrt(one - v * v); });
 }
 
 template <class T>
@@ -145,7 +162,7 @@ Tensor<T> clamp(const Tensor<T>& x, double lowest, double highest) {
     const Vec<T> l(static_cast<T>(lowest)), h(static_cast<T>(highest)), zero(T{0});
     return unary_op(
         "clamp", x, Saves::input, [=](auto v) { return xsimd::select(v < l, l, xsimd::select(v > h, h, v)); },
-        [=](auto dy, auto v) { return xsimd::select((v > l) & (v < h), dy, xsimd::select(v == v, zero, v)); });
+        [=](auto dy, auto v) { return select((v > l) & (v < h), dy, select(v == v, zero, v)); });
 }
 
 #define INKLING_INSTANTIATE(T)                                   \

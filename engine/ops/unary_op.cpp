@@ -4,6 +4,7 @@
 #include "engine/autograd/operand.h"
 #include "engine/base/parallel.h"
 #include "engine/base/profile.h"
+#include "engine/ops/shape.h"
 
 namespace inkling {
 namespace {
@@ -30,7 +31,7 @@ Array<T> map_given(Tensor<T> x, const SavedRow<T>& f) {
 // f(g, saved), or f(saved) where g is undefined, in short pieces, which stay in L1 when they are widened. g may be y
 // itself, and stands for what is saved where that is nothing.
 template <class T>
-Array<T> map_pieces(const Operand<T>& saved, Array<T> y, const SavedRow<T>& f, const ConstArray<T>& g) {
+Array<T> map_pieces(const Operand<T>& saved, Array<T> y, MapRow<T> f, const ConstArray<T>& g) {
     constexpr std::size_t kPiece = 1024;
     const auto& half = saved.half();
     const ConstArray<T> x = half ? ConstArray<T>() : saved.full().defined() ? saved.full().contiguous() : g;
@@ -55,7 +56,7 @@ Array<T> map_pieces(const Operand<T>& saved, Array<T> y, const SavedRow<T>& f, c
 }
 
 template <class T>
-Array<T> map_saved(const Operand<T>& saved, const SavedRow<T>& f) {  // f(saved)
+Array<T> map_saved(const Operand<T>& saved, MapRow<T> f) {  // f(saved)
     if (saved.half()) return map_pieces(saved, Array<T>(saved.half()->shape()), f, ConstArray<T>());
     const ConstArray<T>* const in[] = {&saved.full()};
     return map_rows<T>(saved.full().shape(), in, f);
@@ -63,7 +64,7 @@ Array<T> map_saved(const Operand<T>& saved, const SavedRow<T>& f) {  // f(saved)
 
 // f(dy, saved), in dy's own memory where it may be
 template <class T>
-Array<T> map_saved(const Operand<T>& saved, const SavedRow<T>& f, const Array<T>& dy) {
+Array<T> map_saved(const Operand<T>& saved, MapRow<T> f, const Array<T>& dy) {
     if (dy.can_overwrite()) return map_pieces<T>(saved, dy, f, dy);
     if (saved.half()) return map_pieces<T>(saved, Array<T>(dy.shape()), f, dy.contiguous());
     const ConstArray<T>& g = dy;
@@ -71,10 +72,21 @@ Array<T> map_saved(const Operand<T>& saved, const SavedRow<T>& f, const Array<T>
     return map_rows<T>(dy.shape(), in, f);
 }
 
+template <class T>
+Tensor<T> traced_gradient(const Operand<T>& saved, const GradientRow<T>& gradient, Saves saves,
+                          const Gradients<T>& grads) {
+    const Tensor<T> own = saves == Saves::nothing  ? grads.dy()
+                          : saves == Saves::output ? grads.out(saved.values())
+                                                   : grads.in(0, saved.values());
+    Traced<T> both[] = {Traced<T>(grads.dy()), Traced<T>(own)};
+    gradient(0, nullptr, nullptr, both);
+    return expand(both[0].tensor, grads.dy().shape());
+}
+
 }  // namespace
 
 template <class T>
-Tensor<T> unary_op_of_rows(const char* op, Tensor<T> x, Saves saves, SavedRow<T> value, SavedRow<T> gradient) {
+Tensor<T> unary_op_of_rows(const char* op, Tensor<T> x, Saves saves, SavedRow<T> value, GradientRow<T> gradient) {
     check_defined(op, x);
     if (!x.requires_grad() || NoGrad::active()) {
         if (DetectAnomaly::active()) detect::note_input(x);
@@ -89,14 +101,17 @@ Tensor<T> unary_op_of_rows(const char* op, Tensor<T> x, Saves saves, SavedRow<T>
     auto nodes = inputs(x);
     Array<T> y = map_given(std::move(x), value);
     if (saves == Saves::output) saved = Operand<T>(y);
-    const Tensor<T> result = record(
-        op, std::move(y), std::move(nodes),
-        [saved, gradient](const Array<T>& dy, Gradients<T>& grads) { grads.add(0, map_saved(saved, gradient, dy)); });
-    if (saves == Saves::rounded_input) can_recompute(result, [saved, value] { return map_saved(saved, value); });
+    const Tensor<T> result =
+        record(op, std::move(y), std::move(nodes), [saved, gradient, saves](const Array<T>& dy, Gradients<T>& grads) {
+            if (grads.recorded()) return grads.add(0, traced_gradient(saved, gradient, saves, grads));
+            const auto row = [&](std::size_t n, T* out, const T* const* in) { gradient(n, out, in, nullptr); };
+            grads.add(0, map_saved<T>(saved, row, dy));
+        });
+    if (saves == Saves::rounded_input) can_recompute(result, [saved, value] { return map_saved<T>(saved, value); });
     return result;
 }
 
-template Tensor<float> unary_op_of_rows(const char*, Tensor<float>, Saves, SavedRow<float>, SavedRow<float>);
-template Tensor<double> unary_op_of_rows(const char*, Tensor<double>, Saves, SavedRow<double>, SavedRow<double>);
+template Tensor<float> unary_op_of_rows(const char*, Tensor<float>, Saves, SavedRow<float>, GradientRow<float>);
+template Tensor<double> unary_op_of_rows(const char*, Tensor<double>, Saves, SavedRow<double>, GradientRow<double>);
 
 }  // namespace inkling

@@ -1,13 +1,14 @@
 // The one helper of ops y = f(x), element by element:
 //   return unary_op("tanh", x, Saves::output, [](auto v) { return xsimd::tanh(v); },   // y
 //                   [](auto dy, auto y) { return dy * (Vec<T>(T{1}) - y * y); });       // dx, of dy and what is saved
-// Both functions take and return Vec<T>.
+// Both functions take and return Vec<T>, and the second Traced<T>, too (traced.h).
 #pragma once
 
 #include <functional>
 
 #include "engine/array/map.h"
 #include "engine/autograd/tensor.h"
+#include "engine/ops/traced.h"
 
 namespace inkling {
 
@@ -24,14 +25,23 @@ enum class Saves {
 
 template <class T>
 using SavedRow = std::function<void(std::size_t n, T* out, const T* const* in)>;
+// The same, or of `traced`, dy and what is saved, where that is given: the result takes dy's place.
+template <class T>
+using GradientRow = std::function<void(std::size_t n, T* out, const T* const* in, Traced<T>* traced)>;
 
 template <class T>
-Tensor<T> unary_op_of_rows(const char* op, Tensor<T> x, Saves saves, SavedRow<T> value, SavedRow<T> gradient);
+Tensor<T> unary_op_of_rows(const char* op, Tensor<T> x, Saves saves, SavedRow<T> value, GradientRow<T> gradient);
 
 // Works in x's memory if the caller moves x in and nothing else holds it; backward works in dy's.
 template <class T, class F, class G>
 Tensor<T> unary_op(const char* op, Tensor<T> x, Saves saves, const F& value, const G& gradient) {
-    return unary_op_of_rows<T>(op, std::move(x), saves, map_row<T, 1>(value), map_row<T, 2>(gradient));
+    const auto either = [gradient](std::size_t n, T* out, const T* const* in, Traced<T>* traced) {
+        if (traced)
+            traced[0] = gradient(traced[0], traced[1]);
+        else
+            simd_map(n, out, gradient, in[0], in[1]);
+    };
+    return unary_op_of_rows<T>(op, std::move(x), saves, map_row<T, 1>(value), either);
 }
 
 }  // namespace inkling

@@ -93,6 +93,15 @@ TEST_CASE("library page: the lines beside PyTorch's", "[docs]") {
     w.value_in_place() -= 0.1f * w.grad();
     check_close(w.value(), of<float>({2, 2}, {0.45, 0.45, 0.55, 0.55}), 1e-6);
     {
+        loss = sum(pow(w, 3));
+        const auto g = gradients(loss, {w}, {.create_graph = true})[0];
+        check_close(gradients(sum(g), {w})[0].value(), of<float>({2, 2}, {2.7, 2.7, 3.3, 3.3}), 1e-5);
+        const auto f = [](const Tensor<float>& in) { return sum(pow(in, 3)); };
+        const auto u = Tensor<float>::ones({2, 2});
+        check_close(sum(reshape(hessian(f, x), {4, 4}), 0).value(), of<float>({6, 12, 18, 24}), 1e-6);
+        CHECK(jvp(f, x, u).item() == Approx(90));
+    }
+    {
         const NoGrad no_graph;
         CHECK_FALSE((x * w).requires_grad());
     }
@@ -126,6 +135,33 @@ TEST_CASE("library page: the lines beside PyTorch's", "[docs]") {
     models::load_state_dict(net, file);
     net.freeze();
     CHECK_FALSE(net.forward(x).requires_grad());
+}
+
+TEST_CASE("library page: a gradient penalty", "[docs]") {
+    const auto w = Tensor<double>::from({{1, 2}}, true), x = Tensor<double>::from({{3, -1}, {0.5, 1}}, true);
+    const auto critic = [&](const Tensor<double>& in) { return sum(in * in * w, 1); };
+    const Tensor<double> slope = gradients(sum(critic(x)), {x}, {.create_graph = true})[0];
+    const Tensor<double> loss = mean(critic(x)) + 10 * mean(pow(norm(slope, 2, 1) - 1, 2));  // a gradient penalty
+    loss.backward();
+    const double s0 = std::sqrt(36 + 16.0), s1 = std::sqrt(1 + 16.0);  // slopes of length |2 w x|
+    CHECK(loss.item() == Approx((11 + 2.25) / 2 + 5 * ((s0 - 1) * (s0 - 1) + (s1 - 1) * (s1 - 1))));
+    const double first = (9 + 0.25) / 2 + 10 * ((s0 - 1) / s0 * 36 + (s1 - 1) / s1 * 1);
+    CHECK(w.grad()(0, 0) == Approx(first));
+    const std::string here = formats::read_file(tests_path("docs/test_library.cpp"));
+    std::istringstream page(formats::read_file(tests_path("../docs/library.md")));
+    std::size_t shown = 0;
+    bool inside = false, code = false;
+    for (std::string line; std::getline(page, line);) {
+        if (line.starts_with("## ")) inside = line == "## Gradients of gradients";
+        if (line.starts_with("```")) {
+            code = inside && !code;
+        } else if (code) {
+            INFO(line);
+            CHECK(here.find(line) != std::string::npos);
+            ++shown;
+        }
+    }
+    CHECK(shown == 3);
 }
 
 TEST_CASE("library page: the table shows lines of this file", "[docs]") {

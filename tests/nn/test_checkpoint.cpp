@@ -6,6 +6,7 @@
 #include "nn/mlp.h"
 #include "tests/engine/helpers.h"
 #include "tests/models/architectures.h"
+#include "tests/support/error_of.h"
 
 using namespace inkling;
 using namespace inkling::testing;
@@ -37,6 +38,15 @@ TEST_CASE("checkpoint: a model has the same loss and gradients, to the last bit,
         for (std::size_t i = 0; i < all.size(); ++i) CHECK(same_bits(all[i], few[i]));
         CHECK(kept_few < kept_all / 3);
     }
+}
+
+TEST_CASE("checkpoint: gradients of gradients are refused before a parameter gets one", "[nn]") {
+    const Tensor<double> x(random_array<double>({3}, 1), true), w(random_array<double>({3}, 2), true);
+    const auto f = [&](const Tensor<double>& in, Generator*) { return mul(in, w); };
+    const Tensor<double> y = sum(nn::checkpoint<double>(f, x));
+    CHECK_THAT(error_of<Error>([&] { gradients(y, {x}, {.create_graph = true}); }),
+               ContainsSubstring("'checkpoint' cannot be differentiated twice"));
+    check_equal(w.grad(), {0, 0, 0});
 }
 
 TEST_CASE("checkpoint: without a gradient to want it is just f", "[nn]") {
