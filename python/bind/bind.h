@@ -10,6 +10,7 @@ nb::class_<AnyTensor> bind_tensor(nb::module_& m);
 void bind_ops(nb::module_& m, nb::class_<AnyTensor>& tensor);
 void bind_composed(nb::module_& m, nb::class_<AnyTensor>& tensor);
 void bind_custom(nb::module_& m);
+void bind_derivatives(nb::module_& m);
 void bind_optimizers(nb::module_& optim);
 void bind_layers(nb::module_& nn);
 void bind_attention(nb::module_& nn);

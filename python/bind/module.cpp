@@ -10,6 +10,7 @@ NB_MODULE(_inkling, m) {
     bind_ops(m, tensor);
     bind_composed(m, tensor);
     bind_custom(m);
+    bind_derivatives(m);
     nb::module_ optim = m.def_submodule("_optim", "Optimizers.");
     bind_optimizers(optim);
     nb::module_ nn = m.def_submodule("_nn", "Layers.");

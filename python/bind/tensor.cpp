@@ -293,6 +293,7 @@ nb::class_<AnyTensor> bind_tensor(nb::module_& m) {
     c.def("__repr__", [](const AnyTensor& x) { return visit(x, [](auto& t) { return text_of(t); }); });
 
     context<NoGrad>(m, "no_grad", "with no_grad(): ops of this thread record no graph.");
+    context<EnableGrad>(m, "enable_grad", "with enable_grad(): they do again, inside no_grad().");
     context<DetectAnomaly>(
         m, "detect_anomaly",
         "with detect_anomaly(): the first value that is not finite raises Anomaly, which names its op.");

@@ -19,6 +19,7 @@ if "OMP_WAIT_POLICY" not in os.environ:
 from . import _inkling
 from ._inkling import *  # noqa: F403: every op, Tensor, Model, ...
 from . import nn, optim
+from ._derivatives import grad
 from ._tensors import Function, from_dlpack, from_numpy
 from ._training import TrainResult, train
 
@@ -32,5 +33,6 @@ __all__ = [name for name in dir(_inkling) if not name.startswith("_")] + [
     "TrainResult",
     "from_dlpack",
     "from_numpy",
+    "grad",
     "train",
 ]

@@ -795,6 +795,15 @@ class no_grad:
 
     def __exit__(self, *args) -> None: ...
 
+class enable_grad:
+    """with enable_grad(): they do again, inside no_grad()."""
+
+    def __init__(self) -> None: ...
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, *args) -> None: ...
+
 class detect_anomaly:
     """
     with detect_anomaly(): the first value that is not finite raises Anomaly, which names its op.
@@ -1401,6 +1410,18 @@ def load_tensors(path: str | os.PathLike) -> dict[str, Tensor]:
     """
     The tensors of floating-point numbers in a safetensors file, {name: tensor}: F64 as float64, others as float32.
     """
+
+def jacobian(f: Callable, x: Tensor) -> Tensor:
+    """df/dx, of f's shape followed by x's."""
+
+def hessian(f: Callable, x: Tensor) -> Tensor:
+    """The second derivatives of an f of one number, of x's shape twice."""
+
+def jvp(f: Callable, x: Tensor, v: Tensor) -> Tensor:
+    """The Jacobian times v: how f changes where x moves along v."""
+
+def hvp(f: Callable, x: Tensor, v: Tensor) -> Tensor:
+    """The Hessian of an f of one number times v, without the Hessian."""
 
 class Tokenizer:
     """Text to ids in [0, vocab_size) and back."""

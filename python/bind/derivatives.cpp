@@ -1,0 +1,61 @@
+// gradients() and what is made of it, of functions of Python's; inkling/_derivatives.py has grad().
+#include "engine/ops/derivatives.h"
+#include "python/bind/bind.h"
+
+namespace inkling::python {
+namespace {
+
+// A callable of Python as a function of C++.
+template <class T>
+auto called(const nb::callable& f, const char* what) {
+    return [&f, what](const Tensor<T>& x) { return nb::cast<const AnyTensor&>(f(AnyTensor(x))).as<T>(what); };
+}
+
+}  // namespace
+
+void bind_derivatives(nb::module_& m) {
+    m.def(
+        "_gradients",
+        [](const AnyTensor& y, const std::vector<AnyTensor>& x, const std::optional<AnyTensor>& dy, bool create_graph,
+           bool keep_graph) {
+            const nb::gil_scoped_release others_run;
+            return visit(y, [&]<class T>(const Tensor<T>& t) {
+                std::vector<Tensor<T>> in;
+                for (const AnyTensor& each : x) in.push_back(each.as<T>("grad"));
+                const Tensor<T> cotangent = dy ? dy->as<T>("grad") : Tensor<T>();
+                const auto found = gradients(t, in, {cotangent, create_graph, keep_graph});
+                return std::vector<AnyTensor>(found.begin(), found.end());
+            });
+        },
+        "y"_a, "x"_a, "dy"_a, "create_graph"_a, "keep_graph"_a);
+    m.def(
+        "jacobian",
+        [](const nb::callable& f, const AnyTensor& x) {
+            return visit(x,
+                         [&]<class T>(const Tensor<T>& t) { return AnyTensor(jacobian(called<T>(f, "jacobian"), t)); });
+        },
+        "f"_a, "x"_a, "df/dx, of f's shape followed by x's.");
+    m.def(
+        "hessian",
+        [](const nb::callable& f, const AnyTensor& x) {
+            return visit(x,
+                         [&]<class T>(const Tensor<T>& t) { return AnyTensor(hessian(called<T>(f, "hessian"), t)); });
+        },
+        "f"_a, "x"_a, "The second derivatives of an f of one number, of x's shape twice.");
+    m.def(
+        "jvp",
+        [](const nb::callable& f, const AnyTensor& x, const AnyTensor& v) {
+            return visit(
+                x, [&]<class T>(const Tensor<T>& t) { return AnyTensor(jvp(called<T>(f, "jvp"), t, v.as<T>("jvp"))); });
+        },
+        "f"_a, "x"_a, "v"_a, "The Jacobian times v: how f changes where x moves along v.");
+    m.def(
+        "hvp",
+        [](const nb::callable& f, const AnyTensor& x, const AnyTensor& v) {
+            return visit(
+                x, [&]<class T>(const Tensor<T>& t) { return AnyTensor(hvp(called<T>(f, "hvp"), t, v.as<T>("hvp"))); });
+        },
+        "f"_a, "x"_a, "v"_a, "The Hessian of an f of one number times v, without the Hessian.");
+}
+
+}  // namespace inkling::python
