@@ -1,7 +1,9 @@
 """The Python code of the pages, the example and the notebooks, run from top to bottom."""
 
+import json
 import os
 import re
+import runpy
 
 import inkling
 import pytest
@@ -22,12 +24,14 @@ def test_page(page, tmp_path, monkeypatch, capfd):
 
 
 def test_example(capfd):
-    exec(compile((ROOT / "examples/characters.py").read_text(), "characters.py", "exec"), {"__name__": "characters"})
-    inkling.set_threads()
+    example = runpy.run_path(str(ROOT / "examples/gpt.py"))
+    example["main"](ROOT / "LICENSE", 8)
     printed = capfd.readouterr().out
-    losses = [float(number) for number in re.findall(r"loss (\S+)", printed)]
-    assert len(losses) == 5 and losses[0] > losses[-1] and losses[-1] < 0.2
-    assert "Peter Piper picked a peck of pickled pepp" in printed
+    pytorch = json.loads((ROOT / "tests/reference/gpt.json").read_text())
+    for label, key in (("loss", "losses"), ("validation", "validation")):
+        ours = [float(number) for number in re.findall(label + r" (\S+)", printed)]
+        assert ours == pytest.approx(pytorch[key], rel=0, abs=1e-4)
+    assert len(printed) > 600  # of which it has written 300
 
 
 @pytest.mark.parametrize("name", ["attention", "training"])

@@ -3,6 +3,7 @@
 
 #include "tests/catch.h"
 #include "tests/cli/program.h"
+#include "tests/reference/read.h"
 
 using namespace inkling;
 using namespace inkling::testing;
@@ -50,14 +51,17 @@ TEST_CASE("examples: spirals are told apart", "[docs]") {
     CHECK(lines_of_example("spirals") <= 40);
 }
 
-TEST_CASE("examples: a model of characters learns a rhyme", "[docs][unsanitized]") {
-    const std::string text = printed_by(example("characters"));
-    const auto losses = numbers_after("loss ", text);
-    REQUIRE(losses.size() == 5);
-    CHECK(losses.front() > losses.back());
-    CHECK(losses.back() < 0.2);
-    CHECK_THAT(text, ContainsSubstring("Peter Piper picked a peck of pickled pepp"));
-    CHECK(lines_of_example("characters") <= 80);
+TEST_CASE("examples: the losses of a GPT's first steps are PyTorch's", "[docs][unsanitized]") {
+    const nlohmann::json pytorch = reference("gpt.json");
+    const std::string text = printed_by(example("gpt"), {tests_path("../LICENSE"), "8"});
+    for (const auto& [label, key] : {std::pair{"loss ", "losses"}, {"validation ", "validation"}}) {
+        const auto ours = numbers_after(label, text);
+        REQUIRE(ours.size() == 8);
+        for (std::size_t i = 0; i < ours.size(); ++i)
+            CHECK(ours[i] == Approx(pytorch[key][i].get<double>()).margin(1e-4).epsilon(0));
+    }
+    CHECK(text.size() > 600);  // of which it has written 300
+    CHECK(lines_of_example("gpt") <= 250);
 }
 
 TEST_CASE("examples: an op of one's own has its value, its gradient and its error", "[docs]") {
