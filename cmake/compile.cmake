@@ -10,43 +10,57 @@ set(INKLING_UNITY ON)
 if(INKLING_SANITIZE MATCHES "fuzzer")  # a target is linked of the files that it needs: few counters to look through
   set(INKLING_UNITY OFF)
 endif()
-set(ops 0)
-set(others 0)
-foreach(source IN LISTS INKLING_HOT_SOURCES)
-  if(source MATCHES "/engine/ops/")
-    math(EXPR group "${ops} / 4")
-    math(EXPR ops "${ops} + 1")
-    set_property(SOURCE ${source} PROPERTY UNITY_GROUP ops_${group})
-  else()
-    math(EXPR group "${others} / 24")
-    math(EXPR others "${others} + 1")
-    set_property(SOURCE ${source} PROPERTY UNITY_GROUP others_${group})
-  endif()
-endforeach()
+# inkling_group(NAME SIZE SOURCES...): at most SIZE of these are compiled together.
+function(inkling_group name size)
+  set(place 0)
+  foreach(source IN LISTS ARGN)
+    math(EXPR group "${place} / ${size}")
+    math(EXPR place "${place} + 1")
+    set_property(SOURCE ${source} PROPERTY UNITY_GROUP ${name}_${group})
+  endforeach()
+endfunction()
+# The groups ops, engine and nn are what inkling::engine is made of.
+set(ops ${INKLING_HOT_SOURCES})
+list(FILTER ops INCLUDE REGEX "/engine/ops/")
+set(engine ${INKLING_HOT_SOURCES})
+list(FILTER engine INCLUDE REGEX "/engine/|/train/optimizers/")
+list(FILTER engine EXCLUDE REGEX "/engine/ops/")
+set(nn ${INKLING_SOURCES})
+list(FILTER nn INCLUDE REGEX "/nn/|/train/schedule.cpp$")
+inkling_group(others 24 ${INKLING_HOT_SOURCES})
+inkling_group(others 32 ${INKLING_SOURCES})
+inkling_group(ops 4 ${ops})
+inkling_group(engine 24 ${engine})
+inkling_group(nn 32 ${nn})
 set_source_files_properties(engine/autograd/print.cpp PROPERTIES COMPILE_OPTIONS
                             $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)  # a false alarm in xtensor's printing
 
-# inkling_compile(TARGET FLAGS...): how a part of the library is compiled. Each target has its own precompiled header: GCC
-# compiles what follows one at the header's level of optimization, whatever the command says.
-function(inkling_compile target)
+# inkling_interface(TARGET): what those who link the library need of it.
+function(inkling_interface target)
   target_include_directories(${target} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_compile_features(${target} PUBLIC cxx_std_20)
+  target_link_libraries(${target} PUBLIC xtensor OpenMP::OpenMP_CXX fmt::fmt $<BUILD_INTERFACE:xsimd>)
+endfunction()
+# inkling_compile(TARGET FLAGS...): how a part of the library is compiled. Each target has its own precompiled header: GCC
+# compiles what follows one at the header's level of optimization, whatever the command says.
+function(inkling_compile target)
+  inkling_interface(${target})
   target_link_libraries(${target}
-    PUBLIC xtensor OpenMP::OpenMP_CXX fmt::fmt nlohmann_json::nlohmann_json $<BUILD_INTERFACE:xsimd>
+    PUBLIC nlohmann_json::nlohmann_json
     PRIVATE tomlplusplus::tomlplusplus PCRE2::8BIT utf8proc::utf8proc ZLIB::ZLIB zstd::libzstd_shared
             $<BUILD_INTERFACE:inkling_flags>)
   target_compile_options(${target} PRIVATE ${ARGN} -fno-semantic-interposition)
   target_precompile_headers(${target} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/precompiled.h)
   # Python's module links the same objects; its functions and those of a shared library call each other directly.
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ${INKLING_UNITY} POSITION_INDEPENDENT_CODE ON)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${INKLING_UNITY} UNITY_BUILD_MODE GROUP
+                        POSITION_INDEPENDENT_CODE ON)
 endfunction()
 # inkling_library(NAME KIND REST FLAGS...): the hot files, which are compiled with FLAGS, and the objects of REST.
 function(inkling_library name kind rest)
   add_library(${name} ${kind} ${INKLING_HOT_SOURCES} $<TARGET_OBJECTS:${rest}>)
   inkling_compile(${name} ${ARGN})
-  set_target_properties(${name} PROPERTIES UNITY_BUILD_MODE GROUP)
   if(kind STREQUAL "SHARED")
     set(major_minor ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
     set_target_properties(${name} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${major_minor})
@@ -57,5 +71,4 @@ endfunction()
 function(inkling_rest name)
   add_library(${name} OBJECT ${INKLING_SOURCES})
   inkling_compile(${name} $<$<CONFIG:Release>:-O1> ${ARGN})
-  set_target_properties(${name} PROPERTIES UNITY_BUILD_BATCH_SIZE 32)
 endfunction()

@@ -33,6 +33,20 @@ fi
 "$scratch/build/example" "$here/../reference/gpt2_tiny" | tee "$scratch/output"
 grep -q 'loss 1.0986' "$scratch/output" || fail "the loss is not log 3"
 
+# inkling::engine needs neither the packages nor the libraries of what reads and writes files.
+without=
+for package in tomlplusplus nlohmann_json ZLIB; do without="$without -DCMAKE_DISABLE_FIND_PACKAGE_$package=ON"; done
+"$1" --no-warn-unused-cli -S "$here/engine" -B "$scratch/engine" -G Ninja -DCMAKE_PREFIX_PATH="$scratch/usr" -DCMAKE_CXX_COMPILER="$3" \
+    $without $4 >"$scratch/configure.log" || fail "find_package(inkling COMPONENTS engine) failed"
+"$1" --build "$scratch/engine" >"$scratch/build.log" || {
+    grep -E 'error|undefined' "$scratch/build.log" >&2
+    fail "a program over inkling::engine does not compile"
+}
+for program in custom_op gpt; do
+    ! ldd "$scratch/engine/$program" | grep -E 'toml|pcre2|utf8proc|libz' || fail "$program needs the libraries above"
+done
+"$scratch/engine/gpt" "$here/../../LICENSE" 1 | grep 'step 1 ' || fail "gpt does not run"
+
 losses=$("$scratch/build/gradient_descent" | paste -sd, | sed 's/,/, /g')
 grep -q "// $losses\$" "$here/gradient_descent.cpp" || fail "gradient_descent printed other losses: $losses"
 
