@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "engine/ops/binary.h"
-#include "engine/ops/linear.h"
+#include "engine/ops/elementary.h"
 #include "engine/ops/mask.h"
 #include "engine/ops/reduce.h"
 #include "engine/ops/shape.h"
@@ -14,33 +14,16 @@
 namespace inkling {
 namespace {
 
-template <class T>
-Tensor<T> convolution(const char* op, std::size_t axes, const Tensor<T>& x, const Tensor<T>& weight,
-                      const Tensor<T>& bias, std::size_t stride, std::size_t padding, std::size_t dilation) {
-    check_defined(op, x, weight);
-    check(x.rank() == axes + 2 && weight.rank() == axes + 2 && x.dim(1) == weight.dim(1),
-          "{}: x (B, C, ...) and weight (O, C, ...) of {} axes are required, got {} and {}", op, axes + 2, x.shape(),
-          weight.shape());
-    Tensor<T> windows = pad(x, std::vector<std::ptrdiff_t>(2 * axes, static_cast<std::ptrdiff_t>(padding)));
-    for (std::size_t i = 2; i < axes + 2; ++i)
-        windows = unfold(windows, static_cast<std::ptrdiff_t>(i), weight.shape()[i], stride, dilation);
-    Shape channels_last{0}, flat{x.dim(0)}, channels_first{0, axes + 1};  // (B, L', ..., C, K, ...)
-    for (std::size_t i = 2; i < axes + 2; ++i)
-        channels_last.push_back(i), flat.push_back(windows.shape()[i]), channels_first.push_back(i - 1);
-    channels_last.push_back(1);
-    for (std::size_t i = axes + 2; i < windows.rank(); ++i) channels_last.push_back(i);
-    flat.push_back(size_of(Shape(weight.shape().begin() + 1, weight.shape().end())));
-    const Tensor<T> rows = reshape(permute(windows, channels_last), flat);
-    return permute(linear(rows, reshape(weight, Shape{weight.dim(0), flat.back()}), bias), channels_first);
-}
-
-template <class T>
-Tensor<T> windows_of_two_axes(const char* op, const Tensor<T>& x, std::size_t size, std::size_t stride) {
+// y_0 = x_0, y_i = f(y_(i-1), x_i) along an axis.
+template <class T, class F>
+Tensor<T> accumulated(const char* op, const Tensor<T>& x, std::ptrdiff_t axis, const F& f) {
     check_defined(op, x);
-    check(x.rank() >= 2, "{}: at least two axes are required, got shape {}", op, x.shape());
-    const auto rank = static_cast<std::ptrdiff_t>(x.rank());
-    const std::size_t step = stride ? stride : size;
-    return unfold(unfold(x, rank - 2, size, step), rank - 1, size, step);
+    if (x.rank() == 0) return as_row(x, [&](const Tensor<T>& row) { return accumulated(op, row, axis, f); });
+    const std::size_t n = x.shape()[normalize_axis(op, axis, x.rank())];
+    if (n == 0) return x;
+    std::vector<Tensor<T>> all;
+    for (Tensor<T>& part : split(x, n, axis)) all.push_back(all.empty() ? part : f(all.back(), part));
+    return concatenate(all, axis);
 }
 
 }  // namespace
@@ -69,6 +52,32 @@ Tensor<T> pad(const Tensor<T>& x, const std::vector<std::ptrdiff_t>& widths, dou
         parts.push_back(slice(y, axis, static_cast<std::size_t>(begin), static_cast<std::size_t>(end)));
         add_value(after);
         y = concatenate(parts, axis);
+    }
+    return y;
+}
+
+template <class T>
+Tensor<T> pad(const Tensor<T>& x, const std::vector<std::ptrdiff_t>& widths, Padding with) {
+    check_defined("pad", x);
+    check(widths.size() % 2 == 0 && widths.size() <= 2 * x.rank(),
+          "pad: two widths for each axis, from the last on, are required, got {} for shape {}", widths.size(),
+          x.shape());
+    Tensor<T> y = x;
+    for (std::size_t i = 0; i < widths.size(); i += 2) {
+        const auto axis = static_cast<std::ptrdiff_t>(x.rank() - 1 - i / 2);
+        const std::ptrdiff_t before = widths[i], after = widths[i + 1];
+        const auto n = static_cast<std::ptrdiff_t>(y.dim(axis)), most = with == Padding::reflect ? n - 1 : n;
+        check(n > 0 && before + n + after >= 0 && (with == Padding::replicate || std::max(before, after) <= most),
+              "pad: widths {} and {} are not possible along axis {} of shape {}", before, after, axis, x.shape());
+        IdArray ids(Shape{static_cast<std::size_t>(before + n + after)});
+        for (std::size_t j = 0; j < ids.size(); ++j) {
+            std::ptrdiff_t id = static_cast<std::ptrdiff_t>(j) - before;
+            if (with == Padding::replicate) id = std::clamp<std::ptrdiff_t>(id, 0, n - 1);
+            if (with == Padding::circular) id = (id + n) % n;
+            if (with == Padding::reflect && (id = std::abs(id)) >= n) id = 2 * (n - 1) - id;
+            ids.data()[j] = static_cast<std::int32_t>(id);
+        }
+        y = index_select(y, axis, ids);
     }
     return y;
 }
@@ -136,6 +145,28 @@ Tensor<T> norm(const Tensor<T>& x, double p, const Axes& axes, bool keep_axes) {
 }
 
 template <class T>
+Tensor<T> normalize(const Tensor<T>& x, double p, std::ptrdiff_t axis, double eps) {
+    check_defined("normalize", x);
+    return div(x, clamp(norm(x, p, axis, true), eps));
+}
+
+template <class T>
+Tensor<T> diagonal(const Tensor<T>& x, std::ptrdiff_t k, std::ptrdiff_t a, std::ptrdiff_t b) {
+    check_defined("diagonal", x);
+    const std::size_t rows = normalize_axis("diagonal", a, x.rank()), columns = normalize_axis("diagonal", b, x.rank());
+    check(rows != columns, "diagonal: two axes are required, got {} and {} of shape {}", a, b, x.shape());
+    const auto m = static_cast<std::ptrdiff_t>(x.shape()[rows]), n = static_cast<std::ptrdiff_t>(x.shape()[columns]);
+    const std::ptrdiff_t first = std::max<std::ptrdiff_t>(0, -k),
+                         count = std::max<std::ptrdiff_t>(0, std::min(m, n - k) - first);
+    IdArray ids(Shape{static_cast<std::size_t>(count)});
+    for (std::ptrdiff_t i = 0; i < count; ++i)
+        ids.data()[i] = static_cast<std::int32_t>((first + i) * n + first + i + k);
+    const Shape order = axes_last(x.rank(), {std::min(rows, columns), std::max(rows, columns)});
+    const Tensor<T> last = permute(x, order);
+    return index_select(flatten(rows < columns ? last : transpose(last, -2, -1), -2, -1), -1, ids);
+}
+
+template <class T>
 IdArray argmin(const Tensor<T>& x, const Axes& axes, bool keep_axes) {
     check_defined("argmin", x);
     return argmax(neg(x.detach()), axes, keep_axes);
@@ -165,98 +196,38 @@ Ordered<T> cummax(const Tensor<T>& x, std::ptrdiff_t axis) {
 }
 
 template <class T>
+Ordered<T> cummin(const Tensor<T>& x, std::ptrdiff_t axis) {
+    check_defined("cummin", x);
+    const Ordered<T> most = cummax(neg(x), axis);
+    return {neg(most.values), most.ids};
+}
+
+template <class T>
+Tensor<T> logcumsumexp(const Tensor<T>& x, std::ptrdiff_t axis) {
+    return accumulated("logcumsumexp", x, axis, [](const Tensor<T>& a, const Tensor<T>& b) { return logaddexp(a, b); });
+}
+
+template <class T>
 Tensor<T> cumprod(const Tensor<T>& x, std::ptrdiff_t axis) {
-    check_defined("cumprod", x);
-    if (x.rank() == 0) return as_row(x, [axis](const Tensor<T>& row) { return cumprod(row, axis); });
-    std::vector<Tensor<T>> products;
-    for (Tensor<T>& part : split(x, x.dim(axis), axis))
-        products.push_back(products.empty() ? part : mul(products.back(), part));
-    return products.empty() ? x : concatenate(products, axis);
+    return accumulated("cumprod", x, axis, [](const Tensor<T>& a, const Tensor<T>& b) { return mul(a, b); });
 }
 
-template <class T>
-Tensor<T> scatter(const Tensor<T>& x, std::ptrdiff_t axis, const IdArray& index, const Tensor<T>& source) {
-    check_defined("scatter", x, source);
-    const std::size_t k = normalize_axis("scatter", axis, x.rank()), n = x.shape()[k];
-    check(index.defined() && index.shape() == source.shape(),
-          "scatter: a source of the index's shape is required, got {} and {}", source.shape(),
-          index.defined() ? index.shape() : Shape());
-    Shape shape = index.shape();
-    if (shape.size() == x.rank()) shape[k] = n;
-    check(shape == x.shape(),
-          "scatter: an index of x's shape but along the axis is required, got index {} for shape {}", index.shape(),
-          x.shape());
-    std::swap(shape[k], shape.back());
-    IdArray from(shape);  // the place of each element of y where source follows x along the axis
-    const ConstArray<std::int32_t> ids = index.transposed(axis, -1).contiguous();
-    const std::size_t m = ids.dim(-1);
-    for (std::size_t r = 0; r < from.size() / std::max<std::size_t>(n, 1); ++r) {
-        std::int32_t* const row = from.data() + r * n;
-        std::iota(row, row + n, 0);
-        for (std::size_t j = 0; j < m; ++j) {
-            const std::int32_t id = ids.data()[r * m + j];
-            check(id >= 0 && static_cast<std::size_t>(id) < n, "scatter: ids must be at least 0 and below {}, got {}",
-                  n, id);
-            row[id] = static_cast<std::int32_t>(n + j);
-        }
-    }
-    return gather(concatenate({x, source}, axis), axis, from.transposed(axis, -1));
-}
-
-template <class T>
-Tensor<T> unfold(const Tensor<T>& x, std::ptrdiff_t axis, std::size_t size, std::size_t step, std::size_t dilation) {
-    check_defined("unfold", x);
-    const std::size_t n = x.shape()[normalize_axis("unfold", axis, x.rank())];
-    check(size > 0 && step > 0 && dilation > 0 && dilation * (size - 1) < n,
-          "unfold: windows of 1 to {} elements are required, got {} of dilation {} and step {}", n, size, dilation,
-          step);
-    const std::size_t span = (n - 1 - dilation * (size - 1)) / step * step + 1;  // of the windows' first elements
-    std::vector<Tensor<T>> places;
-    for (std::size_t i = 0; i < size; ++i) places.push_back(slice(x, axis, i * dilation, i * dilation + span, step));
-    return stack(places, -1);
-}
-
-template <class T>
-Tensor<T> conv1d(const Tensor<T>& x, const Tensor<T>& weight, const Tensor<T>& bias, std::size_t stride,
-                 std::size_t padding, std::size_t dilation) {
-    return convolution("conv1d", 1, x, weight, bias, stride, padding, dilation);
-}
-
-template <class T>
-Tensor<T> conv2d(const Tensor<T>& x, const Tensor<T>& weight, const Tensor<T>& bias, std::size_t stride,
-                 std::size_t padding, std::size_t dilation) {
-    return convolution("conv2d", 2, x, weight, bias, stride, padding, dilation);
-}
-
-template <class T>
-Tensor<T> max_pool2d(const Tensor<T>& x, std::size_t size, std::size_t stride) {
-    return max(windows_of_two_axes("max_pool2d", x, size, stride), {-2, -1});
-}
-
-template <class T>
-Tensor<T> avg_pool2d(const Tensor<T>& x, std::size_t size, std::size_t stride) {
-    return mean(windows_of_two_axes("avg_pool2d", x, size, stride), {-2, -1});
-}
-
-#define INKLING_INSTANTIATE(T)                                                                                \
-    template Tensor<T> pad(const Tensor<T>&, const std::vector<std::ptrdiff_t>&, double);                     \
-    template Tensor<T> flip(const Tensor<T>&, const Axes&);                                                   \
-    template Tensor<T> roll(const Tensor<T>&, std::ptrdiff_t, std::ptrdiff_t);                                \
-    template Tensor<T> tile(const Tensor<T>&, const Shape&);                                                  \
-    template Tensor<T> one_hot(const IdArray&, std::size_t);                                                  \
-    template Tensor<T> norm(const Tensor<T>&, double, const Axes&, bool);                                     \
-    template IdArray argmin(const Tensor<T>&, const Axes&, bool);                                             \
-    template IdArray argsort(const Tensor<T>&, std::ptrdiff_t, bool);                                         \
-    template Ordered<T> cummax(const Tensor<T>&, std::ptrdiff_t);                                             \
-    template Tensor<T> cumprod(const Tensor<T>&, std::ptrdiff_t);                                             \
-    template Tensor<T> scatter(const Tensor<T>&, std::ptrdiff_t, const IdArray&, const Tensor<T>&);           \
-    template Tensor<T> unfold(const Tensor<T>&, std::ptrdiff_t, std::size_t, std::size_t, std::size_t);       \
-    template Tensor<T> conv1d(const Tensor<T>&, const Tensor<T>&, const Tensor<T>&, std::size_t, std::size_t, \
-                              std::size_t);                                                                   \
-    template Tensor<T> conv2d(const Tensor<T>&, const Tensor<T>&, const Tensor<T>&, std::size_t, std::size_t, \
-                              std::size_t);                                                                   \
-    template Tensor<T> max_pool2d(const Tensor<T>&, std::size_t, std::size_t);                                \
-    template Tensor<T> avg_pool2d(const Tensor<T>&, std::size_t, std::size_t);
+#define INKLING_INSTANTIATE(T)                                                                     \
+    template Tensor<T> pad(const Tensor<T>&, const std::vector<std::ptrdiff_t>&, double);          \
+    template Tensor<T> pad(const Tensor<T>&, const std::vector<std::ptrdiff_t>&, Padding);         \
+    template Tensor<T> flip(const Tensor<T>&, const Axes&);                                        \
+    template Tensor<T> roll(const Tensor<T>&, std::ptrdiff_t, std::ptrdiff_t);                     \
+    template Tensor<T> tile(const Tensor<T>&, const Shape&);                                       \
+    template Tensor<T> one_hot(const IdArray&, std::size_t);                                       \
+    template Tensor<T> diagonal(const Tensor<T>&, std::ptrdiff_t, std::ptrdiff_t, std::ptrdiff_t); \
+    template Tensor<T> norm(const Tensor<T>&, double, const Axes&, bool);                          \
+    template Tensor<T> normalize(const Tensor<T>&, double, std::ptrdiff_t, double);                \
+    template IdArray argmin(const Tensor<T>&, const Axes&, bool);                                  \
+    template IdArray argsort(const Tensor<T>&, std::ptrdiff_t, bool);                              \
+    template Ordered<T> cummax(const Tensor<T>&, std::ptrdiff_t);                                  \
+    template Ordered<T> cummin(const Tensor<T>&, std::ptrdiff_t);                                  \
+    template Tensor<T> logcumsumexp(const Tensor<T>&, std::ptrdiff_t);                             \
+    template Tensor<T> cumprod(const Tensor<T>&, std::ptrdiff_t);
 INKLING_INSTANTIATE(float)
 INKLING_INSTANTIATE(double)
 #undef INKLING_INSTANTIATE

@@ -13,6 +13,10 @@ namespace inkling {
 //   pad(x, {1, 2})   (H, W) -> (H, W + 3)
 template <class T>
 Tensor<T> pad(const Tensor<T>& x, const std::vector<std::ptrdiff_t>& widths, double value = 0);
+// What stands around x instead: of a b c,  c b | a b c | b a;  a a | a b c | c c;  b c | a b c | a b
+enum class Padding { reflect, replicate, circular };
+template <class T>
+Tensor<T> pad(const Tensor<T>& x, const std::vector<std::ptrdiff_t>& widths, Padding with);
 template <class T>
 Tensor<T> flip(const Tensor<T>& x, const Axes& axes = {});  // in reverse order along the axes; default: all
 template <class T>
@@ -23,9 +27,16 @@ Tensor<T> tile(const Tensor<T>& x, const Shape& times);
 template <class T>
 Tensor<T> one_hot(const IdArray& ids, std::size_t classes);  // (...) -> (..., classes): 1 at the id, 0 elsewhere
 
+// The elements [..., i, ..., i + k, ...] of axes a and b, as a new last axis.
+template <class T>
+Tensor<T> diagonal(const Tensor<T>& x, std::ptrdiff_t k = 0, std::ptrdiff_t a = 0, std::ptrdiff_t b = 1);
+
 // (sum |x|^p)^(1/p) over axes, p > 0; the largest |x| where p is infinite. The gradient is 0 where all x are 0.
 template <class T>
 Tensor<T> norm(const Tensor<T>& x, double p = 2, const Axes& axes = {}, bool keep_axes = false);
+// x / max(norm, eps), with the norm along an axis.
+template <class T>
+Tensor<T> normalize(const Tensor<T>& x, double p = 2, std::ptrdiff_t axis = 1, double eps = 1e-12);
 template <class T>
 IdArray argmin(const Tensor<T>& x, const Axes& axes = {}, bool keep_axes = false);  // as argmax of -x
 template <class T>
@@ -35,32 +46,10 @@ IdArray argsort(const Tensor<T>& x, std::ptrdiff_t axis = -1, bool descending = 
 template <class T>
 Ordered<T> cummax(const Tensor<T>& x, std::ptrdiff_t axis);
 template <class T>
+Ordered<T> cummin(const Tensor<T>& x, std::ptrdiff_t axis);  // the same with the minimum
+template <class T>
+Tensor<T> logcumsumexp(const Tensor<T>& x, std::ptrdiff_t axis);  // y_i = ln(e^x_0 + ... + e^x_i)
+template <class T>
 Tensor<T> cumprod(const Tensor<T>& x, std::ptrdiff_t axis);  // y_i = x_0 x_1 ... x_i
-
-// x with source[..., j, ...] in place of [..., index[..., j, ...], ...]; of several in one place the last stays. Shapes
-// as for scatter_add.
-template <class T>
-Tensor<T> scatter(const Tensor<T>& x, std::ptrdiff_t axis, const IdArray& index, const Tensor<T>& source);
-
-// Windows of `size` elements, `dilation` apart, each `step` behind the one before. The axis becomes the number of
-// windows, and the last axis, a new one, is the place in the window: (..., n, ...) -> (..., windows, ..., size)
-template <class T>
-Tensor<T> unfold(const Tensor<T>& x, std::ptrdiff_t axis, std::size_t size, std::size_t step = 1,
-                 std::size_t dilation = 1);
-
-// As torch.nn.functional has them, the same along each axis of x behind the channels; `padding` is of zeros.
-//   conv1d   x (B, C, L),    weight (O, C, K),      bias (O) or undefined -> (B, O, L')
-//   conv2d   x (B, C, H, W), weight (O, C, Kh, Kw), bias (O) or undefined -> (B, O, H', W')
-template <class T>
-Tensor<T> conv1d(const Tensor<T>& x, const Tensor<T>& weight, const Tensor<T>& bias = {}, std::size_t stride = 1,
-                 std::size_t padding = 0, std::size_t dilation = 1);
-template <class T>
-Tensor<T> conv2d(const Tensor<T>& x, const Tensor<T>& weight, const Tensor<T>& bias = {}, std::size_t stride = 1,
-                 std::size_t padding = 0, std::size_t dilation = 1);
-// The maximum and the mean of windows (size, size) of the last two axes, `stride` apart; 0: as far as they are wide.
-template <class T>
-Tensor<T> max_pool2d(const Tensor<T>& x, std::size_t size, std::size_t stride = 0);
-template <class T>
-Tensor<T> avg_pool2d(const Tensor<T>& x, std::size_t size, std::size_t stride = 0);
 
 }  // namespace inkling

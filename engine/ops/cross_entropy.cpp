@@ -14,6 +14,7 @@
 #include "engine/base/parallel.h"
 #include "engine/base/profile.h"
 #include "engine/kernels/simd.h"
+#include "engine/ops/mask.h"
 #include "engine/ops/operators.h"
 #include "engine/ops/select.h"
 #include "engine/ops/shape.h"
@@ -164,9 +165,60 @@ Tensor<T> cross_entropy(const Tensor<T>& logits, const IdArray& targets_any, con
     });
 }
 
-#define INKLING_INSTANTIATE(T)                                                        \
-    template Tensor<T> cross_entropy(const Tensor<T>&, const IdArray&, std::int32_t); \
-    template Tensor<T> cross_entropy(const Tensor<T>&, const IdArray&, const CrossEntropyOptions&);
+template <class T>
+Tensor<T> cross_entropy(const Tensor<T>& logits, const Tensor<T>& targets, const CrossEntropyOptions& options) {
+    check_defined("cross_entropy", logits, targets);
+    check(logits.rank() > 0 && logits.shape() == targets.shape(),
+          "cross_entropy: probabilities of the logits' shape are required, got {} and {}", targets.shape(),
+          logits.shape());
+    const std::size_t width = logits.dim(-1);
+    const std::vector<double>& w = options.weight;
+    check(w.empty() || w.size() == width, "cross_entropy: a weight for each of {} classes is required, got {}", width,
+          w.size());
+    Array<T> weight({width}, T{-1});
+    for (std::size_t j = 0; j < w.size(); ++j) weight.data()[j] = static_cast<T>(-w[j]);
+    const double smoothing = options.label_smoothing;
+    const Tensor<T> smooth = affine(targets, 1 - smoothing, smoothing / static_cast<double>(width));
+    const Tensor<T> y = sum(mul(mul(log_softmax(logits), smooth), Tensor<T>(weight)), -1);
+    return options.reduction == Reduction::none ? y : options.reduction == Reduction::sum ? sum(y) : mean(y);
+}
+
+template <class T>
+Tensor<T> nll_loss(const Tensor<T>& log_probabilities, const IdArray& targets, const CrossEntropyOptions& options) {
+    check_defined("nll_loss", log_probabilities);
+    const Shape& shape = log_probabilities.shape();
+    check(targets.defined() && !shape.empty() && targets.shape() == Shape(shape.begin(), shape.end() - 1),
+          "nll_loss: logarithms (..., V) and targets (...) are required, got {} and {}", shape,
+          targets.defined() ? targets.shape() : Shape());
+    check(options.weight.empty() || options.weight.size() == shape.back(),
+          "nll_loss: a weight for each of {} classes is required, got {}", shape.back(), options.weight.size());
+    IdArray ids = targets.clone();
+    MaskArray ignored(targets.shape());
+    Array<T> weights(targets.shape());
+    double total = 0;
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+        std::int32_t& t = ids.data()[i];
+        ignored.data()[i] = t == options.ignore;
+        if (t == options.ignore) t = 0;
+        check(t >= 0 && static_cast<std::size_t>(t) < shape.back(),
+              "nll_loss: targets must be at least 0 and below {}, or {}, got {}", shape.back(), options.ignore, t);
+        const double w = options.weight.empty() ? 1.0 : options.weight[static_cast<std::size_t>(t)];
+        weights.data()[i] = static_cast<T>(-w);
+        if (!ignored.data()[i]) total += w;
+    }
+    Shape column = targets.shape();
+    column.push_back(1);
+    const Tensor<T> picked = reshape(gather(log_probabilities, -1, ids.reshaped(column)), targets.shape());
+    const Tensor<T> y = masked_fill(mul(picked, Tensor<T>(weights)), ignored, 0);
+    if (options.reduction == Reduction::mean) return scale(sum(y), total == 0 ? 0 : 1 / total);
+    return options.reduction == Reduction::none ? y : sum(y);
+}
+
+#define INKLING_INSTANTIATE(T)                                                                        \
+    template Tensor<T> cross_entropy(const Tensor<T>&, const IdArray&, std::int32_t);                 \
+    template Tensor<T> cross_entropy(const Tensor<T>&, const IdArray&, const CrossEntropyOptions&);   \
+    template Tensor<T> cross_entropy(const Tensor<T>&, const Tensor<T>&, const CrossEntropyOptions&); \
+    template Tensor<T> nll_loss(const Tensor<T>&, const IdArray&, const CrossEntropyOptions&);
 INKLING_INSTANTIATE(float)
 INKLING_INSTANTIATE(double)
 #undef INKLING_INSTANTIATE

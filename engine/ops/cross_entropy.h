@@ -25,5 +25,13 @@ struct CrossEntropyOptions {
 // The same with options: cross_entropy(logits, targets, {.label_smoothing = 0.1}).
 template <class T>
 Tensor<T> cross_entropy(const Tensor<T>& logits, const IdArray& targets, const CrossEntropyOptions& options);
+// The same with probabilities of classes as targets, (..., V) like the logits; the mean is over the rows. `ignore` is
+// not used.
+template <class T>
+Tensor<T> cross_entropy(const Tensor<T>& logits, const Tensor<T>& targets, const CrossEntropyOptions& options = {});
+
+// The same of log_softmax(logits), which is given; without label smoothing.
+template <class T>
+Tensor<T> nll_loss(const Tensor<T>& log_probabilities, const IdArray& targets, const CrossEntropyOptions& options = {});
 
 }  // namespace inkling

@@ -73,8 +73,6 @@ Equation parse(std::string_view text, const std::vector<Shape>& shapes) {
         if (const std::size_t dot = letters.find('.'); dot != letters.npos)
             letters.replace(dot, 1, letters_of_ellipsis(broadcast - axes, broadcast));
     };
-    check(arrow == std::string::npos || has(e.result, '.') || broadcast == 0,
-          "einsum: the result must have the ellipsis of the operands, \"...\", got \"{}\"", text);
     std::string all;
     for (std::size_t i = 0; i < count; ++i) {
         expand(e.operands[i], shapes[i].size() + 1 - e.operands[i].size());

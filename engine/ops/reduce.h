@@ -13,7 +13,7 @@ enum class Reduction { mean, sum, none };
 template <class T>
 Tensor<T> sum(const Tensor<T>& x, const Axes& axes = {}, bool keep_axes = false);
 template <class T>
-Tensor<T> mean(const Tensor<T>& x, const Axes& axes = {}, bool keep_axes = false);
+Tensor<T> mean(const Tensor<T>& x, const Axes& axes = {}, bool keep_axes = false);  // of no elements: NaN
 template <class T>
 Tensor<T> sum_to(const Tensor<T>& x, const Shape& shape);  // over the axes along which `shape` broadcasts to x's
 // Tied elements share the gradient equally.

@@ -135,6 +135,11 @@ Ordered<T> ordered(const char* op, const Tensor<T>& x, std::size_t k, std::ptrdi
 template <class T>
 Tensor<T> gather(const Tensor<T>& x, std::ptrdiff_t axis, const IdArray& index) {
     check_defined("gather", x);
+    const std::size_t k = normalize_axis("gather", axis, x.rank());
+    if (index.defined() && index.rank() == x.rank())
+        for (std::size_t i = 0; i < x.rank(); ++i)
+            if (i != k && index.shape()[i] < x.shape()[i])
+                return gather(slice(x, static_cast<std::ptrdiff_t>(i), 0, index.shape()[i]), axis, index);
     return chosen("gather", x, Places("gather", x.shape(), axis, index, false));
 }
 

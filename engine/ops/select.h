@@ -6,7 +6,7 @@
 
 namespace inkling {
 
-// y[..., j, ...] = x[..., index[..., j, ...], ...], of index's shape, which is x's but along the axis.
+// y[..., j, ...] = x[..., index[..., j, ...], ...], of index's shape, which is no larger than x's but along the axis.
 template <class T>
 Tensor<T> gather(const Tensor<T>& x, std::ptrdiff_t axis, const IdArray& index);
 

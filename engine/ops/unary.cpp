@@ -14,7 +14,8 @@
 //   expm1    y = e^x - 1             dx = dy e^x
 //   erf      y = erf x               dx = dy 2 / sqrt(pi) e^(-x^2)
 //   clamp    y = min(max(x, l), h)   dx = dy where l < x < h, else 0
-// Where x is NaN, so is its gradient.
+//   floor, ceil, trunc, round, sign  dx = 0
+// Where x is NaN, so is its gradient, but for the last line's.
 #include "engine/ops/unary.h"
 
 #include <cmath>
@@ -50,6 +51,11 @@ Traced<T> cosine(const Traced<T>& x) {
 template <class T>
 Traced<T> power(const Traced<T>& x, T p) {
     return Traced<T>(pow(x.tensor, static_cast<double>(p)));
+}
+
+template <class T, class F>
+Tensor<T> step(const char* op, const Tensor<T>& x, const F& f) {
+    return unary_op(op, x, Saves::nothing, f, [](auto dy, auto) { return decltype(dy)(T{0}); });
 }
 
 }  // namespace
@@ -156,13 +162,41 @@ Tensor<T> erf(const Tensor<T>& x) {
 
 template <class T>
 Tensor<T> clamp(const Tensor<T>& x, double lowest, double highest) {
-    check_defined("clamp", x);
-    check(lowest <= highest, "clamp: the lowest value must not be above the highest, got {} and {} for shape {}",
-          lowest, highest, x.shape());
+    check(!std::isnan(lowest) && !std::isnan(highest), "clamp: numbers are required as bounds, got {} and {}", lowest,
+          highest);
     const Vec<T> l(static_cast<T>(lowest)), h(static_cast<T>(highest)), zero(T{0});
     return unary_op(
-        "clamp", x, Saves::input, [=](auto v) { return xsimd::select(v < l, l, xsimd::select(v > h, h, v)); },
+        "clamp", x, Saves::input,
+        [=](auto v) {
+            const Vec<T> y = xsimd::select(v < l, l, v);
+            return xsimd::select(y > h, h, y);
+        },
         [=](auto dy, auto v) { return select((v > l) & (v < h), dy, select(v == v, zero, v)); });
+}
+
+template <class T>
+Tensor<T> floor(const Tensor<T>& x) {
+    return step("floor", x, [](auto v) { return xsimd::floor(v); });
+}
+
+template <class T>
+Tensor<T> ceil(const Tensor<T>& x) {
+    return step("ceil", x, [](auto v) { return xsimd::ceil(v); });
+}
+
+template <class T>
+Tensor<T> trunc(const Tensor<T>& x) {
+    return step("trunc", x, [](auto v) { return xsimd::trunc(v); });
+}
+
+template <class T>
+Tensor<T> round(const Tensor<T>& x) {
+    return step("round", x, lanewise<T>([](T v) { return std::nearbyint(v); }));
+}
+
+template <class T>
+Tensor<T> sign(const Tensor<T>& x) {
+    return step("sign", x, lanewise<T>([](T v) { return v > 0 ? T{1} : v < 0 ? T{-1} : v; }));
 }
 
 #define INKLING_INSTANTIATE(T)                                   \
@@ -181,6 +215,11 @@ Tensor<T> clamp(const Tensor<T>& x, double lowest, double highest) {
     template Tensor<T> log1p(const Tensor<T>&);                  \
     template Tensor<T> expm1(const Tensor<T>&);                  \
     template Tensor<T> erf(const Tensor<T>&);                    \
+    template Tensor<T> floor(const Tensor<T>&);                  \
+    template Tensor<T> ceil(const Tensor<T>&);                   \
+    template Tensor<T> trunc(const Tensor<T>&);                  \
+    template Tensor<T> round(const Tensor<T>&);                  \
+    template Tensor<T> sign(const Tensor<T>&);                   \
     template Tensor<T> clamp(const Tensor<T>&, double, double);
 INKLING_INSTANTIATE(float)
 INKLING_INSTANTIATE(double)

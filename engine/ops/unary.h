@@ -45,7 +45,19 @@ Tensor<T> expm1(const Tensor<T>& x);  // e^x - 1, exact for small x
 template <class T>
 Tensor<T> erf(const Tensor<T>& x);  // 2 / sqrt(pi) times the integral of e^-t^2 from 0 to x
 
-// x, but at least `lowest` and at most `highest`. The gradient is 0 where x is one of them, as outside.
+// Steps: their gradient is 0.
+template <class T>
+Tensor<T> floor(const Tensor<T>& x);
+template <class T>
+Tensor<T> ceil(const Tensor<T>& x);
+template <class T>
+Tensor<T> trunc(const Tensor<T>& x);  // toward 0
+template <class T>
+Tensor<T> round(const Tensor<T>& x);  // halves to the even number
+template <class T>
+Tensor<T> sign(const Tensor<T>& x);  // -1, 0 or 1
+
+// x, but at least `lowest` and at most `highest`, which wins. The gradient is 0 where x is one of them, as outside.
 template <class T>
 Tensor<T> clamp(const Tensor<T>& x, double lowest, double highest = std::numeric_limits<double>::infinity());
 

@@ -31,6 +31,23 @@ constexpr auto names(Masked) {
 constexpr auto names(RotaryPairs) {
     return name_table<RotaryPairs>({{RotaryPairs::halves, "halves"}, {RotaryPairs::interleaved, "interleaved"}});
 }
+constexpr auto names(Padding) {
+    return name_table<Padding>(
+        {{Padding::reflect, "reflect"}, {Padding::replicate, "replicate"}, {Padding::circular, "circular"}});
+}
+constexpr auto names(Scatter) {
+    return name_table<Scatter>({{Scatter::replace, "replace"},
+                                {Scatter::sum, "sum"},
+                                {Scatter::prod, "prod"},
+                                {Scatter::mean, "mean"},
+                                {Scatter::max, "max"},
+                                {Scatter::min, "min"}});
+}
+constexpr auto names(Interpolation) {
+    return name_table<Interpolation>({{Interpolation::nearest, "nearest"},
+                                      {Interpolation::nearest_exact, "nearest-exact"},
+                                      {Interpolation::linear, "linear"}});
+}
 
 }  // namespace inkling
 
@@ -135,6 +152,8 @@ struct int_list_caster {
 template <>
 struct type_caster<inkling::Shape> : int_list_caster<inkling::Shape> {};
 template <>
+struct type_caster<inkling::AxisSizes> : int_list_caster<inkling::AxisSizes> {};
+template <>
 struct type_caster<inkling::OpenShape> {
     NB_TYPE_CASTER(inkling::OpenShape, const_name("int | collections.abc.Sequence[int]"))
     type_caster() : value(inkling::Shape()) {}
@@ -203,5 +222,11 @@ template <>
 struct type_caster<inkling::Masked> : named_caster<inkling::Masked> {};
 template <>
 struct type_caster<inkling::RotaryPairs> : named_caster<inkling::RotaryPairs> {};
+template <>
+struct type_caster<inkling::Padding> : named_caster<inkling::Padding> {};
+template <>
+struct type_caster<inkling::Scatter> : named_caster<inkling::Scatter> {};
+template <>
+struct type_caster<inkling::Interpolation> : named_caster<inkling::Interpolation> {};
 
 }  // namespace nanobind::detail

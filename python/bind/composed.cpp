@@ -1,4 +1,4 @@
-// The ops of engine/ops/composed.h.
+// The ops of engine/ops/composed.h, elementary.h, scatter.h and windows.h.
 #include "python/bind/bind.h"
 #include "python/bind/places.h"
 
@@ -8,9 +8,19 @@ void bind_composed(nb::module_& m, nb::class_<AnyTensor>& c) {
     Places op{m, c};
     const auto axes = "axes"_a = nb::none();
     const auto keep = "keep_axes"_a = false;
-    op("pad", BOTH(pad),
-       "`value` before and after the last axis, then the axis in front of it, ...; a negative width cuts off.",
-       "widths"_a, "value"_a = 0.0);
+    op(
+        "pad",
+        []<class T>(const Tensor<T>& x, std::vector<std::ptrdiff_t> widths, double value) {
+            return pad(x, widths, value);
+        },
+        "`value` before and after the last axis, then the axis in front of it, ...; a negative width cuts off.",
+        "widths"_a, "value"_a = 0.0);
+    op(
+        "pad",
+        []<class T>(const Tensor<T>& x, std::vector<std::ptrdiff_t> widths, Padding mode) {
+            return pad(x, widths, mode);
+        },
+        "mode: 'reflect', 'replicate' or 'circular' elements of x.", "widths"_a, "mode"_a);
     op("flip", BOTH(flip), "In reverse order along axes, or all.", axes);
     op("roll", BOTH(roll), "Element i goes to i + shift along an axis, and around its end.", "shift"_a, "axis"_a);
     op("tile", BOTH(tile), "x again and again, times[i] times along axis i.", "times"_a);
@@ -25,29 +35,85 @@ void bind_composed(nb::module_& m, nb::class_<AnyTensor>& c) {
     op("argsort", BOTH(argsort), "The ids that sort() gives.", "axis"_a = -1, "descending"_a = false);
     op("cummax", BOTH(cummax), "(values, ids): the largest element so far along an axis, and where it is.", "axis"_a);
     op("cumprod", BOTH(cumprod), "y_i = x_0 x_1 ... x_i along an axis.", "axis"_a);
+    op("cummin", BOTH(cummin), "(values, ids): the smallest element so far along an axis, and where it is.", "axis"_a);
+    op("logcumsumexp", BOTH(logcumsumexp), "y_i = ln(e^x_0 + ... + e^x_i) along an axis.", "axis"_a);
+    op("diagonal", BOTH(diagonal), "The elements [..., i, ..., i + k, ...] of axes a and b, as a new last axis.",
+       "k"_a = 0, "a"_a = 0, "b"_a = 1);
+    op("normalize", BOTH(normalize), "x / max(norm, eps), with the norm along an axis.", "p"_a = 2.0, "axis"_a = 1,
+       "eps"_a = 1e-12);
     op("scatter", BOTH(scatter),
-       "x with source[..., j, ...] in place of [..., index[..., j, ...], ...]; of several the last stays.", "axis"_a,
-       "index"_a, "source"_a);
+       "x with source[..., j, ...] in place of [..., index[..., j, ...], ...], of several the last; or the 'sum', "
+       "'prod', "
+       "'mean', 'max' or 'min' of all that comes to a place, and of x where include_self.",
+       "axis"_a, "index"_a, "source"_a, "how"_a = Scatter::replace, "include_self"_a = true);
     op("unfold", BOTH(unfold),
        "Windows of `size` elements of an axis, `step` apart: (..., n, ...) -> (..., windows, ..., size).", "axis"_a,
        "size"_a, "step"_a = 1, "dilation"_a = 1);
-    const auto convolution = [&](const char* name, auto conv, const char* doc) {
-        op(name, conv, doc, "weight"_a, "bias"_a = nb::none(), "stride"_a = 1, "padding"_a = 0, "dilation"_a = 1);
+    const auto one = AxisSizes(1), zero = AxisSizes(0);
+    const auto convolution = [&]<class F>(const char* name, const F& conv, const char* doc) {
+        op(
+            name,
+            [conv]<class T>(const Tensor<T>& x, const Tensor<T>& w, const Maybe<T>& b, AxisSizes stride,
+                            AxisSizes padding, AxisSizes dilation, std::size_t groups) {
+                return conv(x, w, b.tensor, ConvOptions{stride, padding, dilation, groups});
+            },
+            doc, "weight"_a, "bias"_a = nb::none(), "stride"_a = one, "padding"_a = zero, "dilation"_a = one,
+            "groups"_a = 1);
     };
     convolution(
-        "conv1d",
-        []<class T>(const Tensor<T>& x, const Tensor<T>& w, const Maybe<T>& b, std::size_t stride, std::size_t padding,
-                    std::size_t dilation) { return conv1d(x, w, b.tensor, stride, padding, dilation); },
-        "x (B, C, L), weight (O, C, K), bias (O) or None -> (B, O, L')");
+        "conv1d", [](const auto&... in) { return conv1d(in...); },
+        "x (B, C, L), weight (O, C / groups, K), bias (O) or None -> (B, O, L')");
     convolution(
-        "conv2d",
-        []<class T>(const Tensor<T>& x, const Tensor<T>& w, const Maybe<T>& b, std::size_t stride, std::size_t padding,
-                    std::size_t dilation) { return conv2d(x, w, b.tensor, stride, padding, dilation); },
-        "x (B, C, H, W), weight (O, C, Kh, Kw), bias (O) or None -> (B, O, H', W')");
-    op("max_pool2d", BOTH(max_pool2d), "The maximum of windows (size, size) of the last two axes; stride 0: size.",
-       "size"_a, "stride"_a = 0);
-    op("avg_pool2d", BOTH(avg_pool2d), "The mean of windows (size, size) of the last two axes; stride 0: size.",
-       "size"_a, "stride"_a = 0);
+        "conv2d", [](const auto&... in) { return conv2d(in...); },
+        "x (B, C, H, W), weight (O, C / groups, Kh, Kw), bias (O) or None -> (B, O, H', W')");
+    op(
+        "conv_transpose2d",
+        []<class T>(const Tensor<T>& x, const Tensor<T>& w, const Maybe<T>& b, AxisSizes stride, AxisSizes padding,
+                    AxisSizes output_padding, std::size_t groups, AxisSizes dilation) {
+            return conv_transpose2d(x, w, b.tensor, ConvOptions{stride, padding, dilation, groups, output_padding});
+        },
+        "x (B, C, H, W), weight (C, O / groups, Kh, Kw), bias (O) or None -> (B, O, H', W')", "weight"_a,
+        "bias"_a = nb::none(), "stride"_a = one, "padding"_a = zero, "output_padding"_a = zero, "groups"_a = 1,
+        "dilation"_a = one);
+    op(
+        "max_pool2d",
+        []<class T>(const Tensor<T>& x, AxisSizes size, AxisSizes stride, AxisSizes padding, AxisSizes dilation,
+                    bool ceil_mode) {
+            return max_pool2d(x, size, PoolOptions{stride, padding, dilation, ceil_mode});
+        },
+        "The maximum of windows of the last two axes; stride (): the size.", "size"_a, "stride"_a = AxisSizes(),
+        "padding"_a = zero, "dilation"_a = one, "ceil_mode"_a = false);
+    op(
+        "avg_pool2d",
+        []<class T>(const Tensor<T>& x, AxisSizes size, AxisSizes stride, AxisSizes padding, bool ceil_mode,
+                    bool count_padding) {
+            return avg_pool2d(x, size, PoolOptions{stride, padding, 1, ceil_mode, count_padding});
+        },
+        "The mean of windows of the last two axes; stride (): the size.", "size"_a, "stride"_a = AxisSizes(),
+        "padding"_a = zero, "ceil_mode"_a = false, "count_padding"_a = true);
+    op("interpolate", BOTH(interpolate),
+       "The last axes with these sizes, 'nearest', 'nearest-exact' or 'linear', as torch.nn.functional.interpolate.",
+       "sizes"_a, "mode"_a = Interpolation::nearest, "align_corners"_a = false);
+
+    op("exp2", BOTH(exp2), "2^x");
+    op("log2", BOTH(log2), "The logarithm to base 2.");
+    op("log10", BOTH(log10), "The logarithm to base 10.");
+    op("rsqrt", BOTH(rsqrt), "x^(-1/2)");
+    op("tan", BOTH(tan), "tan x");
+    op("sinh", BOTH(sinh), "sinh x");
+    op("cosh", BOTH(cosh), "cosh x");
+    op("asinh", BOTH(asinh), "The inverse of sinh.");
+    op("acosh", BOTH(acosh), "The inverse of cosh.");
+    op("atanh", BOTH(atanh), "The inverse of tanh.");
+    op("logsigmoid", BOTH(logsigmoid), "ln sigmoid(x)");
+    op("softsign", BOTH(softsign), "x / (1 + |x|)");
+    op("mish", BOTH(mish), "x tanh(softplus(x))");
+    op("celu", BOTH(celu), "x, or alpha (e^(x / alpha) - 1) where x <= 0.", "alpha"_a = 1.0);
+    op("selu", BOTH(selu), "1.0507 elu(x, 1.67326), which makes normal numbers of normal ones.");
+    op("hardsigmoid", BOTH(hardsigmoid), "x / 6 + 1/2, between 0 and 1.");
+    op("hardswish", BOTH(hardswish), "x hardsigmoid(x)");
+    define(m, "copysign", BOTH(copysign), "|x| with the sign of `sign`, which counts as a constant.", "x"_a, "sign"_a);
+    define(m, "logaddexp", BOTH(logaddexp), "ln(e^a + e^b), without overflow; shapes broadcast.", "a"_a, "b"_a);
 }
 
 }  // namespace inkling::python

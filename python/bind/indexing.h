@@ -1,7 +1,5 @@
-// x[key], as NumPy indexes: integers, slices, ..., None, and one array of integers or truth values.
+// x[key], as NumPy indexes: integers, slices, ..., None, and arrays of integers or truth values.
 #pragma once
-
-#include <utility>
 
 #include "python/bind/any_tensor.h"
 
@@ -23,17 +21,16 @@ inline std::ptrdiff_t axes_named(nb::handle key) {
     return mask ? nb::cast<std::ptrdiff_t>(array.attr("ndim")) : 1;
 }
 
-// x[..., array, ...]: the axes of x from `axis` on that the array names become the array's, or one for a mask. `gone`
-// axes in front were indexed away.
+// x[..., array, ...]: the axes of x from `axis` on that the array names become the array's, or one for a mask.
 template <class T>
-Tensor<T> take(Tensor<T> x, std::ptrdiff_t axis, nb::object array, std::ptrdiff_t gone) {
+Tensor<T> take(Tensor<T> x, std::ptrdiff_t axis, nb::object array) {
     if (nb::cast<std::string>(array.attr("dtype").attr("kind")) == "b") {
         const auto rank = nb::cast<std::ptrdiff_t>(array.attr("ndim"));
         for (std::ptrdiff_t i = 0; i < rank; ++i) {
             if (nb::cast<std::size_t>(array.attr("shape")[i]) != x.dim(axis + i))
                 throw nb::index_error(fmt::format("[]: a mask must have the sizes of the axes that it stands for, got "
                                                   "another size of axis {} of shape {}",
-                                                  axis + i + gone, x.shape())
+                                                  axis + i, x.shape())
                                           .c_str());
         }
         x = flatten(x, axis, axis + rank - 1);
@@ -44,7 +41,8 @@ Tensor<T> take(Tensor<T> x, std::ptrdiff_t axis, nb::object array, std::ptrdiff_
     for (std::size_t i = 0; i < ids.size(); ++i) {
         std::int32_t& id = ids.data()[i];
         if (id < -size || id >= size)
-            throw nb::index_error(fmt::format("index {} is beyond axis {} of size {}", id, axis + gone, size).c_str());
+            throw nb::index_error(
+                fmt::format("index {} is out of bounds for axis {} with size {}", id, axis, size).c_str());
         if (id < 0) id += size;
     }
     Shape shape;
@@ -54,20 +52,37 @@ Tensor<T> take(Tensor<T> x, std::ptrdiff_t axis, nb::object array, std::ptrdiff_
     return reshape(index_select(x, axis, ids.reshaped({ids.size()})), shape);
 }
 
-// x[key] for keys as NumPy has them: integers, slices, ..., None, and at most one array of integers or truth values.
+// x[keys] where several keys are arrays, or one is beside integers: NumPy finds the places.
+template <class T>
+Tensor<T> take_places(const Tensor<T>& x, const nb::object& keys) {
+    const nb::object numpy = nb::module_::import_("numpy");
+    const nb::object places = numpy.attr("arange")(x.size()).attr("reshape")(nb::cast(x.shape()))[keys];
+    const auto rank = nb::cast<std::size_t>(numpy.attr("ndim")(places));
+    check(rank <= Shape::kMaxRank, "[]: at most {} axes are possible, got {}", Shape::kMaxRank, rank);
+    const IdArray ids = nb::cast<IdArray>(numpy.attr("asarray")(places, "int32"));
+    return reshape(index_select(flatten(x), 0, ids.reshaped({ids.size()})), ids.shape());
+}
+
+// x[key] for keys as NumPy has them: integers, slices, ..., None, and arrays of integers or truth values.
 template <class T>
 Tensor<T> item_of(Tensor<T> x, nb::handle key) {
     const nb::object keys = nb::isinstance<nb::tuple>(key) ? nb::borrow(key) : nb::object(nb::make_tuple(key));
     const nb::handle ellipsis = Py_Ellipsis;
     std::ptrdiff_t named = 0, axis = 0, gone = 0;  // axes that keys name; of those that are left; indexed away
+    int arrays = 0, integers = 0;
     for (const nb::handle k : keys) {
-        if (!k.is_none() && !k.is(ellipsis)) named += axes_named(k);
+        if (k.is_none() || k.is(ellipsis)) continue;
+        named += axes_named(k);
+        const bool array = array_key(k).is_valid();
+        arrays += array;
+        integers += !array && PyIndex_Check(k.ptr());  // NumPy's arrays have __index__, too
     }
     const auto rank = static_cast<std::ptrdiff_t>(x.rank());
     if (named > rank)
         throw nb::index_error(
-            fmt::format("[]: at most {} indices are required for shape {}, got {}", rank, x.shape(), named).c_str());
-    bool has_array = false;
+            fmt::format("[]: too many indices: at most {} are possible for shape {}, got {}", rank, x.shape(), named)
+                .c_str());
+    if (arrays > 1 || (arrays == 1 && integers > 0)) return take_places(x, keys);
     for (const nb::handle k : keys) {
         if (k.is(ellipsis)) {
             axis = static_cast<std::ptrdiff_t>(x.rank()) - named;
@@ -96,21 +111,19 @@ Tensor<T> item_of(Tensor<T> x, nb::handle key) {
             continue;
         }
         if (const nb::object array = array_key(k); array.is_valid()) {
-            if (std::exchange(has_array, true))
-                throw nb::type_error("Tensor[]: at most one array of indices is possible");
             const std::size_t before = x.rank();
             const std::ptrdiff_t replaced = axes_named(k);
-            x = take(x, axis, array, gone);
+            x = take(x, axis, array);
             axis += static_cast<std::ptrdiff_t>(x.rank() - before) + replaced;
             continue;
         }
         if (!PyIndex_Check(k.ptr()))
-            throw nb::type_error("Tensor[]: integers, slices, ..., None, and arrays of integers or bools are required");
+            throw nb::index_error("[]: integers, slices, ..., None, and arrays of integers or bools are required");
         const Py_ssize_t given = PyNumber_AsSsize_t(k.ptr(), PyExc_IndexError), at = given < 0 ? given + size : given;
         if (given == -1 && PyErr_Occurred()) throw nb::python_error();
         if (at < 0 || at >= size)
             throw nb::index_error(
-                fmt::format("index {} is beyond axis {} of size {}", given, axis + gone, size).c_str());
+                fmt::format("index {} is out of bounds for axis {} with size {}", given, axis + gone, size).c_str());
         const auto place = static_cast<std::size_t>(at);
         x = squeeze(slice(x, axis, place, place + 1), axis);
         ++gone;

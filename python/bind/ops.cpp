@@ -129,6 +129,11 @@ void bind_ops(nb::module_& m, nb::class_<AnyTensor>& c) {
     op("leaky_relu", BOTH(leaky_relu), "x, or negative_slope x where x <= 0.", "negative_slope"_a = 0.01);
     op("elu", BOTH(elu), "x, or alpha (e^x - 1) where x <= 0.", "alpha"_a = 1.0);
     op("softcap", BOTH(softcap), "cap tanh(x / cap), cap > 0.", "cap"_a);
+    op("floor", BOTH(floor), "x rounded down; the gradient is 0.");
+    op("ceil", BOTH(ceil), "x rounded up; the gradient is 0.");
+    op("trunc", BOTH(trunc), "x rounded toward 0; the gradient is 0.");
+    op("round", BOTH(round), "x rounded, halves to the even number; the gradient is 0.");
+    op("sign", BOTH(sign), "-1, 0 or 1; the gradient is 0.");
     op("clamp", BOTH(clamp), "x, but at least lowest and at most highest.", "lowest"_a, "highest"_a = kInfinity);
     op("affine", BOTH(affine), "factor x + offset", "factor"_a, "offset"_a);
     op("scale", BOTH(scale), "factor x", "factor"_a);
@@ -146,9 +151,11 @@ void bind_ops(nb::module_& m, nb::class_<AnyTensor>& c) {
     two("maximum", BOTH(maximum), "The larger of two numbers; shapes broadcast. Equal ones share the gradient.");
     two("minimum", BOTH(minimum), "The smaller of two numbers; shapes broadcast. Equal ones share the gradient.");
     two("remainder", BOTH(remainder), "a - b floor(a / b), Python's %; shapes broadcast.");
+    two("fmod", BOTH(fmod), "a - b trunc(a / b), C's fmod; shapes broadcast.");
     number("maximum", [](const auto& a, const auto& b) { return maximum(a, b); });
     number("minimum", [](const auto& a, const auto& b) { return minimum(a, b); });
     number("remainder", [](const auto& a, const auto& b) { return remainder(a, b); });
+    number("fmod", [](const auto& a, const auto& b) { return fmod(a, b); });
     two("matmul", BOTH(matmul),
         "a (..., M, K), b (..., K, N) -> (..., M, N); the axes in front broadcast. A vector (K) is a row as a, a "
         "column "
@@ -234,6 +241,22 @@ void bind_ops(nb::module_& m, nb::class_<AnyTensor>& c) {
         "`ignore`, its 'sum', or 'none' for one of each row. weight: of each class.",
         "targets"_a, "weight"_a = std::vector<double>(), "ignore"_a = kIgnore, "reduction"_a = Reduction::mean,
         "label_smoothing"_a = 0.0);
+    op(
+        "cross_entropy",
+        []<class T>(const Tensor<T>& x, const Tensor<T>& targets, std::vector<double> weight, Reduction reduction,
+                    double smoothing) {
+            return cross_entropy(x, targets, CrossEntropyOptions{std::move(weight), kIgnore, reduction, smoothing});
+        },
+        "The same with a tensor of probabilities (..., V).", "targets"_a, "weight"_a = std::vector<double>(),
+        "reduction"_a = Reduction::mean, "label_smoothing"_a = 0.0);
+    op(
+        "nll_loss",
+        []<class T>(const Tensor<T>& x, const IdArray& targets, std::vector<double> weight, std::int32_t ignore,
+                    Reduction reduction) {
+            return nll_loss(x, targets, CrossEntropyOptions{std::move(weight), ignore, reduction});
+        },
+        "cross_entropy of logarithms of probabilities x (..., V).", "targets"_a, "weight"_a = std::vector<double>(),
+        "ignore"_a = kIgnore, "reduction"_a = Reduction::mean);
     op("linear_cross_entropy", BOTH(linear_cross_entropy),
        "cross_entropy(softcap(linear(x, weight), cap), targets), x (..., C), weight (V, C), targets (...), with at "
        "most "

@@ -147,6 +147,9 @@ ROWS = [  # name, inputs, op, NumPy's
     ("topk", [X], lambda x: x.topk(2)[0], lambda x: -np.sort(-x, 1)[:, :2]),
     ("asin", [0.9 * np.tanh(X)], i.asin, np.arcsin),
     ("acos", [0.9 * np.tanh(X)], i.acos, np.arccos),
+    ("tan", [X], i.tan, np.tan),
+    ("acosh", [P + 1], i.acosh, np.arccosh),
+    ("atanh", [0.9 * np.tanh(X)], i.atanh, np.arctanh),
     ("remainder", [X, P], i.remainder, np.mod),
     ("pad", [X], lambda x: x.pad((1, 2, -1, 0), 5), lambda x: np.pad(x[1:], ((0, 0), (1, 2)), constant_values=5)),
     ("flip", [X], lambda x: x.flip(0), lambda x: x[::-1]),
@@ -165,6 +168,25 @@ ROWS = [  # name, inputs, op, NumPy's
         lambda x, s: x.scatter(0, np.ones((1, 4), int), s),
         lambda x, s: np.vstack([x[:1], s, x[2:]]),
     ),
+    (
+        "scatter",
+        [X, Y[:2]],
+        lambda x, s: x.scatter(0, np.ones((2, 4), int), s, "max", include_self=False),
+        lambda x, s: np.vstack([x[:1], s.max(0, keepdims=True), x[2:]]),
+    ),
+    ("pad", [X], lambda x: x.pad((1, 1), mode="reflect"), lambda x: np.pad(x, ((0, 0), (1, 1)), "reflect")),
+    ("cummin", [X], lambda x: x.cummin(1)[0], lambda x: np.minimum.accumulate(x, 1)),
+    ("logcumsumexp", [X], lambda x: x.logcumsumexp(1), lambda x: np.logaddexp.accumulate(x, 1)),
+    ("interpolate", [X], lambda x: x.interpolate((6, 2), "nearest"), lambda x: x[[0, 0, 1, 1, 2, 2]][:, ::2]),
+    ("nll_loss", [X], lambda x: x.log_softmax().nll_loss(IDS), lambda x: nll(x, IDS).mean()),
+    (
+        "cross_entropy",
+        [X, softmax(Y)],
+        lambda x, t: x.cross_entropy(t, reduction="sum"),
+        lambda x, t: -(np.log(softmax(x)) * t).sum(),
+    ),
+    ("celu", [X], lambda x: i.celu(x, 2.0), lambda x: np.where(x > 0, x, 2 * np.expm1(x / 2))),
+    ("copysign", [X, Y], i.copysign, np.copysign),
     ("unfold", [X], lambda x: x.unfold(1, 3), lambda x: np.lib.stride_tricks.sliding_window_view(x, 3, 1)),
     (
         "conv1d",
@@ -175,7 +197,7 @@ ROWS = [  # name, inputs, op, NumPy's
     (
         "conv2d",
         [Q, K[:, :, :2, :3]],
-        lambda x, w: i.conv2d(x, w, stride=2),
+        lambda x, w: i.conv2d(x, w, stride=(2, 2)),
         lambda x, w: np.einsum("bchw,ochw->bo", x[:, :, :2, :3], w)[..., None, None],
     ),
     (
@@ -184,6 +206,7 @@ ROWS = [  # name, inputs, op, NumPy's
         lambda x: x.max_pool2d(2),
         lambda x: x[..., :2, :].reshape(2, 2, 1, 2, 2, 2).max((3, 5)),
     ),
+    ("max_pool2d", [X], lambda x: x.max_pool2d((1, 3), ceil_mode=True), lambda x: np.c_[x[:, :3].max(1), x[:, 3]]),
     ("avg_pool2d", [X], lambda x: x.avg_pool2d(3, 1), lambda x: np.array([[x[:, :3].mean(), x[:, 1:].mean()]])),
     ("dropout", [X], lambda x: x.dropout(0.0, inkling.RandomKey(1)), lambda x: x),
 ]

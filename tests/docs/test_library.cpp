@@ -70,13 +70,22 @@ TEST_CASE("library page: the lines beside PyTorch's", "[docs]") {
     check_equal(where(x.value() > 2, x, 0).value(), {0, 0, 3, 4});
     CHECK(argmax(x, -1)(1) == 1);
     check_equal(maximum(x, 2.5).value(), {2.5, 2.5, 3, 4});
+    check_equal(fmod(x, Tensor<float>::full({}, 2)).value(), {1, 0, 1, 0});
+    check_close(mish(x).value(), of<float>({2, 2}, {0.8650984, 1.943959, 2.986535, 3.997413}), 1e-6);
     check_equal(pad(x, {1, 0}).value(), {0, 1, 2, 0, 3, 4});
     check_close(norm(x, 2, 1).value(), of<float>({2}, {2.236068, 5}), 1e-6);
     check_equal(topk(x, 1).values.value(), {2, 4});
     check_equal(einsum("ij,jk->ik", x, w).value(), {1.5, 1.5, 3.5, 3.5});
     CHECK(mse_loss(x, y).item() == Approx(25.375));
     CHECK(cross_entropy(x, ids, {.label_smoothing = 0.1}).item() == Approx(0.8132617));
+    CHECK(cross_entropy(x, softmax(y)).item() == Approx(0.3891202));
     check_equal(embedding(ids, x).value(), {1, 2, 3, 4});
+    check_equal(pad(x, {1, 1}, Padding::reflect).value(), {2, 1, 2, 1, 4, 3, 4, 3});
+    auto z = reshape(Tensor<float>::arange(16), {1, 1, 4, 4});
+    check_equal(conv2d(z, reshape(x, {1, 1, 2, 2}), {}, {.stride = 2, .padding = {1, 0}}).value(),
+                {4, 18, 74, 94, 38, 44});
+    check_equal(max_pool2d(z, 3, {.ceil_mode = true}).value(), {10, 11, 14, 15});
+    check_equal(interpolate(z, {2, 2}, Interpolation::linear).value(), {2.5, 4.5, 10.5, 12.5});
     auto loss = cross_entropy(linear(x, w), ids);
     CHECK(loss.item() == Approx(std::log(2.0)));
 

@@ -271,6 +271,77 @@ case("conv2d", F.conv2d, normal(2, 2, 5, 4), normal(3, 2, 3, 2), normal(3))
 case("conv2d stride 2, padding 1", lambda x, w: F.conv2d(x, w, None, 2, 1), normal(2, 2, 5, 4), normal(3, 2, 3, 3))
 case("max_pool2d 2", lambda x: F.max_pool2d(x, 2), normal(2, 3, 5, 6))
 case("avg_pool2d 3 1", lambda x: F.avg_pool2d(x, 3, 1), normal(2, 4, 6))
+# The gradients of PyTorch's own have 0.7 and 1/6 in float.
+case("celu", lambda x: torch.where(x > 0, x, 0.7 * torch.expm1(x / 0.7)), 2 * normal(33))
+case("hardsigmoid", lambda x: (x / 6 + 0.5).clamp(0, 1), 2 * normal(33))
+case("copysign", lambda x: torch.copysign(x, torch.tensor(-1.0)), normal(17))
+case("logaddexp", torch.logaddexp, normal(2, 1, 4), 30 * normal(3, 1))
+case("fmod", torch.fmod, 5 * normal(4, 9), normal(9))
+case("tan of a sine", lambda x: torch.tan(torch.sin(x)), normal(17))
+case("acosh of a sum", lambda x: torch.acosh(x + 1), positive(17))
+case("atanh of a sine", lambda x: torch.atanh(torch.sin(x) / 2), normal(17))
+for mode, widths in [("reflect", (1, -2, 2, 1)), ("replicate", (1, 9, 2, -1)), ("circular", (3, 2))]:
+    case("pad " + mode, lambda x, m=mode, w=widths: F.pad(x, w, mode=m), normal(1, 3, 4))
+case("diagonal", torch.diagonal, normal(3, 4, 2))
+case("diagonal 1 -1 0", lambda x: x.diagonal(1, -1, 0), normal(3, 2, 5))
+case("normalize", F.normalize, normal(3, 4))
+case("normalize 3 0", lambda x: F.normalize(x, 3, 0), normal(3, 4))
+case("cummin 1: ties", lambda x: x.cummin(1).values, tied)
+case("logcumsumexp 1", lambda x: x.logcumsumexp(1), 3 * normal(3, 5))
+case("logcumsumexp 0: large", lambda x: x.logcumsumexp(0), (100 + normal(5, 2)).float().double())
+two_in_one = torch.tensor([[2, 0, 3], [1, 0, 1]])
+for name, how in [("prod", "prod"), ("mean", "mean"), ("sum", "sum"), ("max", "amax")]:
+    case("scatter " + name, lambda x, s, h=how: x.scatter_reduce(1, two_in_one, s, h), normal(2, 4), normal(2, 3))
+for name, how in [("prod", "prod"), ("mean", "mean"), ("sum", "sum"), ("min", "amin")]:
+    case(
+        f"scatter {name} alone",
+        lambda x, s, h=how: x.scatter_reduce(1, two_in_one, s, h, include_self=False),
+        normal(2, 4),
+        normal(2, 3),
+    )
+case(
+    "scatter of a smaller index",
+    lambda x, s: x.scatter_reduce(0, torch.tensor([[2, 0, 2]]), s[:1, :3], "sum"),
+    normal(4, 3),
+    normal(2, 4),
+)
+case("gather of a smaller index", lambda x: x.gather(0, torch.tensor([[2, 0, 2]])), normal(4, 4))
+case(
+    "conv2d of 2 groups",
+    lambda x, w, b: F.conv2d(x, w, b, (2, 1), (1, 0), groups=2),
+    normal(2, 4, 5, 4),
+    normal(6, 2, 3, 2),
+    normal(6),
+)
+case("conv_transpose2d", F.conv_transpose2d, normal(2, 3, 3, 4), normal(3, 2, 3, 2), normal(2))
+case(
+    "conv_transpose2d of 2 groups",
+    lambda x, w: F.conv_transpose2d(x, w, None, (2, 3), 1, (1, 0), 2, (1, 2)),
+    normal(2, 4, 3, 4),
+    normal(4, 3, 3, 2),
+)
+case("max_pool2d ceil", lambda x: F.max_pool2d(x, (3, 2), 2, 1, (1, 2), True), normal(2, 5, 6))
+case("avg_pool2d ceil", lambda x: F.avg_pool2d(x, (3, 2), 2, 1, True), normal(2, 5, 6))
+case("avg_pool2d without padding", lambda x: F.avg_pool2d(x, 3, 3, 1, count_include_pad=False), normal(2, 5, 6))
+four = (lambda f: lambda x: f(x[None])[0])  # interpolate wants a batch and channels
+case("interpolate", four(lambda x: F.interpolate(x, (5, 2))), normal(2, 3, 4))
+case("interpolate exact", four(lambda x: F.interpolate(x, (5, 2), mode="nearest-exact")), normal(2, 3, 4))
+case("interpolate linear", four(lambda x: F.interpolate(x, (5, 2), mode="bilinear")), normal(2, 3, 4))
+case(
+    "interpolate linear, align_corners",
+    four(lambda x: F.interpolate(x, (5, 2), mode="bilinear", align_corners=True)),
+    normal(2, 3, 4),
+)
+case("cross_entropy of probabilities", lambda x, t: F.cross_entropy(x, t), normal(4, 5), torch.softmax(normal(4, 5), -1))
+case(
+    "cross_entropy of probabilities, weight, smooth, sum",
+    lambda x, t: F.cross_entropy(x, t, weight, reduction="sum", label_smoothing=0.3),
+    normal(4, 5),
+    torch.softmax(normal(4, 5), -1),
+)
+case("nll_loss", lambda x: F.nll_loss(x, classes), normal(6, 5))
+case("nll_loss weight", lambda x: F.nll_loss(x, classes, weight), normal(6, 5))
+case("nll_loss weight, none", lambda x: F.nll_loss(x, classes, weight, reduction="none"), normal(6, 5))
 
 # Functions of one number that PyTorch has under the same name: each has random numbers of its own
 table = pathlib.Path(__file__).parents[2] / "engine/gradcheck/elementwise_cases.cpp"

@@ -389,6 +389,21 @@ class Tensor:
     def softcap(self, cap: float) -> Tensor:
         """cap tanh(x / cap), cap > 0."""
 
+    def floor(self) -> Tensor:
+        """x rounded down; the gradient is 0."""
+
+    def ceil(self) -> Tensor:
+        """x rounded up; the gradient is 0."""
+
+    def trunc(self) -> Tensor:
+        """x rounded toward 0; the gradient is 0."""
+
+    def round(self) -> Tensor:
+        """x rounded, halves to the even number; the gradient is 0."""
+
+    def sign(self) -> Tensor:
+        """-1, 0 or 1; the gradient is 0."""
+
     def clamp(self, lowest: float, highest: float = float('inf')) -> Tensor:
         """x, but at least lowest and at most highest."""
 
@@ -540,10 +555,18 @@ class Tensor:
         x W^T + b: x (..., in), weight (out, in), bias (out) or None -> (..., out).
         """
 
+    @overload
     def cross_entropy(self, targets: numpy.typing.ArrayLike, weight: Sequence[float] = [], ignore: int = -100, reduction: str = 'mean', label_smoothing: float = 0.0) -> Tensor:
         """
         -ln softmax(x)[target] in nats, of logits x (..., V) and targets (...); its mean over the targets that are not `ignore`, its 'sum', or 'none' for one of each row. weight: of each class.
         """
+
+    @overload
+    def cross_entropy(self, targets: Tensor, weight: Sequence[float] = [], reduction: str = 'mean', label_smoothing: float = 0.0) -> Tensor:
+        """The same with a tensor of probabilities (..., V)."""
+
+    def nll_loss(self, targets: numpy.typing.ArrayLike, weight: Sequence[float] = [], ignore: int = -100, reduction: str = 'mean') -> Tensor:
+        """cross_entropy of logarithms of probabilities x (..., V)."""
 
     def linear_cross_entropy(self, weight: Tensor, targets: numpy.typing.ArrayLike, ignore: int = -100, block: int = 0, cap: float = 0.0) -> Tensor:
         """
@@ -684,10 +707,15 @@ class Tensor:
     @overload
     def topk(self, k: int, dim: int = -1) -> tuple[Tensor, numpy.typing.ArrayLike]: ...
 
+    @overload
     def pad(self, widths: Sequence[int], value: float = 0.0) -> Tensor:
         """
         `value` before and after the last axis, then the axis in front of it, ...; a negative width cuts off.
         """
+
+    @overload
+    def pad(self, widths: Sequence[int], mode: str) -> Tensor:
+        """mode: 'reflect', 'replicate' or 'circular' elements of x."""
 
     @overload
     def flip(self, axes: int | Sequence[int] | None = None) -> Tensor:
@@ -753,13 +781,41 @@ class Tensor:
     def cumprod(self, dim: int) -> Tensor: ...
 
     @overload
-    def scatter(self, axis: int, index: numpy.typing.ArrayLike, source: Tensor) -> Tensor:
+    def cummin(self, axis: int) -> tuple[Tensor, numpy.typing.ArrayLike]:
         """
-        x with source[..., j, ...] in place of [..., index[..., j, ...], ...]; of several the last stays.
+        (values, ids): the smallest element so far along an axis, and where it is.
         """
 
     @overload
-    def scatter(self, dim: int, index: numpy.typing.ArrayLike, source: Tensor) -> Tensor: ...
+    def cummin(self, dim: int) -> tuple[Tensor, numpy.typing.ArrayLike]: ...
+
+    @overload
+    def logcumsumexp(self, axis: int) -> Tensor:
+        """y_i = ln(e^x_0 + ... + e^x_i) along an axis."""
+
+    @overload
+    def logcumsumexp(self, dim: int) -> Tensor: ...
+
+    def diagonal(self, k: int = 0, a: int = 0, b: int = 1) -> Tensor:
+        """
+        The elements [..., i, ..., i + k, ...] of axes a and b, as a new last axis.
+        """
+
+    @overload
+    def normalize(self, p: float = 2.0, axis: int = 1, eps: float = 1e-12) -> Tensor:
+        """x / max(norm, eps), with the norm along an axis."""
+
+    @overload
+    def normalize(self, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Tensor: ...
+
+    @overload
+    def scatter(self, axis: int, index: numpy.typing.ArrayLike, source: Tensor, how: str = 'replace', include_self: bool = True) -> Tensor:
+        """
+        x with source[..., j, ...] in place of [..., index[..., j, ...], ...], of several the last; or the 'sum', 'prod', 'mean', 'max' or 'min' of all that comes to a place, and of x where include_self.
+        """
+
+    @overload
+    def scatter(self, dim: int, index: numpy.typing.ArrayLike, source: Tensor, how: str = 'replace', include_self: bool = True) -> Tensor: ...
 
     @overload
     def unfold(self, axis: int, size: int, step: int = 1, dilation: int = 1) -> Tensor:
@@ -770,21 +826,80 @@ class Tensor:
     @overload
     def unfold(self, dim: int, size: int, step: int = 1, dilation: int = 1) -> Tensor: ...
 
-    def conv1d(self, weight: Tensor, bias: Tensor | None = None, stride: int = 1, padding: int = 0, dilation: int = 1) -> Tensor:
-        """x (B, C, L), weight (O, C, K), bias (O) or None -> (B, O, L')"""
+    def conv1d(self, weight: Tensor, bias: Tensor | None = None, stride: int | Sequence[int] = (1), padding: int | Sequence[int] = (0), dilation: int | Sequence[int] = (1), groups: int = 1) -> Tensor:
+        """x (B, C, L), weight (O, C / groups, K), bias (O) or None -> (B, O, L')"""
 
-    def conv2d(self, weight: Tensor, bias: Tensor | None = None, stride: int = 1, padding: int = 0, dilation: int = 1) -> Tensor:
+    def conv2d(self, weight: Tensor, bias: Tensor | None = None, stride: int | Sequence[int] = (1), padding: int | Sequence[int] = (0), dilation: int | Sequence[int] = (1), groups: int = 1) -> Tensor:
         """
-        x (B, C, H, W), weight (O, C, Kh, Kw), bias (O) or None -> (B, O, H', W')
-        """
-
-    def max_pool2d(self, size: int, stride: int = 0) -> Tensor:
-        """
-        The maximum of windows (size, size) of the last two axes; stride 0: size.
+        x (B, C, H, W), weight (O, C / groups, Kh, Kw), bias (O) or None -> (B, O, H', W')
         """
 
-    def avg_pool2d(self, size: int, stride: int = 0) -> Tensor:
-        """The mean of windows (size, size) of the last two axes; stride 0: size."""
+    def conv_transpose2d(self, weight: Tensor, bias: Tensor | None = None, stride: int | Sequence[int] = (1), padding: int | Sequence[int] = (0), output_padding: int | Sequence[int] = (0), groups: int = 1, dilation: int | Sequence[int] = (1)) -> Tensor:
+        """
+        x (B, C, H, W), weight (C, O / groups, Kh, Kw), bias (O) or None -> (B, O, H', W')
+        """
+
+    def max_pool2d(self, size: int | Sequence[int], stride: int | Sequence[int] = (), padding: int | Sequence[int] = (0), dilation: int | Sequence[int] = (1), ceil_mode: bool = False) -> Tensor:
+        """The maximum of windows of the last two axes; stride (): the size."""
+
+    def avg_pool2d(self, size: int | Sequence[int], stride: int | Sequence[int] = (), padding: int | Sequence[int] = (0), ceil_mode: bool = False, count_padding: bool = True) -> Tensor:
+        """The mean of windows of the last two axes; stride (): the size."""
+
+    def interpolate(self, sizes: int | Sequence[int], mode: str = 'nearest', align_corners: bool = False) -> Tensor:
+        """
+        The last axes with these sizes, 'nearest', 'nearest-exact' or 'linear', as torch.nn.functional.interpolate.
+        """
+
+    def exp2(self) -> Tensor:
+        """2^x"""
+
+    def log2(self) -> Tensor:
+        """The logarithm to base 2."""
+
+    def log10(self) -> Tensor:
+        """The logarithm to base 10."""
+
+    def rsqrt(self) -> Tensor:
+        """x^(-1/2)"""
+
+    def tan(self) -> Tensor:
+        """tan x"""
+
+    def sinh(self) -> Tensor:
+        """sinh x"""
+
+    def cosh(self) -> Tensor:
+        """cosh x"""
+
+    def asinh(self) -> Tensor:
+        """The inverse of sinh."""
+
+    def acosh(self) -> Tensor:
+        """The inverse of cosh."""
+
+    def atanh(self) -> Tensor:
+        """The inverse of tanh."""
+
+    def logsigmoid(self) -> Tensor:
+        """ln sigmoid(x)"""
+
+    def softsign(self) -> Tensor:
+        """x / (1 + |x|)"""
+
+    def mish(self) -> Tensor:
+        """x tanh(softplus(x))"""
+
+    def celu(self, alpha: float = 1.0) -> Tensor:
+        """x, or alpha (e^(x / alpha) - 1) where x <= 0."""
+
+    def selu(self) -> Tensor:
+        """1.0507 elu(x, 1.67326), which makes normal numbers of normal ones."""
+
+    def hardsigmoid(self) -> Tensor:
+        """x / 6 + 1/2, between 0 and 1."""
+
+    def hardswish(self) -> Tensor:
+        """x hardsigmoid(x)"""
 
 class no_grad:
     """with no_grad(): ops of this thread record no graph."""
@@ -911,6 +1026,21 @@ def elu(x: Tensor, /, alpha: float = 1.0) -> Tensor:
 def softcap(x: Tensor, /, cap: float) -> Tensor:
     """cap tanh(x / cap), cap > 0."""
 
+def floor(x: Tensor, /) -> Tensor:
+    """x rounded down; the gradient is 0."""
+
+def ceil(x: Tensor, /) -> Tensor:
+    """x rounded up; the gradient is 0."""
+
+def trunc(x: Tensor, /) -> Tensor:
+    """x rounded toward 0; the gradient is 0."""
+
+def round(x: Tensor, /) -> Tensor:
+    """x rounded, halves to the even number; the gradient is 0."""
+
+def sign(x: Tensor, /) -> Tensor:
+    """-1, 0 or 1; the gradient is 0."""
+
 def clamp(x: Tensor, /, lowest: float, highest: float = float('inf')) -> Tensor:
     """x, but at least lowest and at most highest."""
 
@@ -965,6 +1095,16 @@ def remainder(a: Tensor, b: float) -> Tensor: ...
 
 @overload
 def remainder(a: float, b: Tensor) -> Tensor: ...
+
+@overload
+def fmod(a: Tensor, b: Tensor) -> Tensor:
+    """a - b trunc(a / b), C's fmod; shapes broadcast."""
+
+@overload
+def fmod(a: Tensor, b: float) -> Tensor: ...
+
+@overload
+def fmod(a: float, b: Tensor) -> Tensor: ...
 
 def matmul(a: Tensor, b: Tensor) -> Tensor:
     """
@@ -1122,10 +1262,18 @@ def embedding(ids: numpy.typing.ArrayLike, weight: Tensor) -> Tensor:
 def einsum(equation: str, *operands) -> Tensor:
     """Sums of products over named axes: einsum('bqd,bkd->bqk', q, k)."""
 
+@overload
 def cross_entropy(x: Tensor, /, targets: numpy.typing.ArrayLike, weight: Sequence[float] = [], ignore: int = -100, reduction: str = 'mean', label_smoothing: float = 0.0) -> Tensor:
     """
     -ln softmax(x)[target] in nats, of logits x (..., V) and targets (...); its mean over the targets that are not `ignore`, its 'sum', or 'none' for one of each row. weight: of each class.
     """
+
+@overload
+def cross_entropy(x: Tensor, /, targets: Tensor, weight: Sequence[float] = [], reduction: str = 'mean', label_smoothing: float = 0.0) -> Tensor:
+    """The same with a tensor of probabilities (..., V)."""
+
+def nll_loss(x: Tensor, /, targets: numpy.typing.ArrayLike, weight: Sequence[float] = [], ignore: int = -100, reduction: str = 'mean') -> Tensor:
+    """cross_entropy of logarithms of probabilities x (..., V)."""
 
 def linear_cross_entropy(x: Tensor, /, weight: Tensor, targets: numpy.typing.ArrayLike, ignore: int = -100, block: int = 0, cap: float = 0.0) -> Tensor:
     """
@@ -1298,10 +1446,15 @@ def topk(x: Tensor, /, k: int, axis: int = -1) -> tuple[Tensor, numpy.typing.Arr
 @overload
 def topk(x: Tensor, /, k: int, dim: int = -1) -> tuple[Tensor, numpy.typing.ArrayLike]: ...
 
+@overload
 def pad(x: Tensor, /, widths: Sequence[int], value: float = 0.0) -> Tensor:
     """
     `value` before and after the last axis, then the axis in front of it, ...; a negative width cuts off.
     """
+
+@overload
+def pad(x: Tensor, /, widths: Sequence[int], mode: str) -> Tensor:
+    """mode: 'reflect', 'replicate' or 'circular' elements of x."""
 
 @overload
 def flip(x: Tensor, /, axes: int | Sequence[int] | None = None) -> Tensor:
@@ -1370,13 +1523,41 @@ def cumprod(x: Tensor, /, axis: int) -> Tensor:
 def cumprod(x: Tensor, /, dim: int) -> Tensor: ...
 
 @overload
-def scatter(x: Tensor, /, axis: int, index: numpy.typing.ArrayLike, source: Tensor) -> Tensor:
+def cummin(x: Tensor, /, axis: int) -> tuple[Tensor, numpy.typing.ArrayLike]:
     """
-    x with source[..., j, ...] in place of [..., index[..., j, ...], ...]; of several the last stays.
+    (values, ids): the smallest element so far along an axis, and where it is.
     """
 
 @overload
-def scatter(x: Tensor, /, dim: int, index: numpy.typing.ArrayLike, source: Tensor) -> Tensor: ...
+def cummin(x: Tensor, /, dim: int) -> tuple[Tensor, numpy.typing.ArrayLike]: ...
+
+@overload
+def logcumsumexp(x: Tensor, /, axis: int) -> Tensor:
+    """y_i = ln(e^x_0 + ... + e^x_i) along an axis."""
+
+@overload
+def logcumsumexp(x: Tensor, /, dim: int) -> Tensor: ...
+
+def diagonal(x: Tensor, /, k: int = 0, a: int = 0, b: int = 1) -> Tensor:
+    """
+    The elements [..., i, ..., i + k, ...] of axes a and b, as a new last axis.
+    """
+
+@overload
+def normalize(x: Tensor, /, p: float = 2.0, axis: int = 1, eps: float = 1e-12) -> Tensor:
+    """x / max(norm, eps), with the norm along an axis."""
+
+@overload
+def normalize(x: Tensor, /, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Tensor: ...
+
+@overload
+def scatter(x: Tensor, /, axis: int, index: numpy.typing.ArrayLike, source: Tensor, how: str = 'replace', include_self: bool = True) -> Tensor:
+    """
+    x with source[..., j, ...] in place of [..., index[..., j, ...], ...], of several the last; or the 'sum', 'prod', 'mean', 'max' or 'min' of all that comes to a place, and of x where include_self.
+    """
+
+@overload
+def scatter(x: Tensor, /, dim: int, index: numpy.typing.ArrayLike, source: Tensor, how: str = 'replace', include_self: bool = True) -> Tensor: ...
 
 @overload
 def unfold(x: Tensor, /, axis: int, size: int, step: int = 1, dilation: int = 1) -> Tensor:
@@ -1387,21 +1568,86 @@ def unfold(x: Tensor, /, axis: int, size: int, step: int = 1, dilation: int = 1)
 @overload
 def unfold(x: Tensor, /, dim: int, size: int, step: int = 1, dilation: int = 1) -> Tensor: ...
 
-def conv1d(x: Tensor, /, weight: Tensor, bias: Tensor | None = None, stride: int = 1, padding: int = 0, dilation: int = 1) -> Tensor:
-    """x (B, C, L), weight (O, C, K), bias (O) or None -> (B, O, L')"""
+def conv1d(x: Tensor, /, weight: Tensor, bias: Tensor | None = None, stride: int | Sequence[int] = (1), padding: int | Sequence[int] = (0), dilation: int | Sequence[int] = (1), groups: int = 1) -> Tensor:
+    """x (B, C, L), weight (O, C / groups, K), bias (O) or None -> (B, O, L')"""
 
-def conv2d(x: Tensor, /, weight: Tensor, bias: Tensor | None = None, stride: int = 1, padding: int = 0, dilation: int = 1) -> Tensor:
+def conv2d(x: Tensor, /, weight: Tensor, bias: Tensor | None = None, stride: int | Sequence[int] = (1), padding: int | Sequence[int] = (0), dilation: int | Sequence[int] = (1), groups: int = 1) -> Tensor:
     """
-    x (B, C, H, W), weight (O, C, Kh, Kw), bias (O) or None -> (B, O, H', W')
-    """
-
-def max_pool2d(x: Tensor, /, size: int, stride: int = 0) -> Tensor:
-    """
-    The maximum of windows (size, size) of the last two axes; stride 0: size.
+    x (B, C, H, W), weight (O, C / groups, Kh, Kw), bias (O) or None -> (B, O, H', W')
     """
 
-def avg_pool2d(x: Tensor, /, size: int, stride: int = 0) -> Tensor:
-    """The mean of windows (size, size) of the last two axes; stride 0: size."""
+def conv_transpose2d(x: Tensor, /, weight: Tensor, bias: Tensor | None = None, stride: int | Sequence[int] = (1), padding: int | Sequence[int] = (0), output_padding: int | Sequence[int] = (0), groups: int = 1, dilation: int | Sequence[int] = (1)) -> Tensor:
+    """
+    x (B, C, H, W), weight (C, O / groups, Kh, Kw), bias (O) or None -> (B, O, H', W')
+    """
+
+def max_pool2d(x: Tensor, /, size: int | Sequence[int], stride: int | Sequence[int] = (), padding: int | Sequence[int] = (0), dilation: int | Sequence[int] = (1), ceil_mode: bool = False) -> Tensor:
+    """The maximum of windows of the last two axes; stride (): the size."""
+
+def avg_pool2d(x: Tensor, /, size: int | Sequence[int], stride: int | Sequence[int] = (), padding: int | Sequence[int] = (0), ceil_mode: bool = False, count_padding: bool = True) -> Tensor:
+    """The mean of windows of the last two axes; stride (): the size."""
+
+def interpolate(x: Tensor, /, sizes: int | Sequence[int], mode: str = 'nearest', align_corners: bool = False) -> Tensor:
+    """
+    The last axes with these sizes, 'nearest', 'nearest-exact' or 'linear', as torch.nn.functional.interpolate.
+    """
+
+def exp2(x: Tensor, /) -> Tensor:
+    """2^x"""
+
+def log2(x: Tensor, /) -> Tensor:
+    """The logarithm to base 2."""
+
+def log10(x: Tensor, /) -> Tensor:
+    """The logarithm to base 10."""
+
+def rsqrt(x: Tensor, /) -> Tensor:
+    """x^(-1/2)"""
+
+def tan(x: Tensor, /) -> Tensor:
+    """tan x"""
+
+def sinh(x: Tensor, /) -> Tensor:
+    """sinh x"""
+
+def cosh(x: Tensor, /) -> Tensor:
+    """cosh x"""
+
+def asinh(x: Tensor, /) -> Tensor:
+    """The inverse of sinh."""
+
+def acosh(x: Tensor, /) -> Tensor:
+    """The inverse of cosh."""
+
+def atanh(x: Tensor, /) -> Tensor:
+    """The inverse of tanh."""
+
+def logsigmoid(x: Tensor, /) -> Tensor:
+    """ln sigmoid(x)"""
+
+def softsign(x: Tensor, /) -> Tensor:
+    """x / (1 + |x|)"""
+
+def mish(x: Tensor, /) -> Tensor:
+    """x tanh(softplus(x))"""
+
+def celu(x: Tensor, /, alpha: float = 1.0) -> Tensor:
+    """x, or alpha (e^(x / alpha) - 1) where x <= 0."""
+
+def selu(x: Tensor, /) -> Tensor:
+    """1.0507 elu(x, 1.67326), which makes normal numbers of normal ones."""
+
+def hardsigmoid(x: Tensor, /) -> Tensor:
+    """x / 6 + 1/2, between 0 and 1."""
+
+def hardswish(x: Tensor, /) -> Tensor:
+    """x hardsigmoid(x)"""
+
+def copysign(x: Tensor, sign: Tensor) -> Tensor:
+    """|x| with the sign of `sign`, which counts as a constant."""
+
+def logaddexp(a: Tensor, b: Tensor) -> Tensor:
+    """ln(e^a + e^b), without overflow; shapes broadcast."""
 
 def save_tensors(path: str | os.PathLike, tensors: Mapping[str, Tensor]) -> None:
     """Writes {name: tensor} into a safetensors file."""

@@ -37,6 +37,36 @@ TEST_CASE("composed: known values", "[engine]") {
     check_equal(pow(2, kX).value(), {8, 2, 4, 16, 16, 1});
 }
 
+TEST_CASE("composed: what overflows or cancels on the way keeps its digits", "[engine]") {
+    const auto at = [](const auto& f, float x) { return f(Tensor<float>::from(x)).item(); };
+    CHECK(at(asinh<float>, -1e4f) == Approx(-9.903487555));
+    CHECK(at(sinh<float>, 1e-6f) == Approx(1e-6));
+    CHECK(at(logsigmoid<float>, -200) == -200);
+    CHECK(logaddexp(Tensor<float>::from(2000.f), Tensor<float>::from(-1.f)).item() == 2000);
+    CHECK(std::isinf(logcumsumexp(Tensor<float>::full({3}, -INFINITY), 0).value()(2)));
+    check_equal(round(Tensor<double>::from({-2.5, 0.5, 1.5, -0.4})).value(), {-2, 0, 2, 0});
+    check_equal(fmod(Tensor<double>::from({5, -5, 5, -5}), Tensor<double>::from({3, 3, -3, -3})).value(),
+                {2, -2, 2, -2});
+    check_equal(clamp(kX, 3, 1).value(), {1, 1, 1, 1, 1, 1});  // as in PyTorch
+}
+
+TEST_CASE("composed: what comes to one place", "[engine]") {
+    const auto scattered = [](Scatter how, bool self) {
+        IdArray ids({2, 2}, 0);
+        ids(1, 1) = 2;
+        return scatter(kX, 1, ids, Tensor<double>::from({{5, -1}, {6, 7}}), how, self).value();
+    };
+    check_equal(scattered(Scatter::replace, true), {-1, 1, 2, 6, 4, 7});
+    check_equal(scattered(Scatter::sum, true), {7, 1, 2, 10, 4, 7});
+    check_equal(scattered(Scatter::sum, false), {4, 1, 2, 6, 4, 7});
+    check_equal(scattered(Scatter::prod, true), {-15, 1, 2, 24, 4, 0});
+    check_equal(scattered(Scatter::mean, false), {2, 1, 2, 6, 4, 7});
+    check_equal(scattered(Scatter::max, true), {5, 1, 2, 6, 4, 7});
+    check_equal(scattered(Scatter::min, false), {-1, 1, 2, 6, 4, 7});
+    CHECK(scatter(Tensor<double>::from(2.0), 0, IdArray(Shape(), 0), Tensor<double>::from(3.0), Scatter::sum).item() ==
+          5);
+}
+
 TEST_CASE("composed: the norm of zeros has a gradient of 0", "[engine]") {
     for (const double p : {1.0, 2.0, 3.0}) {
         const auto x = Tensor<double>::zeros({3}, true);
@@ -55,13 +85,14 @@ TEST_CASE("composed: a scalar is a row of one number where an axis is named", "[
     CHECK_THROWS_WITH(cumsum(x, 1), ContainsSubstring("cumsum: axis 1"));
 }
 
-TEST_CASE("composed: the variance of too few elements is NaN", "[engine]") {
+TEST_CASE("composed: the mean and the variance of too few elements are NaN", "[engine]") {
     const auto one = Tensor<double>::from({2.0}, true);
     CHECK(std::isnan(var(one).item()));
     inkling::std(one).backward();
     CHECK(std::isnan(one.grad()(0)));
     CHECK(std::isnan(var(Tensor<double>::zeros({0})).item()));
     CHECK(std::isinf(var(Tensor<double>::from({1, 2}), {}, false, 2).item()));
+    CHECK(std::isnan(mean(Tensor<double>::zeros({0})).item()));
 }
 
 TEST_CASE("composed: nothing at all has a shape, and any shift rolls", "[engine]") {
@@ -70,6 +101,7 @@ TEST_CASE("composed: nothing at all has a shape, and any shift rolls", "[engine]
     CHECK(conv2d(zeros({0, 2, 5, 4}), zeros({3, 2, 2, 2})).shape() == Shape{0, 3, 4, 3});
     CHECK(max_pool2d(zeros({0, 4, 4}), 2).shape() == Shape{0, 2, 2});
     CHECK(cumprod(zeros({2, 0}), 0).shape() == Shape{2, 0});
+    CHECK(logcumsumexp(zeros({2, 0}), 1).shape() == Shape{2, 0});
     const std::ptrdiff_t far = std::numeric_limits<std::ptrdiff_t>::min();  // -3, and 5 again and again
     check_equal(roll(Tensor<float>::arange(5), far, 0).value(), {3, 4, 0, 1, 2});
 }
@@ -80,8 +112,15 @@ TEST_CASE("composed: mismatched arguments are refused", "[engine]") {
     CHECK_THROWS_WITH(one_hot<double>(IdArray({1}, 3), 3), ContainsSubstring("below 3 classes, got 3"));
     CHECK_THROWS_WITH(norm(kX, 0), ContainsSubstring("norm: a p above 0"));
     CHECK_THROWS_WITH(scatter(kX, 1, IdArray({2, 1}, 3), Tensor<double>::zeros({2, 1})), ContainsSubstring("below 3"));
-    CHECK_THROWS_WITH(scatter(kX, 1, IdArray({1, 1}, 0), Tensor<double>::zeros({1, 1})),
-                      ContainsSubstring("got index (1, 1) for shape (2, 3)"));
+    CHECK_THROWS_WITH(
+        scatter(kX, 1, IdArray({3, 1}, 0), Tensor<double>::zeros({3, 1})),
+        ContainsSubstring("scatter: an index no larger than x") && ContainsSubstring("got (3, 1), (2, 3), (3, 1)"));
+    CHECK_THROWS_WITH(pad(kX, {3, 0}, Padding::reflect), ContainsSubstring("pad: widths 3 and 0"));
+    CHECK_THROWS_WITH(diagonal(kX, 0, 1, 1), ContainsSubstring("diagonal: two axes"));
+    CHECK_THROWS_WITH(max_pool2d(kX, {1, 1, 1}), ContainsSubstring("max_pool2d: one number, or 2"));
+    CHECK_THROWS_WITH(conv_transpose2d(kX, kX), ContainsSubstring("conv_transpose2d: x (B, C, H, W)"));
+    CHECK_THROWS_WITH(interpolate(kX, {1, 1, 1}), ContainsSubstring("interpolate: at most 2 sizes"));
+    CHECK_THROWS_WITH(nll_loss(kX, IdArray({2}, 3)), ContainsSubstring("nll_loss: targets must be at least 0"));
     CHECK_THROWS_WITH(unfold(kX, 1, 4), ContainsSubstring("unfold: windows of 1 to 3 elements"));
     CHECK_THROWS_WITH(conv1d(kX, kX), ContainsSubstring("conv1d: x (B, C, ...)"));
     CHECK_THROWS_WITH(matmul(Tensor<double>::zeros({3}), Tensor<double>::zeros({2, 3})),

@@ -38,6 +38,6 @@ TEST_CASE("loss: mismatched arguments are refused", "[engine]") {
     CHECK_THROWS_WITH(
         binary_cross_entropy_with_logits(a, b),
         ContainsSubstring("binary_cross_entropy_with_logits: targets") && ContainsSubstring("(2, 1) and (2,)"));
-    CHECK_THROWS_WITH(mse_loss(none, none), ContainsSubstring("at least one element"));
+    CHECK(std::isnan(mse_loss(none, none).item()));
     CHECK(mse_loss(none, none, Reduction::sum).item() == 0);
 }

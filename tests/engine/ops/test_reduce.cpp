@@ -93,7 +93,6 @@ TEST_CASE("reduce: empty axes and wrong axes", "[engine]") {
     CHECK(sum(none, {1}).shape() == Shape{0});
     backward(sum(none));
     CHECK(none.grad().shape() == Shape{0, 3});
-    CHECK_THROWS_WITH(mean(none), ContainsSubstring("mean: at least one element") && ContainsSubstring("(0, 3)"));
     CHECK_THROWS_WITH(max(none, {0}), ContainsSubstring("max: at least one element") && ContainsSubstring("(0, 3)"));
     CHECK_THROWS_WITH(sum(x, {2}), ContainsSubstring("sum: axis 2"));
     CHECK_THROWS_WITH(mean(x, {-3}), ContainsSubstring("mean: axis -3"));

@@ -1,0 +1,94 @@
+#include "engine/ops/scatter.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "engine/ops/binary.h"
+#include "engine/ops/reduce.h"
+#include "engine/ops/select.h"
+#include "engine/ops/shape.h"
+
+namespace inkling {
+namespace {
+
+// Where the elements of a source go: for each, the row-major place in x.
+std::vector<std::size_t> places_of(const Shape& x, std::size_t axis, const IdArray& index) {
+    const ConstArray<std::int32_t> ids = index.contiguous();
+    const Strides strides = row_major_strides(x);
+    std::vector<std::size_t> places(ids.size());
+    for (std::size_t at = 0; at < places.size(); ++at) {
+        const std::int32_t id = ids.data()[at];
+        check(id >= 0 && static_cast<std::size_t>(id) < x[axis], "scatter: ids must be at least 0 and below {}, got {}",
+              x[axis], id);
+        std::size_t rest = at;
+        for (std::size_t i = x.size(); i-- > 0;) {
+            const std::size_t n = ids.shape()[i], along = i == axis ? static_cast<std::size_t>(id) : rest % n;
+            places[at] += along * static_cast<std::size_t>(strides[i]);
+            rest /= n;
+        }
+    }
+    return places;
+}
+
+}  // namespace
+
+template <class T>
+Tensor<T> scatter(const Tensor<T>& x, std::ptrdiff_t axis, const IdArray& index, const Tensor<T>& source, Scatter how,
+                  bool include_self) {
+    check_defined("scatter", x, source);
+    if (x.rank() == 0)
+        return reshape(scatter(reshape(x, Shape{1}), axis, index.defined() ? index.reshaped(Shape{1}) : index,
+                               reshape(source, Shape{1}), how, include_self),
+                       Shape());
+    const std::size_t k = normalize_axis("scatter", axis, x.rank());
+    bool fits = index.defined() && index.rank() == x.rank() && source.rank() == x.rank();
+    Tensor<T> values = source;
+    for (std::size_t i = 0; fits && i < x.rank(); ++i) {
+        const std::size_t n = index.shape()[i];
+        fits = n <= source.shape()[i] && (i == k || n <= x.shape()[i]);
+        if (fits && n < source.shape()[i]) values = slice(values, static_cast<std::ptrdiff_t>(i), 0, n);
+    }
+    check(fits, "scatter: an index no larger than x but along the axis, and than source, is required, got {}, {}, {}",
+          index.defined() ? index.shape() : Shape(), x.shape(), source.shape());
+    // A row for each element of x: the places of what comes to it in all = (x, source, what changes nothing).
+    const std::vector<std::size_t> to = places_of(x.shape(), k, index);
+    const std::size_t n = x.size(), nothing = n + to.size();
+    std::vector<std::size_t> count(n);
+    for (const std::size_t place : to) ++count[place];
+    const std::size_t most = count.empty() ? 0 : *std::max_element(count.begin(), count.end());
+    const std::size_t width = how == Scatter::replace ? 1 : most + 1;
+    IdArray from(Shape{n, width}, static_cast<std::int32_t>(nothing));
+    Array<T> share(x.shape());
+    for (std::size_t i = 0; i < n; ++i) {
+        const bool self = include_self || count[i] == 0;
+        if (self) from.data()[i * width] = static_cast<std::int32_t>(i);
+        share.data()[i] = T{1} / static_cast<T>(count[i] + self);
+        count[i] = 0;
+    }
+    for (std::size_t j = 0; j < to.size(); ++j)
+        from.data()[to[j] * width + (width > 1 ? ++count[to[j]] : 0)] = static_cast<std::int32_t>(n + j);
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    const double none = how == Scatter::prod ? 1 : how == Scatter::max ? -infinity : how == Scatter::min ? infinity : 0;
+    const Tensor<T> all = concatenate({flatten(x), flatten(values), Tensor<T>::full({1}, static_cast<T>(none))}, 0);
+    const Tensor<T> rows = reshape(index_select(all, 0, from.reshaped({from.size()})), Shape{n, width});
+    switch (how) {
+        case Scatter::prod:
+            return reshape(prod(rows, 1), x.shape());
+        case Scatter::max:
+            return reshape(max(rows, 1), x.shape());
+        case Scatter::min:
+            return reshape(min(rows, 1), x.shape());
+        case Scatter::mean:
+            return mul(reshape(sum(rows, 1), x.shape()), Tensor<T>(share));
+        default:
+            return reshape(sum(rows, 1), x.shape());
+    }
+}
+
+#define INKLING_INSTANTIATE(T) \
+    template Tensor<T> scatter(const Tensor<T>&, std::ptrdiff_t, const IdArray&, const Tensor<T>&, Scatter, bool);
+INKLING_INSTANTIATE(float)
+INKLING_INSTANTIATE(double)
+#undef INKLING_INSTANTIATE
+
+}  // namespace inkling

@@ -1,0 +1,58 @@
+// Windows of neighbouring elements, and what is made of them: convolution, pooling; and resizing. Made of other ops.
+#pragma once
+
+#include "engine/autograd/tensor.h"
+
+namespace inkling {
+
+// Windows of `size` elements, `dilation` apart, each `step` behind the one before. The axis becomes the number of
+// windows, and the last axis, a new one, is the place in the window: (..., n, ...) -> (..., windows, ..., size)
+template <class T>
+Tensor<T> unfold(const Tensor<T>& x, std::ptrdiff_t axis, std::size_t size, std::size_t step = 1,
+                 std::size_t dilation = 1);
+
+// One number for each axis of the windows, or one for all of them: .stride = 2, .stride = {2, 1}.
+struct AxisSizes : Shape {
+    AxisSizes(std::integral auto... sizes)  // NOLINT: implicit on purpose
+        : Shape(std::initializer_list<std::size_t>{static_cast<std::size_t>(sizes)...}) {}
+};
+
+struct ConvOptions {
+    AxisSizes stride = 1, padding = 0, dilation = 1;  // padding: zeros, on both sides
+    std::size_t groups = 1;                           // parts of the channels, each with weights of its own
+    AxisSizes output_padding = 0;                     // of a transposed convolution: more elements at the end
+};
+// As torch.nn.functional has them, the same along each axis of x behind the channels.
+//   conv1d            x (B, C, L),    weight (O, C / groups, K),      bias (O) or undefined -> (B, O, L')
+//   conv2d            x (B, C, H, W), weight (O, C / groups, Kh, Kw), bias (O) or undefined -> (B, O, H', W')
+//   conv_transpose2d  x (B, C, H, W), weight (C, O / groups, Kh, Kw), bias (O) or undefined -> (B, O, H', W')
+template <class T>
+Tensor<T> conv1d(const Tensor<T>& x, const Tensor<T>& weight, const Tensor<T>& bias = {},
+                 const ConvOptions& options = {});
+template <class T>
+Tensor<T> conv2d(const Tensor<T>& x, const Tensor<T>& weight, const Tensor<T>& bias = {},
+                 const ConvOptions& options = {});
+template <class T>
+Tensor<T> conv_transpose2d(const Tensor<T>& x, const Tensor<T>& weight, const Tensor<T>& bias = {},
+                           const ConvOptions& options = {});
+
+struct PoolOptions {
+    AxisSizes stride = {};  // none: the size
+    AxisSizes padding = 0, dilation = 1;
+    bool ceil_mode = false;     // also a last window that is not whole
+    bool count_padding = true;  // avg_pool2d divides by the number of elements with the padding
+};
+// The maximum and the mean of windows of the last two axes. Tied maxima share the gradient equally.
+template <class T>
+Tensor<T> max_pool2d(const Tensor<T>& x, const AxisSizes& size, const PoolOptions& options = {});
+template <class T>
+Tensor<T> avg_pool2d(const Tensor<T>& x, const AxisSizes& size, const PoolOptions& options = {});
+
+// The last axes with these sizes, as torch.nn.functional.interpolate has it. Linear: of two neighbours in each axis,
+// whose first and last elements stay where they are with `align_corners`.
+enum class Interpolation { nearest, nearest_exact, linear };
+template <class T>
+Tensor<T> interpolate(const Tensor<T>& x, const AxisSizes& sizes, Interpolation mode = Interpolation::nearest,
+                      bool align_corners = false);
+
+}  // namespace inkling
