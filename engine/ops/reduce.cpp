@@ -179,6 +179,7 @@ Tensor<T> sum(const Tensor<T>& x, const Axes& axes, bool keep_axes) {
 
 template <class T>
 Tensor<T> sum_to(const Tensor<T>& x, const Shape& shape) {
+    check_defined("sum_to", x);
     if (x.shape() == shape) return x;
     Axes axes;
     for (const std::size_t axis : broadcast_axes(shape, x.shape())) axes.push_back(static_cast<std::ptrdiff_t>(axis));
