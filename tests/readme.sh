@@ -40,7 +40,7 @@ commands_of() {
 facts() {
     fold -s -w 130 | sed -E -e '/^quickstart: what the model/,/^quickstart: 200 stories/d' \
         -e '/^--- a sample ---$/,/^-{16}$/{//!d}' -e '/^weight  /,/^this is one of/{//!d}' \
-        -e 's/"[^"]*"/""/g; s/(bf|fp)?[0-9]+([.][0-9]+)?(e[-+]?[0-9]+)?[kMG]?/#/g' \
+        -e 's/ --prompt "[^"]*"$//; s/"[^"]*"/""/g; s/(bf|fp)?[0-9]+([.][0-9]+)?(e[-+]?[0-9]+)?[kMG]?/#/g' \
         -e 's/^(the time is up|all steps are done):/ended:/; s/(#[hms])+\b/#/g; s/# threads?/# threads/; s/ +/ /g; s/ $//' | sort -u
 }
 

@@ -21,8 +21,8 @@ std::vector<NodePtr<T>> nodes_from(const NodePtr<T>& root, std::uint64_t oldest 
         const NodePtr<T> node = next.top();
         if (!nodes.empty() && node == nodes.back()) continue;
         check(!node->released,
-              "backward: the graph behind '{}' was already run and released; keep "
-              "it with backward(y, dy, Graph::keep)",
+              "backward: the graph behind '{}' was already run and released: keep it in the run before, with "
+              "Graph::keep (Python: keep_graph=True)",
               node->op);
         for (const NodePtr<T>& input : node->inputs)
             if (input && !input->is_leaf() && input->order >= oldest) next.push(input);

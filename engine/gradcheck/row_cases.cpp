@@ -51,7 +51,6 @@ void add_reductions(OpCases<T>& all) {
     add_spread(" 0 2 keep correction 0", "2x3x4", {0, 2}, true, 0);
     all.push_back({"var of one number", {"1", Nan::products}, [](V x) { return var(x, {-1}, true, 0); }});
     all.push_back({"cumsum -1", "3x37 | () | 1 | 17 | 3x4 | 2x3x2x3", [](V x) { return cumsum(x, -1); }});
-    all.push_back({"sum_to", "2x3x4 | 3x4 | 5x3x1", [](V x) { return sum_to(x, {3, 1}); }});
     all.push_back({"cumsum 0", "3x37 | 3x4 | 4x1x2", [](V x) { return cumsum(x, 0); }});
     all.push_back({"cumsum 1", "2x5x3", [](V x) { return cumsum(x, 1); }});
 }

@@ -249,7 +249,7 @@ TEST_CASE("every op: the table has a row for each function of engine/ops, and no
         const std::regex declares("^(?:Tensor|Ordered|std::vector<Tensor)<T>>? (\\w+)\\(.*");
         std::smatch found;
         for (std::string line; std::getline(in, line);) {
-            if (!std::regex_match(line, found, declares) || found[1] == "as_tensor") continue;
+            if (!std::regex_match(line, found, declares) || found[1] == "as_tensor" || found[1] == "sum_to") continue;
             INFO(found[1]);
             CHECK((found[1] == "scale" || ops.count(found[1])));
         }
