@@ -11,7 +11,7 @@ cd "$root"
 build=build-coverage
 mkdir -p $build
 cmake -S . -B $build -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_COMPILER=clang++ \
-    "-DCMAKE_CXX_FLAGS=-fprofile-instr-generate -fcoverage-mapping" -DCMAKE_CXX_FLAGS_DEBUG=-O1 >$build/configure.log
+    "-DCMAKE_CXX_FLAGS=-fprofile-instr-generate -fcoverage-mapping" "-DCMAKE_CXX_FLAGS_DEBUG=-O1 -DNDEBUG" >$build/configure.log
 cmake --build $build >$build/build.log || { tail -40 $build/build.log && exit 1; }
 rm -rf $build/profiles $build/failed
 # Without the tests in which the profile, too, could not be read or written.

@@ -1,7 +1,7 @@
 // Chat templates against transformers (tests/reference/make_chat_reference.py), and what is refused.
 #include "data/chat/chat_template.h"
 
-#include <chrono>
+#include <ctime>
 
 #include "data/tokenizers/bpe/bpe_tokenizer.h"
 #include "data/tokenizers/json/tokenizer_json.h"
@@ -281,13 +281,13 @@ TEST_CASE("chat templates: time is linear in the messages", "[data]") {
         "{% for m in messages %}{% if messages[0].role == 'user' %}{{ '<|im_start|>' + m.role + '\n' + "
         "m.content + '<|im_end|>' }}{% endif %}{% endfor %}",
         *tokenizer);
-    const auto seconds = [&](std::size_t n) {
+    const auto work = [&](std::size_t n) {  // of the processor, whatever else the machine does
         std::vector<ChatMessage> messages;
         for (std::size_t i = 0; i < n; ++i) messages.push_back({i % 2 ? "assistant" : "user", "Hello there"});
-        const auto begin = std::chrono::steady_clock::now();
+        const std::clock_t begin = std::clock();
         CHECK(chat.apply(messages, *tokenizer).ids.size() > 6 * n);
-        return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+        return std::clock() - begin;
     };
-    const double few = seconds(1000), many = seconds(8000);
+    const std::clock_t few = work(1000), many = work(8000);
     CHECK(many < 32 * few);  // the square would be 64 times
 }

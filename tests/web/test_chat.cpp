@@ -145,11 +145,11 @@ TEST_CASE("chat: the template reads names, null contents and the request's own v
     const json user = {{"role", "user"}, {"content", "One day"}},
                named = {{"role", "user"}, {"content", "One day"}, {"name", "ann"}},
                none = {{"role", "assistant"}, {"content", nullptr}}, dash = {{"role", "assistant"}, {"content", "-"}};
-    CHECK(tokens(served, {named}) > tokens(served, {user}));
-    CHECK(tokens(plain, {named}) == tokens(plain, {user}));
+    CHECK(tokens(served, json::array({named})) > tokens(served, json::array({user})));
+    CHECK(tokens(plain, json::array({named})) == tokens(plain, json::array({user})));
     CHECK(tokens(served, {user, none, user}) == tokens(served, {user, dash, user}));
-    CHECK(tokens(served, {user}, {{"mood", "glad"}}) > tokens(served, {user}));
-    CHECK(tokens(served, {user}, {{"other", "glad"}}) == tokens(served, {user}));
+    CHECK(tokens(served, json::array({user}), {{"mood", "glad"}}) > tokens(served, json::array({user})));
+    CHECK(tokens(served, json::array({user}), {{"other", "glad"}}) == tokens(served, json::array({user})));
 }
 
 TEST_CASE("chat: an answer goes on from where it stands", "[serve]") {
