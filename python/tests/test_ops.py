@@ -261,6 +261,7 @@ def test_every_op_is_there_and_tested():
     ops -= {"as_tensor", "rotate", "sum_to", "unary_op", "unary_op_of_rows"}  # what other ops and the models are made of
     assert len(ops) > 70 and not [op for op in ops if not hasattr(inkling, op)]
     tested = {row[0] for row in ROWS} | {case["name"] for case in CASES} | {"causal_mask"}
+    tested |= {"jacobian", "hessian", "jvp", "hvp"}  # by test_derivatives.py
     assert ops <= tested
     for name in ops:
         assert getattr(inkling, name).__doc__
