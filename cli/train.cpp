@@ -196,12 +196,12 @@ int train_model(const TrainArguments& args, const TrainCaller& caller, distribut
     if (stopped_by != 0) {
         report.note(fmt::format("stopped at step {}; saved in {}; continue with --resume auto", loop.state().step,
                                 (folder->path() / "latest").string()));
-        if (args.json) json.end(loop, folder->path());
+        if (args.json) json.end(loop, folder->path(), checkpoints.sha256());
         if (live) live->finish();
         return 128 + stopped_by;
     }
-    tell_ending(report, loop, tokenizer, card, seconds_now() - start, take_sample);
-    if (args.json) json.end(loop, folder->path());
+    tell_ending(report, loop, tokenizer, card, seconds_now() - start, checkpoints.sha256(), take_sample);
+    if (args.json) json.end(loop, folder->path(), checkpoints.sha256());
     if (live) live->finish();
     return 0;
 }

@@ -27,11 +27,12 @@ list(FILTER engine INCLUDE REGEX "/engine/|/train/optimizers/")
 list(FILTER engine EXCLUDE REGEX "/engine/ops/")
 set(nn ${INKLING_SOURCES})
 list(FILTER nn INCLUDE REGEX "/nn/|/train/schedule.cpp$")
-inkling_group(others 24 ${INKLING_HOT_SOURCES})
-inkling_group(others 32 ${INKLING_SOURCES})
+set(others ${INKLING_HOT_SOURCES} ${INKLING_SOURCES})
+list(REMOVE_ITEM others ${ops} ${engine} ${nn})
 inkling_group(ops 4 ${ops})
 inkling_group(engine 24 ${engine})
 inkling_group(nn 32 ${nn})
+inkling_group(others 32 ${others})
 set_source_files_properties(engine/autograd/print.cpp PROPERTIES COMPILE_OPTIONS
                             $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)  # a false alarm in xtensor's printing
 

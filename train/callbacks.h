@@ -24,11 +24,13 @@ class CheckpointSaver : public Callback {
                     MetricsFile* metrics = nullptr);
     void checkpoint_wanted(TrainingLoop& loop) override;
     void replanned(TrainingLoop& loop) override;  // writes config.toml again
+    const std::string& sha256();                  // of the weights of the newest checkpoint (checkpoint.h)
 
   private:
     RunFolder& folder_;
     const data::Tokenizer& tokenizer_;
     MetricsFile* metrics_;
+    std::string sha256_;  // empty if not computed
 };
 
 // Replaces CheckpointSaver in every process but the first: sends the first one its part of the state.

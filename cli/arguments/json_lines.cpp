@@ -6,7 +6,6 @@
 #include "cli/common.h"
 #include "formats/json.h"
 #include "train/loop.h"
-#include "train/run/checkpoint.h"
 #include "train/settings/settings.h"
 
 namespace inkling::cli {
@@ -82,14 +81,14 @@ void JsonLines::stopped(train::TrainingLoop& loop) {
     if (loop.metrics().step != last_step_) step(loop);
 }
 
-void JsonLines::end(const train::TrainingLoop& loop, const std::filesystem::path& run) {
+void JsonLines::end(const train::TrainingLoop& loop, const std::filesystem::path& run, const std::string& sha256) {
     const train::TrainingState& state = loop.state();
     const train::TrainOptions& options = loop.options();
     ordered_json line = {{"step", state.step},           {"reason", name_of(loop.stop_reason())},
                          {"best_val_loss", nullptr},     {"best_bits_per_byte", nullptr},
                          {"best_step", state.best_step}, {"train_s", state.train_s},
                          {"elapsed_s", state.elapsed_s}, {"seed", options.seed},
-                         {"model", run.string()},        {"sha256", train::weights_sha256(run / "latest")}};
+                         {"model", run.string()},        {"sha256", sha256}};
     if (std::isfinite(state.best_val_loss)) {
         line["best_val_loss"] = state.best_val_loss;
         line["best_bits_per_byte"] = loop.bits_per_byte(state.best_val_loss);

@@ -24,8 +24,9 @@ class JsonLines : public train::Callback {
   public:
     void plan(const nlohmann::ordered_json& plan);
     void sample(const train::TrainingLoop& loop, const std::string& prompt, const std::string& text);
-    // `run`: its folder. Throws Error when a line could not be written.
-    void end(const train::TrainingLoop& loop, const std::filesystem::path& run);
+    // `run`: its folder; `sha256`: of the weights of its newest checkpoint. Throws Error when a line could not be
+    // written.
+    void end(const train::TrainingLoop& loop, const std::filesystem::path& run, const std::string& sha256);
 
     void step_refused(train::TrainingLoop& loop) override;
     void spike(train::TrainingLoop& loop) override;

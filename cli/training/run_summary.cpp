@@ -8,7 +8,6 @@
 #include "generate/sequence.h"
 #include "models/files/adapter_folder.h"
 #include "models/files/folder.h"
-#include "train/run/checkpoint.h"
 #include "train/run/run_folder.h"
 
 namespace inkling::cli {
@@ -80,7 +79,8 @@ std::string written_by_best(train::TrainingLoop& loop, const data::Tokenizer& to
 }  // namespace
 
 void tell_ending(Report& report, train::TrainingLoop& loop, const data::Tokenizer& tokenizer,
-                 const train::RunCard& card, double seconds, const train::SampleWriter::Take& take_sample) {
+                 const train::RunCard& card, double seconds, const std::string& sha256,
+                 const train::SampleWriter::Take& take_sample) {
     const train::TrainingState& state = loop.state();
     const train::TrainOptions& options = loop.options();
     const double tokens = static_cast<double>(state.step) * loop.tokens_per_step();
@@ -107,8 +107,8 @@ void tell_ending(Report& report, train::TrainingLoop& loop, const data::Tokenize
                                : question.empty() ? words_of(loop, tokenizer)
                                                   : tokenizer.decode(question);
     take_sample(prompt, written_by_best(loop, tokenizer, prompt, question));
-    const std::filesystem::path last_saved = std::filesystem::path(options.out) / "latest";
-    report.note(fmt::format("sha256 of the weights in {}: {}", last_saved.string(), train::weights_sha256(last_saved)));
+    report.note(fmt::format("sha256 of the weights in {}: {}", (std::filesystem::path(options.out) / "latest").string(),
+                            sha256));
     if (tokenizer.chat)
         return report.note(fmt::format("saved in {}; talk with it: inkling chat --model {}",
                                        models::find_model(options.out).string(), options.out));

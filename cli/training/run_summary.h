@@ -11,8 +11,10 @@
 
 namespace inkling::cli {
 
-// `seconds`: wall clock of the command. The sample is of the best model of the run.
+// `seconds`: wall clock of the command. `sha256`: of the weights of the newest checkpoint. The sample is of the best
+// model of the run.
 void tell_ending(Report& report, train::TrainingLoop& loop, const data::Tokenizer& tokenizer,
-                 const train::RunCard& card, double seconds, const train::SampleWriter::Take& take_sample);
+                 const train::RunCard& card, double seconds, const std::string& sha256,
+                 const train::SampleWriter::Take& take_sample);
 
 }  // namespace inkling::cli

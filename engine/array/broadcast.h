@@ -7,7 +7,7 @@
 
 namespace inkling {
 
-// The shape that both broadcast to. Throws, naming the op, if there is none.
+// The common shape of two shapes that broadcast together. Throws and names the op if they do not.
 Shape broadcast_shape(const char* op, const Shape& a, const Shape& b);
 
 // Whether shape `from` broadcasts to `to`.

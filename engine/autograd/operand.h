@@ -1,6 +1,6 @@
 // Operands of matrix products in the current precision (engine/base/precision.h), float32 or bfloat16. Activations save
 // them too, and can round them in the same way.
-//   const Operand<float> x(array), w(weights);   product(x, w, y);     // of the arrays, or of them rounded to bfloat16
+//   const Operand<float> x(array), w(weights);   product(x, w, y);     // rounds both to bfloat16 in that precision
 #pragma once
 
 #include <optional>

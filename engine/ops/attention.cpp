@@ -19,12 +19,8 @@
 #include "engine/base/parallel.h"
 #include "engine/base/precision.h"
 #include "engine/base/profile.h"
+#include "engine/ops/attention_composed.h"
 #include "engine/ops/attention_heads.h"
-#include "engine/ops/dropout.h"
-#include "engine/ops/matmul.h"
-#include "engine/ops/operators.h"
-#include "engine/ops/repeat.h"
-#include "engine/ops/shape.h"
 
 namespace inkling {
 namespace {
@@ -48,38 +44,6 @@ Array<T> gradient_rows(Gradients<T>& grads, std::size_t i, const Shape& shape) {
     Array<T> place = grads.wanted(i) ? grads.empty(i) : Array<T>(shape);
     if (place.strides()[3] == 1 || place.dim(3) == 1) return place;
     return Array<T>(shape);
-}
-
-// The output, made of other ops.
-template <class T>
-Tensor<T> composed_attention(const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v,
-                             const AttentionShape<T>& shape) {
-    const AttentionOptions& o = shape.options;
-    const Shape all{shape.B, shape.H, shape.Lq, shape.Lk};
-    MaskArray allowed(all);
-    Array<T> bias(Shape{shape.H, shape.Lq, shape.Lk}, T{0});
-    std::uint8_t* flag = allowed.data();
-    for (std::size_t b = 0; b < shape.B; ++b) {
-        for (std::size_t h = 0; h < shape.H; ++h) {
-            T* add_to = bias.data() + h * shape.Lq * shape.Lk;
-            for (std::size_t i = 0; i < shape.Lq; ++i) {
-                const std::size_t end = shape.seen(i + 1), begin = shape.first_seen(i);
-                for (std::size_t j = 0; j < shape.Lk; ++j) {
-                    bool sees = j >= begin && j < end && (!shape.mask.defined() || shape.mask(b, h, i, j));
-                    if (o.documents.begins.defined())
-                        sees = sees && static_cast<std::int32_t>(j) >= o.documents.begins(b, i);
-                    *flag++ = sees;
-                    if (!o.alibi.empty())
-                        *add_to++ = static_cast<T>(
-                            -o.alibi[h] * (static_cast<double>(i + shape.Lk - shape.Lq) - static_cast<double>(j)));
-                }
-            }
-        }
-    }
-    const auto heads = [&](const Tensor<T>& x) { return repeat(x, shape.group(), 1); };
-    const Tensor<T> products = matmul(q, transpose(heads(k), -2, -1));
-    const Tensor<T> scores = add(affine(products, static_cast<double>(shape.scale), 0.0), Tensor<T>(bias));
-    return matmul(dropout(softmax(scores, allowed, o.masked, "attention"), o.dropout, o.dropout_key), heads(v));
 }
 
 template <class Operands, class T>
@@ -127,7 +91,8 @@ Tensor<T> run(const AttentionShape<T>& shape, const std::array<ConstArray<T>, 3>
             if (grads.recorded()) {
                 return grads.add_through(composed_attention(grads.in(0, Operands::full(*q)),
                                                             grads.in(1, Operands::full(*k)),
-                                                            grads.in(2, Operands::full(*v)), shape));
+                                                            grads.in(2, Operands::full(*v)), shape.options)
+                                             .output);
             }
             profile::count_flops(product_flops * static_cast<double>(3 * d + 2 * dv));
             const ConstArray<T> dy = with_dense_rows<T>(dy_any);

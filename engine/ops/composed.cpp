@@ -26,18 +26,24 @@ Tensor<T> accumulated(const char* op, const Tensor<T>& x, std::ptrdiff_t axis, c
     return concatenate(all, axis);
 }
 
-}  // namespace
-
-template <class T>
-Tensor<T> pad(const Tensor<T>& x, const std::vector<std::ptrdiff_t>& widths, double value) {
+// x with each axis that has two widths, the last first, as pad_axis(y, axis, before, after) makes it.
+template <class T, class F>
+Tensor<T> padded(const Tensor<T>& x, const std::vector<std::ptrdiff_t>& widths, const F& pad_axis) {
     check_defined("pad", x);
     check(widths.size() % 2 == 0 && widths.size() <= 2 * x.rank(),
           "pad: two widths for each axis, from the last on, are required, got {} for shape {}", widths.size(),
           x.shape());
     Tensor<T> y = x;
-    for (std::size_t i = 0; i < widths.size(); i += 2) {
-        const auto axis = static_cast<std::ptrdiff_t>(x.rank() - 1 - i / 2);
-        const std::ptrdiff_t before = widths[i], after = widths[i + 1];
+    for (std::size_t i = 0; i < widths.size(); i += 2)
+        y = pad_axis(y, static_cast<std::ptrdiff_t>(x.rank() - 1 - i / 2), widths[i], widths[i + 1]);
+    return y;
+}
+
+}  // namespace
+
+template <class T>
+Tensor<T> pad(const Tensor<T>& x, const std::vector<std::ptrdiff_t>& widths, double value) {
+    return padded(x, widths, [&](const Tensor<T>& y, std::ptrdiff_t axis, std::ptrdiff_t before, std::ptrdiff_t after) {
         const auto n = static_cast<std::ptrdiff_t>(y.dim(axis)), begin = std::max<std::ptrdiff_t>(0, -before),
                    end = n + std::min<std::ptrdiff_t>(0, after);
         check(begin <= end, "pad: widths {} and {} cut more off axis {} than shape {} has", before, after, axis,
@@ -51,21 +57,13 @@ Tensor<T> pad(const Tensor<T>& x, const std::vector<std::ptrdiff_t>& widths, dou
         add_value(before);
         parts.push_back(slice(y, axis, static_cast<std::size_t>(begin), static_cast<std::size_t>(end)));
         add_value(after);
-        y = concatenate(parts, axis);
-    }
-    return y;
+        return concatenate(parts, axis);
+    });
 }
 
 template <class T>
 Tensor<T> pad(const Tensor<T>& x, const std::vector<std::ptrdiff_t>& widths, Padding with) {
-    check_defined("pad", x);
-    check(widths.size() % 2 == 0 && widths.size() <= 2 * x.rank(),
-          "pad: two widths for each axis, from the last on, are required, got {} for shape {}", widths.size(),
-          x.shape());
-    Tensor<T> y = x;
-    for (std::size_t i = 0; i < widths.size(); i += 2) {
-        const auto axis = static_cast<std::ptrdiff_t>(x.rank() - 1 - i / 2);
-        const std::ptrdiff_t before = widths[i], after = widths[i + 1];
+    return padded(x, widths, [&](const Tensor<T>& y, std::ptrdiff_t axis, std::ptrdiff_t before, std::ptrdiff_t after) {
         const auto n = static_cast<std::ptrdiff_t>(y.dim(axis)), most = with == Padding::reflect ? n - 1 : n;
         check(n > 0 && before + n + after >= 0 && (with == Padding::replicate || std::max(before, after) <= most),
               "pad: widths {} and {} are not possible along axis {} of shape {}", before, after, axis, x.shape());
@@ -77,9 +75,8 @@ Tensor<T> pad(const Tensor<T>& x, const std::vector<std::ptrdiff_t>& widths, Pad
             if (with == Padding::reflect && (id = std::abs(id)) >= n) id = 2 * (n - 1) - id;
             ids.data()[j] = static_cast<std::int32_t>(id);
         }
-        y = index_select(y, axis, ids);
-    }
-    return y;
+        return index_select(y, axis, ids);
+    });
 }
 
 template <class T>

@@ -60,7 +60,7 @@ void rotate_rows(const ConstArray<T>& x_any, const ConstArray<T>& table, const R
     });
 }
 
-// y, and the gradient of it rotated back: `sign` is 1 or -1.
+// Rotates x by `sign` (1 or -1) times the angles. The gradient is rotated back.
 template <class T>
 Tensor<T> rotated(const Tensor<T>& x, const ConstArray<T>& table, const Rotation& by, T sign) {
     Array<T> y(x.shape());

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "engine/ops/binary.h"
+#include "engine/ops/mask.h"
 #include "engine/ops/reduce.h"
 #include "engine/ops/select.h"
 #include "engine/ops/shape.h"
@@ -37,9 +38,10 @@ Tensor<T> scatter(const Tensor<T>& x, std::ptrdiff_t axis, const IdArray& index,
                   bool include_self) {
     check_defined("scatter", x, source);
     if (x.rank() == 0)
-        return reshape(scatter(reshape(x, Shape{1}), axis, index.defined() ? index.reshaped(Shape{1}) : index,
-                               reshape(source, Shape{1}), how, include_self),
-                       Shape());
+        return as_row(x, [&](const Tensor<T>& row) {
+            return scatter(row, axis, index.defined() ? index.reshaped(Shape{1}) : index, reshape(source, Shape{1}),
+                           how, include_self);
+        });
     const std::size_t k = normalize_axis("scatter", axis, x.rank());
     bool fits = index.defined() && index.rank() == x.rank() && source.rank() == x.rank();
     Tensor<T> values = source;
@@ -50,19 +52,30 @@ Tensor<T> scatter(const Tensor<T>& x, std::ptrdiff_t axis, const IdArray& index,
     }
     check(fits, "scatter: an index no larger than x but along the axis, and than source, is required, got {}, {}, {}",
           index.defined() ? index.shape() : Shape(), x.shape(), source.shape());
-    // A row for each element of x: the places of what comes to it in all = (x, source, what changes nothing).
     const std::vector<std::size_t> to = places_of(x.shape(), k, index);
     const std::size_t n = x.size(), nothing = n + to.size();
     std::vector<std::size_t> count(n);
     for (const std::size_t place : to) ++count[place];
+    if (how == Scatter::sum || how == Scatter::mean) {
+        MaskArray gone({n});
+        Array<T> share(x.shape());
+        for (std::size_t i = 0; i < n; ++i) {
+            gone.data()[i] = !include_self && count[i] > 0;
+            share.data()[i] = T{1} / static_cast<T>(count[i] + !gone.data()[i]);
+        }
+        IdArray ids({to.size()});
+        std::copy(to.begin(), to.end(), ids.data());
+        const Tensor<T> kept = include_self ? flatten(x) : masked_fill(flatten(x), gone, 0);
+        const Tensor<T> total = reshape(scatter_add(kept, 0, ids, flatten(values)), x.shape());
+        return how == Scatter::sum ? total : mul(total, Tensor<T>(share));
+    }
+    // A row for each element of x: the places in `all` of the elements that reach it. `all` is x, the source, and a
+    // number that changes nothing.
     const std::size_t most = count.empty() ? 0 : *std::max_element(count.begin(), count.end());
     const std::size_t width = how == Scatter::replace ? 1 : most + 1;
     IdArray from(Shape{n, width}, static_cast<std::int32_t>(nothing));
-    Array<T> share(x.shape());
     for (std::size_t i = 0; i < n; ++i) {
-        const bool self = include_self || count[i] == 0;
-        if (self) from.data()[i * width] = static_cast<std::int32_t>(i);
-        share.data()[i] = T{1} / static_cast<T>(count[i] + self);
+        if (include_self || count[i] == 0) from.data()[i * width] = static_cast<std::int32_t>(i);
         count[i] = 0;
     }
     for (std::size_t j = 0; j < to.size(); ++j)
@@ -78,10 +91,8 @@ Tensor<T> scatter(const Tensor<T>& x, std::ptrdiff_t axis, const IdArray& index,
             return reshape(max(rows, 1), x.shape());
         case Scatter::min:
             return reshape(min(rows, 1), x.shape());
-        case Scatter::mean:
-            return mul(reshape(sum(rows, 1), x.shape()), Tensor<T>(share));
         default:
-            return reshape(sum(rows, 1), x.shape());
+            return reshape(rows, x.shape());
     }
 }
 

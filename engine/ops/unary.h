@@ -57,7 +57,7 @@ Tensor<T> round(const Tensor<T>& x);  // halves to the even number
 template <class T>
 Tensor<T> sign(const Tensor<T>& x);  // -1, 0 or 1
 
-// x, but at least `lowest` and at most `highest`, which wins. The gradient is 0 where x is one of them, as outside.
+// Limits x to [lowest, highest]; `highest` wins if `lowest` is above it. The gradient is 0 at and beyond the limits.
 template <class T>
 Tensor<T> clamp(const Tensor<T>& x, double lowest, double highest = std::numeric_limits<double>::infinity());
 

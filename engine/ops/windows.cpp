@@ -68,8 +68,8 @@ Tensor<T> convolution(const char* op, std::size_t axes, const Tensor<T>& x, cons
     return bias.defined() ? add(y, reshape(bias, along_channels)) : y;
 }
 
-// Windows of the last two axes: (..., H', W', Kh, Kw); `extra` is behind the padding. A window of ceil_mode begins
-// inside of x or of the padding in front of it.
+// Windows of the last two axes: (..., H', W', Kh, Kw); `extra` fills the places behind the padding. With ceil_mode a
+// window starts inside x or the padding before it.
 template <class T>
 Tensor<T> windows_of_two(const char* op, const Tensor<T>& x, const AxisSizes& sizes, const PoolOptions& o,
                          double padding, double extra) {

@@ -18,32 +18,6 @@ MaskArray padding_mask(const std::vector<std::size_t>& lengths, std::size_t keys
     return mask;
 }
 
-MaskArray look_ahead_mask(std::size_t queries, std::size_t keys) {
-    MaskArray mask = causal_mask(queries, keys);  // true where blocked
-    for (std::size_t i = 0; i < mask.size(); ++i) mask.data()[i] = !mask.data()[i];
-    return mask.reshaped({1, 1, queries, keys});
-}
-
-MaskArray window_mask(std::size_t queries, std::size_t keys, std::size_t window) {
-    MaskArray mask({queries, keys});
-    for (std::size_t i = 0; i < queries; ++i)
-        for (std::size_t j = 0; j < keys; ++j) {
-            const std::size_t here = i + keys - queries;
-            mask(i, j) = j <= here && here - j < window;
-        }
-    return mask;
-}
-
-MaskArray document_mask(const IdArray& begins) {
-    check(begins.rank() == 2, "document_mask: begins (B, L) is required, got {}", begins.shape());
-    const std::size_t B = begins.dim(0), L = begins.dim(1);
-    MaskArray mask({B, 1, L, L}, 0);
-    for (std::size_t b = 0; b < B; ++b)
-        for (std::size_t i = 0; i < L; ++i)
-            for (auto j = static_cast<std::size_t>(begins(b, i)); j <= i; ++j) mask(b, 0, i, j) = 1;
-    return mask;
-}
-
 template <class T>
 Tensor<T> sequence_mask(const Tensor<T>& x, const ValidLengths& valid_lens, double value) {
     check(x.rank() == 3, "sequence_mask: x (B, Lq, Lk) is required, got shape {}", x.shape());
@@ -80,26 +54,9 @@ std::vector<double> alibi_slopes(std::size_t heads) {
     return slopes;
 }
 
-template <class T>
-Array<T> alibi_bias(const std::vector<double>& slopes, std::size_t queries, std::size_t keys) {
-    check(queries <= keys, "alibi_bias: a query must have a key of its own, got {} queries for {} keys", queries, keys);
-    Array<T> bias({1, slopes.size(), queries, keys});
-    T* out = bias.data();
-    for (std::size_t h = 0; h < slopes.size(); ++h) {
-        for (std::size_t i = 0; i < queries; ++i) {
-            for (std::size_t j = 0; j < keys; ++j) {
-                const double distance = static_cast<double>(i + keys - queries) - static_cast<double>(j);
-                *out++ = static_cast<T>(-slopes[h] * distance);
-            }
-        }
-    }
-    return bias;
-}
-
 #define INKLING_INSTANTIATE(T)                                                       \
     template Tensor<T> sequence_mask(const Tensor<T>&, const ValidLengths&, double); \
-    template Tensor<T> masked_softmax(const Tensor<T>&, const ValidLengths&);        \
-    template Array<T> alibi_bias(const std::vector<double>&, std::size_t, std::size_t);
+    template Tensor<T> masked_softmax(const Tensor<T>&, const ValidLengths&);
 INKLING_INSTANTIATE(float)
 INKLING_INSTANTIATE(double)
 #undef INKLING_INSTANTIATE

@@ -2,16 +2,11 @@
 #pragma once
 
 #include "engine/autograd/tensor.h"
-#include "engine/ops/attention.h"
+#include "engine/ops/attention_composed.h"
 
 namespace inkling::nn {
 
-// The result of every attention mechanism.
-template <class T>
-struct AttentionOutput {
-    Tensor<T> output;
-    Tensor<T> weights;  // (..., Lq, Lk): how much query i looks at key j; rows sum to 1
-};
+using inkling::AttentionOutput;
 
 // Whether to return the attention weights beside the output. Without them the fused op runs, and never builds the
 // (Lq, Lk) matrix.

@@ -28,34 +28,36 @@ void bind_derivatives(nb::module_& m) {
             });
         },
         "y"_a, "x"_a, "dy"_a, "create_graph"_a, "keep_graph"_a);
-    m.def(
-        "jacobian",
-        [](const nb::callable& f, const AnyTensor& x) {
-            return visit(x,
-                         [&]<class T>(const Tensor<T>& t) { return AnyTensor(jacobian(called<T>(f, "jacobian"), t)); });
-        },
-        "f"_a, "x"_a, "df/dx, of f's shape followed by x's.");
-    m.def(
-        "hessian",
-        [](const nb::callable& f, const AnyTensor& x) {
-            return visit(x,
-                         [&]<class T>(const Tensor<T>& t) { return AnyTensor(hessian(called<T>(f, "hessian"), t)); });
-        },
-        "f"_a, "x"_a, "The second derivatives of an f of one number, of x's shape twice.");
-    m.def(
-        "jvp",
-        [](const nb::callable& f, const AnyTensor& x, const AnyTensor& v) {
-            return visit(
-                x, [&]<class T>(const Tensor<T>& t) { return AnyTensor(jvp(called<T>(f, "jvp"), t, v.as<T>("jvp"))); });
-        },
-        "f"_a, "x"_a, "v"_a, "The Jacobian times v: how f changes where x moves along v.");
-    m.def(
-        "hvp",
-        [](const nb::callable& f, const AnyTensor& x, const AnyTensor& v) {
-            return visit(
-                x, [&]<class T>(const Tensor<T>& t) { return AnyTensor(hvp(called<T>(f, "hvp"), t, v.as<T>("hvp"))); });
-        },
-        "f"_a, "x"_a, "v"_a, "The Hessian of an f of one number times v, without the Hessian.");
+    const auto of = [&]<class F>(const char* name, const F& derivative, const char* doc) {
+        m.def(
+            name,
+            [name, derivative](const nb::callable& f, const AnyTensor& x) {
+                return visit(x,
+                             [&]<class T>(const Tensor<T>& t) { return AnyTensor(derivative(called<T>(f, name), t)); });
+            },
+            "f"_a, "x"_a, doc);
+    };
+    of(
+        "jacobian", [](const auto&... in) { return jacobian(in...); }, "df/dx, of f's shape followed by x's.");
+    of(
+        "hessian", [](const auto&... in) { return hessian(in...); },
+        "The second derivatives of an f of one number, of x's shape twice.");
+    const auto along = [&]<class F>(const char* name, const F& derivative, const char* doc) {
+        m.def(
+            name,
+            [name, derivative](const nb::callable& f, const AnyTensor& x, const AnyTensor& v) {
+                return visit(x, [&]<class T>(const Tensor<T>& t) {
+                    return AnyTensor(derivative(called<T>(f, name), t, v.as<T>(name)));
+                });
+            },
+            "f"_a, "x"_a, "v"_a, doc);
+    };
+    along(
+        "jvp", [](const auto&... in) { return jvp(in...); },
+        "The Jacobian times v: how f changes where x moves along v.");
+    along(
+        "hvp", [](const auto&... in) { return hvp(in...); },
+        "The Hessian of an f of one number times v, without the Hessian.");
 }
 
 }  // namespace inkling::python

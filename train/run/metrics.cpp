@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 
 #include "train/loop.h"
-#include "train/run/checkpoint.h"
 
 namespace inkling::train {
 
@@ -21,8 +20,8 @@ void MetricsFile::evaluated(TrainingLoop& loop) {
     if (!loop.checkpoint_due()) write_held();
 }
 
-void MetricsFile::saved(const std::filesystem::path& checkpoint) {
-    if (held_) held_->sha256 = weights_sha256(checkpoint);
+void MetricsFile::saved(const std::string& sha256) {
+    if (held_) held_->sha256 = sha256;
     write_held();
 }
 

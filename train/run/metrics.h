@@ -33,7 +33,7 @@ class MetricsFile : public Callback {
   public:
     MetricsFile(const std::filesystem::path& path, std::size_t last_step) : file_(path, last_step) {}
     void write(const Metrics& metrics);
-    void saved(const std::filesystem::path& checkpoint);  // writes the line of its step
+    void saved(const std::string& sha256);        // writes the line of the checkpoint's step
     void step_done(TrainingLoop& loop) override;  // writes finite steps that are log_due(), or leaves them to saved()
     void evaluated(TrainingLoop& loop) override;  // writes an evaluation before the first step
     void stopped(TrainingLoop& loop) override;    // always writes the last step
