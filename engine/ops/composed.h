@@ -8,8 +8,8 @@
 
 namespace inkling {
 
-// Adds `value` around x. `widths` are those before and after the last axis, then those of the axis before it, and so on.
-// A negative width removes elements.
+// Adds `value` around x. `widths` are those before and after the last axis, then those of the axis before it, and so
+// on. A negative width removes elements.
 //   pad(x, {1, 2})   (H, W) -> (H, W + 3)
 template <class T>
 Tensor<T> pad(const Tensor<T>& x, const std::vector<std::ptrdiff_t>& widths, double value = 0);
