@@ -19,8 +19,8 @@
 #include "engine/base/parallel.h"
 #include "engine/base/precision.h"
 #include "engine/base/profile.h"
-#include "engine/ops/attention_composed.h"
 #include "engine/ops/attention_heads.h"
+#include "engine/ops/composed_attention.h"
 
 namespace inkling {
 namespace {

@@ -1,5 +1,5 @@
 // Attention in one pass, for training: softmax(scale q k^T) v, without storing the (Lq, Lk) matrix. Its composed twin,
-// which returns the weights too, is in attention_composed.h; a test shows that they agree.
+// which returns the weights too, is in composed_attention.h; a test shows that they agree.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-#include "engine/ops/attention_composed.h"
+#include "engine/ops/composed_attention.h"
 
 #include <cmath>
 
