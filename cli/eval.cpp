@@ -14,6 +14,7 @@
 #include "data/chat/chat_template.h"
 #include "data/dataset.h"
 #include "data/stories/stories.h"
+#include "engine/base/portable_math.h"
 #include "engine/base/precision.h"
 #include "formats/json.h"
 #include "generate/sequence.h"
@@ -138,7 +139,7 @@ int evaluate_examples(const EvalArguments& args, models::Transformer<float>& mod
     say_replaced(tokenizer);
     if (args.json) {
         nlohmann::ordered_json line = {{"loss", loss},
-                                       {"perplexity", std::exp(loss)},
+                                       {"perplexity", portable::exp(loss)},
                                        {"tokens", rows.targets()},
                                        {"documents", dataset.ends.size() - rows.left_out()},
                                        {"cut", rows.cut()},
@@ -150,7 +151,7 @@ int evaluate_examples(const EvalArguments& args, models::Transformer<float>& mod
         print(
             fmt::format("loss           {:.4f} nats per token\nperplexity     {:.3f}\ntokens         {}\n"
                         "documents      {}\n",
-                        loss, std::exp(loss), rows.targets(), dataset.ends.size() - rows.left_out()));
+                        loss, portable::exp(loss), rows.targets(), dataset.ends.size() - rows.left_out()));
         if (rows.cut() > 0)
             print(fmt::format("cut            {} longer than {}\n", rows.cut(), counted(length, "token")));
         if (args.answers) print(fmt::format("answers        {} of {} are right\n", answers.right, answers.asked));
@@ -192,7 +193,7 @@ int evaluate_model(const EvalArguments& args) {
     say_replaced(*tokenizer);
     if (args.json) {
         const nlohmann::ordered_json line = {{"loss", loss},
-                                             {"perplexity", std::exp(loss)},
+                                             {"perplexity", portable::exp(loss)},
                                              {"bits_per_byte", bits_per_byte},
                                              {"tokens", predicted},
                                              {"replaced", replaced}};
@@ -200,7 +201,7 @@ int evaluate_model(const EvalArguments& args) {
     } else {
         print(fmt::format(
             "loss           {:.4f} nats per token\nperplexity     {:.3f}\nbits per byte  {:.4f}\ntokens         {}\n",
-            loss, std::exp(loss), bits_per_byte, predicted));
+            loss, portable::exp(loss), bits_per_byte, predicted));
         if (replaced > 0)
             print(fmt::format("replaced       {} of {} characters: the figures are those of the text as replaced\n",
                               replaced, tokens.size()));

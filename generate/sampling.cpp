@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "engine/base/check.h"
+#include "engine/base/portable_math.h"
 #include "engine/kernels/simd.h"
 
 namespace inkling::generate {
@@ -109,7 +110,7 @@ std::int32_t Sampler::sample(std::span<const float> logits, double uniform, std:
     const Vec<float> top(z[static_cast<std::size_t>(likeliest)]);
     const Vec<float> inverse(static_cast<float>(std::min(1 / options_.temperature, 1e30)));
     simd_map(
-        n, weight_.data(), [=](auto v) { return xsimd::exp((v - top) * inverse); }, z.data());
+        n, weight_.data(), [=](auto v) { return portable::exp((v - top) * inverse); }, z.data());
     weight_[static_cast<std::size_t>(likeliest)] = 1;  // also where infinities leave none
     const std::size_t k = options_.top_k ? std::min(options_.top_k, n) : n;
     if (k < n || options_.top_p < 1) keep_likeliest(z, k, options_.top_p);
@@ -130,8 +131,8 @@ std::int32_t Sampler::sample(std::span<const float> logits, double uniform, std:
 TokenLogprobs token_logprobs(std::span<const float> logits, std::int32_t token, std::size_t n) {
     const double top = *std::max_element(logits.begin(), logits.end());
     double sum = 0;
-    for (const float z : logits) sum += std::exp(z - top);
-    const double shift = top + std::log(sum);
+    for (const float z : logits) sum += portable::exp(z - top);
+    const double shift = top + portable::log(sum);
     const auto of = [&](std::int32_t id) { return Logprob{id, logits[static_cast<std::size_t>(id)] - shift}; };
     TokenLogprobs result{of(token), {}};
     if (n == 0) return result;

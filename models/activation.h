@@ -38,7 +38,7 @@ inline void activate(Activation activation, std::size_t n, float* x) {
         case Activation::squared_relu:
             return map([](auto v) { return activation_row::squared_relu(v); });
         case Activation::silu:
-            return map([](auto v) { return activation_row::silu(v); });
+            return map([](auto v) { return portable::silu(v); });
     }
 }
 

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "engine/base/portable_math.h"
+
 namespace inkling::models {
 
 std::vector<double> rotary_divisors(const Architecture& a) {
@@ -13,7 +15,7 @@ std::vector<double> rotary_divisors(const Architecture& a) {
     if (o.scaling != RopeScaling::llama3) return divisors;
     for (std::size_t i = 0; i < half; ++i) {
         const double wavelength =
-            2 * std::numbers::pi * std::pow(a.rope_theta, static_cast<double>(i) / static_cast<double>(half));
+            2 * std::numbers::pi * portable::pow(a.rope_theta, static_cast<double>(i) / static_cast<double>(half));
         const double turns = static_cast<double>(o.original) / wavelength;  // in the first training's context
         const double kept = std::clamp((turns - o.low) / (o.high - o.low), 0.0, 1.0);
         divisors[i] = 1 / ((1 - kept) / o.factor + kept);

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "engine/base/portable_math.h"
 #include "engine/ops/operators.h"
 #include "engine/ops/shape.h"
 #include "nn/init.h"
@@ -15,9 +16,9 @@ Array<T> sinusoidal_positions(std::size_t length, std::size_t width) {
     for (std::size_t p = 0; p < length; ++p) {
         for (std::size_t i = 0; i < width; i += 2) {
             const double angle =
-                static_cast<double>(p) / std::pow(10000.0, static_cast<double>(i) / static_cast<double>(width));
-            table.data()[p * width + i] = static_cast<T>(std::sin(angle));
-            table.data()[p * width + i + 1] = static_cast<T>(std::cos(angle));
+                static_cast<double>(p) / portable::pow(10000.0, static_cast<double>(i) / static_cast<double>(width));
+            table.data()[p * width + i] = static_cast<T>(portable::sin(angle));
+            table.data()[p * width + i + 1] = static_cast<T>(portable::cos(angle));
         }
     }
     return table;

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "engine/base/portable_math.h"
+
 namespace inkling::train {
 
 double Schedule::at(std::size_t step) const {
@@ -28,7 +30,7 @@ double Schedule::planned(std::size_t step, std::size_t steps) const {
     }
     const double done = static_cast<double>(step - start) / static_cast<double>(steps - start);
     double left = 1 - done;
-    if (kind == ScheduleKind::cosine) left = 0.5 * (1 + std::cos(std::numbers::pi * done));
+    if (kind == ScheduleKind::cosine) left = 0.5 * (1 + portable::cos(std::numbers::pi * done));
     if (kind == ScheduleKind::wsd) left = 1 - std::sqrt(done);
     return floor + left * (peak - floor);
 }

@@ -12,10 +12,9 @@ constexpr std::size_t kChunk = 4096;  // elements of a long row that are summed 
 
 template <class T>
 T sum_row(const T* row, std::size_t n) {
-    const auto identity = [](auto v) { return v; };
-    if (n <= kChunk) return simd_sum(n, identity, row);
-    return chunked_sum<T>(
-        n, kChunk, [&](std::size_t begin, std::size_t end) { return simd_sum(end - begin, identity, row + begin); });
+    if (n <= kChunk) return simd_sum(n, row);
+    return chunked_sum<T>(n, kChunk,
+                          [&](std::size_t begin, std::size_t end) { return simd_sum(end - begin, row + begin); });
 }
 
 // Sums the rows of (rows, width). Many rows are summed in chunks of a fixed number of rows, each chunk by one

@@ -1,6 +1,10 @@
 #include "engine/base/random.h"
 
 #include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "engine/base/portable_math.h"
 
 namespace inkling {
 namespace {
@@ -33,6 +37,13 @@ void sixteen_groups(const RandomKey& key, std::uint64_t group, std::uint32_t* ou
 }
 
 }  // namespace
+
+double random_normal(const RandomKey& key, std::uint64_t index) {
+    const auto w = random_words(key, index);
+    const double u = (static_cast<double>((std::uint64_t{w[0]} << 21) ^ (w[1] >> 11)) + 0.5) * 0x1p-53;
+    const double v = static_cast<double>((std::uint64_t{w[2]} << 21) ^ (w[3] >> 11)) * 0x1p-53;
+    return std::sqrt(-2.0 * portable::log(u)) * portable::cos(2.0 * std::numbers::pi * v);
+}
 
 void random_words_range(const RandomKey& key, std::uint64_t first, std::size_t n, std::uint32_t* out) {
     std::uint32_t words[4 * kLanes];

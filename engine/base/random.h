@@ -8,7 +8,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <numbers>
 
 namespace inkling {
 
@@ -40,12 +39,7 @@ inline double random_uniform(const RandomKey& key, std::uint64_t index) {
 }
 
 // Standard normal, by Box and Muller.
-inline double random_normal(const RandomKey& key, std::uint64_t index) {
-    const auto w = random_words(key, index);
-    const double u = (static_cast<double>((std::uint64_t{w[0]} << 21) ^ (w[1] >> 11)) + 0.5) * 0x1p-53;
-    const double v = static_cast<double>((std::uint64_t{w[2]} << 21) ^ (w[3] >> 11)) * 0x1p-53;
-    return std::sqrt(-2.0 * std::log(u)) * std::cos(2.0 * std::numbers::pi * v);
-}
+double random_normal(const RandomKey& key, std::uint64_t index);
 
 // An integer in [0, n), n > 0, without modulo bias (Lemire 2019; 64-bit words make it below 2^-32).
 inline std::uint64_t random_below(const RandomKey& key, std::uint64_t index, std::uint64_t n) {

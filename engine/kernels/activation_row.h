@@ -4,16 +4,9 @@
 
 #include <numbers>
 
-#include "engine/kernels/full_range.h"
+#include "engine/kernels/simd.h"
 
 namespace inkling::activation_row {
-
-// 1 / (1 + e^-x), except near the ends of the range: see full_range.h
-template <class V>
-V logistic(const V& x) {
-    using T = typename V::value_type;
-    return V(T{1}) / (V(T{1}) + xsimd::exp(-x));
-}
 
 template <class V>
 V relu(const V& x) {
@@ -26,11 +19,6 @@ V squared_relu(const V& x) {
     return r * r;
 }
 
-template <class V>
-V silu(const V& x) {
-    return full_range::silu(x * logistic(x), x);
-}
-
 // gelu x = x s. Beyond |x| = 20, s is 0 or 1; x is limited there so that x^3 does not overflow.
 template <class V>
 struct GeluGate {
@@ -40,7 +28,8 @@ struct GeluGate {
         const V c(static_cast<T>(2 * std::numbers::sqrt2 * std::numbers::inv_sqrtpi)), k(static_cast<T>(0.044715));
         const V v = min(max(x, V(T{-20})), V(T{20}));
         const V ckv2 = c * k * v * v;
-        s = logistic(v * (c + ckv2));
+        using portable::sigmoid;
+        s = sigmoid(v * (c + ckv2));
         ds = s * (V(T{1}) - s) * (c + V(T{3}) * ckv2);
     }
 };
@@ -53,7 +42,7 @@ V gelu(const V& x) {
 template <class V>
 V normal_cdf(const V& x) {
     using T = typename V::value_type;
-    return V(T{0.5}) * (V(T{1}) + full_range::erf(x * V(static_cast<T>(std::numbers::sqrt2 / 2))));
+    return V(T{0.5}) * (V(T{1}) + portable::erf(x * V(static_cast<T>(std::numbers::sqrt2 / 2))));
 }
 
 template <class V>
@@ -63,7 +52,7 @@ V gelu_erf(const V& x) {
 
 template <class V>
 V softcap(const V& x, typename V::value_type cap, typename V::value_type inverse) {  // inverse: 1 / cap
-    return V(cap) * xsimd::tanh(x * V(inverse));
+    return V(cap) * portable::tanh(x * V(inverse));
 }
 
 }  // namespace inkling::activation_row

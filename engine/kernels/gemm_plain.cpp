@@ -1,4 +1,6 @@
 // The plain loop, and what describes a product to it and to the other kernels.
+#include <cmath>
+
 #include "engine/base/parallel.h"
 #include "engine/kernels/gemm_kernels.h"
 
@@ -36,11 +38,12 @@ void plain(const GemmShape& p, const In* a, const In* b, T* c, bool accumulate, 
                 const T aik = number(ai[depth * p.a_col]);
                 const In* const bk = B + depth * p.b_row;
                 if (p.b_col == 1 && p.c_col == 1) {
-                    for (std::size_t j = 0; j < p.n; ++j) ci[j] += aik * number(bk[j]);
+                    for (std::size_t j = 0; j < p.n; ++j) ci[j] = std::fma(aik, number(bk[j]), ci[j]);
                 } else {
                     for (std::size_t j = 0; j < p.n; ++j) {
                         const auto column = static_cast<std::ptrdiff_t>(j);
-                        ci[column * p.c_col] += aik * number(bk[column * p.b_col]);
+                        T& cij = ci[column * p.c_col];
+                        cij = std::fma(aik, number(bk[column * p.b_col]), cij);
                     }
                 }
             }

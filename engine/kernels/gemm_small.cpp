@@ -30,7 +30,7 @@ void small(const GemmShape& p, const A* a, const B* b, typename Format::Result* 
     constexpr bool full = std::is_same_v<Format, Full<T>>;
     const std::size_t ld = whole_vectors<T>(p.n);
     const bool dense_b = full && p.b_col == 1 && ld == p.n;
-    const bool direct = p.c_col == 1 && ld == p.n && !bias;  // straight into C
+    const bool direct = p.c_col == 1 && ld == p.n;  // straight into C
     thread_local std::vector<T> scratch;
     scratch.resize(ld * (p.k + p.m) + p.m * p.k);
     T *const unpacked_b = scratch.data(), *const product = unpacked_b + ld * p.k,
@@ -48,18 +48,21 @@ void small(const GemmShape& p, const A* a, const B* b, typename Format::Result* 
             unpack<Format>(ai, p.a_row, p.a_col, p.m, p.k, unpacked_a, p.k);
         }
         if (!dense_b) unpack<Format>(bi, p.b_row, p.b_col, p.k, p.n, unpacked_b, ld);
-        if (direct) {
-            tile_product(p.m, p.n, p.k, left, a_row, a_col, right, b_row, ci, p.c_row, accumulate);
-            continue;
+        // C, to which products are added in the order of K: as in the other kernels, to the bit.
+        T* const to = direct ? ci : product;
+        const std::ptrdiff_t row = direct ? p.c_row : static_cast<std::ptrdiff_t>(ld);
+        const auto place = [&](std::size_t r, std::size_t j) -> T& {
+            return ci[static_cast<std::ptrdiff_t>(r) * p.c_row + static_cast<std::ptrdiff_t>(j) * p.c_col];
+        };
+        const bool begun = bias || (accumulate && !direct);
+        for (std::size_t r = 0; r < p.m && begun; ++r) {
+            for (std::size_t j = 0; j < p.n; ++j)
+                to[static_cast<std::ptrdiff_t>(r) * row + static_cast<std::ptrdiff_t>(j)] =
+                    (accumulate ? place(r, j) : T{0}) + (bias ? bias[j] : T{0});
         }
-        tile_product(p.m, ld, p.k, left, a_row, a_col, right, b_row, product, static_cast<std::ptrdiff_t>(ld), false);
-        for (std::size_t r = 0; r < p.m; ++r) {
-            T* const to = ci + static_cast<std::ptrdiff_t>(r) * p.c_row;
-            const T* const from = product + r * ld;
-            for (std::size_t j = 0; j < p.n; ++j) {
-                T& out = to[static_cast<std::ptrdiff_t>(j) * p.c_col];
-                out = (accumulate ? out : T{0}) + (from[j] + (bias ? bias[j] : T{0}));
-            }
+        tile_product(p.m, direct ? p.n : ld, p.k, left, a_row, a_col, right, b_row, to, row, accumulate || bias);
+        for (std::size_t r = 0; r < p.m && !direct; ++r) {
+            for (std::size_t j = 0; j < p.n; ++j) place(r, j) = product[r * ld + j];
         }
     }
 }

@@ -22,16 +22,17 @@ bool squares_fit(T mean_square) {
     return mean_square >= least && mean_square <= std::numeric_limits<T>::max();
 }
 
-// The same for squares that do not fit; the range of long double holds any.
+// The same for squares that do not fit, in a type whose range holds any.
+template <class T>
 struct WideMoments {
-    long double mean = 0, squares = 0;  // squares: the sum of (x - mean)^2
+    using Wide = std::conditional_t<sizeof(T) == 4, double, long double>;
+    Wide mean = 0, squares = 0;  // squares: the sum of (x - mean)^2
 
-    template <class T>
     WideMoments(std::size_t n, const T* x, bool centered) {
-        for (std::size_t i = 0; centered && i < n; ++i) mean += static_cast<long double>(x[i]);
-        mean /= static_cast<long double>(n);
+        for (std::size_t i = 0; centered && i < n; ++i) mean += static_cast<Wide>(x[i]);
+        mean /= static_cast<Wide>(n);
         for (std::size_t i = 0; i < n; ++i) {
-            const long double d = static_cast<long double>(x[i]) - mean;
+            const Wide d = static_cast<Wide>(x[i]) - mean;
             squares += d * d;
         }
     }
@@ -41,17 +42,14 @@ struct WideMoments {
 template <class T>
 RowMoments<T> row_moments(std::size_t n, const T* x, bool centered, T eps) {
     const T inverse = T{1} / static_cast<T>(n);
-    const T mean = centered ? simd_sum(
-                                  n, [](auto v) { return v; }, x) *
-                                  inverse
-                            : T{0};
+    const T mean = centered ? simd_sum(n, x) * inverse : T{0};
     const T variance = simd_sum(
-                           n, [mu = Vec<T>(mean)](auto v) { return (v - mu) * (v - mu); }, x) *
+                           n, [mu = Vec<T>(mean)](auto sum, auto v) { return multiply_add(v - mu, v - mu, sum); }, x) *
                        inverse;
     if (squares_fit(variance + eps)) [[likely]]
         return {mean, T{1} / std::sqrt(variance + eps)};
-    const WideMoments wide(n, x, centered);
-    const long double mean_square = wide.squares / static_cast<long double>(n) + static_cast<long double>(eps);
+    const WideMoments<T> wide(n, x, centered);
+    const auto mean_square = wide.squares / static_cast<decltype(wide.mean)>(n) + static_cast<decltype(wide.mean)>(eps);
     return {static_cast<T>(wide.mean), static_cast<T>(1 / std::sqrt(mean_square))};
 }
 

@@ -1,7 +1,9 @@
 // Vector loops through xsimd: one generic lambda serves whole vectors, and the ragged end of a row is padded to a
 // vector, so an element's bits do not depend on its place in a row.
-//   simd_map(n, y, [](auto x) { return xsimd::exp(x); }, x);          // y[i] = exp(x[i])
-//   float s = simd_sum(n, [](auto a, auto b) { return a * b; }, x, y);  // sum of x[i] y[i], in a fixed order
+//   simd_map(n, y, [](auto v) { return portable::exp(v); }, x);                       // y[i] = e^x[i]
+//   float s = simd_sum(n, [](auto s, auto v, auto w) { return multiply_add(v, w, s); }, x, y);  // the sum of x[i] y[i]
+// Sums and maxima have the same bits on every CPU: they run over Lanes, whose number is no CPU's, in a fixed order.
+// Compilers do not make multiply-adds of products and sums (-ffp-contract=off); multiply_add() is one.
 #pragma once
 
 #include <xsimd/xsimd.hpp>
@@ -12,6 +14,8 @@
 #include <limits>
 #include <type_traits>
 #include <utility>
+
+#include "engine/base/portable_math.h"
 
 #ifdef __aarch64__
 // xsimd 8 estimates quotients and roots of floats, as it must on ARM's older CPUs; these have instructions for both.
@@ -44,8 +48,8 @@ inline __m256i first_lanes(std::size_t n) {  // all bits of the first n lanes
 }
 #endif
 
-// The first n lanes, for the ragged ends of rows: loads them with `padding` in the others, stores only them, or keeps
-// them with 0 in the others. AVX-512 and AVX2 have masks for this; elsewhere the lanes go through memory.
+// The first n lanes, for the ragged ends of rows: loads them with `padding` in the others, stores only them, or takes
+// them from `first` and the others from v. AVX-512 and AVX2 have masks for this; elsewhere the lanes go through memory.
 template <class T>
 inline Vec<T> load_part(const T* p, std::size_t n, T padding = T{0}) {
 #ifdef __AVX512F__
@@ -89,22 +93,23 @@ inline void store_part(T* p, const Vec<T>& v, std::size_t n) {
 }
 
 template <class T>
-inline Vec<T> keep_part(const Vec<T>& v, std::size_t n) {
+inline Vec<T> replace_part(const Vec<T>& v, const Vec<T>& first, std::size_t n) {
 #ifdef __AVX512F__
     if constexpr (std::is_same_v<T, float>) {
-        return _mm512_maskz_mov_ps(static_cast<__mmask16>((1u << n) - 1), v);
+        return _mm512_mask_mov_ps(v, static_cast<__mmask16>((1u << n) - 1), first);
     } else if constexpr (std::is_same_v<T, double>) {
-        return _mm512_maskz_mov_pd(static_cast<__mmask8>((1u << n) - 1), v);
+        return _mm512_mask_mov_pd(v, static_cast<__mmask8>((1u << n) - 1), first);
     }
 #elif defined(__AVX2__)
     if constexpr (std::is_same_v<T, float>) {
-        return _mm256_and_ps(v, _mm256_castsi256_ps(first_lanes<T>(n)));
+        return _mm256_blendv_ps(v, first, _mm256_castsi256_ps(first_lanes<T>(n)));
     } else if constexpr (std::is_same_v<T, double>) {
-        return _mm256_and_pd(v, _mm256_castsi256_pd(first_lanes<T>(n)));
+        return _mm256_blendv_pd(v, first, _mm256_castsi256_pd(first_lanes<T>(n)));
     }
 #endif
-    alignas(64) T lanes[Vec<T>::size] = {};
-    store_part<T>(lanes, v, n);
+    alignas(64) T lanes[Vec<T>::size];
+    v.store_aligned(lanes);
+    store_part<T>(lanes, first, n);
     return Vec<T>::load_aligned(lanes);
 }
 
@@ -125,6 +130,146 @@ struct NativeVector {
 template <class T>
 using Native = typename NativeVector<T>::type;
 
+template <class T>
+inline Native<T> native(const Vec<T>& v) {
+    Native<T> lanes;
+    static_assert(sizeof lanes == sizeof v);
+    __builtin_memcpy(&lanes, &v, sizeof lanes);
+    return lanes;
+}
+template <class T>
+inline Vec<T> from_native(const auto& lanes) {
+    Vec<T> v;
+    static_assert(sizeof lanes == sizeof v);
+    __builtin_memcpy(&v, &lanes, sizeof v);
+    return v;
+}
+
+// Makes a vector function from a function of numbers that has no vector form.
+template <class T, class F>
+auto lanewise(const F& f) {
+    return [f](std::same_as<Vec<T>> auto... x) {
+        alignas(64) T lanes[sizeof...(x)][Vec<T>::size];
+        std::size_t k = 0;
+        (x.store_aligned(lanes[k++]), ...);
+        [&]<std::size_t... I>(std::index_sequence<I...>) {
+            for (std::size_t i = 0; i < Vec<T>::size; ++i) lanes[0][i] = f(lanes[I][i]...);
+        }
+        (std::make_index_sequence<sizeof...(x)>{});
+        return Vec<T>::load_aligned(lanes[0]);
+    };
+}
+
+// a b + c, rounded once: xsimd 8's own fma rounds twice on AVX-512 and ARM.
+template <class T>
+inline Vec<T> multiply_add(const Vec<T>& a, const Vec<T>& b, const Vec<T>& c) {
+    constexpr bool single = std::is_same_v<T, float>;
+#ifdef __AVX512F__
+    if constexpr (single) {
+        return _mm512_fmadd_ps(a, b, c);
+    } else {
+        return _mm512_fmadd_pd(a, b, c);
+    }
+#elif defined(__FMA__)
+    if constexpr (single) {
+        return _mm256_fmadd_ps(a, b, c);
+    } else {
+        return _mm256_fmadd_pd(a, b, c);
+    }
+#elif defined(__aarch64__)
+    if constexpr (single) {
+        return vfmaq_f32(c, a, b);
+    } else {
+        return vfmaq_f64(c, a, b);
+    }
+#else
+    return lanewise<T>([](T u, T v, T w) { return std::fma(u, v, w); })(a, b, c);
+#endif
+}
+
+// The larger of x and a bound, which must not be NaN: NaN where x is NaN, and x where both are zeros. x86's instruction
+// returns the second of two operands that do not compare.
+template <class V>
+inline V at_least(const V& bound, const V& x) {
+#ifdef __aarch64__
+    return xsimd::select(bound > x, bound, x);
+#else
+    return xsimd::max(bound, x);
+#endif
+}
+template <class V>
+inline V at_most(const V& bound, const V& x) {
+#ifdef __aarch64__
+    return xsimd::select(bound < x, bound, x);
+#else
+    return xsimd::min(bound, x);
+#endif
+}
+
+namespace portable {
+template <class T>
+struct Numbers<Vec<T>> {
+    using value_type = T;
+    using V = Vec<T>;
+    typedef typename Format<T>::Bits Bits __attribute__((vector_size(sizeof(T) * V::size)));
+    static Bits bits(const V& x) {
+        Bits bits;
+        __builtin_memcpy(&bits, &x, sizeof bits);
+        return bits;
+    }
+    static V number(const Bits& bits) { return from_native<T>(bits); }
+    static V fma(const V& a, const V& b, const V& c) { return multiply_add(a, b, c); }
+    static V abs(const V& x) { return xsimd::abs(x); }
+    static V select(const typename V::batch_bool_type& condition, const V& a, const V& b) {
+        return xsimd::select(condition, a, b);
+    }
+    static V at_least(const V& bound, const V& x) { return inkling::at_least(bound, x); }
+    static V at_most(const V& bound, const V& x) { return inkling::at_most(bound, x); }
+    template <class F>
+    static V each(const F& f, const V& x) {
+        return lanewise<T>(f)(x);
+    }
+#ifdef __AVX512F__
+    static V scaled(const V& y, const V& n) {
+        if constexpr (std::is_same_v<T, float>) {
+            return _mm512_scalef_ps(y, n);
+        } else {
+            return _mm512_scalef_pd(y, n);
+        }
+    }
+#endif
+};
+}  // namespace portable
+
+// As many running numbers on every CPU, 16 floats or 8 doubles: a vector of AVX-512, two of AVX2, four of NEON.
+template <class T>
+struct Lanes {
+    static constexpr std::size_t size = 64 / sizeof(T), vectors = size / Vec<T>::size;
+    Vec<T> v[vectors];
+
+    explicit Lanes(T x) {
+        for (Vec<T>& part : v) part = Vec<T>(x);
+    }
+    // v becomes f(v, x...), for all lanes or for the first n.
+    template <class F, class... In>
+    void update(const F& f, const In*... x) {
+        constexpr std::size_t W = Vec<T>::size;
+        for (std::size_t k = 0; k < vectors; ++k) v[k] = f(v[k], Vec<T>::load_unaligned(x + k * W)...);
+    }
+    template <class F, class... In>
+    void update_first(std::size_t n, const F& f, const In*... x) {
+        constexpr std::size_t W = Vec<T>::size;
+        for (std::size_t k = 0, i = 0; i < n; ++k, i += W) {
+            const std::size_t part = std::min(W, n - i);
+            v[k] = replace_part<T>(v[k], f(v[k], load_part<T>(x + i, part)...), part);
+        }
+    }
+    void add(const Lanes& other) {
+        for (std::size_t k = 0; k < vectors; ++k) v[k] += other.v[k];
+    }
+};
+
+// Combines halves, quarters, ... until `Width` numbers are left, in the first lanes.
 template <class T, std::size_t Width, class F, int... I>
 inline Native<T> fold_from(const Native<T>& v, const F& f, std::integer_sequence<int, I...> order) {
     const Native<T> both = f(v, Native<T>(__builtin_shufflevector(v, v, (I ^ static_cast<int>(Width))...)));
@@ -134,24 +279,28 @@ inline Native<T> fold_from(const Native<T>& v, const F& f, std::integer_sequence
         return fold_from<T, Width / 2>(both, f, order);
     }
 }
-
-// Combines the lanes of v as a tree: halves, quarters, ...
+// The vectors of `lanes` combined to one.
 template <class T, class F>
-inline T fold_lanes(const Vec<T>& v, const F& f) {
-    Native<T> lanes;
-    static_assert(sizeof(lanes) == sizeof(v));
-    __builtin_memcpy(&lanes, &v, sizeof(lanes));
-    return fold_from<T, Vec<T>::size / 2>(lanes, f,
+inline Native<T> fold_vectors(const Lanes<T>& lanes, const F& f) {
+    Native<T> v[Lanes<T>::vectors];
+    for (std::size_t k = 0; k < Lanes<T>::vectors; ++k) v[k] = native<T>(lanes.v[k]);
+    for (std::size_t half = Lanes<T>::vectors / 2; half > 0; half /= 2)
+        for (std::size_t k = 0; k < half; ++k) v[k] = f(v[k], v[k + half]);
+    return v[0];
+}
+template <class T, class F>
+inline T fold(const Lanes<T>& lanes, const F& f) {
+    return fold_from<T, Vec<T>::size / 2>(fold_vectors<T>(lanes, f), f,
                                           std::make_integer_sequence<int, static_cast<int>(Vec<T>::size)>{})[0];
 }
 
 template <class T>
-inline T sum_lanes(const Vec<T>& v) {
-    return fold_lanes<T>(v, [](const auto& a, const auto& b) { return a + b; });
+inline T sum_lanes(const Lanes<T>& lanes) {
+    return fold<T>(lanes, [](const auto& a, const auto& b) { return a + b; });
 }
 
-// W vectors v[r] -> (sum of v[0]'s lanes, sum of v[1]'s, ...), each with the bits of sum_lanes. Width: of the halves
-// that are added first, of N vectors.
+// W vectors v[r], of fold_vectors -> (sum of v[0]'s lanes, sum of v[1]'s, ...), each with the bits of sum_lanes. Width:
+// of the halves that are added first, of N vectors.
 template <class T, std::size_t Width = Vec<T>::size / 2, std::size_t N, int... I>
 inline Native<T> sums_of_lanes(const Native<T> (&v)[N], std::integer_sequence<int, I...> order) {
     constexpr int w = static_cast<int>(Width), lanes = sizeof...(I);
@@ -169,43 +318,54 @@ inline Native<T> sums_of_lanes(const Native<T> (&v)[N], std::integer_sequence<in
     }
 }
 
-// A vector whose lanes sum to sum_i f(in[i]...), with two running vectors, always in the same order.
+// Lanes of running sums over the row, in two turns; add(sum, x...) is the next sum.
 template <class F, class T, class... In>
-inline Vec<T> simd_partial_sums(std::size_t n, const F& f, const T* first, const In*... in) {
-    constexpr std::size_t W = Vec<T>::size;
-    Vec<T> even(T{0}), odd(T{0});
+inline Lanes<T> simd_partial_sums(std::size_t n, const F& add, const T* first, const In*... in) {
+    constexpr std::size_t L = Lanes<T>::size;
+    Lanes<T> even(T{0}), odd(T{0});
     std::size_t i = 0;
-    for (; i + 2 * W <= n; i += 2 * W) {
-        even += f(Vec<T>::load_unaligned(first + i), Vec<T>::load_unaligned(in + i)...);
-        odd += f(Vec<T>::load_unaligned(first + i + W), Vec<T>::load_unaligned(in + i + W)...);
+    for (; i + 2 * L <= n; i += 2 * L) {
+        even.update(add, first + i, (in + i)...);
+        odd.update(add, first + i + L, (in + i + L)...);
     }
-    for (; i + W <= n; i += W) even += f(Vec<T>::load_unaligned(first + i), Vec<T>::load_unaligned(in + i)...);
-    if (i < n) {
-        odd += keep_part<T>(f(load_part<T>(first + i, n - i), load_part<T>(in + i, n - i)...), n - i);
-    }
-    return even + odd;
+    for (; i + L <= n; i += L) even.update(add, first + i, (in + i)...);
+    if (i < n) odd.update_first(n - i, add, first + i, (in + i)...);
+    even.add(odd);
+    return even;
 }
 
 template <class F, class T, class... In>
-inline T simd_sum(std::size_t n, const F& f, const T* first, const In*... in) {
-    return sum_lanes<T>(simd_partial_sums(n, f, first, in...));
+inline T simd_sum(std::size_t n, const F& add, const T* first, const In*... in) {
+    return sum_lanes<T>(simd_partial_sums(n, add, first, in...));
+}
+template <class T>
+inline T simd_sum(std::size_t n, const T* x) {
+    return simd_sum(
+        n, [](auto sum, auto v) { return sum + v; }, x);
+}
+template <class T>
+inline T simd_dot(std::size_t n, const T* x, const T* y) {
+    return simd_sum(
+        n, [](auto sum, auto v, auto w) { return multiply_add(v, w, sum); }, x, y);
 }
 
 // out[i] = f(in[i]), and their sum.
 template <class F, class T>
 inline T simd_map_sum(std::size_t n, T* out, const F& f, const T* in) {
-    constexpr std::size_t W = Vec<T>::size;
-    Vec<T> sum(T{0});
+    constexpr std::size_t L = Lanes<T>::size, W = Vec<T>::size;
+    Lanes<T> sum(T{0});
     std::size_t i = 0;
-    for (; i + W <= n; i += W) {
-        const Vec<T> y = f(Vec<T>::load_unaligned(in + i));
-        y.store_unaligned(out + i);
-        sum += y;
-    }
-    if (i < n) {
-        const Vec<T> y = f(load_part<T>(in + i, n - i));
-        store_part<T>(out + i, y, n - i);
-        sum += keep_part<T>(y, n - i);
+    for (; i + L <= n; i += L)
+        for (std::size_t k = 0; k < Lanes<T>::vectors; ++k) {
+            const Vec<T> y = f(Vec<T>::load_unaligned(in + i + k * W));
+            y.store_unaligned(out + i + k * W);
+            sum.v[k] += y;
+        }
+    for (std::size_t k = 0; i < n; ++k, i += W) {
+        const std::size_t part = std::min(W, n - i);
+        const Vec<T> y = f(load_part<T>(in + i, part));
+        store_part<T>(out + i, y, part);
+        sum.v[k] = replace_part<T>(sum.v[k], sum.v[k] + y, part);
     }
     return sum_lanes<T>(sum);
 }
@@ -238,38 +398,16 @@ inline bool has_nan(std::size_t n, const T* in) {
     return xsimd::any(found);
 }
 
-// The larger of x and a bound, which must not be NaN. NaN where x is NaN, because x86 returns the second of two
-// operands that do not compare.
-template <class V>
-inline V at_least(const V& bound, const V& x) {
-    return xsimd::max(bound, x);
-}
-
 // max_i in[i]; minus infinity for n = 0. A NaN anywhere makes the result unspecified: minus infinity, too.
 template <class T>
 inline T simd_max(std::size_t n, const T* in) {
-    constexpr std::size_t W = Vec<T>::size;
-    constexpr T lowest = -std::numeric_limits<T>::infinity();
-    Vec<T> best(lowest);
+    constexpr std::size_t L = Lanes<T>::size;
+    Lanes<T> best(-std::numeric_limits<T>::infinity());
+    const auto larger = [](auto most, auto v) { return at_least(most, v); };
     std::size_t i = 0;
-    for (; i + W <= n; i += W) best = xsimd::max(best, Vec<T>::load_unaligned(in + i));
-    if (i < n) best = xsimd::max(best, load_part<T>(in + i, n - i, lowest));
-    return fold_lanes<T>(best, [](const auto& a, const auto& b) { return a > b ? a : b; });
-}
-
-// Makes a vector function from a function of numbers that has no vector form.
-template <class T, class F>
-auto lanewise(const F& f) {
-    return [f](std::same_as<Vec<T>> auto... x) {
-        alignas(64) T lanes[sizeof...(x)][Vec<T>::size];
-        std::size_t k = 0;
-        (x.store_aligned(lanes[k++]), ...);
-        [&]<std::size_t... I>(std::index_sequence<I...>) {
-            for (std::size_t i = 0; i < Vec<T>::size; ++i) lanes[0][i] = f(lanes[I][i]...);
-        }
-        (std::make_index_sequence<sizeof...(x)>{});
-        return Vec<T>::load_aligned(lanes[0]);
-    };
+    for (; i + L <= n; i += L) best.update(larger, in + i);
+    if (i < n) best.update_first(n - i, larger, in + i);
+    return fold<T>(best, [](const auto& a, const auto& b) { return a > b ? a : b; });
 }
 
 }  // namespace inkling

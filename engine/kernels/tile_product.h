@@ -63,12 +63,6 @@ inline void transpose_into(const T* x, std::ptrdiff_t row, std::size_t n, std::s
     for (std::size_t k = 0; k < depth && n < ld; ++k) std::fill(out + k * ld + n, out + (k + 1) * ld, T{0});
 }
 
-// c + a b for each lane.
-template <class T>
-inline Vec<T> multiply_add(const Vec<T>& a, const Vec<T>& b, const Vec<T>& c) {
-    return xsimd::fma(a, b, c);
-}
-
 // Compiled if the compiler may use the instruction, called only if has_fast_bf16(), because the library for AVX-512
 // also runs on CPUs without it.
 #ifdef __AVX512BF16__

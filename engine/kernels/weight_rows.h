@@ -22,20 +22,12 @@ inline constexpr std::size_t kAhead = 12288;
 // Converts W numbers of a smaller type to floats with the compiler's own vectors, because xsimd 8 goes through memory.
 // GCC 12 halves vectors of 512 bits and converts 8-bit numbers one by one, so these use intrinsics.
 template <class Small, class Wide>
-inline auto load_lanes(const Small* p) {
+inline auto load_converted(const Small* p) {
     typedef Small Packed __attribute__((vector_size(sizeof(Small) * W)));
-    typedef Wide Lanes __attribute__((vector_size(sizeof(Wide) * W)));
+    typedef Wide Converted __attribute__((vector_size(sizeof(Wide) * W)));
     Packed packed;
     std::memcpy(&packed, p, sizeof packed);
-    return __builtin_convertvector(packed, Lanes);
-}
-
-template <class Lanes>
-inline Vec<float> as_vec(const Lanes& lanes) {
-    Vec<float> v;
-    static_assert(sizeof v == sizeof lanes);
-    std::memcpy(&v, &lanes, sizeof v);
-    return v;
+    return __builtin_convertvector(packed, Converted);
 }
 
 inline Vec<float> load_wide(const float* p) { return Vec<float>::load_unaligned(p); }
@@ -46,7 +38,8 @@ inline Vec<float> load_wide(const BFloat16* p) {
         return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(half), 16));
     }
 #endif
-    return as_vec(load_lanes<std::uint16_t, std::uint32_t>(reinterpret_cast<const std::uint16_t*>(p)) << 16);
+    return from_native<float>(load_converted<std::uint16_t, std::uint32_t>(reinterpret_cast<const std::uint16_t*>(p))
+                              << 16);
 }
 inline Vec<float> load_wide(const std::int8_t* p) {
 #if defined(__AVX512F__)
@@ -56,8 +49,8 @@ inline Vec<float> load_wide(const std::int8_t* p) {
     if constexpr (W == 8)
         return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p))));
 #endif
-    const auto whole = load_lanes<std::int8_t, std::int32_t>(p);
-    return as_vec(__builtin_convertvector(whole, Native<float>));
+    const auto whole = load_converted<std::int8_t, std::int32_t>(p);
+    return from_native<float>(__builtin_convertvector(whole, Native<float>));
 }
 
 // A float16 in every lane, as a float.
@@ -82,46 +75,53 @@ inline void prefetch(const void* p, std::size_t bytes) {
     for (std::size_t i = 0; i < bytes; i += 64) __builtin_prefetch(static_cast<const char*>(p) + kAhead + i, 0, 2);
 }
 
-// y[b] = w . x[b], in four running vectors and always in the same order, so N changes no bit.
+// y[b] = w . x[b], in two turns of Lanes and always in the same order, so N changes no bit.
 template <std::size_t N, class Weight>
 inline void dot(const Weight* w, std::size_t n, const float* x, float* y, std::size_t y_stride) {
-    constexpr std::size_t kRunning = 4;
-    Vec<float> sum[N][kRunning];
+    constexpr std::size_t kTurns = 2, V = Lanes<float>::vectors;
+    Vec<float> sum[N][kTurns * V];
     for (auto& row : sum)
         for (auto& s : row) s = Vec<float>(0.0f);
     std::size_t i = 0;
-    for (; i + kRunning * W <= n; i += kRunning * W) {
-        prefetch(w + i, kRunning * W * sizeof(Weight));
-        for (std::size_t k = 0; k < kRunning; ++k) {
+    for (; i + kTurns * V * W <= n; i += kTurns * V * W) {
+        prefetch(w + i, kTurns * V * W * sizeof(Weight));
+        for (std::size_t k = 0; k < kTurns * V; ++k) {
             const Vec<float> v = load_wide(w + i + k * W);
             for (std::size_t b = 0; b < N; ++b)
-                sum[b][k] = xsimd::fma(v, Vec<float>::load_unaligned(x + b * n + i + k * W), sum[b][k]);
+                sum[b][k] = multiply_add(v, Vec<float>::load_unaligned(x + b * n + i + k * W), sum[b][k]);
         }
     }
-    for (; i < n; i += W) {
+    for (std::size_t k = 0; i < n; i += W, ++k) {
         const std::size_t part = std::min(W, n - i);
         const Vec<float> v = part == W ? load_wide(w + i) : load_wide_part(w + i, part);
-        for (std::size_t b = 0; b < N; ++b) sum[b][0] = xsimd::fma(v, load_part<float>(x + b * n + i, part), sum[b][0]);
+        for (std::size_t b = 0; b < N; ++b)
+            sum[b][k] = multiply_add(v, load_part<float>(x + b * n + i, part), sum[b][k]);
     }
-    for (std::size_t b = 0; b < N; ++b)
-        y[b * y_stride] = sum_lanes<float>((sum[b][0] + sum[b][1]) + (sum[b][2] + sum[b][3]));
+    for (std::size_t b = 0; b < N; ++b) {
+        Lanes<float> lanes(0.0f);
+        for (std::size_t k = 0; k < V; ++k) lanes.v[k] = sum[b][k] + sum[b][k + V];
+        y[b * y_stride] = sum_lanes<float>(lanes);
+    }
 }
 
 // The same with 8-bit weights: n is a multiple of 32, and each 32 have a scale.
 template <std::size_t N>
 inline void dot_q8(const std::int8_t* w, const std::uint16_t* scale, std::size_t n, const float* x, float* y,
                    std::size_t y_stride) {
-    Vec<float> even[N], odd[N];
-    for (std::size_t b = 0; b < N; ++b) even[b] = odd[b] = Vec<float>(0.0f);
-    const auto block = [&](std::size_t i, Vec<float>* sum) {
-        Vec<float> v[kBlock / W];
-        for (std::size_t k = 0; k < kBlock / W; ++k) v[k] = load_wide(w + i + k * W);
+    constexpr std::size_t V = Lanes<float>::vectors;
+    Vec<float> even[N][V], odd[N][V];
+    for (std::size_t b = 0; b < N; ++b)
+        for (std::size_t k = 0; k < V; ++k) even[b][k] = odd[b][k] = Vec<float>(0.0f);
+    const auto block = [&](std::size_t i, Vec<float>(*sum)[V]) {
         const Vec<float> d = all_lanes(scale[i / kBlock]);
-        for (std::size_t b = 0; b < N; ++b) {
-            Vec<float> part = v[0] * Vec<float>::load_unaligned(x + b * n + i);
-            for (std::size_t k = 1; k < kBlock / W; ++k)
-                part = xsimd::fma(v[k], Vec<float>::load_unaligned(x + b * n + i + k * W), part);
-            sum[b] = xsimd::fma(part, d, sum[b]);
+        for (std::size_t k = 0; k < V; ++k) {  // a lane takes two weights of a block
+            const Vec<float> first = load_wide(w + i + k * W), second = load_wide(w + i + (k + V) * W);
+            for (std::size_t b = 0; b < N; ++b) {
+                const float* const in = x + b * n + i + k * W;
+                const Vec<float> part = multiply_add(second, Vec<float>::load_unaligned(in + V * W),
+                                                     first * Vec<float>::load_unaligned(in));
+                sum[b][k] = multiply_add(part, d, sum[b][k]);
+            }
         }
     };
     std::size_t i = 0;
@@ -131,7 +131,11 @@ inline void dot_q8(const std::int8_t* w, const std::uint16_t* scale, std::size_t
         block(i + kBlock, odd);
     }
     if (i < n) block(i, even);
-    for (std::size_t b = 0; b < N; ++b) y[b * y_stride] = sum_lanes<float>(even[b] + odd[b]);
+    for (std::size_t b = 0; b < N; ++b) {
+        Lanes<float> lanes(0.0f);
+        for (std::size_t k = 0; k < V; ++k) lanes.v[k] = even[b][k] + odd[b][k];
+        y[b * y_stride] = sum_lanes<float>(lanes);
+    }
 }
 
 // Calls row(r, vectors, y, N) for each row in [begin, end) and each group of N vectors.

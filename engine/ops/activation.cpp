@@ -18,7 +18,7 @@
 namespace inkling {
 namespace {
 
-using activation_row::GeluGate, activation_row::logistic, activation_row::normal_cdf;
+using activation_row::GeluGate, activation_row::normal_cdf;
 
 template <class T>
 Traced<T> normal_cdf(const Traced<T>& x) {
@@ -27,7 +27,7 @@ Traced<T> normal_cdf(const Traced<T>& x) {
 template <class V>
 V normal_pdf(const V& x) {
     using T = typename V::value_type;
-    return V(static_cast<T>(std::numbers::inv_sqrtpi / std::numbers::sqrt2)) * exp(V(T{-0.5}) * x * x);
+    return V(static_cast<T>(std::numbers::inv_sqrtpi / std::numbers::sqrt2)) * portable::exp(V(T{-0.5}) * x * x);
 }
 
 }  // namespace
@@ -35,14 +35,14 @@ V normal_pdf(const V& x) {
 template <class T>
 Tensor<T> tanh(const Tensor<T>& x) {
     return unary_op(
-        "tanh", x, Saves::output, [](auto v) { return xsimd::tanh(v); },
+        "tanh", x, Saves::output, [](auto v) { return portable::tanh(v); },
         [](auto dy, auto y) { return dy * (Vec<T>(T{1}) - y * y); });
 }
 
 template <class T>
 Tensor<T> sigmoid(const Tensor<T>& x) {
     return unary_op(
-        "sigmoid", x, Saves::output, [](auto v) { return full_range::sigmoid(v); },
+        "sigmoid", x, Saves::output, [](auto v) { return portable::sigmoid(v); },
         [](auto dy, auto y) { return dy * y * (Vec<T>(T{1}) - y); });
 }
 
@@ -57,9 +57,9 @@ Tensor<T> relu(Tensor<T> x) {
 template <class T>
 Tensor<T> silu(Tensor<T> x) {
     return unary_op(
-        "silu", std::move(x), Saves::input, [](auto v) { return activation_row::silu(v); },
+        "silu", std::move(x), Saves::input, [](auto v) { return portable::silu(v); },
         [](auto dy, auto v) {
-            const auto s = logistic(v);
+            const auto s = portable::sigmoid(v);
             return dy * (s + v * s * (Vec<T>(T{1}) - s));
         });
 }
@@ -92,8 +92,8 @@ template <class T>
 Tensor<T> softplus(const Tensor<T>& x) {
     return unary_op(
         "softplus", x, Saves::input,
-        [](auto v) { return at_least(Vec<T>(T{0}), v) + xsimd::log1p(full_range::exp(-xsimd::abs(v))); },
-        [](auto dy, auto v) { return dy * full_range::sigmoid(v); });
+        [](auto v) { return at_least(Vec<T>(T{0}), v) + portable::log1p(portable::exp(-xsimd::abs(v))); },
+        [](auto dy, auto v) { return dy * portable::sigmoid(v); });
 }
 
 template <class T>
@@ -110,8 +110,8 @@ template <class T>
 Tensor<T> elu(const Tensor<T>& x, double alpha) {
     const Vec<T> zero(T{0}), a(static_cast<T>(alpha));
     return unary_op(
-        "elu", x, Saves::input, [=](auto v) { return xsimd::select(v > zero, v, a * full_range::expm1(v)); },
-        [=](auto dy, auto v) { return select(v > zero, dy, dy * a * full_range::exp(v)); });
+        "elu", x, Saves::input, [=](auto v) { return xsimd::select(v > zero, v, a * portable::expm1(v)); },
+        [=](auto dy, auto v) { return select(v > zero, dy, dy * a * portable::exp(v)); });
 }
 
 template <class T>

@@ -59,8 +59,9 @@ void forward_head(const AttentionShape<T>& shape, std::size_t b, std::size_t h, 
                     continue;
                 }
                 const T sum = simd_map_sum(
-                    width, row, [f = Vec<T>(factor), t = Vec<T>(top)](auto x) { return xsimd::exp((x - t) * f); }, row);
-                const T shrink = j0 > first ? std::exp((m[r] - top) * factor) : T{0};
+                    width, row, [f = Vec<T>(factor), t = Vec<T>(top)](auto x) { return portable::exp((x - t) * f); },
+                    row);
+                const T shrink = j0 > first ? portable::exp((m[r] - top) * factor) : T{0};
                 l[r] = l[r] * shrink + sum;
                 m[r] = top;
                 std::fill_n(all, skip, T{0});
@@ -94,7 +95,7 @@ void forward_head(const AttentionShape<T>& shape, std::size_t b, std::size_t h, 
             }
             simd_map(
                 dv, y.at(i0 + r), [f = Vec<T>(T{1} / l[r])](auto x) { return x * f; }, y.at(i0 + r));
-            lse[i0 + r] = m[r] + std::log(l[r]) / factor;
+            lse[i0 + r] = m[r] + portable::log(l[r]) / factor;
         }
     }
 }
@@ -151,7 +152,7 @@ void backward_head(const AttentionShape<T>& shape, std::size_t b, std::size_t h,
                 const Vec<T> factor(shape.finish_scores(b, h, i, j0 + skip, width, pr)), norm(lse[i]);
                 const Vec<T> D(Operands::dot(dy.at(i), y.at(i), dv));
                 const auto gradient = [=](auto& x, auto& dx) {  // a score and dP become P and dS
-                    x = xsimd::exp((x - norm) * factor);
+                    x = portable::exp((x - norm) * factor);
                     dx = x * (dx - D) * scale;
                 };
                 if (dropping) {

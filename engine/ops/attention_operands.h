@@ -40,10 +40,7 @@ struct FloatOperands {
 
     static Kept kept(const Kept& x) { return x; }
     static Kept full(const Kept& y) { return y; }
-    static T dot(const T* a, const T* b, std::size_t n) {
-        return simd_sum(
-            n, [](auto u, auto w) { return u * w; }, a, b);
-    }
+    static T dot(const T* a, const T* b, std::size_t n) { return simd_dot(n, a, b); }
     static HeadMatrix<const T> natural(const HeadMatrix<const T>& x, std::size_t, std::size_t, T*) { return x; }
     static HeadMatrix<const T> stacked(const HeadMatrix<const T>& x, std::size_t, std::size_t, T*) { return x; }
     static HeadMatrix<const T> right(const HeadMatrix<const T>& x, std::size_t n, std::size_t width, T* out) {

@@ -105,11 +105,11 @@ Tensor<T> cross_entropy(const Tensor<T>& logits, const IdArray& targets_any, con
             const T* const row = z.data() + i * width;
             top[i] = simd_max(width, row);
             const Vec<T> m(top[i]);
-            log_sum[i] = std::log(simd_sum(
-                width, [m](auto v) { return xsimd::exp(v - m); }, row));
+            log_sum[i] = portable::log(simd_sum(
+                width, [m](auto sum, auto v) { return sum + portable::exp(v - m); }, row));
             if (smoothing > 0) {
                 smooth.data()[i] = simd_sum(
-                    width, [m](auto v, auto q) { return q * (v - m); }, row, shares.data());
+                    width, [m](auto sum, auto v, auto q) { return multiply_add(q, v - m, sum); }, row, shares.data());
             }
         }
     });
@@ -152,7 +152,7 @@ Tensor<T> cross_entropy(const Tensor<T>& logits, const IdArray& targets_any, con
                 const double target = own * weight_of(static_cast<std::size_t>(t));
                 const Vec<T> m(pm[i]), l(pl[i]), whole(g * static_cast<T>(target + all));
                 simd_map(
-                    width, row, [=](auto v) { return whole * xsimd::exp((v - m) - l); }, pz + i * width);
+                    width, row, [=](auto v) { return whole * portable::exp((v - m) - l); }, pz + i * width);
                 row[t] -= g * static_cast<T>(target);
                 if (smoothing > 0) {
                     const Vec<T> wide(g);

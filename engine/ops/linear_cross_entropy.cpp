@@ -33,8 +33,9 @@ void take_block(Row<T>& row, const T* z, std::size_t n, std::size_t first, std::
     const T top = std::max(row.top, simd_max(n, z));
     if (top > -std::numeric_limits<T>::infinity()) {
         const Vec<T> m(top);
-        row.sum = row.sum * std::exp(row.top - top) + simd_sum(
-                                                          n, [m](auto v) { return xsimd::exp(v - m); }, z);
+        row.sum = row.sum * portable::exp(row.top - top) +
+                  simd_sum(
+                      n, [m](auto sum, auto v) { return sum + portable::exp(v - m); }, z);
         row.top = top;
     } else if (has_nan(n, z)) {
         row.sum = std::numeric_limits<T>::quiet_NaN();
@@ -46,7 +47,7 @@ void take_block(Row<T>& row, const T* z, std::size_t n, std::size_t first, std::
 template <class T>
 void cap_row(std::size_t n, T* z, T cap, T inverse) {
     simd_map(
-        n, z, [c = Vec<T>(cap), r = Vec<T>(inverse)](auto v) { return c * xsimd::tanh(v * r); }, z);
+        n, z, [c = Vec<T>(cap), r = Vec<T>(inverse)](auto v) { return c * portable::tanh(v * r); }, z);
 }
 
 template <class T>
@@ -115,7 +116,7 @@ Tensor<T> linear_cross_entropy(const Tensor<T>& x, const Tensor<T>& weight, cons
     for (std::size_t i = 0; i < rows; ++i) {
         if (targets.data()[i] == ignore) continue;
         const Row<T>& r = stats[i];
-        const T log_sum = std::log(r.sum);
+        const T log_sum = portable::log(r.sum);
         log_sums.data()[i] = r.top + log_sum;
         total += static_cast<double>(log_sum) - static_cast<double>(r.target - r.top);
     }
@@ -152,13 +153,13 @@ Tensor<T> linear_cross_entropy(const Tensor<T>& x, const Tensor<T>& weight, cons
                                       const T cap_gradient = hit ? 1 - row[at] * inverse * (row[at] * inverse) : T{0};
                                       const Vec<T> r(inverse), one(T{1});
                                       const auto capped = [=](auto u) {
-                                          return wide * xsimd::exp(u - l) * (one - u * r * (u * r));
+                                          return wide * portable::exp(u - l) * (one - u * r * (u * r));
                                       };
                                       simd_map(n, row, capped, row);
                                       if (hit) row[at] -= g * cap_gradient;
                                   } else {
                                       simd_map(
-                                          n, row, [=](auto u) { return wide * xsimd::exp(u - l); }, row);
+                                          n, row, [=](auto u) { return wide * portable::exp(u - l); }, row);
                                       if (hit) row[at] -= g;
                                   }
                               }

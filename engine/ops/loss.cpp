@@ -5,7 +5,7 @@
 
 #include "engine/array/map.h"
 #include "engine/autograd/backward.h"
-#include "engine/kernels/full_range.h"
+#include "engine/kernels/simd.h"
 #include "engine/ops/operators.h"
 #include "engine/ops/shape.h"
 #include "engine/ops/traced.h"
@@ -39,12 +39,12 @@ Tensor<T> binary_cross_entropy_with_logits(const Tensor<T>& logits, const Tensor
     check_targets("binary_cross_entropy_with_logits", logits, target);
     const Vec<T> zero(T{0}), one(T{1});
     const auto loss = [=](auto x, auto t) {
-        return (one - t) * x + at_least(zero, -x) + xsimd::log1p(full_range::exp(-xsimd::abs(x)));
+        return (one - t) * x + at_least(zero, -x) + portable::log1p(portable::exp(-xsimd::abs(x)));
     };
     const auto y = record("binary_cross_entropy_with_logits",
                           map_arrays<T>(logits.shape(), loss, logits.value(), target.value()), inputs(logits, target),
                           [=, x = Saved(logits), t = Saved(target)](const Array<T>& dy, Gradients<T>& grads) {
-                              const auto dx = [=](auto g, auto v, auto u) { return g * (full_range::sigmoid(v) - u); };
+                              const auto dx = [=](auto g, auto v, auto u) { return g * (portable::sigmoid(v) - u); };
                               const auto dt = [](auto g, auto v) { return -g * v; };
                               const SavedOf<T> of_x{0, x}, of_t{1, t};
                               add_mapped(grads, 0, dy.shape(), dx, dy, of_x, of_t);

@@ -39,7 +39,7 @@ void sum_tile(const T* u, std::size_t n, std::size_t wide, const T* h, std::size
         for (std::size_t v = 0; v < V; ++v) x[v] = V > 1 ? Vec<T>::load_unaligned(u + v * W) : load_part<T>(u, wide);
         for (std::size_t k = 0; k < K; ++k) {
             const Vec<T> factor(h[k]);
-            for (std::size_t v = 0; v < V; ++v) sum[k][v] = xsimd::fma(x[v], factor, sum[k][v]);
+            for (std::size_t v = 0; v < V; ++v) sum[k][v] = multiply_add(x[v], factor, sum[k][v]);
         }
     }
     for (std::size_t k = 0; k < K; ++k)

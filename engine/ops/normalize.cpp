@@ -47,12 +47,9 @@ void backward_row(const RowNorm<T>& norm, const T* x, const T* dy, const T* gain
     simd_map(
         n, g, [](auto d, auto w) { return d * w; }, dy, gain);
     const T inverse = T{1} / static_cast<T>(n);
-    const Vec<T> mean_g(norm.centered ? simd_sum(
-                                            n, [](auto v) { return v; }, g) *
-                                            inverse
-                                      : T{0});
+    const Vec<T> mean_g(norm.centered ? simd_sum(n, g) * inverse : T{0});
     const Vec<T> mean_gx(simd_sum(
-                             n, [=](auto d, auto v) { return d * (v - vmu) * vr; }, g, x) *
+                             n, [=](auto sum, auto d, auto v) { return multiply_add(d, (v - vmu) * vr, sum); }, g, x) *
                          inverse);
     const auto gradient = [=](auto d, auto v) { return vr * (d - mean_g - (v - vmu) * vr * mean_gx); };
     if (accumulate) {

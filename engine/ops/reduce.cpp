@@ -96,8 +96,8 @@ Tensor<T> spread(const char* op, bool root, const Tensor<T>& x, const Axes& axes
     for (std::size_t r = 0; r < y.size(); ++r) {
         if (squares_fit(sums.data()[r])) continue;
         if (!rows.defined()) rows = rows_over(x.value(), reduced);
-        const WideMoments wide(n, rows.data() + r * n, true);
-        const long double variance = wide.squares / static_cast<long double>(divisor);
+        const WideMoments<T> wide(n, rows.data() + r * n, true);
+        const auto variance = wide.squares / static_cast<decltype(wide.squares)>(divisor);
         m.data()[r] = static_cast<T>(wide.mean);
         y.data()[r] = static_cast<T>(root ? std::sqrt(variance) : variance);
     }
@@ -238,8 +238,8 @@ Tensor<T> logsumexp(const Tensor<T>& x, const Axes& axes, bool keep_axes) {
             const T top = simd_max(n, in), m = std::isinf(top) ? T{0} : top;  // then the sum is 0, inf or NaN
             const Vec<T> shift(m);
             out[0] = m;
-            out[1] = std::log(simd_sum(
-                n, [shift](auto v) { return xsimd::exp(v - shift); }, in));
+            out[1] = portable::log(simd_sum(
+                n, [shift](auto sum, auto v) { return sum + portable::exp(v - shift); }, in));
         });
         const Array<T> m = parts.sliced(1, 0, 1), l = parts.sliced(1, 1, 2);
         Array<T> y = map_arrays<T>(
@@ -252,7 +252,7 @@ Tensor<T> logsumexp(const Tensor<T>& x, const Axes& axes, bool keep_axes) {
                                               total = reshape(grads.out(again.reshaped(dy.shape())), m.shape());
                               return grads.add(0, mul(reshape(grads.dy(), m.shape()), exp(sub(v, total))));
                           }
-                          const auto dx = [](auto g, auto v, auto a, auto b) { return g * xsimd::exp((v - a) - b); };
+                          const auto dx = [](auto g, auto v, auto a, auto b) { return g * portable::exp((v - a) - b); };
                           grads.add(0, map_arrays<T>(x->shape(), dx, dy.reshaped(m.shape()), *x, m, l));
                       });
     });

@@ -6,6 +6,7 @@
 
 #include "engine/autograd/backward.h"
 #include "engine/base/parallel.h"
+#include "engine/base/portable_math.h"
 #include "engine/kernels/rotate_row.h"
 
 namespace inkling {
@@ -115,7 +116,7 @@ Tensor<T> rotary(const Tensor<T>& x, const RotaryOptions& o) {
 std::vector<double> rotary_rates(std::size_t d, double base) {
     std::vector<double> rates(d / 2);
     for (std::size_t i = 0; i < rates.size(); ++i)
-        rates[i] = std::pow(base, -2.0 * static_cast<double>(i) / static_cast<double>(d));
+        rates[i] = portable::pow(base, -2.0 * static_cast<double>(i) / static_cast<double>(d));
     return rates;
 }
 
@@ -128,8 +129,9 @@ ConstArray<T> rotary_table(const std::vector<double>& rates, std::size_t start, 
         for (std::size_t p = begin; p < end; ++p) {
             for (std::size_t i = 0; i < half; ++i) {
                 const double angle = static_cast<double>(start + p) * rates[i];
-                cos[2 * p * half + i] = static_cast<T>(std::cos(angle));
-                cos[(2 * p + 1) * half + i] = static_cast<T>(clockwise ? -std::sin(angle) : std::sin(angle));
+                const auto [sine, cosine] = portable::sin_cos(angle);
+                cos[2 * p * half + i] = static_cast<T>(cosine);
+                cos[(2 * p + 1) * half + i] = static_cast<T>(clockwise ? -sine : sine);
             }
         }
     });

@@ -38,9 +38,8 @@ template <class T>
 void softmax_row(const T* in, T top, T* out, std::size_t n) {
     const Vec<T> m(top);
     simd_map(
-        n, out, [m](auto v) { return xsimd::exp(v - m); }, in);
-    const Vec<T> inverse(T{1} / simd_sum(
-                                    n, [](auto v) { return v; }, out));
+        n, out, [m](auto v) { return portable::exp(v - m); }, in);
+    const Vec<T> inverse(T{1} / simd_sum(n, out));
     simd_map(
         n, out, [inverse](auto e) { return e * inverse; }, out);
 }
@@ -48,8 +47,7 @@ void softmax_row(const T* in, T top, T* out, std::size_t n) {
 // d = p (d - p . d)
 template <class T>
 void softmax_gradient(const T* p, T* d, std::size_t n) {
-    const Vec<T> dot(simd_sum(
-        n, [](auto a, auto b) { return a * b; }, p, d));
+    const Vec<T> dot(simd_dot(n, p, d));
     simd_map(
         n, d, [dot](auto a, auto g) { return a * (g - dot); }, p, d);
 }
@@ -165,8 +163,8 @@ Tensor<T> log_softmax(const Tensor<T>& x, std::ptrdiff_t axis) {
         for_rows(rows.value().contiguous(), y, [](const T* in, T* out, std::size_t n, std::size_t) {
             const T m = row_maximum("log_softmax", in, n);
             const Vec<T> vm(m);
-            const Vec<T> log_sum(std::log(simd_sum(
-                n, [vm](auto v) { return xsimd::exp(v - vm); }, in)));
+            const Vec<T> log_sum(portable::log(simd_sum(
+                n, [vm](auto sum, auto v) { return sum + portable::exp(v - vm); }, in)));
             simd_map(
                 n, out, [vm, log_sum](auto v) { return (v - vm) - log_sum; }, in);
         });
@@ -177,10 +175,9 @@ Tensor<T> log_softmax(const Tensor<T>& x, std::ptrdiff_t axis) {
             }
             Array<T> dx = dy.clone();
             for_rows(*y, dx, [](const T* l, T* d, std::size_t n, std::size_t) {
-                const Vec<T> total(simd_sum(
-                    n, [](auto g) { return g; }, d));
+                const Vec<T> total(simd_sum(n, d));
                 simd_map(
-                    n, d, [total](auto a, auto g) { return g - xsimd::exp(a) * total; }, l, d);
+                    n, d, [total](auto a, auto g) { return g - portable::exp(a) * total; }, l, d);
             });
             grads.add(0, dx);
         });

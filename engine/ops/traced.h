@@ -8,7 +8,7 @@
 #include "engine/array/broadcast.h"
 #include "engine/array/map.h"
 #include "engine/autograd/backward.h"
-#include "engine/kernels/full_range.h"
+#include "engine/kernels/simd.h"
 #include "engine/ops/activation.h"
 #include "engine/ops/mask.h"
 #include "engine/ops/reduce.h"
@@ -32,12 +32,11 @@ struct Traced {
     friend Traced operator*(const Traced& a, const Traced& b) { return Traced(mul(a.tensor, b.tensor)); }
     friend Traced operator/(const Traced& a, const Traced& b) { return Traced(div(a.tensor, b.tensor)); }
     friend Traced operator-(const Traced& x) { return Traced(neg(x.tensor)); }
-    friend Traced exp(const Traced& x) { return Traced(inkling::exp(x.tensor)); }
     friend Traced sqrt(const Traced& x) { return Traced(inkling::sqrt(x.tensor)); }
     friend Traced min(const Traced& a, const Traced& b) { return Traced(minimum(a.tensor, b.tensor)); }
     friend Traced max(const Traced& a, const Traced& b) { return Traced(maximum(a.tensor, b.tensor)); }
     friend Traced at_least(const Traced& bound, const Traced& x) { return max(bound, x); }
-    friend Traced logistic(const Traced& x) { return Traced(sigmoid(x.tensor)); }
+    friend Traced sigmoid(const Traced& x) { return Traced(inkling::sigmoid(x.tensor)); }
 
     friend MaskArray operator<(const Traced& a, const Traced& b) {
         return xt::less(a.tensor.value(), b.tensor.value());
@@ -54,7 +53,7 @@ struct Traced {
     }
 };
 
-namespace full_range {
+namespace portable {
 template <class T>
 Traced<T> exp(const Traced<T>& x) {
     return Traced<T>(inkling::exp(x.tensor));
@@ -63,7 +62,7 @@ template <class T>
 Traced<T> sigmoid(const Traced<T>& x) {
     return Traced<T>(inkling::sigmoid(x.tensor));
 }
-}  // namespace full_range
+}  // namespace portable
 
 // What an op saved, and of which input it is the value; kOutput: of its output.
 inline constexpr std::size_t kOutput = static_cast<std::size_t>(-1);

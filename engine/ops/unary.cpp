@@ -21,20 +21,25 @@
 #include <cmath>
 #include <numbers>
 
-#include "engine/kernels/full_range.h"
+#include "engine/kernels/simd.h"
 #include "engine/ops/unary_op.h"
 
 namespace inkling {
 namespace {
 
-// Not xsimd's: their bits depend on what else is in the vector, and xsimd 8 has numbers for sin(inf).
+// Of <cmath>'s numbers beyond what portable::sin_cos takes.
+constexpr double kMostTurned = 0x1p30;
 template <class T>
 Vec<T> sine(const Vec<T>& x) {
-    return lanewise<T>([](T v) { return std::sin(v); })(x);
+    return lanewise<T>([](T v) {
+        return std::abs(v) < kMostTurned ? static_cast<T>(portable::sin(static_cast<double>(v))) : std::sin(v);
+    })(x);
 }
 template <class T>
 Vec<T> cosine(const Vec<T>& x) {
-    return lanewise<T>([](T v) { return std::cos(v); })(x);
+    return lanewise<T>([](T v) {
+        return std::abs(v) < kMostTurned ? static_cast<T>(portable::cos(static_cast<double>(v))) : std::cos(v);
+    })(x);
 }
 template <class T>
 Vec<T> power(const Vec<T>& x, T p) {
@@ -68,13 +73,13 @@ Tensor<T> neg(const Tensor<T>& x) {
 template <class T>
 Tensor<T> exp(const Tensor<T>& x) {
     return unary_op(
-        "exp", x, Saves::output, [](auto v) { return full_range::exp(v); }, [](auto dy, auto y) { return dy * y; });
+        "exp", x, Saves::output, [](auto v) { return portable::exp(v); }, [](auto dy, auto y) { return dy * y; });
 }
 
 template <class T>
 Tensor<T> log(const Tensor<T>& x) {
     return unary_op(
-        "log", x, Saves::input, [](auto v) { return full_range::log(v); }, [](auto dy, auto v) { return dy / v; });
+        "log", x, Saves::input, [](auto v) { return portable::log(v); }, [](auto dy, auto v) { return dy / v; });
 }
 
 template <class T>
@@ -141,23 +146,23 @@ Tensor<T> atan(const Tensor<T>& x) {
 template <class T>
 Tensor<T> log1p(const Tensor<T>& x) {
     return unary_op(
-        "log1p", x, Saves::input, [](auto v) { return xsimd::log1p(v); },
+        "log1p", x, Saves::input, [](auto v) { return portable::log1p(v); },
         [](auto dy, auto v) { return dy / (Vec<T>(T{1}) + v); });
 }
 
 template <class T>
 Tensor<T> expm1(const Tensor<T>& x) {
     return unary_op(
-        "expm1", x, Saves::input, [](auto v) { return full_range::expm1(v); },
-        [](auto dy, auto v) { return dy * full_range::exp(v); });
+        "expm1", x, Saves::input, [](auto v) { return portable::expm1(v); },
+        [](auto dy, auto v) { return dy * portable::exp(v); });
 }
 
 template <class T>
 Tensor<T> erf(const Tensor<T>& x) {
     const Vec<T> c(static_cast<T>(2 * std::numbers::inv_sqrtpi));
     return unary_op(
-        "erf", x, Saves::input, [](auto v) { return full_range::erf(v); },
-        [c](auto dy, auto v) { return dy * c * full_range::exp(-v * v); });
+        "erf", x, Saves::input, [](auto v) { return portable::erf(v); },
+        [c](auto dy, auto v) { return dy * c * portable::exp(-v * v); });
 }
 
 template <class T>

@@ -1,5 +1,5 @@
 // The one helper of ops y = f(x), element by element:
-//   return unary_op("tanh", x, Saves::output, [](auto v) { return xsimd::tanh(v); },   // y
+//   return unary_op("tanh", x, Saves::output, [](auto v) { return portable::tanh(v); },   // y
 //                   [](auto dy, auto y) { return dy * (Vec<T>(T{1}) - y * y); });       // dx, of dy and what is saved
 // Both functions take and return Vec<T>, and the second Traced<T>, too (traced.h).
 #pragma once

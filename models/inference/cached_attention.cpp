@@ -24,7 +24,7 @@ inline void add_rows(const float* weights, const float* values, std::size_t begi
     }
     const auto add = [&](std::size_t j, Vec<float>(&to)[N]) {
         for (std::size_t k = 0; k < N; ++k)
-            to[k] = xsimd::fma(Vec<float>(weights[j]), load(values + j * d + k * W), to[k]);
+            to[k] = multiply_add(Vec<float>(weights[j]), load(values + j * d + k * W), to[k]);
     };
     std::size_t j = begin;
     for (; j + 2 <= end; j += 2) add(j, even), add(j + 1, odd);
@@ -63,7 +63,8 @@ void add_block(const float* weights, const float* values, std::size_t begin, std
 void attention_scores(const HeadShape& head, const float* q, const float* keys, std::size_t begin, std::size_t end,
                       float scale, float* scores) {
     const std::size_t d = head.size;
-    const auto product = [](auto a, auto b) { return a * b; };
+    const auto product = [](auto sum, auto a, auto b) { return multiply_add(a, b, sum); };
+    const auto add = [](const auto& a, const auto& b) { return a + b; };
     std::size_t j = begin;
     for (; j + W <= end; j += W) {
         const auto* const bytes = reinterpret_cast<const char*>(keys + j * d);
@@ -71,18 +72,15 @@ void attention_scores(const HeadShape& head, const float* q, const float* keys, 
         for (std::size_t g = 0; g < head.queries; ++g) {
             Native<float> rows[W];
             for (std::size_t r = 0; r < W; ++r) {
-                const Vec<float> sums = simd_partial_sums(d, product, q + g * d, keys + (j + r) * d);
-                std::memcpy(&rows[r], &sums, sizeof sums);
+                rows[r] = fold_vectors(simd_partial_sums(d, product, q + g * d, keys + (j + r) * d), add);
             }
             const auto sums = sums_of_lanes<float>(rows, std::make_integer_sequence<int, static_cast<int>(W)>{});
-            Vec<float> dots;
-            std::memcpy(&dots, &sums, sizeof sums);
-            (Vec<float>(scale) * dots).store_unaligned(scores + g * head.stride + j);
+            (Vec<float>(scale) * from_native<float>(sums)).store_unaligned(scores + g * head.stride + j);
         }
     }
     for (; j < end; ++j)
         for (std::size_t g = 0; g < head.queries; ++g)
-            scores[g * head.stride + j] = scale * simd_sum(d, product, q + g * d, keys + j * d);
+            scores[g * head.stride + j] = scale * simd_dot(d, q + g * d, keys + j * d);
 }
 
 void attention_values(const HeadShape& head, const float* scores, std::size_t n, const float* values, std::size_t begin,
@@ -93,7 +91,7 @@ void attention_values(const HeadShape& head, const float* scores, std::size_t n,
     for (std::size_t g = 0; g < G; ++g) {
         const float* const s = scores + g * head.stride;
         simd_map(
-            n, weights + g * head.stride, [top = Vec<float>(simd_max(n, s))](auto v) { return xsimd::exp(v - top); },
+            n, weights + g * head.stride, [top = Vec<float>(simd_max(n, s))](auto v) { return portable::exp(v - top); },
             s);
     }
     for (std::size_t j = 0; j < n; j += kBlockRows)
@@ -103,8 +101,7 @@ void attention_values(const HeadShape& head, const float* scores, std::size_t n,
                       sum + width);
         }
     for (std::size_t g = 0; g < G; ++g) {
-        const Vec<float> inverse(1.0f / simd_sum(
-                                            n, [](auto v) { return v; }, weights + g * head.stride));
+        const Vec<float> inverse(1.0f / simd_sum(n, weights + g * head.stride));
         const float* const sum = sums + 2 * g * width + begin;
         simd_map(
             end - begin, y + g * head.size + begin, [=](auto even, auto odd) { return (even + odd) * inverse; }, sum,

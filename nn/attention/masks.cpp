@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 
+#include "engine/base/portable_math.h"
 #include "engine/ops/mask.h"
 #include "engine/ops/softmax.h"
 
@@ -46,7 +47,7 @@ std::vector<double> alibi_slopes(std::size_t heads) {
     check(heads > 0, "alibi_slopes: at least one head is required, got {}", heads);
     const std::size_t power = std::bit_floor(heads);
     const auto slope = [](std::size_t i, std::size_t of) {
-        return std::pow(2.0, -8.0 * static_cast<double>(i) / static_cast<double>(of));
+        return portable::exp2(-8.0 * static_cast<double>(i) / static_cast<double>(of));
     };
     std::vector<double> slopes;
     for (std::size_t i = 1; i <= power; ++i) slopes.push_back(slope(i, power));

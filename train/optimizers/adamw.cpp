@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "engine/base/parallel.h"
+#include "engine/base/portable_math.h"
 #include "engine/base/profile.h"
 #include "engine/kernels/simd.h"
 
@@ -76,7 +77,7 @@ void AdamW<T>::step(double learning_rate, double gradient_scale) {
     const auto vec = [](double x) { return Vec<T>(static_cast<T>(x)); };
     const Vec<T> scale = vec(gradient_scale), one_less_b1 = vec(1 - options_.beta1), b2 = vec(options_.beta2),
                  one_less_b2 = vec(1 - options_.beta2), eps = vec(options_.eps),
-                 root = vec(std::sqrt(1 - std::pow(options_.beta2, t)));
+                 root = vec(std::sqrt(1 - portable::pow(options_.beta2, t)));
     Array<T>& values = parameters_.values();
     profile::count_bytes(static_cast<double>(7 * m.size() * sizeof(T)));
     values.count_write();
@@ -86,7 +87,7 @@ void AdamW<T>::step(double learning_rate, double gradient_scale) {
         const T* const g = all_g + part.begin;
         const double own_rate = learning_rate * part.rate;
         const Vec<T> keep = vec(1 - own_rate * part.weight_decay),
-                     rate = vec(own_rate / (1 - std::pow(options_.beta1, t)));
+                     rate = vec(own_rate / (1 - portable::pow(options_.beta1, t)));
         parallel_pieces(part.end - part.begin, [&](std::size_t at, std::size_t end) {
             const std::size_t n = end - at;
             simd_map(

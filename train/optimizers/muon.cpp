@@ -31,8 +31,7 @@ void equalize_rows(Array<T>& matrices) {
     std::vector<double> lengths(rows);
     parallel_rows(rows, C, [&](std::size_t begin, std::size_t end) {
         for (std::size_t r = begin; r < end; ++r) {
-            lengths[r] = std::sqrt(static_cast<double>(simd_sum(
-                C, [](auto v) { return v * v; }, matrices.data() + r * C)));
+            lengths[r] = std::sqrt(static_cast<double>(simd_dot(C, matrices.data() + r * C, matrices.data() + r * C)));
         }
     });
     std::vector<double> common(matrices.dim(0));  // of each matrix
@@ -71,8 +70,8 @@ Muon<T>::Muon(nn::FlatParameters<T>& parameters, const MuonOptions& options, con
         if (!is_matrix_of_muon(entry) || !is_own(entry)) continue;
         const Shape& shape = entry.parameter.shape();
         const std::size_t rows = rows_of_map(entry, options.split_heads);
-        // Of some of the parameters, those of others must not matter: small products are computed in other orders alone
-        // than among many (engine/array/gemm.cpp).
+        // Of some of the parameters, those of others must not matter: in bfloat16, small products are computed in other
+        // orders alone than among many (engine/array/gemm.cpp).
         const std::size_t M = std::min(rows, shape[1]);
         const bool alone = own && M * M * M < kAlikeInAnyBatch;
         auto group = std::find_if(groups_.begin(), groups_.end(), [&](const Group& g) {

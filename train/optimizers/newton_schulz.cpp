@@ -20,8 +20,7 @@ Array<T> normalized(const Array<T>& u, std::size_t size) {
             const T* const from = u.data() + i * size;
             double squares = 0;  // by chunks, in double: the square of a large matrix must not lose its tail
             for (std::size_t at = 0; at < size; at += 4096) {
-                squares += static_cast<double>(simd_sum(
-                    std::min<std::size_t>(4096, size - at), [](auto v) { return v * v; }, from + at));
+                squares += static_cast<double>(simd_dot(std::min<std::size_t>(4096, size - at), from + at, from + at));
             }
             const Vec<T> scale(static_cast<T>(1 / (std::sqrt(squares) + 1e-7)));
             simd_map(

@@ -62,8 +62,7 @@ double gradient_norm(const Array<T>& gradients) {
     profile::count_bytes(static_cast<double>(gradients.size() * sizeof(T)));
     const T* const g = gradients.data();
     return std::sqrt(chunked_sum<double>(gradients.size(), 4096, [g](std::size_t begin, std::size_t end) {
-        return static_cast<double>(simd_sum(
-            end - begin, [](auto x) { return x * x; }, g + begin));
+        return static_cast<double>(simd_dot(end - begin, g + begin, g + begin));
     }));
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/base/portable_math.h"
 #include "models/parameters.h"
 
 namespace inkling::train {
@@ -86,9 +87,9 @@ void fit_tuning(const Budget& budget, const models::Architecture& model, const s
     }
     const double multiplied = static_cast<double>(models::multiplied_count(model));
     const double seen = std::min(budget.flops() / (6 * multiplied), max_epochs(budget) * tokens);
-    const double batch =
-        std::clamp(std::exp2(std::round(std::log2(std::max(1.0, std::min(tokens, seen) / kTunedStepsPerEpoch)))),
-                   kTunedMinBatch, kTunedMaxBatch);
+    const double batch = std::clamp(
+        portable::exp2(std::round(portable::log2(std::max(1.0, std::min(tokens, seen) / kTunedStepsPerEpoch)))),
+        kTunedMinBatch, kTunedMaxBatch);
     set("batch-size", o.batch_size, whole_parts(batch / static_cast<double>(o.block_size), o.shards));
     fit_rates(model, budget.answers, given, o);
 }

@@ -6,6 +6,7 @@
 
 #include "engine/base/check.h"
 #include "engine/base/names.h"
+#include "engine/base/portable_math.h"
 #include "train/recipes/finetune.h"
 
 namespace inkling::train {
@@ -40,7 +41,7 @@ constexpr double kBatch = 2048, kBatchSeen = 4.5e6, kBatchExponent = 0.383;
 constexpr double kPairs = 1024, kPairsText = 1e6, kPairsExponent = 0.6;
 
 double power_of_two(double x, double low, double high) {
-    return std::clamp(std::exp2(std::round(std::log2(std::max(x, 1.0)))), low, high);
+    return std::clamp(portable::exp2(std::round(portable::log2(std::max(x, 1.0)))), low, high);
 }
 
 std::size_t heads_for(std::size_t width) {  // as many as there are of at least 32 columns, an even number each
@@ -158,7 +159,7 @@ void fit_tokenizer(std::size_t bytes, const std::set<std::string>& given, TrainO
     o.tokenizer = name_of(pairs ? data::TokenizerKind::byte_pairs : data::TokenizerKind::characters);
     if (pairs && !given.contains("vocab-size"))
         o.vocab_size = static_cast<std::size_t>(
-            power_of_two(kPairs * std::pow(static_cast<double>(bytes) / kPairsText, kPairsExponent), 512, 8192));
+            power_of_two(kPairs * portable::pow(static_cast<double>(bytes) / kPairsText, kPairsExponent), 512, 8192));
 }
 
 std::size_t whole_parts(double rows, std::size_t shards) {
@@ -190,7 +191,7 @@ void fit(const Budget& budget, bool fit_shape, const std::set<std::string>& give
     const bool often = epochs > kEpochsWithLittleDropout;
     if (epochs > kEpochsWithoutDropout) set("dropout", o.dropout, often ? 0.2 : 0.1);
     if (often && o.optimizer == OptimizerKind::muon) set("weight-decay", o.weight_decay, 0.3);
-    const double batch_tokens = power_of_two(kBatch * std::pow(seen / kBatchSeen, kBatchExponent), 256, 16384);
+    const double batch_tokens = power_of_two(kBatch * portable::pow(seen / kBatchSeen, kBatchExponent), 256, 16384);
     set("batch-size", o.batch_size, whole_parts(batch_tokens / static_cast<double>(o.block_size), o.shards));
     set("embedding-lr", o.embedding_lr, o.embedding_lr * std::sqrt(128 / C));
     set("head-lr", o.head_lr, o.head_lr * std::sqrt(128 / C));
