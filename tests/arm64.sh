@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The library on 64-bit ARM: builds it with Debian's cross compiler in a bare Debian 12 (tests/fresh_machine.sh), and runs
-# the fast tests of the engine, layers and formats, which qemu executes: a folder's in one process, since qemu starts slowly.
+# the fast tests of the engine, layers and formats and the golden runs, which qemu executes: a folder's in one process,
+# since qemu starts slowly.
 #   tests/arm64.sh [ctest flags]            for example: tests/arm64.sh -R engine
 # While it runs, the kernel starts programs for ARM by qemu.
 set -euo pipefail
@@ -32,6 +33,6 @@ trap forget EXIT
 sed 's/^:qemu/:inkling/' /usr/lib/binfmt.d/qemu-aarch64.conf >$programs/register
 
 build release all -DCMAKE_TOOLCHAIN_FILE="$root/cmake/aarch64.cmake" -DINKLING_WERROR=ON -DINKLING_PROGRAM=OFF \
-    "-DINKLING_TESTED=engine;nn;formats" -Dxtensor_DIR=/usr/lib/x86_64-linux-gnu/cmake/xtensor
+    "-DINKLING_TESTED=engine;nn;formats;train/test_golden" -Dxtensor_DIR=/usr/lib/x86_64-linux-gnu/cmake/xtensor
 say "the fast tests"
 ctest --preset release -j "$(nproc)" "$@"

@@ -215,7 +215,7 @@ std::pair<double, double> sin_cos(double x);
 inline double sin(double x) { return sin_cos(x).first; }
 inline double cos(double x) { return sin_cos(x).second; }
 
-// 2^x, exact for integers, log2 x, and x^y for x > 0 within 1 + |y ln x| units of the last place; for normal results.
+// 2^x, exact for integers, log2 x, and x^y for x > 0 within 2 + |y ln x| units of the last place; for normal results.
 double exp2(double x);
 inline double log2(double x) { return portable::log(x) * std::numbers::log2e; }
 inline double pow(double x, double y) { return portable::exp(y * portable::log(x)); }
