@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "cli/common.h"
-#include "engine/base/cpu.h"
+#include "engine/base/precision.h"
 #include "engine/process/threads.h"
 
 namespace inkling::cli {
@@ -61,7 +61,10 @@ std::size_t set_threads_of(const distributed::Processes* processes, std::size_t 
 
 void check_same_start(distributed::Processes& processes, const train::RunSettings& settings,
                       const train::Resume& resume) {
-    std::string own = fmt::format("version = {}, for {}\n", INKLING_VERSION, name_of(library_kind()));
+    std::string own = fmt::format("version = {}\n", INKLING_VERSION);
+    const bool float32 = settings.given.contains("precision") || !settings.fits_run() || settings.options.max_flops > 0;
+    if (!float32 || settings.options.precision == Precision::bf16)
+        own += fmt::format("bfloat16 = {}\n", has_fast_bf16() ? "in pairs" : "one by one");
     own += fmt::format("checkpoint = {}\n",
                        resume.candidates.empty() ? "none" : resume.candidates.front().filename().string());
     train::TrainOptions options = settings.options;
@@ -71,6 +74,11 @@ void check_same_start(distributed::Processes& processes, const train::RunSetting
         if (name == "version")
             throw Usage(
                 fmt::format("{} is Inkling {}, and process 0 is {}: install the same everywhere", who, other, first));
+        if (name == "bfloat16")
+            throw Usage(
+                fmt::format("{} multiplies bfloat16 {}, and process 0 {}, which rounds otherwise: train with "
+                            "--precision fp32",
+                            who, other, first));
         if (name == "checkpoint")
             throw Usage(
                 fmt::format("{} finds {} to go on from, and process 0 {}: --out must be a folder that all "

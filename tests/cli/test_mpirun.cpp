@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "engine/base/precision.h"
 #include "tests/cli/program.h"
 #include "tests/skip.h"
 
@@ -93,6 +94,24 @@ TEST_CASE("mpirun: 2 and 4 processes write the model that one writes", "[cli][mp
             CHECK(r.out.empty());
         }
     }
+}
+
+TEST_CASE("mpirun: CPUs of two kinds write the model that one writes, in float32", "[cli][mpirun][unsanitized]") {
+    if (!inkling::has_fast_bf16()) SKIP_TEST("this CPU has no products of bfloat16 to go without");
+    const ScratchFolder folder;
+    const std::string text = folder.write("text.txt", small_text());
+    allow_mpirun();
+    const auto two_kinds = [&](const std::string& out, const Arguments& more) {
+        const Arguments one = Arguments{kProgram} + flags(text, out, more);
+        return Process(Arguments{"-np", "1"} + one + Arguments{":", "-np", "1", "env", "INKLING_CPU=avx512"} + one, "",
+                       "/dev/null", nullptr, kMpirun)
+            .wait(60);
+    };
+    succeeded(program(flags(text, folder.path("alone"), {"--shards", "2", "--precision", "fp32"})));
+    succeeded(two_kinds(folder.path("out"), {"--precision", "fp32"}));
+    CHECK(model_in(folder.path("out")) == model_in(folder.path("alone")));
+    check_one_line(two_kinds(folder.path("refused"), {"--precision", "bf16"}), 2,
+                   "multiplies bfloat16 one by one, and process 0 in pairs, which rounds otherwise: train with");
 }
 
 TEST_CASE("mpirun: 2 and 4 processes write the adapter that one writes", "[cli][mpirun][unsanitized]") {
