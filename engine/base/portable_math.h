@@ -28,6 +28,7 @@ struct Numbers<T> {
     static T fma(T a, T b, T c) { return std::fma(a, b, c); }
     static T abs(T x) { return std::abs(x); }
     static T select(bool condition, T a, T b) { return condition ? a : b; }
+    static bool all(bool condition) { return condition; }
     static T at_least(T bound, T x) { return bound > x ? bound : x; }  // NaN where x is NaN
     static T at_most(T bound, T x) { return bound < x ? bound : x; }
     template <class F>
@@ -87,11 +88,14 @@ struct Exponential {
         }
         m = N::fma(q, r * r, r);
     }
-    // y 2^n, rounded once where it is subnormal.
+    // y 2^n, rounded once where it is subnormal, for normal numbers y, and others where n is 0.
     V scaled(const V& y) const {
         if constexpr (requires { N::scaled(y, n); }) {  // the same in one instruction
             return N::scaled(y, n);
         } else {
+            constexpr T far = static_cast<T>(std::numeric_limits<T>::max_exponent - 8);
+            if (N::all(N::abs(n) < V(far))) [[likely]]  // the result is a normal number, too
+                return N::number(N::bits(y) + (N::bits(shifted) << F::fraction));
             const V half = N::fma(n, V(T(0.5)), V(F::magic));
             return y * power_of_two<V>(half) * power_of_two<V>(shifted - (half - V(F::magic)));
         }

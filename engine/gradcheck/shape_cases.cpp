@@ -33,7 +33,8 @@ void add_selections(OpCases<T>& all) {
     all.push_back({"embedding", "5x7 | 5x4 | 6x2", [=](V w) { return embedding(rows, w); }});
     all.push_back({"embedding of a vector", "4x3", [=](V w) { return embedding(row, w); }});
     all.push_back({"embedding twice", "6x2", [=](V w) {
-                       return embedding(rows, w) * embedding(some_ids({2, 3}, 6), w);
+                       const Tensor<T> first = embedding(rows, w);  // or compilers would choose which is first
+                       return first * embedding(some_ids({2, 3}, 6), w);
                    }});
     const std::string sorted = "4x6 | 5 | 3x4 | 2x3x4";
     all.push_back({"sort", sorted + " | ()", [](V x) { return sort(x).values; }});

@@ -25,12 +25,13 @@ struct GeluGate {
     V s, ds;  // s and ds/dx
     explicit GeluGate(const V& x) {
         using T = typename V::value_type;
-        const V c(static_cast<T>(2 * std::numbers::sqrt2 * std::numbers::inv_sqrtpi)), k(static_cast<T>(0.044715));
+        constexpr double slope = 2 * std::numbers::sqrt2 * std::numbers::inv_sqrtpi;
+        const V c(static_cast<T>(slope)), ck(static_cast<T>(slope * 0.044715));
         const V v = min(max(x, V(T{-20})), V(T{20}));
-        const V ckv2 = c * k * v * v;
+        const V ckv2 = ck * v * v;
         using portable::sigmoid;
         s = sigmoid(v * (c + ckv2));
-        ds = s * (V(T{1}) - s) * (c + V(T{3}) * ckv2);
+        ds = s * (V(T{1}) - s) * multiply_add(V(T{3}), ckv2, c);
     }
 };
 

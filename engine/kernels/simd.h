@@ -223,6 +223,7 @@ struct Numbers<Vec<T>> {
     static V select(const typename V::batch_bool_type& condition, const V& a, const V& b) {
         return xsimd::select(condition, a, b);
     }
+    static bool all(const typename V::batch_bool_type& condition) { return xsimd::all(condition); }
     static V at_least(const V& bound, const V& x) { return inkling::at_least(bound, x); }
     static V at_most(const V& bound, const V& x) { return inkling::at_most(bound, x); }
     template <class F>

@@ -60,7 +60,7 @@ Tensor<T> silu(Tensor<T> x) {
         "silu", std::move(x), Saves::input, [](auto v) { return portable::silu(v); },
         [](auto dy, auto v) {
             const auto s = portable::sigmoid(v);
-            return dy * (s + v * s * (Vec<T>(T{1}) - s));
+            return dy * multiply_add(v * s, Vec<T>(T{1}) - s, s);
         });
 }
 
@@ -70,7 +70,7 @@ Tensor<T> gelu(Tensor<T> x) {
         "gelu", std::move(x), Saves::rounded_input, [](auto v) { return activation_row::gelu(v); },
         [](auto dy, auto v) {
             const GeluGate gate(v);
-            return dy * (gate.s + v * gate.ds);
+            return dy * multiply_add(v, gate.ds, gate.s);
         });
 }
 
@@ -78,7 +78,7 @@ template <class T>
 Tensor<T> gelu_erf(Tensor<T> x) {
     return unary_op(
         "gelu_erf", std::move(x), Saves::input, [](auto v) { return activation_row::gelu_erf(v); },
-        [](auto dy, auto v) { return dy * (normal_cdf(v) + v * normal_pdf(v)); });
+        [](auto dy, auto v) { return dy * multiply_add(v, normal_pdf(v), normal_cdf(v)); });
 }
 
 template <class T>

@@ -38,7 +38,7 @@ void backward_row(const RowNorm<T>& norm, const T* x, const T* dy, const T* gain
     const Vec<T> vmu(mu), vr(r);
     if (dgain) {
         simd_map(
-            n, dgain, [=](auto acc, auto d, auto v) { return acc + d * (v - vmu) * vr; }, dgain, dy, x);
+            n, dgain, [=](auto acc, auto d, auto v) { return multiply_add(d * (v - vmu), vr, acc); }, dgain, dy, x);
         if (dbias)
             simd_map(
                 n, dbias, [](auto acc, auto d) { return acc + d; }, dbias, dy);

@@ -32,6 +32,7 @@ struct Traced {
     friend Traced operator*(const Traced& a, const Traced& b) { return Traced(mul(a.tensor, b.tensor)); }
     friend Traced operator/(const Traced& a, const Traced& b) { return Traced(div(a.tensor, b.tensor)); }
     friend Traced operator-(const Traced& x) { return Traced(neg(x.tensor)); }
+    friend Traced multiply_add(const Traced& a, const Traced& b, const Traced& c) { return a * b + c; }
     friend Traced sqrt(const Traced& x) { return Traced(inkling::sqrt(x.tensor)); }
     friend Traced min(const Traced& a, const Traced& b) { return Traced(minimum(a.tensor, b.tensor)); }
     friend Traced max(const Traced& a, const Traced& b) { return Traced(maximum(a.tensor, b.tensor)); }

@@ -77,7 +77,7 @@ void AdamW<T>::step(double learning_rate, double gradient_scale) {
     const auto vec = [](double x) { return Vec<T>(static_cast<T>(x)); };
     const Vec<T> scale = vec(gradient_scale), one_less_b1 = vec(1 - options_.beta1), b2 = vec(options_.beta2),
                  one_less_b2 = vec(1 - options_.beta2), eps = vec(options_.eps),
-                 root = vec(std::sqrt(1 - portable::pow(options_.beta2, t)));
+                 upscale = vec(1 / std::sqrt(1 - portable::pow(options_.beta2, t)));
     Array<T>& values = parameters_.values();
     profile::count_bytes(static_cast<double>(7 * m.size() * sizeof(T)));
     values.count_write();
@@ -91,19 +91,19 @@ void AdamW<T>::step(double learning_rate, double gradient_scale) {
         parallel_pieces(part.end - part.begin, [&](std::size_t at, std::size_t end) {
             const std::size_t n = end - at;
             simd_map(
-                n, pm + at, [=](auto mean, auto grad) { return mean + (grad * scale - mean) * one_less_b1; }, pm + at,
-                g + at);
+                n, pm + at, [=](auto mean, auto grad) { return multiply_add(grad * scale - mean, one_less_b1, mean); },
+                pm + at, g + at);
             simd_map(
                 n, pv + at,
                 [=](auto square, auto grad) {
                     const auto scaled = grad * scale;
-                    return square * b2 + one_less_b2 * scaled * scaled;
+                    return multiply_add(one_less_b2 * scaled, scaled, square * b2);
                 },
                 pv + at, g + at);
             simd_map(
                 n, p + at,
                 [=](auto value, auto mean, auto square) {
-                    return value * keep - rate * mean / (xsimd::sqrt(square) / root + eps);
+                    return multiply_add(value, keep, -(rate * mean / multiply_add(xsimd::sqrt(square), upscale, eps)));
                 },
                 p + at, pm + at, pv + at);
         });

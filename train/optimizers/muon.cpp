@@ -138,12 +138,13 @@ void Muon<T>::step(double learning_rate, double gradient_scale) {
         Array<T> u(group.shape);
         over(group, [&](std::size_t from, std::size_t at, std::size_t n) {
             simd_map(
-                n, m + at, [=](auto mean, auto grad) { return mean + (grad * scale - mean) * one_less_mu; }, m + at,
-                g + from);
+                n, m + at, [=](auto mean, auto grad) { return multiply_add(grad * scale - mean, one_less_mu, mean); },
+                m + at, g + from);
             if (options_.nesterov) {
                 simd_map(
-                    n, u.data() + at, [=](auto mean, auto grad) { return one_less_mu * (grad * scale) + mu * mean; },
-                    m + at, g + from);
+                    n, u.data() + at,
+                    [=](auto mean, auto grad) { return multiply_add(mu, mean, one_less_mu * (grad * scale)); }, m + at,
+                    g + from);
             } else {
                 std::copy_n(m + at, n, u.data() + at);
             }
@@ -156,7 +157,8 @@ void Muon<T>::step(double learning_rate, double gradient_scale) {
         over(group, [&](std::size_t to, std::size_t at, std::size_t n) {
             T* const p = values.data() + to;
             simd_map(
-                n, p, [=](auto value, auto step) { return value * keep - rate * step; }, p, direction.data() + at);
+                n, p, [=](auto value, auto step) { return multiply_add(value, keep, -(rate * step)); }, p,
+                direction.data() + at);
         });
     }
 }
