@@ -54,7 +54,7 @@ def calls(build):
     with tempfile.TemporaryDirectory() as folder:
         source, program = Path(folder) / "calls.cpp", Path(folder) / "calls"
         source.write_text(CODE)
-        libraries = ["-lfmt", "-lpcre2-8", "-lutf8proc", "-lz", "-lzstd", "-ltomlplusplus"]
+        libraries = ["-lfmt", "-lpcre2-8", "-lutf8proc", "-lz", "-lzstd", "-lnettle", "-ltomlplusplus"]
         flags = ["-std=c++20", "-O3", "-march=native", "-fopenmp"]
         common.run(["g++", *flags, f"-I{common.ROOT}", source, build / "libinkling.a", *libraries, "-o", program])
         cpp = common.last_json([program])

@@ -50,7 +50,7 @@ function(inkling_compile target)
   inkling_interface(${target})
   target_link_libraries(${target}
     PUBLIC nlohmann_json::nlohmann_json
-    PRIVATE tomlplusplus::tomlplusplus PCRE2::8BIT utf8proc::utf8proc ZLIB::ZLIB zstd::libzstd_shared
+    PRIVATE tomlplusplus::tomlplusplus PCRE2::8BIT utf8proc::utf8proc ZLIB::ZLIB zstd::libzstd_shared nettle::nettle
             $<BUILD_INTERFACE:inkling_flags>)
   target_compile_options(${target} PRIVATE ${ARGN} -fno-semantic-interposition)
   target_precompile_headers(${target} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/precompiled.h)
