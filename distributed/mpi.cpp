@@ -31,7 +31,7 @@ constexpr double kTick = 0.1, kBeat = 1;  // seconds
 constexpr double kSilent = 8;
 constexpr double kGrace = 0.3;  // for the first process to fail as the others did, and say so itself
 
-enum class Kind : int { beat, failed, lost, end, bye };
+enum class Kind : int { beat, failed, lost, bye };
 
 struct Note {
     Kind kind = Kind::beat;
@@ -280,7 +280,6 @@ class Mpi final : public Processes {
     }
 
     void take(const Note& note) {
-        if (note.kind == Kind::end) _exit(note.code);
         if (note.kind == Kind::lost) lose(note.who);
         if (note.kind != Kind::failed || waiting_ > 0) return;
         failure_ = note;
@@ -309,19 +308,10 @@ class Mpi final : public Processes {
     // For so long, a moment ago, that the others have stopped waiting.
     bool was_stopped() const { return stopped_ > 0 || seconds_now() - ticked_ > kSilent; }
 
+    // Ends all processes with this code. After an _exit(), MPICH's mpiexec would kill the others and take their code.
     [[noreturn]] void end(int code) {
-        if (first()) {
-            for (Peer& peer : peers_) {
-                const std::lock_guard lock(mutex_);
-                end_.kind = Kind::end;
-                end_.code = code;
-                MPI_Request request;
-                MPI_Isend(&end_, sizeof end_, MPI_BYTE, peer.rank, 1, notes_, &request);
-                int done = 0;
-                MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-            }
-        }
-        std::this_thread::sleep_for(std::chrono::milliseconds(200));  // while it is there, no other speaks
+        const std::lock_guard lock(mutex_);
+        MPI_Abort(MPI_COMM_WORLD, code);
         _exit(code);
     }
 
@@ -334,7 +324,7 @@ class Mpi final : public Processes {
     std::vector<int> which_;
     std::vector<pid_t> pids_;  // of the processes on this computer; 0: elsewhere
     std::vector<Peer> peers_;
-    Note heard_, failure_, end_;
+    Note heard_, failure_;
     double waiting_ = 0;
     std::atomic<double> stopped_ = 0, ticked_ = seconds_now();  // seconds; of watch()
     std::atomic<bool> finished_ = false, failed_ = false;

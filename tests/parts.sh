@@ -36,7 +36,8 @@ run_mpi() {
     packages+=(openmpi-bin libopenmpi-dev mpich libmpich-dev)
     install_missing
     for mpi in mpich openmpi; do
-        build release inkling_tests -U 'MPI_*' -DMPI_CXX_COMPILER=mpicxx.$mpi -DMPIEXEC_EXECUTABLE="$(command -v mpiexec.$mpi)"
+        build release inkling_tests -U 'MPI_*' -DINKLING_MPI=ON -DMPI_CXX_COMPILER=mpicxx.$mpi \
+            -DMPIEXEC_EXECUTABLE="$(command -v mpiexec.$mpi)"
         ctest --preset release -R '^test_mpirun$'
     done
 }
