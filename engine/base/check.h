@@ -14,6 +14,11 @@ struct Error : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
+// An axis that an array does not have.
+struct AxisError : Error {
+    using Error::Error;
+};
+
 // Invalid external data: a file, text, model folder or tokenizer.
 struct BadInput : Error {
     using Error::Error;

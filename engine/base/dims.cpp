@@ -33,8 +33,8 @@ Strides row_major_strides(const Shape& shape) {
 
 std::size_t normalize_axis(const char* op, std::ptrdiff_t axis, std::size_t rank) {
     const auto r = static_cast<std::ptrdiff_t>(rank);
-    check(r > 0, "{}: axis {} of a scalar, which has no axes", op, axis);
-    check(axis >= -r && axis < r, "{}: axis {} must be between {} and {}", op, axis, -r, r - 1);
+    check<AxisError>(r > 0, "{}: axis {} of a scalar, which has no axes", op, axis);
+    check<AxisError>(axis >= -r && axis < r, "{}: axis {} must be between {} and {}", op, axis, -r, r - 1);
     return static_cast<std::size_t>(axis < 0 ? axis + r : axis);
 }
 

@@ -256,11 +256,21 @@ nb::class_<AnyTensor> bind_tensor(nb::module_& m) {
         "detach", [](const AnyTensor& x) { return visit(x, [](auto& t) { return AnyTensor(t.detach()); }); },
         "The same value, cut from the graph.");
     c.def(
-        "astype", [](const AnyTensor& x, DType dtype) { return tensor_over(nb::cast(x), dtype, false); }, "dtype"_a,
-        "The value in another dtype, cut from the graph.");
-    c.def("__getitem__", [](const AnyTensor& x, const nb::object& key) {
-        return visit(x, [&](auto& t) { return AnyTensor(item_of(t, key)); });
-    });
+        "astype",
+        [](const AnyTensor& x, DType dtype) {
+            if (dtype == x.dtype()) return x;
+            if (visit(x, [](auto& t) { return t.requires_grad(); }))
+                throw nb::type_error(
+                    "astype: a graph has one dtype: use detach().astype(), or astype() before the graph");
+            return tensor_over(nb::cast(x), dtype, false);
+        },
+        "dtype"_a, "The value in another dtype, for what requires no gradient; the same dtype is x itself.");
+    c.def(
+        "__getitem__",
+        [](const AnyTensor& x, const nb::object& key) {
+            return visit(x, [&](auto& t) { return AnyTensor(item_of(t, key)); });
+        },
+        nb::arg("key").none());
     c.def("__setitem__", [](const nb::object& self, const nb::object& key, const nb::object& values) {
         const auto refuse = [](const AnyTensor& x, const char* instead) {
             if (visit(x, [](auto& t) { return t.requires_grad(); }))

@@ -108,6 +108,7 @@ void bind_train(nb::module_& m) {
 void bind_errors(nb::module_& m) {
     const nb::exception<Error> error(m, "Error", PyExc_ValueError);
     nb::exception<BadInput>(m, "BadInput", error);
+    nb::exception<AxisError>(m, "AxisError", nb::make_tuple(error, nb::handle(PyExc_IndexError)));  // as NumPy's
     nb::exception<cli::Usage>(m, "Usage", error);
     nb::exception<train::Diverged>(m, "Diverged", error);
     nb::exception<Anomaly>(m, "Anomaly", error);
