@@ -1,5 +1,5 @@
-// The table of `inkling bench --profile`: where the time of a training step goes, op by op, beside this machine's peak,
-// and what the step takes from the system.
+// The table of `inkling bench --profile`: the time of each op in a training step, the machine's peak, and what the step
+// takes from the system.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// What the commands share: how they are registered, how they fail, signals and threads.
+// Shared by the commands: registration, errors, signals and threads.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -16,9 +16,9 @@ namespace inkling::cli {
 // Exit codes. 0: done.
 enum Exit { kRunFailed = 1, kWrongUsage = 2, kBadInput = 3, kDiverged = 4, kCheckFailed = 5 };
 
-using Usage = train::WrongSetting;  // the command line asks for something that cannot be
+using Usage = train::WrongSetting;  // a wrong command line
 
-// A command adds its flags to `app` and answers with what to do once they are parsed; that returns the exit code.
+// A command adds its flags to `app` and returns the function that runs it after parsing, which returns the exit code.
 using Action = std::function<int()>;
 Action add_train(CLI::App& app);
 Action add_generate(CLI::App& app);
@@ -36,23 +36,23 @@ Action add_data(CLI::App& app);
 Action add_serve(CLI::App& app);
 Action add_verify(CLI::App& app);
 
-// --threads: sets OpenMP's number of threads; 0: default_threads(). Where the system does not grant so many it warns,
-// and it is 1. Returns the number that is used, which OMP_THREAD_LIMIT bounds.
+// Sets OpenMP's number of threads (--threads); 0 means default_threads(). If the system does not grant as many, it
+// warns and uses 1. Returns the number in use, which OMP_THREAD_LIMIT bounds.
 std::size_t set_threads(std::size_t threads);
 
 // SIGINT, SIGTERM and SIGHUP end the program at once, with 128 and the signal's number.
 void end_on_signals();
 
-// From here on the first of them sets the flag to its number, and only the second ends the program.
+// From here on the first signal sets the flag to its number; the second ends the program.
 const std::atomic<int>& catch_signals();
-// From here on the program ends within so many seconds, with 128 and the number of the signal that it got.
+// Ends the program within this many seconds, with 128 plus the number of the signal that it got.
 void end_within(unsigned seconds);
-// Runs work that reads long prompts or texts (engine/base/interrupt.h); a signal ends it early.
+// Runs work on long prompts or texts (engine/base/interrupt.h), which a signal ends early.
 void until_signal(const std::function<void()>& work);
-void forget_signal();  // the flag is 0 again
+void forget_signal();  // sets the flag to 0
 void ask_to_stop();    // as if SIGINT had come, once
 
-// A repeatable flag whose values `parse` checks and puts into one form; its Error becomes a Usage that names the flag.
+// Adds a repeatable flag whose values `parse` checks and normalizes; its Error becomes a Usage that names the flag.
 CLI::Option& add_names(CLI::App& app, const std::string& flag, std::vector<std::string>& values,
                        std::string (*parse)(const std::string&), const std::string& help);
 
@@ -62,15 +62,15 @@ std::string to_printable(std::string_view bytes);
 // "1 thread", "2 threads".
 std::string counted(std::size_t n, const char* what);
 
-// 1234567 of "B" as "1.23 MB": three digits and a unit of 1000.
+// 1234567, "B" -> "1.23 MB": three digits, units of 1000.
 std::string quantity(double x, const char* unit);
 
-// Writes to stdout, and fails when that fails (a full disk, a closed pipe). A terminal gets harmless() text
-// (terminal.h), but for print_codes(), whose text has codes for it.
+// Writes to stdout, and throws if that fails (a full disk, a closed pipe). For a terminal, control characters are
+// escaped (harmless() in terminal.h), except by print_codes().
 void print(const std::string& text);
 void print_codes(const std::string& text);
 
-// A line on stderr, harmless() there, too.
+// Writes a line to stderr, escaped likewise.
 void say(const std::string& text);
 
 }  // namespace inkling::cli

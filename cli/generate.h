@@ -1,4 +1,4 @@
-// What the ways of writing text share: all at once, and line by line.
+// Shared by the two forms of generation: one text, or one per line (--interactive).
 #pragma once
 
 #include <string>
@@ -13,15 +13,15 @@ struct WritingOptions {
     bool json = false, no_prompt = false;
 };
 
-// Writes `text`, one of `batch`, to its end or up to a signal, and prints it as it comes; with --json, then, with the
-// `prompt` that it continues.
+// Generates `text`, one of `batch`, to its end or up to a signal, and prints it as it is made; with --json, at its end,
+// together with the `prompt`.
 void print_text(generate::Sequence& text, std::span<generate::Sequence* const> batch, const data::Tokenizer& tokenizer,
                 const std::string& prompt, const WritingOptions& writing);
 
-// The flags of sampling, but for the seed's. Returns that of the number of tokens.
+// Adds the sampling flags, except --seed. Returns the flag for the number of tokens.
 CLI::Option* add_sampling_flags(CLI::App& app, generate::GenerateOptions& options);
 
-// --precision and --quantize: how the weights are kept.
+// Adds --precision and --quantize, the storage of the weights.
 struct WeightFlags {
     std::string precision = "fp32", quantize = {};
     WeightType type() const;
@@ -31,8 +31,8 @@ void add_weight_flags(CLI::App& app, WeightFlags& flags);
 // Throws Usage.
 void check_options(const generate::GenerateOptions& options);
 
-// --interactive: continues `prompt`, if there is one, which `text` has already, and then each line of stdin. Returns
-// the exit code.
+// --interactive: continues `prompt`, if any, which `text` holds already, and then each line of stdin. Returns the exit
+// code.
 int write_interactively(generate::Sequence text, const std::shared_ptr<const models::InferenceModel>& inference,
                         data::Tokenizer& tokenizer, const std::string& prompt, const WritingOptions& writing);
 

@@ -1,4 +1,4 @@
-// The program as functions: main() is the one, Python's module (python/) calls both.
+// The program as functions: main() calls the first, Python's module (python/) calls both.
 #pragma once
 
 #include <functional>
@@ -12,21 +12,21 @@ class Callback;
 
 namespace inkling::cli {
 
-// What `inkling` does with these arguments; argv[0] is its name. Signals end the process, which may execute itself
-// again with `again`: settings of libraries are made before it begins. Returns the exit code.
+// Runs `inkling` with these arguments; argv[0] is its name. Signals end the process. It may execute itself again with
+// `again`, because some settings of libraries must be made before a program starts. Returns the exit code.
 int run_program(int argc, char** argv, char** again);
 
-// The same in a process that is set up already. argv[0] is left out.
+// The same in a process that is set up already, without argv[0].
 int run_command(std::vector<std::string> arguments);
 
-// Who runs a training from a program of their own.
+// Hooks for a program that runs a training itself.
 struct TrainCaller {
-    train::Callback* callback = nullptr;   // told last
-    std::function<bool()> stop = nullptr;  // asked as TrainingLoop::run does; the run is saved then
+    train::Callback* callback = nullptr;   // called after all others
+    std::function<bool()> stop = nullptr;  // true ends the run, which is saved (TrainingLoop::run)
 };
 
-// `inkling train` with these flags, by their names without dashes, each with its values: {"max-iters", {"100"}}. What
-// it refuses is thrown, with the text that the program prints. Returns 0, or the exit code of a run that was stopped.
+// Runs `inkling train` with these flags, named without dashes, each with its values: {"max-iters", {"100"}}. Throws
+// what the program would print. Returns 0, or the exit code of a stopped run.
 int run_train(const std::map<std::string, std::vector<std::string>>& flags, const TrainCaller& caller);
 
 }  // namespace inkling::cli

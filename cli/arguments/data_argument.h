@@ -1,4 +1,4 @@
-// --data, which may also stand without its name, and the flags that say how it is read: of the commands that read text.
+// Adds --data, as a flag or a positional argument, and the flags that say how to read it, to a command that reads text.
 #pragma once
 
 #include "cli/common.h"
@@ -7,12 +7,12 @@
 
 namespace inkling::cli {
 
-using DataArguments = train::TrainOptions;  // of which those settings are read that say what the text is
+using DataArguments = train::TrainOptions;  // only the settings that describe the text are used
 
 // Returns --data.
 CLI::Option* add_data_flags(CLI::App& app, DataArguments& args);
 
-// Says on stderr what was left out or replaced.
+// Reports on stderr what was skipped or replaced.
 data::Corpus read_data(const DataArguments& args);
 
 }  // namespace inkling::cli

@@ -1,5 +1,5 @@
-// inkling train --json: what a run tells, one JSON object a line on stdout, each with "event": plan, step, evaluation,
-// anomaly, sample or end. docs/using.md lists their keys.
+// inkling train --json: prints the events of a run on stdout, one JSON object per line. "event" is plan, step,
+// evaluation, anomaly, sample or end; docs/using.md lists the keys.
 //   JsonLines lines;
 //   lines.plan(plan_json(options, model, tokens, vocabulary, threads));
 //   loop.run({&lines});
@@ -15,16 +15,16 @@
 
 namespace inkling::cli {
 
-// The line of the plan: the sizes of a run, and all its settings.
+// The plan event: the sizes of the run and all its settings.
 nlohmann::ordered_json plan_json(const train::TrainOptions& options, std::size_t parameters, std::size_t tokens,
                                  std::size_t vocab_size, std::size_t threads);
 
-// A reader that goes away is no reason to stop training: what cannot be written is an Error at the end.
+// Training goes on if the reader goes away; the write error is thrown at the end.
 class JsonLines : public train::Callback {
   public:
     void plan(const nlohmann::ordered_json& plan);
     void sample(const train::TrainingLoop& loop, const std::string& prompt, const std::string& text);
-    // `run`: its folder; `sha256`: of the weights of its newest checkpoint. Throws Error when a line could not be
+    // `run`: the run's folder; `sha256`: of the weights of its newest checkpoint. Throws Error if a line could not be
     // written.
     void end(const train::TrainingLoop& loop, const std::filesystem::path& run, const std::string& sha256);
 
@@ -32,7 +32,7 @@ class JsonLines : public train::Callback {
     void spike(train::TrainingLoop& loop) override;
     void step_done(train::TrainingLoop& loop) override;
     void evaluated(train::TrainingLoop& loop) override;
-    void replanned(train::TrainingLoop& loop) override;  // the plan once more
+    void replanned(train::TrainingLoop& loop) override;  // prints the plan again
     void stopped(train::TrainingLoop& loop) override;
 
   private:
@@ -40,7 +40,7 @@ class JsonLines : public train::Callback {
     void write(const char* event, const nlohmann::ordered_json& keys);
 
     nlohmann::ordered_json plan_;
-    std::size_t last_step_ = 0;  // that was written
+    std::size_t last_step_ = 0;  // the last step that was written
     std::string failure_;
 };
 

@@ -1,4 +1,4 @@
-// The --model and --adapter of a command that reads a model, while a training run may be replacing them.
+// --model and --adapter of a command that reads a model while a training run may be replacing it.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -11,15 +11,15 @@ namespace inkling::cli {
 
 struct ModelArgument {
     std::string model, adapter;
-    const std::string& name() const { return adapter.empty() ? model : adapter; }  // of what is read
+    const std::string& name() const { return adapter.empty() ? model : adapter; }  // for messages
 };
 
-// --model and --adapter; the one is required without the other.
+// Adds --model and --adapter; at least one of them is required.
 void add_model_flags(CLI::App& app, ModelArgument& argument);
 void add_adapter_flag(CLI::App& app, std::string& adapter, CLI::Option& model);
 
-// Files of one and the same state of the folder: when they are replaced while they are read, they are read again. An
-// adapter is part of the model that is returned, beside its weights.
+// Reads files of one state of the folder: if they are replaced while they are read, it reads them again. The returned
+// model holds the adapter beside its weights.
 models::LoadedModel load_current(const std::string& path, models::WeightStorage storage = {});
 models::LoadedModel load_current(const ModelArgument& argument, models::WeightStorage storage = {});
 

@@ -1,5 +1,5 @@
-// The file that a command writes, --out. One that stands there is replaced where it is of the same kind, as a command
-// that is run again does; of another kind it is somebody's, and stays unless --overwrite is given.
+// --out, the file that a command writes. It replaces an existing file of the same format, so that a command can be run
+// again; replacing any other file needs --overwrite.
 //   add_output_flags(app, args->out, "file to write")->required();
 //   args.out.check("GGUF", "a GGUF file");                                 // before the work begins
 #pragma once
@@ -10,16 +10,16 @@
 
 namespace inkling::cli {
 
-// Whether a file begins so. A missing or an empty one does, and whatever is no regular file.
+// Whether a file begins with these bytes. True for a file that is missing, empty or not a regular file.
 bool begins_with(const std::string& path, std::string_view begin);
 
 struct OutputFile {
     std::string path;
     bool overwrite = false;
 
-    // Throws Usage for a file that does not begin as `kind` does. begin "": nothing is replaced.
+    // Throws Usage for an existing file that does not begin with `begin`, or, if that is empty, for any.
     void check(std::string_view begin, const char* kind) const;
-    void check_format(const std::string& format) const;  // the same of html, png, svg and json; others have no mark
+    void check_format(const std::string& format) const;  // the same for html, png, svg and json
 };
 
 CLI::Option* add_output_flags(CLI::App& app, OutputFile& out, const std::string& names, const std::string& help);

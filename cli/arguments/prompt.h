@@ -1,4 +1,4 @@
-// The text of --prompt, or of --prompt-file.
+// The text of --prompt or --prompt-file.
 #pragma once
 
 #include <string>
@@ -10,14 +10,14 @@ struct PromptText {
     std::string source;  // for messages: the file, "standard input", "--prompt"
 };
 
-// Throws BadInput when the text is not UTF-8.
+// Throws BadInput if the text is not UTF-8.
 void check_utf8(const PromptText& prompt);
 
-// `file`: "": `prompt` is the text itself; "-": standard input.
+// `file`: "-" is standard input; if it is empty, `prompt` is the text.
 PromptText read_prompt(const std::string& prompt, const std::string& file);
 
-// A line on stderr when somebody has sent text to stdin that no flag names: it is neither read nor waited for. With a
-// prompt a file there is more likely a loop's.
+// Warns on stderr if stdin holds text that no flag asks for. The text is not read. With a prompt there is no warning
+// for a file: it is likely the input of a shell loop.
 void advise_on_input(bool prompt_given);
 
 }  // namespace inkling::cli

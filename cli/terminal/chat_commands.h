@@ -1,4 +1,4 @@
-// What can be typed in `inkling chat` beside messages: /help lists it.
+// The commands of `inkling chat`, which /help lists.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace inkling::cli {
 
-// False for a line that is a message. Throws BadInput for a command that there is not, or that cannot be carried out.
+// Returns false if the line is a message. Throws BadInput for a command that is unknown or fails.
 bool run_chat_command(const std::string& line, generate::Conversation& talk);
 
 }  // namespace inkling::cli

@@ -1,5 +1,5 @@
-// Lines from stdin: with editing and history on a terminal, as they are from a file or a pipe. What is pasted into a
-// terminal is one line, whatever line ends are in it.
+// Reads lines from stdin, with editing and history on a terminal. A text pasted into a terminal is one line, even if it
+// holds line ends.
 #pragma once
 
 #include <optional>
@@ -11,11 +11,11 @@ class LineReader {
   public:
     LineReader();
 
-    // The next line without its end; nothing at the end of the input, or after a signal. The prompt is shown on a
-    // terminal alone.
+    // Returns the next line without its end; nothing at the end of the input or after a signal. Shows the prompt only
+    // on a terminal.
     std::optional<std::string> next(const char* prompt);
 
-    // Moves the cursor from the row below a line that was typed back behind it; nothing where lines are not edited.
+    // Moves the cursor from the row below a typed line back to its end; does nothing without line editing.
     void go_back(const char* prompt, const std::string& line) const;
 
   private:

@@ -1,4 +1,4 @@
-// The terminal that a stream is, and how much room text takes there.
+// Properties of a terminal, and the room that text takes on it.
 #pragma once
 
 #include <cstddef>
@@ -7,29 +7,28 @@
 
 namespace inkling::cli {
 
-// The text with what a terminal would obey (control characters but line ends and tabs) and bytes that are no UTF-8 by
-// number: "\\x1B".
+// Escapes control characters, except line ends and tabs, and bytes that are not UTF-8: "\\x1B".
 std::string harmless(std::string_view text);
 
-// How wide it is; a file or a pipe: as $COLUMNS says, else 80.
+// The width of the terminal; for a file or a pipe $COLUMNS, or 80.
 std::size_t terminal_columns(int file);
 
-// Columns that a character takes: 0 for accents that sit on the one before, 2 for those of Chinese.
+// The columns of a character: 0 for combining accents, 2 for wide characters such as Chinese.
 std::size_t columns_of(char32_t c);
 std::size_t display_width(std::string_view text);
 
-// The text, or as much of its beginning as fits into so many columns with "…" behind it.
+// Shortens the text to this many columns, with "…" at its end.
 std::string fit_columns(const std::string& text, std::size_t columns);
 
-// Where the cursor stands after `text`, which began in the first column of a terminal so wide: rows below.
+// The rows that the cursor moves down while `text` is printed from the first column of a terminal of this width.
 struct Cursor {
     std::size_t row, column;
 };
 Cursor cursor_after(std::string_view text, std::size_t columns);
 
-// Text that comes in pieces, with line ends where a word would be cut at the edge of a terminal:
+// Wraps text that arrives in pieces, at words, at the edge of a terminal:
 //   WordWrap wrap;
-//   print(wrap.add("once u", 80));    // "once", and the word that may go on is held back
+//   print(wrap.add("once u", 80));    // prints "once"; the unfinished word is held back
 //   print(wrap.rest(80));             // at the end
 class WordWrap {
   public:

@@ -1,4 +1,4 @@
-// What a run says before its first step: its size, its text, its adapters, where it goes on from.
+// Prints the size of a run, its text, its adapters and the checkpoint that it continues, before the first step.
 #pragma once
 
 #include "cli/training/progress.h"
@@ -7,7 +7,7 @@
 
 namespace inkling::cli {
 
-// `processes` that train together; null: one.
+// `processes`: those that train together; null for one.
 void tell_beginning(Report& report, const train::PreparedRun& run, const distributed::Processes* processes,
                     std::size_t threads);
 

@@ -6,7 +6,8 @@
 
 namespace inkling::cli {
 
-// Prints what the run would be and take; `threads` are those that are set. Writes no file. Returns the exit code.
+// Prints the plan of the run, its memory and its time with this number of threads. Writes no file. Returns the exit
+// code.
 int print_estimate(const TrainArguments& args, train::RunSettings settings, const data::Corpus& corpus,
                    std::size_t threads);
 

@@ -1,5 +1,4 @@
-// What `inkling train` needs when mpirun started several of it: that they are of one mind, and the text of the first
-// one.
+// `inkling train` in several processes of mpirun: checks that all were started alike, and shares the first one's text.
 #pragma once
 
 #include <string>
@@ -10,16 +9,16 @@
 
 namespace inkling::cli {
 
-// As set_threads(); the processes on this computer share its cores, when no number is named.
+// As set_threads(); without a number, the processes on this computer share its cores.
 std::size_t set_threads_of(const distributed::Processes* processes, std::size_t threads);
 
-// Throws Usage, on all, where one was started otherwise than the first, or found another checkpoint to go on from;
-// BadInput, where it read another text.
+// Throw in all processes if one differs from the first: Usage for other flags or another checkpoint, BadInput for
+// another text.
 void check_same_start(distributed::Processes& processes, const train::RunSettings& settings,
                       const train::Resume& resume);
 void check_same_text(distributed::Processes& processes, const data::Corpus& corpus);
 
-// The first process's corpus, to the others.
+// Sends the first process's corpus to the others.
 void broadcast(distributed::Processes& processes, data::Corpus& corpus);
 
 // "4 processes on 2 computers"

@@ -1,4 +1,4 @@
-// What a run tells while it learns, on stderr: a moving line on a terminal, plain lines elsewhere.
+// The progress of a run on stderr: a moving line on a terminal, plain lines elsewhere.
 //   Report report;
 //   loop.run({&report});
 #pragma once
@@ -16,16 +16,16 @@ std::string loss_text(double nats, double bits_per_byte);  // "1.4828 (2.1392 bi
 
 class Report : public train::Callback, public train::SetupEvents {
   public:
-    explicit Report(bool quiet = false, bool silent = false);  // quiet: warnings alone; silent: nothing
+    explicit Report(bool quiet = false, bool silent = false);  // quiet: only warnings; silent: nothing
     ~Report() override;
     Report(const Report&) = delete;
     Report& operator=(const Report&) = delete;
 
-    void note(const std::string& text) override;                // a line that stays
+    void note(const std::string& text) override;                // prints a line that stays
     void warn(const std::string& text) override;                // the same, marked as a warning
-    void encoding(std::size_t done, std::size_t all) override;  // bytes of text; of large texts alone
+    void encoding(std::size_t done, std::size_t all) override;  // bytes of text; only for large texts
     void planned(const train::TrainOptions& options, const train::FittedPlan& plan) override;
-    void sample(const std::string& text);  // text that the model writes, between two rules
+    void sample(const std::string& text);  // prints generated text between two rules
 
     void step_refused(train::TrainingLoop& loop) override;
     void spike(train::TrainingLoop& loop) override;
@@ -35,7 +35,7 @@ class Report : public train::Callback, public train::SetupEvents {
     void replanned(train::TrainingLoop& loop) override;
     void stopped(train::TrainingLoop& loop) override;
 
-    bool moving_line(std::string text);  // true: it stays
+    bool moving_line(std::string text);  // returns true if the line stays
 
   private:
     void line(const std::string& text);
@@ -43,13 +43,13 @@ class Report : public train::Callback, public train::SetupEvents {
     void wipe();
 
     bool quiet_, silent_, terminal_;
-    std::size_t moving_ = 0;      // columns of the moving line that is shown
-    std::size_t shown_step_ = 0;  // the last of which a line stays
+    std::size_t moving_ = 0;      // columns of the moving line
+    std::size_t shown_step_ = 0;  // the last step with a line that stays
     std::chrono::steady_clock::time_point next_plain_line_;
 };
 
-// How far a piece of work is, and when it will be over: at once on a terminal, elsewhere when it takes long. A moving
-// line goes with it.
+// Shows how far a piece of work is and when it will end: on a terminal at once, in a moving line; elsewhere only if it
+// takes long.
 //   Progress progress("evaluating 4096 tokens");
 //   progress.show(0.25);
 class Progress {

@@ -1,5 +1,4 @@
-// What a run says when it has ended: how good its best model is, why it stopped, how that model writes, what to do
-// next.
+// Prints the end of a run: its best loss, why it stopped, a sample of the best model, and the next command.
 #pragma once
 
 #include <string>
@@ -11,8 +10,8 @@
 
 namespace inkling::cli {
 
-// `seconds`: wall clock of the command. `sha256`: of the weights of the newest checkpoint. The sample is of the best
-// model of the run.
+// `seconds`: wall clock of the command. `sha256`: of the weights of the newest checkpoint. The best model of the run
+// writes the sample.
 void tell_ending(Report& report, train::TrainingLoop& loop, const data::Tokenizer& tokenizer,
                  const train::RunCard& card, double seconds, const std::string& sha256,
                  const train::SampleWriter::Take& take_sample);

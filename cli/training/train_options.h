@@ -1,4 +1,4 @@
-// What `inkling train` was told: the flags, and --config.
+// The flags of `inkling train` and its --config file.
 #pragma once
 
 #include <set>
@@ -10,20 +10,20 @@
 namespace inkling::cli {
 
 struct TrainArguments {
-    train::TrainOptions given;  // what the flags say, where they are given
+    train::TrainOptions given;  // the values of the flags that are given
     std::string recipe, config, serve;
     std::vector<std::string> allow_hosts;
     bool force = false, dry_run = false, json = false, quiet = false, broadcast_data = false;
-    std::size_t processes = 1;    // that train together
-    std::set<std::string> flags;  // that are given
+    std::size_t processes = 1;    // the number that trains together
+    std::set<std::string> flags;  // the names of those that are given
 
     bool has(const std::string& flag) const { return flags.contains(flag); }
 };
 
-// All that `inkling train` can be told, bound to `args`: the settings, and what belongs to one start alone.
+// Adds all flags of `inkling train`, bound to `args`: the settings, and those of a single start.
 std::vector<train::Setting> all_settings(TrainArguments& args);
 
-// Reads --config, and the flags over it.
+// Reads --config and applies the flags over it.
 train::RunSettings read_given(const TrainArguments& args);
 
 }  // namespace inkling::cli

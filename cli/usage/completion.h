@@ -1,7 +1,7 @@
-// Completion for shells. Their scripts, which the build writes (manual.h), ask the program:
+// Completion for shells. The scripts, which the build writes (manual.h), ask the program:
 //   inkling __complete train --recipe nano      // "nanogpt-cpu"
-// Each line is a word that the last one may become, with what it is behind a tab; ":file" and ":directory" stand for
-// the paths that the shell itself offers.
+// Each line of the answer is a completion of the last word, a tab, and its description; ":file" and ":directory" stand
+// for the paths that the shell itself offers.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -10,7 +10,7 @@
 
 namespace inkling::cli {
 
-// `words`: all behind the program's name, up to the one that is completed, which may be "".
+// `words`: those after the program's name, up to the word to complete, which may be empty.
 std::string complete(CLI::App& app, std::vector<std::string> words);
 
 extern const char *const kBashCompletion, *const kZshCompletion, *const kFishCompletion;

@@ -1,7 +1,7 @@
-// What a flag takes, so that a shell can complete it: known names, files, folders. They are kept beside the flag, as
-// the name of one of its checks, since CLI11 has no other place for them.
-//   app.add_option("--precision", p)->check(refuse_other_than({"fp32", "bf16"}));   // no other
-//   offer(*app.add_option("--tokenizer", t), {"char", "bpe", kFiles});              // others, too: here files
+// The values of a flag for completion in a shell: known names, files, folders. They are stored as the name of one of
+// the flag's checks, because CLI11 has no other place for them.
+//   app.add_option("--precision", p)->check(refuse_other_than({"fp32", "bf16"}));   // only these
+//   offer(*app.add_option("--tokenizer", t), {"char", "bpe", kFiles});              // these or others, here files
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -18,6 +18,6 @@ CLI::Option* offer(CLI::Option& option, const std::vector<std::string>& names);
 
 CLI::Validator with_names(CLI::Validator check, const std::vector<std::string>& names);
 
-bool takes_value(const CLI::Option& option);  // a flag such as --json takes none
+bool takes_value(const CLI::Option& option);  // false for a flag such as --json
 
 }  // namespace inkling::cli

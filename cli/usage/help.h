@@ -1,7 +1,6 @@
 // --help: flags with their texts and defaults, wrapped at the width of the terminal.
 //   app.formatter(std::make_shared<Help>());
-//   train.formatter(std::make_shared<Help>(std::vector<std::string>{"Text", "Model"}));   // in the groups that flags
-//   have
+//   train.formatter(std::make_shared<Help>(std::vector<std::string>{"Text", "Model"}));   // groups, in this order
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -11,15 +10,15 @@
 namespace inkling::cli {
 
 constexpr const char* kOn = "on";         // the default of a flag that --no-FLAG turns off
-constexpr const char* kRare = " (rare)";  // behind the name of a group: --help names the flag, --help-all explains it
+constexpr const char* kRare = " (rare)";  // at the end of a group's name: only --help-all explains the flag
 
 class Help : public CLI::FormatterBase {
   public:
-    // --help itself is in the last group. Without groups all flags are explained.
+    // --help itself is in the last group. Without groups, all flags are explained.
     explicit Help(std::vector<std::string> groups = {}) : groups_(std::move(groups)) {}
     std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override;
 
-    // All flags and arguments of a command, in the order of its help; one section without a name where they are in no
+    // All flags and arguments of a command in the order of its help; a single section without a name if it has no
     // groups.
     struct Section {
         std::string name;
@@ -33,11 +32,11 @@ class Help : public CLI::FormatterBase {
     std::vector<std::string> groups_;
 };
 
-// What help says of a flag: "-p, --prompt TEXT"; its text with its default.
+// A flag in the help: "-p, --prompt TEXT", and its text with its default.
 std::string spellings_of(const CLI::Option& option);
 std::string text_of(const CLI::Option& option);
 
-// What a command takes behind its name: " [flags] [data...]".
+// The usage after a command's name: " [flags] [data...]".
 std::string usage_of(const CLI::App& app);
 
 std::vector<const CLI::App*> commands_of(const CLI::App& app);
@@ -49,8 +48,8 @@ Examples:
     inkling eval --model runs/mine --data other.txt
 )";
 
-// `inkling help COMMAND`: the text for the command that `arguments` name, down to `tokenize train`. Throws Usage when
-// it is none.
+// `inkling help COMMAND`: the help of the command that `arguments` name, such as `tokenize train`. Throws Usage if
+// there is no such command.
 std::string help_on(const CLI::App& app, std::vector<std::string> arguments);
 
 }  // namespace inkling::cli
