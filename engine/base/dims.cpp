@@ -1,5 +1,7 @@
 #include "engine/base/dims.h"
 
+#include "engine/base/axis_error.h"
+
 namespace inkling {
 
 std::size_t size_of(const Shape& shape) {

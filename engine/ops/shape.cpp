@@ -133,12 +133,12 @@ Tensor<T> expand(const Tensor<T>& x, const OpenShape& sizes) {
 }
 
 template <class T>
-Tensor<T> permute(const Tensor<T>& x, const Shape& axes) {
+Tensor<T> permute(const Tensor<T>& x, const Shape& given) {
     check_defined("permute", x);
-    check(axes.size() == x.rank(), "permute: every axis must be named once, got {} for shape {}", axes, x.shape());
-    Shape inverse(axes.size());
+    check(given.size() == x.rank(), "permute: every axis must be named once, got {} for shape {}", given, x.shape());
+    Shape axes(given.size()), inverse(given.size());
     for (std::size_t i = 0; i < axes.size(); ++i) {
-        check(axes[i] < x.rank(), "permute: every axis must be named once, got {} for shape {}", axes, x.shape());
+        axes[i] = normalize_axis("permute", static_cast<std::ptrdiff_t>(given[i]), x.rank());
         inverse[axes[i]] = i;
     }
     return view_of(

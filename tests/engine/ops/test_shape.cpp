@@ -64,9 +64,9 @@ TEST_CASE("shape: mismatched shapes are refused, naming op and shapes", "[engine
     const Tensor<double> x(counting({2, 3}), true), y(counting({2, 2})), deep(counting({1, 1, 1, 1, 1, 2}));
     CHECK_THROWS_WITH(reshape(x, {4}),
                       ContainsSubstring("reshape") && ContainsSubstring("(4,)") && ContainsSubstring("(2, 3)"));
-    CHECK_THROWS_WITH(permute(x, {0, 2}), ContainsSubstring("permute") && ContainsSubstring("(0, 2)"));
+    CHECK_THROWS_WITH(permute(x, {0, 2}), ContainsSubstring("permute: axis 2 must be between -2 and 1"));
     CHECK_THROWS_WITH(permute(x, {1, 1}), ContainsSubstring("permute") && ContainsSubstring("(2, 3)"));
-    CHECK_THROWS_WITH(permute(deep, {5}), ContainsSubstring("permute") && ContainsSubstring("(5,)"));
+    CHECK_THROWS_WITH(permute(deep, {0}), ContainsSubstring("permute") && ContainsSubstring("(0,)"));
     CHECK_THROWS_WITH(transpose(x, 0, 2), ContainsSubstring("transpose: axis 2"));
     CHECK_THROWS_WITH(slice(x, 0, 1, 3), ContainsSubstring("slice") && ContainsSubstring("(2, 3)"));
     CHECK_THROWS_WITH(split(x, 2, 1), ContainsSubstring("split: 2 equal parts") && ContainsSubstring("(2, 3)"));
