@@ -64,14 +64,19 @@ Tensor<T> pad(const Tensor<T>& x, const std::vector<std::ptrdiff_t>& widths, dou
 template <class T>
 Tensor<T> pad(const Tensor<T>& x, const std::vector<std::ptrdiff_t>& widths, Padding with) {
     return padded(x, widths, [&](const Tensor<T>& y, std::ptrdiff_t axis, std::ptrdiff_t before, std::ptrdiff_t after) {
-        const auto n = static_cast<std::ptrdiff_t>(y.dim(axis)), most = with == Padding::reflect ? n - 1 : n;
-        check(n > 0 && before + n + after >= 0 && (with == Padding::replicate || std::max(before, after) <= most),
+        const auto n = static_cast<std::ptrdiff_t>(y.dim(axis));
+        // Circular: what negative widths leave is what repeats.
+        const std::ptrdiff_t first = std::max<std::ptrdiff_t>(0, -before),
+                             left = n - first - std::max<std::ptrdiff_t>(0, -after),
+                             most = with == Padding::reflect ? n - 1 : left;
+        check(n > 0 && (with != Padding::circular || left > 0) && before + n + after >= 0 &&
+                  (with == Padding::replicate || std::max(before, after) <= most),
               "pad: widths {} and {} are not possible along axis {} of shape {}", before, after, axis, x.shape());
         IdArray ids(Shape{static_cast<std::size_t>(before + n + after)});
         for (std::size_t j = 0; j < ids.size(); ++j) {
             std::ptrdiff_t id = static_cast<std::ptrdiff_t>(j) - before;
             if (with == Padding::replicate) id = std::clamp<std::ptrdiff_t>(id, 0, n - 1);
-            if (with == Padding::circular) id = (id + n) % n;
+            if (with == Padding::circular) id = first + (id - first + left) % left;
             if (with == Padding::reflect && (id = std::abs(id)) >= n) id = 2 * (n - 1) - id;
             ids.data()[j] = static_cast<std::int32_t>(id);
         }

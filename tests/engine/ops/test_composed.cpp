@@ -115,6 +115,7 @@ TEST_CASE("composed: mismatched arguments are refused", "[engine]") {
     CHECK_THROWS_WITH(
         scatter(kX, 1, IdArray({3, 1}, 0), Tensor<double>::zeros({3, 1})),
         ContainsSubstring("scatter: an index no larger than x") && ContainsSubstring("got (3, 1), (2, 3), (3, 1)"));
+    CHECK_THROWS_WITH(pad(kX, {-2, 2}, Padding::circular), ContainsSubstring("pad: widths -2 and 2"));
     CHECK_THROWS_WITH(pad(kX, {3, 0}, Padding::reflect), ContainsSubstring("pad: widths 3 and 0"));
     CHECK_THROWS_WITH(diagonal(kX, 0, 1, 1), ContainsSubstring("diagonal: two axes"));
     CHECK_THROWS_WITH(max_pool2d(kX, {1, 1, 1}), ContainsSubstring("max_pool2d: one number, or 2"));
