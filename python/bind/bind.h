@@ -1,4 +1,4 @@
-// The parts of the module, each in a file of its name.
+// The parts of the module. A file has the name of its part; bind_random is in creation.cpp, bind_errors in train.cpp.
 #pragma once
 
 #include "python/bind/define.h"
@@ -6,7 +6,11 @@
 namespace inkling::python {
 
 void bind_errors(nb::module_& m);
+void bind_random(nb::module_& m);
 nb::class_<AnyTensor> bind_tensor(nb::module_& m);
+void bind_creation(nb::class_<AnyTensor>& tensor);
+void bind_scopes(nb::module_& m);
+void bind_operators(nb::class_<AnyTensor>& tensor);
 void bind_ops(nb::module_& m, nb::class_<AnyTensor>& tensor);
 void bind_composed(nb::module_& m, nb::class_<AnyTensor>& tensor);
 void bind_custom(nb::module_& m);

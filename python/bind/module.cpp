@@ -6,7 +6,10 @@ NB_MODULE(_inkling, m) {
     m.attr("__version__") = INKLING_VERSION;
     m.doc() = "Arrays with gradients, layers, language models and their training, in C++.";
     bind_errors(m);
+    bind_random(m);
     auto tensor = bind_tensor(m);
+    bind_scopes(m);
+    bind_operators(tensor);
     bind_ops(m, tensor);
     bind_composed(m, tensor);
     bind_custom(m);

@@ -1,11 +1,6 @@
 #include <sstream>
 
-#include "engine/autograd/anomaly.h"
 #include "engine/autograd/backward.h"
-#include "engine/autograd/graph_picture.h"
-#include "engine/base/random.h"
-#include "engine/gradcheck/gradcheck.h"
-#include "engine/process/threads.h"
 #include "python/bind/bind.h"
 #include "python/bind/indexing.h"
 
@@ -35,56 +30,9 @@ std::string text_of(const Tensor<T>& x) {
     return text.str();
 }
 
-// A scope of C++ as a context manager: no_grad(), precision("bf16").
-template <class Scope, class... A>
-struct Context {
-    std::tuple<A...> arguments;
-    std::vector<std::shared_ptr<Scope>> entered;
-};
-template <class Scope, class... A, class... Extra>
-void context(nb::module_& m, const char* name, const char* doc, const Extra&... extra) {
-    using C = Context<Scope, A...>;
-    nb::class_<C>(m, name, doc)
-        .def(
-            "__init__",
-            [](C* self, A... arguments) {
-                new (self) C{{arguments...}, {}};
-            },
-            extra...)
-        .def("__enter__",
-             [](C& self) {
-                 self.entered.push_back(
-                     std::apply([](auto&... a) { return std::make_shared<Scope>(a...); }, self.arguments));
-             })
-        .def("__exit__", [](C& self, nb::args) { self.entered.pop_back(); });
-}
-
-// Makes a leaf: make<T>() is its value.
-template <class Make>
-AnyTensor leaf(DType type, const Make& make) {
-    const nb::gil_scoped_release others_run;
-    return with_type(type, [&]<class T>() { return AnyTensor(make.template operator()<T>()); });
-}
-
 }  // namespace
 
 nb::class_<AnyTensor> bind_tensor(nb::module_& m) {
-    nb::class_<RandomKey>(m, "RandomKey", "Selects a sequence of random numbers.")
-        .def(nb::init<std::uint64_t, std::uint64_t>(), "seed"_a = 0, "stream"_a = 0)
-        .def_rw("seed", &RandomKey::seed)
-        .def_rw("stream", &RandomKey::stream)
-        .def("__reduce__", [](const RandomKey& k) {
-            return nb::make_tuple(nb::type<RandomKey>(), nb::make_tuple(k.seed, k.stream));
-        });
-    nb::class_<Generator>(m, "Generator", "Hands out keys, one per use: the streams of one seed in order.")
-        .def(nb::init<std::uint64_t, std::uint64_t>(), "seed"_a = 1337, "next_stream"_a = 0)
-        .def_rw("seed", &Generator::seed)
-        .def_rw("next_stream", &Generator::next_stream)
-        .def("next", &Generator::next, "The next key.")
-        .def("__reduce__", [](const Generator& g) {
-            return nb::make_tuple(nb::type<Generator>(), nb::make_tuple(g.seed, g.next_stream));
-        });
-
     nb::class_<AnyTensor> c(m, "Tensor",
                             "A value of float32 or float64 and, when a gradient is wanted, the node of the graph that "
                             "made it. It shares the memory of a NumPy array of its dtype.");
@@ -96,46 +44,7 @@ nb::class_<AnyTensor> bind_tensor(nb::module_& m) {
         "data"_a, "requires_grad"_a = false, "dtype"_a = nb::none(),
         "A leaf over an array, which is not copied if it is of float32 or float64 and can be written to; of lists, "
         "numbers and other dtypes, float32.");
-    constexpr DType f32 = DType::float32;
-    c.def_static(
-        "full",
-        [](const Shape& shape, double value, bool requires_grad, DType dtype) {
-            return leaf(dtype, [&]<class T>() { return Tensor<T>::full(shape, static_cast<T>(value), requires_grad); });
-        },
-        "shape"_a, "value"_a, "requires_grad"_a = false, "dtype"_a = f32);
-    c.def_static(
-        "zeros",
-        [](const Shape& shape, bool requires_grad, DType dtype) {
-            return leaf(dtype, [&]<class T>() { return Tensor<T>::zeros(shape, requires_grad); });
-        },
-        "shape"_a, "requires_grad"_a = false, "dtype"_a = f32);
-    c.def_static(
-        "ones",
-        [](const Shape& shape, bool requires_grad, DType dtype) {
-            return leaf(dtype, [&]<class T>() { return Tensor<T>::ones(shape, requires_grad); });
-        },
-        "shape"_a, "requires_grad"_a = false, "dtype"_a = f32);
-    c.def_static(
-        "arange",
-        [](double begin, std::optional<double> end, double step, DType dtype) {
-            return leaf(dtype, [&]<class T>() {
-                return end ? Tensor<T>::arange(begin, *end, step) : Tensor<T>::arange(0, begin, step);
-            });
-        },
-        "begin"_a, "end"_a = nb::none(), "step"_a = 1, "dtype"_a = f32,
-        "begin, begin + step, ... before end; arange(n) begins at 0.");
-    c.def_static(
-        "randn",
-        [](const Shape& shape, const RandomKey& key, bool requires_grad, DType dtype) {
-            return leaf(dtype, [&]<class T>() { return Tensor<T>::randn(shape, key, requires_grad); });
-        },
-        "shape"_a, "key"_a, "requires_grad"_a = false, "dtype"_a = f32, "Standard normal numbers of one key.");
-    c.def_static(
-        "rand",
-        [](const Shape& shape, const RandomKey& key, bool requires_grad, DType dtype) {
-            return leaf(dtype, [&]<class T>() { return Tensor<T>::rand(shape, key, requires_grad); });
-        },
-        "shape"_a, "key"_a, "requires_grad"_a = false, "dtype"_a = f32, "Uniform in [0, 1), of one key.");
+    bind_creation(c);
 
     c.def_prop_ro("shape", [](const AnyTensor& x) { return visit(x, [](auto& t) { return t.shape(); }); });
     c.def_prop_ro("dtype", &AnyTensor::dtype, "'float32' or 'float64'");
@@ -302,47 +211,6 @@ nb::class_<AnyTensor> bind_tensor(nb::module_& m) {
         "The axes in reverse order.");
     c.def("__repr__", [](const AnyTensor& x) { return visit(x, [](auto& t) { return text_of(t); }); });
 
-    context<NoGrad>(m, "no_grad", "with no_grad(): ops of this thread record no graph.");
-    context<EnableGrad>(m, "enable_grad", "with enable_grad(): they do again, inside no_grad().");
-    context<DetectAnomaly>(
-        m, "detect_anomaly",
-        "with detect_anomaly(): the first value that is not finite raises Anomaly, which names its op.");
-    context<WithPrecision, Precision>(
-        m, "precision", "with precision('bf16'): matrix products round their operands to bfloat16.", "precision"_a);
-
-    m.def(
-        "gradcheck",
-        [](nb::callable f, const std::vector<AnyTensor>& inputs, std::uint64_t seed) {
-            std::vector<Array<double>> at;
-            for (const AnyTensor& x : inputs) at.push_back(x.as<double>("gradcheck").value().clone());
-            const auto call = [&](const Inputs& in) {
-                nb::list arguments;
-                for (const Tensor<double>& x : in) arguments.append(AnyTensor(x));
-                return nb::cast<const AnyTensor&>(f(*arguments)).as<double>("gradcheck");
-            };
-            return gradient_error(call, at, seed);
-        },
-        "f"_a, "inputs"_a, "seed"_a = 1,
-        "The worst relative error of backward through f(*inputs), against central differences, over all elements of "
-        "the inputs, of float64.");
-    m.def(
-        "to_dot",
-        [](const AnyTensor& x, const std::vector<std::pair<std::string, AnyTensor>>& named) {
-            return visit(x, [&]<class T>(const Tensor<T>& t) {
-                std::vector<std::pair<std::string, Tensor<T>>> leaves;
-                for (const auto& [name, leaf] : named) leaves.emplace_back(name, leaf.template as<T>("to_dot"));
-                return to_dot(t, leaves);
-            });
-        },
-        "x"_a, "named"_a = nb::list(), "The graph behind a tensor in Graphviz's language.");
-    m.def(
-        "set_threads",
-        [](std::size_t threads) {
-            const nb::gil_scoped_release others_run;
-            check(set_threads(threads ? threads : default_threads()) == 0, "set_threads: the system refuses {} threads",
-                  threads);
-        },
-        "threads"_a = 0, "How many threads compute; 0: the physical cores. Results do not depend on it.");
     return c;
 }
 

@@ -1,0 +1,97 @@
+// Python's operators: x + y, x // 2, x @ y, x += y.
+#include "python/bind/bind.h"
+
+namespace inkling::python {
+namespace {
+
+// Beside a tensor there may be a number or an array, which counts as a constant of the tensor's dtype.
+template <class F>
+void define_operator(nb::class_<AnyTensor>& c, const char* name, const char* reflected, const F& f) {
+    const auto with_array = [f](const AnyTensor& a, const ArrayLike& b, bool turned) {
+        const AnyTensor other = tensor_over(b, a.dtype(), false);
+        const nb::gil_scoped_release others_run;
+        return visit(a, [&]<class T>(const Tensor<T>& x) {
+            const Tensor<T>& y = other.as<T>("operator");
+            return AnyTensor(turned ? f(y, x) : f(x, y));
+        });
+    };
+    const auto number = [f](const AnyTensor& a, double b) {
+        const nb::gil_scoped_release others_run;
+        return visit(a, [&](const auto& x) { return AnyTensor(f(x, b)); });
+    };
+    const auto number_first = [f](const AnyTensor& a, double b) {
+        const nb::gil_scoped_release others_run;
+        return visit(a, [&](const auto& x) { return AnyTensor(f(b, x)); });
+    };
+    const std::string op = name;
+    c.def(
+        name,
+        [f, op](const AnyTensor& a, const AnyTensor& b) {
+            const nb::gil_scoped_release others_run;
+            return visit(a, [&]<class T>(const Tensor<T>& x) { return AnyTensor(f(x, b.as<T>(op.c_str()))); });
+        },
+        nb::is_operator());
+    c.def(name, number, nb::is_operator());
+    c.def(
+        name, [with_array](const AnyTensor& a, const ArrayLike& b) { return with_array(a, b, false); },
+        nb::is_operator());
+    c.def(reflected, number_first, nb::is_operator());
+    c.def(
+        reflected, [with_array](const AnyTensor& a, const ArrayLike& b) { return with_array(a, b, true); },
+        nb::is_operator());
+}
+
+// Of a / b, rounded down: it has no gradient.
+template <class T>
+Tensor<T> floor_divide(const Tensor<T>& a, const Tensor<T>& b) {
+    const NoGrad no_graph;
+    Tensor<T> y = div(sub(a, remainder(a, b)), b);
+    for (T& v : y.value_in_place()) v = std::round(v);
+    return y;
+}
+
+// f of two tensors where one may be a number.
+template <class F>
+auto of_tensors(const F& f) {
+    return [f]<class A, class B>(const A& a, const B& b) {
+        using T = ElementOf<A, B>;
+        return f(as_tensor<T>(a), as_tensor<T>(b));
+    };
+}
+
+}  // namespace
+
+void bind_operators(nb::class_<AnyTensor>& c) {
+    define_operator(c, "__add__", "__radd__", [](const auto& a, const auto& b) { return a + b; });
+    define_operator(c, "__sub__", "__rsub__", [](const auto& a, const auto& b) { return a - b; });
+    define_operator(c, "__mul__", "__rmul__", [](const auto& a, const auto& b) { return a * b; });
+    define_operator(c, "__truediv__", "__rtruediv__", [](const auto& a, const auto& b) { return a / b; });
+    define_operator(c, "__pow__", "__rpow__", [](const auto& a, const auto& b) { return pow(a, b); });
+    define_operator(c, "__mod__", "__rmod__", of_tensors([](const auto& a, const auto& b) { return remainder(a, b); }));
+    define_operator(c, "__floordiv__", "__rfloordiv__",
+                    of_tensors([](const auto& a, const auto& b) { return floor_divide(a, b); }));
+    define(
+        c, "__neg__", []<class T>(const Tensor<T>& x) { return neg(x); }, "");
+    define(c, "__matmul__", BOTH(matmul), "", nb::is_operator());
+    // y += x is y = y + x, but for a leaf, which would stay as it is.
+    for (const char* const name : {"__iadd__", "__isub__", "__imul__", "__itruediv__"}) {
+        const std::string plain = std::string("__") + (name + 3);
+        const nb::object op = c.attr(plain.c_str());
+        const std::string sign = plain == "__add__"   ? "+="
+                                 : plain == "__sub__" ? "-="
+                                 : plain == "__mul__" ? "*="
+                                                      : "/=";
+        c.def(name, [op, sign](const nb::object& self, const nb::object& other) {
+            visit(nb::cast<const AnyTensor&>(self), [&](const auto& x) {
+                check(
+                    !x.node() || !x.node()->is_leaf(),
+                    "{}: the name would be bound to a new tensor, and the parameter stay as it is: write x.data {} ... "
+                    "for the parameter itself, or a new tensor",
+                    sign, sign);
+            });
+            return op(self, other);
+        });
+    }
+}
+
+}  // namespace inkling::python
