@@ -116,6 +116,24 @@ std::shared_ptr<void> keeper_of(nb::object object);
 
 namespace nanobind::detail {
 
+// A number, also where a tensor could be meant: one that requires a gradient is refused, since float() drops its graph.
+template <>
+struct type_caster<double> {
+    NB_TYPE_CASTER(double, const_name("float"))
+    bool from_python(handle src, uint32_t flags, cleanup_list*) noexcept {
+        if (!PyFloat_CheckExact(src.ptr()) && !(flags & static_cast<uint32_t>(cast_flags::convert))) return false;
+        if (isinstance<inkling::python::AnyTensor>(src) &&
+            inkling::python::visit(cast<const inkling::python::AnyTensor&>(src),
+                                   [](auto& t) { return t.requires_grad(); }))
+            return false;
+        value = PyFloat_AsDouble(src.ptr());
+        if (value != -1 || !PyErr_Occurred()) return true;
+        PyErr_Clear();
+        return false;
+    }
+    static handle from_cpp(double x, rv_policy, cleanup_list*) noexcept { return PyFloat_FromDouble(x); }
+};
+
 // A sequence of integers, or one.
 template <class List>
 struct int_list_caster {

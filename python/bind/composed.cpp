@@ -21,7 +21,12 @@ void bind_composed(nb::module_& m, nb::class_<AnyTensor>& c) {
             return pad(x, widths, mode);
         },
         "mode: 'reflect', 'replicate' or 'circular' elements of x.", "widths"_a, "mode"_a);
-    op("flip", BOTH(flip), "In reverse order along axes, or all.", axes);
+    op(
+        "flip",
+        []<class T>(const Tensor<T>& x, const std::optional<Axes>& over) {
+            return over && over->empty() ? x : flip(x, over.value_or(Axes()));
+        },
+        "In reverse order along axes, or all.", axes);
     op("roll", BOTH(roll), "Element i goes to i + shift along an axis, and around its end.", "shift"_a, "axis"_a);
     op("tile", BOTH(tile), "x again and again, times[i] times along axis i.", "times"_a);
     m.def(

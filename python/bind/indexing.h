@@ -7,7 +7,9 @@ namespace inkling::python {
 
 // A key that is an array of integers or truth values, as NumPy's array; none for other keys.
 inline nb::object array_key(nb::handle key) {
-    if (PyLong_Check(key.ptr()) || nb::isinstance<nb::slice>(key) || nb::isinstance<nb::str>(key)) return {};
+    if (PyLong_Check(key.ptr()) || nb::isinstance<nb::slice>(key) || nb::isinstance<nb::str>(key) ||
+        nb::isinstance<AnyTensor>(key))
+        return {};
     const nb::object array = nb::module_::import_("numpy").attr("asarray")(key);
     const auto kind = nb::cast<std::string>(array.attr("dtype").attr("kind"));
     const bool selects = kind == "b" || ((kind == "i" || kind == "u") && nb::cast<int>(array.attr("ndim")) > 0);
@@ -69,8 +71,9 @@ Tensor<T> item_of(Tensor<T> x, nb::handle key) {
     const nb::object keys = nb::isinstance<nb::tuple>(key) ? nb::borrow(key) : nb::object(nb::make_tuple(key));
     const nb::handle ellipsis = Py_Ellipsis;
     std::ptrdiff_t named = 0, axis = 0, gone = 0;  // axes that keys name; of those that are left; indexed away
-    int arrays = 0, integers = 0;
+    int arrays = 0, integers = 0, ellipses = 0;
     for (const nb::handle k : keys) {
+        ellipses += k.is(ellipsis);
         if (k.is_none() || k.is(ellipsis)) continue;
         named += axes_named(k);
         const bool array = array_key(k).is_valid();
@@ -82,6 +85,7 @@ Tensor<T> item_of(Tensor<T> x, nb::handle key) {
         throw nb::index_error(
             fmt::format("[]: too many indices: at most {} are possible for shape {}, got {}", rank, x.shape(), named)
                 .c_str());
+    if (ellipses > 1) throw nb::index_error("[]: at most a single ellipsis (...) is possible");
     if (arrays > 1 || (arrays == 1 && integers > 0)) return take_places(x, keys);
     for (const nb::handle k : keys) {
         if (k.is(ellipsis)) {

@@ -72,7 +72,8 @@ void bind_operators(nb::class_<AnyTensor>& c) {
                     of_tensors([](const auto& a, const auto& b) { return floor_divide(a, b); }));
     define(
         c, "__neg__", []<class T>(const Tensor<T>& x) { return neg(x); }, "");
-    define(c, "__matmul__", BOTH(matmul), "", nb::is_operator());
+    define_operator(c, "__matmul__", "__rmatmul__",
+                    of_tensors([](const auto& a, const auto& b) { return matmul(a, b); }));
     // y += x is y = y + x, but for a leaf, which would stay as it is.
     for (const char* const name : {"__iadd__", "__isub__", "__imul__", "__itruediv__"}) {
         const std::string plain = std::string("__") + (name + 3);

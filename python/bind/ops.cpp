@@ -129,7 +129,8 @@ void bind_ops(nb::module_& m, nb::class_<AnyTensor>& c) {
     m.def(
         "einsum",
         [](const std::string& equation, const nb::args& operands) {
-            const auto all = nb::cast<std::vector<AnyTensor>>(operands);
+            std::vector<AnyTensor> all;
+            if (!nb::try_cast(operands, all)) throw nb::type_error("einsum: tensors are required behind the equation");
             check(!all.empty(), "einsum: at least one tensor is required");
             const nb::gil_scoped_release others_run;
             return visit(all[0], [&]<class T>(const Tensor<T>&) {

@@ -23,6 +23,13 @@ void define_comparison(nb::class_<AnyTensor>& c, const char* name) {
         nb::is_operator());
 }
 
+// Throws for what would lose its graph without a word.
+void refuse_graph(const AnyTensor& x, const char* what) {
+    if (visit(x, [](auto& t) { return t.requires_grad(); }))
+        throw nb::type_error(
+            fmt::format("{} graph of a tensor that requires a gradient: pass x.detach()", what).c_str());
+}
+
 template <class T>
 std::string text_of(const Tensor<T>& x) {
     std::ostringstream text;
@@ -39,6 +46,8 @@ nb::class_<AnyTensor> bind_tensor(nb::module_& m) {
     c.def(
         "__init__",
         [](AnyTensor* self, const ArrayLike& data, bool requires_grad, std::optional<DType> dtype) {
+            if (nb::isinstance<AnyTensor>(data))
+                refuse_graph(nb::cast<const AnyTensor&>(data), "Tensor() would drop the");
             new (self) AnyTensor(tensor_over(data, dtype, requires_grad));
         },
         "data"_a, "requires_grad"_a = false, "dtype"_a = nb::none(),
@@ -74,11 +83,8 @@ nb::class_<AnyTensor> bind_tensor(nb::module_& m) {
     c.def(
         "__dlpack__",
         [](const AnyTensor& x, const nb::kwargs& how) {
-            return visit(x, [&](auto& t) {
-                if (t.requires_grad())
-                    throw nb::type_error("a tensor that requires a gradient would lose its graph: pass x.detach()");
-                return numpy_view(t.value(), true).attr("__dlpack__")(**how);
-            });
+            refuse_graph(x, "DLPack would drop the");
+            return visit(x, [&](auto& t) { return numpy_view(t.value(), true).attr("__dlpack__")(**how); });
         },
         "The memory, shared: torch.from_dlpack(x).");
     c.def("__len__", [](const AnyTensor& x) {
@@ -92,15 +98,17 @@ nb::class_<AnyTensor> bind_tensor(nb::module_& m) {
         "The one element; an error when there are more.");
     c.def("__float__",
           [](const AnyTensor& x) { return visit(x, [](auto& t) { return static_cast<double>(t.item()); }); });
+    c.def("__int__", [](const nb::object& x) { return nb::int_(nb::float_(x)); });
+    c.def("__format__", [](const nb::object& x, const nb::str& format) {  // f"{loss:.3f}"
+        return nb::len(format) == 0 ? nb::str(x) : nb::str(nb::float_(x).attr("__format__")(format));
+    });
     c.def(
         "numpy", [](const AnyTensor& x) { return visit(x, [](auto& t) { return numpy_view(t.value()); }); },
         "The value as a NumPy array that is read-only and shares its memory.");
     c.def(
         "__array__",
         [](const AnyTensor& x, nb::object dtype, nb::object copy) -> NumpyArray {
-            if (visit(x, [](auto& t) { return t.requires_grad(); }))
-                throw nb::type_error(
-                    "NumPy would drop the graph of a tensor that requires a gradient: pass x.detach()");
+            refuse_graph(x, "NumPy would drop the");
             nb::object view = visit(x, [](auto& t) -> nb::object { return numpy_view(t.value()); });
             if (!dtype.is_none()) view = view.attr("astype")(dtype, nb::arg("copy") = false);
             if (!copy.is_none() && nb::cast<bool>(copy)) view = view.attr("copy")();
@@ -168,19 +176,18 @@ nb::class_<AnyTensor> bind_tensor(nb::module_& m) {
         "astype",
         [](const AnyTensor& x, DType dtype) {
             if (dtype == x.dtype()) return x;
-            if (visit(x, [](auto& t) { return t.requires_grad(); }))
-                throw nb::type_error(
-                    "astype: a graph has one dtype: use detach().astype(), or astype() before the graph");
+            refuse_graph(x, "a cast would drop the");
             return tensor_over(nb::cast(x), dtype, false);
         },
-        "dtype"_a, "The value in another dtype, for what requires no gradient; the same dtype is x itself.");
+        "dtype"_a,
+        "The value in another dtype; the tensor itself if it has that dtype. Only of what needs no gradient.");
     c.def(
         "__getitem__",
         [](const AnyTensor& x, const nb::object& key) {
             return visit(x, [&](auto& t) { return AnyTensor(item_of(t, key)); });
         },
-        nb::arg("key").none());
-    c.def("__setitem__", [](const nb::object& self, const nb::object& key, const nb::object& values) {
+        "key"_a.none());
+    const auto set_item = [](const nb::object& self, const nb::object& key, const nb::object& values) {
         const auto refuse = [](const AnyTensor& x, const char* instead) {
             if (visit(x, [](auto& t) { return t.requires_grad(); }))
                 throw nb::type_error(fmt::format("x[...] = v records no graph: {}", instead).c_str());
@@ -189,7 +196,8 @@ nb::class_<AnyTensor> bind_tensor(nb::module_& m) {
         if (nb::isinstance<AnyTensor>(values))
             refuse(nb::cast<const AnyTensor&>(values), "pass v.detach(), or use where() or scatter()");
         self.attr("data")[key] = values;
-    });
+    };
+    c.def("__setitem__", set_item, "key"_a.none(), "values"_a);
     for (const char* name : {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"}) define_comparison(c, name);
     c.def("__bool__", [](const AnyTensor& x) {
         return visit(x, [](auto& t) {

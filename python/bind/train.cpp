@@ -5,6 +5,7 @@
 
 #include "cli/common.h"
 #include "cli/program.h"
+#include "engine/base/axis_error.h"
 #include "engine/base/clock.h"
 #include "python/bind/bind.h"
 #include "train/loop.h"
@@ -112,6 +113,8 @@ void bind_errors(nb::module_& m) {
     nb::exception<cli::Usage>(m, "Usage", error);
     nb::exception<train::Diverged>(m, "Diverged", error);
     nb::exception<Anomaly>(m, "Anomaly", error);
+    // As NumPy's: a ValueError and an IndexError.
+    nb::exception<AxisError>(m, "AxisError", nb::make_tuple(error, nb::handle(PyExc_IndexError)));
 }
 
 }  // namespace inkling::python

@@ -74,6 +74,7 @@ def test_what_cannot_be_shared_is_copied():
         slice(1, 3),
         (slice(None), 1),
         (..., 0),
+        None,
         (None, 1),
         (None, ..., 0),
         (slice(0, 4, 2), ..., slice(-2, None)),
@@ -117,9 +118,11 @@ def test_wrong_indices():
         x[np.zeros((1,) * 9, int), 0]
     with pytest.raises(IndexError, match="a mask must have the sizes"):
         x[np.array([True, False])]
-    for key in ("a", 0.5, [0.5]):
+    for key in ("a", 0.5, [0.5], Tensor([0.0], requires_grad=True)):
         with pytest.raises(IndexError, match="integers, slices"):
             x[key]
+    with pytest.raises(IndexError, match="single ellipsis"):
+        x[..., ...]
     assert [row.shape for row in x] == [(2,)]
 
 
@@ -214,6 +217,32 @@ def test_numpy_functions_do_not_drop_a_graph():
     assert np.array_equal(np.sqrt(x.detach()), [1, 2]) and np.array_equal(x.numpy(), [1, 4])
 
 
+def test_a_cast_does_not_drop_a_graph():
+    x = Tensor([1.0, 4.0], requires_grad=True)
+    for drops in (lambda: (x * 2).astype("float64"), lambda: x.astype("float64"), lambda: Tensor(x * 2)):
+        with pytest.raises(TypeError, match="drop the graph.*detach"):
+            drops()
+    (x * 2).astype("float32").sum().backward()  # of that dtype already
+    assert np.array_equal(x.grad, [2, 2])
+    y = x.detach().astype("float64")
+    assert y.dtype == "float64" and Tensor(x.detach()).numpy().sum() == y.sum().item() == 5
+
+
+def test_a_tensor_with_a_graph_is_no_plain_number():
+    x, one = Tensor([1.0, 4.0]), Tensor(1.0, requires_grad=True)
+    for drops in (
+        lambda: x.leaky_relu(one),
+        lambda: x.masked_fill(np.array([True, False]), one),
+        lambda: x.pad((1, 1), one),
+        lambda: Tensor.full((2,), one),
+    ):
+        with pytest.raises(TypeError):
+            drops()
+    assert np.array_equal(x.pad((1, 0), one.detach()).numpy(), [1, 1, 4])
+    assert np.array_equal(x.pad((1, 0), np.float32(2)).numpy(), x.pad((1, 0), 2).numpy())
+    assert float(one) == int(one) == 1 and f"{one:.2f}" == "1.00" and f"{one}" == str(one)
+
+
 def test_names_of_numpy():
     a = np.arange(6.0).reshape(2, 3) - 2
     x = Tensor(a)
@@ -254,6 +283,8 @@ def test_vectors_in_products():
         y = Tensor(a) @ Tensor(b)
         assert y.shape == (a @ b).shape and np.allclose(y.numpy(), a @ b)
         assert inkling.gradcheck(inkling.matmul, [Tensor(a), Tensor(b)]) < 1e-6
+        for product in (Tensor(a) @ b, a @ Tensor(b)):  # an array is a constant
+            assert isinstance(product, Tensor) and np.array_equal(product.numpy(), y.numpy())
 
 
 def test_elements_are_written():
@@ -339,7 +370,47 @@ def test_errors_are_those_of_the_library():
         x + Tensor(np.zeros((2, 3)))
     with pytest.raises(inkling.Error, match="exactly one element"):
         x.item()
+    with pytest.raises(TypeError, match="einsum: tensors are required"):
+        inkling.einsum("ij,j->i", x, np.ones(3))
     assert issubclass(inkling.BadInput, inkling.Error) and issubclass(inkling.Error, ValueError)
+
+
+IDS = np.zeros((2, 3), int)
+
+
+@pytest.mark.parametrize(
+    "op",
+    [
+        *(
+            lambda x, op=op: getattr(x, op)(axis=2)
+            for op in "sum mean max min prod logsumexp var std argmax argmin norm softmax log_softmax cumsum cumprod "
+            "cummax cummin logcumsumexp sort argsort normalize flip squeeze".split()
+        ),
+        lambda x: x.unsqueeze(3),
+        lambda x: x.permute((0, 2)),
+        lambda x: x.permute((-3, 0)),
+        lambda x: x.transpose(0, 2),
+        lambda x: x.flatten(0, 2),
+        lambda x: x.slice(2, 0, 1),
+        lambda x: x.split(1, 2),
+        lambda x: x.split([1, 2], 2),
+        lambda x: x.repeat(2, -3),
+        lambda x: x.roll(1, 2),
+        lambda x: x.topk(1, 2),
+        lambda x: x.gather(2, IDS),
+        lambda x: x.index_select(2, [0]),
+        lambda x: x.scatter(2, IDS, x),
+        lambda x: x.scatter_add(2, IDS, x),
+        lambda x: x.unfold(2, 1),
+        lambda x: x.diagonal(0, 0, 2),
+        lambda x: inkling.concatenate([x, x], 2),
+        lambda x: inkling.stack([x, x], 3),
+    ],
+)
+def test_an_axis_that_is_not_there_is_an_index_error(op):
+    with pytest.raises(inkling.AxisError, match="axis -?[23] must be between"):
+        op(Tensor(np.ones((2, 3), np.float32)))
+    assert issubclass(inkling.AxisError, IndexError) and issubclass(inkling.AxisError, inkling.Error)
 
 
 def test_gradcheck_finds_wrong_gradients():

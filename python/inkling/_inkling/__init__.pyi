@@ -25,6 +25,9 @@ class Diverged(Error):
 class Anomaly(Error):
     pass
 
+class AxisError(Error, IndexError):
+    pass
+
 class RandomKey:
     """Selects a sequence of random numbers."""
 
@@ -133,6 +136,8 @@ class Tensor:
 
     def __float__(self) -> float: ...
 
+    def __int__(self) -> int: ...
+
     def numpy(self) -> numpy.ndarray:
         """The value as a NumPy array that is read-only and shares its memory."""
 
@@ -172,11 +177,13 @@ class Tensor:
         """The same value, cut from the graph."""
 
     def astype(self, dtype: str) -> Tensor:
-        """The value in another dtype, cut from the graph."""
+        """
+        The value in another dtype; the tensor itself if it has that dtype. Only of what needs no gradient.
+        """
 
-    def __getitem__(self, arg: object, /) -> Tensor: ...
+    def __getitem__(self, key: object | None) -> Tensor: ...
 
-    def __setitem__(self, arg0: object, arg1: object, /) -> None: ...
+    def __setitem__(self, key: object | None, values: object) -> None: ...
 
     def __eq__(self, arg: object, /) -> object: ...
 
@@ -305,7 +312,20 @@ class Tensor:
 
     def __neg__(self) -> Tensor: ...
 
+    @overload
     def __matmul__(self, arg: Tensor, /) -> Tensor: ...
+
+    @overload
+    def __matmul__(self, arg: float, /) -> Tensor: ...
+
+    @overload
+    def __matmul__(self, arg: numpy.typing.ArrayLike, /) -> Tensor: ...
+
+    @overload
+    def __rmatmul__(self, arg: float, /) -> Tensor: ...
+
+    @overload
+    def __rmatmul__(self, arg: numpy.typing.ArrayLike, /) -> Tensor: ...
 
     def __iadd__(self, arg: object, /) -> object: ...
 
