@@ -14,7 +14,7 @@ struct Error : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-// An axis that an array does not have.
+// Thrown by every op that names an axis which its tensor does not have.
 struct AxisError : Error {
     using Error::Error;
 };

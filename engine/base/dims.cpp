@@ -1,7 +1,5 @@
 #include "engine/base/dims.h"
 
-#include "engine/base/axis_error.h"
-
 namespace inkling {
 
 std::size_t size_of(const Shape& shape) {

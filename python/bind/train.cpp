@@ -5,7 +5,6 @@
 
 #include "cli/common.h"
 #include "cli/program.h"
-#include "engine/base/axis_error.h"
 #include "engine/base/clock.h"
 #include "python/bind/bind.h"
 #include "train/loop.h"
@@ -109,7 +108,6 @@ void bind_train(nb::module_& m) {
 void bind_errors(nb::module_& m) {
     const nb::exception<Error> error(m, "Error", PyExc_ValueError);
     nb::exception<BadInput>(m, "BadInput", error);
-    nb::exception<AxisError>(m, "AxisError", nb::make_tuple(error, nb::handle(PyExc_IndexError)));  // as NumPy's
     nb::exception<cli::Usage>(m, "Usage", error);
     nb::exception<train::Diverged>(m, "Diverged", error);
     nb::exception<Anomaly>(m, "Anomaly", error);

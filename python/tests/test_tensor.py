@@ -133,34 +133,6 @@ def test_a_new_axis():
     assert Tensor(3.0)[None].shape == (1,)
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        lambda x: x.sum(axis=2),
-        lambda x: x.softmax(-3),
-        lambda x: x.transpose(0, 2),
-        lambda x: x.cumsum(5),
-        lambda x: inkling.concatenate([x, x], 2),
-        lambda x: x.unsqueeze(4),
-        lambda x: Tensor(1.0).softmax(1),
-    ],
-)
-def test_an_axis_that_is_not_there(wrong):
-    x = Tensor([[1.0, 2.0]])
-    with pytest.raises(inkling.AxisError, match="axis") as caught:
-        wrong(x)
-    assert isinstance(caught.value, IndexError) and isinstance(caught.value, ValueError)
-
-
-def test_a_graph_has_one_dtype():
-    x = Tensor([1.0, 2.0], requires_grad=True)
-    y = x * 2
-    assert y.astype("float32").requires_grad
-    with pytest.raises(TypeError, match="a graph has one dtype: use detach"):
-        y.astype("float64")
-    assert y.detach().astype("float64").dtype == "float64"
-
-
 def test_operators_with_numbers_and_arrays():
     a = np.array([[1.0, 2.0], [3.0, 4.0]])
     x = Tensor(a)

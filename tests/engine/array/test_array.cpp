@@ -87,8 +87,6 @@ TEST_CASE("array: axes count from either end", "[engine]") {
     CHECK(normalize_axis("op", -1, 3) == 2);
     CHECK(normalize_axis("op", -3, 3) == 0);
     CHECK(counting({2, 5}).dim(-1) == 5);
-    CHECK_THROWS_AS(normalize_axis("softmax", 3, 3), AxisError);
-    CHECK_THROWS_AS(normalize_axis("softmax", 0, 0), AxisError);
     CHECK_THROWS_WITH(normalize_axis("softmax", 3, 3), ContainsSubstring("softmax: axis 3 must be between -3 and 2"));
     CHECK_THROWS_WITH(normalize_axis("softmax", -4, 3), ContainsSubstring("axis -4"));
     CHECK_THROWS_AS(normalize_axis("softmax", 3, 3), AxisError);
