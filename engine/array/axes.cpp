@@ -3,7 +3,7 @@
 #include <numeric>
 
 #include "engine/base/parallel.h"
-#include "engine/kernels/simd.h"
+#include "engine/kernels/lanes.h"
 
 namespace inkling {
 namespace {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "engine/kernels/simd.h"
+#include "engine/kernels/lanes.h"
 
 namespace inkling {
 

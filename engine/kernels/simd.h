@@ -1,9 +1,7 @@
 // Vector loops through xsimd: one generic lambda serves whole vectors, and the ragged end of a row is padded to a
 // vector, so an element's bits do not depend on its place in a row.
-//   simd_map(n, y, [](auto v) { return portable::exp(v); }, x);                       // y[i] = e^x[i]
-//   float s = simd_sum(n, [](auto s, auto v, auto w) { return multiply_add(v, w, s); }, x, y);  // the sum of x[i] y[i]
-// Sums and maxima have the same bits on every CPU: they run over Lanes, whose number is no CPU's, in a fixed order.
-// Compilers do not make multiply-adds of products and sums (-ffp-contract=off); multiply_add() is one.
+//   simd_map(n, y, [](auto v) { return portable::exp(v); }, x);   // y[i] = e^x[i]
+// Compilers do not fuse products and sums by themselves (-ffp-contract=off); multiply_add() does. lanes.h has sums.
 #pragma once
 
 #include <xsimd/xsimd.hpp>
@@ -242,135 +240,6 @@ struct Numbers<Vec<T>> {
 };
 }  // namespace portable
 
-// As many running numbers on every CPU, 16 floats or 8 doubles: a vector of AVX-512, two of AVX2, four of NEON.
-template <class T>
-struct Lanes {
-    static constexpr std::size_t size = 64 / sizeof(T), vectors = size / Vec<T>::size;
-    Vec<T> v[vectors];
-
-    explicit Lanes(T x) {
-        for (Vec<T>& part : v) part = Vec<T>(x);
-    }
-    // v becomes f(v, x...), for all lanes or for the first n.
-    template <class F, class... In>
-    void update(const F& f, const In*... x) {
-        constexpr std::size_t W = Vec<T>::size;
-        for (std::size_t k = 0; k < vectors; ++k) v[k] = f(v[k], Vec<T>::load_unaligned(x + k * W)...);
-    }
-    template <class F, class... In>
-    void update_first(std::size_t n, const F& f, const In*... x) {
-        constexpr std::size_t W = Vec<T>::size;
-        for (std::size_t k = 0, i = 0; i < n; ++k, i += W) {
-            const std::size_t part = std::min(W, n - i);
-            v[k] = replace_part<T>(v[k], f(v[k], load_part<T>(x + i, part)...), part);
-        }
-    }
-    void add(const Lanes& other) {
-        for (std::size_t k = 0; k < vectors; ++k) v[k] += other.v[k];
-    }
-};
-
-// Combines halves, quarters, ... until `Width` numbers are left, in the first lanes.
-template <class T, std::size_t Width, class F, int... I>
-inline Native<T> fold_from(const Native<T>& v, const F& f, std::integer_sequence<int, I...> order) {
-    const Native<T> both = f(v, Native<T>(__builtin_shufflevector(v, v, (I ^ static_cast<int>(Width))...)));
-    if constexpr (Width == 1) {
-        return both;
-    } else {
-        return fold_from<T, Width / 2>(both, f, order);
-    }
-}
-// The vectors of `lanes` combined to one.
-template <class T, class F>
-inline Native<T> fold_vectors(const Lanes<T>& lanes, const F& f) {
-    Native<T> v[Lanes<T>::vectors];
-    for (std::size_t k = 0; k < Lanes<T>::vectors; ++k) v[k] = native<T>(lanes.v[k]);
-    for (std::size_t half = Lanes<T>::vectors / 2; half > 0; half /= 2)
-        for (std::size_t k = 0; k < half; ++k) v[k] = f(v[k], v[k + half]);
-    return v[0];
-}
-template <class T, class F>
-inline T fold(const Lanes<T>& lanes, const F& f) {
-    return fold_from<T, Vec<T>::size / 2>(fold_vectors<T>(lanes, f), f,
-                                          std::make_integer_sequence<int, static_cast<int>(Vec<T>::size)>{})[0];
-}
-
-template <class T>
-inline T sum_lanes(const Lanes<T>& lanes) {
-    return fold<T>(lanes, [](const auto& a, const auto& b) { return a + b; });
-}
-
-// W vectors v[r], of fold_vectors -> (sum of v[0]'s lanes, sum of v[1]'s, ...), each with the bits of sum_lanes. Width:
-// of the halves that are added first, of N vectors.
-template <class T, std::size_t Width = Vec<T>::size / 2, std::size_t N, int... I>
-inline Native<T> sums_of_lanes(const Native<T> (&v)[N], std::integer_sequence<int, I...> order) {
-    constexpr int w = static_cast<int>(Width), lanes = sizeof...(I);
-    Native<T> half[N / 2];
-    for (std::size_t i = 0; i < N / 2;
-         ++i) {  // of each 2 w lanes, the first w are of v[i], and the others of v[i + N / 2]
-        const auto &a = v[i], &b = v[i + N / 2];
-        half[i] = Native<T>(__builtin_shufflevector(a, b, (I / w % 2 * (lanes - w) + I)...)) +
-                  Native<T>(__builtin_shufflevector(a, b, (I / w % 2 * (lanes - w) + I + w)...));
-    }
-    if constexpr (Width == 1) {
-        return half[0];
-    } else {
-        return sums_of_lanes<T, Width / 2>(half, order);
-    }
-}
-
-// Lanes of running sums over the row, in two turns; add(sum, x...) is the next sum.
-template <class F, class T, class... In>
-inline Lanes<T> simd_partial_sums(std::size_t n, const F& add, const T* first, const In*... in) {
-    constexpr std::size_t L = Lanes<T>::size;
-    Lanes<T> even(T{0}), odd(T{0});
-    std::size_t i = 0;
-    for (; i + 2 * L <= n; i += 2 * L) {
-        even.update(add, first + i, (in + i)...);
-        odd.update(add, first + i + L, (in + i + L)...);
-    }
-    for (; i + L <= n; i += L) even.update(add, first + i, (in + i)...);
-    if (i < n) odd.update_first(n - i, add, first + i, (in + i)...);
-    even.add(odd);
-    return even;
-}
-
-template <class F, class T, class... In>
-inline T simd_sum(std::size_t n, const F& add, const T* first, const In*... in) {
-    return sum_lanes<T>(simd_partial_sums(n, add, first, in...));
-}
-template <class T>
-inline T simd_sum(std::size_t n, const T* x) {
-    return simd_sum(
-        n, [](auto sum, auto v) { return sum + v; }, x);
-}
-template <class T>
-inline T simd_dot(std::size_t n, const T* x, const T* y) {
-    return simd_sum(
-        n, [](auto sum, auto v, auto w) { return multiply_add(v, w, sum); }, x, y);
-}
-
-// out[i] = f(in[i]), and their sum.
-template <class F, class T>
-inline T simd_map_sum(std::size_t n, T* out, const F& f, const T* in) {
-    constexpr std::size_t L = Lanes<T>::size, W = Vec<T>::size;
-    Lanes<T> sum(T{0});
-    std::size_t i = 0;
-    for (; i + L <= n; i += L)
-        for (std::size_t k = 0; k < Lanes<T>::vectors; ++k) {
-            const Vec<T> y = f(Vec<T>::load_unaligned(in + i + k * W));
-            y.store_unaligned(out + i + k * W);
-            sum.v[k] += y;
-        }
-    for (std::size_t k = 0; i < n; ++k, i += W) {
-        const std::size_t part = std::min(W, n - i);
-        const Vec<T> y = f(load_part<T>(in + i, part));
-        store_part<T>(out + i, y, part);
-        sum.v[k] = replace_part<T>(sum.v[k], sum.v[k] + y, part);
-    }
-    return sum_lanes<T>(sum);
-}
-
 // f(x, y...) changes its vectors, of arrays that it updates in place.
 template <class F, class... T>
 inline void simd_update(std::size_t n, const F& f, T*... x) {
@@ -397,18 +266,6 @@ inline bool has_nan(std::size_t n, const T* in) {
     for (; i + W <= n; i += W) look(Vec<T>::load_unaligned(in + i));
     if (i < n) look(load_part<T>(in + i, n - i));
     return xsimd::any(found);
-}
-
-// max_i in[i]; minus infinity for n = 0. A NaN anywhere makes the result unspecified: minus infinity, too.
-template <class T>
-inline T simd_max(std::size_t n, const T* in) {
-    constexpr std::size_t L = Lanes<T>::size;
-    Lanes<T> best(-std::numeric_limits<T>::infinity());
-    const auto larger = [](auto most, auto v) { return at_least(most, v); };
-    std::size_t i = 0;
-    for (; i + L <= n; i += L) best.update(larger, in + i);
-    if (i < n) best.update_first(n - i, larger, in + i);
-    return fold<T>(best, [](const auto& a, const auto& b) { return a > b ? a : b; });
 }
 
 }  // namespace inkling

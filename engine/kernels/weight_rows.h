@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "engine/base/half.h"
-#include "engine/kernels/simd.h"
+#include "engine/kernels/lanes.h"
 
 namespace inkling::weight_rows {
 

@@ -11,6 +11,7 @@
 
 #include "engine/array/array.h"
 #include "engine/base/parallel.h"
+#include "engine/kernels/lanes.h"
 #include "engine/kernels/tile_product.h"
 
 namespace inkling {

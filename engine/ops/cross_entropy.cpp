@@ -13,7 +13,7 @@
 #include "engine/autograd/backward.h"
 #include "engine/base/parallel.h"
 #include "engine/base/profile.h"
-#include "engine/kernels/simd.h"
+#include "engine/kernels/lanes.h"
 #include "engine/ops/mask.h"
 #include "engine/ops/operators.h"
 #include "engine/ops/select.h"

@@ -12,7 +12,7 @@
 #include "engine/autograd/backward.h"
 #include "engine/autograd/operand.h"
 #include "engine/base/parallel.h"
-#include "engine/kernels/simd.h"
+#include "engine/kernels/lanes.h"
 #include "engine/ops/activation.h"
 #include "engine/ops/linear.h"
 

@@ -8,7 +8,7 @@
 #include "engine/array/broadcast.h"
 #include "engine/autograd/backward.h"
 #include "engine/base/parallel.h"
-#include "engine/kernels/simd.h"
+#include "engine/kernels/lanes.h"
 #include "engine/ops/operators.h"
 #include "engine/ops/reduce.h"
 #include "engine/ops/shape.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "engine/kernels/simd.h"
+#include "engine/kernels/lanes.h"
 
 namespace inkling::models {
 namespace {

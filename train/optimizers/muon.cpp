@@ -7,7 +7,7 @@
 
 #include "engine/base/parallel.h"
 #include "engine/base/profile.h"
-#include "engine/kernels/simd.h"
+#include "engine/kernels/lanes.h"
 #include "train/optimizers/newton_schulz.h"
 
 namespace inkling::train {

@@ -4,7 +4,7 @@
 
 #include "engine/autograd/operand.h"
 #include "engine/base/parallel.h"
-#include "engine/kernels/simd.h"
+#include "engine/kernels/lanes.h"
 
 namespace inkling::train {
 namespace {

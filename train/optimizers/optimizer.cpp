@@ -6,7 +6,7 @@
 
 #include "engine/base/parallel.h"
 #include "engine/base/profile.h"
-#include "engine/kernels/simd.h"
+#include "engine/kernels/lanes.h"
 #include "train/optimizers/adamw.h"
 #include "train/optimizers/muon.h"
 #include "train/optimizers/sgd.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "engine/kernels/simd.h"
+#include "engine/kernels/lanes.h"
 
 namespace inkling::train {
 
