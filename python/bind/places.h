@@ -1,5 +1,5 @@
 // Ops as functions and methods, under each name that their arguments have: x.sum(axes=0) and softmax(x, axis=0);
-// NumPy's axis=, keepdims=; PyTorch's dim=, keepdim=.
+// NumPy's axis=, keepdims=; PyTorch's dim=, keepdim=, or axis=, keepdim=.
 #pragma once
 
 #include <cstring>
@@ -9,10 +9,10 @@
 namespace inkling::python {
 
 struct ArgumentName {
-    const char *own, *numpy, *torch;
+    const char *own, *numpy, *torch, *torch_axis;
 };
 inline constexpr ArgumentName kArgumentNames[] = {
-    {"axes", "axis", "dim"}, {"axis", "axis", "dim"}, {"keep_axes", "keepdims", "keepdim"}};
+    {"axes", "axis", "dim", "axis"}, {"axis", "axis", "dim", "axis"}, {"keep_axes", "keepdims", "keepdim", "keepdim"}};
 
 // An argument under another name; `count` counts those that have one.
 template <class Extra>
@@ -32,10 +32,10 @@ Extra renamed(Extra extra, const char* ArgumentName::*as, int& count) {
 template <class Place, class F, class... Extra>
 void define_with_names(Place& place, const char* name, const F& f, const char* doc, const Extra&... extra) {
     define(place, name, f, doc, extra...);
-    for (const auto as : {&ArgumentName::numpy, &ArgumentName::torch}) {
+    for (const auto as : {&ArgumentName::numpy, &ArgumentName::torch, &ArgumentName::torch_axis}) {
         int count = 0;
         (renamed(extra, as, count), ...);
-        if (count > 0) define(place, name, f, "", renamed(extra, as, count)...);
+        if (count > (as == &ArgumentName::torch_axis)) define(place, name, f, "", renamed(extra, as, count)...);
     }
 }
 

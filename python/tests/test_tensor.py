@@ -224,6 +224,7 @@ def test_names_of_numpy():
     for y, expected in [
         (x.sum(axis=0, keepdims=True), a.sum(0, keepdims=True)),
         (x.mean(dim=(0, 1)), a.mean()),
+        (x.min(axis=1, keepdim=True), a.min(1, keepdims=True)),
         (x.max(dim=-1, keepdim=True), a.max(-1, keepdims=True)),
         (inkling.concatenate([x, x], dim=1), np.concatenate([a, a], 1)),
         (x.softmax(dim=0).sum(dim=0), np.ones(3)),

@@ -454,6 +454,9 @@ class Tensor:
     def sum(self, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> Tensor: ...
 
     @overload
+    def sum(self, axis: int | Sequence[int] | None = None, keepdim: bool = False) -> Tensor: ...
+
+    @overload
     def mean(self, axes: int | Sequence[int] | None = None, keep_axes: bool = False) -> Tensor:
         """The mean over axes."""
 
@@ -462,6 +465,9 @@ class Tensor:
 
     @overload
     def mean(self, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> Tensor: ...
+
+    @overload
+    def mean(self, axis: int | Sequence[int] | None = None, keepdim: bool = False) -> Tensor: ...
 
     @overload
     def max(self, axes: int | Sequence[int] | None = None, keep_axes: bool = False) -> Tensor:
@@ -474,6 +480,9 @@ class Tensor:
     def max(self, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> Tensor: ...
 
     @overload
+    def max(self, axis: int | Sequence[int] | None = None, keepdim: bool = False) -> Tensor: ...
+
+    @overload
     def min(self, axes: int | Sequence[int] | None = None, keep_axes: bool = False) -> Tensor:
         """The minimum over axes; elements that share it share its gradient."""
 
@@ -482,6 +491,9 @@ class Tensor:
 
     @overload
     def min(self, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> Tensor: ...
+
+    @overload
+    def min(self, axis: int | Sequence[int] | None = None, keepdim: bool = False) -> Tensor: ...
 
     @overload
     def prod(self, axes: int | Sequence[int] | None = None, keep_axes: bool = False) -> Tensor:
@@ -494,6 +506,9 @@ class Tensor:
     def prod(self, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> Tensor: ...
 
     @overload
+    def prod(self, axis: int | Sequence[int] | None = None, keepdim: bool = False) -> Tensor: ...
+
+    @overload
     def logsumexp(self, axes: int | Sequence[int] | None = None, keep_axes: bool = False) -> Tensor:
         """ln sum e^x over axes, without overflow."""
 
@@ -502,6 +517,9 @@ class Tensor:
 
     @overload
     def logsumexp(self, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> Tensor: ...
+
+    @overload
+    def logsumexp(self, axis: int | Sequence[int] | None = None, keepdim: bool = False) -> Tensor: ...
 
     @overload
     def var(self, axes: int | Sequence[int] | None = None, keep_axes: bool = False, correction: float = 1.0) -> Tensor:
@@ -514,6 +532,9 @@ class Tensor:
     def var(self, dim: int | Sequence[int] | None = None, keepdim: bool = False, correction: float = 1.0) -> Tensor: ...
 
     @overload
+    def var(self, axis: int | Sequence[int] | None = None, keepdim: bool = False, correction: float = 1.0) -> Tensor: ...
+
+    @overload
     def std(self, axes: int | Sequence[int] | None = None, keep_axes: bool = False, correction: float = 1.0) -> Tensor:
         """The root of var."""
 
@@ -522,6 +543,9 @@ class Tensor:
 
     @overload
     def std(self, dim: int | Sequence[int] | None = None, keepdim: bool = False, correction: float = 1.0) -> Tensor: ...
+
+    @overload
+    def std(self, axis: int | Sequence[int] | None = None, keepdim: bool = False, correction: float = 1.0) -> Tensor: ...
 
     @overload
     def argmax(self, axes: int | Sequence[int] | None = None, keep_axes: bool = False) -> numpy.typing.ArrayLike:
@@ -534,6 +558,9 @@ class Tensor:
 
     @overload
     def argmax(self, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> numpy.typing.ArrayLike: ...
+
+    @overload
+    def argmax(self, axis: int | Sequence[int] | None = None, keepdim: bool = False) -> numpy.typing.ArrayLike: ...
 
     @overload
     def cumsum(self, axis: int) -> Tensor:
@@ -768,6 +795,9 @@ class Tensor:
     def norm(self, p: float = 2.0, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> Tensor: ...
 
     @overload
+    def norm(self, p: float = 2.0, axis: int | Sequence[int] | None = None, keepdim: bool = False) -> Tensor: ...
+
+    @overload
     def argmin(self, axes: int | Sequence[int] | None = None, keep_axes: bool = False) -> numpy.typing.ArrayLike:
         """Where the first minimum is, as argmax."""
 
@@ -776,6 +806,9 @@ class Tensor:
 
     @overload
     def argmin(self, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> numpy.typing.ArrayLike: ...
+
+    @overload
+    def argmin(self, axis: int | Sequence[int] | None = None, keepdim: bool = False) -> numpy.typing.ArrayLike: ...
 
     @overload
     def argsort(self, axis: int = -1, descending: bool = False) -> numpy.typing.ArrayLike:
@@ -1152,6 +1185,9 @@ def sum(x: Tensor, /, axis: int | Sequence[int] | None = None, keepdims: bool = 
 def sum(x: Tensor, /, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> Tensor: ...
 
 @overload
+def sum(x: Tensor, /, axis: int | Sequence[int] | None = None, keepdim: bool = False) -> Tensor: ...
+
+@overload
 def mean(x: Tensor, /, axes: int | Sequence[int] | None = None, keep_axes: bool = False) -> Tensor:
     """The mean over axes."""
 
@@ -1160,6 +1196,9 @@ def mean(x: Tensor, /, axis: int | Sequence[int] | None = None, keepdims: bool =
 
 @overload
 def mean(x: Tensor, /, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> Tensor: ...
+
+@overload
+def mean(x: Tensor, /, axis: int | Sequence[int] | None = None, keepdim: bool = False) -> Tensor: ...
 
 @overload
 def max(x: Tensor, /, axes: int | Sequence[int] | None = None, keep_axes: bool = False) -> Tensor:
@@ -1172,6 +1211,9 @@ def max(x: Tensor, /, axis: int | Sequence[int] | None = None, keepdims: bool = 
 def max(x: Tensor, /, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> Tensor: ...
 
 @overload
+def max(x: Tensor, /, axis: int | Sequence[int] | None = None, keepdim: bool = False) -> Tensor: ...
+
+@overload
 def min(x: Tensor, /, axes: int | Sequence[int] | None = None, keep_axes: bool = False) -> Tensor:
     """The minimum over axes; elements that share it share its gradient."""
 
@@ -1180,6 +1222,9 @@ def min(x: Tensor, /, axis: int | Sequence[int] | None = None, keepdims: bool = 
 
 @overload
 def min(x: Tensor, /, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> Tensor: ...
+
+@overload
+def min(x: Tensor, /, axis: int | Sequence[int] | None = None, keepdim: bool = False) -> Tensor: ...
 
 @overload
 def prod(x: Tensor, /, axes: int | Sequence[int] | None = None, keep_axes: bool = False) -> Tensor:
@@ -1192,6 +1237,9 @@ def prod(x: Tensor, /, axis: int | Sequence[int] | None = None, keepdims: bool =
 def prod(x: Tensor, /, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> Tensor: ...
 
 @overload
+def prod(x: Tensor, /, axis: int | Sequence[int] | None = None, keepdim: bool = False) -> Tensor: ...
+
+@overload
 def logsumexp(x: Tensor, /, axes: int | Sequence[int] | None = None, keep_axes: bool = False) -> Tensor:
     """ln sum e^x over axes, without overflow."""
 
@@ -1200,6 +1248,9 @@ def logsumexp(x: Tensor, /, axis: int | Sequence[int] | None = None, keepdims: b
 
 @overload
 def logsumexp(x: Tensor, /, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> Tensor: ...
+
+@overload
+def logsumexp(x: Tensor, /, axis: int | Sequence[int] | None = None, keepdim: bool = False) -> Tensor: ...
 
 @overload
 def var(x: Tensor, /, axes: int | Sequence[int] | None = None, keep_axes: bool = False, correction: float = 1.0) -> Tensor:
@@ -1212,6 +1263,9 @@ def var(x: Tensor, /, axis: int | Sequence[int] | None = None, keepdims: bool = 
 def var(x: Tensor, /, dim: int | Sequence[int] | None = None, keepdim: bool = False, correction: float = 1.0) -> Tensor: ...
 
 @overload
+def var(x: Tensor, /, axis: int | Sequence[int] | None = None, keepdim: bool = False, correction: float = 1.0) -> Tensor: ...
+
+@overload
 def std(x: Tensor, /, axes: int | Sequence[int] | None = None, keep_axes: bool = False, correction: float = 1.0) -> Tensor:
     """The root of var."""
 
@@ -1220,6 +1274,9 @@ def std(x: Tensor, /, axis: int | Sequence[int] | None = None, keepdims: bool = 
 
 @overload
 def std(x: Tensor, /, dim: int | Sequence[int] | None = None, keepdim: bool = False, correction: float = 1.0) -> Tensor: ...
+
+@overload
+def std(x: Tensor, /, axis: int | Sequence[int] | None = None, keepdim: bool = False, correction: float = 1.0) -> Tensor: ...
 
 @overload
 def argmax(x: Tensor, /, axes: int | Sequence[int] | None = None, keep_axes: bool = False) -> numpy.typing.ArrayLike:
@@ -1232,6 +1289,9 @@ def argmax(x: Tensor, /, axis: int | Sequence[int] | None = None, keepdims: bool
 
 @overload
 def argmax(x: Tensor, /, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> numpy.typing.ArrayLike: ...
+
+@overload
+def argmax(x: Tensor, /, axis: int | Sequence[int] | None = None, keepdim: bool = False) -> numpy.typing.ArrayLike: ...
 
 @overload
 def cumsum(x: Tensor, /, axis: int) -> Tensor:
@@ -1510,6 +1570,9 @@ def norm(x: Tensor, /, p: float = 2.0, axis: int | Sequence[int] | None = None, 
 def norm(x: Tensor, /, p: float = 2.0, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> Tensor: ...
 
 @overload
+def norm(x: Tensor, /, p: float = 2.0, axis: int | Sequence[int] | None = None, keepdim: bool = False) -> Tensor: ...
+
+@overload
 def argmin(x: Tensor, /, axes: int | Sequence[int] | None = None, keep_axes: bool = False) -> numpy.typing.ArrayLike:
     """Where the first minimum is, as argmax."""
 
@@ -1518,6 +1581,9 @@ def argmin(x: Tensor, /, axis: int | Sequence[int] | None = None, keepdims: bool
 
 @overload
 def argmin(x: Tensor, /, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> numpy.typing.ArrayLike: ...
+
+@overload
+def argmin(x: Tensor, /, axis: int | Sequence[int] | None = None, keepdim: bool = False) -> numpy.typing.ArrayLike: ...
 
 @overload
 def argsort(x: Tensor, /, axis: int = -1, descending: bool = False) -> numpy.typing.ArrayLike:
