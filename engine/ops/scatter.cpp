@@ -1,7 +1,10 @@
 #include "engine/ops/scatter.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
+#include <map>
+#include <numeric>
 
 #include "engine/ops/binary.h"
 #include "engine/ops/mask.h"
@@ -69,31 +72,41 @@ Tensor<T> scatter(const Tensor<T>& x, std::ptrdiff_t axis, const IdArray& index,
         const Tensor<T> total = reshape(scatter_add(kept, 0, ids, flatten(values)), x.shape());
         return how == Scatter::sum ? total : mul(total, Tensor<T>(share));
     }
-    // A row for each element of x: the places in `all` of the elements that reach it. `all` is x, the source, and a
-    // number that changes nothing.
-    const std::size_t most = count.empty() ? 0 : *std::max_element(count.begin(), count.end());
-    const std::size_t width = how == Scatter::replace ? 1 : most + 1;
-    IdArray from(Shape{n, width}, static_cast<std::int32_t>(nothing));
-    for (std::size_t i = 0; i < n; ++i) {
-        if (include_self || count[i] == 0) from.data()[i * width] = static_cast<std::int32_t>(i);
-        count[i] = 0;
-    }
-    for (std::size_t j = 0; j < to.size(); ++j)
-        from.data()[to[j] * width + (width > 1 ? ++count[to[j]] : 0)] = static_cast<std::int32_t>(n + j);
+    if (to.empty()) return x;
+    // `all` is x, the source, and a number that changes nothing. `hits` are the places in it of the source's elements,
+    // in the order of the elements of x that they reach: those of i begin at first[i].
+    std::vector<std::size_t> first(n + 1);
+    std::partial_sum(count.begin(), count.end(), first.begin() + 1);
+    std::vector<std::int32_t> hits(to.size());
+    std::vector<std::size_t> next = first;
+    for (std::size_t j = 0; j < to.size(); ++j) hits[next[to[j]]++] = static_cast<std::int32_t>(n + j);
     constexpr double infinity = std::numeric_limits<double>::infinity();
     const double none = how == Scatter::prod ? 1 : how == Scatter::max ? -infinity : how == Scatter::min ? infinity : 0;
     const Tensor<T> all = concatenate({flatten(x), flatten(values), Tensor<T>::full({1}, static_cast<T>(none))}, 0);
-    const Tensor<T> rows = reshape(index_select(all, 0, from.reshaped({from.size()})), Shape{n, width});
-    switch (how) {
-        case Scatter::prod:
-            return reshape(prod(rows, 1), x.shape());
-        case Scatter::max:
-            return reshape(max(rows, 1), x.shape());
-        case Scatter::min:
-            return reshape(min(rows, 1), x.shape());
-        default:
-            return reshape(rows, x.shape());
+    IdArray places(Shape{n});
+    if (how == Scatter::replace) {
+        for (std::size_t i = 0; i < n; ++i)
+            places.data()[i] = count[i] ? hits[first[i + 1] - 1] : static_cast<std::int32_t>(i);
+        return reshape(index_select(all, 0, places), x.shape());
     }
+    // Elements with like counts are the rows of one matrix, whose width is a power of 2: memory stays in proportion.
+    std::map<std::size_t, std::vector<std::size_t>> like;
+    for (std::size_t i = 0; i < n; ++i) like[std::bit_ceil(count[i] + 1)].push_back(i);
+    std::vector<Tensor<T>> results;
+    std::int32_t done = 0;
+    for (const auto& [width, elements] : like) {
+        IdArray from(Shape{elements.size() * width}, static_cast<std::int32_t>(nothing));
+        std::int32_t* row = from.data();
+        for (const std::size_t i : elements) {
+            if (include_self || count[i] == 0) row[0] = static_cast<std::int32_t>(i);
+            std::copy(hits.data() + first[i], hits.data() + first[i + 1], row + 1);
+            places.data()[i] = done++;
+            row += width;
+        }
+        const Tensor<T> rows = reshape(index_select(all, 0, from), Shape{elements.size(), width});
+        results.push_back(how == Scatter::prod ? prod(rows, 1) : how == Scatter::max ? max(rows, 1) : min(rows, 1));
+    }
+    return reshape(index_select(concatenate(results, 0), 0, places), x.shape());
 }
 
 #define INKLING_INSTANTIATE(T) \

@@ -1,4 +1,5 @@
 // Ops made of others, vectors in products, numbers as operands: what the table of op cases cannot say.
+#include "engine/array/buffer_pool.h"
 #include "engine/ops.h"
 #include "tests/engine/helpers.h"
 
@@ -35,6 +36,16 @@ TEST_CASE("composed: known values", "[engine]") {
     CHECK(remainder(Tensor<double>::from(1.0), Tensor<double>::from(0.1)).item() == std::fmod(1.0, 0.1));
     check_equal(maximum(kX, 2).value(), {3, 2, 2, 4, 4, 2});
     check_equal(pow(2, kX).value(), {8, 2, 4, 16, 16, 1});
+}
+
+TEST_CASE("scatter: memory is in proportion to the elements, wherever they go", "[engine]") {
+    const std::size_t n = 1000, before = pool_statistics().bytes_in_use;
+    const auto x = Tensor<float>::zeros({n}, true), source = Tensor<float>::full({n}, 1.0F);
+    for (const Scatter how : {Scatter::prod, Scatter::max, Scatter::min}) {
+        const Tensor<float> y = scatter(x, 0, IdArray({n}, 7), source, how);
+        CHECK(y.value()(7) == (how == Scatter::max ? 1 : 0));
+        CHECK(pool_statistics().bytes_in_use - before < 40 * n * sizeof(float));
+    }
 }
 
 TEST_CASE("composed: what overflows or cancels on the way keeps its digits", "[engine]") {
