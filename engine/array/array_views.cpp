@@ -104,7 +104,7 @@ ConstArray<T> ConstArray<T>::sliced(std::ptrdiff_t axis, std::size_t begin, std:
     const std::size_t k = normalize_axis("slice", axis, rank());
     check(begin <= end && end <= this->shape()[k] && step > 0,
           "slice: 0 <= begin <= end <= size and step > 0 are required, got [{}, {}) by {} on axis {} of shape {}",
-          begin, end, step, k, this->shape());
+          static_cast<std::ptrdiff_t>(begin), static_cast<std::ptrdiff_t>(end), step, k, this->shape());
     Shape shape = this->shape();
     Strides strides(this->strides().begin(), this->strides().end());
     const T* const start = this->data() + static_cast<std::ptrdiff_t>(begin) * strides[k];

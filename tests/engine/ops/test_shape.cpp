@@ -68,6 +68,7 @@ TEST_CASE("shape: mismatched shapes are refused, naming op and shapes", "[engine
     CHECK_THROWS_WITH(permute(x, {1, 1}), ContainsSubstring("permute") && ContainsSubstring("(2, 3)"));
     CHECK_THROWS_WITH(permute(deep, {0}), ContainsSubstring("permute") && ContainsSubstring("(0,)"));
     CHECK_THROWS_WITH(transpose(x, 0, 2), ContainsSubstring("transpose: axis 2"));
+    CHECK_THROWS_WITH(slice(x, 0, std::size_t(-1), 1), ContainsSubstring("got [-1, 1) by 1"));
     CHECK_THROWS_WITH(slice(x, 0, 1, 3), ContainsSubstring("slice") && ContainsSubstring("(2, 3)"));
     CHECK_THROWS_WITH(split(x, 2, 1), ContainsSubstring("split: 2 equal parts") && ContainsSubstring("(2, 3)"));
     CHECK_THROWS_AS(split(x, 0, 1), Error);
