@@ -9,8 +9,12 @@
 // expression kept in `auto` refers to its operands, which may be gone. Only this file names xtensor's types.
 #pragma once
 
+// xtensor has a constant PI; a program may have a macro of that name.
+#pragma push_macro("PI")
+#undef PI
 #include <xtensor/xarray.hpp>
 #include <xtensor/xbuffer_adaptor.hpp>
+#pragma pop_macro("PI")
 
 #include <algorithm>
 #include <concepts>
