@@ -80,7 +80,8 @@ void TrainingLoop::go_on_from(const TrainingState& state) {
 }
 
 void TrainingLoop::replan(std::size_t max_iters, std::size_t planned) {
-    options_.plan = {.changed_at = state_.step, .steps_before = planned};
+    std::erase_if(options_.plan.changes, [&](const RunPlan::Change& change) { return change.step >= state_.step; });
+    options_.plan.changes.push_back({state_.step, planned});
     options_.max_iters = max_iters;
     state_.config = to_toml(options_);
 }
@@ -229,20 +230,13 @@ void TrainingLoop::evaluate_now(const std::vector<Callback*>& callbacks, const s
     if (std::isfinite(bits_per_byte_)) metrics_.bits_per_byte = bits_per_byte(loss);
 }
 
-// Once: the clock tells how many steps there is time for. The first tenth does not count, in which buffers are made and
-// threads find out how many they should be. Fewer steps are planned only when half of the run is over: a slow moment
-// may pass, and a plan that is too long costs less than one that ends early.
 void TrainingLoop::check_plan(const std::vector<Callback*>& callbacks) {
-    constexpr double kTooShort = 1.0, kTooLong = 0.8, kPlanned = 1.05;  // a plan is a tenth longer than what fits
-    if (!options_.plan.adjustable || options_.max_time <= 0) return;
-    const auto planned = static_cast<double>(options_.max_iters), step = static_cast<double>(state_.step);
-    const double over = std::max(step / planned, state_.train_s / options_.max_time);
-    if (over < 0.1 || timed_from_ == 0) timed_from_ = state_.step, timed_from_s_ = state_.train_s;
-    if (over < 0.25 || state_.step == timed_from_) return;
-    const double per_step = (state_.train_s - timed_from_s_) / static_cast<double>(state_.step - timed_from_);
-    const double fits = step + (options_.max_time - state_.train_s) / per_step;
-    if (fits <= kTooShort * planned && (fits >= kTooLong * planned || over < 0.5)) return;
-    replan(std::max(state_.step + 1, static_cast<std::size_t>(kPlanned * fits)), options_.max_iters);
+    const RunPlan& plan = options_.plan;
+    if (!plan.adjustable || options_.max_time <= 0) return;
+    if (!plan.changes.empty() && plan.changes.back().step >= state_.step) return;  // it repeats steps from before
+    const std::size_t steps = time_plan_.steps(state_.step, state_.train_s, options_.max_time, options_.max_iters);
+    if (steps == options_.max_iters) return;
+    replan(steps, options_.max_iters);
     for (Callback* const callback : callbacks) callback->replanned(*this);
 }
 

@@ -16,6 +16,7 @@
 #include "train/run/checkpoint.h"
 #include "train/run/metrics.h"
 #include "train/step.h"
+#include "train/time_plan.h"
 
 namespace inkling::train {
 
@@ -89,8 +90,7 @@ class TrainingLoop {
     std::string anomaly_;
     std::size_t refused_in_a_row_ = 0, saved_step_ = static_cast<std::size_t>(-1);
     bool asked_to_stop_ = false, checkpoint_due_ = false;
-    std::size_t timed_from_ = 0;  // the first step that check_plan() counts
-    double timed_from_s_ = 0;
+    TimePlan time_plan_;
 };
 
 }  // namespace inkling::train

@@ -9,13 +9,20 @@
 namespace inkling::train {
 
 double Schedule::at(std::size_t step) const {
-    if (replan_step == 0 || planned_steps == decay_steps) return planned(step, decay_steps);
-    if (step < replan_step) return planned(step, planned_steps);
-    const double steps = std::max(1.0, (static_cast<double>(decay_steps) - static_cast<double>(replan_step)) / 20);
-    const double part = static_cast<double>(step - replan_step + 1) / steps, rate = planned(step, decay_steps);
-    if (part >= 1) return rate;
-    const double before = planned(replan_step, planned_steps);
-    return before + part * (rate - before);
+    std::size_t changed = 0;  // the step of the last change so far
+    double before = 0;        // and the rate that it found
+    const auto rate = [&](std::size_t at, std::size_t steps) {
+        const double now = planned(at, steps);
+        const double way = std::max(1.0, (static_cast<double>(steps) - static_cast<double>(changed)) / 20);
+        const double part = static_cast<double>(at - changed + 1) / way;
+        return changed == 0 || part >= 1 ? now : before + part * (now - before);
+    };
+    for (const RunPlan::Change& change : changes) {
+        if (step < change.step) return rate(step, change.steps_before);
+        before = rate(change.step, change.steps_before);
+        changed = change.step;
+    }
+    return rate(step, decay_steps);
 }
 
 double Schedule::planned(std::size_t step, std::size_t steps) const {
@@ -36,15 +43,9 @@ double Schedule::planned(std::size_t step, std::size_t steps) const {
 }
 
 Schedule schedule_of(const TrainOptions& o) {
-    const auto decay = [&](std::size_t iters) { return o.lr_decay_iters ? o.lr_decay_iters : iters; };
-    return {.kind = o.schedule,
-            .peak = o.learning_rate,
-            .floor = o.min_lr,
-            .warmup = o.warmup_iters,
-            .decay_steps = decay(o.max_iters),
-            .decay_fraction = o.decay_fraction,
-            .replan_step = o.plan.changed_at,
-            .planned_steps = decay(o.plan.steps_before)};
+    Schedule s{o.schedule, o.learning_rate, o.min_lr, o.warmup_iters, o.max_iters, o.decay_fraction, o.plan.changes};
+    if (o.lr_decay_iters > 0) s.decay_steps = o.lr_decay_iters, s.changes = {};
+    return s;
 }
 
 }  // namespace inkling::train

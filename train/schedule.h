@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 
 #include "train/settings/enums.h"
 #include "train/settings/options.h"
@@ -12,15 +13,14 @@ struct Schedule {
     ScheduleKind kind = ScheduleKind::cosine;
     double peak = 1e-3, floor = 1e-4;
     std::size_t warmup = 100, decay_steps = 2000;
-    double decay_fraction = 0.2;  // the last part of decay_steps, in which wsd decays
-    // For a replanned run: up to replan_step, the plan was a decay over planned_steps.
-    std::size_t replan_step = 0, planned_steps = 0;
+    double decay_fraction = 0.2;                    // the last part of decay_steps, in which wsd decays
+    std::span<const RunPlan::Change> changes = {};  // earlier values of decay_steps; they outlive the schedule
 
     // The rate at `step`, counted from 0. As nanoGPT: peak (step + 1) / (warmup + 1) while step < warmup; floor from
     // decay_steps on; between them from peak to floor along half a cosine or a line, or constantly peak. wsd (warm-up,
     // stable, decay: Hu et al. 2024) stays at peak and then falls as 1 - sqrt(elapsed part of the decay) (Haegele et
-    // al. 2024). After replan_step, a twentieth of the remaining steps leads along a line from the old plan's rate to
-    // the new.
+    // al. 2024). After a change of plan, a twentieth of the remaining steps leads along a line from the old plan's rate
+    // to the new.
     double at(std::size_t step) const;
 
   private:

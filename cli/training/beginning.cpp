@@ -16,7 +16,8 @@ using train::TrainOptions;
 std::string going_on_from(const std::filesystem::path& checkpoint, const train::TrainingLoop& loop) {
     const train::TrainOptions& o = loop.options();
     const std::string from = fmt::format("going on from {}, step {}", checkpoint.string(), loop.state().step);
-    const auto& [adjustable, changed_at, steps_before] = o.plan;
+    if (o.plan.changes.empty()) return from;
+    const auto& [changed_at, steps_before] = o.plan.changes.back();
     if (changed_at != loop.state().step || o.max_iters <= steps_before) return from;
     const double rate = train::schedule_of(o).at(changed_at + (o.max_iters - changed_at) / 20);
     return from + fmt::format(": {} steps, {} before; the learning rate rises again to {:.2g}", o.max_iters,

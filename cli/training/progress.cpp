@@ -5,6 +5,7 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
@@ -170,8 +171,9 @@ void Report::evaluated(train::TrainingLoop& loop) {
 
 void Report::replanned(train::TrainingLoop& loop) {
     const train::TrainOptions& o = loop.options();
-    note(fmt::format("planned again: {} steps, not {}, are as many as there is time for", o.max_iters,
-                     o.plan.steps_before));
+    const std::size_t before = o.plan.changes.back().steps_before;
+    if (10 * std::max(o.max_iters, before) <= 11 * std::min(o.max_iters, before)) return;  // the next lines show it
+    note(fmt::format("planned again: {} steps, not {}, are as many as there is time for", o.max_iters, before));
 }
 
 // The last step has a line in any case.

@@ -206,8 +206,8 @@ TEST_CASE("resume: more steps or more time stretch the plan, in one line, and th
     const Result r = succeeded(run.resume({}, "60"));
     CHECK_THAT(r.err, ContainsSubstring("step 20: 60 steps, 20 before; the learning rate rises again to "));
     const std::string config = read_file(run.out + "/config.toml");
-    CHECK_THAT(config, ContainsSubstring("max_iters = 60\n") && ContainsSubstring("replan_step = 20\n") &&
-                           ContainsSubstring("planned_iters = 20\n"));
+    CHECK_THAT(config, ContainsSubstring("max_iters = 60\n") && ContainsSubstring("replan_step = [ 20 ]\n") &&
+                           ContainsSubstring("planned_iters = [ 20 ]\n"));
     const auto rates = [&] {
         std::map<std::size_t, double> rate;
         std::istringstream lines(read_file(run.out + "/metrics.jsonl"));

@@ -209,46 +209,50 @@ TEST_CASE("training: stops when the validation loss has not improved for a while
     CHECK(run.state().val_loss > run.state().best_val_loss);
 }
 
-namespace {
-
-struct Replans : train::Callback {
-    void replanned(train::TrainingLoop& loop) override { steps.push_back(loop.options().max_iters); }
-    std::vector<std::size_t> steps;
-};
-
-}  // namespace
-
-TEST_CASE("training: a plan that the clock shows to be wrong is made again, once", "[train][unsanitized]") {
+TEST_CASE("training: the clock changes the plan of a run whose time is limited", "[train][unsanitized]") {
     train::TrainOptions o = small_options();
-    o.lr_decay_iters = 0, o.max_iters = 40, o.plan.adjustable = true;
-    o.max_time = kEmulated ? 6 : 0.6;  // a step takes far less than 15 ms
-    Replans told;
+    o.lr_decay_iters = 0, o.max_iters = 1'000'000'000, o.plan.adjustable = true;
+    o.max_time = kEmulated ? 6 : 0.6;
+    struct Replans : train::Callback {
+        void replanned(train::TrainingLoop& loop) override { steps.push_back(loop.options().max_iters); }
+        std::vector<std::size_t> steps;
+    };
+    const auto replans_of = [](Run& run) {
+        Replans told;
+        run.loop.run({&told});
+        return told.steps;
+    };
     Run run(o);
-    run.loop.run({&told});
-    REQUIRE(told.steps.size() == 1);
+    const std::vector<std::size_t> steps = replans_of(run);
+    REQUIRE(!steps.empty());
     const train::TrainOptions& now = run.loop.options();
-    CHECK(
-        (now.max_iters == told.steps[0] && now.max_iters > 40 && now.plan.steps_before == 40 && !now.plan.adjustable));
-    CHECK((now.plan.changed_at >= 10 && now.plan.changed_at < 40));
-    CHECK(run.state().step > 40);
-    CHECK_THAT(run.state().config, ContainsSubstring(fmt::format("max_iters = {}\n", now.max_iters)) &&
-                                       ContainsSubstring(fmt::format("replan_step = {}\n", now.plan.changed_at)));
-    o.max_iters = 1'000'000'000;  // and far too long
-    Replans shorter;
-    Run second(o);
-    second.loop.run({&shorter});
-    REQUIRE(shorter.steps.size() == 1);
-    CHECK(shorter.steps[0] < 1'000'000);
+    CHECK((now.max_iters == steps.back() && now.max_iters < 1'000'000 && now.plan.changes.size() == steps.size()));
+    CHECK((now.plan.adjustable && now.plan.changes[0].steps_before == 1'000'000'000));
+    CHECK(run.state().config == train::to_toml(now));
     o.plan.adjustable = false;  // steps that the user asked for stay
-    Replans none;
-    Run third(o);
-    third.loop.run({&none});
-    CHECK(none.steps.empty());
+    Run asked(o);
+    CHECK(replans_of(asked).empty());
+    o.plan.adjustable = true, o.max_time = 0, o.max_iters = 200;
+    Run untimed(o);
+    CHECK(replans_of(untimed).empty());
+    o.max_time = 0.6, o.max_iters = 100, o.plan.changes = {{1'000'000, 100}};  // it repeats a run up to there
+    Run repeated(o);
+    CHECK(replans_of(repeated).empty());
+}
+
+TEST_CASE("training: a change of plan replaces those from its step on", "[train]") {
+    train::TrainOptions o = small_options();
+    o.max_iters = 60, o.plan.changes = {{3, 30}, {5, 40}, {9, 50}};
+    Run run(o);
+    for (int i = 0; i < 5; ++i) run.loop.run_step();
+    run.loop.replan(80, 45);
+    CHECK(run.loop.options().plan.changes == std::vector<train::RunPlan::Change>{{3, 30}, {5, 45}});
+    CHECK(run.loop.options().max_iters == 80);
 }
 
 TEST_CASE("training: a run that was planned again is repeated by its config, from before that too", "[train]") {
     train::TrainOptions o = small_options();
-    o.lr_decay_iters = 0, o.max_iters = 60, o.plan = {.changed_at = 12, .steps_before = 30};
+    o.lr_decay_iters = 0, o.max_iters = 60, o.plan.changes = {{12, 30}};
     const auto rates = [](const train::TrainOptions& options) {
         struct Rates : train::Callback {
             void step_done(train::TrainingLoop& loop) override { all.push_back(loop.metrics().lr); }

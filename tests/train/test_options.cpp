@@ -127,15 +127,25 @@ TEST_CASE("options: settings are compared by what they say, not by how they are 
 }
 
 TEST_CASE("options: the plan of a run is kept in its config.toml, and is no setting", "[train]") {
+    using Changes = std::vector<train::RunPlan::Change>;
     TrainOptions options, back;
     CHECK(train::to_toml(options).find("replan") == std::string::npos);
     for (const train::Setting& s : train::settings(options)) CHECK(s.name.find("plan") == std::string::npos);
     const std::string before = "replan = false\nreplan_step = 20\nplanned_iters = 30\n";  // as older versions wrote it
     CHECK(train::parse_toml(before, "c.toml", options).empty());
-    CHECK((!options.plan.adjustable && options.plan.changed_at == 20 && options.plan.steps_before == 30));
-    train::parse_toml(train::to_toml(options), "c.toml", back);
-    CHECK((back.plan.changed_at == 20 && back.plan.steps_before == 30));
-    CHECK_THAT(refusal("replan_step = 'soon'"), ContainsSubstring("replan_step: a whole number"));
+    CHECK((!options.plan.adjustable && options.plan.changes == Changes{{20, 30}}));
+    CHECK(train::parse_toml("replan = true\nreplan_step = 0\nplanned_iters = 0\n", "c.toml", options).empty());
+    CHECK((options.plan.adjustable && options.plan.changes.empty()));
+    for (const Changes& changes : {Changes{}, Changes{{20, 30}}, Changes{{20, 30}, {25, 60}}}) {
+        options.plan.changes = changes;
+        train::parse_toml(train::to_toml(options), "c.toml", back);
+        CHECK((back.plan.adjustable && back.plan.changes == changes));
+    }
+    CHECK_THAT(refusal("replan = 1"), ContainsSubstring("replan: true or false"));
+    CHECK_THAT(refusal("replan_step = 'soon'"), ContainsSubstring("replan_step: whole numbers"));
+    CHECK_THAT(refusal("replan_step = [ 5, -1 ]"), ContainsSubstring("replan_step: whole numbers"));
+    for (const char* bad : {"replan_step = [ 5 ]", "replan_step = [ 5, 5 ]\nplanned_iters = [ 9, 9 ]"})
+        CHECK_THAT(refusal(bad), ContainsSubstring("replan_step: steps that rise, as many as planned_iters"));
 }
 
 TEST_CASE("options: texts of the command line and of Python are read alike", "[train]") {

@@ -77,13 +77,25 @@ TEST_CASE("schedule: a warm-up as long as the whole run, or longer, divides by n
 
 TEST_CASE("schedule: planned again, it leads from the old plan's rate to the new plan's", "[train]") {
     Schedule s{ScheduleKind::linear, 1.0, 0.0, 0, 300};
-    s.replan_step = 100, s.planned_steps = 100;  // it had decayed to 0
+    std::vector<inkling::train::RunPlan::Change> changes = {{100, 100}};  // it had decayed to 0
+    s.changes = changes;
     CHECK(s.at(50) == Approx(0.5));
     CHECK(s.at(99) == Approx(0.01));
     for (std::size_t i = 0; i < 10; ++i)  // a twentieth of 200 steps
         CHECK(s.at(100 + i) == Approx(static_cast<double>(i + 1) / 10 * (1 - static_cast<double>(100 + i) / 300)));
     CHECK(s.at(110) == Approx(1 - 110.0 / 300));
     CHECK(s.at(300) == 0);
-    s.planned_steps = 300;  // nothing changes
+    changes = {{100, 300}};  // nothing changes
     CHECK(s.at(100) == Approx(1 - 100.0 / 300));
+    // a second change, in the middle of the first one's way, leads on from the rate that it finds
+    changes = {{100, 100}, {105, 300}};
+    s.changes = changes, s.decay_steps = 205;
+    const double found = 0.6 * (1 - 105.0 / 300);
+    CHECK(s.at(99) == Approx(0.01));
+    CHECK(s.at(104) == Approx(0.5 * (1 - 104.0 / 300)));
+    for (std::size_t i = 0; i < 5; ++i)  // a twentieth of 100 steps
+        CHECK(s.at(105 + i) ==
+              Approx(found + static_cast<double>(i + 1) / 5 * (1 - static_cast<double>(105 + i) / 205 - found)));
+    CHECK(s.at(150) == Approx(1 - 150.0 / 205));
+    CHECK(s.at(205) == 0);
 }

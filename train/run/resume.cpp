@@ -17,7 +17,9 @@ void extend(TrainingLoop& loop, const std::string& config) {
     const TrainingState& state = loop.state();
     TrainOptions then;
     const auto given = parse_toml(config, "the checkpoint's settings", then, UnknownKeys::passed_over);
-    if (state.step == 0 || now.plan.changed_at > state.step || !given.contains("max-iters")) return;
+    const std::vector<RunPlan::Change>& changes = now.plan.changes;
+    const bool changes_later = !changes.empty() && changes.back().step > state.step;
+    if (state.step == 0 || changes_later || !given.contains("max-iters")) return;
     const std::size_t planned = then.max_iters;
     const double time = given.contains("max-time") ? then.max_time : 0;
     std::size_t max_iters = now.max_iters;

@@ -17,11 +17,15 @@
 
 namespace inkling::train {
 
-// A change of the number of steps (TrainingLoop::replan): state of the run, not a setting. config.toml keeps it, so
-// that a run resumed from before the change repeats it.
+// Changes of the number of steps (TrainingLoop::replan): state of the run, not a setting. config.toml keeps them, so
+// that a run resumed from before a change repeats it.
 struct RunPlan {
-    bool adjustable = false;                       // may change once, if steps take longer or shorter than expected
-    std::size_t changed_at = 0, steps_before = 0;  // the step of the change, 0 for none, and max_iters before it
+    struct Change {
+        std::size_t step, steps_before;  // max_iters until this step
+        bool operator==(const Change&) const = default;
+    };
+    bool adjustable = false;      // max_iters follows the clock (time_plan.h)
+    std::vector<Change> changes;  // by step
 };
 
 struct TrainOptions {

@@ -95,7 +95,7 @@ RunSettings resolve(RunSettings s, const Resume& resume) {
     if (!s.recipe && !resumed && !s.from_file)
         s.recipe = &default_recipe(!s.has("data"), s.has("init-from") || s.has("init-adapter"));
     if (s.recipe) s.options = s.recipe->options;
-    if (given.plan.adjustable || given.plan.changed_at > 0) s.options.plan = given.plan;
+    if (given.plan.adjustable || !given.plan.changes.empty()) s.options.plan = given.plan;
     copy_settings(s.given, given, s.options);
     check_adapter_flags(resumed, s);
     if (s.recipe && s.recipe->tunes && s.options.init_from.empty())

@@ -2,6 +2,7 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
+#include <functional>
 #include <sstream>
 
 #include "engine/base/check.h"
@@ -87,11 +88,47 @@ toml::table parsed(const std::string& text, const std::string& what) {
     }
 }
 
-// The plan in config.toml, under the names that older versions had for it as settings.
-std::vector<Setting> plan_rows(RunPlan& plan) {
-    return {{"replan", &plan.adjustable, Group::time, 0, ""},
-            {"replan-step", &plan.changed_at, Group::time, 0, ""},
-            {"planned-iters", &plan.steps_before, Group::time, 0, ""}};
+// The plan in config.toml. Older versions wrote at most one change, as numbers.
+constexpr const char *kAdjustable = "replan", *kStep = "replan_step", *kStepsBefore = "planned_iters";
+
+std::vector<std::size_t> read_steps(const toml::table& table, const char* key, const std::string& what) {
+    std::vector<std::size_t> steps;
+    const auto read = [&](const toml::node& node) {
+        const std::int64_t step = node.is_integer() ? *node.value<std::int64_t>() : -1;
+        check<BadInput>(step >= 0, "{}: {}: whole numbers of at least 0 are required", what, key);
+        steps.push_back(static_cast<std::size_t>(step));
+    };
+    const toml::node* const node = table.get(key);
+    if (node && node->is_array())
+        for (const toml::node& item : *node->as_array()) read(item);
+    else if (node)
+        read(*node);
+    return steps;
+}
+
+void read_plan(const toml::table& table, const std::string& what, RunPlan& plan) {
+    if (const toml::node* const node = table.get(kAdjustable)) {
+        check<BadInput>(node->is_boolean(), "{}: {}: true or false is required", what, kAdjustable);
+        plan.adjustable = *node->value<bool>();
+    }
+    const auto steps = read_steps(table, kStep, what), before = read_steps(table, kStepsBefore, what);
+    const bool rising = std::adjacent_find(steps.begin(), steps.end(), std::greater_equal<>()) == steps.end();
+    check<BadInput>(steps.size() == before.size() && rising, "{}: {}: steps that rise, as many as {}, are required",
+                    what, kStep, kStepsBefore);
+    plan.changes.clear();
+    for (std::size_t i = 0; i < steps.size(); ++i)
+        if (steps[i] > 0) plan.changes.push_back({steps[i], before[i]});
+}
+
+std::string plan_toml(const RunPlan& plan) {
+    if (!plan.adjustable && plan.changes.empty()) return "";
+    std::string steps, before;
+    for (const RunPlan::Change& change : plan.changes) {
+        steps += fmt::format("{}{}", steps.empty() ? " " : ", ", change.step);
+        before += fmt::format("{}{}", before.empty() ? " " : ", ", change.steps_before);
+    }
+    return fmt::format("{} = {}\n{} = [{} ]\n{} = [{} ]\n", kAdjustable, plan.adjustable, kStep, steps, kStepsBefore,
+                       before);
 }
 
 }  // namespace
@@ -113,7 +150,6 @@ std::set<std::string> read_toml(const std::filesystem::path& path, TrainOptions&
 std::set<std::string> parse_toml(const std::string& text, const std::string& what, TrainOptions& options,
                                  UnknownKeys unknown) {
     const toml::table table = parsed(text, what);
-    const std::vector<Setting> plan = plan_rows(options.plan);
     std::set<std::string> read, keys;
     std::vector<std::string> known;
     for (const Setting& s : settings(options)) {
@@ -124,10 +160,8 @@ std::set<std::string> parse_toml(const std::string& text, const std::string& wha
         read.insert(s.name);
     }
     keys.insert(known.begin(), known.end());
-    for (const Setting& s : plan) {
-        keys.insert(s.key());
-        if (const toml::node* const node = table.get(s.key())) read_node(*node, s, what + ": " + s.key());
-    }
+    keys.insert({kAdjustable, kStep, kStepsBefore});
+    read_plan(table, what, options.plan);
     for (const auto& [key, node] : table) {
         if (unknown == UnknownKeys::passed_over || keys.contains(std::string(key.str()))) continue;
         throw BadInput(
@@ -140,9 +174,7 @@ std::string to_toml(TrainOptions options) {
     std::string all;
     for (const Setting& s : settings(options))
         if (!s.is(kOneStart)) all += fmt::format("{} = {}\n", s.key(), s.toml());
-    if (options.plan.adjustable || options.plan.changed_at > 0)
-        for (const Setting& s : plan_rows(options.plan)) all += fmt::format("{} = {}\n", s.key(), s.toml());
-    return all;
+    return all + plan_toml(options.plan);
 }
 
 }  // namespace inkling::train

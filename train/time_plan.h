@@ -1,0 +1,26 @@
+// Plans the number of steps of a run that --max-time ends, again and again, from the seconds that its steps take. It
+// reads no clock.
+//   TimePlan plan;
+//   max_iters = plan.steps(step, train_s, max_time, max_iters);   // after each step
+// On a machine whose speed wanders between half and all of it, a run uses at least 97% of its time.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+namespace inkling::train {
+
+class TimePlan {
+  public:
+    // After `step` steps in `seconds` of `max_time`: the number of steps to plan, which is `planned` while that fits.
+    std::size_t steps(std::size_t step, double seconds, double max_time, std::size_t planned);
+
+  private:
+    struct Mark {
+        std::size_t step;
+        double seconds;
+    };
+    std::vector<Mark> marks_;  // one for each fiftieth of the time
+};
+
+}  // namespace inkling::train
