@@ -17,6 +17,8 @@
 #include "train/loop.h"
 #include "train/recipes/recipes.h"
 #include "train/settings/settings.h"
+#include "web/report/pages.h"
+#include "web/report/run_data.h"
 
 namespace inkling::cli {
 namespace {
@@ -104,6 +106,7 @@ class Comparison {
                 line += fmt::format("{} {} {:.4f}", i ? "," : "", names_[i], losses_[i][k - 1]);
             say(line);
         }
+        write_page();
         print_result();
         return 0;
     }
@@ -170,9 +173,42 @@ class Comparison {
         return true;
     }
 
+    std::string verdict(std::size_t a, std::size_t b) const {
+        const Difference d = difference(losses_[a], losses_[b]);
+        return fmt::format("{} - {}: {:+.4f}, 95% between {:+.4f} and {:+.4f}, p = {:.2g}: {}", names_[b], names_[a],
+                           d.mean, d.low, d.high, d.p,
+                           !d.decided   ? "not decided"
+                           : d.mean < 0 ? names_[b] + " is better"
+                                        : names_[a] + " is better");
+    }
+
+    // The curves of all runs. Those whose folder is gone are left out.
+    void write_page() const {
+        web::RunDataOptions shown;
+        shown.max_points = 1000, shown.tokenizer = false;
+        std::vector<ordered_json> runs;
+        std::vector<std::string> verdicts;
+        for (std::size_t i = 0; i < names_.size(); ++i) {
+            for (std::size_t k = 1; k <= losses_[i].size(); ++k) {
+                if (!formats::is_there(folder(i, k).string())) continue;
+                runs.push_back(web::run_data(folder(i, k), shown));
+                runs.back()["group"] = names_[i];
+            }
+            for (std::size_t a = 0; a < i; ++a) verdicts.push_back(verdict(a, i) + ".");
+        }
+        web::sort_best_first(runs);
+        const ordered_json data = {{"runs", runs},
+                                   {"verdicts", verdicts},
+                                   {"defaults", web::default_settings()},
+                                   {"heads", nullptr},
+                                   {"live", nullptr}};
+        const std::string page = (fs::path(args_.out) / "report.html").string();
+        formats::write_file_atomic(page, web::page_file(web::kRunPage, counted(runs.size(), "run"), data));
+        say("see the curves: " + page);
+    }
+
     void print_result() const {
         const std::size_t seeds = losses_[0].size();
-        say(fmt::format("see the curves: inkling report {0}/*-seed-* --out {0}/report.html", args_.out));
         for (std::size_t i = 0; i < names_.size() && !args_.json; ++i) {
             const double mean =
                 std::accumulate(losses_[i].begin(), losses_[i].end(), 0.0) / static_cast<double>(losses_[i].size());
@@ -187,11 +223,7 @@ class Comparison {
                         {"low", d.low},   {"high", d.high}, {"p", d.p},       {"decided", d.decided}};
                     print(formats::json_text(line) + "\n");
                 } else {
-                    print(fmt::format("{} - {}: {:+.4f}, 95% between {:+.4f} and {:+.4f}, p = {:.2g}: {}\n", names_[b],
-                                      names_[a], d.mean, d.low, d.high, d.p,
-                                      !d.decided   ? "not decided"
-                                      : d.mean < 0 ? names_[b] + " is better"
-                                                   : names_[a] + " is better"));
+                    print(verdict(a, b) + "\n");
                 }
             }
         }

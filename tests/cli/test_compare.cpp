@@ -33,6 +33,15 @@ TEST_CASE("compare: seeds are tried in pairs until the difference is sure", "[cl
     CHECK((line["seeds"] >= 3 && line["seeds"] <= 10 && line["mean_difference"] > 0.05 && line["p"] < 0.01));
     CHECK((line["low"] < line["mean_difference"] && line["mean_difference"] < line["high"] && line["low"] > 0));
     CHECK_THAT(r.err, ContainsSubstring("seed 1: quick ") && ContainsSubstring(", slow "));
+    // the curves of all runs, by their settings
+    const std::string page = read_file(run.out + "/report.html");
+    CHECK_THAT(r.err, ContainsSubstring("see the curves: " + run.out + "/report.html"));
+    CHECK_THAT(page, ContainsSubstring("slow - quick: +") && ContainsSubstring(": quick is better."));
+    for (const std::string group : {"quick", "slow"}) {
+        for (const std::string seed : {"1", "2", "3"})
+            CHECK_THAT(page, ContainsSubstring("\"name\":\"" + group + "-seed-" + seed + "\""));
+        CHECK_THAT(page, ContainsSubstring("\"group\":\"" + group + "\""));
+    }
     // the same again trains nothing
     const std::string before = read_file(run.out + "/compare.jsonl");
     const Result again = succeeded(run.compare());

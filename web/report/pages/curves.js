@@ -1,4 +1,9 @@
 "use strict";
+// Runs of the same settings are drawn alike, and shown and hidden together.
+const group_of = (run) => run.group ?? run.name;
+const groups_of = (runs) => [...new Set(runs.map(group_of))];
+const colour_of = (run, runs) => `--c${groups_of(runs).indexOf(group_of(run)) % 8}`;
+
 // The curves of one run, or of several over each other, and what chooses how they are drawn.
 class Curves {
   constructor(place, runs) {
@@ -59,10 +64,10 @@ class Curves {
   }
 
   draw() {
-    const shown = this.runs.filter(({ name }) => !this.hidden.has(name)), alone = this.runs.length === 1;
+    const shown = this.runs.filter((run) => !this.hidden.has(group_of(run))), alone = this.runs.length === 1;
     const loss = [], others = { lr: [], grad_norm: [], tok_s: [] };
     for (const run of shown) {
-      const colour = `--c${this.runs.indexOf(run) % 8}`, x = this.xs(run), { metrics } = run;
+      const colour = colour_of(run, this.runs), x = this.xs(run), { metrics } = run;
       const per_byte = this.nats.value === "bits" ? bytes_per_token(run) * Math.LN2 : 1;
       const scaled = (values) => values.map((y) => y === null || !per_byte ? null : y / per_byte);
       const training = scaled(metrics.loss), smooth = smoothed(training, Number(this.smooth.value));
@@ -89,14 +94,14 @@ class Curves {
 
   show_legend(loss, alone) {
     const items = alone ? loss.map((series) => element("span", {}, mark_of(series), ` ${series.name}`))
-      : this.runs.map((run, i) => element("button", {
-        type: "button", "aria-pressed": String(!this.hidden.has(run.name)),
+      : groups_of(this.runs).map((group, i) => element("button", {
+        type: "button", "aria-pressed": String(!this.hidden.has(group)),
         onclick: () => {
-          this.hidden.has(run.name) ? this.hidden.delete(run.name) : this.hidden.add(run.name);
+          this.hidden.has(group) ? this.hidden.delete(group) : this.hidden.add(group);
           this.draw();
           this.legend.children[i].focus();
         },
-      }, mark_of({ colour: `--c${i % 8}`, style: "line" }), ` ${run.name}`));
+      }, mark_of({ colour: `--c${i % 8}`, style: "line" }), ` ${group}`));
     this.legend.replaceChildren(...items);
   }
 }

@@ -10,7 +10,8 @@ function show_title() {
   const named = single ? runs[0].name : live?.list ? "Runs" : `${runs.length} runs`;
   by_id("title").textContent = named;
   document.title = named;
-  if (!single) return void (by_id("summary").textContent = runs.length ? "The best one comes first." : "No runs here yet.");
+  const several = runs.length ? "The best one comes first." : "No runs here yet.";
+  if (!single) return void (by_id("summary").textContent = [...(page_data.verdicts ?? []), several].join(" "));
   const { metrics, settings } = runs[0], val = lowest(metrics.val_loss), step = last_of(metrics.step) ?? 0;
   const parts = [`step ${count_text(step)}${settings ? ` of ${count_text(settings.max_iters)}` : ""}`];
   if (val !== null) parts.push(`best validation loss ${val.toFixed(4)}${metrics.step[0] === 0 ? `, ${metrics.val_loss[0].toFixed(4)} before training` : ""}`);
@@ -30,7 +31,7 @@ function show_facts() {
   const several = runs.length > 1 || live?.list;
   const compared = section("compare", several && runs.length);
   if (several) compared.replaceChildren(compare_table(runs, live?.list ? ({ name }) => `/runs/${encodeURIComponent(name)}` : null));
-  section("settings", runs.length).replaceChildren(...settings_tables(runs, page_data.defaults));
+  section("settings", runs.length).replaceChildren(...settings_tables(groups_of(runs).map((group) => runs.find((run) => group_of(run) === group)), page_data.defaults));
   const tokenizer = section("tokenizer", !several && first?.tokenizer);
   if (!several && first?.tokenizer) tokenizer.replaceChildren(...tokenizer_parts(first));
   const card = section("card", !several && first);

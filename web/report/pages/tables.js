@@ -15,9 +15,9 @@ function table(head, rows, kind = "") {
 
 function compare_table(runs, link) {
   const head = ["run", "parameters", "step", "best validation loss", "bits per byte", "training loss", "time", "tokens/s"];
-  const rows = runs.map((run, i) => {
+  const rows = runs.map((run) => {
     const { metrics, model, card } = run, name = link ? element("a", { href: link(run), text: run.name }) : run.name;
-    return [element("span", {}, mark_of({ colour: `--c${i % 8}`, style: "line" }), " ", name),
+    return [element("span", {}, mark_of({ colour: colour_of(run, runs), style: "line" }), " ", name),
       number_or(model?.parameters ?? card?.parameters, short_count), number_or(last_of(metrics.step), count_text),
       number_or(lowest(metrics.val_loss), (y) => y.toFixed(4)), number_or(lowest(metrics.bits_per_byte), (y) => y.toFixed(4)),
       number_or(last_of(metrics.loss), (y) => y.toFixed(4)), number_or(last_of(metrics.train_s), time_text),
