@@ -3,7 +3,6 @@
 
 #include <xtensor/xview.hpp>
 
-#include "engine/base/axis_error.h"
 #include "engine/ops/shape.h"
 #include "engine/process/memory.h"
 #include "nn/linear.h"
