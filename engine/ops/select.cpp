@@ -2,6 +2,7 @@
 //   index_select  is gather with an index that is the same in all other axes
 //   scatter_add   y_v = x_v + sum of s_j over the j with id(j) = v      dx = dy      ds_j = dy_id(j)
 //   sort, topk    are gathers, with ids that comparisons give
+//   x[i]          is a slice of the first axis
 // Sums are added in order of j, each by one thread.
 #include "engine/ops/select.h"
 
@@ -183,12 +184,23 @@ Ordered<T> topk(const Tensor<T>& x, std::size_t k, std::ptrdiff_t axis) {
     return ordered("topk", x, k, axis, true);
 }
 
+template <class T>
+Tensor<T> Tensor<T>::operator[](std::ptrdiff_t i) const {
+    check_defined("x[i]", *this);
+    check<AxisError>(rank() > 0, "x[i]: a scalar has no rows");
+    const auto n = static_cast<std::ptrdiff_t>(dim(0));
+    check(i >= -n && i < n, "x[i]: row {} of shape {} must be between {} and {}", i, shape(), -n, n - 1);
+    const auto at = static_cast<std::size_t>(i < 0 ? i + n : i);
+    return squeeze(slice(*this, 0, at, at + 1), {0});
+}
+
 #define INKLING_INSTANTIATE(T)                                                                          \
     template Tensor<T> gather(const Tensor<T>&, std::ptrdiff_t, const IdArray&);                        \
     template Tensor<T> index_select(const Tensor<T>&, std::ptrdiff_t, const IdArray&);                  \
     template Tensor<T> scatter_add(const Tensor<T>&, std::ptrdiff_t, const IdArray&, const Tensor<T>&); \
     template Ordered<T> sort(const Tensor<T>&, std::ptrdiff_t, bool);                                   \
-    template Ordered<T> topk(const Tensor<T>&, std::size_t, std::ptrdiff_t);
+    template Ordered<T> topk(const Tensor<T>&, std::size_t, std::ptrdiff_t);                            \
+    template Tensor<T> Tensor<T>::operator[](std::ptrdiff_t) const;
 INKLING_INSTANTIATE(float)
 INKLING_INSTANTIATE(double)
 #undef INKLING_INSTANTIATE

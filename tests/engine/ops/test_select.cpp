@@ -53,6 +53,18 @@ TEMPLATE_TEST_CASE("select: topk equals the front of a descending sort", "[engin
     }
 }
 
+TEMPLATE_TEST_CASE("select: x[i] is a row, a view whose gradient is the row's", "[engine]", float, double) {
+    using T = TestType;
+    const Tensor<T> x(of<T>({2, 3}, {1, 2, 3, 4, 5, 6}), true);
+    CHECK((x[1].shape() == Shape{3} && x[1][2].item() == 6));
+    check_equal(x[-2].value(), {1, 2, 3});
+    backward(x[-1] * x[0], of<T>({3}, {1, 10, 100}));
+    check_equal(x.grad(), {4, 50, 600, 1, 20, 300});
+    CHECK_THROWS_WITH(x[2], ContainsSubstring("x[i]: row 2 of shape (2, 3) must be between -2 and 1"));
+    CHECK_THROWS_WITH(x[-3], ContainsSubstring("row -3"));
+    CHECK_THROWS_AS(x[0][0][0], AxisError);
+}
+
 TEST_CASE("select: mismatched arguments are refused", "[engine]") {
     const Tensor<double> x(Array<double>({2, 3}, 1.0));
     CHECK_THROWS_WITH(gather(x, 1, ids_of({2, 1}, {0, 3})),
