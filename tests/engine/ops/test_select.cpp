@@ -53,7 +53,7 @@ TEMPLATE_TEST_CASE("select: topk equals the front of a descending sort", "[engin
     }
 }
 
-TEMPLATE_TEST_CASE("select: x[i] is a row, a view whose gradient is the row's", "[engine]", float, double) {
+TEMPLATE_TEST_CASE("select: a row by its number is a view whose gradient is the row's", "[engine]", float, double) {
     using T = TestType;
     const Tensor<T> x(of<T>({2, 3}, {1, 2, 3, 4, 5, 6}), true);
     CHECK((x[1].shape() == Shape{3} && x[1][2].item() == 6));
