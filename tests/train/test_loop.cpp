@@ -6,6 +6,7 @@
 #include "tests/reference/read.h"
 #include "tests/train/run.h"
 #include "train/evaluate.h"
+#include "train/settings/settings.h"
 
 using namespace inkling;
 using namespace inkling::testing;
