@@ -2,7 +2,7 @@
 // reads no clock.
 //   TimePlan plan;
 //   max_iters = plan.steps(step, train_s, max_time, max_iters);   // after each step
-// On a machine whose speed wanders between half and all of it, a run uses at least 97% of its time.
+// A run uses at least 97% of its time if the speed of the machine varies between half and full.
 #pragma once
 
 #include <cstddef>

@@ -14,7 +14,7 @@ struct ModelArgument {
     const std::string& name() const { return adapter.empty() ? model : adapter; }  // for messages
 };
 
-// Adds --model and --adapter; at least one of them is required.
+// Adds --model and --adapter. A command needs at least one of them.
 void add_model_flags(CLI::App& app, ModelArgument& argument);
 void add_adapter_flag(CLI::App& app, std::string& adapter, CLI::Option& model);
 

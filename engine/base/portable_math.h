@@ -37,7 +37,7 @@ struct Numbers<T> {
     }
 };
 
-// The layout of a type, and constants as a sum of two or three numbers of it.
+// The bits of a floating-point type, and ln 2 as the sum of two numbers of it.
 template <class T>
 struct Format {
     static constexpr bool single = sizeof(T) == 4;
