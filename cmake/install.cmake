@@ -32,7 +32,8 @@ install(FILES ${share}/zsh/site-functions/_inkling DESTINATION ${CMAKE_INSTALL_D
 install(DIRECTORY engine nn formats data models generate distributed train DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/inkling
         COMPONENT development
         FILES_MATCHING PATTERN "*.h" PATTERN kernels EXCLUDE PATTERN "ops/attention_*.h" EXCLUDE PATTERN unary_op.h EXCLUDE
-        PATTERN traced.h EXCLUDE PATTERN array/map.h EXCLUDE PATTERN models/activation.h EXCLUDE PATTERN launch.h EXCLUDE)
+        PATTERN traced.h EXCLUDE PATTERN array/map.h EXCLUDE PATTERN models/activation.h EXCLUDE
+        PATTERN portable_math.h EXCLUDE PATTERN launch.h EXCLUDE)
 
 # "engine/autograd/tensor.h" becomes "inkling/engine/autograd/tensor.h": folders called data or train are common, and a program's own would
 # be found instead.
