@@ -1,5 +1,4 @@
 #include <inkling/engine/ops.h>
-
 #include <iostream>
 
 int main() {
