@@ -142,7 +142,7 @@ bool Sequence::prefill_window() {
         const std::size_t shift = options_.context_shift ? options_.context_shift : half;
         const bool unread = begin_ + cache_.length() + 1 < n;  // what was added need not make room for more
         begin_ = unread ? n - T : n - (T + 1 - shift);
-        cache_.set_length(0);
+        cache_.clear();
     }
     // room for what comes, so that it need not be copied to a larger place while the text is written
     cache_.reserve(std::min(T, n - begin_ + std::min(options_.max_tokens - generated_, kReserved)));

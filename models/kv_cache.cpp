@@ -1,57 +1,95 @@
 #include "models/kv_cache.h"
 
+#include "engine/ops.h"
+
 namespace inkling::models {
 
 KvCache::KvCache(const Architecture& config)
-    : heads_(config.kv_heads()),
-      head_size_(config.head_size()),
-      most_(config.block_size),
-      keys_(config.n_layer),
-      values_(config.n_layer) {}
+    : heads_(config.kv_heads()), head_size_(config.head_size()), most_(config.block_size) {
+    for (std::size_t i = 0; i < config.n_layer; ++i) layers_.push_back({config.window_of(i)});
+}
+
+std::size_t KvCache::bytes() const {
+    std::size_t positions = 0;
+    for (const Layer& l : layers_) positions += l.capacity();
+    return positions * heads_ * head_size_ * 2 * sizeof(float);
+}
+
+void KvCache::clear() {
+    length_ = 0;
+    for (Layer& l : layers_) l.first = 0;
+}
+
+// Positions [begin, end) of x at the front of a new array.
+Array<float> KvCache::moved(const ConstArray<float>& x, std::size_t begin, std::size_t end,
+                            std::size_t capacity) const {
+    Array<float> y({1, heads_, capacity, head_size_});
+    Array<float> front = y.sliced(2, 0, end - begin);
+    if (begin < end) copy_into(front, x.sliced(2, begin, end));
+    return y;
+}
 
 void KvCache::reserve(std::size_t n) {
     check(n <= most_, "KvCache: room for at most the context of {} tokens is required, got {}", most_, n);
-    if (n <= capacity_) return;
-    capacity_ = std::min(most_, std::max({n, 2 * capacity_, std::size_t{64}}));
-    for (auto* const arrays : {&keys_, &values_}) {
-        for (Array<float>& old : *arrays) {
-            Array<float> larger({1, heads_, capacity_, head_size_});
-            if (length_ > 0) {
-                Array<float> kept = larger.sliced(2, 0, length_);
-                copy_into(kept, old.sliced(2, 0, length_));
-            }
-            old = larger;
-        }
+    next_.assign(layers_.size(), {0});
+    for (Layer& l : layers_) {
+        if (n <= l.first + l.capacity()) continue;
+        const std::size_t held = length_ - l.first, all = std::max({n, 2 * l.capacity(), std::size_t{64}}),
+                          kept = l.window > 0 ? std::min(held, l.window - 1) : held,
+                          capacity = std::min(most_, l.window > 0 ? std::min(all, 2 * l.window) : all);
+        if (capacity == l.capacity() && kept == held) continue;  // append() has to do with more than a window
+        for (Array<float>* const x : {&l.keys, &l.values}) *x = moved(*x, held - kept, held, capacity);
+        l.first = length_ - kept;
     }
 }
 
-float* KvCache::keys(std::size_t layer, std::size_t head) {
-    return keys_[layer].data() + head * capacity_ * head_size_;
+float* KvCache::key(std::size_t layer, std::size_t head, std::size_t position) {
+    Layer& l = layers_[layer];
+    return l.keys.data() + (head * l.capacity() + position - l.first) * head_size_;
 }
 
-float* KvCache::values(std::size_t layer, std::size_t head) {
-    return values_[layer].data() + head * capacity_ * head_size_;
+float* KvCache::value(std::size_t layer, std::size_t head, std::size_t position) {
+    Layer& l = layers_[layer];
+    return l.values.data() + (head * l.capacity() + position - l.first) * head_size_;
 }
 
 template <class T>
 std::pair<Tensor<T>, Tensor<T>> KvCache::append(std::size_t layer, const Tensor<T>& k, const Tensor<T>& v) {
     if constexpr (std::is_same_v<T, float>) {
-        const auto put = [&](const Array<float>& all, const Tensor<float>& x) {
-            const std::size_t end = length_ + x.dim(2);
-            Array<float> place = all.sliced(2, length_, end);
-            copy_into(place, x.value());
-            return Tensor<float>(all.sliced(2, 0, end));
+        const Layer& l = layers_[layer];
+        const std::size_t held = length_ - l.first, n = k.dim(2), end = held + n;
+        if (end <= l.capacity()) {
+            const auto put = [&](const Array<float>& all, const Tensor<float>& x) {
+                Array<float> place = all.sliced(2, held, end);
+                copy_into(place, x.value());
+                return Tensor<float>(all.sliced(2, 0, end));
+            };
+            return {put(l.keys, k), put(l.values, v)};
+        }
+        // More than two windows: the tokens look at all of them now, and the next ones at the last window.
+        const auto join = [&](const Array<float>& all, const Tensor<float>& x) {
+            return held == 0 ? x : concatenate({Tensor<float>(all.sliced(2, 0, held)), x}, 2);
         };
-        return {put(keys_[layer], k), put(values_[layer], v)};
+        const std::size_t kept = std::min(end, l.window - 1);
+        const Tensor<float> keys = join(l.keys, k), values = join(l.values, v);
+        const auto last = [&](const Tensor<float>& x) { return moved(x.value(), end - kept, end, l.capacity()); };
+        next_[layer] = {l.window, length_ + n - kept, last(keys), last(values)};
+        return {keys, values};
     }
     throw Error("KvCache: keys and values must be float32");
 }
 
+void KvCache::advance(std::size_t n) {
+    length_ += n;
+    for (std::size_t i = 0; i < layers_.size(); ++i)
+        if (next_[i].keys.defined()) layers_[i] = std::exchange(next_[i], {0});
+}
+
 KvCache KvCache::clone() const {
     KvCache copy = *this;
-    for (auto* const arrays : {&copy.keys_, &copy.values_})
-        for (Array<float>& a : *arrays)
-            if (a.defined()) a = a.clone();
+    for (Layer& l : copy.layers_)
+        for (Array<float>* const x : {&l.keys, &l.values})
+            if (x->defined()) *x = x->clone();
     return copy;
 }
 

@@ -1,4 +1,5 @@
-// Keys and values of the tokens that a text has so far, for each layer: what a next token looks at.
+// Keys and values of the tokens that a text has so far, for each layer: what a next token looks at. Of a layer with a
+// window it holds at most two windows.
 //   KvCache cache(config);
 //   cache.reserve(n);                // room for n tokens
 //   KvCache other = cache.clone();   // goes on by itself
@@ -16,23 +17,34 @@ class KvCache {
   public:
     explicit KvCache(const Architecture& config);
 
-    std::size_t length() const { return length_; }     // tokens held
-    void set_length(std::size_t n) { length_ = n; }    // the first n; reserve comes before
-    void reserve(std::size_t n);                       // keeps what is held
-    float* keys(std::size_t layer, std::size_t head);  // (length, d) and room behind, contiguous
-    float* values(std::size_t layer, std::size_t head);
+    std::size_t length() const { return length_; }  // tokens held
+    std::size_t bytes() const;                      // of all keys and values, with the room for more
+    void clear();
+    void reserve(std::size_t n);  // makes room for tokens up to the n-th; comes before they are written
+    // The key at a position (d), in front of those at the next positions.
+    float* key(std::size_t layer, std::size_t head, std::size_t position);
+    float* value(std::size_t layer, std::size_t head, std::size_t position);
 
-    // Writes the keys and values (1, kv heads, n, d) of the next n tokens, for which there is room, behind those held,
-    // and returns all: (1, kv heads, length + n, d). The length stays, until every layer has its own.
+    // Writes the keys and values (1, kv heads, n, d) of the next n tokens, for which there is room, and returns what
+    // these tokens look at: (1, kv heads, n and some before, d).
     template <class T>
     std::pair<Tensor<T>, Tensor<T>> append(std::size_t layer, const Tensor<T>& k, const Tensor<T>& v);
+    void advance(std::size_t n);  // every layer has the keys and values of the next n tokens: they are held
 
     KvCache clone() const;
 
   private:
+    struct Layer {
+        std::size_t window;                   // 0: all
+        std::size_t first = 0;                // position of the first key
+        Array<float> keys = {}, values = {};  // (1, kv heads, capacity, d)
+        std::size_t capacity() const { return keys.defined() ? keys.dim(2) : 0; }
+    };
+    Array<float> moved(const ConstArray<float>& x, std::size_t begin, std::size_t end, std::size_t capacity) const;
+
     std::size_t heads_, head_size_, most_;  // most_: the context
-    std::size_t capacity_ = 0, length_ = 0;
-    std::vector<Array<float>> keys_, values_;  // of each layer: (1, kv heads, capacity, d)
+    std::size_t length_ = 0;
+    std::vector<Layer> layers_, next_;  // next_: what advance() puts in the place of a layer
 };
 
 }  // namespace inkling::models

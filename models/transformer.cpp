@@ -56,7 +56,7 @@ Tensor<T> Transformer<T>::hidden(const IdArray& ids, const HiddenOptions<T>& opt
             x = layer(l, std::move(x), pass);
         }
     }
-    if (options.cache) options.cache->set_length(start + ids.dim(1));
+    if (options.cache) options.cache->advance(ids.dim(1));
     const Region region("final norm");
     return norm(parts[Part::final_norm], x);
 }

@@ -190,16 +190,17 @@ struct InferenceModel::Step {
         share_heads(team, length, [&](std::size_t b, std::size_t kv_head, std::size_t begin, std::size_t end) {
             const std::size_t at = caches[b]->length();
             const float* const row = qkv.data() + b * qkv_width;
-            float* const keys = caches[b]->keys(layer, kv_head);
             std::copy_n(row + kv_head * head.queries * d, head.queries * d, room);
             for (std::size_t g = 0; g < head.queries; ++g)
                 m.rotate_head(room + g * d, at, layer, l[Part::query_norm].weight);
             if (end == length(b)) {
-                std::copy_n(row + q_width + kv_head * d, d, keys + at * d);
-                m.rotate_head(keys + at * d, at, layer, l[Part::key_norm].weight);
-                std::copy_n(row + q_width + kv_width + kv_head * d, d, caches[b]->values(layer, kv_head) + at * d);
+                float* const key = caches[b]->key(layer, kv_head, at);
+                std::copy_n(row + q_width + kv_head * d, d, key);
+                m.rotate_head(key, at, layer, l[Part::key_norm].weight);
+                std::copy_n(row + q_width + kv_width + kv_head * d, d, caches[b]->value(layer, kv_head, at));
             }
-            attention_scores(head, room, keys + first(b) * d, begin, end, scale, scores_of(b, kv_head));
+            attention_scores(head, room, caches[b]->key(layer, kv_head, first(b)), begin, end, scale,
+                             scores_of(b, kv_head));
         });
         Team::wait();
         const auto work = [&](std::size_t b) { return whole_lines(d) / kColumns * length(b); };
@@ -209,8 +210,8 @@ struct InferenceModel::Step {
             begin = column(begin), end = column(end);
             if (begin == end) return;
             float* const y = attended.data() + b * q_width + kv_head * head.queries * d;
-            attention_values(head, scores_of(b, kv_head), n, caches[b]->values(layer, kv_head) + first(b) * d, begin,
-                             end, room, y);
+            attention_values(head, scores_of(b, kv_head), n, caches[b]->value(layer, kv_head, first(b)), begin, end,
+                             room, y);
             for (std::size_t g = 0; g < head.queries; ++g) round_for(m.precision(), y + g * d + begin, end - begin);
         });
         Team::wait();
@@ -279,7 +280,7 @@ void InferenceModel::step(std::span<KvCache* const> caches, std::span<const std:
         FloatMode::standard().set();
         step.run(Team{}, logits);
     }
-    for (KvCache* const cache : caches) cache->set_length(cache->length() + 1);
+    for (KvCache* const cache : caches) cache->advance(1);
 }
 
 }  // namespace inkling::models

@@ -132,9 +132,11 @@ TEST_CASE("generate: text on stdin that nobody named is told, and not waited for
                       run = "\"$inkling\" generate --model \"$run\" -n 2 ";
     CHECK_THAT(shell("(echo the; sleep 0.1) | (sleep 0.05; " + run + ")").err, ContainsSubstring(advice));
     CHECK_THAT(shell("echo the | (sleep 0.05; " + run + "-p fox --json)").err, ContainsSubstring(advice));
-    CHECK_THAT(shell("echo the >\"$run/line\"; " + run + "<\"$run/line\"").err, ContainsSubstring(advice));
+    const ScratchFolder folder;
+    const std::string line = "<\"" + folder.write("line", "the\n") + "\"";
+    CHECK_THAT(shell(run + line).err, ContainsSubstring(advice));
     for (const std::string& quiet :
-         {"echo the | (sleep 0.05; " + run + "-f -)", run + "-p fox <\"$run/line\"", run + "</dev/null", run + "<&-",
+         {"echo the | (sleep 0.05; " + run + "-f -)", run + "-p fox " + line, run + "</dev/null", run + "<&-",
           "sleep 1 | " + run, "echo the | (sleep 0.05; " + run + "--interactive)"}) {
         if (kEmulated && quiet.ends_with("<&-")) continue;  // an emulator opens files of its own
         INFO(quiet);

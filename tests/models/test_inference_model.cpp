@@ -303,30 +303,56 @@ TEST_CASE("inference: a copied cache goes on by itself", "[models]") {
     KvCache cache(model->config);
     prefill(inference, cache, some_tokens(10));
     KvCache copy = cache.clone();
-    const Logits a = step(inference, cache, 3);
+    KvCache untouched = cache.clone();
     step(inference, copy, 30);
-    cache.set_length(10);
-    CHECK(step(inference, cache, 3) == a);
-    copy.set_length(10);
-    CHECK(step(inference, copy, 3) == a);
+    CHECK(step(inference, cache, 3) == step(inference, untouched, 3));
+    cache.clear();
+    CHECK(cache.length() == 0);
+    CHECK(prefill(inference, cache, some_tokens(10)) ==
+          prefill(inference, untouched = KvCache(model->config), some_tokens(10)));
+}
+
+TEST_CASE("inference: of a layer with a window, a cache holds two windows", "[models]") {
+    const auto bytes = [](const Architecture& config, std::size_t prompt) {
+        const auto model = made(config);
+        const InferenceModel inference(*model);
+        KvCache cache(config);
+        const Tokens text = some_tokens(24);
+        prefill(inference, cache, std::span(text).first(prompt));
+        for (std::size_t i = prompt; i < 24; ++i) step(inference, cache, text[i]);
+        return cache.bytes() / (2 * config.kv_width() * sizeof(float));
+    };
+    for (const std::size_t prompt : {1, 7, 24}) {
+        CHECK(bytes(llama(2), prompt) == 3 * 24);
+        CHECK(bytes(mistral(7), prompt) == 3 * 14);
+        CHECK(bytes(mistral(23), prompt) == 3 * 24);        // two windows are more than the context
+        CHECK(bytes(gemma3(5, 2), prompt) == 2 * 10 + 24);  // the second of three layers looks at all
+    }
 }
 
 TEST_CASE("inference: reading and forward passes can be interrupted before each layer, and leave what was read",
           "[models]") {
-    const auto model = made(gpt2(true));
-    const InferenceModel inference(*model);
     const Tokens text = some_tokens(20);
-    KvCache whole(model->config), cache(model->config);
-    const Logits expected = prefill(inference, whole, text);
-    prefill(inference, cache, std::span(text).first(5));
-    for (int layer = 0; layer < 3; ++layer) {
-        int asked = 0;
-        const Interruptible scope([&] { return asked++ == layer; });
-        CHECK_THROWS_AS(prefill(inference, cache, std::span(text).subspan(5)), Interrupted);
-        CHECK(asked == layer + 1);
+    for (const Architecture& config : {gpt2(true), mistral(7)}) {
+        const auto model = made(config);
+        const InferenceModel inference(*model);
+        KvCache whole(config), cache(config), undisturbed(config);
+        const Logits expected = prefill(inference, whole, text);
+        prefill(inference, cache, std::span(text).first(5));
+        prefill(inference, undisturbed, std::span(text).first(5));
+        const auto interrupt = [&](int layer) {
+            int asked = 0;
+            const Interruptible scope([&] { return asked++ == layer; });
+            CHECK_THROWS_AS(prefill(inference, cache, std::span(text).subspan(cache.length())), Interrupted);
+            CHECK(asked == layer + 1);
+        };
+        for (int layer = 0; layer < 3; ++layer) interrupt(layer);
         CHECK(cache.length() == 5);
+        CHECK(step(inference, cache, text[5]) == step(inference, undisturbed, text[5]));
+        interrupt(2);
+        CHECK(worst(prefill(inference, cache, std::span(text).subspan(6)), expected.data()) < 1e-5);
     }
-    CHECK(worst(prefill(inference, cache, std::span(text).subspan(5)), expected.data()) < 1e-5);
+    const auto model = made(gpt2(true));
     int asked = 0;
     const IdArray ids({1, 20}, 3);
     const Interruptible scope([&] { return ++asked == 4; });
