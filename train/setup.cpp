@@ -133,6 +133,7 @@ class Preparation {
     // With new adapters, or those of --init-adapter.
     models::LoadedModel load_adapted() const {
         const fs::path folder = models::find_model(options_.init_from);
+        fit_base_precision(folder, settings_);
         models::LoadedModel loaded = load_base(folder);
         models::Transformer<float>& model = *loaded.model;
         check_targets(model.config, options_);

@@ -69,7 +69,9 @@ int print_estimate(const TrainArguments& args, train::RunSettings settings, cons
     train::TrainOptions& options = settings.options;
     std::optional<models::Architecture> loaded;
     if (!options.init_from.empty()) {
-        loaded = models::load_config(models::find_model(options.init_from));
+        const std::filesystem::path base = models::find_model(options.init_from);
+        loaded = models::load_config(base);
+        train::fit_base_precision(base, settings);
         train::change_softcap(settings, *loaded);
         train::check_targets(*loaded, options);
         train::take_shape(*loaded, settings.given.contains("block-size"), settings);

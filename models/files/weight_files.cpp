@@ -104,4 +104,6 @@ std::string_view WeightFiles::type() const {
     return most == counts.end() ? "F32" : most->first;
 }
 
+bool WeightFiles::quantized() const { return type().starts_with('Q') || type().starts_with("IQ"); }
+
 }  // namespace inkling::models

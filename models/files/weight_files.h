@@ -47,6 +47,7 @@ class WeightFiles {
     }
     std::uint64_t bytes() const;                                   // of all tensors
     std::string_view type() const;                                 // of most of their numbers
+    bool quantized() const;                                        // that type is one of GGUF's with blocks
     const formats::GgufFile* gguf() const { return gguf_.get(); }  // null: safetensors
 
     std::filesystem::path path;  // of the file, or of the index: for messages

@@ -91,7 +91,9 @@ TEST_CASE("gguf commands: training starts from a file, whole or with adapters on
         good({"verify", out});
         good({"train", "--out", out, "--resume", "auto", "--max-iters", "6"});
     }
-    good(start + Arguments{"--lora-rank", "2", "--dry-run"});
+    CHECK_THAT(good(start + Arguments{"--lora-rank", "2", "--dry-run"}).out, ContainsSubstring("the others in q8_0"));
+    const Arguments wide = {"--lora-rank", "2", "--dry-run", "--init-from", stories_gguf(folder, "bf16")};
+    CHECK_THAT(good(start + wide).out, ContainsSubstring("the others in fp32"));
     good({"train", "--data", text, "--out", out, "--max-iters", "2", "--tokenizer", file, "--overwrite"});
 }
 

@@ -5,9 +5,11 @@
 
 #include "distributed/processes.h"
 #include "formats/files/file.h"
+#include "formats/gguf/gguf_file.h"
 #include "models/families/family.h"
 #include "models/files/adapter_folder.h"
 #include "models/files/folder.h"
+#include "models/files/weight_files.h"
 #include "train/recipes/estimate.h"
 #include "train/recipes/finetune.h"
 #include "train/recipes/speed.h"
@@ -195,6 +197,12 @@ void take_adapter(const models::AdapterOptions& adapter, RunSettings& s) {
 
 void check_targets(const models::Architecture& config, const TrainOptions& options) {
     if (options.lora_rank > 0) about_settings([&] { return models::adapter_targets(config, options.lora_targets); });
+}
+
+void fit_base_precision(const fs::path& base, RunSettings& s) {
+    if (s.options.lora_rank > 0 && !s.given.contains("base-precision") && formats::is_gguf(base) &&
+        models::WeightFiles::open(base).quantized())
+        s.options.base_precision = WeightType::q8_0;
 }
 
 void take_shape(const models::Architecture& config, bool chosen, RunSettings& s) {

@@ -74,6 +74,8 @@ void change_softcap(const RunSettings& settings, models::Architecture& config);
 void take_adapter(const models::AdapterOptions& adapter, RunSettings& settings);
 // Throws WrongSetting for --lora-targets that the model does not have.
 void check_targets(const models::Architecture& config, const TrainOptions& options);
+// Adapters leave the weights of a quantized GGUF file in q8_0, unless --base-precision is given.
+void fit_base_precision(const std::filesystem::path& base, RunSettings& settings);
 
 // Takes the model's shape from its folder. Throws WrongSetting for flags that contradict it. Rows that the recipe chose
 // (`chosen`) may be shorter than the context.

@@ -141,7 +141,8 @@ std::vector<Setting> settings(TrainOptions& o) {
          {models::kAllLinear}},
         {"rs-lora", &o.rs_lora, adapters, 0, "divide --lora-alpha by the square root of the rank"},
         {"base-precision", &o.base_precision, adapters, 0,
-         "how the model's own weights are kept while adapters are trained: fp32, bf16 or q8_0"},
+         "how the model's own weights are kept while adapters are trained: fp32, bf16 or q8_0; "
+         "without it, a quantized GGUF file in q8_0, others in fp32"},
         // Run
         {"out", &o.out, run, kUsual | kMayChange | kEachProcess | kTakesFile,
          "directory of the run: checkpoints, config.toml, metrics.jsonl"},
