@@ -142,6 +142,7 @@ TEST_CASE("derivatives: Jacobian, Hessian and their products with a vector", "[e
     CHECK_THAT(error_of<Error>([&] { hessian([](const D& in) { return in * in; }, x); }),
                ContainsSubstring("hessian: a function whose value is one number"));
     CHECK_THAT(error_of<Error>([&] { jvp(f, x, D::ones({2})); }), ContainsSubstring("jvp: a direction"));
+    CHECK_THAT(error_of<Error>([&] { hvp(g, x, D::ones({2})); }), ContainsSubstring("hvp: a direction"));
 }
 
 TEST_CASE("gradients: a gradient penalty is trained as PyTorch trains it", "[engine]") {
