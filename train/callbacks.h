@@ -1,8 +1,8 @@
 // The callbacks of most runs, beside MetricsFile (run/metrics.h):
 //   RunFolder folder(options.out);
 //   CheckpointSaver checkpoints(folder, *tokenizer, loop);
-//   SampleWriter samples(*tokenizer, [](const auto& prompt, const auto& text) { std::cout << prompt << text << "\n";
-//   }); loop.run({&checkpoints, &samples});
+//   SampleWriter samples(*tokenizer, [](const auto& prompt, const auto& text) { std::cout << prompt << text; });
+//   loop.run({&checkpoints, &samples});
 #pragma once
 
 #include <functional>
