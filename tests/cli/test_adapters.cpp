@@ -1,4 +1,4 @@
-// train --lora-rank and what other commands make of its runs, and of PEFT's folders.
+// train --lora-rank, and how other commands use its runs and PEFT's folders.
 #include <fstream>
 
 #include "tests/cli/program.h"

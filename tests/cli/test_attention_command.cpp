@@ -1,4 +1,4 @@
-// inkling attention: the page, the pictures, the terminal, and what it refuses.
+// inkling attention: the page, the pictures, the terminal, and its errors.
 #include <cstdlib>
 #include <cstring>
 #include <sstream>

@@ -1,4 +1,4 @@
-// Bad input (exit code 3), failing writes (1) and divergence (4): one line on stderr, and nothing half made.
+// Bad input (exit code 3), failing writes (1) and divergence (4): one line on stderr, and no partial output.
 #include <sys/stat.h>
 
 #include <fstream>

@@ -1,4 +1,4 @@
-// inkling compare: paired seeds, the paired t-test, going on, and what it refuses.
+// inkling compare: paired seeds, the paired t-test, continuing, and errors.
 #include "tests/cli/program.h"
 
 using namespace inkling::testing;

@@ -1,4 +1,4 @@
-// inkling info --cpu, and INKLING_CPU, which takes less than the CPU has.
+// inkling info --cpu, and INKLING_CPU, which selects a lesser CPU.
 #include "engine/base/cpu.h"
 #include "tests/cli/program.h"
 #include "tests/skip.h"

@@ -1,4 +1,4 @@
-// inkling data: stories, and questions that they answer.
+// inkling data: stories, and questions about them.
 #include <set>
 
 #include "data/stories/stories.h"

@@ -1,4 +1,4 @@
-// --data and the flags that say how it is read, alike in train, eval and tokenize.
+// --data and the flags that say how to read it, the same in train, eval and tokenize.
 #include <sys/stat.h>
 
 #include "tests/cli/program.h"

@@ -1,4 +1,4 @@
-// Documents in lines through the commands: train, eval, tokenize documents, and a conversation with what was trained.
+// Documents in lines in the commands train, eval and tokenize, and a conversation with the trained model.
 #include "tests/cli/program.h"
 #include "tests/models/chat_folder.h"
 

@@ -1,4 +1,4 @@
-// train --dry-run against what runs really take.
+// train --dry-run against the memory and time of real runs.
 #include <cmath>
 #include <sstream>
 

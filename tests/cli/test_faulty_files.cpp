@@ -1,5 +1,5 @@
-// Files that are read and written badly (F1, F2): each read that fails, in turn; one byte at a time; calls that signals
-// interrupt all the time.
+// Faulty reads and writes: each read fails in turn; calls transfer one byte at a time; signals interrupt every other
+// call.
 #include "formats/sha256.h"
 #include "tests/cli/program.h"
 #include "tests/skip.h"

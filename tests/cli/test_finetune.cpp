@@ -1,4 +1,4 @@
-// train --init-from: what the recipe finetune chooses, and that the model is never worse than before.
+// train --init-from: the choices of the recipe finetune, and that the model never gets worse.
 #include "tests/cli/program.h"
 #include "tests/models/chat_folder.h"
 

@@ -1,4 +1,4 @@
-// inkling generate: what a user meets beside the text itself.
+// inkling generate: everything beside the text itself.
 #include <atomic>
 
 #include "tests/cli/program.h"

@@ -1,4 +1,4 @@
-// inkling generate where it is used: on a terminal, with closed files, beside programs that replace its model.
+// inkling generate in its surroundings: on a terminal, with closed files, beside programs that replace its model.
 #include <atomic>
 #include <cstdlib>
 #include <set>

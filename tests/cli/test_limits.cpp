@@ -1,4 +1,4 @@
-// Limits that a system sets: threads that cannot be started, a small stack; and signals that come early.
+// Limits of the system: threads that cannot be started, a small stack; and early signals.
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>

@@ -1,4 +1,4 @@
-// Pages of the manual and completion for shells: every command and flag is in them, as --help has it.
+// Manual pages and completion for shells: they have every command and flag of --help.
 #include <regex>
 #include <set>
 

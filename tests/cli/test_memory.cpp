@@ -1,4 +1,4 @@
-// How much memory the program takes for texts of 64 MB: of a text in one piece, of many words, and of characters.
+// The program's memory for texts of 64 MB: one piece, many words, and characters.
 #include "tests/cli/program.h"
 
 using namespace inkling::testing;

@@ -1,4 +1,4 @@
-// inkling train, started by mpirun: the same bytes as alone, and what happens when something goes wrong.
+// inkling train under mpirun: the same bytes as in a single process, and failures.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>

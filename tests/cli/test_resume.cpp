@@ -1,5 +1,5 @@
-// Going on with a run: what has changed since is said, and refused unless --force is given; whatever becomes of the
-// newest checkpoint, the one before stands in.
+// Resuming a run: changes are reported, and refused without --force; if the newest checkpoint is lost or damaged, the
+// one before takes its place.
 #include <map>
 #include <set>
 #include <sstream>

@@ -1,5 +1,5 @@
-// What surrounds the program: OpenMP's variables (D1), other load (D2), limits of memory and files (F5), and a text
-// that another program cuts short while it is mapped.
+// The program's surroundings: OpenMP's variables, other load, limits of memory and files, and a text that another
+// program truncates while it is mapped.
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-// inkling train: the files of a run, where settings come from, and going on where a run stopped.
+// inkling train: the files of a run, the sources of settings, and resuming.
 #include <numbers>
 #include <sstream>
 

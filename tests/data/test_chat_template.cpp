@@ -1,4 +1,4 @@
-// Chat templates against transformers (tests/reference/make_chat_reference.py), and what is refused.
+// Chat templates against transformers (tests/reference/make_chat_reference.py), and errors.
 #include "data/chat/chat_template.h"
 
 #include <ctime>

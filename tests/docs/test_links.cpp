@@ -1,4 +1,4 @@
-// Every relative link of the pages leads to a file, every link to a part to a heading, and every path named in them
+// In the pages, every relative link leads to a file, every link to a section has its heading, and every named path
 // exists.
 #include <filesystem>
 #include <regex>

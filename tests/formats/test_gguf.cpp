@@ -1,4 +1,4 @@
-// GGUF files: the bytes that llama.cpp's own package writes, and what it writes with them; every type; every refusal.
+// Writing GGUF: the same bytes as llama.cpp's own package; every type; every error.
 #include "models/files/gguf_export.h"
 
 #include <set>

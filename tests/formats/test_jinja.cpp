@@ -1,4 +1,4 @@
-// Jinja against what Python's jinja2 makes of the same (with trim_blocks and lstrip_blocks).
+// Jinja against Python's jinja2 (with trim_blocks and lstrip_blocks).
 #include "formats/jinja/template.h"
 
 #include <chrono>

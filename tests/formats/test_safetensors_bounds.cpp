@@ -1,4 +1,4 @@
-// Headers made to cost memory or work: what reading one may take is bounded, whatever it holds.
+// Headers made to cost memory or work: reading is bounded for any header.
 #include <fmt/format.h>
 
 #include "tests/catch.h"

@@ -1,4 +1,4 @@
-// What a safetensors file can be made to say by mistake or on purpose: every rule of the format, broken.
+// Safetensors files that break each rule of the format, by mistake or on purpose.
 #include <fmt/format.h>
 
 #include <limits>

@@ -1,4 +1,4 @@
-// Runs a fuzz target over the inputs of its corpus. Each file of safetensors is also changed some times.
+// Runs a fuzz target over the inputs of its corpus. Also runs several changes of each safetensors file.
 #include <algorithm>
 #include <filesystem>
 #include <vector>

@@ -1,5 +1,5 @@
-// Changes to safetensors files that leave them files of that kind: the header is still JSON, and often still fits the
-// data, so that a fuzzer gets past its first checks. An input is a header, a NUL, and the data (see safetensors.cpp).
+// Changes safetensors files so that the header stays JSON, and often still fits the data. So a fuzzer gets past the
+// first checks. An input is a header, a NUL, and the data (see safetensors.cpp).
 #include <fmt/format.h>
 
 #include <cstring>

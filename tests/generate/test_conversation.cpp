@@ -1,4 +1,4 @@
-// Conversations: what the model sees of them, turn by turn.
+// Conversations: the model's input, turn by turn.
 #include "generate/conversation.h"
 
 #include "tests/catch.h"

@@ -1,4 +1,4 @@
-// Writing text token by token, alone and in batches.
+// Generating text token by token, alone and in batches.
 #include "generate/sequence.h"
 
 #include "engine/ops/softmax.h"

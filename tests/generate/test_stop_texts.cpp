@@ -1,4 +1,4 @@
-// Text that ends before a stop text, in whatever pieces it comes.
+// Text ends before a stop text, however it is cut into pieces.
 #include "generate/stop_texts.h"
 
 #include "engine/base/check.h"

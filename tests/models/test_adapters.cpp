@@ -1,5 +1,5 @@
 // Low-rank adapters against PEFT's numbers (tests/reference/make_adapters.py): logits, 15 training steps, files; merged
-// or beside their weights, whatever these are kept in; and what an adapter's folder is refused for.
+// or beside weights of any storage; and errors for an adapter's folder.
 #include "models/files/adapter_folder.h"
 
 #include "models/files/folder.h"

@@ -1,4 +1,4 @@
-// Model folders that are not what they should be: each is refused as bad input, and the message names the file.
+// Invalid model folders: each is bad input, and the message names the file.
 #include <sys/resource.h>
 #include <sys/stat.h>
 

@@ -1,5 +1,5 @@
-// Models from GGUF files: what is written as one comes back the same, in every family and type; a file of llama.cpp's
-// own package, with llama.cpp's ids and logits (make_gguf_models.py); adapters and templates; refusals by name.
+// Models from GGUF files: writing and reading give the same model, in every family and type; a file of llama.cpp's own
+// package, with llama.cpp's ids and logits (make_gguf_models.py); adapters and templates; errors.
 #include <cmath>
 
 #include "data/chat/chat_template.h"

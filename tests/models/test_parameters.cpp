@@ -1,4 +1,4 @@
-// The table of a decoder's parameters: how many numbers there are, and what optimizers take them for.
+// The table of a decoder's parameters: their counts, and their roles for optimizers.
 #include "models/parameters.h"
 
 #include <limits>

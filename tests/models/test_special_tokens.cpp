@@ -1,5 +1,5 @@
-// The tokens that the files of a model folder name: what comes of them in GGUF files, beside llama.cpp's own gguf-py
-// (tests/reference/make_special_tokens.py), and in folders that are written.
+// The special tokens in the files of a model folder: in GGUF files against llama.cpp's gguf-py
+// (tests/reference/make_special_tokens.py), and in written folders.
 #include "models/files/special_tokens.h"
 
 #include "data/tokenizers/bpe/bpe_train.h"

@@ -1,4 +1,4 @@
-// State dicts: what a file may hold beside the parameters, what is refused, and what is reported instead.
+// State dicts: contents beside the parameters, errors, and reports in place of errors.
 #include "models/files/state_dict.h"
 
 #include <list>

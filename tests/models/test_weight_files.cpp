@@ -1,4 +1,4 @@
-// The weights of a folder: one file or shards, in three precisions; what is wrong with an index is said in one line.
+// The weights of a folder: one file or shards, in three precisions; errors of an index in one line.
 #include "models/files/weight_files.h"
 
 #include "engine/base/half.h"

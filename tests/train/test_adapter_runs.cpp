@@ -1,4 +1,4 @@
-// Runs that train low-rank adapters: what their checkpoints hold, that they go on to the same bits, what they take.
+// Runs that train low-rank adapters: their checkpoints, the same bits after resuming, and their memory.
 #include <nlohmann/json.hpp>
 
 #include "formats/safetensors/safetensors.h"

@@ -1,4 +1,5 @@
-// Steps that are not finite: they change nothing, five in a row end the run, and no checkpoint ever holds such weights.
+// Steps that are not finite change nothing, five in a row end the run, and no checkpoint has weights that are not
+// finite.
 #include "formats/files/file.h"
 #include "formats/safetensors/safetensors.h"
 #include "tests/support/scratch_folder.h"

@@ -1,4 +1,4 @@
-// Checkpoints: a run that stops and goes on ends with the same bytes as one that never stopped; damage is refused.
+// Checkpoints: a run that stops and resumes ends with the same bytes as one that never stopped; damage is an error.
 #include "train/run/checkpoint.h"
 
 #include <fstream>

@@ -1,5 +1,5 @@
-// Training runs that are killed, or whose disk fails, at every single call that changes a disk, and that go on: the
-// folder ends as that of a run which nothing disturbed, with the same files, links and bytes.
+// Training runs that are killed, or whose disk fails, at every single call that changes a disk, and then resume: the
+// folder ends like that of an undisturbed run, with the same files, links and bytes.
 #include <fcntl.h>
 #include <omp.h>
 #include <sys/wait.h>

@@ -1,5 +1,5 @@
-// Disks that fail, processes that are killed, and power that goes, at every single call: a whole checkpoint remains,
-// and never an older one than the last that was reported as saved.
+// Disk failures, kills and power failures at every single call: an intact checkpoint remains, not older than the last
+// one reported as saved.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>

@@ -1,4 +1,4 @@
-// What a run will take: sizes that follow from the options are those of a run with them.
+// Estimates of a run: the sizes computed from the options are those of the run.
 #include "train/recipes/estimate.h"
 
 #include "engine/process/memory.h"

@@ -1,4 +1,4 @@
-// Training on examples: what is learned, rows and batches that do not matter, threads, resuming.
+// Training on examples: learned tokens, independence of rows and batches, threads, resuming.
 #include "data/dataset.h"
 #include "engine/ops/cross_entropy.h"
 #include "formats/files/file.h"

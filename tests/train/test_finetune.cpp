@@ -1,4 +1,4 @@
-// What the recipe finetune makes of a text, a model and the time, and the evaluation before the first step.
+// The choices of the recipe finetune for a text, a model and the time, and the evaluation before the first step.
 #include "train/recipes/finetune.h"
 
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-// Decoders of which a part is frozen: the rest trains as if the frozen part's gradients were dropped.
+// Partly frozen decoders: the rest trains as if the frozen part's gradients were dropped.
 #include "engine/autograd/backward.h"
 #include "engine/base/precision.h"
 #include "models/files/folder.h"

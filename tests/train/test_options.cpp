@@ -1,4 +1,4 @@
-// TrainOptions: defaults, config.toml there and back, and values that make no sense.
+// TrainOptions: defaults, writing and reading config.toml, and invalid values.
 #include "train/settings/settings.h"
 
 #include <set>

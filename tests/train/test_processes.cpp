@@ -1,5 +1,5 @@
-// Several processes that train together compute what one does, to the last bit. Here they are threads; with mpirun:
-// tests/cli/test_mpirun.cpp.
+// Several processes that train together give the result of one, to the last bit. Here they are threads;
+// tests/cli/test_mpirun.cpp uses mpirun.
 #include "formats/files/file.h"
 #include "tests/support/error_of.h"
 #include "tests/support/scratch_folder.h"

@@ -1,4 +1,4 @@
-// The named settings, and how those that fit themselves do it.
+// Recipes, and how they fit themselves to a run.
 #include "train/recipes/recipes.h"
 
 #include "nn/init.h"

@@ -1,4 +1,4 @@
-// The folder of a run: checkpoints whole or not at all, links, pruning, the lock.
+// The folder of a run: checkpoints are saved whole or not at all; links, pruning, the lock.
 #include "train/run/run_folder.h"
 
 #include <fcntl.h>

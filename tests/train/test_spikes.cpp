@@ -1,4 +1,4 @@
-// Spikes of loss and gradient (A4, A5, A6): what counts as one, and that a skipped step is skipped alike in every run.
+// Spikes of loss and gradient: their definition, and that every run skips the same steps.
 #include "train/spikes.h"
 
 #include <omp.h>

@@ -1,4 +1,4 @@
-// What surrounds a run does not change it: FTZ and DAZ of a host program (D7), memory that holds anything (D10).
+// A run's surroundings do not change it: FTZ and DAZ of a host program, memory with any contents.
 #include "engine/base/float_mode.h"
 #include "engine/base/poison.h"
 #include "generate/sequence.h"

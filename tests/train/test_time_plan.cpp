@@ -1,4 +1,4 @@
-// Plans for machines whose speed changes, on a clock that the test makes.
+// Plans for machines whose speed changes, on a simulated clock.
 #include "train/time_plan.h"
 
 #include <cmath>

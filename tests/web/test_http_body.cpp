@@ -1,5 +1,5 @@
-// Where a request's body ends, and an answer's: no byte of one request is taken for another, and no client gets chunks
-// that it does not know.
+// Where the bodies of requests and responses end: no byte of one request counts for another, and a client gets chunks
+// only if it understands them.
 #include "web/http/http_request.h"
 
 #include "tests/web/echo_server.h"

@@ -1,4 +1,4 @@
-// Clients that are slow, that never read or never end, and the end of a server.
+// Clients that are slow, that never read or never end, and the server's shutdown.
 #include <sys/resource.h>
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// Who may ask a server: keys, addresses, names and pages of other places.
+// Access to a server: keys, addresses, host names and pages of other origins.
 #include "web/http/http_rules.h"
 
 #include "tests/web/echo_server.h"

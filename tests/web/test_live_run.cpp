@@ -1,4 +1,4 @@
-// A run that trains while its page is asked for: nothing that a client sends ends it, holds it up or changes it.
+// A run that trains while clients request its page: no request ends it, delays it or changes it.
 #include "web/live/live_run.h"
 
 #include <future>

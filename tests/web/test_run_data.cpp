@@ -1,4 +1,4 @@
-// What a page draws of a run: whole files, half-written ones, damaged ones, and what comes while the run goes on.
+// The data of a run's page: from complete, half-written and damaged files, and while the run continues.
 #include "web/report/run_data.h"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// The thread that writes: a prompt that nobody waits for any more is not read to its end.
+// The generating thread: it abandons a prompt that no client waits for.
 #include "tests/catch.h"
 #include "tests/models/architectures.h"
 #include "web/api/scheduler.h"

@@ -1,4 +1,4 @@
-// What requests for text may ask, and what they may not.
+// Valid and invalid requests for text.
 #include "web/api/text_request.h"
 
 #include <nlohmann/json.hpp>

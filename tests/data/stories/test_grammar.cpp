@@ -1,4 +1,4 @@
-// The walks over a grammar, on grammars small enough to be worked out by hand.
+// The walks over a grammar, on grammars small enough to work out by hand.
 #include "data/stories/grammar.h"
 
 #include <cmath>

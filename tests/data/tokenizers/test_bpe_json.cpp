@@ -1,4 +1,4 @@
-// tokenizer.json of byte-level BPE: what is refused, by name, in one line.
+// tokenizer.json of byte-level BPE: errors name the cause in one line.
 #include "data/tokenizers/json/bpe_json.h"
 
 #include <functional>

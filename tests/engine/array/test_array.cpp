@@ -1,4 +1,4 @@
-// Array: shapes, views over one buffer, copies, counted writes, and life as an xtensor expression.
+// Array: shapes, views over one buffer, copies, counted writes, and use in xtensor expressions.
 #include "engine/array/array.h"
 
 #include <xtensor/xview.hpp>

@@ -1,5 +1,5 @@
-// Matrix products: by hand, the float kernel against the plain loop in double on many shapes and layouts, and the same
-// bits with any number of threads.
+// Matrix products: known values, the float kernel against the plain loop in double on many shapes and layouts, and the
+// same bits with any number of threads.
 #include "engine/array/gemm.h"
 
 #include "tests/engine/helpers.h"

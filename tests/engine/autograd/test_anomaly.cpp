@@ -1,5 +1,5 @@
-// The first value that is not finite is named (A1): the op, the part of the model, the element, and how large its
-// inputs were; in forward and in backward.
+// Anomaly detection names the first value that is not finite: the op, the part of the model, the element, and the size
+// of its inputs; in forward and in backward.
 #include "engine/autograd/anomaly.h"
 
 #include <thread>

@@ -1,4 +1,4 @@
-// backward: threads that share leaves, graphs that run in parts, and gradients that an op may not give.
+// backward: threads that share leaves, graphs that run in parts, and gradients that an op must not return.
 #include "engine/autograd/backward.h"
 
 #include <thread>

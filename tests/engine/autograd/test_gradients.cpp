@@ -1,4 +1,5 @@
-// gradients(): values without a trace in the leaves, gradients of gradients of every op, and what is made of them.
+// gradients(): it leaves the leaves' gradients alone; gradients of gradients of every op, and the functions built on
+// them.
 #include "engine/autograd/gradients.h"
 
 #include "engine/gradcheck/op_cases.h"

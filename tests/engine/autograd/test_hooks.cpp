@@ -1,4 +1,4 @@
-// retain_grad and on_grad: who sees the gradient of an intermediate, when, and what they may do to it.
+// retain_grad and on_grad: when they see the gradient of an intermediate, and how they may change it.
 #include <thread>
 
 #include "engine/ops.h"

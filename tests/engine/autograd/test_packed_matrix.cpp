@@ -1,4 +1,4 @@
-// Weights packed in bfloat16 and 8 bits: the ops that take them compute what they would with the widened numbers.
+// Weights packed in bfloat16 and 8 bits: ops give the same result as with the unpacked numbers.
 #include "engine/autograd/packed_matrix.h"
 
 #include "engine/base/precision.h"

@@ -1,4 +1,4 @@
-// Tensors and the graph behind them: what is recorded, how gradients add up, how long values live, and what is refused.
+// Tensors and their graph: recorded nodes, accumulated gradients, lifetimes of values, and errors.
 #include "engine/autograd/tensor.h"
 
 #include "engine/ops.h"

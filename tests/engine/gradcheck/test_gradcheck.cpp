@@ -1,4 +1,4 @@
-// The gradient checker: every op's row is far below its bound, and wrong gradients do not pass.
+// The gradient checker: every op's row is far below its bound, and wrong gradients fail.
 #include "engine/gradcheck/gradcheck.h"
 
 #include "engine/gradcheck/op_cases.h"

@@ -1,4 +1,4 @@
-// Functions of two numbers: ties, extremes, broadcasting, refusals.
+// Functions of two numbers: ties, extremes, broadcasting, errors.
 #include "engine/ops/binary.h"
 
 #include "engine/ops.h"

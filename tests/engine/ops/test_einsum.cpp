@@ -1,4 +1,4 @@
-// einsum against loops over all letters, by hand, and what it refuses.
+// einsum against loops over all letters, known values, and errors.
 #include "engine/ops/einsum.h"
 
 #include "engine/ops/reduce.h"

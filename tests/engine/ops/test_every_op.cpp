@@ -1,6 +1,6 @@
-// What holds for every op: float agrees with double; the same bits on every CPU (tests/reference/bits.json, which this
-// test prints anew) and with any number of threads; NaN in gives NaN out, value and gradient, at every position;
-// undefined tensors are refused.
+// Properties of every op: float agrees with double; the bits are the same on every CPU (tests/reference/bits.json; this
+// test prints new ones) and with any number of threads; NaN in gives NaN out, in value and gradient, at every position;
+// undefined tensors are errors.
 #include <bit>
 #include <filesystem>
 #include <fstream>

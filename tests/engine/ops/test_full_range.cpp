@@ -1,5 +1,5 @@
-// Functions of numbers against <cmath>'s in long double, in units in the last place, at every exponent of the type; and
-// norms and variances of rows whose squares over- or underflow.
+// Functions of one number against <cmath> in long double, in units in the last place, at every exponent of the type;
+// and norms and variances of rows whose squares over- or underflow.
 #include <cmath>
 
 #include "engine/ops.h"

@@ -1,4 +1,4 @@
-// What a low-rank adapter adds: against two linear layers, in the layer's own memory or not, in both precisions.
+// add_low_rank against two linear layers and a sum: in the layer's own memory or not, in both precisions.
 #include "engine/ops/low_rank.h"
 
 #include "engine/base/precision.h"

@@ -1,5 +1,4 @@
-// Views and joins: what they look like, that they copy nothing, and that gradients find their way through any stack of
-// views.
+// Views and joins: their values, that views copy nothing, and gradients through any stack of views.
 #include "engine/ops/shape.h"
 
 #include "engine/ops.h"

@@ -1,5 +1,4 @@
-// The number of threads that follows from how long work takes: durations are made up, so that nothing depends on the
-// machine.
+// The number of threads chosen by the duration of work. Durations are made up, so that nothing depends on the machine.
 #include "engine/process/adaptive_threads.h"
 
 #include <functional>

@@ -1,4 +1,4 @@
-// config.json of every family: there and back, what is left out, what is refused.
+// config.json of every family: writing and reading, keys that are left out, errors.
 #include <nlohmann/json.hpp>
 
 #include "engine/base/check.h"

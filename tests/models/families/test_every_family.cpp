@@ -1,4 +1,4 @@
-// What holds for the models of every family: their initial values, their loss, and what a token may depend on.
+// Properties of the models of every family: initial values, loss, and the tokens that a token depends on.
 #include <array>
 
 #include "engine/ops.h"

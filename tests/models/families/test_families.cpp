@@ -1,5 +1,5 @@
-// Every class and variant that comes in: transformers' numbers from transformers' own folders, 12 steps of PyTorch's,
-// and the folders written back (tests/reference/make_families.py).
+// Every class and variant that can be imported: transformers' numbers from transformers' own folders, 12 training steps
+// of PyTorch, and the folders written back (tests/reference/make_families.py).
 #include <regex>
 #include <set>
 

@@ -1,4 +1,4 @@
-// Masks, lengths and ALiBi's slopes: known values, weights of exactly 0, and rows that may see nothing.
+// Masks, lengths and ALiBi's slopes: known values, weights of exactly 0, and fully masked rows.
 #include "nn/attention/masks.h"
 
 #include "engine/ops.h"

@@ -1,4 +1,4 @@
-// What does not fit is refused, with the op, what it requires and every shape.
+// Misuse is an error that names the op, its requirement and every shape.
 #include "engine/ops.h"
 #include "nn/attention/masks.h"
 #include "nn/attention/multi_head.h"

@@ -1,4 +1,4 @@
-// Dropout of attention weights: in training alone, repeatable, and not in the weights that are handed out.
+// Dropout of attention weights: only in training, repeatable, and not in the returned weights.
 #include "engine/ops.h"
 #include "nn/attention/multi_head.h"
 #include "nn/attention/scores.h"

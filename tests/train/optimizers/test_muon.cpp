@@ -1,4 +1,4 @@
-// Muon against torch.optim.Muon, its Newton-Schulz iteration against known bounds, and who goes by AdamW.
+// Muon against torch.optim.Muon, its Newton-Schulz iteration against known bounds, and the parameters that use AdamW.
 #include "train/optimizers/muon.h"
 
 #include <numeric>
